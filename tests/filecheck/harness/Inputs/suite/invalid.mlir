@@ -1,0 +1,5 @@
+// Not valid, and nothing says that this is meant.
+// RUN: true
+
+func.func @no_terminator() {
+}

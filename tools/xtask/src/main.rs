@@ -1,0 +1,139 @@
+//! `cargo xtask`: everything around the build, one subcommand each.
+//!
+//! This crate is the first thing that is built on a fresh machine, and it is what installs LLVM
+//! there: it depends on no crate of ours and on nothing that needs LLVM.
+
+mod cargo;
+mod demo;
+mod docs;
+mod linkage;
+mod lit;
+mod packages;
+mod process;
+mod suite;
+mod workspace;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+use workspace::{Profile, Workspace};
+
+/// Sets up, demonstrates, tests and documents this repository.
+///
+/// `cargo xtask demo` shows what it does; `cargo xtask test` runs everything that must pass.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Install what the build needs and this machine lacks
+    ///
+    /// Asks dpkg which of the Debian packages are missing, names them, and installs them with
+    /// apt-get: as root, or through sudo. Without root, or on another system, names what to install
+    /// and exits with 1. Takes a few milliseconds when nothing is missing. QD_SKIP_SETUP=1 skips
+    /// it, for a machine whose LLVM is not from packages.
+    Setup {
+        /// Only say what is missing; exit with 1 if anything is
+        #[arg(long)]
+        check: bool,
+    },
+    /// Build the tools in release and run the main job, a group-by over 200,000 flights
+    ///
+    /// Runs `setup` first, and ends with the commands that show each level of the job's IR.
+    Demo,
+    /// Run everything that must pass
+    ///
+    /// In order: setup, build of the workspace and all its targets, cargo test, the FileCheck
+    /// suite, the check that one LLVM is linked, the check that the generated docs are current.
+    /// Goes on after a failing step where it can, and closes with a table of counts and times that
+    /// says how to rerun each failing step alone.
+    Test,
+    /// Build the tools and run the FileCheck suite
+    ///
+    /// Without a path the whole of tests/filecheck runs. Each file also goes through the generic
+    /// form and bytecode.
+    ///
+    /// Examples:
+    ///   cargo xtask lit
+    ///   cargo xtask lit tests/filecheck/passes
+    ///   cargo xtask lit --filter=fuse-phases -a
+    #[command(verbatim_doc_comment)]
+    Lit {
+        /// Files and folders to run, and options for lit itself (-a shows every command, --help
+        /// lists the others)
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<OsString>,
+    },
+    /// Generate docs/generated/ from the op definitions
+    ///
+    /// One page per family of ops, made by mlir-tblgen from dialects/sys/td/*.td.
+    Docs {
+        /// Write nothing; exit with 1 if a page is stale
+        #[arg(long)]
+        check: bool,
+    },
+    /// Check that each tool links LLVM and MLIR once, and from the shared libraries
+    ///
+    /// A second, static copy of LLVM links silently and then fails in strange ways: types of one
+    /// copy handed to the other. Looks at the tools as built last; builds nothing.
+    CheckLinkage {
+        /// Look at the release build instead of the dev build
+        #[arg(long)]
+        release: bool,
+    },
+}
+
+fn main() -> ExitCode {
+    match run(Cli::parse().task) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(task: Task) -> Result<()> {
+    let workspace = Workspace::locate()?;
+    match task {
+        Task::Setup { check: true } => packages::check(),
+        Task::Setup { check: false } => packages::ensure(),
+        Task::Demo => demo::run(&workspace),
+        Task::Test => suite::run(&workspace),
+        Task::Lit { args } => {
+            packages::ensure()?;
+            cargo::build_tools(&workspace, Profile::Dev)?;
+            lit::run(&workspace, &args)?.into_result()
+        }
+        Task::Docs { check: true } => {
+            docs::check(&workspace).map(|pages| println!("{pages} pages are current"))
+        }
+        Task::Docs { check: false } => docs::generate(&workspace),
+        Task::CheckLinkage { release } => {
+            let profile = if release {
+                Profile::Release
+            } else {
+                Profile::Dev
+            };
+            linkage::check(&workspace, profile)
+                .map(|tools| println!("{tools} tools link one LLVM and one MLIR"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        super::Cli::command().debug_assert();
+    }
+}
