@@ -74,10 +74,10 @@ impl Workspace {
         self.target.join(profile.folder())
     }
 
-    /// The names of all tools, sorted: the folders of `tools/` that hold a package, but for this
-    /// one.
+    /// The names of all tools, sorted: the packages in `tools/` that make a program or a shared
+    /// library, but for this one.
     ///
-    /// A tool's package and its binary are named as its folder is.
+    /// A tool's folder, its package and its binary share one name.
     pub fn tools(&self) -> Result<Vec<String>> {
         let folder = self.root.join("tools");
         let entries =
@@ -86,11 +86,30 @@ impl Workspace {
         for entry in entries {
             let entry = entry?;
             let name = entry.file_name().to_string_lossy().into_owned();
-            if name != "xtask" && entry.path().join("Cargo.toml").is_file() {
+            if name != "xtask" && is_tool(&entry.path()) {
                 tools.push(name);
             }
         }
         tools.sort();
         Ok(tools)
+    }
+}
+
+/// Whether a folder holds a package that is linked; a library that the tools share is not.
+fn is_tool(folder: &Path) -> bool {
+    fs::read_to_string(folder.join("Cargo.toml")).is_ok_and(|manifest| {
+        folder.join("src/main.rs").is_file() || manifest.contains("\"cdylib\"")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_tools_and_shared_code_is_not() {
+        let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
+        assert!(is_tool(xtask));
+        assert!(!is_tool(&xtask.join("src")));
     }
 }
