@@ -1,0 +1,263 @@
+//! Values at the interpreter's border: element types, scalars and buffers.
+
+use std::fmt;
+
+/// The type of a scalar, or of a buffer's elements. MLIR's integers have no
+/// sign; `u32` data is [`Element::I32`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Element {
+    /// A truth value, one byte in memory.
+    I1,
+    /// 8-bit integer.
+    I8,
+    /// 16-bit integer.
+    I16,
+    /// 32-bit integer.
+    I32,
+    /// 64-bit integer.
+    I64,
+    /// IEEE binary32.
+    F32,
+    /// IEEE binary64.
+    F64,
+    /// MLIR's `index`, 64 bits wide here.
+    Index,
+}
+
+impl Element {
+    /// Bytes one element takes in memory.
+    pub const fn bytes(self) -> usize {
+        match self {
+            Self::I1 | Self::I8 => 1,
+            Self::I16 => 2,
+            Self::I32 | Self::F32 => 4,
+            Self::I64 | Self::F64 | Self::Index => 8,
+        }
+    }
+
+    /// Width of the value in bits.
+    pub(crate) const fn width(self) -> u32 {
+        match self {
+            Self::I1 => 1,
+            other => other.bytes() as u32 * 8,
+        }
+    }
+
+    /// The bits a value of this type may have set.
+    pub(crate) const fn mask(self) -> u64 {
+        u64::MAX >> (64 - self.width())
+    }
+
+    pub(crate) const fn is_float(self) -> bool {
+        matches!(self, Self::F32 | Self::F64)
+    }
+
+    /// The bits read as a two's complement number.
+    pub(crate) const fn signed(self, bits: u64) -> i64 {
+        let unused = 64 - self.width();
+        ((bits << unused) as i64) >> unused
+    }
+
+    /// The float that the bits stand for, widened (exactly) to `f64`.
+    pub(crate) fn float(self, bits: u64) -> f64 {
+        match self {
+            Self::F32 => f32::from_bits(bits as u32) as f64,
+            _ => f64::from_bits(bits),
+        }
+    }
+}
+
+impl fmt::Display for Element {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(match self {
+            Self::I1 => "i1",
+            Self::I8 => "i8",
+            Self::I16 => "i16",
+            Self::I32 => "i32",
+            Self::I64 => "i64",
+            Self::F32 => "f32",
+            Self::F64 => "f64",
+            Self::Index => "index",
+        })
+    }
+}
+
+/// A Rust type that corresponds to an [`Element`].
+pub trait Native: Copy {
+    /// What values of this type are made into.
+    const ELEMENT: Element;
+    /// The value's bits, zero-extended.
+    fn to_bits(self) -> u64;
+    /// The value with these bits; those beyond its width are ignored.
+    fn from_bits(bits: u64) -> Self;
+}
+
+macro_rules! native_integer {
+    ($($type:ty as $unsigned:ty => $element:ident),*) => {$(
+        impl Native for $type {
+            const ELEMENT: Element = Element::$element;
+            fn to_bits(self) -> u64 {
+                self as $unsigned as u64
+            }
+            fn from_bits(bits: u64) -> Self {
+                bits as Self
+            }
+        }
+    )*};
+}
+native_integer!(i8 as u8 => I8, u8 as u8 => I8, i16 as u16 => I16, u16 as u16 => I16,
+                i32 as u32 => I32, u32 as u32 => I32, i64 as u64 => I64, u64 as u64 => I64,
+                isize as usize => Index, usize as usize => Index);
+
+macro_rules! native_float {
+    ($($type:ty as $unsigned:ty => $element:ident),*) => {$(
+        impl Native for $type {
+            const ELEMENT: Element = Element::$element;
+            fn to_bits(self) -> u64 {
+                <$type>::to_bits(self) as u64
+            }
+            fn from_bits(bits: u64) -> Self {
+                <$type>::from_bits(bits as $unsigned)
+            }
+        }
+    )*};
+}
+native_float!(f32 as u32 => F32, f64 as u64 => F64);
+
+impl Native for bool {
+    const ELEMENT: Element = Element::I1;
+    fn to_bits(self) -> u64 {
+        self as u64
+    }
+    fn from_bits(bits: u64) -> Self {
+        bits & 1 != 0
+    }
+}
+
+/// A scalar argument of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scalar {
+    /// Its type.
+    pub element: Element,
+    /// Its bits, zero-extended.
+    pub bits: u64,
+}
+
+impl<T: Native> From<T> for Scalar {
+    fn from(value: T) -> Self {
+        Self { element: T::ELEMENT, bits: value.to_bits() }
+    }
+}
+
+/// A buffer argument of a kernel: dense, row-major.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Buffer {
+    /// Type of the elements.
+    pub element: Element,
+    /// Extent of each dimension; empty for the one element of a `memref<i32>`.
+    pub shape: Vec<usize>,
+    /// The elements' bytes, little-endian.
+    pub data: Vec<u8>,
+    /// Which elements hold a value; empty if all do.
+    pub(crate) known: Vec<bool>,
+}
+
+impl Buffer {
+    /// A buffer of rank 1 with these elements.
+    pub fn from_slice<T: Native>(values: &[T]) -> Self {
+        let size = T::ELEMENT.bytes();
+        let mut data = Vec::with_capacity(values.len() * size);
+        for value in values {
+            data.extend_from_slice(&value.to_bits().to_le_bytes()[..size]);
+        }
+        Self { element: T::ELEMENT, shape: vec![values.len()], data, known: Vec::new() }
+    }
+
+    /// A buffer of rank 0, such as a live count.
+    pub fn scalar<T: Native>(value: T) -> Self {
+        Self { shape: Vec::new(), ..Self::from_slice(&[value]) }
+    }
+
+    /// A buffer whose elements hold nothing yet, as scratch arrives: reading
+    /// one yields poison, and using that is a fault.
+    pub fn uninitialised(element: Element, shape: &[usize]) -> Self {
+        let length = shape.iter().product();
+        Self {
+            element,
+            shape: shape.to_vec(),
+            data: vec![0xA5; length * element.bytes()],
+            known: vec![false; length],
+        }
+    }
+
+    /// The same elements in another shape; `None` if their number differs.
+    pub fn reshaped(self, shape: &[usize]) -> Option<Self> {
+        (shape.iter().product::<usize>() == self.len())
+            .then(|| Self { shape: shape.to_vec(), ..self })
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether the element at this row-major position holds a value. False
+    /// beyond the end.
+    pub fn is_initialised(&self, index: usize) -> bool {
+        index < self.len() && self.known.get(index).copied().unwrap_or(true)
+    }
+
+    /// The elements in row-major order, whatever the rank. Those that are not
+    /// initialised are garbage.
+    ///
+    /// # Panics
+    ///
+    /// If the buffer does not hold elements of type `T`.
+    pub fn to_vec<T: Native>(&self) -> Vec<T> {
+        assert_eq!(self.element, T::ELEMENT, "the buffer holds {} elements", self.element);
+        self.data.chunks_exact(T::ELEMENT.bytes()).map(|bytes| T::from_bits(bits_of(bytes))).collect()
+    }
+}
+
+/// Up to eight little-endian bytes, zero-extended.
+pub(crate) fn bits_of(bytes: &[u8]) -> u64 {
+    let mut all = [0; 8];
+    all[..bytes.len()].copy_from_slice(bytes);
+    u64::from_le_bytes(all)
+}
+
+/// An argument of a kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Argument {
+    /// For a memref; holds what the kernel left in it afterwards.
+    Buffer(Buffer),
+    /// For an integer, index or float.
+    Scalar(Scalar),
+}
+
+impl Argument {
+    /// The buffer, if it is one.
+    pub fn buffer(&self) -> Option<&Buffer> {
+        match self {
+            Self::Buffer(buffer) => Some(buffer),
+            Self::Scalar(_) => None,
+        }
+    }
+}
+
+impl From<Buffer> for Argument {
+    fn from(buffer: Buffer) -> Self {
+        Self::Buffer(buffer)
+    }
+}
+
+impl From<Scalar> for Argument {
+    fn from(scalar: Scalar) -> Self {
+        Self::Scalar(scalar)
+    }
+}

@@ -1,0 +1,212 @@
+//! Making and reading attributes.
+
+use crate::ir::Context;
+use melior::ir::{
+    Attribute, AttributeLike, Type, TypeLike,
+    attribute::{ArrayAttribute, DenseI64ArrayAttribute, IntegerAttribute, StringAttribute},
+    r#type::IntegerType,
+};
+use mlir_sys as sys;
+use std::{fmt, str::FromStr};
+
+/// An `i32` constant.
+pub fn i32(context: &Context, value: i32) -> Attribute<'_> {
+    IntegerAttribute::new(IntegerType::new(context, 32).into(), value.into()).into()
+}
+
+/// An `i64` constant.
+pub fn i64(context: &Context, value: i64) -> Attribute<'_> {
+    IntegerAttribute::new(IntegerType::new(context, 64).into(), value).into()
+}
+
+/// A string.
+pub fn string<'c>(context: &'c Context, value: &str) -> Attribute<'c> {
+    StringAttribute::new(context, value).into()
+}
+
+/// A unit attribute.
+pub fn unit(context: &Context) -> Attribute<'_> {
+    Attribute::unit(context)
+}
+
+/// A reference to a symbol.
+pub fn symbol<'c>(context: &'c Context, name: &str) -> Attribute<'c> {
+    melior::ir::attribute::FlatSymbolRefAttribute::new(context, name).into()
+}
+
+/// A dense array of `i64`.
+pub fn i64_array<'c>(context: &'c Context, values: &[i64]) -> Attribute<'c> {
+    DenseI64ArrayAttribute::new(context, values).into()
+}
+
+/// An attribute of ours that wraps an enum: `#qd.kind<add>`.
+///
+/// # Panics
+///
+/// If the dialect has no such attribute or case: a mistake in the caller.
+pub fn case<'c>(context: &'c Context, attribute: &str, case: &str) -> Attribute<'c> {
+    Attribute::parse(context, &format!("#qd.{attribute}<{case}>"))
+        .unwrap_or_else(|| panic!("#qd.{attribute} has no case '{case}'"))
+}
+
+/// The case an attribute of ours holds: `add` of `#qd.kind<add>`.
+pub fn case_of(attribute: Attribute<'_>) -> String {
+    let text = attribute.to_string();
+    match (text.find('<'), text.rfind('>')) {
+        (Some(open), Some(close)) => text[open + 1..close].to_string(),
+        _ => text.rsplit(' ').next().unwrap_or(&text).to_string(),
+    }
+}
+
+/// The value of an integer attribute, sign-extended from its type's width
+/// (a boolean is 0 or 1).
+pub fn int(attribute: Attribute<'_>) -> Option<i64> {
+    // Safety: each query is made of an attribute of its kind.
+    unsafe {
+        let raw = attribute.to_raw();
+        if !sys::mlirAttributeIsAInteger(raw) {
+            return None;
+        }
+        let r#type = sys::mlirAttributeGetType(raw);
+        if sys::mlirTypeIsAInteger(r#type) && sys::mlirIntegerTypeGetWidth(r#type) == 1 {
+            return Some((sys::mlirIntegerAttrGetValueInt(raw) & 1).abs());
+        }
+        Some(sys::mlirIntegerAttrGetValueInt(raw))
+    }
+}
+
+/// The value of a float attribute.
+pub fn float(attribute: Attribute<'_>) -> Option<f64> {
+    // Safety: the value is read of a float attribute only.
+    unsafe {
+        let raw = attribute.to_raw();
+        sys::mlirAttributeIsAFloat(raw).then(|| sys::mlirFloatAttrGetValueDouble(raw))
+    }
+}
+
+/// The text of a string attribute.
+pub fn text(attribute: Attribute<'_>) -> Option<String> {
+    StringAttribute::try_from(attribute)
+        .ok()
+        .map(|s| s.value().to_string())
+}
+
+/// The name a symbol reference holds.
+pub fn symbol_name(attribute: Attribute<'_>) -> Option<String> {
+    melior::ir::attribute::FlatSymbolRefAttribute::try_from(attribute)
+        .ok()
+        .map(|s| s.value().to_string())
+}
+
+/// The elements of an array attribute.
+pub fn elements<'c>(attribute: Attribute<'c>) -> Vec<Attribute<'c>> {
+    let Ok(array) = ArrayAttribute::try_from(attribute) else {
+        return Vec::new();
+    };
+    (0..array.len())
+        .map(|i| array.element(i).expect("an element in range"))
+        .collect()
+}
+
+/// How values are combined. Spelled as upstream's `vector.kind`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Kind {
+    Add,
+    Mul,
+    MinSi,
+    MinUi,
+    MinNumF,
+    MaxSi,
+    MaxUi,
+    MaxNumF,
+    And,
+    Or,
+    Xor,
+}
+
+/// Every kind and its spelling.
+pub const KINDS: [(Kind, &str); 11] = [
+    (Kind::Add, "add"),
+    (Kind::Mul, "mul"),
+    (Kind::MinSi, "minsi"),
+    (Kind::MinUi, "minui"),
+    (Kind::MinNumF, "minnumf"),
+    (Kind::MaxSi, "maxsi"),
+    (Kind::MaxUi, "maxui"),
+    (Kind::MaxNumF, "maxnumf"),
+    (Kind::And, "and"),
+    (Kind::Or, "or"),
+    (Kind::Xor, "xor"),
+];
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let (_, name) = KINDS
+            .iter()
+            .find(|(kind, _)| kind == self)
+            .expect("every kind is listed");
+        f.write_str(name)
+    }
+}
+
+impl FromStr for Kind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        KINDS
+            .iter()
+            .find(|(_, name)| *name == text)
+            .map(|(kind, _)| *kind)
+            .ok_or_else(|| format!("unknown combining kind '{text}'"))
+    }
+}
+
+impl Kind {
+    /// The attribute `#qd.kind<…>`.
+    pub fn attribute(self, context: &Context) -> Attribute<'_> {
+        case(context, "kind", &self.to_string())
+    }
+
+    /// The kind an attribute holds.
+    pub fn of(attribute: Attribute<'_>) -> Option<Self> {
+        case_of(attribute).parse().ok()
+    }
+
+    /// The value that leaves every other unchanged, as a constant of `type`:
+    /// 0 for `add`, `or` and `xor`, 1 for `mul`, all ones for `and`, +inf or the
+    /// largest integer for minima, −inf or the smallest for maxima.
+    pub fn identity<'c>(self, context: &'c Context, r#type: Type<'c>) -> Attribute<'c> {
+        if crate::ir::is_float(r#type) {
+            let value = match self {
+                Kind::Mul => 1.0,
+                Kind::MinNumF => f64::INFINITY,
+                Kind::MaxNumF => f64::NEG_INFINITY,
+                _ => 0.0,
+            };
+            return float_constant(context, r#type, value);
+        }
+        let width = crate::ir::bit_width(r#type);
+        let signed_min = i64::MIN >> (64 - width);
+        let value = match self {
+            Kind::Mul => 1,
+            Kind::And | Kind::MinUi => -1,
+            Kind::MinSi => !signed_min,
+            Kind::MaxSi => signed_min,
+            _ => 0,
+        };
+        IntegerAttribute::new(r#type, value).into()
+    }
+}
+
+/// A float constant of the given type.
+pub fn float_constant<'c>(context: &'c Context, r#type: Type<'c>, value: f64) -> Attribute<'c> {
+    // Safety: the type is a float of this context.
+    unsafe {
+        Attribute::from_raw(sys::mlirFloatAttrDoubleGet(
+            context.to_raw(),
+            r#type.to_raw(),
+            value,
+        ))
+    }
+}

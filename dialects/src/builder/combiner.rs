@@ -1,0 +1,172 @@
+//! How values are combined: a kind, or any associative function as a region.
+
+use super::{Builder, V};
+use crate::{
+    attributes::{self, Kind},
+    clone::Mapping,
+    ir::{Block, Context, InsertionPoint, Op, OpExt, Value, context_of},
+};
+use melior::ir::{
+    Attribute, Location, Operation, RegionLike, Type, ValueLike, attribute::ArrayAttribute,
+};
+
+/// A combining function over K scalars, as an op carries it.
+#[derive(Clone)]
+pub struct Combiner<'c> {
+    context: &'c Context,
+    types: Vec<Type<'c>>,
+    form: Form<'c>,
+}
+
+#[derive(Clone)]
+enum Form<'c> {
+    Kind(Kind),
+    Region {
+        block: Block<'c>,
+        identities: Vec<Attribute<'c>>,
+    },
+}
+
+impl<'c> Combiner<'c> {
+    /// A kind, on one scalar.
+    pub fn kind(context: &'c Context, kind: Kind, r#type: Type<'c>) -> Self {
+        Self {
+            context,
+            types: vec![r#type],
+            form: Form::Kind(kind),
+        }
+    }
+
+    /// The combiner of a verified op that combines scalars of these types.
+    pub fn of(op: Op<'c>, types: &[Type<'c>]) -> Self {
+        let form = match op.attr("kind").and_then(Kind::of) {
+            Some(kind) => Form::Kind(kind),
+            None => Form::Region {
+                block: op.body().expect("a verified combiner"),
+                identities: op.attr("identities").map(attributes::elements).unwrap_or_default(),
+            },
+        };
+        Self {
+            context: context_of(op),
+            types: types.to_vec(),
+            form,
+        }
+    }
+
+    /// The combiner of a verified subgroup or block op.
+    pub fn of_simt(op: Op<'c>) -> Self {
+        let types: Vec<_> = op.result_values().iter().map(|v| v.r#type()).collect();
+        Self::of(op, &types)
+    }
+
+    /// The scalars' types.
+    pub fn types(&self) -> &[Type<'c>] {
+        &self.types
+    }
+
+    /// Its kind, unless it is a region.
+    pub fn as_kind(&self) -> Option<Kind> {
+        match self.form {
+            Form::Kind(kind) => Some(kind),
+            Form::Region { .. } => None,
+        }
+    }
+
+    /// Whether operands may be exchanged: true of every kind, unknown and so
+    /// false of a region.
+    pub fn is_commutative(&self) -> bool {
+        self.as_kind().is_some()
+    }
+
+    /// The identities, as attributes.
+    pub fn identity_attributes(&self) -> Vec<Attribute<'c>> {
+        match &self.form {
+            Form::Kind(kind) => vec![kind.identity(self.context, self.types[0])],
+            Form::Region { identities, .. } => identities.clone(),
+        }
+    }
+
+    /// The identities, as constants.
+    pub fn identity<'b>(&self, b: &'b Builder<'c>) -> Vec<V<'b, 'c>> {
+        self.identity_attributes()
+            .into_iter()
+            .zip(&self.types)
+            .map(|(value, r#type)| b.constant(value, *r#type))
+            .collect()
+    }
+
+    /// `left ∘ right`, inlined: `left` is the lower index.
+    pub fn apply<'b>(
+        &self,
+        b: &'b Builder<'c>,
+        left: &[V<'b, 'c>],
+        right: &[V<'b, 'c>],
+    ) -> Vec<V<'b, 'c>> {
+        match &self.form {
+            Form::Kind(kind) => {
+                let float = crate::ir::is_float(self.types[0]);
+                let name = match kind {
+                    Kind::Add if float => "arith.addf",
+                    Kind::Add => "arith.addi",
+                    Kind::Mul if float => "arith.mulf",
+                    Kind::Mul => "arith.muli",
+                    Kind::MinSi => "arith.minsi",
+                    Kind::MinUi => "arith.minui",
+                    Kind::MinNumF => "arith.minnumf",
+                    Kind::MaxSi => "arith.maxsi",
+                    Kind::MaxUi => "arith.maxui",
+                    Kind::MaxNumF => "arith.maxnumf",
+                    Kind::And => "arith.andi",
+                    Kind::Or => "arith.ori",
+                    Kind::Xor => "arith.xori",
+                };
+                vec![b.result(name, &[left[0], right[0]], self.types[0], &[])]
+            }
+            Form::Region { block, .. } => {
+                let values: Vec<Value<'c>> =
+                    left.iter().chain(right).map(|v| v.value()).collect();
+                let results = Mapping::new().inline(*block, &values, b.insertion_point());
+                b.vs(&results)
+            }
+        }
+    }
+
+    /// Builds an op of the given name that carries this combiner.
+    pub fn build(
+        &self,
+        name: &str,
+        location: Location<'c>,
+        operands: &[Value<'c>],
+    ) -> Operation<'c> {
+        let region = melior::ir::Region::new();
+        let mut named = Vec::new();
+        match &self.form {
+            Form::Kind(kind) => named.push(("kind", kind.attribute(self.context))),
+            Form::Region { block, identities } => {
+                let identities = ArrayAttribute::new(self.context, identities);
+                named.push(("identities", identities.into()));
+                region.append_block(self.copy_block(*block, location));
+            }
+        }
+        crate::ir::build(name, location, operands, &self.types, &named, vec![region])
+    }
+
+    fn copy_block(&self, block: Block<'c>, location: Location<'c>) -> melior::ir::Block<'c> {
+        let mut types = self.types.clone();
+        types.extend(&self.types);
+        let copy = crate::ir::new_block(&types, location);
+        // Safety: the copy outlives its use here and is then owned by an op.
+        let at: Block<'c> = unsafe { melior::ir::BlockRef::from_raw(copy.to_raw()) };
+        let arguments = crate::ir::arguments(at);
+        let yielded = Mapping::new().inline(block, &arguments, InsertionPoint::End(at));
+        InsertionPoint::End(at).insert(crate::ir::build(
+            "qd.yield",
+            location,
+            &yielded,
+            &[],
+            &[],
+            Vec::new(),
+        ));
+        copy
+    }
+}

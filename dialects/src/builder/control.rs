@@ -1,0 +1,219 @@
+//! Loops, branches and phases, with closures for bodies.
+
+use super::{Builder, V};
+use crate::{
+    attributes,
+    ir::{InsertionPoint, Op, OpExt, Region, Value, build, new_block},
+};
+use melior::ir::{RegionLike, Type, operation::OperationLike};
+
+/// What a loop carries: an array of values where the number is known, a vector
+/// where it is not.
+pub trait Values<'b, 'c>: Sized {
+    /// As a vector.
+    fn to_vec(self) -> Vec<V<'b, 'c>>;
+    /// From as many values as `self` has.
+    fn from_vec(values: Vec<V<'b, 'c>>) -> Self;
+}
+
+impl<'b, 'c> Values<'b, 'c> for Vec<V<'b, 'c>> {
+    fn to_vec(self) -> Vec<V<'b, 'c>> {
+        self
+    }
+    fn from_vec(values: Vec<V<'b, 'c>>) -> Self {
+        values
+    }
+}
+
+impl<'b, 'c, const N: usize> Values<'b, 'c> for [V<'b, 'c>; N] {
+    fn to_vec(self) -> Vec<V<'b, 'c>> {
+        self.into_iter().collect()
+    }
+    fn from_vec(values: Vec<V<'b, 'c>>) -> Self {
+        let count = values.len();
+        values
+            .try_into()
+            .unwrap_or_else(|_| panic!("{count} values where {N} are carried"))
+    }
+}
+
+fn raw<'c>(values: &[V<'_, 'c>]) -> Vec<Value<'c>> {
+    values.iter().map(|v| v.value()).collect()
+}
+
+fn types<'c>(values: &[V<'_, 'c>]) -> Vec<Type<'c>> {
+    values.iter().map(|v| v.ty()).collect()
+}
+
+impl<'c> Builder<'c> {
+    /// A region of one block with these arguments.
+    fn region(&self, arguments: &[Type<'c>]) -> melior::ir::Region<'c> {
+        let region = melior::ir::Region::new();
+        region.append_block(new_block(arguments, self.location()));
+        region
+    }
+
+    /// Fills the first block of a region of `op`.
+    fn fill<'b, R>(
+        &'b self,
+        op: Op<'c>,
+        region: usize,
+        body: impl FnOnce(Vec<V<'b, 'c>>) -> R,
+    ) -> R {
+        let region: Region<'c> = op.region(region).expect("a region in range");
+        let block = region.first_block().expect("a region with a block");
+        let arguments = self.vs(&crate::ir::arguments(block));
+        self.at(InsertionPoint::End(block), || body(arguments))
+    }
+
+    fn terminate(&self, name: &str, values: &[V<'_, 'c>]) {
+        self.op(name, &raw(values), &[], &[]);
+    }
+
+    /// Runs `body` where `condition` holds.
+    pub fn if_(&self, condition: V<'_, 'c>, body: impl FnOnce()) {
+        let regions = vec![self.region(&[]), melior::ir::Region::new()];
+        let op = self.insert(build(
+            "scf.if",
+            self.location(),
+            &[condition.value()],
+            &[],
+            &[],
+            regions,
+        ));
+        self.fill(op, 0, |_| {
+            body();
+            self.terminate("scf.yield", &[]);
+        });
+    }
+
+    /// One of two bodies' values.
+    pub fn if_else<'b, T: Values<'b, 'c>>(
+        &'b self,
+        condition: V<'b, 'c>,
+        then: impl FnOnce() -> T,
+        otherwise: impl FnOnce() -> T,
+    ) -> T {
+        // Bodies are built before the op, whose types they decide.
+        let branch = |body: Box<dyn FnOnce() -> T + '_>| {
+            let region = self.region(&[]);
+            let block = region.first_block().expect("just made");
+            // Safety: the block lives in the region, which the op will own.
+            let block = unsafe { melior::ir::BlockRef::from_raw(block_raw(block)) };
+            let values = self.at(InsertionPoint::End(block), || {
+                let values = body().to_vec();
+                self.terminate("scf.yield", &values);
+                values
+            });
+            (region, values)
+        };
+        let (then_region, values) = branch(Box::new(then));
+        let (else_region, _) = branch(Box::new(otherwise));
+        let op = self.insert(build(
+            "scf.if",
+            self.location(),
+            &[condition.value()],
+            &types(&values),
+            &[],
+            vec![then_region, else_region],
+        ));
+        T::from_vec(self.vs(&op.result_values()))
+    }
+
+    /// `for i in lower..upper step step`, carrying values from one iteration to
+    /// the next.
+    pub fn for_<'b, T: Values<'b, 'c>>(
+        &'b self,
+        lower: V<'b, 'c>,
+        upper: V<'b, 'c>,
+        step: V<'b, 'c>,
+        initial: T,
+        body: impl FnOnce(V<'b, 'c>, T) -> T,
+    ) -> T {
+        let initial = initial.to_vec();
+        let carried = types(&initial);
+        let mut operands = raw(&[lower, upper, step]);
+        operands.extend(raw(&initial));
+        let mut arguments = vec![lower.ty()];
+        arguments.extend(&carried);
+        let op = self.insert(build(
+            "scf.for",
+            self.location(),
+            &operands,
+            &carried,
+            &[],
+            vec![self.region(&arguments)],
+        ));
+        self.fill(op, 0, |arguments| {
+            let values = body(arguments[0], T::from_vec(arguments[1..].to_vec())).to_vec();
+            self.terminate("scf.yield", &values);
+        });
+        T::from_vec(self.vs(&op.result_values()))
+    }
+
+    /// `while condition(state) { state = body(state) }`; yields the last state.
+    pub fn while_<'b, T: Values<'b, 'c>>(
+        &'b self,
+        initial: T,
+        condition: impl FnOnce(&T) -> V<'b, 'c>,
+        body: impl FnOnce(T) -> T,
+    ) -> T {
+        let initial = initial.to_vec();
+        let carried = types(&initial);
+        let op = self.insert(build(
+            "scf.while",
+            self.location(),
+            &raw(&initial),
+            &carried,
+            &[],
+            vec![self.region(&carried), self.region(&carried)],
+        ));
+        self.fill(op, 0, |arguments| {
+            let state = T::from_vec(arguments.clone());
+            let mut operands = vec![condition(&state)];
+            operands.extend(arguments);
+            self.terminate("scf.condition", &operands);
+        });
+        self.fill(op, 1, |arguments| {
+            let values = body(T::from_vec(arguments)).to_vec();
+            self.terminate("scf.yield", &values);
+        });
+        T::from_vec(self.vs(&op.result_values()))
+    }
+
+    /// A phase: `body` runs in every thread of `blocks` blocks of `threads`.
+    pub fn phase(&self, name: &str, blocks: V<'_, 'c>, threads: i64, body: impl FnOnce()) -> Op<'c> {
+        let op = self.insert(build(
+            "qd.grid.phase",
+            self.location(),
+            &[blocks.value()],
+            &[],
+            &[
+                ("name", attributes::string(self.context(), name)),
+                ("threads", attributes::i64(self.context(), threads)),
+            ],
+            vec![self.region(&[])],
+        ));
+        self.fill(op, 0, |_| body());
+        op
+    }
+
+    /// Repeats the phases of `body` while the flag that `flag` holds is set.
+    pub fn do_while(&self, flag: V<'_, 'c>, body: impl FnOnce()) -> Op<'c> {
+        let op = self.insert(build(
+            "qd.grid.do_while",
+            self.location(),
+            &[flag.value()],
+            &[],
+            &[],
+            vec![self.region(&[])],
+        ));
+        self.fill(op, 0, |_| body());
+        op
+    }
+}
+
+fn block_raw(block: melior::ir::BlockRef<'_, '_>) -> mlir_sys::MlirBlock {
+    use melior::ir::BlockLike;
+    block.to_raw()
+}

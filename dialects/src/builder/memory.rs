@@ -1,0 +1,113 @@
+//! Buffers: loads, stores, lengths, views, shared arrays, atomics.
+
+use super::{Builder, V};
+use crate::{
+    attributes::{self, Kind},
+    ir::{self, OpExt, Value},
+};
+use melior::ir::Type;
+
+impl<'b, 'c> V<'b, 'c> {
+    /// The element type of this buffer.
+    pub fn element(self) -> Type<'c> {
+        ir::element_type(self.ty()).expect("a buffer")
+    }
+
+    /// Its number of elements (rows).
+    pub fn len(self) -> V<'b, 'c> {
+        let b = self.builder();
+        b.result("memref.dim", &[self, b.index(0)], b.index_type(), &[])
+    }
+
+    /// Element `i`.
+    pub fn at(self, i: V<'b, 'c>) -> V<'b, 'c> {
+        self.load(&[i])
+    }
+
+    /// Element `i` of the type `to`, which has the same width.
+    pub fn at_as(self, i: V<'b, 'c>, to: Type<'c>) -> V<'b, 'c> {
+        self.at(i).bitcast(to)
+    }
+
+    /// Sets element `i`, whose bits are `value`'s.
+    pub fn set(self, i: V<'b, 'c>, value: V<'b, 'c>) {
+        self.store(&[i], value.bitcast(self.element()));
+    }
+
+    /// The one element of a rank-0 buffer.
+    pub fn get(self) -> V<'b, 'c> {
+        self.load(&[])
+    }
+
+    /// An element, by one index a dimension.
+    pub fn load(self, indices: &[V<'b, 'c>]) -> V<'b, 'c> {
+        let mut operands = vec![self];
+        operands.extend(indices);
+        self.builder()
+            .result("memref.load", &operands, self.element(), &[])
+    }
+
+    /// Sets an element, by one index a dimension.
+    pub fn store(self, indices: &[V<'b, 'c>], value: V<'b, 'c>) {
+        let mut operands: Vec<Value<'c>> = vec![value.value(), self.value()];
+        operands.extend(indices.iter().map(|i| i.value()));
+        self.builder().op("memref.store", &operands, &[], &[]);
+    }
+
+    /// `size` elements from element `offset` on, as buffer of `element`.
+    pub fn view(self, offset: V<'b, 'c>, size: V<'b, 'c>, element: Type<'c>) -> V<'b, 'c> {
+        let b = self.builder();
+        b.result(
+            "qd.grid.view",
+            &[self, offset, size],
+            b.buffer_type(element),
+            &[],
+        )
+    }
+
+    /// Combines `value` into element `i` atomically, relaxed, and yields what it
+    /// held before. `scope`: `block` or `device`.
+    pub fn atomic(self, kind: Kind, i: V<'b, 'c>, value: V<'b, 'c>, scope: &str) -> V<'b, 'c> {
+        let b = self.builder();
+        b.result(
+            "qd.grid.atomic.rmw",
+            &[value, self, i],
+            value.ty(),
+            &[
+                ("kind", kind.attribute(b.context())),
+                ("scope", attributes::case(b.context(), "scope", scope)),
+                ("order", attributes::case(b.context(), "order", "relaxed")),
+            ],
+        )
+    }
+}
+
+impl<'c> Builder<'c> {
+    /// An array of `length` elements in the block's shared memory. At the top
+    /// of a phase only.
+    pub fn shared(&self, element: Type<'c>, length: i64) -> V<'_, 'c> {
+        let r#type = Type::parse(
+            self.context(),
+            &format!("memref<{length}x{element}, #gpu.address_space<workgroup>>"),
+        )
+        .expect("a shared array of scalars");
+        self.result("qd.simt.block.shared", &[], r#type, &[])
+    }
+
+    /// Sets `dest[lower … upper)`; a step of a kernel, like a phase.
+    pub fn fill_range(&self, dest: V<'_, 'c>, lower: V<'_, 'c>, upper: V<'_, 'c>, value: V<'_, 'c>) {
+        let operands = [dest, lower, upper, value].map(|v| v.value());
+        self.op("qd.grid.fill", &operands, &[], &[]);
+    }
+
+    /// A buffer of the device argument's live count as `index`. Read on the
+    /// device: inside a phase only.
+    pub fn live_count<'b>(&'b self, count: V<'b, 'c>) -> V<'b, 'c> {
+        count.get().to_index()
+    }
+
+    /// A plain operation's first result, for what has no method here.
+    pub fn first(&self, op: crate::ir::Op<'c>) -> V<'_, 'c> {
+        self.v(op.first_result())
+    }
+}

@@ -1,0 +1,49 @@
+//! The `qd` dialect for Rust: a safe layer over MLIR.
+//!
+//! - [`ir`]: handles to operations, values and blocks, and how to change them;
+//! - [`clone`]: copying code with its operands replaced;
+//! - [`ops`]: typed builders and accessors of our ops, made from their ODS;
+//! - [`pass`], [`pattern`], [`conversion`]: passes, rewrite patterns, canonical
+//!   forms and dialect conversions in safe Rust;
+//! - [`builder`]: the kernel builder, in which a body reads like a kernel;
+//! - [`tools`]: the drivers behind `qd-opt` and `qd-lsp-server`.
+//!
+//! No other crate holds a raw `Mlir*` handle.
+
+pub mod attributes;
+pub mod builder;
+pub mod clone;
+pub mod conversion;
+pub mod diagnostic;
+pub mod ir;
+pub mod ops;
+pub mod pass;
+pub mod pattern;
+pub mod tools;
+
+use melior::dialect::{DialectHandle, DialectRegistry};
+
+pub use melior;
+
+/// The handle of the `qd` dialect.
+pub fn dialect() -> DialectHandle {
+    // Safety: the shim returns a handle to static data.
+    unsafe { DialectHandle::from_raw(qd_sys::qdDialectHandle()) }
+}
+
+/// A registry of every upstream dialect and ours.
+pub fn registry() -> DialectRegistry {
+    let registry = DialectRegistry::new();
+    melior::utility::register_all_dialects(&registry);
+    dialect().insert_dialect(&registry);
+    registry
+}
+
+/// A context that knows every upstream dialect and ours. Dialects are loaded
+/// as they are met.
+pub fn context() -> melior::Context {
+    let context = melior::Context::new();
+    context.append_dialect_registry(&registry());
+    context.get_or_load_dialect("qd");
+    context
+}

@@ -1,0 +1,140 @@
+// Dialect conversion driven from Rust, and canonical forms written in Rust.
+#include "Qd.h"
+#include "mlir-c/IR.h"
+#include "mlir-c/Rewrite.h"
+#include "mlir/CAPI/IR.h"
+#include "mlir/CAPI/Rewrite.h"
+#include "mlir/CAPI/Support.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include <mutex>
+
+using namespace mlir;
+
+extern "C" {
+/// Rewrites `op`, whose operands have been converted; false: no match.
+typedef bool (*QdRewriteFn)(MlirOperation op, intptr_t numOperands, const MlirValue *operands,
+                            MlirRewriterBase rewriter, void *data);
+/// The converted type, or null where it is not this function's.
+typedef MlirType (*QdTypeFn)(MlirType type, void *data);
+/// Whether an op is legal as it is.
+typedef bool (*QdLegalFn)(MlirOperation op, void *data);
+}
+
+//===----------------------------------------------------------------------===//
+// Canonical forms
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct CanonicalForm {
+  std::string root;
+  QdRewriteFn rewrite;
+  void *data;
+};
+struct CanonicalForms {
+  std::mutex mutex;
+  SmallVector<CanonicalForm> all;
+};
+
+CanonicalForms &canonicalForms() {
+  static CanonicalForms forms;
+  return forms;
+}
+
+struct CanonicalPattern : public RewritePattern {
+  CanonicalPattern(const CanonicalForm &form, MLIRContext *context)
+      : RewritePattern(form.root, 1, context), form(form) {}
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
+    SmallVector<MlirValue> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(wrap(operand));
+    return success(form.rewrite(wrap(op), operands.size(), operands.data(),
+                                wrap(static_cast<RewriterBase *>(&rewriter)), form.data));
+  }
+  CanonicalForm form;
+};
+} // namespace
+
+/// Adds a canonical form of `root`; `data` lives for ever.
+extern "C" void qdRegisterCanonicalForm(MlirStringRef root, QdRewriteFn rewrite, void *data) {
+  CanonicalForms &forms = canonicalForms();
+  std::lock_guard<std::mutex> lock(forms.mutex);
+  forms.all.push_back({unwrap(root).str(), rewrite, data});
+}
+
+void qd::QdDialect::getCanonicalizationPatterns(RewritePatternSet &patterns) const {
+  CanonicalForms &forms = canonicalForms();
+  std::lock_guard<std::mutex> lock(forms.mutex);
+  for (const CanonicalForm &form : forms.all)
+    patterns.add(std::make_unique<CanonicalPattern>(form, getContext()));
+}
+
+//===----------------------------------------------------------------------===//
+// Dialect conversion
+//===----------------------------------------------------------------------===//
+
+extern "C" {
+struct QdConversion {
+  explicit QdConversion(MLIRContext *context) : target(*context), patterns(context) {
+    types.addConversion([](Type type) { return type; });
+  }
+  TypeConverter types;
+  ConversionTarget target;
+  RewritePatternSet patterns;
+};
+
+QdConversion *qdConversionCreate(MlirContext context) { return new QdConversion(unwrap(context)); }
+void qdConversionDestroy(QdConversion *conversion) { delete conversion; }
+
+void qdConversionLegalDialect(QdConversion *conversion, MlirStringRef name) {
+  conversion->target.addLegalDialect(unwrap(name));
+}
+void qdConversionLegalOp(QdConversion *conversion, MlirStringRef name) {
+  conversion->target.addLegalOp(OperationName(unwrap(name), conversion->patterns.getContext()));
+}
+void qdConversionIllegalOp(QdConversion *conversion, MlirStringRef name) {
+  conversion->target.addIllegalOp(OperationName(unwrap(name), conversion->patterns.getContext()));
+}
+/// Every op that nothing else is said of is legal where `legal` says so.
+void qdConversionUnknownOps(QdConversion *conversion, QdLegalFn legal, void *data) {
+  conversion->target.markUnknownOpDynamicallyLegal(
+      [=](Operation *op) -> std::optional<bool> { return legal(wrap(op), data); });
+}
+void qdConversionAddType(QdConversion *conversion, QdTypeFn convert, void *data) {
+  conversion->types.addConversion([=](Type type) -> std::optional<Type> {
+    Type converted = unwrap(convert(wrap(type), data));
+    if (!converted)
+      return std::nullopt;
+    return converted;
+  });
+}
+
+void qdConversionAddPattern(QdConversion *conversion, MlirStringRef root, unsigned benefit,
+                            QdRewriteFn rewrite, void *data) {
+  struct Pattern : public ConversionPattern {
+    Pattern(TypeConverter &types, StringRef root, unsigned benefit, MLIRContext *context,
+            QdRewriteFn rewrite, void *data)
+        : ConversionPattern(types, root, benefit, context), rewrite(rewrite), data(data) {}
+    LogicalResult matchAndRewrite(Operation *op, ArrayRef<Value> operands,
+                                  ConversionPatternRewriter &rewriter) const override {
+      SmallVector<MlirValue> converted;
+      for (Value operand : operands)
+        converted.push_back(wrap(operand));
+      return success(rewrite(wrap(op), converted.size(), converted.data(),
+                             wrap(static_cast<RewriterBase *>(&rewriter)), data));
+    }
+    QdRewriteFn rewrite;
+    void *data;
+  };
+  conversion->patterns.add(std::make_unique<Pattern>(conversion->types, unwrap(root), benefit,
+                                                     conversion->patterns.getContext(), rewrite,
+                                                     data));
+}
+
+/// Applies the conversion, partial or full, and consumes its patterns.
+bool qdConversionApply(QdConversion *conversion, MlirOperation op, bool full) {
+  FrozenRewritePatternSet patterns(std::move(conversion->patterns));
+  if (full)
+    return succeeded(applyFullConversion(unwrap(op), conversion->target, patterns));
+  return succeeded(applyPartialConversion(unwrap(op), conversion->target, patterns));
+}
+}

@@ -1,0 +1,37 @@
+// The qd dialect: what every C++ file of it includes.
+#ifndef QD_H
+#define QD_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+namespace qd {
+/// The set of lanes that execute a collective together: read by each of them.
+struct ConvergenceResource
+    : public mlir::SideEffects::Resource::Base<ConvergenceResource> {
+  mlir::StringRef getName() final { return "<Convergence>"; }
+};
+} // namespace qd
+
+#include "QdDialect.h.inc"
+#include "QdEnums.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "QdAttrs.h.inc"
+#define GET_OP_CLASSES
+#include "QdOps.h.inc"
+
+#endif // QD_H

@@ -1,0 +1,282 @@
+// Device-wide algorithms: verifiers, and the sizing functions' folder.
+#include "Combiner.h"
+#include "Placement.h"
+
+using namespace mlir;
+using namespace qd;
+using namespace qd::algo;
+
+#define GET_OP_CLASSES
+#include "QdAlgo.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// What every algorithm verifies
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifyCapacity(Operation *op, int32_t capacity) {
+  if (capacity < 1 || capacity > 4)
+    return op->emitOpError("'log256_max_n' must be from 1 to 4 (256^4 = 2^32 elements), but is ")
+           << capacity;
+  return success();
+}
+
+/// Rejects a buffer that is passed twice, naming both operands.
+static LogicalResult verifyDistinct(Operation *op, ArrayRef<std::pair<std::string, Value>> buffers) {
+  for (size_t i = 0; i < buffers.size(); ++i)
+    for (size_t j = i + 1; j < buffers.size(); ++j)
+      if (buffers[i].second && buffers[i].second == buffers[j].second)
+        return op->emitOpError("'")
+               << buffers[i].first << "' and '" << buffers[j].first << "' are the same buffer";
+  return success();
+}
+
+static Type elementOf(Value buffer) { return cast<MemRefType>(buffer.getType()).getElementType(); }
+
+/// Scratch of reduce and the scans is as wide as the elements.
+static LogicalResult verifyScratchWidth(Operation *op, Value scratch, Type element) {
+  if (elementOf(scratch).getIntOrFloatBitWidth() == element.getIntOrFloatBitWidth())
+    return success();
+  return op->emitOpError("'scratch' of ")
+         << element << " elements must hold i" << element.getIntOrFloatBitWidth() << ", but is "
+         << scratch.getType();
+}
+
+/// Rejects a statically known length below `needed`.
+static LogicalResult verifyLength(Operation *op, StringRef name, Value buffer, int64_t needed,
+                                  const Twine &why) {
+  int64_t length = cast<MemRefType>(buffer.getType()).getDimSize(0);
+  if (ShapedType::isDynamic(length) || length >= needed)
+    return success();
+  return op->emitOpError("'") << name << "' holds " << length << " elements, but " << why.str()
+                              << " needs " << needed;
+}
+
+/// Sorting moves rows of scalars; a trailing dimension must be static.
+static LogicalResult verifyRows(Operation *op, StringRef name, Value buffer) {
+  auto type = cast<MemRefType>(buffer.getType());
+  if (type.getRank() == 2 && ShapedType::isDynamic(type.getDimSize(1)))
+    return op->emitOpError("'") << name << "' must have a static trailing dimension, but is " << type;
+  Type element = type.getElementType();
+  if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() % 8 != 0)
+    return op->emitOpError("'") << name << "' must hold scalars of whole bytes, but is " << type;
+  return success();
+}
+
+/// Same element type and row shape; lengths may differ.
+static bool sameRows(Value a, Value b) {
+  auto x = cast<MemRefType>(a.getType()), y = cast<MemRefType>(b.getType());
+  return x.getElementType() == y.getElementType() && x.getRank() == y.getRank() &&
+         x.getShape().drop_front() == y.getShape().drop_front();
+}
+
+static LogicalResult mustMatch(Operation *op, StringRef a, Value va, StringRef b, Value vb) {
+  return op->emitOpError("'") << a << "' is " << va.getType() << ", but '" << b << "' is "
+                              << vb.getType() << ": they must hold the same elements";
+}
+
+//===----------------------------------------------------------------------===//
+// Reduce and scans
+//===----------------------------------------------------------------------===//
+
+template <typename CombineOp>
+static LogicalResult verifyCombine(CombineOp op, bool reduces) {
+  if (failed(verifyTopLevel(op)) || failed(verifyCapacity(op, op.getLog256MaxN())))
+    return failure();
+  size_t k = op.getInputs().size();
+  if (op.getOutputs().size() != k || op.getScratch().size() != k)
+    return op.emitOpError("has ") << k << " inputs, " << op.getOutputs().size() << " outputs and "
+                                  << op.getScratch().size()
+                                  << " scratch buffers: their numbers must be the same";
+  SmallVector<Type> types;
+  SmallVector<std::pair<std::string, Value>> buffers;
+  for (size_t i = 0; i < k; ++i) {
+    std::string at = k == 1 ? "" : std::to_string(i);
+    Value in = op.getInputs()[i], out = op.getOutputs()[i], scratch = op.getScratch()[i];
+    if (elementOf(in) != elementOf(out))
+      return mustMatch(op, "input" + at, in, "output" + at, out);
+    if (failed(verifyScratchWidth(op, scratch, elementOf(in))))
+      return failure();
+    types.push_back(elementOf(in));
+    buffers.push_back({"output" + at, out});
+    buffers.push_back({"scratch" + at, scratch});
+  }
+  for (size_t i = 0; i < k; ++i)
+    buffers.push_back({k == 1 ? "input" : "input" + std::to_string(i), op.getInputs()[i]});
+  // Two inputs may well be the same buffer; nothing else may.
+  for (size_t i = 0; i < buffers.size(); ++i)
+    for (size_t j = i + 1; j < buffers.size(); ++j)
+      if (buffers[i].second == buffers[j].second && i < 2 * k)
+        return op.emitOpError("'") << buffers[j].first << "' and '" << buffers[i].first
+                                   << "' are the same buffer";
+  if (!reduces)
+    for (size_t i = 0; i < k; ++i) {
+      int64_t in = cast<MemRefType>(op.getInputs()[i].getType()).getDimSize(0);
+      if (!ShapedType::isDynamic(in) &&
+          failed(verifyLength(op, "output", op.getOutputs()[i], in, "an input of this length")))
+        return failure();
+    }
+  return verifyCombiner(op, op.getKind(), op.getIdentities(), op.getCombiner(), types);
+}
+
+LogicalResult ReduceOp::verify() {
+  for (Value out : getOutputs())
+    if (failed(verifyLength(*this, "output", out, 1, "a reduction")))
+      return failure();
+  return verifyCombine(*this, /*reduces=*/true);
+}
+LogicalResult ExclusiveScanOp::verify() { return verifyCombine(*this, /*reduces=*/false); }
+LogicalResult InclusiveScanOp::verify() { return verifyCombine(*this, /*reduces=*/false); }
+
+//===----------------------------------------------------------------------===//
+// Select and partition
+//===----------------------------------------------------------------------===//
+
+template <typename CompactOp>
+static LogicalResult verifyCompact(CompactOp op) {
+  if (failed(verifyTopLevel(op)) || failed(verifyCapacity(op, op.getLog256MaxN())) ||
+      failed(verifyRows(op, "input", op.getInput())) ||
+      failed(verifyRows(op, "output", op.getOutput())))
+    return failure();
+  if (!sameRows(op.getInput(), op.getOutput()))
+    return mustMatch(op, "input", op.getInput(), "output", op.getOutput());
+  if (failed(verifyLength(op, "output", op.getOutput(),
+                          std::max<int64_t>(0, cast<MemRefType>(op.getInput().getType()).getDimSize(0)),
+                          "an input of this length")))
+    return failure();
+  return verifyDistinct(op, {{"input", op.getInput()},
+                             {"flags", op.getFlags()},
+                             {"output", op.getOutput()},
+                             {"num_out", op.getNumOut()},
+                             {"scratch", op.getScratch()},
+                             {"count", op.getCount()}});
+}
+
+LogicalResult SelectOp::verify() { return verifyCompact(*this); }
+LogicalResult PartitionOp::verify() { return verifyCompact(*this); }
+
+//===----------------------------------------------------------------------===//
+// Sort
+//===----------------------------------------------------------------------===//
+
+LogicalResult SortOp::verify() {
+  if (failed(verifyTopLevel(*this)) || failed(verifyCapacity(*this, getLog256MaxN())))
+    return failure();
+  Type key = elementOf(getKeys());
+  int64_t width = key.getIntOrFloatBitWidth();
+  if (std::optional<uint32_t> bits = getEndBit()) {
+    int32_t end = *bits;
+    if (end <= 0 || end % 8 != 0 || end > width)
+      return emitOpError("'end_bit' must be a positive multiple of 8 and at most the width of '")
+             << key << "', " << width << ", but is " << end;
+  }
+  if (getIsUnsigned() && isa<FloatType>(key))
+    return emitOpError("'unsigned' needs integer keys, but 'keys' is ") << getKeys().getType();
+  if (!sameRows(getKeys(), getTmpKeys()))
+    return mustMatch(*this, "keys", getKeys(), "tmp_keys", getTmpKeys());
+  if (bool(getValues()) != bool(getTmpValues()))
+    return emitOpError("'values' and 'tmp_values' go together");
+  if (getValues()) {
+    if (failed(verifyRows(*this, "values", getValues())))
+      return failure();
+    if (!sameRows(getValues(), getTmpValues()))
+      return mustMatch(*this, "values", getValues(), "tmp_values", getTmpValues());
+  }
+  return verifyDistinct(*this, {{"keys", getKeys()},
+                                {"tmp_keys", getTmpKeys()},
+                                {"values", getValues()},
+                                {"tmp_values", getTmpValues()},
+                                {"scratch", getScratch()},
+                                {"count", getCount()}});
+}
+
+LogicalResult ParallelSortOp::verify() {
+  if (failed(verifyTopLevel(*this)))
+    return failure();
+  if (getIsUnsigned() && isa<FloatType>(elementOf(getKeys())))
+    return emitOpError("'unsigned' needs integer keys, but 'keys' is ") << getKeys().getType();
+  return verifyDistinct(*this, {{"keys", getKeys()}, {"values", getValues()}});
+}
+
+//===----------------------------------------------------------------------===//
+// Reduce by key
+//===----------------------------------------------------------------------===//
+
+LogicalResult ReduceByKeyOp::verify() {
+  if (failed(verifyTopLevel(*this)) || failed(verifyCapacity(*this, getLog256MaxN())))
+    return failure();
+  if (!sameRows(getKeys(), getKeysOut()))
+    return mustMatch(*this, "keys", getKeys(), "keys_out", getKeysOut());
+  if (!sameRows(getValues(), getValuesOut()))
+    return mustMatch(*this, "values", getValues(), "values_out", getValuesOut());
+  if (failed(verifyDistinct(*this, {{"keys", getKeys()},
+                                    {"values", getValues()},
+                                    {"keys_out", getKeysOut()},
+                                    {"values_out", getValuesOut()},
+                                    {"num_runs", getNumRuns()},
+                                    {"scratch", getScratch()},
+                                    {"count", getCount()}})))
+    return failure();
+  return verifyCombiner(*this, getKind(), getIdentities(), getCombiner(), elementOf(getValues()));
+}
+
+//===----------------------------------------------------------------------===//
+// Sizing
+//===----------------------------------------------------------------------===//
+
+LogicalResult ScratchSlotsOp::verify() { return verifyCapacity(*this, getLog256MaxN()); }
+
+static uint64_t ceilings(uint64_t n) { return n / 256 + (n % 256 != 0); }
+
+/// Sum of `terms` repeated ceilings of `n`, the first being `⌈n / 256⌉`.
+static uint64_t sumCeilings(uint64_t n, int terms) {
+  uint64_t sum = 0;
+  for (int i = 0; i < terms; ++i)
+    sum += n = ceilings(n);
+  return sum;
+}
+
+static uint64_t selectSlots(uint64_t n) {
+  if (n == 0)
+    return 1;
+  uint64_t sum = n, level = ceilings(n);
+  sum += level;
+  while ((level = ceilings(level)) > 1)
+    sum += level;
+  return sum;
+}
+
+/// The formulas of the op's page. The Rust function of the same name computes
+/// the same for tools; a test compares the two.
+static uint64_t scratchSlots(Algorithm algorithm, uint64_t n, int depth) {
+  uint64_t slots = 0;
+  switch (algorithm) {
+  case Algorithm::Reduce:
+    slots = sumCeilings(n, depth - 1);
+    break;
+  case Algorithm::ExclusiveScan:
+  case Algorithm::InclusiveScan:
+    slots = depth == 1 ? 1 : sumCeilings(n, depth - 1);
+    break;
+  case Algorithm::Sort: {
+    uint64_t histograms = 256 * ceilings(n);
+    slots = histograms + sumCeilings(histograms, depth - 1);
+    break;
+  }
+  case Algorithm::Select:
+  case Algorithm::Partition:
+    slots = selectSlots(n);
+    break;
+  case Algorithm::ReduceByKey:
+    slots = n <= 256 ? n : selectSlots(n);
+    break;
+  }
+  return std::max<uint64_t>(slots, 1);
+}
+
+OpFoldResult ScratchSlotsOp::fold(FoldAdaptor adaptor) {
+  auto n = dyn_cast_if_present<IntegerAttr>(adaptor.getN());
+  if (!n || n.getInt() < 0)
+    return {};
+  return IntegerAttr::get(IndexType::get(getContext()),
+                          scratchSlots(getAlgorithm(), n.getInt(), getLog256MaxN()));
+}

@@ -1,0 +1,128 @@
+// The dialect itself: registration, enums, what the families share.
+#include "Combiner.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace qd;
+
+#include "QdDialect.cpp.inc"
+#include "QdEnums.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "QdAttrs.cpp.inc"
+#define GET_OP_CLASSES
+#include "QdYield.cpp.inc"
+
+void QdDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "QdAttrs.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "QdOps.cpp.inc"
+      >();
+}
+
+Operation *QdDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,
+                                          Location loc) {
+  return arith::ConstantOp::materialize(builder, value, type, loc);
+}
+
+ParseResult qd::parseCombiningKind(OpAsmParser &parser, CombiningKindAttr &kind) {
+  StringRef keyword;
+  SMLoc loc = parser.getCurrentLocation();
+  if (failed(parser.parseOptionalKeyword(&keyword)))
+    return success();
+  std::optional<CombiningKind> value = symbolizeCombiningKind(keyword);
+  if (!value)
+    return parser.emitError(loc, "unknown combining kind '")
+           << keyword << "': expected add, mul, minsi, minui, minnumf, maxsi, maxui, maxnumf, "
+           << "and, or or xor";
+  kind = CombiningKindAttr::get(parser.getContext(), *value);
+  return success();
+}
+
+void qd::printCombiningKind(OpAsmPrinter &printer, Operation *, CombiningKindAttr kind) {
+  if (kind)
+    printer << stringifyCombiningKind(kind.getValue()) << ' ';
+}
+
+LogicalResult qd::verifyKind(Operation *op, CombiningKind kind, Type type) {
+  bool fits = false;
+  switch (kind) {
+  case CombiningKind::ADD:
+  case CombiningKind::MUL:
+    fits = true;
+    break;
+  case CombiningKind::MINNUMF:
+  case CombiningKind::MAXNUMF:
+    fits = isa<FloatType>(type);
+    break;
+  case CombiningKind::MINSI:
+  case CombiningKind::MINUI:
+  case CombiningKind::MAXSI:
+  case CombiningKind::MAXUI:
+  case CombiningKind::AND:
+  case CombiningKind::OR:
+  case CombiningKind::XOR:
+    fits = isa<IntegerType>(type);
+    break;
+  }
+  if (fits)
+    return success();
+  return op->emitOpError("kind '") << stringifyCombiningKind(kind)
+                                   << "' does not combine elements of type " << type;
+}
+
+LogicalResult qd::verifyCombiner(Operation *op, std::optional<CombiningKind> kind,
+                                 std::optional<ArrayAttr> identities, Region &combiner,
+                                 TypeRange types) {
+  if (types.empty())
+    return op->emitOpError("combines at least one value");
+  if (kind) {
+    if (!combiner.empty())
+      return op->emitOpError("has both the kind '")
+             << stringifyCombiningKind(*kind) << "' and a combiner region: give one";
+    if (identities)
+      return op->emitOpError("'identity' goes with a combiner region: a kind has its own");
+    if (types.size() != 1)
+      return op->emitOpError("a kind combines one value, but ")
+             << types.size() << " are given: use a combiner region";
+    return verifyKind(op, *kind, types.front());
+  }
+  if (combiner.empty())
+    return op->emitOpError("needs a combining kind or a combiner region");
+  if (!identities)
+    return op->emitOpError("a combiner region needs its 'identity' constants");
+  if (identities->size() != types.size())
+    return op->emitOpError("has ") << identities->size() << " identities for " << types.size()
+                                   << " combined values";
+  for (auto [index, identity, type] : llvm::enumerate(*identities, types)) {
+    auto typed = dyn_cast<TypedAttr>(identity);
+    if (!typed || !isa<IntegerAttr, FloatAttr>(identity) || typed.getType() != type)
+      return op->emitOpError("identity ") << index << " must be a constant of type " << type
+                                          << ", but is " << identity;
+  }
+  Block &block = combiner.front();
+  SmallVector<Type> expected(types);
+  expected.append(types.begin(), types.end());
+  if (TypeRange(block.getArgumentTypes()) != TypeRange(expected))
+    return op->emitOpError("combiner must take the ")
+           << types.size() << " left and then the " << types.size() << " right scalars ("
+           << expected << "), but takes (" << block.getArgumentTypes() << ")";
+  auto yield = block.empty() ? YieldOp() : dyn_cast<YieldOp>(block.back());
+  if (!yield)
+    return op->emitOpError("combiner must end in 'qd.yield'");
+  if (yield.getValues().getTypes() != types)
+    return yield.emitOpError("yields (") << yield.getValues().getTypes()
+                                         << "), but the combiner must yield (" << types << ")";
+  for (Operation &inner : block) {
+    if (isMemoryEffectFree(&inner))
+      continue;
+    InFlightDiagnostic diag = inner.emitOpError("has side effects: a combiner must be pure");
+    diag.attachNote(op->getLoc()) << "the combiner belongs to this operation";
+    return diag;
+  }
+  return success();
+}

@@ -1,0 +1,393 @@
+// Phases and launches: verifiers and hand-written syntax.
+#include "Combiner.h"
+#include "Placement.h"
+#include "mlir/Interfaces/FunctionImplementation.h"
+
+using namespace mlir;
+using namespace qd;
+using namespace qd::grid;
+
+#define GET_OP_CLASSES
+#include "QdGrid.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// What may stand where
+//===----------------------------------------------------------------------===//
+
+/// Whether `op` is a step of a kernel: what a grid-wide barrier may stand
+/// between.
+static bool isStep(Operation *op) {
+  return isa<PhaseOp, ForEachOp, DoWhileOp, LaunchOp, FillOp, DispatchOp>(op) ||
+         op->getName().getStringRef().starts_with("qd.algo.");
+}
+
+static bool isHostArithmetic(Operation *op) {
+  return isMemoryEffectFree(op) && op->getNumRegions() == 0;
+}
+
+/// Verifies that the block of a kernel or a loop holds steps and host
+/// arithmetic alone.
+static LogicalResult verifySteps(Block &block, StringRef where) {
+  for (Operation &op : block) {
+    if (isStep(&op) || isHostArithmetic(&op))
+      continue;
+    return op.emitOpError("cannot stand at the top level of ")
+           << where << ": only phases, algorithms, 'qd.grid.do_while' and arithmetic that the "
+           << "host can evaluate can";
+  }
+  return success();
+}
+
+LogicalResult qd::verifyTopLevel(Operation *op) {
+  Operation *parent = op->getParentOp();
+  if (!parent || isa<KernelOp, DoWhileOp>(parent))
+    return success();
+  return op->emitOpError("may stand only at the top level of a 'qd.grid.kernel' or directly in a "
+                         "'qd.grid.do_while', not in '")
+         << parent->getName() << "': its grid-wide barriers would be lost";
+}
+
+//===----------------------------------------------------------------------===//
+// Kernel
+//===----------------------------------------------------------------------===//
+
+ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
+  auto buildType = [](Builder &builder, ArrayRef<Type> inputs, ArrayRef<Type> results,
+                      function_interface_impl::VariadicFlag,
+                      std::string &) { return builder.getFunctionType(inputs, results); };
+  return function_interface_impl::parseFunctionOp(
+      parser, result, /*allowVariadic=*/false, getFunctionTypeAttrName(result.name), buildType,
+      getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
+}
+
+void KernelOp::print(OpAsmPrinter &printer) {
+  function_interface_impl::printFunctionOp(printer, *this, /*isVariadic=*/false,
+                                           getFunctionTypeAttrName(), getArgAttrsAttrName(),
+                                           getResAttrsAttrName());
+}
+
+LogicalResult KernelOp::verify() {
+  if (!getFunctionType().getResults().empty())
+    return emitOpError("has results, but a kernel has none: it writes to its buffers");
+  for (auto [index, type] : llvm::enumerate(getFunctionType().getInputs())) {
+    if (isa<MemRefType>(type) || type.isIntOrIndexOrFloat())
+      continue;
+    return emitOpError("argument ") << index << " is of type " << type
+                                    << ", but must be a buffer (memref) or a scalar";
+  }
+  return verifySteps(getBody().front(), "a kernel");
+}
+
+//===----------------------------------------------------------------------===//
+// Phases
+//===----------------------------------------------------------------------===//
+
+/// Block sizes are multiples of every candidate wave, up to what every target
+/// takes.
+static LogicalResult verifyThreads(Operation *op, int64_t threads) {
+  if (threads < 64 || threads > 1024 || threads % 64 != 0)
+    return op->emitOpError("'threads' must be a multiple of 64 (the largest subgroup) from 64 to "
+                           "1024, but is ")
+           << threads;
+  return success();
+}
+
+LogicalResult PhaseOp::verify() {
+  if (failed(verifyTopLevel(*this)))
+    return failure();
+  return verifyThreads(*this, getThreads());
+}
+
+ParseResult ForEachOp::parse(OpAsmParser &parser, OperationState &result) {
+  Builder &builder = parser.getBuilder();
+  StringAttr name;
+  OptionalParseResult named = parser.parseOptionalAttribute(name, builder.getNoneType());
+  if (named.has_value()) {
+    if (failed(*named))
+      return failure();
+    result.addAttribute(getNameAttrName(result.name), name);
+  }
+  OpAsmParser::Argument index;
+  OpAsmParser::UnresolvedOperand extent;
+  if (parser.parseArgument(index) || parser.parseKeyword("to") || parser.parseOperand(extent) ||
+      parser.resolveOperand(extent, builder.getIndexType(), result.operands))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("count"))) {
+    OpAsmParser::UnresolvedOperand count;
+    Type type;
+    if (parser.parseLParen() || parser.parseOperand(count) || parser.parseColonType(type) ||
+        parser.parseRParen() || parser.resolveOperand(count, type, result.operands))
+      return failure();
+  }
+  index.type = builder.getIndexType();
+  if (parser.parseOptionalAttrDictWithKeyword(result.attributes))
+    return failure();
+  Region *body = result.addRegion();
+  if (parser.parseRegion(*body, {index}))
+    return failure();
+  if (body->empty()) {
+    Block &block = body->emplaceBlock();
+    block.addArgument(index.type, parser.getEncodedSourceLoc(parser.getNameLoc()));
+  }
+  return success();
+}
+
+void ForEachOp::print(OpAsmPrinter &printer) {
+  printer << ' ';
+  if (StringAttr name = getNameAttr()) {
+    printer.printAttributeWithoutType(name);
+    printer << ' ';
+  }
+  printer << getBody().getArgument(0) << " to " << getExtent();
+  if (Value count = getCount())
+    printer << " count(" << count << " : " << count.getType() << ')';
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {getNameAttrName()});
+  printer << ' ';
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+static LogicalResult verifyCount(Operation *op, StringRef name, Type type) {
+  auto memref = cast<MemRefType>(type);
+  if (memref.getRank() != 0 || !(memref.getElementType().isInteger(32) ||
+                                 memref.getElementType().isInteger(64)))
+    return op->emitOpError("'") << name << "' must be a memref<i32> or memref<i64>, but is " << type;
+  return success();
+}
+
+LogicalResult ForEachOp::verify() {
+  if (failed(verifyTopLevel(*this)))
+    return failure();
+  if (getBody().getNumArguments() != 1 || !getBody().getArgument(0).getType().isIndex())
+    return emitOpError("body must take one argument of type index");
+  if (Value count = getCount())
+    return verifyCount(*this, "count", count.getType());
+  return success();
+}
+
+LogicalResult DoWhileOp::verify() {
+  if (failed(verifyTopLevel(*this)))
+    return failure();
+  return verifySteps(getBody().front(), "a 'qd.grid.do_while'");
+}
+
+LogicalResult FillOp::verify() { return verifyTopLevel(*this); }
+
+//===----------------------------------------------------------------------===//
+// Launch
+//===----------------------------------------------------------------------===//
+
+LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto body = symbols.lookupNearestSymbolFrom<FunctionOpInterface>(*this, getBodyAttr());
+  if (!body)
+    return emitOpError("'") << getBody() << "' is not a function of this module";
+  auto threads = body->getAttrOfType<IntegerAttr>("qd.threads");
+  if (!threads)
+    return emitOpError("'") << getBody() << "' has no 'qd.threads' attribute: not an outlined body";
+  if (failed(verifyThreads(body, threads.getInt())))
+    return failure();
+  if (TypeRange(body.getArgumentTypes()) != getArgs().getTypes())
+    return emitOpError("passes (") << getArgs().getTypes() << ") to '" << getBody()
+                                   << "', which takes (" << body.getArgumentTypes() << ")";
+  for (int64_t other : getAfter())
+    if (other >= static_cast<int64_t>(getId()))
+      return emitOpError("waits for launch ") << other << ", which does not come before it";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Buffers
+//===----------------------------------------------------------------------===//
+
+Value ViewOp::getViewSource() { return getSource(); }
+
+LogicalResult ViewOp::verify() {
+  auto source = cast<MemRefType>(getSource().getType());
+  auto result = cast<MemRefType>(getResult().getType());
+  if (source.getElementTypeBitWidth() > result.getElementTypeBitWidth())
+    return emitOpError("result holds ") << result.getElementType() << ", narrower than the source's "
+                                        << source.getElementType();
+  if (source.getMemorySpace() != result.getMemorySpace())
+    return emitOpError("source and result are in different memory spaces");
+  if (!source.getLayout().isIdentity() || !result.getLayout().isIdentity())
+    return emitOpError("source and result must be contiguous");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Atomics
+//===----------------------------------------------------------------------===//
+
+/// `%memref[%indices] scope order attr-dict : type`, the tail of every atomic.
+static ParseResult parseAtomicTail(OpAsmParser &parser, OperationState &result,
+                                   ArrayRef<OpAsmParser::UnresolvedOperand> values) {
+  Builder &builder = parser.getBuilder();
+  OpAsmParser::UnresolvedOperand memref;
+  SmallVector<OpAsmParser::UnresolvedOperand> indices;
+  MemRefType type;
+  StringRef scopeWord, orderWord;
+  if (parser.parseOperand(memref) ||
+      parser.parseOperandList(indices, OpAsmParser::Delimiter::Square))
+    return failure();
+  SMLoc scopeLoc = parser.getCurrentLocation();
+  if (parser.parseKeyword(&scopeWord))
+    return failure();
+  SMLoc orderLoc = parser.getCurrentLocation();
+  if (parser.parseKeyword(&orderWord))
+    return failure();
+  std::optional<Scope> scope = symbolizeScope(scopeWord);
+  if (!scope)
+    return parser.emitError(scopeLoc, "unknown scope '")
+           << scopeWord << "': expected subgroup, block or device";
+  std::optional<Order> order = symbolizeOrder(orderWord);
+  if (!order)
+    return parser.emitError(orderLoc, "unknown order '")
+           << orderWord << "': expected relaxed, acquire, release or acq_rel";
+  result.addAttribute("scope", ScopeAttr::get(parser.getContext(), *scope));
+  result.addAttribute("order", OrderAttr::get(parser.getContext(), *order));
+  if (parser.parseOptionalAttrDict(result.attributes) || parser.parseColonType(type))
+    return failure();
+  for (const auto &value : values)
+    if (parser.resolveOperand(value, type.getElementType(), result.operands))
+      return failure();
+  return failure(parser.resolveOperand(memref, type, result.operands) ||
+                 parser.resolveOperands(indices, builder.getIndexType(), result.operands));
+}
+
+static ParseResult parseAtomic(OpAsmParser &parser, OperationState &result, unsigned values,
+                               bool yields) {
+  SmallVector<OpAsmParser::UnresolvedOperand, 2> operands(values);
+  for (auto &operand : operands)
+    if (parser.parseOperand(operand) || parser.parseComma())
+      return failure();
+  if (parseAtomicTail(parser, result, operands))
+    return failure();
+  if (yields) {
+    // The memref follows the values.
+    auto type = cast<MemRefType>(result.operands[values].getType());
+    result.addTypes(type.getElementType());
+  }
+  return success();
+}
+
+template <typename AtomicOp>
+static void printAtomic(OpAsmPrinter &printer, AtomicOp op, ValueRange values,
+                        ArrayRef<StringRef> elided = {}) {
+  for (Value value : values)
+    printer << value << ", ";
+  printer << op.getMemref() << '[' << op.getIndices() << "] " << stringifyScope(op.getScope())
+          << ' ' << stringifyOrder(op.getOrder());
+  SmallVector<StringRef> names = {"scope", "order"};
+  names.append(elided.begin(), elided.end());
+  printer.printOptionalAttrDict(op->getAttrs(), names);
+  printer << " : " << op.getMemref().getType();
+}
+
+template <typename AtomicOp>
+static LogicalResult verifyAtomic(AtomicOp op, Type element) {
+  auto type = cast<MemRefType>(op.getMemref().getType());
+  if (type.getElementType() != element)
+    return op.emitOpError("accesses a ") << element << ", but 'memref' holds "
+                                         << type.getElementType();
+  if (static_cast<int64_t>(op.getIndices().size()) != type.getRank())
+    return op.emitOpError("has ") << op.getIndices().size() << " indices for a memref of rank "
+                                  << type.getRank();
+  return success();
+}
+
+ParseResult AtomicRmwOp::parse(OpAsmParser &parser, OperationState &result) {
+  CombiningKindAttr kind;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parseCombiningKind(parser, kind))
+    return failure();
+  if (!kind)
+    return parser.emitError(loc, "expected a combining kind");
+  result.addAttribute(getKindAttrName(result.name), kind);
+  return parseAtomic(parser, result, 1, /*yields=*/true);
+}
+void AtomicRmwOp::print(OpAsmPrinter &printer) {
+  printer << ' ' << stringifyCombiningKind(getKind()) << ' ';
+  printAtomic(printer, *this, getValue(), {"kind"});
+}
+LogicalResult AtomicRmwOp::verify() {
+  if (failed(verifyAtomic(*this, getValue().getType())))
+    return failure();
+  return verifyKind(*this, getKind(), getValue().getType());
+}
+
+ParseResult AtomicLoadOp::parse(OpAsmParser &parser, OperationState &result) {
+  return parseAtomic(parser, result, 0, /*yields=*/true);
+}
+void AtomicLoadOp::print(OpAsmPrinter &printer) {
+  printer << ' ';
+  printAtomic(printer, *this, {});
+}
+LogicalResult AtomicLoadOp::verify() {
+  if (getOrder() == Order::Release || getOrder() == Order::AcqRel)
+    return emitOpError("a load cannot have order '") << stringifyOrder(getOrder()) << "'";
+  return verifyAtomic(*this, getResult().getType());
+}
+
+ParseResult AtomicStoreOp::parse(OpAsmParser &parser, OperationState &result) {
+  return parseAtomic(parser, result, 1, /*yields=*/false);
+}
+void AtomicStoreOp::print(OpAsmPrinter &printer) {
+  printer << ' ';
+  printAtomic(printer, *this, getValue());
+}
+LogicalResult AtomicStoreOp::verify() {
+  if (getOrder() == Order::Acquire || getOrder() == Order::AcqRel)
+    return emitOpError("a store cannot have order '") << stringifyOrder(getOrder()) << "'";
+  return verifyAtomic(*this, getValue().getType());
+}
+
+ParseResult AtomicCasOp::parse(OpAsmParser &parser, OperationState &result) {
+  return parseAtomic(parser, result, 2, /*yields=*/true);
+}
+void AtomicCasOp::print(OpAsmPrinter &printer) {
+  printer << ' ';
+  printAtomic(printer, *this, {getExpected(), getDesired()});
+}
+LogicalResult AtomicCasOp::verify() { return verifyAtomic(*this, getExpected().getType()); }
+
+//===----------------------------------------------------------------------===//
+// Dispatch
+//===----------------------------------------------------------------------===//
+
+LogicalResult DispatchOp::verify() {
+  if (failed(verifyTopLevel(*this)))
+    return failure();
+  Block &block = getBody().front();
+  if (block.empty())
+    return emitOpError("has no variants");
+  for (Operation &op : block)
+    if (!isa<VariantOp>(op))
+      return op.emitOpError("cannot stand in a 'qd.grid.dispatch': only 'qd.grid.variant' can");
+  return success();
+}
+
+LogicalResult VariantOp::verify() {
+  if (getPredicate().empty())
+    return success();
+  Block &block = getPredicate().front();
+  auto yield = block.empty() ? YieldOp() : dyn_cast<YieldOp>(block.back());
+  if (!yield || yield.getValues().size() != 1 || !yield.getValues()[0].getType().isInteger(1))
+    return emitOpError("predicate must end in a 'qd.yield' of one i1");
+  for (Operation &op : block)
+    if (!isHostArithmetic(&op))
+      return op.emitOpError("cannot stand in a variant's predicate: the host evaluates it from "
+                            "buffer lengths and scalar arguments");
+  return success();
+}
+
+LogicalResult VariantOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto kernel = symbols.lookupNearestSymbolFrom<KernelOp>(*this, getCalleeAttr());
+  if (!kernel)
+    return emitOpError("'") << getCallee() << "' is not a kernel of this module";
+  auto dispatch = cast<DispatchOp>((*this)->getParentOp());
+  if (TypeRange(kernel.getArgumentTypes()) != dispatch.getArgs().getTypes())
+    return emitOpError("'") << getCallee() << "' takes (" << kernel.getArgumentTypes()
+                            << "), but is dispatched with (" << dispatch.getArgs().getTypes() << ")";
+  if (kernel == (*this)->getParentOfType<KernelOp>())
+    return emitOpError("'") << getCallee() << "' dispatches to itself";
+  return success();
+}

@@ -1,0 +1,38 @@
+// Registration of the dialect, and the drivers of mlir-opt and mlir-lsp-server.
+#include "Qd.h"
+#include "mlir-c/IR.h"
+#include "mlir/CAPI/IR.h"
+#include "mlir/CAPI/Registration.h"
+#include "mlir/CAPI/Support.h"
+#include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+
+using namespace mlir;
+
+MLIR_DEFINE_CAPI_DIALECT_REGISTRATION(Qd, qd, qd::QdDialect)
+
+extern "C" {
+MlirDialectHandle qdDialectHandle() { return mlirGetDialectHandle__qd__(); }
+
+/// `main` of an mlir-opt over the given registry.
+int qdOptMain(int argc, char **argv, MlirStringRef name, MlirDialectRegistry registry) {
+  return asMainReturnCode(MlirOptMain(argc, argv, unwrap(name), *unwrap(registry)));
+}
+
+/// `main` of a language server over the given registry.
+int qdLspServerMain(int argc, char **argv, MlirDialectRegistry registry) {
+  return asMainReturnCode(MlirLspServerMain(argc, argv, *unwrap(registry)));
+}
+}
+
+//===----------------------------------------------------------------------===//
+// Diagnostics
+//===----------------------------------------------------------------------===//
+
+/// Emits an error with notes: the C API's has none.
+extern "C" void qdEmitError(MlirLocation location, MlirStringRef message, intptr_t numNotes,
+                            const MlirLocation *noteLocations, const MlirStringRef *notes) {
+  InFlightDiagnostic diagnostic = mlir::emitError(unwrap(location)) << unwrap(message);
+  for (intptr_t i = 0; i < numNotes; ++i)
+    diagnostic.attachNote(unwrap(noteLocations[i])) << unwrap(notes[i]);
+}

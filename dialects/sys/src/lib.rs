@@ -1,0 +1,119 @@
+//! FFI to the `qd` dialect and to what MLIR's C API lacks.
+//!
+//! Nothing here is safe to call directly: `qd-dialects` wraps it. Every
+//! function is declared once here and defined once in `cpp/`.
+#![allow(missing_docs)]
+
+use mlir_sys::*;
+use std::ffi::{c_char, c_int, c_void};
+
+#[repr(C)]
+pub struct QdOption {
+    pub name: MlirStringRef,
+    pub description: MlirStringRef,
+    pub initial: MlirStringRef,
+}
+
+pub type QdRunFn =
+    unsafe extern "C" fn(MlirOperation, isize, *const MlirStringRef, *mut c_void) -> bool;
+
+#[repr(C)]
+pub struct QdPassSpec {
+    pub id: MlirTypeID,
+    pub name: MlirStringRef,
+    pub argument: MlirStringRef,
+    pub description: MlirStringRef,
+    pub anchor: MlirStringRef,
+    pub num_dialects: isize,
+    pub dialects: *const MlirDialectHandle,
+    pub num_options: isize,
+    pub options: *const QdOption,
+    pub run: QdRunFn,
+    pub data: *mut c_void,
+}
+
+pub type QdSinkFn = unsafe extern "C" fn(MlirStringRef, *mut c_void);
+pub type QdBuildFn =
+    unsafe extern "C" fn(isize, *const MlirStringRef, QdSinkFn, *mut c_void, *mut c_void) -> bool;
+
+#[repr(C)]
+pub struct QdPipelineSpec {
+    pub argument: MlirStringRef,
+    pub description: MlirStringRef,
+    pub num_options: isize,
+    pub options: *const QdOption,
+    pub build: QdBuildFn,
+    pub data: *mut c_void,
+}
+
+/// A dialect conversion under construction.
+#[repr(C)]
+pub struct QdConversion {
+    _opaque: [u8; 0],
+}
+
+pub type QdRewriteFn = unsafe extern "C" fn(
+    MlirOperation,
+    isize,
+    *const MlirValue,
+    MlirRewriterBase,
+    *mut c_void,
+) -> bool;
+pub type QdTypeFn = unsafe extern "C" fn(MlirType, *mut c_void) -> MlirType;
+pub type QdLegalFn = unsafe extern "C" fn(MlirOperation, *mut c_void) -> bool;
+
+unsafe extern "C" {
+    pub fn qdDialectHandle() -> MlirDialectHandle;
+
+    pub fn qdRegisterPass(spec: *const QdPassSpec);
+    pub fn qdRegisterPipeline(spec: *const QdPipelineSpec);
+    pub fn qdRegisterCanonicalForm(root: MlirStringRef, rewrite: QdRewriteFn, data: *mut c_void);
+
+    pub fn qdConversionCreate(context: MlirContext) -> *mut QdConversion;
+    pub fn qdConversionDestroy(conversion: *mut QdConversion);
+    pub fn qdConversionLegalDialect(conversion: *mut QdConversion, name: MlirStringRef);
+    pub fn qdConversionLegalOp(conversion: *mut QdConversion, name: MlirStringRef);
+    pub fn qdConversionIllegalOp(conversion: *mut QdConversion, name: MlirStringRef);
+    pub fn qdConversionUnknownOps(
+        conversion: *mut QdConversion,
+        legal: QdLegalFn,
+        data: *mut c_void,
+    );
+    pub fn qdConversionAddType(
+        conversion: *mut QdConversion,
+        convert: QdTypeFn,
+        data: *mut c_void,
+    );
+    pub fn qdConversionAddPattern(
+        conversion: *mut QdConversion,
+        root: MlirStringRef,
+        benefit: u32,
+        rewrite: QdRewriteFn,
+        data: *mut c_void,
+    );
+    pub fn qdConversionApply(
+        conversion: *mut QdConversion,
+        operation: MlirOperation,
+        full: bool,
+    ) -> bool;
+
+    pub fn qdEmitError(
+        location: MlirLocation,
+        message: MlirStringRef,
+        num_notes: isize,
+        note_locations: *const MlirLocation,
+        notes: *const MlirStringRef,
+    );
+
+    pub fn qdOptMain(
+        argc: c_int,
+        argv: *mut *mut c_char,
+        name: MlirStringRef,
+        registry: MlirDialectRegistry,
+    ) -> c_int;
+    pub fn qdLspServerMain(
+        argc: c_int,
+        argv: *mut *mut c_char,
+        registry: MlirDialectRegistry,
+    ) -> c_int;
+}

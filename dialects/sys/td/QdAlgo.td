@@ -1,0 +1,291 @@
+//===- QdAlgo.td - device-wide algorithms -----------------------------------===//
+
+#ifndef QD_ALGO_TD
+#define QD_ALGO_TD
+
+include "QdDialect.td"
+
+def Qd_AlgorithmEnum : I32EnumAttr<"Algorithm", "device-wide algorithm", [
+  I32EnumAttrCase<"Reduce", 0, "reduce">,
+  I32EnumAttrCase<"ExclusiveScan", 1, "exclusive_scan">,
+  I32EnumAttrCase<"InclusiveScan", 2, "inclusive_scan">,
+  I32EnumAttrCase<"Select", 3, "select">,
+  I32EnumAttrCase<"Sort", 4, "sort">,
+  I32EnumAttrCase<"ReduceByKey", 5, "reduce_by_key">,
+  I32EnumAttrCase<"Partition", 6, "partition">]> {
+  let cppNamespace = "::qd";
+  let genSpecializedAttr = 0;
+}
+def Qd_Algorithm : EnumAttr<Qd_Dialect, Qd_AlgorithmEnum, "algorithm">;
+
+// 256^D elements at most: D from 1 to 4.
+defvar Qd_Log256MaxN = I32Attr;
+
+class Algo_Op<string mnemonic, list<Trait> traits = []>
+    : Qd_Op<"algo." # mnemonic, traits> {
+  let cppNamespace = "::qd::algo";
+  let hasVerifier = 1;
+}
+
+def Qd_Inputs : Arg<Variadic<MemRefRankOf<[Qd_Scalar], [1]>>, "inputs", [MemRead]>;
+def Qd_Outputs : Arg<Variadic<MemRefRankOf<[Qd_Scalar], [1]>>, "outputs", [MemWrite]>;
+// Scalars, or fixed-size rows of them as a trailing static dimension.
+def Qd_Rows : MemRefRankOf<[AnyType], [1, 2]>;
+def Qd_Scratches : Arg<Variadic<MemRefRankOf<[I32, I64], [1]>>, "scratch", [MemRead, MemWrite]>;
+def Qd_Scratch : Arg<MemRefRankOf<[I32], [1]>, "scratch", [MemRead, MemWrite]>;
+def Qd_Count : Arg<MemRefRankOf<[Qd_Int], [0]>, "live count", [MemRead]>;
+def Qd_CountOut : Arg<MemRefRankOf<[I32], [0, 1]>, "count written", [MemWrite]>;
+
+// Options every algorithm takes.
+defvar Algo_Options = (ins Qd_Log256MaxN:$log256_max_n, OptionalAttr<StrAttr>:$strategy,
+                           UnitAttr:$deterministic, UnitAttr:$checked);
+
+//===----------------------------------------------------------------------===//
+// Reduce and scans
+//===----------------------------------------------------------------------===//
+
+class Algo_Combine<string mnemonic, string what, string text>
+    : Algo_Op<mnemonic, [AttrSizedOperandSegments, IsolatedFromAbove]> {
+  let summary = what;
+  let description = !strconcat(text, [{
+
+    The combiner is a kind, or a region over K scalars with K inputs, outputs,
+    scratch buffers and identities: any associative function, commutative or
+    not. Its left operand is always the lower index.
+
+    The live count `n` is read on the device; any `0 ≤ n ≤ 256^log256_max_n`
+    within the buffers is right, anything else undefined (an error in checked
+    mode). `scratch` arrives uninitialised and holds at least
+    `qd.algo.scratch_slots` slots: `i32` for 4-byte elements, `i64` for 8-byte
+    ones. Float sums depend on the shape of the tree; `deterministic` asks for
+    one that depends on the input and the capacity alone.
+  }]);
+  let arguments = !con((ins Qd_Inputs:$inputs, Qd_Outputs:$outputs, Qd_Scratches:$scratch, Qd_Count:$count,
+                            OptionalAttr<Qd_CombiningKind>:$kind, OptionalAttr<ArrayAttr>:$identities),
+                       Algo_Options);
+  let regions = (region MaxSizedRegion<1>:$combiner);
+  let assemblyFormat = [{
+    custom<CombiningKind>($kind)
+    `ins` `(` $inputs `:` type($inputs) `)` `outs` `(` $outputs `:` type($outputs) `)`
+    `scratch` `(` $scratch `:` type($scratch) `)` `count` `(` $count `:` type($count) `)`
+    `log256_max_n` `=` $log256_max_n (`strategy` `=` $strategy^)? (`deterministic` $deterministic^)?
+    (`checked` $checked^)? attr-dict
+    (`identity` $identities^)? (`combiner` $combiner^)?
+  }];
+}
+
+def Algo_ReduceOp : Algo_Combine<"reduce", "combine the first n elements of a buffer", [{
+  `out[0] = in[0] ∘ … ∘ in[n − 1]`; the identity for `n = 0`.
+
+  ```mlir
+  qd.algo.reduce add ins(%a : memref<?xf32>) outs(%out : memref<1xf32>)
+      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
+  ```
+}]>;
+def Algo_ExclusiveScanOp : Algo_Combine<"exclusive_scan", "combine all elements before each", [{
+  `out[i] = in[0] ∘ … ∘ in[i − 1]` for `i < n`, and `out[0]` is the identity.
+  The output must not be the input.
+
+  ```mlir
+  qd.algo.exclusive_scan add ins(%a : memref<?xi32>) outs(%out : memref<?xi32>)
+      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
+  ```
+}]>;
+def Algo_InclusiveScanOp : Algo_Combine<"inclusive_scan", "combine all elements up to each", [{
+  `out[i] = in[0] ∘ … ∘ in[i]` for `i < n`. The output must not be the input.
+
+  ```mlir
+  qd.algo.inclusive_scan maxsi ins(%a : memref<?xi32>) outs(%out : memref<?xi32>)
+      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
+  ```
+}]>;
+
+//===----------------------------------------------------------------------===//
+// Select and partition
+//===----------------------------------------------------------------------===//
+
+class Algo_Compact<string mnemonic, string what, string text> : Algo_Op<mnemonic> {
+  let summary = what;
+  let description = !strconcat(text, [{
+
+    `flags` holds 0 or 1 for each element and nothing else. Elements are moved
+    without a look inside: scalars, or rows of a trailing static dimension
+    (`memref<?x3xf32>`). The live count is read on the device. `scratch` holds
+    at least `qd.algo.scratch_slots` slots of `i32`, uninitialised.
+  }]);
+  let arguments = !con((ins Arg<Qd_Rows, "input", [MemRead]>:$input,
+                            Arg<MemRefRankOf<[I32], [1]>, "flags", [MemRead]>:$flags,
+                            Arg<Qd_Rows, "output", [MemWrite]>:$output, Qd_CountOut:$num_out,
+                            Qd_Scratch:$scratch, Qd_Count:$count), Algo_Options);
+  let assemblyFormat = [{
+    `ins` `(` $input `,` $flags `:` type($input) `,` type($flags) `)`
+    `outs` `(` $output `,` $num_out `:` type($output) `,` type($num_out) `)`
+    `scratch` `(` $scratch `:` type($scratch) `)` `count` `(` $count `:` type($count) `)`
+    `log256_max_n` `=` $log256_max_n (`strategy` `=` $strategy^)? (`deterministic` $deterministic^)?
+    (`checked` $checked^)? attr-dict
+  }];
+}
+
+def Algo_SelectOp : Algo_Compact<"select", "keep the flagged elements", [{
+  Copies each `in[i]`, `i < n`, whose `flags[i]` is 1 to a dense prefix of the
+  output, in input order, and writes their number to `num_out`. The rest of
+  the output is untouched.
+
+  ```mlir
+  qd.algo.select ins(%a, %flags : memref<?xf32>, memref<?xi32>)
+      outs(%out, %num : memref<?xf32>, memref<i32>)
+      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
+  ```
+}]>;
+def Algo_PartitionOp : Algo_Compact<"partition", "flagged elements first, the others after them", [{
+  Copies the flagged elements to the front of the output and the others
+  behind them, both in input order, and writes the number of flagged ones to
+  `num_out`.
+
+  ```mlir
+  qd.algo.partition ins(%a, %below : memref<?xi32>, memref<?xi32>)
+      outs(%out, %num : memref<?xi32>, memref<i32>)
+      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
+  ```
+}]>;
+
+//===----------------------------------------------------------------------===//
+// Sort
+//===----------------------------------------------------------------------===//
+
+def Algo_SortOp : Algo_Op<"sort", [AttrSizedOperandSegments]> {
+  let summary = "stable radix sort of keys, or of keys and values";
+  let description = [{
+    Sorts the first `n` keys ascending and in place, and moves the values with
+    them. Stable. Integer keys order as signed, or as unsigned with `unsigned`;
+    float keys by their bits with the sign bit flipped for positives and all
+    bits for negatives: −NaN first, −0 before +0, NaN last. `end_bit` is how
+    many low bits of the (unsigned, mapped) key take part: a positive multiple
+    of 8, the key's width unless given.
+
+    `tmp` buffers have the shape and type of their keys or values and hold
+    garbage afterwards, as does `scratch`, of at least `qd.algo.scratch_slots`
+    slots of `i32`, uninitialised. All buffers are distinct. The live count is
+    read on the device.
+
+    ```mlir
+    qd.algo.sort keys(%k, %tk : memref<?xi32>, memref<?xi32>)
+        values(%v, %tv : memref<?xf32>, memref<?xf32>) scratch(%s : memref<?xi32>)
+        count(%n : memref<i32>) log256_max_n = 3 unsigned end_bit = 16
+    ```
+  }];
+  let arguments = !con((ins
+      Arg<MemRefRankOf<[Qd_Scalar], [1]>, "keys", [MemRead, MemWrite]>:$keys,
+      Arg<MemRefRankOf<[Qd_Scalar], [1]>, "workspace for keys", [MemRead, MemWrite]>:$tmp_keys,
+      Arg<Optional<Qd_Rows>, "values", [MemRead, MemWrite]>:$values,
+      Arg<Optional<Qd_Rows>, "workspace for values", [MemRead, MemWrite]>:$tmp_values,
+      Qd_Scratch:$scratch, Qd_Count:$count,
+      OptionalAttr<I32Attr>:$end_bit, UnitAttr:$is_unsigned), Algo_Options);
+  let assemblyFormat = [{
+    `keys` `(` $keys `,` $tmp_keys `:` type($keys) `,` type($tmp_keys) `)`
+    (`values` `(` $values^ `,` $tmp_values `:` type($values) `,` type($tmp_values) `)`)?
+    `scratch` `(` $scratch `:` type($scratch) `)` `count` `(` $count `:` type($count) `)`
+    `log256_max_n` `=` $log256_max_n (`unsigned` $is_unsigned^)? (`end_bit` `=` $end_bit^)?
+    (`strategy` `=` $strategy^)? (`deterministic` $deterministic^)? (`checked` $checked^)? attr-dict
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Reduce by key
+//===----------------------------------------------------------------------===//
+
+def Algo_ReduceByKeyOp : Algo_Op<"reduce_by_key", [IsolatedFromAbove]> {
+  let summary = "combine the values of each run of equal keys";
+  let description = [{
+    Each run of adjacent equal keys becomes one entry: its key in `keys_out`,
+    the combination of its values in `values_out`, in order; `num_runs` gets
+    the number of runs. What lies behind them is untouched. A NaN key equals
+    nothing, itself included. Sort first for sums over a whole buffer.
+
+    Keys and values are scalars of 4 or 8 bytes. A kind or a region combines the values, as for
+    `reduce`; `scratch` is `i32` and of at least `qd.algo.scratch_slots` slots,
+    uninitialised. The live count is read on the device.
+
+    ```mlir
+    qd.algo.reduce_by_key add ins(%k, %v : memref<?xi32>, memref<?xf32>)
+        outs(%ko, %vo, %runs : memref<?xi32>, memref<?xf32>, memref<i32>)
+        scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
+    ```
+  }];
+  let arguments = !con((ins
+      Arg<MemRefRankOf<[Qd_Scalar], [1]>, "keys", [MemRead]>:$keys,
+      Arg<MemRefRankOf<[Qd_Scalar], [1]>, "values", [MemRead]>:$values,
+      Arg<MemRefRankOf<[Qd_Scalar], [1]>, "runs' keys", [MemWrite]>:$keys_out,
+      Arg<MemRefRankOf<[Qd_Scalar], [1]>, "runs' values", [MemRead, MemWrite]>:$values_out,
+      Qd_CountOut:$num_runs, Qd_Scratch:$scratch, Qd_Count:$count,
+      OptionalAttr<Qd_CombiningKind>:$kind, OptionalAttr<ArrayAttr>:$identities), Algo_Options);
+  let regions = (region MaxSizedRegion<1>:$combiner);
+  let assemblyFormat = [{
+    custom<CombiningKind>($kind)
+    `ins` `(` $keys `,` $values `:` type($keys) `,` type($values) `)`
+    `outs` `(` $keys_out `,` $values_out `,` $num_runs `:` type($keys_out) `,` type($values_out) `,` type($num_runs) `)`
+    `scratch` `(` $scratch `:` type($scratch) `)` `count` `(` $count `:` type($count) `)`
+    `log256_max_n` `=` $log256_max_n (`strategy` `=` $strategy^)? (`deterministic` $deterministic^)?
+    (`checked` $checked^)? attr-dict
+    (`identity` $identities^)? (`combiner` $combiner^)?
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Parallel sort (deprecated)
+//===----------------------------------------------------------------------===//
+
+def Algo_ParallelSortOp : Algo_Op<"parallel_sort"> {
+  let summary = "odd-even merge sort, in place (deprecated: use sort)";
+  let description = [{
+    Batcher's odd–even merge sort of all keys, ascending, values along with
+    them. Not stable. No count, no scratch. For what still names it; use
+    `qd.algo.sort`.
+
+    ```mlir
+    qd.algo.parallel_sort keys(%k : memref<?xi32>) values(%v : memref<?xf32>)
+    ```
+  }];
+  let arguments = (ins
+      Arg<MemRefRankOf<[Qd_Scalar], [1]>, "keys", [MemRead, MemWrite]>:$keys,
+      Arg<Optional<MemRefRankOf<[Qd_Scalar], [1]>>, "values", [MemRead, MemWrite]>:$values,
+      UnitAttr:$is_unsigned);
+  let assemblyFormat = [{
+    `keys` `(` $keys `:` type($keys) `)` (`values` `(` $values^ `:` type($values) `)`)?
+    (`unsigned` $is_unsigned^)? attr-dict
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Sizing
+//===----------------------------------------------------------------------===//
+
+def Algo_ScratchSlotsOp : Qd_Op<"algo.scratch_slots", [Pure]> {
+  let cppNamespace = "::qd::algo";
+  let summary = "scratch slots an algorithm needs";
+  let description = [{
+    The number of scratch slots `algorithm` needs for `n` elements at capacity
+    `256^log256_max_n`; at least 1. A count of slots, whatever their width.
+    Plain arithmetic, on host or device; folds for a constant `n`. With
+    `c(x) = ⌈x / 256⌉`:
+
+    | algorithm | slots |
+    |---|---|
+    | `reduce` | t₁ + … + t_{D−1}, t₀ = n, t_{i+1} = c(t_i) |
+    | scans | 1 if D = 1, else c(n) and its D − 2 further ceilings, summed |
+    | `sort` | h = 256·c(n), plus c(h), c(c(h)), … D − 1 terms |
+    | `select`, `partition` | n + b + (the ceilings of b that exceed 1, summed), b = c(n) |
+    | `reduce_by_key` | n for 0 < n ≤ 256, else as `select` |
+
+    ```mlir
+    %slots = qd.algo.scratch_slots sort %n, 3
+    ```
+  }];
+  let arguments = (ins Qd_Algorithm:$algorithm, Index:$n, Qd_Log256MaxN:$log256_max_n);
+  let results = (outs Index:$slots);
+  let assemblyFormat = "$algorithm $n `,` $log256_max_n attr-dict";
+  let hasFolder = 1;
+  let hasVerifier = 1;
+}
+
+#endif // QD_ALGO_TD

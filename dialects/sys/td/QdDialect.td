@@ -1,0 +1,123 @@
+//===- QdDialect.td - the qd dialect: base, enums, constraints ------------===//
+//
+// One dialect, four families of ops (simt, algo, grid, math), one file each.
+// What all of them share is here.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef QD_DIALECT_TD
+#define QD_DIALECT_TD
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Qd_Dialect : Dialect {
+  let name = "qd";
+  let cppNamespace = "::qd";
+  let summary = "Portable GPU kernels: device algorithms, launch phases, subgroup ops";
+  let description = [{
+    A kernel is written against three families of ops and rewritten step by
+    step: `qd.algo` (device-wide algorithms), `qd.grid` (phases and launches)
+    and `qd.simt` (subgroup and block operations). `qd.math` adds the bit
+    operations whose contract differs from upstream's.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let hasConstantMaterializer = 1;
+  let hasCanonicalizer = 1;
+  let useDefaultAttributePrinterParser = 1;
+}
+
+class Qd_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Qd_Dialect, mnemonic, traits>;
+
+//===----------------------------------------------------------------------===//
+// Enums
+//===----------------------------------------------------------------------===//
+
+// Cases and spelling are upstream's `vector.kind`, so that what people know
+// holds here; `minimumf`/`maximumf` (NaN-propagating) are left out: no target
+// has them for subgroups.
+def Qd_CombiningKindEnum : I32EnumAttr<"CombiningKind", "kind of combining function", [
+  I32EnumAttrCase<"ADD", 0, "add">,
+  I32EnumAttrCase<"MUL", 1, "mul">,
+  I32EnumAttrCase<"MINSI", 2, "minsi">,
+  I32EnumAttrCase<"MINUI", 3, "minui">,
+  I32EnumAttrCase<"MINNUMF", 4, "minnumf">,
+  I32EnumAttrCase<"MAXSI", 5, "maxsi">,
+  I32EnumAttrCase<"MAXUI", 6, "maxui">,
+  I32EnumAttrCase<"MAXNUMF", 7, "maxnumf">,
+  I32EnumAttrCase<"AND", 8, "and">,
+  I32EnumAttrCase<"OR", 9, "or">,
+  I32EnumAttrCase<"XOR", 10, "xor">]> {
+  let cppNamespace = "::qd";
+  let genSpecializedAttr = 0;
+}
+def Qd_CombiningKind : EnumAttr<Qd_Dialect, Qd_CombiningKindEnum, "kind"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
+def Qd_ScopeEnum : I32EnumAttr<"Scope", "who an atomic or a fence is ordered with", [
+  I32EnumAttrCase<"Subgroup", 0, "subgroup">,
+  I32EnumAttrCase<"Block", 1, "block">,
+  I32EnumAttrCase<"Device", 2, "device">]> {
+  let cppNamespace = "::qd";
+  let genSpecializedAttr = 0;
+}
+def Qd_Scope : EnumAttr<Qd_Dialect, Qd_ScopeEnum, "scope"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
+def Qd_OrderEnum : I32EnumAttr<"Order", "memory ordering", [
+  I32EnumAttrCase<"Relaxed", 0, "relaxed">,
+  I32EnumAttrCase<"Acquire", 1, "acquire">,
+  I32EnumAttrCase<"Release", 2, "release">,
+  I32EnumAttrCase<"AcqRel", 3, "acq_rel">]> {
+  let cppNamespace = "::qd";
+  let genSpecializedAttr = 0;
+}
+def Qd_Order : EnumAttr<Qd_Dialect, Qd_OrderEnum, "order"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
+//===----------------------------------------------------------------------===//
+// Constraints
+//===----------------------------------------------------------------------===//
+
+def Qd_Scalar : AnyTypeOf<[I32, I64, F32, F64]>;
+def Qd_Int : AnyTypeOf<[I32, I64]>;
+
+//===----------------------------------------------------------------------===//
+// Effects
+//===----------------------------------------------------------------------===//
+
+// What a collective reads: the set of lanes that execute it together. An
+// effect-free op that is merely not speculatable is still merged by CSE across
+// regions and sunk into `scf.if`; a read of this resource prevents both.
+def Qd_ConvergenceResource : Resource<"::qd::ConvergenceResource">;
+
+class Qd_Collective<string mnemonic, list<Trait> traits = []>
+    : Qd_Op<mnemonic, !listconcat(traits, [MemoryEffects<[MemRead<Qd_ConvergenceResource>]>])>;
+
+//===----------------------------------------------------------------------===//
+// qd.yield
+//===----------------------------------------------------------------------===//
+
+def Qd_YieldOp : Qd_Op<"yield", [Pure, ReturnLike, Terminator]> {
+  let summary = "ends a combiner or a predicate region";
+  let description = [{
+    Hands the region's values to the op that owns it: the combined scalars of
+    a combiner, or the `i1` of a variant's predicate.
+
+    ```mlir
+    qd.yield %sum : f32
+    ```
+  }];
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
+}
+
+#endif // QD_DIALECT_TD

@@ -1,0 +1,326 @@
+//===- QdGrid.td - phases and launches -------------------------------------===//
+
+#ifndef QD_GRID_TD
+#define QD_GRID_TD
+
+include "QdDialect.td"
+include "mlir/Interfaces/CallInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/FunctionInterfaces.td"
+include "mlir/Interfaces/ViewLikeInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+
+class Grid_Op<string mnemonic, list<Trait> traits = []>
+    : Qd_Op<"grid." # mnemonic, traits> {
+  let cppNamespace = "::qd::grid";
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+def Grid_KernelOp : Grid_Op<"kernel", [
+    FunctionOpInterface, IsolatedFromAbove, Symbol, NoTerminator, SingleBlock]> {
+  let summary = "what a user launches: phases, algorithms and loops over them";
+  let description = [{
+    A function-like op without results. Its arguments are buffers (memrefs)
+    and scalars; its body is a sequence of phases, algorithms, `do_while`
+    loops over them, and arithmetic that the host can evaluate before launching
+    (constants, buffer lengths, scalar arguments). Nothing on the host reads a
+    buffer's contents.
+
+    Buffers passed as different arguments are taken not to overlap, unless
+    both carry the unit attribute `qd.may_alias`. `qd.dtype = "u32"` on an
+    argument says how tools are to reflect its element type, since MLIR's
+    integers have no sign.
+
+    ```mlir
+    qd.grid.kernel @sum(%a: memref<?xf32>, %out: memref<1xf32>, %s: memref<?xi32>, %n: memref<i32>) {
+      qd.algo.reduce add ins(%a : memref<?xf32>) outs(%out : memref<1xf32>)
+          scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
+                       OptionalAttr<StrAttr>:$sym_visibility,
+                       OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Region *getCallableRegion() { return &getBody(); }
+    ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
+    ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Phases
+//===----------------------------------------------------------------------===//
+
+def Grid_PhaseOp : Grid_Op<"phase", [NoTerminator, SingleBlock, RecursiveMemoryEffects]> {
+  let summary = "one launch: a body run by every thread of every block";
+  let description = [{
+    The body runs once per thread, in all threads of all `blocks`, so that
+    collectives and barriers are legal at its top. `threads` is the block
+    size, a multiple of every candidate wave (64). Work beyond one grid is an
+    explicit, uniform loop over tiles with an in-bounds predicate per element.
+    A phase sees the effects of every phase before it: a grid-wide barrier
+    stands between phases whose effects conflict.
+
+    `blocks` is evaluated by the host. A phase of no blocks does nothing.
+
+    ```mlir
+    qd.grid.phase "scale" blocks(%blocks) threads(256) {
+      %b = qd.simt.block.id
+      ...
+    }
+    ```
+  }];
+  let arguments = (ins OptionalAttr<StrAttr>:$name, Index:$blocks, I64Attr:$threads);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    ($name^)? `blocks` `(` $blocks `)` `threads` `(` $threads `)` attr-dict-with-keyword $body
+  }];
+  let hasVerifier = 1;
+}
+
+def Grid_ForEachOp : Grid_Op<"for_each", [NoTerminator, SingleBlock, RecursiveMemoryEffects]> {
+  let summary = "an elementwise phase";
+  let description = [{
+    Runs its body once for each index below `extent` and, where `count` is
+    given, below the live count it holds. Sugar over `phase`: `qd-expand-for-each`
+    makes of it a grid, a loop over tiles and a predicate, so collectives
+    cannot stand in it. `extent` is evaluated by the host and should not be far
+    above the live count.
+
+    ```mlir
+    qd.grid.for_each "scale" %i to %len count(%n : memref<i32>) {
+      %x = memref.load %a[%i] : memref<?xf32>
+      ...
+    }
+    ```
+  }];
+  let arguments = (ins OptionalAttr<StrAttr>:$name, Index:$extent,
+                       Arg<Optional<AnyMemRef>, "live count", [MemRead]>:$count);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def Grid_DoWhileOp : Grid_Op<"do_while", [NoTerminator, SingleBlock, RecursiveMemoryEffects]> {
+  let summary = "repeat phases while a device-resident flag is set";
+  let description = [{
+    Runs its body once and again as long as the `i32` that `flag` holds is not
+    zero afterwards. The flag lives on the device; where the target can, no
+    host reads it.
+
+    ```mlir
+    qd.grid.do_while %flag : memref<i32> {
+      qd.grid.phase ...
+    }
+    ```
+  }];
+  let arguments = (ins Arg<MemRefRankOf<[I32], [0]>, "whether to go on", [MemRead]>:$flag);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$flag `:` type($flag) attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Launches: what planning makes of phases
+//===----------------------------------------------------------------------===//
+
+def Grid_LaunchOp : Grid_Op<"launch", [
+    MemoryEffects<[MemRead, MemWrite]>,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "launch an outlined body";
+  let description = [{
+    Launches `body`, a `func.func` with the attribute `qd.threads`, over
+    `blocks` blocks with the given arguments, once the launches named by
+    `after` have finished. `id` numbers the launches of a kernel in program
+    order; `after` lists the ids it truly depends on, already reduced
+    transitively.
+
+    ```mlir
+    qd.grid.launch 1 @sum_tile blocks(%g) args(%a, %s : memref<?xf32>, memref<?xi32>) after [0]
+    ```
+  }];
+  let arguments = (ins I64Attr:$id, FlatSymbolRefAttr:$body, Index:$blocks,
+                       Variadic<AnyType>:$args, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$after);
+  let assemblyFormat = [{
+    $id $body `blocks` `(` $blocks `)` (`args` `(` $args^ `:` type($args) `)`)?
+    (`after` $after^)? attr-dict
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Buffers
+//===----------------------------------------------------------------------===//
+
+def Grid_FillOp : Grid_Op<"fill", [
+    TypesMatchWith<"value's type is the buffer's element type", "dest", "value",
+                   "::llvm::cast<::mlir::MemRefType>($_self).getElementType()">]> {
+  let summary = "set a range of a buffer to one value";
+  let description = [{
+    Sets `dest[lower … upper)`. What a strategy needs cleared in scratch that
+    arrives uninitialised. Stands where a phase may; bounds are evaluated by
+    the host.
+
+    ```mlir
+    qd.grid.fill %scratch[%lower to %upper] = %zero : memref<?xi32>
+    ```
+  }];
+  let arguments = (ins Arg<MemRefRankOf<[Qd_Scalar], [1]>, "buffer", [MemWrite]>:$dest,
+                       Index:$lower, Index:$upper, Qd_Scalar:$value);
+  let assemblyFormat = "$dest `[` $lower `to` $upper `]` `=` $value attr-dict `:` type($dest)";
+  let hasVerifier = 1;
+}
+
+def Grid_ViewOp : Grid_Op<"view", [Pure, DeclareOpInterfaceMethods<ViewLikeOpInterface>]> {
+  let summary = "part of a scratch buffer seen as another element type";
+  let description = [{
+    `size` elements of the result's type, starting at element `offset` of
+    `source`. The element types have the same width, or the result's is a
+    multiple of the source's. (`memref.view` takes only bytes.)
+
+    ```mlir
+    %partials = qd.grid.view %scratch[%offset] [%size] : memref<?xi32> to memref<?xf32>
+    ```
+  }];
+  let arguments = (ins MemRefRankOf<[Qd_Scalar], [1]>:$source, Index:$offset, Index:$size);
+  let results = (outs MemRefRankOf<[Qd_Scalar], [1]>:$result);
+  let assemblyFormat = "$source `[` $offset `]` `[` $size `]` attr-dict `:` type($source) `to` type($result)";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Memory ordering
+//===----------------------------------------------------------------------===//
+
+def Grid_MemFenceOp : Grid_Op<"mem_fence", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "device-scope memory fence";
+  let description = [{
+    Orders memory operations as seen by the whole device.
+
+    ```mlir
+    qd.grid.mem_fence
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def Grid_AtomicRmwOp : Grid_Op<"atomic.rmw", [AllTypesMatch<["value", "result"]>]> {
+  let summary = "atomic read-modify-write";
+  let description = [{
+    Combines `value` into the element and yields what it held before.
+
+    ```mlir
+    %old = qd.grid.atomic.rmw add %v, %a[%i] device relaxed : memref<?xi32>
+    ```
+  }];
+  let arguments = (ins Qd_CombiningKind:$kind, Qd_Scalar:$value,
+                       Arg<AnyMemRef, "buffer", [MemRead, MemWrite]>:$memref, Variadic<Index>:$indices,
+                       Qd_Scope:$scope, Qd_Order:$order);
+  let results = (outs Qd_Scalar:$result);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def Grid_AtomicLoadOp : Grid_Op<"atomic.load"> {
+  let summary = "atomic load";
+  let description = [{
+    Order `relaxed` or `acquire`.
+
+    ```mlir
+    %v = qd.grid.atomic.load %a[%i] device acquire : memref<?xi32>
+    ```
+  }];
+  let arguments = (ins Arg<AnyMemRef, "buffer", [MemRead, MemWrite]>:$memref, Variadic<Index>:$indices,
+                       Qd_Scope:$scope, Qd_Order:$order);
+  let results = (outs Qd_Scalar:$result);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def Grid_AtomicStoreOp : Grid_Op<"atomic.store"> {
+  let summary = "atomic store";
+  let description = [{
+    Order `relaxed` or `release`.
+
+    ```mlir
+    qd.grid.atomic.store %v, %a[%i] device release : memref<?xi32>
+    ```
+  }];
+  let arguments = (ins Qd_Scalar:$value, Arg<AnyMemRef, "buffer", [MemWrite]>:$memref, Variadic<Index>:$indices,
+                       Qd_Scope:$scope, Qd_Order:$order);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def Grid_AtomicCasOp : Grid_Op<"atomic.cas", [AllTypesMatch<["expected", "desired", "result"]>]> {
+  let summary = "atomic compare and swap";
+  let description = [{
+    Stores `desired` if the element equals `expected`, and yields what it held
+    before.
+
+    ```mlir
+    %old = qd.grid.atomic.cas %expected, %desired, %a[%i] device acq_rel : memref<?xi32>
+    ```
+  }];
+  let arguments = (ins Qd_Int:$expected, Qd_Int:$desired,
+                       Arg<AnyMemRef, "buffer", [MemRead, MemWrite]>:$memref, Variadic<Index>:$indices,
+                       Qd_Scope:$scope, Qd_Order:$order);
+  let results = (outs Qd_Int:$result);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Dispatch
+//===----------------------------------------------------------------------===//
+
+def Grid_DispatchOp : Grid_Op<"dispatch", [NoTerminator, SingleBlock, RecursiveMemoryEffects]> {
+  let summary = "one of several interchangeable kernels";
+  let description = [{
+    Runs one of its `variant`s with `args`. All give the same results, side
+    effects included; that is not checked. A variant whose predicate does not
+    hold is not eligible; one without a predicate always is. The first
+    eligible one runs; having none is an error when the kernel is launched.
+
+    ```mlir
+    qd.grid.dispatch(%a, %b : memref<?xf32>, memref<?xf32>) {
+      qd.grid.variant @large when {
+        %d = memref.dim %a, %c0 : memref<?xf32>
+        %p = arith.cmpi uge, %d, %c1024 : index
+        qd.yield %p : i1
+      }
+      qd.grid.variant @any_size
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<AnyType>:$args);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "`(` ($args^ `:` type($args))? `)` attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+}
+
+def Grid_VariantOp : Grid_Op<"variant", [
+    HasParent<"DispatchOp">, MemoryEffects<[MemRead, MemWrite]>,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "one kernel a dispatch may choose";
+  let description = [{
+    `callee` is a kernel with the dispatch's argument types. The predicate is
+    evaluated by the host, from buffer lengths and scalar arguments.
+
+    ```mlir
+    qd.grid.variant @large when { ... qd.yield %p : i1 }
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$callee);
+  let regions = (region MaxSizedRegion<1>:$predicate);
+  let assemblyFormat = "$callee (`when` $predicate^)? attr-dict";
+  let hasVerifier = 1;
+}
+
+#endif // QD_GRID_TD

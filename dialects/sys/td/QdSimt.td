@@ -1,0 +1,562 @@
+//===- QdSimt.td - one subgroup, one block ---------------------------------===//
+
+#ifndef QD_SIMT_TD
+#define QD_SIMT_TD
+
+include "QdDialect.td"
+
+def Qd_ShuffleModeEnum : I32EnumAttr<"ShuffleMode", "where a shuffle reads from", [
+  I32EnumAttrCase<"Idx", 0, "idx">,
+  I32EnumAttrCase<"Up", 1, "up">,
+  I32EnumAttrCase<"Down", 2, "down">,
+  I32EnumAttrCase<"Xor", 3, "xor">]> {
+  let cppNamespace = "::qd";
+  let genSpecializedAttr = 0;
+}
+def Qd_ShuffleMode : EnumAttr<Qd_Dialect, Qd_ShuffleModeEnum, "shuffle_mode">;
+
+def Qd_LaneRelationEnum : I32EnumAttr<"LaneRelation", "which lanes a mask holds", [
+  I32EnumAttrCase<"Lt", 0, "lt">,
+  I32EnumAttrCase<"Le", 1, "le">,
+  I32EnumAttrCase<"Eq", 2, "eq">,
+  I32EnumAttrCase<"Gt", 3, "gt">,
+  I32EnumAttrCase<"Ge", 4, "ge">]> {
+  let cppNamespace = "::qd";
+  let genSpecializedAttr = 0;
+}
+def Qd_LaneRelation : EnumAttr<Qd_Dialect, Qd_LaneRelationEnum, "lane_relation">;
+
+// log2 of the tile a collective works on; absent: the whole subgroup.
+def Qd_Tile : OptionalAttr<ConfinedAttr<I32Attr, [IntNonNegative, IntMaxValue<6>]>>;
+
+class Simt_Op<string mnemonic, list<Trait> traits = []>
+    : Qd_Op<"simt." # mnemonic, traits> {
+  let cppNamespace = "::qd::simt";
+}
+class Simt_Collective<string mnemonic, list<Trait> traits = []>
+    : Qd_Collective<"simt." # mnemonic, traits> {
+  let cppNamespace = "::qd::simt";
+}
+
+//===----------------------------------------------------------------------===//
+// Identity
+//===----------------------------------------------------------------------===//
+
+class Simt_IdentityOp<string mnemonic, Type type, string what, string text>
+    : Simt_Op<mnemonic, [Pure]> {
+  let summary = what;
+  let description = text;
+  let results = (outs type:$result);
+  let assemblyFormat = "attr-dict";
+}
+
+def Simt_LaneIdOp : Simt_IdentityOp<"lane_id", I32, "this lane's number in its subgroup", [{
+  `0 … subgroup_size − 1`, as `i32`.
+
+  ```mlir
+  %lane = qd.simt.lane_id
+  ```
+}]>;
+def Simt_SubgroupSizeOp : Simt_IdentityOp<"subgroup_size", I32, "lanes in a subgroup", [{
+  A power of two from 4 to 64. Folds to a constant once the wave is chosen
+  (`qd-tile`).
+
+  ```mlir
+  %size = qd.simt.subgroup_size
+  ```
+}]>;
+def Simt_Log2SubgroupSizeOp : Simt_IdentityOp<"log2_subgroup_size", I32, "base-2 logarithm of the subgroup size", [{
+  Folds to a constant once the wave is chosen (`qd-tile`).
+
+  ```mlir
+  %log = qd.simt.log2_subgroup_size
+  ```
+}]>;
+def Simt_SubgroupIdOp : Simt_IdentityOp<"subgroup_id", I32, "this subgroup's number in its block", [{
+  Thread ids follow subgroup order: `thread_id = subgroup_id · subgroup_size + lane_id`.
+
+  ```mlir
+  %sg = qd.simt.subgroup_id
+  ```
+}]>;
+def Simt_NumSubgroupsOp : Simt_IdentityOp<"num_subgroups", I32, "subgroups in a block", [{
+  `block.dim / subgroup_size`; block sizes are multiples of every candidate
+  wave, so every subgroup is full.
+
+  ```mlir
+  %n = qd.simt.num_subgroups
+  ```
+}]>;
+
+//===----------------------------------------------------------------------===//
+// Data movement
+//===----------------------------------------------------------------------===//
+
+def Simt_ShuffleOp : Simt_Collective<"shuffle", [AllTypesMatch<["value", "result"]>]> {
+  let summary = "read another lane's value";
+  let description = [{
+    Lane `i` gets the value held by lane `lane` (`idx`), `i − lane` (`up`),
+    `i + lane` (`down`) or `i xor lane` (`xor`). Lanes are numbered within the
+    whole subgroup. Reading a lane outside the subgroup is undefined: the
+    interpreter yields poison and reports it if the poison is used.
+
+    ```mlir
+    %r = qd.simt.shuffle xor %v, %mask : f32
+    ```
+  }];
+  let arguments = (ins Qd_Scalar:$value, I32:$lane, Qd_ShuffleMode:$mode);
+  let results = (outs Qd_Scalar:$result);
+  let assemblyFormat = "$mode $value `,` $lane attr-dict `:` type($value)";
+  let hasFolder = 1;
+}
+
+def Simt_BroadcastOp : Simt_Collective<"broadcast", [AllTypesMatch<["value", "result"]>]> {
+  let summary = "every lane reads one lane's value";
+  let description = [{
+    `lane` must be the same in every lane of the subgroup (dynamically
+    uniform); use `qd.simt.shuffle idx` where it is not.
+
+    ```mlir
+    %r = qd.simt.broadcast %v, %lane : f32
+    ```
+  }];
+  let arguments = (ins Qd_Scalar:$value, I32:$lane);
+  let results = (outs Qd_Scalar:$result);
+  let assemblyFormat = "$value `,` $lane attr-dict `:` type($value)";
+  let hasVerifier = 1;
+}
+
+def Simt_BroadcastFirstOp : Simt_Collective<"broadcast_first", [AllTypesMatch<["value", "result"]>]> {
+  let summary = "every lane reads lane 0's value";
+  let description = [{
+    ```mlir
+    %r = qd.simt.broadcast_first %v : i64
+    ```
+  }];
+  let arguments = (ins Qd_Scalar:$value);
+  let results = (outs Qd_Scalar:$result);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
+}
+
+def Simt_RotateOp : Simt_Collective<"rotate", [AllTypesMatch<["value", "result"]>]> {
+  let summary = "read the value a fixed distance ahead, cyclically";
+  let description = [{
+    Lane `i` gets the value of lane `(i + delta) mod size`, where the size is
+    that of the subgroup or of the tile, and lanes are numbered within it.
+    `delta` must be the same in every lane.
+
+    ```mlir
+    %r = qd.simt.rotate %v, %delta tile(4) : f32
+    ```
+  }];
+  let arguments = (ins Qd_Scalar:$value, I32:$delta, Qd_Tile:$tile);
+  let results = (outs Qd_Scalar:$result);
+  let assemblyFormat = "$value `,` $delta (`tile` `(` $tile^ `)`)? attr-dict `:` type($value)";
+}
+
+//===----------------------------------------------------------------------===//
+// Control
+//===----------------------------------------------------------------------===//
+
+def Simt_ElectOp : Simt_Op<"elect", [Pure]> {
+  let summary = "true in lane 0 alone";
+  let description = [{
+    Lane 0 is elected on every target (narrower than SPIR-V's
+    `OpGroupNonUniformElect`, so that results do not depend on the target).
+
+    ```mlir
+    %leader = qd.simt.elect
+    ```
+  }];
+  let results = (outs I1:$result);
+  let assemblyFormat = "attr-dict";
+}
+
+def Simt_SyncOp : Simt_Op<"sync", [MemoryEffects<[MemRead, MemWrite, MemRead<Qd_ConvergenceResource>]>]> {
+  let summary = "subgroup barrier";
+  let description = [{
+    Every lane of the subgroup arrives before any goes on, and what was
+    written to memory before is seen after, by the subgroup's lanes. To be
+    reached by all lanes.
+
+    ```mlir
+    qd.simt.sync
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def Simt_MemFenceOp : Simt_Op<"mem_fence", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "subgroup-scope memory fence";
+  let description = [{
+    Orders memory operations as seen by the subgroup, without requiring that
+    its lanes meet.
+
+    ```mlir
+    qd.simt.mem_fence
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+//===----------------------------------------------------------------------===//
+// Votes and masks
+//===----------------------------------------------------------------------===//
+
+class Simt_VoteOp<string mnemonic, string what, string text> : Simt_Collective<mnemonic> {
+  let summary = what;
+  let description = text;
+  let arguments = (ins I1:$predicate, Qd_Tile:$tile);
+  let results = (outs I1:$result);
+  let assemblyFormat = "$predicate (`tile` `(` $tile^ `)`)? attr-dict";
+}
+def Simt_AllOp : Simt_VoteOp<"all", "whether every lane's predicate holds", [{
+  To every lane of the subgroup, or of the tile.
+
+  ```mlir
+  %r = qd.simt.all %p
+  ```
+}]> { let hasFolder = 1; }
+def Simt_AnyOp : Simt_VoteOp<"any", "whether some lane's predicate holds", [{
+  To every lane of the subgroup, or of the tile.
+
+  ```mlir
+  %r = qd.simt.any %p tile(3)
+  ```
+}]> { let hasFolder = 1; }
+
+def Simt_AllEqualOp : Simt_Collective<"all_equal"> {
+  let summary = "whether every lane holds the same value";
+  let description = [{
+    To every lane of the subgroup, or of the tile. On floats equality is `==`:
+    a NaN equals nothing, so one NaN makes the result false, and +0 equals −0.
+    Bitcast to integers for equality of bits.
+
+    ```mlir
+    %r = qd.simt.all_equal %v : f32
+    ```
+  }];
+  let arguments = (ins Qd_Scalar:$value, Qd_Tile:$tile);
+  let results = (outs I1:$result);
+  let assemblyFormat = "$value (`tile` `(` $tile^ `)`)? attr-dict `:` type($value)";
+}
+
+def Simt_BallotOp : Simt_Collective<"ballot"> {
+  let summary = "mask of the lanes whose predicate holds";
+  let description = [{
+    Bit `i` of the `i64` is lane `i`'s predicate; bits at and beyond the
+    subgroup size are zero.
+
+    ```mlir
+    %mask = qd.simt.ballot %p
+    ```
+  }];
+  let arguments = (ins I1:$predicate);
+  let results = (outs I64:$mask);
+  let assemblyFormat = "$predicate attr-dict";
+}
+
+def Simt_BallotFirstNOp : Simt_Collective<"ballot_first_n"> {
+  let summary = "mask of those of the first n lanes whose predicate holds";
+  let description = [{
+    Bit `i` of the `i32` is lane `i`'s predicate for `i < n`; all other bits
+    are zero. `n` is a constant from 1 to 32.
+
+    ```mlir
+    %mask = qd.simt.ballot_first_n 32 %p
+    ```
+  }];
+  let arguments = (ins I1:$predicate, I32Attr:$n);
+  let results = (outs I32:$mask);
+  let assemblyFormat = "$n $predicate attr-dict";
+  let hasVerifier = 1;
+}
+
+def Simt_LanemaskOp : Simt_Op<"lanemask", [Pure]> {
+  let summary = "mask of the lanes below, at or above a lane";
+  let description = [{
+    Bit `i` is set iff `i` stands in the relation to `lane` (`lt`, `le`, `eq`,
+    `gt`, `ge`), over all 32 or 64 bits of the result whatever the subgroup's
+    size. `lane` must be less than the width of the result. Plain arithmetic:
+    legal anywhere, with any lane.
+
+    ```mlir
+    %below = qd.simt.lanemask lt %lane : i64
+    ```
+  }];
+  let arguments = (ins I32:$lane, Qd_LaneRelation:$relation);
+  let results = (outs Qd_Int:$mask);
+  let assemblyFormat = "$relation $lane attr-dict `:` type($mask)";
+  let hasFolder = 1;
+}
+
+def Simt_MatchAnyOp : Simt_Collective<"match_any"> {
+  let summary = "mask of the lanes that hold the same value";
+  let description = [{
+    Bit `i` is set iff lane `i` holds the same bits as this lane. Integers
+    only: bitcast floats first, and mean it.
+
+    ```mlir
+    %peers = qd.simt.match_any %digit : i32
+    ```
+  }];
+  let arguments = (ins Qd_Int:$value);
+  let results = (outs I64:$mask);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions and scans
+//===----------------------------------------------------------------------===//
+
+// A kind, or any associative combiner as a region over K scalars. The region
+// takes the K scalars of the left operand (the lower index) and then the K of
+// the right; it is pure and isolated from above.
+class Simt_Combine<string mnemonic, list<Trait> traits = []>
+    : Simt_Collective<mnemonic, !listconcat(traits, [
+        IsolatedFromAbove, DeclareOpInterfaceMethods<InferTypeOpInterface>])> {
+  let regions = (region MaxSizedRegion<1>:$combiner);
+  let results = (outs Variadic<Qd_Scalar>:$results);
+  let hasVerifier = 1;
+}
+
+class Simt_SubgroupCombine<string mnemonic, string what, string text> : Simt_Combine<mnemonic> {
+  let summary = what;
+  let description = text;
+  let arguments = (ins Variadic<Qd_Scalar>:$values, OptionalAttr<Qd_CombiningKind>:$kind,
+                       Qd_Tile:$tile, OptionalAttr<ArrayAttr>:$identities);
+  let assemblyFormat = [{
+    custom<CombiningKind>($kind) $values (`tile` `(` $tile^ `)`)? attr-dict `:` type($values)
+    (`identity` $identities^)? (`combiner` $combiner^)?
+  }];
+}
+
+def Simt_ReduceOp : Simt_SubgroupCombine<"reduce", "combine all lanes' values, to lane 0", [{
+  Lane 0 of the subgroup, or of each tile, gets the combination of all its
+  lanes' values in lane order; the other lanes' results are undefined (poison
+  to the interpreter). See `reduce_all` where every lane needs it.
+
+  ```mlir
+  %sum = qd.simt.reduce add %v : f32
+  %m, %i = qd.simt.reduce %a, %b : f32, i32 identity [0.0 : f32, 0 : i32] combiner {
+  ^bb0(%la: f32, %lb: i32, %ra: f32, %rb: i32):
+    ...
+    qd.yield %x, %y : f32, i32
+  }
+  ```
+}]>;
+def Simt_ReduceAllOp : Simt_SubgroupCombine<"reduce_all", "combine all lanes' values, to every lane", [{
+  As `reduce`, with the result in every lane of the subgroup or tile.
+
+  ```mlir
+  %sum = qd.simt.reduce_all add %v tile(3) : i32
+  ```
+}]>;
+def Simt_InclusiveScanOp : Simt_SubgroupCombine<"inclusive_scan", "combine the values of this lane and those below", [{
+  Lane `i` gets `v₀ ∘ v₁ ∘ … ∘ vᵢ` over the subgroup, or from the first lane
+  of its tile.
+
+  ```mlir
+  %prefix = qd.simt.inclusive_scan add %v : i32
+  ```
+}]>;
+def Simt_ExclusiveScanOp : Simt_SubgroupCombine<"exclusive_scan", "combine the values of the lanes below", [{
+  Lane `i` gets `v₀ ∘ … ∘ vᵢ₋₁`; lane 0 gets the identity: 0 for `add`, `or`
+  and `xor`, 1 for `mul`, all ones for `and`, +inf or the largest integer for a
+  minimum, −inf or the smallest for a maximum, or the one a region names.
+
+  ```mlir
+  %offset = qd.simt.exclusive_scan add %count : i32
+  ```
+}]>;
+
+def Simt_SegmentedReduceOp : Simt_Combine<"segmented_reduce"> {
+  let summary = "inclusive scan that restarts at every head";
+  let description = [{
+    Lane `i` gets the inclusive scan from the nearest lane at or below it
+    whose `head` is set, or from lane 0 of the subgroup (or tile) if none is.
+    A partner of another segment is never combined with.
+
+    ```mlir
+    %s = qd.simt.segmented_reduce add %v heads %head : f32
+    ```
+  }];
+  let arguments = (ins Variadic<Qd_Scalar>:$values, I1:$head, OptionalAttr<Qd_CombiningKind>:$kind,
+                       Qd_Tile:$tile, OptionalAttr<ArrayAttr>:$identities);
+  let assemblyFormat = [{
+    custom<CombiningKind>($kind) $values `heads` $head (`tile` `(` $tile^ `)`)? attr-dict `:` type($values)
+    (`identity` $identities^)? (`combiner` $combiner^)?
+  }];
+}
+
+def Simt_BitonicSortKvOp : Simt_Collective<"bitonic_sort_kv", [
+    AllTypesMatch<["key", "sorted_key"]>, AllTypesMatch<["value", "sorted_value"]>]> {
+  let summary = "sort the lanes' (key, value) pairs";
+  let description = [{
+    Ascending in `(key, value)` over the subgroup, or within each tile: lane 0
+    gets the smallest pair. Equal keys are ordered by value, not by lane.
+    Integers compare as signed unless `unsigned_key` or `unsigned_value` says
+    otherwise. A NaN key leaves the order unspecified.
+
+    ```mlir
+    %k1, %v1 = qd.simt.bitonic_sort_kv %k, %v : f32, i32
+    ```
+  }];
+  let arguments = (ins Qd_Scalar:$key, Qd_Scalar:$value, Qd_Tile:$tile,
+                       UnitAttr:$unsigned_key, UnitAttr:$unsigned_value);
+  let results = (outs Qd_Scalar:$sorted_key, Qd_Scalar:$sorted_value);
+  let assemblyFormat = [{
+    $key `,` $value (`tile` `(` $tile^ `)`)? (`unsigned_key` $unsigned_key^)?
+    (`unsigned_value` $unsigned_value^)? attr-dict `:` type($key) `,` type($value)
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// One block
+//===----------------------------------------------------------------------===//
+
+def Simt_BlockIdOp : Simt_IdentityOp<"block.id", Index, "this block's number in its grid", [{
+  `0 … blocks − 1`. Grids are one-dimensional in the IR; a target whose
+  dimensions are limited folds them.
+
+  ```mlir
+  %b = qd.simt.block.id
+  ```
+}]>;
+def Simt_BlockDimOp : Simt_IdentityOp<"block.dim", Index, "threads in a block", [{
+  Folds to the phase's `threads`.
+
+  ```mlir
+  %d = qd.simt.block.dim
+  ```
+}]>;
+def Simt_BlockThreadIdOp : Simt_IdentityOp<"block.thread_id", Index, "this thread's number in its block", [{
+  `0 … block.dim − 1`, in subgroup order.
+
+  ```mlir
+  %t = qd.simt.block.thread_id
+  ```
+}]>;
+def Simt_GridDimOp : Simt_IdentityOp<"grid.dim", Index, "blocks in the grid", [{
+  What a grid-stride loop strides by, in blocks.
+
+  ```mlir
+  %g = qd.simt.grid.dim
+  ```
+}]>;
+
+def Simt_BlockSyncOp : Simt_Op<"block.sync", [MemoryEffects<[MemRead, MemWrite, MemRead<Qd_ConvergenceResource>]>]> {
+  let summary = "block barrier";
+  let description = [{
+    Every thread of the block arrives before any goes on, and what was written
+    before, to shared or device memory, is seen after, by the block's threads.
+
+    ```mlir
+    qd.simt.block.sync
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def Simt_BlockMemFenceOp : Simt_Op<"block.mem_fence", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "block-scope memory fence";
+  let description = [{
+    Orders memory operations as seen by the block, without requiring that its
+    threads meet.
+
+    ```mlir
+    qd.simt.block.mem_fence
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def Simt_BlockSharedOp : Simt_Op<"block.shared", [
+    MemoryEffects<[MemAlloc<DefaultResource>]>]> {
+  let summary = "an array in the block's shared memory";
+  let description = [{
+    One array for the whole block, uninitialised, living as long as the block.
+    Its shape is static, its memory space is `#gpu.address_space<workgroup>`,
+    and it must stand at the top of a phase or an outlined body, where every
+    thread executes it once.
+
+    ```mlir
+    %tile = qd.simt.block.shared : memref<256xf32, #gpu.address_space<workgroup>>
+    ```
+  }];
+  let results = (outs AnyMemRef:$memref);
+  let assemblyFormat = "attr-dict `:` type($memref)";
+  let hasVerifier = 1;
+}
+
+class Simt_BlockCombine<string mnemonic, string what, string text> : Simt_Combine<mnemonic> {
+  let summary = what;
+  let description = text;
+  let arguments = (ins Variadic<Qd_Scalar>:$values, OptionalAttr<Qd_CombiningKind>:$kind,
+                       OptionalAttr<ArrayAttr>:$identities);
+  let assemblyFormat = [{
+    custom<CombiningKind>($kind) $values attr-dict `:` type($values)
+    (`identity` $identities^)? (`combiner` $combiner^)?
+  }];
+}
+
+def Simt_BlockReduceOp : Simt_BlockCombine<"block.reduce", "combine all threads' values, to thread 0", [{
+  Thread 0 gets the combination of the whole block's values in thread order;
+  the others' results are undefined.
+
+  ```mlir
+  %sum = qd.simt.block.reduce add %v : i64
+  ```
+}]>;
+def Simt_BlockReduceAllOp : Simt_BlockCombine<"block.reduce_all", "combine all threads' values, to every thread", [{
+  As `block.reduce`, with the result in every thread.
+
+  ```mlir
+  %max = qd.simt.block.reduce_all maxnumf %v : f32
+  ```
+}]>;
+def Simt_BlockInclusiveScanOp : Simt_BlockCombine<"block.inclusive_scan", "combine the values of this thread and those below", [{
+  ```mlir
+  %prefix = qd.simt.block.inclusive_scan add %v : i32
+  ```
+}]>;
+def Simt_BlockExclusiveScanOp : Simt_BlockCombine<"block.exclusive_scan", "combine the values of the threads below", [{
+  Thread 0 gets the identity, as `exclusive_scan`.
+
+  ```mlir
+  %offset = qd.simt.block.exclusive_scan add %v : i32
+  ```
+}]>;
+
+def Simt_BlockRadixRankOp : Simt_Collective<"block.radix_rank"> {
+  let summary = "stable rank of each thread's digit within the block";
+  let description = [{
+    Thread `t` with digit `d` gets the number of taking-part threads of the
+    block whose digit is below `d`, plus those below `t` whose digit is `d`:
+    where the block's stable counting sort by digit puts it. After it
+    `histogram[d]` holds the number of threads with digit `d` and `prefix[d]`
+    those with a digit below `d`, visible to the whole block.
+
+    A thread whose `where` predicate is false takes no part, and its rank is
+    undefined. Digits of those that take part must be below `2^radix_bits`.
+    In this form the block has `2^radix_bits` threads or a multiple of them;
+    both arrays hold `2^radix_bits` of `i32` in shared memory.
+
+    ```mlir
+    %rank = qd.simt.block.radix_rank %digit, %hist, %prefix where %valid {radix_bits = 8 : i32}
+        : memref<256xi32, #gpu.address_space<workgroup>>, memref<256xi32, #gpu.address_space<workgroup>>
+    ```
+  }];
+  let arguments = (ins I32:$digit,
+                       Arg<MemRefRankOf<[I32], [1]>, "digits' counts", [MemRead, MemWrite]>:$histogram,
+                       Arg<MemRefRankOf<[I32], [1]>, "digits' exclusive prefix", [MemRead, MemWrite]>:$prefix,
+                       Optional<I1>:$valid, I32Attr:$radix_bits);
+  let results = (outs I32:$rank);
+  let assemblyFormat = [{
+    $digit `,` $histogram `,` $prefix (`where` $valid^)? attr-dict `:` type($histogram) `,` type($prefix)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // QD_SIMT_TD

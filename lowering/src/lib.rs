@@ -1,0 +1,13 @@
+//! Device algorithms, conversions to targets, and emission.
+//!
+//! - [`algorithms`]: each device algorithm, one folder, by strategy;
+//! - `convert`: `qd_to_<target>`, one file each;
+//! - `targets`: capabilities and emission.
+
+pub mod algorithms;
+
+/// Makes every pass and pipeline of this crate reachable by name. Once a
+/// process.
+pub fn register() {
+    algorithms::register();
+}

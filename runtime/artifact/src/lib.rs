@@ -1,0 +1,2 @@
+//! Compiled kernels as plain data: binaries, launch plan, reflection. Knows no
+//! IR.
