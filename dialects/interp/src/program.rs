@@ -28,7 +28,7 @@ pub(crate) struct Code {
 macro_rules! spelled {
     ($(#[$doc:meta])* $name:ident { $($case:ident = $text:literal),* $(,)? }) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub(crate) enum $name { $($case),* }
         impl $name {
             pub fn parse(text: &str) -> Option<Self> {

@@ -8,7 +8,7 @@
 namespace qd {
 
 /// Parses the optional keyword before a combining op's operands.
-mlir::ParseResult parseCombiningKind(mlir::OpAsmParser &parser, CombiningKindAttr &kind);
+mlir::OptionalParseResult parseCombiningKind(mlir::OpAsmParser &parser, CombiningKindAttr &kind);
 /// Prints it.
 void printCombiningKind(mlir::OpAsmPrinter &printer, mlir::Operation *op, CombiningKindAttr kind);
 

@@ -29,23 +29,24 @@ Operation *QdDialect::materializeConstant(OpBuilder &builder, Attribute value, T
   return arith::ConstantOp::materialize(builder, value, type, loc);
 }
 
-ParseResult qd::parseCombiningKind(OpAsmParser &parser, CombiningKindAttr &kind) {
+OptionalParseResult qd::parseCombiningKind(OpAsmParser &parser, CombiningKindAttr &kind) {
   StringRef keyword;
   SMLoc loc = parser.getCurrentLocation();
   if (failed(parser.parseOptionalKeyword(&keyword)))
-    return success();
+    return std::nullopt;
   std::optional<CombiningKind> value = symbolizeCombiningKind(keyword);
   if (!value)
-    return parser.emitError(loc, "unknown combining kind '")
-           << keyword << "': expected add, mul, minsi, minui, minnumf, maxsi, maxui, maxnumf, "
-           << "and, or or xor";
+    return ParseResult(
+        parser.emitError(loc, "unknown combining kind '")
+        << keyword << "': expected add, mul, minsi, minui, minnumf, maxsi, maxui, maxnumf, and, "
+        << "or or xor");
   kind = CombiningKindAttr::get(parser.getContext(), *value);
-  return success();
+  return ParseResult(success());
 }
 
 void qd::printCombiningKind(OpAsmPrinter &printer, Operation *, CombiningKindAttr kind) {
   if (kind)
-    printer << stringifyCombiningKind(kind.getValue()) << ' ';
+    printer << stringifyCombiningKind(kind.getValue());
 }
 
 LogicalResult qd::verifyKind(Operation *op, CombiningKind kind, Type type) {

@@ -297,10 +297,11 @@ static LogicalResult verifyAtomic(AtomicOp op, Type element) {
 ParseResult AtomicRmwOp::parse(OpAsmParser &parser, OperationState &result) {
   CombiningKindAttr kind;
   SMLoc loc = parser.getCurrentLocation();
-  if (parseCombiningKind(parser, kind))
-    return failure();
-  if (!kind)
+  OptionalParseResult parsed = parseCombiningKind(parser, kind);
+  if (!parsed.has_value())
     return parser.emitError(loc, "expected a combining kind");
+  if (failed(*parsed))
+    return failure();
   result.addAttribute(getKindAttrName(result.name), kind);
   return parseAtomic(parser, result, 1, /*yields=*/true);
 }

@@ -65,7 +65,7 @@ class Algo_Combine<string mnemonic, string what, string text>
                        Algo_Options);
   let regions = (region MaxSizedRegion<1>:$combiner);
   let assemblyFormat = [{
-    custom<CombiningKind>($kind)
+    (custom<CombiningKind>($kind)^)?
     `ins` `(` $inputs `:` type($inputs) `)` `outs` `(` $outputs `:` type($outputs) `)`
     `scratch` `(` $scratch `:` type($scratch) `)` `count` `(` $count `:` type($count) `)`
     `log256_max_n` `=` $log256_max_n (`strategy` `=` $strategy^)? (`deterministic` $deterministic^)?
@@ -221,7 +221,7 @@ def Algo_ReduceByKeyOp : Algo_Op<"reduce_by_key", [IsolatedFromAbove]> {
       OptionalAttr<Qd_CombiningKind>:$kind, OptionalAttr<ArrayAttr>:$identities), Algo_Options);
   let regions = (region MaxSizedRegion<1>:$combiner);
   let assemblyFormat = [{
-    custom<CombiningKind>($kind)
+    (custom<CombiningKind>($kind)^)?
     `ins` `(` $keys `,` $values `:` type($keys) `,` type($values) `)`
     `outs` `(` $keys_out `,` $values_out `,` $num_runs `:` type($keys_out) `,` type($values_out) `,` type($num_runs) `)`
     `scratch` `(` $scratch `:` type($scratch) `)` `count` `(` $count `:` type($count) `)`

@@ -326,7 +326,7 @@ class Simt_SubgroupCombine<string mnemonic, string what, string text> : Simt_Com
   let arguments = (ins Variadic<Qd_Scalar>:$values, OptionalAttr<Qd_CombiningKind>:$kind,
                        Qd_Tile:$tile, OptionalAttr<ArrayAttr>:$identities);
   let assemblyFormat = [{
-    custom<CombiningKind>($kind) $values (`tile` `(` $tile^ `)`)? attr-dict `:` type($values)
+    (custom<CombiningKind>($kind)^)? $values (`tile` `(` $tile^ `)`)? attr-dict `:` type($values)
     (`identity` $identities^)? (`combiner` $combiner^)?
   }];
 }
@@ -384,7 +384,7 @@ def Simt_SegmentedReduceOp : Simt_Combine<"segmented_reduce"> {
   let arguments = (ins Variadic<Qd_Scalar>:$values, I1:$head, OptionalAttr<Qd_CombiningKind>:$kind,
                        Qd_Tile:$tile, OptionalAttr<ArrayAttr>:$identities);
   let assemblyFormat = [{
-    custom<CombiningKind>($kind) $values `heads` $head (`tile` `(` $tile^ `)`)? attr-dict `:` type($values)
+    (custom<CombiningKind>($kind)^)? $values `heads` $head (`tile` `(` $tile^ `)`)? attr-dict `:` type($values)
     (`identity` $identities^)? (`combiner` $combiner^)?
   }];
 }
@@ -496,7 +496,7 @@ class Simt_BlockCombine<string mnemonic, string what, string text> : Simt_Combin
   let arguments = (ins Variadic<Qd_Scalar>:$values, OptionalAttr<Qd_CombiningKind>:$kind,
                        OptionalAttr<ArrayAttr>:$identities);
   let assemblyFormat = [{
-    custom<CombiningKind>($kind) $values attr-dict `:` type($values)
+    (custom<CombiningKind>($kind)^)? $values attr-dict `:` type($values)
     (`identity` $identities^)? (`combiner` $combiner^)?
   }];
 }

@@ -1,0 +1,133 @@
+//! Plugins: our dialect, and passes, for an `mlir-opt` that was built without
+//! them.
+//!
+//! A plugin is a shared library with two entry points, which [`crate::plugin!`]
+//! writes. It must be linked to the libMLIR that its host runs on. It cannot
+//! bring a dialect other than `qd`: Rust defines none.
+
+use crate::dialect;
+use melior::dialect::DialectRegistry;
+use mlir_sys::MlirDialectRegistry;
+use std::{
+    ffi::{c_char, c_void},
+    panic::catch_unwind,
+    process::abort,
+};
+
+/// What MLIR calls the layout of these answers; `MLIR_PLUGIN_API_VERSION` in
+/// its `PassPlugin.h`.
+pub const API_VERSION: u32 = 1;
+
+/// The answer to `mlirGetDialectPluginInfo`, laid out as MLIR's
+/// `DialectPluginLibraryInfo`.
+#[repr(C)]
+pub struct DialectPluginInfo {
+    api_version: u32,
+    name: *const c_char,
+    version: *const c_char,
+    register: extern "C" fn(*mut c_void),
+}
+
+/// The answer to `mlirGetPassPluginInfo`, laid out as MLIR's
+/// `PassPluginLibraryInfo`.
+#[repr(C)]
+pub struct PassPluginInfo {
+    api_version: u32,
+    name: *const c_char,
+    version: *const c_char,
+    register: extern "C" fn(),
+}
+
+impl DialectPluginInfo {
+    /// A plugin that adds the `qd` dialect.
+    pub fn new(name: &'static std::ffi::CStr, version: &'static std::ffi::CStr) -> Self {
+        Self {
+            api_version: API_VERSION,
+            name: name.as_ptr(),
+            version: version.as_ptr(),
+            register: insert_dialect,
+        }
+    }
+}
+
+impl PassPluginInfo {
+    /// A plugin that adds what `register` registers.
+    pub fn new(
+        name: &'static std::ffi::CStr,
+        version: &'static std::ffi::CStr,
+        register: extern "C" fn(),
+    ) -> Self {
+        Self {
+            api_version: API_VERSION,
+            name: name.as_ptr(),
+            version: version.as_ptr(),
+            register,
+        }
+    }
+}
+
+/// Runs a plugin's registration; nothing may unwind into the host.
+pub fn guard(register: fn()) {
+    if catch_unwind(register).is_err() {
+        // The panic has printed its message; the host cannot be told more.
+        abort();
+    }
+}
+
+/// Inserts the dialect into the host's `mlir::DialectRegistry`.
+extern "C" fn insert_dialect(registry: *mut c_void) {
+    // Safety: the host hands a registry of its own, which must not be destroyed
+    // here.
+    let registry = std::mem::ManuallyDrop::new(unsafe {
+        DialectRegistry::from_raw(MlirDialectRegistry { ptr: registry })
+    });
+    crate::canonical::register();
+    dialect().insert_dialect(&registry);
+}
+
+/// Writes the entry points of a plugin: the `qd` dialect, and the passes that
+/// `passes` registers. Once in a crate of type `cdylib`.
+///
+/// ```no_run
+/// qd_dialects::plugin! {
+///     name: "my-passes",
+///     passes: || { /* my_passes::register(); */ },
+/// }
+/// ```
+#[macro_export]
+macro_rules! plugin {
+    (name: $name:literal, passes: $passes:expr $(,)?) => {
+        const _: () = {
+            const NAME: &::std::ffi::CStr = match ::std::ffi::CStr::from_bytes_with_nul(
+                ::std::concat!($name, "\0").as_bytes(),
+            ) {
+                Ok(name) => name,
+                Err(_) => ::std::panic!("a plugin's name holds no NUL"),
+            };
+            const VERSION: &::std::ffi::CStr = match ::std::ffi::CStr::from_bytes_with_nul(
+                ::std::concat!(::std::env!("CARGO_PKG_VERSION"), "\0").as_bytes(),
+            ) {
+                Ok(version) => version,
+                Err(_) => ::std::panic!("cargo's version holds no NUL"),
+            };
+
+            /// Asked by `--load-dialect-plugin`.
+            #[unsafe(no_mangle)]
+            extern "C" fn mlirGetDialectPluginInfo() -> $crate::plugin::DialectPluginInfo {
+                $crate::plugin::DialectPluginInfo::new(NAME, VERSION)
+            }
+
+            /// Asked by `--load-pass-plugin`.
+            #[unsafe(no_mangle)]
+            extern "C" fn mlirGetPassPluginInfo() -> $crate::plugin::PassPluginInfo {
+                extern "C" fn register() {
+                    // The flag may be given twice; MLIR aborts where a pass is
+                    // registered twice.
+                    static ONCE: ::std::sync::Once = ::std::sync::Once::new();
+                    ONCE.call_once(|| $crate::plugin::guard($passes));
+                }
+                $crate::plugin::PassPluginInfo::new(NAME, VERSION, register)
+            }
+        };
+    };
+}

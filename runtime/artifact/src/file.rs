@@ -1,0 +1,128 @@
+//! An artifact as one file: a line that identifies it, the plan as JSON, the
+//! binary.
+
+use crate::Artifact;
+use serde::{Deserialize, Serialize};
+
+/// Counts up whenever older readers would misunderstand the file.
+pub const FORMAT: u32 = 1;
+
+const MAGIC: &[u8; 8] = b"QDARTIF\n";
+
+#[derive(Serialize, Deserialize)]
+struct Header {
+    format: u32,
+    version: String,
+    binary_bytes: usize,
+}
+
+/// Why bytes are not an artifact.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// No artifact at all.
+    #[error("not a qd artifact")]
+    NotAnArtifact,
+    /// Made by another version of the tools.
+    #[error("artifact of format {found} (made by qd {version}); this is qd {}, which reads format {FORMAT}: compile it again", env!("CARGO_PKG_VERSION"))]
+    OtherVersion {
+        /// The format it has.
+        found: u32,
+        /// The version that made it.
+        version: String,
+    },
+    /// Cut short or damaged.
+    #[error("the artifact is damaged: {0}")]
+    Damaged(String),
+}
+
+impl Artifact {
+    /// The file's bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let header = Header {
+            format: FORMAT,
+            version: env!("CARGO_PKG_VERSION").into(),
+            binary_bytes: self.binary.len(),
+        };
+        let mut bytes = MAGIC.to_vec();
+        for part in [
+            serde_json::to_vec(&header).expect("a header is plain data"),
+            serde_json::to_vec(self).expect("an artifact is plain data"),
+        ] {
+            bytes.extend((part.len() as u64).to_le_bytes());
+            bytes.extend(part);
+        }
+        bytes.extend(&self.binary);
+        bytes
+    }
+
+    /// Reads a file's bytes.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, FileError> {
+        let rest = bytes.strip_prefix(MAGIC).ok_or(FileError::NotAnArtifact)?;
+        let (header, rest) = part(rest)?;
+        let header: Header =
+            serde_json::from_slice(header).map_err(|e| FileError::Damaged(e.to_string()))?;
+        if header.format != FORMAT {
+            return Err(FileError::OtherVersion {
+                found: header.format,
+                version: header.version,
+            });
+        }
+        let (plan, binary) = part(rest)?;
+        let mut artifact: Artifact =
+            serde_json::from_slice(plan).map_err(|e| FileError::Damaged(e.to_string()))?;
+        if binary.len() != header.binary_bytes {
+            return Err(FileError::Damaged(format!(
+                "{} bytes of binary instead of {}",
+                binary.len(),
+                header.binary_bytes
+            )));
+        }
+        artifact.binary = binary.to_vec();
+        Ok(artifact)
+    }
+}
+
+fn part(bytes: &[u8]) -> Result<(&[u8], &[u8]), FileError> {
+    let short = || FileError::Damaged("it is cut short".into());
+    let (size, rest) = bytes.split_first_chunk::<8>().ok_or_else(short)?;
+    let size = usize::try_from(u64::from_le_bytes(*size)).map_err(|_| short())?;
+    rest.split_at_checked(size).ok_or_else(short)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn artifact() -> Artifact {
+        Artifact {
+            target: "cpu".into(),
+            wave: 32,
+            kernels: Vec::new(),
+            binary: vec![1, 2, 3],
+        }
+    }
+
+    #[test]
+    fn files_round_trip() {
+        let bytes = artifact().to_bytes();
+        assert_eq!(Artifact::from_bytes(&bytes).expect("readable"), artifact());
+    }
+
+    #[test]
+    fn damage_is_an_error_wherever_it_is() {
+        let bytes = artifact().to_bytes();
+        for length in 0..bytes.len() {
+            assert!(Artifact::from_bytes(&bytes[..length]).is_err(), "{length}");
+        }
+    }
+
+    #[test]
+    fn another_format_is_named() {
+        let text = br#"{"format":99,"version":"9.9","binary_bytes":0}"#;
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend((text.len() as u64).to_le_bytes());
+        bytes.extend(text);
+        let error = Artifact::from_bytes(&bytes).expect_err("another format");
+        assert!(error.to_string().contains("format 99"), "{error}");
+    }
+}

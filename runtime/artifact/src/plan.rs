@@ -1,0 +1,135 @@
+//! The launch plan: what a runtime does to run a kernel.
+
+use crate::{Dtype, Expr};
+use serde::{Deserialize, Serialize};
+
+/// A kernel: its arguments and the steps that run it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Kernel {
+    /// Its symbol.
+    pub name: String,
+    /// What a caller passes.
+    pub arguments: Vec<Argument>,
+    /// What is done, in program order.
+    pub steps: Vec<Step>,
+}
+
+/// One argument of a kernel.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Argument {
+    /// What the source calls it (`qd.name`), or `arg0`, `arg1`, ….
+    pub name: String,
+    /// What it is.
+    #[serde(flatten)]
+    pub kind: ArgumentKind,
+    /// Scratch: which algorithm, capacity and count size it, as the source says
+    /// (`qd.scratch`); tools allocate it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub length: Option<Expr>,
+}
+
+/// A buffer or a scalar.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum ArgumentKind {
+    /// A buffer of elements, row-major.
+    Buffer {
+        /// Their type.
+        dtype: Dtype,
+        /// Extents; `None` is known at launch only. Empty: one element.
+        shape: Vec<Option<u64>>,
+    },
+    /// A value.
+    Scalar {
+        /// Its type.
+        dtype: Dtype,
+    },
+}
+
+/// One thing a runtime does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Step {
+    /// Runs a compiled body.
+    Launch {
+        /// Its number in program order.
+        id: u64,
+        /// The body's symbol in the binary.
+        body: String,
+        /// The phase's name, for people.
+        name: String,
+        /// Blocks.
+        blocks: Expr,
+        /// Threads in a block.
+        threads: u32,
+        /// What the body takes.
+        arguments: Vec<Operand>,
+        /// Launches that must have finished.
+        after: Vec<u64>,
+    },
+    /// Sets a range of a buffer.
+    Fill {
+        /// The buffer.
+        buffer: BufferRef,
+        /// First element.
+        lower: Expr,
+        /// Behind the last element.
+        upper: Expr,
+        /// The element's bits.
+        value: Expr,
+    },
+    /// Repeats steps while an `i32` on the device is not 0.
+    DoWhile {
+        /// Where it is.
+        flag: BufferRef,
+        /// What is repeated.
+        steps: Vec<Step>,
+    },
+    /// Runs the first kernel whose predicate holds.
+    Dispatch {
+        /// The kernels to choose from.
+        variants: Vec<Variant>,
+        /// What the chosen one gets.
+        arguments: Vec<Operand>,
+    },
+}
+
+/// A kernel a dispatch may choose.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Variant {
+    /// Its symbol.
+    pub kernel: String,
+    /// Whether it is eligible; `None`: always.
+    pub predicate: Option<Expr>,
+}
+
+/// What a launch passes on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Operand {
+    /// A buffer: pointer and extents.
+    Buffer(BufferRef),
+    /// A scalar's bits.
+    Scalar(Expr),
+}
+
+/// A kernel's argument, or part of it seen as another type.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BufferRef {
+    /// Which argument of the kernel.
+    pub argument: usize,
+    /// Which part of it; `None`: all, with its own extents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub view: Option<View>,
+}
+
+/// Part of a buffer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct View {
+    /// Where it starts, in bytes from the argument's start.
+    pub offset_bytes: Expr,
+    /// Elements.
+    pub length: Expr,
+    /// Their type.
+    pub dtype: Dtype,
+}
