@@ -3,6 +3,7 @@
 //! Handles are `Copy` and refer into IR that a pass or a builder owns. As in
 //! C++, a handle to an erased operation must not be used again.
 
+use melior::ContextRef;
 use melior::ir::{
     Attribute, BlockLike, BlockRef, Identifier, Location, OperationRef, RegionLike, RegionRef,
     Type, TypeLike, ValueLike, block::BlockArgument, operation::OperationBuilder,
@@ -56,8 +57,23 @@ impl<'c> InsertionPoint<'c> {
 
 /// The context of an operation, for as long as the IR lives.
 pub fn context_of<'c>(op: Op<'c>) -> &'c Context {
+    use std::{cell::RefCell, collections::HashMap};
+    // `ContextRef::to_ref` yields a reference to the `ContextRef` it is called
+    // on, so that one has to stay where it is: one word a context and thread.
+    thread_local! {
+        static KNOWN: RefCell<HashMap<usize, &'static ContextRef<'static>>> =
+            RefCell::new(HashMap::new());
+    }
     // Safety: IR does not outlive its context.
-    unsafe { op.context().to_ref() }
+    let raw = unsafe { sys::mlirOperationGetContext(op.to_raw()) };
+    let kept = KNOWN.with_borrow_mut(|known| {
+        *known
+            .entry(raw.ptr as usize)
+            // Safety: the context is valid as long as its operations.
+            .or_insert_with(|| Box::leak(Box::new(unsafe { ContextRef::from_raw(raw) })))
+    });
+    // Safety: as above.
+    unsafe { kept.to_ref() }
 }
 
 /// What `melior` lacks on operations.
@@ -360,8 +376,10 @@ pub fn build<'c>(
     attributes: &[(&str, Attribute<'c>)],
     regions: Vec<melior::ir::Region<'c>>,
 ) -> melior::ir::Operation<'c> {
-    // Safety: a location lives in its context.
-    let context = unsafe { location.context().to_ref() };
+    let context = location.context();
+    // Safety: a location lives in its context; `context` stays where it is
+    // while the reference to it is used.
+    let context = unsafe { context.to_ref() };
     let named: Vec<_> = attributes
         .iter()
         .map(|(name, value)| (Identifier::new(context, name), *value))

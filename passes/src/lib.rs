@@ -2,5 +2,12 @@
 //!
 //! One file per pass, one line here to register it.
 
+pub mod collective;
+pub mod expand_for_each;
+
+use qd_dialects::pass;
+
 /// Makes every pass of this crate reachable by name. Once a process.
-pub fn register() {}
+pub fn register() {
+    pass::register::<expand_for_each::ExpandForEach>();
+}

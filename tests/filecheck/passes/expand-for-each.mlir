@@ -1,0 +1,95 @@
+// An elementwise phase becomes a grid-stride loop over tiles of 256 with a
+// predicate per element; one with a collective in it is an error.
+
+// RUN: qd-opt %s --qd-expand-for-each --split-input-file --verify-diagnostics | FileCheck %s
+
+// The extent is the host's; the live count is read on the device and bounds the
+// tiles that are visited.
+// CHECK-LABEL: qd.grid.kernel @with_count
+// CHECK-SAME:    %[[A:.*]]: memref<?xf32>, %[[N:.*]]: memref<i32>
+// CHECK:         %[[LEN:.*]] = memref.dim %[[A]]
+// CHECK:         %[[TILES:.*]] = arith.ceildivui %[[LEN]], %{{.*}}
+// CHECK:         %[[MAX:.*]] = arith.constant 65535 : index
+// CHECK:         %[[BLOCKS:.*]] = arith.minui %[[TILES]], %[[MAX]]
+// CHECK:         qd.grid.phase "scale" blocks(%[[BLOCKS]]) threads(256) {
+// CHECK:           %[[COUNT:.*]] = memref.load %[[N]][]
+// CHECK:           %[[COUNT_INDEX:.*]] = arith.index_castui %[[COUNT]]
+// CHECK:           %[[LIVE:.*]] = arith.minui %[[LEN]], %[[COUNT_INDEX]]
+// CHECK:           %[[THREAD:.*]] = qd.simt.block.thread_id
+// CHECK:           %[[BLOCK:.*]] = qd.simt.block.id
+// CHECK:           %[[LAST:.*]] = arith.ceildivui %[[LIVE]]
+// CHECK:           %[[STEP:.*]] = qd.simt.grid.dim
+// CHECK:           scf.for %[[TILE:.*]] = %[[BLOCK]] to %[[LAST]] step %[[STEP]] {
+// CHECK:             %[[BASE:.*]] = arith.muli %[[TILE]]
+// CHECK:             %[[I:.*]] = arith.addi %[[BASE]], %[[THREAD]]
+// CHECK:             %[[IN:.*]] = arith.cmpi ult, %[[I]], %[[LIVE]]
+// CHECK:             scf.if %[[IN]] {
+// CHECK-NEXT:          %[[X:.*]] = memref.load %[[A]][%[[I]]]
+// CHECK-NEXT:          %[[Y:.*]] = arith.mulf %[[X]], %[[X]]
+// CHECK-NEXT:          memref.store %[[Y]], %[[A]][%[[I]]]
+qd.grid.kernel @with_count(%a: memref<?xf32>, %n: memref<i32>) {
+  %c0 = arith.constant 0 : index
+  %len = memref.dim %a, %c0 : memref<?xf32>
+  qd.grid.for_each "scale" %i to %len count(%n : memref<i32>) {
+    %x = memref.load %a[%i] : memref<?xf32>
+    %y = arith.mulf %x, %x : f32
+    memref.store %y, %a[%i] : memref<?xf32>
+  }
+}
+
+// -----
+
+// Without a count the extent alone bounds it; names and attributes are optional
+// and are kept.
+// CHECK-LABEL: qd.grid.kernel @without_count
+// CHECK-SAME:    %[[LEN:.*]]: index
+// CHECK:         qd.grid.phase blocks(%{{.*}}) threads(256) attributes {user.hint} {
+// CHECK-NOT:       memref.load
+// CHECK:           arith.cmpi ult, %{{.*}}, %[[LEN]]
+qd.grid.kernel @without_count(%len: index, %a: memref<?xindex>) {
+  qd.grid.for_each %i to %len attributes {user.hint} {
+    memref.store %i, %a[%i] : memref<?xindex>
+  }
+}
+
+// -----
+
+// A phase is left alone, also in a loop; an elementwise phase there is not.
+// CHECK-LABEL: qd.grid.kernel @in_a_loop
+// CHECK:         qd.grid.do_while
+// CHECK:           qd.grid.phase "plain" blocks(%{{.*}}) threads(64) {
+// CHECK-NEXT:        qd.simt.block.sync
+// CHECK-NEXT:      }
+// CHECK:           qd.grid.phase "each"
+// CHECK:             scf.for
+qd.grid.kernel @in_a_loop(%len: index, %flag: memref<i32>) {
+  qd.grid.do_while %flag : memref<i32> {
+    qd.grid.phase "plain" blocks(%len) threads(64) {
+      qd.simt.block.sync
+    }
+    qd.grid.for_each "each" %i to %len {
+    }
+  }
+}
+
+// -----
+
+qd.grid.kernel @subgroup_op(%len: index, %a: memref<?xi32>) {
+  // expected-note @+1 {{the elementwise phase is here}}
+  qd.grid.for_each %i to %len {
+    %x = memref.load %a[%i] : memref<?xi32>
+    // expected-error @+1 {{'qd.simt.reduce_all' op cannot stand in a 'qd.grid.for_each': only the threads in bounds would reach it; write a 'qd.grid.phase' with a uniform loop over tiles}}
+    %s = qd.simt.reduce_all add %x : i32
+    memref.store %s, %a[%i] : memref<?xi32>
+  }
+}
+
+// -----
+
+qd.grid.kernel @barrier(%len: index) {
+  // expected-note @+1 {{the elementwise phase is here}}
+  qd.grid.for_each %i to %len {
+    // expected-error @+1 {{'qd.simt.block.sync' op cannot stand in a 'qd.grid.for_each'}}
+    qd.simt.block.sync
+  }
+}
