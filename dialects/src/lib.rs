@@ -5,13 +5,16 @@
 //! - [`ops`]: typed builders and accessors of our ops, made from their ODS;
 //! - [`pass`], [`pattern`], [`conversion`]: passes, rewrite patterns, canonical
 //!   forms and dialect conversions in safe Rust;
+//! - [`canonical`]: the canonical forms that are written in Rust;
 //! - [`builder`]: the kernel builder, in which a body reads like a kernel;
-//! - [`tools`]: the drivers behind `qd-opt` and `qd-lsp-server`.
+//! - [`tools`]: the drivers behind `qd-opt` and `qd-lsp-server`;
+//! - [`plugin`]: the dialect and passes for an `mlir-opt` without them.
 //!
 //! No other crate holds a raw `Mlir*` handle.
 
 pub mod attributes;
 pub mod builder;
+pub mod canonical;
 pub mod clone;
 pub mod conversion;
 pub mod diagnostic;
@@ -19,6 +22,7 @@ pub mod ir;
 pub mod ops;
 pub mod pass;
 pub mod pattern;
+pub mod plugin;
 pub mod tools;
 
 use melior::dialect::{DialectHandle, DialectRegistry};
@@ -31,8 +35,9 @@ pub fn dialect() -> DialectHandle {
     unsafe { DialectHandle::from_raw(qd_sys::qdDialectHandle()) }
 }
 
-/// A registry of every upstream dialect and ours.
+/// A registry of every upstream dialect and ours, canonical forms included.
 pub fn registry() -> DialectRegistry {
+    canonical::register();
     let registry = DialectRegistry::new();
     melior::utility::register_all_dialects(&registry);
     dialect().insert_dialect(&registry);

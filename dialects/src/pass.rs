@@ -89,7 +89,7 @@ macro_rules! options {
                     initial: initial.$field.to_string(),
                 }),*]
             }
-            fn parse(values: &[&str]) -> Result<Self, String> {
+            fn parse(values: &[&str]) -> ::std::result::Result<Self, ::std::string::String> {
                 let mut values = values.iter();
                 Ok(Self {
                     $($field: {

@@ -6,10 +6,8 @@
 //! bring a dialect other than `qd`: Rust defines none.
 
 use crate::dialect;
-use melior::dialect::DialectRegistry;
-use mlir_sys::MlirDialectRegistry;
 use std::{
-    ffi::{c_char, c_void},
+    ffi::{CStr, c_char, c_void},
     panic::catch_unwind,
     process::abort,
 };
@@ -40,7 +38,7 @@ pub struct PassPluginInfo {
 
 impl DialectPluginInfo {
     /// A plugin that adds the `qd` dialect.
-    pub fn new(name: &'static std::ffi::CStr, version: &'static std::ffi::CStr) -> Self {
+    pub fn new(name: &'static CStr, version: &'static CStr) -> Self {
         Self {
             api_version: API_VERSION,
             name: name.as_ptr(),
@@ -53,8 +51,8 @@ impl DialectPluginInfo {
 impl PassPluginInfo {
     /// A plugin that adds what `register` registers.
     pub fn new(
-        name: &'static std::ffi::CStr,
-        version: &'static std::ffi::CStr,
+        name: &'static CStr,
+        version: &'static CStr,
         register: extern "C" fn(),
     ) -> Self {
         Self {
@@ -76,13 +74,10 @@ pub fn guard(register: fn()) {
 
 /// Inserts the dialect into the host's `mlir::DialectRegistry`.
 extern "C" fn insert_dialect(registry: *mut c_void) {
-    // Safety: the host hands a registry of its own, which must not be destroyed
-    // here.
-    let registry = std::mem::ManuallyDrop::new(unsafe {
-        DialectRegistry::from_raw(MlirDialectRegistry { ptr: registry })
-    });
     crate::canonical::register();
-    dialect().insert_dialect(&registry);
+    let registry = mlir_sys::MlirDialectRegistry { ptr: registry };
+    // Safety: the host hands a registry of its own, and keeps it.
+    unsafe { mlir_sys::mlirDialectHandleInsertDialect(dialect().to_raw(), registry) }
 }
 
 /// Writes the entry points of a plugin: the `qd` dialect, and the passes that

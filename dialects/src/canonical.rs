@@ -1,0 +1,207 @@
+//! Canonical forms written in Rust; those that need no more than attributes are
+//! folders, in `sys/cpp`.
+//!
+//! Most rest on one fact: what is the same in every lane need not be moved
+//! between lanes. [`is_uniform`] knows it of constants, of what names the
+//! subgroup or the block, of collectives that answer to every lane, of what a
+//! launch is given, and of arithmetic on all these. It asks nothing
+//! about control flow: a collective is executed by all lanes or not at all.
+
+use crate::{
+    attributes::{self, Kind},
+    builder::Combiner,
+    ir::{Op, OpExt, Value, ValueExt},
+    pattern::{NoMatch, Pattern, Rewriter, Rewritten, register_canonical_form},
+};
+use melior::ir::{BlockLike, ValueLike};
+use std::sync::Once;
+
+/// Adds the forms to `canonicalize`. Any number of times; [`crate::registry`]
+/// and plugins do.
+pub fn register() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        register_canonical_form::<ShuffleOfUniform>();
+        register_canonical_form::<BroadcastOfUniform>();
+        register_canonical_form::<BroadcastFirstOfUniform>();
+        register_canonical_form::<RotateOfUniform>();
+        register_canonical_form::<AllOfUniform>();
+        register_canonical_form::<AnyOfUniform>();
+        register_canonical_form::<ReduceOfUniform>();
+        register_canonical_form::<ReduceAllOfUniform>();
+        register_canonical_form::<InclusiveScanOfUniform>();
+        register_canonical_form::<SegmentedReduceOfUniform>();
+        register_canonical_form::<ShuffleFromUniformLane>();
+        register_canonical_form::<BroadcastFromLaneZero>();
+        register_canonical_form::<ExclusiveScanOfOneLane>();
+    });
+}
+
+/// How many operations deep [`is_uniform`] looks.
+const DEPTH: usize = 6;
+
+/// Whether a value is the same in every lane of a subgroup, as far as can be
+/// seen from a few operations.
+pub fn is_uniform(value: Value<'_>) -> bool {
+    is_uniform_within(value, DEPTH)
+}
+
+fn is_uniform_within(value: Value<'_>, depth: usize) -> bool {
+    let Some(op) = value.defining_op() else {
+        // A launch hands its arguments to every thread alike.
+        return value
+            .block_argument()
+            .and_then(|(block, _)| block.parent_operation())
+            .is_some_and(|parent| {
+                parent.is("qd.grid.kernel") || parent.attr("qd.threads").is_some()
+            });
+    };
+    match op.full_name() {
+        "qd.simt.subgroup_size"
+        | "qd.simt.log2_subgroup_size"
+        | "qd.simt.subgroup_id"
+        | "qd.simt.num_subgroups"
+        | "qd.simt.block.id"
+        | "qd.simt.block.dim"
+        | "qd.simt.grid.dim"
+        | "qd.simt.broadcast"
+        | "qd.simt.broadcast_first"
+        | "qd.simt.ballot"
+        | "qd.simt.ballot_first_n"
+        | "qd.simt.block.reduce_all" => true,
+        "qd.simt.all" | "qd.simt.any" | "qd.simt.all_equal" | "qd.simt.reduce_all" => {
+            op.attr("tile").is_none()
+        }
+        name if is_lanewise(name) => {
+            depth > 0
+                && op
+                    .operand_values()
+                    .into_iter()
+                    .all(|operand| is_uniform_within(operand, depth - 1))
+        }
+        _ => false,
+    }
+}
+
+/// Whether an operation yields the same for the same operands, whichever lane
+/// runs it.
+fn is_lanewise(name: &str) -> bool {
+    name == "memref.dim" || name.starts_with("arith.") || name.starts_with("qd.math.")
+}
+
+/// Whether the op combines by a kind `∘` with `x ∘ x = x`.
+fn is_idempotent(op: Op<'_>) -> bool {
+    matches!(
+        op.attr("kind").and_then(Kind::of),
+        Some(
+            Kind::MinSi
+                | Kind::MinUi
+                | Kind::MinNumF
+                | Kind::MaxSi
+                | Kind::MaxUi
+                | Kind::MaxNumF
+                | Kind::And
+                | Kind::Or
+        )
+    )
+}
+
+/// Collectives that yield their first operand where it is uniform.
+macro_rules! identity_on_uniform {
+    ($($(#[$meta:meta])* $name:ident: $root:literal if $also:expr;)*) => {$(
+        $(#[$meta])*
+        struct $name;
+
+        impl Pattern for $name {
+            const ROOT: &'static str = $root;
+            fn rewrite<'c>(
+                op: Op<'c>,
+                operands: &[Value<'c>],
+                rewriter: &Rewriter<'c>,
+            ) -> Rewritten {
+                let also: fn(Op<'c>) -> bool = $also;
+                if !also(op) || !is_uniform(operands[0]) {
+                    return Err(NoMatch);
+                }
+                rewriter.replace(&operands[..1]);
+                Ok(())
+            }
+        }
+    )*};
+}
+
+identity_on_uniform! {
+    /// Where another lane is read that does not exist, the result is undefined
+    /// and so may be this value too.
+    ShuffleOfUniform: "qd.simt.shuffle" if |_| true;
+    BroadcastOfUniform: "qd.simt.broadcast" if |_| true;
+    BroadcastFirstOfUniform: "qd.simt.broadcast_first" if |_| true;
+    RotateOfUniform: "qd.simt.rotate" if |_| true;
+    AllOfUniform: "qd.simt.all" if |_| true;
+    AnyOfUniform: "qd.simt.any" if |_| true;
+    /// Lanes but the first may hold anything: this value, for one.
+    ReduceOfUniform: "qd.simt.reduce" if is_idempotent;
+    ReduceAllOfUniform: "qd.simt.reduce_all" if is_idempotent;
+    InclusiveScanOfUniform: "qd.simt.inclusive_scan" if is_idempotent;
+    SegmentedReduceOfUniform: "qd.simt.segmented_reduce" if is_idempotent;
+}
+
+/// `shuffle idx %v, %lane` → `broadcast %v, %lane` where the lane is uniform:
+/// targets have something cheaper for it.
+struct ShuffleFromUniformLane;
+
+impl Pattern for ShuffleFromUniformLane {
+    const ROOT: &'static str = "qd.simt.shuffle";
+    fn rewrite<'c>(op: Op<'c>, operands: &[Value<'c>], rewriter: &Rewriter<'c>) -> Rewritten {
+        let mode = op.attr("mode").map(attributes::case_of);
+        if mode.as_deref() != Some("idx") || !is_uniform(operands[1]) {
+            return Err(NoMatch);
+        }
+        let types = [operands[0].r#type()];
+        let broadcast = rewriter.build("qd.simt.broadcast", operands, &types, &[]);
+        rewriter.replace(&broadcast.result_values());
+        Ok(())
+    }
+}
+
+/// `broadcast %v, 0` → `broadcast_first %v`.
+struct BroadcastFromLaneZero;
+
+impl Pattern for BroadcastFromLaneZero {
+    const ROOT: &'static str = "qd.simt.broadcast";
+    fn rewrite<'c>(_: Op<'c>, operands: &[Value<'c>], rewriter: &Rewriter<'c>) -> Rewritten {
+        if operands[1].constant_int() != Some(0) {
+            return Err(NoMatch);
+        }
+        let types = [operands[0].r#type()];
+        let first = rewriter.build("qd.simt.broadcast_first", &operands[..1], &types, &[]);
+        rewriter.replace(&first.result_values());
+        Ok(())
+    }
+}
+
+/// `exclusive_scan … tile(0)` → the identity: nothing lies below a tile's only
+/// lane. (Of the other collectives this is a folder.)
+struct ExclusiveScanOfOneLane;
+
+impl Pattern for ExclusiveScanOfOneLane {
+    const ROOT: &'static str = "qd.simt.exclusive_scan";
+    fn rewrite<'c>(op: Op<'c>, _: &[Value<'c>], rewriter: &Rewriter<'c>) -> Rewritten {
+        if op.attr("tile").and_then(attributes::int) != Some(0) {
+            return Err(NoMatch);
+        }
+        let combiner = Combiner::of_simt(op);
+        let identities: Vec<_> = combiner
+            .identity_attributes()
+            .into_iter()
+            .zip(combiner.types())
+            .map(|(value, r#type)| {
+                rewriter
+                    .build("arith.constant", &[], &[*r#type], &[("value", value)])
+                    .first_result()
+            })
+            .collect();
+        rewriter.replace(&identities);
+        Ok(())
+    }
+}
