@@ -2,9 +2,10 @@
 //!
 //! - [`algorithms`]: each device algorithm, one folder, by strategy;
 //! - `convert`: `qd_to_<target>`, one file each;
-//! - `targets`: capabilities and emission.
+//! - [`targets`]: capabilities and emission.
 
 pub mod algorithms;
+pub mod targets;
 
 /// Makes every pass and pipeline of this crate reachable by name. Once a
 /// process.

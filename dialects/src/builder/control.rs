@@ -87,6 +87,32 @@ impl<'c> Builder<'c> {
         });
     }
 
+    /// Runs one of two bodies.
+    pub fn either(
+        &self,
+        condition: V<'_, 'c>,
+        then: impl FnOnce(),
+        otherwise: impl FnOnce(),
+    ) {
+        let regions = vec![self.region(&[]), self.region(&[])];
+        let op = self.insert(build(
+            "scf.if",
+            self.location(),
+            &[condition.value()],
+            &[],
+            &[],
+            regions,
+        ));
+        self.fill(op, 0, |_| {
+            then();
+            self.terminate("scf.yield", &[]);
+        });
+        self.fill(op, 1, |_| {
+            otherwise();
+            self.terminate("scf.yield", &[]);
+        });
+    }
+
     /// One of two bodies' values.
     pub fn if_else<'b, T: Values<'b, 'c>>(
         &'b self,

@@ -1,4 +1,81 @@
-//! Device algorithms by strategy.
+//! Device algorithms by strategy: one folder each.
+//!
+//! A folder's `mod.rs` says what the algorithm's op holds and which strategies
+//! there are, in order of preference; the last runs on every target. Adding an
+//! algorithm is one folder and one line in [`ALGORITHMS`].
+
+mod expand;
+mod reduce;
+mod staircase;
+mod to_grid;
+
+use crate::targets::Capabilities;
+use qd_dialects::{
+    attributes,
+    builder::Builder,
+    diagnostic::{Diagnostic, Result},
+    ir::{Op, OpExt},
+    pass,
+};
+
+pub use expand::{ExpandAlgorithms, ExpandOptions};
+pub use to_grid::{ToGrid, ToGridOptions};
+
+/// Every algorithm, one line each.
+const ALGORITHMS: &[Algorithm] = &[reduce::REDUCE];
 
 /// Makes the expansion passes reachable by name.
-pub fn register() {}
+pub fn register() {
+    pass::register::<ExpandAlgorithms>();
+    pass::register_pipeline::<ToGrid>();
+}
+
+/// An op and the ways to do what it says.
+struct Algorithm {
+    /// The op, by full name.
+    op: &'static str,
+    /// In order of preference. The last suits everything.
+    strategies: &'static [Strategy],
+}
+
+/// One way to do it.
+struct Strategy {
+    /// As `strategy = "…"` spells it.
+    name: &'static str,
+    /// Whether it is the one to take for this op, where nothing is asked for.
+    suits: for<'c> fn(Op<'c>, &Capabilities) -> bool,
+    /// Builds the phases. The op has been verified.
+    expand: for<'c> fn(&Builder<'c>, Op<'c>) -> Result<'c>,
+}
+
+/// For the last strategy of each algorithm.
+fn always(_: Op, _: &Capabilities) -> bool {
+    true
+}
+
+impl Algorithm {
+    /// The strategy that the op asks for, or else the first that suits.
+    fn choose<'c>(&self, op: Op<'c>, capabilities: &Capabilities) -> Result<'c, &Strategy> {
+        let Some(asked) = op.attr("strategy").and_then(attributes::text) else {
+            let chosen = self.strategies.iter().find(|s| (s.suits)(op, capabilities));
+            return chosen.ok_or_else(|| Diagnostic::at(op, "has no strategy that suits"));
+        };
+        let named = self.strategies.iter().find(|s| s.name == asked);
+        named.ok_or_else(|| {
+            let names: Vec<_> = self.strategies.iter().map(|s| s.name).collect();
+            Diagnostic::at(
+                op,
+                format!(
+                    "has no strategy '{asked}': expected one of {}",
+                    names.join(", ")
+                ),
+            )
+        })
+    }
+}
+
+/// `D`, of the op's capacity `256^D`.
+fn depth(op: Op) -> u32 {
+    let depth = op.attr("log256_max_n").and_then(attributes::int);
+    depth.map_or(1, |depth| depth as u32)
+}

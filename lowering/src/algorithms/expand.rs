@@ -1,0 +1,70 @@
+//! `qd-expand-algorithms`: every `qd.algo` op becomes the phases of one of its
+//! strategies, where it stands.
+//!
+//! Which one is chosen by what the target can do, unless the op says so. What
+//! comes out is legal wherever the op was: phases and fills, with grids that
+//! are expressions over buffer lengths and the capacity, and never the count.
+
+use super::ALGORITHMS;
+use crate::targets::{self, Capabilities};
+use qd_dialects::{
+    builder::Builder,
+    diagnostic::{Diagnostic, Result},
+    ir::{Op, OpExt},
+    melior::{dialect::DialectHandle, ir::operation::OperationLike},
+    options,
+    pass::Pass,
+};
+
+options! {
+    /// Options of `qd-expand-algorithms`.
+    pub struct ExpandOptions {
+        /// what the phases are to run on, such as cpu; any: on every target
+        target: String = "any",
+    }
+}
+
+/// `qd-expand-algorithms`.
+pub struct ExpandAlgorithms;
+
+impl Pass for ExpandAlgorithms {
+    type Options = ExpandOptions;
+    const NAME: &'static str = "qd-expand-algorithms";
+    const SUMMARY: &'static str = "Expand device-wide algorithms to phases";
+
+    fn dialects() -> Vec<DialectHandle> {
+        vec![
+            DialectHandle::arith(),
+            DialectHandle::gpu(),
+            DialectHandle::memref(),
+            DialectHandle::scf(),
+        ]
+    }
+
+    fn run<'c>(op: Op<'c>, options: &ExpandOptions) -> Result<'c> {
+        let target = targets::parse(&options.target)
+            .map_err(|message| Diagnostic::new(op.location(), message))?;
+        let mut errors = Vec::new();
+        for step in op.nested() {
+            if let Err(error) = expand(step, &target.capabilities) {
+                errors.push(error);
+            }
+        }
+        // All of them are worth reading; the last one fails the pass.
+        let last = errors.pop();
+        errors.into_iter().for_each(Diagnostic::emit);
+        last.map_or(Ok(()), Err)
+    }
+}
+
+/// Expands `op` if it is an algorithm.
+fn expand<'c>(op: Op<'c>, capabilities: &Capabilities) -> Result<'c> {
+    let Some(algorithm) = ALGORITHMS.iter().find(|a| op.is(a.op)) else {
+        return Ok(());
+    };
+    let strategy = algorithm.choose(op, capabilities)?;
+    tracing::debug!(op = algorithm.op, strategy = strategy.name, "expand");
+    (strategy.expand)(&Builder::before(op), op)?;
+    op.erase();
+    Ok(())
+}

@@ -1,0 +1,49 @@
+//! `qd.algo.reduce`: combine the first n elements of a buffer.
+//!
+//! | strategy | where |
+//! |---|---|
+//! | `staircase` | everywhere |
+
+mod staircase;
+
+use super::{Algorithm, Strategy, always};
+use qd_dialects::{
+    builder::{Builder, Combiner, V},
+    ir::{Op, OpExt},
+};
+
+/// The line of the table.
+pub(super) const REDUCE: Algorithm = Algorithm {
+    op: "qd.algo.reduce",
+    strategies: &[Strategy {
+        name: "staircase",
+        suits: always,
+        expand: staircase::expand,
+    }],
+};
+
+/// What the op says. K buffers of each kind, for a combiner over K scalars.
+struct Reduce<'b, 'c> {
+    inputs: Vec<V<'b, 'c>>,
+    outputs: Vec<V<'b, 'c>>,
+    scratch: Vec<V<'b, 'c>>,
+    count: V<'b, 'c>,
+    combiner: Combiner<'c>,
+    depth: u32,
+}
+
+impl<'b, 'c> Reduce<'b, 'c> {
+    fn of(b: &'b Builder<'c>, op: Op<'c>) -> Self {
+        let segments = op.operand_segments();
+        let inputs = b.vs(&segments[0]);
+        let types: Vec<_> = inputs.iter().map(|input| input.element()).collect();
+        Self {
+            outputs: b.vs(&segments[1]),
+            scratch: b.vs(&segments[2]),
+            count: b.v(segments[3][0]),
+            combiner: Combiner::of(op, &types),
+            depth: super::depth(op),
+            inputs,
+        }
+    }
+}

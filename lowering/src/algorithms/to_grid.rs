@@ -1,0 +1,27 @@
+//! `qd-to-grid`: from device-wide algorithms to phases.
+
+use crate::targets;
+use qd_dialects::{options, pass::Pipeline};
+
+options! {
+    /// Options of `qd-to-grid`.
+    pub struct ToGridOptions {
+        /// what the phases are to run on, such as cpu or cpu,wave=32
+        target: String = "cpu",
+    }
+}
+
+/// `qd-to-grid`.
+pub struct ToGrid;
+
+impl Pipeline for ToGrid {
+    type Options = ToGridOptions;
+    const NAME: &'static str = "qd-to-grid";
+    const SUMMARY: &'static str = "Lower device-wide algorithms to phases";
+
+    fn passes(options: &ToGridOptions) -> Result<String, String> {
+        targets::parse(&options.target)?;
+        let expand = format!("qd-expand-algorithms{{target={}}}", options.target);
+        Ok([&expand, "canonicalize", "cse"].join(","))
+    }
+}
