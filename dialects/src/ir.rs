@@ -76,6 +76,15 @@ pub fn context_of<'c>(op: Op<'c>) -> &'c Context {
     unsafe { kept.to_ref() }
 }
 
+/// The identity of an operation, a value or a block, as long as it lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Key(usize);
+
+/// What tells this block from every other, for use in maps.
+pub fn block_key(block: Block<'_>) -> Key {
+    Key(block.to_raw().ptr as usize)
+}
+
 /// What `melior` lacks on operations.
 pub trait OpExt<'c>: Sized + Copy {
     /// The operation itself, as our handle.
@@ -89,6 +98,11 @@ pub trait OpExt<'c>: Sized + Copy {
             let bytes = std::slice::from_raw_parts(name.data.cast::<u8>(), name.length);
             std::str::from_utf8(bytes).unwrap_or("?")
         }
+    }
+
+    /// What tells this operation from every other, for use in maps.
+    fn key(self) -> Key {
+        Key(self.handle().to_raw().ptr as usize)
     }
 
     /// Whether the operation has this full name.
@@ -286,6 +300,11 @@ pub fn arguments(block: Block<'_>) -> Vec<Value<'_>> {
 pub trait ValueExt<'c>: Copy {
     /// The value itself, as our handle.
     fn handle(self) -> Value<'c>;
+
+    /// What tells this value from every other, for use in maps.
+    fn key(self) -> Key {
+        Key(self.handle().to_raw().ptr as usize)
+    }
 
     /// The operation that yields it, unless it is a block's argument.
     fn defining_op(self) -> Option<Op<'c>> {

@@ -4,6 +4,7 @@
 
 pub mod collective;
 pub mod expand_for_each;
+pub mod uniformity;
 
 use qd_dialects::pass;
 

@@ -1,0 +1,355 @@
+//! What each op makes of what is known of its operands.
+
+use super::{
+    Fact, Scope, Uniformity, range,
+    shape::{Relation, Shape},
+};
+use crate::collective::SCOPES;
+use qd_dialects::{
+    attributes,
+    ir::{Op, OpExt, Value, ValueExt, bit_width},
+    melior::ir::{TypeLike, ValueLike, operation::OperationLike},
+};
+
+/// How an op's result comes about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// Of the operands, by arithmetic: uniform where they all are.
+    Operands,
+    /// By itself: a thread's, a lane's, a block's number; memory of one thread;
+    /// atomics; unknown ops.
+    Source,
+    /// Of all lanes, at once: the same in each.
+    Subgroup,
+    /// Of all threads of the block: the same in each.
+    Block,
+    /// Of the lanes, but not the same in each.
+    Lanes,
+}
+
+/// Families whose ops without regions compute each result from the operands and
+/// nothing else.
+const PURE: &[&str] = &[
+    "arith.", "math.", "index.", "ub.", "complex.", "vector.", "qd.math.",
+];
+
+/// Ops on memrefs that make no access, or read at their operands' address.
+const MEMORY: &[&str] = &[
+    "memref.load",
+    "memref.dim",
+    "memref.rank",
+    "memref.cast",
+    "memref.view",
+    "memref.subview",
+    "memref.reinterpret_cast",
+    "memref.expand_shape",
+    "memref.collapse_shape",
+    "memref.memory_space_cast",
+    "memref.extract_aligned_pointer_as_index",
+    "memref.extract_strided_metadata",
+    "memref.get_global",
+    "builtin.unrealized_conversion_cast",
+    "qd.grid.view",
+    "qd.simt.lanemask",
+    "qd.simt.grid.dim",
+];
+
+impl<'c> Uniformity<'c> {
+    /// How the result of an op without known regions comes about.
+    pub(super) fn origin(&self, op: Op<'c>) -> Origin {
+        let name = op.full_name();
+        if let Some(simt) = name.strip_prefix("qd.simt.") {
+            return match simt {
+                "all" | "any" | "all_equal" | "reduce_all" if self.spans_subgroup(op) => {
+                    Origin::Subgroup
+                }
+                "broadcast" | "broadcast_first" | "ballot" | "ballot_first_n" => Origin::Subgroup,
+                "shuffle"
+                    if op.attr("mode").map(attributes::case_of).as_deref() == Some("idx")
+                        && self.is_uniform(op.operand_values()[1], Scope::Subgroup) =>
+                {
+                    Origin::Subgroup
+                }
+                // In range by contract, so that equal values stay equal.
+                "shuffle" => match op.attr("mode").map(attributes::case_of).as_deref() {
+                    Some("idx" | "xor") => Origin::Operands,
+                    _ => Origin::Lanes,
+                },
+                "all" | "any" | "all_equal" | "rotate" | "match_any" => Origin::Operands,
+                "block.reduce_all" => Origin::Block,
+                "lanemask" | "grid.dim" | "block.dim" | "subgroup_size" | "log2_subgroup_size"
+                | "num_subgroups" => Origin::Operands,
+                _ if crate::collective::scope_of(name).is_some() => Origin::Lanes,
+                _ => Origin::Source,
+            };
+        }
+        let pure = PURE.iter().any(|prefix| name.starts_with(prefix)) || MEMORY.contains(&name);
+        if pure {
+            Origin::Operands
+        } else {
+            Origin::Source
+        }
+    }
+
+    /// Whether a collective's tile is the whole subgroup.
+    fn spans_subgroup(&self, op: Op<'c>) -> bool {
+        op.attr("tile")
+            .and_then(attributes::int)
+            .is_none_or(|tile| 1 << tile >= i64::from(self.wave()))
+    }
+
+    /// What is known of an op's results. For ops without known regions.
+    pub(super) fn transfer(&self, op: Op<'c>) -> Vec<Fact> {
+        if let Some(fact) = self.identity(op) {
+            return vec![fact];
+        }
+        let operands = op.operand_values();
+        let facts = self.facts(&operands);
+        let all = |s: usize| facts.iter().all(|f| f.shapes[s].is_uniform());
+        let plain = |shapes: [bool; 3]| Fact {
+            shapes: shapes.map(|u| if u { Shape::UNIFORM } else { Shape::Varying }),
+            range: None,
+        };
+        let fact = match self.origin(op) {
+            Origin::Source | Origin::Lanes => Fact::VARYING,
+            Origin::Subgroup => plain([true, all(1), all(2)]),
+            Origin::Block => plain([true, true, all(2)]),
+            Origin::Operands => {
+                let uniform = plain([all(0), all(1), all(2)]);
+                return op
+                    .result_values()
+                    .into_iter()
+                    .map(|result| self.arithmetic(op, result, &operands, &facts, uniform))
+                    .collect();
+            }
+        };
+        vec![fact; op.result_count()]
+    }
+
+    /// Constants, and what a thread knows of itself.
+    fn identity(&self, op: Op<'c>) -> Option<Fact> {
+        let wave = i64::from(self.wave());
+        let threads = self.threads();
+        let subgroups = threads / wave;
+        let strided = |align| Shape::Strided {
+            log2_stride: 0,
+            align,
+        };
+        let below = |count: i64| range::range(0, count - 1);
+        let in_block = match self.group(Scope::Block) {
+            Some(_) => strided(64),
+            None => Shape::Varying,
+        };
+        let fact = match op.full_name() {
+            "arith.constant" => {
+                return op
+                    .attr("value")
+                    .and_then(attributes::int)
+                    .map(Fact::constant)
+                    .or(Some(Fact::UNIFORM));
+            }
+            "qd.simt.block.dim" => Fact::constant(threads),
+            "qd.simt.subgroup_size" => Fact::constant(wave),
+            "qd.simt.log2_subgroup_size" => Fact::constant(wave.trailing_zeros().into()),
+            "qd.simt.num_subgroups" => Fact::constant(subgroups),
+            "qd.simt.lane_id" => Fact {
+                shapes: [
+                    strided(64),
+                    if subgroups == 1 {
+                        in_block
+                    } else {
+                        Shape::Varying
+                    },
+                    Shape::Varying,
+                ],
+                range: below(wave),
+            },
+            "qd.simt.block.thread_id" => Fact {
+                shapes: [strided(wave.trailing_zeros()), in_block, Shape::Varying],
+                range: below(threads),
+            },
+            "qd.simt.subgroup_id" => {
+                if subgroups == 1 {
+                    return Some(Fact::constant(0));
+                }
+                Fact {
+                    shapes: [Shape::UNIFORM, Shape::Varying, Shape::Varying],
+                    range: below(subgroups),
+                }
+            }
+            "qd.simt.block.id" => Fact {
+                shapes: [Shape::UNIFORM, Shape::UNIFORM, Shape::Varying],
+                range: None,
+            },
+            // One array for each block.
+            "qd.simt.block.shared" => Fact {
+                shapes: [Shape::UNIFORM, Shape::UNIFORM, Shape::Varying],
+                range: None,
+            },
+            _ => return None,
+        };
+        Some(fact)
+    }
+
+    fn arithmetic(
+        &self,
+        op: Op<'c>,
+        result: Value<'c>,
+        operands: &[Value<'c>],
+        facts: &[Fact],
+        uniform: Fact,
+    ) -> Fact {
+        let name = op.full_name();
+        let ranges: Vec<_> = facts.iter().map(|f| f.range).collect();
+        let width = bit_width(result.r#type());
+        let index = result.r#type().is_index();
+        let fits = |high: i64| index || width >= 32 || high < 1 << (width - u32::from(width > 1));
+        let (range, shape): (_, Box<dyn Fn(usize) -> Option<Shape>>) = match name {
+            "arith.cmpi" => {
+                let predicate = op.attr("predicate").and_then(attributes::int).unwrap_or(-1);
+                let decided = range::decide(predicate, ranges[0], ranges[1]).map(i64::from);
+                let constants = (self.known(operands[0]), self.known(operands[1]));
+                (
+                    decided.map_or(range::range(0, 1), |v| range::range(v, v)),
+                    Box::new(move |s| {
+                        let left = (facts[0].shapes[s], constants.0);
+                        let right = (facts[1].shapes[s], constants.1);
+                        Some(compare_shapes(
+                            predicate,
+                            left,
+                            right,
+                            self.group(SCOPES[s]),
+                        ))
+                    }),
+                )
+            }
+            "arith.index_cast" | "arith.index_castui" | "arith.extsi" | "arith.extui"
+            | "arith.trunci" => {
+                let from = bit_width(operands[0].r#type());
+                // The sign bit of what is extended is not known to be clear.
+                let signed = matches!(name, "arith.index_cast" | "arith.extsi");
+                let range = ranges[0].filter(|r| !(signed && from == 1 && r.1 > 0));
+                let widens = width > from || index;
+                (
+                    range,
+                    Box::new(move |s| {
+                        let shape = facts[0].shapes[s];
+                        let kept = !widens
+                            || facts[0].range.is_some()
+                            || shape.is_aligned(self.group(SCOPES[s]), 64)
+                            || shape.is_uniform();
+                        kept.then_some(shape)
+                    }),
+                )
+            }
+            "arith.select" => {
+                let chosen = self.uniform(operands[0]);
+                let same = operands[1].key() == operands[2].key();
+                (
+                    range::of(name, &ranges),
+                    Box::new(move |s| {
+                        if same {
+                            return Some(facts[1].shapes[s]);
+                        }
+                        let joined = facts[1].shapes[s].join(facts[2].shapes[s]);
+                        chosen[s].then_some(joined)
+                    }),
+                )
+            }
+            "memref.load" | "memref.dim" => (None, Box::new(|_| None)),
+            _ => (
+                range::of(name, &ranges),
+                Box::new(move |s| self.binary(name, operands, facts, s)),
+            ),
+        };
+        let range = range.filter(|(_, high)| fits(*high));
+        if let Some(value) = range::single(range) {
+            return Fact::constant(value);
+        }
+        let shapes = std::array::from_fn(|s| {
+            let shape = shape(s).unwrap_or(uniform.shapes[s]);
+            match shape {
+                // In a narrow type a group may wrap around.
+                Shape::Strided { .. } if !index && width < 32 => Shape::Varying,
+                _ => shape,
+            }
+        });
+        Fact { shapes, range }
+    }
+
+    /// A binary op's shape at the scope numbered `s`, if it has a rule.
+    fn binary(
+        &self,
+        name: &str,
+        operands: &[Value<'c>],
+        facts: &[Fact],
+        s: usize,
+    ) -> Option<Shape> {
+        let [a, b] = facts else { return None };
+        let (x, y) = (a.shapes[s], b.shapes[s]);
+        let (left, right) = (self.known(operands[0]), self.known(operands[1]));
+        let group = self.group(SCOPES[s]);
+        let shift = right.filter(|k| (0..31).contains(k));
+        Some(match name {
+            "arith.addi" => x.add(y),
+            "arith.subi" => x.sub(y),
+            "arith.muli" if x.is_uniform() => y.mul(x, left),
+            "arith.muli" => x.mul(y, right),
+            "arith.shli" => match shift {
+                Some(k) => x.mul(Shape::constant(1 << k), Some(1 << k)),
+                None => return None,
+            },
+            "arith.divui" => x.div(y, right, group),
+            // Towards a negative divisor, or from both sides of 0, a quotient
+            // changes within a group.
+            "arith.floordivsi" if right.is_some_and(|c| c > 0) => x.div(y, right, group),
+            "arith.divsi" if a.range.is_some() && right.is_some_and(|c| c > 0) => {
+                x.div(y, right, group)
+            }
+            "arith.shrui" | "arith.shrsi" => match shift {
+                Some(k) => x.div(Shape::constant(1 << k), Some(1 << k), group),
+                None => return None,
+            },
+            "arith.remui" => x.rem(y, group),
+            "arith.remsi" if a.range.is_some() => x.rem(y, group),
+            "arith.andi" if x.is_uniform() => y.and(x, left, group),
+            "arith.andi" => x.and(y, right, group),
+            "arith.ori" | "arith.xori" => x.or(y, group),
+            _ => return None,
+        })
+    }
+
+    /// The value of a constant, negative ones included.
+    fn known(&self, value: Value<'c>) -> Option<i64> {
+        value.constant_int().or_else(|| self.constant(value))
+    }
+}
+
+/// `arith.cmpi` on shapes, each with its value if that is a constant.
+pub(super) fn compare_shapes(
+    predicate: i64,
+    left: (Shape, Option<i64>),
+    right: (Shape, Option<i64>),
+    group: Option<u32>,
+) -> Shape {
+    // Read from right to left, `<` is `>`, and `<=` is `>=`.
+    let (left, right, predicate) = if left.0.is_uniform() {
+        let mirrored = match predicate {
+            2 | 6 => predicate + 2,
+            3 | 7 => predicate + 2,
+            4 | 8 => predicate - 2,
+            5 | 9 => predicate - 2,
+            other => other,
+        };
+        (right, left, mirrored)
+    } else {
+        (left, right, predicate)
+    };
+    let relation = match predicate {
+        0 | 1 => Relation::Equality,
+        2 | 5 | 6 | 9 => Relation::Below,
+        _ => Relation::UpTo,
+    };
+    let next = right.1.and_then(|c| c.checked_add(1)).map(Shape::constant);
+    left.0.compare(relation, right.0, next, group)
+}
