@@ -10,10 +10,10 @@
 use crate::{
     attributes::{self, Kind},
     builder::Combiner,
-    ir::{Op, OpExt, Value, ValueExt},
+    ir::{self, Op, OpExt, Value, ValueExt},
     pattern::{NoMatch, Pattern, Rewriter, Rewritten, register_canonical_form},
 };
-use melior::ir::{BlockLike, ValueLike};
+use melior::ir::{BlockLike, ValueLike, attribute::IntegerAttribute};
 use std::sync::Once;
 
 /// Adds the forms to `canonicalize`. Any number of times; [`crate::registry`]
@@ -31,9 +31,13 @@ pub fn register() {
         register_canonical_form::<ReduceAllOfUniform>();
         register_canonical_form::<InclusiveScanOfUniform>();
         register_canonical_form::<SegmentedReduceOfUniform>();
+        register_canonical_form::<AllEqualOfUniform>();
         register_canonical_form::<ShuffleFromUniformLane>();
         register_canonical_form::<BroadcastFromLaneZero>();
         register_canonical_form::<ExclusiveScanOfOneLane>();
+        register_canonical_form::<PhaseOfNoBlocks>();
+        register_canonical_form::<ForEachOfNothing>();
+        register_canonical_form::<FillOfNothing>();
     });
 }
 
@@ -146,6 +150,24 @@ identity_on_uniform! {
     SegmentedReduceOfUniform: "qd.simt.segmented_reduce" if is_idempotent;
 }
 
+/// `all_equal %v` → true where `%v` is a uniform integer. A float may be NaN,
+/// which does not equal itself.
+struct AllEqualOfUniform;
+
+impl Pattern for AllEqualOfUniform {
+    const ROOT: &'static str = "qd.simt.all_equal";
+    fn rewrite<'c>(op: Op<'c>, operands: &[Value<'c>], rewriter: &Rewriter<'c>) -> Rewritten {
+        if ir::is_float(operands[0].r#type()) || !is_uniform(operands[0]) {
+            return Err(NoMatch);
+        }
+        let r#type = op.first_result().r#type();
+        let value = IntegerAttribute::new(r#type, 1).into();
+        let constant = rewriter.build("arith.constant", &[], &[r#type], &[("value", value)]);
+        rewriter.replace(&constant.result_values());
+        Ok(())
+    }
+}
+
 /// `shuffle idx %v, %lane` → `broadcast %v, %lane` where the lane is uniform:
 /// targets have something cheaper for it.
 struct ShuffleFromUniformLane;
@@ -204,4 +226,37 @@ impl Pattern for ExclusiveScanOfOneLane {
         rewriter.replace(&identities);
         Ok(())
     }
+}
+
+/// Steps that do nothing, as their constant operands show.
+macro_rules! nothing_to_do {
+    ($($(#[$meta:meta])* $name:ident: $root:literal if $nothing:expr;)*) => {$(
+        $(#[$meta])*
+        struct $name;
+
+        impl Pattern for $name {
+            const ROOT: &'static str = $root;
+            fn rewrite<'c>(
+                _: Op<'c>,
+                operands: &[Value<'c>],
+                rewriter: &Rewriter<'c>,
+            ) -> Rewritten {
+                let constants: Vec<_> = operands.iter().map(|v| v.constant_int()).collect();
+                let nothing: fn(&[Option<i64>]) -> bool = $nothing;
+                if !nothing(&constants) {
+                    return Err(NoMatch);
+                }
+                rewriter.erase();
+                Ok(())
+            }
+        }
+    )*};
+}
+
+nothing_to_do! {
+    PhaseOfNoBlocks: "qd.grid.phase" if |operands| operands[0] == Some(0);
+    ForEachOfNothing: "qd.grid.for_each" if |operands| operands[0] == Some(0);
+    FillOfNothing: "qd.grid.fill" if |operands| {
+        matches!((operands[1], operands[2]), (Some(lower), Some(upper)) if lower >= upper)
+    };
 }

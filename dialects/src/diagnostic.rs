@@ -1,12 +1,17 @@
-//! Errors with a location: what a pass returns and what MLIR prints.
+//! Errors with a location: what a pass returns and what MLIR prints. And
+//! remarks: what a pass found out, without failing.
 
 use crate::ir::Op;
 use melior::{StringRef, ir::Location, ir::operation::OperationLike};
-use mlir_sys::{MlirLocation, MlirStringRef};
+use mlir_sys::{MlirDiagnosticSeverity, MlirLocation, MlirStringRef};
 
 /// An error at a place in the IR, with notes at others.
+///
+/// A pass returns it. A warning or a remark, which does not make the pass fail,
+/// is [emitted](Self::emit) by the pass itself.
 #[derive(Debug)]
 pub struct Diagnostic<'c> {
+    severity: MlirDiagnosticSeverity,
     location: Location<'c>,
     message: String,
     notes: Vec<(Location<'c>, String)>,
@@ -19,6 +24,7 @@ impl<'c> Diagnostic<'c> {
     /// An error at a location.
     pub fn new(location: Location<'c>, message: impl Into<String>) -> Self {
         Self {
+            severity: mlir_sys::MlirDiagnosticSeverity_MlirDiagnosticError,
             location,
             message: message.into(),
             notes: Vec::new(),
@@ -35,6 +41,22 @@ impl<'c> Diagnostic<'c> {
         )
     }
 
+    /// A warning at an operation, worded as [`at`](Self::at) words errors.
+    pub fn warning(op: Op<'c>, message: impl AsRef<str>) -> Self {
+        Self {
+            severity: mlir_sys::MlirDiagnosticSeverity_MlirDiagnosticWarning,
+            ..Self::at(op, message)
+        }
+    }
+
+    /// A remark at an operation: something worth knowing and nothing wrong.
+    pub fn remark(op: Op<'c>, message: impl Into<String>) -> Self {
+        Self {
+            severity: mlir_sys::MlirDiagnosticSeverity_MlirDiagnosticRemark,
+            ..Self::new(op.location(), message)
+        }
+    }
+
     /// Adds a note.
     pub fn note(mut self, location: Location<'c>, message: impl Into<String>) -> Self {
         self.notes.push((location, message.into()));
@@ -46,7 +68,7 @@ impl<'c> Diagnostic<'c> {
         &self.message
     }
 
-    /// Hands the error to the context's diagnostic handlers.
+    /// Hands it to the context's diagnostic handlers.
     pub fn emit(self) {
         let text = |s: &str| MlirStringRef {
             data: s.as_ptr().cast(),
@@ -56,8 +78,9 @@ impl<'c> Diagnostic<'c> {
         let notes: Vec<MlirStringRef> = self.notes.iter().map(|(_, n)| text(n)).collect();
         // Safety: all strings outlive the call.
         unsafe {
-            qd_sys::qdEmitError(
+            qd_sys::qdEmit(
                 self.location.to_raw(),
+                self.severity,
                 StringRef::new(&self.message).to_raw(),
                 notes.len() as isize,
                 locations.as_ptr(),

@@ -1,4 +1,4 @@
-// Where the steps of a kernel may stand.
+// Where the steps of a kernel may stand, and how large their blocks may be.
 #ifndef QD_PLACEMENT_H
 #define QD_PLACEMENT_H
 
@@ -9,6 +9,10 @@ namespace qd {
 /// Rejects a step (phase, algorithm, loop, …) that is not directly in a kernel
 /// or in a `do_while` of one: its grid-wide barriers would be lost.
 mlir::LogicalResult verifyTopLevel(mlir::Operation *op);
+
+/// Rejects a block size that is not a multiple of every candidate wave or is
+/// above what every target takes; `name` is what carries it.
+mlir::LogicalResult verifyThreads(mlir::Operation *op, llvm::StringRef name, int64_t threads);
 
 } // namespace qd
 

@@ -41,13 +41,19 @@ static LogicalResult verifyScratchWidth(Operation *op, Value scratch, Type eleme
          << scratch.getType();
 }
 
+/// The length of a buffer, 0 where it is not known.
+static int64_t lengthOf(Value buffer) {
+  int64_t length = cast<MemRefType>(buffer.getType()).getDimSize(0);
+  return ShapedType::isDynamic(length) ? 0 : length;
+}
+
 /// Rejects a statically known length below `needed`.
-static LogicalResult verifyLength(Operation *op, StringRef name, Value buffer, int64_t needed,
-                                  const Twine &why) {
+static LogicalResult verifyLength(Operation *op, const Twine &name, Value buffer, int64_t needed,
+                                  StringRef why) {
   int64_t length = cast<MemRefType>(buffer.getType()).getDimSize(0);
   if (ShapedType::isDynamic(length) || length >= needed)
     return success();
-  return op->emitOpError("'") << name << "' holds " << length << " elements, but " << why.str()
+  return op->emitOpError("'") << name << "' holds " << length << " elements, but " << why
                               << " needs " << needed;
 }
 
@@ -67,6 +73,13 @@ static bool sameRows(Value a, Value b) {
   auto x = cast<MemRefType>(a.getType()), y = cast<MemRefType>(b.getType());
   return x.getElementType() == y.getElementType() && x.getRank() == y.getRank() &&
          x.getShape().drop_front() == y.getShape().drop_front();
+}
+
+/// Room for the one number that is written.
+static LogicalResult verifyCountOut(Operation *op, StringRef name, Value buffer) {
+  if (cast<MemRefType>(buffer.getType()).getRank() == 0)
+    return success();
+  return verifyLength(op, name, buffer, 1, "a count");
 }
 
 static LogicalResult mustMatch(Operation *op, StringRef a, Value va, StringRef b, Value vb) {
@@ -108,22 +121,15 @@ static LogicalResult verifyCombine(CombineOp op, bool reduces) {
       if (buffers[i].second == buffers[j].second && i < 2 * k)
         return op.emitOpError("'") << buffers[j].first << "' and '" << buffers[i].first
                                    << "' are the same buffer";
-  if (!reduces)
-    for (size_t i = 0; i < k; ++i) {
-      int64_t in = cast<MemRefType>(op.getInputs()[i].getType()).getDimSize(0);
-      if (!ShapedType::isDynamic(in) &&
-          failed(verifyLength(op, "output", op.getOutputs()[i], in, "an input of this length")))
-        return failure();
-    }
+  for (size_t i = 0; i < k; ++i)
+    if (failed(verifyLength(op, k == 1 ? "output" : "output" + std::to_string(i),
+                            op.getOutputs()[i], reduces ? 1 : lengthOf(op.getInputs()[i]),
+                            reduces ? "a reduction" : "an input of this length")))
+      return failure();
   return verifyCombiner(op, op.getKind(), op.getIdentities(), op.getCombiner(), types);
 }
 
-LogicalResult ReduceOp::verify() {
-  for (Value out : getOutputs())
-    if (failed(verifyLength(*this, "output", out, 1, "a reduction")))
-      return failure();
-  return verifyCombine(*this, /*reduces=*/true);
-}
+LogicalResult ReduceOp::verify() { return verifyCombine(*this, /*reduces=*/true); }
 LogicalResult ExclusiveScanOp::verify() { return verifyCombine(*this, /*reduces=*/false); }
 LogicalResult InclusiveScanOp::verify() { return verifyCombine(*this, /*reduces=*/false); }
 
@@ -139,9 +145,9 @@ static LogicalResult verifyCompact(CompactOp op) {
     return failure();
   if (!sameRows(op.getInput(), op.getOutput()))
     return mustMatch(op, "input", op.getInput(), "output", op.getOutput());
-  if (failed(verifyLength(op, "output", op.getOutput(),
-                          std::max<int64_t>(0, cast<MemRefType>(op.getInput().getType()).getDimSize(0)),
-                          "an input of this length")))
+  if (failed(verifyLength(op, "output", op.getOutput(), lengthOf(op.getInput()),
+                          "an input of this length")) ||
+      failed(verifyCountOut(op, "num_out", op.getNumOut())))
     return failure();
   return verifyDistinct(op, {{"input", op.getInput()},
                              {"flags", op.getFlags()},
@@ -173,6 +179,9 @@ LogicalResult SortOp::verify() {
     return emitOpError("'unsigned' needs integer keys, but 'keys' is ") << getKeys().getType();
   if (!sameRows(getKeys(), getTmpKeys()))
     return mustMatch(*this, "keys", getKeys(), "tmp_keys", getTmpKeys());
+  if (failed(verifyLength(*this, "tmp_keys", getTmpKeys(), lengthOf(getKeys()),
+                          "'keys' of this length")))
+    return failure();
   if (bool(getValues()) != bool(getTmpValues()))
     return emitOpError("'values' and 'tmp_values' go together");
   if (getValues()) {
@@ -180,6 +189,11 @@ LogicalResult SortOp::verify() {
       return failure();
     if (!sameRows(getValues(), getTmpValues()))
       return mustMatch(*this, "values", getValues(), "tmp_values", getTmpValues());
+    if (failed(verifyLength(*this, "values", getValues(), lengthOf(getKeys()),
+                            "'keys' of this length")) ||
+        failed(verifyLength(*this, "tmp_values", getTmpValues(), lengthOf(getValues()),
+                            "'values' of this length")))
+      return failure();
   }
   return verifyDistinct(*this, {{"keys", getKeys()},
                                 {"tmp_keys", getTmpKeys()},
@@ -189,11 +203,22 @@ LogicalResult SortOp::verify() {
                                 {"count", getCount()}});
 }
 
+LogicalResult SortOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &) {
+  // All of the key's bits is what is sorted by if nothing else is said.
+  if (getEndBit() != elementOf(getKeys()).getIntOrFloatBitWidth())
+    return failure();
+  removeEndBitAttr();
+  return success();
+}
+
 LogicalResult ParallelSortOp::verify() {
   if (failed(verifyTopLevel(*this)))
     return failure();
   if (getIsUnsigned() && isa<FloatType>(elementOf(getKeys())))
     return emitOpError("'unsigned' needs integer keys, but 'keys' is ") << getKeys().getType();
+  if (getValues() && failed(verifyLength(*this, "values", getValues(), lengthOf(getKeys()),
+                                         "'keys' of this length")))
+    return failure();
   return verifyDistinct(*this, {{"keys", getKeys()}, {"values", getValues()}});
 }
 
@@ -208,6 +233,12 @@ LogicalResult ReduceByKeyOp::verify() {
     return mustMatch(*this, "keys", getKeys(), "keys_out", getKeysOut());
   if (!sameRows(getValues(), getValuesOut()))
     return mustMatch(*this, "values", getValues(), "values_out", getValuesOut());
+  StringRef why = "'keys' of this length";
+  if (failed(verifyLength(*this, "values", getValues(), lengthOf(getKeys()), why)) ||
+      failed(verifyLength(*this, "keys_out", getKeysOut(), lengthOf(getKeys()), why)) ||
+      failed(verifyLength(*this, "values_out", getValuesOut(), lengthOf(getKeys()), why)) ||
+      failed(verifyCountOut(*this, "num_runs", getNumRuns())))
+    return failure();
   if (failed(verifyDistinct(*this, {{"keys", getKeys()},
                                     {"values", getValues()},
                                     {"keys_out", getKeysOut()},

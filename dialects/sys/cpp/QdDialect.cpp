@@ -1,7 +1,8 @@
 // The dialect itself: registration, enums, what the families share.
 #include "Combiner.h"
-#include "mlir/IR/Matchers.h"
+#include "Placement.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace qd;
@@ -28,6 +29,78 @@ Operation *QdDialect::materializeConstant(OpBuilder &builder, Attribute value, T
                                           Location loc) {
   return arith::ConstantOp::materialize(builder, value, type, loc);
 }
+
+//===----------------------------------------------------------------------===//
+// Attributes on the ops of other dialects
+//===----------------------------------------------------------------------===//
+
+/// A module whose wave has been chosen holds no wider tile.
+static LogicalResult verifyWave(Operation *op, Attribute value) {
+  auto wave = dyn_cast<IntegerAttr>(value);
+  int64_t lanes = wave ? wave.getInt() : 0;
+  if (lanes < 4 || lanes > 64 || !llvm::isPowerOf2_64(lanes))
+    return op->emitOpError("'qd.wave' must be 4, 8, 16, 32 or 64, but is ") << value;
+  WalkResult result = op->walk([&](Operation *inner) {
+    if (inner->getName().getDialectNamespace() != "qd")
+      return WalkResult::advance();
+    auto tile = dyn_cast_if_present<IntegerAttr>(inner->getAttr("tile"));
+    if (!tile || int64_t(1) << tile.getInt() <= lanes)
+      return WalkResult::advance();
+    inner->emitOpError("'tile' is ") << tile.getInt() << ", " << (int64_t(1) << tile.getInt())
+                                     << " lanes, but subgroups have " << lanes;
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+LogicalResult QdDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  if (attribute.getName() == "qd.wave")
+    return verifyWave(op, attribute.getValue());
+  if (attribute.getName() == "qd.threads") {
+    auto threads = dyn_cast<IntegerAttr>(attribute.getValue());
+    if (!threads)
+      return op->emitOpError("'qd.threads' must be an integer, but is ") << attribute.getValue();
+    return verifyThreads(op, "qd.threads", threads.getInt());
+  }
+  return success();
+}
+
+/// The width of what `qd.dtype` names, 0 if it names nothing.
+static unsigned widthOfDtype(StringRef name) {
+  return llvm::StringSwitch<unsigned>(name)
+      .Cases({"i32", "u32", "f32"}, 32)
+      .Cases({"i64", "u64", "f64"}, 64)
+      .Default(0);
+}
+
+LogicalResult QdDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned index,
+                                                  NamedAttribute attribute) {
+  if (attribute.getName() == "qd.may_alias" && !isa<UnitAttr>(attribute.getValue()))
+    return op->emitOpError("argument ") << index << ": 'qd.may_alias' takes no value";
+  if (attribute.getName() != "qd.dtype")
+    return success();
+  auto name = dyn_cast<StringAttr>(attribute.getValue());
+  unsigned width = name ? widthOfDtype(name) : 0;
+  if (width == 0)
+    return op->emitOpError("argument ")
+           << index << ": 'qd.dtype' must be \"i32\", \"u32\", \"f32\", \"i64\", \"u64\" or "
+           << "\"f64\", but is " << attribute.getValue();
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  if (!function || index >= function.getNumArguments())
+    return success();
+  Type type = function.getArgumentTypes()[index];
+  Type element = isa<MemRefType>(type) ? cast<MemRefType>(type).getElementType() : type;
+  bool fits = element.isIntOrFloat() && element.getIntOrFloatBitWidth() == width &&
+              isa<FloatType>(element) == name.getValue().starts_with("f");
+  if (!fits)
+    return op->emitOpError("argument ")
+           << index << ": 'qd.dtype' is " << name << ", but the elements are " << element;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Combiners
+//===----------------------------------------------------------------------===//
 
 OptionalParseResult qd::parseCombiningKind(OpAsmParser &parser, CombiningKindAttr &kind) {
   StringRef keyword;
@@ -126,4 +199,14 @@ LogicalResult qd::verifyCombiner(Operation *op, std::optional<CombiningKind> kin
     return diag;
   }
   return success();
+}
+
+LogicalResult YieldOp::verify() {
+  // Regions of steps have no terminator, so a stray yield would go unnoticed.
+  Operation *parent = (*this)->getParentOp();
+  if (!parent || isa<grid::VariantOp>(parent) ||
+      (isa_and_present<QdDialect>(parent->getDialect()) && !parent->hasTrait<OpTrait::NoTerminator>()))
+    return success();
+  return emitOpError("ends a combiner or a variant's predicate, not a body of '")
+         << parent->getName() << "'";
 }

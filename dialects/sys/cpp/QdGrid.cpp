@@ -21,8 +21,17 @@ static bool isStep(Operation *op) {
          op->getName().getStringRef().starts_with("qd.algo.");
 }
 
+/// Whether an effect-free op yields something else in each thread or subgroup.
+static bool isPerThread(Operation *op) {
+  StringRef name = op->getName().getStringRef();
+  return name.starts_with("gpu.") ||
+         (name.starts_with("qd.simt.") && !isa<simt::LanemaskOp>(op));
+}
+
+/// Whether the host can evaluate an op before it launches anything.
 static bool isHostArithmetic(Operation *op) {
-  return isMemoryEffectFree(op) && op->getNumRegions() == 0;
+  return isMemoryEffectFree(op) && op->getNumRegions() == 0 && !isPerThread(op) &&
+         !op->hasTrait<OpTrait::IsTerminator>();
 }
 
 /// Verifies that the block of a kernel or a loop holds steps and host
@@ -51,13 +60,39 @@ LogicalResult qd::verifyTopLevel(Operation *op) {
 // Kernel
 //===----------------------------------------------------------------------===//
 
+// As upstream's functions, but that a body may be empty: that is what is left of
+// a kernel whose steps do nothing.
 ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
-  auto buildType = [](Builder &builder, ArrayRef<Type> inputs, ArrayRef<Type> results,
-                      function_interface_impl::VariadicFlag,
-                      std::string &) { return builder.getFunctionType(inputs, results); };
-  return function_interface_impl::parseFunctionOp(
-      parser, result, /*allowVariadic=*/false, getFunctionTypeAttrName(result.name), buildType,
-      getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
+  Builder &builder = parser.getBuilder();
+  StringAttr name;
+  SmallVector<OpAsmParser::Argument> arguments;
+  SmallVector<Type> results;
+  SmallVector<DictionaryAttr> resultAttrs;
+  bool variadic = false;
+  (void)impl::parseOptionalVisibilityKeyword(parser, result.attributes);
+  if (parser.parseSymbolName(name, getSymNameAttrName(result.name), result.attributes) ||
+      function_interface_impl::parseFunctionSignatureWithArguments(
+          parser, /*allowVariadic=*/false, arguments, variadic, results, resultAttrs))
+    return failure();
+  SmallVector<Type> inputs;
+  for (const OpAsmParser::Argument &argument : arguments)
+    inputs.push_back(argument.type);
+  result.addAttribute(getFunctionTypeAttrName(result.name),
+                      TypeAttr::get(builder.getFunctionType(inputs, results)));
+  if (parser.parseOptionalAttrDictWithKeyword(result.attributes))
+    return failure();
+  call_interface_impl::addArgAndResultAttrs(builder, result, arguments, resultAttrs,
+                                            getArgAttrsAttrName(result.name),
+                                            getResAttrsAttrName(result.name));
+  Region *body = result.addRegion();
+  if (parser.parseRegion(*body, arguments))
+    return failure();
+  if (body->empty()) {
+    Block &block = body->emplaceBlock();
+    for (Type input : inputs)
+      block.addArgument(input, result.location);
+  }
+  return success();
 }
 
 void KernelOp::print(OpAsmPrinter &printer) {
@@ -70,32 +105,63 @@ LogicalResult KernelOp::verify() {
   if (!getFunctionType().getResults().empty())
     return emitOpError("has results, but a kernel has none: it writes to its buffers");
   for (auto [index, type] : llvm::enumerate(getFunctionType().getInputs())) {
-    if (isa<MemRefType>(type) || type.isIntOrIndexOrFloat())
+    if (type.isIntOrIndexOrFloat())
       continue;
-    return emitOpError("argument ") << index << " is of type " << type
-                                    << ", but must be a buffer (memref) or a scalar";
+    auto buffer = dyn_cast<MemRefType>(type);
+    if (!buffer)
+      return emitOpError("argument ") << index << " is of type " << type
+                                      << ", but must be a buffer (memref) or a scalar";
+    // A buffer travels as a pointer and one length.
+    if (!buffer.getLayout().isIdentity())
+      return emitOpError("argument ") << index << " is of type " << type
+                                      << ", but a buffer must be contiguous";
+    if (buffer.getRank() > 1 && llvm::is_contained(buffer.getShape().drop_front(), ShapedType::kDynamic))
+      return emitOpError("argument ") << index << " is of type " << type
+                                      << ", but only its first dimension may be dynamic";
   }
-  return verifySteps(getBody().front(), "a kernel");
+  return success();
+}
+
+// After the steps themselves, whose messages say more.
+LogicalResult KernelOp::verifyRegions() {
+  if (failed(verifySteps(getBody().front(), "a kernel")))
+    return failure();
+  llvm::DenseMap<int64_t, LaunchOp> launches;
+  WalkResult result = getBody().walk([&](LaunchOp launch) {
+    auto [other, isNew] = launches.try_emplace(launch.getId(), launch);
+    if (!isNew) {
+      launch.emitOpError("has the id ").append(launch.getId(), " of another launch of this kernel")
+              .attachNote(other->second.getLoc())
+          << "the other launch";
+      return WalkResult::interrupt();
+    }
+    for (int64_t before : launch.getAfter())
+      if (!launches.contains(before)) {
+        launch.emitOpError("waits for launch ") << before << ", which does not come before it";
+        return WalkResult::interrupt();
+      }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
 }
 
 //===----------------------------------------------------------------------===//
 // Phases
 //===----------------------------------------------------------------------===//
 
-/// Block sizes are multiples of every candidate wave, up to what every target
-/// takes.
-static LogicalResult verifyThreads(Operation *op, int64_t threads) {
-  if (threads < 64 || threads > 1024 || threads % 64 != 0)
-    return op->emitOpError("'threads' must be a multiple of 64 (the largest subgroup) from 64 to "
-                           "1024, but is ")
-           << threads;
-  return success();
+LogicalResult qd::verifyThreads(Operation *op, StringRef name, int64_t threads) {
+  if (threads >= 64 && threads <= 1024 && threads % 64 == 0)
+    return success();
+  return op->emitOpError("'") << name
+                              << "' must be a multiple of 64 (the largest subgroup) from 64 to "
+                                 "1024, but is "
+                              << threads;
 }
 
 LogicalResult PhaseOp::verify() {
   if (failed(verifyTopLevel(*this)))
     return failure();
-  return verifyThreads(*this, getThreads());
+  return verifyThreads(*this, "threads", getThreads());
 }
 
 ParseResult ForEachOp::parse(OpAsmParser &parser, OperationState &result) {
@@ -164,9 +230,22 @@ LogicalResult ForEachOp::verify() {
   return success();
 }
 
-LogicalResult DoWhileOp::verify() {
-  if (failed(verifyTopLevel(*this)))
-    return failure();
+LogicalResult ForEachOp::verifyRegions() {
+  WalkResult result = getBody().walk([](MemoryEffectOpInterface inner) {
+    SmallVector<MemoryEffects::EffectInstance> effects;
+    inner.getEffectsOnResource(ConvergenceResource::get(), effects);
+    if (effects.empty())
+      return WalkResult::advance();
+    inner->emitOpError("cannot stand in a 'qd.grid.for_each', whose body not every thread runs: "
+                       "use a 'qd.grid.phase'");
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+LogicalResult DoWhileOp::verify() { return verifyTopLevel(*this); }
+
+LogicalResult DoWhileOp::verifyRegions() {
   return verifySteps(getBody().front(), "a 'qd.grid.do_while'");
 }
 
@@ -183,14 +262,9 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto threads = body->getAttrOfType<IntegerAttr>("qd.threads");
   if (!threads)
     return emitOpError("'") << getBody() << "' has no 'qd.threads' attribute: not an outlined body";
-  if (failed(verifyThreads(body, threads.getInt())))
-    return failure();
   if (TypeRange(body.getArgumentTypes()) != getArgs().getTypes())
     return emitOpError("passes (") << getArgs().getTypes() << ") to '" << getBody()
                                    << "', which takes (" << body.getArgumentTypes() << ")";
-  for (int64_t other : getAfter())
-    if (other >= static_cast<int64_t>(getId()))
-      return emitOpError("waits for launch ") << other << ", which does not come before it";
   return success();
 }
 
@@ -199,6 +273,17 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
 //===----------------------------------------------------------------------===//
 
 Value ViewOp::getViewSource() { return getSource(); }
+
+OpFoldResult ViewOp::fold(FoldAdaptor adaptor) {
+  // The whole of a buffer whose length is known, as what it is.
+  auto offset = dyn_cast_if_present<IntegerAttr>(adaptor.getOffset());
+  auto size = dyn_cast_if_present<IntegerAttr>(adaptor.getSize());
+  auto source = cast<MemRefType>(getSource().getType());
+  if (source == getType() && offset && offset.getInt() == 0 && size &&
+      size.getInt() == source.getDimSize(0))
+    return getSource();
+  return {};
+}
 
 LogicalResult ViewOp::verify() {
   auto source = cast<MemRefType>(getSource().getType());
@@ -373,11 +458,26 @@ LogicalResult VariantOp::verify() {
   auto yield = block.empty() ? YieldOp() : dyn_cast<YieldOp>(block.back());
   if (!yield || yield.getValues().size() != 1 || !yield.getValues()[0].getType().isInteger(1))
     return emitOpError("predicate must end in a 'qd.yield' of one i1");
-  for (Operation &op : block)
+  for (Operation &op : block.without_terminator())
     if (!isHostArithmetic(&op))
       return op.emitOpError("cannot stand in a variant's predicate: the host evaluates it from "
                             "buffer lengths and scalar arguments");
   return success();
+}
+
+/// Whether `kernel` dispatches to `wanted`, directly or through others.
+static bool reaches(KernelOp kernel, KernelOp wanted, SymbolTableCollection &symbols,
+                    llvm::SmallPtrSetImpl<Operation *> &seen) {
+  if (kernel == wanted)
+    return true;
+  if (!seen.insert(kernel).second)
+    return false;
+  WalkResult result = kernel.getBody().walk([&](VariantOp variant) {
+    auto next = symbols.lookupNearestSymbolFrom<KernelOp>(variant, variant.getCalleeAttr());
+    return next && reaches(next, wanted, symbols, seen) ? WalkResult::interrupt()
+                                                        : WalkResult::advance();
+  });
+  return result.wasInterrupted();
 }
 
 LogicalResult VariantOp::verifySymbolUses(SymbolTableCollection &symbols) {
@@ -388,7 +488,10 @@ LogicalResult VariantOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (TypeRange(kernel.getArgumentTypes()) != dispatch.getArgs().getTypes())
     return emitOpError("'") << getCallee() << "' takes (" << kernel.getArgumentTypes()
                             << "), but is dispatched with (" << dispatch.getArgs().getTypes() << ")";
-  if (kernel == (*this)->getParentOfType<KernelOp>())
-    return emitOpError("'") << getCallee() << "' dispatches to itself";
+  llvm::SmallPtrSet<Operation *, 4> seen;
+  auto around = (*this)->getParentOfType<KernelOp>();
+  if (around && reaches(kernel, around, symbols, seen))
+    return emitOpError("'") << getCallee() << "' leads back to '" << around.getSymName()
+                            << "': a dispatch cannot be recursive";
   return success();
 }

@@ -10,32 +10,69 @@ using namespace qd::simt;
 #define GET_OP_CLASSES
 #include "QdSimt.cpp.inc"
 
+/// Whether a tile holds one lane, so that nothing is combined with anything.
+static bool isOneLane(std::optional<uint32_t> tile) { return tile == 0; }
+
 //===----------------------------------------------------------------------===//
 // Data movement
 //===----------------------------------------------------------------------===//
 
 OpFoldResult ShuffleOp::fold(FoldAdaptor adaptor) {
-  // Every mode but idx reads its own lane at distance 0.
-  auto lane = dyn_cast_if_present<IntegerAttr>(adaptor.getLane());
-  if (getMode() != ShuffleMode::Idx && lane && lane.getValue().isZero())
-    return getValue();
-  return {};
+  // Each lane reads itself: at distance 0, or by its own number.
+  if (getMode() == ShuffleMode::Idx)
+    return getLane().getDefiningOp<LaneIdOp>() ? getValue() : Value();
+  auto distance = dyn_cast_if_present<IntegerAttr>(adaptor.getLane());
+  return distance && distance.getValue().isZero() ? getValue() : Value();
 }
 
-LogicalResult BroadcastOp::verify() {
-  IntegerAttr lane;
-  if (matchPattern(getLane(), m_Constant(&lane)) &&
-      (lane.getInt() < 0 || lane.getInt() >= 64))
-    return emitOpError("'lane' is ") << lane.getInt() << ", outside any subgroup (0 to 63)";
-  return success();
+OpFoldResult RotateOp::fold(FoldAdaptor adaptor) {
+  auto delta = dyn_cast_if_present<IntegerAttr>(adaptor.getDelta());
+  if (isOneLane(getTile()) || (delta && delta.getValue().isZero()))
+    return getValue();
+  return {};
 }
 
 //===----------------------------------------------------------------------===//
 // Votes and masks
 //===----------------------------------------------------------------------===//
 
-OpFoldResult AllOp::fold(FoldAdaptor adaptor) { return adaptor.getPredicate(); }
-OpFoldResult AnyOp::fold(FoldAdaptor adaptor) { return adaptor.getPredicate(); }
+static OpFoldResult foldVote(Value predicate, Attribute constant, std::optional<uint32_t> tile) {
+  if (isOneLane(tile))
+    return predicate;
+  return constant;
+}
+
+OpFoldResult AllOp::fold(FoldAdaptor adaptor) {
+  return foldVote(getPredicate(), adaptor.getPredicate(), getTile());
+}
+OpFoldResult AnyOp::fold(FoldAdaptor adaptor) {
+  return foldVote(getPredicate(), adaptor.getPredicate(), getTile());
+}
+
+OpFoldResult AllEqualOp::fold(FoldAdaptor adaptor) {
+  // A NaN does not equal itself, and a float that is not known may be one.
+  if (auto value = dyn_cast_if_present<FloatAttr>(adaptor.getValue()))
+    return BoolAttr::get(getContext(), !value.getValue().isNaN());
+  if (isa_and_present<IntegerAttr>(adaptor.getValue()) ||
+      (isOneLane(getTile()) && isa<IntegerType>(getValue().getType())))
+    return BoolAttr::get(getContext(), true);
+  return {};
+}
+
+/// No lanes at all; which lanes there are is not known before the wave is.
+static OpFoldResult foldBallot(Attribute predicate, Type mask) {
+  auto constant = dyn_cast_if_present<IntegerAttr>(predicate);
+  if (!constant || !constant.getValue().isZero())
+    return {};
+  return IntegerAttr::get(mask, 0);
+}
+
+OpFoldResult BallotOp::fold(FoldAdaptor adaptor) {
+  return foldBallot(adaptor.getPredicate(), getType());
+}
+OpFoldResult BallotFirstNOp::fold(FoldAdaptor adaptor) {
+  return foldBallot(adaptor.getPredicate(), getType());
+}
 
 LogicalResult BallotFirstNOp::verify() {
   int32_t n = getN();
@@ -102,6 +139,28 @@ QD_COMBINE(BlockInclusiveScanOp)
 QD_COMBINE(BlockExclusiveScanOp)
 #undef QD_COMBINE
 
+// In a tile of one lane the combination is that lane's value. (The exclusive
+// scan, which is an identity there, is a canonical form in Rust.)
+#define QD_FOLD_ONE_LANE(OP)                                                                       \
+  LogicalResult OP::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &results) {                    \
+    if (!isOneLane(getTile()))                                                                     \
+      return failure();                                                                            \
+    llvm::append_range(results, getValues());                                                      \
+    return success();                                                                              \
+  }
+QD_FOLD_ONE_LANE(ReduceOp)
+QD_FOLD_ONE_LANE(ReduceAllOp)
+QD_FOLD_ONE_LANE(InclusiveScanOp)
+QD_FOLD_ONE_LANE(SegmentedReduceOp)
+#undef QD_FOLD_ONE_LANE
+
+LogicalResult BitonicSortKvOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &results) {
+  if (!isOneLane(getTile()))
+    return failure();
+  results.append({getKey(), getValue()});
+  return success();
+}
+
 LogicalResult BitonicSortKvOp::verify() {
   if (getUnsignedKey() && !isa<IntegerType>(getKey().getType()))
     return emitOpError("'unsigned_key' needs an integer key, but 'key' is ") << getKey().getType();
@@ -115,6 +174,23 @@ LogicalResult BitonicSortKvOp::verify() {
 // One block
 //===----------------------------------------------------------------------===//
 
+/// The block size around an op, where it can be seen: that of its phase, or of
+/// the outlined body it stands in.
+static std::optional<int64_t> threadsAround(Operation *op) {
+  if (auto phase = op->getParentOfType<grid::PhaseOp>())
+    return phase.getThreads();
+  if (auto body = op->getParentOfType<FunctionOpInterface>())
+    if (auto threads = body->getAttrOfType<IntegerAttr>("qd.threads"))
+      return threads.getInt();
+  return std::nullopt;
+}
+
+OpFoldResult BlockDimOp::fold(FoldAdaptor) {
+  if (std::optional<int64_t> threads = threadsAround(*this))
+    return IntegerAttr::get(getType(), *threads);
+  return {};
+}
+
 static bool isShared(MemRefType type) {
   return gpu::GPUDialect::isWorkgroupMemoryAddressSpace(type.getMemorySpace());
 }
@@ -126,7 +202,9 @@ LogicalResult BlockSharedOp::verify() {
   if (!isShared(type))
     return emitOpError("'memref' must be in #gpu.address_space<workgroup>, but is ") << type;
   Operation *parent = getOperation()->getParentOp();
-  if (parent && !isa<grid::PhaseOp, FunctionOpInterface>(parent))
+  bool atTop = isa_and_present<grid::PhaseOp>(parent) ||
+               (isa_and_present<FunctionOpInterface>(parent) && !isa<grid::KernelOp>(parent));
+  if (parent && !atTop)
     return emitOpError("must stand at the top of a phase or of an outlined body, not in '")
            << parent->getName() << "'";
   return success();
@@ -146,5 +224,10 @@ LogicalResult BlockRadixRankOp::verify() {
   }
   if (getHistogram() == getPrefix())
     return emitOpError("'histogram' and 'prefix' are the same buffer");
+  std::optional<int64_t> threads = threadsAround(*this);
+  if (threads && *threads % (int64_t(1) << bits) != 0)
+    return emitOpError("'radix_bits' is ")
+           << bits << ", which needs blocks of a multiple of " << (1 << bits)
+           << " threads, but this one has " << *threads;
   return success();
 }

@@ -1,9 +1,11 @@
 // Registration of the dialect, and the drivers of mlir-opt and mlir-lsp-server.
 #include "Qd.h"
+#include "mlir-c/Diagnostics.h"
 #include "mlir-c/IR.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Registration.h"
 #include "mlir/CAPI/Support.h"
+#include "mlir/IR/Diagnostics.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
@@ -29,10 +31,18 @@ int qdLspServerMain(int argc, char **argv, MlirDialectRegistry registry) {
 // Diagnostics
 //===----------------------------------------------------------------------===//
 
-/// Emits an error with notes: the C API's has none.
-extern "C" void qdEmitError(MlirLocation location, MlirStringRef message, intptr_t numNotes,
-                            const MlirLocation *noteLocations, const MlirStringRef *notes) {
-  InFlightDiagnostic diagnostic = mlir::emitError(unwrap(location)) << unwrap(message);
+/// Emits a diagnostic with notes: the C API's has none, and no remarks.
+extern "C" void qdEmit(MlirLocation location, MlirDiagnosticSeverity severity, MlirStringRef message,
+                       intptr_t numNotes, const MlirLocation *noteLocations,
+                       const MlirStringRef *notes) {
+  Location at = unwrap(location);
+  auto kind = DiagnosticSeverity::Error;
+  if (severity == MlirDiagnosticWarning)
+    kind = DiagnosticSeverity::Warning;
+  if (severity == MlirDiagnosticRemark)
+    kind = DiagnosticSeverity::Remark;
+  InFlightDiagnostic diagnostic = at.getContext()->getDiagEngine().emit(at, kind);
+  diagnostic << unwrap(message);
   for (intptr_t i = 0; i < numNotes; ++i)
     diagnostic.attachNote(unwrap(noteLocations[i])) << unwrap(notes[i]);
 }

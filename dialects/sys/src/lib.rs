@@ -97,8 +97,9 @@ unsafe extern "C" {
         full: bool,
     ) -> bool;
 
-    pub fn qdEmitError(
+    pub fn qdEmit(
         location: MlirLocation,
+        severity: MlirDiagnosticSeverity,
         message: MlirStringRef,
         num_notes: isize,
         note_locations: *const MlirLocation,

@@ -188,6 +188,7 @@ def Algo_SortOp : Algo_Op<"sort", [AttrSizedOperandSegments]> {
     `log256_max_n` `=` $log256_max_n (`unsigned` $is_unsigned^)? (`end_bit` `=` $end_bit^)?
     (`strategy` `=` $strategy^)? (`deterministic` $deterministic^)? (`checked` $checked^)? attr-dict
   }];
+  let hasFolder = 1;
 }
 
 //===----------------------------------------------------------------------===//

@@ -28,6 +28,8 @@ def Qd_Dialect : Dialect {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
   let hasConstantMaterializer = 1;
   let hasCanonicalizer = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
   let useDefaultAttributePrinterParser = 1;
 }
 
@@ -87,8 +89,8 @@ def Qd_Order : EnumAttr<Qd_Dialect, Qd_OrderEnum, "order"> {
 // Constraints
 //===----------------------------------------------------------------------===//
 
-def Qd_Scalar : AnyTypeOf<[I32, I64, F32, F64]>;
-def Qd_Int : AnyTypeOf<[I32, I64]>;
+def Qd_Scalar : AnyTypeOf<[I32, I64, F32, F64], "i32, i64, f32 or f64">;
+def Qd_Int : AnyTypeOf<[I32, I64], "i32 or i64">;
 
 //===----------------------------------------------------------------------===//
 // Effects
@@ -118,6 +120,7 @@ def Qd_YieldOp : Qd_Op<"yield", [Pure, ReturnLike, Terminator]> {
   }];
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
+  let hasVerifier = 1;
 }
 
 #endif // QD_DIALECT_TD

@@ -23,8 +23,9 @@ def Grid_KernelOp : Grid_Op<"kernel", [
     FunctionOpInterface, IsolatedFromAbove, Symbol, NoTerminator, SingleBlock]> {
   let summary = "what a user launches: phases, algorithms and loops over them";
   let description = [{
-    A function-like op without results. Its arguments are buffers (memrefs)
-    and scalars; its body is a sequence of phases, algorithms, `do_while`
+    A function-like op without results. Its arguments are buffers (contiguous
+    memrefs whose first dimension alone may be dynamic: a buffer travels as a
+    pointer and a length) and scalars; its body is a sequence of phases, algorithms, `do_while`
     loops over them, and arithmetic that the host can evaluate before launching
     (constants, buffer lengths, scalar arguments). Nothing on the host reads a
     buffer's contents.
@@ -47,6 +48,7 @@ def Grid_KernelOp : Grid_Op<"kernel", [
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::Region *getCallableRegion() { return &getBody(); }
     ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
@@ -106,6 +108,7 @@ def Grid_ForEachOp : Grid_Op<"for_each", [NoTerminator, SingleBlock, RecursiveMe
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 def Grid_DoWhileOp : Grid_Op<"do_while", [NoTerminator, SingleBlock, RecursiveMemoryEffects]> {
@@ -125,6 +128,7 @@ def Grid_DoWhileOp : Grid_Op<"do_while", [NoTerminator, SingleBlock, RecursiveMe
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$flag `:` type($flag) attr-dict-with-keyword $body";
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -191,6 +195,7 @@ def Grid_ViewOp : Grid_Op<"view", [Pure, DeclareOpInterfaceMethods<ViewLikeOpInt
   let arguments = (ins MemRefRankOf<[Qd_Scalar], [1]>:$source, Index:$offset, Index:$size);
   let results = (outs MemRefRankOf<[Qd_Scalar], [1]>:$result);
   let assemblyFormat = "$source `[` $offset `]` `[` $size `]` attr-dict `:` type($source) `to` type($result)";
+  let hasFolder = 1;
   let hasVerifier = 1;
 }
 

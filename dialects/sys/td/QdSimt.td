@@ -27,7 +27,10 @@ def Qd_LaneRelationEnum : I32EnumAttr<"LaneRelation", "which lanes a mask holds"
 def Qd_LaneRelation : EnumAttr<Qd_Dialect, Qd_LaneRelationEnum, "lane_relation">;
 
 // log2 of the tile a collective works on; absent: the whole subgroup.
-def Qd_Tile : OptionalAttr<ConfinedAttr<I32Attr, [IntNonNegative, IntMaxValue<6>]>>;
+def Qd_TileSize : ConfinedAttr<I32Attr, [IntNonNegative, IntMaxValue<6>]> {
+  let summary = "log2 of a tile's lanes, an i32 from 0 to 6 (64 lanes)";
+}
+def Qd_Tile : OptionalAttr<Qd_TileSize>;
 
 class Simt_Op<string mnemonic, list<Trait> traits = []>
     : Qd_Op<"simt." # mnemonic, traits> {
@@ -123,7 +126,6 @@ def Simt_BroadcastOp : Simt_Collective<"broadcast", [AllTypesMatch<["value", "re
   let arguments = (ins Qd_Scalar:$value, I32:$lane);
   let results = (outs Qd_Scalar:$result);
   let assemblyFormat = "$value `,` $lane attr-dict `:` type($value)";
-  let hasVerifier = 1;
 }
 
 def Simt_BroadcastFirstOp : Simt_Collective<"broadcast_first", [AllTypesMatch<["value", "result"]>]> {
@@ -152,6 +154,7 @@ def Simt_RotateOp : Simt_Collective<"rotate", [AllTypesMatch<["value", "result"]
   let arguments = (ins Qd_Scalar:$value, I32:$delta, Qd_Tile:$tile);
   let results = (outs Qd_Scalar:$result);
   let assemblyFormat = "$value `,` $delta (`tile` `(` $tile^ `)`)? attr-dict `:` type($value)";
+  let hasFolder = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -239,6 +242,7 @@ def Simt_AllEqualOp : Simt_Collective<"all_equal"> {
   let arguments = (ins Qd_Scalar:$value, Qd_Tile:$tile);
   let results = (outs I1:$result);
   let assemblyFormat = "$value (`tile` `(` $tile^ `)`)? attr-dict `:` type($value)";
+  let hasFolder = 1;
 }
 
 def Simt_BallotOp : Simt_Collective<"ballot"> {
@@ -254,6 +258,7 @@ def Simt_BallotOp : Simt_Collective<"ballot"> {
   let arguments = (ins I1:$predicate);
   let results = (outs I64:$mask);
   let assemblyFormat = "$predicate attr-dict";
+  let hasFolder = 1;
 }
 
 def Simt_BallotFirstNOp : Simt_Collective<"ballot_first_n"> {
@@ -269,6 +274,7 @@ def Simt_BallotFirstNOp : Simt_Collective<"ballot_first_n"> {
   let arguments = (ins I1:$predicate, I32Attr:$n);
   let results = (outs I32:$mask);
   let assemblyFormat = "$n $predicate attr-dict";
+  let hasFolder = 1;
   let hasVerifier = 1;
 }
 
@@ -344,14 +350,14 @@ def Simt_ReduceOp : Simt_SubgroupCombine<"reduce", "combine all lanes' values, t
     qd.yield %x, %y : f32, i32
   }
   ```
-}]>;
+}]> { let hasFolder = 1; }
 def Simt_ReduceAllOp : Simt_SubgroupCombine<"reduce_all", "combine all lanes' values, to every lane", [{
   As `reduce`, with the result in every lane of the subgroup or tile.
 
   ```mlir
   %sum = qd.simt.reduce_all add %v tile(3) : i32
   ```
-}]>;
+}]> { let hasFolder = 1; }
 def Simt_InclusiveScanOp : Simt_SubgroupCombine<"inclusive_scan", "combine the values of this lane and those below", [{
   Lane `i` gets `v₀ ∘ v₁ ∘ … ∘ vᵢ` over the subgroup, or from the first lane
   of its tile.
@@ -359,7 +365,7 @@ def Simt_InclusiveScanOp : Simt_SubgroupCombine<"inclusive_scan", "combine the v
   ```mlir
   %prefix = qd.simt.inclusive_scan add %v : i32
   ```
-}]>;
+}]> { let hasFolder = 1; }
 def Simt_ExclusiveScanOp : Simt_SubgroupCombine<"exclusive_scan", "combine the values of the lanes below", [{
   Lane `i` gets `v₀ ∘ … ∘ vᵢ₋₁`; lane 0 gets the identity: 0 for `add`, `or`
   and `xor`, 1 for `mul`, all ones for `and`, +inf or the largest integer for a
@@ -387,6 +393,7 @@ def Simt_SegmentedReduceOp : Simt_Combine<"segmented_reduce"> {
     (custom<CombiningKind>($kind)^)? $values `heads` $head (`tile` `(` $tile^ `)`)? attr-dict `:` type($values)
     (`identity` $identities^)? (`combiner` $combiner^)?
   }];
+  let hasFolder = 1;
 }
 
 def Simt_BitonicSortKvOp : Simt_Collective<"bitonic_sort_kv", [
@@ -409,6 +416,7 @@ def Simt_BitonicSortKvOp : Simt_Collective<"bitonic_sort_kv", [
     $key `,` $value (`tile` `(` $tile^ `)`)? (`unsigned_key` $unsigned_key^)?
     (`unsigned_value` $unsigned_value^)? attr-dict `:` type($key) `,` type($value)
   }];
+  let hasFolder = 1;
   let hasVerifier = 1;
 }
 
@@ -430,7 +438,7 @@ def Simt_BlockDimOp : Simt_IdentityOp<"block.dim", Index, "threads in a block", 
   ```mlir
   %d = qd.simt.block.dim
   ```
-}]>;
+}]> { let hasFolder = 1; }
 def Simt_BlockThreadIdOp : Simt_IdentityOp<"block.thread_id", Index, "this thread's number in its block", [{
   `0 … block.dim − 1`, in subgroup order.
 
@@ -540,8 +548,8 @@ def Simt_BlockRadixRankOp : Simt_Collective<"block.radix_rank"> {
 
     A thread whose `where` predicate is false takes no part, and its rank is
     undefined. Digits of those that take part must be below `2^radix_bits`.
-    In this form the block has `2^radix_bits` threads or a multiple of them;
-    both arrays hold `2^radix_bits` of `i32` in shared memory.
+    In this form the block has `2^radix_bits` threads or a multiple of them,
+    checked where the block size can be seen; both arrays hold `2^radix_bits` of `i32` in shared memory.
 
     ```mlir
     %rank = qd.simt.block.radix_rank %digit, %hist, %prefix where %valid {radix_bits = 8 : i32}
