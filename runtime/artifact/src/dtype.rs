@@ -35,7 +35,9 @@ const ALL: [(Dtype, &str, usize); 10] = [
 
 impl Dtype {
     fn row(self) -> &'static (Dtype, &'static str, usize) {
-        ALL.iter().find(|row| row.0 == self).expect("every type is listed")
+        ALL.iter()
+            .find(|row| row.0 == self)
+            .expect("every type is listed")
     }
 
     /// Bytes of one element.
@@ -59,9 +61,15 @@ impl FromStr for Dtype {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        ALL.iter().find(|row| row.1 == text).map(|row| row.0).ok_or_else(|| {
-            let names: Vec<_> = ALL.iter().map(|row| row.1).collect();
-            format!("unknown element type '{text}': expected one of {}", names.join(", "))
-        })
+        ALL.iter()
+            .find(|row| row.1 == text)
+            .map(|row| row.0)
+            .ok_or_else(|| {
+                let names: Vec<_> = ALL.iter().map(|row| row.1).collect();
+                format!(
+                    "unknown element type '{text}': expected one of {}",
+                    names.join(", ")
+                )
+            })
     }
 }

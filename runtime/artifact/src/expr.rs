@@ -169,7 +169,11 @@ impl Expr {
 }
 
 fn truncate(value: u64, width: u32) -> u64 {
-    if width >= 64 { value } else { value & ((1 << width) - 1) }
+    if width >= 64 {
+        value
+    } else {
+        value & ((1 << width) - 1)
+    }
 }
 
 fn extend(value: u64, width: u32) -> i64 {

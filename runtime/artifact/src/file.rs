@@ -14,6 +14,18 @@ struct Header {
     format: u32,
     version: String,
     binary_bytes: usize,
+    #[serde(default)]
+    checksum: u64,
+}
+
+/// FNV-1a. Code that was damaged must not run; nobody is kept from forging it.
+fn checksum(parts: &[&[u8]]) -> u64 {
+    parts
+        .iter()
+        .flat_map(|part| part.iter())
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+            (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+        })
 }
 
 /// Why bytes are not an artifact.
@@ -38,16 +50,16 @@ pub enum FileError {
 impl Artifact {
     /// The file's bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
+        let plan = serde_json::to_vec(self).expect("an artifact is plain data");
         let header = Header {
             format: FORMAT,
             version: env!("CARGO_PKG_VERSION").into(),
             binary_bytes: self.binary.len(),
+            checksum: checksum(&[&plan, &self.binary]),
         };
+        let header = serde_json::to_vec(&header).expect("a header is plain data");
         let mut bytes = MAGIC.to_vec();
-        for part in [
-            serde_json::to_vec(&header).expect("a header is plain data"),
-            serde_json::to_vec(self).expect("an artifact is plain data"),
-        ] {
+        for part in [header, plan] {
             bytes.extend((part.len() as u64).to_le_bytes());
             bytes.extend(part);
         }
@@ -68,8 +80,6 @@ impl Artifact {
             });
         }
         let (plan, binary) = part(rest)?;
-        let mut artifact: Artifact =
-            serde_json::from_slice(plan).map_err(|e| FileError::Damaged(e.to_string()))?;
         if binary.len() != header.binary_bytes {
             return Err(FileError::Damaged(format!(
                 "{} bytes of binary instead of {}",
@@ -77,6 +87,11 @@ impl Artifact {
                 header.binary_bytes
             )));
         }
+        if checksum(&[plan, binary]) != header.checksum {
+            return Err(FileError::Damaged("its checksum is wrong".into()));
+        }
+        let mut artifact: Artifact =
+            serde_json::from_slice(plan).map_err(|e| FileError::Damaged(e.to_string()))?;
         artifact.binary = binary.to_vec();
         Ok(artifact)
     }
@@ -113,6 +128,14 @@ mod tests {
         let bytes = artifact().to_bytes();
         for length in 0..bytes.len() {
             assert!(Artifact::from_bytes(&bytes[..length]).is_err(), "{length}");
+            let mut flipped = bytes.clone();
+            flipped[length] ^= 4;
+            // Who made it is all that may change.
+            let read = Artifact::from_bytes(&flipped);
+            assert!(
+                read.is_err() || read.is_ok_and(|a| a == artifact()),
+                "{length}"
+            );
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::{Dtype, Expr};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// A kernel: its arguments and the steps that run it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,10 +23,16 @@ pub struct Argument {
     /// What it is.
     #[serde(flatten)]
     pub kind: ArgumentKind,
-    /// Scratch: which algorithm, capacity and count size it, as the source says
-    /// (`qd.scratch`); tools allocate it.
+    /// Rows that a tool allocates unless it is told otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub length: Option<Expr>,
+    /// Rows that it must have at least: scratch, by its algorithms' sizing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub minimum: Option<Expr>,
+    /// A live count: the largest value that is within the capacity and the
+    /// buffers of every algorithm that reads it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<Expr>,
 }
 
 /// A buffer or a scalar.
@@ -44,6 +51,22 @@ pub enum ArgumentKind {
         /// Its type.
         dtype: Dtype,
     },
+}
+
+impl fmt::Display for ArgumentKind {
+    /// As messages say it: `a buffer i32[?, 3]`, `a scalar f32`.
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            ArgumentKind::Buffer { dtype, shape } => {
+                let extents: Vec<_> = shape
+                    .iter()
+                    .map(|extent| extent.map_or("?".into(), |extent| extent.to_string()))
+                    .collect();
+                write!(f, "a buffer {dtype}[{}]", extents.join(", "))
+            }
+            ArgumentKind::Scalar { dtype } => write!(f, "a scalar {dtype}"),
+        }
+    }
 }
 
 /// One thing a runtime does.

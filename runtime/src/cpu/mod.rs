@@ -1,0 +1,119 @@
+//! The cpu: bodies are functions of this process, blocks are spread over host
+//! threads.
+//!
+//! The binary is a relocatable object with a function per body (see
+//! [`jit::Body`]). Launches run one after the other, in program order, which is
+//! an order that their dependences allow.
+
+mod jit;
+mod pool;
+mod steps;
+
+#[cfg(test)]
+mod tests;
+
+use crate::{Argument, Driver, Error, Loaded, Options, Timing, argument, validate::validate};
+use jit::{Body, Jit};
+use pool::Pool;
+use qd_artifact::{Artifact, Step};
+use std::{
+    collections::HashMap,
+    sync::{Mutex, PoisonError},
+    time::Instant,
+};
+
+/// Drives this machine.
+pub(crate) struct Cpu;
+
+impl Driver for Cpu {
+    fn load(&self, artifact: &Artifact) -> Result<Box<dyn Loaded>, Error> {
+        let _span = tracing::debug_span!("load", target = artifact.target).entered();
+        if artifact.target.split(',').next() != Some("cpu") {
+            return Err(Error::OtherTarget {
+                artifact: artifact.target.clone(),
+                driver: "cpu",
+            });
+        }
+        validate(artifact)?;
+        let mut names = Vec::new();
+        for kernel in &artifact.kernels {
+            body_names(&kernel.steps, &mut names);
+        }
+        // A plan of fills alone has no code.
+        let mut bodies = HashMap::new();
+        let mut jit = None;
+        if !names.is_empty() {
+            let jit = jit.insert(Jit::new(&artifact.binary)?);
+            for name in names {
+                bodies.insert(name.to_string(), jit.body(name)?);
+            }
+        }
+        Ok(Box::new(OnCpu {
+            artifact: Artifact {
+                binary: Vec::new(),
+                ..artifact.clone()
+            },
+            bodies,
+            pool: Mutex::default(),
+            _jit: jit,
+        }))
+    }
+}
+
+fn body_names<'a>(steps: &'a [Step], names: &mut Vec<&'a str>) {
+    for step in steps {
+        match step {
+            Step::Launch { body, .. } => names.push(body),
+            Step::DoWhile { steps, .. } => body_names(steps, names),
+            Step::Fill { .. } | Step::Dispatch { .. } => {}
+        }
+    }
+}
+
+/// An artifact in this process.
+struct OnCpu {
+    artifact: Artifact,
+    bodies: HashMap<String, Body>,
+    /// Made for the first run, and again for one that asks for another number
+    /// of threads. Runs take turns: each has all threads.
+    pool: Mutex<Option<Pool>>,
+    /// Owns the code that `bodies` points to.
+    _jit: Option<Jit>,
+}
+
+impl Loaded for OnCpu {
+    fn artifact(&self) -> &Artifact {
+        &self.artifact
+    }
+
+    fn run(
+        &self,
+        kernel: &str,
+        arguments: &mut [Argument],
+        options: &Options,
+    ) -> Result<Timing, Error> {
+        let kernel = self.kernel(kernel)?;
+        let _span = tracing::debug_span!("run", kernel = kernel.name).entered();
+        argument::check(kernel, arguments)?;
+        // A pool is only threads that wait: nothing in it breaks with a panic.
+        let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        let threads = options.threads.unwrap_or_else(pool::default_threads).max(1);
+        let pool = match &mut *pool {
+            Some(pool) if pool.threads() == threads => pool,
+            pool => pool.insert(Pool::new(threads)),
+        };
+        let begin = Instant::now();
+        let mut run = steps::Run {
+            artifact: &self.artifact,
+            bodies: &self.bodies,
+            pool,
+            max_iterations: options.max_iterations,
+            times: steps::Times::default(),
+        };
+        run.kernel(kernel, arguments)?;
+        Ok(Timing {
+            total: begin.elapsed(),
+            steps: run.times.into_steps(),
+        })
+    }
+}

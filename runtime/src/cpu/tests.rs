@@ -1,0 +1,504 @@
+//! Bodies written in LLVM IR, made into objects as the compiler makes them.
+
+use crate::{Argument, Buffer, Driver, Error, Loaded, Options, Scalar};
+use inkwell::{
+    OptimizationLevel,
+    context::Context,
+    memory_buffer::MemoryBuffer,
+    targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine},
+};
+use qd_artifact::{
+    Argument as Parameter, ArgumentKind, Artifact, BufferRef, Comparison, Dtype, Expr, Kernel,
+    Operand, Operation, Step, Variant, View,
+};
+
+/// `out[i] = in[i] + add` for blocks of 4 elements, `add` a scalar; operands
+/// out, in, add.
+const ADD: &str = r#"
+define void @add(i64 %first, i64 %end, i64 %grid, ptr %args) {
+  %pout = load ptr, ptr %args
+  %plen = getelementptr i64, ptr %args, i64 1
+  %len = load i64, ptr %plen
+  %ppin = getelementptr i64, ptr %args, i64 2
+  %pin = load ptr, ptr %ppin
+  %padd = getelementptr i64, ptr %args, i64 4
+  %wide = load i64, ptr %padd
+  %add = trunc i64 %wide to i32
+  %i0 = mul i64 %first, 4
+  %end4 = mul i64 %end, 4
+  %last = call i64 @llvm.umin.i64(i64 %end4, i64 %len)
+  br label %head
+head:
+  %i = phi i64 [%i0, %0], [%next, %body]
+  %more = icmp ult i64 %i, %last
+  br i1 %more, label %body, label %done
+body:
+  %from = getelementptr i32, ptr %pin, i64 %i
+  %to = getelementptr i32, ptr %pout, i64 %i
+  %x = load i32, ptr %from
+  %y = add i32 %x, %add
+  store i32 %y, ptr %to
+  %next = add i64 %i, 1
+  br label %head
+done:
+  ret void
+}
+declare i64 @llvm.umin.i64(i64, i64)
+"#;
+
+/// `flag -= 1` and `count += 1`; operands flag, count, both of rank 0.
+const COUNT_DOWN: &str = r#"
+define void @count_down(i64 %first, i64 %end, i64 %grid, ptr %args) {
+  %pflag = load ptr, ptr %args
+  %ppcount = getelementptr i64, ptr %args, i64 1
+  %pcount = load ptr, ptr %ppcount
+  %flag = load i32, ptr %pflag
+  %less = sub i32 %flag, 1
+  store i32 %less, ptr %pflag
+  %count = load i32, ptr %pcount
+  %more = add i32 %count, 1
+  store i32 %more, ptr %pcount
+  ret void
+}
+"#;
+
+/// Each block waits for the one before it, then says that it is done: ends only
+/// if blocks are taken in order. Operand: done, one i32 per block.
+const CHAIN: &str = r#"
+define void @chain(i64 %first, i64 %end, i64 %grid, ptr %args) {
+  %done = load ptr, ptr %args
+  br label %blocks
+blocks:
+  %b = phi i64 [%first, %0], [%next, %say]
+  %is_first = icmp eq i64 %b, 0
+  br i1 %is_first, label %say, label %wait
+wait:
+  %before = sub i64 %b, 1
+  %at = getelementptr i32, ptr %done, i64 %before
+  %seen = load atomic i32, ptr %at acquire, align 4
+  %ready = icmp ne i32 %seen, 0
+  br i1 %ready, label %say, label %wait
+say:
+  %mine = getelementptr i32, ptr %done, i64 %b
+  store atomic i32 1, ptr %mine release, align 4
+  %next = add i64 %b, 1
+  %more = icmp ult i64 %next, %end
+  br i1 %more, label %blocks, label %exit
+exit:
+  ret void
+}
+"#;
+
+/// `out[block] = exp(block)`, by libm; operand out.
+const EXP: &str = r#"
+define void @exp_body(i64 %first, i64 %end, i64 %grid, ptr %args) {
+  %out = load ptr, ptr %args
+  %at = getelementptr double, ptr %out, i64 %first
+  %x = uitofp i64 %first to double
+  %y = call double @exp(double %x)
+  store double %y, ptr %at
+  ret void
+}
+declare double @exp(double)
+"#;
+
+fn object(ir: &str) -> Vec<u8> {
+    Target::initialize_native(&InitializationConfig::default()).expect("a native target");
+    let context = Context::create();
+    let text = MemoryBuffer::create_from_memory_range_copy(format!("{ir}\0").as_bytes(), "test.ll");
+    let module = context.create_module_from_ir(text).expect("valid IR");
+    let triple = TargetMachine::get_default_triple();
+    let machine = Target::from_triple(&triple)
+        .expect("a native target")
+        .create_target_machine(
+            &triple,
+            "generic",
+            "",
+            OptimizationLevel::Default,
+            RelocMode::PIC,
+            CodeModel::Default,
+        )
+        .expect("a native target machine");
+    let buffer = machine
+        .write_to_memory_buffer(&module, FileType::Object)
+        .expect("an object");
+    buffer.as_slice().to_vec()
+}
+
+fn buffer(name: &str, dtype: Dtype, shape: &[Option<u64>]) -> Parameter {
+    Parameter {
+        name: name.into(),
+        kind: ArgumentKind::Buffer {
+            dtype,
+            shape: shape.to_vec(),
+        },
+        length: None,
+        minimum: None,
+        limit: None,
+    }
+}
+
+fn whole(argument: usize) -> Operand {
+    Operand::Buffer(BufferRef {
+        argument,
+        view: None,
+    })
+}
+
+fn launch(body: &str, blocks: Expr, arguments: Vec<Operand>) -> Step {
+    Step::Launch {
+        id: 0,
+        body: body.into(),
+        name: body.into(),
+        blocks,
+        threads: 64,
+        arguments,
+        after: Vec::new(),
+    }
+}
+
+fn artifact(ir: &str, arguments: Vec<Parameter>, steps: Vec<Step>) -> Artifact {
+    Artifact {
+        target: "cpu".into(),
+        wave: 32,
+        kernels: vec![Kernel {
+            name: "k".into(),
+            arguments,
+            steps,
+        }],
+        binary: object(ir),
+    }
+}
+
+fn load(artifact: &Artifact) -> Box<dyn Loaded> {
+    super::Cpu.load(artifact).expect("loads")
+}
+
+fn threads(threads: usize) -> Options {
+    Options {
+        threads: Some(threads),
+        max_iterations: Some(1000),
+    }
+}
+
+/// `out = in + add` over the length of `out`.
+fn add() -> Artifact {
+    let blocks = Expr::Binary {
+        operation: Operation::CeilDivUnsigned,
+        width: 64,
+        left: Expr::Length(0, 0).into(),
+        right: Expr::constant(4).into(),
+    };
+    artifact(
+        ADD,
+        vec![
+            buffer("out", Dtype::I32, &[None]),
+            buffer("in", Dtype::I32, &[None]),
+            Parameter {
+                kind: ArgumentKind::Scalar { dtype: Dtype::I32 },
+                ..buffer("add", Dtype::I32, &[])
+            },
+        ],
+        vec![launch(
+            "add",
+            blocks,
+            vec![whole(0), whole(1), Operand::Scalar(Expr::Scalar(2))],
+        )],
+    )
+}
+
+#[test]
+fn every_block_runs_once_whatever_the_threads() {
+    let loaded = load(&add());
+    for n in [0, 1, 4, 5, 1023, 1_000_003] {
+        for workers in [1, 2, 7] {
+            let input: Vec<i32> = (0..n).collect();
+            let mut arguments = [
+                Buffer::zeros(Dtype::I32, &[n as u64])
+                    .expect("memory")
+                    .into(),
+                Buffer::from_slice(&input).expect("memory").into(),
+                Argument::Scalar(Scalar::new(-3i32)),
+            ];
+            let timing = loaded
+                .run("k", &mut arguments, &threads(workers))
+                .expect("runs");
+            let expected: Vec<i32> = (0..n).map(|i| i - 3).collect();
+            let out = arguments[0].as_buffer().expect("a buffer");
+            assert_eq!(out.as_slice::<i32>(), expected, "{n} on {workers}");
+            assert_eq!(timing.steps[0].blocks, (n as u64).div_ceil(4));
+        }
+    }
+}
+
+#[test]
+fn blocks_are_taken_in_order() {
+    let n = 5_000;
+    let plan = vec![launch("chain", Expr::Length(0, 0), vec![whole(0)])];
+    let loaded = load(&artifact(
+        CHAIN,
+        vec![buffer("done", Dtype::I32, &[None])],
+        plan,
+    ));
+    for _ in 0..20 {
+        let mut arguments = [Buffer::zeros(Dtype::I32, &[n]).expect("memory").into()];
+        loaded.run("k", &mut arguments, &threads(4)).expect("runs");
+    }
+}
+
+#[test]
+fn a_loop_runs_while_its_flag_is_set_and_not_for_ever() {
+    let flag = BufferRef {
+        argument: 0,
+        view: None,
+    };
+    let plan = vec![Step::DoWhile {
+        flag,
+        steps: vec![launch(
+            "count_down",
+            Expr::constant(1),
+            vec![whole(0), whole(1)],
+        )],
+    }];
+    let parameters = vec![
+        buffer("flag", Dtype::I32, &[]),
+        buffer("count", Dtype::I32, &[]),
+    ];
+    let loaded = load(&artifact(COUNT_DOWN, parameters, plan));
+    let run = |flag: i32| {
+        let mut cell = Buffer::zeros(Dtype::I32, &[]).expect("memory");
+        cell.as_mut_slice()[0] = flag;
+        let count = Buffer::zeros(Dtype::I32, &[]).expect("memory");
+        let mut arguments = [cell.into(), count.into()];
+        let timing = loaded.run("k", &mut arguments, &threads(1))?;
+        assert_eq!(timing.steps.len(), 1);
+        let count = arguments[1]
+            .as_buffer()
+            .expect("a buffer")
+            .as_slice::<i32>()[0];
+        assert_eq!(timing.steps[0].runs, count as u64);
+        Ok::<i32, Error>(count)
+    };
+    assert_eq!(run(7).expect("ends"), 7);
+    assert_eq!(run(1).expect("ends"), 1);
+    let error = run(0).expect_err("goes on through the negative numbers");
+    assert!(
+        error.to_string().contains("after 1000 iterations"),
+        "{error}"
+    );
+}
+
+#[test]
+fn fills_and_views_stay_within_their_buffers() {
+    let view = |length: u64| BufferRef {
+        argument: 0,
+        view: Some(View {
+            offset_bytes: Expr::constant(8),
+            length: Expr::constant(length),
+            dtype: Dtype::I64,
+        }),
+    };
+    let fill = |length: u64, upper: u64| {
+        let step = Step::Fill {
+            buffer: view(length),
+            lower: Expr::constant(1),
+            upper: Expr::constant(upper),
+            value: Expr::constant((-2i64) as u64),
+        };
+        let plan = artifact("", vec![buffer("a", Dtype::I32, &[None])], vec![step]);
+        let mut arguments = [Buffer::zeros(Dtype::I32, &[8]).expect("memory").into()];
+        load(&plan).run("k", &mut arguments, &threads(1))?;
+        Ok::<_, Error>(
+            arguments[0]
+                .as_buffer()
+                .expect("a buffer")
+                .as_slice::<i32>()
+                .to_vec(),
+        )
+    };
+    assert_eq!(fill(3, 3).expect("fits"), [0, 0, 0, 0, -2, -1, -2, -1]);
+    assert_eq!(fill(3, 1).expect("nothing to do"), [0; 8]);
+    let message = |result: Result<_, Error>| result.expect_err("does not fit").to_string();
+    assert_eq!(
+        message(fill(4, 2)),
+        "kernel 'k': 'fill' needs 40 bytes of argument 'a', which has 32"
+    );
+    assert!(message(fill(3, 4)).contains("needs 32 bytes"));
+}
+
+#[test]
+fn a_dispatch_runs_the_first_eligible_variant() {
+    let at_least = |length: u64| Expr::Compare {
+        comparison: Comparison::GeUnsigned,
+        width: 64,
+        left: Expr::Length(0, 0).into(),
+        right: Expr::constant(length).into(),
+    };
+    let fill_with = |name: &str, value: u64| Kernel {
+        name: name.into(),
+        arguments: vec![buffer("a", Dtype::I32, &[None])],
+        steps: vec![Step::Fill {
+            buffer: BufferRef {
+                argument: 0,
+                view: None,
+            },
+            lower: Expr::constant(0),
+            upper: Expr::Length(0, 0),
+            value: Expr::constant(value),
+        }],
+    };
+    let variant = |kernel: &str, predicate| Variant {
+        kernel: kernel.into(),
+        predicate: Some(predicate),
+    };
+    let mut plan = artifact(
+        "",
+        vec![buffer("a", Dtype::I32, &[None])],
+        vec![Step::Dispatch {
+            variants: vec![variant("large", at_least(8)), variant("small", at_least(2))],
+            arguments: vec![whole(0)],
+        }],
+    );
+    plan.kernels
+        .extend([fill_with("large", 8), fill_with("small", 2)]);
+    let run = |n: u64| {
+        let mut arguments = [Buffer::zeros(Dtype::I32, &[n]).expect("memory").into()];
+        load(&plan).run("k", &mut arguments, &threads(1))?;
+        Ok::<_, Error>(
+            arguments[0]
+                .as_buffer()
+                .expect("a buffer")
+                .as_slice::<i32>()[0],
+        )
+    };
+    assert_eq!(run(8).expect("eligible"), 8);
+    assert_eq!(run(7).expect("eligible"), 2);
+    assert_eq!(
+        run(1).expect_err("none").to_string(),
+        "kernel 'k': none of the variants large, small is eligible"
+    );
+    plan.kernels[1].steps = plan.kernels[0].steps.clone();
+    let error = super::Cpu.load(&plan).err().expect("a cycle");
+    assert!(
+        error.to_string().contains("dispatches to itself"),
+        "{error}"
+    );
+}
+
+#[test]
+fn functions_of_the_process_are_found() {
+    let plan = vec![launch("exp_body", Expr::constant(1), vec![whole(0)])];
+    let loaded = load(&artifact(
+        EXP,
+        vec![buffer("out", Dtype::F64, &[None])],
+        plan,
+    ));
+    let mut arguments = [Buffer::filled(Dtype::F64, &[1], 0xA5)
+        .expect("memory")
+        .into()];
+    loaded.run("k", &mut arguments, &threads(1)).expect("runs");
+    assert_eq!(
+        arguments[0]
+            .as_buffer()
+            .expect("a buffer")
+            .as_slice::<f64>(),
+        [1.0]
+    );
+}
+
+#[test]
+fn arguments_are_checked_before_anything_runs() {
+    let loaded = load(&add());
+    let ints = |n| Argument::from(Buffer::zeros(Dtype::I32, &[n]).expect("memory"));
+    let floats = Argument::from(Buffer::zeros(Dtype::F32, &[4]).expect("memory"));
+    let table = Argument::from(Buffer::zeros(Dtype::I32, &[4, 3]).expect("memory"));
+    let three = Argument::from(Scalar::new(3i32));
+    let message = |kernel: &str, mut arguments: Vec<Argument>| {
+        let result = loaded.run(kernel, &mut arguments, &threads(1));
+        result.expect_err("not what the kernel takes").to_string()
+    };
+    assert_eq!(
+        message("l", vec![]),
+        "no kernel 'l': the kernels there are: k"
+    );
+    assert_eq!(
+        message("k", vec![ints(4)]),
+        "kernel 'k' takes 3 arguments, but was given 1"
+    );
+    assert_eq!(
+        message("k", vec![ints(4), floats, three.clone()]),
+        "kernel 'k': argument 'in' is a buffer i32[?], but was given a buffer f32[4]"
+    );
+    assert_eq!(
+        message("k", vec![ints(4), table, three.clone()]),
+        "kernel 'k': argument 'in' is a buffer i32[?], but was given a buffer i32[4, 3]"
+    );
+    assert_eq!(
+        message("k", vec![ints(4), ints(4), ints(1)]),
+        "kernel 'k': argument 'add' is a scalar i32, but was given a buffer i32[1]"
+    );
+    assert_eq!(
+        message("k", vec![ints(4), three, ints(1)]),
+        "kernel 'k': argument 'in' is a buffer i32[?], but was given a scalar i32"
+    );
+
+    let mut plan = add();
+    plan.kernels[0].arguments[1].minimum = Some(Expr::Length(0, 0));
+    let mut arguments = [ints(4), ints(3), Scalar::new(3i32).into()];
+    let error = load(&plan)
+        .run("k", &mut arguments, &threads(1))
+        .expect_err("too short");
+    assert_eq!(
+        error.to_string(),
+        "kernel 'k': argument 'in' must have at least 4 rows, but has 3"
+    );
+}
+
+#[test]
+fn what_is_no_binary_for_this_machine_is_not_loaded() {
+    let message = |plan: &Artifact| super::Cpu.load(plan).err().expect("not loaded").to_string();
+    let mut plan = add();
+    plan.binary[18] = 40;
+    assert!(
+        message(&plan).contains("another processor"),
+        "{}",
+        message(&plan)
+    );
+    plan.binary = b"text".to_vec();
+    assert!(
+        message(&plan).contains("no relocatable object"),
+        "{}",
+        message(&plan)
+    );
+    plan.binary = object(ADD);
+    plan.binary.truncate(200);
+    assert!(
+        message(&plan).contains("cannot be loaded"),
+        "{}",
+        message(&plan)
+    );
+    plan.binary = object(COUNT_DOWN);
+    assert!(message(&plan).contains("add"), "{}", message(&plan));
+    plan.binary = object(
+        "declare void @nowhere() define void @add(i64, i64, i64, ptr) { call void @nowhere() ret void }",
+    );
+    assert!(message(&plan).contains("nowhere"), "{}", message(&plan));
+    plan.target = "vulkan:1.3".into();
+    assert_eq!(
+        message(&plan),
+        "the artifact is for target 'vulkan:1.3', not for cpu"
+    );
+}
+
+#[test]
+fn a_plan_that_refers_to_nothing_is_invalid() {
+    let mut plan = add();
+    plan.kernels[0]
+        .steps
+        .push(launch("add", Expr::Length(3, 0), vec![]));
+    let error = super::Cpu.load(&plan).err().expect("invalid");
+    assert_eq!(
+        error.to_string(),
+        "the artifact's plan is invalid: kernel 'k': refers to argument 3, but has 3"
+    );
+}

@@ -1,0 +1,114 @@
+//! What every driver offers.
+
+use crate::{Argument, Error, cpu};
+use qd_artifact::{Artifact, Kernel};
+use std::time::Duration;
+
+/// Loads artifacts onto one kind of device.
+pub trait Driver: Send + Sync {
+    /// Makes the artifact's kernels ready to run.
+    ///
+    /// # Errors
+    ///
+    /// The artifact is for another target, damaged, or not accepted by the
+    /// device.
+    fn load(&self, artifact: &Artifact) -> Result<Box<dyn Loaded>, Error>;
+}
+
+/// An artifact on a device.
+pub trait Loaded: Send + Sync {
+    /// What was loaded, without its binary.
+    fn artifact(&self) -> &Artifact;
+
+    /// Runs a kernel to its end. Its results are in the buffers.
+    ///
+    /// # Errors
+    ///
+    /// There is no such kernel, the arguments are not what it takes, or a step
+    /// cannot be done: what earlier steps wrote stays written.
+    fn run(
+        &self,
+        kernel: &str,
+        arguments: &mut [Argument],
+        options: &Options,
+    ) -> Result<Timing, Error>;
+
+    /// A kernel by name.
+    ///
+    /// # Errors
+    ///
+    /// There is none: the message lists those there are.
+    fn kernel(&self, name: &str) -> Result<&Kernel, Error> {
+        let artifact = self.artifact();
+        artifact.kernel(name).ok_or_else(|| Error::UnknownKernel {
+            name: name.into(),
+            known: artifact.kernels.iter().map(|k| k.name.clone()).collect(),
+        })
+    }
+}
+
+/// How a kernel is run.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Host threads that work on it, where the host does the work; as many as
+    /// the machine runs at a time unless given.
+    pub threads: Option<usize>,
+    /// Iterations after which a `do_while` is an error; without it one that
+    /// never ends never ends.
+    pub max_iterations: Option<u64>,
+}
+
+/// How long a run took.
+#[derive(Clone, Debug, Default)]
+pub struct Timing {
+    /// From the first step to the last one's end.
+    pub total: Duration,
+    /// Each step of the plan that ran, in the order of the first time it did.
+    pub steps: Vec<StepTime>,
+}
+
+/// How long a step took.
+#[derive(Clone, Debug)]
+pub struct StepTime {
+    /// The phase's name.
+    pub name: String,
+    /// The launch's number in the plan; a fill has none.
+    pub id: Option<u64>,
+    /// Blocks of the last run.
+    pub blocks: u64,
+    /// How often it ran: more than once in a loop.
+    pub runs: u64,
+    /// All its runs together.
+    pub total: Duration,
+}
+
+/// The driver for a target, as `--target=` spells it; what follows a comma was
+/// for the compiler.
+///
+/// # Errors
+///
+/// There is none for that target: the message lists those that have one.
+pub fn driver(target: &str) -> Result<Box<dyn Driver>, Error> {
+    match target.split([',', ':']).next() {
+        Some("cpu") => Ok(Box::new(cpu::Cpu)),
+        _ => Err(Error::NoDriver {
+            target: target.into(),
+            known: vec!["cpu"],
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_without_driver_is_answered_by_those_with_one() {
+        assert!(driver("cpu,wave=32").is_ok());
+        let error = driver("abacus").err().expect("no such driver");
+        assert_eq!(
+            error.to_string(),
+            "no driver for target 'abacus': the targets that can be run are cpu"
+        );
+    }
+}

@@ -1,0 +1,99 @@
+//! Why something did not run.
+
+use qd_artifact::{EvalError, Kernel};
+
+/// Why an artifact was not loaded or a kernel did not run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+#[allow(missing_docs)]
+pub enum Error {
+    /// There is no such target, or none of its devices can be driven yet.
+    #[error("no driver for target '{target}': the targets that can be run are {}", known.join(", "))]
+    NoDriver {
+        target: String,
+        known: Vec<&'static str>,
+    },
+    /// The artifact is for another device.
+    #[error("the artifact is for target '{artifact}', not for {driver}")]
+    OtherTarget {
+        artifact: String,
+        driver: &'static str,
+    },
+    /// The artifact's plan contradicts itself.
+    #[error("the artifact's plan is invalid: {0}")]
+    InvalidPlan(String),
+    /// The device does not take the binary.
+    #[error("the artifact's binary cannot be loaded: {0}")]
+    Load(String),
+    /// There is no kernel of that name.
+    #[error("no kernel '{name}': the kernels there are: {}", known.join(", "))]
+    UnknownKernel { name: String, known: Vec<String> },
+    /// Too many or too few arguments.
+    #[error("kernel '{kernel}' takes {expected} arguments, but was given {given}")]
+    ArgumentCount {
+        kernel: String,
+        expected: usize,
+        given: usize,
+    },
+    /// An argument of another type.
+    #[error("kernel '{kernel}': argument '{argument}' is {expected}, but was given {given}")]
+    ArgumentType {
+        kernel: String,
+        argument: String,
+        expected: String,
+        given: String,
+    },
+    /// A buffer that must be longer.
+    #[error(
+        "kernel '{kernel}': argument '{argument}' must have at least {minimum} rows, but has {given}"
+    )]
+    TooShort {
+        kernel: String,
+        argument: String,
+        minimum: u64,
+        given: u64,
+    },
+    /// A step reaches beyond a buffer.
+    #[error(
+        "kernel '{kernel}': '{step}' needs {needed} bytes of argument '{argument}', which has {given}"
+    )]
+    OutOfBounds {
+        kernel: String,
+        step: String,
+        argument: String,
+        needed: u128,
+        given: usize,
+    },
+    /// Something the host evaluates has no value.
+    #[error("kernel '{kernel}': {what}: {source}")]
+    Evaluate {
+        kernel: String,
+        what: String,
+        source: EvalError,
+    },
+    /// A dispatch without an eligible variant.
+    #[error("kernel '{kernel}': none of the variants {} is eligible", variants.join(", "))]
+    NoVariant {
+        kernel: String,
+        variants: Vec<String>,
+    },
+    /// A loop went on longer than the options allow.
+    #[error("kernel '{kernel}': a loop was still running after {limit} iterations")]
+    TooManyIterations { kernel: String, limit: u64 },
+    /// No memory for a buffer.
+    #[error("not enough memory for {0}")]
+    OutOfMemory(String),
+    /// The host does not start threads.
+    #[error("cannot start a thread: {0}")]
+    Thread(std::io::Error),
+}
+
+impl Error {
+    pub(crate) fn evaluate(kernel: &Kernel, what: &str, source: EvalError) -> Self {
+        Error::Evaluate {
+            kernel: kernel.name.clone(),
+            what: what.into(),
+            source,
+        }
+    }
+}

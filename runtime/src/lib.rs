@@ -1,0 +1,17 @@
+//! Runs artifacts. Knows no IR: what a kernel takes and what is done to run it
+//! is the artifact's launch plan.
+//!
+//! A [`Driver`] loads an artifact onto a device, and what is [`Loaded`] runs
+//! kernels by name on [`Argument`]s. There is one driver per target.
+
+mod argument;
+mod buffer;
+mod cpu;
+mod driver;
+mod error;
+mod validate;
+
+pub use argument::{Argument, Scalar, check};
+pub use buffer::{Buffer, Element};
+pub use driver::{Driver, Loaded, Options, StepTime, Timing, driver};
+pub use error::Error;
