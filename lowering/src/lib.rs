@@ -5,10 +5,15 @@
 //! - [`targets`]: capabilities and emission.
 
 pub mod algorithms;
+pub mod convert;
+pub mod emit;
 pub mod targets;
+
+pub use emit::{CompileError, Emit, compile, translate};
 
 /// Makes every pass and pipeline of this crate reachable by name. Once a
 /// process.
 pub fn register() {
     algorithms::register();
+    convert::register();
 }

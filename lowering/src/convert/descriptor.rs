@@ -1,0 +1,148 @@
+//! Memrefs from and to pointers and lengths, in the LLVM dialect.
+//!
+//! A buffer crosses our ABI as a pointer and a length. Inside a body it is a
+//! memref; this makes the descriptor that MLIR's lowering of memrefs expects,
+//! behind a cast that `reconcile-unrealized-casts` removes.
+
+use melior::ir::{
+    Type, TypeLike,
+    attribute::{DenseI32ArrayAttribute, DenseI64ArrayAttribute, TypeAttribute},
+};
+use qd_dialects::{
+    builder::{Builder, V},
+    melior,
+};
+
+/// Rank and static extents of a memref type, by its printed form: `None` for a
+/// dynamic extent.
+pub fn shape(memref: Type<'_>) -> Option<Vec<Option<i64>>> {
+    use melior::ir::{
+        ShapedTypeLike,
+        r#type::{DimSize, MemRefType},
+    };
+    let memref = MemRefType::try_from(memref).ok()?;
+    (0..memref.rank())
+        .map(|i| {
+            Some(match memref.dim_size(i).ok()? {
+                DimSize::Static(extent) => Some(extent as i64),
+                DimSize::Dynamic => None,
+            })
+        })
+        .collect()
+}
+
+/// The memref type in the default memory space.
+pub fn without_memory_space<'c>(b: &Builder<'c>, memref: Type<'c>) -> Type<'c> {
+    let text = memref.to_string();
+    match text.split_once(", #gpu.address_space<workgroup>") {
+        Some((start, end)) => {
+            Type::parse(b.context(), &format!("{start}{end}")).expect("a memref type")
+        }
+        None => memref,
+    }
+}
+
+/// `!llvm.ptr`.
+pub fn pointer_type<'c>(b: &Builder<'c>) -> Type<'c> {
+    Type::parse(b.context(), "!llvm.ptr").expect("the llvm dialect")
+}
+
+fn descriptor_type<'c>(b: &Builder<'c>, rank: usize) -> Type<'c> {
+    let text = if rank == 0 {
+        "!llvm.struct<(ptr, ptr, i64)>".to_string()
+    } else {
+        format!("!llvm.struct<(ptr, ptr, i64, array<{rank} x i64>, array<{rank} x i64>)>")
+    };
+    Type::parse(b.context(), &text).expect("the llvm dialect")
+}
+
+fn insert<'b, 'c>(b: &'b Builder<'c>, into: V<'b, 'c>, value: V<'b, 'c>, at: &[i64]) -> V<'b, 'c> {
+    let position = DenseI64ArrayAttribute::new(b.context(), at).into();
+    b.result(
+        "llvm.insertvalue",
+        &[into, value],
+        into.ty(),
+        &[("position", position)],
+    )
+}
+
+fn cast<'b, 'c>(b: &'b Builder<'c>, value: V<'b, 'c>, to: Type<'c>) -> V<'b, 'c> {
+    b.result("builtin.unrealized_conversion_cast", &[value], to, &[])
+}
+
+/// A memref of type `r#type` over `pointer`, with `length` (`i64`) as its
+/// leading extent where that is dynamic.
+pub fn memref_from_pointer<'b, 'c>(
+    b: &'b Builder<'c>,
+    pointer: V<'b, 'c>,
+    length: Option<V<'b, 'c>>,
+    r#type: Type<'c>,
+) -> V<'b, 'c> {
+    let extents = shape(r#type).expect("a ranked memref");
+    let descriptor = descriptor_type(b, extents.len());
+    let mut value = b.result("llvm.mlir.poison", &[], descriptor, &[]);
+    value = insert(b, value, pointer, &[0]);
+    value = insert(b, value, pointer, &[1]);
+    value = insert(b, value, b.i64(0), &[2]);
+    let mut stride = 1;
+    for (i, extent) in extents.iter().enumerate().rev() {
+        value = insert(b, value, b.i64(stride), &[4, i as i64]);
+        let size = match extent {
+            Some(extent) => b.i64(*extent),
+            None => length.expect("a length for the dynamic extent"),
+        };
+        value = insert(b, value, size, &[3, i as i64]);
+        stride *= extent.unwrap_or(1);
+    }
+    cast(b, value, r#type)
+}
+
+/// The pointer to a memref's first element.
+pub fn pointer_of_memref<'b, 'c>(b: &'b Builder<'c>, memref: V<'b, 'c>) -> V<'b, 'c> {
+    let rank = shape(memref.ty()).expect("a ranked memref").len();
+    let value = cast(b, memref, descriptor_type(b, rank));
+    let position = DenseI64ArrayAttribute::new(b.context(), &[1]).into();
+    b.result(
+        "llvm.extractvalue",
+        &[value],
+        pointer_type(b),
+        &[("position", position)],
+    )
+}
+
+/// `pointer + index` in elements of `element`; `index` is an `i64`.
+pub fn offset_pointer<'b, 'c>(
+    b: &'b Builder<'c>,
+    pointer: V<'b, 'c>,
+    index: V<'b, 'c>,
+    element: Type<'c>,
+) -> V<'b, 'c> {
+    // i32::MIN marks an index that is a value.
+    let indices = DenseI32ArrayAttribute::new(b.context(), &[i32::MIN]).into();
+    b.result(
+        "llvm.getelementptr",
+        &[pointer, index],
+        pointer.ty(),
+        &[
+            ("rawConstantIndices", indices),
+            ("elem_type", TypeAttribute::new(element).into()),
+        ],
+    )
+}
+
+/// Word `i` of the flat argument array.
+pub fn load_word<'b, 'c>(
+    b: &'b Builder<'c>,
+    words: V<'b, 'c>,
+    i: i64,
+    r#type: Type<'c>,
+) -> V<'b, 'c> {
+    let at = offset_pointer(b, words, b.i64(i), b.int_type(64));
+    b.result("llvm.load", &[at], r#type, &[])
+}
+
+/// Whether two types are the same.
+pub fn same(a: Type<'_>, b: Type<'_>) -> bool {
+    // Safety: both are valid types.
+    unsafe { mlir_sys::mlirTypeEqual(a.to_raw(), b.to_raw()) }
+}

@@ -1,0 +1,476 @@
+//! Collectives as loops over arrays that hold one element per thread.
+//!
+//! Reductions by a kind halve the array again and again, and scans by a kind
+//! add shifted copies: loops that LLVM vectorises, whose result depends on no
+//! vector width. A combiner region goes through the threads in order.
+
+use super::body::BodyLowering;
+use melior::ir::ValueLike;
+use qd_dialects::{
+    attributes,
+    builder::{Builder, Combiner, V},
+    diagnostic::{Diagnostic, Result},
+    ir::{Op, OpExt, Value},
+    melior,
+};
+
+/// Elements that are scanned by shifted copies before a carry goes from group to
+/// group.
+const SCAN_GROUP: i64 = 16;
+
+/// Whether an op ends a run of per-thread ops.
+pub fn is_collective(name: &str) -> bool {
+    let Some(op) = name.strip_prefix("qd.simt.") else {
+        return false;
+    };
+    match op.strip_prefix("block.") {
+        Some(block) => matches!(
+            block,
+            "sync" | "reduce" | "reduce_all" | "inclusive_scan" | "exclusive_scan" | "radix_rank"
+        ),
+        None => matches!(
+            op,
+            "shuffle"
+                | "broadcast"
+                | "broadcast_first"
+                | "rotate"
+                | "sync"
+                | "all"
+                | "any"
+                | "all_equal"
+                | "ballot"
+                | "ballot_first_n"
+                | "match_any"
+                | "reduce"
+                | "reduce_all"
+                | "inclusive_scan"
+                | "exclusive_scan"
+                | "segmented_reduce"
+                | "bitonic_sort_kv"
+        ),
+    }
+}
+
+/// Emits a collective at the insertion point; its results become arrays.
+pub fn lower<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>) -> Result<'c> {
+    let name = op.full_name().trim_start_matches("qd.simt.");
+    let wave = body.wave;
+    let tile = match op.attr("tile").and_then(attributes::int) {
+        Some(log2) => 1 << log2,
+        None => wave,
+    };
+    if tile > wave {
+        return Err(Diagnostic::at(
+            op,
+            format!("works on tiles of {tile} lanes, but the subgroup has {wave}"),
+        ));
+    }
+    match name {
+        // Every run of ops before a barrier has finished in all threads.
+        "sync" | "block.sync" => {}
+        "shuffle" => shuffle(body, op),
+        "broadcast" => gather(body, op, |body, t, wave| {
+            let lane = body.read(op.operand_values()[1], t).to_index() & (wave - 1);
+            first_of(t, wave) | lane
+        }),
+        "broadcast_first" => gather(body, op, |_, t, wave| first_of(t, wave)),
+        "rotate" => gather(body, op, |body, t, _| {
+            let delta = body.read(op.operand_values()[1], t).to_index();
+            first_of(t, tile) | ((t + delta) & (tile - 1))
+        }),
+        "all" | "any" => vote(body, op, tile, name == "all"),
+        "all_equal" => all_equal(body, op, tile),
+        "ballot" => ballot(body, op, wave),
+        "ballot_first_n" => ballot(
+            body,
+            op,
+            op.attr("n").and_then(attributes::int).unwrap_or(32),
+        ),
+        "match_any" => match_any(body, op),
+        "reduce" | "reduce_all" => reduce(body, op, tile),
+        "block.reduce" | "block.reduce_all" => reduce(body, op, body.threads),
+        "inclusive_scan" => scan(body, op, tile, false),
+        "exclusive_scan" => scan(body, op, tile, true),
+        "block.inclusive_scan" => scan(body, op, body.threads, false),
+        "block.exclusive_scan" => scan(body, op, body.threads, true),
+        "segmented_reduce" => segmented_reduce(body, op, tile),
+        "bitonic_sort_kv" => sort_kv(body, op, tile),
+        "block.radix_rank" => radix_rank(body, op),
+        _ => return Err(Diagnostic::at(op, "has no lowering to the cpu target")),
+    }
+    Ok(())
+}
+
+fn results<'b, 'c>(body: &mut BodyLowering<'b, 'c>, op: Op<'c>) -> Vec<V<'b, 'c>> {
+    op.result_values()
+        .into_iter()
+        .map(|value| body.array_of(value))
+        .collect()
+}
+
+/// The first thread of `t`'s group of `size`, a power of two.
+fn first_of<'b, 'c>(t: V<'b, 'c>, size: i64) -> V<'b, 'c> {
+    t & -size
+}
+
+/// `for i in lower..upper step step`.
+fn each<'b, 'c>(
+    b: &'b Builder<'c>,
+    lower: V<'b, 'c>,
+    upper: V<'b, 'c>,
+    step: i64,
+    body: impl FnOnce(V<'b, 'c>),
+) {
+    b.for_(lower, upper, b.index(step), [], |i, []| {
+        body(i);
+        []
+    });
+}
+
+/// Each thread reads one operand of another.
+fn gather<'b, 'c>(
+    body: &mut BodyLowering<'b, 'c>,
+    op: Op<'c>,
+    source: impl FnOnce(&BodyLowering<'b, 'c>, V<'b, 'c>, i64) -> V<'b, 'c>,
+) {
+    let out = results(body, op)[0];
+    let (body, value) = (&*body, op.operand_values()[0]);
+    body.for_threads(|t| {
+        let from = source(body, t, body.wave);
+        out.set(t, body.read(value, from));
+    });
+}
+
+fn shuffle<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>) {
+    let mode = op.attr("mode").map(attributes::case_of).unwrap_or_default();
+    let lane = op.operand_values()[1];
+    gather(body, op, |body, t, wave| {
+        let lane = body.read(lane, t).to_index();
+        // Out of range is undefined: wrap around, within the array.
+        let to = match mode.as_str() {
+            "up" => t - lane,
+            "down" => t + lane,
+            "xor" => t ^ lane,
+            _ => lane,
+        };
+        first_of(t, wave) | (to & (wave - 1))
+    });
+}
+
+fn vote<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, tile: i64, all: bool) {
+    let out = results(body, op)[0];
+    let predicate = op.operand_values()[0];
+    per_tile(body, tile, |body, base, end| {
+        let b = body.b;
+        let [agreed] = b.for_(base, end, b.index(1), [b.bool(all)], |i, [so_far]| {
+            let p = body.read(predicate, i);
+            [if all { so_far & p } else { so_far | p }]
+        });
+        each(b, base, end, 1, |i| out.set(i, agreed));
+    });
+}
+
+fn per_tile<'b, 'c>(
+    body: &BodyLowering<'b, 'c>,
+    tile: i64,
+    emit: impl FnOnce(&BodyLowering<'b, 'c>, V<'b, 'c>, V<'b, 'c>),
+) {
+    let b = body.b;
+    each(b, b.index(0), b.index(body.threads), tile, |base| {
+        emit(body, base, base + tile);
+    });
+}
+
+fn all_equal<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, tile: i64) {
+    let out = results(body, op)[0];
+    let value = op.operand_values()[0];
+    per_tile(body, tile, |body, base, end| {
+        let b = body.b;
+        let first = body.read(value, base);
+        let [agreed] = b.for_(base, end, b.index(1), [b.bool(true)], |i, [so_far]| {
+            [so_far & body.read(value, i).eq(first)]
+        });
+        each(b, base, end, 1, |i| out.set(i, agreed));
+    });
+}
+
+/// A mask of the first `lanes` lanes.
+fn ballot<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, lanes: i64) {
+    let out = results(body, op)[0];
+    let predicate = op.operand_values()[0];
+    let wave = body.wave;
+    per_tile(body, wave, |body, base, end| {
+        let b = body.b;
+        let mask_type = out.element();
+        let last = base + lanes.min(wave);
+        let [mask] = b.for_(base, last, b.index(1), [b.zero(mask_type)], |i, [mask]| {
+            let bit = body.read(predicate, i).cast(mask_type);
+            [mask | (bit << (i - base).cast(mask_type))]
+        });
+        each(b, base, end, 1, |i| out.set(i, mask));
+    });
+}
+
+fn match_any<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>) {
+    let out = results(body, op)[0];
+    let value = op.operand_values()[0];
+    let (body, wave) = (&*body, body.wave);
+    body.for_threads(|t| {
+        let b = body.b;
+        let (base, mine) = (first_of(t, wave), body.read(value, t));
+        let [mask] = b.for_(base, base + wave, b.index(1), [b.i64(0)], |i, [mask]| {
+            let same = body.read(value, i).eq(mine).to_i64();
+            [mask | (same << (i - base).to_i64())]
+        });
+        out.set(t, mask);
+    });
+}
+
+/// All threads of a tile get the result, lane 0 among them.
+fn reduce<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, tile: i64) {
+    let combiner = Combiner::of_simt(op);
+    let values = op.operand_values();
+    if combiner.is_commutative() && (tile as u64).is_power_of_two() {
+        let out = reduce_by_halves(body, &combiner, values[0], tile);
+        define(body, op, &[out]);
+        return;
+    }
+    let out = results(body, op);
+    per_tile(body, tile, |body, base, end| {
+        let b = body.b;
+        let start: Vec<_> = values.iter().map(|v| body.read(*v, base)).collect();
+        let total = b.for_(base + 1, end, b.index(1), start, |i, so_far| {
+            let next: Vec<_> = values.iter().map(|v| body.read(*v, i)).collect();
+            combiner.apply(b, &so_far, &next)
+        });
+        each(b, base, end, 1, |i| {
+            for (out, value) in out.iter().zip(&total) {
+                out.set(i, *value);
+            }
+        });
+    });
+}
+
+/// Makes arrays the results of an op.
+fn define<'b, 'c>(body: &mut BodyLowering<'b, 'c>, op: Op<'c>, arrays: &[V<'b, 'c>]) {
+    for (result, array) in op.result_values().into_iter().zip(arrays) {
+        body.define(result, *array);
+    }
+}
+
+/// `x[i] ∘= x[i + s]` for s = tile/2, …, 1; then the first to all.
+fn reduce_by_halves<'b, 'c>(
+    body: &mut BodyLowering<'b, 'c>,
+    combiner: &Combiner<'c>,
+    value: Value<'c>,
+    tile: i64,
+) -> V<'b, 'c> {
+    let work = body.new_array(value.r#type());
+    let (body, b) = (&*body, body.b);
+    body.for_threads(|t| work.set(t, body.read(value, t)));
+    let mut half = tile / 2;
+    while half > 0 {
+        each(b, b.index(0), b.index(body.threads), tile, |base| {
+            each(b, base, base + half, 1, |i| {
+                work.set(i, combiner.apply(b, &[work.at(i)], &[work.at(i + half)])[0]);
+            });
+        });
+        half /= 2;
+    }
+    per_tile(body, tile, |_, base, end| {
+        let total = work.at(base);
+        each(b, base, end, 1, |i| work.set(i, total));
+    });
+    work
+}
+
+fn scan<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, tile: i64, exclusive: bool) {
+    let combiner = Combiner::of_simt(op);
+    let values = op.operand_values();
+    let inclusive = if combiner.is_commutative() && (tile as u64).is_power_of_two() {
+        vec![scan_by_shifts(body, &combiner, values[0], tile)]
+    } else {
+        scan_in_order(body, &combiner, &values, tile)
+    };
+    if !exclusive {
+        define(body, op, &inclusive);
+        return;
+    }
+    let out = results(body, op);
+    let (body, b) = (&*body, body.b);
+    per_tile(body, tile, |_, base, end| {
+        for (out, identity) in out.iter().zip(combiner.identity(b)) {
+            out.set(base, identity);
+        }
+        each(b, base + 1, end, 1, |i| {
+            for (out, inclusive) in out.iter().zip(&inclusive) {
+                out.set(i, inclusive.at(i - 1));
+            }
+        });
+    });
+}
+
+/// Groups of [`SCAN_GROUP`] by shifted copies, then a carry from group to group.
+fn scan_by_shifts<'b, 'c>(
+    body: &mut BodyLowering<'b, 'c>,
+    combiner: &Combiner<'c>,
+    value: Value<'c>,
+    tile: i64,
+) -> V<'b, 'c> {
+    let r#type = value.r#type();
+    let (mut from, mut to) = (body.new_array(r#type), body.new_array(r#type));
+    let (body, b) = (&*body, body.b);
+    body.for_threads(|t| from.set(t, body.read(value, t)));
+    let group = tile.min(SCAN_GROUP);
+    let mut shift = 1;
+    while shift < group {
+        each(b, b.index(0), b.index(body.threads), group, |base| {
+            each(b, base, base + shift, 1, |i| to.set(i, from.at(i)));
+            each(b, base + shift, base + group, 1, |i| {
+                to.set(
+                    i,
+                    combiner.apply(b, &[from.at(i - shift)], &[from.at(i)])[0],
+                );
+            });
+        });
+        std::mem::swap(&mut from, &mut to);
+        shift *= 2;
+    }
+    if tile > group {
+        per_tile(body, tile, |_, base, end| {
+            let carry = from.at(base + (group - 1));
+            b.for_(base + group, end, b.index(group), [carry], |at, [carry]| {
+                each(b, at, at + group, 1, |i| {
+                    from.set(i, combiner.apply(b, &[carry], &[from.at(i)])[0]);
+                });
+                [from.at(at + (group - 1))]
+            });
+        });
+    }
+    from
+}
+
+fn scan_in_order<'b, 'c>(
+    body: &mut BodyLowering<'b, 'c>,
+    combiner: &Combiner<'c>,
+    values: &[Value<'c>],
+    tile: i64,
+) -> Vec<V<'b, 'c>> {
+    let out: Vec<_> = values.iter().map(|v| body.new_array(v.r#type())).collect();
+    per_tile(body, tile, |body, base, end| {
+        let b = body.b;
+        let read = |i| -> Vec<_> { values.iter().map(|v| body.read(*v, i)).collect() };
+        let write = |i, values: &[V<'b, 'c>]| {
+            for (out, value) in out.iter().zip(values) {
+                out.set(i, *value);
+            }
+        };
+        let first = read(base);
+        write(base, &first);
+        b.for_(base + 1, end, b.index(1), first, |i, so_far| {
+            let next = combiner.apply(b, &so_far, &read(i));
+            write(i, &next);
+            next
+        });
+    });
+    out
+}
+
+fn segmented_reduce<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, tile: i64) {
+    let combiner = Combiner::of_simt(op);
+    let out = results(body, op);
+    let operands = op.operand_values();
+    let (head, values) = operands.split_last().expect("a head flag");
+    let (head, values) = (*head, values.to_vec());
+    per_tile(body, tile, |body, base, end| {
+        let b = body.b;
+        let read = |i| -> Vec<_> { values.iter().map(|v| body.read(*v, i)).collect() };
+        let first = read(base);
+        for (out, value) in out.iter().zip(&first) {
+            out.set(base, *value);
+        }
+        b.for_(base + 1, end, b.index(1), first, |i, so_far| {
+            let restart = body.read(head, i);
+            let mine = read(i);
+            let combined = combiner.apply(b, &so_far, &mine);
+            let next: Vec<_> = mine
+                .iter()
+                .zip(&combined)
+                .map(|(mine, combined)| restart.select(*mine, *combined))
+                .collect();
+            for (out, value) in out.iter().zip(&next) {
+                out.set(i, *value);
+            }
+            next
+        });
+    });
+}
+
+/// Odd–even transposition: `tile` rounds of exchanges between neighbours.
+fn sort_kv<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, tile: i64) {
+    let out = results(body, op);
+    let (keys, values) = (out[0], out[1]);
+    let operands = op.operand_values();
+    let unsigned = [
+        op.attr("unsigned_key").is_some(),
+        op.attr("unsigned_value").is_some(),
+    ];
+    let body = &*body;
+    body.for_threads(|t| {
+        keys.set(t, body.read(operands[0], t));
+        values.set(t, body.read(operands[1], t));
+    });
+    per_tile(body, tile, |body, base, end| {
+        let b = body.b;
+        each(b, b.index(0), b.index(tile), 1, |round| {
+            each(b, base + (round & 1), end - 1, 2, |i| {
+                let (k, k1) = (keys.at(i), keys.at(i + 1));
+                let (v, v1) = (values.at(i), values.at(i + 1));
+                let key_less = if unsigned[0] { k1.lt(k) } else { k1.slt(k) };
+                let value_less = if unsigned[1] { v1.lt(v) } else { v1.slt(v) };
+                let swap = key_less | (k1.eq(k) & value_less);
+                keys.set(i, swap.select(k1, k));
+                keys.set(i + 1, swap.select(k, k1));
+                values.set(i, swap.select(v1, v));
+                values.set(i + 1, swap.select(v, v1));
+            });
+        });
+    });
+}
+
+fn radix_rank<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>) {
+    let out = results(body, op)[0];
+    let operands = op.operand_values();
+    let bits = op.attr("radix_bits").and_then(attributes::int).unwrap_or(8);
+    let (body, b) = (&*body, body.b);
+    let histogram = body.uniform_value(operands[1]).expect("a shared array");
+    let prefix = body.uniform_value(operands[2]).expect("a shared array");
+    let bins = b.index(1 << bits);
+    each(b, b.index(0), bins, 1, |d| histogram.set(d, b.i32(0)));
+    body.for_threads(|t| {
+        let count = || {
+            let digit = body.read(operands[0], t).to_index();
+            let before = histogram.at(digit);
+            out.set(t, before);
+            histogram.set(digit, before + 1);
+        };
+        match operands.get(3) {
+            Some(valid) => b.if_(body.read(*valid, t), count),
+            None => count(),
+        }
+    });
+    b.for_(b.index(0), bins, b.index(1), [b.i32(0)], |d, [sum]| {
+        prefix.set(d, sum);
+        [sum + histogram.at(d)]
+    });
+    body.for_threads(|t| {
+        let place = || {
+            let digit = body.read(operands[0], t).to_index();
+            out.set(t, out.at(t) + prefix.at(digit));
+        };
+        match operands.get(3) {
+            Some(valid) => b.if_(body.read(*valid, t), place),
+            None => place(),
+        }
+    });
+}

@@ -1,0 +1,281 @@
+//! `qd-convert-to-cpu`: outlined bodies as host functions that run blocks.
+//!
+//! A body `@f(args…)` of one thread becomes `@f(first, end, grid, words)`, which
+//! runs blocks `first … end − 1` of a grid of `grid`, one after another, and
+//! whose arguments come as an array of 64-bit words: for each buffer its
+//! pointer and, unless its rank is 0, its leading extent; for each scalar its
+//! bits. See [`body`] for how threads become loops.
+//!
+//! Subgroups keep their size, whatever it is: a subgroup is a stretch of an
+//! array.
+
+pub mod body;
+pub mod collectives;
+pub mod scalar;
+pub mod uniform;
+
+use crate::convert::descriptor;
+use body::BodyLowering;
+use melior::{
+    dialect::DialectHandle,
+    ir::{
+        Attribute, BlockLike, Location, RegionLike, Type, ValueLike, attribute::TypeAttribute,
+        operation::OperationLike, r#type::FunctionType,
+    },
+};
+use qd_dialects::{
+    attributes,
+    builder::{Builder, V},
+    clone::Mapping,
+    diagnostic::{Diagnostic, Result},
+    ir::{self, InsertionPoint, Op, OpExt, Value, arguments, context_of, operations},
+    melior,
+    pass::{NoOptions, Pass},
+};
+
+/// The pass.
+pub struct ConvertToCpu;
+
+impl Pass for ConvertToCpu {
+    type Options = NoOptions;
+    const NAME: &'static str = "qd-convert-to-cpu";
+    const SUMMARY: &'static str = "Turn outlined bodies into host functions that run blocks";
+
+    fn dialects() -> Vec<DialectHandle> {
+        vec![
+            DialectHandle::arith(),
+            DialectHandle::func(),
+            DialectHandle::llvm(),
+            DialectHandle::memref(),
+            DialectHandle::scf(),
+            // Safety: a static handle of the C API.
+            unsafe { DialectHandle::from_raw(mlir_sys::mlirGetDialectHandle__math__()) },
+        ]
+    }
+
+    fn run<'c>(module: Op<'c>, _: &NoOptions) -> Result<'c> {
+        let wave = module
+            .attr("qd.wave")
+            .and_then(attributes::int)
+            .ok_or_else(|| Diagnostic::at(module, "has no 'qd.wave': run qd-tile first"))?;
+        let block = module.body().expect("a module's body");
+        for op in operations(block) {
+            if op.is("func.func") && op.attr("qd.threads").is_some() {
+                convert(op, wave)?;
+            } else if op.is("qd.grid.kernel") {
+                // Kernels have become launch plans by now.
+                op.erase();
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Builds `func.func @name(types…)` before `next`, with an empty entry block.
+fn function<'c>(
+    next: Op<'c>,
+    name: &str,
+    types: &[Type<'c>],
+    attributes: &[(&str, Attribute<'c>)],
+) -> Op<'c> {
+    let context = context_of(next);
+    let location: Location<'c> = next.location();
+    let region = melior::ir::Region::new();
+    region.append_block(ir::new_block(types, location));
+    let r#type = FunctionType::new(context, types, &[]).into();
+    let mut all = vec![
+        ("sym_name", attributes::string(context, name)),
+        ("function_type", TypeAttribute::new(r#type).into()),
+    ];
+    all.extend_from_slice(attributes);
+    InsertionPoint::Before(next).insert(ir::build(
+        "func.func",
+        location,
+        &[],
+        &[],
+        &all,
+        vec![region],
+    ))
+}
+
+/// Whether an argument of this type is a buffer, and whether its length is
+/// passed.
+fn is_buffer(r#type: Type<'_>) -> Option<bool> {
+    descriptor::shape(r#type).map(|shape| !shape.is_empty())
+}
+
+fn convert<'c>(old: Op<'c>, wave: i64) -> Result<'c> {
+    let context = context_of(old);
+    let threads = old
+        .attr("qd.threads")
+        .and_then(attributes::int)
+        .unwrap_or(0);
+    if threads <= 0 || threads % wave != 0 {
+        return Err(Diagnostic::at(
+            old,
+            format!("has blocks of {threads} threads, not a multiple of the subgroup's {wave}"),
+        ));
+    }
+    let name = old
+        .attr("sym_name")
+        .and_then(attributes::text)
+        .unwrap_or_default();
+    let old_body = old
+        .body()
+        .ok_or_else(|| Diagnostic::at(old, "has no body"))?;
+    let old_arguments = arguments(old_body);
+
+    // The function that runs blocks: pointers are arguments of its own, so that
+    // LLVM can be told that they do not overlap.
+    let probe = Builder::before(old);
+    let (index, word) = (probe.index_type(), probe.int_type(64));
+    let pointer = descriptor::pointer_type(&probe);
+    let mut types = vec![index, index, index];
+    let mut argument_attributes = vec![Attribute::parse(context, "{}").expect("a dictionary"); 3];
+    let noalias = Attribute::parse(context, "{llvm.noalias, llvm.nonnull, llvm.noundef}");
+    let plain = Attribute::parse(context, "{}").expect("a dictionary");
+    for argument in &old_arguments {
+        match is_buffer(argument.r#type()) {
+            Some(has_length) => {
+                types.push(pointer);
+                argument_attributes.push(noalias.unwrap_or(plain));
+                if has_length {
+                    types.push(word);
+                    argument_attributes.push(plain);
+                }
+            }
+            None => {
+                types.push(argument.r#type());
+                argument_attributes.push(plain);
+            }
+        }
+    }
+    let argument_attributes =
+        melior::ir::attribute::ArrayAttribute::new(context, &argument_attributes).into();
+    let blocks_name = format!("{name}.blocks");
+    let runner = function(
+        old,
+        &blocks_name,
+        &types,
+        &[
+            ("sym_visibility", attributes::string(context, "private")),
+            ("arg_attrs", argument_attributes),
+        ],
+    );
+    let runner_body = runner.body().expect("just made");
+    let b = Builder::new(context, old.location(), InsertionPoint::End(runner_body));
+    let passed = b.vs(&arguments(runner_body));
+
+    let mut mapping = Mapping::new();
+    let mut next = 3;
+    for argument in &old_arguments {
+        let value = match is_buffer(argument.r#type()) {
+            Some(has_length) => {
+                let length = has_length.then(|| passed[next + 1]);
+                let memref =
+                    descriptor::memref_from_pointer(&b, passed[next], length, argument.r#type());
+                next += 1 + usize::from(has_length);
+                memref
+            }
+            None => {
+                next += 1;
+                passed[next - 1]
+            }
+        };
+        mapping.insert(*argument, value.value());
+    }
+    // Arrays are allocated before the loop over blocks, once.
+    let outcome = run_blocks(&b, &passed, |block_id| {
+        let loop_op = match b.insertion_point() {
+            InsertionPoint::End(block) => block.parent_operation(),
+            InsertionPoint::Before(op) => op.parent(),
+        }
+        .expect("inside the loop over blocks");
+        BodyLowering::new(
+            &b,
+            old_body,
+            mapping,
+            InsertionPoint::Before(loop_op),
+            (threads, wave),
+            (block_id, passed[2]),
+        )
+        .block(old_body)
+    });
+    b.op("func.return", &[], &[], &[]);
+    outcome?;
+    scalar::lower(runner)?;
+    entry(old, &name, &blocks_name, &types, &old_arguments);
+    old.erase();
+    Ok(())
+}
+
+fn run_blocks<'b, 'c>(
+    b: &'b Builder<'c>,
+    passed: &[V<'b, 'c>],
+    body: impl FnOnce(V<'b, 'c>) -> Result<'c>,
+) -> Result<'c> {
+    let mut outcome = Ok(());
+    b.for_(passed[0], passed[1], b.index(1), [], |block_id, []| {
+        outcome = body(block_id);
+        []
+    });
+    outcome
+}
+
+/// `@name(first, end, grid, words)`: unpacks the words and calls the runner.
+fn entry<'c>(old: Op<'c>, name: &str, runner: &str, types: &[Type<'c>], passed: &[Value<'c>]) {
+    let context = context_of(old);
+    let probe = Builder::before(old);
+    let word = probe.int_type(64);
+    let pointer = descriptor::pointer_type(&probe);
+    let entry = function(
+        old,
+        &format!("{name}.entry"),
+        &[word, word, word, pointer],
+        &[],
+    );
+    let body = entry.body().expect("just made");
+    let b = Builder::new(context, old.location(), InsertionPoint::End(body));
+    let given = b.vs(&arguments(body));
+    let words = given[3];
+    let mut values: Vec<_> = given[..3].iter().map(|v| v.to_index().value()).collect();
+    let mut next = 0;
+    let mut load = |r#type: Type<'c>| {
+        next += 1;
+        descriptor::load_word(&b, words, next - 1, r#type)
+    };
+    for argument in passed {
+        let r#type = argument.r#type();
+        match is_buffer(r#type) {
+            Some(has_length) => {
+                values.push(load(pointer).value());
+                if has_length {
+                    values.push(load(word).value());
+                }
+            }
+            None => values.push(scalar_from_word(load(word), r#type).value()),
+        }
+    }
+    assert_eq!(values.len(), types.len(), "one value per argument");
+    b.op(
+        "func.call",
+        &values,
+        &[],
+        &[("callee", attributes::symbol(context, runner))],
+    );
+    b.op("func.return", &[], &[], &[]);
+    // The entry takes the body's name: the old function goes.
+    old.set_attr(
+        "sym_name",
+        attributes::string(context, &format!("{name}.old")),
+    );
+    entry.set_attr("sym_name", attributes::string(context, name));
+}
+
+fn scalar_from_word<'b, 'c>(word: V<'b, 'c>, r#type: Type<'c>) -> V<'b, 'c> {
+    let b = word.builder();
+    if !ir::is_float(r#type) {
+        return word.cast(r#type);
+    }
+    word.cast(b.int_type(ir::bit_width(r#type))).bitcast(r#type)
+}

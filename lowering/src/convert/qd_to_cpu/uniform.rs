@@ -1,0 +1,229 @@
+//! Which values of a body are the same in every thread of a block.
+//!
+//! Syntactic and conservative: a value is uniform if it is computed from
+//! uniform values alone, in control flow that is uniform. A load at a uniform
+//! address is uniform because a race-free body has no thread write there while
+//! another reads.
+
+use melior::ir::{BlockLike, ValueLike, operation::OperationLike};
+use qd_dialects::{
+    ir::{Block, Op, OpExt, Value, arguments, operations},
+    melior,
+};
+use std::collections::HashSet;
+
+/// The uniform values of a body.
+#[derive(Default)]
+pub struct Uniform(HashSet<usize>);
+
+impl Uniform {
+    /// Analyses a body whose arguments are uniform.
+    pub fn of(body: Block<'_>) -> Self {
+        let mut uniform = Self::default();
+        for argument in arguments(body) {
+            uniform.add(argument);
+        }
+        uniform.block(body);
+        uniform
+    }
+
+    /// Whether `value` is the same in every thread.
+    pub fn has(&self, value: Value<'_>) -> bool {
+        self.0.contains(&(value.to_raw().ptr as usize))
+    }
+
+    /// Whether all of these are.
+    pub fn has_all(&self, values: &[Value<'_>]) -> bool {
+        values.iter().all(|v| self.has(*v))
+    }
+
+    fn add(&mut self, value: Value<'_>) -> bool {
+        self.0.insert(value.to_raw().ptr as usize)
+    }
+
+    fn remove(&mut self, value: Value<'_>) -> bool {
+        self.0.remove(&(value.to_raw().ptr as usize))
+    }
+
+    fn block(&mut self, block: Block<'_>) {
+        for op in operations(block) {
+            self.op(op);
+        }
+    }
+
+    /// What a region's terminator yields, without a leading condition.
+    fn yielded<'c>(block: Block<'c>) -> Vec<Value<'c>> {
+        let Some(last) = operations(block).pop() else {
+            return Vec::new();
+        };
+        let values = last.operand_values();
+        if last.is("scf.condition") {
+            values[1..].to_vec()
+        } else {
+            values
+        }
+    }
+
+    fn op(&mut self, op: Op<'_>) {
+        match op.full_name() {
+            "scf.for" => {
+                let operands = op.operand_values();
+                let body = op.body().expect("a loop body");
+                let controls = self.has_all(&operands[..3]);
+                let carried = arguments(body);
+                if controls {
+                    self.add(carried[0]);
+                }
+                let initial = &operands[3..];
+                self.carry(body, &carried[1..], initial, controls);
+                for (result, argument) in op.result_values().into_iter().zip(&carried[1..]) {
+                    if self.has(*argument) {
+                        self.add(result);
+                    }
+                }
+            }
+            "scf.while" => {
+                let before = op.region_block(0).expect("a condition region");
+                let after = op.region_block(1).expect("a body region");
+                let initial = op.operand_values();
+                let (state, passed) = (arguments(before), arguments(after));
+                for (argument, value) in state.iter().zip(&initial) {
+                    if self.has(*value) {
+                        self.add(*argument);
+                    }
+                }
+                // To a fixed point: what becomes varying stays so.
+                loop {
+                    self.forget_below(op);
+                    self.block(before);
+                    let condition = operations(before).pop().expect("scf.condition");
+                    let uniform = self.has(condition.operand_values()[0]);
+                    for (argument, value) in passed.iter().zip(Self::yielded(before)) {
+                        if uniform && self.has(value) {
+                            self.add(*argument);
+                        }
+                    }
+                    self.block(after);
+                    let mut changed = false;
+                    for (argument, value) in state.iter().zip(Self::yielded(after)) {
+                        if !(uniform && self.has(value)) {
+                            changed |= self.remove(*argument);
+                        }
+                    }
+                    if !changed {
+                        break;
+                    }
+                }
+                for (result, argument) in op.result_values().into_iter().zip(&passed) {
+                    if self.has(*argument) {
+                        self.add(result);
+                    }
+                }
+            }
+            "scf.if" => {
+                let uniform = self.has(op.operand_values()[0]);
+                let mut branches = Vec::new();
+                for index in 0..op.region_count() {
+                    if let Some(block) = op.region_block(index) {
+                        self.block(block);
+                        branches.push(Self::yielded(block));
+                    }
+                }
+                for (i, result) in op.result_values().into_iter().enumerate() {
+                    if uniform && branches.iter().all(|b| self.has(b[i])) {
+                        self.add(result);
+                    }
+                }
+            }
+            name if is_uniform_op(name) => {
+                if self.has_all(&op.operand_values()) {
+                    for result in op.result_values() {
+                        self.add(result);
+                    }
+                }
+            }
+            _ => {
+                for index in 0..op.region_count() {
+                    if let Some(block) = op.region_block(index) {
+                        self.block(block);
+                    }
+                }
+            }
+        }
+    }
+
+    fn carry(
+        &mut self,
+        body: Block<'_>,
+        carried: &[Value<'_>],
+        initial: &[Value<'_>],
+        controls: bool,
+    ) {
+        for (argument, value) in carried.iter().zip(initial) {
+            if controls && self.has(*value) {
+                self.add(*argument);
+            }
+        }
+        loop {
+            if let Some(op) = body.parent_operation() {
+                self.forget_below(op);
+            }
+            self.block(body);
+            let mut changed = false;
+            for (argument, value) in carried.iter().zip(Self::yielded(body)) {
+                if !self.has(value) {
+                    changed |= self.remove(*argument);
+                }
+            }
+            if !changed {
+                break;
+            }
+        }
+    }
+
+    /// Results of ops below `op` are derived anew on the next visit; the
+    /// arguments of its own blocks are kept.
+    fn forget_below(&mut self, op: Op<'_>) {
+        for inner in op.nested() {
+            for result in inner.result_values() {
+                self.remove(result);
+            }
+            for index in 0..inner.region_count() {
+                if let Some(block) = inner.region_block(index) {
+                    for argument in arguments(block) {
+                        self.remove(argument);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Ops that yield the same in every thread if their operands are the same, and
+/// that one execution for the whole block can stand for.
+pub fn is_uniform_op(name: &str) -> bool {
+    if name.starts_with("arith.") || name.starts_with("math.") || name.starts_with("index.") {
+        return true;
+    }
+    matches!(
+        name,
+        "memref.load"
+            | "memref.dim"
+            | "memref.cast"
+            | "memref.subview"
+            | "qd.grid.view"
+            | "qd.simt.block.id"
+            | "qd.simt.block.dim"
+            | "qd.simt.grid.dim"
+            | "qd.simt.block.shared"
+            | "qd.simt.subgroup_size"
+            | "qd.simt.log2_subgroup_size"
+            | "qd.simt.num_subgroups"
+            | "qd.simt.lanemask"
+            | "qd.simt.block.reduce_all"
+            | "qd.math.popcnt"
+            | "qd.math.clz"
+            | "qd.math.ffs"
+            | "qd.math.fns"
+    )
+}

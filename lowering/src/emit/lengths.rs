@@ -1,0 +1,226 @@
+//! How long a kernel's buffers must at least be, as far as its algorithms say:
+//! scratch by the sizing functions, workspace and outputs by their inputs.
+
+use melior::ir::ValueLike;
+use qd_artifact::{Expr, Operation};
+use qd_dialects::{
+    attributes,
+    ir::{Op, OpExt, Value, ValueExt, arguments, operations},
+    melior,
+};
+use std::collections::HashMap;
+
+/// What is known of an argument.
+#[derive(Clone, Debug, Default)]
+pub struct Bounds {
+    /// A buffer's minimal length.
+    pub minimum: Option<Expr>,
+    /// A live count's largest value.
+    pub limit: Option<Expr>,
+}
+
+/// What is known of each argument, by kernel.
+pub type Lengths = HashMap<String, Vec<Bounds>>;
+
+/// Reads the lengths off a module whose algorithms have not been expanded.
+pub fn lengths(module: Op<'_>) -> Lengths {
+    let body = module.body().expect("a module's body");
+    operations(body)
+        .into_iter()
+        .filter(|op| op.is("qd.grid.kernel"))
+        .map(|kernel| {
+            let name = kernel
+                .attr("sym_name")
+                .and_then(attributes::text)
+                .unwrap_or_default();
+            (name, Kernel::of(kernel).lengths)
+        })
+        .collect()
+}
+
+struct Kernel {
+    lengths: Vec<Bounds>,
+}
+
+fn binary(operation: Operation, left: Expr, right: Expr) -> Expr {
+    Expr::Binary {
+        operation,
+        width: 64,
+        left: left.into(),
+        right: right.into(),
+    }
+}
+
+fn ceil_256(x: Expr) -> Expr {
+    binary(Operation::CeilDivUnsigned, x, Expr::constant(256))
+}
+
+/// Two bounds of the same thing are one.
+fn merge(slot: &mut Option<Expr>, operation: Operation, bound: Expr) {
+    *slot = Some(match slot.take() {
+        None => bound,
+        Some(before) if before == bound => before,
+        Some(before) => binary(operation, before, bound),
+    });
+}
+
+/// `⌈n/256⌉ + ⌈⌈n/256⌉/256⌉ + …`, so many terms.
+fn sum_ceilings(n: Expr, terms: i64) -> Expr {
+    let mut level = n;
+    let mut sum = Expr::constant(0);
+    for _ in 0..terms {
+        level = ceil_256(level);
+        sum = binary(Operation::Add, sum, level.clone());
+    }
+    sum
+}
+
+/// The slots of the op's page, at least 1. What `select` needs above its first
+/// level ends where a level has one block: three more cover 2^32 elements.
+fn slots(algorithm: &str, n: Expr, depth: i64) -> Expr {
+    let slots = match algorithm {
+        "reduce" | "exclusive_scan" | "inclusive_scan" => sum_ceilings(n, depth - 1),
+        "sort" => {
+            let histograms = binary(Operation::Mul, Expr::constant(256), ceil_256(n));
+            binary(
+                Operation::Add,
+                histograms.clone(),
+                sum_ceilings(histograms, depth - 1),
+            )
+        }
+        _ => {
+            let blocks = ceil_256(n.clone());
+            let mut sum = binary(Operation::Add, n, blocks.clone());
+            let mut level = blocks;
+            for _ in 0..3 {
+                level = ceil_256(level);
+                // A level of one block is not stored.
+                let stored = Expr::Select {
+                    condition: Expr::Compare {
+                        comparison: qd_artifact::Comparison::GtUnsigned,
+                        width: 64,
+                        left: level.clone().into(),
+                        right: Expr::constant(1).into(),
+                    }
+                    .into(),
+                    then: level.clone().into(),
+                    otherwise: Expr::constant(0).into(),
+                };
+                sum = binary(Operation::Add, sum, stored);
+            }
+            sum
+        }
+    };
+    binary(Operation::MaxUnsigned, slots, Expr::constant(1))
+}
+
+impl Kernel {
+    fn of(op: Op<'_>) -> Self {
+        let body = op.body().expect("a kernel's body");
+        let mut kernel = Self {
+            lengths: vec![Bounds::default(); arguments(body).len()],
+        };
+        for inner in op.nested() {
+            if let Some(algorithm) = inner.full_name().strip_prefix("qd.algo.") {
+                kernel.algorithm(algorithm, inner);
+            }
+        }
+        kernel
+    }
+
+    fn length(value: Value<'_>) -> Option<Expr> {
+        let (_, argument) = value.block_argument()?;
+        let shape = crate::convert::descriptor::shape(value.r#type())?;
+        Some(match shape.first()? {
+            Some(extent) => Expr::constant(*extent as u64),
+            None => Expr::Length(argument, 0),
+        })
+    }
+
+    fn need(&mut self, value: Value<'_>, length: Expr) {
+        let Some((_, argument)) = value.block_argument() else {
+            return;
+        };
+        // A buffer's own length says nothing about it.
+        if length == Expr::Length(argument, 0) {
+            return;
+        }
+        merge(
+            &mut self.lengths[argument].minimum,
+            Operation::MaxUnsigned,
+            length,
+        );
+    }
+
+    /// A live count is at most the capacity and the length of what it counts.
+    fn count(&mut self, value: Value<'_>, length: Expr, depth: i64) {
+        let Some((_, argument)) = value.block_argument() else {
+            return;
+        };
+        let capacity = Expr::constant(1 << (8 * depth));
+        let limit = binary(Operation::MinUnsigned, length, capacity);
+        merge(
+            &mut self.lengths[argument].limit,
+            Operation::MinUnsigned,
+            limit,
+        );
+    }
+
+    fn algorithm(&mut self, name: &str, op: Op<'_>) {
+        let depth = op
+            .attr("log256_max_n")
+            .and_then(attributes::int)
+            .unwrap_or(1);
+        let groups = op.operand_segments();
+        let flat = op.operand_values();
+        match name {
+            "reduce" | "exclusive_scan" | "inclusive_scan" => {
+                let [inputs, outputs, scratch, count] = &groups[..] else {
+                    return;
+                };
+                for ((input, output), scratch) in inputs.iter().zip(outputs).zip(scratch) {
+                    let Some(n) = Self::length(*input) else {
+                        continue;
+                    };
+                    let output_length = if name == "reduce" {
+                        Expr::constant(1)
+                    } else {
+                        n.clone()
+                    };
+                    self.count(count[0], n.clone(), depth);
+                    self.need(*output, output_length);
+                    self.need(*scratch, slots(name, n, depth));
+                }
+            }
+            "select" | "partition" => {
+                if let Some(n) = Self::length(flat[0]) {
+                    self.need(flat[1], n.clone());
+                    self.need(flat[2], n.clone());
+                    self.count(flat[5], n.clone(), depth);
+                    self.need(flat[4], slots(name, n, depth));
+                }
+            }
+            "sort" => {
+                if let Some(n) = Self::length(flat[0]) {
+                    for group in &groups[1..4] {
+                        for value in group {
+                            self.need(*value, n.clone());
+                        }
+                    }
+                    self.count(groups[5][0], n.clone(), depth);
+                    self.need(groups[4][0], slots(name, n, depth));
+                }
+            }
+            "reduce_by_key" => {
+                if let Some(n) = Self::length(flat[0]) {
+                    for value in &flat[1..4] {
+                        self.need(*value, n.clone());
+                    }
+                    self.count(flat[6], n.clone(), depth);
+                    self.need(flat[5], slots(name, n, depth));
+                }
+            }
+            _ => {}
+        }
+    }
+}

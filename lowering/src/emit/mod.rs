@@ -1,0 +1,137 @@
+//! From a module to an artifact: the launch plan as data, bodies through LLVM
+//! to a binary.
+
+mod expr;
+mod lengths;
+mod llvm;
+mod plan;
+
+use crate::targets::Target;
+use melior::ir::Module;
+use qd_artifact::Artifact;
+use qd_dialects::{ir::Op, melior, pass::run_pipeline};
+
+/// What a module is turned into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Emit {
+    /// A relocatable object of the bodies.
+    Object,
+    /// The bodies' LLVM IR, optimised.
+    LlvmIr,
+    /// The bodies' assembly, optimised.
+    Assembly,
+    /// Everything a runtime needs, as one file.
+    Artifact,
+    /// The launch plan and reflection, as JSON.
+    Plan,
+}
+
+/// Why a module could not be compiled. What MLIR had to say has been said
+/// through the context's diagnostic handlers.
+#[derive(Debug, thiserror::Error)]
+pub enum CompileError {
+    /// The target is not one.
+    #[error("{0}")]
+    Target(String),
+    /// A pass failed; its diagnostics have the reason.
+    #[error("{0}")]
+    Pipeline(String),
+    /// LLVM had something against the code.
+    #[error("LLVM: {0}")]
+    Llvm(String),
+}
+
+/// Compiles a module for a target.
+pub fn compile(module: &mut Module<'_>, target: &str) -> Result<Artifact, CompileError> {
+    let mut compiled = lower(module, target)?;
+    compiled.artifact.binary = llvm::emit(module, &compiled.target, llvm::Output::Object)?;
+    Ok(compiled.artifact)
+}
+
+/// Compiles a module for a target and yields one kind of output.
+pub fn translate(
+    module: &mut Module<'_>,
+    target: &str,
+    emit: Emit,
+) -> Result<Vec<u8>, CompileError> {
+    let mut compiled = lower(module, target)?;
+    let output = match emit {
+        Emit::LlvmIr => llvm::Output::LlvmIr,
+        Emit::Assembly => llvm::Output::Assembly,
+        Emit::Object | Emit::Artifact => llvm::Output::Object,
+        Emit::Plan => {
+            let text = serde_json::to_vec_pretty(&compiled.artifact)
+                .map_err(|e| CompileError::Pipeline(e.to_string()))?;
+            return Ok(text);
+        }
+    };
+    let bytes = llvm::emit(module, &compiled.target, output)?;
+    if emit == Emit::Artifact {
+        compiled.artifact.binary = bytes;
+        return Ok(compiled.artifact.to_bytes());
+    }
+    Ok(bytes)
+}
+
+struct Compiled {
+    target: Target,
+    artifact: Artifact,
+}
+
+/// Runs the ladder down to the LLVM dialect; the plan is read off on the way.
+fn lower(module: &mut Module<'_>, target: &str) -> Result<Compiled, CompileError> {
+    let parsed = Target::parse(target).map_err(CompileError::Target)?;
+    let lengths = lengths::lengths(handle(module));
+    pipeline(module, &format!("qd-to-tiled{{target={target}}}"))?;
+    let wave = handle_attr(module, "qd.wave").unwrap_or(0) as u32;
+    let mut kernels = match plan::kernels(handle(module)) {
+        Ok(kernels) => kernels,
+        Err(diagnostic) => {
+            let message = diagnostic.message().to_string();
+            diagnostic.emit();
+            return Err(CompileError::Pipeline(message));
+        }
+    };
+    for kernel in &mut kernels {
+        let known = lengths
+            .get(&kernel.name)
+            .map(Vec::as_slice)
+            .unwrap_or_default();
+        for (argument, bounds) in kernel.arguments.iter_mut().zip(known) {
+            argument.length = bounds.minimum.clone();
+            argument.minimum = bounds.minimum.clone();
+            argument.limit = bounds.limit.clone();
+        }
+    }
+    pipeline(module, llvm::PIPELINE)?;
+    Ok(Compiled {
+        target: parsed,
+        artifact: Artifact {
+            target: target.to_string(),
+            wave,
+            kernels,
+            binary: Vec::new(),
+        },
+    })
+}
+
+fn pipeline(module: &mut Module<'_>, passes: &str) -> Result<(), CompileError> {
+    let context = module.context();
+    // Safety: the context outlives the module.
+    let context = unsafe { context.to_ref() };
+    let _span = tracing::info_span!("pipeline", passes).entered();
+    run_pipeline(context, module, passes).map_err(CompileError::Pipeline)
+}
+
+/// The module's operation as a handle of ours.
+fn handle<'c>(module: &Module<'c>) -> Op<'c> {
+    // Safety: the handle is used while the module lives.
+    unsafe { melior::ir::OperationRef::from_raw(module.as_operation().to_raw()) }
+}
+
+fn handle_attr(module: &Module<'_>, name: &str) -> Option<i64> {
+    use qd_dialects::ir::OpExt;
+    handle(module)
+        .attr(name)
+        .and_then(qd_dialects::attributes::int)
+}

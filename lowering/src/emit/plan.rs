@@ -1,0 +1,266 @@
+//! A planned kernel as plain data.
+
+use super::expr::{host_value, unsupported};
+use melior::ir::{Type, ValueLike, operation::OperationLike};
+use qd_artifact::{
+    Argument, ArgumentKind, BufferRef, Dtype, Expr, Kernel, Operand, Operation, Step, Variant, View,
+};
+use qd_dialects::{
+    attributes,
+    diagnostic::{Diagnostic, Result},
+    ir::{self, Block, Op, OpExt, Value, ValueExt, operations},
+    melior,
+};
+
+use crate::convert::descriptor;
+
+/// Every kernel of a planned module.
+pub fn kernels<'c>(module: Op<'c>) -> Result<'c, Vec<Kernel>> {
+    let body = module.body().expect("a module's body");
+    operations(body)
+        .into_iter()
+        .filter(|op| op.is("qd.grid.kernel"))
+        .map(kernel)
+        .collect()
+}
+
+fn kernel<'c>(op: Op<'c>) -> Result<'c, Kernel> {
+    let body = op.body().expect("a kernel's body");
+    Ok(Kernel {
+        name: op
+            .attr("sym_name")
+            .and_then(attributes::text)
+            .unwrap_or_default(),
+        arguments: arguments(op)?,
+        steps: steps(op, body)?,
+    })
+}
+
+/// The reflected arguments of a kernel, at any level.
+pub fn arguments<'c>(kernel: Op<'c>) -> Result<'c, Vec<Argument>> {
+    let body = kernel.body().expect("a kernel's body");
+    let dictionaries = kernel
+        .attr("arg_attrs")
+        .map(attributes::elements)
+        .unwrap_or_default();
+    ir::arguments(body)
+        .iter()
+        .enumerate()
+        .map(|(i, value)| {
+            let text = |name: &str| {
+                let dictionary = dictionaries.get(i)?;
+                let dictionary =
+                    melior::ir::attribute::DictionaryAttribute::try_from(*dictionary).ok()?;
+                attributes::text(dictionary.element_by_name(name)?)
+            };
+            let r#type = value.r#type();
+            let scalar = ir::element_type(r#type).unwrap_or(r#type);
+            let dtype = dtype(kernel, scalar, text("qd.dtype").as_deref())?;
+            let kind = match descriptor::shape(r#type) {
+                Some(shape) => ArgumentKind::Buffer {
+                    dtype,
+                    shape: shape.iter().map(|e| e.map(|e| e as u64)).collect(),
+                },
+                None => ArgumentKind::Scalar { dtype },
+            };
+            Ok(Argument {
+                name: text("qd.name").unwrap_or_else(|| format!("arg{i}")),
+                kind,
+                length: None,
+                minimum: None,
+                limit: None,
+            })
+        })
+        .collect()
+}
+
+/// The reflected type: what the source says, or the signed one of this width.
+fn dtype<'c>(op: Op<'c>, r#type: Type<'c>, said: Option<&str>) -> Result<'c, Dtype> {
+    let text = r#type.to_string();
+    let spelled = if text == "index" { "i64" } else { &text };
+    let plain: Dtype = spelled
+        .parse()
+        .map_err(|e: String| Diagnostic::at(op, format!("argument: {e}")))?;
+    let Some(said) = said else {
+        return Ok(plain);
+    };
+    let named: Dtype = said
+        .parse()
+        .map_err(|e: String| Diagnostic::at(op, format!("'qd.dtype': {e}")))?;
+    if named.size() != plain.size() || named.is_float() != plain.is_float() {
+        return Err(Diagnostic::at(
+            op,
+            format!("'qd.dtype' is {named}, but the argument holds {plain}"),
+        ));
+    }
+    Ok(named)
+}
+
+fn steps<'c>(kernel: Op<'c>, block: Block<'c>) -> Result<'c, Vec<Step>> {
+    let mut steps = Vec::new();
+    for op in operations(block) {
+        match op.full_name() {
+            "qd.grid.launch" => steps.push(launch(kernel, op)?),
+            "qd.grid.fill" => {
+                let operands = op.operand_values();
+                steps.push(Step::Fill {
+                    buffer: buffer(kernel, op, operands[0])?,
+                    lower: host_value(kernel, op, operands[1])?,
+                    upper: host_value(kernel, op, operands[2])?,
+                    value: host_value(kernel, op, operands[3])?,
+                });
+            }
+            "qd.grid.do_while" => steps.push(Step::DoWhile {
+                flag: buffer(kernel, op, op.operand_values()[0])?,
+                steps: match op.body() {
+                    Some(body) => self::steps(kernel, body)?,
+                    None => Vec::new(),
+                },
+            }),
+            "qd.grid.dispatch" => steps.push(dispatch(kernel, op)?),
+            name if name.starts_with("qd.grid.") && name != "qd.grid.view" => {
+                return Err(unsupported(op));
+            }
+            name if name.starts_with("qd.algo.") => return Err(unsupported(op)),
+            // Host arithmetic is evaluated where it is used.
+            _ => {}
+        }
+    }
+    Ok(steps)
+}
+
+fn launch<'c>(kernel: Op<'c>, op: Op<'c>) -> Result<'c, Step> {
+    let operands = op.operand_values();
+    let body = op
+        .attr("body")
+        .and_then(attributes::symbol_name)
+        .unwrap_or_default();
+    let module = kernel.parent().ok_or_else(|| unsupported(kernel))?;
+    let function = operations(module.body().expect("a module's body"))
+        .into_iter()
+        .find(|f| f.attr("sym_name").and_then(attributes::text).as_deref() == Some(body.as_str()))
+        .ok_or_else(|| Diagnostic::at(op, format!("launches '{body}', which is not there")))?;
+    let threads = function
+        .attr("qd.threads")
+        .and_then(attributes::int)
+        .unwrap_or(0);
+    Ok(Step::Launch {
+        id: op.attr("id").and_then(attributes::int).unwrap_or(0) as u64,
+        name: op
+            .attr("name")
+            .and_then(attributes::text)
+            .unwrap_or_else(|| body.clone()),
+        body,
+        blocks: host_value(kernel, op, operands[0])?,
+        threads: threads as u32,
+        arguments: operands[1..]
+            .iter()
+            .map(|value| operand(kernel, op, *value))
+            .collect::<Result<_>>()?,
+        after: after(op),
+    })
+}
+
+fn after(op: Op<'_>) -> Vec<u64> {
+    use melior::ir::attribute::DenseI64ArrayAttribute;
+    let Some(array) = op
+        .attr("after")
+        .and_then(|a| DenseI64ArrayAttribute::try_from(a).ok())
+    else {
+        return Vec::new();
+    };
+    (0..array.len())
+        .filter_map(|i| array.element(i).ok())
+        .map(|id| id as u64)
+        .collect()
+}
+
+fn operand<'c>(kernel: Op<'c>, user: Op<'c>, value: Value<'c>) -> Result<'c, Operand> {
+    if descriptor::shape(value.r#type()).is_some() {
+        Ok(Operand::Buffer(buffer(kernel, user, value)?))
+    } else {
+        Ok(Operand::Scalar(host_value(kernel, user, value)?))
+    }
+}
+
+/// A kernel's argument, or a view of one.
+fn buffer<'c>(kernel: Op<'c>, user: Op<'c>, value: Value<'c>) -> Result<'c, BufferRef> {
+    if let Some((block, argument)) = value.block_argument()
+        && kernel.body() == Some(block)
+    {
+        return Ok(BufferRef {
+            argument,
+            view: None,
+        });
+    }
+    let op = value.defining_op().ok_or_else(|| unsupported(user))?;
+    if op.is("memref.cast") {
+        return buffer(kernel, user, op.operand_values()[0]);
+    }
+    if !op.is("qd.grid.view") {
+        return Err(Diagnostic::at(
+            user,
+            format!(
+                "uses a buffer made by '{}', which the launch plan cannot pass",
+                op.full_name()
+            ),
+        )
+        .note(op.location(), "made here"));
+    }
+    let operands = op.operand_values();
+    let base = buffer(kernel, user, operands[0])?;
+    let element = ir::element_type(operands[0].r#type()).expect("a buffer");
+    let bytes = Expr::Binary {
+        operation: Operation::Mul,
+        width: 64,
+        left: host_value(kernel, user, operands[1])?.into(),
+        right: Expr::constant(u64::from(ir::bit_width(element) / 8)).into(),
+    };
+    let offset_bytes = match base.view {
+        None => bytes,
+        Some(outer) => Expr::Binary {
+            operation: Operation::Add,
+            width: 64,
+            left: outer.offset_bytes.into(),
+            right: bytes.into(),
+        },
+    };
+    let element = ir::element_type(value.r#type()).expect("a buffer");
+    Ok(BufferRef {
+        argument: base.argument,
+        view: Some(View {
+            offset_bytes,
+            length: host_value(kernel, user, operands[2])?,
+            dtype: dtype(op, element, None)?,
+        }),
+    })
+}
+
+fn dispatch<'c>(kernel: Op<'c>, op: Op<'c>) -> Result<'c, Step> {
+    let variants = op.body().map(operations).unwrap_or_default();
+    Ok(Step::Dispatch {
+        variants: variants
+            .into_iter()
+            .map(|variant| {
+                let predicate = match variant.body().and_then(|b| operations(b).pop()) {
+                    Some(yielded) => {
+                        Some(host_value(kernel, variant, yielded.operand_values()[0])?)
+                    }
+                    None => None,
+                };
+                Ok(Variant {
+                    kernel: variant
+                        .attr("callee")
+                        .and_then(attributes::symbol_name)
+                        .unwrap_or_default(),
+                    predicate,
+                })
+            })
+            .collect::<Result<_>>()?,
+        arguments: op
+            .operand_values()
+            .into_iter()
+            .map(|value| operand(kernel, op, value))
+            .collect::<Result<_>>()?,
+    })
+}
