@@ -75,6 +75,12 @@ pub fn int(attribute: Attribute<'_>) -> Option<i64> {
     }
 }
 
+/// The type of an integer or float attribute.
+pub fn type_of<'c>(attribute: Attribute<'c>) -> Type<'c> {
+    // Safety: the attribute is valid.
+    unsafe { Type::from_raw(sys::mlirAttributeGetType(attribute.to_raw())) }
+}
+
 /// The value of a float attribute.
 pub fn float(attribute: Attribute<'_>) -> Option<f64> {
     // Safety: the value is read of a float attribute only.

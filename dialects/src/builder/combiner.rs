@@ -9,6 +9,7 @@ use crate::{
 use melior::ir::{
     Attribute, Location, Operation, RegionLike, Type, ValueLike, attribute::ArrayAttribute,
 };
+use std::rc::Rc;
 
 /// A combining function over K scalars, as an op carries it.
 #[derive(Clone)]
@@ -25,7 +26,14 @@ enum Form<'c> {
         block: Block<'c>,
         identities: Vec<Attribute<'c>>,
     },
+    Function {
+        function: Rc<Function<'c>>,
+        identities: Vec<Attribute<'c>>,
+    },
 }
+
+/// `left ∘ right`, written with the builder.
+type Function<'c> = dyn for<'b> Fn(&'b Builder<'c>, &[V<'b, 'c>], &[V<'b, 'c>]) -> Vec<V<'b, 'c>> + 'c;
 
 impl<'c> Combiner<'c> {
     /// A kind, on one scalar.
@@ -34,6 +42,23 @@ impl<'c> Combiner<'c> {
             context,
             types: vec![r#type],
             form: Form::Kind(kind),
+        }
+    }
+
+    /// A function on scalars that are made up by an algorithm: associative, with
+    /// these identities, its left operand the lower index. It may use no value
+    /// but its operands.
+    pub fn function<F>(context: &'c Context, identities: Vec<Attribute<'c>>, function: F) -> Self
+    where
+        F: for<'b> Fn(&'b Builder<'c>, &[V<'b, 'c>], &[V<'b, 'c>]) -> Vec<V<'b, 'c>> + 'c,
+    {
+        Self {
+            context,
+            types: identities.iter().map(|value| attributes::type_of(*value)).collect(),
+            form: Form::Function {
+                function: Rc::new(function),
+                identities,
+            },
         }
     }
 
@@ -68,7 +93,7 @@ impl<'c> Combiner<'c> {
     pub fn as_kind(&self) -> Option<Kind> {
         match self.form {
             Form::Kind(kind) => Some(kind),
-            Form::Region { .. } => None,
+            Form::Region { .. } | Form::Function { .. } => None,
         }
     }
 
@@ -82,7 +107,9 @@ impl<'c> Combiner<'c> {
     pub fn identity_attributes(&self) -> Vec<Attribute<'c>> {
         match &self.form {
             Form::Kind(kind) => vec![kind.identity(self.context, self.types[0])],
-            Form::Region { identities, .. } => identities.clone(),
+            Form::Region { identities, .. } | Form::Function { identities, .. } => {
+                identities.clone()
+            }
         }
     }
 
@@ -128,6 +155,7 @@ impl<'c> Combiner<'c> {
                 let results = Mapping::new().inline(*block, &values, b.insertion_point());
                 b.vs(&results)
             }
+            Form::Function { function, .. } => function(b, left, right),
         }
     }
 
@@ -142,31 +170,26 @@ impl<'c> Combiner<'c> {
         let mut named = Vec::new();
         match &self.form {
             Form::Kind(kind) => named.push(("kind", kind.attribute(self.context))),
-            Form::Region { block, identities } => {
+            Form::Region { identities, .. } | Form::Function { identities, .. } => {
                 let identities = ArrayAttribute::new(self.context, identities);
                 named.push(("identities", identities.into()));
-                region.append_block(self.copy_block(*block, location));
+                region.append_block(self.block(location));
             }
         }
         crate::ir::build(name, location, operands, &self.types, &named, vec![region])
     }
 
-    fn copy_block(&self, block: Block<'c>, location: Location<'c>) -> melior::ir::Block<'c> {
-        let mut types = self.types.clone();
-        types.extend(&self.types);
-        let copy = crate::ir::new_block(&types, location);
-        // Safety: the copy outlives its use here and is then owned by an op.
-        let at: Block<'c> = unsafe { melior::ir::BlockRef::from_raw(copy.to_raw()) };
-        let arguments = crate::ir::arguments(at);
-        let yielded = Mapping::new().inline(block, &arguments, InsertionPoint::End(at));
-        InsertionPoint::End(at).insert(crate::ir::build(
-            "qd.yield",
-            location,
-            &yielded,
-            &[],
-            &[],
-            Vec::new(),
-        ));
-        copy
+    /// A block that takes both operands and yields their combination.
+    fn block(&self, location: Location<'c>) -> melior::ir::Block<'c> {
+        let operands = [self.types.as_slice(), &self.types].concat();
+        let block = crate::ir::new_block(&operands, location);
+        // Safety: the block outlives its use here and is then owned by an op.
+        let at: Block<'c> = unsafe { melior::ir::BlockRef::from_raw(block.to_raw()) };
+        let b = Builder::new(self.context, location, InsertionPoint::End(at));
+        let arguments = b.vs(&crate::ir::arguments(at));
+        let (left, right) = arguments.split_at(self.types.len());
+        let combined: Vec<_> = self.apply(&b, left, right).iter().map(|v| v.value()).collect();
+        b.op("qd.yield", &combined, &[], &[]);
+        block
     }
 }

@@ -5,7 +5,13 @@ use crate::{
     attributes::{self, Kind},
     ir::{self, OpExt, Value},
 };
-use melior::ir::Type;
+use melior::ir::{
+    ShapedTypeLike, Type,
+    r#type::{DimSize, MemRefType},
+};
+
+/// Rows of this many scalars and more are copied by a loop.
+const UNROLLED: i64 = 17;
 
 impl<'b, 'c> V<'b, 'c> {
     /// The element type of this buffer.
@@ -39,6 +45,21 @@ impl<'b, 'c> V<'b, 'c> {
         self.load(&[])
     }
 
+    /// The first element: the only one of a rank-0 buffer.
+    pub fn first(self) -> V<'b, 'c> {
+        self.load(&self.first_index())
+    }
+
+    /// Sets the first element: the only one of a rank-0 buffer.
+    pub fn set_first(self, value: V<'b, 'c>) {
+        self.store(&self.first_index(), value);
+    }
+
+    fn first_index(self) -> Vec<V<'b, 'c>> {
+        let shape = MemRefType::try_from(self.ty()).expect("a buffer");
+        vec![self.builder().index(0); shape.rank()]
+    }
+
     /// An element, by one index a dimension.
     pub fn load(self, indices: &[V<'b, 'c>]) -> V<'b, 'c> {
         let mut operands = vec![self];
@@ -52,6 +73,38 @@ impl<'b, 'c> V<'b, 'c> {
         let mut operands: Vec<Value<'c>> = vec![value.value(), self.value()];
         operands.extend(indices.iter().map(|i| i.value()));
         self.builder().op("memref.store", &operands, &[], &[]);
+    }
+
+    /// Scalars in each row of a buffer with a trailing static dimension; none if
+    /// its elements are scalars themselves.
+    pub fn row_length(self) -> Option<i64> {
+        let shape = MemRefType::try_from(self.ty()).expect("a buffer");
+        match shape.dim_size(1) {
+            Ok(DimSize::Static(length)) => Some(length as i64),
+            _ => None,
+        }
+    }
+
+    /// Sets element (row) `i` to element `j` of `from`, which has the same type.
+    pub fn copy_element(self, i: V<'b, 'c>, from: V<'b, 'c>, j: V<'b, 'c>) {
+        let b = self.builder();
+        match self.row_length() {
+            None => self.store(&[i], from.load(&[j])),
+            Some(length @ ..UNROLLED) => {
+                // All loads first, so that they are under way together.
+                let columns: Vec<_> = (0..length).map(|column| b.index(column)).collect();
+                let row: Vec<_> = columns.iter().map(|c| from.load(&[j, *c])).collect();
+                for (column, value) in columns.into_iter().zip(row) {
+                    self.store(&[i, column], value);
+                }
+            }
+            Some(length) => {
+                b.for_(b.index(0), b.index(length), b.index(1), [], |column, none| {
+                    self.store(&[i, column], from.load(&[j, column]));
+                    none
+                });
+            }
+        }
     }
 
     /// `size` elements from element `offset` on, as buffer of `element`.

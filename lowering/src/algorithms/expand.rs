@@ -6,7 +6,7 @@
 //! are expressions over buffer lengths and the capacity, and never the count.
 
 use super::ALGORITHMS;
-use crate::targets::{self, Capabilities};
+use crate::targets::{Capabilities, Target};
 use qd_dialects::{
     builder::Builder,
     diagnostic::{Diagnostic, Result},
@@ -42,7 +42,7 @@ impl Pass for ExpandAlgorithms {
     }
 
     fn run<'c>(op: Op<'c>, options: &ExpandOptions) -> Result<'c> {
-        let target = targets::parse(&options.target)
+        let target = Target::parse(&options.target)
             .map_err(|message| Diagnostic::new(op.location(), message))?;
         let mut errors = Vec::new();
         for step in op.nested() {

@@ -4,8 +4,11 @@
 //! there are, in order of preference; the last runs on every target. Adding an
 //! algorithm is one folder and one line in [`ALGORITHMS`].
 
+mod compact;
 mod expand;
 mod reduce;
+mod scan;
+mod select;
 mod staircase;
 mod to_grid;
 
@@ -22,7 +25,12 @@ pub use expand::{ExpandAlgorithms, ExpandOptions};
 pub use to_grid::{ToGrid, ToGridOptions};
 
 /// Every algorithm, one line each.
-const ALGORITHMS: &[Algorithm] = &[reduce::REDUCE];
+const ALGORITHMS: &[Algorithm] = &[
+    reduce::REDUCE,
+    scan::EXCLUSIVE_SCAN,
+    scan::INCLUSIVE_SCAN,
+    select::SELECT,
+];
 
 /// Makes the expansion passes reachable by name.
 pub fn register() {

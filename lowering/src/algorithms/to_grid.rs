@@ -1,6 +1,6 @@
 //! `qd-to-grid`: from device-wide algorithms to phases.
 
-use crate::targets;
+use crate::targets::Target;
 use qd_dialects::{options, pass::Pipeline};
 
 options! {
@@ -20,7 +20,7 @@ impl Pipeline for ToGrid {
     const SUMMARY: &'static str = "Lower device-wide algorithms to phases";
 
     fn passes(options: &ToGridOptions) -> Result<String, String> {
-        targets::parse(&options.target)?;
+        Target::parse(&options.target)?;
         let expand = format!("qd-expand-algorithms{{target={}}}", options.target);
         Ok([&expand, "canonicalize", "cse"].join(","))
     }

@@ -81,36 +81,38 @@ fn cpu() -> Capabilities {
     }
 }
 
-/// Reads `cpu` or `cpu,wave=N`.
-///
-/// # Errors
-///
-/// An unknown target or option, or a wave the target does not have: a message
-/// that lists what there is.
-pub fn parse(text: &str) -> Result<Target, String> {
-    let mut parts = text.split(',').map(str::trim);
-    let name = parts.next().unwrap_or_default();
-    let Some((_, row)) = TARGETS.iter().find(|(known, _)| *known == name) else {
-        return Err(format!(
-            "unknown target '{name}': expected one of {}",
-            list(TARGETS.iter().map(|(known, _)| known))
-        ));
-    };
-    let mut target = Target {
-        capabilities: row(),
-        wave: None,
-    };
-    for option in parts {
-        match option.split_once('=') {
-            Some(("wave", wave)) => target.wave = Some(read_wave(&target.capabilities, wave)?),
-            _ => {
-                return Err(format!(
-                    "unknown option '{option}' of target '{name}': expected wave=N"
-                ));
+impl Target {
+    /// Reads `cpu` or `cpu,wave=N`.
+    ///
+    /// # Errors
+    ///
+    /// An unknown target or option, or a wave the target does not have: a
+    /// message that lists what there is.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut parts = text.split(',').map(str::trim);
+        let name = parts.next().unwrap_or_default();
+        let Some((_, row)) = TARGETS.iter().find(|(known, _)| *known == name) else {
+            return Err(format!(
+                "unknown target '{name}': expected one of {}",
+                list(TARGETS.iter().map(|(known, _)| known))
+            ));
+        };
+        let mut target = Self {
+            capabilities: row(),
+            wave: None,
+        };
+        for option in parts {
+            match option.split_once('=') {
+                Some(("wave", wave)) => target.wave = Some(read_wave(&target.capabilities, wave)?),
+                _ => {
+                    return Err(format!(
+                        "unknown option '{option}' of target '{name}': expected wave=N"
+                    ));
+                }
             }
         }
+        Ok(target)
     }
-    Ok(target)
 }
 
 fn read_wave(capabilities: &Capabilities, text: &str) -> Result<u32, String> {
@@ -137,15 +139,15 @@ mod tests {
 
     #[test]
     fn a_target_and_its_wave() {
-        let target = parse("cpu,wave=16").unwrap();
+        let target = Target::parse("cpu,wave=16").unwrap();
         assert_eq!(target.capabilities.cores, Cores::Few);
         assert_eq!(target.wave, Some(16));
-        assert_eq!(parse("cpu").unwrap().wave, None);
+        assert_eq!(Target::parse("cpu").unwrap().wave, None);
     }
 
     #[test]
     fn what_is_unknown_is_answered_by_what_is_known() {
-        let message = |text: &str| parse(text).unwrap_err();
+        let message = |text: &str| Target::parse(text).unwrap_err();
         assert_eq!(
             message("gpu"),
             "unknown target 'gpu': expected one of any, cpu"

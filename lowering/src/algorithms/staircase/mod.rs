@@ -10,7 +10,13 @@
 //! and on the device from the live count, for bounds and addresses: scratch
 //! is addressed by what the live count needs and never by the capacity.
 
-use qd_dialects::builder::{Builder, V};
+mod partials;
+mod sweep;
+
+pub(super) use partials::Partials;
+pub(super) use sweep::Sweep;
+
+use qd_dialects::builder::{Builder, Combiner, V};
 
 /// Threads of a block, and elements that one block combines.
 pub(super) const BLOCK: i64 = 256;
@@ -55,4 +61,15 @@ impl<'b, 'c> Levels<'b, 'c> {
         let below = &self.counts[1..level];
         below.iter().fold(b.index(0), |sum, count| sum + *count)
     }
+}
+
+/// The values of an element, or the identity for threads beyond the last one:
+/// what a collective needs, in which all threads take part.
+pub(super) fn load_or_identity<'b, 'c>(
+    b: &'b Builder<'c>,
+    combiner: &Combiner<'c>,
+    exists: V<'b, 'c>,
+    load: impl FnOnce() -> Vec<V<'b, 'c>>,
+) -> Vec<V<'b, 'c>> {
+    b.if_else(exists, load, || combiner.identity(b))
 }

@@ -1,0 +1,68 @@
+//! `qd.algo.exclusive_scan` and `qd.algo.inclusive_scan`: combine all elements
+//! before each, or up to each.
+//!
+//! | strategy | where |
+//! |---|---|
+//! | `staircase` | everywhere |
+
+mod staircase;
+
+use super::{Algorithm, Strategy, always};
+use qd_dialects::{
+    builder::{Builder, Combiner, V},
+    ir::{Op, OpExt},
+};
+
+/// A line of the table.
+pub(super) const EXCLUSIVE_SCAN: Algorithm = Algorithm {
+    op: "qd.algo.exclusive_scan",
+    strategies: STRATEGIES,
+};
+
+/// A line of the table.
+pub(super) const INCLUSIVE_SCAN: Algorithm = Algorithm {
+    op: "qd.algo.inclusive_scan",
+    strategies: STRATEGIES,
+};
+
+const STRATEGIES: &[Strategy] = &[Strategy {
+    name: "staircase",
+    suits: always,
+    expand: staircase::expand,
+}];
+
+/// What the op says. K buffers of each kind, for a combiner over K scalars.
+struct Scan<'b, 'c> {
+    /// `exclusive_scan` or `inclusive_scan`.
+    name: &'static str,
+    inclusive: bool,
+    inputs: Vec<V<'b, 'c>>,
+    outputs: Vec<V<'b, 'c>>,
+    scratch: Vec<V<'b, 'c>>,
+    count: V<'b, 'c>,
+    combiner: Combiner<'c>,
+    depth: u32,
+}
+
+impl<'b, 'c> Scan<'b, 'c> {
+    fn of(b: &'b Builder<'c>, op: Op<'c>) -> Self {
+        let segments = op.operand_segments();
+        let inputs = b.vs(&segments[0]);
+        let types: Vec<_> = inputs.iter().map(|input| input.element()).collect();
+        let inclusive = op.is(INCLUSIVE_SCAN.op);
+        Self {
+            name: if inclusive {
+                "inclusive_scan"
+            } else {
+                "exclusive_scan"
+            },
+            inclusive,
+            outputs: b.vs(&segments[1]),
+            scratch: b.vs(&segments[2]),
+            count: b.v(segments[3][0]),
+            combiner: Combiner::of(op, &types),
+            depth: super::depth(op),
+            inputs,
+        }
+    }
+}

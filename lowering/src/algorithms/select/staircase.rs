@@ -1,0 +1,53 @@
+//! Select by a scan of the flags. Portable: no block waits for another.
+//!
+//! An exclusive scan of the flags says for each element how many selected ones
+//! stand before it, which is where it goes; the thread of the last element
+//! knows how many there are in all.
+//!
+//! Paper: Blelloch, Prefix Sums and Their Applications (1990), section on
+//! compaction; the sweep is `staircase::sweep`.
+//! Deviations: positions are used where they come out, in the last phase of the
+//! scan, and never stored: of the scratch's formula only what the upper levels
+//! take is used, and neither the scatter nor the count is a phase of its own.
+//! Cost: reads each flag twice and each selected element once, writes the
+//! latter once. 2D − 1 phases.
+
+use super::Compact;
+use crate::algorithms::staircase::{Partials, Sweep, capacity};
+use qd_dialects::{
+    attributes::Kind,
+    builder::{Builder, Combiner},
+    diagnostic::Result,
+    ir::Op,
+};
+
+/// Builds 2D − 1 phases.
+pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
+    let select = Compact::of(b, op);
+    let sweep = Sweep {
+        b,
+        name: "select",
+        depth: select.depth as usize,
+        capacity: capacity(b, select.depth, select.flags),
+        combiner: &Combiner::kind(b.context(), Kind::Add, b.int_type(32)),
+        inclusive: false,
+        even_if_empty: true,
+        count: &|| b.live_count(select.count),
+        load: &|i| vec![select.flags.at(i)],
+        partials: &|| Partials::Apart(vec![select.scratch]),
+        total: None,
+    };
+    sweep.run(|element| {
+        let (flag, before) = (element.value[0], element.scanned[0]);
+        // Threads beyond the last element hold the identity: no flag.
+        b.if_(flag.ne(0), || {
+            select
+                .output
+                .copy_element(before.to_index(), select.input, element.i);
+        });
+        b.if_(element.is_last(), || {
+            select.num_out.set_first(before + flag)
+        });
+    });
+    Ok(())
+}
