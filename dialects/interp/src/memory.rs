@@ -160,10 +160,14 @@ impl Allocation {
         buffer.known = if all { Vec::new() } else { self.known };
     }
 
+    /// Its size in bytes.
+    pub fn len(&self) -> usize {
+        self.data.len()
+    }
+
     /// The units that `size` bytes at `byte` cover.
     pub fn units(&self, byte: i64, size: usize) -> Outcome<std::ops::Range<usize>> {
-        let in_bounds = byte >= 0 && byte as usize + size <= self.data.len();
-        if !in_bounds {
+        if byte < 0 || byte as usize + size > self.data.len() {
             return Err(Trap::new(format!(
                 "is out of bounds: {size} bytes at byte {byte} of an allocation of {}",
                 self.data.len()
@@ -203,16 +207,17 @@ impl Allocation {
         self.known[start / self.unit..end.div_ceil(self.unit)].fill(false);
     }
 
-    /// Makes all of it uninitialised.
-    pub fn forget(&mut self) {
-        self.known.fill(false);
-    }
-
     /// The history of a range of units.
     pub fn cells(&mut self, units: std::ops::Range<usize>) -> &mut [Cell] {
         if self.history.is_empty() {
             self.history.resize_with(self.known.len(), Cell::default);
         }
         &mut self.history[units]
+    }
+
+    /// The history of the unit at a byte.
+    pub fn cell(&mut self, byte: i64) -> &mut Cell {
+        let unit = byte as usize / self.unit;
+        &mut self.cells(unit..unit + 1)[0]
     }
 }

@@ -325,12 +325,19 @@ pub(crate) enum Instruction {
     Else { end: Target },
     EndIf,
     /// Remembers who is active; checks a `for`'s step.
-    EnterLoop { step: Option<Reg> },
+    EnterLoop { step: Option<(Reg, Element)> },
     /// Narrows to the lanes that go on; restores and jumps if there are none.
-    ForTest { counter: Reg, bound: Reg, unsigned: bool, exit: Target },
+    ForTest { counter: Reg, bound: Reg, element: Element, unsigned: bool, exit: Target },
     /// Advances the counter and jumps back. Lanes whose counter would overflow
     /// are done.
-    ForStep { counter: Reg, step: Reg, unsigned: bool, head: Target, exit: Target },
+    ForStep {
+        counter: Reg,
+        step: Reg,
+        element: Element,
+        unsigned: bool,
+        head: Target,
+        exit: Target,
+    },
     WhileTest { condition: Reg, exit: Target },
     Jump { target: Target },
     Assert { condition: Reg, message: Box<str> },

@@ -162,33 +162,38 @@ pub(crate) fn step(
         }
         I::EndIf => leave(lanes),
         I::EnterLoop { step } => {
-            if let Some(step) = *step {
+            if let Some((step, element)) = *step {
                 lanes.need(step, "a loop's step")?;
-                if bits(lanes.active).any(|lane| lanes.get(step, lane) as i64 <= 0) {
+                if bits(lanes.active).any(|lane| element.signed(lanes.get(step, lane)) <= 0) {
                     return Err(Trap::new("has a step that is not positive"));
                 }
             }
             lanes.frames.push(Frame { saved: lanes.active, other: 0, turns: 0 });
         }
-        I::ForTest { counter, bound, unsigned, exit } => {
+        I::ForTest { counter, bound, element, unsigned, exit } => {
             lanes.need(*counter, "a loop's bound")?;
             lanes.need(*bound, "a loop's bound")?;
             let mut on = 0;
             for lane in bits(lanes.active) {
                 let (at, end) = (lanes.get(*counter, lane), lanes.get(*bound, lane));
-                let goes_on = if *unsigned { at < end } else { (at as i64) < end as i64 };
+                let goes_on =
+                    if *unsigned { at < end } else { element.signed(at) < element.signed(end) };
                 on |= (goes_on as u64) << lane;
             }
             return Ok(turn(lanes, on, *exit));
         }
-        I::ForStep { counter, step, unsigned, head, exit } => {
+        I::ForStep { counter, step, element, unsigned, head, exit } => {
             let mut on = 0;
             for lane in bits(lanes.active) {
                 let (at, by) = (lanes.get(*counter, lane), lanes.get(*step, lane));
                 let next = if *unsigned {
-                    at.checked_add(by)
+                    at.checked_add(by).filter(|next| *next <= element.mask())
                 } else {
-                    (at as i64).checked_add(by as i64).map(|next| next as u64)
+                    element
+                        .signed(at)
+                        .checked_add(element.signed(by))
+                        .filter(|next| element.signed(*next as u64 & element.mask()) == *next)
+                        .map(|next| next as u64 & element.mask())
                 };
                 if let Some(next) = next {
                     lanes.set(*counter, lane, next);

@@ -79,6 +79,21 @@ pub(crate) struct Released {
     subgroup: u32,
 }
 
+impl Released {
+    /// Adds this to what a value carries.
+    pub fn add_to(self, all: &mut Vec<Released>) {
+        let mergeable = |other: &Released| self.scope == Scope::Device && other.scope == Scope::Device;
+        match all.iter_mut().find(|other| mergeable(other)) {
+            Some(other) => {
+                let mut view = (*self.view).clone();
+                view.join(&other.view);
+                *other = Released { view: Rc::new(view), ..self };
+            }
+            None => all.push(self),
+        }
+    }
+}
+
 /// What a thread knew at a fence.
 #[derive(Clone, Debug)]
 struct Fence {
@@ -160,6 +175,13 @@ impl BlockClock {
         }
         let others = Access { lanes, ..*access };
         mine.lanes[who.lane].acquired.as_ref().is_some_and(|view| view.covers(window, &others))
+    }
+
+    /// Whether a block barrier has made an access of this block known to all of
+    /// it.
+    pub fn is_common(&self, access: &Access) -> bool {
+        let local = access.subgroup.wrapping_sub(self.first) as usize;
+        self.known.get(local).is_some_and(|&known| access.time <= known)
     }
 
     /// A subgroup's lanes have met.

@@ -12,7 +12,7 @@ pub(crate) use clock::{BlockClock, Released};
 pub(crate) use window::Window;
 
 use crate::{
-    fault::{SiteId, Trap},
+    fault::{Outcome, SiteId, Trap},
     program::Scope,
 };
 use std::collections::HashMap;
@@ -128,7 +128,46 @@ impl Cell {
         who: Who,
         kind: AccessKind,
         site: SiteId,
-    ) -> Result<(), Box<Trap>> {
+    ) -> Outcome {
+        let new = self.check(clock, window, who, kind, site)?;
+        match kind {
+            AccessKind::Load => self.loads.add(new, clock, window, who),
+            AccessKind::Store => {
+                self.writer = Some(new);
+                self.loads = Accesses::None;
+                self.atomics = Accesses::None;
+                self.released.clear();
+            }
+            AccessKind::AtomicLoad(_) | AccessKind::AtomicStore(_) => {
+                self.atomics.add(new, clock, window, who);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether every thread of the block knows of all accesses, by barriers.
+    pub fn is_common(&self, clock: &BlockClock, window: &Window) -> bool {
+        let unknown = |access: &Access| !clock.is_common(access);
+        self.launch != window.launch()
+            || !(self.writer.as_ref().is_some_and(unknown)
+                || self.loads.find(unknown).is_some()
+                || self.atomics.find(unknown).is_some())
+    }
+
+    /// All threads that can reach the element know of all accesses.
+    pub fn settle(&mut self) {
+        *self = Self { launch: self.launch, ..Self::default() };
+    }
+
+    /// Whether an access would race with an earlier one.
+    pub fn check(
+        &mut self,
+        clock: &BlockClock,
+        window: &Window,
+        who: Who,
+        kind: AccessKind,
+        site: SiteId,
+    ) -> Outcome<Access> {
         if self.launch != window.launch() {
             self.enter(window);
         }
@@ -170,19 +209,7 @@ impl Cell {
         if let Some((old, what)) = conflict {
             return Err(race(kind, old, what, new, window));
         }
-        match kind {
-            AccessKind::Load => self.loads.add(new, clock, window, who),
-            AccessKind::Store => {
-                self.writer = Some(new);
-                self.loads = Accesses::None;
-                self.atomics = Accesses::None;
-                self.released.clear();
-            }
-            AccessKind::AtomicLoad(_) | AccessKind::AtomicStore(_) => {
-                self.atomics.add(new, clock, window, who);
-            }
-        }
-        Ok(())
+        Ok(new)
     }
 
     /// Forgets accesses that are ordered before all of the present launch.

@@ -68,10 +68,6 @@ impl Window {
         self.base
     }
 
-    pub fn per_block(&self) -> u32 {
-        self.per_block
-    }
-
     /// Whether all launches up to this one are ordered before the present one.
     pub fn is_settled(&self, launch: u32) -> bool {
         launch < self.floor

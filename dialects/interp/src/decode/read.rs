@@ -1,0 +1,208 @@
+//! Reading attributes, types and locations.
+
+use super::Op;
+use crate::{
+    fault::{Fault, Site},
+    program::{Kind, Parameter},
+    value::Element,
+};
+use melior::ir::{
+    Attribute, Identifier, Location, Type, TypeLike, Value, ValueLike,
+    attribute::{
+        DenseI32ArrayAttribute, DenseI64ArrayAttribute, FlatSymbolRefAttribute, FloatAttribute,
+        IntegerAttribute, StringAttribute,
+    },
+    operation::OperationLike,
+    r#type::{DimSize, IntegerType, MemRefType, ShapedTypeLike},
+};
+
+/// The text of an operation's or attribute's name.
+pub(super) fn text(identifier: Identifier) -> String {
+    identifier.as_string_ref().as_str().unwrap_or_default().to_string()
+}
+
+/// `file:line:column` of a location, or MLIR's spelling of it.
+pub(super) fn location(at: Location) -> String {
+    if at.is_file_line_col_range() {
+        return format!(
+            "{}:{}:{}",
+            text(at.file_line_col_range_filename()),
+            at.file_line_col_range_start_line(),
+            at.file_line_col_range_start_column()
+        );
+    }
+    if at.is_name() {
+        let child = at.name_child_location();
+        if child.is_file_line_col_range() {
+            return location(child);
+        }
+        return text(at.name_value());
+    }
+    if at.is_call_site() {
+        return location(at.call_site_callee());
+    }
+    if at.is_fused() && at.fused_num_locations() > 0 {
+        return location(at.fused_location(0));
+    }
+    at.to_string()
+}
+
+pub(super) fn site(op: Op) -> Site {
+    Site { location: location(op.location()), operation: text(op.name()) }
+}
+
+/// A fault at an operation.
+pub(super) fn fault(op: Op, message: impl Into<String>) -> Fault {
+    site(op).fault(message)
+}
+
+/// An attribute that the operation must have.
+pub(super) fn required<'c>(op: Op<'c, '_>, name: &str) -> Result<Attribute<'c>, Fault> {
+    op.attribute(name).map_err(|_| fault(op, format!("lacks the attribute '{name}'")))
+}
+
+pub(super) fn integer(op: Op, name: &str) -> Option<i64> {
+    let attribute = op.attribute(name).ok()?;
+    IntegerAttribute::try_from(attribute).ok().map(|attribute| attribute.value())
+}
+
+pub(super) fn required_integer(op: Op, name: &str) -> Result<i64, Fault> {
+    integer(op, name).ok_or_else(|| fault(op, format!("lacks the integer attribute '{name}'")))
+}
+
+pub(super) fn required_u32(op: Op, name: &str) -> Result<u32, Fault> {
+    let value = required_integer(op, name)?;
+    u32::try_from(value).map_err(|_| fault(op, format!("has '{name}' = {value}, out of range")))
+}
+
+/// log2 of the tile a collective works on, within the subgroup.
+pub(super) fn tile(op: Op, wave: u32) -> Result<Option<u32>, Fault> {
+    let Some(tile) = integer(op, "tile") else { return Ok(None) };
+    match u32::try_from(tile) {
+        Ok(tile) if tile < 32 && 1 << tile <= wave => Ok(Some(tile)),
+        _ => Err(fault(op, format!("has tile({tile}), more than a subgroup of {wave} lanes holds"))),
+    }
+}
+
+pub(super) fn integers(op: Op, name: &str) -> Vec<i64> {
+    let Ok(attribute) = op.attribute(name) else { return Vec::new() };
+    if let Ok(array) = DenseI64ArrayAttribute::try_from(attribute) {
+        return (0..array.len()).filter_map(|index| array.element(index).ok()).collect();
+    }
+    let Ok(array) = DenseI32ArrayAttribute::try_from(attribute) else { return Vec::new() };
+    (0..array.len()).filter_map(|index| array.element(index).ok().map(i64::from)).collect()
+}
+
+pub(super) fn string(op: Op, name: &str) -> Option<String> {
+    let attribute = StringAttribute::try_from(op.attribute(name).ok()?).ok()?;
+    Some(attribute.value().to_string())
+}
+
+pub(super) fn symbol(op: Op, name: &str) -> Result<String, Fault> {
+    FlatSymbolRefAttribute::try_from(required(op, name)?)
+        .map(|attribute| attribute.value().to_string())
+        .map_err(|_| fault(op, format!("'{name}' is not the name of a symbol")))
+}
+
+/// The case of an enumeration: the last word of `#qd.kind<add>` or
+/// `#qd<shuffle_mode xor>`.
+pub(super) fn case<T>(op: Op, name: &str, parse: fn(&str) -> Option<T>) -> Result<T, Fault> {
+    let printed = required(op, name)?.to_string();
+    let inner = printed.rsplit('<').next().unwrap_or_default();
+    let word = inner.trim_end_matches('>').split_whitespace().last().unwrap_or_default();
+    parse(word).ok_or_else(|| fault(op, format!("has '{name}' = {printed}, which is unknown here")))
+}
+
+pub(super) fn kind(op: Op) -> Result<Option<Kind>, Fault> {
+    if op.has_attribute("kind") { case(op, "kind", Kind::parse).map(Some) } else { Ok(None) }
+}
+
+/// The bits of a numeric attribute as a value of a type.
+pub(super) fn constant(attribute: Attribute, element: Element) -> Option<u64> {
+    if let Ok(value) = FloatAttribute::try_from(attribute) {
+        return match element {
+            Element::F32 => Some((value.value() as f32).to_bits() as u64),
+            Element::F64 => Some(value.value().to_bits()),
+            _ => None,
+        };
+    }
+    let value = IntegerAttribute::try_from(attribute).ok()?;
+    (!element.is_float()).then(|| value.value() as u64 & element.mask())
+}
+
+/// A scalar type that has reference semantics.
+pub(super) fn element(of: Type) -> Option<Element> {
+    if of.is_index() {
+        return Some(Element::Index);
+    }
+    if of.is_f32() {
+        return Some(Element::F32);
+    }
+    if of.is_f64() {
+        return Some(Element::F64);
+    }
+    match IntegerType::try_from(of).ok()?.width() {
+        1 => Some(Element::I1),
+        8 => Some(Element::I8),
+        16 => Some(Element::I16),
+        32 => Some(Element::I32),
+        64 => Some(Element::I64),
+        _ => None,
+    }
+}
+
+/// The scalar type of a value.
+pub(super) fn element_of(op: Op, value: Value) -> Result<Element, Fault> {
+    element(value.r#type())
+        .ok_or_else(|| fault(op, format!("has no reference semantics on {}", value.r#type())))
+}
+
+/// Element type and shape of a memref type.
+pub(super) fn memref(op: Op, of: Type) -> Result<(Element, Vec<Option<usize>>), Fault> {
+    let unsupported = || fault(op, format!("has no reference semantics on {of}"));
+    let shaped = MemRefType::try_from(of).map_err(|_| unsupported())?;
+    let element = element(shaped.element()).ok_or_else(unsupported)?;
+    let shape = (0..shaped.rank()).map(|at| match shaped.dim_size(at) {
+        Ok(DimSize::Static(size)) => Some(size as usize),
+        _ => None,
+    });
+    Ok((element, shape.collect()))
+}
+
+/// Element type and shape of a memref type of static shape, row-major.
+pub(super) fn static_memref(op: Op, of: Type) -> Result<(Element, Vec<usize>), Fault> {
+    let (element, shape) = memref(op, of)?;
+    let all: Option<Vec<usize>> = shape.into_iter().collect();
+    let identity = MemRefType::try_from(of).is_ok_and(|of| of.affine_map().is_identity());
+    match all {
+        Some(shape) if identity => Ok((element, shape)),
+        _ => Err(fault(op, format!("needs a static shape without a layout, but has {of}"))),
+    }
+}
+
+/// The type of a kernel's argument.
+pub(super) fn parameter(op: Op, of: Type) -> Result<Parameter, Fault> {
+    if let Some(element) = element(of) {
+        return Ok(Parameter::Scalar(element));
+    }
+    let (element, shape) = memref(op, of)?;
+    if !MemRefType::try_from(of).is_ok_and(|of| of.affine_map().is_identity()) {
+        return Err(fault(op, format!("takes {of}, but buffers are passed dense and row-major")));
+    }
+    Ok(Parameter::Memref { element, shape })
+}
+
+/// Number of each of an operation's operand groups.
+pub(super) fn segments(op: Op) -> Vec<usize> {
+    integers(op, "operandSegmentSizes").into_iter().map(|size| size as usize).collect()
+}
+
+/// A key for a value.
+pub(super) fn identity(value: Value) -> usize {
+    value.to_raw().ptr as usize
+}
+
+/// The attribute printed, or nothing if it is not there.
+pub(super) fn printed(op: Op, name: &str) -> String {
+    op.attribute(name).map(|attribute| attribute.to_string()).unwrap_or_default()
+}

@@ -1,0 +1,198 @@
+//! The host's side: a kernel's steps, one after another.
+
+use super::{Engine, control::run_pure, lanes::Lanes, launch::Launch};
+use crate::{
+    fault::{Fault, SiteId},
+    program::{Action, Code, Kernel, Reg, Step, Variant},
+};
+
+/// Lanes that the elements of a `for_each` are dealt out to.
+const BATCH: usize = 64;
+
+impl<'p> Engine<'p> {
+    /// Runs a kernel with arguments as they stand in registers.
+    pub fn kernel(&mut self, number: usize, arguments: &[u64]) -> Result<(), Fault> {
+        let kernel: &'p Kernel = &self.program.kernels[number];
+        let mut host = Lanes::new(1, kernel.registers);
+        for ((reg, _), &bits) in kernel.parameters.iter().zip(arguments) {
+            host.set_all(*reg, bits);
+        }
+        self.steps(&kernel.steps, &mut host)
+    }
+
+    fn steps(&mut self, steps: &'p [Step], host: &mut Lanes) -> Result<(), Fault> {
+        steps.iter().try_for_each(|step| self.step(step, host))
+    }
+
+    fn step(&mut self, step: &'p Step, host: &mut Lanes) -> Result<(), Fault> {
+        let site = step.site;
+        self.spend(site)?;
+        match &step.action {
+            Action::Host(code) => self.pure(code, host, site)?,
+            Action::Phase { code, blocks, threads } => {
+                let blocks = self.blocks(host, *blocks, site)?;
+                self.window.barrier();
+                self.run(code, host, site, blocks, *threads, None)?;
+                self.window.barrier();
+            }
+            Action::Launch { code, blocks, threads, id, after } => {
+                let blocks = self.blocks(host, *blocks, site)?;
+                self.run(code, host, site, blocks, *threads, Some((*id, after)))?;
+            }
+            Action::ForEach { code, extent, count } => {
+                self.window.barrier();
+                let mut elements = self.length(host, *extent, "extent", site)?;
+                if let Some(count) = count {
+                    elements = elements.min(self.read_count(host, *count, site)?);
+                }
+                let captures = captures(code, host);
+                let blocks = elements.div_ceil(BATCH as u64);
+                self.open(site, blocks, 1, None)?;
+                self.launch(&Launch {
+                    code,
+                    blocks,
+                    threads: BATCH,
+                    lanes: BATCH,
+                    elements: Some(elements),
+                    captures,
+                })?;
+                self.window.barrier();
+            }
+            Action::DoWhile { flag, body } => loop {
+                self.window.barrier();
+                self.steps(body, host)?;
+                self.window.barrier();
+                self.spend(site)?;
+                if self.read_scalar(host, *flag, "flag", site)? == 0 {
+                    break;
+                }
+            },
+            Action::Fill { buffer, lower, upper, value } => {
+                self.window.barrier();
+                let lower = self.length(host, *lower, "lower bound", site)?;
+                let upper = self.length(host, *upper, "upper bound", site)?;
+                if host.is_poison(*value, 0) {
+                    return Err(self.fault(site, "uses poison as the value it stores"));
+                }
+                self.fill(host.get(*buffer, 0), lower..upper, host.get(*value, 0))
+                    .map_err(|trap| trap.located(&self.program.sites, site))?;
+            }
+            Action::Dispatch { arguments, variants } => {
+                let kernel = self.choose(variants, host, site)?;
+                let arguments: Vec<u64> = arguments.iter().map(|&reg| host.get(reg, 0)).collect();
+                self.window.barrier();
+                self.kernel(kernel, &arguments)?;
+                self.window.barrier();
+            }
+            Action::Algorithm(algorithm) => {
+                self.window.barrier();
+                self.algorithm(algorithm, host, site)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn pure(&mut self, code: &Code, host: &mut Lanes, site: SiteId) -> Result<(), Fault> {
+        run_pure(code, host, &mut self.memrefs)
+            .map_err(|trap| trap.located(&self.program.sites, site))
+    }
+
+    fn run(
+        &mut self,
+        code: &Code,
+        host: &Lanes,
+        site: SiteId,
+        blocks: u64,
+        threads: u32,
+        id: Option<(i64, &[i64])>,
+    ) -> Result<(), Fault> {
+        let (threads, lanes) = (threads as usize, self.wave);
+        if threads == 0 || threads % lanes != 0 {
+            return Err(self.fault(
+                site,
+                format!("has blocks of {threads} threads, not a multiple of the {lanes} lanes of a subgroup"),
+            ));
+        }
+        self.open(site, blocks, (threads / lanes) as u32, id)?;
+        let captures = captures(code, host);
+        self.launch(&Launch { code, blocks, threads, lanes, elements: None, captures })
+    }
+
+    fn open(
+        &mut self,
+        site: SiteId,
+        blocks: u64,
+        per_block: u32,
+        id: Option<(i64, &[i64])>,
+    ) -> Result<(), Fault> {
+        self.window
+            .start(blocks, per_block, id)
+            .ok_or_else(|| self.fault(site, format!("has {blocks} blocks, too many to interpret")))
+    }
+
+    /// The first variant that is eligible.
+    fn choose(
+        &mut self,
+        variants: &'p [Variant],
+        host: &Lanes,
+        site: SiteId,
+    ) -> Result<usize, Fault> {
+        for variant in variants {
+            let Some((code, holds)) = &variant.predicate else {
+                return Ok(variant.kernel);
+            };
+            let mut lanes = Lanes::new(1, code.registers);
+            for (reg, bits, poison) in captures(code, host) {
+                lanes.set_all(reg, bits);
+                lanes.set_poison(reg, poison as u64);
+            }
+            self.pure(code, &mut lanes, site)?;
+            if lanes.is_poison(*holds, 0) {
+                return Err(self.fault(site, "has a variant whose predicate is poison"));
+            }
+            if lanes.get(*holds, 0) != 0 {
+                return Ok(variant.kernel);
+            }
+        }
+        Err(self.fault(site, "has no eligible variant: no predicate holds"))
+    }
+
+    fn blocks(&self, host: &Lanes, reg: Reg, site: SiteId) -> Result<u64, Fault> {
+        self.length(host, reg, "number of blocks", site)
+    }
+
+    /// A host value that counts something.
+    pub(super) fn length(
+        &self,
+        host: &Lanes,
+        reg: Reg,
+        what: &str,
+        site: SiteId,
+    ) -> Result<u64, Fault> {
+        if host.is_poison(reg, 0) {
+            return Err(self.fault(site, format!("uses poison as its {what}")));
+        }
+        let value = host.get(reg, 0) as i64;
+        u64::try_from(value).map_err(|_| self.fault(site, format!("has a negative {what}, {value}")))
+    }
+
+    /// The value of a buffer of rank 0, sign-extended.
+    fn read_scalar(&self, host: &Lanes, reg: Reg, what: &str, site: SiteId) -> Result<i64, Fault> {
+        let memref = self.memrefs.get(host.get(reg, 0));
+        let read = self.element(memref, &[], what);
+        read.map(|bits| memref.element.signed(bits))
+            .map_err(|trap| trap.located(&self.program.sites, site))
+    }
+
+    /// A live count.
+    pub(super) fn read_count(&self, host: &Lanes, reg: Reg, site: SiteId) -> Result<u64, Fault> {
+        let count = self.read_scalar(host, reg, "count", site)?;
+        u64::try_from(count).map_err(|_| self.fault(site, format!("has a negative count, {count}")))
+    }
+}
+
+/// What a body takes over from the host.
+fn captures(code: &Code, host: &Lanes) -> Vec<(Reg, u64, bool)> {
+    let take = |&(theirs, ours): &(Reg, Reg)| (ours, host.get(theirs, 0), host.is_poison(theirs, 0));
+    code.captures.iter().map(take).collect()
+}

@@ -1,0 +1,361 @@
+//! One launch: blocks that start, take turns, wait for one another and end.
+//!
+//! The unit that runs is the subgroup, in lockstep; every subgroup can be
+//! stopped after any instruction. In order, a block runs until it ends or has
+//! used up its turn, which lets a block that waits for a later one give way.
+//! Hostile, the blocks of a small resident set take turns at random, and a
+//! block starts only when another one ends, in random order: as on a device
+//! that is nearly full, code may only wait for blocks that have started.
+
+use super::{
+    Engine,
+    access::Reach,
+    block::Meeting,
+    control::{Flow, step},
+    lanes::{Lanes, bits},
+    subgroup::subgroup_op,
+};
+use crate::{
+    fault::{Fault, Outcome, SiteId, Trap},
+    memory::{Allocation, Memref, Space},
+    program::{Code, Identity, Instruction, Reg},
+    race::BlockClock,
+};
+use std::collections::VecDeque;
+
+/// Instructions a subgroup executes before others get a turn, in order.
+const TURN: u64 = 4096;
+
+/// What is launched.
+pub(crate) struct Launch<'l> {
+    pub code: &'l Code,
+    pub blocks: u64,
+    pub threads: usize,
+    /// Lanes per subgroup.
+    pub lanes: usize,
+    /// For a `for_each`: its blocks are batches of this many elements in all.
+    pub elements: Option<u64>,
+    /// What the host hands over: register, bits, whether poison.
+    pub captures: Vec<(Reg, u64, bool)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Running,
+    /// At an operation of the whole block.
+    Waiting,
+    Done,
+}
+
+struct Subgroup {
+    lanes: Lanes,
+    private: Vec<Allocation>,
+    state: State,
+}
+
+struct Block {
+    id: u64,
+    subgroups: Vec<Subgroup>,
+    shared: Vec<Allocation>,
+    clock: BlockClock,
+}
+
+impl Engine<'_> {
+    /// Runs all blocks of a launch. The window has been told.
+    pub fn launch(&mut self, launch: &Launch) -> Result<(), Fault> {
+        let known = self.memrefs.len();
+        self.report.phases += 1;
+        self.report.blocks += launch.blocks;
+        if self.random.is_some() {
+            self.run_hostile(launch)?;
+        } else {
+            self.run_in_order(launch)?;
+        }
+        self.memrefs.truncate(known);
+        Ok(())
+    }
+
+    fn run_in_order(&mut self, launch: &Launch) -> Result<(), Fault> {
+        let mut resident = VecDeque::new();
+        let mut next = 0;
+        while next < launch.blocks || !resident.is_empty() {
+            let mut waiting = VecDeque::new();
+            for mut block in resident.drain(..) {
+                if !self.turn(launch, &mut block)? {
+                    waiting.push_back(block);
+                }
+            }
+            resident = waiting;
+            // Those that are left have not ended in their turn: they may wait
+            // for a block that has not started.
+            while next < launch.blocks {
+                let mut block = self.start(launch, next);
+                next += 1;
+                if !self.turn(launch, &mut block)? {
+                    resident.push_back(block);
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets every subgroup run until it ends or has used up its turn; whether
+    /// the block has ended.
+    fn turn(&mut self, launch: &Launch, block: &mut Block) -> Result<bool, Fault> {
+        loop {
+            let mut exhausted = false;
+            for index in 0..block.subgroups.len() {
+                if block.subgroups[index].state == State::Running {
+                    self.run_subgroup(launch, block, index, TURN)?;
+                    exhausted |= block.subgroups[index].state == State::Running;
+                }
+            }
+            if exhausted {
+                return Ok(false);
+            }
+            if self.meet(launch, block)? {
+                return Ok(true);
+            }
+        }
+    }
+
+    fn run_hostile(&mut self, launch: &Launch) -> Result<(), Fault> {
+        let mut order: Vec<u64> = (0..launch.blocks).collect();
+        let mut random = |bound| self.random.as_mut().map_or(0, |random| random.below(bound));
+        let room = 1 + random(8);
+        if let Some(random) = &mut self.random {
+            random.shuffle(&mut order);
+        }
+        let mut resident: Vec<Block> = Vec::new();
+        loop {
+            while resident.len() < room
+                && let Some(id) = order.pop()
+            {
+                resident.push(self.start(launch, id));
+            }
+            let mut random = |bound| self.random.as_mut().map_or(0, |random| random.below(bound));
+            if resident.is_empty() {
+                return Ok(());
+            }
+            let which = random(resident.len());
+            let block = &mut resident[which];
+            let able: Vec<usize> = (0..block.subgroups.len())
+                .filter(|&index| block.subgroups[index].state == State::Running)
+                .collect();
+            let index = able[random(able.len())];
+            // Mostly short turns, now and then a long one.
+            let turn = 1 << random(10);
+            self.run_subgroup(launch, block, index, turn)?;
+            let idle = block.subgroups.iter().all(|subgroup| subgroup.state != State::Running);
+            if idle && self.meet(launch, block)? {
+                resident.swap_remove(which);
+            }
+        }
+    }
+
+    fn start(&self, launch: &Launch, id: u64) -> Block {
+        let count = launch.threads / launch.lanes;
+        let subgroups = (0..count)
+            .map(|_| {
+                let mut lanes = Lanes::new(launch.lanes, launch.code.registers);
+                for &(reg, value, poison) in &launch.captures {
+                    lanes.set_all(reg, value);
+                    lanes.set_poison(reg, if poison { u64::MAX } else { 0 });
+                }
+                if let Some(elements) = launch.elements {
+                    let left = elements - id * launch.lanes as u64;
+                    if left < launch.lanes as u64 {
+                        lanes.active = (1 << left) - 1;
+                    }
+                }
+                let private = |&(element, length)| Allocation::new(element, length * launch.lanes);
+                let private = launch.code.private.iter().map(private).collect();
+                Subgroup { lanes, private, state: State::Running }
+            })
+            .collect();
+        let shared = |&(element, length)| Allocation::new(element, length);
+        Block {
+            id,
+            subgroups,
+            shared: launch.code.shared.iter().map(shared).collect(),
+            clock: BlockClock::new(
+                self.window.base() + id as u32 * count as u32,
+                count,
+                launch.lanes,
+            ),
+        }
+    }
+
+    /// Runs a subgroup until it waits, ends, or has executed `turn`
+    /// instructions.
+    fn run_subgroup(
+        &mut self,
+        launch: &Launch,
+        block: &mut Block,
+        index: usize,
+        turn: u64,
+    ) -> Result<(), Fault> {
+        let code = launch.code;
+        for _ in 0..turn {
+            let at = block.subgroups[index].lanes.at as usize;
+            let site = code.sites[at];
+            self.spend(site)?;
+            match self.execute(launch, block, index, &code.instructions[at], site) {
+                Ok(Flow::Next) => block.subgroups[index].lanes.at += 1,
+                Ok(Flow::Jump(target)) => block.subgroups[index].lanes.at = target,
+                Ok(Flow::End) => {
+                    block.subgroups[index].state = State::Done;
+                    return Ok(());
+                }
+                Ok(Flow::Elsewhere) => {
+                    block.subgroups[index].state = State::Waiting;
+                    return Ok(());
+                }
+                Err(trap) => return Err(trap.located(&self.program.sites, site)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Executes one instruction of a subgroup; `Elsewhere` if it is one of the
+    /// whole block.
+    fn execute(
+        &mut self,
+        launch: &Launch,
+        block: &mut Block,
+        index: usize,
+        instruction: &Instruction,
+        site: SiteId,
+    ) -> Outcome<Flow> {
+        use Instruction as I;
+        let backwards = self.random.as_mut().is_some_and(|random| random.next() & 1 != 0);
+        let Block { id, subgroups, shared, clock } = block;
+        let count = subgroups.len();
+        let Subgroup { lanes, private, .. } = &mut subgroups[index];
+        let mut reach = Reach {
+            device: &mut self.device,
+            shared,
+            private,
+            memrefs: &self.memrefs,
+            clock,
+            window: &self.window,
+            subgroup: index,
+            site,
+            backwards,
+        };
+        match instruction {
+            I::Load { dst, memref, indices } => reach.load(lanes, *dst, *memref, indices)?,
+            I::Store { value, memref, indices } => reach.store(lanes, *value, *memref, indices)?,
+            I::Atomic(op) => reach.atomic(lanes, op)?,
+            I::Fence { scope } => reach.fence(lanes, *scope),
+            I::Identity { dst, what } => {
+                let (width, first) = (lanes.width, index * lanes.width);
+                let element = *id * width as u64;
+                let of = |lane: usize| match what {
+                    Identity::LaneId => lane as u64,
+                    Identity::SubgroupSize => width as u64,
+                    Identity::Log2SubgroupSize => width.trailing_zeros() as u64,
+                    Identity::SubgroupId => index as u64,
+                    Identity::NumSubgroups => count as u64,
+                    Identity::Elect => (lane == 0) as u64,
+                    Identity::BlockId => *id,
+                    Identity::BlockDim => launch.threads as u64,
+                    Identity::ThreadId => (first + lane) as u64,
+                    Identity::GridDim => launch.blocks,
+                    Identity::Element => element + lane as u64,
+                };
+                for (lane, value) in lanes.values_mut(*dst).iter_mut().enumerate() {
+                    *value = of(lane);
+                }
+            }
+            I::Shared { dst, slot, shape } => {
+                let (element, _) = launch.code.shared[*slot as usize];
+                let whole = Memref::whole(Space::Shared, *slot, element, shape);
+                lanes.set_all(*dst, self.memrefs.add(whole));
+            }
+            I::Alloca { dst, slot, shape } => {
+                // A fresh array each time, for the lanes that are active.
+                let allocation = &mut private[*slot as usize];
+                let share = (allocation.len() / lanes.width) as i64;
+                for lane in bits(lanes.active) {
+                    allocation.scramble(lane as i64 * share..(lane as i64 + 1) * share);
+                }
+                let (element, _) = launch.code.private[*slot as usize];
+                let whole = Memref::whole(Space::Private, *slot, element, shape);
+                lanes.set_all(*dst, self.memrefs.add(whole));
+            }
+            I::Subgroup(op) => {
+                converged(lanes, index)?;
+                subgroup_op(op, lanes, clock, index)?;
+            }
+            I::Block(_) => {
+                converged(lanes, index)?;
+                return Ok(Flow::Elsewhere);
+            }
+            other => return step(other, lanes, &mut self.memrefs),
+        }
+        Ok(Flow::Next)
+    }
+
+    /// No subgroup can go on by itself: either all have ended (true), or all
+    /// have come to one operation of the block, which is executed.
+    fn meet(&mut self, launch: &Launch, block: &mut Block) -> Result<bool, Fault> {
+        let waits = |subgroup: &Subgroup| subgroup.state == State::Waiting;
+        let Some(first) = block.subgroups.iter().position(waits) else {
+            return Ok(true);
+        };
+        let leader = &block.subgroups[first].lanes;
+        let at = leader.at as usize;
+        let site = launch.code.sites[at];
+        for (index, subgroup) in block.subgroups.iter().enumerate() {
+            let theirs = &subgroup.lanes;
+            let turns = |lanes: &Lanes| lanes.frames.iter().map(|frame| frame.turns).collect::<Vec<_>>();
+            let what = if !waits(subgroup) {
+                "has ended"
+            } else if theirs.at != leader.at {
+                "waits at another one"
+            } else if turns(theirs) != turns(leader) {
+                "waits in another turn of a loop"
+            } else {
+                continue;
+            };
+            let mut trap = Trap::new(format!(
+                "divergent collective: subgroup {first} of block {} waits here for the whole block, but subgroup {index} {what}",
+                block.id
+            ));
+            let other = launch.code.sites[theirs.at as usize];
+            trap.other = Some((other, format!("is where subgroup {index} is")));
+            return Err(trap.located(&self.program.sites, site));
+        }
+        if let Instruction::Block(op) = &launch.code.instructions[at] {
+            let mut meeting = Meeting {
+                subgroups: block.subgroups.iter_mut().map(|subgroup| &mut subgroup.lanes).collect(),
+                shared: &mut block.shared,
+                clock: &mut block.clock,
+                memrefs: &self.memrefs,
+                window: &self.window,
+                site,
+            };
+            meeting.run(op).map_err(|trap| trap.located(&self.program.sites, site))?;
+        }
+        for subgroup in &mut block.subgroups {
+            subgroup.lanes.at += 1;
+            subgroup.state = State::Running;
+        }
+        Ok(false)
+    }
+}
+
+/// A collective needs all lanes of its subgroup.
+fn converged(lanes: &Lanes, subgroup: usize) -> Outcome {
+    if lanes.active == lanes.full {
+        return Ok(());
+    }
+    let missing = bits(lanes.full & !lanes.active).next().unwrap_or(0);
+    Err(Trap::new(format!(
+        "divergent collective: {} of the {} lanes of subgroup {subgroup} execute it (lane {missing} does not)",
+        lanes.active.count_ones(),
+        lanes.width
+    )))
+}

@@ -1,0 +1,221 @@
+//! What the lanes of a subgroup do together. All of them are active.
+
+use super::{
+    combine::{Tuples, combine_group},
+    lanes::{Lanes, bits},
+};
+use crate::{
+    fault::{Outcome, Trap},
+    program::{Reg, ShuffleMode, SubgroupOp},
+    race::BlockClock,
+    value::Element,
+};
+use std::cmp::Ordering;
+
+pub(crate) fn subgroup_op(
+    op: &SubgroupOp,
+    lanes: &mut Lanes,
+    clock: &mut BlockClock,
+    subgroup: usize,
+) -> Outcome {
+    let width = lanes.width;
+    match op {
+        SubgroupOp::Sync => clock.sync_subgroup(subgroup),
+        SubgroupOp::Shuffle { mode, dst, value, lane } => {
+            lanes.need(*lane, "the lane it reads")?;
+            let from = |at: usize| {
+                let by = lanes.get(*lane, at) as usize;
+                let source = match mode {
+                    ShuffleMode::Idx => Some(by),
+                    ShuffleMode::Up => at.checked_sub(by),
+                    ShuffleMode::Down => at.checked_add(by),
+                    ShuffleMode::Xor => Some(at ^ by),
+                };
+                source.filter(|&source| source < width)
+            };
+            let sources: Vec<_> = (0..width).map(from).collect();
+            gather(lanes, *dst, *value, |lane| sources[lane]);
+        }
+        SubgroupOp::Broadcast { dst, value, lane } => {
+            let source = uniform(lanes, *lane, "the lane it reads")? as usize;
+            gather(lanes, *dst, *value, |_| Some(source).filter(|&source| source < width));
+        }
+        SubgroupOp::BroadcastFirst { dst, value } => gather(lanes, *dst, *value, |_| Some(0)),
+        SubgroupOp::Rotate { dst, value, delta, tile } => {
+            // Sizes are powers of two: a negative distance wraps to the same lane.
+            let by = uniform(lanes, *delta, "the distance it rotates by")? as usize;
+            let size = size(*tile, width);
+            gather(lanes, *dst, *value, |lane| {
+                let base = lane - lane % size;
+                Some(base + (lane - base + by) % size)
+            });
+        }
+        SubgroupOp::Vote { all, dst, predicate, tile } => {
+            lanes.need(*predicate, "a predicate")?;
+            let holding = lanes.holding(*predicate);
+            each_tile(lanes, *tile, *dst, |tile| {
+                let met = holding & tile;
+                (if *all { met == tile } else { met != 0 }) as u64
+            });
+        }
+        SubgroupOp::AllEqual { dst, value, element, tile } => {
+            lanes.need(*value, "the value it compares")?;
+            let values = lanes.values(*value).to_vec();
+            let equal = |x: u64, y: u64| {
+                if element.is_float() { element.float(x) == element.float(y) } else { x == y }
+            };
+            each_tile(lanes, *tile, *dst, |tile| {
+                let first = values[tile.trailing_zeros() as usize];
+                bits(tile).all(|lane| equal(first, values[lane])) as u64
+            });
+        }
+        SubgroupOp::Ballot { dst, predicate, first } => {
+            lanes.need(*predicate, "a predicate")?;
+            let mask = lanes.holding(*predicate) & (u64::MAX >> (64 - first));
+            lanes.set_all(*dst, mask);
+        }
+        SubgroupOp::MatchAny { dst, value } => {
+            lanes.need(*value, "the value it compares")?;
+            let values = lanes.values(*value).to_vec();
+            for lane in 0..width {
+                let mask = (0..width).fold(0, |mask, other| {
+                    mask | ((values[lane] == values[other]) as u64) << other
+                });
+                lanes.set(*dst, lane, mask);
+            }
+        }
+        SubgroupOp::Combine { combining, dst, values, head, tile, combiner } => {
+            let mut heads = 0;
+            if let Some(head) = head {
+                lanes.need(*head, "a head flag")?;
+                heads = lanes.holding(*head);
+            }
+            let size = size(*tile, width);
+            for base in (0..width).step_by(size) {
+                let mut tuples = Tuples::new(values.len());
+                collect(lanes, values, base..base + size, &mut tuples);
+                let head = |index| heads >> (base + index) & 1 != 0;
+                let results = combine_group(*combining, combiner, tuples, head)?;
+                spread(lanes, dst, base..base + size, &results, 0);
+            }
+        }
+        SubgroupOp::BitonicSort { dst, source, element, unsigned, tile } => {
+            lanes.need(source[0], "a key")?;
+            lanes.need(source[1], "a value")?;
+            let size = size(*tile, width);
+            for base in (0..width).step_by(size) {
+                let mut pairs: Vec<[u64; 2]> = (base..base + size)
+                    .map(|lane| source.map(|reg| lanes.get(reg, lane)))
+                    .collect();
+                // A NaN is not ordered with anything: where it decides, every
+                // order is possible.
+                let nan = |which: usize, bits: u64| {
+                    element[which].is_float() && element[which].float(bits).is_nan()
+                };
+                let compare = |which: usize, x: &[u64; 2], y: &[u64; 2]| {
+                    order(element[which], unsigned[which], x[which], y[which])
+                };
+                let mut unspecified = pairs.iter().any(|pair| nan(0, pair[0]));
+                pairs.sort_by(|x, y| compare(0, x, y).then(compare(1, x, y)));
+                unspecified |= pairs.windows(2).any(|pair| {
+                    compare(0, &pair[0], &pair[1]).is_eq()
+                        && pair.iter().any(|pair| nan(1, pair[1]))
+                });
+                for (lane, pair) in (base..).zip(pairs) {
+                    for which in 0..2 {
+                        lanes.set(dst[which], lane, pair[which]);
+                        if unspecified {
+                            lanes.set_poison_lane(dst[which], lane);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Order of two values; NaNs anywhere.
+fn order(element: Element, unsigned: bool, x: u64, y: u64) -> Ordering {
+    if element.is_float() {
+        let (x, y) = (element.float(x), element.float(y));
+        x.partial_cmp(&y).unwrap_or_else(|| x.is_nan().cmp(&y.is_nan()))
+    } else if unsigned {
+        x.cmp(&y)
+    } else {
+        element.signed(x).cmp(&element.signed(y))
+    }
+}
+
+/// Lanes of a tile, or of the whole subgroup.
+fn size(tile: Option<u32>, width: usize) -> usize {
+    tile.map_or(width, |tile| 1 << tile)
+}
+
+/// An operand that is to be the same in every lane.
+fn uniform(lanes: &Lanes, reg: Reg, what: &str) -> Outcome<u64> {
+    lanes.need(reg, what)?;
+    lanes.uniform(reg).ok_or_else(|| {
+        let first = lanes.get(reg, 0);
+        let other = (0..lanes.width).find(|&lane| lanes.get(reg, lane) != first).unwrap_or(0);
+        Trap::new(format!(
+            "needs {what} to be the same in all lanes, but it is {first} in lane 0 and {} in lane {other}",
+            lanes.get(reg, other)
+        ))
+    })
+}
+
+/// Each lane reads another one's value; poison if it reads none.
+fn gather(lanes: &mut Lanes, dst: Reg, value: Reg, from: impl Fn(usize) -> Option<usize>) {
+    let (values, poison) = (lanes.values(value).to_vec(), lanes.poison(value));
+    for lane in 0..lanes.width {
+        match from(lane).filter(|&source| poison >> source & 1 == 0) {
+            Some(source) => lanes.set(dst, lane, values[source]),
+            None => lanes.set_poison_lane(dst, lane),
+        }
+    }
+}
+
+/// Gives every lane of each tile the value of a function of the tile's lanes.
+fn each_tile(lanes: &mut Lanes, tile: Option<u32>, dst: Reg, f: impl Fn(u64) -> u64) {
+    let size = size(tile, lanes.width);
+    for base in (0..lanes.width).step_by(size) {
+        let mask = u64::MAX >> (64 - size) << base;
+        let value = f(mask);
+        (base..base + size).for_each(|lane| lanes.set(dst, lane, value));
+    }
+}
+
+/// Adds some lanes' values to the tuples.
+pub(crate) fn collect(
+    lanes: &Lanes,
+    values: &[Reg],
+    range: std::ops::Range<usize>,
+    tuples: &mut Tuples,
+) {
+    for lane in range {
+        let poison = values
+            .iter()
+            .enumerate()
+            .fold(0, |mask, (at, &reg)| mask | (lanes.is_poison(reg, lane) as u64) << at);
+        tuples.push(values.iter().map(|&reg| lanes.get(reg, lane)), poison);
+    }
+}
+
+/// Gives some lanes the tuples from `first` on.
+pub(crate) fn spread(
+    lanes: &mut Lanes,
+    dst: &[Reg],
+    range: std::ops::Range<usize>,
+    tuples: &Tuples,
+    first: usize,
+) {
+    for (index, lane) in (first..).zip(range) {
+        for (at, &reg) in dst.iter().enumerate() {
+            lanes.set(reg, lane, tuples.get(index)[at]);
+            if tuples.poison[index] >> at & 1 != 0 {
+                lanes.set_poison_lane(reg, lane);
+            }
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! The reference interpreter: what programs in the `qd` dialect mean.
+//!
+//! It executes a kernel at any level above the vendor dialects: device-wide
+//! algorithms from their definitions, phases and launches thread by thread,
+//! subgroup operations lane by lane, at a subgroup size of 4 to 64. It shares
+//! no code with any lowering and is written for clarity, to be what everything
+//! else is compared with.
+//!
+//! What the reference calls undefined is reported as a [`Fault`], never
+//! computed:
+//!
+//! - poison (a shuffle's read beyond the subgroup, a reduction's result in any
+//!   lane but the first, memory never written, a shift by the width or more)
+//!   passes through arithmetic, but to branch on it, store it, use it as an
+//!   address or vote with it is a fault;
+//! - a collective that some of its threads do not execute;
+//! - accesses out of bounds or misaligned;
+//! - data races, in shared and in device memory: conflicting accesses that no
+//!   barrier, no release and acquire and no order of launches puts in sequence;
+//! - undersized scratch, counts above capacity, flags other than 0 and 1.
+//!
+//! The operations it knows are a closed list, [`supported_operations`]; any
+//! other is a fault that names it.
+//!
+//! What it does not do: show stale values (a program for which that would
+//! matter has a race, which is reported); model the order in which a device
+//! rounds a float sum (values combine from the lowest index to the highest);
+//! check that memory fences are needed.
+
+mod decode;
+mod exec;
+mod fault;
+mod memory;
+mod program;
+mod race;
+mod table;
+mod value;
+
+pub use fault::{Fault, Note};
+pub use table::supported_operations;
+pub use value::{Argument, Buffer, Element, Native, Scalar};
+
+use exec::Engine;
+use melior::ir::Module;
+use memory::{Allocation, Memref, Memrefs, Space};
+use program::{Kernel, Parameter};
+use race::Window;
+
+/// In which order blocks and subgroups take turns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Schedule {
+    /// Blocks in order, each until it ends or has used up its turn.
+    InOrder,
+    /// Hostile: few blocks at a time, started and resumed in random order.
+    Random {
+        /// The same seed gives the same schedule.
+        seed: u64,
+    },
+}
+
+/// How to run a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Lanes of a subgroup: 4, 8, 16, 32 or 64.
+    pub wave: u32,
+    /// In which order threads run.
+    pub schedule: Schedule,
+    /// Instructions to execute at most, counted once per subgroup.
+    pub fuel: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { wave: 32, schedule: Schedule::InOrder, fuel: 1 << 32 }
+    }
+}
+
+/// What was executed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Phases, elementwise phases and launches.
+    pub phases: u64,
+    /// Blocks of all of them.
+    pub blocks: u64,
+    /// Instructions, counted once per subgroup.
+    pub operations: u64,
+}
+
+/// Runs the kernel `entry` of a module. Buffers are changed in place, up to the
+/// fault if there is one.
+pub fn interpret(
+    module: &Module,
+    entry: &str,
+    arguments: &mut [Argument],
+    options: &Options,
+) -> Result<Report, Fault> {
+    if !matches!(options.wave, 4 | 8 | 16 | 32 | 64) {
+        return Err(Fault {
+            location: String::new(),
+            operation: String::new(),
+            message: format!("a subgroup has 4, 8, 16, 32 or 64 lanes, not {}", options.wave),
+            notes: Vec::new(),
+        });
+    }
+    let program = decode::decode(module, entry, options.wave)?;
+    let kernel = &program.kernels[0];
+    check_arguments(kernel, arguments)
+        .map_err(|message| program.sites[kernel.site as usize].fault(message))?;
+
+    let (mut memrefs, mut device, mut registers) = (Memrefs::default(), Vec::new(), Vec::new());
+    for argument in arguments.iter_mut() {
+        registers.push(match argument {
+            Argument::Scalar(scalar) => scalar.bits & scalar.element.mask(),
+            Argument::Buffer(buffer) => {
+                let slot = device.len() as u32;
+                device.push(Allocation::of_buffer(buffer));
+                memrefs.add(Memref::whole(Space::Device, slot, buffer.element, &buffer.shape))
+            }
+        });
+    }
+    let mut engine = Engine {
+        program: &program,
+        device,
+        memrefs,
+        window: Window::default(),
+        wave: options.wave as usize,
+        fuel: options.fuel,
+        random: exec::adversary(options.schedule),
+        report: Report::default(),
+    };
+    let outcome = engine.kernel(0, &registers);
+    let report = engine.report;
+    let mut allocations = engine.device.into_iter();
+    for argument in arguments {
+        if let Argument::Buffer(buffer) = argument
+            && let Some(allocation) = allocations.next()
+        {
+            allocation.into_buffer(buffer);
+        }
+    }
+    outcome.map(|()| report)
+}
+
+/// Whether the arguments fit the kernel's parameters.
+fn check_arguments(kernel: &Kernel, arguments: &[Argument]) -> Result<(), String> {
+    if kernel.parameters.len() != arguments.len() {
+        return Err(format!(
+            "takes {} arguments, but is given {}",
+            kernel.parameters.len(),
+            arguments.len()
+        ));
+    }
+    for (index, ((_, parameter), argument)) in kernel.parameters.iter().zip(arguments).enumerate() {
+        check_argument(parameter, argument).map_err(|why| format!("argument {index}: {why}"))?;
+    }
+    Ok(())
+}
+
+fn check_argument(parameter: &Parameter, argument: &Argument) -> Result<(), String> {
+    match (parameter, argument) {
+        (Parameter::Scalar(element), Argument::Scalar(scalar)) => {
+            if *element != scalar.element {
+                return Err(format!("is an {} where the kernel takes {element}", scalar.element));
+            }
+        }
+        (Parameter::Memref { element, shape }, Argument::Buffer(buffer)) => {
+            if *element != buffer.element {
+                return Err(format!(
+                    "holds {} where the kernel takes {element}",
+                    buffer.element
+                ));
+            }
+            let fits = |(wanted, size): (&Option<usize>, &usize)| wanted.is_none_or(|wanted| wanted == *size);
+            if shape.len() != buffer.shape.len() || !shape.iter().zip(&buffer.shape).all(fits) {
+                return Err(format!(
+                    "has shape {:?}, which does not fit the kernel's memref",
+                    buffer.shape
+                ));
+            }
+            if buffer.data.len() != buffer.len() * element.bytes() {
+                return Err(format!(
+                    "has {} bytes of data for {} elements of {element}",
+                    buffer.data.len(),
+                    buffer.len()
+                ));
+            }
+        }
+        (Parameter::Scalar(element), Argument::Buffer(_)) => {
+            return Err(format!("is a buffer where the kernel takes a scalar {element}"));
+        }
+        (Parameter::Memref { .. }, Argument::Scalar(_)) => {
+            return Err("is a scalar where the kernel takes a buffer".to_string());
+        }
+    }
+    Ok(())
+}
