@@ -3,6 +3,7 @@
 #include "Placement.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
+#include <cstring>
 
 using namespace mlir;
 using namespace qd;
@@ -105,7 +106,9 @@ LogicalResult QdDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsig
 OptionalParseResult qd::parseCombiningKind(OpAsmParser &parser, CombiningKindAttr &kind) {
   StringRef keyword;
   SMLoc loc = parser.getCurrentLocation();
-  if (failed(parser.parseOptionalKeyword(&keyword)))
+  // What follows the kind of an algorithm is a keyword itself, which must be left to be parsed.
+  if (std::strncmp(loc.getPointer(), "ins", 3) == 0 ||
+      failed(parser.parseOptionalKeyword(&keyword)))
     return std::nullopt;
   std::optional<CombiningKind> value = symbolizeCombiningKind(keyword);
   if (!value)
