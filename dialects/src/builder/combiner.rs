@@ -33,7 +33,8 @@ enum Form<'c> {
 }
 
 /// `left ∘ right`, written with the builder.
-type Function<'c> = dyn for<'b> Fn(&'b Builder<'c>, &[V<'b, 'c>], &[V<'b, 'c>]) -> Vec<V<'b, 'c>> + 'c;
+type Function<'c> =
+    dyn for<'b> Fn(&'b Builder<'c>, &[V<'b, 'c>], &[V<'b, 'c>]) -> Vec<V<'b, 'c>> + 'c;
 
 impl<'c> Combiner<'c> {
     /// A kind, on one scalar.
@@ -54,7 +55,10 @@ impl<'c> Combiner<'c> {
     {
         Self {
             context,
-            types: identities.iter().map(|value| attributes::type_of(*value)).collect(),
+            types: identities
+                .iter()
+                .map(|value| attributes::type_of(*value))
+                .collect(),
             form: Form::Function {
                 function: Rc::new(function),
                 identities,
@@ -68,7 +72,10 @@ impl<'c> Combiner<'c> {
             Some(kind) => Form::Kind(kind),
             None => Form::Region {
                 block: op.body().expect("a verified combiner"),
-                identities: op.attr("identities").map(attributes::elements).unwrap_or_default(),
+                identities: op
+                    .attr("identities")
+                    .map(attributes::elements)
+                    .unwrap_or_default(),
             },
         };
         Self {
@@ -150,8 +157,7 @@ impl<'c> Combiner<'c> {
                 vec![b.result(name, &[left[0], right[0]], self.types[0], &[])]
             }
             Form::Region { block, .. } => {
-                let values: Vec<Value<'c>> =
-                    left.iter().chain(right).map(|v| v.value()).collect();
+                let values: Vec<Value<'c>> = left.iter().chain(right).map(|v| v.value()).collect();
                 let results = Mapping::new().inline(*block, &values, b.insertion_point());
                 b.vs(&results)
             }
@@ -188,7 +194,11 @@ impl<'c> Combiner<'c> {
         let b = Builder::new(self.context, location, InsertionPoint::End(at));
         let arguments = b.vs(&crate::ir::arguments(at));
         let (left, right) = arguments.split_at(self.types.len());
-        let combined: Vec<_> = self.apply(&b, left, right).iter().map(|v| v.value()).collect();
+        let combined: Vec<_> = self
+            .apply(&b, left, right)
+            .iter()
+            .map(|v| v.value())
+            .collect();
         b.op("qd.yield", &combined, &[], &[]);
         block
     }

@@ -88,12 +88,7 @@ impl<'c> Builder<'c> {
     }
 
     /// Runs one of two bodies.
-    pub fn either(
-        &self,
-        condition: V<'_, 'c>,
-        then: impl FnOnce(),
-        otherwise: impl FnOnce(),
-    ) {
+    pub fn either(&self, condition: V<'_, 'c>, then: impl FnOnce(), otherwise: impl FnOnce()) {
         let regions = vec![self.region(&[]), self.region(&[])];
         let op = self.insert(build(
             "scf.if",
@@ -208,7 +203,13 @@ impl<'c> Builder<'c> {
     }
 
     /// A phase: `body` runs in every thread of `blocks` blocks of `threads`.
-    pub fn phase(&self, name: &str, blocks: V<'_, 'c>, threads: i64, body: impl FnOnce()) -> Op<'c> {
+    pub fn phase(
+        &self,
+        name: &str,
+        blocks: V<'_, 'c>,
+        threads: i64,
+        body: impl FnOnce(),
+    ) -> Op<'c> {
         let op = self.insert(build(
             "qd.grid.phase",
             self.location(),

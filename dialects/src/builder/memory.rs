@@ -99,10 +99,16 @@ impl<'b, 'c> V<'b, 'c> {
                 }
             }
             Some(length) => {
-                b.for_(b.index(0), b.index(length), b.index(1), [], |column, none| {
-                    self.store(&[i, column], from.load(&[j, column]));
-                    none
-                });
+                b.for_(
+                    b.index(0),
+                    b.index(length),
+                    b.index(1),
+                    [],
+                    |column, none| {
+                        self.store(&[i, column], from.load(&[j, column]));
+                        none
+                    },
+                );
             }
         }
     }
@@ -148,7 +154,13 @@ impl<'c> Builder<'c> {
     }
 
     /// Sets `dest[lower … upper)`; a step of a kernel, like a phase.
-    pub fn fill_range(&self, dest: V<'_, 'c>, lower: V<'_, 'c>, upper: V<'_, 'c>, value: V<'_, 'c>) {
+    pub fn fill_range(
+        &self,
+        dest: V<'_, 'c>,
+        lower: V<'_, 'c>,
+        upper: V<'_, 'c>,
+        value: V<'_, 'c>,
+    ) {
         let operands = [dest, lower, upper, value].map(|v| v.value());
         self.op("qd.grid.fill", &operands, &[], &[]);
     }

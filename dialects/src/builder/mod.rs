@@ -31,9 +31,7 @@ use crate::{
     ir::{self, Context, InsertionPoint, Op, OpExt, Value},
 };
 use melior::ir::{
-    Attribute, Location, Operation, Type,
-    attribute::IntegerAttribute,
-    r#type::IntegerType,
+    Attribute, Location, Operation, Type, attribute::IntegerAttribute, r#type::IntegerType,
 };
 use std::cell::Cell;
 
@@ -129,7 +127,9 @@ impl<'c> Builder<'c> {
         attributes: &[(&str, Attribute<'c>)],
     ) -> V<'_, 'c> {
         let operands: Vec<_> = operands.iter().map(|v| v.value()).collect();
-        self.v(self.op(name, &operands, &[r#type], attributes).first_result())
+        self.v(self
+            .op(name, &operands, &[r#type], attributes)
+            .first_result())
     }
 
     // Types.

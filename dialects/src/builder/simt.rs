@@ -60,7 +60,10 @@ impl<'c> Builder<'c> {
             "qd.simt.shuffle",
             &[value, lane],
             value.ty(),
-            &[("mode", attributes::case(self.context(), "shuffle_mode", mode))],
+            &[(
+                "mode",
+                attributes::case(self.context(), "shuffle_mode", mode),
+            )],
         )
     }
 

@@ -144,7 +144,8 @@ impl<'b, 'c> V<'b, 'c> {
 
     /// `if self { a } else { b }`, both evaluated.
     pub fn select(self, a: Self, b: Self) -> Self {
-        self.builder.result("arith.select", &[self, a, b], a.ty(), &[])
+        self.builder
+            .result("arith.select", &[self, a, b], a.ty(), &[])
     }
 
     /// Converts between integers and `index`, zero-extending or truncating.

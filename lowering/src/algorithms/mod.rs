@@ -6,9 +6,12 @@
 
 mod compact;
 mod expand;
+mod partition;
 mod reduce;
+mod reduce_by_key;
 mod scan;
 mod select;
+mod sort;
 mod staircase;
 mod to_grid;
 
@@ -30,6 +33,9 @@ const ALGORITHMS: &[Algorithm] = &[
     scan::EXCLUSIVE_SCAN,
     scan::INCLUSIVE_SCAN,
     select::SELECT,
+    partition::PARTITION,
+    sort::SORT,
+    reduce_by_key::REDUCE_BY_KEY,
 ];
 
 /// Makes the expansion passes reachable by name.

@@ -14,7 +14,7 @@ mod partials;
 mod sweep;
 
 pub(super) use partials::Partials;
-pub(super) use sweep::Sweep;
+pub(super) use sweep::{Element, Sweep};
 
 use qd_dialects::builder::{Builder, Combiner, V};
 

@@ -1,0 +1,69 @@
+//! `qd.algo.reduce_by_key`: combine the values of each run of equal keys.
+//!
+//! | strategy | where |
+//! |---|---|
+//! | `staircase` | everywhere |
+//!
+//! No strategy uses atomics: a region combiner need not commute, and float sums
+//! are to depend on the input alone.
+
+mod staircase;
+
+use super::{Algorithm, Strategy, always};
+use qd_dialects::{
+    builder::{Builder, Combiner, V},
+    ir::{Op, OpExt},
+};
+
+/// The line of the table.
+pub(super) const REDUCE_BY_KEY: Algorithm = Algorithm {
+    op: "qd.algo.reduce_by_key",
+    strategies: &[Strategy {
+        name: "staircase",
+        suits: always,
+        expand: staircase::expand,
+    }],
+};
+
+/// What the op says.
+struct ReduceByKey<'b, 'c> {
+    keys: V<'b, 'c>,
+    values: V<'b, 'c>,
+    keys_out: V<'b, 'c>,
+    values_out: V<'b, 'c>,
+    num_runs: V<'b, 'c>,
+    scratch: V<'b, 'c>,
+    count: V<'b, 'c>,
+    combiner: Combiner<'c>,
+    depth: u32,
+}
+
+impl<'b, 'c> ReduceByKey<'b, 'c> {
+    fn of(b: &'b Builder<'c>, op: Op<'c>) -> Self {
+        let operand = |i: usize| b.v(op.operand_values()[i]);
+        Self {
+            keys: operand(0),
+            values: operand(1),
+            keys_out: operand(2),
+            values_out: operand(3),
+            num_runs: operand(4),
+            scratch: operand(5),
+            count: operand(6),
+            combiner: Combiner::of(op, &[operand(1).element()]),
+            depth: super::depth(op),
+        }
+    }
+
+    /// Whether a run begins at element `i`, which exists.
+    fn is_head(&self, i: V<'b, 'c>) -> V<'b, 'c> {
+        let b = i.builder();
+        let [head] = b.if_else(i.eq(0), || [b.bool(true)], || [self.differs(i)]);
+        head
+    }
+
+    /// Whether the key of element `i` differs from the one before. A NaN equals
+    /// nothing.
+    fn differs(&self, i: V<'b, 'c>) -> V<'b, 'c> {
+        self.keys.at(i).ne(self.keys.at(i - 1))
+    }
+}

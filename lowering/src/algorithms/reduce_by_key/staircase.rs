@@ -1,0 +1,82 @@
+//! Reduce by key by one segmented scan. Portable: no block waits for another,
+//! and nothing is atomic.
+//!
+//! Each element is a pair: whether a run begins there, as a count, and its
+//! value. Pairs combine to the number of heads and the combination of what
+//! follows the last head,
+//!
+//! ```text
+//! (m, u) ∘ (n, v) = (m + n, n > 0 ? v : u ∘ v)
+//! ```
+//!
+//! which is associative if the values' combiner is. An inclusive scan gives for
+//! each element the number of its run and the combination of the run so far:
+//! the first element of a run writes its key, the last one the value.
+//!
+//! Paper: Blelloch, Prefix Sums and Their Applications (1990), segmented scans;
+//! the sweep is `staircase::sweep`.
+//! Deviations: the reference scans head flags, clears the output and adds to it
+//! atomically. Here one scan does both, in index order: any associative
+//! combiner, and float sums that depend on the input alone. Partials of pairs
+//! take two slots, three for 8-byte values, for every 256 elements, well within
+//! the n slots that the formula has for the flags' scan: a partial is stored
+//! only if there are two or more, so from 257 elements on.
+//! Cost: reads each key two to four times (neighbours', cached) and each value
+//! twice; writes each run once. 2D − 1 phases.
+
+use super::ReduceByKey;
+use crate::algorithms::staircase::{Partials, Sweep, capacity};
+use qd_dialects::{
+    attributes,
+    builder::{Builder, Combiner},
+    diagnostic::Result,
+    ir::Op,
+};
+
+/// Builds 2D − 1 phases.
+pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
+    let by_key = ReduceByKey::of(b, op);
+    let sweep = Sweep {
+        b,
+        name: "reduce_by_key",
+        depth: by_key.depth as usize,
+        capacity: capacity(b, by_key.depth, by_key.keys),
+        combiner: &segmented(b, &by_key.combiner),
+        inclusive: true,
+        even_if_empty: true,
+        count: &|| b.live_count(by_key.count),
+        load: &|i| vec![by_key.is_head(i).to_i32(), by_key.values.at(i)],
+        partials: &|| Partials::Together {
+            buffer: by_key.scratch,
+            start: b.index(0),
+        },
+        total: None,
+    };
+    sweep.run(|element| {
+        let (heads, combined) = (element.scanned[0], element.scanned[1]);
+        let run = heads.to_index() - 1;
+        b.if_(element.value[0].ne(0), || {
+            by_key.keys_out.copy_element(run, by_key.keys, element.i);
+        });
+        b.if_(element.is_last(), || by_key.num_runs.set_first(heads));
+        b.if_(element.exists, || {
+            let next = element.i + 1;
+            let last = || [b.bool(true)];
+            let [ends] = b.if_else(next.eq(element.count), last, || [by_key.differs(next)]);
+            b.if_(ends, || by_key.values_out.set(run, combined));
+        });
+    });
+    Ok(())
+}
+
+/// Pairs of a number of heads and a combination since the last one.
+fn segmented<'c>(b: &Builder<'c>, values: &Combiner<'c>) -> Combiner<'c> {
+    let no_heads = attributes::i32(b.context(), 0);
+    let identities = [vec![no_heads], values.identity_attributes()].concat();
+    let values = values.clone();
+    Combiner::function(b.context(), identities, move |b, left, right| {
+        let joined = values.apply(b, &left[1..], &right[1..])[0];
+        let since = right[0].ne(0).select(right[1], joined);
+        vec![left[0] + right[0], since]
+    })
+}

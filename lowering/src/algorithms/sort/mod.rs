@@ -1,0 +1,70 @@
+//! `qd.algo.sort`: stable sort of keys, or of keys and values.
+//!
+//! | strategy | where |
+//! |---|---|
+//! | `staircase` | everywhere |
+
+mod key;
+mod staircase;
+
+use super::{Algorithm, Strategy, always};
+use key::KeyOrder;
+use qd_dialects::{
+    attributes,
+    builder::{Builder, V},
+    ir::{Op, OpExt},
+};
+
+/// The line of the table.
+pub(super) const SORT: Algorithm = Algorithm {
+    op: "qd.algo.sort",
+    strategies: &[Strategy {
+        name: "staircase",
+        suits: always,
+        expand: staircase::expand,
+    }],
+};
+
+/// What the op says.
+struct Sort<'b, 'c> {
+    data: Pairs<'b, 'c>,
+    tmp: Pairs<'b, 'c>,
+    scratch: V<'b, 'c>,
+    count: V<'b, 'c>,
+    order: KeyOrder<'c>,
+    /// How many low bits of the mapped keys take part; a multiple of 8.
+    end_bit: u32,
+    depth: u32,
+}
+
+/// Keys, and values if there are any.
+#[derive(Clone, Copy)]
+struct Pairs<'b, 'c> {
+    keys: V<'b, 'c>,
+    values: Option<V<'b, 'c>>,
+}
+
+impl<'b, 'c> Sort<'b, 'c> {
+    fn of(b: &'b Builder<'c>, op: Op<'c>) -> Self {
+        let segments = op.operand_segments();
+        let operand = |i: usize| segments[i].first().map(|value| b.v(*value));
+        let required = |i: usize| b.v(segments[i][0]);
+        let order = KeyOrder::of(b, required(0).element(), op.attr("is_unsigned").is_some());
+        let end_bit = op.attr("end_bit").and_then(attributes::int);
+        Self {
+            data: Pairs {
+                keys: required(0),
+                values: operand(2),
+            },
+            tmp: Pairs {
+                keys: required(1),
+                values: operand(3),
+            },
+            scratch: required(4),
+            count: required(5),
+            end_bit: end_bit.map_or(order.width(), |bits| bits as u32),
+            order,
+            depth: super::depth(op),
+        }
+    }
+}
