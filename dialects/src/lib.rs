@@ -7,6 +7,7 @@
 //!   forms and dialect conversions in safe Rust;
 //! - [`canonical`]: the canonical forms that are written in Rust;
 //! - [`builder`]: the kernel builder, in which a body reads like a kernel;
+//! - [`parse`]: modules from files, diagnostics as text;
 //! - [`tools`]: the drivers behind `qd-opt` and `qd-lsp-server`;
 //! - [`plugin`]: the dialect and passes for an `mlir-opt` without them.
 //!
@@ -20,6 +21,7 @@ pub mod conversion;
 pub mod diagnostic;
 pub mod ir;
 pub mod ops;
+pub mod parse;
 pub mod pass;
 pub mod pattern;
 pub mod plugin;

@@ -1,0 +1,193 @@
+//! Modules from files, and diagnostics as compilers print them.
+
+use melior::{
+    Context, StringRef,
+    diagnostic::{Diagnostic, DiagnosticHandlerId, DiagnosticSeverity},
+    ir::Module,
+};
+use mlir_sys::{
+    MlirLocation, MlirStringRef, mlirIdentifierStr, mlirLocationCallSiteGetCallee,
+    mlirLocationFileLineColRangeGetFilename, mlirLocationFileLineColRangeGetStartColumn,
+    mlirLocationFileLineColRangeGetStartLine, mlirLocationFusedGetLocations,
+    mlirLocationFusedGetNumLocations, mlirLocationIsACallSite, mlirLocationIsAFileLineColRange,
+    mlirLocationIsAFused, mlirLocationIsAName, mlirLocationNameGetChildLoc,
+    mlirModuleCreateParseFromFile,
+};
+use std::{
+    fmt::Write,
+    fs::File,
+    io::{BufRead, BufReader},
+    path::Path,
+};
+
+/// Lines beyond this are data: they are not quoted.
+const LONGEST_QUOTED_LINE: usize = 400;
+
+/// Reads and verifies a module: text or bytecode, with or without a
+/// `builtin.module` around it; `-` is standard input. What is wrong with it is
+/// said through the context's diagnostic handlers, with file, line and column.
+pub fn parse_file<'c>(context: &'c Context, path: &Path) -> Option<Module<'c>> {
+    let name = path.to_string_lossy();
+    // Safety: the context and the name are valid, and a null module is `None`.
+    unsafe {
+        let raw = mlirModuleCreateParseFromFile(context.to_raw(), StringRef::new(&name).to_raw());
+        Module::from_option_raw(raw)
+    }
+}
+
+/// Prints the context's diagnostics to standard error, as compilers do:
+///
+/// ```text
+/// sum.mlir:3:20: error: use of undeclared SSA value name
+///   qd.grid.phase blocks(%n) threads(256) {
+///                        ^
+/// ```
+pub fn print_diagnostics(context: &Context) -> DiagnosticHandlerId {
+    context.attach_diagnostic_handler(|diagnostic| {
+        eprint!("{}", render(&diagnostic));
+        true
+    })
+}
+
+/// A diagnostic and its notes as text: lines that end in a newline.
+pub fn render(diagnostic: &Diagnostic) -> String {
+    let severity = match diagnostic.severity() {
+        DiagnosticSeverity::Error => "error",
+        DiagnosticSeverity::Warning => "warning",
+        DiagnosticSeverity::Note => "note",
+        DiagnosticSeverity::Remark => "remark",
+    };
+    let place = Place::of(diagnostic.location().to_raw());
+    let mut text = match &place {
+        Some(place) => format!("{}:{}:{}: ", place.file, place.line, place.column),
+        None => String::new(),
+    };
+    // Writing to a string does not fail.
+    let _ = writeln!(text, "{severity}: {diagnostic}");
+    if let Some(quote) = place.as_ref().and_then(Place::quote) {
+        text += &quote;
+    }
+    for note in (0..diagnostic.note_count()).filter_map(|i| diagnostic.note(i).ok()) {
+        text += &render(&note);
+    }
+    text
+}
+
+/// A position in a file.
+struct Place {
+    file: String,
+    line: usize,
+    column: usize,
+}
+
+impl Place {
+    /// The first position that a location has.
+    fn of(location: MlirLocation) -> Option<Self> {
+        // Safety: the location is valid, and each accessor is called on the kind
+        // of location it is for.
+        unsafe {
+            if mlirLocationIsAFileLineColRange(location) {
+                let file = mlirIdentifierStr(mlirLocationFileLineColRangeGetFilename(location));
+                return Some(Self {
+                    file: text(file),
+                    line: mlirLocationFileLineColRangeGetStartLine(location).max(0) as usize,
+                    column: mlirLocationFileLineColRangeGetStartColumn(location).max(0) as usize,
+                });
+            }
+            if mlirLocationIsAName(location) {
+                return Self::of(mlirLocationNameGetChildLoc(location));
+            }
+            if mlirLocationIsACallSite(location) {
+                return Self::of(mlirLocationCallSiteGetCallee(location));
+            }
+            if mlirLocationIsAFused(location) {
+                let count = mlirLocationFusedGetNumLocations(location) as usize;
+                let mut parts = vec![
+                    MlirLocation {
+                        ptr: std::ptr::null()
+                    };
+                    count
+                ];
+                mlirLocationFusedGetLocations(location, parts.as_mut_ptr());
+                return parts.into_iter().find_map(Self::of);
+            }
+        }
+        None
+    }
+
+    /// The line and a caret under the column, if the file is there to be read.
+    fn quote(&self) -> Option<String> {
+        let file = BufReader::new(File::open(&self.file).ok()?);
+        let line = file.lines().nth(self.line.checked_sub(1)?)?.ok()?;
+        let column = self.column.checked_sub(1)?;
+        if line.len() > LONGEST_QUOTED_LINE || column > line.len() {
+            return None;
+        }
+        // Columns count bytes; tabs are as wide below as they are above.
+        let before = line.get(..column)?;
+        let indent: String = before
+            .chars()
+            .map(|c| if c == '\t' { c } else { ' ' })
+            .collect();
+        Some(format!("{line}\n{indent}^\n"))
+    }
+}
+
+fn text(string: MlirStringRef) -> String {
+    // Safety: identifiers live as long as the context.
+    let bytes = unsafe { std::slice::from_raw_parts(string.data.cast::<u8>(), string.length) };
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{cell::RefCell, fs, rc::Rc};
+
+    /// The diagnostics of a file with this content, its folder left out.
+    fn diagnostics(name: &str, content: &str) -> (bool, String) {
+        let folder = std::env::temp_dir().join(format!("qd-parse-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a temporary folder");
+        let path = folder.join(name);
+        fs::write(&path, content).expect("a temporary file");
+        let context = crate::context();
+        let said = Rc::new(RefCell::new(String::new()));
+        let sink = Rc::clone(&said);
+        context.attach_diagnostic_handler(move |diagnostic| {
+            *sink.borrow_mut() += &render(&diagnostic);
+            true
+        });
+        let parsed = parse_file(&context, &path).is_some();
+        let text = said.borrow().replace(&format!("{}/", folder.display()), "");
+        fs::remove_file(&path).expect("the file is there");
+        (parsed, text)
+    }
+
+    #[test]
+    fn an_error_has_file_line_column_and_the_line() {
+        let (parsed, text) = diagnostics("a.mlir", "qd.grid.kernel @k() {\n\t%c = arith.foo\n}\n");
+        assert!(!parsed);
+        assert!(text.starts_with("a.mlir:2:7: error: "), "{text}");
+        assert!(text.ends_with("\n\t%c = arith.foo\n\t     ^\n"), "{text}");
+    }
+
+    #[test]
+    fn what_verifies_is_a_module_and_says_nothing() {
+        assert_eq!(
+            diagnostics("b.mlir", "qd.grid.kernel @k() {\n}\n"),
+            (true, String::new())
+        );
+    }
+
+    #[test]
+    fn notes_follow_their_error() {
+        let (parsed, text) = diagnostics("c.mlir", "func.func @f()\nfunc.func private @f()\n");
+        assert!(!parsed);
+        assert!(text.contains("error: "), "{text}");
+        let (_, note) = text.split_once("error: ").expect("an error");
+        assert!(
+            note.contains("c.mlir:") && note.contains(": note: "),
+            "{text}"
+        );
+    }
+}
