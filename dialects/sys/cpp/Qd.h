@@ -31,6 +31,27 @@ struct ConvergenceResource
 #include "QdEnums.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "QdAttrs.h.inc"
+
+namespace qd {
+/// Parses the bare keyword of an enum attribute. (Printed as the attribute it
+/// would carry its angle brackets into the op.)
+template <typename CaseAttr>
+mlir::ParseResult parseCase(mlir::OpAsmParser &parser, CaseAttr &attribute) {
+  using Case = decltype(attribute.getValue());
+  mlir::FailureOr<Case> value = mlir::FieldParser<Case>::parse(parser);
+  if (mlir::failed(value))
+    return mlir::failure();
+  attribute = CaseAttr::get(parser.getContext(), *value);
+  return mlir::success();
+}
+
+/// Prints it.
+template <typename CaseAttr>
+void printCase(mlir::OpAsmPrinter &printer, mlir::Operation *, CaseAttr attribute) {
+  printer << stringifyEnum(attribute.getValue());
+}
+} // namespace qd
+
 #define GET_OP_CLASSES
 #include "QdOps.h.inc"
 

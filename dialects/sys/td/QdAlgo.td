@@ -16,7 +16,9 @@ def Qd_AlgorithmEnum : I32EnumAttr<"Algorithm", "device-wide algorithm", [
   let cppNamespace = "::qd";
   let genSpecializedAttr = 0;
 }
-def Qd_Algorithm : EnumAttr<Qd_Dialect, Qd_AlgorithmEnum, "algorithm">;
+def Qd_Algorithm : EnumAttr<Qd_Dialect, Qd_AlgorithmEnum, "algorithm"> {
+  let assemblyFormat = "`<` $value `>`";
+}
 
 // 256^D elements at most: D from 1 to 4.
 defvar Qd_Log256MaxN = I32Attr;
@@ -284,7 +286,7 @@ def Algo_ScratchSlotsOp : Qd_Op<"algo.scratch_slots", [Pure]> {
   }];
   let arguments = (ins Qd_Algorithm:$algorithm, Index:$n, Qd_Log256MaxN:$log256_max_n);
   let results = (outs Index:$slots);
-  let assemblyFormat = "$algorithm $n `,` $log256_max_n attr-dict";
+  let assemblyFormat = "custom<Case>($algorithm) $n `,` $log256_max_n attr-dict";
   let hasFolder = 1;
   let hasVerifier = 1;
 }

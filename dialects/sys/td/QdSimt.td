@@ -13,7 +13,9 @@ def Qd_ShuffleModeEnum : I32EnumAttr<"ShuffleMode", "where a shuffle reads from"
   let cppNamespace = "::qd";
   let genSpecializedAttr = 0;
 }
-def Qd_ShuffleMode : EnumAttr<Qd_Dialect, Qd_ShuffleModeEnum, "shuffle_mode">;
+def Qd_ShuffleMode : EnumAttr<Qd_Dialect, Qd_ShuffleModeEnum, "shuffle_mode"> {
+  let assemblyFormat = "`<` $value `>`";
+}
 
 def Qd_LaneRelationEnum : I32EnumAttr<"LaneRelation", "which lanes a mask holds", [
   I32EnumAttrCase<"Lt", 0, "lt">,
@@ -24,7 +26,9 @@ def Qd_LaneRelationEnum : I32EnumAttr<"LaneRelation", "which lanes a mask holds"
   let cppNamespace = "::qd";
   let genSpecializedAttr = 0;
 }
-def Qd_LaneRelation : EnumAttr<Qd_Dialect, Qd_LaneRelationEnum, "lane_relation">;
+def Qd_LaneRelation : EnumAttr<Qd_Dialect, Qd_LaneRelationEnum, "lane_relation"> {
+  let assemblyFormat = "`<` $value `>`";
+}
 
 // log2 of the tile a collective works on; absent: the whole subgroup.
 def Qd_TileSize : ConfinedAttr<I32Attr, [IntNonNegative, IntMaxValue<6>]> {
@@ -109,7 +113,7 @@ def Simt_ShuffleOp : Simt_Collective<"shuffle", [AllTypesMatch<["value", "result
   }];
   let arguments = (ins Qd_Scalar:$value, I32:$lane, Qd_ShuffleMode:$mode);
   let results = (outs Qd_Scalar:$result);
-  let assemblyFormat = "$mode $value `,` $lane attr-dict `:` type($value)";
+  let assemblyFormat = "custom<Case>($mode) $value `,` $lane attr-dict `:` type($value)";
   let hasFolder = 1;
 }
 
@@ -292,7 +296,7 @@ def Simt_LanemaskOp : Simt_Op<"lanemask", [Pure]> {
   }];
   let arguments = (ins I32:$lane, Qd_LaneRelation:$relation);
   let results = (outs Qd_Int:$mask);
-  let assemblyFormat = "$relation $lane attr-dict `:` type($mask)";
+  let assemblyFormat = "custom<Case>($relation) $lane attr-dict `:` type($mask)";
   let hasFolder = 1;
 }
 
