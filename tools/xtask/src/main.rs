@@ -3,6 +3,7 @@
 //! This crate is the first thing that is built on a fresh machine, and it is what installs LLVM
 //! there: it depends on no crate of ours and on nothing that needs LLVM.
 
+mod bench;
 mod cargo;
 mod demo;
 mod docs;
@@ -48,6 +49,14 @@ enum Task {
     ///
     /// Runs `setup` first, and ends with the commands that show each level of the job's IR.
     Demo,
+    /// Measure the cpu target and qd-opt, each beside its peer, in release
+    ///
+    /// Arguments go to the benchmark: `cargo xtask bench -- --help` lists them.
+    Bench {
+        /// Flags of the benchmark
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
     /// Run everything that must pass
     ///
     /// In order: setup, build of the workspace and all its targets, cargo test, the FileCheck
@@ -106,6 +115,7 @@ fn run(task: Task) -> Result<()> {
         Task::Setup { check: true } => packages::check(),
         Task::Setup { check: false } => packages::ensure(),
         Task::Demo => demo::run(&workspace),
+        Task::Bench { args } => bench::run(&workspace, &args),
         Task::Test => suite::run(&workspace),
         Task::Lit { args } => {
             packages::ensure()?;
