@@ -7,8 +7,8 @@
 //! predicate per element. Where there is a live count, the tiles beyond it are
 //! not visited at all: capacity costs blocks that end at once, not iterations.
 //!
-//! Limits: a collective or a barrier in a `for_each` is an error, since only the
-//! threads in bounds reach it. The live count is read once, when a block begins.
+//! Limits: the live count is read once, when a block begins. There are no
+//! collectives in a `for_each`: only the threads in bounds would reach them.
 //!
 //! Before:
 //! ```mlir
@@ -28,11 +28,10 @@
 //! }
 //! ```
 
-use crate::collective;
 use qd_dialects::{
     attributes,
     builder::Builder,
-    diagnostic::{Diagnostic, Result},
+    diagnostic::Result,
     ir::{InsertionPoint, Op, OpExt, Value, ValueExt, arguments, operations},
     melior::{
         dialect::DialectHandle,
@@ -65,7 +64,7 @@ impl Pass for ExpandForEach {
     fn run<'c>(module: Op<'c>, _: &NoOptions) -> Result<'c> {
         for op in module.nested() {
             if op.is("qd.grid.for_each") {
-                expand(op)?;
+                expand(op);
             }
         }
         Ok(())
@@ -73,19 +72,7 @@ impl Pass for ExpandForEach {
 }
 
 /// Replaces one `qd.grid.for_each` by a phase.
-pub fn expand<'c>(op: Op<'c>) -> Result<'c> {
-    if let Some(inner) = op
-        .nested()
-        .into_iter()
-        .find(|inner| collective::scope_of(inner.full_name()).is_some())
-    {
-        return Err(Diagnostic::at(
-            inner,
-            "cannot stand in a 'qd.grid.for_each': only the threads in bounds would reach it; \
-             write a 'qd.grid.phase' with a uniform loop over tiles",
-        )
-        .note(op.location(), "the elementwise phase is here"));
-    }
+pub fn expand(op: Op) {
     let b = Builder::before(op);
     let operands = op.operand_values();
     let extent = b.v(operands[0]);
@@ -118,7 +105,6 @@ pub fn expand<'c>(op: Op<'c>) -> Result<'c> {
         phase.set_attr(&key, value);
     }
     op.erase();
-    Ok(())
 }
 
 fn move_body<'c>(op: Op<'c>, i: Value<'c>, at: InsertionPoint<'c>) {

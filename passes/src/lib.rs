@@ -4,6 +4,9 @@
 
 pub mod collective;
 pub mod expand_for_each;
+pub mod outline_phases;
+pub mod plan;
+pub mod plan_launches;
 pub mod uniformity;
 
 use qd_dialects::pass;
@@ -11,4 +14,6 @@ use qd_dialects::pass;
 /// Makes every pass of this crate reachable by name. Once a process.
 pub fn register() {
     pass::register::<expand_for_each::ExpandForEach>();
+    pass::register::<outline_phases::OutlinePhases>();
+    pass::register::<plan_launches::PlanLaunches>();
 }

@@ -1,0 +1,300 @@
+//! `qd-outline-phases`: each phase's body becomes a function, and the phase a
+//! launch of it.
+//!
+//! A body is a private `func.func` with the attribute `qd.threads`. It takes
+//! what the phase uses of its surroundings, in order of first use; constants
+//! are made again inside instead. Launches are numbered in program order, and
+//! each waits for the one before it: `qd-plan-launches` finds out what it truly
+//! depends on. `qd.phase` keeps the phase's name.
+//!
+//! Limits: a `for_each` or an algorithm is an error; expand them first.
+//!
+//! Before:
+//! ```mlir
+//! qd.grid.kernel @k(%a: memref<?xf32>, %g: index) {
+//!   qd.grid.phase "clear" blocks(%g) threads(256) { BODY(%a) }
+//! }
+//! ```
+//! After:
+//! ```mlir
+//! func.func private @k_clear_0(%a: memref<?xf32>) attributes {qd.threads = 256 : i64} { BODY(%a) return }
+//! qd.grid.kernel @k(%a: memref<?xf32>, %g: index) {
+//!   qd.grid.launch 0 @k_clear_0 blocks(%g) args(%a : memref<?xf32>)
+//! }
+//! ```
+
+use qd_dialects::{
+    attributes,
+    clone::Mapping,
+    diagnostic::{Diagnostic, Result},
+    ir::{
+        self, InsertionPoint, Key, Op, OpExt, Value, ValueExt, block_key, context_of, operations,
+    },
+    melior::{
+        dialect::DialectHandle,
+        ir::{
+            Attribute, BlockLike, Region, RegionLike, Type, ValueLike, attribute::TypeAttribute,
+            operation::OperationLike, r#type::FunctionType,
+        },
+    },
+    pass::{NoOptions, Pass},
+};
+use std::collections::HashSet;
+
+/// The pass.
+pub struct OutlinePhases;
+
+impl Pass for OutlinePhases {
+    type Options = NoOptions;
+    const NAME: &'static str = "qd-outline-phases";
+    const SUMMARY: &'static str = "Make a function of each phase's body, and a launch of the phase";
+
+    fn dialects() -> Vec<DialectHandle> {
+        vec![DialectHandle::arith(), DialectHandle::func()]
+    }
+
+    fn run<'c>(module: Op<'c>, _: &NoOptions) -> Result<'c> {
+        for kernel in kernels(module) {
+            outline(kernel)?;
+            number(kernel);
+        }
+        Ok(())
+    }
+}
+
+/// All kernels at or below an op.
+pub fn kernels<'c>(op: Op<'c>) -> Vec<Op<'c>> {
+    let mut all = op.walk_all();
+    all.retain(|op| op.is("qd.grid.kernel"));
+    all
+}
+
+/// Whether an op is a step of a kernel.
+pub fn is_step(op: Op) -> bool {
+    const STEPS: [&str; 6] = [
+        "phase", "for_each", "do_while", "launch", "fill", "dispatch",
+    ];
+    let name = op.full_name();
+    name.starts_with("qd.algo.")
+        || name
+            .strip_prefix("qd.grid.")
+            .is_some_and(|name| STEPS.contains(&name))
+}
+
+/// The steps of a kernel or a loop, in program order.
+pub fn steps<'c>(sequence: Op<'c>) -> Vec<Op<'c>> {
+    let mut all = sequence.body().map(operations).unwrap_or_default();
+    all.retain(|op| is_step(*op));
+    all
+}
+
+/// Outlines every phase of a kernel.
+pub fn outline<'c>(kernel: Op<'c>) -> Result<'c> {
+    let mut phases = 0;
+    for op in kernel.nested() {
+        if op.is("qd.grid.phase") {
+            outline_phase(kernel, op, phases)?;
+            phases += 1;
+        } else if op.is("qd.grid.for_each") {
+            return Err(Diagnostic::at(
+                op,
+                "has to become a phase first: run qd-expand-for-each",
+            ));
+        } else if op.full_name().starts_with("qd.algo.") && is_step(op) && op.result_count() == 0 {
+            return Err(Diagnostic::at(
+                op,
+                "has to be expanded into phases first: run qd-to-grid",
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn outline_phase<'c>(kernel: Op<'c>, phase: Op<'c>, index: usize) -> Result<'c> {
+    let context = context_of(phase);
+    let location = phase.location();
+    let Some(body) = phase.body() else {
+        return Err(Diagnostic::at(phase, "has no body"));
+    };
+    let (constants, captured) = captures(phase);
+    let types: Vec<Type<'c>> = captured.iter().map(|v| v.r#type()).collect();
+
+    let name = unique_name(kernel, phase, index);
+    let region = Region::new();
+    region.append_block(ir::new_block(&types, location));
+    let function = InsertionPoint::Before(kernel).insert(ir::build(
+        "func.func",
+        location,
+        &[],
+        &[],
+        &[
+            ("sym_name", attributes::string(context, &name)),
+            (
+                "function_type",
+                TypeAttribute::new(FunctionType::new(context, &types, &[]).into()).into(),
+            ),
+            ("sym_visibility", attributes::string(context, "private")),
+            (
+                "qd.threads",
+                phase
+                    .attr("threads")
+                    .unwrap_or_else(|| attributes::i64(context, 256)),
+            ),
+        ],
+        vec![region],
+    ));
+    let Some(entry) = function.body() else {
+        return Err(Diagnostic::at(phase, "could not be outlined"));
+    };
+
+    let at = InsertionPoint::End(entry);
+    let mut inside = Mapping::new();
+    for constant in constants {
+        inside.clone_op(constant, at);
+    }
+    for (from, to) in captured.iter().zip(ir::arguments(entry)) {
+        inside.insert(*from, to);
+    }
+    for op in operations(body) {
+        op.move_to(at);
+        for inner in op.walk_all() {
+            for (index, operand) in inner.operand_values().into_iter().enumerate() {
+                if let Some(to) = inside.find(operand) {
+                    inner.set_operand_at(index, to);
+                }
+            }
+        }
+    }
+    at.insert(ir::build(
+        "func.return",
+        location,
+        &[],
+        &[],
+        &[],
+        Vec::new(),
+    ));
+
+    let mut operands = vec![phase.operand_values()[0]];
+    operands.extend(captured);
+    InsertionPoint::Before(phase).insert(ir::build(
+        "qd.grid.launch",
+        location,
+        &operands,
+        &[],
+        &launch_attributes(context, &name, phase),
+        Vec::new(),
+    ));
+    phase.erase();
+    Ok(())
+}
+
+fn launch_attributes<'c>(
+    context: &'c ir::Context,
+    body: &str,
+    phase: Op<'c>,
+) -> Vec<(&'static str, Attribute<'c>)> {
+    let mut named = vec![
+        ("id", attributes::i64(context, 0)),
+        ("body", attributes::symbol(context, body)),
+        ("after", attributes::i64_array(context, &[])),
+    ];
+    if let Some(name) = phase.attr("name") {
+        named.push(("qd.phase", name));
+    }
+    named
+}
+
+/// What the body of a phase uses of its surroundings, in order of first use:
+/// the constants, and everything else.
+pub(crate) fn captures<'c>(phase: Op<'c>) -> (Vec<Op<'c>>, Vec<Value<'c>>) {
+    let inner: HashSet<Key> = phase.nested().into_iter().map(OpExt::key).collect();
+    let mut blocks = HashSet::new();
+    for op in phase.walk_all() {
+        for region in 0..op.region_count() {
+            let mut block = op.region_block(region);
+            while let Some(current) = block {
+                blocks.insert(block_key(current));
+                block = current.next_in_region();
+            }
+        }
+    }
+    let is_inside = |value: Value<'c>| match value.defining_op() {
+        Some(op) => inner.contains(&op.key()),
+        None => value
+            .block_argument()
+            .is_some_and(|(block, _)| blocks.contains(&block_key(block))),
+    };
+    let (mut constants, mut captured) = (Vec::new(), Vec::new());
+    let mut seen = HashSet::new();
+    for value in phase.nested().into_iter().flat_map(OpExt::operand_values) {
+        if is_inside(value) || !seen.insert(value.key()) {
+            continue;
+        }
+        match value.defining_op() {
+            Some(op) if op.is("arith.constant") => constants.push(op),
+            _ => captured.push(value),
+        }
+    }
+    (constants, captured)
+}
+
+/// `<kernel>_<phase>_<index>`, with a further number if that is taken.
+fn unique_name<'c>(kernel: Op<'c>, phase: Op<'c>, index: usize) -> String {
+    let text = |op: Op<'c>, name: &str| op.attr(name).and_then(attributes::text);
+    let kernel_name = text(kernel, "sym_name").unwrap_or_default();
+    let phase_name: String = text(phase, "name")
+        .unwrap_or_else(|| "phase".into())
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
+        .collect();
+    let taken: HashSet<String> = kernel
+        .parent()
+        .and_then(OpExt::body)
+        .map(operations)
+        .unwrap_or_default()
+        .into_iter()
+        .filter_map(|op| text(op, "sym_name"))
+        .collect();
+    let base = format!("{kernel_name}_{phase_name}_{index}");
+    let mut name = base.clone();
+    for again in 1.. {
+        if !taken.contains(&name) {
+            break;
+        }
+        name = format!("{base}_{again}");
+    }
+    name
+}
+
+/// Numbers the launches of a kernel in program order; each waits for the one
+/// before it in its sequence.
+pub fn number(kernel: Op) {
+    fn sequence(op: Op, next: &mut i64) {
+        let mut last = None;
+        for step in steps(op) {
+            match step.full_name() {
+                "qd.grid.launch" => {
+                    set_order(step, *next, last.as_slice());
+                    last = Some(*next);
+                    *next += 1;
+                }
+                "qd.grid.do_while" => sequence(step, next),
+                _ => {}
+            }
+        }
+    }
+    sequence(kernel, &mut 0);
+}
+
+/// Sets the number of a launch and what it waits for.
+pub fn set_order(launch: Op, id: i64, after: &[i64]) {
+    let context = context_of(launch);
+    launch.set_attr("id", attributes::i64(context, id));
+    launch.set_attr("after", attributes::i64_array(context, after));
+}
+
+/// The number of a launch; nothing for any other step.
+pub fn id_of(step: Op) -> Option<i64> {
+    let launch = step.is("qd.grid.launch");
+    launch.then(|| step.attr("id").and_then(attributes::int))?
+}

@@ -1,0 +1,9 @@
+//! What launch planning knows: host expressions, memory accesses, hazards.
+//!
+//! - [`host`]: when two expressions that the host evaluates are equal;
+//! - [`access`]: which buffers a step reads and writes, and which part of them;
+//! - [`hazard`]: which step has to wait for which.
+
+pub mod access;
+pub mod hazard;
+pub mod host;

@@ -1,0 +1,386 @@
+//! Which buffers a step reads and writes, and which part of them.
+//!
+//! Inside a body, accesses are found by op name; any use that is not known, an
+//! escape through a region or a call for instance, counts as reading and
+//! writing. On the host, a buffer is followed through views to the kernel
+//! argument it is part of.
+
+use super::host::{Host, Linear};
+use qd_dialects::{
+    attributes,
+    ir::{Block, Key, Op, OpExt, Value, ValueExt, arguments, bit_width, element_type, operations},
+    melior::ir::{ValueLike, attribute::DictionaryAttribute},
+};
+use std::collections::HashMap;
+
+/// Whether something is read, written, or both.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Effect {
+    /// It is read.
+    pub reads: bool,
+    /// It is written.
+    pub writes: bool,
+}
+
+impl Effect {
+    /// Nothing happens to it.
+    pub const NONE: Self = Self {
+        reads: false,
+        writes: false,
+    };
+    /// Anything may happen to it.
+    pub const BOTH: Self = Self {
+        reads: true,
+        writes: true,
+    };
+    const READ: Self = Self {
+        reads: true,
+        writes: false,
+    };
+    const WRITE: Self = Self {
+        reads: false,
+        writes: true,
+    };
+
+    /// Either.
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            reads: self.reads || other.reads,
+            writes: self.writes || other.writes,
+        }
+    }
+}
+
+/// What an op does with a memref it is given.
+enum Use {
+    Access(Effect),
+    /// Its results are the memref, or part of it.
+    View,
+}
+
+fn use_of(op: Op, operand: usize) -> Use {
+    Use::Access(match op.full_name() {
+        "memref.load"
+        | "vector.load"
+        | "vector.transfer_read"
+        | "vector.maskedload"
+        | "vector.gather"
+        | "qd.grid.atomic.load" => Effect::READ,
+        "memref.store"
+        | "vector.store"
+        | "vector.transfer_write"
+        | "vector.maskedstore"
+        | "vector.scatter"
+        | "qd.grid.atomic.store" => Effect::WRITE,
+        "memref.dim" | "memref.rank" => Effect::NONE,
+        "memref.copy" if operand == 0 => Effect::READ,
+        "memref.copy" => Effect::WRITE,
+        name if is_view(name) => return Use::View,
+        _ => Effect::BOTH,
+    })
+}
+
+fn is_view(name: &str) -> bool {
+    const VIEWS: [&str; 9] = [
+        "memref.cast",
+        "memref.subview",
+        "memref.view",
+        "memref.reinterpret_cast",
+        "memref.expand_shape",
+        "memref.collapse_shape",
+        "memref.memory_space_cast",
+        "memref.assume_alignment",
+        "qd.grid.view",
+    ];
+    VIEWS.contains(&name)
+}
+
+/// What a body does to each of the buffers it is given. Memory that is none of
+/// them, but not the body's own either, is `other`.
+pub struct BodyEffects {
+    of: HashMap<Key, Effect>,
+    /// What it does to memory it was not given, such as globals.
+    pub other: Effect,
+}
+
+impl BodyEffects {
+    /// Of a body that takes these values from outside.
+    pub fn of<'c>(body: Block<'c>, given: &[Value<'c>]) -> Self {
+        let mut effects = Self {
+            of: HashMap::new(),
+            other: Effect::NONE,
+        };
+        // What each value is part of.
+        let mut roots: HashMap<Key, Key> = given.iter().map(|v| (v.key(), v.key())).collect();
+        for op in operations(body).into_iter().flat_map(OpExt::walk_all) {
+            if op.is("memref.get_global") || op.is("func.call") {
+                effects.other = Effect::BOTH;
+            }
+            for (index, operand) in op.operand_values().into_iter().enumerate() {
+                let Some(root) = roots.get(&operand.key()).copied() else {
+                    continue;
+                };
+                if element_type(operand.r#type()).is_none() {
+                    continue;
+                }
+                match use_of(op, index) {
+                    Use::Access(effect) => {
+                        let known = effects.of.entry(root).or_default();
+                        *known = known.or(effect);
+                    }
+                    Use::View => {
+                        for result in op.result_values() {
+                            roots.insert(result.key(), root);
+                        }
+                    }
+                }
+            }
+        }
+        effects
+    }
+
+    /// What it does to a value it was given.
+    pub fn on(&self, value: Value) -> Effect {
+        self.of.get(&value.key()).copied().unwrap_or_default()
+    }
+}
+
+/// Memory as the host sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Root {
+    /// A kernel's argument, and whether it may overlap others of its kind.
+    Argument {
+        /// Its number.
+        index: usize,
+        /// Carries `qd.may_alias`.
+        may_alias: bool,
+    },
+    /// Anything.
+    Unknown,
+}
+
+impl Root {
+    /// Whether two may share memory.
+    pub fn may_overlap(self, other: Self) -> bool {
+        match (self, other) {
+            (
+                Self::Argument {
+                    index: a,
+                    may_alias: x,
+                },
+                Self::Argument {
+                    index: b,
+                    may_alias: y,
+                },
+            ) => a == b || (x && y),
+            _ => true,
+        }
+    }
+}
+
+/// Part of a buffer: where it starts, and how long it is, in bits.
+#[derive(Clone, Debug)]
+struct Part {
+    offset: Linear,
+    size: Linear,
+}
+
+/// One access of a step.
+#[derive(Clone, Debug)]
+pub struct Access {
+    /// Which buffer.
+    pub root: Root,
+    /// What happens to it.
+    pub effect: Effect,
+    /// Which part of it; all, if that is not known.
+    part: Option<Part>,
+}
+
+impl Access {
+    /// Whether two accesses are in conflict: they may touch the same memory, and
+    /// one writes.
+    pub fn conflicts(&self, other: &Self) -> bool {
+        (self.effect.writes || other.effect.writes)
+            && (self.effect != Effect::NONE && other.effect != Effect::NONE)
+            && self.root.may_overlap(other.root)
+            && !self.is_disjoint(other)
+    }
+
+    fn is_disjoint(&self, other: &Self) -> bool {
+        // Parts of different arguments that alias cannot be compared.
+        if self.root != other.root || self.root == Root::Unknown {
+            return false;
+        }
+        let (Some(a), Some(b)) = (&self.part, &other.part) else {
+            return false;
+        };
+        let before = |a: &Part, b: &Part| {
+            let end = a.offset.plus(1, &a.size)?;
+            Some(b.offset.plus(-1, &end)?.is_not_negative())
+        };
+        before(a, b) == Some(true) || before(b, a) == Some(true)
+    }
+}
+
+/// Finds the accesses of a kernel's steps.
+pub struct Accesses<'c> {
+    kernel: Op<'c>,
+    host: Host,
+    bodies: HashMap<String, Op<'c>>,
+}
+
+impl<'c> Accesses<'c> {
+    /// For the steps of one kernel.
+    pub fn new(kernel: Op<'c>) -> Self {
+        let mut bodies = HashMap::new();
+        let siblings = kernel.parent().and_then(OpExt::body).map(operations);
+        for op in siblings.unwrap_or_default() {
+            if let Some(name) = op.attr("sym_name").and_then(attributes::text) {
+                bodies.insert(name, op);
+            }
+        }
+        Self {
+            kernel,
+            host: Host::default(),
+            bodies,
+        }
+    }
+
+    /// The host expressions seen so far.
+    pub fn host(&mut self) -> &mut Host {
+        &mut self.host
+    }
+
+    /// What a step reads and writes.
+    pub fn of(&mut self, step: Op<'c>) -> Vec<Access> {
+        let operands = step.operand_values();
+        match step.full_name() {
+            "qd.grid.launch" => self.of_launch(step, &operands[1..]),
+            "qd.grid.phase" => self.of_phase(step),
+            "qd.grid.fill" => self.of_fill(&operands),
+            "qd.grid.do_while" => {
+                let mut all = vec![self.access(operands[0], Effect::READ)];
+                for inner in crate::outline_phases::steps(step) {
+                    all.extend(self.of(inner));
+                }
+                all
+            }
+            // A dispatched kernel may do anything to what it is given.
+            _ => self.given(&operands),
+        }
+    }
+
+    fn given(&mut self, operands: &[Value<'c>]) -> Vec<Access> {
+        operands
+            .iter()
+            .filter(|v| element_type(v.r#type()).is_some())
+            .map(|v| self.access(*v, Effect::BOTH))
+            .collect()
+    }
+
+    fn of_launch(&mut self, launch: Op<'c>, operands: &[Value<'c>]) -> Vec<Access> {
+        let name = launch.attr("body").and_then(attributes::symbol_name);
+        let body = name
+            .and_then(|name| self.bodies.get(&name).copied())
+            .and_then(OpExt::body);
+        let Some(body) = body else {
+            return self.given(operands);
+        };
+        let given = arguments(body);
+        let effects = BodyEffects::of(body, &given);
+        self.pairs(operands, &given, &effects)
+    }
+
+    fn of_phase(&mut self, phase: Op<'c>) -> Vec<Access> {
+        let Some(body) = phase.body() else {
+            return Vec::new();
+        };
+        let given = crate::outline_phases::captures(phase).1;
+        let effects = BodyEffects::of(body, &given);
+        self.pairs(&given, &given, &effects)
+    }
+
+    /// `outside[i]` is what the body knows as `inside[i]`.
+    fn pairs(
+        &mut self,
+        outside: &[Value<'c>],
+        inside: &[Value<'c>],
+        effects: &BodyEffects,
+    ) -> Vec<Access> {
+        let mut all = Vec::new();
+        for (outside, inside) in outside.iter().zip(inside) {
+            if element_type(outside.r#type()).is_some() {
+                all.push(self.access(*outside, effects.on(*inside)));
+            }
+        }
+        if effects.other != Effect::NONE {
+            all.push(Access {
+                root: Root::Unknown,
+                effect: effects.other,
+                part: None,
+            });
+        }
+        all
+    }
+
+    fn of_fill(&mut self, operands: &[Value<'c>]) -> Vec<Access> {
+        let (dest, lower, upper) = (operands[0], operands[1], operands[2]);
+        let mut access = self.access(dest, Effect::WRITE);
+        let bits = element_type(dest.r#type()).map_or(0, |t| i64::from(bit_width(t)));
+        let (lower, upper) = (self.host.linear(lower), self.host.linear(upper));
+        let start = match &access.part {
+            Some(part) => Some(part.offset.clone()),
+            None => (self.root(dest).1.is_some()).then(Linear::default),
+        };
+        access.part = (|| {
+            Some(Part {
+                offset: start?.plus(bits, &lower)?,
+                size: upper.plus(-1, &lower)?.times(bits)?,
+            })
+        })();
+        vec![access]
+    }
+
+    /// An access to a whole memref that the host knows.
+    fn access(&mut self, memref: Value<'c>, effect: Effect) -> Access {
+        let (root, offset) = self.root(memref);
+        let part = offset.and_then(|offset| {
+            let op = memref.defining_op().filter(|op| op.is("qd.grid.view"))?;
+            let bits = i64::from(bit_width(element_type(memref.r#type())?));
+            let size = self.host.linear(op.operand_values()[2]).times(bits)?;
+            Some(Part { offset, size })
+        });
+        Access { root, effect, part }
+    }
+
+    /// What a memref is part of, and the bits before it, if they are known.
+    fn root(&mut self, memref: Value<'c>) -> (Root, Option<Linear>) {
+        if let Some((_, index)) = memref.block_argument() {
+            let may_alias = argument_attribute(self.kernel, index, "qd.may_alias");
+            return (Root::Argument { index, may_alias }, Some(Linear::default()));
+        }
+        let Some(op) = memref.defining_op().filter(|op| is_view(op.full_name())) else {
+            return (Root::Unknown, None);
+        };
+        let operands = op.operand_values();
+        let (root, start) = self.root(operands[0]);
+        let offset = match op.full_name() {
+            "qd.grid.view" => (|| {
+                let bits = i64::from(bit_width(element_type(operands[0].r#type())?));
+                start?.plus(bits, &self.host.linear(operands[1]))
+            })(),
+            "memref.cast" => start,
+            _ => None,
+        };
+        (root, offset)
+    }
+}
+
+/// Whether an argument of a kernel carries an attribute.
+pub fn argument_attribute(kernel: Op, index: usize, name: &str) -> bool {
+    let all = kernel.attr("arg_attrs").map(attributes::elements);
+    all.unwrap_or_default()
+        .get(index)
+        .and_then(|one| DictionaryAttribute::try_from(*one).ok())
+        .is_some_and(|one| one.element_by_name(name).is_some())
+}

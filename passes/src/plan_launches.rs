@@ -1,0 +1,138 @@
+//! `qd-plan-launches`: from phases to a graph of launches.
+//!
+//! Outlines every phase and gives each launch the launches it truly depends on:
+//! those that read or write memory it writes, or write memory it reads, without
+//! those that others already wait for. Buffers passed as different arguments
+//! do not overlap unless both carry `qd.may_alias`; parts of one buffer
+//! (`qd.grid.view`, ranges of `qd.grid.fill`) are told apart where their bounds
+//! can be compared. The body of a `do_while` is planned by itself; the loop is
+//! one step for what is around it. Steps that are no launches (`fill`,
+//! `do_while`, `dispatch`) keep their place: everything before them ends before
+//! they begin, and they end before anything after them begins.
+//!
+//! `print-plan` writes, for each kernel, its launches, what each waits for and
+//! why, to standard error.
+//!
+//! Limits: what cannot be followed (a call, a memref carried through a region)
+//! counts as read and written.
+//!
+//! Before:
+//! ```mlir
+//! qd.grid.phase "a" blocks(%g) threads(256) { READS(%x) WRITES(%y) }
+//! qd.grid.phase "b" blocks(%g) threads(256) { READS(%x) WRITES(%z) }
+//! qd.grid.phase "c" blocks(%g) threads(256) { READS(%y) WRITES(%z) }
+//! ```
+//! After:
+//! ```mlir
+//! qd.grid.launch 0 @k_a_0 blocks(%g) args(…)
+//! qd.grid.launch 1 @k_b_1 blocks(%g) args(…)
+//! qd.grid.launch 2 @k_c_2 blocks(%g) args(…) after [0, 1]
+//! ```
+
+use crate::{
+    outline_phases::{self, id_of, set_order},
+    plan::{access::Accesses, hazard},
+};
+use qd_dialects::{
+    attributes,
+    diagnostic::Result,
+    ir::{Op, OpExt},
+    melior::dialect::DialectHandle,
+    options,
+    pass::Pass,
+};
+use std::{collections::BTreeSet, fmt::Write};
+
+options! {
+    /// Options of `qd-plan-launches`.
+    pub struct PlanOptions {
+        /// write each kernel's plan to standard error
+        print_plan: bool = false,
+    }
+}
+
+/// The pass.
+pub struct PlanLaunches;
+
+impl Pass for PlanLaunches {
+    type Options = PlanOptions;
+    const NAME: &'static str = "qd-plan-launches";
+    const SUMMARY: &'static str = "Make a graph of launches of a kernel's phases";
+
+    fn dialects() -> Vec<DialectHandle> {
+        outline_phases::OutlinePhases::dialects()
+    }
+
+    fn run<'c>(module: Op<'c>, options: &PlanOptions) -> Result<'c> {
+        let mut printed = String::new();
+        for kernel in outline_phases::kernels(module) {
+            outline_phases::outline(kernel)?;
+            outline_phases::number(kernel);
+            let mut lines = String::new();
+            order(kernel, &mut Accesses::new(kernel), 1, &mut lines);
+            let _ = write!(printed, "{}{lines}", title(kernel));
+        }
+        if options.print_plan {
+            eprint!("{printed}");
+        }
+        Ok(())
+    }
+}
+
+/// Sets what each launch of a sequence waits for, and of the loops in it.
+fn order<'c>(sequence: Op<'c>, accesses: &mut Accesses<'c>, depth: usize, lines: &mut String) {
+    let planned = hazard::analyse(sequence, accesses);
+    let indent = 2 * depth;
+    for (place, step) in planned.steps.iter().enumerate() {
+        if let Some(id) = id_of(*step) {
+            let before = planned.launches[place].iter();
+            let after: Vec<i64> = before.filter_map(|on| id_of(planned.steps[*on])).collect();
+            set_order(*step, id, &after);
+        }
+        let _ = writeln!(lines, "{:indent$}{}", "", describe(*step));
+        for wait in &planned.waits[place] {
+            let on = describe(planned.steps[wait.on]);
+            let _ = writeln!(lines, "{:indent$}    after {on}: {}", "", wait.why);
+        }
+        if step.is("qd.grid.do_while") {
+            order(*step, accesses, depth + 1, lines);
+        }
+    }
+}
+
+fn text(op: Op, name: &str) -> String {
+    op.attr(name).and_then(attributes::text).unwrap_or_default()
+}
+
+fn describe(step: Op) -> String {
+    match step.full_name() {
+        "qd.grid.launch" => {
+            let body = step.attr("body").and_then(attributes::symbol_name);
+            let id = id_of(step).unwrap_or_default();
+            format!("launch {id} @{}", body.unwrap_or_default())
+        }
+        name => name.trim_start_matches("qd.grid.").to_string(),
+    }
+}
+
+fn title(kernel: Op) -> String {
+    let launches: Vec<Op> = kernel
+        .nested()
+        .into_iter()
+        .filter(|op| op.is("qd.grid.launch"))
+        .collect();
+    let bodies: BTreeSet<_> = launches
+        .iter()
+        .filter_map(|l| l.attr("body").and_then(attributes::symbol_name))
+        .collect();
+    format!(
+        "plan of @{}: {} of {}\n",
+        text(kernel, "sym_name"),
+        count(launches.len(), "launch", "launches"),
+        count(bodies.len(), "body", "bodies"),
+    )
+}
+
+fn count(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
