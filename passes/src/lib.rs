@@ -7,6 +7,7 @@ pub mod expand_for_each;
 pub mod outline_phases;
 pub mod plan;
 pub mod plan_launches;
+pub mod tile;
 pub mod uniformity;
 
 use qd_dialects::pass;
@@ -16,4 +17,5 @@ pub fn register() {
     pass::register::<expand_for_each::ExpandForEach>();
     pass::register::<outline_phases::OutlinePhases>();
     pass::register::<plan_launches::PlanLaunches>();
+    pass::register::<tile::Tile>();
 }

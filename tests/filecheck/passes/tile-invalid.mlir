@@ -1,0 +1,16 @@
+// A wave that there is not, or that does not fit the code, is an error.
+
+// RUN: qd-opt %s --qd-tile=wave=32 --split-input-file --verify-diagnostics
+
+qd.grid.kernel @too_large(%g: index, %v: i32) {
+  qd.grid.phase blocks(%g) threads(64) {
+    // expected-error @+1 {{'qd.simt.reduce_all' op works on tiles of 64 lanes, but a subgroup has 32}}
+    %0 = qd.simt.reduce_all add %v tile(6) : i32
+  }
+}
+
+// -----
+
+// expected-error @+1 {{'builtin.module' op has been tiled for subgroups of 64, and cannot be for 32}}
+module attributes {qd.wave = 64 : i64} {
+}
