@@ -9,7 +9,7 @@ pub mod convert;
 pub mod emit;
 pub mod targets;
 
-pub use emit::{CompileError, Emit, compile, translate};
+pub use emit::{CompileError, Emit, compile, reflect, translate};
 
 /// Makes every pass and pipeline of this crate reachable by name. Once a
 /// process.

@@ -5,6 +5,9 @@ mod expr;
 mod lengths;
 mod llvm;
 mod plan;
+mod reflect;
+
+pub use reflect::reflect;
 
 use crate::targets::Target;
 use melior::ir::Module;
@@ -81,7 +84,7 @@ struct Compiled {
 /// Runs the ladder down to the LLVM dialect; the plan is read off on the way.
 fn lower(module: &mut Module<'_>, target: &str) -> Result<Compiled, CompileError> {
     let parsed = Target::parse(target).map_err(CompileError::Target)?;
-    let lengths = lengths::lengths(handle(module));
+    let reflected = reflect(module)?;
     pipeline(module, &format!("qd-to-tiled{{target={target}}}"))?;
     let wave = handle_attr(module, "qd.wave").unwrap_or(0) as u32;
     let mut kernels = match plan::kernels(handle(module)) {
@@ -92,15 +95,10 @@ fn lower(module: &mut Module<'_>, target: &str) -> Result<Compiled, CompileError
             return Err(CompileError::Pipeline(message));
         }
     };
+    // Sizes and roles are read off before algorithms are expanded.
     for kernel in &mut kernels {
-        let known = lengths
-            .get(&kernel.name)
-            .map(Vec::as_slice)
-            .unwrap_or_default();
-        for (argument, bounds) in kernel.arguments.iter_mut().zip(known) {
-            argument.length = bounds.minimum.clone();
-            argument.minimum = bounds.minimum.clone();
-            argument.limit = bounds.limit.clone();
+        if let Some(source) = reflected.iter().find(|r| r.name == kernel.name) {
+            kernel.arguments.clone_from(&source.arguments);
         }
     }
     pipeline(module, llvm::PIPELINE)?;

@@ -69,6 +69,7 @@ pub fn arguments<'c>(kernel: Op<'c>) -> Result<'c, Vec<Argument>> {
                 length: None,
                 minimum: None,
                 limit: None,
+                is_input: false,
             })
         })
         .collect()

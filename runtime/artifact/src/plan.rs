@@ -29,6 +29,9 @@ pub struct Argument {
     /// Rows that it must have at least: scratch, by its algorithms' sizing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minimum: Option<Expr>,
+    /// Whether the kernel reads it before it writes it: a caller has to give it.
+    #[serde(default)]
+    pub is_input: bool,
     /// A live count: the largest value that is within the capacity and the
     /// buffers of every algorithm that reads it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -135,6 +135,7 @@ fn buffer(name: &str, dtype: Dtype, shape: &[Option<u64>]) -> Parameter {
         length: None,
         minimum: None,
         limit: None,
+        is_input: true,
     }
 }
 

@@ -1,0 +1,205 @@
+//! What tools need to know of a kernel's arguments, at any level above the
+//! target's.
+
+use super::{CompileError, handle, lengths, plan};
+use melior::ir::Module;
+use qd_artifact::Kernel;
+use qd_dialects::{
+    attributes,
+    ir::{Block, Op, OpExt, Value, ValueExt, arguments, operations},
+    melior,
+};
+
+/// The module's kernels and their arguments, without steps.
+///
+/// # Errors
+///
+/// An argument that no data file can hold; said through the context's
+/// diagnostic handlers.
+pub fn reflect(module: &Module<'_>) -> Result<Vec<Kernel>, CompileError> {
+    let module = handle(module);
+    let lengths = lengths::lengths(module);
+    let kernels = symbols(module, "qd.grid.kernel").map(|(name, op)| {
+        let mut arguments = plan::arguments(op).map_err(|diagnostic| {
+            let message = diagnostic.message().to_string();
+            diagnostic.emit();
+            CompileError::Pipeline(message)
+        })?;
+        let bounds = lengths.get(&name).map(Vec::as_slice).unwrap_or_default();
+        for (argument, bounds) in arguments.iter_mut().zip(bounds) {
+            argument.length = bounds.minimum.clone();
+            argument.minimum = bounds.minimum.clone();
+            argument.limit = bounds.limit.clone();
+        }
+        let body = op.body().expect("a kernel's body");
+        for (argument, first) in arguments.iter_mut().zip(first_accesses(module, body)) {
+            argument.is_input = first == Some(Access::Read);
+        }
+        Ok(Kernel {
+            name,
+            arguments,
+            steps: Vec::new(),
+        })
+    });
+    kernels.collect()
+}
+
+/// The operations of one kind that have a symbol.
+fn symbols<'c>(module: Op<'c>, kind: &str) -> impl Iterator<Item = (String, Op<'c>)> {
+    let body = module.body().expect("a module's body");
+    operations(body)
+        .into_iter()
+        .filter(move |op| op.is(kind))
+        .map(|op| {
+            let name = op.attr("sym_name").and_then(attributes::text);
+            (name.unwrap_or_default(), op)
+        })
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Access {
+    Read,
+    Write,
+}
+
+/// What is done first with each argument of a block, in the order of the text:
+/// loops and branches are taken to run.
+fn first_accesses(module: Op<'_>, block: Block<'_>) -> Vec<Option<Access>> {
+    let mut first = First {
+        module,
+        block,
+        accesses: vec![None; arguments(block).len()],
+    };
+    for op in operations(block) {
+        first.visit(op);
+    }
+    first.accesses
+}
+
+struct First<'c> {
+    module: Op<'c>,
+    block: Block<'c>,
+    accesses: Vec<Option<Access>>,
+}
+
+impl<'c> First<'c> {
+    /// Notes an access to the argument behind a value, if there is one.
+    fn note(&mut self, value: Value<'c>, access: Access) {
+        let mut base = value;
+        while let Some(op) = base.defining_op() {
+            match op.operand_values().first() {
+                Some(source) if is_view(op.full_name()) => base = *source,
+                _ => return,
+            }
+        }
+        if let Some((block, argument)) = base.block_argument()
+            && block == self.block
+        {
+            self.accesses[argument].get_or_insert(access);
+        }
+    }
+
+    fn note_all(&mut self, values: &[Value<'c>], access: Access) {
+        for value in values {
+            self.note(*value, access);
+        }
+    }
+
+    fn visit(&mut self, op: Op<'c>) {
+        let name = op.full_name();
+        let operands = op.operand_values();
+        // The flag of a loop is read when its body has run.
+        let flag_at_end = name == "qd.grid.do_while";
+        if let Some(algorithm) = name.strip_prefix("qd.algo.") {
+            self.algorithm(algorithm, op);
+        } else if let Some(written) = stored_to(name) {
+            self.note(operands[written], Access::Write);
+        } else if matches!(name, "qd.grid.launch" | "qd.grid.dispatch") {
+            self.call(op);
+            return;
+        } else if !is_view(name) && name != "memref.dim" && !flag_at_end {
+            self.note_all(&operands, Access::Read);
+        }
+        for inner in children(op) {
+            self.visit(inner);
+        }
+        if flag_at_end {
+            self.note_all(&operands, Access::Read);
+        }
+    }
+
+    /// Workspace counts as written: it arrives uninitialised.
+    fn algorithm(&mut self, name: &str, op: Op<'c>) {
+        let flat = op.operand_values();
+        let groups = op.operand_segments();
+        let of = |groups: &[Vec<Value<'c>>], which: &[usize]| -> Vec<Value<'c>> {
+            which.iter().filter_map(|i| groups.get(*i)).flatten().copied().collect()
+        };
+        // By operand, or by group of operands where the op has groups.
+        let (reads, writes): (&[usize], &[usize]) = match name {
+            "reduce" | "exclusive_scan" | "inclusive_scan" => (&[0, 3], &[1, 2]),
+            "select" | "partition" => (&[0, 1, 5], &[2, 3, 4]),
+            "sort" => (&[0, 2, 5], &[1, 3, 4]),
+            "reduce_by_key" => (&[0, 1, 6], &[2, 3, 4, 5]),
+            _ => return self.note_all(&flat, Access::Read),
+        };
+        self.note_all(&of(&groups, reads), Access::Read);
+        self.note_all(&of(&groups, writes), Access::Write);
+    }
+
+    /// What a launched body or a dispatched kernel does with its arguments.
+    fn call(&mut self, op: Op<'c>) {
+        let operands = op.operand_values();
+        let (callees, arguments) = if op.is("qd.grid.launch") {
+            (vec![op], &operands[1..])
+        } else {
+            (op.body().map(operations).unwrap_or_default(), &operands[..])
+        };
+        for callee in callees {
+            let attribute = callee.attr("body").or_else(|| callee.attr("callee"));
+            let Some(name) = attribute.and_then(attributes::symbol_name) else {
+                continue;
+            };
+            let found = ["func.func", "qd.grid.kernel"]
+                .into_iter()
+                .flat_map(|kind| symbols(self.module, kind))
+                .find(|(symbol, _)| *symbol == name);
+            let Some(body) = found.and_then(|(_, op)| op.body()) else {
+                continue;
+            };
+            for (value, access) in arguments.iter().zip(first_accesses(self.module, body)) {
+                if let Some(access) = access {
+                    self.note(*value, access);
+                }
+            }
+        }
+    }
+}
+
+/// The operations directly in an operation's regions.
+fn children(op: Op<'_>) -> Vec<Op<'_>> {
+    let blocks = (0..).map_while(|i| op.region_block(i));
+    blocks.flat_map(operations).collect()
+}
+
+/// Whether the result is the first operand, or part of it, by another name.
+fn is_view(name: &str) -> bool {
+    matches!(
+        name,
+        "qd.grid.view"
+            | "memref.cast"
+            | "memref.subview"
+            | "memref.reinterpret_cast"
+            | "memref.collapse_shape"
+            | "memref.expand_shape"
+    )
+}
+
+/// Which operand of a store or a fill is the buffer.
+fn stored_to(name: &str) -> Option<usize> {
+    match name {
+        "memref.store" | "qd.grid.atomic.store" | "vector.store" => Some(1),
+        "qd.grid.fill" => Some(0),
+        _ => None,
+    }
+}
