@@ -36,7 +36,11 @@ impl fmt::Display for Fault {
         }
         f.write_str(&self.message)?;
         for note in &self.notes {
-            write!(f, "\n{}: note: '{}' {}", note.location, note.operation, note.message)?;
+            write!(
+                f,
+                "\n{}: note: '{}' {}",
+                note.location, note.operation, note.message
+            )?;
         }
         Ok(())
     }
@@ -79,7 +83,11 @@ pub(crate) struct Trap {
 
 impl Trap {
     pub fn new(message: impl Into<String>) -> Box<Self> {
-        Box::new(Self { message: message.into(), other: None, site: None })
+        Box::new(Self {
+            message: message.into(),
+            other: None,
+            site: None,
+        })
     }
 
     /// The fault this is, for an instruction of `site`.

@@ -71,7 +71,11 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { wave: 32, schedule: Schedule::InOrder, fuel: 1 << 32 }
+        Self {
+            wave: 32,
+            schedule: Schedule::InOrder,
+            fuel: 1 << 32,
+        }
     }
 }
 
@@ -98,7 +102,10 @@ pub fn interpret(
         return Err(Fault {
             location: String::new(),
             operation: String::new(),
-            message: format!("a subgroup has 4, 8, 16, 32 or 64 lanes, not {}", options.wave),
+            message: format!(
+                "a subgroup has 4, 8, 16, 32 or 64 lanes, not {}",
+                options.wave
+            ),
             notes: Vec::new(),
         });
     }
@@ -114,7 +121,12 @@ pub fn interpret(
             Argument::Buffer(buffer) => {
                 let slot = device.len() as u32;
                 device.push(Allocation::of_buffer(buffer));
-                memrefs.add(Memref::whole(Space::Device, slot, buffer.element, &buffer.shape))
+                memrefs.add(Memref::whole(
+                    Space::Device,
+                    slot,
+                    buffer.element,
+                    &buffer.shape,
+                ))
             }
         });
     }
@@ -160,7 +172,10 @@ fn check_argument(parameter: &Parameter, argument: &Argument) -> Result<(), Stri
     match (parameter, argument) {
         (Parameter::Scalar(element), Argument::Scalar(scalar)) => {
             if *element != scalar.element {
-                return Err(format!("is an {} where the kernel takes {element}", scalar.element));
+                return Err(format!(
+                    "is an {} where the kernel takes {element}",
+                    scalar.element
+                ));
             }
         }
         (Parameter::Memref { element, shape }, Argument::Buffer(buffer)) => {
@@ -170,7 +185,9 @@ fn check_argument(parameter: &Parameter, argument: &Argument) -> Result<(), Stri
                     buffer.element
                 ));
             }
-            let fits = |(wanted, size): (&Option<usize>, &usize)| wanted.is_none_or(|wanted| wanted == *size);
+            let fits = |(wanted, size): (&Option<usize>, &usize)| {
+                wanted.is_none_or(|wanted| wanted == *size)
+            };
             if shape.len() != buffer.shape.len() || !shape.iter().zip(&buffer.shape).all(fits) {
                 return Err(format!(
                     "has shape {:?}, which does not fit the kernel's memref",
@@ -186,7 +203,9 @@ fn check_argument(parameter: &Parameter, argument: &Argument) -> Result<(), Stri
             }
         }
         (Parameter::Scalar(element), Argument::Buffer(_)) => {
-            return Err(format!("is a buffer where the kernel takes a scalar {element}"));
+            return Err(format!(
+                "is a buffer where the kernel takes a scalar {element}"
+            ));
         }
         (Parameter::Memref { .. }, Argument::Scalar(_)) => {
             return Err("is a scalar where the kernel takes a buffer".to_string());

@@ -42,7 +42,14 @@ impl Memref {
         for at in (1..sizes.len()).rev() {
             strides[at - 1] = strides[at] * sizes[at];
         }
-        Self { space, slot, element, offset: 0, sizes, strides: strides.into() }
+        Self {
+            space,
+            slot,
+            element,
+            offset: 0,
+            sizes,
+            strides: strides.into(),
+        }
     }
 
     /// The byte at which the element of these indices starts.
@@ -173,7 +180,7 @@ impl Allocation {
                 self.data.len()
             )));
         }
-        if byte as usize % size != 0 {
+        if !(byte as usize).is_multiple_of(size) {
             return Err(Trap::new(format!(
                 "is misaligned: {size} bytes at byte {byte} of the allocation"
             )));
@@ -187,7 +194,10 @@ impl Allocation {
     pub fn read(&self, byte: i64, size: usize) -> Option<u64> {
         let byte = byte as usize;
         let units = byte / self.unit..(byte + size).div_ceil(self.unit);
-        self.known[units].iter().all(|&known| known).then(|| bits_of(&self.data[byte..byte + size]))
+        self.known[units]
+            .iter()
+            .all(|&known| known)
+            .then(|| bits_of(&self.data[byte..byte + size]))
     }
 
     /// Writes a value at a byte whose bounds have been checked.

@@ -48,7 +48,9 @@ pub(crate) enum Form {
     Rotate,
     SubgroupSync,
     SubgroupFence,
-    Vote { all: bool },
+    Vote {
+        all: bool,
+    },
     AllEqual,
     Ballot,
     BallotFirstN,
@@ -76,7 +78,9 @@ pub(crate) enum Form {
     Variant,
     Reduce,
     Scan(Algorithm),
-    Compact { rest: bool },
+    Compact {
+        rest: bool,
+    },
     Sort,
     ReduceByKey,
     ParallelSort,

@@ -145,7 +145,10 @@ pub struct Scalar {
 
 impl<T: Native> From<T> for Scalar {
     fn from(value: T) -> Self {
-        Self { element: T::ELEMENT, bits: value.to_bits() }
+        Self {
+            element: T::ELEMENT,
+            bits: value.to_bits(),
+        }
     }
 }
 
@@ -170,12 +173,20 @@ impl Buffer {
         for value in values {
             data.extend_from_slice(&value.to_bits().to_le_bytes()[..size]);
         }
-        Self { element: T::ELEMENT, shape: vec![values.len()], data, known: Vec::new() }
+        Self {
+            element: T::ELEMENT,
+            shape: vec![values.len()],
+            data,
+            known: Vec::new(),
+        }
     }
 
     /// A buffer of rank 0, such as a live count.
     pub fn scalar<T: Native>(value: T) -> Self {
-        Self { shape: Vec::new(), ..Self::from_slice(&[value]) }
+        Self {
+            shape: Vec::new(),
+            ..Self::from_slice(&[value])
+        }
     }
 
     /// A buffer whose elements hold nothing yet, as scratch arrives: reading
@@ -192,8 +203,10 @@ impl Buffer {
 
     /// The same elements in another shape; `None` if their number differs.
     pub fn reshaped(self, shape: &[usize]) -> Option<Self> {
-        (shape.iter().product::<usize>() == self.len())
-            .then(|| Self { shape: shape.to_vec(), ..self })
+        (shape.iter().product::<usize>() == self.len()).then(|| Self {
+            shape: shape.to_vec(),
+            ..self
+        })
     }
 
     /// The number of elements.
@@ -219,8 +232,16 @@ impl Buffer {
     ///
     /// If the buffer does not hold elements of type `T`.
     pub fn to_vec<T: Native>(&self) -> Vec<T> {
-        assert_eq!(self.element, T::ELEMENT, "the buffer holds {} elements", self.element);
-        self.data.chunks_exact(T::ELEMENT.bytes()).map(|bytes| T::from_bits(bits_of(bytes))).collect()
+        assert_eq!(
+            self.element,
+            T::ELEMENT,
+            "the buffer holds {} elements",
+            self.element
+        );
+        self.data
+            .chunks_exact(T::ELEMENT.bytes())
+            .map(|bytes| T::from_bits(bits_of(bytes)))
+            .collect()
     }
 }
 

@@ -10,9 +10,18 @@ use crate::{
 use melior::ir::{ValueLike, operation::OperationLike};
 
 impl<'c: 'm, 'm> Decoder<'c, 'm> {
-    pub(super) fn algorithm(&mut self, host: &Host, op: Op<'c, 'm>, form: Form) -> Result<Algo, Fault> {
+    pub(super) fn algorithm(
+        &mut self,
+        host: &Host,
+        op: Op<'c, 'm>,
+        form: Form,
+    ) -> Result<Algo, Fault> {
         let limits = |scratch: Vec<u32>, count: u32| -> Result<Option<Limits>, Fault> {
-            Ok(Some(Limits { scratch, count, depth: depth(op)? }))
+            Ok(Some(Limits {
+                scratch,
+                count,
+                depth: depth(op)?,
+            }))
         };
         match form {
             Form::Reduce | Form::Scan(_) => {
@@ -20,15 +29,19 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
                 let &[inputs, outputs, scratch, 1] = &segments[..] else {
                     return Err(read::fault(op, "has operands that do not add up"));
                 };
-                let elements = (0..inputs).map(|index| element_at(op, index)).collect::<Result<Vec<_>, _>>()?;
+                let elements = (0..inputs)
+                    .map(|index| element_at(op, index))
+                    .collect::<Result<Vec<_>, _>>()?;
                 let combiner = self.combiner(op, &elements)?;
                 let scratch_from = inputs + outputs;
                 let limits = limits(
                     host.regs(op, scratch_from..scratch_from + scratch)?,
                     host.reg(op, scratch_from + scratch)?,
                 )?;
-                let (inputs, outputs) =
-                    (host.regs(op, 0..inputs)?, host.regs(op, inputs..scratch_from)?);
+                let (inputs, outputs) = (
+                    host.regs(op, 0..inputs)?,
+                    host.regs(op, inputs..scratch_from)?,
+                );
                 let op = match form {
                     Form::Scan(which) => AlgoOp::Scan {
                         inclusive: which == Algorithm::InclusiveScan,
@@ -36,7 +49,11 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
                         outputs,
                         combiner,
                     },
-                    _ => AlgoOp::Reduce { inputs, outputs, combiner },
+                    _ => AlgoOp::Reduce {
+                        inputs,
+                        outputs,
+                        combiner,
+                    },
                 };
                 Ok(Algo { op, limits })
             }
@@ -85,7 +102,9 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
             _ => Ok(Algo {
                 op: AlgoOp::Sort {
                     keys: host.reg(op, 0)?,
-                    values: (op.operand_count() > 1).then(|| host.reg(op, 1)).transpose()?,
+                    values: (op.operand_count() > 1)
+                        .then(|| host.reg(op, 1))
+                        .transpose()?,
                     temporaries: Vec::new(),
                     unsigned: op.has_attribute("is_unsigned"),
                     end_bit: None,
@@ -99,12 +118,17 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
 fn depth(op: Op) -> Result<u32, Fault> {
     match read::required_u32(op, "log256_max_n")? {
         depth @ 1..=4 => Ok(depth),
-        depth => Err(read::fault(op, format!("has log256_max_n = {depth}, but 1 to 4 are possible"))),
+        depth => Err(read::fault(
+            op,
+            format!("has log256_max_n = {depth}, but 1 to 4 are possible"),
+        )),
     }
 }
 
 /// Element type of a buffer operand.
 fn element_at(op: Op, index: usize) -> Result<Element, Fault> {
-    let value = op.operand(index).map_err(|_| read::fault(op, format!("lacks operand {index}")))?;
+    let value = op
+        .operand(index)
+        .map_err(|_| read::fault(op, format!("lacks operand {index}")))?;
     read::memref(op, value.r#type()).map(|(element, _)| element)
 }

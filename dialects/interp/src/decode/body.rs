@@ -36,13 +36,26 @@ pub(super) struct Body<'o> {
 
 impl<'o> Body<'o> {
     pub fn new(setting: Setting, outer: Option<&'o HashMap<usize, Reg>>) -> Self {
-        Self { code: Code::default(), setting, values: HashMap::new(), outer, calls: Vec::new() }
+        Self {
+            code: Code::default(),
+            setting,
+            values: HashMap::new(),
+            outer,
+            calls: Vec::new(),
+        }
     }
 
     /// A host body whose registers go on from those before it.
     pub fn host(values: HashMap<usize, Reg>, registers: Reg) -> Self {
-        let code = Code { registers, ..Code::default() };
-        Self { values, code, ..Self::new(Setting::Host, None) }
+        let code = Code {
+            registers,
+            ..Code::default()
+        };
+        Self {
+            values,
+            code,
+            ..Self::new(Setting::Host, None)
+        }
     }
 
     /// The host's values, to go on with.
@@ -90,19 +103,24 @@ impl<'o> Body<'o> {
     }
 
     pub fn results(&mut self, op: Op) -> Result<Box<[Reg]>, Fault> {
-        (0..op.result_count()).map(|index| self.result(op, index)).collect()
+        (0..op.result_count())
+            .map(|index| self.result(op, index))
+            .collect()
     }
 
     /// Lets a register stand for a result.
     pub fn bind_result(&mut self, op: Op, index: usize, reg: Reg) -> Result<(), Fault> {
-        let result =
-            op.result(index).map_err(|_| read::fault(op, format!("lacks result {index}")))?;
+        let result = op
+            .result(index)
+            .map_err(|_| read::fault(op, format!("lacks result {index}")))?;
         self.values.insert(read::identity(result.into()), reg);
         Ok(())
     }
 
     pub fn bind_results(&mut self, op: Op, regs: &[Reg]) -> Result<(), Fault> {
-        regs.iter().enumerate().try_for_each(|(index, &reg)| self.bind_result(op, index, reg))
+        regs.iter()
+            .enumerate()
+            .try_for_each(|(index, &reg)| self.bind_result(op, index, reg))
     }
 
     /// Lets a register stand for a block's argument.
@@ -127,8 +145,12 @@ impl<'o> Body<'o> {
 
     /// Copies, unless there is nothing to copy.
     pub fn copy(&mut self, site: SiteId, to: &[Reg], from: &[Reg]) {
-        let pairs: Box<[_]> =
-            to.iter().copied().zip(from.iter().copied()).filter(|(to, from)| to != from).collect();
+        let pairs: Box<[_]> = to
+            .iter()
+            .copied()
+            .zip(from.iter().copied())
+            .filter(|(to, from)| to != from)
+            .collect();
         if !pairs.is_empty() {
             self.emit(site, Instruction::Copy { pairs });
         }
@@ -217,16 +239,25 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
     }
 
     /// A combiner: the kind, or the region of an operation.
-    pub(super) fn combiner(&mut self, op: Op<'c, 'm>, elements: &[Element]) -> Result<Combiner, Fault> {
+    pub(super) fn combiner(
+        &mut self,
+        op: Op<'c, 'm>,
+        elements: &[Element],
+    ) -> Result<Combiner, Fault> {
         if elements.len() > 64 {
             return Err(read::fault(op, "combines more than 64 values at once"));
         }
         if let Some(kind) = read::kind(op)? {
-            let element = *elements.first().ok_or_else(|| read::fault(op, "combines nothing"))?;
+            let element = *elements
+                .first()
+                .ok_or_else(|| read::fault(op, "combines nothing"))?;
             return Ok(Combiner::Kind(kind, element));
         }
         let Some(block) = block(op, 0)? else {
-            return Err(read::fault(op, "has neither a combining kind nor a combiner region"));
+            return Err(read::fault(
+                op,
+                "has neither a combining kind nor a combiner region",
+            ));
         };
         let mut body = Body::new(Setting::Combiner, None);
         let mut parameters = Vec::new();
@@ -251,9 +282,17 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
             })
             .collect::<Result<Vec<_>, _>>()?;
         if parameters.len() != 2 * elements.len() || results.len() != elements.len() {
-            return Err(read::fault(op, "has a combiner that does not fit its operands"));
+            return Err(read::fault(
+                op,
+                "has a combiner that does not fit its operands",
+            ));
         }
-        let region = CombinerRegion { code: body.code, parameters, results, identities };
+        let region = CombinerRegion {
+            code: body.code,
+            parameters,
+            results,
+            identities,
+        };
         Ok(Combiner::Region(Box::new(region)))
     }
 }

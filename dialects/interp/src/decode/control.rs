@@ -10,7 +10,12 @@ use crate::{
 use melior::ir::{BlockLike, operation::OperationLike};
 
 impl<'c: 'm, 'm> Decoder<'c, 'm> {
-    pub(super) fn control(&mut self, body: &mut Body, op: Op<'c, 'm>, form: Form) -> Result<(), Fault> {
+    pub(super) fn control(
+        &mut self,
+        body: &mut Body,
+        op: Op<'c, 'm>,
+        form: Form,
+    ) -> Result<(), Fault> {
         let site = self.site(op);
         match form {
             Form::If => self.if_op(body, op, site),
@@ -34,7 +39,13 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
     fn if_op(&mut self, body: &mut Body, op: Op<'c, 'm>, site: SiteId) -> Result<(), Fault> {
         let condition = body.operand(op, 0)?;
         let results: Vec<Reg> = (0..op.result_count()).map(|_| body.fresh()).collect();
-        let test = body.emit_forward(site, Instruction::If { condition, otherwise: 0 });
+        let test = body.emit_forward(
+            site,
+            Instruction::If {
+                condition,
+                otherwise: 0,
+            },
+        );
         let values = self.yielding(body, op, 0, 0)?;
         body.copy(site, &results, &values);
         body.land(test);
@@ -62,16 +73,37 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
         for (index, &reg) in carried.iter().enumerate() {
             body.bind_argument(op, block, index + 1, reg)?;
         }
-        body.emit(site, Instruction::EnterLoop { step: Some((step, element)) });
+        body.emit(
+            site,
+            Instruction::EnterLoop {
+                step: Some((step, element)),
+            },
+        );
         body.copy(site, &[counter], &[lower]);
         body.copy(site, &carried, &initial);
         let head = body.here();
-        let test = body.emit_forward(site, Instruction::ForTest { counter, bound, element, unsigned, exit: 0 });
+        let test = body.emit_forward(
+            site,
+            Instruction::ForTest {
+                counter,
+                bound,
+                element,
+                unsigned,
+                exit: 0,
+            },
+        );
         let values = self.yielding(body, op, 0, 0)?;
         body.copy(site, &carried, &values);
         let next = body.emit_forward(
             site,
-            Instruction::ForStep { counter, step, element, unsigned, head, exit: 0 },
+            Instruction::ForStep {
+                counter,
+                step,
+                element,
+                unsigned,
+                head,
+                exit: 0,
+            },
         );
         body.land(test);
         body.land(next);
@@ -117,7 +149,13 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
         let mut turns = Vec::new();
         for (index, &case) in cases.iter().enumerate() {
             let constant = body.fresh();
-            body.emit(site, Instruction::Constant { dst: constant, bits: case as u64 });
+            body.emit(
+                site,
+                Instruction::Constant {
+                    dst: constant,
+                    bits: case as u64,
+                },
+            );
             let condition = body.fresh();
             body.emit(
                 site,
@@ -129,7 +167,13 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
                     b: constant,
                 },
             );
-            let test = body.emit_forward(site, Instruction::If { condition, otherwise: 0 });
+            let test = body.emit_forward(
+                site,
+                Instruction::If {
+                    condition,
+                    otherwise: 0,
+                },
+            );
             let values = self.yielding(body, op, index + 1, 0)?;
             body.copy(site, &results, &values);
             body.land(test);
@@ -147,12 +191,18 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
     fn call(&mut self, body: &mut Body, op: Op<'c, 'm>) -> Result<(), Fault> {
         let callee = read::symbol(op, "callee")?;
         let Some(&function) = self.symbols.get(&callee) else {
-            return Err(read::fault(op, format!("calls '{callee}', which is not in this module")));
+            return Err(read::fault(
+                op,
+                format!("calls '{callee}', which is not in this module"),
+            ));
         };
         let arguments = body.operands(op, 0..op.operand_count())?;
         let results = body.inlined(op, &callee, |body| {
             let Some(entry) = block(function, 0)? else {
-                return Err(read::fault(op, format!("calls '{callee}', which has no body")));
+                return Err(read::fault(
+                    op,
+                    format!("calls '{callee}', which has no body"),
+                ));
             };
             for (index, &reg) in arguments.iter().enumerate() {
                 body.bind_argument(function, entry, index, reg)?;

@@ -9,32 +9,50 @@ use crate::{
 use melior::ir::{ValueLike, operation::OperationLike};
 
 impl<'c: 'm, 'm> Decoder<'c, 'm> {
-    pub(super) fn memory(&mut self, body: &mut Body, op: Op<'c, 'm>, form: Form) -> Result<(), Fault> {
+    pub(super) fn memory(
+        &mut self,
+        body: &mut Body,
+        op: Op<'c, 'm>,
+        form: Form,
+    ) -> Result<(), Fault> {
         let site = self.site(op);
         let count = op.operand_count();
         let instruction = match form {
             Form::Load => {
                 let (memref, indices) = (body.operand(op, 0)?, body.operands(op, 1..count)?);
                 read::memref(op, operand_type(op, 0)?)?;
-                Instruction::Load { dst: body.result(op, 0)?, memref, indices }
+                Instruction::Load {
+                    dst: body.result(op, 0)?,
+                    memref,
+                    indices,
+                }
             }
             Form::Store => {
                 read::memref(op, operand_type(op, 1)?)?;
                 let (value, memref) = (body.operand(op, 0)?, body.operand(op, 1)?);
-                Instruction::Store { value, memref, indices: body.operands(op, 2..count)? }
+                Instruction::Store {
+                    value,
+                    memref,
+                    indices: body.operands(op, 2..count)?,
+                }
             }
             Form::Alloca => {
-                let result = op.result(0).map_err(|_| read::fault(op, "lacks a result"))?;
+                let result = op
+                    .result(0)
+                    .map_err(|_| read::fault(op, "lacks a result"))?;
                 let (element, shape) = read::static_memref(op, result.r#type())?;
                 body.code.private.push((element, shape.iter().product()));
                 let slot = body.code.private.len() as u32 - 1;
-                Instruction::Alloca { dst: body.result(op, 0)?, slot, shape: shape.into() }
+                Instruction::Alloca {
+                    dst: body.result(op, 0)?,
+                    slot,
+                    shape: shape.into(),
+                }
             }
             Form::AtomicRmw => {
                 let number = read::required_integer(op, "kind")?;
-                let which = upstream_kind(number).ok_or_else(|| {
-                    read::fault(op, format!("has the unknown kind {number}"))
-                })?;
+                let which = upstream_kind(number)
+                    .ok_or_else(|| read::fault(op, format!("has the unknown kind {number}")))?;
                 // Upstream's has no order: nothing may rest on one.
                 self.atomic(body, op, which, Scope::Device, Order::Relaxed)?
             }
@@ -75,10 +93,14 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
         };
         let (element, _) = read::memref(op, operand_type(op, values)?)?;
         let expected = (values == 2).then(|| body.operand(op, 0)).transpose()?;
-        let value = (values > 0).then(|| body.operand(op, values - 1)).transpose()?;
+        let value = (values > 0)
+            .then(|| body.operand(op, values - 1))
+            .transpose()?;
         let memref = body.operand(op, values)?;
         let indices = body.operands(op, values + 1..op.operand_count())?;
-        let dst = (op.result_count() > 0).then(|| body.result(op, 0)).transpose()?;
+        let dst = (op.result_count() > 0)
+            .then(|| body.result(op, 0))
+            .transpose()?;
         Ok(Instruction::Atomic(Box::new(Atomic {
             op: which,
             element,
@@ -92,23 +114,44 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
         })))
     }
 
-    pub(super) fn descriptor(&mut self, body: &mut Body, op: Op<'c, 'm>, form: Form) -> Result<(), Fault> {
+    pub(super) fn descriptor(
+        &mut self,
+        body: &mut Body,
+        op: Op<'c, 'm>,
+        form: Form,
+    ) -> Result<(), Fault> {
         let site = self.site(op);
         let source = body.operand(op, 0)?;
-        let result = op.result(0).map_err(|_| read::fault(op, "lacks a result"))?;
+        let result = op
+            .result(0)
+            .map_err(|_| read::fault(op, "lacks a result"))?;
         let instruction = match form {
             Form::Dim => {
                 let index = body.operand(op, 1)?;
-                Instruction::Dim { dst: body.result(op, 0)?, memref: source, index }
+                Instruction::Dim {
+                    dst: body.result(op, 0)?,
+                    memref: source,
+                    index,
+                }
             }
             Form::MemrefCast => {
                 let (_, shape) = read::memref(op, result.r#type())?;
-                Instruction::MemrefCast { dst: body.result(op, 0)?, source, shape: shape.into() }
+                Instruction::MemrefCast {
+                    dst: body.result(op, 0)?,
+                    source,
+                    shape: shape.into(),
+                }
             }
             Form::View => {
                 let (element, _) = read::memref(op, result.r#type())?;
                 let (offset, size) = (body.operand(op, 1)?, body.operand(op, 2)?);
-                Instruction::View { dst: body.result(op, 0)?, source, offset, size, element }
+                Instruction::View {
+                    dst: body.result(op, 0)?,
+                    source,
+                    offset,
+                    size,
+                    element,
+                }
             }
             _ => {
                 let (_, shape) = read::memref(op, result.r#type())?;
@@ -130,7 +173,14 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
                 let strides = extents("static_strides")?;
                 let kept = kept_dimensions(&sizes, &shape);
                 let dst = body.result(op, 0)?;
-                Instruction::SubView(Box::new(SubView { dst, source, offsets, sizes, strides, kept }))
+                Instruction::SubView(Box::new(SubView {
+                    dst,
+                    source,
+                    offsets,
+                    sizes,
+                    strides,
+                    kept,
+                }))
             }
         };
         body.emit(site, instruction);

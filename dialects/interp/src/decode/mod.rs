@@ -14,10 +14,7 @@ use crate::{
     fault::{Fault, Site, SiteId},
     program::Kernel,
 };
-use melior::ir::{
-    BlockLike, Module, OperationRef, RegionLike,
-    operation::OperationLike,
-};
+use melior::ir::{BlockLike, Module, OperationRef, RegionLike, operation::OperationLike};
 use std::collections::HashMap;
 
 /// An operation of the module.
@@ -57,7 +54,11 @@ pub(crate) fn decode(module: &Module, entry: &str, wave: u32) -> Result<Program,
             .map(|(name, _)| format!("@{name}"))
             .collect();
         known.sort();
-        let known = if known.is_empty() { "none".into() } else { known.join(", ") };
+        let known = if known.is_empty() {
+            "none".into()
+        } else {
+            known.join(", ")
+        };
         return Err(Fault {
             operation: String::new(),
             ..read::fault(
@@ -68,7 +69,10 @@ pub(crate) fn decode(module: &Module, entry: &str, wave: u32) -> Result<Program,
     };
     decoder.kernel(kernel, entry)?;
     let kernels = decoder.kernels.into_iter().flatten().collect();
-    Ok(Program { sites: decoder.sites, kernels })
+    Ok(Program {
+        sites: decoder.sites,
+        kernels,
+    })
 }
 
 /// What decoding needs at hand.
@@ -103,11 +107,18 @@ fn block<'c: 'm, 'm>(
     op: Op<'c, 'm>,
     region: usize,
 ) -> Result<Option<melior::ir::BlockRef<'c, 'm>>, Fault> {
-    let Some(block) = op.region(region).ok().and_then(|region| region.first_block()) else {
+    let Some(block) = op
+        .region(region)
+        .ok()
+        .and_then(|region| region.first_block())
+    else {
         return Ok(None);
     };
     if block.next_in_region().is_some() {
-        return Err(read::fault(op, "has no reference semantics with unstructured control flow"));
+        return Err(read::fault(
+            op,
+            "has no reference semantics with unstructured control flow",
+        ));
     }
     Ok(Some(block))
 }

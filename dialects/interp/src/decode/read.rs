@@ -18,7 +18,11 @@ use melior::ir::{
 
 /// The text of an operation's or attribute's name.
 pub(super) fn text(identifier: Identifier) -> String {
-    identifier.as_string_ref().as_str().unwrap_or_default().to_string()
+    identifier
+        .as_string_ref()
+        .as_str()
+        .unwrap_or_default()
+        .to_string()
 }
 
 /// `file:line:column` of a location, or MLIR's spelling of it.
@@ -48,7 +52,10 @@ pub(super) fn location(at: Location) -> String {
 }
 
 pub(super) fn site(op: Op) -> Site {
-    Site { location: location(op.location()), operation: text(op.name()) }
+    Site {
+        location: location(op.location()),
+        operation: text(op.name()),
+    }
 }
 
 /// A fault at an operation.
@@ -58,12 +65,15 @@ pub(super) fn fault(op: Op, message: impl Into<String>) -> Fault {
 
 /// An attribute that the operation must have.
 pub(super) fn required<'c>(op: Op<'c, '_>, name: &str) -> Result<Attribute<'c>, Fault> {
-    op.attribute(name).map_err(|_| fault(op, format!("lacks the attribute '{name}'")))
+    op.attribute(name)
+        .map_err(|_| fault(op, format!("lacks the attribute '{name}'")))
 }
 
 pub(super) fn integer(op: Op, name: &str) -> Option<i64> {
     let attribute = op.attribute(name).ok()?;
-    IntegerAttribute::try_from(attribute).ok().map(|attribute| attribute.value())
+    IntegerAttribute::try_from(attribute)
+        .ok()
+        .map(|attribute| attribute.value())
 }
 
 pub(super) fn required_integer(op: Op, name: &str) -> Result<i64, Fault> {
@@ -77,20 +87,33 @@ pub(super) fn required_u32(op: Op, name: &str) -> Result<u32, Fault> {
 
 /// log2 of the tile a collective works on, within the subgroup.
 pub(super) fn tile(op: Op, wave: u32) -> Result<Option<u32>, Fault> {
-    let Some(tile) = integer(op, "tile") else { return Ok(None) };
+    let Some(tile) = integer(op, "tile") else {
+        return Ok(None);
+    };
     match u32::try_from(tile) {
         Ok(tile) if tile < 32 && 1 << tile <= wave => Ok(Some(tile)),
-        _ => Err(fault(op, format!("has tile({tile}), more than a subgroup of {wave} lanes holds"))),
+        _ => Err(fault(
+            op,
+            format!("has tile({tile}), more than a subgroup of {wave} lanes holds"),
+        )),
     }
 }
 
 pub(super) fn integers(op: Op, name: &str) -> Vec<i64> {
-    let Ok(attribute) = op.attribute(name) else { return Vec::new() };
+    let Ok(attribute) = op.attribute(name) else {
+        return Vec::new();
+    };
     if let Ok(array) = DenseI64ArrayAttribute::try_from(attribute) {
-        return (0..array.len()).filter_map(|index| array.element(index).ok()).collect();
+        return (0..array.len())
+            .filter_map(|index| array.element(index).ok())
+            .collect();
     }
-    let Ok(array) = DenseI32ArrayAttribute::try_from(attribute) else { return Vec::new() };
-    (0..array.len()).filter_map(|index| array.element(index).ok().map(i64::from)).collect()
+    let Ok(array) = DenseI32ArrayAttribute::try_from(attribute) else {
+        return Vec::new();
+    };
+    (0..array.len())
+        .filter_map(|index| array.element(index).ok().map(i64::from))
+        .collect()
 }
 
 pub(super) fn string(op: Op, name: &str) -> Option<String> {
@@ -109,12 +132,25 @@ pub(super) fn symbol(op: Op, name: &str) -> Result<String, Fault> {
 pub(super) fn case<T>(op: Op, name: &str, parse: fn(&str) -> Option<T>) -> Result<T, Fault> {
     let printed = required(op, name)?.to_string();
     let inner = printed.rsplit('<').next().unwrap_or_default();
-    let word = inner.trim_end_matches('>').split_whitespace().last().unwrap_or_default();
-    parse(word).ok_or_else(|| fault(op, format!("has '{name}' = {printed}, which is unknown here")))
+    let word = inner
+        .trim_end_matches('>')
+        .split_whitespace()
+        .last()
+        .unwrap_or_default();
+    parse(word).ok_or_else(|| {
+        fault(
+            op,
+            format!("has '{name}' = {printed}, which is unknown here"),
+        )
+    })
 }
 
 pub(super) fn kind(op: Op) -> Result<Option<Kind>, Fault> {
-    if op.has_attribute("kind") { case(op, "kind", Kind::parse).map(Some) } else { Ok(None) }
+    if op.has_attribute("kind") {
+        case(op, "kind", Kind::parse).map(Some)
+    } else {
+        Ok(None)
+    }
 }
 
 /// The bits of a numeric attribute as a value of a type.
@@ -153,8 +189,12 @@ pub(super) fn element(of: Type) -> Option<Element> {
 
 /// The scalar type of a value.
 pub(super) fn element_of(op: Op, value: Value) -> Result<Element, Fault> {
-    element(value.r#type())
-        .ok_or_else(|| fault(op, format!("has no reference semantics on {}", value.r#type())))
+    element(value.r#type()).ok_or_else(|| {
+        fault(
+            op,
+            format!("has no reference semantics on {}", value.r#type()),
+        )
+    })
 }
 
 /// Element type and shape of a memref type.
@@ -176,7 +216,10 @@ pub(super) fn static_memref(op: Op, of: Type) -> Result<(Element, Vec<usize>), F
     let identity = MemRefType::try_from(of).is_ok_and(|of| of.affine_map().is_identity());
     match all {
         Some(shape) if identity => Ok((element, shape)),
-        _ => Err(fault(op, format!("needs a static shape without a layout, but has {of}"))),
+        _ => Err(fault(
+            op,
+            format!("needs a static shape without a layout, but has {of}"),
+        )),
     }
 }
 
@@ -187,14 +230,20 @@ pub(super) fn parameter(op: Op, of: Type) -> Result<Parameter, Fault> {
     }
     let (element, shape) = memref(op, of)?;
     if !MemRefType::try_from(of).is_ok_and(|of| of.affine_map().is_identity()) {
-        return Err(fault(op, format!("takes {of}, but buffers are passed dense and row-major")));
+        return Err(fault(
+            op,
+            format!("takes {of}, but buffers are passed dense and row-major"),
+        ));
     }
     Ok(Parameter::Memref { element, shape })
 }
 
 /// Number of each of an operation's operand groups.
 pub(super) fn segments(op: Op) -> Vec<usize> {
-    integers(op, "operandSegmentSizes").into_iter().map(|size| size as usize).collect()
+    integers(op, "operandSegmentSizes")
+        .into_iter()
+        .map(|size| size as usize)
+        .collect()
 }
 
 /// A key for a value.
@@ -204,5 +253,7 @@ pub(super) fn identity(value: Value) -> usize {
 
 /// The attribute printed, or nothing if it is not there.
 pub(super) fn printed(op: Op, name: &str) -> String {
-    op.attribute(name).map(|attribute| attribute.to_string()).unwrap_or_default()
+    op.attribute(name)
+        .map(|attribute| attribute.to_string())
+        .unwrap_or_default()
 }

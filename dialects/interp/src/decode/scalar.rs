@@ -7,7 +7,9 @@ use super::{
 };
 use crate::{
     fault::Fault,
-    program::{Algorithm, Binary, Cast, FloatPredicate, Instruction, IntPredicate, LaneRelation, Promise},
+    program::{
+        Algorithm, Binary, Cast, FloatPredicate, Instruction, IntPredicate, LaneRelation, Promise,
+    },
     table::Form,
     value::Element,
 };
@@ -15,16 +17,31 @@ use melior::ir::operation::OperationLike;
 
 impl<'c: 'm, 'm> Decoder<'c, 'm> {
     /// Decodes one operation within a body.
-    pub(super) fn operation(&mut self, body: &mut Body, op: Op<'c, 'm>, form: Form) -> Result<(), Fault> {
+    pub(super) fn operation(
+        &mut self,
+        body: &mut Body,
+        op: Op<'c, 'm>,
+        form: Form,
+    ) -> Result<(), Fault> {
         use Form as F;
         match form {
             F::Constant | F::Poison | F::IndexWidth => self.constant(body, op, form),
-            F::Binary(_) | F::Unary(_) | F::Cast(_) | F::CompareInts | F::CompareFloats
-            | F::Select | F::Fma | F::Clamp | F::Extended(_) | F::FindNthSet | F::LaneMask
+            F::Binary(_)
+            | F::Unary(_)
+            | F::Cast(_)
+            | F::CompareInts
+            | F::CompareFloats
+            | F::Select
+            | F::Fma
+            | F::Clamp
+            | F::Extended(_)
+            | F::FindNthSet
+            | F::LaneMask
             | F::ScratchSlots => self.arithmetic(body, op, form),
 
-            F::If | F::For | F::While | F::ExecuteRegion | F::IndexSwitch | F::Call
-            | F::Assert => self.control(body, op, form),
+            F::If | F::For | F::While | F::ExecuteRegion | F::IndexSwitch | F::Call | F::Assert => {
+                self.control(body, op, form)
+            }
 
             F::Dim | F::MemrefCast | F::SubView | F::View => self.descriptor(body, op, form),
             F::Load | F::Store | F::Alloca | F::AtomicRmw | F::Atomic(_) | F::AtomicCombine => {
@@ -32,10 +49,23 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
                 self.memory(body, op, form)
             }
 
-            F::Identity(_) | F::Shuffle | F::Broadcast | F::BroadcastFirst | F::Rotate
-            | F::SubgroupSync | F::Vote { .. } | F::AllEqual | F::Ballot | F::BallotFirstN
-            | F::MatchAny | F::Combine(_) | F::BitonicSort | F::BlockSync | F::Shared
-            | F::BlockCombine(_) | F::RadixRank => {
+            F::Identity(_)
+            | F::Shuffle
+            | F::Broadcast
+            | F::BroadcastFirst
+            | F::Rotate
+            | F::SubgroupSync
+            | F::Vote { .. }
+            | F::AllEqual
+            | F::Ballot
+            | F::BallotFirstN
+            | F::MatchAny
+            | F::Combine(_)
+            | F::BitonicSort
+            | F::BlockSync
+            | F::Shared
+            | F::BlockCombine(_)
+            | F::RadixRank => {
                 self.only_in(body, op, &[Setting::Thread])?;
                 self.simt(body, op, form)
             }
@@ -44,11 +74,24 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
                 self.simt(body, op, form)
             }
 
-            F::Phase | F::ForEach | F::DoWhile | F::Launch | F::Fill | F::Dispatch | F::Variant
-            | F::Reduce | F::Scan(_) | F::Compact { .. } | F::Sort | F::ReduceByKey
-            | F::ParallelSort | F::Symbol | F::Terminator => {
-                Err(read::fault(op, "cannot stand here: it belongs at the top of a kernel"))
-            }
+            F::Phase
+            | F::ForEach
+            | F::DoWhile
+            | F::Launch
+            | F::Fill
+            | F::Dispatch
+            | F::Variant
+            | F::Reduce
+            | F::Scan(_)
+            | F::Compact { .. }
+            | F::Sort
+            | F::ReduceByKey
+            | F::ParallelSort
+            | F::Symbol
+            | F::Terminator => Err(read::fault(
+                op,
+                "cannot stand here: it belongs at the top of a kernel",
+            )),
         }
     }
 
@@ -56,18 +99,25 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
         if settings.contains(&body.setting) {
             return Ok(());
         }
-        Err(read::fault(op, match body.setting {
-            Setting::Host => "cannot be evaluated by the host",
-            Setting::Combiner => "cannot stand in a combiner: it is not pure",
-            Setting::Element => "cannot stand in a 'qd.grid.for_each': its body runs per element, in no particular thread",
-            Setting::Thread => "cannot stand in a phase",
-        }))
+        Err(read::fault(
+            op,
+            match body.setting {
+                Setting::Host => "cannot be evaluated by the host",
+                Setting::Combiner => "cannot stand in a combiner: it is not pure",
+                Setting::Element => {
+                    "cannot stand in a 'qd.grid.for_each': its body runs per element, in no particular thread"
+                }
+                Setting::Thread => "cannot stand in a phase",
+            },
+        ))
     }
 
     fn constant(&mut self, body: &mut Body, op: Op<'c, 'm>, form: Form) -> Result<(), Fault> {
         let site = self.site(op);
         let dst = body.result(op, 0)?;
-        let result = op.result(0).map_err(|_| read::fault(op, "lacks a result"))?;
+        let result = op
+            .result(0)
+            .map_err(|_| read::fault(op, "lacks a result"))?;
         let instruction = match form {
             Form::Poison => Instruction::Poison { dst },
             Form::IndexWidth => Instruction::Constant { dst, bits: 64 },
@@ -75,7 +125,10 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
                 let element = read::element_of(op, result.into())?;
                 let attribute = read::required(op, "value")?;
                 let bits = read::constant(attribute, element).ok_or_else(|| {
-                    read::fault(op, format!("has no reference semantics for the value {attribute}"))
+                    read::fault(
+                        op,
+                        format!("has no reference semantics for the value {attribute}"),
+                    )
                 })?;
                 Instruction::Constant { dst, bits }
             }
@@ -88,14 +141,21 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
         let site = self.site(op);
         let operands = body.operands(op, 0..op.operand_count())?;
         let at = |index: usize| {
-            operands.get(index).copied().ok_or_else(|| read::fault(op, "lacks an operand"))
+            operands
+                .get(index)
+                .copied()
+                .ok_or_else(|| read::fault(op, "lacks an operand"))
         };
         let operand_type = |index: usize| {
-            let value = op.operand(index).map_err(|_| read::fault(op, "lacks an operand"))?;
+            let value = op
+                .operand(index)
+                .map_err(|_| read::fault(op, "lacks an operand"))?;
             read::element_of(op, value)
         };
         let result_type = || {
-            let value = op.result(0).map_err(|_| read::fault(op, "lacks a result"))?;
+            let value = op
+                .result(0)
+                .map_err(|_| read::fault(op, "lacks a result"))?;
             read::element_of(op, value.into())
         };
         let dst = body.result(op, 0)?;
@@ -107,9 +167,12 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
                 a: at(0)?,
                 b: at(1)?,
             },
-            Form::Unary(which) => {
-                Instruction::Unary { op: which, element: operand_type(0)?, dst, a: at(0)? }
-            }
+            Form::Unary(which) => Instruction::Unary {
+                op: which,
+                element: operand_type(0)?,
+                dst,
+                a: at(0)?,
+            },
             Form::Cast(which) => Instruction::Cast {
                 op: which,
                 from: operand_type(0)?,
@@ -126,21 +189,43 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
                     None => read::case(op, "pred", IntPredicate::parse)?,
                 };
                 let element = operand_type(0)?;
-                Instruction::CompareInts { predicate, element, dst, a: at(0)?, b: at(1)? }
+                Instruction::CompareInts {
+                    predicate,
+                    element,
+                    dst,
+                    a: at(0)?,
+                    b: at(1)?,
+                }
             }
             Form::CompareFloats => {
                 let number = read::required_integer(op, "predicate")?;
-                let predicate = FloatPredicate::of(number as u64)
-                    .ok_or_else(|| read::fault(op, format!("has the unknown predicate {number}")))?;
+                let predicate = FloatPredicate::of(number as u64).ok_or_else(|| {
+                    read::fault(op, format!("has the unknown predicate {number}"))
+                })?;
                 let element = operand_type(0)?;
-                Instruction::CompareFloats { predicate, element, dst, a: at(0)?, b: at(1)? }
+                Instruction::CompareFloats {
+                    predicate,
+                    element,
+                    dst,
+                    a: at(0)?,
+                    b: at(1)?,
+                }
             }
-            Form::Select => {
-                Instruction::Select { dst, condition: at(0)?, a: at(1)?, b: at(2)? }
-            }
+            Form::Select => Instruction::Select {
+                dst,
+                condition: at(0)?,
+                a: at(1)?,
+                b: at(2)?,
+            },
             Form::Fma => {
                 let element = operand_type(0)?;
-                Instruction::Fma { element, dst, a: at(0)?, b: at(1)?, c: at(2)? }
+                Instruction::Fma {
+                    element,
+                    dst,
+                    a: at(0)?,
+                    b: at(1)?,
+                    c: at(2)?,
+                }
             }
             Form::Clamp => Instruction::Clamp {
                 element: operand_type(0)?,
@@ -157,9 +242,12 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
                 a: at(0)?,
                 b: at(1)?,
             },
-            Form::FindNthSet => {
-                Instruction::FindNthSet { dst, mask: at(0)?, base: at(1)?, offset: at(2)? }
-            }
+            Form::FindNthSet => Instruction::FindNthSet {
+                dst,
+                mask: at(0)?,
+                base: at(1)?,
+                offset: at(2)?,
+            },
             Form::LaneMask => Instruction::LaneMask {
                 dst,
                 lane: at(0)?,
@@ -176,7 +264,16 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
         body.emit(site, instruction);
         for (promise, element) in promises(op, form, &operand_type, &result_type)? {
             let b = operands.get(1).copied().unwrap_or(operands[0]);
-            body.emit(site, Instruction::Promise { promise, element, dst, a: operands[0], b });
+            body.emit(
+                site,
+                Instruction::Promise {
+                    promise,
+                    element,
+                    dst,
+                    a: operands[0],
+                    b,
+                },
+            );
         }
         Ok(())
     }
@@ -195,7 +292,11 @@ fn promises(
     let mut promises = Vec::new();
     let (flags, element) = (read::printed(op, "overflowFlags"), operand_type(0)?);
     let truncates = matches!(form, Form::Cast(Cast::Unsigned));
-    let which = if let Form::Binary(which) = form { which } else { Binary::AddI };
+    let which = if let Form::Binary(which) = form {
+        which
+    } else {
+        Binary::AddI
+    };
     if flags.contains("nsw") {
         promises.push(if truncates {
             Promise::TruncatesSigned(result_type()?)
@@ -216,5 +317,8 @@ fn promises(
     if op.has_attribute("nonNeg") {
         promises.push(Promise::NonNegative);
     }
-    Ok(promises.into_iter().map(|promise| (promise, element)).collect())
+    Ok(promises
+        .into_iter()
+        .map(|promise| (promise, element))
+        .collect())
 }

@@ -41,7 +41,10 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
     pub(super) fn kernel(&mut self, op: Op<'c, 'm>, name: &str) -> Result<usize, Fault> {
         if let Some(&number) = self.numbers.get(name) {
             if self.kernels[number].is_none() {
-                return Err(read::fault(op, format!("dispatches to itself, by way of '{name}'")));
+                return Err(read::fault(
+                    op,
+                    format!("dispatches to itself, by way of '{name}'"),
+                ));
             }
             return Ok(number);
         }
@@ -54,18 +57,31 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
         let site = self.site(op);
         let (mut host, mut parameters) = (Host::default(), Vec::new());
         for index in 0..entry.argument_count() {
-            let argument = entry.argument(index).map_err(|_| read::fault(op, "lacks an argument"))?;
+            let argument = entry
+                .argument(index)
+                .map_err(|_| read::fault(op, "lacks an argument"))?;
             let parameter = read::parameter(op, argument.r#type())?;
             parameters.push((host.registers, parameter));
-            host.values.insert(read::identity(argument.into()), host.registers);
+            host.values
+                .insert(read::identity(argument.into()), host.registers);
             host.registers += 1;
         }
         let steps = self.steps(&mut host, op, 0)?;
-        self.kernels[number] = Some(Kernel { site, parameters, registers: host.registers, steps });
+        self.kernels[number] = Some(Kernel {
+            site,
+            parameters,
+            registers: host.registers,
+            steps,
+        });
         Ok(number)
     }
 
-    fn steps(&mut self, host: &mut Host, op: Op<'c, 'm>, region: usize) -> Result<Vec<Step>, Fault> {
+    fn steps(
+        &mut self,
+        host: &mut Host,
+        op: Op<'c, 'm>,
+        region: usize,
+    ) -> Result<Vec<Step>, Fault> {
         let mut steps: Vec<Step> = Vec::new();
         for inner in operations(op, region)? {
             let Some(form) = form(&read::text(inner.name())) else {
@@ -122,32 +138,54 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
         let threads = read::required_u32(op, "threads")?;
         let mut body = Body::new(Setting::Thread, Some(&host.values));
         self.region(&mut body, op, 0)?;
-        Ok(Action::Phase { code: self.finish(body, op), blocks, threads })
+        Ok(Action::Phase {
+            code: self.finish(body, op),
+            blocks,
+            threads,
+        })
     }
 
     fn for_each(&mut self, host: &mut Host, op: Op<'c, 'm>) -> Result<Action, Fault> {
         let extent = host.reg(op, 0)?;
-        let count = (op.operand_count() > 1).then(|| host.reg(op, 1)).transpose()?;
+        let count = (op.operand_count() > 1)
+            .then(|| host.reg(op, 1))
+            .transpose()?;
         let mut body = Body::new(Setting::Element, Some(&host.values));
         let Some(entry) = block(op, 0)? else {
             return Err(read::fault(op, "has no body"));
         };
         let site = self.site(op);
         let index = body.fresh();
-        body.emit(site, Instruction::Identity { dst: index, what: Identity::Element });
+        body.emit(
+            site,
+            Instruction::Identity {
+                dst: index,
+                what: Identity::Element,
+            },
+        );
         body.bind_argument(op, entry, 0, index)?;
         self.region(&mut body, op, 0)?;
-        Ok(Action::ForEach { code: self.finish(body, op), extent, count })
+        Ok(Action::ForEach {
+            code: self.finish(body, op),
+            extent,
+            count,
+        })
     }
 
     fn launch(&mut self, host: &mut Host, op: Op<'c, 'm>) -> Result<Action, Fault> {
         let callee = read::symbol(op, "body")?;
         let Some(&function) = self.symbols.get(&callee) else {
-            return Err(read::fault(op, format!("launches '{callee}', which is not in this module")));
+            return Err(read::fault(
+                op,
+                format!("launches '{callee}', which is not in this module"),
+            ));
         };
         let threads = read::required_u32(function, "qd.threads")?;
         let Some(entry) = block(function, 0)? else {
-            return Err(read::fault(op, format!("launches '{callee}', which has no body")));
+            return Err(read::fault(
+                op,
+                format!("launches '{callee}', which has no body"),
+            ));
         };
         let mut body = Body::new(Setting::Thread, None);
         for index in 0..entry.argument_count() {
@@ -171,7 +209,10 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
         for variant in operations(op, 0)? {
             let callee = read::symbol(variant, "callee")?;
             let Some(&kernel) = self.symbols.get(&callee) else {
-                return Err(read::fault(variant, format!("names '{callee}', which is not in this module")));
+                return Err(read::fault(
+                    variant,
+                    format!("names '{callee}', which is not in this module"),
+                ));
             };
             let predicate = if block(variant, 0)?.is_some() {
                 let mut body = Body::new(Setting::Host, Some(&host.values));
@@ -183,9 +224,15 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
             } else {
                 None
             };
-            variants.push(Variant { kernel: self.kernel(kernel, &callee)?, predicate });
+            variants.push(Variant {
+                kernel: self.kernel(kernel, &callee)?,
+                predicate,
+            });
         }
-        Ok(Action::Dispatch { arguments, variants })
+        Ok(Action::Dispatch {
+            arguments,
+            variants,
+        })
     }
 
     fn finish(&mut self, mut body: Body, op: Op<'c, 'm>) -> Code {

@@ -41,7 +41,10 @@ impl Reach<'_> {
         self.need_address(lanes, memref, indices)?;
         for lane in bits(lanes.active) {
             let place = self.place(lanes, lane, memref, indices)?;
-            match self.access(place, lane, AccessKind::Load)?.read(place.byte, place.size) {
+            match self
+                .access(place, lane, AccessKind::Load)?
+                .read(place.byte, place.size)
+            {
                 Some(value) => lanes.set(dst, lane, value),
                 None => lanes.set_poison_lane(dst, lane),
             }
@@ -56,7 +59,8 @@ impl Reach<'_> {
         for lane in bits(lanes.active) {
             let place = self.place(lanes, lane, memref, indices)?;
             let bits = lanes.get(value, lane);
-            self.access(place, lane, AccessKind::Store)?.write(place.byte, place.size, bits);
+            self.access(place, lane, AccessKind::Store)?
+                .write(place.byte, place.size, bits);
         }
         Ok(())
     }
@@ -80,7 +84,10 @@ impl Reach<'_> {
     /// A fence in each active lane.
     pub fn fence(&mut self, lanes: &Lanes, scope: Scope) {
         for lane in bits(lanes.active) {
-            let who = Who { subgroup: self.subgroup, lane };
+            let who = Who {
+                subgroup: self.subgroup,
+                lane,
+            };
             self.clock.fence(self.window, who, scope);
         }
     }
@@ -91,7 +98,8 @@ impl Reach<'_> {
         let (value, expected) = (operand(op.value), operand(op.expected));
         let (element, size) = (op.element, place.size);
         let old = self.allocation(place).read(place.byte, size);
-        if old.is_none() && !matches!(op.op, AtomicOp::Load | AtomicOp::Store | AtomicOp::Exchange) {
+        if old.is_none() && !matches!(op.op, AtomicOp::Load | AtomicOp::Store | AtomicOp::Exchange)
+        {
             return Err(Trap::new("combines with memory that was never written"));
         }
         let new = match op.op {
@@ -128,7 +136,10 @@ impl Reach<'_> {
         if place.space == Space::Private {
             return;
         }
-        let who = Who { subgroup: self.subgroup, lane };
+        let who = Who {
+            subgroup: self.subgroup,
+            lane,
+        };
         let acquires = matches!(op.order, Order::Acquire | Order::AcqRel);
         let (window, clock) = (self.window, &mut *self.clock);
         let allocation = pick(self.device, self.shared, self.private, place);
@@ -143,7 +154,10 @@ impl Reach<'_> {
         if place.space == Space::Private {
             return;
         }
-        let who = Who { subgroup: self.subgroup, lane };
+        let who = Who {
+            subgroup: self.subgroup,
+            lane,
+        };
         let releases = matches!(op.order, Order::Release | Order::AcqRel);
         let released = self.clock.release(who, op.scope, releases);
         let allocation = pick(self.device, self.shared, self.private, place);
@@ -158,7 +172,9 @@ impl Reach<'_> {
 
     fn need_address(&self, lanes: &Lanes, memref: Reg, indices: &[Reg]) -> Outcome {
         lanes.need(memref, "a memref")?;
-        indices.iter().try_for_each(|&index| lanes.need(index, "an index"))
+        indices
+            .iter()
+            .try_for_each(|&index| lanes.need(index, "an index"))
     }
 
     /// Where a lane's element lies.
@@ -173,7 +189,12 @@ impl Reach<'_> {
             }
             byte += lane as i64 * share;
         }
-        Ok(Place { space: memref.space, slot, byte, size })
+        Ok(Place {
+            space: memref.space,
+            slot,
+            byte,
+            size,
+        })
     }
 
     fn allocation(&mut self, place: Place) -> &mut Allocation {
@@ -185,7 +206,10 @@ impl Reach<'_> {
         let allocation = pick(self.device, self.shared, self.private, place);
         let units = allocation.units(place.byte, place.size)?;
         if place.space != Space::Private {
-            let who = Who { subgroup: self.subgroup, lane };
+            let who = Who {
+                subgroup: self.subgroup,
+                lane,
+            };
             for cell in allocation.cells(units) {
                 cell.access(self.clock, self.window, who, kind, self.site)?;
             }

@@ -27,12 +27,18 @@ impl Operand {
 }
 
 impl Engine<'_> {
-    pub(super) fn algorithm(&mut self, algo: &Algo, host: &Lanes, site: SiteId) -> Result<(), Fault> {
+    pub(super) fn algorithm(
+        &mut self,
+        algo: &Algo,
+        host: &Lanes,
+        site: SiteId,
+    ) -> Result<(), Fault> {
         let count = match &algo.limits {
             Some(limits) => Some(self.read_count(host, limits.count, site)?),
             None => None,
         };
-        self.carry_out(algo, host, count).map_err(|trap| trap.located(&self.program.sites, site))
+        self.carry_out(algo, host, count)
+            .map_err(|trap| trap.located(&self.program.sites, site))
     }
 
     fn carry_out(&mut self, algo: &Algo, host: &Lanes, count: Option<u64>) -> Outcome {
@@ -41,34 +47,81 @@ impl Engine<'_> {
             memref: self.memrefs.get(host.get(reg, 0)).clone(),
         };
         let operands = |name: &str, regs: &[Reg]| -> Vec<Operand> {
-            let numbered = |at| if regs.len() == 1 { name.into() } else { format!("{name}{at}") };
-            regs.iter().enumerate().map(|(at, &reg)| operand(&numbered(at), reg)).collect()
+            let numbered = |at| {
+                if regs.len() == 1 {
+                    name.into()
+                } else {
+                    format!("{name}{at}")
+                }
+            };
+            regs.iter()
+                .enumerate()
+                .map(|(at, &reg)| operand(&numbered(at), reg))
+                .collect()
         };
         let (mut read, mut written, mut garbage) = (Vec::new(), Vec::new(), Vec::new());
         let which = match &algo.op {
-            AlgoOp::Reduce { inputs, outputs, .. } => {
+            AlgoOp::Reduce {
+                inputs, outputs, ..
+            } => {
                 read = operands("input", inputs);
                 written = operands("output", outputs);
                 Algorithm::Reduce
             }
-            AlgoOp::Scan { inclusive, inputs, outputs, .. } => {
+            AlgoOp::Scan {
+                inclusive,
+                inputs,
+                outputs,
+                ..
+            } => {
                 read = operands("input", inputs);
                 written = operands("output", outputs);
-                if *inclusive { Algorithm::InclusiveScan } else { Algorithm::ExclusiveScan }
+                if *inclusive {
+                    Algorithm::InclusiveScan
+                } else {
+                    Algorithm::ExclusiveScan
+                }
             }
-            AlgoOp::Compact { rest, input, flags, output, written: number } => {
+            AlgoOp::Compact {
+                rest,
+                input,
+                flags,
+                output,
+                written: number,
+            } => {
                 read = vec![operand("input", *input), operand("flags", *flags)];
                 written = vec![operand("output", *output), operand("num_out", *number)];
-                if *rest { Algorithm::Partition } else { Algorithm::Select }
+                if *rest {
+                    Algorithm::Partition
+                } else {
+                    Algorithm::Select
+                }
             }
-            AlgoOp::Sort { keys, values, temporaries, .. } => {
+            AlgoOp::Sort {
+                keys,
+                values,
+                temporaries,
+                ..
+            } => {
                 written.push(operand("keys", *keys));
                 written.extend(values.map(|values| operand("values", values)));
                 let names = ["tmp_keys", "tmp_values"];
-                garbage.extend(names.iter().zip(temporaries).map(|(name, &reg)| operand(name, reg)));
+                garbage.extend(
+                    names
+                        .iter()
+                        .zip(temporaries)
+                        .map(|(name, &reg)| operand(name, reg)),
+                );
                 Algorithm::Sort
             }
-            AlgoOp::ReduceByKey { keys, values, keys_out, values_out, runs, .. } => {
+            AlgoOp::ReduceByKey {
+                keys,
+                values,
+                keys_out,
+                values_out,
+                runs,
+                ..
+            } => {
                 read = vec![operand("keys", *keys), operand("values", *values)];
                 written = vec![
                     operand("keys_out", *keys_out),
@@ -90,11 +143,17 @@ impl Engine<'_> {
         check_lengths(which, n, &read, &written, &garbage)?;
         match &algo.op {
             AlgoOp::Reduce { combiner, .. } => self.reduce(n, &read, &written, combiner)?,
-            AlgoOp::Scan { inclusive, combiner, .. } => {
+            AlgoOp::Scan {
+                inclusive,
+                combiner,
+                ..
+            } => {
                 self.scan(n, *inclusive, &read, &written, combiner)?;
             }
             AlgoOp::Compact { rest, .. } => self.compact(n, *rest, &read, &written)?,
-            AlgoOp::Sort { unsigned, end_bit, .. } => self.sort(n, *unsigned, *end_bit, &written)?,
+            AlgoOp::Sort {
+                unsigned, end_bit, ..
+            } => self.sort(n, *unsigned, *end_bit, &written)?,
             AlgoOp::ReduceByKey { combiner, .. } => {
                 self.reduce_by_key(n, &read, &written, combiner)?;
             }
@@ -106,7 +165,13 @@ impl Engine<'_> {
         Ok(())
     }
 
-    fn reduce(&mut self, n: u64, read: &[Operand], written: &[Operand], combiner: &Combiner) -> Outcome {
+    fn reduce(
+        &mut self,
+        n: u64,
+        read: &[Operand],
+        written: &[Operand],
+        combiner: &Combiner,
+    ) -> Outcome {
         let mut result = identity(combiner);
         let mut folder = Folder::new(combiner);
         for index in 0..n {
@@ -141,8 +206,12 @@ impl Engine<'_> {
     }
 
     fn compact(&mut self, n: u64, rest: bool, read: &[Operand], written: &[Operand]) -> Outcome {
-        let [input, flags, ..] = read else { return Ok(()) };
-        let [output, number] = written else { return Ok(()) };
+        let [input, flags, ..] = read else {
+            return Ok(());
+        };
+        let [output, number] = written else {
+            return Ok(());
+        };
         let (mut kept, mut others) = (Vec::new(), Vec::new());
         for index in 0..n {
             match self.element(&flags.memref, &[index as i64], &flags.name)? {
@@ -181,7 +250,11 @@ impl Engine<'_> {
         let (keys, values) = (&written[0], written.get(1));
         let element = keys.memref.element;
         let end_bit = end_bit.unwrap_or(element.width()).min(64);
-        let mask = if end_bit == 0 { 0 } else { u64::MAX >> (64 - end_bit) };
+        let mask = if end_bit == 0 {
+            0
+        } else {
+            u64::MAX >> (64 - end_bit)
+        };
         let mut entries = Vec::with_capacity(n as usize);
         for index in 0..n {
             let key = self.element(&keys.memref, &[index as i64], &keys.name)?;
@@ -205,11 +278,19 @@ impl Engine<'_> {
         written: &[Operand],
         combiner: &Combiner,
     ) -> Outcome {
-        let [keys, values, ..] = read else { return Ok(()) };
-        let [keys_out, values_out, number] = written else { return Ok(()) };
+        let [keys, values, ..] = read else {
+            return Ok(());
+        };
+        let [keys_out, values_out, number] = written else {
+            return Ok(());
+        };
         let element = keys.memref.element;
         let equal = |x: u64, y: u64| {
-            if element.is_float() { element.float(x) == element.float(y) } else { x == y }
+            if element.is_float() {
+                element.float(x) == element.float(y)
+            } else {
+                x == y
+            }
         };
         let (mut runs, mut all, mut last) = (Vec::new(), Tuples::new(1), None);
         let mut heads = Vec::new();
@@ -229,7 +310,12 @@ impl Engine<'_> {
             let end = runs.get(run + 1).map_or(n as usize, |(_, start)| *start);
             known(all.poison[end - 1])?;
             self.put(&keys_out.memref, &[run as i64], key, &keys_out.name)?;
-            self.put(&values_out.memref, &[run as i64], all.get(end - 1)[0], &values_out.name)?;
+            self.put(
+                &values_out.memref,
+                &[run as i64],
+                all.get(end - 1)[0],
+                &values_out.name,
+            )?;
         }
         self.put_count(number, runs.len())
     }
@@ -257,16 +343,21 @@ impl Engine<'_> {
         let size = memref.element.bytes();
         allocation.units(byte, size)?;
         allocation.read(byte, size).ok_or_else(|| {
-            let at = indices.first().map(|index| format!("[{index}]")).unwrap_or_default();
+            let at = indices
+                .first()
+                .map(|index| format!("[{index}]"))
+                .unwrap_or_default();
             Trap::new(format!("reads {name}{at}, which was never written"))
         })
     }
 
     fn put(&mut self, memref: &Memref, indices: &[i64], bits: u64, name: &str) -> Outcome {
-        let byte = memref.address(indices.iter().copied()).map_err(|mut trap| {
-            trap.message = format!("writes to {name}, which {}", trap.message);
-            trap
-        })?;
+        let byte = memref
+            .address(indices.iter().copied())
+            .map_err(|mut trap| {
+                trap.message = format!("writes to {name}, which {}", trap.message);
+                trap
+            })?;
         let allocation = &mut self.device[memref.slot as usize];
         let size = memref.element.bytes();
         allocation.units(byte, size)?;
@@ -330,7 +421,11 @@ fn ordered_bits(element: Element, unsigned: bool, key: u64) -> u64 {
 }
 
 fn known(poison: u64) -> Outcome {
-    if poison == 0 { Ok(()) } else { Err(Trap::new("has a combiner that yields poison")) }
+    if poison == 0 {
+        Ok(())
+    } else {
+        Err(Trap::new("has a combiner that yields poison"))
+    }
 }
 
 /// Capacity and scratch.
@@ -343,7 +438,10 @@ fn check_limits(limits: &Limits, which: Algorithm, n: u64, garbage: &[Operand]) 
         )));
     }
     let needed = scratch_slots(which, n, limits.depth);
-    for operand in garbage.iter().filter(|operand| operand.name.starts_with("scratch")) {
+    for operand in garbage
+        .iter()
+        .filter(|operand| operand.name.starts_with("scratch"))
+    {
         if operand.length() < needed {
             return Err(Trap::new(format!(
                 "is given {} slots of scratch, but needs {needed} for {n} elements at capacity 256^{}",
@@ -380,7 +478,9 @@ fn check_lengths(
     }
     for (workspace, of) in [("tmp_keys", "keys"), ("tmp_values", "values")] {
         let find = |all: &[Operand], name: &str| {
-            all.iter().find(|operand| operand.name == name).map(Operand::length)
+            all.iter()
+                .find(|operand| operand.name == name)
+                .map(Operand::length)
         };
         if let (Some(has), Some(needs)) = (find(garbage, workspace), find(written, of))
             && has < needs

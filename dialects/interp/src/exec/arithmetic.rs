@@ -56,17 +56,33 @@ macro_rules! extremes {
         impl Extremes for $float {
             fn min_num(self, other: Self) -> Self {
                 let below = self < other || (self == other && self.is_sign_negative());
-                if !self.is_nan() && (other.is_nan() || below) { self } else { other }
+                if !self.is_nan() && (other.is_nan() || below) {
+                    self
+                } else {
+                    other
+                }
             }
             fn max_num(self, other: Self) -> Self {
                 let above = self > other || (self == other && self.is_sign_positive());
-                if !self.is_nan() && (other.is_nan() || above) { self } else { other }
+                if !self.is_nan() && (other.is_nan() || above) {
+                    self
+                } else {
+                    other
+                }
             }
             fn lowest(self, other: Self) -> Self {
-                if self.is_nan() || other.is_nan() { Self::NAN } else { self.min_num(other) }
+                if self.is_nan() || other.is_nan() {
+                    Self::NAN
+                } else {
+                    self.min_num(other)
+                }
             }
             fn highest(self, other: Self) -> Self {
-                if self.is_nan() || other.is_nan() { Self::NAN } else { self.max_num(other) }
+                if self.is_nan() || other.is_nan() {
+                    Self::NAN
+                } else {
+                    self.max_num(other)
+                }
             }
         }
     };
@@ -86,8 +102,20 @@ pub(crate) fn total(op: Binary, element: Element, x: u64, y: u64) -> u64 {
         And => x & y,
         Or => x | y,
         Xor => x ^ y,
-        MinS => if signed(x) < signed(y) { x } else { y },
-        MaxS => if signed(x) < signed(y) { y } else { x },
+        MinS => {
+            if signed(x) < signed(y) {
+                x
+            } else {
+                y
+            }
+        }
+        MaxS => {
+            if signed(x) < signed(y) {
+                y
+            } else {
+                x
+            }
+        }
         MinU => x.min(y),
         MaxU => x.max(y),
         AddF => of_floats!(element, |x, y| x + y),
@@ -130,9 +158,9 @@ pub(crate) fn binary(op: Binary, element: Element, x: u64, y: u64) -> Result<u64
         DivU => Ok(x / y),
         CeilDivU => Ok(x.div_ceil(y)),
         RemU => Ok(x % y),
-        _ if sy == -1 && x == (element.mask() >> 1) + 1 => {
-            Err(Undefined::Fault("divides the smallest integer by -1, which overflows"))
-        }
+        _ if sy == -1 && x == (element.mask() >> 1) + 1 => Err(Undefined::Fault(
+            "divides the smallest integer by -1, which overflows",
+        )),
         _ => {
             let (quotient, rest) = (sx / sy, sx % sy);
             let same_sign = (rest < 0) == (sy < 0);
@@ -152,7 +180,13 @@ fn power(element: Element, x: i64, y: i64) -> Option<u64> {
     let result = match (x, y) {
         (0, ..0) => return None,
         (1, ..0) => 1,
-        (-1, ..0) => if y % 2 == 0 { 1 } else { -1 },
+        (-1, ..0) => {
+            if y % 2 == 0 {
+                1
+            } else {
+                -1
+            }
+        }
         (_, ..0) => 0,
         _ => {
             let (mut base, mut left, mut product) = (x, y, 1i64);
@@ -218,7 +252,13 @@ pub(crate) fn unary(op: Unary, element: Element, x: u64) -> u64 {
         CtPop => x.count_ones() as u64,
         CtLz => (x.leading_zeros() - (64 - width)) as u64,
         CtTz => x.trailing_zeros().min(width) as u64,
-        Ffs => if x == 0 { 0 } else { x.trailing_zeros() as u64 + 1 },
+        Ffs => {
+            if x == 0 {
+                0
+            } else {
+                x.trailing_zeros() as u64 + 1
+            }
+        }
         NegF => x ^ ((element.mask() >> 1) + 1),
         AbsF => x & (element.mask() >> 1),
         Sqrt => of_floats!(element, |x| x.sqrt()),
@@ -327,13 +367,15 @@ pub(crate) fn keeps(promise: Promise, element: Element, x: u64, y: u64) -> bool 
         Promise::NoUnsignedWrap(op) => match op {
             Binary::AddI => fits_unsigned(ux + uy),
             Binary::SubI => ux >= uy,
-            Binary::MulI => x.checked_mul(y).is_some_and(|product| product <= element.mask()),
+            Binary::MulI => x
+                .checked_mul(y)
+                .is_some_and(|product| product <= element.mask()),
             Binary::Shl => y < width as u64 && fits_unsigned(ux << y),
             _ => true,
         },
         Promise::Exact(op) => match op {
             Binary::DivS => sy != 0 && sx % sy == 0,
-            Binary::DivU => y != 0 && x % y == 0,
+            Binary::DivU => y != 0 && x.is_multiple_of(y),
             Binary::ShrS | Binary::ShrU => y < width as u64 && x & ((1 << y) - 1) == 0,
             _ => true,
         },
@@ -378,12 +420,7 @@ pub(crate) fn compare_ints(predicate: IntPredicate, element: Element, x: u64, y:
 
 /// Comparison of floats.
 #[inline(always)]
-pub(crate) fn compare_floats(
-    predicate: FloatPredicate,
-    element: Element,
-    x: u64,
-    y: u64,
-) -> bool {
+pub(crate) fn compare_floats(predicate: FloatPredicate, element: Element, x: u64, y: u64) -> bool {
     use std::cmp::Ordering::*;
     match element.float(x).partial_cmp(&element.float(y)) {
         Some(Less) => predicate.less,
@@ -402,5 +439,9 @@ pub(crate) fn find_nth_set(mask: u32, base: u32, offset: i32) -> u32 {
         _ => (0..=base).rev().collect(),
     };
     let nth = offset.unsigned_abs().max(1) as usize - 1;
-    positions.into_iter().filter(|bit| mask >> bit & 1 != 0).nth(nth).unwrap_or(u32::MAX)
+    positions
+        .into_iter()
+        .filter(|bit| mask >> bit & 1 != 0)
+        .nth(nth)
+        .unwrap_or(u32::MAX)
 }

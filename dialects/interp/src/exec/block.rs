@@ -30,7 +30,12 @@ impl Meeting<'_> {
                 self.clock.sync_block();
                 Ok(())
             }
-            BlockOp::Combine { combining, dst, values, combiner } => {
+            BlockOp::Combine {
+                combining,
+                dst,
+                values,
+                combiner,
+            } => {
                 let mut tuples = Tuples::new(values.len());
                 for lanes in &self.subgroups {
                     collect(lanes, values, 0..lanes.width, &mut tuples);
@@ -43,9 +48,14 @@ impl Meeting<'_> {
                 }
                 Ok(())
             }
-            BlockOp::RadixRank { dst, digit, histogram, prefix, valid, bits } => {
-                self.radix_rank(*dst, *digit, *histogram, *prefix, *valid, *bits)
-            }
+            BlockOp::RadixRank {
+                dst,
+                digit,
+                histogram,
+                prefix,
+                valid,
+                bits,
+            } => self.radix_rank(*dst, *digit, *histogram, *prefix, *valid, *bits),
         }
     }
 
@@ -60,7 +70,7 @@ impl Meeting<'_> {
     ) -> Outcome {
         let radix = 1usize << radix_bits;
         let threads: usize = self.subgroups.iter().map(|lanes| lanes.width).sum();
-        if threads % radix != 0 {
+        if !threads.is_multiple_of(radix) {
             return Err(Trap::new(format!(
                 "ranks by {radix} digits in a block of {threads} threads, which is not a multiple"
             )));
@@ -91,7 +101,10 @@ impl Meeting<'_> {
             }
         }
         let mut counts = vec![0u64; radix];
-        digits.iter().flatten().for_each(|&digit| counts[digit] += 1);
+        digits
+            .iter()
+            .flatten()
+            .for_each(|&digit| counts[digit] += 1);
         let starts: Vec<u64> = counts
             .iter()
             .scan(0, |sum, count| {

@@ -18,7 +18,10 @@ pub(crate) struct Tuples {
 
 impl Tuples {
     pub fn new(width: usize) -> Self {
-        Self { width, ..Self::default() }
+        Self {
+            width,
+            ..Self::default()
+        }
     }
 
     pub fn len(&self) -> usize {
@@ -62,7 +65,11 @@ impl<'p> Folder<'p> {
             Combiner::Kind(..) => 0,
             Combiner::Region(region) => region.code.registers,
         };
-        Self { combiner, lanes: Lanes::new(1, registers), memrefs: Memrefs::default() }
+        Self {
+            combiner,
+            lanes: Lanes::new(1, registers),
+            memrefs: Memrefs::default(),
+        }
     }
 
     /// `right = left ∘ right`; the poison of the result.
@@ -80,12 +87,12 @@ impl<'p> Folder<'p> {
             Combiner::Region(region) => region,
         };
         let width = right.len();
-        for index in 0..width {
-            let at = |reg: usize| region.parameters[reg];
-            self.lanes.set_all(at(index), left.0[index]);
-            self.lanes.set_poison(at(index), left.1 >> index & 1);
-            self.lanes.set_all(at(width + index), right[index]);
-            self.lanes.set_poison(at(width + index), right_poison >> index & 1);
+        for (index, (&left_bits, &right_bits)) in left.0.iter().zip(right.iter()).enumerate() {
+            let (l, r) = (region.parameters[index], region.parameters[width + index]);
+            self.lanes.set_all(l, left_bits);
+            self.lanes.set_poison(l, left.1 >> index & 1);
+            self.lanes.set_all(r, right_bits);
+            self.lanes.set_poison(r, right_poison >> index & 1);
         }
         run_pure(&region.code, &mut self.lanes, &mut self.memrefs)?;
         let mut poison = 0;

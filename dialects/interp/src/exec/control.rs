@@ -52,12 +52,35 @@ pub(crate) fn step(
     match instruction {
         I::Constant { dst, bits } => lanes.set_all(*dst, *bits),
         I::Poison { dst } => lanes.set_poison(*dst, u64::MAX),
-        I::Binary { op, element, dst, a, b } => binary(lanes, *op, *element, *dst, *a, *b)?,
-        I::Unary { op, element, dst, a } => unary(lanes, *op, *element, *dst, *a),
-        I::Cast { op, from, to, dst, a } => {
+        I::Binary {
+            op,
+            element,
+            dst,
+            a,
+            b,
+        } => binary(lanes, *op, *element, *dst, *a, *b)?,
+        I::Unary {
+            op,
+            element,
+            dst,
+            a,
+        } => unary(lanes, *op, *element, *dst, *a),
+        I::Cast {
+            op,
+            from,
+            to,
+            dst,
+            a,
+        } => {
             partial(lanes, *dst, *a, *a, |x, _| math::cast(*op, *from, *to, x));
         }
-        I::Promise { promise, element, dst, a, b } => {
+        I::Promise {
+            promise,
+            element,
+            dst,
+            a,
+            b,
+        } => {
             for lane in bits(lanes.active) {
                 let (x, y) = (lanes.get(*a, lane), lanes.get(*b, lane));
                 if !math::keeps(*promise, *element, x, y) {
@@ -65,17 +88,34 @@ pub(crate) fn step(
                 }
             }
         }
-        I::CompareInts { predicate, element, dst, a, b } => {
+        I::CompareInts {
+            predicate,
+            element,
+            dst,
+            a,
+            b,
+        } => {
             total(lanes, *dst, *a, *b, |x, y| {
                 math::compare_ints(*predicate, *element, x, y) as u64
             });
         }
-        I::CompareFloats { predicate, element, dst, a, b } => {
+        I::CompareFloats {
+            predicate,
+            element,
+            dst,
+            a,
+            b,
+        } => {
             total(lanes, *dst, *a, *b, |x, y| {
                 math::compare_floats(*predicate, *element, x, y) as u64
             });
         }
-        I::Select { dst, condition, a, b } => {
+        I::Select {
+            dst,
+            condition,
+            a,
+            b,
+        } => {
             let (before, out) = lanes.split(*dst);
             let width = out.len();
             let of = |reg: Reg| &before[reg as usize * width..][..width];
@@ -85,20 +125,35 @@ pub(crate) fn step(
                 *out = if c & 1 != 0 { *x } else { *y };
                 chosen |= (c & 1) << lane;
             }
-            let poison = lanes.poison(*condition)
-                | chosen & lanes.poison(*a)
-                | !chosen & lanes.poison(*b);
+            let poison =
+                lanes.poison(*condition) | chosen & lanes.poison(*a) | !chosen & lanes.poison(*b);
             lanes.set_poison(*dst, poison);
         }
-        I::Fma { element, dst, a, b, c } => {
+        I::Fma {
+            element,
+            dst,
+            a,
+            b,
+            c,
+        } => {
             for lane in 0..lanes.width {
-                let (x, y, z) = (lanes.get(*a, lane), lanes.get(*b, lane), lanes.get(*c, lane));
+                let (x, y, z) = (
+                    lanes.get(*a, lane),
+                    lanes.get(*b, lane),
+                    lanes.get(*c, lane),
+                );
                 lanes.values_mut(*dst)[lane] = math::fma(*element, x, y, z);
             }
             let poison = lanes.poison(*a) | lanes.poison(*b) | lanes.poison(*c);
             lanes.set_poison(*dst, poison);
         }
-        I::Clamp { element, dst, value, low, high } => {
+        I::Clamp {
+            element,
+            dst,
+            value,
+            low,
+            high,
+        } => {
             for lane in 0..lanes.width {
                 let at = |reg| lanes.get(reg, lane);
                 let raised = math::total(Binary::Maximum, *element, at(*value), at(*low));
@@ -108,7 +163,14 @@ pub(crate) fn step(
             let poison = lanes.poison(*value) | lanes.poison(*low) | lanes.poison(*high);
             lanes.set_poison(*dst, poison);
         }
-        I::Extended { op, element, low, high, a, b } => {
+        I::Extended {
+            op,
+            element,
+            low,
+            high,
+            a,
+            b,
+        } => {
             for lane in 0..lanes.width {
                 let (x, y) = (lanes.get(*a, lane), lanes.get(*b, lane));
                 let (first, second) = math::extended(*op, *element, x, y);
@@ -119,12 +181,19 @@ pub(crate) fn step(
             lanes.set_poison(*low, poison);
             lanes.set_poison(*high, poison);
         }
-        I::FindNthSet { dst, mask, base, offset } => {
+        I::FindNthSet {
+            dst,
+            mask,
+            base,
+            offset,
+        } => {
             lanes.need(*base, "the base of a bit search")?;
             for lane in bits(lanes.active) {
                 let start = lanes.get(*base, lane);
                 if start >= 32 {
-                    return Err(Trap::new(format!("starts at bit {start}, beyond the 32 of its mask")));
+                    return Err(Trap::new(format!(
+                        "starts at bit {start}, beyond the 32 of its mask"
+                    )));
                 }
                 let (mask, offset) = (lanes.get(*mask, lane), lanes.get(*offset, lane));
                 let found = math::find_nth_set(mask as u32, start as u32, offset as i32);
@@ -133,21 +202,42 @@ pub(crate) fn step(
             let poison = lanes.poison(*mask) | lanes.poison(*offset);
             lanes.set_poison(*dst, poison);
         }
-        I::LaneMask { dst, lane, relation, element } => {
-            partial(lanes, *dst, *lane, *lane, |at, _| lane_mask(*relation, *element, at));
+        I::LaneMask {
+            dst,
+            lane,
+            relation,
+            element,
+        } => {
+            partial(lanes, *dst, *lane, *lane, |at, _| {
+                lane_mask(*relation, *element, at)
+            });
         }
-        I::ScratchSlots { dst, n, algorithm, depth } => {
+        I::ScratchSlots {
+            dst,
+            n,
+            algorithm,
+            depth,
+        } => {
             partial(lanes, *dst, *n, *n, |n, _| {
-                i64::try_from(n).ok().map(|_| super::sizing::scratch_slots(*algorithm, n, *depth))
+                i64::try_from(n)
+                    .ok()
+                    .map(|_| super::sizing::scratch_slots(*algorithm, n, *depth))
             });
         }
 
         I::Copy { pairs } => lanes.copy(pairs),
-        I::If { condition, otherwise } => {
+        I::If {
+            condition,
+            otherwise,
+        } => {
             lanes.need(*condition, "a condition")?;
             let taken = lanes.holding(*condition);
             let other = lanes.active & !taken;
-            lanes.frames.push(Frame { saved: lanes.active, other, turns: 0 });
+            lanes.frames.push(Frame {
+                saved: lanes.active,
+                other,
+                turns: 0,
+            });
             lanes.active = taken;
             if taken == 0 {
                 return Ok(Flow::Jump(*otherwise));
@@ -168,21 +258,41 @@ pub(crate) fn step(
                     return Err(Trap::new("has a step that is not positive"));
                 }
             }
-            lanes.frames.push(Frame { saved: lanes.active, other: 0, turns: 0 });
+            lanes.frames.push(Frame {
+                saved: lanes.active,
+                other: 0,
+                turns: 0,
+            });
         }
-        I::ForTest { counter, bound, element, unsigned, exit } => {
+        I::ForTest {
+            counter,
+            bound,
+            element,
+            unsigned,
+            exit,
+        } => {
             lanes.need(*counter, "a loop's bound")?;
             lanes.need(*bound, "a loop's bound")?;
             let mut on = 0;
             for lane in bits(lanes.active) {
                 let (at, end) = (lanes.get(*counter, lane), lanes.get(*bound, lane));
-                let goes_on =
-                    if *unsigned { at < end } else { element.signed(at) < element.signed(end) };
+                let goes_on = if *unsigned {
+                    at < end
+                } else {
+                    element.signed(at) < element.signed(end)
+                };
                 on |= (goes_on as u64) << lane;
             }
             return Ok(turn(lanes, on, *exit));
         }
-        I::ForStep { counter, step, element, unsigned, head, exit } => {
+        I::ForStep {
+            counter,
+            step,
+            element,
+            unsigned,
+            head,
+            exit,
+        } => {
             let mut on = 0;
             for lane in bits(lanes.active) {
                 let (at, by) = (lanes.get(*counter, lane), lanes.get(*step, lane));
@@ -250,7 +360,13 @@ pub(crate) fn step(
                 Ok(memref.clone())
             })?;
         }
-        I::View { dst, source, offset, size, element } => {
+        I::View {
+            dst,
+            source,
+            offset,
+            size,
+            element,
+        } => {
             lanes.need(*offset, "an offset")?;
             lanes.need(*size, "a size")?;
             each_memref(lanes, memrefs, *dst, *source, |memref, lanes, lane| {
@@ -426,10 +542,12 @@ fn sub_view(op: &SubView, source: &Memref, lanes: &Lanes, lane: usize) -> Outcom
             value(&op.strides[dimension]),
         );
         let available = source.sizes[dimension];
-        let last = (size - 1).checked_mul(stride).and_then(|reach| offset.checked_add(reach));
+        let last = (size - 1)
+            .checked_mul(stride)
+            .and_then(|reach| offset.checked_add(reach));
         let inside = |at: Option<i64>| at.is_some_and(|at| at >= 0 && at < available);
         let empty = size == 0 && (0..=available).contains(&offset);
-        if size < 0 || !empty && !(inside(Some(offset)) && inside(last)) {
+        if size < 0 || !(empty || inside(Some(offset)) && inside(last)) {
             return Err(Trap::new(format!(
                 "is out of bounds: {size} elements from {offset} with stride {stride} in dimension {dimension} of size {available}"
             )));
@@ -440,5 +558,10 @@ fn sub_view(op: &SubView, source: &Memref, lanes: &Lanes, lane: usize) -> Outcom
             strides.push(stride * source.strides[dimension]);
         }
     }
-    Ok(Memref { offset: start, sizes: sizes.into(), strides: strides.into(), ..source.clone() })
+    Ok(Memref {
+        offset: start,
+        sizes: sizes.into(),
+        strides: strides.into(),
+        ..source.clone()
+    })
 }

@@ -29,17 +29,31 @@ impl<'p> Engine<'p> {
         self.spend(site)?;
         match &step.action {
             Action::Host(code) => self.pure(code, host, site)?,
-            Action::Phase { code, blocks, threads } => {
+            Action::Phase {
+                code,
+                blocks,
+                threads,
+            } => {
                 let blocks = self.blocks(host, *blocks, site)?;
                 self.window.barrier();
                 self.run(code, host, site, blocks, *threads, None)?;
                 self.window.barrier();
             }
-            Action::Launch { code, blocks, threads, id, after } => {
+            Action::Launch {
+                code,
+                blocks,
+                threads,
+                id,
+                after,
+            } => {
                 let blocks = self.blocks(host, *blocks, site)?;
                 self.run(code, host, site, blocks, *threads, Some((*id, after)))?;
             }
-            Action::ForEach { code, extent, count } => {
+            Action::ForEach {
+                code,
+                extent,
+                count,
+            } => {
                 self.window.barrier();
                 let mut elements = self.length(host, *extent, "extent", site)?;
                 if let Some(count) = count {
@@ -67,7 +81,12 @@ impl<'p> Engine<'p> {
                     break;
                 }
             },
-            Action::Fill { buffer, lower, upper, value } => {
+            Action::Fill {
+                buffer,
+                lower,
+                upper,
+                value,
+            } => {
                 self.window.barrier();
                 let lower = self.length(host, *lower, "lower bound", site)?;
                 let upper = self.length(host, *upper, "upper bound", site)?;
@@ -77,7 +96,10 @@ impl<'p> Engine<'p> {
                 self.fill(host.get(*buffer, 0), lower..upper, host.get(*value, 0))
                     .map_err(|trap| trap.located(&self.program.sites, site))?;
             }
-            Action::Dispatch { arguments, variants } => {
+            Action::Dispatch {
+                arguments,
+                variants,
+            } => {
                 let kernel = self.choose(variants, host, site)?;
                 let arguments: Vec<u64> = arguments.iter().map(|&reg| host.get(reg, 0)).collect();
                 self.window.barrier();
@@ -115,7 +137,14 @@ impl<'p> Engine<'p> {
         }
         self.open(site, blocks, (threads / lanes) as u32, id)?;
         let captures = captures(code, host);
-        self.launch(&Launch { code, blocks, threads, lanes, elements: None, captures })
+        self.launch(&Launch {
+            code,
+            blocks,
+            threads,
+            lanes,
+            elements: None,
+            captures,
+        })
     }
 
     fn open(
@@ -173,7 +202,8 @@ impl<'p> Engine<'p> {
             return Err(self.fault(site, format!("uses poison as its {what}")));
         }
         let value = host.get(reg, 0) as i64;
-        u64::try_from(value).map_err(|_| self.fault(site, format!("has a negative {what}, {value}")))
+        u64::try_from(value)
+            .map_err(|_| self.fault(site, format!("has a negative {what}, {value}")))
     }
 
     /// The value of a buffer of rank 0, sign-extended.
@@ -193,6 +223,7 @@ impl<'p> Engine<'p> {
 
 /// What a body takes over from the host.
 fn captures(code: &Code, host: &Lanes) -> Vec<(Reg, u64, bool)> {
-    let take = |&(theirs, ours): &(Reg, Reg)| (ours, host.get(theirs, 0), host.is_poison(theirs, 0));
+    let take =
+        |&(theirs, ours): &(Reg, Reg)| (ours, host.get(theirs, 0), host.is_poison(theirs, 0));
     code.captures.iter().map(take).collect()
 }

@@ -114,7 +114,9 @@ impl Lanes {
     pub fn uniform(&self, reg: Reg) -> Option<u64> {
         let mut lanes = bits(self.active);
         let first = self.get(reg, lanes.next()?);
-        lanes.all(|lane| self.get(reg, lane) == first).then_some(first)
+        lanes
+            .all(|lane| self.get(reg, lane) == first)
+            .then_some(first)
     }
 
     /// The active lanes in which an `i1` register holds.

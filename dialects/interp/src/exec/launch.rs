@@ -147,7 +147,10 @@ impl Engine<'_> {
             // Mostly short turns, now and then a long one.
             let turn = 1 << random(10);
             self.run_subgroup(launch, block, index, turn)?;
-            let idle = block.subgroups.iter().all(|subgroup| subgroup.state != State::Running);
+            let idle = block
+                .subgroups
+                .iter()
+                .all(|subgroup| subgroup.state != State::Running);
             if idle && self.meet(launch, block)? {
                 resident.swap_remove(which);
             }
@@ -171,7 +174,11 @@ impl Engine<'_> {
                 }
                 let private = |&(element, length)| Allocation::new(element, length * launch.lanes);
                 let private = launch.code.private.iter().map(private).collect();
-                Subgroup { lanes, private, state: State::Running }
+                Subgroup {
+                    lanes,
+                    private,
+                    state: State::Running,
+                }
             })
             .collect();
         let shared = |&(element, length)| Allocation::new(element, length);
@@ -229,8 +236,16 @@ impl Engine<'_> {
         site: SiteId,
     ) -> Outcome<Flow> {
         use Instruction as I;
-        let backwards = self.random.as_mut().is_some_and(|random| random.next() & 1 != 0);
-        let Block { id, subgroups, shared, clock } = block;
+        let backwards = self
+            .random
+            .as_mut()
+            .is_some_and(|random| random.next() & 1 != 0);
+        let Block {
+            id,
+            subgroups,
+            shared,
+            clock,
+        } = block;
         let count = subgroups.len();
         let Subgroup { lanes, private, .. } = &mut subgroups[index];
         let mut reach = Reach {
@@ -245,8 +260,16 @@ impl Engine<'_> {
             backwards,
         };
         match instruction {
-            I::Load { dst, memref, indices } => reach.load(lanes, *dst, *memref, indices)?,
-            I::Store { value, memref, indices } => reach.store(lanes, *value, *memref, indices)?,
+            I::Load {
+                dst,
+                memref,
+                indices,
+            } => reach.load(lanes, *dst, *memref, indices)?,
+            I::Store {
+                value,
+                memref,
+                indices,
+            } => reach.store(lanes, *value, *memref, indices)?,
             I::Atomic(op) => reach.atomic(lanes, op)?,
             I::Fence { scope } => reach.fence(lanes, *scope),
             I::Identity { dst, what } => {
@@ -310,7 +333,13 @@ impl Engine<'_> {
         let site = launch.code.sites[at];
         for (index, subgroup) in block.subgroups.iter().enumerate() {
             let theirs = &subgroup.lanes;
-            let turns = |lanes: &Lanes| lanes.frames.iter().map(|frame| frame.turns).collect::<Vec<_>>();
+            let turns = |lanes: &Lanes| {
+                lanes
+                    .frames
+                    .iter()
+                    .map(|frame| frame.turns)
+                    .collect::<Vec<_>>()
+            };
             let what = if !waits(subgroup) {
                 "has ended"
             } else if theirs.at != leader.at {
@@ -330,14 +359,20 @@ impl Engine<'_> {
         }
         if let Instruction::Block(op) = &launch.code.instructions[at] {
             let mut meeting = Meeting {
-                subgroups: block.subgroups.iter_mut().map(|subgroup| &mut subgroup.lanes).collect(),
+                subgroups: block
+                    .subgroups
+                    .iter_mut()
+                    .map(|subgroup| &mut subgroup.lanes)
+                    .collect(),
                 shared: &mut block.shared,
                 clock: &mut block.clock,
                 memrefs: &self.memrefs,
                 window: &self.window,
                 site,
             };
-            meeting.run(op).map_err(|trap| trap.located(&self.program.sites, site))?;
+            meeting
+                .run(op)
+                .map_err(|trap| trap.located(&self.program.sites, site))?;
         }
         for subgroup in &mut block.subgroups {
             subgroup.lanes.at += 1;

@@ -9,10 +9,12 @@ fn blocks(n: u64) -> u64 {
 
 /// `c(n) + c(c(n)) + …`, `terms` of them.
 fn staircase(n: u64, terms: u32) -> u64 {
-    (0..terms).scan(n, |level, _| {
-        *level = blocks(*level);
-        Some(*level)
-    }).sum()
+    (0..terms)
+        .scan(n, |level, _| {
+            *level = blocks(*level);
+            Some(*level)
+        })
+        .sum()
 }
 
 /// `n + b` and the ceilings of `b` that exceed 1, where `b = c(n)`.

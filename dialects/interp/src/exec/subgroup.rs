@@ -21,7 +21,12 @@ pub(crate) fn subgroup_op(
     let width = lanes.width;
     match op {
         SubgroupOp::Sync => clock.sync_subgroup(subgroup),
-        SubgroupOp::Shuffle { mode, dst, value, lane } => {
+        SubgroupOp::Shuffle {
+            mode,
+            dst,
+            value,
+            lane,
+        } => {
             lanes.need(*lane, "the lane it reads")?;
             let from = |at: usize| {
                 let by = lanes.get(*lane, at) as usize;
@@ -38,10 +43,17 @@ pub(crate) fn subgroup_op(
         }
         SubgroupOp::Broadcast { dst, value, lane } => {
             let source = uniform(lanes, *lane, "the lane it reads")? as usize;
-            gather(lanes, *dst, *value, |_| Some(source).filter(|&source| source < width));
+            gather(lanes, *dst, *value, |_| {
+                Some(source).filter(|&source| source < width)
+            });
         }
         SubgroupOp::BroadcastFirst { dst, value } => gather(lanes, *dst, *value, |_| Some(0)),
-        SubgroupOp::Rotate { dst, value, delta, tile } => {
+        SubgroupOp::Rotate {
+            dst,
+            value,
+            delta,
+            tile,
+        } => {
             // Sizes are powers of two: a negative distance wraps to the same lane.
             let by = uniform(lanes, *delta, "the distance it rotates by")? as usize;
             let size = size(*tile, width);
@@ -50,7 +62,12 @@ pub(crate) fn subgroup_op(
                 Some(base + (lane - base + by) % size)
             });
         }
-        SubgroupOp::Vote { all, dst, predicate, tile } => {
+        SubgroupOp::Vote {
+            all,
+            dst,
+            predicate,
+            tile,
+        } => {
             lanes.need(*predicate, "a predicate")?;
             let holding = lanes.holding(*predicate);
             each_tile(lanes, *tile, *dst, |tile| {
@@ -58,18 +75,31 @@ pub(crate) fn subgroup_op(
                 (if *all { met == tile } else { met != 0 }) as u64
             });
         }
-        SubgroupOp::AllEqual { dst, value, element, tile } => {
+        SubgroupOp::AllEqual {
+            dst,
+            value,
+            element,
+            tile,
+        } => {
             lanes.need(*value, "the value it compares")?;
             let values = lanes.values(*value).to_vec();
             let equal = |x: u64, y: u64| {
-                if element.is_float() { element.float(x) == element.float(y) } else { x == y }
+                if element.is_float() {
+                    element.float(x) == element.float(y)
+                } else {
+                    x == y
+                }
             };
             each_tile(lanes, *tile, *dst, |tile| {
                 let first = values[tile.trailing_zeros() as usize];
                 bits(tile).all(|lane| equal(first, values[lane])) as u64
             });
         }
-        SubgroupOp::Ballot { dst, predicate, first } => {
+        SubgroupOp::Ballot {
+            dst,
+            predicate,
+            first,
+        } => {
             lanes.need(*predicate, "a predicate")?;
             let mask = lanes.holding(*predicate) & (u64::MAX >> (64 - first));
             lanes.set_all(*dst, mask);
@@ -84,7 +114,14 @@ pub(crate) fn subgroup_op(
                 lanes.set(*dst, lane, mask);
             }
         }
-        SubgroupOp::Combine { combining, dst, values, head, tile, combiner } => {
+        SubgroupOp::Combine {
+            combining,
+            dst,
+            values,
+            head,
+            tile,
+            combiner,
+        } => {
             let mut heads = 0;
             if let Some(head) = head {
                 lanes.need(*head, "a head flag")?;
@@ -99,7 +136,13 @@ pub(crate) fn subgroup_op(
                 spread(lanes, dst, base..base + size, &results, 0);
             }
         }
-        SubgroupOp::BitonicSort { dst, source, element, unsigned, tile } => {
+        SubgroupOp::BitonicSort {
+            dst,
+            source,
+            element,
+            unsigned,
+            tile,
+        } => {
             lanes.need(source[0], "a key")?;
             lanes.need(source[1], "a value")?;
             let size = size(*tile, width);
@@ -139,7 +182,8 @@ pub(crate) fn subgroup_op(
 fn order(element: Element, unsigned: bool, x: u64, y: u64) -> Ordering {
     if element.is_float() {
         let (x, y) = (element.float(x), element.float(y));
-        x.partial_cmp(&y).unwrap_or_else(|| x.is_nan().cmp(&y.is_nan()))
+        x.partial_cmp(&y)
+            .unwrap_or_else(|| x.is_nan().cmp(&y.is_nan()))
     } else if unsigned {
         x.cmp(&y)
     } else {
@@ -194,10 +238,9 @@ pub(crate) fn collect(
     tuples: &mut Tuples,
 ) {
     for lane in range {
-        let poison = values
-            .iter()
-            .enumerate()
-            .fold(0, |mask, (at, &reg)| mask | (lanes.is_poison(reg, lane) as u64) << at);
+        let poison = values.iter().enumerate().fold(0, |mask, (at, &reg)| {
+            mask | (lanes.is_poison(reg, lane) as u64) << at
+        });
         tuples.push(values.iter().map(|&reg| lanes.get(reg, lane)), poison);
     }
 }

@@ -18,9 +18,9 @@ impl Known {
     fn covers(&self, subgroup: u32, lanes: u64, time: u32) -> bool {
         self.subgroups[subgroup as usize] >= time
             || crate::exec::bits(lanes).all(|lane| {
-                self.threads.iter().any(|&(s, l, known)| {
-                    s == subgroup && l == lane as u32 && known >= time
-                })
+                self.threads
+                    .iter()
+                    .any(|&(s, l, known)| s == subgroup && l == lane as u32 && known >= time)
             })
     }
 
@@ -29,13 +29,18 @@ impl Known {
             *mine = (*mine).max(*theirs);
         }
         for &(subgroup, lane, time) in &other.threads {
-            match self.threads.iter_mut().find(|(s, l, _)| (*s, *l) == (subgroup, lane)) {
+            match self
+                .threads
+                .iter_mut()
+                .find(|(s, l, _)| (*s, *l) == (subgroup, lane))
+            {
                 Some((_, _, known)) => *known = (*known).max(time),
                 None => self.threads.push((subgroup, lane, time)),
             }
         }
         let subgroups = &self.subgroups;
-        self.threads.retain(|&(s, _, time)| time > subgroups[s as usize]);
+        self.threads
+            .retain(|&(s, _, time)| time > subgroups[s as usize]);
     }
 }
 
@@ -48,9 +53,9 @@ pub(crate) struct View {
 impl View {
     fn covers(&self, window: &Window, access: &Access) -> bool {
         let block = window.block_of(access.subgroup);
-        self.blocks.get(&block).is_some_and(|known| {
-            known.covers(access.subgroup - block, access.lanes, access.time)
-        })
+        self.blocks
+            .get(&block)
+            .is_some_and(|known| known.covers(access.subgroup - block, access.lanes, access.time))
     }
 
     fn join(&mut self, other: &Self) {
@@ -82,12 +87,16 @@ pub(crate) struct Released {
 impl Released {
     /// Adds this to what a value carries.
     pub fn add_to(self, all: &mut Vec<Released>) {
-        let mergeable = |other: &Released| self.scope == Scope::Device && other.scope == Scope::Device;
+        let mergeable =
+            |other: &Released| self.scope == Scope::Device && other.scope == Scope::Device;
         match all.iter_mut().find(|other| mergeable(other)) {
             Some(other) => {
                 let mut view = (*self.view).clone();
                 view.join(&other.view);
-                *other = Released { view: Rc::new(view), ..self };
+                *other = Released {
+                    view: Rc::new(view),
+                    ..self
+                };
             }
             None => all.push(self),
         }
@@ -136,7 +145,11 @@ pub(crate) struct BlockClock {
 
 impl BlockClock {
     pub fn new(first: u32, subgroups: usize, lanes: usize) -> Self {
-        let clock = || SubgroupClock { time: 1, joined: 0, lanes: vec![LaneClock::default(); lanes] };
+        let clock = || SubgroupClock {
+            time: 1,
+            joined: 0,
+            lanes: vec![LaneClock::default(); lanes],
+        };
         Self {
             first,
             known: vec![0; subgroups].into(),
@@ -170,18 +183,27 @@ impl BlockClock {
             if lanes == 0 || access.time <= mine.joined {
                 return true;
             }
-        } else if self.known.get(local).is_some_and(|&known| access.time <= known) {
+        } else if self
+            .known
+            .get(local)
+            .is_some_and(|&known| access.time <= known)
+        {
             return true;
         }
         let others = Access { lanes, ..*access };
-        mine.lanes[who.lane].acquired.as_ref().is_some_and(|view| view.covers(window, &others))
+        mine.lanes[who.lane]
+            .acquired
+            .as_ref()
+            .is_some_and(|view| view.covers(window, &others))
     }
 
     /// Whether a block barrier has made an access of this block known to all of
     /// it.
     pub fn is_common(&self, access: &Access) -> bool {
         let local = access.subgroup.wrapping_sub(self.first) as usize;
-        self.known.get(local).is_some_and(|&known| access.time <= known)
+        self.known
+            .get(local)
+            .is_some_and(|&known| access.time <= known)
     }
 
     /// A subgroup's lanes have met.
@@ -244,9 +266,18 @@ impl BlockClock {
         *mine = (*mine).max(from.joined);
         let own = (who.subgroup as u32, who.lane as u32, from.time);
         let mut view = from.acquired.as_deref().cloned().unwrap_or_default();
-        view.add(self.first, &Rc::new(Known { subgroups, threads: vec![own] }));
-        let released =
-            Released { view: Rc::new(view), scope: scope.min(from.scope), subgroup: number };
+        view.add(
+            self.first,
+            &Rc::new(Known {
+                subgroups,
+                threads: vec![own],
+            }),
+        );
+        let released = Released {
+            view: Rc::new(view),
+            scope: scope.min(from.scope),
+            subgroup: number,
+        };
         if releases {
             clock.time += 1;
         }
@@ -270,7 +301,11 @@ impl BlockClock {
         let lane = &mut self.subgroups[who.subgroup].lanes[who.lane];
         if acquires {
             lane.acquire(&released.view);
-        } else if !lane.pending.iter().any(|old| Rc::ptr_eq(&old.view, &released.view)) {
+        } else if !lane
+            .pending
+            .iter()
+            .any(|old| Rc::ptr_eq(&old.view, &released.view))
+        {
             lane.pending.push(released.clone());
         }
     }
@@ -278,7 +313,11 @@ impl BlockClock {
 
 impl LaneClock {
     fn acquire(&mut self, view: &Rc<View>) {
-        if self.latest.as_ref().is_some_and(|latest| Rc::ptr_eq(latest, view)) {
+        if self
+            .latest
+            .as_ref()
+            .is_some_and(|latest| Rc::ptr_eq(latest, view))
+        {
             return;
         }
         match &mut self.acquired {

@@ -51,7 +51,7 @@ enum Accesses {
     None,
     One(Access),
     /// By subgroup.
-    Many(Box<HashMap<u32, Vec<Access>>>),
+    Many(HashMap<u32, Vec<Access>>),
 }
 
 /// What is remembered of one element.
@@ -105,7 +105,7 @@ impl Accesses {
             Self::One(old) => {
                 let mut all = HashMap::from([(old.subgroup, vec![*old])]);
                 all.entry(new.subgroup).or_default().push(new);
-                *self = Self::Many(Box::new(all));
+                *self = Self::Many(all);
             }
             Self::Many(all) => {
                 let of_subgroup = all.entry(new.subgroup).or_default();
@@ -156,7 +156,10 @@ impl Cell {
 
     /// All threads that can reach the element know of all accesses.
     pub fn settle(&mut self) {
-        *self = Self { launch: self.launch, ..Self::default() };
+        *self = Self {
+            launch: self.launch,
+            ..Self::default()
+        };
     }
 
     /// Whether an access would race with an earlier one.
@@ -204,7 +207,10 @@ impl Cell {
                     .map(|old| (old, "atomic access"))
             })
             .or_else(|| {
-                store.then(|| self.loads.find(unordered)).flatten().map(|old| (old, "load"))
+                store
+                    .then(|| self.loads.find(unordered))
+                    .flatten()
+                    .map(|old| (old, "load"))
             });
         if let Some((old, what)) = conflict {
             return Err(race(kind, old, what, new, window));
@@ -214,8 +220,7 @@ impl Cell {
 
     /// Forgets accesses that are ordered before all of the present launch.
     fn enter(&mut self, window: &Window) {
-        let stale = window.is_settled(self.launch)
-            || !self.mixed && window.is_ordered(self.launch);
+        let stale = window.is_settled(self.launch) || !self.mixed && window.is_ordered(self.launch);
         if stale {
             *self = Self::default();
         } else {
@@ -241,8 +246,16 @@ fn race(kind: AccessKind, old: &Access, what: &str, new: Access, window: &Window
         "different blocks, with no release and acquire in between".to_string()
     };
     Box::new(Trap {
-        message: format!("data race: this {this} is not ordered with another thread's {what} of the same element ({why})"),
-        other: Some((old.site, format!("is the other access, a{} {what}", if what.starts_with('a') { "n" } else { "" }))),
+        message: format!(
+            "data race: this {this} is not ordered with another thread's {what} of the same element ({why})"
+        ),
+        other: Some((
+            old.site,
+            format!(
+                "is the other access, a{} {what}",
+                if what.starts_with('a') { "n" } else { "" }
+            ),
+        )),
         site: None,
     })
 }

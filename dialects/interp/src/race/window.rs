@@ -56,7 +56,8 @@ impl Window {
             }
             self.ids.push((id, self.launch));
         }
-        self.launches.push((self.base, self.launch, self.before.clone()));
+        self.launches
+            .push((self.base, self.launch, self.before.clone()));
         Some(())
     }
 
@@ -80,7 +81,9 @@ impl Window {
 
     /// Whether the launch of a subgroup is ordered before the present one.
     pub fn is_subgroup_ordered(&self, subgroup: u32) -> bool {
-        let after = self.launches.partition_point(|(base, ..)| *base <= subgroup);
+        let after = self
+            .launches
+            .partition_point(|(base, ..)| *base <= subgroup);
         after == 0 || self.is_ordered(self.launches[after - 1].1)
     }
 

@@ -32,11 +32,18 @@ pub fn run_with(
 }
 
 pub fn options(wave: u32) -> Options {
-    Options { wave, fuel: 1 << 26, ..Options::default() }
+    Options {
+        wave,
+        fuel: 1 << 26,
+        ..Options::default()
+    }
 }
 
 pub fn hostile(wave: u32, seed: u64) -> Options {
-    Options { schedule: Schedule::Random { seed }, ..options(wave) }
+    Options {
+        schedule: Schedule::Random { seed },
+        ..options(wave)
+    }
 }
 
 /// Runs kernel `@k` and expects it to end well.
@@ -93,7 +100,13 @@ pub fn phase(parameters: &str, blocks: usize, threads: usize, body: &str) -> Str
 
 /// A phase of one block of 64 threads that computes `%r` of type `to` from
 /// `%x` of type `from` in each thread, as a function over 64 values.
-pub fn map64<A: Native, B: Native>(from: &str, to: &str, body: &str, input: &[A], wave: u32) -> Vec<B> {
+pub fn map64<A: Native, B: Native>(
+    from: &str,
+    to: &str,
+    body: &str,
+    input: &[A],
+    wave: u32,
+) -> Vec<B> {
     let text = map_text(from, to, body);
     let arguments = run(&text, map_arguments::<A, B>(input), wave);
     values(&arguments[1])
@@ -115,7 +128,10 @@ pub fn map_text(from: &str, to: &str, body: &str) -> String {
 
 pub fn map_arguments<A: Native, B: Native>(input: &[A]) -> Vec<Argument> {
     assert_eq!(input.len(), 64);
-    vec![buffer(input), Buffer::uninitialised(B::ELEMENT, &[64]).into()]
+    vec![
+        buffer(input),
+        Buffer::uninitialised(B::ELEMENT, &[64]).into(),
+    ]
 }
 
 /// Reproducible noise.
