@@ -9,6 +9,7 @@ pub mod plan;
 pub mod plan_launches;
 pub mod tile;
 pub mod uniformity;
+pub mod verify_convergence;
 
 use qd_dialects::pass;
 
@@ -18,4 +19,5 @@ pub fn register() {
     pass::register::<outline_phases::OutlinePhases>();
     pass::register::<plan_launches::PlanLaunches>();
     pass::register::<tile::Tile>();
+    pass::register::<verify_convergence::VerifyConvergence>();
 }

@@ -104,6 +104,16 @@ impl<'c> Uniformity<'c> {
     /// Analyses a body that blocks of `threads` threads run, in subgroups of
     /// `wave` lanes.
     pub fn analyse(body: Block<'c>, threads: i64, wave: u32) -> Self {
+        Self::with(body, threads, wave, Fact::UNIFORM)
+    }
+
+    /// Analyses the body of a function that is called from bodies of blocks of
+    /// any size, with arguments that may vary.
+    pub fn analyse_called(body: Block<'c>, wave: u32) -> Self {
+        Self::with(body, 0, wave, Fact::VARYING)
+    }
+
+    fn with(body: Block<'c>, threads: i64, wave: u32, argument: Fact) -> Self {
         let mut analysis = Self {
             body: block_key(body),
             threads,
@@ -112,15 +122,23 @@ impl<'c> Uniformity<'c> {
             entered: HashMap::new(),
             lifetime: std::marker::PhantomData,
         };
+        for value in arguments(body) {
+            analysis.set(value, argument);
+        }
         // Unstructured control flow: nothing is known of who arrives where.
-        if body.next_in_region().is_some() {
+        let mut rest = body.next_in_region();
+        if rest.is_some() {
             analysis.entered.insert(analysis.body, [false; 3]);
         }
         analysis.walk(body);
+        while let Some(block) = rest {
+            analysis.walk_unknown(block);
+            rest = block.next_in_region();
+        }
         analysis
     }
 
-    /// Threads in a block.
+    /// Threads in a block; 0 if that is not known.
     pub fn threads(&self) -> i64 {
         self.threads
     }
@@ -152,18 +170,18 @@ impl<'c> Uniformity<'c> {
     }
 
     /// The innermost op around `op` whose regions the threads of the scope do
-    /// not enter together; `op` itself where control flow is unstructured.
+    /// not enter together, or whose control flow is unstructured.
     pub fn divergence(&self, op: Op<'c>, scope: Scope) -> Option<Op<'c>> {
         let mut op = op;
         loop {
             let block = block_key(op.block()?);
             let together = self.entered.get(&block).is_none_or(|e| e[scope as usize]);
-            if block == self.body {
-                return (!together).then_some(op);
-            }
             op = op.parent()?;
             if !together {
                 return Some(op);
+            }
+            if block == self.body {
+                return None;
             }
         }
     }
@@ -421,14 +439,19 @@ impl<'c> Uniformity<'c> {
         for index in 0..op.region_count() {
             let mut block = op.region_block(index).and_then(|b| b.next_in_region());
             while let Some(current) = block {
-                for argument in arguments(current) {
-                    self.set(argument, Fact::VARYING);
-                }
-                self.entered.insert(block_key(current), [false; 3]);
-                self.walk(current);
+                self.walk_unknown(current);
                 block = current.next_in_region();
             }
         }
+    }
+
+    /// Walks a block of which it is not known who arrives there.
+    fn walk_unknown(&mut self, block: Block<'c>) {
+        for argument in arguments(block) {
+            self.set(argument, Fact::VARYING);
+        }
+        self.entered.insert(block_key(block), [false; 3]);
+        self.walk(block);
     }
 }
 

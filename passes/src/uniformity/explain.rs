@@ -24,6 +24,7 @@ impl<'c> Uniformity<'c> {
     pub fn group_name(&self, scope: Scope) -> String {
         match scope {
             Scope::Subgroup => format!("lanes of a subgroup of {}", self.wave()),
+            Scope::Block if self.threads() == 0 => "threads of a block".into(),
             Scope::Block => format!("threads of a block of {}", self.threads()),
             Scope::Grid => "threads of the grid".into(),
         }
@@ -188,6 +189,12 @@ impl<'c> Uniformity<'c> {
             "scf.while" => {
                 let end = op.region_block(0)?.terminator()?.operand_values();
                 vec![*end.get(index + 1)?]
+            }
+            "func.func" => {
+                say(&format!(
+                    "callers may pass anything for argument {index} of this function"
+                ));
+                return None;
             }
             name => {
                 say(&format!(

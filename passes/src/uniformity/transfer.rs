@@ -130,7 +130,12 @@ impl<'c> Uniformity<'c> {
     fn identity(&self, op: Op<'c>) -> Option<Fact> {
         let wave = i64::from(self.wave());
         let threads = self.threads();
+        // None, if the size of the block is not known.
         let subgroups = threads / wave;
+        let count = |n: i64| match threads {
+            0 => Fact::UNIFORM,
+            _ => Fact::constant(n),
+        };
         let strided = |align| Shape::Strided {
             log2_stride: 0,
             align,
@@ -148,10 +153,10 @@ impl<'c> Uniformity<'c> {
                     .map(Fact::constant)
                     .or(Some(Fact::UNIFORM));
             }
-            "qd.simt.block.dim" => Fact::constant(threads),
+            "qd.simt.block.dim" => count(threads),
             "qd.simt.subgroup_size" => Fact::constant(wave),
             "qd.simt.log2_subgroup_size" => Fact::constant(wave.trailing_zeros().into()),
-            "qd.simt.num_subgroups" => Fact::constant(subgroups),
+            "qd.simt.num_subgroups" => count(subgroups),
             "qd.simt.lane_id" => Fact {
                 shapes: [
                     strided(64),

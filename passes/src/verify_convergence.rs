@@ -1,0 +1,262 @@
+//! `qd-verify-convergence`: collectives stand where all their threads meet.
+//!
+//! A subgroup collective needs that the lanes of its subgroup reach it together,
+//! a block collective or a barrier that the threads of its block do. Where a
+//! branch or a loop around it is not uniform, hardware deadlocks or computes
+//! something else: this pass says so instead, names the branch, and follows its
+//! condition to where the difference between threads comes from.
+//!
+//! Uniformity depends on the wave: `thread_id < 32` is uniform in subgroups of
+//! 32 but not of 64. Every size that a subgroup may have is checked, or the one
+//! that `wave` names, or the one the module was tiled for. The lane of a
+//! `broadcast` and the distance of a `rotate` must be uniform as well.
+//!
+//! Limits: what the analysis takes for granted and what it does not see is said
+//! at [`crate::uniformity`]. A function that holds collectives and is called
+//! counts as a collective at its call, and is checked by itself with arguments
+//! that may be anything.
+//!
+//! Accepted at every wave, for `threads(256)`:
+//! ```mlir
+//! %first = arith.cmpi ult, %thread_id, %c64 : index
+//! scf.if %first { %s = qd.simt.reduce_all add %v : i32 ... }
+//! ```
+//! Rejected at wave 64, with a note at the comparison and one at `thread_id`:
+//! ```mlir
+//! %first = arith.cmpi ult, %thread_id, %c32 : index
+//! scf.if %first { %s = qd.simt.reduce_all add %v : i32 ... }
+//! ```
+
+use crate::{
+    collective::{self, Scope},
+    tile::{WAVES, bodies},
+    uniformity::{Step, Uniformity},
+};
+use qd_dialects::{
+    attributes,
+    diagnostic::{Diagnostic, Result},
+    ir::{Op, OpExt, Value},
+    options,
+    pass::Pass,
+};
+use std::collections::HashMap;
+
+options! {
+    /// Options of `qd-verify-convergence`.
+    pub struct ConvergenceOptions {
+        /// lanes in a subgroup; 0: every size there is
+        wave: u32 = 0u32,
+    }
+}
+
+/// The pass.
+pub struct VerifyConvergence;
+
+impl Pass for VerifyConvergence {
+    type Options = ConvergenceOptions;
+    const NAME: &'static str = "qd-verify-convergence";
+    const SUMMARY: &'static str = "Reject collectives under control flow that is not uniform";
+
+    fn run<'c>(module: Op<'c>, options: &ConvergenceOptions) -> Result<'c> {
+        let waves = waves(module, options.wave)?;
+        let calls = Calls::new(module);
+        let mut errors = Vec::new();
+        for (body, threads) in bodies(module) {
+            errors.extend(verify(body, threads, &waves, &calls));
+        }
+        // Functions that bodies call: checked for blocks of any size.
+        for function in calls.called() {
+            errors.extend(verify(function, 0, &waves, &calls));
+        }
+        let last = errors.pop();
+        errors.into_iter().for_each(Diagnostic::emit);
+        last.map_or(Ok(()), Err)
+    }
+}
+
+/// The wave sizes to check.
+fn waves<'c>(module: Op<'c>, option: u32) -> Result<'c, Vec<u32>> {
+    let tiled = module.attr("qd.wave").and_then(attributes::int);
+    let chosen = match option {
+        0 => tiled.and_then(|wave| u32::try_from(wave).ok()),
+        wave => Some(wave),
+    };
+    match chosen {
+        None => Ok(WAVES.to_vec()),
+        Some(wave) if WAVES.contains(&wave) => Ok(vec![wave]),
+        Some(wave) => Err(Diagnostic::at(
+            module,
+            format!("cannot have subgroups of {wave}: expected 4, 8, 16, 32 or 64"),
+        )),
+    }
+}
+
+/// A rule that an op breaks, at some of the wave sizes.
+struct Broken<'c> {
+    op: Op<'c>,
+    what: String,
+    waves: Vec<u32>,
+    why: Vec<Step<'c>>,
+}
+
+/// The errors in one body: at most one for each op.
+fn verify<'c>(
+    function: Op<'c>,
+    threads: i64,
+    waves: &[u32],
+    calls: &Calls<'c>,
+) -> Vec<Diagnostic<'c>> {
+    let Some(body) = function.body() else {
+        return Vec::new();
+    };
+    let collectives: Vec<(Op<'c>, Scope)> = function
+        .nested()
+        .into_iter()
+        .filter_map(|op| Some((op, calls.scope_of(op)?)))
+        .collect();
+    if collectives.is_empty() {
+        return Vec::new();
+    }
+    let mut broken: Vec<Broken<'c>> = Vec::new();
+    for wave in waves {
+        // A function of unknown callers has arguments of unknown uniformity.
+        let uniformity = match threads {
+            0 => Uniformity::analyse_called(body, *wave),
+            _ => Uniformity::analyse(body, threads, *wave),
+        };
+        for (op, scope) in &collectives {
+            let Some((what, why)) = check(*op, *scope, &uniformity) else {
+                continue;
+            };
+            match broken.iter_mut().find(|b| b.op.key() == op.key()) {
+                Some(known) => known.waves.push(*wave),
+                None => broken.push(Broken {
+                    op: *op,
+                    what,
+                    waves: vec![*wave],
+                    why,
+                }),
+            }
+        }
+    }
+    broken
+        .into_iter()
+        .map(|b| {
+            let at = match b.waves.len() {
+                all if all == waves.len() && all > 1 => "at every wave size".into(),
+                _ => format!("at wave {}", list(&b.waves)),
+            };
+            let error = Diagnostic::at(b.op, format!("{}, {at}", b.what));
+            b.why
+                .into_iter()
+                .fold(error, |error, step| error.note(step.location, step.text))
+        })
+        .collect()
+}
+
+/// What is wrong with one collective at one wave, and why.
+fn check<'c>(
+    op: Op<'c>,
+    scope: Scope,
+    uniformity: &Uniformity<'c>,
+) -> Option<(String, Vec<Step<'c>>)> {
+    if let Some(branch) = uniformity.divergence(op, scope) {
+        let what = format!("stands under control flow that is not uniform in its {scope}");
+        return Some((what, uniformity.explain_branch(branch, scope)));
+    }
+    let (name, value) = uniform_operand(op)?;
+    if uniformity.is_uniform(value, Scope::Subgroup) {
+        return None;
+    }
+    let instead = match op.is("qd.simt.broadcast") {
+        true => ": use 'qd.simt.shuffle idx'",
+        false => "",
+    };
+    Some((
+        format!("needs the same '{name}' in every lane{instead}"),
+        uniformity.explain(value, Scope::Subgroup),
+    ))
+}
+
+/// The operand that has to be the same in every lane.
+fn uniform_operand<'c>(op: Op<'c>) -> Option<(&'static str, Value<'c>)> {
+    let name = match op.full_name() {
+        "qd.simt.broadcast" => "lane",
+        "qd.simt.rotate" => "delta",
+        _ => return None,
+    };
+    Some((name, op.operand_values()[1]))
+}
+
+fn list(waves: &[u32]) -> String {
+    let names: Vec<_> = waves.iter().map(u32::to_string).collect();
+    match names.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => names.concat(),
+    }
+}
+
+/// The functions that bodies call, and the collectives in them.
+struct Calls<'c> {
+    functions: HashMap<String, (Op<'c>, Option<Scope>)>,
+}
+
+impl<'c> Calls<'c> {
+    fn new(module: Op<'c>) -> Self {
+        let mut functions = HashMap::new();
+        for op in module.nested() {
+            let is_body = op.attr("qd.threads").is_some();
+            if op.is("func.func")
+                && !is_body
+                && let Some(name) = symbol(op, "sym_name")
+            {
+                functions.insert(name, (op, None));
+            }
+        }
+        let mut calls = Self { functions };
+        // A caller's scope is the largest of its callees': at most two rounds
+        // more than the call graph is deep.
+        loop {
+            let found: Vec<_> = calls
+                .functions
+                .iter()
+                .filter_map(|(name, (function, known))| {
+                    let nested = function.nested().into_iter();
+                    let scope = nested.filter_map(|op| calls.scope_of(op)).max();
+                    (scope > *known).then(|| (name.clone(), scope))
+                })
+                .collect();
+            if found.is_empty() {
+                return calls;
+            }
+            for (name, scope) in found {
+                if let Some((_, known)) = calls.functions.get_mut(&name) {
+                    *known = scope;
+                }
+            }
+        }
+    }
+
+    /// Who has to execute an op together, calls included.
+    fn scope_of(&self, op: Op<'c>) -> Option<Scope> {
+        if op.is("func.call") {
+            let callee = op.attr("callee").and_then(attributes::symbol_name)?;
+            return self.functions.get(&callee)?.1;
+        }
+        collective::scope_of(op.full_name())
+    }
+
+    /// The functions with collectives in them.
+    fn called(&self) -> Vec<Op<'c>> {
+        let mut all: Vec<_> = self.functions.iter().collect();
+        all.sort_by_key(|(name, _)| name.as_str());
+        all.into_iter()
+            .filter(|(_, (_, scope))| scope.is_some())
+            .map(|(_, (function, _))| *function)
+            .collect()
+    }
+}
+
+fn symbol(op: Op, name: &str) -> Option<String> {
+    op.attr(name).and_then(attributes::text)
+}
