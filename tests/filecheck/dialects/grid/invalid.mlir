@@ -1,0 +1,555 @@
+// Every message of the verifiers of phases and launches names the operand and the rule.
+// RUN: qd-opt %s --split-input-file --verify-diagnostics --allow-unregistered-dialect
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+// expected-error@+1 {{'qd.grid.kernel' op has results, but a kernel has none: it writes to its buffers}}
+qd.grid.kernel @results() -> i32 {
+}
+
+// -----
+
+// expected-error@+1 {{'qd.grid.kernel' op argument 1 is of type 'tensor<4xf32>', but must be a buffer (memref) or a scalar}}
+qd.grid.kernel @tensor(%a: memref<?xf32>, %t: tensor<4xf32>) {
+}
+
+// -----
+
+// A buffer travels as a pointer and one length.
+// expected-error@+1 {{'qd.grid.kernel' op argument 0 is of type 'memref<?xf32, strided<[2]>>', but a buffer must be contiguous}}
+qd.grid.kernel @strided(%a: memref<?xf32, strided<[2]>>) {
+}
+
+// -----
+
+// expected-error@+1 {{'qd.grid.kernel' op argument 0 is of type 'memref<?x?xf32>', but only its first dimension may be dynamic}}
+qd.grid.kernel @two_lengths(%a: memref<?x?xf32>) {
+}
+
+// -----
+
+// expected-error@+1 {{'qd.grid.kernel' op argument 0: 'qd.dtype' must be "i32", "u32", "f32", "i64", "u64" or "f64", but is "u16"}}
+qd.grid.kernel @dtype(%a: memref<?xi32> {qd.dtype = "u16"}) {
+}
+
+// -----
+
+// expected-error@+1 {{'qd.grid.kernel' op argument 0: 'qd.dtype' is "u64", but the elements are 'i32'}}
+qd.grid.kernel @dtype_width(%a: memref<?xi32> {qd.dtype = "u64"}) {
+}
+
+// -----
+
+// expected-error@+1 {{'qd.grid.kernel' op argument 0: 'qd.dtype' is "f32", but the elements are 'i32'}}
+qd.grid.kernel @dtype_float(%a: memref<?xi32> {qd.dtype = "f32"}) {
+}
+
+// -----
+
+// expected-error@+1 {{'qd.grid.kernel' op argument 0: 'qd.may_alias' takes no value}}
+qd.grid.kernel @may_alias(%a: memref<?xi32> {qd.may_alias = false}) {
+}
+
+// -----
+
+func.func @nested() {
+  // expected-error@+1 {{'qd.grid.kernel' op symbol's parent must have the SymbolTable trait}}
+  qd.grid.kernel @inner() {
+  }
+  return
+}
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// What may stand at the top level
+//===----------------------------------------------------------------------===//
+
+qd.grid.kernel @host_reads(%n: memref<i32>) {
+  // expected-error@+1 {{'memref.load' op cannot stand at the top level of a kernel: only phases, algorithms, 'qd.grid.do_while' and arithmetic that the host can evaluate can}}
+  %count = memref.load %n[] : memref<i32>
+}
+
+// -----
+
+// Free of effects, and yet nothing that a host could evaluate.
+qd.grid.kernel @per_thread() {
+  // expected-error@+1 {{'qd.simt.block.thread_id' op cannot stand at the top level of a kernel: only phases, algorithms, 'qd.grid.do_while' and arithmetic that the host can evaluate can}}
+  %t = qd.simt.block.thread_id
+}
+
+// -----
+
+qd.grid.kernel @per_thread_upstream() {
+  // expected-error@+1 {{'gpu.thread_id' op cannot stand at the top level of a kernel: only phases, algorithms, 'qd.grid.do_while' and arithmetic that the host can evaluate can}}
+  %t = gpu.thread_id x
+}
+
+// -----
+
+qd.grid.kernel @collective(%v: f32) {
+  // expected-error@+1 {{'qd.simt.reduce' op cannot stand at the top level of a kernel: only phases, algorithms, 'qd.grid.do_while' and arithmetic that the host can evaluate can}}
+  %sum = qd.simt.reduce add %v : f32
+}
+
+// -----
+
+qd.grid.kernel @branch(%p: i1) {
+  // expected-error@+1 {{'scf.if' op cannot stand at the top level of a kernel: only phases, algorithms, 'qd.grid.do_while' and arithmetic that the host can evaluate can}}
+  scf.if %p {
+  }
+}
+
+// -----
+
+qd.grid.kernel @in_do_while(%flag: memref<i32>, %v: i32) {
+  qd.grid.do_while %flag : memref<i32> {
+    // expected-error@+1 {{'memref.store' op cannot stand at the top level of a 'qd.grid.do_while': only phases, algorithms, 'qd.grid.do_while' and arithmetic that the host can evaluate can}}
+    memref.store %v, %flag[] : memref<i32>
+  }
+}
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// Phases and loops
+//===----------------------------------------------------------------------===//
+
+func.func @phase_in_a_function(%blocks: index) {
+  // expected-error@+1 {{'qd.grid.phase' op may stand only at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while', not in 'func.func': its grid-wide barriers would be lost}}
+  qd.grid.phase blocks(%blocks) threads(64) {
+  }
+  return
+}
+
+// -----
+
+qd.grid.kernel @phase_in_a_phase(%blocks: index) {
+  qd.grid.phase blocks(%blocks) threads(64) {
+    // expected-error@+1 {{'qd.grid.phase' op may stand only at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while', not in 'qd.grid.phase': its grid-wide barriers would be lost}}
+    qd.grid.phase blocks(%blocks) threads(64) {
+    }
+  }
+}
+
+// -----
+
+qd.grid.kernel @too_few_threads(%blocks: index) {
+  // expected-error@+1 {{'qd.grid.phase' op 'threads' must be a multiple of 64 (the largest subgroup) from 64 to 1024, but is 32}}
+  qd.grid.phase blocks(%blocks) threads(32) {
+  }
+}
+
+// -----
+
+qd.grid.kernel @uneven_threads(%blocks: index) {
+  // expected-error@+1 {{'qd.grid.phase' op 'threads' must be a multiple of 64 (the largest subgroup) from 64 to 1024, but is 100}}
+  qd.grid.phase blocks(%blocks) threads(100) {
+  }
+}
+
+// -----
+
+qd.grid.kernel @too_many_threads(%blocks: index) {
+  // expected-error@+1 {{'qd.grid.phase' op 'threads' must be a multiple of 64 (the largest subgroup) from 64 to 1024, but is 2048}}
+  qd.grid.phase blocks(%blocks) threads(2048) {
+  }
+}
+
+// -----
+
+qd.grid.kernel @blocks_type(%blocks: i32) {
+  // expected-error@+1 {{'qd.grid.phase' op operand #0 must be index, but got 'i32'}}
+  "qd.grid.phase"(%blocks) ({
+  ^bb0:
+  }) {threads = 64 : i64} : (i32) -> ()
+}
+
+// -----
+
+qd.grid.kernel @for_each_in_a_phase(%len: index) {
+  qd.grid.phase blocks(%len) threads(64) {
+    // expected-error@+1 {{'qd.grid.for_each' op may stand only at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while', not in 'qd.grid.phase': its grid-wide barriers would be lost}}
+    qd.grid.for_each %i to %len {
+    }
+  }
+}
+
+// -----
+
+qd.grid.kernel @for_each_body(%len: index) {
+  // expected-error@+1 {{'qd.grid.for_each' op body must take one argument of type index}}
+  "qd.grid.for_each"(%len) ({
+  ^bb0(%i: i32):
+  }) : (index) -> ()
+}
+
+// -----
+
+qd.grid.kernel @for_each_count(%len: index, %n: memref<1xi32>) {
+  // expected-error@+1 {{'qd.grid.for_each' op 'count' must be a memref<i32> or memref<i64>, but is 'memref<1xi32>'}}
+  qd.grid.for_each %i to %len count(%n : memref<1xi32>) {
+  }
+}
+
+// -----
+
+qd.grid.kernel @for_each_collective(%len: index, %v: f32, %p: i1) {
+  qd.grid.for_each %i to %len {
+    scf.if %p {
+      // expected-error@+1 {{'qd.simt.reduce' op cannot stand in a 'qd.grid.for_each', whose body not every thread runs: use a 'qd.grid.phase'}}
+      %sum = qd.simt.reduce add %v : f32
+    }
+  }
+}
+
+// -----
+
+qd.grid.kernel @for_each_barrier(%len: index) {
+  qd.grid.for_each %i to %len {
+    // expected-error@+1 {{'qd.simt.block.sync' op cannot stand in a 'qd.grid.for_each', whose body not every thread runs: use a 'qd.grid.phase'}}
+    qd.simt.block.sync
+  }
+}
+
+// -----
+
+qd.grid.kernel @do_while_in_a_phase(%flag: memref<i32>, %blocks: index) {
+  qd.grid.phase blocks(%blocks) threads(64) {
+    // expected-error@+1 {{'qd.grid.do_while' op may stand only at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while', not in 'qd.grid.phase': its grid-wide barriers would be lost}}
+    qd.grid.do_while %flag : memref<i32> {
+    }
+  }
+}
+
+// -----
+
+qd.grid.kernel @do_while_flag(%flag: memref<1xi32>) {
+  // expected-error@+1 {{'qd.grid.do_while' op operand #0 must be 0D memref of 32-bit signless integer values, but got 'memref<1xi32>'}}
+  qd.grid.do_while %flag : memref<1xi32> {
+  }
+}
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// Launches
+//===----------------------------------------------------------------------===//
+
+qd.grid.kernel @launch_of_nothing(%blocks: index) {
+  // expected-error@+1 {{'qd.grid.launch' op 'body' is not a function of this module}}
+  qd.grid.launch 0 @body blocks(%blocks)
+}
+
+// -----
+
+func.func private @body() {
+  return
+}
+qd.grid.kernel @launch_of_a_function(%blocks: index) {
+  // expected-error@+1 {{'qd.grid.launch' op 'body' has no 'qd.threads' attribute: not an outlined body}}
+  qd.grid.launch 0 @body blocks(%blocks)
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' op 'qd.threads' must be a multiple of 64 (the largest subgroup) from 64 to 1024, but is 96}}
+func.func private @body() attributes {qd.threads = 96 : i64} {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' op 'qd.threads' must be an integer, but is "many"}}
+func.func private @body() attributes {qd.threads = "many"} {
+  return
+}
+
+// -----
+
+func.func private @body(%a: memref<?xf32>) attributes {qd.threads = 64 : i64} {
+  return
+}
+qd.grid.kernel @launch_arguments(%blocks: index) {
+  // expected-error@+1 {{'qd.grid.launch' op passes ('index') to 'body', which takes ('memref<?xf32>')}}
+  qd.grid.launch 0 @body blocks(%blocks) args(%blocks : index)
+}
+
+// -----
+
+func.func private @body() attributes {qd.threads = 64 : i64} {
+  return
+}
+qd.grid.kernel @launch_after_itself(%blocks: index) {
+  qd.grid.launch 0 @body blocks(%blocks)
+  // expected-error@+1 {{'qd.grid.launch' op waits for launch 2, which does not come before it}}
+  qd.grid.launch 1 @body blocks(%blocks) after [0, 2]
+  qd.grid.launch 2 @body blocks(%blocks)
+}
+
+// -----
+
+func.func private @body() attributes {qd.threads = 64 : i64} {
+  return
+}
+qd.grid.kernel @launch_twice(%blocks: index) {
+  // expected-note@+1 {{the other launch}}
+  qd.grid.launch 3 @body blocks(%blocks)
+  // expected-error@+1 {{'qd.grid.launch' op has the id 3 of another launch of this kernel}}
+  qd.grid.launch 3 @body blocks(%blocks)
+}
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// Buffers
+//===----------------------------------------------------------------------===//
+
+qd.grid.kernel @fill_in_a_phase(%a: memref<?xi32>, %i: index) {
+  qd.grid.phase blocks(%i) threads(64) {
+    %x = arith.constant 0 : i32
+    // expected-error@+1 {{'qd.grid.fill' op may stand only at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while', not in 'qd.grid.phase': its grid-wide barriers would be lost}}
+    qd.grid.fill %a[%i to %i] = %x : memref<?xi32>
+  }
+}
+
+// -----
+
+qd.grid.kernel @fill_value(%a: memref<?xi32>, %i: index, %x: f32) {
+  // expected-error@+1 {{'qd.grid.fill' op failed to verify that value's type is the buffer's element type}}
+  "qd.grid.fill"(%a, %i, %i, %x) : (memref<?xi32>, index, index, f32) -> ()
+}
+
+// -----
+
+func.func @narrowing_view(%s: memref<?xi64>, %i: index) {
+  // expected-error@+1 {{'qd.grid.view' op result holds 'i32', narrower than the source's 'i64'}}
+  %0 = qd.grid.view %s[%i] [%i] : memref<?xi64> to memref<?xi32>
+  return
+}
+
+// -----
+
+func.func @view_space(%s: memref<?xi32>, %i: index) {
+  // expected-error@+1 {{'qd.grid.view' op source and result are in different memory spaces}}
+  %0 = qd.grid.view %s[%i] [%i] : memref<?xi32> to memref<?xi32, 3>
+  return
+}
+
+// -----
+
+func.func @view_layout(%s: memref<?xi32, strided<[2]>>, %i: index) {
+  // expected-error@+1 {{'qd.grid.view' op source and result must be contiguous}}
+  %0 = qd.grid.view %s[%i] [%i] : memref<?xi32, strided<[2]>> to memref<?xi32>
+  return
+}
+
+// -----
+
+func.func @view_rank(%s: memref<4x4xi32>, %i: index) {
+  // expected-error@+1 {{'qd.grid.view' op operand #0 must be 1D memref of i32, i64, f32 or f64 values, but got 'memref<4x4xi32>'}}
+  %0 = qd.grid.view %s[%i] [%i] : memref<4x4xi32> to memref<?xi32>
+  return
+}
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// Atomics
+//===----------------------------------------------------------------------===//
+
+func.func @atomic_kind(%a: memref<?xf32>, %i: index, %x: f32) {
+  // expected-error@+1 {{'qd.grid.atomic.rmw' op kind 'or' does not combine elements of type 'f32'}}
+  %0 = qd.grid.atomic.rmw or %x, %a[%i] device relaxed : memref<?xf32>
+  return
+}
+
+// -----
+
+func.func @atomic_no_kind(%a: memref<?xf32>, %i: index, %x: f32) {
+  // expected-error@+1 {{expected a combining kind}}
+  %0 = qd.grid.atomic.rmw %x, %a[%i] device relaxed : memref<?xf32>
+  return
+}
+
+// -----
+
+func.func @atomic_unknown_kind(%a: memref<?xf32>, %i: index, %x: f32) {
+  // expected-error@+1 {{unknown combining kind 'assign': expected add, mul, minsi, minui, minnumf, maxsi, maxui, maxnumf, and, or or xor}}
+  %0 = qd.grid.atomic.rmw assign %x, %a[%i] device relaxed : memref<?xf32>
+  return
+}
+
+// -----
+
+func.func @atomic_element(%a: memref<?xi32>, %i: index, %x: f32) {
+  // expected-error@+1 {{'qd.grid.atomic.rmw' op accesses a 'f32', but 'memref' holds 'i32'}}
+  %0 = "qd.grid.atomic.rmw"(%x, %a, %i) {kind = #qd.kind<add>, scope = #qd.scope<device>, order = #qd.order<relaxed>} : (f32, memref<?xi32>, index) -> f32
+  return
+}
+
+// -----
+
+func.func @atomic_width(%a: memref<?xi16>, %i: index) {
+  // expected-error@+1 {{'qd.grid.atomic.load' op result #0 must be i32, i64, f32 or f64, but got 'i16'}}
+  %0 = qd.grid.atomic.load %a[%i] device relaxed : memref<?xi16>
+  return
+}
+
+// -----
+
+func.func @atomic_indices(%a: memref<?x4xi32>, %i: index, %x: i32) {
+  // expected-error@+1 {{'qd.grid.atomic.rmw' op has 1 indices for a memref of rank 2}}
+  %0 = qd.grid.atomic.rmw add %x, %a[%i] device relaxed : memref<?x4xi32>
+  return
+}
+
+// -----
+
+func.func @atomic_scope(%a: memref<?xi32>, %i: index, %x: i32) {
+  // expected-error@+1 {{unknown scope 'system': expected subgroup, block or device}}
+  %0 = qd.grid.atomic.rmw add %x, %a[%i] system relaxed : memref<?xi32>
+  return
+}
+
+// -----
+
+func.func @atomic_order(%a: memref<?xi32>, %i: index, %x: i32) {
+  // expected-error@+1 {{unknown order 'seq_cst': expected relaxed, acquire, release or acq_rel}}
+  %0 = qd.grid.atomic.rmw add %x, %a[%i] device seq_cst : memref<?xi32>
+  return
+}
+
+// -----
+
+func.func @load_order(%a: memref<?xi32>, %i: index) {
+  // expected-error@+1 {{'qd.grid.atomic.load' op a load cannot have order 'release'}}
+  %0 = qd.grid.atomic.load %a[%i] device release : memref<?xi32>
+  return
+}
+
+// -----
+
+func.func @store_order(%a: memref<?xi32>, %i: index, %x: i32) {
+  // expected-error@+1 {{'qd.grid.atomic.store' op a store cannot have order 'acq_rel'}}
+  qd.grid.atomic.store %x, %a[%i] device acq_rel : memref<?xi32>
+  return
+}
+
+// -----
+
+func.func @cas_float(%a: memref<?xf32>, %i: index, %x: f32) {
+  // expected-error@+1 {{'qd.grid.atomic.cas' op operand #0 must be i32 or i64, but got 'f32'}}
+  %0 = qd.grid.atomic.cas %x, %x, %a[%i] device relaxed : memref<?xf32>
+  return
+}
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// Dispatch
+//===----------------------------------------------------------------------===//
+
+qd.grid.kernel @dispatch_to_nothing() {
+  // expected-error@+1 {{'qd.grid.dispatch' op has no variants}}
+  qd.grid.dispatch() {
+  }
+}
+
+// -----
+
+qd.grid.kernel @dispatch_body() {
+  qd.grid.dispatch() {
+    // expected-error@+1 {{'arith.constant' op cannot stand in a 'qd.grid.dispatch': only 'qd.grid.variant' can}}
+    %c = arith.constant 0 : i32
+  }
+}
+
+// -----
+
+qd.grid.kernel @dispatch_in_a_phase(%blocks: index) {
+  qd.grid.phase blocks(%blocks) threads(64) {
+    // expected-error@+1 {{'qd.grid.dispatch' op may stand only at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while', not in 'qd.grid.phase': its grid-wide barriers would be lost}}
+    qd.grid.dispatch() {
+      qd.grid.variant @other
+    }
+  }
+}
+
+// -----
+
+// expected-error@+1 {{'qd.grid.variant' op expects parent op 'qd.grid.dispatch'}}
+qd.grid.variant @other
+
+// -----
+
+qd.grid.kernel @variant_of_nothing() {
+  qd.grid.dispatch() {
+    // expected-error@+1 {{'qd.grid.variant' op 'other' is not a kernel of this module}}
+    qd.grid.variant @other
+  }
+}
+
+// -----
+
+qd.grid.kernel @other(%n: index) {
+}
+qd.grid.kernel @variant_arguments(%n: i32) {
+  qd.grid.dispatch(%n : i32) {
+    // expected-error@+1 {{'qd.grid.variant' op 'other' takes ('index'), but is dispatched with ('i32')}}
+    qd.grid.variant @other
+  }
+}
+
+// -----
+
+qd.grid.kernel @itself() {
+  qd.grid.dispatch() {
+    // expected-error@+1 {{'qd.grid.variant' op 'itself' leads back to 'itself': a dispatch cannot be recursive}}
+    qd.grid.variant @itself
+  }
+}
+
+// -----
+
+qd.grid.kernel @ping() {
+  qd.grid.dispatch() {
+    qd.grid.variant @pong
+  }
+}
+qd.grid.kernel @pong() {
+  qd.grid.dispatch() {
+    // expected-error@+1 {{'qd.grid.variant' op 'ping' leads back to 'pong': a dispatch cannot be recursive}}
+    qd.grid.variant @ping
+  }
+}
+
+// -----
+
+qd.grid.kernel @other() {
+}
+qd.grid.kernel @predicate_end() {
+  qd.grid.dispatch() {
+    // expected-error@+1 {{'qd.grid.variant' op predicate must end in a 'qd.yield' of one i1}}
+    qd.grid.variant @other when {
+      %c = arith.constant 0 : i32
+      qd.yield %c : i32
+    }
+  }
+}
+
+// -----
+
+qd.grid.kernel @other(%n: memref<i1>) {
+}
+qd.grid.kernel @predicate_reads(%n: memref<i1>) {
+  qd.grid.dispatch(%n : memref<i1>) {
+    qd.grid.variant @other when {
+      // expected-error@+1 {{'memref.load' op cannot stand in a variant's predicate: the host evaluates it from buffer lengths and scalar arguments}}
+      %p = memref.load %n[] : memref<i1>
+      qd.yield %p : i1
+    }
+  }
+}
