@@ -7,6 +7,7 @@
 pub mod algorithms;
 pub mod convert;
 pub mod emit;
+pub mod pipelines;
 pub mod targets;
 
 pub use emit::{CompileError, Emit, compile, reflect, translate};
@@ -16,4 +17,5 @@ pub use emit::{CompileError, Emit, compile, reflect, translate};
 pub fn register() {
     algorithms::register();
     convert::register();
+    pipelines::register();
 }

@@ -1,0 +1,79 @@
+//! The rungs between phases and targets, each a readable list of passes.
+
+use crate::targets::Target;
+use qd_dialects::{
+    options,
+    pass::{self, Pipeline},
+};
+
+/// Makes the pipelines reachable by name. Once a process.
+pub fn register() {
+    pass::register_pipeline::<ToPlan>();
+    pass::register_pipeline::<ToTiled>();
+}
+
+options! {
+    /// Options of every pipeline here.
+    pub struct TargetOptions {
+        /// what the kernels are to run on, such as cpu or cpu,wave=32
+        target: String = "cpu",
+    }
+}
+
+/// `qd-to-plan`: kernels as launches of outlined bodies, for any wave.
+pub struct ToPlan;
+
+impl Pipeline for ToPlan {
+    type Options = TargetOptions;
+    const NAME: &'static str = "qd-to-plan";
+    const SUMMARY: &'static str = "Lower algorithms and phases to a plan of launches";
+
+    fn passes(options: &TargetOptions) -> Result<String, String> {
+        let target = Target::parse(&options.target)?;
+        let wave = match (target.wave, target.capabilities.waves.as_slice()) {
+            (Some(wave), _) | (None, &[wave]) => wave,
+            // Every size there is.
+            _ => 0,
+        };
+        Ok([
+            &format!("qd-to-grid{{target={}}}", options.target),
+            "qd-expand-for-each",
+            &format!("qd-verify-convergence{{wave={wave}}}"),
+            "canonicalize",
+            "cse",
+            "qd-plan-launches",
+        ]
+        .join(","))
+    }
+}
+
+/// `qd-to-tiled`: bodies for subgroups of one size.
+pub struct ToTiled;
+
+impl Pipeline for ToTiled {
+    type Options = TargetOptions;
+    const NAME: &'static str = "qd-to-tiled";
+    const SUMMARY: &'static str = "Lower to launches of bodies for one subgroup size";
+
+    fn passes(options: &TargetOptions) -> Result<String, String> {
+        let target = Target::parse(&options.target)?;
+        Ok([
+            &format!("qd-to-plan{{target={}}}", options.target),
+            &format!("qd-tile{{wave={}}}", wave(&target)),
+            "canonicalize",
+            "cse",
+        ]
+        .join(","))
+    }
+}
+
+/// The wave a target gets unless it is asked for another: 32 if it has that,
+/// and else its largest.
+fn wave(target: &Target) -> u32 {
+    let waves = &target.capabilities.waves;
+    match target.wave {
+        Some(wave) => wave,
+        None if waves.contains(&32) => 32,
+        None => waves.iter().copied().max().unwrap_or(32),
+    }
+}
