@@ -90,6 +90,11 @@ impl<'c> Builder<'c> {
         self.result("qd.math.popcnt", &[value], self.int_type(32), &[])
     }
 
+    /// Leading zero bits, `i32`.
+    pub fn clz<'b>(&'b self, value: V<'b, 'c>) -> V<'b, 'c> {
+        self.result("qd.math.clz", &[value], self.int_type(32), &[])
+    }
+
     /// A combining collective of the subgroup (`reduce`, `inclusive_scan`, …) or
     /// of the block (`block.reduce`, …).
     pub fn combine<'b, T: Values<'b, 'c>>(

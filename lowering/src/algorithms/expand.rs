@@ -4,8 +4,9 @@
 //! Which one is chosen by what the target can do, unless the op says so. What
 //! comes out is legal wherever the op was: phases and fills, with grids that
 //! are expressions over buffer lengths and the capacity, and never the count.
+//! `qd.algo.scratch_slots` becomes arithmetic.
 
-use super::ALGORITHMS;
+use super::{ALGORITHMS, Algorithm, scratch};
 use crate::targets::{Capabilities, Target};
 use qd_dialects::{
     builder::Builder,
@@ -44,12 +45,20 @@ impl Pass for ExpandAlgorithms {
     fn run<'c>(op: Op<'c>, options: &ExpandOptions) -> Result<'c> {
         let target = Target::parse(&options.target)
             .map_err(|message| Diagnostic::new(op.location(), message))?;
-        let mut errors = Vec::new();
-        for step in op.nested() {
-            if let Err(error) = expand(step, &target.capabilities) {
-                errors.push(error);
+        let (mut sizes, mut algorithms) = (Vec::new(), Vec::new());
+        for op in op.nested() {
+            if op.is("qd.algo.scratch_slots") {
+                sizes.push(op);
+            } else if let Some(algorithm) = ALGORITHMS.iter().find(|a| op.is(a.op)) {
+                algorithms.push((op, algorithm));
             }
         }
+        // Sizes first, wherever they are: what an expansion erases is gone.
+        let sizes = sizes.into_iter().map(scratch::expand);
+        let phases = algorithms
+            .into_iter()
+            .map(|(op, algorithm)| expand(op, algorithm, &target.capabilities));
+        let mut errors: Vec<_> = sizes.chain(phases).filter_map(Result::err).collect();
         // All of them are worth reading; the last one fails the pass.
         let last = errors.pop();
         errors.into_iter().for_each(Diagnostic::emit);
@@ -57,11 +66,8 @@ impl Pass for ExpandAlgorithms {
     }
 }
 
-/// Expands `op` if it is an algorithm.
-fn expand<'c>(op: Op<'c>, capabilities: &Capabilities) -> Result<'c> {
-    let Some(algorithm) = ALGORITHMS.iter().find(|a| op.is(a.op)) else {
-        return Ok(());
-    };
+/// Expands an algorithm.
+fn expand<'c>(op: Op<'c>, algorithm: &Algorithm, capabilities: &Capabilities) -> Result<'c> {
     let strategy = algorithm.choose(op, capabilities)?;
     tracing::debug!(op = algorithm.op, strategy = strategy.name, "expand");
     (strategy.expand)(&Builder::before(op), op)?;

@@ -6,10 +6,12 @@
 
 mod compact;
 mod expand;
+mod parallel_sort;
 mod partition;
 mod reduce;
 mod reduce_by_key;
 mod scan;
+pub mod scratch;
 mod select;
 mod sort;
 mod staircase;
@@ -36,6 +38,7 @@ const ALGORITHMS: &[Algorithm] = &[
     partition::PARTITION,
     sort::SORT,
     reduce_by_key::REDUCE_BY_KEY,
+    parallel_sort::PARALLEL_SORT,
 ];
 
 /// Makes the expansion passes reachable by name.

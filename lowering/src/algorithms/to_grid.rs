@@ -22,6 +22,6 @@ impl Pipeline for ToGrid {
     fn passes(options: &ToGridOptions) -> Result<String, String> {
         Target::parse(&options.target)?;
         let expand = format!("qd-expand-algorithms{{target={}}}", options.target);
-        Ok([&expand, "canonicalize", "cse"].join(","))
+        Ok([&expand, "qd-expand-for-each", "canonicalize", "cse"].join(","))
     }
 }

@@ -8,7 +8,7 @@ mod key;
 mod staircase;
 
 use super::{Algorithm, Strategy, always};
-use key::KeyOrder;
+pub(super) use key::KeyOrder;
 use qd_dialects::{
     attributes,
     builder::{Builder, V},

@@ -1,0 +1,310 @@
+//! How much scratch an algorithm needs: the reference's formulas, once as
+//! functions of numbers, for who allocates, and once as arithmetic in the IR,
+//! which `qd.algo.scratch_slots` expands to where its count is not constant.
+//!
+//! Slots are counted, whatever their width: `u32` for elements of 4 bytes and
+//! for everything that stages counts, `u64` for reductions and scans of
+//! elements of 8 bytes. Every function returns at least 1.
+
+use super::staircase;
+use qd_dialects::{
+    attributes,
+    builder::{Builder, V},
+    diagnostic::{Diagnostic, Result},
+    ir::{Op, OpExt},
+};
+use std::{ops::Add, result};
+
+/// Elements a block combines.
+const BLOCK: u64 = staircase::BLOCK as u64;
+/// The most there is a use for: 256^4 = 2^32 elements.
+const MAX_DEPTH: u32 = 4;
+
+/// A capacity that no algorithm has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CapacityError {
+    /// A depth out of range.
+    #[error("log256_max_n must be from 1 to 4 (256^4 = 2^32 elements), but is {0}")]
+    Depth(u32),
+    /// More elements than the largest capacity.
+    #[error("{0} elements are more than 256^4 = 2^32, the largest capacity")]
+    Count(u64),
+}
+
+/// The smallest depth whose capacity, `256^depth`, covers `n` elements.
+///
+/// # Errors
+///
+/// More than 256^4 elements.
+pub fn log256_max_n(n: u64) -> result::Result<u32, CapacityError> {
+    (1..=MAX_DEPTH)
+        .find(|depth| n <= BLOCK.pow(*depth))
+        .ok_or(CapacityError::Count(n))
+}
+
+/// The depth asked for, or else the smallest that covers `n`.
+fn depth_for(n: u64, depth: Option<u32>) -> result::Result<u32, CapacityError> {
+    match depth {
+        None => log256_max_n(n),
+        Some(depth @ 1..=MAX_DEPTH) => Ok(depth),
+        Some(depth) => Err(CapacityError::Depth(depth)),
+    }
+}
+
+/// Slots for `qd.algo.reduce` of `n` elements: t₁ + … + t_{D−1}, where t₀ = n and
+/// t_{i+1} = ⌈tᵢ / 256⌉.
+///
+/// # Errors
+///
+/// A depth over 4, or more elements than that covers.
+pub fn reduce_scratch_slots(n: u64, depth: Option<u32>) -> result::Result<u64, CapacityError> {
+    Ok(Formula::Staircase.slots(n, depth_for(n, depth)?))
+}
+
+/// Slots for `qd.algo.exclusive_scan` and `qd.algo.inclusive_scan` of `n`
+/// elements: ⌈n / 256⌉ and its D − 2 further ceilings, summed; none for D = 1.
+///
+/// # Errors
+///
+/// A depth over 4, or more elements than that covers.
+pub fn scan_scratch_slots(n: u64, depth: Option<u32>) -> result::Result<u64, CapacityError> {
+    Ok(Formula::Staircase.slots(n, depth_for(n, depth)?))
+}
+
+/// Slots for `qd.algo.sort` of `n` keys: h = 256 · ⌈n / 256⌉, and its D − 1
+/// further ceilings, summed.
+///
+/// # Errors
+///
+/// A depth over 4, or more elements than that covers.
+pub fn sort_scratch_slots(n: u64, depth: Option<u32>) -> result::Result<u64, CapacityError> {
+    Ok(Formula::Sort.slots(n, depth_for(n, depth)?))
+}
+
+/// Slots for `qd.algo.select` and `qd.algo.partition` of `n` elements: n, and
+/// b = ⌈n / 256⌉, and those of its further ceilings that exceed 1, summed.
+pub fn select_scratch_slots(n: u64) -> u64 {
+    Formula::Select.slots(n, MAX_DEPTH)
+}
+
+/// Slots for `qd.algo.reduce_by_key` of `n` elements: n up to 256, and as
+/// [`select_scratch_slots`] above.
+pub fn reduce_by_key_scratch_slots(n: u64) -> u64 {
+    Formula::ByKey.slots(n, MAX_DEPTH)
+}
+
+#[derive(Clone, Copy)]
+enum Formula {
+    Staircase,
+    Sort,
+    Select,
+    ByKey,
+}
+
+impl Formula {
+    /// Of an algorithm, by its name in the IR.
+    fn of(algorithm: &str) -> Option<Self> {
+        Some(match algorithm {
+            "reduce" | "exclusive_scan" | "inclusive_scan" => Self::Staircase,
+            "sort" => Self::Sort,
+            "select" | "partition" => Self::Select,
+            "reduce_by_key" => Self::ByKey,
+            _ => return None,
+        })
+    }
+
+    /// Evaluates it, or builds it: whatever counting with `N` does.
+    fn slots<N: Number>(self, n: N, depth: u32) -> N {
+        let slots = match self {
+            Self::Staircase => ceilings(n, depth - 1),
+            Self::Sort => {
+                let table = n.tiles().times_block();
+                table + ceilings(table, depth - 1)
+            }
+            Self::Select => select(n),
+            Self::ByKey => n.up_to_block_or(select(n)),
+        };
+        slots.at_least_one()
+    }
+}
+
+/// The first `terms` of ⌈n / 256⌉, ⌈⌈n / 256⌉ / 256⌉, …, summed.
+fn ceilings<N: Number>(n: N, terms: u32) -> N {
+    let mut level = n;
+    let mut sum = n.zero();
+    for _ in 0..terms {
+        level = level.tiles();
+        sum = sum + level;
+    }
+    sum
+}
+
+fn select<N: Number>(n: N) -> N {
+    let mut level = n.tiles();
+    let mut sum = n + level;
+    // Of at most 256^4 elements, the fourth ceiling is 1.
+    for _ in 2..MAX_DEPTH {
+        level = level.tiles();
+        sum = sum + level.if_several();
+    }
+    sum
+}
+
+/// What the formulas are made of.
+trait Number: Copy + Add<Output = Self> {
+    fn zero(self) -> Self;
+    fn tiles(self) -> Self;
+    fn times_block(self) -> Self;
+    fn at_least_one(self) -> Self;
+    /// Itself if it is more than 1, or else 0.
+    fn if_several(self) -> Self;
+    /// Itself if it is at most a block, or else `more`.
+    fn up_to_block_or(self, more: Self) -> Self;
+}
+
+impl Number for u64 {
+    fn zero(self) -> Self {
+        0
+    }
+    fn tiles(self) -> Self {
+        self.div_ceil(BLOCK)
+    }
+    fn times_block(self) -> Self {
+        self * BLOCK
+    }
+    fn at_least_one(self) -> Self {
+        self.max(1)
+    }
+    fn if_several(self) -> Self {
+        if self > 1 { self } else { 0 }
+    }
+    fn up_to_block_or(self, more: Self) -> Self {
+        if self <= BLOCK { self } else { more }
+    }
+}
+
+impl Number for V<'_, '_> {
+    fn zero(self) -> Self {
+        self.same(0)
+    }
+    fn tiles(self) -> Self {
+        staircase::tiles(self)
+    }
+    fn times_block(self) -> Self {
+        self * staircase::BLOCK
+    }
+    fn at_least_one(self) -> Self {
+        self.max(1)
+    }
+    fn if_several(self) -> Self {
+        self.gt(1).select(self, self.zero())
+    }
+    fn up_to_block_or(self, more: Self) -> Self {
+        self.le(staircase::BLOCK).select(self, more)
+    }
+}
+
+/// Expands a `qd.algo.scratch_slots` to arithmetic, and erases it.
+pub(super) fn expand<'c>(op: Op<'c>) -> Result<'c> {
+    let algorithm = op.attr("algorithm").map(attributes::case_of);
+    let algorithm = algorithm.unwrap_or_default();
+    let Some(formula) = Formula::of(&algorithm) else {
+        return Err(Diagnostic::at(
+            op,
+            format!("has no formula for '{algorithm}'"),
+        ));
+    };
+    let b = Builder::before(op);
+    let n = b.v(op.operand_values()[0]);
+    let slots = formula.slots(n, super::depth(op));
+    op.replace_with(&[slots.value()]);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The worked values of the contract: n, then the slots for each depth.
+    #[test]
+    fn worked_values() {
+        type Table = &'static [(u64, [u64; 4])];
+        let staircase: Table = &[
+            (0, [1, 1, 1, 1]),
+            (1, [1, 1, 2, 3]),
+            (257, [1, 2, 3, 4]),
+            (65_536, [1, 256, 257, 258]),
+            (65_537, [1, 257, 259, 260]),
+            (1_000_000, [1, 3_907, 3_923, 3_924]),
+        ];
+        let sort: Table = &[
+            (0, [1, 1, 1, 1]),
+            (1, [256, 257, 258, 259]),
+            (257, [512, 514, 515, 516]),
+            (65_536, [65_536, 65_792, 65_793, 65_794]),
+            (65_537, [65_792, 66_049, 66_051, 66_052]),
+            (1_000_000, [1_000_192, 1_004_099, 1_004_115, 1_004_116]),
+        ];
+        for depth in 1..=4 {
+            let index = depth as usize - 1;
+            for (n, slots) in staircase {
+                assert_eq!(
+                    reduce_scratch_slots(*n, Some(depth)),
+                    Ok(slots[index]),
+                    "{n} {depth}"
+                );
+                assert_eq!(
+                    scan_scratch_slots(*n, Some(depth)),
+                    Ok(slots[index]),
+                    "{n} {depth}"
+                );
+            }
+            for (n, slots) in sort {
+                assert_eq!(
+                    sort_scratch_slots(*n, Some(depth)),
+                    Ok(slots[index]),
+                    "{n} {depth}"
+                );
+            }
+        }
+        for (n, selecting, by_key) in [
+            (0, 1, 1),
+            (1, 2, 1),
+            (256, 257, 256),
+            (257, 259, 259),
+            (65_536, 65_792, 65_792),
+            (65_537, 65_796, 65_796),
+            (1_000_000, 1_003_923, 1_003_923),
+        ] {
+            assert_eq!(select_scratch_slots(n), selecting, "{n}");
+            assert_eq!(reduce_by_key_scratch_slots(n), by_key, "{n}");
+        }
+    }
+
+    #[test]
+    fn the_smallest_depth_that_covers() {
+        assert_eq!(log256_max_n(0), Ok(1));
+        assert_eq!(log256_max_n(256), Ok(1));
+        assert_eq!(log256_max_n(257), Ok(2));
+        assert_eq!(log256_max_n(1 << 32), Ok(4));
+        assert_eq!(reduce_scratch_slots(1_000_000, None), Ok(3_923));
+    }
+
+    #[test]
+    fn capacities_there_are_none_of() {
+        assert_eq!(
+            reduce_scratch_slots(1, Some(5)),
+            Err(CapacityError::Depth(5))
+        );
+        assert_eq!(sort_scratch_slots(1, Some(0)), Err(CapacityError::Depth(0)));
+        let many = (1 << 32) + 1;
+        assert_eq!(
+            scan_scratch_slots(many, None),
+            Err(CapacityError::Count(many))
+        );
+        assert_eq!(
+            CapacityError::Depth(5).to_string(),
+            "log256_max_n must be from 1 to 4 (256^4 = 2^32 elements), but is 5"
+        );
+    }
+}

@@ -1,0 +1,116 @@
+//! Select and partition: all and no flags, rows, every width.
+
+use crate::{
+    data::{Pattern, Random, SIZES, SMALL_SIZES, buffer, count, rows, scratch, values},
+    support::{Case, depth},
+};
+use qd_interp::{Buffer, Element};
+use qd_lowering::algorithms::scratch::select_scratch_slots;
+
+#[derive(Clone, Copy, Debug)]
+enum Flags {
+    None,
+    All,
+    Half,
+    One,
+    Runs,
+}
+
+const FLAGS: [Flags; 5] = [
+    Flags::None,
+    Flags::All,
+    Flags::Half,
+    Flags::One,
+    Flags::Runs,
+];
+
+impl Flags {
+    fn make(self, n: usize, seed: u64) -> Vec<i32> {
+        let mut random = Random::new(seed);
+        let flag = |i| match self {
+            Self::None => 0,
+            Self::All => 1,
+            Self::Half => random.below(2) as i32,
+            Self::One => (i == n / 2) as i32,
+            Self::Runs => (i / 300 % 2) as i32,
+        };
+        (0..n).map(flag).collect()
+    }
+}
+
+fn check(op: &str, n: usize, flags: Flags, number: usize, target: &'static str) {
+    let element = [Element::I32, Element::F64, Element::F32, Element::I64][number % 4];
+    let row = [1, 3, 1, 1, 20][number % 5];
+    let shape = if row == 1 {
+        "?".into()
+    } else {
+        format!("?x{row}")
+    };
+    let count_shape = ["", "1x", "?x"][number % 3];
+    let depth = depth(n, number);
+    let text = format!(
+        "qd.grid.kernel @k(%a: memref<{shape}x{element}>, %f: memref<?xi32>, %out: memref<{shape}x{element}>,
+                           %num: memref<{count_shape}i32>, %s: memref<?xi32>, %n: memref<i32>) {{
+           qd.algo.{op} ins(%a, %f : memref<{shape}x{element}>, memref<?xi32>)
+             outs(%out, %num : memref<{shape}x{element}>, memref<{count_shape}i32>)
+             scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = {depth}
+         }}"
+    );
+    let room = [0, 5][number % 2];
+    let length = (n + room) * row;
+    let data = |bits: &[u64]| match row {
+        1 => buffer(element, bits),
+        _ => rows(element, bits, row),
+    };
+    let input = values(element, Pattern::Wild, length, number as u64);
+    let output = values(element, Pattern::Wild, length, 77);
+    let num_out = match count_shape {
+        "" => Buffer::scalar(-5),
+        _ => Buffer::from_slice(&[-5]),
+    };
+    let label = format!("{op} of {n} rows of {row} {element}, flags: {flags:?}, D = {depth}");
+    let mut case = Case::new(label, text, number)
+        .with(data(&input))
+        .with(Buffer::from_slice(&flags.make(n + room, number as u64)).into())
+        .with_result(data(&output))
+        .with_result(num_out.into())
+        .with(scratch(Element::I32, select_scratch_slots(n as u64)))
+        .with(count(n));
+    case.target = target;
+    case.check();
+}
+
+fn all(op: &str, target: &'static str) {
+    let mut number = 0;
+    for n in SMALL_SIZES {
+        for flags in FLAGS {
+            check(op, n, flags, number, target);
+            number += 1;
+        }
+    }
+    for n in &SIZES[SMALL_SIZES.len()..] {
+        // Scalars: rows of 20 take an interpreter long.
+        check(op, *n, FLAGS[number % 5], [0, 2, 3][number % 3], target);
+        number += 1;
+    }
+}
+
+#[test]
+fn select() {
+    all("select", "any");
+}
+
+#[test]
+fn select_on_few_cores() {
+    all("select", "cpu");
+}
+
+#[test]
+fn partition() {
+    all("partition", "any");
+}
+
+#[test]
+fn partition_on_few_cores() {
+    all("partition", "cpu");
+}

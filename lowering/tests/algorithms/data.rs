@@ -1,0 +1,178 @@
+//! Inputs that break things, of every element type.
+
+use qd_interp::{Argument, Buffer, Element};
+
+/// Sizes at which tiles, levels and capacities begin and end.
+pub const SIZES: [usize; 11] = [0, 1, 2, 255, 256, 257, 1000, 3000, 65_535, 65_536, 65_537];
+
+/// Those that an interpreter does in no time.
+pub const SMALL_SIZES: [usize; 8] = [0, 1, 2, 255, 256, 257, 1000, 3000];
+
+/// Numbers that look random and never change.
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0xD1B5_4A32_D192_ED03)
+    }
+
+    /// SplitMix64: Steele, Lea & Flood, Fast Splittable Pseudorandom Number
+    /// Generators (2014).
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound
+    }
+}
+
+/// How the elements of an input relate to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    /// Any bits, so any value: NaN, infinities, denormals, extremes.
+    Wild,
+    /// Whole numbers from −8 to 8: exact sums, in any order.
+    Small,
+    AllEqual,
+    Sorted,
+    Reversed,
+    FewDistinct,
+    /// Already grouped, in runs of mixed lengths.
+    Runs,
+    /// The values at which things overflow, or compare oddly.
+    Extreme,
+    /// All equal but for one.
+    Outlier,
+}
+
+pub const PATTERNS: [Pattern; 9] = [
+    Pattern::Wild,
+    Pattern::Small,
+    Pattern::AllEqual,
+    Pattern::Sorted,
+    Pattern::Reversed,
+    Pattern::FewDistinct,
+    Pattern::Runs,
+    Pattern::Extreme,
+    Pattern::Outlier,
+];
+
+/// The bits of a whole number.
+pub fn whole(element: Element, value: i64) -> u64 {
+    match element {
+        Element::I32 => value as i32 as u32 as u64,
+        Element::I64 => value as u64,
+        Element::F32 => (value as f32).to_bits() as u64,
+        Element::F64 => (value as f64).to_bits(),
+        other => panic!("no data of {other}"),
+    }
+}
+
+fn extremes(element: Element) -> Vec<u64> {
+    match element {
+        Element::I32 => [0, 1, u32::MAX, 1 << 31, (1 << 31) - 1]
+            .map(u64::from)
+            .into(),
+        Element::I64 => vec![0, 1, u64::MAX, 1 << 63, (1 << 63) - 1],
+        Element::F32 => {
+            let nan = f32::NAN.to_bits();
+            let bits = [0.0, f32::INFINITY, f32::MAX, f32::MIN_POSITIVE, 1e-45].map(f32::to_bits);
+            bits.iter()
+                .chain(&[nan, nan | 0x42])
+                .flat_map(|b| [*b, b | 1 << 31])
+                .map(u64::from)
+                .collect()
+        }
+        _ => {
+            let nan = f64::NAN.to_bits();
+            let bits = [0.0, f64::INFINITY, f64::MAX, f64::MIN_POSITIVE, 5e-324].map(f64::to_bits);
+            bits.iter()
+                .chain(&[nan, nan | 0x42])
+                .flat_map(|b| [*b, b | 1 << 63])
+                .collect()
+        }
+    }
+}
+
+/// The bits of `n` elements.
+pub fn values(element: Element, pattern: Pattern, n: usize, seed: u64) -> Vec<u64> {
+    let mut random = Random::new(seed);
+    let mask = if element.bytes() == 4 {
+        u64::from(u32::MAX)
+    } else {
+        u64::MAX
+    };
+    let extremes = extremes(element);
+    let few: Vec<_> = (0..5).map(|_| random.next() & mask).collect();
+    let mut run = (0, 0);
+    (0..n)
+        .map(|i| match pattern {
+            Pattern::Wild => random.next() & mask,
+            Pattern::Small => whole(element, random.below(17) as i64 - 8),
+            Pattern::AllEqual => whole(element, 3),
+            Pattern::Sorted => whole(element, i as i64 / 2 - 500),
+            Pattern::Reversed => whole(element, 500 - i as i64 / 2),
+            Pattern::FewDistinct => few[random.below(5) as usize],
+            Pattern::Runs => {
+                if run.1 == 0 {
+                    let length = [1, 1, 2, 8, 300][random.below(5) as usize];
+                    run = (whole(element, random.below(100) as i64), length);
+                }
+                run.1 -= 1;
+                run.0
+            }
+            Pattern::Extreme => extremes[random.below(extremes.len() as u64) as usize],
+            Pattern::Outlier => whole(element, if i == n / 2 { -7 } else { 7 }),
+        })
+        .collect()
+}
+
+/// A buffer of these bits.
+pub fn buffer(element: Element, bits: &[u64]) -> Argument {
+    let narrow = || bits.iter().map(|b| *b as u32);
+    match element {
+        Element::I32 => Buffer::from_slice(&narrow().collect::<Vec<_>>()),
+        Element::I64 => Buffer::from_slice(bits),
+        Element::F32 => Buffer::from_slice(&narrow().map(f32::from_bits).collect::<Vec<_>>()),
+        _ => Buffer::from_slice(&bits.iter().map(|b| f64::from_bits(*b)).collect::<Vec<_>>()),
+    }
+    .into()
+}
+
+/// A buffer of rows of `length` scalars each.
+pub fn rows(element: Element, bits: &[u64], length: usize) -> Argument {
+    let Argument::Buffer(flat) = buffer(element, bits) else {
+        unreachable!("a buffer was made");
+    };
+    let rows = flat.reshaped(&[bits.len() / length, length]);
+    rows.expect("a multiple of the rows' length").into()
+}
+
+/// Scratch as it arrives.
+pub fn scratch(element: Element, slots: u64) -> Argument {
+    Buffer::uninitialised(element, &[slots as usize]).into()
+}
+
+/// A live count.
+pub fn count(n: usize) -> Argument {
+    Buffer::scalar(n as i32).into()
+}
+
+/// The bits of a buffer's elements, row by row.
+pub fn bits(argument: &Argument) -> Vec<u64> {
+    let buffer = argument.buffer().expect("a buffer");
+    let size = buffer.element.bytes();
+    let chunks = buffer.data.chunks_exact(size);
+    chunks
+        .map(|bytes| {
+            let mut word = [0; 8];
+            word[..size].copy_from_slice(bytes);
+            u64::from_le_bytes(word)
+        })
+        .collect()
+}

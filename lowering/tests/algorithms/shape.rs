@@ -1,0 +1,77 @@
+//! What an expansion looks like: the number of launches, and what it does
+//! where there is nothing to do.
+
+use crate::{
+    data::{buffer, count, scratch},
+    support::{context, parse},
+};
+use qd_dialects::pass;
+use qd_interp::{Element, Options, interpret};
+
+fn launches(op: &str, depth: u32) -> usize {
+    let context = context();
+    let text = format!(
+        "qd.grid.kernel @k(%a: memref<?xi32>, %b: memref<?xi32>, %c: memref<?xi32>, %d: memref<?xi32>,
+                           %s: memref<?xi32>, %n: memref<i32>, %m: memref<i32>) {{
+           qd.algo.{op} scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = {depth}
+         }}"
+    );
+    let mut module = parse(&context, &text);
+    pass::run_pipeline(&context, &mut module, "qd-expand-algorithms").unwrap();
+    module
+        .as_operation()
+        .to_string()
+        .matches("qd.grid.phase")
+        .count()
+}
+
+const B: &str = "memref<?xi32>";
+
+#[test]
+fn launches_by_depth() {
+    let one = format!("ins(%a : {B}) outs(%b : {B})");
+    let compact = format!("ins(%a, %b : {B}, {B}) outs(%c, %m : {B}, memref<i32>)");
+    let by_key = format!("ins(%a, %b : {B}, {B}) outs(%c, %d, %m : {B}, {B}, memref<i32>)");
+    let keys = format!("keys(%a, %b : {B}, {B})");
+    for depth in 1..=4 {
+        let d = depth as usize;
+        assert_eq!(launches(&format!("reduce add {one}"), depth), d);
+        assert_eq!(
+            launches(&format!("exclusive_scan add {one}"), depth),
+            2 * d - 1
+        );
+        assert_eq!(
+            launches(&format!("inclusive_scan add {one}"), depth),
+            2 * d - 1
+        );
+        assert_eq!(launches(&format!("select {compact}"), depth), 2 * d - 1);
+        assert_eq!(launches(&format!("partition {compact}"), depth), 2 * d - 1);
+        assert_eq!(
+            launches(&format!("reduce_by_key add {by_key}"), depth),
+            2 * d - 1
+        );
+        assert_eq!(launches(&format!("sort {keys}"), depth), 4 * (2 * d + 1));
+    }
+}
+
+/// Blocks follow the buffers' lengths and the capacity, and never the count.
+#[test]
+fn a_small_count_in_a_large_buffer() {
+    let context = context();
+    let text = "qd.grid.kernel @k(%a: memref<?xi32>, %out: memref<1xi32>, %s: memref<?xi32>, %n: memref<i32>) {
+        qd.algo.reduce add ins(%a : memref<?xi32>) outs(%out : memref<1xi32>)
+          scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 4
+      }";
+    let mut module = parse(&context, text);
+    pass::run_pipeline(&context, &mut module, "qd-to-grid{target=any}").unwrap();
+    let mut arguments = [
+        buffer(Element::I32, &vec![1; 100_000]),
+        buffer(Element::I32, &[0]),
+        scratch(Element::I32, 3),
+        count(2),
+    ];
+    let report = interpret(&module, "k", &mut arguments, &Options::default()).unwrap();
+    assert_eq!(report.phases, 4);
+    assert_eq!(report.blocks, 391 + 2 + 1 + 1);
+    assert_eq!(arguments[1], buffer(Element::I32, &[2]));
+}

@@ -1,0 +1,77 @@
+//! The sizing functions against the op: its folder, and what it expands to.
+
+use crate::{
+    data::Random,
+    support::{context, parse},
+};
+use qd_dialects::pass;
+use qd_lowering::algorithms::scratch::*;
+
+fn function(algorithm: &str, n: u64, depth: u32) -> u64 {
+    match algorithm {
+        "reduce" => reduce_scratch_slots(n, Some(depth)).unwrap(),
+        "sort" => sort_scratch_slots(n, Some(depth)).unwrap(),
+        "select" | "partition" => select_scratch_slots(n),
+        "reduce_by_key" => reduce_by_key_scratch_slots(n),
+        _ => scan_scratch_slots(n, Some(depth)).unwrap(),
+    }
+}
+
+fn counts() -> Vec<u64> {
+    let mut counts = vec![0, 1, 2, 1_000_000, 1_000_003];
+    for depth in 1..=4 {
+        let n = 256u64.pow(depth);
+        counts.extend([n - 1, n]);
+        counts.extend((depth < 4).then_some(n + 1));
+    }
+    let mut random = Random::new(1);
+    counts.extend((0..20).map(|_| random.below(1 << 32)));
+    counts
+}
+
+fn check(passes: &str) {
+    let mut text = String::new();
+    let mut expected = Vec::new();
+    for algorithm in [
+        "reduce",
+        "exclusive_scan",
+        "inclusive_scan",
+        "sort",
+        "select",
+        "partition",
+        "reduce_by_key",
+    ] {
+        for n in counts() {
+            for depth in 1..=4 {
+                expected.push(function(algorithm, n, depth));
+                text += &format!(
+                    "func.func @f{}() -> index {{
+                       %n = arith.constant {n} : index
+                       %s = qd.algo.scratch_slots {algorithm} %n, {depth}
+                       return %s : index
+                     }}\n",
+                    expected.len()
+                );
+            }
+        }
+    }
+    let context = context();
+    let mut module = parse(&context, &text);
+    pass::run_pipeline(&context, &mut module, passes).unwrap();
+    let printed = module.as_operation().to_string();
+    let constants = printed.lines().filter_map(|line| {
+        let (_, constant) = line.split_once("arith.constant ")?;
+        constant.split_once(" :")?.0.parse::<u64>().ok()
+    });
+    assert_eq!(constants.collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn as_the_op_folds() {
+    check("canonicalize");
+}
+
+#[test]
+fn as_the_op_expands() {
+    check("qd-expand-algorithms,canonicalize");
+}

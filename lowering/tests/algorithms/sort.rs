@@ -1,0 +1,235 @@
+//! Sort: every key type and order, values and rows of them, part of the bits.
+
+use crate::{
+    data::{PATTERNS, Pattern, SMALL_SIZES, bits, buffer, count, rows, scratch, values},
+    support::{Case, context, depth, parse},
+};
+use qd_dialects::pass;
+use qd_interp::{Argument, Element, Options, interpret};
+use qd_lowering::algorithms::scratch::sort_scratch_slots;
+
+const KEYS: [(Element, bool); 6] = [
+    (Element::I32, true),
+    (Element::I32, false),
+    (Element::F32, false),
+    (Element::I64, true),
+    (Element::I64, false),
+    (Element::F64, false),
+];
+
+/// What a sort carries along.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Values {
+    None,
+    Scalars(Element),
+    Rows(Element, usize),
+}
+
+const VALUES: [Values; 4] = [
+    Values::None,
+    Values::Scalars(Element::F32),
+    Values::Rows(Element::F64, 3),
+    Values::Scalars(Element::I64),
+];
+
+impl Values {
+    fn r#type(self) -> String {
+        match self {
+            Self::None => String::new(),
+            Self::Scalars(element) => format!("memref<?x{element}>"),
+            Self::Rows(element, length) => format!("memref<?x{length}x{element}>"),
+        }
+    }
+
+    fn make(self, n: usize) -> Option<Argument> {
+        match self {
+            Self::None => None,
+            Self::Scalars(element) => Some(buffer(element, &values(element, Pattern::Wild, n, 5))),
+            Self::Rows(element, length) => Some(rows(
+                element,
+                &values(element, Pattern::Wild, n * length, 5),
+                length,
+            )),
+        }
+    }
+}
+
+struct Sort {
+    n: usize,
+    key: (Element, bool),
+    values: Values,
+    pattern: Pattern,
+    end_bit: Option<u32>,
+    number: usize,
+    target: &'static str,
+}
+
+impl Sort {
+    fn check(&self) {
+        let Self {
+            n,
+            key: (key, unsigned),
+            values: payload,
+            pattern,
+            end_bit,
+            number,
+            target,
+        } = *self;
+        let depth = depth(n, number);
+        let r#type = payload.r#type();
+        let (mut parameters, mut operands) = (String::new(), String::new());
+        if payload != Values::None {
+            parameters = format!(", %v: {type}, %tv: {type}", r#type = r#type);
+            operands = format!("values(%v, %tv : {type}, {type})", r#type = r#type);
+        }
+        let unsigned_word = if unsigned { "unsigned" } else { "" };
+        let end = end_bit
+            .map(|bits| format!("end_bit = {bits}"))
+            .unwrap_or_default();
+        let text = format!(
+            "qd.grid.kernel @k(%k: memref<?x{key}>, %tk: memref<?x{key}>, %s: memref<?xi32>, %n: memref<i32>{parameters}) {{
+               qd.algo.sort keys(%k, %tk : memref<?x{key}>, memref<?x{key}>) {operands}
+                 scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = {depth} {unsigned_word} {end}
+             }}"
+        );
+        let room = [0, 2][number % 2];
+        let slots = sort_scratch_slots(n as u64, Some(depth)).expect("a depth from 1 to 4");
+        let label = format!(
+            "sort of {n} {key} {unsigned_word} {end} with {payload:?}, {pattern:?}, D = {depth}"
+        );
+        let keys = values(key, pattern, n + room, number as u64);
+        let workspace = values(key, Pattern::Wild, n + room, 31);
+        let mut case = Case::new(label, text, number)
+            .with_result(buffer(key, &keys))
+            .with(buffer(key, &workspace))
+            .with(scratch(Element::I32, slots))
+            .with(count(n));
+        if let (Some(payload), Some(workspace)) = (payload.make(n + room), payload.make(n + room)) {
+            case = case.with_result(payload).with(workspace);
+        }
+        case.target = target;
+        case.check();
+    }
+}
+
+fn all(target: &'static str) {
+    let mut number = 0;
+    for n in SMALL_SIZES {
+        for (i, key) in KEYS.into_iter().enumerate() {
+            let width = key.0.bytes() as u32 * 8;
+            let ends = [
+                None,
+                Some(8),
+                Some(16),
+                Some(24),
+                Some(width),
+                Some(width - 8),
+            ];
+            Sort {
+                n,
+                key,
+                values: VALUES[number % 4],
+                pattern: PATTERNS[number % PATTERNS.len()],
+                end_bit: if n == 3000 {
+                    Some(24)
+                } else {
+                    ends[(number / 3 + i) % 6]
+                },
+                number,
+                target,
+            }
+            .check();
+            number += 1;
+        }
+    }
+}
+
+#[test]
+fn keys_and_values() {
+    all("any");
+}
+
+#[test]
+fn keys_and_values_on_few_cores() {
+    all("cpu");
+}
+
+#[test]
+fn beyond_a_level() {
+    let key = (Element::I32, false);
+    let mut sort = Sort {
+        n: 65_537,
+        key,
+        values: Values::None,
+        pattern: Pattern::Wild,
+        end_bit: Some(16),
+        number: 3,
+        target: "any",
+    };
+    sort.check();
+    sort.target = "cpu";
+    sort.check();
+}
+
+/// The order is that of the bits, where `numpy.sort` knows no −NaN and takes
+/// zeros for equal.
+#[test]
+fn floats_order_by_their_bits() {
+    let sorted = [
+        f32::from_bits(0xFFC0_0000),
+        f32::NEG_INFINITY,
+        -1.0,
+        -1e-45,
+        -0.0,
+        0.0,
+        1e-45,
+        1.0,
+        f32::INFINITY,
+        f32::from_bits(0x7FC0_0000),
+    ];
+    let expected: Vec<_> = sorted.iter().map(|key| u64::from(key.to_bits())).collect();
+    let mut keys = expected.clone();
+    keys.reverse();
+    keys.swap(2, 7);
+    let text = "qd.grid.kernel @k(%k: memref<?xf32>, %tk: memref<?xf32>, %s: memref<?xi32>, %n: memref<i32>) {
+        qd.algo.sort keys(%k, %tk : memref<?xf32>, memref<?xf32>)
+          scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 1
+      }";
+    let context = context();
+    let mut module = parse(&context, text);
+    pass::run_pipeline(&context, &mut module, "qd-to-grid{target=any}").unwrap();
+    let mut arguments = [
+        buffer(Element::F32, &keys),
+        buffer(Element::F32, &keys),
+        scratch(Element::I32, 256),
+        count(keys.len()),
+    ];
+    interpret(&module, "k", &mut arguments, &Options::default()).unwrap();
+    assert_eq!(bits(&arguments[0]), expected);
+}
+
+#[test]
+fn the_deprecated_sort() {
+    for (number, n) in [0, 1, 2, 3, 17, 255, 256, 257, 1000]
+        .into_iter()
+        .enumerate()
+    {
+        let (key, unsigned) = KEYS[number % KEYS.len()];
+        let unsigned = if unsigned { "unsigned" } else { "" };
+        let text = format!(
+            "qd.grid.kernel @k(%k: memref<?x{key}>, %v: memref<?x{key}>) {{
+               qd.algo.parallel_sort keys(%k : memref<?x{key}>) values(%v : memref<?x{key}>) {unsigned}
+             }}"
+        );
+        // Equal keys may come in any order, so their values are the keys.
+        let keys = values(key, PATTERNS[number % PATTERNS.len()], n, number as u64);
+        Case::new(
+            format!("parallel_sort of {n} {key} {unsigned}"),
+            text,
+            number,
+        )
+        .with_result(buffer(key, &keys))
+        .with_result(buffer(key, &keys))
+        .check();
+    }
+}
