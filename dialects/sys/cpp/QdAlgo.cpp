@@ -172,8 +172,8 @@ LogicalResult SortOp::verify() {
   if (std::optional<uint32_t> bits = getEndBit()) {
     int32_t end = *bits;
     if (end <= 0 || end % 8 != 0 || end > width)
-      return emitOpError("'end_bit' must be a positive multiple of 8 and at most the width of '")
-             << key << "', " << width << ", but is " << end;
+      return emitOpError("'end_bit' must be a positive multiple of 8 and at most the width of ")
+             << key << ", " << width << ", but is " << end;
   }
   if (getIsUnsigned() && isa<FloatType>(key))
     return emitOpError("'unsigned' needs integer keys, but 'keys' is ") << getKeys().getType();
