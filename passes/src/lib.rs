@@ -7,6 +7,7 @@ pub mod expand_for_each;
 pub mod outline_phases;
 pub mod plan;
 pub mod plan_launches;
+pub mod share_bodies;
 pub mod tile;
 pub mod uniformity;
 pub mod verify_convergence;
@@ -18,6 +19,7 @@ pub fn register() {
     pass::register::<expand_for_each::ExpandForEach>();
     pass::register::<outline_phases::OutlinePhases>();
     pass::register::<plan_launches::PlanLaunches>();
+    pass::register::<share_bodies::ShareBodies>();
     pass::register::<tile::Tile>();
     pass::register::<verify_convergence::VerifyConvergence>();
 }

@@ -1,0 +1,292 @@
+//! `qd-share-bodies`: phases that differ only in parameters share one body.
+//!
+//! Two outlined bodies are the same if one can be laid over the other: the same
+//! ops on the same values, up to integer constants. Where these differ they
+//! become arguments of the one body that stays, and each launch passes its own.
+//! A shift that the other body does not have was folded away there, and is a
+//! shift by 0. So the digit passes of a radix sort are one body with the shift
+//! as an argument.
+//!
+//! Only some constants may become arguments: operands of plain arithmetic,
+//! indices and stored values. Divisors, loop bounds, sizes and the operands of
+//! collectives stay constants, since code is better for it, and so does what
+//! decides whether a branch around a collective is uniform. No more than four
+//! arguments are added to a body.
+//!
+//! Limits: bodies whose arguments come in another order are not found to be the
+//! same.
+//!
+//! Before:
+//! ```mlir
+//! func.func private @k_a_0(%x: memref<?xi32>) attributes {qd.threads = 256 : i64} { ... shrui %v, %c8 ... }
+//! func.func private @k_b_1(%x: memref<?xi32>) attributes {qd.threads = 256 : i64} { ... shrui %v, %c16 ... }
+//! qd.grid.launch 0 @k_a_0 blocks(%g) args(%p : memref<?xi32>)
+//! qd.grid.launch 1 @k_b_1 blocks(%g) args(%q : memref<?xi32>) after [0]
+//! ```
+//! After:
+//! ```mlir
+//! func.func private @k_a_0(%x: memref<?xi32>, %s: i32) attributes {qd.threads = 256 : i64} { ... shrui %v, %s ... }
+//! qd.grid.launch 0 @k_a_0 blocks(%g) args(%p, %c8 : memref<?xi32>, i32)
+//! qd.grid.launch 1 @k_a_0 blocks(%g) args(%q, %c16 : memref<?xi32>, i32) after [0]
+//! ```
+
+mod unify;
+
+use qd_dialects::{
+    attributes,
+    builder::Builder,
+    diagnostic::Result,
+    ir::{self, InsertionPoint, Op, OpExt, Value, ValueExt, arguments, context_of, operations},
+    melior::{
+        dialect::DialectHandle,
+        ir::{
+            Attribute, BlockLike, Type, ValueLike, attribute::TypeAttribute,
+            operation::OperationLike, r#type::FunctionType,
+        },
+    },
+    pass::{NoOptions, Pass},
+};
+use std::collections::HashMap;
+use unify::{Slot, slots, unify};
+
+/// Arguments added to a body at most.
+const MAX_PARAMETERS: usize = 4;
+
+/// The pass.
+pub struct ShareBodies;
+
+impl Pass for ShareBodies {
+    type Options = NoOptions;
+    const NAME: &'static str = "qd-share-bodies";
+    const SUMMARY: &'static str = "Let phases that differ only in parameters share one body";
+
+    fn dialects() -> Vec<DialectHandle> {
+        vec![DialectHandle::arith(), DialectHandle::func()]
+    }
+
+    fn run<'c>(module: Op<'c>, _: &NoOptions) -> Result<'c> {
+        // Found before any is changed.
+        let mut modules = module.walk_all();
+        modules.retain(|op| op.is("builtin.module"));
+        for module in modules {
+            share(module);
+        }
+        Ok(())
+    }
+}
+
+/// Bodies that are the same but for constants.
+struct Cluster<'c> {
+    /// The one that the others are laid over.
+    template: Op<'c>,
+    slots: Vec<Slot<'c>>,
+    /// Each body, and its constants in the template's slots. The first was
+    /// there first.
+    members: Vec<(Op<'c>, Vec<i64>)>,
+}
+
+/// Slots of a template that hold different constants, with those of each
+/// member. Slots that always hold the same are one parameter.
+struct Parameter {
+    slots: Vec<usize>,
+    values: Vec<i64>,
+}
+
+impl<'c> Cluster<'c> {
+    fn new(body: Op<'c>) -> Self {
+        let slots = slots(body);
+        let own = slots.iter().map(|slot| slot.value).collect();
+        Self {
+            template: body,
+            slots,
+            members: vec![(body, own)],
+        }
+    }
+
+    /// The cluster with one more body, if that is the same.
+    fn with(&self, body: Op<'c>) -> Option<Self> {
+        if let Some(values) = unify(self.template, &self.slots, body) {
+            let mut members = self.members.clone();
+            members.push((body, values));
+            return Self {
+                template: self.template,
+                slots: self.slots.clone(),
+                members,
+            }
+            .checked();
+        }
+        // The new body may have a step that was folded away in all others.
+        let slots = slots(body);
+        let mut members = Vec::new();
+        for (member, _) in &self.members {
+            members.push((*member, unify(body, &slots, *member)?));
+        }
+        members.push((body, slots.iter().map(|slot| slot.value).collect()));
+        Self {
+            template: body,
+            slots,
+            members,
+        }
+        .checked()
+    }
+
+    /// Itself, if what differs may become arguments.
+    fn checked(self) -> Option<Self> {
+        let parameters = self.parameters();
+        let may = parameters
+            .iter()
+            .flat_map(|p| &p.slots)
+            .all(|slot| self.slots[*slot].may_be_argument());
+        (may && parameters.len() <= MAX_PARAMETERS).then_some(self)
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        let mut parameters: Vec<Parameter> = Vec::new();
+        for (index, slot) in self.slots.iter().enumerate() {
+            let values: Vec<i64> = self.members.iter().map(|(_, v)| v[index]).collect();
+            if values.iter().all(|v| *v == values[0]) {
+                continue;
+            }
+            let same = parameters
+                .iter_mut()
+                .find(|p| p.values == values && self.slots[p.slots[0]].r#type() == slot.r#type());
+            match same {
+                Some(known) => known.slots.push(index),
+                None => parameters.push(Parameter {
+                    slots: vec![index],
+                    values,
+                }),
+            }
+        }
+        parameters
+    }
+}
+
+/// Shares the bodies of one module's launches. Returns how many went.
+pub fn share(module: Op) -> usize {
+    let Some(block) = module.body() else { return 0 };
+    let mut clusters: Vec<Cluster> = Vec::new();
+    for op in operations(block) {
+        if !is_private_body(op) {
+            continue;
+        }
+        let found = clusters
+            .iter_mut()
+            .find_map(|cluster| Some((cluster.with(op)?, cluster)));
+        match found {
+            Some((grown, cluster)) => *cluster = grown,
+            None => clusters.push(Cluster::new(op)),
+        }
+    }
+    let launches = launches_by_body(module);
+    let mut gone = 0;
+    for cluster in clusters {
+        gone += cluster.members.len() - 1;
+        merge(&cluster, &launches);
+    }
+    gone
+}
+
+fn is_private_body(op: Op) -> bool {
+    op.is("func.func")
+        && op.attr("qd.threads").is_some()
+        && name_of(op, "sym_visibility").as_deref() == Some("private")
+        && op.body().is_some_and(|b| b.next_in_region().is_none())
+}
+
+fn name_of(op: Op, attribute: &str) -> Option<String> {
+    op.attr(attribute).and_then(attributes::text)
+}
+
+fn launches_by_body<'c>(module: Op<'c>) -> HashMap<String, Vec<Op<'c>>> {
+    let mut all: HashMap<String, Vec<Op>> = HashMap::new();
+    for op in module.nested() {
+        if op.is("qd.grid.launch")
+            && let Some(body) = op.attr("body").and_then(attributes::symbol_name)
+        {
+            all.entry(body).or_default().push(op);
+        }
+    }
+    all
+}
+
+fn merge<'c>(cluster: &Cluster<'c>, launches: &HashMap<String, Vec<Op<'c>>>) {
+    if cluster.members.len() < 2 {
+        return;
+    }
+    let parameters = cluster.parameters();
+    let context = context_of(cluster.template);
+    let first = cluster.members[0].0;
+    let Some(name) = name_of(first, "sym_name") else {
+        return;
+    };
+    for (place, (member, _)) in cluster.members.iter().enumerate() {
+        let own = name_of(*member, "sym_name").unwrap_or_default();
+        for launch in launches.get(&own).into_iter().flatten() {
+            let b = Builder::before(*launch);
+            let mut operands = launch.operand_values();
+            for parameter in &parameters {
+                let r#type = cluster.slots[parameter.slots[0]].r#type();
+                operands.push(b.int(r#type, parameter.values[place]).value());
+            }
+            relaunch(*launch, &name, &operands);
+        }
+    }
+    add_parameters(cluster, &parameters);
+    for (member, _) in &cluster.members {
+        if member.key() != cluster.template.key() {
+            member.erase();
+        }
+    }
+    cluster
+        .template
+        .set_attr("sym_name", attributes::string(context, &name));
+}
+
+/// Replaces a launch by one of another body with other operands.
+fn relaunch<'c>(launch: Op<'c>, body: &str, operands: &[Value<'c>]) {
+    let context = context_of(launch);
+    let named: Vec<(String, Attribute<'c>)> = launch
+        .attributes()
+        .filter_map(|(name, value)| {
+            let name = name.as_string_ref().as_str().ok()?.to_string();
+            Some(match name.as_str() {
+                "body" => (name, attributes::symbol(context, body)),
+                _ => (name, value),
+            })
+        })
+        .collect();
+    let named: Vec<_> = named.iter().map(|(n, v)| (n.as_str(), *v)).collect();
+    InsertionPoint::Before(launch).insert(ir::build(
+        "qd.grid.launch",
+        launch.location(),
+        operands,
+        &[],
+        &named,
+        Vec::new(),
+    ));
+    launch.erase();
+}
+
+/// Makes arguments of a template's slots.
+fn add_parameters(cluster: &Cluster, parameters: &[Parameter]) {
+    let template = cluster.template;
+    let Some(entry) = template.body() else { return };
+    for parameter in parameters {
+        let r#type = cluster.slots[parameter.slots[0]].r#type();
+        let argument = entry.add_argument(r#type, template.location());
+        for slot in &parameter.slots {
+            let slot = &cluster.slots[*slot];
+            slot.op.set_operand_at(slot.operand, argument);
+        }
+    }
+    let types: Vec<Type> = arguments(entry).iter().map(|v| v.r#type()).collect();
+    let signature = FunctionType::new(context_of(template), &types, &[]);
+    template.set_attr("function_type", TypeAttribute::new(signature.into()).into());
+    // Constants that nothing uses any more.
+    for op in operations(entry) {
+        if op.is("arith.constant") && op.first_result().uses().is_empty() {
+            op.erase();
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! Laying one body over another.
+
+use crate::collective;
+use qd_dialects::{
+    attributes,
+    ir::{Block, Key, Op, OpExt, Value, ValueExt, arguments, operations},
+    melior::ir::{BlockLike, Type, TypeLike, ValueLike, operation::OperationLike},
+};
+use std::collections::{HashMap, HashSet};
+
+/// A use of an integer constant in a body.
+#[derive(Clone)]
+pub(super) struct Slot<'c> {
+    /// Who uses it.
+    pub op: Op<'c>,
+    /// As which operand.
+    pub operand: usize,
+    /// The constant.
+    pub value: i64,
+}
+
+/// Ops whose operands may be arguments as well as constants.
+const PLAIN: &[&str] = &[
+    "arith.addi",
+    "arith.subi",
+    "arith.muli",
+    "arith.andi",
+    "arith.ori",
+    "arith.xori",
+    "arith.shli",
+    "arith.shrui",
+    "arith.shrsi",
+    "arith.cmpi",
+    "arith.minui",
+    "arith.maxui",
+    "arith.minsi",
+    "arith.maxsi",
+    "arith.select",
+    "memref.load",
+    "memref.store",
+    "qd.grid.view",
+    "scf.yield",
+];
+
+impl<'c> Slot<'c> {
+    /// The constant's type.
+    pub fn r#type(&self) -> Type<'c> {
+        self.op.operand_values()[self.operand].r#type()
+    }
+
+    /// Whether an argument may stand there.
+    pub fn may_be_argument(&self) -> bool {
+        PLAIN.contains(&self.op.full_name()) && !self.decides_convergence()
+    }
+
+    /// Whether the constant has a part in a condition around a collective:
+    /// whether that is uniform may depend on its value.
+    fn decides_convergence(&self) -> bool {
+        let mut seen = HashSet::new();
+        let mut next = vec![self.op];
+        while let Some(op) = next.pop() {
+            if !seen.insert(op.key()) {
+                continue;
+            }
+            let name = op.full_name();
+            let branches = op.region_count() > 0 || name == "scf.condition" || name == "scf.yield";
+            if branches {
+                let around = if op.region_count() > 0 {
+                    Some(op)
+                } else {
+                    op.parent()
+                };
+                let holds = around.is_some_and(|op| {
+                    let mut nested = op.nested().into_iter();
+                    nested.any(|op| collective::scope_of(op.full_name()).is_some())
+                });
+                if holds {
+                    return true;
+                }
+            }
+            // What is loaded or exchanged is as uniform as it was.
+            if name.starts_with("arith.") || branches {
+                let around = op.parent().filter(|_| name == "scf.yield");
+                for result in op
+                    .result_values()
+                    .into_iter()
+                    .chain(around.into_iter().flat_map(|op| op.result_values()))
+                {
+                    next.extend(result.uses().into_iter().map(|(user, _)| user));
+                }
+            }
+        }
+        false
+    }
+}
+
+fn is_constant(op: Op) -> bool {
+    let integer = |value: Value| {
+        let r#type = value.r#type();
+        r#type.is_index() || (r#type.is_integer() && qd_dialects::ir::bit_width(r#type) > 1)
+    };
+    op.is("arith.constant")
+        && op.result_count() == 1
+        && integer(op.first_result())
+        && op.attr("value").and_then(attributes::int).is_some()
+}
+
+fn constant(value: Value) -> Option<i64> {
+    value.defining_op().filter(|op| is_constant(*op))?;
+    value.constant_int()
+}
+
+/// Every use of an integer constant in a body, in order.
+pub(super) fn slots<'c>(body: Op<'c>) -> Vec<Slot<'c>> {
+    let mut slots = Vec::new();
+    for op in body.nested() {
+        for (operand, value) in op.operand_values().into_iter().enumerate() {
+            if let Some(value) = constant(value) {
+                slots.push(Slot { op, operand, value });
+            }
+        }
+    }
+    slots
+}
+
+/// Lays `template` over `body`: the constants that stand in the template's
+/// slots there, if the bodies are the same up to them.
+pub(super) fn unify<'c>(template: Op<'c>, slots: &[Slot<'c>], body: Op<'c>) -> Option<Vec<i64>> {
+    if template.attr("qd.threads") != body.attr("qd.threads") {
+        return None;
+    }
+    let mut match_ = Match {
+        values: HashMap::new(),
+        constants: HashMap::new(),
+    };
+    match_.blocks(template.body()?, body.body()?)?;
+    slots
+        .iter()
+        .map(|slot| {
+            match_
+                .constants
+                .get(&(slot.op.key(), slot.operand))
+                .copied()
+        })
+        .collect()
+}
+
+struct Match<'c> {
+    /// What stands for a value of the template in the body.
+    values: HashMap<Key, Value<'c>>,
+    /// The constant in a slot of the template.
+    constants: HashMap<(Key, usize), i64>,
+}
+
+impl<'c> Match<'c> {
+    fn blocks(&mut self, template: Block<'c>, body: Block<'c>) -> Option<()> {
+        let (left, right) = (arguments(template), arguments(body));
+        if left.len() != right.len() {
+            return None;
+        }
+        for (a, b) in left.iter().zip(right) {
+            if a.r#type() != b.r#type() {
+                return None;
+            }
+            self.values.insert(a.key(), b);
+        }
+        let mut rest = operations(body)
+            .into_iter()
+            .filter(|op| !is_constant(*op))
+            .peekable();
+        for op in operations(template)
+            .into_iter()
+            .filter(|op| !is_constant(*op))
+        {
+            match rest.peek() {
+                Some(other) if self.ops(op, *other).is_some() => _ = rest.next(),
+                _ => self.without(op)?,
+            }
+        }
+        rest.next().is_none().then_some(())
+    }
+
+    fn ops(&mut self, a: Op<'c>, b: Op<'c>) -> Option<()> {
+        let same = a.full_name() == b.full_name()
+            && a.operand_count() == b.operand_count()
+            && a.result_count() == b.result_count()
+            && a.region_count() == b.region_count()
+            && a.attributes().eq(b.attributes())
+            && a.result_values()
+                .iter()
+                .zip(b.result_values())
+                .all(|(x, y)| x.r#type() == y.r#type());
+        if !same {
+            return None;
+        }
+        let mut found = Vec::new();
+        for (index, (x, y)) in a
+            .operand_values()
+            .into_iter()
+            .zip(b.operand_values())
+            .enumerate()
+        {
+            match (constant(x), constant(y)) {
+                (Some(_), Some(value)) if x.r#type() == y.r#type() => {
+                    found.push(((a.key(), index), value));
+                }
+                (None, None) if self.values.get(&x.key())?.key() == y.key() => {}
+                _ => return None,
+            }
+        }
+        self.constants.extend(found);
+        for index in 0..a.region_count() {
+            match (a.region_block(index), b.region_block(index)) {
+                (None, None) => {}
+                (Some(x), Some(y))
+                    if x.next_in_region().is_none() && y.next_in_region().is_none() =>
+                {
+                    self.blocks(x, y)?;
+                }
+                _ => return None,
+            }
+        }
+        for (x, y) in a.result_values().into_iter().zip(b.result_values()) {
+            self.values.insert(x.key(), y);
+        }
+        Some(())
+    }
+
+    /// The body lacks `op`: a shift, by 0 there. Other steps that do nothing
+    /// for some constant are left out: they would cost the body that lacks them
+    /// more than sharing is worth.
+    fn without(&mut self, op: Op<'c>) -> Option<()> {
+        if !["arith.shli", "arith.shrui", "arith.shrsi"].contains(&op.full_name()) {
+            return None;
+        }
+        let operands = op.operand_values();
+        constant(operands[1])?;
+        let value = *self.values.get(&operands[0].key())?;
+        self.constants.insert((op.key(), 1), 0);
+        self.values.insert(op.first_result().key(), value);
+        Some(())
+    }
+}
