@@ -89,7 +89,7 @@ impl Case {
         let context = context();
         let mut module = parse(&context, &self.text);
         let meant = self.run(&module, "as it is");
-        let passes = format!("qd-to-grid{{target={}}}", self.target);
+        let passes = format!("qd-to-grid{{target={}}},qd-verify-convergence", self.target);
         pass::run_pipeline(&context, &mut module, &passes)
             .unwrap_or_else(|error| panic!("{}: {error}", self.label));
         let printed = module.as_operation().to_string();

@@ -40,11 +40,11 @@ pub(in crate::algorithms) struct Sweep<'a, 'b, 'c> {
     pub partials: &'a dyn Fn() -> Partials<'b, 'c>,
     /// What to do with the combination of all elements, before the last phase;
     /// by one thread. Not for a depth of 1.
-    pub total: Option<&'a Total<'b, 'c>>,
+    pub total: Option<&'a Total<'a, 'b, 'c>>,
 }
 
 /// What becomes of the combination of all elements.
-type Total<'b, 'c> = dyn Fn(&[V<'b, 'c>]);
+type Total<'a, 'b, 'c> = dyn Fn(&[V<'b, 'c>]) + 'a;
 
 /// What a thread of the last phase has.
 pub(in crate::algorithms) struct Element<'b, 'c> {
