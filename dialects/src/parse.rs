@@ -2,7 +2,7 @@
 
 use melior::{
     Context, StringRef,
-    diagnostic::{Diagnostic, DiagnosticHandlerId, DiagnosticSeverity},
+    diagnostic::{Diagnostic, DiagnosticSeverity},
     ir::Module,
 };
 use mlir_sys::{
@@ -18,6 +18,10 @@ use std::{
     fs::File,
     io::{BufRead, BufReader},
     path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 /// Lines beyond this are data: they are not quoted.
@@ -35,18 +39,36 @@ pub fn parse_file<'c>(context: &'c Context, path: &Path) -> Option<Module<'c>> {
     }
 }
 
-/// Prints the context's diagnostics to standard error, as compilers do:
+/// How many errors have been printed.
+#[derive(Clone, Debug, Default)]
+pub struct Errors(Arc<AtomicUsize>);
+
+impl Errors {
+    /// So many up to now.
+    pub fn count(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// From here on prints the context's diagnostics to standard error, as
+/// compilers do:
 ///
 /// ```text
-/// sum.mlir:3:20: error: use of undeclared SSA value name
+/// sum.mlir:3:24: error: use of undeclared SSA value name
 ///   qd.grid.phase blocks(%n) threads(256) {
 ///                        ^
 /// ```
-pub fn print_diagnostics(context: &Context) -> DiagnosticHandlerId {
-    context.attach_diagnostic_handler(|diagnostic| {
+pub fn print_diagnostics(context: &Context) -> Errors {
+    let errors = Errors::default();
+    let counter = errors.clone();
+    context.attach_diagnostic_handler(move |diagnostic| {
+        if matches!(diagnostic.severity(), DiagnosticSeverity::Error) {
+            counter.0.fetch_add(1, Ordering::Relaxed);
+        }
         eprint!("{}", render(&diagnostic));
         true
-    })
+    });
+    errors
 }
 
 /// A diagnostic and its notes as text: lines that end in a newline.

@@ -35,8 +35,10 @@ pub fn emit(module: &Module<'_>, _: &QdTarget, output: Output) -> Result<Vec<u8>
     let _span = tracing::info_span!("llvm").entered();
     let failed =
         |what: &str, why: &dyn std::fmt::Display| CompileError::Llvm(format!("{what}: {why}"));
+    // The reference points into this handle, so it must not be a temporary.
+    let mlir = module.context();
     // Safety: the context outlives the module.
-    melior::utility::register_all_llvm_translations(unsafe { module.context().to_ref() });
+    melior::utility::register_all_llvm_translations(unsafe { mlir.to_ref() });
     let context = Context::create();
     let raw = {
         let _span = tracing::info_span!("translate").entered();

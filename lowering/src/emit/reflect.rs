@@ -133,7 +133,12 @@ impl<'c> First<'c> {
         let flat = op.operand_values();
         let groups = op.operand_segments();
         let of = |groups: &[Vec<Value<'c>>], which: &[usize]| -> Vec<Value<'c>> {
-            which.iter().filter_map(|i| groups.get(*i)).flatten().copied().collect()
+            which
+                .iter()
+                .filter_map(|i| groups.get(*i))
+                .flatten()
+                .copied()
+                .collect()
         };
         // By operand, or by group of operands where the op has groups.
         let (reads, writes): (&[usize], &[usize]) = match name {

@@ -9,7 +9,7 @@ use super::jit::Body;
 use std::{
     hint,
     sync::{
-        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     thread::{self, JoinHandle},
@@ -33,7 +33,9 @@ const STACK_BYTES: usize = 64 << 20;
 
 /// As many threads as the machine runs at a time.
 pub(super) fn default_threads() -> usize {
-    thread::available_parallelism().map_or(1, Into::into)
+    // Asking reads files of the system: longer than a small kernel takes.
+    static THREADS: OnceLock<usize> = OnceLock::new();
+    *THREADS.get_or_init(|| thread::available_parallelism().map_or(1, Into::into))
 }
 
 /// A body's call, and the next block that nobody has taken.

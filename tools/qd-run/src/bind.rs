@@ -1,0 +1,452 @@
+//! From what the user says to what the kernel takes.
+
+use crate::{
+    npy, numbers,
+    value::{self, Extent, Generator, Number, Value},
+};
+use qd_artifact::{Argument as Parameter, ArgumentKind, Dtype, Expr, Kernel, Values};
+use qd_runtime::{Argument, Buffer, Scalar};
+use std::collections::HashMap;
+
+/// A kernel's arguments, and where each comes from, for the summary.
+#[derive(Debug)]
+pub struct Bound {
+    /// What the kernel gets.
+    pub arguments: Vec<Argument>,
+    /// A file, a rule; empty for what was allocated without being mentioned.
+    pub origins: Vec<String>,
+}
+
+/// Which argument a name or a number means.
+pub fn position(kernel: &Kernel, name: &str) -> Result<usize, String> {
+    let by_name = kernel.arguments.iter().position(|p| p.name == name);
+    let by_number = || {
+        name.parse()
+            .ok()
+            .filter(|i: &usize| *i < kernel.arguments.len())
+    };
+    by_name.or_else(by_number).ok_or_else(|| {
+        let names: Vec<_> = kernel.arguments.iter().map(|p| p.name.as_str()).collect();
+        format!(
+            "kernel '{}' has no argument '{name}': it takes {}",
+            kernel.name,
+            names.join(", ")
+        )
+    })
+}
+
+/// Makes every argument of a kernel.
+pub fn bind(kernel: &Kernel, given: &[String]) -> Result<Bound, String> {
+    let mut binder = Binder::new(kernel, given)?;
+    // Lengths may depend on other arguments' lengths: whatever can be made is
+    // made, until nothing is left or nothing can be.
+    loop {
+        let mut progress = false;
+        for i in 0..kernel.arguments.len() {
+            if binder.made[i].is_none() && binder.is_ready(i)? {
+                binder.made[i] = Some(binder.make(i)?);
+                progress = true;
+            }
+        }
+        if binder.made.iter().all(Option::is_some) {
+            break;
+        }
+        if !progress {
+            return Err(binder.stuck());
+        }
+    }
+    binder.check_counts()?;
+    let origins = (0..kernel.arguments.len())
+        .map(|i| {
+            binder.said[i]
+                .as_ref()
+                .map_or(String::new(), |s| s.text.clone())
+        })
+        .collect();
+    Ok(Bound {
+        arguments: binder.made.into_iter().flatten().collect(),
+        origins,
+    })
+}
+
+/// An `--arg`, parsed.
+struct Said {
+    text: String,
+    value: Value,
+}
+
+struct Binder<'a> {
+    kernel: &'a Kernel,
+    said: Vec<Option<Said>>,
+    made: Vec<Option<Argument>>,
+}
+
+impl Values for Binder<'_> {
+    fn scalar(&self, argument: usize) -> u64 {
+        match &self.made[argument] {
+            Some(Argument::Scalar(scalar)) => scalar.bits,
+            _ => 0,
+        }
+    }
+
+    fn length(&self, argument: usize, dimension: usize) -> u64 {
+        match &self.made[argument] {
+            Some(Argument::Buffer(buffer)) => buffer.shape().get(dimension).copied().unwrap_or(1),
+            _ => 0,
+        }
+    }
+}
+
+impl<'a> Binder<'a> {
+    fn new(kernel: &'a Kernel, given: &[String]) -> Result<Self, String> {
+        let mut said: Vec<Option<Said>> = kernel.arguments.iter().map(|_| None).collect();
+        for text in given {
+            let Some((name, value)) = text.split_once('=') else {
+                return Err(format!("--arg '{text}': expected NAME=VALUE"));
+            };
+            let i = position(kernel, name.trim()).map_err(|e| format!("--arg '{text}': {e}"))?;
+            if said[i].is_some() {
+                return Err(format!(
+                    "--arg '{text}': '{}' is given twice",
+                    kernel.arguments[i].name
+                ));
+            }
+            let value = value.trim();
+            said[i] = Some(Said {
+                text: value.to_string(),
+                value: value::parse(value).map_err(|e| {
+                    let indent = " ".repeat(e.at + 2);
+                    format!("--arg {name}: {e}\n  {value}\n{indent}^")
+                })?,
+            });
+        }
+        Ok(Self {
+            kernel,
+            made: said.iter().map(|_| None).collect(),
+            said,
+        })
+    }
+
+    fn parameter(&self, i: usize) -> &'a Parameter {
+        &self.kernel.arguments[i]
+    }
+
+    /// An error about an argument.
+    fn error(&self, i: usize, message: impl AsRef<str>) -> String {
+        let name = &self.parameter(i).name;
+        match &self.said[i] {
+            Some(said) => format!("--arg {name}={}: {}", said.text, message.as_ref()),
+            None => format!(
+                "argument '{name}' of kernel '{}': {}",
+                self.kernel.name,
+                message.as_ref()
+            ),
+        }
+    }
+
+    fn expected(&self, i: usize) -> String {
+        format!(
+            "argument '{}' of kernel '{}' is {}",
+            self.parameter(i).name,
+            self.kernel.name,
+            self.parameter(i).kind
+        )
+    }
+
+    /// Whether everything that the argument depends on has been made.
+    fn is_ready(&self, i: usize) -> Result<bool, String> {
+        let mut needed = Vec::new();
+        let mut refer = |name: &str| -> Result<(), String> {
+            needed.push(position(self.kernel, name).map_err(|e| self.error(i, e))?);
+            Ok(())
+        };
+        let inferred = match self.said[i].as_ref().map(|said| &said.value) {
+            Some(Value::LengthOf(name)) => {
+                refer(name)?;
+                false
+            }
+            Some(Value::Generated(_, Some(extents))) => {
+                for extent in extents {
+                    if let Extent::LengthOf(name) = extent {
+                        refer(name)?;
+                    }
+                }
+                false
+            }
+            Some(Value::Generated(_, None)) | None => true,
+            Some(_) => false,
+        };
+        if inferred && let Some(length) = &self.parameter(i).length {
+            references(length, &mut needed);
+        }
+        Ok(needed.iter().all(|j| self.made[*j].is_some()))
+    }
+
+    /// Arguments wait for each other.
+    fn stuck(&self) -> String {
+        let waiting: Vec<_> = (0..self.made.len())
+            .filter(|i| self.made[*i].is_none())
+            .map(|i| self.parameter(i).name.as_str())
+            .collect();
+        format!(
+            "the lengths of the arguments {} of kernel '{}' depend on each other: give one of them with --arg",
+            waiting.join(", "),
+            self.kernel.name
+        )
+    }
+
+    fn make(&self, i: usize) -> Result<Argument, String> {
+        let parameter = self.parameter(i);
+        match (
+            &parameter.kind,
+            self.said[i].as_ref().map(|said| &said.value),
+        ) {
+            (ArgumentKind::Scalar { dtype }, Some(value)) => {
+                let bits = match value {
+                    Value::Number(number) => self.bits(i, number, *dtype)?,
+                    Value::LengthOf(name) => self.length_of(i, name, *dtype)?,
+                    _ => {
+                        return Err(self.error(i, format!("{}: give it a number", self.expected(i))));
+                    }
+                };
+                Ok(Scalar {
+                    dtype: *dtype,
+                    bits,
+                }
+                .into())
+            }
+            (ArgumentKind::Scalar { .. }, None) => Err(self.not_given(i)),
+            (ArgumentKind::Buffer { dtype, shape }, value) => {
+                let buffer = match value {
+                    None if parameter.is_input => return Err(self.not_given(i)),
+                    None => self.generate(i, *dtype, shape, &Generator::Poison, None)?,
+                    Some(Value::Generated(generator, extents)) => {
+                        self.generate(i, *dtype, shape, generator, extents.as_deref())?
+                    }
+                    Some(Value::File(path)) => npy::read(path).map_err(|e| self.error(i, e))?,
+                    Some(Value::List(numbers)) => self.list(i, *dtype, numbers)?,
+                    Some(Value::Number(number)) => {
+                        let bits = self.bits(i, number, *dtype)?;
+                        self.one_element(i, *dtype, shape, bits)?
+                    }
+                    Some(Value::LengthOf(name)) => {
+                        let bits = self.length_of(i, name, *dtype)?;
+                        self.one_element(i, *dtype, shape, bits)?
+                    }
+                };
+                self.check_buffer(i, *dtype, shape, &buffer)?;
+                Ok(buffer.into())
+            }
+        }
+    }
+
+    fn not_given(&self, i: usize) -> String {
+        let parameter = self.parameter(i);
+        let (why, example) = match &parameter.kind {
+            ArgumentKind::Scalar { .. } => ("it has no value", "NUMBER"),
+            ArgumentKind::Buffer { shape, .. } if shape.is_empty() => {
+                ("the kernel reads it before it writes it", "NUMBER")
+            }
+            ArgumentKind::Buffer { .. } => ("the kernel reads it before it writes it", "FILE.npy"),
+        };
+        let name = &parameter.name;
+        format!(
+            "{}, and {why}: give it with --arg {name}={example}",
+            self.expected(i)
+        )
+    }
+
+    fn bits(&self, i: usize, number: &Number, dtype: Dtype) -> Result<u64, String> {
+        numbers::bits(number, dtype)
+            .map_err(|e| self.error(i, format!("{e}; {}", self.expected(i))))
+    }
+
+    fn length_of(&self, i: usize, name: &str, dtype: Dtype) -> Result<u64, String> {
+        let rows = self.rows_of(i, name)?;
+        let number = Number {
+            text: rows.to_string(),
+        };
+        self.bits(i, &number, dtype)
+    }
+
+    fn rows_of(&self, i: usize, name: &str) -> Result<u64, String> {
+        let j = position(self.kernel, name).map_err(|e| self.error(i, e))?;
+        match &self.made[j] {
+            Some(Argument::Buffer(buffer)) => Ok(buffer.rows()),
+            _ => Err(self.error(i, format!("'{name}' is a scalar, which has no length"))),
+        }
+    }
+
+    fn filled(&self, i: usize, dtype: Dtype, shape: &[u64]) -> Result<Buffer, String> {
+        Buffer::filled(dtype, shape, 0xA5).map_err(|e| self.error(i, e.to_string()))
+    }
+
+    fn one_element(
+        &self,
+        i: usize,
+        dtype: Dtype,
+        shape: &[Option<u64>],
+        bits: u64,
+    ) -> Result<Buffer, String> {
+        if !matches!(shape, [] | [Some(1)]) {
+            let hint = format!("{}: const(…) fills it with one value", self.expected(i));
+            return Err(self.error(i, hint));
+        }
+        let shape: Vec<u64> = shape.iter().flatten().copied().collect();
+        let mut buffer = self.filled(i, dtype, &shape)?;
+        numbers::set_elements(&mut buffer, |_| bits);
+        Ok(buffer)
+    }
+
+    fn list(&self, i: usize, dtype: Dtype, numbers: &[Number]) -> Result<Buffer, String> {
+        let mut buffer = self.filled(i, dtype, &[numbers.len() as u64])?;
+        let bits: Vec<u64> = numbers
+            .iter()
+            .map(|n| self.bits(i, n, dtype))
+            .collect::<Result<_, _>>()?;
+        numbers::set_elements(&mut buffer, |at| bits[at as usize]);
+        Ok(buffer)
+    }
+
+    fn generate(
+        &self,
+        i: usize,
+        dtype: Dtype,
+        declared: &[Option<u64>],
+        generator: &Generator,
+        extents: Option<&[Extent]>,
+    ) -> Result<Buffer, String> {
+        let shape = match extents {
+            Some(extents) => extents
+                .iter()
+                .map(|extent| match extent {
+                    Extent::Count(count) => Ok(*count),
+                    Extent::LengthOf(name) => self.rows_of(i, name),
+                })
+                .collect::<Result<Vec<_>, _>>()?,
+            None => self.inferred_shape(i, declared)?,
+        };
+        let mut buffer = self.filled(i, dtype, &shape)?;
+        numbers::generate(&mut buffer, generator).map_err(|e| self.error(i, e))?;
+        Ok(buffer)
+    }
+
+    fn inferred_shape(&self, i: usize, declared: &[Option<u64>]) -> Result<Vec<u64>, String> {
+        let extents = declared
+            .iter()
+            .map(|extent| match (extent, &self.parameter(i).length) {
+                (Some(extent), _) => Ok(*extent),
+                (None, Some(length)) => length
+                    .evaluate(self)
+                    .map_err(|e| self.error(i, format!("its length cannot be told: {e}"))),
+                (None, None) => {
+                    let name = &self.parameter(i).name;
+                    Err(format!(
+                        "{}, and nothing says how long: give it with --arg {name}=zeros[LENGTH]",
+                        self.expected(i)
+                    ))
+                }
+            });
+        extents.collect()
+    }
+
+    /// What the runtime would say, in the words of the command line.
+    fn check_buffer(
+        &self,
+        i: usize,
+        dtype: Dtype,
+        declared: &[Option<u64>],
+        buffer: &Buffer,
+    ) -> Result<(), String> {
+        let fits = declared.len() == buffer.shape().len()
+            && declared
+                .iter()
+                .zip(buffer.shape())
+                .all(|(d, given)| d.is_none_or(|d| d == *given));
+        if dtype != buffer.dtype() || !fits {
+            return Err(self.error(i, format!("it is {buffer:?}, but {}", self.expected(i))));
+        }
+        Ok(())
+    }
+
+    /// Counts and lengths that have been given are within what the kernel's
+    /// algorithms take.
+    fn check_counts(&self) -> Result<(), String> {
+        for (i, parameter) in self.kernel.arguments.iter().enumerate() {
+            let Some(argument) = &self.made[i] else {
+                continue;
+            };
+            if let (Some(minimum), Argument::Buffer(buffer)) = (&parameter.minimum, argument) {
+                let minimum = minimum
+                    .evaluate(self)
+                    .map_err(|e| self.error(i, e.to_string()))?;
+                if buffer.rows() < minimum {
+                    return Err(self.error(
+                        i,
+                        format!(
+                            "it has {} rows, but the kernel needs at least {minimum}",
+                            buffer.rows()
+                        ),
+                    ));
+                }
+            }
+            let Some(limit) = parameter.limit.as_ref().filter(|_| parameter.is_input) else {
+                continue;
+            };
+            let limit = limit
+                .evaluate(self)
+                .map_err(|e| self.error(i, e.to_string()))?;
+            let value = match argument {
+                Argument::Buffer(buffer) => {
+                    numbers::element(buffer, 0).and_then(|b| numbers::integer_of(b, buffer.dtype()))
+                }
+                Argument::Scalar(scalar) => numbers::integer_of(scalar.bits, scalar.dtype),
+            };
+            if let Some(count) = value.filter(|count| *count < 0 || *count > i128::from(limit)) {
+                return Err(self.error(
+                    i,
+                    format!(
+                        "the count is {count}, but the capacity and the buffers allow 0 to {limit}"
+                    ),
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The arguments that an expression depends on.
+fn references(expr: &Expr, into: &mut Vec<usize>) {
+    match expr {
+        Expr::Constant(_) => {}
+        Expr::Scalar(argument) | Expr::Length(argument, _) => into.push(*argument),
+        Expr::Binary { left, right, .. } | Expr::Compare { left, right, .. } => {
+            references(left, into);
+            references(right, into);
+        }
+        Expr::Select {
+            condition,
+            then,
+            otherwise,
+        } => {
+            references(condition, into);
+            references(then, into);
+            references(otherwise, into);
+        }
+        Expr::Resize { value, .. } => references(value, into),
+    }
+}
+
+/// Whether two arguments were given the same name.
+pub fn check_names(kernel: &Kernel) -> Result<(), String> {
+    let mut seen = HashMap::new();
+    for (i, parameter) in kernel.arguments.iter().enumerate() {
+        if let Some(first) = seen.insert(parameter.name.as_str(), i) {
+            return Err(format!(
+                "kernel '{}' calls its arguments {first} and {i} both '{}'",
+                kernel.name, parameter.name
+            ));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,114 @@
+//! The command line.
+
+use clap::Parser;
+use std::path::PathBuf;
+
+/// Runs a kernel on .npy files or generated data.
+#[derive(Debug, Parser)]
+#[command(version, after_help = EXAMPLES, after_long_help = LONG_HELP)]
+pub struct Cli {
+    /// A module (text or bytecode, - for standard input) or an artifact of qd-translate.
+    pub file: PathBuf,
+
+    /// The kernel to run; needed if there are several.
+    #[arg(long, value_name = "NAME")]
+    pub entry: Option<String>,
+
+    /// What to compile for, with options after commas: cpu, cpu,wave=16.
+    #[arg(long, value_name = "TARGET", conflicts_with = "interpret")]
+    pub target: Option<String>,
+
+    /// An argument's value: a .npy file, a number, [1, 2, 3], len(OTHER), zeros, iota, random, …
+    /// (see --help).
+    #[arg(long = "arg", value_name = "NAME=VALUE", allow_hyphen_values = true)]
+    pub arguments: Vec<String>,
+
+    /// Writes a buffer when all is done; NAME[:K] writes its first K rows, K a number or another
+    /// argument.
+    #[arg(long = "out", value_name = "NAME[:K]=FILE.npy")]
+    pub outputs: Vec<String>,
+
+    /// Prints a buffer's or scalar's value; NAME[:K] its first K rows.
+    #[arg(long = "print", value_name = "NAME[:K]")]
+    pub prints: Vec<String>,
+
+    /// Prints the time of each phase.
+    #[arg(long)]
+    pub time: bool,
+
+    /// Runs the kernel so many times on the same data, and reports the median run.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub repeat: u32,
+
+    /// Host threads to use; all unless given.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub threads: Option<u32>,
+
+    /// Makes a do_while that is still running after so many iterations an error.
+    #[arg(long, value_name = "N")]
+    pub max_iterations: Option<u64>,
+
+    /// Interprets the module as it is, at any level, and reports undefined behaviour.
+    #[arg(long)]
+    pub interpret: bool,
+
+    /// The subgroup size to interpret with: 4, 8, 16, 32 or 64.
+    #[arg(long, value_name = "N", requires = "interpret")]
+    pub wave: Option<u32>,
+
+    /// The order in which the interpreter runs threads: in-order, or random:SEED, which is hostile.
+    #[arg(long, value_name = "ORDER", requires = "interpret")]
+    pub schedule: Option<String>,
+
+    /// Writes a Chrome trace.
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+
+    /// Prints nothing but what --print asks for.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  # Sum a million random numbers.
+  qd-run sum.mlir --arg 'a=random(seed=1)[1_000_000]' --arg 'n=len(a)' --print out
+
+  # Select from files; write as many elements as were kept.
+  qd-run select.mlir --entry=keep --target=cpu,wave=16 --arg a=a.npy --arg flags=flags.npy \\
+      --arg 'n=len(a)' --out 'out[:num]=kept.npy' --time
+
+  # The same by the reference interpreter, threads in a hostile order.
+  qd-run select.mlir --interpret --wave=8 --schedule=random:7 --arg 'a=[3, 1, 4]' \\
+      --arg 'flags=[1, 0, 1]' --arg n=3 --print 'out[:num]'";
+
+const LONG_HELP: &str = "\
+Values of --arg (NAME is the argument's qd.name, or arg0, arg1, …, or its number):
+  data.npy                        the array in a file: its type, rank and fixed extents must match
+  200000, -1.5, 0xFF, inf         one element: a scalar, or a buffer of one element
+  [1, 2, 3]                       a buffer of rank 1
+  len(OTHER)                      one element: the rows of another argument
+  zeros, const(7), iota, iota(start=1,step=2)
+  random(seed=1,min=-5,max=5)     uniform; integers include max, floats exclude it; min and max are
+                                  the type's for integers and 0 and 1 for floats unless given
+  poison                          every byte 0xA5
+Behind a generator stand its extents: zeros[1000], iota[len(a)], random[1000, 3]. Without them the
+buffer is as long as the kernel needs it.
+
+A buffer that no --arg mentions is allocated with the length that the kernel's algorithms need and
+filled with poison, unless the kernel reads it before it writes it.
+
+Files are written when everything else has succeeded, each at once. Whatever fails, the exit code
+is 1 and no file is written or changed.
+
+Examples:
+  # Sum a million random numbers.
+  qd-run sum.mlir --arg 'a=random(seed=1)[1_000_000]' --arg 'n=len(a)' --print out
+
+  # Select from files; write as many elements as were kept.
+  qd-run select.mlir --entry=keep --target=cpu,wave=16 --arg a=a.npy --arg flags=flags.npy \\
+      --arg 'n=len(a)' --out 'out[:num]=kept.npy' --time
+
+  # The same by the reference interpreter, threads in a hostile order.
+  qd-run select.mlir --interpret --wave=8 --schedule=random:7 --arg 'a=[3, 1, 4]' \\
+      --arg 'flags=[1, 0, 1]' --arg n=3 --print 'out[:num]'";

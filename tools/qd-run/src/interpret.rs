@@ -1,0 +1,121 @@
+//! Kernels run by the reference interpreter.
+
+use melior::ir::{Module, ValueLike};
+use qd_artifact::{ArgumentKind, Dtype, Kernel};
+use qd_dialects::{
+    attributes,
+    ir::{self, OpExt, Value, arguments, operations},
+};
+use qd_interp::{Element, Options, Schedule};
+use qd_runtime::{Argument, Buffer};
+
+/// Reads `in-order` or `random:SEED`.
+pub fn schedule(text: &str) -> Result<Schedule, String> {
+    match text.split_once(':') {
+        None if text == "in-order" => Ok(Schedule::InOrder),
+        Some(("random", seed)) => match seed.parse() {
+            Ok(seed) => Ok(Schedule::Random { seed }),
+            Err(_) => Err(format!(
+                "--schedule={text}: '{seed}' is no seed: expected a number"
+            )),
+        },
+        _ => Err(format!(
+            "--schedule={text}: expected in-order or random:SEED"
+        )),
+    }
+}
+
+/// Runs the kernel. Buffers that nobody `mentioned` hold nothing: to read them
+/// before they are written is a fault.
+pub fn run(
+    module: &Module,
+    kernel: &Kernel,
+    given: &mut [Argument],
+    mentioned: &[bool],
+    options: &Options,
+) -> Result<String, String> {
+    let elements = elements(module, kernel);
+    let mut converted: Vec<qd_interp::Argument> = (0..given.len())
+        .map(|i| match &given[i] {
+            Argument::Scalar(scalar) => qd_interp::Scalar {
+                element: elements[i],
+                bits: scalar.bits,
+            }
+            .into(),
+            Argument::Buffer(buffer) => buffer_of(buffer, elements[i], mentioned[i]).into(),
+        })
+        .collect();
+    let report = qd_interp::interpret(module, &kernel.name, &mut converted, options)
+        .map_err(|fault| fault.to_string())?;
+    for (argument, result) in given.iter_mut().zip(converted) {
+        if let (Argument::Buffer(buffer), qd_interp::Argument::Buffer(result)) = (argument, result)
+        {
+            buffer.as_mut_bytes().copy_from_slice(&result.data);
+        }
+    }
+    Ok(format!(
+        "{} phases, {} blocks, {} operations",
+        report.phases, report.blocks, report.operations
+    ))
+}
+
+/// The element types of a kernel's arguments. Reflection says `i64` for what
+/// MLIR calls `index`.
+fn elements(module: &Module, kernel: &Kernel) -> Vec<Element> {
+    let types = argument_types(module, &kernel.name);
+    let reflected = kernel
+        .arguments
+        .iter()
+        .map(|parameter| match parameter.kind {
+            ArgumentKind::Buffer { dtype, .. } | ArgumentKind::Scalar { dtype } => element(dtype),
+        });
+    reflected
+        .enumerate()
+        .map(|(i, element)| match types.get(i) {
+            Some(true) => Element::Index,
+            _ => element,
+        })
+        .collect()
+}
+
+/// For each argument of a kernel, whether it holds `index`.
+fn argument_types(module: &Module, kernel: &str) -> Vec<bool> {
+    let found = operations(module.body()).into_iter().find(|op| {
+        op.is("qd.grid.kernel")
+            && op.attr("sym_name").and_then(attributes::text).as_deref() == Some(kernel)
+    });
+    let Some(body) = found.and_then(OpExt::body) else {
+        return Vec::new();
+    };
+    let is_index = |value: &Value| {
+        let r#type = value.r#type();
+        ir::element_type(r#type).unwrap_or(r#type).to_string() == "index"
+    };
+    arguments(body).iter().map(is_index).collect()
+}
+
+fn buffer_of(buffer: &Buffer, element: Element, mentioned: bool) -> qd_interp::Buffer {
+    let shape: Vec<usize> = buffer
+        .shape()
+        .iter()
+        .map(|extent| *extent as usize)
+        .collect();
+    if !mentioned {
+        return qd_interp::Buffer::uninitialised(element, &shape);
+    }
+    let mut converted = qd_interp::Buffer::from_slice::<u8>(buffer.as_bytes());
+    converted.element = element;
+    converted.shape = shape;
+    converted
+}
+
+fn element(dtype: Dtype) -> Element {
+    match dtype {
+        Dtype::I8 | Dtype::U8 => Element::I8,
+        Dtype::I16 | Dtype::U16 => Element::I16,
+        Dtype::I32 | Dtype::U32 => Element::I32,
+        Dtype::I64 | Dtype::U64 => Element::I64,
+        Dtype::F32 => Element::F32,
+        Dtype::F64 => Element::F64,
+    }
+}

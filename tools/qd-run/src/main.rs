@@ -1,0 +1,99 @@
+//! Runs a kernel on data: `qd-run FILE --entry=NAME --target=cpu …`.
+
+mod bind;
+mod cli;
+mod interpret;
+mod npy;
+mod numbers;
+mod output;
+mod program;
+mod report;
+mod select;
+mod value;
+
+use clap::Parser;
+use cli::Cli;
+use std::{fmt::Write as _, io::Write as _, process::ExitCode};
+
+/// Why there is no result.
+enum Failure {
+    /// MLIR has said it already.
+    Said,
+    /// To be said.
+    Message(String),
+}
+
+impl From<String> for Failure {
+    fn from(message: String) -> Self {
+        Failure::Message(message)
+    }
+}
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are no errors.
+            let _ = error.print();
+            return ExitCode::from(u8::from(error.use_stderr()));
+        }
+    };
+    match run(&cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure::Said) => ExitCode::FAILURE,
+        Err(Failure::Message(message)) => {
+            eprintln!("qd-run: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(cli: &Cli) -> Result<(), Failure> {
+    if let Some(path) = &cli.trace {
+        std::fs::File::create(path).map_err(|e| format!("--trace={}: {e}", path.display()))?;
+    }
+    let _guard = qd_trace::init(cli.trace.as_deref());
+
+    let context = program::context();
+    let mut program = program::Program::open(cli, &context)?;
+    let kernel = program.kernel().clone();
+    bind::check_names(&kernel)?;
+    let outputs = output::parse(&kernel, &cli.outputs)?;
+    let prints = cli
+        .prints
+        .iter()
+        .map(|text| match select::parse(&kernel, text) {
+            Ok(selection) => Ok((text, selection)),
+            Err(error) => Err(format!("--print '{text}': {error}")),
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut bound = bind::bind(&kernel, &cli.arguments)?;
+
+    let mut text = String::new();
+    if !cli.quiet {
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "{}", program.title());
+        text += &report::arguments(&kernel, &bound);
+    }
+    let done = program.run(cli, &mut bound)?;
+    if !cli.quiet {
+        let _ = writeln!(text, "{}", done.summary);
+        if let Some(timing) = done.timing.as_ref().filter(|_| cli.time) {
+            text += &report::times(timing);
+        }
+    }
+    for (asked, selection) in &prints {
+        let rows = selection
+            .rows(&kernel, &bound.arguments)
+            .map_err(|e| format!("--print '{asked}': {e}"))?;
+        let value = select::show(&bound.arguments[selection.argument], rows);
+        let _ = writeln!(text, "{asked} = {value}");
+    }
+    let written = output::write(&outputs, &kernel, &bound.arguments)?;
+    if !cli.quiet {
+        written.iter().for_each(|line| text += &format!("{line}\n"));
+    }
+    std::io::stdout()
+        .write_all(text.as_bytes())
+        .map_err(|e| Failure::Message(format!("standard output: {e}")))
+}

@@ -1,0 +1,247 @@
+//! The program that is run: a module to compile or to interpret, or an
+//! artifact.
+
+use crate::{Failure, bind::Bound, cli::Cli, interpret, report};
+use melior::{Context, ir::Module};
+use qd_artifact::{Artifact, Kernel};
+use qd_dialects::parse::{Errors, parse_file, print_diagnostics};
+use qd_interp::Schedule;
+use qd_lowering::CompileError;
+use qd_runtime::{Driver, Options, Timing};
+use std::{fs::File, io::Read, path::Path, time::Instant};
+
+/// A context with everything that modules may name and pipelines use.
+pub fn context() -> Context {
+    melior::utility::register_all_passes();
+    qd_passes::register();
+    qd_lowering::register();
+    qd_dialects::context()
+}
+
+/// A program and the kernel of it that is run.
+pub struct Program<'c> {
+    form: Form<'c>,
+    kernels: Vec<Kernel>,
+    entry: usize,
+    errors: Errors,
+}
+
+enum Form<'c> {
+    Interpreted(Module<'c>, qd_interp::Options),
+    Compiled(Module<'c>, String, Box<dyn Driver>),
+    Artifact(Artifact, Box<dyn Driver>),
+}
+
+/// What a run yields besides its results.
+pub struct Done {
+    /// One line.
+    pub summary: String,
+    /// Of the median run.
+    pub timing: Option<Timing>,
+}
+
+impl<'c> Program<'c> {
+    /// Reads the file and finds the kernel; nothing is compiled yet.
+    pub fn open(cli: &Cli, context: &'c Context) -> Result<Self, Failure> {
+        let errors = print_diagnostics(context);
+        let path = &cli.file;
+        let form = if is_artifact(path)? {
+            Self::artifact(cli)?
+        } else {
+            let module = || match parse_file(context, path) {
+                Some(module) => Ok(module),
+                // A file that cannot be read has no place to point at.
+                None if errors.count() == 0 => {
+                    Err(format!("{}: cannot be read", path.display()).into())
+                }
+                None => Err(Failure::Said),
+            };
+            if cli.interpret {
+                Form::Interpreted(module()?, interpreter_options(cli)?)
+            } else {
+                let target = cli.target.as_deref().unwrap_or("cpu");
+                qd_lowering::targets::Target::parse(target)?;
+                let driver = qd_runtime::driver(target).map_err(|e| e.to_string())?;
+                Form::Compiled(module()?, target.to_string(), driver)
+            }
+        };
+        let kernels = match &form {
+            Form::Artifact(artifact, _) => artifact.kernels.clone(),
+            Form::Interpreted(module, _) | Form::Compiled(module, ..) => {
+                qd_lowering::reflect(module).map_err(|e| failure(&errors, &e))?
+            }
+        };
+        Ok(Self {
+            form,
+            entry: entry(cli, &kernels)?,
+            kernels,
+            errors,
+        })
+    }
+
+    fn artifact(cli: &Cli) -> Result<Form<'c>, Failure> {
+        let path = cli.file.display();
+        if cli.interpret {
+            return Err(
+                format!("{path}: an artifact cannot be interpreted: give its module").into(),
+            );
+        }
+        let bytes = std::fs::read(&cli.file).map_err(|e| format!("{path}: {e}"))?;
+        let artifact = Artifact::from_bytes(&bytes).map_err(|e| format!("{path}: {e}"))?;
+        let made_for = &artifact.target;
+        if let Some(target) = &cli.target
+            && target != made_for
+            && made_for.split(',').next() != Some(target)
+        {
+            return Err(format!(
+                "{path}: the artifact was made for target '{made_for}', not for '{target}'"
+            )
+            .into());
+        }
+        let driver = qd_runtime::driver(made_for).map_err(|e| format!("{path}: {e}"))?;
+        Ok(Form::Artifact(artifact, driver))
+    }
+
+    /// The kernel that is run.
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernels[self.entry]
+    }
+
+    /// What is run on what, for people.
+    pub fn title(&self) -> String {
+        let kernel = &self.kernel().name;
+        match &self.form {
+            Form::Interpreted(_, options) => {
+                format!("{kernel}, interpreted, wave {}", options.wave)
+            }
+            Form::Compiled(_, target, _) => format!("{kernel} on {target}"),
+            Form::Artifact(artifact, _) => {
+                format!("{kernel} on {}, wave {}", artifact.target, artifact.wave)
+            }
+        }
+    }
+
+    /// Runs the kernel; its results are in the arguments.
+    pub fn run(&mut self, cli: &Cli, bound: &mut Bound) -> Result<Done, Failure> {
+        let kernel = self.kernels[self.entry].clone();
+        let begin = Instant::now();
+        let (artifact, driver) = match &mut self.form {
+            Form::Interpreted(module, options) => {
+                let mentioned: Vec<bool> = bound.origins.iter().map(|o| !o.is_empty()).collect();
+                let arguments = &mut bound.arguments;
+                let what = interpret::run(module, &kernel, arguments, &mentioned, options)?;
+                return Ok(Done {
+                    summary: format!(
+                        "interpreted in {}: {what}",
+                        report::duration(begin.elapsed())
+                    ),
+                    timing: None,
+                });
+            }
+            Form::Compiled(module, target, driver) => {
+                let compiled = qd_lowering::compile(module, target);
+                (&compiled.map_err(|e| failure(&self.errors, &e))?, driver)
+            }
+            Form::Artifact(artifact, driver) => (&*artifact, driver),
+        };
+        let loaded = driver
+            .load(artifact)
+            .map_err(|e| format!("{}: {e}", cli.file.display()))?;
+        let prepared = begin.elapsed();
+
+        let options = Options {
+            threads: cli.threads.map(|threads| threads as usize),
+            max_iterations: cli.max_iterations,
+        };
+        let mut timings = Vec::new();
+        for _ in 1..cli.repeat {
+            let mut copy = bound.arguments.clone();
+            timings.push(
+                loaded
+                    .run(&kernel.name, &mut copy, &options)
+                    .map_err(|e| e.to_string())?,
+            );
+        }
+        let last = loaded.run(&kernel.name, &mut bound.arguments, &options);
+        timings.push(last.map_err(|e| e.to_string())?);
+        timings.sort_by_key(|timing| timing.total);
+        let timing = timings.swap_remove(timings.len() / 2);
+        let launches: u64 = timing.steps.iter().map(|step| step.runs).sum();
+        let median = if cli.repeat > 1 {
+            format!(" (median of {})", cli.repeat)
+        } else {
+            String::new()
+        };
+        Ok(Done {
+            summary: format!(
+                "compiled in {}; wave {}; ran in {}{median}: {launches} launch{}",
+                report::duration(prepared),
+                artifact.wave,
+                report::duration(timing.total),
+                if launches == 1 { "" } else { "es" },
+            ),
+            timing: Some(timing),
+        })
+    }
+}
+
+/// An error of the compiler, unless MLIR has said it.
+fn failure(errors: &Errors, error: &CompileError) -> Failure {
+    if errors.count() > 0 {
+        return Failure::Said;
+    }
+    Failure::Message(error.to_string())
+}
+
+fn is_artifact(path: &Path) -> Result<bool, String> {
+    if path == Path::new("-") {
+        return Ok(false);
+    }
+    let mut start = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(8).read_to_end(&mut start))
+        .map_err(|e| format!("{}: {}", path.display(), reason(&e)))?;
+    Ok(start == b"QDARTIF\n")
+}
+
+fn reason(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => "there is no such file".into(),
+        std::io::ErrorKind::IsADirectory => "it is a folder".into(),
+        _ => error.to_string(),
+    }
+}
+
+fn interpreter_options(cli: &Cli) -> Result<qd_interp::Options, String> {
+    let wave = cli.wave.unwrap_or(32);
+    if !matches!(wave, 4 | 8 | 16 | 32 | 64) {
+        return Err(format!("--wave={wave}: expected 4, 8, 16, 32 or 64"));
+    }
+    Ok(qd_interp::Options {
+        wave,
+        schedule: cli
+            .schedule
+            .as_deref()
+            .map_or(Ok(Schedule::InOrder), interpret::schedule)?,
+        ..Default::default()
+    })
+}
+
+fn entry(cli: &Cli, kernels: &[Kernel]) -> Result<usize, String> {
+    let file = cli.file.display();
+    let names: Vec<_> = kernels.iter().map(|kernel| kernel.name.as_str()).collect();
+    let known = names.join(", ");
+    match (&cli.entry, kernels) {
+        (_, []) => Err(format!("{file}: there is no kernel in it")),
+        (None, [_]) => Ok(0),
+        (None, _) => Err(format!(
+            "{file}: there are several kernels, choose one with --entry: {known}"
+        )),
+        (Some(name), _) => names
+            .iter()
+            .position(|known| *known == name.trim_start_matches('@'))
+            .ok_or_else(|| {
+                format!("{file}: there is no kernel '{name}': the kernels in it are {known}")
+            }),
+    }
+}

@@ -1,0 +1,209 @@
+//! What of which argument: `NAME`, `NAME[:K]`.
+
+use crate::{bind::position, numbers};
+use qd_artifact::Kernel;
+use qd_runtime::{Argument, Buffer};
+
+/// A buffer or a scalar, or the first rows of a buffer.
+#[derive(Debug, PartialEq)]
+pub struct Selection {
+    /// Which argument.
+    pub argument: usize,
+    rows: Option<Rows>,
+}
+
+#[derive(Debug, PartialEq)]
+enum Rows {
+    Count(u64),
+    /// As many as another argument says when the kernel has run.
+    Held(usize),
+}
+
+/// Reads `NAME` or `NAME[:K]`.
+pub fn parse(kernel: &Kernel, text: &str) -> Result<Selection, String> {
+    let text = text.trim();
+    let Some((name, range)) = text.strip_suffix(']').and_then(|t| t.split_once('[')) else {
+        return Ok(Selection {
+            argument: position(kernel, text)?,
+            rows: None,
+        });
+    };
+    let Some(count) = range.strip_prefix(':') else {
+        return Err(format!("expected NAME or NAME[:K], not '{text}'"));
+    };
+    let count = count.trim();
+    let rows = match count.replace('_', "").parse() {
+        Ok(count) => Rows::Count(count),
+        Err(_) => Rows::Held(position(kernel, count)?),
+    };
+    Ok(Selection {
+        argument: position(kernel, name.trim())?,
+        rows: Some(rows),
+    })
+}
+
+impl Selection {
+    /// How many rows of the buffer, by what the arguments hold now.
+    pub fn rows(&self, kernel: &Kernel, arguments: &[Argument]) -> Result<u64, String> {
+        let name = |i: usize| kernel.arguments[i].name.as_str();
+        let available = match &arguments[self.argument] {
+            Argument::Buffer(buffer) => buffer.rows(),
+            Argument::Scalar(_) => 1,
+        };
+        let (rows, what) = match &self.rows {
+            None => return Ok(available),
+            Some(Rows::Count(count)) => (i128::from(*count), count.to_string()),
+            Some(Rows::Held(other)) => {
+                let held = held(&arguments[*other]).ok_or_else(|| {
+                    format!(
+                        "'{}' holds no single integer, so it cannot say how many rows",
+                        name(*other)
+                    )
+                })?;
+                (held, format!("'{}', which is {held}", name(*other)))
+            }
+        };
+        u64::try_from(rows)
+            .ok()
+            .filter(|rows| *rows <= available)
+            .ok_or_else(|| {
+                format!(
+                    "'{}' has {available} rows, so there are no first {what}",
+                    name(self.argument)
+                )
+            })
+    }
+}
+
+/// The integer that a scalar or a buffer of one element holds.
+fn held(argument: &Argument) -> Option<i128> {
+    match argument {
+        Argument::Scalar(scalar) => numbers::integer_of(scalar.bits, scalar.dtype),
+        Argument::Buffer(buffer) if buffer.len() == 1 => {
+            numbers::integer_of(numbers::element(buffer, 0)?, buffer.dtype())
+        }
+        Argument::Buffer(_) => None,
+    }
+}
+
+/// Elements printed of a long buffer.
+const PRINTED: usize = 12;
+
+/// A value as one line.
+pub fn show(argument: &Argument, rows: u64) -> String {
+    match argument {
+        Argument::Scalar(scalar) => numbers::text(scalar.bits, scalar.dtype),
+        Argument::Buffer(buffer) if buffer.shape().is_empty() => show_rows(buffer, 1, &[]),
+        Argument::Buffer(buffer) => {
+            let printed = rows.min(PRINTED as u64);
+            let mut text = show_rows(buffer, printed, buffer.shape());
+            if printed < rows {
+                // Before the closing bracket.
+                text.pop();
+                text += &format!(", … {rows} in all]");
+            }
+            text
+        }
+    }
+}
+
+fn show_rows(buffer: &Buffer, rows: u64, shape: &[u64]) -> String {
+    fn level(buffer: &Buffer, shape: &[u64], next: &mut usize) -> String {
+        let Some((extent, inner)) = shape.split_first() else {
+            *next += 1;
+            let bits = numbers::element(buffer, *next - 1).unwrap_or_default();
+            return numbers::text(bits, buffer.dtype());
+        };
+        let items: Vec<_> = (0..*extent).map(|_| level(buffer, inner, next)).collect();
+        format!("[{}]", items.join(", "))
+    }
+    let mut shape = shape.to_vec();
+    if let Some(extent) = shape.first_mut() {
+        *extent = rows;
+    }
+    level(buffer, &shape, &mut 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use qd_artifact::{Argument as Parameter, ArgumentKind, Dtype};
+    use qd_runtime::Scalar;
+
+    fn kernel() -> Kernel {
+        let argument = |name: &str, shape: &[Option<u64>]| Parameter {
+            name: name.into(),
+            kind: ArgumentKind::Buffer {
+                dtype: Dtype::I32,
+                shape: shape.to_vec(),
+            },
+            length: None,
+            minimum: None,
+            limit: None,
+            is_input: false,
+        };
+        Kernel {
+            name: "k".into(),
+            arguments: vec![argument("a", &[None]), argument("n", &[])],
+            steps: Vec::new(),
+        }
+    }
+
+    fn arguments(n: i32) -> Vec<Argument> {
+        let mut count = Buffer::zeros(Dtype::I32, &[]).expect("memory");
+        count.as_mut_slice()[0] = n;
+        vec![
+            Buffer::from_slice(&[5i32, 6, 7]).expect("memory").into(),
+            count.into(),
+        ]
+    }
+
+    #[test]
+    fn rows_are_all_a_number_or_what_another_argument_holds() {
+        let rows = |text: &str, n| parse(&kernel(), text)?.rows(&kernel(), &arguments(n));
+        assert_eq!(rows("a", 9), Ok(3));
+        assert_eq!(rows("a[:2]", 9), Ok(2));
+        assert_eq!(rows("0[:n]", 1), Ok(1));
+        assert_eq!(
+            rows("a[:n]", 4),
+            Err("'a' has 3 rows, so there are no first 'n', which is 4".into())
+        );
+        assert_eq!(
+            rows("a[:n]", -1),
+            Err("'a' has 3 rows, so there are no first 'n', which is -1".into())
+        );
+        assert_eq!(
+            rows("a[:4]", 0),
+            Err("'a' has 3 rows, so there are no first 4".into())
+        );
+        assert_eq!(
+            rows("n[:a]", 0),
+            Err("'a' holds no single integer, so it cannot say how many rows".into())
+        );
+        assert_eq!(
+            rows("b", 0),
+            Err("kernel 'k' has no argument 'b': it takes a, n".into())
+        );
+        assert_eq!(
+            rows("a[1:2]", 0),
+            Err("expected NAME or NAME[:K], not 'a[1:2]'".into())
+        );
+    }
+
+    #[test]
+    fn values_are_lines() {
+        let [a, n] = &arguments(4)[..] else {
+            unreachable!()
+        };
+        assert_eq!(show(a, 2), "[5, 6]");
+        assert_eq!(show(n, 1), "4");
+        assert_eq!(show(&Scalar::new(0.5f32).into(), 1), "0.5");
+        let long = Buffer::from_slice(&[1u8; 100]).expect("memory").into();
+        assert_eq!(
+            show(&long, 100),
+            "[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, … 100 in all]"
+        );
+        let table = Buffer::zeros(Dtype::F32, &[2, 3]).expect("memory").into();
+        assert_eq!(show(&table, 2), "[[0, 0, 0], [0, 0, 0]]");
+    }
+}
