@@ -4,6 +4,7 @@
 
 pub mod collective;
 pub mod expand_for_each;
+pub mod fuse_phases;
 pub mod outline_phases;
 pub mod plan;
 pub mod plan_launches;
@@ -17,6 +18,7 @@ use qd_dialects::pass;
 /// Makes every pass of this crate reachable by name. Once a process.
 pub fn register() {
     pass::register::<expand_for_each::ExpandForEach>();
+    pass::register::<fuse_phases::FusePhases>();
     pass::register::<outline_phases::OutlinePhases>();
     pass::register::<plan_launches::PlanLaunches>();
     pass::register::<share_bodies::ShareBodies>();

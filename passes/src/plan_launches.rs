@@ -1,6 +1,7 @@
 //! `qd-plan-launches`: from phases to a graph of launches.
 //!
-//! Outlines every phase and gives each launch the launches it truly depends on:
+//! Fuses phases (`qd-fuse-phases`), outlines each (`qd-outline-phases`), lets
+//! bodies be shared (`qd-share-bodies`), and gives each launch the launches it truly depends on:
 //! those that read or write memory it writes, or write memory it reads, without
 //! those that others already wait for. Buffers passed as different arguments
 //! do not overlap unless both carry `qd.may_alias`; parts of one buffer
@@ -11,7 +12,7 @@
 //! they begin, and they end before anything after them begins.
 //!
 //! `print-plan` writes, for each kernel, its launches, what each waits for and
-//! why, to standard error.
+//! why, and why neighbours are not one launch, to standard error.
 //!
 //! Limits: what cannot be followed (a call, a memref carried through a region)
 //! counts as read and written.
@@ -30,8 +31,10 @@
 //! ```
 
 use crate::{
+    fuse_phases::{self, Apart},
     outline_phases::{self, id_of, set_order},
     plan::{access::Accesses, hazard},
+    share_bodies,
 };
 use qd_dialects::{
     attributes,
@@ -39,7 +42,7 @@ use qd_dialects::{
     ir::{Op, OpExt},
     melior::dialect::DialectHandle,
     options,
-    pass::Pass,
+    pass::{NoOptions, Pass},
 };
 use std::{collections::BTreeSet, fmt::Write};
 
@@ -48,6 +51,10 @@ options! {
     pub struct PlanOptions {
         /// write each kernel's plan to standard error
         print_plan: bool = false,
+        /// make one launch of phases whose conflicts are within a thread
+        fuse: bool = true,
+        /// let launches that differ only in parameters share a body
+        share: bool = true,
     }
 }
 
@@ -64,13 +71,31 @@ impl Pass for PlanLaunches {
     }
 
     fn run<'c>(module: Op<'c>, options: &PlanOptions) -> Result<'c> {
+        let kernels = outline_phases::kernels(module);
+        let mut apart = Vec::new();
+        for kernel in &kernels {
+            apart.push(match options.fuse {
+                true => fuse_phases::fuse(*kernel),
+                false => Vec::new(),
+            });
+            outline_phases::outline(*kernel)?;
+            outline_phases::number(*kernel);
+        }
+        if options.share {
+            share_bodies::ShareBodies::run(module, &NoOptions)?;
+        }
         let mut printed = String::new();
-        for kernel in outline_phases::kernels(module) {
-            outline_phases::outline(kernel)?;
-            outline_phases::number(kernel);
+        for (kernel, apart) in kernels.iter().zip(apart) {
             let mut lines = String::new();
-            order(kernel, &mut Accesses::new(kernel), 1, &mut lines);
-            let _ = write!(printed, "{}{lines}", title(kernel));
+            order(*kernel, &mut Accesses::new(*kernel), 1, &mut lines);
+            printed += &title(*kernel);
+            printed += &lines;
+            for Apart { first, second, why } in apart {
+                let _ = writeln!(
+                    printed,
+                    "  \"{first}\" and \"{second}\" are not one launch: {why}"
+                );
+            }
         }
         if options.print_plan {
             eprint!("{printed}");

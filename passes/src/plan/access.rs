@@ -11,7 +11,7 @@ use qd_dialects::{
     ir::{Block, Key, Op, OpExt, Value, ValueExt, arguments, bit_width, element_type, operations},
     melior::ir::{ValueLike, attribute::DictionaryAttribute},
 };
-use std::collections::HashMap;
+use std::{collections::HashMap, fmt};
 
 /// Whether something is read, written, or both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -159,6 +159,15 @@ pub enum Root {
     Unknown,
 }
 
+impl fmt::Display for Root {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::Argument { index, .. } => write!(f, "argument {index}"),
+            Self::Unknown => f.write_str("memory that is no argument"),
+        }
+    }
+}
+
 impl Root {
     /// Whether two may share memory.
     pub fn may_overlap(self, other: Self) -> bool {
@@ -288,10 +297,18 @@ impl<'c> Accesses<'c> {
         };
         let given = arguments(body);
         let effects = BodyEffects::of(body, &given);
-        self.pairs(operands, &given, &effects)
+        let pairs = self.pairs(operands, &given, &effects);
+        pairs.into_iter().map(|(_, access)| access).collect()
     }
 
     fn of_phase(&mut self, phase: Op<'c>) -> Vec<Access> {
+        let captured = self.of_captured(phase);
+        captured.into_iter().map(|(_, access)| access).collect()
+    }
+
+    /// What a phase reads and writes, and as which value it knows it, if it was
+    /// given it.
+    pub fn of_captured(&mut self, phase: Op<'c>) -> Vec<(Option<Value<'c>>, Access)> {
         let Some(body) = phase.body() else {
             return Vec::new();
         };
@@ -306,19 +323,20 @@ impl<'c> Accesses<'c> {
         outside: &[Value<'c>],
         inside: &[Value<'c>],
         effects: &BodyEffects,
-    ) -> Vec<Access> {
+    ) -> Vec<(Option<Value<'c>>, Access)> {
         let mut all = Vec::new();
         for (outside, inside) in outside.iter().zip(inside) {
             if element_type(outside.r#type()).is_some() {
-                all.push(self.access(*outside, effects.on(*inside)));
+                all.push((Some(*outside), self.access(*outside, effects.on(*inside))));
             }
         }
         if effects.other != Effect::NONE {
-            all.push(Access {
+            let unknown = Access {
                 root: Root::Unknown,
                 effect: effects.other,
                 part: None,
-            });
+            };
+            all.push((None, unknown));
         }
         all
     }

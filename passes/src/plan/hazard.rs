@@ -4,7 +4,7 @@
 //! writes it. Loops are steps of the sequence around them and have a graph of
 //! their own inside: an iteration ends before the next begins.
 
-use super::access::{Access, Accesses, Root};
+use super::access::{Access, Accesses};
 use crate::outline_phases::steps;
 use petgraph::{
     adj::UnweightedList,
@@ -110,9 +110,6 @@ pub fn conflict(before: &[Access], later: &[Access]) -> Option<String> {
             (true, true) if b.effect.reads => "reads what it writes",
             (true, true) => "writes what it writes",
         };
-        Some(match b.root {
-            Root::Argument { index, .. } => format!("{what}: argument {index}"),
-            Root::Unknown => format!("{what}, perhaps: memory that is no argument"),
-        })
+        Some(format!("{what}: {}", b.root))
     })
 }

@@ -1,8 +1,10 @@
 // A launch waits for those that it truly depends on, and the printed plan says
 // why.
 
-// RUN: qd-opt %s --qd-plan-launches --split-input-file | FileCheck %s
-// RUN: qd-opt %s --qd-plan-launches=print-plan=true --split-input-file 2>&1 >/dev/null | FileCheck %s --check-prefix=PLAN
+// RUN: qd-opt %s --qd-plan-launches="fuse=false share=false" --split-input-file | FileCheck %s
+// RUN: qd-opt %s --qd-plan-launches="fuse=false share=false print-plan=true" --split-input-file 2>&1 >/dev/null \
+// RUN:   | FileCheck %s --check-prefix=PLAN
+// RUN: qd-opt %s --qd-plan-launches=print-plan=true --split-input-file 2>&1 >/dev/null | FileCheck %s --check-prefix=FUSED
 
 // Reads after reads are free; the third waits for what it reads and for what it
 // overwrites; the fourth waits for the third alone, which waits for the others.
@@ -14,7 +16,7 @@
 // CHECK:         launch 2 @dependences_c_2 {{.*}} after [0, 1]
 // CHECK:         launch 3 @dependences_d_3 {{.*}} after [2]
 //
-// PLAN-LABEL: plan of @dependences: 4 launches
+// PLAN-LABEL: plan of @dependences: 4 launches of 4 bodies
 // PLAN-NEXT:    launch 0 @dependences_a_0
 // PLAN-NEXT:    launch 1 @dependences_b_1
 // PLAN-NEXT:    launch 2 @dependences_c_2
@@ -22,6 +24,16 @@
 // PLAN-NEXT:        after launch 1 @dependences_b_1: writes what it writes: argument 2
 // PLAN-NEXT:    launch 3 @dependences_d_3
 // PLAN-NEXT:        after launch 2 @dependences_c_2: writes what it reads: argument 1
+//
+// Independent phases are one launch; the plan says why others are not.
+// FUSED-LABEL: plan of @dependences: 3 launches of 3 bodies
+// FUSED-NEXT:    launch 0 @dependences_a_b_0
+// FUSED-NEXT:    launch 1 @dependences_c_1
+// FUSED-NEXT:        after launch 0 @dependences_a_b_0: reads what it writes: argument 1
+// FUSED-NEXT:    launch 2 @dependences_d_2
+// FUSED-NEXT:        after launch 1 @dependences_c_1: writes what it reads: argument 1
+// FUSED-NEXT:    "a+b" and "c" are not one launch: "a+b" accesses argument 1 at other elements than its threads own
+// FUSED-NEXT:    "c" and "d" are not one launch: 'memref.atomic_rmw' orders memory between blocks
 qd.grid.kernel @dependences(%x: memref<?xi32>, %y: memref<?xi32>, %z: memref<?xi32>, %g: index) {
   qd.grid.phase "a" blocks(%g) threads(64) {
     %i = qd.simt.block.id
