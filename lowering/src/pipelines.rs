@@ -1,6 +1,6 @@
 //! The rungs between phases and targets, each a readable list of passes.
 
-use crate::targets::Target;
+use crate::{emit, targets::Target};
 use qd_dialects::{
     options,
     pass::{self, Pipeline},
@@ -10,6 +10,7 @@ use qd_dialects::{
 pub fn register() {
     pass::register_pipeline::<ToPlan>();
     pass::register_pipeline::<ToTiled>();
+    pass::register_pipeline::<ToTarget>();
 }
 
 options! {
@@ -64,6 +65,23 @@ impl Pipeline for ToTiled {
             "cse",
         ]
         .join(","))
+    }
+}
+
+/// `qd-to-target`: what is handed to LLVM.
+pub struct ToTarget;
+
+impl Pipeline for ToTarget {
+    type Options = TargetOptions;
+    const NAME: &'static str = "qd-to-target";
+    const SUMMARY: &'static str = "Lower all the way to the target's own dialects";
+
+    fn passes(options: &TargetOptions) -> Result<String, String> {
+        Ok(format!(
+            "qd-to-tiled{{target={}}},{}",
+            options.target,
+            emit::PIPELINE
+        ))
     }
 }
 

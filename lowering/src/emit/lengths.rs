@@ -88,6 +88,17 @@ fn slots(algorithm: &str, n: Expr, depth: i64) -> Expr {
                 sum_ceilings(histograms, depth - 1),
             )
         }
+        "reduce_by_key" => Expr::Select {
+            condition: Expr::Compare {
+                comparison: qd_artifact::Comparison::LeUnsigned,
+                width: 64,
+                left: n.clone().into(),
+                right: Expr::constant(256).into(),
+            }
+            .into(),
+            then: n.clone().into(),
+            otherwise: slots("select", n, depth).into(),
+        },
         _ => {
             let blocks = ceil_256(n.clone());
             let mut sum = binary(Operation::Add, n, blocks.clone());
@@ -178,6 +189,12 @@ impl Kernel {
                 let [inputs, outputs, scratch, count] = &groups[..] else {
                     return;
                 };
+                // The live count counts all inputs.
+                if let Some(n) = Self::length(inputs[0]) {
+                    for input in &inputs[1..] {
+                        self.need(*input, n.clone());
+                    }
+                }
                 for ((input, output), scratch) in inputs.iter().zip(outputs).zip(scratch) {
                     let Some(n) = Self::length(*input) else {
                         continue;

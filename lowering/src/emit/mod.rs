@@ -9,6 +9,8 @@ mod reflect;
 
 pub use reflect::reflect;
 
+pub use llvm::PIPELINE;
+
 use crate::targets::Target;
 use melior::ir::Module;
 use qd_artifact::Artifact;
@@ -114,9 +116,7 @@ fn lower(module: &mut Module<'_>, target: &str) -> Result<Compiled, CompileError
 }
 
 fn pipeline(module: &mut Module<'_>, passes: &str) -> Result<(), CompileError> {
-    let context = module.context();
-    // Safety: the context outlives the module.
-    let context = unsafe { context.to_ref() };
+    let context = qd_dialects::ir::context_of(handle(module));
     let _span = tracing::info_span!("pipeline", passes).entered();
     run_pipeline(context, module, passes).map_err(CompileError::Pipeline)
 }

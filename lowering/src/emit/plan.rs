@@ -148,7 +148,7 @@ fn launch<'c>(kernel: Op<'c>, op: Op<'c>) -> Result<'c, Step> {
     Ok(Step::Launch {
         id: op.attr("id").and_then(attributes::int).unwrap_or(0) as u64,
         name: op
-            .attr("name")
+            .attr("qd.phase")
             .and_then(attributes::text)
             .unwrap_or_else(|| body.clone()),
         body,

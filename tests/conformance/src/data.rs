@@ -1,0 +1,174 @@
+//! Buffers' contents, and how two results are compared.
+
+use qd_interp::Element;
+
+/// What a buffer holds.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub enum Data {
+    I32(Vec<i32>),
+    I64(Vec<i64>),
+    F32(Vec<f32>),
+    F64(Vec<f64>),
+    /// The one element of a rank-0 buffer.
+    Count(i32),
+}
+
+/// How two results are compared.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Expect {
+    /// Bit for bit, but +0 is −0 and any NaN is any other.
+    Same,
+    /// As `Same`, but only so many elements as argument number this holds.
+    Prefix(usize),
+    /// Within this much: sums of floats, whose trees differ.
+    Close(f64),
+    /// As `Close`, on so many elements as argument number this holds.
+    ClosePrefix(f64, usize),
+    /// Scratch: uninitialised before, garbage afterwards.
+    Scratch,
+}
+
+impl Data {
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        match self {
+            Data::I32(v) => v.len(),
+            Data::I64(v) => v.len(),
+            Data::F32(v) => v.len(),
+            Data::F64(v) => v.len(),
+            Data::Count(_) => 1,
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub(crate) fn for_interpreter(&self, expect: Expect) -> qd_interp::Buffer {
+        use qd_interp::Buffer;
+        if expect == Expect::Scratch {
+            let element = match self {
+                Data::I32(_) | Data::Count(_) => Element::I32,
+                Data::I64(_) => Element::I64,
+                Data::F32(_) => Element::F32,
+                Data::F64(_) => Element::F64,
+            };
+            return Buffer::uninitialised(element, &[self.len()]);
+        }
+        match self {
+            Data::I32(v) => Buffer::from_slice(v),
+            Data::I64(v) => Buffer::from_slice(v),
+            Data::F32(v) => Buffer::from_slice(v),
+            Data::F64(v) => Buffer::from_slice(v),
+            Data::Count(n) => Buffer::scalar(*n),
+        }
+    }
+
+    pub(crate) fn for_runtime(&self, expect: Expect) -> qd_runtime::Buffer {
+        use qd_runtime::Buffer;
+        let made = match self {
+            Data::I32(v) => Buffer::from_slice(v),
+            Data::I64(v) => Buffer::from_slice(v),
+            Data::F32(v) => Buffer::from_slice(v),
+            Data::F64(v) => Buffer::from_slice(v),
+            Data::Count(n) => {
+                Buffer::zeros(<i32 as qd_runtime::Element>::DTYPE, &[]).map(|mut buffer| {
+                    buffer.as_mut_slice::<i32>()[0] = *n;
+                    buffer
+                })
+            }
+        };
+        let mut buffer = made.expect("memory for a test's buffer");
+        if expect == Expect::Scratch {
+            // Not zeros: what needs clearing must be cleared.
+            buffer.as_mut_bytes().fill(0xA5);
+        }
+        buffer
+    }
+
+    /// The sum of the magnitudes: what the rounding errors of a sum are in
+    /// proportion to.
+    pub fn magnitude(&self) -> f64 {
+        match self {
+            Data::F32(v) => v.iter().map(|x| f64::from(x.abs())).sum(),
+            Data::F64(v) => v.iter().map(|x| x.abs()).sum(),
+            _ => 0.0,
+        }
+    }
+}
+
+pub(crate) fn first_as_count(buffer: &qd_interp::Buffer) -> Option<usize> {
+    if buffer.element != Element::I32 || buffer.len() != 1 || !buffer.is_initialised(0) {
+        return None;
+    }
+    usize::try_from(buffer.to_vec::<i32>()[0]).ok()
+}
+
+fn as_floats(buffer: &qd_interp::Buffer) -> Option<Vec<f64>> {
+    match buffer.element {
+        Element::F32 => Some(buffer.to_vec::<f32>().into_iter().map(f64::from).collect()),
+        Element::F64 => Some(buffer.to_vec::<f64>()),
+        _ => None,
+    }
+}
+
+fn float_at(buffer: &qd_runtime::Buffer, i: usize) -> f64 {
+    if buffer.dtype().size() == 4 {
+        f64::from(buffer.as_slice::<f32>()[i])
+    } else {
+        buffer.as_slice::<f64>()[i]
+    }
+}
+
+impl Expect {
+    pub(crate) fn compare(
+        self,
+        expected: &qd_interp::Buffer,
+        got: &qd_runtime::Buffer,
+        counts: &[Option<usize>],
+    ) -> Result<(), String> {
+        let (tolerance, prefix) = match self {
+            Expect::Scratch => return Ok(()),
+            Expect::Same => (0.0, None),
+            Expect::Close(within) => (within, None),
+            Expect::Prefix(of) => (0.0, Some(of)),
+            Expect::ClosePrefix(within, of) => (within, Some(of)),
+        };
+        let length = match prefix {
+            Some(of) => counts[of].ok_or("its count is no count")?,
+            None => expected.len(),
+        };
+        if got.len() != expected.len() {
+            return Err(format!(
+                "{} elements instead of {}",
+                got.len(),
+                expected.len()
+            ));
+        }
+        let floats = as_floats(expected);
+        let size = expected.element.bytes();
+        for i in 0..length {
+            if !expected.is_initialised(i) {
+                continue;
+            }
+            if let Some(floats) = &floats {
+                let (want, have) = (floats[i], float_at(got, i));
+                let same = want == have
+                    || (want.is_nan() && have.is_nan())
+                    || (want - have).abs() <= tolerance;
+                if !same {
+                    return Err(format!("[{i}] is {have:?}, not {want:?} (of {length})"));
+                }
+            } else if expected.data[i * size..][..size] != got.as_bytes()[i * size..][..size] {
+                return Err(format!(
+                    "[{i}] has bytes {:x?}, not {:x?} (of {length})",
+                    &got.as_bytes()[i * size..][..size],
+                    &expected.data[i * size..][..size],
+                ));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,369 @@
+//! Every algorithm on the cpu target against the interpreter: types, kinds,
+//! capacities, waves, sizes and inputs, covered pairwise.
+
+use qd_conformance::{Argument, Data, Expect, Input, Subject, WAVES, element_types, generate};
+
+/// Sizes that break things, by capacity.
+fn sizes(depth: u32) -> &'static [usize] {
+    match depth {
+        1 => &[0, 1, 2, 3, 4, 5, 31, 32, 33, 63, 64, 65, 255, 256],
+        2 => &[0, 1, 256, 257, 1000, 65_535, 65_536],
+        3 => &[0, 257, 65_536, 65_537],
+        _ => &[0, 255, 65_537],
+    }
+}
+
+/// Runs `check` over capacities and their sizes; wave and input turn with them,
+/// so that every pair of choices meets.
+fn cover(salt: usize, inputs: &[Input], mut check: impl FnMut(u32, usize, u32, Input)) -> usize {
+    let mut cases = 0;
+    for depth in 1..=4u32 {
+        // One wave a capacity: each is one compile.
+        let wave = WAVES[(salt + depth as usize) % WAVES.len()];
+        for (i, n) in sizes(depth).iter().enumerate() {
+            let input = inputs[(salt + i + depth as usize) % inputs.len()];
+            check(depth, *n, wave, input);
+            cases += 1;
+        }
+    }
+    cases
+}
+
+fn given(data: Data) -> Argument {
+    Argument {
+        data,
+        expect: Expect::Same,
+    }
+}
+
+fn scratch(element: &str, slots: usize) -> Argument {
+    let data = if element.ends_with("64") {
+        Data::I64(vec![0; slots])
+    } else {
+        Data::I32(vec![0; slots])
+    };
+    Argument {
+        data,
+        expect: Expect::Scratch,
+    }
+}
+
+fn output(element: &str, n: usize, expect: Expect) -> Argument {
+    Argument {
+        data: generate(element, Input::AllEqual, n, 0),
+        expect,
+    }
+}
+
+fn slots(algorithm: &str, n: usize, depth: u32) -> usize {
+    use qd_lowering::algorithms::scratch as sizing;
+    let n = n as u64;
+    let slots = match algorithm {
+        "reduce" => sizing::reduce_scratch_slots(n, Some(depth)),
+        "exclusive_scan" | "inclusive_scan" => sizing::scan_scratch_slots(n, Some(depth)),
+        "sort" => sizing::sort_scratch_slots(n, Some(depth)),
+        "reduce_by_key" => Ok(sizing::reduce_by_key_scratch_slots(n)),
+        _ => Ok(sizing::select_scratch_slots(n)),
+    };
+    slots.expect("a depth from 1 to 4") as usize
+}
+
+/// What float sums of these values may differ by, their trees being different:
+/// the bound of any order of summation, n·ε·Σ|x|. `None`: not a float sum.
+fn closeness(element: &str, kind: &str, values: &Data) -> Option<f64> {
+    let epsilon = match (element, kind) {
+        ("f32", "add") => f64::from(f32::EPSILON),
+        ("f64", "add") => f64::EPSILON,
+        _ => return None,
+    };
+    Some(epsilon * values.len() as f64 * values.magnitude())
+}
+
+fn kinds(element: &str) -> &'static [&'static str] {
+    match element {
+        "i32" => &[
+            "add", "mul", "minsi", "minui", "maxsi", "maxui", "and", "or", "xor",
+        ],
+        "i64" => &["add", "minsi", "maxui", "xor"],
+        _ => &["add", "minnumf", "maxnumf"],
+    }
+}
+
+/// Float sums of infinities and NaNs depend on the tree altogether.
+fn inputs(element: &str, kind: &str) -> &'static [Input] {
+    if element.starts_with('f') && kind == "add" {
+        &Input::ALL[..7]
+    } else {
+        &Input::ALL
+    }
+}
+
+fn combining(algorithm: &str) {
+    let mut cases = 0;
+    for (t, element) in element_types().into_iter().enumerate() {
+        let wide = if element.ends_with("64") {
+            "i64"
+        } else {
+            "i32"
+        };
+        for (k, kind) in kinds(element).iter().enumerate() {
+            let source = |depth: u32| {
+                format!(
+                    "qd.grid.kernel @main(%a: memref<?x{element}>, %o: memref<?x{element}>, \
+                     %s: memref<?x{wide}>, %n: memref<i32>) {{
+                       qd.algo.{algorithm} {kind} ins(%a : memref<?x{element}>) \
+                     outs(%o : memref<?x{element}>) scratch(%s : memref<?x{wide}>) \
+                     count(%n : memref<i32>) log256_max_n = {depth}
+                     }}"
+                )
+            };
+            cases += cover(t + 3 * k, inputs(element, kind), |depth, n, wave, input| {
+                // Buffers may be longer than what is live in them.
+                let length = n + n % 3;
+                let data = generate(element, input, length, n as u64);
+                let expect = closeness(element, kind, &data).map_or(Expect::Same, Expect::Close);
+                let out = if algorithm == "reduce" { 1 } else { length };
+                let result = output(element, out, expect);
+                Subject::new(source(depth)).check(
+                    wave,
+                    &[
+                        given(data),
+                        result,
+                        scratch(element, slots(algorithm, length, depth)),
+                        given(Data::Count(n as i32)),
+                    ],
+                    &format!("{algorithm} {kind} {element}, n = {n}, D = {depth}, {input:?}"),
+                );
+            });
+        }
+    }
+    println!("{algorithm}: {cases} cases");
+}
+
+#[test]
+fn reduce() {
+    combining("reduce");
+}
+
+#[test]
+fn exclusive_scan() {
+    combining("exclusive_scan");
+}
+
+#[test]
+fn inclusive_scan() {
+    combining("inclusive_scan");
+}
+
+/// Composition of affine maps x ↦ a·x + b: associative, not commutative.
+const COMPOSE: &str = "identity [1 : i32, 0 : i32] combiner {
+  ^bb0(%la: i32, %lb: i32, %ra: i32, %rb: i32):
+    %factor = arith.muli %la, %ra : i32
+    %scaled = arith.muli %lb, %ra : i32
+    %term = arith.addi %scaled, %rb : i32
+    qd.yield %factor, %term : i32, i32
+  }";
+
+#[test]
+fn combiner_regions_keep_the_order() {
+    let mut cases = 0;
+    for (salt, algorithm) in ["reduce", "exclusive_scan", "inclusive_scan"]
+        .into_iter()
+        .enumerate()
+    {
+        cases += cover(salt, &Input::ALL, |depth, n, wave, input| {
+            let source = format!(
+                "qd.grid.kernel @main(%a: memref<?xi32>, %b: memref<?xi32>, %x: memref<?xi32>, \
+                 %y: memref<?xi32>, %s: memref<?xi32>, %t: memref<?xi32>, %n: memref<i32>) {{
+                   qd.algo.{algorithm} ins(%a, %b : memref<?xi32>, memref<?xi32>) \
+                 outs(%x, %y : memref<?xi32>, memref<?xi32>) \
+                 scratch(%s, %t : memref<?xi32>, memref<?xi32>) \
+                 count(%n : memref<i32>) log256_max_n = {depth} {COMPOSE}
+                 }}"
+            );
+            let out = if algorithm == "reduce" { 1 } else { n };
+            let slots = slots(algorithm, n, depth);
+            Subject::new(source).check(
+                wave,
+                &[
+                    given(generate("i32", input, n, 1)),
+                    given(generate("i32", Input::Random, n, 2)),
+                    output("i32", out, Expect::Same),
+                    output("i32", out, Expect::Same),
+                    scratch("i32", slots),
+                    scratch("i32", slots),
+                    given(Data::Count(n as i32)),
+                ],
+                &format!("{algorithm} by a region, n = {n}, D = {depth}, {input:?}"),
+            );
+        });
+    }
+    println!("combiner regions: {cases} cases");
+}
+
+/// 0 or 1 for each element: all of one, none, or a pattern.
+fn flags(n: usize, salt: usize) -> Data {
+    let flag = |i: usize| match salt % 4 {
+        0 => 0,
+        1 => 1,
+        2 => i32::from(i.is_multiple_of(3)),
+        _ => i32::from((i / 100).is_multiple_of(2)),
+    };
+    Data::I32((0..n).map(flag).collect())
+}
+
+fn compacting(algorithm: &str) {
+    let mut cases = 0;
+    for (t, element) in element_types().into_iter().enumerate() {
+        cases += cover(t, &Input::ALL, |depth, n, wave, input| {
+            let source = format!(
+                "qd.grid.kernel @main(%a: memref<?x{element}>, %f: memref<?xi32>, \
+                 %o: memref<?x{element}>, %m: memref<i32>, %s: memref<?xi32>, %n: memref<i32>) {{
+                   qd.algo.{algorithm} ins(%a, %f : memref<?x{element}>, memref<?xi32>) \
+                 outs(%o, %m : memref<?x{element}>, memref<i32>) scratch(%s : memref<?xi32>) \
+                 count(%n : memref<i32>) log256_max_n = {depth}
+                 }}"
+            );
+            Subject::new(source).check(
+                wave,
+                &[
+                    given(generate(element, input, n, 3)),
+                    given(flags(n, n + depth as usize)),
+                    // The rest must be untouched: all of it is compared.
+                    output(element, n, Expect::Same),
+                    given(Data::Count(-1)),
+                    scratch("i32", slots(algorithm, n, depth)),
+                    given(Data::Count(n as i32)),
+                ],
+                &format!("{algorithm} {element}, n = {n}, D = {depth}, {input:?}"),
+            );
+        });
+    }
+    println!("{algorithm}: {cases} cases");
+}
+
+#[test]
+fn select() {
+    compacting("select");
+}
+
+#[test]
+fn partition() {
+    compacting("partition");
+}
+
+#[test]
+fn sort() {
+    let mut cases = 0;
+    let orders = [
+        ("i32", ""),
+        ("i32", "unsigned"),
+        ("i64", ""),
+        ("i64", "unsigned"),
+        ("f32", ""),
+        ("f64", ""),
+    ];
+    for (t, (key, order)) in orders.into_iter().enumerate() {
+        // Keys alone, with values of each width, and fewer bits.
+        for (v, (value, end_bit)) in [("", ""), ("i32", ""), ("f64", ""), ("i32", "end_bit = 24")]
+            .into_iter()
+            .enumerate()
+        {
+            cases += cover(t + v, &Input::ALL, |depth, n, wave, input| {
+                let values = if value.is_empty() {
+                    String::new()
+                } else {
+                    format!("values(%v, %w : memref<?x{value}>, memref<?x{value}>) ")
+                };
+                let extra = if value.is_empty() {
+                    String::new()
+                } else {
+                    format!(", %v: memref<?x{value}>, %w: memref<?x{value}>")
+                };
+                let source = format!(
+                    "qd.grid.kernel @main(%k: memref<?x{key}>, %t: memref<?x{key}>, \
+                     %s: memref<?xi32>, %n: memref<i32>{extra}) {{
+                       qd.algo.sort keys(%k, %t : memref<?x{key}>, memref<?x{key}>) {values}\
+                     scratch(%s : memref<?xi32>) count(%n : memref<i32>) \
+                     log256_max_n = {depth} {order} {end_bit}
+                     }}"
+                );
+                let workspace = |element: &str| Argument {
+                    data: generate(element, Input::AllEqual, n, 0),
+                    expect: Expect::Scratch,
+                };
+                let mut arguments = vec![
+                    given(generate(key, input, n, 4)),
+                    workspace(key),
+                    scratch("i32", slots("sort", n, depth)),
+                    given(Data::Count(n as i32)),
+                ];
+                if !value.is_empty() {
+                    // Values tell equal keys apart: stability shows.
+                    arguments.push(given(generate(value, Input::Sorted, n, 5)));
+                    arguments.push(workspace(value));
+                }
+                Subject::new(source).check(
+                    wave,
+                    &arguments,
+                    &format!(
+                        "sort {key} {order} {value} {end_bit}, n = {n}, D = {depth}, {input:?}"
+                    ),
+                );
+            });
+        }
+    }
+    println!("sort: {cases} cases");
+}
+
+#[test]
+fn reduce_by_key() {
+    let mut cases = 0;
+    let choices = [
+        ("i32", "i32", "add"),
+        ("i32", "f32", "add"),
+        ("f32", "i32", "add"),
+        ("i32", "i32", "maxsi"),
+        ("i64", "i64", "add"),
+        ("f32", "f32", "minnumf"),
+        ("i32", "f64", "add"),
+    ];
+    for (t, (key, value, kind)) in choices.into_iter().enumerate() {
+        let keys = [
+            Input::Grouped,
+            Input::AllEqual,
+            Input::FewDistinct,
+            Input::Sorted,
+            Input::OneOutlier,
+            Input::Extreme,
+        ];
+        cases += cover(t, &keys, |depth, n, wave, input| {
+            let source = format!(
+                "qd.grid.kernel @main(%k: memref<?x{key}>, %v: memref<?x{value}>, \
+                 %ko: memref<?x{key}>, %vo: memref<?x{value}>, %m: memref<i32>, \
+                 %s: memref<?xi32>, %n: memref<i32>) {{
+                   qd.algo.reduce_by_key {kind} ins(%k, %v : memref<?x{key}>, memref<?x{value}>) \
+                 outs(%ko, %vo, %m : memref<?x{key}>, memref<?x{value}>, memref<i32>) \
+                 scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = {depth}
+                 }}"
+            );
+            let values = generate(value, Input::Random, n, 7);
+            let expect = closeness(value, kind, &values)
+                .map_or(Expect::Prefix(4), |within| Expect::ClosePrefix(within, 4));
+            Subject::new(source).check(
+                wave,
+                &[
+                    given(generate(key, input, n, 6)),
+                    given(values),
+                    output(key, n, Expect::Prefix(4)),
+                    output(value, n, expect),
+                    given(Data::Count(-1)),
+                    scratch("i32", slots("reduce_by_key", n, depth)),
+                    given(Data::Count(n as i32)),
+                ],
+                &format!("reduce_by_key {kind} {key} {value}, n = {n}, D = {depth}, {input:?}"),
+            );
+        });
+    }
+    println!("reduce_by_key: {cases} cases");
+}
