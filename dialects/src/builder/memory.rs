@@ -57,7 +57,7 @@ impl<'b, 'c> V<'b, 'c> {
 
     fn first_index(self) -> Vec<V<'b, 'c>> {
         let shape = MemRefType::try_from(self.ty()).expect("a buffer");
-        vec![self.builder().index(0); shape.rank()]
+        (0..shape.rank()).map(|_| self.builder().index(0)).collect()
     }
 
     /// An element, by one index a dimension.
