@@ -74,7 +74,7 @@ impl Default for Options {
         Self {
             wave: 32,
             schedule: Schedule::InOrder,
-            fuel: 1 << 32,
+            fuel: 1 << 27,
         }
     }
 }

@@ -214,7 +214,17 @@ pub(super) fn static_memref(op: Op, of: Type) -> Result<(Element, Vec<usize>), F
     let (element, shape) = memref(op, of)?;
     let all: Option<Vec<usize>> = shape.into_iter().collect();
     let identity = MemRefType::try_from(of).is_ok_and(|of| of.affine_map().is_identity());
+    // What is interpreted is small; a huge array is a mistake.
+    let small = |shape: &[usize]| {
+        let length = shape
+            .iter()
+            .try_fold(1usize, |sum, &size| sum.checked_mul(size));
+        length.is_some_and(|length| length <= 1 << 24)
+    };
     match all {
+        Some(shape) if identity && !small(&shape) => {
+            Err(fault(op, format!("has {of}, too large to interpret")))
+        }
         Some(shape) if identity => Ok((element, shape)),
         _ => Err(fault(
             op,

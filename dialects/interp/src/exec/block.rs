@@ -160,7 +160,6 @@ impl Meeting<'_> {
                         cell.check(self.clock, self.window, who, AccessKind::Store, self.site)?;
                     }
                 }
-                cell.settle();
             }
             allocation.write(byte, size, counter);
         }

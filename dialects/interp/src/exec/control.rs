@@ -542,8 +542,9 @@ fn sub_view(op: &SubView, source: &Memref, lanes: &Lanes, lane: usize) -> Outcom
             value(&op.strides[dimension]),
         );
         let available = source.sizes[dimension];
-        let last = (size - 1)
-            .checked_mul(stride)
+        let last = size
+            .checked_sub(1)
+            .and_then(|steps| steps.checked_mul(stride))
             .and_then(|reach| offset.checked_add(reach));
         let inside = |at: Option<i64>| at.is_some_and(|at| at >= 0 && at < available);
         let empty = size == 0 && (0..=available).contains(&offset);
@@ -555,7 +556,8 @@ fn sub_view(op: &SubView, source: &Memref, lanes: &Lanes, lane: usize) -> Outcom
         start += offset * source.strides[dimension] * source.element.bytes() as i64;
         if op.kept[dimension] {
             sizes.push(size);
-            strides.push(stride * source.strides[dimension]);
+            // Of a single element the stride does not matter, and may be anything.
+            strides.push(stride.wrapping_mul(source.strides[dimension]));
         }
     }
     Ok(Memref {

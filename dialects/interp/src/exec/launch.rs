@@ -13,6 +13,7 @@ use super::{
     block::Meeting,
     control::{Flow, step},
     lanes::{Lanes, bits},
+    random::Random,
     subgroup::subgroup_op,
 };
 use crate::{
@@ -58,6 +59,8 @@ struct Block {
     subgroups: Vec<Subgroup>,
     shared: Vec<Allocation>,
     clock: BlockClock,
+    /// Whether the adversary seldom gives it a turn.
+    sluggish: bool,
 }
 
 impl Engine<'_> {
@@ -66,10 +69,9 @@ impl Engine<'_> {
         let known = self.memrefs.len();
         self.report.phases += 1;
         self.report.blocks += launch.blocks;
-        if self.random.is_some() {
-            self.run_hostile(launch)?;
-        } else {
-            self.run_in_order(launch)?;
+        match self.random.as_mut().map(Random::next) {
+            Some(seed) => self.run_hostile(launch, Random::new(seed))?,
+            None => self.run_in_order(launch)?,
         }
         self.memrefs.truncate(known);
         Ok(())
@@ -120,33 +122,42 @@ impl Engine<'_> {
         }
     }
 
-    fn run_hostile(&mut self, launch: &Launch) -> Result<(), Fault> {
-        let mut order: Vec<u64> = (0..launch.blocks).collect();
-        let mut random = |bound| self.random.as_mut().map_or(0, |random| random.below(bound));
-        let room = 1 + random(8);
-        if let Some(random) = &mut self.random {
-            random.shuffle(&mut order);
-        }
+    fn run_hostile(&mut self, launch: &Launch, mut random: Random) -> Result<(), Fault> {
+        let room = 1 + random.below(8);
+        let mut waiting = Vec::new();
+        let mut next = 0;
         let mut resident: Vec<Block> = Vec::new();
         loop {
-            while resident.len() < room
-                && let Some(id) = order.pop()
-            {
-                resident.push(self.start(launch, id));
+            while resident.len() < room {
+                if waiting.is_empty() {
+                    // A shuffled batch at a time: grids can be large.
+                    let end = launch.blocks.min(next + 1024);
+                    waiting.extend(next..end);
+                    random.shuffle(&mut waiting);
+                    next = end;
+                }
+                let Some(id) = waiting.pop() else { break };
+                let mut block = self.start(launch, id);
+                block.sluggish = random.below(4) == 0;
+                resident.push(block);
             }
-            let mut random = |bound| self.random.as_mut().map_or(0, |random| random.below(bound));
             if resident.is_empty() {
                 return Ok(());
             }
-            let which = random(resident.len());
+            let which = random.below(resident.len());
             let block = &mut resident[which];
-            let able: Vec<usize> = (0..block.subgroups.len())
+            if block.sluggish && random.below(16) != 0 {
+                continue;
+            }
+            let mut able: Vec<usize> = (0..block.subgroups.len())
                 .filter(|&index| block.subgroups[index].state == State::Running)
                 .collect();
-            let index = able[random(able.len())];
-            // Mostly short turns, now and then a long one.
-            let turn = 1 << random(10);
-            self.run_subgroup(launch, block, index, turn)?;
+            random.shuffle(&mut able);
+            if let Some(&index) = able.first() {
+                // Mostly short turns, now and then a long one.
+                let turn = 1 << random.below(10);
+                self.run_subgroup(launch, block, index, turn)?;
+            }
             let idle = block
                 .subgroups
                 .iter()
@@ -191,6 +202,7 @@ impl Engine<'_> {
                 count,
                 launch.lanes,
             ),
+            sluggish: false,
         }
     }
 
@@ -245,6 +257,7 @@ impl Engine<'_> {
             subgroups,
             shared,
             clock,
+            ..
         } = block;
         let count = subgroups.len();
         let Subgroup { lanes, private, .. } = &mut subgroups[index];

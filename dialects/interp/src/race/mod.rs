@@ -154,14 +154,6 @@ impl Cell {
                 || self.atomics.find(unknown).is_some())
     }
 
-    /// All threads that can reach the element know of all accesses.
-    pub fn settle(&mut self) {
-        *self = Self {
-            launch: self.launch,
-            ..Self::default()
-        };
-    }
-
     /// Whether an access would race with an earlier one.
     pub fn check(
         &mut self,

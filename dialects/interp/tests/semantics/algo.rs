@@ -160,7 +160,7 @@ fn compact_text(op: &str, row: &str) -> String {
     kernel(
         &format!("%a: memref<?x{row}>, %f: memref<?xi32>, %out: memref<?x{row}>, %num: memref<i32>, %s: memref<?xi32>, %n: memref<i32>"),
         &format!(
-            "qd.algo.{op} ins(%a, %f : memref<?x{row}>, memref<?xi32>) outs(%out, %num : memref<?x{row}>, memref<i32>)
+            "{op} ins(%a, %f : memref<?x{row}>, memref<?xi32>) outs(%out, %num : memref<?x{row}>, memref<i32>)
              scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2"
         ),
     )
@@ -196,9 +196,9 @@ fn selects_and_partitions() {
         let (kept, others) = (side(1), side(0));
         let mut expected = kept.clone();
         expected.resize(n, -99);
-        assert_eq!(of("select"), (expected, kept.len()));
+        assert_eq!(of("qd.algo.select"), (expected, kept.len()));
         assert_eq!(
-            of("partition"),
+            of("qd.algo.partition"),
             ([kept.clone(), others].concat(), kept.len())
         );
     }
@@ -222,7 +222,7 @@ fn rows_are_moved_whole() {
         scratch(6),
         count(5),
     ];
-    let out = run(&compact_text("select", "3xf32"), arguments, 16);
+    let out = run(&compact_text("qd.algo.select", "3xf32"), arguments, 16);
     assert_eq!(
         values::<f32>(&out[2]),
         [
@@ -407,7 +407,7 @@ fn select_fault(flags: &[i32], out: usize, slots: usize, n: i32, words: &[&str])
         scratch(slots),
         Buffer::scalar(n).into(),
     ];
-    faults(&compact_text("select", "i32"), arguments, 32, words)
+    faults(&compact_text("qd.algo.select", "i32"), arguments, 32, words)
 }
 
 #[test]

@@ -110,6 +110,36 @@ fn index_arithmetic() {
 }
 
 #[test]
+fn index_comparisons_shifts_and_constants() {
+    let check = |body: &str, f: fn(i64) -> i64| {
+        let x: Vec<i64> = (0..64).map(|i| (i - 30) * 1000).collect();
+        let body = format!(
+            "%xi = arith.index_cast %x : i64 to index
+             %k = index.constant 5
+             {body}
+             %r = arith.index_cast %ri : index to i64"
+        );
+        let expected: Vec<_> = x.iter().map(|&x| f(x)).collect();
+        assert_eq!(
+            map64::<i64, i64>("i64", "i64", &body, &x, 8),
+            expected,
+            "{body}"
+        );
+    };
+    check("%ri = index.shl %xi, %k", |x| x << 5);
+    check("%ri = index.shrs %xi, %k", |x| x >> 5);
+    check("%ri = index.shru %xi, %k", |x| (x as u64 >> 5) as i64);
+    check("%ri = index.sizeof", |_| 64);
+    let select = |condition: &str| format!("{condition}\n %ri = arith.select %p, %xi, %k : index");
+    check(&select("%p = index.bool.constant false"), |_| 5);
+    check(&select("%p = index.cmp slt(%xi, %k)"), |x| x.min(5));
+    check(&select("%p = index.cmp ult(%xi, %k)"), |x| {
+        (x as u64).min(5) as i64
+    });
+    check(&select("%p = index.cmp ne(%xi, %xi)"), |_| 5);
+}
+
+#[test]
 fn shifts() {
     let y = [0, 1, 31, 5, 4, 30, 31, 3, 7, 1];
     let check = |op: &str, f: fn(i32, u32) -> i32| {
@@ -296,25 +326,25 @@ fn bits_are_counted() {
     let narrow: Vec<i32> = input.iter().map(|&x| x as i32).collect();
     for (op, wide, short) in [
         (
-            "popcnt",
+            "qd.math.popcnt",
             i64::count_ones as fn(i64) -> u32,
             i32::count_ones as fn(i32) -> u32,
         ),
-        ("clz", i64::leading_zeros, i32::leading_zeros),
+        ("qd.math.clz", i64::leading_zeros, i32::leading_zeros),
         (
-            "ffs",
+            "qd.math.ffs",
             |x| (x.trailing_zeros() + 1) % 65,
             |x| (x.trailing_zeros() + 1) % 33,
         ),
     ] {
-        let body = format!("%r = qd.math.{op} %x : i64");
+        let body = format!("%r = {op} %x : i64");
         let expected: Vec<_> = input.iter().map(|&x| wide(x)).collect();
         assert_eq!(
             map64::<i64, u32>("i64", "i32", &body, &input, 32),
             expected,
             "{op}"
         );
-        let body = format!("%r = qd.math.{op} %x : i32");
+        let body = format!("%r = {op} %x : i32");
         let expected: Vec<_> = narrow.iter().map(|&x| short(x)).collect();
         assert_eq!(
             map64::<i32, u32>("i32", "i32", &body, &narrow, 32),
@@ -323,12 +353,12 @@ fn bits_are_counted() {
         );
     }
     for (op, f) in [
-        ("ctpop", i32::count_ones as fn(i32) -> u32),
-        ("ctlz", i32::leading_zeros),
-        ("cttz", i32::trailing_zeros),
-        ("absi", |x| x.wrapping_abs() as u32),
+        ("math.ctpop", i32::count_ones as fn(i32) -> u32),
+        ("math.ctlz", i32::leading_zeros),
+        ("math.cttz", i32::trailing_zeros),
+        ("math.absi", |x| x.wrapping_abs() as u32),
     ] {
-        let body = format!("%r = math.{op} %x : i32");
+        let body = format!("%r = {op} %x : i32");
         let expected: Vec<_> = narrow.iter().map(|&x| f(x)).collect();
         assert_eq!(
             map64::<i32, u32>("i32", "i32", &body, &narrow, 32),

@@ -51,6 +51,10 @@ fn poison() {
         "{over}\n %t0 = arith.constant true\n %r = arith.select %t0, %x, %p : i32"
     ));
     expect(
+        &format!("{over}\n %t0 = arith.constant true\n %r = arith.select %t0, %p, %x : i32"),
+        &["memref.store", "poison"],
+    );
+    expect(
         &format!("{over}\n %r = arith.addi %p, %x : i32"),
         &["memref.store", "poison", "value it stores"],
     );
@@ -87,6 +91,27 @@ fn poison() {
         &["qd.simt.shuffle", "poison"],
     );
     expect("%r = ub.poison : i32", &["poison"]);
+}
+
+/// Of what two branches yield, each lane has its own: value and poison.
+#[test]
+fn poison_of_branches() {
+    let branches = |then: &str, otherwise: &str| {
+        format!(
+            "%c1 = arith.constant 1 : i32
+             %c15 = arith.constant 15 : i32
+             %lane = qd.simt.lane_id
+             %s = qd.simt.shuffle down %x, %c1 : i32
+             %last = arith.cmpi eq, %lane, %c15 : i32
+             %r = scf.if %last -> i32 {{
+               scf.yield %{then} : i32
+             }} else {{
+               scf.yield %{otherwise} : i32
+             }}"
+        )
+    };
+    fine(&branches("x", "s"));
+    expect(&branches("s", "x"), &["memref.store", "poison", "lane 15"]);
 }
 
 #[test]
@@ -434,6 +459,19 @@ fn elementwise_bodies_have_no_threads() {
       }
     }";
     faults(text, vec![], 32, &["qd.simt.lane_id", "qd.grid.for_each"]);
+}
+
+/// A fault within a combiner is reported there.
+#[test]
+fn faults_in_combiners() {
+    expect(
+        "%r = qd.simt.reduce_all %x : i32 identity [0 : i32] combiner {
+         ^bb0(%a: i32, %b: i32):
+           %d = arith.divsi %b, %a : i32
+           qd.yield %d : i32
+         }",
+        &["arith.divsi", "by zero"],
+    );
 }
 
 /// Buffers come back even when the kernel faults.

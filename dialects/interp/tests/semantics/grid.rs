@@ -148,7 +148,9 @@ fn subviews_and_casts() {
         %c4 = arith.constant 4 : index
         %row = memref.subview %a[%c1, 0] [1, 3] [1, 1] : memref<?x3xi32> to memref<3xi32, strided<[1], offset: ?>>
         %column = memref.subview %a[0, 2] [%c4, 1] [1, 1] : memref<?x3xi32> to memref<?xi32, strided<[3], offset: 2>>
-        %static = memref.cast %out : memref<?xi32> to memref<7xi32>
+        %spaced = memref.memory_space_cast %out : memref<?xi32> to memref<?xi32, 1>
+        %back = memref.memory_space_cast %spaced : memref<?xi32, 1> to memref<?xi32>
+        %static = memref.cast %back : memref<?xi32> to memref<7xi32>
         %c3 = arith.constant 3 : index
         qd.grid.for_each %i to %c3 {
           %x = memref.load %row[%i] : memref<3xi32, strided<[1], offset: ?>>
@@ -297,6 +299,35 @@ fn launches_wait_for_what_others_wait_for() {
         64,
         &["memref.store", "memref.load"],
     );
+}
+
+/// Two readers that may run at the same time; the writer waits for both.
+#[test]
+fn every_reader_counts() {
+    let text = |after: &str| {
+        format!(
+            "{LAUNCHES}
+             qd.grid.kernel @k(%a: memref<?xi32>, %b: memref<?xi32>, %c: memref<?xi32>) {{
+               %c2 = arith.constant 2 : index
+               %c1 = arith.constant 1 : index
+               %c9 = arith.constant 9 : i32
+               qd.grid.launch 0 @double blocks(%c1) args(%a, %b : memref<?xi32>, memref<?xi32>)
+               qd.grid.launch 1 @double blocks(%c1) args(%a, %c : memref<?xi32>, memref<?xi32>)
+               qd.grid.launch 2 @fill blocks(%c2) args(%a, %c9 : memref<?xi32>, i32) after {after}
+             }}"
+        )
+    };
+    let arguments = || {
+        vec![
+            buffer(&[1i32; 128]),
+            buffer(&[0i32; 128]),
+            buffer(&[0i32; 128]),
+        ]
+    };
+    let out = run(&text("[0, 1]"), arguments(), 32);
+    assert_eq!(values::<i32>(&out[2]), [2; 128]);
+    faults(&text("[1]"), arguments(), 32, &["data race", "'after'"]);
+    faults(&text("[0]"), arguments(), 32, &["data race", "'after'"]);
 }
 
 #[test]

@@ -46,6 +46,11 @@ fn shared_memory() {
     races(&shared("", 33), input(), 32, &["one block"]);
     // A subgroup barrier orders its own lanes alone.
     run(&shared("qd.simt.sync", 1), input(), 32);
+    // What comes after a barrier is not ordered by it.
+    let again = format!("qd.simt.sync\n memref.store %x, %s[%t] : {SHARED}");
+    races(&shared(&again, 1), input(), 32, &["one subgroup"]);
+    let again = format!("qd.simt.block.sync\n memref.store %x, %s[%t] : {SHARED}");
+    races(&shared(&again, 33), input(), 32, &["one block"]);
     races(&shared("qd.simt.sync", 33), input(), 32, &["one block"]);
     run(&shared("qd.simt.sync", 33), input(), 64);
     run(&shared("qd.simt.block.sync", 33), input(), 32);
@@ -249,6 +254,52 @@ fn release_and_acquire() {
     // A fence after the store releases nothing.
     let late = message(&format!("{relaxed_store}\n{fence}"), &relaxed_load, fence);
     races(&late, mailbox(), 32, &["different blocks"]);
+}
+
+/// The narrowest scope, between two lanes of one subgroup.
+#[test]
+fn subgroup_scope() {
+    let text = |write: &str, read: &str| {
+        phase(
+            "%flag: memref<1xi32>, %data: memref<1xi32>, %out: memref<1xi32>",
+            1,
+            64,
+            &format!(
+                "%c0 = arith.constant 0 : index
+                 %c1 = arith.constant 1 : index
+                 %seven = arith.constant 7 : i32
+                 %t = qd.simt.block.thread_id
+                 %zeroth = arith.cmpi eq, %t, %c0 : index
+                 %first = arith.cmpi eq, %t, %c1 : index
+                 scf.if %zeroth {{
+                   memref.store %seven, %data[%c0] : memref<1xi32>
+                   {write}
+                 }}
+                 scf.if %first {{
+                   {read}
+                   %v = memref.load %data[%c0] : memref<1xi32>
+                   memref.store %v, %out[%c0] : memref<1xi32>
+                 }}"
+            ),
+        )
+    };
+    let store = |order: &str| {
+        format!("qd.grid.atomic.store %seven, %flag[%c0] subgroup {order} : memref<1xi32>")
+    };
+    let load = |order: &str| {
+        format!("%f = qd.grid.atomic.load %flag[%c0] subgroup {order} : memref<1xi32>")
+    };
+    let clear = || vec![buffer(&[0i32]), buffer(&[0i32]), buffer(&[0i32])];
+    let ordered = text(&store("release"), &load("acquire"));
+    assert_eq!(values::<i32>(&run(&ordered, clear(), 32)[2]), [7]);
+    let fence = "qd.simt.mem_fence";
+    let fenced = text(
+        &format!("{fence}\n{}", store("relaxed")),
+        &format!("{}\n{fence}", load("relaxed")),
+    );
+    assert_eq!(values::<i32>(&run(&fenced, clear(), 32)[2]), [7]);
+    let relaxed = text(&store("relaxed"), &load("relaxed"));
+    races(&relaxed, clear(), 32, &["one subgroup"]);
 }
 
 /// A read-modify-write in between hands on what was released.
