@@ -118,20 +118,20 @@ fn scans() {
 /// Composition of affine functions: two buffers, associative, not commutative.
 #[test]
 fn scans_by_a_region() {
-    let text = "\"builtin.module\"() ({
-      qd.grid.kernel @k(%a: memref<?xi32>, %b: memref<?xi32>, %oa: memref<?xi32>, %ob: memref<?xi32>,
-                        %s: memref<?xi32>, %s2: memref<?xi32>, %n: memref<i32>) {
-        \"qd.algo.exclusive_scan\"(%a, %b, %oa, %ob, %s, %s2, %n)
-            <{identities = [1 : i32, 0 : i32], log256_max_n = 1 : i32,
-              operandSegmentSizes = array<i32: 2, 2, 2, 1>}> ({
-        ^bb0(%la: i32, %lb: i32, %ra: i32, %rb: i32):
-          %na = arith.muli %la, %ra : i32
-          %m = arith.muli %lb, %ra : i32
-          %nb = arith.addi %m, %rb : i32
-          qd.yield %na, %nb : i32, i32
-        }) : (memref<?xi32>, memref<?xi32>, memref<?xi32>, memref<?xi32>, memref<?xi32>, memref<?xi32>, memref<i32>) -> ()
-      }
-    }) : () -> ()";
+    let text = kernel(
+        "%a: memref<?xi32>, %b: memref<?xi32>, %oa: memref<?xi32>, %ob: memref<?xi32>, \
+         %s: memref<?xi32>, %s2: memref<?xi32>, %n: memref<i32>",
+        "qd.algo.exclusive_scan ins(%a, %b : memref<?xi32>, memref<?xi32>)
+             outs(%oa, %ob : memref<?xi32>, memref<?xi32>)
+             scratch(%s, %s2 : memref<?xi32>, memref<?xi32>) count(%n : memref<i32>)
+             log256_max_n = 1 identity [1 : i32, 0 : i32] combiner {
+         ^bb0(%la: i32, %lb: i32, %ra: i32, %rb: i32):
+           %na = arith.muli %la, %ra : i32
+           %m = arith.muli %lb, %ra : i32
+           %nb = arith.addi %m, %rb : i32
+           qd.yield %na, %nb : i32, i32
+         }",
+    );
     let n = 200;
     let (a, b) = (sample(n), sample(2 * n)[n..].to_vec());
     let clear = || buffer(&vec![0i32; n]);
@@ -144,7 +144,7 @@ fn scans_by_a_region() {
         scratch(1),
         count(n),
     ];
-    let out = run(text, arguments, 32);
+    let out = run(&text, arguments, 32);
     let (mut pa, mut pb) = (1i32, 0i32);
     for i in 0..n {
         let got = (values::<i32>(&out[2])[i], values::<i32>(&out[3])[i]);
