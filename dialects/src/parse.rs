@@ -90,7 +90,11 @@ pub fn render(diagnostic: &Diagnostic) -> String {
         text += &quote;
     }
     for note in (0..diagnostic.note_count()).filter_map(|i| diagnostic.note(i).ok()) {
-        text += &render(&note);
+        // The whole operation again says nothing that its place has not said.
+        let is_repetition = note.to_string().starts_with("see current operation: ");
+        if place.is_none() || !is_repetition {
+            text += &render(&note);
+        }
     }
     text
 }

@@ -261,12 +261,14 @@ fn fill(frame: &Frame, buffer: &BufferRef, [lower, upper, value]: [&Expr; 3]) ->
             (upper - lower) as usize * size,
         )
     };
-    if element.iter().all(|byte| *byte == element[0]) {
-        range.fill(element[0]);
-    } else {
-        range
-            .chunks_exact_mut(size)
-            .for_each(|chunk| chunk.copy_from_slice(element));
+    // A cache-resident stretch of the pattern, and copies of it.
+    let stretch = range.len().min(4096);
+    for chunk in range[..stretch].chunks_exact_mut(size) {
+        chunk.copy_from_slice(element);
+    }
+    let (pattern, rest) = range.split_at_mut(stretch);
+    for chunk in rest.chunks_mut(stretch.max(1)) {
+        chunk.copy_from_slice(&pattern[..chunk.len()]);
     }
     Ok(())
 }

@@ -206,7 +206,9 @@ impl<'a> Binder<'a> {
                     Value::Number(number) => self.bits(i, number, *dtype)?,
                     Value::LengthOf(name) => self.length_of(i, name, *dtype)?,
                     _ => {
-                        return Err(self.error(i, format!("{}: give it a number", self.expected(i))));
+                        return Err(
+                            self.error(i, format!("{}: give it a number", self.expected(i)))
+                        );
                     }
                 };
                 Ok(Scalar {

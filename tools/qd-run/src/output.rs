@@ -7,7 +7,7 @@ use crate::{
 use qd_artifact::Kernel;
 use qd_runtime::Argument;
 use std::{
-    fs,
+    fmt, fs,
     io::{BufWriter, Write},
     path::{Path, PathBuf},
 };
@@ -19,6 +19,12 @@ pub struct Output {
     path: PathBuf,
     /// As the user wrote it.
     text: String,
+}
+
+impl Output {
+    fn error(&self, message: &dyn fmt::Display) -> String {
+        format!("--out '{}': {message}", self.text)
+    }
 }
 
 /// Reads `NAME[:K]=FILE.npy`, and looks whether the file can be written before
@@ -77,11 +83,13 @@ pub fn write(
     let mut written = Vec::new();
     let mut lines = Vec::new();
     for output in outputs {
-        let error = |message: String| format!("--out '{}': {message}", output.text);
         let Argument::Buffer(buffer) = &arguments[output.selection.argument] else {
             continue;
         };
-        let rows = output.selection.rows(kernel, arguments).map_err(error)?;
+        let rows = output
+            .selection
+            .rows(kernel, arguments)
+            .map_err(|e| output.error(&e))?;
         let file = temporary(&output.path)
             .and_then(|mut file| {
                 let mut writer = BufWriter::new(file.as_file_mut());
@@ -90,18 +98,21 @@ pub fn write(
                 drop(writer);
                 Ok(file)
             })
-            .map_err(|e| error(e.to_string()))?;
+            .map_err(|e| output.error(&e))?;
         written.push((output, file));
         lines.push(format!("wrote {} rows to {}", rows, output.path.display()));
     }
-    for (output, file) in written {
-        let error = |e: &dyn std::fmt::Display| format!("--out '{}': {e}", output.text);
-        if is_special(&output.path) {
-            // A device or a pipe is written to, not replaced.
-            fs::copy(file.path(), &output.path).map_err(|e| error(&e))?;
-        } else {
-            file.persist(&output.path).map_err(|e| error(&e.error))?;
-        }
+    // What can fail comes first: a device or a pipe is written to, the others
+    // only change their names.
+    let (special, regular): (Vec<_>, Vec<_>) = written
+        .into_iter()
+        .partition(|(output, _)| is_special(&output.path));
+    for (output, file) in special {
+        fs::copy(file.path(), &output.path).map_err(|e| output.error(&e))?;
+    }
+    for (output, file) in regular {
+        file.persist(&output.path)
+            .map_err(|e| output.error(&e.error))?;
     }
     Ok(lines)
 }

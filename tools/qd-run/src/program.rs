@@ -166,7 +166,8 @@ impl<'c> Program<'c> {
         timings.push(last.map_err(|e| e.to_string())?);
         timings.sort_by_key(|timing| timing.total);
         let timing = timings.swap_remove(timings.len() / 2);
-        let launches: u64 = timing.steps.iter().map(|step| step.runs).sum();
+        let launches = timing.steps.iter().filter(|step| step.id.is_some());
+        let launches: u64 = launches.map(|step| step.runs).sum();
         let median = if cli.repeat > 1 {
             format!(" (median of {})", cli.repeat)
         } else {
