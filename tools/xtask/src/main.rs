@@ -9,6 +9,7 @@ mod demo;
 mod docs;
 mod linkage;
 mod lit;
+mod new;
 mod packages;
 mod process;
 mod suite;
@@ -88,6 +89,13 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
+    /// Make the files that a new op, pass or algorithm starts from, with a test that fails
+    ///
+    /// Registers it where it has to be registered, and says what is left to be done.
+    New {
+        #[command(subcommand)]
+        what: new::What,
+    },
     /// Check that each tool links LLVM and MLIR once, and from the shared libraries
     ///
     /// A second, static copy of LLVM links silently and then fails in strange ways: types of one
@@ -126,6 +134,7 @@ fn run(task: Task) -> Result<()> {
             docs::check(&workspace).map(|pages| println!("{pages} pages are current"))
         }
         Task::Docs { check: false } => docs::generate(&workspace),
+        Task::New { what } => new::run(&workspace, &what),
         Task::CheckLinkage { release } => {
             let profile = if release {
                 Profile::Release
