@@ -31,7 +31,10 @@ impl Pass for CountCollectives {
     fn run<'c>(op: Op<'c>, options: &CountOptions) -> Result<'c> {
         for phase in op.nested().into_iter().filter(|op| op.is("qd.grid.phase")) {
             let names: Vec<&str> = phase.nested().into_iter().filter_map(collective).collect();
-            let across_the_block = names.iter().filter(|name| name.starts_with("block.")).count();
+            let across_the_block = names
+                .iter()
+                .filter(|name| name.starts_with("block."))
+                .count();
             if names.len() > options.more_than as usize {
                 let name = phase.attr("name").and_then(attributes::text);
                 Diagnostic::remark(

@@ -10,7 +10,10 @@ fn filecheck() {
     let status = Command::new("/usr/bin/python3")
         .args(["/usr/lib/llvm-22/bin/lit", "-v"])
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests"))
-        .env("MY_BIN_DIR", my_opt.parent().expect("a program is in a folder"))
+        .env(
+            "MY_BIN_DIR",
+            my_opt.parent().expect("a program is in a folder"),
+        )
         .status()
         .expect("lit runs");
     assert!(status.success(), "lit: {status}");
