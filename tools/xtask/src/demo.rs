@@ -7,30 +7,53 @@ use anyhow::Result;
 use crate::workspace::{Profile, Workspace};
 use crate::{cargo, packages, process};
 
-/// What `qd-run` is given: the main job's file, its entry, and a file per buffer.
+/// What `qd-run` is given: the main job's file, its entry, its data, and what is to be seen of it.
 const MAIN_JOB: &[&str] = &[
     "examples/flights/flights.mlir",
     "--entry=flights",
     "--target=cpu",
-    "--time",
     "--arg",
     "delay=examples/flights/delay.npy",
     "--arg",
     "distance=examples/flights/distance.npy",
+    "--arg",
+    "n=len(delay)",
+    "--time",
+    "--print",
+    "num_late",
+    "--print",
+    "distances[:num_distances]",
+    "--print",
+    "offsets[:num_distances]",
+    "--print",
+    "worst_distance",
+    "--print",
+    "worst_mean",
 ];
 
-/// The rungs at which the job's IR can be read, from the top.
-const LEVELS: &[(&str, &str)] = &[
-    ("grid", "algorithms expanded into phases"),
-    ("launch", "phases fused, outlined and ordered"),
-    ("simt", "subgroup operations with their tiles chosen"),
-    ("cpu", "loops over threads, as handed to LLVM"),
+/// The rungs at which the job's IR can be read, from the top, by the command that prints each.
+const LEVELS: &[(&str, &str, &str)] = &[
+    ("qd-opt", "--to=grid", "algorithms expanded into phases"),
+    ("qd-opt", "--to=plan", "phases fused, outlined and ordered"),
+    ("qd-opt", "--to=tiled", "the subgroup size chosen"),
+    (
+        "qd-opt",
+        "--to=target",
+        "loops over threads, as handed to LLVM",
+    ),
+    ("qd-translate", "--emit=llvm-ir", "LLVM IR, optimised"),
+    ("qd-translate", "--emit=asm", "machine code"),
+    ("qd-translate", "--emit=plan", "what is launched, as JSON"),
 ];
 
 /// Sets up, builds in release, runs the main job, and says how to look inside it.
 pub fn run(workspace: &Workspace) -> Result<()> {
     packages::ensure()?;
     cargo::build_tools(workspace, Profile::Release)?;
+    println!(
+        "\nOf 200,000 flights, those more than 15 minutes late, by the distance they flew (miles): how \
+         many, where each\ndistance begins, and which distance has the worst mean delay (minutes)?"
+    );
     main_job(workspace)?;
     print!("{}", how_to_look_inside(workspace));
     Ok(())
@@ -47,19 +70,22 @@ fn main_job(workspace: &Workspace) -> Result<()> {
 }
 
 fn how_to_look_inside(workspace: &Workspace) -> String {
-    let qd_opt = workspace.bin_dir(Profile::Release).join("qd-opt");
+    let folder = workspace.bin_dir(Profile::Release);
     // As one would type it in the repository.
-    let qd_opt = qd_opt
+    let folder = folder
         .strip_prefix(workspace.root())
-        .unwrap_or(&qd_opt)
+        .unwrap_or(&folder)
         .display();
     let file = MAIN_JOB[0];
     let mut text = format!("\nThe kernel is {file}. To read it at each level on its way down:\n");
-    for (level, what) in LEVELS {
+    for (tool, flag, what) in LEVELS {
         text += &format!(
-            "  {qd_opt} {file} {:<12} # {what}\n",
-            format!("--to={level}")
+            "  {:<72} # {what}\n",
+            format!("{folder}/{tool} {file} {flag}")
         );
     }
+    text += &format!(
+        "To run it otherwise: {folder}/qd-run --help. The reference interpreter runs it, too: --interpret\n"
+    );
     text
 }

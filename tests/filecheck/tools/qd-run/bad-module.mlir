@@ -1,6 +1,7 @@
 // Modules that are not right: MLIR's own message with file, line and column, and nothing else; and names that are not
 // there, answered by those that are.
 
+// NO-ROUNDTRIP: modules that are not valid are the subject
 // RUN: split-file %s %t
 
 // RUN: not qd-run %t/malformed.mlir 2>&1 | FileCheck %s --check-prefix=MALFORMED
