@@ -4,9 +4,12 @@
 //! there are, in order of preference; the last runs on every target. Adding an
 //! algorithm is one folder and one line in [`ALGORITHMS`].
 
+mod chunks;
 mod compact;
 mod expand;
+mod levels;
 mod parallel_sort;
+mod partials;
 mod partition;
 mod reduce;
 mod reduce_by_key;
@@ -14,10 +17,10 @@ mod scan;
 pub mod scratch;
 mod select;
 mod sort;
-mod staircase;
+mod sweep;
 mod to_grid;
 
-use crate::targets::Capabilities;
+use crate::targets::{Capabilities, Cores};
 use qd_dialects::{
     attributes,
     builder::Builder,
@@ -63,6 +66,11 @@ struct Strategy {
     suits: for<'c> fn(Op<'c>, &Capabilities) -> bool,
     /// Builds the phases. The op has been verified.
     expand: for<'c> fn(&Builder<'c>, Op<'c>) -> Result<'c>,
+}
+
+/// For strategies that give a core much work at a time.
+fn few_cores(_: Op, capabilities: &Capabilities) -> bool {
+    capabilities.cores == Cores::Few
 }
 
 /// For the last strategy of each algorithm.

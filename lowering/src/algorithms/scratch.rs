@@ -6,7 +6,7 @@
 //! for everything that stages counts, `u64` for reductions and scans of
 //! elements of 8 bytes. Every function returns at least 1.
 
-use super::staircase;
+use super::levels;
 use qd_dialects::{
     attributes,
     builder::{Builder, V},
@@ -16,7 +16,7 @@ use qd_dialects::{
 use std::{ops::Add, result};
 
 /// Elements a block combines.
-const BLOCK: u64 = staircase::BLOCK as u64;
+const BLOCK: u64 = levels::BLOCK as u64;
 /// The most there is a use for: 256^4 = 2^32 elements.
 const MAX_DEPTH: u32 = 4;
 
@@ -188,10 +188,10 @@ impl Number for V<'_, '_> {
         self.same(0)
     }
     fn tiles(self) -> Self {
-        staircase::tiles(self)
+        levels::tiles(self)
     }
     fn times_block(self) -> Self {
-        self * staircase::BLOCK
+        self * levels::BLOCK
     }
     fn at_least_one(self) -> Self {
         self.max(1)
@@ -200,7 +200,7 @@ impl Number for V<'_, '_> {
         self.gt(1).select(self, self.zero())
     }
     fn up_to_block_or(self, more: Self) -> Self {
-        self.le(staircase::BLOCK).select(self, more)
+        self.le(levels::BLOCK).select(self, more)
     }
 }
 

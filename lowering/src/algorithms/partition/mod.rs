@@ -2,18 +2,26 @@
 //!
 //! | strategy | where |
 //! |---|---|
+//! | `chunked` | on few cores |
 //! | `staircase` | everywhere |
 
-mod staircase;
+mod sweep;
 
-use super::{Algorithm, Strategy, always, compact::Compact};
+use super::{Algorithm, Strategy, always, compact::Compact, few_cores, sweep::Form};
 
 /// The line of the table.
 pub(super) const PARTITION: Algorithm = Algorithm {
     op: "qd.algo.partition",
-    strategies: &[Strategy {
-        name: "staircase",
-        suits: always,
-        expand: staircase::expand,
-    }],
+    strategies: &[
+        Strategy {
+            name: "chunked",
+            suits: few_cores,
+            expand: |b, op| sweep::expand(b, op, Form::Chunked),
+        },
+        Strategy {
+            name: "staircase",
+            suits: always,
+            expand: |b, op| sweep::expand(b, op, Form::Staircase),
+        },
+    ],
 };

@@ -2,11 +2,13 @@
 //!
 //! | strategy | where |
 //! |---|---|
+//! | `chunked` | on few cores |
 //! | `staircase` | everywhere |
 
+mod chunked;
 mod staircase;
 
-use super::{Algorithm, Strategy, always};
+use super::{Algorithm, Strategy, always, few_cores};
 use qd_dialects::{
     builder::{Builder, Combiner, V},
     ir::{Op, OpExt},
@@ -15,11 +17,18 @@ use qd_dialects::{
 /// The line of the table.
 pub(super) const REDUCE: Algorithm = Algorithm {
     op: "qd.algo.reduce",
-    strategies: &[Strategy {
-        name: "staircase",
-        suits: always,
-        expand: staircase::expand,
-    }],
+    strategies: &[
+        Strategy {
+            name: "chunked",
+            suits: few_cores,
+            expand: chunked::expand,
+        },
+        Strategy {
+            name: "staircase",
+            suits: always,
+            expand: staircase::expand,
+        },
+    ],
 };
 
 /// What the op says. K buffers of each kind, for a combiner over K scalars.

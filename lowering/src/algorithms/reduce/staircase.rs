@@ -11,7 +11,7 @@
 //! Cost: reads each element once; 1/256 of that again for each level above.
 
 use super::Reduce;
-use crate::algorithms::staircase::{BLOCK, Levels, capacity};
+use crate::algorithms::levels::{BLOCK, Levels, capacity};
 use qd_dialects::{
     builder::{Builder, V},
     diagnostic::Result,

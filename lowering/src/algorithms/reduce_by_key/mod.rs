@@ -2,14 +2,15 @@
 //!
 //! | strategy | where |
 //! |---|---|
+//! | `chunked` | on few cores |
 //! | `staircase` | everywhere |
 //!
 //! No strategy uses atomics: a region combiner need not commute, and float sums
 //! are to depend on the input alone.
 
-mod staircase;
+mod sweep;
 
-use super::{Algorithm, Strategy, always};
+use super::{Algorithm, Strategy, always, few_cores, sweep::Form};
 use qd_dialects::{
     builder::{Builder, Combiner, V},
     ir::{Op, OpExt},
@@ -18,11 +19,18 @@ use qd_dialects::{
 /// The line of the table.
 pub(super) const REDUCE_BY_KEY: Algorithm = Algorithm {
     op: "qd.algo.reduce_by_key",
-    strategies: &[Strategy {
-        name: "staircase",
-        suits: always,
-        expand: staircase::expand,
-    }],
+    strategies: &[
+        Strategy {
+            name: "chunked",
+            suits: few_cores,
+            expand: |b, op| sweep::expand(b, op, Form::Chunked),
+        },
+        Strategy {
+            name: "staircase",
+            suits: always,
+            expand: |b, op| sweep::expand(b, op, Form::Staircase),
+        },
+    ],
 };
 
 /// What the op says.

@@ -3,11 +3,12 @@
 //!
 //! | strategy | where |
 //! |---|---|
+//! | `chunked` | on few cores |
 //! | `staircase` | everywhere |
 
-mod staircase;
+mod sweep;
 
-use super::{Algorithm, Strategy, always};
+use super::{Algorithm, Strategy, always, few_cores, sweep::Form};
 use qd_dialects::{
     builder::{Builder, Combiner, V},
     ir::{Op, OpExt},
@@ -25,11 +26,18 @@ pub(super) const INCLUSIVE_SCAN: Algorithm = Algorithm {
     strategies: STRATEGIES,
 };
 
-const STRATEGIES: &[Strategy] = &[Strategy {
-    name: "staircase",
-    suits: always,
-    expand: staircase::expand,
-}];
+const STRATEGIES: &[Strategy] = &[
+    Strategy {
+        name: "chunked",
+        suits: few_cores,
+        expand: |b, op| sweep::expand(b, op, Form::Chunked),
+    },
+    Strategy {
+        name: "staircase",
+        suits: always,
+        expand: |b, op| sweep::expand(b, op, Form::Staircase),
+    },
+];
 
 /// What the op says. K buffers of each kind, for a combiner over K scalars.
 struct Scan<'b, 'c> {

@@ -5,7 +5,7 @@
 //! knows how many there are in all.
 //!
 //! Paper: Blelloch, Prefix Sums and Their Applications (1990), section on
-//! compaction; the sweep is `staircase::sweep`.
+//! compaction; the sweep is `sweep::staircase`.
 //! Deviations: positions are used where they come out, in the last phase of the
 //! scan, and never stored: of the scratch's formula only what the upper levels
 //! take is used, and neither the scatter nor the count is a phase of its own.
@@ -13,7 +13,11 @@
 //! latter once. 2D − 1 phases.
 
 use super::Compact;
-use crate::algorithms::staircase::{Partials, Sweep, capacity};
+use crate::algorithms::{
+    levels::capacity,
+    partials::Partials,
+    sweep::{Form, Sweep, Total},
+};
 use qd_dialects::{
     attributes::Kind,
     builder::{Builder, Combiner},
@@ -26,16 +30,16 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
     let select = Compact::of(b, op);
     let sweep = Sweep {
         b,
+        form: Form::Staircase,
         name: "select",
-        depth: select.depth as usize,
+        depth: select.depth,
         capacity: capacity(b, select.depth, select.flags),
         combiner: &Combiner::kind(b.context(), Kind::Add, b.int_type(32)),
         inclusive: false,
-        even_if_empty: true,
         count: &|| b.live_count(select.count),
         load: &|i| vec![select.flags.at(i)],
         partials: &|| Partials::Apart(vec![select.scratch]),
-        total: None,
+        total: Total::AtTheEnd(&|total| select.num_out.set_first(total[0])),
     };
     sweep.run(|element| {
         let (flag, before) = (element.value[0], element.scanned[0]);
@@ -44,9 +48,6 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
             select
                 .output
                 .copy_element(before.to_index(), select.input, element.i);
-        });
-        b.if_(element.is_last(), || {
-            select.num_out.set_first(before + flag)
         });
     });
     Ok(())

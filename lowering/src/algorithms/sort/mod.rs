@@ -2,13 +2,17 @@
 //!
 //! | strategy | where |
 //! |---|---|
+//! | `chunked` | on few cores |
 //! | `staircase` | everywhere |
 
+mod chunked;
 mod key;
+mod pass;
 mod staircase;
 
-use super::{Algorithm, Strategy, always};
+use super::{Algorithm, Strategy, always, few_cores};
 pub(super) use key::KeyOrder;
+use pass::{DIGITS, Pairs, Pass, RADIX_BITS};
 use qd_dialects::{
     attributes,
     builder::{Builder, V},
@@ -18,11 +22,18 @@ use qd_dialects::{
 /// The line of the table.
 pub(super) const SORT: Algorithm = Algorithm {
     op: "qd.algo.sort",
-    strategies: &[Strategy {
-        name: "staircase",
-        suits: always,
-        expand: staircase::expand,
-    }],
+    strategies: &[
+        Strategy {
+            name: "chunked",
+            suits: few_cores,
+            expand: chunked::expand,
+        },
+        Strategy {
+            name: "staircase",
+            suits: always,
+            expand: staircase::expand,
+        },
+    ],
 };
 
 /// What the op says.
@@ -35,13 +46,6 @@ struct Sort<'b, 'c> {
     /// How many low bits of the mapped keys take part; a multiple of 8.
     end_bit: u32,
     depth: u32,
-}
-
-/// Keys, and values if there are any.
-#[derive(Clone, Copy)]
-struct Pairs<'b, 'c> {
-    keys: V<'b, 'c>,
-    values: Option<V<'b, 'c>>,
 }
 
 impl<'b, 'c> Sort<'b, 'c> {

@@ -668,7 +668,8 @@ fn is_thread_identity(name: &str) -> bool {
     )
 }
 
-fn contains_collective(op: Op<'_>) -> bool {
+/// Whether the threads of a block meet somewhere below an op.
+pub(super) fn contains_collective(op: Op<'_>) -> bool {
     op.nested()
         .iter()
         .any(|inner| collectives::is_collective(inner.full_name()))

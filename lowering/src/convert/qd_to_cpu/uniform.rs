@@ -3,8 +3,10 @@
 //! Syntactic and conservative: a value is uniform if it is computed from
 //! uniform values alone, in control flow that is uniform. A load at a uniform
 //! address is uniform because a race-free body has no thread write there while
-//! another reads.
+//! another reads. Control flow that is left to a loop over threads holds no
+//! uniform values: nothing in it is computed apart from that loop.
 
+use super::body::contains_collective;
 use melior::ir::{BlockLike, ValueLike, operation::OperationLike};
 use qd_dialects::{
     ir::{Block, Op, OpExt, Value, arguments, operations},
@@ -70,6 +72,9 @@ impl Uniform {
                 let operands = op.operand_values();
                 let body = op.body().expect("a loop body");
                 let controls = self.has_all(&operands[..3]);
+                if !controls && !contains_collective(op) {
+                    return;
+                }
                 let carried = arguments(body);
                 if controls {
                     self.add(carried[0]);
@@ -82,6 +87,8 @@ impl Uniform {
                     }
                 }
             }
+            // Within a loop over threads nothing is done once for all of them.
+            "scf.while" if !contains_collective(op) => {}
             "scf.while" => {
                 let before = op.region_block(0).expect("a condition region");
                 let after = op.region_block(1).expect("a body region");
@@ -122,6 +129,9 @@ impl Uniform {
             }
             "scf.if" => {
                 let uniform = self.has(op.operand_values()[0]);
+                if !uniform && !contains_collective(op) {
+                    return;
+                }
                 let mut branches = Vec::new();
                 for index in 0..op.region_count() {
                     if let Some(block) = op.region_block(index) {

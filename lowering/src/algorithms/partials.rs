@@ -1,6 +1,6 @@
 //! Where the upper levels of a staircase are kept: in the caller's scratch.
 
-use super::Levels;
+use super::levels::Levels;
 use qd_dialects::{
     builder::{Combiner, V},
     ir::bit_width,
@@ -9,7 +9,7 @@ use qd_dialects::{
 
 /// A place in scratch for the elements of each level, of K scalars each.
 #[derive(Clone)]
-pub(in crate::algorithms) enum Partials<'b, 'c> {
+pub(super) enum Partials<'b, 'c> {
     /// A scratch buffer for each scalar, of slots as wide as the scalar.
     Apart(Vec<V<'b, 'c>>),
     /// All in one buffer of `i32`, behind its first `start` slots: a plane of

@@ -1,33 +1,33 @@
-//! Scan by up- and down-sweep of fixed depth. Portable: no block waits for
-//! another.
+//! Scan: a sweep over the input itself, whose result goes to the output.
 //!
-//! The sweep is `staircase::sweep`, which names the phases and the papers; here
-//! it is of the input itself, and the result goes to the output.
+//! The two forms of sweep name their phases, papers and costs. Order is kept,
+//! so the combiner need not commute.
 //!
-//! Deviations: one element a thread, as the formula for scratch demands; order
-//! is kept, so the combiner need not commute.
-//! Cost: reads each element twice, writes it once; 1/128 of that again for the
-//! level above. 2D − 1 phases.
+//! Cost, besides: writes each element once.
 
 use super::Scan;
-use crate::algorithms::staircase::{Partials, Sweep, capacity};
+use crate::algorithms::{
+    levels::capacity,
+    partials::Partials,
+    sweep::{Form, Sweep, Total},
+};
 use qd_dialects::{builder::Builder, diagnostic::Result, ir::Op};
 
-/// Builds 2D − 1 phases.
-pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
+/// Builds 2D − 1 phases, or at most 2 in chunks.
+pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, form: Form) -> Result<'c> {
     let scan = Scan::of(b, op);
     let sweep = Sweep {
         b,
+        form,
         name: scan.name,
-        depth: scan.depth as usize,
+        depth: scan.depth,
         capacity: capacity(b, scan.depth, scan.inputs[0]),
         combiner: &scan.combiner,
         inclusive: scan.inclusive,
-        even_if_empty: false,
         count: &|| b.live_count(scan.count),
         load: &|i| scan.inputs.iter().map(|input| input.at(i)).collect(),
         partials: &|| Partials::Apart(scan.scratch.clone()),
-        total: None,
+        total: Total::Unused,
     };
     sweep.run(|element| {
         b.if_(element.exists, || {

@@ -1,4 +1,4 @@
-//! The geometry of the staircase: a tree of fixed depth with 256 branches.
+//! The geometry of a staircase: a tree of fixed depth with 256 branches.
 //!
 //! A level's elements are combined 256 at a time, by one block each, into the
 //! elements of the next: `t₀ = n`, `tᵢ₊₁ = ⌈tᵢ / 256⌉`. A capacity of `256^D`
@@ -9,12 +9,6 @@
 //! The same arithmetic is done on the host from the capacity, for the grids,
 //! and on the device from the live count, for bounds and addresses: scratch
 //! is addressed by what the live count needs and never by the capacity.
-
-mod partials;
-mod sweep;
-
-pub(super) use partials::Partials;
-pub(super) use sweep::{Element, Sweep};
 
 use qd_dialects::builder::{Builder, Combiner, V};
 
@@ -47,6 +41,13 @@ impl<'b, 'c> Levels<'b, 'c> {
             counts.push(tiles(counts[level]));
         }
         Self { counts }
+    }
+
+    /// Of an input and a single level above it, which has this many elements.
+    pub fn with_one_above(elements: V<'b, 'c>, above: V<'b, 'c>) -> Self {
+        Self {
+            counts: vec![elements, above],
+        }
     }
 
     /// Elements of a level; level 0 is the input.

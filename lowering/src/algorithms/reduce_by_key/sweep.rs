@@ -1,5 +1,4 @@
-//! Reduce by key by one segmented scan. Portable: no block waits for another,
-//! and nothing is atomic.
+//! Reduce by key by one segmented scan: nothing is atomic.
 //!
 //! Each element is a pair: whether a run begins there, as a count, and its
 //! value. Pairs combine to the number of heads and the combination of what
@@ -14,7 +13,7 @@
 //! the first element of a run writes its key, the last one the value.
 //!
 //! Paper: Blelloch, Prefix Sums and Their Applications (1990), segmented scans;
-//! the sweep is `staircase::sweep`.
+//! the two forms of sweep name their own.
 //! Deviations: the reference scans head flags, clears the output and adds to it
 //! atomically. Here one scan does both, in index order: any associative
 //! combiner, and float sums that depend on the input alone. Partials of pairs
@@ -22,10 +21,14 @@
 //! the n slots that the formula has for the flags' scan: a partial is stored
 //! only if there are two or more, so from 257 elements on.
 //! Cost: reads each key two to four times (neighbours', cached) and each value
-//! twice; writes each run once. 2D − 1 phases.
+//! twice; writes each run once.
 
 use super::ReduceByKey;
-use crate::algorithms::staircase::{Partials, Sweep, capacity};
+use crate::algorithms::{
+    levels::capacity,
+    partials::Partials,
+    sweep::{Form, Sweep, Total},
+};
 use qd_dialects::{
     attributes,
     builder::{Builder, Combiner},
@@ -33,24 +36,24 @@ use qd_dialects::{
     ir::Op,
 };
 
-/// Builds 2D − 1 phases.
-pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
+/// Builds 2D − 1 phases, or at most 2 in chunks.
+pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, form: Form) -> Result<'c> {
     let by_key = ReduceByKey::of(b, op);
     let sweep = Sweep {
         b,
+        form,
         name: "reduce_by_key",
-        depth: by_key.depth as usize,
+        depth: by_key.depth,
         capacity: capacity(b, by_key.depth, by_key.keys),
         combiner: &segmented(b, &by_key.combiner),
         inclusive: true,
-        even_if_empty: true,
         count: &|| b.live_count(by_key.count),
         load: &|i| vec![by_key.is_head(i).to_i32(), by_key.values.at(i)],
         partials: &|| Partials::Together {
             buffer: by_key.scratch,
             start: b.index(0),
         },
-        total: None,
+        total: Total::AtTheEnd(&|total| by_key.num_runs.set_first(total[0])),
     };
     sweep.run(|element| {
         let (heads, combined) = (element.scanned[0], element.scanned[1]);
@@ -58,7 +61,6 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
         b.if_(element.value[0].ne(0), || {
             by_key.keys_out.copy_element(run, by_key.keys, element.i);
         });
-        b.if_(element.is_last(), || by_key.num_runs.set_first(heads));
         b.if_(element.exists, || {
             let next = element.i + 1;
             let last = || [b.bool(true)];

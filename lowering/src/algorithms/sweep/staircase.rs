@@ -1,5 +1,5 @@
-//! A scan by up- and down-sweep over the staircase, of whatever its user loads
-//! and into whatever its user does with the result.
+//! A scan by up- and down-sweep of fixed depth. Portable: no block waits for
+//! another.
 //!
 //! 1. *Up*: level by level, each block reduces a tile to an element of the
 //!    next, until at most 256 elements are left.
@@ -15,57 +15,14 @@
 //! Papers: Blelloch, Prefix Sums and Their Applications (1990); the form of
 //! reduce, scan and add is that of Harris, Sengupta & Owens, GPU Gems 3, ch. 39.
 //! Cost: reads the input twice; 1/256 of that again, twice, for each level above.
+//! 2D − 1 phases.
 
-use super::{BLOCK, Levels, Partials, load_or_identity};
-use qd_dialects::builder::{Builder, Combiner, V};
-
-/// A scan under construction. Scans are exclusive unless `inclusive`.
-pub(in crate::algorithms) struct Sweep<'a, 'b, 'c> {
-    pub b: &'b Builder<'c>,
-    /// Of the phases.
-    pub name: &'a str,
-    pub depth: usize,
-    /// The most elements there can be; the host's.
-    pub capacity: V<'b, 'c>,
-    pub combiner: &'a Combiner<'c>,
-    pub inclusive: bool,
-    /// Whether there is something to do even for no elements, such as writing
-    /// a count.
-    pub even_if_empty: bool,
-    /// The live number of elements, in a phase.
-    pub count: &'a dyn Fn() -> V<'b, 'c>,
-    /// Element `i`, in a phase.
-    pub load: &'a dyn Fn(V<'b, 'c>) -> Vec<V<'b, 'c>>,
-    /// Where the upper levels are kept, in a phase.
-    pub partials: &'a dyn Fn() -> Partials<'b, 'c>,
-    /// What to do with the combination of all elements, before the last phase;
-    /// by one thread. Not for a depth of 1.
-    pub total: Option<&'a Total<'a, 'b, 'c>>,
-}
-
-/// What becomes of the combination of all elements.
-type Total<'a, 'b, 'c> = dyn Fn(&[V<'b, 'c>]) + 'a;
-
-/// What a thread of the last phase has.
-pub(in crate::algorithms) struct Element<'b, 'c> {
-    /// Which element it is, or would be.
-    pub i: V<'b, 'c>,
-    /// Whether there is one.
-    pub exists: V<'b, 'c>,
-    /// The live number of elements.
-    pub count: V<'b, 'c>,
-    /// What was loaded; the identity if there is none.
-    pub value: Vec<V<'b, 'c>>,
-    /// The combination of all before, and if inclusive of this as well.
-    pub scanned: Vec<V<'b, 'c>>,
-}
-
-impl<'b, 'c> Element<'b, 'c> {
-    /// Whether this is the last element, or the first thread if there is none.
-    pub fn is_last(&self) -> V<'b, 'c> {
-        (self.i + 1).eq(self.count.max(1))
-    }
-}
+use super::{Element, Sweep, Total};
+use crate::algorithms::{
+    levels::{BLOCK, Levels, load_or_identity},
+    partials::Partials,
+};
+use qd_dialects::builder::V;
 
 /// A level in a phase: its bounds, and this block's tile.
 struct Tile<'b, 'c> {
@@ -77,41 +34,32 @@ struct Tile<'b, 'c> {
 }
 
 impl<'b, 'c> Sweep<'_, 'b, 'c> {
-    /// Builds the phases; `last` is what the threads of the last one do.
-    pub fn run(&self, last: impl Fn(&Element<'b, 'c>)) {
-        let grids = Levels::new(self.capacity, self.depth);
-        let top = self.depth - 1;
+    pub(super) fn staircase(&self, last: &dyn Fn(&Element<'b, 'c>)) {
+        let grids = Levels::new(self.capacity, self.depth as usize);
+        let top = self.top();
         for level in 1..=top {
-            self.phase(
-                &format!("up{level}"),
-                grids.count(level),
-                level == 1,
-                || {
-                    self.up(level);
-                },
-            );
+            let blocks = grids.count(level);
+            self.phase(&format!("up{level}"), blocks, level == 1, || self.up(level));
         }
         if top > 0 {
             self.phase("top", self.b.index(1), false, || self.down(top));
         }
         for level in (1..top).rev() {
-            self.phase(
-                &format!("down{level}"),
-                grids.count(level + 1),
-                false,
-                || {
-                    self.down(level);
-                },
-            );
+            let blocks = grids.count(level + 1);
+            self.phase(&format!("down{level}"), blocks, false, || self.down(level));
         }
-        self.phase("last", grids.count(1), true, || self.last(&last));
+        self.phase("last", grids.count(1), true, || self.last(last));
+    }
+
+    /// The topmost level that is stored.
+    fn top(&self) -> usize {
+        self.depth as usize - 1
     }
 
     fn phase(&self, step: &str, blocks: V<'b, 'c>, on_input: bool, body: impl FnOnce()) {
-        let blocks = if on_input && self.even_if_empty {
-            blocks.max(1)
-        } else {
-            blocks
+        let blocks = match on_input && self.total.is_used() {
+            true => blocks.max(1),
+            false => blocks,
         };
         let name = format!("{}.{step}", self.name);
         self.b.phase(&name, blocks, BLOCK, body);
@@ -122,7 +70,7 @@ impl<'b, 'c> Sweep<'_, 'b, 'c> {
         let levels = Levels::new((self.count)(), level + 1);
         let (count, start) = (levels.count(level), b.block_id() * BLOCK);
         let any = match level {
-            0 if self.even_if_empty => start.lt(count.max(1)),
+            0 if self.total.is_used() => start.lt(count.max(1)),
             0 => start.lt(count),
             _ => count.gt(1) & start.lt(count),
         };
@@ -136,14 +84,6 @@ impl<'b, 'c> Sweep<'_, 'b, 'c> {
         }
     }
 
-    fn partials(&self) -> Partials<'b, 'c> {
-        (self.partials)()
-    }
-
-    fn combine(&self, op: &str, values: Vec<V<'b, 'c>>) -> Vec<V<'b, 'c>> {
-        self.b.combine(op, self.combiner, values)
-    }
-
     /// Reduces the tiles of the level below to the elements of `level`.
     fn up(&self, level: usize) {
         let b = self.b;
@@ -154,18 +94,18 @@ impl<'b, 'c> Sweep<'_, 'b, 'c> {
             exists,
         } = self.tile(level - 1);
         b.if_(any, || {
-            let partials = self.partials();
+            let partials = (self.partials)();
             let values = load_or_identity(b, self.combiner, exists, || match level {
                 1 => (self.load)(i),
                 _ => partials.load(&levels, level - 1, i, self.combiner),
             });
-            let sum = self.combine("block.reduce", values);
+            let sum = b.combine("block.reduce", self.combiner, values);
             b.if_(b.thread_id().eq(0), || {
                 let several = levels.count(level).gt(1);
                 let store = || partials.store(&levels, level, b.block_id(), &sum);
                 match self.total {
-                    None => b.if_(several, store),
-                    Some(total) => b.either(several, store, || total(&sum)),
+                    Total::Before(total) => b.either(several, store, || total(&sum)),
+                    _ => b.if_(several, store),
                 }
             });
         });
@@ -181,14 +121,14 @@ impl<'b, 'c> Sweep<'_, 'b, 'c> {
             exists,
         } = self.tile(level);
         b.if_(any, || {
-            let partials = self.partials();
+            let partials = (self.partials)();
             let values = load_or_identity(b, self.combiner, exists, || {
                 partials.load(&levels, level, i, self.combiner)
             });
-            let within = self.combine("block.exclusive_scan", values.clone());
+            let within = b.combine("block.exclusive_scan", self.combiner, values.clone());
             let scanned = self.behind_prefix(&partials, &levels, level, &within);
             b.if_(exists, || partials.store(&levels, level, i, &scanned));
-            if let (Some(total), true) = (self.total, level == self.depth - 1) {
+            if let (Total::Before(total), true) = (self.total, level == self.top()) {
                 let last = (i + 1).eq(levels.count(level));
                 b.if_(last, || total(&self.combiner.apply(b, &scanned, &values)));
             }
@@ -206,21 +146,42 @@ impl<'b, 'c> Sweep<'_, 'b, 'c> {
         } = self.tile(0);
         b.if_(any, || {
             let value = load_or_identity(b, self.combiner, exists, || (self.load)(i));
-            let op = match self.inclusive {
-                true => "block.inclusive_scan",
-                false => "block.exclusive_scan",
-            };
-            let within = self.combine(op, value.clone());
-            let scanned = self.behind_prefix(&self.partials(), &levels, 0, &within);
+            let within = b.combine(self.block_scan(), self.combiner, value.clone());
+            let scanned = self.behind_prefix(&(self.partials)(), &levels, 0, &within);
             let count = levels.count(0);
+            // This is the last element, or the first thread if there is none.
+            let is_last = (i + 1).eq(count.max(1));
+            let total = match self.total {
+                Total::Before(store) if self.top() == 0 => {
+                    let total = b.combine("block.reduce_all", self.combiner, value.clone());
+                    b.if_(is_last, || store(&total));
+                    Some(total)
+                }
+                _ => None,
+            };
             last(&Element {
                 i,
                 exists,
                 count,
-                value,
-                scanned,
+                value: value.clone(),
+                scanned: scanned.clone(),
+                total,
             });
+            if let Total::AtTheEnd(store) = self.total {
+                b.if_(is_last, || match self.inclusive {
+                    true => store(&scanned),
+                    false => store(&self.combiner.apply(b, &scanned, &value)),
+                });
+            }
         });
+    }
+
+    /// The collective that scans a tile of the input.
+    pub(super) fn block_scan(&self) -> &'static str {
+        match self.inclusive {
+            true => "block.inclusive_scan",
+            false => "block.exclusive_scan",
+        }
     }
 
     /// What the level above holds for this block's tile, combined with the scan
@@ -233,7 +194,7 @@ impl<'b, 'c> Sweep<'_, 'b, 'c> {
         within: &[V<'b, 'c>],
     ) -> Vec<V<'b, 'c>> {
         let b = self.b;
-        if level == self.depth - 1 {
+        if level == self.top() {
             return within.to_vec();
         }
         let several = levels.count(level + 1).gt(1);

@@ -1,0 +1,84 @@
+//! Reduce in one pass over long chunks, for few cores.
+//!
+//! 1. Each block reduces its chunk.
+//! 2. One block combines what the chunks came to.
+//!
+//! Within a chunk each thread combines elements a tile apart, so that
+//! neighbours read next to each other and the loop over threads vectorises; a
+//! combiner that need not commute combines the tiles one by one instead.
+//!
+//! Deviations from the staircase: the tree is that of the chunks and threads,
+//! fixed by the count alone.
+//! Cost: reads each element once. 2 phases, or 1 where the capacity is one chunk.
+
+use super::Reduce;
+use crate::algorithms::{
+    chunks::{self, Chunk},
+    levels::{BLOCK, Levels, capacity, load_or_identity},
+    partials::Partials,
+};
+use qd_dialects::{
+    builder::{Builder, V},
+    diagnostic::Result,
+    ir::Op,
+};
+
+/// Builds at most 2 phases.
+pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
+    let reduce = Reduce::of(b, op);
+    let one = chunks::is_one(reduce.depth);
+    let blocks = match one {
+        true => b.index(1),
+        false => chunks::most(capacity(b, reduce.depth, reduce.inputs[0])).max(1),
+    };
+    b.phase("reduce.chunks", blocks, BLOCK, || reduce_chunk(b, &reduce));
+    if !one {
+        b.phase("reduce.last", b.index(1), BLOCK, || {
+            combine_chunks(b, &reduce);
+        });
+    }
+    Ok(())
+}
+
+fn chunk<'b, 'c>(
+    b: &'b Builder<'c>,
+    reduce: &Reduce<'b, 'c>,
+) -> (Chunk<'b, 'c>, Levels<'b, 'c>, Partials<'b, 'c>) {
+    let chunk = Chunk::of(b, b.live_count(reduce.count));
+    let levels = Levels::with_one_above(chunk.count, chunk.number);
+    (chunk, levels, Partials::Apart(reduce.scratch.clone()))
+}
+
+fn reduce_chunk<'b, 'c>(b: &'b Builder<'c>, reduce: &Reduce<'b, 'c>) {
+    let (chunk, levels, partials) = chunk(b, reduce);
+    b.if_(chunk.any(true), || {
+        let sum = chunk.reduce(&reduce.combiner, &|i| {
+            reduce.inputs.iter().map(|input| input.at(i)).collect()
+        });
+        b.if_(b.thread_id().eq(0), || {
+            b.either(
+                chunk.number.gt(1),
+                || partials.store(&levels, 1, b.block_id(), &sum),
+                || finish(reduce, &sum),
+            );
+        });
+    });
+}
+
+fn combine_chunks<'b, 'c>(b: &'b Builder<'c>, reduce: &Reduce<'b, 'c>) {
+    let (chunk, levels, partials) = chunk(b, reduce);
+    b.if_(chunk.number.gt(1), || {
+        let t = b.thread_id();
+        let sums = load_or_identity(b, &reduce.combiner, t.lt(chunk.number), || {
+            partials.load(&levels, 1, t, &reduce.combiner)
+        });
+        let total = b.combine("block.reduce", &reduce.combiner, sums);
+        b.if_(t.eq(0), || finish(reduce, &total));
+    });
+}
+
+fn finish<'b, 'c>(reduce: &Reduce<'b, 'c>, total: &[V<'b, 'c>]) {
+    for (output, value) in reduce.outputs.iter().zip(total) {
+        output.set(value.builder().index(0), *value);
+    }
+}

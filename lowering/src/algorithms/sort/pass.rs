@@ -1,0 +1,106 @@
+//! What radix sorts share: passes over digits, from one pair of buffers to the
+//! other and back.
+
+use super::Sort;
+use crate::algorithms::levels::{BLOCK, capacity, tiles};
+use qd_dialects::builder::{Builder, V};
+use std::mem::swap;
+
+/// Bits of a digit.
+pub(super) const RADIX_BITS: u32 = 8;
+/// Digits there are.
+pub(super) const DIGITS: i64 = 1 << RADIX_BITS;
+
+/// Keys, and values if there are any.
+#[derive(Clone, Copy)]
+pub(super) struct Pairs<'b, 'c> {
+    pub keys: V<'b, 'c>,
+    pub values: Option<V<'b, 'c>>,
+}
+
+impl<'b, 'c> Pairs<'b, 'c> {
+    /// Copies the values of pair `j` of `from` to pair `i`.
+    fn copy_values(self, i: V<'b, 'c>, from: Self, j: V<'b, 'c>) {
+        if let (Some(to), Some(from)) = (self.values, from.values) {
+            to.copy_element(i, from, j);
+        }
+    }
+}
+
+/// One digit's turn. Keys are mapped to unsigned integers as the first pass
+/// reads them, and mapped back as the last one writes them.
+pub(super) struct Pass<'a, 'b, 'c> {
+    pub b: &'b Builder<'c>,
+    pub sort: &'a Sort<'b, 'c>,
+    digit: u32,
+    from: Pairs<'b, 'c>,
+    to: Pairs<'b, 'c>,
+    is_first: bool,
+    is_last: bool,
+}
+
+impl<'b, 'c> Sort<'b, 'c> {
+    /// Has `build` build the phases of each pass. What an odd number of passes
+    /// leaves in the workspace is copied back.
+    pub fn for_passes(&self, b: &'b Builder<'c>, build: impl Fn(Pass<'_, 'b, 'c>)) {
+        let passes = self.end_bit / RADIX_BITS;
+        let (mut from, mut to) = (self.data, self.tmp);
+        for digit in 0..passes {
+            build(Pass {
+                b,
+                sort: self,
+                digit,
+                from,
+                to,
+                is_first: digit == 0,
+                is_last: digit + 1 == passes,
+            });
+            swap(&mut from, &mut to);
+        }
+        if passes % 2 == 1 {
+            self.copy_back(b);
+        }
+    }
+
+    fn copy_back(&self, b: &'b Builder<'c>) {
+        let tiles = tiles(capacity(b, self.depth, self.data.keys));
+        b.phase("sort.copy", tiles, BLOCK, || {
+            let i = b.block_id() * BLOCK + b.thread_id();
+            b.if_(i.lt(b.live_count(self.count)), || {
+                self.data.keys.copy_element(i, self.tmp.keys, i);
+                self.data.copy_values(i, self.tmp, i);
+            });
+        });
+    }
+}
+
+impl<'b, 'c> Pass<'_, 'b, 'c> {
+    /// How a phase is called.
+    pub fn name(&self, step: &str) -> String {
+        format!("sort.{step}{}", self.digit)
+    }
+
+    /// Key `i`, mapped.
+    pub fn key(&self, i: V<'b, 'c>) -> V<'b, 'c> {
+        let key = self.from.keys.at(i);
+        match self.is_first {
+            true => self.sort.order.map(key),
+            false => key.bitcast(self.b.int_type(self.sort.order.width())),
+        }
+    }
+
+    /// This pass's digit of a mapped key, `i32`.
+    pub fn digit_of(&self, key: V<'b, 'c>) -> V<'b, 'c> {
+        ((key >> i64::from(self.digit * RADIX_BITS)) & (DIGITS - 1)).to_i32()
+    }
+
+    /// Moves element `i`, whose mapped key is at hand.
+    pub fn put(&self, position: V<'b, 'c>, key: V<'b, 'c>, i: V<'b, 'c>) {
+        let key = match self.is_last {
+            true => self.sort.order.unmap(key),
+            false => key,
+        };
+        self.to.keys.set(position, key);
+        self.to.copy_values(position, self.from, i);
+    }
+}
