@@ -37,6 +37,12 @@ pub fn dialect() -> DialectHandle {
     unsafe { DialectHandle::from_raw(qd_sys::qdDialectHandle()) }
 }
 
+/// The handle of upstream's `math`, which `melior` does not name.
+pub fn math_dialect() -> DialectHandle {
+    // Safety: the C API returns a handle to static data.
+    unsafe { DialectHandle::from_raw(mlir_sys::mlirGetDialectHandle__math__()) }
+}
+
 /// A registry of every upstream dialect and ours, canonical forms included.
 pub fn registry() -> DialectRegistry {
     canonical::register();

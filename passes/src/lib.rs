@@ -3,6 +3,7 @@
 //! One file per pass, one line here to register it.
 
 pub mod collective;
+pub mod expand_collectives;
 pub mod expand_for_each;
 pub mod fuse_phases;
 pub mod outline_phases;
@@ -17,6 +18,7 @@ use qd_dialects::pass;
 
 /// Makes every pass of this crate reachable by name. Once a process.
 pub fn register() {
+    pass::register::<expand_collectives::ExpandCollectives>();
     pass::register::<expand_for_each::ExpandForEach>();
     pass::register::<fuse_phases::FusePhases>();
     pass::register::<outline_phases::OutlinePhases>();

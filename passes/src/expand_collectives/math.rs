@@ -1,0 +1,83 @@
+//! Bit operations, from upstream's.
+
+use super::Setting;
+use qd_dialects::{
+    attributes,
+    builder::{Builder, V},
+    diagnostic::Result,
+    ir::{Op, OpExt, Value, bit_width},
+    melior::ir::ValueLike,
+};
+
+/// An upstream count, as `i32`.
+fn count<'b, 'c>(name: &str, value: V<'b, 'c>) -> V<'b, 'c> {
+    value
+        .builder()
+        .result(name, &[value], value.ty(), &[])
+        .to_i32()
+}
+
+pub(super) fn popcnt<'c>(b: &Builder<'c>, op: Op<'c>, _: &Setting) -> Result<'c, Vec<Value<'c>>> {
+    Ok(vec![
+        count("math.ctpop", b.v(op.operand_values()[0])).value(),
+    ])
+}
+
+/// `math.ctlz` of 0 is the width, as it is here.
+pub(super) fn clz<'c>(b: &Builder<'c>, op: Op<'c>, _: &Setting) -> Result<'c, Vec<Value<'c>>> {
+    Ok(vec![
+        count("math.ctlz", b.v(op.operand_values()[0])).value(),
+    ])
+}
+
+pub(super) fn ffs<'c>(b: &Builder<'c>, op: Op<'c>, _: &Setting) -> Result<'c, Vec<Value<'c>>> {
+    let value = b.v(op.operand_values()[0]);
+    let position = count("math.cttz", value) + 1;
+    Ok(vec![value.eq(0).select(b.i32(0), position).value()])
+}
+
+/// The bits that count, and which of them from below: from above, the `k`-th of
+/// `n` is the `n − k + 1`-th. Then a binary search by population counts.
+pub(super) fn fns<'c>(b: &Builder<'c>, op: Op<'c>, _: &Setting) -> Result<'c, Vec<Value<'c>>> {
+    let operands = op.operand_values();
+    let (mask, base, offset) = (b.v(operands[0]), b.v(operands[1]), b.v(operands[2]));
+    let (upwards, downwards) = (b.i32(0).slt(offset), offset.slt(0));
+    let own = b.i32(1) << base;
+    let from_base = b.i32(-1) << base;
+    let upto_base = !from_base | own;
+    let bits = mask & upwards.select(from_base, downwards.select(upto_base, own));
+    let total = count("math.ctpop", bits);
+    let from_above = total + offset + 1;
+    let place = upwards.select(offset, downwards.select(from_above, b.i32(1)));
+    let there = b.i32(0).slt(place) & place.sle(total);
+
+    let (mut position, mut place) = (b.i32(0), place);
+    for width in [16, 8, 4, 2, 1] {
+        let low = count("math.ctpop", (bits >> position) & ((1 << width) - 1));
+        let is_above = low.slt(place);
+        position = is_above.select(position + width, position);
+        place = is_above.select(place - low, place);
+    }
+    Ok(vec![there.select(position, b.i32(-1)).value()])
+}
+
+/// Shifts of the lane's bit.
+pub(super) fn lanemask<'c>(b: &Builder<'c>, op: Op<'c>, _: &Setting) -> Result<'c, Vec<Value<'c>>> {
+    let r#type = op.first_result().r#type();
+    let lane = b.v(op.operand_values()[0]);
+    let lane = match bit_width(r#type) {
+        64 => lane.to_i64(),
+        _ => lane,
+    };
+    let own = lane.same(1) << lane;
+    let below = own - 1;
+    let relation = op.attr("relation").map(attributes::case_of);
+    let mask = match relation.as_deref() {
+        Some("lt") => below,
+        Some("le") => below | own,
+        Some("eq") => own,
+        Some("gt") => !(below | own),
+        _ => !below,
+    };
+    Ok(vec![mask.value()])
+}

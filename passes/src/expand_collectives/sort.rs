@@ -1,0 +1,85 @@
+//! Sorting the lanes' pairs by a bitonic network.
+
+use super::{Setting, fold::rank};
+use qd_dialects::{
+    builder::{Builder, V},
+    diagnostic::Result,
+    ir::{Op, OpExt, Value},
+};
+
+/// A pair, and how its members compare.
+#[derive(Clone, Copy)]
+struct Pair<'b, 'c> {
+    key: V<'b, 'c>,
+    value: V<'b, 'c>,
+    unsigned_key: bool,
+    unsigned_value: bool,
+}
+
+/// Batcher's network: stages of 2, 4, … lanes, each from half its size down to
+/// neighbours. A lane keeps the smaller pair if it is the lower of the two in an
+/// ascending stretch or the upper in a descending one. Equal pairs stay.
+pub(super) fn bitonic_sort_kv<'c>(
+    b: &Builder<'c>,
+    op: Op<'c>,
+    setting: &Setting,
+) -> Result<'c, Vec<Value<'c>>> {
+    let operands = op.operand_values();
+    let size = setting.tile(op);
+    let rank = rank(b, size, setting.wave);
+    let mut own = Pair {
+        key: b.v(operands[0]),
+        value: b.v(operands[1]),
+        unsigned_key: op.attr("unsigned_key").is_some(),
+        unsigned_value: op.attr("unsigned_value").is_some(),
+    };
+    let mut stretch = 2;
+    while stretch <= size {
+        let mut distance = stretch / 2;
+        while distance >= 1 {
+            let is_lower = (rank & distance).eq(0);
+            // The last stage is ascending throughout.
+            let keeps_smaller = match stretch == size {
+                true => is_lower,
+                false => is_lower.eq((rank & stretch).eq(0)),
+            };
+            own = exchange(b, own, distance, keeps_smaller);
+            distance /= 2;
+        }
+        stretch *= 2;
+    }
+    Ok(vec![own.key.value(), own.value.value()])
+}
+
+fn exchange<'b, 'c>(
+    b: &'b Builder<'c>,
+    own: Pair<'b, 'c>,
+    distance: i64,
+    keeps_smaller: V<'b, 'c>,
+) -> Pair<'b, 'c> {
+    let lane = b.i32(distance as i32);
+    let other = Pair {
+        key: b.shuffle("xor", own.key, lane),
+        value: b.shuffle("xor", own.value, lane),
+        ..own
+    };
+    let choose = |condition: V<'b, 'c>, x: Pair<'b, 'c>, y: Pair<'b, 'c>| Pair {
+        key: condition.select(x.key, y.key),
+        value: condition.select(x.value, y.value),
+        ..own
+    };
+    // Both lanes compare the same pair with the same other.
+    let less = choose(keeps_smaller, other, own);
+    let more = choose(keeps_smaller, own, other);
+    choose(is_less(less, more), other, own)
+}
+
+/// Lexicographic.
+fn is_less<'b, 'c>(x: Pair<'b, 'c>, y: Pair<'b, 'c>) -> V<'b, 'c> {
+    let below = |a: V<'b, 'c>, b: V<'b, 'c>, unsigned| match unsigned {
+        true => a.lt(b),
+        false => a.slt(b),
+    };
+    below(x.key, y.key, x.unsigned_key)
+        | (x.key.eq(y.key) & below(x.value, y.value, x.unsigned_value))
+}

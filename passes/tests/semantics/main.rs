@@ -1,0 +1,8 @@
+//! What a pass changes nothing about: its input and its output, interpreted on
+//! the same data at every subgroup size.
+#![allow(missing_docs)]
+
+mod block;
+mod plan;
+mod subgroup;
+mod support;
