@@ -223,9 +223,7 @@ pub trait OpExt<'c>: Sized + Copy {
     /// A deep copy, detached; operands still refer to the originals.
     fn detached_clone(self) -> melior::ir::Operation<'c> {
         // Safety: cloning a valid operation yields a valid, owned one.
-        unsafe {
-            melior::ir::Operation::from_raw(sys::mlirOperationClone(self.handle().to_raw()))
-        }
+        unsafe { melior::ir::Operation::from_raw(sys::mlirOperationClone(self.handle().to_raw())) }
     }
 
     /// Sets one operand.
@@ -331,9 +329,8 @@ pub trait ValueExt<'c>: Copy {
     fn block_argument(self) -> Option<(Block<'c>, usize)> {
         let argument = BlockArgument::try_from(self.handle()).ok()?;
         // Safety: the block lives as long as its argument.
-        let owner = unsafe {
-            BlockRef::from_raw(sys::mlirBlockArgumentGetOwner(self.handle().to_raw()))
-        };
+        let owner =
+            unsafe { BlockRef::from_raw(sys::mlirBlockArgumentGetOwner(self.handle().to_raw())) };
         Some((owner, argument.argument_number()))
     }
 

@@ -272,10 +272,9 @@ unsafe extern "C" fn build_pipeline<P: Pipeline>(
     // Safety: strings live through the call; `sink` copies what it gets.
     unsafe {
         let values = texts(std::slice::from_raw_parts(values, count as usize));
-        let outcome = catch_unwind(|| {
-            P::Options::parse(&values).and_then(|options| P::passes(&options))
-        })
-        .unwrap_or_else(|panic| Err(panic_message(&*panic).to_string()));
+        let outcome =
+            catch_unwind(|| P::Options::parse(&values).and_then(|options| P::passes(&options)))
+                .unwrap_or_else(|panic| Err(panic_message(&*panic).to_string()));
         let (text, good) = match outcome {
             Ok(passes) => (passes, true),
             Err(message) => (message, false),

@@ -50,11 +50,7 @@ impl DialectPluginInfo {
 
 impl PassPluginInfo {
     /// A plugin that adds what `register` registers.
-    pub fn new(
-        name: &'static CStr,
-        version: &'static CStr,
-        register: extern "C" fn(),
-    ) -> Self {
+    pub fn new(name: &'static CStr, version: &'static CStr, register: extern "C" fn()) -> Self {
         Self {
             api_version: API_VERSION,
             name: name.as_ptr(),
@@ -93,12 +89,12 @@ extern "C" fn insert_dialect(registry: *mut c_void) {
 macro_rules! plugin {
     (name: $name:literal, passes: $passes:expr $(,)?) => {
         const _: () = {
-            const NAME: &::std::ffi::CStr = match ::std::ffi::CStr::from_bytes_with_nul(
-                ::std::concat!($name, "\0").as_bytes(),
-            ) {
-                Ok(name) => name,
-                Err(_) => ::std::panic!("a plugin's name holds no NUL"),
-            };
+            const NAME: &::std::ffi::CStr =
+                match ::std::ffi::CStr::from_bytes_with_nul(::std::concat!($name, "\0").as_bytes())
+                {
+                    Ok(name) => name,
+                    Err(_) => ::std::panic!("a plugin's name holds no NUL"),
+                };
             const VERSION: &::std::ffi::CStr = match ::std::ffi::CStr::from_bytes_with_nul(
                 ::std::concat!(::std::env!("CARGO_PKG_VERSION"), "\0").as_bytes(),
             ) {

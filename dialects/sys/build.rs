@@ -12,8 +12,16 @@ const DIALECT: &[(&str, &str, &[&str])] = &[
     ("gen-dialect-defs", "QdDialect.cpp.inc", &["-dialect=qd"]),
     ("gen-enum-decls", "QdEnums.h.inc", &[]),
     ("gen-enum-defs", "QdEnums.cpp.inc", &[]),
-    ("gen-attrdef-decls", "QdAttrs.h.inc", &["-attrdefs-dialect=qd"]),
-    ("gen-attrdef-defs", "QdAttrs.cpp.inc", &["-attrdefs-dialect=qd"]),
+    (
+        "gen-attrdef-decls",
+        "QdAttrs.h.inc",
+        &["-attrdefs-dialect=qd"],
+    ),
+    (
+        "gen-attrdef-defs",
+        "QdAttrs.cpp.inc",
+        &["-attrdefs-dialect=qd"],
+    ),
     ("gen-op-decls", "QdOps.h.inc", &[]),
     ("gen-op-defs", "QdOps.cpp.inc", &[]),
 ];
@@ -102,12 +110,21 @@ fn link(prefix: &Path, out: &Path) {
     let lib = prefix.join("lib");
     let mut archives: Vec<String> = fs::read_dir(&lib)
         .unwrap_or_else(|error| panic!("{}: {error}", lib.display()))
-        .map(|entry| entry.expect("a directory entry").path().display().to_string())
+        .map(|entry| {
+            entry
+                .expect("a directory entry")
+                .path()
+                .display()
+                .to_string()
+        })
         .filter(|path| path.contains("/libMLIRCAPI") && path.ends_with(".a"))
         .collect();
     archives.sort();
-    fs::write(out.join("libMLIR-C.so"), format!("GROUP({})\n", archives.join(" ")))
-        .expect("writing the linker script");
+    fs::write(
+        out.join("libMLIR-C.so"),
+        format!("GROUP({})\n", archives.join(" ")),
+    )
+    .expect("writing the linker script");
     println!("cargo:rustc-link-search=native={}", out.display());
     println!("cargo:rustc-link-search=native={}", lib.display());
     println!("cargo:rustc-link-lib=dylib=MLIR");

@@ -79,11 +79,7 @@ unsafe extern "C" {
         legal: QdLegalFn,
         data: *mut c_void,
     );
-    pub fn qdConversionAddType(
-        conversion: *mut QdConversion,
-        convert: QdTypeFn,
-        data: *mut c_void,
-    );
+    pub fn qdConversionAddType(conversion: *mut QdConversion, convert: QdTypeFn, data: *mut c_void);
     pub fn qdConversionAddPattern(
         conversion: *mut QdConversion,
         root: MlirStringRef,

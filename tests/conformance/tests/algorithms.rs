@@ -121,7 +121,11 @@ fn combining(algorithm: &str) {
                 // Buffers may be longer than what is live in them.
                 let length = n + n % 3;
                 let data = generate(element, input, length, n as u64);
-                let exact = if kind.ends_with("numf") { Expect::Numbers } else { Expect::Same };
+                let exact = if kind.ends_with("numf") {
+                    Expect::Numbers
+                } else {
+                    Expect::Same
+                };
                 let expect = closeness(element, kind, &data).map_or(exact, Expect::Close);
                 let out = if algorithm == "reduce" { 1 } else { length };
                 let result = output(element, out, expect);

@@ -41,9 +41,18 @@ fn check(types: [&str; 3], wave: u32, x: Data, y: Data, expect: Expect, body: &s
     kernel(types, body).check(
         wave,
         &[
-            Argument { data: x, expect: Expect::Same },
-            Argument { data: y, expect: Expect::Same },
-            Argument { data: generate(stored, Input::AllEqual, THREADS * BLOCKS, 0), expect },
+            Argument {
+                data: x,
+                expect: Expect::Same,
+            },
+            Argument {
+                data: y,
+                expect: Expect::Same,
+            },
+            Argument {
+                data: generate(stored, Input::AllEqual, THREADS * BLOCKS, 0),
+                expect,
+            },
         ],
         body,
     );
@@ -134,7 +143,10 @@ fn votes_and_masks() {
             for tile in tiles(wave) {
                 run("i1", &format!("%r = qd.simt.all %p tile({tile})"));
                 run("i1", &format!("%r = qd.simt.any %p tile({tile})"));
-                run("i1", &format!("%r = qd.simt.all_equal %x tile({tile}) : i32"));
+                run(
+                    "i1",
+                    &format!("%r = qd.simt.all_equal %x tile({tile}) : i32"),
+                );
             }
             run("i64", "%r = qd.simt.ballot %p");
             run("i64", "%r = qd.simt.match_any %x : i32");
@@ -143,7 +155,10 @@ fn votes_and_masks() {
                 run("i32", &format!("%r = qd.simt.ballot_first_n {n} %p"));
             }
             for relation in ["lt", "le", "eq", "gt", "ge"] {
-                run("i64", &format!("%l = qd.simt.lane_id\n    %r = qd.simt.lanemask {relation} %l : i64"));
+                run(
+                    "i64",
+                    &format!("%l = qd.simt.lane_id\n    %r = qd.simt.lanemask {relation} %l : i64"),
+                );
             }
         }
         // NaN differs from itself, +0 equals −0.
@@ -164,7 +179,9 @@ fn votes_and_masks() {
 
 fn kinds(element: &str) -> &'static [&'static str] {
     match element {
-        "i32" => &["add", "mul", "minsi", "minui", "maxsi", "maxui", "and", "or", "xor"],
+        "i32" => &[
+            "add", "mul", "minsi", "minui", "maxsi", "maxui", "and", "or", "xor",
+        ],
         "i64" => &["add", "minsi", "maxui", "xor"],
         _ => &["add", "minnumf", "maxnumf"],
     }
@@ -176,7 +193,9 @@ fn tiles_and_kinds(wave: u32, element: &str) -> Vec<(u32, &'static str)> {
     let kinds = kinds(element);
     let whole = wave.trailing_zeros();
     let smaller = (0..whole).map(|tile| (tile, kinds[(tile + whole) as usize % kinds.len()]));
-    smaller.chain(kinds.iter().map(|kind| (whole, *kind))).collect()
+    smaller
+        .chain(kinds.iter().map(|kind| (whole, *kind)))
+        .collect()
 }
 
 #[test]
@@ -192,12 +211,22 @@ fn reductions_and_scans() {
                     _ => Expect::Numbers,
                 };
                 let x = values(element, Input::Random, 7);
-                check([element, "i32", element], wave, x, below(5, 8), expect, &body);
+                check(
+                    [element, "i32", element],
+                    wave,
+                    x,
+                    below(5, 8),
+                    expect,
+                    &body,
+                );
                 cases += 1;
             };
             for (tile, kind) in tiles_and_kinds(wave, element) {
                 for op in ["reduce_all", "inclusive_scan", "exclusive_scan"] {
-                    run(kind, format!("%r = qd.simt.{op} {kind} %x tile({tile}) : {element}"));
+                    run(
+                        kind,
+                        format!("%r = qd.simt.{op} {kind} %x tile({tile}) : {element}"),
+                    );
                 }
                 run(
                     kind,
@@ -208,10 +237,16 @@ fn reductions_and_scans() {
                     ),
                 );
             }
-            for (i, op) in ["reduce_all", "inclusive_scan", "exclusive_scan"].iter().enumerate() {
+            for (i, op) in ["reduce_all", "inclusive_scan", "exclusive_scan"]
+                .iter()
+                .enumerate()
+            {
                 let kinds = kinds(element);
                 let kind = kinds[(i + wave as usize) % kinds.len()];
-                run(kind, format!("%r = qd.simt.block.{op} {kind} %x : {element}"));
+                run(
+                    kind,
+                    format!("%r = qd.simt.block.{op} {kind} %x : {element}"),
+                );
             }
         }
     }
@@ -230,7 +265,10 @@ fn combiner_regions_keep_the_order() {
     let mut cases = 0;
     for wave in WAVES {
         let ops = ["reduce_all", "inclusive_scan", "exclusive_scan"];
-        for op in ops.iter().flat_map(|op| [op.to_string(), format!("block.{op}")]) {
+        for op in ops
+            .iter()
+            .flat_map(|op| [op.to_string(), format!("block.{op}")])
+        {
             check(
                 ["i32", "i32", "i32"],
                 wave,
@@ -249,10 +287,19 @@ fn combiner_regions_keep_the_order() {
 fn bitonic_sort() {
     let mut cases = 0;
     for wave in WAVES {
-        for (key, value) in [("i32", "i32"), ("f32", "i64"), ("i64", "f64"), ("f64", "i32")] {
+        for (key, value) in [
+            ("i32", "i32"),
+            ("f32", "i64"),
+            ("i64", "f64"),
+            ("f64", "i32"),
+        ] {
             for tile in tiles(wave) {
                 for (shown, element) in [("%k", key), ("%v", value)] {
-                    let name = if shown == "%k" { ("%r", "%v") } else { ("%k", "%r") };
+                    let name = if shown == "%k" {
+                        ("%r", "%v")
+                    } else {
+                        ("%k", "%r")
+                    };
                     check(
                         [key, value, element],
                         wave,

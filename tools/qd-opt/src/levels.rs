@@ -25,7 +25,9 @@ pub fn split(arguments: impl Iterator<Item = String>) -> Result<(Vec<String>, Ow
     let mut own = Own::default();
     let (mut level, mut target) = (None, None);
     for argument in arguments {
-        let plain = argument.strip_prefix("--").or_else(|| argument.strip_prefix('-'));
+        let plain = argument
+            .strip_prefix("--")
+            .or_else(|| argument.strip_prefix('-'));
         match plain.and_then(|a| a.split_once('=')) {
             Some(("to", value)) => level = Some(value.to_string()),
             Some(("target", value)) => target = Some(value.to_string()),

@@ -22,11 +22,17 @@ pub fn init(trace: Option<&Path>) -> Guard {
     });
     let (chrome, guard) = match trace {
         Some(path) => {
-            let (layer, guard) = ChromeLayerBuilder::new().file(path).include_args(true).build();
+            let (layer, guard) = ChromeLayerBuilder::new()
+                .file(path)
+                .include_args(true)
+                .build();
             (Some(layer), Some(guard))
         }
         None => (None, None),
     };
-    tracing_subscriber::registry().with(text).with(chrome).init();
+    tracing_subscriber::registry()
+        .with(text)
+        .with(chrome)
+        .init();
     Guard { _chrome: guard }
 }
