@@ -40,9 +40,6 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    qd_passes::register();
-    qd_lowering::register();
-    qd_dialects::melior::utility::register_all_passes();
     let wanted = |name: &str| {
         arguments
             .only

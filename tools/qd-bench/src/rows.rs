@@ -1,8 +1,8 @@
 //! The rows of the cpu target.
 
 use crate::{measure, peers};
-use anyhow::{Context, ensure};
-use qd_runtime::{Argument, Buffer, Loaded, Options};
+use anyhow::ensure;
+use qd_frontend::{Argument, Buffer, Program};
 use rdst::RadixSort;
 use std::time::Duration;
 
@@ -42,20 +42,15 @@ pub const ROWS: &[Row] = &[
     },
 ];
 
-/// Compiles a kernel `@main` and makes it ready to run.
-fn load(source: &str) -> anyhow::Result<Box<dyn Loaded>> {
-    let context = qd_dialects::context();
-    let mut module = qd_dialects::melior::ir::Module::parse(&context, source)
-        .context("the benchmark's kernel does not parse")?;
-    let artifact = qd_lowering::compile(&mut module, "cpu")?;
-    Ok(qd_runtime::driver("cpu")?.load(&artifact)?)
+fn load(source: &str) -> anyhow::Result<Program> {
+    Ok(Program::compile(source, "cpu")?)
 }
 
-fn timed(loaded: &dyn Loaded, arguments: &mut [Argument]) -> anyhow::Result<Duration> {
-    Ok(loaded.run("main", arguments, &Options::default())?.total)
+fn timed(program: &Program, arguments: &mut [Argument]) -> anyhow::Result<Duration> {
+    Ok(program.run("main", arguments)?.total)
 }
 
-fn buffer<T: qd_runtime::Element>(values: &[T]) -> anyhow::Result<Argument> {
+fn buffer<T: qd_frontend::Element>(values: &[T]) -> anyhow::Result<Argument> {
     Ok(Argument::Buffer(Buffer::from_slice(values)?))
 }
 
@@ -69,7 +64,7 @@ fn count(n: usize) -> anyhow::Result<Argument> {
     Ok(Argument::Buffer(buffer))
 }
 
-fn values<T: qd_runtime::Element>(argument: &Argument) -> &[T] {
+fn values<T: qd_frontend::Element>(argument: &Argument) -> &[T] {
     argument.as_buffer().expect("a buffer").as_slice()
 }
 
@@ -116,7 +111,7 @@ fn reduce_f32(row: &Row, log2: u32, repeats: u32, bandwidth: f64) -> anyhow::Res
         empty(qd_artifact::Dtype::I32, scratch(n))?,
         count(n)?,
     ];
-    timed(&*loaded, &mut arguments)?;
+    timed(&loaded, &mut arguments)?;
     let (ours, peer) = (values::<f32>(&arguments[1])[0], peers::sum_f32(&input));
     ensure!(
         (ours - peer).abs() <= peer.abs() * 1e-4,
@@ -125,7 +120,7 @@ fn reduce_f32(row: &Row, log2: u32, repeats: u32, bandwidth: f64) -> anyhow::Res
     let (a, b) = measure::in_turn(
         repeats,
         || {},
-        || timed(&*loaded, &mut arguments),
+        || timed(&loaded, &mut arguments),
         || {
             measure::time(|| {
                 std::hint::black_box(peers::sum_f32(&input));
@@ -153,7 +148,7 @@ fn reduce_u32(row: &Row, log2: u32, repeats: u32, bandwidth: f64) -> anyhow::Res
         empty(qd_artifact::Dtype::I32, scratch(n))?,
         count(n)?,
     ];
-    timed(&*loaded, &mut arguments)?;
+    timed(&loaded, &mut arguments)?;
     let (ours, peer) = (
         values::<i32>(&arguments[1])[0] as u32,
         peers::sum_u32(&input),
@@ -162,7 +157,7 @@ fn reduce_u32(row: &Row, log2: u32, repeats: u32, bandwidth: f64) -> anyhow::Res
     let (a, b) = measure::in_turn(
         repeats,
         || {},
-        || timed(&*loaded, &mut arguments),
+        || timed(&loaded, &mut arguments),
         || {
             measure::time(|| {
                 std::hint::black_box(peers::sum_u32(&input));
@@ -196,7 +191,7 @@ fn scan_u32(row: &Row, log2: u32, repeats: u32, bandwidth: f64) -> anyhow::Resul
         count(n)?,
     ];
     let mut output = vec![0; n];
-    timed(&*loaded, &mut arguments)?;
+    timed(&loaded, &mut arguments)?;
     peers::scan_u32(&input, &mut output);
     ensure!(
         values::<i32>(&arguments[1])
@@ -208,7 +203,7 @@ fn scan_u32(row: &Row, log2: u32, repeats: u32, bandwidth: f64) -> anyhow::Resul
     let (a, b) = measure::in_turn(
         repeats,
         || {},
-        || timed(&*loaded, &mut arguments),
+        || timed(&loaded, &mut arguments),
         || measure::time(|| peers::scan_u32(&input, &mut output)),
     )?;
     measure::print(
@@ -243,7 +238,7 @@ fn select_u32(row: &Row, log2: u32, repeats: u32, bandwidth: f64) -> anyhow::Res
         count(n)?,
     ];
     let mut output = vec![0; n];
-    timed(&*loaded, &mut arguments)?;
+    timed(&loaded, &mut arguments)?;
     let total = peers::select_u32(&input, &flags, &mut output);
     ensure!(
         values::<i32>(&arguments[3])[0] as usize == total,
@@ -259,7 +254,7 @@ fn select_u32(row: &Row, log2: u32, repeats: u32, bandwidth: f64) -> anyhow::Res
     let (a, b) = measure::in_turn(
         repeats,
         || {},
-        || timed(&*loaded, &mut arguments),
+        || timed(&loaded, &mut arguments),
         || {
             measure::time(|| {
                 std::hint::black_box(peers::select_u32(&input, &flags, &mut output));
@@ -319,7 +314,7 @@ fn sort(
         empty(qd_artifact::Dtype::I32, scratch(n))?,
         count(n)?,
     ]);
-    timed(&*loaded, &mut *arguments.borrow_mut())?;
+    timed(&loaded, &mut *arguments.borrow_mut())?;
     ensure!(
         values::<u32>(&arguments.borrow()[0]) == sorted,
         "the keys are not sorted"
@@ -333,7 +328,7 @@ fn sort(
                 buffer.as_mut_slice().copy_from_slice(&input);
             }
         },
-        || timed(&*loaded, &mut *arguments.borrow_mut()),
+        || timed(&loaded, &mut *arguments.borrow_mut()),
         || measure::time(|| peer(&mut keys.borrow_mut())),
     )?;
     // Four passes and a histogram read before each.
