@@ -1,12 +1,13 @@
 //! Kernels run by the reference interpreter.
 
+use crate::Failure;
 use melior::ir::{Module, ValueLike};
 use qd_artifact::{ArgumentKind, Dtype, Kernel};
 use qd_dialects::{
     attributes,
     ir::{self, OpExt, Value, arguments, operations},
 };
-use qd_interp::{Element, Options, Schedule};
+use qd_interp::{Element, Fault, Options, Schedule};
 use qd_runtime::{Argument, Buffer};
 
 /// Reads `in-order` or `random:SEED`.
@@ -33,7 +34,7 @@ pub fn run(
     given: &mut [Argument],
     mentioned: &[bool],
     options: &Options,
-) -> Result<String, String> {
+) -> Result<String, Failure> {
     let elements = elements(module, kernel);
     let mut converted: Vec<qd_interp::Argument> = (0..given.len())
         .map(|i| match &given[i] {
@@ -46,7 +47,7 @@ pub fn run(
         })
         .collect();
     let report = qd_interp::interpret(module, &kernel.name, &mut converted, options)
-        .map_err(|fault| fault.to_string())?;
+        .map_err(|fault| said(&fault))?;
     for (argument, result) in given.iter_mut().zip(converted) {
         if let (Argument::Buffer(buffer), qd_interp::Argument::Buffer(result)) = (argument, result)
         {
@@ -57,6 +58,17 @@ pub fn run(
         "{} phases, {} blocks, {} operations",
         report.phases, report.blocks, report.operations
     ))
+}
+
+/// A fault, worded as MLIR words errors.
+fn said(fault: &Fault) -> Failure {
+    let text = fault.to_string();
+    match text.strip_prefix(&format!("{}: ", fault.location)) {
+        Some(what) if !fault.location.is_empty() => {
+            Failure::Located(format!("{}: error: {what}", fault.location))
+        }
+        _ => Failure::Message(text.trim_start_matches(": ").to_string()),
+    }
 }
 
 /// The element types of a kernel's arguments. Reflection says `i64` for what

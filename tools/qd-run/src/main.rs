@@ -21,6 +21,8 @@ enum Failure {
     Said,
     /// To be said.
     Message(String),
+    /// To be said, and begins with a place.
+    Located(String),
 }
 
 impl From<String> for Failure {
@@ -43,6 +45,10 @@ fn main() -> ExitCode {
         Err(Failure::Said) => ExitCode::FAILURE,
         Err(Failure::Message(message)) => {
             eprintln!("qd-run: {message}");
+            ExitCode::FAILURE
+        }
+        Err(Failure::Located(message)) => {
+            eprintln!("{message}");
             ExitCode::FAILURE
         }
     }

@@ -47,6 +47,22 @@
 //      INTERPRETED: interpreted in {{.*}}: 1 phases, {{.*}} operations
 // INTERPRETED-NEXT: out = [0, 2, 4, 6, 0]
 
+// What is undefined is reported with its place, not computed: here b ends before a does.
+// RUN: not qd-run %S/Inputs/add.mlir --interpret --arg a=iota[5] --arg b=iota[3] --arg 'out=zeros[5]' --arg n=5 2>&1 | FileCheck %s --check-prefix=FAULT
+// FAULT: {{^}}{{.*}}add.mlir:8:10: error: 'memref.load' {{.*}}
+
+// A buffer that was not mentioned holds nothing to the interpreter.
+// RUN: qd-run %S/Inputs/select.mlir --entry=select --interpret --arg 'points=iota[4, 3]' --arg 'flags=[1, 0, 0, 1]' --arg n=4 \
+// RUN:   --print 'kept[:num]' -q | FileCheck %s --check-prefix=KEPT --match-full-lines
+// KEPT: kept[:num] = {{\[}}[0, 1, 2], [9, 10, 11]]
+
+// Text, bytecode and standard input are the same.
+// RUN: qd-opt %S/Inputs/add.mlir --emit-bytecode -o %t.mlirbc
+// RUN: qd-run %t.mlirbc --arg a=[1] --arg b=[2] --arg out=[0] --arg n=1 --print out | FileCheck %s --check-prefix=BYTECODE
+// RUN: qd-run - --arg a=[1] --arg b=[2] --arg out=[0] --arg n=1 --print out < %t.mlirbc | FileCheck %s --check-prefix=BYTECODE
+// RUN: cat %S/Inputs/add.mlir | qd-run - --interpret --arg a=[1] --arg b=[2] --arg out=[0] --arg n=1 --print out | FileCheck %s --check-prefix=BYTECODE
+// BYTECODE: out = [3]
+
 // Every run of several starts from the same data.
 // RUN: qd-run %S/Inputs/select.mlir --entry=scale --arg by=3 --arg a=[1,2] --repeat=5 --print a | FileCheck %s --check-prefix=REPEAT
 // REPEAT: ran in {{.*}} (median of 5): 1 launch
