@@ -341,7 +341,7 @@ impl<'c> Uniformity<'c> {
         let shapes = std::array::from_fn(|s| {
             if step.shapes[s].is_uniform() {
                 // `lower + k · step`: aligned as both are.
-                lower.shapes[s].add(step.shapes[s])
+                lower.shapes[s].plus(step.shapes[s])
             } else {
                 Shape::Varying
             }

@@ -93,7 +93,7 @@ impl Shape {
     }
 
     /// `self + other`.
-    pub fn add(self, other: Self) -> Self {
+    pub fn plus(self, other: Self) -> Self {
         match (self, other) {
             (Uniform { align: a }, Uniform { align: b }) => Uniform { align: a.min(b) },
             (
@@ -131,7 +131,7 @@ impl Shape {
     }
 
     /// `self − other`.
-    pub fn sub(self, other: Self) -> Self {
+    pub fn minus(self, other: Self) -> Self {
         match (self, other) {
             // Equal strides cancel: what is left are the bases.
             (
@@ -144,7 +144,7 @@ impl Shape {
                     align: b,
                 },
             ) if s == t => Uniform { align: a.min(b) },
-            (_, Uniform { .. }) => self.add(other),
+            (_, Uniform { .. }) => self.plus(other),
             _ => Varying,
         }
     }
@@ -315,6 +315,9 @@ impl Shape {
 mod tests {
     use super::*;
 
+    /// What an operation does to each value.
+    type Rule = Box<dyn Fn(i64) -> i64>;
+
     /// Holds a rule against all bases and ranks of small groups.
     fn holds(shape: Shape, group: u32, values: impl Fn(i64, i64) -> i64, bases: &[i64]) {
         for &base in bases {
@@ -352,8 +355,8 @@ mod tests {
                         let k = Shape::constant(c);
                         let next = Some(Shape::constant(c + 1));
                         let g = Some(group);
-                        let rules: [(Shape, Box<dyn Fn(i64) -> i64>); 8] = [
-                            (v.add(k), Box::new(move |x| x + c)),
+                        let rules: [(Shape, Rule); 8] = [
+                            (v.plus(k), Box::new(move |x| x + c)),
                             (v.mul(k, Some(c)), Box::new(move |x| x * c)),
                             (v.div(k, Some(c), g), Box::new(move |x| x / c)),
                             (v.rem(k, g), Box::new(move |x| x % c)),
@@ -389,9 +392,9 @@ mod tests {
             log2_stride: 0,
             align: 5,
         };
-        assert_eq!(thread.sub(lane), Uniform { align: 5 });
+        assert_eq!(thread.minus(lane), Uniform { align: 5 });
         assert_eq!(
-            thread.add(lane),
+            thread.plus(lane),
             Strided {
                 log2_stride: 1,
                 align: 5

@@ -296,8 +296,8 @@ impl<'c> Uniformity<'c> {
         let group = self.group(SCOPES[s]);
         let shift = right.filter(|k| (0..31).contains(k));
         Some(match name {
-            "arith.addi" => x.add(y),
-            "arith.subi" => x.sub(y),
+            "arith.addi" => x.plus(y),
+            "arith.subi" => x.minus(y),
             "arith.muli" if x.is_uniform() => y.mul(x, left),
             "arith.muli" => x.mul(y, right),
             "arith.shli" => match shift {
