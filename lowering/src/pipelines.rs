@@ -1,6 +1,9 @@
 //! The rungs between phases and targets, each a readable list of passes.
 
-use crate::{emit, targets::Target};
+use crate::{
+    emit,
+    targets::{Cores, Target},
+};
 use qd_dialects::{
     options,
     pass::{self, Pipeline},
@@ -38,11 +41,13 @@ impl Pipeline for ToPlan {
         };
         Ok([
             &format!("qd-to-grid{{target={}}}", options.target),
+            "qd-verify-level{level=grid}",
             "qd-expand-for-each",
             &format!("qd-verify-convergence{{wave={wave}}}"),
             "canonicalize",
             "cse",
             "qd-plan-launches",
+            "qd-verify-level{level=plan}",
         ]
         .join(","))
     }
@@ -63,6 +68,11 @@ impl Pipeline for ToTiled {
             &format!("qd-tile{{wave={}}}", wave(&target)),
             "canonicalize",
             "cse",
+            "qd-merge-collectives",
+            &format!("qd-expand-collectives{{keep={}}}", keep(&target)),
+            "canonicalize",
+            "cse",
+            "qd-verify-level{level=tiled}",
         ]
         .join(","))
     }
@@ -93,5 +103,14 @@ fn wave(target: &Target) -> u32 {
         Some(wave) => wave,
         None if waves.contains(&32) => 32,
         None => waves.iter().copied().max().unwrap_or(32),
+    }
+}
+
+/// The collectives a target has. Where a thread is an iteration of a loop, each
+/// of them is a loop as well; elsewhere there are shuffles and ballots.
+fn keep(target: &Target) -> &'static str {
+    match target.capabilities.cores {
+        Cores::Few => "all",
+        Cores::Many => "",
     }
 }

@@ -98,6 +98,11 @@ const EXPANSIONS: &[(&str, Expansion)] = &[
     ("qd.math.fns", math::fns),
 ];
 
+/// Whether there is an expansion of an op of this full name.
+pub fn is_expandable(name: &str) -> bool {
+    EXPANSIONS.iter().any(|(op, _)| *op == name)
+}
+
 impl Pass for ExpandCollectives {
     type Options = ExpandCollectivesOptions;
     const NAME: &'static str = "qd-expand-collectives";

@@ -6,6 +6,7 @@ pub mod collective;
 pub mod expand_collectives;
 pub mod expand_for_each;
 pub mod fuse_phases;
+pub mod merge_collectives;
 pub mod outline_phases;
 pub mod plan;
 pub mod plan_launches;
@@ -13,6 +14,7 @@ pub mod share_bodies;
 pub mod tile;
 pub mod uniformity;
 pub mod verify_convergence;
+pub mod verify_level;
 
 use qd_dialects::pass;
 
@@ -21,9 +23,11 @@ pub fn register() {
     pass::register::<expand_collectives::ExpandCollectives>();
     pass::register::<expand_for_each::ExpandForEach>();
     pass::register::<fuse_phases::FusePhases>();
+    pass::register::<merge_collectives::MergeCollectives>();
     pass::register::<outline_phases::OutlinePhases>();
     pass::register::<plan_launches::PlanLaunches>();
     pass::register::<share_bodies::ShareBodies>();
     pass::register::<tile::Tile>();
     pass::register::<verify_convergence::VerifyConvergence>();
+    pass::register::<verify_level::VerifyLevel>();
 }

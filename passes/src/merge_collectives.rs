@@ -1,0 +1,135 @@
+//! `qd-merge-collectives`: equal collectives of one block are computed once.
+//!
+//! Upstream's CSE leaves collectives alone: they read who takes part. In one
+//! block of a region the same threads take part in all, so a collective with the
+//! same operands, attributes and combiner as an earlier one has the same
+//! results. Only what depends on its operands alone is merged: moves, votes,
+//! masks, reductions, scans and sorts.
+//!
+//! Limits: never across regions, where other threads take part, and not past an
+//! op with regions that holds a barrier of its own; barriers and `radix_rank`,
+//! which access memory, are never merged. A barrier in between does not matter
+//! to values that are already there, but keeps them alive across it, so nothing
+//! is merged past one either.
+//!
+//! Before:
+//! ```mlir
+//! %a = qd.simt.reduce_all add %v : i32
+//! %b = qd.simt.reduce_all add %v : i32
+//! USE(%a, %b)
+//! ```
+//! After:
+//! ```mlir
+//! %a = qd.simt.reduce_all add %v : i32
+//! USE(%a, %a)
+//! ```
+
+use crate::collective;
+use qd_dialects::{
+    diagnostic::Result,
+    ir::{Block, Key, Op, OpExt, ValueExt, arguments, operations},
+    melior::ir::{BlockLike, operation::OperationLike},
+    pass::{NoOptions, Pass},
+};
+use std::{collections::HashMap, fmt::Write};
+
+/// The pass.
+pub struct MergeCollectives;
+
+impl Pass for MergeCollectives {
+    type Options = NoOptions;
+    const NAME: &'static str = "qd-merge-collectives";
+    const SUMMARY: &'static str = "Compute equal collectives of one block once";
+
+    fn run<'c>(module: Op<'c>, _: &NoOptions) -> Result<'c> {
+        merge_in(module);
+        Ok(())
+    }
+}
+
+fn merge_in(op: Op) {
+    for region in 0..op.region_count() {
+        let mut block = op.region_block(region);
+        while let Some(current) = block {
+            merge_block(current);
+            block = current.next_in_region();
+        }
+    }
+}
+
+fn merge_block(block: Block) {
+    let mut known: HashMap<String, Op> = HashMap::new();
+    for op in operations(block) {
+        if is_barrier(op) {
+            known.clear();
+        }
+        if !is_mergeable(op) {
+            merge_in(op);
+            continue;
+        }
+        match known.get(&signature(op)) {
+            Some(earlier) => op.replace_with(&earlier.result_values()),
+            None => _ = known.insert(signature(op), op),
+        }
+    }
+}
+
+fn is_mergeable(op: Op) -> bool {
+    collective::scope_of(op.full_name()).is_some()
+        && op.result_count() > 0
+        && !op.is("qd.simt.block.radix_rank")
+}
+
+/// Whether an op is, or holds, something that threads wait at.
+fn is_barrier(op: Op) -> bool {
+    let waits = |op: &Op| {
+        let name = op.full_name();
+        matches!(
+            name,
+            "qd.simt.sync" | "qd.simt.block.sync" | "qd.simt.block.radix_rank"
+        ) || name == "func.call"
+    };
+    op.walk_all().iter().any(waits)
+}
+
+/// The op in words: equal for equal ops on equal operands.
+fn signature(op: Op) -> String {
+    let mut text = String::new();
+    let mut numbers = HashMap::new();
+    describe(op, &mut numbers, &mut text);
+    text
+}
+
+fn describe(op: Op, numbers: &mut HashMap<Key, usize>, text: &mut String) {
+    let _ = write!(text, "{}(", op.full_name());
+    for operand in op.operand_values() {
+        match numbers.get(&operand.key()) {
+            // Inside a combiner, by place; outside, by identity.
+            Some(number) => _ = write!(text, "#{number},"),
+            None => _ = write!(text, "{:?},", operand.key()),
+        }
+    }
+    for (name, value) in op.attributes() {
+        let _ = write!(text, "{:?}={value},", name.as_string_ref().as_str());
+    }
+    for region in 0..op.region_count() {
+        let mut block = op.region_block(region);
+        while let Some(current) = block {
+            text.push('{');
+            for argument in arguments(current) {
+                let next = numbers.len();
+                numbers.insert(argument.key(), next);
+            }
+            for inner in operations(current) {
+                describe(inner, numbers, text);
+                for result in inner.result_values() {
+                    let next = numbers.len();
+                    numbers.insert(result.key(), next);
+                }
+            }
+            text.push('}');
+            block = current.next_in_region();
+        }
+    }
+    text.push(')');
+}

@@ -1,0 +1,149 @@
+//! `qd-verify-level`: nothing is left that a rung of the ladder has lowered.
+//!
+//! One check at each border between stages, with the pass that should have
+//! removed what it finds:
+//!
+//! | level | what may not be there any more |
+//! |---|---|
+//! | `grid` | `qd.algo.*` |
+//! | `plan` | and `qd.grid.phase`, `qd.grid.for_each` |
+//! | `tiled` | and wave-polymorphic ops, collectives without a tile, a module without `qd.wave` |
+//!
+//! With `expanded=true`, `tiled` also rejects the collectives that
+//! `qd-expand-collectives` expands where its `keep` names none.
+//!
+//! Limits: it looks at ops, not at what they compute; verifiers of the ops
+//! themselves run after every pass anyway.
+//!
+//! Rejected at level `plan`:
+//! ```mlir
+//! qd.grid.phase blocks(%g) threads(256) { ... }
+//! // error: 'qd.grid.phase' op does not belong at level 'plan': 'qd-plan-launches' removes it
+//! ```
+
+use crate::{expand_collectives, tile};
+use qd_dialects::{
+    attributes,
+    diagnostic::{Diagnostic, Result},
+    ir::{Op, OpExt},
+    options,
+    pass::Pass,
+};
+use std::{fmt, str::FromStr};
+
+/// A rung of the ladder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Phases.
+    Grid,
+    /// Launches of outlined bodies.
+    Plan,
+    /// For one subgroup size.
+    Tiled,
+}
+
+const LEVELS: [(Level, &str); 3] = [
+    (Level::Grid, "grid"),
+    (Level::Plan, "plan"),
+    (Level::Tiled, "tiled"),
+];
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let name = LEVELS.iter().find(|(level, _)| level == self);
+        f.write_str(name.map_or("", |(_, name)| name))
+    }
+}
+
+impl FromStr for Level {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let found = LEVELS.iter().find(|(_, name)| *name == text);
+        found
+            .map(|(level, _)| *level)
+            .ok_or_else(|| "expected grid, plan or tiled".into())
+    }
+}
+
+options! {
+    /// Options of `qd-verify-level`.
+    pub struct VerifyLevelOptions {
+        /// grid, plan or tiled
+        level: Level = Level::Grid,
+        /// whether collectives are to be expanded as well, at level tiled
+        expanded: bool = false,
+    }
+}
+
+/// The pass.
+pub struct VerifyLevel;
+
+impl Pass for VerifyLevel {
+    type Options = VerifyLevelOptions;
+    const NAME: &'static str = "qd-verify-level";
+    const SUMMARY: &'static str = "Check that nothing is left of what a level has lowered";
+
+    fn run<'c>(module: Op<'c>, options: &VerifyLevelOptions) -> Result<'c> {
+        let level = options.level;
+        if level >= Level::Tiled && module.attr("qd.wave").is_none() {
+            return Err(Diagnostic::at(
+                module,
+                format!("has no 'qd.wave' at level '{level}': 'qd-tile' sets it"),
+            ));
+        }
+        let mut errors: Vec<_> = module
+            .nested()
+            .into_iter()
+            .filter_map(|op| {
+                let pass = remover(op, level, options.expanded)?;
+                let message = format!("does not belong at level '{level}': '{pass}' removes it");
+                Some(Diagnostic::at(op, message))
+            })
+            .collect();
+        let last = errors.pop();
+        errors.into_iter().for_each(Diagnostic::emit);
+        last.map_or(Ok(()), Err)
+    }
+}
+
+/// The pass that should have removed an op before a level.
+fn remover(op: Op, level: Level, expanded: bool) -> Option<&'static str> {
+    let name = op.full_name();
+    match name {
+        // Sizing ops are host arithmetic, and fold.
+        "qd.algo.scratch_slots" => None,
+        _ if name.starts_with("qd.algo.") => Some("qd-expand-algorithms"),
+        "qd.grid.for_each" if level >= Level::Plan => Some("qd-expand-for-each"),
+        "qd.grid.phase" if level >= Level::Plan => Some("qd-plan-launches"),
+        "qd.simt.subgroup_size" | "qd.simt.log2_subgroup_size" if level >= Level::Tiled => {
+            Some("qd-tile")
+        }
+        "qd.simt.num_subgroups" | "qd.simt.block.dim"
+            if level >= Level::Tiled && is_in_body(op) =>
+        {
+            Some("qd-tile")
+        }
+        _ if expanded && level >= Level::Tiled && expand_collectives::is_expandable(name) => {
+            Some("qd-expand-collectives")
+        }
+        _ if level >= Level::Tiled
+            && tile::TILEABLE.contains(&name)
+            && op.attr("tile").and_then(attributes::int).is_none() =>
+        {
+            Some("qd-tile")
+        }
+        _ => None,
+    }
+}
+
+fn is_in_body(op: Op) -> bool {
+    let mut around = op.parent();
+    while let Some(body) = around {
+        if tile::threads_of(body).is_some() {
+            return true;
+        }
+        around = body.parent();
+    }
+    false
+}
