@@ -3,8 +3,8 @@
 //!
 //! For few cores: a chunk is long enough to pay for handing it to a core, and
 //! there are at most as many as a block has threads, so that one block combines
-//! what all of them come to. Threads stay next to each other in memory, which is
-//! what vectorises.
+//! what all of them come to. Where threads work side by side, their elements lie
+//! side by side: the loop over threads vectorises.
 //!
 //! A chunk has at least 65,536 elements, so that what the chunks come to takes
 //! no more scratch than what the tiles of a staircase do.
@@ -16,8 +16,6 @@ use qd_dialects::builder::{Builder, Combiner, V, Values};
 const LEAST: i64 = 1 << 16;
 /// Chunks, at most.
 const MOST: i64 = BLOCK;
-/// Tiles that a commutative reduction takes at a time.
-const UNROLLED: i64 = 4;
 
 /// Whether an input of this depth's capacity is always a single chunk.
 pub(super) fn is_one(depth: u32) -> bool {
@@ -73,71 +71,49 @@ impl<'b, 'c> Chunk<'b, 'c> {
         self.end.eq(self.count)
     }
 
-    /// Goes through the chunk tile by tile. `body` has this thread's element,
-    /// whether there is one, and what is carried along; collectives are legal in
-    /// it. It is built twice: for whole tiles, where every thread has an element
-    /// and the predicate is constant, and for the rest.
-    pub fn for_tiles<T: Values<'b, 'c> + Clone>(
-        &self,
-        carried: T,
-        body: impl Fn(V<'b, 'c>, V<'b, 'c>, T) -> T,
-    ) -> T {
-        let whole = self.start + (self.end - self.start) / BLOCK * BLOCK;
-        self.for_tiles_to(self.start, whole, carried, &body)
-    }
-
-    fn for_tiles_to<T: Values<'b, 'c> + Clone>(
-        &self,
-        from: V<'b, 'c>,
-        whole: V<'b, 'c>,
-        carried: T,
-        body: &dyn Fn(V<'b, 'c>, V<'b, 'c>, T) -> T,
-    ) -> T {
-        let b = self.b;
-        let t = b.thread_id();
-        let carried = b.for_(from, whole, b.index(BLOCK), carried, |tile, carried| {
-            body(tile + t, b.bool(true), carried)
-        });
-        let rest = carried.clone();
-        b.if_else(
-            whole.lt(self.end),
-            || body(whole + t, (whole + t).lt(self.end), rest),
-            || carried,
-        )
-    }
-
-    /// Combines the chunk's elements, to thread 0.
+    /// Goes through the chunk element by element, in order, in thread 0 alone,
+    /// with what is carried along; `done` has it at the end.
     ///
-    /// If the combiner commutes, each thread combines those a tile apart from
-    /// each other, and the threads' results are combined at the end; otherwise
-    /// the tiles are combined one by one.
+    /// What each element needs of the one before is a chain that no number of
+    /// threads shortens where they take turns on one core anyway.
+    pub fn in_order<T: Values<'b, 'c>>(
+        &self,
+        initial: impl FnOnce() -> T,
+        each: impl FnOnce(V<'b, 'c>, T) -> T,
+        done: impl FnOnce(T),
+    ) {
+        let b = self.b;
+        b.if_(b.thread_id().eq(0), || {
+            let step = b.index(1);
+            done(b.for_(self.start, self.end, step, initial(), each));
+        });
+    }
+
+    /// Combines the chunk's elements; thread 0 has the result.
+    ///
+    /// If the combiner commutes, each thread combines elements that are a tile
+    /// apart, and the threads' results are combined at the end.
     pub fn reduce(
         &self,
         combiner: &Combiner<'c>,
         load: &dyn Fn(V<'b, 'c>) -> Vec<V<'b, 'c>>,
-    ) -> Vec<V<'b, 'c>> {
+        done: impl FnOnce(Vec<V<'b, 'c>>),
+    ) {
         let b = self.b;
         if !combiner.is_commutative() {
-            return self.for_tiles(combiner.identity(b), |i, exists, sum| {
-                let values = load_or_identity(b, combiner, exists, || load(i));
-                let tile = b.combine("block.reduce_all", combiner, values);
-                combiner.apply(b, &sum, &tile)
-            });
+            let add = |i, sum: Vec<_>| combiner.apply(b, &sum, &load(i));
+            return self.in_order(|| combiner.identity(b), add, done);
         }
-        let step = UNROLLED * BLOCK;
-        let several = self.start + (self.end - self.start) / step * step;
         let t = b.thread_id();
-        let (start, step) = (self.start, b.index(step));
-        let sums = b.for_(start, several, step, combiner.identity(b), |tile, sums| {
-            let values = (0..UNROLLED).map(|nth| load(tile + nth * BLOCK + t));
-            let four = values.reduce(|left, right| combiner.apply(b, &left, &right));
-            combiner.apply(b, &sums, &four.unwrap_or_default())
+        let whole = self.start + (self.end - self.start) / BLOCK * BLOCK;
+        let (step, identity) = (b.index(BLOCK), combiner.identity(b));
+        let sums = b.for_(self.start, whole, step, identity, |tile, sums| {
+            combiner.apply(b, &sums, &load(tile + t))
         });
-        let whole = several + (self.end - several) / BLOCK * BLOCK;
-        let sums = self.for_tiles_to(several, whole, sums, &|i, exists, sums: Vec<_>| {
-            let values = load_or_identity(b, combiner, exists, || load(i));
-            combiner.apply(b, &sums, &values)
-        });
-        b.combine("block.reduce", combiner, sums)
+        let i = whole + t;
+        let rest = load_or_identity(b, combiner, i.lt(self.end), || load(i));
+        let sums = combiner.apply(b, &sums, &rest);
+        let sum = b.combine("block.reduce", combiner, sums);
+        b.if_(t.eq(0), || done(sum));
     }
 }

@@ -4,8 +4,8 @@
 //! 2. One block combines what the chunks came to.
 //!
 //! Within a chunk each thread combines elements a tile apart, so that
-//! neighbours read next to each other and the loop over threads vectorises; a
-//! combiner that need not commute combines the tiles one by one instead.
+//! neighbours read next to each other and the loop over threads vectorises. With
+//! a combiner that need not commute one thread goes through the chunk in order.
 //!
 //! Deviations from the staircase: the tree is that of the chunks and threads,
 //! fixed by the count alone.
@@ -52,10 +52,8 @@ fn chunk<'b, 'c>(
 fn reduce_chunk<'b, 'c>(b: &'b Builder<'c>, reduce: &Reduce<'b, 'c>) {
     let (chunk, levels, partials) = chunk(b, reduce);
     b.if_(chunk.any(true), || {
-        let sum = chunk.reduce(&reduce.combiner, &|i| {
-            reduce.inputs.iter().map(|input| input.at(i)).collect()
-        });
-        b.if_(b.thread_id().eq(0), || {
+        let load = |i| reduce.inputs.iter().map(|input| input.at(i)).collect();
+        chunk.reduce(&reduce.combiner, &load, |sum| {
             b.either(
                 chunk.number.gt(1),
                 || partials.store(&levels, 1, b.block_id(), &sum),

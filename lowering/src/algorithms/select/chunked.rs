@@ -2,12 +2,12 @@
 //!
 //! 1. *Count*: each block counts its chunk's flags.
 //! 2. *Move*: each block adds up the counts of the chunks before its own, and
-//!    goes through its chunk tile by tile: the selected elements of a tile are
-//!    packed in shared memory, and go out from there side by side.
+//!    goes through its chunk in order, a tile at a time: the selected elements
+//!    of a tile are packed in shared memory, and go out from there together.
 //!
-//! Packing has no branch on the flag, which could not be predicted: an element
-//! that is not selected goes to a place of its own behind the others. Rows do
-//! not go through shared memory.
+//! One thread of a block does the going. Packing has no branch on the flag,
+//! which could not be predicted: every element is stored, and only a selected
+//! one advances the place for the next. Rows go straight to the output.
 //!
 //! Papers: Harris, Sengupta & Owens, GPU Gems 3, ch. 39, for reduce, then scan;
 //! Billeter, Olsson & Assarsson, Efficient Stream Compaction on Wide SIMD
@@ -18,7 +18,7 @@
 use super::Compact;
 use crate::algorithms::{
     chunks::{self, Chunk},
-    levels::{BLOCK, capacity, load_or_identity},
+    levels::{BLOCK, capacity},
 };
 use qd_dialects::{
     attributes::Kind,
@@ -64,8 +64,7 @@ impl<'b, 'c> Select<'b, 'c> {
         let b = self.b;
         let chunk = self.chunk();
         b.if_(chunk.any(false) & chunk.number.gt(1), || {
-            let flags = chunk.reduce(&self.add, &|i| vec![self.op.flags.at(i)]);
-            b.if_(b.thread_id().eq(0), || {
+            chunk.reduce(&self.add, &|i| vec![self.op.flags.at(i)], |flags| {
                 self.op.scratch.set(b.block_id(), flags[0]);
             });
         });
@@ -74,66 +73,68 @@ impl<'b, 'c> Select<'b, 'c> {
     /// How many are selected in the chunks before this block's.
     fn before(&self) -> V<'b, 'c> {
         let b = self.b;
-        if self.one {
-            return b.i32(0);
-        }
-        let t = b.thread_id();
-        let count = load_or_identity(b, &self.add, t.lt(b.block_id()), || {
-            vec![self.op.scratch.at(t)]
-        });
-        b.combine("block.reduce_all", &self.add, count)[0]
+        let none = [b.i32(0)];
+        let [before] = match self.one {
+            true => none,
+            false => b.for_(b.index(0), b.block_id(), b.index(1), none, |nth, [sum]| {
+                [sum + self.op.scratch.at(nth)]
+            }),
+        };
+        before.to_index()
     }
 
     /// Moves the selected elements of each chunk.
     fn move_selected(&self) {
         let b = self.b;
-        let Compact { input, output, .. } = self.op;
-        let packed = match input.row_length() {
-            None => Some(b.shared(input.element(), 2 * BLOCK)),
+        let packed = match self.op.input.row_length() {
+            None => Some(b.shared(self.op.input.element(), BLOCK)),
             Some(_) => None,
         };
-        let positions = b.shared(b.int_type(32), BLOCK);
         let chunk = self.chunk();
-        b.if_(chunk.any(true), || {
-            let total = chunk.for_tiles([self.before()], |i, exists, [before]| {
-                let flag = load_or_identity(b, &self.add, exists, || vec![self.op.flags.at(i)]);
-                let [position] = b.combine("block.exclusive_scan", &self.add, [flag[0]]);
-                positions.set(b.thread_id(), position + flag[0]);
-                if let Some(packed) = packed {
-                    self.pack(packed, i, exists, flag[0], position);
-                } else {
-                    b.if_(flag[0].ne(0), || {
-                        output.copy_element((before + position).to_index(), input, i);
-                    });
-                }
-                b.sync();
-                let selected = positions.at(b.index(BLOCK - 1));
-                if let Some(packed) = packed {
-                    let t = b.thread_id();
-                    b.if_(t.lt(selected.to_index()), || {
-                        output.set(before.to_index() + t, packed.at(t));
-                    });
-                }
-                b.sync();
-                [before + selected]
+        b.if_(chunk.any(true) & b.thread_id().eq(0), || {
+            let tile = b.index(BLOCK);
+            let [end] = b.for_(chunk.start, chunk.end, tile, [self.before()], |i, [to]| {
+                let tile_end = (i + BLOCK).min(chunk.end);
+                [match packed {
+                    Some(packed) => self.move_packed(packed, i, tile_end, to),
+                    None => self.move_rows(i, tile_end, to),
+                }]
             });
-            let one = chunk.is_last() & b.thread_id().eq(0);
-            b.if_(one, || self.op.num_out.set_first(total[0]));
+            b.if_(chunk.is_last(), || self.op.num_out.set_first(end.to_i32()));
         });
     }
 
-    /// Puts element `i` at its position in the tile, or out of the way.
-    fn pack(
+    /// Moves selected rows to `to` and behind; yields where they end.
+    fn move_rows(&self, from: V<'b, 'c>, end: V<'b, 'c>, to: V<'b, 'c>) -> V<'b, 'c> {
+        let b = self.b;
+        let [end] = b.for_(from, end, b.index(1), [to], |i, [to]| {
+            let flag = self.op.flags.at(i);
+            b.if_(flag.ne(0), || {
+                self.op.output.copy_element(to, self.op.input, i)
+            });
+            [to + flag.to_index()]
+        });
+        end
+    }
+
+    /// The same for scalars. One that is not selected is overwritten by the next.
+    fn move_packed(
         &self,
         packed: V<'b, 'c>,
-        i: V<'b, 'c>,
-        exists: V<'b, 'c>,
-        flag: V<'b, 'c>,
-        position: V<'b, 'c>,
-    ) {
-        let aside = self.b.thread_id() + BLOCK;
-        let place = flag.ne(0).select(position.to_index(), aside);
-        self.b
-            .if_(exists, || packed.set(place, self.op.input.at(i)));
+        from: V<'b, 'c>,
+        end: V<'b, 'c>,
+        to: V<'b, 'c>,
+    ) -> V<'b, 'c> {
+        let b = self.b;
+        let (zero, one) = (b.index(0), b.index(1));
+        let [selected] = b.for_(from, end, one, [zero], |i, [at]| {
+            packed.set(at, self.op.input.at(i));
+            [at + self.op.flags.at(i).to_index()]
+        });
+        b.for_(zero, selected, one, [], |i, none| {
+            self.op.output.set(to + i, packed.at(i));
+            none
+        });
+        to + selected
     }
 }

@@ -53,14 +53,12 @@ fn in_order<'b, 'c>(
     chunk: &Chunk<'b, 'c>,
     each: impl FnOnce(V<'b, 'c>, V<'b, 'c>, V<'b, 'c>),
 ) {
-    let b = pass.b;
-    b.if_(b.thread_id().eq(0), || {
-        b.for_(chunk.start, chunk.end, b.index(1), [], |i, none| {
-            let key = pass.key(i);
-            each(i, key, pass.digit_of(key).to_index());
-            none
-        });
-    });
+    let visit = |i, none| {
+        let key = pass.key(i);
+        each(i, key, pass.digit_of(key).to_index());
+        none
+    };
+    chunk.in_order(|| [], visit, |_| ());
 }
 
 fn histogram(pass: &Pass) {

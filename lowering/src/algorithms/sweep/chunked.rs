@@ -2,7 +2,7 @@
 //!
 //! 1. *Up*: each block reduces its chunk.
 //! 2. *Last*: each block combines what the chunks before its own came to, and
-//!    scans its chunk tile by tile, carrying the total along.
+//!    goes through its chunk in order, carrying the total along.
 //!
 //! Between them, if the total of all is needed before the last phase, one block
 //! combines what the chunks came to.
@@ -11,14 +11,14 @@
 //! with chunks as long as the work of a core: Merrill & Grimshaw, Parallel Scan
 //! for Stream Architectures (2009).
 //! Deviations: the scan of the chunks' sums is not a pass of its own: each block
-//! needs one element of it, of at most 256.
+//! needs one element of it, of at most 256. Within a chunk one thread works.
 //! Cost: reads the input twice. 2 phases, or 1 where the capacity is one chunk;
 //! and one more for a total before the last.
 
 use super::{Element, Sweep, Total};
 use crate::algorithms::{
     chunks::{self, Chunk},
-    levels::{BLOCK, Levels, load_or_identity},
+    levels::{BLOCK, Levels},
 };
 use qd_dialects::builder::V;
 
@@ -51,80 +51,65 @@ impl<'b, 'c> Sweep<'_, 'b, 'c> {
 
     /// Reduces the chunks.
     fn chunk_up(&self) {
-        let b = self.b;
         let (chunk, levels) = self.chunk();
-        b.if_(chunk.any(self.total.is_used()), || {
-            let sum = chunk.reduce(self.combiner, self.load);
-            b.if_(b.thread_id().eq(0), || {
+        self.b.if_(chunk.any(self.total.is_used()), || {
+            chunk.reduce(self.combiner, self.load, |sum| {
                 let several = chunk.number.gt(1);
-                let store = || (self.partials)().store(&levels, 1, b.block_id(), &sum);
+                let store = || (self.partials)().store(&levels, 1, self.b.block_id(), &sum);
                 match self.total {
-                    Total::Before(total) => b.either(several, store, || total(&sum)),
-                    _ => b.if_(several, store),
+                    Total::Before(total) => self.b.either(several, store, || total(&sum)),
+                    _ => self.b.if_(several, store),
                 }
             });
         });
-    }
-
-    /// Combines what the first `number` chunks came to, by all threads.
-    fn combined(&self, op: &str, levels: &Levels<'b, 'c>, number: V<'b, 'c>) -> Vec<V<'b, 'c>> {
-        let t = self.b.thread_id();
-        let sums = load_or_identity(self.b, self.combiner, t.lt(number), || {
-            (self.partials)().load(levels, 1, t, self.combiner)
-        });
-        self.b.combine(op, self.combiner, sums)
     }
 
     /// Stores what all chunks came to, unless there is only one.
     fn combine_chunks(&self, store: &dyn Fn(&[V<'b, 'c>])) {
         let b = self.b;
         let (chunk, levels) = self.chunk();
-        b.if_(chunk.number.gt(1), || {
-            let total = self.combined("block.reduce", &levels, chunk.number);
-            b.if_(b.thread_id().eq(0), || store(&total));
+        b.if_(b.thread_id().eq(0) & chunk.number.gt(1), || {
+            store(&self.combined(&levels, chunk.number));
         });
+    }
+
+    /// Combines what the first `number` chunks came to.
+    fn combined(&self, levels: &Levels<'b, 'c>, number: V<'b, 'c>) -> Vec<V<'b, 'c>> {
+        let (b, combiner) = (self.b, self.combiner);
+        let partials = (self.partials)();
+        let (zero, one) = (b.index(0), b.index(1));
+        b.for_(zero, number, one, combiner.identity(b), |nth, sum| {
+            combiner.apply(b, &sum, &partials.load(levels, 1, nth, combiner))
+        })
     }
 
     /// Scans the chunks.
     fn chunk_last(&self, last: &dyn Fn(&Element<'b, 'c>)) {
-        let b = self.b;
-        let (combiner, t) = (self.combiner, b.thread_id());
-        let types = combiner.types().iter();
-        let tile_sums: Vec<_> = types.map(|r#type| b.shared(*r#type, BLOCK)).collect();
+        let (b, combiner) = (self.b, self.combiner);
         let (chunk, levels) = self.chunk();
-        b.if_(chunk.any(self.total.is_used()), || {
-            let before = match chunks::is_one(self.depth) {
-                true => combiner.identity(b),
-                false => self.combined("block.reduce_all", &levels, b.block_id()),
-            };
-            let total = chunk.for_tiles(before, |i, exists, before| {
-                let value = load_or_identity(b, combiner, exists, || (self.load)(i));
-                let within = b.combine(self.block_scan(), combiner, value.clone());
-                let upto = match self.inclusive {
-                    true => within.clone(),
-                    false => combiner.apply(b, &within, &value),
-                };
-                for (sum, value) in tile_sums.iter().zip(&upto) {
-                    sum.set(t, *value);
-                }
-                last(&Element {
-                    i,
-                    exists,
-                    count: chunk.count,
-                    scanned: combiner.apply(b, &before, &within),
-                    value,
-                    total: None,
-                });
-                b.sync();
-                let end = b.index(BLOCK - 1);
-                let tile: Vec<_> = tile_sums.iter().map(|sum| sum.at(end)).collect();
-                b.sync();
-                combiner.apply(b, &before, &tile)
+        let before = || match chunks::is_one(self.depth) {
+            true => combiner.identity(b),
+            false => self.combined(&levels, b.block_id()),
+        };
+        let each = |i, before: Vec<V<'b, 'c>>| {
+            let value = (self.load)(i);
+            let upto = combiner.apply(b, &before, &value);
+            last(&Element {
+                i,
+                exists: b.bool(true),
+                count: chunk.count,
+                value,
+                scanned: if self.inclusive { upto.clone() } else { before },
+                total: None,
             });
-            if let Total::AtTheEnd(store) = self.total {
-                let one = chunk.is_last() & t.eq(0);
-                b.if_(one, || store(&total));
-            }
+            upto
+        };
+        b.if_(chunk.any(self.total.is_used()), || {
+            chunk.in_order(before, each, |total| {
+                if let Total::AtTheEnd(store) = self.total {
+                    b.if_(chunk.is_last(), || store(&total));
+                }
+            });
         });
     }
 }
