@@ -9,7 +9,7 @@
 //! - [`builder`]: the kernel builder, in which a body reads like a kernel;
 //! - [`parse`]: modules from files, diagnostics as text;
 //! - [`tools`]: the drivers behind `qd-opt` and `qd-lsp-server`;
-//! - [`plugin`]: the dialect and passes for an `mlir-opt` without them.
+//! - [`mod@plugin`]: the dialect and passes for an `mlir-opt` without them.
 //!
 //! No other crate holds a raw `Mlir*` handle.
 

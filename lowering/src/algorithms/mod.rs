@@ -2,7 +2,7 @@
 //!
 //! A folder's `mod.rs` says what the algorithm's op holds and which strategies
 //! there are, in order of preference; the last runs on every target. Adding an
-//! algorithm is one folder and one line in [`ALGORITHMS`].
+//! algorithm is one folder and one line in `ALGORITHMS`.
 
 mod chunks;
 mod compact;

@@ -1,4 +1,6 @@
 //! The command line.
+// Help texts, which are no Markdown: NAME[:K] is no link.
+#![allow(rustdoc::broken_intra_doc_links)]
 
 use clap::Parser;
 use std::path::PathBuf;
