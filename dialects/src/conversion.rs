@@ -4,7 +4,7 @@
 use crate::{
     diagnostic::{Diagnostic, Result},
     ir::{Op, OpExt, context_of},
-    pattern::{Pattern, call},
+    pattern::{Pattern, call, take_panic},
 };
 use melior::{
     StringRef,
@@ -111,8 +111,10 @@ impl<'c> Conversion<'c> {
     }
 
     fn apply(self, full: bool) -> Result<'c> {
+        let _ = take_panic();
         // Safety: the root is valid.
-        if unsafe { qd_sys::qdConversionApply(self.raw, self.root.to_raw(), full) } {
+        let applied = unsafe { qd_sys::qdConversionApply(self.raw, self.root.to_raw(), full) };
+        if applied && !take_panic() {
             return Ok(());
         }
         Err(Diagnostic::at(self.root, "could not be converted"))

@@ -11,6 +11,7 @@ use melior::{
 };
 use mlir_sys::{MlirOperation, MlirRewriterBase, MlirValue};
 use std::{
+    cell::Cell,
     ffi::c_void,
     panic::{AssertUnwindSafe, catch_unwind},
 };
@@ -147,6 +148,7 @@ impl PatternSet {
             add(context, &set);
         }
         // Safety: the frozen set and the configuration live through the call.
+        let _ = take_panic();
         let result = unsafe {
             let frozen = set.freeze().into_raw();
             let config = mlir_sys::mlirGreedyRewriteDriverConfigCreate();
@@ -156,11 +158,28 @@ impl PatternSet {
             mlir_sys::mlirFrozenRewritePatternSetDestroy(frozen);
             result
         };
+        if take_panic() {
+            return Err(Diagnostic::at(
+                op,
+                "is left as a pattern that panicked left it",
+            ));
+        }
         if result.value == 0 {
             return Err(Diagnostic::at(op, "patterns did not reach a fixed point"));
         }
         Ok(())
     }
+}
+
+thread_local! {
+    /// Whether a pattern has panicked on this thread. To the driver it did not
+    /// match, and so the driver goes on: who called the driver must ask.
+    static PANICKED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a pattern has panicked on this thread since this was last asked.
+pub(crate) fn take_panic() -> bool {
+    PANICKED.take()
 }
 
 /// The trampoline of every pattern: a panic becomes a diagnostic.
@@ -188,6 +207,7 @@ pub(crate) unsafe extern "C" fn call<P: Pattern>(
     match catch_unwind(AssertUnwindSafe(|| P::rewrite(op, operands, &rewriter))) {
         Ok(outcome) => outcome.is_ok(),
         Err(panic) => {
+            PANICKED.set(true);
             Diagnostic::new(
                 location,
                 format!(

@@ -7,7 +7,7 @@
 
 use crate::dialect;
 use std::{
-    ffi::{CStr, c_char, c_void},
+    ffi::{CString, c_char, c_void},
     panic::catch_unwind,
     process::abort,
 };
@@ -38,11 +38,11 @@ pub struct PassPluginInfo {
 
 impl DialectPluginInfo {
     /// A plugin that adds the `qd` dialect.
-    pub fn new(name: &'static CStr, version: &'static CStr) -> Self {
+    pub fn new(name: &str, version: &str) -> Self {
         Self {
             api_version: API_VERSION,
-            name: name.as_ptr(),
-            version: version.as_ptr(),
+            name: for_ever(name),
+            version: for_ever(version),
             register: insert_dialect,
         }
     }
@@ -50,14 +50,19 @@ impl DialectPluginInfo {
 
 impl PassPluginInfo {
     /// A plugin that adds what `register` registers.
-    pub fn new(name: &'static CStr, version: &'static CStr, register: extern "C" fn()) -> Self {
+    pub fn new(name: &str, version: &str, register: extern "C" fn()) -> Self {
         Self {
             api_version: API_VERSION,
-            name: name.as_ptr(),
-            version: version.as_ptr(),
+            name: for_ever(name),
+            version: for_ever(version),
             register,
         }
     }
+}
+
+/// A copy that the host can keep: a plugin is not unloaded.
+fn for_ever(text: &str) -> *const c_char {
+    CString::new(text).unwrap_or_default().into_raw()
 }
 
 /// Runs a plugin's registration; nothing may unwind into the host.
@@ -89,23 +94,12 @@ extern "C" fn insert_dialect(registry: *mut c_void) {
 macro_rules! plugin {
     (name: $name:literal, passes: $passes:expr $(,)?) => {
         const _: () = {
-            const NAME: &::std::ffi::CStr =
-                match ::std::ffi::CStr::from_bytes_with_nul(::std::concat!($name, "\0").as_bytes())
-                {
-                    Ok(name) => name,
-                    Err(_) => ::std::panic!("a plugin's name holds no NUL"),
-                };
-            const VERSION: &::std::ffi::CStr = match ::std::ffi::CStr::from_bytes_with_nul(
-                ::std::concat!(::std::env!("CARGO_PKG_VERSION"), "\0").as_bytes(),
-            ) {
-                Ok(version) => version,
-                Err(_) => ::std::panic!("cargo's version holds no NUL"),
-            };
+            const VERSION: &str = ::std::env!("CARGO_PKG_VERSION");
 
             /// Asked by `--load-dialect-plugin`.
             #[unsafe(no_mangle)]
             extern "C" fn mlirGetDialectPluginInfo() -> $crate::plugin::DialectPluginInfo {
-                $crate::plugin::DialectPluginInfo::new(NAME, VERSION)
+                $crate::plugin::DialectPluginInfo::new($name, VERSION)
             }
 
             /// Asked by `--load-pass-plugin`.
@@ -117,7 +111,7 @@ macro_rules! plugin {
                     static ONCE: ::std::sync::Once = ::std::sync::Once::new();
                     ONCE.call_once(|| $crate::plugin::guard($passes));
                 }
-                $crate::plugin::PassPluginInfo::new(NAME, VERSION, register)
+                $crate::plugin::PassPluginInfo::new($name, VERSION, register)
             }
         };
     };
