@@ -71,22 +71,29 @@ impl<'b, 'c> Chunk<'b, 'c> {
         self.end.eq(self.count)
     }
 
-    /// Goes through the chunk element by element, in order, in thread 0 alone,
-    /// with what is carried along; `done` has it at the end.
+    /// Goes through the chunk element by element, in order, with what is carried
+    /// along. For one thread.
     ///
     /// What each element needs of the one before is a chain that no number of
     /// threads shortens where they take turns on one core anyway.
     pub fn in_order<T: Values<'b, 'c>>(
         &self,
-        initial: impl FnOnce() -> T,
+        initial: T,
         each: impl FnOnce(V<'b, 'c>, T) -> T,
-        done: impl FnOnce(T),
-    ) {
-        let b = self.b;
-        b.if_(b.thread_id().eq(0), || {
-            let step = b.index(1);
-            done(b.for_(self.start, self.end, step, initial(), each));
-        });
+    ) -> T {
+        let step = self.b.index(1);
+        self.b.for_(self.start, self.end, step, initial, each)
+    }
+
+    /// Combines the chunk's elements in order. For one thread.
+    pub fn fold(
+        &self,
+        combiner: &Combiner<'c>,
+        load: &dyn Fn(V<'b, 'c>) -> Vec<V<'b, 'c>>,
+    ) -> Vec<V<'b, 'c>> {
+        self.in_order(combiner.identity(self.b), |i, sum| {
+            combiner.apply(self.b, &sum, &load(i))
+        })
     }
 
     /// Combines the chunk's elements; thread 0 has the result.
@@ -100,11 +107,10 @@ impl<'b, 'c> Chunk<'b, 'c> {
         done: impl FnOnce(Vec<V<'b, 'c>>),
     ) {
         let b = self.b;
-        if !combiner.is_commutative() {
-            let add = |i, sum: Vec<_>| combiner.apply(b, &sum, &load(i));
-            return self.in_order(|| combiner.identity(b), add, done);
-        }
         let t = b.thread_id();
+        if !combiner.is_commutative() {
+            return b.if_(t.eq(0), || done(self.fold(combiner, load)));
+        }
         let whole = self.start + (self.end - self.start) / BLOCK * BLOCK;
         let (step, identity) = (b.index(BLOCK), combiner.identity(b));
         let sums = b.for_(self.start, whole, step, identity, |tile, sums| {

@@ -1,7 +1,7 @@
 //! Reduce and the scans: kinds, region combiners, all element types.
 
 use crate::{
-    data::{Pattern, SIZES, SMALL_SIZES, buffer, count, scratch, values, whole},
+    data::{CHUNKED_SIZES, Pattern, SIZES, SMALL_SIZES, buffer, count, scratch, values, whole},
     support::{Case, Same, depth},
 };
 use qd_interp::Element;
@@ -150,7 +150,7 @@ fn kinds_at_all_sizes() {
 
 #[test]
 fn kinds_on_few_cores() {
-    kinds(&SIZES, "cpu");
+    kinds(&[&SIZES[..], &CHUNKED_SIZES].concat(), "cpu");
 }
 
 /// `x ↦ a·x + b`, composed: associative, and the order matters.
@@ -212,6 +212,6 @@ fn a_combiner_that_does_not_commute() {
         }
         affine("exclusive_scan", 65_537, 1, target);
         affine("inclusive_scan", 65_536, 2, target);
-        affine("reduce", 65_537, 0, target);
+        affine("reduce", 131_073, 0, target);
     }
 }

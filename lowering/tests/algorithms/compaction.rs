@@ -1,7 +1,9 @@
 //! Select and partition: all and no flags, rows, every width.
 
 use crate::{
-    data::{Pattern, Random, SIZES, SMALL_SIZES, buffer, count, rows, scratch, values},
+    data::{
+        CHUNKED_SIZES, Pattern, Random, SIZES, SMALL_SIZES, buffer, count, rows, scratch, values,
+    },
     support::{Case, depth},
 };
 use qd_interp::{Buffer, Element};
@@ -80,7 +82,7 @@ fn check(op: &str, n: usize, flags: Flags, number: usize, target: &'static str) 
     case.check();
 }
 
-fn all(op: &str, target: &'static str) {
+fn all(op: &str, large: &[usize], target: &'static str) {
     let mut number = 0;
     for n in SMALL_SIZES {
         for flags in FLAGS {
@@ -88,7 +90,7 @@ fn all(op: &str, target: &'static str) {
             number += 1;
         }
     }
-    for n in &SIZES[SMALL_SIZES.len()..] {
+    for n in large {
         // Scalars: rows of 20 take an interpreter long.
         check(op, *n, FLAGS[number % 5], [0, 2, 3][number % 3], target);
         number += 1;
@@ -97,20 +99,20 @@ fn all(op: &str, target: &'static str) {
 
 #[test]
 fn select() {
-    all("select", "any");
+    all("select", &SIZES[SMALL_SIZES.len()..], "any");
 }
 
 #[test]
 fn select_on_few_cores() {
-    all("select", "cpu");
+    all("select", &CHUNKED_SIZES, "cpu");
 }
 
 #[test]
 fn partition() {
-    all("partition", "any");
+    all("partition", &SIZES[SMALL_SIZES.len()..], "any");
 }
 
 #[test]
 fn partition_on_few_cores() {
-    all("partition", "cpu");
+    all("partition", &CHUNKED_SIZES, "cpu");
 }

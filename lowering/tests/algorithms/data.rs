@@ -5,6 +5,9 @@ use qd_interp::{Argument, Buffer, Element};
 /// Sizes at which tiles, levels and capacities begin and end.
 pub const SIZES: [usize; 11] = [0, 1, 2, 255, 256, 257, 1000, 3000, 65_535, 65_536, 65_537];
 
+/// Sizes of two and three chunks.
+pub const CHUNKED_SIZES: [usize; 2] = [131_072, 131_073];
+
 /// Those that an interpreter does in no time.
 pub const SMALL_SIZES: [usize; 8] = [0, 1, 2, 255, 256, 257, 1000, 3000];
 

@@ -16,8 +16,8 @@
 // CHECK:             %[[HEADS:.*]] = arith.addi %[[M]], %[[N]] : i32
 // CHECK:             qd.yield %[[HEADS]], %[[SINCE]] : i32, f32
 // CHECK:           memref.store %{{.*}}, %[[KO]]
-// CHECK:           memref.store %{{.*}}, %[[RUNS]][]
 // CHECK:           memref.store %{{.*}}, %[[VO]]
+// CHECK:           memref.store %{{.*}}, %[[RUNS]][]
 // CHECK-NOT:     qd.grid.phase
 // CHECK-NOT:     qd.grid.atomic
 qd.grid.kernel @sums(%k: memref<?xf32>, %v: memref<?xf32>, %ko: memref<?xf32>, %vo: memref<?xf32>,

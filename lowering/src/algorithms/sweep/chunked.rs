@@ -5,15 +5,15 @@
 //!    goes through its chunk in order, carrying the total along.
 //!
 //! Between them, if the total of all is needed before the last phase, one block
-//! combines what the chunks came to.
+//! combines what the chunks came to. A single chunk needs neither phase.
 //!
 //! Papers: the reduce-then-scan of Harris, Sengupta & Owens, GPU Gems 3, ch. 39,
 //! with chunks as long as the work of a core: Merrill & Grimshaw, Parallel Scan
 //! for Stream Architectures (2009).
 //! Deviations: the scan of the chunks' sums is not a pass of its own: each block
 //! needs one element of it, of at most 256. Within a chunk one thread works.
-//! Cost: reads the input twice. 2 phases, or 1 where the capacity is one chunk;
-//! and one more for a total before the last.
+//! Cost: reads the input twice. 2 phases, or 3 with a total before the last; 1
+//! where the capacity is one chunk.
 
 use super::{Element, Sweep, Total};
 use crate::algorithms::{
@@ -31,11 +31,10 @@ impl<'b, 'c> Sweep<'_, 'b, 'c> {
             (_, true) => chunks::most(self.capacity).max(1),
             (_, false) => chunks::most(self.capacity),
         };
-        let before = matches!(self.total, Total::Before(_));
         let phase = |step: &str, blocks, body: &dyn Fn()| {
             b.phase(&format!("{}.{step}", self.name), blocks, BLOCK, body);
         };
-        if !one || before {
+        if !one {
             phase("up", blocks, &|| self.chunk_up());
         }
         if let (Total::Before(store), false) = (self.total, one) {
@@ -87,29 +86,37 @@ impl<'b, 'c> Sweep<'_, 'b, 'c> {
     fn chunk_last(&self, last: &dyn Fn(&Element<'b, 'c>)) {
         let (b, combiner) = (self.b, self.combiner);
         let (chunk, levels) = self.chunk();
-        let before = || match chunks::is_one(self.depth) {
-            true => combiner.identity(b),
-            false => self.combined(&levels, b.block_id()),
-        };
-        let each = |i, before: Vec<V<'b, 'c>>| {
-            let value = (self.load)(i);
-            let upto = combiner.apply(b, &before, &value);
-            last(&Element {
-                i,
-                exists: b.bool(true),
-                count: chunk.count,
-                value,
-                scanned: if self.inclusive { upto.clone() } else { before },
-                total: None,
-            });
-            upto
-        };
-        b.if_(chunk.any(self.total.is_used()), || {
-            chunk.in_order(before, each, |total| {
-                if let Total::AtTheEnd(store) = self.total {
-                    b.if_(chunk.is_last(), || store(&total));
+        let one = chunks::is_one(self.depth);
+        let any = chunk.any(self.total.is_used());
+        b.if_(any & b.thread_id().eq(0), || {
+            let total = match self.total {
+                Total::Before(store) if one => {
+                    let total = chunk.fold(combiner, self.load);
+                    store(&total);
+                    Some(total)
                 }
+                _ => None,
+            };
+            let before = match one {
+                true => combiner.identity(b),
+                false => self.combined(&levels, b.block_id()),
+            };
+            let end = chunk.in_order(before, |i, before: Vec<V<'b, 'c>>| {
+                let value = (self.load)(i);
+                let upto = combiner.apply(b, &before, &value);
+                last(&Element {
+                    i,
+                    exists: b.bool(true),
+                    count: chunk.count,
+                    value,
+                    scanned: if self.inclusive { upto.clone() } else { before },
+                    total,
+                });
+                upto
             });
+            if let Total::AtTheEnd(store) = self.total {
+                b.if_(chunk.is_last(), || store(&end));
+            }
         });
     }
 }

@@ -1,0 +1,41 @@
+// Strategies are chosen by what the target can do, unless the op says which.
+
+// RUN: qd-opt %s --qd-expand-algorithms --split-input-file --verify-diagnostics | FileCheck %s --check-prefixes=CHECK,ANY
+// RUN: qd-opt %s --qd-expand-algorithms=target=cpu,wave=16 --split-input-file --verify-diagnostics | FileCheck %s --check-prefixes=CHECK,CPU
+// RUN: not qd-opt %s --qd-expand-algorithms=target=gpu --split-input-file 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// RUN: not qd-opt %s --qd-to-grid=target=cpu,wave=5 --split-input-file 2>&1 | FileCheck %s --check-prefix=WAVE
+
+// UNKNOWN: error: unknown target 'gpu': expected one of any, cpu
+// WAVE: target 'cpu' has no wave of '5': expected one of 4, 8, 16, 32, 64
+
+// Many cores take a tile each, few take long chunks.
+// CHECK-LABEL:  qd.grid.kernel @chosen
+// ANY-COUNT-4:  qd.grid.phase "reduce.{{[0-9]}}"
+// CPU:          qd.grid.phase "reduce.chunks"
+// CPU:          qd.grid.phase "reduce.last"
+// CHECK-NOT:    qd.grid.phase
+qd.grid.kernel @chosen(%a: memref<?xi32>, %out: memref<1xi32>, %s: memref<?xi32>, %n: memref<i32>) {
+  qd.algo.reduce add ins(%a : memref<?xi32>) outs(%out : memref<1xi32>)
+      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 4
+}
+
+// -----
+
+// CHECK-LABEL: qd.grid.kernel @asked_for
+// CHECK-COUNT-2: qd.grid.phase "reduce
+qd.grid.kernel @asked_for(%a: memref<?xi32>, %out: memref<1xi32>, %s: memref<?xi32>, %n: memref<i32>) {
+  qd.algo.reduce add ins(%a : memref<?xi32>) outs(%out : memref<1xi32>)
+      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2 strategy = "staircase"
+}
+
+// -----
+
+// Every mistake is reported, not only the first.
+qd.grid.kernel @unknown(%a: memref<?xi32>, %b: memref<?xi32>, %out: memref<1xi32>, %s: memref<?xi32>, %n: memref<i32>) {
+  // expected-error @below {{'qd.algo.reduce' op has no strategy 'magic': expected one of chunked, staircase}}
+  qd.algo.reduce add ins(%a : memref<?xi32>) outs(%out : memref<1xi32>)
+      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2 strategy = "magic"
+  // expected-error @below {{'qd.algo.sort' op has no strategy 'quick': expected one of chunked, staircase}}
+  qd.algo.sort keys(%a, %b : memref<?xi32>, memref<?xi32>) scratch(%s : memref<?xi32>)
+      count(%n : memref<i32>) log256_max_n = 1 strategy = "quick"
+}
