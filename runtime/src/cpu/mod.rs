@@ -54,7 +54,7 @@ impl Driver for Cpu {
                 ..artifact.clone()
             },
             bodies,
-            pool: Mutex::default(),
+            pool: Mutex::new(Pool::new(pool::default_threads()).map_err(Error::Thread)?),
             _jit: jit,
         }))
     }
@@ -74,9 +74,9 @@ fn body_names<'a>(steps: &'a [Step], names: &mut Vec<&'a str>) {
 struct OnCpu {
     artifact: Artifact,
     bodies: HashMap<String, Body>,
-    /// Made for the first run, and again for one that asks for another number
-    /// of threads. Runs take turns: each has all threads.
-    pool: Mutex<Option<Pool>>,
+    /// Made again for a run that asks for another number of threads. Runs take
+    /// turns: each has all threads.
+    pool: Mutex<Pool>,
     /// Owns the code that `bodies` points to.
     _jit: Option<Jit>,
 }
@@ -98,15 +98,14 @@ impl Loaded for OnCpu {
         // A pool is only threads that wait: nothing in it breaks with a panic.
         let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
         let threads = options.threads.unwrap_or_else(pool::default_threads).max(1);
-        let pool = match &mut *pool {
-            Some(pool) if pool.threads() == threads => pool,
-            pool => pool.insert(Pool::new(threads)),
-        };
+        if pool.threads() != threads {
+            *pool = Pool::new(threads).map_err(Error::Thread)?;
+        }
         let begin = Instant::now();
         let mut run = steps::Run {
             artifact: &self.artifact,
             bodies: &self.bodies,
-            pool,
+            pool: &mut pool,
             max_iterations: options.max_iterations,
             times: steps::Times::default(),
         };

@@ -7,26 +7,31 @@
 
 use super::jit::Body;
 use std::{
-    hint,
+    hint, io,
     sync::{
         Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicU64, AtomicUsize, Ordering},
     },
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
-/// What the calling thread does by itself before it asks for help: about what
-/// waking others costs.
+/// How long the calling thread works on many small blocks before it wakes those
+/// who sleep: about what waking costs.
 const ALONE: Duration = Duration::from_micros(8);
+
+/// Blocks of which the first is so much of the work that helpers are woken
+/// before it is known how long it takes.
+const FEW: u64 = 64;
 
 /// Tickets per thread: enough that uneven blocks even out, few enough that
 /// taking one costs nothing.
 const TICKETS_PER_THREAD: u64 = 16;
 
-/// Turns an idle thread waits before it sleeps, some 20 µs: launches follow
-/// each other more closely than that.
+/// Turns to wait before letting others run, some 20 µs, and so many times that:
+/// launches follow each other more closely than sleeping and waking take.
 const TURNS: u32 = 500;
+const YIELDS: u32 = 200;
 
 /// Bodies keep a block's shared memory and its threads' values on the stack.
 const STACK_BYTES: usize = 64 << 20;
@@ -48,17 +53,21 @@ struct Job {
 }
 
 impl Job {
+    /// Runs the blocks of one ticket; false if none is left.
+    fn ticket(&self) -> bool {
+        let first = self.next.fetch_add(self.ticket, Ordering::Relaxed);
+        if first >= self.grid {
+            return false;
+        }
+        let end = self.grid.min(first + self.ticket);
+        // Safety: whoever made the job vouches for body and arguments.
+        unsafe { (self.body)(first, end, self.grid, self.arguments) };
+        true
+    }
+
     /// Runs blocks until none is left.
     fn work(&self) {
-        loop {
-            let first = self.next.fetch_add(self.ticket, Ordering::Relaxed);
-            if first >= self.grid {
-                return;
-            }
-            let end = self.grid.min(first + self.ticket);
-            // Safety: whoever made the job vouches for body and arguments.
-            unsafe { (self.body)(first, end, self.grid, self.arguments) };
-        }
+        while self.ticket() {}
     }
 }
 
@@ -66,8 +75,8 @@ impl Job {
 struct State {
     /// The job to help with, as long as its caller waits for it.
     job: Option<*const Job>,
-    /// Helpers at work on it.
-    helping: usize,
+    /// Helpers that sleep until they are woken.
+    sleeping: usize,
     stop: bool,
 }
 
@@ -77,9 +86,13 @@ unsafe impl Send for State {}
 #[derive(Default)]
 struct Shared {
     state: Mutex<State>,
-    /// Jobs so far: what idle threads watch without the lock.
+    /// Jobs so far: what idle helpers watch without the lock.
     jobs: AtomicU64,
+    /// Helpers at work on the job; goes up under the lock.
+    helping: AtomicUsize,
+    /// For helpers that sleep.
     wake: Condvar,
+    /// For a caller that sleeps until the last helper is done.
     idle: Condvar,
 }
 
@@ -89,27 +102,50 @@ impl Shared {
     }
 }
 
+/// Waits a while for something that is about to happen.
+fn wait_awake(happened: impl Fn() -> bool) {
+    for _ in 0..TURNS {
+        if happened() {
+            return;
+        }
+        hint::spin_loop();
+    }
+    for _ in 0..YIELDS {
+        if happened() {
+            return;
+        }
+        thread::yield_now();
+    }
+}
+
 /// Threads that wait for work.
 pub(super) struct Pool {
-    threads: usize,
     shared: Arc<Shared>,
-    /// Started when there is first something to share.
+    /// All but the caller's.
     helpers: Vec<JoinHandle<()>>,
 }
 
 impl Pool {
     /// A pool of this many threads, the caller's among them.
-    pub fn new(threads: usize) -> Self {
-        Self {
-            threads,
+    pub fn new(threads: usize) -> io::Result<Self> {
+        let mut pool = Self {
             shared: Arc::default(),
             helpers: Vec::new(),
+        };
+        for i in 1..threads {
+            let shared = Arc::clone(&pool.shared);
+            let helper = thread::Builder::new()
+                .name(format!("qd-{i}"))
+                .stack_size(STACK_BYTES)
+                .spawn(move || help(&shared))?;
+            pool.helpers.push(helper);
         }
+        Ok(pool)
     }
 
     /// Threads that work on a launch at most.
     pub fn threads(&self) -> usize {
-        self.threads
+        self.helpers.len() + 1
     }
 
     /// Runs all blocks of a launch.
@@ -117,75 +153,59 @@ impl Pool {
     /// # Safety
     ///
     /// The body may be called with these arguments, from several threads.
-    pub unsafe fn launch(
-        &mut self,
-        body: Body,
-        grid: u64,
-        arguments: &[u64],
-    ) -> std::io::Result<()> {
+    pub unsafe fn launch(&mut self, body: Body, grid: u64, arguments: &[u64]) {
         let arguments = arguments.as_ptr();
-        if self.threads == 1 {
+        if grid == 0 {
+            return;
+        }
+        if grid == 1 || self.helpers.is_empty() {
             // Safety: the caller's promise.
             unsafe { body(0, grid, grid, arguments) };
-            return Ok(());
+            return;
         }
-        // How much a block does is not known before one has run: a launch that
-        // is soon done is not worth waking anybody.
-        let begin = Instant::now();
-        let mut block = 0;
-        while block < grid {
-            // Safety: the caller's promise.
-            unsafe { body(block, block + 1, grid, arguments) };
-            block += 1;
-            if begin.elapsed() > ALONE {
-                break;
-            }
-        }
-        if block < grid {
-            self.share(&Job {
-                body,
-                grid,
-                arguments,
-                next: block.into(),
-                ticket: ((grid - block) / (self.threads as u64 * TICKETS_PER_THREAD)).max(1),
-            })?;
-        }
-        Ok(())
+        self.share(&Job {
+            body,
+            grid,
+            arguments,
+            next: AtomicU64::new(0),
+            ticket: (grid / (self.threads() as u64 * TICKETS_PER_THREAD)).max(1),
+        });
     }
 
-    fn share(&mut self, job: &Job) -> std::io::Result<()> {
-        self.start()?;
-        {
+    fn share(&mut self, job: &Job) {
+        let shared = &*self.shared;
+        let sleeping = {
             // Counted under the lock: a helper that is about to sleep has it.
-            let mut state = self.shared.lock();
+            let mut state = shared.lock();
             state.job = Some(job);
-            self.shared.jobs.fetch_add(1, Ordering::Release);
+            shared.jobs.fetch_add(1, Ordering::Release);
+            state.sleeping > 0
+        };
+        // Those who are awake come by themselves. The others are woken for many
+        // blocks when it has turned out that these take a while.
+        if sleeping && job.grid < FEW {
+            shared.wake.notify_all();
+        } else if sleeping {
+            let begin = Instant::now();
+            while job.ticket() {
+                if begin.elapsed() > ALONE {
+                    shared.wake.notify_all();
+                    break;
+                }
+            }
         }
-        self.shared.wake.notify_all();
         job.work();
         // Nobody joins from here on, and the job lives until the last has left.
-        let mut state = self.shared.lock();
-        state.job = None;
-        while state.helping > 0 {
-            state = self
-                .shared
+        shared.lock().job = None;
+        let is_done = || shared.helping.load(Ordering::Acquire) == 0;
+        wait_awake(is_done);
+        let mut state = shared.lock();
+        while !is_done() {
+            state = shared
                 .idle
                 .wait(state)
                 .unwrap_or_else(PoisonError::into_inner);
         }
-        Ok(())
-    }
-
-    fn start(&mut self) -> std::io::Result<()> {
-        while self.helpers.len() + 1 < self.threads {
-            let shared = Arc::clone(&self.shared);
-            let helper = thread::Builder::new()
-                .name(format!("qd-{}", self.helpers.len() + 1))
-                .stack_size(STACK_BYTES)
-                .spawn(move || help(&shared))?;
-            self.helpers.push(helper);
-        }
-        Ok(())
     }
 }
 
@@ -204,31 +224,28 @@ impl Drop for Pool {
 fn help(shared: &Shared) {
     let mut seen = 0;
     loop {
-        for _ in 0..TURNS {
-            if shared.jobs.load(Ordering::Acquire) != seen {
-                break;
-            }
-            hint::spin_loop();
-        }
+        wait_awake(|| shared.jobs.load(Ordering::Acquire) != seen);
         let mut state = shared.lock();
         while shared.jobs.load(Ordering::Acquire) == seen && !state.stop {
+            state.sleeping += 1;
             state = shared
                 .wake
                 .wait(state)
                 .unwrap_or_else(PoisonError::into_inner);
+            state.sleeping -= 1;
         }
         if state.stop {
             return;
         }
         seen = shared.jobs.load(Ordering::Acquire);
         let Some(job) = state.job else { continue };
-        state.helping += 1;
+        shared.helping.fetch_add(1, Ordering::Relaxed);
         drop(state);
         // Safety: the caller waits for its helpers before the job ends.
         unsafe { &*job }.work();
-        let mut state = shared.lock();
-        state.helping -= 1;
-        if state.helping == 0 {
+        if shared.helping.fetch_sub(1, Ordering::Release) == 1 {
+            // The lock: a caller that is about to sleep has it.
+            let _state = shared.lock();
             shared.idle.notify_one();
         }
     }
