@@ -61,7 +61,7 @@ impl Options for NoOptions {
 ///     /// Options of `qd-tile`.
 ///     pub struct TileOptions {
 ///         /// lanes in a subgroup
-///         wave: u32 = 32,
+///         wave: u32 = 32u32,
 ///     }
 /// }
 /// ```
