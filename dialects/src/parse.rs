@@ -207,7 +207,8 @@ mod tests {
 
     #[test]
     fn notes_follow_their_error() {
-        let (parsed, text) = diagnostics("c.mlir", "func.func private @f()\nfunc.func private @f()\n");
+        let (parsed, text) =
+            diagnostics("c.mlir", "func.func private @f()\nfunc.func private @f()\n");
         assert!(!parsed);
         assert!(text.contains("error: "), "{text}");
         let (_, note) = text.split_once("error: ").expect("an error");
