@@ -6,3 +6,4 @@ mod block;
 mod plan;
 mod subgroup;
 mod support;
+mod uniformity;
