@@ -21,6 +21,15 @@ options! {
     pub struct TargetOptions {
         /// what the kernels are to run on, such as cpu or cpu,wave=32
         target: String = "cpu",
+        /// write each kernel's plan of launches to standard error
+        print_plan: bool = false,
+    }
+}
+
+impl TargetOptions {
+    /// As a pipeline's text has them.
+    fn text(&self) -> String {
+        format!("{{target={} print-plan={}}}", self.target, self.print_plan)
     }
 }
 
@@ -46,7 +55,7 @@ impl Pipeline for ToPlan {
             &format!("qd-verify-convergence{{wave={wave}}}"),
             "canonicalize",
             "cse",
-            "qd-plan-launches",
+            &format!("qd-plan-launches{{print-plan={}}}", options.print_plan),
             "qd-verify-level{level=plan}",
         ]
         .join(","))
@@ -64,7 +73,7 @@ impl Pipeline for ToTiled {
     fn passes(options: &TargetOptions) -> Result<String, String> {
         let target = Target::parse(&options.target)?;
         Ok([
-            &format!("qd-to-plan{{target={}}}", options.target),
+            &format!("qd-to-plan{}", options.text()),
             &format!("qd-tile{{wave={}}}", wave(&target)),
             "canonicalize",
             "cse",
@@ -87,11 +96,7 @@ impl Pipeline for ToTarget {
     const SUMMARY: &'static str = "Lower all the way to the target's own dialects";
 
     fn passes(options: &TargetOptions) -> Result<String, String> {
-        Ok(format!(
-            "qd-to-tiled{{target={}}},{}",
-            options.target,
-            emit::PIPELINE
-        ))
+        Ok(format!("qd-to-tiled{},{}", options.text(), emit::PIPELINE))
     }
 }
 

@@ -44,7 +44,7 @@ use qd_dialects::{
     options,
     pass::{NoOptions, Pass},
 };
-use std::{collections::BTreeSet, fmt::Write};
+use std::{collections::BTreeMap, fmt::Write};
 
 options! {
     /// Options of `qd-plan-launches`.
@@ -87,8 +87,9 @@ impl Pass for PlanLaunches {
         let mut printed = String::new();
         for (kernel, apart) in kernels.iter().zip(apart) {
             let mut lines = String::new();
-            order(*kernel, &mut Accesses::new(*kernel), 1, &mut lines);
-            printed += &title(*kernel);
+            let bodies = bodies(*kernel);
+            order(*kernel, &mut Accesses::new(*kernel), 1, &bodies, &mut lines);
+            printed += &title(*kernel, &bodies);
             printed += &lines;
             for Apart { first, second, why } in apart {
                 let _ = writeln!(
@@ -105,7 +106,13 @@ impl Pass for PlanLaunches {
 }
 
 /// Sets what each launch of a sequence waits for, and of the loops in it.
-fn order<'c>(sequence: Op<'c>, accesses: &mut Accesses<'c>, depth: usize, lines: &mut String) {
+fn order<'c>(
+    sequence: Op<'c>,
+    accesses: &mut Accesses<'c>,
+    depth: usize,
+    bodies: &Bodies,
+    lines: &mut String,
+) {
     let planned = hazard::analyse(sequence, accesses);
     let indent = 2 * depth;
     for (place, step) in planned.steps.iter().enumerate() {
@@ -114,13 +121,22 @@ fn order<'c>(sequence: Op<'c>, accesses: &mut Accesses<'c>, depth: usize, lines:
             let after: Vec<i64> = before.filter_map(|on| id_of(planned.steps[*on])).collect();
             set_order(*step, id, &after);
         }
-        let _ = writeln!(lines, "{:indent$}{}", "", describe(*step));
+        let shared = match body_of(*step).and_then(|body| bodies.get(&body)) {
+            Some(users) if *users > 1 => {
+                format!(
+                    ", \"{}\": {users} launches share this body",
+                    text(*step, "qd.phase")
+                )
+            }
+            _ => String::new(),
+        };
+        let _ = writeln!(lines, "{:indent$}{}{shared}", "", describe(*step));
         for wait in &planned.waits[place] {
             let on = describe(planned.steps[wait.on]);
             let _ = writeln!(lines, "{:indent$}    after {on}: {}", "", wait.why);
         }
         if step.is("qd.grid.do_while") {
-            order(*step, accesses, depth + 1, lines);
+            order(*step, accesses, depth + 1, bodies, lines);
         }
     }
 }
@@ -129,31 +145,39 @@ fn text(op: Op, name: &str) -> String {
     op.attr(name).and_then(attributes::text).unwrap_or_default()
 }
 
+fn body_of(step: Op) -> Option<String> {
+    step.attr("body").and_then(attributes::symbol_name)
+}
+
 fn describe(step: Op) -> String {
-    match step.full_name() {
-        "qd.grid.launch" => {
-            let body = step.attr("body").and_then(attributes::symbol_name);
-            let id = id_of(step).unwrap_or_default();
-            format!("launch {id} @{}", body.unwrap_or_default())
+    match (step.full_name(), body_of(step)) {
+        ("qd.grid.launch", Some(body)) => {
+            format!("launch {} @{body}", id_of(step).unwrap_or_default())
         }
-        name => name.trim_start_matches("qd.grid.").to_string(),
+        (name, _) => name.trim_start_matches("qd.grid.").to_string(),
     }
 }
 
-fn title(kernel: Op) -> String {
-    let launches: Vec<Op> = kernel
-        .nested()
-        .into_iter()
-        .filter(|op| op.is("qd.grid.launch"))
-        .collect();
-    let bodies: BTreeSet<_> = launches
-        .iter()
-        .filter_map(|l| l.attr("body").and_then(attributes::symbol_name))
-        .collect();
+/// The bodies of a kernel's launches, and how many launches have each.
+type Bodies = BTreeMap<String, usize>;
+
+fn bodies(kernel: Op) -> Bodies {
+    let mut bodies = Bodies::new();
+    for op in kernel.nested() {
+        if op.is("qd.grid.launch")
+            && let Some(body) = body_of(op)
+        {
+            *bodies.entry(body).or_default() += 1;
+        }
+    }
+    bodies
+}
+
+fn title(kernel: Op, bodies: &Bodies) -> String {
     format!(
         "plan of @{}: {} of {}\n",
         text(kernel, "sym_name"),
-        count(launches.len(), "launch", "launches"),
+        count(bodies.values().sum(), "launch", "launches"),
         count(bodies.len(), "body", "bodies"),
     )
 }

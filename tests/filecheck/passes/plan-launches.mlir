@@ -205,3 +205,28 @@ qd.grid.kernel @unknown(%x: memref<?xi32>, %y: memref<?xi32>, %g: index) {
     memref.store %v, %y[%i] : memref<?xi32>
   }
 }
+
+// -----
+
+// Phases that differ in a constant alone share a body, and the plan says so.
+// FUSED-LABEL: plan of @shared: 2 launches of 1 body
+// FUSED-NEXT:    launch 0 @shared_low_0, "low": 2 launches share this body
+// FUSED-NEXT:    launch 1 @shared_low_0, "high": 2 launches share this body
+// FUSED-NEXT:        after launch 0 @shared_low_0: reads what it writes: argument 0
+// FUSED-NEXT:    "low" and "high" are not one launch
+qd.grid.kernel @shared(%x: memref<?xi32>, %g: index) {
+  %c1 = arith.constant 1 : i32
+  %c2 = arith.constant 2 : i32
+  qd.grid.phase "low" blocks(%g) threads(64) {
+    %i = qd.simt.block.id
+    %v = memref.load %x[%i] : memref<?xi32>
+    %w = arith.addi %v, %c1 : i32
+    memref.store %w, %x[%i] : memref<?xi32>
+  }
+  qd.grid.phase "high" blocks(%g) threads(64) {
+    %i = qd.simt.block.id
+    %v = memref.load %x[%i] : memref<?xi32>
+    %w = arith.addi %v, %c2 : i32
+    memref.store %w, %x[%i] : memref<?xi32>
+  }
+}
