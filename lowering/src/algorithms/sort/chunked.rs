@@ -14,7 +14,9 @@
 //! Papers: Zagha & Blelloch, Radix Sort for Vector Multiprocessors (1991), in
 //! its plain form of one thread a chunk.
 //! Deviations: the table has a row for each chunk, since one block adds it up,
-//! a thread for each digit.
+//! a thread for each digit. Keys go straight to the output: to collect them in
+//! lines first costs more than it saves where a cache holds a line for each
+//! digit.
 //! Cost, per pass: reads each key twice and each value once, writes each once.
 //! 3 phases a pass, whatever the depth.
 
