@@ -15,6 +15,8 @@ pub struct Bound {
     pub arguments: Vec<Argument>,
     /// A file, a rule; empty for what was allocated without being mentioned.
     pub origins: Vec<String>,
+    /// Whether it is a buffer that holds nothing yet.
+    pub uninitialised: Vec<bool>,
 }
 
 /// Which argument a name or a number means.
@@ -63,7 +65,14 @@ pub fn bind(kernel: &Kernel, given: &[String]) -> Result<Bound, String> {
                 .map_or(String::new(), |s| s.text.clone())
         })
         .collect();
+    let uninitialised = (0..kernel.arguments.len())
+        .map(|i| match binder.said[i].as_ref().map(|said| &said.value) {
+            None | Some(Value::Generated(Generator::Poison, _)) => true,
+            Some(_) => false,
+        })
+        .collect();
     Ok(Bound {
+        uninitialised,
         arguments: binder.made.into_iter().flatten().collect(),
         origins,
     })

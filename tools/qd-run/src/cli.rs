@@ -93,7 +93,7 @@ Values of --arg (NAME is the argument's qd.name, or arg0, arg1, …, or its numb
   zeros, const(7), iota, iota(start=1,step=2)
   random(seed=1,min=-5,max=5)     uniform; integers include max, floats exclude it; min and max are
                                   the type's for integers and 0 and 1 for floats unless given
-  poison                          every byte 0xA5
+  poison                          nothing: every byte 0xA5; the interpreter reports its use
 Behind a generator stand its extents: zeros[1000], iota[len(a)], random[1000, 3]. Without them the
 buffer is as long as the kernel needs it.
 

@@ -26,13 +26,13 @@ pub fn schedule(text: &str) -> Result<Schedule, String> {
     }
 }
 
-/// Runs the kernel. Buffers that nobody `mentioned` hold nothing: to read them
-/// before they are written is a fault.
+/// Runs the kernel. Of a buffer that is `uninitialised` nothing may be used before
+/// it is written.
 pub fn run(
     module: &Module,
     kernel: &Kernel,
     given: &mut [Argument],
-    mentioned: &[bool],
+    uninitialised: &[bool],
     options: &Options,
 ) -> Result<String, Failure> {
     let elements = elements(module, kernel);
@@ -43,7 +43,7 @@ pub fn run(
                 bits: scalar.bits,
             }
             .into(),
-            Argument::Buffer(buffer) => buffer_of(buffer, elements[i], mentioned[i]).into(),
+            Argument::Buffer(buffer) => buffer_of(buffer, elements[i], uninitialised[i]).into(),
         })
         .collect();
     let report = qd_interp::interpret(module, &kernel.name, &mut converted, options)
@@ -106,13 +106,13 @@ fn argument_types(module: &Module, kernel: &str) -> Vec<bool> {
     arguments(body).iter().map(is_index).collect()
 }
 
-fn buffer_of(buffer: &Buffer, element: Element, mentioned: bool) -> qd_interp::Buffer {
+fn buffer_of(buffer: &Buffer, element: Element, uninitialised: bool) -> qd_interp::Buffer {
     let shape: Vec<usize> = buffer
         .shape()
         .iter()
         .map(|extent| *extent as usize)
         .collect();
-    if !mentioned {
+    if uninitialised {
         return qd_interp::Buffer::uninitialised(element, &shape);
     }
     let mut converted = qd_interp::Buffer::from_slice::<u8>(buffer.as_bytes());

@@ -127,9 +127,8 @@ impl<'c> Program<'c> {
         let begin = Instant::now();
         let (artifact, driver) = match &mut self.form {
             Form::Interpreted(module, options) => {
-                let mentioned: Vec<bool> = bound.origins.iter().map(|o| !o.is_empty()).collect();
-                let arguments = &mut bound.arguments;
-                let what = interpret::run(module, &kernel, arguments, &mentioned, options)?;
+                let nothing = &bound.uninitialised;
+                let what = interpret::run(module, &kernel, &mut bound.arguments, nothing, options)?;
                 return Ok(Done {
                     summary: format!(
                         "interpreted in {}: {what}",

@@ -33,7 +33,8 @@ pub enum Value {
 pub enum Generator {
     /// 0.
     Zeros,
-    /// Every byte 0xA5, as in a buffer that is not mentioned.
+    /// Nothing, as in a buffer that is not mentioned: every byte 0xA5, and to the
+    /// interpreter not initialised.
     Poison,
     /// The same everywhere.
     Constant(Number),

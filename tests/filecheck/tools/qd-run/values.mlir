@@ -73,3 +73,11 @@
 // HELP: Values of --arg
 // HELP: Examples:
 // HELP: qd-run sum.mlir --arg 'a=random(seed=1)[1_000_000]'
+
+// A trace is one JSON array, with a span for each part of the way.
+// RUN: qd-run %S/Inputs/add.mlir --arg a=[1] --arg b=[2] --arg out=[0] --arg n=1 --trace=%t.json && FileCheck %s --check-prefix=TRACE < %t.json
+// TRACE: [
+// TRACE-DAG: "name":"pipeline"
+// TRACE-DAG: "name":"load"
+// TRACE-DAG: "name":"run"
+// TRACE: ]
