@@ -108,7 +108,6 @@ def same(found, wanted, what):
 
 def close(found, wanted, scale, what):
     """Equal up to rounding; `scale` is the sum of what was added, signs left out."""
-    # Trees are at most so deep; an error per level.
     # The bound of k terms added one after another is (k - 1) * eps * sum |x|; a chunk of up to 2^16
     # elements may be. What is not rounding, such as a lost element, the integer cases find.
     terms = min(max(found.size, 64), 1 << 16) if np.size(scale) > 1 else 64
