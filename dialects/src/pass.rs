@@ -56,7 +56,7 @@ impl Options for NoOptions {
 /// Declares a struct of options. Every field has help (its doc comment), a type
 /// that is `FromStr` and `Display`, and a default.
 ///
-/// ```
+/// ```no_run
 /// qd_dialects::options! {
 ///     /// Options of `qd-tile`.
 ///     pub struct TileOptions {

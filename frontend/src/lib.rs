@@ -1,6 +1,6 @@
 //! The library's entrance: compile kernels and run them from your own code.
 //!
-//! ```
+//! ```no_run
 //! use qd_frontend::{Argument, Buffer, Program};
 //!
 //! let program = Program::compile(
