@@ -9,7 +9,7 @@
 //! A chunk has at least 65,536 elements, so that what the chunks come to takes
 //! no more scratch than what the tiles of a staircase do.
 
-use super::levels::{BLOCK, load_or_identity};
+use super::levels::{BLOCK, Levels, load_or_identity};
 use qd_dialects::builder::{Builder, Combiner, V, Values};
 
 /// Elements of a chunk, at least.
@@ -55,6 +55,11 @@ impl<'b, 'c> Chunk<'b, 'c> {
             start,
             end: (start + length).min(count),
         }
+    }
+
+    /// The elements, and above them what each chunk comes to.
+    pub fn levels(&self) -> Levels<'b, 'c> {
+        Levels::with_one_above(self.count, self.number)
     }
 
     /// Whether this block has a chunk; with `even_if_empty`, the first one has

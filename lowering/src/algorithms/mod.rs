@@ -59,6 +59,9 @@ struct Algorithm {
 }
 
 /// One way to do it.
+///
+/// What each of them computes, float sums included, depends on the input, the
+/// count and the capacity alone, so `deterministic` excludes none.
 struct Strategy {
     /// As `strategy = "…"` spells it.
     name: &'static str,

@@ -4,7 +4,7 @@ use crate::{
     data::{CHUNKED_SIZES, Pattern, SIZES, SMALL_SIZES, buffer, count, scratch, values, whole},
     support::{Case, Same, depth},
 };
-use qd_interp::Element;
+use qd_interp::{Buffer, Element};
 use qd_lowering::algorithms::scratch::{reduce_scratch_slots, scan_scratch_slots};
 
 const OPS: [&str; 3] = ["reduce", "exclusive_scan", "inclusive_scan"];
@@ -59,10 +59,11 @@ impl Kind<'_> {
         } = *self;
         let depth = depth(n, number);
         let slot = slot(element);
+        let counted = [Element::I32, Element::I64][number / 3 % 2];
         let text = format!(
-            "qd.grid.kernel @k(%a: memref<?x{element}>, %out: memref<?x{element}>, %s: memref<?x{slot}>, %n: memref<i32>) {{
+            "qd.grid.kernel @k(%a: memref<?x{element}>, %out: memref<?x{element}>, %s: memref<?x{slot}>, %n: memref<{counted}>) {{
                qd.algo.{op} {kind} ins(%a : memref<?x{element}>) outs(%out : memref<?x{element}>)
-                 scratch(%s : memref<?x{slot}>) count(%n : memref<i32>) log256_max_n = {depth}
+                 scratch(%s : memref<?x{slot}>) count(%n : memref<{counted}>) log256_max_n = {depth}
              }}"
         );
         // Room behind the live elements, which must not be touched.
@@ -82,7 +83,10 @@ impl Kind<'_> {
         .with(buffer(element, &input))
         .with_result(buffer(element, &output))
         .with(scratch(slot, slots(op, n, depth)))
-        .with(count(n));
+        .with(match counted {
+            Element::I64 => Buffer::scalar(n as i64).into(),
+            _ => count(n),
+        });
         case.same = Same::Numbers;
         case.target = target;
         case.check();

@@ -3,10 +3,10 @@
 
 use crate::{
     data::{buffer, count, scratch},
-    support::{context, parse},
+    support::{Case, context, parse},
 };
 use qd_dialects::pass;
-use qd_interp::{Element, Options, interpret};
+use qd_interp::{Buffer, Element, Options, interpret};
 
 fn launches(op: &str, depth: u32) -> usize {
     let context = context();
@@ -74,4 +74,46 @@ fn a_small_count_in_a_large_buffer() {
     assert_eq!(report.phases, 4);
     assert_eq!(report.blocks, 391 + 2 + 1 + 1);
     assert_eq!(arguments[1], buffer(Element::I32, &[2]));
+}
+
+/// A loop repeats what its algorithms become, on data that changes, with a live
+/// count that the loop itself computes: halved until nothing is left.
+#[test]
+fn in_a_loop() {
+    let text = "qd.grid.kernel @k(%a: memref<?xi32>, %o: memref<?xi32>, %sum: memref<1xi32>,
+                                  %s: memref<?xi32>, %n: memref<i32>) {
+        %c1 = arith.constant 1 : index
+        %c0 = arith.constant 0 : index
+        %len = memref.dim %a, %c0 : memref<?xi32>
+        qd.grid.do_while %n : memref<i32> {
+          qd.algo.inclusive_scan add ins(%a : memref<?xi32>) outs(%o : memref<?xi32>)
+            scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2
+          qd.grid.for_each %i to %len count(%n : memref<i32>) {
+            %v = memref.load %o[%i] : memref<?xi32>
+            memref.store %v, %a[%i] : memref<?xi32>
+          }
+          qd.algo.reduce add ins(%o : memref<?xi32>) outs(%sum : memref<1xi32>)
+            scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2
+          qd.grid.phase blocks(%c1) threads(64) {
+            %t = qd.simt.block.thread_id
+            %first = arith.cmpi eq, %t, %c0 : index
+            scf.if %first {
+              %two = arith.constant 2 : i32
+              %live = memref.load %n[] : memref<i32>
+              %half = arith.divui %live, %two : i32
+              memref.store %half, %n[] : memref<i32>
+            }
+          }
+        }
+      }";
+    for (number, target) in ["any", "cpu"].into_iter().enumerate() {
+        let mut case = Case::new(format!("a loop, for {target}"), text.into(), number)
+            .with_result(buffer(Element::I32, &[1; 700]))
+            .with_result(buffer(Element::I32, &[0; 700]))
+            .with_result(buffer(Element::I32, &[0]))
+            .with(scratch(Element::I32, 3))
+            .with_result(Buffer::scalar(700).into());
+        case.target = target;
+        case.check();
+    }
 }

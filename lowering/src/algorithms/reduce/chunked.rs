@@ -14,14 +14,10 @@
 use super::Reduce;
 use crate::algorithms::{
     chunks::{self, Chunk},
-    levels::{BLOCK, Levels, capacity, load_or_identity},
+    levels::{BLOCK, capacity, load_or_identity},
     partials::Partials,
 };
-use qd_dialects::{
-    builder::{Builder, V},
-    diagnostic::Result,
-    ir::Op,
-};
+use qd_dialects::{builder::Builder, diagnostic::Result, ir::Op};
 
 /// Builds at most 2 phases.
 pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
@@ -40,43 +36,30 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
     Ok(())
 }
 
-fn chunk<'b, 'c>(
-    b: &'b Builder<'c>,
-    reduce: &Reduce<'b, 'c>,
-) -> (Chunk<'b, 'c>, Levels<'b, 'c>, Partials<'b, 'c>) {
-    let chunk = Chunk::of(b, b.live_count(reduce.count));
-    let levels = Levels::with_one_above(chunk.count, chunk.number);
-    (chunk, levels, Partials::Apart(reduce.scratch.clone()))
-}
-
 fn reduce_chunk<'b, 'c>(b: &'b Builder<'c>, reduce: &Reduce<'b, 'c>) {
-    let (chunk, levels, partials) = chunk(b, reduce);
+    let chunk = Chunk::of(b, b.live_count(reduce.count));
+    let partials = Partials::Apart(reduce.scratch.clone());
     b.if_(chunk.any(true), || {
         let load = |i| reduce.inputs.iter().map(|input| input.at(i)).collect();
         chunk.reduce(&reduce.combiner, &load, |sum| {
             b.either(
                 chunk.number.gt(1),
-                || partials.store(&levels, 1, b.block_id(), &sum),
-                || finish(reduce, &sum),
+                || partials.store(&chunk.levels(), 1, b.block_id(), &sum),
+                || reduce.write(&sum),
             );
         });
     });
 }
 
 fn combine_chunks<'b, 'c>(b: &'b Builder<'c>, reduce: &Reduce<'b, 'c>) {
-    let (chunk, levels, partials) = chunk(b, reduce);
+    let chunk = Chunk::of(b, b.live_count(reduce.count));
+    let partials = Partials::Apart(reduce.scratch.clone());
     b.if_(chunk.number.gt(1), || {
         let t = b.thread_id();
         let sums = load_or_identity(b, &reduce.combiner, t.lt(chunk.number), || {
-            partials.load(&levels, 1, t, &reduce.combiner)
+            partials.load(&chunk.levels(), 1, t, &reduce.combiner)
         });
         let total = b.combine("block.reduce", &reduce.combiner, sums);
-        b.if_(t.eq(0), || finish(reduce, &total));
+        b.if_(t.eq(0), || reduce.write(&total));
     });
-}
-
-fn finish<'b, 'c>(reduce: &Reduce<'b, 'c>, total: &[V<'b, 'c>]) {
-    for (output, value) in reduce.outputs.iter().zip(total) {
-        output.set(value.builder().index(0), *value);
-    }
 }

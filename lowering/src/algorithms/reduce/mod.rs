@@ -55,4 +55,11 @@ impl<'b, 'c> Reduce<'b, 'c> {
             inputs,
         }
     }
+
+    /// Writes the result; by one thread.
+    fn write(&self, result: &[V<'b, 'c>]) {
+        for (output, value) in self.outputs.iter().zip(result) {
+            output.set_first(*value);
+        }
+    }
 }

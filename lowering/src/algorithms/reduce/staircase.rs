@@ -4,19 +4,19 @@
 //! in scratch. The phase whose result is a single element writes it to the
 //! output, and the phases above it find nothing to do.
 //!
-//! Paper: the tree is Blelloch's up-sweep (Prefix Sums and Their Applications,
-//! 1990) with 256 branches.
+//! Paper: the tree is the up-sweep of Blelloch, Prefix Sums and Their
+//! Applications (1990), with 256 branches.
 //! Deviations: one element a thread, as the formula for scratch demands; order
 //! is kept, so the combiner need not commute.
-//! Cost: reads each element once; 1/256 of that again for each level above.
+//! Cost: reads each element once; 1/256 of that again for each level above. D
+//! phases.
 
 use super::Reduce;
-use crate::algorithms::levels::{BLOCK, Levels, capacity};
-use qd_dialects::{
-    builder::{Builder, V},
-    diagnostic::Result,
-    ir::Op,
+use crate::algorithms::{
+    levels::{BLOCK, Levels, capacity, load_or_identity},
+    partials::Partials,
 };
+use qd_dialects::{builder::Builder, diagnostic::Result, ir::Op};
 
 /// Builds D phases.
 pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
@@ -38,47 +38,31 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
 }
 
 fn reduce_level<'b, 'c>(b: &'b Builder<'c>, reduce: &Reduce<'b, 'c>, level: usize) {
-    let Reduce {
-        inputs,
-        outputs,
-        scratch,
-        combiner,
-        ..
-    } = reduce;
+    let combiner = &reduce.combiner;
+    let partials = Partials::Apart(reduce.scratch.clone());
     let levels = Levels::new(b.live_count(reduce.count), level + 1);
     let elements = levels.count(level);
     let tile = b.block_id() * BLOCK;
-    let work = if level == 0 {
-        tile.lt(elements.max(1))
-    } else {
-        elements.gt(1) & tile.lt(elements)
+    let any = match level {
+        0 => tile.lt(elements.max(1)),
+        _ => elements.gt(1) & tile.lt(elements),
     };
-    b.if_(work, || {
+    b.if_(any, || {
         let i = tile + b.thread_id();
-        let load = || match level {
-            0 => inputs.iter().map(|input| input.at(i)).collect(),
-            _ => {
-                let slot = levels.offset(level) + i;
-                let typed = scratch.iter().zip(combiner.types());
-                typed.map(|(s, r#type)| s.at_as(slot, *r#type)).collect()
-            }
-        };
-        let values: Vec<_> = b.if_else(i.lt(elements), load, || combiner.identity(b));
-        let tile_result = b.combine("block.reduce", combiner, values);
-
+        let values = load_or_identity(b, combiner, i.lt(elements), || match level {
+            0 => reduce.inputs.iter().map(|input| input.at(i)).collect(),
+            _ => partials.load(&levels, level, i, combiner),
+        });
+        let sum = b.combine("block.reduce", combiner, values);
         b.if_(b.thread_id().eq(0), || {
-            let store = |buffers: &[V<'b, 'c>], at| {
-                for (buffer, value) in buffers.iter().zip(&tile_result) {
-                    buffer.set(at, *value);
-                }
-            };
-            let finish = || store(outputs, b.index(0));
             if level + 1 == reduce.depth as usize {
-                return finish();
+                return reduce.write(&sum);
             }
-            b.either(levels.count(level + 1).le(1), finish, || {
-                store(scratch, levels.offset(level + 1) + b.block_id());
-            });
+            b.either(
+                levels.count(level + 1).gt(1),
+                || partials.store(&levels, level + 1, b.block_id(), &sum),
+                || reduce.write(&sum),
+            );
         });
     });
 }

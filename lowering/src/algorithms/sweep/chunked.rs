@@ -18,7 +18,7 @@
 use super::{Element, Sweep, Total};
 use crate::algorithms::{
     chunks::{self, Chunk},
-    levels::{BLOCK, Levels},
+    levels::BLOCK,
 };
 use qd_dialects::builder::V;
 
@@ -43,18 +43,17 @@ impl<'b, 'c> Sweep<'_, 'b, 'c> {
         phase("last", blocks, &|| self.chunk_last(last));
     }
 
-    fn chunk(&self) -> (Chunk<'b, 'c>, Levels<'b, 'c>) {
-        let chunk = Chunk::of(self.b, (self.count)());
-        (chunk, Levels::with_one_above(chunk.count, chunk.number))
+    fn chunk(&self) -> Chunk<'b, 'c> {
+        Chunk::of(self.b, (self.count)())
     }
 
     /// Reduces the chunks.
     fn chunk_up(&self) {
-        let (chunk, levels) = self.chunk();
+        let chunk = self.chunk();
         self.b.if_(chunk.any(self.total.is_used()), || {
             chunk.reduce(self.combiner, self.load, |sum| {
                 let several = chunk.number.gt(1);
-                let store = || (self.partials)().store(&levels, 1, self.b.block_id(), &sum);
+                let store = || (self.partials)().store(&chunk.levels(), 1, self.b.block_id(), &sum);
                 match self.total {
                     Total::Before(total) => self.b.either(several, store, || total(&sum)),
                     _ => self.b.if_(several, store),
@@ -66,26 +65,26 @@ impl<'b, 'c> Sweep<'_, 'b, 'c> {
     /// Stores what all chunks came to, unless there is only one.
     fn combine_chunks(&self, store: &dyn Fn(&[V<'b, 'c>])) {
         let b = self.b;
-        let (chunk, levels) = self.chunk();
+        let chunk = self.chunk();
         b.if_(b.thread_id().eq(0) & chunk.number.gt(1), || {
-            store(&self.combined(&levels, chunk.number));
+            store(&self.combined(&chunk, chunk.number));
         });
     }
 
     /// Combines what the first `number` chunks came to.
-    fn combined(&self, levels: &Levels<'b, 'c>, number: V<'b, 'c>) -> Vec<V<'b, 'c>> {
+    fn combined(&self, chunk: &Chunk<'b, 'c>, number: V<'b, 'c>) -> Vec<V<'b, 'c>> {
         let (b, combiner) = (self.b, self.combiner);
         let partials = (self.partials)();
         let (zero, one) = (b.index(0), b.index(1));
         b.for_(zero, number, one, combiner.identity(b), |nth, sum| {
-            combiner.apply(b, &sum, &partials.load(levels, 1, nth, combiner))
+            combiner.apply(b, &sum, &partials.load(&chunk.levels(), 1, nth, combiner))
         })
     }
 
     /// Scans the chunks.
     fn chunk_last(&self, last: &dyn Fn(&Element<'b, 'c>)) {
         let (b, combiner) = (self.b, self.combiner);
-        let (chunk, levels) = self.chunk();
+        let chunk = self.chunk();
         let one = chunks::is_one(self.depth);
         let any = chunk.any(self.total.is_used());
         b.if_(any & b.thread_id().eq(0), || {
@@ -99,7 +98,7 @@ impl<'b, 'c> Sweep<'_, 'b, 'c> {
             };
             let before = match one {
                 true => combiner.identity(b),
-                false => self.combined(&levels, b.block_id()),
+                false => self.combined(&chunk, b.block_id()),
             };
             let end = chunk.in_order(before, |i, before: Vec<V<'b, 'c>>| {
                 let value = (self.load)(i);
