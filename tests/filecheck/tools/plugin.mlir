@@ -11,11 +11,13 @@
 // RUN: not mlir-opt-22 %s 2>&1 | FileCheck %s --check-prefix=NO-DIALECT
 // RUN: not mlir-opt-22 --load-dialect-plugin=%qd_plugin --pass-pipeline='builtin.module(qd-expand-for-each)' %s 2>&1 | FileCheck %s --check-prefix=NO-PASS
 // RUN: not mlir-opt-22 --load-pass-plugin=%qd_plugin --load-dialect-plugin=%qd_plugin --pass-pipeline='builtin.module(qd-expand-algorithms{tarpet=any})' %s 2>&1 | FileCheck %s --check-prefix=NO-OPTION
+// RUN: not mlir-opt-22 --load-pass-plugin=%qd_plugin --load-dialect-plugin=%qd_plugin --qd-expand-for-each %s 2>&1 | FileCheck %s --check-prefix=NO-FLAG
 // RUN: not mlir-opt-22 --load-dialect-plugin=%t.so %s 2>&1 | FileCheck %s --check-prefix=NO-FILE
 
 // NO-DIALECT: error: Dialect `qd' not found for custom op 'qd.grid.kernel'
 // NO-PASS: 'qd-expand-for-each' does not refer to a registered pass or pass pipeline
 // NO-OPTION: <Pass-Options-Parser>: no such option tarpet
+// NO-FLAG: Unknown command line argument '--qd-expand-for-each'
 // NO-FILE: Failed to load dialect plugin from '{{.*}}plugin.mlir.tmp.so'
 
 // CHECK-LABEL: qd.grid.kernel @spread(
