@@ -29,11 +29,12 @@ use qd_dialects::{
 
 /// Builds at most 2 phases.
 pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
+    let op = Compact::of(b, op);
     let select = Select {
         b,
-        one: chunks::is_one(super::super::depth(op)),
+        one: chunks::is_one(op.depth),
         add: Combiner::kind(b.context(), Kind::Add, b.int_type(32)),
-        op: Compact::of(b, op),
+        op,
     };
     let blocks = match select.one {
         true => b.index(1),
