@@ -66,26 +66,24 @@ LogicalResult QdDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
   return success();
 }
 
-/// The width of what `qd.dtype` names, 0 if it names nothing.
+/// The width of what `qd.dtype` names, 0 if it names nothing: a letter for what
+/// the bits mean, and how many there are.
 static unsigned widthOfDtype(StringRef name) {
   return llvm::StringSwitch<unsigned>(name)
+      .Cases({"i8", "u8"}, 8)
+      .Cases({"i16", "u16", "f16"}, 16)
       .Cases({"i32", "u32", "f32"}, 32)
       .Cases({"i64", "u64", "f64"}, 64)
       .Default(0);
 }
 
-LogicalResult QdDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned index,
-                                                  NamedAttribute attribute) {
-  if (attribute.getName() == "qd.may_alias" && !isa<UnitAttr>(attribute.getValue()))
-    return op->emitOpError("argument ") << index << ": 'qd.may_alias' takes no value";
-  if (attribute.getName() != "qd.dtype")
-    return success();
-  auto name = dyn_cast<StringAttr>(attribute.getValue());
+static LogicalResult verifyDtype(Operation *op, unsigned index, Attribute value) {
+  auto name = dyn_cast<StringAttr>(value);
   unsigned width = name ? widthOfDtype(name) : 0;
   if (width == 0)
     return op->emitOpError("argument ")
-           << index << ": 'qd.dtype' must be \"i32\", \"u32\", \"f32\", \"i64\", \"u64\" or "
-           << "\"f64\", but is " << attribute.getValue();
+           << index << ": 'qd.dtype' must be i, u or f and a width of 8 to 64, such as \"u32\", but is "
+           << value;
   auto function = dyn_cast<FunctionOpInterface>(op);
   if (!function || index >= function.getNumArguments())
     return success();
@@ -96,6 +94,21 @@ LogicalResult QdDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsig
   if (!fits)
     return op->emitOpError("argument ")
            << index << ": 'qd.dtype' is " << name << ", but the elements are " << element;
+  return success();
+}
+
+LogicalResult QdDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned index,
+                                                  NamedAttribute attribute) {
+  Attribute value = attribute.getValue();
+  if (attribute.getName() == "qd.may_alias" && !isa<UnitAttr>(value))
+    return op->emitOpError("argument ") << index << ": 'qd.may_alias' takes no value";
+  if (attribute.getName() == "qd.name") {
+    auto name = dyn_cast<StringAttr>(value);
+    if (!name || name.empty())
+      return op->emitOpError("argument ") << index << ": 'qd.name' must be a name, but is " << value;
+  }
+  if (attribute.getName() == "qd.dtype")
+    return verifyDtype(op, index, value);
   return success();
 }
 

@@ -31,9 +31,9 @@ def Grid_KernelOp : Grid_Op<"kernel", [
     buffer's contents.
 
     Buffers passed as different arguments are taken not to overlap, unless
-    both carry the unit attribute `qd.may_alias`. `qd.dtype = "u32"` on an
-    argument says how tools are to reflect its element type, since MLIR's
-    integers have no sign.
+    both carry the unit attribute `qd.may_alias`. Two more attributes of an
+    argument are for tools: `qd.name` names it, and `qd.dtype = "u32"` says how
+    its elements are to be shown and read, since MLIR's integers have no sign.
 
     ```mlir
     qd.grid.kernel @sum(%a: memref<?xf32>, %out: memref<1xf32>, %s: memref<?xi32>, %n: memref<i32>) {

@@ -14,6 +14,8 @@ use qd_dialects::builder::{Builder, Combiner, V, Values};
 
 /// Elements of a chunk, at least.
 const LEAST: i64 = 1 << 16;
+/// Elements that a short loop takes each time round.
+const UNROLLED: i64 = 8;
 /// Chunks, at most.
 const MOST: i64 = BLOCK;
 
@@ -88,6 +90,22 @@ impl<'b, 'c> Chunk<'b, 'c> {
     ) -> T {
         let step = self.b.index(1);
         self.b.for_(self.start, self.end, step, initial, each)
+    }
+
+    /// The same for a body so short that the loop would cost as much: several
+    /// elements each time round.
+    pub fn in_order_unrolled<T: Values<'b, 'c>>(
+        &self,
+        initial: T,
+        each: &dyn Fn(V<'b, 'c>, T) -> T,
+    ) -> T {
+        let b = self.b;
+        let whole = self.start + (self.end - self.start) / UNROLLED * UNROLLED;
+        let step = b.index(UNROLLED);
+        let carried = b.for_(self.start, whole, step, initial, |i, carried| {
+            (0..UNROLLED).fold(carried, |carried, nth| each(i + nth, carried))
+        });
+        b.for_(whole, self.end, b.index(1), carried, each)
     }
 
     /// Combines the chunk's elements in order. For one thread.

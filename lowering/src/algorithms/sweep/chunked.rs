@@ -100,7 +100,7 @@ impl<'b, 'c> Sweep<'_, 'b, 'c> {
                 true => combiner.identity(b),
                 false => self.combined(&chunk, b.block_id()),
             };
-            let end = chunk.in_order(before, |i, before: Vec<V<'b, 'c>>| {
+            let each = |i, before: Vec<V<'b, 'c>>| {
                 let value = (self.load)(i);
                 let upto = combiner.apply(b, &before, &value);
                 last(&Element {
@@ -109,10 +109,14 @@ impl<'b, 'c> Sweep<'_, 'b, 'c> {
                     count: chunk.count,
                     value,
                     scanned: if self.inclusive { upto.clone() } else { before },
-                    total,
+                    total: total.clone(),
                 });
                 upto
-            });
+            };
+            let end = match combiner.as_kind() {
+                Some(_) => chunk.in_order_unrolled(before, &each),
+                None => chunk.in_order(before, each),
+            };
             if let Total::AtTheEnd(store) = self.total {
                 b.if_(chunk.is_last(), || store(&end));
             }

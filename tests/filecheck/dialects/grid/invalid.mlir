@@ -30,8 +30,8 @@ qd.grid.kernel @two_lengths(%a: memref<?x?xf32>) {
 
 // -----
 
-// expected-error@+1 {{'qd.grid.kernel' op argument 0: 'qd.dtype' must be "i32", "u32", "f32", "i64", "u64" or "f64", but is "u16"}}
-qd.grid.kernel @dtype(%a: memref<?xi32> {qd.dtype = "u16"}) {
+// expected-error@+1 {{'qd.grid.kernel' op argument 0: 'qd.dtype' must be i, u or f and a width of 8 to 64, such as "u32", but is "int"}}
+qd.grid.kernel @dtype(%a: memref<?xi32> {qd.dtype = "int"}) {
 }
 
 // -----
@@ -44,6 +44,12 @@ qd.grid.kernel @dtype_width(%a: memref<?xi32> {qd.dtype = "u64"}) {
 
 // expected-error@+1 {{'qd.grid.kernel' op argument 0: 'qd.dtype' is "f32", but the elements are 'i32'}}
 qd.grid.kernel @dtype_float(%a: memref<?xi32> {qd.dtype = "f32"}) {
+}
+
+// -----
+
+// expected-error@+1 {{'qd.grid.kernel' op argument 1: 'qd.name' must be a name, but is ""}}
+qd.grid.kernel @name(%a: memref<?xi32>, %b: memref<?xi32> {qd.name = ""}) {
 }
 
 // -----
