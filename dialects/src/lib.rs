@@ -25,6 +25,7 @@ pub mod parse;
 pub mod pass;
 pub mod pattern;
 pub mod plugin;
+mod spans;
 pub mod tools;
 
 use melior::dialect::{DialectHandle, DialectRegistry};

@@ -7,6 +7,7 @@
 use crate::{
     diagnostic::{Diagnostic, Result},
     ir::{Context, Op, context_of},
+    spans,
 };
 use melior::{
     StringRef,
@@ -186,7 +187,6 @@ pub fn register_pipeline<P: Pipeline>() {
 /// Runs a pass directly, without a pass manager, emitting its error if it
 /// fails.
 pub fn run<'c, P: Pass>(op: Op<'c>, options: &P::Options) -> bool {
-    let _span = tracing::info_span!("pass", name = P::NAME).entered();
     let outcome = catch_unwind(AssertUnwindSafe(|| P::run(op, options)));
     match outcome {
         Ok(Ok(())) => true,
@@ -233,6 +233,10 @@ pub fn run_pipeline(
     };
     melior::utility::parse_pass_pipeline(manager.as_operation_pass_manager(), &text)
         .map_err(|error| format!("pipeline '{passes}': {error}"))?;
+    if let Some(spans) = spans::wanted() {
+        // Safety: a live pass manager; functions live for ever.
+        unsafe { qd_sys::qdPassManagerTrace(manager.to_raw(), *spans) }
+    }
     manager
         .run(module)
         .map_err(|_| format!("pipeline '{passes}' failed"))

@@ -1,6 +1,6 @@
 //! The drivers behind `qd-opt` and `qd-lsp-server`.
 
-use crate::registry;
+use crate::{registry, spans};
 use melior::StringRef;
 use std::ffi::{CString, c_char};
 
@@ -17,6 +17,7 @@ pub fn opt_main(arguments: impl IntoIterator<Item = String>) -> i32 {
                 argv,
                 StringRef::new("qd optimizer driver\n").to_raw(),
                 registry.to_raw(),
+                spans::wanted().map_or(std::ptr::null(), std::ptr::from_ref),
             )
         }
     })

@@ -7,6 +7,7 @@
 
 import importlib.util
 import os
+import platform
 import re
 import sys
 
@@ -53,6 +54,8 @@ config.substitutions.append(("%qd_plugin", os.path.join(bin_dir, "libqd_plugin.s
 config.substitutions.append(("%python", sys.executable))
 config.substitutions.append(("%lit", f"{sys.executable} {llvm_bin}/lit"))
 
-# Features say what a test needs: `REQUIRES: numpy`.
+# Features say what a test needs: `REQUIRES: numpy`. An architecture is the machine's, by LLVM's name.
 if importlib.util.find_spec("numpy"):
     config.available_features.add("numpy")
+if platform.machine() == "x86_64":
+    config.available_features.add("x86")

@@ -1,4 +1,4 @@
-// Registration of the dialect, and the drivers of mlir-opt and mlir-lsp-server.
+// Registration of the dialect, and the driver of mlir-lsp-server.
 #include "Qd.h"
 #include "mlir-c/Diagnostics.h"
 #include "mlir-c/IR.h"
@@ -7,7 +7,6 @@
 #include "mlir/CAPI/Support.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
-#include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
 using namespace mlir;
 
@@ -16,14 +15,9 @@ MLIR_DEFINE_CAPI_DIALECT_REGISTRATION(Qd, qd, qd::QdDialect)
 extern "C" {
 MlirDialectHandle qdDialectHandle() { return mlirGetDialectHandle__qd__(); }
 
-/// `main` of an mlir-opt over the given registry.
-int qdOptMain(int argc, char **argv, MlirStringRef name, MlirDialectRegistry registry) {
-  return asMainReturnCode(MlirOptMain(argc, argv, unwrap(name), *unwrap(registry)));
-}
-
 /// `main` of a language server over the given registry.
 int qdLspServerMain(int argc, char **argv, MlirDialectRegistry registry) {
-  return asMainReturnCode(MlirLspServerMain(argc, argv, *unwrap(registry)));
+  return failed(MlirLspServerMain(argc, argv, *unwrap(registry)));
 }
 }
 

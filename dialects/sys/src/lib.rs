@@ -52,6 +52,14 @@ pub struct QdConversion {
     _opaque: [u8; 0],
 }
 
+/// What to call when a pass begins and ends.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct QdSpans {
+    pub begin: unsafe extern "C" fn(MlirStringRef),
+    pub end: unsafe extern "C" fn(),
+}
+
 pub type QdRewriteFn = unsafe extern "C" fn(
     MlirOperation,
     isize,
@@ -107,7 +115,9 @@ unsafe extern "C" {
         argv: *mut *mut c_char,
         name: MlirStringRef,
         registry: MlirDialectRegistry,
+        spans: *const QdSpans,
     ) -> c_int;
+    pub fn qdPassManagerTrace(manager: MlirPassManager, spans: QdSpans);
     pub fn qdLspServerMain(
         argc: c_int,
         argv: *mut *mut c_char,
