@@ -1,6 +1,6 @@
 //! What every driver offers.
 
-use crate::{Argument, Error, cpu};
+use crate::{Argument, Error, cpu, cuda};
 use qd_artifact::{Artifact, Kernel};
 use std::time::Duration;
 
@@ -56,14 +56,20 @@ pub struct Options {
     /// Iterations after which a `do_while` is an error; without it one that
     /// never ends never ends.
     pub max_iterations: Option<u64>,
+    /// Time each step, even if the whole takes longer for it. A host that does
+    /// the work always does.
+    pub time_steps: bool,
 }
 
 /// How long a run took.
 #[derive(Clone, Debug, Default)]
 pub struct Timing {
-    /// From the first step to the last one's end.
+    /// From the first step to the last one's end, on the device.
     pub total: Duration,
-    /// Each step of the plan that ran, in the order of the first time it did.
+    /// Launches of bodies.
+    pub launches: u64,
+    /// Each step of the plan that ran, in the order of the first time it did;
+    /// empty if they were not timed.
     pub steps: Vec<StepTime>,
 }
 
@@ -91,9 +97,10 @@ pub struct StepTime {
 pub fn driver(target: &str) -> Result<Box<dyn Driver>, Error> {
     match target.split([',', ':']).next() {
         Some("cpu") => Ok(Box::new(cpu::Cpu)),
+        Some("nvptx") => Ok(Box::new(cuda::Cuda)),
         _ => Err(Error::NoDriver {
             target: target.into(),
-            known: vec!["cpu"],
+            known: vec!["cpu", "nvptx"],
         }),
     }
 }
@@ -108,7 +115,7 @@ mod tests {
         let error = driver("abacus").err().expect("no such driver");
         assert_eq!(
             error.to_string(),
-            "no driver for target 'abacus': the targets that can be run are cpu"
+            "no driver for target 'abacus': the targets that can be run are cpu, nvptx"
         );
     }
 }

@@ -83,6 +83,21 @@ pub enum Error {
     /// No memory for a buffer.
     #[error("not enough memory for {0}")]
     OutOfMemory(String),
+    /// There is no device of that kind, it is not the one the artifact is for, or
+    /// it failed.
+    #[error("{0}")]
+    Device(String),
+    /// The device did not start or did not finish a launch.
+    #[error(
+        "kernel '{kernel}': phase '{step}' ({blocks} blocks of {threads} threads) failed: {reason}"
+    )]
+    Launch {
+        kernel: String,
+        step: String,
+        blocks: u64,
+        threads: u32,
+        reason: String,
+    },
     /// The host does not start threads.
     #[error("cannot start a thread: {0}")]
     Thread(std::io::Error),

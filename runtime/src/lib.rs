@@ -4,9 +4,11 @@
 //! A [`Driver`] loads an artifact onto a device, and what is [`Loaded`] runs
 //! kernels by name on [`Argument`]s. There is one driver per target.
 
+mod actions;
 mod argument;
 mod buffer;
 mod cpu;
+mod cuda;
 mod driver;
 mod error;
 mod validate;

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use qd_artifact::{ArgumentKind, Artifact, BufferRef, Expr, Kernel, Operand, Step};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// Checks that every reference in the plan has something to refer to, so that
 /// running it need not.
@@ -33,6 +33,24 @@ pub(crate) fn validate(artifact: &Artifact) -> Result<(), Error> {
         check.dispatches_end(&kernel.steps, &mut vec![&kernel.name])?;
     }
     Ok(())
+}
+
+/// The bodies that the artifact's plan launches, each once.
+pub(crate) fn body_names(artifact: &Artifact) -> BTreeSet<&str> {
+    fn collect<'a>(steps: &'a [Step], names: &mut BTreeSet<&'a str>) {
+        for step in steps {
+            match step {
+                Step::Launch { body, .. } => _ = names.insert(body),
+                Step::DoWhile { steps, .. } => collect(steps, names),
+                Step::Fill { .. } | Step::Dispatch { .. } => {}
+            }
+        }
+    }
+    let mut names = BTreeSet::new();
+    for kernel in &artifact.kernels {
+        collect(&kernel.steps, &mut names);
+    }
+    names
 }
 
 struct Check<'a> {

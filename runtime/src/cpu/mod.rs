@@ -7,15 +7,20 @@
 
 mod jit;
 mod pool;
-mod steps;
+mod run;
 
 #[cfg(test)]
 mod tests;
 
-use crate::{Argument, Driver, Error, Loaded, Options, Timing, argument, validate::validate};
+use crate::{
+    Argument, Driver, Error, Loaded, Options, Timing,
+    actions::{self, Memory, Slot, Times},
+    argument,
+    validate::{body_names, validate},
+};
 use jit::{Body, Jit};
 use pool::Pool;
-use qd_artifact::{Artifact, Step};
+use qd_artifact::Artifact;
 use std::{
     collections::HashMap,
     sync::{Mutex, PoisonError},
@@ -35,10 +40,7 @@ impl Driver for Cpu {
             });
         }
         validate(artifact)?;
-        let mut names = Vec::new();
-        for kernel in &artifact.kernels {
-            body_names(&kernel.steps, &mut names);
-        }
+        let names = body_names(artifact);
         // A plan of fills alone has no code.
         let mut bodies = HashMap::new();
         let mut jit = None;
@@ -57,16 +59,6 @@ impl Driver for Cpu {
             pool: Mutex::new(Pool::new(pool::default_threads()).map_err(Error::Thread)?),
             _jit: jit,
         }))
-    }
-}
-
-fn body_names<'a>(steps: &'a [Step], names: &mut Vec<&'a str>) {
-    for step in steps {
-        match step {
-            Step::Launch { body, .. } => names.push(body),
-            Step::DoWhile { steps, .. } => body_names(steps, names),
-            Step::Fill { .. } | Step::Dispatch { .. } => {}
-        }
     }
 }
 
@@ -102,17 +94,31 @@ impl Loaded for OnCpu {
             *pool = Pool::new(threads).map_err(Error::Thread)?;
         }
         let begin = Instant::now();
-        let mut run = steps::Run {
-            artifact: &self.artifact,
+        let slots = arguments.iter_mut().map(slot).collect();
+        let mut run = run::Run {
             bodies: &self.bodies,
             pool: &mut pool,
             max_iterations: options.max_iterations,
-            times: steps::Times::default(),
+            times: Times::default(),
         };
-        run.kernel(kernel, arguments)?;
+        run.all(&actions::actions(&self.artifact, kernel, slots)?)?;
         Ok(Timing {
             total: begin.elapsed(),
+            launches: run.times.launches(),
             steps: run.times.into_steps(),
         })
+    }
+}
+
+/// An argument as bodies see it: where it is in this process.
+fn slot(argument: &mut Argument) -> Slot {
+    match argument {
+        Argument::Buffer(buffer) => Slot::Memory(Memory {
+            address: buffer.as_mut_ptr() as u64,
+            bytes: buffer.as_bytes().len(),
+            dtype: buffer.dtype(),
+            shape: buffer.shape().to_vec(),
+        }),
+        Argument::Scalar(scalar) => Slot::Scalar(scalar.bits),
     }
 }

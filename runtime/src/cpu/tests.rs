@@ -179,6 +179,7 @@ fn threads(threads: usize) -> Options {
     Options {
         threads: Some(threads),
         max_iterations: Some(1000),
+        ..Options::default()
     }
 }
 

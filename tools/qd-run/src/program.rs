@@ -151,6 +151,7 @@ impl<'c> Program<'c> {
         let options = Options {
             threads: cli.threads.map(|threads| threads as usize),
             max_iterations: cli.max_iterations,
+            time_steps: cli.time,
         };
         let mut timings = Vec::new();
         for _ in 1..cli.repeat {
@@ -165,8 +166,7 @@ impl<'c> Program<'c> {
         timings.push(last.map_err(|e| e.to_string())?);
         timings.sort_by_key(|timing| timing.total);
         let timing = timings.swap_remove(timings.len() / 2);
-        let launches = timing.steps.iter().filter(|step| step.id.is_some());
-        let launches: u64 = launches.map(|step| step.runs).sum();
+        let launches = timing.launches;
         let median = if cli.repeat > 1 {
             format!(" (median of {})", cli.repeat)
         } else {

@@ -1,0 +1,83 @@
+//! The actions of a plan, done by this machine.
+
+use super::{jit::Body, pool::Pool};
+use crate::{
+    Error,
+    actions::{Action, Fill, Kind, Times},
+};
+use std::{collections::HashMap, time::Instant};
+
+/// One run of a kernel.
+pub(super) struct Run<'a> {
+    pub bodies: &'a HashMap<String, Body>,
+    pub pool: &'a mut Pool,
+    pub max_iterations: Option<u64>,
+    pub times: Times,
+}
+
+impl Run<'_> {
+    /// Does all of them, in their order, which is one that they allow.
+    pub fn all(&mut self, actions: &[Action<'_>]) -> Result<(), Error> {
+        for action in actions {
+            let begin = Instant::now();
+            match &action.kind {
+                // Safety: the compiler made the body for these operands, and
+                // every block of the grid may run beside the others.
+                Kind::Launch(launch) => unsafe {
+                    self.pool
+                        .launch(self.bodies[launch.body], launch.blocks, &launch.words);
+                },
+                // Safety: the range is within an argument's buffer, and no launch
+                // is running.
+                Kind::Fill(range) => unsafe { fill(range) },
+                Kind::Loop {
+                    kernel,
+                    flag,
+                    actions,
+                } => self.repeat(kernel, *flag, actions)?,
+                Kind::Nothing => {}
+            }
+            self.times.add(action, begin.elapsed());
+        }
+        Ok(())
+    }
+
+    fn repeat(&mut self, kernel: &str, flag: u64, actions: &[Action<'_>]) -> Result<(), Error> {
+        let mut iterations = 0;
+        loop {
+            self.all(actions)?;
+            iterations += 1;
+            // Safety: within an argument's buffer, and no launch is running.
+            let go_on = unsafe { (flag as *const i32).read_unaligned() } != 0;
+            if !go_on {
+                return Ok(());
+            }
+            if let Some(limit) = self.max_iterations.filter(|limit| iterations >= *limit) {
+                return Err(Error::TooManyIterations {
+                    kernel: kernel.into(),
+                    limit,
+                });
+            }
+        }
+    }
+}
+
+/// # Safety
+///
+/// The range must be memory of this process that nobody else uses.
+unsafe fn fill(fill: &Fill) {
+    let element = &fill.value.to_le_bytes()[..fill.size];
+    // Safety: by contract.
+    let range = unsafe {
+        std::slice::from_raw_parts_mut(fill.address as *mut u8, fill.count as usize * fill.size)
+    };
+    // A cache-resident stretch of the pattern, and copies of it.
+    let stretch = range.len().min(4096);
+    for chunk in range[..stretch].chunks_exact_mut(fill.size) {
+        chunk.copy_from_slice(element);
+    }
+    let (pattern, rest) = range.split_at_mut(stretch);
+    for chunk in rest.chunks_mut(stretch.max(1)) {
+        chunk.copy_from_slice(&pattern[..chunk.len()]);
+    }
+}

@@ -1,0 +1,268 @@
+//! The CUDA driver, each object freed when dropped. The library is loaded when
+//! it is first asked for: nothing of CUDA is needed to build or to start.
+
+use crate::Error;
+use cudarc::driver::{
+    DriverError,
+    result::{self, ctx, device, event, module, stream},
+    sys,
+};
+use std::{
+    ffi::{CString, c_void},
+    ptr,
+    time::Duration,
+};
+
+/// The first device that the driver shows.
+pub(super) struct Device {
+    raw: sys::CUdevice,
+    pub context: sys::CUcontext,
+    pub name: String,
+    /// Compute capability: 90 is 9.0.
+    pub capability: u32,
+    pub max_blocks: u64,
+}
+
+// Safety: contexts may be used from any thread that makes them current.
+unsafe impl Send for Device {}
+// Safety: as above.
+unsafe impl Sync for Device {}
+
+/// `what` failed, as the driver says it.
+pub(super) fn failed(what: &str, error: DriverError) -> Error {
+    Error::Device(format!("{what}: {}", reason(error)))
+}
+
+/// `CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered`.
+pub(super) fn reason(error: DriverError) -> String {
+    let text = |found: Result<&std::ffi::CStr, DriverError>| {
+        found.map_or_else(
+            |_| format!("{:?}", error.0),
+            |text| text.to_string_lossy().into(),
+        )
+    };
+    format!(
+        "{}: {}",
+        text(error.error_name()),
+        text(error.error_string())
+    )
+}
+
+impl Device {
+    pub fn open() -> Result<Self, Error> {
+        // Safety: it loads a library whose initialisers are the vendor's.
+        if !unsafe { sys::is_culib_present() } {
+            return Err(Error::Device(
+                "there is no NVIDIA driver: libcuda.so.1 cannot be loaded".into(),
+            ));
+        }
+        result::init().map_err(|e| failed("the NVIDIA driver does not start", e))?;
+        let count = device::get_count().map_err(|e| failed("counting devices", e))?;
+        if count == 0 {
+            return Err(Error::Device("the NVIDIA driver has no device".into()));
+        }
+        let raw = device::get(0).map_err(|e| failed("device 0", e))?;
+        let name = device::get_name(raw).map_err(|e| failed("device 0", e))?;
+        let attribute = |which| {
+            // Safety: the device exists.
+            unsafe { device::get_attribute(raw, which) }.map_err(|e| failed(&name, e))
+        };
+        use sys::CUdevice_attribute::*;
+        let major = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
+        let minor = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
+        let max_blocks = attribute(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)?;
+        // Safety: the device exists; `drop` releases what this retains.
+        let context = unsafe { ctx_retain(raw) }.map_err(|e| failed(&name, e))?;
+        Ok(Self {
+            raw,
+            context,
+            name,
+            capability: (major * 10 + minor) as u32,
+            max_blocks: max_blocks as u64,
+        })
+    }
+
+    /// Makes the calling thread use this device.
+    pub fn enter(&self) -> Result<(), Error> {
+        // Safety: the context lives as long as `self`.
+        unsafe { ctx::set_current(self.context) }.map_err(|e| failed(&self.name, e))
+    }
+}
+
+unsafe fn ctx_retain(raw: sys::CUdevice) -> Result<sys::CUcontext, DriverError> {
+    // Safety: by contract.
+    unsafe { result::primary_ctx::retain(raw) }
+}
+
+impl Drop for Device {
+    fn drop(&mut self) {
+        // Safety: retained once by `open`. Nobody is left to tell of a failure.
+        let _ = unsafe { result::primary_ctx::release(self.raw) };
+    }
+}
+
+/// Code on the device.
+pub(super) struct Module(sys::CUmodule);
+
+impl Module {
+    /// Has the driver compile PTX.
+    pub fn new(ptx: &[u8]) -> Result<Self, Error> {
+        let text = CString::new(ptx.strip_suffix(&[0]).unwrap_or(ptx))
+            .map_err(|_| Error::Load("the binary is no PTX".into()))?;
+        let mut log = vec![0u8; 16 << 10];
+        let mut options = [
+            sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
+            sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+        ];
+        let mut values = [log.as_mut_ptr().cast::<c_void>(), log.len() as *mut c_void];
+        let mut raw = ptr::null_mut();
+        // Safety: the image ends in 0; options and values go together.
+        let outcome = unsafe {
+            sys::cuModuleLoadDataEx(
+                &mut raw,
+                text.as_ptr().cast(),
+                options.len() as u32,
+                options.as_mut_ptr(),
+                values.as_mut_ptr(),
+            )
+        };
+        outcome.result().map_err(|e| {
+            let end = log.iter().position(|byte| *byte == 0).unwrap_or(log.len());
+            let log = String::from_utf8_lossy(&log[..end]);
+            Error::Load(
+                format!("{}\n{}", reason(e), log.trim_end())
+                    .trim_end()
+                    .into(),
+            )
+        })?;
+        Ok(Self(raw))
+    }
+
+    pub fn function(&self, name: &str) -> Result<Function, Error> {
+        let symbol = CString::new(name).map_err(|_| Error::Load(format!("no symbol '{name}'")))?;
+        // Safety: the module is loaded.
+        let raw = unsafe { module::get_function(self.0, symbol) }
+            .map_err(|e| Error::Load(format!("symbol '{name}': {}", reason(e))))?;
+        Ok(Function(raw))
+    }
+}
+
+impl Drop for Module {
+    fn drop(&mut self) {
+        // Safety: nothing runs it any more: runs end before they return.
+        let _ = unsafe { module::unload(self.0) };
+    }
+}
+
+/// A body; valid as long as its module.
+#[derive(Clone, Copy)]
+pub(super) struct Function(pub sys::CUfunction);
+
+/// Where work queues up.
+pub(super) struct Stream(pub sys::CUstream);
+
+impl Stream {
+    pub fn new() -> Result<Self, Error> {
+        stream::create(stream::StreamKind::NonBlocking)
+            .map(Self)
+            .map_err(|e| failed("a stream", e))
+    }
+
+    /// Waits until all that was queued has been done.
+    pub fn wait(&self) -> Result<(), DriverError> {
+        // Safety: the stream exists.
+        unsafe { stream::synchronize(self.0) }
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        // Safety: it exists, and nothing uses it after this.
+        let _ = unsafe { stream::destroy(self.0) };
+    }
+}
+
+/// A point in a stream's work.
+pub(super) struct Event(sys::CUevent);
+
+impl Event {
+    pub fn record(stream: &Stream) -> Result<Self, Error> {
+        let raw = event::create(sys::CUevent_flags::CU_EVENT_DEFAULT)
+            .map_err(|e| failed("an event", e))?;
+        let event = Self(raw);
+        // Safety: both exist.
+        unsafe { event::record(raw, stream.0) }.map_err(|e| failed("an event", e))?;
+        Ok(event)
+    }
+
+    /// Time on the device from then to `self`; both have happened.
+    pub fn since(&self, then: &Event) -> Result<Duration, Error> {
+        // Safety: both exist.
+        let milliseconds =
+            unsafe { event::elapsed(then.0, self.0) }.map_err(|e| failed("an event", e))?;
+        Ok(Duration::from_secs_f64(f64::from(milliseconds) / 1e3))
+    }
+}
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        // Safety: it exists, and nothing uses it after this.
+        let _ = unsafe { event::destroy(self.0) };
+    }
+}
+
+/// Memory on the device.
+pub(super) struct Memory {
+    pub address: sys::CUdeviceptr,
+}
+
+impl Memory {
+    /// Of at least one byte, so that it has an address.
+    pub fn new(bytes: usize) -> Result<Self, DriverError> {
+        // Safety: the context is current.
+        let address = unsafe { result::malloc_sync(bytes.max(1)) }?;
+        Ok(Self { address })
+    }
+
+    /// Copies bytes in, once what was queued before has been done.
+    pub fn write(&self, bytes: &[u8], stream: &Stream) -> Result<(), DriverError> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        // Safety: as many bytes were allocated; the driver has read them, or
+        // copied them aside, when the stream has been waited for.
+        unsafe { result::memcpy_htod_async(self.address, bytes, stream.0) }
+    }
+
+    /// Copies bytes out, once what was queued before has been done.
+    pub fn read(&self, bytes: &mut [u8], stream: &Stream) -> Result<(), DriverError> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        // Safety: as above.
+        unsafe { result::memcpy_dtoh_async(bytes, self.address, stream.0) }
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        // Safety: allocated by `new`; runs end before they return.
+        let _ = unsafe { result::free_sync(self.address) };
+    }
+}
+
+/// Bytes free on the device and in all, for messages.
+pub(super) fn memory_left() -> String {
+    result::mem_get_info().map_or_else(
+        |_| String::new(),
+        |(free, total)| format!(" ({free} of {total} bytes are free)"),
+    )
+}
+
+/// `value` as a C parameter array wants it: the address of each word.
+pub(super) fn parameters(words: &mut [u64]) -> Vec<*mut c_void> {
+    words
+        .iter_mut()
+        .map(|word| ptr::from_mut(word).cast())
+        .collect()
+}

@@ -1,0 +1,505 @@
+//! NVIDIA devices, through the CUDA driver.
+//!
+//! The binary is PTX with a kernel per body. Each of a kernel's parameters is a
+//! 64-bit word, in the order of [`Launch::words`]; the driver compiles it when
+//! it is loaded. A run copies the arguments to the device, launches the actions
+//! as graphs (see [`graph`]) or, where each is to be timed, one by one, and
+//! copies the buffers back.
+
+mod device;
+mod graph;
+
+use crate::{
+    Argument, Buffer, Driver, Error, Loaded, Options, Timing,
+    actions::{self, Action, Fill, Kind, Launch, Slot, Times},
+    argument,
+    validate::{body_names, validate},
+};
+use cudarc::driver::{result, sys};
+use device::{Device, Event, Function, Memory, Module, Stream, failed, reason};
+use graph::Segment;
+use qd_artifact::{Artifact, Kernel};
+use std::{
+    collections::HashMap,
+    sync::{Mutex, PoisonError},
+};
+
+/// Drives the first NVIDIA device.
+pub(crate) struct Cuda;
+
+impl Driver for Cuda {
+    fn load(&self, artifact: &Artifact) -> Result<Box<dyn Loaded>, Error> {
+        let _span = tracing::info_span!("load", target = artifact.target).entered();
+        let wanted = capability(&artifact.target).ok_or_else(|| Error::OtherTarget {
+            artifact: artifact.target.clone(),
+            driver: "an NVIDIA device",
+        })?;
+        validate(artifact)?;
+        let device = Device::open()?;
+        if device.capability < wanted {
+            return Err(Error::Device(format!(
+                "the artifact is for target '{}', but {} is an sm_{}",
+                artifact.target, device.name, device.capability
+            )));
+        }
+        device.enter()?;
+        let module = {
+            let _span = tracing::info_span!("driver compiles").entered();
+            Module::new(&artifact.binary)?
+        };
+        let mut functions = HashMap::new();
+        for name in body_names(artifact) {
+            functions.insert(name.to_string(), module.function(name)?);
+        }
+        Ok(Box::new(OnDevice {
+            artifact: Artifact {
+                binary: Vec::new(),
+                ..artifact.clone()
+            },
+            functions: Functions(functions),
+            stream: Mutex::new(Stream::new()?),
+            _module: module,
+            device,
+        }))
+    }
+}
+
+/// `nvptx:sm_90,wave=32` is 90.
+fn capability(target: &str) -> Option<u32> {
+    let name = target.split(',').next()?;
+    name.strip_prefix("nvptx:sm_")?.parse().ok()
+}
+
+/// The bodies of an artifact.
+struct Functions(HashMap<String, Function>);
+
+impl Functions {
+    /// A body of a launch: each has been looked up when the artifact was loaded.
+    fn get(&self, body: &str) -> Function {
+        self.0[body]
+    }
+}
+
+/// An artifact on a device.
+struct OnDevice {
+    artifact: Artifact,
+    functions: Functions,
+    /// Runs take turns.
+    stream: Mutex<Stream>,
+    /// Owns what `functions` points to; goes before the device does.
+    _module: Module,
+    device: Device,
+}
+
+impl Drop for OnDevice {
+    fn drop(&mut self) {
+        // What is freed now belongs to the device's context. If that cannot be
+        // entered, nothing can be freed.
+        let _ = self.device.enter();
+    }
+}
+
+// Safety: the driver's handles may be used from any thread that has entered the
+// device's context.
+unsafe impl Send for OnDevice {}
+// Safety: as above; the stream is locked.
+unsafe impl Sync for OnDevice {}
+
+impl Loaded for OnDevice {
+    fn artifact(&self) -> &Artifact {
+        &self.artifact
+    }
+
+    fn run(
+        &self,
+        kernel: &str,
+        arguments: &mut [Argument],
+        options: &Options,
+    ) -> Result<Timing, Error> {
+        let kernel = self.kernel(kernel)?;
+        let _span = tracing::debug_span!("run", kernel = kernel.name).entered();
+        argument::check(kernel, arguments)?;
+        self.device.enter()?;
+        let stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
+        let memory = copy_in(kernel, arguments, &stream)?;
+        let slots = arguments
+            .iter()
+            .zip(&memory)
+            .map(|(argument, memory)| slot(argument, memory.as_ref()))
+            .collect();
+        let actions = actions::actions(&self.artifact, kernel, slots)?;
+        let run = Run {
+            loaded: self,
+            stream: &stream,
+            options,
+        };
+        let timing = match options.time_steps {
+            true => run.one_by_one(&actions),
+            false => run.as_graphs(&actions),
+        };
+        let timing = timing.map_err(|e| match e {
+            Error::Device(reason) => Error::Device(format!("kernel '{}': {reason}", kernel.name)),
+            other => other,
+        })?;
+        copy_out(kernel, &memory, arguments, &stream)?;
+        Ok(timing)
+    }
+}
+
+/// Every buffer's memory on the device, with what it holds.
+fn copy_in(
+    kernel: &Kernel,
+    arguments: &[Argument],
+    stream: &Stream,
+) -> Result<Vec<Option<Memory>>, Error> {
+    let memory = arguments
+        .iter()
+        .zip(&kernel.arguments)
+        .map(|(argument, declared)| {
+            let Some(buffer) = argument.as_buffer() else {
+                return Ok(None);
+            };
+            let bytes = buffer.as_bytes();
+            let memory = Memory::new(bytes.len()).map_err(|_| {
+                Error::OutOfMemory(format!(
+                    "kernel '{}': argument '{}', {} on the device{}",
+                    kernel.name,
+                    declared.name,
+                    describe(buffer),
+                    device::memory_left(),
+                ))
+            })?;
+            memory
+                .write(bytes, stream)
+                .map_err(|e| failed("copying to the device", e))?;
+            Ok(Some(memory))
+        })
+        .collect::<Result<Vec<_>, Error>>()?;
+    Ok(memory)
+}
+
+fn copy_out(
+    kernel: &Kernel,
+    memory: &[Option<Memory>],
+    arguments: &mut [Argument],
+    stream: &Stream,
+) -> Result<(), Error> {
+    for (argument, memory) in arguments.iter_mut().zip(memory) {
+        if let (Argument::Buffer(buffer), Some(memory)) = (argument, memory) {
+            memory
+                .read(buffer.as_mut_bytes(), stream)
+                .map_err(|e| failed("copying from the device", e))?;
+        }
+    }
+    stream
+        .wait()
+        .map_err(|e| failed(&format!("kernel '{}'", kernel.name), e))
+}
+
+fn describe(buffer: &Buffer) -> String {
+    argument::describe_buffer(buffer.dtype(), buffer.shape())
+}
+
+fn slot(argument: &Argument, memory: Option<&Memory>) -> Slot {
+    match (argument, memory) {
+        (Argument::Buffer(buffer), Some(memory)) => Slot::Memory(actions::Memory {
+            address: memory.address,
+            bytes: buffer.as_bytes().len(),
+            dtype: buffer.dtype(),
+            shape: buffer.shape().to_vec(),
+        }),
+        (Argument::Scalar(scalar), _) => Slot::Scalar(scalar.bits),
+        (Argument::Buffer(_), None) => unreachable!("every buffer was copied"),
+    }
+}
+
+/// One run of a kernel.
+struct Run<'a> {
+    loaded: &'a OnDevice,
+    stream: &'a Stream,
+    options: &'a Options,
+}
+
+/// A step that was timed: its action, and the events before and behind it.
+type Timed<'a, 'p> = (&'a Action<'p>, Event, Event);
+
+impl Run<'_> {
+    /// Launches graphs: only all of it is timed.
+    fn as_graphs(&self, actions: &[Action<'_>]) -> Result<Timing, Error> {
+        let loaded = self.loaded;
+        let segments = graph::segments(&loaded.device, &loaded.functions, actions)?;
+        let mut launches = 0;
+        let begin = Event::record(self.stream)?;
+        self.segments(&segments, &mut launches)?;
+        let end = Event::record(self.stream)?;
+        self.wait()?;
+        Ok(Timing {
+            total: end.since(&begin)?,
+            launches,
+            steps: Vec::new(),
+        })
+    }
+
+    fn segments(&self, segments: &[Segment], launches: &mut u64) -> Result<(), Error> {
+        for segment in segments {
+            match segment {
+                Segment::Graph(graph) => {
+                    // Safety: what the graph refers to lives until the run ends.
+                    unsafe { result::graph::launch(graph.raw, self.stream.0) }
+                        .map_err(|e| failed("launching a graph", e))?;
+                    *launches += graph.launches;
+                }
+                Segment::Loop { kernel, flag, body } => {
+                    self.repeat(kernel, *flag, || self.segments(body, launches))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Launches each action by itself, with a clock before and behind it.
+    fn one_by_one(&self, actions: &[Action<'_>]) -> Result<Timing, Error> {
+        let mut timed = Vec::new();
+        let begin = Event::record(self.stream)?;
+        self.each(actions, &mut timed)?;
+        let end = Event::record(self.stream)?;
+        self.wait()?;
+        let mut times = Times::default();
+        for (action, begin, end) in &timed {
+            times.add(action, end.since(begin)?);
+        }
+        Ok(Timing {
+            total: end.since(&begin)?,
+            launches: times.launches(),
+            steps: times.into_steps(),
+        })
+    }
+
+    fn each<'a, 'p>(
+        &self,
+        actions: &'a [Action<'p>],
+        timed: &mut Vec<Timed<'a, 'p>>,
+    ) -> Result<(), Error> {
+        for action in actions {
+            let begin = Event::record(self.stream)?;
+            match &action.kind {
+                Kind::Launch(launch) => self.launch(launch)?,
+                Kind::Fill(fill) => self.fill(fill)?,
+                Kind::Loop {
+                    kernel,
+                    flag,
+                    actions,
+                } => {
+                    self.repeat(kernel, *flag, || self.each(actions, timed))?;
+                    continue;
+                }
+                Kind::Nothing => continue,
+            }
+            timed.push((action, begin, Event::record(self.stream)?));
+        }
+        Ok(())
+    }
+
+    fn launch(&self, launch: &Launch<'_>) -> Result<(), Error> {
+        if launch.blocks == 0 {
+            return Ok(());
+        }
+        let grid = grid(&self.loaded.device, launch)?;
+        let mut words = launch.words.clone();
+        // Safety: the compiler made the body for these operands; what they point
+        // to lives until the run ends.
+        unsafe {
+            result::launch_kernel(
+                self.loaded.functions.get(launch.body).0,
+                (grid, 1, 1),
+                (launch.threads, 1, 1),
+                0,
+                self.stream.0,
+                &mut device::parameters(&mut words),
+            )
+        }
+        .map_err(|e| launch_failed(launch, &reason(e)))?;
+        // Here a fault is known to be this launch's.
+        self.stream
+            .wait()
+            .map_err(|e| launch_failed(launch, &reason(e)))
+    }
+
+    fn fill(&self, fill: &Fill) -> Result<(), Error> {
+        for range in words_of(fill) {
+            let Range {
+                address,
+                pitch,
+                value,
+                size,
+                width,
+                height,
+            } = range;
+            let stream = self.stream.0;
+            // Safety: the range is within a buffer.
+            let outcome = unsafe {
+                match size {
+                    1 => sys::cuMemsetD2D8Async(address, pitch, value as u8, width, height, stream),
+                    2 => {
+                        sys::cuMemsetD2D16Async(address, pitch, value as u16, width, height, stream)
+                    }
+                    _ => sys::cuMemsetD2D32Async(address, pitch, value, width, height, stream),
+                }
+            };
+            outcome.result().map_err(|e| failed("a fill", e))?;
+        }
+        Ok(())
+    }
+
+    fn repeat(
+        &self,
+        kernel: &str,
+        flag: u64,
+        mut body: impl FnMut() -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut iterations = 0;
+        loop {
+            body()?;
+            iterations += 1;
+            let mut go_on = [0i32];
+            // Safety: within an argument's buffer.
+            unsafe { result::memcpy_dtoh_async(&mut go_on, flag, self.stream.0) }
+                .map_err(|e| failed("reading a loop's flag", e))?;
+            self.wait()?;
+            if go_on == [0] {
+                return Ok(());
+            }
+            if let Some(limit) = self.options.max_iterations.filter(|n| iterations >= *n) {
+                return Err(Error::TooManyIterations {
+                    kernel: kernel.into(),
+                    limit,
+                });
+            }
+        }
+    }
+
+    fn wait(&self) -> Result<(), Error> {
+        self.stream.wait().map_err(|e| {
+            let hint = match self.options.time_steps {
+                true => "",
+                false => " (timing each step would tell which)",
+            };
+            Error::Device(format!("a launch failed: {}{hint}", reason(e)))
+        })
+    }
+}
+
+/// The launch's blocks, if the device takes as many.
+fn grid(device: &Device, launch: &Launch<'_>) -> Result<u32, Error> {
+    u32::try_from(launch.blocks)
+        .ok()
+        .filter(|_| launch.blocks <= device.max_blocks)
+        .ok_or_else(|| {
+            launch_failed(
+                launch,
+                &format!("{} takes at most {} blocks", device.name, device.max_blocks),
+            )
+        })
+}
+
+fn launch_failed(launch: &Launch<'_>, reason: &str) -> Error {
+    Error::Launch {
+        kernel: launch.kernel.into(),
+        step: launch.name.into(),
+        blocks: launch.blocks,
+        threads: launch.threads,
+        reason: reason.into(),
+    }
+}
+
+/// A fill as the driver does it: `height` rows, `pitch` bytes apart, of `width`
+/// elements of 1, 2 or 4 bytes.
+struct Range {
+    address: u64,
+    pitch: usize,
+    value: u32,
+    size: u32,
+    width: usize,
+    height: usize,
+}
+
+/// Elements of 8 bytes are two columns of words, unless both are the same.
+fn words_of(fill: &Fill) -> Vec<Range> {
+    let count = fill.count as usize;
+    let row = |size: usize, width: usize| Range {
+        address: fill.address,
+        pitch: 0,
+        value: fill.value as u32,
+        size: size as u32,
+        width,
+        height: 1,
+    };
+    let high = (fill.value >> 32) as u32;
+    match fill.size {
+        8 if high == fill.value as u32 => vec![row(4, 2 * count)],
+        8 => [(0, fill.value as u32), (4, high)]
+            .map(|(offset, value)| Range {
+                address: fill.address + offset,
+                pitch: 8,
+                value,
+                height: count,
+                ..row(4, 1)
+            })
+            .into(),
+        size => vec![row(size, count)],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_and_capabilities() {
+        assert_eq!(capability("nvptx:sm_90"), Some(90));
+        assert_eq!(capability("nvptx:sm_100,wave=32"), Some(100));
+        assert_eq!(capability("cpu"), None);
+        assert_eq!(capability("nvptx:gfx90a"), None);
+    }
+
+    /// What ranges set, in bytes.
+    fn bytes(fill: &Fill) -> Vec<u8> {
+        let mut memory = vec![0xEE; fill.size * fill.count as usize + 8];
+        for range in words_of(fill) {
+            for row in 0..range.height {
+                for column in 0..range.width {
+                    let at =
+                        range.address as usize + row * range.pitch + column * range.size as usize;
+                    let value = &range.value.to_le_bytes()[..range.size as usize];
+                    memory[at..at + value.len()].copy_from_slice(value);
+                }
+            }
+        }
+        memory
+    }
+
+    #[test]
+    fn fills_set_every_element_and_no_more() {
+        for size in [1, 2, 4, 8] {
+            for value in [0x0102_0304_0506_0708, 0x0505_0505_0505_0505_u64] {
+                let fill = Fill {
+                    address: 0,
+                    size,
+                    count: 3,
+                    value,
+                };
+                let mut expected = value.to_le_bytes()[..size].repeat(3);
+                expected.extend([0xEE; 8]);
+                assert_eq!(bytes(&fill), expected, "{size} bytes");
+            }
+        }
+    }
+
+    #[test]
+    fn without_a_device_there_is_a_message() {
+        let Err(error) = Device::open() else {
+            return;
+        };
+        assert!(error.to_string().contains("NVIDIA driver"), "{error}");
+    }
+}
