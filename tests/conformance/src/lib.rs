@@ -17,8 +17,23 @@ use std::{
     sync::{Arc, LazyLock, Mutex, Once},
 };
 
-/// Subgroup sizes that everything runs at.
-pub const WAVES: [u32; 5] = [4, 8, 16, 32, 64];
+/// What is held against the interpreter: the target that `QD_TARGET` names, or
+/// the cpu.
+fn target() -> &'static str {
+    static TARGET: LazyLock<String> =
+        LazyLock::new(|| std::env::var("QD_TARGET").unwrap_or_else(|_| "cpu".into()));
+    &TARGET
+}
+
+/// Subgroup sizes that everything runs at: all that the target has.
+pub fn waves() -> &'static [u32] {
+    static WAVES: LazyLock<Vec<u32>> = LazyLock::new(|| {
+        let parsed = qd_lowering::targets::Target::parse(target());
+        let parsed = parsed.unwrap_or_else(|error| panic!("QD_TARGET: {error}"));
+        parsed.capabilities.waves
+    });
+    &WAVES
+}
 
 /// A kernel `@main` in text.
 pub struct Subject {
@@ -98,7 +113,7 @@ impl Subject {
             panic!("{about}: the interpreter faults: {fault}\n{}", self.source);
         }
 
-        let target = format!("cpu,wave={wave}");
+        let target = format!("{},wave={wave}", target());
         let loaded = load(&self.source, &target);
         let mut actual: Vec<_> = arguments
             .iter()

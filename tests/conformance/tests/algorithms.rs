@@ -1,7 +1,7 @@
-//! Every algorithm on the cpu target against the interpreter: types, kinds,
+//! Every algorithm on a target against the interpreter: types, kinds,
 //! capacities, waves, sizes and inputs, covered pairwise.
 
-use qd_conformance::{Argument, Data, Expect, Input, Subject, WAVES, element_types, generate};
+use qd_conformance::{Argument, Data, Expect, Input, Subject, element_types, generate, waves};
 
 /// Sizes that break things, by capacity.
 fn sizes(depth: u32) -> &'static [usize] {
@@ -19,7 +19,7 @@ fn cover(salt: usize, inputs: &[Input], mut check: impl FnMut(u32, usize, u32, I
     let mut cases = 0;
     for depth in 1..=4u32 {
         // One wave a capacity: each is one compile.
-        let wave = WAVES[(salt + depth as usize) % WAVES.len()];
+        let wave = waves()[(salt + depth as usize) % waves().len()];
         for (i, n) in sizes(depth).iter().enumerate() {
             let input = inputs[(salt + i + depth as usize) % inputs.len()];
             check(depth, *n, wave, input);
