@@ -1,9 +1,6 @@
 //! The rungs between phases and targets, each a readable list of passes.
 
-use crate::{
-    emit,
-    targets::{Cores, Target},
-};
+use crate::{emit, targets::Target};
 use qd_dialects::{
     options,
     pass::{self, Pipeline},
@@ -78,7 +75,10 @@ impl Pipeline for ToTiled {
             "canonicalize",
             "cse",
             "qd-merge-collectives",
-            &format!("qd-expand-collectives{{keep={}}}", keep(&target)),
+            &format!(
+                "qd-expand-collectives{{keep={}}}",
+                target.capabilities.collectives
+            ),
             "canonicalize",
             "cse",
             "qd-verify-level{level=tiled}",
@@ -87,7 +87,7 @@ impl Pipeline for ToTiled {
     }
 }
 
-/// `qd-to-target`: what is handed to LLVM.
+/// `qd-to-target`: what is handed to the emitter.
 pub struct ToTarget;
 
 impl Pipeline for ToTarget {
@@ -96,7 +96,9 @@ impl Pipeline for ToTarget {
     const SUMMARY: &'static str = "Lower all the way to the target's own dialects";
 
     fn passes(options: &TargetOptions) -> Result<String, String> {
-        Ok(format!("qd-to-tiled{},{}", options.text(), emit::PIPELINE))
+        let target = Target::parse(&options.target)?;
+        let conversion = emit::conversion(&target);
+        Ok(format!("qd-to-tiled{},{conversion}", options.text()))
     }
 }
 
@@ -108,14 +110,5 @@ fn wave(target: &Target) -> u32 {
         Some(wave) => wave,
         None if waves.contains(&32) => 32,
         None => waves.iter().copied().max().unwrap_or(32),
-    }
-}
-
-/// The collectives a target has. Where a thread is an iteration of a loop, each
-/// of them is a loop as well; elsewhere there are shuffles and ballots.
-fn keep(target: &Target) -> &'static str {
-    match target.capabilities.cores {
-        Cores::Few => "all",
-        Cores::Many => "",
     }
 }

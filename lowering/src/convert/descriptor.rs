@@ -10,7 +10,7 @@ use melior::ir::{
 };
 use qd_dialects::{
     builder::{Builder, V},
-    melior,
+    ir, melior,
 };
 
 /// Rank and static extents of a memref type, by its printed form: `None` for a
@@ -40,6 +40,21 @@ pub fn without_memory_space<'c>(b: &Builder<'c>, memref: Type<'c>) -> Type<'c> {
         }
         None => memref,
     }
+}
+
+/// Whether an argument of this type is a buffer, and whether its length is
+/// passed.
+pub fn is_buffer(r#type: Type<'_>) -> Option<bool> {
+    shape(r#type).map(|shape| !shape.is_empty())
+}
+
+/// A scalar argument from the word that it crosses our ABI in: the low bits.
+pub fn scalar_from_word<'b, 'c>(word: V<'b, 'c>, r#type: Type<'c>) -> V<'b, 'c> {
+    let b = word.builder();
+    if !ir::is_float(r#type) {
+        return word.cast(r#type);
+    }
+    word.cast(b.int_type(ir::bit_width(r#type))).bitcast(r#type)
 }
 
 /// `!llvm.ptr`.
@@ -97,17 +112,30 @@ pub fn memref_from_pointer<'b, 'c>(
     cast(b, value, r#type)
 }
 
-/// The pointer to a memref's first element.
-pub fn pointer_of_memref<'b, 'c>(b: &'b Builder<'c>, memref: V<'b, 'c>) -> V<'b, 'c> {
+/// The pointer to an element of a memref, whatever its layout.
+pub fn pointer_of_element<'b, 'c>(
+    b: &'b Builder<'c>,
+    memref: V<'b, 'c>,
+    indices: &[V<'b, 'c>],
+) -> V<'b, 'c> {
     let rank = shape(memref.ty()).expect("a ranked memref").len();
     let value = cast(b, memref, descriptor_type(b, rank));
-    let position = DenseI64ArrayAttribute::new(b.context(), &[1]).into();
-    b.result(
-        "llvm.extractvalue",
-        &[value],
-        pointer_type(b),
-        &[("position", position)],
-    )
+    let field = |r#type: Type<'c>, at: &[i64]| {
+        let position = DenseI64ArrayAttribute::new(b.context(), at).into();
+        b.result(
+            "llvm.extractvalue",
+            &[value],
+            r#type,
+            &[("position", position)],
+        )
+    };
+    let word = b.int_type(64);
+    let pointer = field(pointer_type(b), &[1]);
+    let mut element = field(word, &[2]);
+    for (i, index) in indices.iter().enumerate() {
+        element = element + index.to_i64() * field(word, &[4, i as i64]);
+    }
+    offset_pointer(b, pointer, element, memref.element())
 }
 
 /// `pointer + index` in elements of `element`; `index` is an `i64`.

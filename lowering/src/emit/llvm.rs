@@ -1,23 +1,26 @@
-//! Bodies through LLVM, for the machine at hand.
+//! A module in the LLVM dialect through LLVM, for any of its back ends.
 
 use super::CompileError;
-use crate::targets::Target as QdTarget;
 use inkwell::{
     OptimizationLevel,
     context::Context,
     module::Module as LlvmModule,
     passes::PassBuilderOptions,
-    targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine},
+    targets::{CodeModel, FileType, RelocMode, Target, TargetTriple},
 };
 use melior::ir::Module;
 use qd_dialects::melior;
 
-/// From tiled bodies to the LLVM dialect.
-pub const PIPELINE: &str = "qd-convert-to-cpu,canonicalize,cse,loop-invariant-code-motion,\
-     convert-scf-to-cf,arith-expand,expand-strided-metadata,lower-affine,\
-     convert-math-to-llvm,convert-math-to-libm,convert-arith-to-llvm,finalize-memref-to-llvm,\
-     convert-index-to-llvm,convert-func-to-llvm,convert-cf-to-llvm,reconcile-unrealized-casts,\
-     canonicalize,cse";
+/// What LLVM compiles for. Its target has been initialised.
+pub struct Machine<'a> {
+    pub triple: TargetTriple,
+    pub cpu: &'a str,
+    pub features: &'a str,
+    /// The passes, as `opt` spells them.
+    pub passes: &'a str,
+    /// Whether loops are turned into vectors of the target's.
+    pub vectorize: bool,
+}
 
 /// What comes out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,11 +33,18 @@ pub enum Output {
     Assembly,
 }
 
+/// An error of LLVM's.
+pub fn failed(what: &str, why: &dyn std::fmt::Display) -> CompileError {
+    CompileError::Llvm(format!("{what}: {why}"))
+}
+
 /// Optimises and emits a module in the LLVM dialect.
-pub fn emit(module: &Module<'_>, _: &QdTarget, output: Output) -> Result<Vec<u8>, CompileError> {
+pub fn emit(
+    module: &Module<'_>,
+    to: &Machine<'_>,
+    output: Output,
+) -> Result<Vec<u8>, CompileError> {
     let _span = tracing::info_span!("llvm").entered();
-    let failed =
-        |what: &str, why: &dyn std::fmt::Display| CompileError::Llvm(format!("{what}: {why}"));
     // The reference points into this handle, so it must not be a temporary.
     let mlir = module.context();
     // Safety: the context outlives the module.
@@ -56,24 +66,19 @@ pub fn emit(module: &Module<'_>, _: &QdTarget, output: Output) -> Result<Vec<u8>
     // Safety: the module was just made in this context.
     let module = unsafe { LlvmModule::new(raw.cast()) };
 
-    Target::initialize_native(&InitializationConfig::default())
-        .map_err(|e| failed("no native target", &e))?;
-    let triple = TargetMachine::get_default_triple();
-    let target =
-        Target::from_triple(&triple).map_err(|e| failed("target", &e.to_string_lossy()))?;
-    let cpu = TargetMachine::get_host_cpu_name();
-    let features = TargetMachine::get_host_cpu_features();
-    let machine = target
+    let triple = &to.triple;
+    let machine = Target::from_triple(triple)
+        .map_err(|e| failed("target", &e.to_string_lossy()))?
         .create_target_machine(
-            &triple,
-            &cpu.to_string_lossy(),
-            &features.to_string_lossy(),
+            triple,
+            to.cpu,
+            to.features,
             OptimizationLevel::Aggressive,
             RelocMode::PIC,
             CodeModel::Default,
         )
         .ok_or_else(|| failed("target machine", &triple.as_str().to_string_lossy()))?;
-    module.set_triple(&triple);
+    module.set_triple(triple);
     module.set_data_layout(&machine.get_target_data().get_data_layout());
     module
         .verify()
@@ -81,11 +86,11 @@ pub fn emit(module: &Module<'_>, _: &QdTarget, output: Output) -> Result<Vec<u8>
     {
         let _span = tracing::info_span!("optimise").entered();
         let options = PassBuilderOptions::create();
-        options.set_loop_vectorization(true);
-        options.set_loop_slp_vectorization(true);
+        options.set_loop_vectorization(to.vectorize);
+        options.set_loop_slp_vectorization(to.vectorize);
         options.set_loop_unrolling(true);
         module
-            .run_passes("default<O3>", &machine, options)
+            .run_passes(to.passes, &machine, options)
             .map_err(|e| failed("optimisation", &e.to_string_lossy()))?;
     }
     if output == Output::LlvmIr {

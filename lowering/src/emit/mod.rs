@@ -1,15 +1,18 @@
-//! From a module to an artifact: the launch plan as data, bodies through LLVM
-//! to a binary.
+//! From a module to an artifact: the launch plan as data, bodies through the
+//! target's [`backend`] to a binary.
 
+mod backend;
 mod expr;
+mod host;
 mod lengths;
 mod llvm;
+mod nvptx;
 mod plan;
 mod reflect;
 
 pub use reflect::reflect;
 
-pub use llvm::PIPELINE;
+use llvm::Output;
 
 use crate::targets::Target;
 use melior::ir::Module;
@@ -49,8 +52,13 @@ pub enum CompileError {
 /// Compiles a module for a target.
 pub fn compile(module: &mut Module<'_>, target: &str) -> Result<Artifact, CompileError> {
     let mut compiled = lower(module, target)?;
-    compiled.artifact.binary = llvm::emit(module, &compiled.target, llvm::Output::Object)?;
+    compiled.artifact.binary = compiled.binary(module)?;
     Ok(compiled.artifact)
+}
+
+/// From tiled bodies to the dialects that are emitted, as a pipeline.
+pub(crate) fn conversion(target: &Target) -> String {
+    (backend::of(target).conversion)(&target.capabilities)
 }
 
 /// Compiles a module for a target and yields one kind of output.
@@ -61,21 +69,20 @@ pub fn translate(
 ) -> Result<Vec<u8>, CompileError> {
     let mut compiled = lower(module, target)?;
     let output = match emit {
-        Emit::LlvmIr => llvm::Output::LlvmIr,
-        Emit::Assembly => llvm::Output::Assembly,
-        Emit::Object | Emit::Artifact => llvm::Output::Object,
+        Emit::LlvmIr => Output::LlvmIr,
+        Emit::Assembly => Output::Assembly,
+        Emit::Object => Output::Object,
+        Emit::Artifact => {
+            compiled.artifact.binary = compiled.binary(module)?;
+            return Ok(compiled.artifact.to_bytes());
+        }
         Emit::Plan => {
             let text = serde_json::to_vec_pretty(&compiled.artifact)
                 .map_err(|e| CompileError::Pipeline(e.to_string()))?;
             return Ok(text);
         }
     };
-    let bytes = llvm::emit(module, &compiled.target, output)?;
-    if emit == Emit::Artifact {
-        compiled.artifact.binary = bytes;
-        return Ok(compiled.artifact.to_bytes());
-    }
-    Ok(bytes)
+    (backend::of(&compiled.target).emit)(module, &compiled.target.capabilities, output)
 }
 
 struct Compiled {
@@ -83,7 +90,14 @@ struct Compiled {
     artifact: Artifact,
 }
 
-/// Runs the ladder down to the LLVM dialect; the plan is read off on the way.
+impl Compiled {
+    /// What the artifact holds of the converted module.
+    fn binary(&self, module: &Module<'_>) -> Result<Vec<u8>, CompileError> {
+        (backend::of(&self.target).binary)(module, &self.target.capabilities)
+    }
+}
+
+/// Runs the ladder down to the target's dialects; the plan is read off on the way.
 fn lower(module: &mut Module<'_>, target: &str) -> Result<Compiled, CompileError> {
     let parsed = Target::parse(target).map_err(CompileError::Target)?;
     let reflected = reflect(module)?;
@@ -103,7 +117,7 @@ fn lower(module: &mut Module<'_>, target: &str) -> Result<Compiled, CompileError
             kernel.arguments.clone_from(&source.arguments);
         }
     }
-    pipeline(module, llvm::PIPELINE)?;
+    pipeline(module, &conversion(&parsed))?;
     Ok(Compiled {
         target: parsed,
         artifact: Artifact {

@@ -1,4 +1,10 @@
 //! Targets as rows of capabilities: passes ask the row, never the name.
+//!
+//! A row is a function in a file or folder of the target's own. What lowers and
+//! emits for it is looked up by the row's [`Kind`], in `emit`.
+
+mod cpu;
+pub mod nvptx;
 
 /// What one block may assume about the others while it waits for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,17 +26,32 @@ pub enum Cores {
     Many,
 }
 
+/// Which conversion and which emitter a target has, and what they need to know
+/// of it beyond capabilities.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The machine the compiler runs on.
+    Host,
+    /// NVIDIA's virtual instruction set.
+    Nvptx(&'static nvptx::Architecture),
+}
+
 /// What a target can do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capabilities {
     /// How the target is called, in messages alone.
     pub name: String,
+    /// Which conversion and emitter it has. Only they may ask.
+    pub kind: Kind,
     /// Subgroup sizes it can run, ascending.
     pub waves: Vec<u32>,
     /// What blocks may assume about each other.
     pub forward_progress: ForwardProgress,
     /// Bytes of shared memory a block may have.
     pub max_shared_bytes: u32,
+    /// The collectives it has, as `qd-expand-collectives` spells what it keeps.
+    /// Shuffles, broadcasts, ballots and barriers every target has.
+    pub collectives: &'static str,
     /// How many threads run at the same time.
     pub cores: Cores,
     /// Whether 64-bit integers exist.
@@ -44,9 +65,12 @@ impl Capabilities {
     pub fn portable() -> Self {
         Self {
             name: "any".into(),
+            // To be emitted for anything it has to be emitted for something.
+            kind: Kind::Host,
             waves: vec![4, 8, 16, 32, 64],
             forward_progress: ForwardProgress::None,
             max_shared_bytes: 16 << 10,
+            collectives: "",
             cores: Cores::Many,
             has_i64: true,
             has_f64: true,
@@ -66,23 +90,18 @@ pub struct Target {
 /// One row of the table: name, capabilities.
 type Row = (&'static str, fn() -> Capabilities);
 
-/// Every target. `any` is no device: IR made for it runs on each.
-const TARGETS: &[Row] = &[("any", Capabilities::portable), ("cpu", cpu)];
-
-fn cpu() -> Capabilities {
-    Capabilities {
-        name: "cpu".into(),
-        waves: vec![4, 8, 16, 32, 64],
-        forward_progress: ForwardProgress::TicketOrdered,
-        max_shared_bytes: 256 << 10,
-        cores: Cores::Few,
-        has_i64: true,
-        has_f64: true,
-    }
-}
+/// Every target. `any` is no device: IR made for it runs on each. An
+/// architecture of a family follows a colon.
+const TARGETS: &[Row] = &[
+    ("any", Capabilities::portable),
+    ("cpu", cpu::capabilities),
+    ("nvptx:sm_80", || nvptx::capabilities(&nvptx::SM_80)),
+    ("nvptx:sm_90", || nvptx::capabilities(&nvptx::SM_90)),
+    ("nvptx:sm_100", || nvptx::capabilities(&nvptx::SM_100)),
+];
 
 impl Target {
-    /// Reads `cpu` or `cpu,wave=N`.
+    /// Reads `cpu`, `cpu,wave=N` or `nvptx:sm_90`.
     ///
     /// # Errors
     ///
@@ -92,10 +111,7 @@ impl Target {
         let mut parts = text.split(',').map(str::trim);
         let name = parts.next().unwrap_or_default();
         let Some((_, row)) = TARGETS.iter().find(|(known, _)| *known == name) else {
-            return Err(format!(
-                "unknown target '{name}': expected one of {}",
-                list(TARGETS.iter().map(|(known, _)| known))
-            ));
+            return Err(unknown(name));
         };
         let mut target = Self {
             capabilities: row(),
@@ -112,6 +128,36 @@ impl Target {
             }
         }
         Ok(target)
+    }
+}
+
+/// What there is instead: the architectures of a family that exists, or every
+/// target.
+fn unknown(name: &str) -> String {
+    let (family, architecture) = match name.split_once(':') {
+        Some((family, architecture)) => (family, Some(architecture)),
+        None => (name, None),
+    };
+    let known: Vec<_> = TARGETS
+        .iter()
+        .filter_map(|(target, _)| target.split_once(':'))
+        .filter(|(other, _)| *other == family)
+        .map(|(_, architecture)| architecture)
+        .collect();
+    match architecture {
+        _ if known.is_empty() => format!(
+            "unknown target '{name}': expected one of {}",
+            list(TARGETS.iter().map(|(known, _)| known))
+        ),
+        Some(architecture) => format!(
+            "target '{family}' has no architecture '{architecture}': expected one of {}",
+            list(known.iter())
+        ),
+        None => format!(
+            "target '{family}' needs an architecture, as in '{family}:{}': expected one of {}",
+            known[0],
+            list(known.iter())
+        ),
     }
 }
 
@@ -146,11 +192,31 @@ mod tests {
     }
 
     #[test]
+    fn a_row_is_called_as_it_calls_itself() {
+        for (name, row) in TARGETS {
+            assert_eq!(row().name, *name);
+        }
+    }
+
+    #[test]
     fn what_is_unknown_is_answered_by_what_is_known() {
         let message = |text: &str| Target::parse(text).unwrap_err();
         assert_eq!(
             message("gpu"),
-            "unknown target 'gpu': expected one of any, cpu"
+            "unknown target 'gpu': expected one of any, cpu, nvptx:sm_80, nvptx:sm_90, nvptx:sm_100"
+        );
+        assert_eq!(
+            message("nvptx:sm_75"),
+            "target 'nvptx' has no architecture 'sm_75': expected one of sm_80, sm_90, sm_100"
+        );
+        assert_eq!(
+            message("nvptx"),
+            "target 'nvptx' needs an architecture, as in 'nvptx:sm_80': \
+             expected one of sm_80, sm_90, sm_100"
+        );
+        assert_eq!(
+            message("nvptx:sm_90,wave=64"),
+            "target 'nvptx:sm_90' has no wave of '64': expected one of 32"
         );
         assert_eq!(
             message("cpu,wave=5"),

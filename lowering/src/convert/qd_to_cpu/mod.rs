@@ -14,7 +14,7 @@ pub mod collectives;
 pub mod scalar;
 pub mod uniform;
 
-use crate::convert::descriptor;
+use crate::convert::{aliasing::Aliases, descriptor};
 use body::BodyLowering;
 use melior::{
     dialect::DialectHandle,
@@ -58,10 +58,11 @@ impl Pass for ConvertToCpu {
             .attr("qd.wave")
             .and_then(attributes::int)
             .ok_or_else(|| Diagnostic::at(module, "has no 'qd.wave': run qd-tile first"))?;
+        let aliases = Aliases::of(module);
         let block = module.body().expect("a module's body");
         for op in operations(block) {
             if op.is("func.func") && op.attr("qd.threads").is_some() {
-                convert(op, wave)?;
+                convert(op, wave, &aliases)?;
             } else if op.is("qd.grid.kernel") {
                 // Kernels have become launch plans by now.
                 op.erase();
@@ -98,13 +99,7 @@ fn function<'c>(
     ))
 }
 
-/// Whether an argument of this type is a buffer, and whether its length is
-/// passed.
-fn is_buffer(r#type: Type<'_>) -> Option<bool> {
-    descriptor::shape(r#type).map(|shape| !shape.is_empty())
-}
-
-fn convert<'c>(old: Op<'c>, wave: i64) -> Result<'c> {
+fn convert<'c>(old: Op<'c>, wave: i64, aliases: &Aliases) -> Result<'c> {
     let context = context_of(old);
     let threads = old
         .attr("qd.threads")
@@ -132,13 +127,16 @@ fn convert<'c>(old: Op<'c>, wave: i64) -> Result<'c> {
     let pointer = descriptor::pointer_type(&probe);
     let mut types = vec![index, index, index];
     let mut argument_attributes = vec![Attribute::parse(context, "{}").expect("a dictionary"); 3];
-    let noalias = Attribute::parse(context, "{llvm.noalias, llvm.nonnull, llvm.noundef}");
-    let plain = Attribute::parse(context, "{}").expect("a dictionary");
-    for argument in &old_arguments {
-        match is_buffer(argument.r#type()) {
+    let parse = |text: &str| Attribute::parse(context, text).expect("a dictionary");
+    let plain = parse("{}");
+    for (i, argument) in old_arguments.iter().enumerate() {
+        match descriptor::is_buffer(argument.r#type()) {
             Some(has_length) => {
                 types.push(pointer);
-                argument_attributes.push(noalias.unwrap_or(plain));
+                argument_attributes.push(match aliases.is_alone(&name, i) {
+                    true => parse("{llvm.noalias, llvm.nonnull, llvm.noundef}"),
+                    false => parse("{llvm.nonnull, llvm.noundef}"),
+                });
                 if has_length {
                     types.push(word);
                     argument_attributes.push(plain);
@@ -169,7 +167,7 @@ fn convert<'c>(old: Op<'c>, wave: i64) -> Result<'c> {
     let mut mapping = Mapping::new();
     let mut next = 3;
     for argument in &old_arguments {
-        let value = match is_buffer(argument.r#type()) {
+        let value = match descriptor::is_buffer(argument.r#type()) {
             Some(has_length) => {
                 let length = has_length.then(|| passed[next + 1]);
                 let memref =
@@ -246,14 +244,14 @@ fn entry<'c>(old: Op<'c>, name: &str, runner: &str, types: &[Type<'c>], passed: 
     };
     for argument in passed {
         let r#type = argument.r#type();
-        match is_buffer(r#type) {
+        match descriptor::is_buffer(r#type) {
             Some(has_length) => {
                 values.push(load(pointer).value());
                 if has_length {
                     values.push(load(word).value());
                 }
             }
-            None => values.push(scalar_from_word(load(word), r#type).value()),
+            None => values.push(descriptor::scalar_from_word(load(word), r#type).value()),
         }
     }
     assert_eq!(values.len(), types.len(), "one value per argument");
@@ -270,12 +268,4 @@ fn entry<'c>(old: Op<'c>, name: &str, runner: &str, types: &[Type<'c>], passed: 
         attributes::string(context, &format!("{name}.old")),
     );
     entry.set_attr("sym_name", attributes::string(context, name));
-}
-
-fn scalar_from_word<'b, 'c>(word: V<'b, 'c>, r#type: Type<'c>) -> V<'b, 'c> {
-    let b = word.builder();
-    if !ir::is_float(r#type) {
-        return word.cast(r#type);
-    }
-    word.cast(b.int_type(ir::bit_width(r#type))).bitcast(r#type)
 }

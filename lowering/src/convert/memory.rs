@@ -1,0 +1,234 @@
+//! Views, atomics and fences, in the LLVM dialect.
+//!
+//! What differs between targets is how LLVM names the scopes, and whether the
+//! back end heeds the order of a read-modify-write.
+
+use crate::convert::descriptor;
+use melior::ir::{Attribute, Type, ValueLike, attribute::DenseI64ArrayAttribute};
+use qd_dialects::{
+    attributes::{self, Kind},
+    builder::{Builder, Combiner, V},
+    ir::{self, Op, OpExt},
+    melior,
+};
+
+/// How a target's back end takes scopes and orders.
+pub struct Scopes {
+    /// LLVM's name of a block; `None` is the whole system.
+    pub block: Option<&'static str>,
+    /// LLVM's name of the device.
+    pub device: Option<&'static str>,
+    /// Whether the order of an `atomicrmw` reaches the code. Where it does not,
+    /// fences stand around one.
+    pub rmw_has_order: bool,
+}
+
+impl Scopes {
+    fn of(&self, op: Op<'_>) -> Option<&'static str> {
+        match case(op, "scope").as_str() {
+            "device" => self.device,
+            // A subgroup has no scope of its own in LLVM.
+            _ => self.block,
+        }
+    }
+}
+
+// LLVM's numbers of orderings.
+const RELAXED: i64 = 2;
+const ACQUIRE: i64 = 4;
+const RELEASE: i64 = 5;
+const ACQ_REL: i64 = 6;
+/// The number of sequential consistency.
+pub const SEQ_CST: i64 = 7;
+
+fn case(op: Op<'_>, name: &str) -> String {
+    op.attr(name).map(attributes::case_of).unwrap_or_default()
+}
+
+fn ordering(op: Op<'_>) -> i64 {
+    match case(op, "order").as_str() {
+        "relaxed" => RELAXED,
+        "acquire" => ACQUIRE,
+        "release" => RELEASE,
+        _ => ACQ_REL,
+    }
+}
+
+/// What every atomic operation carries.
+type Named<'c> = Vec<(&'static str, Attribute<'c>)>;
+
+fn named<'c>(b: &Builder<'c>, order: (&'static str, i64), scope: Option<&str>) -> Named<'c> {
+    let mut named = vec![(order.0, attributes::i64(b.context(), order.1))];
+    named.extend(scope.map(|scope| ("syncscope", attributes::string(b.context(), scope))));
+    named
+}
+
+/// `qd.grid.view`: part of a buffer as another element type.
+pub fn view<'b, 'c>(b: &'b Builder<'c>, op: Op<'c>, operands: &[V<'b, 'c>]) -> V<'b, 'c> {
+    let r#type = op.first_result().r#type();
+    let pointer = descriptor::pointer_of_element(b, operands[0], &operands[1..2]);
+    descriptor::memref_from_pointer(b, pointer, Some(operands[2].to_i64()), r#type)
+}
+
+/// The address of an element: a memref and its indices.
+fn address<'b, 'c>(b: &'b Builder<'c>, operands: &[V<'b, 'c>]) -> V<'b, 'c> {
+    descriptor::pointer_of_element(b, operands[0], &operands[1..])
+}
+
+fn alignment<'c>(b: &Builder<'c>, r#type: Type<'c>) -> (&'static str, Attribute<'c>) {
+    let bytes = i64::from(ir::bit_width(r#type) / 8);
+    ("alignment", attributes::i64(b.context(), bytes))
+}
+
+/// `qd.grid.atomic.load`.
+pub fn atomic_load<'b, 'c>(
+    b: &'b Builder<'c>,
+    op: Op<'c>,
+    operands: &[V<'b, 'c>],
+    scopes: &Scopes,
+) -> V<'b, 'c> {
+    let r#type = operands[0].element();
+    let mut attributes = named(b, ("ordering", ordering(op)), scopes.of(op));
+    attributes.push(alignment(b, r#type));
+    b.result("llvm.load", &[address(b, operands)], r#type, &attributes)
+}
+
+/// `qd.grid.atomic.store`.
+pub fn atomic_store<'b, 'c>(
+    b: &'b Builder<'c>,
+    op: Op<'c>,
+    operands: &[V<'b, 'c>],
+    scopes: &Scopes,
+) {
+    let (value, at) = (operands[0], address(b, &operands[1..]));
+    let mut attributes = named(b, ("ordering", ordering(op)), scopes.of(op));
+    attributes.push(alignment(b, value.ty()));
+    b.op("llvm.store", &[value.value(), at.value()], &[], &attributes);
+}
+
+/// A fence of an ordering in a scope.
+pub fn fence(b: &Builder<'_>, order: i64, scope: Option<&str>) {
+    b.op(
+        "llvm.fence",
+        &[],
+        &[],
+        &named(b, ("ordering", order), scope),
+    );
+}
+
+/// `qd.grid.atomic.rmw`.
+pub fn atomic_rmw<'b, 'c>(
+    b: &'b Builder<'c>,
+    op: Op<'c>,
+    operands: &[V<'b, 'c>],
+    scopes: &Scopes,
+) -> V<'b, 'c> {
+    let kind = op.attr("kind").and_then(Kind::of).expect("a verified kind");
+    let (value, at) = (operands[0], address(b, &operands[1..]));
+    let (order, scope) = (ordering(op), scopes.of(op));
+    let Some(operation) = instruction(kind, value.is_float()) else {
+        return swap_until(b, kind, value, at, order, scope);
+    };
+    let fenced = !scopes.rmw_has_order && order != RELAXED;
+    if fenced && matches!(order, RELEASE | ACQ_REL) {
+        fence(b, order, scope);
+    }
+    let order_of_op = if fenced { RELAXED } else { order };
+    let mut attributes = named(b, ("ordering", order_of_op), scope);
+    attributes.push(("bin_op", attributes::i64(b.context(), operation)));
+    let old = b.result("llvm.atomicrmw", &[at, value], value.ty(), &attributes);
+    if fenced && matches!(order, ACQUIRE | ACQ_REL) {
+        fence(b, order, scope);
+    }
+    old
+}
+
+/// The number of `llvm.atomicrmw`'s operation, if it has the kind.
+fn instruction(kind: Kind, float: bool) -> Option<i64> {
+    match kind {
+        Kind::Add if float => Some(11),
+        Kind::Add => Some(1),
+        Kind::And => Some(3),
+        Kind::Or => Some(5),
+        Kind::Xor => Some(6),
+        Kind::MaxSi => Some(7),
+        Kind::MinSi => Some(8),
+        Kind::MaxUi => Some(9),
+        Kind::MinUi => Some(10),
+        Kind::MaxNumF => Some(13),
+        Kind::MinNumF => Some(14),
+        Kind::Mul => None,
+    }
+}
+
+/// Compares and swaps until it holds, where there is no instruction.
+fn swap_until<'b, 'c>(
+    b: &'b Builder<'c>,
+    kind: Kind,
+    value: V<'b, 'c>,
+    at: V<'b, 'c>,
+    order: i64,
+    scope: Option<&str>,
+) -> V<'b, 'c> {
+    let word = b.int_type(ir::bit_width(value.ty()));
+    // Others are writing here: a plain load would be a race.
+    let mut attributes = named(b, ("ordering", RELAXED), scope);
+    attributes.push(alignment(b, word));
+    let first = b.result("llvm.load", &[at], word, &attributes);
+    let combiner = Combiner::kind(b.context(), kind, value.ty());
+    let [old, _] = b.while_(
+        [first, b.bool(false)],
+        |[_, done]| done.eq(0),
+        |[seen, _]| {
+            let next = combiner.apply(b, &[seen.bitcast(value.ty())], &[value])[0].bitcast(word);
+            let (now, swapped) = compare_exchange(b, at, [seen, next], order, scope);
+            [swapped.select(seen, now), swapped]
+        },
+    );
+    old.bitcast(value.ty())
+}
+
+/// `qd.grid.atomic.cas`.
+pub fn atomic_cas<'b, 'c>(
+    b: &'b Builder<'c>,
+    op: Op<'c>,
+    operands: &[V<'b, 'c>],
+    scopes: &Scopes,
+) -> V<'b, 'c> {
+    let at = address(b, &operands[2..]);
+    let values = [operands[0], operands[1]];
+    compare_exchange(b, at, values, ordering(op), scopes.of(op)).0
+}
+
+/// What was there before, and whether it was what was expected.
+fn compare_exchange<'b, 'c>(
+    b: &'b Builder<'c>,
+    at: V<'b, 'c>,
+    [expected, desired]: [V<'b, 'c>; 2],
+    order: i64,
+    scope: Option<&str>,
+) -> (V<'b, 'c>, V<'b, 'c>) {
+    let pair = Type::parse(
+        b.context(),
+        &format!("!llvm.struct<({}, i1)>", expected.ty()),
+    )
+    .expect("the llvm dialect");
+    // A failed exchange only loads: it cannot release.
+    let failure = match order {
+        ACQUIRE | ACQ_REL => ACQUIRE,
+        _ => RELAXED,
+    };
+    let mut attributes = named(b, ("success_ordering", order), scope);
+    attributes.push(("failure_ordering", attributes::i64(b.context(), failure)));
+    let result = b.result("llvm.cmpxchg", &[at, expected, desired], pair, &attributes);
+    let field = |i: i64, r#type| {
+        let position = DenseI64ArrayAttribute::new(b.context(), &[i]).into();
+        b.result(
+            "llvm.extractvalue",
+            &[result],
+            r#type,
+            &[("position", position)],
+        )
+    };
+    (field(0, expected.ty()), field(1, b.int_type(1)))
+}

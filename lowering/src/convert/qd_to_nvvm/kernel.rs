@@ -1,0 +1,278 @@
+//! The kernel around a body: what it takes, and its shared memory.
+//!
+//! Every parameter is 8 bytes, in the order of the body's arguments, exactly as
+//! the words that the cpu target's bodies are given:
+//! - a buffer is a pointer to global memory and, unless its rank is 0, an `i64`,
+//!   its leading extent;
+//! - a scalar is an `i64` whose low bits are the scalar's.
+
+use crate::{
+    convert::{aliasing::Aliases, descriptor},
+    targets::Target,
+};
+use melior::ir::{
+    Attribute, BlockLike, Location, RegionLike, Type, ValueLike,
+    attribute::{ArrayAttribute, DenseI32ArrayAttribute, TypeAttribute},
+    operation::OperationLike,
+};
+use qd_dialects::{
+    attributes,
+    builder::{Builder, V},
+    diagnostic::{Diagnostic, Result},
+    ir::{self, InsertionPoint, Op, OpExt, Value, ValueExt, arguments, context_of, operations},
+    melior,
+};
+
+/// LLVM's number of the global address space, and of shared memory.
+const GLOBAL: u32 = 1;
+const SHARED: u32 = 3;
+
+/// What an array in shared memory is aligned to, so that accesses of several
+/// elements can be one.
+const SHARED_ALIGNMENT: i64 = 16;
+
+/// Makes a kernel of an outlined body, which goes. Ops in it stay as they are,
+/// but for shared arrays.
+pub(super) fn convert<'c>(body: Op<'c>, target: &Target, aliases: &Aliases) -> Result<'c, Op<'c>> {
+    let name = body
+        .attr("sym_name")
+        .and_then(attributes::text)
+        .unwrap_or_default();
+    if !is_ptx_identifier(&name) {
+        return Err(Diagnostic::at(
+            body,
+            format!(
+                "is named '{name}', which target '{}' cannot spell: \
+                 letters, digits, '_' and '$' can be",
+                target.capabilities.name
+            ),
+        ));
+    }
+    let Some(old) = body.body() else {
+        return Err(Diagnostic::at(body, "has no body"));
+    };
+    let parameters = arguments(old);
+    let kernel = function(body, &name, &parameters, aliases);
+    let entry = kernel.body().expect("just made");
+
+    let at = InsertionPoint::End(entry);
+    let b = Builder::new(context_of(body), body.location(), at);
+    let given = b.vs(&arguments(entry));
+    let mut next = given.into_iter();
+    let mut take = || next.next().expect("a parameter for each argument");
+    for argument in parameters {
+        let r#type = argument.r#type();
+        let value = match descriptor::is_buffer(r#type) {
+            Some(has_length) => {
+                let pointer = generic(&b, take());
+                let length = has_length.then(&mut take);
+                descriptor::memref_from_pointer(&b, pointer, length, r#type)
+            }
+            None => descriptor::scalar_from_word(take(), r#type),
+        };
+        argument.replace_all_uses(value.value());
+    }
+    for op in operations(old) {
+        if !op.is("func.return") {
+            op.move_to(at);
+        }
+    }
+    b.op("llvm.return", &[], &[], &[]);
+    shared_arrays(&b, kernel, &name, target)?;
+    // Last, for what is left of it is only a return.
+    body.erase();
+    Ok(kernel)
+}
+
+/// An empty `llvm.func` before the body it replaces.
+fn function<'c>(body: Op<'c>, name: &str, parameters: &[Value<'c>], aliases: &Aliases) -> Op<'c> {
+    let context = context_of(body);
+    let location: Location<'c> = body.location();
+    let parse = |text: &str| Attribute::parse(context, text).expect("an attribute");
+    let (pointer, word) = (
+        Type::parse(context, &format!("!llvm.ptr<{GLOBAL}>")).expect("the llvm dialect"),
+        Builder::before(body).int_type(64),
+    );
+    let plain = parse("{llvm.noundef}");
+    let (mut types, mut parameter_attributes) = (Vec::new(), Vec::new());
+    for (i, parameter) in parameters.iter().enumerate() {
+        match descriptor::is_buffer(parameter.r#type()) {
+            Some(has_length) => {
+                types.push(pointer);
+                parameter_attributes.push(match aliases.is_alone(name, i) {
+                    true => parse("{llvm.noalias, llvm.noundef}"),
+                    false => plain,
+                });
+                if has_length {
+                    types.push(word);
+                    parameter_attributes.push(plain);
+                }
+            }
+            None => {
+                types.push(word);
+                parameter_attributes.push(plain);
+            }
+        }
+    }
+    let signature: Vec<_> = types.iter().map(ToString::to_string).collect();
+    let signature = format!("!llvm.func<void ({})>", signature.join(", "));
+    let threads = body
+        .attr("qd.threads")
+        .and_then(attributes::int)
+        .unwrap_or_default();
+    let dimensions = [i32::try_from(threads).unwrap_or_default(), 1, 1];
+    let region = melior::ir::Region::new();
+    region.append_block(ir::new_block(&types, location));
+    InsertionPoint::Before(body).insert(ir::build(
+        "llvm.func",
+        location,
+        &[],
+        &[],
+        &[
+            ("sym_name", attributes::string(context, name)),
+            (
+                "function_type",
+                TypeAttribute::new(Type::parse(context, &signature).expect("the llvm dialect"))
+                    .into(),
+            ),
+            ("linkage", parse("#llvm.linkage<external>")),
+            (
+                "arg_attrs",
+                ArrayAttribute::new(context, &parameter_attributes).into(),
+            ),
+            ("nvvm.kernel", attributes::unit(context)),
+            (
+                "nvvm.reqntid",
+                DenseI32ArrayAttribute::new(context, &dimensions).into(),
+            ),
+        ],
+        vec![region],
+    ))
+}
+
+/// A pointer without its address space.
+fn generic<'b, 'c>(b: &'b Builder<'c>, pointer: V<'b, 'c>) -> V<'b, 'c> {
+    let r#type = descriptor::pointer_type(b);
+    b.result("llvm.addrspacecast", &[pointer], r#type, &[])
+}
+
+/// Each shared array as a variable of the module, and within the target's limit.
+fn shared_arrays<'c>(b: &Builder<'c>, kernel: Op<'c>, name: &str, target: &Target) -> Result<'c> {
+    let arrays: Vec<_> = kernel
+        .nested()
+        .into_iter()
+        .filter(|op| op.is("qd.simt.block.shared"))
+        .collect();
+    let limit = u64::from(target.capabilities.max_shared_bytes);
+    let mut bytes = 0u64;
+    for (i, op) in arrays.into_iter().enumerate() {
+        let r#type = op.first_result().r#type();
+        let plain = descriptor::without_memory_space(b, r#type);
+        let extents = descriptor::shape(plain).unwrap_or_default();
+        let element = ir::element_type(plain).expect("a shared array");
+        let count = extents.iter().try_fold(1u64, |all, extent| {
+            all.checked_mul((*extent)?.try_into().ok()?)
+        });
+        let size = count.and_then(|count| count.checked_mul(u64::from(ir::bit_width(element) / 8)));
+        bytes = size
+            .and_then(|size| {
+                bytes
+                    .next_multiple_of(SHARED_ALIGNMENT as u64)
+                    .checked_add(size)
+            })
+            .unwrap_or(u64::MAX);
+        if bytes > limit {
+            return Err(Diagnostic::at(
+                op,
+                format!(
+                    "makes the block's shared memory {bytes} bytes, but target '{}' has {limit}",
+                    target.capabilities.name
+                ),
+            ));
+        }
+        let variable = format!("__qd_shared_{name}_{i}");
+        global(b, kernel, &variable, element, count.unwrap_or_default());
+        let pointer = b.at(InsertionPoint::Before(op), || {
+            let address = b.result(
+                "llvm.mlir.addressof",
+                &[],
+                Type::parse(b.context(), &format!("!llvm.ptr<{SHARED}>"))
+                    .expect("the llvm dialect"),
+                &[("global_name", attributes::symbol(b.context(), &variable))],
+            );
+            descriptor::memref_from_pointer(b, generic(b, address), None, plain)
+        });
+        op.replace_with(&[pointer.value()]);
+    }
+    strip_memory_spaces(b, kernel);
+    Ok(())
+}
+
+/// Descriptors hold generic pointers: types follow from shared arrays on.
+fn strip_memory_spaces<'c>(b: &Builder<'c>, kernel: Op<'c>) {
+    let strip = |value: Value<'c>| {
+        if descriptor::shape(value.r#type()).is_some() {
+            value.set_type(descriptor::without_memory_space(b, value.r#type()));
+        }
+    };
+    for op in kernel.nested() {
+        op.result_values().into_iter().for_each(strip);
+        for region in 0..op.region_count() {
+            let mut block = op.region_block(region);
+            while let Some(current) = block {
+                arguments(current).into_iter().for_each(strip);
+                block = current.next_in_region();
+            }
+        }
+    }
+}
+
+fn global<'c>(b: &Builder<'c>, kernel: Op<'c>, name: &str, element: Type<'c>, count: u64) {
+    let context = b.context();
+    let array = Type::parse(context, &format!("!llvm.array<{count} x {element}>"))
+        .expect("an array of scalars");
+    let region = melior::ir::Region::new();
+    let linkage = Attribute::parse(context, "#llvm.linkage<internal>").expect("the llvm dialect");
+    InsertionPoint::Before(kernel).insert(ir::build(
+        "llvm.mlir.global",
+        b.location(),
+        &[],
+        &[],
+        &[
+            ("sym_name", attributes::string(context, name)),
+            ("global_type", TypeAttribute::new(array).into()),
+            ("linkage", linkage),
+            ("addr_space", attributes::i32(context, SHARED as i32)),
+            ("alignment", attributes::i64(context, SHARED_ALIGNMENT)),
+        ],
+        vec![region],
+    ));
+}
+
+/// What a symbol may be called in PTX.
+fn is_ptx_identifier(name: &str) -> bool {
+    let mut rest = name.chars();
+    let letter = |c: char| c.is_ascii_alphabetic();
+    let follows = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
+    match rest.next() {
+        Some(c) if letter(c) => rest.all(follows),
+        // These need something behind them.
+        Some('_' | '$') => name.len() > 1 && rest.all(follows),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_ptx_identifier;
+
+    #[test]
+    fn names_that_ptx_can_spell() {
+        for name in ["a", "sum_reduce_0", "_x", "$1", "K9"] {
+            assert!(is_ptx_identifier(name), "{name}");
+        }
+        for name in ["", "_", "9a", "a.b", "a b", "größe"] {
+            assert!(!is_ptx_identifier(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! How tiled bodies become code: a row for each kind of target.
+
+use super::{CompileError, Output, host, nvptx};
+use crate::targets::{Capabilities, Kind, Target};
+use melior::ir::Module;
+use qd_dialects::melior;
+
+/// One kind of target's conversion and emitter.
+pub struct Backend {
+    /// From tiled bodies to the dialects that `emit` takes, as a pipeline.
+    pub conversion: fn(&Capabilities) -> String,
+    /// One kind of output of a converted module.
+    pub emit: Emitter<Output>,
+    /// What an artifact holds.
+    pub binary: fn(&Module<'_>, &Capabilities) -> Result<Vec<u8>, CompileError>,
+}
+
+/// Makes what is asked for of a module.
+type Emitter<What> = fn(&Module<'_>, &Capabilities, What) -> Result<Vec<u8>, CompileError>;
+
+/// The row of a target.
+pub fn of(target: &Target) -> &'static Backend {
+    match target.capabilities.kind {
+        Kind::Host => &host::HOST,
+        Kind::Nvptx(_) => &nvptx::NVPTX,
+    }
+}

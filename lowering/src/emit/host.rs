@@ -1,0 +1,47 @@
+//! Bodies for the machine at hand.
+
+use super::{
+    CompileError, Output,
+    backend::Backend,
+    llvm::{self, Machine, failed},
+};
+use crate::targets::Capabilities;
+use inkwell::targets::{InitializationConfig, Target, TargetMachine};
+use melior::ir::Module;
+use qd_dialects::melior;
+
+/// See the module.
+pub const HOST: Backend = Backend {
+    conversion,
+    emit,
+    // What the runtime links.
+    binary: |module, capabilities| emit(module, capabilities, Output::Object),
+};
+
+/// From tiled bodies to the LLVM dialect.
+const PIPELINE: &str = "qd-convert-to-cpu,canonicalize,cse,loop-invariant-code-motion,\
+     convert-scf-to-cf,arith-expand,expand-strided-metadata,lower-affine,\
+     convert-math-to-llvm,convert-math-to-libm,convert-arith-to-llvm,finalize-memref-to-llvm,\
+     convert-index-to-llvm,convert-func-to-llvm,convert-cf-to-llvm,reconcile-unrealized-casts,\
+     canonicalize,cse";
+
+fn conversion(_: &Capabilities) -> String {
+    PIPELINE.into()
+}
+
+fn emit(module: &Module<'_>, _: &Capabilities, output: Output) -> Result<Vec<u8>, CompileError> {
+    Target::initialize_native(&InitializationConfig::default())
+        .map_err(|e| failed("no native target", &e))?;
+    let (cpu, features) = (
+        TargetMachine::get_host_cpu_name(),
+        TargetMachine::get_host_cpu_features(),
+    );
+    let machine = Machine {
+        triple: TargetMachine::get_default_triple(),
+        cpu: &cpu.to_string_lossy(),
+        features: &features.to_string_lossy(),
+        passes: "default<O3>",
+        vectorize: true,
+    };
+    llvm::emit(module, &machine, output)
+}

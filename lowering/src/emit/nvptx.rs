@@ -1,0 +1,91 @@
+//! Bodies as PTX, which the driver compiles when it loads them.
+//!
+//! The artifact's binary is the PTX of all bodies as text with a NUL behind it:
+//! what `cuModuleLoadData` takes. There are no objects: that would be the
+//! driver's own code.
+
+use super::{
+    CompileError, Output,
+    backend::Backend,
+    llvm::{self, Machine},
+};
+use crate::targets::{Capabilities, Kind};
+use inkwell::targets::{InitializationConfig, Target, TargetTriple};
+use melior::ir::Module;
+use qd_dialects::melior;
+
+/// See the module.
+pub const NVPTX: Backend = Backend {
+    conversion,
+    emit,
+    binary,
+};
+
+/// Loops over memory without control flow first, so that address spaces and
+/// lengths are known when LLVM unrolls.
+fn conversion(capabilities: &Capabilities) -> String {
+    let arch = architecture(capabilities);
+    [
+        "inline",
+        &format!("qd-convert-to-nvvm{{arch={arch}}}"),
+        "canonicalize",
+        "cse",
+        "loop-invariant-code-motion",
+        "convert-scf-to-cf",
+        "arith-expand",
+        "expand-strided-metadata",
+        "lower-affine",
+        "convert-math-to-llvm",
+        "convert-arith-to-llvm",
+        "finalize-memref-to-llvm",
+        "convert-index-to-llvm",
+        "convert-func-to-llvm",
+        "convert-cf-to-llvm",
+        "convert-ub-to-llvm",
+        "reconcile-unrealized-casts",
+        "canonicalize",
+        "cse",
+    ]
+    .join(",")
+}
+
+fn architecture(capabilities: &Capabilities) -> &'static str {
+    match capabilities.kind {
+        Kind::Nvptx(architecture) => architecture.name,
+        Kind::Host => "",
+    }
+}
+
+fn emit(
+    module: &Module<'_>,
+    capabilities: &Capabilities,
+    output: Output,
+) -> Result<Vec<u8>, CompileError> {
+    let name = &capabilities.name;
+    let Kind::Nvptx(architecture) = capabilities.kind else {
+        return Err(CompileError::Target(format!("target '{name}' has no PTX")));
+    };
+    if output == Output::Object {
+        return Err(CompileError::Target(format!(
+            "target '{name}' has no objects: the driver makes them of PTX, which is its assembly"
+        )));
+    }
+    Target::initialize_nvptx(&InitializationConfig::default());
+    let machine = Machine {
+        triple: TargetTriple::create("nvptx64-nvidia-cuda"),
+        cpu: architecture.name,
+        features: architecture.ptx,
+        // Pointers are generic until here. What they point into is clear once
+        // the descriptors around them are gone, and most of what follows does
+        // better if it knows.
+        passes: "function(instcombine,infer-address-spaces),default<O3>",
+        vectorize: false,
+    };
+    llvm::emit(module, &machine, output)
+}
+
+fn binary(module: &Module<'_>, capabilities: &Capabilities) -> Result<Vec<u8>, CompileError> {
+    let mut text = emit(module, capabilities, Output::Assembly)?;
+    text.push(0);
+    Ok(text)
+}

@@ -1,0 +1,18 @@
+//! The machine the compiler runs on: a thread is an iteration of a loop.
+
+use super::{Capabilities, Cores, ForwardProgress, Kind};
+
+pub(super) fn capabilities() -> Capabilities {
+    Capabilities {
+        name: "cpu".into(),
+        kind: Kind::Host,
+        waves: vec![4, 8, 16, 32, 64],
+        forward_progress: ForwardProgress::TicketOrdered,
+        max_shared_bytes: 256 << 10,
+        // Each is a loop, as everything is.
+        collectives: "all",
+        cores: Cores::Few,
+        has_i64: true,
+        has_f64: true,
+    }
+}

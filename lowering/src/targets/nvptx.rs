@@ -1,0 +1,47 @@
+//! NVIDIA's GPUs, by way of PTX.
+
+use super::{Capabilities, Cores, ForwardProgress, Kind};
+
+/// One virtual architecture.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Architecture {
+    /// As LLVM and PTX spell it.
+    pub name: &'static str,
+    /// The PTX version, as LLVM's feature. LLVM's default is the oldest that
+    /// knows the architecture, which lacks instructions that it has; the newest
+    /// would shut out drivers that could run the code.
+    pub ptx: &'static str,
+}
+
+/// Ampere (A100).
+pub const SM_80: Architecture = Architecture {
+    name: "sm_80",
+    ptx: "+ptx80",
+};
+/// Hopper (H100, H200).
+pub const SM_90: Architecture = Architecture {
+    name: "sm_90",
+    ptx: "+ptx80",
+};
+/// Blackwell (B200).
+pub const SM_100: Architecture = Architecture {
+    name: "sm_100",
+    ptx: "+ptx86",
+};
+
+pub(super) fn capabilities(architecture: &'static Architecture) -> Capabilities {
+    Capabilities {
+        name: format!("nvptx:{}", architecture.name),
+        kind: Kind::Nvptx(architecture),
+        waves: vec![32],
+        forward_progress: ForwardProgress::Full,
+        // What a kernel may have without asking the driver for more when it is
+        // launched: what is declared statically can never be more.
+        max_shared_bytes: 48 << 10,
+        // `vote.sync` and `match.any.sync`.
+        collectives: "simt.all@full,simt.any@full,simt.match_any",
+        cores: Cores::Many,
+        has_i64: true,
+        has_f64: true,
+    }
+}
