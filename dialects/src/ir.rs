@@ -320,6 +320,9 @@ pub trait ValueExt<'c>: Copy {
 
     /// Which of its operation's results it is.
     fn result_number(self) -> Option<usize> {
+        if !self.handle().is_operation_result() {
+            return None;
+        }
         OperationResult::try_from(self.handle())
             .ok()
             .map(|r| r.result_number())
@@ -327,6 +330,11 @@ pub trait ValueExt<'c>: Copy {
 
     /// The block and index of a block's argument.
     fn block_argument(self) -> Option<(Block<'c>, usize)> {
+        // Asked first, because a failed conversion prints the value, and for that
+        // verifies the whole module.
+        if self.handle().is_operation_result() {
+            return None;
+        }
         let argument = BlockArgument::try_from(self.handle()).ok()?;
         // Safety: the block lives as long as its argument.
         let owner =

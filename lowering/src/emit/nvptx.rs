@@ -78,7 +78,7 @@ fn emit(
         // Pointers are generic until here. What they point into is clear once
         // the descriptors around them are gone, and most of what follows does
         // better if it knows.
-        passes: "function(instcombine,infer-address-spaces),default<O3>",
+        passes: "function(early-cse,infer-address-spaces),default<O3>",
         vectorize: false,
     };
     llvm::emit(module, &machine, output)

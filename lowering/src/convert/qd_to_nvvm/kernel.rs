@@ -19,13 +19,18 @@ use qd_dialects::{
     attributes,
     builder::{Builder, V},
     diagnostic::{Diagnostic, Result},
-    ir::{self, InsertionPoint, Op, OpExt, Value, ValueExt, arguments, context_of, operations},
+    ir::{
+        self, InsertionPoint, Key, Op, OpExt, Value, ValueExt, arguments, context_of, operations,
+    },
     melior,
 };
+use std::collections::HashSet;
 
 /// LLVM's number of the global address space, and of shared memory.
 const GLOBAL: u32 = 1;
 const SHARED: u32 = 3;
+
+const SHARED_ARRAY: &str = "qd.simt.block.shared";
 
 /// What an array in shared memory is aligned to, so that accesses of several
 /// elements can be one.
@@ -94,15 +99,18 @@ fn function<'c>(body: Op<'c>, name: &str, parameters: &[Value<'c>], aliases: &Al
         Builder::before(body).int_type(64),
     );
     let plain = parse("{llvm.noundef}");
+    let polled = polled(body, parameters);
     let (mut types, mut parameter_attributes) = (Vec::new(), Vec::new());
     for (i, parameter) in parameters.iter().enumerate() {
         match descriptor::is_buffer(parameter.r#type()) {
             Some(has_length) => {
                 types.push(pointer);
-                parameter_attributes.push(match aliases.is_alone(name, i) {
-                    true => parse("{llvm.noalias, llvm.noundef}"),
-                    false => plain,
-                });
+                parameter_attributes.push(
+                    match aliases.is_alone(name, i) && !polled.contains(&parameter.key()) {
+                        true => parse("{llvm.noalias, llvm.noundef}"),
+                        false => plain,
+                    },
+                );
                 if has_length {
                     types.push(word);
                     parameter_attributes.push(plain);
@@ -150,6 +158,32 @@ fn function<'c>(body: Op<'c>, name: &str, parameters: &[Value<'c>], aliases: &Al
     ))
 }
 
+/// The buffers that are read by atomic loads; all, if it is not clear which one
+/// is. What overlaps nothing and is never written LLVM reads through the cache
+/// that is not coherent: wrong where somebody else may write, and its instruction
+/// selection crashes on an atomic load of that sort.
+fn polled<'c>(body: Op<'c>, parameters: &[Value<'c>]) -> HashSet<Key> {
+    let mut polled = HashSet::new();
+    for load in body.nested() {
+        if !load.is("qd.grid.atomic.load") {
+            continue;
+        }
+        let mut memref = load.operand_values()[0];
+        while let Some(view) = memref.defining_op() {
+            match view.operand_values().first() {
+                Some(source) if descriptor::shape(source.r#type()).is_some() => memref = *source,
+                _ => break,
+            }
+        }
+        if parameters.iter().any(|p| p.key() == memref.key()) {
+            polled.insert(memref.key());
+        } else if !memref.defining_op().is_some_and(|op| op.is(SHARED_ARRAY)) {
+            polled.extend(parameters.iter().map(|p| p.key()));
+        }
+    }
+    polled
+}
+
 /// A pointer without its address space.
 fn generic<'b, 'c>(b: &'b Builder<'c>, pointer: V<'b, 'c>) -> V<'b, 'c> {
     let r#type = descriptor::pointer_type(b);
@@ -161,7 +195,7 @@ fn shared_arrays<'c>(b: &Builder<'c>, kernel: Op<'c>, name: &str, target: &Targe
     let arrays: Vec<_> = kernel
         .nested()
         .into_iter()
-        .filter(|op| op.is("qd.simt.block.shared"))
+        .filter(|op| op.is(SHARED_ARRAY))
         .collect();
     let limit = u64::from(target.capabilities.max_shared_bytes);
     let mut bytes = 0u64;

@@ -1,0 +1,60 @@
+//! Whatever can be written for the NVIDIA targets becomes PTX: algorithms,
+//! collectives and atomics of every element type, for every architecture.
+//! That the results are right is shown on a device, elsewhere.
+#![allow(missing_docs)]
+
+mod algorithms;
+mod bodies;
+
+use qd_dialects::melior::{self, ir::Module};
+use qd_lowering::{Emit, translate};
+use std::sync::Once;
+
+const ARCHITECTURES: [&str; 3] = ["sm_80", "sm_90", "sm_100"];
+const TYPES: [&str; 4] = ["i32", "i64", "f32", "f64"];
+
+/// The kinds that a type has.
+fn kinds(element: &str) -> &'static [&'static str] {
+    match element.starts_with('i') {
+        true => &[
+            "add", "mul", "minsi", "minui", "maxsi", "maxui", "and", "or", "xor",
+        ],
+        false => &["add", "mul", "minnumf", "maxnumf"],
+    }
+}
+
+/// The PTX of a module.
+fn ptx(text: &str, architecture: &str) -> String {
+    static REGISTERED: Once = Once::new();
+    REGISTERED.call_once(|| {
+        melior::utility::register_all_passes();
+        qd_passes::register();
+        qd_lowering::register();
+    });
+    let context = qd_dialects::context();
+    let mut module =
+        Module::parse(&context, text).unwrap_or_else(|| panic!("does not parse:\n{text}"));
+    let target = format!("nvptx:{architecture}");
+    let bytes = translate(&mut module, &target, Emit::Assembly)
+        .unwrap_or_else(|error| panic!("{target}: {error}\n{text}"));
+    String::from_utf8(bytes).expect("PTX is text")
+}
+
+/// Compiles a module for one architecture after the other, and checks what is
+/// true of all PTX of ours: nothing is called, for nothing is linked, and each
+/// kernel is there.
+fn compiles(text: &str, kernels: usize) {
+    for architecture in ARCHITECTURES {
+        let ptx = ptx(text, architecture);
+        assert!(ptx.contains(&format!(".target {architecture}")), "{ptx}");
+        for foreign in [".extern", "call"] {
+            let line = ptx.lines().find(|line| line.contains(foreign));
+            assert_eq!(line, None, "{architecture}: {foreign} in\n{ptx}");
+        }
+        let entries = ptx.matches(".visible .entry").count();
+        assert!(
+            entries >= kernels,
+            "{architecture}: {entries} of {kernels}\n{ptx}"
+        );
+    }
+}
