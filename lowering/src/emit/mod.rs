@@ -8,6 +8,7 @@ mod lengths;
 mod llvm;
 mod nvptx;
 mod plan;
+mod ptx;
 mod reflect;
 
 pub use reflect::reflect;

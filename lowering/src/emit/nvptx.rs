@@ -8,6 +8,7 @@ use super::{
     CompileError, Output,
     backend::Backend,
     llvm::{self, Machine},
+    ptx,
 };
 use crate::targets::{Capabilities, Kind};
 use inkwell::targets::{InitializationConfig, Target, TargetTriple};
@@ -81,7 +82,11 @@ fn emit(
         passes: "function(early-cse,infer-address-spaces),default<O3>",
         vectorize: false,
     };
-    llvm::emit(module, &machine, output)
+    let bytes = llvm::emit(module, &machine, output)?;
+    Ok(match output {
+        Output::Assembly => ptx::narrow_stores(&String::from_utf8_lossy(&bytes)).into_bytes(),
+        _ => bytes,
+    })
 }
 
 fn binary(module: &Module<'_>, capabilities: &Capabilities) -> Result<Vec<u8>, CompileError> {
