@@ -9,7 +9,7 @@ use inkwell::{
     targets::{CodeModel, FileType, RelocMode, Target, TargetTriple},
 };
 use melior::ir::Module;
-use qd_dialects::melior;
+use qd_dialects::{attributes, ir::OpExt, melior};
 
 /// What LLVM compiles for. Its target has been initialised.
 pub struct Machine<'a> {
@@ -45,10 +45,34 @@ pub fn emit(
     output: Output,
 ) -> Result<Vec<u8>, CompileError> {
     let _span = tracing::info_span!("llvm").entered();
+    let triple = &to.triple;
+    let machine = Target::from_triple(triple)
+        .map_err(|e| failed("target", &e.to_string_lossy()))?
+        .create_target_machine(
+            triple,
+            to.cpu,
+            to.features,
+            OptimizationLevel::Aggressive,
+            RelocMode::PIC,
+            CodeModel::Default,
+        )
+        .ok_or_else(|| failed("target machine", &triple.as_str().to_string_lossy()))?;
+    let layout = machine.get_target_data().get_data_layout();
+    // The translation writes the alignment of each access, and without a layout
+    // takes an i64 to be aligned to 4 bytes.
+    let text = layout.as_str().to_string_lossy();
     // The reference points into this handle, so it must not be a temporary.
     let mlir = module.context();
-    // Safety: the context outlives the module.
-    melior::utility::register_all_llvm_translations(unsafe { mlir.to_ref() });
+    // Safety: the context outlives the module, and the operation's handle is used
+    // while the module lives.
+    let (mlir, op) = unsafe {
+        (
+            mlir.to_ref(),
+            melior::ir::OperationRef::from_raw(module.as_operation().to_raw()),
+        )
+    };
+    op.set_attr("llvm.data_layout", attributes::string(mlir, &text));
+    melior::utility::register_all_llvm_translations(mlir);
     let context = Context::create();
     let raw = {
         let _span = tracing::info_span!("translate").entered();
@@ -65,21 +89,8 @@ pub fn emit(
     }
     // Safety: the module was just made in this context.
     let module = unsafe { LlvmModule::new(raw.cast()) };
-
-    let triple = &to.triple;
-    let machine = Target::from_triple(triple)
-        .map_err(|e| failed("target", &e.to_string_lossy()))?
-        .create_target_machine(
-            triple,
-            to.cpu,
-            to.features,
-            OptimizationLevel::Aggressive,
-            RelocMode::PIC,
-            CodeModel::Default,
-        )
-        .ok_or_else(|| failed("target machine", &triple.as_str().to_string_lossy()))?;
     module.set_triple(triple);
-    module.set_data_layout(&machine.get_target_data().get_data_layout());
+    module.set_data_layout(&layout);
     module
         .verify()
         .map_err(|e| failed("verification", &e.to_string_lossy()))?;
