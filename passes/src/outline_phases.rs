@@ -241,12 +241,14 @@ pub(crate) fn captures<'c>(phase: Op<'c>) -> (Vec<Op<'c>>, Vec<Value<'c>>) {
 /// `<kernel>_<phase>_<index>`, with a further number if that is taken.
 fn unique_name<'c>(kernel: Op<'c>, phase: Op<'c>, index: usize) -> String {
     let text = |op: Op<'c>, name: &str| op.attr(name).and_then(attributes::text);
-    let kernel_name = text(kernel, "sym_name").unwrap_or_default();
-    let phase_name: String = text(phase, "name")
-        .unwrap_or_else(|| "phase".into())
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
-        .collect();
+    // What every target can spell.
+    let plain = |name: String| -> String {
+        name.chars()
+            .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
+            .collect()
+    };
+    let kernel_name = plain(text(kernel, "sym_name").unwrap_or_default());
+    let phase_name = plain(text(phase, "name").unwrap_or_else(|| "phase".into()));
     let taken: HashSet<String> = kernel
         .parent()
         .and_then(OpExt::body)

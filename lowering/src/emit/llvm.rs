@@ -58,15 +58,21 @@ pub fn emit(
         )
         .ok_or_else(|| failed("target machine", &triple.as_str().to_string_lossy()))?;
     let layout = machine.get_target_data().get_data_layout();
-    // Before the translation: it gives every access the alignment that the
-    // layout says, and LLVM's own has 4 bytes for an i64.
-    let layout_text = layout.as_str().to_string_lossy();
+    // The translation writes the alignment of each access, and without a layout
+    // takes an i64 to be aligned to 4 bytes.
+    let text = layout.as_str().to_string_lossy();
+    // The reference points into this handle, so it must not be a temporary.
     let mlir = module.context();
-    // Safety: the context outlives the module.
-    let of = unsafe { mlir.to_ref() };
-    super::handle(module).set_attr("llvm.data_layout", attributes::string(of, &layout_text));
-
-    melior::utility::register_all_llvm_translations(of);
+    // Safety: the context outlives the module, and the operation's handle is used
+    // while the module lives.
+    let (mlir, op) = unsafe {
+        (
+            mlir.to_ref(),
+            melior::ir::OperationRef::from_raw(module.as_operation().to_raw()),
+        )
+    };
+    op.set_attr("llvm.data_layout", attributes::string(mlir, &text));
+    melior::utility::register_all_llvm_translations(mlir);
     let context = Context::create();
     let raw = {
         let _span = tracing::info_span!("translate").entered();
@@ -83,7 +89,6 @@ pub fn emit(
     }
     // Safety: the module was just made in this context.
     let module = unsafe { LlvmModule::new(raw.cast()) };
-
     module.set_triple(triple);
     module.set_data_layout(&layout);
     module

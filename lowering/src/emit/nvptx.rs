@@ -22,18 +22,20 @@ pub const NVPTX: Backend = Backend {
     binary,
 };
 
-/// Loops over memory without control flow first, so that address spaces and
-/// lengths are known when LLVM unrolls.
+/// From tiled bodies to NVVM. Functions are inlined first: what is in one may
+/// have no form outside of a kernel. Minima and maxima stay what they are, for
+/// PTX has them: there is no `arith-expand` here.
 fn conversion(capabilities: &Capabilities) -> String {
     let arch = architecture(capabilities);
     [
         "inline",
         &format!("qd-convert-to-nvvm{{arch={arch}}}"),
+        // Integer powers, as loops.
+        "convert-math-to-funcs{min-width-of-fpowi-exponent=1}",
         "canonicalize",
         "cse",
         "loop-invariant-code-motion",
         "convert-scf-to-cf",
-        "arith-expand",
         "expand-strided-metadata",
         "lower-affine",
         "convert-math-to-llvm",

@@ -35,7 +35,9 @@
 
 mod identity;
 mod kernel;
+mod math;
 mod ordered;
+mod private;
 mod shuffle;
 mod vote;
 
@@ -98,6 +100,10 @@ const CONVERSIONS: &[(&str, Conversion)] = &[
     ("qd.grid.atomic.load", ordered::atomic_load),
     ("qd.grid.atomic.store", ordered::atomic_store),
     ("qd.grid.atomic.cas", ordered::atomic_cas),
+    ("math.clampf", math::clampf),
+    ("math.isinf", math::isinf),
+    ("math.isnormal", math::isnormal),
+    ("memref.alloca", private::alloca),
     ("cf.assert", ordered::assert),
 ];
 
@@ -168,6 +174,8 @@ fn convert_ops<'c>(root: Op<'c>, target: &Target) -> Result<'c> {
             op.replace_with(&results);
         } else if name.starts_with("qd.") {
             return Err(lacks(op, target));
+        } else {
+            math::check(op, target)?;
         }
     }
     Ok(())

@@ -1,0 +1,117 @@
+//! Functions of `math`: those that PTX has, and a few from comparisons.
+//!
+//! There is no library to call: what is not here is an error, for LLVM's back
+//! end would stop the process at it. Integer powers are upstream's
+//! `convert-math-to-funcs`.
+
+use crate::targets::Target;
+use melior::ir::{Type, ValueLike};
+use qd_dialects::{
+    attributes,
+    builder::{Builder, V},
+    diagnostic::{Diagnostic, Result},
+    ir::{Op, OpExt, Value, bit_width, is_float},
+    melior,
+};
+
+/// Where PTX has a function.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum On {
+    /// Every width.
+    All,
+    /// `f32` alone.
+    F32,
+}
+
+/// What upstream's conversion to LLVM makes into something PTX has, or is made
+/// without a function at all.
+const NATIVE: &[(&str, On)] = &[
+    ("absf", On::All),
+    ("absi", On::All),
+    ("ceil", On::All),
+    ("copysign", On::All),
+    ("ctlz", On::All),
+    ("ctpop", On::All),
+    ("cttz", On::All),
+    // `ex2.approx`.
+    ("exp2", On::F32),
+    ("floor", On::All),
+    ("fma", On::All),
+    ("fpowi", On::All),
+    ("ipowi", On::All),
+    ("isfinite", On::All),
+    ("isnan", On::All),
+    ("round", On::All),
+    ("roundeven", On::All),
+    ("rsqrt", On::All),
+    ("sqrt", On::All),
+    ("trunc", On::All),
+];
+
+/// An error unless there is code for a function of `math`.
+pub(super) fn check<'c>(op: Op<'c>, target: &Target) -> Result<'c> {
+    let Some(name) = op.full_name().strip_prefix("math.") else {
+        return Ok(());
+    };
+    let r#type = op.operand_values()[0].r#type();
+    let on = NATIVE.iter().find(|(known, _)| *known == name);
+    let there = match on {
+        Some((_, On::All)) => true,
+        Some((_, On::F32)) => is_float(r#type) && bit_width(r#type) == 32,
+        None => false,
+    };
+    if there {
+        return Ok(());
+    }
+    let target = &target.capabilities.name;
+    Err(Diagnostic::at(
+        op,
+        format!("is a function that target '{target}' does not have for {type}"),
+    ))
+}
+
+/// A float constant of the value's type.
+fn constant<'b, 'c>(like: V<'b, 'c>, value: f64) -> V<'b, 'c> {
+    let (b, r#type): (_, Type<'c>) = (like.builder(), like.ty());
+    b.constant(
+        attributes::float_constant(b.context(), r#type, value),
+        r#type,
+    )
+}
+
+fn magnitude<'b, 'c>(x: V<'b, 'c>) -> V<'b, 'c> {
+    x.builder().result("math.absf", &[x], x.ty(), &[])
+}
+
+/// A NaN stays one.
+pub(super) fn clampf<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c, Vec<Value<'c>>> {
+    let operands = b.vs(&op.operand_values());
+    let x = operands[0];
+    let raised = b.result("arith.maximumf", &[x, operands[1]], x.ty(), &[]);
+    let clamped = b.result("arith.minimumf", &[raised, operands[2]], x.ty(), &[]);
+    Ok(vec![clamped.value()])
+}
+
+pub(super) fn isinf<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c, Vec<Value<'c>>> {
+    let x = magnitude(b.v(op.operand_values()[0]));
+    Ok(vec![x.eq(constant(x, f64::INFINITY)).value()])
+}
+
+/// Neither zero nor denormal nor infinite nor NaN.
+pub(super) fn isnormal<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c, Vec<Value<'c>>> {
+    let x = magnitude(b.v(op.operand_values()[0]));
+    let smallest = match bit_width(x.ty()) {
+        64 => f64::MIN_POSITIVE,
+        32 => f32::MIN_POSITIVE.into(),
+        width => {
+            return Err(Diagnostic::at(
+                op,
+                format!("is not known for floats of {width} bits"),
+            ));
+        }
+    };
+    let large_enough = x.ge(constant(x, smallest));
+    Ok(vec![
+        (large_enough & x.lt(constant(x, f64::INFINITY))).value(),
+    ])
+}

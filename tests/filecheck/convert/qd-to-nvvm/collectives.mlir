@@ -1,0 +1,69 @@
+// Moves between lanes are shuffles of whole warps, votes are votes, and all lanes are members, under uniform branches as well.
+
+// RUN: qd-opt %s --qd-convert-to-nvvm=arch=sm_90 | FileCheck %s
+
+module attributes {qd.wave = 32 : i64} {
+
+// CHECK-LABEL: llvm.func @words(
+// CHECK:         %[[V:.*]] = arith.bitcast %{{.*}} : i32 to f32
+// CHECK:         %[[LANE:.*]] = arith.trunci %{{.*}} : i64 to i32
+// CHECK:         nvvm.shfl.sync idx %c-1_i32{{.*}}, %[[V]], %[[LANE]], %c31_i32{{.*}} : f32 -> f32
+// CHECK:         nvvm.shfl.sync down %c-1_i32{{.*}}, %[[V]], %[[LANE]], %c31_i32{{.*}} : f32 -> f32
+// CHECK:         nvvm.shfl.sync bfly %c-1_i32{{.*}}, %[[V]], %[[LANE]], %c31_i32{{.*}} : f32 -> f32
+// CHECK:         nvvm.shfl.sync up %c-1_i32{{.*}}, %[[V]], %[[LANE]], %c0_i32{{.*}} : f32 -> f32
+// CHECK:         nvvm.shfl.sync idx %c-1_i32{{.*}}, %[[V]], %[[LANE]], %c31_i32{{.*}} : f32 -> f32
+func.func private @words(%v: f32, %lane: i32, %o: memref<?xf32>) attributes {qd.threads = 64 : i64} {
+  %c0 = arith.constant 0 : index
+  %0 = qd.simt.shuffle idx %v, %lane : f32
+  %1 = qd.simt.shuffle down %v, %lane : f32
+  %2 = qd.simt.shuffle xor %v, %lane : f32
+  %3 = qd.simt.shuffle up %v, %lane : f32
+  %4 = qd.simt.broadcast %v, %lane : f32
+  memref.store %4, %o[%c0] : memref<?xf32>
+  return
+}
+
+// 64 bits go as two halves.
+// CHECK-LABEL: llvm.func @halves(
+// CHECK:         %[[W:.*]] = arith.bitcast %{{.*}} : f64 to i64
+// CHECK:         %[[LOW:.*]] = arith.trunci %[[W]] : i64 to i32
+// CHECK:         %[[L:.*]] = nvvm.shfl.sync bfly %{{.*}}, %[[LOW]], %{{.*}} : i32 -> i32
+// CHECK:         %[[UP:.*]] = arith.shrui %[[W]], %c32
+// CHECK:         %[[HIGH:.*]] = arith.trunci %[[UP]] : i64 to i32
+// CHECK:         %[[H:.*]] = nvvm.shfl.sync bfly %{{.*}}, %[[HIGH]], %{{.*}} : i32 -> i32
+// CHECK:         %[[HH:.*]] = arith.extui %[[H]] : i32 to i64
+// CHECK:         %[[S:.*]] = arith.shli %[[HH]], %c32
+// CHECK:         %[[LL:.*]] = arith.extui %[[L]] : i32 to i64
+// CHECK:         %[[R:.*]] = arith.ori %[[S]], %[[LL]] : i64
+// CHECK:         arith.bitcast %[[R]] : i64 to f64
+func.func private @halves(%v: f64, %lane: i32, %o: memref<?xf64>) attributes {qd.threads = 64 : i64} {
+  %c0 = arith.constant 0 : index
+  %0 = qd.simt.shuffle xor %v, %lane : f64
+  memref.store %0, %o[%c0] : memref<?xf64>
+  return
+}
+
+// CHECK-LABEL: llvm.func @votes(
+// CHECK:         %[[P:.*]] = arith.cmpi
+// CHECK:         scf.if
+// CHECK:           nvvm.vote.sync all %c-1_i32{{.*}}, %[[P]] -> i1
+// CHECK:           nvvm.vote.sync any %c-1_i32{{.*}}, %[[P]] -> i1
+// CHECK:           %[[B:.*]] = nvvm.vote.sync ballot %c-1_i32{{.*}}, %[[P]] -> i32
+// CHECK:           arith.extui %[[B]] : i32 to i64
+// CHECK:           %[[M:.*]] = nvvm.match.sync any %c-1_i32{{.*}}, %{{.*}} : i64 -> i32
+// CHECK:           arith.extui %[[M]] : i32 to i64
+func.func private @votes(%x: i32, %y: i64, %uniform: i1, %o: memref<?xi64>) attributes {qd.threads = 64 : i64} {
+  %c0 = arith.constant 0 : index
+  %lane = qd.simt.lane_id
+  %p = arith.cmpi ult, %lane, %x : i32
+  scf.if %uniform {
+    %0 = qd.simt.all %p tile(5)
+    %1 = qd.simt.any %p
+    %2 = qd.simt.ballot %p
+    %3 = qd.simt.match_any %y : i64
+    %4 = arith.addi %2, %3 : i64
+    memref.store %4, %o[%c0] : memref<?xi64>
+  }
+  return
+}
+}

@@ -1,0 +1,63 @@
+// What the target does not have is one message at its place.
+// NO-ROUNDTRIP: the parts are modules of their own, split by marks
+
+// RUN: split-file %s %t
+
+// RUN: not qd-opt %t/untiled.mlir --qd-convert-to-nvvm=arch=sm_90 2>&1 | FileCheck %s --check-prefix=UNTILED
+// UNTILED: untiled.mlir:1:1: error: 'builtin.module' op has no 'qd.wave': run qd-tile first
+// RUN: not qd-opt %t/wave.mlir --qd-convert-to-nvvm=arch=sm_90 2>&1 | FileCheck %s --check-prefix=WAVE
+// WAVE: wave.mlir:1:1: error: 'builtin.module' op is for subgroups of 64, but target 'nvptx:sm_90' has subgroups of 32
+// RUN: not qd-opt %t/math.mlir --qd-convert-to-nvvm=arch=sm_70 2>&1 | FileCheck %s --check-prefix=ARCH
+// ARCH: error: 'builtin.module' op target 'nvptx' has no architecture 'sm_70': expected one of sm_80, sm_90, sm_100
+// RUN: not qd-opt %t/math.mlir --qd-convert-to-nvvm=arch=sm_90 2>&1 | FileCheck %s --check-prefix=MATH
+// MATH: math.mlir:3:8: error: 'math.sin' op is a function that target 'nvptx:sm_90' does not have for f64
+// RUN: not qd-opt %t/reduce.mlir --qd-convert-to-nvvm=arch=sm_90 2>&1 | FileCheck %s --check-prefix=REDUCE
+// REDUCE: reduce.mlir:3:8: error: 'qd.simt.reduce_all' op is nothing that target 'nvptx:sm_90' has: run qd-expand-collectives first
+// RUN: not qd-opt %t/tile.mlir --qd-convert-to-nvvm=arch=sm_90 2>&1 | FileCheck %s --check-prefix=TILE
+// TILE: tile.mlir:3:8: error: 'qd.simt.all' op works on tiles, which no vote of this target does
+// RUN: not qd-opt %t/shared.mlir --qd-convert-to-nvvm=arch=sm_90 2>&1 | FileCheck %s --check-prefix=SHARED
+// SHARED: shared.mlir:4:8: error: 'qd.simt.block.shared' op makes the block's shared memory 49156 bytes, but target 'nvptx:sm_90' has 49152
+// RUN: not qd-opt %t/name.mlir --qd-convert-to-nvvm=arch=sm_90 2>&1 | FileCheck %s --check-prefix=NAME
+// NAME: name.mlir:2:3: error: 'func.func' op is named 'a.b', which target 'nvptx:sm_90' cannot spell: letters, digits, '_' and '$' can be
+
+//--- untiled.mlir
+module {}
+//--- wave.mlir
+module attributes {qd.wave = 64 : i64} {}
+//--- math.mlir
+module attributes {qd.wave = 32 : i64} {
+func.func private @f(%x: f64, %o: memref<1xf64>) attributes {qd.threads = 64 : i64} {
+  %0 = math.sin %x : f64
+  %c0 = arith.constant 0 : index
+  memref.store %0, %o[%c0] : memref<1xf64>
+  return
+}
+}
+//--- reduce.mlir
+module attributes {qd.wave = 32 : i64} {
+func.func private @f(%x: i32) attributes {qd.threads = 64 : i64} {
+  %0 = qd.simt.reduce_all add %x : i32
+  return
+}
+}
+//--- tile.mlir
+module attributes {qd.wave = 32 : i64} {
+func.func private @f(%x: i1) attributes {qd.threads = 64 : i64} {
+  %0 = qd.simt.all %x tile(3)
+  return
+}
+}
+//--- shared.mlir
+module attributes {qd.wave = 32 : i64} {
+func.func private @f() attributes {qd.threads = 64 : i64} {
+  %0 = qd.simt.block.shared : memref<12288xi32, #gpu.address_space<workgroup>>
+  %1 = qd.simt.block.shared : memref<1xi32, #gpu.address_space<workgroup>>
+  return
+}
+}
+//--- name.mlir
+module attributes {qd.wave = 32 : i64} {
+  func.func private @"a.b"() attributes {qd.threads = 64 : i64} {
+    return
+  }
+}
