@@ -52,6 +52,21 @@ qd.grid.kernel @phases(%a: memref<?xf32>, %blocks: index, %n: memref<i32>, %n64:
   }
 }
 
+// A thread's own memory ends with its body.
+// CHECK-LABEL: qd.grid.kernel @allocations(
+qd.grid.kernel @allocations(%blocks: index) {
+  // CHECK: qd.grid.phase blocks(%arg0) threads(64) {
+  // CHECK-NEXT: memref.alloca() : memref<4xi32>
+  qd.grid.phase blocks(%blocks) threads(64) {
+    %own = memref.alloca() : memref<4xi32>
+  }
+  // CHECK: qd.grid.for_each %arg1 to %arg0 {
+  // CHECK-NEXT: memref.alloca() : memref<4xi32>
+  qd.grid.for_each %i to %blocks {
+    %own = memref.alloca() : memref<4xi32>
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Launches
 //===----------------------------------------------------------------------===//
