@@ -21,16 +21,16 @@ static bool isStep(Operation *op) {
          op->getName().getStringRef().starts_with("qd.algo.");
 }
 
-/// Whether an effect-free op yields something else in each thread or subgroup.
-static bool isPerThread(Operation *op) {
+bool qd::tellsWhoRuns(Operation *op) {
   StringRef name = op->getName().getStringRef();
-  return name.starts_with("gpu.") ||
-         (name.starts_with("qd.simt.") && !isa<simt::LanemaskOp>(op));
+  return isMemoryEffectFree(op) &&
+         (name.starts_with("gpu.") ||
+          (name.starts_with("qd.simt.") && !isa<simt::LanemaskOp>(op)));
 }
 
 /// Whether the host can evaluate an op before it launches anything.
 static bool isHostArithmetic(Operation *op) {
-  return isMemoryEffectFree(op) && op->getNumRegions() == 0 && !isPerThread(op) &&
+  return isMemoryEffectFree(op) && op->getNumRegions() == 0 && !tellsWhoRuns(op) &&
          !op->hasTrait<OpTrait::IsTerminator>();
 }
 

@@ -346,6 +346,10 @@ def Simt_ReduceOp : Simt_SubgroupCombine<"reduce", "combine all lanes' values, t
   lanes' values in lane order; the other lanes' results are undefined (poison
   to the interpreter). See `reduce_all` where every lane needs it.
 
+  A combiner region is any associative function of its operands alone, the left
+  scalars and then the right ones: it is pure, isolated from above, and does not
+  ask who runs it (`qd.simt.lane_id`, `block.id`, …).
+
   ```mlir
   %sum = qd.simt.reduce add %v : f32
   %m, %i = qd.simt.reduce %a, %b : f32, i32 identity [0.0 : f32, 0 : i32] combiner {
