@@ -234,11 +234,17 @@ LogicalResult ForEachOp::verifyRegions() {
   WalkResult result = getBody().walk([](MemoryEffectOpInterface inner) {
     SmallVector<MemoryEffects::EffectInstance> effects;
     inner.getEffectsOnResource(ConvergenceResource::get(), effects);
-    if (effects.empty())
-      return WalkResult::advance();
-    inner->emitOpError("cannot stand in a 'qd.grid.for_each', whose body not every thread runs: "
-                       "use a 'qd.grid.phase'");
-    return WalkResult::interrupt();
+    if (!effects.empty()) {
+      inner->emitOpError("cannot stand in a 'qd.grid.for_each', whose body not every thread runs: "
+                         "use a 'qd.grid.phase'");
+      return WalkResult::interrupt();
+    }
+    if (tellsWhoRuns(inner)) {
+      inner->emitOpError("cannot stand in a 'qd.grid.for_each', which hides the threads that run "
+                         "its body: use its index, or a 'qd.grid.phase'");
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
   });
   return failure(result.wasInterrupted());
 }

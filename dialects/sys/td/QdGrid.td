@@ -95,8 +95,10 @@ def Grid_ForEachOp : Grid_Op<"for_each", [
   let description = [{
     Runs its body once for each index below `extent` and, where `count` is
     given, below the live count it holds. Sugar over `phase`: `qd-expand-for-each`
-    makes of it a grid, a loop over tiles and a predicate, so collectives
-    cannot stand in it. `extent` is evaluated by the host and should not be far
+    makes of it a grid, a loop over tiles and a predicate, so neither collectives
+    and barriers can stand in it, nor what tells who runs it: `qd.simt.lane_id`,
+    `elect`, `block.id`, `grid.dim`, `subgroup_size` and the like. Fences can.
+    `extent` is evaluated by the host and should not be far
     above the live count.
 
     ```mlir

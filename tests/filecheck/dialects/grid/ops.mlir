@@ -67,6 +67,20 @@ qd.grid.kernel @allocations(%blocks: index) {
   }
 }
 
+// An elementwise body may order its memory accesses and compute masks: neither depends on who runs it.
+// CHECK-LABEL: qd.grid.kernel @threadless(
+qd.grid.kernel @threadless(%len: index, %lane: i32) {
+  // CHECK: qd.grid.for_each
+  // CHECK-NEXT: qd.simt.lanemask lt %arg1 : i64
+  // CHECK-NEXT: qd.grid.mem_fence
+  // CHECK-NEXT: qd.simt.block.mem_fence
+  qd.grid.for_each %i to %len {
+    %below = qd.simt.lanemask lt %lane : i64
+    qd.grid.mem_fence
+    qd.simt.block.mem_fence
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Launches
 //===----------------------------------------------------------------------===//
