@@ -128,19 +128,18 @@ LogicalResult KernelOp::verifyRegions() {
     return failure();
   llvm::DenseMap<int64_t, LaunchOp> launches;
   WalkResult result = getBody().walk([&](LaunchOp launch) {
-    auto [other, isNew] = launches.try_emplace(launch.getId(), launch);
-    if (!isNew) {
-      launch.emitOpError("has the id ").append(launch.getId(), " of another launch of this kernel")
-              .attachNote(other->second.getLoc())
-          << "the other launch";
-      return WalkResult::interrupt();
-    }
     for (int64_t before : launch.getAfter())
       if (!launches.contains(before)) {
         launch.emitOpError("waits for launch ") << before << ", which does not come before it";
         return WalkResult::interrupt();
       }
-    return WalkResult::advance();
+    auto [other, isNew] = launches.try_emplace(launch.getId(), launch);
+    if (isNew)
+      return WalkResult::advance();
+    launch.emitOpError("has the id ").append(launch.getId(), " of another launch of this kernel")
+            .attachNote(other->second.getLoc())
+        << "the other launch";
+    return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());
 }

@@ -381,11 +381,37 @@ qd.grid.kernel @launch_arguments(%blocks: index) {
 func.func private @body() attributes {qd.threads = 64 : i64} {
   return
 }
-qd.grid.kernel @launch_after_itself(%blocks: index) {
+qd.grid.kernel @launch_before_another(%blocks: index) {
   qd.grid.launch 0 @body blocks(%blocks)
   // expected-error@+1 {{'qd.grid.launch' op waits for launch 2, which does not come before it}}
   qd.grid.launch 1 @body blocks(%blocks) after [0, 2]
   qd.grid.launch 2 @body blocks(%blocks)
+}
+
+// -----
+
+func.func private @body() attributes {qd.threads = 64 : i64} {
+  return
+}
+qd.grid.kernel @launch_after_itself(%blocks: index) {
+  qd.grid.launch 0 @body blocks(%blocks)
+  // expected-error@+1 {{'qd.grid.launch' op waits for launch 1, which does not come before it}}
+  qd.grid.launch 1 @body blocks(%blocks) after [0, 1]
+}
+
+// -----
+
+// A loop's launches are the kernel's.
+func.func private @body() attributes {qd.threads = 64 : i64} {
+  return
+}
+qd.grid.kernel @launch_in_a_loop(%blocks: index, %flag: memref<i32>) {
+  // expected-note@+1 {{the other launch}}
+  qd.grid.launch 0 @body blocks(%blocks)
+  qd.grid.do_while %flag : memref<i32> {
+    // expected-error@+1 {{'qd.grid.launch' op has the id 0 of another launch of this kernel}}
+    qd.grid.launch 0 @body blocks(%blocks)
+  }
 }
 
 // -----
