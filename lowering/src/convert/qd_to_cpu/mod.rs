@@ -24,7 +24,7 @@ use melior::{
     },
 };
 use qd_dialects::{
-    attributes,
+    argument_attributes, attributes,
     builder::{Builder, V},
     clone::Mapping,
     diagnostic::{Diagnostic, Result},
@@ -32,6 +32,7 @@ use qd_dialects::{
     melior,
     pass::{NoOptions, Pass},
 };
+use qd_passes::mark_noalias::NOALIAS;
 
 /// The pass.
 pub struct ConvertToCpu;
@@ -126,32 +127,34 @@ fn convert<'c>(old: Op<'c>, wave: i64) -> Result<'c> {
     let old_arguments = arguments(old_body);
 
     // The function that runs blocks: pointers are arguments of its own, so that
-    // LLVM can be told that they do not overlap.
+    // LLVM can be told which of them do not overlap (`qd-mark-noalias`).
     let probe = Builder::before(old);
     let (index, word) = (probe.index_type(), probe.int_type(64));
     let pointer = descriptor::pointer_type(&probe);
     let mut types = vec![index, index, index];
-    let mut argument_attributes = vec![Attribute::parse(context, "{}").expect("a dictionary"); 3];
-    let noalias = Attribute::parse(context, "{llvm.noalias, llvm.nonnull, llvm.noundef}");
-    let plain = Attribute::parse(context, "{}").expect("a dictionary");
-    for argument in &old_arguments {
+    let dictionary = |text| Attribute::parse(context, text).expect("a dictionary");
+    let plain = dictionary("{}");
+    let mut dictionaries = vec![plain; 3];
+    for (i, argument) in old_arguments.iter().enumerate() {
         match is_buffer(argument.r#type()) {
             Some(has_length) => {
                 types.push(pointer);
-                argument_attributes.push(noalias.unwrap_or(plain));
+                dictionaries.push(match argument_attributes::has(old, i, NOALIAS) {
+                    true => dictionary("{llvm.noalias, llvm.nonnull, llvm.noundef}"),
+                    false => dictionary("{llvm.nonnull, llvm.noundef}"),
+                });
                 if has_length {
                     types.push(word);
-                    argument_attributes.push(plain);
+                    dictionaries.push(plain);
                 }
             }
             None => {
                 types.push(argument.r#type());
-                argument_attributes.push(plain);
+                dictionaries.push(plain);
             }
         }
     }
-    let argument_attributes =
-        melior::ir::attribute::ArrayAttribute::new(context, &argument_attributes).into();
+    let dictionaries = melior::ir::attribute::ArrayAttribute::new(context, &dictionaries).into();
     let blocks_name = format!("{name}.blocks");
     let runner = function(
         old,
@@ -159,7 +162,7 @@ fn convert<'c>(old: Op<'c>, wave: i64) -> Result<'c> {
         &types,
         &[
             ("sym_visibility", attributes::string(context, "private")),
-            ("arg_attrs", argument_attributes),
+            ("arg_attrs", dictionaries),
         ],
     );
     let runner_body = runner.body().expect("just made");
