@@ -10,6 +10,7 @@ use inkwell::{
     targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine},
 };
 use melior::ir::Module;
+use qd_artifact::Requirements;
 use qd_dialects::melior;
 
 /// From tiled bodies to the LLVM dialect.
@@ -28,6 +29,23 @@ pub enum Output {
     LlvmIr,
     /// Assembly.
     Assembly,
+}
+
+/// What the emitted code needs: the machine at hand.
+pub fn requirements() -> Requirements {
+    let features = TargetMachine::get_host_cpu_features();
+    let mut features: Vec<String> = features
+        .to_string_lossy()
+        .split(',')
+        .filter_map(|feature| Some(feature.strip_prefix('+')?.to_string()))
+        .collect();
+    features.sort();
+    Requirements {
+        device: TargetMachine::get_host_cpu_name()
+            .to_string_lossy()
+            .into_owned(),
+        features,
+    }
 }
 
 /// Optimises and emits a module in the LLVM dialect.

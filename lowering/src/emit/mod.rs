@@ -109,6 +109,7 @@ fn lower(module: &mut Module<'_>, target: &str) -> Result<Compiled, CompileError
         artifact: Artifact {
             target: target.to_string(),
             wave,
+            requirements: llvm::requirements(),
             kernels,
             binary: Vec::new(),
         },
