@@ -11,6 +11,7 @@
 
 pub mod body;
 pub mod collectives;
+pub mod own_memory;
 pub mod scalar;
 pub mod uniform;
 
@@ -124,6 +125,7 @@ fn convert<'c>(old: Op<'c>, wave: i64) -> Result<'c> {
     let old_body = old
         .body()
         .ok_or_else(|| Diagnostic::at(old, "has no body"))?;
+    own_memory::share(old_body, threads)?;
     let old_arguments = arguments(old_body);
 
     // The function that runs blocks: pointers are arguments of its own, so that
