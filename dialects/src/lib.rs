@@ -13,6 +13,7 @@
 //!
 //! No other crate holds a raw `Mlir*` handle.
 
+pub mod argument_attributes;
 pub mod attributes;
 pub mod builder;
 pub mod canonical;

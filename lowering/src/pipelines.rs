@@ -53,6 +53,7 @@ impl Pipeline for ToPlan {
             "canonicalize",
             "cse",
             &format!("qd-plan-launches{{print-plan={}}}", options.print_plan),
+            "qd-mark-noalias",
             "qd-verify-level{level=plan}",
         ]
         .join(","))

@@ -6,6 +6,7 @@ pub mod collective;
 pub mod expand_collectives;
 pub mod expand_for_each;
 pub mod fuse_phases;
+pub mod mark_noalias;
 pub mod merge_collectives;
 pub mod outline_phases;
 pub mod plan;
@@ -23,6 +24,7 @@ pub fn register() {
     pass::register::<expand_collectives::ExpandCollectives>();
     pass::register::<expand_for_each::ExpandForEach>();
     pass::register::<fuse_phases::FusePhases>();
+    pass::register::<mark_noalias::MarkNoalias>();
     pass::register::<merge_collectives::MergeCollectives>();
     pass::register::<outline_phases::OutlinePhases>();
     pass::register::<plan_launches::PlanLaunches>();

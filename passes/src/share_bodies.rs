@@ -33,7 +33,7 @@
 mod unify;
 
 use qd_dialects::{
-    attributes,
+    argument_attributes, attributes,
     builder::Builder,
     diagnostic::Result,
     ir::{self, InsertionPoint, Op, OpExt, Value, ValueExt, arguments, context_of, operations},
@@ -283,6 +283,7 @@ fn add_parameters(cluster: &Cluster, parameters: &[Parameter]) {
     let types: Vec<Type> = arguments(entry).iter().map(|v| v.r#type()).collect();
     let signature = FunctionType::new(context_of(template), &types, &[]);
     template.set_attr("function_type", TypeAttribute::new(signature.into()).into());
+    argument_attributes::extend(template);
     // Constants that nothing uses any more.
     for op in operations(entry) {
         if op.is("arith.constant") && op.first_result().uses().is_empty() {

@@ -19,6 +19,16 @@ pub enum Error {
         artifact: String,
         driver: &'static str,
     },
+    /// The code may use what the device cannot do.
+    #[error(
+        "the artifact was compiled for {compiled_for} and uses {}, which this machine ({device}) does not have: compile it again for this machine",
+        missing.join(", ")
+    )]
+    MissingFeatures {
+        compiled_for: String,
+        device: String,
+        missing: Vec<String>,
+    },
     /// The artifact's plan contradicts itself.
     #[error("the artifact's plan is invalid: {0}")]
     InvalidPlan(String),

@@ -8,7 +8,8 @@ For a file that qd-opt accepts, what is printed must be the same
   - from bytecode.
 
 This finds a printer that drops an attribute, a parser that resolves a type otherwise than the
-generic form says it, and properties that bytecode loses, in every op that any test mentions.
+generic form says it, and properties that bytecode loses, in every op that any test mentions. What
+is printed of our ops must be spaced as upstream's are, too, which FileCheck overlooks.
 
 Chunks (`// -----`) count one by one, and so do the `.mlir` parts of a file for split-file. A chunk
 with an `expected-error` is passed over: it is not meant to be accepted. A whole file is excused by
@@ -33,6 +34,9 @@ import lit.TestRunner
 SPLIT = "// -----"
 EXCUSE = re.compile(r"^\s*// NO-ROUNDTRIP:(.*)$", re.MULTILINE)
 PART = re.compile(r"^//--- (\S+)$", re.MULTILINE)
+STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+# Two spaces, one before a comma or within brackets, none behind a comma, or one at the end.
+MISPLACED = re.compile(r"  | [,)\]]|[(\[] |,(?! )| $")
 UNREGISTERED = re.compile(r"RUN:.*--?allow-unregistered-dialect\b")
 
 # Far beyond any run of qd-opt: a hang is a failure, not a wait.
@@ -116,6 +120,7 @@ class Trip:
             "the IR is not accepted. If it is not meant to be, mark each error with expected-error, "
             "or excuse the file with a line `// NO-ROUNDTRIP: reason`",
         )
+        self.spaced(custom)
         self.same(custom, custom, ["--split-input-file"], "what was printed")
 
         generic = self.path("generic.mlir")
@@ -154,6 +159,16 @@ class Trip:
             "Look at the op's parser, printer and properties.\n"
             + reproduce([*before, self.command(arguments), compare])
         )
+
+    def spaced(self, path):
+        """No space where upstream's printers put none, in lines with an op of ours."""
+        for number, line in enumerate(self.read(path).splitlines(), 1):
+            bare = STRING.sub('""', line.lstrip())
+            if "qd." in bare and MISPLACED.search(bare):
+                raise Failure(
+                    f"a printer puts spaces where there should be none.\n{path}:{number}:\n"
+                    f"  {line}|\nLook at the op's printer or assemblyFormat."
+                )
 
     def opt(self, arguments, complaint):
         command = [self.qd_opt, *self.flags, *arguments]

@@ -1,4 +1,5 @@
-// Where the steps of a kernel may stand, and how large their blocks may be.
+// Where the steps of a kernel and what depends on its threads may stand, and how
+// large blocks may be.
 #ifndef QD_PLACEMENT_H
 #define QD_PLACEMENT_H
 
@@ -9,6 +10,10 @@ namespace qd {
 /// Rejects a step (phase, algorithm, loop, …) that is not directly in a kernel
 /// or in a `do_while` of one: its grid-wide barriers would be lost.
 mlir::LogicalResult verifyTopLevel(mlir::Operation *op);
+
+/// Whether an op tells who runs it rather than computing from its operands: a
+/// number or a choice of thread, subgroup or block, or how they are grouped.
+bool tellsWhoRuns(mlir::Operation *op);
 
 /// Rejects a block size that is not a multiple of every candidate wave or is
 /// above what every target takes; `name` is what carries it.

@@ -207,14 +207,19 @@ LogicalResult qd::verifyCombiner(Operation *op, std::optional<CombiningKind> kin
   if (yield.getValues().getTypes() != types)
     return yield.emitOpError("yields (") << yield.getValues().getTypes()
                                          << "), but the combiner must yield (" << types << ")";
-  for (Operation &inner : block) {
-    if (isMemoryEffectFree(&inner))
-      continue;
-    InFlightDiagnostic diag = inner.emitOpError("has side effects: a combiner must be pure");
-    diag.attachNote(op->getLoc()) << "the combiner belongs to this operation";
-    return diag;
-  }
-  return success();
+  auto reject = [&](Operation *inner, const char *why) {
+    inner->emitOpError(why).attachNote(op->getLoc()) << "the combiner belongs to this operation";
+    return failure();
+  };
+  for (Operation &inner : block)
+    if (!isMemoryEffectFree(&inner))
+      return reject(&inner, "has side effects: a combiner must be pure");
+  WalkResult result = combiner.walk([&](Operation *inner) -> WalkResult {
+    if (!tellsWhoRuns(inner))
+      return WalkResult::advance();
+    return reject(inner, "tells who runs it: a combiner must be a function of its operands");
+  });
+  return failure(result.wasInterrupted());
 }
 
 LogicalResult YieldOp::verify() {

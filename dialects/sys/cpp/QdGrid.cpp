@@ -21,16 +21,16 @@ static bool isStep(Operation *op) {
          op->getName().getStringRef().starts_with("qd.algo.");
 }
 
-/// Whether an effect-free op yields something else in each thread or subgroup.
-static bool isPerThread(Operation *op) {
+bool qd::tellsWhoRuns(Operation *op) {
   StringRef name = op->getName().getStringRef();
-  return name.starts_with("gpu.") ||
-         (name.starts_with("qd.simt.") && !isa<simt::LanemaskOp>(op));
+  return isMemoryEffectFree(op) &&
+         (name.starts_with("gpu.") ||
+          (name.starts_with("qd.simt.") && !isa<simt::LanemaskOp>(op)));
 }
 
 /// Whether the host can evaluate an op before it launches anything.
 static bool isHostArithmetic(Operation *op) {
-  return isMemoryEffectFree(op) && op->getNumRegions() == 0 && !isPerThread(op) &&
+  return isMemoryEffectFree(op) && op->getNumRegions() == 0 && !tellsWhoRuns(op) &&
          !op->hasTrait<OpTrait::IsTerminator>();
 }
 
@@ -128,19 +128,18 @@ LogicalResult KernelOp::verifyRegions() {
     return failure();
   llvm::DenseMap<int64_t, LaunchOp> launches;
   WalkResult result = getBody().walk([&](LaunchOp launch) {
-    auto [other, isNew] = launches.try_emplace(launch.getId(), launch);
-    if (!isNew) {
-      launch.emitOpError("has the id ").append(launch.getId(), " of another launch of this kernel")
-              .attachNote(other->second.getLoc())
-          << "the other launch";
-      return WalkResult::interrupt();
-    }
     for (int64_t before : launch.getAfter())
       if (!launches.contains(before)) {
         launch.emitOpError("waits for launch ") << before << ", which does not come before it";
         return WalkResult::interrupt();
       }
-    return WalkResult::advance();
+    auto [other, isNew] = launches.try_emplace(launch.getId(), launch);
+    if (isNew)
+      return WalkResult::advance();
+    launch.emitOpError("has the id ").append(launch.getId(), " of another launch of this kernel")
+            .attachNote(other->second.getLoc())
+        << "the other launch";
+    return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());
 }
@@ -234,11 +233,17 @@ LogicalResult ForEachOp::verifyRegions() {
   WalkResult result = getBody().walk([](MemoryEffectOpInterface inner) {
     SmallVector<MemoryEffects::EffectInstance> effects;
     inner.getEffectsOnResource(ConvergenceResource::get(), effects);
-    if (effects.empty())
-      return WalkResult::advance();
-    inner->emitOpError("cannot stand in a 'qd.grid.for_each', whose body not every thread runs: "
-                       "use a 'qd.grid.phase'");
-    return WalkResult::interrupt();
+    if (!effects.empty()) {
+      inner->emitOpError("cannot stand in a 'qd.grid.for_each', whose body not every thread runs: "
+                         "use a 'qd.grid.phase'");
+      return WalkResult::interrupt();
+    }
+    if (tellsWhoRuns(inner)) {
+      inner->emitOpError("cannot stand in a 'qd.grid.for_each', which hides the threads that run "
+                         "its body: use its index, or a 'qd.grid.phase'");
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
   });
   return failure(result.wasInterrupted());
 }

@@ -52,8 +52,9 @@ class Algo_Combine<string mnemonic, string what, string text>
   let description = !strconcat(text, [{
 
     The combiner is a kind, or a region over K scalars with K inputs, outputs,
-    scratch buffers and identities: any associative function, commutative or
-    not. Its left operand is always the lower index.
+    scratch buffers and identities: any associative function of its operands
+    alone, commutative or not: it is pure and does not ask who runs it
+    (`qd.simt.lane_id`, `block.id`, …). Its left operand is always the lower index.
 
     The live count `n` is read on the device; any `0 ≤ n ≤ 256^log256_max_n`
     within the buffers is right, anything else undefined (an error in checked

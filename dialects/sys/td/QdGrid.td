@@ -60,7 +60,8 @@ def Grid_KernelOp : Grid_Op<"kernel", [
 // Phases
 //===----------------------------------------------------------------------===//
 
-def Grid_PhaseOp : Grid_Op<"phase", [NoTerminator, SingleBlock, RecursiveMemoryEffects]> {
+def Grid_PhaseOp : Grid_Op<"phase", [
+    AutomaticAllocationScope, NoTerminator, SingleBlock, RecursiveMemoryEffects]> {
   let summary = "one launch: a body run by every thread of every block";
   let description = [{
     The body runs once per thread, in all threads of all `blocks`, so that
@@ -68,7 +69,8 @@ def Grid_PhaseOp : Grid_Op<"phase", [NoTerminator, SingleBlock, RecursiveMemoryE
     size, a multiple of every candidate wave (64). Work beyond one grid is an
     explicit, uniform loop over tiles with an in-bounds predicate per element.
     A phase sees the effects of every phase before it: a grid-wide barrier
-    stands between phases whose effects conflict.
+    stands between phases whose effects conflict. What `memref.alloca` makes in
+    the body is the thread's own, and gone when the thread ends.
 
     `blocks` is evaluated by the host. A phase of no blocks does nothing.
 
@@ -87,13 +89,16 @@ def Grid_PhaseOp : Grid_Op<"phase", [NoTerminator, SingleBlock, RecursiveMemoryE
   let hasVerifier = 1;
 }
 
-def Grid_ForEachOp : Grid_Op<"for_each", [NoTerminator, SingleBlock, RecursiveMemoryEffects]> {
+def Grid_ForEachOp : Grid_Op<"for_each", [
+    AutomaticAllocationScope, NoTerminator, SingleBlock, RecursiveMemoryEffects]> {
   let summary = "an elementwise phase";
   let description = [{
     Runs its body once for each index below `extent` and, where `count` is
     given, below the live count it holds. Sugar over `phase`: `qd-expand-for-each`
-    makes of it a grid, a loop over tiles and a predicate, so collectives
-    cannot stand in it. `extent` is evaluated by the host and should not be far
+    makes of it a grid, a loop over tiles and a predicate, so neither collectives
+    and barriers can stand in it, nor what tells who runs it: `qd.simt.lane_id`,
+    `elect`, `block.id`, `grid.dim`, `subgroup_size` and the like. Fences can.
+    `extent` is evaluated by the host and should not be far
     above the live count.
 
     ```mlir

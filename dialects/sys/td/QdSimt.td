@@ -346,6 +346,10 @@ def Simt_ReduceOp : Simt_SubgroupCombine<"reduce", "combine all lanes' values, t
   lanes' values in lane order; the other lanes' results are undefined (poison
   to the interpreter). See `reduce_all` where every lane needs it.
 
+  A combiner region is any associative function of its operands alone, the left
+  scalars and then the right ones: it is pure, isolated from above, and does not
+  ask who runs it (`qd.simt.lane_id`, `block.id`, …).
+
   ```mlir
   %sum = qd.simt.reduce add %v : f32
   %m, %i = qd.simt.reduce %a, %b : f32, i32 identity [0.0 : f32, 0 : i32] combiner {
@@ -548,7 +552,14 @@ def Simt_BlockRadixRankOp : Simt_Collective<"block.radix_rank"> {
     block whose digit is below `d`, plus those below `t` whose digit is `d`:
     where the block's stable counting sort by digit puts it. After it
     `histogram[d]` holds the number of threads with digit `d` and `prefix[d]`
-    those with a digit below `d`, visible to the whole block.
+    those with a digit below `d`, visible to the whole block: no barrier is
+    needed before any thread reads them. What they held before does not matter.
+
+    The op does not wait for earlier accesses to the two arrays: between what
+    any thread read or wrote there and the op stands a `qd.simt.block.sync`, as
+    where an array is used for one ranking after another. Writing to the arrays
+    after it takes one as well, since other threads may still be reading their
+    ranks. It orders no other memory.
 
     A thread whose `where` predicate is false takes no part, and its rank is
     undefined. Digits of those that take part must be below `2^radix_bits`.

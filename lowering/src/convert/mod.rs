@@ -1,6 +1,5 @@
 //! Conversions to targets: `qd_to_<target>`, one file or folder each.
 
-pub mod aliasing;
 pub mod descriptor;
 pub mod memory;
 pub mod qd_to_cpu;

@@ -3,12 +3,15 @@
 use super::{CompileError, Output, host, nvptx};
 use crate::targets::{Capabilities, Kind, Target};
 use melior::ir::Module;
+use qd_artifact::Requirements;
 use qd_dialects::melior;
 
 /// One kind of target's conversion and emitter.
 pub struct Backend {
     /// From tiled bodies to the dialects that `emit` takes, as a pipeline.
     pub conversion: fn(&Capabilities) -> String,
+    /// What the machine that runs the code must have, besides being the target.
+    pub requirements: fn() -> Requirements,
     /// One kind of output of a converted module.
     pub emit: Emitter<Output>,
     /// What an artifact holds.

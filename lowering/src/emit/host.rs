@@ -8,11 +8,13 @@ use super::{
 use crate::targets::Capabilities;
 use inkwell::targets::{InitializationConfig, Target, TargetMachine};
 use melior::ir::Module;
+use qd_artifact::Requirements;
 use qd_dialects::melior;
 
 /// See the module.
 pub const HOST: Backend = Backend {
     conversion,
+    requirements,
     emit,
     // What the runtime links.
     binary: |module, capabilities| emit(module, capabilities, Output::Object),
@@ -27,6 +29,23 @@ const PIPELINE: &str = "qd-convert-to-cpu,canonicalize,cse,loop-invariant-code-m
 
 fn conversion(_: &Capabilities) -> String {
     PIPELINE.into()
+}
+
+/// The processor at hand, and what it can do.
+fn requirements() -> Requirements {
+    let features = TargetMachine::get_host_cpu_features();
+    let mut features: Vec<String> = features
+        .to_string_lossy()
+        .split(',')
+        .filter_map(|feature| Some(feature.strip_prefix('+')?.to_string()))
+        .collect();
+    features.sort();
+    Requirements {
+        device: TargetMachine::get_host_cpu_name()
+            .to_string_lossy()
+            .into_owned(),
+        features,
+    }
 }
 
 fn emit(module: &Module<'_>, _: &Capabilities, output: Output) -> Result<Vec<u8>, CompileError> {

@@ -120,13 +120,14 @@ fn lower(module: &mut Module<'_>, target: &str) -> Result<Compiled, CompileError
     }
     pipeline(module, &conversion(&parsed))?;
     Ok(Compiled {
-        target: parsed,
         artifact: Artifact {
             target: target.to_string(),
             wave,
+            requirements: (backend::of(&parsed).requirements)(),
             kernels,
             binary: Vec::new(),
         },
+        target: parsed,
     })
 }
 

@@ -13,11 +13,14 @@ use super::{
 use crate::targets::{Capabilities, Kind};
 use inkwell::targets::{InitializationConfig, Target, TargetTriple};
 use melior::ir::Module;
+use qd_artifact::Requirements;
 use qd_dialects::melior;
 
 /// See the module.
 pub const NVPTX: Backend = Backend {
     conversion,
+    // The target says it all.
+    requirements: Requirements::default,
     emit,
     binary,
 };

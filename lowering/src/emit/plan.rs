@@ -6,7 +6,7 @@ use qd_artifact::{
     Argument, ArgumentKind, BufferRef, Dtype, Expr, Kernel, Operand, Operation, Step, Variant, View,
 };
 use qd_dialects::{
-    attributes,
+    argument_attributes, attributes,
     diagnostic::{Diagnostic, Result},
     ir::{self, Block, Op, OpExt, Value, ValueExt, operations},
     melior,
@@ -39,20 +39,11 @@ fn kernel<'c>(op: Op<'c>) -> Result<'c, Kernel> {
 /// The reflected arguments of a kernel, at any level.
 pub fn arguments<'c>(kernel: Op<'c>) -> Result<'c, Vec<Argument>> {
     let body = kernel.body().expect("a kernel's body");
-    let dictionaries = kernel
-        .attr("arg_attrs")
-        .map(attributes::elements)
-        .unwrap_or_default();
     ir::arguments(body)
         .iter()
         .enumerate()
         .map(|(i, value)| {
-            let text = |name: &str| {
-                let dictionary = dictionaries.get(i)?;
-                let dictionary =
-                    melior::ir::attribute::DictionaryAttribute::try_from(*dictionary).ok()?;
-                attributes::text(dictionary.element_by_name(name)?)
-            };
+            let text = |name| argument_attributes::get(kernel, i, name).and_then(attributes::text);
             let r#type = value.r#type();
             let scalar = ir::element_type(r#type).unwrap_or(r#type);
             let dtype = dtype(kernel, scalar, text("qd.dtype").as_deref())?;

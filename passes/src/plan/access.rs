@@ -7,9 +7,9 @@
 
 use super::host::{Host, Linear};
 use qd_dialects::{
-    attributes,
+    argument_attributes, attributes,
     ir::{Block, Key, Op, OpExt, Value, ValueExt, arguments, bit_width, element_type, operations},
-    melior::ir::{ValueLike, attribute::DictionaryAttribute},
+    melior::ir::ValueLike,
 };
 use std::{collections::HashMap, fmt};
 
@@ -231,6 +231,10 @@ impl Access {
     }
 }
 
+/// An access of a body, and as which value the body knows the memory; none if it
+/// was not given it.
+pub type Known<'c> = (Option<Value<'c>>, Access);
+
 /// Finds the accesses of a kernel's steps.
 pub struct Accesses<'c> {
     kernel: Op<'c>,
@@ -288,17 +292,22 @@ impl<'c> Accesses<'c> {
     }
 
     fn of_launch(&mut self, launch: Op<'c>, operands: &[Value<'c>]) -> Vec<Access> {
-        let name = launch.attr("body").and_then(attributes::symbol_name);
-        let body = name
-            .and_then(|name| self.bodies.get(&name).copied())
-            .and_then(OpExt::body);
-        let Some(body) = body else {
-            return self.given(operands);
-        };
+        match self.of_passed(launch) {
+            Some((_, passed)) => passed.into_iter().map(|(_, access)| access).collect(),
+            None => self.given(operands),
+        }
+    }
+
+    /// The function a launch runs, and what it reads and writes. Nothing if there
+    /// is no such function.
+    pub fn of_passed(&mut self, launch: Op<'c>) -> Option<(Op<'c>, Vec<Known<'c>>)> {
+        let name = launch.attr("body").and_then(attributes::symbol_name)?;
+        let function = *self.bodies.get(&name)?;
+        let body = function.body()?;
         let given = arguments(body);
         let effects = BodyEffects::of(body, &given);
-        let pairs = self.pairs(operands, &given, &effects);
-        pairs.into_iter().map(|(_, access)| access).collect()
+        let passed = self.pairs(&launch.operand_values()[1..], &given, &effects);
+        Some((function, passed))
     }
 
     fn of_phase(&mut self, phase: Op<'c>) -> Vec<Access> {
@@ -306,9 +315,8 @@ impl<'c> Accesses<'c> {
         captured.into_iter().map(|(_, access)| access).collect()
     }
 
-    /// What a phase reads and writes, and as which value it knows it, if it was
-    /// given it.
-    pub fn of_captured(&mut self, phase: Op<'c>) -> Vec<(Option<Value<'c>>, Access)> {
+    /// What a phase reads and writes.
+    pub fn of_captured(&mut self, phase: Op<'c>) -> Vec<Known<'c>> {
         let Some(body) = phase.body() else {
             return Vec::new();
         };
@@ -323,11 +331,11 @@ impl<'c> Accesses<'c> {
         outside: &[Value<'c>],
         inside: &[Value<'c>],
         effects: &BodyEffects,
-    ) -> Vec<(Option<Value<'c>>, Access)> {
+    ) -> Vec<Known<'c>> {
         let mut all = Vec::new();
         for (outside, inside) in outside.iter().zip(inside) {
             if element_type(outside.r#type()).is_some() {
-                all.push((Some(*outside), self.access(*outside, effects.on(*inside))));
+                all.push((Some(*inside), self.access(*outside, effects.on(*inside))));
             }
         }
         if effects.other != Effect::NONE {
@@ -374,7 +382,7 @@ impl<'c> Accesses<'c> {
     /// What a memref is part of, and the bits before it, if they are known.
     fn root(&mut self, memref: Value<'c>) -> (Root, Option<Linear>) {
         if let Some((_, index)) = memref.block_argument() {
-            let may_alias = argument_attribute(self.kernel, index, "qd.may_alias");
+            let may_alias = argument_attributes::has(self.kernel, index, "qd.may_alias");
             return (Root::Argument { index, may_alias }, Some(Linear::default()));
         }
         let Some(op) = memref.defining_op().filter(|op| is_view(op.full_name())) else {
@@ -392,13 +400,4 @@ impl<'c> Accesses<'c> {
         };
         (root, offset)
     }
-}
-
-/// Whether an argument of a kernel carries an attribute.
-pub fn argument_attribute(kernel: Op, index: usize, name: &str) -> bool {
-    let all = kernel.attr("arg_attrs").map(attributes::elements);
-    all.unwrap_or_default()
-        .get(index)
-        .and_then(|one| DictionaryAttribute::try_from(*one).ok())
-        .is_some_and(|one| one.element_by_name(name).is_some())
 }

@@ -5,7 +5,7 @@ use crate::Artifact;
 use serde::{Deserialize, Serialize};
 
 /// Counts up whenever older readers would misunderstand the file.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 const MAGIC: &[u8; 8] = b"QDARTIF\n";
 
@@ -107,11 +107,16 @@ fn part(bytes: &[u8]) -> Result<(&[u8], &[u8]), FileError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Requirements;
 
     fn artifact() -> Artifact {
         Artifact {
             target: "cpu".into(),
             wave: 32,
+            requirements: Requirements {
+                device: "znver4".into(),
+                features: vec!["avx2".into()],
+            },
             kernels: Vec::new(),
             binary: vec![1, 2, 3],
         }

@@ -20,11 +20,24 @@ pub struct Artifact {
     pub target: String,
     /// Lanes in a subgroup.
     pub wave: u32,
+    /// What the code needs of the device that runs it.
+    pub requirements: Requirements,
     /// What is launched, by name.
     pub kernels: Vec<Kernel>,
     /// Code for the device.
     #[serde(skip)]
     pub binary: Vec<u8>,
+}
+
+/// What code needs of a device beyond being of its target. Names are those of the
+/// target's compiler.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Requirements {
+    /// The device it was compiled for, such as `znver4`: another one may do.
+    pub device: String,
+    /// Features that the code may use, sorted, such as `avx2`. A device that lacks
+    /// one of them must not run it.
+    pub features: Vec<String>,
 }
 
 impl Artifact {

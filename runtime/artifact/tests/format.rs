@@ -4,7 +4,7 @@
 
 use qd_artifact::{
     Argument, ArgumentKind, Artifact, BufferRef, Comparison, Dtype, Expr, FORMAT, Kernel, Operand,
-    Operation, Step, Variant, View,
+    Operation, Requirements, Step, Variant, View,
 };
 
 fn buffer(name: &str, shape: &[Option<u64>]) -> Argument {
@@ -84,6 +84,10 @@ fn everything() -> Artifact {
     Artifact {
         target: "cpu,wave=8".into(),
         wave: 8,
+        requirements: Requirements {
+            device: "a-processor".into(),
+            features: vec!["vectors".into()],
+        },
         kernels: vec![Kernel {
             name: "main".into(),
             arguments: vec![

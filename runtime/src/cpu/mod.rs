@@ -5,6 +5,7 @@
 //! [`jit::Body`]). Launches run one after the other, in program order, which is
 //! an order that their dependences allow.
 
+mod host;
 mod jit;
 mod pool;
 mod run;
@@ -46,6 +47,7 @@ impl Driver for Cpu {
         let mut jit = None;
         if !names.is_empty() {
             let jit = jit.insert(Jit::new(&artifact.binary)?);
+            host::check(&artifact.requirements)?;
             for name in names {
                 bodies.insert(name.to_string(), jit.body(name)?);
             }

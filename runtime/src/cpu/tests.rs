@@ -9,7 +9,7 @@ use inkwell::{
 };
 use qd_artifact::{
     Argument as Parameter, ArgumentKind, Artifact, BufferRef, Comparison, Dtype, Expr, Kernel,
-    Operand, Operation, Step, Variant, View,
+    Operand, Operation, Requirements, Step, Variant, View,
 };
 
 /// `out[i] = in[i] + add` for blocks of 4 elements, `add` a scalar; operands
@@ -162,6 +162,7 @@ fn artifact(ir: &str, arguments: Vec<Parameter>, steps: Vec<Step>) -> Artifact {
     Artifact {
         target: "cpu".into(),
         wave: 32,
+        requirements: Requirements::default(),
         kernels: vec![Kernel {
             name: "k".into(),
             arguments,
@@ -490,6 +491,27 @@ fn what_is_no_binary_for_this_machine_is_not_loaded() {
         message(&plan),
         "the artifact is for target 'vulkan:1.3', not for cpu"
     );
+}
+
+#[test]
+fn code_that_needs_more_than_this_machine_has_is_not_loaded() {
+    let mut plan = add();
+    plan.requirements.device = "a-later-processor".into();
+    plan.requirements.features = vec!["teleport".into()];
+    let error = super::Cpu.load(&plan).err().expect("not loaded");
+    let Error::MissingFeatures {
+        compiled_for,
+        missing,
+        ..
+    } = &error
+    else {
+        panic!("{error}");
+    };
+    assert_eq!(compiled_for, "a-later-processor");
+    assert_eq!(missing, &["teleport"]);
+    // Where nothing is executed, nothing is needed.
+    plan.kernels[0].steps.clear();
+    assert!(super::Cpu.load(&plan).is_ok());
 }
 
 #[test]

@@ -270,3 +270,26 @@ func.func private @many_1(%a: memref<?xi32>, %v: i32) attributes {qd.threads = 6
   memref.store %x5, %a[%i] : memref<?xi32>
   return
 }
+
+// -----
+
+// The attributes of the arguments stay, and those that are added have none.
+// CHECK-LABEL: func.func private @noted_a(
+// CHECK-SAME: %{{.*}}: memref<?xi32> {llvm.noalias}, %{{.*}}: i32)
+// CHECK-NOT: @noted_b
+func.func private @noted_a(%x: memref<?xi32> {llvm.noalias}) attributes {qd.threads = 64 : i64} {
+  %t = qd.simt.block.thread_id
+  %c = arith.constant 3 : i32
+  memref.store %c, %x[%t] : memref<?xi32>
+  return
+}
+func.func private @noted_b(%x: memref<?xi32> {llvm.noalias}) attributes {qd.threads = 64 : i64} {
+  %t = qd.simt.block.thread_id
+  %c = arith.constant 4 : i32
+  memref.store %c, %x[%t] : memref<?xi32>
+  return
+}
+qd.grid.kernel @noted(%p: memref<?xi32>, %g: index) {
+  qd.grid.launch 0 @noted_a blocks(%g) args(%p : memref<?xi32>)
+  qd.grid.launch 1 @noted_b blocks(%g) args(%p : memref<?xi32>) after [0]
+}

@@ -11,10 +11,11 @@
 
 pub mod body;
 pub mod collectives;
+pub mod own_memory;
 pub mod scalar;
 pub mod uniform;
 
-use crate::convert::{aliasing::Aliases, descriptor};
+use crate::convert::descriptor;
 use body::BodyLowering;
 use melior::{
     dialect::DialectHandle,
@@ -24,7 +25,7 @@ use melior::{
     },
 };
 use qd_dialects::{
-    attributes,
+    argument_attributes, attributes,
     builder::{Builder, V},
     clone::Mapping,
     diagnostic::{Diagnostic, Result},
@@ -32,6 +33,7 @@ use qd_dialects::{
     melior,
     pass::{NoOptions, Pass},
 };
+use qd_passes::mark_noalias::NOALIAS;
 
 /// The pass.
 pub struct ConvertToCpu;
@@ -58,11 +60,10 @@ impl Pass for ConvertToCpu {
             .attr("qd.wave")
             .and_then(attributes::int)
             .ok_or_else(|| Diagnostic::at(module, "has no 'qd.wave': run qd-tile first"))?;
-        let aliases = Aliases::of(module);
         let block = module.body().expect("a module's body");
         for op in operations(block) {
             if op.is("func.func") && op.attr("qd.threads").is_some() {
-                convert(op, wave, &aliases)?;
+                convert(op, wave)?;
             } else if op.is("qd.grid.kernel") {
                 // Kernels have become launch plans by now.
                 op.erase();
@@ -99,7 +100,7 @@ fn function<'c>(
     ))
 }
 
-fn convert<'c>(old: Op<'c>, wave: i64, aliases: &Aliases) -> Result<'c> {
+fn convert<'c>(old: Op<'c>, wave: i64) -> Result<'c> {
     let context = context_of(old);
     let threads = old
         .attr("qd.threads")
@@ -118,38 +119,38 @@ fn convert<'c>(old: Op<'c>, wave: i64, aliases: &Aliases) -> Result<'c> {
     let old_body = old
         .body()
         .ok_or_else(|| Diagnostic::at(old, "has no body"))?;
+    own_memory::share(old_body, threads)?;
     let old_arguments = arguments(old_body);
 
     // The function that runs blocks: pointers are arguments of its own, so that
-    // LLVM can be told that they do not overlap.
+    // LLVM can be told which of them do not overlap (`qd-mark-noalias`).
     let probe = Builder::before(old);
     let (index, word) = (probe.index_type(), probe.int_type(64));
     let pointer = descriptor::pointer_type(&probe);
     let mut types = vec![index, index, index];
-    let mut argument_attributes = vec![Attribute::parse(context, "{}").expect("a dictionary"); 3];
-    let parse = |text: &str| Attribute::parse(context, text).expect("a dictionary");
-    let plain = parse("{}");
+    let dictionary = |text| Attribute::parse(context, text).expect("a dictionary");
+    let plain = dictionary("{}");
+    let mut dictionaries = vec![plain; 3];
     for (i, argument) in old_arguments.iter().enumerate() {
         match descriptor::is_buffer(argument.r#type()) {
             Some(has_length) => {
                 types.push(pointer);
-                argument_attributes.push(match aliases.is_alone(&name, i) {
-                    true => parse("{llvm.noalias, llvm.nonnull, llvm.noundef}"),
-                    false => parse("{llvm.nonnull, llvm.noundef}"),
+                dictionaries.push(match argument_attributes::has(old, i, NOALIAS) {
+                    true => dictionary("{llvm.noalias, llvm.nonnull, llvm.noundef}"),
+                    false => dictionary("{llvm.nonnull, llvm.noundef}"),
                 });
                 if has_length {
                     types.push(word);
-                    argument_attributes.push(plain);
+                    dictionaries.push(plain);
                 }
             }
             None => {
                 types.push(argument.r#type());
-                argument_attributes.push(plain);
+                dictionaries.push(plain);
             }
         }
     }
-    let argument_attributes =
-        melior::ir::attribute::ArrayAttribute::new(context, &argument_attributes).into();
+    let dictionaries = melior::ir::attribute::ArrayAttribute::new(context, &dictionaries).into();
     let blocks_name = format!("{name}.blocks");
     let runner = function(
         old,
@@ -157,7 +158,7 @@ fn convert<'c>(old: Op<'c>, wave: i64, aliases: &Aliases) -> Result<'c> {
         &types,
         &[
             ("sym_visibility", attributes::string(context, "private")),
-            ("arg_attrs", argument_attributes),
+            ("arg_attrs", dictionaries),
         ],
     );
     let runner_body = runner.body().expect("just made");

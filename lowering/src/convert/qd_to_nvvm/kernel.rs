@@ -6,17 +6,14 @@
 //!   its leading extent;
 //! - a scalar is an `i64` whose low bits are the scalar's.
 
-use crate::{
-    convert::{aliasing::Aliases, descriptor},
-    targets::Target,
-};
+use crate::{convert::descriptor, targets::Target};
 use melior::ir::{
     Attribute, BlockLike, Location, RegionLike, Type, ValueLike,
     attribute::{ArrayAttribute, DenseI32ArrayAttribute, TypeAttribute},
     operation::OperationLike,
 };
 use qd_dialects::{
-    attributes,
+    argument_attributes, attributes,
     builder::{Builder, V},
     diagnostic::{Diagnostic, Result},
     ir::{
@@ -24,6 +21,7 @@ use qd_dialects::{
     },
     melior,
 };
+use qd_passes::mark_noalias::NOALIAS;
 use std::collections::HashSet;
 
 /// LLVM's number of the global address space, and of shared memory.
@@ -38,7 +36,7 @@ const SHARED_ALIGNMENT: i64 = 16;
 
 /// Makes a kernel of an outlined body, which goes. Ops in it stay as they are,
 /// but for shared arrays.
-pub(super) fn convert<'c>(body: Op<'c>, target: &Target, aliases: &Aliases) -> Result<'c, Op<'c>> {
+pub(super) fn convert<'c>(body: Op<'c>, target: &Target) -> Result<'c, Op<'c>> {
     let name = body
         .attr("sym_name")
         .and_then(attributes::text)
@@ -57,7 +55,7 @@ pub(super) fn convert<'c>(body: Op<'c>, target: &Target, aliases: &Aliases) -> R
         return Err(Diagnostic::at(body, "has no body"));
     };
     let parameters = arguments(old);
-    let kernel = function(body, &name, &parameters, aliases);
+    let kernel = function(body, &name, &parameters);
     let entry = kernel.body().expect("just made");
 
     let at = InsertionPoint::End(entry);
@@ -90,7 +88,7 @@ pub(super) fn convert<'c>(body: Op<'c>, target: &Target, aliases: &Aliases) -> R
 }
 
 /// An empty `llvm.func` before the body it replaces.
-fn function<'c>(body: Op<'c>, name: &str, parameters: &[Value<'c>], aliases: &Aliases) -> Op<'c> {
+fn function<'c>(body: Op<'c>, name: &str, parameters: &[Value<'c>]) -> Op<'c> {
     let context = context_of(body);
     let location: Location<'c> = body.location();
     let parse = |text: &str| Attribute::parse(context, text).expect("an attribute");
@@ -106,7 +104,9 @@ fn function<'c>(body: Op<'c>, name: &str, parameters: &[Value<'c>], aliases: &Al
             Some(has_length) => {
                 types.push(pointer);
                 parameter_attributes.push(
-                    match aliases.is_alone(name, i) && !polled.contains(&parameter.key()) {
+                    match argument_attributes::has(body, i, NOALIAS)
+                        && !polled.contains(&parameter.key())
+                    {
                         true => parse("{llvm.noalias, llvm.noundef}"),
                         false => plain,
                     },

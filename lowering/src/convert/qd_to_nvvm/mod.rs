@@ -41,10 +41,7 @@ mod private;
 mod shuffle;
 mod vote;
 
-use crate::{
-    convert::aliasing::Aliases,
-    targets::{Kind, Target},
-};
+use crate::targets::{Kind, Target};
 use melior::dialect::DialectHandle;
 use qd_dialects::{
     attributes,
@@ -144,7 +141,6 @@ impl Pass for ConvertToNvvm {
                 ));
             }
         }
-        let aliases = Aliases::of(module);
         let block = module.body().expect("a module's body");
         for op in operations(block) {
             if op.is("qd.grid.kernel") {
@@ -154,7 +150,7 @@ impl Pass for ConvertToNvvm {
         }
         for op in operations(block) {
             if op.is("func.func") && op.attr("qd.threads").is_some() {
-                let kernel = kernel::convert(op, &target, &aliases)?;
+                let kernel = kernel::convert(op, &target)?;
                 convert_ops(kernel, &target)?;
             } else {
                 convert_ops(op, &target)?;

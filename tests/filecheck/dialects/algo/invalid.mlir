@@ -313,6 +313,20 @@ qd.grid.kernel @identity_type(%in: memref<?xf32>, %out: memref<?xf32>, %s: memre
 
 // -----
 
+qd.grid.kernel @combiner_block(%in: memref<?xi64>, %out: memref<?xi64>, %s: memref<?xi64>, %n: memref<i32>) {
+  // expected-note@+1 {{the combiner belongs to this operation}}
+  qd.algo.inclusive_scan ins(%in : memref<?xi64>) outs(%out : memref<?xi64>)
+      scratch(%s : memref<?xi64>) count(%n : memref<i32>) log256_max_n = 3 identity [0 : i64] combiner {
+  ^bb0(%l: i64, %r: i64):
+    // expected-error@+1 {{'qd.simt.block.id' op tells who runs it: a combiner must be a function of its operands}}
+    %b = qd.simt.block.id
+    %x = arith.index_cast %b : index to i64
+    qd.yield %x : i64
+  }
+}
+
+// -----
+
 qd.grid.kernel @impure_combiner(%in: memref<?xf32>, %out: memref<?xf32>, %s: memref<?xi32>, %n: memref<i32>) {
   // expected-note@+1 {{the combiner belongs to this operation}}
   qd.algo.reduce ins(%in : memref<?xf32>) outs(%out : memref<?xf32>)

@@ -222,6 +222,99 @@ qd.grid.kernel @for_each_barrier(%len: index) {
 
 // -----
 
+// What each op that names a thread, a block or their numbers would say is hidden.
+qd.grid.kernel @for_each_thread(%len: index, %p: i1) {
+  qd.grid.for_each %i to %len {
+    scf.if %p {
+      // expected-error@+1 {{'qd.simt.block.thread_id' op cannot stand in a 'qd.grid.for_each', which hides the threads that run its body: use its index, or a 'qd.grid.phase'}}
+      %t = qd.simt.block.thread_id
+    }
+  }
+}
+
+// -----
+
+qd.grid.kernel @for_each_lane_id(%len: index) {
+  qd.grid.for_each %i to %len {
+    // expected-error@+1 {{'qd.simt.lane_id' op cannot stand in a 'qd.grid.for_each', which hides the threads}}
+    %x = qd.simt.lane_id
+  }
+}
+
+// -----
+
+qd.grid.kernel @for_each_subgroup_id(%len: index) {
+  qd.grid.for_each %i to %len {
+    // expected-error@+1 {{'qd.simt.subgroup_id' op cannot stand in a 'qd.grid.for_each', which hides the threads}}
+    %x = qd.simt.subgroup_id
+  }
+}
+
+// -----
+
+qd.grid.kernel @for_each_num_subgroups(%len: index) {
+  qd.grid.for_each %i to %len {
+    // expected-error@+1 {{'qd.simt.num_subgroups' op cannot stand in a 'qd.grid.for_each', which hides the threads}}
+    %x = qd.simt.num_subgroups
+  }
+}
+
+// -----
+
+qd.grid.kernel @for_each_elect(%len: index) {
+  qd.grid.for_each %i to %len {
+    // expected-error@+1 {{'qd.simt.elect' op cannot stand in a 'qd.grid.for_each', which hides the threads}}
+    %x = qd.simt.elect
+  }
+}
+
+// -----
+
+qd.grid.kernel @for_each_block_id(%len: index) {
+  qd.grid.for_each %i to %len {
+    // expected-error@+1 {{'qd.simt.block.id' op cannot stand in a 'qd.grid.for_each', which hides the threads}}
+    %x = qd.simt.block.id
+  }
+}
+
+// -----
+
+qd.grid.kernel @for_each_block_dim(%len: index) {
+  qd.grid.for_each %i to %len {
+    // expected-error@+1 {{'qd.simt.block.dim' op cannot stand in a 'qd.grid.for_each', which hides the threads}}
+    %x = qd.simt.block.dim
+  }
+}
+
+// -----
+
+qd.grid.kernel @for_each_grid_dim(%len: index) {
+  qd.grid.for_each %i to %len {
+    // expected-error@+1 {{'qd.simt.grid.dim' op cannot stand in a 'qd.grid.for_each', which hides the threads}}
+    %x = qd.simt.grid.dim
+  }
+}
+
+// -----
+
+qd.grid.kernel @for_each_subgroup_size(%len: index) {
+  qd.grid.for_each %i to %len {
+    // expected-error@+1 {{'qd.simt.subgroup_size' op cannot stand in a 'qd.grid.for_each', which hides the threads}}
+    %x = qd.simt.subgroup_size
+  }
+}
+
+// -----
+
+qd.grid.kernel @for_each_log2_subgroup_size(%len: index) {
+  qd.grid.for_each %i to %len {
+    // expected-error@+1 {{'qd.simt.log2_subgroup_size' op cannot stand in a 'qd.grid.for_each', which hides the threads}}
+    %x = qd.simt.log2_subgroup_size
+  }
+}
+
+// -----
+
 qd.grid.kernel @do_while_in_a_phase(%flag: memref<i32>, %blocks: index) {
   qd.grid.phase blocks(%blocks) threads(64) {
     // expected-error@+1 {{'qd.grid.do_while' op may stand only at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while', not in 'qd.grid.phase': its grid-wide barriers would be lost}}
@@ -288,11 +381,37 @@ qd.grid.kernel @launch_arguments(%blocks: index) {
 func.func private @body() attributes {qd.threads = 64 : i64} {
   return
 }
-qd.grid.kernel @launch_after_itself(%blocks: index) {
+qd.grid.kernel @launch_before_another(%blocks: index) {
   qd.grid.launch 0 @body blocks(%blocks)
   // expected-error@+1 {{'qd.grid.launch' op waits for launch 2, which does not come before it}}
   qd.grid.launch 1 @body blocks(%blocks) after [0, 2]
   qd.grid.launch 2 @body blocks(%blocks)
+}
+
+// -----
+
+func.func private @body() attributes {qd.threads = 64 : i64} {
+  return
+}
+qd.grid.kernel @launch_after_itself(%blocks: index) {
+  qd.grid.launch 0 @body blocks(%blocks)
+  // expected-error@+1 {{'qd.grid.launch' op waits for launch 1, which does not come before it}}
+  qd.grid.launch 1 @body blocks(%blocks) after [0, 1]
+}
+
+// -----
+
+// A loop's launches are the kernel's.
+func.func private @body() attributes {qd.threads = 64 : i64} {
+  return
+}
+qd.grid.kernel @launch_in_a_loop(%blocks: index, %flag: memref<i32>) {
+  // expected-note@+1 {{the other launch}}
+  qd.grid.launch 0 @body blocks(%blocks)
+  qd.grid.do_while %flag : memref<i32> {
+    // expected-error@+1 {{'qd.grid.launch' op has the id 0 of another launch of this kernel}}
+    qd.grid.launch 0 @body blocks(%blocks)
+  }
 }
 
 // -----

@@ -52,6 +52,35 @@ qd.grid.kernel @phases(%a: memref<?xf32>, %blocks: index, %n: memref<i32>, %n64:
   }
 }
 
+// A thread's own memory ends with its body.
+// CHECK-LABEL: qd.grid.kernel @allocations(
+qd.grid.kernel @allocations(%blocks: index) {
+  // CHECK: qd.grid.phase blocks(%arg0) threads(64) {
+  // CHECK-NEXT: memref.alloca() : memref<4xi32>
+  qd.grid.phase blocks(%blocks) threads(64) {
+    %own = memref.alloca() : memref<4xi32>
+  }
+  // CHECK: qd.grid.for_each %arg1 to %arg0 {
+  // CHECK-NEXT: memref.alloca() : memref<4xi32>
+  qd.grid.for_each %i to %blocks {
+    %own = memref.alloca() : memref<4xi32>
+  }
+}
+
+// An elementwise body may order its memory accesses and compute masks: neither depends on who runs it.
+// CHECK-LABEL: qd.grid.kernel @threadless(
+qd.grid.kernel @threadless(%len: index, %lane: i32) {
+  // CHECK: qd.grid.for_each
+  // CHECK-NEXT: qd.simt.lanemask lt %arg1 : i64
+  // CHECK-NEXT: qd.grid.mem_fence
+  // CHECK-NEXT: qd.simt.block.mem_fence
+  qd.grid.for_each %i to %len {
+    %below = qd.simt.lanemask lt %lane : i64
+    qd.grid.mem_fence
+    qd.simt.block.mem_fence
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Launches
 //===----------------------------------------------------------------------===//

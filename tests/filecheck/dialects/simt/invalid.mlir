@@ -325,6 +325,68 @@ func.func @combiner_effects(%v: i32) {
 
 // -----
 
+func.func @combiner_lane(%v: i32) {
+  // expected-note@+1 {{the combiner belongs to this operation}}
+  %0 = qd.simt.reduce %v : i32 identity [0 : i32] combiner {
+  ^bb0(%l: i32, %r: i32):
+    // expected-error@+1 {{'qd.simt.lane_id' op tells who runs it: a combiner must be a function of its operands}}
+    %lane = qd.simt.lane_id
+    %sum = arith.addi %l, %lane : i32
+    qd.yield %sum : i32
+  }
+  return
+}
+
+// -----
+
+// Not below other control flow either.
+func.func @combiner_nested_thread(%v: i32) {
+  // expected-note@+1 {{the combiner belongs to this operation}}
+  %0 = qd.simt.block.exclusive_scan %v : i32 identity [0 : i32] combiner {
+  ^bb0(%l: i32, %r: i32):
+    %less = arith.cmpi slt, %l, %r : i32
+    %x = scf.if %less -> i32 {
+      // expected-error@+1 {{'qd.simt.block.thread_id' op tells who runs it: a combiner must be a function of its operands}}
+      %t = qd.simt.block.thread_id
+      %t32 = arith.index_cast %t : index to i32
+      scf.yield %t32 : i32
+    } else {
+      scf.yield %l : i32
+    }
+    qd.yield %x : i32
+  }
+  return
+}
+
+// -----
+
+// The size of a subgroup is no operand either: results would depend on the target.
+func.func @combiner_subgroup_size(%v: i32, %head: i1) {
+  // expected-note@+1 {{the combiner belongs to this operation}}
+  %0 = qd.simt.segmented_reduce %v heads %head : i32 identity [0 : i32] combiner {
+  ^bb0(%l: i32, %r: i32):
+    // expected-error@+1 {{'qd.simt.subgroup_size' op tells who runs it: a combiner must be a function of its operands}}
+    %size = qd.simt.subgroup_size
+    qd.yield %size : i32
+  }
+  return
+}
+
+// -----
+
+func.func @combiner_gpu_thread(%w: i64) {
+  // expected-note@+1 {{the combiner belongs to this operation}}
+  %0 = qd.simt.reduce %w : i64 identity [0 : i64] combiner {
+  ^bb0(%l: i64, %r: i64):
+    // expected-error@+1 {{'gpu.thread_id' op tells who runs it: a combiner must be a function of its operands}}
+    %t = gpu.thread_id x
+    qd.yield %l : i64
+  }
+  return
+}
+
+// -----
+
 func.func @combiner_captures(%v: i32) {
   // expected-note@+1 {{required by region isolation constraints}}
   %0 = qd.simt.reduce %v : i32 identity [0 : i32] combiner {

@@ -8,6 +8,9 @@
 // OBJ: g     F .text {{.*}} add
 // RUN: qd-translate %s --emit=plan | FileCheck %s --check-prefix=PLAN
 //  PLAN: "target": "cpu",
+//  PLAN: "requirements": {
+//  PLAN-NEXT: "device": "{{.+}}",
+//  PLAN-NEXT: "features": [
 //  PLAN: "name": "a",
 //  PLAN: "is_input": true
 //  PLAN: "steps": [
