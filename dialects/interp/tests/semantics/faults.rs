@@ -450,17 +450,6 @@ fn phases_fit_the_subgroup() {
     );
 }
 
-#[test]
-fn elementwise_bodies_have_no_threads() {
-    let text = "qd.grid.kernel @k() {
-      %c1 = arith.constant 1 : index
-      qd.grid.for_each %i to %c1 {
-        %l = qd.simt.lane_id
-      }
-    }";
-    faults(text, vec![], 32, &["qd.simt.lane_id", "qd.grid.for_each"]);
-}
-
 /// A fault within a combiner is reported there.
 #[test]
 fn faults_in_combiners() {
