@@ -1,7 +1,7 @@
 // What LLVM is told of arguments that overlap is read off the launches: parts of one buffer, and buffers that say that they alias, but
 // only where one of both is written.
 
-// RUN: qd-opt %s --qd-convert-to-nvvm=arch=sm_90 | FileCheck %s
+// RUN: qd-opt %s --qd-mark-noalias --qd-convert-to-nvvm=arch=sm_90 | FileCheck %s
 
 module attributes {qd.wave = 32 : i64} {
 

@@ -18,7 +18,7 @@ module attributes {qd.wave = 32 : i64} {
 // CHECK:         arith.trunci %[[I]] : i64 to i32
 // CHECK:         arith.index_castui %[[X]] : i64 to index
 // CHECK:         llvm.return
-func.func private @parameters(%a: memref<?xf32>, %n: memref<i32>, %f: f32, %i: i32, %x: index) attributes {qd.threads = 128 : i64} {
+func.func private @parameters(%a: memref<?xf32> {llvm.noalias}, %n: memref<i32> {llvm.noalias}, %f: f32, %i: i32, %x: index) attributes {qd.threads = 128 : i64} {
   memref.store %f, %a[%x] : memref<?xf32>
   memref.store %i, %n[] : memref<i32>
   return
@@ -26,7 +26,7 @@ func.func private @parameters(%a: memref<?xf32>, %n: memref<i32>, %f: f32, %i: i
 
 // Rows of a static length: only the leading extent is passed.
 // CHECK-LABEL: llvm.func @rows(
-// CHECK-SAME:    !llvm.ptr<1> {{[^,]*}}, {{[^,]*}}, %{{[a-z0-9]+}}: i64 {llvm.noundef})
+// CHECK-SAME:    !llvm.ptr<1> {{{[^,]*}}}, %{{[a-z0-9]+}}: i64 {llvm.noundef})
 // CHECK:         llvm.mlir.poison : !llvm.struct<(ptr, ptr, i64, array<2 x i64>, array<2 x i64>)>
 func.func private @rows(%a: memref<?x3xi64>) attributes {qd.threads = 64 : i64} {
   %c0 = arith.constant 0 : index
