@@ -57,8 +57,9 @@ class Algo_Combine<string mnemonic, string what, string text>
     (`qd.simt.lane_id`, `block.id`, …). Its left operand is always the lower index.
 
     The live count `n` is read on the device; any `0 ≤ n ≤ 256^log256_max_n`
-    within the buffers is right, anything else undefined (an error in checked
-    mode). `scratch` arrives uninitialised and holds at least
+    within the buffers is right, anything else undefined. `checked` asks that it
+    be an error; the interpreter reports it always, and compiling a `checked`
+    algorithm is an error until a target can. `scratch` arrives uninitialised and holds at least
     `qd.algo.scratch_slots` slots: `i32` for 4-byte elements, `i64` for 8-byte
     ones. Float sums depend on the shape of the tree; `deterministic` asks for
     one that depends on the input and the capacity alone.

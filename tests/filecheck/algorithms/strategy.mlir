@@ -39,3 +39,11 @@ qd.grid.kernel @unknown(%a: memref<?xi32>, %b: memref<?xi32>, %out: memref<1xi32
   qd.algo.sort keys(%a, %b : memref<?xi32>, memref<?xi32>) scratch(%s : memref<?xi32>)
       count(%n : memref<i32>) log256_max_n = 1 strategy = "quick"
 }
+
+// -----
+
+qd.grid.kernel @checked(%a: memref<?xi32>, %out: memref<1xi32>, %s: memref<?xi32>, %n: memref<i32>) {
+  // expected-error @below {{'qd.algo.reduce' op is 'checked', which nothing that is compiled can be yet: the interpreter always is}}
+  qd.algo.reduce add ins(%a : memref<?xi32>) outs(%out : memref<1xi32>)
+      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2 checked
+}
