@@ -80,6 +80,7 @@ impl Pipeline for ToTiled {
                 "qd-expand-collectives{{keep={}}}",
                 target.capabilities.collectives
             ),
+            &format!("qd-expand-math{{keep={}}}", target.capabilities.functions),
             "canonicalize",
             "cse",
             "qd-verify-level{level=tiled}",

@@ -5,6 +5,7 @@
 pub mod collective;
 pub mod expand_collectives;
 pub mod expand_for_each;
+pub mod expand_math;
 pub mod fuse_phases;
 pub mod mark_noalias;
 pub mod merge_collectives;
@@ -23,6 +24,7 @@ use qd_dialects::pass;
 pub fn register() {
     pass::register::<expand_collectives::ExpandCollectives>();
     pass::register::<expand_for_each::ExpandForEach>();
+    pass::register::<expand_math::ExpandMath>();
     pass::register::<fuse_phases::FusePhases>();
     pass::register::<mark_noalias::MarkNoalias>();
     pass::register::<merge_collectives::MergeCollectives>();

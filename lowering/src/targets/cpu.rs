@@ -11,6 +11,8 @@ pub(super) fn capabilities() -> Capabilities {
         max_shared_bytes: 256 << 10,
         // Each is a loop, as everything is.
         collectives: "all",
+        // libm's.
+        functions: "all",
         cores: Cores::Few,
         has_i64: true,
         has_f64: true,

@@ -52,6 +52,8 @@ pub struct Capabilities {
     /// The collectives it has, as `qd-expand-collectives` spells what it keeps.
     /// Shuffles, broadcasts, ballots and barriers every target has.
     pub collectives: &'static str,
+    /// The functions it has, as `qd-expand-math` spells what it keeps.
+    pub functions: &'static str,
     /// How many threads run at the same time.
     pub cores: Cores,
     /// Whether 64-bit integers exist.
@@ -71,6 +73,7 @@ impl Capabilities {
             forward_progress: ForwardProgress::None,
             max_shared_bytes: 16 << 10,
             collectives: "",
+            functions: "",
             cores: Cores::Many,
             has_i64: true,
             has_f64: true,

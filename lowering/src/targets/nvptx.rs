@@ -40,6 +40,8 @@ pub(super) fn capabilities(architecture: &'static Architecture) -> Capabilities 
         max_shared_bytes: 48 << 10,
         // `vote.sync` and `match.any.sync`.
         collectives: "simt.all@full,simt.any@full,simt.match_any",
+        // `ex2.approx`. What else PTX has is too far off to be a function's value.
+        functions: "math.exp2@f32",
         cores: Cores::Many,
         has_i64: true,
         has_f64: true,

@@ -3,6 +3,7 @@
 #![allow(missing_docs)]
 
 mod block;
+mod math;
 mod plan;
 mod subgroup;
 mod support;

@@ -1,8 +1,8 @@
 //! Functions of `math`: those that PTX has, and a few from comparisons.
 //!
-//! There is no library to call: what is not here is an error, for LLVM's back
-//! end would stop the process at it. Integer powers are upstream's
-//! `convert-math-to-funcs`.
+//! There is no library to call. `qd-expand-math` has made arithmetic of most that
+//! is not here; the rest is an error, for LLVM's back end would stop the process
+//! at it. Integer powers are upstream's `convert-math-to-funcs`.
 
 use crate::targets::Target;
 use melior::ir::{Type, ValueLike};
@@ -13,6 +13,7 @@ use qd_dialects::{
     ir::{Op, OpExt, Value, bit_width, is_float},
     melior,
 };
+use qd_passes::expand_math::is_expandable;
 
 /// Where PTX has a function.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -64,9 +65,13 @@ pub(super) fn check<'c>(op: Op<'c>, target: &Target) -> Result<'c> {
         return Ok(());
     }
     let target = &target.capabilities.name;
+    let remedy = match is_expandable(op.full_name()) {
+        true => ": run qd-expand-math first",
+        false => "",
+    };
     Err(Diagnostic::at(
         op,
-        format!("is a function that target '{target}' does not have for {type}"),
+        format!("is a function that target '{target}' does not have for {type}{remedy}"),
     ))
 }
 

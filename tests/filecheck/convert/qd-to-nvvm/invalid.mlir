@@ -10,7 +10,7 @@
 // RUN: not qd-opt %t/math.mlir --qd-convert-to-nvvm=arch=sm_70 2>&1 | FileCheck %s --check-prefix=ARCH
 // ARCH: error: 'builtin.module' op target 'nvptx' has no architecture 'sm_70': expected one of sm_80, sm_90, sm_100
 // RUN: not qd-opt %t/math.mlir --qd-convert-to-nvvm=arch=sm_90 2>&1 | FileCheck %s --check-prefix=MATH
-// MATH: math.mlir:3:8: error: 'math.sin' op is a function that target 'nvptx:sm_90' does not have for f64
+// MATH: math.mlir:3:8: error: 'math.sin' op is a function that target 'nvptx:sm_90' does not have for f64: run qd-expand-math first
 // RUN: not qd-opt %t/reduce.mlir --qd-convert-to-nvvm=arch=sm_90 2>&1 | FileCheck %s --check-prefix=REDUCE
 // REDUCE: reduce.mlir:3:8: error: 'qd.simt.reduce_all' op is nothing that target 'nvptx:sm_90' has: run qd-expand-collectives first
 // RUN: not qd-opt %t/tile.mlir --qd-convert-to-nvvm=arch=sm_90 2>&1 | FileCheck %s --check-prefix=TILE

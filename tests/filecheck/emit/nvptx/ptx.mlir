@@ -146,6 +146,10 @@ qd.grid.kernel @atomics(%a: memref<?xi32>, %f: memref<?xf32>) {
 // CHECK-DAG:     fma.rn.f32
 // CHECK-DAG:     cvt.rmi.f32.f32
 // CHECK-DAG:     min.f32
+// CHECK-DAG:     ex2.approx.f32
+// CHECK-DAG:     cvt.rni.f64.f64
+// CHECK-DAG:     fma.rn.f64
+// CHECK-NOT:     call
 // CHECK:         ret;
 qd.grid.kernel @functions(%f: memref<?xf32>) {
   %blocks = arith.constant 2 : index
@@ -156,6 +160,8 @@ qd.grid.kernel @functions(%f: memref<?xf32>) {
     %1 = math.fma %0, %x, %x : f32
     %2 = math.floor %1 : f32
     %3 = arith.minnumf %2, %x : f32
-    memref.store %3, %f[%i] : memref<?xf32>
+    %4 = math.exp2 %3 : f32
+    %5 = math.exp %4 : f32
+    memref.store %5, %f[%i] : memref<?xf32>
   }
 }

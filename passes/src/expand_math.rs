@@ -1,0 +1,166 @@
+//! `qd-expand-math`: functions that a target has no library for, as arithmetic.
+//!
+//! Each function of `math` in the table below that `keep` does not name becomes
+//! `arith`, `math.fma`, `math.roundeven`, `math.sqrt` and `math.absf`, inlined.
+//! Everything is computed in `f64`, so that what is `f32` is exact but for its
+//! last rounding, whatever the series lose; an `f64` is off by a few units in the
+//! last place. `arith.remf` is exact.
+//!
+//! `keep` is a list of names such as `math.exp,math.exp2@f32`, the latter for one
+//! type alone, or `all`.
+//!
+//! Limits: scalars of `f32` and `f64`, on targets that have `f64`; other types are
+//! left as they are. Signalling NaNs and floating-point flags are not looked at.
+//!
+//! Before:
+//! ```mlir
+//! %r = math.tanh %x : f64
+//! ```
+//! After:
+//! ```mlir
+//! %m = math.absf %x : f64
+//! ...
+//! %t = arith.divf %e, %d : f64
+//! %r = arith.select %small, %x, %signed : f64
+//! ```
+
+mod exponential;
+mod inverse;
+mod logarithm;
+mod power;
+mod real;
+mod remainder;
+mod trigonometry;
+
+use qd_dialects::{
+    builder::{Builder, V},
+    diagnostic::{Diagnostic, Result},
+    ir::{Op, OpExt, bit_width, is_float},
+    melior::{dialect::DialectHandle, ir::ValueLike},
+    options,
+    pass::Pass,
+};
+
+options! {
+    /// Options of `qd-expand-math`.
+    pub struct ExpandMathOptions {
+        /// what the target has: full names, with '@f32' or '@f64' for one type, or 'all'
+        keep: String = "",
+    }
+}
+
+/// The pass.
+pub struct ExpandMath;
+
+/// A function of one or two `f64`.
+type Function = for<'b, 'c> fn(&[V<'b, 'c>]) -> V<'b, 'c>;
+
+/// Every function there is an expansion of, one line each.
+const FUNCTIONS: &[(&str, Function)] = &[
+    ("arith.remf", |x| remainder::remainder(x[0], x[1])),
+    ("math.acos", |x| inverse::acos(x[0])),
+    ("math.acosh", |x| inverse::acosh(x[0])),
+    ("math.asin", |x| inverse::asin(x[0])),
+    ("math.asinh", |x| inverse::asinh(x[0])),
+    ("math.atan", |x| inverse::atan(x[0])),
+    ("math.atan2", |x| inverse::atan2(x[0], x[1])),
+    ("math.atanh", |x| inverse::atanh(x[0])),
+    ("math.cbrt", |x| power::cbrt(x[0])),
+    ("math.cos", |x| trigonometry::cos(x[0])),
+    ("math.cosh", |x| exponential::cosh(x[0])),
+    ("math.exp", |x| exponential::exp(x[0])),
+    ("math.exp2", |x| exponential::exp2(x[0])),
+    ("math.expm1", |x| exponential::expm1(x[0])),
+    ("math.log", |x| logarithm::log(x[0])),
+    ("math.log10", |x| logarithm::log10(x[0])),
+    ("math.log1p", |x| logarithm::log1p(x[0])),
+    ("math.log2", |x| logarithm::log2(x[0])),
+    ("math.powf", |x| power::powf(x[0], x[1])),
+    ("math.sin", |x| trigonometry::sin(x[0])),
+    ("math.sinh", |x| exponential::sinh(x[0])),
+    ("math.tan", |x| trigonometry::tan(x[0])),
+    ("math.tanh", |x| exponential::tanh(x[0])),
+];
+
+/// Whether there is an expansion of an op of this full name.
+pub fn is_expandable(name: &str) -> bool {
+    FUNCTIONS.iter().any(|(op, _)| *op == name)
+}
+
+impl Pass for ExpandMath {
+    type Options = ExpandMathOptions;
+    const NAME: &'static str = "qd-expand-math";
+    const SUMMARY: &'static str = "Make arithmetic of the functions that a target does not have";
+
+    fn dialects() -> Vec<DialectHandle> {
+        vec![
+            DialectHandle::arith(),
+            qd_dialects::math_dialect(),
+            DialectHandle::scf(),
+        ]
+    }
+
+    fn run<'c>(module: Op<'c>, options: &ExpandMathOptions) -> Result<'c> {
+        let keep: Vec<_> = options
+            .keep
+            .split(',')
+            .map(str::trim)
+            .filter(|item| !item.is_empty())
+            .collect();
+        for item in &keep {
+            check_kept(item).map_err(|message| Diagnostic::at(module, message))?;
+        }
+        if keep.contains(&"all") {
+            return Ok(());
+        }
+        for op in module.nested() {
+            let name = op.full_name();
+            let Some((_, function)) = FUNCTIONS.iter().find(|(known, _)| *known == name) else {
+                continue;
+            };
+            let r#type = op.first_result().r#type();
+            if !is_float(r#type) || !matches!(bit_width(r#type), 32 | 64) {
+                continue;
+            }
+            let kept = |item: &&str| *item == name || *item == format!("{name}@{type}");
+            if !keep.iter().any(|item| kept(item)) {
+                expand(op, *function);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An item of `keep` names a function of the table, and a type if any.
+fn check_kept(item: &str) -> std::result::Result<(), String> {
+    let name = match item.split_once('@') {
+        Some((name, "f32" | "f64")) => name,
+        _ => item,
+    };
+    if item == "all" || is_expandable(name) {
+        return Ok(());
+    }
+    let names: Vec<_> = FUNCTIONS.iter().map(|(name, _)| *name).collect();
+    Err(format!(
+        "cannot keep '{item}': expected 'all' or names out of {}",
+        names.join(", ")
+    ))
+}
+
+fn expand(op: Op<'_>, function: Function) {
+    let b = Builder::before(op);
+    let r#type = op.first_result().r#type();
+    let operands = b.vs(&op.operand_values());
+    let result = match bit_width(r#type) {
+        64 => function(&operands),
+        _ => {
+            let double = real::double(&b);
+            let wide: Vec<_> = operands
+                .iter()
+                .map(|x| b.result("arith.extf", &[*x], double, &[]))
+                .collect();
+            b.result("arith.truncf", &[function(&wide)], r#type, &[])
+        }
+    };
+    op.replace_with(&[result.value()]);
+}
