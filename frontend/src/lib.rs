@@ -28,7 +28,7 @@ use qd_dialects::melior::ir::Module;
 use std::sync::{Arc, Mutex, Once, PoisonError};
 
 pub use qd_dialects::builder;
-pub use qd_runtime::{Argument, Buffer, Element, Loaded, Options, Scalar, Timing};
+pub use qd_runtime::{Argument, Buffer, Element, Loaded, Options, Prepared, Scalar, Timing};
 
 /// Why a program could not be compiled or run.
 #[derive(Debug, thiserror::Error)]
@@ -85,6 +85,21 @@ impl Program {
     /// There is no such kernel, or the arguments are not what it takes.
     pub fn run(&self, kernel: &str, arguments: &mut [Argument]) -> Result<Timing, Error> {
         self.run_with(kernel, arguments, &Options::default())
+    }
+
+    /// Takes a kernel's arguments to the device, to run it on them as often as
+    /// one likes.
+    ///
+    /// # Errors
+    ///
+    /// As [`Program::run`], or the device has no room for them.
+    pub fn prepare<'a>(
+        &'a self,
+        kernel: &str,
+        arguments: &[Argument],
+        options: &Options,
+    ) -> Result<Box<dyn Prepared + 'a>, Error> {
+        Ok(self.loaded.prepare(kernel, arguments, options)?)
     }
 
     /// As [`Program::run`], with options.

@@ -69,6 +69,36 @@ pub(crate) fn describe_buffer(dtype: Dtype, shape: &[u64]) -> String {
     format!("{dtype}[{}]", extents.join(", "))
 }
 
+/// What a plan is evaluated for, of one argument: all but a buffer's contents.
+#[derive(PartialEq)]
+enum Shape {
+    Buffer(Dtype, Vec<u64>),
+    Scalar(Scalar),
+}
+
+/// The arguments that a kernel was prepared for.
+pub(crate) struct Shapes(Vec<Shape>);
+
+impl Shapes {
+    pub fn of(arguments: &[Argument]) -> Self {
+        let shape = |argument: &Argument| match argument {
+            Argument::Buffer(buffer) => Shape::Buffer(buffer.dtype(), buffer.shape().to_vec()),
+            Argument::Scalar(scalar) => Shape::Scalar(*scalar),
+        };
+        Self(arguments.iter().map(shape).collect())
+    }
+
+    /// Checks that others differ in their buffers' contents alone.
+    pub fn check(&self, kernel: &Kernel, arguments: &[Argument]) -> Result<(), Error> {
+        match Self::of(arguments).0 == self.0 {
+            true => Ok(()),
+            false => Err(Error::OtherArguments {
+                kernel: kernel.name.clone(),
+            }),
+        }
+    }
+}
+
 /// Arguments as expressions see them.
 pub(crate) struct Given<'a>(pub &'a [Argument]);
 

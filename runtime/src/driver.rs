@@ -20,18 +20,37 @@ pub trait Loaded: Send + Sync {
     /// What was loaded, without its binary.
     fn artifact(&self) -> &Artifact;
 
+    /// Takes a kernel's arguments to the device, to run it on them as often as
+    /// one likes.
+    ///
+    /// # Errors
+    ///
+    /// There is no such kernel, the arguments are not what it takes, or the
+    /// device has no room for them.
+    fn prepare<'a>(
+        &'a self,
+        kernel: &str,
+        arguments: &[Argument],
+        options: &Options,
+    ) -> Result<Box<dyn Prepared + 'a>, Error>;
+
     /// Runs a kernel to its end. Its results are in the buffers.
     ///
     /// # Errors
     ///
-    /// There is no such kernel, the arguments are not what it takes, or a step
-    /// cannot be done: what earlier steps wrote stays written.
+    /// As for [`prepare`](Self::prepare), or a step cannot be done: what earlier
+    /// steps wrote may stay written.
     fn run(
         &self,
         kernel: &str,
         arguments: &mut [Argument],
         options: &Options,
-    ) -> Result<Timing, Error>;
+    ) -> Result<Timing, Error> {
+        let mut prepared = self.prepare(kernel, arguments, options)?;
+        let timing = prepared.run()?;
+        prepared.read(arguments)?;
+        Ok(timing)
+    }
 
     /// A kernel by name.
     ///
@@ -45,6 +64,30 @@ pub trait Loaded: Send + Sync {
             known: artifact.kernels.iter().map(|k| k.name.clone()).collect(),
         })
     }
+}
+
+/// A kernel with its arguments on the device.
+pub trait Prepared {
+    /// Runs it to its end, on what the last run left.
+    ///
+    /// # Errors
+    ///
+    /// A step cannot be done.
+    fn run(&mut self) -> Result<Timing, Error>;
+
+    /// Gives the buffers contents again; they keep their shapes.
+    ///
+    /// # Errors
+    ///
+    /// The arguments are not those it was prepared for.
+    fn write(&mut self, arguments: &[Argument]) -> Result<(), Error>;
+
+    /// Takes what the buffers hold back.
+    ///
+    /// # Errors
+    ///
+    /// The arguments are not those it was prepared for, or the device failed.
+    fn read(&mut self, arguments: &mut [Argument]) -> Result<(), Error>;
 }
 
 /// How a kernel is run.

@@ -15,5 +15,5 @@ mod validate;
 
 pub use argument::{Argument, Scalar, check};
 pub use buffer::{Buffer, Element};
-pub use driver::{Driver, Loaded, Options, StepTime, Timing, driver};
+pub use driver::{Driver, Loaded, Options, Prepared, StepTime, Timing, driver};
 pub use error::Error;

@@ -69,7 +69,8 @@ impl Pass for ExpandAlgorithms {
 /// Expands an algorithm.
 fn expand<'c>(op: Op<'c>, algorithm: &Algorithm, capabilities: &Capabilities) -> Result<'c> {
     if op.attr("checked").is_some() {
-        let what = "is 'checked', which nothing that is compiled can be yet: the interpreter always is";
+        let what =
+            "is 'checked', which nothing that is compiled can be yet: the interpreter always is";
         return Err(Diagnostic::at(op, what));
     }
     let strategy = algorithm.choose(op, capabilities)?;

@@ -14,14 +14,14 @@ mod run;
 mod tests;
 
 use crate::{
-    Argument, Driver, Error, Loaded, Options, Timing,
+    Argument, Driver, Error, Loaded, Options, Prepared, Timing,
     actions::{self, Memory, Slot, Times},
-    argument,
+    argument::{self, Shapes},
     validate::{body_names, validate},
 };
 use jit::{Body, Jit};
 use pool::Pool;
-use qd_artifact::Artifact;
+use qd_artifact::{Artifact, Kernel};
 use std::{
     collections::HashMap,
     sync::{Mutex, PoisonError},
@@ -80,6 +80,23 @@ impl Loaded for OnCpu {
         &self.artifact
     }
 
+    fn prepare<'a>(
+        &'a self,
+        kernel: &str,
+        arguments: &[Argument],
+        options: &Options,
+    ) -> Result<Box<dyn Prepared + 'a>, Error> {
+        let kernel = self.kernel(kernel)?;
+        argument::check(kernel, arguments)?;
+        Ok(Box::new(OnHost {
+            loaded: self,
+            kernel,
+            arguments: arguments.to_vec(),
+            options: options.clone(),
+        }))
+    }
+
+    /// In place: this machine's memory is the device's.
     fn run(
         &self,
         kernel: &str,
@@ -109,6 +126,33 @@ impl Loaded for OnCpu {
             launches: run.times.launches(),
             steps: run.times.into_steps(),
         })
+    }
+}
+
+/// A kernel with arguments of its own.
+struct OnHost<'a> {
+    loaded: &'a OnCpu,
+    kernel: &'a Kernel,
+    arguments: Vec<Argument>,
+    options: Options,
+}
+
+impl Prepared for OnHost<'_> {
+    fn run(&mut self) -> Result<Timing, Error> {
+        let name = &self.kernel.name;
+        self.loaded.run(name, &mut self.arguments, &self.options)
+    }
+
+    fn write(&mut self, arguments: &[Argument]) -> Result<(), Error> {
+        Shapes::of(&self.arguments).check(self.kernel, arguments)?;
+        self.arguments.clone_from_slice(arguments);
+        Ok(())
+    }
+
+    fn read(&mut self, arguments: &mut [Argument]) -> Result<(), Error> {
+        Shapes::of(&self.arguments).check(self.kernel, arguments)?;
+        arguments.clone_from_slice(&self.arguments);
+        Ok(())
     }
 }
 

@@ -2,27 +2,24 @@
 //!
 //! The binary is PTX with a kernel per body. Each of a kernel's parameters is a
 //! 64-bit word, in the order of [`Launch::words`]; the driver compiles it when
-//! it is loaded. A run copies the arguments to the device, launches the actions
-//! as graphs (see [`graph`]) or, where each is to be timed, one by one, and
-//! copies the buffers back.
+//! it is loaded. Preparing a kernel copies its arguments to the device and makes
+//! graphs of its actions (see [`graph`]), which runs replay; where each action is
+//! to be timed, they are launched one by one.
 
 mod device;
 mod graph;
 
 use crate::{
-    Argument, Buffer, Driver, Error, Loaded, Options, Timing,
+    Argument, Driver, Error, Loaded, Options, Prepared, Timing,
     actions::{self, Action, Fill, Kind, Launch, Slot, Times},
-    argument,
+    argument::{self, Shapes},
     validate::{body_names, validate},
 };
-use cudarc::driver::{result, sys};
+use cudarc::driver::{DriverError, result, sys};
 use device::{Device, Event, Function, Memory, Module, Stream, failed, reason};
 use graph::Segment;
 use qd_artifact::{Artifact, Kernel};
-use std::{
-    collections::HashMap,
-    sync::{Mutex, PoisonError},
-};
+use std::collections::HashMap;
 
 /// Drives the first NVIDIA device.
 pub(crate) struct Cuda;
@@ -57,7 +54,6 @@ impl Driver for Cuda {
                 ..artifact.clone()
             },
             functions: Functions(functions),
-            stream: Mutex::new(Stream::new()?),
             _module: module,
             device,
         }))
@@ -84,8 +80,6 @@ impl Functions {
 struct OnDevice {
     artifact: Artifact,
     functions: Functions,
-    /// Runs take turns.
-    stream: Mutex<Stream>,
     /// Owns what `functions` points to; goes before the device does.
     _module: Module,
     device: Device,
@@ -110,94 +104,140 @@ impl Loaded for OnDevice {
         &self.artifact
     }
 
-    fn run(
-        &self,
+    fn prepare<'a>(
+        &'a self,
         kernel: &str,
-        arguments: &mut [Argument],
+        arguments: &[Argument],
         options: &Options,
-    ) -> Result<Timing, Error> {
+    ) -> Result<Box<dyn Prepared + 'a>, Error> {
         let kernel = self.kernel(kernel)?;
-        let _span = tracing::debug_span!("run", kernel = kernel.name).entered();
+        let _span = tracing::debug_span!("prepare", kernel = kernel.name).entered();
         argument::check(kernel, arguments)?;
         self.device.enter()?;
-        let stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
-        let memory = copy_in(kernel, arguments, &stream)?;
+        let memory = allocate(kernel, arguments)?;
         let slots = arguments
             .iter()
             .zip(&memory)
             .map(|(argument, memory)| slot(argument, memory.as_ref()))
             .collect();
         let actions = actions::actions(&self.artifact, kernel, slots)?;
-        let run = Run {
+        let segments = match options.time_steps {
+            true => Vec::new(),
+            false => graph::segments(&self.device, &self.functions, &actions)?,
+        };
+        let mut prepared = InMemory {
             loaded: self,
-            stream: &stream,
-            options,
+            kernel,
+            shapes: Shapes::of(arguments),
+            memory,
+            actions,
+            segments,
+            stream: Stream::new()?,
+            options: options.clone(),
         };
-        let timing = match options.time_steps {
-            true => run.one_by_one(&actions),
-            false => run.as_graphs(&actions),
-        };
-        let timing = timing.map_err(|e| match e {
-            Error::Device(reason) => Error::Device(format!("kernel '{}': {reason}", kernel.name)),
-            other => other,
-        })?;
-        copy_out(kernel, &memory, arguments, &stream)?;
-        Ok(timing)
+        prepared.write(arguments)?;
+        Ok(Box::new(prepared))
     }
 }
 
-/// Every buffer's memory on the device, with what it holds.
-fn copy_in(
-    kernel: &Kernel,
-    arguments: &[Argument],
-    stream: &Stream,
-) -> Result<Vec<Option<Memory>>, Error> {
-    let memory = arguments
-        .iter()
-        .zip(&kernel.arguments)
+/// A kernel with its arguments on the device.
+struct InMemory<'a> {
+    loaded: &'a OnDevice,
+    kernel: &'a Kernel,
+    /// What the plan was evaluated for.
+    shapes: Shapes,
+    /// Every buffer's.
+    memory: Vec<Option<Memory>>,
+    actions: Vec<Action<'a>>,
+    /// The actions as graphs, unless each is to be timed.
+    segments: Vec<Segment>,
+    stream: Stream,
+    options: Options,
+}
+
+impl InMemory<'_> {
+    fn failed(&self, what: &str, error: DriverError) -> Error {
+        failed(&format!("kernel '{}': {what}", self.kernel.name), error)
+    }
+}
+
+impl Drop for InMemory<'_> {
+    fn drop(&mut self) {
+        // As for what is loaded.
+        let _ = self.loaded.device.enter();
+    }
+}
+
+impl Prepared for InMemory<'_> {
+    fn run(&mut self) -> Result<Timing, Error> {
+        let _span = tracing::debug_span!("run", kernel = self.kernel.name).entered();
+        self.loaded.device.enter()?;
+        let run = Run {
+            loaded: self.loaded,
+            stream: &self.stream,
+            options: &self.options,
+        };
+        let timing = match self.options.time_steps {
+            true => run.one_by_one(&self.actions),
+            false => run.as_graphs(&self.segments),
+        };
+        timing.map_err(|e| match e {
+            Error::Device(reason) => {
+                Error::Device(format!("kernel '{}': {reason}", self.kernel.name))
+            }
+            other => other,
+        })
+    }
+
+    fn write(&mut self, arguments: &[Argument]) -> Result<(), Error> {
+        self.shapes.check(self.kernel, arguments)?;
+        self.loaded.device.enter()?;
+        for (argument, memory) in arguments.iter().zip(&self.memory) {
+            if let (Argument::Buffer(buffer), Some(memory)) = (argument, memory) {
+                memory
+                    .write(buffer.as_bytes(), &self.stream)
+                    .map_err(|e| self.failed("copying to the device", e))?;
+            }
+        }
+        let done = self.stream.wait();
+        done.map_err(|e| self.failed("copying to the device", e))
+    }
+
+    fn read(&mut self, arguments: &mut [Argument]) -> Result<(), Error> {
+        self.shapes.check(self.kernel, arguments)?;
+        self.loaded.device.enter()?;
+        for (argument, memory) in arguments.iter_mut().zip(&self.memory) {
+            if let (Argument::Buffer(buffer), Some(memory)) = (argument, memory) {
+                memory
+                    .read(buffer.as_mut_bytes(), &self.stream)
+                    .map_err(|e| self.failed("copying from the device", e))?;
+            }
+        }
+        let done = self.stream.wait();
+        done.map_err(|e| self.failed("copying from the device", e))
+    }
+}
+
+/// Memory for every buffer.
+fn allocate(kernel: &Kernel, arguments: &[Argument]) -> Result<Vec<Option<Memory>>, Error> {
+    let pairs = arguments.iter().zip(&kernel.arguments);
+    pairs
         .map(|(argument, declared)| {
             let Some(buffer) = argument.as_buffer() else {
                 return Ok(None);
             };
-            let bytes = buffer.as_bytes();
-            let memory = Memory::new(bytes.len()).map_err(|_| {
+            let memory = Memory::new(buffer.as_bytes().len()).map_err(|_| {
                 Error::OutOfMemory(format!(
                     "kernel '{}': argument '{}', {} on the device{}",
                     kernel.name,
                     declared.name,
-                    describe(buffer),
+                    argument::describe_buffer(buffer.dtype(), buffer.shape()),
                     device::memory_left(),
                 ))
             })?;
-            memory
-                .write(bytes, stream)
-                .map_err(|e| failed("copying to the device", e))?;
             Ok(Some(memory))
         })
-        .collect::<Result<Vec<_>, Error>>()?;
-    Ok(memory)
-}
-
-fn copy_out(
-    kernel: &Kernel,
-    memory: &[Option<Memory>],
-    arguments: &mut [Argument],
-    stream: &Stream,
-) -> Result<(), Error> {
-    for (argument, memory) in arguments.iter_mut().zip(memory) {
-        if let (Argument::Buffer(buffer), Some(memory)) = (argument, memory) {
-            memory
-                .read(buffer.as_mut_bytes(), stream)
-                .map_err(|e| failed("copying from the device", e))?;
-        }
-    }
-    stream
-        .wait()
-        .map_err(|e| failed(&format!("kernel '{}'", kernel.name), e))
-}
-
-fn describe(buffer: &Buffer) -> String {
-    argument::describe_buffer(buffer.dtype(), buffer.shape())
+        .collect()
 }
 
 fn slot(argument: &Argument, memory: Option<&Memory>) -> Slot {
@@ -209,7 +249,7 @@ fn slot(argument: &Argument, memory: Option<&Memory>) -> Slot {
             shape: buffer.shape().to_vec(),
         }),
         (Argument::Scalar(scalar), _) => Slot::Scalar(scalar.bits),
-        (Argument::Buffer(_), None) => unreachable!("every buffer was copied"),
+        (Argument::Buffer(_), None) => unreachable!("every buffer has memory"),
     }
 }
 
@@ -225,12 +265,10 @@ type Timed<'a, 'p> = (&'a Action<'p>, Event, Event);
 
 impl Run<'_> {
     /// Launches graphs: only all of it is timed.
-    fn as_graphs(&self, actions: &[Action<'_>]) -> Result<Timing, Error> {
-        let loaded = self.loaded;
-        let segments = graph::segments(&loaded.device, &loaded.functions, actions)?;
+    fn as_graphs(&self, segments: &[Segment]) -> Result<Timing, Error> {
         let mut launches = 0;
         let begin = Event::record(self.stream)?;
-        self.segments(&segments, &mut launches)?;
+        self.segments(segments, &mut launches)?;
         let end = Event::record(self.stream)?;
         self.wait()?;
         Ok(Timing {

@@ -1,9 +1,10 @@
-//! Measures the cpu target and `qd-opt`, each beside its peer in the same run.
+//! Measures targets and `qd-opt`, each beside its peer in the same run.
 //!
 //! Every row is checked before it is timed: our result against the peer's. The
 //! floor of a row is the bytes it must move over the bandwidth of a parallel
 //! copy, measured in the same run.
 
+mod device;
 mod measure;
 mod opt;
 mod peers;
@@ -12,15 +13,21 @@ mod rows;
 use clap::Parser;
 use std::process::ExitCode;
 
-/// Measures the cpu target and qd-opt against their peers.
+/// Measures a target, and qd-opt, against their peers.
 #[derive(Debug, Parser)]
 #[command(
-    after_help = "Examples:\n  cargo xtask bench\n  cargo xtask bench --log2 22 --repeats 15\n  cargo xtask bench --only opt"
+    after_help = "Examples:\n  cargo xtask bench\n  cargo xtask bench --log2 22 --repeats 15\n  cargo xtask bench --only opt\n  cargo xtask bench --target nvptx:sm_90 --log2 16,20,24,28"
 )]
 struct Arguments {
-    /// log2 of the elements of reduce, scan and select; sort takes a quarter
-    #[arg(long, default_value_t = 26, value_parser = clap::value_parser!(u32).range(10..=28))]
-    log2: u32,
+    /// What is measured: the cpu, or a device and CUB beside it (which needs nvcc)
+    #[arg(long, default_value = "cpu")]
+    target: String,
+    /// log2 of the elements: 26 on the cpu, where sort takes a quarter; 16,20,24,28 on a device
+    #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(10..=28))]
+    log2: Vec<u32>,
+    /// Leaves a device's peer out
+    #[arg(long)]
+    alone: bool,
     /// Timed runs of each side, in turn; the median counts
     #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeats: u32,
@@ -46,7 +53,20 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
             .as_ref()
             .is_none_or(|only| name.contains(only.as_str()))
     };
-    let bandwidth = measure::copy_bandwidth(1 << arguments.log2.min(26));
+    if arguments.target.split(',').next() != Some("cpu") {
+        let table = device::Table {
+            target: &arguments.target,
+            sizes: match &arguments.log2[..] {
+                [] => &[16, 20, 24, 28],
+                sizes => sizes,
+            },
+            repeats: arguments.repeats,
+            alone: arguments.alone,
+        };
+        return device::run(&table, wanted);
+    }
+    let log2 = arguments.log2.first().copied().unwrap_or(26);
+    let bandwidth = measure::copy_bandwidth(1 << log2.min(26));
     println!(
         "{} threads; a parallel copy moves {:.1} GB/s (read plus write)\n",
         rayon::current_num_threads(),
@@ -58,7 +78,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
     );
     for row in rows::ROWS {
         if wanted(row.name) {
-            (row.run)(row, arguments.log2, arguments.repeats, bandwidth)?;
+            (row.run)(row, log2, arguments.repeats, bandwidth)?;
         }
     }
     if wanted("opt") {

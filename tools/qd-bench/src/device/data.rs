@@ -1,0 +1,115 @@
+//! Data of the device rows, the same that the peer makes for itself.
+
+use qd_frontend::{Argument, Buffer, Element};
+use rayon::prelude::*;
+
+/// Numbers that look random (splitmix64), as in `cub.cu`.
+pub fn mix(i: u64) -> u64 {
+    let mut z = i.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+/// An element of the table.
+pub trait Value:
+    'static + Element + Copy + Send + Sync + PartialEq + PartialOrd + std::fmt::Debug
+{
+    /// How MLIR calls it.
+    const MLIR: &'static str;
+    /// How sorts and reflection call it.
+    const DTYPE_NAME: &'static str;
+    /// Whether a sort needs to be told that it has no sign.
+    const UNSIGNED: bool;
+    /// The type of scratch for it.
+    const SLOT: &'static str;
+    /// The value of random bits.
+    fn of(bits: u64) -> Self;
+    /// The sum, as the algorithm adds.
+    fn plus(self, other: Self) -> Self;
+    /// Whether a sum of `count` elements is as good as the other.
+    fn close(self, other: Self, count: usize) -> bool;
+}
+
+macro_rules! integer {
+    ($type:ty, $mlir:literal, $name:literal) => {
+        impl Value for $type {
+            const MLIR: &'static str = $mlir;
+            const DTYPE_NAME: &'static str = $name;
+            const UNSIGNED: bool = true;
+            const SLOT: &'static str = $mlir;
+            fn of(bits: u64) -> Self {
+                bits as $type
+            }
+            fn plus(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
+            fn close(self, other: Self, _: usize) -> bool {
+                self == other
+            }
+        }
+    };
+}
+integer!(u32, "i32", "u32");
+integer!(u64, "i64", "u64");
+
+impl Value for f32 {
+    const MLIR: &'static str = "f32";
+    const DTYPE_NAME: &'static str = "f32";
+    const UNSIGNED: bool = false;
+    const SLOT: &'static str = "i32";
+    fn of(bits: u64) -> Self {
+        (bits >> 40) as f32 / 16_777_216.0
+    }
+    fn plus(self, other: Self) -> Self {
+        self + other
+    }
+    fn close(self, other: Self, count: usize) -> bool {
+        // Both are sums of `count` roundings; in a tree far fewer.
+        let bound = f64::from(f32::EPSILON) * (count as f64).sqrt().max(16.0);
+        f64::from((self - other).abs()) <= bound * f64::from(other.abs().max(1.0))
+    }
+}
+
+/// `n` elements that look random.
+pub fn random<T: Value>(n: usize) -> Vec<T> {
+    made(n, |i| T::of(mix(i)))
+}
+
+/// `n` elements by their index.
+pub fn made<T: Value>(n: usize, of: impl Fn(u64) -> T + Send + Sync) -> Vec<T> {
+    (0..n as u64).into_par_iter().map(of).collect()
+}
+
+/// Keys in runs of eight on average.
+pub fn runs(n: usize) -> Vec<u32> {
+    let mut run = 0;
+    (0..n as u64)
+        .map(|i| {
+            run += u32::from(mix(i) & 7 == 0);
+            run
+        })
+        .collect()
+}
+
+/// A buffer of rank 1.
+pub fn buffer<T: Element>(values: &[T]) -> anyhow::Result<Argument> {
+    Ok(Buffer::from_slice(values)?.into())
+}
+
+/// A buffer of `n` elements that hold nothing in particular.
+pub fn empty<T: Element>(n: u64) -> anyhow::Result<Argument> {
+    Ok(Buffer::filled(T::DTYPE, &[n], 0xA5)?.into())
+}
+
+/// A count of rank 0.
+pub fn count(n: usize) -> anyhow::Result<Argument> {
+    let mut buffer = Buffer::zeros(i32::DTYPE, &[])?;
+    buffer.as_mut_slice::<i32>()[0] = i32::try_from(n)?;
+    Ok(buffer.into())
+}
+
+/// What an argument holds.
+pub fn values<T: Element>(argument: &Argument) -> &[T] {
+    argument.as_buffer().expect("a buffer").as_slice()
+}
