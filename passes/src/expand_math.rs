@@ -123,7 +123,7 @@ impl Pass for ExpandMath {
                 continue;
             }
             let kept = |item: &&str| *item == name || *item == format!("{name}@{type}");
-            if !keep.iter().any(|item| kept(item)) {
+            if !keep.iter().any(kept) {
                 expand(op, *function);
             }
         }

@@ -1,6 +1,6 @@
 //! Every operation of a body, over element types.
 
-use super::{TYPES, compiles, kinds};
+use super::{ARCHITECTURES, TYPES, compiles, kinds};
 
 /// A kernel of one phase whose threads load `%x`, `%y` and `%d`, run `body` and
 /// store its `%r`.
@@ -33,12 +33,16 @@ fn kernel(number: usize, element: &str, result: &str, body: &str) -> String {
 
 /// Kernels of many bodies, as one module.
 fn check(bodies: &[(&str, &str, String)]) {
+    check_for(&ARCHITECTURES, bodies);
+}
+
+fn check_for(architectures: &[&str], bodies: &[(&str, &str, String)]) {
     let text: String = bodies
         .iter()
         .enumerate()
         .map(|(number, (element, result, body))| kernel(number, element, result, body))
         .collect();
-    compiles(&text, bodies.len());
+    compiles(architectures, &text, bodies.len());
 }
 
 #[test]
@@ -116,7 +120,7 @@ fn reductions_and_scans() {
                 }
             }
         }
-        check(&bodies);
+        check_for(&["sm_80"], &bodies);
     }
 }
 
@@ -217,4 +221,92 @@ fn atomics_and_fences() {
         bodies.push(("i32", "i32", body));
     }
     check(&bodies);
+}
+
+#[test]
+fn functions() {
+    let mut bodies = Vec::new();
+    for element in ["f32", "f64"] {
+        for function in [
+            "absf",
+            "acos",
+            "acosh",
+            "asin",
+            "asinh",
+            "atan",
+            "atanh",
+            "cbrt",
+            "ceil",
+            "cos",
+            "cosh",
+            "exp",
+            "exp2",
+            "expm1",
+            "floor",
+            "log",
+            "log10",
+            "log1p",
+            "log2",
+            "round",
+            "roundeven",
+            "rsqrt",
+            "sin",
+            "sinh",
+            "sqrt",
+            "tan",
+            "tanh",
+            "trunc",
+        ] {
+            let body = format!("%r = math.{function} %x : {element}");
+            bodies.push((element, element, body));
+        }
+        for function in [
+            "math.atan2",
+            "math.copysign",
+            "math.powf",
+            "arith.divf",
+            "arith.remf",
+            "arith.minnumf",
+            "arith.maxnumf",
+            "arith.minimumf",
+            "arith.maximumf",
+        ] {
+            // Of two that differ, or it folds.
+            let body =
+                format!("%n = math.sqrt %x : {element}\n    %r = {function} %x, %n : {element}");
+            bodies.push((element, element, body));
+        }
+        for function in ["isnan", "isinf", "isfinite", "isnormal"] {
+            bodies.push((
+                element,
+                "i1",
+                format!("%r = math.{function} %x : {element}"),
+            ));
+        }
+        bodies.push((
+            element,
+            element,
+            format!("%r = math.clampf %x to [%x, %x] : {element}"),
+        ));
+        bodies.push((
+            element,
+            element,
+            format!("%r = math.fpowi %x, %y : {element}, i32"),
+        ));
+    }
+    for element in ["i32", "i64"] {
+        for function in [
+            "arith.ceildivsi",
+            "arith.ceildivui",
+            "arith.floordivsi",
+            "arith.remsi",
+            "math.ipowi",
+        ] {
+            let body =
+                format!("%n = math.ctpop %x : {element}\n    %r = {function} %x, %n : {element}");
+            bodies.push((element, element, body));
+        }
+        bodies.push((element, element, format!("%r = math.absi %x : {element}")));
+    }
+    check_for(&["sm_90"], &bodies);
 }

@@ -147,8 +147,8 @@ fn far<'b, 'c>(x: V<'b, 'c>) -> [V<'b, 'c>; 2] {
         real(x, 2f64.powi(-128)),
         from_int(fraction) * real(x, 2f64.powi(-64)),
     );
-    // NaN where there is no remainder.
-    let r = (turns * real(x, FRAC_PI_2)) + (x - x);
+    // NaN of an infinity and of NaN, which have no remainder; else 0.
+    let r = (turns * real(x, FRAC_PI_2)) + x * real(x, 0.0);
     [r, quadrant]
 }
 

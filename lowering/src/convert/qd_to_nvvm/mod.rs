@@ -42,12 +42,12 @@ mod shuffle;
 mod vote;
 
 use crate::targets::{Kind, Target};
-use melior::dialect::DialectHandle;
+use melior::{dialect::DialectHandle, ir::attribute::ArrayAttribute};
 use qd_dialects::{
     attributes,
     builder::Builder,
     diagnostic::{Diagnostic, Result},
-    ir::{Op, OpExt, Value, operations},
+    ir::{Op, OpExt, Value, context_of, operations},
     melior, options,
     pass::Pass,
 };
@@ -153,11 +153,23 @@ impl Pass for ConvertToNvvm {
                 let kernel = kernel::convert(op, &target)?;
                 convert_ops(kernel, &target)?;
             } else {
+                if op.is("func.func") {
+                    keep_together(op);
+                }
                 convert_ops(op, &target)?;
             }
         }
         Ok(())
     }
+}
+
+/// Functions that could not be inlined may hold collectives: LLVM must not move
+/// their calls into branches.
+fn keep_together(function: Op<'_>) {
+    let context = context_of(function);
+    let convergent = [attributes::string(context, "convergent")];
+    let convergent = ArrayAttribute::new(context, &convergent);
+    function.set_attr("passthrough", convergent.into());
 }
 
 /// Converts every op of ours below `root`.
