@@ -37,12 +37,7 @@ pub(crate) enum Kind<'a> {
     Fill(Fill),
     /// Where others wait, and nothing is done.
     Nothing,
-    /// Repeats the actions while the `i32` at `flag` is not 0.
-    Loop {
-        kernel: &'a str,
-        flag: u64,
-        actions: Vec<Action<'a>>,
-    },
+    Loop(Loop<'a>),
 }
 
 pub(crate) struct Launch<'a> {
@@ -57,6 +52,13 @@ pub(crate) struct Launch<'a> {
     /// rank 0, its leading extent; a view is its address and its length; a
     /// scalar is its bits, zero-extended.
     pub words: Vec<u64>,
+}
+
+/// Does the actions, and again while the `i32` at `flag` is not 0.
+pub(crate) struct Loop<'a> {
+    pub kernel: &'a str,
+    pub flag: u64,
+    pub actions: Vec<Action<'a>>,
 }
 
 /// Sets `count` elements of `size` bytes each to the low bytes of `value`.
@@ -280,12 +282,12 @@ impl<'a> List<'a> {
                         barrier: None,
                     };
                     inner.steps(frame, steps)?;
-                    let kind = Kind::Loop {
+                    let repeat = Loop {
                         kernel: &frame.kernel.name,
                         flag: memory.address,
                         actions: inner.actions,
                     };
-                    self.push_barrier(step, kind);
+                    self.push_barrier(step, Kind::Loop(repeat));
                 }
                 Step::Dispatch { .. } => self.dispatch(frame, step)?,
             }
@@ -348,7 +350,7 @@ impl Times {
         let (name, id, blocks) = match &action.kind {
             Kind::Launch(launch) => (launch.name, Some(launch.id), launch.blocks),
             Kind::Fill(_) => ("fill", None, 1),
-            Kind::Loop { .. } | Kind::Nothing => return,
+            Kind::Loop(_) | Kind::Nothing => return,
         };
         let place = *self
             .places

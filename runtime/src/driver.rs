@@ -109,7 +109,8 @@ pub struct Options {
 pub struct Timing {
     /// From the first step to the last one's end, on the device.
     pub total: Duration,
-    /// Launches of bodies.
+    /// Launches of bodies; those in a loop that the device goes round by itself
+    /// count once.
     pub launches: u64,
     /// Each step of the plan that ran, in the order of the first time it did;
     /// empty if they were not timed.

@@ -3,10 +3,10 @@
 /// Gives narrow stores narrow registers.
 ///
 /// `st.b32` of a 64-bit register stores its low word, says the PTX manual, and
-/// LLVM writes half of an `f64` that way. Where the register comes from an
-/// instruction on `f64`, ptxas 13.0 stores something else: on an H200, sums in
-/// planes of words came back with wrong low words. `cvt.u32.u64` of the same
-/// register is compiled as it should be.
+/// LLVM writes half of an `f64` that way. Where an instruction on `f64` made the
+/// register, ptxas 13.0 converts it to an integer and stores that
+/// (`F2I.U32.F64.TRUNC`, seen on an H200 in sums kept in planes of words).
+/// `cvt.u32.u64` of the same register is compiled as it should be.
 pub fn narrow_stores(ptx: &str) -> String {
     let mut text = String::with_capacity(ptx.len());
     for line in ptx.lines() {

@@ -3,7 +3,7 @@
 use super::{jit::Body, pool::Pool};
 use crate::{
     Error,
-    actions::{Action, Fill, Kind, Times},
+    actions::{Action, Fill, Kind, Loop, Times},
 };
 use std::{collections::HashMap, time::Instant};
 
@@ -30,11 +30,7 @@ impl Run<'_> {
                 // Safety: the range is within an argument's buffer, and no launch
                 // is running.
                 Kind::Fill(range) => unsafe { fill(range) },
-                Kind::Loop {
-                    kernel,
-                    flag,
-                    actions,
-                } => self.repeat(kernel, *flag, actions)?,
+                Kind::Loop(repeat) => self.repeat(repeat)?,
                 Kind::Nothing => {}
             }
             self.times.add(action, begin.elapsed());
@@ -42,19 +38,19 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn repeat(&mut self, kernel: &str, flag: u64, actions: &[Action<'_>]) -> Result<(), Error> {
+    fn repeat(&mut self, repeat: &Loop<'_>) -> Result<(), Error> {
         let mut iterations = 0;
         loop {
-            self.all(actions)?;
+            self.all(&repeat.actions)?;
             iterations += 1;
             // Safety: within an argument's buffer, and no launch is running.
-            let go_on = unsafe { (flag as *const i32).read_unaligned() } != 0;
+            let go_on = unsafe { (repeat.flag as *const i32).read_unaligned() } != 0;
             if !go_on {
                 return Ok(());
             }
             if let Some(limit) = self.max_iterations.filter(|limit| iterations >= *limit) {
                 return Err(Error::TooManyIterations {
-                    kernel: kernel.into(),
+                    kernel: repeat.kernel.into(),
                     limit,
                 });
             }

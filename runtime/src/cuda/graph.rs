@@ -1,21 +1,24 @@
-//! Actions as CUDA graphs: captured once, replayed without the host.
+//! Actions as CUDA graphs: made once, replayed without the host.
 //!
 //! Each node waits for what its action waits for, and for nothing else. A loop
-//! is its body's graph, launched again while the flag that it left is set.
+//! is a conditional node, whose body ends with a kernel that looks at the flag;
+//! where the driver has none, or somebody counts iterations, the host looks at
+//! it, and a graph ends before each loop.
 
 use super::{
     Functions,
-    device::{Device, failed, parameters, reason},
+    device::{Device, Function, Module, failed, parameters, reason},
 };
 use crate::{
     Error,
-    actions::{Action, Fill, Kind, Launch},
+    actions::{Action, Fill, Kind, Launch, Loop},
 };
 use cudarc::driver::{
+    DriverError,
     result::graph,
     sys::{self, CUgraph, CUgraphExec, CUgraphNode},
 };
-use std::ptr;
+use std::{ops::Range, ptr};
 
 /// Part of a run.
 pub(super) enum Segment {
@@ -41,86 +44,137 @@ impl Drop for Executable {
     }
 }
 
-/// Makes graphs of actions.
-pub(super) fn segments(
-    device: &Device,
-    functions: &Functions,
-    actions: &[Action<'_>],
-) -> Result<Vec<Segment>, Error> {
-    let mut segments = Vec::new();
-    let mut graph = None;
-    for (i, action) in actions.iter().enumerate() {
-        let Kind::Loop {
-            kernel,
-            flag,
-            actions,
-        } = &action.kind
-        else {
-            let graph = match &mut graph {
-                Some(graph) => graph,
-                empty => empty.insert(Graph::new(device, functions, i)?),
-            };
-            graph.add(action)?;
-            continue;
-        };
-        if let Some(graph) = graph.take() {
-            segments.push(Segment::Graph(graph.instantiate()?));
+/// Ends an iteration: takes a loop's flag over into the graph's condition. The
+/// function that does so is the driver's own.
+const CONTINUE: &str = "
+.version 8.0
+.target sm_80
+.address_size 64
+.extern .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value);
+.visible .entry qd_continue(.param .u64 handle, .param .u64 flag)
+{
+    .reg .b64 %handle, %flag;
+    .reg .b32 %value;
+    .reg .pred %set;
+    ld.param.u64 %handle, [handle];
+    ld.param.u64 %flag, [flag];
+    ld.global.u32 %value, [%flag];
+    setp.ne.u32 %set, %value, 0;
+    selp.u32 %value, 1, 0, %set;
+    {
+        .param .b64 to;
+        .param .b32 what;
+        st.param.b64 [to], %handle;
+        st.param.b32 [what], %value;
+        call.uni cudaGraphSetConditional, (to, what);
+    }
+    ret;
+}
+";
+
+/// Loops without the host.
+pub(super) struct Loops {
+    function: Function,
+    _module: Module,
+}
+
+impl Loops {
+    /// If the driver has them.
+    pub fn new() -> Option<Self> {
+        let module = Module::new(CONTINUE.as_bytes()).ok()?;
+        Some(Self {
+            function: module.function("qd_continue").ok()?,
+            _module: module,
+        })
+    }
+}
+
+/// What graphs are made with.
+#[derive(Clone, Copy)]
+pub(super) struct Maker<'a> {
+    pub device: &'a Device,
+    pub functions: &'a Functions,
+    /// Unless the host is to look at flags.
+    pub loops: Option<&'a Loops>,
+}
+
+impl Maker<'_> {
+    /// Makes graphs of actions.
+    pub fn segments(&self, actions: &[Action<'_>]) -> Result<Vec<Segment>, Error> {
+        let mut segments = Vec::new();
+        let mut begin = 0;
+        for (i, action) in actions.iter().enumerate() {
+            if let (Kind::Loop(repeat), None) = (&action.kind, self.loops) {
+                segments.extend(self.graph(actions, begin..i)?);
+                segments.push(Segment::Loop {
+                    kernel: repeat.kernel.into(),
+                    flag: repeat.flag,
+                    body: self.segments(&repeat.actions)?,
+                });
+                begin = i + 1;
+            }
         }
-        segments.push(Segment::Loop {
-            kernel: (*kernel).into(),
-            flag: *flag,
-            body: self::segments(device, functions, actions)?,
-        });
+        segments.extend(self.graph(actions, begin..actions.len())?);
+        Ok(segments)
     }
-    if let Some(graph) = graph.take() {
-        segments.push(Segment::Graph(graph.instantiate()?));
-    }
-    Ok(segments)
-}
 
-/// A graph under construction.
-struct Graph<'a> {
-    raw: CUgraph,
-    device: &'a Device,
-    functions: &'a Functions,
-    /// The first action in it.
-    first: usize,
-    /// The node of each action since then.
-    nodes: Vec<CUgraphNode>,
-    launches: u64,
-}
-
-impl Drop for Graph<'_> {
-    fn drop(&mut self) {
-        // Safety: made by `new`.
-        let _ = unsafe { graph::destroy(self.raw) };
-    }
-}
-
-impl<'a> Graph<'a> {
-    fn new(device: &'a Device, functions: &'a Functions, first: usize) -> Result<Self, Error> {
+    /// A graph of some of them, if there are any.
+    fn graph(&self, actions: &[Action<'_>], range: Range<usize>) -> Result<Option<Segment>, Error> {
+        if range.is_empty() {
+            return Ok(None);
+        }
+        let mut graph = Graph {
+            raw: ptr::null_mut(),
+            maker: *self,
+            nodes: vec![None; actions.len()],
+            launches: 0,
+        };
         let mut raw = ptr::null_mut();
         // Safety: the context is current.
         unsafe { sys::cuGraphCreate(&mut raw, 0) }
             .result()
             .map_err(|e| failed("a graph", e))?;
-        Ok(Self {
-            raw,
-            device,
-            functions,
-            first,
-            nodes: Vec::new(),
-            launches: 0,
-        })
+        let owned = Owned(raw);
+        graph.raw = raw;
+        for i in range {
+            graph.add(i, &actions[i])?;
+        }
+        // Safety: the graph is whole; what it becomes does not refer to it.
+        let executable = unsafe { graph::instantiate(owned.0, NO_FLAGS) };
+        let raw = executable.map_err(|e| failed("a graph of launches", e))?;
+        let launches = graph.launches;
+        Ok(Some(Segment::Graph(Executable { raw, launches })))
     }
+}
 
-    fn add(&mut self, action: &Action<'_>) -> Result<(), Error> {
-        // Earlier graphs have ended.
+const NO_FLAGS: sys::CUgraphInstantiate_flags = sys::CUgraphInstantiate_flags(0);
+
+/// A graph that goes when this does, and with it those of its loops' bodies.
+struct Owned(CUgraph);
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        // Safety: made by `Maker::graph`.
+        let _ = unsafe { graph::destroy(self.0) };
+    }
+}
+
+/// A graph under construction.
+struct Graph<'a> {
+    raw: CUgraph,
+    maker: Maker<'a>,
+    /// The node of each action that is in it.
+    nodes: Vec<Option<CUgraphNode>>,
+    launches: u64,
+}
+
+impl Graph<'_> {
+    fn add(&mut self, i: usize, action: &Action<'_>) -> Result<(), Error> {
+        // Those of earlier graphs have ended.
         let after: Vec<_> = action
             .after
             .iter()
-            .filter_map(|i| i.checked_sub(self.first))
-            .map(|i| self.nodes[i])
+            .filter_map(|earlier| self.nodes[*earlier])
             .collect();
         let node = match &action.kind {
             Kind::Launch(launch) if launch.blocks > 0 => {
@@ -128,22 +182,96 @@ impl<'a> Graph<'a> {
                 self.launch(launch, &after)?
             }
             Kind::Fill(fill) => self.fill(fill, &after)?,
-            _ => self.nothing(&after)?,
+            Kind::Loop(repeat) => self.repeat(repeat, &after)?,
+            Kind::Launch(_) | Kind::Nothing => self.nothing(&after)?,
         };
-        self.nodes.push(node);
+        self.nodes[i] = Some(node);
         Ok(())
     }
 
+    fn repeat(&mut self, repeat: &Loop<'_>, after: &[CUgraphNode]) -> Result<CUgraphNode, Error> {
+        let Some(loops) = self.maker.loops else {
+            return Err(Error::Device("a loop in a graph without loops".into()));
+        };
+        let context = self.maker.device.context;
+        let mut handle = 0;
+        // Safety: the graph is under construction; the loop runs at least once.
+        unsafe {
+            sys::cuGraphConditionalHandleCreate(
+                &mut handle,
+                self.raw,
+                context,
+                1,
+                sys::CU_GRAPH_COND_ASSIGN_DEFAULT,
+            )
+        }
+        .result()
+        .map_err(|e| failed("a loop's condition", e))?;
+        // Safety: plain data, of which zeros are a value.
+        let mut node: sys::CUgraphNodeParams = unsafe { std::mem::zeroed() };
+        node.type_ = sys::CUgraphNodeType::CU_GRAPH_NODE_TYPE_CONDITIONAL;
+        node.__bindgen_anon_1.conditional = sys::CUDA_CONDITIONAL_NODE_PARAMS {
+            handle,
+            type_: sys::CUgraphConditionalNodeType::CU_GRAPH_COND_TYPE_WHILE,
+            size: 1,
+            phGraph_out: ptr::null_mut(),
+            ctx: context,
+        };
+        let mut made = ptr::null_mut();
+        // Safety: the nodes are this graph's; the driver fills in the body's graph,
+        // which it owns.
+        let body = unsafe {
+            sys::cuGraphAddNode_v2(
+                &mut made,
+                self.raw,
+                after.as_ptr(),
+                ptr::null(),
+                after.len(),
+                &mut node,
+            )
+            .result()
+            .map_err(|e| failed("a loop", e))?;
+            *node.__bindgen_anon_1.conditional.phGraph_out
+        };
+        let mut inner = Graph {
+            raw: body,
+            maker: self.maker,
+            nodes: vec![None; repeat.actions.len()],
+            launches: 0,
+        };
+        for (i, action) in repeat.actions.iter().enumerate() {
+            inner.add(i, action)?;
+        }
+        self.launches += inner.launches;
+        let last: Vec<_> = inner.nodes.iter().copied().flatten().collect();
+        inner
+            .kernel(loops.function, [1, 1], &[handle, repeat.flag], &last)
+            .map_err(|e| failed("the end of a loop", e))?;
+        Ok(made)
+    }
+
     fn launch(&self, launch: &Launch<'_>, after: &[CUgraphNode]) -> Result<CUgraphNode, Error> {
-        let grid = super::grid(self.device, launch)?;
-        let mut words = launch.words.clone();
+        let blocks = super::grid(self.maker.device, launch)?;
+        let function = self.maker.functions.get(launch.body);
+        self.kernel(function, [blocks, launch.threads], &launch.words, after)
+            .map_err(|e| super::launch_failed(launch, &reason(e)))
+    }
+
+    fn kernel(
+        &self,
+        function: Function,
+        [blocks, threads]: [u32; 2],
+        words: &[u64],
+        after: &[CUgraphNode],
+    ) -> Result<CUgraphNode, DriverError> {
+        let mut words = words.to_vec();
         let mut parameters = parameters(&mut words);
         let node = sys::CUDA_KERNEL_NODE_PARAMS {
-            func: self.functions.get(launch.body).0,
-            gridDimX: grid,
+            func: function.0,
+            gridDimX: blocks,
             gridDimY: 1,
             gridDimZ: 1,
-            blockDimX: launch.threads,
+            blockDimX: threads,
             blockDimY: 1,
             blockDimZ: 1,
             sharedMemBytes: 0,
@@ -157,8 +285,7 @@ impl<'a> Graph<'a> {
         unsafe {
             sys::cuGraphAddKernelNode_v2(&mut made, self.raw, after.as_ptr(), after.len(), &node)
         }
-        .result()
-        .map_err(|e| super::launch_failed(launch, &reason(e)))?;
+        .result()?;
         Ok(made)
     }
 
@@ -182,7 +309,7 @@ impl<'a> Graph<'a> {
                     last.as_ptr(),
                     last.len(),
                     &node,
-                    self.device.context,
+                    self.maker.device.context,
                 )
             }
             .result()
@@ -199,15 +326,5 @@ impl<'a> Graph<'a> {
             .result()
             .map_err(|e| failed("an empty node", e))?;
         Ok(made)
-    }
-
-    fn instantiate(self) -> Result<Executable, Error> {
-        // Safety: the graph is whole; what it becomes does not refer to it.
-        unsafe { graph::instantiate(self.raw, sys::CUgraphInstantiate_flags(0)) }
-            .map(|raw| Executable {
-                raw,
-                launches: self.launches,
-            })
-            .map_err(|e| failed("a graph of launches", e))
     }
 }

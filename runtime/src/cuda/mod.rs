@@ -11,13 +11,13 @@ mod graph;
 
 use crate::{
     Argument, Driver, Error, Loaded, Options, Prepared, Timing,
-    actions::{self, Action, Fill, Kind, Launch, Slot, Times},
+    actions::{self, Action, Fill, Kind, Launch, Loop, Slot, Times},
     argument::{self, Shapes},
     validate::{body_names, validate},
 };
 use cudarc::driver::{DriverError, result, sys};
 use device::{Device, Event, Function, Memory, Module, Stream, failed, reason};
-use graph::Segment;
+use graph::{Loops, Maker, Segment};
 use qd_artifact::{Artifact, Kernel};
 use std::collections::HashMap;
 
@@ -54,6 +54,7 @@ impl Driver for Cuda {
                 ..artifact.clone()
             },
             functions: Functions(functions),
+            loops: Loops::new(),
             _module: module,
             device,
         }))
@@ -80,6 +81,8 @@ impl Functions {
 struct OnDevice {
     artifact: Artifact,
     functions: Functions,
+    /// If the driver has them; the host goes round otherwise.
+    loops: Option<Loops>,
     /// Owns what `functions` points to; goes before the device does.
     _module: Module,
     device: Device,
@@ -123,7 +126,18 @@ impl Loaded for OnDevice {
         let actions = actions::actions(&self.artifact, kernel, slots)?;
         let segments = match options.time_steps {
             true => Vec::new(),
-            false => graph::segments(&self.device, &self.functions, &actions)?,
+            false => {
+                let maker = Maker {
+                    device: &self.device,
+                    functions: &self.functions,
+                    // Nobody counts iterations on the device.
+                    loops: self
+                        .loops
+                        .as_ref()
+                        .filter(|_| options.max_iterations.is_none()),
+                };
+                maker.segments(&actions)?
+            }
         };
         let mut prepared = InMemory {
             loaded: self,
@@ -323,11 +337,11 @@ impl Run<'_> {
             match &action.kind {
                 Kind::Launch(launch) => self.launch(launch)?,
                 Kind::Fill(fill) => self.fill(fill)?,
-                Kind::Loop {
+                Kind::Loop(Loop {
                     kernel,
                     flag,
                     actions,
-                } => {
+                }) => {
                     self.repeat(kernel, *flag, || self.each(actions, timed))?;
                     continue;
                 }

@@ -27,9 +27,11 @@ pub struct Prepared {
     pub arguments: Vec<Argument>,
     /// Bytes that must move.
     pub bytes: f64,
-    /// Whether the results are right.
-    pub check: Box<dyn Fn(&[Argument]) -> anyhow::Result<()>>,
+    pub check: Check,
 }
+
+/// Whether the results are right.
+type Check = Box<dyn Fn(&[Argument]) -> anyhow::Result<()>>;
 
 impl Case {
     /// `sort u32`.
