@@ -1,0 +1,167 @@
+//! What is around launches, on a target against the interpreter: loops, one in
+//! another, algorithms in them, fills of every width, and dispatch.
+
+use qd_conformance::{Argument, Data, Expect, Subject, waves};
+
+fn all(data: impl IntoIterator<Item = Data>) -> Vec<Argument> {
+    let argument = |data| Argument {
+        data,
+        expect: Expect::Same,
+    };
+    data.into_iter().map(argument).collect()
+}
+
+/// The outer loop goes round `%n` times, and the inner one as often as the outer
+/// one has left; `%a` counts what each thread does.
+const NESTED: &str = "
+qd.grid.kernel @main(%n: memref<i32>, %m: memref<i32>, %a: memref<?xi32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %len = memref.dim %a, %c0 : memref<?xi32>
+  qd.grid.do_while %n : memref<i32> {
+    qd.grid.for_each %i to %c1 {
+      %left = memref.load %n[] : memref<i32>
+      memref.store %left, %m[] : memref<i32>
+    }
+    qd.grid.do_while %m : memref<i32> {
+      qd.grid.for_each %i to %len {
+        %one = arith.constant 1 : i32
+        %x = memref.load %a[%i] : memref<?xi32>
+        %y = arith.addi %x, %one : i32
+        memref.store %y, %a[%i] : memref<?xi32>
+      }
+      qd.grid.for_each %i to %c1 {
+        %one = arith.constant 1 : i32
+        %x = memref.load %m[] : memref<i32>
+        %y = arith.subi %x, %one : i32
+        memref.store %y, %m[] : memref<i32>
+      }
+    }
+    qd.grid.for_each %i to %c1 {
+      %one = arith.constant 1 : i32
+      %x = memref.load %n[] : memref<i32>
+      %y = arith.subi %x, %one : i32
+      memref.store %y, %n[] : memref<i32>
+    }
+  }
+}";
+
+#[test]
+fn loops_in_loops() {
+    for n in [1, 2, 5] {
+        let data = [Data::Count(n), Data::Count(0), Data::I32(vec![0; 1000])];
+        Subject::new(NESTED).check(waves()[0], &all(data), &format!("nested loops, n = {n}"));
+    }
+}
+
+/// Sums what is live and halves that, until nothing is.
+const ALGORITHMS: &str = "
+qd.grid.kernel @main(%a: memref<?xi32>, %o: memref<?xi32>, %s: memref<?xi32>, %n: memref<i32>) {
+  %c1 = arith.constant 1 : index
+  qd.grid.do_while %n : memref<i32> {
+    qd.algo.inclusive_scan add ins(%a : memref<?xi32>) outs(%o : memref<?xi32>)
+      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
+    %c0 = arith.constant 0 : index
+    %len = memref.dim %a, %c0 : memref<?xi32>
+    qd.grid.for_each %i to %len count(%n : memref<i32>) {
+      %v = memref.load %o[%i] : memref<?xi32>
+      memref.store %v, %a[%i] : memref<?xi32>
+    }
+    qd.grid.for_each %i to %c1 {
+      %two = arith.constant 2 : i32
+      %x = memref.load %n[] : memref<i32>
+      %y = arith.divui %x, %two : i32
+      memref.store %y, %n[] : memref<i32>
+    }
+  }
+}";
+
+#[test]
+fn algorithms_in_loops() {
+    let n = 70_000;
+    let slots = qd_lowering::algorithms::scratch::scan_scratch_slots(n, Some(3));
+    let mut arguments = all([
+        Data::I32(vec![1; n as usize]),
+        Data::I32(vec![0; n as usize]),
+        Data::I32(vec![0; slots.expect("a depth from 1 to 4") as usize]),
+        Data::Count(n as i32),
+    ]);
+    arguments[2].expect = Expect::Scratch;
+    let wave = waves()[waves().len() - 1];
+    Subject::new(ALGORITHMS).check(wave, &arguments, "algorithms in a loop");
+}
+
+#[test]
+fn fills_of_every_width() {
+    for (element, value) in [
+        ("i32", "0x01020304"),
+        ("f32", "-1.5"),
+        ("i64", "0x0102030405060708"),
+        ("i64", "-1"),
+        ("f64", "-1.5"),
+    ] {
+        let source = format!(
+            "qd.grid.kernel @main(%a: memref<?x{element}>) {{
+               %v = arith.constant {value} : {element}
+               %c3 = arith.constant 3 : index
+               %c0 = arith.constant 0 : index
+               %len = memref.dim %a, %c0 : memref<?x{element}>
+               qd.grid.fill %a[%c3 to %len] = %v : memref<?x{element}>
+             }}"
+        );
+        for n in [3, 4, 1001] {
+            let data = match element {
+                "i32" => Data::I32(vec![7; n]),
+                "f32" => Data::F32(vec![7.0; n]),
+                "i64" => Data::I64(vec![7; n]),
+                _ => Data::F64(vec![7.0; n]),
+            };
+            Subject::new(source.clone()).check(
+                waves()[0],
+                &all([data]),
+                &format!("fill of {n} {element} with {value}"),
+            );
+        }
+    }
+}
+
+const DISPATCH: &str = "
+qd.grid.kernel @main(%a: memref<?xi32>, %o: memref<?xi32>) {
+  qd.grid.dispatch(%a, %o : memref<?xi32>, memref<?xi32>) {
+    qd.grid.variant @twice when {
+      %c0 = arith.constant 0 : index
+      %c4 = arith.constant 4 : index
+      %len = memref.dim %a, %c0 : memref<?xi32>
+      %long = arith.cmpi uge, %len, %c4 : index
+      qd.yield %long : i1
+    }
+    qd.grid.variant @same
+  }
+}";
+
+#[test]
+fn dispatch_by_length() {
+    let variant = |name: &str, times: i32| {
+        format!(
+            "qd.grid.kernel @{name}(%a: memref<?xi32>, %o: memref<?xi32>) {{
+               %c0 = arith.constant 0 : index
+               %len = memref.dim %a, %c0 : memref<?xi32>
+               qd.grid.for_each %i to %len {{
+                 %t = arith.constant {times} : i32
+                 %x = memref.load %a[%i] : memref<?xi32>
+                 %y = arith.muli %x, %t : i32
+                 memref.store %y, %o[%i] : memref<?xi32>
+               }}
+             }}"
+        )
+    };
+    let source = format!(
+        "{DISPATCH}\n{}\n{}",
+        variant("twice", 2),
+        variant("same", 1)
+    );
+    for n in [1, 3, 4, 300] {
+        let data = [Data::I32((0..n).collect()), Data::I32(vec![0; n as usize])];
+        Subject::new(source.clone()).check(waves()[0], &all(data), &format!("dispatch, n = {n}"));
+    }
+}
