@@ -82,6 +82,7 @@ fn emit(
         // better if it knows.
         passes: "function(early-cse,infer-address-spaces),default<O3>",
         vectorize: false,
+        has_libraries: false,
     };
     llvm::emit(module, &machine, output)
 }

@@ -203,11 +203,15 @@ fn shared_arrays<'c>(b: &Builder<'c>, kernel: Op<'c>, name: &str, target: &Targe
         let r#type = op.first_result().r#type();
         let plain = descriptor::without_memory_space(b, r#type);
         let extents = descriptor::shape(plain).unwrap_or_default();
-        let element = ir::element_type(plain).expect("a shared array");
+        let Some((element, element_bytes)) =
+            ir::element_type(plain).and_then(|element| descriptor::stored(b, element))
+        else {
+            return Err(Diagnostic::at(op, "holds elements of no known size"));
+        };
         let count = extents.iter().try_fold(1u64, |all, extent| {
             all.checked_mul((*extent)?.try_into().ok()?)
         });
-        let size = count.and_then(|count| count.checked_mul(u64::from(ir::bit_width(element) / 8)));
+        let size = count.and_then(|count| count.checked_mul(element_bytes));
         bytes = size
             .and_then(|size| {
                 bytes

@@ -45,12 +45,15 @@ use crate::{
     convert::aliasing::Aliases,
     targets::{Kind, Target},
 };
-use melior::{dialect::DialectHandle, ir::attribute::ArrayAttribute};
+use melior::{
+    dialect::DialectHandle,
+    ir::{ValueLike, attribute::ArrayAttribute},
+};
 use qd_dialects::{
     attributes,
     builder::Builder,
     diagnostic::{Diagnostic, Result},
-    ir::{Op, OpExt, Value, context_of, operations},
+    ir::{Op, OpExt, Value, bit_width, context_of, is_float, operations},
     melior, options,
     pass::Pass,
 };
@@ -180,6 +183,14 @@ fn keep_together(function: Op<'_>) {
 fn convert_ops<'c>(root: Op<'c>, target: &Target) -> Result<'c> {
     for op in root.nested() {
         let name = op.full_name();
+        let mut types = op.result_values().into_iter().map(|value| value.r#type());
+        if let Some(wide) = types.find(|t| is_float(*t) && bit_width(*t) > 64) {
+            let target = &target.capabilities.name;
+            return Err(Diagnostic::at(
+                op,
+                format!("computes in {wide}, which target '{target}' does not have"),
+            ));
+        }
         let conversion = CONVERSIONS.iter().find(|(known, _)| *known == name);
         if let Some((_, conversion)) = conversion {
             let results = conversion(&Builder::before(op), op)?;
