@@ -24,6 +24,7 @@ use qd_dialects::{
     },
     melior,
 };
+use qd_passes::plan::access::BodyEffects;
 use std::collections::HashSet;
 
 /// LLVM's number of the global address space, and of shared memory.
@@ -99,14 +100,14 @@ fn function<'c>(body: Op<'c>, name: &str, parameters: &[Value<'c>], aliases: &Al
         Builder::before(body).int_type(64),
     );
     let plain = parse("{llvm.noundef}");
-    let polled = polled(body, parameters);
+    let unshared = unshared(body, parameters);
     let (mut types, mut parameter_attributes) = (Vec::new(), Vec::new());
     for (i, parameter) in parameters.iter().enumerate() {
         match descriptor::is_buffer(parameter.r#type()) {
             Some(has_length) => {
                 types.push(pointer);
                 parameter_attributes.push(
-                    match aliases.is_alone(name, i) && !polled.contains(&parameter.key()) {
+                    match aliases.is_alone(name, i) && unshared.contains(&parameter.key()) {
                         true => parse("{llvm.noalias, llvm.noundef}"),
                         false => plain,
                     },
@@ -158,10 +159,41 @@ fn function<'c>(body: Op<'c>, name: &str, parameters: &[Value<'c>], aliases: &Al
     ))
 }
 
+/// The buffers through which no thread learns what another has done. To LLVM
+/// `noalias` says that nobody else writes: it keeps values over barriers, reads
+/// through the cache that is not coherent, and its instruction selection even
+/// crashes on an atomic load of such memory. So it may be said of what is never
+/// written, and of what is written by a body that orders nothing.
+fn unshared<'c>(body: Op<'c>, parameters: &[Value<'c>]) -> HashSet<Key> {
+    let Some(block) = body.body() else {
+        return HashSet::new();
+    };
+    let effects = BodyEffects::of(block, parameters);
+    let ordered = body.nested().into_iter().any(is_ordered);
+    let polled = polled(body, parameters);
+    let keys = parameters
+        .iter()
+        .filter(|parameter| !ordered || !effects.on(**parameter).writes)
+        .map(|parameter| parameter.key());
+    keys.filter(|key| !polled.contains(key)).collect()
+}
+
+/// Whether an op orders memory between threads, or may.
+fn is_ordered(op: Op<'_>) -> bool {
+    let name = op.full_name();
+    matches!(
+        name,
+        "qd.simt.sync"
+            | "qd.simt.mem_fence"
+            | "qd.simt.block.sync"
+            | "qd.simt.block.mem_fence"
+            | "qd.grid.mem_fence"
+            | "func.call"
+    ) || name.starts_with("qd.grid.atomic.")
+}
+
 /// The buffers that are read by atomic loads; all, if it is not clear which one
-/// is. What overlaps nothing and is never written LLVM reads through the cache
-/// that is not coherent: wrong where somebody else may write, and its instruction
-/// selection crashes on an atomic load of that sort.
+/// is.
 fn polled<'c>(body: Op<'c>, parameters: &[Value<'c>]) -> HashSet<Key> {
     let mut polled = HashSet::new();
     for load in body.nested() {

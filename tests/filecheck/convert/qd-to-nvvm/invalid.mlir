@@ -20,6 +20,30 @@
 // RUN: not qd-opt %t/name.mlir --qd-convert-to-nvvm=arch=sm_90 2>&1 | FileCheck %s --check-prefix=NAME
 // NAME: name.mlir:2:3: error: 'func.func' op is named 'a.b', which target 'nvptx:sm_90' cannot spell: letters, digits, '_' and '$' can be
 
+// RUN: not qd-opt %t/wide.mlir --qd-convert-to-nvvm=arch=sm_90 2>&1 | FileCheck %s --check-prefix=WIDE
+// WIDE: wide.mlir:3:8: error: 'arith.extf' op computes in f128, which target 'nvptx:sm_90' does not have
+// RUN: not qd-translate %t/elsewhere.mlir --target=nvptx:sm_90 -o %t/out 2>&1 | FileCheck %s --check-prefix=ELSEWHERE
+// ELSEWHERE: qd-translate: LLVM: 'f' is called, and the target has no library that it could be in
+// RUN: not ls %t/out
+
+//--- wide.mlir
+module attributes {qd.wave = 32 : i64} {
+func.func private @f(%x: f64) attributes {qd.threads = 64 : i64} {
+  %0 = arith.extf %x : f64 to f128
+  return
+}
+}
+//--- elsewhere.mlir
+func.func private @f(%x: f32) -> f32
+qd.grid.kernel @k(%a: memref<?xf32>) {
+  %c1 = arith.constant 1 : index
+  qd.grid.phase blocks(%c1) threads(64) {
+    %t = qd.simt.block.thread_id
+    %x = memref.load %a[%t] : memref<?xf32>
+    %y = func.call @f(%x) : (f32) -> f32
+    memref.store %y, %a[%t] : memref<?xf32>
+  }
+}
 //--- untiled.mlir
 module {}
 //--- wave.mlir

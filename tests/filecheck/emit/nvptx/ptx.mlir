@@ -165,3 +165,32 @@ qd.grid.kernel @functions(%f: memref<?xf32>) {
     memref.store %5, %f[%i] : memref<?xf32>
   }
 }
+
+// What another thread has written is loaded again behind a barrier, also where no store of this thread's is in between.
+// CHECK-LABEL: .visible .entry through_memory_phase_0(
+// CHECK:         st.global.b32
+// CHECK:         bar.sync 0;
+// CHECK:         ld.global.b32
+// CHECK:         bar.sync 0;
+// CHECK:         st.global.b32
+// CHECK:         bar.sync 0;
+// CHECK:         ld.global.b32
+// CHECK:         ret;
+qd.grid.kernel @through_memory(%a: memref<?xi32>, %o: memref<?xi32>) {
+  %blocks = arith.constant 1 : index
+  qd.grid.phase blocks(%blocks) threads(64) {
+    %c63 = arith.constant 63 : index
+    %t = qd.simt.block.thread_id
+    %j = arith.subi %c63, %t : index
+    %x = memref.load %o[%t] : memref<?xi32>
+    memref.store %x, %a[%t] : memref<?xi32>
+    qd.simt.block.sync
+    %y = memref.load %a[%j] : memref<?xi32>
+    qd.simt.block.sync
+    memref.store %y, %a[%t] : memref<?xi32>
+    qd.simt.block.sync
+    %z = memref.load %a[%j] : memref<?xi32>
+    %r = arith.addi %z, %y : i32
+    memref.store %r, %o[%t] : memref<?xi32>
+  }
+}
