@@ -93,6 +93,8 @@ const CONVERSIONS: &[(&str, Conversion)] = &[
     ("qd.simt.any", vote::any),
     ("qd.simt.ballot", vote::ballot),
     ("qd.simt.match_any", vote::match_any),
+    ("qd.simt.reduce", vote::reduce),
+    ("qd.simt.reduce_all", vote::reduce),
     ("qd.simt.sync", ordered::subgroup_sync),
     ("qd.simt.mem_fence", ordered::block_fence),
     ("qd.simt.block.sync", ordered::block_sync),
