@@ -19,7 +19,9 @@
 //! `shuffle`, `broadcast`, `ballot`, `sync` and `block.sync` are what every
 //! target has. `keep` is a list of names without `qd.`, such as
 //! `simt.reduce_all,math.popcnt`; `simt.all@full` keeps an op only where its
-//! tile is the whole subgroup, and `all` keeps everything.
+//! tile is the whole subgroup, `simt.reduce@word` only where it moreover combines
+//! one `i32` by a kind other than `mul`, which is what reductions in hardware can
+//! do; and `all` keeps everything.
 //!
 //! Limits: combiner regions are inlined, so a large one is repeated log2 times.
 //! A block op in a function that is called needs to be inlined first.
@@ -46,11 +48,14 @@ mod subgroup;
 mod votes;
 
 use qd_dialects::{
-    attributes,
+    attributes::{self, Kind},
     builder::Builder,
     diagnostic::{Diagnostic, Result},
-    ir::{Op, OpExt, Value},
-    melior::{dialect::DialectHandle, ir::operation::OperationLike},
+    ir::{Op, OpExt, Value, bit_width},
+    melior::{
+        dialect::DialectHandle,
+        ir::{TypeLike, ValueLike, operation::OperationLike},
+    },
     options,
     pass::Pass,
 };
@@ -166,8 +171,10 @@ impl Setting {
 
     fn keeps(&self, op: Op) -> bool {
         let name = op.full_name().trim_start_matches("qd.");
+        let is_full = self.tile(op) == self.wave;
         self.keep.names.contains(name)
-            || (self.tile(op) == self.wave && self.keep.full.contains(name))
+            || (is_full && self.keep.full.contains(name))
+            || (is_full && is_of_words(op) && self.keep.words.contains(name))
     }
 }
 
@@ -178,6 +185,19 @@ struct Keep {
     names: HashSet<String>,
     /// Kept where the tile is the whole subgroup.
     full: HashSet<String>,
+    /// And where one `i32` is combined by a kind other than `mul`.
+    words: HashSet<String>,
+}
+
+/// Whether an op combines one `i32` by a kind other than `mul`.
+fn is_of_words(op: Op) -> bool {
+    let kind = op.attr("kind").and_then(Kind::of);
+    let [value] = op.operand_values()[..] else {
+        return false;
+    };
+    kind.is_some_and(|kind| kind != Kind::Mul)
+        && value.r#type().is_integer()
+        && bit_width(value.r#type()) == 32
 }
 
 impl Keep {
@@ -192,9 +212,10 @@ impl Keep {
                 keep.all = true;
                 continue;
             }
-            let (name, set) = match item.strip_suffix("@full") {
-                Some(name) => (name, &mut keep.full),
-                None => (item, &mut keep.names),
+            let (name, set) = match item.split_once('@') {
+                Some((name, "full")) => (name, &mut keep.full),
+                Some((name, "word")) => (name, &mut keep.words),
+                _ => (item, &mut keep.names),
             };
             if !EXPANSIONS
                 .iter()

@@ -1,6 +1,8 @@
 // The dialect itself: registration, enums, what the families share.
 #include "Combiner.h"
 #include "Placement.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Transforms/InliningUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 #include <cstring>
@@ -15,7 +17,24 @@ using namespace qd;
 #define GET_OP_CLASSES
 #include "QdYield.cpp.inc"
 
+namespace {
+/// What may stand in a body may be inlined into one: where collectives may be is
+/// for qd-verify-convergence to say, before and after.
+struct BodyInliner : DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+
+  bool isLegalToInline(Operation *op, Region *dest, bool, IRMapping &) const final {
+    // An array of the block's is at the top of its body.
+    if (op->getName().getStringRef() == "qd.simt.block.shared")
+      return isa<FunctionOpInterface>(dest->getParentOp());
+    return true;
+  }
+  bool isLegalToInline(Region *, Region *, bool, IRMapping &) const final { return true; }
+};
+} // namespace
+
 void QdDialect::initialize() {
+  addInterfaces<BodyInliner>();
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "QdAttrs.cpp.inc"

@@ -57,6 +57,17 @@ pub fn scalar_from_word<'b, 'c>(word: V<'b, 'c>, r#type: Type<'c>) -> V<'b, 'c> 
     word.cast(b.int_type(ir::bit_width(r#type))).bitcast(r#type)
 }
 
+/// What an element is in memory, and its bytes: `None` where it has no form there
+/// that is known here.
+pub fn stored<'c>(b: &Builder<'c>, element: Type<'c>) -> Option<(Type<'c>, u64)> {
+    let bytes = u64::from(ir::bit_width(element)).div_ceil(8);
+    if same(element, b.index_type()) {
+        return Some((b.int_type(64), bytes));
+    }
+    let is_scalar = ir::is_float(element) || element.is_integer();
+    is_scalar.then_some((element, bytes))
+}
+
 /// `!llvm.ptr`.
 pub fn pointer_type<'c>(b: &Builder<'c>) -> Type<'c> {
     Type::parse(b.context(), "!llvm.ptr").expect("the llvm dialect")

@@ -61,6 +61,7 @@ fn emit(module: &Module<'_>, _: &Capabilities, output: Output) -> Result<Vec<u8>
         features: &features.to_string_lossy(),
         passes: "default<O3>",
         vectorize: true,
+        has_libraries: true,
     };
     llvm::emit(module, &machine, output)
 }

@@ -20,6 +20,8 @@ pub struct Machine<'a> {
     pub passes: &'a str,
     /// Whether loops are turned into vectors of the target's.
     pub vectorize: bool,
+    /// Whether there are libraries to call.
+    pub has_libraries: bool,
 }
 
 /// What comes out.
@@ -104,6 +106,9 @@ pub fn emit(
             .run_passes(to.passes, &machine, options)
             .map_err(|e| failed("optimisation", &e.to_string_lossy()))?;
     }
+    if !to.has_libraries {
+        called_elsewhere(&module)?;
+    }
     if output == Output::LlvmIr {
         return Ok(module.print_to_string().to_bytes().to_vec());
     }
@@ -116,4 +121,18 @@ pub fn emit(
         .write_to_memory_buffer(&module, kind)
         .map_err(|e| failed("code generation", &e.to_string_lossy()))?;
     Ok(buffer.as_slice().to_vec())
+}
+
+/// An error if something is called that is not in the module. What nobody calls
+/// is gone after optimisation.
+fn called_elsewhere(module: &LlvmModule<'_>) -> Result<(), CompileError> {
+    for function in module.get_functions() {
+        let name = function.get_name().to_string_lossy();
+        if function.count_basic_blocks() == 0 && !name.starts_with("llvm.") {
+            return Err(CompileError::Llvm(format!(
+                "'{name}' is called, and the target has no library that it could be in"
+            )));
+        }
+    }
+    Ok(())
 }

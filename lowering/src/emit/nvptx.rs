@@ -86,6 +86,7 @@ fn emit(
         // better if it knows.
         passes: "function(early-cse,infer-address-spaces),default<O3>",
         vectorize: false,
+        has_libraries: false,
     };
     let bytes = llvm::emit(module, &machine, output)?;
     Ok(match output {

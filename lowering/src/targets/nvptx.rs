@@ -38,8 +38,9 @@ pub(super) fn capabilities(architecture: &'static Architecture) -> Capabilities 
         // What a kernel may have without asking the driver for more when it is
         // launched: what is declared statically can never be more.
         max_shared_bytes: 48 << 10,
-        // `vote.sync` and `match.any.sync`.
-        collectives: "simt.all@full,simt.any@full,simt.match_any",
+        // `vote.sync`, `match.any.sync`, `redux.sync`.
+        collectives: "simt.all@full,simt.any@full,simt.match_any,\
+                      simt.reduce@word,simt.reduce_all@word",
         // `ex2.approx`. What else PTX has is too far off to be a function's value.
         functions: "math.exp2@f32",
         cores: Cores::Many,

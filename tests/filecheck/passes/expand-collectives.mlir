@@ -3,6 +3,7 @@
 
 // RUN: qd-opt %s --qd-expand-collectives --canonicalize --cse | FileCheck %s
 // RUN: qd-opt %s --qd-expand-collectives=keep=simt.reduce,simt.inclusive_scan,simt.all@full,math.fns | FileCheck %s --check-prefix=KEEP
+// RUN: qd-opt %s --qd-expand-collectives=keep=simt.reduce@word,simt.reduce_all@word | FileCheck %s --check-prefix=WORD
 // RUN: qd-opt %s --qd-expand-collectives=keep=all | FileCheck %s --check-prefix=ALL
 // RUN: not qd-opt %s --qd-expand-collectives=keep=simt.shuffle 2>&1 | FileCheck %s --check-prefix=BAD
 // RUN: not qd-opt %s --qd-expand-collectives=keep=reduce 2>&1 | FileCheck %s --check-prefix=SHORT
@@ -37,6 +38,9 @@ module attributes {qd.wave = 8 : i64} {
 // KEEP-LABEL: func.func private @reductions
 // KEEP:         qd.simt.reduce add %{{.*}} tile(2) : i32
 // KEEP-NOT:     qd.simt.reduce_all
+// WORD-LABEL: func.func private @reductions
+// WORD-NOT:     qd.simt.reduce add
+// WORD:         qd.simt.reduce_all add %{{.*}} tile(3) : i32
 func.func private @reductions(%v: i32) -> (i32, i32) {
   %0 = qd.simt.reduce add %v tile(2) : i32
   %1 = qd.simt.reduce_all add %v tile(3) : i32

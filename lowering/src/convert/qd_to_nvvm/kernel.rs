@@ -21,7 +21,7 @@ use qd_dialects::{
     },
     melior,
 };
-use qd_passes::mark_noalias::NOALIAS;
+use qd_passes::{mark_noalias::NOALIAS, plan::access::BodyEffects};
 use std::collections::HashSet;
 
 /// LLVM's number of the global address space, and of shared memory.
@@ -97,7 +97,7 @@ fn function<'c>(body: Op<'c>, name: &str, parameters: &[Value<'c>]) -> Op<'c> {
         Builder::before(body).int_type(64),
     );
     let plain = parse("{llvm.noundef}");
-    let polled = polled(body, parameters);
+    let unshared = unshared(body, parameters);
     let (mut types, mut parameter_attributes) = (Vec::new(), Vec::new());
     for (i, parameter) in parameters.iter().enumerate() {
         match descriptor::is_buffer(parameter.r#type()) {
@@ -105,7 +105,7 @@ fn function<'c>(body: Op<'c>, name: &str, parameters: &[Value<'c>]) -> Op<'c> {
                 types.push(pointer);
                 parameter_attributes.push(
                     match argument_attributes::has(body, i, NOALIAS)
-                        && !polled.contains(&parameter.key())
+                        && unshared.contains(&parameter.key())
                     {
                         true => parse("{llvm.noalias, llvm.noundef}"),
                         false => plain,
@@ -158,10 +158,41 @@ fn function<'c>(body: Op<'c>, name: &str, parameters: &[Value<'c>]) -> Op<'c> {
     ))
 }
 
+/// The buffers through which no thread learns what another has done. To LLVM
+/// `noalias` says that nobody else writes: it keeps values over barriers, reads
+/// through the cache that is not coherent, and its instruction selection even
+/// crashes on an atomic load of such memory. So it may be said of what is never
+/// written, and of what is written by a body that orders nothing.
+fn unshared<'c>(body: Op<'c>, parameters: &[Value<'c>]) -> HashSet<Key> {
+    let Some(block) = body.body() else {
+        return HashSet::new();
+    };
+    let effects = BodyEffects::of(block, parameters);
+    let ordered = body.nested().into_iter().any(is_ordered);
+    let polled = polled(body, parameters);
+    let keys = parameters
+        .iter()
+        .filter(|parameter| !ordered || !effects.on(**parameter).writes)
+        .map(|parameter| parameter.key());
+    keys.filter(|key| !polled.contains(key)).collect()
+}
+
+/// Whether an op orders memory between threads, or may.
+fn is_ordered(op: Op<'_>) -> bool {
+    let name = op.full_name();
+    matches!(
+        name,
+        "qd.simt.sync"
+            | "qd.simt.mem_fence"
+            | "qd.simt.block.sync"
+            | "qd.simt.block.mem_fence"
+            | "qd.grid.mem_fence"
+            | "func.call"
+    ) || name.starts_with("qd.grid.atomic.")
+}
+
 /// The buffers that are read by atomic loads; all, if it is not clear which one
-/// is. What overlaps nothing and is never written LLVM reads through the cache
-/// that is not coherent: wrong where somebody else may write, and its instruction
-/// selection crashes on an atomic load of that sort.
+/// is.
 fn polled<'c>(body: Op<'c>, parameters: &[Value<'c>]) -> HashSet<Key> {
     let mut polled = HashSet::new();
     for load in body.nested() {
@@ -203,11 +234,15 @@ fn shared_arrays<'c>(b: &Builder<'c>, kernel: Op<'c>, name: &str, target: &Targe
         let r#type = op.first_result().r#type();
         let plain = descriptor::without_memory_space(b, r#type);
         let extents = descriptor::shape(plain).unwrap_or_default();
-        let element = ir::element_type(plain).expect("a shared array");
+        let Some((element, element_bytes)) =
+            ir::element_type(plain).and_then(|element| descriptor::stored(b, element))
+        else {
+            return Err(Diagnostic::at(op, "holds elements of no known size"));
+        };
         let count = extents.iter().try_fold(1u64, |all, extent| {
             all.checked_mul((*extent)?.try_into().ok()?)
         });
-        let size = count.and_then(|count| count.checked_mul(u64::from(ir::bit_width(element) / 8)));
+        let size = count.and_then(|count| count.checked_mul(element_bytes));
         bytes = size
             .and_then(|size| {
                 bytes

@@ -42,12 +42,15 @@ mod shuffle;
 mod vote;
 
 use crate::targets::{Kind, Target};
-use melior::{dialect::DialectHandle, ir::attribute::ArrayAttribute};
+use melior::{
+    dialect::DialectHandle,
+    ir::{ValueLike, attribute::ArrayAttribute},
+};
 use qd_dialects::{
     attributes,
     builder::Builder,
     diagnostic::{Diagnostic, Result},
-    ir::{Op, OpExt, Value, context_of, operations},
+    ir::{Op, OpExt, Value, bit_width, context_of, is_float, operations},
     melior, options,
     pass::Pass,
 };
@@ -87,6 +90,8 @@ const CONVERSIONS: &[(&str, Conversion)] = &[
     ("qd.simt.any", vote::any),
     ("qd.simt.ballot", vote::ballot),
     ("qd.simt.match_any", vote::match_any),
+    ("qd.simt.reduce", vote::reduce),
+    ("qd.simt.reduce_all", vote::reduce),
     ("qd.simt.sync", ordered::subgroup_sync),
     ("qd.simt.mem_fence", ordered::block_fence),
     ("qd.simt.block.sync", ordered::block_sync),
@@ -176,6 +181,14 @@ fn keep_together(function: Op<'_>) {
 fn convert_ops<'c>(root: Op<'c>, target: &Target) -> Result<'c> {
     for op in root.nested() {
         let name = op.full_name();
+        let mut types = op.result_values().into_iter().map(|value| value.r#type());
+        if let Some(wide) = types.find(|t| is_float(*t) && bit_width(*t) > 64) {
+            let target = &target.capabilities.name;
+            return Err(Diagnostic::at(
+                op,
+                format!("computes in {wide}, which target '{target}' does not have"),
+            ));
+        }
         let conversion = CONVERSIONS.iter().find(|(known, _)| *known == name);
         if let Some((_, conversion)) = conversion {
             let results = conversion(&Builder::before(op), op)?;

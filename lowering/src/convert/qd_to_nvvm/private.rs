@@ -15,7 +15,8 @@ pub(super) fn alloca<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c, Vec<Value<'c
     let r#type = op.first_result().r#type();
     let extents: Option<Vec<i64>> =
         descriptor::shape(r#type).and_then(|shape| shape.into_iter().collect());
-    let (Some(extents), Some(element)) = (extents, ir::element_type(r#type)) else {
+    let element = ir::element_type(r#type).and_then(|element| descriptor::stored(b, element));
+    let (Some(extents), Some((element, _))) = (extents, element) else {
         return Err(Diagnostic::at(
             op,
             "has a size that is not known when the kernel is compiled",

@@ -1,14 +1,15 @@
-//! Votes, ballots and matches.
+//! Votes, ballots, matches, and reductions of words.
 
 use super::{
     WARP,
     shuffle::{case, everyone},
 };
 use qd_dialects::{
-    attributes,
+    attributes::{self, Kind},
     builder::Builder,
     diagnostic::{Diagnostic, Result},
-    ir::{Op, OpExt, Value},
+    ir::{Op, OpExt, Value, bit_width},
+    melior::ir::ValueLike,
 };
 
 /// An error unless the op works on the whole warp: a vote has no tiles.
@@ -16,8 +17,8 @@ fn whole_warp<'c>(op: Op<'c>) -> Result<'c> {
     match op.attr("tile").and_then(attributes::int) {
         Some(log2) if 1 << log2 != WARP => Err(Diagnostic::at(
             op,
-            "works on tiles, which no vote of this target does: \
-             keep it as '@full' in qd-expand-collectives",
+            "works on tiles, which no vote and no reduction of this target does: \
+             run qd-expand-collectives first",
         )),
         _ => Ok(()),
     }
@@ -66,4 +67,47 @@ pub(super) fn match_any<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c, Vec<Value
         &[("kind", case(b, "match_sync_kind", "any"))],
     );
     Ok(vec![peers.to_i64().value()])
+}
+
+/// `redux.sync`, in every lane: who asked for lane 0's alone has no use for the
+/// others.
+pub(super) fn reduce<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c, Vec<Value<'c>>> {
+    whole_warp(op)?;
+    let operands = b.vs(&op.operand_values());
+    let kind = op.attr("kind").and_then(Kind::of).and_then(reduction);
+    let (&[value], Some(kind)) = (&operands[..], kind) else {
+        return Err(not_of_words(op));
+    };
+    if value.is_float() || bit_width(value.value().r#type()) != 32 {
+        return Err(not_of_words(op));
+    }
+    let kind = case(b, "redux_kind", kind);
+    let result = b.result(
+        "nvvm.redux.sync",
+        &[value, everyone(b)],
+        value.ty(),
+        &[("kind", kind)],
+    );
+    Ok(vec![result.value()])
+}
+
+fn not_of_words(op: Op<'_>) -> Diagnostic<'_> {
+    Diagnostic::at(
+        op,
+        "is no reduction of an i32 that this target has: run qd-expand-collectives first",
+    )
+}
+
+fn reduction(kind: Kind) -> Option<&'static str> {
+    Some(match kind {
+        Kind::Add => "add",
+        Kind::MinSi => "min",
+        Kind::MinUi => "umin",
+        Kind::MaxSi => "max",
+        Kind::MaxUi => "umax",
+        Kind::And => "and",
+        Kind::Or => "or",
+        Kind::Xor => "xor",
+        Kind::Mul | Kind::MinNumF | Kind::MaxNumF => return None,
+    })
 }

@@ -42,7 +42,23 @@ func.func private @may_alias(%a: memref<?xi32>, %b: memref<?xi32>) attributes {q
 func.func private @poll(%a: memref<?xi32>, %b: memref<?xi32>) attributes {qd.threads = 64 : i64} {
   %t = qd.simt.block.thread_id
   %v = qd.grid.atomic.load %a[%t] device acquire : memref<?xi32>
-  memref.store %v, %b[%t] : memref<?xi32>
+  %w = memref.load %b[%t] : memref<?xi32>
+  return
+}
+
+// Where threads wait for each other, what is written is somebody else's too.
+// CHECK-LABEL: llvm.func @through_memory(
+// CHECK-SAME:    !llvm.ptr<1> {llvm.noundef}, {{[^,]*}}: i64 {llvm.noundef}, {{[^,]*}}: !llvm.ptr<1> {llvm.noalias, llvm.noundef},
+func.func private @through_memory(%a: memref<?xi32>, %b: memref<?xi32>) attributes {qd.threads = 64 : i64} {
+  %c63 = arith.constant 63 : index
+  %t = qd.simt.block.thread_id
+  %j = arith.subi %c63, %t : index
+  %v = memref.load %b[%t] : memref<?xi32>
+  memref.store %v, %a[%t] : memref<?xi32>
+  qd.simt.block.sync
+  %w = memref.load %a[%j] : memref<?xi32>
+  qd.simt.block.sync
+  memref.store %w, %a[%t] : memref<?xi32>
   return
 }
 
@@ -53,5 +69,6 @@ qd.grid.kernel @k(%a: memref<?xi32>, %x: memref<?xi32> {qd.may_alias}, %y: memre
   qd.grid.launch 1 @add blocks(%g) args(%a, %a, %x : memref<?xi32>, memref<?xi32>, memref<?xi32>) after [0]
   qd.grid.launch 2 @may_alias blocks(%g) args(%x, %y : memref<?xi32>, memref<?xi32>) after [1]
   qd.grid.launch 3 @poll blocks(%g) args(%a, %x : memref<?xi32>, memref<?xi32>) after [2]
+  qd.grid.launch 4 @through_memory blocks(%g) args(%x, %a : memref<?xi32>, memref<?xi32>) after [3]
 }
 }

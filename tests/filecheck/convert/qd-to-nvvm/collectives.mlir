@@ -66,4 +66,17 @@ func.func private @votes(%x: i32, %y: i64, %uniform: i1, %o: memref<?xi64>) attr
   }
   return
 }
+
+// CHECK-LABEL: llvm.func @reductions(
+// CHECK:         nvvm.redux.sync add %[[V:.*]], %c-1_i32{{.*}} : i32 -> i32
+// CHECK:         nvvm.redux.sync umin %[[V]], %c-1_i32{{.*}} : i32 -> i32
+// CHECK:         nvvm.redux.sync max %[[V]], %c-1_i32{{.*}} : i32 -> i32
+func.func private @reductions(%v: i32, %o: memref<?xi32>) attributes {qd.threads = 64 : i64} {
+  %c0 = arith.constant 0 : index
+  %0 = qd.simt.reduce add %v tile(5) : i32
+  %1 = qd.simt.reduce_all minui %v tile(5) : i32
+  %2 = qd.simt.reduce_all maxsi %v : i32
+  memref.store %2, %o[%c0] : memref<?xi32>
+  return
+}
 }

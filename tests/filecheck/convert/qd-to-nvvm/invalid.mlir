@@ -12,14 +12,48 @@
 // RUN: not qd-opt %t/math.mlir --qd-convert-to-nvvm=arch=sm_90 2>&1 | FileCheck %s --check-prefix=MATH
 // MATH: math.mlir:3:8: error: 'math.sin' op is a function that target 'nvptx:sm_90' does not have for f64: run qd-expand-math first
 // RUN: not qd-opt %t/reduce.mlir --qd-convert-to-nvvm=arch=sm_90 2>&1 | FileCheck %s --check-prefix=REDUCE
-// REDUCE: reduce.mlir:3:8: error: 'qd.simt.reduce_all' op is nothing that target 'nvptx:sm_90' has: run qd-expand-collectives first
+// REDUCE: reduce.mlir:3:8: error: 'qd.simt.reduce_all' op is no reduction of an i32 that this target has: run qd-expand-collectives first
 // RUN: not qd-opt %t/tile.mlir --qd-convert-to-nvvm=arch=sm_90 2>&1 | FileCheck %s --check-prefix=TILE
-// TILE: tile.mlir:3:8: error: 'qd.simt.all' op works on tiles, which no vote of this target does
+// TILE: tile.mlir:3:8: error: 'qd.simt.all' op works on tiles, which no vote and no reduction of this target does: run qd-expand-collectives first
 // RUN: not qd-opt %t/shared.mlir --qd-convert-to-nvvm=arch=sm_90 2>&1 | FileCheck %s --check-prefix=SHARED
 // SHARED: shared.mlir:4:8: error: 'qd.simt.block.shared' op makes the block's shared memory 49156 bytes, but target 'nvptx:sm_90' has 49152
 // RUN: not qd-opt %t/name.mlir --qd-convert-to-nvvm=arch=sm_90 2>&1 | FileCheck %s --check-prefix=NAME
 // NAME: name.mlir:2:3: error: 'func.func' op is named 'a.b', which target 'nvptx:sm_90' cannot spell: letters, digits, '_' and '$' can be
 
+// RUN: not qd-opt %t/wide.mlir --qd-convert-to-nvvm=arch=sm_90 2>&1 | FileCheck %s --check-prefix=WIDE
+// WIDE: wide.mlir:3:8: error: 'arith.extf' op computes in f128, which target 'nvptx:sm_90' does not have
+// RUN: not qd-translate %t/elsewhere.mlir --target=nvptx:sm_90 -o %t/out 2>&1 | FileCheck %s --check-prefix=ELSEWHERE
+// ELSEWHERE: qd-translate: LLVM: 'f' is called, and the target has no library that it could be in
+// RUN: not ls %t/out
+
+// RUN: not qd-opt %t/scan.mlir --qd-convert-to-nvvm=arch=sm_90 2>&1 | FileCheck %s --check-prefix=SCAN
+// SCAN: scan.mlir:3:8: error: 'qd.simt.inclusive_scan' op is nothing that target 'nvptx:sm_90' has: run qd-expand-collectives first
+
+//--- scan.mlir
+module attributes {qd.wave = 32 : i64} {
+func.func private @f(%x: i32) attributes {qd.threads = 64 : i64} {
+  %0 = qd.simt.inclusive_scan add %x tile(5) : i32
+  return
+}
+}
+//--- wide.mlir
+module attributes {qd.wave = 32 : i64} {
+func.func private @f(%x: f64) attributes {qd.threads = 64 : i64} {
+  %0 = arith.extf %x : f64 to f128
+  return
+}
+}
+//--- elsewhere.mlir
+func.func private @f(%x: f32) -> f32
+qd.grid.kernel @k(%a: memref<?xf32>) {
+  %c1 = arith.constant 1 : index
+  qd.grid.phase blocks(%c1) threads(64) {
+    %t = qd.simt.block.thread_id
+    %x = memref.load %a[%t] : memref<?xf32>
+    %y = func.call @f(%x) : (f32) -> f32
+    memref.store %y, %a[%t] : memref<?xf32>
+  }
+}
 //--- untiled.mlir
 module {}
 //--- wave.mlir
@@ -36,7 +70,7 @@ func.func private @f(%x: f64, %o: memref<1xf64>) attributes {qd.threads = 64 : i
 //--- reduce.mlir
 module attributes {qd.wave = 32 : i64} {
 func.func private @f(%x: i32) attributes {qd.threads = 64 : i64} {
-  %0 = qd.simt.reduce_all add %x : i32
+  %0 = qd.simt.reduce_all mul %x : i32
   return
 }
 }

@@ -72,6 +72,15 @@ func.func private @private_array(%n: index, %v: i32) attributes {qd.threads = 64
   return
 }
 
+// An index in memory is a word.
+// CHECK: llvm.mlir.global internal @__qd_shared_indices_0() {{.*}} : !llvm.array<64 x i64>
+func.func private @indices() attributes {qd.threads = 64 : i64} {
+  %s = qd.simt.block.shared : memref<64xindex, #gpu.address_space<workgroup>>
+  %t = qd.simt.block.thread_id
+  memref.store %t, %s[%t] : memref<64xindex, #gpu.address_space<workgroup>>
+  return
+}
+
 // CHECK-LABEL: llvm.func @identity(
 // CHECK:         nvvm.read.ptx.sreg.ctaid.x : i32
 // CHECK:         nvvm.read.ptx.sreg.nctaid.x : i32

@@ -59,6 +59,27 @@ qd.grid.kernel @votes(%b: memref<?xi32>, %o: memref<?xi64>) {
   }
 }
 
+// An i32 has an instruction, but for products; tiles and other types are shuffled.
+// CHECK-LABEL: .visible .entry reductions_phase_0(
+// CHECK:         redux.sync.add.s32
+// CHECK-COUNT-5: shfl.sync.bfly.b32
+// CHECK-COUNT-2: shfl.sync.bfly.b32
+// CHECK-NOT:     shfl
+// CHECK:         ret;
+qd.grid.kernel @reductions(%b: memref<?xi32>) {
+  %blocks = arith.constant 2 : index
+  qd.grid.phase blocks(%blocks) threads(64) {
+    %i = qd.simt.block.thread_id
+    %x = memref.load %b[%i] : memref<?xi32>
+    %0 = qd.simt.reduce_all add %x : i32
+    %1 = arith.addi %0, %x : i32
+    %2 = qd.simt.reduce_all mul %1 : i32
+    %3 = arith.addi %2, %x : i32
+    %4 = qd.simt.reduce_all xor %3 tile(2) : i32
+    memref.store %4, %b[%i] : memref<?xi32>
+  }
+}
+
 // CHECK-LABEL: .visible .entry bits_phase_0(
 // CHECK-DAG:     ld.global.nc.b64
 // CHECK-DAG:     popc.b64
@@ -163,5 +184,34 @@ qd.grid.kernel @functions(%f: memref<?xf32>) {
     %4 = math.exp2 %3 : f32
     %5 = math.exp %4 : f32
     memref.store %5, %f[%i] : memref<?xf32>
+  }
+}
+
+// What another thread has written is loaded again behind a barrier, also where no store of this thread's is in between.
+// CHECK-LABEL: .visible .entry through_memory_phase_0(
+// CHECK:         st.global.b32
+// CHECK:         bar.sync 0;
+// CHECK:         ld.global.b32
+// CHECK:         bar.sync 0;
+// CHECK:         st.global.b32
+// CHECK:         bar.sync 0;
+// CHECK:         ld.global.b32
+// CHECK:         ret;
+qd.grid.kernel @through_memory(%a: memref<?xi32>, %o: memref<?xi32>) {
+  %blocks = arith.constant 1 : index
+  qd.grid.phase blocks(%blocks) threads(64) {
+    %c63 = arith.constant 63 : index
+    %t = qd.simt.block.thread_id
+    %j = arith.subi %c63, %t : index
+    %x = memref.load %o[%t] : memref<?xi32>
+    memref.store %x, %a[%t] : memref<?xi32>
+    qd.simt.block.sync
+    %y = memref.load %a[%j] : memref<?xi32>
+    qd.simt.block.sync
+    memref.store %y, %a[%t] : memref<?xi32>
+    qd.simt.block.sync
+    %z = memref.load %a[%j] : memref<?xi32>
+    %r = arith.addi %z, %y : i32
+    memref.store %r, %o[%t] : memref<?xi32>
   }
 }
