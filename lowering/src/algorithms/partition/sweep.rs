@@ -38,6 +38,7 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, form: Form) -> Result<'c> 
         inclusive: false,
         count: &|| b.live_count(partition.count),
         load: &|i| vec![partition.flags.at(i)],
+        ahead: &[],
         partials: &|| Partials::Apart(vec![partition.scratch]),
         total: Total::Before(&|total| partition.num_out.set_first(total[0])),
     };

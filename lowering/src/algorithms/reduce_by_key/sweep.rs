@@ -49,6 +49,7 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, form: Form) -> Result<'c> 
         inclusive: true,
         count: &|| b.live_count(by_key.count),
         load: &|i| vec![by_key.is_head(i).to_i32(), by_key.values.at(i)],
+        ahead: &[],
         partials: &|| Partials::Together {
             buffer: by_key.scratch,
             start: b.index(0),

@@ -26,6 +26,7 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, form: Form) -> Result<'c> 
         inclusive: scan.inclusive,
         count: &|| b.live_count(scan.count),
         load: &|i| scan.inputs.iter().map(|input| input.at(i)).collect(),
+        ahead: &[],
         partials: &|| Partials::Apart(scan.scratch.clone()),
         total: Total::Unused,
     };

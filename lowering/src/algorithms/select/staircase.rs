@@ -38,6 +38,7 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
         inclusive: false,
         count: &|| b.live_count(select.count),
         load: &|i| vec![select.flags.at(i)],
+        ahead: &[],
         partials: &|| Partials::Apart(vec![select.scratch]),
         total: Total::AtTheEnd(&|total| select.num_out.set_first(total[0])),
     };

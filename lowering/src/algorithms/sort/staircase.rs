@@ -100,6 +100,7 @@ impl<'b, 'c> Tiled<'_, 'b, 'c> {
             inclusive: false,
             count: &entries,
             load: &|i| vec![scratch.at(i)],
+            ahead: &[],
             partials: &|| Partials::Together {
                 buffer: scratch,
                 start: entries(),

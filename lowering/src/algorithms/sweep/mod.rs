@@ -3,9 +3,12 @@
 //! are made of.
 //!
 //! - [`staircase`]: a tile a block, in a tree of fixed depth;
+//! - [`lookback`]: one pass over large tiles, whose blocks wait for each other;
 //! - [`chunked`]: a long chunk a block, for few cores.
 
 mod chunked;
+mod descriptors;
+pub(super) mod lookback;
 mod staircase;
 
 use super::partials::Partials;
@@ -16,6 +19,8 @@ use qd_dialects::builder::{Builder, Combiner, V};
 pub(super) enum Form {
     /// See [`staircase`].
     Staircase,
+    /// See [`lookback`].
+    Lookback,
     /// See [`chunked`].
     Chunked,
 }
@@ -35,6 +40,9 @@ pub(super) struct Sweep<'a, 'b, 'c> {
     pub count: &'a dyn Fn() -> V<'b, 'c>,
     /// Element `i`, in a phase.
     pub load: &'a dyn Fn(V<'b, 'c>) -> Vec<V<'b, 'c>>,
+    /// Buffers of scalars whose element `i` the last phase will need: where a
+    /// thread has several elements, they are loaded together.
+    pub ahead: &'a [V<'b, 'c>],
     /// Where partial results are kept, in a phase.
     pub partials: &'a dyn Fn() -> Partials<'b, 'c>,
     pub total: Total<'a, 'b, 'c>,
@@ -45,6 +53,7 @@ impl<'b, 'c> Sweep<'_, 'b, 'c> {
     pub fn run(&self, last: impl Fn(&Element<'b, 'c>)) {
         match self.form {
             Form::Staircase => self.staircase(&last),
+            Form::Lookback => self.lookback(&last),
             Form::Chunked => self.chunked(&last),
         }
     }
@@ -88,4 +97,6 @@ pub(super) struct Element<'b, 'c> {
     /// The combination of all, if it was to be there [`Total::Before`] the last
     /// phase and there is none before it.
     pub total: Option<Vec<V<'b, 'c>>>,
+    /// Element `i` of what was to be loaded ahead, if that was done.
+    pub ahead: Option<Vec<V<'b, 'c>>>,
 }
