@@ -161,9 +161,7 @@ impl<'b, 'c> Sweep<'_, 'b, 'c> {
         if self.depth == 1 {
             return self.staircase(last);
         }
-        let held = self.ahead.iter().map(|buffer| buffer.element());
-        let held: Vec<_> = self.combiner.types().iter().copied().chain(held).collect();
-        let held = bytes(&held);
+        let held = bytes(self.combiner.types()) + bytes(&self.ahead.types);
         let tuning = TUNINGS.iter().find(|tuning| held <= tuning.bytes);
         let items = tuning.or(TUNINGS.last()).map_or(1, |tuning| tuning.items);
         let look_back = LookBack {
@@ -290,17 +288,14 @@ impl<'b, 'c> LookBack<'_, '_, 'b, 'c> {
     /// Loads elements, neighbours by neighbours; the identity where there are
     /// none.
     fn load(&self, tile: &Tile<'b, 'c>) -> Loaded<'b, 'c> {
-        let (b, ahead) = (self.b, self.sweep.ahead);
+        let (b, ahead) = (self.b, &self.sweep.ahead);
         let each = |nth: i64| {
             let i = self.element(tile, nth);
-            let more = ahead.iter().map(|buffer| buffer.at(i));
-            let values = (self.sweep.load)(i);
-            values.into_iter().chain(more).collect::<Vec<_>>()
+            [(self.sweep.load)(i), (ahead.load)(i, tile.count)].concat()
         };
         let nothing = || {
-            let more = ahead.iter().map(|buffer| b.zero(buffer.element()));
-            let identity = self.combiner.identity(b);
-            identity.into_iter().chain(more).collect()
+            let zeros = ahead.types.iter().map(|t| b.zero(*t)).collect();
+            [self.combiner.identity(b), zeros].concat()
         };
         let all = b.if_else(
             tile.full,
@@ -312,7 +307,7 @@ impl<'b, 'c> LookBack<'_, '_, 'b, 'c> {
             },
         );
         let scalars = self.combiner.types().len();
-        let of_element = all.chunks(scalars + ahead.len());
+        let of_element = all.chunks(scalars + ahead.types.len());
         let (values, ahead) = of_element
             .map(|all| (all[..scalars].to_vec(), all[scalars..].to_vec()))
             .unzip();
