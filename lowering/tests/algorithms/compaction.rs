@@ -2,7 +2,8 @@
 
 use crate::{
     data::{
-        CHUNKED_SIZES, Pattern, Random, SIZES, SMALL_SIZES, buffer, count, rows, scratch, values,
+        CHUNKED_SIZES, LOOK_BACK_SIZES, Pattern, Random, SIZES, SMALL_SIZES, buffer, count, rows,
+        scratch, values,
     },
     support::{Case, depth},
 };
@@ -105,6 +106,11 @@ fn select() {
 #[test]
 fn select_on_few_cores() {
     all("select", &CHUNKED_SIZES, "cpu");
+}
+
+#[test]
+fn select_on_many_cores() {
+    all("select", &LOOK_BACK_SIZES, "nvptx:sm_90");
 }
 
 #[test]

@@ -16,7 +16,7 @@ use super::Compact;
 use crate::algorithms::{
     levels::capacity,
     partials::Partials,
-    sweep::{Form, Sweep, Total},
+    sweep::{Ahead, Form, Sweep, Total},
 };
 use qd_dialects::{
     attributes::Kind,
@@ -38,6 +38,7 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, form: Form) -> Result<'c> 
         inclusive: false,
         count: &|| b.live_count(partition.count),
         load: &|i| vec![partition.flags.at(i)],
+        ahead: Ahead::nothing(),
         partials: &|| Partials::Apart(vec![partition.scratch]),
         total: Total::Before(&|total| partition.num_out.set_first(total[0])),
     };

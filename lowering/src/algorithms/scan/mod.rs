@@ -4,14 +4,19 @@
 //! | strategy | where |
 //! |---|---|
 //! | `chunked` | on few cores |
+//! | `lookback` | on many cores, where a block may wait for those before it |
 //! | `staircase` | everywhere |
 
 mod sweep;
 
-use super::{Algorithm, Strategy, always, few_cores, sweep::Form};
+use super::{
+    Algorithm, Strategy, always, few_cores,
+    sweep::{Form, lookback},
+};
 use qd_dialects::{
     builder::{Builder, Combiner, V},
-    ir::{Op, OpExt},
+    ir::{Op, OpExt, Value, element_type},
+    melior::ir::{Type, ValueLike},
 };
 
 /// A line of the table.
@@ -33,11 +38,26 @@ const STRATEGIES: &[Strategy] = &[
         expand: |b, op| sweep::expand(b, op, Form::Chunked),
     },
     Strategy {
+        name: "lookback",
+        suits: |op, capabilities| lookback::suits(&types(op), capabilities),
+        expand: |b, op| {
+            lookback::check(op, &types(op))?;
+            sweep::expand(b, op, Form::Lookback)
+        },
+    },
+    Strategy {
         name: "staircase",
         suits: always,
         expand: |b, op| sweep::expand(b, op, Form::Staircase),
     },
 ];
+
+/// The types of the scalars that are combined.
+fn types<'c>(op: Op<'c>) -> Vec<Type<'c>> {
+    let inputs = op.operand_segments().swap_remove(0);
+    let element = |input: Value<'c>| element_type(input.r#type());
+    inputs.into_iter().filter_map(element).collect()
+}
 
 /// What the op says. K buffers of each kind, for a combiner over K scalars.
 struct Scan<'b, 'c> {
