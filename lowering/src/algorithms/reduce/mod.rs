@@ -3,12 +3,14 @@
 //! | strategy | where |
 //! |---|---|
 //! | `chunked` | on few cores |
+//! | `tiled` | on many cores with shared memory enough |
 //! | `staircase` | everywhere |
 
 mod chunked;
 mod staircase;
+mod tiled;
 
-use super::{Algorithm, Strategy, always, few_cores};
+use super::{Algorithm, Strategy, always, few_cores, input_types};
 use qd_dialects::{
     builder::{Builder, Combiner, V},
     ir::{Op, OpExt},
@@ -22,6 +24,11 @@ pub(super) const REDUCE: Algorithm = Algorithm {
             name: "chunked",
             suits: few_cores,
             expand: chunked::expand,
+        },
+        Strategy {
+            name: "tiled",
+            suits: |op, capabilities| tiled::suits(&input_types(op), capabilities),
+            expand: tiled::expand,
         },
         Strategy {
             name: "staircase",
