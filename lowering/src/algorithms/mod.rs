@@ -70,7 +70,7 @@ struct Strategy {
     /// Whether it is the one to take for this op, where nothing is asked for.
     suits: for<'c> fn(Op<'c>, &Capabilities) -> bool,
     /// Builds the phases. The op has been verified.
-    expand: for<'c> fn(&Builder<'c>, Op<'c>) -> Result<'c>,
+    expand: for<'c> fn(&Builder<'c>, Op<'c>, &Capabilities) -> Result<'c>,
 }
 
 /// For strategies that give a core much work at a time.

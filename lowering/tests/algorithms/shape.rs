@@ -55,7 +55,7 @@ fn launches_by_depth() {
             look_back,
             sweep,
             look_back,
-            4 * (2 * d + 1),
+            if d == 1 { 4 } else { 7 },
         ];
         for (target, expected) in [("any", any), ("nvptx:sm_90", many)] {
             for (op, expected) in ops.iter().zip(expected) {

@@ -23,17 +23,17 @@ pub(super) const REDUCE: Algorithm = Algorithm {
         Strategy {
             name: "chunked",
             suits: few_cores,
-            expand: chunked::expand,
+            expand: |b, op, _| chunked::expand(b, op),
         },
         Strategy {
             name: "tiled",
             suits: |op, capabilities| tiled::suits(&input_types(op), capabilities),
-            expand: tiled::expand,
+            expand: |b, op, _| tiled::expand(b, op),
         },
         Strategy {
             name: "staircase",
             suits: always,
-            expand: staircase::expand,
+            expand: |b, op, _| staircase::expand(b, op),
         },
     ],
 };

@@ -34,12 +34,12 @@ const STRATEGIES: &[Strategy] = &[
     Strategy {
         name: "chunked",
         suits: few_cores,
-        expand: |b, op| sweep::expand(b, op, Form::Chunked),
+        expand: |b, op, _| sweep::expand(b, op, Form::Chunked),
     },
     Strategy {
         name: "lookback",
         suits: |op, capabilities| lookback::suits(&input_types(op), capabilities),
-        expand: |b, op| {
+        expand: |b, op, _| {
             lookback::check(op, &input_types(op))?;
             sweep::expand(b, op, Form::Lookback)
         },
@@ -47,7 +47,7 @@ const STRATEGIES: &[Strategy] = &[
     Strategy {
         name: "staircase",
         suits: always,
-        expand: |b, op| sweep::expand(b, op, Form::Staircase),
+        expand: |b, op, _| sweep::expand(b, op, Form::Staircase),
     },
 ];
 
