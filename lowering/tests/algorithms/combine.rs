@@ -166,6 +166,22 @@ fn kinds_on_many_cores() {
     kinds(&LOOK_BACK_SIZES, "nvptx:sm_90");
 }
 
+/// Several tiles a block.
+#[test]
+fn long_stretches() {
+    Kind {
+        op: "reduce",
+        kind: "add",
+        element: Element::F64,
+        n: 2_000_000,
+        pattern: Pattern::Small,
+        number: 3,
+        target: "nvptx:sm_90",
+    }
+    .check();
+    affine("reduce", 1_500_000, 3, "nvptx:sm_90");
+}
+
 /// `x ↦ a·x + b`, composed: associative, and the order matters.
 fn affine(op: &str, n: usize, number: usize, target: &'static str) {
     let depth = depth(n, number);
@@ -228,6 +244,6 @@ fn a_combiner_that_does_not_commute() {
         affine("reduce", 131_073, 0, target);
     }
     for (number, n) in LOOK_BACK_SIZES.into_iter().enumerate() {
-        affine(OPS[1 + number % 2], n, number, "nvptx:sm_90");
+        affine(OPS[number % 3], n, number, "nvptx:sm_90");
     }
 }

@@ -108,6 +108,10 @@ impl Sort {
             case = case.with_result(payload).with(workspace);
         }
         case.target = target;
+        if target.starts_with("nvptx") {
+            // What it can run.
+            case.options.wave = 32;
+        }
         case.check();
     }
 }
@@ -152,6 +156,28 @@ fn keys_and_values() {
 #[test]
 fn keys_and_values_on_few_cores() {
     all("cpu");
+}
+
+/// Where blocks may wait for each other.
+#[test]
+fn keys_and_values_on_many_cores() {
+    all("nvptx:sm_90");
+    // Of one, two and several tiles, with all digits or an odd number of them.
+    for (number, n) in [3073, 5120, 5121, 20_000, 65_537].into_iter().enumerate() {
+        for (i, key) in KEYS.into_iter().enumerate() {
+            let number = number * 6 + i;
+            Sort {
+                n,
+                key,
+                values: VALUES[number * 3 % 4],
+                pattern: PATTERNS[number * 5 % PATTERNS.len()],
+                end_bit: [None, Some(24), Some(16)][number % 3],
+                number,
+                target: "nvptx:sm_90",
+            }
+            .check();
+        }
+    }
 }
 
 #[test]

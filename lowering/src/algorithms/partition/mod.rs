@@ -16,12 +16,12 @@ pub(super) const PARTITION: Algorithm = Algorithm {
         Strategy {
             name: "chunked",
             suits: few_cores,
-            expand: |b, op| sweep::expand(b, op, Form::Chunked),
+            expand: |b, op, _| sweep::expand(b, op, Form::Chunked),
         },
         Strategy {
             name: "staircase",
             suits: always,
-            expand: |b, op| sweep::expand(b, op, Form::Staircase),
+            expand: |b, op, _| sweep::expand(b, op, Form::Staircase),
         },
     ],
 };

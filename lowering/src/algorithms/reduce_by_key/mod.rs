@@ -27,17 +27,17 @@ pub(super) const REDUCE_BY_KEY: Algorithm = Algorithm {
         Strategy {
             name: "chunked",
             suits: few_cores,
-            expand: |b, op| sweep::expand(b, op, Form::Chunked),
+            expand: |b, op, _| sweep::expand(b, op, Form::Chunked),
         },
         Strategy {
             name: "lookback",
             suits: |_, capabilities| lookback::suits(&[], capabilities),
-            expand: |b, op| sweep::expand(b, op, Form::Lookback),
+            expand: |b, op, _| sweep::expand(b, op, Form::Lookback),
         },
         Strategy {
             name: "staircase",
             suits: always,
-            expand: |b, op| sweep::expand(b, op, Form::Staircase),
+            expand: |b, op, _| sweep::expand(b, op, Form::Staircase),
         },
     ],
 };

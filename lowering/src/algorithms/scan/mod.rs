@@ -10,13 +10,12 @@
 mod sweep;
 
 use super::{
-    Algorithm, Strategy, always, few_cores,
+    Algorithm, Strategy, always, few_cores, input_types,
     sweep::{Form, lookback},
 };
 use qd_dialects::{
     builder::{Builder, Combiner, V},
-    ir::{Op, OpExt, Value, element_type},
-    melior::ir::{Type, ValueLike},
+    ir::{Op, OpExt},
 };
 
 /// A line of the table.
@@ -35,29 +34,22 @@ const STRATEGIES: &[Strategy] = &[
     Strategy {
         name: "chunked",
         suits: few_cores,
-        expand: |b, op| sweep::expand(b, op, Form::Chunked),
+        expand: |b, op, _| sweep::expand(b, op, Form::Chunked),
     },
     Strategy {
         name: "lookback",
-        suits: |op, capabilities| lookback::suits(&types(op), capabilities),
-        expand: |b, op| {
-            lookback::check(op, &types(op))?;
+        suits: |op, capabilities| lookback::suits(&input_types(op), capabilities),
+        expand: |b, op, _| {
+            lookback::check(op, &input_types(op))?;
             sweep::expand(b, op, Form::Lookback)
         },
     },
     Strategy {
         name: "staircase",
         suits: always,
-        expand: |b, op| sweep::expand(b, op, Form::Staircase),
+        expand: |b, op, _| sweep::expand(b, op, Form::Staircase),
     },
 ];
-
-/// The types of the scalars that are combined.
-fn types<'c>(op: Op<'c>) -> Vec<Type<'c>> {
-    let inputs = op.operand_segments().swap_remove(0);
-    let element = |input: Value<'c>| element_type(input.r#type());
-    inputs.into_iter().filter_map(element).collect()
-}
 
 /// What the op says. K buffers of each kind, for a combiner over K scalars.
 struct Scan<'b, 'c> {

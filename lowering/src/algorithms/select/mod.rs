@@ -23,17 +23,17 @@ pub(super) const SELECT: Algorithm = Algorithm {
         Strategy {
             name: "chunked",
             suits: few_cores,
-            expand: chunked::expand,
+            expand: |b, op, _| chunked::expand(b, op),
         },
         Strategy {
             name: "lookback",
             suits: |_, capabilities| lookback::suits(&[], capabilities),
-            expand: |b, op| sweep::expand(b, op, Form::Lookback),
+            expand: |b, op, _| sweep::expand(b, op, Form::Lookback),
         },
         Strategy {
             name: "staircase",
             suits: always,
-            expand: |b, op| sweep::expand(b, op, Form::Staircase),
+            expand: |b, op, _| sweep::expand(b, op, Form::Staircase),
         },
     ],
 };

@@ -3,16 +3,18 @@
 //! | strategy | where |
 //! |---|---|
 //! | `chunked` | on few cores |
+//! | `onesweep` | on many cores, where a block may wait for those before it |
 //! | `staircase` | everywhere |
 
 mod chunked;
 mod key;
+mod onesweep;
 mod pass;
 mod staircase;
 
 use super::{Algorithm, Strategy, always, few_cores};
 pub(super) use key::KeyOrder;
-use pass::{DIGITS, Pairs, Pass, RADIX_BITS};
+use pass::{DIGITS, Pairs, Pass, RADIX_BITS, digit_of};
 use qd_dialects::{
     attributes,
     builder::{Builder, V},
@@ -26,12 +28,19 @@ pub(super) const SORT: Algorithm = Algorithm {
         Strategy {
             name: "chunked",
             suits: few_cores,
-            expand: chunked::expand,
+            expand: |b, op, _| chunked::expand(b, op),
+        },
+        Strategy {
+            name: "onesweep",
+            suits: |op, capabilities| {
+                onesweep::suits(capabilities) && onesweep::lacks(op, capabilities).is_none()
+            },
+            expand: onesweep::expand,
         },
         Strategy {
             name: "staircase",
             suits: always,
-            expand: staircase::expand,
+            expand: |b, op, _| staircase::expand(b, op),
         },
     ],
 };

@@ -32,7 +32,8 @@ impl<'b, 'c> Pairs<'b, 'c> {
 pub(super) struct Pass<'a, 'b, 'c> {
     pub b: &'b Builder<'c>,
     pub sort: &'a Sort<'b, 'c>,
-    digit: u32,
+    /// Its number, from the lowest bits.
+    pub digit: u32,
     from: Pairs<'b, 'c>,
     to: Pairs<'b, 'c>,
     is_first: bool,
@@ -43,7 +44,7 @@ impl<'b, 'c> Sort<'b, 'c> {
     /// Has `build` build the phases of each pass. What an odd number of passes
     /// leaves in the workspace is copied back.
     pub fn for_passes(&self, b: &'b Builder<'c>, build: impl Fn(Pass<'_, 'b, 'c>)) {
-        let passes = self.end_bit / RADIX_BITS;
+        let passes = self.passes();
         let (mut from, mut to) = (self.data, self.tmp);
         for digit in 0..passes {
             build(Pass {
@@ -60,6 +61,11 @@ impl<'b, 'c> Sort<'b, 'c> {
         if passes % 2 == 1 {
             self.copy_back(b);
         }
+    }
+
+    /// How many digits take part.
+    pub fn passes(&self) -> u32 {
+        self.end_bit / RADIX_BITS
     }
 
     fn copy_back(&self, b: &'b Builder<'c>) {
@@ -91,16 +97,38 @@ impl<'b, 'c> Pass<'_, 'b, 'c> {
 
     /// This pass's digit of a mapped key, `i32`.
     pub fn digit_of(&self, key: V<'b, 'c>) -> V<'b, 'c> {
-        ((key >> i64::from(self.digit * RADIX_BITS)) & (DIGITS - 1)).to_i32()
+        digit_of(key, self.digit)
     }
 
-    /// Moves element `i`, whose mapped key is at hand.
-    pub fn put(&self, position: V<'b, 'c>, key: V<'b, 'c>, i: V<'b, 'c>) {
+    /// Sets key `position`, given mapped.
+    pub fn put_key(&self, position: V<'b, 'c>, key: V<'b, 'c>) {
         let key = match self.is_last {
             true => self.sort.order.unmap(key),
             false => key,
         };
         self.to.keys.set(position, key);
+    }
+
+    /// Whether keys of one digit may change places: before all other passes, and
+    /// if keys that are equal in all digits cannot be told apart.
+    pub fn may_reorder(&self) -> bool {
+        let whole = self.sort.end_bit == self.sort.order.width();
+        self.is_first && whole && self.from.values.is_none()
+    }
+
+    /// Where values are taken from, and where they go, if there are any.
+    pub fn values(&self) -> Option<(V<'b, 'c>, V<'b, 'c>)> {
+        self.from.values.zip(self.to.values)
+    }
+
+    /// Moves element `i`, whose mapped key is at hand.
+    pub fn put(&self, position: V<'b, 'c>, key: V<'b, 'c>, i: V<'b, 'c>) {
+        self.put_key(position, key);
         self.to.copy_values(position, self.from, i);
     }
+}
+
+/// Digit `nth` of a mapped key, `i32`.
+pub(super) fn digit_of<'b, 'c>(key: V<'b, 'c>, nth: u32) -> V<'b, 'c> {
+    ((key >> i64::from(nth * RADIX_BITS)) & (DIGITS - 1)).to_i32()
 }

@@ -9,11 +9,6 @@
 //!    known, and the own prefix is published. The others wait for it at one
 //!    barrier, and what they scanned goes out behind it.
 //!
-//! Elements are loaded and stored by neighbouring threads side by side, and
-//! change places in shared memory, for in between a thread has neighbours of its
-//! own: as many as [`TUNINGS`] says, an odd number, so that the threads of a
-//! subgroup meet different banks. All of a thread's loads are under way at once.
-//!
 //! Papers: Merrill & Garland, Single-pass Parallel Prefix Scan with Decoupled
 //! Look-back (2016).
 //! Deviations: tickets instead of block numbers, as CUB once did, for nothing
@@ -31,60 +26,18 @@ use super::{
     Element, Sweep, Total,
     descriptors::{AGGREGATE, Descriptors, PREFIX, Reading},
 };
-use crate::algorithms::levels::{BLOCK, tiles};
+use crate::algorithms::{
+    levels::{BLOCK, tiles},
+    tiles::{MOST_BYTES, SHARED_BYTES, THREADS, Tiles, bytes, load, store},
+};
 use crate::targets::{Capabilities, Cores, ForwardProgress};
 use qd_dialects::{
     attributes::Kind,
     builder::{Builder, Combiner, V},
     diagnostic::{Diagnostic, Result},
-    ir::{Op, bit_width, is_float},
+    ir::{Op, is_float},
     melior::ir::Type,
 };
-
-/// A tile's form.
-#[derive(Clone, Copy)]
-struct Tuning {
-    /// Of what a thread holds of each element, at most.
-    bytes: i64,
-    /// Elements of a thread.
-    items: i64,
-}
-
-/// Threads of a block: with some 80 registers each, three blocks have room on a
-/// core, and work while a fourth waits.
-const THREADS: i64 = 256;
-
-/// By bytes: tiles of 20 to 40 KiB, so that loads under way hide their latency
-/// and a tile's time is long beside that of looking back. At least 5 items: the
-/// descriptors of two tiles fit the scratch of any scan from there on.
-const TUNINGS: &[Tuning] = &[
-    Tuning {
-        bytes: 4,
-        items: 23,
-    },
-    Tuning {
-        bytes: 8,
-        items: 15,
-    },
-    Tuning {
-        bytes: 12,
-        items: 11,
-    },
-    Tuning {
-        bytes: 16,
-        items: 9,
-    },
-    Tuning {
-        bytes: MOST_BYTES,
-        items: 5,
-    },
-];
-
-/// Bytes of an element's scalars, at most, and those of them that are combined.
-const MOST_BYTES: i64 = 32;
-
-/// Shared memory that a block may take.
-const SHARED_BYTES: u32 = 48 << 10;
 
 /// Whether look-back is the form to take for sums of these types.
 pub(in crate::algorithms) fn suits(types: &[Type], capabilities: &Capabilities) -> bool {
@@ -94,7 +47,7 @@ pub(in crate::algorithms) fn suits(types: &[Type], capabilities: &Capabilities) 
         && fits(types)
 }
 
-/// Whether there is a tuning for scalars of these types.
+/// Whether there are tiles of these types.
 fn fits(types: &[Type]) -> bool {
     bytes(types) <= MOST_BYTES
 }
@@ -113,18 +66,12 @@ pub(in crate::algorithms) fn check<'c>(op: Op<'c>, types: &[Type]) -> Result<'c>
     ))
 }
 
-fn bytes(types: &[Type]) -> i64 {
-    types.iter().map(|t| i64::from(bit_width(*t)) / 8).sum()
-}
-
 /// A one-pass sweep under construction.
 struct LookBack<'a, 's, 'b, 'c> {
     b: &'b Builder<'c>,
     sweep: &'a Sweep<'s, 'b, 'c>,
     combiner: &'a Combiner<'c>,
-    items: i64,
-    /// Elements of a tile.
-    size: i64,
+    form: Tiles<'b, 'c>,
 }
 
 /// What a thread has of its elements, a thread's number apart.
@@ -141,8 +88,8 @@ struct Tile<'b, 'c> {
     tiles: V<'b, 'c>,
     /// Its number, `i32`.
     number: V<'b, 'c>,
-    /// This thread's first element, of those a block apart.
-    first: V<'b, 'c>,
+    /// Its first element.
+    start: V<'b, 'c>,
     /// Whether all of its elements exist.
     full: V<'b, 'c>,
 }
@@ -162,14 +109,11 @@ impl<'b, 'c> Sweep<'_, 'b, 'c> {
             return self.staircase(last);
         }
         let held = bytes(self.combiner.types()) + bytes(&self.ahead.types);
-        let tuning = TUNINGS.iter().find(|tuning| held <= tuning.bytes);
-        let items = tuning.or(TUNINGS.last()).map_or(1, |tuning| tuning.items);
         let look_back = LookBack {
             b: self.b,
             sweep: self,
             combiner: self.combiner,
-            items,
-            size: items * THREADS,
+            form: Tiles::of_bytes(self.b, held),
         };
         look_back.build(last);
     }
@@ -185,7 +129,7 @@ impl<'b, 'c> LookBack<'_, '_, 'b, 'c> {
 
     /// Tiles that so many elements make.
     fn tiles(&self, elements: V<'b, 'c>) -> V<'b, 'c> {
-        let tiles = (elements + (self.size - 1)) / self.size;
+        let tiles = self.form.number(elements);
         match self.sweep.total.is_used() {
             true => tiles.max(1),
             false => tiles,
@@ -225,15 +169,15 @@ impl<'b, 'c> LookBack<'_, '_, 'b, 'c> {
     fn sweep(&self, last: &dyn Fn(&Element<'b, 'c>)) {
         let b = self.b;
         let types = self.combiner.types();
-        let shared = |length| -> Vec<_> { types.iter().map(|t| b.shared(*t, length)).collect() };
-        let (elements, prefix) = (shared(self.size), shared(1));
+        let elements = self.form.shared(types);
+        let prefix: Vec<_> = types.iter().map(|t| b.shared(*t, 1)).collect();
         let ticket = b.shared(b.int_type(32), 1);
         let count = (self.sweep.count)();
         let tiles = self.tiles(count);
         b.if_(b.block_id().lt(tiles), || {
             let tile = self.take(ticket, count, tiles);
             let loaded = self.load(&tile);
-            let own = self.exchange(&elements, &loaded.values);
+            let own = self.form.exchange(&elements, &loaded.values);
             let sum = self.combine_all(&own);
             let within = b.combine("block.exclusive_scan", self.combiner, sum.clone());
             b.if_(b.subgroup_id().eq(b.num_subgroups() - 1), || {
@@ -270,69 +214,31 @@ impl<'b, 'c> LookBack<'_, '_, 'b, 'c> {
         });
         b.sync();
         let number = ticket.at(zero);
-        let start = number.to_index() * self.size;
+        let start = number.to_index() * self.form.size;
         Tile {
             count,
             tiles,
             number,
-            first: start + t,
-            full: (start + self.size).le(count),
+            start,
+            full: (start + self.form.size).le(count),
         }
     }
 
-    /// The `nth` of this thread's elements, a block apart.
-    fn element(&self, tile: &Tile<'b, 'c>, nth: i64) -> V<'b, 'c> {
-        tile.first + nth * THREADS
-    }
-
-    /// Loads elements, neighbours by neighbours; the identity where there are
-    /// none.
+    /// Loads this thread's elements; the identity where there are none.
     fn load(&self, tile: &Tile<'b, 'c>) -> Loaded<'b, 'c> {
         let (b, ahead) = (self.b, &self.sweep.ahead);
-        let each = |nth: i64| {
-            let i = self.element(tile, nth);
-            [(self.sweep.load)(i), (ahead.load)(i, tile.count)].concat()
-        };
+        let each = |i| [(self.sweep.load)(i), (ahead.load)(i, tile.count)].concat();
         let nothing = || {
             let zeros = ahead.types.iter().map(|t| b.zero(*t)).collect();
             [self.combiner.identity(b), zeros].concat()
         };
-        let all = b.if_else(
-            tile.full,
-            || (0..self.items).flat_map(each).collect(),
-            || {
-                let exists = |nth| self.element(tile, nth).lt(tile.count);
-                let guarded = |nth| b.if_else(exists(nth), || each(nth), nothing);
-                (0..self.items).flat_map(guarded).collect::<Vec<_>>()
-            },
-        );
+        let all = self.form.load(tile.start, tile.count, &each, &nothing);
         let scalars = self.combiner.types().len();
-        let of_element = all.chunks(scalars + ahead.types.len());
-        let (values, ahead) = of_element
+        let (values, ahead) = all
+            .iter()
             .map(|all| (all[..scalars].to_vec(), all[scalars..].to_vec()))
             .unzip();
         Loaded { values, ahead }
-    }
-
-    /// Where this thread's `nth` element is, of neighbours of its own.
-    fn own(&self, nth: i64) -> V<'b, 'c> {
-        self.b.thread_id() * self.items + nth
-    }
-
-    /// Where it is, of those a block apart.
-    fn apart(&self, nth: i64) -> V<'b, 'c> {
-        self.b.thread_id() + nth * THREADS
-    }
-
-    /// From elements a block apart to neighbours.
-    fn exchange(&self, elements: &[V<'b, 'c>], values: &[Vec<V<'b, 'c>>]) -> Vec<Vec<V<'b, 'c>>> {
-        for (nth, value) in (0..).zip(values) {
-            store(elements, self.apart(nth), value);
-        }
-        self.b.sync();
-        (0..self.items)
-            .map(|nth| load(elements, self.own(nth)))
-            .collect()
     }
 
     fn combine_all(&self, own: &[Vec<V<'b, 'c>>]) -> Vec<V<'b, 'c>> {
@@ -347,7 +253,7 @@ impl<'b, 'c> LookBack<'_, '_, 'b, 'c> {
         for (nth, value) in (0..).zip(own) {
             let upto = self.combiner.apply(self.b, &before, value);
             let scanned = if self.sweep.inclusive { &upto } else { &before };
-            store(elements, self.own(nth), scanned);
+            store(elements, self.form.own(nth), scanned);
             before = upto;
         }
     }
@@ -362,9 +268,9 @@ impl<'b, 'c> LookBack<'_, '_, 'b, 'c> {
         last: &dyn Fn(&Element<'b, 'c>),
     ) {
         let b = self.b;
-        for nth in 0..self.items {
-            let within = load(elements, self.apart(nth));
-            let i = self.element(tile, nth);
+        for nth in 0..self.form.items {
+            let within = load(elements, self.form.apart(nth));
+            let i = tile.start + b.thread_id() + nth * THREADS;
             last(&Element {
                 i,
                 exists: tile.full | i.lt(tile.count),
@@ -527,15 +433,5 @@ impl<'b, 'c> LookBack<'_, '_, 'b, 'c> {
             prefixes,
             from,
         }
-    }
-}
-
-fn load<'b, 'c>(arrays: &[V<'b, 'c>], at: V<'b, 'c>) -> Vec<V<'b, 'c>> {
-    arrays.iter().map(|array| array.at(at)).collect()
-}
-
-fn store<'b, 'c>(arrays: &[V<'b, 'c>], at: V<'b, 'c>, values: &[V<'b, 'c>]) {
-    for (array, value) in arrays.iter().zip(values) {
-        array.set(at, *value);
     }
 }
