@@ -122,3 +122,8 @@ fn partition() {
 fn partition_on_few_cores() {
     all("partition", &CHUNKED_SIZES, "cpu");
 }
+
+#[test]
+fn partition_on_many_cores() {
+    all("partition", &LOOK_BACK_SIZES, "nvptx:sm_90");
+}

@@ -53,7 +53,7 @@ fn launches_by_depth() {
             look_back,
             look_back,
             look_back,
-            sweep,
+            sweep.min(3),
             look_back,
             if d == 1 { 4 } else { 7 },
         ];

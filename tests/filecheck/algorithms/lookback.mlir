@@ -93,6 +93,55 @@ qd.grid.kernel @pairs(%a: memref<?xi32>, %b: memref<?xi64>, %c: memref<?xi32>, %
 
 // -----
 
+// Selected elements are loaded together with their flags, and so are others.
+// CHECK-LABEL: qd.grid.kernel @select
+// CHECK-SAME:    %[[A:[a-z0-9]+]]: memref<?xf32>, %[[F:[a-z0-9]+]]: memref<?xi32>, %[[OUT:[a-z0-9]+]]: memref<?xf32>
+// CHECK:         qd.grid.fill
+// CHECK:         qd.grid.phase "select.sweep"
+// CHECK:           memref.load %[[F]]
+// CHECK-NEXT:      memref.load %[[A]]
+// CHECK:           qd.simt.block.exclusive_scan add
+// CHECK-NOT:       memref.load %[[A]]
+// CHECK:           memref.store %{{.*}}, %[[OUT]]
+// CHECK-NOT:     qd.grid.phase
+qd.grid.kernel @select(%a: memref<?xf32>, %f: memref<?xi32>, %out: memref<?xf32>, %num: memref<i32>,
+                       %s: memref<?xi32>, %n: memref<i32>) {
+  qd.algo.select ins(%a, %f : memref<?xf32>, memref<?xi32>) outs(%out, %num : memref<?xf32>, memref<i32>)
+      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 4
+}
+
+// -----
+
+// How many are flagged is known before the last phase.
+// CHECK-LABEL: qd.grid.kernel @partition
+// CHECK:         qd.grid.fill
+// CHECK:         qd.grid.phase "partition.count"
+// CHECK:           qd.simt.block.reduce add
+// CHECK:           qd.grid.atomic.rmw add
+// CHECK:         qd.grid.phase "partition.sweep"
+// CHECK-NOT:     qd.grid.phase
+qd.grid.kernel @partition(%a: memref<?xf32>, %f: memref<?xi32>, %out: memref<?xf32>, %num: memref<i32>,
+                          %s: memref<?xi32>, %n: memref<i32>) {
+  qd.algo.partition ins(%a, %f : memref<?xf32>, memref<?xi32>) outs(%out, %num : memref<?xf32>, memref<i32>)
+      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
+}
+
+// -----
+
+// Pairs of a number of heads and a sum lie in one buffer.
+// CHECK-LABEL: qd.grid.kernel @by_key
+// CHECK:         qd.grid.fill
+// CHECK:         qd.grid.phase "reduce_by_key.sweep"
+// CHECK-NOT:     qd.grid.phase
+qd.grid.kernel @by_key(%k: memref<?xi32>, %v: memref<?xf64>, %ko: memref<?xi32>, %vo: memref<?xf64>,
+                       %runs: memref<i32>, %s: memref<?xi32>, %n: memref<i32>) {
+  qd.algo.reduce_by_key add ins(%k, %v : memref<?xi32>, memref<?xf64>)
+      outs(%ko, %vo, %runs : memref<?xi32>, memref<?xf64>, memref<i32>)
+      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 4
+}
+
+// -----
+
 // CHECK-LABEL: qd.grid.kernel @wide
 // CHECK:         qd.grid.phase "exclusive_scan.up1"
 qd.grid.kernel @wide(%a: memref<?xi64>, %b: memref<?xi64>, %c: memref<?xi64>, %d: memref<?xi64>, %e: memref<?xi64>,

@@ -386,9 +386,9 @@ impl<'b, 'c> OneSweep<'_, 'b, 'c> {
         let rank = |digit: &V<'b, 'c>| {
             let mut same = b.i32(-1);
             for bit in 0..i64::from(RADIX_BITS) {
-                let own = (*digit & (1 << bit)).ne(0);
-                let set = b.ballot(own).to_i32();
-                same = same & (set ^ own.select(b.i32(0), b.i32(-1)));
+                let without = (*digit & (1 << bit)).eq(0);
+                let all_without = b.ballot(without).to_i32();
+                same = same & (all_without ^ without.select(b.i32(0), b.i32(-1)));
             }
             let before = b.popcnt(same & below);
             let at = self.counter(*digit);

@@ -26,7 +26,8 @@ pub(super) const PREFIX: i64 = 2;
 /// Who sees the words.
 const SCOPE: &str = "device";
 
-/// The words of all tiles, and the counter of tickets before them.
+/// The words of all tiles, and before them the counter of tickets and, where it
+/// is known beforehand, what all elements come to.
 pub(super) struct Descriptors<'b, 'c> {
     b: &'b Builder<'c>,
     types: Vec<Type<'c>>,
@@ -50,8 +51,13 @@ pub(super) struct Reading<'b, 'c> {
 }
 
 impl<'b, 'c> Descriptors<'b, 'c> {
-    /// In scratch, for the combiner's scalars.
-    pub fn new(b: &'b Builder<'c>, scratch: Partials<'b, 'c>, combiner: &Combiner<'c>) -> Self {
+    /// In scratch, for the combiner's scalars; with room for a total.
+    pub fn new(
+        b: &'b Builder<'c>,
+        scratch: Partials<'b, 'c>,
+        combiner: &Combiner<'c>,
+        with_total: bool,
+    ) -> Self {
         let (buffers, start) = match scratch {
             Partials::Apart(buffers) => (buffers, b.index(0)),
             Partials::Together { buffer, start } => (vec![buffer], start),
@@ -60,7 +66,7 @@ impl<'b, 'c> Descriptors<'b, 'c> {
             b,
             types: combiner.types().to_vec(),
             buffers,
-            start: start + 1,
+            start: start + if with_total { 2 } else { 1 },
         }
     }
 
@@ -86,6 +92,20 @@ impl<'b, 'c> Descriptors<'b, 'c> {
         let one = self.b.scalar(counter.element(), 1);
         let ticket = counter.atomic(Kind::Add, self.start - 1, one, SCOPE);
         ticket.to_i32()
+    }
+
+    fn total_slot(&self) -> V<'b, 'c> {
+        self.start - 2
+    }
+
+    /// Combines a tile's sum into the total, of one scalar as wide as a slot.
+    pub fn add_to_total(&self, kind: Kind, sum: V<'b, 'c>) {
+        as_integers(self.buffers[0]).atomic(kind, self.total_slot(), sum, SCOPE);
+    }
+
+    /// The total, in a later phase.
+    pub fn total(&self) -> V<'b, 'c> {
+        self.buffers[0].at_as(self.total_slot(), self.types[0])
     }
 
     /// The pieces of each scalar of a tile, the lowest half first.

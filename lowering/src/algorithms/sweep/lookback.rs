@@ -19,8 +19,10 @@
 //! and the capacity alone, for twice the reads of descriptors. What
 //! fits one tile takes no ticket and touches no scratch; a capacity of 256 is a
 //! staircase of one step.
-//! Cost: reads each element once; a tile takes two slots of scratch for each
-//! scalar. A fill and a phase.
+//! A total that is needed before the last phase is found by a phase of its own,
+//! with atomics.
+//! Cost: reads each element once, or twice with a total before; a tile takes two
+//! slots of scratch for each scalar. A fill and a phase, or two.
 
 use super::{
     Element, Sweep, Total,
@@ -94,6 +96,14 @@ struct Tile<'b, 'c> {
     full: V<'b, 'c>,
 }
 
+/// What the whole block gets to know.
+struct Known<'b, 'c> {
+    /// What the tiles before come to.
+    before: Vec<V<'b, 'c>>,
+    /// What all come to, if it was to be known beforehand.
+    total: Option<Vec<V<'b, 'c>>>,
+}
+
 /// What the lanes of a subgroup have read of as many tiles.
 struct Window<'b, 'c> {
     values: Vec<V<'b, 'c>>,
@@ -123,6 +133,10 @@ impl<'b, 'c> LookBack<'_, '_, 'b, 'c> {
     fn build(&self, last: &dyn Fn(&Element<'b, 'c>)) {
         let tiles = self.tiles(self.sweep.capacity);
         self.clear(tiles);
+        if let Some(kind) = self.counts() {
+            let name = format!("{}.count", self.sweep.name);
+            self.b.phase(&name, tiles, THREADS, || self.count(kind));
+        }
         let name = format!("{}.sweep", self.sweep.name);
         self.b.phase(&name, tiles, THREADS, || self.sweep(last));
     }
@@ -136,8 +150,18 @@ impl<'b, 'c> LookBack<'_, '_, 'b, 'c> {
         }
     }
 
+    /// The kind of combiner, where a total is needed before the last phase: it is
+    /// found by atomics, so it must be of integers.
+    fn counts(&self) -> Option<Kind> {
+        match self.sweep.total {
+            Total::Before(_) => self.combiner.as_kind(),
+            _ => None,
+        }
+    }
+
     fn descriptors(&self) -> Descriptors<'b, 'c> {
-        Descriptors::new(self.b, (self.sweep.partials)(), self.combiner)
+        let scratch = (self.sweep.partials)();
+        Descriptors::new(self.b, scratch, self.combiner, self.counts().is_some())
     }
 
     /// Clears the descriptors of as many tiles, as far as there are any: scratch
@@ -165,12 +189,31 @@ impl<'b, 'c> LookBack<'_, '_, 'b, 'c> {
         }
     }
 
+    /// Combines all elements, unless there is one tile.
+    fn count(&self, kind: Kind) {
+        let b = self.b;
+        let count = (self.sweep.count)();
+        let tiles = self.tiles(count);
+        b.if_(tiles.gt(1) & b.block_id().lt(tiles), || {
+            let start = b.block_id() * self.form.size;
+            let identity = || self.combiner.identity(b);
+            let values = self.form.load(start, count, self.sweep.load, &identity);
+            let own = self.combine_all(&values);
+            let sum = b.combine("block.reduce", self.combiner, own);
+            b.if_(b.thread_id().eq(0), || {
+                self.descriptors().add_to_total(kind, sum[0]);
+            });
+        });
+    }
+
     /// What a block does.
     fn sweep(&self, last: &dyn Fn(&Element<'b, 'c>)) {
         let b = self.b;
         let types = self.combiner.types();
         let elements = self.form.shared(types);
-        let prefix: Vec<_> = types.iter().map(|t| b.shared(*t, 1)).collect();
+        let single = || -> Vec<_> { types.iter().map(|t| b.shared(*t, 1)).collect() };
+        let prefix = single();
+        let of_one = self.counts().map(|_| single());
         let ticket = b.shared(b.int_type(32), 1);
         let count = (self.sweep.count)();
         let tiles = self.tiles(count);
@@ -186,6 +229,9 @@ impl<'b, 'c> LookBack<'_, '_, 'b, 'c> {
                 let before = self.before(&tile, leads, &total);
                 b.if_(leads, || {
                     store(&prefix, b.index(0), &before);
+                    if let Some(of_one) = &of_one {
+                        store(of_one, b.index(0), &total);
+                    }
                     if let Total::AtTheEnd(end) | Total::Before(end) = self.sweep.total {
                         let is_last = (tile.number + 1).eq(tiles.to_i32());
                         b.if_(is_last, || end(&self.combiner.apply(b, &before, &total)));
@@ -195,11 +241,13 @@ impl<'b, 'c> LookBack<'_, '_, 'b, 'c> {
             self.scan(&elements, within, &own);
             b.sync();
             let before = load(&prefix, b.index(0));
-            b.either(
-                tile.full,
-                || self.finish(&tile, &elements, &before, &loaded, last),
-                || self.finish(&tile, &elements, &before, &loaded, last),
-            );
+            let total = of_one.map(|of_one| {
+                let several = || vec![self.descriptors().total()];
+                b.if_else(tiles.gt(1), several, || load(&of_one, b.index(0)))
+            });
+            let known = Known { before, total };
+            let finish = || self.finish(&tile, &elements, &known, &loaded, last);
+            b.either(tile.full, finish, finish);
         });
     }
 
@@ -263,7 +311,7 @@ impl<'b, 'c> LookBack<'_, '_, 'b, 'c> {
         &self,
         tile: &Tile<'b, 'c>,
         elements: &[V<'b, 'c>],
-        before: &[V<'b, 'c>],
+        known: &Known<'b, 'c>,
         loaded: &Loaded<'b, 'c>,
         last: &dyn Fn(&Element<'b, 'c>),
     ) {
@@ -276,8 +324,8 @@ impl<'b, 'c> LookBack<'_, '_, 'b, 'c> {
                 exists: tile.full | i.lt(tile.count),
                 count: tile.count,
                 value: loaded.values[nth as usize].clone(),
-                scanned: self.combiner.apply(b, before, &within),
-                total: None,
+                scanned: self.combiner.apply(b, &known.before, &within),
+                total: known.total.clone(),
                 ahead: Some(loaded.ahead[nth as usize].clone()),
             });
         }
