@@ -21,7 +21,7 @@
 //! Deviations: the first of all digits of keys without values need not be stable,
 //! and ranks by atomics. A word of a descriptor is 0, or one more than a tile's count, or
 //! with its highest bit set the count of all up to it: 31 bits, for counts of
-//! `i32`. Passes take turns with two sets of descriptors: each clears the other
+//! `i32`. Passes take turns with two sets of descriptors: each clears the next
 //! one's. Of a single tile nothing is read or written but its keys.
 //! Cost: reads each key once, and for each digit reads and writes each key and
 //! value once. 2 + P phases and a fill, for P digits; P for a capacity of 256.
@@ -106,8 +106,14 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, capabilities: &Capabilitie
     Ok(())
 }
 
-/// A sort under construction. Scratch holds a ticket for each pass, the counts of
-/// each, and two sets of descriptors, each a row of all digits for every tile.
+/// Slots before the counts: the counter of tickets, of which each pass takes one
+/// a tile.
+const BEFORE_COUNTS: i64 = 1;
+
+/// A sort under construction. Scratch holds a counter of tickets, the counts of
+/// each pass, and for every tile two descriptors, each a row of all digits.
+///
+/// Bodies of passes differ in few constants, so that they can share one.
 struct OneSweep<'a, 'b, 'c> {
     b: &'b Builder<'c>,
     sort: &'a Sort<'b, 'c>,
@@ -144,24 +150,22 @@ impl<'b, 'c> OneSweep<'_, 'b, 'c> {
 
     /// The slot of a pass's count of a digit.
     fn count_of(&self, pass: V<'b, 'c>, digit: V<'b, 'c>) -> V<'b, 'c> {
-        pass * DIGITS + digit + self.passes
+        pass * DIGITS + digit + BEFORE_COUNTS
     }
 
-    /// The slot of a tile's descriptor of this thread's digit, in one of two sets.
-    fn descriptor(&self, set: i64, tile: V<'b, 'c>, tiles: V<'b, 'c>) -> V<'b, 'c> {
-        let before = self.passes + self.passes * DIGITS;
-        let row = match set {
-            0 => tile,
-            _ => tiles + tile,
-        };
-        row * DIGITS + self.b.thread_id() + before
+    /// The slot of a tile's descriptor of this thread's digit, for passes of even
+    /// or odd number.
+    fn descriptor(&self, pass: u32, tile: V<'b, 'c>) -> V<'b, 'c> {
+        let row = self.passes + i64::from(pass % 2);
+        let before = row * DIGITS + BEFORE_COUNTS;
+        tile * (2 * DIGITS) + self.b.thread_id() + before
     }
 
     /// Clears all that so many tiles use, as far as there is any: scratch is as
     /// long as the live count needs.
     fn clear(&self, most: V<'b, 'c>) {
         let b = self.b;
-        let all = most * (2 * DIGITS) + (self.passes + self.passes * DIGITS);
+        let all = most * (2 * DIGITS) + (self.passes * DIGITS + BEFORE_COUNTS);
         let end = most.gt(1).select(all, b.index(0)).min(self.scratch().len());
         b.fill_range(self.scratch(), b.index(0), end, b.i32(0));
     }
@@ -246,7 +250,7 @@ impl<'b, 'c> OneSweep<'_, 'b, 'c> {
         let count = b.live_count(self.sort.count);
         let tiles = self.tiles(count);
         b.if_(b.block_id().lt(tiles), || {
-            let tile = self.take(pass, ticket, counters, count, tiles);
+            let tile = self.take(ticket, counters, count, tiles);
             let keys = self.load(&tile, &|i| pass.key(i), self.no_key());
             let digits: Vec<_> = keys.iter().map(|key| pass.digit_of(*key)).collect();
             let ranks = match pass.may_reorder() {
@@ -303,10 +307,9 @@ impl<'b, 'c> OneSweep<'_, 'b, 'c> {
     }
 
     /// Takes a tile, which nobody else has, in an order in which blocks start,
-    /// and clears what the pass needs.
+    /// and clears the counters.
     fn take(
         &self,
-        pass: &Pass<'_, 'b, 'c>,
         ticket: V<'b, 'c>,
         counters: V<'b, 'c>,
         count: V<'b, 'c>,
@@ -316,9 +319,8 @@ impl<'b, 'c> OneSweep<'_, 'b, 'c> {
         let (t, zero) = (b.thread_id(), b.index(0));
         b.if_(t.eq(0), || {
             let next = || {
-                let counter = b.index(pass.digit.into());
-                let one = b.i32(1);
-                [self.scratch().atomic(Kind::Add, counter, one, "device")]
+                let ticket = self.scratch().atomic(Kind::Add, zero, b.i32(1), "device");
+                [ticket % tiles.to_i32()]
             };
             let [taken] = b.if_else(tiles.gt(1), next, || [b.i32(0)]);
             ticket.set(zero, taken);
@@ -425,11 +427,8 @@ impl<'b, 'c> OneSweep<'_, 'b, 'c> {
             let known = counted | i64::from(i32::MIN);
             let word = tile.number.eq(0).select(known, counted + 1);
             self.publish(pass, tile, word);
-            if pass.digit > 0 && i64::from(pass.digit) + 1 < self.passes {
-                let other =
-                    self.descriptor((i64::from(pass.digit) + 1) % 2, tile.number, tile.tiles);
-                self.scratch().set(other, b.i32(0));
-            }
+            let of_next = self.descriptor(pass.digit + 1, tile.number);
+            self.scratch().set(of_next, b.i32(0));
         });
         let [start] = b.combine("block.exclusive_scan", &self.add, [counted]);
         counts.iter().zip(0..).fold(start, |before, (count, nth)| {
@@ -442,8 +441,7 @@ impl<'b, 'c> OneSweep<'_, 'b, 'c> {
 
     /// Says how many keys of this thread's digit there are.
     fn publish(&self, pass: &Pass<'_, 'b, 'c>, tile: &Tile<'b, 'c>, word: V<'b, 'c>) {
-        let set = i64::from(pass.digit) % 2;
-        let slot = self.descriptor(set, tile.number, tile.tiles);
+        let slot = self.descriptor(pass.digit, tile.number);
         self.scratch().atomic_set(slot, word, "device");
     }
 
@@ -459,7 +457,6 @@ impl<'b, 'c> OneSweep<'_, 'b, 'c> {
         let b = self.b;
         let t = b.thread_id();
         let before = || {
-            let set = i64::from(pass.digit) % 2;
             let is_first = tile.number.eq(0);
             let [_, before, _] = b.while_(
                 [tile.number, b.i32(0), is_first],
@@ -468,7 +465,7 @@ impl<'b, 'c> OneSweep<'_, 'b, 'c> {
                     let read = |nth: i64| {
                         // The first tile's word ends every search.
                         let tile_before = end.max(nth + 1) - (nth + 1);
-                        let slot = self.descriptor(set, tile_before, tile.tiles);
+                        let slot = self.descriptor(pass.digit, tile_before);
                         self.scratch().atomic_at(slot, "device")
                     };
                     let words: Vec<_> = (0..TOGETHER).map(read).collect();
