@@ -4,8 +4,8 @@
 //! 1. *Clear*: the tiles' descriptors and the counter of tickets are set to 0.
 //! 2. *Sweep*: a block takes a ticket, which says which tile is its own. It
 //!    scans the tile and publishes what that comes to, its aggregate. Its last
-//!    subgroup then looks back over the tiles before, a few to each of its
-//!    lanes: aggregates are combined until a tile is met whose prefix is
+//!    subgroup then looks back over the tiles before, as many at a time as it
+//!    has lanes: aggregates are combined until a tile is met whose prefix is
 //!    known, and the own prefix is published. The others wait for it at one
 //!    barrier, and what they scanned goes out behind it.
 //!
@@ -40,11 +40,6 @@ use qd_dialects::{
     ir::{Op, is_float},
     melior::ir::Type,
 };
-
-/// Tiles that a lane looks at together. What has been done in order advances by
-/// a window in the time that reading one takes: with a tile a lane, scans on an
-/// H200 were bound by that, at 33 tiles a microsecond.
-const TILES_OF_LANE: i64 = 4;
 
 /// Whether look-back is the form to take for sums of these types.
 pub(in crate::algorithms) fn suits(types: &[Type], capabilities: &Capabilities) -> bool {
@@ -109,11 +104,10 @@ struct Known<'b, 'c> {
     total: Option<Vec<V<'b, 'c>>>,
 }
 
-/// What the lanes of a subgroup have read of the tiles of each.
+/// What the lanes of a subgroup have read of as many tiles.
 struct Window<'b, 'c> {
-    /// What the lane's tiles come to, from the last prefix among them.
     values: Vec<V<'b, 'c>>,
-    /// Mask of the lanes with a prefix among their tiles.
+    /// Mask of the lanes whose tile has its prefix.
     prefixes: V<'b, 'c>,
     /// The last of them; lane 0 if there is none.
     from: V<'b, 'c>,
@@ -377,13 +371,10 @@ impl<'b, 'c> LookBack<'_, '_, 'b, 'c> {
             |state| state[1].eq(0),
             |state| {
                 let end = state[0];
-                let window = self.window(descriptors, tile, end, TILES_OF_LANE);
+                let window = self.window(descriptors, tile, end);
                 let sum = b.combine("reduce_all", self.combiner, self.taken(&window));
                 let before = self.combiner.apply(b, &sum, &state[2..]);
-                let next = [
-                    end - b.subgroup_size() * TILES_OF_LANE,
-                    window.prefixes.ne(0),
-                ];
+                let next = [end - b.subgroup_size(), window.prefixes.ne(0)];
                 [next.to_vec(), before].concat()
             },
         );
@@ -403,7 +394,7 @@ impl<'b, 'c> LookBack<'_, '_, 'b, 'c> {
         let size = b.subgroup_size();
         let [end] = b.while_(
             [tile.number],
-            |[end]| self.window(descriptors, tile, *end, 1).prefixes.eq(0),
+            |[end]| self.window(descriptors, tile, *end).prefixes.eq(0),
             |[end]| [end - size],
         );
         let state = [vec![end], self.combiner.identity(b)].concat();
@@ -411,7 +402,7 @@ impl<'b, 'c> LookBack<'_, '_, 'b, 'c> {
             state,
             |state| state[0].sle(tile.number),
             |state| {
-                let window = self.window(descriptors, tile, state[0], 1);
+                let window = self.window(descriptors, tile, state[0]);
                 let values = self.taken(&window);
                 let first = (window.from & !b.i32(TOGETHER - 1)).to_index();
                 let step = b.index(TOGETHER.into());
@@ -451,28 +442,25 @@ impl<'b, 'c> LookBack<'_, '_, 'b, 'c> {
         either.map(|(v, none)| taken.select(*v, none)).collect()
     }
 
-    /// Waits until of the tiles before `end`, `each` to a lane, all are known
-    /// behind the last prefix. Before the first tile all is known: a prefix of
-    /// nothing.
+    /// Waits until of the tiles before `end`, a lane each, all are known behind
+    /// the last prefix. Before the first tile all is known: a prefix of nothing.
     fn window(
         &self,
         descriptors: &Descriptors<'b, 'c>,
         tile: &Tile<'b, 'c>,
         end: V<'b, 'c>,
-        each: i64,
     ) -> Window<'b, 'c> {
         let b = self.b;
-        let first = end - (b.subgroup_size() - b.lane_id()) * each;
+        let number = end - b.subgroup_size() + b.lane_id();
+        let none = number.slt(0);
+        let at = none.select(b.i32(0), number).to_index();
         let read = || {
-            let readings: Vec<_> = (0..each)
-                .map(|nth| self.read(descriptors, tile, first + nth))
-                .collect();
-            readings
-                .into_iter()
-                .reduce(|before, next| self.join(before, next))
-                .map_or_else(Vec::new, |reading| {
-                    [vec![reading.status], reading.values].concat()
-                })
+            let Reading { status, values } = descriptors.read(at, tile.tiles);
+            let identity = self.combiner.identity(b);
+            let values = values.iter().zip(identity);
+            let values = values.map(|(v, nothing)| none.select(nothing, *v));
+            let status = none.select(b.i32(PREFIX as i32), status);
+            [vec![status], values.collect()].concat()
         };
         let lanes = |status: V<'b, 'c>| {
             let prefixes = b.ballot(status.eq(PREFIX));
@@ -492,39 +480,6 @@ impl<'b, 'c> LookBack<'_, '_, 'b, 'c> {
             values: state[1..].to_vec(),
             prefixes,
             from,
-        }
-    }
-
-    /// Reads the state of a tile, which may be before the first.
-    fn read(
-        &self,
-        descriptors: &Descriptors<'b, 'c>,
-        tile: &Tile<'b, 'c>,
-        number: V<'b, 'c>,
-    ) -> Reading<'b, 'c> {
-        let b = self.b;
-        let none = number.slt(0);
-        let at = none.select(b.i32(0), number).to_index();
-        let reading = descriptors.read(at, tile.tiles);
-        let identity = self.combiner.identity(b);
-        let values = reading.values.iter().zip(identity);
-        Reading {
-            status: none.select(b.i32(PREFIX as i32), reading.status),
-            values: values
-                .map(|(v, nothing)| none.select(nothing, *v))
-                .collect(),
-        }
-    }
-
-    /// Two neighbours as if they were one tile.
-    fn join(&self, before: Reading<'b, 'c>, next: Reading<'b, 'c>) -> Reading<'b, 'c> {
-        let is_prefix = next.status.eq(PREFIX);
-        let upto = self.combiner.apply(self.b, &before.values, &next.values);
-        let either = next.values.iter().zip(upto);
-        let decides = is_prefix | next.status.eq(0);
-        Reading {
-            status: decides.select(next.status, before.status),
-            values: either.map(|(v, upto)| is_prefix.select(*v, upto)).collect(),
         }
     }
 }
