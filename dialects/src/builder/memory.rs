@@ -6,7 +6,7 @@ use crate::{
     ir::{self, OpExt, Value},
 };
 use melior::ir::{
-    ShapedTypeLike, Type,
+    Attribute, ShapedTypeLike, Type,
     r#type::{DimSize, MemRefType},
 };
 
@@ -128,20 +128,42 @@ impl<'b, 'c> V<'b, 'c> {
     /// held before. `scope`: `block` or `device`.
     pub fn atomic(self, kind: Kind, i: V<'b, 'c>, value: V<'b, 'c>, scope: &str) -> V<'b, 'c> {
         let b = self.builder();
+        let [scope, order] = b.relaxed(scope);
         b.result(
             "qd.grid.atomic.rmw",
             &[value, self, i],
             value.ty(),
-            &[
-                ("kind", kind.attribute(b.context())),
-                ("scope", attributes::case(b.context(), "scope", scope)),
-                ("order", attributes::case(b.context(), "order", "relaxed")),
-            ],
+            &[("kind", kind.attribute(b.context())), scope, order],
         )
+    }
+
+    /// Element `i`, loaded atomically, relaxed.
+    pub fn atomic_at(self, i: V<'b, 'c>, scope: &str) -> V<'b, 'c> {
+        let b = self.builder();
+        let relaxed = b.relaxed(scope);
+        b.result("qd.grid.atomic.load", &[self, i], self.element(), &relaxed)
+    }
+
+    /// Sets element `i` atomically, relaxed.
+    pub fn atomic_set(self, i: V<'b, 'c>, value: V<'b, 'c>, scope: &str) {
+        let b = self.builder();
+        let operands = [value, self, i].map(|v| v.value());
+        b.op("qd.grid.atomic.store", &operands, &[], &b.relaxed(scope));
     }
 }
 
 impl<'c> Builder<'c> {
+    /// The attributes of a relaxed atomic.
+    fn relaxed(&self, scope: &str) -> [(&'static str, Attribute<'c>); 2] {
+        [
+            ("scope", attributes::case(self.context(), "scope", scope)),
+            (
+                "order",
+                attributes::case(self.context(), "order", "relaxed"),
+            ),
+        ]
+    }
+
     /// An array of `length` elements in the block's shared memory. At the top
     /// of a phase only.
     pub fn shared(&self, element: Type<'c>, length: i64) -> V<'_, 'c> {

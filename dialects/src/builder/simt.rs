@@ -54,6 +54,11 @@ impl<'c> Builder<'c> {
         self.op("qd.simt.block.sync", &[], &[], &[]);
     }
 
+    /// Subgroup barrier, which orders memory among its lanes.
+    pub fn subgroup_sync(&self) {
+        self.op("qd.simt.sync", &[], &[], &[]);
+    }
+
     /// `mode`: `idx`, `up`, `down` or `xor`.
     pub fn shuffle<'b>(&'b self, mode: &str, value: V<'b, 'c>, lane: V<'b, 'c>) -> V<'b, 'c> {
         self.result(

@@ -25,6 +25,25 @@ fn launches(op: &str, depth: u32) -> usize {
         .count()
 }
 
+/// A clear, a histogram and a sweep a digit, and a copy if their number is odd.
+#[test]
+fn launches_of_one_sweep() {
+    let launches = |end_bit: u32| {
+        let context = context();
+        let text = format!(
+            "qd.grid.kernel @k(%a: {B}, %b: {B}, %s: {B}, %n: memref<i32>) {{
+               qd.algo.sort keys(%a, %b : {B}, {B}) scratch(%s : {B}) count(%n : memref<i32>)
+                 log256_max_n = 4 end_bit = {end_bit} strategy = \"onesweep\"
+             }}"
+        );
+        let mut module = parse(&context, &text);
+        pass::run_pipeline(&context, &mut module, "qd-expand-algorithms").unwrap();
+        let text = module.as_operation().to_string();
+        text.matches("qd.grid.phase").count() + text.matches("qd.grid.fill").count()
+    };
+    assert_eq!([8, 16, 24, 32].map(launches), [4, 4, 6, 6]);
+}
+
 const B: &str = "memref<?xi32>";
 
 #[test]

@@ -62,6 +62,8 @@ struct Sort {
     end_bit: Option<u32>,
     number: usize,
     target: &'static str,
+    /// As the op says it; empty for the target's own.
+    strategy: &'static str,
 }
 
 impl Sort {
@@ -74,6 +76,7 @@ impl Sort {
             end_bit,
             number,
             target,
+            strategy,
         } = *self;
         let depth = depth(n, number);
         let r#type = payload.r#type();
@@ -89,7 +92,7 @@ impl Sort {
         let text = format!(
             "qd.grid.kernel @k(%k: memref<?x{key}>, %tk: memref<?x{key}>, %s: memref<?xi32>, %n: memref<i32>{parameters}) {{
                qd.algo.sort keys(%k, %tk : memref<?x{key}>, memref<?x{key}>) {operands}
-                 scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = {depth} {unsigned_word} {end}
+                 scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = {depth} {unsigned_word} {end} {strategy}
              }}"
         );
         let room = [0, 2][number % 2];
@@ -112,9 +115,9 @@ impl Sort {
     }
 }
 
-fn all(target: &'static str) {
+fn all(sizes: &[usize], target: &'static str, strategy: &'static str) {
     let mut number = 0;
-    for n in SMALL_SIZES {
+    for n in sizes.iter().copied() {
         for (i, key) in KEYS.into_iter().enumerate() {
             let width = key.0.bytes() as u32 * 8;
             let ends = [
@@ -137,6 +140,7 @@ fn all(target: &'static str) {
                 },
                 number,
                 target,
+                strategy,
             }
             .check();
             number += 1;
@@ -146,12 +150,21 @@ fn all(target: &'static str) {
 
 #[test]
 fn keys_and_values() {
-    all("any");
+    all(&SMALL_SIZES, "any", "");
 }
 
 #[test]
 fn keys_and_values_on_few_cores() {
-    all("cpu");
+    all(&SMALL_SIZES, "cpu", "");
+}
+
+/// Within a tile, at its end, and in several: more than are looked back over at
+/// once.
+const ONE_SWEEP_SIZES: [usize; 9] = [0, 1, 257, 4095, 4096, 4097, 8191, 8193, 24_577];
+
+#[test]
+fn keys_and_values_in_one_sweep() {
+    all(&ONE_SWEEP_SIZES, "any", "strategy = \"onesweep\"");
 }
 
 #[test]
@@ -165,6 +178,7 @@ fn beyond_a_level() {
         end_bit: Some(16),
         number: 3,
         target: "any",
+        strategy: "",
     };
     sort.check();
     (sort.n, sort.target) = (131_073, "cpu");

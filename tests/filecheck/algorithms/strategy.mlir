@@ -35,7 +35,7 @@ qd.grid.kernel @unknown(%a: memref<?xi32>, %b: memref<?xi32>, %out: memref<1xi32
   // expected-error @below {{'qd.algo.reduce' op has no strategy 'magic': expected one of chunked, staircase}}
   qd.algo.reduce add ins(%a : memref<?xi32>) outs(%out : memref<1xi32>)
       scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2 strategy = "magic"
-  // expected-error @below {{'qd.algo.sort' op has no strategy 'quick': expected one of chunked, staircase}}
+  // expected-error @below {{'qd.algo.sort' op has no strategy 'quick': expected one of chunked, onesweep, staircase}}
   qd.algo.sort keys(%a, %b : memref<?xi32>, memref<?xi32>) scratch(%s : memref<?xi32>)
       count(%n : memref<i32>) log256_max_n = 1 strategy = "quick"
 }

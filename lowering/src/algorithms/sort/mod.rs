@@ -3,12 +3,16 @@
 //! | strategy | where |
 //! |---|---|
 //! | `chunked` | on few cores |
+//! | `onesweep` | on many cores, where a block may wait for those before it |
 //! | `staircase` | everywhere |
 
 mod chunked;
 mod key;
+mod onesweep;
 mod pass;
 mod staircase;
+mod states;
+mod tile;
 
 use super::{Algorithm, Strategy, always, few_cores};
 pub(super) use key::KeyOrder;
@@ -27,6 +31,11 @@ pub(super) const SORT: Algorithm = Algorithm {
             name: "chunked",
             suits: few_cores,
             expand: chunked::expand,
+        },
+        Strategy {
+            name: "onesweep",
+            suits: onesweep::suits,
+            expand: onesweep::expand,
         },
         Strategy {
             name: "staircase",

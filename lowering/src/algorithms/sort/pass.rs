@@ -27,23 +27,34 @@ impl<'b, 'c> Pairs<'b, 'c> {
     }
 }
 
+/// The `nth` digit of a mapped key, from the lowest, `i32`.
+pub(super) fn digit<'b, 'c>(key: V<'b, 'c>, nth: u32) -> V<'b, 'c> {
+    ((key >> i64::from(nth * RADIX_BITS)) & (DIGITS - 1)).to_i32()
+}
+
 /// One digit's turn. Keys are mapped to unsigned integers as the first pass
 /// reads them, and mapped back as the last one writes them.
 pub(super) struct Pass<'a, 'b, 'c> {
     pub b: &'b Builder<'c>,
     pub sort: &'a Sort<'b, 'c>,
-    digit: u32,
-    from: Pairs<'b, 'c>,
-    to: Pairs<'b, 'c>,
+    /// The digit's number, from the lowest.
+    pub digit: u32,
+    pub from: Pairs<'b, 'c>,
+    pub to: Pairs<'b, 'c>,
     is_first: bool,
     is_last: bool,
 }
 
 impl<'b, 'c> Sort<'b, 'c> {
+    /// How many digits take part.
+    pub fn passes(&self) -> u32 {
+        self.end_bit / RADIX_BITS
+    }
+
     /// Has `build` build the phases of each pass. What an odd number of passes
     /// leaves in the workspace is copied back.
     pub fn for_passes(&self, b: &'b Builder<'c>, build: impl Fn(Pass<'_, 'b, 'c>)) {
-        let passes = self.end_bit / RADIX_BITS;
+        let passes = self.passes();
         let (mut from, mut to) = (self.data, self.tmp);
         for digit in 0..passes {
             build(Pass {
@@ -91,16 +102,26 @@ impl<'b, 'c> Pass<'_, 'b, 'c> {
 
     /// This pass's digit of a mapped key, `i32`.
     pub fn digit_of(&self, key: V<'b, 'c>) -> V<'b, 'c> {
-        ((key >> i64::from(self.digit * RADIX_BITS)) & (DIGITS - 1)).to_i32()
+        digit(key, self.digit)
     }
 
-    /// Moves element `i`, whose mapped key is at hand.
-    pub fn put(&self, position: V<'b, 'c>, key: V<'b, 'c>, i: V<'b, 'c>) {
+    /// Puts a mapped key in its place.
+    pub fn put_key(&self, position: V<'b, 'c>, key: V<'b, 'c>) {
         let key = match self.is_last {
             true => self.sort.order.unmap(key),
             false => key,
         };
         self.to.keys.set(position, key);
+    }
+
+    /// Moves the values of element `i`, if there are any.
+    pub fn put_values(&self, position: V<'b, 'c>, i: V<'b, 'c>) {
         self.to.copy_values(position, self.from, i);
+    }
+
+    /// Moves element `i`, whose mapped key is at hand.
+    pub fn put(&self, position: V<'b, 'c>, key: V<'b, 'c>, i: V<'b, 'c>) {
+        self.put_key(position, key);
+        self.put_values(position, i);
     }
 }

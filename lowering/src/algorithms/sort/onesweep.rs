@@ -1,0 +1,468 @@
+//! Least-significant-digit radix sort that reads and writes each key once a
+//! digit. Blocks wait for each other: for targets on which a block that has
+//! started also ends.
+//!
+//! 1. *Clear*: histograms, tickets and states are set to 0.
+//! 2. *Histogram*: all digits of all keys are counted in one read.
+//! 3. For each digit of 8 bits, from the lowest, a *sweep*: a block takes a
+//!    ticket, which says which tile of 4,096 keys is its own. It counts the
+//!    tile's digits and publishes the counts, ranks the keys, and puts them in
+//!    order in shared memory. A thread for each digit looks back over the tiles
+//!    before until it meets one whose prefix is known, and publishes its own.
+//!    The keys go out in order, so that those of one digit are written side by
+//!    side; values follow the same way.
+//!
+//! Papers: Adinets & Merrill, Onesweep: A Faster Least Significant Digit Radix
+//! Sort for GPUs (2022, arXiv 2206.01784).
+//! Deviations: nobody scans the histograms for all: the first tile of each pass
+//! does, and what it publishes as its prefix begins where the digit does. States
+//! are cleared once, not once a pass ([`states`](super::states)). Keys are mapped
+//! to unsigned integers as the first pass reads them and mapped back as the last
+//! one writes them; an odd number of passes ends with a copy. A count of a single
+//! tile touches no scratch.
+//! Scratch: for P passes over n keys, 256·P + 32 words of histograms and tickets
+//! and 256·⌈n/4096⌉ of states. With P ≤ 8 that is at most 2,080 + 256·⌈n/4096⌉,
+//! which for n > 4,096 is less than the formula's 256·⌈n/256⌉: 2,592 of 4,352 for
+//! n = 4,097, and from there on 256 more against 4,096 more a tile.
+//! Cost: reads each key once, and then, per pass, reads and writes each key and
+//! value once; four words of state a tile and digit. P + 2 launches: 6 for 32-bit
+//! keys.
+
+use super::{
+    DIGITS, Pass, Sort,
+    pass::digit,
+    states::{States, Status},
+    tile::{ITEMS, Layout, Ranking, SIZE, THREADS},
+};
+use crate::algorithms::levels::capacity;
+use crate::targets::{Capabilities, Cores, ForwardProgress};
+use qd_dialects::{
+    attributes::Kind,
+    builder::{Builder, Combiner, V},
+    diagnostic::Result,
+    ir::{Op, bit_width},
+};
+
+/// Words that the tickets have; one a pass is used.
+const TICKETS: i64 = 32;
+/// Blocks that count, at most: each adds up what it has of every digit.
+const COUNTING: i64 = 1024;
+/// Bytes of shared memory that the largest keys or values take.
+const SHARED_BYTES: u32 = 48 << 10;
+
+/// Whether blocks may wait for each other and a tile is worth it.
+pub(super) fn suits(_: Op, capabilities: &Capabilities) -> bool {
+    capabilities.cores == Cores::Many
+        && capabilities.forward_progress != ForwardProgress::None
+        && capabilities.max_shared_bytes >= SHARED_BYTES
+}
+
+/// Builds P + 2 phases.
+pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
+    let sort = Sort::of(b, op);
+    let tiles = tiles(capacity(b, sort.depth, sort.data.keys));
+    let sweep = OneSweep { b, sort: &sort };
+    sweep.clear(tiles);
+    sweep.histogram(tiles);
+    sort.for_passes(b, |pass| {
+        b.phase(&pass.name("sweep"), tiles, THREADS, || {
+            Sweep::new(&sweep, pass).run();
+        });
+    });
+    Ok(())
+}
+
+/// Tiles that keys make.
+fn tiles<'b, 'c>(keys: V<'b, 'c>) -> V<'b, 'c> {
+    (keys + (SIZE - 1)) / SIZE
+}
+
+struct OneSweep<'a, 'b, 'c> {
+    b: &'b Builder<'c>,
+    sort: &'a Sort<'b, 'c>,
+}
+
+impl<'b, 'c> OneSweep<'_, 'b, 'c> {
+    /// Where the tickets are in the scratch, behind the histograms.
+    fn tickets(&self) -> i64 {
+        i64::from(self.sort.passes()) * DIGITS
+    }
+
+    /// Where the states are.
+    fn states(&self) -> i64 {
+        self.tickets() + TICKETS
+    }
+
+    /// As much as so many tiles need, as far as it is there: scratch is as long
+    /// as the live count needs.
+    fn clear(&self, most: V<'b, 'c>) {
+        let (b, scratch) = (self.b, self.sort.scratch);
+        let end = (most * DIGITS + self.states()).min(scratch.len());
+        let end = most.gt(1).select(end, b.index(0));
+        b.fill_range(scratch, b.index(0), end, b.i32(0));
+    }
+
+    /// Counts all digits of all keys.
+    fn histogram(&self, most: V<'b, 'c>) {
+        let (b, sort) = (self.b, self.sort);
+        let blocks = most.gt(1).select(most, b.index(0)).min(COUNTING);
+        b.phase("sort.histogram", blocks, THREADS, || {
+            let digits = i64::from(sort.passes()) * DIGITS;
+            let counts = b.shared(b.int_type(32), digits);
+            let count = b.live_count(sort.count);
+            let tiles = tiles(count);
+            b.if_(b.block_id().lt(tiles) & tiles.gt(1), || {
+                let own = || (0..digits / THREADS).map(|nth| b.thread_id() + nth * THREADS);
+                own().for_each(|at| counts.set(at, b.i32(0)));
+                b.sync();
+                b.for_(b.block_id(), tiles, b.grid_dim(), [], |tile, none| {
+                    self.count_tile(counts, tile * SIZE, count);
+                    none
+                });
+                b.sync();
+                for at in own() {
+                    let count = counts.at(at);
+                    b.if_(count.ne(0), || {
+                        sort.scratch.atomic(Kind::Add, at, count, "device");
+                    });
+                }
+            });
+        });
+    }
+
+    fn count_tile(&self, counts: V<'b, 'c>, start: V<'b, 'c>, count: V<'b, 'c>) {
+        let (b, sort) = (self.b, self.sort);
+        let items = || (0..ITEMS).map(|nth| start + b.thread_id() + nth * THREADS);
+        let key = |i| sort.order.map(sort.data.keys.at(i));
+        let add = |key: V<'b, 'c>| {
+            for pass in 0..sort.passes() {
+                let at = digit(key, pass).to_index() + i64::from(pass) * DIGITS;
+                counts.atomic(Kind::Add, at, b.i32(1), "block");
+            }
+        };
+        b.either(
+            (start + SIZE).le(count),
+            || {
+                // All loads first, so that they are under way together.
+                let keys: Vec<_> = items().map(key).collect();
+                keys.into_iter().for_each(add);
+            },
+            || {
+                for i in items() {
+                    b.if_(i.lt(count), || add(key(i)));
+                }
+            },
+        );
+    }
+}
+
+/// Items in shared memory, as words: those of 8 bytes in two planes.
+struct Staged<'b, 'c> {
+    words: V<'b, 'c>,
+}
+
+impl<'b, 'c> Staged<'b, 'c> {
+    /// For items of so many bits.
+    fn new(b: &'b Builder<'c>, bits: u32) -> Self {
+        let words = b.shared(b.int_type(32), i64::from(bits / 32) * SIZE);
+        Self { words }
+    }
+
+    fn set(&self, at: V<'b, 'c>, bits: V<'b, 'c>) {
+        self.words.set(at, bits.to_i32());
+        if bit_width(bits.ty()) > 32 {
+            self.words.set(at + SIZE, (bits >> 32).to_i32());
+        }
+    }
+
+    fn get(&self, at: V<'b, 'c>, bits: u32) -> V<'b, 'c> {
+        let low = self.words.at(at);
+        match bits {
+            32 => low,
+            _ => low.to_i64() | (self.words.at(at + SIZE).to_i64() << 32),
+        }
+    }
+}
+
+/// A pass's sweep.
+struct Sweep<'a, 'b, 'c> {
+    b: &'b Builder<'c>,
+    pass: Pass<'a, 'b, 'c>,
+    states: States<'b, 'c>,
+    /// The word of the scratch that the tickets are taken from.
+    tickets: i64,
+    layout: Layout<'b, 'c>,
+    ranking: Ranking<'b, 'c>,
+    staged: Staged<'b, 'c>,
+    /// For each digit, how far behind its place in the tile it goes.
+    offsets: V<'b, 'c>,
+    ticket: V<'b, 'c>,
+}
+
+/// The tile of a block.
+struct Tile<'b, 'c> {
+    /// The live number of keys.
+    count: V<'b, 'c>,
+    /// Its number, `i32`.
+    number: V<'b, 'c>,
+    /// Its first key.
+    start: V<'b, 'c>,
+    /// Whether it is the only one.
+    alone: V<'b, 'c>,
+    /// Whether all of its keys exist.
+    full: V<'b, 'c>,
+}
+
+impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
+    /// At the top of a phase.
+    fn new(one_sweep: &OneSweep<'_, 'b, 'c>, pass: Pass<'a, 'b, 'c>) -> Self {
+        let b = pass.b;
+        let values = pass
+            .from
+            .values
+            .filter(|values| values.row_length().is_none());
+        let value_bits = values.map_or(0, |values| bit_width(values.element()));
+        Self {
+            b,
+            states: States::of(&pass, one_sweep.states()),
+            tickets: one_sweep.tickets() + i64::from(pass.digit),
+            layout: Layout::new(b),
+            ranking: Ranking::new(b),
+            staged: Staged::new(b, pass.sort.order.width().max(value_bits)),
+            offsets: b.shared(b.int_type(32), DIGITS),
+            ticket: b.shared(b.int_type(32), 1),
+            pass,
+        }
+    }
+
+    fn run(&self) {
+        let b = self.b;
+        let count = b.live_count(self.pass.sort.count);
+        let tiles = tiles(count);
+        b.if_(b.block_id().lt(tiles), || {
+            self.ranking.clear();
+            let tile = self.take(count, tiles);
+            let keys = self.load_keys(&tile);
+            let digits: Vec<_> = keys.iter().map(|key| self.pass.digit_of(*key)).collect();
+            self.ranking.count(&digits);
+            b.sync();
+
+            let column = self.ranking.column();
+            let first = self.publish(&tile, column.total);
+            let [start] = self.scan(column.total);
+            self.ranking.begin(&column, start);
+            b.sync();
+            let ranks = self.ranking.rank(&digits);
+            for (key, rank) in keys.iter().zip(&ranks) {
+                self.staged.set(rank.to_index(), *key);
+            }
+
+            let values = self.load_values(&tile);
+            let before = self.before(&tile, first, start, column.total);
+            self.offsets.set(b.thread_id(), before - start);
+            b.sync();
+            let positions = self.write_keys(&tile);
+            match values {
+                Some(values) => self.write_values(&tile, &positions, &ranks, &values),
+                None => self.move_values(&tile, &digits, &ranks),
+            }
+        });
+    }
+
+    /// Takes a tile, which nobody else has, in an order in which blocks start.
+    fn take(&self, count: V<'b, 'c>, tiles: V<'b, 'c>) -> Tile<'b, 'c> {
+        let b = self.b;
+        let zero = b.index(0);
+        let alone = tiles.le(1);
+        b.if_(b.thread_id().eq(0), || {
+            let at = b.index(self.tickets);
+            let scratch = self.pass.sort.scratch;
+            let [taken] = b.if_else(
+                alone,
+                || [b.i32(0)],
+                || [scratch.atomic(Kind::Add, at, b.i32(1), "device")],
+            );
+            self.ticket.set(zero, taken);
+        });
+        b.sync();
+        let number = self.ticket.at(zero);
+        let start = number.to_index() * SIZE;
+        Tile {
+            count,
+            number,
+            start,
+            alone,
+            full: (start + SIZE).le(count),
+        }
+    }
+
+    /// What `load` makes of this thread's items, and `nothing` where there are
+    /// none.
+    fn load(
+        &self,
+        tile: &Tile<'b, 'c>,
+        load: impl Fn(V<'b, 'c>) -> V<'b, 'c>,
+        nothing: impl Fn() -> V<'b, 'c>,
+    ) -> Vec<V<'b, 'c>> {
+        let b = self.b;
+        let items = || (0..ITEMS).map(|nth| self.layout.item(tile.start, nth));
+        b.if_else(
+            tile.full,
+            || items().map(&load).collect::<Vec<_>>(),
+            || {
+                let guarded = items().map(|i| {
+                    let [value] = b.if_else(i.lt(tile.count), || [load(i)], || [nothing()]);
+                    value
+                });
+                guarded.collect()
+            },
+        )
+    }
+
+    /// Mapped keys. What is beyond the last one ranks behind it.
+    fn load_keys(&self, tile: &Tile<'b, 'c>) -> Vec<V<'b, 'c>> {
+        let mapped = self.b.int_type(self.pass.sort.order.width());
+        self.load(tile, |i| self.pass.key(i), || self.b.int(mapped, -1))
+    }
+
+    /// Bits of the values, if they are scalars.
+    fn load_values(&self, tile: &Tile<'b, 'c>) -> Option<Vec<V<'b, 'c>>> {
+        let values = self.pass.from.values?;
+        if values.row_length().is_some() {
+            return None;
+        }
+        let bits = self.b.int_type(bit_width(values.element()));
+        Some(self.load(tile, |i| values.at_as(i, bits), || self.b.zero(bits)))
+    }
+
+    fn scan(&self, count: V<'b, 'c>) -> [V<'b, 'c>; 1] {
+        let b = self.b;
+        let add = Combiner::kind(b.context(), Kind::Add, b.int_type(32));
+        b.combine("block.exclusive_scan", &add, [count])
+    }
+
+    /// Tells the others how many keys the tile has of this thread's digit. In
+    /// the first tile, yields where the digit begins.
+    fn publish(&self, tile: &Tile<'b, 'c>, total: V<'b, 'c>) -> V<'b, 'c> {
+        let b = self.b;
+        let digit = b.thread_id();
+        let publish = |status, count| self.states.publish(tile.number, digit, status, count);
+        let begin = || {
+            let histogram = i64::from(self.pass.digit) * DIGITS;
+            let all = self.pass.sort.scratch.at(digit + histogram);
+            let first = self.scan(all);
+            publish(Status::Prefix, first[0] + total);
+            first
+        };
+        let [first] = b.if_else(
+            tile.number.ne(0),
+            || {
+                publish(Status::Aggregate, total);
+                [b.i32(0)]
+            },
+            || b.if_else(tile.alone, || [b.i32(0)], begin),
+        );
+        first
+    }
+
+    /// Where this thread's digit goes: behind what the tiles before have of it.
+    fn before(
+        &self,
+        tile: &Tile<'b, 'c>,
+        first: V<'b, 'c>,
+        start: V<'b, 'c>,
+        total: V<'b, 'c>,
+    ) -> V<'b, 'c> {
+        let b = self.b;
+        let digit = b.thread_id();
+        let [before] = b.if_else(
+            tile.number.ne(0),
+            || {
+                let before = self.states.look_back(tile.number, digit);
+                let upto = before + total;
+                self.states
+                    .publish(tile.number, digit, Status::Prefix, upto);
+                [before]
+            },
+            || [tile.alone.select(start, first)],
+        );
+        before
+    }
+
+    /// The ranks that this thread writes, and whether there is a key of that rank
+    /// in a tile that is not full.
+    fn outgoing(&self, tile: &Tile<'b, 'c>) -> Vec<(V<'b, 'c>, V<'b, 'c>)> {
+        let t = self.b.thread_id();
+        let left = tile.count - tile.start;
+        let ranks = (0..ITEMS).map(|nth| t + nth * THREADS);
+        ranks.map(|rank| (rank, rank.lt(left))).collect()
+    }
+
+    /// Runs `write` for each item that there is of those that this thread writes.
+    fn write(&self, tile: &Tile<'b, 'c>, write: impl Fn(usize)) {
+        let b = self.b;
+        b.either(
+            tile.full,
+            || (0..ITEMS as usize).for_each(&write),
+            || {
+                for (nth, (_, exists)) in self.outgoing(tile).into_iter().enumerate() {
+                    b.if_(exists, || write(nth));
+                }
+            },
+        );
+    }
+
+    /// Writes keys in the order of their ranks. Yields where they went.
+    fn write_keys(&self, tile: &Tile<'b, 'c>) -> Vec<V<'b, 'c>> {
+        let width = self.pass.sort.order.width();
+        let ranks: Vec<_> = self.outgoing(tile).into_iter().map(|(r, _)| r).collect();
+        let get = |rank: &V<'b, 'c>| self.staged.get(*rank, width);
+        let keys: Vec<_> = ranks.iter().map(get).collect();
+        let place = |(key, rank): (&V<'b, 'c>, &V<'b, 'c>)| {
+            let offset = self.offsets.at(self.pass.digit_of(*key).to_index());
+            (offset + rank.to_i32()).to_index()
+        };
+        let positions: Vec<_> = keys.iter().zip(&ranks).map(place).collect();
+        self.write(tile, |nth| self.pass.put_key(positions[nth], keys[nth]));
+        positions
+    }
+
+    /// The same for values that are scalars.
+    fn write_values(
+        &self,
+        tile: &Tile<'b, 'c>,
+        positions: &[V<'b, 'c>],
+        ranks: &[V<'b, 'c>],
+        values: &[V<'b, 'c>],
+    ) {
+        let b = self.b;
+        // The keys have been read.
+        b.sync();
+        for (value, rank) in values.iter().zip(ranks) {
+            self.staged.set(rank.to_index(), *value);
+        }
+        b.sync();
+        let bits = bit_width(values[0].ty());
+        let get = |(rank, _)| self.staged.get(rank, bits);
+        let values: Vec<_> = self.outgoing(tile).into_iter().map(get).collect();
+        let Some(to) = self.pass.to.values else {
+            return;
+        };
+        self.write(tile, |nth| to.set(positions[nth], values[nth]));
+    }
+
+    /// Moves rows, each of which is written side by side anyway.
+    fn move_values(&self, tile: &Tile<'b, 'c>, digits: &[V<'b, 'c>], ranks: &[V<'b, 'c>]) {
+        if self.pass.from.values.is_none() {
+            return;
+        }
+        let b = self.b;
+        for (nth, (digit, rank)) in (0..).zip(digits.iter().zip(ranks)) {
+            let i = self.layout.item(tile.start, nth);
+            b.if_(i.lt(tile.count), || {
+                let position = self.offsets.at(digit.to_index()) + *rank;
+                self.pass.put_values(position.to_index(), i);
+            });
+        }
+    }
+}
