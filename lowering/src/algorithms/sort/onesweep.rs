@@ -18,12 +18,15 @@
 //! does, and what it publishes as its prefix begins where the digit does. States
 //! are cleared once, not once a pass ([`states`](super::states)). Keys are mapped
 //! to unsigned integers as the first pass reads them and mapped back as the last
-//! one writes them; an odd number of passes ends with a copy. A count of a single
-//! tile touches no scratch.
+//! one writes them; an odd number of passes ends with a copy. Where all bits of
+//! keys without values take part, the first pass ranks them in the order in which
+//! they are counted, and so without ballots. A count of a single tile touches no
+//! scratch.
 //! Scratch: for P passes over n keys, 256·P + 32 words of histograms and tickets
 //! and 256·⌈n/4096⌉ of states. With P ≤ 8 that is at most 2,080 + 256·⌈n/4096⌉,
 //! which for n > 4,096 is less than the formula's 256·⌈n/256⌉: 2,592 of 4,352 for
-//! n = 4,097, and from there on 256 more against 4,096 more a tile.
+//! n = 4,097, and from there on 256 more against 4,096 more a tile. From 2^30
+//! keys on states are twice as many.
 //! Cost: reads each key once, and then, per pass, reads and writes each key and
 //! value once; four words of state a tile and digit. P + 2 launches: 6 for 32-bit
 //! keys.
@@ -31,7 +34,7 @@
 use super::{
     DIGITS, Pass, Sort,
     pass::digit,
-    states::{States, Status},
+    states::{self, States, Status},
     tile::{ITEMS, Layout, Ranking, SIZE, THREADS},
 };
 use crate::algorithms::levels::capacity;
@@ -97,7 +100,7 @@ impl<'b, 'c> OneSweep<'_, 'b, 'c> {
     /// as the live count needs.
     fn clear(&self, most: V<'b, 'c>) {
         let (b, scratch) = (self.b, self.sort.scratch);
-        let end = (most * DIGITS + self.states()).min(scratch.len());
+        let end = (states::words(self.sort, most) + self.states()).min(scratch.len());
         let end = most.gt(1).select(end, b.index(0));
         b.fill_range(scratch, b.index(0), end, b.i32(0));
     }
@@ -244,7 +247,7 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
             let tile = self.take(count, tiles);
             let keys = self.load_keys(&tile);
             let digits: Vec<_> = keys.iter().map(|key| self.pass.digit_of(*key)).collect();
-            self.ranking.count(&digits);
+            let counted = self.count(&tile, &digits);
             b.sync();
 
             let column = self.ranking.column();
@@ -252,7 +255,10 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
             let [start] = self.scan(column.total);
             self.ranking.begin(&column, start);
             b.sync();
-            let ranks = self.ranking.rank(&digits);
+            let ranks = match counted {
+                Some(counted) => self.ranks_as_counted(&tile, &digits, &counted),
+                None => self.ranking.rank(&digits),
+            };
             for (key, rank) in keys.iter().zip(&ranks) {
                 self.staged.set(rank.to_index(), *key);
             }
@@ -333,6 +339,51 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
         }
         let bits = self.b.int_type(bit_width(values.element()));
         Some(self.load(tile, |i| values.at_as(i, bits), || self.b.zero(bits)))
+    }
+
+    /// Counts the digits. Yields how many of each were counted before, where that
+    /// is order enough.
+    fn count(&self, tile: &Tile<'b, 'c>, digits: &[V<'b, 'c>]) -> Option<Vec<V<'b, 'c>>> {
+        let count = |digit: &V<'b, 'c>| self.ranking.count(*digit);
+        if !self.pass.in_any_order() {
+            digits.iter().for_each(|digit| _ = count(digit));
+            return None;
+        }
+        let none = || [self.b.i32(0)];
+        let guarded = |(nth, digit)| {
+            let exists = self.layout.item(tile.start, nth).lt(tile.count);
+            let [before] = self.b.if_else(exists, || [count(digit)], none);
+            before
+        };
+        Some(self.b.if_else(
+            tile.full,
+            || digits.iter().map(count).collect::<Vec<_>>(),
+            || (0..).zip(digits).map(guarded).collect(),
+        ))
+    }
+
+    /// Ranks in the order of counting; of what does not exist, behind all others.
+    fn ranks_as_counted(
+        &self,
+        tile: &Tile<'b, 'c>,
+        digits: &[V<'b, 'c>],
+        counted: &[V<'b, 'c>],
+    ) -> Vec<V<'b, 'c>> {
+        let b = self.b;
+        let each = || digits.iter().zip(counted);
+        let rank = |(digit, before): (&V<'b, 'c>, &V<'b, 'c>)| {
+            self.ranking.rank_as_counted(*digit, *before)
+        };
+        let guarded = |(nth, item)| {
+            let own = self.layout.item(b.index(0), nth);
+            let exists = (tile.start + own).lt(tile.count);
+            exists.select(rank(item), own.to_i32())
+        };
+        b.if_else(
+            tile.full,
+            || each().map(rank).collect::<Vec<_>>(),
+            || (0..).zip(each()).map(guarded).collect(),
+        )
     }
 
     fn scan(&self, count: V<'b, 'c>) -> [V<'b, 'c>; 1] {
@@ -420,10 +471,12 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
         let keys: Vec<_> = ranks.iter().map(get).collect();
         let place = |(key, rank): (&V<'b, 'c>, &V<'b, 'c>)| {
             let offset = self.offsets.at(self.pass.digit_of(*key).to_index());
-            (offset + rank.to_i32()).to_index()
+            offset + rank.to_i32()
         };
         let positions: Vec<_> = keys.iter().zip(&ranks).map(place).collect();
-        self.write(tile, |nth| self.pass.put_key(positions[nth], keys[nth]));
+        self.write(tile, |nth| {
+            self.pass.put_key(positions[nth].to_index(), keys[nth]);
+        });
         positions
     }
 
@@ -448,7 +501,7 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
         let Some(to) = self.pass.to.values else {
             return;
         };
-        self.write(tile, |nth| to.set(positions[nth], values[nth]));
+        self.write(tile, |nth| to.set(positions[nth].to_index(), values[nth]));
     }
 
     /// Moves rows, each of which is written side by side anyway.

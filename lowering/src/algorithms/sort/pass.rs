@@ -91,6 +91,13 @@ impl<'b, 'c> Pass<'_, 'b, 'c> {
         format!("sort.{step}{}", self.digit)
     }
 
+    /// Whether keys of one digit may come in any order: later passes put them in
+    /// theirs, and what is left can not be told apart.
+    pub fn in_any_order(&self) -> bool {
+        let Sort { order, end_bit, .. } = self.sort;
+        self.is_first && self.from.values.is_none() && *end_bit == order.width()
+    }
+
     /// Key `i`, mapped.
     pub fn key(&self, i: V<'b, 'c>) -> V<'b, 'c> {
         let key = self.from.keys.at(i);

@@ -88,13 +88,15 @@ impl<'b, 'c> Ranking<'b, 'c> {
         b.thread_id() / together * DIGITS
     }
 
-    /// Counts this thread's digits.
-    pub fn count(&self, digits: &[V<'b, 'c>]) {
-        let row = self.row();
-        for digit in digits {
-            let at = row + digit.to_index();
-            self.counters.atomic(Kind::Add, at, self.b.i32(1), "block");
-        }
+    /// Counts a digit of this thread; how many of its row were counted before.
+    pub fn count(&self, digit: V<'b, 'c>) -> V<'b, 'c> {
+        let at = self.row() + digit.to_index();
+        self.counters.atomic(Kind::Add, at, self.b.i32(1), "block")
+    }
+
+    /// The rank of a digit of this thread in the order of counting.
+    pub fn rank_as_counted(&self, digit: V<'b, 'c>, before: V<'b, 'c>) -> V<'b, 'c> {
+        self.counters.at(self.row() + digit.to_index()) + before
     }
 
     /// What has been counted of the digit that is this thread's number.
@@ -138,9 +140,10 @@ impl<'b, 'c> Ranking<'b, 'c> {
     /// Ranks the digits of a subgroup that has the row to itself.
     fn turn(&self, row: V<'b, 'c>, digits: &[V<'b, 'c>]) -> Vec<V<'b, 'c>> {
         let b = self.b;
+        let everyone = b.ballot(b.bool(true));
         let rank = |digit: &V<'b, 'c>| {
             let at = row + digit.to_index();
-            let [below, is_last] = self.peers(*digit);
+            let [below, is_last] = self.peers(*digit, everyone);
             let rank = self.counters.at(at) + below;
             b.subgroup_sync();
             b.if_(is_last, || self.counters.set(at, rank + 1));
@@ -151,21 +154,24 @@ impl<'b, 'c> Ranking<'b, 'c> {
     }
 
     /// How many lanes below this one have its digit, and whether none above has.
-    fn peers(&self, digit: V<'b, 'c>) -> [V<'b, 'c>; 2] {
+    ///
+    /// `everyone` is the subgroup's mask, and the result of a vote: of a constant
+    /// LLVM makes three instructions where a selection is one.
+    fn peers(&self, digit: V<'b, 'c>, everyone: V<'b, 'c>) -> [V<'b, 'c>; 2] {
         let b = self.b;
         let size = b.subgroup_size();
-        let everyone = (b.i64(1) << (size - 1).to_i64() << 1) - 1;
         let below = b.lanemask_lt(b.lane_id());
         let above = !(below << 1 | 1);
         let votes: Vec<_> = (0..RADIX_BITS)
-            .map(|bit| (digit & (1 << bit)).ne(0))
-            .map(|is_set| (is_set, b.ballot(is_set)))
+            .map(|bit| (digit & (1 << bit)).eq(0))
+            .map(|is_clear| (is_clear, b.ballot(is_clear)))
             .collect();
         let among = |narrow: &dyn Fn(V<'b, 'c>) -> V<'b, 'c>| {
-            let peers = votes.iter().fold(narrow(everyone), |peers, (is_set, set)| {
-                let set = narrow(*set);
-                peers & (set ^ is_set.select(set.same(0), set.same(-1)))
-            });
+            let everyone = narrow(everyone);
+            let agree = |(is_clear, clear): &(V<'b, 'c>, V<'b, 'c>)| {
+                !(narrow(*clear) ^ is_clear.select(everyone, everyone.same(0)))
+            };
+            let peers = votes.iter().map(agree).fold(everyone, |a, b| a & b);
             let is_last = (peers & narrow(above)).eq(0);
             [b.popcnt(peers & narrow(below)), is_last]
         };
