@@ -50,7 +50,9 @@ use qd_dialects::{
 const TICKETS: i64 = 32;
 /// Blocks that count, at most: each adds up what it has of every digit.
 const COUNTING: i64 = 1024;
-/// Bytes of shared memory that the largest keys or values take.
+/// Bits of an item that are in shared memory at a time.
+const STAGED_BITS: u32 = 64;
+/// Bytes of shared memory that 64 bits of each item take, and the counters.
 const SHARED_BYTES: u32 = 48 << 10;
 
 /// Whether blocks may wait for each other and a tile is worth it.
@@ -171,10 +173,14 @@ impl<'b, 'c> Staged<'b, 'c> {
         Self { words }
     }
 
-    fn set(&self, at: V<'b, 'c>, bits: V<'b, 'c>) {
-        self.words.set(at, bits.to_i32());
-        if bit_width(bits.ty()) > 32 {
-            self.words.set(at + SIZE, (bits >> 32).to_i32());
+    /// Puts items where they rank.
+    fn put(&self, items: &[V<'b, 'c>], ranks: &[V<'b, 'c>]) {
+        for (bits, rank) in items.iter().zip(ranks) {
+            let at = rank.to_index();
+            self.words.set(at, bits.to_i32());
+            if bit_width(bits.ty()) > 32 {
+                self.words.set(at + SIZE, (*bits >> 32).to_i32());
+            }
         }
     }
 
@@ -196,7 +202,9 @@ struct Sweep<'a, 'b, 'c> {
     tickets: i64,
     layout: Layout<'b, 'c>,
     ranking: Ranking<'b, 'c>,
-    staged: Staged<'b, 'c>,
+    keys: Staged<'b, 'c>,
+    /// None if they are to follow the keys where those were.
+    values: Option<Staged<'b, 'c>>,
     /// For each digit, how far behind its place in the tile it goes.
     offsets: V<'b, 'c>,
     ticket: V<'b, 'c>,
@@ -220,18 +228,19 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
     /// At the top of a phase.
     fn new(one_sweep: &OneSweep<'_, 'b, 'c>, pass: Pass<'a, 'b, 'c>) -> Self {
         let b = pass.b;
-        let values = pass
-            .from
-            .values
-            .filter(|values| values.row_length().is_none());
-        let value_bits = values.map_or(0, |values| bit_width(values.element()));
+        let scalars = pass.from.values.filter(|v| v.row_length().is_none());
+        let value_bits = scalars.map_or(0, |values| bit_width(values.element()));
+        let key_bits = pass.sort.order.width();
+        let together = key_bits + value_bits <= STAGED_BITS;
+        let keys = Staged::new(b, if together { key_bits } else { STAGED_BITS });
         Self {
             b,
             states: States::of(&pass, one_sweep.states()),
             tickets: one_sweep.tickets() + i64::from(pass.digit),
             layout: Layout::new(b),
             ranking: Ranking::new(b),
-            staged: Staged::new(b, pass.sort.order.width().max(value_bits)),
+            keys,
+            values: (together && value_bits > 0).then(|| Staged::new(b, value_bits)),
             offsets: b.shared(b.int_type(32), DIGITS),
             ticket: b.shared(b.int_type(32), 1),
             pass,
@@ -259,17 +268,18 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
                 Some(counted) => self.ranks_as_counted(&tile, &digits, &counted),
                 None => self.ranking.rank(&digits),
             };
-            for (key, rank) in keys.iter().zip(&ranks) {
-                self.staged.set(rank.to_index(), *key);
+            self.keys.put(&keys, &ranks);
+            let values = self.load_values(&tile);
+            if let (Some(staged), Some(values)) = (&self.values, &values) {
+                staged.put(values, &ranks);
             }
 
-            let values = self.load_values(&tile);
             let before = self.before(&tile, first, start, column.total);
             self.offsets.set(b.thread_id(), before - start);
             b.sync();
             let positions = self.write_keys(&tile);
             match values {
-                Some(values) => self.write_values(&tile, &positions, &ranks, &values),
+                Some(values) => self.write_values(&tile, &positions, &values, &ranks),
                 None => self.move_values(&tile, &digits, &ranks),
             }
         });
@@ -312,16 +322,15 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
     ) -> Vec<V<'b, 'c>> {
         let b = self.b;
         let items = || (0..ITEMS).map(|nth| self.layout.item(tile.start, nth));
+        // The last key again, and not a branch for each.
+        let guarded = |i: V<'b, 'c>| {
+            let value = load(i.min(tile.count - 1));
+            i.lt(tile.count).select(value, nothing())
+        };
         b.if_else(
             tile.full,
             || items().map(&load).collect::<Vec<_>>(),
-            || {
-                let guarded = items().map(|i| {
-                    let [value] = b.if_else(i.lt(tile.count), || [load(i)], || [nothing()]);
-                    value
-                });
-                guarded.collect()
-            },
+            || items().map(guarded).collect(),
         )
     }
 
@@ -467,7 +476,7 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
     fn write_keys(&self, tile: &Tile<'b, 'c>) -> Vec<V<'b, 'c>> {
         let width = self.pass.sort.order.width();
         let ranks: Vec<_> = self.outgoing(tile).into_iter().map(|(r, _)| r).collect();
-        let get = |rank: &V<'b, 'c>| self.staged.get(*rank, width);
+        let get = |rank: &V<'b, 'c>| self.keys.get(*rank, width);
         let keys: Vec<_> = ranks.iter().map(get).collect();
         let place = |(key, rank): (&V<'b, 'c>, &V<'b, 'c>)| {
             let offset = self.offsets.at(self.pass.digit_of(*key).to_index());
@@ -485,18 +494,19 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
         &self,
         tile: &Tile<'b, 'c>,
         positions: &[V<'b, 'c>],
-        ranks: &[V<'b, 'c>],
         values: &[V<'b, 'c>],
+        ranks: &[V<'b, 'c>],
     ) {
         let b = self.b;
-        // The keys have been read.
-        b.sync();
-        for (value, rank) in values.iter().zip(ranks) {
-            self.staged.set(rank.to_index(), *value);
-        }
-        b.sync();
+        let staged = self.values.as_ref().unwrap_or_else(|| {
+            // The keys have been read.
+            b.sync();
+            self.keys.put(values, ranks);
+            b.sync();
+            &self.keys
+        });
         let bits = bit_width(values[0].ty());
-        let get = |(rank, _)| self.staged.get(rank, bits);
+        let get = |(rank, _)| staged.get(rank, bits);
         let values: Vec<_> = self.outgoing(tile).into_iter().map(get).collect();
         let Some(to) = self.pass.to.values else {
             return;

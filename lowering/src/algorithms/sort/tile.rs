@@ -159,25 +159,23 @@ impl<'b, 'c> Ranking<'b, 'c> {
     /// LLVM makes three instructions where a selection is one.
     fn peers(&self, digit: V<'b, 'c>, everyone: V<'b, 'c>) -> [V<'b, 'c>; 2] {
         let b = self.b;
-        let size = b.subgroup_size();
+        let nobody = b.i64(0);
+        // Who differs in a bit, collected from bit to bit.
+        let differ = (0..RADIX_BITS).map(|bit| {
+            let is_clear = (digit & (1 << bit)).eq(0);
+            b.ballot(is_clear) ^ is_clear.select(everyone, nobody)
+        });
+        let differ = differ.reduce(|some, more| some | more);
+        let peers = everyone & !differ.expect("several bits");
         let below = b.lanemask_lt(b.lane_id());
         let above = !(below << 1 | 1);
-        let votes: Vec<_> = (0..RADIX_BITS)
-            .map(|bit| (digit & (1 << bit)).eq(0))
-            .map(|is_clear| (is_clear, b.ballot(is_clear)))
-            .collect();
         let among = |narrow: &dyn Fn(V<'b, 'c>) -> V<'b, 'c>| {
-            let everyone = narrow(everyone);
-            let agree = |(is_clear, clear): &(V<'b, 'c>, V<'b, 'c>)| {
-                !(narrow(*clear) ^ is_clear.select(everyone, everyone.same(0)))
-            };
-            let peers = votes.iter().map(agree).fold(everyone, |a, b| a & b);
-            let is_last = (peers & narrow(above)).eq(0);
-            [b.popcnt(peers & narrow(below)), is_last]
+            let [peers, below, above] = [peers, below, above].map(narrow);
+            [b.popcnt(peers & below), (peers & above).eq(0)]
         };
         // Masks of words where a word is enough: there they cost half.
         b.if_else(
-            size.le(32),
+            b.subgroup_size().le(32),
             || among(&|mask| mask.to_i32()),
             || among(&|mask| mask),
         )
