@@ -55,7 +55,7 @@ fn launches_by_depth() {
             look_back,
             sweep.min(3),
             look_back,
-            if d == 1 { 4 } else { 7 },
+            6,
         ];
         for (target, expected) in [("any", any), ("nvptx:sm_90", many)] {
             for (op, expected) in ops.iter().zip(expected) {

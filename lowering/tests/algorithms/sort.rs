@@ -62,6 +62,8 @@ struct Sort {
     end_bit: Option<u32>,
     number: usize,
     target: &'static str,
+    /// As the op says it; empty for the target's own.
+    strategy: &'static str,
 }
 
 impl Sort {
@@ -74,6 +76,7 @@ impl Sort {
             end_bit,
             number,
             target,
+            strategy,
         } = *self;
         let depth = depth(n, number);
         let r#type = payload.r#type();
@@ -89,7 +92,7 @@ impl Sort {
         let text = format!(
             "qd.grid.kernel @k(%k: memref<?x{key}>, %tk: memref<?x{key}>, %s: memref<?xi32>, %n: memref<i32>{parameters}) {{
                qd.algo.sort keys(%k, %tk : memref<?x{key}>, memref<?x{key}>) {operands}
-                 scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = {depth} {unsigned_word} {end}
+                 scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = {depth} {unsigned_word} {end} {strategy}
              }}"
         );
         let room = [0, 2][number % 2];
@@ -108,17 +111,13 @@ impl Sort {
             case = case.with_result(payload).with(workspace);
         }
         case.target = target;
-        if target.starts_with("nvptx") {
-            // What it can run.
-            case.options.wave = 32;
-        }
         case.check();
     }
 }
 
-fn all(target: &'static str) {
+fn all(sizes: &[usize], target: &'static str, strategy: &'static str) {
     let mut number = 0;
-    for n in SMALL_SIZES {
+    for n in sizes.iter().copied() {
         for (i, key) in KEYS.into_iter().enumerate() {
             let width = key.0.bytes() as u32 * 8;
             let ends = [
@@ -141,6 +140,7 @@ fn all(target: &'static str) {
                 },
                 number,
                 target,
+                strategy,
             }
             .check();
             number += 1;
@@ -150,34 +150,21 @@ fn all(target: &'static str) {
 
 #[test]
 fn keys_and_values() {
-    all("any");
+    all(&SMALL_SIZES, "any", "");
 }
 
 #[test]
 fn keys_and_values_on_few_cores() {
-    all("cpu");
+    all(&SMALL_SIZES, "cpu", "");
 }
 
-/// Where blocks may wait for each other.
+/// Within a tile, at its end, and in several: more than are looked back over at
+/// once.
+const ONE_SWEEP_SIZES: [usize; 9] = [0, 1, 257, 4095, 4096, 4097, 8191, 8193, 24_577];
+
 #[test]
-fn keys_and_values_on_many_cores() {
-    all("nvptx:sm_90");
-    // Of one, two and several tiles, with all digits or an odd number of them.
-    for (number, n) in [3073, 5120, 5121, 20_000, 65_537].into_iter().enumerate() {
-        for (i, key) in KEYS.into_iter().enumerate() {
-            let number = number * 6 + i;
-            Sort {
-                n,
-                key,
-                values: VALUES[number * 3 % 4],
-                pattern: PATTERNS[number * 5 % PATTERNS.len()],
-                end_bit: [None, Some(24), Some(16)][number % 3],
-                number,
-                target: "nvptx:sm_90",
-            }
-            .check();
-        }
-    }
+fn keys_and_values_in_one_sweep() {
+    all(&ONE_SWEEP_SIZES, "any", "strategy = \"onesweep\"");
 }
 
 #[test]
@@ -191,6 +178,7 @@ fn beyond_a_level() {
         end_bit: Some(16),
         number: 3,
         target: "any",
+        strategy: "",
     };
     sort.check();
     (sort.n, sort.target) = (131_073, "cpu");

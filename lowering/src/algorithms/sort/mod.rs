@@ -11,10 +11,12 @@ mod key;
 mod onesweep;
 mod pass;
 mod staircase;
+mod states;
+mod tile;
 
 use super::{Algorithm, Strategy, always, few_cores};
 pub(super) use key::KeyOrder;
-use pass::{DIGITS, Pairs, Pass, RADIX_BITS, digit_of};
+use pass::{DIGITS, Pairs, Pass, RADIX_BITS};
 use qd_dialects::{
     attributes,
     builder::{Builder, V},
@@ -32,10 +34,8 @@ pub(super) const SORT: Algorithm = Algorithm {
         },
         Strategy {
             name: "onesweep",
-            suits: |op, capabilities| {
-                onesweep::suits(capabilities) && onesweep::lacks(op, capabilities).is_none()
-            },
-            expand: onesweep::expand,
+            suits: onesweep::suits,
+            expand: |b, op, _| onesweep::expand(b, op),
         },
         Strategy {
             name: "staircase",

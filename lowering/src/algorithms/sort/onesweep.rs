@@ -2,553 +2,530 @@
 //! digit. Blocks wait for each other: for targets on which a block that has
 //! started also ends.
 //!
-//! 1. *Clear*: counters, descriptors and tickets are set to 0.
-//! 2. *Histogram*: one read of all keys counts every digit of each.
-//! 3. *Offsets*: a block for each digit makes of its counts where keys begin.
-//! 4. *Sweep*, for each digit from the lowest: a block takes a tile by ticket,
-//!    ranks its keys, and publishes how many it has of each digit. A thread for
-//!    each digit then looks back over the tiles before, until one knows how many
-//!    there are up to it. Meanwhile keys are put in order in shared memory, from
-//!    where neighbours of one digit go out side by side; values follow them.
-//!
-//! A subgroup ranks 32 neighbouring keys at a time: a ballot for each bit of the
-//! digit finds the lanes with the same one, and a counter for each digit and
-//! subgroup says how many came before.
+//! 1. *Clear*: histograms, tickets and states are set to 0.
+//! 2. *Histogram*: all digits of all keys are counted in one read.
+//! 3. For each digit of 8 bits, from the lowest, a *sweep*: a block takes a
+//!    ticket, which says which tile of 4,096 keys is its own. It counts the
+//!    tile's digits and publishes the counts, ranks the keys, and puts them in
+//!    order in shared memory. A thread for each digit looks back over the tiles
+//!    before until it meets one whose prefix is known, and publishes its own.
+//!    The keys go out in order, so that those of one digit are written side by
+//!    side; values follow the same way.
 //!
 //! Papers: Adinets & Merrill, Onesweep: A Faster Least Significant Digit Radix
-//! Sort for GPUs (2022); Merrill & Garland (2016) for look-back; Ashkiani et al.,
-//! GPU Multisplit (2016), for ranks by ballots.
-//! Deviations: the first of all digits of keys without values need not be stable,
-//! and ranks by atomics. A word of a descriptor is 0, or one more than a tile's count, or
-//! with its highest bit set the count of all up to it: 31 bits, for counts of
-//! `i32`. Passes take turns with two sets of descriptors: each clears the next
-//! one's. Of a single tile nothing is read or written but its keys.
-//! Cost: reads each key once, and for each digit reads and writes each key and
-//! value once. 2 + P phases and a fill, for P digits; P for a capacity of 256.
+//! Sort for GPUs (2022, arXiv 2206.01784).
+//! Deviations: nobody scans the histograms for all: the first tile of each pass
+//! does, and what it publishes as its prefix begins where the digit does. States
+//! are cleared once, not once a pass ([`states`](super::states)). Keys are mapped
+//! to unsigned integers as the first pass reads them and mapped back as the last
+//! one writes them; an odd number of passes ends with a copy. Where all bits of
+//! keys without values take part, the first pass ranks them in the order in which
+//! they are counted, and so without ballots. A count of a single tile touches no
+//! scratch.
+//! Scratch: for P passes over n keys, 256·P + 32 words of histograms and tickets
+//! and 256·⌈n/4096⌉ of states. With P ≤ 8 that is at most 2,080 + 256·⌈n/4096⌉,
+//! which for n > 4,096 is less than the formula's 256·⌈n/256⌉: 2,592 of 4,352 for
+//! n = 4,097, and from there on 256 more against 4,096 more a tile. From 2^30
+//! keys on states are twice as many.
+//! Cost: reads each key once, and then, per pass, reads and writes each key and
+//! value once; four words of state a tile and digit. P + 2 launches: 6 for 32-bit
+//! keys.
 
-use super::{DIGITS, Pass, RADIX_BITS, Sort, digit_of};
-use crate::{
-    algorithms::{levels::capacity, tiles::SHARED_BYTES},
-    targets::{Capabilities, Cores, ForwardProgress},
+use super::{
+    DIGITS, Pass, Sort,
+    pass::digit,
+    states::{self, States, Status},
+    tile::{ITEMS, Layout, Ranking, SIZE, THREADS},
 };
+use crate::algorithms::levels::capacity;
+use crate::targets::{Capabilities, Cores, ForwardProgress};
 use qd_dialects::{
     attributes::Kind,
     builder::{Builder, Combiner, V},
-    diagnostic::{Diagnostic, Result},
-    ir::{Op, OpExt, bit_width, element_type},
-    melior::ir::{Type, ValueLike},
+    diagnostic::Result,
+    ir::{Op, bit_width},
 };
 
-/// Threads of a block: one for each digit.
-const THREADS: i64 = DIGITS;
-/// Lanes of a subgroup. Bits of them are held in an `i32`.
-const LANES: i64 = 32;
-/// Subgroups of a block.
-const SUBGROUPS: i64 = THREADS / LANES;
-/// Blocks that count, at most: enough to keep any device busy.
+/// Words that the tickets have; one a pass is used.
+const TICKETS: i64 = 32;
+/// Blocks that count, at most: each adds up what it has of every digit.
 const COUNTING: i64 = 1024;
-/// Tiles whose descriptors a thread reads together.
-const TOGETHER: i64 = 4;
+/// Bits of an item that are in shared memory at a time.
+const STAGED_BITS: u32 = 64;
+/// Bytes of shared memory that 64 bits of each item take, and the counters.
+const SHARED_BYTES: u32 = 48 << 10;
 
-/// Keys of a thread: tiles of 20 KiB or 24 KiB, and at least as many keys as the
-/// scratch of two tiles has room for descriptors.
-fn items(width: u32) -> i64 {
-    if width == 32 { 20 } else { 12 }
+/// Whether blocks may wait for each other and a tile is worth it.
+pub(super) fn suits(_: Op, capabilities: &Capabilities) -> bool {
+    capabilities.cores == Cores::Many
+        && capabilities.forward_progress != ForwardProgress::None
+        && capabilities.max_shared_bytes >= SHARED_BYTES
 }
 
-/// Whether this is the way to sort.
-pub(super) fn suits(capabilities: &Capabilities) -> bool {
-    capabilities.cores == Cores::Many && capabilities.forward_progress != ForwardProgress::None
-}
-
-/// What it takes and is not there.
-pub(super) fn lacks(op: Op, capabilities: &Capabilities) -> Option<&'static str> {
-    let count = op.operand_segments()[5][0];
-    let narrow = element_type(count.r#type()).is_some_and(|t| bit_width(t) == 32);
-    if capabilities.waves != [LANES as u32] {
-        Some("is for subgroups of 32 lanes")
-    } else if capabilities.max_shared_bytes < SHARED_BYTES {
-        Some("takes 48 KiB of shared memory")
-    } else if !narrow {
-        Some("is for counts of i32")
-    } else {
-        None
-    }
-}
-
-/// Builds 2 phases and one for each digit.
-pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, capabilities: &Capabilities) -> Result<'c> {
-    if let Some(why) = lacks(op, capabilities) {
-        return Err(Diagnostic::at(op, format!("strategy 'onesweep' {why}")));
-    }
+/// Builds P + 2 phases.
+pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
     let sort = Sort::of(b, op);
-    let items = items(sort.order.width());
-    let sweep = OneSweep {
-        b,
-        passes: sort.passes().into(),
-        items,
-        size: items * THREADS,
-        add: Combiner::kind(b.context(), Kind::Add, b.int_type(32)),
-        sort: &sort,
-    };
-    let tiles = sweep.tiles(capacity(b, sort.depth, sort.data.keys));
-    // A capacity of 256 is one tile, always.
-    if sort.depth > 1 {
-        sweep.clear(tiles);
-        let blocks = tiles.min(COUNTING);
-        b.phase("sort.histogram", blocks, THREADS, || sweep.histogram());
-        let digits = b.index(sweep.passes);
-        b.phase("sort.offsets", digits, THREADS, || sweep.offsets());
-    }
+    let tiles = tiles(capacity(b, sort.depth, sort.data.keys));
+    let sweep = OneSweep { b, sort: &sort };
+    sweep.clear(tiles);
+    sweep.histogram(tiles);
     sort.for_passes(b, |pass| {
-        b.phase(&pass.name("sweep"), tiles, THREADS, || sweep.sweep(&pass));
+        b.phase(&pass.name("sweep"), tiles, THREADS, || {
+            Sweep::new(&sweep, pass).run();
+        });
     });
     Ok(())
 }
 
-/// Slots before the counts: the counter of tickets, of which each pass takes one
-/// a tile.
-const BEFORE_COUNTS: i64 = 1;
+/// Tiles that keys make.
+fn tiles<'b, 'c>(keys: V<'b, 'c>) -> V<'b, 'c> {
+    (keys + (SIZE - 1)) / SIZE
+}
 
-/// A sort under construction. Scratch holds a counter of tickets, the counts of
-/// each pass, and for every tile two descriptors, each a row of all digits.
-///
-/// Bodies of passes differ in few constants, so that they can share one.
 struct OneSweep<'a, 'b, 'c> {
     b: &'b Builder<'c>,
     sort: &'a Sort<'b, 'c>,
-    passes: i64,
-    items: i64,
-    /// Keys of a tile.
-    size: i64,
-    add: Combiner<'c>,
+}
+
+impl<'b, 'c> OneSweep<'_, 'b, 'c> {
+    /// Where the tickets are in the scratch, behind the histograms.
+    fn tickets(&self) -> i64 {
+        i64::from(self.sort.passes()) * DIGITS
+    }
+
+    /// Where the states are.
+    fn states(&self) -> i64 {
+        self.tickets() + TICKETS
+    }
+
+    /// As much as so many tiles need, as far as it is there: scratch is as long
+    /// as the live count needs.
+    fn clear(&self, most: V<'b, 'c>) {
+        let (b, scratch) = (self.b, self.sort.scratch);
+        let end = (states::words(self.sort, most) + self.states()).min(scratch.len());
+        let end = most.gt(1).select(end, b.index(0));
+        b.fill_range(scratch, b.index(0), end, b.i32(0));
+    }
+
+    /// Counts all digits of all keys.
+    fn histogram(&self, most: V<'b, 'c>) {
+        let (b, sort) = (self.b, self.sort);
+        let blocks = most.gt(1).select(most, b.index(0)).min(COUNTING);
+        b.phase("sort.histogram", blocks, THREADS, || {
+            let digits = i64::from(sort.passes()) * DIGITS;
+            let counts = b.shared(b.int_type(32), digits);
+            let count = b.live_count(sort.count);
+            let tiles = tiles(count);
+            b.if_(b.block_id().lt(tiles) & tiles.gt(1), || {
+                let own = || (0..digits / THREADS).map(|nth| b.thread_id() + nth * THREADS);
+                own().for_each(|at| counts.set(at, b.i32(0)));
+                b.sync();
+                b.for_(b.block_id(), tiles, b.grid_dim(), [], |tile, none| {
+                    self.count_tile(counts, tile * SIZE, count);
+                    none
+                });
+                b.sync();
+                for at in own() {
+                    let count = counts.at(at);
+                    b.if_(count.ne(0), || {
+                        sort.scratch.atomic(Kind::Add, at, count, "device");
+                    });
+                }
+            });
+        });
+    }
+
+    fn count_tile(&self, counts: V<'b, 'c>, start: V<'b, 'c>, count: V<'b, 'c>) {
+        let (b, sort) = (self.b, self.sort);
+        let items = || (0..ITEMS).map(|nth| start + b.thread_id() + nth * THREADS);
+        let key = |i| sort.order.map(sort.data.keys.at(i));
+        let add = |key: V<'b, 'c>| {
+            for pass in 0..sort.passes() {
+                let at = digit(key, pass).to_index() + i64::from(pass) * DIGITS;
+                counts.atomic(Kind::Add, at, b.i32(1), "block");
+            }
+        };
+        b.either(
+            (start + SIZE).le(count),
+            || {
+                // All loads first, so that they are under way together.
+                let keys: Vec<_> = items().map(key).collect();
+                keys.into_iter().for_each(add);
+            },
+            || {
+                for i in items() {
+                    b.if_(i.lt(count), || add(key(i)));
+                }
+            },
+        );
+    }
+}
+
+/// Items in shared memory, as words: those of 8 bytes in two planes.
+struct Staged<'b, 'c> {
+    words: V<'b, 'c>,
+}
+
+impl<'b, 'c> Staged<'b, 'c> {
+    /// For items of so many bits.
+    fn new(b: &'b Builder<'c>, bits: u32) -> Self {
+        let words = b.shared(b.int_type(32), i64::from(bits / 32) * SIZE);
+        Self { words }
+    }
+
+    /// Puts items where they rank.
+    fn put(&self, items: &[V<'b, 'c>], ranks: &[V<'b, 'c>]) {
+        for (bits, rank) in items.iter().zip(ranks) {
+            let at = rank.to_index();
+            self.words.set(at, bits.to_i32());
+            if bit_width(bits.ty()) > 32 {
+                self.words.set(at + SIZE, (*bits >> 32).to_i32());
+            }
+        }
+    }
+
+    fn get(&self, at: V<'b, 'c>, bits: u32) -> V<'b, 'c> {
+        let low = self.words.at(at);
+        match bits {
+            32 => low,
+            _ => low.to_i64() | (self.words.at(at + SIZE).to_i64() << 32),
+        }
+    }
+}
+
+/// A pass's sweep.
+struct Sweep<'a, 'b, 'c> {
+    b: &'b Builder<'c>,
+    pass: Pass<'a, 'b, 'c>,
+    states: States<'b, 'c>,
+    /// The word of the scratch that the tickets are taken from.
+    tickets: i64,
+    layout: Layout<'b, 'c>,
+    ranking: Ranking<'b, 'c>,
+    keys: Staged<'b, 'c>,
+    /// None if they are to follow the keys where those were.
+    values: Option<Staged<'b, 'c>>,
+    /// For each digit, how far behind its place in the tile it goes.
+    offsets: V<'b, 'c>,
+    ticket: V<'b, 'c>,
 }
 
 /// The tile of a block.
 struct Tile<'b, 'c> {
-    number: V<'b, 'c>,
-    /// The live number of tiles.
-    tiles: V<'b, 'c>,
-    /// Its first key.
-    start: V<'b, 'c>,
     /// The live number of keys.
     count: V<'b, 'c>,
+    /// Its number, `i32`.
+    number: V<'b, 'c>,
+    /// Its first key.
+    start: V<'b, 'c>,
+    /// Whether it is the only one.
+    alone: V<'b, 'c>,
     /// Whether all of its keys exist.
     full: V<'b, 'c>,
-    /// This thread's first key, of those a subgroup's lanes apart.
-    first: V<'b, 'c>,
 }
 
-impl<'b, 'c> OneSweep<'_, 'b, 'c> {
-    fn tiles(&self, keys: V<'b, 'c>) -> V<'b, 'c> {
-        (keys + (self.size - 1)) / self.size
+impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
+    /// At the top of a phase.
+    fn new(one_sweep: &OneSweep<'_, 'b, 'c>, pass: Pass<'a, 'b, 'c>) -> Self {
+        let b = pass.b;
+        let scalars = pass.from.values.filter(|v| v.row_length().is_none());
+        let value_bits = scalars.map_or(0, |values| bit_width(values.element()));
+        let key_bits = pass.sort.order.width();
+        let together = key_bits + value_bits <= STAGED_BITS;
+        let keys = Staged::new(b, if together { key_bits } else { STAGED_BITS });
+        Self {
+            b,
+            states: States::of(&pass, one_sweep.states()),
+            tickets: one_sweep.tickets() + i64::from(pass.digit),
+            layout: Layout::new(b),
+            ranking: Ranking::new(b),
+            keys,
+            values: (together && value_bits > 0).then(|| Staged::new(b, value_bits)),
+            offsets: b.shared(b.int_type(32), DIGITS),
+            ticket: b.shared(b.int_type(32), 1),
+            pass,
+        }
     }
 
-    fn scratch(&self) -> V<'b, 'c> {
-        self.sort.scratch
-    }
-
-    /// The slot of a pass's count of a digit.
-    fn count_of(&self, pass: V<'b, 'c>, digit: V<'b, 'c>) -> V<'b, 'c> {
-        pass * DIGITS + digit + BEFORE_COUNTS
-    }
-
-    /// The slot of a tile's descriptor of this thread's digit, for passes of even
-    /// or odd number.
-    fn descriptor(&self, pass: u32, tile: V<'b, 'c>) -> V<'b, 'c> {
-        let row = self.passes + i64::from(pass % 2);
-        let before = row * DIGITS + BEFORE_COUNTS;
-        tile * (2 * DIGITS) + self.b.thread_id() + before
-    }
-
-    /// Clears all that so many tiles use, as far as there is any: scratch is as
-    /// long as the live count needs.
-    fn clear(&self, most: V<'b, 'c>) {
+    fn run(&self) {
         let b = self.b;
-        let all = most * (2 * DIGITS) + (self.passes * DIGITS + BEFORE_COUNTS);
-        let end = most.gt(1).select(all, b.index(0)).min(self.scratch().len());
-        b.fill_range(self.scratch(), b.index(0), end, b.i32(0));
-    }
-
-    /// Key `i`, mapped; what comes last where there is none.
-    fn no_key(&self) -> V<'b, 'c> {
-        self.b.scalar(self.word(), -1)
-    }
-
-    /// What mapped keys are.
-    fn word(&self) -> Type<'c> {
-        self.b.int_type(self.sort.order.width())
-    }
-
-    /// Counts all digits of all keys, unless there is one tile.
-    fn histogram(&self) {
-        let (b, sort) = (self.b, self.sort);
-        let counts = b.shared(b.int_type(32), self.passes * DIGITS);
-        let t = b.thread_id();
-        let count = b.live_count(sort.count);
-        let tiles = self.tiles(count);
-        b.if_(tiles.gt(1) & b.block_id().lt(tiles), || {
-            for pass in 0..self.passes {
-                counts.set(t + pass * DIGITS, b.i32(0));
-            }
-            b.sync();
-            let first = b.block_id() * self.size;
-            let step = b.grid_dim() * self.size;
-            let add = |key: V<'b, 'c>| {
-                for pass in 0..self.passes {
-                    let digit = digit_of(key, pass as u32).to_index();
-                    counts.atomic(Kind::Add, digit + pass * DIGITS, b.i32(1), "block");
-                }
-            };
-            let key = |i| sort.order.map(sort.data.keys.at(i));
-            b.for_(first, count, step, [], |start, none| {
-                let i = |nth: i64| start + t + nth * THREADS;
-                b.either(
-                    (start + self.size).le(count),
-                    || {
-                        let keys: Vec<_> = (0..self.items).map(|nth| key(i(nth))).collect();
-                        keys.into_iter().for_each(add);
-                    },
-                    || {
-                        for nth in 0..self.items {
-                            b.if_(i(nth).lt(count), || add(key(i(nth))));
-                        }
-                    },
-                );
-                none
-            });
-            b.sync();
-            for pass in 0..self.passes {
-                let counted = counts.at(t + pass * DIGITS);
-                b.if_(counted.ne(0), || {
-                    let slot = self.count_of(b.index(pass), t);
-                    self.scratch().atomic(Kind::Add, slot, counted, "device");
-                });
-            }
-        });
-    }
-
-    /// Makes of each digit's count how many keys have a smaller one.
-    fn offsets(&self) {
-        let b = self.b;
-        let tiles = self.tiles(b.live_count(self.sort.count));
-        b.if_(tiles.gt(1), || {
-            let slot = self.count_of(b.block_id(), b.thread_id());
-            let counted = self.scratch().at(slot);
-            let [before] = b.combine("block.exclusive_scan", &self.add, [counted]);
-            self.scratch().set(slot, before);
-        });
-    }
-
-    /// What a block does in a pass.
-    fn sweep(&self, pass: &Pass<'_, 'b, 'c>) {
-        let b = self.b;
-        let ticket = b.shared(b.int_type(32), 1);
-        let counters = b.shared(b.int_type(32), SUBGROUPS * DIGITS);
-        let offsets = b.shared(b.int_type(32), DIGITS);
-        let words = b.shared(self.word(), self.size);
-        let count = b.live_count(self.sort.count);
-        let tiles = self.tiles(count);
+        let count = b.live_count(self.pass.sort.count);
+        let tiles = tiles(count);
         b.if_(b.block_id().lt(tiles), || {
-            let tile = self.take(ticket, counters, count, tiles);
-            let keys = self.load(&tile, &|i| pass.key(i), self.no_key());
-            let digits: Vec<_> = keys.iter().map(|key| pass.digit_of(*key)).collect();
-            let ranks = match pass.may_reorder() {
-                true => self.rank_in_any_order(counters, &digits),
-                false => self.rank(counters, &digits),
+            self.ranking.clear();
+            let tile = self.take(count, tiles);
+            let keys = self.load_keys(&tile);
+            let digits: Vec<_> = keys.iter().map(|key| self.pass.digit_of(*key)).collect();
+            let counted = self.count(&tile, &digits);
+            b.sync();
+
+            let column = self.ranking.column();
+            let first = self.publish(&tile, column.total);
+            let [start] = self.scan(column.total);
+            self.ranking.begin(&column, start);
+            b.sync();
+            let ranks = match counted {
+                Some(counted) => self.ranks_as_counted(&tile, &digits, &counted),
+                None => self.ranking.rank(&digits),
             };
-            b.sync();
-            let (counted, start) = self.order(pass, counters, &tile);
-            let places: Vec<_> = ranks
-                .iter()
-                .zip(&digits)
-                .map(|(rank, digit)| {
-                    let place = *rank + counters.at(self.counter(*digit));
-                    place.to_index()
-                })
-                .collect();
-            for (place, key) in places.iter().zip(keys) {
-                words.set(*place, key);
+            self.keys.put(&keys, &ranks);
+            let values = self.load_values(&tile);
+            if let (Some(staged), Some(values)) = (&self.values, &values) {
+                staged.put(values, &ranks);
             }
-            let values = self.values(pass, &tile);
-            self.look_back(pass, offsets, &tile, counted, start);
+
+            let before = self.before(&tile, first, start, column.total);
+            self.offsets.set(b.thread_id(), before - start);
             b.sync();
-            let sorted: Vec<_> = (0..self.items)
-                .map(|nth| words.at(self.slot(nth)))
-                .collect();
-            let to: Vec<_> = (0..)
-                .zip(&sorted)
-                .map(|(nth, key)| {
-                    let offset = offsets.at(pass.digit_of(*key).to_index());
-                    offset + self.slot(nth).to_i32()
-                })
-                .collect();
-            self.put(&tile, &|nth| {
-                pass.put_key(to[nth].to_index(), sorted[nth]);
-            });
-            match (pass.values(), values) {
-                (Some((_, into)), Some(values)) => {
-                    let values = self.follow(words, &places, &values, into.element());
-                    self.put(&tile, &|nth| into.set(to[nth].to_index(), values[nth]));
-                }
-                (Some((from, into)), None) => {
-                    for (nth, (place, digit)) in (0..).zip(places.iter().zip(&digits)) {
-                        let i = self.key(&tile, nth);
-                        b.if_(tile.full | i.lt(tile.count), || {
-                            let offset = offsets.at(digit.to_index());
-                            let to = (offset + place.to_i32()).to_index();
-                            into.copy_element(to, from, i);
-                        });
-                    }
-                }
-                _ => {}
+            let positions = self.write_keys(&tile);
+            match values {
+                Some(values) => self.write_values(&tile, &positions, &values, &ranks),
+                None => self.move_values(&tile, &digits, &ranks),
             }
         });
     }
 
-    /// Takes a tile, which nobody else has, in an order in which blocks start,
-    /// and clears the counters.
-    fn take(
-        &self,
-        ticket: V<'b, 'c>,
-        counters: V<'b, 'c>,
-        count: V<'b, 'c>,
-        tiles: V<'b, 'c>,
-    ) -> Tile<'b, 'c> {
+    /// Takes a tile, which nobody else has, in an order in which blocks start.
+    fn take(&self, count: V<'b, 'c>, tiles: V<'b, 'c>) -> Tile<'b, 'c> {
         let b = self.b;
-        let (t, zero) = (b.thread_id(), b.index(0));
-        b.if_(t.eq(0), || {
-            let next = || {
-                let ticket = self.scratch().atomic(Kind::Add, zero, b.i32(1), "device");
-                [ticket % tiles.to_i32()]
-            };
-            let [taken] = b.if_else(tiles.gt(1), next, || [b.i32(0)]);
-            ticket.set(zero, taken);
+        let zero = b.index(0);
+        let alone = tiles.le(1);
+        b.if_(b.thread_id().eq(0), || {
+            let at = b.index(self.tickets);
+            let scratch = self.pass.sort.scratch;
+            let [taken] = b.if_else(
+                alone,
+                || [b.i32(0)],
+                || [scratch.atomic(Kind::Add, at, b.i32(1), "device")],
+            );
+            self.ticket.set(zero, taken);
         });
-        for nth in 0..SUBGROUPS {
-            counters.set(t + nth * DIGITS, b.i32(0));
-        }
         b.sync();
-        let number = ticket.at(zero).to_index();
-        let start = number * self.size;
-        let of_subgroup = b.subgroup_id().to_index() * (LANES * self.items);
+        let number = self.ticket.at(zero);
+        let start = number.to_index() * SIZE;
         Tile {
-            number,
-            tiles,
-            start,
             count,
-            full: (start + self.size).le(count),
-            first: start + of_subgroup + b.lane_id().to_index(),
+            number,
+            start,
+            alone,
+            full: (start + SIZE).le(count),
         }
     }
 
-    /// This thread's `nth` key.
-    fn key(&self, tile: &Tile<'b, 'c>, nth: i64) -> V<'b, 'c> {
-        tile.first + nth * LANES
-    }
-
-    /// Where in shared memory this thread takes its `nth` key in order.
-    fn slot(&self, nth: i64) -> V<'b, 'c> {
-        self.b.thread_id() + nth * THREADS
-    }
-
-    /// The counter of a digit in this subgroup.
-    fn counter(&self, digit: V<'b, 'c>) -> V<'b, 'c> {
-        (self.b.subgroup_id() * DIGITS + digit).to_index()
-    }
-
-    /// Loads of each of this thread's keys.
+    /// What `load` makes of this thread's items, and `nothing` where there are
+    /// none.
     fn load(
         &self,
         tile: &Tile<'b, 'c>,
-        load: &dyn Fn(V<'b, 'c>) -> V<'b, 'c>,
-        nothing: V<'b, 'c>,
+        load: impl Fn(V<'b, 'c>) -> V<'b, 'c>,
+        nothing: impl Fn() -> V<'b, 'c>,
     ) -> Vec<V<'b, 'c>> {
         let b = self.b;
-        let each = |nth| load(self.key(tile, nth));
+        let items = || (0..ITEMS).map(|nth| self.layout.item(tile.start, nth));
+        // The last key again, and not a branch for each.
+        let guarded = |i: V<'b, 'c>| {
+            let value = load(i.min(tile.count - 1));
+            i.lt(tile.count).select(value, nothing())
+        };
         b.if_else(
             tile.full,
-            || (0..self.items).map(each).collect::<Vec<_>>(),
-            || {
-                let guarded = |nth| {
-                    let exists = self.key(tile, nth).lt(tile.count);
-                    let [value] = b.if_else(exists, || [each(nth)], || [nothing]);
-                    value
-                };
-                (0..self.items).map(guarded).collect()
-            },
+            || items().map(&load).collect::<Vec<_>>(),
+            || items().map(guarded).collect(),
         )
     }
 
-    /// The rank of each key among those of its subgroup with the same digit, and
-    /// how many there are of each, in the counters.
-    fn rank(&self, counters: V<'b, 'c>, digits: &[V<'b, 'c>]) -> Vec<V<'b, 'c>> {
-        let b = self.b;
-        let below = b.lanemask_lt(b.lane_id()).to_i32();
-        let rank = |digit: &V<'b, 'c>| {
-            let mut same = b.i32(-1);
-            for bit in 0..i64::from(RADIX_BITS) {
-                let without = (*digit & (1 << bit)).eq(0);
-                let all_without = b.ballot(without).to_i32();
-                same = same & (all_without ^ without.select(b.i32(0), b.i32(-1)));
-            }
-            let before = b.popcnt(same & below);
-            let at = self.counter(*digit);
-            let counted = counters.at(at);
-            b.subgroup_sync();
-            b.if_(before.eq(0), || counters.set(at, counted + b.popcnt(same)));
-            b.subgroup_sync();
-            counted + before
+    /// Mapped keys. What is beyond the last one ranks behind it.
+    fn load_keys(&self, tile: &Tile<'b, 'c>) -> Vec<V<'b, 'c>> {
+        let mapped = self.b.int_type(self.pass.sort.order.width());
+        self.load(tile, |i| self.pass.key(i), || self.b.int(mapped, -1))
+    }
+
+    /// Bits of the values, if they are scalars.
+    fn load_values(&self, tile: &Tile<'b, 'c>) -> Option<Vec<V<'b, 'c>>> {
+        let values = self.pass.from.values?;
+        if values.row_length().is_some() {
+            return None;
+        }
+        let bits = self.b.int_type(bit_width(values.element()));
+        Some(self.load(tile, |i| values.at_as(i, bits), || self.b.zero(bits)))
+    }
+
+    /// Counts the digits. Yields how many of each were counted before, where that
+    /// is order enough.
+    fn count(&self, tile: &Tile<'b, 'c>, digits: &[V<'b, 'c>]) -> Option<Vec<V<'b, 'c>>> {
+        let count = |digit: &V<'b, 'c>| self.ranking.count(*digit);
+        if !self.pass.in_any_order() {
+            digits.iter().for_each(|digit| _ = count(digit));
+            return None;
+        }
+        let none = || [self.b.i32(0)];
+        let guarded = |(nth, digit)| {
+            let exists = self.layout.item(tile.start, nth).lt(tile.count);
+            let [before] = self.b.if_else(exists, || [count(digit)], none);
+            before
         };
-        digits.iter().map(rank).collect()
+        Some(self.b.if_else(
+            tile.full,
+            || digits.iter().map(count).collect::<Vec<_>>(),
+            || (0..).zip(digits).map(guarded).collect(),
+        ))
     }
 
-    /// The same where keys of one digit may change places.
-    fn rank_in_any_order(&self, counters: V<'b, 'c>, digits: &[V<'b, 'c>]) -> Vec<V<'b, 'c>> {
-        let one = self.b.i32(1);
-        let rank = |digit| counters.atomic(Kind::Add, self.counter(digit), one, "block");
-        digits.iter().map(|digit| rank(*digit)).collect()
-    }
-
-    /// Makes of the counters where each subgroup's keys of each digit begin in
-    /// the tile, and publishes how many it has. How many that are of this
-    /// thread's digit, and how many of smaller ones.
-    fn order(
+    /// Ranks in the order of counting; of what does not exist, behind all others.
+    fn ranks_as_counted(
         &self,
-        pass: &Pass<'_, 'b, 'c>,
-        counters: V<'b, 'c>,
         tile: &Tile<'b, 'c>,
-    ) -> (V<'b, 'c>, V<'b, 'c>) {
+        digits: &[V<'b, 'c>],
+        counted: &[V<'b, 'c>],
+    ) -> Vec<V<'b, 'c>> {
         let b = self.b;
-        let at = |nth: i64| b.thread_id() + nth * DIGITS;
-        let counts: Vec<_> = (0..SUBGROUPS).map(|nth| counters.at(at(nth))).collect();
-        let counted = counts.iter().skip(1).fold(counts[0], |sum, n| sum + *n);
-        b.if_(tile.tiles.gt(1), || {
-            let known = counted | i64::from(i32::MIN);
-            let word = tile.number.eq(0).select(known, counted + 1);
-            self.publish(pass, tile, word);
-            let of_next = self.descriptor(pass.digit + 1, tile.number);
-            self.scratch().set(of_next, b.i32(0));
-        });
-        let [start] = b.combine("block.exclusive_scan", &self.add, [counted]);
-        counts.iter().zip(0..).fold(start, |before, (count, nth)| {
-            counters.set(at(nth), before);
-            before + *count
-        });
-        b.sync();
-        (counted, start)
+        let each = || digits.iter().zip(counted);
+        let rank = |(digit, before): (&V<'b, 'c>, &V<'b, 'c>)| {
+            self.ranking.rank_as_counted(*digit, *before)
+        };
+        let guarded = |(nth, item)| {
+            let own = self.layout.item(b.index(0), nth);
+            let exists = (tile.start + own).lt(tile.count);
+            exists.select(rank(item), own.to_i32())
+        };
+        b.if_else(
+            tile.full,
+            || each().map(rank).collect::<Vec<_>>(),
+            || (0..).zip(each()).map(guarded).collect(),
+        )
     }
 
-    /// Says how many keys of this thread's digit there are.
-    fn publish(&self, pass: &Pass<'_, 'b, 'c>, tile: &Tile<'b, 'c>, word: V<'b, 'c>) {
-        let slot = self.descriptor(pass.digit, tile.number);
-        self.scratch().atomic_set(slot, word, "device");
+    fn scan(&self, count: V<'b, 'c>) -> [V<'b, 'c>; 1] {
+        let b = self.b;
+        let add = Combiner::kind(b.context(), Kind::Add, b.int_type(32));
+        b.combine("block.exclusive_scan", &add, [count])
     }
 
-    /// Sets for this thread's digit what is to be added to a place in the tile.
-    fn look_back(
+    /// Tells the others how many keys the tile has of this thread's digit. In
+    /// the first tile, yields where the digit begins.
+    fn publish(&self, tile: &Tile<'b, 'c>, total: V<'b, 'c>) -> V<'b, 'c> {
+        let b = self.b;
+        let digit = b.thread_id();
+        let publish = |status, count| self.states.publish(tile.number, digit, status, count);
+        let begin = || {
+            let histogram = i64::from(self.pass.digit) * DIGITS;
+            let all = self.pass.sort.scratch.at(digit + histogram);
+            let first = self.scan(all);
+            publish(Status::Prefix, first[0] + total);
+            first
+        };
+        let [first] = b.if_else(
+            tile.number.ne(0),
+            || {
+                publish(Status::Aggregate, total);
+                [b.i32(0)]
+            },
+            || b.if_else(tile.alone, || [b.i32(0)], begin),
+        );
+        first
+    }
+
+    /// Where this thread's digit goes: behind what the tiles before have of it.
+    fn before(
         &self,
-        pass: &Pass<'_, 'b, 'c>,
-        offsets: V<'b, 'c>,
         tile: &Tile<'b, 'c>,
-        counted: V<'b, 'c>,
+        first: V<'b, 'c>,
         start: V<'b, 'c>,
-    ) {
+        total: V<'b, 'c>,
+    ) -> V<'b, 'c> {
         let b = self.b;
-        let t = b.thread_id();
-        let before = || {
-            let is_first = tile.number.eq(0);
-            let [_, before, _] = b.while_(
-                [tile.number, b.i32(0), is_first],
-                |[_, _, done]| done.eq(0),
-                |[end, before, _]| {
-                    let read = |nth: i64| {
-                        // The first tile's word ends every search.
-                        let tile_before = end.max(nth + 1) - (nth + 1);
-                        let slot = self.descriptor(pass.digit, tile_before);
-                        self.scratch().atomic_at(slot, "device")
-                    };
-                    let words: Vec<_> = (0..TOGETHER).map(read).collect();
-                    let (mut end, mut before, mut done) = (end, before, b.bool(false));
-                    let mut open = b.bool(true);
-                    for word in words {
-                        let there = open & word.ne(0);
-                        let all = word.slt(0);
-                        let value = all.select(word & i64::from(i32::MAX), word - 1);
-                        before = before + there.select(value, b.i32(0));
-                        end = end - there.cast(b.int_type(32)).to_index();
-                        done = done | (there & all);
-                        open = there & !all;
-                    }
-                    [end, before, done]
-                },
-            );
-            b.if_(!is_first, || {
-                let word = (before + counted) | i64::from(i32::MIN);
-                self.publish(pass, tile, word);
-            });
-            let smaller = self
-                .scratch()
-                .at(self.count_of(b.index(pass.digit.into()), t));
-            [smaller + before - start]
-        };
-        let [offset] = b.if_else(tile.tiles.gt(1), before, || [b.i32(0)]);
-        offsets.set(t, offset);
+        let digit = b.thread_id();
+        let [before] = b.if_else(
+            tile.number.ne(0),
+            || {
+                let before = self.states.look_back(tile.number, digit);
+                let upto = before + total;
+                self.states
+                    .publish(tile.number, digit, Status::Prefix, upto);
+                [before]
+            },
+            || [tile.alone.select(start, first)],
+        );
+        before
     }
 
-    /// Runs `put` for each of this thread's keys in order.
-    fn put(&self, tile: &Tile<'b, 'c>, put: &dyn Fn(usize)) {
+    /// The ranks that this thread writes, and whether there is a key of that rank
+    /// in a tile that is not full.
+    fn outgoing(&self, tile: &Tile<'b, 'c>) -> Vec<(V<'b, 'c>, V<'b, 'c>)> {
+        let t = self.b.thread_id();
+        let left = tile.count - tile.start;
+        let ranks = (0..ITEMS).map(|nth| t + nth * THREADS);
+        ranks.map(|rank| (rank, rank.lt(left))).collect()
+    }
+
+    /// Runs `write` for each item that there is of those that this thread writes.
+    fn write(&self, tile: &Tile<'b, 'c>, write: impl Fn(usize)) {
         let b = self.b;
         b.either(
             tile.full,
-            || (0..self.items as usize).for_each(put),
+            || (0..ITEMS as usize).for_each(&write),
             || {
-                for nth in 0..self.items {
-                    let exists = (tile.start + self.slot(nth)).lt(tile.count);
-                    b.if_(exists, || put(nth as usize));
+                for (nth, (_, exists)) in self.outgoing(tile).into_iter().enumerate() {
+                    b.if_(exists, || write(nth));
                 }
             },
         );
     }
 
-    /// The values of this thread's keys, unless they are rows.
-    fn values(&self, pass: &Pass<'_, 'b, 'c>, tile: &Tile<'b, 'c>) -> Option<Vec<V<'b, 'c>>> {
-        let (from, _) = pass.values()?;
-        if from.row_length().is_some() {
-            return None;
-        }
-        let none = self.b.zero(from.element());
-        Some(self.load(tile, &|i| from.at(i), none))
+    /// Writes keys in the order of their ranks. Yields where they went.
+    fn write_keys(&self, tile: &Tile<'b, 'c>) -> Vec<V<'b, 'c>> {
+        let width = self.pass.sort.order.width();
+        let ranks: Vec<_> = self.outgoing(tile).into_iter().map(|(r, _)| r).collect();
+        let get = |rank: &V<'b, 'c>| self.keys.get(*rank, width);
+        let keys: Vec<_> = ranks.iter().map(get).collect();
+        let place = |(key, rank): (&V<'b, 'c>, &V<'b, 'c>)| {
+            let offset = self.offsets.at(self.pass.digit_of(*key).to_index());
+            offset + rank.to_i32()
+        };
+        let positions: Vec<_> = keys.iter().zip(&ranks).map(place).collect();
+        self.write(tile, |nth| {
+            self.pass.put_key(positions[nth].to_index(), keys[nth]);
+        });
+        positions
     }
 
-    /// Values in the order of the keys, by way of the same shared memory, a word
-    /// at a time.
-    fn follow(
+    /// The same for values that are scalars.
+    fn write_values(
         &self,
-        words: V<'b, 'c>,
-        places: &[V<'b, 'c>],
+        tile: &Tile<'b, 'c>,
+        positions: &[V<'b, 'c>],
         values: &[V<'b, 'c>],
-        value: Type<'c>,
-    ) -> Vec<V<'b, 'c>> {
+        ranks: &[V<'b, 'c>],
+    ) {
         let b = self.b;
-        let (word, bits) = (self.word(), b.int_type(bit_width(value)));
-        let width = i64::from(bit_width(word));
-        let mut ordered = vec![b.zero(bits); values.len()];
-        for piece in 0..(i64::from(bit_width(value)) / width).max(1) {
+        let staged = self.values.as_ref().unwrap_or_else(|| {
+            // The keys have been read.
             b.sync();
-            for (place, value) in places.iter().zip(values) {
-                let bits = value.bitcast(bits);
-                words.set(*place, (bits >> (piece * width)).cast(word));
-            }
+            self.keys.put(values, ranks);
             b.sync();
-            for (nth, ordered) in (0..).zip(&mut ordered) {
-                let part = words.at(self.slot(nth)).cast(bits);
-                *ordered = *ordered | (part << (piece * width));
-            }
+            &self.keys
+        });
+        let bits = bit_width(values[0].ty());
+        let get = |(rank, _)| staged.get(rank, bits);
+        let values: Vec<_> = self.outgoing(tile).into_iter().map(get).collect();
+        let Some(to) = self.pass.to.values else {
+            return;
+        };
+        self.write(tile, |nth| to.set(positions[nth].to_index(), values[nth]));
+    }
+
+    /// Moves rows, each of which is written side by side anyway.
+    fn move_values(&self, tile: &Tile<'b, 'c>, digits: &[V<'b, 'c>], ranks: &[V<'b, 'c>]) {
+        if self.pass.from.values.is_none() {
+            return;
         }
-        ordered
-            .into_iter()
-            .map(|bits| bits.bitcast(value))
-            .collect()
+        let b = self.b;
+        for (nth, (digit, rank)) in (0..).zip(digits.iter().zip(ranks)) {
+            let i = self.layout.item(tile.start, nth);
+            b.if_(i.lt(tile.count), || {
+                let position = self.offsets.at(digit.to_index()) + *rank;
+                self.pass.put_values(position.to_index(), i);
+            });
+        }
     }
 }

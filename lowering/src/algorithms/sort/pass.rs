@@ -27,20 +27,30 @@ impl<'b, 'c> Pairs<'b, 'c> {
     }
 }
 
+/// The `nth` digit of a mapped key, from the lowest, `i32`.
+pub(super) fn digit<'b, 'c>(key: V<'b, 'c>, nth: u32) -> V<'b, 'c> {
+    ((key >> i64::from(nth * RADIX_BITS)) & (DIGITS - 1)).to_i32()
+}
+
 /// One digit's turn. Keys are mapped to unsigned integers as the first pass
 /// reads them, and mapped back as the last one writes them.
 pub(super) struct Pass<'a, 'b, 'c> {
     pub b: &'b Builder<'c>,
     pub sort: &'a Sort<'b, 'c>,
-    /// Its number, from the lowest bits.
+    /// The digit's number, from the lowest.
     pub digit: u32,
-    from: Pairs<'b, 'c>,
-    to: Pairs<'b, 'c>,
+    pub from: Pairs<'b, 'c>,
+    pub to: Pairs<'b, 'c>,
     is_first: bool,
     is_last: bool,
 }
 
 impl<'b, 'c> Sort<'b, 'c> {
+    /// How many digits take part.
+    pub fn passes(&self) -> u32 {
+        self.end_bit / RADIX_BITS
+    }
+
     /// Has `build` build the phases of each pass. What an odd number of passes
     /// leaves in the workspace is copied back.
     pub fn for_passes(&self, b: &'b Builder<'c>, build: impl Fn(Pass<'_, 'b, 'c>)) {
@@ -63,11 +73,6 @@ impl<'b, 'c> Sort<'b, 'c> {
         }
     }
 
-    /// How many digits take part.
-    pub fn passes(&self) -> u32 {
-        self.end_bit / RADIX_BITS
-    }
-
     fn copy_back(&self, b: &'b Builder<'c>) {
         let tiles = tiles(capacity(b, self.depth, self.data.keys));
         b.phase("sort.copy", tiles, BLOCK, || {
@@ -86,6 +91,13 @@ impl<'b, 'c> Pass<'_, 'b, 'c> {
         format!("sort.{step}{}", self.digit)
     }
 
+    /// Whether keys of one digit may come in any order: later passes put them in
+    /// theirs, and what is left can not be told apart.
+    pub fn in_any_order(&self) -> bool {
+        let Sort { order, end_bit, .. } = self.sort;
+        self.is_first && self.from.values.is_none() && *end_bit == order.width()
+    }
+
     /// Key `i`, mapped.
     pub fn key(&self, i: V<'b, 'c>) -> V<'b, 'c> {
         let key = self.from.keys.at(i);
@@ -97,10 +109,10 @@ impl<'b, 'c> Pass<'_, 'b, 'c> {
 
     /// This pass's digit of a mapped key, `i32`.
     pub fn digit_of(&self, key: V<'b, 'c>) -> V<'b, 'c> {
-        digit_of(key, self.digit)
+        digit(key, self.digit)
     }
 
-    /// Sets key `position`, given mapped.
+    /// Puts a mapped key in its place.
     pub fn put_key(&self, position: V<'b, 'c>, key: V<'b, 'c>) {
         let key = match self.is_last {
             true => self.sort.order.unmap(key),
@@ -109,26 +121,14 @@ impl<'b, 'c> Pass<'_, 'b, 'c> {
         self.to.keys.set(position, key);
     }
 
-    /// Whether keys of one digit may change places: before all other passes, and
-    /// if keys that are equal in all digits cannot be told apart.
-    pub fn may_reorder(&self) -> bool {
-        let whole = self.sort.end_bit == self.sort.order.width();
-        self.is_first && whole && self.from.values.is_none()
-    }
-
-    /// Where values are taken from, and where they go, if there are any.
-    pub fn values(&self) -> Option<(V<'b, 'c>, V<'b, 'c>)> {
-        self.from.values.zip(self.to.values)
+    /// Moves the values of element `i`, if there are any.
+    pub fn put_values(&self, position: V<'b, 'c>, i: V<'b, 'c>) {
+        self.to.copy_values(position, self.from, i);
     }
 
     /// Moves element `i`, whose mapped key is at hand.
     pub fn put(&self, position: V<'b, 'c>, key: V<'b, 'c>, i: V<'b, 'c>) {
         self.put_key(position, key);
-        self.to.copy_values(position, self.from, i);
+        self.put_values(position, i);
     }
-}
-
-/// Digit `nth` of a mapped key, `i32`.
-pub(super) fn digit_of<'b, 'c>(key: V<'b, 'c>, nth: u32) -> V<'b, 'c> {
-    ((key >> i64::from(nth * RADIX_BITS)) & (DIGITS - 1)).to_i32()
 }

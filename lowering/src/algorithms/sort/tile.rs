@@ -1,0 +1,183 @@
+//! A tile of keys in the registers of a block, ranked by a digit.
+//!
+//! Each subgroup has neighbouring keys, a thread's own a subgroup apart: loads
+//! are coalesced, and the order of keys is that of subgroups, then items, then
+//! lanes. Digits are counted by atomics, a row of counters for every 32 threads;
+//! a thread for each digit turns its column into where each row's keys of the
+//! digit begin. Then lanes with the same digit find each other by ballots, one
+//! for each bit, and the last of them moves the row's counter on.
+//!
+//! Papers: Merrill & Grimshaw, High Performance and Scalable Radix Sorting
+//! (2011); Adinets & Merrill, Onesweep (2022).
+//! Deviations: subgroups of fewer than 32 lanes take turns at their row. The
+//! digits are counted before they are ranked, as CUB does where tiles wait for
+//! the counts of others.
+
+use super::{DIGITS, RADIX_BITS};
+use qd_dialects::{
+    attributes::Kind,
+    builder::{Builder, V},
+};
+
+/// Threads of a block.
+pub(super) const THREADS: i64 = 256;
+/// Keys of a thread.
+pub(super) const ITEMS: i64 = 16;
+/// Keys of a tile.
+pub(super) const SIZE: i64 = THREADS * ITEMS;
+/// Threads that share a row of counters.
+const TEAM: i64 = 32;
+const ROWS: i64 = THREADS / TEAM;
+
+/// Where a thread's items are in its tile.
+pub(super) struct Layout<'b, 'c> {
+    first: V<'b, 'c>,
+    step: V<'b, 'c>,
+}
+
+impl<'b, 'c> Layout<'b, 'c> {
+    /// Of this thread.
+    pub fn new(b: &'b Builder<'c>) -> Self {
+        let step = b.subgroup_size().to_index();
+        let subgroup = b.subgroup_id().to_index() * step;
+        Self {
+            first: subgroup * ITEMS + b.lane_id().to_index(),
+            step,
+        }
+    }
+
+    /// Item `nth` of a tile that begins at `start`.
+    pub fn item(&self, start: V<'b, 'c>, nth: i64) -> V<'b, 'c> {
+        start + self.first + self.step * nth
+    }
+}
+
+/// Shared memory in which a tile is ranked.
+pub(super) struct Ranking<'b, 'c> {
+    b: &'b Builder<'c>,
+    counters: V<'b, 'c>,
+}
+
+/// What a thread knows of its digit: how many keys of the tile have it.
+pub(super) struct Column<'b, 'c> {
+    rows: Vec<V<'b, 'c>>,
+    pub total: V<'b, 'c>,
+}
+
+impl<'b, 'c> Ranking<'b, 'c> {
+    /// At the top of a phase.
+    pub fn new(b: &'b Builder<'c>) -> Self {
+        Self {
+            b,
+            counters: b.shared(b.int_type(32), ROWS * DIGITS),
+        }
+    }
+
+    /// Sets all counters to 0; a barrier has to follow.
+    pub fn clear(&self) {
+        let b = self.b;
+        for row in 0..ROWS {
+            self.counters.set(b.thread_id() + row * DIGITS, b.i32(0));
+        }
+    }
+
+    /// This subgroup's row.
+    fn row(&self) -> V<'b, 'c> {
+        let b = self.b;
+        let together = b.subgroup_size().max(TEAM).to_index();
+        b.thread_id() / together * DIGITS
+    }
+
+    /// Counts a digit of this thread; how many of its row were counted before.
+    pub fn count(&self, digit: V<'b, 'c>) -> V<'b, 'c> {
+        let at = self.row() + digit.to_index();
+        self.counters.atomic(Kind::Add, at, self.b.i32(1), "block")
+    }
+
+    /// The rank of a digit of this thread in the order of counting.
+    pub fn rank_as_counted(&self, digit: V<'b, 'c>, before: V<'b, 'c>) -> V<'b, 'c> {
+        self.counters.at(self.row() + digit.to_index()) + before
+    }
+
+    /// What has been counted of the digit that is this thread's number.
+    pub fn column(&self) -> Column<'b, 'c> {
+        let at = |row: i64| self.counters.at(self.b.thread_id() + row * DIGITS);
+        let rows: Vec<_> = (0..ROWS).map(at).collect();
+        let total = rows.iter().copied().reduce(|sum, count| sum + count);
+        Column {
+            rows,
+            total: total.expect("several rows"),
+        }
+    }
+
+    /// Has the ranks of this thread's digit begin at `start`; a barrier has to
+    /// follow.
+    pub fn begin(&self, column: &Column<'b, 'c>, start: V<'b, 'c>) {
+        let mut start = start;
+        for (row, count) in (0..).zip(&column.rows) {
+            let at = self.b.thread_id() + row * DIGITS;
+            self.counters.set(at, start);
+            start = start + *count;
+        }
+    }
+
+    /// The stable ranks of this thread's digits in the tile.
+    pub fn rank(&self, digits: &[V<'b, 'c>]) -> Vec<V<'b, 'c>> {
+        let b = self.b;
+        let size = b.subgroup_size();
+        let row = self.row();
+        let turns = b.i32(TEAM as i32) / size.min(TEAM);
+        let mine = b.subgroup_id() % turns;
+        let ranks = vec![b.i32(0); digits.len()];
+        b.for_(b.i32(0), turns, b.i32(1), ranks, |turn, ranks| {
+            let ranks = b.if_else(mine.eq(turn), || self.turn(row, digits), || ranks);
+            // For whoever has a turn behind this one.
+            b.if_(turns.gt(1), || b.sync());
+            ranks
+        })
+    }
+
+    /// Ranks the digits of a subgroup that has the row to itself.
+    fn turn(&self, row: V<'b, 'c>, digits: &[V<'b, 'c>]) -> Vec<V<'b, 'c>> {
+        let b = self.b;
+        let everyone = b.ballot(b.bool(true));
+        let rank = |digit: &V<'b, 'c>| {
+            let at = row + digit.to_index();
+            let [below, is_last] = self.peers(*digit, everyone);
+            let rank = self.counters.at(at) + below;
+            b.subgroup_sync();
+            b.if_(is_last, || self.counters.set(at, rank + 1));
+            b.subgroup_sync();
+            rank
+        };
+        digits.iter().map(rank).collect()
+    }
+
+    /// How many lanes below this one have its digit, and whether none above has.
+    ///
+    /// `everyone` is the subgroup's mask, and the result of a vote: of a constant
+    /// LLVM makes three instructions where a selection is one.
+    fn peers(&self, digit: V<'b, 'c>, everyone: V<'b, 'c>) -> [V<'b, 'c>; 2] {
+        let b = self.b;
+        let nobody = b.i64(0);
+        // Who differs in a bit, collected from bit to bit.
+        let differ = (0..RADIX_BITS).map(|bit| {
+            let is_clear = (digit & (1 << bit)).eq(0);
+            b.ballot(is_clear) ^ is_clear.select(everyone, nobody)
+        });
+        let differ = differ.reduce(|some, more| some | more);
+        let peers = everyone & !differ.expect("several bits");
+        let below = b.lanemask_lt(b.lane_id());
+        let above = !(below << 1 | 1);
+        let among = |narrow: &dyn Fn(V<'b, 'c>) -> V<'b, 'c>| {
+            let [peers, below, above] = [peers, below, above].map(narrow);
+            [b.popcnt(peers & below), (peers & above).eq(0)]
+        };
+        // Masks of words where a word is enough: there they cost half.
+        b.if_else(
+            b.subgroup_size().le(32),
+            || among(&|mask| mask.to_i32()),
+            || among(&|mask| mask),
+        )
+    }
+}
