@@ -163,7 +163,7 @@ fn keys_and_values_on_few_cores() {
 fn keys_and_values_on_many_cores() {
     all("nvptx:sm_90");
     // Of one, two and several tiles, with all digits or an odd number of them.
-    for (number, n) in [3073, 5120, 5121, 20_000, 65_537].into_iter().enumerate() {
+    for (number, n) in [3073, 3840, 3841, 20_000, 65_537].into_iter().enumerate() {
         for (i, key) in KEYS.into_iter().enumerate() {
             let number = number * 6 + i;
             Sort {

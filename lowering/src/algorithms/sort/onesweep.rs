@@ -28,7 +28,10 @@
 
 use super::{DIGITS, Pass, RADIX_BITS, Sort, digit_of};
 use crate::{
-    algorithms::{levels::capacity, tiles::SHARED_BYTES},
+    algorithms::{
+        levels::capacity,
+        tiles::{SHARED_BYTES, rest},
+    },
     targets::{Capabilities, Cores, ForwardProgress},
 };
 use qd_dialects::{
@@ -50,10 +53,10 @@ const COUNTING: i64 = 1024;
 /// Tiles whose descriptors a thread reads together.
 const TOGETHER: i64 = 4;
 
-/// Keys of a thread: tiles of 20 KiB or 24 KiB, and at least as many keys as the
-/// scratch of two tiles has room for descriptors.
+/// Keys of a thread: as many as 80 registers hold beside their values and places,
+/// and enough for the scratch of two tiles to have room for their descriptors.
 fn items(width: u32) -> i64 {
-    if width == 32 { 20 } else { 12 }
+    if width == 32 { 15 } else { 12 }
 }
 
 /// Whether this is the way to sort.
@@ -370,8 +373,9 @@ impl<'b, 'c> OneSweep<'_, 'b, 'c> {
             tile.full,
             || (0..self.items).map(each).collect::<Vec<_>>(),
             || {
+                let rest = rest(tile.count, tile.first);
                 let guarded = |nth| {
-                    let exists = self.key(tile, nth).lt(tile.count);
+                    let exists = rest.gt(nth * LANES);
                     let [value] = b.if_else(exists, || [each(nth)], || [nothing]);
                     value
                 };
@@ -503,9 +507,9 @@ impl<'b, 'c> OneSweep<'_, 'b, 'c> {
             tile.full,
             || (0..self.items as usize).for_each(put),
             || {
+                let rest = rest(tile.count, tile.start + b.thread_id());
                 for nth in 0..self.items {
-                    let exists = (tile.start + self.slot(nth)).lt(tile.count);
-                    b.if_(exists, || put(nth as usize));
+                    b.if_(rest.gt(nth * THREADS), || put(nth as usize));
                 }
             },
         );
