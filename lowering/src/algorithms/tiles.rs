@@ -116,12 +116,14 @@ impl<'b, 'c> Tiles<'b, 'c> {
     ) -> Vec<Vec<V<'b, 'c>>> {
         let b = self.b;
         let first = start + b.thread_id();
+        let rest = rest(count, first);
         let i = |nth: i64| first + nth * THREADS;
         let all = b.if_else(
             (start + self.size).le(count),
             || (0..self.items).flat_map(|nth| load(i(nth))).collect(),
             || {
-                let guarded = |nth| b.if_else(i(nth).lt(count), || load(i(nth)), nothing);
+                let exists = |nth| rest.gt(nth * THREADS);
+                let guarded = |nth| b.if_else(exists(nth), || load(i(nth)), nothing);
                 (0..self.items).flat_map(guarded).collect::<Vec<_>>()
             },
         );
@@ -139,6 +141,12 @@ impl<'b, 'c> Tiles<'b, 'c> {
             .map(|nth| load(arrays, self.own(nth)))
             .collect()
     }
+}
+
+/// How many elements of `count` there are from `first` on: what is compared with
+/// constants, where each element's own number would take a register.
+pub(super) fn rest<'b, 'c>(count: V<'b, 'c>, first: V<'b, 'c>) -> V<'b, 'c> {
+    count.max(first) - first
 }
 
 /// An element of several arrays.

@@ -8,13 +8,13 @@
 // CHECK:         qd.grid.fill %[[S]]
 // CHECK:         qd.grid.phase "sort.histogram"
 // CHECK:           qd.simt.block.shared : memref<1024xi32, #gpu.address_space<workgroup>>
-// CHECK-COUNT-20:  memref.load %[[K]]
+// CHECK-COUNT-15:  memref.load %[[K]]
 // CHECK:           qd.grid.atomic.rmw add %{{.*}} block relaxed
 // CHECK:           qd.grid.atomic.rmw add %{{.*}}, %[[S]][%{{.*}}] device relaxed
 // CHECK:         qd.grid.phase "sort.offsets" blocks(%c4
 // CHECK:         qd.grid.phase "sort.sweep0"
 // CHECK:           qd.grid.atomic.rmw add %{{.*}}, %[[S]]
-// CHECK-COUNT-20:  memref.load %[[K]]
+// CHECK-COUNT-15:  memref.load %[[K]]
 // CHECK-COUNT-8:   qd.simt.ballot
 // CHECK:           qd.grid.atomic.store %{{.*}}, %[[S]][%{{.*}}] device relaxed
 // CHECK:           scf.while

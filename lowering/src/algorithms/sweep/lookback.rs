@@ -30,7 +30,7 @@ use super::{
 };
 use crate::algorithms::{
     levels::{BLOCK, tiles},
-    tiles::{MOST_BYTES, SHARED_BYTES, THREADS, Tiles, bytes, load, store},
+    tiles::{MOST_BYTES, SHARED_BYTES, THREADS, Tiles, bytes, load, rest, store},
 };
 use crate::targets::{Capabilities, Cores, ForwardProgress};
 use qd_dialects::{
@@ -316,12 +316,14 @@ impl<'b, 'c> LookBack<'_, '_, 'b, 'c> {
         last: &dyn Fn(&Element<'b, 'c>),
     ) {
         let b = self.b;
+        let first = tile.start + b.thread_id();
+        let rest = rest(tile.count, first);
         for nth in 0..self.form.items {
             let within = load(elements, self.form.apart(nth));
-            let i = tile.start + b.thread_id() + nth * THREADS;
+            let i = first + nth * THREADS;
             last(&Element {
                 i,
-                exists: tile.full | i.lt(tile.count),
+                exists: tile.full | rest.gt(nth * THREADS),
                 count: tile.count,
                 value: loaded.values[nth as usize].clone(),
                 scanned: self.combiner.apply(b, &known.before, &within),
