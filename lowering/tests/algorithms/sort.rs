@@ -158,13 +158,30 @@ fn keys_and_values_on_few_cores() {
     all(&SMALL_SIZES, "cpu", "");
 }
 
-/// Within a tile, at its end, and in several: more than are looked back over at
-/// once.
-const ONE_SWEEP_SIZES: [usize; 9] = [0, 1, 257, 4095, 4096, 4097, 8191, 8193, 24_577];
+/// Within a tile, at its end, and in several, of either size.
+const ONE_SWEEP_SIZES: [usize; 10] = [0, 1, 257, 4095, 4096, 4097, 8191, 8192, 8193, 24_577];
 
 #[test]
 fn keys_and_values_in_one_sweep() {
     all(&ONE_SWEEP_SIZES, "any", "strategy = \"onesweep\"");
+}
+
+/// More tiles than are looked back over at once.
+#[test]
+fn many_tiles_in_one_sweep() {
+    for number in 0..4 {
+        Sort {
+            n: 65_537,
+            key: (Element::I64, true),
+            values: Values::None,
+            pattern: PATTERNS[2 * number],
+            end_bit: Some(8),
+            number,
+            target: "nvptx:sm_90",
+            strategy: "",
+        }
+        .check();
+    }
 }
 
 #[test]

@@ -5,9 +5,10 @@
 //! 1. *Clear*: histograms, tickets and states are set to 0.
 //! 2. *Histogram*: all digits of all keys are counted in one read.
 //! 3. For each digit of 8 bits, from the lowest, a *sweep*: a block takes a
-//!    ticket, which says which tile of 4,096 keys is its own. It counts the
-//!    tile's digits and publishes the counts, ranks the keys, and puts them in
-//!    order in shared memory. A thread for each digit looks back over the tiles
+//!    ticket, which says which tile is its own: 8,192 keys of 4 bytes, or 4,096 if
+//!    keys, or keys and values, are larger. It counts the tile's digits and
+//!    publishes the counts, ranks the keys, and puts them in order in shared
+//!    memory. A thread for each digit looks back over the tiles
 //!    before until it meets one whose prefix is known, and publishes its own.
 //!    The keys go out in order, so that those of one digit are written side by
 //!    side; values follow the same way.
@@ -23,19 +24,20 @@
 //! they are counted, and so without ballots. A count of a single tile touches no
 //! scratch.
 //! Scratch: for P passes over n keys, 256·P + 32 words of histograms and tickets
-//! and 256·⌈n/4096⌉ of states. With P ≤ 8 that is at most 2,080 + 256·⌈n/4096⌉,
+//! and at most 256·⌈n/4096⌉ of states. With P ≤ 8 that is at most 2,080 + 256·⌈n/4096⌉,
 //! which for n > 4,096 is less than the formula's 256·⌈n/256⌉: 2,592 of 4,352 for
 //! n = 4,097, and from there on 256 more against 4,096 more a tile. From 2^30
 //! keys on states are twice as many.
 //! Cost: reads each key once, and then, per pass, reads and writes each key and
-//! value once; four words of state a tile and digit. P + 2 launches: 6 for 32-bit
-//! keys.
+//! value once; for each digit and tile a word of state is written twice, and read
+//! about as often as tiles begin while it is under way. P + 2 launches: 6 for
+//! 32-bit keys. 33 KiB of shared memory a block.
 
 use super::{
     DIGITS, Pass, Sort,
     pass::digit,
     states::{self, States, Status},
-    tile::{ITEMS, Layout, Ranking, SIZE, THREADS},
+    tile::{COUNTERS, Layout, Ranking, THREADS},
 };
 use crate::algorithms::levels::capacity;
 use crate::targets::{Capabilities, Cores, ForwardProgress};
@@ -49,11 +51,16 @@ use qd_dialects::{
 /// Words that the tickets have; one a pass is used.
 const TICKETS: i64 = 32;
 /// Blocks that count, at most: each adds up what it has of every digit.
-const COUNTING: i64 = 1024;
-/// Bits of an item that are in shared memory at a time.
-const STAGED_BITS: u32 = 64;
-/// Bytes of shared memory that 64 bits of each item take, and the counters.
-const SHARED_BYTES: u32 = 48 << 10;
+const COUNTING: i64 = 512;
+/// Keys that each of their threads loads together.
+const COUNTED: i64 = 16;
+/// Words of shared memory that a tile's items take.
+const STAGED: i64 = 8192;
+/// Keys of the smallest tile.
+const LEAST: i64 = 4096;
+/// Bytes of shared memory that a sweep takes: items, offsets, and what a scan and
+/// a ticket need.
+const SHARED_BYTES: u32 = 4 * STAGED as u32 + (2 << 10);
 
 /// Whether blocks may wait for each other and a tile is worth it.
 pub(super) fn suits(_: Op, capabilities: &Capabilities) -> bool {
@@ -65,29 +72,50 @@ pub(super) fn suits(_: Op, capabilities: &Capabilities) -> bool {
 /// Builds P + 2 phases.
 pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
     let sort = Sort::of(b, op);
-    let tiles = tiles(capacity(b, sort.depth, sort.data.keys));
-    let sweep = OneSweep { b, sort: &sort };
-    sweep.clear(tiles);
-    sweep.histogram(tiles);
+    let one_sweep = OneSweep::new(b, &sort);
+    let tiles = one_sweep.tiles(capacity(b, sort.depth, sort.data.keys));
+    one_sweep.clear(tiles);
+    one_sweep.histogram(tiles);
     sort.for_passes(b, |pass| {
         b.phase(&pass.name("sweep"), tiles, THREADS, || {
-            Sweep::new(&sweep, pass).run();
+            Sweep::new(&one_sweep, pass).run();
         });
     });
     Ok(())
 }
 
-/// Tiles that keys make.
-fn tiles<'b, 'c>(keys: V<'b, 'c>) -> V<'b, 'c> {
-    (keys + (SIZE - 1)) / SIZE
-}
-
 struct OneSweep<'a, 'b, 'c> {
     b: &'b Builder<'c>,
     sort: &'a Sort<'b, 'c>,
+    /// Bits of a value, if values are scalars; 0 if there are none to be staged.
+    value_bits: u32,
+    /// Keys of a thread.
+    items: i64,
 }
 
-impl<'b, 'c> OneSweep<'_, 'b, 'c> {
+impl<'a, 'b, 'c> OneSweep<'a, 'b, 'c> {
+    fn new(b: &'b Builder<'c>, sort: &'a Sort<'b, 'c>) -> Self {
+        let values = sort.data.values.filter(|v| v.row_length().is_none());
+        let value_bits = values.map_or(0, |values| bit_width(values.element()));
+        let words = i64::from((sort.order.width() + value_bits) / 32);
+        Self {
+            b,
+            sort,
+            value_bits,
+            items: (STAGED / words).max(LEAST) / THREADS,
+        }
+    }
+
+    /// Keys of a tile.
+    fn size(&self) -> i64 {
+        self.items * THREADS
+    }
+
+    /// Tiles that keys make.
+    fn tiles(&self, keys: V<'b, 'c>) -> V<'b, 'c> {
+        (keys + (self.size() - 1)) / self.size()
+    }
+
     /// Where the tickets are in the scratch, behind the histograms.
     fn tickets(&self) -> i64 {
         i64::from(self.sort.passes()) * DIGITS
@@ -115,29 +143,37 @@ impl<'b, 'c> OneSweep<'_, 'b, 'c> {
             let digits = i64::from(sort.passes()) * DIGITS;
             let counts = b.shared(b.int_type(32), digits);
             let count = b.live_count(sort.count);
-            let tiles = tiles(count);
+            let tiles = self.tiles(count);
             b.if_(b.block_id().lt(tiles) & tiles.gt(1), || {
-                let own = || (0..digits / THREADS).map(|nth| b.thread_id() + nth * THREADS);
-                own().for_each(|at| counts.set(at, b.i32(0)));
+                let own = |each: &dyn Fn(V<'b, 'c>)| {
+                    let (lower, step) = (b.thread_id(), b.index(THREADS));
+                    b.for_(lower, b.index(digits), step, [], |at, none| {
+                        each(at);
+                        none
+                    });
+                };
+                own(&|at| counts.set(at, b.i32(0)));
                 b.sync();
-                b.for_(b.block_id(), tiles, b.grid_dim(), [], |tile, none| {
-                    self.count_tile(counts, tile * SIZE, count);
+                let step = b.grid_dim() * (COUNTED * THREADS);
+                let first = b.block_id() * (COUNTED * THREADS);
+                b.for_(first, count, step, [], |start, none| {
+                    self.count_tile(counts, start, count);
                     none
                 });
                 b.sync();
-                for at in own() {
+                own(&|at| {
                     let count = counts.at(at);
                     b.if_(count.ne(0), || {
                         sort.scratch.atomic(Kind::Add, at, count, "device");
                     });
-                }
+                });
             });
         });
     }
 
     fn count_tile(&self, counts: V<'b, 'c>, start: V<'b, 'c>, count: V<'b, 'c>) {
         let (b, sort) = (self.b, self.sort);
-        let items = || (0..ITEMS).map(|nth| start + b.thread_id() + nth * THREADS);
+        let items = || (0..COUNTED).map(|nth| start + b.thread_id() + nth * THREADS);
         let key = |i| sort.order.map(sort.data.keys.at(i));
         let add = |key: V<'b, 'c>| {
             for pass in 0..sort.passes() {
@@ -146,49 +182,51 @@ impl<'b, 'c> OneSweep<'_, 'b, 'c> {
             }
         };
         b.either(
-            (start + SIZE).le(count),
+            (start + COUNTED * THREADS).le(count),
             || {
                 // All loads first, so that they are under way together.
                 let keys: Vec<_> = items().map(key).collect();
                 keys.into_iter().for_each(add);
             },
             || {
-                for i in items() {
-                    b.if_(i.lt(count), || add(key(i)));
-                }
+                let (lower, step) = (start + b.thread_id(), b.index(THREADS));
+                b.for_(lower, count, step, [], |i, none| {
+                    add(key(i));
+                    none
+                });
             },
         );
     }
 }
 
 /// Items in shared memory, as words: those of 8 bytes in two planes.
+#[derive(Clone, Copy)]
 struct Staged<'b, 'c> {
     words: V<'b, 'c>,
+    first: i64,
+    bits: u32,
+    /// Items of a plane.
+    size: i64,
 }
 
 impl<'b, 'c> Staged<'b, 'c> {
-    /// For items of so many bits.
-    fn new(b: &'b Builder<'c>, bits: u32) -> Self {
-        let words = b.shared(b.int_type(32), i64::from(bits / 32) * SIZE);
-        Self { words }
-    }
-
     /// Puts items where they rank.
     fn put(&self, items: &[V<'b, 'c>], ranks: &[V<'b, 'c>]) {
         for (bits, rank) in items.iter().zip(ranks) {
-            let at = rank.to_index();
+            let at = rank.to_index() + self.first;
             self.words.set(at, bits.to_i32());
-            if bit_width(bits.ty()) > 32 {
-                self.words.set(at + SIZE, (*bits >> 32).to_i32());
+            if self.bits > 32 {
+                self.words.set(at + self.size, (*bits >> 32).to_i32());
             }
         }
     }
 
-    fn get(&self, at: V<'b, 'c>, bits: u32) -> V<'b, 'c> {
+    fn get(&self, rank: V<'b, 'c>) -> V<'b, 'c> {
+        let at = rank + self.first;
         let low = self.words.at(at);
-        match bits {
+        match self.bits {
             32 => low,
-            _ => low.to_i64() | (self.words.at(at + SIZE).to_i64() << 32),
+            _ => low.to_i64() | (self.words.at(at + self.size).to_i64() << 32),
         }
     }
 }
@@ -196,15 +234,15 @@ impl<'b, 'c> Staged<'b, 'c> {
 /// A pass's sweep.
 struct Sweep<'a, 'b, 'c> {
     b: &'b Builder<'c>,
+    shape: &'a OneSweep<'a, 'b, 'c>,
     pass: Pass<'a, 'b, 'c>,
     states: States<'b, 'c>,
-    /// The word of the scratch that the tickets are taken from.
-    tickets: i64,
     layout: Layout<'b, 'c>,
     ranking: Ranking<'b, 'c>,
+    /// Where the counters have been.
     keys: Staged<'b, 'c>,
-    /// None if they are to follow the keys where those were.
-    values: Option<Staged<'b, 'c>>,
+    /// Behind the keys, or where they were.
+    values: Staged<'b, 'c>,
     /// For each digit, how far behind its place in the tile it goes.
     offsets: V<'b, 'c>,
     ticket: V<'b, 'c>,
@@ -226,21 +264,26 @@ struct Tile<'b, 'c> {
 
 impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
     /// At the top of a phase.
-    fn new(one_sweep: &OneSweep<'_, 'b, 'c>, pass: Pass<'a, 'b, 'c>) -> Self {
+    fn new(shape: &'a OneSweep<'a, 'b, 'c>, pass: Pass<'a, 'b, 'c>) -> Self {
         let b = pass.b;
-        let scalars = pass.from.values.filter(|v| v.row_length().is_none());
-        let value_bits = scalars.map_or(0, |values| bit_width(values.element()));
+        let words = b.shared(b.int_type(32), STAGED.max(COUNTERS));
+        let staged = |first, bits| Staged {
+            words,
+            first,
+            bits,
+            size: shape.size(),
+        };
         let key_bits = pass.sort.order.width();
-        let together = key_bits + value_bits <= STAGED_BITS;
-        let keys = Staged::new(b, if together { key_bits } else { STAGED_BITS });
+        let behind = shape.size() * i64::from(key_bits / 32);
+        let fits = behind + shape.size() * i64::from(shape.value_bits / 32) <= STAGED;
         Self {
             b,
-            states: States::of(&pass, one_sweep.states()),
-            tickets: one_sweep.tickets() + i64::from(pass.digit),
-            layout: Layout::new(b),
-            ranking: Ranking::new(b),
-            keys,
-            values: (together && value_bits > 0).then(|| Staged::new(b, value_bits)),
+            shape,
+            states: States::of(&pass, shape.states()),
+            layout: Layout::new(b, shape.items),
+            ranking: Ranking::new(b, words),
+            keys: staged(0, key_bits),
+            values: staged(if fits { behind } else { 0 }, shape.value_bits),
             offsets: b.shared(b.int_type(32), DIGITS),
             ticket: b.shared(b.int_type(32), 1),
             pass,
@@ -250,7 +293,7 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
     fn run(&self) {
         let b = self.b;
         let count = b.live_count(self.pass.sort.count);
-        let tiles = tiles(count);
+        let tiles = self.shape.tiles(count);
         b.if_(b.block_id().lt(tiles), || {
             self.ranking.clear();
             let tile = self.take(count, tiles);
@@ -259,27 +302,38 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
             let counted = self.count(&tile, &digits);
             b.sync();
 
-            let column = self.ranking.column();
-            let first = self.publish(&tile, column.total);
-            let [start] = self.scan(column.total);
-            self.ranking.begin(&column, start);
+            let total = self.ranking.total();
+            let first = self.publish(&tile, total);
+            let [start] = self.scan(total);
+            self.ranking.begin(start);
             b.sync();
             let ranks = match counted {
                 Some(counted) => self.ranks_as_counted(&tile, &digits, &counted),
                 None => self.ranking.rank(&digits),
             };
-            self.keys.put(&keys, &ranks);
             let values = self.load_values(&tile);
-            if let (Some(staged), Some(values)) = (&self.values, &values) {
-                staged.put(values, &ranks);
-            }
+            // The counters have been read.
+            b.sync();
+            self.keys.put(&keys, &ranks);
+            let values = values.map(|values| match self.values.first {
+                0 => Err(values),
+                _ => Ok(self.values.put(&values, &ranks)),
+            });
 
-            let before = self.before(&tile, first, start, column.total);
-            self.offsets.set(b.thread_id(), before - start);
+            b.if_(self.ranking.has_digit(), || {
+                let before = self.before(&tile, first, start, total);
+                self.offsets.set(b.thread_id(), before - start);
+            });
             b.sync();
             let positions = self.write_keys(&tile);
+            if let Some(Err(values)) = &values {
+                // The keys have been read.
+                b.sync();
+                self.values.put(values, &ranks);
+                b.sync();
+            }
             match values {
-                Some(values) => self.write_values(&tile, &positions, &values, &ranks),
+                Some(_) => self.write_values(&tile, &positions),
                 None => self.move_values(&tile, &digits, &ranks),
             }
         });
@@ -291,24 +345,24 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
         let zero = b.index(0);
         let alone = tiles.le(1);
         b.if_(b.thread_id().eq(0), || {
-            let at = b.index(self.tickets);
+            let at = self.shape.tickets() + i64::from(self.pass.digit);
             let scratch = self.pass.sort.scratch;
             let [taken] = b.if_else(
                 alone,
                 || [b.i32(0)],
-                || [scratch.atomic(Kind::Add, at, b.i32(1), "device")],
+                || [scratch.atomic(Kind::Add, b.index(at), b.i32(1), "device")],
             );
             self.ticket.set(zero, taken);
         });
         b.sync();
         let number = self.ticket.at(zero);
-        let start = number.to_index() * SIZE;
+        let start = number.to_index() * self.shape.size();
         Tile {
             count,
             number,
             start,
             alone,
-            full: (start + SIZE).le(count),
+            full: (start + self.shape.size()).le(count),
         }
     }
 
@@ -321,7 +375,7 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
         nothing: impl Fn() -> V<'b, 'c>,
     ) -> Vec<V<'b, 'c>> {
         let b = self.b;
-        let items = || (0..ITEMS).map(|nth| self.layout.item(tile.start, nth));
+        let items = || (0..self.shape.items).map(|nth| self.layout.item(tile.start, nth));
         // The last key again, and not a branch for each.
         let guarded = |i: V<'b, 'c>| {
             let value = load(i.min(tile.count - 1));
@@ -342,11 +396,11 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
 
     /// Bits of the values, if they are scalars.
     fn load_values(&self, tile: &Tile<'b, 'c>) -> Option<Vec<V<'b, 'c>>> {
-        let values = self.pass.from.values?;
-        if values.row_length().is_some() {
+        if self.shape.value_bits == 0 {
             return None;
         }
-        let bits = self.b.int_type(bit_width(values.element()));
+        let values = self.pass.from.values?;
+        let bits = self.b.int_type(self.shape.value_bits);
         Some(self.load(tile, |i| values.at_as(i, bits), || self.b.zero(bits)))
     }
 
@@ -406,10 +460,16 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
     fn publish(&self, tile: &Tile<'b, 'c>, total: V<'b, 'c>) -> V<'b, 'c> {
         let b = self.b;
         let digit = b.thread_id();
-        let publish = |status, count| self.states.publish(tile.number, digit, status, count);
+        let has_digit = self.ranking.has_digit();
+        let publish = |status, count| {
+            b.if_(has_digit, || {
+                self.states.publish(tile.number, digit, status, count);
+            });
+        };
         let begin = || {
             let histogram = i64::from(self.pass.digit) * DIGITS;
-            let all = self.pass.sort.scratch.at(digit + histogram);
+            let all = || [self.pass.sort.scratch.at(digit + histogram)];
+            let [all] = b.if_else(has_digit, all, || [b.i32(0)]);
             let first = self.scan(all);
             publish(Status::Prefix, first[0] + total);
             first
@@ -454,7 +514,7 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
     fn outgoing(&self, tile: &Tile<'b, 'c>) -> Vec<(V<'b, 'c>, V<'b, 'c>)> {
         let t = self.b.thread_id();
         let left = tile.count - tile.start;
-        let ranks = (0..ITEMS).map(|nth| t + nth * THREADS);
+        let ranks = (0..self.shape.items).map(|nth| t + nth * THREADS);
         ranks.map(|rank| (rank, rank.lt(left))).collect()
     }
 
@@ -463,7 +523,7 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
         let b = self.b;
         b.either(
             tile.full,
-            || (0..ITEMS as usize).for_each(&write),
+            || (0..self.shape.items as usize).for_each(&write),
             || {
                 for (nth, (_, exists)) in self.outgoing(tile).into_iter().enumerate() {
                     b.if_(exists, || write(nth));
@@ -474,9 +534,8 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
 
     /// Writes keys in the order of their ranks. Yields where they went.
     fn write_keys(&self, tile: &Tile<'b, 'c>) -> Vec<V<'b, 'c>> {
-        let width = self.pass.sort.order.width();
         let ranks: Vec<_> = self.outgoing(tile).into_iter().map(|(r, _)| r).collect();
-        let get = |rank: &V<'b, 'c>| self.keys.get(*rank, width);
+        let get = |rank: &V<'b, 'c>| self.keys.get(*rank);
         let keys: Vec<_> = ranks.iter().map(get).collect();
         let place = |(key, rank): (&V<'b, 'c>, &V<'b, 'c>)| {
             let offset = self.offsets.at(self.pass.digit_of(*key).to_index());
@@ -490,23 +549,8 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
     }
 
     /// The same for values that are scalars.
-    fn write_values(
-        &self,
-        tile: &Tile<'b, 'c>,
-        positions: &[V<'b, 'c>],
-        values: &[V<'b, 'c>],
-        ranks: &[V<'b, 'c>],
-    ) {
-        let b = self.b;
-        let staged = self.values.as_ref().unwrap_or_else(|| {
-            // The keys have been read.
-            b.sync();
-            self.keys.put(values, ranks);
-            b.sync();
-            &self.keys
-        });
-        let bits = bit_width(values[0].ty());
-        let get = |(rank, _)| staged.get(rank, bits);
+    fn write_values(&self, tile: &Tile<'b, 'c>, positions: &[V<'b, 'c>]) {
+        let get = |(rank, _)| self.values.get(rank);
         let values: Vec<_> = self.outgoing(tile).into_iter().map(get).collect();
         let Some(to) = self.pass.to.values else {
             return;

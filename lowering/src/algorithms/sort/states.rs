@@ -19,8 +19,9 @@ use qd_dialects::builder::{Builder, V, Values};
 const COUNT_BITS: i64 = 30;
 /// All of them.
 const COUNT: i64 = (1 << COUNT_BITS) - 1;
-/// Tiles whose words are asked for together.
-const WINDOW: i64 = 4;
+/// Tiles whose words are asked for together: while a word is under way, some
+/// twenty tiles publish theirs.
+const WINDOW: i64 = 8;
 
 /// What a word holds, apart from the turn of its pass.
 #[derive(Clone, Copy)]

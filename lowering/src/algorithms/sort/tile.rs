@@ -20,14 +20,12 @@ use qd_dialects::{
 };
 
 /// Threads of a block.
-pub(super) const THREADS: i64 = 256;
-/// Keys of a thread.
-pub(super) const ITEMS: i64 = 16;
-/// Keys of a tile.
-pub(super) const SIZE: i64 = THREADS * ITEMS;
+pub(super) const THREADS: i64 = 512;
 /// Threads that share a row of counters.
 const TEAM: i64 = 32;
 const ROWS: i64 = THREADS / TEAM;
+/// Words of shared memory that the counters take.
+pub(super) const COUNTERS: i64 = ROWS * DIGITS;
 
 /// Where a thread's items are in its tile.
 pub(super) struct Layout<'b, 'c> {
@@ -36,12 +34,12 @@ pub(super) struct Layout<'b, 'c> {
 }
 
 impl<'b, 'c> Layout<'b, 'c> {
-    /// Of this thread.
-    pub fn new(b: &'b Builder<'c>) -> Self {
+    /// Of this thread, which has so many items.
+    pub fn new(b: &'b Builder<'c>, items: i64) -> Self {
         let step = b.subgroup_size().to_index();
         let subgroup = b.subgroup_id().to_index() * step;
         Self {
-            first: subgroup * ITEMS + b.lane_id().to_index(),
+            first: subgroup * items + b.lane_id().to_index(),
             step,
         }
     }
@@ -58,26 +56,17 @@ pub(super) struct Ranking<'b, 'c> {
     counters: V<'b, 'c>,
 }
 
-/// What a thread knows of its digit: how many keys of the tile have it.
-pub(super) struct Column<'b, 'c> {
-    rows: Vec<V<'b, 'c>>,
-    pub total: V<'b, 'c>,
-}
-
 impl<'b, 'c> Ranking<'b, 'c> {
-    /// At the top of a phase.
-    pub fn new(b: &'b Builder<'c>) -> Self {
-        Self {
-            b,
-            counters: b.shared(b.int_type(32), ROWS * DIGITS),
-        }
+    /// With the first [`COUNTERS`] words of an array.
+    pub fn new(b: &'b Builder<'c>, counters: V<'b, 'c>) -> Self {
+        Self { b, counters }
     }
 
     /// Sets all counters to 0; a barrier has to follow.
     pub fn clear(&self) {
         let b = self.b;
-        for row in 0..ROWS {
-            self.counters.set(b.thread_id() + row * DIGITS, b.i32(0));
+        for nth in 0..COUNTERS / THREADS {
+            self.counters.set(b.thread_id() + nth * THREADS, b.i32(0));
         }
     }
 
@@ -99,26 +88,39 @@ impl<'b, 'c> Ranking<'b, 'c> {
         self.counters.at(self.row() + digit.to_index()) + before
     }
 
-    /// What has been counted of the digit that is this thread's number.
-    pub fn column(&self) -> Column<'b, 'c> {
-        let at = |row: i64| self.counters.at(self.b.thread_id() + row * DIGITS);
-        let rows: Vec<_> = (0..ROWS).map(at).collect();
-        let total = rows.iter().copied().reduce(|sum, count| sum + count);
-        Column {
-            rows,
-            total: total.expect("several rows"),
-        }
+    /// Whether there is a digit that is this thread's number.
+    pub fn has_digit(&self) -> V<'b, 'c> {
+        self.b.thread_id().lt(DIGITS)
+    }
+
+    /// How often the digit that is this thread's number has been counted; never
+    /// if there is none.
+    pub fn total(&self) -> V<'b, 'c> {
+        let b = self.b;
+        let sum = || {
+            let rows = (0..ROWS).map(|row| self.counters.at(self.own(row)));
+            [rows.reduce(|sum, count| sum + count).expect("several rows")]
+        };
+        let [total] = b.if_else(self.has_digit(), sum, || [b.i32(0)]);
+        total
+    }
+
+    /// The counter of this thread's digit in a row.
+    fn own(&self, row: i64) -> V<'b, 'c> {
+        self.b.thread_id() + row * DIGITS
     }
 
     /// Has the ranks of this thread's digit begin at `start`; a barrier has to
     /// follow.
-    pub fn begin(&self, column: &Column<'b, 'c>, start: V<'b, 'c>) {
-        let mut start = start;
-        for (row, count) in (0..).zip(&column.rows) {
-            let at = self.b.thread_id() + row * DIGITS;
-            self.counters.set(at, start);
-            start = start + *count;
-        }
+    pub fn begin(&self, start: V<'b, 'c>) {
+        self.b.if_(self.has_digit(), || {
+            (0..ROWS).fold(start, |start, row| {
+                // Once more, and not kept: registers are few.
+                let count = self.counters.at(self.own(row));
+                self.counters.set(self.own(row), start);
+                start + count
+            });
+        });
     }
 
     /// The stable ranks of this thread's digits in the tile.
