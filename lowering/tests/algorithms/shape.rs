@@ -26,6 +26,55 @@ fn launches(op: &str, depth: u32, target: &str) -> usize {
         .sum()
 }
 
+/// A tile; or a clear, a histogram and a sweep a digit, and a copy if their number
+/// is odd. Which of both the buffers' length decides, if the capacity does not.
+#[test]
+fn launches_of_one_sweep() {
+    let launches = |depth: u32, end_bit: u32| {
+        let context = context();
+        let text = format!(
+            "qd.grid.kernel @k(%a: {B}, %b: {B}, %s: {B}, %n: memref<i32>) {{
+               qd.algo.sort keys(%a, %b : {B}, {B}) scratch(%s : {B}) count(%n : memref<i32>)
+                 log256_max_n = {depth} end_bit = {end_bit} strategy = \"onesweep\"
+             }}"
+        );
+        let mut module = parse(&context, &text);
+        pass::run_pipeline(&context, &mut module, "qd-expand-algorithms").unwrap();
+        let text = module.as_operation().to_string();
+        text.matches("qd.grid.phase").count() + text.matches("qd.grid.fill").count()
+    };
+    let ends = [8, 16, 24, 32];
+    assert_eq!(ends.map(|end| launches(1, end)), [1; 4]);
+    for depth in 2..=4 {
+        let several = [3 + 1, 4, 5 + 1, 6];
+        assert_eq!(ends.map(|end| launches(depth, end)), several.map(|n| n + 1));
+    }
+}
+
+/// What fits a tile is sorted in one launch, and the others have no blocks.
+#[test]
+fn blocks_of_one_sweep() {
+    let context = context();
+    let text = format!(
+        "qd.grid.kernel @k(%a: {B}, %b: {B}, %s: {B}, %n: memref<i32>) {{
+           qd.algo.sort keys(%a, %b : {B}, {B}) scratch(%s : {B}) count(%n : memref<i32>)
+             log256_max_n = 4 end_bit = 8 strategy = \"onesweep\"
+         }}"
+    );
+    let mut module = parse(&context, &text);
+    pass::run_pipeline(&context, &mut module, "qd-to-grid{target=any}").unwrap();
+    let blocks = |length: usize| {
+        let keys = buffer(Element::I32, &vec![7; length]);
+        let scratch = scratch(Element::I32, 256);
+        let mut arguments = [keys.clone(), keys, scratch, count(2)];
+        let report = interpret(&module, "k", &mut arguments, &Options::default());
+        report.unwrap().blocks
+    };
+    assert_eq!([0, 2, 8192].map(blocks), [0, 1, 1]);
+    // A histogram and a sweep of two tiles, and a copy of 33.
+    assert_eq!(blocks(8193), 2 + 2 + 33);
+}
+
 const B: &str = "memref<?xi32>";
 
 #[test]
@@ -55,7 +104,7 @@ fn launches_by_depth() {
             look_back,
             sweep.min(3),
             look_back,
-            6,
+            if d == 1 { 1 } else { 7 },
         ];
         for (target, expected) in [("any", any), ("nvptx:sm_90", many)] {
             for (op, expected) in ops.iter().zip(expected) {

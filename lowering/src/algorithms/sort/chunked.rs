@@ -35,8 +35,9 @@ use qd_dialects::{
 /// Builds 3 phases for each digit.
 pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
     let sort = Sort::of(b, op);
-    let blocks = chunks::most(capacity(b, sort.depth, sort.data.keys));
-    sort.for_passes(b, |pass| {
+    let capacity = capacity(b, sort.depth, sort.data.keys);
+    let blocks = chunks::most(capacity);
+    sort.for_passes(b, capacity, |pass| {
         b.phase(&pass.name("histogram"), blocks, BLOCK, || histogram(&pass));
         b.phase(&pass.name("offsets"), b.index(1), BLOCK, || offsets(&pass));
         b.phase(&pass.name("scatter"), blocks, BLOCK, || scatter(&pass));

@@ -8,8 +8,10 @@
 
 mod chunked;
 mod key;
+mod one_tile;
 mod onesweep;
 mod pass;
+mod staged;
 mod staircase;
 mod states;
 mod tile;

@@ -34,18 +34,19 @@
 //! 32-bit keys. 33 KiB of shared memory a block.
 
 use super::{
-    DIGITS, Pass, Sort,
+    DIGITS, Pass, Sort, one_tile,
     pass::digit,
+    staged::{self, Shape, Staged, WORDS},
     states::{self, States, Status},
-    tile::{COUNTERS, Layout, Ranking, THREADS},
+    tile::{Layout, Ranking, THREADS},
 };
-use crate::algorithms::levels::capacity;
+use crate::algorithms::levels::{BLOCK, capacity};
 use crate::targets::{Capabilities, Cores, ForwardProgress};
 use qd_dialects::{
     attributes::Kind,
     builder::{Builder, Combiner, V},
     diagnostic::Result,
-    ir::{Op, bit_width},
+    ir::Op,
 };
 
 /// Words that the tickets have; one a pass is used.
@@ -54,13 +55,9 @@ const TICKETS: i64 = 32;
 const COUNTING: i64 = 512;
 /// Keys that each of their threads loads together.
 const COUNTED: i64 = 16;
-/// Words of shared memory that a tile's items take.
-const STAGED: i64 = 8192;
-/// Keys of the smallest tile.
-const LEAST: i64 = 4096;
 /// Bytes of shared memory that a sweep takes: items, offsets, and what a scan and
 /// a ticket need.
-const SHARED_BYTES: u32 = 4 * STAGED as u32 + (2 << 10);
+const SHARED_BYTES: u32 = 4 * WORDS as u32 + (2 << 10);
 
 /// Whether blocks may wait for each other and a tile is worth it.
 pub(super) fn suits(_: Op, capabilities: &Capabilities) -> bool {
@@ -70,13 +67,25 @@ pub(super) fn suits(_: Op, capabilities: &Capabilities) -> bool {
 }
 
 /// Builds P + 2 phases.
-pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
+pub(super) fn expand<'b, 'c>(b: &'b Builder<'c>, op: Op<'c>) -> Result<'c> {
     let sort = Sort::of(b, op);
-    let one_sweep = OneSweep::new(b, &sort);
-    let tiles = one_sweep.tiles(capacity(b, sort.depth, sort.data.keys));
+    let shape = Shape::of(&sort);
+    let capacity = capacity(b, sort.depth, sort.data.keys);
+    one_tile::build(b, &sort, &shape, capacity);
+    if BLOCK.pow(sort.depth) <= shape.size() {
+        return Ok(());
+    }
+    let one_sweep = OneSweep {
+        b,
+        sort: &sort,
+        shape,
+    };
+    let several = capacity.gt(one_sweep.shape.size());
+    let or_none = |blocks: V<'b, 'c>| several.select(blocks, b.index(0));
+    let tiles = or_none(one_sweep.shape.tiles(capacity));
     one_sweep.clear(tiles);
     one_sweep.histogram(tiles);
-    sort.for_passes(b, |pass| {
+    sort.for_passes(b, or_none(capacity), |pass| {
         b.phase(&pass.name("sweep"), tiles, THREADS, || {
             Sweep::new(&one_sweep, pass).run();
         });
@@ -87,35 +96,10 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
 struct OneSweep<'a, 'b, 'c> {
     b: &'b Builder<'c>,
     sort: &'a Sort<'b, 'c>,
-    /// Bits of a value, if values are scalars; 0 if there are none to be staged.
-    value_bits: u32,
-    /// Keys of a thread.
-    items: i64,
+    shape: Shape,
 }
 
-impl<'a, 'b, 'c> OneSweep<'a, 'b, 'c> {
-    fn new(b: &'b Builder<'c>, sort: &'a Sort<'b, 'c>) -> Self {
-        let values = sort.data.values.filter(|v| v.row_length().is_none());
-        let value_bits = values.map_or(0, |values| bit_width(values.element()));
-        let words = i64::from((sort.order.width() + value_bits) / 32);
-        Self {
-            b,
-            sort,
-            value_bits,
-            items: (STAGED / words).max(LEAST) / THREADS,
-        }
-    }
-
-    /// Keys of a tile.
-    fn size(&self) -> i64 {
-        self.items * THREADS
-    }
-
-    /// Tiles that keys make.
-    fn tiles(&self, keys: V<'b, 'c>) -> V<'b, 'c> {
-        (keys + (self.size() - 1)) / self.size()
-    }
-
+impl<'b, 'c> OneSweep<'_, 'b, 'c> {
     /// Where the tickets are in the scratch, behind the histograms.
     fn tickets(&self) -> i64 {
         i64::from(self.sort.passes()) * DIGITS
@@ -131,19 +115,19 @@ impl<'a, 'b, 'c> OneSweep<'a, 'b, 'c> {
     fn clear(&self, most: V<'b, 'c>) {
         let (b, scratch) = (self.b, self.sort.scratch);
         let end = (states::words(self.sort, most) + self.states()).min(scratch.len());
-        let end = most.gt(1).select(end, b.index(0));
+        let end = most.gt(0).select(end, b.index(0));
         b.fill_range(scratch, b.index(0), end, b.i32(0));
     }
 
     /// Counts all digits of all keys.
     fn histogram(&self, most: V<'b, 'c>) {
         let (b, sort) = (self.b, self.sort);
-        let blocks = most.gt(1).select(most, b.index(0)).min(COUNTING);
+        let blocks = most.min(b.index(COUNTING));
         b.phase("sort.histogram", blocks, THREADS, || {
             let digits = i64::from(sort.passes()) * DIGITS;
             let counts = b.shared(b.int_type(32), digits);
             let count = b.live_count(sort.count);
-            let tiles = self.tiles(count);
+            let tiles = self.shape.tiles(count);
             b.if_(b.block_id().lt(tiles) & tiles.gt(1), || {
                 let own = |each: &dyn Fn(V<'b, 'c>)| {
                     let (lower, step) = (b.thread_id(), b.index(THREADS));
@@ -199,42 +183,12 @@ impl<'a, 'b, 'c> OneSweep<'a, 'b, 'c> {
     }
 }
 
-/// Items in shared memory, as words: those of 8 bytes in two planes.
-#[derive(Clone, Copy)]
-struct Staged<'b, 'c> {
-    words: V<'b, 'c>,
-    first: i64,
-    bits: u32,
-    /// Items of a plane.
-    size: i64,
-}
-
-impl<'b, 'c> Staged<'b, 'c> {
-    /// Puts items where they rank.
-    fn put(&self, items: &[V<'b, 'c>], ranks: &[V<'b, 'c>]) {
-        for (bits, rank) in items.iter().zip(ranks) {
-            let at = rank.to_index() + self.first;
-            self.words.set(at, bits.to_i32());
-            if self.bits > 32 {
-                self.words.set(at + self.size, (*bits >> 32).to_i32());
-            }
-        }
-    }
-
-    fn get(&self, rank: V<'b, 'c>) -> V<'b, 'c> {
-        let at = rank + self.first;
-        let low = self.words.at(at);
-        match self.bits {
-            32 => low,
-            _ => low.to_i64() | (self.words.at(at + self.size).to_i64() << 32),
-        }
-    }
-}
-
 /// A pass's sweep.
 struct Sweep<'a, 'b, 'c> {
     b: &'b Builder<'c>,
-    shape: &'a OneSweep<'a, 'b, 'c>,
+    shape: &'a Shape,
+    /// The word of the scratch in which the tickets begin.
+    tickets: i64,
     pass: Pass<'a, 'b, 'c>,
     states: States<'b, 'c>,
     layout: Layout<'b, 'c>,
@@ -264,9 +218,10 @@ struct Tile<'b, 'c> {
 
 impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
     /// At the top of a phase.
-    fn new(shape: &'a OneSweep<'a, 'b, 'c>, pass: Pass<'a, 'b, 'c>) -> Self {
+    fn new(one_sweep: &'a OneSweep<'a, 'b, 'c>, pass: Pass<'a, 'b, 'c>) -> Self {
         let b = pass.b;
-        let words = b.shared(b.int_type(32), STAGED.max(COUNTERS));
+        let words = staged::words(b);
+        let shape = &one_sweep.shape;
         let staged = |first, bits| Staged {
             words,
             first,
@@ -275,11 +230,12 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
         };
         let key_bits = pass.sort.order.width();
         let behind = shape.size() * i64::from(key_bits / 32);
-        let fits = behind + shape.size() * i64::from(shape.value_bits / 32) <= STAGED;
+        let fits = behind + shape.size() * i64::from(shape.value_bits / 32) <= WORDS;
         Self {
             b,
             shape,
-            states: States::of(&pass, shape.states()),
+            tickets: one_sweep.tickets(),
+            states: States::of(&pass, one_sweep.states()),
             layout: Layout::new(b, shape.items),
             ranking: Ranking::new(b, words),
             keys: staged(0, key_bits),
@@ -345,7 +301,7 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
         let zero = b.index(0);
         let alone = tiles.le(1);
         b.if_(b.thread_id().eq(0), || {
-            let at = self.shape.tickets() + i64::from(self.pass.digit);
+            let at = self.tickets + i64::from(self.pass.digit);
             let scratch = self.pass.sort.scratch;
             let [taken] = b.if_else(
                 alone,

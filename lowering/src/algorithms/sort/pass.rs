@@ -2,7 +2,7 @@
 //! other and back.
 
 use super::Sort;
-use crate::algorithms::levels::{BLOCK, capacity, tiles};
+use crate::algorithms::levels::{BLOCK, tiles};
 use qd_dialects::builder::{Builder, V};
 use std::mem::swap;
 
@@ -52,8 +52,13 @@ impl<'b, 'c> Sort<'b, 'c> {
     }
 
     /// Has `build` build the phases of each pass. What an odd number of passes
-    /// leaves in the workspace is copied back.
-    pub fn for_passes(&self, b: &'b Builder<'c>, build: impl Fn(Pass<'_, 'b, 'c>)) {
+    /// leaves in the workspace is copied back, of as many keys as there may be.
+    pub fn for_passes(
+        &self,
+        b: &'b Builder<'c>,
+        most: V<'b, 'c>,
+        build: impl Fn(Pass<'_, 'b, 'c>),
+    ) {
         let passes = self.passes();
         let (mut from, mut to) = (self.data, self.tmp);
         for digit in 0..passes {
@@ -69,13 +74,12 @@ impl<'b, 'c> Sort<'b, 'c> {
             swap(&mut from, &mut to);
         }
         if passes % 2 == 1 {
-            self.copy_back(b);
+            self.copy_back(b, most);
         }
     }
 
-    fn copy_back(&self, b: &'b Builder<'c>) {
-        let tiles = tiles(capacity(b, self.depth, self.data.keys));
-        b.phase("sort.copy", tiles, BLOCK, || {
+    fn copy_back(&self, b: &'b Builder<'c>, most: V<'b, 'c>) {
+        b.phase("sort.copy", tiles(most), BLOCK, || {
             let i = b.block_id() * BLOCK + b.thread_id();
             b.if_(i.lt(b.live_count(self.count)), || {
                 self.data.keys.copy_element(i, self.tmp.keys, i);

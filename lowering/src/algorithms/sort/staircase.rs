@@ -36,8 +36,9 @@ use qd_dialects::{
 /// Builds 2D + 1 phases for each digit.
 pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
     let sort = Sort::of(b, op);
-    let tiles = tiles(capacity(b, sort.depth, sort.data.keys));
-    sort.for_passes(b, |pass| {
+    let capacity = capacity(b, sort.depth, sort.data.keys);
+    let tiles = tiles(capacity);
+    sort.for_passes(b, capacity, |pass| {
         let pass = Tiled { pass, tiles };
         pass.histogram();
         pass.scan();
