@@ -30,7 +30,9 @@ const SHARED: u32 = 3;
 
 /// Threads that a multiprocessor should have room for where blocks wait at
 /// barriers: others work meanwhile. It leaves each 80 registers; without a limit
-/// `ptxas` spends more on the order of instructions than that gains.
+/// `ptxas` spends more on the order of instructions than that gains. Larger
+/// blocks are limited by their size, and fewer of them at least would only allow
+/// more.
 const BUSY_THREADS: i32 = 768;
 
 const SHARED_ARRAY: &str = "qd.simt.block.shared";
@@ -243,8 +245,8 @@ fn shared_arrays<'c>(
         .into_iter()
         .filter(|op| op.is(SHARED_ARRAY))
         .collect();
-    if !arrays.is_empty() {
-        let blocks = (BUSY_THREADS / threads.max(1)).max(1);
+    let blocks = BUSY_THREADS / threads.max(1);
+    if !arrays.is_empty() && blocks > 1 {
         kernel.set_attr("nvvm.minctasm", attributes::i32(b.context(), blocks));
     }
     let limit = u64::from(target.capabilities.max_shared_bytes);
