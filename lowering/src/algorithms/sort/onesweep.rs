@@ -271,10 +271,14 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
             // The counters have been read.
             b.sync();
             self.keys.put(&keys, &ranks);
-            let values = values.map(|values| match self.values.first {
-                0 => Err(values),
-                _ => Ok(self.values.put(&values, &ranks)),
-            });
+            // What does not fit behind the keys waits until they have gone.
+            let (now, later) = match self.values.first {
+                0 => (None, values.as_ref()),
+                _ => (values.as_ref(), None),
+            };
+            if let Some(values) = now {
+                self.values.put(values, &ranks);
+            }
 
             b.if_(self.ranking.has_digit(), || {
                 let before = self.before(&tile, first, start, total);
@@ -282,7 +286,7 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
             });
             b.sync();
             let positions = self.write_keys(&tile);
-            if let Some(Err(values)) = &values {
+            if let Some(values) = later {
                 // The keys have been read.
                 b.sync();
                 self.values.put(values, &ranks);
