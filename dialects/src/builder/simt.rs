@@ -54,7 +54,7 @@ impl<'c> Builder<'c> {
         self.op("qd.simt.block.sync", &[], &[], &[]);
     }
 
-    /// Subgroup barrier, which orders memory among its lanes.
+    /// Subgroup barrier.
     pub fn subgroup_sync(&self) {
         self.op("qd.simt.sync", &[], &[], &[]);
     }

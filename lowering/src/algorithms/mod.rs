@@ -18,6 +18,7 @@ pub mod scratch;
 mod select;
 mod sort;
 mod sweep;
+mod tiles;
 mod to_grid;
 
 use crate::targets::{Capabilities, Cores};
@@ -25,7 +26,8 @@ use qd_dialects::{
     attributes,
     builder::Builder,
     diagnostic::{Diagnostic, Result},
-    ir::{Op, OpExt},
+    ir::{Op, OpExt, Value, element_type},
+    melior::ir::{Type, ValueLike},
     pass,
 };
 
@@ -68,7 +70,7 @@ struct Strategy {
     /// Whether it is the one to take for this op, where nothing is asked for.
     suits: for<'c> fn(Op<'c>, &Capabilities) -> bool,
     /// Builds the phases. The op has been verified.
-    expand: for<'c> fn(&Builder<'c>, Op<'c>) -> Result<'c>,
+    expand: for<'c> fn(&Builder<'c>, Op<'c>, &Capabilities) -> Result<'c>,
 }
 
 /// For strategies that give a core much work at a time.
@@ -100,6 +102,13 @@ impl Algorithm {
             )
         })
     }
+}
+
+/// The types of the scalars that a reduction or scan combines.
+fn input_types<'c>(op: Op<'c>) -> Vec<Type<'c>> {
+    let inputs = op.operand_segments().swap_remove(0);
+    let element = |input: Value<'c>| element_type(input.r#type());
+    inputs.into_iter().filter_map(element).collect()
 }
 
 /// `D`, of the op's capacity `256^D`.

@@ -1,5 +1,5 @@
 //! From a module to an artifact: the launch plan as data, bodies through the
-//! target's [`backend`] to a binary.
+//! target's `backend` to a binary.
 
 mod backend;
 mod expr;

@@ -2,7 +2,8 @@
 
 use crate::{
     data::{
-        CHUNKED_SIZES, PATTERNS, Pattern, SIZES, SMALL_SIZES, buffer, count, scratch, values, whole,
+        CHUNKED_SIZES, LOOK_BACK_SIZES, PATTERNS, Pattern, SIZES, SMALL_SIZES, buffer, count,
+        scratch, values, whole,
     },
     support::{Case, Same, depth},
 };
@@ -95,4 +96,9 @@ fn runs_of_all_kinds() {
 #[test]
 fn runs_on_few_cores() {
     all(&CHUNKED_SIZES, "cpu");
+}
+
+#[test]
+fn runs_on_many_cores() {
+    all(&LOOK_BACK_SIZES, "nvptx:sm_90");
 }

@@ -1,7 +1,10 @@
 //! Reduce and the scans: kinds, region combiners, all element types.
 
 use crate::{
-    data::{CHUNKED_SIZES, Pattern, SIZES, SMALL_SIZES, buffer, count, scratch, values, whole},
+    data::{
+        CHUNKED_SIZES, LOOK_BACK_SIZES, Pattern, SIZES, SMALL_SIZES, buffer, count, scratch,
+        values, whole,
+    },
     support::{Case, Same, depth},
 };
 use qd_interp::{Buffer, Element};
@@ -157,6 +160,28 @@ fn kinds_on_few_cores() {
     kinds(&[&SIZES[..], &CHUNKED_SIZES].concat(), "cpu");
 }
 
+/// Where blocks may wait for each other.
+#[test]
+fn kinds_on_many_cores() {
+    kinds(&LOOK_BACK_SIZES, "nvptx:sm_90");
+}
+
+/// Several tiles a block.
+#[test]
+fn long_stretches() {
+    Kind {
+        op: "reduce",
+        kind: "add",
+        element: Element::F64,
+        n: 2_000_000,
+        pattern: Pattern::Small,
+        number: 3,
+        target: "nvptx:sm_90",
+    }
+    .check();
+    affine("reduce", 1_500_000, 3, "nvptx:sm_90");
+}
+
 /// `x ↦ a·x + b`, composed: associative, and the order matters.
 fn affine(op: &str, n: usize, number: usize, target: &'static str) {
     let depth = depth(n, number);
@@ -217,5 +242,8 @@ fn a_combiner_that_does_not_commute() {
         affine("exclusive_scan", 65_537, 1, target);
         affine("inclusive_scan", 65_536, 2, target);
         affine("reduce", 131_073, 0, target);
+    }
+    for (number, n) in LOOK_BACK_SIZES.into_iter().enumerate() {
+        affine(OPS[number % 3], n, number, "nvptx:sm_90");
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::{
     data::{
-        CHUNKED_SIZES, Pattern, Random, SIZES, SMALL_SIZES, buffer, count, rows, scratch, values,
+        CHUNKED_SIZES, LOOK_BACK_SIZES, Pattern, Random, SIZES, SMALL_SIZES, buffer, count, rows,
+        scratch, values,
     },
     support::{Case, depth},
 };
@@ -108,6 +109,11 @@ fn select_on_few_cores() {
 }
 
 #[test]
+fn select_on_many_cores() {
+    all("select", &LOOK_BACK_SIZES, "nvptx:sm_90");
+}
+
+#[test]
 fn partition() {
     all("partition", &SIZES[SMALL_SIZES.len()..], "any");
 }
@@ -115,4 +121,9 @@ fn partition() {
 #[test]
 fn partition_on_few_cores() {
     all("partition", &CHUNKED_SIZES, "cpu");
+}
+
+#[test]
+fn partition_on_many_cores() {
+    all("partition", &LOOK_BACK_SIZES, "nvptx:sm_90");
 }

@@ -8,6 +8,10 @@ pub const SIZES: [usize; 11] = [0, 1, 2, 255, 256, 257, 1000, 3000, 65_535, 65_5
 /// Sizes of two and three chunks.
 pub const CHUNKED_SIZES: [usize; 2] = [131_072, 131_073];
 
+/// Sizes about those of a look-back's tiles, of a few, and of more than a window
+/// of the widest subgroup.
+pub const LOOK_BACK_SIZES: [usize; 9] = [0, 257, 3839, 3841, 5888, 5889, 30_000, 65_537, 380_000];
+
 /// Those that an interpreter does in no time.
 pub const SMALL_SIZES: [usize; 8] = [0, 1, 2, 255, 256, 257, 1000, 3000];
 

@@ -13,3 +13,4 @@ mod shape;
 mod sizing;
 mod sort;
 mod support;
+mod timing;

@@ -8,7 +8,7 @@ use crate::{
 use qd_dialects::pass;
 use qd_interp::{Buffer, Element, Options, interpret};
 
-fn launches(op: &str, depth: u32) -> usize {
+fn launches(op: &str, depth: u32, target: &str) -> usize {
     let context = context();
     let text = format!(
         "qd.grid.kernel @k(%a: memref<?xi32>, %b: memref<?xi32>, %c: memref<?xi32>, %d: memref<?xi32>,
@@ -17,12 +17,13 @@ fn launches(op: &str, depth: u32) -> usize {
          }}"
     );
     let mut module = parse(&context, &text);
-    pass::run_pipeline(&context, &mut module, "qd-expand-algorithms").unwrap();
-    module
-        .as_operation()
-        .to_string()
-        .matches("qd.grid.phase")
-        .count()
+    let passes = format!("qd-expand-algorithms{{target={target}}}");
+    pass::run_pipeline(&context, &mut module, &passes).unwrap();
+    let text = module.as_operation().to_string();
+    ["qd.grid.phase", "qd.grid.fill"]
+        .map(|step| text.matches(step).count())
+        .iter()
+        .sum()
 }
 
 /// A tile; or a clear, a histogram and a sweep a digit, and a copy if their number
@@ -82,24 +83,38 @@ fn launches_by_depth() {
     let compact = format!("ins(%a, %b : {B}, {B}) outs(%c, %m : {B}, memref<i32>)");
     let by_key = format!("ins(%a, %b : {B}, {B}) outs(%c, %d, %m : {B}, {B}, memref<i32>)");
     let keys = format!("keys(%a, %b : {B}, {B})");
+    let ops = [
+        format!("reduce add {one}"),
+        format!("exclusive_scan add {one}"),
+        format!("inclusive_scan add {one}"),
+        format!("select {compact}"),
+        format!("partition {compact}"),
+        format!("reduce_by_key add {by_key}"),
+        format!("sort {keys}"),
+    ];
     for depth in 1..=4 {
         let d = depth as usize;
-        assert_eq!(launches(&format!("reduce add {one}"), depth), d);
-        assert_eq!(
-            launches(&format!("exclusive_scan add {one}"), depth),
-            2 * d - 1
-        );
-        assert_eq!(
-            launches(&format!("inclusive_scan add {one}"), depth),
-            2 * d - 1
-        );
-        assert_eq!(launches(&format!("select {compact}"), depth), 2 * d - 1);
-        assert_eq!(launches(&format!("partition {compact}"), depth), 2 * d - 1);
-        assert_eq!(
-            launches(&format!("reduce_by_key add {by_key}"), depth),
-            2 * d - 1
-        );
-        assert_eq!(launches(&format!("sort {keys}"), depth), 4 * (2 * d + 1));
+        let sweep = 2 * d - 1;
+        let any = [d, sweep, sweep, sweep, sweep, sweep, 4 * (2 * d + 1)];
+        let look_back = sweep.min(2);
+        let many = [
+            d.min(2),
+            look_back,
+            look_back,
+            look_back,
+            sweep.min(3),
+            look_back,
+            if d == 1 { 1 } else { 7 },
+        ];
+        for (target, expected) in [("any", any), ("nvptx:sm_90", many)] {
+            for (op, expected) in ops.iter().zip(expected) {
+                assert_eq!(
+                    launches(op, depth, target),
+                    expected,
+                    "{op} {depth} {target}"
+                );
+            }
+        }
     }
 }
 

@@ -44,9 +44,10 @@ impl Drop for Executable {
     }
 }
 
-/// Ends an iteration: takes a loop's flag over into the graph's condition. The
-/// function that does so is the driver's own.
-const CONTINUE: &str = "
+/// Sets a graph's condition: by a flag, at the end of an iteration, or for a
+/// loop in a loop, at its beginning, since the default that a condition starts
+/// with is set once a launch. The function that does so is the driver's own.
+const CONDITIONS: &str = "
 .version 8.0
 .target sm_80
 .address_size 64
@@ -70,20 +71,35 @@ const CONTINUE: &str = "
     }
     ret;
 }
+.visible .entry qd_enter(.param .u64 handle)
+{
+    .reg .b64 %handle;
+    ld.param.u64 %handle, [handle];
+    {
+        .param .b64 to;
+        .param .b32 what;
+        st.param.b64 [to], %handle;
+        st.param.b32 [what], 1;
+        call.uni cudaGraphSetConditional, (to, what);
+    }
+    ret;
+}
 ";
 
 /// Loops without the host.
 pub(super) struct Loops {
-    function: Function,
+    enter: Function,
+    go_on: Function,
     _module: Module,
 }
 
 impl Loops {
     /// If the driver has them.
     pub fn new() -> Option<Self> {
-        let module = Module::new(CONTINUE.as_bytes()).ok()?;
+        let module = Module::new(CONDITIONS.as_bytes()).ok()?;
         Some(Self {
-            function: module.function("qd_continue").ok()?,
+            enter: module.function("qd_enter").ok()?,
+            go_on: module.function("qd_continue").ok()?,
             _module: module,
         })
     }
@@ -126,6 +142,7 @@ impl Maker<'_> {
         let mut graph = Graph {
             raw: ptr::null_mut(),
             maker: *self,
+            in_loop: false,
             nodes: vec![None; actions.len()],
             launches: 0,
         };
@@ -163,6 +180,8 @@ impl Drop for Owned {
 struct Graph<'a> {
     raw: CUgraph,
     maker: Maker<'a>,
+    /// Whether it is a loop's body.
+    in_loop: bool,
     /// The node of each action that is in it.
     nodes: Vec<Option<CUgraphNode>>,
     launches: u64,
@@ -217,6 +236,13 @@ impl Graph<'_> {
             phGraph_out: ptr::null_mut(),
             ctx: context,
         };
+        let entered = match self.in_loop {
+            true => vec![
+                self.kernel(loops.enter, [1, 1], &[handle], after)
+                    .map_err(|e| failed("the beginning of a loop", e))?,
+            ],
+            false => after.to_vec(),
+        };
         let mut made = ptr::null_mut();
         // Safety: the nodes are this graph's; the driver fills in the body's graph,
         // which it owns.
@@ -224,9 +250,9 @@ impl Graph<'_> {
             sys::cuGraphAddNode_v2(
                 &mut made,
                 self.raw,
-                after.as_ptr(),
+                entered.as_ptr(),
                 ptr::null(),
-                after.len(),
+                entered.len(),
                 &mut node,
             )
             .result()
@@ -236,6 +262,7 @@ impl Graph<'_> {
         let mut inner = Graph {
             raw: body,
             maker: self.maker,
+            in_loop: true,
             nodes: vec![None; repeat.actions.len()],
             launches: 0,
         };
@@ -245,7 +272,7 @@ impl Graph<'_> {
         self.launches += inner.launches;
         let last: Vec<_> = inner.nodes.iter().copied().flatten().collect();
         inner
-            .kernel(loops.function, [1, 1], &[handle, repeat.flag], &last)
+            .kernel(loops.go_on, [1, 1], &[handle, repeat.flag], &last)
             .map_err(|e| failed("the end of a loop", e))?;
         Ok(made)
     }

@@ -14,7 +14,7 @@ use qd_dialects::melior::{Context, ir::Module};
 use qd_runtime::Loaded;
 use std::{
     collections::HashMap,
-    sync::{Arc, LazyLock, Mutex, Once},
+    sync::{Arc, LazyLock, Mutex, Once, OnceLock},
 };
 
 /// What is held against the interpreter: the target that `QD_TARGET` names, or
@@ -62,27 +62,30 @@ fn register() {
     });
 }
 
-type Kept = HashMap<(String, String), Arc<dyn Loaded>>;
+/// What has been compiled, by source and target. Others are compiled beside it.
+type Kept = HashMap<(String, String), Arc<OnceLock<Arc<dyn Loaded>>>>;
 
 fn load(source: &str, target: &str) -> Arc<dyn Loaded> {
     static KEPT: LazyLock<Mutex<Kept>> = LazyLock::new(Mutex::default);
     let key = (source.to_string(), target.to_string());
-    let mut kept = KEPT.lock().unwrap_or_else(|e| e.into_inner());
-    if let Some(loaded) = kept.get(&key) {
-        return loaded.clone();
-    }
+    let place = {
+        let mut kept = KEPT.lock().unwrap_or_else(|e| e.into_inner());
+        kept.entry(key).or_default().clone()
+    };
+    place.get_or_init(|| compile(source, target)).clone()
+}
+
+fn compile(source: &str, target: &str) -> Arc<dyn Loaded> {
     register();
     let context = qd_dialects::context();
     let mut module = parse(&context, source);
     let artifact = qd_lowering::compile(&mut module, target)
         .unwrap_or_else(|error| panic!("{target}: {error}\n{source}"));
-    let loaded: Arc<dyn Loaded> = Arc::from(
+    Arc::from(
         qd_runtime::driver(target)
             .and_then(|driver| driver.load(&artifact))
             .unwrap_or_else(|error| panic!("{target}: {error}")),
-    );
-    kept.insert(key, loaded.clone());
-    loaded
+    )
 }
 
 impl Subject {

@@ -260,68 +260,86 @@ fn partition() {
     compacting("partition");
 }
 
-#[test]
-fn sort() {
+/// Sorts by keys of one type; `t` turns the choices.
+fn sorting(t: usize, key: &str, order: &str) {
     let mut cases = 0;
-    let orders = [
-        ("i32", ""),
-        ("i32", "unsigned"),
-        ("i64", ""),
-        ("i64", "unsigned"),
-        ("f32", ""),
-        ("f64", ""),
-    ];
-    for (t, (key, order)) in orders.into_iter().enumerate() {
-        // Keys alone, with values of each width, and fewer bits.
-        for (v, (value, end_bit)) in [("", ""), ("i32", ""), ("f64", ""), ("i32", "end_bit = 24")]
-            .into_iter()
-            .enumerate()
-        {
-            cases += cover(t + v, &Input::ALL, |depth, n, wave, input| {
-                let values = if value.is_empty() {
-                    String::new()
-                } else {
-                    format!("values(%v, %w : memref<?x{value}>, memref<?x{value}>) ")
-                };
-                let extra = if value.is_empty() {
-                    String::new()
-                } else {
-                    format!(", %v: memref<?x{value}>, %w: memref<?x{value}>")
-                };
-                let source = format!(
-                    "qd.grid.kernel @main(%k: memref<?x{key}>, %t: memref<?x{key}>, \
-                     %s: memref<?xi32>, %n: memref<i32>{extra}) {{
-                       qd.algo.sort keys(%k, %t : memref<?x{key}>, memref<?x{key}>) {values}\
-                     scratch(%s : memref<?xi32>) count(%n : memref<i32>) \
-                     log256_max_n = {depth} {order} {end_bit}
-                     }}"
-                );
-                let workspace = |element: &str| Argument {
-                    data: generate(element, Input::AllEqual, n, 0),
-                    expect: Expect::Scratch,
-                };
-                let mut arguments = vec![
-                    given(generate(key, input, n, 4)),
-                    workspace(key),
-                    scratch("i32", slots("sort", n, depth)),
-                    given(Data::Count(n as i32)),
-                ];
-                if !value.is_empty() {
-                    // Values tell equal keys apart: stability shows.
-                    arguments.push(given(generate(value, Input::Sorted, n, 5)));
-                    arguments.push(workspace(value));
-                }
-                Subject::new(source).check(
-                    wave,
-                    &arguments,
-                    &format!(
-                        "sort {key} {order} {value} {end_bit}, n = {n}, D = {depth}, {input:?}"
-                    ),
-                );
-            });
-        }
+    // Keys alone, with values of each width, and fewer bits.
+    for (v, (value, end_bit)) in [("", ""), ("i32", ""), ("f64", ""), ("i32", "end_bit = 24")]
+        .into_iter()
+        .enumerate()
+    {
+        cases += cover(t + v, &Input::ALL, |depth, n, wave, input| {
+            let values = if value.is_empty() {
+                String::new()
+            } else {
+                format!("values(%v, %w : memref<?x{value}>, memref<?x{value}>) ")
+            };
+            let extra = if value.is_empty() {
+                String::new()
+            } else {
+                format!(", %v: memref<?x{value}>, %w: memref<?x{value}>")
+            };
+            let source = format!(
+                "qd.grid.kernel @main(%k: memref<?x{key}>, %t: memref<?x{key}>, \
+                 %s: memref<?xi32>, %n: memref<i32>{extra}) {{
+                   qd.algo.sort keys(%k, %t : memref<?x{key}>, memref<?x{key}>) {values}\
+                 scratch(%s : memref<?xi32>) count(%n : memref<i32>) \
+                 log256_max_n = {depth} {order} {end_bit}
+                 }}"
+            );
+            let workspace = |element: &str| Argument {
+                data: generate(element, Input::AllEqual, n, 0),
+                expect: Expect::Scratch,
+            };
+            let mut arguments = vec![
+                given(generate(key, input, n, 4)),
+                workspace(key),
+                scratch("i32", slots("sort", n, depth)),
+                given(Data::Count(n as i32)),
+            ];
+            if !value.is_empty() {
+                // Values tell equal keys apart: stability shows.
+                arguments.push(given(generate(value, Input::Sorted, n, 5)));
+                arguments.push(workspace(value));
+            }
+            Subject::new(source).check(
+                wave,
+                &arguments,
+                &format!("sort {key} {order} {value} {end_bit}, n = {n}, D = {depth}, {input:?}"),
+            );
+        });
     }
-    println!("sort: {cases} cases");
+    println!("sort {key} {order}: {cases} cases");
+}
+
+#[test]
+fn sort_i32() {
+    sorting(0, "i32", "");
+}
+
+#[test]
+fn sort_u32() {
+    sorting(1, "i32", "unsigned");
+}
+
+#[test]
+fn sort_i64() {
+    sorting(2, "i64", "");
+}
+
+#[test]
+fn sort_u64() {
+    sorting(3, "i64", "unsigned");
+}
+
+#[test]
+fn sort_f32() {
+    sorting(4, "f32", "");
+}
+
+#[test]
+fn sort_f64() {
+    sorting(5, "f64", "");
 }
 
 #[test]

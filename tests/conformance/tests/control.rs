@@ -52,6 +52,7 @@ fn loops_in_loops() {
         let data = [Data::Count(n), Data::Count(0), Data::I32(vec![0; 1000])];
         Subject::new(NESTED).check(waves()[0], &all(data), &format!("nested loops, n = {n}"));
     }
+    println!("loops in loops: 3 cases");
 }
 
 /// Sums what is live and halves that, until nothing is.

@@ -32,7 +32,7 @@ qd.grid.kernel @asked_for(%a: memref<?xi32>, %out: memref<1xi32>, %s: memref<?xi
 
 // Every mistake is reported, not only the first.
 qd.grid.kernel @unknown(%a: memref<?xi32>, %b: memref<?xi32>, %out: memref<1xi32>, %s: memref<?xi32>, %n: memref<i32>) {
-  // expected-error @below {{'qd.algo.reduce' op has no strategy 'magic': expected one of chunked, staircase}}
+  // expected-error @below {{'qd.algo.reduce' op has no strategy 'magic': expected one of chunked, tiled, staircase}}
   qd.algo.reduce add ins(%a : memref<?xi32>) outs(%out : memref<1xi32>)
       scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2 strategy = "magic"
   // expected-error @below {{'qd.algo.sort' op has no strategy 'quick': expected one of chunked, onesweep, staircase}}

@@ -5,6 +5,7 @@
 
 mod bench;
 mod cargo;
+mod conformance;
 mod demo;
 mod docs;
 mod linkage;
@@ -50,8 +51,9 @@ enum Task {
     ///
     /// Runs `setup` first, and ends with the commands that show each level of the job's IR.
     Demo,
-    /// Measure the cpu target and qd-opt, each beside its peer, in release
+    /// Measure a target and qd-opt, each beside its peer, in release
     ///
+    /// The cpu unless --target names a device: then CUB is built and measured beside it, with nvcc.
     /// Arguments go to the benchmark: `cargo xtask bench -- --help` lists them.
     Bench {
         /// Flags of the benchmark
@@ -65,6 +67,23 @@ enum Task {
     /// Goes on after a failing step where it can, and closes with a table of counts and times that
     /// says how to rerun each failing step alone.
     Test,
+    /// Hold what a target executes against the interpreter
+    ///
+    /// Every operation and algorithm, over types, sizes and inputs, on a device that is at hand; says
+    /// how many cases ran. `test` does the same on the cpu.
+    ///
+    /// Examples:
+    ///   cargo xtask conformance --target=nvptx:sm_90
+    ///   cargo xtask conformance --target=nvptx:sm_90 sort
+    #[command(verbatim_doc_comment)]
+    Conformance {
+        /// The target, as --target of the tools spells it
+        #[arg(long, default_value = "cpu")]
+        target: String,
+        /// Filters and flags of the tests
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
     /// Build the tools and run the FileCheck suite
     ///
     /// Without a path the whole of tests/filecheck runs. Each file also goes through the generic
@@ -125,6 +144,7 @@ fn run(task: Task) -> Result<()> {
         Task::Demo => demo::run(&workspace),
         Task::Bench { args } => bench::run(&workspace, &args),
         Task::Test => suite::run(&workspace),
+        Task::Conformance { target, args } => conformance::run(&workspace, &target, &args),
         Task::Lit { args } => {
             packages::ensure()?;
             cargo::build_tools(&workspace, Profile::Dev)?;

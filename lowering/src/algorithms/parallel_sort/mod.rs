@@ -18,7 +18,7 @@ pub(super) const PARALLEL_SORT: Algorithm = Algorithm {
     strategies: &[Strategy {
         name: "one_block",
         suits: always,
-        expand: one_block::expand,
+        expand: |b, op, _| one_block::expand(b, op),
     }],
 };
 

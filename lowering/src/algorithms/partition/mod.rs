@@ -3,11 +3,17 @@
 //! | strategy | where |
 //! |---|---|
 //! | `chunked` | on few cores |
+//! | `lookback` | on many cores, where a block may wait for those before it |
 //! | `staircase` | everywhere |
 
 mod sweep;
 
-use super::{Algorithm, Strategy, always, compact::Compact, few_cores, sweep::Form};
+use super::{
+    Algorithm, Strategy, always,
+    compact::Compact,
+    few_cores,
+    sweep::{Form, lookback},
+};
 
 /// The line of the table.
 pub(super) const PARTITION: Algorithm = Algorithm {
@@ -16,12 +22,17 @@ pub(super) const PARTITION: Algorithm = Algorithm {
         Strategy {
             name: "chunked",
             suits: few_cores,
-            expand: |b, op| sweep::expand(b, op, Form::Chunked),
+            expand: |b, op, _| sweep::expand(b, op, Form::Chunked),
+        },
+        Strategy {
+            name: "lookback",
+            suits: |_, capabilities| lookback::suits(&[], capabilities),
+            expand: |b, op, _| sweep::expand(b, op, Form::Lookback),
         },
         Strategy {
             name: "staircase",
             suits: always,
-            expand: |b, op| sweep::expand(b, op, Form::Staircase),
+            expand: |b, op, _| sweep::expand(b, op, Form::Staircase),
         },
     ],
 };

@@ -16,7 +16,7 @@ use super::Compact;
 use crate::algorithms::{
     levels::capacity,
     partials::Partials,
-    sweep::{Form, Sweep, Total},
+    sweep::{Ahead, Form, Sweep, Total},
 };
 use qd_dialects::{
     attributes::Kind,
@@ -25,7 +25,7 @@ use qd_dialects::{
     ir::Op,
 };
 
-/// Builds 2D − 1 phases, or at most 3 in chunks.
+/// Builds 2D − 1 phases, at most 3 in chunks, or a fill and 2 phases.
 pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, form: Form) -> Result<'c> {
     let partition = Compact::of(b, op);
     let sweep = Sweep {
@@ -38,6 +38,13 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, form: Form) -> Result<'c> 
         inclusive: false,
         count: &|| b.live_count(partition.count),
         load: &|i| vec![partition.flags.at(i)],
+        ahead: match partition.input.row_length() {
+            Some(_) => Ahead::nothing(),
+            None => Ahead {
+                types: vec![partition.input.element()],
+                load: &|i, _| vec![partition.input.at(i)],
+            },
+        },
         partials: &|| Partials::Apart(vec![partition.scratch]),
         total: Total::Before(&|total| partition.num_out.set_first(total[0])),
     };
@@ -49,10 +56,11 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, form: Form) -> Result<'c> 
         let before = element.scanned[0];
         let others = flagged + (element.i.to_i32() - before);
         let to = element.value[0].ne(0).select(before, others).to_index();
-        b.if_(element.exists, || {
-            partition
+        b.if_(element.exists, || match element.ahead.as_deref() {
+            Some([value]) => partition.output.set(to, *value),
+            _ => partition
                 .output
-                .copy_element(to, partition.input, element.i);
+                .copy_element(to, partition.input, element.i),
         });
     });
     Ok(())

@@ -3,12 +3,14 @@
 //! | strategy | where |
 //! |---|---|
 //! | `chunked` | on few cores |
+//! | `tiled` | on many cores with shared memory enough |
 //! | `staircase` | everywhere |
 
 mod chunked;
 mod staircase;
+mod tiled;
 
-use super::{Algorithm, Strategy, always, few_cores};
+use super::{Algorithm, Strategy, always, few_cores, input_types};
 use qd_dialects::{
     builder::{Builder, Combiner, V},
     ir::{Op, OpExt},
@@ -21,12 +23,17 @@ pub(super) const REDUCE: Algorithm = Algorithm {
         Strategy {
             name: "chunked",
             suits: few_cores,
-            expand: chunked::expand,
+            expand: |b, op, _| chunked::expand(b, op),
+        },
+        Strategy {
+            name: "tiled",
+            suits: |op, capabilities| tiled::suits(&input_types(op), capabilities),
+            expand: |b, op, _| tiled::expand(b, op),
         },
         Strategy {
             name: "staircase",
             suits: always,
-            expand: staircase::expand,
+            expand: |b, op, _| staircase::expand(b, op),
         },
     ],
 };

@@ -3,6 +3,7 @@
 //! | strategy | where |
 //! |---|---|
 //! | `chunked` | on few cores |
+//! | `lookback` | on many cores, where a block may wait for those before it |
 //! | `staircase` | everywhere |
 //!
 //! No strategy uses atomics: a region combiner need not commute, and float sums
@@ -10,7 +11,10 @@
 
 mod sweep;
 
-use super::{Algorithm, Strategy, always, few_cores, sweep::Form};
+use super::{
+    Algorithm, Strategy, always, few_cores,
+    sweep::{Form, lookback},
+};
 use qd_dialects::{
     builder::{Builder, Combiner, V},
     ir::{Op, OpExt},
@@ -23,12 +27,17 @@ pub(super) const REDUCE_BY_KEY: Algorithm = Algorithm {
         Strategy {
             name: "chunked",
             suits: few_cores,
-            expand: |b, op| sweep::expand(b, op, Form::Chunked),
+            expand: |b, op, _| sweep::expand(b, op, Form::Chunked),
+        },
+        Strategy {
+            name: "lookback",
+            suits: |_, capabilities| lookback::suits(&[], capabilities),
+            expand: |b, op, _| sweep::expand(b, op, Form::Lookback),
         },
         Strategy {
             name: "staircase",
             suits: always,
-            expand: |b, op| sweep::expand(b, op, Form::Staircase),
+            expand: |b, op, _| sweep::expand(b, op, Form::Staircase),
         },
     ],
 };
@@ -62,16 +71,19 @@ impl<'b, 'c> ReduceByKey<'b, 'c> {
         }
     }
 
-    /// Whether a run begins at element `i`, which exists.
+    /// Whether a run begins at element `i`, which exists: its key differs from
+    /// the one before. A NaN equals nothing.
+    ///
+    /// Nothing branches: a thread's loads are to be under way together.
     fn is_head(&self, i: V<'b, 'c>) -> V<'b, 'c> {
-        let b = i.builder();
-        let [head] = b.if_else(i.eq(0), || [b.bool(true)], || [self.differs(i)]);
-        head
+        let before = i.max(1) - 1;
+        i.eq(0) | self.keys.at(i).ne(self.keys.at(before))
     }
 
-    /// Whether the key of element `i` differs from the one before. A NaN equals
-    /// nothing.
-    fn differs(&self, i: V<'b, 'c>) -> V<'b, 'c> {
-        self.keys.at(i).ne(self.keys.at(i - 1))
+    /// Whether a run ends at element `i` of `count`, which exists and has this
+    /// key.
+    fn is_end(&self, i: V<'b, 'c>, key: V<'b, 'c>, count: V<'b, 'c>) -> V<'b, 'c> {
+        let last = count - 1;
+        i.eq(last) | key.ne(self.keys.at((i + 1).min(last)))
     }
 }

@@ -13,7 +13,7 @@
 //! the first element of a run writes its key, the last one the value.
 //!
 //! Paper: Blelloch, Prefix Sums and Their Applications (1990), segmented scans;
-//! the two forms of sweep name their own.
+//! the forms of sweep name their own.
 //! Deviations: the reference scans head flags, clears the output and adds to it
 //! atomically. Here one scan does both, in index order: any associative
 //! combiner, and float sums that depend on the input alone. Partials of pairs
@@ -27,7 +27,7 @@ use super::ReduceByKey;
 use crate::algorithms::{
     levels::capacity,
     partials::Partials,
-    sweep::{Form, Sweep, Total},
+    sweep::{Ahead, Form, Sweep, Total},
 };
 use qd_dialects::{
     attributes,
@@ -36,9 +36,13 @@ use qd_dialects::{
     ir::Op,
 };
 
-/// Builds 2D − 1 phases, or at most 2 in chunks.
+/// Builds 2D − 1 phases, at most 2 in chunks, or a fill and a phase.
 pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, form: Form) -> Result<'c> {
     let by_key = ReduceByKey::of(b, op);
+    let ahead = |i, count| {
+        let key = by_key.keys.at(i);
+        vec![key, by_key.is_end(i, key, count)]
+    };
     let sweep = Sweep {
         b,
         form,
@@ -49,6 +53,10 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, form: Form) -> Result<'c> 
         inclusive: true,
         count: &|| b.live_count(by_key.count),
         load: &|i| vec![by_key.is_head(i).to_i32(), by_key.values.at(i)],
+        ahead: Ahead {
+            types: vec![by_key.keys.element(), b.int_type(1)],
+            load: &ahead,
+        },
         partials: &|| Partials::Together {
             buffer: by_key.scratch,
             start: b.index(0),
@@ -58,14 +66,15 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, form: Form) -> Result<'c> 
     sweep.run(|element| {
         let (heads, combined) = (element.scanned[0], element.scanned[1]);
         let run = heads.to_index() - 1;
+        let ahead = || match &element.ahead {
+            Some(loaded) => loaded.clone(),
+            None => ahead(element.i, element.count),
+        };
         b.if_(element.value[0].ne(0), || {
-            by_key.keys_out.copy_element(run, by_key.keys, element.i);
+            by_key.keys_out.set(run, ahead()[0]);
         });
         b.if_(element.exists, || {
-            let next = element.i + 1;
-            let last = || [b.bool(true)];
-            let [ends] = b.if_else(next.eq(element.count), last, || [by_key.differs(next)]);
-            b.if_(ends, || by_key.values_out.set(run, combined));
+            b.if_(ahead()[1], || by_key.values_out.set(run, combined));
         });
     });
     Ok(())

@@ -4,11 +4,15 @@
 //! | strategy | where |
 //! |---|---|
 //! | `chunked` | on few cores |
+//! | `lookback` | on many cores, where a block may wait for those before it |
 //! | `staircase` | everywhere |
 
 mod sweep;
 
-use super::{Algorithm, Strategy, always, few_cores, sweep::Form};
+use super::{
+    Algorithm, Strategy, always, few_cores, input_types,
+    sweep::{Form, lookback},
+};
 use qd_dialects::{
     builder::{Builder, Combiner, V},
     ir::{Op, OpExt},
@@ -30,12 +34,20 @@ const STRATEGIES: &[Strategy] = &[
     Strategy {
         name: "chunked",
         suits: few_cores,
-        expand: |b, op| sweep::expand(b, op, Form::Chunked),
+        expand: |b, op, _| sweep::expand(b, op, Form::Chunked),
+    },
+    Strategy {
+        name: "lookback",
+        suits: |op, capabilities| lookback::suits(&input_types(op), capabilities),
+        expand: |b, op, _| {
+            lookback::check(op, &input_types(op))?;
+            sweep::expand(b, op, Form::Lookback)
+        },
     },
     Strategy {
         name: "staircase",
         suits: always,
-        expand: |b, op| sweep::expand(b, op, Form::Staircase),
+        expand: |b, op, _| sweep::expand(b, op, Form::Staircase),
     },
 ];
 

@@ -1,6 +1,6 @@
 //! Scan: a sweep over the input itself, whose result goes to the output.
 //!
-//! The two forms of sweep name their phases, papers and costs. Order is kept,
+//! The forms of sweep name their phases, papers and costs. Order is kept,
 //! so the combiner need not commute.
 //!
 //! Cost, besides: writes each element once.
@@ -9,11 +9,11 @@ use super::Scan;
 use crate::algorithms::{
     levels::capacity,
     partials::Partials,
-    sweep::{Form, Sweep, Total},
+    sweep::{Ahead, Form, Sweep, Total},
 };
 use qd_dialects::{builder::Builder, diagnostic::Result, ir::Op};
 
-/// Builds 2D − 1 phases, or at most 2 in chunks.
+/// Builds 2D − 1 phases, at most 2 in chunks, or a clear and a phase.
 pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, form: Form) -> Result<'c> {
     let scan = Scan::of(b, op);
     let sweep = Sweep {
@@ -26,6 +26,7 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, form: Form) -> Result<'c> 
         inclusive: scan.inclusive,
         count: &|| b.live_count(scan.count),
         load: &|i| scan.inputs.iter().map(|input| input.at(i)).collect(),
+        ahead: Ahead::nothing(),
         partials: &|| Partials::Apart(scan.scratch.clone()),
         total: Total::Unused,
     };

@@ -32,17 +32,17 @@ pub(super) const SORT: Algorithm = Algorithm {
         Strategy {
             name: "chunked",
             suits: few_cores,
-            expand: chunked::expand,
+            expand: |b, op, _| chunked::expand(b, op),
         },
         Strategy {
             name: "onesweep",
             suits: onesweep::suits,
-            expand: onesweep::expand,
+            expand: |b, op, _| onesweep::expand(b, op),
         },
         Strategy {
             name: "staircase",
             suits: always,
-            expand: staircase::expand,
+            expand: |b, op, _| staircase::expand(b, op),
         },
     ],
 };

@@ -24,7 +24,7 @@ use super::{DIGITS, Pass, RADIX_BITS, Sort};
 use crate::algorithms::{
     levels::{BLOCK, capacity, tiles},
     partials::Partials,
-    sweep::{Form, Sweep, Total},
+    sweep::{Ahead, Form, Sweep, Total},
 };
 use qd_dialects::{
     attributes::Kind,
@@ -101,6 +101,7 @@ impl<'b, 'c> Tiled<'_, 'b, 'c> {
             inclusive: false,
             count: &entries,
             load: &|i| vec![scratch.at(i)],
+            ahead: Ahead::nothing(),
             partials: &|| Partials::Together {
                 buffer: scratch,
                 start: entries(),

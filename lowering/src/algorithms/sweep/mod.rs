@@ -3,19 +3,27 @@
 //! are made of.
 //!
 //! - [`staircase`]: a tile a block, in a tree of fixed depth;
+//! - [`lookback`]: one pass over large tiles, whose blocks wait for each other;
 //! - [`chunked`]: a long chunk a block, for few cores.
 
 mod chunked;
+mod descriptors;
+pub(super) mod lookback;
 mod staircase;
 
 use super::partials::Partials;
-use qd_dialects::builder::{Builder, Combiner, V};
+use qd_dialects::{
+    builder::{Builder, Combiner, V},
+    melior::ir::Type,
+};
 
 /// How a sweep goes over its elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// See [`staircase`].
     Staircase,
+    /// See [`lookback`].
+    Lookback,
     /// See [`chunked`].
     Chunked,
 }
@@ -35,6 +43,7 @@ pub(super) struct Sweep<'a, 'b, 'c> {
     pub count: &'a dyn Fn() -> V<'b, 'c>,
     /// Element `i`, in a phase.
     pub load: &'a dyn Fn(V<'b, 'c>) -> Vec<V<'b, 'c>>,
+    pub ahead: Ahead<'a, 'b, 'c>,
     /// Where partial results are kept, in a phase.
     pub partials: &'a dyn Fn() -> Partials<'b, 'c>,
     pub total: Total<'a, 'b, 'c>,
@@ -45,7 +54,30 @@ impl<'b, 'c> Sweep<'_, 'b, 'c> {
     pub fn run(&self, last: impl Fn(&Element<'b, 'c>)) {
         match self.form {
             Form::Staircase => self.staircase(&last),
+            Form::Lookback => self.lookback(&last),
             Form::Chunked => self.chunked(&last),
+        }
+    }
+}
+
+/// What else the last phase will need of an element: where a thread has several,
+/// it is loaded together.
+pub(super) struct Ahead<'a, 'b, 'c> {
+    /// Of the scalars.
+    pub types: Vec<Type<'c>>,
+    /// Of element `i`, which exists, of as many as there are.
+    pub load: Load<'a, 'b, 'c>,
+}
+
+/// Loads something of an element, of as many.
+type Load<'a, 'b, 'c> = &'a dyn Fn(V<'b, 'c>, V<'b, 'c>) -> Vec<V<'b, 'c>>;
+
+impl Ahead<'_, '_, '_> {
+    /// For what needs nothing.
+    pub fn nothing() -> Self {
+        Self {
+            types: Vec::new(),
+            load: &|_, _| Vec::new(),
         }
     }
 }
@@ -88,4 +120,6 @@ pub(super) struct Element<'b, 'c> {
     /// The combination of all, if it was to be there [`Total::Before`] the last
     /// phase and there is none before it.
     pub total: Option<Vec<V<'b, 'c>>>,
+    /// What was to be loaded ahead, if that was done; zeros if there is none.
+    pub ahead: Option<Vec<V<'b, 'c>>>,
 }

@@ -28,6 +28,11 @@ use std::collections::HashSet;
 const GLOBAL: u32 = 1;
 const SHARED: u32 = 3;
 
+/// Threads that a multiprocessor should have room for where blocks wait at
+/// barriers: others work meanwhile. It leaves each 80 registers; without a limit
+/// `ptxas` spends more on the order of instructions than that gains.
+const BUSY_THREADS: i32 = 768;
+
 const SHARED_ARRAY: &str = "qd.simt.block.shared";
 
 /// What an array in shared memory is aligned to, so that accesses of several
@@ -81,7 +86,7 @@ pub(super) fn convert<'c>(body: Op<'c>, target: &Target) -> Result<'c, Op<'c>> {
         }
     }
     b.op("llvm.return", &[], &[], &[]);
-    shared_arrays(&b, kernel, &name, target)?;
+    shared_arrays(&b, kernel, &name, threads(body), target)?;
     // Last, for what is left of it is only a return.
     body.erase();
     Ok(kernel)
@@ -124,11 +129,7 @@ fn function<'c>(body: Op<'c>, name: &str, parameters: &[Value<'c>]) -> Op<'c> {
     }
     let signature: Vec<_> = types.iter().map(ToString::to_string).collect();
     let signature = format!("!llvm.func<void ({})>", signature.join(", "));
-    let threads = body
-        .attr("qd.threads")
-        .and_then(attributes::int)
-        .unwrap_or_default();
-    let dimensions = [i32::try_from(threads).unwrap_or_default(), 1, 1];
+    let dimensions = [threads(body), 1, 1];
     let region = melior::ir::Region::new();
     region.append_block(ir::new_block(&types, location));
     InsertionPoint::Before(body).insert(ir::build(
@@ -191,6 +192,14 @@ fn is_ordered(op: Op<'_>) -> bool {
     ) || name.starts_with("qd.grid.atomic.")
 }
 
+/// Threads of a body's blocks.
+fn threads(body: Op<'_>) -> i32 {
+    let threads = body.attr("qd.threads").and_then(attributes::int);
+    threads
+        .and_then(|threads| threads.try_into().ok())
+        .unwrap_or_default()
+}
+
 /// The buffers that are read by atomic loads; all, if it is not clear which one
 /// is.
 fn polled<'c>(body: Op<'c>, parameters: &[Value<'c>]) -> HashSet<Key> {
@@ -222,12 +231,22 @@ fn generic<'b, 'c>(b: &'b Builder<'c>, pointer: V<'b, 'c>) -> V<'b, 'c> {
 }
 
 /// Each shared array as a variable of the module, and within the target's limit.
-fn shared_arrays<'c>(b: &Builder<'c>, kernel: Op<'c>, name: &str, target: &Target) -> Result<'c> {
+fn shared_arrays<'c>(
+    b: &Builder<'c>,
+    kernel: Op<'c>,
+    name: &str,
+    threads: i32,
+    target: &Target,
+) -> Result<'c> {
     let arrays: Vec<_> = kernel
         .nested()
         .into_iter()
         .filter(|op| op.is(SHARED_ARRAY))
         .collect();
+    if !arrays.is_empty() {
+        let blocks = (BUSY_THREADS / threads.max(1)).max(1);
+        kernel.set_attr("nvvm.minctasm", attributes::i32(b.context(), blocks));
+    }
     let limit = u64::from(target.capabilities.max_shared_bytes);
     let mut bytes = 0u64;
     for (i, op) in arrays.into_iter().enumerate() {

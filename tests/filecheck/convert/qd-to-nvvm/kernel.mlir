@@ -38,6 +38,8 @@ func.func private @rows(%a: memref<?x3xi64>) attributes {qd.threads = 64 : i64} 
 // CHECK:       llvm.mlir.global internal @__qd_shared_shared_0() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<64 x f32>
 // CHECK:       llvm.mlir.global internal @__qd_shared_shared_1() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<32 x i64>
 // CHECK-LABEL: llvm.func @shared(
+// Blocks wait at barriers: room for 768 threads.
+// CHECK-SAME:    nvvm.minctasm = 12 : i32
 // CHECK:         %[[AT:.*]] = llvm.mlir.addressof @__qd_shared_shared_0 : !llvm.ptr<3>
 // CHECK:         llvm.addrspacecast %[[AT]] : !llvm.ptr<3> to !llvm.ptr
 // CHECK:         llvm.mlir.addressof @__qd_shared_shared_1 : !llvm.ptr<3>

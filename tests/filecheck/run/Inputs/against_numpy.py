@@ -1,6 +1,6 @@
 """Runs the kernels of a module with qd-run on inputs that break things, and compares with NumPy.
 
-    against_numpy.py ALGORITHM MODULE QD_TRANSLATE QD_RUN FOLDER
+    against_numpy.py ALGORITHM MODULE QD_TRANSLATE QD_RUN FOLDER [TARGET]
 
 The module is compiled once; every kernel of it then runs on every size, with the shapes of input taken in turns. How a
 kernel is called says what it is: `sort_u32` has keys of u32, `scan_add_f32` adds floats.
@@ -19,12 +19,12 @@ TYPES = {"i32": "i4", "u32": "u4", "i64": "i8", "u64": "u8", "f32": "f4", "f64":
 class Runner:
     """A module that is compiled, and a folder for its data."""
 
-    def __init__(self, module, qd_translate, qd_run, folder):
+    def __init__(self, module, qd_translate, qd_run, folder, target):
         self.qd_run = qd_run
         self.folder = folder
         os.makedirs(folder, exist_ok=True)
         self.artifact = os.path.join(folder, "kernels.qdart")
-        subprocess.run([qd_translate, module, "--target=cpu", "-o", self.artifact], check=True)
+        subprocess.run([qd_translate, module, "--target=" + target, "-o", self.artifact], check=True)
 
     def run(self, entry, arguments, outputs):
         """The outputs, after a run on arrays and values."""
@@ -262,8 +262,9 @@ def kernels_of(module):
 
 
 def main():
-    algorithm, module, qd_translate, qd_run, folder = sys.argv[1:]
-    runner = Runner(module, qd_translate, qd_run, folder)
+    algorithm, module, qd_translate, qd_run, folder = sys.argv[1:6]
+    target = sys.argv[6] if len(sys.argv) > 6 else "cpu"
+    runner = Runner(module, qd_translate, qd_run, folder, target)
     cases = 0
     for k, (kernel, dtype) in enumerate(kernels_of(module)):
         for i, n in enumerate(SIZES):

@@ -1,22 +1,25 @@
-//! Select by a scan of the flags. Portable: no block waits for another.
+//! Select by a scan of the flags.
 //!
 //! An exclusive scan of the flags says for each element how many selected ones
 //! stand before it, which is where it goes; the thread of the last element
 //! knows how many there are in all.
 //!
 //! Paper: Blelloch, Prefix Sums and Their Applications (1990), section on
-//! compaction; the sweep is `sweep::staircase`.
+//! compaction; the forms of sweep name their own.
 //! Deviations: positions are used where they come out, in the last phase of the
 //! scan, and never stored: of the scratch's formula only what the upper levels
 //! take is used, and neither the scatter nor the count is a phase of its own.
-//! Cost: reads each flag twice and each selected element once, writes the
-//! latter once. 2D − 1 phases.
+//! With look-back a thread loads its elements together with their flags, selected
+//! or not: to wait for one flag at a time costs more.
+//! Cost: as a staircase, reads each flag twice and each selected element once;
+//! with look-back, each flag and each element (but rows) once. Writes the
+//! selected elements once.
 
 use super::Compact;
 use crate::algorithms::{
     levels::capacity,
     partials::Partials,
-    sweep::{Form, Sweep, Total},
+    sweep::{Ahead, Form, Sweep, Total},
 };
 use qd_dialects::{
     attributes::Kind,
@@ -25,12 +28,12 @@ use qd_dialects::{
     ir::Op,
 };
 
-/// Builds 2D − 1 phases.
-pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
+/// Builds 2D − 1 phases, or a fill and a phase.
+pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, form: Form) -> Result<'c> {
     let select = Compact::of(b, op);
     let sweep = Sweep {
         b,
-        form: Form::Staircase,
+        form,
         name: "select",
         depth: select.depth,
         capacity: capacity(b, select.depth, select.flags),
@@ -38,6 +41,13 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
         inclusive: false,
         count: &|| b.live_count(select.count),
         load: &|i| vec![select.flags.at(i)],
+        ahead: match select.input.row_length() {
+            Some(_) => Ahead::nothing(),
+            None => Ahead {
+                types: vec![select.input.element()],
+                load: &|i, _| vec![select.input.at(i)],
+            },
+        },
         partials: &|| Partials::Apart(vec![select.scratch]),
         total: Total::AtTheEnd(&|total| select.num_out.set_first(total[0])),
     };
@@ -45,9 +55,11 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
         let (flag, before) = (element.value[0], element.scanned[0]);
         // Threads beyond the last element hold the identity: no flag.
         b.if_(flag.ne(0), || {
-            select
-                .output
-                .copy_element(before.to_index(), select.input, element.i);
+            let to = before.to_index();
+            match element.ahead.as_deref() {
+                Some([value]) => select.output.set(to, *value),
+                _ => select.output.copy_element(to, select.input, element.i),
+            }
         });
     });
     Ok(())

@@ -1,0 +1,201 @@
+//! What the tiles of a one-pass sweep tell each other: in scratch, a few words a
+//! tile.
+//!
+//! A tile's state is nothing yet, its *aggregate* (what its own elements come
+//! to), or its *prefix* (what all elements up to its last come to). Each word
+//! holds half a word of a scalar, and above it which of the three states that
+//! is of. A reader takes a tile's words one by one: if all are of one state they
+//! belong together, and else it reads again. So relaxed atomics of single words
+//! do, for values of any size, and no fence stands between a value and its flag.
+//!
+//! Words of the same half of the same scalar lie side by side, tile after tile:
+//! neighbouring lanes read neighbouring words.
+
+use crate::algorithms::partials::Partials;
+use qd_dialects::{
+    attributes::Kind,
+    builder::{Builder, Combiner, V},
+    ir::{bit_width, is_float},
+    melior::ir::Type,
+};
+
+/// A tile's state, as its words say it; 0 is that there is nothing yet.
+pub(super) const AGGREGATE: i64 = 1;
+pub(super) const PREFIX: i64 = 2;
+
+/// Who sees the words.
+const SCOPE: &str = "device";
+
+/// The words of all tiles, and before them the counter of tickets and, where it
+/// is known beforehand, what all elements come to.
+pub(super) struct Descriptors<'b, 'c> {
+    b: &'b Builder<'c>,
+    types: Vec<Type<'c>>,
+    /// The buffers, and where in them the words begin.
+    buffers: Vec<V<'b, 'c>>,
+    start: V<'b, 'c>,
+}
+
+/// Where a piece of a scalar is.
+struct Piece<'b, 'c> {
+    buffer: V<'b, 'c>,
+    slot: V<'b, 'c>,
+}
+
+/// The state of a tile, as a lane has read it.
+pub(super) struct Reading<'b, 'c> {
+    /// `i32`; 0 if there is nothing yet, or the words are not of one state.
+    pub status: V<'b, 'c>,
+    /// Means nothing where the status is 0.
+    pub values: Vec<V<'b, 'c>>,
+}
+
+impl<'b, 'c> Descriptors<'b, 'c> {
+    /// In scratch, for the combiner's scalars; with room for a total.
+    pub fn new(
+        b: &'b Builder<'c>,
+        scratch: Partials<'b, 'c>,
+        combiner: &Combiner<'c>,
+        with_total: bool,
+    ) -> Self {
+        let (buffers, start) = match scratch {
+            Partials::Apart(buffers) => (buffers, b.index(0)),
+            Partials::Together { buffer, start } => (vec![buffer], start),
+        };
+        Self {
+            b,
+            types: combiner.types().to_vec(),
+            buffers,
+            start: start + if with_total { 2 } else { 1 },
+        }
+    }
+
+    /// The buffers.
+    pub fn buffers(&self) -> &[V<'b, 'c>] {
+        &self.buffers
+    }
+
+    /// Behind the last slot that is used of each buffer, for so many tiles.
+    pub fn end(&self, tiles: V<'b, 'c>) -> V<'b, 'c> {
+        let pieces = match self.buffers.as_slice() {
+            [buffer] => self.types.iter().map(|t| pieces(*t, *buffer)).sum(),
+            // A scalar each, as wide as its slots.
+            _ => 2,
+        };
+        self.start + tiles * pieces
+    }
+
+    /// The next ticket, `i32`. Of the blocks that ask, each gets another one, and
+    /// who has a smaller one has started.
+    pub fn ticket(&self) -> V<'b, 'c> {
+        let counter = as_integers(self.buffers[0]);
+        let one = self.b.scalar(counter.element(), 1);
+        let ticket = counter.atomic(Kind::Add, self.start - 1, one, SCOPE);
+        ticket.to_i32()
+    }
+
+    fn total_slot(&self) -> V<'b, 'c> {
+        self.start - 2
+    }
+
+    /// Combines a tile's sum into the total, of one scalar as wide as a slot.
+    pub fn add_to_total(&self, kind: Kind, sum: V<'b, 'c>) {
+        as_integers(self.buffers[0]).atomic(kind, self.total_slot(), sum, SCOPE);
+    }
+
+    /// The total, in a later phase.
+    pub fn total(&self) -> V<'b, 'c> {
+        self.buffers[0].at_as(self.total_slot(), self.types[0])
+    }
+
+    /// The pieces of each scalar of a tile, the lowest half first.
+    fn pieces(&self, tile: V<'b, 'c>, tiles: V<'b, 'c>) -> Vec<Vec<Piece<'b, 'c>>> {
+        let together = self.buffers.len() == 1;
+        let mut plane = self.start;
+        let mut scalars = Vec::new();
+        for (nth, r#type) in self.types.iter().enumerate() {
+            let buffer = as_integers(self.buffers[if together { 0 } else { nth }]);
+            let mut scalar = Vec::new();
+            if !together {
+                plane = self.start;
+            }
+            for _ in 0..pieces(*r#type, buffer) {
+                let slot = plane + tile;
+                scalar.push(Piece { buffer, slot });
+                plane = plane + tiles;
+            }
+            scalars.push(scalar);
+        }
+        scalars
+    }
+
+    /// Says that a tile has come to a state; by one thread.
+    pub fn publish(
+        &self,
+        tile: V<'b, 'c>,
+        tiles: V<'b, 'c>,
+        status: V<'b, 'c>,
+        values: &[V<'b, 'c>],
+    ) {
+        let b = self.b;
+        for (value, pieces) in values.iter().zip(self.pieces(tile, tiles)) {
+            let bits = value.bitcast(b.int_type(bit_width(value.ty())));
+            for (nth, Piece { buffer, slot }) in pieces.into_iter().enumerate() {
+                let word = buffer.element();
+                let half = payload(buffer);
+                let low = (bits >> (nth as i64 * half)).cast(word) & ((1 << half) - 1);
+                let word = low | (status.cast(word) << half);
+                buffer.atomic_set(slot, word, SCOPE);
+            }
+        }
+    }
+
+    /// The state of a tile.
+    pub fn read(&self, tile: V<'b, 'c>, tiles: V<'b, 'c>) -> Reading<'b, 'c> {
+        let b = self.b;
+        let mut statuses = Vec::new();
+        let values = self
+            .types
+            .iter()
+            .zip(self.pieces(tile, tiles))
+            .map(|(r#type, pieces)| {
+                let bits = b.int_type(bit_width(*r#type));
+                let mut value = b.zero(bits);
+                for (nth, Piece { buffer, slot }) in pieces.into_iter().enumerate() {
+                    let half = payload(buffer);
+                    let word = buffer.atomic_at(slot, SCOPE);
+                    statuses.push((word >> half).to_i32());
+                    let low = (word & ((1 << half) - 1)).cast(bits);
+                    value = value | (low << (nth as i64 * half));
+                }
+                value.bitcast(*r#type)
+            })
+            .collect();
+        let (first, rest) = statuses.split_first().expect("a combiner of some scalar");
+        let agree = rest.iter().map(|status| status.eq(*first));
+        let status = match agree.reduce(|a, b| a & b) {
+            Some(agree) => agree.select(*first, b.i32(0)),
+            None => *first,
+        };
+        Reading { status, values }
+    }
+}
+
+/// Bits of a value that a slot of a buffer holds.
+fn payload(buffer: V) -> i64 {
+    i64::from(bit_width(buffer.element())) / 2
+}
+
+/// Slots that a scalar takes.
+fn pieces(r#type: Type, buffer: V) -> i64 {
+    i64::from(bit_width(r#type)) / payload(buffer)
+}
+
+/// The same slots as integers.
+fn as_integers<'b, 'c>(buffer: V<'b, 'c>) -> V<'b, 'c> {
+    let (b, element) = (buffer.builder(), buffer.element());
+    match is_float(element) {
+        true => buffer.view(b.index(0), buffer.len(), b.int_type(bit_width(element))),
+        false => buffer,
+    }
+}

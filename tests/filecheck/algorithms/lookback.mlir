@@ -1,0 +1,181 @@
+// Where blocks that have started also end, scans take one pass: a fill of what
+// the tiles tell each other, and a phase, whatever the capacity.
+
+// RUN: qd-opt %s --qd-expand-algorithms=target=nvptx:sm_90 --split-input-file --verify-diagnostics | FileCheck %s
+
+// Tiles are taken by ticket; elements a block apart change places in shared
+// memory, and one subgroup waits for the tiles before.
+// CHECK-LABEL: qd.grid.kernel @scan
+// CHECK-SAME:    %[[A:[a-z0-9]+]]: memref<?xi32>, %[[OUT:[a-z0-9]+]]: memref<?xi32>, %[[S:[a-z0-9]+]]: memref<?xi32>
+// CHECK:         qd.grid.fill %[[S]]
+// CHECK:         qd.grid.phase "exclusive_scan.sweep" blocks(%{{.*}}) threads(256)
+// CHECK:           %[[TILE:.*]] = qd.simt.block.shared : memref<5888xi32, #gpu.address_space<workgroup>>
+// CHECK:           qd.grid.atomic.rmw add %{{.*}}, %[[S]]
+// CHECK:           qd.simt.block.sync
+// CHECK-COUNT-23:  memref.load %[[A]]
+// CHECK:           memref.store %{{.*}}, %[[TILE]]
+// CHECK:           qd.simt.block.sync
+// CHECK:           qd.simt.block.exclusive_scan add
+// CHECK:           qd.grid.atomic.store %{{.*}}, %[[S]][%{{.*}}] device relaxed
+// CHECK:           scf.while
+// CHECK:             qd.grid.atomic.load %[[S]][%{{.*}}] device relaxed
+// CHECK:             scf.while
+// CHECK:               qd.simt.ballot
+// CHECK:             qd.simt.reduce_all add
+// CHECK:           qd.grid.atomic.store %{{.*}}, %[[S]][%{{.*}}] device relaxed
+// CHECK:           qd.simt.block.sync
+// CHECK:           memref.store %{{.*}}, %[[OUT]]
+// CHECK-NOT:     qd.grid.phase
+qd.grid.kernel @scan(%a: memref<?xi32>, %out: memref<?xi32>, %s: memref<?xi32>, %n: memref<i32>) {
+  qd.algo.exclusive_scan add ins(%a : memref<?xi32>) outs(%out : memref<?xi32>)
+      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 4
+}
+
+// -----
+
+// What a block combines in one step is a staircase of one.
+// CHECK-LABEL: qd.grid.kernel @one_block
+// CHECK-NOT:     qd.grid.fill
+// CHECK:         qd.grid.phase "inclusive_scan.last"
+// CHECK-NOT:     qd.grid.phase
+qd.grid.kernel @one_block(%a: memref<?xi32>, %out: memref<?xi32>, %s: memref<?xi32>, %n: memref<i32>) {
+  qd.algo.inclusive_scan add ins(%a : memref<?xi32>) outs(%out : memref<?xi32>)
+      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 1
+}
+
+// -----
+
+// Sums that round are combined from the left, lane by lane: back to a prefix, and
+// from there forwards.
+// CHECK-LABEL: qd.grid.kernel @float
+// CHECK:         qd.grid.fill
+// CHECK:         qd.grid.phase "inclusive_scan.sweep"
+// CHECK:           qd.simt.block.exclusive_scan add
+// CHECK-NOT:       qd.simt.reduce_all
+// CHECK-COUNT-4:   qd.simt.shuffle idx
+// CHECK-NOT:     qd.grid.phase
+qd.grid.kernel @float(%a: memref<?xf64>, %out: memref<?xf64>, %s: memref<?xi64>, %n: memref<i32>) {
+  qd.algo.inclusive_scan add ins(%a : memref<?xf64>) outs(%out : memref<?xf64>)
+      scratch(%s : memref<?xi64>) count(%n : memref<i32>) log256_max_n = 3
+}
+
+// -----
+
+// The largest of floats does not round.
+// CHECK-LABEL: qd.grid.kernel @largest
+// CHECK:           qd.simt.reduce_all maxnumf
+qd.grid.kernel @largest(%a: memref<?xf32>, %out: memref<?xf32>, %s: memref<?xi32>, %n: memref<i32>) {
+  qd.algo.inclusive_scan maxnumf ins(%a : memref<?xf32>) outs(%out : memref<?xf32>)
+      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2
+}
+
+// -----
+
+// Several scratch buffers are cleared by one phase.
+// CHECK-LABEL: qd.grid.kernel @pairs
+// CHECK-NOT:     qd.grid.fill
+// CHECK:         qd.grid.phase "exclusive_scan.clear"
+// CHECK:         qd.grid.phase "exclusive_scan.sweep"
+// CHECK:           memref<2816xi32, #gpu.address_space<workgroup>>
+// CHECK:           memref<2816xi64, #gpu.address_space<workgroup>>
+// CHECK-NOT:     qd.grid.phase
+qd.grid.kernel @pairs(%a: memref<?xi32>, %b: memref<?xi64>, %c: memref<?xi32>, %d: memref<?xi64>,
+                      %s: memref<?xi32>, %t: memref<?xi64>, %n: memref<i32>) {
+  qd.algo.exclusive_scan ins(%a, %b : memref<?xi32>, memref<?xi64>) outs(%c, %d : memref<?xi32>, memref<?xi64>)
+      scratch(%s, %t : memref<?xi32>, memref<?xi64>) count(%n : memref<i32>) log256_max_n = 2
+      identity [0 : i32, 0 : i64] combiner {
+      ^bb0(%la: i32, %lb: i64, %ra: i32, %rb: i64):
+        %x = arith.addi %la, %ra : i32
+        %y = arith.addi %lb, %rb : i64
+        qd.yield %x, %y : i32, i64
+      }
+}
+
+// -----
+
+// Selected elements are loaded together with their flags, and so are others.
+// CHECK-LABEL: qd.grid.kernel @select
+// CHECK-SAME:    %[[A:[a-z0-9]+]]: memref<?xf32>, %[[F:[a-z0-9]+]]: memref<?xi32>, %[[OUT:[a-z0-9]+]]: memref<?xf32>
+// CHECK:         qd.grid.fill
+// CHECK:         qd.grid.phase "select.sweep"
+// CHECK:           memref.load %[[F]]
+// CHECK-NEXT:      memref.load %[[A]]
+// CHECK:           qd.simt.block.exclusive_scan add
+// CHECK-NOT:       memref.load %[[A]]
+// CHECK:           memref.store %{{.*}}, %[[OUT]]
+// CHECK-NOT:     qd.grid.phase
+qd.grid.kernel @select(%a: memref<?xf32>, %f: memref<?xi32>, %out: memref<?xf32>, %num: memref<i32>,
+                       %s: memref<?xi32>, %n: memref<i32>) {
+  qd.algo.select ins(%a, %f : memref<?xf32>, memref<?xi32>) outs(%out, %num : memref<?xf32>, memref<i32>)
+      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 4
+}
+
+// -----
+
+// How many are flagged is known before the last phase.
+// CHECK-LABEL: qd.grid.kernel @partition
+// CHECK:         qd.grid.fill
+// CHECK:         qd.grid.phase "partition.count"
+// CHECK:           qd.simt.block.reduce add
+// CHECK:           qd.grid.atomic.rmw add
+// CHECK:         qd.grid.phase "partition.sweep"
+// CHECK-NOT:     qd.grid.phase
+qd.grid.kernel @partition(%a: memref<?xf32>, %f: memref<?xi32>, %out: memref<?xf32>, %num: memref<i32>,
+                          %s: memref<?xi32>, %n: memref<i32>) {
+  qd.algo.partition ins(%a, %f : memref<?xf32>, memref<?xi32>) outs(%out, %num : memref<?xf32>, memref<i32>)
+      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
+}
+
+// -----
+
+// Pairs of a number of heads and a sum lie in one buffer.
+// CHECK-LABEL: qd.grid.kernel @by_key
+// CHECK:         qd.grid.fill
+// CHECK:         qd.grid.phase "reduce_by_key.sweep"
+// CHECK-NOT:     qd.grid.phase
+qd.grid.kernel @by_key(%k: memref<?xi32>, %v: memref<?xf64>, %ko: memref<?xi32>, %vo: memref<?xf64>,
+                       %runs: memref<i32>, %s: memref<?xi32>, %n: memref<i32>) {
+  qd.algo.reduce_by_key add ins(%k, %v : memref<?xi32>, memref<?xf64>)
+      outs(%ko, %vo, %runs : memref<?xi32>, memref<?xf64>, memref<i32>)
+      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 4
+}
+
+// -----
+
+// CHECK-LABEL: qd.grid.kernel @wide
+// CHECK:         qd.grid.phase "exclusive_scan.up1"
+qd.grid.kernel @wide(%a: memref<?xi64>, %b: memref<?xi64>, %c: memref<?xi64>, %d: memref<?xi64>, %e: memref<?xi64>,
+                     %p: memref<?xi64>, %q: memref<?xi64>, %r: memref<?xi64>, %s: memref<?xi64>, %t: memref<?xi64>,
+                     %u: memref<?xi64>, %v: memref<?xi64>, %w: memref<?xi64>, %x: memref<?xi64>, %y: memref<?xi64>,
+                     %n: memref<i32>) {
+  qd.algo.exclusive_scan ins(%a, %b, %c, %d, %e : memref<?xi64>, memref<?xi64>, memref<?xi64>, memref<?xi64>, memref<?xi64>)
+      outs(%p, %q, %r, %s, %t : memref<?xi64>, memref<?xi64>, memref<?xi64>, memref<?xi64>, memref<?xi64>)
+      scratch(%u, %v, %w, %x, %y : memref<?xi64>, memref<?xi64>, memref<?xi64>, memref<?xi64>, memref<?xi64>)
+      count(%n : memref<i32>) log256_max_n = 2
+      identity [0 : i64, 0 : i64, 0 : i64, 0 : i64, 0 : i64] combiner {
+      ^bb0(%la: i64, %lb: i64, %lc: i64, %ld: i64, %le: i64, %ra: i64, %rb: i64, %rc: i64, %rd: i64, %re: i64):
+        %1 = arith.addi %la, %ra : i64
+        %2 = arith.addi %lb, %rb : i64
+        %3 = arith.addi %lc, %rc : i64
+        %4 = arith.addi %ld, %rd : i64
+        %5 = arith.addi %le, %re : i64
+        qd.yield %1, %2, %3, %4, %5 : i64, i64, i64, i64, i64
+      }
+}
+
+// -----
+
+qd.grid.kernel @too_wide(%a: memref<?xi64>, %b: memref<?xi64>, %c: memref<?xi64>, %d: memref<?xi64>, %e: memref<?xi64>,
+                         %p: memref<?xi64>, %q: memref<?xi64>, %r: memref<?xi64>, %s: memref<?xi64>, %t: memref<?xi64>,
+                         %u: memref<?xi64>, %v: memref<?xi64>, %w: memref<?xi64>, %x: memref<?xi64>, %y: memref<?xi64>,
+                         %n: memref<i32>) {
+  // expected-error @below {{combines elements of 40 bytes: strategy 'lookback' is for 32 at most}}
+  qd.algo.exclusive_scan ins(%a, %b, %c, %d, %e : memref<?xi64>, memref<?xi64>, memref<?xi64>, memref<?xi64>, memref<?xi64>)
+      outs(%p, %q, %r, %s, %t : memref<?xi64>, memref<?xi64>, memref<?xi64>, memref<?xi64>, memref<?xi64>)
+      scratch(%u, %v, %w, %x, %y : memref<?xi64>, memref<?xi64>, memref<?xi64>, memref<?xi64>, memref<?xi64>)
+      count(%n : memref<i32>) log256_max_n = 2 strategy = "lookback"
+      identity [0 : i64, 0 : i64, 0 : i64, 0 : i64, 0 : i64] combiner {
+      ^bb0(%la: i64, %lb: i64, %lc: i64, %ld: i64, %le: i64, %ra: i64, %rb: i64, %rc: i64, %rd: i64, %re: i64):
+        qd.yield %la, %lb, %lc, %ld, %le : i64, i64, i64, i64, i64
+      }
+}
