@@ -55,7 +55,7 @@ use qd_dialects::{
 const TICKETS: i64 = 32;
 /// Blocks that count, at most: as many as are there at a time on a large device,
 /// for each adds up what it has of every digit.
-const COUNTING: i64 = 256;
+const COUNTING: i64 = 512;
 /// Keys that each of their threads loads together.
 const COUNTED: i64 = 16;
 /// Bytes of shared memory that a sweep takes: items, offsets, and what a scan and

@@ -28,10 +28,11 @@ use std::collections::HashSet;
 const GLOBAL: u32 = 1;
 const SHARED: u32 = 3;
 
-/// Threads that a multiprocessor should at least have room for where blocks wait
-/// at barriers: others work meanwhile. It leaves each 80 registers, and 64 in
-/// blocks of 512; without a limit `ptxas` spends more on the order of
-/// instructions than that gains.
+/// Threads that a multiprocessor should have room for where blocks wait at
+/// barriers: others work meanwhile. It leaves each 80 registers; without a limit
+/// `ptxas` spends more on the order of instructions than that gains. Larger
+/// blocks are limited by their size, and fewer of them at least would only allow
+/// more.
 const BUSY_THREADS: i32 = 768;
 
 const SHARED_ARRAY: &str = "qd.simt.block.shared";
@@ -244,8 +245,8 @@ fn shared_arrays<'c>(
         .into_iter()
         .filter(|op| op.is(SHARED_ARRAY))
         .collect();
-    if !arrays.is_empty() {
-        let blocks = (BUSY_THREADS + threads - 1) / threads.max(1);
+    let blocks = BUSY_THREADS / threads.max(1);
+    if !arrays.is_empty() && blocks > 1 {
         kernel.set_attr("nvvm.minctasm", attributes::i32(b.context(), blocks));
     }
     let limit = u64::from(target.capabilities.max_shared_bytes);
