@@ -1,10 +1,12 @@
-// Where blocks that have started also end, a sort counts all digits in one read
-// and then takes one launch a digit.
+// Where blocks that have started also end, a sort of what fits a tile takes one
+// launch, and else counts all digits in one read and takes one launch a digit.
 
 // RUN: qd-opt %s --qd-expand-algorithms=target=nvptx:sm_90 --split-input-file --verify-diagnostics | FileCheck %s
+// RUN: qd-translate %s --target=nvptx:sm_90 --emit=asm | FileCheck %s --check-prefix=PTX
 
 // CHECK-LABEL: qd.grid.kernel @pairs
 // CHECK-SAME:    %[[K:[a-z0-9]+]]: memref<?xi32>, %{{[a-z0-9]+}}: memref<?xi32>, %{{[a-z0-9]+}}: memref<?xi64>, %{{[a-z0-9]+}}: memref<?xi64>, %[[S:[a-z0-9]+]]: memref<?xi32>
+// CHECK:         qd.grid.phase "sort.tile"
 // CHECK:         qd.grid.fill %[[S]]
 // CHECK:         qd.grid.phase "sort.histogram"
 // CHECK:           qd.simt.block.shared : memref<1024xi32, #gpu.address_space<workgroup>>
@@ -19,6 +21,14 @@
 // CHECK:         qd.grid.phase "sort.sweep2"
 // CHECK:         qd.grid.phase "sort.sweep3"
 // CHECK-NOT:     qd.grid.phase
+
+// Nothing is kept in memory that could be in registers.
+// PTX:     .entry pairs_sort_sweep1
+// PTX-NOT: .local
+// PTX:     vote.sync.ballot.b32
+// PTX-NOT: .local
+// PTX:     ld.relaxed.gpu.global.b32
+// PTX-NOT: .local
 qd.grid.kernel @pairs(%k: memref<?xi32>, %tk: memref<?xi32>, %v: memref<?xi64>, %tv: memref<?xi64>,
                       %s: memref<?xi32>, %n: memref<i32>) {
   qd.algo.sort keys(%k, %tk : memref<?xi32>, memref<?xi32>) values(%v, %tv : memref<?xi64>, memref<?xi64>)
@@ -47,4 +57,16 @@ qd.grid.kernel @keys(%k: memref<?xf64>, %tk: memref<?xf64>, %s: memref<?xi32>, %
 qd.grid.kernel @part(%k: memref<?xi32>, %tk: memref<?xi32>, %s: memref<?xi32>, %n: memref<i32>) {
   qd.algo.sort keys(%k, %tk : memref<?xi32>, memref<?xi32>)
       scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2 end_bit = 24
+}
+
+// -----
+
+// A capacity of 256 fits a tile.
+// CHECK-LABEL: qd.grid.kernel @small
+// CHECK:         qd.grid.phase "sort.tile"
+// CHECK-NOT:     qd.grid.{{phase|fill}}
+qd.grid.kernel @small(%k: memref<?xi32>, %tk: memref<?xi32>, %v: memref<?x3xf32>, %tv: memref<?x3xf32>,
+                      %s: memref<?xi32>, %n: memref<i32>) {
+  qd.algo.sort keys(%k, %tk : memref<?xi32>, memref<?xi32>) values(%v, %tv : memref<?x3xf32>, memref<?x3xf32>)
+      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 1
 }

@@ -8,10 +8,12 @@
 //!    ticket, which says which tile is its own: 8,192 keys of 4 bytes, or 4,096 if
 //!    keys, or keys and values, are larger. It counts the tile's digits and
 //!    publishes the counts, ranks the keys, and puts them in order in shared
-//!    memory. A thread for each digit looks back over the tiles
-//!    before until it meets one whose prefix is known, and publishes its own.
-//!    The keys go out in order, so that those of one digit are written side by
-//!    side; values follow the same way.
+//!    memory. A thread for each digit looks back over the tiles before until it
+//!    meets one whose prefix is known, and publishes its own. The keys go out in
+//!    order, so that those of one digit are written side by side; values follow
+//!    the same way.
+//!
+//! What fits a tile is sorted in one launch instead ([`one_tile`]).
 //!
 //! Papers: Adinets & Merrill, Onesweep: A Faster Least Significant Digit Radix
 //! Sort for GPUs (2022, arXiv 2206.01784).
@@ -24,14 +26,14 @@
 //! they are counted, and so without ballots. A count of a single tile touches no
 //! scratch.
 //! Scratch: for P passes over n keys, 256·P + 32 words of histograms and tickets
-//! and at most 256·⌈n/4096⌉ of states. With P ≤ 8 that is at most 2,080 + 256·⌈n/4096⌉,
-//! which for n > 4,096 is less than the formula's 256·⌈n/256⌉: 2,592 of 4,352 for
-//! n = 4,097, and from there on 256 more against 4,096 more a tile. From 2^30
-//! keys on states are twice as many.
+//! and at most 256·⌈n/4096⌉ of states. With P ≤ 8 that is at most
+//! 2,080 + 256·⌈n/4096⌉, which for n > 4,096 is less than the formula's
+//! 256·⌈n/256⌉: 2,592 of 4,352 for n = 4,097, and from there on 256 more against
+//! 4,096 more a tile. From 2^30 keys on states are twice as many.
 //! Cost: reads each key once, and then, per pass, reads and writes each key and
 //! value once; for each digit and tile a word of state is written twice, and read
 //! about as often as tiles begin while it is under way. P + 2 launches: 6 for
-//! 32-bit keys. 33 KiB of shared memory a block.
+//! 32-bit keys, besides one of no blocks. 34 KiB of shared memory a block.
 
 use super::{
     DIGITS, Pass, Sort, one_tile,
@@ -51,7 +53,8 @@ use qd_dialects::{
 
 /// Words that the tickets have; one a pass is used.
 const TICKETS: i64 = 32;
-/// Blocks that count, at most: each adds up what it has of every digit.
+/// Blocks that count, at most: as many as are there at a time on a large device,
+/// for each adds up what it has of every digit.
 const COUNTING: i64 = 512;
 /// Keys that each of their threads loads together.
 const COUNTED: i64 = 16;
@@ -271,10 +274,14 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
             // The counters have been read.
             b.sync();
             self.keys.put(&keys, &ranks);
-            let values = values.map(|values| match self.values.first {
-                0 => Err(values),
-                _ => Ok(self.values.put(&values, &ranks)),
-            });
+            // What does not fit behind the keys waits until they have gone.
+            let (now, later) = match self.values.first {
+                0 => (None, values.as_ref()),
+                _ => (values.as_ref(), None),
+            };
+            if let Some(values) = now {
+                self.values.put(values, &ranks);
+            }
 
             b.if_(self.ranking.has_digit(), || {
                 let before = self.before(&tile, first, start, total);
@@ -282,7 +289,7 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
             });
             b.sync();
             let positions = self.write_keys(&tile);
-            if let Some(Err(values)) = &values {
+            if let Some(values) = later {
                 // The keys have been read.
                 b.sync();
                 self.values.put(values, &ranks);
