@@ -1,7 +1,14 @@
-//! What `qd.algo.select` and `qd.algo.partition` say.
+//! What `qd.algo.select` and `qd.algo.partition` have in common: what they say,
+//! and a scan of the flags.
 
+use super::{
+    levels::capacity,
+    partials::Partials,
+    sweep::{Ahead, Element, Form, Sweep, Total},
+};
 use qd_dialects::{
-    builder::{Builder, V},
+    attributes::Kind,
+    builder::{Builder, Combiner, V},
     ir::{Op, OpExt},
 };
 
@@ -28,6 +35,48 @@ impl<'b, 'c> Compact<'b, 'c> {
             scratch: operand(4),
             count: operand(5),
             depth: super::depth(op),
+        }
+    }
+
+    /// An exclusive scan of the flags: for each element, how many flagged ones
+    /// stand before it. Elements are loaded together with their flags where a
+    /// thread has several.
+    pub fn sweep(
+        &self,
+        form: Form,
+        name: &str,
+        total: Total<'_, 'b, 'c>,
+        last: impl Fn(&Element<'b, 'c>),
+    ) {
+        let b = self.flags.builder();
+        let sweep = Sweep {
+            b,
+            form,
+            name,
+            depth: self.depth,
+            capacity: capacity(b, self.depth, self.flags),
+            combiner: &Combiner::kind(b.context(), Kind::Add, b.int_type(32)),
+            inclusive: false,
+            count: &|| b.live_count(self.count),
+            load: &|i| vec![self.flags.at(i)],
+            ahead: match self.input.row_length() {
+                Some(_) => Ahead::nothing(),
+                None => Ahead {
+                    types: vec![self.input.element()],
+                    load: &|i, _| vec![self.input.at(i)],
+                },
+            },
+            partials: &|| Partials::Apart(vec![self.scratch]),
+            total,
+        };
+        sweep.run(last);
+    }
+
+    /// Puts an element of the sweep in its place.
+    pub fn put(&self, to: V<'b, 'c>, element: &Element<'b, 'c>) {
+        match element.ahead.as_deref() {
+            Some([value]) => self.output.set(to, *value),
+            _ => self.output.copy_element(to, self.input, element.i),
         }
     }
 }

@@ -13,42 +13,14 @@
 //! Cost: reads each flag twice and each element once, writes the latter once.
 
 use super::Compact;
-use crate::algorithms::{
-    levels::capacity,
-    partials::Partials,
-    sweep::{Ahead, Form, Sweep, Total},
-};
-use qd_dialects::{
-    attributes::Kind,
-    builder::{Builder, Combiner},
-    diagnostic::Result,
-    ir::Op,
-};
+use crate::algorithms::sweep::{Form, Total};
+use qd_dialects::{builder::Builder, diagnostic::Result, ir::Op};
 
 /// Builds 2D − 1 phases, at most 3 in chunks, or a fill and 2 phases.
 pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, form: Form) -> Result<'c> {
     let partition = Compact::of(b, op);
-    let sweep = Sweep {
-        b,
-        form,
-        name: "partition",
-        depth: partition.depth,
-        capacity: capacity(b, partition.depth, partition.flags),
-        combiner: &Combiner::kind(b.context(), Kind::Add, b.int_type(32)),
-        inclusive: false,
-        count: &|| b.live_count(partition.count),
-        load: &|i| vec![partition.flags.at(i)],
-        ahead: match partition.input.row_length() {
-            Some(_) => Ahead::nothing(),
-            None => Ahead {
-                types: vec![partition.input.element()],
-                load: &|i, _| vec![partition.input.at(i)],
-            },
-        },
-        partials: &|| Partials::Apart(vec![partition.scratch]),
-        total: Total::Before(&|total| partition.num_out.set_first(total[0])),
-    };
-    sweep.run(|element| {
+    let total = Total::Before(&|total| partition.num_out.set_first(total[0]));
+    partition.sweep(form, "partition", total, |element| {
         let flagged = match &element.total {
             Some(total) => total[0],
             None => partition.num_out.first(),
@@ -56,12 +28,7 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, form: Form) -> Result<'c> 
         let before = element.scanned[0];
         let others = flagged + (element.i.to_i32() - before);
         let to = element.value[0].ne(0).select(before, others).to_index();
-        b.if_(element.exists, || match element.ahead.as_deref() {
-            Some([value]) => partition.output.set(to, *value),
-            _ => partition
-                .output
-                .copy_element(to, partition.input, element.i),
-        });
+        b.if_(element.exists, || partition.put(to, element));
     });
     Ok(())
 }

@@ -16,51 +16,17 @@
 //! selected elements once.
 
 use super::Compact;
-use crate::algorithms::{
-    levels::capacity,
-    partials::Partials,
-    sweep::{Ahead, Form, Sweep, Total},
-};
-use qd_dialects::{
-    attributes::Kind,
-    builder::{Builder, Combiner},
-    diagnostic::Result,
-    ir::Op,
-};
+use crate::algorithms::sweep::{Form, Total};
+use qd_dialects::{builder::Builder, diagnostic::Result, ir::Op};
 
 /// Builds 2D − 1 phases, or a fill and a phase.
 pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, form: Form) -> Result<'c> {
     let select = Compact::of(b, op);
-    let sweep = Sweep {
-        b,
-        form,
-        name: "select",
-        depth: select.depth,
-        capacity: capacity(b, select.depth, select.flags),
-        combiner: &Combiner::kind(b.context(), Kind::Add, b.int_type(32)),
-        inclusive: false,
-        count: &|| b.live_count(select.count),
-        load: &|i| vec![select.flags.at(i)],
-        ahead: match select.input.row_length() {
-            Some(_) => Ahead::nothing(),
-            None => Ahead {
-                types: vec![select.input.element()],
-                load: &|i, _| vec![select.input.at(i)],
-            },
-        },
-        partials: &|| Partials::Apart(vec![select.scratch]),
-        total: Total::AtTheEnd(&|total| select.num_out.set_first(total[0])),
-    };
-    sweep.run(|element| {
+    let total = Total::AtTheEnd(&|total| select.num_out.set_first(total[0]));
+    select.sweep(form, "select", total, |element| {
         let (flag, before) = (element.value[0], element.scanned[0]);
         // Threads beyond the last element hold the identity: no flag.
-        b.if_(flag.ne(0), || {
-            let to = before.to_index();
-            match element.ahead.as_deref() {
-                Some([value]) => select.output.set(to, *value),
-                _ => select.output.copy_element(to, select.input, element.i),
-            }
-        });
+        b.if_(flag.ne(0), || select.put(before.to_index(), element));
     });
     Ok(())
 }
