@@ -13,6 +13,10 @@ use std::{
     time::Duration,
 };
 
+/// The oldest driver, as `cuDriverGetVersion` has it: graphs of the second form
+/// and PTX 8.0 came with CUDA 12.0.
+const OLDEST: i32 = 12_000;
+
 /// The first device that the driver shows.
 pub(super) struct Device {
     raw: sys::CUdevice,
@@ -57,6 +61,7 @@ impl Device {
             ));
         }
         result::init().map_err(|e| failed("the NVIDIA driver does not start", e))?;
+        check_version()?;
         let count = device::get_count().map_err(|e| failed("counting devices", e))?;
         if count == 0 {
             return Err(Error::Device("the NVIDIA driver has no device".into()));
@@ -86,6 +91,25 @@ impl Device {
     pub fn enter(&self) -> Result<(), Error> {
         // Safety: the context lives as long as `self`.
         unsafe { ctx::set_current(self.context) }.map_err(|e| failed(&self.name, e))
+    }
+}
+
+/// What older drivers lack would be missed in the middle of a run.
+fn check_version() -> Result<(), Error> {
+    let mut version = 0;
+    // Safety: it writes a number.
+    unsafe { sys::cuDriverGetVersion(&mut version) }
+        .result()
+        .map_err(|e| failed("the NVIDIA driver's version", e))?;
+    match version >= OLDEST {
+        true => Ok(()),
+        false => Err(Error::Device(format!(
+            "the NVIDIA driver is of CUDA {}.{}: {}.{} is the oldest that will do",
+            version / 1000,
+            version % 1000 / 10,
+            OLDEST / 1000,
+            OLDEST % 1000 / 10,
+        ))),
     }
 }
 

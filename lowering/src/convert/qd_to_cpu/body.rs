@@ -28,11 +28,11 @@ use qd_dialects::{
     builder::{Builder, V},
     clone::Mapping,
     diagnostic::Result,
-    ir::{Block, InsertionPoint, Op, OpExt, Value, ValueExt, operations},
+    ir::{Block, InsertionPoint, Key, Op, OpExt, Value, ValueExt, operations},
     melior,
 };
 use std::collections::{HashMap, HashSet};
-use values::{Thread, is_block_identity, is_thread_identity, key};
+use values::{Thread, is_block_identity, is_thread_identity};
 
 /// Rewrites one body.
 pub struct BodyLowering<'b, 'c> {
@@ -46,7 +46,7 @@ pub struct BodyLowering<'b, 'c> {
     /// Uniform values of the old body, and what stands for them.
     mapping: Mapping<'c>,
     /// Varying values that live in arrays, one element per thread.
-    arrays: HashMap<usize, V<'b, 'c>>,
+    arrays: HashMap<Key, V<'b, 'c>>,
     /// Where arrays are allocated: the top of the function.
     entry: InsertionPoint<'c>,
     /// What `block.id` and `grid.dim` are.
@@ -131,7 +131,7 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
         if run.is_empty() {
             return;
         }
-        let inside: HashSet<usize> = run.iter().map(|op| op.to_raw().ptr as usize).collect();
+        let inside: HashSet<Key> = run.iter().map(|op| op.key()).collect();
         // What is used behind the run: by ops outside it, or as a loop's value.
         let mut escaping = Vec::new();
         for op in &run {
@@ -139,7 +139,7 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
                 let escapes = result.uses().iter().any(|(user, _)| {
                     let mut user = *user;
                     loop {
-                        if inside.contains(&(user.to_raw().ptr as usize)) {
+                        if inside.contains(&user.key()) {
                             return false;
                         }
                         match user.parent() {
@@ -213,7 +213,7 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
     /// Whether a value comes from outside the run being emitted.
     fn is_known(&self, value: Value<'c>) -> bool {
         self.mapping.find(value).is_some()
-            || self.arrays.contains_key(&key(value))
+            || self.arrays.contains_key(&value.key())
             || value.defining_op().is_some_and(|op| self.is_cheap(op))
     }
 }

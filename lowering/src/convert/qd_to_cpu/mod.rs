@@ -50,8 +50,7 @@ impl Pass for ConvertToCpu {
             DialectHandle::llvm(),
             DialectHandle::memref(),
             DialectHandle::scf(),
-            // Safety: a static handle of the C API.
-            unsafe { DialectHandle::from_raw(mlir_sys::mlirGetDialectHandle__math__()) },
+            qd_dialects::math_dialect(),
         ]
     }
 

@@ -7,16 +7,16 @@
 //! uniform values: nothing in it is computed apart from that loop.
 
 use super::body::contains_collective;
-use melior::ir::{BlockLike, ValueLike, operation::OperationLike};
+use melior::ir::{BlockLike, operation::OperationLike};
 use qd_dialects::{
-    ir::{Block, Op, OpExt, Value, arguments, operations},
+    ir::{Block, Key, Op, OpExt, Value, ValueExt, arguments, operations},
     melior,
 };
 use std::collections::HashSet;
 
 /// The uniform values of a body.
 #[derive(Default)]
-pub struct Uniform(HashSet<usize>);
+pub struct Uniform(HashSet<Key>);
 
 impl Uniform {
     /// Analyses a body whose arguments are uniform.
@@ -31,7 +31,7 @@ impl Uniform {
 
     /// Whether `value` is the same in every thread.
     pub fn has(&self, value: Value<'_>) -> bool {
-        self.0.contains(&(value.to_raw().ptr as usize))
+        self.0.contains(&value.key())
     }
 
     /// Whether all of these are.
@@ -40,11 +40,11 @@ impl Uniform {
     }
 
     fn add(&mut self, value: Value<'_>) -> bool {
-        self.0.insert(value.to_raw().ptr as usize)
+        self.0.insert(value.key())
     }
 
     fn remove(&mut self, value: Value<'_>) -> bool {
-        self.0.remove(&(value.to_raw().ptr as usize))
+        self.0.remove(&value.key())
     }
 
     fn block(&mut self, block: Block<'_>) {

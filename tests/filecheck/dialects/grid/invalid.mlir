@@ -213,6 +213,15 @@ qd.grid.kernel @for_each_collective(%len: index, %v: f32, %p: i1) {
 
 // -----
 
+qd.grid.kernel @for_each_subgroup_barrier(%len: index) {
+  qd.grid.for_each %i to %len {
+    // expected-error@+1 {{'qd.simt.sync' op cannot stand in a 'qd.grid.for_each', whose body not every thread runs: use a 'qd.grid.phase'}}
+    qd.simt.sync
+  }
+}
+
+// -----
+
 qd.grid.kernel @for_each_barrier(%len: index) {
   qd.grid.for_each %i to %len {
     // expected-error@+1 {{'qd.simt.block.sync' op cannot stand in a 'qd.grid.for_each', whose body not every thread runs: use a 'qd.grid.phase'}}

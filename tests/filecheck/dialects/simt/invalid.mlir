@@ -465,6 +465,22 @@ func.func @block_kind(%v: f32) {
 
 // -----
 
+func.func @block_all_kind(%v: f64) {
+  // expected-error@+1 {{'qd.simt.block.reduce_all' op kind 'xor' does not combine elements of type 'f64'}}
+  %0 = qd.simt.block.reduce_all xor %v : f64
+  return
+}
+
+// -----
+
+func.func @block_scan_kind(%v: i32) {
+  // expected-error@+1 {{'qd.simt.block.inclusive_scan' op kind 'maxnumf' does not combine elements of type 'i32'}}
+  %0 = qd.simt.block.inclusive_scan maxnumf %v : i32
+  return
+}
+
+// -----
+
 func.func @block_region(%v: f32) {
   // expected-error@+1 {{'qd.simt.block.exclusive_scan' op a combiner region needs its 'identity' constants}}
   %0 = qd.simt.block.exclusive_scan %v : f32 combiner {

@@ -1,12 +1,12 @@
 //! Control flow around runs: loops and branches whose conditions are the same in
 //! every thread of a block.
 
-use super::{BodyLowering, contains_collective, values::key};
+use super::{BodyLowering, contains_collective};
 use melior::ir::{Type, ValueLike};
 use qd_dialects::{
     builder::V,
     diagnostic::{Diagnostic, Result},
-    ir::{InsertionPoint, Op, OpExt, Value, arguments, operations},
+    ir::{InsertionPoint, Op, OpExt, Value, ValueExt, arguments, operations},
     melior,
 };
 
@@ -77,8 +77,8 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
         let targets: Vec<_> = arrays.iter().map(|(_, array)| *array).collect();
         self.assign(&targets, &initial);
         for (i, array) in &arrays {
-            self.arrays.insert(key(carried[*i]), *array);
-            self.arrays.insert(key(results[*i]), *array);
+            self.arrays.insert(carried[*i].key(), *array);
+            self.arrays.insert(results[*i].key(), *array);
         }
         let start: Vec<_> = scalars
             .iter()
@@ -195,7 +195,7 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
         for (i, argument) in passed.iter().enumerate() {
             if !self.uniform.has(*argument) {
                 let array = self.array_of(*argument);
-                self.arrays.insert(key(results[i]), array);
+                self.arrays.insert(results[i].key(), array);
                 passed_arrays.push((i, array));
             }
         }

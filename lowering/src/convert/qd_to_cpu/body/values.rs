@@ -91,17 +91,17 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
 
     /// The array of a varying value, made if there is none yet.
     pub fn array_of(&mut self, value: Value<'c>) -> V<'b, 'c> {
-        if let Some(array) = self.arrays.get(&key(value)) {
+        if let Some(array) = self.arrays.get(&value.key()) {
             return *array;
         }
         let array = self.new_array(value.r#type());
-        self.arrays.insert(key(value), array);
+        self.arrays.insert(value.key(), array);
         array
     }
 
     /// Makes an array hold a value, element by thread.
     pub fn define(&mut self, value: Value<'c>, array: V<'b, 'c>) {
-        self.arrays.insert(key(value), array);
+        self.arrays.insert(value.key(), array);
     }
 
     /// A loop over all threads.
@@ -136,7 +136,7 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
         if let Some(uniform) = self.uniform_value(value) {
             return uniform.value();
         }
-        let found = if let Some(array) = self.arrays.get(&key(value)) {
+        let found = if let Some(array) = self.arrays.get(&value.key()) {
             array.at(thread.id).value()
         } else if let Some(op) = value.defining_op() {
             self.recompute(thread, op)
@@ -182,10 +182,6 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
             _ => return None,
         })
     }
-}
-
-pub(super) fn key(value: Value<'_>) -> usize {
-    value.to_raw().ptr as usize
 }
 
 pub(super) fn is_thread_identity(name: &str) -> bool {
