@@ -133,7 +133,10 @@ impl Meeting<'_> {
     /// Writes counters into shared memory, visible to the whole block.
     ///
     /// Which thread writes which of them is not said, so each one's earlier
-    /// accesses must be ordered before all threads of the block.
+    /// accesses must be ordered before all threads of the block. Nor is it said
+    /// which still read them for their ranks: two of the first subgroup and two of
+    /// the last stand for all, so that whoever writes next without a barrier
+    /// between is not the only one.
     fn publish(&mut self, buffer: Reg, counters: &[u64]) -> Outcome {
         let first = &self.subgroups[0];
         first.need(buffer, "a memref")?;
@@ -147,6 +150,10 @@ impl Meeting<'_> {
             return Err(Trap::new("needs its arrays in shared memory"));
         }
         let size = memref.element.bytes();
+        let last = self.subgroups.len() - 1;
+        let readers = [0, last]
+            .into_iter()
+            .flat_map(|subgroup| [0, 1].map(|lane| Who { subgroup, lane }));
         for (index, &counter) in counters.iter().enumerate() {
             let byte = memref.address(std::iter::once(index as i64))?;
             let allocation = &mut self.shared[memref.slot as usize];
@@ -159,6 +166,9 @@ impl Meeting<'_> {
                         let who = Who { subgroup, lane };
                         cell.check(self.clock, self.window, who, AccessKind::Store, self.site)?;
                     }
+                }
+                for who in readers.clone() {
+                    cell.access(self.clock, self.window, who, AccessKind::Load, self.site)?;
                 }
             }
             allocation.write(byte, size, counter);

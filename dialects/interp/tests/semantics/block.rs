@@ -265,6 +265,43 @@ fn radix_rank_overwrites() {
     );
 }
 
+/// Nor may anybody write to the arrays before all have met behind the ranking.
+#[test]
+fn radix_rank_is_still_reading() {
+    let memref = "memref<64xi32, #gpu.address_space<workgroup>>";
+    let text = |array: &str, barrier: &str| {
+        phase(
+            "%in: memref<256xi32>",
+            1,
+            N,
+            &format!(
+                "%t = qd.simt.block.thread_id
+                 %x = memref.load %in[%t] : memref<256xi32>
+                 {RANK}
+                 %k = qd.simt.block.radix_rank %d, %hist, %start {{radix_bits = 6 : i32}} : {memref}, {memref}
+                 {barrier}
+                 %c0 = arith.constant 0 : index
+                 %first = arith.cmpi eq, %t, %c0 : index
+                 scf.if %first {{
+                   memref.store %k, {array}[%c0] : {memref}
+                 }}"
+            ),
+        )
+    };
+    for array in ["%hist", "%start"] {
+        let arguments = || vec![buffer(&sample())];
+        run(&text(array, "qd.simt.block.sync"), arguments(), 32);
+        for barrier in ["", "qd.simt.sync"] {
+            faults(
+                &text(array, barrier),
+                arguments(),
+                32,
+                &["memref.store", "data race", "qd.simt.block.radix_rank"],
+            );
+        }
+    }
+}
+
 #[test]
 fn private_arrays() {
     let function = "func.func private @six(%x: i32) -> i32 {
