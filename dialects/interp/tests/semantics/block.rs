@@ -236,6 +236,7 @@ fn radix_rank_overwrites() {
         format!(
             "{RANK}
              %k = qd.simt.block.radix_rank %d, %hist, %start {{radix_bits = 6 : i32}} : {memref}, {memref}
+             qd.simt.block.sync
              %i = arith.andi %t, %c63 : index
              %h = memref.load %hist[%i] : {memref}
              {barrier}
