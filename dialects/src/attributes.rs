@@ -104,6 +104,20 @@ pub fn symbol_name(attribute: Attribute<'_>) -> Option<String> {
         .map(|s| s.value().to_string())
 }
 
+/// The elements of a dense array of `i64`; none of any other attribute.
+pub fn i64s(attribute: Attribute<'_>) -> Vec<i64> {
+    let raw = attribute.to_raw();
+    // Safety: asked of a dense array of i64 alone, and in range.
+    unsafe {
+        if !sys::mlirAttributeIsADenseI64Array(raw) {
+            return Vec::new();
+        }
+        (0..sys::mlirDenseArrayGetNumElements(raw))
+            .map(|i| sys::mlirDenseI64ArrayGetElement(raw, i))
+            .collect()
+    }
+}
+
 /// The elements of an array attribute.
 pub fn elements<'c>(attribute: Attribute<'c>) -> Vec<Attribute<'c>> {
     let Ok(array) = ArrayAttribute::try_from(attribute) else {
