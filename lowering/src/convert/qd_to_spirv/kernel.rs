@@ -47,18 +47,19 @@ pub(super) fn convert<'c>(body: Op<'c>, target: &Target, index_bits: u32) -> Res
     let words = Words::of(b, body, &parameters, index_bits)?;
     let pointer = words.pointer(b, body, &name);
     let mut places = HashMap::new();
-    let mut member = BLOCKS + 1;
-    let mut next = || {
-        let value = words.load(b, pointer, member);
-        member += 1;
-        value
-    };
+    let mut next = BLOCKS + 1;
     for parameter in parameters {
         let r#type = parameter.r#type();
-        let value = next();
-        match descriptor::is_buffer(r#type) {
+        let buffer = descriptor::is_buffer(r#type);
+        let first = next;
+        next += if buffer == Some(true) { 2 } else { 1 };
+        if parameter.uses().is_empty() {
+            continue;
+        }
+        let value = words.load(b, pointer, first);
+        match buffer {
             Some(has_length) => {
-                let length = has_length.then(&mut next).map(V::to_index);
+                let length = has_length.then(|| words.load(b, pointer, first + 1).to_index());
                 let place = Place::whole(b, value, Storage::Device, r#type, length);
                 places.insert(parameter.key(), place);
             }
@@ -170,14 +171,14 @@ impl<'c> Words<'c> {
         let variable = format!("__qd_words_{name}");
         let base = global(b, body, &variable, pushed);
         let to_words = types::parse(b, &format!("!spirv.ptr<{words}, PushConstant>"));
-        let pointer = types::access(b, base, &[b.i32(0)], to_words);
+        let pointer = types::access(b, base, &[types::member(b, 0)], to_words);
         b.result("spirv.Load", &[pointer], words, &[])
     }
 
     fn load<'b>(&self, b: &'b Builder<'c>, words: V<'b, 'c>, member: i32) -> V<'b, 'c> {
         let r#type = self.members[member as usize];
         let pointer = types::pointer(b, &r#type.to_string(), Storage::Device);
-        let pointer = types::access(b, words, &[b.i32(member)], pointer);
+        let pointer = types::access(b, words, &[types::member(b, member)], pointer);
         // Nobody writes to them while the launch runs.
         let bytes = ir::bit_width(r#type) / 8;
         let attributes = [
