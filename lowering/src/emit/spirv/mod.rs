@@ -8,6 +8,7 @@ use crate::{convert::qd_to_spirv::REASONS, targets::Capabilities};
 use melior::ir::Module;
 use qd_artifact::Requirements;
 use qd_dialects::{
+    attributes,
     ir::{Op, OpExt, operations},
     melior, serialize,
 };
@@ -45,10 +46,23 @@ fn conversion(capabilities: &Capabilities) -> String {
     .join(",")
 }
 
-/// The capabilities that the module declares.
+/// The capabilities that the module declares, and why.
 fn requirements(module: &Module<'_>) -> Requirements {
-    let _ = (module, REASONS);
-    Requirements::default()
+    let Ok(module) = spirv_module(super::handle(module)) else {
+        return Requirements::default();
+    };
+    let declared = module.attr("vce_triple").map(|triple| triple.to_string());
+    let declared = declared.unwrap_or_default();
+    // `#spirv.vce<v1.6, [A, B], []>`.
+    let list = declared.split(['[', ']']).nth(1).unwrap_or_default();
+    let mut features: Vec<_> = list.split(", ").map(str::to_owned).collect();
+    features.sort();
+    let reasons = module.attr(REASONS).map(attributes::strings);
+    Requirements {
+        features,
+        reasons: reasons.unwrap_or_default().into_iter().collect(),
+        ..Requirements::default()
+    }
 }
 
 fn emit(
