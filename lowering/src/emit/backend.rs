@@ -26,5 +26,6 @@ pub fn of(target: &Target) -> &'static Backend {
     match target.capabilities.kind {
         Kind::Host => &host::HOST,
         Kind::Nvptx(_) => &nvptx::NVPTX,
+        Kind::Spirv => &host::HOST,
     }
 }

@@ -58,7 +58,7 @@ fn conversion(capabilities: &Capabilities) -> String {
 fn architecture(capabilities: &Capabilities) -> &'static str {
     match capabilities.kind {
         Kind::Nvptx(architecture) => architecture.name,
-        Kind::Host => "",
+        Kind::Host | Kind::Spirv => "",
     }
 }
 

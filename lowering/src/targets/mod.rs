@@ -5,6 +5,7 @@
 
 mod cpu;
 pub mod nvptx;
+mod vulkan;
 
 /// What one block may assume about the others while it waits for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +35,8 @@ pub enum Kind {
     Host,
     /// NVIDIA's virtual instruction set.
     Nvptx(&'static nvptx::Architecture),
+    /// Khronos's intermediate representation, as Vulkan takes it.
+    Spirv,
 }
 
 /// What a target can do.
@@ -101,6 +104,7 @@ const TARGETS: &[Row] = &[
     ("nvptx:sm_80", || nvptx::capabilities(&nvptx::SM_80)),
     ("nvptx:sm_90", || nvptx::capabilities(&nvptx::SM_90)),
     ("nvptx:sm_100", || nvptx::capabilities(&nvptx::SM_100)),
+    ("vulkan:1.3", vulkan::capabilities),
 ];
 
 impl Target {
@@ -206,7 +210,7 @@ mod tests {
         let message = |text: &str| Target::parse(text).unwrap_err();
         assert_eq!(
             message("gpu"),
-            "unknown target 'gpu': expected one of any, cpu, nvptx:sm_80, nvptx:sm_90, nvptx:sm_100"
+            "unknown target 'gpu': expected one of any, cpu, nvptx:sm_80, nvptx:sm_90, nvptx:sm_100, vulkan:1.3"
         );
         assert_eq!(
             message("nvptx:sm_75"),
