@@ -4,12 +4,11 @@
 //! with 0 and a store an exchange, which mean the same. Floats are combined as
 //! integers of their width, by compare and swap, and so are products: what
 //! devices have of float atomics differs from one to the next. So every pointer
-//! asked for is one to an integer, and **an array of floats in shared memory that
-//! has atomics has to be stored as integers**, for SPIR-V has no other view of it.
+//! asked for is one to an integer.
 //!
 //! 64 bits take the capability `Int64Atomics`.
 
-use super::{case, floats, ordered::semantics};
+use super::{floats, ordered::semantics, types::case};
 use melior::ir::Type;
 use qd_dialects::{
     attributes::{self, Kind},
@@ -20,7 +19,7 @@ use qd_dialects::{
 };
 
 /// A pointer to the element, as one of this type.
-pub type At<'a, 'b, 'c> = &'a dyn Fn(Type<'c>) -> V<'b, 'c>;
+pub(super) type At<'a, 'b, 'c> = &'a dyn Fn(Type<'c>) -> V<'b, 'c>;
 
 /// What an atomic op asks for besides its operands.
 struct Ordered {
@@ -103,7 +102,7 @@ fn word<'c>(b: &Builder<'c>, op: Op<'c>, element: Type<'c>) -> Result<'c, Type<'
 /// # Errors
 ///
 /// Elements that are not of 32 or 64 bits, as of every function here.
-pub fn atomic_load<'b, 'c>(
+pub(super) fn load<'b, 'c>(
     b: &'b Builder<'c>,
     op: Op<'c>,
     element: Type<'c>,
@@ -118,8 +117,8 @@ pub fn atomic_load<'b, 'c>(
 ///
 /// # Errors
 ///
-/// As of [`atomic_load`].
-pub fn atomic_store<'b, 'c>(
+/// As of [`load`].
+pub(super) fn store<'b, 'c>(
     b: &'b Builder<'c>,
     op: Op<'c>,
     value: V<'b, 'c>,
@@ -134,8 +133,8 @@ pub fn atomic_store<'b, 'c>(
 ///
 /// # Errors
 ///
-/// As of [`atomic_load`].
-pub fn atomic_cas<'b, 'c>(
+/// As of [`load`].
+pub(super) fn compare_and_swap<'b, 'c>(
     b: &'b Builder<'c>,
     op: Op<'c>,
     values: [V<'b, 'c>; 2],
@@ -149,8 +148,8 @@ pub fn atomic_cas<'b, 'c>(
 ///
 /// # Errors
 ///
-/// As of [`atomic_load`], and a kind that is not known.
-pub fn atomic_rmw<'b, 'c>(
+/// As of [`load`], and a kind that is not known.
+pub(super) fn read_modify_write<'b, 'c>(
     b: &'b Builder<'c>,
     op: Op<'c>,
     value: V<'b, 'c>,

@@ -2,8 +2,9 @@
 //! assertions and poison.
 
 use super::Setting;
-use melior::ir::{BlockLike, ValueLike, attribute::DenseI64ArrayAttribute};
+use melior::ir::{BlockLike, ValueLike};
 use qd_dialects::{
+    attributes,
     builder::{Builder, V},
     clone::Mapping,
     diagnostic::{Diagnostic, Result},
@@ -35,13 +36,8 @@ pub(super) fn index_switch<'c>(
     _: &Setting,
 ) -> Result<'c, Vec<Value<'c>>> {
     let index = b.v(op.operand_values()[0]);
-    let cases = op
-        .attr("cases")
-        .and_then(|cases| DenseI64ArrayAttribute::try_from(cases).ok());
-    let numbers = cases
-        .iter()
-        .flat_map(|cases| (0..cases.len()).filter_map(|i| cases.element(i).ok()));
-    let mut cases: Vec<_> = numbers.zip(1..).collect();
+    let cases = op.attr("cases").map(attributes::i64s).unwrap_or_default();
+    let mut cases: Vec<_> = cases.into_iter().zip(1..).collect();
     cases.sort_unstable();
     let results = search(b, op, index, &cases);
     Ok(results.iter().map(|v| v.value()).collect())
@@ -61,42 +57,16 @@ fn search<'b, 'c>(
     };
     match cases {
         [] => region(0),
-        [(case, number)] => either(b, op, index.eq(*case), || region(*number), || region(0)),
+        [(case, number)] => b.if_else(index.eq(*case), || region(*number), || region(0)),
         _ => {
             let (low, high) = cases.split_at(cases.len() / 2);
-            either(
-                b,
-                op,
+            b.if_else(
                 index.slt(high[0].0),
                 || search(b, op, index, low),
                 || search(b, op, index, high),
             )
         }
     }
-}
-
-/// One of two bodies' values, of which there may be none.
-fn either<'b, 'c>(
-    b: &'b Builder<'c>,
-    op: Op<'c>,
-    condition: V<'b, 'c>,
-    then: impl FnOnce() -> Vec<V<'b, 'c>>,
-    otherwise: impl FnOnce() -> Vec<V<'b, 'c>>,
-) -> Vec<V<'b, 'c>> {
-    use melior::ir::operation::OperationLike;
-    if op.result_count() > 0 {
-        return b.if_else(condition, then, otherwise);
-    }
-    b.either(
-        condition,
-        || {
-            then();
-        },
-        || {
-            otherwise();
-        },
-    );
-    Vec::new()
 }
 
 /// A kernel cannot fail: there is nothing to stop it with.

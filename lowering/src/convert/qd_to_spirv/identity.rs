@@ -3,7 +3,7 @@
 //! A module declares each variable once, by name; a use is a load, of which the
 //! driver keeps one.
 
-use super::{Setting, parsed_type};
+use super::{Setting, kernel::address, types::parse};
 use melior::ir::{Type, attribute::TypeAttribute};
 use qd_dialects::{
     attributes,
@@ -24,15 +24,9 @@ fn word<'b, 'c>(b: &'b Builder<'c>, op: Op<'c>, name: &str) -> V<'b, 'c> {
 /// The value of a built-in input.
 fn load<'b, 'c>(b: &'b Builder<'c>, op: Op<'c>, name: &str, r#type: Type<'c>) -> V<'b, 'c> {
     let symbol = format!("__qd_{name}");
-    let pointer = parsed_type(b, &format!("!spirv.ptr<{type}, Input>"));
+    let pointer = parse(b, &format!("!spirv.ptr<{type}, Input>"));
     declare(b, op, name, &symbol, pointer);
-    let address = b.result(
-        "spirv.mlir.addressof",
-        &[],
-        pointer,
-        &[("variable", attributes::symbol(b.context(), &symbol))],
-    );
-    b.result("spirv.Load", &[address], r#type, &[])
+    b.result("spirv.Load", &[address(b, &symbol, pointer)], r#type, &[])
 }
 
 /// Declares a built-in variable at the top of the module around an op, unless it
@@ -127,7 +121,7 @@ pub(super) fn thread_id<'c>(
 
 /// Rows of workgroups, for a dimension may have no more than a row's.
 pub(super) fn block_id<'c>(b: &Builder<'c>, op: Op<'c>, _: &Setting) -> Result<'c, Vec<Value<'c>>> {
-    let words = load(b, op, "WorkgroupId", parsed_type(b, "vector<3xi32>"));
+    let words = load(b, op, "WorkgroupId", parse(b, "vector<3xi32>"));
     let (x, y) = (extract(words, 0).to_index(), extract(words, 1).to_index());
     Ok(vec![(x + y * ROW).value()])
 }

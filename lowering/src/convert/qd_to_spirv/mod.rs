@@ -1,55 +1,72 @@
-//! `qd-convert-to-spirv`: outlined bodies for SPIR-V.
+//! `qd-convert-to-spirv`: outlined bodies as functions of the `spirv` dialect.
 //!
-//! After `qd-tile`, `qd-expand-collectives` and `qd-expand-math`, and with every
-//! function inlined. Each op of ours becomes one or a few of `spirv`, or plain
-//! arithmetic, by the table below; so does what upstream's conversions to SPIR-V
-//! lack or make something else of than the reference semantics. What is left is
-//! theirs.
+//! After `qd-tile`, `qd-expand-collectives` and `qd-expand-math`. Each outlined
+//! body becomes a function without arguments (`kernel.rs`, and `docs/rationale/vulkan.md`, have
+//! what it is passed instead), and every op of ours in it one or a few of
+//! `spirv` and `arith`, by the table below; so does what upstream's conversions
+//! lack or make something else of than the reference semantics. Memrefs become
+//! pointers (`memory.rs`), and `index` an integer (`index.rs`). What is left is upstream's
+//! to convert; `qd-finish-spirv` makes a module of the result.
 //!
 //! All lanes of a subgroup are there at a collective, which
 //! `qd-verify-convergence` has made sure of.
 //!
-//! Errors: an op that is not in the table; a subgroup size that the target does
-//! not have; an op that computes in a type the target does not have.
+//! Errors: an op that is not in the table; a subgroup of a size that the target
+//! has not; a type that it has not; more shared memory than it has; memory that a
+//! branch chooses.
 //!
 //! Before:
 //! ```mlir
-//! %lane = qd.simt.lane_id
-//! %other = qd.simt.shuffle xor %v, %c1 : f32
+//! func.func private @k(%a: memref<?xf32>) attributes {qd.threads = 64 : i64} {
+//!   %i = qd.simt.block.thread_id
+//!   %x = memref.load %a[%i] : memref<?xf32>
+//!   memref.store %x, %a[%i] : memref<?xf32>
+//!   return
+//! }
 //! ```
-//! After:
+//! After (pointer types left out):
 //! ```mlir
-//! spirv.GlobalVariable @__qd_SubgroupLocalInvocationId built_in("SubgroupLocalInvocationId") : !spirv.ptr<i32, Input>
-//! ...
-//! %p = spirv.mlir.addressof @__qd_SubgroupLocalInvocationId : !spirv.ptr<i32, Input>
-//! %lane = spirv.Load "Input" %p : i32
-//! %other = spirv.GroupNonUniformShuffleXor <Subgroup> %v, %c1 : f32, i32
+//! func.func @k() attributes {qd.threads = 64 : i64} {
+//!   %words = spirv.Load "PushConstant" …
+//!   %a = spirv.Load "PhysicalStorageBuffer" … ["Aligned", 8]
+//!   …
+//!   %at = spirv.AccessChain %a[%zero, %i] : …
+//!   %x = spirv.Load "PhysicalStorageBuffer" %at ["Aligned|NonPrivatePointer", 4] : f32
+//!   spirv.Store "PhysicalStorageBuffer" %at, %x ["Aligned|NonPrivatePointer", 4] : f32
+//!   return
+//! }
 //! ```
 
 mod atomics;
 mod bits;
+mod capabilities;
 mod control;
 mod exact;
+mod finish;
 mod floats;
 mod identity;
+mod index;
 mod integers;
+mod kernel;
+mod memory;
 mod ordered;
 mod reduce;
 mod shuffle;
+mod types;
 mod vote;
 
-pub use atomics::{At, atomic_cas, atomic_load, atomic_rmw, atomic_store};
+pub use finish::{FinishSpirv, REASONS};
 
-use crate::targets::Target;
+use crate::targets::{Kind, Target, vulkan::Environment};
 use melior::{
     dialect::DialectHandle,
-    ir::{Attribute, Type, ValueLike},
+    ir::{Attribute, Type, TypeLike, ValueLike},
 };
 use qd_dialects::{
     attributes,
     builder::Builder,
     diagnostic::{Diagnostic, Result},
-    ir::{Op, OpExt, Value, bit_width, is_float, operations},
+    ir::{Op, OpExt, Value, bit_width, context_of, is_float, operations},
     melior, options,
     pass::Pass,
 };
@@ -57,7 +74,7 @@ use qd_dialects::{
 options! {
     /// Options of `qd-convert-to-spirv`.
     pub struct ConvertToSpirvOptions {
-        /// what the code is to run on
+        /// what the bodies are to run on, such as vulkan:1.3 or metal
         target: String = "vulkan:1.3",
     }
 }
@@ -66,17 +83,17 @@ options! {
 pub struct ConvertToSpirv;
 
 /// What conversions depend on besides the op.
-struct Setting {
-    target: Target,
+struct Setting<'t> {
+    target: &'t Target,
     /// Lanes in a subgroup.
     wave: i64,
 }
 
 /// What an op becomes at the builder's insertion point: its results.
-type Conversion = for<'c> fn(&Builder<'c>, Op<'c>, &Setting) -> Result<'c, Vec<Value<'c>>>;
+type Conversion = for<'c> fn(&Builder<'c>, Op<'c>, &Setting<'_>) -> Result<'c, Vec<Value<'c>>>;
 
-/// Every op that has a conversion, one line each. Ops on memory have theirs in
-/// `memory.rs`, and `qd.simt.grid.dim` is the kernel's.
+/// Every op that has a conversion, one line each. `qd.simt.grid.dim` and
+/// `qd.simt.block.shared` are made with the entry point, memory is `memory.rs`'s.
 const CONVERSIONS: &[(&str, Conversion)] = &[
     ("qd.simt.lane_id", identity::lane_id),
     ("qd.simt.subgroup_id", identity::subgroup_id),
@@ -129,12 +146,14 @@ const CONVERSIONS: &[(&str, Conversion)] = &[
 impl Pass for ConvertToSpirv {
     type Options = ConvertToSpirvOptions;
     const NAME: &'static str = "qd-convert-to-spirv";
-    const SUMMARY: &'static str = "Turn outlined bodies into what SPIR-V has";
+    const SUMMARY: &'static str = "Turn outlined bodies into SPIR-V functions";
 
     fn dialects() -> Vec<DialectHandle> {
         vec![
             DialectHandle::arith(),
+            DialectHandle::func(),
             qd_dialects::math_dialect(),
+            DialectHandle::memref(),
             DialectHandle::scf(),
             // Safety: a static handle of the C API.
             unsafe { DialectHandle::from_raw(mlir_sys::mlirGetDialectHandle__spirv__()) },
@@ -142,7 +161,20 @@ impl Pass for ConvertToSpirv {
     }
 
     fn run<'c>(module: Op<'c>, options: &ConvertToSpirvOptions) -> Result<'c> {
-        let setting = setting(module, options)?;
+        let target =
+            Target::parse(&options.target).map_err(|message| Diagnostic::at(module, message))?;
+        let Kind::Spirv(environment) = target.capabilities.kind else {
+            let name = &target.capabilities.name;
+            return Err(Diagnostic::at(
+                module,
+                format!("cannot be SPIR-V for target '{name}'"),
+            ));
+        };
+        let setting = Setting {
+            wave: wave(module, &target)?,
+            target: &target,
+        };
+        module.set_attr("spirv.target_env", target_environment(module, environment));
         let block = module.body().expect("a module's body");
         for op in operations(block) {
             if op.is("qd.grid.kernel") {
@@ -151,37 +183,47 @@ impl Pass for ConvertToSpirv {
             }
         }
         for op in operations(block) {
-            if op.is("func.func") {
-                convert_ops(op, &setting)?;
+            let mut function = op;
+            convert_ops(function, &setting)?;
+            if op.is("func.func") && op.attr("qd.threads").is_some() {
+                function = kernel::convert(op, &target, environment.index_bits)?;
             }
+            index::convert(function, environment.index_bits);
         }
         Ok(())
     }
 }
 
-/// The target, and its subgroup size that the module is for.
-fn setting<'c>(module: Op<'c>, options: &ConvertToSpirvOptions) -> Result<'c, Setting> {
-    let target =
-        Target::parse(&options.target).map_err(|message| Diagnostic::at(module, message))?;
-    let Some(wave) = module.attr("qd.wave").and_then(attributes::int) else {
-        return Err(Diagnostic::at(
-            module,
-            "has no 'qd.wave': run qd-tile first",
-        ));
-    };
-    let waves = &target.capabilities.waves;
-    if !waves.iter().any(|known| i64::from(*known) == wave) {
-        let waves: Vec<_> = waves.iter().map(ToString::to_string).collect();
-        return Err(Diagnostic::at(
+/// The subgroup size that the module is for, which the target must have.
+fn wave<'c>(module: Op<'c>, target: &Target) -> Result<'c, i64> {
+    let capabilities = &target.capabilities;
+    match module.attr("qd.wave").and_then(attributes::int) {
+        Some(wave) if capabilities.waves.iter().any(|w| i64::from(*w) == wave) => Ok(wave),
+        Some(wave) => Err(Diagnostic::at(
             module,
             format!(
-                "is for subgroups of {wave}, but target '{}' has subgroups of {}",
-                target.capabilities.name,
-                waves.join(", ")
+                "is for subgroups of {wave}, which target '{}' does not have",
+                capabilities.name
             ),
-        ));
+        )),
+        None => Err(Diagnostic::at(
+            module,
+            "has no 'qd.wave': run qd-tile first",
+        )),
     }
-    Ok(Setting { target, wave })
+}
+
+/// What upstream's conversions may use: without it they take 64-bit numbers for
+/// something to be emulated.
+fn target_environment<'c>(module: Op<'c>, environment: &Environment) -> Attribute<'c> {
+    let mut all: Vec<_> = capabilities::ALWAYS.to_vec();
+    all.extend(capabilities::of_subgroups());
+    all.extend(environment.capabilities);
+    let text = format!(
+        "#spirv.target_env<#spirv.vce<v1.6, [{}], []>, api=Vulkan, #spirv.resource_limits<>>",
+        all.join(", ")
+    );
+    Attribute::parse(context_of(module), &text).expect("the spirv dialect")
 }
 
 /// Converts every op of the table below `root`.
@@ -192,7 +234,7 @@ fn convert_ops<'c>(root: Op<'c>, setting: &Setting) -> Result<'c> {
         let b = Builder::before(op);
         if let Some(results) = converted(&b, op, setting)? {
             op.replace_with(&results);
-        } else if op.full_name().starts_with("qd.simt.") && !KEPT.contains(&op.full_name()) {
+        } else if op.full_name().starts_with("qd.") && !is_later(op.full_name()) {
             return Err(lacks(op, setting));
         } else {
             floats::check(op, setting)?;
@@ -200,9 +242,6 @@ fn convert_ops<'c>(root: Op<'c>, setting: &Setting) -> Result<'c> {
     }
     Ok(())
 }
-
-/// Ops of ours that are left to what comes after the table.
-const KEPT: &[&str] = &["qd.simt.block.shared", "qd.simt.grid.dim"];
 
 /// What an op becomes, unless it is left as it is.
 fn converted<'c>(
@@ -241,7 +280,6 @@ fn check_types<'c>(op: Op<'c>, setting: &Setting) -> Result<'c> {
 /// Whether the target has a type; others than integers and floats are looked at
 /// elsewhere.
 fn is_there(r#type: Type<'_>, setting: &Setting) -> bool {
-    use melior::ir::TypeLike;
     let capabilities = &setting.target.capabilities;
     match (is_float(r#type), bit_width(r#type)) {
         (true, 64) => capabilities.has_f64,
@@ -253,6 +291,14 @@ fn is_there(r#type: Type<'_>, setting: &Setting) -> bool {
     }
 }
 
+/// Whether an op is converted with the entry point or with memory.
+fn is_later(name: &str) -> bool {
+    matches!(
+        name,
+        "qd.simt.grid.dim" | "qd.simt.block.shared" | "qd.grid.view"
+    ) || name.starts_with("qd.grid.atomic.")
+}
+
 /// An op that has no conversion: names the op and the target.
 fn lacks<'c>(op: Op<'c>, setting: &Setting) -> Diagnostic<'c> {
     let name = &setting.target.capabilities.name;
@@ -261,14 +307,4 @@ fn lacks<'c>(op: Op<'c>, setting: &Setting) -> Diagnostic<'c> {
         false => "it belongs to an earlier level",
     };
     Diagnostic::at(op, format!("is nothing that target '{name}' has: {pass}"))
-}
-
-/// An enum of the dialect as an attribute: `#spirv.scope<Subgroup>`.
-fn case<'c>(b: &Builder<'c>, name: &str, case: &str) -> Attribute<'c> {
-    Attribute::parse(b.context(), &format!("#spirv.{name}<{case}>")).expect("an enum of spirv")
-}
-
-/// A type of the dialect, such as `!spirv.ptr<i32, Input>`.
-fn parsed_type<'c>(b: &Builder<'c>, text: &str) -> Type<'c> {
-    Type::parse(b.context(), text).expect("a type of spirv")
 }

@@ -4,7 +4,7 @@
 //! everything, made available and visible, is the most there is. It orders what
 //! is accessed as non-private, which all of memory is.
 
-use super::{Setting, case};
+use super::{Setting, types::case};
 use melior::ir::Attribute;
 use qd_dialects::{
     builder::Builder,

@@ -1,6 +1,6 @@
 //! Reductions and scans of an integer, whose order does not matter.
 
-use super::{Setting, case, vote::whole_subgroup};
+use super::{Setting, types::case, vote::whole_subgroup};
 use qd_dialects::{
     attributes::Kind,
     builder::Builder,

@@ -2,7 +2,7 @@
 //! feature `shaderSubgroupExtendedTypes`; a Vulkan 1.3 device has it, as it has
 //! broadcasts from a lane that is not constant.
 
-use super::{Setting, case};
+use super::{Setting, types::case};
 use qd_dialects::{
     attributes,
     builder::{Builder, V},

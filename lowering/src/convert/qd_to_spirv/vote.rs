@@ -1,6 +1,10 @@
 //! Votes and ballots.
 
-use super::{Setting, case, identity::extract, parsed_type};
+use super::{
+    Setting,
+    identity::extract,
+    types::{case, parse},
+};
 use qd_dialects::{
     attributes,
     builder::{Builder, V},
@@ -58,7 +62,7 @@ pub(super) fn ballot<'c>(
     setting: &Setting,
 ) -> Result<'c, Vec<Value<'c>>> {
     let predicate = b.v(op.operand_values()[0]);
-    let words = vote("Ballot", predicate, parsed_type(b, "vector<4xi32>"));
+    let words = vote("Ballot", predicate, parse(b, "vector<4xi32>"));
     let low = extract(words, 0).to_i64();
     let mask = match setting.wave {
         ..=32 => low,
