@@ -45,6 +45,7 @@ fn requirements() -> Requirements {
             .to_string_lossy()
             .into_owned(),
         features,
+        ..Requirements::default()
     }
 }
 
