@@ -11,28 +11,46 @@ pub use data::{Data, Expect};
 pub use inputs::{Input, element_types, generate};
 
 use qd_dialects::melior::{Context, ir::Module};
+use qd_lowering::targets::Target;
 use qd_runtime::Loaded;
 use std::{
     collections::HashMap,
     sync::{Arc, LazyLock, Mutex, Once, OnceLock},
 };
 
-/// What is held against the interpreter: the target that `QD_TARGET` names, or
-/// the cpu.
+/// What is held against the interpreter: the target that `QD_TARGET` names, as
+/// the device at hand is, or the cpu.
 fn target() -> &'static str {
-    static TARGET: LazyLock<String> =
-        LazyLock::new(|| std::env::var("QD_TARGET").unwrap_or_else(|_| "cpu".into()));
+    static TARGET: LazyLock<String> = LazyLock::new(|| {
+        let named = std::env::var("QD_TARGET").unwrap_or_else(|_| "cpu".into());
+        qd_runtime::resolve(&named).unwrap_or_else(|error| panic!("QD_TARGET={named}: {error}"))
+    });
     &TARGET
 }
 
-/// Subgroup sizes that everything runs at: all that the target has.
+/// The target as it is read.
+fn parsed() -> Target {
+    Target::parse(target()).unwrap_or_else(|error| panic!("QD_TARGET: {error}"))
+}
+
+/// Subgroup sizes that everything runs at: all that the target has, or the one
+/// that it names.
 pub fn waves() -> &'static [u32] {
     static WAVES: LazyLock<Vec<u32>> = LazyLock::new(|| {
-        let parsed = qd_lowering::targets::Target::parse(target());
-        let parsed = parsed.unwrap_or_else(|error| panic!("QD_TARGET: {error}"));
-        parsed.capabilities.waves
+        let parsed = parsed();
+        parsed
+            .wave
+            .map_or(parsed.capabilities.waves, |wave| vec![wave])
     });
     &WAVES
+}
+
+/// The target with one of its subgroup sizes.
+fn target_at(wave: u32) -> String {
+    match parsed().wave {
+        Some(_) => target().into(),
+        None => format!("{},wave={wave}", target()),
+    }
 }
 
 /// A kernel `@main` in text.
@@ -116,7 +134,7 @@ impl Subject {
             panic!("{about}: the interpreter faults: {fault}\n{}", self.source);
         }
 
-        let target = format!("{},wave={wave}", target());
+        let target = target_at(wave);
         let loaded = load(&self.source, &target);
         let mut actual: Vec<_> = arguments
             .iter()
