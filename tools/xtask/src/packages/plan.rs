@@ -149,10 +149,9 @@ impl<'a> Offer<'a> {
     fn parse(line: &'a str) -> Option<Self> {
         let mut columns = line.split('|').map(str::trim);
         let (package, version) = (columns.next()?, columns.next()?);
-        let mut words = columns.next()?.split(' ');
-        let (uri, place) = (words.next()?, words.next()?);
         // The other kind is the sources of a package.
-        (words.last()? == "Packages").then_some(())?;
+        let mut words = columns.next()?.strip_suffix(" Packages")?.split(' ');
+        let (uri, place) = (words.next()?, words.next()?);
         let (suite, _) = place.split_once('/')?;
         Some(Self {
             package,
