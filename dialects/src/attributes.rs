@@ -104,6 +104,41 @@ pub fn symbol_name(attribute: Attribute<'_>) -> Option<String> {
         .map(|s| s.value().to_string())
 }
 
+/// The elements of a dense array of `i64`; none of any other attribute.
+pub fn i64s(attribute: Attribute<'_>) -> Vec<i64> {
+    let raw = attribute.to_raw();
+    // Safety: asked of a dense array of i64 alone, and in range.
+    unsafe {
+        if !sys::mlirAttributeIsADenseI64Array(raw) {
+            return Vec::new();
+        }
+        (0..sys::mlirDenseArrayGetNumElements(raw))
+            .map(|i| sys::mlirDenseI64ArrayGetElement(raw, i))
+            .collect()
+    }
+}
+
+/// The entries of a dictionary that hold strings.
+pub fn strings(attribute: Attribute<'_>) -> Vec<(String, String)> {
+    let raw = attribute.to_raw();
+    // Safety: asked of a dictionary alone, and in range; names live as long as the
+    // context.
+    unsafe {
+        if !sys::mlirAttributeIsADictionary(raw) {
+            return Vec::new();
+        }
+        (0..sys::mlirDictionaryAttrGetNumElements(raw))
+            .filter_map(|i| {
+                let entry = sys::mlirDictionaryAttrGetElement(raw, i);
+                let name = sys::mlirIdentifierStr(entry.name);
+                let name = std::slice::from_raw_parts(name.data.cast::<u8>(), name.length);
+                let value = text(Attribute::from_raw(entry.attribute))?;
+                Some((String::from_utf8_lossy(name).into_owned(), value))
+            })
+            .collect()
+    }
+}
+
 /// The elements of an array attribute.
 pub fn elements<'c>(attribute: Attribute<'c>) -> Vec<Attribute<'c>> {
     let Ok(array) = ArrayAttribute::try_from(attribute) else {

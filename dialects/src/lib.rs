@@ -26,6 +26,7 @@ pub mod parse;
 pub mod pass;
 pub mod pattern;
 pub mod plugin;
+pub mod serialize;
 mod spans;
 pub mod tools;
 

@@ -67,6 +67,7 @@ pub type QdRewriteFn = unsafe extern "C" fn(
     MlirRewriterBase,
     *mut c_void,
 ) -> bool;
+pub type QdWordsFn = unsafe extern "C" fn(*const u32, usize, *mut c_void);
 pub type QdTypeFn = unsafe extern "C" fn(MlirType, *mut c_void) -> MlirType;
 pub type QdLegalFn = unsafe extern "C" fn(MlirOperation, *mut c_void) -> bool;
 
@@ -109,6 +110,8 @@ unsafe extern "C" {
         note_locations: *const MlirLocation,
         notes: *const MlirStringRef,
     );
+
+    pub fn qdSerializeSpirv(operation: MlirOperation, sink: QdWordsFn, data: *mut c_void) -> bool;
 
     pub fn qdOptMain(
         argc: c_int,

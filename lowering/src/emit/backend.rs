@@ -1,6 +1,6 @@
 //! How tiled bodies become code: a row for each kind of target.
 
-use super::{CompileError, Output, host, nvptx};
+use super::{CompileError, Output, host, nvptx, spirv};
 use crate::targets::{Capabilities, Kind, Target};
 use melior::ir::Module;
 use qd_artifact::Requirements;
@@ -11,7 +11,7 @@ pub struct Backend {
     /// From tiled bodies to the dialects that `emit` takes, as a pipeline.
     pub conversion: fn(&Capabilities) -> String,
     /// What the machine that runs the code must have, besides being the target.
-    pub requirements: fn() -> Requirements,
+    pub requirements: fn(&Module<'_>) -> Requirements,
     /// One kind of output of a converted module.
     pub emit: Emitter<Output>,
     /// What an artifact holds.
@@ -26,5 +26,6 @@ pub fn of(target: &Target) -> &'static Backend {
     match target.capabilities.kind {
         Kind::Host => &host::HOST,
         Kind::Nvptx(_) => &nvptx::NVPTX,
+        Kind::Spirv(_) => &spirv::SPIRV,
     }
 }

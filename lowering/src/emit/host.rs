@@ -14,7 +14,7 @@ use qd_dialects::melior;
 /// See the module.
 pub const HOST: Backend = Backend {
     conversion,
-    requirements,
+    requirements: |_| requirements(),
     emit,
     // What the runtime links.
     binary: |module, capabilities| emit(module, capabilities, Output::Object),
@@ -45,6 +45,7 @@ fn requirements() -> Requirements {
             .to_string_lossy()
             .into_owned(),
         features,
+        ..Requirements::default()
     }
 }
 

@@ -10,6 +10,7 @@ mod nvptx;
 mod plan;
 mod ptx;
 mod reflect;
+mod spirv;
 
 pub use reflect::reflect;
 
@@ -123,7 +124,7 @@ fn lower(module: &mut Module<'_>, target: &str) -> Result<Compiled, CompileError
         artifact: Artifact {
             target: target.to_string(),
             wave,
-            requirements: (backend::of(&parsed).requirements)(),
+            requirements: (backend::of(&parsed).requirements)(module),
             kernels,
             binary: Vec::new(),
         },

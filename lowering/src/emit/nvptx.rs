@@ -20,7 +20,7 @@ use qd_dialects::melior;
 pub const NVPTX: Backend = Backend {
     conversion,
     // The target says it all.
-    requirements: Requirements::default,
+    requirements: |_| Requirements::default(),
     emit,
     binary,
 };
@@ -58,7 +58,7 @@ fn conversion(capabilities: &Capabilities) -> String {
 fn architecture(capabilities: &Capabilities) -> &'static str {
     match capabilities.kind {
         Kind::Nvptx(architecture) => architecture.name,
-        Kind::Host => "",
+        _ => "",
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod cpu;
 pub mod nvptx;
+pub mod vulkan;
 
 /// What one block may assume about the others while it waits for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +35,19 @@ pub enum Kind {
     Host,
     /// NVIDIA's virtual instruction set.
     Nvptx(&'static nvptx::Architecture),
+    /// SPIR-V.
+    Spirv(&'static vulkan::Environment),
+}
+
+impl Kind {
+    /// How a subgroup's size is asked for: `wave=N`, or as the target's own
+    /// documentation calls it.
+    fn wave_option(self) -> &'static str {
+        match self {
+            Kind::Host | Kind::Nvptx(_) => "wave",
+            Kind::Spirv(_) => "subgroup",
+        }
+    }
 }
 
 /// What a target can do.
@@ -101,10 +115,12 @@ const TARGETS: &[Row] = &[
     ("nvptx:sm_80", || nvptx::capabilities(&nvptx::SM_80)),
     ("nvptx:sm_90", || nvptx::capabilities(&nvptx::SM_90)),
     ("nvptx:sm_100", || nvptx::capabilities(&nvptx::SM_100)),
+    ("vulkan:1.3", vulkan::vulkan),
+    ("metal", vulkan::metal),
 ];
 
 impl Target {
-    /// Reads `cpu`, `cpu,wave=N` or `nvptx:sm_90`.
+    /// Reads `cpu`, `cpu,wave=N`, `nvptx:sm_90` or `vulkan:1.3,subgroup=N`.
     ///
     /// # Errors
     ///
@@ -120,12 +136,15 @@ impl Target {
             capabilities: row(),
             wave: None,
         };
+        let size = target.capabilities.kind.wave_option();
         for option in parts {
             match option.split_once('=') {
-                Some(("wave", wave)) => target.wave = Some(read_wave(&target.capabilities, wave)?),
+                Some((key, wave)) if key == size => {
+                    target.wave = Some(read_wave(&target.capabilities, wave)?);
+                }
                 _ => {
                     return Err(format!(
-                        "unknown option '{option}' of target '{name}': expected wave=N"
+                        "unknown option '{option}' of target '{name}': expected {size}=N"
                     ));
                 }
             }
@@ -170,8 +189,9 @@ fn read_wave(capabilities: &Capabilities, text: &str) -> Result<u32, String> {
         .filter(|wave| capabilities.waves.contains(wave))
         .ok_or_else(|| {
             format!(
-                "target '{}' has no wave of '{text}': expected one of {}",
+                "target '{}' has no {} of '{text}': expected one of {}",
                 capabilities.name,
+                capabilities.kind.wave_option(),
                 list(capabilities.waves.iter())
             )
         })
@@ -206,7 +226,8 @@ mod tests {
         let message = |text: &str| Target::parse(text).unwrap_err();
         assert_eq!(
             message("gpu"),
-            "unknown target 'gpu': expected one of any, cpu, nvptx:sm_80, nvptx:sm_90, nvptx:sm_100"
+            "unknown target 'gpu': expected one of any, cpu, nvptx:sm_80, nvptx:sm_90, nvptx:sm_100, \
+             vulkan:1.3, metal"
         );
         assert_eq!(
             message("nvptx:sm_75"),
@@ -228,6 +249,14 @@ mod tests {
         assert_eq!(
             message("cpu,threads=2"),
             "unknown option 'threads=2' of target 'cpu': expected wave=N"
+        );
+        assert_eq!(
+            message("vulkan:1.3,subgroup=5"),
+            "target 'vulkan:1.3' has no subgroup of '5': expected one of 4, 8, 16, 32, 64"
+        );
+        assert_eq!(
+            message("vulkan:1.3,wave=8"),
+            "unknown option 'wave=8' of target 'vulkan:1.3': expected subgroup=N"
         );
     }
 }

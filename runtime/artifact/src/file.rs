@@ -116,6 +116,7 @@ mod tests {
             requirements: Requirements {
                 device: "znver4".into(),
                 features: vec!["avx2".into()],
+                ..Requirements::default()
             },
             kernels: Vec::new(),
             binary: vec![1, 2, 3],

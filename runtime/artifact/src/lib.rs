@@ -12,6 +12,7 @@ pub use file::{FORMAT, FileError};
 pub use plan::{Argument, ArgumentKind, BufferRef, Kernel, Operand, Step, Variant, View};
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// What a module becomes for one target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -38,6 +39,10 @@ pub struct Requirements {
     /// Features that the code may use, sorted, such as `avx2`. A device that lacks
     /// one of them must not run it.
     pub features: Vec<String>,
+    /// What needs a feature, for those of which that is known, such as
+    /// `arith.addf at k.mlir:3:4`: for messages.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub reasons: BTreeMap<String, String>,
 }
 
 impl Artifact {

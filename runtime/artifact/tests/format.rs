@@ -87,6 +87,7 @@ fn everything() -> Artifact {
         requirements: Requirements {
             device: "a-processor".into(),
             features: vec!["vectors".into()],
+            ..Requirements::default()
         },
         kernels: vec![Kernel {
             name: "main".into(),

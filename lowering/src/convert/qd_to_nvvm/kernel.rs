@@ -6,7 +6,10 @@
 //!   its leading extent;
 //! - a scalar is an `i64` whose low bits are the scalar's.
 
-use crate::{convert::descriptor, targets::Target};
+use crate::{
+    convert::{descriptor, shared},
+    targets::Target,
+};
 use melior::ir::{
     Attribute, BlockLike, Location, RegionLike, Type, ValueLike,
     attribute::{ArrayAttribute, DenseI32ArrayAttribute, TypeAttribute},
@@ -36,10 +39,6 @@ const SHARED: u32 = 3;
 const BUSY_THREADS: i32 = 768;
 
 const SHARED_ARRAY: &str = "qd.simt.block.shared";
-
-/// What an array in shared memory is aligned to, so that accesses of several
-/// elements can be one.
-const SHARED_ALIGNMENT: i64 = 16;
 
 /// Makes a kernel of an outlined body, which goes. Ops in it stay as they are,
 /// but for shared arrays.
@@ -240,48 +239,16 @@ fn shared_arrays<'c>(
     threads: i32,
     target: &Target,
 ) -> Result<'c> {
-    let arrays: Vec<_> = kernel
-        .nested()
-        .into_iter()
-        .filter(|op| op.is(SHARED_ARRAY))
-        .collect();
+    let arrays = shared::arrays(b, kernel, target)?;
     let blocks = BUSY_THREADS / threads.max(1);
     if !arrays.is_empty() && blocks > 1 {
         kernel.set_attr("nvvm.minctasm", attributes::i32(b.context(), blocks));
     }
-    let limit = u64::from(target.capabilities.max_shared_bytes);
-    let mut bytes = 0u64;
-    for (i, op) in arrays.into_iter().enumerate() {
-        let r#type = op.first_result().r#type();
-        let plain = descriptor::without_memory_space(b, r#type);
-        let extents = descriptor::shape(plain).unwrap_or_default();
-        let Some((element, element_bytes)) =
-            ir::element_type(plain).and_then(|element| descriptor::stored(b, element))
-        else {
-            return Err(Diagnostic::at(op, "holds elements of no known size"));
-        };
-        let count = extents.iter().try_fold(1u64, |all, extent| {
-            all.checked_mul((*extent)?.try_into().ok()?)
-        });
-        let size = count.and_then(|count| count.checked_mul(element_bytes));
-        bytes = size
-            .and_then(|size| {
-                bytes
-                    .next_multiple_of(SHARED_ALIGNMENT as u64)
-                    .checked_add(size)
-            })
-            .unwrap_or(u64::MAX);
-        if bytes > limit {
-            return Err(Diagnostic::at(
-                op,
-                format!(
-                    "makes the block's shared memory {bytes} bytes, but target '{}' has {limit}",
-                    target.capabilities.name
-                ),
-            ));
-        }
+    for (i, array) in arrays.into_iter().enumerate() {
+        let op = array.op;
+        let plain = descriptor::without_memory_space(b, op.first_result().r#type());
         let variable = format!("__qd_shared_{name}_{i}");
-        global(b, kernel, &variable, element, count.unwrap_or_default());
+        global(b, kernel, &variable, array.element, array.count);
         let pointer = b.at(InsertionPoint::Before(op), || {
             let address = b.result(
                 "llvm.mlir.addressof",
@@ -333,7 +300,10 @@ fn global<'c>(b: &Builder<'c>, kernel: Op<'c>, name: &str, element: Type<'c>, co
             ("global_type", TypeAttribute::new(array).into()),
             ("linkage", linkage),
             ("addr_space", attributes::i32(context, SHARED as i32)),
-            ("alignment", attributes::i64(context, SHARED_ALIGNMENT)),
+            (
+                "alignment",
+                attributes::i64(context, shared::ALIGNMENT as i64),
+            ),
         ],
         vec![region],
     ));

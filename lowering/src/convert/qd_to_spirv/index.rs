@@ -1,0 +1,124 @@
+//! `index` as an integer: SPIR-V has no type whose width is the target's to say.
+
+use crate::convert::descriptor;
+use melior::ir::{
+    BlockLike, Type, ValueLike,
+    attribute::{IntegerAttribute, TypeAttribute},
+};
+use qd_dialects::{
+    attributes,
+    builder::{Builder, V},
+    ir::{self, Op, OpExt, Value, arguments, context_of},
+    melior,
+};
+
+/// Makes integers of `bits` of every `index` in a function.
+pub(super) fn convert<'c>(function: Op<'c>, bits: u32) {
+    let b = &Builder::before(function);
+    let (index, word) = (b.index_type(), b.int_type(bits));
+    let retype = |value: Value<'c>| {
+        if descriptor::same(value.r#type(), index) {
+            value.set_type(word);
+        }
+    };
+    for op in function.walk_all() {
+        op.result_values().into_iter().for_each(retype);
+        for region in 0..melior::ir::operation::OperationLike::region_count(&op) {
+            let mut block = op.region_block(region);
+            while let Some(current) = block {
+                arguments(current).into_iter().for_each(retype);
+                block = current.next_in_region();
+            }
+        }
+    }
+    for op in function.nested() {
+        match op.full_name() {
+            "arith.constant" => constant(op, index, word),
+            "arith.index_cast" => cast(op, "arith.extsi"),
+            "arith.index_castui" => cast(op, "arith.extui"),
+            "scf.index_switch" => switch(op),
+            _ => {}
+        }
+    }
+    if function.is("func.func") {
+        signature(function);
+    }
+}
+
+fn constant<'c>(op: Op<'c>, index: Type<'c>, word: Type<'c>) {
+    let value = op.attr("value").filter(|value| {
+        let r#type = attributes::type_of(*value);
+        descriptor::same(r#type, index)
+    });
+    if let Some(value) = value.and_then(attributes::int) {
+        op.set_attr("value", IntegerAttribute::new(word, value).into());
+    }
+}
+
+/// What a conversion to or from `index` is between integers.
+fn cast(op: Op<'_>, extension: &str) {
+    let b = &Builder::before(op);
+    let (from, to) = (b.v(op.operand_values()[0]), op.first_result().r#type());
+    let name = match ir::bit_width(from.ty()).cmp(&ir::bit_width(to)) {
+        std::cmp::Ordering::Equal => return op.replace_with(&[from.value()]),
+        std::cmp::Ordering::Less => extension,
+        std::cmp::Ordering::Greater => "arith.trunci",
+    };
+    op.replace_with(&[b.result(name, &[from], to, &[]).value()]);
+}
+
+/// Branches in a row: a switch takes an `index` and nothing else.
+fn switch(op: Op<'_>) {
+    let b = &Builder::before(op);
+    let selector = b.v(op.operand_values()[0]);
+    let cases = op.attr("cases").map(attributes::i64s).unwrap_or_default();
+    let results = case(b, op, selector, &cases, 1);
+    let results: Vec<_> = results.iter().map(|v| v.value()).collect();
+    op.replace_with(&results);
+}
+
+/// The values of the cases from region `number` on; region 0 is the default.
+fn case<'b, 'c>(
+    b: &'b Builder<'c>,
+    op: Op<'c>,
+    selector: V<'b, 'c>,
+    cases: &[i64],
+    number: usize,
+) -> Vec<V<'b, 'c>> {
+    let Some((first, rest)) = cases.split_first() else {
+        return inlined(b, op, 0);
+    };
+    b.if_else(
+        selector.eq(*first),
+        || inlined(b, op, number),
+        || case(b, op, selector, rest, number + 1),
+    )
+}
+
+/// Moves a region's ops to where the builder is; what it yields.
+fn inlined<'b, 'c>(b: &'b Builder<'c>, op: Op<'c>, region: usize) -> Vec<V<'b, 'c>> {
+    let block = op.region_block(region).expect("a region with a block");
+    let mut yielded = Vec::new();
+    for inner in ir::operations(block) {
+        match inner.is("scf.yield") {
+            true => yielded = inner.operand_values(),
+            false => inner.move_to(b.insertion_point()),
+        }
+    }
+    b.vs(&yielded)
+}
+
+/// The types of a function, as its values have them now.
+fn signature<'c>(function: Op<'c>) {
+    let Some(body) = function.body() else {
+        return;
+    };
+    let types = |values: Vec<Value<'c>>| values.iter().map(|v| v.r#type()).collect::<Vec<_>>();
+    let end = ir::operations(body).pop();
+    let r#type = melior::ir::r#type::FunctionType::new(
+        context_of(function),
+        &types(arguments(body)),
+        &types(end.map(|end| end.operand_values()).unwrap_or_default()),
+    );
+    function.set_attr("function_type", TypeAttribute::new(r#type.into()).into());
+}
