@@ -2,14 +2,12 @@
 //!
 //! - [`algorithms`]: each device algorithm, one folder, by strategy;
 //! - `convert`: `qd_to_<target>`, one file each;
-//! - [`spirv`]: what a SPIR-V module says of itself;
 //! - [`targets`]: capabilities and emission.
 
 pub mod algorithms;
 pub mod convert;
 pub mod emit;
 pub mod pipelines;
-pub mod spirv;
 pub mod targets;
 
 pub use emit::{CompileError, Emit, compile, reflect, translate};

@@ -1,6 +1,9 @@
 //! A module as text that a person reads and `spirv-as` takes.
 
-use super::{ModuleError, names::Names, reflect::load};
+use super::{
+    names::Names,
+    reflect::{ModuleError, load},
+};
 use rspirv::{
     binary::Disassemble,
     dr::{Instruction, Operand},

@@ -1,6 +1,6 @@
 //! The sizes of types, in bytes.
 
-use super::ModuleError;
+use super::reflect::ModuleError;
 use rspirv::{
     dr::{Instruction, Module, Operand},
     spirv::{Decoration, Op, Word},

@@ -71,14 +71,10 @@ impl<'m> Names<'m> {
 
     /// An id, as in `%name` or `%12`.
     pub fn id(&self, id: Word) -> String {
-        format!("%{}", self.bare(id))
-    }
-
-    fn bare(&self, id: Word) -> String {
-        self.names
-            .get(&id)
-            .cloned()
-            .unwrap_or_else(|| id.to_string())
+        match self.names.get(&id) {
+            Some(name) => format!("%{name}"),
+            None => format!("%{id}"),
+        }
     }
 
     /// The value of a constant word.
@@ -140,10 +136,10 @@ impl<'m> Names<'m> {
             _ => None,
         };
         let part = |i: usize| match global.operands.get(i) {
-            Some(Operand::IdRef(id)) => Some(self.bare(*id)),
+            Some(Operand::IdRef(id)) => self.names.get(id).cloned(),
             _ => None,
         };
-        let kind = || global.result_type.map(|id| self.bare(id));
+        let kind = || self.names.get(&global.result_type?).cloned();
         Some(match global.class.opcode {
             Op::TypeVoid => "void".into(),
             Op::TypeBool => "bool".into(),
