@@ -54,6 +54,19 @@ pub(crate) struct Launch<'a> {
     pub words: Vec<u64>,
 }
 
+impl Launch<'_> {
+    /// An error of this launch.
+    pub fn failed(&self, reason: &str) -> Error {
+        Error::Launch {
+            kernel: self.kernel.into(),
+            step: self.name.into(),
+            blocks: self.blocks,
+            threads: self.threads,
+            reason: reason.into(),
+        }
+    }
+}
+
 /// Does the actions, and again while the `i32` at `flag` is not 0.
 pub(crate) struct Loop<'a> {
     pub kernel: &'a str,

@@ -1,6 +1,6 @@
 //! What every driver offers.
 
-use crate::{Argument, Error, cpu, cuda};
+use crate::{Argument, Error, cpu, cuda, vulkan};
 use qd_artifact::{Artifact, Kernel};
 use std::time::Duration;
 
@@ -13,6 +13,16 @@ pub trait Driver: Send + Sync {
     /// The artifact is for another target, damaged, or not accepted by the
     /// device.
     fn load(&self, artifact: &Artifact) -> Result<Box<dyn Loaded>, Error>;
+
+    /// The target as the device at hand is: with what only the device knows and
+    /// the compiler has to.
+    ///
+    /// # Errors
+    ///
+    /// There is no device to ask.
+    fn resolve(&self, target: &str) -> Result<String, Error> {
+        Ok(target.into())
+    }
 }
 
 /// An artifact on a device.
@@ -142,10 +152,25 @@ pub fn driver(target: &str) -> Result<Box<dyn Driver>, Error> {
     match target.split([',', ':']).next() {
         Some("cpu") => Ok(Box::new(cpu::Cpu)),
         Some("nvptx") => Ok(Box::new(cuda::Cuda)),
+        Some("vulkan") => Ok(Box::<vulkan::Vulkan>::default()),
         _ => Err(Error::NoDriver {
             target: target.into(),
-            known: vec!["cpu", "nvptx"],
+            known: vec!["cpu", "nvptx", "vulkan"],
         }),
+    }
+}
+
+/// The target as the device at hand is: `vulkan:1.3` is
+/// `vulkan:1.3,subgroup=8` where subgroups have 8 lanes. What needs no device,
+/// or has no driver, stays as it is.
+///
+/// # Errors
+///
+/// There is no device to ask.
+pub fn resolve(target: &str) -> Result<String, Error> {
+    match driver(target) {
+        Ok(driver) => driver.resolve(target),
+        Err(_) => Ok(target.into()),
     }
 }
 
@@ -156,10 +181,12 @@ mod tests {
     #[test]
     fn a_target_without_driver_is_answered_by_those_with_one() {
         assert!(driver("cpu,wave=32").is_ok());
+        assert_eq!(resolve("abacus").expect("as it is"), "abacus");
+        assert_eq!(resolve("cpu,wave=8").expect("as it is"), "cpu,wave=8");
         let error = driver("abacus").err().expect("no such driver");
         assert_eq!(
             error.to_string(),
-            "no driver for target 'abacus': the targets that can be run are cpu, nvptx"
+            "no driver for target 'abacus': the targets that can be run are cpu, nvptx, vulkan"
         );
     }
 }

@@ -29,6 +29,12 @@ pub enum Error {
         device: String,
         missing: Vec<String>,
     },
+    /// The code declares capabilities that the device does not have.
+    #[error("{device} cannot run the artifact: it lacks {}", missing.join("; "))]
+    MissingCapabilities {
+        device: String,
+        missing: Vec<String>,
+    },
     /// The artifact's plan contradicts itself.
     #[error("the artifact's plan is invalid: {0}")]
     InvalidPlan(String),

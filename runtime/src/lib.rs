@@ -12,8 +12,9 @@ mod cuda;
 mod driver;
 mod error;
 mod validate;
+mod vulkan;
 
 pub use argument::{Argument, Scalar, check};
 pub use buffer::{Buffer, Element};
-pub use driver::{Driver, Loaded, Options, Prepared, StepTime, Timing, driver};
+pub use driver::{Driver, Loaded, Options, Prepared, StepTime, Timing, driver, resolve};
 pub use error::Error;

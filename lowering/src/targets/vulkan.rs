@@ -46,9 +46,12 @@ pub const METAL: Environment = Environment {
     ],
 };
 
-/// Integer reductions and scans, whose results are the same in any order, and
-/// votes.
-const COLLECTIVES: &str = "";
+/// Votes, and reductions and scans of integers, whose results are the same in any
+/// order. That of floats would be the driver's, and so would NaNs and the sign of
+/// a zero.
+const COLLECTIVES: &str = "simt.all@full,simt.any@full,\
+                           simt.reduce@word,simt.reduce_all@word,\
+                           simt.inclusive_scan@word,simt.exclusive_scan@word";
 
 pub(super) fn vulkan() -> Capabilities {
     Capabilities {

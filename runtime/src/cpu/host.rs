@@ -57,6 +57,7 @@ mod tests {
         Requirements {
             device: "znver4".into(),
             features: features.iter().map(|f| f.to_string()).collect(),
+            ..Requirements::default()
         }
     }
 

@@ -281,7 +281,7 @@ impl Graph<'_> {
         let blocks = super::grid(self.maker.device, launch)?;
         let function = self.maker.functions.get(launch.body);
         self.kernel(function, [blocks, launch.threads], &launch.words, after)
-            .map_err(|e| super::launch_failed(launch, &reason(e)))
+            .map_err(|e| launch.failed(&reason(e)))
     }
 
     fn kernel(

@@ -370,11 +370,9 @@ impl Run<'_> {
                 &mut device::parameters(&mut words),
             )
         }
-        .map_err(|e| launch_failed(launch, &reason(e)))?;
+        .map_err(|e| launch.failed(&reason(e)))?;
         // Here a fault is known to be this launch's.
-        self.stream
-            .wait()
-            .map_err(|e| launch_failed(launch, &reason(e)))
+        self.stream.wait().map_err(|e| launch.failed(&reason(e)))
     }
 
     fn fill(&self, fill: &Fill) -> Result<(), Error> {
@@ -447,21 +445,11 @@ fn grid(device: &Device, launch: &Launch<'_>) -> Result<u32, Error> {
         .ok()
         .filter(|_| launch.blocks <= device.max_blocks)
         .ok_or_else(|| {
-            launch_failed(
-                launch,
-                &format!("{} takes at most {} blocks", device.name, device.max_blocks),
-            )
+            launch.failed(&format!(
+                "{} takes at most {} blocks",
+                device.name, device.max_blocks
+            ))
         })
-}
-
-fn launch_failed(launch: &Launch<'_>, reason: &str) -> Error {
-    Error::Launch {
-        kernel: launch.kernel.into(),
-        step: launch.name.into(),
-        blocks: launch.blocks,
-        threads: launch.threads,
-        reason: reason.into(),
-    }
 }
 
 /// A fill as the driver does it: `height` rows, `pitch` bytes apart, of `width`

@@ -7,7 +7,7 @@ use melior::ir::{
 };
 use qd_dialects::{
     attributes,
-    builder::{Builder, V},
+    builder::Builder,
     ir::{self, Op, OpExt, Value, arguments, context_of},
     melior,
 };
@@ -36,7 +36,6 @@ pub(super) fn convert<'c>(function: Op<'c>, bits: u32) {
             "arith.constant" => constant(op, index, word),
             "arith.index_cast" => cast(op, "arith.extsi"),
             "arith.index_castui" => cast(op, "arith.extui"),
-            "scf.index_switch" => switch(op),
             _ => {}
         }
     }
@@ -65,47 +64,6 @@ fn cast(op: Op<'_>, extension: &str) {
         std::cmp::Ordering::Greater => "arith.trunci",
     };
     op.replace_with(&[b.result(name, &[from], to, &[]).value()]);
-}
-
-/// Branches in a row: a switch takes an `index` and nothing else.
-fn switch(op: Op<'_>) {
-    let b = &Builder::before(op);
-    let selector = b.v(op.operand_values()[0]);
-    let cases = op.attr("cases").map(attributes::i64s).unwrap_or_default();
-    let results = case(b, op, selector, &cases, 1);
-    let results: Vec<_> = results.iter().map(|v| v.value()).collect();
-    op.replace_with(&results);
-}
-
-/// The values of the cases from region `number` on; region 0 is the default.
-fn case<'b, 'c>(
-    b: &'b Builder<'c>,
-    op: Op<'c>,
-    selector: V<'b, 'c>,
-    cases: &[i64],
-    number: usize,
-) -> Vec<V<'b, 'c>> {
-    let Some((first, rest)) = cases.split_first() else {
-        return inlined(b, op, 0);
-    };
-    b.if_else(
-        selector.eq(*first),
-        || inlined(b, op, number),
-        || case(b, op, selector, rest, number + 1),
-    )
-}
-
-/// Moves a region's ops to where the builder is; what it yields.
-fn inlined<'b, 'c>(b: &'b Builder<'c>, op: Op<'c>, region: usize) -> Vec<V<'b, 'c>> {
-    let block = op.region_block(region).expect("a region with a block");
-    let mut yielded = Vec::new();
-    for inner in ir::operations(block) {
-        match inner.is("scf.yield") {
-            true => yielded = inner.operand_values(),
-            false => inner.move_to(b.insertion_point()),
-        }
-    }
-    b.vs(&yielded)
 }
 
 /// The types of a function, as its values have them now.

@@ -136,7 +136,7 @@ impl<'c> Words<'c> {
                             format!("takes a {type}, whose elements have no known size"),
                         ));
                     }
-                    let buffer = types::buffer(memory::stored(b, r#type));
+                    let buffer = types::buffer(memory::stored(b, r#type, Storage::Device));
                     words.push(types::pointer(b, &buffer, Storage::Device));
                     if has_length {
                         words.push(b.int_type(index_bits));
@@ -252,7 +252,7 @@ fn shared_arrays<'c>(
     for (i, array) in shared::arrays(b, function, target)?.into_iter().enumerate() {
         let memref = array.op.first_result();
         let b = &Builder::before(array.op);
-        let stored = memory::stored(b, memref.r#type());
+        let stored = memory::stored(b, memref.r#type(), Storage::Workgroup);
         let text = format!("!spirv.array<{} x {stored}>", array.count.max(1));
         let pointer = types::pointer(b, &text, Storage::Workgroup);
         let variable = format!("__qd_shared_{name}_{i}");

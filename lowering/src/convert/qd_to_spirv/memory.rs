@@ -4,7 +4,10 @@
 //! wherever the memref is used; loads, stores and atomics become accesses of
 //! that. It follows that a memref may not be chosen by a branch.
 
-use super::types::{self, Storage};
+use super::{
+    atomics,
+    types::{self, Storage},
+};
 use crate::convert::descriptor;
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 use qd_dialects::{
@@ -89,7 +92,7 @@ impl<'c> Place<'c> {
         Self {
             pointer: pointer.value(),
             storage,
-            stored: stored(b, memref),
+            stored: stored(b, memref, storage),
             offset: Extent::Static(0),
             sizes,
             strides,
@@ -119,13 +122,18 @@ impl<'c> Place<'c> {
     }
 }
 
-/// The elements of a memref as they are in memory: booleans are bytes.
-pub(super) fn stored<'c>(b: &Builder<'c>, memref: Type<'c>) -> Type<'c> {
+/// The elements of a memref as they are in memory: booleans are bytes, and floats
+/// in shared memory are integers, which is what atomics are of. SPIR-V has no
+/// other view of such memory.
+pub(super) fn stored<'c>(b: &Builder<'c>, memref: Type<'c>, storage: Storage) -> Type<'c> {
     let element = ir::element_type(memref).expect("a memref");
+    let bits = ir::bit_width(element);
     if descriptor::same(element, b.index_type()) {
         b.int_type(64)
-    } else if ir::bit_width(element) == 1 {
+    } else if bits == 1 {
         b.int_type(8)
+    } else if storage == Storage::Workgroup {
+        b.int_type(bits)
     } else {
         element
     }
@@ -144,7 +152,8 @@ pub(super) fn convert<'c>(function: Op<'c>, mut places: HashMap<Key, Place<'c>>)
             "qd.grid.atomic.load"
             | "qd.grid.atomic.store"
             | "qd.grid.atomic.rmw"
-            | "qd.grid.atomic.cas" => atomic(b, op, &places)?,
+            | "qd.grid.atomic.cas"
+            | "memref.atomic_rmw" => atomic(b, op, &places)?,
             "memref.cast" | "memref.memory_space_cast" => {
                 let mut place = place(op, 0, &places)?.clone();
                 resize(&mut place, op);
@@ -239,7 +248,7 @@ fn store<'c>(b: &Builder<'c>, op: Op<'c>, places: &HashMap<Key, Place<'c>>) -> R
 
 fn from_stored<'b, 'c>(value: V<'b, 'c>, r#type: Type<'c>) -> V<'b, 'c> {
     match ir::is_float(r#type) {
-        true => value,
+        true => value.bitcast(r#type),
         false if ir::bit_width(r#type) == 1 => value.ne(0),
         false => value.cast(r#type),
     }
@@ -247,7 +256,7 @@ fn from_stored<'b, 'c>(value: V<'b, 'c>, r#type: Type<'c>) -> V<'b, 'c> {
 
 fn to_stored<'b, 'c>(value: V<'b, 'c>, stored: Type<'c>) -> V<'b, 'c> {
     match value.is_float() {
-        true => value,
+        true => value.bitcast(stored),
         false => value.cast(stored),
     }
 }
@@ -260,9 +269,28 @@ fn atomic<'c>(b: &Builder<'c>, op: Op<'c>, places: &HashMap<Key, Place<'c>>) -> 
         .position(|operand| descriptor::shape(operand.r#type()).is_some())
         .expect("an atomic op has a memref");
     let place = place(op, memref, places)?;
-    let pointer = |to: Type<'c>| place.element(b, &operands[memref + 1..], to);
-    let _ = pointer;
-    Err(Diagnostic::at(op, "has no conversion to SPIR-V yet"))
+    let at = |to: Type<'c>| place.element(b, &operands[memref + 1..], to);
+    let values = b.vs(&operands[..memref]);
+    let old = match op.full_name() {
+        "qd.grid.atomic.load" => {
+            let element = op.first_result().r#type();
+            Some(atomics::load(b, op, element, &at)?)
+        }
+        "qd.grid.atomic.store" => {
+            atomics::store(b, op, values[0], &at)?;
+            None
+        }
+        "qd.grid.atomic.cas" => Some(atomics::compare_and_swap(
+            b,
+            op,
+            [values[0], values[1]],
+            &at,
+        )?),
+        _ => Some(atomics::read_modify_write(b, op, values[0], &at)?),
+    };
+    let old: Vec<_> = old.iter().map(|old| old.value()).collect();
+    op.replace_with(&old);
+    Ok(())
 }
 
 fn dim<'c>(b: &Builder<'c>, op: Op<'c>, places: &HashMap<Key, Place<'c>>) -> Result<'c> {
@@ -289,7 +317,7 @@ fn resize<'c>(place: &mut Place<'c>, op: Op<'c>) {
 fn view<'c>(b: &Builder<'c>, op: Op<'c>, source: &Place<'c>) -> Result<'c, Place<'c>> {
     let operands = op.operand_values();
     let r#type = op.first_result().r#type();
-    let stored = stored(b, r#type);
+    let stored = stored(b, r#type, Storage::Device);
     if source.storage != Storage::Device {
         return Err(Diagnostic::at(
             op,
@@ -393,7 +421,11 @@ fn alloca<'c>(op: Op<'c>) -> Result<'c, Place<'c>> {
         ));
     };
     let count: i64 = extents.iter().product();
-    let array = format!("!spirv.array<{} x {}>", count.max(1), stored(b, r#type));
+    let array = format!(
+        "!spirv.array<{} x {}>",
+        count.max(1),
+        stored(b, r#type, Storage::Function)
+    );
     let pointer = b.result(
         "spirv.Variable",
         &[],

@@ -38,6 +38,11 @@ pub fn attribute<'c>(b: &Builder<'c>, text: &str) -> Attribute<'c> {
     Attribute::parse(b.context(), text).unwrap_or_else(|| panic!("{text} is an attribute"))
 }
 
+/// A case of an enum of the dialect: `#spirv.scope<Subgroup>`.
+pub fn case<'c>(b: &Builder<'c>, name: &str, case: &str) -> Attribute<'c> {
+    attribute(b, &format!("#spirv.{name}<{case}>"))
+}
+
 /// A pointer to what is spelled `to`.
 pub fn pointer<'c>(b: &Builder<'c>, to: &str, storage: Storage) -> Type<'c> {
     parse(b, &format!("!spirv.ptr<{to}, {}>", storage.name()))

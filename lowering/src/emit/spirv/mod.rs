@@ -51,8 +51,6 @@ fn conversion(capabilities: &Capabilities) -> String {
     [
         "inline",
         &format!("qd-convert-to-spirv{{target={}}}", capabilities.name),
-        // Integer powers, as loops.
-        "convert-math-to-funcs{min-width-of-fpowi-exponent=1}",
         "arith-expand",
         "canonicalize",
         "cse",

@@ -1,0 +1,96 @@
+//! Control flow that upstream's conversion to SPIR-V lacks, as what it has;
+//! assertions and poison.
+
+use super::Setting;
+use melior::ir::{BlockLike, ValueLike};
+use qd_dialects::{
+    attributes,
+    builder::{Builder, V},
+    clone::Mapping,
+    diagnostic::{Diagnostic, Result},
+    ir::{Op, OpExt, Value, bit_width, is_float},
+    melior,
+};
+
+/// Its body, in its place.
+pub(super) fn execute_region<'c>(
+    b: &Builder<'c>,
+    op: Op<'c>,
+    _: &Setting,
+) -> Result<'c, Vec<Value<'c>>> {
+    match op.body() {
+        Some(block) if block.next_in_region().is_none() => {
+            Ok(Mapping::new().inline(block, &[], b.insertion_point()))
+        }
+        _ => Err(Diagnostic::at(
+            op,
+            "has a region of several blocks, and SPIR-V needs structure",
+        )),
+    }
+}
+
+/// A binary search among the cases, ascending.
+pub(super) fn index_switch<'c>(
+    b: &Builder<'c>,
+    op: Op<'c>,
+    _: &Setting,
+) -> Result<'c, Vec<Value<'c>>> {
+    let index = b.v(op.operand_values()[0]);
+    let cases = op.attr("cases").map(attributes::i64s).unwrap_or_default();
+    let mut cases: Vec<_> = cases.into_iter().zip(1..).collect();
+    cases.sort_unstable();
+    let results = search(b, op, index, &cases);
+    Ok(results.iter().map(|v| v.value()).collect())
+}
+
+/// The region of the case that the index is, among those; the default's is the
+/// first. Each region is there once, but for the default's.
+fn search<'b, 'c>(
+    b: &'b Builder<'c>,
+    op: Op<'c>,
+    index: V<'b, 'c>,
+    cases: &[(i64, usize)],
+) -> Vec<V<'b, 'c>> {
+    let region = |number: usize| {
+        let block = op.region_block(number).expect("a region for each case");
+        b.vs(&Mapping::new().inline(block, &[], b.insertion_point()))
+    };
+    match cases {
+        [] => region(0),
+        [(case, number)] => b.if_else(index.eq(*case), || region(*number), || region(0)),
+        _ => {
+            let (low, high) = cases.split_at(cases.len() / 2);
+            b.if_else(
+                index.slt(high[0].0),
+                || search(b, op, index, low),
+                || search(b, op, index, high),
+            )
+        }
+    }
+}
+
+/// A kernel cannot fail: there is nothing to stop it with.
+pub(super) fn assert<'c>(
+    _: &Builder<'c>,
+    op: Op<'c>,
+    setting: &Setting,
+) -> Result<'c, Vec<Value<'c>>> {
+    let target = &setting.target.capabilities.name;
+    Diagnostic::warning(
+        op,
+        format!("is not checked: nothing stops a kernel of target '{target}'"),
+    )
+    .emit();
+    Ok(Vec::new())
+}
+
+/// Any value will do; this one does not depend on the driver.
+pub(super) fn poison<'c>(b: &Builder<'c>, op: Op<'c>, _: &Setting) -> Result<'c, Vec<Value<'c>>> {
+    use melior::ir::TypeLike;
+    let r#type = op.first_result().r#type();
+    let is_scalar = is_float(r#type) || r#type.is_integer() || r#type == b.index_type();
+    if !is_scalar || bit_width(r#type) > 64 {
+        return Err(Diagnostic::at(op, "is not of a scalar"));
+    }
+    Ok(vec![b.zero(r#type).value()])
+}

@@ -1,0 +1,202 @@
+//! Floats where SPIR-V, or what upstream makes of it, leaves open what the
+//! reference says: NaNs, signed zeros, classes, and functions that are not there.
+//!
+//! A float is classified and ordered as the integer of its bits. That is right on
+//! drivers that take NaNs for impossible or flush denormals, too.
+//!
+//! `spirv.IsFinite` is OpenCL's, `GL.FMin` and `GL.FMax` say nothing of NaNs and
+//! of zeros of both signs, and the functions of `GLSL.std.450` are too far off to
+//! be functions' values: those `qd-expand-math` has made arithmetic of.
+
+use super::Setting;
+use melior::ir::{Type, ValueLike};
+use qd_dialects::{
+    attributes,
+    builder::{Builder, V},
+    diagnostic::{Diagnostic, Result},
+    ir::{Op, OpExt, Value, bit_width},
+    melior,
+};
+use qd_passes::expand_math::is_expandable;
+
+/// Functions that upstream's conversion makes of what SPIR-V has exactly.
+const NATIVE: &[&str] = &[
+    "math.absf",
+    "math.ceil",
+    "math.copysign",
+    "math.floor",
+    "math.round",
+    "math.roundeven",
+    "math.sqrt",
+];
+
+/// An error unless there is code for a function.
+pub(super) fn check<'c>(op: Op<'c>, setting: &Setting) -> Result<'c> {
+    let name = op.full_name();
+    let is_function = name.starts_with("math.") || is_expandable(name);
+    if !is_function || NATIVE.contains(&name) {
+        return Ok(());
+    }
+    let target = &setting.target.capabilities.name;
+    let r#type = op.operand_values()[0].r#type();
+    let remedy = match is_expandable(name) {
+        true => ": run qd-expand-math first",
+        false => "",
+    };
+    Err(Diagnostic::at(
+        op,
+        format!("is a function that target '{target}' does not have for {type}{remedy}"),
+    ))
+}
+
+/// A float constant of the value's type.
+pub(super) fn constant<'b, 'c>(like: V<'b, 'c>, value: f64) -> V<'b, 'c> {
+    let (b, r#type): (_, Type<'c>) = (like.builder(), like.ty());
+    b.constant(
+        attributes::float_constant(b.context(), r#type, value),
+        r#type,
+    )
+}
+
+/// The bits.
+pub(super) fn bits<'b, 'c>(x: V<'b, 'c>) -> V<'b, 'c> {
+    x.bitcast(x.builder().int_type(bit_width(x.ty())))
+}
+
+/// The bits of infinity: an exponent of ones.
+pub(super) fn infinity(r#type: Type<'_>) -> i64 {
+    match bit_width(r#type) {
+        16 => 0x7C00,
+        32 => 0x7F80_0000,
+        _ => 0x7FF0_0000_0000_0000,
+    }
+}
+
+/// The bits of the smallest normal number: an exponent of 1.
+fn smallest_normal(r#type: Type<'_>) -> i64 {
+    let infinity = infinity(r#type);
+    infinity & infinity.wrapping_neg()
+}
+
+/// All bits but the sign.
+fn largest(r#type: Type<'_>) -> i64 {
+    i64::MAX >> (64 - bit_width(r#type))
+}
+
+/// The bits without the sign.
+pub(super) fn magnitude<'b, 'c>(x: V<'b, 'c>) -> V<'b, 'c> {
+    bits(x) & largest(x.ty())
+}
+
+fn is_nan<'b, 'c>(x: V<'b, 'c>) -> V<'b, 'c> {
+    magnitude(x).gt(infinity(x.ty()))
+}
+
+/// Neither infinite nor NaN.
+pub(super) fn is_finite<'b, 'c>(x: V<'b, 'c>) -> V<'b, 'c> {
+    magnitude(x).lt(infinity(x.ty()))
+}
+
+/// An integer that is ordered as the numbers are, −0 below 0: of a negative
+/// number all bits but the sign are turned.
+fn ordered<'b, 'c>(x: V<'b, 'c>) -> V<'b, 'c> {
+    let bits = bits(x);
+    let sign = i64::from(bit_width(x.ty())) - 1;
+    bits ^ (bits.shr_signed(sign) & largest(x.ty()))
+}
+
+/// One of two numbers, by an order; of a number and a NaN the number.
+fn of_numbers<'b, 'c>(x: V<'b, 'c>, y: V<'b, 'c>, first: V<'b, 'c>) -> V<'b, 'c> {
+    is_nan(x).select(y, (first | is_nan(y)).select(x, y))
+}
+
+/// The smaller; a NaN loses, and −0 is below 0.
+pub(super) fn minnum<'b, 'c>(x: V<'b, 'c>, y: V<'b, 'c>) -> V<'b, 'c> {
+    of_numbers(x, y, ordered(x).slt(ordered(y)))
+}
+
+/// The larger; a NaN loses, and −0 is below 0.
+pub(super) fn maxnum<'b, 'c>(x: V<'b, 'c>, y: V<'b, 'c>) -> V<'b, 'c> {
+    of_numbers(x, y, ordered(y).slt(ordered(x)))
+}
+
+/// A NaN wins.
+fn or_nan<'b, 'c>(x: V<'b, 'c>, y: V<'b, 'c>, number: V<'b, 'c>) -> V<'b, 'c> {
+    (is_nan(x) | is_nan(y)).select(constant(x, f64::NAN), number)
+}
+
+/// The smaller; a NaN wins, and −0 is below 0.
+pub(super) fn minimum<'b, 'c>(x: V<'b, 'c>, y: V<'b, 'c>) -> V<'b, 'c> {
+    or_nan(x, y, ordered(x).slt(ordered(y)).select(x, y))
+}
+
+/// The larger; a NaN wins, and −0 is below 0.
+pub(super) fn maximum<'b, 'c>(x: V<'b, 'c>, y: V<'b, 'c>) -> V<'b, 'c> {
+    or_nan(x, y, ordered(y).slt(ordered(x)).select(x, y))
+}
+
+/// Declares the conversion of an op as a function of its operands.
+macro_rules! conversions {
+    ($($name:ident: $function:expr;)*) => {$(
+        pub(super) fn $name<'c>(
+            b: &Builder<'c>,
+            op: Op<'c>,
+            _: &Setting,
+        ) -> Result<'c, Vec<Value<'c>>> {
+            let function: for<'b> fn(&[V<'b, 'c>]) -> V<'b, 'c> = $function;
+            Ok(vec![function(&b.vs(&op.operand_values())).value()])
+        }
+    )*};
+}
+pub(super) use conversions;
+
+conversions! {
+    clampf: |x| minimum(maximum(x[0], x[1]), x[2]);
+    isfinite: |x| is_finite(x[0]);
+    isinf: |x| magnitude(x[0]).eq(infinity(x[0].ty()));
+    isnan: |x| is_nan(x[0]);
+    isnormal: |x| is_normal(x[0]);
+    maximumf: |x| maximum(x[0], x[1]);
+    maxnumf: |x| maxnum(x[0], x[1]);
+    minimumf: |x| minimum(x[0], x[1]);
+    minnumf: |x| minnum(x[0], x[1]);
+    rsqrt: |x| constant(x[0], 1.0) / unary("math.sqrt", x[0]);
+    trunc: |x| trunc_of(x[0]);
+}
+
+fn unary<'b, 'c>(name: &str, x: V<'b, 'c>) -> V<'b, 'c> {
+    x.builder().result(name, &[x], x.ty(), &[])
+}
+
+/// Neither zero nor denormal nor infinite nor NaN.
+fn is_normal<'b, 'c>(x: V<'b, 'c>) -> V<'b, 'c> {
+    let smallest = smallest_normal(x.ty());
+    (magnitude(x) - smallest).lt(infinity(x.ty()) - smallest)
+}
+
+/// The magnitude's floor, with the sign.
+fn trunc_of<'b, 'c>(x: V<'b, 'c>) -> V<'b, 'c> {
+    let floor = unary("math.floor", unary("math.absf", x));
+    x.builder()
+        .result("math.copysign", &[floor, x], x.ty(), &[])
+}
+
+/// Predicates of `arith.cmpf` that do not compare.
+const FALSE: i64 = 0;
+const ORDERED: i64 = 7;
+const UNORDERED: i64 = 14;
+const TRUE: i64 = 15;
+
+/// The comparison, if it is of a predicate that upstream's conversion lacks or
+/// has no certain form for.
+pub(super) fn compare<'b, 'c>(b: &'b Builder<'c>, op: Op<'c>) -> Option<V<'b, 'c>> {
+    let operands = b.vs(&op.operand_values());
+    let unordered = || is_nan(operands[0]) | is_nan(operands[1]);
+    match op.attr("predicate").and_then(attributes::int)? {
+        FALSE => Some(b.bool(false)),
+        ORDERED => Some(!unordered()),
+        UNORDERED => Some(unordered()),
+        TRUE => Some(b.bool(true)),
+        _ => None,
+    }
+}

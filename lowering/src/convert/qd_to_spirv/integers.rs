@@ -1,0 +1,204 @@
+//! Integers: truth values as numbers of one bit, wide products, powers, and
+//! upstream's `index` dialect.
+
+use super::{Setting, floats::conversions};
+use melior::ir::{Attribute, ValueLike};
+use qd_dialects::{
+    attributes,
+    builder::{Builder, V},
+    diagnostic::Result,
+    ir::{Op, OpExt, Value, bit_width, is_float},
+    melior,
+};
+
+/// Arithmetic that SPIR-V does not have on truth values, and whether it takes
+/// them as unsigned.
+const OF_TRUTH: &[(&str, bool)] = &[
+    ("arith.addi", false),
+    ("arith.subi", false),
+    ("arith.muli", false),
+    ("arith.divsi", false),
+    ("arith.divui", true),
+    ("arith.ceildivsi", false),
+    ("arith.ceildivui", true),
+    ("arith.floordivsi", false),
+    ("arith.remsi", false),
+    ("arith.remui", true),
+    ("arith.shli", true),
+    ("arith.shrsi", false),
+    ("arith.shrui", true),
+    ("arith.minsi", false),
+    ("arith.minui", true),
+    ("arith.maxsi", false),
+    ("arith.maxui", true),
+    // True is above false as −1 is above 0 without its sign.
+    ("arith.cmpi", false),
+    ("arith.sitofp", false),
+    ("arith.fptosi", false),
+    ("arith.fptoui", true),
+];
+
+fn is_truth(value: Value<'_>) -> bool {
+    !is_float(value.r#type()) && bit_width(value.r#type()) == 1
+}
+
+/// An op on truth values, as the same on words.
+pub(super) fn of_truth<'b, 'c>(b: &'b Builder<'c>, op: Op<'c>) -> Option<V<'b, 'c>> {
+    let name = op.full_name();
+    let (_, unsigned) = OF_TRUTH.iter().find(|(known, _)| *known == name)?;
+    let of_truth = op.operand_values().into_iter().any(is_truth);
+    let to_truth = !name.starts_with("arith.cmp") && is_truth(op.first_result());
+    if !of_truth && !to_truth {
+        return None;
+    }
+    let word = b.int_type(32);
+    let extension = match unsigned {
+        true => "arith.extui",
+        false => "arith.extsi",
+    };
+    let widen = |value: Value<'c>| match is_truth(value) {
+        true => b.result(extension, &[b.v(value)], word, &[]),
+        false => b.v(value),
+    };
+    let operands: Vec<_> = op.operand_values().into_iter().map(widen).collect();
+    let predicate = op.attr("predicate").map(|value| ("predicate", value));
+    let attributes: Vec<_> = predicate.into_iter().collect();
+    let r#type = match to_truth {
+        true => word,
+        false => op.first_result().r#type(),
+    };
+    let result = b.result(name, &operands, r#type, &attributes);
+    Some(result.cast(op.first_result().r#type()))
+}
+
+conversions! {
+    absi: |x| x[0].slt(0).select(x[0].same(0) - x[0], x[0]);
+    ipowi: |x| power(x[0], x[1]);
+}
+
+/// By squaring. Of a negative power only those of 1 and −1 are whole; of 0 there
+/// is none.
+fn power<'b, 'c>(base: V<'b, 'c>, exponent: V<'b, 'c>) -> V<'b, 'c> {
+    let b = base.builder();
+    let negative = exponent.slt(0);
+    let left = negative.select(exponent.same(0), exponent);
+    let [product, _, _] = b.while_(
+        [base.same(1), base, left],
+        |[_, _, left]| left.ne(0),
+        |[product, base, left]| {
+            let next = (left & 1).ne(0).select(product * base, product);
+            [next, base * base, left >> 1]
+        },
+    );
+    let odd = (exponent & 1).ne(0);
+    let of_minus_one = odd.select(base.same(-1), base.same(1));
+    let inverse = base.eq(-1).select(of_minus_one, base.same(0));
+    let inverse = base.eq(1).select(base, inverse);
+    negative.select(inverse, product)
+}
+
+/// The sum, and whether it is too large: then it is less than either.
+pub(super) fn addui_extended<'c>(
+    b: &Builder<'c>,
+    op: Op<'c>,
+    _: &Setting,
+) -> Result<'c, Vec<Value<'c>>> {
+    let x = b.vs(&op.operand_values());
+    let sum = x[0] + x[1];
+    Ok(vec![sum.value(), sum.lt(x[0]).value()])
+}
+
+pub(super) fn mului_extended<'c>(
+    b: &Builder<'c>,
+    op: Op<'c>,
+    _: &Setting,
+) -> Result<'c, Vec<Value<'c>>> {
+    let x = b.vs(&op.operand_values());
+    let (low, high) = product(x[0], x[1]);
+    Ok(vec![low.value(), high.value()])
+}
+
+/// As unsigned, less what a negative factor then is too much.
+pub(super) fn mulsi_extended<'c>(
+    b: &Builder<'c>,
+    op: Op<'c>,
+    _: &Setting,
+) -> Result<'c, Vec<Value<'c>>> {
+    let x = b.vs(&op.operand_values());
+    let (low, high) = product(x[0], x[1]);
+    let excess = |factor: V<'_, 'c>, other| factor.slt(0).select(other, factor.same(0)).value();
+    let high = high - b.v(excess(x[0], x[1])) - b.v(excess(x[1], x[0]));
+    Ok(vec![low.value(), high.value()])
+}
+
+/// Low and high half of an unsigned product, from products of half as many bits
+/// that fit: drivers differ in what they make of SPIR-V's for 64 bits.
+pub(super) fn product<'b, 'c>(x: V<'b, 'c>, y: V<'b, 'c>) -> (V<'b, 'c>, V<'b, 'c>) {
+    let bits = i64::from(bit_width(x.ty()));
+    let half = bits / 2;
+    let mask = (1 << half) - 1;
+    let (x0, x1, y0, y1) = (x & mask, x >> half, y & mask, y >> half);
+    let low = x0 * y0;
+    let middle = x1 * y0 + (low >> half);
+    let cross = x0 * y1 + (middle & mask);
+    let high = x1 * y1 + (middle >> half) + (cross >> half);
+    (x * y, high)
+}
+
+/// Ops of `index` as those of `arith`, but for constants and comparisons of the
+/// same operands and results.
+const OF_INDEX: &[(&str, &str)] = &[
+    ("index.add", "arith.addi"),
+    ("index.sub", "arith.subi"),
+    ("index.mul", "arith.muli"),
+    ("index.divs", "arith.divsi"),
+    ("index.divu", "arith.divui"),
+    ("index.ceildivs", "arith.ceildivsi"),
+    ("index.ceildivu", "arith.ceildivui"),
+    ("index.floordivs", "arith.floordivsi"),
+    ("index.rems", "arith.remsi"),
+    ("index.remu", "arith.remui"),
+    ("index.and", "arith.andi"),
+    ("index.or", "arith.ori"),
+    ("index.xor", "arith.xori"),
+    ("index.shl", "arith.shli"),
+    ("index.shrs", "arith.shrsi"),
+    ("index.shru", "arith.shrui"),
+    ("index.mins", "arith.minsi"),
+    ("index.minu", "arith.minui"),
+    ("index.maxs", "arith.maxsi"),
+    ("index.maxu", "arith.maxui"),
+    ("index.cmp", "arith.cmpi"),
+    ("index.casts", "arith.index_cast"),
+    ("index.castu", "arith.index_castui"),
+    ("index.constant", "arith.constant"),
+    ("index.bool.constant", "arith.constant"),
+];
+
+/// An op of `index`, as one of `arith`.
+pub(super) fn of_index<'b, 'c>(b: &'b Builder<'c>, op: Op<'c>) -> Option<V<'b, 'c>> {
+    let name = op.full_name();
+    if name == "index.sizeof" {
+        // What the reference says, whatever indices are computed in.
+        return Some(b.index(64));
+    }
+    let (_, new) = OF_INDEX.iter().find(|(known, _)| *known == name)?;
+    let mut attributes: Vec<(&str, Attribute<'c>)> = Vec::new();
+    attributes.extend(op.attr("value").map(|value| ("value", value)));
+    if let Some(predicate) = op.attr("pred") {
+        let number = predicate_number(&attributes::case_of(predicate))?;
+        attributes.push(("predicate", attributes::i64(b.context(), number)));
+    }
+    let operands = b.vs(&op.operand_values());
+    Some(b.result(new, &operands, op.first_result().r#type(), &attributes))
+}
+
+/// The number that `arith.cmpi` has for a predicate.
+fn predicate_number(name: &str) -> Option<i64> {
+    const NAMES: [&str; 10] = [
+        "eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge",
+    ];
+    (0..)
+        .zip(NAMES)
+        .find_map(|(i, known)| (known == name).then_some(i))
+}

@@ -1,0 +1,247 @@
+//! Memory on the device, and what is copied there and back.
+//!
+//! An allocation per buffer: a kernel has few of them, and the least that a
+//! device allows is 4096.
+
+use super::{commands::Recorder, device::Device, words::reason};
+use crate::Error;
+use ash::vk::{self, MemoryPropertyFlags as Flags};
+use std::{ptr, sync::Arc};
+
+/// How contents reach the device's memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Copies {
+    /// By the processor where it sees that memory through its caches, as on
+    /// devices that share the host's; staged elsewhere.
+    #[default]
+    Direct,
+    /// By the device, from and to memory that both see.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "tests take this way on any device")
+    )]
+    Staged,
+}
+
+/// Bytes that are staged at a time, at most.
+const STAGED: usize = 16 << 20;
+/// Bytes of a buffer at least, so that an empty one has an address, too.
+const LEAST: usize = 16;
+
+/// A buffer on the device; with an address unless it stages.
+pub(super) struct Memory {
+    device: Arc<Device>,
+    raw: vk::Buffer,
+    memory: vk::DeviceMemory,
+    pub address: u64,
+    bytes: usize,
+    /// Where the host sees it, or null.
+    mapped: *mut u8,
+}
+
+/// Why there is no memory.
+pub(super) enum Refusal {
+    /// More than any buffer has on this device, which is that much.
+    TooLarge(u64),
+    Failed(vk::Result),
+}
+
+impl From<vk::Result> for Refusal {
+    fn from(error: vk::Result) -> Self {
+        Refusal::Failed(error)
+    }
+}
+
+impl Refusal {
+    /// An error about `what` there was no memory for.
+    pub fn into_error(self, what: &str, device: &Device) -> Error {
+        match self {
+            Refusal::TooLarge(limit) => Error::OutOfMemory(format!(
+                "{what}: a buffer of {} has at most {limit} bytes",
+                device.name
+            )),
+            Refusal::Failed(
+                error @ (vk::Result::ERROR_OUT_OF_DEVICE_MEMORY
+                | vk::Result::ERROR_OUT_OF_HOST_MEMORY
+                | vk::Result::ERROR_TOO_MANY_OBJECTS),
+            ) => Error::OutOfMemory(format!("{what}: {}", reason(error))),
+            Refusal::Failed(error) => Error::Device(format!("{what}: {}", reason(error))),
+        }
+    }
+}
+
+impl Memory {
+    /// What kernels see, or is copied from and to.
+    pub fn new(device: &Arc<Device>, bytes: usize, copies: Copies) -> Result<Self, Refusal> {
+        use vk::BufferUsageFlags as Usage;
+        let usage = Usage::STORAGE_BUFFER
+            | Usage::SHADER_DEVICE_ADDRESS
+            | Usage::TRANSFER_SRC
+            | Usage::TRANSFER_DST;
+        let seen =
+            Flags::DEVICE_LOCAL | Flags::HOST_VISIBLE | Flags::HOST_COHERENT | Flags::HOST_CACHED;
+        let wanted: &[Flags] = match copies {
+            Copies::Direct => &[seen, Flags::DEVICE_LOCAL, Flags::empty()],
+            Copies::Staged => &[Flags::DEVICE_LOCAL, Flags::empty()],
+        };
+        let mut memory = Self::with(device, bytes, usage, wanted, copies == Copies::Direct)?;
+        let info = vk::BufferDeviceAddressInfo::default().buffer(memory.raw);
+        // Safety: the buffer is bound and was made for it.
+        memory.address = unsafe { device.raw.get_buffer_device_address(&info) };
+        Ok(memory)
+    }
+
+    /// What the host sees.
+    pub fn staging(device: &Arc<Device>, bytes: usize) -> Result<Self, Refusal> {
+        use vk::BufferUsageFlags as Usage;
+        let seen = Flags::HOST_VISIBLE | Flags::HOST_COHERENT;
+        let usage = Usage::TRANSFER_SRC | Usage::TRANSFER_DST;
+        let wanted = [seen | Flags::HOST_CACHED, seen];
+        Self::with(device, bytes, usage, &wanted, true)
+    }
+
+    fn with(
+        device: &Arc<Device>,
+        bytes: usize,
+        usage: vk::BufferUsageFlags,
+        wanted: &[Flags],
+        map: bool,
+    ) -> Result<Self, Refusal> {
+        let properties = &device.properties;
+        let limit = (properties.v13.max_buffer_size).min(properties.v11.max_memory_allocation_size);
+        let bytes = bytes.max(LEAST);
+        if bytes as u64 > limit {
+            return Err(Refusal::TooLarge(limit));
+        }
+        let info = vk::BufferCreateInfo::default()
+            .size(bytes as u64)
+            .usage(usage)
+            .sharing_mode(vk::SharingMode::EXCLUSIVE);
+        // Freed by `drop`, also when a later step fails.
+        let mut memory = Self {
+            device: device.clone(),
+            // Safety: the size is within the device's limit.
+            raw: unsafe { device.raw.create_buffer(&info, None) }?,
+            memory: vk::DeviceMemory::null(),
+            address: 0,
+            bytes,
+            mapped: ptr::null_mut(),
+        };
+        // Safety: the buffer exists.
+        let needs = unsafe { device.raw.get_buffer_memory_requirements(memory.raw) };
+        let (index, flags) = kind(&device.memory, needs.memory_type_bits, wanted)
+            .ok_or(vk::Result::ERROR_FEATURE_NOT_PRESENT)?;
+        if needs.size > properties.v11.max_memory_allocation_size {
+            return Err(Refusal::TooLarge(limit));
+        }
+        let mut addressed =
+            vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
+        let mut info = vk::MemoryAllocateInfo::default()
+            .allocation_size(needs.size)
+            .memory_type_index(index);
+        if usage.contains(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS) {
+            info = info.push_next(&mut addressed);
+        }
+        // Safety: the memory is of a type that the buffer takes, and belongs to
+        // it alone.
+        unsafe {
+            memory.memory = device.raw.allocate_memory(&info, None)?;
+            device
+                .raw
+                .bind_buffer_memory(memory.raw, memory.memory, 0)?;
+            if map && flags.contains(Flags::HOST_VISIBLE | Flags::HOST_COHERENT) {
+                let whole = vk::WHOLE_SIZE;
+                let at =
+                    device
+                        .raw
+                        .map_memory(memory.memory, 0, whole, vk::MemoryMapFlags::empty())?;
+                memory.mapped = at.cast();
+            }
+        }
+        Ok(memory)
+    }
+
+    /// The buffer, for commands.
+    pub fn buffer(&self) -> vk::Buffer {
+        self.raw
+    }
+
+    /// How far into the buffer an address is, if it is one of its.
+    pub fn offset(&self, address: u64) -> Option<u64> {
+        let offset = address.checked_sub(self.address)?;
+        (offset < self.bytes as u64).then_some(offset)
+    }
+
+    /// The first word, of memory that the host sees.
+    pub fn first_word(&self) -> Option<i32> {
+        // Safety: at least so many bytes are mapped, and the device does nothing.
+        (!self.mapped.is_null()).then(|| unsafe { self.mapped.cast::<i32>().read() })
+    }
+
+    /// Copies bytes in. The device does nothing with the buffer.
+    pub fn write(&self, bytes: &[u8], recorder: &Recorder) -> Result<(), Refusal> {
+        assert!(bytes.len() <= self.bytes, "what the buffer was made for");
+        if !self.mapped.is_null() {
+            // Safety: as many bytes are mapped, and the device does nothing.
+            unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), self.mapped, bytes.len()) };
+            return Ok(());
+        }
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let staging = Self::staging(&self.device, bytes.len().min(STAGED))?;
+        let mut at = 0;
+        for part in bytes.chunks(STAGED) {
+            staging.write(part, recorder)?;
+            recorder.copy((&staging, 0), (self, at), part.len() as u64)?;
+            at += part.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// Copies bytes out. The device does nothing with the buffer.
+    pub fn read(&self, bytes: &mut [u8], recorder: &Recorder) -> Result<(), Refusal> {
+        assert!(bytes.len() <= self.bytes, "what the buffer was made for");
+        if !self.mapped.is_null() {
+            // Safety: as above.
+            unsafe { ptr::copy_nonoverlapping(self.mapped, bytes.as_mut_ptr(), bytes.len()) };
+            return Ok(());
+        }
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let staging = Self::staging(&self.device, bytes.len().min(STAGED))?;
+        let mut at = 0;
+        for part in bytes.chunks_mut(STAGED) {
+            recorder.copy((self, at), (&staging, 0), part.len() as u64)?;
+            staging.read(part, recorder)?;
+            at += part.len() as u64;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        // Safety: runs end before they return. Freeing unmaps.
+        unsafe {
+            self.device.raw.destroy_buffer(self.raw, None);
+            self.device.raw.free_memory(self.memory, None);
+        }
+    }
+}
+
+/// The first type that has all of the flags that are wanted most.
+fn kind(
+    memory: &vk::PhysicalDeviceMemoryProperties,
+    allowed: u32,
+    wanted: &[Flags],
+) -> Option<(u32, Flags)> {
+    let types = memory.memory_types_as_slice();
+    wanted.iter().find_map(|flags| {
+        let found = (0u32..)
+            .zip(types)
+            .find(|(i, kind)| allowed >> i & 1 == 1 && kind.property_flags.contains(*flags));
+        found.map(|(i, kind)| (i, kind.property_flags))
+    })
+}

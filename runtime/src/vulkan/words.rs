@@ -1,0 +1,50 @@
+//! Vulkan's result codes in words.
+
+use crate::Error;
+use ash::vk;
+
+/// `what` failed.
+pub(super) fn failed(what: &str, error: vk::Result) -> Error {
+    Error::Device(format!("{what}: {}", reason(error)))
+}
+
+/// `VK_ERROR_DEVICE_LOST: the device was lost, …`.
+pub(super) fn reason(error: vk::Result) -> String {
+    use vk::Result as R;
+    let words = match error {
+        R::ERROR_OUT_OF_HOST_MEMORY => "the host has no memory left",
+        R::ERROR_OUT_OF_DEVICE_MEMORY => "the device has no memory left",
+        R::ERROR_INITIALIZATION_FAILED => "the driver does not start",
+        R::ERROR_DEVICE_LOST => {
+            "the device was lost, by a fault in a kernel or by one that ran for longer than the \
+             system allows"
+        }
+        R::ERROR_MEMORY_MAP_FAILED => "the host cannot see the device's memory",
+        R::ERROR_LAYER_NOT_PRESENT => "a layer is not installed",
+        R::ERROR_EXTENSION_NOT_PRESENT => "an extension is not there",
+        R::ERROR_FEATURE_NOT_PRESENT => "a feature is not there",
+        R::ERROR_INCOMPATIBLE_DRIVER => "no driver has the version of Vulkan",
+        R::ERROR_TOO_MANY_OBJECTS => "there are too many objects of the kind",
+        R::ERROR_FRAGMENTATION => "the memory is in too many pieces",
+        R::ERROR_INVALID_SHADER_NV => "the driver does not compile the SPIR-V",
+        R::ERROR_UNKNOWN => "the driver does not say why",
+        _ => return format!("{error:?}"),
+    };
+    format!("VK_{error:?}: {words}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_words() {
+        let error = failed("kernel 'k'", vk::Result::ERROR_DEVICE_LOST);
+        assert!(
+            error
+                .to_string()
+                .starts_with("kernel 'k': VK_ERROR_DEVICE_LOST: the device was lost"),
+            "{error}"
+        );
+    }
+}
