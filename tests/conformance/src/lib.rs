@@ -3,36 +3,32 @@
 //! A [`Subject`] is a kernel in text; [`Subject::check`] runs it by the
 //! interpreter and on a target, from the same data, and compares the buffers.
 //! Compiled kernels are kept, so that many sizes and inputs cost one compile.
+//! [`report`] says how many cases a test ran.
 
 mod data;
 mod inputs;
+mod waves;
 
 pub use data::{Data, Expect};
 pub use inputs::{Input, element_types, generate};
+pub use waves::{any_wave, waves};
 
 use qd_dialects::melior::{Context, ir::Module};
 use qd_runtime::Loaded;
 use std::{
+    cell::Cell,
     collections::HashMap,
     sync::{Arc, LazyLock, Mutex, Once, OnceLock},
 };
 
-/// What is held against the interpreter: the target that `QD_TARGET` names, or
-/// the cpu.
-fn target() -> &'static str {
-    static TARGET: LazyLock<String> =
-        LazyLock::new(|| std::env::var("QD_TARGET").unwrap_or_else(|_| "cpu".into()));
-    &TARGET
+thread_local! {
+    /// The cases of a test, which has a thread of its own.
+    static RAN: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Subgroup sizes that everything runs at: all that the target has.
-pub fn waves() -> &'static [u32] {
-    static WAVES: LazyLock<Vec<u32>> = LazyLock::new(|| {
-        let parsed = qd_lowering::targets::Target::parse(target());
-        let parsed = parsed.unwrap_or_else(|error| panic!("QD_TARGET: {error}"));
-        parsed.capabilities.waves
-    });
-    &WAVES
+/// Says how many cases ran since the last report of this test.
+pub fn report(name: &str) {
+    println!("{name}: {} cases", RAN.take());
 }
 
 /// A kernel `@main` in text.
@@ -96,12 +92,17 @@ impl Subject {
         }
     }
 
-    /// Runs it both ways and compares.
+    /// Runs it both ways and compares, unless the device has subgroups of another
+    /// size.
     ///
     /// # Panics
     ///
     /// Where they differ, with the first difference and how to reproduce it.
     pub fn check(&self, wave: u32, arguments: &[Argument], about: &str) {
+        let Some(target) = waves::target_with(wave) else {
+            return;
+        };
+        RAN.set(RAN.get() + 1);
         let context = qd_dialects::context();
         let module = parse(&context, &self.source);
         let mut reference: Vec<_> = arguments
@@ -116,7 +117,6 @@ impl Subject {
             panic!("{about}: the interpreter faults: {fault}\n{}", self.source);
         }
 
-        let target = format!("{},wave={wave}", target());
         let loaded = load(&self.source, &target);
         let mut actual: Vec<_> = arguments
             .iter()
