@@ -1,10 +1,19 @@
 //! How tiled bodies become code: a row for each kind of target.
 
-use super::{CompileError, Output, host, nvptx, spirv};
+use super::{CompileError, host, llvm, nvptx, spirv};
 use crate::targets::{Capabilities, Kind, Target};
 use melior::ir::Module;
 use qd_artifact::Requirements;
 use qd_dialects::melior;
+
+/// What a converted module is turned into, by what makes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// By LLVM.
+    Llvm(llvm::Output),
+    /// Of the SPIR-V module.
+    Spirv(spirv::Output),
+}
 
 /// One kind of target's conversion and emitter.
 pub struct Backend {
@@ -20,6 +29,14 @@ pub struct Backend {
 
 /// Makes what is asked for of a module.
 type Emitter<What> = fn(&Module<'_>, &Capabilities, What) -> Result<Vec<u8>, CompileError>;
+
+/// The error of a target that does not have what is asked for.
+pub fn lacks(capabilities: &Capabilities, what: &str, because: &str) -> CompileError {
+    CompileError::Target(format!(
+        "target '{}' has no {what}: {because}",
+        capabilities.name
+    ))
+}
 
 /// The row of a target.
 pub fn of(target: &Target) -> &'static Backend {

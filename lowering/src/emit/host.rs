@@ -1,8 +1,8 @@
 //! Bodies for the machine at hand.
 
 use super::{
-    CompileError, Output,
-    backend::Backend,
+    CompileError,
+    backend::{Backend, Output, lacks},
     llvm::{self, Machine, failed},
 };
 use crate::targets::Capabilities;
@@ -17,7 +17,7 @@ pub const HOST: Backend = Backend {
     requirements: |_| requirements(),
     emit,
     // What the runtime links.
-    binary: |module, capabilities| emit(module, capabilities, Output::Object),
+    binary: |module, capabilities| emit(module, capabilities, Output::Llvm(llvm::Output::Object)),
 };
 
 /// From tiled bodies to the LLVM dialect.
@@ -49,7 +49,18 @@ fn requirements() -> Requirements {
     }
 }
 
-fn emit(module: &Module<'_>, _: &Capabilities, output: Output) -> Result<Vec<u8>, CompileError> {
+fn emit(
+    module: &Module<'_>,
+    capabilities: &Capabilities,
+    output: Output,
+) -> Result<Vec<u8>, CompileError> {
+    let Output::Llvm(output) = output else {
+        return Err(lacks(
+            capabilities,
+            "SPIR-V",
+            "its bodies are LLVM IR (--emit=llvm-ir) and machine code (--emit=asm)",
+        ));
+    };
     Target::initialize_native(&InitializationConfig::default())
         .map_err(|e| failed("no native target", &e))?;
     let (cpu, features) = (

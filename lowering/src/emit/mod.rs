@@ -14,7 +14,7 @@ mod spirv;
 
 pub use reflect::reflect;
 
-use llvm::Output;
+use backend::Output;
 
 use crate::targets::Target;
 use melior::ir::Module;
@@ -32,8 +32,14 @@ pub enum Emit {
     Assembly,
     /// Everything a runtime needs, as one file.
     Artifact,
-    /// The launch plan and reflection, as JSON.
+    /// The launch plan and the kernels' arguments, as JSON.
     Plan,
+    /// The bodies as a SPIR-V module.
+    Spirv,
+    /// That module as text.
+    SpirvAssembly,
+    /// What that module declares, as JSON.
+    Reflection,
 }
 
 /// Why a module could not be compiled. What MLIR had to say has been said
@@ -49,6 +55,9 @@ pub enum CompileError {
     /// LLVM had something against the code.
     #[error("LLVM: {0}")]
     Llvm(String),
+    /// The module that was made is not what its runtime expects.
+    #[error("SPIR-V: {0}")]
+    Spirv(String),
 }
 
 /// Compiles a module for a target.
@@ -71,9 +80,12 @@ pub fn translate(
 ) -> Result<Vec<u8>, CompileError> {
     let mut compiled = lower(module, target)?;
     let output = match emit {
-        Emit::LlvmIr => Output::LlvmIr,
-        Emit::Assembly => Output::Assembly,
-        Emit::Object => Output::Object,
+        Emit::LlvmIr => Output::Llvm(llvm::Output::LlvmIr),
+        Emit::Assembly => Output::Llvm(llvm::Output::Assembly),
+        Emit::Object => Output::Llvm(llvm::Output::Object),
+        Emit::Spirv => Output::Spirv(spirv::Output::Words),
+        Emit::SpirvAssembly => Output::Spirv(spirv::Output::Text),
+        Emit::Reflection => Output::Spirv(spirv::Output::Reflection),
         Emit::Artifact => {
             compiled.artifact.binary = compiled.binary(module)?;
             return Ok(compiled.artifact.to_bytes());

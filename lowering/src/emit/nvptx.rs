@@ -5,8 +5,8 @@
 //! driver's own code.
 
 use super::{
-    CompileError, Output,
-    backend::Backend,
+    CompileError,
+    backend::{Backend, Output, lacks},
     llvm::{self, Machine},
     ptx,
 };
@@ -67,14 +67,22 @@ fn emit(
     capabilities: &Capabilities,
     output: Output,
 ) -> Result<Vec<u8>, CompileError> {
-    let name = &capabilities.name;
     let Kind::Nvptx(architecture) = capabilities.kind else {
-        return Err(CompileError::Target(format!("target '{name}' has no PTX")));
+        return Err(lacks(capabilities, "PTX", "it is no NVIDIA device"));
     };
-    if output == Output::Object {
-        return Err(CompileError::Target(format!(
-            "target '{name}' has no objects: the driver makes them of PTX, which is its assembly"
-        )));
+    let Output::Llvm(output) = output else {
+        return Err(lacks(
+            capabilities,
+            "SPIR-V",
+            "its bodies are PTX (--emit=asm)",
+        ));
+    };
+    if output == llvm::Output::Object {
+        return Err(lacks(
+            capabilities,
+            "objects",
+            "the driver makes them of PTX, which is its assembly",
+        ));
     }
     Target::initialize_nvptx(&InitializationConfig::default());
     let machine = Machine {
@@ -90,13 +98,13 @@ fn emit(
     };
     let bytes = llvm::emit(module, &machine, output)?;
     Ok(match output {
-        Output::Assembly => ptx::narrow_stores(&String::from_utf8_lossy(&bytes)).into_bytes(),
+        llvm::Output::Assembly => ptx::narrow_stores(&String::from_utf8_lossy(&bytes)).into_bytes(),
         _ => bytes,
     })
 }
 
 fn binary(module: &Module<'_>, capabilities: &Capabilities) -> Result<Vec<u8>, CompileError> {
-    let mut text = emit(module, capabilities, Output::Assembly)?;
+    let mut text = emit(module, capabilities, Output::Llvm(llvm::Output::Assembly))?;
     text.push(0);
     Ok(text)
 }

@@ -3,54 +3,32 @@
 //! A [`Subject`] is a kernel in text; [`Subject::check`] runs it by the
 //! interpreter and on a target, from the same data, and compares the buffers.
 //! Compiled kernels are kept, so that many sizes and inputs cost one compile.
+//! [`report`] says how many cases a test ran.
 
 mod data;
 mod inputs;
+mod waves;
 
 pub use data::{Data, Expect};
 pub use inputs::{Input, element_types, generate};
+pub use waves::{any_wave, waves};
 
 use qd_dialects::melior::{Context, ir::Module};
-use qd_lowering::targets::Target;
 use qd_runtime::Loaded;
 use std::{
+    cell::Cell,
     collections::HashMap,
     sync::{Arc, LazyLock, Mutex, Once, OnceLock},
 };
 
-/// What is held against the interpreter: the target that `QD_TARGET` names, as
-/// the device at hand is, or the cpu.
-fn target() -> &'static str {
-    static TARGET: LazyLock<String> = LazyLock::new(|| {
-        let named = std::env::var("QD_TARGET").unwrap_or_else(|_| "cpu".into());
-        qd_runtime::resolve(&named).unwrap_or_else(|error| panic!("QD_TARGET={named}: {error}"))
-    });
-    &TARGET
+thread_local! {
+    /// The cases of a test, which has a thread of its own.
+    static RAN: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The target as it is read.
-fn parsed() -> Target {
-    Target::parse(target()).unwrap_or_else(|error| panic!("QD_TARGET: {error}"))
-}
-
-/// Subgroup sizes that everything runs at: all that the target has, or the one
-/// that it names.
-pub fn waves() -> &'static [u32] {
-    static WAVES: LazyLock<Vec<u32>> = LazyLock::new(|| {
-        let parsed = parsed();
-        parsed
-            .wave
-            .map_or(parsed.capabilities.waves, |wave| vec![wave])
-    });
-    &WAVES
-}
-
-/// The target with one of its subgroup sizes.
-fn target_at(wave: u32) -> String {
-    match parsed().wave {
-        Some(_) => target().into(),
-        None => format!("{},wave={wave}", target()),
-    }
+/// Says how many cases ran since the last report of this test.
+pub fn report(name: &str) {
+    println!("{name}: {} cases", RAN.take());
 }
 
 /// A kernel `@main` in text.
@@ -114,12 +92,17 @@ impl Subject {
         }
     }
 
-    /// Runs it both ways and compares.
+    /// Runs it both ways and compares, unless the device has subgroups of another
+    /// size.
     ///
     /// # Panics
     ///
     /// Where they differ, with the first difference and how to reproduce it.
     pub fn check(&self, wave: u32, arguments: &[Argument], about: &str) {
+        let Some(target) = waves::target_with(wave) else {
+            return;
+        };
+        RAN.set(RAN.get() + 1);
         let context = qd_dialects::context();
         let module = parse(&context, &self.source);
         let mut reference: Vec<_> = arguments
@@ -134,7 +117,6 @@ impl Subject {
             panic!("{about}: the interpreter faults: {fault}\n{}", self.source);
         }
 
-        let target = target_at(wave);
         let loaded = load(&self.source, &target);
         let mut actual: Vec<_> = arguments
             .iter()

@@ -1,7 +1,9 @@
 //! Every algorithm on a target against the interpreter: types, kinds,
 //! capacities, waves, sizes and inputs, covered pairwise.
 
-use qd_conformance::{Argument, Data, Expect, Input, Subject, element_types, generate, waves};
+use qd_conformance::{
+    Argument, Data, Expect, Input, Subject, element_types, generate, report, waves,
+};
 
 /// Sizes that break things, by capacity.
 fn sizes(depth: u32) -> &'static [usize] {
@@ -15,18 +17,15 @@ fn sizes(depth: u32) -> &'static [usize] {
 
 /// Runs `check` over capacities and their sizes; wave and input turn with them,
 /// so that every pair of choices meets.
-fn cover(salt: usize, inputs: &[Input], mut check: impl FnMut(u32, usize, u32, Input)) -> usize {
-    let mut cases = 0;
+fn cover(salt: usize, inputs: &[Input], mut check: impl FnMut(u32, usize, u32, Input)) {
     for depth in 1..=4u32 {
         // One wave a capacity: each is one compile.
         let wave = waves()[(salt + depth as usize) % waves().len()];
         for (i, n) in sizes(depth).iter().enumerate() {
             let input = inputs[(salt + i + depth as usize) % inputs.len()];
             check(depth, *n, wave, input);
-            cases += 1;
         }
     }
-    cases
 }
 
 fn given(data: Data) -> Argument {
@@ -102,7 +101,6 @@ fn inputs(element: &str, kind: &str) -> &'static [Input] {
 }
 
 fn combining(algorithm: &str) {
-    let mut cases = 0;
     for (t, element) in element_types().into_iter().enumerate() {
         let wide = if element.ends_with("64") {
             "i64"
@@ -120,7 +118,7 @@ fn combining(algorithm: &str) {
                      }}"
                 )
             };
-            cases += cover(t + 3 * k, inputs(element, kind), |depth, n, wave, input| {
+            cover(t + 3 * k, inputs(element, kind), |depth, n, wave, input| {
                 // Buffers may be longer than what is live in them.
                 let length = n + n % 3;
                 let data = generate(element, input, length, n as u64);
@@ -145,7 +143,7 @@ fn combining(algorithm: &str) {
             });
         }
     }
-    println!("{algorithm}: {cases} cases");
+    report(algorithm);
 }
 
 #[test]
@@ -174,12 +172,11 @@ const COMPOSE: &str = "identity [1 : i32, 0 : i32] combiner {
 
 #[test]
 fn combiner_regions_keep_the_order() {
-    let mut cases = 0;
     for (salt, algorithm) in ["reduce", "exclusive_scan", "inclusive_scan"]
         .into_iter()
         .enumerate()
     {
-        cases += cover(salt, &Input::ALL, |depth, n, wave, input| {
+        cover(salt, &Input::ALL, |depth, n, wave, input| {
             let source = format!(
                 "qd.grid.kernel @main(%a: memref<?xi32>, %b: memref<?xi32>, %x: memref<?xi32>, \
                  %y: memref<?xi32>, %s: memref<?xi32>, %t: memref<?xi32>, %n: memref<i32>) {{
@@ -206,7 +203,7 @@ fn combiner_regions_keep_the_order() {
             );
         });
     }
-    println!("combiner regions: {cases} cases");
+    report("combiner regions");
 }
 
 /// 0 or 1 for each element: all of one, none, or a pattern.
@@ -221,9 +218,8 @@ fn flags(n: usize, salt: usize) -> Data {
 }
 
 fn compacting(algorithm: &str) {
-    let mut cases = 0;
     for (t, element) in element_types().into_iter().enumerate() {
-        cases += cover(t, &Input::ALL, |depth, n, wave, input| {
+        cover(t, &Input::ALL, |depth, n, wave, input| {
             let source = format!(
                 "qd.grid.kernel @main(%a: memref<?x{element}>, %f: memref<?xi32>, \
                  %o: memref<?x{element}>, %m: memref<i32>, %s: memref<?xi32>, %n: memref<i32>) {{
@@ -247,7 +243,7 @@ fn compacting(algorithm: &str) {
             );
         });
     }
-    println!("{algorithm}: {cases} cases");
+    report(algorithm);
 }
 
 #[test]
@@ -262,13 +258,12 @@ fn partition() {
 
 /// Sorts by keys of one type; `t` turns the choices.
 fn sorting(t: usize, key: &str, order: &str) {
-    let mut cases = 0;
     // Keys alone, with values of each width, and fewer bits.
     for (v, (value, end_bit)) in [("", ""), ("i32", ""), ("f64", ""), ("i32", "end_bit = 24")]
         .into_iter()
         .enumerate()
     {
-        cases += cover(t + v, &Input::ALL, |depth, n, wave, input| {
+        cover(t + v, &Input::ALL, |depth, n, wave, input| {
             let values = if value.is_empty() {
                 String::new()
             } else {
@@ -309,7 +304,7 @@ fn sorting(t: usize, key: &str, order: &str) {
             );
         });
     }
-    println!("sort {key} {order}: {cases} cases");
+    report(&format!("sort {key} {order}"));
 }
 
 #[test]
@@ -344,7 +339,6 @@ fn sort_f64() {
 
 #[test]
 fn reduce_by_key() {
-    let mut cases = 0;
     let choices = [
         ("i32", "i32", "add"),
         ("i32", "f32", "add"),
@@ -363,7 +357,7 @@ fn reduce_by_key() {
             Input::OneOutlier,
             Input::Extreme,
         ];
-        cases += cover(t, &keys, |depth, n, wave, input| {
+        cover(t, &keys, |depth, n, wave, input| {
             let source = format!(
                 "qd.grid.kernel @main(%k: memref<?x{key}>, %v: memref<?x{value}>, \
                  %ko: memref<?x{key}>, %vo: memref<?x{value}>, %m: memref<i32>, \
@@ -391,5 +385,5 @@ fn reduce_by_key() {
             );
         });
     }
-    println!("reduce_by_key: {cases} cases");
+    report("reduce_by_key");
 }

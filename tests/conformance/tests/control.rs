@@ -1,7 +1,7 @@
 //! What is around launches, on a target against the interpreter: loops, one in
 //! another, algorithms in them, fills of every width, and dispatch.
 
-use qd_conformance::{Argument, Data, Expect, Subject, waves};
+use qd_conformance::{Argument, Data, Expect, Subject, any_wave, report};
 
 fn all(data: impl IntoIterator<Item = Data>) -> Vec<Argument> {
     let argument = |data| Argument {
@@ -50,9 +50,9 @@ qd.grid.kernel @main(%n: memref<i32>, %m: memref<i32>, %a: memref<?xi32>) {
 fn loops_in_loops() {
     for n in [1, 2, 5] {
         let data = [Data::Count(n), Data::Count(0), Data::I32(vec![0; 1000])];
-        Subject::new(NESTED).check(waves()[0], &all(data), &format!("nested loops, n = {n}"));
+        Subject::new(NESTED).check(any_wave(), &all(data), &format!("nested loops, n = {n}"));
     }
-    println!("loops in loops: 3 cases");
+    report("loops in loops");
 }
 
 /// Sums what is live and halves that, until nothing is.
@@ -88,8 +88,8 @@ fn algorithms_in_loops() {
         Data::Count(n as i32),
     ]);
     arguments[2].expect = Expect::Scratch;
-    let wave = waves()[waves().len() - 1];
-    Subject::new(ALGORITHMS).check(wave, &arguments, "algorithms in a loop");
+    Subject::new(ALGORITHMS).check(any_wave(), &arguments, "algorithms in a loop");
+    report("algorithms in loops");
 }
 
 #[test]
@@ -118,12 +118,13 @@ fn fills_of_every_width() {
                 _ => Data::F64(vec![7.0; n]),
             };
             Subject::new(source.clone()).check(
-                waves()[0],
+                any_wave(),
                 &all([data]),
                 &format!("fill of {n} {element} with {value}"),
             );
         }
     }
+    report("fills");
 }
 
 const DISPATCH: &str = "
@@ -163,6 +164,7 @@ fn dispatch_by_length() {
     );
     for n in [1, 3, 4, 300] {
         let data = [Data::I32((0..n).collect()), Data::I32(vec![0; n as usize])];
-        Subject::new(source.clone()).check(waves()[0], &all(data), &format!("dispatch, n = {n}"));
+        Subject::new(source.clone()).check(any_wave(), &all(data), &format!("dispatch, n = {n}"));
     }
+    report("dispatch");
 }

@@ -1,7 +1,7 @@
-//! What threads allocate for themselves, on the cpu target against the
+//! What threads allocate for themselves, on a target against the
 //! interpreter.
 
-use qd_conformance::{Argument, Data, Expect, Subject};
+use qd_conformance::{Argument, Data, Expect, Subject, any_wave, report};
 
 fn check(source: &str, about: &str, n: i32) {
     let numbers: Vec<i32> = (0..n).map(|i| i.wrapping_mul(0x9E37) ^ 5).collect();
@@ -9,7 +9,8 @@ fn check(source: &str, about: &str, n: i32) {
         data: Data::I32(numbers),
         expect: Expect::Same,
     };
-    Subject::new(source).check(32, &[argument], about);
+    Subject::new(source).check(any_wave(), &[argument], about);
+    report(about);
 }
 
 /// What a thread keeps across a barrier is its own afterwards.

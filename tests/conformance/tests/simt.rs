@@ -1,7 +1,7 @@
 //! Every subgroup and block operation on a target against the
 //! interpreter, at every wave and tile, over the element types.
 
-use qd_conformance::{Argument, Data, Expect, Input, Subject, generate, waves};
+use qd_conformance::{Argument, Data, Expect, Input, Subject, generate, report, waves};
 
 const THREADS: usize = 128;
 const BLOCKS: usize = 3;
@@ -78,7 +78,6 @@ fn tiles(wave: u32) -> impl Iterator<Item = u32> {
 
 #[test]
 fn data_movement() {
-    let mut cases = 0;
     for &wave in waves() {
         for element in TYPES {
             let x = || values(element, Input::Random, 1);
@@ -86,7 +85,6 @@ fn data_movement() {
             let types = [element, "i32", element];
             let mut run = |body: &str| {
                 check(types, wave, x(), lane(), Expect::Same, body);
-                cases += 1;
             };
             run(&format!("%r = qd.simt.shuffle idx %x, %y : {element}"));
             run(&format!("%r = qd.simt.shuffle xor %x, %y : {element}"));
@@ -119,12 +117,11 @@ fn data_movement() {
             }
         }
     }
-    println!("data movement: {cases} cases");
+    report("data movement");
 }
 
 #[test]
 fn votes_and_masks() {
-    let mut cases = 0;
     for &wave in waves() {
         let predicate = "%zero = arith.constant 0 : i32
     %p = arith.cmpi ne, %y, %zero : i32";
@@ -138,7 +135,6 @@ fn votes_and_masks() {
                     Expect::Same,
                     &format!("{predicate}\n    {body}"),
                 );
-                cases += 1;
             };
             for tile in tiles(wave) {
                 run("i1", &format!("%r = qd.simt.all %p tile({tile})"));
@@ -171,10 +167,9 @@ fn votes_and_masks() {
                 Expect::Same,
                 "%r = qd.simt.all_equal %x tile(1) : f32",
             );
-            cases += 1;
         }
     }
-    println!("votes and masks: {cases} cases");
+    report("votes and masks");
 }
 
 fn kinds(element: &str) -> &'static [&'static str] {
@@ -200,7 +195,6 @@ fn tiles_and_kinds(wave: u32, element: &str) -> Vec<(u32, &'static str)> {
 
 #[test]
 fn reductions_and_scans() {
-    let mut cases = 0;
     for &wave in waves() {
         for element in TYPES {
             let mut run = |kind: &str, body: String| {
@@ -219,7 +213,6 @@ fn reductions_and_scans() {
                     expect,
                     &body,
                 );
-                cases += 1;
             };
             for (tile, kind) in tiles_and_kinds(wave, element) {
                 for op in ["reduce_all", "inclusive_scan", "exclusive_scan"] {
@@ -250,7 +243,7 @@ fn reductions_and_scans() {
             }
         }
     }
-    println!("reductions and scans: {cases} cases");
+    report("reductions and scans");
 }
 
 #[test]
@@ -262,7 +255,6 @@ fn combiner_regions_keep_the_order() {
       %term = arith.addi %scaled, %rb : i32
       qd.yield %factor, %term : i32, i32
     }";
-    let mut cases = 0;
     for &wave in waves() {
         let ops = ["reduce_all", "inclusive_scan", "exclusive_scan"];
         for op in ops
@@ -277,15 +269,13 @@ fn combiner_regions_keep_the_order() {
                 Expect::Same,
                 &format!("%q, %r = qd.simt.{op} %x, %y : i32, i32 {combiner}"),
             );
-            cases += 1;
         }
     }
-    println!("combiner regions: {cases} cases");
+    report("combiner regions");
 }
 
 #[test]
 fn bitonic_sort() {
-    let mut cases = 0;
     for &wave in waves() {
         for (key, value) in [
             ("i32", "i32"),
@@ -311,12 +301,11 @@ fn bitonic_sort() {
                             name.0, name.1
                         ),
                     );
-                    cases += 1;
                 }
             }
         }
     }
-    println!("bitonic sort: {cases} cases");
+    report("bitonic sort");
 }
 
 #[test]
@@ -344,12 +333,11 @@ fn radix_rank() {
             ),
         );
     }
-    println!("radix rank: {} cases", waves().len());
+    report("radix rank");
 }
 
 #[test]
 fn bit_operations() {
-    let mut cases = 0;
     for &wave in waves() {
         for element in ["i32", "i64"] {
             for op in ["popcnt", "clz", "ffs"] {
@@ -362,7 +350,6 @@ fn bit_operations() {
                         Expect::Same,
                         &format!("%r = qd.math.{op} %x : {element}"),
                     );
-                    cases += 1;
                 }
             }
         }
@@ -375,8 +362,7 @@ fn bit_operations() {
                 Expect::Same,
                 &format!("%n = arith.constant {offset} : i32\n    %r = qd.math.fns %x, %y, %n"),
             );
-            cases += 1;
         }
     }
-    println!("bit operations: {cases} cases");
+    report("bit operations");
 }

@@ -41,8 +41,15 @@ enum Form {
     Obj,
     /// The bodies' LLVM IR, optimised.
     LlvmIr,
-    /// The bodies' assembly, optimised.
+    /// The bodies' assembly, optimised: machine code, PTX, or SPIR-V as text.
     Asm,
+    /// The bodies as a SPIR-V module, its words little-endian.
+    Spirv,
+    /// That module as text, which spirv-as takes.
+    SpirvAsm,
+    /// What that module declares, as JSON: entry points with their local sizes
+    /// and shared memory, capabilities, push constants.
+    Reflection,
     /// Everything a runtime needs, as one file: qd-run takes it.
     Artifact,
     /// The launch plan and the kernels' arguments, as JSON.
@@ -53,6 +60,7 @@ const EXAMPLES: &str = "\
 Examples:
   qd-translate sum.mlir --target=cpu -o sum.qdart && qd-run sum.qdart --arg a=a.npy --print out
   qd-translate sum.mlir --emit=asm | less
+  qd-translate sum.mlir --target=vulkan:1.3,subgroup=32 --emit=spirv-asm | less
   qd-translate sum.mlir --target=cpu,wave=8 --emit=plan";
 
 /// Why there is no output.
@@ -114,6 +122,9 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Form::Obj => Emit::Object,
         Form::LlvmIr => Emit::LlvmIr,
         Form::Asm => Emit::Assembly,
+        Form::Spirv => Emit::Spirv,
+        Form::SpirvAsm => Emit::SpirvAssembly,
+        Form::Reflection => Emit::Reflection,
         Form::Artifact => Emit::Artifact,
         Form::Plan => Emit::Plan,
     };
@@ -121,7 +132,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
     match cli.output.as_deref().filter(|path| *path != Path::new("-")) {
         Some(path) => write_file(path, &bytes).map_err(|e| format!("{}: {e}", path.display()))?,
         None => {
-            let is_text = !matches!(cli.emit, Form::Obj | Form::Artifact);
+            let is_text = !matches!(cli.emit, Form::Obj | Form::Spirv | Form::Artifact);
             let mut stdout = io::stdout();
             if !is_text && stdout.is_terminal() {
                 return Err("this is no text: say where to write it with -o FILE"

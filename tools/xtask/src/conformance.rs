@@ -2,12 +2,13 @@
 
 use anyhow::{Result, ensure};
 
+use crate::packages::Purpose;
 use crate::workspace::Workspace;
 use crate::{cargo, packages, process};
 
 /// Runs the suite on a target and says how many cases that were.
 pub fn run(workspace: &Workspace, target: &str, args: &[String]) -> Result<()> {
-    packages::ensure()?;
+    packages::ensure(Purpose::Test)?;
     let mut command = cargo::cargo(workspace);
     command
         .env("QD_TARGET", target)

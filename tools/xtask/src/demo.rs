@@ -4,6 +4,7 @@ use std::process::Command;
 
 use anyhow::Result;
 
+use crate::packages::Purpose;
 use crate::workspace::{Profile, Workspace};
 use crate::{cargo, packages, process};
 
@@ -48,7 +49,7 @@ const LEVELS: &[(&str, &str, &str)] = &[
 
 /// Sets up, builds in release, runs the main job, and says how to look inside it.
 pub fn run(workspace: &Workspace) -> Result<()> {
-    packages::ensure()?;
+    packages::ensure(Purpose::Build)?;
     cargo::build_tools(workspace, Profile::Release)?;
     println!(
         "\nOf 200,000 flights, those more than 15 minutes late, by the distance they flew (miles): how \

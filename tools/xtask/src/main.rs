@@ -22,6 +22,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
+use packages::Purpose;
 use workspace::{Profile, Workspace};
 
 /// Sets up, demonstrates, tests and documents this repository.
@@ -139,14 +140,14 @@ fn main() -> ExitCode {
 fn run(task: Task) -> Result<()> {
     let workspace = Workspace::locate()?;
     match task {
-        Task::Setup { check: true } => packages::check(),
-        Task::Setup { check: false } => packages::ensure(),
+        Task::Setup { check: true } => packages::check(Purpose::Test),
+        Task::Setup { check: false } => packages::ensure(Purpose::Test),
         Task::Demo => demo::run(&workspace),
         Task::Bench { args } => bench::run(&workspace, &args),
         Task::Test => suite::run(&workspace),
         Task::Conformance { target, args } => conformance::run(&workspace, &target, &args),
         Task::Lit { args } => {
-            packages::ensure()?;
+            packages::ensure(Purpose::Test)?;
             cargo::build_tools(&workspace, Profile::Dev)?;
             lit::run(&workspace, &args)?.into_result()
         }

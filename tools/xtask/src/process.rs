@@ -1,6 +1,6 @@
 //! Running other programs: each is echoed so that it can be retyped, and a failure names it.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, ExitStatus, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
@@ -32,6 +32,22 @@ pub fn run(command: &mut Command) -> Result<()> {
     echo(command);
     let status = command.status().with_context(|| cannot_start(command))?;
     ensure!(status.success(), "{}: {}", describe(command), status);
+    Ok(())
+}
+
+/// Runs a command that reads `input`; an exit status other than 0 is an error.
+pub fn run_with_input(mut command: Command, input: &str) -> Result<()> {
+    echo(&command);
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .with_context(|| cannot_start(&command))?;
+    if let Some(mut stdin) = child.stdin.take() {
+        stdin.write_all(input.as_bytes())?;
+    }
+    let status = child.wait()?;
+    ensure!(status.success(), "{}: {}", describe(&command), status);
     Ok(())
 }
 
@@ -95,6 +111,16 @@ mod tests {
     fn a_failure_names_the_command() {
         let error = run(Command::new("sh").args(["-c", "exit 3"])).unwrap_err();
         assert_eq!(error.to_string(), "sh -c 'exit 3': exit status: 3");
+    }
+
+    #[test]
+    fn input_reaches_the_command() {
+        let mut command = Command::new("grep");
+        command.args(["-q", "two"]);
+        run_with_input(command, "one\ntwo\n").unwrap();
+        let mut command = Command::new("grep");
+        command.args(["-q", "three"]);
+        assert!(run_with_input(command, "one\ntwo\n").is_err());
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
+use crate::packages::Purpose;
 use crate::workspace::{Profile, Workspace};
 use crate::{cargo, docs, linkage, lit, packages, process};
 
@@ -88,7 +89,7 @@ const STEPS: &[Step] = &[
 ];
 
 fn setup(_: &Workspace) -> Result<Report> {
-    packages::ensure()?;
+    packages::ensure(Purpose::Test)?;
     Ok(Report::passed("all packages are there".into()))
 }
 

@@ -3,7 +3,19 @@
 //!
 //! The artifact's binary is the module's words, little-endian.
 
-use super::{CompileError, Output, backend::Backend};
+mod disassemble;
+mod names;
+mod reflect;
+#[cfg(test)]
+mod sample;
+mod sizes;
+mod validate;
+
+use super::{
+    CompileError,
+    backend::{self, Backend, lacks},
+    llvm,
+};
 use crate::{convert::qd_to_spirv::REASONS, targets::Capabilities};
 use melior::ir::Module;
 use qd_artifact::Requirements;
@@ -12,6 +24,18 @@ use qd_dialects::{
     ir::{Op, OpExt, operations},
     melior, serialize,
 };
+use reflect::{ModuleError, Reflection};
+
+/// What is shown of the module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// Its words, as in a file.
+    Words,
+    /// Text.
+    Text,
+    /// What it declares, as JSON.
+    Reflection,
+}
 
 /// See the module.
 pub const SPIRV: Backend = Backend {
@@ -66,24 +90,55 @@ fn requirements(module: &Module<'_>) -> Requirements {
 fn emit(
     module: &Module<'_>,
     capabilities: &Capabilities,
-    output: Output,
+    output: backend::Output,
 ) -> Result<Vec<u8>, CompileError> {
-    let name = &capabilities.name;
+    let output = match output {
+        backend::Output::Spirv(output) => output,
+        backend::Output::Llvm(llvm::Output::Assembly) => Output::Text,
+        backend::Output::Llvm(llvm::Output::Object) => {
+            return Err(lacks(
+                capabilities,
+                "objects",
+                "the driver makes them of the SPIR-V module (--emit=spirv)",
+            ));
+        }
+        backend::Output::Llvm(llvm::Output::LlvmIr) => {
+            return Err(lacks(
+                capabilities,
+                "LLVM IR",
+                "its bodies are SPIR-V (--emit=spirv-asm)",
+            ));
+        }
+    };
+    let words = words(module)?;
     match output {
-        Output::Object => Ok(bytes(&words(module)?)),
-        Output::Assembly => Ok(bytes(&words(module)?)),
-        Output::LlvmIr => Err(CompileError::Target(format!(
-            "target '{name}' has no LLVM IR: its bodies are SPIR-V"
-        ))),
+        Output::Words => Ok(bytes(&words)),
+        Output::Text => Ok(disassemble::disassemble(&words)?.into_bytes()),
+        Output::Reflection => {
+            let mut text = serde_json::to_vec_pretty(&Reflection::of(&words)?)
+                .map_err(|e| CompileError::Spirv(e.to_string()))?;
+            text.push(b'\n');
+            Ok(text)
+        }
     }
 }
 
-/// The module's words.
+/// The module's words. What would not run is an error here, and not on the
+/// machine that they are for.
 fn words(module: &Module<'_>) -> Result<Vec<u32>, CompileError> {
     let _span = tracing::info_span!("serialize").entered();
     let module = spirv_module(super::handle(module))?;
-    serialize::spirv(module)
-        .ok_or_else(|| CompileError::Pipeline("the module has no binary form".into()))
+    let words = serialize::spirv(module)
+        .ok_or_else(|| CompileError::Pipeline("the module has no binary form".into()))?;
+    Reflection::of(&words)?.check()?;
+    validate::validate(&bytes(&words))?;
+    Ok(words)
+}
+
+impl From<ModuleError> for CompileError {
+    fn from(why: ModuleError) -> Self {
+        CompileError::Spirv(why.to_string())
+    }
 }
 
 fn spirv_module(module: Op<'_>) -> Result<Op<'_>, CompileError> {

@@ -1,0 +1,48 @@
+//! The target, and the subgroup sizes it is tested at.
+
+use qd_lowering::targets::Target;
+use std::{env, sync::LazyLock};
+
+/// What is held against the interpreter: the target that `QD_TARGET` names, or
+/// the cpu. Where subgroups are as large as the device has them, with that size.
+static TARGET: LazyLock<(String, Target)> = LazyLock::new(|| {
+    let name = env::var("QD_TARGET").unwrap_or_else(|_| "cpu".into());
+    let name = qd_runtime::resolve(&name).unwrap_or_else(|why| panic!("QD_TARGET: {why}"));
+    let target = Target::parse(&name).unwrap_or_else(|why| panic!("QD_TARGET: {why}"));
+    (name, target)
+});
+
+/// Subgroup sizes that everything is run at: that of the target, if it names one,
+/// or all that it has.
+///
+/// `QD_WAVES`, a list such as `4,8,16`, says that other runs are for its other
+/// sizes. What takes turns with sizes then takes turns with these, and in this
+/// run what is another's turn is passed over.
+pub fn waves() -> &'static [u32] {
+    static WAVES: LazyLock<Vec<u32>> = LazyLock::new(|| {
+        if let Ok(list) = env::var("QD_WAVES") {
+            let sizes = list.split(',').map(str::parse).collect::<Result<_, _>>();
+            return sizes.unwrap_or_else(|why| panic!("QD_WAVES={list}: {why}"));
+        }
+        let target = &TARGET.1;
+        target
+            .wave
+            .map_or_else(|| target.capabilities.waves.clone(), |wave| vec![wave])
+    });
+    &WAVES
+}
+
+/// A size that this run has, for what is the same at each.
+pub fn any_wave() -> u32 {
+    let waves = waves();
+    TARGET.1.wave.unwrap_or(waves[waves.len() / 2])
+}
+
+/// The target with a subgroup size; none if it has another.
+pub(crate) fn target_with(wave: u32) -> Option<String> {
+    let (name, target) = &*TARGET;
+    match target.wave {
+        Some(named) => (named == wave).then(|| name.clone()),
+        None => Some(format!("{name},wave={wave}")),
+    }
+}
