@@ -55,6 +55,7 @@ impl Program {
     /// rejects the module.
     pub fn compile(source: &str, target: &str) -> Result<Self, Error> {
         register();
+        let target = &*qd_runtime::resolve(target)?;
         let context = qd_dialects::context();
         let said = Arc::new(Mutex::new(Vec::new()));
         let log = said.clone();

@@ -4,7 +4,8 @@
 //! `arith`, `math.fma`, `math.roundeven`, `math.sqrt` and `math.absf`, inlined.
 //! Everything is computed in `f64`, so that what is `f32` is exact but for its
 //! last rounding, whatever the series lose; an `f64` is off by a few units in the
-//! last place. `arith.remf` is exact.
+//! last place. `arith.remf` is exact. A `math.fma` of theirs that is marked
+//! `contract` may as well be a product and a sum.
 //!
 //! `keep` is a list of names such as `math.exp,math.exp2@f32`, the latter for one
 //! type alone, or `all`.

@@ -4,7 +4,8 @@
 //! less than 2⁻⁵⁷.
 
 use super::real::{
-    abs, copysign, fma, is_nan, neg, polynomial, power_of_two, real, round, scale, to_int,
+    abs, copysign, fma, is_nan, multiply_add, neg, polynomial, power_of_two, real, round, scale,
+    to_int,
 };
 use qd_dialects::builder::V;
 use std::f64::consts::{LN_2, LOG2_E};
@@ -27,7 +28,7 @@ fn within<'b, 'c>(x: V<'b, 'c>, low: f64, high: f64) -> V<'b, 'c> {
 fn reduce<'b, 'c>(x: V<'b, 'c>) -> (V<'b, 'c>, V<'b, 'c>) {
     let n = round(x * real(x, LOG2_E));
     let r = fma(n, real(x, -LN_2), x);
-    (to_int(n), fma(n, real(x, -LN_2_REST), r))
+    (to_int(n), multiply_add(n, real(x, -LN_2_REST), r))
 }
 
 fn series<'b, 'c>(r: V<'b, 'c>) -> V<'b, 'c> {
@@ -62,7 +63,7 @@ pub(super) fn expm1<'b, 'c>(x: V<'b, 'c>) -> V<'b, 'c> {
     let (n, r) = reduce(bounded);
     let less = r * polynomial(r, &reciprocal_factorials(1, 14));
     let power = power_of_two(n);
-    let near = fma(power, less, power - 1);
+    let near = multiply_add(power, less, power - 1);
     let result = x.gt(real(x, 709.0)).select(exp(x), near);
     // A zero's sign, and NaN.
     (x.eq(0) | is_nan(x)).select(x, result)

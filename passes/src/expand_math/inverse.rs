@@ -3,7 +3,7 @@
 
 use super::{
     logarithm::{log, log1p},
-    real::{abs, bits, copysign, fma, polynomial, real, sqrt},
+    real::{abs, bits, copysign, multiply_add, polynomial, real, sqrt},
 };
 use qd_dialects::builder::V;
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, LN_2, PI};
@@ -99,7 +99,7 @@ pub(super) fn asinh<'b, 'c>(x: V<'b, 'c>) -> V<'b, 'c> {
 
 pub(super) fn acosh<'b, 'c>(x: V<'b, 'c>) -> V<'b, 'c> {
     let above = x - real(x, 1.0);
-    let near = log1p(above + sqrt(fma(above, above, above + above)));
+    let near = log1p(above + sqrt(multiply_add(above, above, above + above)));
     let far = log(x) + real(x, LN_2);
     let result = x.gt(real(x, LARGE)).select(far, near);
     x.lt(real(x, 1.0)).select(real(x, f64::NAN), result)

@@ -5,7 +5,7 @@
 //! than 2⁻⁵⁷.
 
 use super::real::{
-    abs, bits, fast_two_sum, fma, from_bits, from_int, is_nan, neg, polynomial, real,
+    abs, bits, fast_two_sum, fma, from_bits, from_int, is_nan, multiply_add, neg, polynomial, real,
 };
 use qd_dialects::builder::V;
 use std::f64::consts::{LOG2_E, LOG10_E, SQRT_2};
@@ -52,7 +52,7 @@ fn log_of_mantissa<'b, 'c>(m: V<'b, 'c>) -> (V<'b, 'c>, V<'b, 'c>) {
     let s_low = rest / denominator;
     let s2 = s * s;
     let large = s + s;
-    (large, fma(s * s2, tail(s2), s_low + s_low))
+    (large, multiply_add(s * s2, tail(s2), s_low + s_low))
 }
 
 /// `ln x` as a sum of two, the second below the first's last place.
@@ -65,7 +65,7 @@ pub(super) fn log_in_two<'b, 'c>(x: V<'b, 'c>) -> (V<'b, 'c>, V<'b, 'c>) {
     let none = e.eq(0);
     let sum = none.select(large, sum);
     let lost = none.select(real(x, 0.0), lost);
-    let rest = fma(e, real(x, LN_2_LOW), small) + lost;
+    let rest = multiply_add(e, real(x, LN_2_LOW), small) + lost;
     fast_two_sum(sum, rest)
 }
 
@@ -97,10 +97,10 @@ pub(super) fn log10<'b, 'c>(x: V<'b, 'c>) -> V<'b, 'c> {
     const LOG10_E_REST: f64 = 1.098_319_650_216_765e-17;
     let product = high * real(x, LOG10_E);
     let lost = fma(high, real(x, LOG10_E), neg(product));
-    let rest = fma(
+    let rest = multiply_add(
         low,
         real(x, LOG10_E),
-        fma(high, real(x, LOG10_E_REST), lost),
+        multiply_add(high, real(x, LOG10_E_REST), lost),
     );
     special(x, product + rest)
 }

@@ -3,7 +3,9 @@
 use super::{
     exponential::exp_of_sum,
     logarithm::log_in_two,
-    real::{abs, bits, copysign, fast_two_sum, fma, from_bits, is_nan, neg, real, trunc},
+    real::{
+        abs, bits, copysign, fast_two_sum, fma, from_bits, is_nan, multiply_add, neg, real, trunc,
+    },
 };
 use qd_dialects::builder::V;
 
@@ -64,7 +66,7 @@ pub(super) fn cbrt<'b, 'c>(x: V<'b, 'c>) -> V<'b, 'c> {
     for _ in 0..4 {
         let cube = root * root * root;
         let factor = (cube - normal) / (cube + cube + normal);
-        root = fma(neg(root), factor, root);
+        root = multiply_add(neg(root), factor, root);
     }
     let root = root * scales(-18, 18);
     // Zero, infinity and NaN are their own.

@@ -3,7 +3,7 @@
 use qd_dialects::{
     attributes,
     builder::{Builder, V},
-    melior::ir::Type,
+    melior::ir::{Attribute, Type},
 };
 
 /// `f64`.
@@ -25,9 +25,18 @@ fn unary<'b, 'c>(name: &str, x: V<'b, 'c>) -> V<'b, 'c> {
     x.builder().result(name, &[x], x.ty(), &[])
 }
 
-/// `a·b + c`, rounded once.
+/// `a·b + c`, rounded once: where what a product loses is what is looked for.
 pub(super) fn fma<'b, 'c>(a: V<'b, 'c>, b: V<'b, 'c>, c: V<'b, 'c>) -> V<'b, 'c> {
     a.builder().result("math.fma", &[a, b, c], a.ty(), &[])
+}
+
+/// `a·b + c`, in one operation or in two: a target without a fused one would
+/// have to make it of many, and here nothing rests on it.
+pub(super) fn multiply_add<'b, 'c>(a: V<'b, 'c>, b: V<'b, 'c>, c: V<'b, 'c>) -> V<'b, 'c> {
+    let contract = Attribute::parse(a.builder().context(), "#arith.fastmath<contract>");
+    let fastmath = [("fastmath", contract.expect("the arith dialect"))];
+    a.builder()
+        .result("math.fma", &[a, b, c], a.ty(), &fastmath)
 }
 
 pub(super) fn neg<'b, 'c>(x: V<'b, 'c>) -> V<'b, 'c> {
@@ -94,7 +103,7 @@ pub(super) fn polynomial<'b, 'c>(x: V<'b, 'c>, coefficients: &[f64]) -> V<'b, 'c
     let (last, rest) = coefficients.split_last().expect("a coefficient");
     rest.iter()
         .rev()
-        .fold(real(x, *last), |sum, c| fma(sum, x, real(x, *c)))
+        .fold(real(x, *last), |sum, c| multiply_add(sum, x, real(x, *c)))
 }
 
 /// `2ⁿ` for an `i64` n of a normal number.

@@ -5,7 +5,9 @@
 //! (Cody & Waite, 1980); beyond, n's lowest bits and r come from a product with
 //! those bits of 2/π that matter (Payne & Hanek, 1983).
 
-use super::real::{abs, bits, fma, from_int, from_unsigned, neg, polynomial, real, round, to_int};
+use super::real::{
+    abs, bits, from_int, from_unsigned, multiply_add, neg, polynomial, real, round, to_int,
+};
 use qd_dialects::{
     attributes,
     builder::V,
@@ -60,7 +62,7 @@ fn reduce<'b, 'c>(x: V<'b, 'c>) -> Reduced<'b, 'c> {
         near,
         || {
             let n = round(x * real(x, FRAC_2_PI));
-            let first = fma(n, real(x, -PARTS[0]), x);
+            let first = multiply_add(n, real(x, -PARTS[0]), x);
             let second = n * real(x, PARTS[1]);
             let sum = first - second;
             let lost = (first - sum) - second;
@@ -142,7 +144,7 @@ fn far<'b, 'c>(x: V<'b, 'c>) -> [V<'b, 'c>; 2] {
     // distance to the nearest multiple.
     let fraction = (top << 2) | (middle >> 62);
     let quadrant = (top >> 62) + (fraction >> 63);
-    let turns = fma(
+    let turns = multiply_add(
         from_unsigned(middle << 2),
         real(x, 2f64.powi(-128)),
         from_int(fraction) * real(x, 2f64.powi(-64)),
@@ -167,8 +169,8 @@ fn alternating(first: u32, count: u32) -> Vec<f64> {
 fn series<'b, 'c>(r: V<'b, 'c>) -> [V<'b, 'c>; 2] {
     let r2 = r * r;
     // The leading term last, so that it is rounded once.
-    let sine = fma(r * r2, polynomial(r2, &alternating(1, 10)[1..]), r);
-    let cosine = fma(r2, polynomial(r2, &alternating(0, 10)[1..]), real(r, 1.0));
+    let sine = multiply_add(r * r2, polynomial(r2, &alternating(1, 10)[1..]), r);
+    let cosine = multiply_add(r2, polynomial(r2, &alternating(0, 10)[1..]), real(r, 1.0));
     [sine, cosine]
 }
 

@@ -1,140 +1,23 @@
-//! Command buffers: copies, and a kernel's actions, recorded once and replayed
-//! by every run.
+//! A kernel's actions as command buffers, recorded once and replayed by every
+//! run.
 
 use super::{
-    device::Device,
     fill::Piece,
     hazards::Hazards,
     memory::Memory,
     pipeline::Code,
     plan::{Op, Work},
+    recorder::Recorder,
     words::failed,
 };
 use crate::{
     Error,
     actions::{Action, Kind, Launch},
 };
-use ash::vk::{self, AccessFlags as Access, PipelineStageFlags as Stage};
-use std::sync::Arc;
+use ash::vk::{self, PipelineStageFlags as Stage};
 
 /// Workgroups that every device has in a dimension; blocks beyond are rows.
 const ROW: u64 = 65_535;
-
-/// Where command buffers come from, and what says that one has been done.
-pub(super) struct Recorder {
-    pool: vk::CommandPool,
-    fence: vk::Fence,
-    device: Arc<Device>,
-}
-
-impl Recorder {
-    pub fn new(device: &Arc<Device>) -> Result<Self, vk::Result> {
-        let mut recorder = Self {
-            pool: vk::CommandPool::null(),
-            fence: vk::Fence::null(),
-            device: device.clone(),
-        };
-        let info = vk::CommandPoolCreateInfo::default().queue_family_index(device.family);
-        // Safety: `drop` destroys what was made, also when the second fails.
-        unsafe {
-            recorder.pool = device.raw.create_command_pool(&info, None)?;
-            recorder.fence = device.raw.create_fence(&Default::default(), None)?;
-        }
-        Ok(recorder)
-    }
-
-    /// A command buffer that waits for all that was done before it.
-    fn begin(&self) -> Result<vk::CommandBuffer, vk::Result> {
-        let info = vk::CommandBufferAllocateInfo::default()
-            .command_pool(self.pool)
-            .level(vk::CommandBufferLevel::PRIMARY)
-            .command_buffer_count(1);
-        // Safety: the pool is this thread's.
-        let buffers = unsafe { self.device.raw.allocate_command_buffers(&info) }?;
-        let [raw] = buffers[..] else {
-            return Err(vk::Result::ERROR_UNKNOWN);
-        };
-        // Safety: it is new.
-        unsafe {
-            self.device
-                .raw
-                .begin_command_buffer(raw, &Default::default())
-        }?;
-        self.barrier(raw);
-        Ok(raw)
-    }
-
-    /// What follows sees what was done before.
-    fn barrier(&self, raw: vk::CommandBuffer) {
-        self.barrier_to(
-            raw,
-            Stage::COMPUTE_SHADER | Stage::TRANSFER,
-            Access::SHADER_READ
-                | Access::SHADER_WRITE
-                | Access::TRANSFER_READ
-                | Access::TRANSFER_WRITE,
-        );
-    }
-
-    fn barrier_to(&self, raw: vk::CommandBuffer, stage: Stage, access: Access) {
-        let barriers = [vk::MemoryBarrier::default()
-            .src_access_mask(Access::SHADER_WRITE | Access::TRANSFER_WRITE)
-            .dst_access_mask(access)];
-        let from = Stage::COMPUTE_SHADER | Stage::TRANSFER;
-        let flags = vk::DependencyFlags::empty();
-        // Safety: the buffer is being recorded.
-        unsafe {
-            let device = &self.device.raw;
-            device.cmd_pipeline_barrier(raw, from, stage, flags, &barriers, &[], &[]);
-        }
-    }
-
-    /// The host sees what was done.
-    fn end(&self, raw: vk::CommandBuffer) -> Result<(), vk::Result> {
-        self.barrier_to(raw, Stage::HOST, Access::HOST_READ);
-        // Safety: the buffer is being recorded.
-        unsafe { self.device.raw.end_command_buffer(raw) }
-    }
-
-    /// Has the device do what was recorded, and waits for its end.
-    pub fn finish(&self, raw: vk::CommandBuffer) -> Result<(), vk::Result> {
-        self.device.finish(raw, self.fence)
-    }
-
-    /// Copies bytes between buffers, now.
-    pub fn copy(
-        &self,
-        (from, from_at): (&Memory, u64),
-        (to, to_at): (&Memory, u64),
-        bytes: u64,
-    ) -> Result<(), vk::Result> {
-        let raw = self.begin()?;
-        let region = [vk::BufferCopy::default()
-            .src_offset(from_at)
-            .dst_offset(to_at)
-            .size(bytes)];
-        // Safety: the ranges are within the buffers; the commands have been done
-        // when they are freed.
-        unsafe {
-            let device = &self.device.raw;
-            device.cmd_copy_buffer(raw, from.buffer(), to.buffer(), &region);
-            self.end(raw)?;
-            self.finish(raw)?;
-            device.free_command_buffers(self.pool, &[raw]);
-        }
-        Ok(())
-    }
-}
-
-impl Drop for Recorder {
-    fn drop(&mut self) {
-        // Safety: runs end before they return. Buffers go with their pool.
-        unsafe {
-            self.device.raw.destroy_fence(self.fence, None);
-            self.device.raw.destroy_command_pool(self.pool, None);
-        }
-    }
-}
 
 /// What is replayed between two looks of the host at a loop's flag.
 pub(super) enum Segment<'a> {

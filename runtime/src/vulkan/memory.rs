@@ -3,7 +3,7 @@
 //! An allocation per buffer: a kernel has few of them, and the least that a
 //! device allows is 4096.
 
-use super::{commands::Recorder, device::Device, words::reason};
+use super::{device::Device, recorder::Recorder, words::reason};
 use crate::Error;
 use ash::vk::{self, MemoryPropertyFlags as Flags};
 use std::{ptr, sync::Arc};

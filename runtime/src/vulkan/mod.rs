@@ -9,6 +9,8 @@
 
 mod cache;
 mod capabilities;
+mod choice;
+mod clock;
 mod commands;
 mod device;
 mod features;
@@ -18,6 +20,7 @@ mod instance;
 mod memory;
 mod pipeline;
 mod plan;
+mod recorder;
 mod run;
 mod spirv;
 mod subgroup;
@@ -30,12 +33,13 @@ use crate::{
     Argument, Driver, Error, Loaded, Options, Prepared, argument,
     validate::{body_names, validate},
 };
-use device::{Device, version};
+use device::Device;
 use memory::Copies;
 use pipeline::Code;
 use qd_artifact::Artifact;
 use run::InMemory;
 use std::{path::PathBuf, sync::Arc};
+use words::version;
 
 /// Drives the best Vulkan device.
 pub(crate) struct Vulkan {
@@ -89,9 +93,10 @@ impl Driver for Vulkan {
 
     /// With the subgroup size that the device has, or takes by itself.
     fn resolve(&self, target: &str) -> Result<String, Error> {
-        let is_given =
-            |option: &str| option.starts_with("subgroup=") || option.starts_with("wave=");
-        if target.split(',').any(is_given) {
+        if target
+            .split(',')
+            .any(|option| option.starts_with("subgroup="))
+        {
             return Ok(target.into());
         }
         let device = Device::shared()?;

@@ -2,10 +2,11 @@
 
 use super::{
     OnDevice,
-    commands::{Commands, Maker, Recorder, Segment},
-    device::Device,
+    clock::{Queries, Span},
+    commands::{Commands, Maker, Segment},
     memory::{Memory, Refusal},
     plan::Plan,
+    recorder::Recorder,
     words::{failed, reason},
 };
 use crate::{
@@ -13,12 +14,8 @@ use crate::{
     actions::{self, Kind, Slot, Times},
     argument::{self, Shapes},
 };
-use ash::vk;
 use qd_artifact::Kernel;
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 pub(super) struct InMemory<'a> {
     loaded: &'a OnDevice,
@@ -201,76 +198,6 @@ fn slots(arguments: &[Argument], memory: &[Memory]) -> Vec<Slot> {
             Argument::Scalar(scalar) => Slot::Scalar(scalar.bits),
         })
         .collect()
-}
-
-/// Timestamps.
-struct Queries {
-    raw: vk::QueryPool,
-    device: Arc<Device>,
-}
-
-impl Queries {
-    /// None where the device cannot tell the time.
-    fn new(device: &Arc<Device>, count: u32) -> Result<Option<Self>, vk::Result> {
-        if device.clock.is_none() {
-            return Ok(None);
-        }
-        let info = vk::QueryPoolCreateInfo::default()
-            .query_type(vk::QueryType::TIMESTAMP)
-            .query_count(count);
-        // Safety: the device exists.
-        let raw = unsafe { device.raw.create_query_pool(&info, None) }?;
-        Ok(Some(Self {
-            raw,
-            device: device.clone(),
-        }))
-    }
-
-    /// Two timestamps of commands that have been done.
-    fn read(&self, first: u32) -> Result<[u64; 2], vk::Result> {
-        let mut found = [0u64; 2];
-        let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
-        // Safety: the commands that write them have been done.
-        unsafe {
-            let device = &self.device.raw;
-            device.get_query_pool_results(self.raw, first, &mut found, flags)
-        }?;
-        Ok(found)
-    }
-}
-
-impl Drop for Queries {
-    fn drop(&mut self) {
-        // Safety: runs end before they return.
-        unsafe { self.device.raw.destroy_query_pool(self.raw, None) };
-    }
-}
-
-/// From one point in time to another, on the device's clock or on the host's.
-#[derive(Clone, Copy)]
-enum Span {
-    Device(u64, u64),
-    Host(Instant, Instant),
-}
-
-impl Span {
-    fn length(self, device: &Device) -> Duration {
-        match self {
-            Span::Device(begin, end) => device
-                .clock
-                .map_or(Duration::ZERO, |clock| clock.between(begin, end)),
-            Span::Host(begin, end) => end - begin,
-        }
-    }
-
-    /// To the end of a later one.
-    fn until(self, later: Span) -> Self {
-        match (self, later) {
-            (Span::Device(begin, _), Span::Device(_, end)) => Span::Device(begin, end),
-            (Span::Host(begin, _), Span::Host(_, end)) => Span::Host(begin, end),
-            (own, _) => own,
-        }
-    }
 }
 
 /// One run of a kernel.

@@ -1,4 +1,4 @@
-//! Vulkan's result codes in words.
+//! Vulkan's result codes and versions in words.
 
 use crate::Error;
 use ash::vk;
@@ -31,6 +31,15 @@ pub(super) fn reason(error: vk::Result) -> String {
         _ => return format!("{error:?}"),
     };
     format!("VK_{error:?}: {words}")
+}
+
+/// `1.3`.
+pub(super) fn version(packed: u32) -> String {
+    format!(
+        "{}.{}",
+        vk::api_version_major(packed),
+        vk::api_version_minor(packed)
+    )
 }
 
 #[cfg(test)]

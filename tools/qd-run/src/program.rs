@@ -62,7 +62,8 @@ impl<'c> Program<'c> {
                 let target = cli.target.as_deref().unwrap_or("cpu");
                 qd_lowering::targets::Target::parse(target)?;
                 let driver = qd_runtime::driver(target).map_err(|e| e.to_string())?;
-                Form::Compiled(module()?, target.to_string(), driver)
+                let target = driver.resolve(target).map_err(|e| e.to_string())?;
+                Form::Compiled(module()?, target, driver)
             }
         };
         let kernels = match &form {

@@ -18,10 +18,17 @@ use qd_dialects::{
 pub(super) fn fma<'c>(b: &Builder<'c>, op: Op<'c>, _: &Setting) -> Result<'c, Vec<Value<'c>>> {
     let x = b.vs(&op.operand_values());
     let result = match bit_width(x[0].ty()) {
+        _ if may_round_twice(op) => x[0] * x[1] + x[2],
         64 => in_integers(x[0], x[1], x[2]),
         _ => in_double(x[0], x[1], x[2]),
     };
     Ok(vec![result.value()])
+}
+
+/// Whether nothing rests on its being fused.
+fn may_round_twice(op: Op<'_>) -> bool {
+    let flags = op.attr("fastmath").map(|flags| flags.to_string());
+    flags.is_some_and(|flags| flags.contains("contract") || flags.contains("fast>"))
 }
 
 /// Narrower floats, in `f64`: there the product is exact, and the sum is rounded

@@ -171,14 +171,14 @@ impl<'c> Words<'c> {
         let variable = format!("__qd_words_{name}");
         let base = global(b, body, &variable, pushed);
         let to_words = types::parse(b, &format!("!spirv.ptr<{words}, PushConstant>"));
-        let pointer = types::access(b, base, &[types::member(b, 0)], to_words);
+        let pointer = types::access(b, base, &[types::constant(b, 0)], to_words);
         b.result("spirv.Load", &[pointer], words, &[])
     }
 
     fn load<'b>(&self, b: &'b Builder<'c>, words: V<'b, 'c>, member: i32) -> V<'b, 'c> {
         let r#type = self.members[member as usize];
         let pointer = types::pointer(b, &r#type.to_string(), Storage::Device);
-        let pointer = types::access(b, words, &[types::member(b, member)], pointer);
+        let pointer = types::access(b, words, &[types::constant(b, member)], pointer);
         // Nobody writes to them while the launch runs.
         let bytes = ir::bit_width(r#type) / 8;
         let attributes = [

@@ -110,12 +110,12 @@ impl<'c> Place<'c> {
         let at = at.value(b);
         match self.storage {
             Storage::Device if descriptor::same(to, self.stored) => {
-                types::access(b, base, &[types::member(b, 0), at], pointer)
+                types::access(b, base, &[types::constant(b, 0), at], pointer)
             }
             Storage::Device => {
                 let seen = types::pointer(b, &types::buffer(to), self.storage);
                 let base = b.result("spirv.Bitcast", &[base], seen, &[]);
-                types::access(b, base, &[types::member(b, 0), at], pointer)
+                types::access(b, base, &[types::constant(b, 0), at], pointer)
             }
             Storage::Workgroup | Storage::Function => types::access(b, base, &[at], pointer),
         }

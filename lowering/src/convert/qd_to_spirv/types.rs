@@ -54,8 +54,8 @@ pub fn buffer(element: Type<'_>) -> String {
     format!("!spirv.struct<(!spirv.rtarray<{element}, stride={bytes}> [0])>")
 }
 
-/// The number of a member of a structure, which has to be known.
-pub fn member<'b, 'c>(b: &'b Builder<'c>, number: i32) -> V<'b, 'c> {
+/// A number that has to be known, such as that of a member.
+pub fn constant<'b, 'c>(b: &'b Builder<'c>, number: i32) -> V<'b, 'c> {
     let number = qd_dialects::attributes::i32(b.context(), number);
     b.result("spirv.Constant", &[], b.int_type(32), &[("value", number)])
 }

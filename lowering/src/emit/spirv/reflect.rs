@@ -19,7 +19,7 @@ pub struct Reflection {
     pub capabilities: Vec<String>,
     /// Sorted.
     pub extensions: Vec<String>,
-    /// The block of push constants, up to the end of its last member.
+    /// The largest block of push constants, up to the end of its last member.
     pub push_constant_bytes: u32,
     /// Variables that a descriptor set would be bound to.
     pub bindings: Vec<Binding>,
@@ -80,7 +80,8 @@ impl Reflection {
         let sizes = Sizes::of(&module);
         let mut push_constant_bytes = 0;
         for variable in variables(&module, StorageClass::PushConstant) {
-            push_constant_bytes += sizes.pointee(variable)?;
+            // Entry points have a block each, all of which are in one place.
+            push_constant_bytes = push_constant_bytes.max(sizes.pointee(variable)?);
         }
         let entry_points = module.entry_points.iter();
         Ok(Self {

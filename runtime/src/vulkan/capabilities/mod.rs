@@ -1,0 +1,175 @@
+//! What a module needs of a device, and whether it has it.
+
+mod float_modes;
+mod table;
+
+use super::{
+    features::{Feature, Features, Properties, vk_feature},
+    spirv,
+};
+use crate::Error;
+use ash::vk::SubgroupFeatureFlags as Subgroup;
+use float_modes::FLOAT_MODES;
+use qd_artifact::Requirements;
+use std::collections::BTreeSet;
+use table::{CAPABILITIES, Need};
+
+/// What a device must have to be taken at all: what every module declares, and
+/// that subgroups are full and of one size.
+pub(super) const REQUIRED: &[Feature] = &[
+    vk_feature!(v12.buffer_device_address, "bufferDeviceAddress"),
+    vk_feature!(v12.vulkan_memory_model, "vulkanMemoryModel"),
+    vk_feature!(
+        v12.vulkan_memory_model_device_scope,
+        "vulkanMemoryModelDeviceScope"
+    ),
+    vk_feature!(v13.subgroup_size_control, "subgroupSizeControl"),
+    vk_feature!(v13.compute_full_subgroups, "computeFullSubgroups"),
+];
+
+/// The subgroup operations that a device must have in compute.
+pub(super) const OPERATIONS: &[(&str, Subgroup)] = &[
+    ("BASIC", Subgroup::BASIC),
+    ("VOTE", Subgroup::VOTE),
+    ("ARITHMETIC", Subgroup::ARITHMETIC),
+    ("BALLOT", Subgroup::BALLOT),
+    ("SHUFFLE", Subgroup::SHUFFLE),
+    ("SHUFFLE_RELATIVE", Subgroup::SHUFFLE_RELATIVE),
+];
+
+/// What no capability stands for and is of use where it is there: subgroup
+/// operations on every width, and lanes that come back together.
+const OTHERS: &[Feature] = &[
+    vk_feature!(
+        v12.shader_subgroup_extended_types,
+        "shaderSubgroupExtendedTypes"
+    ),
+    vk_feature!(v12.scalar_block_layout, "scalarBlockLayout"),
+    vk_feature!(
+        v12.vulkan_memory_model_availability_visibility_chains,
+        "vulkanMemoryModelAvailabilityVisibilityChains"
+    ),
+    vk_feature!(v13.maintenance4, "maintenance4"),
+    vk_feature!(
+        v13.shader_zero_initialize_workgroup_memory,
+        "shaderZeroInitializeWorkgroupMemory"
+    ),
+    vk_feature!(
+        atomic_float.shader_buffer_float32_atomics,
+        "shaderBufferFloat32Atomics"
+    ),
+    vk_feature!(
+        atomic_float.shader_shared_float32_atomics,
+        "shaderSharedFloat32Atomics"
+    ),
+    vk_feature!(
+        atomic_float.shader_buffer_float64_atomics,
+        "shaderBufferFloat64Atomics"
+    ),
+    vk_feature!(
+        atomic_float.shader_shared_float64_atomics,
+        "shaderSharedFloat64Atomics"
+    ),
+    UNIFORM_CONTROL_FLOW,
+    RECONVERGENCE,
+];
+
+const UNIFORM_CONTROL_FLOW: Feature = vk_feature!(
+    uniform_control_flow.shader_subgroup_uniform_control_flow,
+    "shaderSubgroupUniformControlFlow"
+);
+const RECONVERGENCE: Feature = vk_feature!(
+    reconvergence.shader_maximal_reconvergence,
+    "shaderMaximalReconvergence"
+);
+
+/// Execution modes that need a feature: `(name, number, feature)`.
+const MODES: &[(&str, u32, Feature)] = &[
+    ("SubgroupUniformControlFlowKHR", 4421, UNIFORM_CONTROL_FLOW),
+    ("MaximallyReconvergesKHR", 6023, RECONVERGENCE),
+];
+
+/// Everything that a module may ask for, as far as the device has it.
+pub(super) fn switched_on(offered: &Features) -> Features {
+    let of_capabilities = CAPABILITIES.iter().flat_map(|row| match row.need {
+        Need::Features(features) => features,
+        _ => &[],
+    });
+    let mut features = Features::default();
+    for feature in of_capabilities.chain(REQUIRED).chain(OTHERS) {
+        if (feature.has)(offered) {
+            (feature.switch_on)(&mut features);
+        }
+    }
+    features
+}
+
+/// Checks that the device has what the module needs.
+pub(super) fn check(
+    requirements: &Requirements,
+    module: &spirv::Module,
+    features: &Features,
+    properties: &Properties,
+) -> Result<(), Error> {
+    let mut missing = Vec::new();
+    let mut lacks = |name: &str, what: &str| {
+        let reason = requirements.reasons.get(name);
+        let reason = reason.map_or(String::new(), |reason| format!(" for {reason}"));
+        missing.push(format!("{name} ({what}), which it needs{reason}"));
+    };
+
+    let numbered = |number: &u32| {
+        let row = CAPABILITIES.iter().find(|row| row.number == *number);
+        row.map_or_else(|| format!("capability {number}"), |row| row.name.into())
+    };
+    let declared: BTreeSet<String> = module.capabilities.iter().map(numbered).collect();
+    for name in declared.iter().chain(&requirements.features) {
+        match CAPABILITIES
+            .iter()
+            .find(|row| row.name == name)
+            .map(|row| &row.need)
+        {
+            None => lacks(name, "unknown to this driver"),
+            Some(Need::Features(choice)) => {
+                if !choice.iter().any(|feature| (feature.has)(features)) {
+                    let names: Vec<_> = choice.iter().map(|feature| feature.name).collect();
+                    lacks(name, &names.join(" or "));
+                }
+            }
+            Some(Need::Operation(operation, flag)) => {
+                if !properties.v11.subgroup_supported_operations.contains(*flag) {
+                    lacks(name, &format!("subgroup operations {operation}"));
+                }
+            }
+            Some(Need::Nothing | Need::Width) => {}
+        }
+    }
+
+    let modes: BTreeSet<_> = module
+        .entries
+        .values()
+        .flat_map(|entry| &entry.modes)
+        .collect();
+    for (mode, width) in modes {
+        if let Some((name, _, feature)) = MODES.iter().find(|row| row.1 == *mode)
+            && !(feature.has)(features)
+        {
+            lacks(name, feature.name);
+        }
+        if let Some(row) = FLOAT_MODES.iter().find(|row| row.number == *mode)
+            && !row.is_had(*width, &properties.v12)
+        {
+            lacks(row.name, &format!("{}{width}", row.property));
+        }
+    }
+
+    missing.sort();
+    missing.dedup();
+    match missing.is_empty() {
+        true => Ok(()),
+        false => Err(Error::MissingCapabilities {
+            device: properties.name(),
+            missing,
+        }),
+    }
+}

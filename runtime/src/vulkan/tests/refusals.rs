@@ -1,0 +1,204 @@
+//! What is not run, and what the driver's cache may hold.
+
+use super::*;
+
+#[test]
+fn what_the_device_lacks_is_named_with_who_needs_it() {
+    let Some(device) = device("what_the_device_lacks_is_named_with_who_needs_it") else {
+        return;
+    };
+    let with = |capability: Capability, extension: &str, mode: &[(ExecutionMode, u32)]| {
+        let mut module = Module::new();
+        module.capability(capability);
+        if !extension.is_empty() {
+            module.extension(extension);
+        }
+        module.body("size", threads(&device), mode, size);
+        let main = kernel(
+            "main",
+            vec![array("out", Dtype::I32)],
+            vec![launch(&device, 0, "size", 1, vec![whole(0)])],
+        );
+        let mut artifact = artifact(&device, module, vec![main]);
+        artifact.requirements.reasons =
+            [(format!("{capability:?}"), "arith.addf at k.mlir:3:4".into())].into();
+        artifact
+    };
+
+    // No compute module has it.
+    let error = refused(&with(Capability::Geometry, "", &[]));
+    assert!(
+        error.contains("capability 2 (unknown to this driver)"),
+        "{error}"
+    );
+
+    let add = Capability::AtomicFloat64AddEXT;
+    let atomics = with(add, "SPV_EXT_shader_atomic_float_add", &[]);
+    let has = device
+        .features
+        .atomic_float
+        .shader_buffer_float64_atomic_add
+        | device
+            .features
+            .atomic_float
+            .shader_shared_float64_atomic_add;
+    if has == ash::vk::FALSE {
+        assert_eq!(
+            refused(&atomics),
+            format!(
+                "{} cannot run the artifact: it lacks AtomicFloat64AddEXT \
+                 (shaderBufferFloat64AtomicAdd or shaderSharedFloat64AtomicAdd), which it needs \
+                 for arith.addf at k.mlir:3:4",
+                device.name
+            )
+        );
+    }
+
+    let mode = [(ExecutionMode::DenormPreserve, 32)];
+    let denormals = with(Capability::DenormPreserve, "", &mode);
+    if device.properties.v12.shader_denorm_preserve_float32 == ash::vk::FALSE {
+        let error = refused(&denormals);
+        assert!(error.contains("shaderDenormPreserveFloat32"), "{error}");
+    }
+    let mode = [(ExecutionMode::RoundingModeRTE, 32)];
+    let rounding = with(Capability::RoundingModeRTE, "", &mode);
+    if device.properties.v12.shader_rounding_mode_rte_float32 == ash::vk::TRUE {
+        load(&rounding);
+    }
+
+    // The artifact may know more than its module declares.
+    let mut artifact = with(Capability::Int16, "", &[]);
+    artifact.requirements.features = vec!["Int512".into()];
+    let error = refused(&artifact);
+    assert!(error.contains("Int512 (unknown to this driver)"), "{error}");
+}
+
+#[test]
+fn damaged_artifacts_are_refused() {
+    let Some(device) = device("damaged_artifacts_are_refused") else {
+        return;
+    };
+    let with = |body: &str| {
+        let main = kernel(
+            "main",
+            vec![array("out", Dtype::I32)],
+            vec![launch(&device, 0, body, 1, vec![whole(0)])],
+        );
+        artifact(&device, bodies(&device), vec![main])
+    };
+    let error = refused(&with("missing"));
+    assert!(error.ends_with("there is no symbol 'missing'"), "{error}");
+
+    let mut cut = with("size");
+    cut.binary.truncate(99);
+    assert!(refused(&cut).contains("it is no SPIR-V"));
+    cut.binary.truncate(96);
+    assert!(refused(&cut).contains("the SPIR-V module is damaged"));
+
+    let other = Artifact {
+        target: "cpu".into(),
+        ..with("size")
+    };
+    assert!(refused(&other).contains("not for a Vulkan device"));
+    let later = Artifact {
+        target: "vulkan:9.9".into(),
+        ..with("size")
+    };
+    assert!(refused(&later).contains("has Vulkan 1."));
+
+    let mut threads = with("size");
+    if let Step::Launch { threads, .. } = &mut threads.kernels[0].steps[0] {
+        *threads *= 2;
+    }
+    let error = load(&threads)
+        .run("main", &mut [ints(100, 0)], &Options::default())
+        .expect_err("other blocks");
+    assert!(
+        error
+            .to_string()
+            .contains("'size' was compiled for blocks of"),
+        "{error}"
+    );
+}
+
+#[test]
+fn blocks_are_no_larger_than_the_device_allows() {
+    let Some(device) = device("blocks_are_no_larger_than_the_device_allows") else {
+        return;
+    };
+    let most = device
+        .properties
+        .base
+        .limits
+        .max_compute_work_group_invocations;
+    let mut module = Module::new();
+    module.body("size", 2 * most, &[], size);
+    let mut step = launch(&device, 0, "size", 1, vec![whole(0)]);
+    if let Step::Launch { threads, .. } = &mut step {
+        *threads = 2 * most;
+    }
+    let main = kernel("main", vec![array("out", Dtype::I32)], vec![step]);
+    let error = load(&artifact(&device, module, vec![main]))
+        .run("main", &mut [ints(1, 0)], &Options::default())
+        .expect_err("too large");
+    assert!(error.to_string().contains("threads in a block"), "{error}");
+}
+
+#[test]
+fn what_is_compiled_is_kept() {
+    let Some(device) = device("what_is_compiled_is_kept") else {
+        return;
+    };
+    let main = kernel(
+        "main",
+        vec![array("out", Dtype::I32)],
+        vec![launch(&device, 0, "size", 1, vec![whole(0)])],
+    );
+    let artifact = artifact(&device, bodies(&device), vec![main]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = || {
+        let driver = Vulkan {
+            copies: Copies::Direct,
+            cache: Some(folder.path().into()),
+        };
+        let loaded = driver.load(&artifact).expect("loaded");
+        let mut arguments = [ints(threads(&device) as usize, 0)];
+        let ran = loaded.run("main", &mut arguments, &Options::default());
+        ran.expect("runs");
+        assert_eq!(values(&arguments[0])[0] as u32, device.subgroups.usual);
+    };
+    run();
+    // Damage, and a folder where there should be a file.
+    let Ok(devices) = std::fs::read_dir(folder.path().join("vulkan")) else {
+        // A driver may keep nothing.
+        return run();
+    };
+    for folder in devices {
+        for file in std::fs::read_dir(folder.expect("an entry").path()).expect("a folder") {
+            std::fs::write(file.expect("an entry").path(), "damaged").expect("written");
+        }
+    }
+    run();
+    std::fs::remove_dir_all(folder.path().join("vulkan")).expect("removed");
+    std::fs::write(folder.path().join("vulkan"), "no folder").expect("written");
+    run();
+}
+
+#[test]
+fn what_is_too_large_is_an_error() {
+    let Some(device) = device("what_is_too_large_is_an_error") else {
+        return;
+    };
+    let limit = device.properties.v11.max_memory_allocation_size;
+    let refusal = crate::vulkan::memory::Memory::new(&device, limit as usize + 1, Copies::Direct);
+    let Err(refusal) = refusal else {
+        panic!("larger than there are buffers");
+    };
+    let error = refusal.into_error("kernel 'k': argument 'a'", &device);
+    assert!(
+        error
+            .to_string()
+            .starts_with("not enough memory for kernel 'k': argument 'a': a buffer of"),
+        "{error}"
+    );
+}
