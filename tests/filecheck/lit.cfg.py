@@ -5,10 +5,13 @@
     QD_BIN_DIR=target/debug /usr/lib/llvm-22/bin/lit -v tests/filecheck
 """
 
+import ctypes.util
+import glob
 import importlib.util
 import os
 import platform
 import re
+import shutil
 import sys
 
 # Test formats travel to lit's workers by name, so theirs must be a module that can be imported.
@@ -59,3 +62,17 @@ if importlib.util.find_spec("numpy"):
     config.available_features.add("numpy")
 if platform.machine() == "x86_64":
     config.available_features.add("x86")
+# The judge of SPIR-V modules: every one that a test makes is put to it.
+if shutil.which("spirv-val"):
+    config.available_features.add("spirv-tools")
+    config.environment["QD_SPIRV_VAL"] = "1"
+
+# A Vulkan device on the CPU. Its subgroups have 8 lanes, and a test that wants others sets the width itself: 32 bits a
+# lane. Caches would hold what was compiled for the width of an earlier test.
+lavapipe = glob.glob("/usr/share/vulkan/icd.d/lvp_icd*.json") + glob.glob("/etc/vulkan/icd.d/lvp_icd*.json")
+config.environment["QD_CACHE_DIR"] = ""
+if lavapipe and ctypes.util.find_library("vulkan"):
+    config.available_features.add("vulkan")
+    config.environment["VK_DRIVER_FILES"] = lavapipe[0]
+    config.environment["LP_NATIVE_VECTOR_WIDTH"] = "256"
+    config.environment["MESA_SHADER_CACHE_DISABLE"] = "true"

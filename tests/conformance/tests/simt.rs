@@ -83,7 +83,7 @@ fn data_movement() {
             let x = || values(element, Input::Random, 1);
             let lane = || below(wave as i32, 2);
             let types = [element, "i32", element];
-            let mut run = |body: &str| {
+            let run = |body: &str| {
                 check(types, wave, x(), lane(), Expect::Same, body);
             };
             run(&format!("%r = qd.simt.shuffle idx %x, %y : {element}"));
@@ -126,7 +126,7 @@ fn votes_and_masks() {
         let predicate = "%zero = arith.constant 0 : i32
     %p = arith.cmpi ne, %y, %zero : i32";
         for (seed, limit) in [(1, 2), (2, 40), (3, 1)] {
-            let mut run = |result: &str, body: &str| {
+            let run = |result: &str, body: &str| {
                 check(
                     ["i32", "i32", result],
                     wave,
@@ -197,7 +197,7 @@ fn tiles_and_kinds(wave: u32, element: &str) -> Vec<(u32, &'static str)> {
 fn reductions_and_scans() {
     for &wave in waves() {
         for element in TYPES {
-            let mut run = |kind: &str, body: String| {
+            let run = |kind: &str, body: String| {
                 // At most 128 multiples of 1/4096 below 4,096 in magnitude are
                 // summed: an f64 holds every sum of them.
                 let expect = match (element, kind) {

@@ -1,31 +1,75 @@
 //! `conformance`: everything that a target executes, held against the interpreter.
 
+use std::process::Command;
+
 use anyhow::{Result, ensure};
 
 use crate::packages::Purpose;
+use crate::suite::Report;
 use crate::workspace::Workspace;
-use crate::{cargo, packages, process};
+use crate::{cargo, lavapipe, packages, process};
+
+/// What Vulkan's targets begin with, as --target of the tools spells them.
+const VULKAN: &str = "vulkan:1.3";
 
 /// Runs the suite on a target and says how many cases that were.
 pub fn run(workspace: &Workspace, target: &str, args: &[String]) -> Result<()> {
-    packages::ensure(Purpose::Test)?;
+    let mut command = suite(workspace, target);
+    packages::ensure(if target.starts_with(VULKAN) {
+        lavapipe::widen(&mut command, subgroup_size(target));
+        Purpose::Test
+    } else {
+        Purpose::Build
+    })?;
+    command.args(args);
+    let (cases, passed) = count(&mut command)?;
+    println!("\n{target}: {cases} cases ran");
+    ensure!(passed, "{target} differs from the interpreter");
+    Ok(())
+}
+
+/// Runs the suite on lavapipe at each of its subgroup sizes.
+///
+/// What depends on the size runs at each of them; the algorithms, whose cases are many, take turns
+/// with the sizes, in such a way that each kind, type, capacity and input meets each size.
+pub fn run_on_lavapipe(workspace: &Workspace, args: &[String]) -> Result<Report> {
+    lavapipe::is_there()?;
+    let all = lavapipe::SUBGROUP_SIZES
+        .map(|size| size.to_string())
+        .join(",");
+    let mut passed = true;
+    let mut counts = Vec::new();
+    for size in lavapipe::SUBGROUP_SIZES {
+        let mut command = suite(workspace, &format!("{VULKAN},subgroup={size}"));
+        command.env("QD_WAVES", &all).args(args);
+        lavapipe::select(&mut command, size);
+        let (cases, agrees) = count(&mut command)?;
+        // Filters may well leave nothing to one size, but not the whole suite.
+        passed &= agrees && (cases > 0 || !args.is_empty());
+        counts.push(format!("{cases} cases at {size}"));
+    }
+    Ok(Report {
+        passed,
+        counts: counts.join(", "),
+    })
+}
+
+/// The suite on a target. Every SPIR-V module that it makes is validated.
+fn suite(workspace: &Workspace, target: &str) -> Command {
     let mut command = cargo::cargo(workspace);
     command
         .env("QD_TARGET", target)
-        .args([
-            "test",
-            "--package",
-            "qd-conformance",
-            "--no-fail-fast",
-            "--",
-        ])
-        .arg("--nocapture")
-        .args(args);
+        .env(lavapipe::VALIDATE, "1")
+        .args(["test", "--package", "qd-conformance", "--no-fail-fast"])
+        .args(["--", "--nocapture"]);
+    command
+}
+
+/// How many cases ran, and whether all of them agree with the interpreter.
+fn count(command: &mut Command) -> Result<(u64, bool)> {
     let mut total = 0;
-    let status = process::run_watched(&mut command, |line| total += cases(line).unwrap_or(0))?;
-    println!("\n{target}: {total} cases ran");
-    ensure!(status.success(), "{target} differs from the interpreter");
-    Ok(())
+    let status = process::run_watched(command, |line| total += cases(line).unwrap_or(0))?;
+    Ok((total, status.success()))
 }
 
 /// `reduce: 532 cases` is 532; tests on several threads may write before it.
@@ -34,9 +78,15 @@ fn cases(line: &str) -> Option<u64> {
     rest.rsplit(' ').next()?.parse().ok()
 }
 
+/// The size that a target names.
+fn subgroup_size(target: &str) -> Option<u32> {
+    let mut options = target.split(',');
+    options.find_map(|option| option.strip_prefix("subgroup=")?.parse().ok())
+}
+
 #[cfg(test)]
 mod tests {
-    use super::cases;
+    use super::*;
 
     #[test]
     fn counts_are_read_off_lines() {
@@ -44,5 +94,11 @@ mod tests {
         assert_eq!(cases("test sort ... select: 112 cases"), Some(112));
         assert_eq!(cases("test result: ok. 7 passed"), None);
         assert_eq!(cases("in other cases"), None);
+    }
+
+    #[test]
+    fn a_target_may_name_a_size() {
+        assert_eq!(subgroup_size("vulkan:1.3,subgroup=16"), Some(16));
+        assert_eq!(subgroup_size("vulkan:1.3"), None);
     }
 }

@@ -8,6 +8,7 @@ mod cargo;
 mod conformance;
 mod demo;
 mod docs;
+mod lavapipe;
 mod linkage;
 mod lit;
 mod new;
@@ -63,24 +64,31 @@ enum Task {
     },
     /// Run everything that must pass
     ///
-    /// In order: setup, build of the workspace and all its targets, cargo test, the FileCheck
-    /// suite, the check that one LLVM is linked, the check that the generated docs are current.
-    /// Goes on after a failing step where it can, and closes with a table of counts and times that
-    /// says how to rerun each failing step alone.
+    /// In order: setup, build of the workspace and all its targets, cargo test, the conformance
+    /// suite on Vulkan at several subgroup sizes, the FileCheck suite, the check that one LLVM is
+    /// linked, the check that the generated docs are current. Every SPIR-V module that is made on
+    /// the way goes through spirv-val. Goes on after a failing step where it can, and closes with a
+    /// table of counts and times that says how to rerun each failing step alone.
     Test,
     /// Hold what a target executes against the interpreter
     ///
     /// Every operation and algorithm, over types, sizes and inputs, on a device that is at hand; says
-    /// how many cases ran. `test` does the same on the cpu.
+    /// how many cases ran. `test` does the same on the cpu, and with --lavapipe.
     ///
     /// Examples:
     ///   cargo xtask conformance --target=nvptx:sm_90
     ///   cargo xtask conformance --target=nvptx:sm_90 sort
+    ///   cargo xtask conformance --target=vulkan:1.3
+    ///   cargo xtask conformance --target=vulkan:1.3,subgroup=8
     #[command(verbatim_doc_comment)]
     Conformance {
-        /// The target, as --target of the tools spells it
+        /// The target, as --target of the tools spells it. lavapipe has the subgroup size that it
+        /// names
         #[arg(long, default_value = "cpu")]
         target: String,
+        /// On Vulkan, on the CPU, at subgroup sizes 4, 8 and 16 by turns
+        #[arg(long, conflicts_with = "target")]
+        lavapipe: bool,
         /// Filters and flags of the tests
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
@@ -145,7 +153,18 @@ fn run(task: Task) -> Result<()> {
         Task::Demo => demo::run(&workspace),
         Task::Bench { args } => bench::run(&workspace, &args),
         Task::Test => suite::run(&workspace),
-        Task::Conformance { target, args } => conformance::run(&workspace, &target, &args),
+        Task::Conformance {
+            lavapipe: true,
+            args,
+            ..
+        } => {
+            packages::ensure(Purpose::Test)?;
+            let report = conformance::run_on_lavapipe(&workspace, &args)?;
+            println!("\nlavapipe: {}", report.counts);
+            anyhow::ensure!(report.passed, "Vulkan differs from the interpreter");
+            Ok(())
+        }
+        Task::Conformance { target, args, .. } => conformance::run(&workspace, &target, &args),
         Task::Lit { args } => {
             packages::ensure(Purpose::Test)?;
             cargo::build_tools(&workspace, Profile::Dev)?;

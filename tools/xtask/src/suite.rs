@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 
 use crate::packages::Purpose;
 use crate::workspace::{Profile, Workspace};
-use crate::{cargo, docs, linkage, lit, packages, process};
+use crate::{cargo, conformance, docs, lavapipe, linkage, lit, packages, process};
 
 /// How a step ended.
 pub struct Report {
@@ -69,6 +69,12 @@ const STEPS: &[Step] = &[
         run: cargo_test,
     },
     Step {
+        name: "vulkan",
+        rerun: "cargo xtask conformance --lavapipe",
+        needed: false,
+        run: |workspace| conformance::run_on_lavapipe(workspace, &[]),
+    },
+    Step {
         name: "lit",
         rerun: "cargo xtask lit",
         needed: false,
@@ -100,7 +106,10 @@ fn build(workspace: &Workspace) -> Result<Report> {
 
 fn cargo_test(workspace: &Workspace) -> Result<Report> {
     let mut command = cargo::cargo(workspace);
-    command.args(["test", "--workspace", "--no-fail-fast"]);
+    command
+        .env(lavapipe::VALIDATE, "1")
+        .args(["test", "--workspace", "--no-fail-fast"]);
+    lavapipe::select(&mut command, 8);
     let mut total = Tally::default();
     let status = process::run_watched(&mut command, |line| total.add(line))?;
     Ok(Report {
@@ -225,12 +234,8 @@ mod tests {
 
     #[test]
     fn a_row_names_its_step() {
-        let text = row(
-            &STEPS[3],
-            "FAILED",
-            Some(Duration::from_millis(1250)),
-            "3 failed",
-        );
+        let lit = STEPS.iter().find(|step| step.name == "lit").unwrap();
+        let text = row(lit, "FAILED", Some(Duration::from_millis(1250)), "3 failed");
         assert_eq!(text, "lit               1.2 s  FAILED   3 failed");
     }
 }
