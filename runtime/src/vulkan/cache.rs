@@ -33,9 +33,9 @@ pub(super) fn directory() -> Option<PathBuf> {
 /// The driver's cache of one module.
 pub(super) struct Cache {
     pub raw: vk::PipelineCache,
-    path: Option<PathBuf>,
+    pub path: Option<PathBuf>,
     /// What the file held.
-    found: Vec<u8>,
+    pub found: Vec<u8>,
 }
 
 impl Cache {
@@ -117,7 +117,7 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// All of it or nothing.
-fn write(path: &Path, data: &[u8]) -> io::Result<()> {
+pub(super) fn write(path: &Path, data: &[u8]) -> io::Result<()> {
     let Some(folder) = path.parent() else {
         return Ok(());
     };

@@ -72,10 +72,6 @@ impl Maker<'_> {
             match work {
                 Work::Nothing => {
                     hazards.join(number, &action.after);
-                    // A launch of no blocks counts.
-                    if let (Kind::Launch(_), Some(open)) = (&action.kind, &mut open) {
-                        open.actions.push(action);
-                    }
                     continue;
                 }
                 Work::Loop { kernel, flag, body } => {

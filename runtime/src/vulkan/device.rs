@@ -112,8 +112,8 @@ impl Device {
         outcome
     }
 
-    /// Has the device do what was recorded, and waits for its end. The fence is
-    /// unsignalled, before and after.
+    /// Has the device do what was recorded, and waits for its end: also if it
+    /// fails, nothing is left to do. The fence is unsignalled, before and after.
     pub fn finish(&self, commands: vk::CommandBuffer, fence: vk::Fence) -> Result<(), vk::Result> {
         let commands = [commands];
         let submits = [vk::SubmitInfo::default().command_buffers(&commands)];
@@ -123,14 +123,17 @@ impl Device {
             self.noted(unsafe { self.raw.queue_submit(*queue, &submits, fence) })?;
         }
         // Safety: the fence was submitted.
-        unsafe {
-            self.noted(self.raw.wait_for_fences(&[fence], true, u64::MAX))?;
-            self.raw.reset_fences(&[fence])
+        let done = self.noted(unsafe { self.raw.wait_for_fences(&[fence], true, u64::MAX) });
+        if done.is_err() {
+            // What was submitted may be freed now.
+            self.idle();
         }
+        // Safety: nothing that was submitted is left.
+        done.and(unsafe { self.raw.reset_fences(&[fence]) })
     }
 
-    /// Waits until the device does nothing, after something went wrong.
-    pub fn idle(&self) {
+    /// Waits until the device does nothing.
+    fn idle(&self) {
         let _queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         // Safety: the only queue is locked. Nobody is left to tell of a failure.
         let _ = self.noted(unsafe { self.raw.device_wait_idle() });

@@ -24,8 +24,6 @@ pub(super) struct InMemory<'a> {
     shapes: Shapes,
     segments: Vec<Segment<'a>>,
     options: Options,
-    /// Whether the device may still be at work on what is here.
-    failed: bool,
     queries: Option<Queries>,
     recorder: Recorder,
     /// Every buffer's, in the order of the arguments.
@@ -72,7 +70,6 @@ impl<'a> InMemory<'a> {
             shapes: Shapes::of(arguments),
             segments,
             options: options.clone(),
-            failed: false,
             queries,
             recorder,
             memory,
@@ -83,22 +80,12 @@ impl<'a> InMemory<'a> {
         Ok(prepared)
     }
 
-    /// The buffers of arguments with the device's.
-    fn copying_failed(&mut self, refusal: Refusal, whither: &str) -> Error {
-        self.failed = true;
+    fn copying_failed(&self, refusal: Refusal, whither: &str) -> Error {
         let what = format!(
             "kernel '{}': copying {whither} the device",
             self.kernel.name
         );
         refusal.into_error(&what, &self.loaded.device)
-    }
-}
-
-impl Drop for InMemory<'_> {
-    fn drop(&mut self) {
-        if self.failed {
-            self.loaded.device.idle();
-        }
     }
 }
 
@@ -119,7 +106,6 @@ impl Prepared for InMemory<'_> {
             ..
         } = run;
         if let Err(error) = outcome {
-            self.failed = true;
             return Err(match error {
                 Error::Device(reason) => {
                     Error::Device(format!("kernel '{}': {reason}", self.kernel.name))

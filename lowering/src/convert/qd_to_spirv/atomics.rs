@@ -1,7 +1,8 @@
 //! Atomics on an element, for `memory.rs`, which knows where it is.
 //!
 //! The dialect has neither `OpAtomicLoad` nor `OpAtomicStore`: a load is an `or`
-//! with 0 and a store an exchange, which mean the same. Floats are combined as
+//! with 0 and a store an exchange, which mean the same, and which the emitter
+//! makes loads and stores of. Floats are combined as
 //! integers of their width, by compare and swap, and so are products: what
 //! devices have of float atomics differs from one to the next. So every pointer
 //! asked for is one to an integer.

@@ -186,15 +186,16 @@ pub(super) fn of_index<'b, 'c>(b: &'b Builder<'c>, op: Op<'c>) -> Option<V<'b, '
     let mut attributes: Vec<(&str, Attribute<'c>)> = Vec::new();
     attributes.extend(op.attr("value").map(|value| ("value", value)));
     if let Some(predicate) = op.attr("pred") {
-        let number = predicate_number(&attributes::case_of(predicate))?;
+        let number = predicate_number(&predicate.to_string())?;
         attributes.push(("predicate", attributes::i64(b.context(), number)));
     }
     let operands = b.vs(&op.operand_values());
     Some(b.result(new, &operands, op.first_result().r#type(), &attributes))
 }
 
-/// The number that `arith.cmpi` has for a predicate.
-fn predicate_number(name: &str) -> Option<i64> {
+/// The number that `arith.cmpi` has for `#index<cmp_predicate ult>`.
+fn predicate_number(text: &str) -> Option<i64> {
+    let name = text.trim_end_matches('>').rsplit([' ', '<']).next()?;
     const NAMES: [&str; 10] = [
         "eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge",
     ];

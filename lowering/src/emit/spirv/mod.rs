@@ -3,6 +3,7 @@
 //!
 //! The artifact's binary is the module's words, little-endian.
 
+mod atomics;
 mod disassemble;
 mod names;
 mod reflect;
@@ -130,6 +131,7 @@ fn words(module: &Module<'_>) -> Result<Vec<u32>, CompileError> {
     let module = spirv_module(super::handle(module))?;
     let words = serialize::spirv(module)
         .ok_or_else(|| CompileError::Pipeline("the module has no binary form".into()))?;
+    let words = atomics::with_loads_and_stores(words)?;
     let reflection = Reflection::of(&words)?;
     reflection.check()?;
     // A plan of fills alone has no bodies, and what has no entry points is no

@@ -1,6 +1,7 @@
 //! What is not run, and what the driver's cache may hold.
 
 use super::*;
+use crate::vulkan::cache::{self, Cache};
 
 #[test]
 fn what_the_device_lacks_is_named_with_who_needs_it() {
@@ -168,17 +169,22 @@ fn what_is_compiled_is_kept() {
         assert_eq!(values(&arguments[0])[0] as u32, device.subgroups.usual);
     };
     run();
-    // Damage, and a folder where there should be a file.
-    let Ok(devices) = std::fs::read_dir(folder.path().join("vulkan")) else {
-        // A driver may keep nothing.
-        return run();
-    };
-    for folder in devices {
-        for file in std::fs::read_dir(folder.expect("an entry").path()).expect("a folder") {
-            std::fs::write(file.expect("an entry").path(), "damaged").expect("written");
-        }
-    }
     run();
+    // What the driver has left, however little some do, and damaged.
+    let open = || Cache::open(&device, Some(folder.path()), &artifact.binary);
+    let close = |cache: Cache| unsafe { device.raw.destroy_pipeline_cache(cache.raw, None) };
+    let cache = open().expect("a cache");
+    let data = unsafe { device.raw.get_pipeline_cache_data(cache.raw) }.expect("data");
+    let path = cache.path.clone().expect("a file");
+    close(cache);
+    cache::write(&path, &data).expect("written");
+    let again = open().expect("a cache");
+    assert_eq!(again.found, data);
+    close(again);
+    run();
+    std::fs::write(&path, "damaged").expect("written");
+    run();
+    // No folder where there should be one.
     std::fs::remove_dir_all(folder.path().join("vulkan")).expect("removed");
     std::fs::write(folder.path().join("vulkan"), "no folder").expect("written");
     run();

@@ -1,0 +1,130 @@
+// What upstream's conversions lack or make something else of than the reference. That the values are right is for the
+// conformance tests.
+
+// RUN: qd-opt %s --qd-convert-to-spirv | FileCheck %s
+
+module attributes {qd.wave = 8 : i64} {
+
+// Vulkan counts bits of 32 alone; the highest and the lowest bit of 0 are numbered -1.
+// CHECK-LABEL: func.func @bits(
+// CHECK:         spirv.BitCount %[[W:.*]] : i32
+// CHECK:         %[[H:.*]] = spirv.GL.FindUMsb %[[W]] : i32
+// CHECK:         arith.subi %c31_i32{{.*}}, %[[H]] : i32
+// CHECK:         %[[L:.*]] = spirv.GL.FindILsb %[[W]] : i32
+// CHECK:         arith.minui %[[L]], %c32_i32{{.*}} : i32
+// CHECK:         %[[LOW:.*]] = arith.trunci %[[D:.*]] : i64 to i32
+// CHECK:         %[[UP:.*]] = arith.shrui %[[D]], %c32_i64
+// CHECK:         %[[HIGH:.*]] = arith.trunci %[[UP]] : i64 to i32
+// CHECK:         %[[N:.*]] = spirv.BitCount %[[LOW]] : i32
+// CHECK:         %[[M:.*]] = spirv.BitCount %[[HIGH]] : i32
+// CHECK:         arith.addi %[[N]], %[[M]] : i32
+func.func private @bits(%w: i32, %d: i64) attributes {qd.threads = 64 : i64} {
+  %0 = math.ctpop %w : i32
+  %1 = math.ctlz %w : i32
+  %2 = math.cttz %w : i32
+  %3 = math.ctpop %d : i64
+  return
+}
+
+// Of narrow integers 24 leading zeros are not theirs, and at most 8 trailing ones are.
+// CHECK-LABEL: func.func @narrow(
+// CHECK:         %[[H:.*]] = spirv.GL.FindUMsb
+// CHECK:         %[[Z:.*]] = arith.subi %c31_i32{{.*}}, %[[H]]
+// CHECK:         arith.subi %[[Z]], %c24_i32
+// CHECK:         %[[L:.*]] = spirv.GL.FindILsb
+// CHECK:         %[[T:.*]] = arith.minui %[[L]], %c32_i32
+// CHECK:         arith.minui %[[T]], %c8_i32
+func.func private @narrow(%w: i32) attributes {qd.threads = 64 : i64} {
+  %b = arith.trunci %w : i32 to i8
+  %0 = math.ctlz %b : i8
+  %1 = math.cttz %b : i8
+  return
+}
+
+// NaNs and signed zeros are told apart by bits.
+// CHECK-LABEL: func.func @classes(
+// CHECK:         %[[B:.*]] = arith.bitcast %{{.*}} : f32 to i32
+// CHECK:         %[[M:.*]] = arith.andi %[[B]], %c2147483647_i32{{.*}} : i32
+// CHECK:         arith.cmpi ugt, %[[M]], %c2139095040_i32{{.*}} : i32
+// CHECK:         arith.cmpi ult, %{{.*}}, %c2139095040_i32{{.*}} : i32
+// CHECK:         arith.cmpi eq, %{{.*}}, %c2139095040_i32{{.*}} : i32
+// CHECK-NOT:     arith.minnumf
+// CHECK-NOT:     arith.cmpf uno
+func.func private @classes(%x: f32, %y: f32) attributes {qd.threads = 64 : i64} {
+  %0 = math.isnan %x : f32
+  %1 = math.isfinite %x : f32
+  %2 = math.isinf %x : f32
+  %3 = arith.minnumf %x, %y : f32
+  %4 = arith.cmpf uno, %x, %y : f32
+  return
+}
+
+// Fused in f64, where the product is exact, and rounded once.
+// CHECK-LABEL: func.func @fused(
+// CHECK:         arith.extf %{{.*}} : f32 to f64
+// CHECK:         arith.mulf %{{.*}} : f64
+// CHECK-NOT:     math.fma
+// CHECK:         arith.truncf %{{.*}} : f64 to f32
+func.func private @fused(%x: f32) attributes {qd.threads = 64 : i64} {
+  %0 = math.fma %x, %x, %x : f32
+  return
+}
+
+// Nothing rests on its being fused.
+// CHECK-LABEL: func.func @in_two_steps(
+// CHECK:         %[[P:.*]] = arith.mulf %[[X:.*]], %[[X]] : f64
+// CHECK-NEXT:    arith.addf %[[P]], %[[X]] : f64
+func.func private @in_two_steps(%x: f64) attributes {qd.threads = 64 : i64} {
+  %0 = math.fma %x, %x, %x fastmath<contract> : f64
+  return
+}
+
+// CHECK-LABEL: func.func @truths(
+// CHECK:         %[[P:.*]] = arith.extsi %{{.*}} : i1 to i32
+// CHECK:         %[[Q:.*]] = arith.extsi %{{.*}} : i1 to i32
+// CHECK:         %[[S:.*]] = arith.addi %[[P]], %[[Q]] : i32
+// CHECK:         arith.trunci %[[S]] : i32 to i1
+// CHECK:         arith.cmpi slt, %{{.*}}, %{{.*}} : i32
+func.func private @truths(%p: i1, %q: i1) attributes {qd.threads = 64 : i64} {
+  %0 = arith.addi %p, %q : i1
+  %1 = arith.cmpi slt, %p, %q : i1
+  return
+}
+
+// CHECK-LABEL: func.func @indices(
+// CHECK:         arith.addi %{{.*}} : i64
+// CHECK:         arith.cmpi ult, %{{.*}} : i64
+// CHECK:         arith.constant 64 : i64
+func.func private @indices(%i: index) attributes {qd.threads = 64 : i64} {
+  %0 = index.add %i, %i
+  %1 = index.cmp ult(%i, %0)
+  %2 = index.sizeof
+  return
+}
+
+// A switch is a search.
+// CHECK-LABEL: func.func @switch(
+// CHECK:         arith.cmpi slt, %[[I:.*]], %c5_i64{{.*}} : i64
+// CHECK:         scf.if
+// CHECK:           arith.cmpi eq, %[[I]], %c2_i64
+// CHECK:         else
+// CHECK:           arith.cmpi eq, %[[I]], %c5_i64
+// CHECK-NOT:     scf.index_switch
+func.func private @switch(%i: index, %o: memref<?xi32>) attributes {qd.threads = 64 : i64} {
+  %r = scf.index_switch %i -> i32
+  case 5 {
+    %c1 = arith.constant 1 : i32
+    scf.yield %c1 : i32
+  }
+  case 2 {
+    %c2 = arith.constant 2 : i32
+    scf.yield %c2 : i32
+  }
+  default {
+    %c3 = arith.constant 3 : i32
+    scf.yield %c3 : i32
+  }
+  memref.store %r, %o[%i] : memref<?xi32>
+  return
+}
+}
