@@ -1,9 +1,9 @@
 """Runs the kernels of a module with qd-run on inputs that break things, and compares with NumPy.
 
-    against_numpy.py ALGORITHM MODULE QD_TRANSLATE QD_RUN FOLDER [TARGET]
+    against_numpy.py ALGORITHM MODULE QD_TRANSLATE QD_RUN FOLDER [TARGET [SIZE …]]
 
-The module is compiled once; every kernel of it then runs on every size, with the shapes of input taken in turns. How a
-kernel is called says what it is: `sort_u32` has keys of u32, `scan_add_f32` adds floats.
+The module is compiled once; every kernel of it then runs on every size, or on those that are named, with the shapes of
+input taken in turns. How a kernel is called says what it is: `sort_u32` has keys of u32, `scan_add_f32` adds floats.
 """
 
 import os
@@ -264,10 +264,12 @@ def kernels_of(module):
 def main():
     algorithm, module, qd_translate, qd_run, folder = sys.argv[1:6]
     target = sys.argv[6] if len(sys.argv) > 6 else "cpu"
+    sizes = [int(size) for size in sys.argv[7:]] or SIZES
     runner = Runner(module, qd_translate, qd_run, folder, target)
     cases = 0
     for k, (kernel, dtype) in enumerate(kernels_of(module)):
-        for i, n in enumerate(SIZES):
+        for n in sizes:
+            i = SIZES.index(n)
             # Over all kernels and sizes each size meets each shape.
             for shape in {SHAPES[(i + k) % 8], SHAPES[(3 * i + 5 * k + 1) % 8]}:
                 random = np.random.default_rng([n, k])
