@@ -152,7 +152,7 @@ pub fn driver(target: &str) -> Result<Box<dyn Driver>, Error> {
     match target.split([',', ':']).next() {
         Some("cpu") => Ok(Box::new(cpu::Cpu)),
         Some("nvptx") => Ok(Box::new(cuda::Cuda)),
-        Some("vulkan") => Ok(Box::<vulkan::Vulkan>::default()),
+        Some("vulkan" | "metal") => Ok(Box::<vulkan::Vulkan>::default()),
         _ => Err(Error::NoDriver {
             target: target.into(),
             known: vec!["cpu", "nvptx", "vulkan"],

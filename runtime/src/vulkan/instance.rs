@@ -99,6 +99,11 @@ impl Instance {
         Ok(instance)
     }
 
+    /// Whether the validation layer looks on.
+    pub fn is_validated(&self) -> bool {
+        self.validation.is_some()
+    }
+
     /// Fails if the validation layer has found errors since it was last asked.
     pub fn check_validation(&self) -> Result<(), Error> {
         let Some(validation) = &self.validation else {

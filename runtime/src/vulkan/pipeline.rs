@@ -36,7 +36,11 @@ impl Code {
         (wave, asked): (u32, Option<u32>),
         cache: Option<&Path>,
     ) -> Result<Self, Error> {
-        let words = convergence::asked_for(spirv::words(binary)?, &device.features);
+        let mut words = spirv::words(binary)?;
+        // A layer that is older than the modes takes the whole module for damaged.
+        if !device.instance.is_validated() {
+            words = convergence::asked_for(words, &device.features);
+        }
         let raw = &device.raw;
         let not_loaded = |e| Error::Load(reason(e));
         let pushed = [vk::PushConstantRange::default()

@@ -76,8 +76,8 @@ impl<'b, 'c> States<'b, 'c> {
     fn turned(&self, word: V<'b, 'c>) -> V<'b, 'c> {
         match self.pass % 2 {
             0 => word,
-            // 2 more, and 4 is 0.
-            _ => word ^ i64::from((2 << COUNT_BITS) as i32),
+            // 2 more on top, and 4 is 0.
+            _ => word ^ i64::from(i32::MIN),
         }
     }
 
