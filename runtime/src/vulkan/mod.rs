@@ -12,6 +12,7 @@ mod capabilities;
 mod choice;
 mod clock;
 mod commands;
+mod convergence;
 mod device;
 mod features;
 mod fill;

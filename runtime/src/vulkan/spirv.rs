@@ -6,7 +6,7 @@ use crate::Error;
 use std::collections::BTreeMap;
 
 const MAGIC: u32 = 0x0723_0203;
-const HEADER_WORDS: usize = 5;
+pub(super) const HEADER_WORDS: usize = 5;
 // Opcodes.
 const ENTRY_POINT: u32 = 15;
 const EXECUTION_MODE: u32 = 16;
@@ -50,6 +50,17 @@ pub(super) fn words(binary: &[u8]) -> Result<Vec<u32>, Error> {
         Some(&MAGIC) if words.len() > HEADER_WORDS => Ok(words),
         _ => Err(no_module("it does not begin as a module does")),
     }
+}
+
+/// The instructions of a module, each its words, up to one that is damaged.
+pub(super) fn instructions(words: &[u32]) -> impl Iterator<Item = &[u32]> {
+    let mut rest = words.get(HEADER_WORDS..).unwrap_or_default();
+    std::iter::from_fn(move || {
+        let length = (rest.first()? >> 16) as usize;
+        let (instruction, behind) = rest.split_at_checked(length)?;
+        rest = behind;
+        (!instruction.is_empty()).then_some(instruction)
+    })
 }
 
 impl Module {

@@ -45,7 +45,7 @@ pub(super) fn convert<'c>(body: Op<'c>, target: &Target, index_bits: u32) -> Res
     let b = &Builder::new(context_of(body), body.location(), at);
 
     let words = Words::of(b, body, &parameters, index_bits)?;
-    let pointer = words.pointer(b, body, &name);
+    let pointer = words.pointer(b, function, &name);
     let mut places = HashMap::new();
     let mut next = BLOCKS + 1;
     for parameter in parameters {
@@ -155,7 +155,7 @@ impl<'c> Words<'c> {
     }
 
     /// The pointer to the words, which is what is pushed.
-    fn pointer<'b>(&self, b: &'b Builder<'c>, body: Op<'c>, name: &str) -> V<'b, 'c> {
+    fn pointer<'b>(&self, b: &'b Builder<'c>, function: Op<'c>, name: &str) -> V<'b, 'c> {
         let members: Vec<_> = self
             .members
             .iter()
@@ -169,7 +169,7 @@ impl<'c> Words<'c> {
             &format!("!spirv.ptr<!spirv.struct<({words} [0])>, PushConstant>"),
         );
         let variable = format!("__qd_words_{name}");
-        let base = global(b, body, &variable, pushed);
+        let base = global(b, function, &variable, pushed);
         let to_words = types::parse(b, &format!("!spirv.ptr<{words}, PushConstant>"));
         let pointer = types::access(b, base, &[types::constant(b, 0)], to_words);
         b.result("spirv.Load", &[pointer], words, &[])

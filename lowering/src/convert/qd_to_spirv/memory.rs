@@ -182,7 +182,7 @@ pub(super) fn convert<'c>(function: Op<'c>, mut places: HashMap<Key, Place<'c>>)
                     return Err(Diagnostic::at(
                         op,
                         format!(
-                            "passes on a {memref}, which SPIR-V has no form for: \
+                            "passes on a '{memref}', which SPIR-V has no form for: \
                              each access must name the memory it is to"
                         ),
                     ));

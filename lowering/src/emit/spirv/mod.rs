@@ -134,7 +134,8 @@ fn words(module: &Module<'_>) -> Result<Vec<u32>, CompileError> {
     let words = atomics::with_loads_and_stores(words)?;
     let reflection = Reflection::of(&words)?;
     reflection.check()?;
-    // A plan of fills alone has no bodies, and SPIR-V no modules without any.
+    // A plan of fills alone has no bodies, and what has no entry points is no
+    // module to the specification. Nothing loads it.
     if !reflection.entry_points.is_empty() {
         validate::validate(&bytes(&words))?;
     }

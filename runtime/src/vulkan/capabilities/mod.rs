@@ -83,11 +83,25 @@ const RECONVERGENCE: Feature = vk_feature!(
     "shaderMaximalReconvergence"
 );
 
-/// Execution modes that need a feature: `(name, number, feature)`.
+/// Execution modes that need a feature: `(name, number, feature)`. They promise
+/// that lanes come back together, the first the most.
 const MODES: &[(&str, u32, Feature)] = &[
-    ("SubgroupUniformControlFlowKHR", 4421, UNIFORM_CONTROL_FLOW),
     ("MaximallyReconvergesKHR", 6023, RECONVERGENCE),
+    ("SubgroupUniformControlFlowKHR", 4421, UNIFORM_CONTROL_FLOW),
 ];
+
+/// The most that is promised of lanes coming back together: the mode's number and
+/// the extension that has it.
+pub(super) fn convergence(features: &Features) -> Option<(u32, &'static str)> {
+    const EXTENSIONS: [&str; 2] = [
+        "SPV_KHR_maximal_reconvergence",
+        "SPV_KHR_subgroup_uniform_control_flow",
+    ];
+    let mut modes = MODES.iter().zip(EXTENSIONS);
+    modes
+        .find(|((_, _, feature), _)| (feature.has)(features))
+        .map(|((_, mode, _), extension)| (*mode, extension))
+}
 
 /// Everything that a module may ask for, as far as the device has it.
 pub(super) fn switched_on(offered: &Features) -> Features {

@@ -29,7 +29,8 @@
 // ARTIFACT: qd-run: {{.*}}.qd: there is no Vulkan
 // RUN: qd-run %t.qd %{data} --print out | FileCheck %s --check-prefix=SUM
 // RUN: env LP_NATIVE_VECTOR_WIDTH=128 %{run} --target=vulkan:1.3 --print out | FileCheck %s --check-prefixes=FOUR,SUM
-// FOUR: on vulkan:1.3,subgroup=4, wave 4
+// FOUR: add on vulkan:1.3,subgroup=4
+// FOUR: wave 4;
 // SUM: out = [3]
 // RUN: not qd-run %t.qd --target=cpu %{data} 2>&1 | FileCheck %s --check-prefix=OTHER
 // OTHER: the artifact was made for target 'vulkan:1.3,subgroup=8', not for 'cpu'
