@@ -128,6 +128,7 @@ const CONVERSIONS: &[(&str, Conversion)] = &[
     ("math.isinf", floats::isinf),
     ("math.isnan", floats::isnan),
     ("math.isnormal", floats::isnormal),
+    ("math.roundeven", floats::roundeven),
     ("math.rsqrt", floats::rsqrt),
     ("math.trunc", floats::trunc),
     ("arith.addui_extended", integers::addui_extended),

@@ -59,6 +59,16 @@ func.func private @classes(%x: f32, %y: f32) attributes {qd.threads = 64 : i64} 
   return
 }
 
+// CHECK-LABEL: func.func @rounded(
+// CHECK:         %[[M:.*]] = math.absf %[[X:.*]] : f64
+// CHECK:         %[[S:.*]] = arith.addf %[[M]], %[[LARGE:.*]] : f64
+// CHECK:         %[[D:.*]] = arith.subf %[[S]], %[[LARGE]] : f64
+// CHECK:         math.copysign %[[D]], %[[X]] : f64
+func.func private @rounded(%x: f64) attributes {qd.threads = 64 : i64} {
+  %0 = math.roundeven %x : f64
+  return
+}
+
 // Fused in f64, where the product is exact, and rounded once.
 // CHECK-LABEL: func.func @fused(
 // CHECK:         arith.extf %{{.*}} : f32 to f64

@@ -11,7 +11,8 @@ module attributes {qd.wave = 8 : i64} {
 // CHECK:         spirv.GroupNonUniformShuffleUp <Subgroup> %{{.*}}, %[[LANE]] : f64, i32
 // The dialect takes a broadcast from a constant lane alone.
 // CHECK:         spirv.GroupNonUniformShuffle <Subgroup> %{{.*}}, %[[LANE]] : i64, i32
-// CHECK:         spirv.GroupNonUniformBroadcast <Subgroup> %{{.*}}, %c0_i32 : i64, i32
+// CHECK:         %[[ZERO:.*]] = spirv.Constant 0 : i32
+// CHECK-NEXT:    spirv.GroupNonUniformBroadcast <Subgroup> %{{.*}}, %[[ZERO]] : i64, i32
 func.func private @moves(%v: f32, %w: f64, %x: i64, %lane: i32) attributes {qd.threads = 64 : i64} {
   %0 = qd.simt.shuffle idx %v, %lane : f32
   %1 = qd.simt.shuffle down %v, %lane : f32
