@@ -48,9 +48,8 @@ fn conversion(capabilities: &Capabilities) -> String {
         "convert-func-to-llvm",
         "convert-cf-to-llvm",
         "convert-ub-to-llvm",
+        // LLVM begins with the rest.
         "reconcile-unrealized-casts",
-        "canonicalize",
-        "cse",
     ]
     .join(",")
 }
