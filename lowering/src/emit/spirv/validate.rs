@@ -38,10 +38,10 @@ fn judge(program: &str, module: &[u8]) -> Result<(), String> {
     if output.status.success() {
         return Ok(());
     }
+    let said = [output.stdout, output.stderr].concat();
     Err(format!(
-        "{program} rejects the module: {}{}",
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr).trim_end()
+        "{program} rejects the module: {}",
+        String::from_utf8_lossy(&said).trim()
     ))
 }
 
