@@ -94,10 +94,9 @@ impl Driver for Vulkan {
 
     /// With the subgroup size that the device has, or takes by itself.
     fn resolve(&self, target: &str) -> Result<String, Error> {
-        if target
-            .split(',')
-            .any(|option| option.starts_with("subgroup="))
-        {
+        let has_size = |option: &str| option.starts_with("subgroup=");
+        // Metal-class devices have one size.
+        if target.starts_with("metal") || target.split(',').any(has_size) {
             return Ok(target.into());
         }
         let device = Device::shared()?;
@@ -127,9 +126,13 @@ impl Vulkan {
     }
 }
 
-/// `vulkan:1.3,subgroup=8` is 1.3, as Vulkan packs it.
+/// `vulkan:1.3,subgroup=8` is 1.3, as Vulkan packs it; `metal` is the part of 1.3
+/// that there is on Metal.
 fn api_version(target: &str) -> Option<u32> {
     let name = target.split(',').next()?;
+    if name == "metal" {
+        return Some(ash::vk::API_VERSION_1_3);
+    }
     let (major, minor) = name.strip_prefix("vulkan:")?.split_once('.')?;
     let (major, minor) = (major.parse().ok()?, minor.parse().ok()?);
     Some(ash::vk::make_api_version(0, major, minor, 0))

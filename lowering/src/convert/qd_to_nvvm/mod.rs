@@ -41,7 +41,7 @@ mod private;
 mod shuffle;
 mod vote;
 
-use crate::targets::{Kind, Target};
+use crate::{convert, targets::Target};
 use melior::{
     dialect::DialectHandle,
     ir::{ValueLike, attribute::ArrayAttribute},
@@ -128,31 +128,9 @@ impl Pass for ConvertToNvvm {
     fn run<'c>(module: Op<'c>, options: &ConvertToNvvmOptions) -> Result<'c> {
         let target = Target::parse(&format!("nvptx:{}", options.arch))
             .map_err(|message| Diagnostic::at(module, message))?;
-        match module.attr("qd.wave").and_then(attributes::int) {
-            Some(WARP) => {}
-            Some(wave) => {
-                return Err(Diagnostic::at(
-                    module,
-                    format!(
-                        "is for subgroups of {wave}, but target '{}' has subgroups of {WARP}",
-                        target.capabilities.name
-                    ),
-                ));
-            }
-            None => {
-                return Err(Diagnostic::at(
-                    module,
-                    "has no 'qd.wave': run qd-tile first",
-                ));
-            }
-        }
+        convert::subgroup_size(module, &target)?;
+        convert::erase_kernels(module);
         let block = module.body().expect("a module's body");
-        for op in operations(block) {
-            if op.is("qd.grid.kernel") {
-                // Kernels have become launch plans by now.
-                op.erase();
-            }
-        }
         for op in operations(block) {
             if op.is("func.func") && op.attr("qd.threads").is_some() {
                 let kernel = kernel::convert(op, &target)?;
@@ -194,21 +172,10 @@ fn convert_ops<'c>(root: Op<'c>, target: &Target) -> Result<'c> {
             let results = conversion(&Builder::before(op), op)?;
             op.replace_with(&results);
         } else if name.starts_with("qd.") {
-            return Err(lacks(op, target));
+            return Err(convert::lacks(op, target));
         } else {
             math::check(op, target)?;
         }
     }
     Ok(())
-}
-
-/// An op that has no conversion: names the op and the target.
-fn lacks<'c>(op: Op<'c>, target: &Target) -> Diagnostic<'c> {
-    let name = &target.capabilities.name;
-    let pass = match qd_passes::expand_collectives::is_expandable(op.full_name()) {
-        true => "run qd-expand-collectives first",
-        false => "it belongs to an earlier level",
-    };
-    debug_assert!(matches!(target.capabilities.kind, Kind::Nvptx(_)));
-    Diagnostic::at(op, format!("is nothing that target '{name}' has: {pass}"))
 }

@@ -57,13 +57,15 @@ mod vote;
 
 pub use finish::{FinishSpirv, REASONS};
 
-use crate::targets::{Kind, Target, vulkan::Environment};
+use crate::{
+    convert,
+    targets::{Kind, Target, vulkan::Environment},
+};
 use melior::{
     dialect::DialectHandle,
     ir::{Attribute, Type, TypeLike, ValueLike},
 };
 use qd_dialects::{
-    attributes,
     builder::Builder,
     diagnostic::{Diagnostic, Result},
     ir::{Op, OpExt, Value, bit_width, context_of, is_float, operations},
@@ -172,17 +174,12 @@ impl Pass for ConvertToSpirv {
             ));
         };
         let setting = Setting {
-            wave: wave(module, &target)?,
+            wave: convert::subgroup_size(module, &target)?,
             target: &target,
         };
         module.set_attr("spirv.target_env", target_environment(module, environment));
+        convert::erase_kernels(module);
         let block = module.body().expect("a module's body");
-        for op in operations(block) {
-            if op.is("qd.grid.kernel") {
-                // Kernels have become launch plans by now.
-                op.erase();
-            }
-        }
         for op in operations(block) {
             let mut function = op;
             convert_ops(function, &setting)?;
@@ -192,25 +189,6 @@ impl Pass for ConvertToSpirv {
             index::convert(function, environment.index_bits);
         }
         Ok(())
-    }
-}
-
-/// The subgroup size that the module is for, which the target must have.
-fn wave<'c>(module: Op<'c>, target: &Target) -> Result<'c, i64> {
-    let capabilities = &target.capabilities;
-    match module.attr("qd.wave").and_then(attributes::int) {
-        Some(wave) if capabilities.waves.iter().any(|w| i64::from(*w) == wave) => Ok(wave),
-        Some(wave) => Err(Diagnostic::at(
-            module,
-            format!(
-                "is for subgroups of {wave}, which target '{}' does not have",
-                capabilities.name
-            ),
-        )),
-        None => Err(Diagnostic::at(
-            module,
-            "has no 'qd.wave': run qd-tile first",
-        )),
     }
 }
 
@@ -236,7 +214,7 @@ fn convert_ops<'c>(root: Op<'c>, setting: &Setting) -> Result<'c> {
         if let Some(results) = converted(&b, op, setting)? {
             op.replace_with(&results);
         } else if op.full_name().starts_with("qd.") && !is_later(op.full_name()) {
-            return Err(lacks(op, setting));
+            return Err(convert::lacks(op, setting.target));
         } else {
             floats::check(op, setting)?;
         }
@@ -298,14 +276,4 @@ fn is_later(name: &str) -> bool {
         name,
         "qd.simt.grid.dim" | "qd.simt.block.shared" | "qd.grid.view"
     ) || name.starts_with("qd.grid.atomic.")
-}
-
-/// An op that has no conversion: names the op and the target.
-fn lacks<'c>(op: Op<'c>, setting: &Setting) -> Diagnostic<'c> {
-    let name = &setting.target.capabilities.name;
-    let pass = match qd_passes::expand_collectives::is_expandable(op.full_name()) {
-        true => "run qd-expand-collectives first",
-        false => "it belongs to an earlier level",
-    };
-    Diagnostic::at(op, format!("is nothing that target '{name}' has: {pass}"))
 }

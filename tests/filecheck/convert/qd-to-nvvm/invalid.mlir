@@ -6,7 +6,7 @@
 // RUN: not qd-opt %t/untiled.mlir --qd-convert-to-nvvm=arch=sm_90 2>&1 | FileCheck %s --check-prefix=UNTILED
 // UNTILED: untiled.mlir:1:1: error: 'builtin.module' op has no 'qd.wave': run qd-tile first
 // RUN: not qd-opt %t/wave.mlir --qd-convert-to-nvvm=arch=sm_90 2>&1 | FileCheck %s --check-prefix=WAVE
-// WAVE: wave.mlir:1:1: error: 'builtin.module' op is for subgroups of 64, but target 'nvptx:sm_90' has subgroups of 32
+// WAVE: wave.mlir:1:1: error: 'builtin.module' op is for subgroups of 64, which target 'nvptx:sm_90' does not have
 // RUN: not qd-opt %t/math.mlir --qd-convert-to-nvvm=arch=sm_70 2>&1 | FileCheck %s --check-prefix=ARCH
 // ARCH: error: 'builtin.module' op target 'nvptx' has no architecture 'sm_70': expected one of sm_80, sm_90, sm_100
 // RUN: not qd-opt %t/math.mlir --qd-convert-to-nvvm=arch=sm_90 2>&1 | FileCheck %s --check-prefix=MATH
