@@ -19,8 +19,6 @@ pub struct Reflection {
     pub capabilities: Vec<String>,
     /// Sorted.
     pub extensions: Vec<String>,
-    /// The largest block of push constants, up to the end of its last member.
-    pub push_constant_bytes: u32,
     /// Variables that a descriptor set would be bound to.
     pub bindings: Vec<Binding>,
     /// In the module's order.
@@ -36,6 +34,8 @@ pub struct EntryPoint {
     pub model: String,
     /// The threads of a workgroup, where they are literals.
     pub local_size: Option<[u32; 3]>,
+    /// The block of push constants, up to the end of its last member.
+    pub push_constant_bytes: u32,
     /// Memory that a workgroup shares.
     pub workgroup_bytes: u32,
 }
@@ -78,11 +78,6 @@ impl Reflection {
         let header = module.header.as_ref();
         let (major, minor) = header.map_or((0, 0), |header| header.version());
         let sizes = Sizes::of(&module);
-        let mut push_constant_bytes = 0;
-        for variable in variables(&module, StorageClass::PushConstant) {
-            // Entry points have a block each, all of which are in one place.
-            push_constant_bytes = push_constant_bytes.max(sizes.pointee(variable)?);
-        }
         let entry_points = module.entry_points.iter();
         Ok(Self {
             version: format!("{major}.{minor}"),
@@ -92,7 +87,6 @@ impl Reflection {
                 .map_or_else(String::new, words_of),
             capabilities: sorted(&module.capabilities),
             extensions: sorted(&module.extensions),
-            push_constant_bytes,
             bindings: bindings(&module),
             entry_points: entry_points
                 .map(|entry| EntryPoint::of(entry, &module, &sizes))
@@ -120,38 +114,15 @@ impl Reflection {
                 binding.name, binding.set
             ));
         }
-        // A module none of whose bodies takes anything has no block.
-        if ![0, PUSH_CONSTANT_BYTES].contains(&self.push_constant_bytes) {
-            return fail(format!(
-                "{} bytes of push constants instead of {PUSH_CONSTANT_BYTES}",
-                self.push_constant_bytes
-            ));
-        }
         let mut names = BTreeSet::new();
-        for EntryPoint {
-            name,
-            model,
-            local_size,
-            ..
-        } in &self.entry_points
-        {
+        for entry in &self.entry_points {
+            let name = &entry.name;
             if !names.insert(name) {
                 return fail(format!("two entry points '{name}'"));
             }
-            if model != "GLCompute" {
-                return fail(format!(
-                    "the entry point '{name}' is {model}, not GLCompute"
-                ));
-            }
-            match local_size {
-                Some([threads, 1, 1]) if *threads > 0 => {}
-                Some([x, y, z]) => {
-                    return fail(format!(
-                        "the entry point '{name}' has LocalSize {x} {y} {z}; blocks have one dimension"
-                    ));
-                }
-                None => return fail(format!("the entry point '{name}' has no LocalSize")),
-            }
+            entry
+                .check()
+                .or_else(|what| fail(format!("the entry point '{name}' {what}")))?;
         }
         Ok(())
     }
@@ -175,18 +146,43 @@ impl EntryPoint {
         };
         // Since SPIR-V 1.4 the interface has the variables of every storage class.
         let used: BTreeSet<Word> = interface.iter().filter_map(Operand::id_ref_any).collect();
-        let mut workgroup_bytes = 0;
-        for variable in variables(module, StorageClass::Workgroup) {
-            if variable.result_id.is_some_and(|id| used.contains(&id)) {
-                workgroup_bytes += sizes.pointee(variable)?;
-            }
-        }
+        let bytes = |class| {
+            variables(module, class)
+                .filter(|variable| variable.result_id.is_some_and(|id| used.contains(&id)))
+                .map(|variable| sizes.pointee(variable))
+                .sum::<Result<u32, _>>()
+        };
         Ok(Self {
             name: name.clone(),
             model: execution_model(*model),
             local_size: local_size(module, *function),
-            workgroup_bytes,
+            push_constant_bytes: bytes(StorageClass::PushConstant)?,
+            workgroup_bytes: bytes(StorageClass::Workgroup)?,
         })
+    }
+
+    /// What keeps a launch from reaching it.
+    fn check(&self) -> Result<(), String> {
+        if self.model != "GLCompute" {
+            return Err(format!("is {}, not GLCompute", self.model));
+        }
+        match self.local_size {
+            Some([threads, 1, 1]) if threads > 0 => {}
+            Some([x, y, z]) => {
+                return Err(format!(
+                    "has LocalSize {x} {y} {z}; blocks have one dimension"
+                ));
+            }
+            None => return Err("has no LocalSize".into()),
+        }
+        // A body that takes nothing has no block.
+        if ![0, PUSH_CONSTANT_BYTES].contains(&self.push_constant_bytes) {
+            return Err(format!(
+                "has {} bytes of push constants instead of {PUSH_CONSTANT_BYTES}",
+                self.push_constant_bytes
+            ));
+        }
+        Ok(())
     }
 }
 
@@ -289,6 +285,8 @@ mod tests {
             name: name.into(),
             model: "GLCompute".into(),
             local_size: Some([threads, 1, 1]),
+            // Each has a block of its own.
+            push_constant_bytes: 8,
             workgroup_bytes,
         };
         assert_eq!(
@@ -305,7 +303,6 @@ mod tests {
                 .map(String::from)
                 .to_vec(),
                 extensions: vec!["SPV_KHR_test".into()],
-                push_constant_bytes: 8,
                 bindings: Vec::new(),
                 // Only the first uses the array of 64 words and the flag.
                 entry_points: vec![entry("first", 256, 260), entry("second", 64, 0)],
@@ -340,7 +337,7 @@ mod tests {
                     push_words: 2,
                     ..sample()
                 },
-                "16 bytes of push constants instead of 8",
+                "'first' has 16 bytes of push constants instead of 8",
             ),
             (
                 Sample {

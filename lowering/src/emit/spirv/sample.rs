@@ -15,7 +15,7 @@ pub struct Sample {
     pub version: (u8, u8),
     /// Whether pointers are addresses.
     pub physical: bool,
-    /// 64-bit members of the block of push constants.
+    /// 64-bit members of the first entry point's block of push constants.
     pub push_words: u32,
     /// Of the first entry point.
     pub local_size: Option<[u32; 3]>,
@@ -98,6 +98,9 @@ impl Sample {
         let push_pointer = b.type_pointer(None, StorageClass::PushConstant, push);
         let push = b.variable(push_pointer, None, StorageClass::PushConstant, None);
         b.name(push, "launch");
+        let one = b.type_struct([address]);
+        let one_pointer = b.type_pointer(None, StorageClass::PushConstant, one);
+        let other = b.variable(one_pointer, None, StorageClass::PushConstant, None);
 
         let array = b.type_array(uint, count);
         let array = b.type_pointer(None, StorageClass::Workgroup, array);
@@ -162,7 +165,7 @@ impl Sample {
         if let Some(size) = self.local_size {
             b.execution_mode(first, ExecutionMode::LocalSize, size);
         }
-        b.entry_point(ExecutionModel::GLCompute, second, self.second, []);
+        b.entry_point(ExecutionModel::GLCompute, second, self.second, [other]);
         b.execution_mode(second, ExecutionMode::LocalSize, [64, 1, 1]);
         b.module().assemble()
     }

@@ -20,8 +20,7 @@
 // DECLARED-NEXT: "memory_model": "PhysicalStorageBuffer64 Vulkan",
 //      DECLARED: "capabilities": [
 //      DECLARED: "PhysicalStorageBufferAddresses",
-//      DECLARED: "push_constant_bytes": 8,
-// DECLARED-NEXT: "bindings": [],
+//      DECLARED: "bindings": [],
 // DECLARED-NEXT: "entry_points": [
 //      DECLARED: "model": "GLCompute",
 // DECLARED-NEXT: "local_size": [
@@ -29,6 +28,7 @@
 // DECLARED-NEXT:   1,
 // DECLARED-NEXT:   1
 // DECLARED-NEXT: ],
+// DECLARED-NEXT: "push_constant_bytes": 8,
 // DECLARED-NEXT: "workgroup_bytes": 0
 
 // The plan names what the device must have.

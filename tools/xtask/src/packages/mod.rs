@@ -11,6 +11,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
+pub use apt::has_program;
+
 /// A package of Debian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Package {

@@ -145,7 +145,7 @@ struct Offer<'a> {
 
 impl<'a> Offer<'a> {
     /// A line of `apt-cache madison`, as in
-    /// "mesa-vulkan-drivers | 22.3.6-1 | http://deb.debian.org/debian bookworm/main amd64 Packages".
+    /// `mesa-vulkan-drivers | 22.3.6-1 | http://deb.debian.org/debian bookworm/main amd64 Packages`.
     fn parse(line: &'a str) -> Option<Self> {
         let mut columns = line.split('|').map(str::trim);
         let (package, version) = (columns.next()?, columns.next()?);
