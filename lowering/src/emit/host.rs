@@ -68,7 +68,10 @@ fn emit(
         TargetMachine::get_host_cpu_features(),
     );
     let machine = Machine {
-        triple: TargetMachine::get_default_triple(),
+        triple: TargetMachine::get_default_triple()
+            .as_str()
+            .to_string_lossy()
+            .into_owned(),
         cpu: &cpu.to_string_lossy(),
         features: &features.to_string_lossy(),
         passes: "default<O3>",

@@ -11,7 +11,10 @@ use super::{
     ptx,
 };
 use crate::targets::{Capabilities, Kind};
-use inkwell::targets::{InitializationConfig, Target, TargetTriple};
+use inkwell::{
+    targets::{InitializationConfig, Target},
+    values::FunctionValue,
+};
 use melior::ir::Module;
 use qd_artifact::Requirements;
 use qd_dialects::melior;
@@ -85,7 +88,7 @@ fn emit(
     }
     Target::initialize_nvptx(&InitializationConfig::default());
     let machine = Machine {
-        triple: TargetTriple::create("nvptx64-nvidia-cuda"),
+        triple: "nvptx64-nvidia-cuda".into(),
         cpu: architecture.name,
         features: architecture.ptx,
         // Pointers are generic until here. What they point into is clear once
@@ -95,12 +98,16 @@ fn emit(
         vectorize: false,
         has_libraries: false,
     };
-    let bytes = llvm::emit(module, &machine, output)?;
-    Ok(match output {
-        llvm::Output::Assembly => ptx::narrow_stores(&String::from_utf8_lossy(&bytes)).into_bytes(),
-        _ => bytes,
-    })
+    if output != llvm::Output::Assembly {
+        return llvm::emit(module, &machine, output);
+    }
+    let is_kernel = |function: FunctionValue<'_>| function.get_call_conventions() == PTX_KERNEL;
+    let parts = llvm::emit_each(module, &machine, output, is_kernel)?;
+    Ok(ptx::narrow_stores(&ptx::joined(&parts)).into_bytes())
 }
+
+/// LLVM's number of how kernels are called.
+const PTX_KERNEL: u32 = 71;
 
 fn binary(module: &Module<'_>, capabilities: &Capabilities) -> Result<Vec<u8>, CompileError> {
     let mut text = emit(module, capabilities, Output::Llvm(llvm::Output::Assembly))?;

@@ -1,4 +1,20 @@
-//! PTX as drivers compile it rightly.
+//! PTX as one module, and as drivers compile it rightly.
+
+/// The last line of what every module begins with.
+const HEADER_END: &str = "\n.address_size 64\n";
+
+/// One module of modules for the same device.
+pub fn joined(modules: &[Vec<u8>]) -> String {
+    let mut all = String::new();
+    for module in modules {
+        let text = String::from_utf8_lossy(module);
+        match text.split_once(HEADER_END) {
+            Some((_, behind)) if !all.is_empty() => all += behind,
+            _ => all += &text,
+        }
+    }
+    all
+}
 
 /// Gives narrow stores narrow registers.
 ///
@@ -39,6 +55,13 @@ fn wide_source(line: &str) -> Option<(&str, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn modules_are_joined_behind_one_header() {
+        let module = |body: &str| format!("//\n.version 8.0{HEADER_END}{body}\n").into_bytes();
+        let both = module("a\nb");
+        assert_eq!(joined(&[module("a"), module("b")]).as_bytes(), both);
+    }
 
     #[test]
     fn only_narrow_stores_of_wide_registers_change() {
