@@ -1,5 +1,6 @@
 //! Conversions to targets: `qd_to_<target>`, one file or folder each.
 
+mod classes;
 pub mod descriptor;
 pub mod memory;
 pub mod qd_to_cpu;

@@ -130,7 +130,7 @@ fn comparisons_and_classes() {
     ];
     for element in ["f32", "f64"] {
         let comparisons = predicates.map(|p| format!("arith.cmpf {p}, %x, %y"));
-        let classes = ["isnan", "isfinite"].map(|c| format!("math.{c} %x"));
+        let classes = ["isnan", "isinf", "isfinite", "isnormal"].map(|c| format!("math.{c} %x"));
         for truth in comparisons.iter().chain(&classes) {
             let body = format!(
                 "%p = {truth} : {element}

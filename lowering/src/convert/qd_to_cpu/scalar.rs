@@ -1,6 +1,9 @@
 //! Per-thread ops of the dialect as upstream ops.
 
-use crate::convert::memory::{self, Scopes};
+use crate::convert::{
+    classes::CLASSES,
+    memory::{self, Scopes},
+};
 use melior::ir::ValueLike;
 use qd_dialects::{
     attributes,
@@ -18,10 +21,16 @@ const HOST: &Scopes = &Scopes {
     rmw_has_order: true,
 };
 
-/// Rewrites every op of ours that is left below `root`.
+/// Rewrites every op of ours that is left below `root`, and what upstream's
+/// conversions lack.
 pub fn lower<'c>(root: Op<'c>) -> Result<'c> {
     for op in root.nested() {
         let name = op.full_name();
+        if let Some((_, conversion)) = CLASSES.iter().find(|(known, _)| *known == name) {
+            let results = conversion(&Builder::before(op), op)?;
+            op.replace_with(&results);
+            continue;
+        }
         let Some(short) = name.strip_prefix("qd.") else {
             continue;
         };

@@ -5,12 +5,10 @@
 //! at it. Integer powers are upstream's `convert-math-to-funcs`.
 
 use crate::targets::Target;
-use melior::ir::{Type, ValueLike};
+use melior::ir::ValueLike;
 use qd_dialects::{
-    attributes,
-    builder::{Builder, V},
     diagnostic::{Diagnostic, Result},
-    ir::{Op, OpExt, Value, bit_width, is_float},
+    ir::{Op, OpExt, bit_width, is_float},
     melior,
 };
 use qd_passes::expand_math::is_expandable;
@@ -73,50 +71,4 @@ pub(super) fn check<'c>(op: Op<'c>, target: &Target) -> Result<'c> {
         op,
         format!("is a function that target '{target}' does not have for {type}{remedy}"),
     ))
-}
-
-/// A float constant of the value's type.
-fn constant<'b, 'c>(like: V<'b, 'c>, value: f64) -> V<'b, 'c> {
-    let (b, r#type): (_, Type<'c>) = (like.builder(), like.ty());
-    b.constant(
-        attributes::float_constant(b.context(), r#type, value),
-        r#type,
-    )
-}
-
-fn magnitude<'b, 'c>(x: V<'b, 'c>) -> V<'b, 'c> {
-    x.builder().result("math.absf", &[x], x.ty(), &[])
-}
-
-/// A NaN stays one.
-pub(super) fn clampf<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c, Vec<Value<'c>>> {
-    let operands = b.vs(&op.operand_values());
-    let x = operands[0];
-    let raised = b.result("arith.maximumf", &[x, operands[1]], x.ty(), &[]);
-    let clamped = b.result("arith.minimumf", &[raised, operands[2]], x.ty(), &[]);
-    Ok(vec![clamped.value()])
-}
-
-pub(super) fn isinf<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c, Vec<Value<'c>>> {
-    let x = magnitude(b.v(op.operand_values()[0]));
-    Ok(vec![x.eq(constant(x, f64::INFINITY)).value()])
-}
-
-/// Neither zero nor denormal nor infinite nor NaN.
-pub(super) fn isnormal<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c, Vec<Value<'c>>> {
-    let x = magnitude(b.v(op.operand_values()[0]));
-    let smallest = match bit_width(x.ty()) {
-        64 => f64::MIN_POSITIVE,
-        32 => f32::MIN_POSITIVE.into(),
-        width => {
-            return Err(Diagnostic::at(
-                op,
-                format!("is not known for floats of {width} bits"),
-            ));
-        }
-    };
-    let large_enough = x.ge(constant(x, smallest));
-    Ok(vec![
-        (large_enough & x.lt(constant(x, f64::INFINITY))).value(),
-    ])
 }

@@ -72,8 +72,8 @@ const WARP: i64 = 32;
 /// What an op becomes at the builder's insertion point: its results.
 type Conversion = for<'c> fn(&Builder<'c>, Op<'c>) -> Result<'c, Vec<Value<'c>>>;
 
-/// Every op that has a conversion, one line each. `qd.simt.block.shared` is made
-/// with its kernel.
+/// Every op that has a conversion, one line each, besides the classes of floats.
+/// `qd.simt.block.shared` is made with its kernel.
 const CONVERSIONS: &[(&str, Conversion)] = &[
     ("qd.simt.lane_id", identity::lane_id),
     ("qd.simt.subgroup_id", identity::subgroup_id),
@@ -102,9 +102,6 @@ const CONVERSIONS: &[(&str, Conversion)] = &[
     ("qd.grid.atomic.load", ordered::atomic_load),
     ("qd.grid.atomic.store", ordered::atomic_store),
     ("qd.grid.atomic.cas", ordered::atomic_cas),
-    ("math.clampf", math::clampf),
-    ("math.isinf", math::isinf),
-    ("math.isnormal", math::isnormal),
     ("memref.alloca", private::alloca),
     ("cf.assert", ordered::assert),
 ];
@@ -167,7 +164,10 @@ fn convert_ops<'c>(root: Op<'c>, target: &Target) -> Result<'c> {
                 format!("computes in {wide}, which target '{target}' does not have"),
             ));
         }
-        let conversion = CONVERSIONS.iter().find(|(known, _)| *known == name);
+        let conversion = CONVERSIONS
+            .iter()
+            .chain(convert::classes::CLASSES)
+            .find(|(known, _)| *known == name);
         if let Some((_, conversion)) = conversion {
             let results = conversion(&Builder::before(op), op)?;
             op.replace_with(&results);

@@ -1,0 +1,68 @@
+//! Classes of floats, and bounds, from comparisons: what upstream's conversion to
+//! LLVM lacks of `math`.
+
+use melior::ir::Type;
+use qd_dialects::{
+    attributes,
+    builder::{Builder, V},
+    diagnostic::{Diagnostic, Result},
+    ir::{Op, OpExt, Value, bit_width},
+    melior,
+};
+
+/// What an op becomes, at the builder's insertion point.
+type Conversion = for<'c> fn(&Builder<'c>, Op<'c>) -> Result<'c, Vec<Value<'c>>>;
+
+/// Every op that has a conversion here.
+pub const CLASSES: &[(&str, Conversion)] = &[
+    ("math.clampf", clampf),
+    ("math.isinf", isinf),
+    ("math.isnormal", isnormal),
+];
+
+/// A float constant of the value's type.
+fn constant<'b, 'c>(like: V<'b, 'c>, value: f64) -> V<'b, 'c> {
+    let (b, r#type): (_, Type<'c>) = (like.builder(), like.ty());
+    b.constant(
+        attributes::float_constant(b.context(), r#type, value),
+        r#type,
+    )
+}
+
+fn magnitude<'b, 'c>(x: V<'b, 'c>) -> V<'b, 'c> {
+    x.builder().result("math.absf", &[x], x.ty(), &[])
+}
+
+/// `math.clampf`: a NaN stays one.
+fn clampf<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c, Vec<Value<'c>>> {
+    let operands = b.vs(&op.operand_values());
+    let x = operands[0];
+    let raised = b.result("arith.maximumf", &[x, operands[1]], x.ty(), &[]);
+    let clamped = b.result("arith.minimumf", &[raised, operands[2]], x.ty(), &[]);
+    Ok(vec![clamped.value()])
+}
+
+/// `math.isinf`.
+fn isinf<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c, Vec<Value<'c>>> {
+    let x = magnitude(b.v(op.operand_values()[0]));
+    Ok(vec![x.eq(constant(x, f64::INFINITY)).value()])
+}
+
+/// `math.isnormal`: neither zero nor denormal nor infinite nor NaN.
+fn isnormal<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c, Vec<Value<'c>>> {
+    let x = magnitude(b.v(op.operand_values()[0]));
+    let smallest = match bit_width(x.ty()) {
+        64 => f64::MIN_POSITIVE,
+        32 => f32::MIN_POSITIVE.into(),
+        width => {
+            return Err(Diagnostic::at(
+                op,
+                format!("is not known for floats of {width} bits"),
+            ));
+        }
+    };
+    let large_enough = x.ge(constant(x, smallest));
+    Ok(vec![
+        (large_enough & x.lt(constant(x, f64::INFINITY))).value(),
+    ])
+}
