@@ -38,14 +38,9 @@ fn conversion(capabilities: &Capabilities) -> String {
         &format!("qd-convert-to-nvvm{{arch={arch}}}"),
         // Integer powers, as loops.
         "convert-math-to-funcs{min-width-of-fpowi-exponent=1}",
-        "canonicalize",
-        "cse",
-        "loop-invariant-code-motion",
-        "convert-scf-to-cf",
-        "expand-strided-metadata",
-        "lower-affine",
-        "convert-math-to-llvm",
-        "convert-arith-to-llvm",
+        // Kernels side by side.
+        "any(canonicalize,cse,loop-invariant-code-motion,convert-scf-to-cf,\
+         expand-strided-metadata,lower-affine,convert-math-to-llvm,convert-arith-to-llvm)",
         "finalize-memref-to-llvm",
         "convert-index-to-llvm",
         "convert-func-to-llvm",
