@@ -1,6 +1,6 @@
 // A remark for each phase, or only for those with many collectives.
 // RUN: my-opt %s --my-count-collectives -o %t 2>&1 | FileCheck %s --check-prefixes=ALL,MANY
-// RUN: my-opt %s --my-count-collectives=more-than=1 -o %t 2>&1 | FileCheck %s --check-prefix=MANY --implicit-check-not=one
+// RUN: my-opt %s --my-count-collectives=more-than=1 -o %t 2>&1 | FileCheck %s --check-prefix=MANY --implicit-check-not="phase 'one'"
 // RUN: not my-opt %s --my-count-collectives=more-than=-1 -o %t 2>&1 | FileCheck %s --check-prefix=BAD
 
 // BAD: error: pass 'my-count-collectives': option 'more-than': cannot read '-1'
