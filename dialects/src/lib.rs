@@ -46,6 +46,12 @@ pub fn math_dialect() -> DialectHandle {
     unsafe { DialectHandle::from_raw(mlir_sys::mlirGetDialectHandle__math__()) }
 }
 
+/// The handle of upstream's `spirv`, which `melior` does not name.
+pub fn spirv_dialect() -> DialectHandle {
+    // Safety: the C API returns a handle to static data.
+    unsafe { DialectHandle::from_raw(mlir_sys::mlirGetDialectHandle__spirv__()) }
+}
+
 /// A registry of every upstream dialect and ours, canonical forms included.
 pub fn registry() -> DialectRegistry {
     canonical::register();

@@ -53,10 +53,7 @@ impl Pass for FinishSpirv {
     const SUMMARY: &'static str = "Make one SPIR-V module of converted bodies";
 
     fn dialects() -> Vec<DialectHandle> {
-        vec![
-            // Safety: a static handle of the C API.
-            unsafe { DialectHandle::from_raw(mlir_sys::mlirGetDialectHandle__spirv__()) },
-        ]
+        vec![qd_dialects::spirv_dialect()]
     }
 
     fn run<'c>(module: Op<'c>, _: &NoOptions) -> Result<'c> {

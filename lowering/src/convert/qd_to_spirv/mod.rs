@@ -158,8 +158,7 @@ impl Pass for ConvertToSpirv {
             qd_dialects::math_dialect(),
             DialectHandle::memref(),
             DialectHandle::scf(),
-            // Safety: a static handle of the C API.
-            unsafe { DialectHandle::from_raw(mlir_sys::mlirGetDialectHandle__spirv__()) },
+            qd_dialects::spirv_dialect(),
         ]
     }
 
