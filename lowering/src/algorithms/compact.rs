@@ -68,6 +68,7 @@ impl<'b, 'c> Compact<'b, 'c> {
             },
             partials: &|| Partials::Apart(vec![self.scratch]),
             total,
+            deterministic: false,
         };
         sweep.run(last);
     }

@@ -62,8 +62,9 @@ struct Algorithm {
 
 /// One way to do it.
 ///
-/// What each of them computes, float sums included, depends on the input, the
-/// count and the capacity alone, so `deterministic` excludes none.
+/// What each of them computes depends on the input, the count and the capacity
+/// alone, but for the roundings of a look-back, which `deterministic` puts in
+/// order: so it excludes none.
 struct Strategy {
     /// As `strategy = "…"` spells it.
     name: &'static str,
@@ -115,4 +116,9 @@ fn input_types<'c>(op: Op<'c>) -> Vec<Type<'c>> {
 fn depth(op: Op) -> u32 {
     let depth = op.attr("log256_max_n").and_then(attributes::int);
     depth.map_or(1, |depth| depth as u32)
+}
+
+/// Whether what the op computes may not depend on timing, roundings included.
+fn deterministic(op: Op) -> bool {
+    op.attr("deterministic").is_some()
 }

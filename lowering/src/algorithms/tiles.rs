@@ -66,6 +66,8 @@ pub(super) fn bytes(types: &[Type]) -> i64 {
 #[derive(Clone, Copy)]
 pub(super) struct Tiles<'b, 'c> {
     b: &'b Builder<'c>,
+    /// Threads of a block.
+    pub threads: i64,
     /// Elements of a thread.
     pub items: i64,
     /// Elements of a tile.
@@ -79,6 +81,7 @@ impl<'b, 'c> Tiles<'b, 'c> {
         let items = tuning.or(TUNINGS.last()).map_or(1, |tuning| tuning.items);
         Self {
             b,
+            threads: THREADS,
             items,
             size: items * THREADS,
         }
@@ -91,7 +94,7 @@ impl<'b, 'c> Tiles<'b, 'c> {
 
     /// Where this thread's `nth` element is, of those a block apart.
     pub fn apart(&self, nth: i64) -> V<'b, 'c> {
-        self.b.thread_id() + nth * THREADS
+        self.b.thread_id() + nth * self.threads
     }
 
     /// Where it is, of neighbours.
@@ -117,12 +120,12 @@ impl<'b, 'c> Tiles<'b, 'c> {
         let b = self.b;
         let first = start + b.thread_id();
         let rest = rest(count, first);
-        let i = |nth: i64| first + nth * THREADS;
+        let i = |nth: i64| first + nth * self.threads;
         let all = b.if_else(
             (start + self.size).le(count),
             || (0..self.items).flat_map(|nth| load(i(nth))).collect(),
             || {
-                let exists = |nth| rest.gt(nth * THREADS);
+                let exists = |nth| rest.gt(nth * self.threads);
                 let guarded = |nth| b.if_else(exists(nth), || load(i(nth)), nothing);
                 (0..self.items).flat_map(guarded).collect::<Vec<_>>()
             },

@@ -53,6 +53,7 @@ struct ReduceByKey<'b, 'c> {
     count: V<'b, 'c>,
     combiner: Combiner<'c>,
     depth: u32,
+    deterministic: bool,
 }
 
 impl<'b, 'c> ReduceByKey<'b, 'c> {
@@ -68,6 +69,7 @@ impl<'b, 'c> ReduceByKey<'b, 'c> {
             count: operand(6),
             combiner: Combiner::of(op, &[operand(1).element()]),
             depth: super::depth(op),
+            deterministic: super::deterministic(op),
         }
     }
 

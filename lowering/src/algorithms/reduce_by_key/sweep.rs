@@ -62,6 +62,7 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, form: Form) -> Result<'c> 
             start: b.index(0),
         },
         total: Total::AtTheEnd(&|total| by_key.num_runs.set_first(total[0])),
+        deterministic: by_key.deterministic,
     };
     sweep.run(|element| {
         let (heads, combined) = (element.scanned[0], element.scanned[1]);

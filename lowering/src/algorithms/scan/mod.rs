@@ -62,6 +62,7 @@ struct Scan<'b, 'c> {
     count: V<'b, 'c>,
     combiner: Combiner<'c>,
     depth: u32,
+    deterministic: bool,
 }
 
 impl<'b, 'c> Scan<'b, 'c> {
@@ -82,6 +83,7 @@ impl<'b, 'c> Scan<'b, 'c> {
             count: b.v(segments[3][0]),
             combiner: Combiner::of(op, &types),
             depth: super::depth(op),
+            deterministic: super::deterministic(op),
             inputs,
         }
     }

@@ -29,6 +29,7 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, form: Form) -> Result<'c> 
         ahead: Ahead::nothing(),
         partials: &|| Partials::Apart(scan.scratch.clone()),
         total: Total::Unused,
+        deterministic: scan.deterministic,
     };
     sweep.run(|element| {
         b.if_(element.exists, || {

@@ -107,6 +107,7 @@ impl<'b, 'c> Tiled<'_, 'b, 'c> {
                 start: entries(),
             },
             total: Total::Unused,
+            deterministic: false,
         };
         sweep.run(|entry| {
             b.if_(entry.exists, || scratch.set(entry.i, entry.scanned[0]));

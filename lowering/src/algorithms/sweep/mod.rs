@@ -6,6 +6,7 @@
 //! - [`lookback`]: one pass over large tiles, whose blocks wait for each other;
 //! - [`chunked`]: a long chunk a block, for few cores.
 
+pub(super) mod chain;
 mod chunked;
 mod descriptors;
 pub(super) mod lookback;
@@ -47,6 +48,8 @@ pub(super) struct Sweep<'a, 'b, 'c> {
     /// Where partial results are kept, in a phase.
     pub partials: &'a dyn Fn() -> Partials<'b, 'c>,
     pub total: Total<'a, 'b, 'c>,
+    /// Whether results may not depend on the order in which things happen.
+    pub deterministic: bool,
 }
 
 impl<'b, 'c> Sweep<'_, 'b, 'c> {

@@ -1,0 +1,280 @@
+//! Decoupled look-back: how tiles that blocks take in turn get to know what those
+//! before come to. Blocks wait for each other: for targets on which a block that
+//! has started also ends.
+//!
+//! A block takes a ticket, which says which tile is its own, and publishes what
+//! that comes to, its aggregate. One of its subgroups then looks back over the
+//! tiles before, as many at a time as it has lanes: aggregates are combined
+//! until a tile is met whose prefix is known, and the own prefix is published.
+//!
+//! Paper: Merrill & Garland, Single-pass Parallel Prefix Scan with Decoupled
+//! Look-back (2016).
+//! Deviations: tickets instead of block numbers, as CUB once did, for nothing
+//! is said of the order in which blocks start. A flag is in every word of a
+//! state ([`Descriptors`]), which needs neither fences nor wide atomics. A single
+//! tile takes no ticket and touches no scratch. What is [`Chain::in_order`] is
+//! combined from the left, a tile at a time, whatever was known when: such
+//! results depend on the input and the capacity alone, for twice the reads of
+//! descriptors.
+
+use super::descriptors::{AGGREGATE, Descriptors, PREFIX, Reading};
+use crate::algorithms::{
+    levels::{BLOCK, tiles},
+    partials::Partials,
+};
+use qd_dialects::{
+    attributes::Kind,
+    builder::{Builder, Combiner, V},
+    ir::is_float,
+};
+
+/// What the tiles of a sweep tell each other.
+pub(in crate::algorithms) struct Chain<'a, 'b, 'c> {
+    pub b: &'b Builder<'c>,
+    pub combiner: &'a Combiner<'c>,
+    /// Where states are kept, in a phase.
+    pub partials: &'a dyn Fn() -> Partials<'b, 'c>,
+    /// Whether an earlier phase finds the total, for which there is a slot.
+    pub has_total: bool,
+    /// Whether results may not depend on what was known when.
+    pub deterministic: bool,
+}
+
+/// A tile's number and the live number of tiles.
+#[derive(Clone, Copy)]
+pub(in crate::algorithms) struct Position<'b, 'c> {
+    /// `i32`.
+    pub number: V<'b, 'c>,
+    pub tiles: V<'b, 'c>,
+}
+
+/// What the lanes of a subgroup have read of as many tiles.
+struct Window<'b, 'c> {
+    values: Vec<V<'b, 'c>>,
+    /// Mask of the lanes whose tile has its prefix.
+    prefixes: V<'b, 'c>,
+    /// The last of them; lane 0 if there is none.
+    from: V<'b, 'c>,
+}
+
+impl<'b, 'c> Chain<'_, 'b, 'c> {
+    fn descriptors(&self) -> Descriptors<'b, 'c> {
+        let scratch = (self.partials)();
+        Descriptors::new(self.b, scratch, self.combiner, self.has_total)
+    }
+
+    /// Clears the descriptors of as many tiles, as far as there are any: scratch
+    /// is as long as the live count needs. `name` is the algorithm's.
+    pub fn clear(&self, name: &str, most: V<'b, 'c>) {
+        let b = self.b;
+        let descriptors = self.descriptors();
+        let end = most.gt(1).select(descriptors.end(most), b.index(0));
+        match descriptors.buffers() {
+            [buffer] => {
+                let zero = b.zero(buffer.element());
+                b.fill_range(*buffer, b.index(0), end.min(buffer.len()), zero);
+            }
+            buffers => {
+                let name = format!("{name}.clear");
+                b.phase(&name, tiles(end), BLOCK, || {
+                    let i = b.block_id() * BLOCK + b.thread_id();
+                    for buffer in buffers {
+                        b.if_(i.lt(end.min(buffer.len())), || {
+                            buffer.set(i, b.zero(buffer.element()));
+                        });
+                    }
+                });
+            }
+        }
+    }
+
+    /// Combines a tile's sum into the total, of one scalar as wide as a slot.
+    pub fn add_to_total(&self, kind: Kind, sum: V<'b, 'c>) {
+        self.descriptors().add_to_total(kind, sum);
+    }
+
+    /// The total, in a later phase.
+    pub fn total(&self) -> V<'b, 'c> {
+        self.descriptors().total()
+    }
+
+    /// Takes a tile, which nobody else has, in an order in which blocks start; by
+    /// all threads of a block, which share the array `ticket` of one `i32`.
+    pub fn take(&self, ticket: V<'b, 'c>, tiles: V<'b, 'c>) -> Position<'b, 'c> {
+        let b = self.b;
+        let (t, zero) = (b.thread_id(), b.index(0));
+        b.if_(t.eq(0), || {
+            let several = || [self.descriptors().ticket()];
+            let [taken] = b.if_else(tiles.gt(1), several, || [b.i32(0)]);
+            ticket.set(zero, taken);
+        });
+        b.sync();
+        Position {
+            number: ticket.at(zero),
+            tiles,
+        }
+    }
+
+    /// What the tiles before come to, to all lanes of the one subgroup that
+    /// asks; the lane that leads knows what the own tile comes to.
+    pub fn before(
+        &self,
+        tile: Position<'b, 'c>,
+        leads: V<'b, 'c>,
+        total: &[V<'b, 'c>],
+    ) -> Vec<V<'b, 'c>> {
+        let b = self.b;
+        let looking = || {
+            let descriptors = self.descriptors();
+            let publish = |status, values: &[V<'b, 'c>]| {
+                descriptors.publish(tile.number.to_index(), tile.tiles, status, values);
+            };
+            let is_first = tile.number.eq(0);
+            let status = is_first.select(b.i32(PREFIX as i32), b.i32(AGGREGATE as i32));
+            b.if_(leads, || publish(status, total));
+            let before = match self.in_order() {
+                true => self.look_back_in_order(&descriptors, tile),
+                false => self.look_back(&descriptors, tile),
+            };
+            b.if_(leads & !is_first, || {
+                let upto = self.combiner.apply(b, &before, total);
+                publish(b.i32(PREFIX as i32), &upto);
+            });
+            before
+        };
+        b.if_else(tile.tiles.gt(1), looking, || self.combiner.identity(b))
+    }
+
+    /// Whether prefixes are combined in order, since another could be seen.
+    fn in_order(&self) -> bool {
+        let floats = self.combiner.types().iter().any(|t| is_float(*t));
+        self.deterministic
+            && floats
+            && matches!(self.combiner.as_kind(), None | Some(Kind::Add | Kind::Mul))
+    }
+
+    /// Combines windows from the tile on backwards, up to one that has a prefix.
+    fn look_back(
+        &self,
+        descriptors: &Descriptors<'b, 'c>,
+        tile: Position<'b, 'c>,
+    ) -> Vec<V<'b, 'c>> {
+        let b = self.b;
+        let state = [vec![tile.number, b.bool(false)], self.combiner.identity(b)].concat();
+        let state = b.while_(
+            state,
+            |state| state[1].eq(0),
+            |state| {
+                let end = state[0];
+                let window = self.window(descriptors, tile, end);
+                let sum = b.combine("reduce_all", self.combiner, self.taken(&window));
+                let before = self.combiner.apply(b, &sum, &state[2..]);
+                let next = [end - b.subgroup_size(), window.prefixes.ne(0)];
+                [next.to_vec(), before].concat()
+            },
+        );
+        state[2..].to_vec()
+    }
+
+    /// The same from the left: first back to a window that has a prefix, and
+    /// from there forwards again, tile by tile.
+    fn look_back_in_order(
+        &self,
+        descriptors: &Descriptors<'b, 'c>,
+        tile: Position<'b, 'c>,
+    ) -> Vec<V<'b, 'c>> {
+        /// Lanes whose values are asked for together; the fewest of a subgroup.
+        const TOGETHER: i32 = 4;
+        let b = self.b;
+        let size = b.subgroup_size();
+        let [end] = b.while_(
+            [tile.number],
+            |[end]| self.window(descriptors, tile, *end).prefixes.eq(0),
+            |[end]| [end - size],
+        );
+        let state = [vec![end], self.combiner.identity(b)].concat();
+        let state = b.while_(
+            state,
+            |state| state[0].sle(tile.number),
+            |state| {
+                let window = self.window(descriptors, tile, state[0]);
+                let values = self.taken(&window);
+                let first = (window.from & !b.i32(TOGETHER - 1)).to_index();
+                let step = b.index(TOGETHER.into());
+                let before = state[1..].to_vec();
+                let before = b.for_(first, size.to_index(), step, before, |lane, before| {
+                    let lanes: Vec<_> = (0..TOGETHER.into())
+                        .map(|nth| (lane + nth).to_i32())
+                        .collect();
+                    let values: Vec<Vec<_>> = lanes
+                        .iter()
+                        .map(|lane| {
+                            let ask = |value: &V<'b, 'c>| b.shuffle("idx", *value, *lane);
+                            values.iter().map(ask).collect()
+                        })
+                        .collect();
+                    lanes
+                        .iter()
+                        .zip(&values)
+                        .fold(before, |before, (lane, value)| {
+                            let is_prefix = ((window.prefixes >> lane.to_i64()) & 1).ne(0);
+                            let upto = self.combiner.apply(b, &before, value);
+                            let either = value.iter().zip(upto);
+                            either.map(|(v, upto)| is_prefix.select(*v, upto)).collect()
+                        })
+                });
+                [vec![state[0] + size], before].concat()
+            },
+        );
+        state[1..].to_vec()
+    }
+
+    /// What is combined of a window: the last prefix and what is behind it.
+    fn taken(&self, window: &Window<'b, 'c>) -> Vec<V<'b, 'c>> {
+        let b = self.b;
+        let taken = b.lane_id().ge(window.from);
+        let either = window.values.iter().zip(self.combiner.identity(b));
+        either.map(|(v, none)| taken.select(*v, none)).collect()
+    }
+
+    /// Waits until of the tiles before `end`, a lane each, all are known behind
+    /// the last prefix. Before the first tile all is known: a prefix of nothing.
+    fn window(
+        &self,
+        descriptors: &Descriptors<'b, 'c>,
+        tile: Position<'b, 'c>,
+        end: V<'b, 'c>,
+    ) -> Window<'b, 'c> {
+        let b = self.b;
+        let number = end - b.subgroup_size() + b.lane_id();
+        let none = number.slt(0);
+        let at = none.select(b.i32(0), number).to_index();
+        let read = || {
+            let Reading { status, values } = descriptors.read(at, tile.tiles);
+            let identity = self.combiner.identity(b);
+            let values = values.iter().zip(identity);
+            let values = values.map(|(v, nothing)| none.select(nothing, *v));
+            let status = none.select(b.i32(PREFIX as i32), status);
+            [vec![status], values.collect()].concat()
+        };
+        let lanes = |status: V<'b, 'c>| {
+            let prefixes = b.ballot(status.eq(PREFIX));
+            let from = b.i32(63) - b.clz(prefixes | 1);
+            (prefixes, from)
+        };
+        let state = b.while_(
+            read(),
+            |state| {
+                let (_, from) = lanes(state[0]);
+                (b.ballot(state[0].eq(0)) >> from.to_i64()).ne(0)
+            },
+            |_| read(),
+        );
+        let (prefixes, from) = lanes(state[0]);
+        Window {
+            values: state[1..].to_vec(),
+            prefixes,
+            from,
+        }
+    }
+}
