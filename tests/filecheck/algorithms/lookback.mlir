@@ -128,10 +128,34 @@ qd.grid.kernel @partition(%a: memref<?xf32>, %f: memref<?xi32>, %out: memref<?xf
 
 // -----
 
-// Pairs of a number of heads and a sum lie in one buffer.
+// Each key and value is loaded once, and changes places within a subgroup. What
+// is scanned is a pair a thread, of a number of heads and a sum. It is announced,
+// and then runs are put in shared memory before it is waited for those of the
+// tiles before. Behind that, only the tile's first value is changed: all go out.
 // CHECK-LABEL: qd.grid.kernel @by_key
-// CHECK:         qd.grid.fill
+// CHECK-SAME:    %[[K:[a-z0-9]+]]: memref<?xi32>, %[[V:[a-z0-9]+]]: memref<?xf64>, %[[KO:[a-z0-9]+]]: memref<?xi32>, %[[VO:[a-z0-9]+]]: memref<?xf64>, %[[RUNS:[a-z0-9]+]]: memref<i32>, %[[S:[a-z0-9]+]]: memref<?xi32>
+// CHECK:         qd.grid.fill %[[S]]
 // CHECK:         qd.grid.phase "reduce_by_key.sweep"
+// CHECK:           %[[KEYS:.*]] = qd.simt.block.shared : memref<[[TILE:[0-9]+]]xi32, #gpu.address_space<workgroup>>
+// CHECK:           %[[VALUES:.*]] = qd.simt.block.shared : memref<[[TILE]]xf64, #gpu.address_space<workgroup>>
+// CHECK:           memref.load %[[V]]
+// CHECK:           memref.store %{{.*}}, %[[KEYS]]
+// CHECK-NOT:       qd.simt.block.sync
+// CHECK:           qd.simt.sync
+// CHECK-NOT:       memref.load %[[K]]
+// CHECK-NOT:       memref.load %[[V]]
+// CHECK:           qd.simt.block.exclusive_scan %{{.*}}, %{{.*}} : i32, f64
+// CHECK:           qd.grid.atomic.store %{{.*}}, %[[S]]
+// CHECK:           qd.simt.block.sync
+// CHECK:           memref.store %{{.*}}, %[[KEYS]]
+// CHECK:           memref.store %{{.*}}, %[[VALUES]]
+// CHECK:           qd.grid.atomic.load %[[S]]
+// CHECK:           memref.store %{{.*}}, %[[RUNS]]
+// CHECK:           qd.simt.block.sync
+// CHECK:           memref.store %{{.*}}, %[[VALUES]]
+// CHECK:           memref.load %[[KEYS]]
+// CHECK-NEXT:      memref.store %{{.*}}, %[[KO]]
+// CHECK:           memref.store %{{.*}}, %[[VO]]
 // CHECK-NOT:     qd.grid.phase
 qd.grid.kernel @by_key(%k: memref<?xi32>, %v: memref<?xf64>, %ko: memref<?xi32>, %vo: memref<?xf64>,
                        %runs: memref<i32>, %s: memref<?xi32>, %n: memref<i32>) {

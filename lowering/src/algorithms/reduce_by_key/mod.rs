@@ -9,11 +9,12 @@
 //! No strategy uses atomics: a region combiner need not commute, and float sums
 //! are to depend on the input alone.
 
+mod lookback;
 mod sweep;
 
 use super::{
     Algorithm, Strategy, always, few_cores,
-    sweep::{Form, lookback},
+    sweep::{self as sweeps, Form},
 };
 use qd_dialects::{
     builder::{Builder, Combiner, V},
@@ -31,8 +32,8 @@ pub(super) const REDUCE_BY_KEY: Algorithm = Algorithm {
         },
         Strategy {
             name: "lookback",
-            suits: |_, capabilities| lookback::suits(&[], capabilities),
-            expand: |b, op, _| sweep::expand(b, op, Form::Lookback),
+            suits: |_, capabilities| sweeps::lookback::suits(&[], capabilities),
+            expand: |b, op, _| lookback::expand(b, op),
         },
         Strategy {
             name: "staircase",
@@ -75,17 +76,14 @@ impl<'b, 'c> ReduceByKey<'b, 'c> {
 
     /// Whether a run begins at element `i`, which exists: its key differs from
     /// the one before. A NaN equals nothing.
-    ///
-    /// Nothing branches: a thread's loads are to be under way together.
     fn is_head(&self, i: V<'b, 'c>) -> V<'b, 'c> {
         let before = i.max(1) - 1;
         i.eq(0) | self.keys.at(i).ne(self.keys.at(before))
     }
 
-    /// Whether a run ends at element `i` of `count`, which exists and has this
-    /// key.
-    fn is_end(&self, i: V<'b, 'c>, key: V<'b, 'c>, count: V<'b, 'c>) -> V<'b, 'c> {
+    /// Whether a run ends at element `i` of `count`, which exists.
+    fn is_end(&self, i: V<'b, 'c>, count: V<'b, 'c>) -> V<'b, 'c> {
         let last = count - 1;
-        i.eq(last) | key.ne(self.keys.at((i + 1).min(last)))
+        i.eq(last) | self.keys.at(i).ne(self.keys.at((i + 1).min(last)))
     }
 }

@@ -36,13 +36,9 @@ use qd_dialects::{
     ir::Op,
 };
 
-/// Builds 2D − 1 phases, at most 2 in chunks, or a fill and a phase.
+/// Builds 2D − 1 phases, or at most 2 in chunks.
 pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, form: Form) -> Result<'c> {
     let by_key = ReduceByKey::of(b, op);
-    let ahead = |i, count| {
-        let key = by_key.keys.at(i);
-        vec![key, by_key.is_end(i, key, count)]
-    };
     let sweep = Sweep {
         b,
         form,
@@ -53,10 +49,7 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, form: Form) -> Result<'c> 
         inclusive: true,
         count: &|| b.live_count(by_key.count),
         load: &|i| vec![by_key.is_head(i).to_i32(), by_key.values.at(i)],
-        ahead: Ahead {
-            types: vec![by_key.keys.element(), b.int_type(1)],
-            load: &ahead,
-        },
+        ahead: Ahead::nothing(),
         partials: &|| Partials::Together {
             buffer: by_key.scratch,
             start: b.index(0),
@@ -67,22 +60,20 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, form: Form) -> Result<'c> 
     sweep.run(|element| {
         let (heads, combined) = (element.scanned[0], element.scanned[1]);
         let run = heads.to_index() - 1;
-        let ahead = || match &element.ahead {
-            Some(loaded) => loaded.clone(),
-            None => ahead(element.i, element.count),
-        };
+        let i = element.i;
         b.if_(element.value[0].ne(0), || {
-            by_key.keys_out.set(run, ahead()[0]);
+            by_key.keys_out.set(run, by_key.keys.at(i));
         });
         b.if_(element.exists, || {
-            b.if_(ahead()[1], || by_key.values_out.set(run, combined));
+            let ends = by_key.is_end(i, element.count);
+            b.if_(ends, || by_key.values_out.set(run, combined));
         });
     });
     Ok(())
 }
 
 /// Pairs of a number of heads and a combination since the last one.
-fn segmented<'c>(b: &Builder<'c>, values: &Combiner<'c>) -> Combiner<'c> {
+pub(super) fn segmented<'c>(b: &Builder<'c>, values: &Combiner<'c>) -> Combiner<'c> {
     let no_heads = attributes::i32(b.context(), 0);
     let identities = [vec![no_heads], values.identity_attributes()].concat();
     let values = values.clone();

@@ -1,0 +1,354 @@
+//! Reduce by key in one pass over large tiles, whose blocks wait for each other.
+//!
+//! 1. *Clear*: the tiles' descriptors and the counter of tickets are set to 0.
+//! 2. *Sweep*: a block takes a tile.
+//!    - Elements are loaded once, neighbouring lanes side by side, and change
+//!      places within their subgroup, so that a thread has neighbours. It finds
+//!      the heads among them, where a key differs from the one before, and scans
+//!      their values within each run: in registers.
+//!    - One scan of the block, of a pair a thread: how many heads, and what the
+//!      values since the last one come to.
+//!    - The last subgroup announces the tile's pair, and will look back
+//!      ([`Chain`]). Meanwhile a thread puts each head's key, and the value of the
+//!      run that ends before it, in shared memory, at the number of heads before
+//!      it in the tile.
+//!    - What the tiles before come to says where all that goes in the output,
+//!      and what the tile's first value lacks: the run that came in from there.
+//!      Both go out with neighbouring threads side by side.
+//!
+//! The run that nothing ends is ended by the last tile, which knows the number
+//! of runs as well.
+//!
+//! Papers: Merrill & Garland, Single-pass Parallel Prefix Scan with Decoupled
+//! Look-back (2016), whose run-length encoding this is with values; Blelloch,
+//! Prefix Sums and Their Applications (1990), segmented scans.
+//! Deviations: what is scanned is a pair a thread and not an element. A capacity
+//! of 256 is a staircase of one step.
+//! Cost: reads each key and each value once, and a key more for each subgroup;
+//! writes each run once. Descriptors take four slots a tile, six for 8-byte
+//! values. A fill and a phase.
+
+use super::{ReduceByKey, sweep};
+use crate::algorithms::{
+    levels::capacity,
+    partials::Partials,
+    sweep::{Form, chain::Chain},
+    tiles::{bytes, rest},
+};
+use qd_dialects::{
+    builder::{Builder, Combiner, V},
+    diagnostic::Result,
+    ir::Op,
+};
+
+/// The form of a tile.
+struct Tuning {
+    /// Of a key and its value, at most.
+    bytes: i64,
+    /// Of a block.
+    threads: i64,
+    /// Of a thread: odd, so that the threads of a subgroup meet different banks of
+    /// shared memory, and less than there are bits in a word.
+    items: i64,
+}
+
+/// Tiles of 30 to 36 KiB of keys and values, which a block keeps in shared memory.
+const TUNINGS: &[Tuning] = &[
+    Tuning {
+        bytes: 8,
+        threads: 256,
+        items: 15,
+    },
+    Tuning {
+        bytes: 12,
+        threads: 256,
+        items: 11,
+    },
+    Tuning {
+        bytes: 16,
+        threads: 256,
+        items: 9,
+    },
+];
+
+/// Builds a fill and a phase, or a phase.
+pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
+    let by_key = ReduceByKey::of(b, op);
+    if by_key.depth == 1 {
+        return sweep::expand(b, op, Form::Staircase);
+    }
+    let held = bytes(&[by_key.keys.element(), by_key.values.element()]);
+    let tuning = TUNINGS.iter().find(|tuning| held <= tuning.bytes);
+    let look_back = LookBack {
+        b,
+        tuning: tuning.unwrap_or(&TUNINGS[TUNINGS.len() - 1]),
+        pairs: &sweep::segmented(b, &by_key.combiner),
+        by_key: &by_key,
+    };
+    look_back.build();
+    Ok(())
+}
+
+struct LookBack<'a, 'b, 'c> {
+    b: &'b Builder<'c>,
+    by_key: &'a ReduceByKey<'b, 'c>,
+    /// Combines numbers of heads and what the values since the last one come to.
+    pairs: &'a Combiner<'c>,
+    tuning: &'a Tuning,
+}
+
+/// What the threads of a block share.
+struct Shared<'b, 'c> {
+    /// The elements as they come, and then the runs that end in the tile: of each
+    /// head its key, and the value of the run before it.
+    keys: V<'b, 'c>,
+    values: V<'b, 'c>,
+    /// How many heads there are before the tile, and in it.
+    heads: V<'b, 'c>,
+    /// What the values since the last head before the tile come to.
+    open: V<'b, 'c>,
+    ticket: V<'b, 'c>,
+}
+
+/// The tile of a block.
+struct Tile<'b, 'c> {
+    /// The live number of elements.
+    count: V<'b, 'c>,
+    /// Its first element.
+    start: V<'b, 'c>,
+}
+
+/// A thread's elements, which are neighbours.
+struct Own<'b, 'c> {
+    keys: Vec<V<'b, 'c>>,
+    /// Each with those before it that are of its run and the thread's.
+    values: Vec<V<'b, 'c>>,
+    /// Mask of those that are heads, `i32`.
+    heads: V<'b, 'c>,
+}
+
+impl<'b, 'c> LookBack<'_, 'b, 'c> {
+    fn build(&self) {
+        let (b, by_key) = (self.b, self.by_key);
+        let tiles = self.tiles(capacity(b, by_key.depth, by_key.keys));
+        let scratch = || Partials::Together {
+            buffer: by_key.scratch,
+            start: b.index(0),
+        };
+        let chain = Chain {
+            b,
+            combiner: self.pairs,
+            partials: &scratch,
+            has_total: false,
+            deterministic: by_key.deterministic,
+        };
+        chain.clear("reduce_by_key", tiles);
+        b.phase("reduce_by_key.sweep", tiles, self.tuning.threads, || {
+            self.sweep(&chain)
+        });
+    }
+
+    /// Elements of a tile.
+    fn size(&self) -> i64 {
+        self.tuning.threads * self.tuning.items
+    }
+
+    /// Tiles that so many elements make: one of none, which says that there are no
+    /// runs.
+    fn tiles(&self, elements: V<'b, 'c>) -> V<'b, 'c> {
+        ((elements + (self.size() - 1)) / self.size()).max(1)
+    }
+
+    /// What a block does.
+    fn sweep(&self, chain: &Chain<'_, 'b, 'c>) {
+        let (b, word) = (self.b, self.b.int_type(32));
+        let (key, value) = (self.by_key.keys.element(), self.by_key.values.element());
+        let shared = Shared {
+            keys: b.shared(key, self.size()),
+            values: b.shared(value, self.size()),
+            heads: b.shared(word, 2),
+            open: b.shared(value, 1),
+            ticket: b.shared(word, 1),
+        };
+        let count = b.live_count(self.by_key.count);
+        let tiles = self.tiles(count);
+        b.if_(b.block_id().lt(tiles), || {
+            let position = chain.take(shared.ticket, tiles);
+            let tile = Tile {
+                count,
+                start: position.number.to_index() * self.size(),
+            };
+            let own = self.own(&tile, &shared);
+            let sum = vec![b.popcnt(own.heads), own.values[own.values.len() - 1]];
+            let within = b.combine("block.exclusive_scan", self.pairs, sum.clone());
+            let total = self.pairs.apply(b, &within, &sum);
+            let looks_back = b.subgroup_id().eq(b.num_subgroups() - 1);
+            let leads = b.lane_id().eq(b.subgroup_size() - 1);
+            b.if_(looks_back, || chain.announce(position, leads, &total));
+            // All have read what is theirs of the elements.
+            b.sync();
+            self.stage(&shared, &own, &within);
+            b.if_(looks_back, || {
+                let before = chain.wait(position, leads, &total);
+                b.if_(leads, || {
+                    shared.heads.set(b.index(0), before[0]);
+                    shared.heads.set(b.index(1), total[0]);
+                    shared.open.set(b.index(0), before[1]);
+                    let is_last = (position.number + 1).eq(tiles.to_i32());
+                    b.if_(is_last, || self.end(&self.pairs.apply(b, &before, &total)));
+                });
+            });
+            b.sync();
+            self.put_out(&shared);
+        });
+    }
+
+    /// Loads a thread's elements, and scans them within their runs.
+    fn own(&self, tile: &Tile<'b, 'c>, shared: &Shared<'b, 'c>) -> Own<'b, 'c> {
+        let (b, items) = (self.b, self.tuning.items);
+        let (key_before, loaded) = self.load(tile);
+        let lane = b.lane_id();
+        let (keys, values) = self.exchange(shared, &loaded);
+        let last = keys[keys.len() - 1];
+        let below = b.shuffle("up", last, b.i32(1));
+        let mut before = lane.eq(0).select(key_before, below);
+        let first = tile.start + b.thread_id() * items;
+        // Before the first of all there is none.
+        let mut heads = first.eq(0).to_i32();
+        for (nth, key) in (0..).zip(&keys) {
+            heads = heads | key.ne(before).to_i32() << nth;
+            before = *key;
+        }
+        let exist = rest(tile.count, first).min(items).to_i32();
+        let heads = heads & ((b.i32(1) << exist) - 1);
+        let mut scanned = vec![values[0]];
+        for (nth, value) in (0..).zip(&values).skip(1) {
+            let so_far = &scanned[scanned.len() - 1..];
+            let joined = self.by_key.combiner.apply(b, so_far, &[*value])[0];
+            scanned.push(is_set(heads, nth).select(*value, joined));
+        }
+        Own {
+            keys,
+            values: scanned,
+            heads,
+        }
+    }
+
+    /// Loads keys and values of a subgroup's part of the tile, a thread's a
+    /// subgroup apart; and the key before that part. Where there is no element,
+    /// there is a key of no meaning, and an identity.
+    fn load(&self, tile: &Tile<'b, 'c>) -> (V<'b, 'c>, Vec<Vec<V<'b, 'c>>>) {
+        let (b, items) = (self.b, self.tuning.items);
+        let step = b.subgroup_size().to_index();
+        let part = tile.start + b.subgroup_id().to_index() * step * items;
+        let first = part + b.lane_id().to_index();
+        let rest = rest(tile.count, first);
+        let before = part.max(1) - 1;
+        let keys = self.by_key.keys;
+        let each = |nth: i64| {
+            let i = first + step * nth;
+            vec![keys.at(i), self.by_key.values.at(i)]
+        };
+        let nothing = || b.zero(keys.element());
+        let all = b.if_else(
+            (tile.start + self.size()).le(tile.count),
+            || [vec![keys.at(before)], (0..items).flat_map(each).collect()].concat(),
+            || {
+                let no_element = || [vec![nothing()], self.by_key.combiner.identity(b)].concat();
+                let guarded = |nth| {
+                    let exists = rest.gt(step * nth);
+                    b.if_else(exists, || each(nth), no_element)
+                };
+                let exists = before.lt(tile.count);
+                let before = b.if_else(exists, || vec![keys.at(before)], || vec![nothing()]);
+                [before, (0..items).flat_map(guarded).collect()].concat()
+            },
+        );
+        (all[0], all[1..].chunks(2).map(<[_]>::to_vec).collect())
+    }
+
+    /// From elements a subgroup apart to neighbours.
+    fn exchange(
+        &self,
+        shared: &Shared<'b, 'c>,
+        loaded: &[Vec<V<'b, 'c>>],
+    ) -> (Vec<V<'b, 'c>>, Vec<V<'b, 'c>>) {
+        let (b, items) = (self.b, self.tuning.items);
+        let step = b.subgroup_size().to_index();
+        let first = b.subgroup_id().to_index() * step * items + b.lane_id().to_index();
+        for (nth, element) in (0..).zip(loaded) {
+            let at = first + step * nth;
+            shared.keys.set(at, element[0]);
+            shared.values.set(at, element[1]);
+        }
+        b.subgroup_sync();
+        let own = |array: V<'b, 'c>| {
+            let first = b.thread_id() * items;
+            (0..items).map(|nth| array.at(first + nth)).collect()
+        };
+        (own(shared.keys), own(shared.values))
+    }
+
+    /// Puts heads' keys and the values of the runs before them in shared memory.
+    /// The tile's first value lacks what comes from the tiles before.
+    fn stage(&self, shared: &Shared<'b, 'c>, own: &Own<'b, 'c>, within: &[V<'b, 'c>]) {
+        let b = self.b;
+        let first = within[0].to_index();
+        let mut at = within[0];
+        let mut ended = within[1];
+        for (nth, (key, upto)) in (0..).zip(own.keys.iter().zip(&own.values)) {
+            let is_head = is_set(own.heads, nth);
+            b.if_(is_head, || {
+                shared.keys.set(at.to_index(), *key);
+                shared.values.set(at.to_index(), ended);
+            });
+            at = at + is_head.to_i32();
+            ended = *upto;
+        }
+        // The run that the first head ends began in a thread below.
+        let begins_below = own.heads.ne(0) & (own.heads & 1).eq(0);
+        b.if_(begins_below, || {
+            let own = shared.values.at(first);
+            let all = self.by_key.combiner.apply(b, &within[1..], &[own]);
+            shared.values.set(first, all[0]);
+        });
+    }
+
+    /// Moves a tile's runs from shared memory to where they belong.
+    fn put_out(&self, shared: &Shared<'b, 'c>) {
+        let (b, zero) = (self.b, self.b.index(0));
+        let before = shared.heads.at(zero).to_index();
+        let heads = shared.heads.at(b.index(1));
+        let t = b.thread_id();
+        b.if_(t.eq(0) & heads.ne(0), || {
+            let (open, own) = (shared.open.at(zero), shared.values.at(zero));
+            let all = self.by_key.combiner.apply(b, &[open], &[own]);
+            shared.values.set(zero, all[0]);
+        });
+        let step = b.i32(self.tuning.threads as i32);
+        b.for_(t.to_i32(), heads, step, [], |nth, none| {
+            let nth = nth.to_index();
+            let run = before + nth;
+            self.by_key.keys_out.set(run, shared.keys.at(nth));
+            // The first head of all ends nothing.
+            b.if_(run.ne(0), || {
+                self.by_key.values_out.set(run - 1, shared.values.at(nth));
+            });
+            none
+        });
+    }
+
+    /// Ends the last run, and says how many there are; by one thread.
+    fn end(&self, all: &[V<'b, 'c>]) {
+        let (runs, open) = (all[0], all[1]);
+        self.by_key.num_runs.set_first(runs);
+        self.b.if_(runs.ne(0), || {
+            self.by_key.values_out.set(runs.to_index() - 1, open);
+        });
+    }
+}
+
+/// Whether a bit of a mask is set.
+fn is_set<'b, 'c>(mask: V<'b, 'c>, bit: i64) -> V<'b, 'c> {
+    (mask & (1 << bit)).ne(0)
+}
