@@ -105,6 +105,9 @@ struct Shared<'b, 'c> {
     values: V<'b, 'c>,
     /// How many heads there are before the tile, and in it.
     heads: V<'b, 'c>,
+    /// Each thread's mask of heads. In registers, each of its bits would wait in
+    /// one for its second use: a quarter of all.
+    masks: V<'b, 'c>,
     /// What the values since the last head before the tile come to.
     open: V<'b, 'c>,
     ticket: V<'b, 'c>,
@@ -167,6 +170,7 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
             keys: b.shared(key, self.size()),
             values: b.shared(value, self.size()),
             heads: b.shared(word, 2),
+            masks: b.shared(word, self.tuning.threads),
             open: b.shared(value, 1),
             ticket: b.shared(word, 1),
         };
@@ -185,6 +189,7 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
             let looks_back = b.subgroup_id().eq(b.num_subgroups() - 1);
             let leads = b.lane_id().eq(b.subgroup_size() - 1);
             b.if_(looks_back, || chain.announce(position, leads, &total));
+            shared.masks.set(b.thread_id(), own.heads);
             // All have read what is theirs of the elements.
             b.sync();
             self.stage(&shared, &own, &within);
@@ -294,10 +299,11 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
     fn stage(&self, shared: &Shared<'b, 'c>, own: &Own<'b, 'c>, within: &[V<'b, 'c>]) {
         let b = self.b;
         let first = within[0].to_index();
+        let heads = shared.masks.at(b.thread_id());
         let mut at = within[0];
         let mut ended = within[1];
         for (nth, (key, upto)) in (0..).zip(own.keys.iter().zip(&own.values)) {
-            let is_head = is_set(own.heads, nth);
+            let is_head = is_set(heads, nth);
             b.if_(is_head, || {
                 shared.keys.set(at.to_index(), *key);
                 shared.values.set(at.to_index(), ended);
@@ -306,7 +312,7 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
             ended = *upto;
         }
         // The run that the first head ends began in a thread below.
-        let begins_below = own.heads.ne(0) & (own.heads & 1).eq(0);
+        let begins_below = heads.ne(0) & (heads & 1).eq(0);
         b.if_(begins_below, || {
             let own = shared.values.at(first);
             let all = self.by_key.combiner.apply(b, &within[1..], &[own]);
