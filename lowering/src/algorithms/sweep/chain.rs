@@ -123,26 +123,52 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
         leads: V<'b, 'c>,
         total: &[V<'b, 'c>],
     ) -> Vec<V<'b, 'c>> {
+        self.announce(tile, leads, total);
+        self.wait(tile, leads, total)
+    }
+
+    /// The first half of [`Self::before`], for who has something to do between
+    /// the two: says what the own tile comes to.
+    pub fn announce(&self, tile: Position<'b, 'c>, leads: V<'b, 'c>, total: &[V<'b, 'c>]) {
+        let b = self.b;
+        b.if_(leads & tile.tiles.gt(1), || {
+            let is_first = tile.number.eq(0);
+            let status = is_first.select(b.i32(PREFIX as i32), b.i32(AGGREGATE as i32));
+            self.publish(&self.descriptors(), tile, status, total);
+        });
+    }
+
+    /// The second half: looks back.
+    pub fn wait(
+        &self,
+        tile: Position<'b, 'c>,
+        leads: V<'b, 'c>,
+        total: &[V<'b, 'c>],
+    ) -> Vec<V<'b, 'c>> {
         let b = self.b;
         let looking = || {
             let descriptors = self.descriptors();
-            let publish = |status, values: &[V<'b, 'c>]| {
-                descriptors.publish(tile.number.to_index(), tile.tiles, status, values);
-            };
-            let is_first = tile.number.eq(0);
-            let status = is_first.select(b.i32(PREFIX as i32), b.i32(AGGREGATE as i32));
-            b.if_(leads, || publish(status, total));
             let before = match self.in_order() {
                 true => self.look_back_in_order(&descriptors, tile),
                 false => self.look_back(&descriptors, tile),
             };
-            b.if_(leads & !is_first, || {
+            b.if_(leads & tile.number.ne(0), || {
                 let upto = self.combiner.apply(b, &before, total);
-                publish(b.i32(PREFIX as i32), &upto);
+                self.publish(&descriptors, tile, b.i32(PREFIX as i32), &upto);
             });
             before
         };
         b.if_else(tile.tiles.gt(1), looking, || self.combiner.identity(b))
+    }
+
+    fn publish(
+        &self,
+        descriptors: &Descriptors<'b, 'c>,
+        tile: Position<'b, 'c>,
+        status: V<'b, 'c>,
+        values: &[V<'b, 'c>],
+    ) {
+        descriptors.publish(tile.number.to_index(), tile.tiles, status, values);
     }
 
     /// Whether prefixes are combined in order, since another could be seen.
