@@ -5,8 +5,9 @@ use crate::{
         CHUNKED_SIZES, LOOK_BACK_SIZES, Pattern, Random, SIZES, SMALL_SIZES, buffer, count, rows,
         scratch, values,
     },
-    support::{Case, depth},
+    support::{Case, WAVES, context, depth, parse},
 };
+use qd_dialects::pass;
 use qd_interp::{Buffer, Element};
 use qd_lowering::algorithms::scratch::select_scratch_slots;
 
@@ -41,13 +42,20 @@ impl Flags {
     }
 }
 
-fn check(op: &str, n: usize, flags: Flags, number: usize, target: &'static str) {
-    let element = [Element::I32, Element::F64, Element::F32, Element::I64][number % 4];
-    let row = [1, 3, 1, 1, 20][number % 5];
-    let shape = if row == 1 {
-        "?".into()
-    } else {
-        format!("?x{row}")
+/// An op, and rows of how many of which scalars it moves.
+#[derive(Clone, Copy, Debug)]
+struct Moves {
+    op: &'static str,
+    row: usize,
+    element: Element,
+}
+
+/// The `number`-th of a series; `strategy` is what the op says of that.
+fn case(moves: Moves, strategy: &str, n: usize, flags: Flags, number: usize) -> Case {
+    let Moves { op, row, element } = moves;
+    let shape = match row {
+        1 => "?".into(),
+        _ => format!("?x{row}"),
     };
     let count_shape = ["", "1x", "?x"][number % 3];
     let depth = depth(n, number);
@@ -56,7 +64,7 @@ fn check(op: &str, n: usize, flags: Flags, number: usize, target: &'static str) 
                            %num: memref<{count_shape}i32>, %s: memref<?xi32>, %n: memref<i32>) {{
            qd.algo.{op} ins(%a, %f : memref<{shape}x{element}>, memref<?xi32>)
              outs(%out, %num : memref<{shape}x{element}>, memref<{count_shape}i32>)
-             scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = {depth}
+             scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = {depth} {strategy}
          }}"
     );
     let room = [0, 5][number % 2];
@@ -72,18 +80,27 @@ fn check(op: &str, n: usize, flags: Flags, number: usize, target: &'static str) 
         _ => Buffer::from_slice(&[-5]),
     };
     let label = format!("{op} of {n} rows of {row} {element}, flags: {flags:?}, D = {depth}");
-    let mut case = Case::new(label, text, number)
+    Case::new(label, text, number)
         .with(data(&input))
         .with(Buffer::from_slice(&flags.make(n + room, number as u64)).into())
         .with_result(data(&output))
         .with_result(num_out.into())
         .with(scratch(Element::I32, select_scratch_slots(n as u64)))
-        .with(count(n));
+        .with(count(n))
+}
+
+fn check(op: &'static str, n: usize, flags: Flags, number: usize, target: &'static str) {
+    let moves = Moves {
+        op,
+        row: [1, 3, 1, 1, 20][number % 5],
+        element: [Element::I32, Element::F64, Element::F32, Element::I64][number % 4],
+    };
+    let mut case = case(moves, "", n, flags, number);
     case.target = target;
     case.check();
 }
 
-fn all(op: &str, large: &[usize], target: &'static str) {
+fn all(op: &'static str, large: &[usize], target: &'static str) {
     let mut number = 0;
     for n in SMALL_SIZES {
         for flags in FLAGS {
@@ -126,4 +143,58 @@ fn partition_on_few_cores() {
 #[test]
 fn partition_on_many_cores() {
     all("partition", &LOOK_BACK_SIZES, "nvptx:sm_90");
+}
+
+/// Elements of a tile of look-back, as the kernel has been expanded.
+fn tile(moves: Moves) -> usize {
+    let context = context();
+    let text = case(moves, LOOK_BACK, 300, Flags::None, 1).text;
+    let mut module = parse(&context, &text);
+    pass::run_pipeline(&context, &mut module, "qd-to-grid").unwrap();
+    let printed = module.as_operation().to_string();
+    // The number of tiles is that of the elements over it, rounded up.
+    let divisors = printed.lines().filter_map(|line| {
+        let (_, value) = line.trim().split_once("arith.constant ")?;
+        value.strip_suffix(" : index")?.parse().ok()
+    });
+    divisors
+        .filter(|divisor| *divisor < 65_536)
+        .max()
+        .expect("a tile")
+}
+
+const LOOK_BACK: &str = "strategy = \"lookback\"";
+
+/// About the borders of tiles, and for every width of subgroups.
+fn tiles_on_every_wave(op: &'static str) {
+    let kinds = [
+        (1, Element::I32),
+        (1, Element::I8),
+        (1, Element::F64),
+        (3, Element::F32),
+    ];
+    let mut number = 0;
+    for (row, element) in kinds {
+        let moves = Moves { op, row, element };
+        let tile = tile(moves);
+        let sizes = [257, tile - 1, tile, tile + 1, 3 * tile + 777];
+        for (which, n) in sizes.into_iter().enumerate() {
+            for (turn, wave) in WAVES.into_iter().enumerate() {
+                let mut case = case(moves, LOOK_BACK, n, FLAGS[(which + turn) % 5], number);
+                case.options.wave = wave;
+                case.check();
+                number += 1;
+            }
+        }
+    }
+}
+
+#[test]
+fn select_on_every_wave() {
+    tiles_on_every_wave("select");
+}
+
+#[test]
+fn partition_on_every_wave() {
+    tiles_on_every_wave("partition");
 }

@@ -109,11 +109,7 @@ fn extremes(element: Element) -> Vec<u64> {
 /// The bits of `n` elements.
 pub fn values(element: Element, pattern: Pattern, n: usize, seed: u64) -> Vec<u64> {
     let mut random = Random::new(seed);
-    let mask = if element.bytes() == 4 {
-        u64::from(u32::MAX)
-    } else {
-        u64::MAX
-    };
+    let mask = u64::MAX >> (64 - 8 * element.bytes());
     let extremes = extremes(element);
     let few: Vec<_> = (0..5).map(|_| random.next() & mask).collect();
     let mut run = (0, 0);
@@ -143,6 +139,7 @@ pub fn values(element: Element, pattern: Pattern, n: usize, seed: u64) -> Vec<u6
 pub fn buffer(element: Element, bits: &[u64]) -> Argument {
     let narrow = || bits.iter().map(|b| *b as u32);
     match element {
+        Element::I8 => Buffer::from_slice(&bits.iter().map(|b| *b as i8).collect::<Vec<_>>()),
         Element::I32 => Buffer::from_slice(&narrow().collect::<Vec<_>>()),
         Element::I64 => Buffer::from_slice(bits),
         Element::F32 => Buffer::from_slice(&narrow().map(f32::from_bits).collect::<Vec<_>>()),

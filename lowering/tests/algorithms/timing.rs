@@ -90,6 +90,39 @@ fn sorts_are_stable_whoever_comes_first() {
     }
 }
 
+/// Elements that are moved keep their order, whichever tile is ready first.
+#[test]
+fn moves_are_stable_whoever_comes_first() {
+    let n = 40_000;
+    let mut random = Random::new(7);
+    let flags: Vec<_> = (0..n).map(|_| random.below(2)).collect();
+    let values: Vec<_> = (0..n).collect();
+    let is_flagged = |i: &u64| flags[*i as usize] != 0;
+    let (flagged, others): (Vec<u64>, Vec<u64>) = values.iter().partition(|i| is_flagged(i));
+    for (op, behind) in [("select", &[] as &[_]), ("partition", &others)] {
+        let text = format!(
+            "qd.grid.kernel @k(%a: memref<?xi32>, %f: memref<?xi32>, %o: memref<?xi32>, %m: memref<i32>,
+                               %s: memref<?xi32>, %n: memref<i32>) {{
+               qd.algo.{op} ins(%a, %f : memref<?xi32>, memref<?xi32>) outs(%o, %m : memref<?xi32>, memref<i32>)
+                 scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2
+             }}"
+        );
+        let arguments = [
+            buffer(Element::I32, &values),
+            buffer(Element::I32, &flags),
+            buffer(Element::I32, &values),
+            count(0),
+            scratch(Element::I32, 2 * n),
+            count(n as usize),
+        ];
+        let expected = [&flagged, behind].concat();
+        for result in under_all_schedules(&text, &arguments, &[4, 32, 64]) {
+            assert_eq!(bits(&result[2])[..expected.len()], expected);
+            assert_eq!(bits(&result[3]), [flagged.len() as u64]);
+        }
+    }
+}
+
 /// A block that waits for a word that nobody writes is a fault, not a hang.
 #[test]
 fn waiting_for_ever_is_a_fault() {

@@ -93,16 +93,26 @@ qd.grid.kernel @pairs(%a: memref<?xi32>, %b: memref<?xi64>, %c: memref<?xi32>, %
 
 // -----
 
-// Selected elements are loaded together with their flags, and so are others.
+// Elements are loaded together with their flags, selected or not, and ranked by
+// ballots. They are packed in shared memory once the tile has been announced, and
+// before anyone waits for others.
 // CHECK-LABEL: qd.grid.kernel @select
 // CHECK-SAME:    %[[A:[a-z0-9]+]]: memref<?xf32>, %[[F:[a-z0-9]+]]: memref<?xi32>, %[[OUT:[a-z0-9]+]]: memref<?xf32>
+// CHECK-SAME:    %[[S:[a-z0-9]+]]: memref<?xi32>, %{{[a-z0-9]+}}: memref<i32>)
 // CHECK:         qd.grid.fill
-// CHECK:         qd.grid.phase "select.sweep"
-// CHECK:           memref.load %[[F]]
-// CHECK-NEXT:      memref.load %[[A]]
-// CHECK:           qd.simt.block.exclusive_scan add
+// CHECK:         qd.grid.phase "select.sweep" blocks(%{{.*}}) threads(256)
+// CHECK:           %[[PACKED:.*]] = qd.simt.block.shared : memref<4096xf32, #gpu.address_space<workgroup>>
+// CHECK-COUNT-16:  memref.load %[[F]]
+// CHECK-COUNT-16:  memref.load %[[A]]
+// CHECK-COUNT-16:  qd.simt.ballot
 // CHECK-NOT:       memref.load %[[A]]
-// CHECK:           memref.store %{{.*}}, %[[OUT]]
+// CHECK:           qd.simt.block.sync
+// CHECK:           qd.grid.atomic.store %{{.*}}, %[[S]]
+// CHECK-COUNT-16:  memref.store %{{.*}}, %[[PACKED]]
+// CHECK:           qd.grid.atomic.load %[[S]]
+// CHECK:           qd.simt.block.sync
+// CHECK:           %[[V:.*]] = memref.load %[[PACKED]]
+// CHECK-NEXT:      memref.store %[[V]], %[[OUT]]
 // CHECK-NOT:     qd.grid.phase
 qd.grid.kernel @select(%a: memref<?xf32>, %f: memref<?xi32>, %out: memref<?xf32>, %num: memref<i32>,
                        %s: memref<?xi32>, %n: memref<i32>) {
@@ -112,13 +122,36 @@ qd.grid.kernel @select(%a: memref<?xf32>, %f: memref<?xi32>, %out: memref<?xf32>
 
 // -----
 
+// Rows are not packed: they go straight to where they belong.
+// CHECK-LABEL: qd.grid.kernel @rows
+// CHECK-SAME:    %[[A:[a-z0-9]+]]: memref<?x3xf32>, %{{[a-z0-9]+}}: memref<?xi32>, %[[OUT:[a-z0-9]+]]: memref<?x3xf32>
+// CHECK:         qd.grid.phase "select.sweep"
+// CHECK-NOT:       qd.simt.block.shared : memref<{{[0-9]+}}xf32
+// CHECK:           qd.simt.ballot
+// CHECK:           scf.while
+// CHECK:           qd.simt.block.sync
+// CHECK-COUNT-3:   memref.load %[[A]]
+// CHECK-COUNT-3:   memref.store %{{.*}}, %[[OUT]]
+// CHECK-NOT:     qd.grid.phase
+qd.grid.kernel @rows(%a: memref<?x3xf32>, %f: memref<?xi32>, %out: memref<?x3xf32>, %num: memref<i32>,
+                     %s: memref<?xi32>, %n: memref<i32>) {
+  qd.algo.select ins(%a, %f : memref<?x3xf32>, memref<?xi32>) outs(%out, %num : memref<?x3xf32>, memref<i32>)
+      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2
+}
+
+// -----
+
 // How many are flagged is known before the last phase.
 // CHECK-LABEL: qd.grid.kernel @partition
+// CHECK-SAME:    %[[A:[a-z0-9]+]]: memref<?xf32>, %[[F:[a-z0-9]+]]: memref<?xi32>
 // CHECK:         qd.grid.fill
 // CHECK:         qd.grid.phase "partition.count"
+// CHECK-NOT:       memref.load %[[A]]
 // CHECK:           qd.simt.block.reduce add
 // CHECK:           qd.grid.atomic.rmw add
 // CHECK:         qd.grid.phase "partition.sweep"
+// CHECK-COUNT-16:  memref.load %[[F]]
+// CHECK-COUNT-16:  memref.load %[[A]]
 // CHECK-NOT:     qd.grid.phase
 qd.grid.kernel @partition(%a: memref<?xf32>, %f: memref<?xi32>, %out: memref<?xf32>, %num: memref<i32>,
                           %s: memref<?xi32>, %n: memref<i32>) {

@@ -10,8 +10,8 @@ mod sweep;
 
 use super::{
     Algorithm, Strategy, always,
-    compact::Compact,
-    few_cores,
+    compact::{self, Compact, lookback::Others},
+    depth, few_cores,
     sweep::{Form, lookback},
 };
 
@@ -27,7 +27,11 @@ pub(super) const PARTITION: Algorithm = Algorithm {
         Strategy {
             name: "lookback",
             suits: |_, capabilities| lookback::suits(&[], capabilities),
-            expand: |b, op, _| sweep::expand(b, op, Form::Lookback),
+            // What a block does in one step is a staircase of one.
+            expand: |b, op, _| match depth(op) {
+                1 => sweep::expand(b, op, Form::Staircase),
+                _ => compact::lookback::expand(b, op, "partition", Others::Behind),
+            },
         },
         Strategy {
             name: "staircase",

@@ -16,7 +16,7 @@ use super::Compact;
 use crate::algorithms::sweep::{Form, Total};
 use qd_dialects::{builder::Builder, diagnostic::Result, ir::Op};
 
-/// Builds 2D − 1 phases, at most 3 in chunks, or a fill and 2 phases.
+/// Builds 2D − 1 phases, or at most 3 in chunks.
 pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, form: Form) -> Result<'c> {
     let partition = Compact::of(b, op);
     let total = Total::Before(&|total| partition.num_out.set_first(total[0]));
@@ -28,7 +28,11 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, form: Form) -> Result<'c> 
         let before = element.scanned[0];
         let others = flagged + (element.i.to_i32() - before);
         let to = element.value[0].ne(0).select(before, others).to_index();
-        b.if_(element.exists, || partition.put(to, element));
+        b.if_(element.exists, || {
+            partition
+                .output
+                .copy_element(to, partition.input, element.i);
+        });
     });
     Ok(())
 }

@@ -11,9 +11,9 @@ mod sweep;
 
 use super::{
     Algorithm, Strategy, always,
-    compact::Compact,
-    few_cores,
-    sweep::{Form, lookback},
+    compact::{self, Compact, lookback::Others},
+    depth, few_cores,
+    sweep::lookback,
 };
 
 /// The line of the table.
@@ -28,12 +28,16 @@ pub(super) const SELECT: Algorithm = Algorithm {
         Strategy {
             name: "lookback",
             suits: |_, capabilities| lookback::suits(&[], capabilities),
-            expand: |b, op, _| sweep::expand(b, op, Form::Lookback),
+            // What a block does in one step is a staircase of one.
+            expand: |b, op, _| match depth(op) {
+                1 => sweep::expand(b, op),
+                _ => compact::lookback::expand(b, op, "select", Others::Dropped),
+            },
         },
         Strategy {
             name: "staircase",
             suits: always,
-            expand: |b, op, _| sweep::expand(b, op, Form::Staircase),
+            expand: |b, op, _| sweep::expand(b, op),
         },
     ],
 };

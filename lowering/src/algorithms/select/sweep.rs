@@ -5,28 +5,28 @@
 //! knows how many there are in all.
 //!
 //! Paper: Blelloch, Prefix Sums and Their Applications (1990), section on
-//! compaction; the forms of sweep name their own.
+//! compaction; the staircase names its own.
 //! Deviations: positions are used where they come out, in the last phase of the
 //! scan, and never stored: of the scratch's formula only what the upper levels
 //! take is used, and neither the scatter nor the count is a phase of its own.
-//! With look-back a thread loads its elements together with their flags, selected
-//! or not: to wait for one flag at a time costs more.
-//! Cost: as a staircase, reads each flag twice and each selected element once;
-//! with look-back, each flag and each element (but rows) once. Writes the
+//! Cost: reads each flag twice and each selected element once; writes the
 //! selected elements once.
 
 use super::Compact;
 use crate::algorithms::sweep::{Form, Total};
 use qd_dialects::{builder::Builder, diagnostic::Result, ir::Op};
 
-/// Builds 2D − 1 phases, or a fill and a phase.
-pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, form: Form) -> Result<'c> {
+/// Builds 2D − 1 phases.
+pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
     let select = Compact::of(b, op);
     let total = Total::AtTheEnd(&|total| select.num_out.set_first(total[0]));
-    select.sweep(form, "select", total, |element| {
+    select.sweep(Form::Staircase, "select", total, |element| {
         let (flag, before) = (element.value[0], element.scanned[0]);
         // Threads beyond the last element hold the identity: no flag.
-        b.if_(flag.ne(0), || select.put(before.to_index(), element));
+        b.if_(flag.ne(0), || {
+            let to = before.to_index();
+            select.output.copy_element(to, select.input, element.i);
+        });
     });
     Ok(())
 }

@@ -6,10 +6,9 @@
 //!    and what they scanned goes out behind it.
 //!
 //! Papers: see [`Chain`].
-//! Deviations: a capacity of 256 is a staircase of one step. A total that is needed
-//! before the last phase is found by a phase of its own, with atomics.
-//! Cost: reads each element once, or twice with a total before; a tile takes two
-//! slots of scratch for each scalar. A fill and a phase, or two.
+//! Deviations: a capacity of 256 is a staircase of one step.
+//! Cost: reads each element once; a tile takes two slots of scratch for each
+//! scalar. A fill and a phase.
 
 use super::{
     Element, Sweep, Total,
@@ -18,7 +17,6 @@ use super::{
 use crate::algorithms::tiles::{MOST_BYTES, SHARED_BYTES, Tiles, bytes, load, rest, store};
 use crate::targets::{Capabilities, Cores, ForwardProgress};
 use qd_dialects::{
-    attributes::Kind,
     builder::{Builder, Combiner, V},
     diagnostic::{Diagnostic, Result},
     ir::Op,
@@ -78,14 +76,6 @@ struct Tile<'b, 'c> {
     full: V<'b, 'c>,
 }
 
-/// What the whole block gets to know.
-struct Known<'b, 'c> {
-    /// What the tiles before come to.
-    before: Vec<V<'b, 'c>>,
-    /// What all come to, if it was to be known beforehand.
-    total: Option<Vec<V<'b, 'c>>>,
-}
-
 impl<'b, 'c> Sweep<'_, 'b, 'c> {
     pub(super) fn lookback(&self, last: &dyn Fn(&Element<'b, 'c>)) {
         if self.depth == 1 {
@@ -100,7 +90,7 @@ impl<'b, 'c> Sweep<'_, 'b, 'c> {
                 b: self.b,
                 combiner: self.combiner,
                 partials: self.partials,
-                has_total: matches!(self.total, Total::Before(_)),
+                has_total: false,
                 deterministic: self.deterministic,
             },
             form: Tiles::of_bytes(self.b, held),
@@ -113,11 +103,6 @@ impl<'b, 'c> LookBack<'_, '_, 'b, 'c> {
     fn build(&self, last: &dyn Fn(&Element<'b, 'c>)) {
         let tiles = self.tiles(self.sweep.capacity);
         self.chain.clear(self.sweep.name, tiles);
-        if let Some(kind) = self.counts() {
-            let name = format!("{}.count", self.sweep.name);
-            self.b
-                .phase(&name, tiles, self.form.threads, || self.count(kind));
-        }
         let name = format!("{}.sweep", self.sweep.name);
         self.b
             .phase(&name, tiles, self.form.threads, || self.sweep(last));
@@ -132,40 +117,12 @@ impl<'b, 'c> LookBack<'_, '_, 'b, 'c> {
         }
     }
 
-    /// The kind of combiner, where a total is needed before the last phase: it is
-    /// found by atomics, so it must be of integers.
-    fn counts(&self) -> Option<Kind> {
-        match self.sweep.total {
-            Total::Before(_) => self.combiner.as_kind(),
-            _ => None,
-        }
-    }
-
-    /// Combines all elements, unless there is one tile.
-    fn count(&self, kind: Kind) {
-        let b = self.b;
-        let count = (self.sweep.count)();
-        let tiles = self.tiles(count);
-        b.if_(tiles.gt(1) & b.block_id().lt(tiles), || {
-            let start = b.block_id() * self.form.size;
-            let identity = || self.combiner.identity(b);
-            let values = self.form.load(start, count, self.sweep.load, &identity);
-            let own = self.combine_all(&values);
-            let sum = b.combine("block.reduce", self.combiner, own);
-            b.if_(b.thread_id().eq(0), || {
-                self.chain.add_to_total(kind, sum[0]);
-            });
-        });
-    }
-
     /// What a block does.
     fn sweep(&self, last: &dyn Fn(&Element<'b, 'c>)) {
         let b = self.b;
         let types = self.combiner.types();
         let elements = self.form.shared(types);
-        let single = || -> Vec<_> { types.iter().map(|t| b.shared(*t, 1)).collect() };
-        let prefix = single();
-        let of_one = self.counts().map(|_| single());
+        let prefix: Vec<_> = types.iter().map(|t| b.shared(*t, 1)).collect();
         let ticket = b.shared(b.int_type(32), 1);
         let count = (self.sweep.count)();
         let tiles = self.tiles(count);
@@ -181,10 +138,7 @@ impl<'b, 'c> LookBack<'_, '_, 'b, 'c> {
                 let before = self.chain.before(tile.position, leads, &total);
                 b.if_(leads, || {
                     store(&prefix, b.index(0), &before);
-                    if let Some(of_one) = &of_one {
-                        store(of_one, b.index(0), &total);
-                    }
-                    if let Total::AtTheEnd(end) | Total::Before(end) = self.sweep.total {
+                    if let Total::AtTheEnd(end) = self.sweep.total {
                         let is_last = (tile.position.number + 1).eq(tiles.to_i32());
                         b.if_(is_last, || end(&self.combiner.apply(b, &before, &total)));
                     }
@@ -193,12 +147,7 @@ impl<'b, 'c> LookBack<'_, '_, 'b, 'c> {
             self.scan(&elements, within, &own);
             b.sync();
             let before = load(&prefix, b.index(0));
-            let total = of_one.map(|of_one| {
-                let several = || vec![self.chain.total()];
-                b.if_else(tiles.gt(1), several, || load(&of_one, b.index(0)))
-            });
-            let known = Known { before, total };
-            let finish = || self.finish(&tile, &elements, &known, &loaded, last);
+            let finish = || self.finish(&tile, &elements, &before, &loaded, last);
             b.either(tile.full, finish, finish);
         });
     }
@@ -254,7 +203,7 @@ impl<'b, 'c> LookBack<'_, '_, 'b, 'c> {
         &self,
         tile: &Tile<'b, 'c>,
         elements: &[V<'b, 'c>],
-        known: &Known<'b, 'c>,
+        before: &[V<'b, 'c>],
         loaded: &Loaded<'b, 'c>,
         last: &dyn Fn(&Element<'b, 'c>),
     ) {
@@ -269,8 +218,8 @@ impl<'b, 'c> LookBack<'_, '_, 'b, 'c> {
                 exists: tile.full | rest.gt(nth * self.form.threads),
                 count: tile.count,
                 value: loaded.values[nth as usize].clone(),
-                scanned: self.combiner.apply(b, &known.before, &within),
-                total: known.total.clone(),
+                scanned: self.combiner.apply(b, before, &within),
+                total: None,
                 ahead: Some(loaded.ahead[nth as usize].clone()),
             });
         }

@@ -97,7 +97,8 @@ pub(super) enum Total<'a, 'b, 'c> {
     /// It is stored in the last phase.
     AtTheEnd(Store<'a, 'b, 'c>),
     /// It is stored before the last phase, whose threads find it there; or they
-    /// have it as [`Element::total`].
+    /// have it as [`Element::total`]. Not of [`Form::Lookback`], which has one
+    /// phase.
     Before(Store<'a, 'b, 'c>),
 }
 

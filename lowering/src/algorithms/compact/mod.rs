@@ -1,5 +1,7 @@
 //! What `qd.algo.select` and `qd.algo.partition` have in common: what they say,
-//! and a scan of the flags.
+//! a scan of the flags, and one pass over large tiles.
+
+pub(super) mod lookback;
 
 use super::{
     levels::capacity,
@@ -39,8 +41,7 @@ impl<'b, 'c> Compact<'b, 'c> {
     }
 
     /// An exclusive scan of the flags: for each element, how many flagged ones
-    /// stand before it. Elements are loaded together with their flags where a
-    /// thread has several.
+    /// stand before it.
     pub fn sweep(
         &self,
         form: Form,
@@ -59,25 +60,11 @@ impl<'b, 'c> Compact<'b, 'c> {
             inclusive: false,
             count: &|| b.live_count(self.count),
             load: &|i| vec![self.flags.at(i)],
-            ahead: match self.input.row_length() {
-                Some(_) => Ahead::nothing(),
-                None => Ahead {
-                    types: vec![self.input.element()],
-                    load: &|i, _| vec![self.input.at(i)],
-                },
-            },
+            ahead: Ahead::nothing(),
             partials: &|| Partials::Apart(vec![self.scratch]),
             total,
             deterministic: false,
         };
         sweep.run(last);
-    }
-
-    /// Puts an element of the sweep in its place.
-    pub fn put(&self, to: V<'b, 'c>, element: &Element<'b, 'c>) {
-        match element.ahead.as_deref() {
-            Some([value]) => self.output.set(to, *value),
-            _ => self.output.copy_element(to, self.input, element.i),
-        }
     }
 }
