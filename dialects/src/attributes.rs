@@ -3,11 +3,18 @@
 use crate::ir::Context;
 use melior::ir::{
     Attribute, AttributeLike, Type, TypeLike,
-    attribute::{ArrayAttribute, DenseI64ArrayAttribute, IntegerAttribute, StringAttribute},
+    attribute::{
+        ArrayAttribute, BoolAttribute, DenseI64ArrayAttribute, IntegerAttribute, StringAttribute,
+    },
     r#type::IntegerType,
 };
 use mlir_sys as sys;
 use std::{fmt, str::FromStr};
+
+/// A truth value.
+pub fn bool(context: &Context, value: bool) -> Attribute<'_> {
+    BoolAttribute::new(context, value).into()
+}
 
 /// An `i32` constant.
 pub fn i32(context: &Context, value: i32) -> Attribute<'_> {
@@ -118,25 +125,35 @@ pub fn i64s(attribute: Attribute<'_>) -> Vec<i64> {
     }
 }
 
-/// The entries of a dictionary that hold strings.
-pub fn strings(attribute: Attribute<'_>) -> Vec<(String, String)> {
+/// The entries of a dictionary, by name; none of any other attribute.
+pub fn entries<'c>(attribute: Attribute<'c>) -> Option<Vec<(String, Attribute<'c>)>> {
     let raw = attribute.to_raw();
     // Safety: asked of a dictionary alone, and in range; names live as long as the
     // context.
     unsafe {
         if !sys::mlirAttributeIsADictionary(raw) {
-            return Vec::new();
+            return None;
         }
-        (0..sys::mlirDictionaryAttrGetNumElements(raw))
-            .filter_map(|i| {
-                let entry = sys::mlirDictionaryAttrGetElement(raw, i);
-                let name = sys::mlirIdentifierStr(entry.name);
-                let name = std::slice::from_raw_parts(name.data.cast::<u8>(), name.length);
-                let value = text(Attribute::from_raw(entry.attribute))?;
-                Some((String::from_utf8_lossy(name).into_owned(), value))
-            })
-            .collect()
+        let entry = |i| {
+            let entry = sys::mlirDictionaryAttrGetElement(raw, i);
+            let name = sys::mlirIdentifierStr(entry.name);
+            let name = std::slice::from_raw_parts(name.data.cast::<u8>(), name.length);
+            let name = String::from_utf8_lossy(name).into_owned();
+            (name, Attribute::from_raw(entry.attribute))
+        };
+        Some(
+            (0..sys::mlirDictionaryAttrGetNumElements(raw))
+                .map(entry)
+                .collect(),
+        )
     }
+}
+
+/// The entries of a dictionary that hold strings.
+pub fn strings(attribute: Attribute<'_>) -> Vec<(String, String)> {
+    let entries = entries(attribute).unwrap_or_default();
+    let string = |(name, value)| Some((name, text(value)?));
+    entries.into_iter().filter_map(string).collect()
 }
 
 /// The elements of an array attribute.

@@ -163,7 +163,7 @@ fn is_elementwise<'c>(phase: Op<'c>, buffer: Value<'c>) -> bool {
             return true;
         };
         match op.full_name() {
-            "memref.dim" | "memref.rank" => true,
+            "memref.dim" | "memref.rank" | "memref.prefetch" => true,
             "memref.load" | "memref.store" => {
                 operands.get(place + 1).is_some_and(|i| is_own(phase, *i))
             }

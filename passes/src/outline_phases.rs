@@ -5,7 +5,9 @@
 //! what the phase uses of its surroundings, in order of first use; constants
 //! are made again inside instead. Launches are numbered in program order, and
 //! each waits for the one before it: `qd-plan-launches` finds out what it truly
-//! depends on. `qd.phase` keeps the phase's name.
+//! depends on. `qd.phase` keeps the phase's name, and a phase's
+//! `qd.blocks_per_core`, how many of its blocks a core is to have room for, goes to
+//! its body.
 //!
 //! Limits: a `for_each` or an algorithm is an error; expand them first.
 //!
@@ -40,6 +42,9 @@ use qd_dialects::{
     pass::{NoOptions, Pass},
 };
 use std::collections::HashSet;
+
+/// How many blocks of a phase a core is to have room for, on the phase and its body.
+pub const BLOCKS_PER_CORE: &str = "qd.blocks_per_core";
 
 /// The pass.
 pub struct OutlinePhases;
@@ -146,6 +151,10 @@ fn outline_phase<'c>(kernel: Op<'c>, phase: Op<'c>, index: usize) -> Result<'c> 
     let Some(entry) = function.body() else {
         return Err(Diagnostic::at(phase, "could not be outlined"));
     };
+
+    if let Some(blocks) = phase.attr(BLOCKS_PER_CORE) {
+        function.set_attr(BLOCKS_PER_CORE, blocks);
+    }
 
     let at = InsertionPoint::End(entry);
     let mut inside = Mapping::new();

@@ -48,6 +48,8 @@ pub(crate) enum Form {
     Rotate,
     SubgroupSync,
     SubgroupFence,
+    /// What computes nothing.
+    Hint,
     Vote {
         all: bool,
     },
@@ -217,6 +219,7 @@ const TABLE: &[(&str, Form)] = &[
     ("memref.load", F::Load),
     ("memref.store", F::Store),
     ("memref.dim", F::Dim),
+    ("memref.prefetch", F::Hint),
     ("memref.alloca", F::Alloca),
     ("memref.cast", F::MemrefCast),
     ("memref.memory_space_cast", F::MemrefCast),
@@ -255,6 +258,7 @@ const TABLE: &[(&str, Form)] = &[
     ("qd.simt.elect", F::Identity(Identity::Elect)),
     ("qd.simt.sync", F::SubgroupSync),
     ("qd.simt.mem_fence", F::SubgroupFence),
+    ("qd.simt.pause", F::Hint),
     ("qd.simt.all", F::Vote { all: true }),
     ("qd.simt.any", F::Vote { all: false }),
     ("qd.simt.all_equal", F::AllEqual),

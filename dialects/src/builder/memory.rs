@@ -75,6 +75,20 @@ impl<'b, 'c> V<'b, 'c> {
         self.builder().op("memref.store", &operands, &[], &[]);
     }
 
+    /// Says that element `i`, which exists, will be read soon: a hint.
+    pub fn prefetch(self, i: V<'b, 'c>) {
+        /// Of 3: not before all else.
+        const LOCALITY: i32 = 2;
+        let b = self.builder();
+        let attributes = [
+            ("isWrite", attributes::bool(b.context(), false)),
+            ("localityHint", attributes::i32(b.context(), LOCALITY)),
+            ("isDataCache", attributes::bool(b.context(), true)),
+        ];
+        let operands = [self.value(), i.value()];
+        b.op("memref.prefetch", &operands, &[], &attributes);
+    }
+
     /// Scalars in each row of a buffer with a trailing static dimension; none if
     /// its elements are scalars themselves.
     pub fn row_length(self) -> Option<i64> {

@@ -49,6 +49,12 @@ impl<'c> Builder<'c> {
         self.identity_op("qd.simt.num_subgroups", self.int_type(32))
     }
 
+    /// Lets others run for about so many nanoseconds: a hint.
+    pub fn pause(&self, nanoseconds: i32) {
+        let nanoseconds = attributes::i32(self.context(), nanoseconds);
+        self.op("qd.simt.pause", &[], &[], &[("nanoseconds", nanoseconds)]);
+    }
+
     /// Block barrier.
     pub fn sync(&self) {
         self.op("qd.simt.block.sync", &[], &[], &[]);

@@ -206,6 +206,21 @@ def Simt_MemFenceOp : Simt_Op<"mem_fence", [MemoryEffects<[MemRead, MemWrite]>]>
   let assemblyFormat = "attr-dict";
 }
 
+def Simt_PauseOp : Simt_Op<"pause", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "lets others run for a while";
+  let description = [{
+    Says that this subgroup has nothing to do for about so many nanoseconds,
+    because it waits for what other blocks will write to memory. A hint: a
+    target may go on at once, or later than that.
+
+    ```mlir
+    qd.simt.pause 1000
+    ```
+  }];
+  let arguments = (ins ConfinedAttr<I32Attr, [IntPositive]>:$nanoseconds);
+  let assemblyFormat = "$nanoseconds attr-dict";
+}
+
 //===----------------------------------------------------------------------===//
 // Votes and masks
 //===----------------------------------------------------------------------===//

@@ -4,6 +4,7 @@
 //! there are, in order of preference; the last runs on every target. Adding an
 //! algorithm is one folder and one line in `ALGORITHMS`.
 
+mod chain;
 mod chunks;
 mod compact;
 mod expand;
@@ -20,6 +21,7 @@ mod sort;
 mod sweep;
 mod tiles;
 mod to_grid;
+mod tuning;
 
 use crate::targets::{Capabilities, Cores};
 use qd_dialects::{

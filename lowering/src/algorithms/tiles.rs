@@ -2,57 +2,14 @@
 //! side by side, a block's threads apart, and exchanged in shared memory where
 //! a thread needs neighbours of its own.
 //!
-//! A thread has an odd number of elements: in shared memory, the threads of a
-//! subgroup then meet different banks. All of a thread's loads are under way at
-//! once.
+//! All of a thread's loads are under way at once.
 
-use super::levels::BLOCK;
+use crate::targets::tuning::Tuning;
 use qd_dialects::{
     builder::{Builder, V},
     ir::bit_width,
     melior::ir::Type,
 };
-
-/// Threads of a block: with some 80 registers each, three blocks have room on a
-/// core, and work while a fourth waits.
-pub(super) const THREADS: i64 = BLOCK;
-
-/// How many elements a thread has.
-struct Tuning {
-    /// Of what a thread holds of each element, at most.
-    bytes: i64,
-    items: i64,
-}
-
-/// Tiles of 20 to 40 KiB, so that loads under way hide their latency and what
-/// there is to do once a tile weighs little. At least 5 items: the descriptors of
-/// two tiles fit the scratch of any scan from there on.
-const TUNINGS: &[Tuning] = &[
-    Tuning {
-        bytes: 4,
-        items: 23,
-    },
-    Tuning {
-        bytes: 8,
-        items: 15,
-    },
-    Tuning {
-        bytes: 12,
-        items: 11,
-    },
-    Tuning {
-        bytes: 16,
-        items: 9,
-    },
-    Tuning {
-        bytes: MOST_BYTES,
-        items: 5,
-    },
-];
-
-/// Bytes of an element that a thread holds, at most, for a tile to fit
-/// [`SHARED_BYTES`].
-pub(super) const MOST_BYTES: i64 = 32;
 
 /// Shared memory that a block may take.
 pub(super) const SHARED_BYTES: u32 = 48 << 10;
@@ -75,15 +32,13 @@ pub(super) struct Tiles<'b, 'c> {
 }
 
 impl<'b, 'c> Tiles<'b, 'c> {
-    /// For so many bytes of each element.
-    pub fn of_bytes(b: &'b Builder<'c>, bytes: i64) -> Self {
-        let tuning = TUNINGS.iter().find(|tuning| bytes <= tuning.bytes);
-        let items = tuning.or(TUNINGS.last()).map_or(1, |tuning| tuning.items);
+    /// Of this form.
+    pub fn new(b: &'b Builder<'c>, tuning: &Tuning) -> Self {
         Self {
             b,
-            threads: THREADS,
-            items,
-            size: items * THREADS,
+            threads: tuning.threads,
+            items: tuning.items,
+            size: tuning.size(),
         }
     }
 
@@ -143,6 +98,32 @@ impl<'b, 'c> Tiles<'b, 'c> {
         (0..self.items)
             .map(|nth| load(arrays, self.own(nth)))
             .collect()
+    }
+}
+
+/// Asks for the elements of a tile to come, as far ahead of the one that begins at
+/// `start` as the tuning says.
+pub(super) fn prefetch<'b, 'c>(
+    tuning: &Tuning,
+    buffers: &[V<'b, 'c>],
+    start: V<'b, 'c>,
+    count: V<'b, 'c>,
+) {
+    /// Bytes that come together.
+    const LINE: i64 = 128;
+    if tuning.ahead == 0 {
+        return;
+    }
+    let b = start.builder();
+    let first = start + tuning.ahead * tuning.size();
+    for buffer in buffers {
+        let of_line = LINE / bytes(&[buffer.element()]);
+        let lines = (tuning.size() + (of_line - 1)) / of_line;
+        for nth in 0..(lines + (tuning.threads - 1)) / tuning.threads {
+            let line = b.thread_id() + nth * tuning.threads;
+            let i = first + line * of_line;
+            b.if_(line.lt(lines) & i.lt(count), || buffer.prefetch(i));
+        }
     }
 }
 

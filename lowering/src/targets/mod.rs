@@ -5,6 +5,7 @@
 
 mod cpu;
 pub mod nvptx;
+pub mod tuning;
 pub mod vulkan;
 
 /// What one block may assume about the others while it waits for them.
@@ -70,6 +71,8 @@ pub struct Capabilities {
     pub functions: &'static str,
     /// How many threads run at the same time.
     pub cores: Cores,
+    /// How algorithms do best.
+    pub tunings: &'static [tuning::Row],
     /// Whether 64-bit integers exist.
     pub has_i64: bool,
     /// Whether 64-bit floats exist.
@@ -89,6 +92,7 @@ impl Capabilities {
             collectives: "",
             functions: "",
             cores: Cores::Many,
+            tunings: tuning::sm_90(),
             has_i64: true,
             has_f64: true,
         }

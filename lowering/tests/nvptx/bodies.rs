@@ -213,6 +213,7 @@ fn atomics_and_fences() {
     for fence in [
         "simt.sync",
         "simt.mem_fence",
+        "simt.pause 100",
         "simt.block.sync",
         "simt.block.mem_fence",
         "grid.mem_fence",

@@ -72,7 +72,7 @@ fn use_of(op: Op, operand: usize) -> Use {
         | "vector.maskedstore"
         | "vector.scatter"
         | "qd.grid.atomic.store" => Effect::WRITE,
-        "memref.dim" | "memref.rank" => Effect::NONE,
+        "memref.dim" | "memref.rank" | "memref.prefetch" => Effect::NONE,
         "memref.copy" if operand == 0 => Effect::READ,
         "memref.copy" => Effect::WRITE,
         name if is_view(name) => return Use::View,

@@ -73,6 +73,7 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
                 self.only_in(body, op, &[Setting::Thread, Setting::Element])?;
                 self.simt(body, op, form)
             }
+            F::Hint => self.only_in(body, op, &[Setting::Thread, Setting::Element]),
 
             F::Phase
             | F::ForEach

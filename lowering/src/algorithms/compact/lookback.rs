@@ -24,11 +24,12 @@
 
 use super::Compact;
 use crate::algorithms::{
+    chain::{Chain, Position},
     levels::capacity,
     partials::Partials,
-    sweep::chain::{Chain, Position},
-    tiles::{bytes, rest},
+    tiles::{bytes, prefetch, rest},
 };
+use crate::targets::{Capabilities, tuning::Tuning};
 use qd_dialects::{
     attributes::Kind,
     builder::{Builder, Combiner, V},
@@ -36,33 +37,11 @@ use qd_dialects::{
     ir::Op,
 };
 
-/// Threads of a block.
-const THREADS: i64 = 256;
 /// Lanes of the smallest subgroup there is.
 const FEWEST_LANES: i64 = 4;
 
-/// How many elements a thread has.
-struct Tuning {
-    /// Of an element, at most.
-    bytes: i64,
-    items: i64,
-}
-
-/// A thread's flags and elements are all under way at once, in a register for
-/// each word.
-const TUNINGS: &[Tuning] = &[
-    Tuning {
-        bytes: 4,
-        items: 16,
-    },
-    Tuning {
-        bytes: 8,
-        items: 10,
-    },
-];
-
-/// Where elements go straight to the output, a thread loads flags alone.
-const UNSTAGED_ITEMS: i64 = 16;
+/// Bytes of an element that goes by shared memory, at most.
+const STAGED_BYTES: i64 = 8;
 
 /// What becomes of elements that are not flagged.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -76,14 +55,18 @@ pub(in crate::algorithms) enum Others {
 pub(in crate::algorithms) fn expand<'c>(
     b: &Builder<'c>,
     op: Op<'c>,
+    capabilities: &Capabilities,
     name: &str,
     others: Others,
 ) -> Result<'c> {
     let compact = &Compact::of(b, op);
     let element = compact.input.element();
-    let tuning = match compact.input.row_length() {
-        None => TUNINGS.iter().find(|t| bytes(&[element]) <= t.bytes),
-        Some(_) => None,
+    let bytes = bytes(&[element]);
+    let is_staged = compact.input.row_length().is_none() && bytes <= STAGED_BYTES;
+    let tuning = match is_staged {
+        true => Tuning::of(op, "compact", bytes, capabilities)?,
+        // A thread loads flags alone.
+        false => Tuning::of(op, "compact_rows", 0, capabilities)?,
     };
     let add = Combiner::kind(b.context(), Kind::Add, b.int_type(32));
     let one_pass = OnePass {
@@ -96,10 +79,12 @@ pub(in crate::algorithms) fn expand<'c>(
             partials: &|| Partials::Apart(vec![compact.scratch]),
             has_total: others == Others::Behind,
             deterministic: false,
+            pause: tuning.pause,
         },
         others,
-        is_staged: tuning.is_some(),
-        items: tuning.map_or(UNSTAGED_ITEMS, |tuning| tuning.items),
+        is_staged,
+        items: tuning.items,
+        tuning,
     };
     one_pass.build(name);
     Ok(())
@@ -116,6 +101,7 @@ struct OnePass<'a, 'b, 'c> {
     is_staged: bool,
     /// Elements of a thread.
     items: i64,
+    tuning: Tuning,
 }
 
 /// A block's tile, and its subgroups' stretches. A lane's elements are a subgroup
@@ -190,14 +176,16 @@ impl<'b, 'c> OnePass<'_, 'b, 'c> {
         let most = self.tiles(capacity(b, compact.depth, compact.flags));
         self.chain.clear(name, most);
         if self.others == Others::Behind {
-            b.phase(&format!("{name}.count"), most, THREADS, || self.count());
+            let name = format!("{name}.count");
+            b.phase(&name, most, self.tuning.threads, || self.count());
         }
-        b.phase(&format!("{name}.sweep"), most, THREADS, || self.sweep());
+        let name = format!("{name}.sweep");
+        self.tuning.phase(b, &name, most, || self.sweep());
     }
 
     /// Elements of a tile.
     fn size(&self) -> i64 {
-        THREADS * self.items
+        self.tuning.size()
     }
 
     /// Tiles that so many elements make: at least one, which has the number of
@@ -268,7 +256,7 @@ impl<'b, 'c> OnePass<'_, 'b, 'c> {
         let word = b.int_type(32);
         let ticket = b.shared(word, 1);
         let prefix = b.shared(word, 1);
-        let sums = b.shared(word, THREADS / FEWEST_LANES);
+        let sums = b.shared(word, self.tuning.threads / FEWEST_LANES);
         let element = compact.input.element();
         let staged = self.is_staged.then(|| b.shared(element, self.size()));
         let count = b.live_count(compact.count);
@@ -281,6 +269,7 @@ impl<'b, 'c> OnePass<'_, 'b, 'c> {
                 None => vec![compact.flags],
             };
             let loaded = self.load(&tile, &buffers);
+            prefetch(&self.tuning, &buffers, tile.start, count);
             let total = match self.others {
                 Others::Dropped => None,
                 Others::Behind => Some(self.total(tiles)),

@@ -6,7 +6,7 @@ pub(super) mod lookback;
 use super::{
     levels::capacity,
     partials::Partials,
-    sweep::{Ahead, Element, Form, Sweep, Total},
+    sweep::{Element, Form, Sweep, Total},
 };
 use qd_dialects::{
     attributes::Kind,
@@ -60,10 +60,8 @@ impl<'b, 'c> Compact<'b, 'c> {
             inclusive: false,
             count: &|| b.live_count(self.count),
             load: &|i| vec![self.flags.at(i)],
-            ahead: Ahead::nothing(),
             partials: &|| Partials::Apart(vec![self.scratch]),
             total,
-            deterministic: false,
         };
         sweep.run(last);
     }

@@ -9,10 +9,10 @@
 mod sweep;
 
 use super::{
-    Algorithm, Strategy, always,
+    Algorithm, Strategy, always, chain,
     compact::{self, Compact, lookback::Others},
     depth, few_cores,
-    sweep::{Form, lookback},
+    sweep::Form,
 };
 
 /// The line of the table.
@@ -26,11 +26,11 @@ pub(super) const PARTITION: Algorithm = Algorithm {
         },
         Strategy {
             name: "lookback",
-            suits: |_, capabilities| lookback::suits(&[], capabilities),
+            suits: |_, capabilities| chain::suits(capabilities),
             // What a block does in one step is a staircase of one.
-            expand: |b, op, _| match depth(op) {
+            expand: |b, op, capabilities| match depth(op) {
                 1 => sweep::expand(b, op, Form::Staircase),
-                _ => compact::lookback::expand(b, op, "partition", Others::Behind),
+                _ => compact::lookback::expand(b, op, capabilities, "partition", Others::Behind),
             },
         },
         Strategy {

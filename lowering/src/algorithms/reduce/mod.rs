@@ -28,7 +28,7 @@ pub(super) const REDUCE: Algorithm = Algorithm {
         Strategy {
             name: "tiled",
             suits: |op, capabilities| tiled::suits(&input_types(op), capabilities),
-            expand: |b, op, _| tiled::expand(b, op),
+            expand: tiled::expand,
         },
         Strategy {
             name: "staircase",

@@ -18,11 +18,12 @@
 use super::{Reduce, staircase};
 use crate::{
     algorithms::{
+        levels::BLOCK,
         levels::{Levels, capacity, load_or_identity},
         partials::Partials,
-        tiles::{MOST_BYTES, SHARED_BYTES, THREADS, Tiles, bytes},
+        tiles::{SHARED_BYTES, Tiles, bytes},
     },
-    targets::{Capabilities, Cores},
+    targets::{Capabilities, Cores, tuning::Tuning},
 };
 use qd_dialects::{
     builder::{Builder, V},
@@ -32,7 +33,11 @@ use qd_dialects::{
 };
 
 /// Blocks, at most: as many as one block combines, two a thread.
-const MOST: i64 = 2 * THREADS;
+const MOST: i64 = 2 * BLOCK;
+
+/// Bytes of an element that a thread holds, at most, for a tile to fit a block's
+/// shared memory.
+const MOST_BYTES: i64 = 32;
 
 /// Whether this is the way to reduce scalars of these types.
 pub(super) fn suits(types: &[Type], capabilities: &Capabilities) -> bool {
@@ -42,7 +47,7 @@ pub(super) fn suits(types: &[Type], capabilities: &Capabilities) -> bool {
 }
 
 /// Builds at most 2 phases.
-pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
+pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, capabilities: &Capabilities) -> Result<'c> {
     let reduce = Reduce::of(b, op);
     let bytes = bytes(reduce.combiner.types());
     if bytes > MOST_BYTES {
@@ -56,15 +61,16 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
     if reduce.depth == 1 {
         return staircase::expand(b, op);
     }
+    let tuning = Tuning::of(op, "reduce", bytes, capabilities)?;
     let tiled = Tiled {
         b,
-        tiles: Tiles::of_bytes(b, bytes),
+        tiles: Tiles::new(b, &tuning),
         reduce,
     };
     let capacity = capacity(b, tiled.reduce.depth, tiled.reduce.inputs[0]);
     let blocks = tiled.tiles.number(capacity).min(MOST).max(1);
-    b.phase("reduce.tiles", blocks, THREADS, || tiled.reduce_stretch());
-    b.phase("reduce.last", b.index(1), THREADS, || tiled.combine());
+    tuning.phase(b, "reduce.tiles", blocks, || tiled.reduce_stretch());
+    b.phase("reduce.last", b.index(1), BLOCK, || tiled.combine());
     Ok(())
 }
 
@@ -181,12 +187,12 @@ impl<'b, 'c> Tiled<'b, 'c> {
         b.if_(stretch.number.gt(1), || {
             let t = b.thread_id();
             let own = |nth: i64| {
-                let at = t * (MOST / THREADS) + nth;
+                let at = t * (MOST / BLOCK) + nth;
                 load_or_identity(b, combiner, at.lt(stretch.number), || {
                     self.partials().load(&stretch.levels, 1, at, combiner)
                 })
             };
-            let own = self.combine_as_tree((0..MOST / THREADS).map(own).collect());
+            let own = self.combine_as_tree((0..MOST / BLOCK).map(own).collect());
             let total = b.combine("block.reduce", combiner, own);
             b.if_(t.eq(0), || self.reduce.write(&total));
         });

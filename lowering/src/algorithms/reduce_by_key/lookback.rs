@@ -30,58 +30,37 @@
 
 use super::{ReduceByKey, sweep};
 use crate::algorithms::{
+    chain::Chain,
     levels::capacity,
     partials::Partials,
-    sweep::{Form, chain::Chain},
-    tiles::{bytes, rest},
+    sweep::Form,
+    tiles::{bytes, prefetch, rest},
 };
+use crate::targets::{Capabilities, tuning::Tuning};
 use qd_dialects::{
     builder::{Builder, Combiner, V},
-    diagnostic::Result,
+    diagnostic::{Diagnostic, Result},
     ir::Op,
 };
 
-/// The form of a tile.
-struct Tuning {
-    /// Of a key and its value, at most.
-    bytes: i64,
-    /// Of a block.
-    threads: i64,
-    /// Of a thread: odd, so that the threads of a subgroup meet different banks of
-    /// shared memory, and less than there are bits in a word.
-    items: i64,
-}
-
-/// Tiles of 30 to 36 KiB of keys and values, which a block keeps in shared memory.
-const TUNINGS: &[Tuning] = &[
-    Tuning {
-        bytes: 8,
-        threads: 256,
-        items: 15,
-    },
-    Tuning {
-        bytes: 12,
-        threads: 256,
-        items: 11,
-    },
-    Tuning {
-        bytes: 16,
-        threads: 256,
-        items: 9,
-    },
-];
+/// Bits of a mask of a thread's heads. No item has the last, which would be a sign.
+const WORD: i64 = 32;
 
 /// Builds a fill and a phase, or a phase.
-pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
+pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, capabilities: &Capabilities) -> Result<'c> {
     let by_key = ReduceByKey::of(b, op);
     if by_key.depth == 1 {
         return sweep::expand(b, op, Form::Staircase);
     }
     let held = bytes(&[by_key.keys.element(), by_key.values.element()]);
-    let tuning = TUNINGS.iter().find(|tuning| held <= tuning.bytes);
+    let tuning = Tuning::of(op, "reduce_by_key", held, capabilities)?;
+    if tuning.items >= WORD {
+        let what = format!("has {} items a thread: {} at most", tuning.items, WORD - 1);
+        return Err(Diagnostic::at(op, what));
+    }
     let look_back = LookBack {
         b,
-        tuning: tuning.unwrap_or(&TUNINGS[TUNINGS.len() - 1]),
+        tuning,
         pairs: &sweep::segmented(b, &by_key.combiner),
         by_key: &by_key,
     };
@@ -94,7 +73,7 @@ struct LookBack<'a, 'b, 'c> {
     by_key: &'a ReduceByKey<'b, 'c>,
     /// Combines numbers of heads and what the values since the last one come to.
     pairs: &'a Combiner<'c>,
-    tuning: &'a Tuning,
+    tuning: Tuning,
 }
 
 /// What the threads of a block share.
@@ -144,16 +123,16 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
             partials: &scratch,
             has_total: false,
             deterministic: by_key.deterministic,
+            pause: self.tuning.pause,
         };
         chain.clear("reduce_by_key", tiles);
-        b.phase("reduce_by_key.sweep", tiles, self.tuning.threads, || {
-            self.sweep(&chain)
-        });
+        let body = || self.sweep(&chain);
+        self.tuning.phase(b, "reduce_by_key.sweep", tiles, body);
     }
 
     /// Elements of a tile.
     fn size(&self) -> i64 {
-        self.tuning.threads * self.tuning.items
+        self.tuning.size()
     }
 
     /// Tiles that so many elements make: one of none, which says that there are no
@@ -269,6 +248,8 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
                 [before, (0..items).flat_map(guarded).collect()].concat()
             },
         );
+        let inputs = [keys, self.by_key.values];
+        prefetch(&self.tuning, &inputs, tile.start, tile.count);
         (all[0], all[1..].chunks(2).map(<[_]>::to_vec).collect())
     }
 

@@ -12,10 +12,7 @@
 mod lookback;
 mod sweep;
 
-use super::{
-    Algorithm, Strategy, always, few_cores,
-    sweep::{self as sweeps, Form},
-};
+use super::{Algorithm, Strategy, always, chain, few_cores, sweep::Form};
 use qd_dialects::{
     builder::{Builder, Combiner, V},
     ir::{Op, OpExt},
@@ -32,8 +29,8 @@ pub(super) const REDUCE_BY_KEY: Algorithm = Algorithm {
         },
         Strategy {
             name: "lookback",
-            suits: |_, capabilities| sweeps::lookback::suits(&[], capabilities),
-            expand: |b, op, _| lookback::expand(b, op),
+            suits: |_, capabilities| chain::suits(capabilities),
+            expand: lookback::expand,
         },
         Strategy {
             name: "staircase",

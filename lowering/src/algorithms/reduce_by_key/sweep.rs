@@ -27,7 +27,7 @@ use super::ReduceByKey;
 use crate::algorithms::{
     levels::capacity,
     partials::Partials,
-    sweep::{Ahead, Form, Sweep, Total},
+    sweep::{Form, Sweep, Total},
 };
 use qd_dialects::{
     attributes,
@@ -49,13 +49,11 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, form: Form) -> Result<'c> 
         inclusive: true,
         count: &|| b.live_count(by_key.count),
         load: &|i| vec![by_key.is_head(i).to_i32(), by_key.values.at(i)],
-        ahead: Ahead::nothing(),
         partials: &|| Partials::Together {
             buffer: by_key.scratch,
             start: b.index(0),
         },
         total: Total::AtTheEnd(&|total| by_key.num_runs.set_first(total[0])),
-        deterministic: by_key.deterministic,
     };
     sweep.run(|element| {
         let (heads, combined) = (element.scanned[0], element.scanned[1]);

@@ -7,12 +7,10 @@
 //! | `lookback` | on many cores, where a block may wait for those before it |
 //! | `staircase` | everywhere |
 
+mod lookback;
 mod sweep;
 
-use super::{
-    Algorithm, Strategy, always, few_cores, input_types,
-    sweep::{Form, lookback},
-};
+use super::{Algorithm, Strategy, always, chain, few_cores, input_types, sweep::Form};
 use qd_dialects::{
     builder::{Builder, Combiner, V},
     ir::{Op, OpExt},
@@ -38,11 +36,8 @@ const STRATEGIES: &[Strategy] = &[
     },
     Strategy {
         name: "lookback",
-        suits: |op, capabilities| lookback::suits(&input_types(op), capabilities),
-        expand: |b, op, _| {
-            lookback::check(op, &input_types(op))?;
-            sweep::expand(b, op, Form::Lookback)
-        },
+        suits: |op, capabilities| chain::suits(capabilities) && lookback::fits(&input_types(op)),
+        expand: lookback::expand,
     },
     Strategy {
         name: "staircase",

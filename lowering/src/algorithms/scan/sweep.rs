@@ -9,7 +9,7 @@ use super::Scan;
 use crate::algorithms::{
     levels::capacity,
     partials::Partials,
-    sweep::{Ahead, Form, Sweep, Total},
+    sweep::{Form, Sweep, Total},
 };
 use qd_dialects::{builder::Builder, diagnostic::Result, ir::Op};
 
@@ -26,10 +26,8 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, form: Form) -> Result<'c> 
         inclusive: scan.inclusive,
         count: &|| b.live_count(scan.count),
         load: &|i| scan.inputs.iter().map(|input| input.at(i)).collect(),
-        ahead: Ahead::nothing(),
         partials: &|| Partials::Apart(scan.scratch.clone()),
         total: Total::Unused,
-        deterministic: scan.deterministic,
     };
     sweep.run(|element| {
         b.if_(element.exists, || {

@@ -10,10 +10,9 @@ mod chunked;
 mod sweep;
 
 use super::{
-    Algorithm, Strategy, always,
+    Algorithm, Strategy, always, chain,
     compact::{self, Compact, lookback::Others},
     depth, few_cores,
-    sweep::lookback,
 };
 
 /// The line of the table.
@@ -27,11 +26,11 @@ pub(super) const SELECT: Algorithm = Algorithm {
         },
         Strategy {
             name: "lookback",
-            suits: |_, capabilities| lookback::suits(&[], capabilities),
+            suits: |_, capabilities| chain::suits(capabilities),
             // What a block does in one step is a staircase of one.
-            expand: |b, op, _| match depth(op) {
+            expand: |b, op, capabilities| match depth(op) {
                 1 => sweep::expand(b, op),
-                _ => compact::lookback::expand(b, op, "select", Others::Dropped),
+                _ => compact::lookback::expand(b, op, capabilities, "select", Others::Dropped),
             },
         },
         Strategy {

@@ -24,7 +24,7 @@ use super::{DIGITS, Pass, RADIX_BITS, Sort};
 use crate::algorithms::{
     levels::{BLOCK, capacity, tiles},
     partials::Partials,
-    sweep::{Ahead, Form, Sweep, Total},
+    sweep::{Form, Sweep, Total},
 };
 use qd_dialects::{
     attributes::Kind,
@@ -101,13 +101,11 @@ impl<'b, 'c> Tiled<'_, 'b, 'c> {
             inclusive: false,
             count: &entries,
             load: &|i| vec![scratch.at(i)],
-            ahead: Ahead::nothing(),
             partials: &|| Partials::Together {
                 buffer: scratch,
                 start: entries(),
             },
             total: Total::Unused,
-            deterministic: false,
         };
         sweep.run(|entry| {
             b.if_(entry.exists, || scratch.set(entry.i, entry.scanned[0]));

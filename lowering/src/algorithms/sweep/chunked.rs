@@ -110,7 +110,6 @@ impl<'b, 'c> Sweep<'_, 'b, 'c> {
                     value,
                     scanned: if self.inclusive { upto.clone() } else { before },
                     total: total.clone(),
-                    ahead: None,
                 });
                 upto
             };

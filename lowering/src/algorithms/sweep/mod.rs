@@ -1,30 +1,21 @@
 //! Scans of whatever their user loads, into whatever their user does with the
 //! result: what the scans are, and select, partition, sort and reduce by key
-//! are made of.
+//! are made of where they do not go over their input in one pass.
 //!
 //! - [`staircase`]: a tile a block, in a tree of fixed depth;
-//! - [`lookback`]: one pass over large tiles, whose blocks wait for each other;
 //! - [`chunked`]: a long chunk a block, for few cores.
 
-pub(super) mod chain;
 mod chunked;
-mod descriptors;
-pub(super) mod lookback;
 mod staircase;
 
 use super::partials::Partials;
-use qd_dialects::{
-    builder::{Builder, Combiner, V},
-    melior::ir::Type,
-};
+use qd_dialects::builder::{Builder, Combiner, V};
 
 /// How a sweep goes over its elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// See [`staircase`].
     Staircase,
-    /// See [`lookback`].
-    Lookback,
     /// See [`chunked`].
     Chunked,
 }
@@ -44,12 +35,9 @@ pub(super) struct Sweep<'a, 'b, 'c> {
     pub count: &'a dyn Fn() -> V<'b, 'c>,
     /// Element `i`, in a phase.
     pub load: &'a dyn Fn(V<'b, 'c>) -> Vec<V<'b, 'c>>,
-    pub ahead: Ahead<'a, 'b, 'c>,
     /// Where partial results are kept, in a phase.
     pub partials: &'a dyn Fn() -> Partials<'b, 'c>,
     pub total: Total<'a, 'b, 'c>,
-    /// Whether results may not depend on the order in which things happen.
-    pub deterministic: bool,
 }
 
 impl<'b, 'c> Sweep<'_, 'b, 'c> {
@@ -57,30 +45,7 @@ impl<'b, 'c> Sweep<'_, 'b, 'c> {
     pub fn run(&self, last: impl Fn(&Element<'b, 'c>)) {
         match self.form {
             Form::Staircase => self.staircase(&last),
-            Form::Lookback => self.lookback(&last),
             Form::Chunked => self.chunked(&last),
-        }
-    }
-}
-
-/// What else the last phase will need of an element: where a thread has several,
-/// it is loaded together.
-pub(super) struct Ahead<'a, 'b, 'c> {
-    /// Of the scalars.
-    pub types: Vec<Type<'c>>,
-    /// Of element `i`, which exists, of as many as there are.
-    pub load: Load<'a, 'b, 'c>,
-}
-
-/// Loads something of an element, of as many.
-type Load<'a, 'b, 'c> = &'a dyn Fn(V<'b, 'c>, V<'b, 'c>) -> Vec<V<'b, 'c>>;
-
-impl Ahead<'_, '_, '_> {
-    /// For what needs nothing.
-    pub fn nothing() -> Self {
-        Self {
-            types: Vec::new(),
-            load: &|_, _| Vec::new(),
         }
     }
 }
@@ -97,8 +62,7 @@ pub(super) enum Total<'a, 'b, 'c> {
     /// It is stored in the last phase.
     AtTheEnd(Store<'a, 'b, 'c>),
     /// It is stored before the last phase, whose threads find it there; or they
-    /// have it as [`Element::total`]. Not of [`Form::Lookback`], which has one
-    /// phase.
+    /// have it as [`Element::total`].
     Before(Store<'a, 'b, 'c>),
 }
 
@@ -124,6 +88,4 @@ pub(super) struct Element<'b, 'c> {
     /// The combination of all, if it was to be there [`Total::Before`] the last
     /// phase and there is none before it.
     pub total: Option<Vec<V<'b, 'c>>>,
-    /// What was to be loaded ahead, if that was done; zeros if there is none.
-    pub ahead: Option<Vec<V<'b, 'c>>>,
 }

@@ -166,7 +166,6 @@ impl<'b, 'c> Sweep<'_, 'b, 'c> {
                 value: value.clone(),
                 scanned: scanned.clone(),
                 total,
-                ahead: None,
             });
             if let Total::AtTheEnd(store) = self.total {
                 b.if_(is_last, || match self.inclusive {

@@ -68,6 +68,8 @@ pub fn lower<'c>(root: Op<'c>) -> Result<'c> {
                 fence(&b, short);
                 None
             }
+            // There is nothing that would wait faster.
+            "simt.pause" => None,
             _ => {
                 return Err(Diagnostic::at(
                     op,

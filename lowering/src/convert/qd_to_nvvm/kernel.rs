@@ -24,7 +24,9 @@ use qd_dialects::{
     },
     melior,
 };
-use qd_passes::{mark_noalias::NOALIAS, plan::access::BodyEffects};
+use qd_passes::{
+    mark_noalias::NOALIAS, outline_phases::BLOCKS_PER_CORE, plan::access::BodyEffects,
+};
 use std::collections::HashSet;
 
 /// LLVM's number of the global address space, and of shared memory.
@@ -87,7 +89,11 @@ pub(super) fn convert<'c>(body: Op<'c>, target: &Target) -> Result<'c, Op<'c>> {
         }
     }
     b.op("llvm.return", &[], &[], &[]);
-    shared_arrays(&b, kernel, &name, threads(body), target)?;
+    let blocks = blocks_per_core(body, kernel);
+    if blocks > 1 {
+        kernel.set_attr("nvvm.minctasm", attributes::i32(b.context(), blocks));
+    }
+    shared_arrays(&b, kernel, &name, target)?;
     // Last, for what is left of it is only a return.
     body.erase();
     Ok(kernel)
@@ -193,6 +199,18 @@ fn is_ordered(op: Op<'_>) -> bool {
     ) || name.starts_with("qd.grid.atomic.")
 }
 
+/// How many of a body's blocks a multiprocessor is to have room for: as the body has
+/// it, or else what keeps it busy while blocks wait at barriers.
+fn blocks_per_core(body: Op<'_>, kernel: Op<'_>) -> i32 {
+    let said = body.attr(BLOCKS_PER_CORE).and_then(attributes::int);
+    let said = said.and_then(|blocks| blocks.try_into().ok());
+    let has_shared_arrays = kernel.nested().iter().any(|op| op.is(SHARED_ARRAY));
+    said.unwrap_or(match has_shared_arrays {
+        true => BUSY_THREADS / threads(body).max(1),
+        false => 0,
+    })
+}
+
 /// Threads of a body's blocks.
 fn threads(body: Op<'_>) -> i32 {
     let threads = body.attr("qd.threads").and_then(attributes::int);
@@ -232,18 +250,8 @@ fn generic<'b, 'c>(b: &'b Builder<'c>, pointer: V<'b, 'c>) -> V<'b, 'c> {
 }
 
 /// Each shared array as a variable of the module, and within the target's limit.
-fn shared_arrays<'c>(
-    b: &Builder<'c>,
-    kernel: Op<'c>,
-    name: &str,
-    threads: i32,
-    target: &Target,
-) -> Result<'c> {
+fn shared_arrays<'c>(b: &Builder<'c>, kernel: Op<'c>, name: &str, target: &Target) -> Result<'c> {
     let arrays = shared::arrays(b, kernel, target)?;
-    let blocks = BUSY_THREADS / threads.max(1);
-    if !arrays.is_empty() && blocks > 1 {
-        kernel.set_attr("nvvm.minctasm", attributes::i32(b.context(), blocks));
-    }
     for (i, array) in arrays.into_iter().enumerate() {
         let op = array.op;
         let plain = descriptor::without_memory_space(b, op.first_result().r#type());

@@ -33,6 +33,7 @@
 //! }
 //! ```
 
+mod hints;
 mod identity;
 mod kernel;
 mod math;
@@ -102,6 +103,8 @@ const CONVERSIONS: &[(&str, Conversion)] = &[
     ("qd.grid.atomic.load", ordered::atomic_load),
     ("qd.grid.atomic.store", ordered::atomic_store),
     ("qd.grid.atomic.cas", ordered::atomic_cas),
+    ("qd.simt.pause", hints::pause),
+    ("memref.prefetch", hints::prefetch),
     ("memref.alloca", private::alloca),
     ("cf.assert", ordered::assert),
 ];

@@ -69,6 +69,11 @@ fn search<'b, 'c>(
     }
 }
 
+/// A hint, of which SPIR-V knows nothing.
+pub(super) fn nothing<'c>(_: &Builder<'c>, _: Op<'c>, _: &Setting) -> Result<'c, Vec<Value<'c>>> {
+    Ok(Vec::new())
+}
+
 /// A kernel cannot fail: there is nothing to stop it with.
 pub(super) fn assert<'c>(
     _: &Builder<'c>,

@@ -119,6 +119,8 @@ const CONVERSIONS: &[(&str, Conversion)] = &[
     ("qd.simt.block.sync", ordered::block_sync),
     ("qd.simt.block.mem_fence", ordered::block_fence),
     ("qd.grid.mem_fence", ordered::device_fence),
+    ("qd.simt.pause", control::nothing),
+    ("memref.prefetch", control::nothing),
     ("math.absi", integers::absi),
     ("math.ctlz", bits::ctlz),
     ("math.ctpop", bits::ctpop),

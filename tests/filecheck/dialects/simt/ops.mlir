@@ -91,6 +91,8 @@ func.func @control() {
   qd.simt.sync
   // CHECK: qd.simt.mem_fence
   qd.simt.mem_fence
+  // CHECK: qd.simt.pause 1000
+  qd.simt.pause 1000
   // CHECK: qd.simt.block.sync
   qd.simt.block.sync
   // CHECK: qd.simt.block.mem_fence {note = "kept"}

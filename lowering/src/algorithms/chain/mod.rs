@@ -12,16 +12,20 @@
 //! Deviations: tickets instead of block numbers, as CUB once did, for nothing
 //! is said of the order in which blocks start. A flag is in every word of a
 //! state ([`Descriptors`]), which needs neither fences nor wide atomics. A single
-//! tile takes no ticket and touches no scratch. What is [`Chain::in_order`] is
-//! combined from the left, a tile at a time, whatever was known when: such
+//! tile takes no ticket and touches no scratch. Where results are to be
+//! deterministic, what rounds is combined from the left, a tile at a time, whatever was known when: such
 //! results depend on the input and the capacity alone, for twice the reads of
 //! descriptors.
 
-use super::descriptors::{AGGREGATE, Descriptors, PREFIX, Reading};
-use crate::algorithms::{
+mod descriptors;
+
+use super::{
     levels::{BLOCK, tiles},
     partials::Partials,
+    tiles::SHARED_BYTES,
 };
+use crate::targets::{Capabilities, Cores, ForwardProgress};
+use descriptors::{AGGREGATE, Descriptors, PREFIX, Reading};
 use qd_dialects::{
     attributes::Kind,
     builder::{Builder, Combiner, V},
@@ -29,7 +33,7 @@ use qd_dialects::{
 };
 
 /// What the tiles of a sweep tell each other.
-pub(in crate::algorithms) struct Chain<'a, 'b, 'c> {
+pub(super) struct Chain<'a, 'b, 'c> {
     pub b: &'b Builder<'c>,
     pub combiner: &'a Combiner<'c>,
     /// Where states are kept, in a phase.
@@ -38,11 +42,22 @@ pub(in crate::algorithms) struct Chain<'a, 'b, 'c> {
     pub has_total: bool,
     /// Whether results may not depend on what was known when.
     pub deterministic: bool,
+    /// Nanoseconds from a tile's announcement to its first look back. Most of those
+    /// before it are known by then; to ask sooner takes from others, and gains
+    /// nothing.
+    pub pause: i64,
+}
+
+/// Whether to look back is what suits a target.
+pub(super) fn suits(capabilities: &Capabilities) -> bool {
+    capabilities.cores == Cores::Many
+        && capabilities.forward_progress != ForwardProgress::None
+        && capabilities.max_shared_bytes >= SHARED_BYTES
 }
 
 /// A tile's number and the live number of tiles.
 #[derive(Clone, Copy)]
-pub(in crate::algorithms) struct Position<'b, 'c> {
+pub(super) struct Position<'b, 'c> {
     /// `i32`.
     pub number: V<'b, 'c>,
     pub tiles: V<'b, 'c>,
@@ -115,20 +130,8 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
         }
     }
 
-    /// What the tiles before come to, to all lanes of the one subgroup that
-    /// asks; the lane that leads knows what the own tile comes to.
-    pub fn before(
-        &self,
-        tile: Position<'b, 'c>,
-        leads: V<'b, 'c>,
-        total: &[V<'b, 'c>],
-    ) -> Vec<V<'b, 'c>> {
-        self.announce(tile, leads, total);
-        self.wait(tile, leads, total)
-    }
-
-    /// The first half of [`Self::before`], for who has something to do between
-    /// the two: says what the own tile comes to.
+    /// Says what the own tile comes to; by the one subgroup that looks back, whose
+    /// lane that leads knows it.
     pub fn announce(&self, tile: Position<'b, 'c>, leads: V<'b, 'c>, total: &[V<'b, 'c>]) {
         let b = self.b;
         b.if_(leads & tile.tiles.gt(1), || {
@@ -138,7 +141,8 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
         });
     }
 
-    /// The second half: looks back.
+    /// What the tiles before come to, to all lanes of the subgroup that has
+    /// announced its own tile.
     pub fn wait(
         &self,
         tile: Position<'b, 'c>,
@@ -147,6 +151,9 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
     ) -> Vec<V<'b, 'c>> {
         let b = self.b;
         let looking = || {
+            if self.pause > 0 {
+                b.pause(self.pause as i32);
+            }
             let descriptors = self.descriptors();
             let before = match self.in_order() {
                 true => self.look_back_in_order(&descriptors, tile),

@@ -1,0 +1,116 @@
+//! How an algorithm's tiles are cut, and its blocks run: as the target's table has
+//! it, unless the op says otherwise.
+//!
+//! `{qd.tuning = {threads = 256 : i64, items = 15 : i64}}` on an op is for who
+//! measures; what is left out is as in the table.
+
+use crate::targets::{
+    Capabilities,
+    tuning::{Row, Tuning},
+};
+use qd_dialects::{
+    attributes,
+    builder::{Builder, V},
+    diagnostic::{Diagnostic, Result},
+    ir::{Op, OpExt},
+    melior::ir::Attribute,
+};
+use qd_passes::outline_phases::BLOCKS_PER_CORE;
+use std::ops::RangeInclusive;
+
+/// What an op says of itself.
+const ATTRIBUTE: &str = "qd.tuning";
+
+/// What a tile has at least: the descriptors of two such tiles fit the scratch of
+/// any algorithm from there on.
+const LEAST_TILE: i64 = 1280;
+
+/// A setting: its name, what it may be, and where it is.
+type Setting = (
+    &'static str,
+    RangeInclusive<i64>,
+    fn(&mut Tuning) -> &mut i64,
+);
+
+const SETTINGS: [Setting; 5] = [
+    ("threads", 64..=1024, |t| &mut t.threads),
+    ("items", 1..=64, |t| &mut t.items),
+    ("blocks_per_core", 0..=32, |t| &mut t.blocks_per_core),
+    ("ahead", 0..=65_536, |t| &mut t.ahead),
+    ("pause", 0..=1_000_000, |t| &mut t.pause),
+];
+
+impl Tuning {
+    /// For so many bytes of an element.
+    pub(super) fn of<'c>(
+        op: Op<'c>,
+        algorithm: &str,
+        bytes: i64,
+        capabilities: &Capabilities,
+    ) -> Result<'c, Self> {
+        let rows = capabilities.tunings.iter();
+        let row = rows
+            .filter(|row: &&Row| row.algorithm == algorithm)
+            .find(|row| bytes <= row.bytes);
+        let Some(row) = row else {
+            let what = format!("has no tiles for elements of {bytes} bytes");
+            return Err(Diagnostic::at(op, what));
+        };
+        let mut tuning = row.tuning;
+        if let Some(said) = op.attr(ATTRIBUTE) {
+            tuning.set(said).map_err(|what| Diagnostic::at(op, what))?;
+        }
+        Ok(tuning)
+    }
+
+    fn set(&mut self, said: Attribute<'_>) -> std::result::Result<(), String> {
+        let names = || SETTINGS.map(|(name, ..)| name).join(", ");
+        let Some(entries) = attributes::entries(said) else {
+            return Err(format!("'{ATTRIBUTE}' is no dictionary of {}", names()));
+        };
+        for (name, value) in entries {
+            let Some((name, range, field)) = SETTINGS.iter().find(|s| s.0 == name) else {
+                return Err(format!("'{ATTRIBUTE}' has no '{name}', only {}", names()));
+            };
+            *field(self) = attributes::int(value)
+                .filter(|value| range.contains(value))
+                .ok_or_else(|| {
+                    let (least, most) = (range.start(), range.end());
+                    format!("'{ATTRIBUTE}' has {name} = {value}, not {least} to {most}")
+                })?;
+        }
+        if self.threads % 64 != 0 {
+            let threads = self.threads;
+            return Err(format!(
+                "'{ATTRIBUTE}' has {threads} threads, no multiple of 64"
+            ));
+        }
+        if self.size() < LEAST_TILE {
+            let size = self.size();
+            return Err(format!(
+                "'{ATTRIBUTE}' makes tiles of {size} elements: scratch has room for those of {LEAST_TILE} and more"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Elements of a tile.
+    pub(super) fn size(&self) -> i64 {
+        self.threads * self.items
+    }
+
+    /// A phase of such blocks.
+    pub(super) fn phase<'c>(
+        &self,
+        b: &Builder<'c>,
+        name: &str,
+        blocks: V<'_, 'c>,
+        body: impl FnOnce(),
+    ) {
+        let phase = b.phase(name, blocks, self.threads, body);
+        if self.blocks_per_core > 0 {
+            let blocks = attributes::i64(b.context(), self.blocks_per_core);
+            phase.set_attr(BLOCKS_PER_CORE, blocks);
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! How algorithms cut their input into tiles: what was measured, by target,
+//! algorithm and bytes of an element. A row each in a file that `qd-bench --tune`
+//! writes.
+
+use serde::{Deserialize, Serialize};
+use std::sync::LazyLock;
+
+/// How tiles are cut, and their blocks run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tuning {
+    /// Of a block: a multiple of the widest subgroup.
+    pub threads: i64,
+    /// Elements of a thread. Odd where threads have theirs side by side in shared
+    /// memory: those of a subgroup then meet different banks.
+    pub items: i64,
+    /// Blocks that a core is to have room for at a time, which bounds the registers
+    /// of a thread; 0 leaves it to the target.
+    pub blocks_per_core: i64,
+    /// So many tiles ahead elements are asked for; 0 is not at all.
+    pub ahead: i64,
+    /// Nanoseconds until a tile first looks back; 0 is at once.
+    pub pause: i64,
+}
+
+/// A row of a target's table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Row {
+    /// What it is for.
+    pub algorithm: String,
+    /// Bytes of an element that a thread holds, at most.
+    pub bytes: i64,
+    /// What is best for that.
+    #[serde(flatten)]
+    pub tuning: Tuning,
+}
+
+static SM_90: LazyLock<Vec<Row>> = LazyLock::new(|| {
+    serde_json::from_str(include_str!("sm_90.tuning.json")).expect("a table, tested")
+});
+
+/// What was measured on an H200, which goes for all that nobody has measured.
+pub fn sm_90() -> &'static [Row] {
+    &SM_90
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Which algorithms look their tuning up, and the widest element of each.
+    const WANTED: [(&str, i64); 5] = [
+        ("reduce", 32),
+        ("scan", 32),
+        ("compact", 8),
+        ("compact_rows", 0),
+        ("reduce_by_key", 16),
+    ];
+
+    #[test]
+    fn the_table_has_all_that_is_looked_up() {
+        for (algorithm, widest) in WANTED {
+            let rows: Vec<_> = sm_90()
+                .iter()
+                .filter(|r| r.algorithm == algorithm)
+                .collect();
+            assert!(rows.is_sorted_by_key(|row| row.bytes), "{algorithm}");
+            assert!(rows.iter().any(|row| row.bytes >= widest), "{algorithm}");
+        }
+    }
+}
