@@ -146,7 +146,7 @@ impl<'b, 'c> Tile<'b, 'c> {
 
 /// How a stretch is packed: flagged elements from its front, others from its back.
 struct Packed<'b, 'c> {
-    /// Where in the tile this thread's elements go, `i32`.
+    /// Where in the tile this thread's own go, `i32`.
     places: Vec<V<'b, 'c>>,
     /// Where in the tile the flagged ones of the stretch end, `i32`.
     flagged_end: V<'b, 'c>,
@@ -163,9 +163,9 @@ struct Destination<'b, 'c> {
 }
 
 struct OthersDestination<'b, 'c> {
-    /// Places from here on are those of others, `i32`: of elements that do not
-    /// exist are those between.
-    begin: V<'b, 'c>,
+    /// Places from here on are those of others, `i32`, if between these and the
+    /// flagged ones are places of elements that do not exist.
+    begin: Option<V<'b, 'c>>,
     /// Where the one at the origin goes, or would; those behind it go before it.
     at_origin: V<'b, 'c>,
 }
@@ -294,25 +294,13 @@ impl<'b, 'c> OnePass<'_, 'b, 'c> {
             b.sync();
             let before = prefix.at(b.index(0)) + below;
             let total = total.map(|total| tiles.gt(1).select(total, here));
-            let to = |origin| self.destination(&tile, &packed, before, total, origin);
-            match staged {
-                Some(staged) => {
-                    let to = to(tile.first);
-                    for nth in 0..self.items {
-                        self.deliver(tile.step * nth, &to, |i| {
-                            compact.output.set(i, staged.at(tile.within(nth)));
-                        });
-                    }
-                }
-                None => {
-                    let to = to(b.i32(0));
-                    for (nth, place) in (0..).zip(&packed.places) {
-                        self.deliver(*place, &to, |i| {
-                            let from = tile.element(nth);
-                            compact.output.copy_element(i, compact.input, from);
-                        });
-                    }
-                }
+            let write = |full| {
+                let to = |origin| self.destination(&tile, &packed, before, total, origin, full);
+                self.write(&tile, &packed, staged, to);
+            };
+            match self.others {
+                Others::Dropped => write(true),
+                Others::Behind => b.either(tile.full, || write(true), || write(false)),
             }
         });
     }
@@ -369,8 +357,38 @@ impl<'b, 'c> OnePass<'_, 'b, 'c> {
         })
     }
 
+    /// Has the elements of the tile put where they go, given where its stretches
+    /// go by places from an origin.
+    fn write(
+        &self,
+        tile: &Tile<'b, 'c>,
+        packed: &Packed<'b, 'c>,
+        staged: Option<V<'b, 'c>>,
+        to: impl Fn(V<'b, 'c>) -> Destination<'b, 'c>,
+    ) {
+        let Compact { input, output, .. } = self.compact;
+        match staged {
+            Some(staged) => {
+                let to = to(tile.first);
+                for nth in 0..self.items {
+                    self.deliver(tile.step * nth, &to, |i| {
+                        output.set(i, staged.at(tile.within(nth)));
+                    });
+                }
+            }
+            None => {
+                let to = to(self.b.i32(0));
+                for (nth, place) in (0..).zip(&packed.places) {
+                    self.deliver(*place, &to, |i| {
+                        output.copy_element(i, *input, tile.element(nth));
+                    });
+                }
+            }
+        }
+    }
+
     /// Where a stretch goes, before which so many elements are flagged; for
-    /// places counted from `origin`.
+    /// places counted from `origin`, and maybe for full tiles alone.
     fn destination(
         &self,
         tile: &Tile<'b, 'c>,
@@ -378,6 +396,7 @@ impl<'b, 'c> OnePass<'_, 'b, 'c> {
         before: V<'b, 'c>,
         total: Option<V<'b, 'c>>,
         origin: V<'b, 'c>,
+        full: bool,
     ) -> Destination<'b, 'c> {
         let begin = tile.start + tile.begin.to_index();
         let before = before.to_index();
@@ -385,7 +404,7 @@ impl<'b, 'c> OnePass<'_, 'b, 'c> {
             flagged_end: packed.flagged_end - origin,
             flagged: before + origin.to_index() - tile.begin.to_index(),
             others: total.map(|total| OthersDestination {
-                begin: packed.flagged_end + tile.missing() - origin,
+                begin: (!full).then(|| packed.flagged_end + tile.missing() - origin),
                 at_origin: total.to_index() + (begin - before) + (tile.end - 1 - origin).to_index(),
             }),
         }
@@ -397,13 +416,16 @@ impl<'b, 'c> OnePass<'_, 'b, 'c> {
         let b = self.b;
         let is_flagged = place.slt(to.flagged_end);
         let flagged = to.flagged + place.to_index();
-        match &to.others {
-            None => b.if_(is_flagged, || put(flagged)),
-            Some(OthersDestination { begin, at_origin }) => {
-                let other = *at_origin - place.to_index();
-                let exists = is_flagged | begin.sle(place);
-                b.if_(exists, || put(is_flagged.select(flagged, other)));
-            }
+        let Some(others) = &to.others else {
+            return b.if_(is_flagged, || put(flagged));
+        };
+        let either = || {
+            let other = others.at_origin - place.to_index();
+            put(is_flagged.select(flagged, other));
+        };
+        match others.begin {
+            Some(begin) => b.if_(is_flagged | begin.sle(place), either),
+            None => either(),
         }
     }
 }
