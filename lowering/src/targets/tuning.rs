@@ -18,7 +18,8 @@ pub struct Tuning {
     pub blocks_per_core: i64,
     /// So many tiles ahead elements are asked for; 0 is not at all.
     pub ahead: i64,
-    /// Nanoseconds until a tile first looks back; 0 is at once.
+    /// Nanoseconds until a tile first looks back, from the tile `ahead` on; 0 is at
+    /// once.
     pub pause: i64,
 }
 

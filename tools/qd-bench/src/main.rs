@@ -11,7 +11,7 @@ mod peers;
 mod rows;
 
 use clap::Parser;
-use std::process::ExitCode;
+use std::{path::PathBuf, process::ExitCode};
 
 /// Measures a target, and qd-opt, against their peers.
 #[derive(Debug, Parser)]
@@ -28,6 +28,9 @@ struct Arguments {
     /// Leaves a device's peer out
     #[arg(long)]
     alone: bool,
+    /// Searches for how algorithms do best on a device, and writes that to this table
+    #[arg(long, value_name = "TABLE")]
+    tune: Option<PathBuf>,
     /// Timed runs of each side, in turn; the median counts
     #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeats: u32,
@@ -63,7 +66,10 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
             repeats: arguments.repeats,
             alone: arguments.alone,
         };
-        return device::run(&table, wanted);
+        return match &arguments.tune {
+            Some(path) => device::tune(&table, path, wanted),
+            None => device::run(&table, wanted),
+        };
     }
     let log2 = arguments.log2.first().copied().unwrap_or(26);
     let bandwidth = measure::copy_bandwidth(1 << log2.min(26));

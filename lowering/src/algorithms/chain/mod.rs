@@ -24,7 +24,7 @@ use super::{
     partials::Partials,
     tiles::SHARED_BYTES,
 };
-use crate::targets::{Capabilities, Cores, ForwardProgress};
+use crate::targets::{Capabilities, Cores, ForwardProgress, tuning::Tuning};
 use descriptors::{AGGREGATE, Descriptors, PREFIX, Reading};
 use qd_dialects::{
     attributes::Kind,
@@ -42,10 +42,7 @@ pub(super) struct Chain<'a, 'b, 'c> {
     pub has_total: bool,
     /// Whether results may not depend on what was known when.
     pub deterministic: bool,
-    /// Nanoseconds from a tile's announcement to its first look back. Most of those
-    /// before it are known by then; to ask sooner takes from others, and gains
-    /// nothing.
-    pub pause: i64,
+    pub tuning: Tuning,
 }
 
 /// Whether to look back is what suits a target.
@@ -151,9 +148,7 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
     ) -> Vec<V<'b, 'c>> {
         let b = self.b;
         let looking = || {
-            if self.pause > 0 {
-                b.pause(self.pause as i32);
-            }
+            self.pause(tile);
             let descriptors = self.descriptors();
             let before = match self.in_order() {
                 true => self.look_back_in_order(&descriptors, tile),
@@ -166,6 +161,17 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
             before
         };
         b.if_else(tile.tiles.gt(1), looking, || self.combiner.identity(b))
+    }
+
+    /// Most of the tiles before are known a while after the own one: to ask sooner
+    /// takes from others, and gains nothing. The first ones start together, and
+    /// none comes after them for which that would matter.
+    fn pause(&self, tile: Position<'b, 'c>) {
+        let b = self.b;
+        if self.tuning.pause > 0 {
+            let is_first = tile.number.slt(self.tuning.ahead);
+            b.if_(is_first.eq(0), || b.pause(self.tuning.pause as i32));
+        }
     }
 
     fn publish(

@@ -79,7 +79,7 @@ pub(in crate::algorithms) fn expand<'c>(
             partials: &|| Partials::Apart(vec![compact.scratch]),
             has_total: others == Others::Behind,
             deterministic: false,
-            pause: tuning.pause,
+            tuning,
         },
         others,
         is_staged,

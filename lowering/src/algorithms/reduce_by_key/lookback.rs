@@ -123,7 +123,7 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
             partials: &scratch,
             has_total: false,
             deterministic: by_key.deterministic,
-            pause: self.tuning.pause,
+            tuning: self.tuning,
         };
         chain.clear("reduce_by_key", tiles);
         let body = || self.sweep(&chain);

@@ -61,7 +61,7 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, capabilities: &Capabilitie
             partials: &|| Partials::Apart(scan.scratch.clone()),
             has_total: false,
             deterministic: scan.deterministic,
-            pause: tuning.pause,
+            tuning,
         },
         form: Tiles::new(b, &tuning),
         scan: &scan,

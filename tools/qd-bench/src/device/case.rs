@@ -7,9 +7,27 @@ use qd_lowering::algorithms::scratch::{
     reduce_by_key_scratch_slots, reduce_scratch_slots, scan_scratch_slots, select_scratch_slots,
     sort_scratch_slots,
 };
+use qd_lowering::targets::tuning::Tuning;
 
 /// The capacity of every kernel: 256^4 elements.
 const DEPTH: u32 = 4;
+
+/// A kernel that says how its tiles are to be cut.
+pub fn with_tuning(kernel: &str, tuning: Tuning) -> String {
+    let Tuning {
+        threads,
+        items,
+        blocks_per_core,
+        ahead,
+        pause,
+    } = tuning;
+    let depth = format!("log256_max_n = {DEPTH}");
+    let said = format!(
+        "{{qd.tuning = {{threads = {threads}, items = {items}, blocks_per_core = {blocks_per_core}, \
+                         ahead = {ahead}, pause = {pause}}}}}"
+    );
+    kernel.replace(&depth, &format!("{depth} {said}"))
+}
 
 /// A row, at any size.
 pub struct Case {

@@ -8,10 +8,12 @@
 mod case;
 mod cub;
 mod data;
+mod tune;
 
 use anyhow::Context;
-use case::{CASES, Case};
+use case::{CASES, Case, Prepared};
 use qd_frontend::{Options, Program};
+pub use tune::tune;
 
 /// What the table is of.
 pub struct Table<'a> {
@@ -58,21 +60,8 @@ fn row(
     log2: u32,
     peers: &cub::Times,
 ) -> anyhow::Result<()> {
-    let mut prepared = (case.prepare)(1 << log2)?;
-    let given = prepared.arguments.clone();
-    let mut on_device = program.prepare("main", &given, &Options::default())?;
-    let first = on_device.run()?;
-    on_device.read(&mut prepared.arguments)?;
-    (prepared.check)(&prepared.arguments)?;
-    let mut times = Vec::new();
-    for _ in 0..table.repeats {
-        if case.in_place {
-            on_device.write(&given)?;
-        }
-        times.push(on_device.run()?.total);
-    }
-    times.sort();
-    let ours = times[times.len() / 2].as_secs_f64() * 1e6;
+    let prepared = (case.prepare)(1 << log2)?;
+    let (ours, launches) = measure(case, program, &prepared, table.repeats)?;
     let text = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.1}"));
     let peer = peers.of(case.algorithm, case.element, log2);
     let floor = peers.bandwidth().map(|b| prepared.bytes / b * 1e6);
@@ -81,9 +70,35 @@ fn row(
         "{:<15} {:<4} {log2:>4} {:>8} {ours:>11.1} {:>11} {:>11} {ratio:>7}",
         case.algorithm,
         case.element,
-        first.launches,
+        launches,
         text(peer),
         text(floor),
     );
     Ok(())
+}
+
+/// The median time of a row in µs, and how many launches it takes; its results are
+/// checked.
+fn measure(
+    case: &Case,
+    program: &Program,
+    prepared: &Prepared,
+    repeats: u32,
+) -> anyhow::Result<(f64, u64)> {
+    let given = &prepared.arguments;
+    let mut on_device = program.prepare("main", given, &Options::default())?;
+    let first = on_device.run()?;
+    let mut after = given.clone();
+    on_device.read(&mut after)?;
+    (prepared.check)(&after)?;
+    let mut times = Vec::new();
+    for _ in 0..repeats {
+        if case.in_place {
+            on_device.write(given)?;
+        }
+        times.push(on_device.run()?.total);
+    }
+    times.sort();
+    let median = times[times.len() / 2].as_secs_f64() * 1e6;
+    Ok((median, first.launches))
 }

@@ -1,0 +1,225 @@
+//! The search for how algorithms do best on a device.
+//!
+//! For each row of the table, one setting after the other: the shapes of blocks
+//! with all else as it was, then how far ahead elements are asked for, then how
+//! long tiles wait before they look back. What counts is the sum over the sizes of
+//! the time over what it was at first. Results are checked each time.
+
+use super::{
+    Table,
+    case::{self, CASES, Case, Prepared},
+    measure,
+};
+use anyhow::Context;
+use qd_frontend::Program;
+use qd_lowering::targets::tuning::{Row, Tuning};
+use std::path::Path;
+
+/// What a row of the table is measured by.
+struct Subject {
+    algorithm: &'static str,
+    bytes: i64,
+    /// Of the cases.
+    case: &'static str,
+    /// Threads, items and blocks on a core.
+    shapes: &'static [(i64, i64, i64)],
+}
+
+const SUBJECTS: &[Subject] = &[
+    Subject {
+        algorithm: "scan",
+        bytes: 4,
+        case: "exclusive_scan u32",
+        shapes: &[
+            (256, 23, 6),
+            (256, 31, 5),
+            (256, 39, 4),
+            (256, 47, 4),
+            (128, 31, 10),
+            (128, 47, 8),
+            (512, 23, 3),
+        ],
+    },
+    Subject {
+        algorithm: "scan",
+        bytes: 8,
+        case: "exclusive_scan u64",
+        shapes: &[
+            (256, 11, 6),
+            (256, 15, 5),
+            (256, 19, 4),
+            (256, 23, 4),
+            (128, 23, 8),
+        ],
+    },
+    Subject {
+        algorithm: "compact",
+        bytes: 4,
+        case: "select u32",
+        shapes: &[
+            (256, 16, 4),
+            (256, 16, 5),
+            (256, 16, 6),
+            (256, 20, 5),
+            (256, 24, 4),
+            (512, 16, 2),
+            (512, 12, 3),
+        ],
+    },
+    Subject {
+        algorithm: "compact",
+        bytes: 8,
+        case: "select u64",
+        shapes: &[
+            (256, 10, 5),
+            (256, 10, 6),
+            (256, 12, 5),
+            (256, 14, 4),
+            (512, 10, 3),
+        ],
+    },
+    Subject {
+        algorithm: "reduce_by_key",
+        bytes: 8,
+        case: "reduce_by_key u32",
+        shapes: &[
+            (256, 15, 5),
+            (256, 19, 4),
+            (256, 21, 4),
+            (256, 23, 4),
+            (384, 15, 3),
+        ],
+    },
+    Subject {
+        algorithm: "reduce_by_key",
+        bytes: 16,
+        case: "reduce_by_key u64",
+        shapes: &[
+            (256, 9, 4),
+            (256, 9, 5),
+            (256, 11, 4),
+            (128, 11, 8),
+            (128, 15, 6),
+        ],
+    },
+];
+
+const AHEAD: [i64; 4] = [132, 264, 396, 528];
+const PAUSES: [i64; 5] = [0, 1000, 2000, 3000, 4000];
+
+/// Searches, and writes the table.
+pub fn tune(table: &Table<'_>, path: &Path, wanted: impl Fn(&str) -> bool) -> anyhow::Result<()> {
+    let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    let mut rows: Vec<Row> =
+        serde_json::from_str(&text).with_context(|| path.display().to_string())?;
+    for subject in SUBJECTS.iter().filter(|subject| wanted(subject.case)) {
+        let case = CASES
+            .iter()
+            .find(|case| case.name() == subject.case)
+            .context("there is no such case")?;
+        let row = rows
+            .iter_mut()
+            .find(|row| row.algorithm == subject.algorithm && row.bytes == subject.bytes)
+            .with_context(|| format!("{} has no row of {}", path.display(), subject.case))?;
+        let mut prepared = Vec::new();
+        for log2 in table.sizes {
+            prepared.push((case.prepare)(1 << log2)?);
+        }
+        row.tuning = Search {
+            table,
+            case,
+            prepared,
+        }
+        .run(row.tuning, subject.shapes)?;
+    }
+    std::fs::write(path, written(&rows)?).with_context(|| path.display().to_string())
+}
+
+/// A row a line.
+fn written(rows: &[Row]) -> anyhow::Result<String> {
+    let lines: Result<Vec<_>, _> = rows.iter().map(serde_json::to_string).collect();
+    Ok(format!("[\n  {}\n]\n", lines?.join(",\n  ")))
+}
+
+struct Search<'a> {
+    table: &'a Table<'a>,
+    case: &'a Case,
+    /// At each size.
+    prepared: Vec<Prepared>,
+}
+
+impl Search<'_> {
+    fn run(&self, first: Tuning, shapes: &[(i64, i64, i64)]) -> anyhow::Result<Tuning> {
+        println!("{}", self.case.name());
+        let reference = self.times(first)?;
+        let mut best = (self.table.sizes.len() as f64, first);
+        let shapes = shapes.iter();
+        let shaped = shapes.map(|(threads, items, blocks_per_core)| Tuning {
+            threads: *threads,
+            items: *items,
+            blocks_per_core: *blocks_per_core,
+            ..first
+        });
+        self.improve(&mut best, &reference, shaped.collect())?;
+        let ahead = |ahead| Tuning { ahead, ..best.1 };
+        let further = AHEAD.map(ahead).to_vec();
+        self.improve(&mut best, &reference, further)?;
+        let pause = |pause| Tuning { pause, ..best.1 };
+        let longer = PAUSES.map(pause).to_vec();
+        self.improve(&mut best, &reference, longer)?;
+        println!("  best: {:?}", best.1);
+        Ok(best.1)
+    }
+
+    /// Takes the best of some, if one is better.
+    fn improve(
+        &self,
+        best: &mut (f64, Tuning),
+        reference: &[f64],
+        candidates: Vec<Tuning>,
+    ) -> anyhow::Result<()> {
+        for tuning in candidates {
+            let times = match self.times(tuning) {
+                Ok(times) => times,
+                // Such as more shared memory than there is.
+                Err(error) => {
+                    println!("  {tuning:?}: {error:#}");
+                    continue;
+                }
+            };
+            let ratios = times
+                .iter()
+                .zip(reference)
+                .map(|(time, first)| time / first);
+            let score = ratios.sum();
+            if score < best.0 {
+                *best = (score, tuning);
+            }
+        }
+        Ok(())
+    }
+
+    /// At each size, µs.
+    fn times(&self, tuning: Tuning) -> anyhow::Result<Vec<f64>> {
+        let kernel = case::with_tuning(&(self.case.kernel)(), tuning);
+        let program = Program::compile(&kernel, self.table.target)?;
+        let mut times = Vec::new();
+        for prepared in &self.prepared {
+            let (time, _) = measure(self.case, &program, prepared, self.table.repeats)?;
+            times.push(time);
+        }
+        let Tuning {
+            threads,
+            items,
+            blocks_per_core,
+            ahead,
+            pause,
+        } = tuning;
+        let shown: Vec<_> = times.iter().map(|time| format!("{time:9.1}")).collect();
+        println!(
+            "  {threads:>4} x {items:<3} {blocks_per_core:>2} blocks  {ahead:>4} ahead {pause:>5} ns {}",
+            shown.join(" ")
+        );
+        Ok(times)
+    }
+}
