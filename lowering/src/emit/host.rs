@@ -6,7 +6,10 @@ use super::{
     llvm::{self, Machine, failed},
 };
 use crate::targets::Capabilities;
-use inkwell::targets::{InitializationConfig, Target, TargetMachine};
+use inkwell::{
+    OptimizationLevel,
+    targets::{InitializationConfig, Target, TargetMachine},
+};
 use melior::ir::Module;
 use qd_artifact::Requirements;
 use qd_dialects::melior;
@@ -75,6 +78,7 @@ fn emit(
         cpu: &cpu.to_string_lossy(),
         features: &features.to_string_lossy(),
         passes: "default<O3>",
+        level: OptimizationLevel::Aggressive,
         vectorize: true,
         has_libraries: true,
     };

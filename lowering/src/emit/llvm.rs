@@ -22,6 +22,8 @@ pub struct Machine<'a> {
     pub features: &'a str,
     /// The passes, as `opt` spells them.
     pub passes: &'a str,
+    /// How hard code generation tries.
+    pub level: OptimizationLevel,
     /// Whether loops are turned into vectors of the target's.
     pub vectorize: bool,
     /// Whether there are libraries to call.
@@ -98,7 +100,7 @@ fn machine(to: &Machine<'_>) -> Result<TargetMachine, CompileError> {
             &triple,
             to.cpu,
             to.features,
-            OptimizationLevel::Aggressive,
+            to.level,
             RelocMode::PIC,
             CodeModel::Default,
         )

@@ -9,6 +9,7 @@ mod llvm;
 mod nvptx;
 mod plan;
 mod ptx;
+mod ptx_passes;
 mod reflect;
 mod spirv;
 

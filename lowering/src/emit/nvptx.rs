@@ -8,10 +8,11 @@ use super::{
     CompileError,
     backend::{Backend, Output, lacks},
     llvm::{self, Machine},
-    ptx,
+    ptx, ptx_passes,
 };
 use crate::targets::{Capabilities, Kind};
 use inkwell::{
+    OptimizationLevel,
     targets::{InitializationConfig, Target},
     values::FunctionValue,
 };
@@ -86,10 +87,9 @@ fn emit(
         triple: "nvptx64-nvidia-cuda".into(),
         cpu: architecture.name,
         features: architecture.ptx,
-        // Pointers are generic until here. What they point into is clear once
-        // the descriptors around them are gone, and most of what follows does
-        // better if it knows.
-        passes: "function(early-cse,infer-address-spaces),default<O3>",
+        passes: &ptx_passes::passes(),
+        // The level above numbers values twice more, which finds nothing here.
+        level: OptimizationLevel::Default,
         vectorize: false,
         has_libraries: false,
     };
