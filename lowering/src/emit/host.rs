@@ -17,6 +17,8 @@ use qd_dialects::melior;
 /// See the module.
 pub const HOST: Backend = Backend {
     conversion,
+    // One object.
+    is_apart: false,
     requirements: |_| requirements(),
     emit,
     // What the runtime links.
@@ -82,5 +84,5 @@ fn emit(
         vectorize: true,
         has_libraries: true,
     };
-    llvm::emit(module, &machine, output)
+    llvm::emit(super::handle(module), &machine, output)
 }

@@ -11,24 +11,20 @@
 const COMBINE: &str = "instcombine<max-iterations=1;no-verify-fixpoint>";
 
 /// Makes branches fewer where loops have to keep their form.
-const SIMPLIFY: &str =
-    "simplifycfg<bonus-inst-threshold=1;switch-range-to-icmp;keep-loops;speculate-blocks;\
+const SIMPLIFY: &str = "simplifycfg<bonus-inst-threshold=1;switch-range-to-icmp;keep-loops;speculate-blocks;\
      simplify-cond-branch>";
 
 /// The same, with what both ways have in common taken out of them.
-const SIMPLIFY_HOISTING: &str =
-    "simplifycfg<bonus-inst-threshold=1;switch-range-to-icmp;switch-to-arithmetic;keep-loops;\
+const SIMPLIFY_HOISTING: &str = "simplifycfg<bonus-inst-threshold=1;switch-range-to-icmp;switch-to-arithmetic;keep-loops;\
      hoist-common-insts;sink-common-insts;speculate-blocks;simplify-cond-branch>";
 
 /// The same, when no loop is rewritten any more.
-const SIMPLIFY_LOOPS: &str =
-    "simplifycfg<bonus-inst-threshold=1;forward-switch-cond;switch-range-to-icmp;\
+const SIMPLIFY_LOOPS: &str = "simplifycfg<bonus-inst-threshold=1;forward-switch-cond;switch-range-to-icmp;\
      switch-to-arithmetic;switch-to-lookup;no-keep-loops;hoist-common-insts;sink-common-insts;\
      speculate-blocks;simplify-cond-branch>";
 
 /// The last one.
-const SIMPLIFY_LAST: &str =
-    "simplifycfg<bonus-inst-threshold=1;switch-range-to-icmp;switch-to-arithmetic;keep-loops;\
+const SIMPLIFY_LAST: &str = "simplifycfg<bonus-inst-threshold=1;switch-range-to-icmp;switch-to-arithmetic;keep-loops;\
      hoist-loads-stores-with-cond-faulting;speculate-blocks;simplify-cond-branch;\
      speculate-unpredictables>";
 
