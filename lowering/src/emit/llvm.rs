@@ -16,6 +16,7 @@ use qd_dialects::{
     melior::ir::operation::OperationLike,
 };
 use rayon::prelude::*;
+use std::cmp::Reverse;
 
 /// What LLVM compiles for. Its target has been initialised.
 pub struct Machine<'a> {
@@ -54,7 +55,7 @@ pub fn emit(module: Op<'_>, to: &Machine<'_>, output: Output) -> Result<Vec<u8>,
     finish(&translate(module, &Context::create())?, to, output)
 }
 
-/// The same for modules that have nothing to do with each other, side by side, in
+/// The same for modules that have nothing to do with each other, side by side; in
 /// their order. Functions that are no entry points are called after one that is:
 /// parts may have functions of the same name.
 pub fn emit_each(
@@ -63,35 +64,48 @@ pub fn emit_each(
     output: Output,
     is_entry: fn(FunctionValue<'_>) -> bool,
 ) -> Result<Vec<Vec<u8>>, CompileError> {
-    for part in parts {
+    let mut longest_first = Vec::new();
+    for (place, part) in parts.iter().enumerate() {
         prepare(*part, to)?;
+        longest_first.push((part.nested().len(), place, Part(part.to_raw())));
     }
-    let part = |part: &Part| {
+    longest_first.sort_by_key(|(ops, ..)| Reverse(*ops));
+    // One at a time, so that no thread is left with several when others are done.
+    let one_by_one = longest_first.into_iter().par_bridge();
+    let made = one_by_one.map(|(_, place, part)| {
         let context = Context::create();
         // Safety: by `Part`.
         let module = translate(unsafe { Op::from_raw(part.0) }, &context)?;
-        let mut functions = module.get_functions();
-        if let Some(entry) = functions.find(|function| is_entry(*function)) {
-            let entry = entry.get_name().to_string_lossy().into_owned();
-            let others = module
-                .get_functions()
-                .filter(|function| function.count_basic_blocks() > 0 && !is_entry(*function));
-            for other in others {
-                let name = other.get_name().to_string_lossy().into_owned();
-                other.as_global_value().set_name(&format!("{entry}_{name}"));
-            }
-        }
-        finish(&module, to, output)
+        name_after_entry(&module, is_entry);
+        Ok((place, finish(&module, to, output)?))
+    });
+    let mut made = made.collect::<Result<Vec<_>, CompileError>>()?;
+    made.sort_by_key(|(place, _)| *place);
+    Ok(made.into_iter().map(|(_, bytes)| bytes).collect())
+}
+
+/// Puts the name of a module's entry point before those of its other functions.
+fn name_after_entry(module: &LlvmModule<'_>, is_entry: fn(FunctionValue<'_>) -> bool) {
+    let functions = || {
+        module
+            .get_functions()
+            .filter(|f| f.count_basic_blocks() > 0)
     };
-    let parts: Vec<_> = parts.iter().map(|part| Part(part.to_raw())).collect();
-    parts.par_iter().map(part).collect()
+    let Some(entry) = functions().find(|function| is_entry(*function)) else {
+        return;
+    };
+    let entry = entry.get_name().to_string_lossy().into_owned();
+    for other in functions().filter(|function| !is_entry(*function)) {
+        let name = other.get_name().to_string_lossy().into_owned();
+        other.as_global_value().set_name(&format!("{entry}_{name}"));
+    }
 }
 
 /// A module that one thread at a time looks at. What modules share is in the
 /// context, which MLIR guards.
 struct Part(mlir_sys::MlirOperation);
 // Safety: see there.
-unsafe impl Sync for Part {}
+unsafe impl Send for Part {}
 
 fn machine(to: &Machine<'_>) -> Result<TargetMachine, CompileError> {
     let triple = TargetTriple::create(&to.triple);
