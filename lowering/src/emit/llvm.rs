@@ -97,7 +97,7 @@ fn name_after_entry(module: &LlvmModule<'_>, is_entry: fn(FunctionValue<'_>) -> 
     let entry = entry.get_name().to_string_lossy().into_owned();
     for other in functions().filter(|function| !is_entry(*function)) {
         let name = other.get_name().to_string_lossy().into_owned();
-        other.as_global_value().set_name(&format!("{entry}_{name}"));
+        other.as_global_value().set_name(&format!("{entry}${name}"));
     }
 }
 
