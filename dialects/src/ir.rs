@@ -92,12 +92,7 @@ pub trait OpExt<'c>: Sized + Copy {
 
     /// The full name, such as `qd.simt.shuffle`.
     fn full_name(self) -> &'c str {
-        // Safety: identifiers live as long as the context.
-        unsafe {
-            let name = sys::mlirIdentifierStr(sys::mlirOperationGetName(self.handle().to_raw()));
-            let bytes = std::slice::from_raw_parts(name.data.cast::<u8>(), name.length);
-            std::str::from_utf8(bytes).unwrap_or("?")
-        }
+        std::str::from_utf8(name_of(self.handle())).unwrap_or("?")
     }
 
     /// What tells this operation from every other, for use in maps.
@@ -107,7 +102,7 @@ pub trait OpExt<'c>: Sized + Copy {
 
     /// Whether the operation has this full name.
     fn is(self, name: &str) -> bool {
-        self.full_name() == name
+        name_of(self.handle()) == name.as_bytes()
     }
 
     /// All operands.
@@ -247,6 +242,15 @@ pub trait OpExt<'c>: Sized + Copy {
         let mut all = Vec::new();
         collect_nested(self.handle(), &mut all);
         all
+    }
+}
+
+/// An operation's full name, which MLIR does not hold to be UTF-8.
+fn name_of<'c>(op: Op<'c>) -> &'c [u8] {
+    // Safety: identifiers live as long as the context.
+    unsafe {
+        let name = sys::mlirIdentifierStr(sys::mlirOperationGetName(op.to_raw()));
+        std::slice::from_raw_parts(name.data.cast::<u8>(), name.length)
     }
 }
 

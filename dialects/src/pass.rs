@@ -218,14 +218,17 @@ pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> &str {
         .unwrap_or("no message")
 }
 
-/// Runs a textual pipeline over a module; `true` if all passes succeeded.
-/// Diagnostics go to the context's handlers.
+/// Runs a textual pipeline over a module; an error if a pass failed. Diagnostics
+/// go to the context's handlers.
 pub fn run_pipeline(
     context: &Context,
     module: &mut melior::ir::Module<'_>,
     passes: &str,
 ) -> std::result::Result<(), String> {
     let manager = melior::pass::PassManager::new(context);
+    // The verifier after every pass finds mistakes of passes, and takes a quarter of
+    // the time: it is for debug builds, and for `qd-opt`, which brings its own.
+    manager.enable_verifier(cfg!(debug_assertions));
     let text = if passes.starts_with("builtin.module(") {
         passes.to_string()
     } else {

@@ -30,6 +30,9 @@ impl TargetOptions {
     }
 }
 
+/// Bodies and kernels, side by side.
+const CLEAN: &str = "any(canonicalize{max-iterations=1},cse)";
+
 /// `qd-to-plan`: kernels as launches of outlined bodies, for any wave.
 pub struct ToPlan;
 
@@ -48,10 +51,7 @@ impl Pipeline for ToPlan {
         Ok([
             &format!("qd-to-grid{{target={}}}", options.target),
             "qd-verify-level{level=grid}",
-            "qd-expand-for-each",
             &format!("qd-verify-convergence{{wave={wave}}}"),
-            "canonicalize",
-            "cse",
             &format!("qd-plan-launches{{print-plan={}}}", options.print_plan),
             "qd-mark-noalias",
             "qd-verify-level{level=plan}",
@@ -73,16 +73,14 @@ impl Pipeline for ToTiled {
         Ok([
             &format!("qd-to-plan{}", options.text()),
             &format!("qd-tile{{wave={}}}", wave(&target)),
-            "canonicalize",
-            "cse",
+            CLEAN,
             "qd-merge-collectives",
             &format!(
                 "qd-expand-collectives{{keep={}}}",
                 target.capabilities.collectives
             ),
             &format!("qd-expand-math{{keep={}}}", target.capabilities.functions),
-            "canonicalize",
-            "cse",
+            CLEAN,
             "qd-verify-level{level=tiled}",
         ]
         .join(","))

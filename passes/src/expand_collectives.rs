@@ -235,7 +235,9 @@ impl Keep {
 
 /// The outermost ops that are to be expanded.
 fn pending<'c>(op: Op<'c>, setting: &Setting, ops: &mut Vec<(Op<'c>, Expansion)>) {
-    let expansion = EXPANSIONS.iter().find(|(name, _)| op.is(name));
+    let name = op.full_name();
+    let ours = name.starts_with("qd.");
+    let expansion = EXPANSIONS.iter().find(|(known, _)| ours && *known == name);
     if let Some((_, expansion)) = expansion
         && !setting.keeps(op)
     {

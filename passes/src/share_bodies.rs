@@ -133,11 +133,15 @@ impl<'c> Cluster<'c> {
     /// Itself, if what differs may become arguments.
     fn checked(self) -> Option<Self> {
         let parameters = self.parameters();
+        // Asked first, for it is easily answered.
+        if parameters.len() > MAX_PARAMETERS {
+            return None;
+        }
         let may = parameters
             .iter()
             .flat_map(|p| &p.slots)
             .all(|slot| self.slots[*slot].may_be_argument());
-        (may && parameters.len() <= MAX_PARAMETERS).then_some(self)
+        may.then_some(self)
     }
 
     fn parameters(&self) -> Vec<Parameter> {

@@ -3,7 +3,7 @@
 use super::{Builder, V};
 use crate::{
     attributes,
-    ir::{InsertionPoint, Op, OpExt, Region, Value, build, new_block},
+    ir::{Op, OpExt, Region, Value, build, new_block},
 };
 use melior::ir::{RegionLike, Type, operation::OperationLike};
 
@@ -63,7 +63,7 @@ impl<'c> Builder<'c> {
         let region: Region<'c> = op.region(region).expect("a region in range");
         let block = region.first_block().expect("a region with a block");
         let arguments = self.vs(&crate::ir::arguments(block));
-        self.at(InsertionPoint::End(block), || body(arguments))
+        self.within(block, || body(arguments))
     }
 
     fn terminate(&self, name: &str, values: &[V<'_, 'c>]) {
@@ -121,7 +121,7 @@ impl<'c> Builder<'c> {
             let block = region.first_block().expect("just made");
             // Safety: the block lives in the region, which the op will own.
             let block = unsafe { melior::ir::BlockRef::from_raw(block_raw(block)) };
-            let values = self.at(InsertionPoint::End(block), || {
+            let values = self.within(block, || {
                 let values = body().to_vec();
                 self.terminate("scf.yield", &values);
                 values

@@ -18,6 +18,7 @@
 
 mod combiner;
 mod control;
+mod known;
 mod memory;
 mod simt;
 mod value;
@@ -28,18 +29,20 @@ pub use value::V;
 
 use crate::{
     attributes,
-    ir::{self, Context, InsertionPoint, Op, OpExt, Value},
+    ir::{self, Block, Context, InsertionPoint, Op, OpExt, Value},
 };
+use known::{Known, Which};
 use melior::ir::{
     Attribute, Location, Operation, Type, attribute::IntegerAttribute, r#type::IntegerType,
 };
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 /// Builds IR at one insertion point.
 pub struct Builder<'c> {
     context: &'c Context,
     location: Cell<Location<'c>>,
     at: Cell<InsertionPoint<'c>>,
+    known: Option<RefCell<Known<'c>>>,
 }
 
 impl<'c> Builder<'c> {
@@ -49,6 +52,16 @@ impl<'c> Builder<'c> {
             context,
             location: Cell::new(location),
             at: Cell::new(at),
+            known: None,
+        }
+    }
+
+    /// The same, making each constant once where it can be used again. Operations
+    /// that it inserts must stay where they are as long as it is used.
+    pub fn remembering(self) -> Self {
+        Self {
+            known: Some(RefCell::default()),
+            ..self
         }
     }
 
@@ -79,10 +92,50 @@ impl<'c> Builder<'c> {
 
     /// Runs `body` with another insertion point.
     pub fn at<R>(&self, point: InsertionPoint<'c>, body: impl FnOnce() -> R) -> R {
+        // Nothing is known of what is there.
+        let known = self.known.as_ref().map(RefCell::take);
         let before = self.at.replace(point);
         let result = body();
         self.at.set(before);
+        if let (Some(known), Some(to)) = (known, &self.known) {
+            to.replace(known);
+        }
         result
+    }
+
+    /// Runs `body` at the end of a block that is empty, of an operation that will
+    /// stand where the builder is.
+    fn within<R>(&self, block: Block<'c>, body: impl FnOnce() -> R) -> R {
+        if let Some(known) = &self.known {
+            known.borrow_mut().enter();
+        }
+        let before = self.at.replace(InsertionPoint::End(block));
+        let result = body();
+        self.at.set(before);
+        if let Some(known) = &self.known {
+            known.borrow_mut().leave();
+        }
+        result
+    }
+
+    /// What `make` makes, unless that is known.
+    fn once<'b>(
+        &'b self,
+        r#type: Type<'c>,
+        op: &'static str,
+        number: i64,
+        make: impl FnOnce() -> V<'b, 'c>,
+    ) -> V<'b, 'c> {
+        let Some(known) = &self.known else {
+            return make();
+        };
+        let which = Which::new(r#type, op, number);
+        if let Some(value) = known.borrow().get(&which) {
+            return self.v(value);
+        }
+        let made = make();
+        known.borrow_mut().add(which, made.value());
+        made
     }
 
     /// Inserts a detached operation.
@@ -158,7 +211,9 @@ impl<'c> Builder<'c> {
 
     /// An integer or index constant.
     pub fn int(&self, r#type: Type<'c>, value: i64) -> V<'_, 'c> {
-        self.constant(IntegerAttribute::new(r#type, value).into(), r#type)
+        self.once(r#type, "arith.constant", value, || {
+            self.constant(IntegerAttribute::new(r#type, value).into(), r#type)
+        })
     }
 
     /// A constant of type `index`.

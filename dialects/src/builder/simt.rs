@@ -5,8 +5,8 @@ use crate::{attributes, ir::OpExt};
 use melior::ir::Type;
 
 impl<'c> Builder<'c> {
-    fn identity_op(&self, name: &str, r#type: Type<'c>) -> V<'_, 'c> {
-        self.result(name, &[], r#type, &[])
+    fn identity_op(&self, name: &'static str, r#type: Type<'c>) -> V<'_, 'c> {
+        self.once(r#type, name, 0, || self.result(name, &[], r#type, &[]))
     }
 
     /// This block's number.

@@ -75,7 +75,7 @@ fn expand<'c>(op: Op<'c>, algorithm: &Algorithm, capabilities: &Capabilities) ->
     }
     let strategy = algorithm.choose(op, capabilities)?;
     tracing::debug!(op = algorithm.op, strategy = strategy.name, "expand");
-    (strategy.expand)(&Builder::before(op), op, capabilities)?;
+    (strategy.expand)(&Builder::before(op).remembering(), op, capabilities)?;
     op.erase();
     Ok(())
 }

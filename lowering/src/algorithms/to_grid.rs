@@ -22,6 +22,12 @@ impl Pipeline for ToGrid {
     fn passes(options: &ToGridOptions) -> Result<String, String> {
         Target::parse(&options.target)?;
         let expand = format!("qd-expand-algorithms{{target={}}}", options.target);
-        Ok([&expand, "qd-expand-for-each", "canonicalize", "cse"].join(","))
+        Ok([
+            &expand,
+            "qd-expand-for-each",
+            "canonicalize{max-iterations=1}",
+            "cse",
+        ]
+        .join(","))
     }
 }

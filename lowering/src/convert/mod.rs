@@ -53,7 +53,7 @@ fn lacks<'c>(op: Op<'c>, target: &Target) -> Diagnostic<'c> {
 }
 
 /// Kernels have become launch plans before bodies are converted.
-fn erase_kernels(module: Op<'_>) {
+pub(crate) fn erase_kernels(module: Op<'_>) {
     let block = module.body().expect("a module's body");
     for op in operations(block) {
         if op.is("qd.grid.kernel") {

@@ -19,6 +19,9 @@ pub enum Output {
 pub struct Backend {
     /// From tiled bodies to the dialects that `emit` takes, as a pipeline.
     pub conversion: fn(&Capabilities) -> String,
+    /// Whether bodies are converted and emitted one by one, where one text or binary
+    /// is made of them all.
+    pub is_apart: bool,
     /// What the machine that runs the code must have, besides being the target.
     pub requirements: fn(&Module<'_>) -> Requirements,
     /// One kind of output of a converted module.

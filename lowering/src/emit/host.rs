@@ -6,7 +6,10 @@ use super::{
     llvm::{self, Machine, failed},
 };
 use crate::targets::Capabilities;
-use inkwell::targets::{InitializationConfig, Target, TargetMachine};
+use inkwell::{
+    OptimizationLevel,
+    targets::{InitializationConfig, Target, TargetMachine},
+};
 use melior::ir::Module;
 use qd_artifact::Requirements;
 use qd_dialects::melior;
@@ -14,6 +17,8 @@ use qd_dialects::melior;
 /// See the module.
 pub const HOST: Backend = Backend {
     conversion,
+    // One object.
+    is_apart: false,
     requirements: |_| requirements(),
     emit,
     // What the runtime links.
@@ -75,8 +80,9 @@ fn emit(
         cpu: &cpu.to_string_lossy(),
         features: &features.to_string_lossy(),
         passes: "default<O3>",
+        level: OptimizationLevel::Aggressive,
         vectorize: true,
         has_libraries: true,
     };
-    llvm::emit(module, &machine, output)
+    llvm::emit(super::handle(module), &machine, output)
 }

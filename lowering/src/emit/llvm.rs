@@ -4,16 +4,19 @@ use super::CompileError;
 use inkwell::{
     OptimizationLevel,
     context::Context,
-    memory_buffer::MemoryBuffer,
     module::Module as LlvmModule,
     passes::PassBuilderOptions,
     targets::{CodeModel, FileType, RelocMode, Target, TargetMachine, TargetTriple},
     values::FunctionValue,
 };
-use melior::ir::Module;
-use qd_dialects::{attributes, ir::OpExt, melior};
+use qd_dialects::{
+    attributes,
+    ir::{Op, OpExt, context_of},
+    melior,
+    melior::ir::operation::OperationLike,
+};
 use rayon::prelude::*;
-use std::ffi::CString;
+use std::cmp::Reverse;
 
 /// What LLVM compiles for. Its target has been initialised.
 pub struct Machine<'a> {
@@ -22,6 +25,8 @@ pub struct Machine<'a> {
     pub features: &'a str,
     /// The passes, as `opt` spells them.
     pub passes: &'a str,
+    /// How hard code generation tries.
+    pub level: OptimizationLevel,
     /// Whether loops are turned into vectors of the target's.
     pub vectorize: bool,
     /// Whether there are libraries to call.
@@ -45,50 +50,62 @@ pub fn failed(what: &str, why: &dyn std::fmt::Display) -> CompileError {
 }
 
 /// Optimises and emits a module in the LLVM dialect.
-pub fn emit(
-    module: &Module<'_>,
-    to: &Machine<'_>,
-    output: Output,
-) -> Result<Vec<u8>, CompileError> {
-    let context = Context::create();
-    finish(&translate(module, to, &context)?, to, output)
+pub fn emit(module: Op<'_>, to: &Machine<'_>, output: Output) -> Result<Vec<u8>, CompileError> {
+    prepare(module, to)?;
+    finish(&translate(module, &Context::create())?, to, output)
 }
 
-/// The same for each entry point by itself, side by side: LLVM compiles one
-/// module on one thread. In the order of the entry points; all of it in one if a
-/// function is there that is none, for each part would have it.
+/// The same for modules that have nothing to do with each other, side by side; in
+/// their order. Functions that are no entry points are called after one that is:
+/// parts may have functions of the same name.
 pub fn emit_each(
-    module: &Module<'_>,
+    parts: &[Op<'_>],
     to: &Machine<'_>,
     output: Output,
     is_entry: fn(FunctionValue<'_>) -> bool,
 ) -> Result<Vec<Vec<u8>>, CompileError> {
-    let context = Context::create();
-    let whole = translate(module, to, &context)?;
-    let has_body = |function: &FunctionValue<'_>| function.count_basic_blocks() > 0;
-    let functions: Vec<_> = whole.get_functions().filter(has_body).collect();
-    if functions.len() < 2 || !functions.iter().all(|function| is_entry(*function)) {
-        return Ok(vec![finish(&whole, to, output)?]);
+    let mut longest_first = Vec::new();
+    for (place, part) in parts.iter().enumerate() {
+        prepare(*part, to)?;
+        longest_first.push((part.nested().len(), place, Part(part.to_raw())));
     }
-    let names: Vec<_> = functions.iter().map(|f| f.get_name().to_owned()).collect();
-    let bitcode = whole.write_bitcode_to_memory();
-    let bitcode = bitcode.as_slice();
-    let part = |name: &CString| {
+    longest_first.sort_by_key(|(ops, ..)| Reverse(*ops));
+    // One at a time, so that no thread is left with several when others are done.
+    let one_by_one = longest_first.into_iter().par_bridge();
+    let made = one_by_one.map(|(_, place, part)| {
         let context = Context::create();
-        let buffer = MemoryBuffer::create_from_memory_range_copy(bitcode, "bodies");
-        let part = LlvmModule::parse_bitcode_from_buffer(&buffer, &context)
-            .map_err(|e| failed("reading bitcode", &e.to_string_lossy()))?;
-        let all: Vec<_> = part.get_functions().filter(has_body).collect();
-        for other in all {
-            if other.get_name() != name.as_c_str() {
-                // Safety: entry points are not called.
-                unsafe { other.delete() };
-            }
-        }
-        finish(&part, to, output)
-    };
-    names.par_iter().map(part).collect()
+        // Safety: by `Part`.
+        let module = translate(unsafe { Op::from_raw(part.0) }, &context)?;
+        name_after_entry(&module, is_entry);
+        Ok((place, finish(&module, to, output)?))
+    });
+    let mut made = made.collect::<Result<Vec<_>, CompileError>>()?;
+    made.sort_by_key(|(place, _)| *place);
+    Ok(made.into_iter().map(|(_, bytes)| bytes).collect())
 }
+
+/// Puts the name of a module's entry point before those of its other functions.
+fn name_after_entry(module: &LlvmModule<'_>, is_entry: fn(FunctionValue<'_>) -> bool) {
+    let functions = || {
+        module
+            .get_functions()
+            .filter(|f| f.count_basic_blocks() > 0)
+    };
+    let Some(entry) = functions().find(|function| is_entry(*function)) else {
+        return;
+    };
+    let entry = entry.get_name().to_string_lossy().into_owned();
+    for other in functions().filter(|function| !is_entry(*function)) {
+        let name = other.get_name().to_string_lossy().into_owned();
+        other.as_global_value().set_name(&format!("{entry}${name}"));
+    }
+}
+
+/// A module that one thread at a time looks at. What modules share is in the
+/// context, which MLIR guards.
+struct Part(mlir_sys::MlirOperation);
+// Safety: see there.
+unsafe impl Send for Part {}
 
 fn machine(to: &Machine<'_>) -> Result<TargetMachine, CompileError> {
     let triple = TargetTriple::create(&to.triple);
@@ -98,51 +115,38 @@ fn machine(to: &Machine<'_>) -> Result<TargetMachine, CompileError> {
             &triple,
             to.cpu,
             to.features,
-            OptimizationLevel::Aggressive,
+            to.level,
             RelocMode::PIC,
             CodeModel::Default,
         )
         .ok_or_else(|| failed("target machine", &to.triple))
 }
 
-/// In LLVM's form.
-fn translate<'l>(
-    module: &Module<'_>,
-    to: &Machine<'_>,
-    context: &'l Context,
-) -> Result<LlvmModule<'l>, CompileError> {
-    let _span = tracing::info_span!("translate").entered();
-    let layout = machine(to)?.get_target_data().get_data_layout();
+/// Says in a module what the translation has to know of the target. For one module
+/// after the other: it changes the context.
+fn prepare(module: Op<'_>, to: &Machine<'_>) -> Result<(), CompileError> {
     // The translation writes the alignment of each access, and without a layout
     // takes an i64 to be aligned to 4 bytes.
-    let text = layout.as_str().to_string_lossy();
-    // The reference points into this handle, so it must not be a temporary.
-    let mlir = module.context();
-    // Safety: the context outlives the module, and the operation's handle is used
-    // while the module lives.
-    let (mlir, op) = unsafe {
-        (
-            mlir.to_ref(),
-            melior::ir::OperationRef::from_raw(module.as_operation().to_raw()),
-        )
-    };
-    op.set_attr("llvm.data_layout", attributes::string(mlir, &text));
-    melior::utility::register_all_llvm_translations(mlir);
+    let layout = machine(to)?.get_target_data().get_data_layout();
+    let context = context_of(module);
+    let text = |text: &str| attributes::string(context, text);
+    module.set_attr("llvm.data_layout", text(&layout.as_str().to_string_lossy()));
+    module.set_attr("llvm.target_triple", text(&to.triple));
+    melior::utility::register_all_llvm_translations(context);
+    Ok(())
+}
+
+/// In LLVM's form, and verified.
+fn translate<'l>(module: Op<'_>, context: &'l Context) -> Result<LlvmModule<'l>, CompileError> {
+    let _span = tracing::info_span!("translate").entered();
     // Safety: both contexts live; the result is owned below.
-    let raw = unsafe {
-        mlir_sys::mlirTranslateModuleToLLVMIR(module.as_operation().to_raw(), context.raw().cast())
-    };
+    let raw =
+        unsafe { mlir_sys::mlirTranslateModuleToLLVMIR(module.to_raw(), context.raw().cast()) };
     if raw.is_null() {
         return Err(failed("translation", &"see the diagnostics above"));
     }
     // Safety: the module was just made in this context.
-    let module = unsafe { LlvmModule::new(raw.cast()) };
-    module.set_triple(&TargetTriple::create(&to.triple));
-    module.set_data_layout(&layout);
-    module
-        .verify()
-        .map_err(|e| failed("verification", &e.to_string_lossy()))?;
-    Ok(module)
+    Ok(unsafe { LlvmModule::new(raw.cast()) })
 }
 
 /// Optimised and emitted.

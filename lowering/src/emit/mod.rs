@@ -1,6 +1,7 @@
 //! From a module to an artifact: the launch plan as data, bodies through the
 //! target's `backend` to a binary.
 
+mod apart;
 mod backend;
 mod expr;
 mod host;
@@ -9,6 +10,7 @@ mod llvm;
 mod nvptx;
 mod plan;
 mod ptx;
+mod ptx_passes;
 mod reflect;
 mod spirv;
 
@@ -62,7 +64,7 @@ pub enum CompileError {
 
 /// Compiles a module for a target.
 pub fn compile(module: &mut Module<'_>, target: &str) -> Result<Artifact, CompileError> {
-    let mut compiled = lower(module, target)?;
+    let mut compiled = lower(module, target, true)?;
     compiled.artifact.binary = compiled.binary(module)?;
     Ok(compiled.artifact)
 }
@@ -78,7 +80,8 @@ pub fn translate(
     target: &str,
     emit: Emit,
 ) -> Result<Vec<u8>, CompileError> {
-    let mut compiled = lower(module, target)?;
+    let each = matches!(emit, Emit::Assembly | Emit::Artifact);
+    let mut compiled = lower(module, target, each)?;
     let output = match emit {
         Emit::LlvmIr => Output::Llvm(llvm::Output::LlvmIr),
         Emit::Assembly => Output::Llvm(llvm::Output::Assembly),
@@ -112,7 +115,8 @@ impl Compiled {
 }
 
 /// Runs the ladder down to the target's dialects; the plan is read off on the way.
-fn lower(module: &mut Module<'_>, target: &str) -> Result<Compiled, CompileError> {
+/// With `each`, bodies may be put apart.
+fn lower(module: &mut Module<'_>, target: &str, each: bool) -> Result<Compiled, CompileError> {
     let parsed = Target::parse(target).map_err(CompileError::Target)?;
     let reflected = reflect(module)?;
     pipeline(module, &format!("qd-to-tiled{{target={target}}}"))?;
@@ -131,7 +135,14 @@ fn lower(module: &mut Module<'_>, target: &str) -> Result<Compiled, CompileError
             kernel.arguments.clone_from(&source.arguments);
         }
     }
-    pipeline(module, &conversion(&parsed))?;
+    let conversion = conversion(&parsed);
+    match each && backend::of(&parsed).is_apart && apart::separate(handle(module)) {
+        true => pipeline(
+            module,
+            &format!("builtin.module(builtin.module({conversion}))"),
+        )?,
+        false => pipeline(module, &conversion)?,
+    }
     Ok(Compiled {
         artifact: Artifact {
             target: target.to_string(),

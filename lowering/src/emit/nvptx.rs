@@ -5,13 +5,14 @@
 //! driver's own code.
 
 use super::{
-    CompileError,
+    CompileError, apart,
     backend::{Backend, Output, lacks},
     llvm::{self, Machine},
-    ptx,
+    ptx, ptx_passes,
 };
 use crate::targets::{Capabilities, Kind};
 use inkwell::{
+    OptimizationLevel,
     targets::{InitializationConfig, Target},
     values::FunctionValue,
 };
@@ -22,6 +23,7 @@ use qd_dialects::melior;
 /// See the module.
 pub const NVPTX: Backend = Backend {
     conversion,
+    is_apart: true,
     // The target says it all.
     requirements: |_| Requirements::default(),
     emit,
@@ -30,22 +32,21 @@ pub const NVPTX: Backend = Backend {
 
 /// From tiled bodies to NVVM. Functions are inlined first: what is in one may
 /// have no form outside of a kernel. Minima and maxima stay what they are, for
-/// PTX has them: there is no `arith-expand` here.
+/// PTX has them: there is no `arith-expand` here. What LLVM does at once in any
+/// case, MLIR does not: bodies are neither canonicalised nor rid of what they
+/// compute twice, and nothing is rolled back, for a failure ends it all. But what
+/// `expand-strided-metadata` folds on its way has to be folded here: without it
+/// the code of a selection is a sixth longer.
 fn conversion(capabilities: &Capabilities) -> String {
     let arch = architecture(capabilities);
     [
-        "inline",
+        "inline{default-pipeline=}",
         &format!("qd-convert-to-nvvm{{arch={arch}}}"),
         // Integer powers, as loops.
         "convert-math-to-funcs{min-width-of-fpowi-exponent=1}",
-        // Kernels side by side.
-        "any(canonicalize,cse,loop-invariant-code-motion,convert-scf-to-cf,\
-         expand-strided-metadata,lower-affine,convert-math-to-llvm,convert-arith-to-llvm)",
-        "finalize-memref-to-llvm",
-        "convert-index-to-llvm",
-        "convert-func-to-llvm",
-        "convert-cf-to-llvm",
-        "convert-ub-to-llvm",
+        "any(loop-invariant-code-motion,convert-scf-to-cf{allow-pattern-rollback=0},\
+         expand-strided-metadata,lower-affine)",
+        "convert-to-llvm{allow-pattern-rollback=0}",
         // LLVM begins with the rest.
         "reconcile-unrealized-casts",
     ]
@@ -86,18 +87,22 @@ fn emit(
         triple: "nvptx64-nvidia-cuda".into(),
         cpu: architecture.name,
         features: architecture.ptx,
-        // Pointers are generic until here. What they point into is clear once
-        // the descriptors around them are gone, and most of what follows does
-        // better if it knows.
-        passes: "function(early-cse,infer-address-spaces),default<O3>",
+        passes: &ptx_passes::passes(),
+        // The level above numbers values twice more, which finds nothing here.
+        level: OptimizationLevel::Default,
         vectorize: false,
         has_libraries: false,
     };
     if output != llvm::Output::Assembly {
-        return llvm::emit(module, &machine, output);
+        return llvm::emit(super::handle(module), &machine, output);
     }
     let is_kernel = |function: FunctionValue<'_>| function.get_call_conventions() == PTX_KERNEL;
-    let parts = llvm::emit_each(module, &machine, output, is_kernel)?;
+    let parts = llvm::emit_each(
+        &apart::parts(super::handle(module)),
+        &machine,
+        output,
+        is_kernel,
+    )?;
     Ok(ptx::narrow_stores(&ptx::joined(&parts)).into_bytes())
 }
 

@@ -7,6 +7,7 @@ use qd_lowering::{Emit, targets::Target, translate};
 use std::{
     fs,
     io::{self, IsTerminal, Write},
+    mem::ManuallyDrop,
     path::{Path, PathBuf},
     process::ExitCode,
 };
@@ -104,7 +105,8 @@ fn run(cli: &Cli) -> Result<(), Failure> {
     melior::utility::register_all_passes();
     qd_passes::register();
     qd_lowering::register();
-    let context = qd_dialects::context();
+    // The process ends with them: nobody gains by taking them apart.
+    let context = ManuallyDrop::new(qd_dialects::context());
     let errors = print_diagnostics(&context);
 
     let file = cli.file.display();
@@ -116,8 +118,9 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         0 => Failure::Message(message),
         _ => Failure::Said,
     };
+    let module = parse_file(&context, &cli.file);
     let mut module =
-        parse_file(&context, &cli.file).ok_or_else(|| said(format!("{file}: cannot be read")))?;
+        ManuallyDrop::new(module.ok_or_else(|| said(format!("{file}: cannot be read")))?);
     let emit = match cli.emit {
         Form::Obj => Emit::Object,
         Form::LlvmIr => Emit::LlvmIr,

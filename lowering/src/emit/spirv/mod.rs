@@ -41,6 +41,8 @@ pub enum Output {
 /// See the module.
 pub const SPIRV: Backend = Backend {
     conversion,
+    // One module.
+    is_apart: false,
     requirements,
     emit,
     binary: |module, _| Ok(bytes(&words(module)?)),
