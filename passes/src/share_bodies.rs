@@ -3,14 +3,14 @@
 //! Two outlined bodies are the same if one can be laid over the other: the same
 //! ops on the same values, up to integer constants. Where these differ they
 //! become arguments of the one body that stays, and each launch passes its own.
-//! A shift that the other body does not have was folded away there, and is a
-//! shift by 0. So the digit passes of a radix sort are one body with the shift
+//! A shift or an exclusive or that the other body does not have was folded away
+//! there, and is one by 0. So the digit passes of a radix sort are one body with the shift
 //! as an argument.
 //!
 //! Only some constants may become arguments: operands of plain arithmetic,
 //! indices and stored values. Divisors, loop bounds, sizes and the operands of
 //! collectives stay constants, since code is better for it, and so does what
-//! decides whether a branch around a collective is uniform. No more than four
+//! decides whether a branch around a collective is uniform. No more than five
 //! arguments are added to a body.
 //!
 //! Limits: bodies whose arguments come in another order are not found to be the
@@ -50,7 +50,7 @@ use std::collections::HashMap;
 use unify::{Slot, slots, unify};
 
 /// Arguments added to a body at most.
-const MAX_PARAMETERS: usize = 4;
+const MAX_PARAMETERS: usize = 5;
 
 /// The pass.
 pub struct ShareBodies;

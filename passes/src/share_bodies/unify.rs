@@ -38,6 +38,9 @@ const PLAIN: &[&str] = &[
     "arith.select",
     "memref.load",
     "memref.store",
+    "qd.grid.atomic.load",
+    "qd.grid.atomic.rmw",
+    "qd.grid.atomic.store",
     "qd.grid.view",
     "scf.yield",
 ];
@@ -56,6 +59,12 @@ impl<'c> Slot<'c> {
     /// Whether the constant has a part in a condition around a collective:
     /// whether that is uniform may depend on its value.
     fn decides_convergence(&self) -> bool {
+        // What becomes of data is as uniform as the data, whatever the constant.
+        if self.op.full_name().starts_with("arith.")
+            && self.op.operand_values().into_iter().any(is_data)
+        {
+            return false;
+        }
         let mut seen = HashSet::new();
         let mut next = vec![self.op];
         while let Some(op) = next.pop() {
@@ -92,6 +101,30 @@ impl<'c> Slot<'c> {
         }
         false
     }
+}
+
+/// Whether a value has been read from memory, or been computed of what has.
+fn is_data(value: Value) -> bool {
+    let (mut seen, mut next) = (HashSet::new(), vec![value]);
+    while let Some(value) = next.pop() {
+        let Some(op) = value.defining_op().filter(|_| seen.insert(value.key())) else {
+            continue;
+        };
+        let name = op.full_name();
+        if name == "memref.load" || name.starts_with("qd.grid.atomic.") {
+            return true;
+        } else if name.starts_with("arith.") {
+            next.extend(op.operand_values());
+        } else if name == "scf.if" {
+            let number = value.result_number().unwrap_or_default();
+            let ends = (0..op.region_count()).filter_map(|region| {
+                let block = op.region_block(region)?;
+                operations(block).pop()
+            });
+            next.extend(ends.map(|end| end.operand_values()[number]));
+        }
+    }
+    false
 }
 
 fn is_constant(op: Op) -> bool {
@@ -226,11 +259,13 @@ impl<'c> Match<'c> {
         Some(())
     }
 
-    /// The body lacks `op`: a shift, by 0 there. Other steps that do nothing
-    /// for some constant are left out: they would cost the body that lacks them
-    /// more than sharing is worth.
+    /// The body lacks `op`: a shift or an exclusive or, with 0 there. Other steps
+    /// that do nothing for some constant are left out: they would cost the body
+    /// that lacks them more than sharing is worth.
     fn without(&mut self, op: Op<'c>) -> Option<()> {
-        if !["arith.shli", "arith.shrui", "arith.shrsi"].contains(&op.full_name()) {
+        const NOTHING_WITH_0: [&str; 4] =
+            ["arith.shli", "arith.shrui", "arith.shrsi", "arith.xori"];
+        if !NOTHING_WITH_0.contains(&op.full_name()) {
             return None;
         }
         let operands = op.operand_values();

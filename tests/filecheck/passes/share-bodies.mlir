@@ -238,21 +238,24 @@ func.func private @store_1(%g: memref<?xindex>) attributes {qd.threads = 256 : i
 
 // -----
 
-// Five constants that differ are too many.
-// CHECK-COUNT-2: func.func
+// Six constants that differ are too many.
+// CHECK-LABEL: func.func private @many_0(
+// CHECK:       func.func private @many_1(
 func.func private @many_0(%a: memref<?xi32>, %v: i32) attributes {qd.threads = 64 : i64} {
   %c1 = arith.constant 1 : i32
   %c2 = arith.constant 2 : i32
   %c3 = arith.constant 3 : i32
   %c4 = arith.constant 4 : i32
   %c5 = arith.constant 5 : i32
+  %c6 = arith.constant 6 : i32
   %i = qd.simt.block.id
   %x1 = arith.addi %v, %c1 : i32
   %x2 = arith.muli %x1, %c2 : i32
   %x3 = arith.addi %x2, %c3 : i32
   %x4 = arith.muli %x3, %c4 : i32
   %x5 = arith.addi %x4, %c5 : i32
-  memref.store %x5, %a[%i] : memref<?xi32>
+  %x6 = arith.muli %x5, %c6 : i32
+  memref.store %x6, %a[%i] : memref<?xi32>
   return
 }
 func.func private @many_1(%a: memref<?xi32>, %v: i32) attributes {qd.threads = 64 : i64} {
@@ -261,13 +264,15 @@ func.func private @many_1(%a: memref<?xi32>, %v: i32) attributes {qd.threads = 6
   %c3 = arith.constant 30 : i32
   %c4 = arith.constant 40 : i32
   %c5 = arith.constant 50 : i32
+  %c6 = arith.constant 60 : i32
   %i = qd.simt.block.id
   %x1 = arith.addi %v, %c1 : i32
   %x2 = arith.muli %x1, %c2 : i32
   %x3 = arith.addi %x2, %c3 : i32
   %x4 = arith.muli %x3, %c4 : i32
   %x5 = arith.addi %x4, %c5 : i32
-  memref.store %x5, %a[%i] : memref<?xi32>
+  %x6 = arith.muli %x5, %c6 : i32
+  memref.store %x6, %a[%i] : memref<?xi32>
   return
 }
 

@@ -431,7 +431,10 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
         };
         let begin = || {
             let histogram = i64::from(self.pass.digit) * DIGITS;
-            let all = || [self.pass.sort.scratch.at(digit + histogram)];
+            // In 32 bits, as no other index is: all that differs between passes is
+            // this number.
+            let at = (digit.to_i32() + histogram).to_index();
+            let all = || [self.pass.sort.scratch.at(at)];
             let [all] = b.if_else(has_digit, all, || [b.i32(0)]);
             let first = self.scan(all);
             publish(Status::Prefix, first[0] + total);

@@ -5,7 +5,8 @@
 //! The two bits on top say what the others hold: nothing yet, the tile's own
 //! count, or that and all before it. They turn with the passes: what the end of
 //! one pass leaves in every word, a prefix, is what the next one takes for
-//! nothing. So the words are cleared once a sort and not once a pass.
+//! nothing. So the words are cleared once a sort and not once a pass. A turn is
+//! an exclusive or, which is all that differs between passes here.
 //!
 //! A word has room for a count below 2^30. Where there may be more keys, the
 //! buffers' length decides: a count then takes two words, each with its flag, and
@@ -71,8 +72,13 @@ impl<'b, 'c> States<'b, 'c> {
         }
     }
 
-    fn flag(&self, status: Status) -> i64 {
-        (status as i64 + 2 * i64::from(self.pass)) & 3
+    /// A word of another pass as one of the first, and back.
+    fn turned(&self, word: V<'b, 'c>) -> V<'b, 'c> {
+        match self.pass % 2 {
+            0 => word,
+            // 2 more on top, and 4 is 0.
+            _ => word ^ i64::from(i32::MIN),
+        }
     }
 
     /// Runs `body` with the number of words that a count takes.
@@ -91,10 +97,11 @@ impl<'b, 'c> States<'b, 'c> {
     /// Tells what a tile's keys of a digit come to.
     pub fn publish(&self, tile: V<'b, 'c>, digit: V<'b, 'c>, status: Status, count: V<'b, 'c>) {
         // As a negative number if the sign bit is set, as its type has it.
-        let flag = self.b.i32((self.flag(status) << COUNT_BITS) as i32);
+        let flag = self.b.i32(((status as i64) << COUNT_BITS) as i32);
         let set = |width, nth, bits: V<'b, 'c>| {
             let at = self.at(tile, digit, width, nth);
-            self.words.atomic_set(at, bits | flag, "device");
+            self.words
+                .atomic_set(at, self.turned(bits | flag), "device");
         };
         self.by_width(|width| {
             match width {
@@ -111,7 +118,7 @@ impl<'b, 'c> States<'b, 'c> {
     fn read(&self, tile: V<'b, 'c>, digit: V<'b, 'c>, width: i64) -> State<'b, 'c> {
         let word = |nth| {
             let at = self.at(tile, digit, width, nth);
-            self.words.atomic_at(at, "device")
+            self.turned(self.words.atomic_at(at, "device"))
         };
         let low = word(0);
         let (flag, count) = (low >> COUNT_BITS, low & COUNT);
@@ -119,7 +126,7 @@ impl<'b, 'c> States<'b, 'c> {
             return State { flag, count };
         }
         let high = word(1);
-        let nothing = flag.same(self.flag(Status::Nothing));
+        let nothing = flag.same(Status::Nothing as i64);
         State {
             flag: flag.eq(high >> COUNT_BITS).select(flag, nothing),
             count: count | (high << COUNT_BITS),
@@ -158,8 +165,8 @@ impl<'b, 'c> States<'b, 'c> {
         State { flag, count }: &State<'b, 'c>,
     ) -> ([V<'b, 'c>; 3], V<'b, 'c>) {
         let b = self.b;
-        let known = goes_on & flag.ne(self.flag(Status::Nothing));
-        let ends = known & flag.eq(self.flag(Status::Prefix));
+        let known = goes_on & flag.ne(Status::Nothing as i64);
+        let ends = known & flag.eq(Status::Prefix as i64);
         let state = [
             next - known.to_i32(),
             sum + known.select(*count, b.i32(0)),
