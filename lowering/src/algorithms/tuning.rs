@@ -99,6 +99,17 @@ impl Tuning {
         self.threads * self.items
     }
 
+    /// Waits before the tile of that number looks back. Most of those before it are
+    /// known a while after it is: to ask sooner takes from others, and gains
+    /// nothing. The first tiles start together, and few come after them.
+    pub(super) fn pause(&self, number: V<'_, '_>) {
+        if self.pause > 0 {
+            let b = number.builder();
+            let is_first = number.slt(self.ahead);
+            b.if_(is_first.eq(0), || b.pause(self.pause as i32));
+        }
+    }
+
     /// A phase of such blocks.
     pub(super) fn phase<'c>(
         &self,

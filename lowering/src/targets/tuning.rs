@@ -49,7 +49,8 @@ mod tests {
     use super::*;
 
     /// Which algorithms look their tuning up, and the widest element of each.
-    const WANTED: [(&str, i64); 5] = [
+    const WANTED: [(&str, i64); 6] = [
+        ("sort", 16),
         ("reduce", 32),
         ("scan", 32),
         ("compact", 8),

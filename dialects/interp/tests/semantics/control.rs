@@ -234,3 +234,16 @@ fn a_loop_up_to_the_last_number_ends() {
       }";
     assert_eq!(map64::<i32, i32>("i32", "i32", body, &sequence(), 8)[0], 2);
 }
+
+/// What says only what is to come computes nothing.
+#[test]
+fn hints_change_nothing() {
+    let body = "memref.prefetch %in[%t], read, locality<2>, data : memref<64xi32>
+      qd.simt.pause 1000
+      %r = arith.addi %x, %x : i32";
+    for wave in WAVES {
+        let expected: Vec<_> = sequence().iter().map(|x| x + x).collect();
+        let doubled = map64::<i32, i32>("i32", "i32", body, &sequence(), wave);
+        assert_eq!(doubled, expected);
+    }
+}

@@ -148,7 +148,7 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
     ) -> Vec<V<'b, 'c>> {
         let b = self.b;
         let looking = || {
-            self.pause(tile);
+            self.tuning.pause(tile.number);
             let descriptors = self.descriptors();
             let before = match self.in_order() {
                 true => self.look_back_in_order(&descriptors, tile),
@@ -161,17 +161,6 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
             before
         };
         b.if_else(tile.tiles.gt(1), looking, || self.combiner.identity(b))
-    }
-
-    /// Most of the tiles before are known a while after the own one: to ask sooner
-    /// takes from others, and gains nothing. The first ones start together, and
-    /// none comes after them for which that would matter.
-    fn pause(&self, tile: Position<'b, 'c>) {
-        let b = self.b;
-        if self.tuning.pause > 0 {
-            let is_first = tile.number.slt(self.tuning.ahead);
-            b.if_(is_first.eq(0), || b.pause(self.tuning.pause as i32));
-        }
     }
 
     fn publish(

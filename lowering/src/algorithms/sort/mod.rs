@@ -37,7 +37,7 @@ pub(super) const SORT: Algorithm = Algorithm {
         Strategy {
             name: "onesweep",
             suits: onesweep::suits,
-            expand: |b, op, _| onesweep::expand(b, op),
+            expand: |b, op, capabilities| onesweep::expand(b, op, capabilities),
         },
         Strategy {
             name: "staircase",

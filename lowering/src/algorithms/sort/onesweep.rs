@@ -42,7 +42,10 @@ use super::{
     states::{self, States, Status},
     tile::{Layout, Ranking, THREADS},
 };
-use crate::algorithms::levels::{BLOCK, capacity};
+use crate::algorithms::{
+    levels::{BLOCK, capacity},
+    tiles,
+};
 use crate::targets::{Capabilities, Cores, ForwardProgress};
 use qd_dialects::{
     attributes::Kind,
@@ -70,9 +73,13 @@ pub(super) fn suits(_: Op, capabilities: &Capabilities) -> bool {
 }
 
 /// Builds P + 2 phases.
-pub(super) fn expand<'b, 'c>(b: &'b Builder<'c>, op: Op<'c>) -> Result<'c> {
+pub(super) fn expand<'b, 'c>(
+    b: &'b Builder<'c>,
+    op: Op<'c>,
+    capabilities: &Capabilities,
+) -> Result<'c> {
     let sort = Sort::of(b, op);
-    let shape = Shape::of(&sort);
+    let shape = Shape::of(&sort, op, capabilities)?;
     let capacity = capacity(b, sort.depth, sort.data.keys);
     one_tile::build(b, &sort, &shape, capacity);
     if BLOCK.pow(sort.depth) <= shape.size() {
@@ -89,7 +96,8 @@ pub(super) fn expand<'b, 'c>(b: &'b Builder<'c>, op: Op<'c>) -> Result<'c> {
     one_sweep.clear(tiles);
     one_sweep.histogram(tiles);
     sort.for_passes(b, or_none(capacity), |pass| {
-        b.phase(&pass.name("sweep"), tiles, THREADS, || {
+        let tuning = one_sweep.shape.tuning;
+        tuning.phase(b, &pass.name("sweep"), tiles, || {
             Sweep::new(&one_sweep, pass).run();
         });
     });
@@ -257,6 +265,7 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
             self.ranking.clear();
             let tile = self.take(count, tiles);
             let keys = self.load_keys(&tile);
+            self.prefetch(&tile);
             let digits: Vec<_> = keys.iter().map(|key| self.pass.digit_of(*key)).collect();
             let counted = self.count(&tile, &digits);
             b.sync();
@@ -357,6 +366,14 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
         self.load(tile, |i| self.pass.key(i), || self.b.int(mapped, -1))
     }
 
+    /// Asks for keys and scalar values of a tile to come.
+    fn prefetch(&self, tile: &Tile<'b, 'c>) {
+        let from = &self.pass.from;
+        let values = from.values.filter(|_| self.shape.value_bits > 0);
+        let buffers: Vec<_> = [from.keys].into_iter().chain(values).collect();
+        tiles::prefetch(&self.shape.tuning, &buffers, tile.start, tile.count);
+    }
+
     /// Bits of the values, if they are scalars.
     fn load_values(&self, tile: &Tile<'b, 'c>) -> Option<Vec<V<'b, 'c>>> {
         if self.shape.value_bits == 0 {
@@ -432,8 +449,12 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
         let begin = || {
             let histogram = i64::from(self.pass.digit) * DIGITS;
             // In 32 bits, as no other index is: all that differs between passes is
-            // this number.
-            let at = (digit.to_i32() + histogram).to_index();
+            // this number, and they have one body. Of wider keys it would take more
+            // registers than leave room for as many blocks.
+            let at = match self.pass.sort.order.width() {
+                32 => (digit.to_i32() + histogram).to_index(),
+                _ => digit + histogram,
+            };
             let all = || [self.pass.sort.scratch.at(at)];
             let [all] = b.if_else(has_digit, all, || [b.i32(0)]);
             let first = self.scan(all);
@@ -464,6 +485,7 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
         let [before] = b.if_else(
             tile.number.ne(0),
             || {
+                self.shape.tuning.pause(tile.number);
                 let before = self.states.look_back(tile.number, digit);
                 let upto = before + total;
                 self.states

@@ -4,9 +4,11 @@ use super::{
     Sort,
     tile::{COUNTERS, THREADS},
 };
+use crate::targets::{Capabilities, tuning::Tuning};
 use qd_dialects::{
     builder::{Builder, V},
-    ir::bit_width,
+    diagnostic::{Diagnostic, Result},
+    ir::{Op, bit_width},
 };
 
 /// Words of shared memory that items take.
@@ -25,18 +27,31 @@ pub(super) struct Shape {
     pub value_bits: u32,
     /// Keys of a thread.
     pub items: i64,
+    pub tuning: Tuning,
 }
 
 impl Shape {
-    /// As many keys and values as fit, but never fewer than scratch is for.
-    pub fn of(sort: &Sort) -> Self {
+    /// As the tuning has it, as far as scratch and shared memory allow.
+    pub fn of<'c>(sort: &Sort, op: Op<'c>, capabilities: &Capabilities) -> Result<'c, Self> {
         let values = sort.data.values.filter(|v| v.row_length().is_none());
         let value_bits = values.map_or(0, |values| bit_width(values.element()));
-        let words = i64::from((sort.order.width() + value_bits) / 32);
-        Self {
-            value_bits,
-            items: (WORDS / words).max(LEAST) / THREADS,
+        let bytes = i64::from((sort.order.width() + value_bits) / 8);
+        let tuning = Tuning::of(op, "sort", bytes, capabilities)?;
+        let most = WORDS / i64::from(sort.order.width() / 32);
+        if tuning.threads != THREADS || !(LEAST..=most).contains(&tuning.size()) {
+            let what = format!(
+                "sorts by {THREADS} threads a block, and tiles of {LEAST} to {most} keys: \
+                 not {} threads and {} keys",
+                tuning.threads,
+                tuning.size()
+            );
+            return Err(Diagnostic::at(op, what));
         }
+        Ok(Self {
+            value_bits,
+            items: tuning.items,
+            tuning,
+        })
     }
 
     /// Keys of a tile.

@@ -102,6 +102,18 @@ const SUBJECTS: &[Subject] = &[
             (128, 15, 6),
         ],
     },
+    Subject {
+        algorithm: "sort",
+        bytes: 4,
+        case: "sort u32",
+        shapes: &[(512, 16, 2)],
+    },
+    Subject {
+        algorithm: "sort",
+        bytes: 8,
+        case: "sort-pairs u32",
+        shapes: &[(512, 8, 2), (512, 8, 3), (512, 12, 2)],
+    },
 ];
 
 const AHEAD: [i64; 4] = [132, 264, 396, 528];
