@@ -1,7 +1,7 @@
 //! Code on the device: a module, and a pipeline for each of its bodies, made
 //! when a kernel first needs it.
 
-use super::{cache::Cache, convergence, device::Device, spirv, words::failed, words::reason};
+use super::{cache::Cache, device::Device, modes, spirv, words::failed, words::reason};
 use crate::Error;
 use ash::vk;
 use std::{
@@ -36,11 +36,7 @@ impl Code {
         (wave, asked): (u32, Option<u32>),
         cache: Option<&Path>,
     ) -> Result<Self, Error> {
-        let mut words = spirv::words(binary)?;
-        // A layer that is older than the modes takes the whole module for damaged.
-        if !device.instance.is_validated() {
-            words = convergence::asked_for(words, &device.features);
-        }
+        let words = modes::asked_for(spirv::words(binary)?, &declared, device);
         let raw = &device.raw;
         let not_loaded = |e| Error::Load(reason(e));
         let pushed = [vk::PushConstantRange::default()

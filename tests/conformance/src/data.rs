@@ -19,6 +19,8 @@ pub enum Data {
 pub enum Expect {
     /// Bit for bit, but +0 is −0 and any NaN is any other.
     Same,
+    /// As `Same`, but zero will do where a denormal is expected.
+    SameOrZero,
     /// As `Same`, but only so many elements as argument number this holds.
     Prefix(usize),
     /// As `Same` where a number is expected. A combination of NaNs alone is
@@ -91,6 +93,25 @@ impl Data {
         buffer
     }
 
+    /// With zeros for denormals, and how many those were.
+    pub fn without_denormals(mut self) -> (Self, usize) {
+        let mut count = 0;
+        macro_rules! replace {
+            ($values:expr) => {
+                for x in $values.iter_mut().filter(|x| x.is_subnormal()) {
+                    *x *= 0.0;
+                    count += 1;
+                }
+            };
+        }
+        match &mut self {
+            Data::F32(v) => replace!(v),
+            Data::F64(v) => replace!(v),
+            _ => {}
+        }
+        (self, count)
+    }
+
     /// The sum of the magnitudes: what the rounding errors of a sum are in
     /// proportion to.
     pub fn magnitude(&self) -> f64 {
@@ -117,7 +138,7 @@ fn as_floats(buffer: &qd_interp::Buffer) -> Option<Vec<f64>> {
     }
 }
 
-fn float_at(buffer: &qd_runtime::Buffer, i: usize) -> f64 {
+pub(crate) fn float_at(buffer: &qd_runtime::Buffer, i: usize) -> f64 {
     if buffer.dtype().size() == 4 {
         f64::from(buffer.as_slice::<f32>()[i])
     } else {
@@ -134,7 +155,7 @@ impl Expect {
     ) -> Result<(), String> {
         let (tolerance, prefix) = match self {
             Expect::Scratch => return Ok(()),
-            Expect::Same | Expect::Numbers => (0.0, None),
+            Expect::Same | Expect::SameOrZero | Expect::Numbers => (0.0, None),
             Expect::Close(within) => (within, None),
             Expect::Prefix(of) => (0.0, Some(of)),
             Expect::ClosePrefix(within, of) => (within, Some(of)),
@@ -151,6 +172,10 @@ impl Expect {
             ));
         }
         let floats = as_floats(expected);
+        let least_normal = match expected.element {
+            Element::F32 => f64::from(f32::MIN_POSITIVE),
+            _ => f64::MIN_POSITIVE,
+        };
         let size = expected.element.bytes();
         for i in 0..length {
             if !expected.is_initialised(i) {
@@ -159,6 +184,7 @@ impl Expect {
             if let Some(floats) = &floats {
                 let (want, have) = (floats[i], float_at(got, i));
                 let same = want == have
+                    || (self == Expect::SameOrZero && have == 0.0 && want.abs() < least_normal)
                     || (want.is_nan() && (have.is_nan() || self == Expect::Numbers))
                     || (want - have).abs() <= tolerance;
                 if !same {

@@ -75,15 +75,16 @@ fn integers(input: Input, n: usize, seed: u64) -> Vec<i64> {
         .collect()
 }
 
-fn floats(input: Input, n: usize, seed: u64) -> Vec<f64> {
+/// `denormal`: one of the type that they are for.
+fn floats(input: Input, n: usize, seed: u64, denormal: f64) -> Vec<f64> {
     let extremes = [
         f64::NAN,
         f64::INFINITY,
         f64::NEG_INFINITY,
         0.0,
         -0.0,
-        1e-42,
-        -1e-42,
+        denormal,
+        -denormal,
         -f64::NAN,
         3.4e38,
         -1.5,
@@ -106,12 +107,12 @@ pub fn generate(element: &str, input: Input, n: usize, seed: u64) -> Data {
     match element {
         "i64" => Data::I64(integers(input, n, seed)),
         "f32" => Data::F32(
-            floats(input, n, seed)
+            floats(input, n, seed, 1e-42)
                 .into_iter()
                 .map(|x| x as f32)
                 .collect(),
         ),
-        "f64" => Data::F64(floats(input, n, seed)),
+        "f64" => Data::F64(floats(input, n, seed, 1e-310)),
         _ => Data::I32(
             integers(input, n, seed)
                 .into_iter()

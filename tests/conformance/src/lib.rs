@@ -6,6 +6,7 @@
 //! [`report`] says how many cases a test ran.
 
 mod data;
+pub mod denormals;
 mod inputs;
 mod waves;
 

@@ -1,6 +1,6 @@
 //! The target, and the subgroup sizes it is tested at.
 
-use qd_lowering::targets::Target;
+use qd_lowering::targets::{Kind, Target};
 use std::{env, sync::LazyLock};
 
 /// What is held against the interpreter: the target that `QD_TARGET` names, or
@@ -45,4 +45,9 @@ pub(crate) fn target_with(wave: u32) -> Option<String> {
         Some(named) => (named == wave).then(|| name.clone()),
         None => Some(format!("{name},wave={wave}")),
     }
+}
+
+/// Whether the target is a device of Vulkan.
+pub(crate) fn is_vulkan() -> bool {
+    matches!(TARGET.1.capabilities.kind, Kind::Spirv(_))
 }

@@ -1,31 +1,41 @@
 //! Arithmetic of floats on a target against the interpreter: rounded as it is
 //! there, and with its infinities, denormals and NaNs.
+//!
+//! Denormals are left out where they are the device's business and it takes them
+//! for zeros.
 
-use qd_conformance::{Argument, Data, Expect, Input, Subject, any_wave, generate};
+use qd_conformance::{Argument, Data, Expect, Input, Subject, any_wave, denormals, generate};
 
 const THREADS: usize = 128;
 const BLOCKS: usize = 8;
 
+/// Float types of which it is up to a device of Vulkan what an operation makes of
+/// denormals.
+const NONE: &[&str] = &[];
+const F64: &[&str] = &["f64"];
+const BOTH: &[&str] = &["f32", "f64"];
+
 /// Operations of floats alone, by how many they take.
-const OPERATIONS: [(&str, usize); 18] = [
-    ("arith.addf", 2),
-    ("arith.subf", 2),
-    ("arith.mulf", 2),
-    ("arith.divf", 2),
-    ("arith.remf", 2),
-    ("arith.negf", 1),
-    ("arith.minnumf", 2),
-    ("arith.maxnumf", 2),
-    ("arith.minimumf", 2),
-    ("arith.maximumf", 2),
-    ("math.absf", 1),
-    ("math.sqrt", 1),
-    ("math.fma", 3),
-    ("math.floor", 1),
-    ("math.ceil", 1),
-    ("math.trunc", 1),
-    ("math.roundeven", 1),
-    ("math.copysign", 2),
+const OPERATIONS: [(&str, usize, &[&str]); 18] = [
+    ("arith.addf", 2, BOTH),
+    ("arith.subf", 2, BOTH),
+    ("arith.mulf", 2, BOTH),
+    ("arith.divf", 2, BOTH),
+    ("arith.remf", 2, NONE),
+    ("arith.negf", 1, NONE),
+    ("arith.minnumf", 2, NONE),
+    ("arith.maxnumf", 2, NONE),
+    ("arith.minimumf", 2, NONE),
+    ("arith.maximumf", 2, NONE),
+    ("math.absf", 1, NONE),
+    ("math.sqrt", 1, BOTH),
+    // Where it is not by way of a wider type.
+    ("math.fma", 3, F64),
+    ("math.floor", 1, NONE),
+    ("math.ceil", 1, NONE),
+    ("math.trunc", 1, NONE),
+    ("math.roundeven", 1, NONE),
+    ("math.copysign", 2, NONE),
 ];
 
 /// A kernel whose every thread computes `%r` of `%x`, `%y` and `%z`.
@@ -70,28 +80,68 @@ fn operand(element: &str, seed: u64) -> Data {
     }
 }
 
+fn operands(element: &str) -> [Data; 3] {
+    [1, 2, 3].map(|seed| operand(element, seed))
+}
+
 fn check(element: &str, result: &str, body: &str) {
-    let mut arguments: Vec<_> = (1..=3)
-        .map(|seed| Argument {
-            data: operand(element, seed),
-            expect: Expect::Same,
-        })
-        .collect();
+    run((element, operands(element)), (result, Expect::Same), body);
+}
+
+fn run((element, operands): (&str, [Data; 3]), (result, expect): (&str, Expect), body: &str) {
+    let argument = |data| Argument {
+        data,
+        expect: Expect::Same,
+    };
+    let mut arguments: Vec<_> = operands.into_iter().map(argument).collect();
     arguments.push(Argument {
         data: generate(result, Input::AllEqual, THREADS * BLOCKS, 0),
-        expect: Expect::Same,
+        expect,
     });
     kernel(element, result, body).check(any_wave(), &arguments, body);
+}
+
+/// Operands of what is up to the device, and how results are compared.
+fn for_device(element: &str) -> ([Data; 3], Expect) {
+    if denormals::are_kept(element) {
+        return (operands(element), Expect::Same);
+    }
+    let mut left_out = 0;
+    let operands = operands(element).map(|data| {
+        let (data, count) = data.without_denormals();
+        left_out += count;
+        data
+    });
+    println!(
+        "{element} denormals are taken for zeros by this device: left out of {left_out} operands"
+    );
+    (operands, Expect::SameOrZero)
 }
 
 #[test]
 fn operations() {
     for element in ["f32", "f64"] {
-        for (name, count) in OPERATIONS {
-            let operands = &["%x", "%y", "%z"][..count];
-            let body = format!("%r = {name} {} : {element}", operands.join(", "));
-            check(element, element, &body);
+        let (reduced, expect) = for_device(element);
+        for (name, count, of_device) in OPERATIONS {
+            let names = &["%x", "%y", "%z"][..count];
+            let body = format!("%r = {name} {} : {element}", names.join(", "));
+            if of_device.contains(&element) {
+                run((element, reduced.clone()), (element, expect), &body);
+            } else {
+                check(element, element, &body);
+            }
         }
+    }
+}
+
+/// Nothing is left out but where it has to be.
+#[test]
+fn denormals_are_kept() {
+    if denormals::may_be_zeros() {
+        return;
+    }
+    for element in ["f32", "f64"] {
+        assert!(denormals::are_kept(element), "{element}");
     }
 }
 
@@ -137,8 +187,30 @@ fn comparisons_and_classes() {
     %r = arith.extui %p : i1 to i32"
             );
             check(element, "i32", &body);
+            let of_denormals = body.replace("%x", "%dx").replace("%y", "%dy");
+            let body = format!("{}{of_denormals}", denormal(element));
+            check(element, "i32", &body);
         }
     }
+}
+
+/// Makes denormals of `%x` and `%y`, and zeros of a few.
+fn denormal(element: &str) -> String {
+    let (bits, mask) = match element {
+        "f32" => ("i32", i64::from(i32::MIN) | ((1 << 23) - 1)),
+        _ => ("i64", i64::MIN | ((1 << 52) - 1)),
+    };
+    let made = ["x", "y"].map(|name| {
+        format!(
+            "%bits_{name} = arith.bitcast %{name} : {element} to {bits}
+    %small_{name} = arith.andi %bits_{name}, %mask : {bits}
+    %d{name} = arith.bitcast %small_{name} : {bits} to {element}\n    "
+        )
+    });
+    format!(
+        "%mask = arith.constant {mask} : {bits}\n    {}",
+        made.concat()
+    )
 }
 
 /// Every width to every other; sums that are rounded twice would show.
@@ -146,6 +218,17 @@ fn comparisons_and_classes() {
 fn conversions() {
     check("f32", "f64", "%r = arith.extf %x : f32 to f64");
     check("f64", "f32", "%r = arith.truncf %x : f64 to f32");
+    let body = format!("{}%r = arith.extf %dx : f32 to f64", denormal("f32"));
+    check("f32", "f64", &body);
+    // Rounded to denormals, with ties; and to the least of what is none.
+    for scale in [2f64.powi(-140), 2f64.powi(-137), 2f64.powi(-160)] {
+        let body = format!(
+            "%scale = arith.constant {scale:.20e} : f64
+    %small = arith.mulf %x, %scale : f64
+    %r = arith.truncf %small : f64 to f32"
+        );
+        check("f64", "f32", &body);
+    }
     for element in ["f32", "f64"] {
         let bits = if element == "f32" { "i32" } else { "i64" };
         for integer in ["i32", "i64"] {

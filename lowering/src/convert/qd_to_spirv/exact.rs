@@ -4,6 +4,7 @@
 use super::{
     Setting,
     bits::leading_zeros,
+    denormals::{extended, truncated},
     floats::{bits, is_finite, magnitude},
     integers::product,
 };
@@ -37,7 +38,10 @@ fn may_round_twice(op: Op<'_>) -> bool {
 fn in_double<'b, 'c>(x: V<'b, 'c>, y: V<'b, 'c>, z: V<'b, 'c>) -> V<'b, 'c> {
     let b = x.builder();
     let double = Type::float64(b.context());
-    let widen = |x: V<'b, 'c>| b.result("arith.extf", &[x], double, &[]);
+    let widen = |x: V<'b, 'c>| match bit_width(x.ty()) {
+        32 => extended(x),
+        _ => b.result("arith.extf", &[x], double, &[]),
+    };
     let (product, addend) = (widen(x) * widen(y), widen(z));
     let (sum, lost) = two_sum(product, addend);
     let word = bits(sum);
@@ -47,7 +51,11 @@ fn in_double<'b, 'c>(x: V<'b, 'c>, y: V<'b, 'c>, z: V<'b, 'c>) -> V<'b, 'c> {
     // What was lost has the sum's sign if the sum is too near to zero.
     let short = (word ^ bits(lost)).slt(0).select(word - 1, word + 1);
     let odd = (inexact & even).select(short, word);
-    b.result("arith.truncf", &[odd.bitcast(double)], x.ty(), &[])
+    let odd = odd.bitcast(double);
+    match bit_width(x.ty()) {
+        32 => truncated(odd, x.ty()),
+        _ => b.result("arith.truncf", &[odd], x.ty(), &[]),
+    }
 }
 
 /// `a + b`, and what rounding took from it (Knuth, 1969).

@@ -2,14 +2,15 @@
 //! reference says: NaNs, signed zeros, classes, and functions that are not there.
 //!
 //! A float is classified and ordered as the integer of its bits. That is right on
-//! drivers that take NaNs for impossible or flush denormals, too.
+//! drivers that take NaNs for impossible or denormals for zeros, too; `denormals.rs`
+//! has what else is kept from being zero.
 //!
 //! `spirv.IsFinite` is OpenCL's, `GL.FMin` and `GL.FMax` say nothing of NaNs and
 //! of zeros of both signs, and the functions of `GLSL.std.450` are too far off to
 //! be functions' values: those `qd-expand-math` has made arithmetic of.
 //!
-//! The basic operations and square roots are rounded correctly, and denormals are
-//! kept, on every driver this has run on; Vulkan promises neither.
+//! The basic operations and square roots are rounded correctly on every driver this
+//! has run on; Vulkan does not promise it.
 
 use super::Setting;
 use melior::ir::{Type, ValueLike};
@@ -75,13 +76,13 @@ pub(super) fn infinity(r#type: Type<'_>) -> i64 {
 }
 
 /// The bits of the smallest normal number: an exponent of 1.
-fn smallest_normal(r#type: Type<'_>) -> i64 {
+pub(super) fn smallest_normal(r#type: Type<'_>) -> i64 {
     let infinity = infinity(r#type);
     infinity & infinity.wrapping_neg()
 }
 
 /// All bits but the sign.
-fn largest(r#type: Type<'_>) -> i64 {
+pub(super) fn largest(r#type: Type<'_>) -> i64 {
     i64::MAX >> (64 - bit_width(r#type))
 }
 
@@ -90,7 +91,7 @@ pub(super) fn magnitude<'b, 'c>(x: V<'b, 'c>) -> V<'b, 'c> {
     bits(x) & largest(x.ty())
 }
 
-fn is_nan<'b, 'c>(x: V<'b, 'c>) -> V<'b, 'c> {
+pub(super) fn is_nan<'b, 'c>(x: V<'b, 'c>) -> V<'b, 'c> {
     magnitude(x).gt(infinity(x.ty()))
 }
 
@@ -200,24 +201,4 @@ fn trunc_of<'b, 'c>(x: V<'b, 'c>) -> V<'b, 'c> {
     let floor = unary("math.floor", unary("math.absf", x));
     x.builder()
         .result("math.copysign", &[floor, x], x.ty(), &[])
-}
-
-/// Predicates of `arith.cmpf` that do not compare.
-const FALSE: i64 = 0;
-const ORDERED: i64 = 7;
-const UNORDERED: i64 = 14;
-const TRUE: i64 = 15;
-
-/// The comparison, if it is of a predicate that upstream's conversion lacks or
-/// has no certain form for.
-pub(super) fn compare<'b, 'c>(b: &'b Builder<'c>, op: Op<'c>) -> Option<V<'b, 'c>> {
-    let operands = b.vs(&op.operand_values());
-    let unordered = || is_nan(operands[0]) | is_nan(operands[1]);
-    match op.attr("predicate").and_then(attributes::int)? {
-        FALSE => Some(b.bool(false)),
-        ORDERED => Some(!unordered()),
-        UNORDERED => Some(unordered()),
-        TRUE => Some(b.bool(true)),
-        _ => None,
-    }
 }

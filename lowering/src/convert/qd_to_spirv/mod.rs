@@ -41,6 +41,7 @@ mod atomics;
 mod bits;
 mod capabilities;
 mod control;
+mod denormals;
 mod exact;
 mod finish;
 mod floats;
@@ -233,10 +234,9 @@ fn converted<'c>(
     if let Some((_, conversion)) = CONVERSIONS.iter().find(|(known, _)| *known == name) {
         return conversion(b, op, setting).map(Some);
     }
-    let result = match name {
-        "arith.cmpf" => floats::compare(b, op),
-        _ if name.starts_with("index.") => integers::of_index(b, op),
-        _ => integers::of_truth(b, op),
+    let result = match name.starts_with("index.") {
+        true => integers::of_index(b, op),
+        false => denormals::exact(b, op).or_else(|| integers::of_truth(b, op)),
     };
     Ok(result.map(|result| vec![result.value()]))
 }

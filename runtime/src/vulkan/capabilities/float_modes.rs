@@ -1,5 +1,6 @@
 //! Execution modes about floats, and what of a device each needs for each width.
 
+use crate::vulkan::spirv;
 use ash::vk;
 
 type Property = fn(&vk::PhysicalDeviceVulkan12Properties) -> vk::Bool32;
@@ -74,3 +75,43 @@ pub(super) const FLOAT_MODES: &[Mode] = &[
         ],
     },
 ];
+
+/// Keeping denormals, as a capability and as a mode with a width.
+pub(in crate::vulkan) struct DenormPreserve {
+    pub capability: u32,
+    pub mode: u32,
+}
+
+pub(in crate::vulkan) const DENORM_PRESERVE: DenormPreserve = DenormPreserve {
+    capability: 4464,
+    mode: 4459,
+};
+
+/// The widths of a module's floats of which the device can keep denormals: all or
+/// none, where it cannot tell them apart.
+pub(in crate::vulkan) fn widths_with_denormals(
+    module: &spirv::Module,
+    device: &vk::PhysicalDeviceVulkan12Properties,
+) -> Vec<u32> {
+    const FLOAT16: u32 = 9;
+    const FLOAT64: u32 = 10;
+    let keeps = FLOAT_MODES
+        .iter()
+        .find(|row| row.number == DENORM_PRESERVE.mode);
+    let mut widths = vec![32];
+    let others = [(FLOAT16, 16), (FLOAT64, 64)];
+    let has = |(capability, _): &(u32, u32)| module.capabilities.contains(capability);
+    widths.extend(
+        others
+            .iter()
+            .filter(|row| has(row))
+            .map(|(_, width)| *width),
+    );
+    let all = widths.len();
+    widths.retain(|width| keeps.is_some_and(|row| row.is_had(*width, device)));
+    let independence = device.denorm_behavior_independence;
+    if independence == vk::ShaderFloatControlsIndependence::NONE && widths.len() < all {
+        widths.clear();
+    }
+    widths
+}

@@ -10,6 +10,7 @@ use super::{
 use crate::Error;
 use ash::vk::SubgroupFeatureFlags as Subgroup;
 use float_modes::FLOAT_MODES;
+pub(super) use float_modes::{DENORM_PRESERVE, widths_with_denormals};
 use qd_artifact::Requirements;
 use std::collections::BTreeSet;
 use table::{CAPABILITIES, Need};
