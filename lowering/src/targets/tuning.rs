@@ -49,8 +49,9 @@ mod tests {
     use super::*;
 
     /// Which algorithms look their tuning up, and the widest element of each.
-    const WANTED: [(&str, i64); 6] = [
-        ("sort", 16),
+    const WANTED: [(&str, i64); 7] = [
+        ("sort", 12),
+        ("sort_wide", 16),
         ("reduce", 32),
         ("scan", 32),
         ("compact", 8),

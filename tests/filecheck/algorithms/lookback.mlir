@@ -4,7 +4,8 @@
 // RUN: qd-opt %s --qd-expand-algorithms=target=nvptx:sm_90 --split-input-file --verify-diagnostics | FileCheck %s
 
 // Tiles are taken by ticket; elements a block apart change places in shared
-// memory, and one subgroup waits for the tiles before.
+// memory, and one subgroup waits for the tiles before. Those of a tile to come are
+// asked for.
 // CHECK-LABEL: qd.grid.kernel @scan
 // CHECK-SAME:    %[[A:[a-z0-9]+]]: memref<?xi32>, %[[OUT:[a-z0-9]+]]: memref<?xi32>, %[[S:[a-z0-9]+]]: memref<?xi32>
 // CHECK:         qd.grid.fill %[[S]]
@@ -13,10 +14,13 @@
 // CHECK:           qd.grid.atomic.rmw add %{{.*}}, %[[S]]
 // CHECK:           qd.simt.block.sync
 // CHECK-COUNT-23:  memref.load %[[A]]
+// CHECK:           memref.prefetch %[[A]]
 // CHECK:           memref.store %{{.*}}, %[[TILE]]
 // CHECK:           qd.simt.block.sync
 // CHECK:           qd.simt.block.exclusive_scan add
 // CHECK:           qd.grid.atomic.store %{{.*}}, %[[S]][%{{.*}}] device relaxed
+// CHECK-COUNT-23:  memref.store %{{.*}}, %[[TILE]]
+// CHECK:           qd.simt.pause 2000
 // CHECK:           scf.while
 // CHECK:             qd.grid.atomic.load %[[S]][%{{.*}}] device relaxed
 // CHECK:             scf.while
@@ -29,6 +33,7 @@
 qd.grid.kernel @scan(%a: memref<?xi32>, %out: memref<?xi32>, %s: memref<?xi32>, %n: memref<i32>) {
   qd.algo.exclusive_scan add ins(%a : memref<?xi32>) outs(%out : memref<?xi32>)
       scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 4
+      {qd.tuning = {threads = 256, items = 23, blocks_per_core = 6, ahead = 100, pause = 2000}}
 }
 
 // -----
@@ -45,8 +50,8 @@ qd.grid.kernel @one_block(%a: memref<?xi32>, %out: memref<?xi32>, %s: memref<?xi
 
 // -----
 
-// Sums that round are combined from the left, lane by lane: back to a prefix, and
-// from there forwards.
+// Sums that round are combined from the left where that is asked for, lane by
+// lane: back to a prefix, and from there forwards.
 // CHECK-LABEL: qd.grid.kernel @float
 // CHECK:         qd.grid.fill
 // CHECK:         qd.grid.phase "inclusive_scan.sweep"
@@ -56,7 +61,7 @@ qd.grid.kernel @one_block(%a: memref<?xi32>, %out: memref<?xi32>, %s: memref<?xi
 // CHECK-NOT:     qd.grid.phase
 qd.grid.kernel @float(%a: memref<?xf64>, %out: memref<?xf64>, %s: memref<?xi64>, %n: memref<i32>) {
   qd.algo.inclusive_scan add ins(%a : memref<?xf64>) outs(%out : memref<?xf64>)
-      scratch(%s : memref<?xi64>) count(%n : memref<i32>) log256_max_n = 3
+      scratch(%s : memref<?xi64>) count(%n : memref<i32>) log256_max_n = 3 deterministic
 }
 
 // -----
@@ -118,6 +123,7 @@ qd.grid.kernel @select(%a: memref<?xf32>, %f: memref<?xi32>, %out: memref<?xf32>
                        %s: memref<?xi32>, %n: memref<i32>) {
   qd.algo.select ins(%a, %f : memref<?xf32>, memref<?xi32>) outs(%out, %num : memref<?xf32>, memref<i32>)
       scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 4
+      {qd.tuning = {threads = 256, items = 16}}
 }
 
 // -----
@@ -157,6 +163,7 @@ qd.grid.kernel @partition(%a: memref<?xf32>, %f: memref<?xi32>, %out: memref<?xf
                           %s: memref<?xi32>, %n: memref<i32>) {
   qd.algo.partition ins(%a, %f : memref<?xf32>, memref<?xi32>) outs(%out, %num : memref<?xf32>, memref<i32>)
       scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
+      {qd.tuning = {threads = 256, items = 16}}
 }
 
 // -----
@@ -235,4 +242,36 @@ qd.grid.kernel @too_wide(%a: memref<?xi64>, %b: memref<?xi64>, %c: memref<?xi64>
       ^bb0(%la: i64, %lb: i64, %lc: i64, %ld: i64, %le: i64, %ra: i64, %rb: i64, %rc: i64, %rd: i64, %re: i64):
         qd.yield %la, %lb, %lc, %ld, %le : i64, i64, i64, i64, i64
       }
+}
+
+// -----
+
+qd.grid.kernel @no_setting(%a: memref<?xi32>, %out: memref<?xi32>, %s: memref<?xi32>, %n: memref<i32>) {
+  // expected-error @below {{'qd.tuning' has no 'warps', only threads, items, blocks_per_core, ahead, pause}}
+  qd.algo.exclusive_scan add ins(%a : memref<?xi32>) outs(%out : memref<?xi32>)
+      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 4 {qd.tuning = {warps = 8}}
+}
+
+// -----
+
+qd.grid.kernel @no_number(%a: memref<?xi32>, %out: memref<?xi32>, %s: memref<?xi32>, %n: memref<i32>) {
+  // expected-error @below {{'qd.tuning' has items = 1000 : i64, not 1 to 64}}
+  qd.algo.exclusive_scan add ins(%a : memref<?xi32>) outs(%out : memref<?xi32>)
+      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 4 {qd.tuning = {items = 1000}}
+}
+
+// -----
+
+qd.grid.kernel @no_room(%a: memref<?xi32>, %out: memref<?xi32>, %s: memref<?xi32>, %n: memref<i32>) {
+  // expected-error @below {{'qd.tuning' makes tiles of 256 elements: scratch has room for those of 1280 and more}}
+  qd.algo.exclusive_scan add ins(%a : memref<?xi32>) outs(%out : memref<?xi32>)
+      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 4 {qd.tuning = {threads = 128, items = 2}}
+}
+
+// -----
+
+qd.grid.kernel @no_tile(%k: memref<?xi32>, %t: memref<?xi32>, %s: memref<?xi32>, %n: memref<i32>) {
+  // expected-error @below {{sorts by 512 threads a block, and tiles of 4096 to 8192 keys: not 256 threads and 4096 keys}}
+  qd.algo.sort keys(%k, %t : memref<?xi32>, memref<?xi32>) scratch(%s : memref<?xi32>) count(%n : memref<i32>)
+      log256_max_n = 4 {qd.tuning = {threads = 256}}
 }

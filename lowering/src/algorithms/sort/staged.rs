@@ -36,7 +36,11 @@ impl Shape {
         let values = sort.data.values.filter(|v| v.row_length().is_none());
         let value_bits = values.map_or(0, |values| bit_width(values.element()));
         let bytes = i64::from((sort.order.width() + value_bits) / 8);
-        let tuning = Tuning::of(op, "sort", bytes, capabilities)?;
+        let algorithm = match sort.order.width() {
+            32 => "sort",
+            _ => "sort_wide",
+        };
+        let tuning = Tuning::of(op, algorithm, bytes, capabilities)?;
         let most = WORDS / i64::from(sort.order.width() / 32);
         if tuning.threads != THREADS || !(LEAST..=most).contains(&tuning.size()) {
             let what = format!(

@@ -609,6 +609,14 @@ module attributes {qd.wave = "32"} {
 
 // -----
 
+func.func @pause() {
+  // expected-error@+1 {{'qd.simt.pause' op attribute 'nanoseconds' failed to satisfy constraint: 32-bit signless integer attribute whose value is positive}}
+  qd.simt.pause 0
+  return
+}
+
+// -----
+
 module attributes {qd.wave = 16 : i64} {
   func.func @tile(%v: f32) {
     %0 = qd.simt.reduce add %v tile(4) : f32

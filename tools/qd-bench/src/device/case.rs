@@ -21,12 +21,13 @@ pub fn with_tuning(kernel: &str, tuning: Tuning) -> String {
         ahead,
         pause,
     } = tuning;
-    let depth = format!("log256_max_n = {DEPTH}");
+    // The last line but one is the end of the op.
+    let end = "\n         }";
     let said = format!(
         "{{qd.tuning = {{threads = {threads}, items = {items}, blocks_per_core = {blocks_per_core}, \
                          ahead = {ahead}, pause = {pause}}}}}"
     );
-    kernel.replace(&depth, &format!("{depth} {said}"))
+    kernel.replace(end, &format!(" {said}{end}"))
 }
 
 /// A row, at any size.

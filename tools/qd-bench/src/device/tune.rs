@@ -112,7 +112,13 @@ const SUBJECTS: &[Subject] = &[
         algorithm: "sort",
         bytes: 8,
         case: "sort-pairs u32",
-        shapes: &[(512, 8, 2), (512, 8, 3), (512, 12, 2)],
+        shapes: &[(512, 8, 2), (512, 8, 3), (512, 12, 2), (512, 16, 2)],
+    },
+    Subject {
+        algorithm: "sort_wide",
+        bytes: 16,
+        case: "sort u64",
+        shapes: &[(512, 8, 2), (512, 8, 3)],
     },
 ];
 
