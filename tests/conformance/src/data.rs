@@ -19,8 +19,13 @@ pub enum Data {
 pub enum Expect {
     /// Bit for bit, but +0 is −0 and any NaN is any other.
     Same,
-    /// As `Same`, but zero will do where a denormal is expected.
-    SameOrZero,
+    /// As `Same`, but what Vulkan leaves to a device.
+    Device {
+        /// How far it may be off, in units in the last place.
+        units: u32,
+        /// Whether zero will do where a denormal is expected.
+        or_zero: bool,
+    },
     /// As `Same`, but only so many elements as argument number this holds.
     Prefix(usize),
     /// As `Same` where a number is expected. A combination of NaNs alone is
@@ -146,16 +151,37 @@ pub(crate) fn float_at(buffer: &qd_runtime::Buffer, i: usize) -> f64 {
     }
 }
 
+/// The unit in the last place of a number.
+fn unit(element: Element, x: f64) -> f64 {
+    match element {
+        Element::F32 => {
+            let exponent = ((x as f32).to_bits() >> 23 & 0xFF).max(1);
+            2f64.powi(exponent as i32 - 127 - 23)
+        }
+        _ => {
+            let exponent = (x.to_bits() >> 52 & 0x7FF).max(1);
+            // In two steps: the least of them is a denormal.
+            2f64.powi(exponent as i32 - 1023) * 2f64.powi(-52)
+        }
+    }
+}
+
 impl Expect {
+    /// How many units in the last place the results are apart, where that may be.
     pub(crate) fn compare(
         self,
         expected: &qd_interp::Buffer,
         got: &qd_runtime::Buffer,
         counts: &[Option<usize>],
-    ) -> Result<(), String> {
+    ) -> Result<f64, String> {
+        let (allowed, or_zero) = match self {
+            Expect::Device { units, or_zero } => (f64::from(units), or_zero),
+            _ => (0.0, false),
+        };
+        let mut apart = 0f64;
         let (tolerance, prefix) = match self {
-            Expect::Scratch => return Ok(()),
-            Expect::Same | Expect::SameOrZero | Expect::Numbers => (0.0, None),
+            Expect::Scratch => return Ok(apart),
+            Expect::Same | Expect::Device { .. } | Expect::Numbers => (0.0, None),
             Expect::Close(within) => (within, None),
             Expect::Prefix(of) => (0.0, Some(of)),
             Expect::ClosePrefix(within, of) => (within, Some(of)),
@@ -184,11 +210,23 @@ impl Expect {
             if let Some(floats) = &floats {
                 let (want, have) = (floats[i], float_at(got, i));
                 let same = want == have
-                    || (self == Expect::SameOrZero && have == 0.0 && want.abs() < least_normal)
+                    || (or_zero && have == 0.0 && want.abs() < least_normal)
                     || (want.is_nan() && (have.is_nan() || self == Expect::Numbers))
                     || (want - have).abs() <= tolerance;
-                if !same {
-                    return Err(format!("[{i}] is {have:?}, not {want:?} (of {length})"));
+                if same {
+                    continue;
+                }
+                let units = (want - have).abs() / unit(expected.element, want);
+                if want.is_finite() && units <= allowed {
+                    apart = apart.max(units);
+                } else {
+                    let off = match units.is_finite() {
+                        true => format!("{units} units in the last place off, "),
+                        false => String::new(),
+                    };
+                    return Err(format!(
+                        "[{i}] is {have:?}, not {want:?} ({off}of {length})"
+                    ));
                 }
             } else if expected.data[i * size..][..size] != got.as_bytes()[i * size..][..size] {
                 return Err(format!(
@@ -198,6 +236,6 @@ impl Expect {
                 ));
             }
         }
-        Ok(())
+        Ok(apart)
     }
 }

@@ -6,7 +6,7 @@
 //! [`report`] says how many cases a test ran.
 
 mod data;
-pub mod denormals;
+pub mod floats;
 mod inputs;
 mod waves;
 
@@ -60,9 +60,9 @@ fn register() {
 }
 
 /// What has been compiled, by source and target. Others are compiled beside it.
-type Kept = HashMap<(String, String), Arc<OnceLock<Arc<dyn Loaded>>>>;
+type Kept = HashMap<(String, String), Arc<OnceLock<Result<Arc<dyn Loaded>, String>>>>;
 
-fn load(source: &str, target: &str) -> Arc<dyn Loaded> {
+fn load(source: &str, target: &str) -> Result<Arc<dyn Loaded>, String> {
     static KEPT: LazyLock<Mutex<Kept>> = LazyLock::new(Mutex::default);
     let key = (source.to_string(), target.to_string());
     let place = {
@@ -72,17 +72,13 @@ fn load(source: &str, target: &str) -> Arc<dyn Loaded> {
     place.get_or_init(|| compile(source, target)).clone()
 }
 
-fn compile(source: &str, target: &str) -> Arc<dyn Loaded> {
+fn compile(source: &str, target: &str) -> Result<Arc<dyn Loaded>, String> {
     register();
     let context = qd_dialects::context();
     let mut module = parse(&context, source);
-    let artifact = qd_lowering::compile(&mut module, target)
-        .unwrap_or_else(|error| panic!("{target}: {error}\n{source}"));
-    Arc::from(
-        qd_runtime::driver(target)
-            .and_then(|driver| driver.load(&artifact))
-            .unwrap_or_else(|error| panic!("{target}: {error}")),
-    )
+    let artifact = qd_lowering::compile(&mut module, target).map_err(|error| error.to_string())?;
+    let loaded = qd_runtime::driver(target).and_then(|driver| driver.load(&artifact));
+    loaded.map(Arc::from).map_err(|error| error.to_string())
 }
 
 impl Subject {
@@ -93,6 +89,11 @@ impl Subject {
         }
     }
 
+    /// Its text.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
     /// Runs it both ways and compares, unless the device has subgroups of another
     /// size.
     ///
@@ -100,8 +101,20 @@ impl Subject {
     ///
     /// Where they differ, with the first difference and how to reproduce it.
     pub fn check(&self, wave: u32, arguments: &[Argument], about: &str) {
+        if let Err(difference) = self.compare(wave, arguments) {
+            panic!("{about}: {difference}\n{}", self.source);
+        }
+    }
+
+    /// As [`Self::check`], with how many units in the last place the results are
+    /// apart where they may be.
+    ///
+    /// # Errors
+    ///
+    /// The first difference, or why it does not run.
+    pub fn compare(&self, wave: u32, arguments: &[Argument]) -> Result<f64, String> {
         let Some(target) = waves::target_with(wave) else {
-            return;
+            return Ok(0.0);
         };
         RAN.set(RAN.get() + 1);
         let context = qd_dialects::context();
@@ -114,32 +127,33 @@ impl Subject {
             wave,
             ..Default::default()
         };
-        if let Err(fault) = qd_interp::interpret(&module, "main", &mut reference, &options) {
-            panic!("{about}: the interpreter faults: {fault}\n{}", self.source);
-        }
+        qd_interp::interpret(&module, "main", &mut reference, &options)
+            .map_err(|fault| format!("the interpreter faults: {fault}"))?;
 
-        let loaded = load(&self.source, &target);
         let mut actual: Vec<_> = arguments
             .iter()
             .map(|a| qd_runtime::Argument::Buffer(a.data.for_runtime(a.expect)))
             .collect();
-        loaded
-            .run("main", &mut actual, &qd_runtime::Options::default())
-            .unwrap_or_else(|error| panic!("{about}: {target}: {error}\n{}", self.source));
+        let ran = load(&self.source, &target).and_then(|loaded| {
+            let options = qd_runtime::Options::default();
+            let ran = loaded.run("main", &mut actual, &options);
+            ran.map(drop).map_err(|error| error.to_string())
+        });
+        ran.map_err(|error| format!("{target}: {error}"))?;
 
         let counts: Vec<Option<usize>> = reference
             .iter()
             .map(|a| a.buffer().and_then(data::first_as_count))
             .collect();
+        let mut apart = 0f64;
         for (i, argument) in arguments.iter().enumerate() {
             let expected = reference[i].buffer().expect("a buffer");
             let got = actual[i].as_buffer().expect("a buffer");
-            if let Err(difference) = argument.expect.compare(expected, got, &counts) {
-                panic!(
-                    "{about}: {target}: argument {i} differs from the interpreter's: {difference}\n{}",
-                    self.source
-                );
-            }
+            let units = argument.expect.compare(expected, got, &counts);
+            apart = apart.max(units.map_err(|difference| {
+                format!("{target}: argument {i} differs from the interpreter's: {difference}")
+            })?);
         }
+        Ok(apart)
     }
 }

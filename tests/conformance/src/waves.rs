@@ -51,3 +51,8 @@ pub(crate) fn target_with(wave: u32) -> Option<String> {
 pub(crate) fn is_vulkan() -> bool {
     matches!(TARGET.1.capabilities.kind, Kind::Spirv(_))
 }
+
+/// Whether the target is NVIDIA's.
+pub(crate) fn is_nvptx() -> bool {
+    matches!(TARGET.1.capabilities.kind, Kind::Nvptx(_))
+}

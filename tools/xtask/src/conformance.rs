@@ -48,8 +48,8 @@ pub fn run_on_lavapipe(workspace: &Workspace, args: &[String]) -> Result<Report>
         command
             .env("QD_WAVES", &all)
             .env(lavapipe::VALIDATE, "1")
-            // It does: nothing may be left out.
-            .env("QD_DENORMALS", "kept")
+            // They are: nothing may be left out or off.
+            .env("QD_FLOATS", "exact")
             .args(args);
         lavapipe::select(&mut command, size);
         let (cases, agrees) = count(&mut command)?;

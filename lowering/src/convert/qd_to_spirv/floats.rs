@@ -9,8 +9,9 @@
 //! of zeros of both signs, and the functions of `GLSL.std.450` are too far off to
 //! be functions' values: those `qd-expand-math` has made arithmetic of.
 //!
-//! The basic operations and square roots are rounded correctly on every driver this
-//! has run on; Vulkan does not promise it.
+//! The basic operations and square roots are the device's. Vulkan promises that sums
+//! and products are rounded correctly, but not that quotients and roots are, and on
+//! some devices roots are not.
 
 use super::Setting;
 use melior::ir::{Type, ValueLike};

@@ -1,4 +1,5 @@
-//! Denormals, which a device of Vulkan may take for zeros in its arithmetic.
+//! What Vulkan leaves to a device: whether it takes denormals for zeros, and how far
+//! quotients and roots are off.
 
 use crate::{Data, Expect, Input, any_wave, data, generate, load, waves};
 use std::sync::LazyLock;
@@ -14,16 +15,54 @@ const RESULTS: [(&str, &str); 5] = [
     ("arith.mulf", "%least, %half"),
 ];
 
-/// Whether the target may take denormals for zeros: only a device of Vulkan, and
-/// none of which `QD_DENORMALS=kept` says that it keeps them.
-pub fn may_be_zeros() -> bool {
-    let kept = std::env::var("QD_DENORMALS").is_ok_and(|value| value == "kept");
-    waves::is_vulkan() && !kept
+/// How far a quotient may be off on a device of Vulkan, in units in the last place:
+/// by 2½ ("Precision and Operation of SPIR-V Instructions" in Vulkan's specification),
+/// and half of one by which the interpreter's is rounded. For divisors beyond 2¹²⁶ or
+/// below 2⁻¹²⁶ nothing is promised; they are held to the same.
+const QUOTIENT: u32 = 3;
+
+/// What a unit of an operand is at most in units of its quotient.
+const OF_OPERAND: u32 = 2;
+
+/// A root: by the same source what `1 / inversesqrt(x)` is, and that inverse may be
+/// off by two.
+const ROOT: u32 = QUOTIENT + OF_OPERAND * 2;
+
+/// What `math.rsqrt` becomes: a quotient by a root.
+const INVERSE_ROOT: u32 = QUOTIENT + OF_OPERAND * ROOT;
+
+/// Whether arithmetic keeps denormals and rounds correctly, so that all of it is
+/// compared bit for bit: on every target but a device of Vulkan, and there if
+/// `QD_FLOATS=exact` says so.
+pub fn are_exact() -> bool {
+    let promised = match std::env::var("QD_FLOATS") {
+        Ok(value) if value == "exact" => true,
+        Ok(value) => panic!("QD_FLOATS={value}: 'exact' is all that it may be"),
+        Err(_) => false,
+    };
+    promised || !waves::is_vulkan()
+}
+
+/// Whether the target's code for an operation can be held to numbers: PTX has
+/// inverse roots of its own, which are approximations.
+pub fn is_comparable(operation: &str) -> bool {
+    !(operation == "math.rsqrt" && waves::is_nvptx())
+}
+
+/// How many units in the last place an operation may be off on the target.
+pub fn units_off(operation: &str) -> u32 {
+    match operation {
+        _ if are_exact() => 0,
+        "arith.divf" => QUOTIENT,
+        "math.sqrt" => ROOT,
+        "math.rsqrt" => INVERSE_ROOT,
+        _ => 0,
+    }
 }
 
 /// Whether arithmetic of a float type keeps denormals on the target, which is
 /// found out by trying.
-pub fn are_kept(element: &str) -> bool {
+pub fn denormals_are_kept(element: &str) -> bool {
     static F32: LazyLock<bool> = LazyLock::new(|| tried("f32"));
     static F64: LazyLock<bool> = LazyLock::new(|| tried("f64"));
     match element {
@@ -60,6 +99,7 @@ fn tried(element: &str) -> bool {
         .map(qd_runtime::Argument::Buffer)
         .collect();
     load(&kernel(element), &target)
+        .unwrap_or_else(|error| panic!("denormals: {target}: {error}"))
         .run("main", &mut arguments, &qd_runtime::Options::default())
         .unwrap_or_else(|error| panic!("denormals: {target}: {error}"));
     let results = arguments[1..]
