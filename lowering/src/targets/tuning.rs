@@ -3,7 +3,7 @@
 //! writes.
 
 use serde::{Deserialize, Serialize};
-use std::sync::LazyLock;
+use std::{fmt, sync::LazyLock};
 
 /// How tiles are cut, and their blocks run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,6 +21,23 @@ pub struct Tuning {
     /// Nanoseconds until a tile first looks back, from the tile `ahead` on; 0 is at
     /// once.
     pub pause: i64,
+}
+
+/// As the entries of an attribute are written.
+impl fmt::Display for Tuning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            threads,
+            items,
+            blocks_per_core,
+            ahead,
+            pause,
+        } = self;
+        write!(
+            f,
+            "threads = {threads}, items = {items}, blocks_per_core = {blocks_per_core}, ahead = {ahead}, pause = {pause}"
+        )
+    }
 }
 
 /// A row of a target's table.

@@ -71,6 +71,10 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
             None => device::run(&table, wanted),
         };
     }
+    anyhow::ensure!(
+        arguments.tune.is_none(),
+        "--tune is for a device: name it with --target"
+    );
     let log2 = arguments.log2.first().copied().unwrap_or(26);
     let bandwidth = measure::copy_bandwidth(1 << log2.min(26));
     println!(

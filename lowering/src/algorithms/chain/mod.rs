@@ -13,9 +13,9 @@
 //! is said of the order in which blocks start. A flag is in every word of a
 //! state ([`Descriptors`]), which needs neither fences nor wide atomics. A single
 //! tile takes no ticket and touches no scratch. Where results are to be
-//! deterministic, what rounds is combined from the left, a tile at a time, whatever was known when: such
-//! results depend on the input and the capacity alone, for twice the reads of
-//! descriptors.
+//! deterministic, what rounds is combined from the left, a tile at a time, whatever
+//! was known when: such results depend on the input and the capacity alone, for
+//! twice the reads of descriptors. A tile waits for a while before it looks back.
 
 mod descriptors;
 

@@ -14,20 +14,9 @@ const DEPTH: u32 = 4;
 
 /// A kernel that says how its tiles are to be cut.
 pub fn with_tuning(kernel: &str, tuning: Tuning) -> String {
-    let Tuning {
-        threads,
-        items,
-        blocks_per_core,
-        ahead,
-        pause,
-    } = tuning;
     // The last line but one is the end of the op.
     let end = "\n         }";
-    let said = format!(
-        "{{qd.tuning = {{threads = {threads}, items = {items}, blocks_per_core = {blocks_per_core}, \
-                         ahead = {ahead}, pause = {pause}}}}}"
-    );
-    kernel.replace(end, &format!(" {said}{end}"))
+    kernel.replace(end, &format!(" {{qd.tuning = {{{tuning}}}}}{end}"))
 }
 
 /// A row, at any size.

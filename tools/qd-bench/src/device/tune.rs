@@ -185,7 +185,7 @@ impl Search<'_> {
         let pause = |pause| Tuning { pause, ..best.1 };
         let longer = PAUSES.map(pause).to_vec();
         self.improve(&mut best, &reference, longer)?;
-        println!("  best: {:?}", best.1);
+        println!("  best: {}", best.1);
         Ok(best.1)
     }
 
@@ -201,7 +201,7 @@ impl Search<'_> {
                 Ok(times) => times,
                 // Such as more shared memory than there is.
                 Err(error) => {
-                    println!("  {tuning:?}: {error:#}");
+                    println!("  {tuning}: {error:#}");
                     continue;
                 }
             };
@@ -226,18 +226,8 @@ impl Search<'_> {
             let (time, _) = measure(self.case, &program, prepared, self.table.repeats)?;
             times.push(time);
         }
-        let Tuning {
-            threads,
-            items,
-            blocks_per_core,
-            ahead,
-            pause,
-        } = tuning;
         let shown: Vec<_> = times.iter().map(|time| format!("{time:9.1}")).collect();
-        println!(
-            "  {threads:>4} x {items:<3} {blocks_per_core:>2} blocks  {ahead:>4} ahead {pause:>5} ns {}",
-            shown.join(" ")
-        );
+        println!("  {tuning}: {}", shown.join(" "));
         Ok(times)
     }
 }
