@@ -83,6 +83,13 @@ impl<'c> Builder<'c> {
         self.result("qd.simt.ballot", &[predicate], self.int_type(64), &[])
     }
 
+    /// Mask of the lanes whose lowest `bits` bits are this lane's, `i64`.
+    pub fn match_any<'b>(&'b self, value: V<'b, 'c>, bits: u32) -> V<'b, 'c> {
+        let bits = attributes::i32(self.context(), bits as i32);
+        let mask = self.int_type(64);
+        self.result("qd.simt.match_any", &[value], mask, &[("bits", bits)])
+    }
+
     /// Mask of the lanes below `lane`, `i64`.
     pub fn lanemask_lt<'b>(&'b self, lane: V<'b, 'c>) -> V<'b, 'c> {
         self.result(

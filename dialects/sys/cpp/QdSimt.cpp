@@ -81,6 +81,15 @@ LogicalResult BallotFirstNOp::verify() {
   return success();
 }
 
+LogicalResult MatchAnyOp::verify() {
+  std::optional<uint32_t> bits = getBits();
+  unsigned width = getValue().getType().getIntOrFloatBitWidth();
+  if (bits && (*bits < 1 || *bits > width))
+    return emitOpError("'bits' must be from 1 to ")
+           << width << ", but is " << static_cast<int32_t>(*bits);
+  return success();
+}
+
 OpFoldResult LanemaskOp::fold(FoldAdaptor adaptor) {
   auto lane = dyn_cast_if_present<IntegerAttr>(adaptor.getLane());
   unsigned width = getMask().getType().getIntOrFloatBitWidth();

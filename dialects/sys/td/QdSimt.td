@@ -319,15 +319,19 @@ def Simt_MatchAnyOp : Simt_Collective<"match_any"> {
   let summary = "mask of the lanes that hold the same value";
   let description = [{
     Bit `i` is set iff lane `i` holds the same bits as this lane. Integers
-    only: bitcast floats first, and mean it.
+    only: bitcast floats first, and mean it. With `bits(n)` the lowest `n` bits
+    are compared and no others, which is cheaper by as much as they are fewer
+    where a ballot for each is the way to do it.
 
     ```mlir
-    %peers = qd.simt.match_any %digit : i32
+    %peers = qd.simt.match_any %value : i32
+    %same_digit = qd.simt.match_any %digit bits(8) : i32
     ```
   }];
-  let arguments = (ins Qd_Int:$value);
+  let arguments = (ins Qd_Int:$value, OptionalAttr<I32Attr>:$bits);
   let results = (outs I64:$mask);
-  let assemblyFormat = "$value attr-dict `:` type($value)";
+  let assemblyFormat = "$value (`bits` `(` $bits^ `)`)? attr-dict `:` type($value)";
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//

@@ -3,11 +3,13 @@
 use super::CompileError;
 use inkwell::{
     OptimizationLevel,
+    attributes::{Attribute, AttributeLoc},
     context::Context,
+    llvm_sys::core::{LLVMGetCalledValue, LLVMIsAInlineAsm},
     module::Module as LlvmModule,
     passes::PassBuilderOptions,
     targets::{CodeModel, FileType, RelocMode, Target, TargetMachine, TargetTriple},
-    values::FunctionValue,
+    values::{AsValueRef, CallSiteValue, FunctionValue},
 };
 use qd_dialects::{
     attributes,
@@ -156,6 +158,7 @@ fn finish(
     output: Output,
 ) -> Result<Vec<u8>, CompileError> {
     let machine = machine(to)?;
+    keep_assembly_together(module);
     {
         let _span = tracing::info_span!("optimise").entered();
         let options = PassBuilderOptions::create();
@@ -181,6 +184,26 @@ fn finish(
         .write_to_memory_buffer(module, kind)
         .map_err(|e| failed("code generation", &e.to_string_lossy()))?;
     Ok(buffer.as_slice().to_vec())
+}
+
+/// Inline assembly may hold collectives, and LLVM must not move it into branches,
+/// of which MLIR's op has no way to tell it.
+fn keep_assembly_together(module: &LlvmModule<'_>) {
+    let convergent = Attribute::get_named_enum_kind_id("convergent");
+    let convergent = module.get_context().create_enum_attribute(convergent, 0);
+    let blocks = module
+        .get_functions()
+        .flat_map(|function| function.get_basic_blocks());
+    for instruction in blocks.flat_map(|block| block.get_instructions()) {
+        // Safety: a call has a callee, of whatever kind.
+        let is_assembly = |call: &CallSiteValue<'_>| unsafe {
+            !LLVMIsAInlineAsm(LLVMGetCalledValue(call.as_value_ref())).is_null()
+        };
+        let call = CallSiteValue::try_from(instruction).ok();
+        if let Some(call) = call.filter(is_assembly) {
+            call.add_attribute(AttributeLoc::Function, convergent);
+        }
+    }
 }
 
 /// An error if something is called that is not in the module. What nobody calls

@@ -57,10 +57,7 @@ pub(super) fn radix_rank<'c>(
     let valid = operands.get(3).copied().unwrap_or_else(|| b.bool(true));
     let digit = valid.select(operands[0], b.i32(0));
     let same = match setting.keep.names.contains("simt.match_any") {
-        true => {
-            let mask = b.result("qd.simt.match_any", &[digit], b.int_type(64), &[]);
-            mask & b.ballot(valid)
-        }
+        true => b.match_any(digit, bits as u32) & b.ballot(valid),
         false => peers(digit, bits as u32, b.ballot(valid)),
     };
     let ranking = Ranking {

@@ -94,7 +94,8 @@ pub(super) fn match_any<'c>(
         64 => -1,
         wave => (1 << wave) - 1,
     };
-    let bits = bit_width(value.ty());
+    let bits = op.attr("bits").and_then(attributes::int);
+    let bits = bits.map_or(bit_width(value.ty()), |bits| bits as u32);
     Ok(vec![peers(value, bits, b.i64(everyone)).value()])
 }
 

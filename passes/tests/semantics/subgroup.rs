@@ -342,6 +342,7 @@ fn masks_of_peers_and_of_lanes() {
                 "i64",
                 None,
             );
+            kernel.op("%r = qd.simt.match_any %v bits(2) : i64", "i64", None);
             kernel.op("%r = qd.simt.elect", "i1", None);
             for relation in ["lt", "le", "eq", "gt", "ge"] {
                 kernel.op(

@@ -146,6 +146,17 @@ fn votes_and_masks() {
             }
             run("i64", "%r = qd.simt.ballot %p");
             run("i64", "%r = qd.simt.match_any %x : i32");
+            // By ballots where there are few, and by what compares words.
+            for bits in [1, 2, 3, 8, 16, 17, 32] {
+                run(
+                    "i64",
+                    &format!("%r = qd.simt.match_any %x bits({bits}) : i32"),
+                );
+                let wide = format!(
+                    "%w = arith.extsi %x : i32 to i64\n    %r = qd.simt.match_any %w bits({bits}) : i64"
+                );
+                run("i64", &wide);
+            }
             run("i1", "%r = qd.simt.elect");
             for n in [1, 7, 32] {
                 run("i32", &format!("%r = qd.simt.ballot_first_n {n} %p"));

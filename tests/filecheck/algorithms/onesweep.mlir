@@ -16,7 +16,7 @@
 // CHECK:         qd.grid.phase "sort.sweep0"
 // CHECK:           qd.grid.atomic.rmw add %{{.*}}, %[[S]]
 // CHECK:           memref.load %[[K]]
-// CHECK-COUNT-8:   qd.simt.ballot
+// CHECK:           qd.simt.match_any %{{.*}} bits(8)
 // CHECK:         qd.grid.phase "sort.sweep1"
 // CHECK:         qd.grid.phase "sort.sweep2"
 // CHECK:         qd.grid.phase "sort.sweep3"
@@ -41,14 +41,14 @@ qd.grid.kernel @pairs(%k: memref<?xi32>, %tk: memref<?xi32>, %v: memref<?xi64>, 
 // out; an odd number of passes ends with a copy.
 // CHECK-LABEL: qd.grid.kernel @keys
 // CHECK:         qd.grid.phase "sort.sweep0"
-// CHECK-NOT:       qd.simt.ballot
+// CHECK-NOT:       qd.simt.match_any
 // CHECK:         qd.grid.phase "sort.sweep1"
-// CHECK:           qd.simt.ballot
+// CHECK:           qd.simt.match_any
 // CHECK:         qd.grid.phase "sort.sweep7"
 // CHECK-NOT:     qd.grid.phase
 // CHECK-LABEL: qd.grid.kernel @part
 // CHECK:         qd.grid.phase "sort.sweep0"
-// CHECK:           qd.simt.ballot
+// CHECK:           qd.simt.match_any
 // CHECK:         qd.grid.phase "sort.copy"
 qd.grid.kernel @keys(%k: memref<?xf64>, %tk: memref<?xf64>, %s: memref<?xi32>, %n: memref<i32>) {
   qd.algo.sort keys(%k, %tk : memref<?xf64>, memref<?xf64>)

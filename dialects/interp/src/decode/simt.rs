@@ -101,9 +101,11 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
             }
             Form::MatchAny => {
                 let value = body.operand(op, 0)?;
+                let bits = read::integer(op, "bits").unwrap_or(64);
                 subgroup(SubgroupOp::MatchAny {
                     dst: body.result(op, 0)?,
                     value,
+                    among: u64::MAX >> (64 - bits.clamp(1, 64)),
                 })
             }
             Form::Combine(combining) => {

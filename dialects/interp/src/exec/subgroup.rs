@@ -104,12 +104,13 @@ pub(crate) fn subgroup_op(
             let mask = lanes.holding(*predicate) & (u64::MAX >> (64 - first));
             lanes.set_all(*dst, mask);
         }
-        SubgroupOp::MatchAny { dst, value } => {
+        SubgroupOp::MatchAny { dst, value, among } => {
             lanes.need(*value, "the value it compares")?;
             let values = lanes.values(*value).to_vec();
             for lane in 0..width {
                 let mask = (0..width).fold(0, |mask, other| {
-                    mask | ((values[lane] == values[other]) as u64) << other
+                    let differ = (values[lane] ^ values[other]) & among;
+                    mask | ((differ == 0) as u64) << other
                 });
                 lanes.set(*dst, lane, mask);
             }

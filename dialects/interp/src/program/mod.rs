@@ -99,6 +99,8 @@ pub(crate) enum SubgroupOp {
     MatchAny {
         dst: Reg,
         value: Reg,
+        /// The bits that are compared.
+        among: u64,
     },
     Combine {
         combining: Combining,

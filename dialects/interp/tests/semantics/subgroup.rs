@@ -212,7 +212,7 @@ fn masks() {
             let expected: Vec<u32> = each(&first).into_iter().map(|m| m as u32).collect();
             assert_eq!(map64::<i32, u32>("i32", "i32", &body, &x, wave), expected);
         }
-        let few: Vec<i32> = x.iter().map(|x| x % 3).collect();
+        let few: Vec<i32> = x.iter().map(|x| x.rem_euclid(3)).collect();
         let expected: Vec<u64> = few
             .chunks(wave as usize)
             .flat_map(|v| {
@@ -227,6 +227,13 @@ fn masks() {
             .collect();
         assert_eq!(
             map64::<i32, u64>("i32", "i64", "%r = qd.simt.match_any %x : i32", &few, wave),
+            expected
+        );
+        // What differs above the bits that are compared does not count.
+        let more: Vec<i32> = (0..).zip(&few).map(|(i, x)| x | (i << 2)).collect();
+        let lowest = "%r = qd.simt.match_any %x bits(2) : i32";
+        assert_eq!(
+            map64::<i32, u64>("i32", "i64", lowest, &more, wave),
             expected
         );
     }

@@ -130,12 +130,7 @@ impl<'b, 'c> OneTile<'_, 'b, 'c> {
     /// Hands items to whose number their rank is.
     fn exchange(&self, items: &[V<'b, 'c>], ranks: &[V<'b, 'c>], bits: u32) -> Vec<V<'b, 'c>> {
         let b = self.b;
-        let staged = Staged {
-            words: self.words,
-            first: 0,
-            bits,
-            size: self.shape.size(),
-        };
+        let staged = Staged::new(self.words, self.shape.size(), bits);
         // What is there has been read.
         b.sync();
         staged.put(items, ranks);

@@ -33,12 +33,12 @@
 //! Cost: reads each key once, and then, per pass, reads and writes each key and
 //! value once; for each digit and tile a word of state is written twice, and read
 //! about as often as tiles begin while it is under way. P + 2 launches: 6 for
-//! 32-bit keys, besides one of no blocks. 34 KiB of shared memory a block.
+//! 32-bit keys, besides one of no blocks. 35 KiB of shared memory a block.
 
 use super::{
     DIGITS, Pass, Sort, one_tile,
     pass::digit,
-    staged::{self, Shape, Staged, WORDS},
+    staged::{self, PADDED, Shape, Staged},
     states::{self, States, Status},
     tile::{Layout, Ranking, THREADS},
 };
@@ -63,7 +63,7 @@ const COUNTING: i64 = 512;
 const COUNTED: i64 = 16;
 /// Bytes of shared memory that a sweep takes: items, offsets, and what a scan and
 /// a ticket need.
-const SHARED_BYTES: u32 = 4 * WORDS as u32 + (2 << 10);
+const SHARED_BYTES: u32 = 4 * PADDED as u32 + (2 << 10);
 
 /// Whether blocks may wait for each other and a tile is worth it.
 pub(super) fn suits(_: Op, capabilities: &Capabilities) -> bool {
@@ -233,15 +233,7 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
         let b = pass.b;
         let words = staged::words(b);
         let shape = &one_sweep.shape;
-        let staged = |first, bits| Staged {
-            words,
-            first,
-            bits,
-            size: shape.size(),
-        };
-        let key_bits = pass.sort.order.width();
-        let behind = shape.size() * i64::from(key_bits / 32);
-        let fits = behind + shape.size() * i64::from(shape.value_bits / 32) <= WORDS;
+        let keys = Staged::new(words, shape.size(), pass.sort.order.width());
         Self {
             b,
             shape,
@@ -249,8 +241,8 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
             states: States::of(&pass, one_sweep.states()),
             layout: Layout::new(b, shape.items),
             ranking: Ranking::new(b, words),
-            keys: staged(0, key_bits),
-            values: staged(if fits { behind } else { 0 }, shape.value_bits),
+            values: keys.then(shape.value_bits),
+            keys,
             offsets: b.shared(b.int_type(32), DIGITS),
             ticket: b.shared(b.int_type(32), 1),
             pass,
@@ -284,9 +276,9 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
             b.sync();
             self.keys.put(&keys, &ranks);
             // What does not fit behind the keys waits until they have gone.
-            let (now, later) = match self.values.first {
-                0 => (None, values.as_ref()),
-                _ => (values.as_ref(), None),
+            let (now, later) = match self.values.is_shared() {
+                true => (None, values.as_ref()),
+                false => (values.as_ref(), None),
             };
             if let Some(values) = now {
                 self.values.put(values, &ranks);

@@ -4,8 +4,8 @@
 //! are coalesced, and the order of keys is that of subgroups, then items, then
 //! lanes. Digits are counted by atomics, a row of counters for every 32 threads;
 //! a thread for each digit turns its column into where each row's keys of the
-//! digit begin. Then lanes with the same digit find each other by ballots, one
-//! for each bit, and the last of them moves the row's counter on.
+//! digit begin. Then lanes with the same digit find each other, and the last of
+//! them moves the row's counter on.
 //!
 //! Papers: Merrill & Grimshaw, High Performance and Scalable Radix Sorting
 //! (2011); Adinets & Merrill, Onesweep (2022).
@@ -142,10 +142,9 @@ impl<'b, 'c> Ranking<'b, 'c> {
     /// Ranks the digits of a subgroup that has the row to itself.
     fn turn(&self, row: V<'b, 'c>, digits: &[V<'b, 'c>]) -> Vec<V<'b, 'c>> {
         let b = self.b;
-        let everyone = b.ballot(b.bool(true));
         let rank = |digit: &V<'b, 'c>| {
             let at = row + digit.to_index();
-            let [below, is_last] = self.peers(*digit, everyone);
+            let [below, is_last] = self.peers(*digit);
             let rank = self.counters.at(at) + below;
             b.subgroup_sync();
             b.if_(is_last, || self.counters.set(at, rank + 1));
@@ -156,19 +155,9 @@ impl<'b, 'c> Ranking<'b, 'c> {
     }
 
     /// How many lanes below this one have its digit, and whether none above has.
-    ///
-    /// `everyone` is the subgroup's mask, and the result of a vote: of a constant
-    /// LLVM makes three instructions where a selection is one.
-    fn peers(&self, digit: V<'b, 'c>, everyone: V<'b, 'c>) -> [V<'b, 'c>; 2] {
+    fn peers(&self, digit: V<'b, 'c>) -> [V<'b, 'c>; 2] {
         let b = self.b;
-        let nobody = b.i64(0);
-        // Who differs in a bit, collected from bit to bit.
-        let differ = (0..RADIX_BITS).map(|bit| {
-            let is_clear = (digit & (1 << bit)).eq(0);
-            b.ballot(is_clear) ^ is_clear.select(everyone, nobody)
-        });
-        let differ = differ.reduce(|some, more| some | more);
-        let peers = everyone & !differ.expect("several bits");
+        let peers = b.match_any(digit, RADIX_BITS);
         let below = b.lanemask_lt(b.lane_id());
         let above = !(below << 1 | 1);
         let among = |narrow: &dyn Fn(V<'b, 'c>) -> V<'b, 'c>| {

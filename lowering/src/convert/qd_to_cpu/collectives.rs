@@ -10,7 +10,7 @@ use qd_dialects::{
     attributes,
     builder::{Builder, Combiner, V},
     diagnostic::{Diagnostic, Result},
-    ir::{Op, OpExt, Value},
+    ir::{Op, OpExt, Value, bit_width},
     melior,
 };
 
@@ -214,12 +214,21 @@ fn ballot<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, lanes: i64) {
 fn match_any<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>) {
     let out = results(body, op)[0];
     let value = op.operand_values()[0];
+    let bits = op.attr("bits").and_then(attributes::int);
     let (body, wave) = (&*body, body.wave);
     body.for_threads(|t| {
         let b = body.b;
-        let (base, mine) = (first_of(t, wave), body.read(value, t));
+        let compared = |t| match bits {
+            None => body.read(value, t),
+            // What is above is shifted out.
+            Some(bits) => {
+                let value = body.read(value, t);
+                value << (i64::from(bit_width(value.ty())) - bits)
+            }
+        };
+        let (base, mine) = (first_of(t, wave), compared(t));
         let [mask] = b.for_(base, base + wave, b.index(1), [b.i64(0)], |i, [mask]| {
-            let same = body.read(value, i).eq(mine).to_i64();
+            let same = compared(i).eq(mine).to_i64();
             [mask | (same << (i - base).to_i64())]
         });
         out.set(t, mask);

@@ -6,7 +6,7 @@ use super::{
 };
 use qd_dialects::{
     attributes::{self, Kind},
-    builder::Builder,
+    builder::{Builder, V},
     diagnostic::{Diagnostic, Result},
     ir::{Op, OpExt, Value, bit_width},
     melior::ir::ValueLike,
@@ -57,9 +57,25 @@ pub(super) fn ballot<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c, Vec<Value<'c
     Ok(vec![mask.to_i64().value()])
 }
 
+/// Bits, at most, of which a ballot each is cheaper than one match: that goes
+/// through the values that there are one after the other.
+const MOST_BALLOTS: i64 = 16;
+
 /// Words of 32 and of 64 bits are compared alike.
 pub(super) fn match_any<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c, Vec<Value<'c>>> {
     let value = b.v(op.operand_values()[0]);
+    let value = match op.attr("bits").and_then(attributes::int) {
+        None => value,
+        Some(bits @ ..=MOST_BALLOTS) => {
+            return Ok(vec![
+                match_by_ballots(value.to_i32(), bits).to_i64().value(),
+            ]);
+        }
+        Some(bits) => {
+            let above = i64::from(bit_width(value.ty())) - bits;
+            value << above
+        }
+    };
     let peers = b.result(
         "nvvm.match.sync",
         &[everyone(b), value],
@@ -67,6 +83,53 @@ pub(super) fn match_any<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c, Vec<Value
         &[("kind", case(b, "match_sync_kind", "any"))],
     );
     Ok(vec![peers.to_i64().value()])
+}
+
+/// Which lanes have the same lowest bits: those that agree in each.
+///
+/// In PTX, and not in LLVM's IR, for what comes of it: a ballot is turned round
+/// by a multiplication with −1, where its bit is clear, because integers are
+/// multiplied beside the units that all else here needs, and three masks become
+/// one at a time.
+fn match_by_ballots<'b, 'c>(value: V<'b, 'c>, bits: i64) -> V<'b, 'c> {
+    let b = value.builder();
+    // All bits, and nobody knows: a constant would not be multiplied with.
+    let lanes = |relation| {
+        let register = format!("nvvm.read.ptx.sreg.lanemask.{relation}");
+        b.result(&register, &[], b.int_type(32), &[])
+    };
+    let ones = lanes("lt") | lanes("ge");
+    let mut ptx = String::from("{ .reg .pred p; .reg .b32 bit");
+    for bit in 0..bits {
+        ptx += &format!(", b{bit}");
+    }
+    ptx += "; ";
+    for bit in 0..bits {
+        ptx += &format!(
+            "and.b32 bit, $1, {}; setp.ne.b32 p, bit, 0; \
+             vote.sync.ballot.b32 b{bit}, p, -1; @!p mad.lo.s32 b{bit}, b{bit}, $2, $2; ",
+            1 << bit
+        );
+    }
+    let mut others = 1..bits;
+    while let Some(bit) = others.next() {
+        ptx += &match others.next() {
+            Some(next) => format!("lop3.b32 b0, b0, b{bit}, b{next}, 0x80; "),
+            None => format!("and.b32 b0, b0, b{bit}; "),
+        };
+    }
+    ptx += "mov.b32 $0, b0; }";
+    let text = |text: &str| attributes::string(b.context(), text);
+    b.result(
+        "llvm.inline_asm",
+        &[value, ones],
+        b.int_type(32),
+        &[
+            ("asm_string", text(&ptx)),
+            ("constraints", text("=r,r,r")),
+            ("has_side_effects", attributes::unit(b.context())),
+        ],
+    )
 }
 
 /// `redux.sync`, in every lane: who asked for lane 0's alone has no use for the

@@ -67,6 +67,25 @@ func.func private @votes(%x: i32, %y: i64, %uniform: i1, %o: memref<?xi64>) attr
   return
 }
 
+// A ballot a bit where they are few. What is multiplied with is −1.
+// CHECK-LABEL: llvm.func @matches_of_some_bits(
+// CHECK:         %[[LT:.*]] = nvvm.read.ptx.sreg.lanemask.lt
+// CHECK:         %[[GE:.*]] = nvvm.read.ptx.sreg.lanemask.ge
+// CHECK:         %[[ONES:.*]] = arith.ori %[[LT]], %[[GE]]
+// CHECK:         llvm.inline_asm has_side_effects "{{.*}}and.b32 bit, $1, 1; setp.ne.b32 p, bit, 0; vote.sync.ballot.b32 b0, p, -1; @!p mad.lo.s32 b0, b0, $2, $2; and.b32 bit, $1, 2;{{.*}}lop3.b32 b0, b0, b1, b2, 0x80; and.b32 b0, b0, b3; mov.b32 $0, b0; }", "=r,r,r" %{{.*}}, %[[ONES]]
+// CHECK-NOT:     nvvm.match
+// Of many, one match of what is left when the others are shifted out.
+// CHECK:         %[[HIGH:.*]] = arith.shli %{{.*}}, %c12_i32
+// CHECK:         nvvm.match.sync any %c-1_i32{{.*}}, %[[HIGH]] : i32 -> i32
+func.func private @matches_of_some_bits(%x: i32, %o: memref<?xi64>) attributes {qd.threads = 64 : i64} {
+  %c0 = arith.constant 0 : index
+  %0 = qd.simt.match_any %x bits(4) : i32
+  %1 = qd.simt.match_any %x bits(20) : i32
+  %2 = arith.addi %0, %1 : i64
+  memref.store %2, %o[%c0] : memref<?xi64>
+  return
+}
+
 // CHECK-LABEL: llvm.func @reductions(
 // CHECK:         nvvm.redux.sync add %[[V:.*]], %c-1_i32{{.*}} : i32 -> i32
 // CHECK:         nvvm.redux.sync umin %[[V]], %c-1_i32{{.*}} : i32 -> i32

@@ -105,6 +105,22 @@ func.func @ballot_first_too_many(%p: i1) {
 
 // -----
 
+func.func @match_any_no_bits(%v: i32) {
+  // expected-error@+1 {{'qd.simt.match_any' op 'bits' must be from 1 to 32, but is 0}}
+  %0 = qd.simt.match_any %v bits(0) : i32
+  return
+}
+
+// -----
+
+func.func @match_any_too_many_bits(%v: i64) {
+  // expected-error@+1 {{'qd.simt.match_any' op 'bits' must be from 1 to 64, but is 65}}
+  %0 = qd.simt.match_any %v bits(65) : i64
+  return
+}
+
+// -----
+
 // Masks have 64 bits at most: there is no subgroup of 128 lanes.
 func.func @lanemask_width(%lane: i32) {
   // expected-error@+1 {{'qd.simt.lanemask' op result #0 must be i32 or i64, but got 'i128'}}

@@ -145,6 +145,8 @@ func.func @masks(%p: i1, %lane: i32, %i: i32, %l: i64) {
   %7 = qd.simt.lanemask ge %lane {note = "kept"} : i32
   // CHECK: qd.simt.match_any %arg2 : i32
   %8 = qd.simt.match_any %i : i32
+  // CHECK: qd.simt.match_any %arg2 bits(8) : i32
+  %digit = qd.simt.match_any %i bits(8) : i32
   // CHECK: qd.simt.match_any %arg3 {note = "kept"} : i64
   %9 = qd.simt.match_any %l {note = "kept"} : i64
   return
