@@ -12,9 +12,10 @@ const DEPTH: u32 = 3;
 const ROOM: usize = 3;
 
 /// Sizes about those of a tile, of two, and of more than a subgroup looks back over;
-/// primes, and one more than a power of 2.
-fn sizes(tile: usize) -> [usize; 9] {
-    [
+/// primes, and one more than a power of 2. Those that take long are left out where
+/// runs are few, for time is short there.
+fn sizes(tile: usize) -> Vec<usize> {
+    let sizes = [
         tile - 1,
         tile,
         tile + 1,
@@ -23,8 +24,17 @@ fn sizes(tile: usize) -> [usize; 9] {
         65_537,
         100_003,
         1_000_003,
-        (1 << 20) + 1,
-    ]
+        LARGE,
+    ];
+    let most = if runs_are_few() { 70_000 } else { LARGE };
+    sizes.into_iter().filter(|n| *n <= most).collect()
+}
+
+/// More than a device has room for at a time, if several threads have as much.
+const LARGE: usize = (1 << 20) + 1;
+
+fn runs_are_few() -> bool {
+    repeats() < 100
 }
 
 /// An algorithm at any size.
@@ -460,8 +470,6 @@ fn sorts() {
 #[test]
 fn kernels_that_compete() {
     const THREADS: usize = 8;
-    /// More than there is room for at a time, together.
-    const N: usize = (1 << 20) + 1;
     let algorithms = [
         reduce(Element::I32),
         scan("exclusive_scan", Element::I32, SMALL),
@@ -472,13 +480,14 @@ fn kernels_that_compete() {
         sort(Element::I32, false),
         sort(Element::I32, true),
     ];
-    let all = algorithms.map(|algorithm| (algorithm.name, (algorithm.at)(N)));
+    let n = if runs_are_few() { 65_537 } else { LARGE };
+    let all = algorithms.map(|algorithm| (algorithm.name, (algorithm.at)(n)));
     let count = repeats().div_ceil(THREADS as u32);
     let together = Barrier::new(THREADS);
     let run = |thread: usize| {
         let mut wrong = Vec::new();
         for round in 0..all.len() {
-            let shift = if thread % 2 == 0 { 0 } else { thread };
+            let shift = if thread.is_multiple_of(2) { 0 } else { thread };
             let (name, repeated) = &all[(round + shift) % all.len()];
             together.wait();
             if let Err(what) = repeated.run(count) {
