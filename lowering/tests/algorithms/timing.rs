@@ -1,11 +1,17 @@
 //! What comes out where blocks wait for each other, whoever comes first.
 
 use crate::{
-    data::{Random, bits, buffer, count, scratch},
+    data::{Pattern, Random, bits, buffer, count, scratch, values},
     support::{WAVES, context, parse},
 };
 use qd_dialects::pass;
 use qd_interp::{Argument, Element, Options, Schedule, interpret};
+use qd_lowering::algorithms::scratch::{
+    reduce_by_key_scratch_slots, scan_scratch_slots, sort_scratch_slots,
+};
+
+/// Small tiles: many of them, beyond a window of most subgroups.
+const SMALL: &str = "{qd.tuning = {threads = 64, items = 20}}";
 
 /// Runs a kernel under many schedules; the results of each.
 fn under_all_schedules(text: &str, arguments: &[Argument], waves: &[u32]) -> Vec<Vec<Argument>> {
@@ -61,6 +67,132 @@ fn deterministic_float_sums_do_not_depend_on_timing() {
     }
 }
 
+/// A sum that does not round is the same however far a tile has to look back, in one
+/// word of a descriptor and in two.
+#[test]
+fn sums_of_integers_do_not_depend_on_timing() {
+    let n = 34 * 1280 + 7;
+    for (element, slot) in [(Element::I32, "i32"), (Element::I64, "i64")] {
+        let input = values(element, Pattern::Wild, n, 3);
+        let mask = u64::MAX >> (64 - 8 * element.bytes());
+        let mut sum = 0u64;
+        let including: Vec<_> = (input.iter())
+            .map(|x| {
+                sum = sum.wrapping_add(*x) & mask;
+                sum
+            })
+            .collect();
+        let before = [&[0], &including[..n - 1]].concat();
+        for (op, expected) in [("inclusive_scan", &including), ("exclusive_scan", &before)] {
+            let text = format!(
+                "qd.grid.kernel @k(%a: memref<?x{slot}>, %o: memref<?x{slot}>, %s: memref<?x{slot}>, %n: memref<i32>) {{
+                   qd.algo.{op} add ins(%a : memref<?x{slot}>) outs(%o : memref<?x{slot}>)
+                     scratch(%s : memref<?x{slot}>) count(%n : memref<i32>) log256_max_n = 2 {SMALL}
+                 }}"
+            );
+            let arguments = [
+                buffer(element, &input),
+                buffer(element, &input),
+                scratch(element, scan_scratch_slots(n as u64, Some(2)).unwrap()),
+                count(n),
+            ];
+            for result in under_all_schedules(&text, &arguments, &[4, 32]) {
+                assert_eq!(bits(&result[1]), *expected, "{op} {slot}");
+            }
+        }
+    }
+}
+
+/// A run that spans tiles is whole, whichever of them is ready first.
+#[test]
+fn runs_are_whole_whoever_comes_first() {
+    let n = 30 * 1280 + 7;
+    let mut random = Random::new(13);
+    let mut key = 0;
+    // A few that are long, and many that are short.
+    let mut ends = |i: usize| {
+        random.below(if (i / 9000).is_multiple_of(2) {
+            3
+        } else {
+            4000
+        }) == 0
+    };
+    let keys: Vec<u64> = (0..n)
+        .map(|i| {
+            key += u64::from(ends(i));
+            key
+        })
+        .collect();
+    for (element, name) in [(Element::I32, "i32"), (Element::I64, "i64")] {
+        let input = values(element, Pattern::Wild, n, 4);
+        let mask = u64::MAX >> (64 - 8 * element.bytes());
+        let mut runs: Vec<(u64, u64)> = Vec::new();
+        for (key, x) in keys.iter().zip(&input) {
+            match runs.last_mut() {
+                Some((last, sum)) if last == key => *sum = sum.wrapping_add(*x) & mask,
+                _ => runs.push((*key, *x)),
+            }
+        }
+        let text = format!(
+            "qd.grid.kernel @k(%k: memref<?xi32>, %v: memref<?x{name}>, %ko: memref<?xi32>, %vo: memref<?x{name}>,
+                               %m: memref<i32>, %s: memref<?xi32>, %n: memref<i32>) {{
+               qd.algo.reduce_by_key add ins(%k, %v : memref<?xi32>, memref<?x{name}>)
+                 outs(%ko, %vo, %m : memref<?xi32>, memref<?x{name}>, memref<i32>)
+                 scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2 {SMALL}
+             }}"
+        );
+        let arguments = [
+            buffer(Element::I32, &keys),
+            buffer(element, &input),
+            buffer(Element::I32, &keys),
+            buffer(element, &input),
+            count(0),
+            scratch(Element::I32, reduce_by_key_scratch_slots(n as u64)),
+            count(n),
+        ];
+        for result in under_all_schedules(&text, &arguments, &[4, 32]) {
+            assert_eq!(bits(&result[4]), [runs.len() as u64], "{name}");
+            let keys = bits(&result[2]).into_iter();
+            let got: Vec<_> = keys.zip(bits(&result[3])).take(runs.len()).collect();
+            assert_eq!(got, runs, "{name}");
+        }
+    }
+}
+
+/// Keys alone are in order, whichever tile is ready first. Where all of their bits
+/// take part the first digit is ranked without regard to their order.
+#[test]
+fn keys_are_in_order_whoever_comes_first() {
+    let n = 4 * 4096 + 7;
+    for (element, name, end_bit) in [
+        (Element::I32, "i32", 32),
+        (Element::I32, "i32", 16),
+        (Element::I64, "i64", 64),
+    ] {
+        // Without a sign, so that all are in the order of their bits.
+        let keys: Vec<_> = (values(element, Pattern::Wild, n, 6).into_iter())
+            .map(|key| key & (u64::MAX >> (65 - end_bit)))
+            .collect();
+        let text = format!(
+            "qd.grid.kernel @k(%k: memref<?x{name}>, %t: memref<?x{name}>, %s: memref<?xi32>, %n: memref<i32>) {{
+               qd.algo.sort keys(%k, %t : memref<?x{name}>, memref<?x{name}>) scratch(%s : memref<?xi32>)
+                 count(%n : memref<i32>) log256_max_n = 2 end_bit = {end_bit} {{qd.tuning = {{items = 8}}}}
+             }}"
+        );
+        let arguments = [
+            buffer(element, &keys),
+            buffer(element, &keys),
+            scratch(Element::I32, sort_scratch_slots(n as u64, Some(2)).unwrap()),
+            count(n),
+        ];
+        let mut expected = keys.clone();
+        expected.sort();
+        for result in under_all_schedules(&text, &arguments, &[32]) {
+            assert!(bits(&result[0]) == expected, "{name}, {end_bit} bits");
+        }
+    }
+}
+
 /// Equal keys keep their order, whichever tile is ready first.
 #[test]
 fn sorts_are_stable_whoever_comes_first() {
@@ -104,7 +236,7 @@ fn moves_are_stable_whoever_comes_first() {
             "qd.grid.kernel @k(%a: memref<?xi32>, %f: memref<?xi32>, %o: memref<?xi32>, %m: memref<i32>,
                                %s: memref<?xi32>, %n: memref<i32>) {{
                qd.algo.{op} ins(%a, %f : memref<?xi32>, memref<?xi32>) outs(%o, %m : memref<?xi32>, memref<i32>)
-                 scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2
+                 scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2 {SMALL}
              }}"
         );
         let arguments = [

@@ -3,15 +3,18 @@
 //! A [`Subject`] is a kernel in text; [`Subject::check`] runs it by the
 //! interpreter and on a target, from the same data, and compares the buffers.
 //! Compiled kernels are kept, so that many sizes and inputs cost one compile.
+//! [`Repeated`] is one that is run again and again and compares for itself.
 //! [`report`] says how many cases a test ran.
 
 mod data;
 pub mod floats;
 mod inputs;
+mod repeated;
 mod waves;
 
 pub use data::{Data, Expect};
 pub use inputs::{Input, element_types, generate};
+pub use repeated::{Repeated, Role, repeats};
 pub use waves::{any_wave, waves};
 
 use qd_dialects::melior::{Context, ir::Module};

@@ -16,7 +16,7 @@ use std::{path::PathBuf, process::ExitCode};
 /// Measures a target, and qd-opt, against their peers.
 #[derive(Debug, Parser)]
 #[command(
-    after_help = "Examples:\n  cargo xtask bench\n  cargo xtask bench --log2 22 --repeats 15\n  cargo xtask bench --only opt\n  cargo xtask bench --target nvptx:sm_90 --log2 16,20,24,28"
+    after_help = "Examples:\n  cargo xtask bench\n  cargo xtask bench --log2 22 --repeats 15\n  cargo xtask bench --only opt\n  cargo xtask bench --target nvptx:sm_90 --log2 16,20,24,28\n  cargo xtask bench --target nvptx:sm_90 --only 'scan,sort u64'"
 )]
 struct Arguments {
     /// What is measured: the cpu, or a device and CUB beside it (which needs nvcc)
@@ -34,9 +34,9 @@ struct Arguments {
     /// Timed runs of each side, in turn; the median counts
     #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeats: u32,
-    /// Only the rows whose name contains this; `opt` is the row of qd-opt
-    #[arg(long)]
-    only: Option<String>,
+    /// Only the rows whose name contains one of these; `opt` is the row of qd-opt
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    only: Vec<String>,
 }
 
 fn main() -> ExitCode {
@@ -51,10 +51,8 @@ fn main() -> ExitCode {
 
 fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let wanted = |name: &str| {
-        arguments
-            .only
-            .as_ref()
-            .is_none_or(|only| name.contains(only.as_str()))
+        let only = &arguments.only;
+        only.is_empty() || only.iter().any(|part| name.contains(part.as_str()))
     };
     if arguments.target.split(',').next() != Some("cpu") {
         let table = device::Table {

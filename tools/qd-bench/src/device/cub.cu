@@ -1,12 +1,18 @@
 // The peer of the device rows: CUB on the same data, timed by events.
-// Usage: cub REPEATS LOG2...   Prints a line `algorithm element log2 microseconds` for each row.
+// Usage: cub REPEATS ROWS LOG2...   ROWS are those wanted, such as `reduce u32,sort u64`.
+// Prints a line `algorithm element log2 microseconds` for each row.
 #include <cub/cub.cuh>
+#include <thrust/iterator/transform_iterator.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <set>
+#include <sstream>
+#include <string>
+#include <type_traits>
 #include <vector>
 
 #define CHECK(call)                                                                 \
@@ -47,7 +53,19 @@ __global__ void flags(uint32_t *to, uint64_t n) {
     to[i] = (mix(i) >> 7) & 1;
 }
 
+struct Square {
+  template <class T>
+  __host__ __device__ T operator()(T x) const {
+    return x * x;
+  }
+};
+
+struct IsOdd {
+  __host__ __device__ bool operator()(uint32_t x) const { return x % 2 == 1; }
+};
+
 static int repeats;
+static std::set<std::string> rows_wanted;
 
 template <class T>
 T *allocate(uint64_t count) {
@@ -90,8 +108,21 @@ double algorithm(std::function<cudaError_t(void *, size_t &)> call, std::functio
   return time;
 }
 
-void print(const char *name, const char *element, int log2, double a, double b) {
-  std::printf("%s %s %d %.3f\n", name, element, log2, std::min(a, b));
+// Whether there is a row of this element.
+bool wanted(const char *element) {
+  auto is_of = [=](const std::string &row) { return row.substr(row.find(' ') + 1) == element; };
+  return std::any_of(rows_wanted.begin(), rows_wanted.end(), is_of);
+}
+
+bool wanted(const char *name, const char *element) {
+  return rows_wanted.count(std::string(name) + " " + element) != 0;
+}
+
+// The faster of a row's two forms, if the row is wanted.
+void row(const char *name, const char *element, int log2, std::function<double()> a, std::function<double()> b) {
+  if (!wanted(name, element))
+    return;
+  std::printf("%s %s %d %.3f\n", name, element, log2, std::min(a(), b()));
   std::fflush(stdout);
 }
 
@@ -100,11 +131,25 @@ struct Forms {
   static double reduce(const T *in, T *out, N n) {
     return algorithm([=](void *s, size_t &b) { return cub::DeviceReduce::Sum(s, b, in, out, n); });
   }
-  static double scan(const T *in, T *out, N n) {
+  static double reduce_squares(const T *in, T *out, N n) {
+    auto squares = thrust::make_transform_iterator(in, Square{});
+    return algorithm([=](void *s, size_t &b) { return cub::DeviceReduce::Sum(s, b, squares, out, n); });
+  }
+  static double exclusive_scan(const T *in, T *out, N n) {
     return algorithm([=](void *s, size_t &b) { return cub::DeviceScan::ExclusiveSum(s, b, in, out, n); });
+  }
+  static double inclusive_scan(const T *in, T *out, N n) {
+    return algorithm([=](void *s, size_t &b) { return cub::DeviceScan::InclusiveSum(s, b, in, out, n); });
   }
   static double select(const T *in, const uint32_t *flags, T *out, N *number, N n) {
     return algorithm([=](void *s, size_t &b) { return cub::DeviceSelect::Flagged(s, b, in, flags, out, number, n); });
+  }
+  static double select_odd(const T *in, T *out, N *number, N n) {
+    return algorithm([=](void *s, size_t &b) { return cub::DeviceSelect::If(s, b, in, out, number, n, IsOdd{}); });
+  }
+  // What is not flagged comes out last to first.
+  static double partition(const T *in, const uint32_t *flags, T *out, N *number, N n) {
+    return algorithm([=](void *s, size_t &b) { return cub::DevicePartition::Flagged(s, b, in, flags, out, number, n); });
   }
   static double reduce_by_key(const uint32_t *keys, uint32_t *keys_out, const T *in, T *out, N *number, N n) {
     return algorithm([=](void *s, size_t &b) {
@@ -130,6 +175,9 @@ template <class T>
 void rows(const char *element, int log2) {
   using A = Forms<T, int32_t>;
   using B = Forms<T, int64_t>;
+  constexpr bool is_integer = std::is_integral<T>::value;
+  if (!wanted(element))
+    return;
   uint64_t n = 1ull << log2;
   T *in = allocate<T>(n), *a = allocate<T>(n), *b = allocate<T>(n);
   uint32_t *keys = allocate<uint32_t>(n), *keys_out = allocate<uint32_t>(n);
@@ -137,28 +185,47 @@ void rows(const char *element, int log2) {
   auto *number32 = reinterpret_cast<int32_t *>(number);
   generate<<<4096, 256>>>(in, n, RANDOM);
 
-  print("reduce", element, log2, A::reduce(in, a, n), B::reduce(in, a, n));
-  print("exclusive_scan", element, log2, A::scan(in, a, n), B::scan(in, a, n));
+  row("reduce", element, log2, [=] { return A::reduce(in, a, n); }, [=] { return B::reduce(in, a, n); });
+  if constexpr (sizeof(T) == 4)
+    row("transform-reduce", element, log2, [=] { return A::reduce_squares(in, a, n); },
+        [=] { return B::reduce_squares(in, a, n); });
+  row("exclusive_scan", element, log2, [=] { return A::exclusive_scan(in, a, n); },
+      [=] { return B::exclusive_scan(in, a, n); });
+  row("inclusive_scan", element, log2, [=] { return A::inclusive_scan(in, a, n); },
+      [=] { return B::inclusive_scan(in, a, n); });
 
   flags<<<4096, 256>>>(keys, n);
-  print("select", element, log2, A::select(in, keys, a, number32, n), B::select(in, keys, a, number, n));
+  row("select", element, log2, [=] { return A::select(in, keys, a, number32, n); },
+      [=] { return B::select(in, keys, a, number, n); });
+  row("partition", element, log2, [=] { return A::partition(in, keys, a, number32, n); },
+      [=] { return B::partition(in, keys, a, number, n); });
+  if constexpr (std::is_same<T, uint32_t>::value)
+    row("select-if", element, log2, [=] { return A::select_odd(in, a, number32, n); },
+        [=] { return B::select_odd(in, a, number, n); });
 
-  std::vector<uint32_t> runs(n);
-  uint32_t run = 0;
-  for (uint64_t i = 0; i < n; ++i)
-    runs[i] = run += (mix(i) & 7) == 0;
-  CHECK(cudaMemcpy(keys, runs.data(), n * sizeof(uint32_t), cudaMemcpyHostToDevice));
-  print("reduce_by_key", element, log2, A::reduce_by_key(keys, keys_out, in, a, number32, n),
-        B::reduce_by_key(keys, keys_out, in, a, number, n));
+  if (wanted("reduce_by_key", element)) {
+    std::vector<uint32_t> runs(n);
+    uint32_t run = 0;
+    for (uint64_t i = 0; i < n; ++i)
+      runs[i] = run += (mix(i) & 7) == 0;
+    CHECK(cudaMemcpy(keys, runs.data(), n * sizeof(uint32_t), cudaMemcpyHostToDevice));
+  }
+  row("reduce_by_key", element, log2, [=] { return A::reduce_by_key(keys, keys_out, in, a, number32, n); },
+      [=] { return B::reduce_by_key(keys, keys_out, in, a, number, n); });
 
-  print("sort", element, log2, A::sort(in, a, b, n), B::sort(in, a, b, n));
-  if (sizeof(T) == 4 && element[0] == 'u') {
-    print("sort-pairs", element, log2, A::sort_pairs(in, a, b, keys, keys_out, n),
-          B::sort_pairs(in, a, b, keys, keys_out, n));
+  // Values of 4 bytes, whatever they are.
+  if constexpr (is_integer)
+    row("sort-pairs", element, log2, [=] { return A::sort_pairs(in, a, b, keys, keys_out, n); },
+        [=] { return B::sort_pairs(in, a, b, keys, keys_out, n); });
+  auto sort = [=](const char *name) {
+    row(name, element, log2, [=] { return A::sort(in, a, b, n); }, [=] { return B::sort(in, a, b, n); });
+  };
+  sort("sort");
+  if constexpr (is_integer) {
     generate<<<4096, 256>>>(in, n, FEW);
-    print("sort-few", element, log2, A::sort(in, a, b, n), B::sort(in, a, b, n));
+    sort("sort-few");
     generate<<<4096, 256>>>(in, n, SORTED);
-    print("sort-sorted", element, log2, A::sort(in, a, b, n), B::sort(in, a, b, n));
+    sort("sort-sorted");
   }
   CHECK(cudaDeviceSynchronize());
   for (void *memory : {(void *)in, (void *)a, (void *)b, (void *)keys, (void *)keys_out, (void *)number})
@@ -166,8 +233,15 @@ void rows(const char *element, int log2) {
 }
 
 int main(int argc, char **argv) {
+  if (argc < 3) {
+    std::fprintf(stderr, "usage: cub REPEATS ROWS LOG2...\n");
+    return 1;
+  }
   repeats = std::max(1, std::atoi(argv[1]));
-  for (int i = 2; i < argc; ++i) {
+  std::istringstream names(argv[2]);
+  for (std::string name; std::getline(names, name, ',');)
+    rows_wanted.insert(name);
+  for (int i = 3; i < argc; ++i) {
     int log2 = std::atoi(argv[i]);
     rows<uint32_t>("u32", log2);
     rows<float>("f32", log2);

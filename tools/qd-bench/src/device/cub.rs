@@ -3,17 +3,24 @@
 use anyhow::{Context, bail, ensure};
 use std::{collections::HashMap, process::Command};
 
+const SOURCE: &str = include_str!("cub.cu");
+
 /// Times in microseconds, by algorithm, element and log2 of the elements.
 #[derive(Default)]
 pub struct Times(HashMap<(String, String, u32), f64>);
 
 impl Times {
-    /// Builds the program with nvcc, for the device at hand, and runs it.
-    pub fn measure(sizes: &[u32], repeats: u32) -> anyhow::Result<Self> {
+    /// Builds the program with nvcc, for the device at hand, and has it measure rows,
+    /// by their names.
+    ///
+    /// # Errors
+    ///
+    /// There is no nvcc, the program does not build or run, or it leaves a row out.
+    pub fn measure(rows: &[String], sizes: &[u32], repeats: u32) -> anyhow::Result<Self> {
         let folder = tempfile::tempdir()?;
         let source = folder.path().join("cub.cu");
         let program = folder.path().join("cub");
-        std::fs::write(&source, include_str!("cub.cu"))?;
+        std::fs::write(&source, SOURCE)?;
         eprintln!("building the peer with nvcc");
         let built = Command::new("nvcc")
             .args(["-O3", "-std=c++17", "-arch=native", "-o"])
@@ -26,6 +33,7 @@ impl Times {
         eprintln!("measuring the peer");
         let output = Command::new(&program)
             .arg(repeats.to_string())
+            .arg(rows.join(","))
             .args(sizes.iter().map(u32::to_string))
             .output()?;
         ensure!(
@@ -33,8 +41,20 @@ impl Times {
             "the peer: {}",
             String::from_utf8_lossy(&output.stderr)
         );
+        let times = Self::parse(&String::from_utf8_lossy(&output.stdout))?;
+        for row in rows {
+            let found = row.split_once(' ').map(|(name, element)| {
+                let has = |log2: &u32| times.of(name, element, *log2).is_some();
+                sizes.iter().all(has)
+            });
+            ensure!(found == Some(true), "the peer has no row '{row}'");
+        }
+        Ok(times)
+    }
+
+    fn parse(output: &str) -> anyhow::Result<Self> {
         let mut times = HashMap::new();
-        for line in String::from_utf8_lossy(&output.stdout).lines() {
+        for line in output.lines() {
             let [name, element, log2, time] = line.split(' ').collect::<Vec<_>>()[..] else {
                 bail!("the peer printed '{line}'");
             };
@@ -54,5 +74,29 @@ impl Times {
     pub fn bandwidth(&self) -> Option<f64> {
         let microseconds = self.of("copy", "bytes", 30)?;
         Some(2.0 * f64::from(1 << 30) / (microseconds * 1e-6))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::case::CASES;
+
+    #[test]
+    fn lines_are_times() {
+        let times = Times::parse("sort u64 16 12.5\ncopy bytes 30 500\n").expect("two lines");
+        assert_eq!(times.of("sort", "u64", 16), Some(12.5));
+        assert_eq!(times.of("sort", "u32", 16), None);
+        assert!(times.bandwidth().is_some());
+        assert!(Times::parse("sort u64 16").is_err());
+    }
+
+    /// What needs a GPU to run can at least be looked at.
+    #[test]
+    fn the_peer_knows_every_algorithm() {
+        for case in CASES {
+            let name = format!("(\"{}\"", case.algorithm);
+            assert!(SOURCE.contains(&name), "{}", case.algorithm);
+        }
     }
 }

@@ -23,10 +23,14 @@ pub trait Value:
     const UNSIGNED: bool;
     /// The type of scratch for it.
     const SLOT: &'static str;
+    /// The operation that multiplies.
+    const TIMES: &'static str;
     /// The value of random bits.
     fn of(bits: u64) -> Self;
     /// The sum, as the algorithm adds.
     fn plus(self, other: Self) -> Self;
+    /// The product, as `TIMES` multiplies.
+    fn times(self, other: Self) -> Self;
     /// Whether a sum of `count` elements is as good as the other.
     fn close(self, other: Self, count: usize) -> bool;
 }
@@ -38,11 +42,15 @@ macro_rules! integer {
             const DTYPE_NAME: &'static str = $name;
             const UNSIGNED: bool = true;
             const SLOT: &'static str = $mlir;
+            const TIMES: &'static str = "arith.muli";
             fn of(bits: u64) -> Self {
                 bits as $type
             }
             fn plus(self, other: Self) -> Self {
                 self.wrapping_add(other)
+            }
+            fn times(self, other: Self) -> Self {
+                self.wrapping_mul(other)
             }
             fn close(self, other: Self, _: usize) -> bool {
                 self == other
@@ -58,11 +66,15 @@ impl Value for f32 {
     const DTYPE_NAME: &'static str = "f32";
     const UNSIGNED: bool = false;
     const SLOT: &'static str = "i32";
+    const TIMES: &'static str = "arith.mulf";
     fn of(bits: u64) -> Self {
         (bits >> 40) as f32 / 16_777_216.0
     }
     fn plus(self, other: Self) -> Self {
         self + other
+    }
+    fn times(self, other: Self) -> Self {
+        self * other
     }
     fn close(self, other: Self, count: usize) -> bool {
         // Both are sums of `count` roundings; in a tree far fewer.
@@ -76,8 +88,18 @@ pub fn random<T: Value>(n: usize) -> Vec<T> {
     made(n, |i| T::of(mix(i)))
 }
 
+/// `n` integers of 16 values.
+pub fn few<T: Value>(n: usize) -> Vec<T> {
+    made(n, |i| T::of(mix(i) & 15))
+}
+
+/// `n` integers in order.
+pub fn sorted<T: Value>(n: usize) -> Vec<T> {
+    made(n, T::of)
+}
+
 /// `n` elements by their index.
-pub fn made<T: Value>(n: usize, of: impl Fn(u64) -> T + Send + Sync) -> Vec<T> {
+fn made<T: Value>(n: usize, of: impl Fn(u64) -> T + Send + Sync) -> Vec<T> {
     (0..n as u64).into_par_iter().map(of).collect()
 }
 

@@ -27,9 +27,11 @@ pub struct Table<'a> {
 
 /// Measures and prints it.
 pub fn run(table: &Table<'_>, wanted: impl Fn(&str) -> bool) -> anyhow::Result<()> {
+    let cases: Vec<_> = CASES.iter().filter(|case| wanted(&case.name())).collect();
+    let names: Vec<_> = cases.iter().map(|case| case.name()).collect();
     let peers = match table.alone {
         true => cub::Times::default(),
-        false => cub::Times::measure(table.sizes, table.repeats)?,
+        false => cub::Times::measure(&names, table.sizes, table.repeats)?,
     };
     if let Some(bandwidth) = peers.bandwidth() {
         println!(
@@ -38,12 +40,12 @@ pub fn run(table: &Table<'_>, wanted: impl Fn(&str) -> bool) -> anyhow::Result<(
         );
     }
     println!(
-        "{:<15} {:<4} {:>4} {:>8} {:>11} {:>11} {:>11} {:>7}",
+        "{:<16} {:<4} {:>4} {:>8} {:>11} {:>11} {:>11} {:>7}",
         "row", "type", "log2", "launches", "ours, µs", "CUB, µs", "floor, µs", "ratio"
     );
-    for case in CASES.iter().filter(|case| wanted(&case.name())) {
-        let program = Program::compile(&(case.kernel)(), table.target)
-            .with_context(|| format!("{} {}", case.algorithm, case.element))?;
+    for case in cases {
+        let program =
+            Program::compile(&(case.kernel)(), table.target).with_context(|| case.name())?;
         for log2 in table.sizes {
             row(table, case, &program, *log2, &peers)
                 .with_context(|| format!("{}, 2^{log2}", case.name()))?;
@@ -67,7 +69,7 @@ fn row(
     let floor = peers.bandwidth().map(|b| prepared.bytes / b * 1e6);
     let ratio = peer.map_or("-".into(), |peer| format!("{:.2}", peer / ours));
     println!(
-        "{:<15} {:<4} {log2:>4} {:>8} {ours:>11.1} {:>11} {:>11} {ratio:>7}",
+        "{:<16} {:<4} {log2:>4} {:>8} {ours:>11.1} {:>11} {:>11} {ratio:>7}",
         case.algorithm,
         case.element,
         launches,

@@ -1,0 +1,61 @@
+//! Sums of the values of each run of equal keys.
+
+use super::{DEPTH, Prepared};
+use crate::device::data::{Value, buffer, count, empty, random, runs, values};
+use anyhow::ensure;
+use qd_lowering::algorithms::scratch::reduce_by_key_scratch_slots;
+
+pub fn kernel<T: Value>() -> String {
+    let e = T::MLIR;
+    format!(
+        "qd.grid.kernel @main(%k: memref<?xi32>, %v: memref<?x{e}> {{qd.dtype = \"{d}\"}}, %ko: memref<?xi32>, \
+                              %vo: memref<?x{e}> {{qd.dtype = \"{d}\"}}, %m: memref<i32>, \
+                              %s: memref<?xi32>, %n: memref<i32>) {{
+           qd.algo.reduce_by_key add ins(%k, %v : memref<?xi32>, memref<?x{e}>)
+             outs(%ko, %vo, %m : memref<?xi32>, memref<?x{e}>, memref<i32>)
+             scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = {DEPTH}
+         }}",
+        d = T::DTYPE_NAME
+    )
+}
+
+pub fn reduce<T: Value>(n: usize) -> anyhow::Result<Prepared> {
+    let input = random::<T>(n);
+    let keys: Vec<i32> = runs(n).into_iter().map(|key| key as i32).collect();
+    let mut expected: Vec<(i32, T)> = Vec::new();
+    for (key, x) in keys.iter().zip(&input) {
+        match expected.last_mut() {
+            Some((last, sum)) if last == key => *sum = sum.plus(*x),
+            _ => expected.push((*key, *x)),
+        }
+    }
+    let moved = (n + expected.len()) * (size_of::<T>() + 4);
+    Ok(Prepared {
+        arguments: vec![
+            buffer(&keys)?,
+            buffer(&input)?,
+            empty::<i32>(n as u64)?,
+            empty::<T>(n as u64)?,
+            count(0)?,
+            empty::<i32>(reduce_by_key_scratch_slots(n as u64))?,
+            count(n)?,
+        ],
+        bytes: moved as f64,
+        check: Box::new(move |after| {
+            let number = values::<i32>(&after[4])[0] as usize;
+            ensure!(
+                number == expected.len(),
+                "{number} runs, not {}",
+                expected.len()
+            );
+            let got = values::<i32>(&after[2]).iter().zip(values::<T>(&after[3]));
+            for (i, (got, expected)) in got.zip(&expected).enumerate() {
+                ensure!(
+                    *got.0 == expected.0 && got.1.close(expected.1, 64),
+                    "run {i} is {got:?}, not {expected:?}"
+                );
+            }
+            Ok(())
+        }),
+    })
+}

@@ -1,0 +1,118 @@
+//! Selections and partitions.
+
+use super::{DEPTH, Prepared};
+use crate::device::data::{Value, buffer, count, empty, mix, random, values};
+use anyhow::ensure;
+use qd_frontend::Argument;
+use qd_lowering::algorithms::scratch::select_scratch_slots;
+
+pub fn kernel<T: Value>(algorithm: &str) -> String {
+    let e = T::MLIR;
+    format!(
+        "qd.grid.kernel @main(%a: memref<?x{e}> {{qd.dtype = \"{d}\"}}, %f: memref<?xi32>, \
+                              %o: memref<?x{e}> {{qd.dtype = \"{d}\"}}, %m: memref<i32>, \
+                              %s: memref<?xi32>, %n: memref<i32>) {{
+           qd.algo.{algorithm} ins(%a, %f : memref<?x{e}>, memref<?xi32>) outs(%o, %m : memref<?x{e}>, memref<i32>)
+             scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = {DEPTH}
+         }}",
+        d = T::DTYPE_NAME
+    )
+}
+
+/// Half of them, at random.
+fn flags(n: usize) -> Vec<i32> {
+    (0..n as u64).map(|i| (mix(i) >> 7 & 1) as i32).collect()
+}
+
+pub fn select<T: Value>(n: usize) -> anyhow::Result<Prepared> {
+    flagged::<T>(n, false)
+}
+
+/// The others in their order behind the flagged ones. CUB's are there the other way
+/// round, which is less to ask, and moves as many bytes.
+pub fn partition<T: Value>(n: usize) -> anyhow::Result<Prepared> {
+    flagged::<T>(n, true)
+}
+
+/// With the others behind the flagged ones, or without them.
+fn flagged<T: Value>(n: usize, with_others: bool) -> anyhow::Result<Prepared> {
+    let (input, flags) = (random::<T>(n), flags(n));
+    let of = |kind: i32| {
+        let pairs = input.iter().zip(&flags);
+        pairs.filter(move |(_, flag)| **flag == kind)
+    };
+    let mut expected: Vec<T> = of(1).map(|(x, _)| *x).collect();
+    let number = expected.len();
+    if with_others {
+        expected.extend(of(0).map(|(x, _)| *x));
+    }
+    let moved = n * (size_of::<T>() + 4) + expected.len() * size_of::<T>();
+    Ok(Prepared {
+        arguments: vec![
+            buffer(&input)?,
+            buffer(&flags)?,
+            empty::<T>(n as u64)?,
+            count(0)?,
+            empty::<i32>(select_scratch_slots(n as u64))?,
+            count(n)?,
+        ],
+        bytes: moved as f64,
+        check: Box::new(move |after| check(&after[3], number, &after[2], &expected)),
+    })
+}
+
+/// Keeps what is odd: the flags are written to `%f` first, which nothing else reads.
+pub fn odd_kernel() -> String {
+    format!(
+        "qd.grid.kernel @main(%a: memref<?xi32> {{qd.dtype = \"u32\"}}, %f: memref<?xi32>, \
+                              %o: memref<?xi32> {{qd.dtype = \"u32\"}}, %m: memref<i32>, \
+                              %s: memref<?xi32>, %n: memref<i32>) {{
+           %zero = arith.constant 0 : index
+           %one = arith.constant 1 : i32
+           %length = memref.dim %a, %zero : memref<?xi32>
+           qd.grid.for_each \"odd\" %i to %length count(%n : memref<i32>) {{
+             %x = memref.load %a[%i] : memref<?xi32>
+             %odd = arith.andi %x, %one : i32
+             memref.store %odd, %f[%i] : memref<?xi32>
+           }}
+           qd.algo.select ins(%a, %f : memref<?xi32>, memref<?xi32>) outs(%o, %m : memref<?xi32>, memref<i32>)
+             scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = {DEPTH}
+         }}"
+    )
+}
+
+/// The floor is without flags, which need not be written.
+pub fn odd(n: usize) -> anyhow::Result<Prepared> {
+    let input = random::<u32>(n);
+    let odd = input.iter().filter(|x| **x % 2 == 1);
+    let expected: Vec<u32> = odd.copied().collect();
+    Ok(Prepared {
+        arguments: vec![
+            buffer(&input)?,
+            empty::<i32>(n as u64)?,
+            empty::<u32>(n as u64)?,
+            count(0)?,
+            empty::<i32>(select_scratch_slots(n as u64))?,
+            count(n)?,
+        ],
+        bytes: (4 * (n + expected.len())) as f64,
+        check: Box::new(move |after| check(&after[3], expected.len(), &after[2], &expected)),
+    })
+}
+
+/// Whether so many are kept, and what there is begins as it should.
+fn check<T: Value>(
+    num_out: &Argument,
+    number: usize,
+    output: &Argument,
+    expected: &[T],
+) -> anyhow::Result<()> {
+    let got = values::<i32>(num_out)[0];
+    ensure!(
+        i64::from(got) == number as i64,
+        "{got} elements, not {number}"
+    );
+    let same = values::<T>(output)[..expected.len()] == *expected;
+    ensure!(same, "other elements");
+    Ok(())
+}

@@ -1,0 +1,96 @@
+//! Sorts of keys, and of keys with values.
+
+use super::{DEPTH, Prepared};
+use crate::device::data::{Value, buffer, count, empty, random, values};
+use anyhow::ensure;
+use qd_lowering::algorithms::scratch::sort_scratch_slots;
+
+pub fn kernel<T: Value>() -> String {
+    let e = T::MLIR;
+    let unsigned = if T::UNSIGNED { " unsigned" } else { "" };
+    format!(
+        "qd.grid.kernel @main(%k: memref<?x{e}> {{qd.dtype = \"{d}\"}}, %t: memref<?x{e}> {{qd.dtype = \"{d}\"}}, \
+                              %s: memref<?xi32>, %n: memref<i32>) {{
+           qd.algo.sort keys(%k, %t : memref<?x{e}>, memref<?x{e}>)
+             scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = {DEPTH}{unsigned}
+         }}",
+        d = T::DTYPE_NAME
+    )
+}
+
+/// A histogram's read, and a read and a write for each digit.
+fn sort_bytes(n: usize, key: usize, value: usize) -> f64 {
+    (n * (key + key * 2 * (key + value))) as f64
+}
+
+pub fn keys<T: Value>(input: Vec<T>) -> anyhow::Result<Prepared> {
+    let n = input.len();
+    let mut expected = input.clone();
+    // There are no NaNs and no zeros of both signs.
+    rayon::slice::ParallelSliceMut::par_sort_unstable_by(&mut expected[..], |a, b| {
+        a.partial_cmp(b).expect("numbers")
+    });
+    Ok(Prepared {
+        arguments: vec![
+            buffer(&input)?,
+            empty::<T>(n as u64)?,
+            empty::<i32>(sort_scratch_slots(n as u64, Some(DEPTH))?)?,
+            count(n)?,
+        ],
+        bytes: sort_bytes(n, size_of::<T>(), 0),
+        check: Box::new(move |after| {
+            ensure!(
+                values::<T>(&after[0]) == expected,
+                "the keys are not sorted"
+            );
+            Ok(())
+        }),
+    })
+}
+
+pub fn pairs_kernel<T: Value>() -> String {
+    let e = T::MLIR;
+    let unsigned = if T::UNSIGNED { " unsigned" } else { "" };
+    format!(
+        "qd.grid.kernel @main(%k: memref<?x{e}> {{qd.dtype = \"{d}\"}}, %t: memref<?x{e}> {{qd.dtype = \"{d}\"}}, \
+                              %v: memref<?xi32>, %tv: memref<?xi32>, %s: memref<?xi32>, %n: memref<i32>) {{
+           qd.algo.sort keys(%k, %t : memref<?x{e}>, memref<?x{e}>) values(%v, %tv : memref<?xi32>, memref<?xi32>)
+             scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = {DEPTH}{unsigned}
+         }}",
+        d = T::DTYPE_NAME
+    )
+}
+
+/// Values of 4 bytes: where each key was.
+pub fn pairs<T: Value>(n: usize) -> anyhow::Result<Prepared> {
+    let keys = random::<T>(n);
+    let places: Vec<i32> = (0..n as i32).collect();
+    Ok(Prepared {
+        arguments: vec![
+            buffer(&keys)?,
+            empty::<T>(n as u64)?,
+            buffer(&places)?,
+            empty::<i32>(n as u64)?,
+            empty::<i32>(sort_scratch_slots(n as u64, Some(DEPTH))?)?,
+            count(n)?,
+        ],
+        bytes: sort_bytes(n, size_of::<T>(), 4),
+        check: Box::new(move |after| {
+            let pairs = values::<T>(&after[0]).iter().zip(values::<i32>(&after[2]));
+            let mut last = None;
+            for (key, place) in pairs {
+                ensure!(
+                    keys.get(*place as usize) == Some(key),
+                    "{key:?} does not come from [{place}]"
+                );
+                // Places differ, so that equal keys show whether it was stable.
+                ensure!(
+                    last < Some((key, place)),
+                    "{key:?} from [{place}] is out of order"
+                );
+                last = Some((key, place));
+            }
+            Ok(())
+        }),
+    })
+}
