@@ -132,11 +132,12 @@ impl<'c> Producer<'c> {
             .collect()
     }
 
-    /// Whether the step does nothing but write the buffer.
+    /// Whether the step does nothing but write the buffer. A hint does nothing.
     pub fn is_alone(&self) -> bool {
         let store = self.store.map(OpExt::key);
-        let rest = |op: &Op<'c>| Some(op.key()) != store && !can_be_repeated(*op);
-        !self.step.nested().iter().any(rest)
+        let is_nothing = |op: &Op<'c>| can_be_repeated(*op) || op.is("memref.prefetch");
+        let mut nested = self.step.nested().into_iter();
+        nested.all(|op| Some(op.key()) == store || is_nothing(&op))
     }
 
     /// Computes an element in place of a load of it.
