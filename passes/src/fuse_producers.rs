@@ -21,9 +21,9 @@
 //! are several, or one that is repeated, all write the same elements.
 //!
 //! Fusing may repeat work, as many algorithms read their input in more than one phase.
-//! It is left where it would read more bytes than it saves, which a phase is taken to do once for
-//! each element, and where the body is longer than [`producer::MOST_OPS`]
-//! operations or has loops.
+//! The producer stays where that would read more bytes than are saved, if each phase
+//! that reads does so once for each element; and where the body has loops, or more
+//! than 32 operations beside loads and constants.
 //!
 //! `print-plan` writes what becomes of each producer, and why, to standard error.
 //!
