@@ -49,7 +49,7 @@ impl Pipeline for ToPlan {
             _ => 0,
         };
         Ok([
-            &format!("qd-to-grid{{target={}}}", options.target),
+            &format!("qd-to-grid{}", options.text()),
             "qd-verify-level{level=grid}",
             &format!("qd-verify-convergence{{wave={wave}}}"),
             &format!("qd-plan-launches{{print-plan={}}}", options.print_plan),

@@ -94,9 +94,10 @@ fn fuse_sequence<'c>(sequence: Op<'c>, accesses: &mut Accesses<'c>, apart: &mut 
     }
 }
 
-fn name_of(phase: Op) -> String {
-    let name = phase.attr("name").and_then(attributes::text);
-    name.unwrap_or_else(|| "phase".into())
+/// What a step is called: by its name, or by what it is.
+pub(crate) fn name_of(step: Op) -> String {
+    let name = step.attr("name").and_then(attributes::text);
+    name.unwrap_or_else(|| step.full_name().trim_start_matches("qd.grid.").into())
 }
 
 /// Why two neighbouring phases cannot be one.

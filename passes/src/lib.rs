@@ -7,6 +7,7 @@ pub mod expand_collectives;
 pub mod expand_for_each;
 pub mod expand_math;
 pub mod fuse_phases;
+pub mod fuse_producers;
 pub mod mark_noalias;
 pub mod merge_collectives;
 pub mod outline_phases;
@@ -26,6 +27,7 @@ pub fn register() {
     pass::register::<expand_for_each::ExpandForEach>();
     pass::register::<expand_math::ExpandMath>();
     pass::register::<fuse_phases::FusePhases>();
+    pass::register::<fuse_producers::FuseProducers>();
     pass::register::<mark_noalias::MarkNoalias>();
     pass::register::<merge_collectives::MergeCollectives>();
     pass::register::<outline_phases::OutlinePhases>();

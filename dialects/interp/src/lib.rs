@@ -14,7 +14,8 @@
 //!   passes through arithmetic, but to branch on it, store it, use it as an
 //!   address or vote with it is a fault;
 //! - a collective that some of its threads do not execute;
-//! - accesses out of bounds or misaligned;
+//! - accesses out of bounds or misaligned, and loads from `qd.scratch` that the
+//!   kernel has not written;
 //! - data races, in shared and in device memory: conflicting accesses that no
 //!   barrier, no release and acquire and no order of launches puts in sequence;
 //! - undersized scratch, counts above capacity, flags other than 0 and 1.

@@ -6,7 +6,7 @@ use crate::{
     race::Cell,
     value::{Buffer, Element, bits_of},
 };
-use std::collections::HashMap;
+use std::{collections::HashMap, ops::Range};
 
 /// Which memory a memref points into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -79,7 +79,7 @@ impl Memref {
 
     /// The bytes from the first element to behind the last of the first `rows`
     /// rows; empty if there are none.
-    pub fn bytes(&self, rows: i64) -> std::ops::Range<i64> {
+    pub fn bytes(&self, rows: i64) -> Range<i64> {
         if rows <= 0 || self.sizes.iter().skip(1).any(|&size| size == 0) {
             return self.offset..self.offset;
         }
@@ -133,6 +133,9 @@ pub(crate) struct Allocation {
     pub unit: usize,
     data: Vec<u8>,
     known: Vec<bool>,
+    /// The bytes that are a kernel's own while it runs: it loads none that it has not
+    /// written.
+    pub owned: Range<i64>,
     /// Who accessed which unit; made when first needed.
     pub history: Vec<Cell>,
 }
@@ -145,6 +148,7 @@ impl Allocation {
             unit,
             data: vec![0xA5; length * unit],
             known: vec![false; length],
+            owned: 0..0,
             history: Vec::new(),
         }
     }
@@ -157,6 +161,7 @@ impl Allocation {
             unit: buffer.element.bytes(),
             data: std::mem::take(&mut buffer.data),
             known,
+            owned: 0..0,
             history: Vec::new(),
         }
     }
@@ -173,7 +178,7 @@ impl Allocation {
     }
 
     /// The units that `size` bytes at `byte` cover.
-    pub fn units(&self, byte: i64, size: usize) -> Outcome<std::ops::Range<usize>> {
+    pub fn units(&self, byte: i64, size: usize) -> Outcome<Range<usize>> {
         if byte < 0 || byte as usize + size > self.data.len() {
             return Err(Trap::new(format!(
                 "is out of bounds: {size} bytes at byte {byte} of an allocation of {}",
@@ -207,8 +212,15 @@ impl Allocation {
         self.known[byte / self.unit..(byte + size).div_ceil(self.unit)].fill(true);
     }
 
+    /// Has a kernel own a range of bytes, of which it knows nothing yet. What was owned
+    /// before.
+    pub fn own(&mut self, bytes: Range<i64>) -> Range<i64> {
+        self.scramble(bytes.clone());
+        std::mem::replace(&mut self.owned, bytes)
+    }
+
     /// Leaves garbage in a range of bytes: reading it yields poison.
-    pub fn scramble(&mut self, bytes: std::ops::Range<i64>) {
+    pub fn scramble(&mut self, bytes: Range<i64>) {
         let start = (bytes.start.max(0) as usize).min(self.data.len());
         let end = (bytes.end.max(0) as usize).clamp(start, self.data.len());
         for (at, byte) in self.data[start..end].iter_mut().enumerate() {
@@ -218,7 +230,7 @@ impl Allocation {
     }
 
     /// The history of a range of units.
-    pub fn cells(&mut self, units: std::ops::Range<usize>) -> &mut [Cell] {
+    pub fn cells(&mut self, units: Range<usize>) -> &mut [Cell] {
         if self.history.is_empty() {
             self.history.resize_with(self.known.len(), Cell::default);
         }

@@ -116,11 +116,28 @@ static LogicalResult verifyDtype(Operation *op, unsigned index, Attribute value)
   return success();
 }
 
+/// Scratch is memory, and nobody else's.
+static LogicalResult verifyScratch(Operation *op, unsigned index) {
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  if (!function || index >= function.getNumArguments())
+    return success();
+  if (Type type = function.getArgumentTypes()[index]; !isa<MemRefType>(type))
+    return op->emitOpError("argument ")
+           << index << ": 'qd.scratch' is for buffers, but the argument is " << type;
+  if (function.getArgAttr(index, "qd.may_alias"))
+    return op->emitOpError("argument ")
+           << index << ": is 'qd.scratch' and 'qd.may_alias': what overlaps it would be lost";
+  return success();
+}
+
 LogicalResult QdDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned index,
                                                   NamedAttribute attribute) {
   Attribute value = attribute.getValue();
-  if (attribute.getName() == "qd.may_alias" && !isa<UnitAttr>(value))
-    return op->emitOpError("argument ") << index << ": 'qd.may_alias' takes no value";
+  for (StringRef name : {"qd.may_alias", "qd.scratch"})
+    if (attribute.getName() == name && !isa<UnitAttr>(value))
+      return op->emitOpError("argument ") << index << ": '" << name << "' takes no value";
+  if (attribute.getName() == "qd.scratch")
+    return verifyScratch(op, index);
   if (attribute.getName() == "qd.name") {
     auto name = dyn_cast<StringAttr>(value);
     if (!name || name.empty())

@@ -31,7 +31,11 @@ def Grid_KernelOp : Grid_Op<"kernel", [
     buffer's contents.
 
     Buffers passed as different arguments are taken not to overlap, unless
-    both carry the unit attribute `qd.may_alias`. Two more attributes of an
+    both carry the unit attribute `qd.may_alias`. A buffer with the unit attribute
+    `qd.scratch` is the kernel's own while it runs: what it holds before and
+    afterwards is undefined, and so is a load of an element that the kernel has
+    not written. An elementwise phase that only fills scratch can thus be fused into
+    those that read it (`qd-fuse-producers`). Two more attributes of an
     argument are for tools: `qd.name` names it, and `qd.dtype = "u32"` says how
     its elements are to be shown and read, since MLIR's integers have no sign.
 

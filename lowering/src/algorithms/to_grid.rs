@@ -8,6 +8,8 @@ options! {
     pub struct ToGridOptions {
         /// what the phases are to run on, such as cpu or cpu,wave=32
         target: String = "cpu",
+        /// write what becomes of each elementwise phase to standard error
+        print_plan: bool = false,
     }
 }
 
@@ -22,8 +24,10 @@ impl Pipeline for ToGrid {
     fn passes(options: &ToGridOptions) -> Result<String, String> {
         Target::parse(&options.target)?;
         let expand = format!("qd-expand-algorithms{{target={}}}", options.target);
+        let fuse = format!("qd-fuse-producers{{print-plan={}}}", options.print_plan);
         Ok([
             &expand,
+            &fuse,
             "qd-expand-for-each",
             "canonicalize{max-iterations=1}",
             "cse",

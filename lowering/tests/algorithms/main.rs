@@ -9,6 +9,7 @@ mod by_key;
 mod combine;
 mod compaction;
 mod data;
+mod fusion;
 mod shape;
 mod sizing;
 mod sort;

@@ -33,7 +33,8 @@ impl Effect {
         reads: true,
         writes: true,
     };
-    const READ: Self = Self {
+    /// It is only read.
+    pub const READ: Self = Self {
         reads: true,
         writes: false,
     };
@@ -206,6 +207,14 @@ pub struct Access {
 }
 
 impl Access {
+    /// The same memory, only read.
+    pub fn as_read(&self) -> Self {
+        Self {
+            effect: Effect::READ,
+            ..self.clone()
+        }
+    }
+
     /// Whether two accesses are in conflict: they may touch the same memory, and
     /// one writes.
     pub fn conflicts(&self, other: &Self) -> bool {
@@ -270,6 +279,12 @@ impl<'c> Accesses<'c> {
         match step.full_name() {
             "qd.grid.launch" => self.of_launch(step, &operands[1..]),
             "qd.grid.phase" => self.of_phase(step),
+            "qd.grid.for_each" => {
+                let counts = operands[1..].iter();
+                let mut all: Vec<_> = counts.map(|n| self.access(*n, Effect::READ)).collect();
+                all.extend(self.of_phase(step));
+                all
+            }
             "qd.grid.fill" => self.of_fill(&operands),
             "qd.grid.do_while" => {
                 let mut all = vec![self.access(operands[0], Effect::READ)];
@@ -368,7 +383,7 @@ impl<'c> Accesses<'c> {
     }
 
     /// An access to a whole memref that the host knows.
-    fn access(&mut self, memref: Value<'c>, effect: Effect) -> Access {
+    pub fn access(&mut self, memref: Value<'c>, effect: Effect) -> Access {
         let (root, offset) = self.root(memref);
         let part = offset.and_then(|offset| {
             let op = memref.defining_op().filter(|op| op.is("qd.grid.view"))?;

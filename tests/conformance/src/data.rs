@@ -2,6 +2,9 @@
 
 use qd_interp::Element;
 
+/// The bytes of what nobody has written.
+const GARBAGE: u8 = 0xA5;
+
 /// What a buffer holds.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
@@ -37,6 +40,8 @@ pub enum Expect {
     ClosePrefix(f64, usize),
     /// Scratch: uninitialised before, garbage afterwards.
     Scratch,
+    /// Scratch that a compiled kernel has no use for: it is left as it was.
+    Unused,
 }
 
 impl Data {
@@ -58,7 +63,7 @@ impl Data {
 
     pub(crate) fn for_interpreter(&self, expect: Expect) -> qd_interp::Buffer {
         use qd_interp::Buffer;
-        if expect == Expect::Scratch {
+        if matches!(expect, Expect::Scratch | Expect::Unused) {
             let element = match self {
                 Data::I32(_) | Data::Count(_) => Element::I32,
                 Data::I64(_) => Element::I64,
@@ -91,9 +96,9 @@ impl Data {
             }
         };
         let mut buffer = made.expect("memory for a test's buffer");
-        if expect == Expect::Scratch {
+        if matches!(expect, Expect::Scratch | Expect::Unused) {
             // Not zeros: what needs clearing must be cleared.
-            buffer.as_mut_bytes().fill(0xA5);
+            buffer.as_mut_bytes().fill(GARBAGE);
         }
         buffer
     }
@@ -181,6 +186,10 @@ impl Expect {
         let mut apart = 0f64;
         let (tolerance, prefix) = match self {
             Expect::Scratch => return Ok(apart),
+            Expect::Unused => {
+                let changed = got.as_bytes().iter().position(|byte| *byte != GARBAGE);
+                return changed.map_or(Ok(apart), |at| Err(format!("byte {at} was written")));
+            }
             Expect::Same | Expect::Device { .. } | Expect::Numbers => (0.0, None),
             Expect::Close(within) => (within, None),
             Expect::Prefix(of) => (0.0, Some(of)),

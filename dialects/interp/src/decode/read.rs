@@ -9,8 +9,8 @@ use crate::{
 use melior::ir::{
     Attribute, Identifier, Location, Type, TypeLike, Value, ValueLike,
     attribute::{
-        DenseI32ArrayAttribute, DenseI64ArrayAttribute, FlatSymbolRefAttribute, FloatAttribute,
-        IntegerAttribute, StringAttribute,
+        ArrayAttribute, DenseI32ArrayAttribute, DenseI64ArrayAttribute, DictionaryAttribute,
+        FlatSymbolRefAttribute, FloatAttribute, IntegerAttribute, StringAttribute,
     },
     operation::OperationLike,
     r#type::{DimSize, IntegerType, MemRefType, ShapedTypeLike},
@@ -231,6 +231,14 @@ pub(super) fn static_memref(op: Op, of: Type) -> Result<(Element, Vec<usize>), F
             format!("needs a static shape without a layout, but has {of}"),
         )),
     }
+}
+
+/// Whether a kernel's argument carries an attribute.
+pub(super) fn has_of_argument(op: Op, argument: usize, name: &str) -> bool {
+    let all = op.attribute("arg_attrs").and_then(ArrayAttribute::try_from);
+    let of_one = all.and_then(|all| all.element(argument));
+    let of_one = of_one.and_then(DictionaryAttribute::try_from);
+    of_one.is_ok_and(|attributes| attributes.element_by_name(name).is_some())
 }
 
 /// The type of a kernel's argument.

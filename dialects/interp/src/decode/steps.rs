@@ -56,11 +56,15 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
         };
         let site = self.site(op);
         let (mut host, mut parameters) = (Host::default(), Vec::new());
+        let mut scratch = Vec::new();
         for index in 0..entry.argument_count() {
             let argument = entry
                 .argument(index)
                 .map_err(|_| read::fault(op, "lacks an argument"))?;
             let parameter = read::parameter(op, argument.r#type())?;
+            if read::has_of_argument(op, index, "qd.scratch") {
+                scratch.push(host.registers);
+            }
             parameters.push((host.registers, parameter));
             host.values
                 .insert(read::identity(argument.into()), host.registers);
@@ -70,6 +74,7 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
         self.kernels[number] = Some(Kernel {
             site,
             parameters,
+            scratch,
             registers: host.registers,
             steps,
         });

@@ -36,16 +36,18 @@ struct Place {
 }
 
 impl Reach<'_> {
-    /// Loads in each active lane; poison where nothing was ever written.
+    /// Loads in each active lane; poison where nothing was ever written, but for
+    /// scratch that a kernel owns.
     pub fn load(&mut self, lanes: &mut Lanes, dst: Reg, memref: Reg, indices: &[Reg]) -> Outcome {
         self.need_address(lanes, memref, indices)?;
         for lane in bits(lanes.active) {
             let place = self.place(lanes, lane, memref, indices)?;
-            match self
-                .access(place, lane, AccessKind::Load)?
-                .read(place.byte, place.size)
-            {
+            let allocation = self.access(place, lane, AccessKind::Load)?;
+            match allocation.read(place.byte, place.size) {
                 Some(value) => lanes.set(dst, lane, value),
+                None if allocation.owned.contains(&place.byte) => {
+                    return Err(Trap::new("loads 'qd.scratch' that was never written"));
+                }
                 None => lanes.set_poison_lane(dst, lane),
             }
         }

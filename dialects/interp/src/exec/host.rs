@@ -17,7 +17,19 @@ impl<'p> Engine<'p> {
         for ((reg, _), &bits) in kernel.parameters.iter().zip(arguments) {
             host.set_all(*reg, bits);
         }
-        self.steps(&kernel.steps, &mut host)
+        let scratch: Vec<_> = (kernel.scratch.iter())
+            .map(|reg| self.memrefs.get(host.get(*reg, 0)).clone())
+            .collect();
+        let around: Vec<_> = (scratch.iter())
+            .map(|memref| self.device[memref.slot as usize].own(memref.bytes(memref.length())))
+            .collect();
+        let outcome = self.steps(&kernel.steps, &mut host);
+        for (memref, around) in scratch.iter().zip(around).rev() {
+            let allocation = &mut self.device[memref.slot as usize];
+            allocation.scramble(memref.bytes(memref.length()));
+            allocation.owned = around;
+        }
+        outcome
     }
 
     fn steps(&mut self, steps: &'p [Step], host: &mut Lanes) -> Result<(), Fault> {

@@ -8,6 +8,8 @@ use crate::{fault::SiteId, value::Element};
 pub(crate) struct Kernel {
     pub site: SiteId,
     pub parameters: Vec<(Reg, Parameter)>,
+    /// The parameters that are the kernel's own while it runs.
+    pub scratch: Vec<Reg>,
     /// Registers of the host, one lane.
     pub registers: u32,
     pub steps: Vec<Step>,

@@ -494,3 +494,69 @@ fn entries_and_arguments_are_checked() {
     let fault = run_with(text, vec![a(), s()], odd).expect_err("a wave of 12");
     assert!(fault.to_string().contains("not 12"), "{fault}");
 }
+
+/// Doubles the first `%n` elements by way of scratch, and copies `%m` of them.
+const BY_SCRATCH: &str = "
+  qd.grid.kernel @k(%a: memref<?xi32>, %y: memref<?xi32> {qd.scratch}, %n: memref<i32>, %m: memref<i32>) {
+    %c0 = arith.constant 0 : index
+    %len = memref.dim %a, %c0 : memref<?xi32>
+    qd.grid.for_each %i to %len count(%n : memref<i32>) {
+      %x = memref.load %a[%i] : memref<?xi32>
+      %d = arith.addi %x, %x : i32
+      memref.store %d, %y[%i] : memref<?xi32>
+    }
+    qd.grid.for_each %i to %len count(%m : memref<i32>) {
+      %x = memref.load %y[%i] : memref<?xi32>
+      memref.store %x, %a[%i] : memref<?xi32>
+    }
+  }";
+
+#[test]
+fn scratch_is_the_kernels_own() {
+    let arguments = |m| vec![buffer(&[3i32; 10]), buffer(&[7i32; 10]), count(8), count(m)];
+    let out = run(BY_SCRATCH, arguments(8), 8);
+    assert_eq!(values::<i32>(&out[0]), [6, 6, 6, 6, 6, 6, 6, 6, 3, 3]);
+    let left = out[1].buffer().expect("a buffer");
+    assert!((0..10).all(|i| !left.is_initialised(i)));
+    // What it held before is nothing to load, even if the load is not used.
+    faults(
+        &BY_SCRATCH
+            .replace("memref.store %x, %a", "memref.store %c0_i32, %a")
+            .replace(
+                "%c0 = arith.constant 0 : index",
+                "%c0 = arith.constant 0 : index\n%c0_i32 = arith.constant 0 : i32",
+            ),
+        arguments(9),
+        8,
+        &["memref.load", "'qd.scratch' that was never written"],
+    );
+}
+
+#[test]
+fn scratch_of_a_dispatched_kernel_is_its_own() {
+    // The one who dispatches may have written it, and may not read it afterwards.
+    let text = |read_after: bool| {
+        let last = match read_after {
+            true => "%x = memref.load %z[%i] : memref<?xi32>",
+            false => "%x = memref.load %a[%i] : memref<?xi32>",
+        };
+        format!(
+            "{}
+             qd.grid.kernel @k(%a: memref<?xi32>, %z: memref<?xi32>, %n: memref<i32>, %m: memref<i32>) {{
+               %c1 = arith.constant 1 : index
+               qd.grid.dispatch(%a, %z, %n, %m : memref<?xi32>, memref<?xi32>, memref<i32>, memref<i32>) {{
+                 qd.grid.variant @inner
+               }}
+               qd.grid.for_each %i to %c1 {{
+                 {last}
+                 memref.store %x, %a[%i] : memref<?xi32>
+               }}
+             }}",
+            BY_SCRATCH.replace("@k", "@inner")
+        )
+    };
+    let arguments = || vec![buffer(&[3i32; 4]), buffer(&[7i32; 4]), count(4), count(4)];
+    let out = run(&text(false), arguments(), 8);
+    assert_eq!(values::<i32>(&out[0]), [6, 6, 6, 6]);
+    faults(&text(true), arguments(), 8, &["memref.store", "poison"]);
+}

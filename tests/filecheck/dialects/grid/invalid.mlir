@@ -60,6 +60,24 @@ qd.grid.kernel @may_alias(%a: memref<?xi32> {qd.may_alias = false}) {
 
 // -----
 
+// expected-error@+1 {{'qd.grid.kernel' op argument 0: 'qd.scratch' takes no value}}
+qd.grid.kernel @scratch(%a: memref<?xi32> {qd.scratch = 1 : i32}) {
+}
+
+// -----
+
+// expected-error@+1 {{'qd.grid.kernel' op argument 1: 'qd.scratch' is for buffers, but the argument is 'index'}}
+qd.grid.kernel @scratch_scalar(%a: memref<?xi32>, %n: index {qd.scratch}) {
+}
+
+// -----
+
+// expected-error@+1 {{'qd.grid.kernel' op argument 0: is 'qd.scratch' and 'qd.may_alias': what overlaps it would be lost}}
+qd.grid.kernel @scratch_that_overlaps(%a: memref<?xi32> {qd.may_alias, qd.scratch}) {
+}
+
+// -----
+
 func.func @nested() {
   // expected-error@+1 {{'qd.grid.kernel' op symbol's parent must have the SymbolTable trait}}
   qd.grid.kernel @inner() {

@@ -9,8 +9,8 @@
 qd.grid.kernel @nothing() {
 }
 
-// CHECK-LABEL: qd.grid.kernel private @arguments(%arg0: memref<?xf32> {qd.may_alias}, %arg1: memref<?x3xi32> {qd.dtype = "u32", qd.may_alias}, %arg2: memref<i32> {qd.name = "count"}, %arg3: f64, %arg4: index, %arg5: memref<?xi8> {qd.dtype = "u8"}) attributes {note = "kept"} {
-qd.grid.kernel private @arguments(%a: memref<?xf32> {qd.may_alias}, %b: memref<?x3xi32> {qd.dtype = "u32", qd.may_alias}, %n: memref<i32> {qd.name = "count"}, %x: f64, %len: index, %bytes: memref<?xi8> {qd.dtype = "u8"}) attributes {note = "kept"} {
+// CHECK-LABEL: qd.grid.kernel private @arguments(%arg0: memref<?xf32> {qd.may_alias}, %arg1: memref<?x3xi32> {qd.dtype = "u32", qd.may_alias}, %arg2: memref<i32> {qd.name = "count"}, %arg3: f64, %arg4: index, %arg5: memref<?xi8> {qd.dtype = "u8", qd.scratch}) attributes {note = "kept"} {
+qd.grid.kernel private @arguments(%a: memref<?xf32> {qd.may_alias}, %b: memref<?x3xi32> {qd.dtype = "u32", qd.may_alias}, %n: memref<i32> {qd.name = "count"}, %x: f64, %len: index, %bytes: memref<?xi8> {qd.dtype = "u8", qd.scratch}) attributes {note = "kept"} {
 }
 
 //===----------------------------------------------------------------------===//
