@@ -15,7 +15,10 @@
 // CHECK:           scf.for
 // CHECK-NOT:         scf.if
 // CHECK-COUNT-23:  memref.load %[[A]]
-// CHECK-COUNT-23:  scf.if
+// CHECK-COUNT-4:   memref.load %[[A]]
+// CHECK:           arith.cmpi ult
+// CHECK:           scf.if
+// CHECK-COUNT-19:  memref.load %[[A]]
 // CHECK:           qd.simt.block.reduce add
 // CHECK:           memref.store %{{.*}}, %[[S]]
 // CHECK:           %[[BEFORE:.*]] = qd.grid.atomic.rmw add %{{.*}}, %[[FINISHED]][%{{.*}}] device acq_rel

@@ -194,12 +194,23 @@ impl<'b, 'c> Tiled<'b, 'c> {
             let sum = combiner.apply(b, &state[1..], &values);
             [vec![first + step], sum].concat()
         });
-        let rest = (0..items).map(|nth| {
-            let i = place(state[0], nth);
-            load_or_identity(b, combiner, i.lt(count), || self.load(i))
-        });
-        let rest = self.combine_as_tree(rest.collect());
-        combiner.apply(b, &state[1..], &rest)
+        let rows = |rows: std::ops::Range<i64>| {
+            let values = rows.map(|nth| {
+                let i = place(state[0], nth);
+                load_or_identity(b, combiner, i.lt(count), || self.load(i))
+            });
+            self.combine_as_tree(values.collect())
+        };
+        // All that a small input has.
+        let least = LEAST_ROWS.min(items);
+        let rest = rows(0..least);
+        let sum = combiner.apply(b, &state[1..], &rest);
+        if least == items {
+            return sum;
+        }
+        let has_more = (state[0] + apart * least).lt(count);
+        let more = load_or_identity(b, combiner, has_more, || rows(least..items));
+        combiner.apply(b, &sum, &more)
     }
 
     /// What the block's stretch comes to, in thread 0.
