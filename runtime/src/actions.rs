@@ -1,7 +1,7 @@
 //! A plan with everything evaluated: what is done to run a kernel on these
 //! arguments, and in which order it has to be.
 
-use crate::{Error, StepTime};
+use crate::{Error, StepTime, control::WORD};
 use qd_artifact::{Artifact, BufferRef, Dtype, Expr, Kernel, Operand, Step, Values};
 use std::{
     collections::{HashMap, HashSet},
@@ -49,8 +49,8 @@ pub(crate) struct Launch<'a> {
     pub blocks: u64,
     pub threads: u32,
     /// For each operand in order, a buffer is its address and, unless it is of
-    /// rank 0, its leading extent; a view is its address and its length; a
-    /// scalar is its bits, zero-extended.
+    /// rank 0, its leading extent; a view and words of control are address and
+    /// length; a scalar is its bits, zero-extended.
     pub words: Vec<u64>,
 }
 
@@ -82,12 +82,13 @@ pub(crate) struct Fill {
     pub value: u64,
 }
 
-/// Evaluates the plan of a kernel. The artifact has been validated and the
-/// arguments have been checked.
+/// Evaluates the plan of a kernel whose control begins at `control`. The artifact
+/// has been validated and the arguments have been checked.
 pub(crate) fn actions<'a>(
     artifact: &'a Artifact,
     kernel: &'a Kernel,
     slots: Vec<Slot>,
+    control: u64,
 ) -> Result<Vec<Action<'a>>, Error> {
     let mut list = List {
         artifact,
@@ -95,7 +96,12 @@ pub(crate) fn actions<'a>(
         launches: HashMap::new(),
         barrier: None,
     };
-    list.steps(&Frame { kernel, slots }, &kernel.steps)?;
+    let frame = Frame {
+        kernel,
+        slots,
+        control,
+    };
+    list.steps(&frame, &kernel.steps)?;
     Ok(list.actions)
 }
 
@@ -103,6 +109,8 @@ pub(crate) fn actions<'a>(
 struct Frame<'a> {
     kernel: &'a Kernel,
     slots: Vec<Slot>,
+    /// Where its words of control begin.
+    control: u64,
 }
 
 impl Values for Frame<'_> {
@@ -178,6 +186,10 @@ impl Frame<'_> {
                     words.extend(memory.shape.first());
                 }
                 Operand::Scalar(value) => words.push(self.evaluate(value, step)?),
+                Operand::Control {
+                    first,
+                    words: length,
+                } => words.extend([self.control + first * WORD, *length]),
             }
         }
         Ok(words)
@@ -334,11 +346,20 @@ impl<'a> List<'a> {
                     Operand::Scalar(value) => {
                         frame.evaluate(value, &variant.kernel).map(Slot::Scalar)
                     }
+                    Operand::Control { .. } => Err(Error::InvalidPlan(format!(
+                        "kernel '{}' passes its control on",
+                        frame.kernel.name
+                    ))),
                 })
                 .collect::<Result<_, _>>()?;
             let steps = &kernel.steps;
             self.push_barrier(step, Kind::Nothing);
-            self.steps(&Frame { kernel, slots }, steps)?;
+            let frame = Frame {
+                kernel,
+                slots,
+                control: frame.control + frame.kernel.control * WORD,
+            };
+            self.steps(&frame, steps)?;
             self.push_barrier(step, Kind::Nothing);
             return Ok(());
         }

@@ -7,6 +7,7 @@
 mod actions;
 mod argument;
 mod buffer;
+mod control;
 mod cpu;
 mod cuda;
 mod driver;

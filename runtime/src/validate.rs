@@ -1,7 +1,7 @@
 //! Whether a plan makes sense: artifacts are files, and files are edited.
 
 use crate::Error;
-use qd_artifact::{ArgumentKind, Artifact, BufferRef, Expr, Kernel, Operand, Step};
+use qd_artifact::{ArgumentKind, Artifact, BufferRef, Expr, Kernel, MOST_CONTROL, Operand, Step};
 use std::collections::{BTreeSet, HashSet};
 
 /// Checks that every reference in the plan has something to refer to, so that
@@ -28,6 +28,12 @@ pub(crate) fn validate(artifact: &Artifact) -> Result<(), Error> {
             {
                 check.expr(expr)?;
             }
+        }
+        if kernel.control > MOST_CONTROL {
+            return Err(check.error(&format!(
+                "has {} words of control, more than {MOST_CONTROL}",
+                kernel.control
+            )));
         }
         check.steps(&kernel.steps)?;
         check.dispatches_end(&kernel.steps, &mut vec![&kernel.name])?;
@@ -163,6 +169,13 @@ impl<'a> Check<'a> {
         operands.iter().try_for_each(|operand| match operand {
             Operand::Buffer(buffer) => self.buffer(buffer),
             Operand::Scalar(value) => self.expr(value),
+            Operand::Control { first, words } => match first.checked_add(*words) {
+                Some(end) if end <= self.kernel.control => Ok(()),
+                _ => Err(self.error(&format!(
+                    "passes {words} words of control from word {first}, but has {}",
+                    self.kernel.control
+                ))),
+            },
         })
     }
 

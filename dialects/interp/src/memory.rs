@@ -219,6 +219,15 @@ impl Allocation {
         std::mem::replace(&mut self.owned, bytes)
     }
 
+    /// The first unit that is not 0, and the word it holds, signed.
+    pub fn first_not_zero(&self) -> Option<(usize, i64)> {
+        let words = self.data.chunks_exact(self.unit).enumerate();
+        let mut others = words.filter(|(_, word)| word.iter().any(|byte| *byte != 0));
+        others
+            .next()
+            .map(|(at, word)| (at, i64::from(bits_of(word) as i32)))
+    }
+
     /// Leaves garbage in a range of bytes: reading it yields poison.
     pub fn scramble(&mut self, bytes: Range<i64>) {
         let start = (bytes.start.max(0) as usize).min(self.data.len());

@@ -67,6 +67,7 @@ pub(crate) enum Form {
 
     DeviceFence,
     View,
+    Control,
     Atomic(AtomicOp),
     /// `qd.grid.atomic.rmw`: the kind is an attribute.
     AtomicCombine,
@@ -292,6 +293,7 @@ const TABLE: &[(&str, Form)] = &[
     ("qd.grid.launch", F::Launch),
     ("qd.grid.fill", F::Fill),
     ("qd.grid.view", F::View),
+    ("qd.grid.control", F::Control),
     ("qd.grid.mem_fence", F::DeviceFence),
     ("qd.grid.atomic.rmw", F::AtomicCombine),
     ("qd.grid.atomic.load", F::Atomic(AtomicOp::Load)),

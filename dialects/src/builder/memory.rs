@@ -141,8 +141,31 @@ impl<'b, 'c> V<'b, 'c> {
     /// Combines `value` into element `i` atomically, relaxed, and yields what it
     /// held before. `scope`: `block` or `device`.
     pub fn atomic(self, kind: Kind, i: V<'b, 'c>, value: V<'b, 'c>, scope: &str) -> V<'b, 'c> {
+        self.rmw(kind, i, value, scope, "relaxed")
+    }
+
+    /// The same, but that what the thread knows of goes to who comes later, and
+    /// what those who came before knew comes to it.
+    pub fn atomic_acq_rel(
+        self,
+        kind: Kind,
+        i: V<'b, 'c>,
+        value: V<'b, 'c>,
+        scope: &str,
+    ) -> V<'b, 'c> {
+        self.rmw(kind, i, value, scope, "acq_rel")
+    }
+
+    fn rmw(
+        self,
+        kind: Kind,
+        i: V<'b, 'c>,
+        value: V<'b, 'c>,
+        scope: &str,
+        order: &str,
+    ) -> V<'b, 'c> {
         let b = self.builder();
-        let [scope, order] = b.relaxed(scope);
+        let [scope, order] = b.ordered(scope, order);
         b.result(
             "qd.grid.atomic.rmw",
             &[value, self, i],
@@ -154,7 +177,7 @@ impl<'b, 'c> V<'b, 'c> {
     /// Element `i`, loaded atomically, relaxed.
     pub fn atomic_at(self, i: V<'b, 'c>, scope: &str) -> V<'b, 'c> {
         let b = self.builder();
-        let relaxed = b.relaxed(scope);
+        let relaxed = b.ordered(scope, "relaxed");
         b.result("qd.grid.atomic.load", &[self, i], self.element(), &relaxed)
     }
 
@@ -162,20 +185,27 @@ impl<'b, 'c> V<'b, 'c> {
     pub fn atomic_set(self, i: V<'b, 'c>, value: V<'b, 'c>, scope: &str) {
         let b = self.builder();
         let operands = [value, self, i].map(|v| v.value());
-        b.op("qd.grid.atomic.store", &operands, &[], &b.relaxed(scope));
+        b.op(
+            "qd.grid.atomic.store",
+            &operands,
+            &[],
+            &b.ordered(scope, "relaxed"),
+        );
     }
 }
 
 impl<'c> Builder<'c> {
-    /// The attributes of a relaxed atomic.
-    fn relaxed(&self, scope: &str) -> [(&'static str, Attribute<'c>); 2] {
-        [
-            ("scope", attributes::case(self.context(), "scope", scope)),
-            (
-                "order",
-                attributes::case(self.context(), "order", "relaxed"),
-            ),
-        ]
+    /// The attributes of an atomic.
+    fn ordered(&self, scope: &str, order: &str) -> [(&'static str, Attribute<'c>); 2] {
+        let case = |name, case| (name, attributes::case(self.context(), name, case));
+        [case("scope", scope), case("order", order)]
+    }
+
+    /// So many `i32` that are 0 when the kernel begins, and are to be left 0. At the
+    /// top of a kernel or a loop.
+    pub fn control(&self, words: i64) -> V<'_, 'c> {
+        let r#type = Type::parse(self.context(), &format!("memref<{words}xi32>"));
+        self.result("qd.grid.control", &[], r#type.expect("a buffer"), &[])
     }
 
     /// An array of `length` elements in the block's shared memory. At the top

@@ -38,7 +38,7 @@ static bool isHostArithmetic(Operation *op) {
 /// arithmetic alone.
 static LogicalResult verifySteps(Block &block, StringRef where) {
   for (Operation &op : block) {
-    if (isStep(&op) || isHostArithmetic(&op))
+    if (isStep(&op) || isHostArithmetic(&op) || isa<ControlOp>(op))
       continue;
     return op.emitOpError("cannot stand at the top level of ")
            << where << ": only phases, algorithms, 'qd.grid.do_while' and arithmetic that the "
@@ -122,9 +122,25 @@ LogicalResult KernelOp::verify() {
   return success();
 }
 
+/// 4 KiB.
+static constexpr int64_t maxControlWords = 1024;
+
+static LogicalResult verifyControlWords(KernelOp kernel) {
+  int64_t words = 0;
+  WalkResult result = kernel.getBody().walk([&](ControlOp control) {
+    words += control.getType().getNumElements();
+    if (words <= maxControlWords)
+      return WalkResult::advance();
+    control.emitOpError("makes ") << words << " words of control in this kernel, which has at most "
+                                  << maxControlWords;
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 // After the steps themselves, whose messages say more.
 LogicalResult KernelOp::verifyRegions() {
-  if (failed(verifySteps(getBody().front(), "a kernel")))
+  if (failed(verifySteps(getBody().front(), "a kernel")) || failed(verifyControlWords(*this)))
     return failure();
   llvm::DenseMap<int64_t, LaunchOp> launches;
   WalkResult result = getBody().walk([&](LaunchOp launch) {
@@ -300,6 +316,20 @@ LogicalResult ViewOp::verify() {
     return emitOpError("source and result are in different memory spaces");
   if (!source.getLayout().isIdentity() || !result.getLayout().isIdentity())
     return emitOpError("source and result must be contiguous");
+  return success();
+}
+
+LogicalResult ControlOp::verify() {
+  Operation *parent = (*this)->getParentOp();
+  if (parent && !isa<KernelOp, DoWhileOp>(parent))
+    return emitOpError("may stand only at the top level of a 'qd.grid.kernel' or directly in a "
+                       "'qd.grid.do_while', not in '")
+           << parent->getName() << "'";
+  MemRefType type = getType();
+  if (!type.hasStaticShape() || type.getNumElements() == 0 || !type.getLayout().isIdentity() ||
+      type.getMemorySpace())
+    return emitOpError("is of type ") << type << ", but must be some words of the device's memory: "
+                                      << "memref<Nxi32>, N from 1";
   return success();
 }
 

@@ -208,6 +208,28 @@ def Grid_ViewOp : Grid_Op<"view", [Pure, DeclareOpInterfaceMethods<ViewLikeOpInt
   let hasVerifier = 1;
 }
 
+def Grid_ControlOp : Grid_Op<"control"> {
+  let summary = "words that are 0 when a kernel begins, and when it ends";
+  let description = [{
+    A few `i32` that belong to the runtime: 0 when the kernel begins, and to be
+    left 0 when it ends, so that nothing has to be cleared in between. For what
+    blocks count together, such as which of them is the last to finish. Words of
+    different `control` ops are different words. A kernel has at most 4 KiB of
+    them, and a run that ends in an error leaves any values to the runtime, which
+    clears them.
+
+    Stands at the top of a kernel or of a `do_while`, each time round which it
+    yields the same words. They are passed to phases, and to nothing else.
+
+    ```mlir
+    %finished = qd.grid.control : memref<1xi32>
+    ```
+  }];
+  let results = (outs Res<MemRefRankOf<[I32], [1]>, "words", [MemAlloc]>:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Memory ordering
 //===----------------------------------------------------------------------===//

@@ -32,12 +32,13 @@ type Setting = (
     fn(&mut Tuning) -> &mut i64,
 );
 
-const SETTINGS: [Setting; 5] = [
+const SETTINGS: [Setting; 6] = [
     ("threads", 64..=1024, |t| &mut t.threads),
     ("items", 1..=64, |t| &mut t.items),
     ("blocks_per_core", 0..=32, |t| &mut t.blocks_per_core),
     ("ahead", 0..=65_536, |t| &mut t.ahead),
     ("pause", 0..=1_000_000, |t| &mut t.pause),
+    ("blocks", 0..=4096, |t| &mut t.blocks),
 ];
 
 impl Tuning {

@@ -32,6 +32,7 @@ fn kernel<'c>(op: Op<'c>) -> Result<'c, Kernel> {
             .and_then(attributes::text)
             .unwrap_or_default(),
         arguments: arguments(op)?,
+        control: controls(op).iter().map(|control| control.words).sum(),
         steps: steps(op, body)?,
     })
 }
@@ -110,9 +111,8 @@ fn steps<'c>(kernel: Op<'c>, block: Block<'c>) -> Result<'c, Vec<Step>> {
                 },
             }),
             "qd.grid.dispatch" => steps.push(dispatch(kernel, op)?),
-            name if name.starts_with("qd.grid.") && name != "qd.grid.view" => {
-                return Err(unsupported(op));
-            }
+            "qd.grid.view" | "qd.grid.control" => {}
+            name if name.starts_with("qd.grid.") => return Err(unsupported(op)),
             name if name.starts_with("qd.algo.") => return Err(unsupported(op)),
             // Host arithmetic is evaluated where it is used.
             _ => {}
@@ -167,7 +167,34 @@ fn after(op: Op<'_>) -> Vec<u64> {
         .collect()
 }
 
+/// Words of the runtime's, among all of a kernel's.
+struct Control<'c> {
+    op: Op<'c>,
+    first: u64,
+    words: u64,
+}
+
+/// A kernel's control words, one op's behind the other's.
+fn controls<'c>(kernel: Op<'c>) -> Vec<Control<'c>> {
+    let mut next = 0;
+    let ops = kernel.nested().into_iter();
+    ops.filter(|op| op.is("qd.grid.control"))
+        .map(|op| {
+            let shape = descriptor::shape(op.first_result().r#type());
+            let words = shape.into_iter().flatten().flatten().product::<i64>() as u64;
+            let first = next;
+            next += words;
+            Control { op, first, words }
+        })
+        .collect()
+}
+
 fn operand<'c>(kernel: Op<'c>, user: Op<'c>, value: Value<'c>) -> Result<'c, Operand> {
+    let made_by = value.defining_op().map(OpExt::key);
+    let mut controls = controls(kernel).into_iter();
+    if let Some(Control { first, words, .. }) = controls.find(|c| Some(c.op.key()) == made_by) {
+        return Ok(Operand::Control { first, words });
+    }
     if descriptor::shape(value.r#type()).is_some() {
         Ok(Operand::Buffer(buffer(kernel, user, value)?))
     } else {

@@ -38,6 +38,7 @@ pub fn reflect(module: &Module<'_>) -> Result<Vec<Kernel>, CompileError> {
         Ok(Kernel {
             name,
             arguments,
+            control: 0,
             steps: Vec::new(),
         })
     });

@@ -21,6 +21,14 @@ pub struct Tuning {
     /// Nanoseconds until a tile first looks back, from the tile `ahead` on; 0 is at
     /// once.
     pub pause: i64,
+    /// Blocks at most, where each takes as many tiles as there are for it; 0 where
+    /// each takes one. A multiple of the cores, so that all end together.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub blocks: i64,
+}
+
+fn is_zero(number: &i64) -> bool {
+    *number == 0
 }
 
 /// As the entries of an attribute are written.
@@ -32,10 +40,11 @@ impl fmt::Display for Tuning {
             blocks_per_core,
             ahead,
             pause,
+            blocks,
         } = self;
         write!(
             f,
-            "threads = {threads}, items = {items}, blocks_per_core = {blocks_per_core}, ahead = {ahead}, pause = {pause}"
+            "threads = {threads}, items = {items}, blocks_per_core = {blocks_per_core}, ahead = {ahead}, pause = {pause}, blocks = {blocks}"
         )
     }
 }

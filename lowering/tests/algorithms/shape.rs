@@ -95,10 +95,10 @@ fn launches_by_depth() {
     for depth in 1..=4 {
         let d = depth as usize;
         let sweep = 2 * d - 1;
-        let any = [d, sweep, sweep, sweep, sweep, sweep, 4 * (2 * d + 1)];
+        let any = [1, sweep, sweep, sweep, sweep, sweep, 4 * (2 * d + 1)];
         let look_back = sweep.min(2);
         let many = [
-            d.min(2),
+            1,
             look_back,
             look_back,
             look_back,
@@ -121,23 +121,26 @@ fn launches_by_depth() {
 /// Blocks follow the buffers' lengths and the capacity, and never the count.
 #[test]
 fn a_small_count_in_a_large_buffer() {
-    let context = context();
-    let text = "qd.grid.kernel @k(%a: memref<?xi32>, %out: memref<1xi32>, %s: memref<?xi32>, %n: memref<i32>) {
-        qd.algo.reduce add ins(%a : memref<?xi32>) outs(%out : memref<1xi32>)
-          scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 4
-      }";
-    let mut module = parse(&context, text);
-    pass::run_pipeline(&context, &mut module, "qd-to-grid{target=any}").unwrap();
-    let mut arguments = [
-        buffer(Element::I32, &vec![1; 100_000]),
-        buffer(Element::I32, &[0]),
-        scratch(Element::I32, 3),
-        count(2),
-    ];
-    let report = interpret(&module, "k", &mut arguments, &Options::default()).unwrap();
-    assert_eq!(report.phases, 4);
-    assert_eq!(report.blocks, 391 + 2 + 1 + 1);
-    assert_eq!(arguments[1], buffer(Element::I32, &[2]));
+    for (strategy, phases, blocks) in [("tiled", 1, 98), ("staircase", 4, 391 + 2 + 1 + 1)] {
+        let context = context();
+        let text = format!(
+            "qd.grid.kernel @k(%a: {B}, %out: memref<1xi32>, %s: {B}, %n: memref<i32>) {{
+               qd.algo.reduce add ins(%a : {B}) outs(%out : memref<1xi32>) scratch(%s : {B})
+                 count(%n : memref<i32>) log256_max_n = 4 strategy = \"{strategy}\"
+             }}"
+        );
+        let mut module = parse(&context, &text);
+        pass::run_pipeline(&context, &mut module, "qd-to-grid{target=any}").unwrap();
+        let mut arguments = [
+            buffer(Element::I32, &vec![1; 100_000]),
+            buffer(Element::I32, &[0]),
+            scratch(Element::I32, 3),
+            count(2),
+        ];
+        let report = interpret(&module, "k", &mut arguments, &Options::default()).unwrap();
+        assert_eq!((report.phases, report.blocks), (phases, blocks));
+        assert_eq!(arguments[1], buffer(Element::I32, &[2]));
+    }
 }
 
 /// A loop repeats what its algorithms become, on data that changes, with a live

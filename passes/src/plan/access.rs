@@ -156,6 +156,8 @@ pub enum Root {
         /// Carries `qd.may_alias`.
         may_alias: bool,
     },
+    /// Words of the kernel's own (`qd.grid.control`).
+    Control(Key),
     /// Anything.
     Unknown,
 }
@@ -164,6 +166,7 @@ impl fmt::Display for Root {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Self::Argument { index, .. } => write!(f, "argument {index}"),
+            Self::Control(_) => f.write_str("control words"),
             Self::Unknown => f.write_str("memory that is no argument"),
         }
     }
@@ -183,7 +186,8 @@ impl Root {
                     may_alias: y,
                 },
             ) => a == b || (x && y),
-            _ => true,
+            (Self::Unknown, _) | (_, Self::Unknown) => true,
+            (a, b) => a == b,
         }
     }
 }
@@ -400,9 +404,15 @@ impl<'c> Accesses<'c> {
             let may_alias = argument_attributes::has(self.kernel, index, "qd.may_alias");
             return (Root::Argument { index, may_alias }, Some(Linear::default()));
         }
-        let Some(op) = memref.defining_op().filter(|op| is_view(op.full_name())) else {
+        let Some(op) = memref.defining_op() else {
             return (Root::Unknown, None);
         };
+        if op.is("qd.grid.control") {
+            return (Root::Control(memref.key()), Some(Linear::default()));
+        }
+        if !is_view(op.full_name()) {
+            return (Root::Unknown, None);
+        }
         let operands = op.operand_values();
         let (root, start) = self.root(operands[0]);
         let offset = match op.full_name() {

@@ -9,7 +9,9 @@ mod plan;
 pub use dtype::Dtype;
 pub use expr::{Comparison, EvalError, Expr, Operation, Values};
 pub use file::{FORMAT, FileError};
-pub use plan::{Argument, ArgumentKind, BufferRef, Kernel, Operand, Step, Variant, View};
+pub use plan::{
+    Argument, ArgumentKind, BufferRef, Kernel, MOST_CONTROL, Operand, Step, Variant, View,
+};
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

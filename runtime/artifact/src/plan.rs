@@ -11,8 +11,19 @@ pub struct Kernel {
     pub name: String,
     /// What a caller passes.
     pub arguments: Vec<Argument>,
+    /// Words of 32 bits that the runtime provides, at most [`MOST_CONTROL`]: 0
+    /// when a run begins, and left 0 by one that ends well.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub control: u64,
     /// What is done, in program order.
     pub steps: Vec<Step>,
+}
+
+/// Words of control that a kernel may have: 4 KiB.
+pub const MOST_CONTROL: u64 = 1024;
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// One argument of a kernel.
@@ -137,6 +148,13 @@ pub enum Operand {
     Buffer(BufferRef),
     /// A scalar's bits.
     Scalar(Expr),
+    /// Some of the kernel's control words: pointer and extent.
+    Control {
+        /// The first of them.
+        first: u64,
+        /// How many.
+        words: u64,
+    },
 }
 
 /// A kernel's argument, or part of it seen as another type.

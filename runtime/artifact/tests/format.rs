@@ -52,6 +52,7 @@ fn everything() -> Artifact {
                 }),
             }),
             Operand::Scalar(Expr::Scalar(2)),
+            Operand::Control { first: 1, words: 1 },
         ],
         after: vec![],
     };
@@ -107,6 +108,7 @@ fn everything() -> Artifact {
                     ..buffer("x", &[])
                 },
             ],
+            control: 2,
             steps: vec![
                 fill,
                 Step::DoWhile {

@@ -17,6 +17,7 @@ use crate::{
     Argument, Driver, Error, Loaded, Options, Prepared, Timing,
     actions::{self, Memory, Slot, Times},
     argument::{self, Shapes},
+    control,
     validate::{body_names, validate},
 };
 use jit::{Body, Jit};
@@ -114,13 +115,16 @@ impl Loaded for OnCpu {
         }
         let begin = Instant::now();
         let slots = arguments.iter_mut().map(slot).collect();
+        // Of this run alone: what it leaves is nobody's.
+        let mut words = vec![0u32; control::bytes(&self.artifact, kernel) / control::WORD as usize];
+        let control = words.as_mut_ptr() as u64;
         let mut run = run::Run {
             bodies: &self.bodies,
             pool: &mut pool,
             max_iterations: options.max_iterations,
             times: Times::default(),
         };
-        run.all(&actions::actions(&self.artifact, kernel, slots)?)?;
+        run.all(&actions::actions(&self.artifact, kernel, slots, control)?)?;
         Ok(Timing {
             total: begin.elapsed(),
             launches: run.times.launches(),

@@ -166,6 +166,7 @@ fn artifact(ir: &str, arguments: Vec<Parameter>, steps: Vec<Step>) -> Artifact {
         kernels: vec![Kernel {
             name: "k".into(),
             arguments,
+            control: 0,
             steps,
         }],
         binary: object(ir),
@@ -340,6 +341,7 @@ fn a_dispatch_runs_the_first_eligible_variant() {
     let fill_with = |name: &str, value: u64| Kernel {
         name: name.into(),
         arguments: vec![buffer("a", Dtype::I32, &[None])],
+        control: 0,
         steps: vec![Step::Fill {
             buffer: BufferRef {
                 argument: 0,

@@ -248,6 +248,12 @@ impl Memory {
         Ok(Self { address })
     }
 
+    /// Sets bytes to 0, once what was queued before has been done.
+    pub fn clear(&self, bytes: usize, stream: &Stream) -> Result<(), DriverError> {
+        // Safety: as many bytes were allocated.
+        unsafe { result::memset_d8_async(self.address, 0, bytes, stream.0) }
+    }
+
     /// Copies bytes in, once what was queued before has been done.
     pub fn write(&self, bytes: &[u8], stream: &Stream) -> Result<(), DriverError> {
         if bytes.is_empty() {

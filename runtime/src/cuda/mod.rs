@@ -13,6 +13,7 @@ use crate::{
     Argument, Driver, Error, Loaded, Options, Prepared, Timing,
     actions::{self, Action, Fill, Kind, Launch, Loop, Slot, Times},
     argument::{self, Shapes},
+    control::Control,
     validate::{body_names, validate},
 };
 use cudarc::driver::{DriverError, result, sys};
@@ -118,12 +119,17 @@ impl Loaded for OnDevice {
         argument::check(kernel, arguments)?;
         self.device.enter()?;
         let memory = allocate(kernel, arguments)?;
+        let control = Control::new(&self.artifact, kernel, Memory::new).map_err(|_| {
+            let left = device::memory_left();
+            Error::OutOfMemory(format!("kernel '{}': its control{left}", kernel.name))
+        })?;
+        let words = control.memory().map_or(0, |memory| memory.address);
         let slots = arguments
             .iter()
             .zip(&memory)
             .map(|(argument, memory)| slot(argument, memory.as_ref()))
             .collect();
-        let actions = actions::actions(&self.artifact, kernel, slots)?;
+        let actions = actions::actions(&self.artifact, kernel, slots, words)?;
         let segments = match options.time_steps {
             true => Vec::new(),
             false => {
@@ -144,6 +150,7 @@ impl Loaded for OnDevice {
             kernel,
             shapes: Shapes::of(arguments),
             memory,
+            control,
             actions,
             segments,
             stream: Stream::new()?,
@@ -162,6 +169,7 @@ struct InMemory<'a> {
     shapes: Shapes,
     /// Every buffer's.
     memory: Vec<Option<Memory>>,
+    control: Control<Memory>,
     actions: Vec<Action<'a>>,
     /// The actions as graphs, unless each is to be timed.
     segments: Vec<Segment>,
@@ -186,6 +194,9 @@ impl Prepared for InMemory<'_> {
     fn run(&mut self) -> Result<Timing, Error> {
         let _span = tracing::debug_span!("run", kernel = self.kernel.name).entered();
         self.loaded.device.enter()?;
+        let clear = |memory: &Memory, bytes| memory.clear(bytes, &self.stream);
+        let cleared = self.control.begin(clear);
+        cleared.map_err(|e| self.failed("clearing its control", e))?;
         let run = Run {
             loaded: self.loaded,
             stream: &self.stream,
@@ -195,12 +206,17 @@ impl Prepared for InMemory<'_> {
             true => run.one_by_one(&self.actions),
             false => run.as_graphs(&self.segments),
         };
-        timing.map_err(|e| match e {
-            Error::Device(reason) => {
-                Error::Device(format!("kernel '{}': {reason}", self.kernel.name))
+        match timing {
+            Ok(timing) => {
+                self.control.end();
+                Ok(timing)
             }
-            other => other,
-        })
+            Err(Error::Device(reason)) => {
+                let kernel = &self.kernel.name;
+                Err(Error::Device(format!("kernel '{kernel}': {reason}")))
+            }
+            Err(other) => Err(other),
+        }
     }
 
     fn write(&mut self, arguments: &[Argument]) -> Result<(), Error> {

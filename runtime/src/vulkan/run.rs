@@ -13,6 +13,7 @@ use crate::{
     Argument, Error, Options, Prepared, Timing,
     actions::{self, Kind, Slot, Times},
     argument::{self, Shapes},
+    control::Control,
 };
 use qd_artifact::Kernel;
 use std::time::{Duration, Instant};
@@ -28,6 +29,7 @@ pub(super) struct InMemory<'a> {
     recorder: Recorder,
     /// Every buffer's, in the order of the arguments.
     memory: Vec<Memory>,
+    control: Control<Memory>,
     flag: Memory,
     _constants: Memory,
 }
@@ -44,9 +46,16 @@ impl<'a> InMemory<'a> {
         let recorder =
             Recorder::new(device).map_err(|e| failed(&what("making a command pool"), e))?;
         let memory = allocate(loaded, kernel, arguments)?;
-        let actions = actions::actions(&loaded.artifact, kernel, slots(arguments, &memory))?;
-        let plan = Plan::new(actions, &memory)?;
         let own = |refusal: Refusal| refusal.into_error(&what("its launches"), device);
+        let control = Control::new(&loaded.artifact, kernel, |bytes| {
+            Memory::new(device, bytes, loaded.copies)
+        });
+        let control =
+            control.map_err(|refusal| refusal.into_error(&what("its control"), device))?;
+        let words = control.memory().map_or(0, |memory| memory.address);
+        let slots = slots(arguments, &memory);
+        let actions = actions::actions(&loaded.artifact, kernel, slots, words)?;
+        let plan = Plan::new(actions, &memory)?;
         let constants = Memory::new(device, plan.constants.len(), loaded.copies).map_err(own)?;
         constants.write(&plan.constants, &recorder).map_err(own)?;
         let flag = Memory::staging(device, size_of::<i32>()).map_err(own)?;
@@ -73,6 +82,7 @@ impl<'a> InMemory<'a> {
             queries,
             recorder,
             memory,
+            control,
             flag,
             _constants: constants,
         };
@@ -92,6 +102,9 @@ impl<'a> InMemory<'a> {
 impl Prepared for InMemory<'_> {
     fn run(&mut self) -> Result<Timing, Error> {
         let _span = tracing::debug_span!("run", kernel = self.kernel.name).entered();
+        let clear = |memory: &Memory, bytes| memory.write(&vec![0; bytes], &self.recorder);
+        let cleared = self.control.begin(clear);
+        cleared.map_err(|refusal| self.copying_failed(refusal, "to"))?;
         let mut run = Run {
             prepared: self,
             times: Times::default(),
@@ -113,6 +126,7 @@ impl Prepared for InMemory<'_> {
                 other => other,
             });
         }
+        self.control.end();
         self.loaded.device.instance.check_validation()?;
         Ok(Timing {
             total: span.map_or(Duration::ZERO, |span| span.length(&self.loaded.device)),

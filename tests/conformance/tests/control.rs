@@ -55,6 +55,98 @@ fn loops_in_loops() {
     report("loops in loops");
 }
 
+/// Each thread goes round as often as it says, and on from what it was given.
+const ROUNDS: &str = "
+qd.grid.kernel @main(%rounds: memref<?xi32>, %a: memref<?xi32>) {
+  %c0 = arith.constant 0 : index
+  %len = memref.dim %a, %c0 : memref<?xi32>
+  qd.grid.for_each %i to %len {
+    %from = arith.constant 0 : index
+    %step = arith.constant 1 : index
+    %n = memref.load %rounds[%i] : memref<?xi32>
+    %to = arith.index_cast %n : i32 to index
+    %given = memref.load %a[%i] : memref<?xi32>
+    %three = arith.constant 3 : i32
+    %sum = scf.for %r = %from to %to step %step iter_args(%x = %given) -> (i32) {
+      %y = arith.muli %x, %three : i32
+      scf.yield %y : i32
+    }
+    memref.store %sum, %a[%i] : memref<?xi32>
+  }
+}";
+
+#[test]
+fn loops_of_no_round() {
+    for rounds in [vec![0; 300], (0..300).map(|i| i % 3 - 1).collect()] {
+        let data = [Data::I32(rounds), Data::I32((7..307).collect())];
+        Subject::new(ROUNDS).check(any_wave(), &all(data), "loops of few rounds");
+    }
+    report("loops of no round");
+}
+
+/// Blocks count themselves, and the last of them adds what the others wrote: round
+/// after round, and the count goes on from 0 each time.
+const LAST_BLOCK: &str = "
+qd.grid.kernel @main(%n: memref<i32>, %parts: memref<?xi32>, %sum: memref<i32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %blocks = memref.dim %parts, %c0 : memref<?xi32>
+  qd.grid.do_while %n : memref<i32> {
+    %other = qd.grid.control : memref<3xi32>
+    %finished = qd.grid.control : memref<1xi32>
+    qd.grid.phase blocks(%blocks) threads(64) {
+      %i0 = arith.constant 0 : index
+      %i1 = arith.constant 1 : index
+      %zero = arith.constant 0 : i32
+      %one = arith.constant 1 : i32
+      %t = qd.simt.block.thread_id
+      %b = qd.simt.block.id
+      %number = qd.simt.grid.dim
+      %leads = arith.cmpi eq, %t, %i0 : index
+      scf.if %leads {
+        %round = memref.load %n[] : memref<i32>
+        %id = arith.index_cast %b : index to i32
+        %part = arith.addi %id, %round : i32
+        memref.store %part, %parts[%b] : memref<?xi32>
+        %before = qd.grid.atomic.rmw add %one, %finished[%i0] device acq_rel : memref<1xi32>
+        %after = arith.addi %before, %one : i32
+        %all = arith.index_cast %after : i32 to index
+        %last = arith.cmpi eq, %all, %number : index
+        scf.if %last {
+          %known = memref.load %sum[] : memref<i32>
+          %new = scf.for %k = %i0 to %number step %i1 iter_args(%x = %known) -> (i32) {
+            %p = memref.load %parts[%k] : memref<?xi32>
+            %y = arith.addi %x, %p : i32
+            scf.yield %y : i32
+          }
+          memref.store %new, %sum[] : memref<i32>
+          qd.grid.atomic.store %zero, %finished[%i0] device relaxed : memref<1xi32>
+        }
+      }
+    }
+    qd.grid.for_each %i to %c1 {
+      %one = arith.constant 1 : i32
+      %x = memref.load %n[] : memref<i32>
+      %y = arith.subi %x, %one : i32
+      memref.store %y, %n[] : memref<i32>
+    }
+  }
+}";
+
+#[test]
+fn the_last_block() {
+    for (rounds, blocks) in [(1, 1), (3, 2), (5, 700)] {
+        let data = [
+            Data::Count(rounds),
+            Data::I32(vec![-1; blocks]),
+            Data::Count(0),
+        ];
+        let label = format!("the last of {blocks} blocks, {rounds} rounds");
+        Subject::new(LAST_BLOCK).check(any_wave(), &all(data), &label);
+    }
+    report("the last block");
+}
+
 /// Sums what is live and halves that, until nothing is.
 const ALGORITHMS: &str = "
 qd.grid.kernel @main(%a: memref<?xi32>, %o: memref<?xi32>, %s: memref<?xi32>, %n: memref<i32>) {

@@ -145,6 +145,7 @@ mod tests {
         Kernel {
             name: "k".into(),
             arguments: vec![argument("a", &[None]), argument("n", &[])],
+            control: 0,
             steps: Vec::new(),
         }
     }

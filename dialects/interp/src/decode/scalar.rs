@@ -82,6 +82,7 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
             | F::Fill
             | F::Dispatch
             | F::Variant
+            | F::Control
             | F::Reduce
             | F::Scan(_)
             | F::Compact { .. }

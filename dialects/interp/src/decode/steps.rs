@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     fault::Fault,
-    program::{Action, Code, Identity, Instruction, Kernel, Reg, Step, Variant},
+    program::{Action, Code, Control, Identity, Instruction, Kernel, Reg, Step, Variant},
     table::{Form, form},
 };
 use melior::ir::{BlockLike, ValueLike, operation::OperationLike};
@@ -18,6 +18,7 @@ use std::collections::HashMap;
 pub(super) struct Host {
     pub values: HashMap<usize, Reg>,
     pub registers: Reg,
+    pub controls: Vec<Control>,
 }
 
 impl Host {
@@ -73,9 +74,11 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
         let steps = self.steps(&mut host, op, 0)?;
         self.kernels[number] = Some(Kernel {
             site,
+            name: name.to_string(),
             parameters,
             scratch,
             registers: host.registers,
+            controls: host.controls,
             steps,
         });
         Ok(number)
@@ -111,6 +114,10 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
                     value: host.reg(inner, 3)?,
                 },
                 Form::Dispatch => self.dispatch(host, inner)?,
+                Form::Control => {
+                    self.control_words(host, inner)?;
+                    continue;
+                }
                 Form::Reduce
                 | Form::Scan(_)
                 | Form::Compact { .. }
@@ -124,6 +131,21 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
             steps.push(Step { site, action });
         }
         Ok(steps)
+    }
+
+    /// Words that are there before the first step, however often the host comes by.
+    fn control_words(&mut self, host: &mut Host, op: Op<'c, 'm>) -> Result<(), Fault> {
+        let result = op.result(0).map_err(|_| read::fault(op, "has no result"))?;
+        let (_, shape) = read::static_memref(op, result.r#type())?;
+        host.controls.push(Control {
+            site: self.site(op),
+            register: host.registers,
+            words: shape.iter().product(),
+        });
+        host.values
+            .insert(read::identity(result.into()), host.registers);
+        host.registers += 1;
+        Ok(())
     }
 
     /// One operation that the host evaluates.

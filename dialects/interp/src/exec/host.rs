@@ -3,7 +3,9 @@
 use super::{Engine, control::run_pure, lanes::Lanes, launch::Launch};
 use crate::{
     fault::{Fault, SiteId},
+    memory::{Allocation, Memref, Space},
     program::{Action, Code, Kernel, Reg, Step, Variant},
+    value::Element,
 };
 
 /// Lanes that the elements of a `for_each` are dealt out to.
@@ -23,13 +25,44 @@ impl<'p> Engine<'p> {
         let around: Vec<_> = (scratch.iter())
             .map(|memref| self.device[memref.slot as usize].own(memref.bytes(memref.length())))
             .collect();
+        let first = self.device.len();
+        for control in &kernel.controls {
+            let memref = self.zeroed(control.words);
+            host.set_all(control.register, memref);
+        }
         let outcome = self.steps(&kernel.steps, &mut host);
         for (memref, around) in scratch.iter().zip(around).rev() {
             let allocation = &mut self.device[memref.slot as usize];
             allocation.scramble(memref.bytes(memref.length()));
             allocation.owned = around;
         }
-        outcome
+        outcome?;
+        let left = self.device[first..].iter().zip(&kernel.controls);
+        left.map(|(words, control)| (words.first_not_zero(), control))
+            .try_for_each(|(word, control)| match word {
+                None => Ok(()),
+                Some((word, value)) => Err(self.fault(
+                    control.site,
+                    format!(
+                        "is left with {value} in word {word} when kernel '@{}' ends: \
+                         it must be left 0, for the next run begins with it",
+                        kernel.name
+                    ),
+                )),
+            })
+    }
+
+    /// A buffer of `i32`, each 0; its number.
+    fn zeroed(&mut self, words: usize) -> u64 {
+        let mut allocation = Allocation::new(Element::I32, words);
+        let bytes = Element::I32.bytes();
+        for word in 0..words {
+            allocation.write((word * bytes) as i64, bytes, 0);
+        }
+        let slot = self.device.len() as u32;
+        self.device.push(allocation);
+        let memref = Memref::whole(Space::Device, slot, Element::I32, &[words]);
+        self.memrefs.add(memref)
     }
 
     fn steps(&mut self, steps: &'p [Step], host: &mut Lanes) -> Result<(), Fault> {

@@ -7,12 +7,23 @@ use crate::{fault::SiteId, value::Element};
 #[derive(Debug)]
 pub(crate) struct Kernel {
     pub site: SiteId,
+    pub name: String,
     pub parameters: Vec<(Reg, Parameter)>,
     /// The parameters that are the kernel's own while it runs.
     pub scratch: Vec<Reg>,
     /// Registers of the host, one lane.
     pub registers: u32,
+    pub controls: Vec<Control>,
     pub steps: Vec<Step>,
+}
+
+/// Words that are 0 when the kernel begins, and when it ends.
+#[derive(Debug)]
+pub(crate) struct Control {
+    pub site: SiteId,
+    /// Of the memref.
+    pub register: Reg,
+    pub words: usize,
 }
 
 /// The type of a kernel's argument.

@@ -444,6 +444,106 @@ fn scratch_slots_of_the_contract() {
     }
 }
 
+/// Blocks count themselves, and the last one says how many there were. What is
+/// counted in, and how often, the text says.
+fn counting(control: &str, steps: &str) -> String {
+    format!(
+        "qd.grid.kernel @k(%out: memref<2xi32>, %flag: memref<i32>) {{
+           %blocks = arith.constant 5 : index
+           {control}
+           {steps}
+         }}"
+    )
+}
+
+/// A phase that counts in a word, and sets it back to `left`.
+fn count_in(words: &str, to: usize, left: &str) -> String {
+    format!(
+        "qd.grid.phase blocks(%blocks) threads(64) {{
+           %t = qd.simt.block.thread_id
+           %c0 = arith.constant 0 : index
+           %to = arith.constant {to} : index
+           %one = arith.constant 1 : i32
+           %four = arith.constant 4 : i32
+           %left = arith.constant {left} : i32
+           %leads = arith.cmpi eq, %t, %c0 : index
+           scf.if %leads {{
+             %before = qd.grid.atomic.rmw add %one, {words}[%c0] device acq_rel : memref<2xi32>
+             %last = arith.cmpi eq, %before, %four : i32
+             scf.if %last {{
+               %known = memref.load %out[%to] : memref<2xi32>
+               %before_them = arith.addi %known, %before : i32
+               %all = arith.addi %before_them, %one : i32
+               memref.store %all, %out[%to] : memref<2xi32>
+               memref.store %left, {words}[%c0] : memref<2xi32>
+             }}
+           }}
+         }}"
+    )
+}
+
+const WORDS: &str = "%w = qd.grid.control : memref<2xi32>";
+
+fn counted(text: &str) -> Vec<i32> {
+    let flag = Buffer::scalar(0i32).into();
+    let out = run(text, vec![buffer(&[0i32; 2]), flag], 16);
+    values(&out[0])
+}
+
+#[test]
+fn control_begins_at_0() {
+    let once = count_in("%w", 0, "0");
+    assert_eq!(counted(&counting(WORDS, &once)), [5, 0]);
+    // Another op's words are others, and those of a second phase are the same.
+    let twice = format!("{once}\n{once}");
+    assert_eq!(counted(&counting(WORDS, &twice)), [10, 0]);
+    let apart = format!("{once}\n{}", count_in("%v", 1, "0"));
+    let both = format!("{WORDS}\n%v = qd.grid.control : memref<2xi32>");
+    assert_eq!(counted(&counting(&both, &apart)), [5, 5]);
+}
+
+#[test]
+fn control_is_the_same_each_time_round() {
+    let again = "qd.grid.phase blocks(%blocks) threads(64) {
+         %c0 = arith.constant 0 : index
+         %t = qd.simt.block.thread_id
+         %b = qd.simt.block.id
+         %i = arith.addi %t, %b : index
+         %leads = arith.cmpi eq, %i, %c0 : index
+         scf.if %leads {
+           %n = memref.load %out[%c0] : memref<2xi32>
+           %most = arith.constant 15 : i32
+           %more = arith.cmpi ult, %n, %most : i32
+           %flag_is = arith.extui %more : i1 to i32
+           memref.store %flag_is, %flag[] : memref<i32>
+         }
+       }";
+    let round = format!("{WORDS}\n{}\n{again}", count_in("%w", 0, "0"));
+    let text = counting(
+        "",
+        &format!("qd.grid.do_while %flag : memref<i32> {{ {round} }}"),
+    );
+    assert_eq!(counted(&text), [15, 0]);
+}
+
+#[test]
+fn control_is_left_0() {
+    let text = counting(WORDS, &count_in("%w", 0, "-7"));
+    let arguments = || vec![buffer(&[0i32; 2]), Buffer::scalar(0i32).into()];
+    let words = ["qd.grid.control", "-7 in word 0", "kernel '@k'"];
+    faults(&text, arguments(), 16, &words);
+    // A kernel that another one dispatches to has words of its own.
+    let dispatching = text.replace("@k(", "@counting(").replace("-7", "7")
+        + "qd.grid.kernel @k(%out: memref<2xi32>, %flag: memref<i32>) {
+             %w = qd.grid.control : memref<2xi32>
+             qd.grid.dispatch(%out, %flag : memref<2xi32>, memref<i32>) {
+               qd.grid.variant @counting
+             }
+           }";
+    let words = ["qd.grid.control", "7 in word 0", "kernel '@counting'"];
+    faults(&dispatching, arguments(), 16, &words);
+}
+
 #[test]
 fn entries_and_arguments_are_checked() {
     let text = "qd.grid.kernel @k(%a: memref<4xi32>, %s: f32) { }";

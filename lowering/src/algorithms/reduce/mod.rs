@@ -3,7 +3,7 @@
 //! | strategy | where |
 //! |---|---|
 //! | `chunked` | on few cores |
-//! | `tiled` | on many cores with shared memory enough |
+//! | `tiled` | on many cores, with shared memory enough where order matters |
 //! | `staircase` | everywhere |
 
 mod chunked;
@@ -27,7 +27,7 @@ pub(super) const REDUCE: Algorithm = Algorithm {
         },
         Strategy {
             name: "tiled",
-            suits: |op, capabilities| tiled::suits(&input_types(op), capabilities),
+            suits: |op, capabilities| tiled::suits(op, &input_types(op), capabilities),
             expand: tiled::expand,
         },
         Strategy {

@@ -1,24 +1,28 @@
-//! Reduce with several elements a thread, in one pass and a short one.
+//! Reduce with several elements a thread, in one launch.
 //!
-//! 1. *Tiles*: each block goes through a stretch of tiles and writes what that
-//!    comes to.
-//! 2. *Last*: one block combines the blocks' results.
+//! 1. Each block combines its share of the elements and writes what that comes
+//!    to. Then it counts itself.
+//! 2. The block that was the last to count itself combines the blocks' results.
+//!    Nobody waits: the others have ended.
 //!
-//! A thread combines what it has of a tile as a tree, and that with what it had of
-//! those before; the threads' results are combined at the end. With a combiner
-//! that need not commute a thread has neighbours of each tile, exchanged in
-//! shared memory, and the block combines tile by tile.
+//! A thread combines what it loads together as a tree, and that with what it had
+//! before; the threads' results are combined at the end. With a combiner that
+//! commutes blocks take rows of elements in turn, a thread one of each row, so
+//! that all have as many but one. With another each block takes a stretch of
+//! tiles, of which a thread has neighbours, exchanged in shared memory, and
+//! combines tile by tile.
 //!
 //! Papers: Harris, Optimizing Parallel Reduction in CUDA (2007): several elements
-//! a thread before any tree of threads.
-//! Deviations: stretches are contiguous, of at most 512 blocks, so that order is
-//! kept and the tree is fixed by the count alone.
-//! Cost: reads each element once. 2 phases, or 1 for a capacity of 256.
+//! a thread before any tree of threads. The last block is that of the CUDA
+//! Programming Guide's example of `__threadfence`.
+//! Deviations: the count of blocks is in a word of control, which the last one
+//! sets back, so that nothing is cleared. How many blocks take part, and so the
+//! tree, is fixed by the count of elements alone.
+//! Cost: reads each element once. 1 phase.
 
 use super::{Reduce, staircase};
 use crate::{
     algorithms::{
-        levels::BLOCK,
         levels::{Levels, capacity, load_or_identity},
         partials::Partials,
         tiles::{SHARED_BYTES, Tiles, bytes},
@@ -26,27 +30,29 @@ use crate::{
     targets::{Capabilities, Cores, tuning::Tuning},
 };
 use qd_dialects::{
+    attributes::Kind,
     builder::{Builder, V},
     diagnostic::{Diagnostic, Result},
-    ir::Op,
+    ir::{Op, OpExt},
     melior::ir::Type,
 };
-
-/// Blocks, at most: as many as one block combines, two a thread.
-const MOST: i64 = 2 * BLOCK;
 
 /// Bytes of an element that a thread holds, at most, for a tile to fit a block's
 /// shared memory.
 const MOST_BYTES: i64 = 32;
 
+/// Rows that a block takes at least, which are on their way together: fewer would
+/// make a block for nothing.
+const LEAST_ROWS: i64 = 4;
+
 /// Whether this is the way to reduce scalars of these types.
-pub(super) fn suits(types: &[Type], capabilities: &Capabilities) -> bool {
-    capabilities.cores == Cores::Many
-        && capabilities.max_shared_bytes >= SHARED_BYTES
-        && bytes(types) <= MOST_BYTES
+pub(super) fn suits(op: Op, types: &[Type], capabilities: &Capabilities) -> bool {
+    // Only what has to keep its order is exchanged.
+    let has_room = op.attr("kind").is_some() || capabilities.max_shared_bytes >= SHARED_BYTES;
+    capabilities.cores == Cores::Many && has_room && bytes(types) <= MOST_BYTES
 }
 
-/// Builds at most 2 phases.
+/// Builds a phase.
 pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, capabilities: &Capabilities) -> Result<'c> {
     let reduce = Reduce::of(b, op);
     let bytes = bytes(reduce.combiner.types());
@@ -65,12 +71,12 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, capabilities: &Capabilitie
     let tiled = Tiled {
         b,
         tiles: Tiles::new(b, &tuning),
+        most: tuning.blocks.max(1),
+        finished: b.control(1),
         reduce,
     };
     let capacity = capacity(b, tiled.reduce.depth, tiled.reduce.inputs[0]);
-    let blocks = tiled.tiles.number(capacity).min(MOST).max(1);
-    tuning.phase(b, "reduce.tiles", blocks, || tiled.reduce_stretch());
-    b.phase("reduce.last", b.index(1), BLOCK, || tiled.combine());
+    tuning.phase(b, "reduce", tiled.grid(capacity), || tiled.reduce());
     Ok(())
 }
 
@@ -78,41 +84,84 @@ struct Tiled<'b, 'c> {
     b: &'b Builder<'c>,
     reduce: Reduce<'b, 'c>,
     tiles: Tiles<'b, 'c>,
+    /// Blocks, at most.
+    most: i64,
+    /// How many blocks have finished, in one word.
+    finished: V<'b, 'c>,
 }
 
-/// The elements that a block takes.
-struct Stretch<'b, 'c> {
-    /// The live number of stretches.
-    number: V<'b, 'c>,
-    /// Elements, and above them what each stretch comes to.
-    levels: Levels<'b, 'c>,
-    count: V<'b, 'c>,
-    start: V<'b, 'c>,
-    /// Behind the last element.
-    end: V<'b, 'c>,
-}
+/// A thread's, or a block's, value: a scalar of each buffer.
+type Value<'b, 'c> = Vec<V<'b, 'c>>;
 
 impl<'b, 'c> Tiled<'b, 'c> {
-    fn stretch(&self) -> Stretch<'b, 'c> {
-        let (b, size) = (self.b, self.tiles.size);
+    /// Blocks, of which as many take part as the live count is for.
+    fn grid(&self, capacity: V<'b, 'c>) -> V<'b, 'c> {
+        let most = match self.in_order() {
+            true => self.tiles.number(capacity),
+            false => self.rows_shared(capacity),
+        };
+        most.min(self.most).max(1)
+    }
+
+    /// Blocks that take part, of so many elements: no more than of more elements
+    /// there are in the grid.
+    fn blocks(&self, elements: V<'b, 'c>) -> V<'b, 'c> {
+        let blocks = match self.in_order() {
+            true => {
+                let length = self.stretch(elements);
+                (elements + (length - 1)) / length
+            }
+            false => self.rows_shared(elements).min(self.most),
+        };
+        blocks.max(1)
+    }
+
+    /// Blocks that have rows enough of so many elements.
+    fn rows_shared(&self, elements: V<'b, 'c>) -> V<'b, 'c> {
+        let least = LEAST_ROWS * self.tiles.threads;
+        (elements + (least - 1)) / least
+    }
+
+    /// Elements of a block's stretch, whole tiles.
+    fn stretch(&self, elements: V<'b, 'c>) -> V<'b, 'c> {
+        let size = self.tiles.size;
+        let all = self.most * size;
+        ((elements + (all - 1)) / all * size).max(size)
+    }
+
+    fn in_order(&self) -> bool {
+        !self.reduce.combiner.is_commutative()
+    }
+
+    /// The body of the phase.
+    fn reduce(&self) {
+        let b = self.b;
+        let combiner = &self.reduce.combiner;
+        let is_last = b.shared(b.int_type(32), 1);
+        let arrays = match self.in_order() {
+            true => self.tiles.shared(combiner.types()),
+            false => Vec::new(),
+        };
         let count = b.live_count(self.reduce.count);
-        let length = ((count + (MOST * size - 1)) / (MOST * size) * size).max(size);
-        let number = (count + (length - 1)) / length;
-        let start = b.block_id() * length;
-        Stretch {
-            number,
-            levels: Levels::with_one_above(count, number),
-            count,
-            start,
-            end: (start + length).min(count),
-        }
+        let blocks = self.blocks(count);
+        b.if_(b.block_id().lt(blocks), || {
+            let sum = match self.in_order() {
+                true => self.of_stretch(count, &arrays),
+                false => b.combine("block.reduce", combiner, self.of_rows(count, blocks)),
+            };
+            b.either(
+                blocks.gt(1),
+                || self.finish(blocks, count, &sum, is_last),
+                || b.if_(b.thread_id().eq(0), || self.reduce.write(&sum)),
+            );
+        });
     }
 
-    fn partials(&self) -> Partials<'b, 'c> {
-        Partials::Apart(self.reduce.scratch.clone())
+    fn load(&self, i: V<'b, 'c>) -> Value<'b, 'c> {
+        self.reduce.inputs.iter().map(|v| v.at(i)).collect()
     }
 
-    fn combine_as_tree(&self, mut values: Vec<Vec<V<'b, 'c>>>) -> Vec<V<'b, 'c>> {
+    fn combine_as_tree(&self, mut values: Vec<Value<'b, 'c>>) -> Value<'b, 'c> {
         while values.len() > 1 {
             values = values
                 .chunks(2)
@@ -125,76 +174,91 @@ impl<'b, 'c> Tiled<'b, 'c> {
         values.swap_remove(0)
     }
 
-    /// What this thread has of a tile of the stretch.
-    fn of_tile(
-        &self,
-        stretch: &Stretch<'b, 'c>,
-        tile: V<'b, 'c>,
-        exchange: Option<&[V<'b, 'c>]>,
-    ) -> Vec<V<'b, 'c>> {
+    /// What this thread has of the block's rows, which are as many apart as there
+    /// are blocks.
+    fn of_rows(&self, count: V<'b, 'c>, blocks: V<'b, 'c>) -> Value<'b, 'c> {
         let (b, combiner) = (self.b, &self.reduce.combiner);
-        let load = |i| self.reduce.inputs.iter().map(|v| v.at(i)).collect();
-        let identity = || combiner.identity(b);
-        let values = self.tiles.load(tile, stretch.end, &load, &identity);
-        self.combine_as_tree(match exchange {
-            None => values,
-            Some(arrays) => {
-                b.sync();
-                self.tiles.exchange(arrays, &values)
-            }
+        let Tiles { threads, items, .. } = self.tiles;
+        let apart = blocks * threads;
+        // Behind which the last of so many rows has not all of its elements.
+        let reach = apart * (items - 1) + (threads - 1);
+        let end = count.max(reach) - reach;
+        let first = b.block_id() * threads;
+        let place = |first: V<'b, 'c>, nth: i64| first + apart * nth + b.thread_id();
+
+        let state = [vec![first], combiner.identity(b)].concat();
+        let step = apart * items;
+        let state = b.for_(first, end, step, state, |first, state| {
+            let values = (0..items).map(|nth| self.load(place(first, nth)));
+            let values = self.combine_as_tree(values.collect());
+            let sum = combiner.apply(b, &state[1..], &values);
+            [vec![first + step], sum].concat()
+        });
+        let rows = |rows: std::ops::Range<i64>| {
+            let values = rows.map(|nth| {
+                let i = place(state[0], nth);
+                load_or_identity(b, combiner, i.lt(count), || self.load(i))
+            });
+            self.combine_as_tree(values.collect())
+        };
+        // All that a small input has.
+        let least = LEAST_ROWS.min(items);
+        let rest = rows(0..least);
+        let sum = combiner.apply(b, &state[1..], &rest);
+        if least == items {
+            return sum;
+        }
+        let has_more = (state[0] + apart * least).lt(count);
+        let more = load_or_identity(b, combiner, has_more, || rows(least..items));
+        combiner.apply(b, &sum, &more)
+    }
+
+    /// What the block's stretch comes to, in thread 0.
+    fn of_stretch(&self, count: V<'b, 'c>, arrays: &[V<'b, 'c>]) -> Value<'b, 'c> {
+        let (b, combiner) = (self.b, &self.reduce.combiner);
+        let length = self.stretch(count);
+        let start = b.block_id() * length;
+        let end = (start + length).min(count);
+        let (step, identity) = (b.index(self.tiles.size), combiner.identity(b));
+        b.for_(start, end, step, identity, |tile, sum| {
+            let nothing = || combiner.identity(b);
+            let values = self.tiles.load(tile, end, &|i| self.load(i), &nothing);
+            b.sync();
+            let values = self.combine_as_tree(self.tiles.exchange(arrays, &values));
+            let of_tile = b.combine("block.reduce_all", combiner, values);
+            combiner.apply(b, &sum, &of_tile)
         })
     }
 
-    /// Reduces the block's tiles.
-    fn reduce_stretch(&self) {
+    /// Writes what thread 0 knows the block to come to, and the result if all other
+    /// blocks have written.
+    fn finish(&self, blocks: V<'b, 'c>, count: V<'b, 'c>, sum: &[V<'b, 'c>], is_last: V<'b, 'c>) {
         let (b, combiner) = (self.b, &self.reduce.combiner);
-        let arrays = match combiner.is_commutative() {
-            true => None,
-            false => Some(self.tiles.shared(combiner.types())),
-        };
-        let stretch = self.stretch();
-        b.if_(stretch.start.lt(stretch.count.max(1)), || {
-            let (step, identity) = (b.index(self.tiles.size), combiner.identity(b));
-            let sum = b.for_(stretch.start, stretch.end, step, identity, |tile, sum| {
-                let of_tile = self.of_tile(&stretch, tile, arrays.as_deref());
-                let of_tile = match arrays {
-                    None => of_tile,
-                    Some(_) => b.combine("block.reduce_all", combiner, of_tile),
-                };
-                combiner.apply(b, &sum, &of_tile)
-            });
-            let sum = match arrays {
-                None => b.combine("block.reduce", combiner, sum),
-                Some(_) => sum,
-            };
-            b.if_(b.thread_id().eq(0), || {
-                b.either(
-                    stretch.number.gt(1),
-                    || {
-                        let (levels, block) = (&stretch.levels, b.block_id());
-                        self.partials().store(levels, 1, block, &sum);
-                    },
-                    || self.reduce.write(&sum),
-                );
-            });
+        let (t, zero) = (b.thread_id(), b.index(0));
+        let partials = Partials::Apart(self.reduce.scratch.clone());
+        let levels = Levels::with_one_above(count, blocks);
+        b.if_(t.eq(0), || {
+            partials.store(&levels, 1, b.block_id(), sum);
+            let one = b.i32(1);
+            let before = self.finished.atomic_acq_rel(Kind::Add, zero, one, "device");
+            let others = blocks.to_i32() - 1;
+            is_last.set(zero, before.eq(others).to_i32());
         });
-    }
-
-    /// Combines what the stretches came to.
-    fn combine(&self) {
-        let (b, combiner) = (self.b, &self.reduce.combiner);
-        let stretch = self.stretch();
-        b.if_(stretch.number.gt(1), || {
-            let t = b.thread_id();
-            let own = |nth: i64| {
-                let at = t * (MOST / BLOCK) + nth;
-                load_or_identity(b, combiner, at.lt(stretch.number), || {
-                    self.partials().load(&stretch.levels, 1, at, combiner)
+        b.sync();
+        b.if_(is_last.at(zero).ne(0), || {
+            let per_thread = (self.most + self.tiles.threads - 1) / self.tiles.threads;
+            let own = (0..per_thread).map(|nth| {
+                let at = t * per_thread + nth;
+                load_or_identity(b, combiner, at.lt(blocks), || {
+                    partials.load(&levels, 1, at, combiner)
                 })
-            };
-            let own = self.combine_as_tree((0..MOST / BLOCK).map(own).collect());
+            });
+            let own = self.combine_as_tree(own.collect());
             let total = b.combine("block.reduce", combiner, own);
-            b.if_(t.eq(0), || self.reduce.write(&total));
+            b.if_(t.eq(0), || {
+                self.reduce.write(&total);
+                self.finished.atomic_set(zero, b.i32(0), "device");
+            });
         });
     }
 }

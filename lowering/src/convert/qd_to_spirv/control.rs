@@ -2,13 +2,13 @@
 //! assertions and poison.
 
 use super::Setting;
-use melior::ir::{BlockLike, ValueLike};
+use melior::ir::{BlockLike, ValueLike, operation::OperationLike};
 use qd_dialects::{
     attributes,
     builder::{Builder, V},
     clone::Mapping,
     diagnostic::{Diagnostic, Result},
-    ir::{Op, OpExt, Value, bit_width, is_float},
+    ir::{Op, OpExt, Value, ValueExt, bit_width, is_float},
     melior,
 };
 
@@ -26,6 +26,33 @@ pub(super) fn execute_region<'c>(
             op,
             "has a region of several blocks, and SPIR-V needs structure",
         )),
+    }
+}
+
+/// Lets a loop that makes no round yield what it was given: upstream's conversion
+/// stores results at the end of each round, and nowhere else.
+pub(super) fn yield_without_a_round(op: Op<'_>) {
+    let operands = op.operand_values();
+    let (lower, upper) = (operands[0], operands[1]);
+    let bounds = lower.constant_int().zip(upper.constant_int());
+    let Some(next) = op.next_in_block() else {
+        return;
+    };
+    if op.result_count() == 0 || bounds.is_some_and(|(lower, upper)| lower < upper) {
+        return;
+    }
+    let b = Builder::before(next);
+    let (lower, upper) = (b.v(lower), b.v(upper));
+    let has_rounds = match op.attr("unsignedCmp") {
+        Some(_) => lower.lt(upper),
+        None => lower.slt(upper),
+    };
+    for (result, initial) in op.result_values().into_iter().zip(&operands[3..]) {
+        let uses = result.uses();
+        let yielded = has_rounds.select(b.v(result), b.v(*initial));
+        for (user, operand) in uses {
+            user.set_operand_at(operand, yielded.value());
+        }
     }
 }
 

@@ -212,6 +212,9 @@ fn convert_ops<'c>(root: Op<'c>, setting: &Setting) -> Result<'c> {
     // Innermost first: what is around an op may go.
     for op in root.nested().into_iter().rev() {
         check_types(op, setting)?;
+        if op.is("scf.for") {
+            control::yield_without_a_round(op);
+        }
         let b = Builder::before(op);
         if let Some(results) = converted(&b, op, setting)? {
             op.replace_with(&results);

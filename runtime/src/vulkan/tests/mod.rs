@@ -196,6 +196,7 @@ fn kernel(name: &str, arguments: Vec<Parameter>, steps: Vec<Step>) -> Kernel {
     Kernel {
         name: name.into(),
         arguments,
+        control: 0,
         steps,
     }
 }

@@ -138,6 +138,43 @@ qd.grid.kernel @in_do_while(%flag: memref<i32>, %v: i32) {
 // -----
 
 //===----------------------------------------------------------------------===//
+// Control
+//===----------------------------------------------------------------------===//
+
+qd.grid.kernel @control_in_a_phase(%blocks: index) {
+  qd.grid.phase blocks(%blocks) threads(64) {
+    // expected-error@+1 {{'qd.grid.control' op may stand only at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while', not in 'qd.grid.phase'}}
+    %w = qd.grid.control : memref<1xi32>
+  }
+}
+
+// -----
+
+qd.grid.kernel @control_of_any_length() {
+  // expected-error@+1 {{'qd.grid.control' op is of type 'memref<?xi32>', but must be some words of the device's memory: memref<Nxi32>, N from 1}}
+  %w = qd.grid.control : memref<?xi32>
+}
+
+// -----
+
+qd.grid.kernel @no_control() {
+  // expected-error@+1 {{'qd.grid.control' op is of type 'memref<0xi32>', but must be some words of the device's memory: memref<Nxi32>, N from 1}}
+  %w = qd.grid.control : memref<0xi32>
+}
+
+// -----
+
+qd.grid.kernel @too_much_control(%flag: memref<i32>) {
+  %v = qd.grid.control : memref<1000xi32>
+  qd.grid.do_while %flag : memref<i32> {
+    // expected-error@+1 {{'qd.grid.control' op makes 1025 words of control in this kernel, which has at most 1024}}
+    %w = qd.grid.control : memref<25xi32>
+  }
+}
+
+// -----
+
+//===----------------------------------------------------------------------===//
 // Phases and loops
 //===----------------------------------------------------------------------===//
 

@@ -110,6 +110,17 @@ qd.grid.kernel @launches(%a: memref<?xf32>, %x: f32, %blocks: index) {
 // Buffers
 //===----------------------------------------------------------------------===//
 
+// CHECK-LABEL: qd.grid.kernel @control(
+qd.grid.kernel @control(%flag: memref<i32>) {
+  // CHECK: qd.grid.control : memref<1xi32>
+  %0 = qd.grid.control : memref<1xi32>
+  // CHECK: qd.grid.do_while
+  qd.grid.do_while %flag : memref<i32> {
+    // CHECK: qd.grid.control {note = "kept"} : memref<1023xi32>
+    %1 = qd.grid.control {note = "kept"} : memref<1023xi32>
+  }
+}
+
 // CHECK-LABEL: qd.grid.kernel @buffers(%arg0: memref<?xf32>, %arg1: memref<?xi32>, %arg2: memref<256xi32>, %arg3: index, %arg4: index, %arg5: f32) {
 qd.grid.kernel @buffers(%a: memref<?xf32>, %s: memref<?xi32>, %fixed: memref<256xi32>, %lower: index, %upper: index, %x: f32) {
   // CHECK: qd.grid.fill %arg0[%arg3 to %arg4] = %arg5 : memref<?xf32>

@@ -2,7 +2,8 @@
 //!
 //! For each row of the table, one setting after the other: the shapes of blocks
 //! with all else as it was, then how far ahead elements are asked for, then how
-//! long tiles wait before they look back. What counts is the sum over the sizes of
+//! long tiles wait before they look back; of what has a fixed number of blocks,
+//! how many there are instead. What counts is the sum over the sizes of
 //! the time over what it was at first. Results are checked each time.
 
 use super::{
@@ -26,6 +27,35 @@ struct Subject {
 }
 
 const SUBJECTS: &[Subject] = &[
+    Subject {
+        algorithm: "reduce",
+        bytes: 4,
+        case: "reduce u32",
+        shapes: &[
+            (256, 8, 4),
+            (256, 16, 4),
+            (256, 32, 4),
+            (512, 8, 2),
+            (512, 16, 2),
+            (512, 24, 2),
+            (1024, 8, 1),
+            (1024, 16, 1),
+            (128, 16, 8),
+        ],
+    },
+    Subject {
+        algorithm: "reduce",
+        bytes: 8,
+        case: "reduce u64",
+        shapes: &[
+            (256, 8, 4),
+            (256, 12, 4),
+            (256, 16, 4),
+            (512, 8, 2),
+            (512, 12, 2),
+            (1024, 8, 1),
+        ],
+    },
     Subject {
         algorithm: "scan",
         bytes: 4,
@@ -124,6 +154,7 @@ const SUBJECTS: &[Subject] = &[
 
 const AHEAD: [i64; 4] = [132, 264, 396, 528];
 const PAUSES: [i64; 5] = [0, 1000, 2000, 3000, 4000];
+const BLOCKS: [i64; 6] = [132, 264, 396, 528, 792, 1056];
 
 /// Searches, and writes the table.
 pub fn tune(table: &Table<'_>, path: &Path, wanted: impl Fn(&str) -> bool) -> anyhow::Result<()> {
@@ -179,6 +210,13 @@ impl Search<'_> {
             ..first
         });
         self.improve(&mut best, &reference, shaped.collect())?;
+        if first.blocks > 0 {
+            let blocks = |blocks| Tuning { blocks, ..best.1 };
+            let other = BLOCKS.map(blocks).to_vec();
+            self.improve(&mut best, &reference, other)?;
+            println!("  best: {}", best.1);
+            return Ok(best.1);
+        }
         let ahead = |ahead| Tuning { ahead, ..best.1 };
         let further = AHEAD.map(ahead).to_vec();
         self.improve(&mut best, &reference, further)?;
