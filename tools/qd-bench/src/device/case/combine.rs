@@ -44,12 +44,13 @@ pub fn reduce<T: Value>(n: usize) -> anyhow::Result<Prepared> {
     })
 }
 
-/// A sum of squares: each is written to `%y` first, which nothing else reads.
+/// A sum of squares. They are scratch, in which nothing is left: they need no pass
+/// of their own.
 pub fn squares_kernel<T: Value>() -> String {
     let (e, s) = (T::MLIR, T::SLOT);
     format!(
         "qd.grid.kernel @main(%a: memref<?x{e}> {{qd.dtype = \"{d}\"}}, %o: memref<1x{e}> {{qd.dtype = \"{d}\"}}, \
-                              %y: memref<?x{e}> {{qd.dtype = \"{d}\"}}, \
+                              %y: memref<?x{e}> {{qd.dtype = \"{d}\", qd.scratch}}, \
                               %s: memref<?x{s}>, %n: memref<i32>) {{
            %zero = arith.constant 0 : index
            %length = memref.dim %a, %zero : memref<?x{e}>
