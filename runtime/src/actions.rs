@@ -48,6 +48,8 @@ pub(crate) struct Launch<'a> {
     pub name: &'a str,
     pub blocks: u64,
     pub threads: u32,
+    /// Shared memory of a block besides what its body declares.
+    pub dynamic_shared_bytes: u32,
     /// For each operand in order, a buffer is its address and, unless it is of
     /// rank 0, its leading extent; a view and words of control are address and
     /// length; a scalar is its bits, zero-extended.
@@ -263,6 +265,7 @@ impl<'a> List<'a> {
                     name,
                     blocks,
                     threads,
+                    dynamic_shared_bytes,
                     arguments,
                     after,
                 } => {
@@ -273,6 +276,7 @@ impl<'a> List<'a> {
                         name,
                         blocks: frame.evaluate(blocks, name)?,
                         threads: *threads,
+                        dynamic_shared_bytes: *dynamic_shared_bytes,
                         words: frame.words(arguments, name)?,
                     };
                     let mut after: Vec<_> = after

@@ -41,22 +41,48 @@ pub(crate) fn validate(artifact: &Artifact) -> Result<(), Error> {
     Ok(())
 }
 
-/// The bodies that the artifact's plan launches, each once.
-pub(crate) fn body_names(artifact: &Artifact) -> BTreeSet<&str> {
-    fn collect<'a>(steps: &'a [Step], names: &mut BTreeSet<&'a str>) {
+/// A launch of the artifact's plan.
+pub(crate) struct PlannedLaunch<'a> {
+    pub kernel: &'a str,
+    /// The phase's name.
+    pub phase: &'a str,
+    pub body: &'a str,
+    /// Shared memory of a block besides what the body declares.
+    pub dynamic_shared_bytes: u32,
+}
+
+/// All launches of the artifact's plan, in the order of its text.
+pub(crate) fn launches(artifact: &Artifact) -> Vec<PlannedLaunch<'_>> {
+    fn collect<'a>(kernel: &'a str, steps: &'a [Step], launches: &mut Vec<PlannedLaunch<'a>>) {
         for step in steps {
             match step {
-                Step::Launch { body, .. } => _ = names.insert(body),
-                Step::DoWhile { steps, .. } => collect(steps, names),
+                Step::Launch {
+                    name,
+                    body,
+                    dynamic_shared_bytes,
+                    ..
+                } => launches.push(PlannedLaunch {
+                    kernel,
+                    phase: name,
+                    body,
+                    dynamic_shared_bytes: *dynamic_shared_bytes,
+                }),
+                Step::DoWhile { steps, .. } => collect(kernel, steps, launches),
                 Step::Fill { .. } | Step::Dispatch { .. } => {}
             }
         }
     }
-    let mut names = BTreeSet::new();
+    let mut launches = Vec::new();
     for kernel in &artifact.kernels {
-        collect(&kernel.steps, &mut names);
+        collect(&kernel.name, &kernel.steps, &mut launches);
     }
-    names
+    launches
+}
+
+/// The bodies that the artifact's plan launches, each once.
+pub(crate) fn body_names(artifact: &Artifact) -> BTreeSet<&str> {
+    let launches = launches(artifact).into_iter();
+    launches.map(|launch| launch.body).collect()
 }
 
 struct Check<'a> {

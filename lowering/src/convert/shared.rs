@@ -22,6 +22,10 @@ pub struct SharedArray<'c> {
     pub element: Type<'c>,
     /// How many, over all dimensions.
     pub count: u64,
+    /// Its first byte, where the arrays lie one behind another.
+    pub offset: u64,
+    /// Behind its last byte.
+    pub end: u64,
 }
 
 /// The shared arrays below `root`, which fit the target together.
@@ -48,8 +52,9 @@ pub fn arrays<'c>(
             all.checked_mul((*extent)?.try_into().ok()?)
         });
         let size = count.and_then(|count| count.checked_mul(element_bytes));
+        let offset = bytes.next_multiple_of(ALIGNMENT);
         bytes = size
-            .and_then(|size| bytes.next_multiple_of(ALIGNMENT).checked_add(size))
+            .and_then(|size| offset.checked_add(size))
             .unwrap_or(u64::MAX);
         if bytes > limit {
             return Err(Diagnostic::at(
@@ -64,6 +69,8 @@ pub fn arrays<'c>(
             op,
             element,
             count: count.unwrap_or_default(),
+            offset,
+            end: bytes,
         });
     }
     Ok(found)

@@ -143,6 +143,7 @@ fn lower(module: &mut Module<'_>, target: &str, each: bool) -> Result<Compiled, 
         )?,
         false => pipeline(module, &conversion)?,
     }
+    plan::set_dynamic_shared(&mut kernels, handle(module));
     Ok(Compiled {
         artifact: Artifact {
             target: target.to_string(),

@@ -12,7 +12,9 @@ use qd_dialects::{
     melior,
 };
 
-use crate::convert::descriptor;
+use super::apart;
+use crate::convert::{descriptor, qd_to_nvvm::DYNAMIC_SHARED_BYTES};
+use std::collections::HashMap;
 
 /// Every kernel of a planned module.
 pub fn kernels<'c>(module: Op<'c>) -> Result<'c, Vec<Kernel>> {
@@ -145,12 +147,44 @@ fn launch<'c>(kernel: Op<'c>, op: Op<'c>) -> Result<'c, Step> {
         body,
         blocks: host_value(kernel, op, operands[0])?,
         threads: threads as u32,
+        // Known once bodies have been converted.
+        dynamic_shared_bytes: 0,
         arguments: operands[1..]
             .iter()
             .map(|value| operand(kernel, op, *value))
             .collect::<Result<_>>()?,
         after: after(op),
     })
+}
+
+/// Gives each launch the shared memory that its body asks for in a converted
+/// module.
+pub fn set_dynamic_shared(kernels: &mut [Kernel], module: Op<'_>) {
+    let asked: HashMap<String, u32> = apart::parts(module)
+        .into_iter()
+        .flat_map(|part| operations(part.body().expect("a module's body")))
+        .filter_map(|body| {
+            let name = body.attr("sym_name").and_then(attributes::text)?;
+            let bytes = body.attr(DYNAMIC_SHARED_BYTES).and_then(attributes::int)?;
+            Some((name, bytes as u32))
+        })
+        .collect();
+    fn set(steps: &mut [Step], asked: &HashMap<String, u32>) {
+        for step in steps {
+            match step {
+                Step::Launch {
+                    body,
+                    dynamic_shared_bytes,
+                    ..
+                } => *dynamic_shared_bytes = asked.get(body).copied().unwrap_or(0),
+                Step::DoWhile { steps, .. } => set(steps, asked),
+                Step::Fill { .. } | Step::Dispatch { .. } => {}
+            }
+        }
+    }
+    for kernel in kernels {
+        set(&mut kernel.steps, &asked);
+    }
 }
 
 fn after(op: Op<'_>) -> Vec<u64> {

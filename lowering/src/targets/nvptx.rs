@@ -11,22 +11,30 @@ pub struct Architecture {
     /// knows the architecture, which lacks instructions that it has; the newest
     /// would shut out drivers that could run the code.
     pub ptx: &'static str,
+    /// Bytes of shared memory that a block may have, if its launch asks for them:
+    /// a multiprocessor's, but for the KiB of each block that is the system's
+    /// (CUDA C++ Programming Guide, Technical Specifications per Compute
+    /// Capability).
+    pub max_shared_bytes: u32,
 }
 
 /// Ampere (A100).
 pub const SM_80: Architecture = Architecture {
     name: "sm_80",
     ptx: "+ptx80",
+    max_shared_bytes: 163 << 10,
 };
 /// Hopper (H100, H200).
 pub const SM_90: Architecture = Architecture {
     name: "sm_90",
     ptx: "+ptx80",
+    max_shared_bytes: 227 << 10,
 };
 /// Blackwell (B200).
 pub const SM_100: Architecture = Architecture {
     name: "sm_100",
     ptx: "+ptx86",
+    max_shared_bytes: 227 << 10,
 };
 
 pub(super) fn capabilities(architecture: &'static Architecture) -> Capabilities {
@@ -35,9 +43,7 @@ pub(super) fn capabilities(architecture: &'static Architecture) -> Capabilities 
         kind: Kind::Nvptx(architecture),
         waves: vec![32],
         forward_progress: ForwardProgress::Full,
-        // What a kernel may have without asking the driver for more when it is
-        // launched: what is declared statically can never be more.
-        max_shared_bytes: 48 << 10,
+        max_shared_bytes: architecture.max_shared_bytes,
         // `vote.sync`, `match.any.sync`, `redux.sync`.
         collectives: "simt.all@full,simt.any@full,simt.match_any,\
                       simt.reduce@word,simt.reduce_all@word",

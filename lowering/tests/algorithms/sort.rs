@@ -166,6 +166,39 @@ fn keys_and_values_in_one_sweep() {
     all(&ONE_SWEEP_SIZES, "any", "strategy = \"onesweep\"");
 }
 
+/// Keys and values in shared memory at once, where the target has room for both:
+/// in tiles as large as the table has them, and in larger ones.
+#[test]
+fn pairs_staged_together() {
+    let words = Values::Scalars(Element::F32);
+    let wide = Values::Scalars(Element::I64);
+    let larger = "{qd.tuning = {items = 16}}";
+    let pairs = [
+        (KEYS[0], words, larger),
+        (KEYS[2], words, ""),
+        (KEYS[1], wide, ""),
+        (KEYS[3], words, ""),
+        (KEYS[4], wide, ""),
+        // Too many for both.
+        (KEYS[0], wide, larger),
+    ];
+    for (number, (key, values, strategy)) in pairs.into_iter().enumerate() {
+        for n in [8192, 8193, 20_001] {
+            Sort {
+                n,
+                key,
+                values,
+                pattern: PATTERNS[number % PATTERNS.len()],
+                end_bit: Some(16),
+                number,
+                target: "nvptx:sm_80",
+                strategy,
+            }
+            .check();
+        }
+    }
+}
+
 /// More tiles than are looked back over at once.
 #[test]
 fn many_tiles_in_one_sweep() {

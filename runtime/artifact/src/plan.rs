@@ -99,6 +99,9 @@ pub enum Step {
         blocks: Expr,
         /// Threads in a block.
         threads: u32,
+        /// Bytes of shared memory that a block is given at launch, besides what
+        /// the body declares; 0 on targets whose bodies declare all of it.
+        dynamic_shared_bytes: u32,
         /// What the body takes.
         arguments: Vec<Operand>,
         /// Launches that must have finished.

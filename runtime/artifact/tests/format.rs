@@ -42,6 +42,7 @@ fn everything() -> Artifact {
         name: "first".into(),
         blocks,
         threads: 256,
+        dynamic_shared_bytes: 61_440,
         arguments: vec![
             Operand::Buffer(BufferRef {
                 argument: 0,

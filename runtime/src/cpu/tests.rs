@@ -153,6 +153,7 @@ fn launch(body: &str, blocks: Expr, arguments: Vec<Operand>) -> Step {
         name: body.into(),
         blocks,
         threads: 64,
+        dynamic_shared_bytes: 0,
         arguments,
         after: Vec::new(),
     }

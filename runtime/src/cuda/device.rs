@@ -25,6 +25,8 @@ pub(super) struct Device {
     /// Compute capability: 90 is 9.0.
     pub capability: u32,
     pub max_blocks: u64,
+    /// Of a block that asks for it.
+    pub max_shared_bytes: u32,
 }
 
 // Safety: contexts may be used from any thread that makes them current.
@@ -76,6 +78,7 @@ impl Device {
         let major = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
         let minor = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
         let max_blocks = attribute(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)?;
+        let max_shared_bytes = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
         // Safety: the device exists; `drop` releases what this retains.
         let context = unsafe { ctx_retain(raw) }.map_err(|e| failed(&name, e))?;
         Ok(Self {
@@ -84,6 +87,7 @@ impl Device {
             name,
             capability: (major * 10 + minor) as u32,
             max_blocks: max_blocks as u64,
+            max_shared_bytes: max_shared_bytes as u32,
         })
     }
 
@@ -181,6 +185,22 @@ impl Drop for Module {
 /// A body; valid as long as its module.
 #[derive(Clone, Copy)]
 pub(super) struct Function(pub sys::CUfunction);
+
+impl Function {
+    /// Allows launches to give blocks so many bytes of shared memory: without it,
+    /// 48 KiB is the most.
+    pub fn allow_dynamic_shared(self, bytes: u32) -> Result<(), DriverError> {
+        use sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        // Safety: its module is loaded.
+        unsafe {
+            result::function::set_function_attribute(
+                self.0,
+                CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                bytes as i32,
+            )
+        }
+    }
+}
 
 /// Where work queues up.
 pub(super) struct Stream(pub sys::CUstream);

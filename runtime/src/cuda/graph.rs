@@ -238,7 +238,7 @@ impl Graph<'_> {
         };
         let entered = match self.in_loop {
             true => vec![
-                self.kernel(loops.enter, [1, 1], &[handle], after)
+                self.kernel(loops.enter, [1, 1], 0, &[handle], after)
                     .map_err(|e| failed("the beginning of a loop", e))?,
             ],
             false => after.to_vec(),
@@ -272,7 +272,7 @@ impl Graph<'_> {
         self.launches += inner.launches;
         let last: Vec<_> = inner.nodes.iter().copied().flatten().collect();
         inner
-            .kernel(loops.go_on, [1, 1], &[handle, repeat.flag], &last)
+            .kernel(loops.go_on, [1, 1], 0, &[handle, repeat.flag], &last)
             .map_err(|e| failed("the end of a loop", e))?;
         Ok(made)
     }
@@ -280,14 +280,21 @@ impl Graph<'_> {
     fn launch(&self, launch: &Launch<'_>, after: &[CUgraphNode]) -> Result<CUgraphNode, Error> {
         let blocks = super::grid(self.maker.device, launch)?;
         let function = self.maker.functions.get(launch.body);
-        self.kernel(function, [blocks, launch.threads], &launch.words, after)
-            .map_err(|e| launch.failed(&reason(e)))
+        self.kernel(
+            function,
+            [blocks, launch.threads],
+            launch.dynamic_shared_bytes,
+            &launch.words,
+            after,
+        )
+        .map_err(|e| launch.failed(&reason(e)))
     }
 
     fn kernel(
         &self,
         function: Function,
         [blocks, threads]: [u32; 2],
+        dynamic_shared_bytes: u32,
         words: &[u64],
         after: &[CUgraphNode],
     ) -> Result<CUgraphNode, DriverError> {
@@ -301,7 +308,7 @@ impl Graph<'_> {
             blockDimX: threads,
             blockDimY: 1,
             blockDimZ: 1,
-            sharedMemBytes: 0,
+            sharedMemBytes: dynamic_shared_bytes,
             kernelParams: parameters.as_mut_ptr(),
             extra: ptr::null_mut(),
             kern: ptr::null_mut(),

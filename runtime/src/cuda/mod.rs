@@ -14,7 +14,7 @@ use crate::{
     actions::{self, Action, Fill, Kind, Launch, Loop, Slot, Times},
     argument::{self, Shapes},
     control::Control,
-    validate::{body_names, validate},
+    validate::{PlannedLaunch, body_names, launches, validate},
 };
 use cudarc::driver::{DriverError, result, sys};
 use device::{Device, Event, Function, Memory, Module, Stream, failed, reason};
@@ -49,12 +49,14 @@ impl Driver for Cuda {
         for name in body_names(artifact) {
             functions.insert(name.to_string(), module.function(name)?);
         }
+        let functions = Functions(functions);
+        functions.allow_dynamic_shared(artifact, &device)?;
         Ok(Box::new(OnDevice {
             artifact: Artifact {
                 binary: Vec::new(),
                 ..artifact.clone()
             },
-            functions: Functions(functions),
+            functions,
             loops: Loops::new(),
             _module: module,
             device,
@@ -75,6 +77,41 @@ impl Functions {
     /// A body of a launch: each has been looked up when the artifact was loaded.
     fn get(&self, body: &str) -> Function {
         self.0[body]
+    }
+
+    /// Has the driver allow what launches will ask for, which is set once and
+    /// holds for graphs as well.
+    fn allow_dynamic_shared(&self, artifact: &Artifact, device: &Device) -> Result<(), Error> {
+        for launch in launches(artifact) {
+            let bytes = launch.dynamic_shared_bytes;
+            if bytes == 0 {
+                continue;
+            }
+            check_shared(&launch, &device.name, device.max_shared_bytes)?;
+            let allowed = self.get(launch.body).allow_dynamic_shared(bytes);
+            allowed.map_err(|e| failed(&asks_for_shared(&launch), e))?;
+        }
+        Ok(())
+    }
+}
+
+/// `kernel 'k': phase 'p' asks for 61440 bytes of shared memory a block`.
+fn asks_for_shared(launch: &PlannedLaunch<'_>) -> String {
+    format!(
+        "kernel '{}': phase '{}' asks for {} bytes of shared memory a block",
+        launch.kernel, launch.phase, launch.dynamic_shared_bytes
+    )
+}
+
+/// Whether a device of that name, whose blocks have so many bytes at most, has what
+/// a launch will ask for.
+fn check_shared(launch: &PlannedLaunch<'_>, device: &str, most: u32) -> Result<(), Error> {
+    match launch.dynamic_shared_bytes <= most {
+        true => Ok(()),
+        false => Err(Error::Device(format!(
+            "{}, but {device} has {most}",
+            asks_for_shared(launch)
+        ))),
     }
 }
 
@@ -381,7 +418,7 @@ impl Run<'_> {
                 self.loaded.functions.get(launch.body).0,
                 (grid, 1, 1),
                 (launch.threads, 1, 1),
-                0,
+                launch.dynamic_shared_bytes,
                 self.stream.0,
                 &mut device::parameters(&mut words),
             )
@@ -549,6 +586,23 @@ mod tests {
                 assert_eq!(bytes(&fill), expected, "{size} bytes");
             }
         }
+    }
+
+    #[test]
+    fn a_device_with_less_shared_memory_is_told_who_asks() {
+        let launch = PlannedLaunch {
+            kernel: "k",
+            phase: "sweep",
+            body: "k_sweep_0",
+            dynamic_shared_bytes: 61_440,
+        };
+        assert!(check_shared(&launch, "a device", 61_440).is_ok());
+        let error = check_shared(&launch, "a device", 61_439).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "kernel 'k': phase 'sweep' asks for 61440 bytes of shared memory a block, \
+             but a device has 61439"
+        );
     }
 
     #[test]

@@ -11,7 +11,7 @@
 
 use super::{
     DIGITS, RADIX_BITS, Sort,
-    staged::{self, Shape, Staged},
+    staged::{Shape, Staged},
     tile::{Layout, Ranking, THREADS},
 };
 use qd_dialects::{
@@ -29,7 +29,7 @@ pub(super) fn build<'b, 'c>(
     let fits = capacity.le(shape.size());
     let blocks = fits.select(capacity.min(b.index(1)), b.index(0));
     b.phase("sort.tile", blocks, THREADS, || {
-        let words = staged::words(b);
+        let words = shape.words_in_turn(b);
         let tile = OneTile {
             b,
             sort,
@@ -130,7 +130,7 @@ impl<'b, 'c> OneTile<'_, 'b, 'c> {
     /// Hands items to whose number their rank is.
     fn exchange(&self, items: &[V<'b, 'c>], ranks: &[V<'b, 'c>], bits: u32) -> Vec<V<'b, 'c>> {
         let b = self.b;
-        let staged = Staged::new(self.words, self.shape.size(), bits);
+        let staged = Staged::new(self.words, self.shape, bits);
         // What is there has been read.
         b.sync();
         staged.put(items, ranks);

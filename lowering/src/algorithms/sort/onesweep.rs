@@ -8,10 +8,11 @@
 //!    ticket, which says which tile is its own: 8,192 keys of 4 bytes, or 4,096 if
 //!    keys, or keys and values, are larger. It counts the tile's digits and
 //!    publishes the counts, ranks the keys, and puts them in order in shared
-//!    memory. A thread for each digit looks back over the tiles before until it
-//!    meets one whose prefix is known, and publishes its own. The keys go out in
-//!    order, so that those of one digit are written side by side; values follow
-//!    the same way.
+//!    memory, and values beside them. A thread for each digit looks back over the
+//!    tiles before until it meets one whose prefix is known, and publishes its own.
+//!    The keys go out in order, so that those of one digit are written side by
+//!    side, and their values with them. Where shared memory has no room for both,
+//!    values wait until the keys have left, and follow the same way.
 //!
 //! What fits a tile is sorted in one launch instead ([`one_tile`]).
 //!
@@ -33,12 +34,13 @@
 //! Cost: reads each key once, and then, per pass, reads and writes each key and
 //! value once; for each digit and tile a word of state is written twice, and read
 //! about as often as tiles begin while it is under way. P + 2 launches: 6 for
-//! 32-bit keys, besides one of no blocks. 35 KiB of shared memory a block.
+//! 32-bit keys, besides one of no blocks. 35 KiB of shared memory a block for keys
+//! alone, at most half of what the target has with values.
 
 use super::{
     DIGITS, Pass, Sort, one_tile,
     pass::digit,
-    staged::{self, PADDED, Shape, Staged},
+    staged::{SHARED_BYTES, Shape, Staged},
     states::{self, States, Status},
     tile::{Layout, Ranking, THREADS},
 };
@@ -61,9 +63,6 @@ const TICKETS: i64 = 32;
 const COUNTING: i64 = 512;
 /// Keys that each of their threads loads together.
 const COUNTED: i64 = 16;
-/// Bytes of shared memory that a sweep takes: items, offsets, and what a scan and
-/// a ticket need.
-const SHARED_BYTES: u32 = 4 * PADDED as u32 + (2 << 10);
 
 /// Whether blocks may wait for each other and a tile is worth it.
 pub(super) fn suits(_: Op, capabilities: &Capabilities) -> bool {
@@ -231,9 +230,9 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
     /// At the top of a phase.
     fn new(one_sweep: &'a OneSweep<'a, 'b, 'c>, pass: Pass<'a, 'b, 'c>) -> Self {
         let b = pass.b;
-        let words = staged::words(b);
         let shape = &one_sweep.shape;
-        let keys = Staged::new(words, shape.size(), pass.sort.order.width());
+        let words = shape.words(b);
+        let keys = Staged::new(words, shape, pass.sort.order.width());
         Self {
             b,
             shape,
@@ -241,7 +240,7 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
             states: States::of(&pass, one_sweep.states()),
             layout: Layout::new(b, shape.items),
             ranking: Ranking::new(b, words),
-            values: keys.then(shape.value_bits),
+            values: keys.then(shape),
             keys,
             offsets: b.shared(b.int_type(32), DIGITS),
             ticket: b.shared(b.int_type(32), 1),
@@ -271,16 +270,12 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
                 Some(counted) => self.ranks_as_counted(&tile, &digits, &counted),
                 None => self.ranking.rank(&digits),
             };
-            let values = self.load_values(&tile);
             // The counters have been read.
             b.sync();
             self.keys.put(&keys, &ranks);
-            // What does not fit behind the keys waits until they have gone.
-            let (now, later) = match self.values.is_shared() {
-                true => (None, values.as_ref()),
-                false => (values.as_ref(), None),
-            };
-            if let Some(values) = now {
+            // Not before: a thread has no registers for both.
+            let values = self.load_values(&tile);
+            if let Some(values) = values.as_ref().filter(|_| self.shape.is_together) {
                 self.values.put(values, &ranks);
             }
 
@@ -289,16 +284,20 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
                 self.offsets.set(b.thread_id(), before - start);
             });
             b.sync();
-            let positions = self.write_keys(&tile);
-            if let Some(values) = later {
-                // The keys have been read.
-                b.sync();
-                self.values.put(values, &ranks);
-                b.sync();
-            }
             match values {
-                Some(_) => self.write_values(&tile, &positions),
-                None => self.move_values(&tile, &digits, &ranks),
+                Some(_) if self.shape.is_together => self.write_pairs(&tile),
+                Some(values) => {
+                    let positions = self.write_keys(&tile);
+                    // The keys have been read.
+                    b.sync();
+                    self.values.put(&values, &ranks);
+                    b.sync();
+                    self.write_values(&tile, &positions);
+                }
+                None => {
+                    self.write_keys(&tile);
+                    self.move_values(&tile, &digits, &ranks);
+                }
             }
         });
     }
@@ -512,16 +511,35 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
         );
     }
 
+    /// Where the key of a rank goes.
+    fn place(&self, key: V<'b, 'c>, rank: V<'b, 'c>) -> V<'b, 'c> {
+        let offset = self.offsets.at(self.pass.digit_of(key).to_index());
+        offset + rank.to_i32()
+    }
+
+    /// Writes each key and its value in the order of their ranks: where they go
+    /// needs no register once both are on their way.
+    fn write_pairs(&self, tile: &Tile<'b, 'c>) {
+        let Some(to) = self.pass.to.values else {
+            return;
+        };
+        let ranks: Vec<_> = self.outgoing(tile).into_iter().map(|(r, _)| r).collect();
+        self.write(tile, |nth| {
+            let rank = ranks[nth];
+            let (key, value) = (self.keys.get(rank), self.values.get(rank));
+            let position = self.place(key, rank).to_index();
+            self.pass.put_key(position, key);
+            to.set(position, value);
+        });
+    }
+
     /// Writes keys in the order of their ranks. Yields where they went.
     fn write_keys(&self, tile: &Tile<'b, 'c>) -> Vec<V<'b, 'c>> {
         let ranks: Vec<_> = self.outgoing(tile).into_iter().map(|(r, _)| r).collect();
         let get = |rank: &V<'b, 'c>| self.keys.get(*rank);
         let keys: Vec<_> = ranks.iter().map(get).collect();
-        let place = |(key, rank): (&V<'b, 'c>, &V<'b, 'c>)| {
-            let offset = self.offsets.at(self.pass.digit_of(*key).to_index());
-            offset + rank.to_i32()
-        };
-        let positions: Vec<_> = keys.iter().zip(&ranks).map(place).collect();
+        let places = keys.iter().zip(&ranks);
+        let positions: Vec<_> = places.map(|(key, rank)| self.place(*key, *rank)).collect();
         self.write(tile, |nth| {
             self.pass.put_key(positions[nth].to_index(), keys[nth]);
         });

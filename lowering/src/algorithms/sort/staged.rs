@@ -11,29 +11,42 @@ use qd_dialects::{
     ir::{Op, bit_width},
 };
 
-/// Words of items that shared memory has room for.
+/// Words that the keys of the largest tile have.
 const WORDS: i64 = 8192;
 /// Words in a row, behind which one is left out.
 const ROW: i64 = 32;
-/// Words of shared memory that they take.
-pub(super) const PADDED: i64 = padded(WORDS);
 /// Keys of the smallest tile.
 const LEAST: i64 = 4096;
+/// Bytes of shared memory that a sweep takes besides items: offsets, and what a
+/// scan and a ticket need.
+const OTHER_BYTES: i64 = 2 << 10;
+/// Bytes of shared memory that a sweep of the largest tile takes, if values wait
+/// for the keys to leave.
+pub(super) const SHARED_BYTES: u32 = shared_bytes(padded(WORDS)) as u32;
 
 /// Words that so many, a multiple of [`ROW`], take with what is left out.
 const fn padded(words: i64) -> i64 {
     words + words / ROW
 }
 
-/// An array for items, and for counters while there are none.
-pub(super) fn words<'b, 'c>(b: &'b Builder<'c>) -> V<'b, 'c> {
-    b.shared(b.int_type(32), PADDED.max(COUNTERS))
+/// Bytes of shared memory that a sweep with so many words of items takes.
+const fn shared_bytes(words: i64) -> i64 {
+    4 * words + OTHER_BYTES
+}
+
+/// An array for so many words of items, and for counters while there are none.
+fn array<'b, 'c>(b: &'b Builder<'c>, words: i64) -> V<'b, 'c> {
+    b.shared(b.int_type(32), words.max(COUNTERS))
 }
 
 /// The size of tiles.
 pub(super) struct Shape {
+    key_bits: u32,
     /// Bits of a value, if values are scalars; 0 if there are none to be staged.
     pub value_bits: u32,
+    /// Whether a sweep has keys and values in shared memory at once, and not one
+    /// in the place of the other.
+    pub is_together: bool,
     /// Keys of a thread.
     pub items: i64,
     pub tuning: Tuning,
@@ -44,13 +57,14 @@ impl Shape {
     pub fn of<'c>(sort: &Sort, op: Op<'c>, capabilities: &Capabilities) -> Result<'c, Self> {
         let values = sort.data.values.filter(|v| v.row_length().is_none());
         let value_bits = values.map_or(0, |values| bit_width(values.element()));
-        let bytes = i64::from((sort.order.width() + value_bits) / 8);
-        let algorithm = match sort.order.width() {
+        let key_bits = sort.order.width();
+        let bytes = i64::from((key_bits + value_bits) / 8);
+        let algorithm = match key_bits {
             32 => "sort",
             _ => "sort_wide",
         };
         let tuning = Tuning::of(op, algorithm, bytes, capabilities)?;
-        let most = WORDS / i64::from(sort.order.width() / 32);
+        let most = WORDS / i64::from(key_bits / 32);
         if tuning.threads != THREADS || !(LEAST..=most).contains(&tuning.size()) {
             let what = format!(
                 "sorts by {THREADS} threads a block, and tiles of {LEAST} to {most} keys: \
@@ -60,11 +74,37 @@ impl Shape {
             );
             return Err(Diagnostic::at(op, what));
         }
+        let all = padded(tuning.size()) * i64::from((key_bits + value_bits) / 32);
         Ok(Self {
+            key_bits,
             value_bits,
+            // Of two blocks one waits while the other works.
+            is_together: value_bits > 0
+                && 2 * shared_bytes(all) <= i64::from(capabilities.max_shared_bytes),
             items: tuning.items,
             tuning,
         })
+    }
+
+    /// Shared memory in which a sweep stages its items.
+    pub fn words<'b, 'c>(&self, b: &'b Builder<'c>) -> V<'b, 'c> {
+        let [keys, values] = [self.key_bits, self.value_bits].map(|bits| self.planes(bits));
+        let words = match self.is_together {
+            true => keys + values,
+            false => keys.max(values),
+        };
+        array(b, words)
+    }
+
+    /// The same where items are handed on as keys, and then as what goes with them:
+    /// values, or words.
+    pub fn words_in_turn<'b, 'c>(&self, b: &'b Builder<'c>) -> V<'b, 'c> {
+        array(b, self.planes(self.key_bits.max(self.value_bits)))
+    }
+
+    /// Words that a tile's items of so many bits take.
+    fn planes(&self, bits: u32) -> i64 {
+        padded(self.size()) * i64::from(bits / 32)
     }
 
     /// Keys of a tile.
@@ -94,32 +134,27 @@ pub(super) struct Staged<'b, 'c> {
 }
 
 impl<'b, 'c> Staged<'b, 'c> {
-    /// So many items of so many bits, in an array of [`words`].
-    pub fn new(words: V<'b, 'c>, items: i64, bits: u32) -> Self {
+    /// A tile's items of so many bits, at the beginning of an array.
+    pub fn new(words: V<'b, 'c>, shape: &Shape, bits: u32) -> Self {
         Self {
             words,
             first: 0,
             bits,
-            plane: padded(items),
+            plane: padded(shape.size()),
         }
     }
 
-    /// As many items of so many bits behind these, if there is room; else in their
+    /// A tile's values behind its keys if there is room for both, else in their
     /// place, once they have been read.
-    pub fn then(&self, bits: u32) -> Self {
-        let planes = |bits: u32| self.plane * i64::from(bits / 32);
-        let behind = planes(self.bits);
-        let fits = behind + planes(bits) <= PADDED;
+    pub fn then(&self, shape: &Shape) -> Self {
         Self {
-            first: if fits { behind } else { 0 },
-            bits,
+            first: match shape.is_together {
+                true => shape.planes(self.bits),
+                false => 0,
+            },
+            bits: shape.value_bits,
             ..*self
         }
-    }
-
-    /// Whether they are in the place of others.
-    pub fn is_shared(&self) -> bool {
-        self.first == 0
     }
 
     /// The word of an item.

@@ -1,4 +1,5 @@
-//! The kernel around a body: what it takes, and its shared memory.
+//! The kernel around a body: what it takes, and how many of its blocks there are
+//! to be at a time.
 //!
 //! Every parameter is 8 bytes, in the order of the body's arguments, exactly as
 //! the words that the cpu target's bodies are given:
@@ -6,12 +7,10 @@
 //!   its leading extent;
 //! - a scalar is an `i64` whose low bits are the scalar's.
 
-use crate::{
-    convert::{descriptor, shared},
-    targets::Target,
-};
+use super::shared;
+use crate::{convert::descriptor, targets::Target};
 use melior::ir::{
-    Attribute, BlockLike, Location, RegionLike, Type, ValueLike,
+    Attribute, Location, RegionLike, Type, ValueLike,
     attribute::{ArrayAttribute, DenseI32ArrayAttribute, TypeAttribute},
     operation::OperationLike,
 };
@@ -29,9 +28,8 @@ use qd_passes::{
 };
 use std::collections::HashSet;
 
-/// LLVM's number of the global address space, and of shared memory.
+/// LLVM's number of the global address space.
 const GLOBAL: u32 = 1;
-const SHARED: u32 = 3;
 
 /// Threads that a multiprocessor should have room for where blocks wait at
 /// barriers: others work meanwhile. It leaves each 80 registers; without a limit
@@ -93,7 +91,7 @@ pub(super) fn convert<'c>(body: Op<'c>, target: &Target) -> Result<'c, Op<'c>> {
     if blocks > 1 {
         kernel.set_attr("nvvm.minctasm", attributes::i32(b.context(), blocks));
     }
-    shared_arrays(&b, kernel, &name, target)?;
+    shared::convert(&b, kernel, &name, target)?;
     // Last, for what is left of it is only a return.
     body.erase();
     Ok(kernel)
@@ -244,77 +242,9 @@ fn polled<'c>(body: Op<'c>, parameters: &[Value<'c>]) -> HashSet<Key> {
 }
 
 /// A pointer without its address space.
-fn generic<'b, 'c>(b: &'b Builder<'c>, pointer: V<'b, 'c>) -> V<'b, 'c> {
+pub(super) fn generic<'b, 'c>(b: &'b Builder<'c>, pointer: V<'b, 'c>) -> V<'b, 'c> {
     let r#type = descriptor::pointer_type(b);
     b.result("llvm.addrspacecast", &[pointer], r#type, &[])
-}
-
-/// Each shared array as a variable of the module, and within the target's limit.
-fn shared_arrays<'c>(b: &Builder<'c>, kernel: Op<'c>, name: &str, target: &Target) -> Result<'c> {
-    let arrays = shared::arrays(b, kernel, target)?;
-    for (i, array) in arrays.into_iter().enumerate() {
-        let op = array.op;
-        let plain = descriptor::without_memory_space(b, op.first_result().r#type());
-        let variable = format!("__qd_shared_{name}_{i}");
-        global(b, kernel, &variable, array.element, array.count);
-        let pointer = b.at(InsertionPoint::Before(op), || {
-            let address = b.result(
-                "llvm.mlir.addressof",
-                &[],
-                Type::parse(b.context(), &format!("!llvm.ptr<{SHARED}>"))
-                    .expect("the llvm dialect"),
-                &[("global_name", attributes::symbol(b.context(), &variable))],
-            );
-            descriptor::memref_from_pointer(b, generic(b, address), None, plain)
-        });
-        op.replace_with(&[pointer.value()]);
-    }
-    strip_memory_spaces(b, kernel);
-    Ok(())
-}
-
-/// Descriptors hold generic pointers: types follow from shared arrays on.
-fn strip_memory_spaces<'c>(b: &Builder<'c>, kernel: Op<'c>) {
-    let strip = |value: Value<'c>| {
-        if descriptor::shape(value.r#type()).is_some() {
-            value.set_type(descriptor::without_memory_space(b, value.r#type()));
-        }
-    };
-    for op in kernel.nested() {
-        op.result_values().into_iter().for_each(strip);
-        for region in 0..op.region_count() {
-            let mut block = op.region_block(region);
-            while let Some(current) = block {
-                arguments(current).into_iter().for_each(strip);
-                block = current.next_in_region();
-            }
-        }
-    }
-}
-
-fn global<'c>(b: &Builder<'c>, kernel: Op<'c>, name: &str, element: Type<'c>, count: u64) {
-    let context = b.context();
-    let array = Type::parse(context, &format!("!llvm.array<{count} x {element}>"))
-        .expect("an array of scalars");
-    let region = melior::ir::Region::new();
-    let linkage = Attribute::parse(context, "#llvm.linkage<internal>").expect("the llvm dialect");
-    InsertionPoint::Before(kernel).insert(ir::build(
-        "llvm.mlir.global",
-        b.location(),
-        &[],
-        &[],
-        &[
-            ("sym_name", attributes::string(context, name)),
-            ("global_type", TypeAttribute::new(array).into()),
-            ("linkage", linkage),
-            ("addr_space", attributes::i32(context, SHARED as i32)),
-            (
-                "alignment",
-                attributes::i64(context, shared::ALIGNMENT as i64),
-            ),
-        ],
-        vec![region],
-    ));
 }
 
 /// What a symbol may be called in PTX.

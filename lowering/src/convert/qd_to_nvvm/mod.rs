@@ -2,7 +2,7 @@
 //!
 //! After `qd-tile` and `qd-expand-collectives`, with `qd.wave = 32`. Each
 //! outlined body becomes an `llvm.func` with `nvvm.kernel` and its block size
-//! (`kernel.rs` has the ABI), and every op of ours in it one or a few of `nvvm`
+//! (`kernel.rs` has the ABI, `shared.rs` the shared arrays), and every op of ours in it one or a few of `nvvm`
 //! and `llvm`, by the table below. What is not ours is left to upstream's
 //! conversions.
 //!
@@ -39,8 +39,11 @@ mod kernel;
 mod math;
 mod ordered;
 mod private;
+mod shared;
 mod shuffle;
 mod vote;
+
+pub use shared::DYNAMIC_SHARED_BYTES;
 
 use crate::{convert, targets::Target};
 use melior::{

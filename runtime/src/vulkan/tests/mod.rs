@@ -183,6 +183,7 @@ fn launch(device: &Device, id: u64, body: &str, blocks: u64, arguments: Vec<Oper
         name: body.into(),
         blocks: Expr::constant(blocks),
         threads: threads(device),
+        dynamic_shared_bytes: 0,
         arguments,
         after: (id > 0).then(|| id - 1).into_iter().collect(),
     }

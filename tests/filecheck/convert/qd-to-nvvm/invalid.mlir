@@ -16,7 +16,9 @@
 // RUN: not qd-opt %t/tile.mlir --qd-convert-to-nvvm=arch=sm_90 2>&1 | FileCheck %s --check-prefix=TILE
 // TILE: tile.mlir:3:8: error: 'qd.simt.all' op works on tiles, which no vote and no reduction of this target does: run qd-expand-collectives first
 // RUN: not qd-opt %t/shared.mlir --qd-convert-to-nvvm=arch=sm_90 2>&1 | FileCheck %s --check-prefix=SHARED
-// SHARED: shared.mlir:4:8: error: 'qd.simt.block.shared' op makes the block's shared memory 49156 bytes, but target 'nvptx:sm_90' has 49152
+// SHARED: shared.mlir:4:8: error: 'qd.simt.block.shared' op makes the block's shared memory 232452 bytes, but target 'nvptx:sm_90' has 232448
+// RUN: not qd-opt %t/shared.mlir --qd-convert-to-nvvm=arch=sm_80 2>&1 | FileCheck %s --check-prefix=SHARED-SM80
+// SHARED-SM80: shared.mlir:3:8: error: 'qd.simt.block.shared' op makes the block's shared memory 232448 bytes, but target 'nvptx:sm_80' has 166912
 // RUN: not qd-opt %t/name.mlir --qd-convert-to-nvvm=arch=sm_90 2>&1 | FileCheck %s --check-prefix=NAME
 // NAME: name.mlir:2:3: error: 'func.func' op is named 'a.b', which target 'nvptx:sm_90' cannot spell: letters, digits, '_' and '$' can be
 
@@ -84,7 +86,7 @@ func.func private @f(%x: i1) attributes {qd.threads = 64 : i64} {
 //--- shared.mlir
 module attributes {qd.wave = 32 : i64} {
 func.func private @f() attributes {qd.threads = 64 : i64} {
-  %0 = qd.simt.block.shared : memref<12288xi32, #gpu.address_space<workgroup>>
+  %0 = qd.simt.block.shared : memref<58112xi32, #gpu.address_space<workgroup>>
   %1 = qd.simt.block.shared : memref<1xi32, #gpu.address_space<workgroup>>
   return
 }

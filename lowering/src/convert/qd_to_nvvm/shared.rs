@@ -1,0 +1,132 @@
+//! The arrays that a kernel's blocks share.
+//!
+//! As far as PTX has room for what is declared statically, each is a variable of
+//! the module: LLVM then knows that no two overlap. Where they take more, all of
+//! them are parts of one external array, whose size is that of the launch: such
+//! arrays all begin at the same address, so that there can be no second one.
+
+use super::kernel::generic;
+use crate::{
+    convert::{
+        descriptor,
+        shared::{self, ALIGNMENT},
+    },
+    targets::Target,
+};
+use melior::ir::{
+    Attribute, BlockLike, Type, ValueLike, attribute::TypeAttribute, operation::OperationLike,
+};
+use qd_dialects::{
+    attributes,
+    builder::{Builder, V},
+    diagnostic::Result,
+    ir::{self, InsertionPoint, Op, OpExt, Value, arguments},
+    melior,
+};
+
+/// Bytes of shared memory that a launch of a kernel has to ask for, on kernels
+/// whose arrays are parts of the external one.
+pub const DYNAMIC_SHARED_BYTES: &str = "qd.dynamic_shared_bytes";
+
+/// LLVM's number of the shared address space.
+const SHARED: u32 = 3;
+
+/// Bytes of a block's static arrays, at most, on every device: PTX does not
+/// assemble more.
+const MOST_STATIC_BYTES: u64 = 48 << 10;
+
+/// Gives the arrays of a kernel of this name an address. They fit the target.
+pub(super) fn convert<'c>(
+    b: &Builder<'c>,
+    kernel: Op<'c>,
+    name: &str,
+    target: &Target,
+) -> Result<'c> {
+    let arrays = shared::arrays(b, kernel, target)?;
+    let bytes = arrays.last().map_or(0, |array| array.end);
+    let external = (bytes > MOST_STATIC_BYTES).then(|| {
+        let variable = format!("__qd_shared_{name}");
+        global(b, kernel, &variable, "external", "!llvm.array<0 x i8>");
+        let bytes = attributes::i64(b.context(), bytes as i64);
+        kernel.set_attr(DYNAMIC_SHARED_BYTES, bytes);
+        variable
+    });
+    for (i, array) in arrays.into_iter().enumerate() {
+        let op = array.op;
+        let plain = descriptor::without_memory_space(b, op.first_result().r#type());
+        let own = || {
+            let variable = format!("__qd_shared_{name}_{i}");
+            let r#type = format!("!llvm.array<{} x {}>", array.count, array.element);
+            global(b, kernel, &variable, "internal", &r#type);
+            variable
+        };
+        let variable = external.clone().unwrap_or_else(own);
+        let pointer = b.at(InsertionPoint::Before(op), || {
+            let begin = address(b, &variable);
+            let part = match external {
+                Some(_) => {
+                    let offset = b.i64(array.offset as i64);
+                    descriptor::offset_pointer(b, begin, offset, b.int_type(8))
+                }
+                None => begin,
+            };
+            descriptor::memref_from_pointer(b, generic(b, part), None, plain)
+        });
+        op.replace_with(&[pointer.value()]);
+    }
+    strip_memory_spaces(b, kernel);
+    Ok(())
+}
+
+/// A variable's.
+fn address<'b, 'c>(b: &'b Builder<'c>, variable: &str) -> V<'b, 'c> {
+    let r#type = format!("!llvm.ptr<{SHARED}>");
+    b.result(
+        "llvm.mlir.addressof",
+        &[],
+        Type::parse(b.context(), &r#type).expect("the llvm dialect"),
+        &[("global_name", attributes::symbol(b.context(), variable))],
+    )
+}
+
+/// Descriptors hold generic pointers: types follow from shared arrays on.
+fn strip_memory_spaces<'c>(b: &Builder<'c>, kernel: Op<'c>) {
+    let strip = |value: Value<'c>| {
+        if descriptor::shape(value.r#type()).is_some() {
+            value.set_type(descriptor::without_memory_space(b, value.r#type()));
+        }
+    };
+    for op in kernel.nested() {
+        op.result_values().into_iter().for_each(strip);
+        for region in 0..op.region_count() {
+            let mut block = op.region_block(region);
+            while let Some(current) = block {
+                arguments(current).into_iter().for_each(strip);
+                block = current.next_in_region();
+            }
+        }
+    }
+}
+
+/// Declares a variable in shared memory before the kernel.
+fn global<'c>(b: &Builder<'c>, kernel: Op<'c>, name: &str, linkage: &str, r#type: &str) {
+    let context = b.context();
+    let r#type = Type::parse(context, r#type).expect("an array of scalars");
+    let linkage = format!("#llvm.linkage<{linkage}>");
+    let linkage = Attribute::parse(context, &linkage).expect("the llvm dialect");
+    let region = melior::ir::Region::new();
+    InsertionPoint::Before(kernel).insert(ir::build(
+        "llvm.mlir.global",
+        b.location(),
+        &[],
+        &[],
+        &[
+            ("sym_name", attributes::string(context, name)),
+            ("global_type", TypeAttribute::new(r#type).into()),
+            ("linkage", linkage),
+            ("addr_space", attributes::i32(context, SHARED as i32)),
+            ("alignment", attributes::i64(context, ALIGNMENT as i64)),
+        ],
+        vec![region],
+    ));
+}
