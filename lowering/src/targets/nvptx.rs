@@ -16,6 +16,9 @@ pub struct Architecture {
     /// (CUDA C++ Programming Guide, Technical Specifications per Compute
     /// Capability).
     pub max_shared_bytes: u32,
+    /// Whether it can be asked for what is to be read. PTX has `prefetch` for all;
+    /// LLVM selects it from here on, and fails before.
+    pub has_prefetch: bool,
 }
 
 /// Ampere (A100).
@@ -23,18 +26,21 @@ pub const SM_80: Architecture = Architecture {
     name: "sm_80",
     ptx: "+ptx80",
     max_shared_bytes: 163 << 10,
+    has_prefetch: false,
 };
 /// Hopper (H100, H200).
 pub const SM_90: Architecture = Architecture {
     name: "sm_90",
     ptx: "+ptx80",
     max_shared_bytes: 227 << 10,
+    has_prefetch: true,
 };
 /// Blackwell (B200).
 pub const SM_100: Architecture = Architecture {
     name: "sm_100",
     ptx: "+ptx86",
     max_shared_bytes: 227 << 10,
+    has_prefetch: true,
 };
 
 pub(super) fn capabilities(architecture: &'static Architecture) -> Capabilities {

@@ -3,6 +3,8 @@
 
 // RUN: qd-opt %s --qd-expand-algorithms=target=nvptx:sm_90 --split-input-file --verify-diagnostics | FileCheck %s
 // RUN: qd-translate %s --target=nvptx:sm_90 --emit=asm | FileCheck %s --check-prefix=PTX
+// RUN: qd-translate %s --target=nvptx:sm_80 --emit=asm | FileCheck %s --check-prefix=PTX
+// RUN: qd-translate %s --target=nvptx:sm_100 --emit=asm | FileCheck %s --check-prefix=PTX
 
 // CHECK-LABEL: qd.grid.kernel @pairs
 // CHECK-SAME:    %[[K:[a-z0-9]+]]: memref<?xi32>, %{{[a-z0-9]+}}: memref<?xi32>, %{{[a-z0-9]+}}: memref<?xi64>, %{{[a-z0-9]+}}: memref<?xi64>, %[[S:[a-z0-9]+]]: memref<?xi32>

@@ -1,6 +1,9 @@
 //! Ops that compute nothing, and say what is to come.
 
-use crate::convert::descriptor;
+use crate::{
+    convert::descriptor,
+    targets::{Kind, Target},
+};
 use melior::ir::Attribute;
 use qd_dialects::{
     builder::Builder,
@@ -16,6 +19,11 @@ pub(super) fn pause<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c, Vec<Value<'c>
     let duration = b.result("arith.constant", &[], i32, &[("value", nanoseconds)]);
     b.op("nvvm.nanosleep", &[duration.value()], &[], &[]);
     Ok(Vec::new())
+}
+
+/// Whether there is a form of `memref.prefetch`: it is a hint, and else falls away.
+pub(super) fn has_prefetch(target: &Target) -> bool {
+    matches!(target.capabilities.kind, Kind::Nvptx(architecture) if architecture.has_prefetch)
 }
 
 /// Into the second level of caches, which all multiprocessors share.

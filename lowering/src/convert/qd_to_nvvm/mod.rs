@@ -162,6 +162,10 @@ fn keep_together(function: Op<'_>) {
 fn convert_ops<'c>(root: Op<'c>, target: &Target) -> Result<'c> {
     for op in root.nested() {
         let name = op.full_name();
+        if name == "memref.prefetch" && !hints::has_prefetch(target) {
+            op.erase();
+            continue;
+        }
         let mut types = op.result_values().into_iter().map(|value| value.r#type());
         if let Some(wide) = types.find(|t| is_float(*t) && bit_width(*t) > 64) {
             let target = &target.capabilities.name;

@@ -2,6 +2,10 @@
 // are left for as many blocks as a body says.
 
 // RUN: qd-opt %s --qd-convert-to-nvvm=arch=sm_90 | FileCheck %s
+// RUN: qd-opt %s --qd-convert-to-nvvm=arch=sm_80 | FileCheck %s --check-prefix=OLD
+
+// LLVM has no prefetch for these: a hint falls away.
+// OLD-NOT: prefetch
 
 module attributes {qd.wave = 32 : i64} {
 
