@@ -7,19 +7,20 @@
 // CHECK-LABEL: qd.grid.kernel @sum_of_squares(
 // CHECK-SAME:    %[[X:.*]]: memref<?xf32>, %[[Y:.*]]: memref<?xf32> {qd.scratch}
 // CHECK-NOT:     "square"
-// CHECK:         qd.grid.phase "reduce.tiles"
+// CHECK:         qd.grid.phase "reduce"
 // CHECK-NOT:       %[[Y]]{{[^0-9]}}
-// CHECK:           %[[V0:.*]] = memref.load %[[X]]
-// CHECK-NEXT:      %[[W0:.*]] = arith.mulf %[[V0]], %[[V0]]
-// CHECK-NOT:       %[[Y]]{{[^0-9]}}
-// CHECK:           %[[V1:.*]] = memref.load %[[X]]
-// CHECK-NEXT:      %[[W1:.*]] = arith.mulf %[[V1]], %[[V1]]
-// CHECK-NEXT:      scf.yield %[[W0]], %[[W1]]
+// CHECK:           scf.for
+// CHECK:             %[[V0:.*]] = memref.load %[[X]]
+// CHECK-NEXT:        %[[W0:.*]] = arith.mulf %[[V0]], %[[V0]]
+// CHECK-NOT:         %[[Y]]{{[^0-9]}}
+// CHECK:             %[[V1:.*]] = memref.load %[[X]]
+// CHECK-NEXT:        %[[W1:.*]] = arith.mulf %[[V1]], %[[V1]]
+// CHECK-NEXT:        arith.addf %[[W0]], %[[W1]]
 // CHECK-NOT:     %[[Y]]{{[^0-9]}}
-// CHECK:         qd.grid.phase "reduce.last"
+// CHECK-NOT:     qd.grid.phase
 // CHECK-NOT:     %[[Y]]{{[^0-9]}}
 
-// PTX-LABEL: .entry sum_of_squares_reduce_tiles_0(
+// PTX-LABEL: .entry sum_of_squares_reduce_0(
 // PTX:         ld.global.nc.b32 [[V:%r[0-9]+]]
 // PTX:         mul.rn.f32 %{{.*}}, [[V]], [[V]]
 qd.grid.kernel @sum_of_squares(%x: memref<?xf32>, %y: memref<?xf32> {qd.scratch}, %sum: memref<1xf32>, %s: memref<?xi32>, %n: memref<i32>) {
@@ -31,7 +32,7 @@ qd.grid.kernel @sum_of_squares(%x: memref<?xf32>, %y: memref<?xf32> {qd.scratch}
     memref.store %w, %y[%i] : memref<?xf32>
   }
   qd.algo.reduce add ins(%y : memref<?xf32>) outs(%sum : memref<1xf32>)
-      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 4 {qd.tuning = {items = 2, threads = 1024}}
+      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 4 {qd.tuning = {blocks_per_core = 0, items = 2, threads = 1024}}
 }
 
 // CHECK-LABEL: qd.grid.kernel @above(
@@ -62,5 +63,5 @@ qd.grid.kernel @above(%x: memref<?xi32>, %flags: memref<?xi32> {qd.scratch}, %ou
     memref.store %flag, %flags[%i] : memref<?xi32>
   }
   qd.algo.select ins(%x, %flags : memref<?xi32>, memref<?xi32>) outs(%out, %num : memref<?xi32>, memref<i32>)
-      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 4 {qd.tuning = {items = 2, threads = 1024}}
+      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 4 {qd.tuning = {blocks_per_core = 0, items = 2, threads = 1024}}
 }

@@ -14,11 +14,11 @@
 // CHECK-NOT:       qd.simt.block.shared
 // CHECK:           scf.for
 // CHECK-NOT:         scf.if
-// CHECK-COUNT-23:  memref.load %[[A]]
+// CHECK-COUNT-16:  memref.load %[[A]]
 // CHECK-COUNT-4:   memref.load %[[A]]
 // CHECK:           arith.cmpi ult
 // CHECK:           scf.if
-// CHECK-COUNT-19:  memref.load %[[A]]
+// CHECK-COUNT-12:  memref.load %[[A]]
 // CHECK:           qd.simt.block.reduce add
 // CHECK:           memref.store %{{.*}}, %[[S]]
 // CHECK:           %[[BEFORE:.*]] = qd.grid.atomic.rmw add %{{.*}}, %[[FINISHED]][%{{.*}}] device acq_rel
@@ -69,7 +69,7 @@ qd.grid.kernel @one_block(%a: memref<?xf32>, %out: memref<1xf32>, %s: memref<?xi
 // CHECK-LABEL: qd.grid.kernel @in_order
 // CHECK:         qd.grid.phase "reduce"
 // CHECK:           qd.simt.block.shared : memref<1xi32
-// CHECK:           %[[TILE:.*]] = qd.simt.block.shared : memref<5888xi32, #gpu.address_space<workgroup>>
+// CHECK:           %[[TILE:.*]] = qd.simt.block.shared : memref<4096xi32, #gpu.address_space<workgroup>>
 // CHECK:           scf.for
 // CHECK:             memref.store %{{.*}}, %[[TILE]]
 // CHECK:             qd.simt.block.sync

@@ -114,7 +114,7 @@ const SUBJECTS: &[Subject] = &[
     },
     Subject {
         algorithm: "reduce_by_key",
-        bytes: 16,
+        bytes: 12,
         case: "reduce_by_key u64",
         shapes: &[
             (128, 15, 6),
