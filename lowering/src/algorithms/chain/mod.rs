@@ -72,7 +72,13 @@ struct Window<'b, 'c> {
 impl<'b, 'c> Chain<'_, 'b, 'c> {
     fn descriptors(&self) -> Descriptors<'b, 'c> {
         let scratch = (self.partials)();
-        Descriptors::new(self.b, scratch, self.combiner, self.has_total)
+        Descriptors::new(
+            self.b,
+            scratch,
+            self.combiner,
+            self.tuning.size(),
+            self.has_total,
+        )
     }
 
     /// Clears the descriptors of as many tiles, as far as there are any: scratch
@@ -131,7 +137,7 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
     /// lane that leads knows it.
     pub fn announce(&self, tile: Position<'b, 'c>, leads: V<'b, 'c>, total: &[V<'b, 'c>]) {
         let b = self.b;
-        b.if_(leads & tile.tiles.gt(1), || {
+        b.if_(leads & !self.is_last(tile), || {
             let is_first = tile.number.eq(0);
             let status = is_first.select(b.i32(PREFIX as i32), b.i32(AGGREGATE as i32));
             self.publish(&self.descriptors(), tile, status, total);
@@ -154,13 +160,18 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
                 true => self.look_back_in_order(&descriptors, tile),
                 false => self.look_back(&descriptors, tile),
             };
-            b.if_(leads & tile.number.ne(0), || {
+            b.if_(leads & tile.number.ne(0) & !self.is_last(tile), || {
                 let upto = self.combiner.apply(b, &before, total);
                 self.publish(&descriptors, tile, b.i32(PREFIX as i32), &upto);
             });
             before
         };
         b.if_else(tile.tiles.gt(1), looking, || self.combiner.identity(b))
+    }
+
+    /// Whether nobody comes behind.
+    pub fn is_last(&self, tile: Position<'b, 'c>) -> V<'b, 'c> {
+        (tile.number + 1).eq(tile.tiles.to_i32())
     }
 
     fn publish(
@@ -170,7 +181,7 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
         status: V<'b, 'c>,
         values: &[V<'b, 'c>],
     ) {
-        descriptors.publish(tile.number.to_index(), tile.tiles, status, values);
+        descriptors.publish(tile.number.to_index(), status, values);
     }
 
     /// Whether prefixes are combined in order, since another could be seen.
@@ -194,7 +205,7 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
             |state| state[1].eq(0),
             |state| {
                 let end = state[0];
-                let window = self.window(descriptors, tile, end);
+                let window = self.window(descriptors, end);
                 let sum = b.combine("reduce_all", self.combiner, self.taken(&window));
                 let before = self.combiner.apply(b, &sum, &state[2..]);
                 let next = [end - b.subgroup_size(), window.prefixes.ne(0)];
@@ -217,7 +228,7 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
         let size = b.subgroup_size();
         let [end] = b.while_(
             [tile.number],
-            |[end]| self.window(descriptors, tile, *end).prefixes.eq(0),
+            |[end]| self.window(descriptors, *end).prefixes.eq(0),
             |[end]| [end - size],
         );
         let state = [vec![end], self.combiner.identity(b)].concat();
@@ -225,7 +236,7 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
             state,
             |state| state[0].sle(tile.number),
             |state| {
-                let window = self.window(descriptors, tile, state[0]);
+                let window = self.window(descriptors, state[0]);
                 let values = self.taken(&window);
                 let first = (window.from & !b.i32(TOGETHER - 1)).to_index();
                 let step = b.index(TOGETHER.into());
@@ -267,18 +278,13 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
 
     /// Waits until of the tiles before `end`, a lane each, all are known behind
     /// the last prefix. Before the first tile all is known: a prefix of nothing.
-    fn window(
-        &self,
-        descriptors: &Descriptors<'b, 'c>,
-        tile: Position<'b, 'c>,
-        end: V<'b, 'c>,
-    ) -> Window<'b, 'c> {
+    fn window(&self, descriptors: &Descriptors<'b, 'c>, end: V<'b, 'c>) -> Window<'b, 'c> {
         let b = self.b;
         let number = end - b.subgroup_size() + b.lane_id();
         let none = number.slt(0);
         let at = none.select(b.i32(0), number).to_index();
         let read = || {
-            let Reading { status, values } = descriptors.read(at, tile.tiles);
+            let Reading { status, values } = descriptors.read(at);
             let identity = self.combiner.identity(b);
             let values = values.iter().zip(identity);
             let values = values.map(|(v, nothing)| none.select(nothing, *v));

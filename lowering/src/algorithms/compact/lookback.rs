@@ -19,7 +19,7 @@
 //! waits for other tiles. Rows, and scalars of more than 8 bytes, go straight from
 //! the input to the output. A capacity of 256 is a staircase of one step.
 //! Cost: reads each flag once, or twice to partition, and each element once;
-//! writes what is kept once. A tile takes two slots of scratch. A fill and a
+//! writes what is kept once. A tile takes 32 bytes of scratch. A fill and a
 //! phase, or two.
 
 use super::Compact;
@@ -314,7 +314,7 @@ impl<'b, 'c> OnePass<'_, 'b, 'c> {
 
     /// Stores how many elements are flagged up to the end of the last tile.
     fn store_total(&self, position: Position<'b, 'c>, upto: V<'b, 'c>) {
-        let is_last = (position.number + 1).eq(position.tiles.to_i32());
+        let is_last = self.chain.is_last(position);
         self.b.if_(is_last, || self.compact.num_out.set_first(upto));
     }
 

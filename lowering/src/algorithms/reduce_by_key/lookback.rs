@@ -25,8 +25,8 @@
 //! Deviations: what is scanned is a pair a thread and not an element. A capacity
 //! of 256 is a staircase of one step.
 //! Cost: reads each key and each value once, and a key more for each subgroup;
-//! writes each run once. Descriptors take four slots a tile, six for 8-byte
-//! values. A fill and a phase.
+//! writes each run once. Descriptors take 32 bytes a tile.
+//! A fill and a phase.
 
 use super::{ReduceByKey, sweep};
 use crate::algorithms::{
@@ -178,8 +178,9 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
                     shared.heads.set(b.index(0), before[0]);
                     shared.heads.set(b.index(1), total[0]);
                     shared.open.set(b.index(0), before[1]);
-                    let is_last = (position.number + 1).eq(tiles.to_i32());
-                    b.if_(is_last, || self.end(&self.pairs.apply(b, &before, &total)));
+                    b.if_(chain.is_last(position), || {
+                        self.end(&self.pairs.apply(b, &before, &total))
+                    });
                 });
             });
             b.sync();

@@ -10,7 +10,7 @@
 //! Deviations: a tile's elements are asked for when the tile some hundred before it
 //! is loaded: all tiles behind wait for one whose loads take long. A capacity of
 //! 256 is a staircase of one step.
-//! Cost: reads and writes each element once; a tile takes two slots of scratch for
+//! Cost: reads and writes each element once; a tile takes 32 bytes of scratch for
 //! each scalar. A fill and a phase.
 
 use super::{Scan, sweep};
