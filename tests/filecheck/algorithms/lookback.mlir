@@ -271,7 +271,7 @@ qd.grid.kernel @no_room(%a: memref<?xi32>, %out: memref<?xi32>, %s: memref<?xi32
 // -----
 
 qd.grid.kernel @no_tile(%k: memref<?xi32>, %t: memref<?xi32>, %s: memref<?xi32>, %n: memref<i32>) {
-  // expected-error @below {{sorts by 512 threads a block, and tiles of 4096 to 8192 keys: not 256 threads and 4096 keys}}
+  // expected-error @below {{sorts by 512 threads a block, and tiles of 4096 keys at least: not 256 threads and 4096 keys}}
   qd.algo.sort keys(%k, %t : memref<?xi32>, memref<?xi32>) scratch(%s : memref<?xi32>) count(%n : memref<i32>)
       log256_max_n = 4 {qd.tuning = {threads = 256}}
 }

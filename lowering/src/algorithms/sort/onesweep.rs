@@ -3,7 +3,8 @@
 //! started also ends.
 //!
 //! 1. *Clear*: histograms, tickets and states are set to 0.
-//! 2. *Histogram*: all digits of all keys are counted in one read.
+//! 2. *Histogram*: all digits of all keys are counted in one read, by blocks that
+//!    have several counters for each.
 //! 3. For each digit of 8 bits, from the lowest, a *sweep*: a block takes a
 //!    ticket, which says which tile is its own: 8,192 keys of 4 bytes, or 4,096 if
 //!    keys, or keys and values, are larger. It counts the tile's digits and
@@ -60,9 +61,13 @@ use qd_dialects::{
 const TICKETS: i64 = 32;
 /// Blocks that count, at most: as many as are there at a time on a large device,
 /// for each adds up what it has of every digit.
-const COUNTING: i64 = 512;
+const COUNTING: i64 = 264;
 /// Keys that each of their threads loads together.
 const COUNTED: i64 = 16;
+/// Their threads.
+const COUNTING_THREADS: i64 = 1024;
+/// Lanes that may count at once: as many counters of a digit are enough.
+const LANES: i64 = 32;
 
 /// Whether blocks may wait for each other and a tile is worth it.
 pub(super) fn suits(_: Op, capabilities: &Capabilities) -> bool {
@@ -133,30 +138,36 @@ impl<'b, 'c> OneSweep<'_, 'b, 'c> {
     fn histogram(&self, most: V<'b, 'c>) {
         let (b, sort) = (self.b, self.sort);
         let blocks = most.min(b.index(COUNTING));
-        b.phase("sort.histogram", blocks, THREADS, || {
-            let digits = i64::from(sort.passes()) * DIGITS;
-            let counts = b.shared(b.int_type(32), digits);
+        b.phase("sort.histogram", blocks, COUNTING_THREADS, || {
+            let digits = self.tickets();
+            let copies = self.copies();
+            let counts = b.shared(b.int_type(32), digits * copies);
             let count = b.live_count(sort.count);
             let tiles = self.shape.tiles(count);
             b.if_(b.block_id().lt(tiles) & tiles.gt(1), || {
-                let own = |each: &dyn Fn(V<'b, 'c>)| {
-                    let (lower, step) = (b.thread_id(), b.index(THREADS));
-                    b.for_(lower, b.index(digits), step, [], |at, none| {
+                let own = |words: i64, each: &dyn Fn(V<'b, 'c>)| {
+                    let (lower, step) = (b.thread_id(), b.index(COUNTING_THREADS));
+                    b.for_(lower, b.index(words), step, [], |at, none| {
                         each(at);
                         none
                     });
                 };
-                own(&|at| counts.set(at, b.i32(0)));
+                own(digits * copies, &|at| counts.set(at, b.i32(0)));
                 b.sync();
-                let step = b.grid_dim() * (COUNTED * THREADS);
-                let first = b.block_id() * (COUNTED * THREADS);
+                let step = b.grid_dim() * (COUNTED * COUNTING_THREADS);
+                let first = b.block_id() * (COUNTED * COUNTING_THREADS);
                 b.for_(first, count, step, [], |start, none| {
                     self.count_tile(counts, start, count);
                     none
                 });
                 b.sync();
-                own(&|at| {
-                    let count = counts.at(at);
+                own(digits, &|at| {
+                    let count = (0..copies)
+                        // Of neighbours, who are copies apart, each in another bank.
+                        .map(|nth| (b.thread_id() + nth) % copies)
+                        .map(|copy| counts.at(at * copies + copy))
+                        .reduce(|sum, count| sum + count)
+                        .expect("a copy at least");
                     b.if_(count.ne(0), || {
                         sort.scratch.atomic(Kind::Add, at, count, "device");
                     });
@@ -165,25 +176,35 @@ impl<'b, 'c> OneSweep<'_, 'b, 'c> {
         });
     }
 
+    /// Counters of a digit that a block has. Each lane counts in another one, which
+    /// is in another bank: where there is room for one a lane, none meet, of random
+    /// digits or of equal ones.
+    fn copies(&self) -> i64 {
+        let room = self.shape.shared_bytes / 4 * 3 / 4;
+        (1 << (room / self.tickets()).ilog2()).min(LANES)
+    }
+
     fn count_tile(&self, counts: V<'b, 'c>, start: V<'b, 'c>, count: V<'b, 'c>) {
         let (b, sort) = (self.b, self.sort);
-        let items = || (0..COUNTED).map(|nth| start + b.thread_id() + nth * THREADS);
+        let items = || (0..COUNTED).map(|nth| start + b.thread_id() + nth * COUNTING_THREADS);
         let key = |i| sort.order.map(sort.data.keys.at(i));
+        let copies = self.copies();
+        let own = b.thread_id() % copies;
         let add = |key: V<'b, 'c>| {
             for pass in 0..sort.passes() {
                 let at = digit(key, pass).to_index() + i64::from(pass) * DIGITS;
-                counts.atomic(Kind::Add, at, b.i32(1), "block");
+                counts.atomic(Kind::Add, at * copies + own, b.i32(1), "block");
             }
         };
         b.either(
-            (start + COUNTED * THREADS).le(count),
+            (start + COUNTED * COUNTING_THREADS).le(count),
             || {
                 // All loads first, so that they are under way together.
                 let keys: Vec<_> = items().map(key).collect();
                 keys.into_iter().for_each(add);
             },
             || {
-                let (lower, step) = (start + b.thread_id(), b.index(THREADS));
+                let (lower, step) = (start + b.thread_id(), b.index(COUNTING_THREADS));
                 b.for_(lower, count, step, [], |i, none| {
                     add(key(i));
                     none
@@ -252,8 +273,9 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
         let b = self.b;
         let count = b.live_count(self.pass.sort.count);
         let tiles = self.shape.tiles(count);
+        // While the count is under way.
+        self.ranking.clear();
         b.if_(b.block_id().lt(tiles), || {
-            self.ranking.clear();
             let tile = self.take(count, tiles);
             let keys = self.load_keys(&tile);
             self.prefetch(&tile);

@@ -11,7 +11,7 @@ use qd_dialects::{
     ir::{Op, bit_width},
 };
 
-/// Words that the keys of the largest tile have.
+/// Words that the keys of a tile have at most, where there is no room for more.
 const WORDS: i64 = 8192;
 /// Words in a row, behind which one is left out.
 const ROW: i64 = 32;
@@ -50,6 +50,8 @@ pub(super) struct Shape {
     /// Keys of a thread.
     pub items: i64,
     pub tuning: Tuning,
+    /// Bytes of shared memory that a block may have.
+    pub shared_bytes: i64,
 }
 
 impl Shape {
@@ -63,17 +65,21 @@ impl Shape {
             32 => "sort",
             _ => "sort_wide",
         };
-        let tuning = Tuning::of(op, algorithm, bytes, capabilities)?;
-        let most = WORDS / i64::from(key_bits / 32);
-        if tuning.threads != THREADS || !(LEAST..=most).contains(&tuning.size()) {
+        let mut tuning = Tuning::of(op, algorithm, bytes, capabilities)?;
+        if tuning.threads != THREADS || tuning.size() < LEAST {
             let what = format!(
-                "sorts by {THREADS} threads a block, and tiles of {LEAST} to {most} keys: \
+                "sorts by {THREADS} threads a block, and tiles of {LEAST} keys at least: \
                  not {} threads and {} keys",
                 tuning.threads,
                 tuning.size()
             );
             return Err(Diagnostic::at(op, what));
         }
+        let words = |bits: u32| i64::from(bits / 32);
+        let room = (i64::from(capabilities.max_shared_bytes) - OTHER_BYTES) / 4;
+        let room = room / (ROW + 1) * ROW / words(key_bits.max(value_bits));
+        let most = room.max(WORDS / words(key_bits));
+        tuning.items = tuning.items.min(most / THREADS);
         let all = padded(tuning.size()) * i64::from((key_bits + value_bits) / 32);
         Ok(Self {
             key_bits,
@@ -83,6 +89,7 @@ impl Shape {
                 && 2 * shared_bytes(all) <= i64::from(capabilities.max_shared_bytes),
             items: tuning.items,
             tuning,
+            shared_bytes: capabilities.max_shared_bytes.into(),
         })
     }
 

@@ -85,13 +85,16 @@ const SUBJECTS: &[Subject] = &[
     Subject {
         algorithm: "compact",
         bytes: 4,
-        case: "select u32",
+        case: "select-if u32",
         shapes: &[
-            (256, 16, 5),
-            (128, 16, 10),
-            (128, 20, 8),
-            (128, 24, 8),
             (128, 28, 8),
+            (256, 16, 5),
+            (256, 20, 4),
+            (256, 24, 4),
+            (256, 28, 4),
+            (256, 31, 3),
+            (512, 16, 3),
+            (512, 24, 2),
         ],
     },
     Subject {
@@ -129,23 +132,42 @@ const SUBJECTS: &[Subject] = &[
         algorithm: "sort",
         bytes: 4,
         case: "sort u32",
-        shapes: &[(512, 16, 2)],
+        shapes: &[(512, 16, 2), (512, 18, 2), (512, 20, 2), (512, 24, 2)],
     },
     Subject {
         algorithm: "sort",
         bytes: 8,
         case: "sort-pairs u32",
-        shapes: &[(512, 8, 2), (512, 8, 3), (512, 12, 2), (512, 16, 2)],
+        shapes: &[(512, 16, 2), (512, 18, 2), (512, 20, 2), (512, 22, 2)],
     },
     Subject {
         algorithm: "sort_wide",
-        bytes: 16,
+        bytes: 8,
         case: "sort u64",
-        shapes: &[(512, 8, 2), (512, 8, 3)],
+        shapes: &[
+            (512, 8, 2),
+            (512, 8, 3),
+            (512, 10, 2),
+            (512, 12, 2),
+            (512, 14, 2),
+            (512, 16, 2),
+        ],
+    },
+    Subject {
+        algorithm: "sort_wide",
+        bytes: 12,
+        case: "sort-pairs u64",
+        shapes: &[
+            (512, 8, 2),
+            (512, 9, 2),
+            (512, 10, 2),
+            (512, 12, 2),
+            (512, 14, 2),
+        ],
     },
 ];
 
-const AHEAD: [i64; 4] = [132, 264, 396, 528];
+const AHEAD: [i64; 5] = [0, 132, 264, 396, 528];
 const PAUSES: [i64; 5] = [0, 1000, 2000, 3000, 4000];
 const BLOCKS: [i64; 6] = [132, 264, 396, 528, 792, 1056];
 
