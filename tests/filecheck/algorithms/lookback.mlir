@@ -170,8 +170,9 @@ qd.grid.kernel @partition(%a: memref<?xf32>, %f: memref<?xi32>, %out: memref<?xf
 
 // Each key and value is loaded once, and changes places within a subgroup. What
 // is scanned is a pair a thread, of a number of heads and a sum. It is announced,
-// and then runs are put in shared memory before it is waited for those of the
-// tiles before. Behind that, only the tile's first value is changed: all go out.
+// its 96 bits in four words, and then runs are put in shared memory before it is
+// waited for those of the tiles before. Behind that, only the tile's first value
+// is changed: all go out.
 // CHECK-LABEL: qd.grid.kernel @by_key
 // CHECK-SAME:    %[[K:[a-z0-9]+]]: memref<?xi32>, %[[V:[a-z0-9]+]]: memref<?xf64>, %[[KO:[a-z0-9]+]]: memref<?xi32>, %[[VO:[a-z0-9]+]]: memref<?xf64>, %[[RUNS:[a-z0-9]+]]: memref<i32>, %[[S:[a-z0-9]+]]: memref<?xi32>
 // CHECK:         qd.grid.fill %[[S]]
@@ -185,11 +186,14 @@ qd.grid.kernel @partition(%a: memref<?xf32>, %f: memref<?xi32>, %out: memref<?xf
 // CHECK-NOT:       memref.load %[[K]]
 // CHECK-NOT:       memref.load %[[V]]
 // CHECK:           qd.simt.block.exclusive_scan %{{.*}}, %{{.*}} : i32, f64
-// CHECK:           qd.grid.atomic.store %{{.*}}, %[[S]]
+// CHECK-COUNT-4:   qd.grid.atomic.store %{{.*}}, %[[S]]
+// CHECK-NOT:       qd.grid.atomic.store
 // CHECK:           qd.simt.block.sync
 // CHECK:           memref.store %{{.*}}, %[[KEYS]]
 // CHECK:           memref.store %{{.*}}, %[[VALUES]]
-// CHECK:           qd.grid.atomic.load %[[S]]
+// CHECK-COUNT-4:   qd.grid.atomic.load %[[S]]
+// CHECK-NOT:       qd.grid.atomic.load
+// CHECK:           qd.simt.ballot
 // CHECK:           memref.store %{{.*}}, %[[RUNS]]
 // CHECK:           qd.simt.block.sync
 // CHECK:           memref.store %{{.*}}, %[[VALUES]]

@@ -2,11 +2,12 @@
 //! tile.
 //!
 //! A tile's state is nothing yet, its *aggregate* (what its own elements come
-//! to), or its *prefix* (what all elements up to its last come to). Each word
-//! holds half a word of a scalar, and above it which of the three states that
-//! is of. A reader takes a tile's words one by one: if all are of one state they
-//! belong together, and else it reads again. So relaxed atomics of single words
-//! do, for values of any size, and no fence stands between a value and its flag.
+//! to), or its *prefix* (what all elements up to its last come to). The bits of
+//! its scalars go one behind the other into words, and the two highest bits of
+//! each word say which of the three states it is of. A reader takes a tile's
+//! words one by one: if all are of one state they belong together, and else it
+//! reads again. So relaxed atomics of single words do, for values of any size,
+//! and no fence stands between a value and its flag.
 //!
 //! The words of a tile lie side by side, and those of the next tile 32 bytes on,
 //! where scratch has room: in what the memory system moves and orders at once, no
@@ -29,6 +30,9 @@ pub(super) const PREFIX: i64 = 2;
 /// Bytes from a tile's words to the next tile's, if scratch has room for as many.
 const STRIDE_BYTES: i64 = 32;
 
+/// Bits of a word that say which state it is of.
+const STATUS_BITS: i64 = 2;
+
 /// Who sees the words.
 const SCOPE: &str = "device";
 
@@ -36,18 +40,26 @@ const SCOPE: &str = "device";
 /// is known beforehand, what all elements come to.
 pub(super) struct Descriptors<'b, 'c> {
     b: &'b Builder<'c>,
-    types: Vec<Type<'c>>,
-    /// The buffers, and where in them the words begin.
-    buffers: Vec<V<'b, 'c>>,
+    streams: Vec<Stream<'b, 'c>>,
+    /// Where in each buffer the words begin.
     start: V<'b, 'c>,
     /// Elements of a tile.
     size: i64,
 }
 
-/// Where a piece of a scalar is.
-struct Piece<'b, 'c> {
+/// Scalars whose bits share words.
+struct Stream<'b, 'c> {
     buffer: V<'b, 'c>,
-    slot: V<'b, 'c>,
+    types: Vec<Type<'c>>,
+}
+
+/// Bits of a scalar that are in a word.
+struct Piece {
+    /// Which of the stream's words.
+    word: usize,
+    /// How far the scalar's bits are shifted to the left there; to the right if it
+    /// is negative.
+    shift: i64,
 }
 
 /// The state of a tile, as a lane has read it.
@@ -68,49 +80,45 @@ impl<'b, 'c> Descriptors<'b, 'c> {
         size: i64,
         with_total: bool,
     ) -> Self {
-        let (buffers, start) = match scratch {
-            Partials::Apart(buffers) => (buffers, b.index(0)),
-            Partials::Together { buffer, start } => (vec![buffer], start),
+        let types = combiner.types();
+        let (streams, start) = match scratch {
+            Partials::Apart(buffers) => {
+                let of_one = |(buffer, r#type): (V<'b, 'c>, &Type<'c>)| Stream {
+                    buffer,
+                    types: vec![*r#type],
+                };
+                let streams = buffers.into_iter().zip(types).map(of_one).collect();
+                (streams, b.index(0))
+            }
+            Partials::Together { buffer, start } => {
+                let types = types.to_vec();
+                (vec![Stream { buffer, types }], start)
+            }
         };
         Self {
             b,
-            types: combiner.types().to_vec(),
-            buffers,
+            streams,
             start: start + if with_total { 2 } else { 1 },
             size,
         }
     }
 
     /// The buffers.
-    pub fn buffers(&self) -> &[V<'b, 'c>] {
-        &self.buffers
+    pub fn buffers(&self) -> Vec<V<'b, 'c>> {
+        self.streams.iter().map(|stream| stream.buffer).collect()
     }
 
     /// Behind the last slot that is used of any buffer, for so many tiles: at
     /// least one.
     pub fn end(&self, tiles: V<'b, 'c>) -> V<'b, 'c> {
-        let strides = self.buffers.iter().map(|buffer| self.stride(*buffer));
+        let strides = self.streams.iter().map(|stream| stream.stride(self.size));
         self.start + (tiles - 1) * strides.max().expect("scratch")
-    }
-
-    /// Slots from a tile's first to the next tile's. Any scratch has a slot for each
-    /// 256 elements and one more, so that tiles but the last have `size / 256` each,
-    /// less what is needed once.
-    fn stride(&self, buffer: V<'b, 'c>) -> i64 {
-        let slots: i64 = match self.buffers.len() {
-            1 => self.types.iter().map(|t| pieces(*t, buffer)).sum(),
-            // A scalar each, as wide as its slots.
-            _ => 2,
-        };
-        let most = self.size / BLOCK - 1;
-        let slot_bytes = i64::from(bit_width(buffer.element())) / 8;
-        slots.max(most.min(STRIDE_BYTES / slot_bytes))
     }
 
     /// The next ticket, `i32`. Of the blocks that ask, each gets another one, and
     /// who has a smaller one has started.
     pub fn ticket(&self) -> V<'b, 'c> {
-        let counter = as_integers(self.buffers[0]);
+        let counter = self.streams[0].integers();
         let one = self.b.scalar(counter.element(), 1);
         let ticket = counter.atomic(Kind::Add, self.start - 1, one, SCOPE);
         ticket.to_i32()
@@ -122,43 +130,44 @@ impl<'b, 'c> Descriptors<'b, 'c> {
 
     /// Combines a tile's sum into the total, of one scalar as wide as a slot.
     pub fn add_to_total(&self, kind: Kind, sum: V<'b, 'c>) {
-        as_integers(self.buffers[0]).atomic(kind, self.total_slot(), sum, SCOPE);
+        self.streams[0]
+            .integers()
+            .atomic(kind, self.total_slot(), sum, SCOPE);
     }
 
     /// The total, in a later phase.
     pub fn total(&self) -> V<'b, 'c> {
-        self.buffers[0].at_as(self.total_slot(), self.types[0])
+        let Stream { buffer, types } = &self.streams[0];
+        buffer.at_as(self.total_slot(), types[0])
     }
 
-    /// The pieces of each scalar of a tile, the lowest half first.
-    fn pieces(&self, tile: V<'b, 'c>) -> Vec<Vec<Piece<'b, 'c>>> {
-        let together = self.buffers.len() == 1;
-        let mut used = 0;
-        let mut of_scalar = |(nth, r#type): (usize, &Type<'c>)| {
-            let buffer = as_integers(self.buffers[if together { 0 } else { nth }]);
-            let first = if together { used } else { 0 };
-            used = first + pieces(*r#type, buffer);
-            let words = self.start + tile * self.stride(buffer);
-            let piece = |nth| Piece {
-                buffer,
-                slot: words + nth,
-            };
-            (first..used).map(piece).collect()
-        };
-        self.types.iter().enumerate().map(&mut of_scalar).collect()
+    /// The slot of the first word of a tile.
+    fn first(&self, stream: &Stream<'b, 'c>, tile: V<'b, 'c>) -> V<'b, 'c> {
+        self.start + tile * stream.stride(self.size)
     }
 
     /// Says that a tile has come to a state; by one thread.
     pub fn publish(&self, tile: V<'b, 'c>, status: V<'b, 'c>, values: &[V<'b, 'c>]) {
         let b = self.b;
-        for (value, pieces) in values.iter().zip(self.pieces(tile)) {
-            let bits = value.bitcast(b.int_type(bit_width(value.ty())));
-            for (nth, Piece { buffer, slot }) in pieces.into_iter().enumerate() {
-                let word = buffer.element();
-                let half = payload(buffer);
-                let low = (bits >> (nth as i64 * half)).cast(word) & ((1 << half) - 1);
-                let word = low | (status.cast(word) << half);
-                buffer.atomic_set(slot, word, SCOPE);
+        let mut values = values.iter();
+        for stream in &self.streams {
+            let integers = stream.integers();
+            let slot = integers.element();
+            let flag = status.cast(slot) << stream.payload();
+            let mut words = vec![flag; stream.words() as usize];
+            for (pieces, value) in stream.pieces().iter().zip(values.by_ref()) {
+                let bits = value.bitcast(b.int_type(bit_width(value.ty())));
+                for Piece { word, shift } in pieces {
+                    let part = match *shift < 0 {
+                        true => (bits >> -shift).cast(slot),
+                        false => bits.cast(slot) << *shift,
+                    };
+                    words[*word] = words[*word] | (part & stream.mask());
+                }
+            }
+            let first = self.first(stream, tile);
+            for (nth, word) in (0..).zip(words) {
+                integers.atomic_set(first + nth, word, SCOPE);
             }
         }
     }
@@ -167,23 +176,28 @@ impl<'b, 'c> Descriptors<'b, 'c> {
     pub fn read(&self, tile: V<'b, 'c>) -> Reading<'b, 'c> {
         let b = self.b;
         let mut statuses = Vec::new();
-        let values = self
-            .types
-            .iter()
-            .zip(self.pieces(tile))
-            .map(|(r#type, pieces)| {
-                let bits = b.int_type(bit_width(*r#type));
-                let mut value = b.zero(bits);
-                for (nth, Piece { buffer, slot }) in pieces.into_iter().enumerate() {
-                    let half = payload(buffer);
-                    let word = buffer.atomic_at(slot, SCOPE);
-                    statuses.push((word >> half).to_i32());
-                    let low = (word & ((1 << half) - 1)).cast(bits);
-                    value = value | (low << (nth as i64 * half));
-                }
-                value.bitcast(*r#type)
-            })
-            .collect();
+        let mut values = Vec::new();
+        for stream in &self.streams {
+            let integers = stream.integers();
+            let first = self.first(stream, tile);
+            let word = |nth| integers.atomic_at(first + nth, SCOPE);
+            let words: Vec<_> = (0..stream.words()).map(word).collect();
+            let status = |word: &V<'b, 'c>| (*word >> stream.payload()).to_i32();
+            statuses.extend(words.iter().map(status));
+            for (pieces, r#type) in stream.pieces().iter().zip(&stream.types) {
+                let scalar = b.int_type(bit_width(*r#type));
+                let part = |Piece { word, shift }: &Piece| {
+                    let bits = words[*word] & stream.mask();
+                    match *shift < 0 {
+                        true => bits.cast(scalar) << -shift,
+                        false => (bits >> *shift).cast(scalar),
+                    }
+                };
+                let bits = pieces.iter().map(part).reduce(|a, b| a | b);
+                let bits = bits.expect("a scalar of some bits");
+                values.push(bits.bitcast(*r#type));
+            }
+        }
         let (first, rest) = statuses.split_first().expect("a combiner of some scalar");
         let agree = rest.iter().map(|status| status.eq(*first));
         let status = match agree.reduce(|a, b| a & b) {
@@ -194,21 +208,108 @@ impl<'b, 'c> Descriptors<'b, 'c> {
     }
 }
 
-/// Bits of a value that a slot of a buffer holds.
-fn payload(buffer: V) -> i64 {
-    i64::from(bit_width(buffer.element())) / 2
+impl<'b, 'c> Stream<'b, 'c> {
+    /// Bits of a word that are of scalars.
+    fn payload(&self) -> i64 {
+        i64::from(bit_width(self.buffer.element())) - STATUS_BITS
+    }
+
+    /// Mask of those.
+    fn mask(&self) -> i64 {
+        (1 << self.payload()) - 1
+    }
+
+    fn widths(&self) -> Vec<i64> {
+        let width = |t: &Type<'c>| i64::from(bit_width(*t));
+        self.types.iter().map(width).collect()
+    }
+
+    /// Words of a tile.
+    fn words(&self) -> i64 {
+        let bits: i64 = self.widths().iter().sum();
+        (bits + self.payload() - 1) / self.payload()
+    }
+
+    /// Slots from a tile's first to the next tile's, for tiles of so many elements.
+    /// Any scratch has a slot for each 256 elements and one more, so that tiles but
+    /// the last have `size / 256` each, less what is needed once.
+    fn stride(&self, size: i64) -> i64 {
+        let slot_bytes = i64::from(bit_width(self.buffer.element())) / 8;
+        let most = size / BLOCK - 1;
+        self.words().max(most.min(STRIDE_BYTES / slot_bytes))
+    }
+
+    /// Where the bits of each scalar are, the lowest first.
+    fn pieces(&self) -> Vec<Vec<Piece>> {
+        pieces(&self.widths(), self.payload())
+    }
+
+    /// The slots as integers.
+    fn integers(&self) -> V<'b, 'c> {
+        let (b, element) = (self.buffer.builder(), self.buffer.element());
+        match is_float(element) {
+            true => {
+                let integer = b.int_type(bit_width(element));
+                self.buffer.view(b.index(0), self.buffer.len(), integer)
+            }
+            false => self.buffer,
+        }
+    }
 }
 
-/// Slots that a scalar takes.
-fn pieces(r#type: Type, buffer: V) -> i64 {
-    i64::from(bit_width(r#type)) / payload(buffer)
+/// Where the bits of scalars of such widths are that go one behind the other into
+/// words with so much room.
+fn pieces(widths: &[i64], payload: i64) -> Vec<Vec<Piece>> {
+    let mut start = 0;
+    let of_one = |width: &i64| {
+        let end = start + width;
+        let words = start / payload..=(end - 1) / payload;
+        let piece = |word: i64| Piece {
+            word: word as usize,
+            shift: start - word * payload,
+        };
+        let pieces = words.map(piece).collect();
+        start = end;
+        pieces
+    };
+    widths.iter().map(of_one).collect()
 }
 
-/// The same slots as integers.
-fn as_integers<'b, 'c>(buffer: V<'b, 'c>) -> V<'b, 'c> {
-    let (b, element) = (buffer.builder(), buffer.element());
-    match is_float(element) {
-        true => buffer.view(b.index(0), buffer.len(), b.int_type(bit_width(element))),
-        false => buffer,
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every bit of every scalar has its place, those of counts that no test
+    /// reaches too.
+    #[test]
+    fn scalars_lie_one_behind_the_other() {
+        for (widths, payload) in [
+            (vec![32], 30),
+            (vec![32, 32], 30),
+            (vec![32, 64], 30),
+            (vec![64, 16, 32], 30),
+            (vec![64], 62),
+        ] {
+            let mask = (1u128 << payload) - 1;
+            let whole = 0xdead_beef_0123_4567_89ab_cdef_f00d_cafe_u128;
+            let bits: i64 = widths.iter().sum();
+            let mut packed = vec![0; (bits as usize).div_ceil(payload)];
+            let mut start = 0;
+            for (width, pieces) in widths.iter().zip(pieces(&widths, payload as i64)) {
+                let scalar = whole >> start & ((1 << width) - 1);
+                for Piece { word, shift } in pieces {
+                    let part = match shift < 0 {
+                        true => scalar >> -shift,
+                        false => scalar << shift,
+                    };
+                    packed[word] |= part & mask;
+                }
+                start += width;
+            }
+            for (nth, word) in packed.iter().enumerate() {
+                let expected = (whole & ((1 << bits) - 1)) >> (nth * payload) & mask;
+                assert_eq!(*word, expected, "word {nth} of {widths:?}");
+            }
+        }
     }
 }

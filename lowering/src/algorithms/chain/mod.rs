@@ -87,7 +87,7 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
         let b = self.b;
         let descriptors = self.descriptors();
         let end = most.gt(1).select(descriptors.end(most), b.index(0));
-        match descriptors.buffers() {
+        match descriptors.buffers().as_slice() {
             [buffer] => {
                 let zero = b.zero(buffer.element());
                 b.fill_range(*buffer, b.index(0), end.min(buffer.len()), zero);
