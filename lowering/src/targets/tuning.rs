@@ -75,13 +75,14 @@ mod tests {
     use super::*;
 
     /// Which algorithms look their tuning up, and the widest element of each.
-    const WANTED: [(&str, i64); 7] = [
+    const WANTED: [(&str, i64); 8] = [
         ("sort", 12),
         ("sort_wide", 16),
         ("reduce", 32),
         ("scan", 32),
         ("compact", 8),
-        ("compact_rows", 0),
+        ("select", 8),
+        ("select_rows", 0),
         ("reduce_by_key", 16),
     ];
 

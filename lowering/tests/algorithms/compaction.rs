@@ -5,9 +5,8 @@ use crate::{
         CHUNKED_SIZES, LOOK_BACK_SIZES, Pattern, Random, SIZES, SMALL_SIZES, buffer, count, rows,
         scratch, values,
     },
-    support::{Case, WAVES, context, depth, parse},
+    support::{Case, WAVES, depth},
 };
-use qd_dialects::pass;
 use qd_interp::{Buffer, Element};
 use qd_lowering::algorithms::scratch::select_scratch_slots;
 
@@ -89,84 +88,97 @@ fn case(moves: Moves, strategy: &str, n: usize, flags: Flags, number: usize) -> 
         .with(count(n))
 }
 
-fn check(op: &'static str, n: usize, flags: Flags, number: usize, target: &'static str) {
+/// What an op asks for, and what it is expanded for.
+type Way = (&'static str, &'static str);
+
+const STAIRCASE: Way = ("strategy = \"staircase\"", "any");
+const PORTABLE: Way = ("", "any");
+const FEW_CORES: Way = ("", "cpu");
+const MANY_CORES: Way = ("", "nvptx:sm_90");
+
+fn check(op: &'static str, n: usize, flags: Flags, number: usize, (strategy, target): Way) {
     let moves = Moves {
         op,
         row: [1, 3, 1, 1, 20][number % 5],
         element: [Element::I32, Element::F64, Element::F32, Element::I64][number % 4],
     };
-    let mut case = case(moves, "", n, flags, number);
+    let mut case = case(moves, strategy, n, flags, number);
     case.target = target;
     case.check();
 }
 
-fn all(op: &'static str, large: &[usize], target: &'static str) {
+fn all(op: &'static str, large: &[usize], way: Way) {
     let mut number = 0;
     for n in SMALL_SIZES {
         for flags in FLAGS {
-            check(op, n, flags, number, target);
+            check(op, n, flags, number, way);
             number += 1;
         }
     }
     for n in large {
         // Scalars: rows of 20 take an interpreter long.
-        check(op, *n, FLAGS[number % 5], [0, 2, 3][number % 3], target);
+        check(op, *n, FLAGS[number % 5], [0, 2, 3][number % 3], way);
         number += 1;
     }
 }
 
 #[test]
 fn select() {
-    all("select", &SIZES[SMALL_SIZES.len()..], "any");
+    all("select", &SIZES[SMALL_SIZES.len()..], STAIRCASE);
+    all("select", &SIZES[SMALL_SIZES.len()..], PORTABLE);
 }
 
 #[test]
 fn select_on_few_cores() {
-    all("select", &CHUNKED_SIZES, "cpu");
+    all("select", &CHUNKED_SIZES, FEW_CORES);
 }
 
 #[test]
 fn select_on_many_cores() {
-    all("select", &LOOK_BACK_SIZES, "nvptx:sm_90");
+    all("select", &LOOK_BACK_SIZES, MANY_CORES);
 }
 
 #[test]
 fn partition() {
-    all("partition", &SIZES[SMALL_SIZES.len()..], "any");
+    all("partition", &SIZES[SMALL_SIZES.len()..], STAIRCASE);
+    all("partition", &SIZES[SMALL_SIZES.len()..], PORTABLE);
 }
 
 #[test]
 fn partition_on_few_cores() {
-    all("partition", &CHUNKED_SIZES, "cpu");
+    all("partition", &CHUNKED_SIZES, FEW_CORES);
 }
 
 #[test]
 fn partition_on_many_cores() {
-    all("partition", &LOOK_BACK_SIZES, "nvptx:sm_90");
+    all("partition", &LOOK_BACK_SIZES, MANY_CORES);
 }
 
-/// Elements of a tile of look-back, as the kernel has been expanded.
-fn tile(moves: Moves) -> usize {
-    let context = context();
-    let text = case(moves, LOOK_BACK, 300, Flags::None, 1).text;
-    let mut module = parse(&context, &text);
-    pass::run_pipeline(&context, &mut module, "qd-to-grid").unwrap();
-    let printed = module.as_operation().to_string();
-    // The number of tiles is that of the elements over it, rounded up.
-    let divisors = printed.lines().filter_map(|line| {
-        let (_, value) = line.trim().split_once("arith.constant ")?;
-        value.strip_suffix(" : index")?.parse().ok()
-    });
-    divisors
-        .filter(|divisor| *divisor < 65_536)
-        .max()
-        .expect("a tile")
-}
+const LOOK_BACK: &str = "strategy = \"lookback\" {qd.tuning = {threads = 64, items = 20}}";
 
-const LOOK_BACK: &str = "strategy = \"lookback\"";
+/// Chunks of several stretches, and more of them than 64 threads scan at a time.
+const REDUCE_THEN_SCAN: &str =
+    "strategy = \"reduce_then_scan\" {qd.tuning = {threads = 64, items = 20, blocks = 8}}";
 
-/// About the borders of tiles, and for every width of subgroups.
-fn tiles_on_every_wave(op: &'static str) {
+/// Elements of a tile of both.
+const TILE: usize = 64 * 20;
+
+/// About the borders of tiles, and of what a lane and the lanes of a subgroup have of
+/// them; for every width of subgroups.
+fn tiles_on_every_wave(op: &'static str, strategy: &str) {
+    const SIZES: [usize; 11] = [
+        0,
+        1,
+        2,
+        63,
+        65,
+        257,
+        TILE - 1,
+        TILE,
+        TILE + 1,
+        3 * TILE + 777,
+        12 * TILE + 777,
+    ];
     let kinds = [
         (1, Element::I32),
         (1, Element::I8),
@@ -176,11 +188,11 @@ fn tiles_on_every_wave(op: &'static str) {
     let mut number = 0;
     for (row, element) in kinds {
         let moves = Moves { op, row, element };
-        let tile = tile(moves);
-        let sizes = [257, tile - 1, tile, tile + 1, 3 * tile + 777];
-        for (which, n) in sizes.into_iter().enumerate() {
+        for n in SIZES {
             for (turn, wave) in WAVES.into_iter().enumerate() {
-                let mut case = case(moves, LOOK_BACK, n, FLAGS[(which + turn) % 5], number);
+                // Of no kind of flags twice at the same size and wave.
+                let flags = FLAGS[(number / WAVES.len() + turn) % FLAGS.len()];
+                let mut case = case(moves, strategy, n, flags, number);
                 case.options.wave = wave;
                 case.check();
                 number += 1;
@@ -191,10 +203,11 @@ fn tiles_on_every_wave(op: &'static str) {
 
 #[test]
 fn select_on_every_wave() {
-    tiles_on_every_wave("select");
+    tiles_on_every_wave("select", LOOK_BACK);
+    tiles_on_every_wave("select", REDUCE_THEN_SCAN);
 }
 
 #[test]
 fn partition_on_every_wave() {
-    tiles_on_every_wave("partition");
+    tiles_on_every_wave("partition", REDUCE_THEN_SCAN);
 }

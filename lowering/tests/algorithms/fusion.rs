@@ -13,7 +13,13 @@ use qd_lowering::algorithms::scratch as sizing;
 
 const SIZES: [usize; 10] = [0, 1, 255, 256, 257, 4095, 4096, 4097, 20_000, 66_000];
 
-const STRATEGIES: [&str; 4] = ["chunked", "lookback", "tiled", "staircase"];
+const STRATEGIES: [&str; 5] = [
+    "chunked",
+    "lookback",
+    "reduce_then_scan",
+    "tiled",
+    "staircase",
+];
 
 /// An algorithm that reads `%y`, which a map makes of `%x`.
 struct Fused {
@@ -86,7 +92,8 @@ impl Fused {
     fn has(&self, strategy: &str) -> bool {
         match strategy {
             "tiled" => self.name == "reduce",
-            "lookback" => self.name != "reduce",
+            "lookback" => !["reduce", "partition"].contains(&self.name),
+            "reduce_then_scan" => ["select", "partition"].contains(&self.name),
             _ => true,
         }
     }

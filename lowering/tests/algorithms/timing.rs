@@ -231,12 +231,17 @@ fn moves_are_stable_whoever_comes_first() {
     let values: Vec<_> = (0..n).collect();
     let is_flagged = |i: &u64| flags[*i as usize] != 0;
     let (flagged, others): (Vec<u64>, Vec<u64>) = values.iter().partition(|i| is_flagged(i));
-    for (op, behind) in [("select", &[] as &[_]), ("partition", &others)] {
+    for (op, strategy, behind) in [
+        ("select", "lookback", &[] as &[_]),
+        ("select", "reduce_then_scan", &[]),
+        ("partition", "reduce_then_scan", &others),
+    ] {
         let text = format!(
             "qd.grid.kernel @k(%a: memref<?xi32>, %f: memref<?xi32>, %o: memref<?xi32>, %m: memref<i32>,
                                %s: memref<?xi32>, %n: memref<i32>) {{
                qd.algo.{op} ins(%a, %f : memref<?xi32>, memref<?xi32>) outs(%o, %m : memref<?xi32>, memref<i32>)
-                 scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2 {SMALL}
+                 scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2
+                 strategy = \"{strategy}\" {SMALL}
              }}"
         );
         let arguments = [

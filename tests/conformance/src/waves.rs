@@ -1,6 +1,6 @@
 //! The target, and the subgroup sizes it is tested at.
 
-use qd_lowering::targets::{Kind, Target};
+use qd_lowering::targets::{Cores, ForwardProgress, Kind, Target};
 use std::{env, sync::LazyLock};
 
 /// What is held against the interpreter: the target that `QD_TARGET` names, or
@@ -55,4 +55,10 @@ pub(crate) fn is_vulkan() -> bool {
 /// Whether the target is NVIDIA's.
 pub(crate) fn is_nvptx() -> bool {
     matches!(TARGET.1.capabilities.kind, Kind::Nvptx(_))
+}
+
+/// Whether the target's algorithms have blocks that wait for others.
+pub fn looks_back() -> bool {
+    let capabilities = &TARGET.1.capabilities;
+    capabilities.cores == Cores::Many && capabilities.forward_progress != ForwardProgress::None
 }

@@ -1,7 +1,7 @@
 //! What blocks that wait for each other make of an input is the same in a thousand
 //! runs, whatever scratch holds before, and whoever else is on the device.
 
-use qd_conformance::{Data, Repeated, Role, repeats, report};
+use qd_conformance::{Data, Repeated, Role, looks_back, repeats, report};
 use qd_lowering::{algorithms::scratch as sizing, targets::tuning};
 use std::{sync::Barrier, thread};
 
@@ -59,6 +59,14 @@ fn tile(algorithm: &str, bytes: i64) -> usize {
 /// Small tiles, and so many of them.
 const SMALL: &str = "{qd.tuning = {threads = 64, items = 20}}";
 const SMALL_TILE: usize = 64 * 20;
+
+/// Of selections: the same, and blocks that wait for each other, where any do.
+fn small_look_back() -> &'static str {
+    match looks_back() {
+        true => "strategy = \"lookback\" {qd.tuning = {threads = 64, items = 20}}",
+        false => SMALL,
+    }
+}
 
 fn named(algorithm: &str, e: Element, tuning: &str) -> String {
     let tiles = if tuning.is_empty() {
@@ -427,6 +435,7 @@ fn selects() {
     let kinds = [
         select(Element::I32, ""),
         select(Element::I32, SMALL),
+        select(Element::I32, small_look_back()),
         select(Element::I64, ""),
     ];
     endure("select", &kinds);
@@ -474,7 +483,7 @@ fn kernels_that_compete() {
         reduce(Element::I32),
         scan("exclusive_scan", Element::I32, SMALL),
         scan("inclusive_scan", Element::I64, ""),
-        compact("select", Element::I32, SMALL),
+        compact("select", Element::I32, small_look_back()),
         compact("partition", Element::I32, ""),
         reduce_by_key(Element::I32, ""),
         sort(Element::I32, false),

@@ -122,7 +122,7 @@ qd.grid.kernel @pairs(%a: memref<?xi32>, %b: memref<?xi64>, %c: memref<?xi32>, %
 qd.grid.kernel @select(%a: memref<?xf32>, %f: memref<?xi32>, %out: memref<?xf32>, %num: memref<i32>,
                        %s: memref<?xi32>, %n: memref<i32>) {
   qd.algo.select ins(%a, %f : memref<?xf32>, memref<?xi32>) outs(%out, %num : memref<?xf32>, memref<i32>)
-      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 4
+      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 4 strategy = "lookback"
       {qd.tuning = {threads = 256, items = 16}}
 }
 
@@ -142,28 +142,7 @@ qd.grid.kernel @select(%a: memref<?xf32>, %f: memref<?xi32>, %out: memref<?xf32>
 qd.grid.kernel @rows(%a: memref<?x3xf32>, %f: memref<?xi32>, %out: memref<?x3xf32>, %num: memref<i32>,
                      %s: memref<?xi32>, %n: memref<i32>) {
   qd.algo.select ins(%a, %f : memref<?x3xf32>, memref<?xi32>) outs(%out, %num : memref<?x3xf32>, memref<i32>)
-      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2
-}
-
-// -----
-
-// How many are flagged is known before the last phase.
-// CHECK-LABEL: qd.grid.kernel @partition
-// CHECK-SAME:    %[[A:[a-z0-9]+]]: memref<?xf32>, %[[F:[a-z0-9]+]]: memref<?xi32>
-// CHECK:         qd.grid.fill
-// CHECK:         qd.grid.phase "partition.count"
-// CHECK-NOT:       memref.load %[[A]]
-// CHECK:           qd.simt.block.reduce add
-// CHECK:           qd.grid.atomic.rmw add
-// CHECK:         qd.grid.phase "partition.sweep"
-// CHECK-COUNT-16:  memref.load %[[F]]
-// CHECK-COUNT-16:  memref.load %[[A]]
-// CHECK-NOT:     qd.grid.phase
-qd.grid.kernel @partition(%a: memref<?xf32>, %f: memref<?xi32>, %out: memref<?xf32>, %num: memref<i32>,
-                          %s: memref<?xi32>, %n: memref<i32>) {
-  qd.algo.partition ins(%a, %f : memref<?xf32>, memref<?xi32>) outs(%out, %num : memref<?xf32>, memref<i32>)
-      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
-      {qd.tuning = {threads = 256, items = 16}}
+      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2 strategy = "lookback"
 }
 
 // -----

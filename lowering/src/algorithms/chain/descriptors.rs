@@ -36,8 +36,7 @@ const STATUS_BITS: i64 = 2;
 /// Who sees the words.
 const SCOPE: &str = "device";
 
-/// The words of all tiles, and before them the counter of tickets and, where it
-/// is known beforehand, what all elements come to.
+/// The words of all tiles, and before them the counter of tickets.
 pub(super) struct Descriptors<'b, 'c> {
     b: &'b Builder<'c>,
     streams: Vec<Stream<'b, 'c>>,
@@ -71,14 +70,12 @@ pub(super) struct Reading<'b, 'c> {
 }
 
 impl<'b, 'c> Descriptors<'b, 'c> {
-    /// In scratch, for the combiner's scalars and tiles of so many elements; with
-    /// room for a total.
+    /// In scratch, for the combiner's scalars and tiles of so many elements.
     pub fn new(
         b: &'b Builder<'c>,
         scratch: Partials<'b, 'c>,
         combiner: &Combiner<'c>,
         size: i64,
-        with_total: bool,
     ) -> Self {
         let types = combiner.types();
         let (streams, start) = match scratch {
@@ -98,7 +95,7 @@ impl<'b, 'c> Descriptors<'b, 'c> {
         Self {
             b,
             streams,
-            start: start + if with_total { 2 } else { 1 },
+            start: start + 1,
             size,
         }
     }
@@ -122,23 +119,6 @@ impl<'b, 'c> Descriptors<'b, 'c> {
         let one = self.b.scalar(counter.element(), 1);
         let ticket = counter.atomic(Kind::Add, self.start - 1, one, SCOPE);
         ticket.to_i32()
-    }
-
-    fn total_slot(&self) -> V<'b, 'c> {
-        self.start - 2
-    }
-
-    /// Combines a tile's sum into the total, of one scalar as wide as a slot.
-    pub fn add_to_total(&self, kind: Kind, sum: V<'b, 'c>) {
-        self.streams[0]
-            .integers()
-            .atomic(kind, self.total_slot(), sum, SCOPE);
-    }
-
-    /// The total, in a later phase.
-    pub fn total(&self) -> V<'b, 'c> {
-        let Stream { buffer, types } = &self.streams[0];
-        buffer.at_as(self.total_slot(), types[0])
     }
 
     /// The slot of the first word of a tile.

@@ -38,8 +38,6 @@ pub(super) struct Chain<'a, 'b, 'c> {
     pub combiner: &'a Combiner<'c>,
     /// Where states are kept, in a phase.
     pub partials: &'a dyn Fn() -> Partials<'b, 'c>,
-    /// Whether an earlier phase finds the total, for which there is a slot.
-    pub has_total: bool,
     /// Whether results may not depend on what was known when.
     pub deterministic: bool,
     pub tuning: Tuning,
@@ -72,13 +70,7 @@ struct Window<'b, 'c> {
 impl<'b, 'c> Chain<'_, 'b, 'c> {
     fn descriptors(&self) -> Descriptors<'b, 'c> {
         let scratch = (self.partials)();
-        Descriptors::new(
-            self.b,
-            scratch,
-            self.combiner,
-            self.tuning.size(),
-            self.has_total,
-        )
+        Descriptors::new(self.b, scratch, self.combiner, self.tuning.size())
     }
 
     /// Clears the descriptors of as many tiles, as far as there are any: scratch
@@ -104,16 +96,6 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
                 });
             }
         }
-    }
-
-    /// Combines a tile's sum into the total, of one scalar as wide as a slot.
-    pub fn add_to_total(&self, kind: Kind, sum: V<'b, 'c>) {
-        self.descriptors().add_to_total(kind, sum);
-    }
-
-    /// The total, in a later phase.
-    pub fn total(&self) -> V<'b, 'c> {
-        self.descriptors().total()
     }
 
     /// Takes a tile, which nobody else has, in an order in which blocks start; by

@@ -1,7 +1,10 @@
-//! What `qd.algo.select` and `qd.algo.partition` have in common: what they say,
-//! a scan of the flags, and one pass over large tiles.
+//! What `qd.algo.select` and `qd.algo.partition` have in common: what they say, a
+//! scan of the flags, two passes over stretches, and how a stretch is packed.
 
-pub(super) mod lookback;
+mod masks;
+pub(super) mod pack;
+pub(super) mod reduce_then_scan;
+pub(super) mod stretch;
 
 use super::{
     levels::capacity,
@@ -13,6 +16,18 @@ use qd_dialects::{
     builder::{Builder, Combiner, V},
     ir::{Op, OpExt},
 };
+
+/// Lanes of the smallest subgroup there is.
+pub(super) const FEWEST_LANES: i64 = 4;
+
+/// Bytes of an element that goes by shared memory, at most.
+pub(super) const STAGED_BYTES: i64 = 8;
+
+/// `⌈a / b⌉` of what is far below the largest number there is: less to compute than
+/// of any number.
+fn ceil_div<'b, 'c>(a: V<'b, 'c>, b: V<'b, 'c>) -> V<'b, 'c> {
+    (a + (b - 1)) / b
+}
 
 /// Their operands.
 pub(super) struct Compact<'b, 'c> {

@@ -3,14 +3,17 @@
 //! | strategy | where |
 //! |---|---|
 //! | `chunked` | on few cores |
-//! | `lookback` | on many cores, where a block may wait for those before it |
+//! | `reduce_then_scan` | on many cores |
 //! | `staircase` | everywhere |
 
 mod sweep;
 
 use super::{
-    Algorithm, Strategy, always, chain,
-    compact::{self, Compact, lookback::Others},
+    Algorithm, Strategy, always,
+    compact::{
+        Compact,
+        reduce_then_scan::{self, Others},
+    },
     depth, few_cores,
     sweep::Form,
 };
@@ -25,12 +28,12 @@ pub(super) const PARTITION: Algorithm = Algorithm {
             expand: |b, op, _| sweep::expand(b, op, Form::Chunked),
         },
         Strategy {
-            name: "lookback",
-            suits: |_, capabilities| chain::suits(capabilities),
+            name: "reduce_then_scan",
+            suits: |_, capabilities| reduce_then_scan::suits(capabilities),
             // What a block does in one step is a staircase of one.
             expand: |b, op, capabilities| match depth(op) {
                 1 => sweep::expand(b, op, Form::Staircase),
-                _ => compact::lookback::expand(b, op, capabilities, "partition", Others::Behind),
+                _ => reduce_then_scan::expand(b, op, capabilities, "partition", Others::Behind),
             },
         },
         Strategy {

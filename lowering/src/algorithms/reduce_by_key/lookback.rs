@@ -121,7 +121,6 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
             b,
             combiner: self.pairs,
             partials: &scratch,
-            has_total: false,
             deterministic: by_key.deterministic,
             tuning: self.tuning,
         };

@@ -59,7 +59,6 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, capabilities: &Capabilitie
             b,
             combiner: &scan.combiner,
             partials: &|| Partials::Apart(scan.scratch.clone()),
-            has_total: false,
             deterministic: scan.deterministic,
             tuning,
         },

@@ -3,16 +3,29 @@
 //! | strategy | where |
 //! |---|---|
 //! | `chunked` | on few cores |
-//! | `lookback` | on many cores, where a block may wait for those before it |
+//! | `lookback` | on many cores, where a block may wait for those before it, and the flags are `qd.scratch` |
+//! | `reduce_then_scan` | on many cores |
 //! | `staircase` | everywhere |
+//!
+//! Flags that are `qd.scratch` may be computed where they are read, from the
+//! elements themselves: two passes would read those twice.
 
 mod chunked;
+mod lookback;
 mod sweep;
 
 use super::{
     Algorithm, Strategy, always, chain,
-    compact::{self, Compact, lookback::Others},
+    compact::{
+        Compact,
+        reduce_then_scan::{self, Others},
+    },
     depth, few_cores,
+};
+use qd_dialects::{
+    argument_attributes,
+    ir::{Op, OpExt, ValueExt},
+    melior::ir::BlockLike,
 };
 
 /// The line of the table.
@@ -26,11 +39,16 @@ pub(super) const SELECT: Algorithm = Algorithm {
         },
         Strategy {
             name: "lookback",
-            suits: |_, capabilities| chain::suits(capabilities),
+            suits: |op, capabilities| chain::suits(capabilities) && has_scratch_flags(op),
+            expand: lookback::expand,
+        },
+        Strategy {
+            name: "reduce_then_scan",
+            suits: |_, capabilities| reduce_then_scan::suits(capabilities),
             // What a block does in one step is a staircase of one.
             expand: |b, op, capabilities| match depth(op) {
                 1 => sweep::expand(b, op),
-                _ => compact::lookback::expand(b, op, capabilities, "select", Others::Dropped),
+                _ => reduce_then_scan::expand(b, op, capabilities, "select", Others::Dropped),
             },
         },
         Strategy {
@@ -40,3 +58,12 @@ pub(super) const SELECT: Algorithm = Algorithm {
         },
     ],
 };
+
+/// Whether nobody sees the flags, which are an argument of the kernel.
+fn has_scratch_flags(op: Op) -> bool {
+    let argument = op.operand_values()[1].block_argument();
+    argument.is_some_and(|(block, index)| {
+        let kernel: Option<Op> = block.parent_operation();
+        kernel.is_some_and(|kernel| argument_attributes::has(kernel, index, "qd.scratch"))
+    })
+}

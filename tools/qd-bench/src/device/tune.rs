@@ -85,6 +85,24 @@ const SUBJECTS: &[Subject] = &[
     Subject {
         algorithm: "compact",
         bytes: 4,
+        case: "partition u32",
+        shapes: &[
+            (256, 16, 5),
+            (256, 24, 4),
+            (256, 32, 3),
+            (128, 16, 10),
+            (128, 24, 8),
+        ],
+    },
+    Subject {
+        algorithm: "compact",
+        bytes: 8,
+        case: "partition u64",
+        shapes: &[(256, 14, 4), (256, 12, 5), (128, 14, 8), (128, 20, 6)],
+    },
+    Subject {
+        algorithm: "select",
+        bytes: 4,
         case: "select-if u32",
         shapes: &[
             (128, 28, 8),
@@ -96,12 +114,6 @@ const SUBJECTS: &[Subject] = &[
             (512, 16, 3),
             (512, 24, 2),
         ],
-    },
-    Subject {
-        algorithm: "compact",
-        bytes: 8,
-        case: "select u64",
-        shapes: &[(256, 14, 4), (128, 12, 10), (128, 14, 8), (128, 18, 7)],
     },
     Subject {
         algorithm: "reduce_by_key",

@@ -1,0 +1,181 @@
+//! Packing: flagged elements of a stretch gather at its front, others at its back
+//! and in reverse, and go out from there.
+
+use super::{Compact, stretch::Stretch};
+use qd_dialects::builder::{Builder, V};
+
+/// The flags of a subgroup's lanes.
+#[derive(Clone, Copy)]
+pub(in crate::algorithms) struct Flags<'b, 'c> {
+    /// A bit a lane, `i64`.
+    pub mask: V<'b, 'c>,
+    /// Whether this lane's is set.
+    pub own: V<'b, 'c>,
+}
+
+impl<'b, 'c> Flags<'b, 'c> {
+    /// Of what each lane has loaded.
+    pub fn new(b: &'b Builder<'c>, flag: V<'b, 'c>) -> Self {
+        let own = flag.ne(0);
+        Self {
+            mask: b.ballot(own),
+            own,
+        }
+    }
+}
+
+/// How a stretch is packed.
+pub(in crate::algorithms) struct Packed<'a, 'b, 'c> {
+    stretch: &'a Stretch<'b, 'c>,
+    /// Where in the stretch this lane's own go, `i32`.
+    places: Vec<V<'b, 'c>>,
+    /// How many are flagged, `i32`.
+    pub flagged: V<'b, 'c>,
+}
+
+/// What is written from.
+#[derive(Clone, Copy)]
+pub(in crate::algorithms) enum Source<'b, 'c> {
+    /// The stretch as it is packed in shared memory, from this place on, `i32`.
+    Staged { array: V<'b, 'c>, from: V<'b, 'c> },
+    /// The input: nothing is staged.
+    Input,
+}
+
+/// Where in the output a packed stretch goes. Places are counted from an origin:
+/// from a lane's first they are constants, which take no registers.
+struct Destination<'b, 'c> {
+    /// Places before are those of flagged elements, `i32`.
+    flagged_end: V<'b, 'c>,
+    /// Where the one at the origin goes, or would.
+    flagged: V<'b, 'c>,
+    others: Option<OthersDestination<'b, 'c>>,
+}
+
+struct OthersDestination<'b, 'c> {
+    /// Places from here on are those of others, `i32`, if between these and the
+    /// flagged ones are places of elements that do not exist.
+    begin: Option<V<'b, 'c>>,
+    /// Where the one at the origin goes, or would; those behind it go before it.
+    at_origin: V<'b, 'c>,
+}
+
+impl<'a, 'b, 'c> Packed<'a, 'b, 'c> {
+    /// Given the lanes' flags of each item.
+    pub fn new(b: &'b Builder<'c>, stretch: &'a Stretch<'b, 'c>, flags: &[Flags<'b, 'c>]) -> Self {
+        let lanes_below = b.lanemask_lt(b.lane_id());
+        let opposite = stretch.size() - 1 - b.lane_id();
+        let mut front = b.i32(0);
+        let place = |(nth, flags): (i64, &Flags<'b, 'c>)| {
+            let ahead = front + b.popcnt(flags.mask & lanes_below);
+            front = front + b.popcnt(flags.mask);
+            // As far from the back as there are others ahead of this one.
+            let behind = opposite - b.subgroup_size() * nth + ahead;
+            flags.own.select(ahead, behind)
+        };
+        let places = (0..).zip(flags).map(place).collect();
+        Self {
+            stretch,
+            places,
+            flagged: front,
+        }
+    }
+
+    /// Puts this lane's elements where they go within the stretch, which begins at
+    /// `from` of a shared array.
+    pub fn stage(&self, array: V<'b, 'c>, from: V<'b, 'c>, values: &[V<'b, 'c>]) {
+        for (place, value) in self.places.iter().zip(values) {
+            array.set((from + *place).to_index(), *value);
+        }
+    }
+
+    /// Writes the flagged elements, before which so many are flagged, `i32`; and
+    /// the others behind `total` flagged ones, if they go anywhere.
+    pub fn write(
+        &self,
+        compact: &Compact<'b, 'c>,
+        source: Source<'b, 'c>,
+        before: V<'b, 'c>,
+        total: Option<V<'b, 'c>>,
+    ) {
+        let b = before.builder();
+        let write = |full| self.write_if(compact, source, before, total, full);
+        match total {
+            None => write(true),
+            Some(_) => b.either(self.stretch.full, || write(true), || write(false)),
+        }
+    }
+
+    fn write_if(
+        &self,
+        compact: &Compact<'b, 'c>,
+        source: Source<'b, 'c>,
+        before: V<'b, 'c>,
+        total: Option<V<'b, 'c>>,
+        full: bool,
+    ) {
+        let b = before.builder();
+        let output = compact.output;
+        let to = |origin| self.destination(before, total, origin, full);
+        match source {
+            Source::Staged { array, from } => {
+                let to = to(b.lane_id());
+                for nth in 0..self.stretch.items {
+                    deliver(b.subgroup_size() * nth, &to, |i| {
+                        let at = from + self.stretch.within(nth);
+                        output.set(i, array.at(at.to_index()));
+                    });
+                }
+            }
+            Source::Input => {
+                let to = to(b.i32(0));
+                for (nth, place) in (0..).zip(&self.places) {
+                    deliver(*place, &to, |i| {
+                        output.copy_element(i, compact.input, self.stretch.element(nth));
+                    });
+                }
+            }
+        }
+    }
+
+    /// For places counted from `origin`, and maybe for full stretches alone.
+    fn destination(
+        &self,
+        before: V<'b, 'c>,
+        total: Option<V<'b, 'c>>,
+        origin: V<'b, 'c>,
+        full: bool,
+    ) -> Destination<'b, 'c> {
+        let stretch = self.stretch;
+        let before = before.to_index();
+        let missing = stretch.size() - stretch.length;
+        Destination {
+            flagged_end: self.flagged - origin,
+            flagged: before + origin.to_index(),
+            others: total.map(|total| OthersDestination {
+                begin: (!full).then(|| self.flagged + missing - origin),
+                at_origin: total.to_index()
+                    + (stretch.start - before)
+                    + (stretch.size() - 1 - origin).to_index(),
+            }),
+        }
+    }
+}
+
+/// Has the element in a place put where it goes, if it goes anywhere.
+fn deliver<'b, 'c>(place: V<'b, 'c>, to: &Destination<'b, 'c>, put: impl Fn(V<'b, 'c>)) {
+    let b = place.builder();
+    let is_flagged = place.slt(to.flagged_end);
+    let flagged = to.flagged + place.to_index();
+    let Some(others) = &to.others else {
+        return b.if_(is_flagged, || put(flagged));
+    };
+    let either = || {
+        let other = others.at_origin - place.to_index();
+        put(is_flagged.select(flagged, other));
+    };
+    match others.begin {
+        Some(begin) => b.if_(is_flagged | begin.sle(place), either),
+        None => either(),
+    }
+}

@@ -1,0 +1,313 @@
+//! Select and partition in two passes, of which the second reads no flags.
+//!
+//! 1. *Count*: a fixed number of blocks, whose subgroups take a chunk of
+//!    consecutive stretches each. For every item of a stretch the ballot of its flags
+//!    is stored ([`Masks`]), and for every stretch how many elements are flagged
+//!    before it in its chunk. Then a block counts itself. The one that was the last
+//!    to do so scans what the chunks come to, and writes how many elements are flagged
+//!    in all. Nobody waits: the others have ended.
+//! 2. *Move*: a stretch a subgroup. The masks rank its flagged elements, and the sums
+//!    of stretch and chunk say where they go. In shared memory, the flagged elements
+//!    gather at the front of the stretch, the others at its back and in reverse; and
+//!    they go out from there, neighbours together.
+//!
+//! Papers: Merrill & Grimshaw, Parallel Scan for Stream Architectures (2009), for
+//! reduce-then-scan by a fixed number of blocks; Billeter, Olsson & Assarsson,
+//! Efficient Stream Compaction on Wide SIMD Many-Core Architectures (2009), for
+//! ranks by ballots and for packing before writing.
+//! Deviations: a chunk is a subgroup's and not a block's, so that no barrier stands
+//! between one stretch and the next. The scan of the chunks is in the first phase.
+//! Rows, scalars of more than 8 bytes, and tiles of more than a block's shared memory
+//! go straight from the input to the output.
+//! Cost: reads each flag once, and writes and reads a bit of it; reads each element
+//! once, and writes what is kept once. 2 phases.
+
+use super::{
+    Compact, STAGED_BYTES, ceil_div,
+    masks::Masks,
+    pack::{Flags, Packed, Source},
+    stretch::Stretch,
+};
+use crate::algorithms::{
+    levels::{capacity, load_or_identity},
+    tiles::bytes,
+};
+use crate::targets::{Capabilities, Cores, tuning::Tuning};
+use qd_dialects::{
+    attributes::Kind,
+    builder::{Builder, Combiner, V},
+    diagnostic::Result,
+    ir::Op,
+};
+
+/// Lanes of the subgroup for which the last block scans all chunks in one step.
+const LANES: i64 = 32;
+
+/// What becomes of elements that are not flagged.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::algorithms) enum Others {
+    Dropped,
+    /// They go behind the flagged ones.
+    Behind,
+}
+
+/// Whether two passes are what suits a target: no block waits for another.
+pub(in crate::algorithms) fn suits(capabilities: &Capabilities) -> bool {
+    capabilities.cores == Cores::Many
+}
+
+/// Builds 2 phases, whose names begin with `name`.
+pub(in crate::algorithms) fn expand<'c>(
+    b: &Builder<'c>,
+    op: Op<'c>,
+    capabilities: &Capabilities,
+    name: &str,
+    others: Others,
+) -> Result<'c> {
+    let compact = &Compact::of(b, op);
+    let bytes = bytes(&[compact.input.element()]);
+    let is_small = compact.input.row_length().is_none() && bytes <= STAGED_BYTES;
+    // Of what is not staged a thread loads flags alone.
+    let held = if is_small { bytes } else { 0 };
+    let tuning = Tuning::of(op, "compact", held, capabilities)?;
+    let passes = TwoPasses {
+        b,
+        compact,
+        add: Combiner::kind(b.context(), Kind::Add, b.int_type(32)),
+        masks: Masks {
+            b,
+            scratch: compact.scratch,
+        },
+        counted: b.control(1),
+        others,
+        is_staged: is_small && tuning.size() * bytes <= capabilities.max_shared_bytes.into(),
+        tuning,
+    };
+    passes.build(name);
+    Ok(())
+}
+
+/// A compaction under construction.
+struct TwoPasses<'a, 'b, 'c> {
+    b: &'b Builder<'c>,
+    compact: &'a Compact<'b, 'c>,
+    add: Combiner<'c>,
+    masks: Masks<'b, 'c>,
+    /// How many blocks have counted, in one word.
+    counted: V<'b, 'c>,
+    others: Others,
+    /// Whether elements change places in shared memory.
+    is_staged: bool,
+    tuning: Tuning,
+}
+
+/// How the live elements are shared out.
+struct Shares<'b, 'c> {
+    /// Elements there are.
+    count: V<'b, 'c>,
+    /// Stretches there are.
+    stretches: V<'b, 'c>,
+    /// Whether there are several. One has no sums in scratch, which may have room for
+    /// its masks alone.
+    several: V<'b, 'c>,
+    /// Stretches of a chunk.
+    length: V<'b, 'c>,
+    /// Chunks there are.
+    chunks: V<'b, 'c>,
+    /// Where in scratch the sums of stretches begin, behind the masks.
+    stretch_sums: V<'b, 'c>,
+    /// Where in scratch those of chunks begin.
+    chunk_sums: V<'b, 'c>,
+}
+
+impl<'b, 'c> TwoPasses<'_, 'b, 'c> {
+    fn build(&self, name: &str) {
+        let (b, compact) = (self.b, self.compact);
+        let capacity = capacity(b, compact.depth, compact.flags);
+        let tiles = (capacity + (self.tuning.size() - 1)) / self.tuning.size();
+        let count = format!("{name}.count");
+        // One at least, which writes that nothing is flagged of nothing.
+        let blocks = tiles.min(self.most()).max(1);
+        self.tuning.phase(b, &count, blocks, || self.count());
+        let last = format!("{name}.move");
+        self.tuning.phase(b, &last, tiles, || self.move_elements());
+    }
+
+    /// Blocks that count, at most.
+    fn most(&self) -> i64 {
+        self.tuning.blocks.max(1)
+    }
+
+    fn shares(&self) -> Shares<'b, 'c> {
+        let b = self.b;
+        let count = b.live_count(self.compact.count);
+        let size = Stretch::size_of(b, self.tuning.items).to_index();
+        let stretches = ceil_div(count, size);
+        let most = b.num_subgroups().to_index() * self.most();
+        let length = ceil_div(stretches, most).max(1);
+        let stretch_sums = self.masks.slots(count);
+        Shares {
+            count,
+            stretches,
+            several: stretches.gt(1),
+            length,
+            chunks: ceil_div(stretches, length),
+            stretch_sums,
+            chunk_sums: stretch_sums + stretches,
+        }
+    }
+
+    /// The number of this subgroup among those of all blocks.
+    fn subgroup(&self) -> V<'b, 'c> {
+        let b = self.b;
+        b.block_id() * b.num_subgroups().to_index() + b.subgroup_id().to_index()
+    }
+
+    fn stretch(&self, number: V<'b, 'c>, shares: &Shares<'b, 'c>) -> Stretch<'b, 'c> {
+        let (b, items) = (self.b, self.tuning.items);
+        let start = number * Stretch::size_of(b, items).to_index();
+        Stretch::new(b, items, start, shares.count)
+    }
+
+    /// The body of the first phase.
+    fn count(&self) {
+        let b = self.b;
+        let is_last = b.shared(b.int_type(32), 1);
+        let shares = &self.shares();
+        let blocks = ceil_div(shares.chunks, b.num_subgroups().to_index()).max(1);
+        b.if_(b.block_id().lt(blocks), || {
+            let sum = self.count_chunk(shares);
+            b.either(
+                shares.several,
+                || self.finish(shares, blocks, is_last),
+                || {
+                    b.if_(b.thread_id().eq(0), || {
+                        self.compact.num_out.set_first(sum);
+                    });
+                },
+            );
+        });
+    }
+
+    /// Counts the flags of this subgroup's chunk, stores them, and what they come to.
+    fn count_chunk(&self, shares: &Shares<'b, 'c>) -> V<'b, 'c> {
+        let (b, scratch) = (self.b, self.compact.scratch);
+        let stores = b.lane_id().eq(0) & shares.several;
+        let chunk = self.subgroup();
+        let begin = chunk * shares.length;
+        let end = (begin + shares.length).min(shares.stretches);
+        let (one, none) = (b.index(1), b.i32(0));
+        let [sum] = b.for_(begin, end, one, [none], |number, [sum]| {
+            let stretch = self.stretch(number, shares);
+            let loaded = stretch.load(&[self.compact.flags]).swap_remove(0);
+            let mask = |flag: V<'b, 'c>| Flags::new(b, flag).mask;
+            let masks: Vec<_> = loaded.into_iter().map(mask).collect();
+            self.masks.store(number, &stretch, &masks);
+            b.if_(stores, || scratch.set(shares.stretch_sums + number, sum));
+            let add = |sum, mask: &V<'b, 'c>| sum + b.popcnt(*mask);
+            [masks.iter().fold(sum, add)]
+        });
+        b.if_(stores & chunk.lt(shares.chunks), || {
+            scratch.set(shares.chunk_sums + chunk, sum);
+        });
+        sum
+    }
+
+    /// Counts this block, and scans the chunks if all others have been counted.
+    fn finish(&self, shares: &Shares<'b, 'c>, blocks: V<'b, 'c>, is_last: V<'b, 'c>) {
+        let b = self.b;
+        let (t, zero) = (b.thread_id(), b.index(0));
+        b.sync();
+        b.if_(t.eq(0), || {
+            let one = b.i32(1);
+            let before = self.counted.atomic_acq_rel(Kind::Add, zero, one, "device");
+            let others = blocks.to_i32() - 1;
+            is_last.set(zero, before.eq(others).to_i32());
+        });
+        b.sync();
+        b.if_(is_last.at(zero).ne(0), || {
+            let total = self.scan_chunks(shares);
+            b.if_(t.eq(0), || {
+                self.compact.num_out.set_first(total);
+                self.counted.atomic_set(zero, b.i32(0), "device");
+            });
+        });
+    }
+
+    /// Scans what the chunks come to, by all threads of a block; yields their sum.
+    fn scan_chunks(&self, shares: &Shares<'b, 'c>) -> V<'b, 'c> {
+        let (b, scratch) = (self.b, self.compact.scratch);
+        let per_thread = (self.most() + (LANES - 1)) / LANES;
+        let step = b.index(self.tuning.threads * per_thread);
+        let (zero, none) = (b.index(0), b.i32(0));
+        let [total] = b.for_(zero, shares.chunks, step, [none], |first, [before]| {
+            let chunk = |nth: i64| first + b.thread_id() * per_thread + nth;
+            let load = |nth| {
+                let chunk = chunk(nth);
+                load_or_identity(b, &self.add, chunk.lt(shares.chunks), || {
+                    vec![scratch.at(shares.chunk_sums + chunk)]
+                })[0]
+            };
+            let sums: Vec<_> = (0..per_thread).map(load).collect();
+            let own = sums.iter().fold(none, |own, sum| own + *sum);
+            let [below] = b.combine("block.exclusive_scan", &self.add, [own]);
+            let [all] = b.combine("block.reduce_all", &self.add, [own]);
+            let mut upto = before + below;
+            for (nth, sum) in (0..).zip(sums) {
+                let chunk = chunk(nth);
+                b.if_(chunk.lt(shares.chunks), || {
+                    scratch.set(shares.chunk_sums + chunk, upto);
+                });
+                upto = upto + sum;
+            }
+            [before + all]
+        });
+        total
+    }
+
+    /// The body of the second phase.
+    fn move_elements(&self) {
+        let (b, compact) = (self.b, self.compact);
+        let element = compact.input.element();
+        let staged = self
+            .is_staged
+            .then(|| b.shared(element, self.tuning.size()));
+        let shares = &self.shares();
+        let number = self.subgroup();
+        b.if_(number.lt(shares.stretches), || {
+            let stretch = self.stretch(number, shares);
+            let loaded = match staged {
+                Some(_) => stretch.load(&[compact.input]),
+                None => Vec::new(),
+            };
+            let flags = self.masks.load(number, &stretch);
+            let before = self.before(number, shares);
+            let total = match self.others {
+                Others::Dropped => None,
+                Others::Behind => Some(compact.num_out.first()),
+            };
+            let packed = Packed::new(b, &stretch, &flags);
+            let source = match (staged, loaded.as_slice()) {
+                (Some(array), [values]) => {
+                    let from = b.subgroup_id() * stretch.size();
+                    packed.stage(array, from, values);
+                    b.subgroup_sync();
+                    Source::Staged { array, from }
+                }
+                _ => Source::Input,
+            };
+            packed.write(compact, source, before, total);
+        });
+    }
+
+    /// How many elements are flagged before a stretch.
+    fn before(&self, number: V<'b, 'c>, shares: &Shares<'b, 'c>) -> V<'b, 'c> {
+        let (b, scratch) = (self.b, self.compact.scratch);
+        let chunk = (number.to_i32() / shares.length.to_i32()).to_index();
+        // Without a branch, so that loads are under way together.
+        let at = |slot: V<'b, 'c>| scratch.at(shares.several.select(slot, b.index(0)));
+        let in_chunk = at(shares.stretch_sums + number);
+        let sum = at(shares.chunk_sums + chunk) + in_chunk;
+        shares.several.select(sum, b.i32(0))
+    }
+}
