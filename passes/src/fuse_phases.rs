@@ -2,7 +2,7 @@
 //! another one did.
 //!
 //! A launch costs microseconds and a trip through memory. Two phases that follow
-//! each other in a kernel, or in a loop, become one if they have the same grid
+//! each other in a kernel, in a loop or in an `if` become one if they have the same grid
 //! and block size and every conflict between them is within one thread: each
 //! buffer that one writes and the other touches is accessed by plain loads and
 //! stores at the element that the thread owns, `tile · threads + thread_id`,
@@ -24,7 +24,7 @@
 //! ```
 
 use crate::{
-    outline_phases::{kernels, steps},
+    outline_phases::{is_sequence, kernels, steps},
     plan::access::Accesses,
 };
 use qd_dialects::{
@@ -62,7 +62,7 @@ pub struct Apart {
     pub why: String,
 }
 
-/// Fuses the phases of a kernel and of the loops in it.
+/// Fuses the phases of a kernel and of the sequences in it.
 pub fn fuse(kernel: Op) -> Vec<Apart> {
     let mut apart = Vec::new();
     let mut accesses = Accesses::new(kernel);
@@ -73,7 +73,7 @@ pub fn fuse(kernel: Op) -> Vec<Apart> {
 fn fuse_sequence<'c>(sequence: Op<'c>, accesses: &mut Accesses<'c>, apart: &mut Vec<Apart>) {
     let mut last: Option<Op<'c>> = None;
     for step in steps(sequence) {
-        if step.is("qd.grid.do_while") {
+        if is_sequence(step) {
             fuse_sequence(step, accesses, apart);
         }
         if !step.is("qd.grid.phase") {

@@ -76,8 +76,8 @@ pub fn kernels<'c>(op: Op<'c>) -> Vec<Op<'c>> {
 
 /// Whether an op is a step of a kernel.
 pub fn is_step(op: Op) -> bool {
-    const STEPS: [&str; 6] = [
-        "phase", "for_each", "do_while", "launch", "fill", "dispatch",
+    const STEPS: [&str; 7] = [
+        "phase", "for_each", "do_while", "if", "launch", "fill", "dispatch",
     ];
     let name = op.full_name();
     name.starts_with("qd.algo.")
@@ -86,7 +86,12 @@ pub fn is_step(op: Op) -> bool {
             .is_some_and(|name| STEPS.contains(&name))
 }
 
-/// The steps of a kernel or a loop, in program order.
+/// Whether a step is a sequence of steps itself: a loop, or what may be left out.
+pub fn is_sequence(step: Op) -> bool {
+    step.is("qd.grid.do_while") || step.is("qd.grid.if")
+}
+
+/// The steps of a kernel or of a sequence in it, in program order.
 pub fn steps<'c>(sequence: Op<'c>) -> Vec<Op<'c>> {
     let mut all = sequence.body().map(operations).unwrap_or_default();
     all.retain(|op| is_step(*op));
@@ -283,14 +288,12 @@ pub fn number(kernel: Op) {
     fn sequence(op: Op, next: &mut i64) {
         let mut last = None;
         for step in steps(op) {
-            match step.full_name() {
-                "qd.grid.launch" => {
-                    set_order(step, *next, last.as_slice());
-                    last = Some(*next);
-                    *next += 1;
-                }
-                "qd.grid.do_while" => sequence(step, next),
-                _ => {}
+            if step.is("qd.grid.launch") {
+                set_order(step, *next, last.as_slice());
+                last = Some(*next);
+                *next += 1;
+            } else if is_sequence(step) {
+                sequence(step, next);
             }
         }
     }

@@ -6,9 +6,9 @@
 //! those that others already wait for. Buffers passed as different arguments
 //! do not overlap unless both carry `qd.may_alias`; parts of one buffer
 //! (`qd.grid.view`, ranges of `qd.grid.fill`) are told apart where their bounds
-//! can be compared. The body of a `do_while` is planned by itself; the loop is
-//! one step for what is around it. Steps that are no launches (`fill`,
-//! `do_while`, `dispatch`) keep their place: everything before them ends before
+//! can be compared. The body of a `do_while` or an `if` is planned by itself; the
+//! whole is one step for what is around it. Steps that are no launches (`fill`,
+//! `do_while`, `if`, `dispatch`) keep their place: everything before them ends before
 //! they begin, and they end before anything after them begins.
 //!
 //! `print-plan` writes, for each kernel, its launches, what each waits for and
@@ -105,7 +105,7 @@ impl Pass for PlanLaunches {
     }
 }
 
-/// Sets what each launch of a sequence waits for, and of the loops in it.
+/// Sets what each launch of a sequence waits for, and of the sequences in it.
 fn order<'c>(
     sequence: Op<'c>,
     accesses: &mut Accesses<'c>,
@@ -135,7 +135,7 @@ fn order<'c>(
             let on = describe(planned.steps[wait.on]);
             let _ = writeln!(lines, "{:indent$}    after {on}: {}", "", wait.why);
         }
-        if step.is("qd.grid.do_while") {
+        if outline_phases::is_sequence(*step) {
             order(*step, accesses, depth + 1, bodies, lines);
         }
     }

@@ -38,6 +38,7 @@ pub(crate) enum Kind<'a> {
     /// Where others wait, and nothing is done.
     Nothing,
     Loop(Loop<'a>),
+    If(If<'a>),
 }
 
 pub(crate) struct Launch<'a> {
@@ -74,6 +75,23 @@ pub(crate) struct Loop<'a> {
     pub kernel: &'a str,
     pub flag: u64,
     pub actions: Vec<Action<'a>>,
+}
+
+/// Does the actions if the `i32` at `condition` is not 0 before them.
+pub(crate) struct If<'a> {
+    pub condition: u64,
+    pub actions: Vec<Action<'a>>,
+}
+
+impl Kind<'_> {
+    /// Whether there is something to do, or to wait for.
+    fn does_something(&self) -> bool {
+        match self {
+            Kind::Launch(launch) => launch.blocks > 0,
+            Kind::Fill(_) | Kind::Loop(_) | Kind::If(_) => true,
+            Kind::Nothing => false,
+        }
+    }
 }
 
 /// Sets `count` elements of `size` bytes each to the low bytes of `value`.
@@ -175,6 +193,27 @@ impl Frame<'_> {
             argument: self.kernel.arguments[buffer.argument].name.clone(),
             needed,
             given,
+        }
+    }
+
+    /// Where the word is that an `if` looks at.
+    fn condition(&self, operand: &Operand) -> Result<u64, Error> {
+        match operand {
+            Operand::Buffer(buffer) => self.word(buffer, "if"),
+            Operand::Control { first, .. } => Ok(self.control + first * WORD),
+            Operand::Scalar(_) => Err(Error::InvalidPlan(format!(
+                "kernel '{}': a condition that is on no device",
+                self.kernel.name
+            ))),
+        }
+    }
+
+    /// The address of a buffer of at least a word.
+    fn word(&self, buffer: &BufferRef, step: &str) -> Result<u64, Error> {
+        let memory = self.memory(buffer, step)?;
+        match memory.bytes as u64 {
+            ..WORD => Err(self.out_of_bounds(buffer, step, WORD.into())),
+            _ => Ok(memory.address),
         }
     }
 
@@ -300,28 +339,41 @@ impl<'a> List<'a> {
                     }
                 }
                 Step::DoWhile { flag, steps } => {
-                    let memory = frame.memory(flag, "do_while")?;
-                    if memory.bytes < 4 {
-                        return Err(frame.out_of_bounds(flag, "do_while", 4));
-                    }
-                    let mut inner = List {
-                        artifact: self.artifact,
-                        actions: Vec::new(),
-                        launches: HashMap::new(),
-                        barrier: None,
-                    };
-                    inner.steps(frame, steps)?;
                     let repeat = Loop {
                         kernel: &frame.kernel.name,
-                        flag: memory.address,
-                        actions: inner.actions,
+                        flag: frame.word(flag, "do_while")?,
+                        actions: self.inner(frame, steps)?,
                     };
                     self.push_barrier(step, Kind::Loop(repeat));
+                }
+                Step::If { condition, steps } => {
+                    let actions = self.inner(frame, steps)?;
+                    // Nobody has to look whether nothing is to be done.
+                    let kind = match actions.iter().any(|action| action.kind.does_something()) {
+                        true => Kind::If(If {
+                            condition: frame.condition(condition)?,
+                            actions,
+                        }),
+                        false => Kind::Nothing,
+                    };
+                    self.push_barrier(step, kind);
                 }
                 Step::Dispatch { .. } => self.dispatch(frame, step)?,
             }
         }
         Ok(())
+    }
+
+    /// The actions of steps in another one.
+    fn inner(&self, frame: &Frame<'a>, steps: &'a [Step]) -> Result<Vec<Action<'a>>, Error> {
+        let mut inner = List {
+            artifact: self.artifact,
+            actions: Vec::new(),
+            launches: HashMap::new(),
+            barrier: None,
+        };
+        inner.steps(frame, steps)?;
+        Ok(inner.actions)
     }
 
     /// The steps of the variant that is chosen, after all before them and before
@@ -388,7 +440,7 @@ impl Times {
         let (name, id, blocks) = match &action.kind {
             Kind::Launch(launch) => (launch.name, Some(launch.id), launch.blocks),
             Kind::Fill(_) => ("fill", None, 1),
-            Kind::Loop(_) | Kind::Nothing => return,
+            Kind::Loop(_) | Kind::If(_) | Kind::Nothing => return,
         };
         let place = *self
             .places

@@ -18,7 +18,7 @@ pub(crate) fn bytes(artifact: &Artifact, kernel: &Kernel) -> usize {
 fn dispatched(artifact: &Artifact, steps: &[Step]) -> usize {
     let most = steps.iter().map(|step| match step {
         Step::Launch { .. } | Step::Fill { .. } => 0,
-        Step::DoWhile { steps, .. } => dispatched(artifact, steps),
+        Step::DoWhile { steps, .. } | Step::If { steps, .. } => dispatched(artifact, steps),
         Step::Dispatch { variants, .. } => {
             let callees = variants.iter().filter_map(|v| artifact.kernel(&v.kernel));
             callees

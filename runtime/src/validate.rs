@@ -67,7 +67,9 @@ pub(crate) fn launches(artifact: &Artifact) -> Vec<PlannedLaunch<'_>> {
                     body,
                     dynamic_shared_bytes: *dynamic_shared_bytes,
                 }),
-                Step::DoWhile { steps, .. } => collect(kernel, steps, launches),
+                Step::DoWhile { steps, .. } | Step::If { steps, .. } => {
+                    collect(kernel, steps, launches);
+                }
                 Step::Fill { .. } | Step::Dispatch { .. } => {}
             }
         }
@@ -128,6 +130,13 @@ impl<'a> Check<'a> {
                 self.buffer(flag)?;
                 self.steps(steps)
             }
+            Step::If { condition, steps } => {
+                if let Operand::Scalar(_) = condition {
+                    return Err(self.error("has a scalar for a condition that is on the device"));
+                }
+                self.operands(std::slice::from_ref(condition))?;
+                self.steps(steps)
+            }
             Step::Dispatch {
                 variants,
                 arguments,
@@ -172,7 +181,9 @@ impl<'a> Check<'a> {
     fn dispatches_end(&self, steps: &'a [Step], path: &mut Vec<&'a str>) -> Result<(), Error> {
         for step in steps {
             match step {
-                Step::DoWhile { steps, .. } => self.dispatches_end(steps, path)?,
+                Step::DoWhile { steps, .. } | Step::If { steps, .. } => {
+                    self.dispatches_end(steps, path)?;
+                }
                 Step::Dispatch { variants, .. } => {
                     for variant in variants {
                         if path.contains(&variant.kernel.as_str()) {

@@ -238,6 +238,20 @@ impl<'c> Builder<'c> {
         self.fill(op, 0, |_| body());
         op
     }
+
+    /// Runs the phases of `body` if the word that `condition` holds is not 0.
+    pub fn run_if(&self, condition: V<'_, 'c>, body: impl FnOnce()) -> Op<'c> {
+        let op = self.insert(build(
+            "qd.grid.if",
+            self.location(),
+            &[condition.value()],
+            &[],
+            &[],
+            vec![self.region(&[])],
+        ));
+        self.fill(op, 0, |_| body());
+        op
+    }
 }
 
 fn block_raw(block: melior::ir::BlockRef<'_, '_>) -> mlir_sys::MlirBlock {

@@ -7,8 +7,8 @@
 
 namespace qd {
 
-/// Rejects a step (phase, algorithm, loop, …) that is not directly in a kernel
-/// or in a `do_while` of one: its grid-wide barriers would be lost.
+/// Rejects a step (phase, algorithm, loop, …) that is not directly in a kernel,
+/// or in a `do_while` or an `if` of one: its grid-wide barriers would be lost.
 mlir::LogicalResult verifyTopLevel(mlir::Operation *op);
 
 /// Whether an op tells who runs it rather than computing from its operands: a

@@ -17,7 +17,7 @@ using namespace qd::grid;
 /// Whether `op` is a step of a kernel: what a grid-wide barrier may stand
 /// between.
 static bool isStep(Operation *op) {
-  return isa<PhaseOp, ForEachOp, DoWhileOp, LaunchOp, FillOp, DispatchOp>(op) ||
+  return isa<PhaseOp, ForEachOp, DoWhileOp, IfOp, LaunchOp, FillOp, DispatchOp>(op) ||
          op->getName().getStringRef().starts_with("qd.algo.");
 }
 
@@ -34,25 +34,25 @@ static bool isHostArithmetic(Operation *op) {
          !op->hasTrait<OpTrait::IsTerminator>();
 }
 
-/// Verifies that the block of a kernel or a loop holds steps and host
+/// Verifies that the block of a kernel, a loop or an `if` holds steps and host
 /// arithmetic alone.
 static LogicalResult verifySteps(Block &block, StringRef where) {
   for (Operation &op : block) {
     if (isStep(&op) || isHostArithmetic(&op) || isa<ControlOp>(op))
       continue;
     return op.emitOpError("cannot stand at the top level of ")
-           << where << ": only phases, algorithms, 'qd.grid.do_while' and arithmetic that the "
-           << "host can evaluate can";
+           << where << ": only phases, algorithms, 'qd.grid.do_while', 'qd.grid.if' and "
+           << "arithmetic that the host can evaluate can";
   }
   return success();
 }
 
 LogicalResult qd::verifyTopLevel(Operation *op) {
   Operation *parent = op->getParentOp();
-  if (!parent || isa<KernelOp, DoWhileOp>(parent))
+  if (!parent || isa<KernelOp, DoWhileOp, IfOp>(parent))
     return success();
   return op->emitOpError("may stand only at the top level of a 'qd.grid.kernel' or directly in a "
-                         "'qd.grid.do_while', not in '")
+                         "'qd.grid.do_while' or a 'qd.grid.if', not in '")
          << parent->getName() << "': its grid-wide barriers would be lost";
 }
 
@@ -270,6 +270,17 @@ LogicalResult DoWhileOp::verifyRegions() {
   return verifySteps(getBody().front(), "a 'qd.grid.do_while'");
 }
 
+LogicalResult IfOp::verify() {
+  if (failed(verifyTopLevel(*this)))
+    return failure();
+  MemRefType type = getCondition().getType();
+  if (!type.hasStaticShape() || type.getNumElements() != 1)
+    return emitOpError("'condition' must be one word, memref<i32> or memref<1xi32>, but is ") << type;
+  return success();
+}
+
+LogicalResult IfOp::verifyRegions() { return verifySteps(getBody().front(), "a 'qd.grid.if'"); }
+
 LogicalResult FillOp::verify() { return verifyTopLevel(*this); }
 
 //===----------------------------------------------------------------------===//
@@ -321,9 +332,9 @@ LogicalResult ViewOp::verify() {
 
 LogicalResult ControlOp::verify() {
   Operation *parent = (*this)->getParentOp();
-  if (parent && !isa<KernelOp, DoWhileOp>(parent))
+  if (parent && !isa<KernelOp, DoWhileOp, IfOp>(parent))
     return emitOpError("may stand only at the top level of a 'qd.grid.kernel' or directly in a "
-                       "'qd.grid.do_while', not in '")
+                       "'qd.grid.do_while' or a 'qd.grid.if', not in '")
            << parent->getName() << "'";
   MemRefType type = getType();
   if (!type.hasStaticShape() || type.getNumElements() == 0 || !type.getLayout().isIdentity() ||

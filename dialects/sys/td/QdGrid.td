@@ -26,7 +26,7 @@ def Grid_KernelOp : Grid_Op<"kernel", [
     A function-like op without results. Its arguments are buffers (contiguous
     memrefs whose first dimension alone may be dynamic: a buffer travels as a
     pointer and a length) and scalars; its body is a sequence of phases, algorithms, `do_while`
-    loops over them, and arithmetic that the host can evaluate before launching
+    loops over them, `if`s around them, and arithmetic that the host can evaluate before launching
     (constants, buffer lengths, scalar arguments). Nothing on the host reads a
     buffer's contents.
 
@@ -140,6 +140,28 @@ def Grid_DoWhileOp : Grid_Op<"do_while", [NoTerminator, SingleBlock, RecursiveMe
   let hasRegionVerifier = 1;
 }
 
+def Grid_IfOp : Grid_Op<"if", [NoTerminator, SingleBlock, RecursiveMemoryEffects]> {
+  let summary = "run phases if a device-resident condition is set";
+  let description = [{
+    Runs its body once if the `i32` that `condition` holds is not zero, and not at
+    all if it is. The condition is one word on the device, of a buffer or of
+    `control`, read once, before the body; where the target can, no host reads it.
+
+    ```mlir
+    %is_long = qd.grid.control : memref<1xi32>
+    ...
+    qd.grid.if %is_long : memref<1xi32> {
+      qd.grid.phase ...
+    }
+    ```
+  }];
+  let arguments = (ins Arg<MemRefRankOf<[I32], [0, 1]>, "whether to run", [MemRead]>:$condition);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$condition `:` type($condition) attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Launches: what planning makes of phases
 //===----------------------------------------------------------------------===//
@@ -218,8 +240,9 @@ def Grid_ControlOp : Grid_Op<"control"> {
     them, and a run that ends in an error leaves any values to the runtime, which
     clears them.
 
-    Stands at the top of a kernel or of a `do_while`, each time round which it
-    yields the same words. They are passed to phases, and to nothing else.
+    Stands at the top of a kernel, of an `if` or of a `do_while`, each time round
+    which it yields the same words. They are passed to phases, and one word by
+    itself may be an `if`'s condition; nothing else takes them.
 
     ```mlir
     %finished = qd.grid.control : memref<1xi32>

@@ -112,6 +112,13 @@ fn steps<'c>(kernel: Op<'c>, block: Block<'c>) -> Result<'c, Vec<Step>> {
                     None => Vec::new(),
                 },
             }),
+            "qd.grid.if" => steps.push(Step::If {
+                condition: operand(kernel, op, op.operand_values()[0])?,
+                steps: match op.body() {
+                    Some(body) => self::steps(kernel, body)?,
+                    None => Vec::new(),
+                },
+            }),
             "qd.grid.dispatch" => steps.push(dispatch(kernel, op)?),
             "qd.grid.view" | "qd.grid.control" => {}
             name if name.starts_with("qd.grid.") => return Err(unsupported(op)),
@@ -177,7 +184,7 @@ pub fn set_dynamic_shared(kernels: &mut [Kernel], module: Op<'_>) {
                     dynamic_shared_bytes,
                     ..
                 } => *dynamic_shared_bytes = asked.get(body).copied().unwrap_or(0),
-                Step::DoWhile { steps, .. } => set(steps, asked),
+                Step::DoWhile { steps, .. } | Step::If { steps, .. } => set(steps, asked),
                 Step::Fill { .. } | Step::Dispatch { .. } => {}
             }
         }

@@ -1,6 +1,6 @@
 //! The machine the compiler runs on: a thread is an iteration of a loop.
 
-use super::{Capabilities, Cores, ForwardProgress, Kind, tuning};
+use super::{Capabilities, Conditions, Cores, ForwardProgress, Kind, tuning};
 
 pub(super) fn capabilities() -> Capabilities {
     Capabilities {
@@ -14,6 +14,7 @@ pub(super) fn capabilities() -> Capabilities {
         // libm's.
         functions: "all",
         cores: Cores::Few,
+        conditions: Conditions::OnDevice,
         tunings: tuning::sm_90(),
         has_i64: true,
         has_f64: true,

@@ -19,6 +19,15 @@ pub enum ForwardProgress {
     Full,
 }
 
+/// Who looks at a word in device memory that decides what runs next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conditions {
+    /// The host, which waits for all before it.
+    OnHost,
+    /// The device, for which it is a launch of nothing.
+    OnDevice,
+}
+
 /// How many threads run at the same time, in orders of magnitude.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cores {
@@ -71,6 +80,8 @@ pub struct Capabilities {
     pub functions: &'static str,
     /// How many threads run at the same time.
     pub cores: Cores,
+    /// What a `qd.grid.if` costs.
+    pub conditions: Conditions,
     /// How algorithms do best.
     pub tunings: &'static [tuning::Row],
     /// Whether 64-bit integers exist.
@@ -92,6 +103,7 @@ impl Capabilities {
             collectives: "",
             functions: "",
             cores: Cores::Many,
+            conditions: Conditions::OnHost,
             tunings: tuning::sm_90(),
             has_i64: true,
             has_f64: true,

@@ -1,6 +1,6 @@
 //! NVIDIA's GPUs, by way of PTX.
 
-use super::{Capabilities, Cores, ForwardProgress, Kind, tuning};
+use super::{Capabilities, Conditions, Cores, ForwardProgress, Kind, tuning};
 
 /// One virtual architecture.
 #[derive(Debug, PartialEq, Eq)]
@@ -56,6 +56,7 @@ pub(super) fn capabilities(architecture: &'static Architecture) -> Capabilities 
         // `ex2.approx`. What else PTX has is too far off to be a function's value.
         functions: "math.exp2@f32",
         cores: Cores::Many,
+        conditions: Conditions::OnDevice,
         tunings: tuning::sm_90(),
         has_i64: true,
         has_f64: true,

@@ -1,7 +1,7 @@
 //! What runs SPIR-V: Vulkan 1.3, and the part of it that Metal-class devices
 //! have.
 
-use super::{Capabilities, Cores, ForwardProgress, Kind, tuning};
+use super::{Capabilities, Conditions, Cores, ForwardProgress, Kind, tuning};
 
 /// One kind of device.
 #[derive(Debug, PartialEq, Eq)]
@@ -67,6 +67,7 @@ pub(super) fn vulkan() -> Capabilities {
         // GLSL.std.450's functions are too far off to be a function's value.
         functions: "",
         cores: Cores::Many,
+        conditions: Conditions::OnHost,
         tunings: tuning::sm_90(),
         has_i64: true,
         has_f64: true,

@@ -10,6 +10,7 @@ mod combine;
 mod compaction;
 mod data;
 mod fusion;
+mod halves;
 mod shape;
 mod sizing;
 mod sort;

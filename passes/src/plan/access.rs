@@ -290,7 +290,7 @@ impl<'c> Accesses<'c> {
                 all
             }
             "qd.grid.fill" => self.of_fill(&operands),
-            "qd.grid.do_while" => {
+            "qd.grid.do_while" | "qd.grid.if" => {
                 let mut all = vec![self.access(operands[0], Effect::READ)];
                 for inner in crate::outline_phases::steps(step) {
                     all.extend(self.of(inner));

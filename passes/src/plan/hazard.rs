@@ -1,8 +1,8 @@
 //! Which step has to wait for which: a graph over the steps of a sequence.
 //!
 //! Two steps are ordered if they may touch the same memory and one of them
-//! writes it. Loops are steps of the sequence around them and have a graph of
-//! their own inside: an iteration ends before the next begins.
+//! writes it. Loops and `if`s are steps of the sequence around them and have a
+//! graph of their own inside: an iteration ends before the next begins.
 
 use super::access::{Access, Accesses};
 use crate::outline_phases::steps;

@@ -5,7 +5,7 @@ use crate::Artifact;
 use serde::{Deserialize, Serialize};
 
 /// Counts up whenever older readers would misunderstand the file.
-pub const FORMAT: u32 = 3;
+pub const FORMAT: u32 = 4;
 
 const MAGIC: &[u8; 8] = b"QDARTIF\n";
 

@@ -125,6 +125,13 @@ pub enum Step {
         /// What is repeated.
         steps: Vec<Step>,
     },
+    /// Does steps if an `i32` on the device is not 0 before them.
+    If {
+        /// Where it is: a buffer, or a word of control.
+        condition: Operand,
+        /// What is done.
+        steps: Vec<Step>,
+    },
     /// Runs the first kernel whose predicate holds.
     Dispatch {
         /// The kernels to choose from.

@@ -116,7 +116,10 @@ fn everything() -> Artifact {
                     flag: whole(1),
                     steps: vec![launch],
                 },
-                dispatch,
+                Step::If {
+                    condition: Operand::Control { first: 0, words: 1 },
+                    steps: vec![dispatch],
+                },
             ],
         }],
         binary: b"code".to_vec(),

@@ -3,7 +3,7 @@
 use super::{jit::Body, pool::Pool};
 use crate::{
     Error,
-    actions::{Action, Fill, Kind, Loop, Times},
+    actions::{Action, Fill, If, Kind, Loop, Times},
 };
 use std::{collections::HashMap, time::Instant};
 
@@ -31,6 +31,13 @@ impl Run<'_> {
                 // is running.
                 Kind::Fill(range) => unsafe { fill(range) },
                 Kind::Loop(repeat) => self.repeat(repeat)?,
+                // Safety: a word of an argument or of control, and no launch is
+                // running.
+                Kind::If(If { condition, actions }) => unsafe {
+                    if (*condition as *const i32).read_unaligned() != 0 {
+                        self.all(actions)?;
+                    }
+                },
                 Kind::Nothing => {}
             }
             self.times.add(action, begin.elapsed());

@@ -294,6 +294,56 @@ fn a_loop_runs_while_its_flag_is_set_and_not_for_ever() {
 }
 
 #[test]
+fn an_if_runs_once_if_its_condition_is_set() {
+    let count_down = launch("count_down", Expr::constant(1), vec![whole(0), whole(1)]);
+    let run = |condition: Operand, steps: Vec<Step>, flag: i32| {
+        let parameters = vec![
+            buffer("flag", Dtype::I32, &[]),
+            buffer("count", Dtype::I32, &[]),
+        ];
+        let mut artifact = artifact(COUNT_DOWN, parameters, vec![Step::If { condition, steps }]);
+        artifact.kernels[0].control = 2;
+        let loaded = super::Cpu.load(&artifact)?;
+        let mut cell = Buffer::zeros(Dtype::I32, &[]).expect("memory");
+        cell.as_mut_slice()[0] = flag;
+        let count = Buffer::zeros(Dtype::I32, &[]).expect("memory");
+        let mut arguments = [cell.into(), count.into()];
+        loaded.run("k", &mut arguments, &threads(1))?;
+        Ok::<i32, Error>(
+            arguments[1]
+                .as_buffer()
+                .expect("a buffer")
+                .as_slice::<i32>()[0],
+        )
+    };
+    let one = || vec![count_down.clone()];
+    assert_eq!(run(whole(0), one(), 7).expect("runs"), 1);
+    assert_eq!(run(whole(0), one(), -1).expect("runs"), 1);
+    assert_eq!(run(whole(0), one(), 0).expect("runs"), 0);
+    let words = |first| Operand::Control { first, words: 1 };
+    assert_eq!(run(words(1), one(), 7).expect("runs"), 0, "control is 0");
+    let inner = Step::If {
+        condition: whole(0),
+        steps: one(),
+    };
+    let steps = vec![inner, count_down.clone()];
+    assert_eq!(run(whole(0), steps, 7).expect("runs"), 2);
+    let message = |condition| {
+        run(condition, one(), 7)
+            .expect_err("makes no sense")
+            .to_string()
+    };
+    assert_eq!(
+        message(Operand::Scalar(Expr::constant(1))),
+        "the artifact's plan is invalid: kernel 'k': has a scalar for a condition that is on the device"
+    );
+    assert_eq!(
+        message(words(2)),
+        "the artifact's plan is invalid: kernel 'k': passes 1 words of control from word 2, but has 2"
+    );
+}
+
+#[test]
 fn fills_and_views_stay_within_their_buffers() {
     let view = |length: u64| BufferRef {
         argument: 0,

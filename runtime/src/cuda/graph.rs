@@ -1,9 +1,9 @@
 //! Actions as CUDA graphs: made once, replayed without the host.
 //!
 //! Each node waits for what its action waits for, and for nothing else. A loop
-//! is a conditional node, whose body ends with a kernel that looks at the flag;
-//! where the driver has none, or somebody counts iterations, the host looks at
-//! it, and a graph ends before each loop.
+//! is a conditional node, whose body ends with a kernel that looks at the flag,
+//! and an `if` is one behind such a kernel; where the driver has none, or somebody
+//! counts iterations, the host looks, and a graph ends before each.
 
 use super::{
     Functions,
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     Error,
-    actions::{Action, Fill, Kind, Launch, Loop},
+    actions::{Action, Fill, If, Kind, Launch, Loop},
 };
 use cudarc::driver::{
     DriverError,
@@ -26,6 +26,10 @@ pub(super) enum Segment {
     Loop {
         kernel: String,
         flag: u64,
+        body: Vec<Segment>,
+    },
+    If {
+        condition: u64,
         body: Vec<Segment>,
     },
 }
@@ -44,22 +48,22 @@ impl Drop for Executable {
     }
 }
 
-/// Sets a graph's condition: by a flag, at the end of an iteration, or for a
-/// loop in a loop, at its beginning, since the default that a condition starts
+/// Sets a graph's condition: by a word, at the end of an iteration and before an
+/// `if`, or for a loop in a loop, at its beginning, since the default that a condition starts
 /// with is set once a launch. The function that does so is the driver's own.
-const CONDITIONS: &str = "
+const SETTERS: &str = "
 .version 8.0
 .target sm_80
 .address_size 64
 .extern .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value);
-.visible .entry qd_continue(.param .u64 handle, .param .u64 flag)
+.visible .entry qd_ask(.param .u64 handle, .param .u64 word)
 {
-    .reg .b64 %handle, %flag;
+    .reg .b64 %handle, %word;
     .reg .b32 %value;
     .reg .pred %set;
     ld.param.u64 %handle, [handle];
-    ld.param.u64 %flag, [flag];
-    ld.global.u32 %value, [%flag];
+    ld.param.u64 %word, [word];
+    ld.global.u32 %value, [%word];
     setp.ne.u32 %set, %value, 0;
     selp.u32 %value, 1, 0, %set;
     {
@@ -86,20 +90,20 @@ const CONDITIONS: &str = "
 }
 ";
 
-/// Loops without the host.
-pub(super) struct Loops {
+/// Conditions without the host.
+pub(super) struct Conditions {
     enter: Function,
-    go_on: Function,
+    ask: Function,
     _module: Module,
 }
 
-impl Loops {
+impl Conditions {
     /// If the driver has them.
     pub fn new() -> Option<Self> {
-        let module = Module::new(CONDITIONS.as_bytes()).ok()?;
+        let module = Module::new(SETTERS.as_bytes()).ok()?;
         Some(Self {
             enter: module.function("qd_enter").ok()?,
-            go_on: module.function("qd_continue").ok()?,
+            ask: module.function("qd_ask").ok()?,
             _module: module,
         })
     }
@@ -110,8 +114,8 @@ impl Loops {
 pub(super) struct Maker<'a> {
     pub device: &'a Device,
     pub functions: &'a Functions,
-    /// Unless the host is to look at flags.
-    pub loops: Option<&'a Loops>,
+    /// Unless the host is to look.
+    pub conditions: Option<&'a Conditions>,
 }
 
 impl Maker<'_> {
@@ -120,15 +124,22 @@ impl Maker<'_> {
         let mut segments = Vec::new();
         let mut begin = 0;
         for (i, action) in actions.iter().enumerate() {
-            if let (Kind::Loop(repeat), None) = (&action.kind, self.loops) {
-                segments.extend(self.graph(actions, begin..i)?);
-                segments.push(Segment::Loop {
+            let segment = match &action.kind {
+                _ if self.conditions.is_some() => continue,
+                Kind::Loop(repeat) => Segment::Loop {
                     kernel: repeat.kernel.into(),
                     flag: repeat.flag,
                     body: self.segments(&repeat.actions)?,
-                });
-                begin = i + 1;
-            }
+                },
+                Kind::If(choice) => Segment::If {
+                    condition: choice.condition,
+                    body: self.segments(&choice.actions)?,
+                },
+                _ => continue,
+            };
+            segments.extend(self.graph(actions, begin..i)?);
+            segments.push(segment);
+            begin = i + 1;
         }
         segments.extend(self.graph(actions, begin..actions.len())?);
         Ok(segments)
@@ -166,7 +177,7 @@ impl Maker<'_> {
 
 const NO_FLAGS: sys::CUgraphInstantiate_flags = sys::CUgraphInstantiate_flags(0);
 
-/// A graph that goes when this does, and with it those of its loops' bodies.
+/// A graph that goes when this does, and with it those of its conditional nodes.
 struct Owned(CUgraph);
 
 impl Drop for Owned {
@@ -180,7 +191,7 @@ impl Drop for Owned {
 struct Graph<'a> {
     raw: CUgraph,
     maker: Maker<'a>,
-    /// Whether it is a loop's body.
+    /// Whether it is a loop's body, or in one.
     in_loop: bool,
     /// The node of each action that is in it.
     nodes: Vec<Option<CUgraphNode>>,
@@ -188,6 +199,13 @@ struct Graph<'a> {
 }
 
 impl Graph<'_> {
+    /// All of a body's actions.
+    fn all(&mut self, actions: &[Action<'_>]) -> Result<(), Error> {
+        self.nodes = vec![None; actions.len()];
+        let mut actions = actions.iter().enumerate();
+        actions.try_for_each(|(i, action)| self.add(i, action))
+    }
+
     fn add(&mut self, i: usize, action: &Action<'_>) -> Result<(), Error> {
         // Those of earlier graphs have ended.
         let after: Vec<_> = action
@@ -202,6 +220,7 @@ impl Graph<'_> {
             }
             Kind::Fill(fill) => self.fill(fill, &after)?,
             Kind::Loop(repeat) => self.repeat(repeat, &after)?,
+            Kind::If(choice) => self.run_if(choice, &after)?,
             Kind::Launch(_) | Kind::Nothing => self.nothing(&after)?,
         };
         self.nodes[i] = Some(node);
@@ -209,72 +228,98 @@ impl Graph<'_> {
     }
 
     fn repeat(&mut self, repeat: &Loop<'_>, after: &[CUgraphNode]) -> Result<CUgraphNode, Error> {
-        let Some(loops) = self.maker.loops else {
-            return Err(Error::Device("a loop in a graph without loops".into()));
+        let conditions = self.conditions()?;
+        // It runs at least once.
+        let handle = self.condition(1, sys::CU_GRAPH_COND_ASSIGN_DEFAULT)?;
+        let entered = match self.in_loop {
+            true => vec![
+                self.kernel(conditions.enter, [1, 1], 0, &[handle], after)
+                    .map_err(|e| failed("the beginning of a loop", e))?,
+            ],
+            false => after.to_vec(),
         };
+        let kind = sys::CUgraphConditionalNodeType::CU_GRAPH_COND_TYPE_WHILE;
+        let (node, mut body) = self.conditional(kind, handle, &entered)?;
+        body.in_loop = true;
+        body.all(&repeat.actions)?;
+        let last: Vec<_> = body.nodes.iter().copied().flatten().collect();
+        body.kernel(conditions.ask, [1, 1], 0, &[handle, repeat.flag], &last)
+            .map_err(|e| failed("the end of a loop", e))?;
+        self.launches += body.launches;
+        Ok(node)
+    }
+
+    fn run_if(&mut self, choice: &If<'_>, after: &[CUgraphNode]) -> Result<CUgraphNode, Error> {
+        let ask = self.conditions()?.ask;
+        let handle = self.condition(0, 0)?;
+        let asked = self
+            .kernel(ask, [1, 1], 0, &[handle, choice.condition], after)
+            .map_err(|e| failed("a condition", e))?;
+        let kind = sys::CUgraphConditionalNodeType::CU_GRAPH_COND_TYPE_IF;
+        let (node, mut body) = self.conditional(kind, handle, &[asked])?;
+        body.all(&choice.actions)?;
+        self.launches += body.launches;
+        Ok(node)
+    }
+
+    fn conditions(&self) -> Result<&Conditions, Error> {
+        let conditions = self.maker.conditions;
+        conditions.ok_or_else(|| Error::Device("a condition in a graph without".into()))
+    }
+
+    /// A condition of this graph, and what it is at first.
+    fn condition(&self, value: u32, flags: u32) -> Result<u64, Error> {
         let context = self.maker.device.context;
         let mut handle = 0;
-        // Safety: the graph is under construction; the loop runs at least once.
+        // Safety: the graph is under construction.
         unsafe {
-            sys::cuGraphConditionalHandleCreate(
-                &mut handle,
-                self.raw,
-                context,
-                1,
-                sys::CU_GRAPH_COND_ASSIGN_DEFAULT,
-            )
+            sys::cuGraphConditionalHandleCreate(&mut handle, self.raw, context, value, flags)
         }
         .result()
-        .map_err(|e| failed("a loop's condition", e))?;
+        .map_err(|e| failed("a condition", e))?;
+        Ok(handle)
+    }
+
+    /// A node whose body, which is empty yet, is run as a condition says.
+    fn conditional(
+        &self,
+        kind: sys::CUgraphConditionalNodeType,
+        handle: u64,
+        after: &[CUgraphNode],
+    ) -> Result<(CUgraphNode, Self), Error> {
         // Safety: plain data, of which zeros are a value.
         let mut node: sys::CUgraphNodeParams = unsafe { std::mem::zeroed() };
         node.type_ = sys::CUgraphNodeType::CU_GRAPH_NODE_TYPE_CONDITIONAL;
         node.__bindgen_anon_1.conditional = sys::CUDA_CONDITIONAL_NODE_PARAMS {
             handle,
-            type_: sys::CUgraphConditionalNodeType::CU_GRAPH_COND_TYPE_WHILE,
+            type_: kind,
             size: 1,
             phGraph_out: ptr::null_mut(),
-            ctx: context,
-        };
-        let entered = match self.in_loop {
-            true => vec![
-                self.kernel(loops.enter, [1, 1], 0, &[handle], after)
-                    .map_err(|e| failed("the beginning of a loop", e))?,
-            ],
-            false => after.to_vec(),
+            ctx: self.maker.device.context,
         };
         let mut made = ptr::null_mut();
         // Safety: the nodes are this graph's; the driver fills in the body's graph,
         // which it owns.
-        let body = unsafe {
+        let raw = unsafe {
             sys::cuGraphAddNode_v2(
                 &mut made,
                 self.raw,
-                entered.as_ptr(),
+                after.as_ptr(),
                 ptr::null(),
-                entered.len(),
+                after.len(),
                 &mut node,
             )
             .result()
-            .map_err(|e| failed("a loop", e))?;
+            .map_err(|e| failed("a conditional node", e))?;
             *node.__bindgen_anon_1.conditional.phGraph_out
         };
-        let mut inner = Graph {
-            raw: body,
-            maker: self.maker,
-            in_loop: true,
-            nodes: vec![None; repeat.actions.len()],
+        let body = Self {
+            raw,
+            nodes: Vec::new(),
             launches: 0,
+            ..*self
         };
-        for (i, action) in repeat.actions.iter().enumerate() {
-            inner.add(i, action)?;
-        }
-        self.launches += inner.launches;
-        let last: Vec<_> = inner.nodes.iter().copied().flatten().collect();
-        inner
-            .kernel(loops.go_on, [1, 1], 0, &[handle, repeat.flag], &last)
-            .map_err(|e| failed("the end of a loop", e))?;
-        Ok(made)
+        Ok((made, body))
     }
 
     fn launch(&self, launch: &Launch<'_>, after: &[CUgraphNode]) -> Result<CUgraphNode, Error> {

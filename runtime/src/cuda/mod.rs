@@ -11,14 +11,14 @@ mod graph;
 
 use crate::{
     Argument, Driver, Error, Loaded, Options, Prepared, Timing,
-    actions::{self, Action, Fill, Kind, Launch, Loop, Slot, Times},
+    actions::{self, Action, Fill, If, Kind, Launch, Loop, Slot, Times},
     argument::{self, Shapes},
     control::Control,
     validate::{PlannedLaunch, body_names, launches, validate},
 };
 use cudarc::driver::{DriverError, result, sys};
 use device::{Device, Event, Function, Memory, Module, Stream, failed, reason};
-use graph::{Loops, Maker, Segment};
+use graph::{Conditions, Maker, Segment};
 use qd_artifact::{Artifact, Kernel};
 use std::collections::HashMap;
 
@@ -57,7 +57,7 @@ impl Driver for Cuda {
                 ..artifact.clone()
             },
             functions,
-            loops: Loops::new(),
+            conditions: Conditions::new(),
             _module: module,
             device,
         }))
@@ -119,8 +119,8 @@ fn check_shared(launch: &PlannedLaunch<'_>, device: &str, most: u32) -> Result<(
 struct OnDevice {
     artifact: Artifact,
     functions: Functions,
-    /// If the driver has them; the host goes round otherwise.
-    loops: Option<Loops>,
+    /// If the driver has them; the host looks otherwise.
+    conditions: Option<Conditions>,
     /// Owns what `functions` points to; goes before the device does.
     _module: Module,
     device: Device,
@@ -174,8 +174,8 @@ impl Loaded for OnDevice {
                     device: &self.device,
                     functions: &self.functions,
                     // Nobody counts iterations on the device.
-                    loops: self
-                        .loops
+                    conditions: self
+                        .conditions
                         .as_ref()
                         .filter(|_| options.max_iterations.is_none()),
                 };
@@ -357,6 +357,11 @@ impl Run<'_> {
                 Segment::Loop { kernel, flag, body } => {
                     self.repeat(kernel, *flag, || self.segments(body, launches))?;
                 }
+                Segment::If { condition, body } => {
+                    if self.is_set(*condition)? {
+                        self.segments(body, launches)?;
+                    }
+                }
             }
         }
         Ok(())
@@ -396,6 +401,12 @@ impl Run<'_> {
                     actions,
                 }) => {
                     self.repeat(kernel, *flag, || self.each(actions, timed))?;
+                    continue;
+                }
+                Kind::If(If { condition, actions }) => {
+                    if self.is_set(*condition)? {
+                        self.each(actions, timed)?;
+                    }
                     continue;
                 }
                 Kind::Nothing => continue,
@@ -464,12 +475,7 @@ impl Run<'_> {
         loop {
             body()?;
             iterations += 1;
-            let mut go_on = [0i32];
-            // Safety: within an argument's buffer.
-            unsafe { result::memcpy_dtoh_async(&mut go_on, flag, self.stream.0) }
-                .map_err(|e| failed("reading a loop's flag", e))?;
-            self.wait()?;
-            if go_on == [0] {
+            if !self.is_set(flag)? {
                 return Ok(());
             }
             if let Some(limit) = self.options.max_iterations.filter(|n| iterations >= *n) {
@@ -479,6 +485,16 @@ impl Run<'_> {
                 });
             }
         }
+    }
+
+    /// Whether a word on the device is not 0, once all before has ended.
+    fn is_set(&self, word: u64) -> Result<bool, Error> {
+        let mut read = [0i32];
+        // Safety: within an argument's buffer or the kernel's control.
+        unsafe { result::memcpy_dtoh_async(&mut read, word, self.stream.0) }
+            .map_err(|e| failed("reading a word that decides what runs", e))?;
+        self.wait()?;
+        Ok(read != [0])
     }
 
     fn wait(&self) -> Result<(), Error> {

@@ -19,13 +19,17 @@ use ash::vk::{self, PipelineStageFlags as Stage};
 /// Workgroups that every device has in a dimension; blocks beyond are rows.
 const ROW: u64 = 65_535;
 
-/// What is replayed between two looks of the host at a loop's flag.
+/// What is replayed between two looks of the host at a flag or a condition.
 pub(super) enum Segment<'a> {
     Commands(Commands<'a>),
     /// Goes round while the flag's copy is not 0: the last commands of the body
     /// make it.
     Loop {
         kernel: &'a str,
+        body: Vec<Segment<'a>>,
+    },
+    /// Runs if the condition's copy is not 0: the last commands before it make it.
+    If {
         body: Vec<Segment<'a>>,
     },
 }
@@ -43,11 +47,11 @@ pub(super) struct Commands<'a> {
 pub(super) struct Maker<'m> {
     pub recorder: &'m Recorder,
     pub code: Option<&'m Code>,
-    /// The arguments'.
-    pub memory: &'m [Memory],
+    /// The arguments', and the control's if there is some.
+    pub memory: &'m [&'m Memory],
     pub constants: &'m Memory,
-    /// Where flags are copied to, for the host to see: one is looked at before
-    /// the next is copied.
+    /// Where flags and conditions are copied to, for the host to see: one is looked
+    /// at before the next is copied.
     pub flag: &'m Memory,
     /// If the device can tell the time.
     pub queries: Option<vk::QueryPool>,
@@ -81,6 +85,14 @@ impl Maker<'_> {
                     segments.push(Segment::Loop { kernel, body });
                     continue;
                 }
+                Work::If { condition, body } => {
+                    self.show(&mut open, condition)?;
+                    self.close(open.take(), &mut segments)?;
+                    hazards = Hazards::default();
+                    let body = self.segments(body, None)?;
+                    segments.push(Segment::If { body });
+                    continue;
+                }
                 Work::Launch { .. } | Work::Fill { .. } => {}
             }
             let commands = match &mut open {
@@ -108,19 +120,28 @@ impl Maker<'_> {
                 self.close(open.take(), &mut segments)?;
             }
         }
-        if let Some((buffer, at)) = flag {
-            let commands = match open.take() {
-                Some(commands) => {
-                    self.recorder.barrier(commands.raw);
-                    commands
-                }
-                None => self.open()?,
-            };
-            self.copy(commands.raw, &self.memory[buffer], &[(at, 0, 4)], self.flag);
-            open = Some(commands);
+        if let Some(flag) = flag {
+            self.show(&mut open, flag)?;
         }
         self.close(open, &mut segments)?;
         Ok(segments)
+    }
+
+    /// Copies a word to where the host sees it, behind all that is open.
+    fn show<'a>(
+        &mut self,
+        open: &mut Option<Commands<'a>>,
+        (buffer, at): (usize, u64),
+    ) -> Result<(), Error> {
+        let commands = match open {
+            Some(commands) => {
+                self.recorder.barrier(commands.raw);
+                commands
+            }
+            None => open.insert(self.open()?),
+        };
+        self.copy(commands.raw, self.memory[buffer], &[(at, 0, 4)], self.flag);
+        Ok(())
     }
 
     fn open<'a>(&mut self) -> Result<Commands<'a>, Error> {
@@ -204,7 +225,7 @@ impl Maker<'_> {
     }
 
     fn fill(&self, raw: vk::CommandBuffer, buffer: usize, pieces: &[Piece]) {
-        let memory = &self.memory[buffer];
+        let memory = self.memory[buffer];
         let mut copies = Vec::new();
         for piece in pieces {
             match *piece {

@@ -7,12 +7,12 @@ use super::{
 };
 use crate::{
     Error,
-    actions::{Action, Kind, Launch, Loop},
+    actions::{Action, If, Kind, Launch, Loop},
 };
 
 /// An action, and where in the constants its part is.
 pub(super) struct Op<'a> {
-    /// Without what is in a loop: that is in `work`.
+    /// Without what is in a loop or an `if`: that is in `work`.
     pub action: Action<'a>,
     pub work: Work<'a>,
 }
@@ -30,6 +30,11 @@ pub(super) enum Work<'a> {
         flag: (usize, u64),
         body: Vec<Op<'a>>,
     },
+    If {
+        /// Where its condition is, as a loop's flag.
+        condition: (usize, u64),
+        body: Vec<Op<'a>>,
+    },
 }
 
 /// Words begin at multiples of so many bytes.
@@ -39,13 +44,13 @@ const ALIGNMENT: usize = 16;
 pub(super) struct Plan<'a> {
     pub ops: Vec<Op<'a>>,
     pub constants: Vec<u8>,
-    /// Actions and loops in all.
+    /// Actions, loops and `if`s in all.
     pub count: u32,
 }
 
 impl<'a> Plan<'a> {
     /// Lays out actions on these buffers.
-    pub fn new(actions: Vec<Action<'a>>, memory: &[Memory]) -> Result<Self, Error> {
+    pub fn new(actions: Vec<Action<'a>>, memory: &[&Memory]) -> Result<Self, Error> {
         let mut plan = Self {
             ops: Vec::new(),
             constants: Vec::new(),
@@ -55,7 +60,7 @@ impl<'a> Plan<'a> {
         Ok(plan)
     }
 
-    fn ops(&mut self, actions: Vec<Action<'a>>, memory: &[Memory]) -> Result<Vec<Op<'a>>, Error> {
+    fn ops(&mut self, actions: Vec<Action<'a>>, memory: &[&Memory]) -> Result<Vec<Op<'a>>, Error> {
         let mut ops = Vec::with_capacity(actions.len());
         for mut action in actions {
             self.count += 1;
@@ -82,6 +87,14 @@ impl<'a> Plan<'a> {
                         body: self.ops(actions, memory)?,
                     }
                 }
+                Kind::If(If { condition, actions }) => {
+                    let condition = place(memory, *condition)?;
+                    let actions = std::mem::take(actions);
+                    Work::If {
+                        condition,
+                        body: self.ops(actions, memory)?,
+                    }
+                }
             };
             ops.push(Op { action, work });
         }
@@ -100,7 +113,7 @@ impl<'a> Plan<'a> {
 }
 
 /// The buffer that an address is in, and how far.
-fn place(memory: &[Memory], address: u64) -> Result<(usize, u64), Error> {
+fn place(memory: &[&Memory], address: u64) -> Result<(usize, u64), Error> {
     let found = memory
         .iter()
         .enumerate()

@@ -55,7 +55,8 @@ impl<'a> InMemory<'a> {
         let words = control.memory().map_or(0, |memory| memory.address);
         let slots = slots(arguments, &memory);
         let actions = actions::actions(&loaded.artifact, kernel, slots, words)?;
-        let plan = Plan::new(actions, &memory)?;
+        let buffers: Vec<_> = memory.iter().chain(control.memory()).collect();
+        let plan = Plan::new(actions, &buffers)?;
         let constants = Memory::new(device, plan.constants.len(), loaded.copies).map_err(own)?;
         constants.write(&plan.constants, &recorder).map_err(own)?;
         let flag = Memory::staging(device, size_of::<i32>()).map_err(own)?;
@@ -65,7 +66,7 @@ impl<'a> InMemory<'a> {
         let mut maker = Maker {
             recorder: &recorder,
             code: loaded.code.as_ref(),
-            memory: &memory,
+            memory: &buffers,
             constants: &constants,
             flag: &flag,
             queries: queries.as_ref().map(|queries| queries.raw),
@@ -215,6 +216,11 @@ impl<'a> Run<'_, 'a> {
             match segment {
                 Segment::Commands(commands) => self.commands(commands)?,
                 Segment::Loop { kernel, body } => self.repeat(kernel, body)?,
+                Segment::If { body } => {
+                    if self.prepared.flag.first_word() != Some(0) {
+                        self.segments(body)?;
+                    }
+                }
             }
         }
         Ok(())

@@ -55,6 +55,75 @@ fn loops_in_loops() {
     report("loops in loops");
 }
 
+/// Of the rounds, those of an odd number add to `%a`, by a condition that the round
+/// makes, and all of them if `%all` is set; the loop in the choice goes round as often
+/// as is left.
+const CHOICES: &str = "
+qd.grid.kernel @main(%n: memref<i32>, %m: memref<i32>, %all: memref<i32>, %a: memref<?xi32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %len = memref.dim %a, %c0 : memref<?xi32>
+  qd.grid.do_while %n : memref<i32> {
+    %odd = qd.grid.control : memref<1xi32>
+    qd.grid.for_each %i to %c1 {
+      %one = arith.constant 1 : i32
+      %left = memref.load %n[] : memref<i32>
+      memref.store %left, %m[] : memref<i32>
+      %bit = arith.andi %left, %one : i32
+      memref.store %bit, %odd[%i] : memref<1xi32>
+    }
+    qd.grid.if %odd : memref<1xi32> {
+      qd.grid.do_while %m : memref<i32> {
+        qd.grid.for_each %i to %len {
+          %one = arith.constant 1 : i32
+          %x = memref.load %a[%i] : memref<?xi32>
+          %y = arith.addi %x, %one : i32
+          memref.store %y, %a[%i] : memref<?xi32>
+        }
+        qd.grid.for_each %i to %c1 {
+          %one = arith.constant 1 : i32
+          %x = memref.load %m[] : memref<i32>
+          %y = arith.subi %x, %one : i32
+          memref.store %y, %m[] : memref<i32>
+        }
+      }
+      qd.grid.for_each %i to %c1 {
+        %zero = arith.constant 0 : i32
+        memref.store %zero, %odd[%i] : memref<1xi32>
+      }
+    }
+    qd.grid.for_each %i to %c1 {
+      %one = arith.constant 1 : i32
+      %x = memref.load %n[] : memref<i32>
+      %y = arith.subi %x, %one : i32
+      memref.store %y, %n[] : memref<i32>
+    }
+  }
+  qd.grid.if %all : memref<i32> {
+    qd.grid.for_each %i to %len {
+      %hundred = arith.constant 100 : i32
+      %x = memref.load %a[%i] : memref<?xi32>
+      %y = arith.addi %x, %hundred : i32
+      memref.store %y, %a[%i] : memref<?xi32>
+    }
+  }
+}";
+
+#[test]
+fn choices_and_loops() {
+    for (n, chosen) in [(1, 0), (2, 7), (5, -1), (4, 0)] {
+        let data = [
+            Data::Count(n),
+            Data::Count(0),
+            Data::Count(chosen),
+            Data::I32(vec![0; 1000]),
+        ];
+        let about = format!("choices in {n} rounds, and {chosen}");
+        Subject::new(CHOICES).check(any_wave(), &all(data), &about);
+    }
+    report("choices and loops");
+}
+
 /// Each thread goes round as often as it says, and on from what it was given.
 const ROUNDS: &str = "
 qd.grid.kernel @main(%rounds: memref<?xi32>, %a: memref<?xi32>) {

@@ -39,14 +39,40 @@ qd.grid.kernel @pairs(%k: memref<?xi32>, %tk: memref<?xi32>, %v: memref<?xi64>, 
 
 // -----
 
-// The first digit of keys alone need not be stable, unless some bits are left
-// out; an odd number of passes ends with a copy.
+// Of keys of 8 bytes half of the digits may be enough, which the last block to have
+// counted its keys decides. The first digit of keys alone need not be stable, unless
+// some bits are left out; an odd number of passes ends with a copy.
 // CHECK-LABEL: qd.grid.kernel @keys
-// CHECK:         qd.grid.phase "sort.sweep0"
-// CHECK-NOT:       qd.simt.match_any
-// CHECK:         qd.grid.phase "sort.sweep1"
-// CHECK:           qd.simt.match_any
-// CHECK:         qd.grid.phase "sort.sweep7"
+// CHECK:         %[[FINISHED:.*]] = qd.grid.control : memref<1xi32>
+// CHECK:         %[[UPPER:.*]] = qd.grid.control : memref<1xi32>
+// CHECK:         %[[LOWER:.*]] = qd.grid.control : memref<1xi32>
+// CHECK:         %[[WHOLE:.*]] = qd.grid.control : memref<1xi32>
+// CHECK:         qd.grid.phase "sort.histogram"
+// CHECK:           qd.grid.atomic.rmw add %{{.*}}, %[[FINISHED]][%{{.*}}] device acq_rel
+// CHECK-DAG:       memref.store %{{.*}}, %[[UPPER]]
+// CHECK-DAG:       memref.store %{{.*}}, %[[LOWER]]
+// CHECK-DAG:       memref.store %{{.*}}, %[[WHOLE]]
+// CHECK:         qd.grid.if %[[UPPER]]
+// CHECK:           qd.grid.phase "sort.sweep4"
+// CHECK-NOT:         qd.simt.match_any
+// CHECK:           qd.grid.phase "sort.sweep5"
+// CHECK:             qd.simt.match_any
+// CHECK:           qd.grid.phase "sort.sweep7"
+// CHECK:           qd.grid.phase "sort.repair"
+// CHECK:             memref.store %{{.*}}, %[[UPPER]]
+// CHECK:             qd.grid.atomic.store %{{.*}}, %[[WHOLE]]
+// CHECK:           qd.grid.phase "sort.seams"
+// CHECK:         qd.grid.if %[[LOWER]]
+// CHECK:           qd.grid.phase "sort.sweep0"
+// CHECK:             memref.store %{{.*}}, %[[LOWER]]
+// CHECK-NOT:         qd.simt.match_any
+// CHECK:           qd.grid.phase "sort.sweep1"
+// CHECK:             qd.simt.match_any
+// CHECK:           qd.grid.phase "sort.sweep3"
+// CHECK-NOT:       qd.grid.phase
+// CHECK:         qd.grid.if %[[WHOLE]]
+// CHECK:           qd.grid.phase "sort.sweep0"
+// CHECK:           qd.grid.phase "sort.sweep7"
 // CHECK-NOT:     qd.grid.phase
 // CHECK-LABEL: qd.grid.kernel @part
 // CHECK:         qd.grid.phase "sort.sweep0"
@@ -71,4 +97,21 @@ qd.grid.kernel @small(%k: memref<?xi32>, %tk: memref<?xi32>, %v: memref<?x3xf32>
                       %s: memref<?xi32>, %n: memref<i32>) {
   qd.algo.sort keys(%k, %tk : memref<?xi32>, memref<?xi32>) values(%v, %tv : memref<?x3xf32>, memref<?x3xf32>)
       scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 1
+}
+
+// -----
+
+// Neither halves of fewer bits are chosen, nor of keys with rows.
+// CHECK-LABEL: qd.grid.kernel @rows
+// CHECK-NOT:     qd.grid.if
+// CHECK-LABEL: qd.grid.kernel @bits
+// CHECK-NOT:     qd.grid.if
+qd.grid.kernel @rows(%k: memref<?xi64>, %tk: memref<?xi64>, %v: memref<?x3xf32>, %tv: memref<?x3xf32>,
+                     %s: memref<?xi32>, %n: memref<i32>) {
+  qd.algo.sort keys(%k, %tk : memref<?xi64>, memref<?xi64>) values(%v, %tv : memref<?x3xf32>, memref<?x3xf32>)
+      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
+}
+qd.grid.kernel @bits(%k: memref<?xi64>, %tk: memref<?xi64>, %s: memref<?xi32>, %n: memref<i32>) {
+  qd.algo.sort keys(%k, %tk : memref<?xi64>, memref<?xi64>)
+      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3 end_bit = 48
 }

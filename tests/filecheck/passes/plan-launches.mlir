@@ -190,6 +190,50 @@ qd.grid.kernel @steps(%x: memref<?xi32>, %y: memref<?xi32>, %flag: memref<i32>, 
 
 // -----
 
+// What may be left out is one step, too, which reads its condition; what is in it
+// is fused and planned by itself.
+// CHECK-LABEL: qd.grid.kernel @choice
+// CHECK:         launch 0
+// CHECK:         if
+// CHECK-NEXT:      launch 1
+// CHECK-NOT:       after
+// CHECK-NEXT:      launch 2 {{.*}} after [1]
+// CHECK:         launch 3 {{.*}} after [0]
+//
+// PLAN-LABEL: plan of @choice
+// PLAN:         if
+// PLAN-NEXT:        after launch 0 @choice_choose_0: reads what it writes: control words
+// PLAN:           launch 2
+// PLAN-NEXT:          after launch 1
+// PLAN:         launch 3
+// PLAN-NEXT:        after if: reads what it writes: argument 0
+qd.grid.kernel @choice(%x: memref<?xi32>, %y: memref<?xi32>, %g: index, %v: i32) {
+  %c0 = arith.constant 0 : index
+  %word = qd.grid.control : memref<1xi32>
+  qd.grid.phase "choose" blocks(%g) threads(64) {
+    memref.store %v, %word[%c0] : memref<1xi32>
+  }
+  qd.grid.if %word : memref<1xi32> {
+    qd.grid.phase "inner" blocks(%g) threads(64) {
+      %i = qd.simt.block.id
+      %w = memref.load %y[%i] : memref<?xi32>
+      memref.store %w, %x[%i] : memref<?xi32>
+    }
+    qd.grid.phase "clear" blocks(%g) threads(64) {
+      %i = qd.simt.block.id
+      %w = memref.load %x[%i] : memref<?xi32>
+      memref.store %w, %word[%c0] : memref<1xi32>
+    }
+  }
+  qd.grid.phase "last" blocks(%g) threads(64) {
+    %i = qd.simt.block.id
+    %w = memref.load %x[%i] : memref<?xi32>
+    memref.store %w, %y[%i] : memref<?xi32>
+  }
+}
+
+// -----
+
 // What cannot be followed counts as written: a buffer that is passed on.
 // CHECK-LABEL: qd.grid.kernel @unknown
 // CHECK:         launch 0

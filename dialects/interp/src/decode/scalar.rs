@@ -78,6 +78,7 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
             F::Phase
             | F::ForEach
             | F::DoWhile
+            | F::RunIf
             | F::Launch
             | F::Fill
             | F::Dispatch

@@ -107,6 +107,10 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
                     flag: host.reg(inner, 0)?,
                     body: self.steps(host, inner, 0)?,
                 },
+                Form::RunIf => Action::RunIf {
+                    condition: host.reg(inner, 0)?,
+                    body: self.steps(host, inner, 0)?,
+                },
                 Form::Fill => Action::Fill {
                     buffer: host.reg(inner, 0)?,
                     lower: host.reg(inner, 1)?,

@@ -126,6 +126,13 @@ impl<'p> Engine<'p> {
                     break;
                 }
             },
+            Action::RunIf { condition, body } => {
+                self.window.barrier();
+                if self.read_scalar(host, *condition, "condition", site)? != 0 {
+                    self.steps(body, host)?;
+                    self.window.barrier();
+                }
+            }
             Action::Fill {
                 buffer,
                 lower,
@@ -251,10 +258,10 @@ impl<'p> Engine<'p> {
             .map_err(|_| self.fault(site, format!("has a negative {what}, {value}")))
     }
 
-    /// The value of a buffer of rank 0, sign-extended.
+    /// The value of a buffer of one element, sign-extended.
     fn read_scalar(&self, host: &Lanes, reg: Reg, what: &str, site: SiteId) -> Result<i64, Fault> {
         let memref = self.memrefs.get(host.get(reg, 0));
-        let read = self.element(memref, &[], what);
+        let read = self.element(memref, &vec![0; memref.sizes.len()], what);
         read.map(|bits| memref.element.signed(bits))
             .map_err(|trap| trap.located(&self.program.sites, site))
     }

@@ -69,6 +69,10 @@ pub(crate) enum Action {
         flag: Reg,
         body: Vec<Step>,
     },
+    RunIf {
+        condition: Reg,
+        body: Vec<Step>,
+    },
     Fill {
         buffer: Reg,
         lower: Reg,

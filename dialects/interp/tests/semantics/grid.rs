@@ -76,6 +76,48 @@ fn do_while_repeats() {
 }
 
 #[test]
+fn if_runs_once_or_not_at_all() {
+    // The body clears its own condition, which is read before it.
+    let text = "
+      qd.grid.kernel @k(%x: memref<i32>, %turns: memref<i32>) {
+        %c1 = arith.constant 1 : index
+        %word = qd.grid.control : memref<1xi32>
+        qd.grid.for_each %i to %c1 {
+          %v = memref.load %x[] : memref<i32>
+          memref.store %v, %word[%i] : memref<1xi32>
+        }
+        qd.grid.if %word : memref<1xi32> {
+          qd.grid.for_each %i to %c1 {
+            %zero = arith.constant 0 : i32
+            memref.store %zero, %word[%i] : memref<1xi32>
+          }
+          qd.grid.if %x : memref<i32> {
+            qd.grid.for_each %i to %c1 {
+              %one = arith.constant 1 : i32
+              %n = memref.load %turns[] : memref<i32>
+              %m = arith.addi %n, %one : i32
+              memref.store %m, %turns[] : memref<i32>
+            }
+          }
+        }
+      }";
+    for (x, turns) in [(0, 0), (1, 1), (-3, 1)] {
+        let scalar = |v: i32| Argument::from(Buffer::scalar(v));
+        let (out, report) =
+            run_with(text, vec![scalar(x), scalar(0)], options(32)).expect("no fault");
+        assert_eq!(values::<i32>(&out[1]), [turns]);
+        assert_eq!(report.phases, 1 + 2 * turns as u64);
+    }
+    let unknown = Buffer::uninitialised(Element::I32, &[]).into();
+    let text = "
+      qd.grid.kernel @k(%x: memref<i32>) {
+        qd.grid.if %x : memref<i32> {
+        }
+      }";
+    faults(text, vec![unknown], 32, &["qd.grid.if", "condition"]);
+}
+
+#[test]
 fn fills_and_views() {
     let text = "
       qd.grid.kernel @k(%s: memref<?xi32>, %out: memref<4xf32>, %wide: memref<2xi64>) {

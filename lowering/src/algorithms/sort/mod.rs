@@ -7,6 +7,7 @@
 //! | `staircase` | everywhere |
 
 mod chunked;
+mod halves;
 mod key;
 mod one_tile;
 mod onesweep;

@@ -15,7 +15,8 @@
 //!    side, and their values with them. Where shared memory has no room for both,
 //!    values wait until the keys have left, and follow the same way.
 //!
-//! What fits a tile is sorted in one launch instead ([`one_tile`]).
+//! What fits a tile is sorted in one launch instead ([`one_tile`]). Of keys of 8
+//! bytes half of the digits may be enough, which the histograms tell ([`halves`](super::halves)).
 //!
 //! Papers: Adinets & Merrill, Onesweep: A Faster Least Significant Digit Radix
 //! Sort for GPUs (2022, arXiv 2206.01784).
@@ -34,12 +35,14 @@
 //! 4,096 more a tile. From 2^30 keys on states are twice as many.
 //! Cost: reads each key once, and then, per pass, reads and writes each key and
 //! value once; for each digit and tile a word of state is written twice, and read
-//! about as often as tiles begin while it is under way. P + 2 launches: 6 for
-//! 32-bit keys, besides one of no blocks. 35 KiB of shared memory a block for keys
+//! about as often as tiles begin while it is under way. P + 2 launches, unless half
+//! of the digits are enough: 6 for 32-bit keys, besides one of no blocks. 35 KiB of shared memory a block for keys
 //! alone, at most half of what the target has with values.
 
 use super::{
-    DIGITS, Pass, Sort, one_tile,
+    DIGITS, Pass, Sort,
+    halves::Halves,
+    one_tile,
     pass::digit,
     staged::{SHARED_BYTES, Shape, Staged},
     states::{self, States, Status},
@@ -97,18 +100,26 @@ pub(super) fn expand<'b, 'c>(
     let several = capacity.gt(one_sweep.shape.size());
     let or_none = |blocks: V<'b, 'c>| several.select(blocks, b.index(0));
     let tiles = or_none(one_sweep.shape.tiles(capacity));
-    one_sweep.clear(tiles);
-    one_sweep.histogram(tiles);
-    sort.for_passes(b, or_none(capacity), |pass| {
-        let tuning = one_sweep.shape.tuning;
+    let tuning = one_sweep.shape.tuning;
+    let halves = Halves::of(b, &sort, capabilities);
+    let sweep = |pass: Pass<'_, '_, 'c>, before: &dyn Fn(u32)| {
         tuning.phase(b, &pass.name("sweep"), tiles, || {
+            before(pass.digit);
             Sweep::new(&one_sweep, pass).run();
         });
-    });
+    };
+    one_sweep.clear(tiles);
+    one_sweep.histogram(tiles, halves.as_ref());
+    match &halves {
+        None => sort.for_passes(b, or_none(capacity), |pass| sweep(pass, &|_| ())),
+        Some(halves) => halves.build(&one_sweep, or_none(capacity), |digits, before| {
+            sort.for_digits(b, digits, |pass| sweep(pass, before));
+        }),
+    }
     Ok(())
 }
 
-struct OneSweep<'a, 'b, 'c> {
+pub(super) struct OneSweep<'a, 'b, 'c> {
     b: &'b Builder<'c>,
     sort: &'a Sort<'b, 'c>,
     shape: Shape,
@@ -118,6 +129,11 @@ impl<'b, 'c> OneSweep<'_, 'b, 'c> {
     /// Where the tickets are in the scratch, behind the histograms.
     fn tickets(&self) -> i64 {
         i64::from(self.sort.passes()) * DIGITS
+    }
+
+    /// The word of the scratch that a pass takes its tickets from.
+    pub fn ticket(&self, digit: u32) -> i64 {
+        self.tickets() + i64::from(digit)
     }
 
     /// Where the states are.
@@ -134,14 +150,16 @@ impl<'b, 'c> OneSweep<'_, 'b, 'c> {
         b.fill_range(scratch, b.index(0), end, b.i32(0));
     }
 
-    /// Counts all digits of all keys.
-    fn histogram(&self, most: V<'b, 'c>) {
+    /// Counts all digits of all keys. From the counts follows whether half of
+    /// them are enough.
+    fn histogram(&self, most: V<'b, 'c>, halves: Option<&Halves<'_, 'b, 'c>>) {
         let (b, sort) = (self.b, self.sort);
         let blocks = most.min(b.index(COUNTING));
         b.phase("sort.histogram", blocks, COUNTING_THREADS, || {
             let digits = self.tickets();
             let copies = self.copies();
             let counts = b.shared(b.int_type(32), digits * copies);
+            let is_last = halves.map(|_| b.shared(b.int_type(32), 1));
             let count = b.live_count(sort.count);
             let tiles = self.shape.tiles(count);
             b.if_(b.block_id().lt(tiles) & tiles.gt(1), || {
@@ -172,7 +190,15 @@ impl<'b, 'c> OneSweep<'_, 'b, 'c> {
                         sort.scratch.atomic(Kind::Add, at, count, "device");
                     });
                 });
+                if let (Some(halves), Some(is_last)) = (halves, is_last) {
+                    halves.choose(is_last, tiles.min(b.grid_dim()), count);
+                }
             });
+            if let Some(halves) = halves {
+                b.if_(b.block_id().lt(tiles) & tiles.eq(1), || {
+                    halves.choose_whole()
+                });
+            }
         });
     }
 
@@ -218,8 +244,8 @@ impl<'b, 'c> OneSweep<'_, 'b, 'c> {
 struct Sweep<'a, 'b, 'c> {
     b: &'b Builder<'c>,
     shape: &'a Shape,
-    /// The word of the scratch in which the tickets begin.
-    tickets: i64,
+    /// The word of the scratch that tickets are taken from.
+    ticket_word: i64,
     pass: Pass<'a, 'b, 'c>,
     states: States<'b, 'c>,
     layout: Layout<'b, 'c>,
@@ -257,7 +283,7 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
         Self {
             b,
             shape,
-            tickets: one_sweep.tickets(),
+            ticket_word: one_sweep.ticket(pass.digit),
             states: States::of(&pass, one_sweep.states()),
             layout: Layout::new(b, shape.items),
             ranking: Ranking::new(b, words),
@@ -330,7 +356,7 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
         let zero = b.index(0);
         let alone = tiles.le(1);
         b.if_(b.thread_id().eq(0), || {
-            let at = self.tickets + i64::from(self.pass.digit);
+            let at = self.ticket_word;
             let scratch = self.pass.sort.scratch;
             let [taken] = b.if_else(
                 alone,

@@ -4,7 +4,7 @@
 use super::Sort;
 use crate::algorithms::levels::{BLOCK, tiles};
 use qd_dialects::builder::{Builder, V};
-use std::mem::swap;
+use std::{mem::swap, ops::Range};
 
 /// Bits of a digit.
 pub(super) const RADIX_BITS: u32 = 8;
@@ -60,21 +60,32 @@ impl<'b, 'c> Sort<'b, 'c> {
         build: impl Fn(Pass<'_, 'b, 'c>),
     ) {
         let passes = self.passes();
+        self.for_digits(b, 0..passes, build);
+        if passes % 2 == 1 {
+            self.copy_back(b, most);
+        }
+    }
+
+    /// The same for some digits alone: an even number, or what is sorted is left in
+    /// the workspace.
+    pub fn for_digits(
+        &self,
+        b: &'b Builder<'c>,
+        digits: Range<u32>,
+        build: impl Fn(Pass<'_, 'b, 'c>),
+    ) {
         let (mut from, mut to) = (self.data, self.tmp);
-        for digit in 0..passes {
+        for digit in digits.clone() {
             build(Pass {
                 b,
                 sort: self,
                 digit,
                 from,
                 to,
-                is_first: digit == 0,
-                is_last: digit + 1 == passes,
+                is_first: digit == digits.start,
+                is_last: digit + 1 == digits.end,
             });
             swap(&mut from, &mut to);
-        }
-        if passes % 2 == 1 {
-            self.copy_back(b, most);
         }
     }
 

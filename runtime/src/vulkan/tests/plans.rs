@@ -68,6 +68,50 @@ fn loops_go_round() {
     }
 }
 
+/// What is chosen behind a launch that makes the condition, by a buffer and by a word
+/// of control that is 0.
+#[test]
+fn an_if_runs_once_if_its_condition_is_set() {
+    let Some(device) = device("an_if_runs_once_if_its_condition_is_set") else {
+        return;
+    };
+    let triple = |id, of| {
+        launch(
+            &device,
+            id,
+            "triple",
+            1,
+            vec![whole(of), whole(of), scalar(0)],
+        )
+    };
+    let mut main = kernel(
+        "main",
+        vec![array("flag", Dtype::I32), array("out", Dtype::I32)],
+        vec![
+            triple(0, 0),
+            Step::If {
+                condition: whole(0),
+                steps: vec![triple(1, 1)],
+            },
+            Step::If {
+                condition: Operand::Control { first: 0, words: 1 },
+                steps: vec![triple(2, 1)],
+            },
+            triple(3, 1),
+        ],
+    );
+    main.control = 1;
+    let artifact = artifact(&device, bodies(&device), vec![main]);
+    for (copies, options) in ways() {
+        let loaded = driver(copies).load(&artifact).expect("loaded");
+        for (flag, expected) in [(0, 3), (5, 9)] {
+            let mut arguments = [ints(1, flag), ints(4, 1)];
+            loaded.run("main", &mut arguments, &options).expect("runs");
+            assert_eq!(values(&arguments[1]), [expected; 4]);
+        }
+    }
+}
+
 #[test]
 fn loops_without_end_are_errors() {
     let Some(device) = device("loops_without_end_are_errors") else {

@@ -92,7 +92,7 @@ func.func @nested() {
 //===----------------------------------------------------------------------===//
 
 qd.grid.kernel @host_reads(%n: memref<i32>) {
-  // expected-error@+1 {{'memref.load' op cannot stand at the top level of a kernel: only phases, algorithms, 'qd.grid.do_while' and arithmetic that the host can evaluate can}}
+  // expected-error@+1 {{'memref.load' op cannot stand at the top level of a kernel: only phases, algorithms, 'qd.grid.do_while', 'qd.grid.if' and arithmetic that the host can evaluate can}}
   %count = memref.load %n[] : memref<i32>
 }
 
@@ -100,28 +100,28 @@ qd.grid.kernel @host_reads(%n: memref<i32>) {
 
 // Free of effects, and yet nothing that a host could evaluate.
 qd.grid.kernel @per_thread() {
-  // expected-error@+1 {{'qd.simt.block.thread_id' op cannot stand at the top level of a kernel: only phases, algorithms, 'qd.grid.do_while' and arithmetic that the host can evaluate can}}
+  // expected-error@+1 {{'qd.simt.block.thread_id' op cannot stand at the top level of a kernel: only phases, algorithms, 'qd.grid.do_while', 'qd.grid.if' and arithmetic that the host can evaluate can}}
   %t = qd.simt.block.thread_id
 }
 
 // -----
 
 qd.grid.kernel @per_thread_upstream() {
-  // expected-error@+1 {{'gpu.thread_id' op cannot stand at the top level of a kernel: only phases, algorithms, 'qd.grid.do_while' and arithmetic that the host can evaluate can}}
+  // expected-error@+1 {{'gpu.thread_id' op cannot stand at the top level of a kernel: only phases, algorithms, 'qd.grid.do_while', 'qd.grid.if' and arithmetic that the host can evaluate can}}
   %t = gpu.thread_id x
 }
 
 // -----
 
 qd.grid.kernel @collective(%v: f32) {
-  // expected-error@+1 {{'qd.simt.reduce' op cannot stand at the top level of a kernel: only phases, algorithms, 'qd.grid.do_while' and arithmetic that the host can evaluate can}}
+  // expected-error@+1 {{'qd.simt.reduce' op cannot stand at the top level of a kernel: only phases, algorithms, 'qd.grid.do_while', 'qd.grid.if' and arithmetic that the host can evaluate can}}
   %sum = qd.simt.reduce add %v : f32
 }
 
 // -----
 
 qd.grid.kernel @branch(%p: i1) {
-  // expected-error@+1 {{'scf.if' op cannot stand at the top level of a kernel: only phases, algorithms, 'qd.grid.do_while' and arithmetic that the host can evaluate can}}
+  // expected-error@+1 {{'scf.if' op cannot stand at the top level of a kernel: only phases, algorithms, 'qd.grid.do_while', 'qd.grid.if' and arithmetic that the host can evaluate can}}
   scf.if %p {
   }
 }
@@ -130,7 +130,7 @@ qd.grid.kernel @branch(%p: i1) {
 
 qd.grid.kernel @in_do_while(%flag: memref<i32>, %v: i32) {
   qd.grid.do_while %flag : memref<i32> {
-    // expected-error@+1 {{'memref.store' op cannot stand at the top level of a 'qd.grid.do_while': only phases, algorithms, 'qd.grid.do_while' and arithmetic that the host can evaluate can}}
+    // expected-error@+1 {{'memref.store' op cannot stand at the top level of a 'qd.grid.do_while': only phases, algorithms, 'qd.grid.do_while', 'qd.grid.if' and arithmetic that the host can evaluate can}}
     memref.store %v, %flag[] : memref<i32>
   }
 }
@@ -143,7 +143,7 @@ qd.grid.kernel @in_do_while(%flag: memref<i32>, %v: i32) {
 
 qd.grid.kernel @control_in_a_phase(%blocks: index) {
   qd.grid.phase blocks(%blocks) threads(64) {
-    // expected-error@+1 {{'qd.grid.control' op may stand only at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while', not in 'qd.grid.phase'}}
+    // expected-error@+1 {{'qd.grid.control' op may stand only at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while' or a 'qd.grid.if', not in 'qd.grid.phase'}}
     %w = qd.grid.control : memref<1xi32>
   }
 }
@@ -179,7 +179,7 @@ qd.grid.kernel @too_much_control(%flag: memref<i32>) {
 //===----------------------------------------------------------------------===//
 
 func.func @phase_in_a_function(%blocks: index) {
-  // expected-error@+1 {{'qd.grid.phase' op may stand only at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while', not in 'func.func': its grid-wide barriers would be lost}}
+  // expected-error@+1 {{'qd.grid.phase' op may stand only at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while' or a 'qd.grid.if', not in 'func.func': its grid-wide barriers would be lost}}
   qd.grid.phase blocks(%blocks) threads(64) {
   }
   return
@@ -189,7 +189,7 @@ func.func @phase_in_a_function(%blocks: index) {
 
 qd.grid.kernel @phase_in_a_phase(%blocks: index) {
   qd.grid.phase blocks(%blocks) threads(64) {
-    // expected-error@+1 {{'qd.grid.phase' op may stand only at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while', not in 'qd.grid.phase': its grid-wide barriers would be lost}}
+    // expected-error@+1 {{'qd.grid.phase' op may stand only at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while' or a 'qd.grid.if', not in 'qd.grid.phase': its grid-wide barriers would be lost}}
     qd.grid.phase blocks(%blocks) threads(64) {
     }
   }
@@ -232,7 +232,7 @@ qd.grid.kernel @blocks_type(%blocks: i32) {
 
 qd.grid.kernel @for_each_in_a_phase(%len: index) {
   qd.grid.phase blocks(%len) threads(64) {
-    // expected-error@+1 {{'qd.grid.for_each' op may stand only at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while', not in 'qd.grid.phase': its grid-wide barriers would be lost}}
+    // expected-error@+1 {{'qd.grid.for_each' op may stand only at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while' or a 'qd.grid.if', not in 'qd.grid.phase': its grid-wide barriers would be lost}}
     qd.grid.for_each %i to %len {
     }
   }
@@ -381,9 +381,45 @@ qd.grid.kernel @for_each_log2_subgroup_size(%len: index) {
 
 qd.grid.kernel @do_while_in_a_phase(%flag: memref<i32>, %blocks: index) {
   qd.grid.phase blocks(%blocks) threads(64) {
-    // expected-error@+1 {{'qd.grid.do_while' op may stand only at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while', not in 'qd.grid.phase': its grid-wide barriers would be lost}}
+    // expected-error@+1 {{'qd.grid.do_while' op may stand only at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while' or a 'qd.grid.if', not in 'qd.grid.phase': its grid-wide barriers would be lost}}
     qd.grid.do_while %flag : memref<i32> {
     }
+  }
+}
+
+// -----
+
+qd.grid.kernel @if_in_a_phase(%flag: memref<i32>, %blocks: index) {
+  qd.grid.phase blocks(%blocks) threads(64) {
+    // expected-error@+1 {{'qd.grid.if' op may stand only at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while' or a 'qd.grid.if', not in 'qd.grid.phase': its grid-wide barriers would be lost}}
+    qd.grid.if %flag : memref<i32> {
+    }
+  }
+}
+
+// -----
+
+qd.grid.kernel @if_holds_steps(%flag: memref<i32>, %v: i32) {
+  qd.grid.if %flag : memref<i32> {
+    // expected-error@+1 {{'memref.store' op cannot stand at the top level of a 'qd.grid.if': only phases, algorithms, 'qd.grid.do_while', 'qd.grid.if' and arithmetic that the host can evaluate can}}
+    memref.store %v, %flag[] : memref<i32>
+  }
+}
+
+// -----
+
+qd.grid.kernel @if_of_two_words() {
+  %words = qd.grid.control : memref<2xi32>
+  // expected-error@+1 {{'qd.grid.if' op 'condition' must be one word, memref<i32> or memref<1xi32>, but is 'memref<2xi32>'}}
+  qd.grid.if %words : memref<2xi32> {
+  }
+}
+
+// -----
+
+qd.grid.kernel @if_of_many_words(%words: memref<?xi32>) {
+  // expected-error@+1 {{'qd.grid.if' op 'condition' must be one word, memref<i32> or memref<1xi32>, but is 'memref<?xi32>'}}
+  qd.grid.if %words : memref<?xi32> {
   }
 }
 
@@ -499,7 +535,7 @@ qd.grid.kernel @launch_twice(%blocks: index) {
 qd.grid.kernel @fill_in_a_phase(%a: memref<?xi32>, %i: index) {
   qd.grid.phase blocks(%i) threads(64) {
     %x = arith.constant 0 : i32
-    // expected-error@+1 {{'qd.grid.fill' op may stand only at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while', not in 'qd.grid.phase': its grid-wide barriers would be lost}}
+    // expected-error@+1 {{'qd.grid.fill' op may stand only at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while' or a 'qd.grid.if', not in 'qd.grid.phase': its grid-wide barriers would be lost}}
     qd.grid.fill %a[%i to %i] = %x : memref<?xi32>
   }
 }
@@ -660,7 +696,7 @@ qd.grid.kernel @dispatch_body() {
 
 qd.grid.kernel @dispatch_in_a_phase(%blocks: index) {
   qd.grid.phase blocks(%blocks) threads(64) {
-    // expected-error@+1 {{'qd.grid.dispatch' op may stand only at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while', not in 'qd.grid.phase': its grid-wide barriers would be lost}}
+    // expected-error@+1 {{'qd.grid.dispatch' op may stand only at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while' or a 'qd.grid.if', not in 'qd.grid.phase': its grid-wide barriers would be lost}}
     qd.grid.dispatch() {
       qd.grid.variant @other
     }

@@ -49,6 +49,24 @@ qd.grid.kernel @phases(%a: memref<?xf32>, %blocks: index, %n: memref<i32>, %n64:
     // CHECK: qd.grid.do_while %arg4 : memref<i32> attributes {note = "kept"} {
     qd.grid.do_while %flag : memref<i32> attributes {note = "kept"} {
     }
+    // CHECK: qd.grid.if %arg4 : memref<i32> {
+    qd.grid.if %flag : memref<i32> {
+      // CHECK: qd.grid.do_while %arg4 : memref<i32> {
+      qd.grid.do_while %flag : memref<i32> {
+      }
+    }
+  }
+  // CHECK: %[[WORD:.*]] = qd.grid.control : memref<1xi32>
+  %word = qd.grid.control : memref<1xi32>
+  // CHECK: qd.grid.if %[[WORD]] : memref<1xi32> attributes {note = "kept"} {
+  qd.grid.if %word : memref<1xi32> attributes {note = "kept"} {
+    // CHECK: qd.grid.fill
+    %c0 = arith.constant 0 : index
+    %x = arith.constant 1.0 : f32
+    qd.grid.fill %a[%c0 to %blocks] = %x : memref<?xf32>
+    // CHECK: qd.grid.if %arg4 : memref<i32> {
+    qd.grid.if %flag : memref<i32> {
+    }
   }
 }
 
