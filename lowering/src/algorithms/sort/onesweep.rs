@@ -4,19 +4,20 @@
 //!
 //! 1. *Clear*: histograms, tickets and states are set to 0.
 //! 2. *Histogram*: all digits of all keys are counted in one read, by blocks that
-//!    have several counters for each.
+//!    have a counter for each lane as far as there is room.
 //! 3. For each digit of 8 bits, from the lowest, a *sweep*: a block takes a
-//!    ticket, which says which tile is its own: 8,192 keys of 4 bytes, or 4,096 if
-//!    keys, or keys and values, are larger. It counts the tile's digits and
-//!    publishes the counts, ranks the keys, and puts them in order in shared
-//!    memory, and values beside them. A thread for each digit looks back over the
-//!    tiles before until it meets one whose prefix is known, and publishes its own.
-//!    The keys go out in order, so that those of one digit are written side by
+//!    ticket, which says which tile is its own: of 4,096 keys and more, as the
+//!    target's table has it and its shared memory has room. It counts the tile's
+//!    digits and publishes the counts, ranks the keys, and puts them in order in
+//!    shared memory, and values beside them. A thread for each digit looks back over
+//!    the tiles before until it meets one whose prefix is known, and publishes its
+//!    own. The keys go out in order, so that those of one digit are written side by
 //!    side, and their values with them. Where shared memory has no room for both,
 //!    values wait until the keys have left, and follow the same way.
 //!
 //! What fits a tile is sorted in one launch instead ([`one_tile`]). Of keys of 8
-//! bytes half of the digits may be enough, which the histograms tell ([`halves`](super::halves)).
+//! bytes half of the digits may be enough, which the histograms tell
+//! ([`halves`](super::halves)).
 //!
 //! Papers: Adinets & Merrill, Onesweep: A Faster Least Significant Digit Radix
 //! Sort for GPUs (2022, arXiv 2206.01784).
@@ -36,8 +37,8 @@
 //! Cost: reads each key once, and then, per pass, reads and writes each key and
 //! value once; for each digit and tile a word of state is written twice, and read
 //! about as often as tiles begin while it is under way. P + 2 launches, unless half
-//! of the digits are enough: 6 for 32-bit keys, besides one of no blocks. 35 KiB of shared memory a block for keys
-//! alone, at most half of what the target has with values.
+//! of the digits are enough: 6 for 32-bit keys, besides one of no blocks. Keys, and
+//! values beside them, in shared memory; counters in three quarters of it.
 
 use super::{
     DIGITS, Pass, Sort,
@@ -206,7 +207,8 @@ impl<'b, 'c> OneSweep<'_, 'b, 'c> {
     /// is in another bank: where there is room for one a lane, none meet, of random
     /// digits or of equal ones.
     fn copies(&self) -> i64 {
-        let room = self.shape.shared_bytes / 4 * 3 / 4;
+        let words = self.shape.shared_bytes / 4;
+        let room = words * 3 / 4;
         (1 << (room / self.tickets()).ilog2()).min(LANES)
     }
 
@@ -318,11 +320,12 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
                 Some(counted) => self.ranks_as_counted(&tile, &digits, &counted),
                 None => self.ranking.rank(&digits),
             };
+            // Early: they are under way until the slowest has its ranks. For some of
+            // the keys there is no register then, which costs less.
+            let values = self.load_values(&tile);
             // The counters have been read.
             b.sync();
             self.keys.put(&keys, &ranks);
-            // Not before: a thread has no registers for both.
-            let values = self.load_values(&tile);
             if let Some(values) = values.as_ref().filter(|_| self.shape.is_together) {
                 self.values.put(values, &ranks);
             }

@@ -20,9 +20,10 @@ use qd_dialects::builder::{Builder, V, Values};
 const COUNT_BITS: i64 = 30;
 /// All of them.
 const COUNT: i64 = (1 << COUNT_BITS) - 1;
-/// Tiles whose words are asked for together: while a word is under way, some
-/// twenty tiles publish theirs.
-const WINDOW: i64 = 8;
+/// Tiles whose words are asked for together. While a word is under way, some twenty
+/// tiles publish theirs; but to ask for more of them at once takes from others what
+/// it gains.
+const WINDOW: i64 = 6;
 
 /// What a word holds, apart from the turn of its pass.
 #[derive(Clone, Copy)]
