@@ -8,6 +8,7 @@ mod chain;
 mod chunks;
 mod compact;
 mod expand;
+mod last_block;
 mod levels;
 mod parallel_sort;
 mod partials;

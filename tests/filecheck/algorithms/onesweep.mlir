@@ -11,7 +11,8 @@
 // CHECK:         qd.grid.phase "sort.tile"
 // CHECK:         qd.grid.fill %[[S]]
 // CHECK:         qd.grid.phase "sort.histogram"
-// CHECK:           qd.simt.block.shared : memref<1024xi32, #gpu.address_space<workgroup>>
+// A counter of each digit for each of 32 lanes.
+// CHECK:           qd.simt.block.shared : memref<32768xi32, #gpu.address_space<workgroup>>
 // CHECK:           memref.load %[[K]]
 // CHECK:           qd.grid.atomic.rmw add %{{.*}} block relaxed
 // CHECK:           qd.grid.atomic.rmw add %{{.*}}, %[[S]][%{{.*}}] device relaxed

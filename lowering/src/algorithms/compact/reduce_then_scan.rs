@@ -29,6 +29,7 @@ use super::{
     stretch::Stretch,
 };
 use crate::algorithms::{
+    last_block::LastBlock,
     levels::{capacity, load_or_identity},
     tiles::bytes,
 };
@@ -78,7 +79,7 @@ pub(in crate::algorithms) fn expand<'c>(
             b,
             scratch: compact.scratch,
         },
-        counted: b.control(1),
+        last_block: LastBlock::new(b),
         others,
         is_staged: is_small && tuning.size() * bytes <= capabilities.max_shared_bytes.into(),
         tuning,
@@ -93,8 +94,7 @@ struct TwoPasses<'a, 'b, 'c> {
     compact: &'a Compact<'b, 'c>,
     add: Combiner<'c>,
     masks: Masks<'b, 'c>,
-    /// How many blocks have counted, in one word.
-    counted: V<'b, 'c>,
+    last_block: LastBlock<'b, 'c>,
     others: Others,
     /// Whether elements change places in shared memory.
     is_staged: bool,
@@ -172,7 +172,7 @@ impl<'b, 'c> TwoPasses<'_, 'b, 'c> {
     /// The body of the first phase.
     fn count(&self) {
         let b = self.b;
-        let is_last = b.shared(b.int_type(32), 1);
+        let is_last = self.last_block.shared();
         let shares = &self.shares();
         let blocks = ceil_div(shares.chunks, b.num_subgroups().to_index()).max(1);
         b.if_(b.block_id().lt(blocks), || {
@@ -216,20 +216,12 @@ impl<'b, 'c> TwoPasses<'_, 'b, 'c> {
     /// Counts this block, and scans the chunks if all others have been counted.
     fn finish(&self, shares: &Shares<'b, 'c>, blocks: V<'b, 'c>, is_last: V<'b, 'c>) {
         let b = self.b;
-        let (t, zero) = (b.thread_id(), b.index(0));
+        // Its subgroups have stored their sums.
         b.sync();
-        b.if_(t.eq(0), || {
-            let one = b.i32(1);
-            let before = self.counted.atomic_acq_rel(Kind::Add, zero, one, "device");
-            let others = blocks.to_i32() - 1;
-            is_last.set(zero, before.eq(others).to_i32());
-        });
-        b.sync();
-        b.if_(is_last.at(zero).ne(0), || {
+        self.last_block.run(blocks, is_last, || {
             let total = self.scan_chunks(shares);
-            b.if_(t.eq(0), || {
-                self.compact.num_out.set_first(total);
-                self.counted.atomic_set(zero, b.i32(0), "device");
+            b.if_(b.thread_id().eq(0), || {
+                self.compact.num_out.set_first(total)
             });
         });
     }

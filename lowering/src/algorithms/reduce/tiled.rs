@@ -23,6 +23,7 @@
 use super::{Reduce, staircase};
 use crate::{
     algorithms::{
+        last_block::LastBlock,
         levels::{Levels, capacity, load_or_identity},
         partials::Partials,
         tiles::{SHARED_BYTES, Tiles, bytes},
@@ -30,7 +31,6 @@ use crate::{
     targets::{Capabilities, Cores, tuning::Tuning},
 };
 use qd_dialects::{
-    attributes::Kind,
     builder::{Builder, V},
     diagnostic::{Diagnostic, Result},
     ir::{Op, OpExt},
@@ -72,7 +72,7 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, capabilities: &Capabilitie
         b,
         tiles: Tiles::new(b, &tuning),
         most: tuning.blocks.max(1),
-        finished: b.control(1),
+        last_block: LastBlock::new(b),
         reduce,
     };
     let capacity = capacity(b, tiled.reduce.depth, tiled.reduce.inputs[0]);
@@ -86,8 +86,7 @@ struct Tiled<'b, 'c> {
     tiles: Tiles<'b, 'c>,
     /// Blocks, at most.
     most: i64,
-    /// How many blocks have finished, in one word.
-    finished: V<'b, 'c>,
+    last_block: LastBlock<'b, 'c>,
 }
 
 /// A thread's, or a block's, value: a scalar of each buffer.
@@ -137,7 +136,7 @@ impl<'b, 'c> Tiled<'b, 'c> {
     fn reduce(&self) {
         let b = self.b;
         let combiner = &self.reduce.combiner;
-        let is_last = b.shared(b.int_type(32), 1);
+        let is_last = self.last_block.shared();
         let arrays = match self.in_order() {
             true => self.tiles.shared(combiner.types()),
             false => Vec::new(),
@@ -234,18 +233,13 @@ impl<'b, 'c> Tiled<'b, 'c> {
     /// blocks have written.
     fn finish(&self, blocks: V<'b, 'c>, count: V<'b, 'c>, sum: &[V<'b, 'c>], is_last: V<'b, 'c>) {
         let (b, combiner) = (self.b, &self.reduce.combiner);
-        let (t, zero) = (b.thread_id(), b.index(0));
+        let t = b.thread_id();
         let partials = Partials::Apart(self.reduce.scratch.clone());
         let levels = Levels::with_one_above(count, blocks);
         b.if_(t.eq(0), || {
             partials.store(&levels, 1, b.block_id(), sum);
-            let one = b.i32(1);
-            let before = self.finished.atomic_acq_rel(Kind::Add, zero, one, "device");
-            let others = blocks.to_i32() - 1;
-            is_last.set(zero, before.eq(others).to_i32());
         });
-        b.sync();
-        b.if_(is_last.at(zero).ne(0), || {
+        self.last_block.run(blocks, is_last, || {
             let per_thread = (self.most + self.tiles.threads - 1) / self.tiles.threads;
             let own = (0..per_thread).map(|nth| {
                 let at = t * per_thread + nth;
@@ -255,10 +249,7 @@ impl<'b, 'c> Tiled<'b, 'c> {
             });
             let own = self.combine_as_tree(own.collect());
             let total = b.combine("block.reduce", combiner, own);
-            b.if_(t.eq(0), || {
-                self.reduce.write(&total);
-                self.finished.atomic_set(zero, b.i32(0), "device");
-            });
+            b.if_(t.eq(0), || self.reduce.write(&total));
         });
     }
 }

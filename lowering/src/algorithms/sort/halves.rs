@@ -23,7 +23,7 @@
 
 use super::{Sort, onesweep::OneSweep, pass::DIGITS};
 use crate::{
-    algorithms::levels::BLOCK,
+    algorithms::{last_block::LastBlock, levels::BLOCK},
     targets::{Capabilities, Conditions},
 };
 use qd_dialects::{
@@ -48,8 +48,7 @@ const SHARED_BY_ONE_IN: i64 = 4;
 pub(super) struct Halves<'a, 'b, 'c> {
     b: &'b Builder<'c>,
     sort: &'a Sort<'b, 'c>,
-    /// Blocks that have counted their keys.
-    finished: V<'b, 'c>,
+    last_block: LastBlock<'b, 'c>,
     /// Whether the upper half is swept.
     upper: V<'b, 'c>,
     /// Whether the lower half is.
@@ -71,7 +70,7 @@ impl<'a, 'b, 'c> Halves<'a, 'b, 'c> {
         (is_whole && !has_rows && can).then(|| Self {
             b,
             sort,
-            finished: b.control(1),
+            last_block: LastBlock::new(b),
             upper: b.control(1),
             lower: b.control(1),
             whole: b.control(1),
@@ -83,30 +82,27 @@ impl<'a, 'b, 'c> Halves<'a, 'b, 'c> {
         self.sort.passes() / 2..self.sort.passes()
     }
 
+    /// What [`choose`](Self::choose) needs of a block's shared memory.
+    pub fn shared(&self) -> V<'b, 'c> {
+        self.last_block.shared()
+    }
+
     /// In a block of several that has counted its keys, at its end.
     pub fn choose(&self, is_last: V<'b, 'c>, blocks: V<'b, 'c>, count: V<'b, 'c>) {
         let b = self.b;
         let zero = b.index(0);
-        let leads = b.thread_id().eq(0);
         // All of the block's counts are there.
         b.sync();
-        b.if_(leads, || {
-            let one = b.i32(1);
-            let before = self.finished.atomic_acq_rel(Kind::Add, zero, one, "device");
-            is_last.set(zero, before.eq(blocks.to_i32() - 1).to_i32());
-        });
-        b.sync();
-        b.if_(is_last.at(zero).ne(0), || {
+        self.last_block.run(blocks, is_last, || {
             let bins = self.bins();
             let differing = self.differing(&bins, count);
             let sharing = self.sharing(&bins, count);
-            b.if_(leads, || {
+            b.if_(b.thread_id().eq(0), || {
                 let lower = differing.eq(0);
                 let upper = (sharing * SHARED_BY_ONE_IN).le(1);
                 self.lower.set(zero, lower.to_i32());
                 self.upper.set(zero, upper.to_i32());
                 self.whole.set(zero, (lower | upper).eq(0).to_i32());
-                self.finished.set(zero, b.i32(0));
             });
         });
     }

@@ -160,7 +160,7 @@ impl<'b, 'c> OneSweep<'_, 'b, 'c> {
             let digits = self.tickets();
             let copies = self.copies();
             let counts = b.shared(b.int_type(32), digits * copies);
-            let is_last = halves.map(|_| b.shared(b.int_type(32), 1));
+            let is_last = halves.map(Halves::shared);
             let count = b.live_count(sort.count);
             let tiles = self.shape.tiles(count);
             b.if_(b.block_id().lt(tiles) & tiles.gt(1), || {
