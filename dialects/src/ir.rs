@@ -7,7 +7,7 @@ use melior::ContextRef;
 use melior::ir::{
     Attribute, BlockLike, BlockRef, Identifier, Location, OperationRef, RegionLike, RegionRef,
     Type, TypeLike, ValueLike, block::BlockArgument, operation::OperationBuilder,
-    operation::OperationLike, operation::OperationResult,
+    operation::OperationLike, operation::OperationResult, r#type::MemRefType,
 };
 use mlir_sys as sys;
 
@@ -103,6 +103,12 @@ pub trait OpExt<'c>: Sized + Copy {
     /// Whether the operation has this full name.
     fn is(self, name: &str) -> bool {
         name_of(self.handle()) == name.as_bytes()
+    }
+
+    /// Whether it is called as another operation is, and has the same attributes.
+    fn is_alike(self, other: Op<'c>) -> bool {
+        // Safety: both operations are valid.
+        unsafe { qd_sys::qdHaveSameAttributes(self.handle().to_raw(), other.to_raw()) }
     }
 
     /// All operands.
@@ -259,9 +265,11 @@ fn collect_nested<'c>(op: Op<'c>, into: &mut Vec<Op<'c>>) {
         let region: Region<'c> = op.region(index).expect("a region in range");
         let mut block = region.first_block();
         while let Some(current) = block {
-            for inner in operations(current) {
+            let mut next = current.first_operation();
+            while let Some(inner) = next {
                 into.push(inner);
                 collect_nested(inner, into);
+                next = inner.next_in_block();
             }
             block = current.next_in_region();
         }
@@ -424,9 +432,15 @@ pub fn build<'c>(
 /// The element type of a memref.
 pub fn element_type<'c>(memref: Type<'c>) -> Option<Type<'c>> {
     use melior::ir::ShapedTypeLike;
-    melior::ir::r#type::MemRefType::try_from(memref)
-        .ok()
-        .map(|t| t.element())
+    as_memref(memref).map(|t| t.element())
+}
+
+/// A type as that of a memref, if it is one.
+pub fn as_memref(r#type: Type<'_>) -> Option<MemRefType<'_>> {
+    // Asked first, for the error of what is none holds it printed.
+    r#type
+        .is_mem_ref()
+        .then(|| MemRefType::try_from(r#type).ok())?
 }
 
 /// The width in bits of an integer or float type; 64 for `index`.

@@ -21,6 +21,7 @@ pub mod clone;
 pub mod conversion;
 pub mod diagnostic;
 pub mod ir;
+pub mod llvm;
 pub mod ops;
 pub mod parse;
 pub mod pass;

@@ -31,7 +31,7 @@ impl TargetOptions {
 }
 
 /// Bodies and kernels, side by side.
-const CLEAN: &str = "any(canonicalize{max-iterations=1},cse)";
+const CLEAN: &str = "any(canonicalize{max-iterations=1 region-simplify=disabled},cse)";
 
 /// `qd-to-plan`: kernels as launches of outlined bodies, for any wave.
 pub struct ToPlan;

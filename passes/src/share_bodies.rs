@@ -105,29 +105,26 @@ impl<'c> Cluster<'c> {
 
     /// The cluster with one more body, if that is the same.
     fn with(&self, body: Op<'c>) -> Option<Self> {
-        if let Some(values) = unify(self.template, &self.slots, body) {
+        if let Some(laid) = unify(self.template, body) {
             let mut members = self.members.clone();
-            members.push((body, values));
+            members.push((body, laid.at(&self.slots)));
             return Self {
-                template: self.template,
                 slots: self.slots.clone(),
                 members,
+                ..*self
             }
             .checked();
         }
         // The new body may have a step that was folded away in all others.
-        let slots = slots(body);
-        let mut members = Vec::new();
-        for (member, _) in &self.members {
-            members.push((*member, unify(body, &slots, *member)?));
-        }
-        members.push((body, slots.iter().map(|slot| slot.value).collect()));
-        Self {
-            template: body,
-            slots,
-            members,
-        }
-        .checked()
+        let over = |(member, _): &(Op<'c>, _)| Some((*member, unify(body, *member)?));
+        let laid: Option<Vec<_>> = self.members.iter().map(over).collect();
+        let laid = laid?;
+        let mut larger = Self::new(body);
+        let members = laid
+            .into_iter()
+            .map(|(op, laid)| (op, laid.at(&larger.slots)));
+        larger.members.splice(..0, members);
+        larger.checked()
     }
 
     /// Itself, if what differs may become arguments.

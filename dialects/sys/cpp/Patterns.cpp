@@ -1,4 +1,5 @@
-// Dialect conversion driven from Rust, and canonical forms written in Rust.
+// Dialect conversion driven from Rust, canonical forms written in Rust, and what
+// these ask of an operation that the C API answers slowly.
 #include "Qd.h"
 #include "mlir-c/IR.h"
 #include "mlir-c/Rewrite.h"
@@ -18,6 +19,14 @@ typedef bool (*QdRewriteFn)(MlirOperation op, intptr_t numOperands, const MlirVa
 typedef MlirType (*QdTypeFn)(MlirType type, void *data);
 /// Whether an op is legal as it is.
 typedef bool (*QdLegalFn)(MlirOperation op, void *data);
+}
+
+/// Whether two operations of one name have the same attributes. The C API lists
+/// those of an operation one by one, and makes a dictionary of properties for each.
+extern "C" bool qdHaveSameAttributes(MlirOperation left, MlirOperation right) {
+  Operation *a = unwrap(left), *b = unwrap(right);
+  return a->getName() == b->getName() && a->getRawDictionaryAttrs() == b->getRawDictionaryAttrs() &&
+         a->getName().compareOpProperties(a->getPropertiesStorage(), b->getPropertiesStorage());
 }
 
 //===----------------------------------------------------------------------===//

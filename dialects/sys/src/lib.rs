@@ -78,6 +78,8 @@ unsafe extern "C" {
     pub fn qdRegisterPipeline(spec: *const QdPipelineSpec);
     pub fn qdRegisterCanonicalForm(root: MlirStringRef, rewrite: QdRewriteFn, data: *mut c_void);
 
+    pub fn qdHaveSameAttributes(left: MlirOperation, right: MlirOperation) -> bool;
+
     pub fn qdConversionCreate(context: MlirContext) -> *mut QdConversion;
     pub fn qdConversionDestroy(conversion: *mut QdConversion);
     pub fn qdConversionLegalDialect(conversion: *mut QdConversion, name: MlirStringRef);
@@ -110,6 +112,8 @@ unsafe extern "C" {
         note_locations: *const MlirLocation,
         notes: *const MlirStringRef,
     );
+
+    pub fn qdContextSkipPasses(context: *mut c_void, names: MlirStringRef);
 
     pub fn qdSerializeSpirv(operation: MlirOperation, sink: QdWordsFn, data: *mut c_void) -> bool;
 

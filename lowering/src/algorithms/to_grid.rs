@@ -29,7 +29,7 @@ impl Pipeline for ToGrid {
             &expand,
             &fuse,
             "qd-expand-for-each",
-            "canonicalize{max-iterations=1}",
+            "canonicalize{max-iterations=1 region-simplify=disabled}",
             "cse",
         ]
         .join(","))

@@ -13,14 +13,10 @@ use qd_dialects::{
     ir, melior,
 };
 
-/// Rank and static extents of a memref type, by its printed form: `None` for a
-/// dynamic extent.
+/// The extents of a memref type, where they are static.
 pub fn shape(memref: Type<'_>) -> Option<Vec<Option<i64>>> {
-    use melior::ir::{
-        ShapedTypeLike,
-        r#type::{DimSize, MemRefType},
-    };
-    let memref = MemRefType::try_from(memref).ok()?;
+    use melior::ir::{ShapedTypeLike, r#type::DimSize};
+    let memref = ir::as_memref(memref)?;
     (0..memref.rank())
         .map(|i| {
             Some(match memref.dim_size(i).ok()? {

@@ -80,6 +80,7 @@ fn emit(
         cpu: &cpu.to_string_lossy(),
         features: &features.to_string_lossy(),
         passes: "default<O3>",
+        skipped: "",
         level: OptimizationLevel::Aggressive,
         vectorize: true,
         has_libraries: true,

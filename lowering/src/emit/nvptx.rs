@@ -88,6 +88,7 @@ fn emit(
         cpu: architecture.name,
         features: architecture.ptx,
         passes: &ptx_passes::passes(),
+        skipped: ptx_passes::SKIPPED,
         // The level above numbers values twice more, which finds nothing here.
         level: OptimizationLevel::Default,
         vectorize: false,

@@ -156,29 +156,21 @@ pub(super) fn slots<'c>(body: Op<'c>) -> Vec<Slot<'c>> {
     slots
 }
 
-/// Lays `template` over `body`: the constants that stand in the template's
-/// slots there, if the bodies are the same up to them.
-pub(super) fn unify<'c>(template: Op<'c>, slots: &[Slot<'c>], body: Op<'c>) -> Option<Vec<i64>> {
+/// Lays `template` over `body`, if they are the same up to integer constants.
+pub(super) fn unify<'c>(template: Op<'c>, body: Op<'c>) -> Option<Match<'c>> {
     if template.attr("qd.threads") != body.attr("qd.threads") {
         return None;
     }
-    let mut match_ = Match {
+    let mut laid = Match {
         values: HashMap::new(),
         constants: HashMap::new(),
     };
-    match_.blocks(template.body()?, body.body()?)?;
-    slots
-        .iter()
-        .map(|slot| {
-            match_
-                .constants
-                .get(&(slot.op.key(), slot.operand))
-                .copied()
-        })
-        .collect()
+    laid.blocks(template.body()?, body.body()?)?;
+    Some(laid)
 }
 
-struct Match<'c> {
+/// A template laid over a body.
+pub(super) struct Match<'c> {
     /// What stands for a value of the template in the body.
     values: HashMap<Key, Value<'c>>,
     /// The constant in a slot of the template.
@@ -186,6 +178,12 @@ struct Match<'c> {
 }
 
 impl<'c> Match<'c> {
+    /// The body's constants in the template's slots, which are all there.
+    pub fn at(&self, slots: &[Slot<'c>]) -> Vec<i64> {
+        let at = |slot: &Slot<'c>| self.constants[&(slot.op.key(), slot.operand)];
+        slots.iter().map(at).collect()
+    }
+
     fn blocks(&mut self, template: Block<'c>, body: Block<'c>) -> Option<()> {
         let (left, right) = (arguments(template), arguments(body));
         if left.len() != right.len() {
@@ -214,11 +212,10 @@ impl<'c> Match<'c> {
     }
 
     fn ops(&mut self, a: Op<'c>, b: Op<'c>) -> Option<()> {
-        let same = a.full_name() == b.full_name()
+        let same = a.is_alike(b)
             && a.operand_count() == b.operand_count()
             && a.result_count() == b.result_count()
             && a.region_count() == b.region_count()
-            && a.attributes().eq(b.attributes())
             && a.result_values()
                 .iter()
                 .zip(b.result_values())

@@ -181,12 +181,12 @@ impl<'b, 'c> OneSweep<'_, 'b, 'c> {
                 });
                 b.sync();
                 own(digits, &|at| {
-                    let count = (0..copies)
+                    let (zero, one) = (b.index(0), b.index(1));
+                    let [count] = b.for_(zero, b.index(copies), one, [b.i32(0)], |nth, [sum]| {
                         // Of neighbours, who are copies apart, each in another bank.
-                        .map(|nth| (b.thread_id() + nth) % copies)
-                        .map(|copy| counts.at(at * copies + copy))
-                        .reduce(|sum, count| sum + count)
-                        .expect("a copy at least");
+                        let copy = (b.thread_id() + nth) % copies;
+                        [sum + counts.at(at * copies + copy)]
+                    });
                     b.if_(count.ne(0), || {
                         sort.scratch.atomic(Kind::Add, at, count, "device");
                     });

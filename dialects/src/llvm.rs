@@ -1,0 +1,15 @@
+//! What LLVM's own C API lacks.
+
+use melior::StringRef;
+use std::ffi::c_void;
+
+/// Leaves passes, by their names with commas between, out of whatever is done in a
+/// context of LLVM's from now on. Only what LLVM takes to be optional is.
+///
+/// # Safety
+///
+/// `context` is an `LLVMContextRef` that is valid.
+pub unsafe fn skip_passes(context: *mut c_void, names: &str) {
+    // Safety: by the caller's contract; the names are copied.
+    unsafe { qd_sys::qdContextSkipPasses(context, StringRef::new(names).to_raw()) }
+}
