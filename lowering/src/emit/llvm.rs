@@ -27,7 +27,7 @@ pub struct Machine<'a> {
     pub features: &'a str,
     /// The passes, as `opt` spells them.
     pub passes: &'a str,
-    /// Passes of code generation that are left out, with commas between.
+    /// Passes of code generation that are left out of long bodies, with commas between.
     pub skipped: &'a str,
     /// How hard code generation tries.
     pub level: OptimizationLevel,
@@ -36,6 +36,9 @@ pub struct Machine<'a> {
     /// Whether there are libraries to call.
     pub has_libraries: bool,
 }
+
+/// Ops of a body that is long.
+const LONG: usize = 1000;
 
 /// What comes out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +59,7 @@ pub fn failed(what: &str, why: &dyn std::fmt::Display) -> CompileError {
 /// Optimises and emits a module in the LLVM dialect.
 pub fn emit(module: Op<'_>, to: &Machine<'_>, output: Output) -> Result<Vec<u8>, CompileError> {
     prepare(module, to)?;
-    finish(&translate(module, &context(to))?, to, output)
+    finish(&translate(module, &Context::create())?, to, output)
 }
 
 /// The same for modules that have nothing to do with each other, side by side; in
@@ -76,8 +79,12 @@ pub fn emit_each(
     longest_first.sort_by_key(|(ops, ..)| Reverse(*ops));
     // One at a time, so that no thread is left with several when others are done.
     let one_by_one = longest_first.into_iter().par_bridge();
-    let made = one_by_one.map(|(_, place, part)| {
-        let context = context(to);
+    let made = one_by_one.map(|(ops, place, part)| {
+        let context = Context::create();
+        if ops > LONG {
+            // Safety: the context was just made.
+            unsafe { qd_dialects::llvm::skip_passes(context.raw().cast(), to.skipped) };
+        }
         // Safety: by `Part`.
         let module = translate(unsafe { Op::from_raw(part.0) }, &context)?;
         name_after_entry(&module, is_entry);
@@ -110,16 +117,6 @@ fn name_after_entry(module: &LlvmModule<'_>, is_entry: fn(FunctionValue<'_>) -> 
 struct Part(mlir_sys::MlirOperation);
 // Safety: see there.
 unsafe impl Send for Part {}
-
-/// A context in which what is to be left out is.
-fn context(to: &Machine<'_>) -> Context {
-    let context = Context::create();
-    if !to.skipped.is_empty() {
-        // Safety: the context was just made.
-        unsafe { qd_dialects::llvm::skip_passes(context.raw().cast(), to.skipped) };
-    }
-    context
-}
 
 fn machine(to: &Machine<'_>) -> Result<TargetMachine, CompileError> {
     let triple = TargetTriple::create(&to.triple);

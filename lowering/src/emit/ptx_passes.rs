@@ -8,8 +8,9 @@
 //! round of what is here made some of them up to a sixth longer.
 
 /// What code generation does before it selects instructions, and which is left out
-/// of it: both look for sums and products to be made of those before, took a sixth of
-/// all of LLVM's time, and changed no kernel's SASS by more than 2 %, most not at all.
+/// of long bodies. Both look for sums and products to be made of those before. Of a
+/// sort they took a sixth of LLVM's time and changed nothing; of 29 kernels of
+/// `algorithms` the SASS of none by more than 2 %, either way.
 pub const SKIPPED: &str = "slsr,nary-reassociate";
 
 /// Combines instructions.

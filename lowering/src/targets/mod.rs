@@ -13,10 +13,19 @@ pub mod vulkan;
 pub enum ForwardProgress {
     /// Nothing: a block that waits for another may wait for ever.
     None,
+    /// It is not known what: nobody waits unasked.
+    Unknown,
     /// Blocks that took an earlier ticket from an atomic counter finish.
     TicketOrdered,
     /// Every block that has started finishes.
     Full,
+}
+
+impl ForwardProgress {
+    /// Whether a block may wait for those before it.
+    pub fn is_promised(self) -> bool {
+        matches!(self, Self::TicketOrdered | Self::Full)
+    }
 }
 
 /// Who looks at a word in device memory that decides what runs next.
@@ -98,7 +107,7 @@ impl Capabilities {
             // To be emitted for anything it has to be emitted for something.
             kind: Kind::Host,
             waves: vec![4, 8, 16, 32, 64],
-            forward_progress: ForwardProgress::None,
+            forward_progress: ForwardProgress::Unknown,
             max_shared_bytes: 16 << 10,
             collectives: "",
             functions: "",

@@ -1,6 +1,6 @@
 //! Every operation of a body, over element types.
 
-use super::{ARCHITECTURES, TYPES, compiles, kinds};
+use super::{ARCHITECTURES, TYPES, compiles, kinds, ptx};
 
 /// A kernel of one phase whose threads load `%x`, `%y` and `%d`, run `body` and
 /// store its `%r`.
@@ -310,4 +310,36 @@ fn functions() {
         bodies.push((element, element, format!("%r = math.absi %x : {element}")));
     }
     check_for(&["sm_90"], &bodies);
+}
+
+/// Products of neighbours are made of each other in short bodies. In long ones that
+/// is left out, for it takes long.
+#[test]
+fn products_of_neighbours() {
+    let products = |count: i32| {
+        let product = |k: i32| {
+            format!(
+                "%k{k} = arith.constant {k} : i32
+                 %b{k} = arith.addi %b, %k{k} : i32
+                 %x{k} = arith.muli %b{k}, %s : i32
+                 %at{k} = arith.constant {k} : index
+                 %i{k} = arith.addi %t, %at{k} : index
+                 memref.store %x{k}, %a[%i{k}] : memref<?xi32>\n"
+            )
+        };
+        let products: String = (1..=count).map(product).collect();
+        let text = format!(
+            "qd.grid.kernel @k(%a: memref<?xi32>, %s: i32) {{
+               %one = arith.constant 1 : index
+               qd.grid.phase blocks(%one) threads(64) {{
+                 %t = qd.simt.block.thread_id
+                 %b = memref.load %a[%t] : memref<?xi32>
+                 {products}
+               }}
+             }}"
+        );
+        ptx(&text, "sm_90").matches("mul.lo.s32").count()
+    };
+    assert_eq!(products(2), 0);
+    assert!(products(500) > 400);
 }

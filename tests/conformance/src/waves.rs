@@ -1,6 +1,6 @@
 //! The target, and the subgroup sizes it is tested at.
 
-use qd_lowering::targets::{Cores, ForwardProgress, Kind, Target};
+use qd_lowering::targets::{Cores, Kind, Target};
 use std::{env, sync::LazyLock};
 
 /// What is held against the interpreter: the target that `QD_TARGET` names, or
@@ -60,5 +60,5 @@ pub(crate) fn is_nvptx() -> bool {
 /// Whether the target's algorithms have blocks that wait for others.
 pub fn looks_back() -> bool {
     let capabilities = &TARGET.1.capabilities;
-    capabilities.cores == Cores::Many && capabilities.forward_progress != ForwardProgress::None
+    capabilities.cores == Cores::Many && capabilities.forward_progress.is_promised()
 }

@@ -11,46 +11,62 @@ fn all(data: impl IntoIterator<Item = Data>) -> Vec<Argument> {
     data.into_iter().map(argument).collect()
 }
 
+/// One less in a word.
+fn one_less(word: &str) -> String {
+    format!(
+        "qd.grid.for_each %i to %c1 {{
+           %one = arith.constant 1 : i32
+           %x = memref.load {word}[] : memref<i32>
+           %y = arith.subi %x, %one : i32
+           memref.store %y, {word}[] : memref<i32>
+         }}"
+    )
+}
+
+/// Adds to all of `%a`.
+fn add(what: i32) -> String {
+    format!(
+        "qd.grid.for_each %i to %len {{
+           %what = arith.constant {what} : i32
+           %x = memref.load %a[%i] : memref<?xi32>
+           %y = arith.addi %x, %what : i32
+           memref.store %y, %a[%i] : memref<?xi32>
+         }}"
+    )
+}
+
+/// Adds 1 to all of `%a` as often as `%m` says.
+fn count() -> String {
+    let (one, less) = (add(1), one_less("%m"));
+    format!("qd.grid.do_while %m : memref<i32> {{ {one} {less} }}")
+}
+
 /// The outer loop goes round `%n` times, and the inner one as often as the outer
 /// one has left; `%a` counts what each thread does.
-const NESTED: &str = "
-qd.grid.kernel @main(%n: memref<i32>, %m: memref<i32>, %a: memref<?xi32>) {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %len = memref.dim %a, %c0 : memref<?xi32>
-  qd.grid.do_while %n : memref<i32> {
-    qd.grid.for_each %i to %c1 {
-      %left = memref.load %n[] : memref<i32>
-      memref.store %left, %m[] : memref<i32>
-    }
-    qd.grid.do_while %m : memref<i32> {
-      qd.grid.for_each %i to %len {
-        %one = arith.constant 1 : i32
-        %x = memref.load %a[%i] : memref<?xi32>
-        %y = arith.addi %x, %one : i32
-        memref.store %y, %a[%i] : memref<?xi32>
-      }
-      qd.grid.for_each %i to %c1 {
-        %one = arith.constant 1 : i32
-        %x = memref.load %m[] : memref<i32>
-        %y = arith.subi %x, %one : i32
-        memref.store %y, %m[] : memref<i32>
-      }
-    }
-    qd.grid.for_each %i to %c1 {
-      %one = arith.constant 1 : i32
-      %x = memref.load %n[] : memref<i32>
-      %y = arith.subi %x, %one : i32
-      memref.store %y, %n[] : memref<i32>
-    }
-  }
-}";
+fn nested() -> String {
+    let (count, less) = (count(), one_less("%n"));
+    format!(
+        "qd.grid.kernel @main(%n: memref<i32>, %m: memref<i32>, %a: memref<?xi32>) {{
+           %c0 = arith.constant 0 : index
+           %c1 = arith.constant 1 : index
+           %len = memref.dim %a, %c0 : memref<?xi32>
+           qd.grid.do_while %n : memref<i32> {{
+             qd.grid.for_each %i to %c1 {{
+               %left = memref.load %n[] : memref<i32>
+               memref.store %left, %m[] : memref<i32>
+             }}
+             {count}
+             {less}
+           }}
+         }}"
+    )
+}
 
 #[test]
 fn loops_in_loops() {
     for n in [1, 2, 5] {
         let data = [Data::Count(n), Data::Count(0), Data::I32(vec![0; 1000])];
-        Subject::new(NESTED).check(any_wave(), &all(data), &format!("nested loops, n = {n}"));
+        Subject::new(&nested()).check(any_wave(), &all(data), &format!("nested loops, n = {n}"));
     }
     report("loops in loops");
 }
@@ -58,56 +74,35 @@ fn loops_in_loops() {
 /// Of the rounds, those of an odd number add to `%a`, by a condition that the round
 /// makes, and all of them if `%all` is set; the loop in the choice goes round as often
 /// as is left.
-const CHOICES: &str = "
-qd.grid.kernel @main(%n: memref<i32>, %m: memref<i32>, %all: memref<i32>, %a: memref<?xi32>) {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %len = memref.dim %a, %c0 : memref<?xi32>
-  qd.grid.do_while %n : memref<i32> {
-    %odd = qd.grid.control : memref<1xi32>
-    qd.grid.for_each %i to %c1 {
-      %one = arith.constant 1 : i32
-      %left = memref.load %n[] : memref<i32>
-      memref.store %left, %m[] : memref<i32>
-      %bit = arith.andi %left, %one : i32
-      memref.store %bit, %odd[%i] : memref<1xi32>
-    }
-    qd.grid.if %odd : memref<1xi32> {
-      qd.grid.do_while %m : memref<i32> {
-        qd.grid.for_each %i to %len {
-          %one = arith.constant 1 : i32
-          %x = memref.load %a[%i] : memref<?xi32>
-          %y = arith.addi %x, %one : i32
-          memref.store %y, %a[%i] : memref<?xi32>
-        }
-        qd.grid.for_each %i to %c1 {
-          %one = arith.constant 1 : i32
-          %x = memref.load %m[] : memref<i32>
-          %y = arith.subi %x, %one : i32
-          memref.store %y, %m[] : memref<i32>
-        }
-      }
-      qd.grid.for_each %i to %c1 {
-        %zero = arith.constant 0 : i32
-        memref.store %zero, %odd[%i] : memref<1xi32>
-      }
-    }
-    qd.grid.for_each %i to %c1 {
-      %one = arith.constant 1 : i32
-      %x = memref.load %n[] : memref<i32>
-      %y = arith.subi %x, %one : i32
-      memref.store %y, %n[] : memref<i32>
-    }
-  }
-  qd.grid.if %all : memref<i32> {
-    qd.grid.for_each %i to %len {
-      %hundred = arith.constant 100 : i32
-      %x = memref.load %a[%i] : memref<?xi32>
-      %y = arith.addi %x, %hundred : i32
-      memref.store %y, %a[%i] : memref<?xi32>
-    }
-  }
-}";
+fn choices() -> String {
+    let (count, less, hundred) = (count(), one_less("%n"), add(100));
+    format!(
+        "qd.grid.kernel @main(%n: memref<i32>, %m: memref<i32>, %all: memref<i32>, %a: memref<?xi32>) {{
+           %c0 = arith.constant 0 : index
+           %c1 = arith.constant 1 : index
+           %len = memref.dim %a, %c0 : memref<?xi32>
+           qd.grid.do_while %n : memref<i32> {{
+             %odd = qd.grid.control : memref<1xi32>
+             qd.grid.for_each %i to %c1 {{
+               %one = arith.constant 1 : i32
+               %left = memref.load %n[] : memref<i32>
+               memref.store %left, %m[] : memref<i32>
+               %bit = arith.andi %left, %one : i32
+               memref.store %bit, %odd[%i] : memref<1xi32>
+             }}
+             qd.grid.if %odd : memref<1xi32> {{
+               {count}
+               qd.grid.for_each %i to %c1 {{
+                 %zero = arith.constant 0 : i32
+                 memref.store %zero, %odd[%i] : memref<1xi32>
+               }}
+             }}
+             {less}
+           }}
+           qd.grid.if %all : memref<i32> {{ {hundred} }}
+         }}"
+    )
+}
 
 #[test]
 fn choices_and_loops() {
@@ -119,7 +114,7 @@ fn choices_and_loops() {
             Data::I32(vec![0; 1000]),
         ];
         let about = format!("choices in {n} rounds, and {chosen}");
-        Subject::new(CHOICES).check(any_wave(), &all(data), &about);
+        Subject::new(&choices()).check(any_wave(), &all(data), &about);
     }
     report("choices and loops");
 }

@@ -7,6 +7,7 @@ mod block;
 mod control;
 mod faults;
 mod grid;
+mod own_memory;
 mod races;
 mod subgroup;
 mod support;
@@ -22,6 +23,7 @@ fn every_operation_occurs_in_a_test() {
         include_str!("control.rs"),
         include_str!("faults.rs"),
         include_str!("grid.rs"),
+        include_str!("own_memory.rs"),
         include_str!("races.rs"),
         include_str!("subgroup.rs"),
         include_str!("thin.rs"),

@@ -29,7 +29,8 @@ use descriptors::{AGGREGATE, Descriptors, PREFIX, Reading};
 use qd_dialects::{
     attributes::Kind,
     builder::{Builder, Combiner, V},
-    ir::is_float,
+    diagnostic::{Diagnostic, Result},
+    ir::{Op, is_float},
 };
 
 /// What the tiles of a sweep tell each other.
@@ -46,8 +47,21 @@ pub(super) struct Chain<'a, 'b, 'c> {
 /// Whether to look back is what suits a target.
 pub(super) fn suits(capabilities: &Capabilities) -> bool {
     capabilities.cores == Cores::Many
-        && capabilities.forward_progress != ForwardProgress::None
+        && capabilities.forward_progress.is_promised()
         && capabilities.max_shared_bytes >= SHARED_BYTES
+}
+
+/// An error at an op that asks to look back where a block may wait for ever.
+pub(super) fn require<'c>(op: Op<'c>, capabilities: &Capabilities) -> Result<'c> {
+    if capabilities.forward_progress != ForwardProgress::None {
+        return Ok(());
+    }
+    let what = format!(
+        "asks for a strategy whose blocks wait for each other: target '{}' does not promise that \
+         those waited for go on",
+        capabilities.name
+    );
+    Err(Diagnostic::at(op, what))
 }
 
 /// A tile's number and the live number of tiles.

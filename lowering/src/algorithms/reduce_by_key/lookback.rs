@@ -30,7 +30,7 @@
 
 use super::{ReduceByKey, sweep};
 use crate::algorithms::{
-    chain::Chain,
+    chain::{self, Chain},
     levels::capacity,
     partials::Partials,
     sweep::Form,
@@ -52,6 +52,7 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, capabilities: &Capabilitie
     if by_key.depth == 1 {
         return sweep::expand(b, op, Form::Staircase);
     }
+    chain::require(op, capabilities)?;
     let held = bytes(&[by_key.keys.element(), by_key.values.element()]);
     let tuning = Tuning::of(op, "reduce_by_key", held, capabilities)?;
     if tuning.items >= WORD {

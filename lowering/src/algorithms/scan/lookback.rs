@@ -15,7 +15,7 @@
 
 use super::{Scan, sweep};
 use crate::algorithms::{
-    chain::{Chain, Position},
+    chain::{self, Chain, Position},
     levels::capacity,
     partials::Partials,
     sweep::Form,
@@ -52,6 +52,7 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, capabilities: &Capabilitie
     if scan.depth == 1 {
         return sweep::expand(b, op, Form::Staircase);
     }
+    chain::require(op, capabilities)?;
     let tuning = Tuning::of(op, "scan", bytes(types), capabilities)?;
     let look_back = LookBack {
         b,

@@ -21,7 +21,7 @@
 
 use super::sweep;
 use crate::algorithms::{
-    chain::{Chain, Position},
+    chain::{self, Chain, Position},
     compact::{
         Compact, FEWEST_LANES, STAGED_BYTES,
         pack::{Flags, Packed, Source},
@@ -45,6 +45,7 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, capabilities: &Capabilitie
     if compact.depth == 1 {
         return sweep::expand(b, op);
     }
+    chain::require(op, capabilities)?;
     let bytes = bytes(&[compact.input.element()]);
     let is_staged = compact.input.row_length().is_none() && bytes <= STAGED_BYTES;
     let tuning = match is_staged {

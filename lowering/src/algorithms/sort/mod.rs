@@ -17,7 +17,7 @@ mod staircase;
 mod states;
 mod tile;
 
-use super::{Algorithm, Strategy, always, few_cores};
+use super::{Algorithm, Strategy, always, chain, few_cores};
 pub(super) use key::KeyOrder;
 use pass::{DIGITS, Pairs, Pass, RADIX_BITS};
 use qd_dialects::{
@@ -37,7 +37,7 @@ pub(super) const SORT: Algorithm = Algorithm {
         },
         Strategy {
             name: "onesweep",
-            suits: onesweep::suits,
+            suits: |_, capabilities| chain::suits(capabilities),
             expand: |b, op, capabilities| onesweep::expand(b, op, capabilities),
         },
         Strategy {

@@ -45,15 +45,16 @@ use super::{
     halves::Halves,
     one_tile,
     pass::digit,
-    staged::{SHARED_BYTES, Shape, Staged},
+    staged::{Shape, Staged},
     states::{self, States, Status},
     tile::{Layout, Ranking, THREADS},
 };
 use crate::algorithms::{
+    chain,
     levels::{BLOCK, capacity},
     tiles,
 };
-use crate::targets::{Capabilities, Cores, ForwardProgress};
+use crate::targets::Capabilities;
 use qd_dialects::{
     attributes::Kind,
     builder::{Builder, Combiner, V},
@@ -73,13 +74,6 @@ const COUNTING_THREADS: i64 = 1024;
 /// Lanes that may count at once: as many counters of a digit are enough.
 const LANES: i64 = 32;
 
-/// Whether blocks may wait for each other and a tile is worth it.
-pub(super) fn suits(_: Op, capabilities: &Capabilities) -> bool {
-    capabilities.cores == Cores::Many
-        && capabilities.forward_progress != ForwardProgress::None
-        && capabilities.max_shared_bytes >= SHARED_BYTES
-}
-
 /// Builds P + 2 phases.
 pub(super) fn expand<'b, 'c>(
     b: &'b Builder<'c>,
@@ -93,6 +87,7 @@ pub(super) fn expand<'b, 'c>(
     if BLOCK.pow(sort.depth) <= shape.size() {
         return Ok(());
     }
+    chain::require(op, capabilities)?;
     let one_sweep = OneSweep {
         b,
         sort: &sort,

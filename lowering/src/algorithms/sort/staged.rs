@@ -20,10 +20,6 @@ const LEAST: i64 = 4096;
 /// Bytes of shared memory that a sweep takes besides items: offsets, and what a
 /// scan and a ticket need.
 const OTHER_BYTES: i64 = 2 << 10;
-/// Bytes of shared memory that a sweep of the largest tile takes, if values wait
-/// for the keys to leave.
-pub(super) const SHARED_BYTES: u32 = shared_bytes(padded(WORDS)) as u32;
-
 /// Words that so many, a multiple of [`ROW`], take with what is left out.
 const fn padded(words: i64) -> i64 {
     words + words / ROW
