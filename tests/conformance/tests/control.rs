@@ -66,7 +66,7 @@ fn nested() -> String {
 fn loops_in_loops() {
     for n in [1, 2, 5] {
         let data = [Data::Count(n), Data::Count(0), Data::I32(vec![0; 1000])];
-        Subject::new(&nested()).check(any_wave(), &all(data), &format!("nested loops, n = {n}"));
+        Subject::new(nested()).check(any_wave(), &all(data), &format!("nested loops, n = {n}"));
     }
     report("loops in loops");
 }
@@ -114,7 +114,7 @@ fn choices_and_loops() {
             Data::I32(vec![0; 1000]),
         ];
         let about = format!("choices in {n} rounds, and {chosen}");
-        Subject::new(&choices()).check(any_wave(), &all(data), &about);
+        Subject::new(choices()).check(any_wave(), &all(data), &about);
     }
     report("choices and loops");
 }
