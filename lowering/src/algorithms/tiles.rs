@@ -109,13 +109,22 @@ pub(super) fn prefetch<'b, 'c>(
     start: V<'b, 'c>,
     count: V<'b, 'c>,
 ) {
+    if tuning.ahead > 0 {
+        let first = start + tuning.ahead * tuning.size();
+        prefetch_tile(tuning, buffers, first, count);
+    }
+}
+
+/// Asks for the elements of the tile that begins at `first`.
+pub(super) fn prefetch_tile<'b, 'c>(
+    tuning: &Tuning,
+    buffers: &[V<'b, 'c>],
+    first: V<'b, 'c>,
+    count: V<'b, 'c>,
+) {
     /// Bytes that come together.
     const LINE: i64 = 128;
-    if tuning.ahead == 0 {
-        return;
-    }
-    let b = start.builder();
-    let first = start + tuning.ahead * tuning.size();
+    let b = first.builder();
     for buffer in buffers {
         let of_line = LINE / bytes(&[buffer.element()]);
         let lines = (tuning.size() + (of_line - 1)) / of_line;

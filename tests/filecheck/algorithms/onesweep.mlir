@@ -7,7 +7,7 @@
 // RUN: qd-translate %s --target=nvptx:sm_100 --emit=asm | FileCheck %s --check-prefix=PTX
 
 // CHECK-LABEL: qd.grid.kernel @pairs
-// CHECK-SAME:    %[[K:[a-z0-9]+]]: memref<?xi32>, %{{[a-z0-9]+}}: memref<?xi32>, %{{[a-z0-9]+}}: memref<?xi64>, %{{[a-z0-9]+}}: memref<?xi64>, %[[S:[a-z0-9]+]]: memref<?xi32>
+// CHECK-SAME:    %[[K:[a-z0-9]+]]: memref<?xi32>, %{{[a-z0-9]+}}: memref<?xi32>, %[[V:[a-z0-9]+]]: memref<?xi64>, %{{[a-z0-9]+}}: memref<?xi64>, %[[S:[a-z0-9]+]]: memref<?xi32>
 // CHECK:         qd.grid.phase "sort.tile"
 // CHECK:         qd.grid.fill %[[S]]
 // CHECK:         qd.grid.phase "sort.histogram"
@@ -19,6 +19,7 @@
 // CHECK:         qd.grid.phase "sort.sweep0"
 // CHECK:           qd.grid.atomic.rmw add %{{.*}}, %[[S]]
 // CHECK:           memref.load %[[K]]
+// CHECK:           memref.prefetch %[[V]]
 // CHECK:           qd.simt.match_any %{{.*}} bits(8)
 // CHECK:         qd.grid.phase "sort.sweep1"
 // CHECK:         qd.grid.phase "sort.sweep2"

@@ -403,12 +403,16 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
         self.load(tile, |i| self.pass.key(i), || self.b.int(mapped, -1))
     }
 
-    /// Asks for keys and scalar values of a tile to come.
+    /// Asks for keys and scalar values of a tile to come, or else for the values of
+    /// this one, which are not loaded before all keys have their ranks.
     fn prefetch(&self, tile: &Tile<'b, 'c>) {
-        let from = &self.pass.from;
+        let (from, tuning) = (&self.pass.from, &self.shape.tuning);
         let values = from.values.filter(|_| self.shape.value_bits > 0);
-        let buffers: Vec<_> = [from.keys].into_iter().chain(values).collect();
-        tiles::prefetch(&self.shape.tuning, &buffers, tile.start, tile.count);
+        let ahead: Vec<_> = [from.keys].into_iter().chain(values).collect();
+        tiles::prefetch(tuning, &ahead, tile.start, tile.count);
+        if tuning.ahead == 0 {
+            tiles::prefetch_tile(tuning, values.as_slice(), tile.start, tile.count);
+        }
     }
 
     /// Bits of the values, if they are scalars.
