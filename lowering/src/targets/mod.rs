@@ -91,6 +91,9 @@ pub struct Capabilities {
     pub cores: Cores,
     /// What a `qd.grid.if` costs.
     pub conditions: Conditions,
+    /// Whether that was measured on it. Where it was not, what asks least of a
+    /// target and its compiler is the better guess.
+    pub is_measured: bool,
     /// How algorithms do best.
     pub tunings: &'static [tuning::Row],
     /// Whether 64-bit integers exist.
@@ -113,6 +116,7 @@ impl Capabilities {
             functions: "",
             cores: Cores::Many,
             conditions: Conditions::OnHost,
+            is_measured: false,
             tunings: tuning::sm_90(),
             has_i64: true,
             has_f64: true,

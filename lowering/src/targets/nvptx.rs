@@ -57,6 +57,7 @@ pub(super) fn capabilities(architecture: &'static Architecture) -> Capabilities 
         functions: "math.exp2@f32",
         cores: Cores::Many,
         conditions: Conditions::OnDevice,
+        is_measured: true,
         tunings: tuning::sm_90(),
         has_i64: true,
         has_f64: true,

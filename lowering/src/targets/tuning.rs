@@ -75,11 +75,12 @@ mod tests {
     use super::*;
 
     /// Which algorithms look their tuning up, and the widest element of each.
-    const WANTED: [(&str, i64); 8] = [
+    const WANTED: [(&str, i64); 9] = [
         ("sort", 12),
         ("sort_wide", 16),
         ("reduce", 32),
         ("scan", 32),
+        ("scan_in_order", 32),
         ("compact", 8),
         ("select", 8),
         ("select_rows", 0),

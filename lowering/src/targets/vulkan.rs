@@ -68,6 +68,7 @@ pub(super) fn vulkan() -> Capabilities {
         functions: "",
         cores: Cores::Many,
         conditions: Conditions::OnHost,
+        is_measured: false,
         tunings: tuning::sm_90(),
         has_i64: true,
         has_f64: true,

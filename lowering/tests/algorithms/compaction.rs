@@ -92,7 +92,7 @@ fn case(moves: Moves, strategy: &str, n: usize, flags: Flags, number: usize) -> 
 type Way = (&'static str, &'static str);
 
 const STAIRCASE: Way = ("strategy = \"staircase\"", "any");
-const PORTABLE: Way = ("", "any");
+const TWO_PASSES: Way = ("strategy = \"reduce_then_scan\"", "any");
 const FEW_CORES: Way = ("", "cpu");
 const MANY_CORES: Way = ("", "nvptx:sm_90");
 
@@ -125,7 +125,7 @@ fn all(op: &'static str, large: &[usize], way: Way) {
 #[test]
 fn select() {
     all("select", &SIZES[SMALL_SIZES.len()..], STAIRCASE);
-    all("select", &SIZES[SMALL_SIZES.len()..], PORTABLE);
+    all("select", &SIZES[SMALL_SIZES.len()..], TWO_PASSES);
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn select_on_many_cores() {
 #[test]
 fn partition() {
     all("partition", &SIZES[SMALL_SIZES.len()..], STAIRCASE);
-    all("partition", &SIZES[SMALL_SIZES.len()..], PORTABLE);
+    all("partition", &SIZES[SMALL_SIZES.len()..], TWO_PASSES);
 }
 
 #[test]

@@ -95,9 +95,9 @@ fn launches_by_depth() {
     for depth in 1..=4 {
         let d = depth as usize;
         let sweep = 2 * d - 1;
+        let any = [1, sweep, sweep, sweep, sweep, sweep, 4 * (2 * d + 1)];
         // A clear and a sweep, or a pass that counts and one that moves.
         let two = sweep.min(2);
-        let any = [1, sweep, sweep, two, two, sweep, 4 * (2 * d + 1)];
         let many = [1, two, two, two, two, two, if d == 1 { 1 } else { 7 }];
         for (target, expected) in [("any", any), ("nvptx:sm_90", many)] {
             for (op, expected) in ops.iter().zip(expected) {

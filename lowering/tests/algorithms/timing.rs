@@ -46,23 +46,31 @@ fn deterministic_float_sums_do_not_depend_on_timing() {
     let input: Vec<_> = (0..n)
         .map(|_| u64::from((random.below(1 << 20) as f32 / 7.0).to_bits()))
         .collect();
-    for op in ["inclusive_scan", "exclusive_scan"] {
-        let text = format!(
-            "qd.grid.kernel @k(%a: memref<?xf32>, %o: memref<?xf32>, %s: memref<?xi32>, %n: memref<i32>) {{
-               qd.algo.{op} add ins(%a : memref<?xf32>) outs(%o : memref<?xf32>)
-                 scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2 deterministic
-             }}"
-        );
-        let arguments = [
-            buffer(Element::F32, &input),
-            buffer(Element::F32, &input),
-            scratch(Element::I32, 256),
-            count(n),
-        ];
-        for wave in WAVES {
-            let results = under_all_schedules(&text, &arguments, &[wave]);
-            let first = bits(&results[0][1]);
-            assert!(results.iter().all(|result| bits(&result[1]) == first));
+    // The last but one of one scan is the last of the other.
+    let sum: f64 = (input[..n - 1].iter())
+        .map(|bits| f64::from(f32::from_bits(*bits as u32)))
+        .sum();
+    for (op, last) in [("inclusive_scan", n - 2), ("exclusive_scan", n - 1)] {
+        for tuning in ["", SMALL] {
+            let text = format!(
+                "qd.grid.kernel @k(%a: memref<?xf32>, %o: memref<?xf32>, %s: memref<?xi32>, %n: memref<i32>) {{
+                   qd.algo.{op} add ins(%a : memref<?xf32>) outs(%o : memref<?xf32>)
+                     scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2 deterministic {tuning}
+                 }}"
+            );
+            let arguments = [
+                buffer(Element::F32, &input),
+                buffer(Element::F32, &input),
+                scratch(Element::I32, 256),
+                count(n),
+            ];
+            for wave in WAVES {
+                let results = under_all_schedules(&text, &arguments, &[wave]);
+                let first = bits(&results[0][1]);
+                assert!(results.iter().all(|result| bits(&result[1]) == first));
+                let found = f64::from(f32::from_bits(first[last] as u32));
+                assert!((found / sum - 1.0).abs() < 1e-4, "{op}: {found}, not {sum}");
+            }
         }
     }
 }

@@ -64,6 +64,12 @@ pub(super) fn require<'c>(op: Op<'c>, capabilities: &Capabilities) -> Result<'c>
     Err(Diagnostic::at(op, what))
 }
 
+/// Whether it shows in what order values are combined.
+pub(super) fn rounds(combiner: &Combiner) -> bool {
+    combiner.types().iter().any(|t| is_float(*t))
+        && matches!(combiner.as_kind(), None | Some(Kind::Add | Kind::Mul))
+}
+
 /// A tile's number and the live number of tiles.
 #[derive(Clone, Copy)]
 pub(super) struct Position<'b, 'c> {
@@ -182,10 +188,7 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
 
     /// Whether prefixes are combined in order, since another could be seen.
     fn in_order(&self) -> bool {
-        let floats = self.combiner.types().iter().any(|t| is_float(*t));
-        self.deterministic
-            && floats
-            && matches!(self.combiner.as_kind(), None | Some(Kind::Add | Kind::Mul))
+        self.deterministic && rounds(self.combiner)
     }
 
     /// Combines windows from the tile on backwards, up to one that has a prefix.

@@ -52,9 +52,10 @@ pub(in crate::algorithms) enum Others {
     Behind,
 }
 
-/// Whether two passes are what suits a target: no block waits for another.
+/// Whether two passes are what suits a target: no block waits for another, but they
+/// have to be worth a tile's registers.
 pub(in crate::algorithms) fn suits(capabilities: &Capabilities) -> bool {
-    capabilities.cores == Cores::Many
+    capabilities.cores == Cores::Many && capabilities.is_measured
 }
 
 /// Builds 2 phases, whose names begin with `name`.

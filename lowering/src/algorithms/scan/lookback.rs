@@ -53,7 +53,12 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, capabilities: &Capabilitie
         return sweep::expand(b, op, Form::Staircase);
     }
     chain::require(op, capabilities)?;
-    let tuning = Tuning::of(op, "scan", bytes(types), capabilities)?;
+    // Tile by tile takes a time for each of them, so that there had better be few.
+    let row = match scan.deterministic && chain::rounds(&scan.combiner) {
+        true => "scan_in_order",
+        false => "scan",
+    };
+    let tuning = Tuning::of(op, row, bytes(types), capabilities)?;
     let look_back = LookBack {
         b,
         chain: Chain {
