@@ -3,7 +3,7 @@
 //! | strategy | where |
 //! |---|---|
 //! | `chunked` | on few cores |
-//! | `reduce_then_scan` | on many cores |
+//! | `reduce_then_scan` | on many cores on which it was measured |
 //! | `staircase` | everywhere |
 
 mod sweep;

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `chunked` | on few cores |
 //! | `lookback` | on many cores, where a block may wait for those before it, and the flags are `qd.scratch` |
-//! | `reduce_then_scan` | on many cores |
+//! | `reduce_then_scan` | on many cores on which it was measured |
 //! | `staircase` | everywhere |
 //!
 //! Flags that are `qd.scratch` may be computed where they are read, from the
