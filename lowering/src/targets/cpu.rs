@@ -15,7 +15,7 @@ pub(super) fn capabilities() -> Capabilities {
         functions: "all",
         cores: Cores::Few,
         conditions: Conditions::OnDevice,
-        is_measured: true,
+        is_measured: false,
         tunings: tuning::sm_90(),
         has_i64: true,
         has_f64: true,

@@ -91,11 +91,11 @@ pub struct Capabilities {
     pub cores: Cores,
     /// What a `qd.grid.if` costs.
     pub conditions: Conditions,
-    /// Whether that was measured on it. Where it was not, what asks least of a
-    /// target and its compiler is the better guess.
-    pub is_measured: bool,
-    /// How algorithms do best.
+    /// How algorithms do best, or are taken to.
     pub tunings: &'static [tuning::Row],
+    /// Whether that was measured on it, or on a device whose compiler is the same.
+    /// Where it was not, what asks least of a compiler is the better guess.
+    pub is_measured: bool,
     /// Whether 64-bit integers exist.
     pub has_i64: bool,
     /// Whether 64-bit floats exist.
