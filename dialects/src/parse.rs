@@ -10,7 +10,7 @@ use mlir_sys::{
     mlirLocationFileLineColRangeGetFilename, mlirLocationFileLineColRangeGetStartColumn,
     mlirLocationFileLineColRangeGetStartLine, mlirLocationFusedGetLocations,
     mlirLocationFusedGetNumLocations, mlirLocationIsACallSite, mlirLocationIsAFileLineColRange,
-    mlirLocationIsAFused, mlirLocationIsAName, mlirLocationNameGetChildLoc,
+    mlirLocationIsAFused, mlirLocationIsAName, mlirLocationNameGetChildLoc, mlirModuleCreateParse,
     mlirModuleCreateParseFromFile,
 };
 use std::{
@@ -37,6 +37,20 @@ pub fn parse_file<'c>(context: &'c Context, path: &Path) -> Option<Module<'c>> {
         let raw = mlirModuleCreateParseFromFile(context.to_raw(), StringRef::new(&name).to_raw());
         Module::from_option_raw(raw)
     }
+}
+
+/// As [`parse_file`], from memory: text or bytecode.
+pub fn parse_bytes<'c>(context: &'c Context, bytes: &[u8]) -> Option<Module<'c>> {
+    // The lexer looks one byte beyond the end of a text.
+    let mut terminated = bytes.to_vec();
+    terminated.push(0);
+    let source = MlirStringRef {
+        data: terminated.as_ptr().cast(),
+        length: bytes.len(),
+    };
+    // Safety: the context is valid, MLIR reads the bytes before the call returns,
+    // and a null module is `None`.
+    unsafe { Module::from_option_raw(mlirModuleCreateParse(context.to_raw(), source)) }
 }
 
 /// How many errors have been printed.

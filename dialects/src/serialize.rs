@@ -1,7 +1,35 @@
 //! Binary forms that MLIR makes of its own dialects.
 
 use crate::ir::Op;
+use melior::ir::Module;
 use std::ffi::c_void;
+
+/// A module as bytecode; none if MLIR cannot write it.
+pub fn bytecode(module: &Module<'_>) -> Option<Vec<u8>> {
+    unsafe extern "C" fn take(part: mlir_sys::MlirStringRef, data: *mut c_void) {
+        // Safety: MLIR hands over a string, and `data` as it got it.
+        unsafe {
+            let all = data.cast::<Vec<u8>>();
+            (*all).extend_from_slice(std::slice::from_raw_parts(part.data.cast(), part.length));
+        }
+    }
+    let mut all: Vec<u8> = Vec::new();
+    // Safety: the module is valid; `take` is called before the call returns, and
+    // the configuration is destroyed once.
+    let failed = unsafe {
+        let config = mlir_sys::mlirBytecodeWriterConfigCreate();
+        let data = std::ptr::from_mut(&mut all).cast();
+        let result = mlir_sys::mlirOperationWriteBytecodeWithConfig(
+            module.as_operation().to_raw(),
+            config,
+            Some(take),
+            data,
+        );
+        mlir_sys::mlirBytecodeWriterConfigDestroy(config);
+        result.value == 0
+    };
+    (!failed).then_some(all)
+}
 
 /// The words of a `spirv.module`; none, with diagnostics, if it has no binary
 /// form.

@@ -38,6 +38,8 @@ pub enum Expect {
     Close(f64),
     /// As `Close`, on so many elements as argument number this holds.
     ClosePrefix(f64, usize),
+    /// Not at all.
+    Ignored,
     /// Scratch: uninitialised before, garbage afterwards.
     Scratch,
     /// Scratch that a compiled kernel has no use for: it is left as it was.
@@ -185,7 +187,7 @@ impl Expect {
         };
         let mut apart = 0f64;
         let (tolerance, prefix) = match self {
-            Expect::Scratch => return Ok(apart),
+            Expect::Scratch | Expect::Ignored => return Ok(apart),
             Expect::Unused => {
                 let changed = got.as_bytes().iter().position(|byte| *byte != GARBAGE);
                 return changed.map_or(Ok(apart), |at| Err(format!("byte {at} was written")));

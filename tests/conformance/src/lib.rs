@@ -53,7 +53,8 @@ fn parse<'c>(context: &'c Context, source: &str) -> Module<'c> {
     Module::parse(context, source).unwrap_or_else(|| panic!("does not parse:\n{source}"))
 }
 
-fn register() {
+/// Makes every pass and pipeline known; does so once.
+pub fn register() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         qd_dialects::melior::utility::register_all_passes();
@@ -120,43 +121,85 @@ impl Subject {
             return Ok(0.0);
         };
         RAN.set(RAN.get() + 1);
-        let context = qd_dialects::context();
-        let module = parse(&context, &self.source);
-        let mut reference: Vec<_> = arguments
-            .iter()
-            .map(|a| qd_interp::Argument::Buffer(a.data.for_interpreter(a.expect)))
-            .collect();
-        let options = qd_interp::Options {
-            wave,
-            ..Default::default()
-        };
-        qd_interp::interpret(&module, "main", &mut reference, &options)
+        let reference = interpret(&self.source, wave, arguments)
             .map_err(|fault| format!("the interpreter faults: {fault}"))?;
-
-        let mut actual: Vec<_> = arguments
-            .iter()
-            .map(|a| qd_runtime::Argument::Buffer(a.data.for_runtime(a.expect)))
-            .collect();
-        let ran = load(&self.source, &target).and_then(|loaded| {
-            let options = qd_runtime::Options::default();
-            let ran = loaded.run("main", &mut actual, &options);
-            ran.map(drop).map_err(|error| error.to_string())
-        });
-        ran.map_err(|error| format!("{target}: {error}"))?;
-
-        let counts: Vec<Option<usize>> = reference
-            .iter()
-            .map(|a| a.buffer().and_then(data::first_as_count))
-            .collect();
-        let mut apart = 0f64;
-        for (i, argument) in arguments.iter().enumerate() {
-            let expected = reference[i].buffer().expect("a buffer");
-            let got = actual[i].as_buffer().expect("a buffer");
-            let units = argument.expect.compare(expected, got, &counts);
-            apart = apart.max(units.map_err(|difference| {
-                format!("{target}: argument {i} differs from the interpreter's: {difference}")
-            })?);
-        }
-        Ok(apart)
+        let actual = load(&self.source, &target)
+            .and_then(|loaded| execute(&*loaded, arguments))
+            .map_err(|error| format!("{target}: {error}"))?;
+        difference(arguments, &reference, &actual).map_err(|what| format!("{target}: {what}"))
     }
+}
+
+/// What the interpreter makes of the kernel `@main` of a module.
+///
+/// # Errors
+///
+/// The fault it ends in.
+pub fn interpret(
+    source: &str,
+    wave: u32,
+    arguments: &[Argument],
+) -> Result<Vec<qd_interp::Argument>, qd_interp::Fault> {
+    let context = qd_dialects::context();
+    let module = parse(&context, source);
+    let mut reference: Vec<_> = arguments
+        .iter()
+        .map(|a| qd_interp::Argument::Buffer(a.data.for_interpreter(a.expect)))
+        .collect();
+    let options = qd_interp::Options {
+        wave,
+        ..Default::default()
+    };
+    qd_interp::interpret(&module, "main", &mut reference, &options)?;
+    Ok(reference)
+}
+
+/// What a target makes of it.
+///
+/// # Errors
+///
+/// What the runtime has to say.
+pub fn execute(
+    loaded: &dyn Loaded,
+    arguments: &[Argument],
+) -> Result<Vec<qd_runtime::Argument>, String> {
+    let mut actual: Vec<_> = arguments
+        .iter()
+        .map(|a| qd_runtime::Argument::Buffer(a.data.for_runtime(a.expect)))
+        .collect();
+    let options = qd_runtime::Options::default();
+    match loaded.run("main", &mut actual, &options) {
+        Ok(_) => Ok(actual),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// How many units in the last place two results are apart, where they may be.
+///
+/// # Errors
+///
+/// The first difference that there may not be.
+///
+/// # Panics
+///
+/// An argument is a scalar.
+pub fn difference(
+    arguments: &[Argument],
+    reference: &[qd_interp::Argument],
+    actual: &[qd_runtime::Argument],
+) -> Result<f64, String> {
+    let counts: Vec<Option<usize>> = reference
+        .iter()
+        .map(|a| a.buffer().and_then(data::first_as_count))
+        .collect();
+    let mut apart = 0f64;
+    for (i, argument) in arguments.iter().enumerate() {
+        let expected = reference[i].buffer().expect("a buffer");
+        let got = actual[i].as_buffer().expect("a buffer");
+        let units = argument.expect.compare(expected, got, &counts);
+        apart = apart.max(units.map_err(|difference| {
+            format!("argument {i} differs from the interpreter's: {difference}")
+        })?);
+    }
+    Ok(apart)
 }

@@ -1,0 +1,110 @@
+//! One program by the interpreter and on targets.
+
+use crate::{
+    job::{Done, Finding, Kind},
+    program::Program,
+    worker::stage,
+};
+use qd_conformance::{difference, execute, interpret};
+use qd_dialects::melior::ir::Module;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The subgroup size that a target names.
+pub fn wave_of(target: &str) -> Option<u32> {
+    target.split(',').find_map(|option| {
+        let (name, size) = option.split_once('=')?;
+        matches!(name, "wave" | "subgroup").then(|| size.parse().ok())?
+    })
+}
+
+/// Runs a program on targets, each with a wave, and compares.
+pub fn compare(program: &Program, targets: &[String]) -> Done {
+    let text = program.text();
+    let mut done = Done {
+        forms: program.forms(),
+        ..Done::default()
+    };
+    let finding = |kind, target: &str, message: String| Finding {
+        kind,
+        target: target.into(),
+        message,
+        input: String::new(),
+    };
+    stage("verification");
+    if let Err(said) = verify(&text) {
+        done.findings.push(finding(Kind::Invalid, "", said));
+        return done;
+    }
+    let arguments: Vec<_> = program.parameters.iter().map(|p| p.argument()).collect();
+    for target in targets {
+        let wave = wave_of(target).unwrap_or(32);
+        if wave < program.least_wave {
+            continue;
+        }
+        stage(format!("interpretation at {wave}"));
+        let reference = match interpret(&text, wave, &arguments) {
+            Ok(reference) => reference,
+            Err(fault) => {
+                done.fault = Some(fault.to_string());
+                continue;
+            }
+        };
+        stage(format!("compilation for {target}"));
+        let loaded = match compile(&text, target) {
+            Ok(loaded) => loaded,
+            Err(said) => {
+                done.findings.push(finding(Kind::Refused, target, said));
+                continue;
+            }
+        };
+        stage(format!("execution on {target}"));
+        match execute(&*loaded, &arguments) {
+            Err(said) => done.findings.push(finding(Kind::Failed, target, said)),
+            Ok(actual) => {
+                done.compared.push(target.clone());
+                if let Err(what) = difference(&arguments, &reference, &actual) {
+                    done.findings.push(finding(Kind::Difference, target, what));
+                }
+            }
+        }
+    }
+    done
+}
+
+/// A context that keeps what is said in it.
+fn listening() -> (qd_dialects::ir::Context, Arc<Mutex<Vec<String>>>) {
+    let context = qd_dialects::context();
+    let said = Arc::new(Mutex::new(Vec::new()));
+    let log = said.clone();
+    context.attach_diagnostic_handler(move |diagnostic| {
+        let text = format!("{}: {diagnostic}", diagnostic.location());
+        log.lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(text);
+        true
+    });
+    (context, said)
+}
+
+fn joined(said: &Mutex<Vec<String>>) -> String {
+    said.lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .join("\n")
+}
+
+fn verify(text: &str) -> Result<(), String> {
+    let (context, said) = listening();
+    match Module::parse(&context, text) {
+        Some(_) => Ok(()),
+        None => Err(joined(&said)),
+    }
+}
+
+fn compile(text: &str, target: &str) -> Result<Box<dyn qd_runtime::Loaded>, String> {
+    let (context, said) = listening();
+    let mut module = Module::parse(&context, text).ok_or_else(|| joined(&said))?;
+    let artifact = qd_lowering::compile(&mut module, target)
+        .map_err(|error| format!("{}\n{error}", joined(&said)))?;
+    let driver = qd_runtime::driver(target).map_err(|error| error.to_string())?;
+    driver.load(&artifact).map_err(|error| error.to_string())
+}

@@ -1,0 +1,297 @@
+//! Device algorithms on the buffers at hand.
+
+use super::{Buffer, Generator, Role};
+use crate::{
+    program::{Block, Comparison, Contents, Value},
+    types::{Class, Ty},
+};
+use qd_lowering::algorithms::scratch;
+
+impl Generator<'_> {
+    /// A buffer of elements of this type that is none of these.
+    fn elements(&mut self, ty: Ty, none_of: &[usize]) -> Option<usize> {
+        let found: Vec<usize> = (0..self.buffers.len())
+            .filter(|i| {
+                let Buffer { ty: of, role, .. } = self.buffers[*i];
+                of == ty && role == Role::Elements && !none_of.contains(i)
+            })
+            .collect();
+        self.pick(&found)
+    }
+
+    /// As [`Self::elements`], or a new one.
+    fn output(&mut self, ty: Ty, none_of: &[usize]) -> usize {
+        if let Some(found) = self.elements(ty, none_of) {
+            return found;
+        }
+        let contents = Contents::Constant(0);
+        let value = self.parameter(ty, Some(self.length), contents, Comparison::Same);
+        let class = match ty.is_float() {
+            true => Class::Exact { mag: 0, frac: 0 },
+            false => Class::Integer,
+        };
+        self.buffers.push(Buffer {
+            value,
+            ty,
+            class,
+            role: Role::Elements,
+        });
+        self.buffers.len() - 1
+    }
+
+    fn memory_of(&self, buffer: usize) -> Value {
+        self.buffers[buffer].value
+    }
+
+    /// A capacity that holds all of a buffer.
+    fn depth(&mut self) -> u32 {
+        let least = if self.length > 256 { 2 } else { 1 };
+        self.random.u32(least..=3)
+    }
+
+    /// Scratch: one more buffer, so that what it held does not matter.
+    fn scratch(&mut self, ty: Ty, slots: u64) -> Value {
+        let length = Some(slots.max(1) as usize);
+        self.parameter(ty, length, Contents::Scratch, Comparison::Ignored)
+    }
+
+    pub(super) fn algorithm(&mut self) {
+        match self.random.usize(0..6) {
+            0 => self.combining("qd.algo.reduce"),
+            1 => self.combining("qd.algo.inclusive_scan"),
+            2 => self.combining("qd.algo.exclusive_scan"),
+            3 => self.compaction(),
+            4 => self.sort(),
+            _ => self.reduce_by_key(),
+        }
+    }
+
+    /// A kind that an element type has, and the class of the result; the bits of
+    /// the result must not depend on the order.
+    fn kind(&mut self, ty: Ty, class: Class) -> Option<(&'static str, Class)> {
+        let kinds: &[&str] = match ty.is_float() {
+            true => &["add", "minnumf", "maxnumf"],
+            false => &[
+                "add", "mul", "minsi", "minui", "maxsi", "maxui", "and", "or", "xor",
+            ],
+        };
+        let kind = self.pick(kinds)?;
+        if !ty.is_float() {
+            return Some((kind, Class::Integer));
+        }
+        match kind {
+            "add" => match class.summed(10).fitted(ty) {
+                Class::Rounded => None,
+                exact => Some((kind, exact)),
+            },
+            // An identity is infinite.
+            _ => Some((kind, Class::Rounded)),
+        }
+    }
+
+    fn slots(&self, op: &str, depth: u32) -> u64 {
+        let n = self.length as u64;
+        let slots = match op {
+            "qd.algo.reduce" => scratch::reduce_scratch_slots(n, Some(depth)),
+            "qd.algo.sort" => scratch::sort_scratch_slots(n, Some(depth)),
+            _ => scratch::scan_scratch_slots(n, Some(depth)),
+        };
+        slots.expect("a depth from 1 to 4")
+    }
+
+    fn wide(ty: Ty) -> Ty {
+        if ty.bits() == 64 { Ty::I64 } else { Ty::I32 }
+    }
+
+    /// A reduction or a scan, by a kind or by a region.
+    fn combining(&mut self, op: &str) {
+        let depth = self.depth();
+        let (types, region, mut properties) = match self.one_in(4) {
+            true => {
+                let (region, types, identities) = self.any_combiner();
+                (
+                    types.to_vec(),
+                    region,
+                    format!("identities = [{identities}], "),
+                )
+            }
+            false => {
+                let ty = Ty::ELEMENTS[self.random.usize(0..4)];
+                (vec![ty], Block::default(), String::new())
+            }
+        };
+        let mut inputs = Vec::new();
+        for ty in &types {
+            let Some(input) = self.elements(*ty, &inputs) else {
+                return;
+            };
+            inputs.push(input);
+        }
+        let classes: Vec<_> = inputs.iter().map(|i| self.buffers[*i].class).collect();
+        let mut class = Class::Rounded;
+        if properties.is_empty() {
+            let Some((kind, of)) = self.kind(types[0], classes[0]) else {
+                return;
+            };
+            properties = format!("kind = #qd.kind<{kind}>, ");
+            class = of;
+        } else if types
+            .iter()
+            .zip(&classes)
+            .any(|(ty, class)| ty.is_float() && *class == Class::Rounded)
+        {
+            // A NaN is less than nothing: which is kept depends on the order.
+            return;
+        }
+        let (mut used, mut outputs, mut slots) = (inputs.clone(), Vec::new(), Vec::new());
+        for ty in &types {
+            let output = self.output(*ty, &used);
+            used.push(output);
+            outputs.push(output);
+            slots.push(self.scratch(Self::wide(*ty), self.slots(op, depth)));
+            let old = self.buffers[output].class;
+            let new = if ty.is_float() { class } else { Class::Integer };
+            self.buffers[output].class = old.join(new);
+        }
+        let count = self.live_count();
+        let mut operands: Vec<Value> = inputs.iter().map(|i| self.memory_of(*i)).collect();
+        operands.extend(outputs.iter().map(|i| self.memory_of(*i)));
+        operands.extend(slots);
+        operands.push(count);
+        let k = types.len();
+        properties += &format!(
+            "log256_max_n = {depth} : i32, operandSegmentSizes = array<i32: {k}, {k}, {k}, 1>"
+        );
+        self.push_with(op, &properties, &operands, &[], vec![region]);
+    }
+
+    /// `select` or `partition`; how many were kept is a count from then on.
+    fn compaction(&mut self) {
+        let op = ["qd.algo.select", "qd.algo.partition"][self.random.usize(0..2)];
+        let ty = Ty::ELEMENTS[self.random.usize(0..4)];
+        let (Some(input), Some(flags)) = (
+            self.elements(ty, &[]),
+            self.buffers.iter().position(|b| b.role == Role::Flags),
+        ) else {
+            return;
+        };
+        let output = self.output(ty, &[input]);
+        let class = self.buffers[input].class;
+        self.buffers[output].class = self.buffers[output].class.join(class);
+        let depth = self.depth();
+        let kept = self.parameter(Ty::I32, None, Contents::Constant(-1), Comparison::Same);
+        let slots = self.scratch(Ty::I32, scratch::select_scratch_slots(self.length as u64));
+        let count = self.live_count();
+        let operands = [
+            self.memory_of(input),
+            self.memory_of(flags),
+            self.memory_of(output),
+            kept,
+            slots,
+            count,
+        ];
+        self.push(op, &format!("log256_max_n = {depth} : i32"), &operands, &[]);
+        if self.random.bool() {
+            self.sum_of(output, kept);
+        }
+    }
+
+    /// A reduction of as many elements as the device counted.
+    fn sum_of(&mut self, buffer: usize, count: Value) {
+        let Buffer { ty, class, .. } = self.buffers[buffer];
+        let Some((kind, of)) = self.kind(ty, class) else {
+            return;
+        };
+        let output = self.output(ty, &[buffer]);
+        self.buffers[output].class = self.buffers[output].class.join(of);
+        let depth = self.depth();
+        let slots = self.scratch(Self::wide(ty), self.slots("qd.algo.reduce", depth));
+        let operands = [self.memory_of(buffer), self.memory_of(output), slots, count];
+        let properties = format!(
+            "kind = #qd.kind<{kind}>, log256_max_n = {depth} : i32, operandSegmentSizes = array<i32: 1, 1, 1, 1>"
+        );
+        self.push_with(
+            "qd.algo.reduce",
+            &properties,
+            &operands,
+            &[],
+            vec![Block::default()],
+        );
+    }
+
+    fn sort(&mut self) {
+        let ty = Ty::ELEMENTS[self.random.usize(0..4)];
+        let Some(keys) = self.elements(ty, &[]) else {
+            return;
+        };
+        let depth = self.depth();
+        let mut properties = format!("log256_max_n = {depth} : i32");
+        if !ty.is_float() {
+            if self.random.bool() {
+                properties += ", is_unsigned";
+            }
+            if self.one_in(3) {
+                let digits = self.random.i64(1..=ty.bits() / 8);
+                properties += &format!(", end_bit = {} : i32", 8 * digits);
+            }
+        }
+        let length = Some(self.length);
+        let garbage = self.parameter(ty, length, Contents::Scratch, Comparison::Ignored);
+        let mut operands = vec![self.memory_of(keys), garbage];
+        let mut segments = "1, 1, 0, 0, 1, 1";
+        if self.random.bool() {
+            let of = Ty::ELEMENTS[self.random.usize(0..4)];
+            if let Some(values) = self.elements(of, &[keys]) {
+                let garbage = self.parameter(of, length, Contents::Scratch, Comparison::Ignored);
+                operands.extend([self.memory_of(values), garbage]);
+                segments = "1, 1, 1, 1, 1, 1";
+            }
+        }
+        operands.push(self.scratch(Ty::I32, self.slots("qd.algo.sort", depth)));
+        operands.push(self.live_count());
+        properties += &format!(", operandSegmentSizes = array<i32: {segments}>");
+        self.push("qd.algo.sort", &properties, &operands, &[]);
+    }
+
+    fn reduce_by_key(&mut self) {
+        let key = Ty::ELEMENTS[self.random.usize(0..4)];
+        let ty = Ty::ELEMENTS[self.random.usize(0..4)];
+        let Some(keys) = self.elements(key, &[]) else {
+            return;
+        };
+        let Some(values) = self.elements(ty, &[keys]) else {
+            return;
+        };
+        let Some((kind, class)) = self.kind(ty, self.buffers[values].class) else {
+            return;
+        };
+        let keys_out = self.output(key, &[keys, values]);
+        let values_out = self.output(ty, &[keys, values, keys_out]);
+        let key_class = self.buffers[keys].class;
+        self.buffers[keys_out].class = self.buffers[keys_out].class.join(key_class);
+        self.buffers[values_out].class = self.buffers[values_out].class.join(class);
+        let depth = self.depth();
+        let runs = self.parameter(Ty::I32, None, Contents::Constant(-1), Comparison::Same);
+        let slots = scratch::reduce_by_key_scratch_slots(self.length as u64);
+        let slots = self.scratch(Ty::I32, slots);
+        let count = self.live_count();
+        let operands = [
+            self.memory_of(keys),
+            self.memory_of(values),
+            self.memory_of(keys_out),
+            self.memory_of(values_out),
+            runs,
+            slots,
+            count,
+        ];
+        let properties = format!("kind = #qd.kind<{kind}>, log256_max_n = {depth} : i32");
+        let regions = vec![Block::default()];
+        self.push_with(
+            "qd.algo.reduce_by_key",
+            &properties,
+            &operands,
+            &[],
+            regions,
+        );
+    }
+}

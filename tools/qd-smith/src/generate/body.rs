@@ -1,0 +1,232 @@
+//! What threads do: statements of a phase, and control flow around them.
+
+use super::Generator;
+use crate::{
+    program::{Block, Value},
+    types::{Class, Level, Ty},
+};
+
+/// How deep control is nested at most.
+const DEEPEST: usize = 3;
+
+impl Generator<'_> {
+    /// Some statements, under control that is the same between threads as
+    /// `control` says.
+    pub(super) fn statements(&mut self, control: Level, most: usize) {
+        for _ in 0..self.random.usize(1..=most) {
+            if self.phase.budget == 0 {
+                return;
+            }
+            self.phase.budget -= 1;
+            self.statement(control);
+        }
+    }
+
+    fn statement(&mut self, control: Level) {
+        let is_phase = !self.phase.is_for_each;
+        match self.random.usize(0..20) {
+            0..=5 => self.scalar_op(),
+            6..=9 if is_phase => self.collective_op(control),
+            10..=11 => self.load(),
+            12 => self.store(),
+            13 if is_phase && control == Level::Block => self.exchange(),
+            14 => self.count(),
+            15 => self.private(),
+            16 => self.hint(),
+            17 if self.phase.depth < DEEPEST => self.branch(control),
+            18 if self.phase.depth < DEEPEST => self.for_loop(control),
+            19 if self.phase.depth < DEEPEST => self.while_loop(control),
+            _ => self.scalar_op(),
+        }
+    }
+
+    fn nested(&mut self, arguments: &[Value], write: impl FnOnce(&mut Self)) -> Block {
+        self.phase.depth += 1;
+        let block = self.region(arguments, write);
+        self.phase.depth -= 1;
+        block
+    }
+
+    /// Control for what is to be nested: a level that it may have here.
+    fn inner_level(&mut self, control: Level) -> Level {
+        let levels = [Level::Varying, Level::Subgroup, Level::Block];
+        let level = levels[self.random.usize(0..3)];
+        level.min(control)
+    }
+
+    /// Types of values that leave control flow.
+    fn result_types(&mut self) -> Vec<Ty> {
+        let count = self.random.usize(0..3);
+        let types = [Ty::I1, Ty::I32, Ty::I64, Ty::F32, Ty::F64];
+        (0..count).map(|_| types[self.random.usize(0..5)]).collect()
+    }
+
+    fn yields(&mut self, types: &[Ty], level: Level) -> Vec<Value> {
+        types.iter().map(|ty| self.find(*ty, level)).collect()
+    }
+
+    fn branch(&mut self, control: Level) {
+        let level = self.inner_level(control);
+        let condition = match level {
+            // A vote, so that it is not simply the same in the whole block.
+            Level::Subgroup if self.random.bool() && !self.phase.is_for_each => {
+                let predicate = self.find(Ty::I1, Level::Varying);
+                let vote = ["qd.simt.any", "qd.simt.all"][self.random.usize(0..2)];
+                let voted = self.op(vote, "", &[predicate], Ty::I1);
+                self.info[voted as usize].level = Level::Subgroup;
+                voted
+            }
+            _ => self.find(Ty::I1, level),
+        };
+        let types = self.result_types();
+        let has_else = !types.is_empty() || self.random.bool();
+        let mut yielded: Vec<Vec<Value>> = Vec::new();
+        let mut regions = Vec::new();
+        for arm in 0..2 {
+            if arm == 1 && !has_else {
+                regions.push(Block::default());
+                break;
+            }
+            regions.push(self.nested(&[], |this| {
+                this.statements(level, 4);
+                let values = this.yields(&types, Level::Varying);
+                this.push("scf.yield", "", &values, &[]);
+                yielded.push(values);
+            }));
+        }
+        let mut results = Vec::new();
+        for (i, ty) in types.iter().enumerate() {
+            let arms: Vec<_> = yielded.iter().map(|values| self.of(values[i])).collect();
+            let level = arms.iter().map(|info| info.level).min().unwrap_or(level);
+            let class = arms[0].class.join(arms[1].class);
+            results.push(self.scalar(*ty, level.min(self.level(condition)), class));
+        }
+        self.push_with("scf.if", "", &[condition], &results, regions);
+        self.scope.extend(results);
+    }
+
+    /// A number of rounds from 0 to 3.
+    fn rounds(&mut self, level: Level) -> Value {
+        if level == Level::Block && self.random.bool() {
+            let number = self.random.i64(0..4);
+            return self.constant(Ty::I32, number);
+        }
+        let any = self.find(Ty::I32, level);
+        self.masked(any, 3)
+    }
+
+    /// Values that loops carry: the same between so many threads.
+    fn carried(&mut self, control: Level) -> (Vec<Ty>, Vec<Value>, Vec<Value>, Vec<Level>) {
+        let types = self.result_types();
+        let (mut initial, mut arguments, mut levels) = (Vec::new(), Vec::new(), Vec::new());
+        for ty in &types {
+            let level = self.inner_level(control);
+            initial.push(self.find(*ty, level));
+            // Rounds add up to what no one knows.
+            let class = if ty.is_float() {
+                Class::Rounded
+            } else {
+                Class::Integer
+            };
+            arguments.push(self.scalar(*ty, level, class));
+            levels.push(level);
+        }
+        (types, initial, arguments, levels)
+    }
+
+    fn for_loop(&mut self, control: Level) {
+        let level = self.inner_level(control);
+        let rounds = self.rounds(level);
+        let upper = self.op("arith.index_castui", "", &[rounds], Ty::Index);
+        let (lower, step) = (self.constant(Ty::Index, 0), self.constant(Ty::Index, 1));
+        let (types, initial, arguments, levels) = self.carried(level);
+        let induction = self.scalar(Ty::Index, level, Class::Integer);
+        let mut inside = vec![induction];
+        inside.extend(&arguments);
+        let budget = self.phase.budget;
+        let body = self.nested(&inside, |this| {
+            this.phase.budget = budget.min(6);
+            this.statements(level, 4);
+            let values: Vec<_> = types
+                .iter()
+                .zip(&levels)
+                .map(|(ty, level)| this.find(*ty, *level))
+                .collect();
+            this.push("scf.yield", "", &values, &[]);
+        });
+        self.phase.budget = budget.saturating_sub(4);
+        let mut operands = vec![lower, upper, step];
+        operands.extend(initial);
+        let results = self.results_of(&types, &levels);
+        self.push_with("scf.for", "", &operands, &results, vec![body]);
+        self.scope.extend(results);
+    }
+
+    fn results_of(&mut self, types: &[Ty], levels: &[Level]) -> Vec<Value> {
+        let mut results = Vec::new();
+        for (ty, level) in types.iter().zip(levels) {
+            let class = if ty.is_float() {
+                Class::Rounded
+            } else {
+                Class::Integer
+            };
+            results.push(self.scalar(*ty, *level, class));
+        }
+        results
+    }
+
+    /// Counts a number down to 0, or until a vote ends it.
+    fn while_loop(&mut self, control: Level) {
+        let level = self.inner_level(control);
+        let by_vote = level == Level::Subgroup && self.random.bool();
+        let rounds = self.rounds(if by_vote { Level::Varying } else { level });
+        let (mut types, mut initial, arguments, mut levels) = self.carried(level);
+        types.insert(0, Ty::I32);
+        initial.insert(0, rounds);
+        levels.insert(0, if by_vote { Level::Varying } else { level });
+        let state = |this: &mut Self| -> Vec<Value> {
+            let left = this.scalar(Ty::I32, levels[0], Class::Integer);
+            let mut all = vec![left];
+            for value in &arguments {
+                let info = this.of(*value);
+                all.push(this.scalar(info.ty.expect("a scalar"), info.level, info.class));
+            }
+            all
+        };
+        let (before, after) = (state(self), state(self));
+        let budget = self.phase.budget;
+        let first = self.nested(&before, |this| {
+            this.phase.budget = budget.min(2);
+            this.statements(level, 2);
+            let zero = this.constant(Ty::I32, 0);
+            let mut goes_on = this.op(
+                "arith.cmpi",
+                "predicate = 4 : i64",
+                &[before[0], zero],
+                Ty::I1,
+            );
+            if by_vote {
+                goes_on = this.op("qd.simt.any", "", &[goes_on], Ty::I1);
+                this.info[goes_on as usize].level = Level::Subgroup;
+            }
+            let mut operands = vec![goes_on];
+            operands.extend(&before);
+            this.push("scf.condition", "", &operands, &[]);
+        });
+        let second = self.nested(&after, |this| {
+            this.phase.budget = budget.min(5);
+            this.statements(level, 3);
+            let one = this.constant(Ty::I32, 1);
+            let left = this.op("arith.subi", "", &[after[0], one], Ty::I32);
+            let mut values = vec![left];
+            for (ty, level) in types.iter().zip(&levels).skip(1) {
+                values.push(this.find(*ty, *level));
+            }
+            this.push("scf.yield", "", &values, &[]);
+        });
+        self.phase.budget = budget.saturating_sub(4);
+        let results = self.results_of(&types, &levels);
+        self.push_with("scf.while", "", &initial, &results, vec![first, second]);
+        self.scope.extend(results);
+    }
+}

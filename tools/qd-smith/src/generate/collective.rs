@@ -1,0 +1,373 @@
+//! Ops that lanes execute together, from their definitions: moves, votes,
+//! reductions and scans of a subgroup, its tiles, or a block.
+
+use super::{Generator, family};
+use crate::{
+    ods::OpDef,
+    program::{Block, Node, Value},
+    types::{Class, Level, Ty},
+};
+use std::sync::LazyLock;
+
+/// Ops of a subgroup or a block whose operands are scalars; what an op needs
+/// beyond that is asked of MLIR.
+static COLLECTIVE: LazyLock<Vec<&'static OpDef>> = LazyLock::new(|| {
+    let mut ops = family(&["qd.simt."]);
+    ops.retain(|op| op.results > 0 && op.name != "qd.simt.lanemask");
+    ops
+});
+
+/// A combiner by a region, over two values: its identities and its body, as
+/// ops on (left, left, right, right) that yield the last two values.
+struct Combiner {
+    types: [Ty; 2],
+    identities: &'static str,
+    /// Op, properties, operands (0 to 3 the arguments, from 4 the results so far).
+    ops: &'static [(&'static str, &'static str, &'static [usize], Ty)],
+    yields: [usize; 2],
+}
+
+const COMBINERS: &[Combiner] = &[
+    // Affine maps: associative, and not commutative.
+    Combiner {
+        types: [Ty::I32, Ty::I32],
+        identities: "1 : i32, 0 : i32",
+        ops: &[
+            ("arith.muli", "", &[0, 2], Ty::I32),
+            ("arith.muli", "", &[1, 2], Ty::I32),
+            ("arith.addi", "", &[5, 3], Ty::I32),
+        ],
+        yields: [4, 6],
+    },
+    // The least key, and what belongs to it; the left one of equals.
+    Combiner {
+        types: [Ty::F32, Ty::I64],
+        identities: "0x7F800000 : f32, -1 : i64",
+        ops: &[
+            ("arith.cmpf", "predicate = 2 : i64", &[2, 0], Ty::I1),
+            ("arith.select", "", &[4, 2, 0], Ty::F32),
+            ("arith.select", "", &[4, 3, 1], Ty::I64),
+        ],
+        yields: [5, 6],
+    },
+    // The last that is not 0, and how many are not.
+    Combiner {
+        types: [Ty::I64, Ty::I32],
+        identities: "0 : i64, 0 : i32",
+        ops: &[
+            ("arith.addi", "", &[1, 3], Ty::I32),
+            ("arith.trunci", "", &[2], Ty::I1),
+            ("arith.select", "", &[5, 2, 0], Ty::I64),
+        ],
+        yields: [6, 4],
+    },
+];
+
+impl Generator<'_> {
+    /// One more op that says who runs it, or that lanes execute together.
+    pub(super) fn collective_op(&mut self, control: Level) {
+        for _ in 0..12 {
+            let op = COLLECTIVE[self.random.usize(0..COLLECTIVE.len())];
+            let is_block = op.name.starts_with("qd.simt.block.");
+            if !op.operands.is_empty()
+                && (control < Level::Subgroup || is_block && control < Level::Block)
+            {
+                continue;
+            }
+            let done = match op.regions > 0 && self.one_in(5) {
+                true => self.by_region(op),
+                false => self.try_collective(op),
+            };
+            if done {
+                return;
+            }
+        }
+    }
+
+    fn try_collective(&mut self, op: &'static OpDef) -> bool {
+        let Some(properties) = self.properties(op) else {
+            return false;
+        };
+        if properties.contains("identities") || !self.tile_fits(&properties) {
+            return false;
+        }
+        let mut types: Vec<Ty> = Vec::new();
+        for _ in &op.operands {
+            types.push(Ty::ALL[self.random.usize(0..Ty::ALL.len())]);
+        }
+        let Some(results) = self.forms.results(op, &types, &properties) else {
+            return false;
+        };
+        let (mut operands, mut class, mut level) = (Vec::new(), Class::Integer, Level::Block);
+        for ty in &types {
+            let value = self.find(*ty, Level::Varying);
+            if ty.is_float() {
+                class = self.of(value).class;
+            }
+            level = level.min(self.level(value));
+            operands.push(value);
+        }
+        let short = op.name.strip_prefix("qd.simt.").unwrap_or_default();
+        let Some(class) = self.combined(short, &properties, class, types.first().copied()) else {
+            return false;
+        };
+        let Some(after) = self.lanes(short, &properties, &mut operands) else {
+            return false;
+        };
+        let has_tile = properties.contains("tile");
+        let level = match short {
+            "block.id" | "block.dim" | "grid.dim" | "subgroup_size" | "log2_subgroup_size"
+            | "num_subgroups" => Level::Block,
+            "subgroup_id" => Level::Subgroup,
+            "block.reduce_all" => Level::Block,
+            "all" | "any" | "all_equal" | "reduce_all" if !has_tile => level.max(Level::Subgroup),
+            "broadcast" | "broadcast_first" | "ballot" | "ballot_first_n" => {
+                level.max(Level::Subgroup)
+            }
+            _ => Level::Varying,
+        };
+        // Block-wide only by arithmetic on what is the same in a block, which is
+        // not what the compiler sees in a collective of a subgroup.
+        let level = match short {
+            "block.reduce_all" => Level::Block,
+            _ if !op.operands.is_empty() => level.min(Level::Subgroup),
+            _ => level,
+        };
+        let mut made = Vec::new();
+        for ty in &results {
+            let class = if ty.is_float() { class } else { Class::Integer };
+            made.push(self.scalar(*ty, level, class));
+        }
+        let regions = vec![Block::default(); op.regions];
+        self.push_with(&op.name, &properties, &operands, &made, regions);
+        for result in made {
+            let kept = self.defined(result, operands.first().copied(), &after);
+            self.scope.push(kept);
+        }
+        true
+    }
+
+    /// Whether a tile is no larger than the least subgroup.
+    fn tile_fits(&self, properties: &str) -> bool {
+        tile(properties).is_none_or(|log| log <= self.least_wave.ilog2())
+    }
+
+    /// The class of what is combined; none if its bits depend on the order.
+    fn combined(
+        &self,
+        short: &str,
+        properties: &str,
+        class: Class,
+        ty: Option<Ty>,
+    ) -> Option<Class> {
+        let ty = ty.filter(|ty| ty.is_float());
+        let Some(ty) = ty else {
+            return Some(class);
+        };
+        if properties.contains("#qd.kind<mul>") {
+            return match class {
+                Class::Exact { mag: ..=0, frac: 0 } => Some(class),
+                _ => None,
+            };
+        }
+        if properties.contains("#qd.kind<add>") {
+            // Of at most 256 threads.
+            return match class.summed(8).fitted(ty) {
+                Class::Rounded => None,
+                exact => Some(exact),
+            };
+        }
+        // An identity is infinite.
+        match short {
+            _ if short.ends_with("exclusive_scan") => Some(Class::Rounded),
+            // The order of NaNs is no one's.
+            "bitonic_sort_kv" if class == Class::Rounded => None,
+            _ => Some(class),
+        }
+    }
+
+    /// Makes operands that name lanes name lanes that are there; says which lanes
+    /// have a result.
+    fn lanes(&mut self, short: &str, properties: &str, operands: &mut [Value]) -> Option<Defined> {
+        let lanes = i64::from(self.least_wave);
+        let mode = |case: &str| properties.contains(&format!("#qd.shuffle_mode<{case}>"));
+        match short {
+            "shuffle" if mode("idx") || mode("xor") => {
+                operands[1] = self.masked(operands[1], lanes - 1);
+            }
+            "shuffle" => {
+                let distance = self.random.i64(0..lanes);
+                operands[1] = self.constant(Ty::I32, distance);
+                return Some(match mode("up") {
+                    true => Defined::From(distance),
+                    false => Defined::UpTo(distance),
+                });
+            }
+            "broadcast" => {
+                let lane = self.find(Ty::I32, Level::Subgroup);
+                operands[1] = self.masked(lane, lanes - 1);
+            }
+            "rotate" => {
+                let delta = self.find(Ty::I32, Level::Subgroup);
+                operands[1] = self.masked(delta, 31);
+            }
+            "reduce" => return Some(Defined::FirstLane(tile(properties))),
+            "block.reduce" => return Some(Defined::FirstThread),
+            _ => {}
+        }
+        Some(Defined::Everywhere)
+    }
+
+    /// The result where it is defined, and else an operand.
+    fn defined(&mut self, result: Value, other: Option<Value>, after: &Defined) -> Value {
+        let ty = self.ty(result);
+        let Some(other) = other.filter(|v| self.of(*v).ty == Some(ty)) else {
+            return result;
+        };
+        let (eq, ult, uge) = (
+            "predicate = 0 : i64",
+            "predicate = 6 : i64",
+            "predicate = 9 : i64",
+        );
+        let condition = match after {
+            Defined::Everywhere => return result,
+            Defined::FirstThread => {
+                let thread = self.varying("qd.simt.block.thread_id", Ty::Index);
+                let zero = self.constant(Ty::Index, 0);
+                self.op("arith.cmpi", eq, &[thread, zero], Ty::I1)
+            }
+            Defined::FirstLane(log) => {
+                let mut lane = self.varying("qd.simt.lane_id", Ty::I32);
+                if let Some(log) = log {
+                    lane = self.masked(lane, (1 << log) - 1);
+                }
+                let zero = self.constant(Ty::I32, 0);
+                self.op("arith.cmpi", eq, &[lane, zero], Ty::I1)
+            }
+            Defined::From(distance) => {
+                let lane = self.varying("qd.simt.lane_id", Ty::I32);
+                let first = self.constant(Ty::I32, *distance);
+                self.op("arith.cmpi", uge, &[lane, first], Ty::I1)
+            }
+            Defined::UpTo(distance) => {
+                let lane = self.varying("qd.simt.lane_id", Ty::I32);
+                let distance = self.constant(Ty::I32, *distance);
+                let read = self.op("arith.addi", "", &[lane, distance], Ty::I32);
+                let size = self.op("qd.simt.subgroup_size", "", &[], Ty::I32);
+                self.op("arith.cmpi", ult, &[read, size], Ty::I1)
+            }
+        };
+        let class = self.of(result).class.join(self.of(other).class);
+        let kept = self.op("arith.select", "", &[condition, result, other], ty);
+        self.info[kept as usize].class = class;
+        self.info[kept as usize].level = Level::Varying;
+        kept
+    }
+
+    /// An op that differs between lanes.
+    pub(super) fn varying(&mut self, op: &str, ty: Ty) -> Value {
+        let value = self.op(op, "", &[], ty);
+        self.info[value as usize].level = Level::Varying;
+        value
+    }
+
+    /// A reduction or scan of pairs by a region.
+    fn by_region(&mut self, op: &'static OpDef) -> bool {
+        let combiner = &COMBINERS[self.random.usize(0..COMBINERS.len())];
+        let mut operands = Vec::new();
+        for ty in combiner.types {
+            let value = self.find(ty, Level::Varying);
+            operands.push(value);
+        }
+        // A NaN is less than nothing: whether it is kept depends on the order.
+        if operands.iter().any(|v| self.of(*v).class == Class::Rounded) {
+            return false;
+        }
+        let short = op.name.strip_prefix("qd.simt.").unwrap_or_default();
+        let mut properties = format!("identities = [{}]", combiner.identities);
+        if short == "segmented_reduce" {
+            let head = self.find(Ty::I1, Level::Varying);
+            operands.push(head);
+        } else if op.operands.len() != 1 {
+            return false;
+        }
+        if !short.starts_with("block.") && self.one_in(3) {
+            let log = self.random.u32(0..=self.least_wave.ilog2());
+            properties += &format!(", tile = {log} : i32");
+        }
+        let region = self.combiner(combiner);
+        let Some(after) = self.lanes(short, &properties, &mut operands) else {
+            return false;
+        };
+        let mut made = Vec::new();
+        for ty in combiner.types {
+            let class = if ty.is_float() {
+                Class::Rounded
+            } else {
+                Class::Integer
+            };
+            made.push(self.scalar(ty, Level::Varying, class));
+        }
+        self.push_with(&op.name, &properties, &operands, &made, vec![region]);
+        for (result, operand) in made.into_iter().zip(operands) {
+            let kept = self.defined(result, Some(operand), &after);
+            self.scope.push(kept);
+        }
+        true
+    }
+
+    fn combiner(&mut self, combiner: &Combiner) -> Block {
+        let [a, b] = combiner.types;
+        let mut values: Vec<Value> = Vec::new();
+        for ty in [a, b, a, b] {
+            let value = self.scalar(ty, Level::Varying, Class::Rounded);
+            values.push(value);
+        }
+        let arguments = values.clone();
+        let mut nodes = Vec::new();
+        for (op, properties, operands, ty) in combiner.ops {
+            let result = self.scalar(*ty, Level::Varying, Class::Rounded);
+            nodes.push(Node {
+                op: (*op).into(),
+                properties: (*properties).into(),
+                operands: operands.iter().map(|i| values[*i]).collect(),
+                results: vec![result],
+                regions: Vec::new(),
+            });
+            values.push(result);
+        }
+        nodes.push(Node {
+            op: "qd.yield".into(),
+            properties: String::new(),
+            operands: combiner.yields.map(|i| values[i]).to_vec(),
+            results: Vec::new(),
+            regions: Vec::new(),
+        });
+        Block { arguments, nodes }
+    }
+
+    /// A region that combines two pairs, with the identities, for an algorithm.
+    pub(super) fn any_combiner(&mut self) -> (Block, [Ty; 2], &'static str) {
+        let combiner = &COMBINERS[self.random.usize(0..COMBINERS.len())];
+        (self.combiner(combiner), combiner.types, combiner.identities)
+    }
+}
+
+/// The logarithm of a tile's lanes, if there are tiles.
+fn tile(properties: &str) -> Option<u32> {
+    let (_, rest) = properties.split_once("tile = ")?;
+    rest.split_whitespace().next()?.parse().ok()
+}
+
+/// Which lanes have a result.
+#[derive(Clone, Copy, Debug)]
+enum Defined {
+    Everywhere,
+    /// Of the subgroup, or of each tile of so many lanes, as a logarithm.
+    FirstLane(Option<u32>),
+    FirstThread,
+    /// Lanes from this one.
+    From(i64),
+    /// Lanes that have so many above them.
+    UpTo(i64),
+}

@@ -1,0 +1,288 @@
+//! Memory: loads and stores that race with nothing, exchanges through shared
+//! arrays, counters, private arrays, and hints.
+
+use super::{Buffer, Generator, Role};
+use crate::{
+    program::{Comparison, Contents, Value},
+    types::{Class, Level, Ty},
+};
+
+/// Words of a buffer of counters.
+const COUNTERS: i64 = 8;
+/// Kinds of atomics on integers whose order does not matter.
+const KINDS: &[&str] = &[
+    "add", "and", "or", "xor", "minsi", "minui", "maxsi", "maxui",
+];
+
+impl Generator<'_> {
+    /// A place in a buffer with an element for each thread: one's own, or any.
+    fn any_place(&mut self) -> Value {
+        let is_own = self.one_in(3);
+        let own = self.phase.place.filter(|_| is_own);
+        match own {
+            Some(place) => place,
+            None => {
+                let level = [Level::Varying, Level::Subgroup, Level::Block];
+                let level = level[self.random.usize(0..3)];
+                let number = self.find(Ty::I32, level);
+                self.place_of(number, self.length as i64)
+            }
+        }
+    }
+
+    /// A number as a place among so many.
+    fn place_of(&mut self, number: Value, length: i64) -> Value {
+        let length = self.constant(Ty::I32, length);
+        let within = self.op("arith.remui", "", &[number, length], Ty::I32);
+        self.op("arith.index_castui", "", &[within], Ty::Index)
+    }
+
+    /// A float that was stored as it is loaded again.
+    fn load_from(&mut self, memory: Value, place: Value, ty: Ty, class: Class) -> Value {
+        let value = self.op("memref.load", "", &[memory, place], ty);
+        self.info[value as usize].level = self.level(place);
+        self.info[value as usize].class = class;
+        value
+    }
+
+    pub(super) fn load(&mut self) {
+        let reads = self.phase.reads.clone();
+        let Some(buffer) = self.pick(&reads) else {
+            return;
+        };
+        let Buffer {
+            value,
+            ty,
+            class,
+            role,
+        } = self.buffers[buffer].clone();
+        let place = match role {
+            Role::Counters(_) => {
+                let number = self.find(Ty::I32, Level::Varying);
+                self.place_of(number, COUNTERS)
+            }
+            _ => self.any_place(),
+        };
+        let loaded = self.load_from(value, place, ty, class);
+        self.scope.push(loaded);
+    }
+
+    /// At one's own place, where no other thread is.
+    pub(super) fn store(&mut self) {
+        let writes = self.phase.writes.clone();
+        let (Some(buffer), Some(place)) = (self.pick(&writes), self.phase.place) else {
+            return;
+        };
+        let Buffer {
+            value: memory,
+            ty,
+            class,
+            ..
+        } = self.buffers[buffer].clone();
+        let value = self.find(ty, Level::Varying);
+        self.buffers[buffer].class = class.join(self.of(value).class);
+        self.push("memref.store", "", &[value, memory, place], &[]);
+        if self.one_in(4) {
+            let class = self.of(value).class.join(class);
+            let again = self.load_from(memory, place, ty, class);
+            self.info[again as usize].level = Level::Varying;
+            self.scope.push(again);
+        }
+    }
+
+    /// Into a buffer of its own, since it is not the same on every target.
+    pub(super) fn store_loose(&mut self, value: Value) {
+        let Some(place) = self.phase.place else {
+            return;
+        };
+        let ty = self.ty(value);
+        let is_it = |b: &Buffer| b.role == Role::Loose && b.ty == ty;
+        let memory = match self.buffers.iter().find(|b| is_it(b)) {
+            Some(buffer) => buffer.value,
+            None => {
+                let contents = Contents::Constant(0);
+                let value = self.parameter(ty, Some(self.length), contents, Comparison::Loose);
+                self.buffers.push(Buffer {
+                    value,
+                    ty,
+                    class: Class::Rounded,
+                    role: Role::Loose,
+                });
+                value
+            }
+        };
+        self.push("memref.store", "", &[value, memory, place], &[]);
+    }
+
+    /// Each thread writes its place of a shared array, all meet, and each reads
+    /// wherever it likes; or all count in it.
+    pub(super) fn exchange(&mut self) {
+        let ty = Ty::ELEMENTS[self.random.usize(0..4)];
+        let counts = !ty.is_float() && self.one_in(3);
+        let threads = self.phase.threads;
+        let length = if counts { COUNTERS } else { threads };
+        let array = self.shared(length, ty);
+        let thread = self.varying("qd.simt.block.thread_id", Ty::Index);
+        let class = if ty.is_float() {
+            Class::Rounded
+        } else {
+            Class::Integer
+        };
+        // The last exchange's readers have to be done.
+        self.push("qd.simt.block.sync", "", &[], &[]);
+        let class = match counts {
+            true => {
+                let words = self.constant(Ty::Index, length);
+                let own = self.op("arith.remui", "", &[thread, words], Ty::Index);
+                let zero = self.constant(ty, 0);
+                let first = self.op(
+                    "arith.cmpi",
+                    "predicate = 6 : i64",
+                    &[thread, words],
+                    Ty::I1,
+                );
+                let clear = self.region(&[], |this| {
+                    this.push("memref.store", "", &[zero, array, own], &[]);
+                    this.push("scf.yield", "", &[], &[]);
+                });
+                let regions = vec![clear, Default::default()];
+                self.push_with("scf.if", "", &[first], &[], regions);
+                self.push("qd.simt.block.sync", "", &[], &[]);
+                let kind = KINDS[self.random.usize(0..KINDS.len())];
+                let value = self.find(ty, Level::Varying);
+                let number = self.find(Ty::I32, Level::Varying);
+                let place = self.place_of(number, length);
+                self.rmw(kind, "block", value, array, place);
+                class
+            }
+            false => {
+                let value = self.find(ty, Level::Varying);
+                self.push("memref.store", "", &[value, array, thread], &[]);
+                self.of(value).class
+            }
+        };
+        self.push("qd.simt.block.sync", "", &[], &[]);
+        for _ in 0..self.random.usize(1..3) {
+            let level = [Level::Varying, Level::Block][self.random.usize(0..2)];
+            let number = self.find(Ty::I32, level);
+            let place = self.place_of(number, length);
+            let read = self.load_from(array, place, ty, class);
+            self.scope.push(read);
+        }
+        self.push("qd.simt.block.sync", "", &[], &[]);
+    }
+
+    /// A shared array, at the top of the phase.
+    fn shared(&mut self, length: i64, ty: Ty) -> Value {
+        let r#type = format!("memref<{length}x{ty}, #gpu.address_space<workgroup>>");
+        let array = self.memory(r#type);
+        let node = crate::program::Node {
+            op: "qd.simt.block.shared".into(),
+            properties: String::new(),
+            operands: Vec::new(),
+            results: vec![array],
+            regions: Vec::new(),
+        };
+        // The kernel's block, and then the phase's.
+        self.blocks[self.phase.block].insert(0, node);
+        array
+    }
+
+    fn rmw(&mut self, kind: &str, scope: &str, value: Value, memory: Value, place: Value) {
+        let ty = self.ty(value);
+        let orders = ["relaxed", "acquire", "release", "acq_rel"];
+        let order = orders[self.random.usize(0..4)];
+        let properties = format!(
+            "kind = #qd.kind<{kind}>, order = #qd.order<{order}>, scope = #qd.scope<{scope}>"
+        );
+        // What was there before depends on who came first: nobody uses it.
+        self.op(
+            "qd.grid.atomic.rmw",
+            &properties,
+            &[value, memory, place],
+            ty,
+        );
+    }
+
+    /// An atomic of the kind that a buffer of counters is for.
+    pub(super) fn count(&mut self) {
+        let ty = [Ty::I32, Ty::I64][self.random.usize(0..2)];
+        let found: Vec<usize> = (0..self.buffers.len())
+            .filter(|i| {
+                let is_counter = matches!(self.buffers[*i].role, Role::Counters(_));
+                is_counter && self.buffers[*i].ty == ty && !self.phase.reads.contains(i)
+            })
+            .collect();
+        let buffer = match self.pick(&found) {
+            Some(buffer) => buffer,
+            None => {
+                let kind = KINDS[self.random.usize(0..KINDS.len())];
+                let contents = Contents::Constant(self.random.i64(-3..100));
+                let value = self.parameter(ty, Some(COUNTERS as usize), contents, Comparison::Same);
+                self.buffers.push(Buffer {
+                    value,
+                    ty,
+                    class: Class::Integer,
+                    role: Role::Counters(kind),
+                });
+                self.buffers.len() - 1
+            }
+        };
+        let Role::Counters(kind) = self.buffers[buffer].role else {
+            return;
+        };
+        let memory = self.buffers[buffer].value;
+        let value = self.find(ty, Level::Varying);
+        let number = self.find(Ty::I32, Level::Varying);
+        let place = self.place_of(number, COUNTERS);
+        self.rmw(kind, "device", value, memory, place);
+    }
+
+    /// An array of one's own: all of it written, then read anywhere.
+    pub(super) fn private(&mut self) {
+        let ty = Ty::ELEMENTS[self.random.usize(0..4)];
+        let length = 1 << self.random.i64(0..3);
+        let array = self.memory(format!("memref<{length}x{ty}>"));
+        self.push(
+            "memref.alloca",
+            "operandSegmentSizes = array<i32: 0, 0>",
+            &[],
+            &[array],
+        );
+        let mut class: Option<Class> = None;
+        for i in 0..length {
+            let place = self.constant(Ty::Index, i);
+            let value = self.find(ty, Level::Varying);
+            let of = self.of(value).class;
+            class = Some(class.map_or(of, |class| class.join(of)));
+            self.push("memref.store", "", &[value, array, place], &[]);
+        }
+        let number = self.find(Ty::I32, Level::Varying);
+        let place = self.place_of(number, length);
+        let read = self.load_from(array, place, ty, class.unwrap_or(Class::Rounded));
+        self.info[read as usize].level = Level::Varying;
+        self.scope.push(read);
+    }
+
+    /// What computes nothing.
+    pub(super) fn hint(&mut self) {
+        match self.random.usize(0..4) {
+            0 => self.push("qd.grid.mem_fence", "", &[], &[]),
+            1 if !self.phase.is_for_each => {
+                self.push("qd.simt.block.mem_fence", "", &[], &[]);
+            }
+            2 => {
+                let reads = self.phase.reads.clone();
+                if let Some(buffer) = self.pick(&reads) {
+                    let place = self.any_place();
+                    let memory = self.buffers[buffer].value;
+                    let properties = "isDataCache = true, isWrite = false, localityHint = 2 : i32";
+                    if self.buffers[buffer].role == Role::Elements {
+                        self.push("memref.prefetch", properties, &[memory, place], &[]);
+                    }
+                }
+            }
+            _ => self.push("qd.simt.pause", "nanoseconds = 100 : i32", &[], &[]),
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! Random kernels that are valid by the dialect's rules.
+//!
+//! [`kernel`] strings phases, algorithms and loops together, [`body`] fills a
+//! phase, [`scalar`] and [`collective`] take an op from the definitions and
+//! give it operands it is defined for, and [`algorithms`] knows what the
+//! buffers of a device algorithm are. What is undefined, racy, or left to a
+//! device's rounding is kept out where it would arise, so that nearly every
+//! program is a test: the interpreter, which finds the rest, faults on few.
+
+mod algorithms;
+mod body;
+mod collective;
+mod kernel;
+mod memory;
+mod scalar;
+
+use crate::{
+    forms::Forms,
+    ods::{self, OpDef},
+    program::{Block, Contents, Node, Parameter, Program, Value},
+    types::{Class, Info, Level, Ty},
+};
+use fastrand::Rng;
+use std::collections::HashMap;
+
+pub use kernel::generate;
+pub use scalar::left_out;
+
+/// A buffer of the kernel.
+#[derive(Clone, Debug)]
+struct Buffer {
+    value: Value,
+    ty: Ty,
+    class: Class,
+    /// What the buffer is for.
+    role: Role,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    /// One element for each thread: read anywhere, or written at one's own place.
+    Elements,
+    /// Added to by atomics of one kind, and read by later phases alone.
+    Counters(&'static str),
+    /// Results of functions that targets round in their own way.
+    Loose,
+    /// 0 and 1.
+    Flags,
+}
+
+/// Makes one program.
+struct Generator<'f> {
+    random: Rng,
+    forms: &'f mut Forms,
+    types: Vec<String>,
+    info: Vec<Info>,
+    /// The blocks that are being written, outermost first.
+    blocks: Vec<Vec<Node>>,
+    /// The values that may be used here.
+    scope: Vec<Value>,
+    parameters: Vec<Parameter>,
+    symbols: Vec<Node>,
+    buffers: Vec<Buffer>,
+    /// Constants of the block that is written, so that they are not made anew.
+    constants: HashMap<(usize, Ty, i64), Value>,
+    least_wave: u32,
+    /// Length of the buffers with an element for each thread.
+    length: usize,
+    /// What holds for the phase that is written.
+    phase: Phase,
+}
+
+/// The phase that is written.
+#[derive(Clone, Debug, Default)]
+struct Phase {
+    threads: i64,
+    /// This thread's own place in a buffer.
+    place: Option<Value>,
+    /// Buffers that may be read, and those written at one's own place.
+    reads: Vec<usize>,
+    writes: Vec<usize>,
+    /// Its block's number among those being written.
+    block: usize,
+    /// Whether it is a `for_each`, whose threads are no one's.
+    is_for_each: bool,
+    /// How deep control is nested.
+    depth: usize,
+    /// Ops that may still be made.
+    budget: usize,
+}
+
+impl<'f> Generator<'f> {
+    fn new(seed: u64, forms: &'f mut Forms) -> Self {
+        let mut random = Rng::with_seed(seed);
+        let least_wave = [4, 4, 4, 8, 16, 32][random.usize(0..6)];
+        let length = [64, 100, 192, 257, 300][random.usize(0..5)];
+        Self {
+            random,
+            forms,
+            types: Vec::new(),
+            info: Vec::new(),
+            blocks: vec![Vec::new()],
+            scope: Vec::new(),
+            parameters: Vec::new(),
+            symbols: Vec::new(),
+            buffers: Vec::new(),
+            constants: HashMap::new(),
+            least_wave,
+            length,
+            phase: Phase::default(),
+        }
+    }
+
+    fn one_in(&mut self, n: usize) -> bool {
+        self.random.usize(0..n) == 0
+    }
+
+    fn pick<T: Copy>(&mut self, from: &[T]) -> Option<T> {
+        match from.len() {
+            0 => None,
+            n => Some(from[self.random.usize(0..n)]),
+        }
+    }
+
+    /// A value of a type; nothing defines it yet.
+    fn value(&mut self, r#type: impl Into<String>, info: Info) -> Value {
+        self.types.push(r#type.into());
+        self.info.push(info);
+        (self.types.len() - 1) as Value
+    }
+
+    fn scalar(&mut self, ty: Ty, level: Level, class: Class) -> Value {
+        let info = Info {
+            ty: Some(ty),
+            level,
+            class,
+        };
+        self.value(ty.to_string(), info)
+    }
+
+    fn memory(&mut self, r#type: impl Into<String>) -> Value {
+        let info = Info {
+            ty: None,
+            level: Level::Block,
+            class: Class::Integer,
+        };
+        self.value(r#type, info)
+    }
+
+    fn of(&self, value: Value) -> Info {
+        self.info[value as usize]
+    }
+
+    fn level(&self, value: Value) -> Level {
+        self.of(value).level
+    }
+
+    fn ty(&self, value: Value) -> Ty {
+        self.of(value).ty.expect("a scalar")
+    }
+
+    /// Adds an op to the block that is written.
+    fn push(&mut self, op: &str, properties: &str, operands: &[Value], results: &[Value]) {
+        self.push_with(op, properties, operands, results, Vec::new());
+    }
+
+    fn push_with(
+        &mut self,
+        op: &str,
+        properties: &str,
+        operands: &[Value],
+        results: &[Value],
+        regions: Vec<Block>,
+    ) {
+        let node = Node {
+            op: op.into(),
+            properties: properties.into(),
+            operands: operands.to_vec(),
+            results: results.to_vec(),
+            regions,
+        };
+        self.blocks.last_mut().expect("a block").push(node);
+    }
+
+    /// An op with one scalar result of this type, the same between as many threads
+    /// as its operands.
+    fn op(&mut self, op: &str, properties: &str, operands: &[Value], ty: Ty) -> Value {
+        let level = operands
+            .iter()
+            .map(|v| self.level(*v))
+            .min()
+            .unwrap_or(Level::Block);
+        let class = match ty.is_float() {
+            true => Class::Rounded,
+            false => Class::Integer,
+        };
+        let result = self.scalar(ty, level, class);
+        self.push(op, properties, operands, &[result]);
+        result
+    }
+
+    /// A constant, as text and with its number for [`Self::constant`].
+    fn literal(&mut self, ty: Ty, text: &str, class: Class) -> Value {
+        let result = self.scalar(ty, Level::Block, class);
+        let value = match ty {
+            Ty::I1 => format!("value = {text}"),
+            _ => format!("value = {text} : {ty}"),
+        };
+        self.push("arith.constant", &value, &[], &[result]);
+        result
+    }
+
+    /// A small constant.
+    fn constant(&mut self, ty: Ty, number: i64) -> Value {
+        let key = (self.blocks.len(), ty, number);
+        if let Some(known) = self.constants.get(&key) {
+            return *known;
+        }
+        let class = Class::Exact {
+            mag: 64 - number.unsigned_abs().leading_zeros() as i32,
+            frac: 0,
+        };
+        let made = match ty {
+            Ty::I1 => self.literal(
+                ty,
+                if number == 0 { "false" } else { "true" },
+                Class::Integer,
+            ),
+            Ty::F32 | Ty::F64 => self.literal(ty, &format!("{number}.0"), class),
+            _ => self.literal(ty, &number.to_string(), Class::Integer),
+        };
+        self.constants.insert(key, made);
+        made
+    }
+
+    /// Writes a region: what `write` makes, with these arguments in scope.
+    fn region(&mut self, arguments: &[Value], write: impl FnOnce(&mut Self)) -> Block {
+        let outside = self.scope.len();
+        self.scope.extend(arguments);
+        self.blocks.push(Vec::new());
+        let level = self.blocks.len();
+        self.constants.retain(|(at, ..), _| *at < level);
+        write(self);
+        self.constants.retain(|(at, ..), _| *at < level);
+        self.scope.truncate(outside);
+        Block {
+            arguments: arguments.to_vec(),
+            nodes: self.blocks.pop().expect("the block just pushed"),
+        }
+    }
+
+    /// A value of a type that is the same between at least so many threads: one
+    /// in scope, or a constant.
+    fn find(&mut self, ty: Ty, level: Level) -> Value {
+        let found: Vec<Value> = self
+            .scope
+            .iter()
+            .copied()
+            .filter(|v| self.of(*v).ty == Some(ty) && self.level(*v) >= level)
+            .collect();
+        // Younger values more often: they are what the program is about.
+        let recent = &found[found.len().saturating_sub(6)..];
+        let chosen = if self.random.bool() { recent } else { &found };
+        match self.pick(chosen) {
+            Some(value) => value,
+            None => {
+                let number = self.random.i64(0..7);
+                self.constant(ty, number)
+            }
+        }
+    }
+
+    /// A new argument of the kernel.
+    fn parameter(
+        &mut self,
+        element: Ty,
+        length: Option<usize>,
+        contents: Contents,
+        comparison: crate::program::Comparison,
+    ) -> Value {
+        let mut parameter = Parameter {
+            value: 0,
+            element: element.to_string(),
+            length,
+            contents,
+            comparison,
+            seed: self.random.u64(..),
+        };
+        parameter.value = self.memory(parameter.memref());
+        let value = parameter.value;
+        self.parameters.push(parameter);
+        value
+    }
+
+    /// Attributes of an op, chosen among the values that its definition allows.
+    fn properties(&mut self, op: &OpDef) -> Option<String> {
+        let mut all = Vec::new();
+        for attribute in &op.attributes {
+            if attribute.is_optional && (attribute.values.is_empty() || self.random.bool()) {
+                continue;
+            }
+            let value = attribute.values.len();
+            let value = match value {
+                0 => return None,
+                n => &attribute.values[self.random.usize(0..n)],
+            };
+            all.push(format!("{} = {value}", attribute.name));
+        }
+        Some(all.join(", "))
+    }
+
+    fn finish(mut self, seed: u64) -> Program {
+        let body = self.blocks.pop().expect("the kernel's block");
+        Program {
+            seed,
+            least_wave: self.least_wave,
+            types: self.types,
+            parameters: self.parameters,
+            symbols: self.symbols,
+            body,
+        }
+    }
+}
+
+/// Ops of these families whose operands are scalars.
+fn family(prefixes: &[&str]) -> Vec<&'static OpDef> {
+    let of = |op: &&OpDef| prefixes.iter().any(|prefix| op.name.starts_with(prefix));
+    ods::OPS.iter().filter(of).collect()
+}

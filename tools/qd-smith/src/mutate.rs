@@ -1,0 +1,419 @@
+//! Mutants: texts, bytecode and artifacts that were right and are no longer.
+//!
+//! What is wrong with them must be said in one located message, by a compiler
+//! that goes on living.
+
+use crate::{
+    job::{Done, Finding, Kind},
+    worker::stage,
+};
+use fastrand::Rng;
+use qd_artifact::Artifact;
+use qd_dialects::{
+    ir::Context,
+    melior::{diagnostic::DiagnosticSeverity, ir::Module},
+    parse::parse_bytes,
+    serialize::bytecode,
+};
+use qd_lowering::{Emit, translate};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// What mutants are compiled for.
+const TARGETS: &[&str] = &[
+    "cpu",
+    "cpu,wave=4",
+    "nvptx:sm_90",
+    "vulkan:1.3,subgroup=8",
+    "vulkan:1.3,subgroup=32",
+];
+
+/// Words of the implementation: nobody who wrote the input knows them.
+const INTERNAL: &[&str] = &[
+    "unrealized_conversion_cast",
+    "LLVMTranslationDialectInterface",
+    "LLVM ERROR",
+    "UNKNOWN SSA",
+    "panicked",
+    "LLVM Translation failed",
+];
+
+/// Tokens that mean something, to be put where they do not.
+const TOKENS: &[&str] = &[
+    "-1",
+    "0",
+    "1",
+    "3",
+    "64",
+    "65537",
+    "4294967296",
+    "9223372036854775807",
+    "-9223372036854775808",
+    "0xFFFFFFFFFFFFFFFF",
+    "i1",
+    "i8",
+    "i32",
+    "i64",
+    "f32",
+    "f64",
+    "index",
+    "bf16",
+    "vector<4xf32>",
+    "memref<?xi32>",
+    "memref<i32>",
+    "memref<0xi32>",
+    "memref<*xi32>",
+    "memref<?x?xi32, strided<[?, 1]>>",
+    "tensor<4xi32>",
+    "none",
+    "()",
+    "{}",
+    "[]",
+    "<>",
+    "\"\"",
+    "@main",
+    "%0",
+    "^bb0",
+    "loc(unknown)",
+    "unit",
+    "true",
+    "arith.constant",
+    "func.call",
+    "scf.yield",
+    "qd.yield",
+    "memref.alloc()",
+    "dense<0>",
+];
+
+/// Mutates the texts of a folder.
+pub struct Mutator {
+    texts: Vec<String>,
+}
+
+impl Mutator {
+    /// The files below a folder.
+    pub fn new(corpus: &Path) -> Result<Self, String> {
+        let mut paths = Vec::new();
+        collect(corpus, &mut paths).map_err(|e| format!("{}: {e}", corpus.display()))?;
+        paths.sort();
+        let mut texts = Vec::new();
+        for path in &paths {
+            let text = fs::read(path).map_err(|e| format!("{}: {e}", path.display()))?;
+            let text = String::from_utf8_lossy(&text);
+            texts.extend(text.split("// -----").map(uncommented));
+        }
+        texts.retain(|text| !text.trim().is_empty() && text.len() < 20_000);
+        match texts.is_empty() {
+            true => Err(format!("{}: no .mlir files", corpus.display())),
+            false => Ok(Self { texts }),
+        }
+    }
+
+    /// The mutant of a seed, and what the compiler makes of it.
+    pub fn try_seed(&self, seed: u64) -> Done {
+        let mut random = Rng::with_seed(seed);
+        let text = &self.texts[random.usize(0..self.texts.len())];
+        let target = TARGETS[random.usize(0..TARGETS.len())];
+        match random.usize(0..10) {
+            0 => try_bytecode(text, target, &mut random),
+            1 => try_artifact(text, &mut random),
+            _ => {
+                let mut lines: Vec<String> = text.lines().map(str::to_string).collect();
+                for _ in 0..random.usize(1..4) {
+                    self.mutate(&mut lines, &mut random);
+                }
+                try_text(&lines.join("\n"), target)
+            }
+        }
+    }
+
+    fn mutate(&self, lines: &mut Vec<String>, random: &mut Rng) {
+        if lines.is_empty() {
+            return;
+        }
+        let at = random.usize(0..lines.len());
+        match random.usize(0..8) {
+            0 => drop(lines.remove(at)),
+            1 => {
+                let again = lines[at].clone();
+                let to = random.usize(0..=lines.len());
+                lines.insert(to, again);
+            }
+            2 => {
+                let other = &self.texts[random.usize(0..self.texts.len())];
+                let other: Vec<&str> = other.lines().collect();
+                lines.insert(at, other[random.usize(0..other.len())].to_string());
+            }
+            3 => {
+                let with = random.usize(0..lines.len());
+                lines.swap(at, with);
+            }
+            4 => {
+                let bytes: Vec<char> = lines[at].chars().collect();
+                if !bytes.is_empty() {
+                    let from = random.usize(0..bytes.len());
+                    let to = random.usize(from..=bytes.len().min(from + 6));
+                    let kept = bytes[..from].iter().chain(&bytes[to..]);
+                    lines[at] = kept.collect();
+                }
+            }
+            _ => lines[at] = retoken(&lines[at], random),
+        }
+    }
+}
+
+fn collect(folder: &Path, paths: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            collect(&path, paths)?;
+        } else if path.extension().is_some_and(|e| e == "mlir") {
+            paths.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// Without lines that are comments: they say how a test is run.
+fn uncommented(text: &str) -> String {
+    let lines = text.lines().filter(|line| !line.trim().starts_with("//"));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// A line with one of its tokens replaced.
+fn retoken(line: &str, random: &mut Rng) -> String {
+    let is_part = |c: char| c.is_alphanumeric() || "_.%@#".contains(c);
+    let mut tokens: Vec<String> = Vec::new();
+    let mut last = false;
+    for c in line.chars() {
+        let part = is_part(c);
+        match tokens.last_mut() {
+            Some(token) if part && last => token.push(c),
+            _ => tokens.push(c.to_string()),
+        }
+        last = part;
+    }
+    let words: Vec<usize> = (0..tokens.len())
+        .filter(|i| !tokens[*i].trim().is_empty())
+        .collect();
+    if words.is_empty() {
+        return line.to_string();
+    }
+    let at = words[random.usize(0..words.len())];
+    tokens[at] = match random.usize(0..3) {
+        0 => tokens[words[random.usize(0..words.len())]].clone(),
+        _ => TOKENS[random.usize(0..TOKENS.len())].to_string(),
+    };
+    tokens.concat()
+}
+
+/// What was said: the errors, and whether each has a place.
+#[derive(Default)]
+struct Said(Mutex<Vec<(String, bool)>>);
+
+impl Said {
+    fn take(&self) -> Vec<(String, bool)> {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+fn listening() -> (Context, Arc<Said>) {
+    let context = qd_dialects::context();
+    let said = Arc::new(Said::default());
+    let log = said.clone();
+    context.attach_diagnostic_handler(move |diagnostic| {
+        if matches!(diagnostic.severity(), DiagnosticSeverity::Error) {
+            let has_place = diagnostic.location().to_string() != "loc(unknown)";
+            let mut all = log.0.lock().unwrap_or_else(PoisonError::into_inner);
+            all.push((diagnostic.to_string(), has_place));
+        }
+        true
+    });
+    (context, said)
+}
+
+/// Compiles a text for a target.
+pub fn try_text(text: &str, target: &str) -> Done {
+    stage(format!("parsing\n{text}"));
+    let (context, said) = listening();
+    let module = Module::parse(&context, text);
+    judge(module, &said, target, text.to_string())
+}
+
+/// What is wrong with how a module was taken.
+fn judge(module: Option<Module<'_>>, said: &Said, target: &str, input: String) -> Done {
+    let mut done = Done {
+        is_rejected: true,
+        ..Done::default()
+    };
+    let mut report = |kind, message: String| {
+        done.findings.push(Finding {
+            kind,
+            target: target.into(),
+            message,
+            input: input.clone(),
+        });
+    };
+    let result = match module {
+        None => Err("does not parse".to_string()),
+        Some(mut module) => {
+            stage(format!("compilation for {target}\n{input}"));
+            let compile = || translate(&mut module, target, Emit::Artifact);
+            match std::panic::catch_unwind(std::panic::AssertUnwindSafe(compile)) {
+                Ok(result) => result.map(drop).map_err(|error| error.to_string()),
+                Err(_) => {
+                    report(Kind::Crash, "a panic in the compilation".into());
+                    return done;
+                }
+            }
+        }
+    };
+    let errors = said.take();
+    match result {
+        Ok(()) => done.is_rejected = false,
+        Err(what) => {
+            if errors.is_empty() {
+                report(Kind::Message, format!("no diagnostic, only: {what}"));
+            }
+            for (message, has_place) in &errors {
+                if let Some(word) = INTERNAL.iter().find(|word| message.contains(**word)) {
+                    let kind = if *word == "panicked" {
+                        Kind::Crash
+                    } else {
+                        Kind::Message
+                    };
+                    report(kind, message.clone());
+                } else if !has_place {
+                    report(Kind::Message, format!("no place: {message}"));
+                }
+            }
+        }
+    }
+    done
+}
+
+/// A module's bytecode with bytes changed. Where they lie is the reader's
+/// business, so what it says has no place.
+fn try_bytecode(text: &str, target: &str, random: &mut Rng) -> Done {
+    let (context, said) = listening();
+    let Some(module) = Module::parse(&context, text) else {
+        return Done::default();
+    };
+    let Some(mut bytes) = bytecode(&module) else {
+        return Done::default();
+    };
+    said.take();
+    for _ in 0..random.usize(1..4) {
+        damage(&mut bytes, random);
+    }
+    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex = format!("hex:{hex}");
+    stage(format!("reading bytecode\n{hex}"));
+    let (context, said) = listening();
+    let module = parse_bytes(&context, &bytes);
+    let is_read = module.is_some();
+    let mut done = judge(module, &said, target, hex);
+    if !is_read {
+        done.findings
+            .retain(|finding| !finding.message.starts_with("no place"));
+    }
+    done
+}
+
+fn damage(bytes: &mut Vec<u8>, random: &mut Rng) {
+    if bytes.is_empty() {
+        return;
+    }
+    let at = random.usize(0..bytes.len());
+    match random.usize(0..4) {
+        0 => bytes.truncate(at),
+        1 => drop(bytes.remove(at)),
+        2 => bytes[at] = random.u8(..),
+        _ => bytes[at] ^= 1 << random.u8(0..8),
+    }
+}
+
+/// An artifact with bytes changed, or with another plan and the right checksum.
+fn try_artifact(text: &str, random: &mut Rng) -> Done {
+    let (context, _) = listening();
+    let Some(mut module) = Module::parse(&context, text) else {
+        return Done::default();
+    };
+    let Ok(bytes) = translate(&mut module, "cpu", Emit::Artifact) else {
+        return Done::default();
+    };
+    let mut mutant = bytes.clone();
+    if random.bool() {
+        damage(&mut mutant, random);
+    } else if let Ok(artifact) = Artifact::from_bytes(&bytes) {
+        match replanned(&artifact, random) {
+            Some(artifact) => mutant = artifact.to_bytes(),
+            None => return Done::default(),
+        }
+    }
+    let hex: String = mutant.iter().map(|byte| format!("{byte:02x}")).collect();
+    stage(format!("loading an artifact\nhex:{hex}"));
+    let is_rejected = match Artifact::from_bytes(&mutant) {
+        Err(_) => true,
+        Ok(artifact) => {
+            let loaded = qd_runtime::driver("cpu").and_then(|driver| driver.load(&artifact));
+            loaded.is_err()
+        }
+    };
+    let mut done = Done {
+        is_rejected,
+        ..Done::default()
+    };
+    // One that is damaged must not be taken for one that is not.
+    if !is_rejected
+        && mutant != bytes
+        && Artifact::from_bytes(&mutant).is_ok_and(|a| {
+            a.binary
+                != Artifact::from_bytes(&bytes)
+                    .map(|b| b.binary)
+                    .unwrap_or_default()
+        })
+    {
+        done.findings.push(Finding {
+            kind: Kind::Output,
+            target: "cpu".into(),
+            message: "an artifact with damaged code was loaded".into(),
+            input: format!("hex:{hex}"),
+        });
+    }
+    done
+}
+
+/// The artifact with one number of its plan replaced.
+fn replanned(artifact: &Artifact, random: &mut Rng) -> Option<Artifact> {
+    let mut plan = serde_json::to_value(artifact).ok()?;
+    let mut count = 0;
+    visit(&mut plan, &mut |_| count += 1);
+    if count == 0 {
+        return None;
+    }
+    let (at, mut i) = (random.usize(0..count), 0);
+    let numbers = [0, 1, -1, 7, i64::MAX, i64::MIN, 1 << 32];
+    let number = numbers[random.usize(0..numbers.len())];
+    visit(&mut plan, &mut |value| {
+        if i == at {
+            *value = number.into();
+        }
+        i += 1;
+    });
+    let mut changed: Artifact = serde_json::from_value(plan).ok()?;
+    changed.binary.clone_from(&artifact.binary);
+    Some(changed)
+}
+
+fn visit(value: &mut serde_json::Value, number: &mut impl FnMut(&mut serde_json::Value)) {
+    match value {
+        serde_json::Value::Number(_) => number(value),
+        serde_json::Value::Array(all) => all.iter_mut().for_each(|v| visit(v, number)),
+        serde_json::Value::Object(all) => all.values_mut().for_each(|v| visit(v, number)),
+        _ => {}
+    }
+}
