@@ -1,4 +1,4 @@
-//! Classes of floats, and bounds, from comparisons: what upstream's conversion to
+//! Classes of floats, bounds, and integer powers: what upstream's conversion to
 //! LLVM lacks of `math`.
 
 use melior::ir::Type;
@@ -16,6 +16,7 @@ type Conversion = for<'c> fn(&Builder<'c>, Op<'c>) -> Result<'c, Vec<Value<'c>>>
 /// Every op that has a conversion here.
 pub const CLASSES: &[(&str, Conversion)] = &[
     ("math.clampf", clampf),
+    ("math.ipowi", ipowi),
     ("math.isinf", isinf),
     ("math.isnormal", isnormal),
 ];
@@ -65,4 +66,31 @@ fn isnormal<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c, Vec<Value<'c>>> {
     Ok(vec![
         (large_enough & x.lt(constant(x, f64::INFINITY))).value(),
     ])
+}
+
+/// `math.ipowi`.
+fn ipowi<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c, Vec<Value<'c>>> {
+    let x = b.vs(&op.operand_values());
+    Ok(vec![power(x[0], x[1]).value()])
+}
+
+/// By squaring. Of a negative power only those of 1 and −1 are whole; of 0 there
+/// is none.
+pub fn power<'b, 'c>(base: V<'b, 'c>, exponent: V<'b, 'c>) -> V<'b, 'c> {
+    let b = base.builder();
+    let negative = exponent.slt(0);
+    let left = negative.select(exponent.same(0), exponent);
+    let [product, _, _] = b.while_(
+        [base.same(1), base, left],
+        |[_, _, left]| left.ne(0),
+        |[product, base, left]| {
+            let next = (left & 1).ne(0).select(product * base, product);
+            [next, base * base, left >> 1]
+        },
+    );
+    let odd = (exponent & 1).ne(0);
+    let of_minus_one = odd.select(base.same(-1), base.same(1));
+    let inverse = base.eq(-1).select(of_minus_one, base.same(0));
+    let inverse = base.eq(1).select(base, inverse);
+    negative.select(inverse, product)
 }

@@ -17,6 +17,7 @@ use qd_dialects::{
 };
 use qd_lowering::{Emit, translate};
 use std::{
+    fmt::Write,
     fs,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
@@ -228,7 +229,10 @@ fn listening() -> (Context, Arc<Said>) {
         if matches!(diagnostic.severity(), DiagnosticSeverity::Error) {
             let has_place = diagnostic.location().to_string() != "loc(unknown)";
             let mut all = log.0.lock().unwrap_or_else(PoisonError::into_inner);
-            all.push((diagnostic.to_string(), has_place));
+            // A message may hold bytes that are no text: as much of it as there is.
+            let mut text = String::new();
+            let _ = write!(text, "{diagnostic}");
+            all.push((text, has_place));
         }
         true
     });

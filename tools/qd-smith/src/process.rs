@@ -55,6 +55,9 @@ impl Worker {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(errors.try_clone()?);
+        if Path::new("/usr/bin/spirv-val").exists() {
+            command.env("QD_SPIRV_VAL", "1");
+        }
         if let Some(lanes) = setting.lavapipe {
             // Lanes are 32 bits wide; caches hold what was compiled for another size.
             command

@@ -273,6 +273,14 @@ impl Printer<'_> {
             for (i, region) in node.regions.iter().enumerate() {
                 self.text += if i == 0 { "{" } else { ", {" };
                 self.text.push('\n');
+                // Of an empty region and an empty block these want the latter.
+                let needs_block = matches!(
+                    node.op.as_str(),
+                    "qd.grid.if" | "qd.grid.do_while" | "qd.grid.phase"
+                );
+                if region.nodes.is_empty() && region.arguments.is_empty() && needs_block {
+                    let _ = writeln!(self.text, "{indent}^bb0:");
+                }
                 if !region.arguments.is_empty() {
                     let arguments =
                         self.list(&region.arguments, |v| format!("%{v}: {}", self.ty(v)));

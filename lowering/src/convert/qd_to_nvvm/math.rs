@@ -2,7 +2,7 @@
 //!
 //! There is no library to call. `qd-expand-math` has made arithmetic of most that
 //! is not here; the rest is an error, for LLVM's back end would stop the process
-//! at it. Integer powers are upstream's `convert-math-to-funcs`.
+//! at it. Floats to integer powers are upstream's `convert-math-to-funcs`.
 
 use crate::targets::Target;
 use melior::ir::ValueLike;
@@ -37,7 +37,6 @@ const NATIVE: &[(&str, On)] = &[
     ("floor", On::All),
     ("fma", On::All),
     ("fpowi", On::All),
-    ("ipowi", On::All),
     ("isfinite", On::All),
     ("isnan", On::All),
     ("round", On::All),

@@ -29,7 +29,11 @@ use super::{
 };
 use melior::{
     dialect::DialectHandle,
-    ir::{Attribute, RegionLike, attribute::ArrayAttribute, operation::OperationLike},
+    ir::{
+        Attribute, BlockLike, RegionLike,
+        attribute::ArrayAttribute,
+        operation::{OperationBuilder, OperationLike},
+    },
 };
 use qd_dialects::{
     attributes,
@@ -65,6 +69,9 @@ impl Pass for FinishSpirv {
                     return Err(Diagnostic::at(op, "has no form in SPIR-V"));
                 }
                 keep_as_written(op);
+                if op.is("spirv.mlir.loop") {
+                    free_header(op);
+                }
             }
         }
         let needed = Needed::by(all.iter().flat_map(|op| op.walk_all()));
@@ -105,6 +112,34 @@ fn keep_as_written(op: Op<'_>) {
     if is_arithmetic {
         op.set_attr("no_contraction", attributes::unit(context_of(op)));
     }
+}
+
+/// Leaves a loop's header block nothing but a branch, if there is control flow in
+/// it, as there is where a `while` computes its condition by a loop: upstream's
+/// serializer splits such a block, and then names the wrong part of it where
+/// values come from.
+fn free_header(op: Op<'_>) {
+    let header = op
+        .region(0)
+        .ok()
+        .and_then(|region| region.first_block()?.next_in_region().map(|h| (region, h)));
+    let Some((region, header)) = header else {
+        return;
+    };
+    let ops = operations(header);
+    if ops.iter().all(|op| op.region_count() == 0) {
+        return;
+    }
+    let location = op.location();
+    let rest = region.insert_block_after(header, ir::new_block(&[], location));
+    for op in ops {
+        op.move_to(InsertionPoint::End(rest));
+    }
+    let branch = OperationBuilder::new("spirv.Branch", location)
+        .add_successors(&[&rest])
+        .build()
+        .expect("a branch");
+    InsertionPoint::End(header).insert(branch);
 }
 
 fn spirv_module<'c>(module: Op<'c>, needed: &Needed) -> Op<'c> {

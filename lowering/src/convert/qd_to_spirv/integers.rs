@@ -2,6 +2,7 @@
 //! upstream's `index` dialect.
 
 use super::{Setting, floats::conversions};
+use crate::convert::classes::power;
 use melior::ir::{Attribute, ValueLike};
 use qd_dialects::{
     attributes,
@@ -76,27 +77,6 @@ conversions! {
     ipowi: |x| power(x[0], x[1]);
 }
 
-/// By squaring. Of a negative power only those of 1 and −1 are whole; of 0 there
-/// is none.
-fn power<'b, 'c>(base: V<'b, 'c>, exponent: V<'b, 'c>) -> V<'b, 'c> {
-    let b = base.builder();
-    let negative = exponent.slt(0);
-    let left = negative.select(exponent.same(0), exponent);
-    let [product, _, _] = b.while_(
-        [base.same(1), base, left],
-        |[_, _, left]| left.ne(0),
-        |[product, base, left]| {
-            let next = (left & 1).ne(0).select(product * base, product);
-            [next, base * base, left >> 1]
-        },
-    );
-    let odd = (exponent & 1).ne(0);
-    let of_minus_one = odd.select(base.same(-1), base.same(1));
-    let inverse = base.eq(-1).select(of_minus_one, base.same(0));
-    let inverse = base.eq(1).select(base, inverse);
-    negative.select(inverse, product)
-}
-
 /// The sum, and whether it is too large: then it is less than either.
 pub(super) fn addui_extended<'c>(
     b: &Builder<'c>,
@@ -104,6 +84,9 @@ pub(super) fn addui_extended<'c>(
     _: &Setting,
 ) -> Result<'c, Vec<Value<'c>>> {
     let x = b.vs(&op.operand_values());
+    if is_truth(x[0].value()) {
+        return Ok(vec![(x[0] ^ x[1]).value(), (x[0] & x[1]).value()]);
+    }
     let sum = x[0] + x[1];
     Ok(vec![sum.value(), sum.lt(x[0]).value()])
 }
@@ -114,6 +97,9 @@ pub(super) fn mului_extended<'c>(
     _: &Setting,
 ) -> Result<'c, Vec<Value<'c>>> {
     let x = b.vs(&op.operand_values());
+    if is_truth(x[0].value()) {
+        return Ok(product_of_truth(x[0], x[1]));
+    }
     let (low, high) = product(x[0], x[1]);
     Ok(vec![low.value(), high.value()])
 }
@@ -125,10 +111,18 @@ pub(super) fn mulsi_extended<'c>(
     _: &Setting,
 ) -> Result<'c, Vec<Value<'c>>> {
     let x = b.vs(&op.operand_values());
+    if is_truth(x[0].value()) {
+        return Ok(product_of_truth(x[0], x[1]));
+    }
     let (low, high) = product(x[0], x[1]);
     let excess = |factor: V<'_, 'c>, other| factor.slt(0).select(other, factor.same(0)).value();
     let high = high - b.v(excess(x[0], x[1])) - b.v(excess(x[1], x[0]));
     Ok(vec![low.value(), high.value()])
+}
+
+/// Of one bit each: 1 · 1 and −1 · −1 are 1, of which the upper half is 0.
+fn product_of_truth<'b, 'c>(x: V<'b, 'c>, y: V<'b, 'c>) -> Vec<Value<'c>> {
+    vec![(x & y).value(), x.same(0).value()]
 }
 
 /// Low and high half of an unsigned product, from products of half as many bits

@@ -44,7 +44,7 @@ const COMBINERS: &[Combiner] = &[
         types: [Ty::F32, Ty::I64],
         identities: "0x7F800000 : f32, -1 : i64",
         ops: &[
-            ("arith.cmpf", "predicate = 2 : i64", &[2, 0], Ty::I1),
+            ("arith.cmpf", "predicate = 4 : i64", &[2, 0], Ty::I1),
             ("arith.select", "", &[4, 2, 0], Ty::F32),
             ("arith.select", "", &[4, 3, 1], Ty::I64),
         ],
