@@ -9,20 +9,22 @@
 //!   barriers may stand in it and the innermost loop is always over threads,
 //!   where neighbours touch neighbouring memory: that is the loop LLVM
 //!   vectorises;
+//! - control flow that holds collectives and is uniform in subgroups only does so
+//!   once for each subgroup, whose threads are then those that are looped over;
 //! - a value that is used behind the run it is made in goes through an array,
 //!   unless it is cheap to compute again.
 //!
-//! Here is how a block is cut into runs, and how a run becomes a loop; `control`
-//! has loops and branches around runs, `values` where a value is found.
+//! Here is how a block is cut into runs, and how a run becomes a loop; `active`
+//! has which threads that loop is over, `control` loops and branches around runs,
+//! `values` where a value is found.
 
+mod active;
 mod control;
 mod values;
 
-use super::{
-    collectives,
-    uniform::{Uniform, is_uniform_op},
-};
+use super::{collectives, uniform::Uniform};
 use crate::convert::descriptor;
+use active::Active;
 use melior::ir::{ValueLike, operation::OperationLike};
 use qd_dialects::{
     builder::{Builder, V},
@@ -31,7 +33,11 @@ use qd_dialects::{
     ir::{Block, InsertionPoint, Key, Op, OpExt, Value, ValueExt, operations},
     melior,
 };
-use std::collections::{HashMap, HashSet};
+use qd_passes::{collective, uniformity::Uniformity};
+use std::{
+    cell::OnceCell,
+    collections::{HashMap, HashSet},
+};
 use values::{Thread, is_block_identity, is_thread_identity};
 
 /// Rewrites one body.
@@ -42,7 +48,12 @@ pub struct BodyLowering<'b, 'c> {
     pub threads: i64,
     /// Lanes in a subgroup.
     pub wave: i64,
+    /// The old body.
+    body: Block<'c>,
     uniform: Uniform,
+    /// What [`Uniform`] does not see, once it is asked for.
+    uniformity: OnceCell<Uniformity<'c>>,
+    active: Active<'b, 'c>,
     /// Uniform values of the old body, and what stands for them.
     mapping: Mapping<'c>,
     /// Varying values that live in arrays, one element per thread.
@@ -68,7 +79,10 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
             b,
             threads,
             wave,
+            body,
             uniform: Uniform::of(body),
+            uniformity: OnceCell::new(),
+            active: Active::Block,
             mapping,
             arrays: HashMap::new(),
             entry,
@@ -88,13 +102,13 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
             if self.is_structure(op) {
                 self.flush(&mut run);
                 self.structure(op)?;
-            } else if self.is_uniform(op) {
+            } else if self.uniform.is_computed_once(op) {
                 // Loads must not overtake the stores of the run before them.
                 if name == "memref.load" && run.iter().any(|op| may_write(*op)) {
                     self.flush(&mut run);
                 }
                 self.uniform_op(op);
-            } else if collectives::is_collective(name) {
+            } else if collective::scope_of(name).is_some() {
                 self.flush(&mut run);
                 collectives::lower(self, op)?;
             } else if !self.is_cheap(op) {
@@ -103,12 +117,6 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
         }
         self.flush(&mut run);
         Ok(())
-    }
-
-    fn is_uniform(&self, op: Op<'c>) -> bool {
-        is_uniform_op(op.full_name())
-            && !collectives::is_collective(op.full_name())
-            && self.uniform.has_all(&op.operand_values())
     }
 
     fn uniform_op(&mut self, op: Op<'c>) {
@@ -226,7 +234,7 @@ fn is_terminator(name: &str) -> bool {
 pub(super) fn contains_collective(op: Op<'_>) -> bool {
     op.nested()
         .iter()
-        .any(|inner| collectives::is_collective(inner.full_name()))
+        .any(|inner| collective::scope_of(inner.full_name()).is_some())
 }
 
 /// Whether an op, or one in its regions, may write to memory.

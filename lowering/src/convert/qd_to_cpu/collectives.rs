@@ -18,39 +18,6 @@ use qd_dialects::{
 /// group.
 const SCAN_GROUP: i64 = 16;
 
-/// Whether an op ends a run of per-thread ops.
-pub fn is_collective(name: &str) -> bool {
-    let Some(op) = name.strip_prefix("qd.simt.") else {
-        return false;
-    };
-    match op.strip_prefix("block.") {
-        Some(block) => matches!(
-            block,
-            "sync" | "reduce" | "reduce_all" | "inclusive_scan" | "exclusive_scan" | "radix_rank"
-        ),
-        None => matches!(
-            op,
-            "shuffle"
-                | "broadcast"
-                | "broadcast_first"
-                | "rotate"
-                | "sync"
-                | "all"
-                | "any"
-                | "all_equal"
-                | "ballot"
-                | "ballot_first_n"
-                | "match_any"
-                | "reduce"
-                | "reduce_all"
-                | "inclusive_scan"
-                | "exclusive_scan"
-                | "segmented_reduce"
-                | "bitonic_sort_kv"
-        ),
-    }
-}
-
 /// Emits a collective at the insertion point; its results become arrays.
 pub fn lower<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>) -> Result<'c> {
     let name = op.full_name().trim_start_matches("qd.simt.");
@@ -95,7 +62,7 @@ pub fn lower<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>) -> Result<'c> {
         "block.exclusive_scan" => scan(body, op, body.threads, true),
         "segmented_reduce" => segmented_reduce(body, op, tile),
         "bitonic_sort_kv" => sort_kv(body, op, tile),
-        "block.radix_rank" => radix_rank(body, op),
+        "block.radix_rank" => radix_rank(body, op)?,
         _ => return Err(Diagnostic::at(op, "has no lowering to the cpu target")),
     }
     Ok(())
@@ -175,8 +142,8 @@ fn per_tile<'b, 'c>(
     tile: i64,
     emit: impl FnOnce(&BodyLowering<'b, 'c>, V<'b, 'c>, V<'b, 'c>),
 ) {
-    let b = body.b;
-    each(b, b.index(0), b.index(body.threads), tile, |base| {
+    let (first, end) = body.range();
+    each(body.b, first, end, tile, |base| {
         emit(body, base, base + tile);
     });
 }
@@ -279,7 +246,8 @@ fn reduce_by_halves<'b, 'c>(
     body.for_threads(|t| work.set(t, body.read(value, t)));
     let mut half = tile / 2;
     while half > 0 {
-        each(b, b.index(0), b.index(body.threads), tile, |base| {
+        let (first, end) = body.range();
+        each(b, first, end, tile, |base| {
             each(b, base, base + half, 1, |i| {
                 work.set(i, combiner.apply(b, &[work.at(i)], &[work.at(i + half)])[0]);
             });
@@ -333,7 +301,8 @@ fn scan_by_shifts<'b, 'c>(
     let group = tile.min(SCAN_GROUP);
     let mut shift = 1;
     while shift < group {
-        each(b, b.index(0), b.index(body.threads), group, |base| {
+        let (first, end) = body.range();
+        each(b, first, end, group, |base| {
             each(b, base, base + shift, 1, |i| to.set(i, from.at(i)));
             each(b, base + shift, base + group, 1, |i| {
                 to.set(
@@ -447,13 +416,16 @@ fn sort_kv<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, tile: i64) {
     });
 }
 
-fn radix_rank<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>) {
+fn radix_rank<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>) -> Result<'c> {
     let out = results(body, op)[0];
     let operands = op.operand_values();
     let bits = op.attr("radix_bits").and_then(attributes::int).unwrap_or(8);
     let (body, b) = (&*body, body.b);
-    let histogram = body.uniform_value(operands[1]).expect("a shared array");
-    let prefix = body.uniform_value(operands[2]).expect("a shared array");
+    let shared = |array: Value<'c>| {
+        body.uniform_value(array)
+            .ok_or_else(|| Diagnostic::at(op, "needs shared arrays that are the block's own"))
+    };
+    let (histogram, prefix) = (shared(operands[1])?, shared(operands[2])?);
     let bins = b.index(1 << bits);
     each(b, b.index(0), bins, 1, |d| histogram.set(d, b.i32(0)));
     body.for_threads(|t| {
@@ -482,4 +454,5 @@ fn radix_rank<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>) {
             None => place(),
         }
     });
+    Ok(())
 }

@@ -4,7 +4,8 @@
 //! uniform values alone, in control flow that is uniform. A load at a uniform
 //! address is uniform because a race-free body has no thread write there while
 //! another reads. Control flow that is left to a loop over threads holds no
-//! uniform values: nothing in it is computed apart from that loop.
+//! uniform values: nothing in it is computed apart from that loop. The results
+//! of a collective are arrays, and so vary, even where all elements are equal.
 
 use super::body::contains_collective;
 use melior::ir::{BlockLike, operation::OperationLike};
@@ -39,6 +40,24 @@ impl Uniform {
         values.iter().all(|v| self.has(*v))
     }
 
+    /// Whether one execution of an op stands for every thread's.
+    pub fn is_computed_once(&self, op: Op<'_>) -> bool {
+        is_uniform_op(op.full_name()) && self.has_all(&op.operand_values())
+    }
+
+    /// Whether every thread goes the same way through a loop or a branch.
+    pub fn controls(&self, op: Op<'_>) -> bool {
+        match op.full_name() {
+            "scf.for" => self.has_all(&op.operand_values()[..3]),
+            "scf.while" => op
+                .region_block(0)
+                .and_then(|before| operations(before).pop())
+                .is_some_and(|condition| self.has(condition.operand_values()[0])),
+            "scf.if" | "scf.index_switch" => self.has(op.operand_values()[0]),
+            _ => false,
+        }
+    }
+
     fn add(&mut self, value: Value<'_>) -> bool {
         self.0.insert(value.key())
     }
@@ -71,7 +90,7 @@ impl Uniform {
             "scf.for" => {
                 let operands = op.operand_values();
                 let body = op.body().expect("a loop body");
-                let controls = self.has_all(&operands[..3]);
+                let controls = self.controls(op);
                 if !controls && !contains_collective(op) {
                     return;
                 }
@@ -102,9 +121,11 @@ impl Uniform {
                 // To a fixed point: what becomes varying stays so.
                 loop {
                     self.forget_below(op);
+                    for argument in &passed {
+                        self.remove(*argument);
+                    }
                     self.block(before);
-                    let condition = operations(before).pop().expect("scf.condition");
-                    let uniform = self.has(condition.operand_values()[0]);
+                    let uniform = self.controls(op);
                     for (argument, value) in passed.iter().zip(Self::yielded(before)) {
                         if uniform && self.has(value) {
                             self.add(*argument);
@@ -127,11 +148,9 @@ impl Uniform {
                     }
                 }
             }
-            "scf.if" => {
-                let uniform = self.has(op.operand_values()[0]);
-                if !uniform && !contains_collective(op) {
-                    return;
-                }
+            "scf.if" if !self.controls(op) && !contains_collective(op) => {}
+            name if name == "scf.if" || (name == "scf.index_switch" && contains_collective(op)) => {
+                let uniform = self.controls(op);
                 let mut branches = Vec::new();
                 for index in 0..op.region_count() {
                     if let Some(block) = op.region_block(index) {
@@ -145,11 +164,9 @@ impl Uniform {
                     }
                 }
             }
-            name if is_uniform_op(name) => {
-                if self.has_all(&op.operand_values()) {
-                    for result in op.result_values() {
-                        self.add(result);
-                    }
+            _ if self.is_computed_once(op) => {
+                for result in op.result_values() {
+                    self.add(result);
                 }
             }
             _ => {
@@ -210,8 +227,9 @@ impl Uniform {
 }
 
 /// Ops that yield the same in every thread if their operands are the same, and
-/// that one execution for the whole block can stand for.
-pub fn is_uniform_op(name: &str) -> bool {
+/// that one execution for the whole block can stand for. Collectives are lowered
+/// apart.
+fn is_uniform_op(name: &str) -> bool {
     if name.starts_with("arith.") || name.starts_with("math.") || name.starts_with("index.") {
         return true;
     }
@@ -230,10 +248,22 @@ pub fn is_uniform_op(name: &str) -> bool {
             | "qd.simt.log2_subgroup_size"
             | "qd.simt.num_subgroups"
             | "qd.simt.lanemask"
-            | "qd.simt.block.reduce_all"
             | "qd.math.popcnt"
             | "qd.math.clz"
             | "qd.math.ffs"
             | "qd.math.fns"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_uniform_op;
+    use qd_passes::collective::{BLOCK, SUBGROUP};
+
+    #[test]
+    fn no_collective_is_computed_once() {
+        for name in SUBGROUP.iter().chain(BLOCK) {
+            assert!(!is_uniform_op(&format!("qd.simt.{name}")), "{name}");
+        }
+    }
 }

@@ -1,44 +1,17 @@
-//! Control flow around runs: loops and branches whose conditions are the same in
-//! every thread of a block.
+//! Loops and branches around parallel regions: their control is the same in all
+//! active threads.
 
-use super::{BodyLowering, contains_collective};
-use melior::ir::{Type, ValueLike};
+use super::BodyLowering;
+use crate::convert::descriptor;
+use melior::ir::{BlockLike, RegionLike, Type, ValueLike, operation::OperationLike};
 use qd_dialects::{
     builder::V,
-    diagnostic::{Diagnostic, Result},
-    ir::{InsertionPoint, Op, OpExt, Value, ValueExt, arguments, operations},
+    diagnostic::Result,
+    ir::{Block, InsertionPoint, Op, OpExt, Value, ValueExt, arguments, operations},
     melior,
 };
 
 impl<'b, 'c> BodyLowering<'b, 'c> {
-    /// Control flow that stays outside the loops over threads.
-    pub(super) fn is_structure(&self, op: Op<'c>) -> bool {
-        match op.full_name() {
-            "scf.for" => self.uniform.has_all(&op.operand_values()[..3]) || contains_collective(op),
-            "scf.if" => self.uniform.has(op.operand_values()[0]) || contains_collective(op),
-            "scf.while" => contains_collective(op),
-            _ => false,
-        }
-    }
-
-    pub(super) fn structure(&mut self, op: Op<'c>) -> Result<'c> {
-        match op.full_name() {
-            "scf.for" => self.for_loop(op),
-            "scf.if" => self.branch(op),
-            _ => self.while_loop(op),
-        }
-    }
-
-    fn control(&self, op: Op<'c>, value: Value<'c>) -> Result<'c, V<'b, 'c>> {
-        self.uniform_value(value).ok_or_else(|| {
-            Diagnostic::at(
-                op,
-                "holds a collective, but its control varies between the threads of a block",
-            )
-            .note(value.location(), "this value varies")
-        })
-    }
-
     /// Copies varying values to arrays, all reads before all writes.
     fn assign(&mut self, to: &[V<'b, 'c>], from: &[Value<'c>]) {
         if to.is_empty() {
@@ -53,15 +26,18 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
         });
     }
 
-    fn for_loop(&mut self, op: Op<'c>) -> Result<'c> {
+    pub(super) fn for_loop(&mut self, op: Op<'c>) -> Result<'c> {
         let b = self.b;
         let operands = op.operand_values();
         let body = op.body().expect("a loop body");
-        let carried = &arguments(body)[1..];
+        let arguments = arguments(body);
+        let (induction, carried) = (arguments[0], &arguments[1..]);
         let results = op.result_values();
-        let lower = self.control(op, operands[0])?;
-        let upper = self.control(op, operands[1])?;
-        let step = self.control(op, operands[2])?;
+        let lower = self.common(operands[0]);
+        let upper = self.common(operands[1]);
+        let step = self.common(operands[2]);
+        // As many rounds in each thread do not make the same numbers of them.
+        let numbers = (!self.is_common(operands[0])).then(|| self.array_of(induction));
 
         // Uniform carried values stay SSA; the others live in arrays.
         let (mut scalars, mut arrays, mut initial) = (Vec::new(), Vec::new(), Vec::new());
@@ -82,15 +58,24 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
         }
         let start: Vec<_> = scalars
             .iter()
-            .map(|i| self.uniform_value(operands[3 + i]).expect("uniform"))
+            .map(|i| self.common(operands[3 + i]))
             .collect();
-        let yielded = operations(body)
-            .pop()
-            .map(|y| y.operand_values())
-            .unwrap_or_default();
+        let yielded = yielded(body);
         let mut outcome = Ok(());
         let finals = b.for_(lower, upper, step, start, |i, state| {
-            self.mapping.insert(arguments(body)[0], i.value());
+            if let (Some(unsigned), InsertionPoint::End(block)) =
+                (op.attr("unsignedCmp"), b.insertion_point())
+                && let Some(lowered) = block.parent_operation()
+            {
+                lowered.set_attr("unsignedCmp", unsigned);
+            }
+            match numbers {
+                None => self.mapping.insert(induction, i.value()),
+                Some(array) => {
+                    let this = &*self;
+                    this.for_threads(|t| array.set(t, this.read(operands[0], t) + (i - lower)));
+                }
+            }
             for (at, value) in scalars.iter().zip(&state) {
                 self.mapping.insert(carried[*at], value.value());
             }
@@ -109,61 +94,46 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
         outcome
     }
 
-    fn branch(&mut self, op: Op<'c>) -> Result<'c> {
+    /// `scf.if` and `scf.index_switch`.
+    pub(super) fn branch(&mut self, op: Op<'c>) -> Result<'c> {
         let b = self.b;
-        let condition = self.control(op, op.operand_values()[0])?;
+        let condition = self.common(op.operand_values()[0]);
         let results = op.result_values();
-        let mut scalars = Vec::new();
-        let mut arrays = Vec::new();
-        for (i, result) in results.iter().enumerate() {
-            if self.uniform.has(*result) {
-                scalars.push(i);
-            } else {
-                arrays.push((i, self.array_of(*result)));
-            }
+        let (scalars, varying): (Vec<usize>, Vec<usize>) =
+            (0..results.len()).partition(|i| self.uniform.has(results[*i]));
+        let targets: Vec<_> = varying.iter().map(|i| self.array_of(results[*i])).collect();
+        let types: Vec<_> = scalars.iter().map(|i| self.plain(results[*i])).collect();
+        let cases = op.attr("cases").map(|cases| ("cases", cases));
+        let lowered = b.insert(qd_dialects::ir::build(
+            op.full_name(),
+            b.location(),
+            &[condition.value()],
+            &types,
+            cases.as_slice(),
+            (0..op.region_count()).map(|_| self.region(&[])).collect(),
+        ));
+        for index in 0..op.region_count() {
+            let arm = lowered.region_block(index).expect("just made");
+            b.at(InsertionPoint::End(arm), || -> Result<'c> {
+                let mut uniform = Vec::new();
+                if let Some(block) = op.region_block(index) {
+                    self.block(block)?;
+                    let yielded = yielded(block);
+                    let values: Vec<_> = varying.iter().map(|i| yielded[*i]).collect();
+                    self.assign(&targets, &values);
+                    uniform.extend(scalars.iter().map(|i| self.common(yielded[*i]).value()));
+                }
+                b.op("scf.yield", &uniform, &[], &[]);
+                Ok(())
+            })?;
         }
-        let mut outcomes = Vec::new();
-        let this = std::cell::RefCell::new(&mut *self);
-        let arm = |index: usize| -> (Vec<V<'b, 'c>>, Result<'c>) {
-            let Some(block) = op.region_block(index) else {
-                return (Vec::new(), Ok(()));
-            };
-            let mut this = this.borrow_mut();
-            let outcome = this.block(block);
-            let yielded = operations(block)
-                .pop()
-                .map(|y| y.operand_values())
-                .unwrap_or_default();
-            let targets: Vec<_> = arrays.iter().map(|(_, a)| *a).collect();
-            let values: Vec<_> = arrays.iter().map(|(i, _)| yielded[*i]).collect();
-            this.assign(&targets, &values);
-            let uniform = scalars
-                .iter()
-                .filter_map(|i| this.uniform_value(yielded[*i]))
-                .collect();
-            (uniform, outcome)
-        };
-        let outcomes_cell = std::cell::RefCell::new(&mut outcomes);
-        let values = b.if_else(
-            condition,
-            || {
-                let (values, outcome) = arm(0);
-                outcomes_cell.borrow_mut().push(outcome);
-                values
-            },
-            || {
-                let (values, outcome) = arm(1);
-                outcomes_cell.borrow_mut().push(outcome);
-                values
-            },
-        );
-        for (i, value) in scalars.iter().zip(values) {
-            self.mapping.insert(results[*i], value.value());
+        for (i, value) in scalars.iter().zip(lowered.result_values()) {
+            self.mapping.insert(results[*i], value);
         }
-        outcomes.into_iter().collect()
+        Ok(())
     }
 
-    fn while_loop(&mut self, op: Op<'c>) -> Result<'c> {
+    pub(super) fn while_loop(&mut self, op: Op<'c>) -> Result<'c> {
         let b = self.b;
         let before = op.region_block(0).expect("a condition region");
         let after = op.region_block(1).expect("a body region");
@@ -172,10 +142,7 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
         let initial = op.operand_values();
         let condition = operations(before).pop().expect("scf.condition");
         let forwarded = condition.operand_values()[1..].to_vec();
-        let yielded = operations(after)
-            .pop()
-            .map(|y| y.operand_values())
-            .unwrap_or_default();
+        let yielded = yielded(after);
 
         // State that varies lives in arrays, as do varying forwarded values;
         // uniform state is carried, uniform forwarded values are forwarded.
@@ -206,17 +173,13 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
 
         let carried: Vec<V> = uniform_state
             .iter()
-            .map(|i| self.uniform_value(initial[*i]).expect("uniform"))
+            .map(|i| self.common(initial[*i]))
             .collect();
         let state_types: Vec<Type<'c>> = carried.iter().map(|v| v.ty()).collect();
-        let passed_types: Vec<Type<'c>> =
-            uniform_passed.iter().map(|i| passed[*i].r#type()).collect();
-        let region = |types: &[Type<'c>]| {
-            use melior::ir::RegionLike;
-            let region = melior::ir::Region::new();
-            region.append_block(qd_dialects::ir::new_block(types, b.location()));
-            region
-        };
+        let passed_types: Vec<Type<'c>> = uniform_passed
+            .iter()
+            .map(|i| self.plain(passed[*i]))
+            .collect();
         let operands: Vec<_> = carried.iter().map(|v| v.value()).collect();
         let lowered = b.insert(qd_dialects::ir::build(
             "scf.while",
@@ -224,7 +187,7 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
             &operands,
             &passed_types,
             &[],
-            vec![region(&state_types), region(&passed_types)],
+            vec![self.region(&state_types), self.region(&passed_types)],
         ));
         let first = lowered.region_block(0).expect("just made");
         for (i, value) in uniform_state.iter().zip(arguments(first)) {
@@ -234,9 +197,9 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
             self.block(before)?;
             let values: Vec<_> = passed_arrays.iter().map(|(i, _)| forwarded[*i]).collect();
             self.assign(&passed_targets, &values);
-            let mut operands = vec![self.control(op, condition.operand_values()[0])?.value()];
+            let mut operands = vec![self.common(condition.operand_values()[0]).value()];
             for i in &uniform_passed {
-                operands.push(self.control(op, forwarded[*i])?.value());
+                operands.push(self.common(forwarded[*i]).value());
             }
             b.op("scf.condition", &operands, &[], &[]);
             Ok(())
@@ -251,7 +214,7 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
             self.assign(&targets, &values);
             let mut operands = Vec::new();
             for i in &uniform_state {
-                operands.push(self.control(op, yielded[*i])?.value());
+                operands.push(self.common(yielded[*i]).value());
             }
             b.op("scf.yield", &operands, &[], &[]);
             Ok(())
@@ -261,4 +224,24 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
         }
         Ok(())
     }
+
+    /// A region of one block with these arguments.
+    fn region(&self, arguments: &[Type<'c>]) -> melior::ir::Region<'c> {
+        let region = melior::ir::Region::new();
+        region.append_block(qd_dialects::ir::new_block(arguments, self.b.location()));
+        region
+    }
+
+    /// The type of what stands for a value.
+    fn plain(&self, value: Value<'c>) -> Type<'c> {
+        descriptor::without_memory_space(self.b, value.r#type())
+    }
+}
+
+/// What a region's terminator yields.
+fn yielded<'c>(block: Block<'c>) -> Vec<Value<'c>> {
+    operations(block)
+        .pop()
+        .map(|end| end.operand_values())
+        .unwrap_or_default()
 }

@@ -60,11 +60,8 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
             })
     }
 
-    /// What stands for a uniform value.
+    /// What stands for a value that is computed once for all active threads.
     pub fn uniform_value(&self, value: Value<'c>) -> Option<V<'b, 'c>> {
-        if !self.uniform.has(value) {
-            return None;
-        }
         self.mapping.find(value).map(|v| self.b.v(v))
     }
 
@@ -102,21 +99,6 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
     /// Makes an array hold a value, element by thread.
     pub fn define(&mut self, value: Value<'c>, array: V<'b, 'c>) {
         self.arrays.insert(value.key(), array);
-    }
-
-    /// A loop over all threads.
-    pub fn for_threads(&self, body: impl FnOnce(V<'b, 'c>)) {
-        let b = self.b;
-        b.for_(
-            b.index(0),
-            b.index(self.threads),
-            b.index(1),
-            [],
-            |t, []| {
-                body(t);
-                []
-            },
-        );
     }
 
     /// A value as thread `t` has it, which need not be the thread whose loop this

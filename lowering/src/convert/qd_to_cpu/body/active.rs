@@ -1,0 +1,159 @@
+//! Which threads of a block code is emitted for, and how control flow around
+//! collectives gets each of them where it has to be.
+//!
+//! Parallel regions are loops over the active threads. Those are all threads of
+//! the block as long as control flow is the same in all of them. Where it is the
+//! same only within a subgroup, a loop over the subgroups goes around the
+//! control op, and the threads of one subgroup are active in it.
+
+use super::{BodyLowering, contains_collective};
+use qd_dialects::{
+    builder::V,
+    diagnostic::{Diagnostic, Result},
+    ir::{Op, OpExt, Value, operations},
+};
+use qd_passes::{
+    collective::{self, Scope},
+    uniformity::Uniformity,
+};
+
+/// The threads that code is emitted for.
+#[derive(Clone, Copy)]
+pub(super) enum Active<'b, 'c> {
+    /// All of the block.
+    Block,
+    /// Those of one subgroup.
+    Subgroup {
+        /// The number of the first.
+        first: V<'b, 'c>,
+        /// The number behind the last.
+        end: V<'b, 'c>,
+    },
+}
+
+impl Active<'_, '_> {
+    fn scope(self) -> Scope {
+        match self {
+            Self::Block => Scope::Block,
+            Self::Subgroup { .. } => Scope::Subgroup,
+        }
+    }
+}
+
+impl<'b, 'c> BodyLowering<'b, 'c> {
+    /// The numbers of the active threads: the first, and the one behind the last.
+    pub fn range(&self) -> (V<'b, 'c>, V<'b, 'c>) {
+        match self.active {
+            Active::Block => (self.b.index(0), self.b.index(self.threads)),
+            Active::Subgroup { first, end } => (first, end),
+        }
+    }
+
+    /// A loop over the active threads.
+    pub fn for_threads(&self, body: impl FnOnce(V<'b, 'c>)) {
+        let b = self.b;
+        let (first, end) = self.range();
+        b.for_(first, end, b.index(1), [], |t, []| {
+            body(t);
+            []
+        });
+    }
+
+    /// A value that is the same in all active threads, as the first has it.
+    pub(super) fn common(&self, value: Value<'c>) -> V<'b, 'c> {
+        self.uniform_value(value).unwrap_or_else(|| {
+            let first = match self.active {
+                Active::Block => self.b.index(0),
+                Active::Subgroup { first, .. } => first,
+            };
+            self.read(value, first)
+        })
+    }
+
+    /// Whether a value is the same in all active threads.
+    pub(super) fn is_common(&self, value: Value<'c>) -> bool {
+        self.uniform.has(value) || self.uniformity().is_uniform(value, self.active.scope())
+    }
+
+    /// The analysis that the convergence of collectives is verified by. Most
+    /// bodies get by with what [`super::Uniform`] knows.
+    fn uniformity(&self) -> &Uniformity<'c> {
+        self.uniformity.get_or_init(|| {
+            let wave = u32::try_from(self.wave).expect("a subgroup size");
+            Uniformity::analyse(self.body, self.threads, wave)
+        })
+    }
+
+    /// Control flow that stays outside the loops over threads.
+    pub(super) fn is_structure(&self, op: Op<'c>) -> bool {
+        match op.full_name() {
+            "scf.for" | "scf.if" => self.uniform.controls(op) || contains_collective(op),
+            "scf.while" | "scf.index_switch" => contains_collective(op),
+            _ => false,
+        }
+    }
+
+    /// Emits control flow around parallel regions.
+    pub(super) fn structure(&mut self, op: Op<'c>) -> Result<'c> {
+        if self.meets_at(op, self.active.scope()) {
+            return self.control_flow(op);
+        }
+        if !self.meets_at(op, Scope::Subgroup) {
+            let message =
+                "holds a collective, but its control varies between the lanes of a subgroup";
+            return Err(self.varies(op, op, message, Scope::Subgroup));
+        }
+        let of_block =
+            |inner: &Op<'c>| collective::scope_of(inner.full_name()) == Some(Scope::Block);
+        if let Some(inner) = op.nested().into_iter().find(of_block) {
+            let message = "stands under control that varies between the threads of a block";
+            return Err(self.varies(op, inner, message, Scope::Block));
+        }
+        self.each_subgroup(|this| this.control_flow(op))
+    }
+
+    /// Whether all threads of a scope go the same way through a control op.
+    fn meets_at(&self, op: Op<'c>, scope: Scope) -> bool {
+        self.uniform.controls(op)
+            || op
+                .region_block(0)
+                .and_then(|block| operations(block).pop())
+                .is_some_and(|end| self.uniformity().is_convergent(end, scope))
+    }
+
+    /// An error at `op`, with why the threads of a scope part at `control`.
+    fn varies(&self, control: Op<'c>, op: Op<'c>, message: &str, scope: Scope) -> Diagnostic<'c> {
+        let steps = self.uniformity().explain_branch(control, scope);
+        steps
+            .into_iter()
+            .fold(Diagnostic::at(op, message), |error, step| {
+                error.note(step.location, step.text)
+            })
+    }
+
+    fn control_flow(&mut self, op: Op<'c>) -> Result<'c> {
+        match op.full_name() {
+            "scf.for" => self.for_loop(op),
+            "scf.while" => self.while_loop(op),
+            _ => self.branch(op),
+        }
+    }
+
+    /// A loop over the subgroups of the block.
+    fn each_subgroup(&mut self, body: impl FnOnce(&mut Self) -> Result<'c>) -> Result<'c> {
+        let b = self.b;
+        let (first, end) = self.range();
+        let mut outcome = Ok(());
+        b.for_(first, end, b.index(self.wave), [], |first, []| {
+            let active = Active::Subgroup {
+                first,
+                end: first + self.wave,
+            };
+            let before = std::mem::replace(&mut self.active, active);
+            outcome = body(self);
+            self.active = before;
+            []
+        });
+        outcome
+    }
+}
