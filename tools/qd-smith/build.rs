@@ -145,10 +145,14 @@ impl Records {
             let dialect = dialect["name"].as_str().unwrap_or_default();
             let mnemonic = definition["mnemonic"].as_str().unwrap_or_default();
             let cases = cases(self.field(definition, "enum"));
+            let is_bare = definition["assemblyFormat"] == "$value";
             return cases
                 .iter()
                 .filter_map(|case| case["str"].as_str())
-                .map(|case| format!("#{dialect}.{mnemonic}<{case}>"))
+                .map(|case| match is_bare {
+                    true => format!("#{dialect}<{mnemonic} {case}>"),
+                    false => format!("#{dialect}.{mnemonic}<{case}>"),
+                })
                 .collect();
         }
         for (class, r#type) in [("I32EnumAttr", "i32"), ("I64EnumAttr", "i64")] {

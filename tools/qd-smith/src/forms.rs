@@ -14,7 +14,7 @@ use std::collections::HashMap;
 /// Knows the forms that have been asked for.
 pub struct Forms {
     context: Context,
-    known: HashMap<String, Option<Vec<Ty>>>,
+    known: HashMap<String, Vec<Vec<Ty>>>,
 }
 
 impl Default for Forms {
@@ -30,18 +30,16 @@ impl Default for Forms {
 }
 
 impl Forms {
-    /// The types of the results of an op on operands of these types, with these
-    /// attributes; none if there is no such form.
-    pub fn results(&mut self, op: &OpDef, operands: &[Ty], properties: &str) -> Option<Vec<Ty>> {
+    /// The types that the results of an op may have on operands of these types,
+    /// with these attributes; empty if there is no such form. A cast has several.
+    pub fn results(&mut self, op: &OpDef, operands: &[Ty], properties: &str) -> &[Vec<Ty>] {
         let key = format!("{} {operands:?} {properties}", op.name);
-        if let Some(known) = self.known.get(&key) {
-            return known.clone();
+        if !self.known.contains_key(&key) {
+            let mut found = candidates(op.results, operands);
+            found.retain(|results| self.verifies(op, operands, results, properties));
+            self.known.insert(key.clone(), found);
         }
-        let found = candidates(op.results, operands)
-            .into_iter()
-            .find(|results| self.verifies(op, operands, results, properties));
-        self.known.insert(key, found.clone());
-        found
+        &self.known[&key]
     }
 
     fn verifies(&self, op: &OpDef, operands: &[Ty], results: &[Ty], properties: &str) -> bool {

@@ -56,12 +56,13 @@ impl Generator<'_> {
     }
 
     pub(super) fn algorithm(&mut self) {
-        match self.random.usize(0..6) {
-            0 => self.combining("qd.algo.reduce"),
-            1 => self.combining("qd.algo.inclusive_scan"),
-            2 => self.combining("qd.algo.exclusive_scan"),
-            3 => self.compaction(),
-            4 => self.sort(),
+        match self.random.usize(0..13) {
+            0 | 6 => self.combining("qd.algo.reduce"),
+            1 | 7 => self.combining("qd.algo.inclusive_scan"),
+            2 | 8 => self.combining("qd.algo.exclusive_scan"),
+            3 | 9 => self.compaction(),
+            4 | 10 => self.sort(),
+            5 => self.parallel_sort(),
             _ => self.reduce_by_key(),
         }
     }
@@ -251,6 +252,20 @@ impl Generator<'_> {
         operands.push(self.live_count());
         properties += &format!(", operandSegmentSizes = array<i32: {segments}>");
         self.push("qd.algo.sort", &properties, &operands, &[]);
+    }
+
+    /// Of all keys; equal ones are the same but for what belongs to them.
+    fn parallel_sort(&mut self) {
+        let ty = [Ty::I32, Ty::I64][self.random.usize(0..2)];
+        let Some(keys) = self.elements(ty, &[]) else {
+            return;
+        };
+        let properties = match self.random.bool() {
+            true => "is_unsigned, operandSegmentSizes = array<i32: 1, 0>",
+            false => "operandSegmentSizes = array<i32: 1, 0>",
+        };
+        let memory = self.memory_of(keys);
+        self.push("qd.algo.parallel_sort", properties, &[memory], &[]);
     }
 
     fn reduce_by_key(&mut self) {

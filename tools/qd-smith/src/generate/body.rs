@@ -24,15 +24,19 @@ impl Generator<'_> {
 
     fn statement(&mut self, control: Level) {
         let is_phase = !self.phase.is_for_each;
-        match self.random.usize(0..20) {
+        match self.random.usize(0..24) {
             0..=5 => self.scalar_op(),
             6..=9 if is_phase => self.collective_op(control),
             10..=11 => self.load(),
             12 => self.store(),
             13 if is_phase && control == Level::Block => self.exchange(),
-            14 => self.count(),
+            14 if !self.phase.is_function => self.count(),
             15 => self.private(),
-            16 => self.hint(),
+            16 => self.hint(control),
+            20 => self.call(),
+            21 if !self.phase.is_function => self.mark(),
+            22 if is_phase && control == Level::Block && self.one_in(2) => self.rank(),
+            23 if self.phase.depth < DEEPEST => self.other_region(control),
             17 if self.phase.depth < DEEPEST => self.branch(control),
             18 if self.phase.depth < DEEPEST => self.for_loop(control),
             19 if self.phase.depth < DEEPEST => self.while_loop(control),
@@ -102,6 +106,35 @@ impl Generator<'_> {
             results.push(self.scalar(*ty, level.min(self.level(condition)), class));
         }
         self.push_with("scf.if", "", &[condition], &results, regions);
+        self.scope.extend(results);
+    }
+
+    /// A region that is executed once, or one of several by a number.
+    fn other_region(&mut self, control: Level) {
+        let level = self.inner_level(control);
+        let types = self.result_types();
+        let is_switch = self.random.bool();
+        let level = if is_switch { level } else { control };
+        let mut regions = Vec::new();
+        for _ in 0..if is_switch { 3 } else { 1 } {
+            regions.push(self.nested(&[], |this| {
+                this.statements(level, 3);
+                let values = this.yields(&types, Level::Varying);
+                this.push("scf.yield", "", &values, &[]);
+            }));
+        }
+        let levels = vec![Level::Varying; types.len()];
+        let results = self.results_of(&types, &levels);
+        match is_switch {
+            true => {
+                let number = self.find(Ty::I32, level);
+                let number = self.masked(number, 3);
+                let number = self.op("arith.index_castui", "", &[number], Ty::Index);
+                let cases = "cases = array<i64: 0, 2>";
+                self.push_with("scf.index_switch", cases, &[number], &results, regions);
+            }
+            false => self.push_with("scf.execute_region", "", &[], &results, regions),
+        }
         self.scope.extend(results);
     }
 

@@ -95,9 +95,11 @@ impl Generator<'_> {
         for _ in &op.operands {
             types.push(Ty::ALL[self.random.usize(0..Ty::ALL.len())]);
         }
-        let Some(results) = self.forms.results(op, &types, &properties) else {
+        let possible = self.forms.results(op, &types, &properties);
+        if possible.is_empty() {
             return false;
-        };
+        }
+        let results = possible[self.random.usize(0..possible.len())].clone();
         let (mut operands, mut class, mut level) = (Vec::new(), Class::Integer, Level::Block);
         for ty in &types {
             let value = self.find(*ty, Level::Varying);

@@ -11,6 +11,7 @@ use crate::{
 /// The program of a seed.
 pub fn generate(seed: u64, forms: &mut Forms) -> Program {
     let mut generator = Generator::new(seed, forms);
+    generator.functions();
     generator.buffers();
     let items = generator.random.usize(1..6);
     generator.items(items, true);
@@ -100,7 +101,7 @@ impl Generator<'_> {
             match self.buffers[i].role {
                 Role::Elements if is_written => writes.push(i),
                 Role::Counters(_) if is_left => {}
-                Role::Loose => {}
+                Role::Loose | Role::Marks(_) => {}
                 _ => reads.push(i),
             }
         }
@@ -142,7 +143,14 @@ impl Generator<'_> {
     }
 
     fn for_each(&mut self) {
-        let extent = self.constant(Ty::Index, self.length as i64);
+        let extent = match self.random.bool() {
+            true => self.constant(Ty::Index, self.length as i64),
+            false => {
+                let zero = self.constant(Ty::Index, 0);
+                let memory = self.buffers[0].value;
+                self.op("memref.dim", "", &[memory, zero], Ty::Index)
+            }
+        };
         let outside = std::mem::take(&mut self.scope);
         self.phase = Phase {
             budget: self.random.usize(3..16),
@@ -253,6 +261,9 @@ impl Generator<'_> {
     }
 
     fn chosen(&mut self) {
+        if self.random.bool() {
+            return self.chosen_by_control();
+        }
         let given = self.random.i64(-1..2);
         let flag = self.parameter(Ty::I32, None, Contents::Constant(given), Comparison::Same);
         if self.random.bool() {
@@ -261,5 +272,27 @@ impl Generator<'_> {
         let count = self.random.usize(1..3);
         let body = self.region(&[], |this| this.items(count, false));
         self.push_with("qd.grid.if", "", &[flag], &[], vec![body]);
+    }
+
+    /// A choice by a word of the runtime's own, which is 0 again at the end.
+    fn chosen_by_control(&mut self) {
+        let word = self.memory("memref<1xi32>");
+        self.push("qd.grid.control", "", &[], &[word]);
+        let number = self.random.i64(0..2);
+        self.set_word(word, number);
+        let count = self.random.usize(1..3);
+        let body = self.region(&[], |this| this.items(count, false));
+        self.push_with("qd.grid.if", "", &[word], &[], vec![body]);
+        self.set_word(word, 0);
+    }
+
+    fn set_word(&mut self, word: Value, number: i64) {
+        let one = self.constant(Ty::Index, 1);
+        let index = self.scalar(Ty::Index, Level::Varying, Class::Integer);
+        let body = self.region(&[index], |this| {
+            let number = this.constant(Ty::I32, number);
+            this.push("memref.store", "", &[number, word, index], &[]);
+        });
+        self.push_with("qd.grid.for_each", "", &[one], &[], vec![body]);
     }
 }

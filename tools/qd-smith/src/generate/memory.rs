@@ -195,6 +195,16 @@ impl Generator<'_> {
         let properties = format!(
             "kind = #qd.kind<{kind}>, order = #qd.order<{order}>, scope = #qd.scope<{scope}>"
         );
+        // Upstream's, where it says the same.
+        if kind == "add" && order == "relaxed" && self.random.bool() {
+            self.op(
+                "memref.atomic_rmw",
+                "kind = 1 : i64",
+                &[value, memory, place],
+                ty,
+            );
+            return;
+        }
         // What was there before depends on who came first: nobody uses it.
         self.op(
             "qd.grid.atomic.rmw",
@@ -264,9 +274,107 @@ impl Generator<'_> {
         self.scope.push(read);
     }
 
+    /// An atomic store of, or an exchange for, the one number that a word is to have
+    /// once any thread has come by; or an atomic load of what nobody writes.
+    pub(super) fn mark(&mut self) {
+        if self.random.bool() {
+            let reads = self.phase.reads.clone();
+            let Some(buffer) = self.pick(&reads) else {
+                return;
+            };
+            let Buffer {
+                value,
+                ty,
+                class,
+                role,
+            } = self.buffers[buffer].clone();
+            if role != Role::Elements {
+                return;
+            }
+            let place = self.any_place();
+            let order = ["relaxed", "acquire"][self.random.usize(0..2)];
+            let properties = format!("order = #qd.order<{order}>, scope = #qd.scope<device>");
+            let read = self.op("qd.grid.atomic.load", &properties, &[value, place], ty);
+            self.info[read as usize].level = Level::Varying;
+            self.info[read as usize].class = class;
+            return self.scope.push(read);
+        }
+        let ty = [Ty::I32, Ty::I64][self.random.usize(0..2)];
+        let known = self.buffers.iter().find_map(|b| match b.role {
+            Role::Marks(number) if b.ty == ty => Some((b.value, number)),
+            _ => None,
+        });
+        let (memory, number) = known.unwrap_or_else(|| {
+            let number = self.random.i64(1..100);
+            let length = Some(COUNTERS as usize);
+            let value = self.parameter(ty, length, Contents::Constant(0), Comparison::Same);
+            self.buffers.push(Buffer {
+                value,
+                ty,
+                class: Class::Integer,
+                role: Role::Marks(number),
+            });
+            (value, number)
+        });
+        let desired = self.constant(ty, number);
+        let any = self.find(Ty::I32, Level::Varying);
+        let place = self.place_of(any, COUNTERS);
+        match self.random.bool() {
+            true => {
+                let expected = self.constant(ty, 0);
+                let properties = "order = #qd.order<acq_rel>, scope = #qd.scope<device>";
+                let operands = [expected, desired, memory, place];
+                self.op("qd.grid.atomic.cas", properties, &operands, ty);
+            }
+            false => {
+                let properties = "order = #qd.order<release>, scope = #qd.scope<device>";
+                let operands = [desired, memory, place];
+                self.push("qd.grid.atomic.store", properties, &operands, &[]);
+            }
+        }
+    }
+
+    /// The rank of each thread's digit, and what the ranking leaves in its arrays.
+    pub(super) fn rank(&mut self) {
+        let bits = self.random.i64(1..=6);
+        let (histogram, prefix) = (
+            self.shared(1 << bits, Ty::I32),
+            self.shared(1 << bits, Ty::I32),
+        );
+        let any = self.find(Ty::I32, Level::Varying);
+        let digit = self.masked(any, (1 << bits) - 1);
+        self.push("qd.simt.block.sync", "", &[], &[]);
+        let mut operands = vec![digit, histogram, prefix];
+        let valid = self
+            .random
+            .bool()
+            .then(|| self.find(Ty::I1, Level::Varying));
+        operands.extend(valid);
+        let properties = format!("radix_bits = {bits} : i32");
+        let rank = self.op("qd.simt.block.radix_rank", &properties, &operands, Ty::I32);
+        self.info[rank as usize].level = Level::Varying;
+        let rank = match valid {
+            Some(valid) => {
+                let kept = self.op("arith.select", "", &[valid, rank, digit], Ty::I32);
+                self.info[kept as usize].level = Level::Varying;
+                kept
+            }
+            None => rank,
+        };
+        let place = self.op("arith.index_castui", "", &[digit], Ty::Index);
+        let count = self.load_from(histogram, place, Ty::I32, Class::Integer);
+        let before = self.load_from(prefix, place, Ty::I32, Class::Integer);
+        self.push("qd.simt.block.sync", "", &[], &[]);
+        self.scope.extend([rank, count, before]);
+    }
+
     /// What computes nothing.
-    pub(super) fn hint(&mut self) {
-        match self.random.usize(0..4) {
+    pub(super) fn hint(&mut self, control: Level) {
+        match self.random.usize(0..6) {
+            4 if control >= Level::Subgroup && !self.phase.is_for_each => {
+                self.push("qd.simt.sync", "", &[], &[]);
+            }
+            5 => self.push("qd.simt.mem_fence", "", &[], &[]),
             0 => self.push("qd.grid.mem_fence", "", &[], &[]),
             1 if !self.phase.is_for_each => {
                 self.push("qd.simt.block.mem_fence", "", &[], &[]);

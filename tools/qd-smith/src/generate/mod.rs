@@ -10,6 +10,7 @@
 mod algorithms;
 mod body;
 mod collective;
+mod function;
 mod kernel;
 mod memory;
 mod scalar;
@@ -25,6 +26,16 @@ use std::collections::HashMap;
 
 pub use kernel::generate;
 pub use scalar::left_out;
+
+/// Attributes that promise something of the operands, or let targets differ.
+const PROMISES: &[&str] = &[
+    "fastmath",
+    "overflowFlags",
+    "isExact",
+    "isDisjoint",
+    "nonNeg",
+    "roundingmode",
+];
 
 /// A buffer of the kernel.
 #[derive(Clone, Debug)]
@@ -46,6 +57,16 @@ enum Role {
     Loose,
     /// 0 and 1.
     Flags,
+    /// Words that some threads set to one number, whoever comes first.
+    Marks(i64),
+}
+
+/// A function that phases call.
+#[derive(Clone, Debug)]
+struct Function {
+    name: String,
+    parameters: Vec<Ty>,
+    result: Ty,
 }
 
 /// Makes one program.
@@ -60,6 +81,7 @@ struct Generator<'f> {
     scope: Vec<Value>,
     parameters: Vec<Parameter>,
     symbols: Vec<Node>,
+    functions: Vec<Function>,
     buffers: Vec<Buffer>,
     /// Constants of the block that is written, so that they are not made anew.
     constants: HashMap<(usize, Ty, i64), Value>,
@@ -83,6 +105,8 @@ struct Phase {
     block: usize,
     /// Whether it is a `for_each`, whose threads are no one's.
     is_for_each: bool,
+    /// Whether it is a function's body, which has no memory but its own.
+    is_function: bool,
     /// How deep control is nested.
     depth: usize,
     /// Ops that may still be made.
@@ -92,7 +116,7 @@ struct Phase {
 impl<'f> Generator<'f> {
     fn new(seed: u64, forms: &'f mut Forms) -> Self {
         let mut random = Rng::with_seed(seed);
-        let least_wave = [4, 4, 4, 8, 16, 32][random.usize(0..6)];
+        let least_wave = [4, 4, 4, 4, 8, 8, 16, 32][random.usize(0..8)];
         let length = [64, 100, 192, 257, 300][random.usize(0..5)];
         Self {
             random,
@@ -103,6 +127,7 @@ impl<'f> Generator<'f> {
             scope: Vec::new(),
             parameters: Vec::new(),
             symbols: Vec::new(),
+            functions: Vec::new(),
             buffers: Vec::new(),
             constants: HashMap::new(),
             least_wave,
@@ -296,6 +321,9 @@ impl<'f> Generator<'f> {
     fn properties(&mut self, op: &OpDef) -> Option<String> {
         let mut all = Vec::new();
         for attribute in &op.attributes {
+            if PROMISES.contains(&attribute.name.as_str()) {
+                continue;
+            }
             if attribute.is_optional && (attribute.values.is_empty() || self.random.bool()) {
                 continue;
             }

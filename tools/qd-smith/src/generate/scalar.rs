@@ -120,10 +120,11 @@ impl Generator<'_> {
             };
             types.push(ty);
         }
-        let Some(results) = self.forms.results(op, &types, &properties) else {
+        let possible = self.forms.results(op, &types, &properties);
+        if possible.is_empty() {
             return false;
-        };
-        // A cast's result may have several types.
+        }
+        let results = possible[self.random.usize(0..possible.len())].clone();
         let on_index = types.contains(&Ty::Index) || results.contains(&Ty::Index);
         let is_index_op = op.name.starts_with("index.");
         if on_index && !is_index_op && !ON_INDEX.contains(&op.name.as_str()) {
