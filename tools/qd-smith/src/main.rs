@@ -84,6 +84,9 @@ struct Run {
     /// lavapipe at 4, 8 and 16; others name their size, or have 32 lanes
     #[arg(long = "target", default_values_t = ["cpu".to_string(), "vulkan:1.3".to_string()])]
     targets: Vec<String>,
+    /// Stop at the first finding, as it is
+    #[arg(long)]
+    first: bool,
     /// Run each kernel on one target and size, by turns, instead of on all
     #[arg(long)]
     turns: bool,
@@ -162,6 +165,7 @@ fn try_all(run: &Run) -> Result<bool, String> {
         time: run.time,
         targets: resolved(&run.targets),
         by_turns: run.turns,
+        is_first_enough: run.first,
         jobs: run.jobs.max(1),
         out: run.out.clone(),
     };

@@ -22,6 +22,14 @@ pub fn program(start: Program, fails: &mut impl FnMut(&Program) -> bool) -> Prog
         };
         *trials > 0 && fails(candidate)
     };
+    for i in (0..best.symbols.len()).rev() {
+        for candidate in [promoted(&best, i), without_symbol(&best, i)] {
+            if candidate.size() < best.size() && accept(&candidate, &mut trials) {
+                best = candidate;
+                break;
+            }
+        }
+    }
     loop {
         let before = best.size();
         // Ever smaller runs of ops, from the last to the first.
@@ -72,6 +80,40 @@ pub fn program(start: Program, fails: &mut impl FnMut(&Program) -> bool) -> Prog
         best = candidate;
     }
     best
+}
+
+/// The program with the body of a kernel beside `@main` for its own.
+fn promoted(program: &Program, symbol: usize) -> Program {
+    let mut candidate = program.clone();
+    let symbol = candidate.symbols.remove(symbol);
+    if symbol.op == "qd.grid.kernel" {
+        candidate.body = symbol.regions.into_iter().flat_map(|r| r.nodes).collect();
+    }
+    candidate
+}
+
+/// The program without a function and its calls.
+fn without_symbol(program: &Program, symbol: usize) -> Program {
+    let mut candidate = program.clone();
+    let name = candidate.symbols.remove(symbol).properties;
+    let name = name.split('"').nth(1).unwrap_or_default().to_string();
+    let call = format!("callee = @{name}");
+    fn replace(nodes: &mut [Node], call: &str, types: &[String]) {
+        for node in nodes {
+            if node.op == "func.call"
+                && node.properties == call
+                && let Some(constant) = node.results.first().and_then(|v| zero(*v, types))
+            {
+                *node = constant;
+            }
+            for region in &mut node.regions {
+                replace(&mut region.nodes, call, types);
+            }
+        }
+    }
+    replace(&mut candidate.body, &call, &program.types);
+    replace(&mut candidate.symbols, &call, &program.types);
+    candidate
 }
 
 fn is_kept(node: &Node) -> bool {
@@ -243,7 +285,11 @@ fn used_alone(program: &Program) -> Program {
     let mut used: HashSet<Value> = HashSet::new();
     each(&program.body, &mut |node| used.extend(&node.operands));
     let mut candidate = program.clone();
-    if program.symbols.is_empty() {
+    if program
+        .symbols
+        .iter()
+        .all(|symbol| symbol.op != "qd.grid.kernel")
+    {
         candidate.parameters.retain(|p| used.contains(&p.value));
     }
     candidate

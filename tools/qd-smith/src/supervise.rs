@@ -39,6 +39,8 @@ pub struct Plan {
     pub targets: Vec<String>,
     /// Whether each kernel runs on one of the targets instead of on all.
     pub by_turns: bool,
+    /// Whether to stop at the first finding instead of making it smaller.
+    pub is_first_enough: bool,
     pub jobs: usize,
     pub out: PathBuf,
 }
@@ -163,6 +165,13 @@ impl Shared<'_> {
         )
     }
 
+    fn found(&self) -> u64 {
+        self.findings
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .len()
+    }
+
     /// The next piece of work: kernels and mutants evenly mixed.
     fn next(&self) -> Option<(bool, u64)> {
         if self
@@ -170,6 +179,9 @@ impl Shared<'_> {
             .time
             .is_some_and(|time| self.start.elapsed() >= time)
         {
+            return None;
+        }
+        if self.plan.is_first_enough && self.found() > 0 {
             return None;
         }
         let (kernels, mutants) = (self.plan.kernels, self.plan.mutants);
@@ -344,7 +356,7 @@ impl<'a> Lane<'a> {
             true => self.shared.plan.targets[0].clone(),
             false => finding.target.clone(),
         };
-        if finding.kind != Kind::Hang {
+        if finding.kind != Kind::Hang && !self.shared.plan.is_first_enough {
             let mut failed = None;
             program = shrink::program(program, &mut |smaller| {
                 let job = Job::Check {
@@ -380,7 +392,8 @@ impl<'a> Lane<'a> {
                 self.findings(|all| all.count(&finding));
                 continue;
             }
-            if !finding.input.starts_with("hex:") && finding.kind != Kind::Hang {
+            let is_text = !finding.input.starts_with("hex:");
+            if is_text && finding.kind != Kind::Hang && !self.shared.plan.is_first_enough {
                 let target = match finding.target.as_str() {
                     "" => "cpu",
                     target => target,

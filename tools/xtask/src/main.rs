@@ -14,6 +14,7 @@ mod lit;
 mod new;
 mod packages;
 mod process;
+mod smith;
 mod suite;
 mod workspace;
 
@@ -65,8 +66,8 @@ enum Task {
     /// Run everything that must pass
     ///
     /// In order: setup, build of the workspace and all its targets, cargo test, the conformance
-    /// suite on Vulkan at several subgroup sizes, the FileCheck suite, the check that one LLVM is
-    /// linked, the check that the generated docs are current. Every SPIR-V module that is made on
+    /// suite on Vulkan at several subgroup sizes, the FileCheck suite, random kernels and mutants for
+    /// some minutes, the check that one LLVM is linked, the check that the generated docs are current. Every SPIR-V module that is made on
     /// the way goes through spirv-val. Goes on after a failing step where it can, and closes with a
     /// table of counts and times that says how to rerun each failing step alone.
     Test,
@@ -108,6 +109,21 @@ enum Task {
         /// lists the others)
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<OsString>,
+    },
+    /// Try random kernels and mutated inputs
+    ///
+    /// Builds qd-smith and runs it with the given arguments: `cargo xtask smith -- run --help` lists
+    /// them. `test` runs it for some minutes, on a fixed seed and on a fresh one.
+    ///
+    /// Examples:
+    ///   cargo xtask smith run --kernels 1000 --mutants 20000
+    ///   cargo xtask smith run --kernels 1000 --target nvptx:sm_90
+    ///   cargo xtask smith show 17
+    #[command(verbatim_doc_comment)]
+    Smith {
+        /// Arguments of qd-smith
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
     },
     /// Generate docs/generated/ from the op definitions
     ///
@@ -170,6 +186,7 @@ fn run(task: Task) -> Result<()> {
             cargo::build_tools(&workspace, Profile::Dev)?;
             lit::run(&workspace, &args)?.into_result()
         }
+        Task::Smith { args } => smith::run(&workspace, &args),
         Task::Docs { check: true } => {
             docs::check(&workspace).map(|pages| println!("{pages} pages are current"))
         }

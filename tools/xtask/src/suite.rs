@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 
 use crate::packages::Purpose;
 use crate::workspace::{Profile, Workspace};
-use crate::{cargo, conformance, docs, lavapipe, linkage, lit, packages, process};
+use crate::{cargo, conformance, docs, lavapipe, linkage, lit, packages, process, smith};
 
 /// How a step ended.
 pub struct Report {
@@ -79,6 +79,12 @@ const STEPS: &[Step] = &[
         rerun: "cargo xtask lit",
         needed: false,
         run: |workspace| lit::run(workspace, &[]),
+    },
+    Step {
+        name: "smith",
+        rerun: "cargo xtask smith run --turns --kernels 500 --mutants 10000",
+        needed: false,
+        run: smith::test,
     },
     Step {
         name: "one LLVM",

@@ -56,10 +56,11 @@ const COMBINERS: &[Combiner] = &[
         identities: "0 : i64, 0 : i32",
         ops: &[
             ("arith.addi", "", &[1, 3], Ty::I32),
-            ("arith.trunci", "", &[2], Ty::I1),
-            ("arith.select", "", &[5, 2, 0], Ty::I64),
+            ("arith.constant", "value = 0 : i64", &[], Ty::I64),
+            ("arith.cmpi", "predicate = 1 : i64", &[2, 5], Ty::I1),
+            ("arith.select", "", &[6, 2, 0], Ty::I64),
         ],
-        yields: [6, 4],
+        yields: [7, 4],
     },
 ];
 
