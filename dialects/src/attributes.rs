@@ -97,18 +97,39 @@ pub fn float(attribute: Attribute<'_>) -> Option<f64> {
     }
 }
 
-/// The text of a string attribute.
+/// The text of a string attribute; bytes that are no UTF-8 as MLIR prints them.
 pub fn text(attribute: Attribute<'_>) -> Option<String> {
-    StringAttribute::try_from(attribute)
-        .ok()
-        .map(|s| s.value().to_string())
+    let raw = attribute.to_raw();
+    // Safety: the value is read of a string attribute only.
+    unsafe { sys::mlirAttributeIsAString(raw).then(|| spelled(sys::mlirStringAttrGetValue(raw))) }
 }
 
-/// The name a symbol reference holds.
+/// The name a symbol reference holds, spelled as [`text`] does.
 pub fn symbol_name(attribute: Attribute<'_>) -> Option<String> {
-    melior::ir::attribute::FlatSymbolRefAttribute::try_from(attribute)
-        .ok()
-        .map(|s| s.value().to_string())
+    let raw = attribute.to_raw();
+    // Safety: the value is read of a reference without a path only.
+    unsafe {
+        sys::mlirAttributeIsAFlatSymbolRef(raw)
+            .then(|| spelled(sys::mlirFlatSymbolRefAttrGetValue(raw)))
+    }
+}
+
+/// MLIR's strings are bytes. What is no UTF-8 becomes `\FF`, so that two names stay
+/// two.
+pub(crate) fn spelled(string: sys::MlirStringRef) -> String {
+    if string.length == 0 {
+        return String::new();
+    }
+    // Safety: attributes and identifiers live as long as the context.
+    let bytes = unsafe { std::slice::from_raw_parts(string.data.cast::<u8>(), string.length) };
+    let mut text = String::new();
+    for chunk in bytes.utf8_chunks() {
+        text += chunk.valid();
+        for byte in chunk.invalid() {
+            text += &format!("\\{byte:02X}");
+        }
+    }
+    text
 }
 
 /// The elements of a dense array of `i64`; none of any other attribute.
@@ -136,9 +157,7 @@ pub fn entries<'c>(attribute: Attribute<'c>) -> Option<Vec<(String, Attribute<'c
         }
         let entry = |i| {
             let entry = sys::mlirDictionaryAttrGetElement(raw, i);
-            let name = sys::mlirIdentifierStr(entry.name);
-            let name = std::slice::from_raw_parts(name.data.cast::<u8>(), name.length);
-            let name = String::from_utf8_lossy(name).into_owned();
+            let name = spelled(sys::mlirIdentifierStr(entry.name));
             (name, Attribute::from_raw(entry.attribute))
         };
         Some(

@@ -187,6 +187,18 @@ pub trait OpExt<'c>: Sized + Copy {
         self.handle().region(index).ok()?.first_block()
     }
 
+    /// The operation before this one in its block.
+    fn previous_in_block(self) -> Option<Op<'c>> {
+        // Safety: the operation is valid; null where it is the first.
+        unsafe { OperationRef::from_option_raw(qd_sys::qdPreviousInBlock(self.handle().to_raw())) }
+    }
+
+    /// Says that the operation is from somewhere else.
+    fn set_location(self, location: Location<'c>) {
+        // Safety: both are valid.
+        unsafe { sys::mlirOperationSetLocation(self.handle().to_raw(), location.to_raw()) }
+    }
+
     /// The operation around this one.
     fn parent(self) -> Option<Op<'c>> {
         self.handle().parent_operation()

@@ -1,22 +1,24 @@
 //! Modules from files, and diagnostics as compilers print them.
 
+use crate::attributes::spelled;
 use melior::{
-    Context, StringRef,
+    Context,
     diagnostic::{Diagnostic, DiagnosticSeverity},
     ir::Module,
 };
 use mlir_sys::{
     MlirLocation, MlirStringRef, mlirIdentifierStr, mlirLocationCallSiteGetCallee,
-    mlirLocationFileLineColRangeGetFilename, mlirLocationFileLineColRangeGetStartColumn,
-    mlirLocationFileLineColRangeGetStartLine, mlirLocationFusedGetLocations,
-    mlirLocationFusedGetNumLocations, mlirLocationIsACallSite, mlirLocationIsAFileLineColRange,
-    mlirLocationIsAFused, mlirLocationIsAName, mlirLocationNameGetChildLoc, mlirModuleCreateParse,
-    mlirModuleCreateParseFromFile,
+    mlirLocationCallSiteGetCaller, mlirLocationFileLineColRangeGetFilename,
+    mlirLocationFileLineColRangeGetStartColumn, mlirLocationFileLineColRangeGetStartLine,
+    mlirLocationFusedGetLocations, mlirLocationFusedGetNumLocations, mlirLocationIsACallSite,
+    mlirLocationIsAFileLineColRange, mlirLocationIsAFused, mlirLocationIsAName,
+    mlirLocationNameGetChildLoc,
 };
 use std::{
     fmt::Write,
     fs::File,
     io::{BufRead, BufReader},
+    os::unix::ffi::OsStrExt,
     path::Path,
     sync::{
         Arc,
@@ -28,29 +30,28 @@ use std::{
 const LONGEST_QUOTED_LINE: usize = 400;
 
 /// Reads and verifies a module: text or bytecode, with or without a
-/// `builtin.module` around it; `-` is standard input. What is wrong with it is
-/// said through the context's diagnostic handlers, with file, line and column.
+/// `builtin.module` around it, nested 256 levels deep at most; `-` is standard
+/// input. What is wrong with it is said through the context's diagnostic handlers,
+/// with file, line and column.
 pub fn parse_file<'c>(context: &'c Context, path: &Path) -> Option<Module<'c>> {
-    let name = path.to_string_lossy();
     // Safety: the context and the name are valid, and a null module is `None`.
     unsafe {
-        let raw = mlirModuleCreateParseFromFile(context.to_raw(), StringRef::new(&name).to_raw());
+        let raw = qd_sys::qdParseFile(context.to_raw(), borrowed(path.as_os_str().as_bytes()));
         Module::from_option_raw(raw)
     }
 }
 
-/// As [`parse_file`], from memory: text or bytecode.
+/// The same of what is in memory, text or bytecode.
 pub fn parse_bytes<'c>(context: &'c Context, bytes: &[u8]) -> Option<Module<'c>> {
-    // The lexer looks one byte beyond the end of a text.
-    let mut terminated = bytes.to_vec();
-    terminated.push(0);
-    let source = MlirStringRef {
-        data: terminated.as_ptr().cast(),
+    // Safety: as above.
+    unsafe { Module::from_option_raw(qd_sys::qdParseBytes(context.to_raw(), borrowed(bytes))) }
+}
+
+fn borrowed(bytes: &[u8]) -> MlirStringRef {
+    MlirStringRef {
+        data: bytes.as_ptr().cast(),
         length: bytes.len(),
-    };
-    // Safety: the context is valid, MLIR reads the bytes before the call returns,
-    // and a null module is `None`.
-    unsafe { Module::from_option_raw(mlirModuleCreateParse(context.to_raw(), source)) }
+    }
 }
 
 /// How many errors have been printed.
@@ -98,19 +99,49 @@ pub fn render(diagnostic: &Diagnostic) -> String {
         Some(place) => format!("{}:{}:{}: ", place.file, place.line, place.column),
         None => String::new(),
     };
-    // Writing to a string does not fail.
-    let _ = writeln!(text, "{severity}: {diagnostic}");
+    text += &format!("{severity}: {}\n", message(diagnostic));
     if let Some(quote) = place.as_ref().and_then(Place::quote) {
         text += &quote;
     }
+    for caller in callers(diagnostic.location().to_raw()) {
+        if let Some(place) = Place::of(caller) {
+            let Place { file, line, column } = &place;
+            text += &format!("{file}:{line}:{column}: note: called from\n");
+            text += &place.quote().unwrap_or_default();
+        }
+    }
     for note in (0..diagnostic.note_count()).filter_map(|i| diagnostic.note(i).ok()) {
         // The whole operation again says nothing that its place has not said.
-        let is_repetition = note.to_string().starts_with("see current operation: ");
+        let is_repetition = message(&note).starts_with("see current operation: ");
         if place.is_none() || !is_repetition {
             text += &render(&note);
         }
     }
     text
+}
+
+/// What a diagnostic says, without its notes. Up to a name that is no UTF-8, if
+/// there is one in it.
+pub fn message(diagnostic: &Diagnostic) -> String {
+    let mut text = String::new();
+    if write!(text, "{diagnostic}").is_err() {
+        text.push(char::REPLACEMENT_CHARACTER);
+    }
+    text
+}
+
+/// The calls that what was inlined stood for, the innermost first.
+fn callers(mut location: MlirLocation) -> Vec<MlirLocation> {
+    let mut all = Vec::new();
+    // Safety: the location is valid, and a call site where it is asked as one.
+    unsafe {
+        while mlirLocationIsACallSite(location) {
+            all.push(mlirLocationCallSiteGetCaller(location));
+            location = mlirLocationCallSiteGetCallee(location);
+        }
+    }
+    all.reverse();
+    all
 }
 
 /// A position in a file.
@@ -129,7 +160,7 @@ impl Place {
             if mlirLocationIsAFileLineColRange(location) {
                 let file = mlirIdentifierStr(mlirLocationFileLineColRangeGetFilename(location));
                 return Some(Self {
-                    file: text(file),
+                    file: spelled(file),
                     line: mlirLocationFileLineColRangeGetStartLine(location).max(0) as usize,
                     column: mlirLocationFileLineColRangeGetStartColumn(location).max(0) as usize,
                 });
@@ -171,12 +202,6 @@ impl Place {
             .collect();
         Some(format!("{line}\n{indent}^\n"))
     }
-}
-
-fn text(string: MlirStringRef) -> String {
-    // Safety: identifiers live as long as the context.
-    let bytes = unsafe { std::slice::from_raw_parts(string.data.cast::<u8>(), string.length) };
-    String::from_utf8_lossy(bytes).into_owned()
 }
 
 #[cfg(test)]

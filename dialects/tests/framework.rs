@@ -54,6 +54,23 @@ impl Pattern for Panicking {
     }
 }
 
+/// Says which operations stand before others.
+struct LooksBack;
+
+impl Pass for LooksBack {
+    type Options = NoOptions;
+    const NAME: &'static str = "test-looks-back";
+    const SUMMARY: &'static str = "Looks at the operations before others";
+    fn run<'c>(op: Op<'c>, _: &NoOptions) -> Result<'c> {
+        for op in op.walk_all() {
+            let before = op.previous_in_block();
+            let name = before.map_or("none", OpExt::full_name);
+            Diagnostic::remark(op, format!("{} after {name}", op.full_name())).emit();
+        }
+        Ok(())
+    }
+}
+
 struct Fails;
 
 impl Pass for Fails {
@@ -118,6 +135,7 @@ fn run(passes: &str) -> (std::result::Result<(), String>, Vec<String>, String) {
         pass::register::<Panics>();
         pass::register::<PatternPanics>();
         pass::register::<Fails>();
+        pass::register::<LooksBack>();
         pass::register::<Speaks>();
         pass::register_pipeline::<Speech>();
     });
@@ -174,6 +192,24 @@ fn an_error_has_its_notes() {
         [
             "error: 'arith.addf' op adds what it should not",
             "note: this"
+        ]
+    );
+}
+
+#[test]
+fn a_pass_can_look_back() {
+    let (outcome, said, _) = run("test-looks-back");
+    assert_eq!(outcome, Ok(()));
+    assert_eq!(
+        said,
+        [
+            "remark: builtin.module after none",
+            "remark: func.func after none",
+            "remark: qd.simt.subgroup_size after none",
+            "remark: qd.simt.broadcast_first after qd.simt.subgroup_size",
+            "remark: arith.sitofp after qd.simt.broadcast_first",
+            "remark: arith.addf after arith.sitofp",
+            "remark: func.return after arith.addf",
         ]
     );
 }

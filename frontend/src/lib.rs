@@ -24,7 +24,7 @@
 //! What is not here yet: sessions that recompile only what an edit changed, and
 //! bindings for C and Python.
 
-use qd_dialects::melior::ir::Module;
+use qd_dialects::parse;
 use std::sync::{Arc, Mutex, Once, PoisonError};
 
 pub use qd_dialects::builder;
@@ -60,7 +60,7 @@ impl Program {
         let said = Arc::new(Mutex::new(Vec::new()));
         let log = said.clone();
         context.attach_diagnostic_handler(move |diagnostic| {
-            let text = format!("{}: {diagnostic}", diagnostic.location());
+            let text = format!("{}: {}", diagnostic.location(), parse::message(&diagnostic));
             log.lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .push(text);
@@ -71,7 +71,7 @@ impl Program {
             lines.push(error);
             Error::Compile(lines.join("\n"))
         };
-        let mut module = Module::parse(&context, source)
+        let mut module = parse::parse_bytes(&context, source.as_bytes())
             .ok_or_else(|| failed("the module does not parse".into()))?;
         let artifact =
             qd_lowering::compile(&mut module, target).map_err(|error| failed(error.to_string()))?;

@@ -1,13 +1,15 @@
-//! Target-neutral rewriting: verification, planning, tiling, expansion.
+//! Target-neutral rewriting: inlining, verification, planning, tiling, expansion.
 //!
 //! One file per pass, one line here to register it.
 
 pub mod collective;
 pub mod expand_collectives;
+pub mod expand_dims;
 pub mod expand_for_each;
 pub mod expand_math;
 pub mod fuse_phases;
 pub mod fuse_producers;
+pub mod inline_functions;
 pub mod mark_noalias;
 pub mod merge_collectives;
 pub mod outline_phases;
@@ -24,10 +26,12 @@ use qd_dialects::pass;
 /// Makes every pass of this crate reachable by name. Once a process.
 pub fn register() {
     pass::register::<expand_collectives::ExpandCollectives>();
+    pass::register::<expand_dims::ExpandDims>();
     pass::register::<expand_for_each::ExpandForEach>();
     pass::register::<expand_math::ExpandMath>();
     pass::register::<fuse_phases::FusePhases>();
     pass::register::<fuse_producers::FuseProducers>();
+    pass::register::<inline_functions::InlineFunctions>();
     pass::register::<mark_noalias::MarkNoalias>();
     pass::register::<merge_collectives::MergeCollectives>();
     pass::register::<outline_phases::OutlinePhases>();

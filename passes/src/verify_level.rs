@@ -5,7 +5,8 @@
 //!
 //! | level | what may not be there any more |
 //! |---|---|
-//! | `grid` | `qd.algo.*` |
+//! | `algo` | what a body cannot hold (`verify_level/body.rs`), extents of dimensions that a buffer does not have, arithmetic that is too much for the host (`verify_level/host.rs`) |
+//! | `grid` | and `qd.algo.*` |
 //! | `plan` | and `qd.grid.phase`, `qd.grid.for_each` |
 //! | `tiled` | and wave-polymorphic ops, collectives without a tile, a module without `qd.wave` |
 //!
@@ -21,7 +22,14 @@
 //! // error: 'qd.grid.phase' op does not belong at level 'plan': 'qd-plan-launches' removes it
 //! ```
 
-use crate::{expand_collectives, tile};
+mod body;
+mod host;
+
+use crate::{
+    expand_collectives,
+    expand_dims::{constant_dimension, rank},
+    outline_phases, tile,
+};
 use qd_dialects::{
     attributes,
     diagnostic::{Diagnostic, Result},
@@ -34,6 +42,8 @@ use std::{fmt, str::FromStr};
 /// A rung of the ladder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
+    /// Algorithms.
+    Algo,
     /// Phases.
     Grid,
     /// Launches of outlined bodies.
@@ -42,7 +52,8 @@ pub enum Level {
     Tiled,
 }
 
-const LEVELS: [(Level, &str); 3] = [
+const LEVELS: [(Level, &str); 4] = [
+    (Level::Algo, "algo"),
     (Level::Grid, "grid"),
     (Level::Plan, "plan"),
     (Level::Tiled, "tiled"),
@@ -62,14 +73,14 @@ impl FromStr for Level {
         let found = LEVELS.iter().find(|(_, name)| *name == text);
         found
             .map(|(level, _)| *level)
-            .ok_or_else(|| "expected grid, plan or tiled".into())
+            .ok_or_else(|| "expected algo, grid, plan or tiled".into())
     }
 }
 
 options! {
     /// Options of `qd-verify-level`.
     pub struct VerifyLevelOptions {
-        /// grid, plan or tiled
+        /// algo, grid, plan or tiled
         level: Level = Level::Grid,
         /// whether collectives are to be expanded as well, at level tiled
         expanded: bool = false,
@@ -96,11 +107,19 @@ impl Pass for VerifyLevel {
             .nested()
             .into_iter()
             .filter_map(|op| {
-                let pass = remover(op, level, options.expanded)?;
-                let message = format!("does not belong at level '{level}': '{pass}' removes it");
+                let message = match remover(op, level, options.expanded) {
+                    Some(pass) => {
+                        format!("does not belong at level '{level}': '{pass}' removes it")
+                    }
+                    None => body::misplaced(op).or_else(|| out_of_range(op))?,
+                };
                 Some(Diagnostic::at(op, message))
             })
             .collect();
+        if level == Level::Algo {
+            let kernels = outline_phases::kernels(module);
+            errors.extend(kernels.into_iter().filter_map(host::too_much));
+        }
         let last = errors.pop();
         errors.into_iter().for_each(Diagnostic::emit);
         last.map_or(Ok(()), Err)
@@ -113,6 +132,7 @@ fn remover(op: Op, level: Level, expanded: bool) -> Option<&'static str> {
     match name {
         // Sizing ops are host arithmetic, and fold.
         "qd.algo.scratch_slots" => None,
+        _ if level == Level::Algo => None,
         _ if name.starts_with("qd.algo.") => Some("qd-expand-algorithms"),
         "qd.grid.for_each" if level >= Level::Plan => Some("qd-expand-for-each"),
         "qd.grid.phase" if level >= Level::Plan => Some("qd-plan-launches"),
@@ -135,6 +155,15 @@ fn remover(op: Op, level: Level, expanded: bool) -> Option<&'static str> {
         }
         _ => None,
     }
+}
+
+/// What is wrong with the dimension that a `memref.dim` asks for.
+fn out_of_range(op: Op) -> Option<String> {
+    let rank = op.is("memref.dim").then(|| rank(op))??;
+    let at = constant_dimension(op)?;
+    let is_there = usize::try_from(at).is_ok_and(|at| at < rank);
+    (!is_there)
+        .then(|| format!("asks for dimension {at} of a buffer that has {rank}, numbered from 0"))
 }
 
 fn is_in_body(op: Op) -> bool {

@@ -29,6 +29,11 @@ extern "C" bool qdHaveSameAttributes(MlirOperation left, MlirOperation right) {
          a->getName().compareOpProperties(a->getPropertiesStorage(), b->getPropertiesStorage());
 }
 
+/// The operation before another in its block, or null.
+extern "C" MlirOperation qdPreviousInBlock(MlirOperation op) {
+  return wrap(unwrap(op)->getBlock() ? unwrap(op)->getPrevNode() : nullptr);
+}
+
 //===----------------------------------------------------------------------===//
 // Canonical forms
 //===----------------------------------------------------------------------===//

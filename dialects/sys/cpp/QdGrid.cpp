@@ -2,6 +2,7 @@
 #include "Combiner.h"
 #include "Placement.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
+#include <map>
 
 using namespace mlir;
 using namespace qd;
@@ -142,10 +143,11 @@ static LogicalResult verifyControlWords(KernelOp kernel) {
 LogicalResult KernelOp::verifyRegions() {
   if (failed(verifySteps(getBody().front(), "a kernel")) || failed(verifyControlWords(*this)))
     return failure();
-  llvm::DenseMap<int64_t, LaunchOp> launches;
+  // Not a DenseMap, which keeps two keys for itself: an id may be any number.
+  std::map<int64_t, LaunchOp> launches;
   WalkResult result = getBody().walk([&](LaunchOp launch) {
     for (int64_t before : launch.getAfter())
-      if (!launches.contains(before)) {
+      if (launches.count(before) == 0) {
         launch.emitOpError("waits for launch ") << before << ", which does not come before it";
         return WalkResult::interrupt();
       }

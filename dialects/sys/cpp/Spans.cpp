@@ -1,7 +1,9 @@
-// Spans: tells Rust when a pass begins and ends, upstream's included.
+// The main of mlir-opt, and spans: Rust is told when a pass begins and ends, upstream's included.
+#include "Input.h"
 #include "Qd.h"
 #include "mlir-c/IR.h"
 #include "mlir-c/Pass.h"
+#include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Pass.h"
 #include "mlir/CAPI/Registration.h"
@@ -12,6 +14,7 @@
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/ToolOutputFile.h"
 
 using namespace mlir;
@@ -41,20 +44,38 @@ private:
   QdSpans spans;
 };
 
-/// What upstream's function of the same parameters does, with spans.
-LogicalResult optMain(StringRef input, StringRef output, DialectRegistry &registry, QdSpans spans) {
+/// Says where a text is nested too deep, if it is.
+LogicalResult checkNesting(const llvm::MemoryBuffer &text) {
+  std::optional<size_t> at = qd::findNesting(text.getBuffer());
+  if (!at)
+    return success();
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(text), SMLoc());
+  const char *begin = sources.getMemoryBuffer(1)->getBufferStart();
+  sources.PrintMessage(SMLoc::getFromPointer(begin + *at), llvm::SourceMgr::DK_Error,
+                       qd::nestingMessage);
+  return failure();
+}
+
+/// What upstream's function of the same parameters does, with spans if there are any, and for
+/// input that is not nested too deep.
+LogicalResult optMain(StringRef input, StringRef output, DialectRegistry &registry,
+                      const QdSpans *spans) {
   MlirOptMainConfig given = MlirOptMainConfig::createFromCLOptions();
   MlirOptMainConfig config = given;
-  config.setPassPipelineSetupFn([&given, spans](PassManager &manager) {
-    manager.addInstrumentation(std::make_unique<Spans>(spans));
-    return given.setupPassPipeline(manager);
-  });
+  if (spans)
+    config.setPassPipelineSetupFn([&given, spans](PassManager &manager) {
+      manager.addInstrumentation(std::make_unique<Spans>(*spans));
+      return given.setupPassPipeline(manager);
+    });
   std::string error;
   std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(input, &error);
   if (!file) {
     llvm::errs() << error << "\n";
     return failure();
   }
+  if (!isBytecode(*file) && failed(checkNesting(*file)))
+    return failure();
   std::unique_ptr<llvm::ToolOutputFile> to = openOutputFile(output, &error);
   if (!to) {
     llvm::errs() << error << "\n";
@@ -79,8 +100,8 @@ int qdOptMain(int argc, char **argv, MlirStringRef name, MlirDialectRegistry reg
   DialectRegistry &dialects = *unwrap(registry);
   auto [input, output] = registerAndParseCLIOptions(argc, argv, unwrap(name), dialects);
   MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
-  if (!spans || config.shouldListPasses() || config.shouldShowDialects())
+  if (config.shouldListPasses() || config.shouldShowDialects())
     return asMainReturnCode(MlirOptMain(argc, argv, input, output, dialects));
-  return asMainReturnCode(optMain(input, output, dialects, *spans));
+  return asMainReturnCode(optMain(input, output, dialects, spans));
 }
 }

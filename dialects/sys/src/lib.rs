@@ -78,6 +78,10 @@ unsafe extern "C" {
     pub fn qdRegisterPipeline(spec: *const QdPipelineSpec);
     pub fn qdRegisterCanonicalForm(root: MlirStringRef, rewrite: QdRewriteFn, data: *mut c_void);
 
+    pub fn qdParseFile(context: MlirContext, path: MlirStringRef) -> MlirModule;
+    pub fn qdParseBytes(context: MlirContext, bytes: MlirStringRef) -> MlirModule;
+
+    pub fn qdPreviousInBlock(op: MlirOperation) -> MlirOperation;
     pub fn qdHaveSameAttributes(left: MlirOperation, right: MlirOperation) -> bool;
 
     pub fn qdConversionCreate(context: MlirContext) -> *mut QdConversion;

@@ -26,6 +26,9 @@ impl Pipeline for ToGrid {
         let expand = format!("qd-expand-algorithms{{target={}}}", options.target);
         let fuse = format!("qd-fuse-producers{{print-plan={}}}", options.print_plan);
         Ok([
+            "qd-inline-functions",
+            "qd-verify-level{level=algo}",
+            "qd-expand-dims",
             &expand,
             &fuse,
             "qd-expand-for-each",

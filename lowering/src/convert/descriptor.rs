@@ -142,7 +142,8 @@ pub fn pointer_of_element<'b, 'c>(
     for (i, index) in indices.iter().enumerate() {
         element = element + index.to_i64() * field(word, &[4, i as i64]);
     }
-    offset_pointer(b, pointer, element, memref.element())
+    let stored = stored(b, memref.element()).map_or(memref.element(), |(stored, _)| stored);
+    offset_pointer(b, pointer, element, stored)
 }
 
 /// `pointer + index` in elements of `element`; `index` is an `i64`.

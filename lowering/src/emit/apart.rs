@@ -3,34 +3,24 @@
 
 use crate::convert::erase_kernels;
 use qd_dialects::{
-    attributes,
     ir::{self, InsertionPoint, Op, OpExt, operations},
     melior::ir::{RegionLike, operation::OperationLike},
 };
 
-/// Moves each outlined body of a module, with a copy of the functions that it
-/// calls, into a module within this one. False, and nothing is moved, where there
-/// is something else that bodies may have in common.
+/// Moves each outlined body of a module into a module within this one. False, and
+/// nothing is moved, where there is something else that bodies may have in common.
 pub fn separate(module: Op<'_>) -> bool {
     let all = operations(module.body().expect("a module's body"));
-    let known = |op: &Op| op.is("func.func") || op.is("qd.grid.kernel");
-    if !all.iter().all(known) {
+    let is_body = |op: &Op| op.is("func.func") && op.attr("qd.threads").is_some();
+    if !all.iter().all(|op| is_body(op) || op.is("qd.grid.kernel")) {
         return false;
     }
-    let (bodies, others): (Vec<_>, Vec<_>) = all
-        .into_iter()
-        .filter(|op| op.is("func.func"))
-        .partition(|op| op.is("func.func") && op.attr("qd.threads").is_some());
     erase_kernels(module);
-    for body in bodies {
-        let functions = called(body, &others);
+    for body in all.into_iter().filter(is_body) {
         let end = InsertionPoint::End(nested(module, body).body().expect("just made"));
         body.move_to(end);
         // Nothing here launches it, and what is private and not used goes.
         body.remove_attr("sym_visibility");
-        for function in functions {
-            end.insert(function.detached_clone());
-        }
     }
     true
 }
@@ -55,28 +45,6 @@ fn nested<'c>(module: Op<'c>, body: Op<'c>) -> Op<'c> {
         }
     }
     made
-}
-
-/// The functions among `others` that a body calls, and those that these call.
-fn called<'c>(body: Op<'c>, others: &[Op<'c>]) -> Vec<Op<'c>> {
-    let named = |name: String| {
-        let is = |op: &&Op| op.attr("sym_name").and_then(attributes::text).as_ref() == Some(&name);
-        others.iter().find(is).copied()
-    };
-    let (mut found, mut next): (Vec<Op<'c>>, Vec<Op<'c>>) = (Vec::new(), vec![body]);
-    while let Some(caller) = next.pop() {
-        for call in caller.nested() {
-            let callee = call.is("func.call").then(|| call.attr("callee")).flatten();
-            let Some(function) = callee.and_then(attributes::symbol_name).and_then(named) else {
-                continue;
-            };
-            if !found.iter().any(|known| known.key() == function.key()) {
-                found.push(function);
-                next.push(function);
-            }
-        }
-    }
-    found
 }
 
 /// The modules within a module, or it if there are none.

@@ -30,8 +30,7 @@ pub const NVPTX: Backend = Backend {
     binary,
 };
 
-/// From tiled bodies to NVVM. Functions are inlined first: what is in one may
-/// have no form outside of a kernel. Minima and maxima stay what they are, for
+/// From tiled bodies to NVVM. Minima and maxima stay what they are, for
 /// PTX has them: there is no `arith-expand` here. What LLVM does at once in any
 /// case, MLIR does not: bodies are neither canonicalised nor rid of what they
 /// compute twice, and nothing is rolled back, for a failure ends it all. But what
@@ -40,7 +39,6 @@ pub const NVPTX: Backend = Backend {
 fn conversion(capabilities: &Capabilities) -> String {
     let arch = architecture(capabilities);
     [
-        "inline{default-pipeline=}",
         &format!("qd-convert-to-nvvm{{arch={arch}}}"),
         // Floats to integer powers, as loops.
         "convert-math-to-funcs{min-width-of-fpowi-exponent=1}",

@@ -90,11 +90,45 @@ impl Artifact {
         if checksum(&[plan, binary]) != header.checksum {
             return Err(FileError::Damaged("its checksum is wrong".into()));
         }
-        let mut artifact: Artifact =
-            serde_json::from_slice(plan).map_err(|e| FileError::Damaged(e.to_string()))?;
+        let mut artifact = read_plan(plan)?;
         artifact.binary = binary.to_vec();
         Ok(artifact)
     }
+}
+
+/// Brackets within brackets that a plan may have. What can be compiled has some
+/// hundreds: steps are nested as their source is, and expressions are deep.
+const MOST_NESTED: usize = 2048;
+
+fn read_plan(plan: &[u8]) -> Result<Artifact, FileError> {
+    if nesting(plan) > MOST_NESTED {
+        let what = format!("its plan is nested more than {MOST_NESTED} levels deep");
+        return Err(FileError::Damaged(what));
+    }
+    let mut json = serde_json::Deserializer::from_slice(plan);
+    // Its own limit is below what there is.
+    json.disable_recursion_limit();
+    let artifact = Artifact::deserialize(&mut json);
+    artifact
+        .and_then(|artifact| json.end().map(|()| artifact))
+        .map_err(|e| FileError::Damaged(e.to_string()))
+}
+
+/// How deep brackets of JSON are nested.
+fn nesting(json: &[u8]) -> usize {
+    let (mut depth, mut most, mut in_string) = (0_usize, 0, false);
+    let mut bytes = json.iter();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'"' => in_string = !in_string,
+            b'\\' if in_string => drop(bytes.next()),
+            b'{' | b'[' if !in_string => depth += 1,
+            b'}' | b']' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        most = most.max(depth);
+    }
+    most
 }
 
 fn part(bytes: &[u8]) -> Result<(&[u8], &[u8]), FileError> {
@@ -107,7 +141,7 @@ fn part(bytes: &[u8]) -> Result<(&[u8], &[u8]), FileError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Requirements;
+    use crate::{BufferRef, Expr, Kernel, Requirements, Step};
 
     fn artifact() -> Artifact {
         Artifact {
@@ -127,6 +161,42 @@ mod tests {
     fn files_round_trip() {
         let bytes = artifact().to_bytes();
         assert_eq!(Artifact::from_bytes(&bytes).expect("readable"), artifact());
+    }
+
+    /// A kernel whose only step is a fill from an expression so deep.
+    fn deep(levels: u32) -> Artifact {
+        let lower = (0..levels).fold(Expr::Scalar(0), |value, _| Expr::Resize {
+            to: 32,
+            signed: true,
+            value: value.into(),
+        });
+        let fill = Step::Fill {
+            buffer: BufferRef {
+                argument: 0,
+                view: None,
+            },
+            lower,
+            upper: Expr::constant(1),
+            value: Expr::constant(2),
+        };
+        let kernel = Kernel {
+            name: "k".into(),
+            arguments: Vec::new(),
+            control: 0,
+            steps: vec![fill],
+        };
+        Artifact {
+            kernels: vec![kernel],
+            ..artifact()
+        }
+    }
+
+    #[test]
+    fn expressions_may_be_deep_but_not_too_deep() {
+        let bytes = deep(256).to_bytes();
+        assert_eq!(Artifact::from_bytes(&bytes).expect("readable"), deep(256));
+        let error = Artifact::from_bytes(&deep(2000).to_bytes()).expect_err("too deep");
+        assert!(error.to_string().contains("nested more than"), "{error}");
     }
 
     #[test]

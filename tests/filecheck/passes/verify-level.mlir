@@ -9,11 +9,12 @@
 // RUN: qd-opt %t/tiled.mlir --qd-verify-level=level=plan --qd-verify-level=level=tiled
 // RUN: not qd-opt %t/tiled.mlir --qd-verify-level="level=tiled expanded=true" 2>&1 | FileCheck %s --check-prefix=EXPANDED
 // RUN: qd-opt %t/tiled.mlir --qd-expand-collectives --qd-verify-level="level=tiled expanded=true"
+// RUN: qd-opt %t/algo.mlir --qd-verify-level=level=algo
 // RUN: not qd-opt %t/algo.mlir --qd-verify-level=level=grid 2>&1 | FileCheck %s --check-prefix=ALGO
 // RUN: not qd-opt %t/polymorphic.mlir --qd-verify-level=level=tiled 2>&1 | FileCheck %s --check-prefix=POLYMORPHIC
 // RUN: not qd-opt %t/grid.mlir --qd-verify-level=level=ground 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 
-// UNKNOWN: option 'level': cannot read 'ground': expected grid, plan or tiled
+// UNKNOWN: option 'level': cannot read 'ground': expected algo, grid, plan or tiled
 
 //--- algo.mlir
 // ALGO: error: 'qd.algo.reduce' op does not belong at level 'grid': 'qd-expand-algorithms' removes it

@@ -1,6 +1,6 @@
 //! The flags that `mlir-opt` does not have.
 
-use std::path::PathBuf;
+use std::{ffi::OsString, path::PathBuf};
 
 /// Flags of our own.
 #[derive(Debug, Default)]
@@ -20,14 +20,14 @@ const LEVELS: &[(&str, &str)] = &[
 
 /// Takes our flags out of the command line and turns `--to` and `--target` into
 /// a pipeline.
-pub fn split(arguments: impl Iterator<Item = String>) -> Result<(Vec<String>, Own), String> {
+pub fn split(arguments: impl Iterator<Item = OsString>) -> Result<(Vec<OsString>, Own), String> {
     let mut rest = Vec::new();
     let mut own = Own::default();
     let (mut level, mut target) = (None, None);
     for argument in arguments {
-        let plain = argument
-            .strip_prefix("--")
-            .or_else(|| argument.strip_prefix('-'));
+        // What is no UTF-8 is none of our flags.
+        let text = argument.to_str().unwrap_or_default();
+        let plain = text.strip_prefix("--").or_else(|| text.strip_prefix('-'));
         match plain.and_then(|a| a.split_once('=')) {
             Some(("to", value)) => level = Some(value.to_string()),
             Some(("target", value)) => target = Some(value.to_string()),
@@ -36,7 +36,9 @@ pub fn split(arguments: impl Iterator<Item = String>) -> Result<(Vec<String>, Ow
         }
     }
     match (level, target) {
-        (Some(level), target) => rest.extend(pipeline(&level, target.as_deref())?),
+        (Some(level), target) => {
+            rest.extend(pipeline(&level, target.as_deref())?.map(OsString::from));
+        }
         (None, Some(_)) => return Err("--target goes with --to=<level>".into()),
         (None, None) => {}
     }

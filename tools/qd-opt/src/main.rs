@@ -8,7 +8,7 @@ mod levels;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let (arguments, own) = match levels::split(std::env::args()) {
+    let (arguments, own) = match levels::split(std::env::args_os()) {
         Ok(split) => split,
         Err(message) => {
             eprintln!("qd-opt: {message}");

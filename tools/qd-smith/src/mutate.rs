@@ -243,7 +243,7 @@ fn listening() -> (Context, Arc<Said>) {
 pub fn try_text(text: &str, target: &str) -> Done {
     stage(format!("parsing\n{text}"));
     let (context, said) = listening();
-    let module = Module::parse(&context, text);
+    let module = parse_bytes(&context, text.as_bytes());
     judge(module, &said, target, text.to_string())
 }
 
@@ -303,7 +303,7 @@ fn judge(module: Option<Module<'_>>, said: &Said, target: &str, input: String) -
 /// business, so what it says has no place.
 fn try_bytecode(text: &str, target: &str, random: &mut Rng) -> Done {
     let (context, said) = listening();
-    let Some(module) = Module::parse(&context, text) else {
+    let Some(module) = parse_bytes(&context, text.as_bytes()) else {
         return Done::default();
     };
     let Some(mut bytes) = bytecode(&module) else {
@@ -343,7 +343,7 @@ fn damage(bytes: &mut Vec<u8>, random: &mut Rng) {
 /// An artifact with bytes changed, or with another plan and the right checksum.
 fn try_artifact(text: &str, random: &mut Rng) -> Done {
     let (context, _) = listening();
-    let Some(mut module) = Module::parse(&context, text) else {
+    let Some(mut module) = parse_bytes(&context, text.as_bytes()) else {
         return Done::default();
     };
     let Ok(bytes) = translate(&mut module, "cpu", Emit::Artifact) else {

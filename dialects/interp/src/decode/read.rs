@@ -7,7 +7,7 @@ use crate::{
     value::Element,
 };
 use melior::ir::{
-    Attribute, Identifier, Location, Type, TypeLike, Value, ValueLike,
+    Attribute, AttributeLike, Identifier, Location, Type, TypeLike, Value, ValueLike,
     attribute::{
         ArrayAttribute, DenseI32ArrayAttribute, DenseI64ArrayAttribute, DictionaryAttribute,
         FlatSymbolRefAttribute, FloatAttribute, IntegerAttribute, StringAttribute,
@@ -15,14 +15,29 @@ use melior::ir::{
     operation::OperationLike,
     r#type::{DimSize, IntegerType, MemRefType, ShapedTypeLike},
 };
+use mlir_sys::MlirStringRef;
 
 /// The text of an operation's or attribute's name.
 pub(super) fn text(identifier: Identifier) -> String {
-    identifier
-        .as_string_ref()
-        .as_str()
-        .unwrap_or_default()
-        .to_string()
+    // Safety: the identifier is valid.
+    spelled(unsafe { mlir_sys::mlirIdentifierStr(identifier.to_raw()) })
+}
+
+/// MLIR's strings are bytes. What is no UTF-8 becomes `\FF`, as MLIR prints it.
+fn spelled(string: MlirStringRef) -> String {
+    if string.length == 0 {
+        return String::new();
+    }
+    // Safety: attributes and identifiers live as long as the context.
+    let bytes = unsafe { std::slice::from_raw_parts(string.data.cast::<u8>(), string.length) };
+    let mut text = String::new();
+    for chunk in bytes.utf8_chunks() {
+        text += chunk.valid();
+        for byte in chunk.invalid() {
+            text += &format!("\\{byte:02X}");
+        }
+    }
+    text
 }
 
 /// `file:line:column` of a location, or MLIR's spelling of it.
@@ -118,12 +133,18 @@ pub(super) fn integers(op: Op, name: &str) -> Vec<i64> {
 
 pub(super) fn string(op: Op, name: &str) -> Option<String> {
     let attribute = StringAttribute::try_from(op.attribute(name).ok()?).ok()?;
-    Some(attribute.value().to_string())
+    // Safety: it is a string attribute.
+    Some(spelled(unsafe {
+        mlir_sys::mlirStringAttrGetValue(attribute.to_raw())
+    }))
 }
 
 pub(super) fn symbol(op: Op, name: &str) -> Result<String, Fault> {
     FlatSymbolRefAttribute::try_from(required(op, name)?)
-        .map(|attribute| attribute.value().to_string())
+        .map(|attribute| {
+            // Safety: it is a symbol reference.
+            spelled(unsafe { mlir_sys::mlirFlatSymbolRefAttrGetValue(attribute.to_raw()) })
+        })
         .map_err(|_| fault(op, format!("'{name}' is not the name of a symbol")))
 }
 

@@ -188,6 +188,19 @@ fn calls_are_inlined() {
     assert_eq!(values::<i32>(&out[1]), expected);
 }
 
+/// As deep as a module that is read may be, and on a thread of two megabytes, as
+/// this test has.
+#[test]
+fn nesting_is_no_recursion_without_end() {
+    let mut body = String::from("%r = arith.addi %x, %x : i32\n%p = arith.cmpi eq, %r, %r : i32\n");
+    body += &"scf.if %p {\n".repeat(250);
+    body += &"}\n".repeat(250);
+    let text = map_text("i32", "i32", &body);
+    let out = run(&text, map_arguments::<i32, i32>(&sequence()), 32);
+    let expected: Vec<_> = sequence().into_iter().map(|x| 2 * x).collect();
+    assert_eq!(values::<i32>(&out[1]), expected);
+}
+
 #[test]
 fn recursion_is_an_error() {
     let text = map_text("i32", "i32", "%r = func.call @f(%x) : (i32) -> i32");

@@ -26,9 +26,13 @@ pub(super) fn has_prefetch(target: &Target) -> bool {
     matches!(target.capabilities.kind, Kind::Nvptx(architecture) if architecture.has_prefetch)
 }
 
-/// Into the second level of caches, which all multiprocessors share.
+/// Into the second level of caches, which all multiprocessors share. Nothing where
+/// the elements have no form that is known here, as `complex`: it is a hint.
 pub(super) fn prefetch<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c, Vec<Value<'c>>> {
     let operands = b.vs(&op.operand_values());
+    if descriptor::stored(b, operands[0].element()).is_none() {
+        return Ok(Vec::new());
+    }
     let address = descriptor::pointer_of_element(b, operands[0], &operands[1..]);
     // The short form of the attribute cannot be parsed.
     let level = Attribute::parse(b.context(), "#nvvm<prefetch_cache_level L2>");

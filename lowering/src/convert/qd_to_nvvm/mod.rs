@@ -46,15 +46,11 @@ mod vote;
 pub use shared::DYNAMIC_SHARED_BYTES;
 
 use crate::{convert, targets::Target};
-use melior::{
-    dialect::DialectHandle,
-    ir::{ValueLike, attribute::ArrayAttribute},
-};
+use melior::{dialect::DialectHandle, ir::ValueLike};
 use qd_dialects::{
-    attributes,
     builder::Builder,
     diagnostic::{Diagnostic, Result},
-    ir::{Op, OpExt, Value, bit_width, context_of, is_float, operations},
+    ir::{Op, OpExt, Value, bit_width, is_float, operations},
     melior, options,
     pass::Pass,
 };
@@ -139,23 +135,11 @@ impl Pass for ConvertToNvvm {
                 let kernel = kernel::convert(op, &target)?;
                 convert_ops(kernel, &target)?;
             } else {
-                if op.is("func.func") {
-                    keep_together(op);
-                }
                 convert_ops(op, &target)?;
             }
         }
         Ok(())
     }
-}
-
-/// Functions that could not be inlined may hold collectives: LLVM must not move
-/// their calls into branches.
-fn keep_together(function: Op<'_>) {
-    let context = context_of(function);
-    let convergent = [attributes::string(context, "convergent")];
-    let convergent = ArrayAttribute::new(context, &convergent);
-    function.set_attr("passthrough", convergent.into());
 }
 
 /// Converts every op of ours below `root`.

@@ -48,11 +48,10 @@ pub const SPIRV: Backend = Backend {
     binary: |module, _| Ok(bytes(&words(module)?)),
 };
 
-/// From tiled bodies to a `spirv.module`. Functions are inlined first: what is in
-/// one may have no form outside of an entry point.
+/// From tiled bodies to a `spirv.module`.
 fn conversion(capabilities: &Capabilities) -> String {
     [
-        "inline",
+        "func.func(canonicalize)",
         &format!("qd-convert-to-spirv{{target={}}}", capabilities.name),
         "arith-expand",
         "canonicalize",

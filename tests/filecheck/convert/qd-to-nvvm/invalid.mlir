@@ -25,7 +25,7 @@
 // RUN: not qd-opt %t/wide.mlir --qd-convert-to-nvvm=arch=sm_90 2>&1 | FileCheck %s --check-prefix=WIDE
 // WIDE: wide.mlir:3:8: error: 'arith.extf' op computes in f128, which target 'nvptx:sm_90' does not have
 // RUN: not qd-translate %t/elsewhere.mlir --target=nvptx:sm_90 -o %t/out 2>&1 | FileCheck %s --check-prefix=ELSEWHERE
-// ELSEWHERE: qd-translate: LLVM: 'f' is called, and the target has no library that it could be in
+// ELSEWHERE: elsewhere.mlir:7:10: error: 'func.call' op calls 'f', which has no body: no target has functions of others
 // RUN: not ls %t/out
 
 // RUN: not qd-opt %t/scan.mlir --qd-convert-to-nvvm=arch=sm_90 2>&1 | FileCheck %s --check-prefix=SCAN

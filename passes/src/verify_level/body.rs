@@ -1,0 +1,97 @@
+//! What a body may hold: a closed list, which is the interpreter's.
+//!
+//! An op that has no reference semantics means nothing that targets could agree on.
+//! Each would do with it what upstream's conversions happen to do: `memref.alloc`
+//! called `malloc` for every thread on the cpu, and nothing at all on a GPU.
+//!
+//! Limits: of `arith`, `math` and `index` every op may be there, for they compute on
+//! scalars, and each target says which it lacks. At the top level of a kernel an
+//! op's own verifier says what the host can evaluate.
+
+use qd_dialects::ir::{Op, OpExt};
+
+/// Dialects of which every op may be in a body.
+const DIALECTS: [&str; 4] = ["arith", "index", "math", "qd"];
+
+/// Ops of others.
+const OPS: &[&str] = &[
+    "cf.assert",
+    "func.return",
+    "memref.alloca",
+    "memref.atomic_rmw",
+    "memref.cast",
+    "memref.dim",
+    "memref.load",
+    "memref.memory_space_cast",
+    "memref.prefetch",
+    "memref.store",
+    "memref.subview",
+    "scf.condition",
+    "scf.execute_region",
+    "scf.for",
+    "scf.if",
+    "scf.index_switch",
+    "scf.while",
+    "scf.yield",
+    "ub.poison",
+];
+
+/// What to use instead of some that are often tried.
+const INSTEAD: &[(&str, &str)] = &[
+    (
+        "memref.alloc",
+        "a thread's own memory is 'memref.alloca', the block's 'qd.simt.block.shared'",
+    ),
+    ("memref.copy", "copy element by element"),
+    ("scf.parallel", "a phase's threads are what is parallel"),
+    ("scf.forall", "a phase's threads are what is parallel"),
+    ("gpu.barrier", "use 'qd.simt.block.sync'"),
+    ("gpu.thread_id", "use 'qd.simt.block.thread_id'"),
+    ("gpu.block_id", "use 'qd.simt.block.id'"),
+];
+
+/// What is wrong with an op, if it is in a body and cannot be in one.
+pub fn misplaced(op: Op) -> Option<String> {
+    let name = op.full_name();
+    if is_known(name) || !is_in_body(op) {
+        return None;
+    }
+    let reason = "is nothing that a body can hold: no target has it";
+    let instead = INSTEAD.iter().find(|(known, _)| *known == name);
+    Some(match instead {
+        Some((_, instead)) => format!("{reason}; {instead}"),
+        None => reason.to_string(),
+    })
+}
+
+fn is_known(name: &str) -> bool {
+    let dialect = name.split_once('.').map(|(dialect, _)| dialect);
+    dialect.is_some_and(|dialect| DIALECTS.contains(&dialect)) || OPS.contains(&name)
+}
+
+/// Whether threads run an op: that of a phase, of an outlined body, of a combiner.
+fn is_in_body(op: Op) -> bool {
+    std::iter::successors(op.parent(), |around| around.parent()).any(|around| {
+        let name = around.full_name();
+        matches!(name, "qd.grid.phase" | "qd.grid.for_each" | "func.func")
+            || name.starts_with("qd.algo.")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_is_the_interpreters() {
+        // Looked up by name and never executed where they stand, or gone by then.
+        let symbols = ["func.func", "func.call"];
+        let theirs: Vec<_> = qd_interp::supported_operations()
+            .filter(|name| !symbols.contains(name))
+            .collect();
+        let unknown: Vec<_> = theirs.iter().filter(|name| !is_known(name)).collect();
+        assert!(unknown.is_empty(), "a body may not hold {unknown:?}");
+        let more: Vec<_> = OPS.iter().filter(|name| !theirs.contains(name)).collect();
+        assert!(more.is_empty(), "the interpreter does not know {more:?}");
+    }
+}

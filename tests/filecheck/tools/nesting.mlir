@@ -1,0 +1,44 @@
+// What is nested too deep, or makes the host or inlining do too much, is an error with a place, from every reader: no stack overflows.
+// NO-ROUNDTRIP: the modules are made by a script
+
+// DEFINE: %{make} = %python %S/Inputs/nesting.py
+// DEFINE: %{check} = FileCheck %s --check-prefix=DEEP
+// RUN: rm -rf %t
+// RUN: %{make} %t
+
+// RUN: sh -c 'for f in modules ifs types attributes locations; do qd-opt %t/$f.mlir 2>&1; test $? -eq 1 || exit 2; done' | %{check}
+// RUN: sh -c 'for f in modules ifs types attributes locations; do qd-run %t/$f.mlir 2>&1; test $? -eq 1 || exit 2; done' | %{check}
+// RUN: sh -c 'for f in modules ifs types attributes locations; do qd-translate %t/$f.mlir 2>&1; test $? -eq 1 || exit 2; done' | %{check}
+// DEEP: modules.mlir:257:8: error: is nested more than 256 levels deep, which is the most that is read
+// DEEP: ifs.mlir:[[#]]:[[#]]: error: is nested more than 256 levels deep
+// DEEP: types.mlir:1:[[#]]: error: is nested more than 256 levels deep
+// DEEP: attributes.mlir:1:[[#]]: error: is nested more than 256 levels deep
+// DEEP: locations.mlir:1:[[#]]: error: is nested more than 256 levels deep
+
+// In comments, strings, arrows and comparisons nothing is nested; beside one another there may be as many as one likes.
+// RUN: qd-opt %t/flat.mlir --split-input-file | FileCheck %s --check-prefix=FLAT
+// FLAT: @flat
+
+// Bytecode has no brackets to count.
+// RUN: sh -c 'ulimit -s unlimited; mlir-opt-22 %t/modules.mlir --emit-bytecode -o %t/modules.mlirbc'
+// RUN: sh -c 'qd-translate %t/modules.mlirbc 2>&1; test $? -eq 1' | FileCheck %s --check-prefix=BYTECODE
+// RUN: sh -c 'qd-run %t/modules.mlirbc 2>&1; test $? -eq 1' | FileCheck %s --check-prefix=BYTECODE
+// BYTECODE: error: is nested more than 256 levels deep, which is the most that is read
+
+// What is just not too deep is compiled and run.
+// RUN: qd-run %t/valid.mlir --arg a=[1000] --print a -q | FileCheck %s --check-prefix=VALID
+// RUN: qd-run %t/valid.mlir --arg a=[1000] --print a -q --interpret | FileCheck %s --check-prefix=VALID
+// VALID: a = [60]
+
+// Chains and trees of the host's arithmetic; the longest that may be is in the artifact and comes out of it.
+// RUN: sh -c 'qd-translate %t/chain.mlir 2>&1; test $? -eq 1' | FileCheck %s --check-prefix=CHAIN
+// CHAIN: chain.mlir:130:[[#]]: error: 'arith.addi' op is the last of more than 128 operations that the host does one after another for one value
+// RUN: sh -c 'qd-translate %t/tree.mlir 2>&1; test $? -eq 1' | FileCheck %s --check-prefix=TREE
+// TREE: tree.mlir:[[#]]:[[#]]: error: 'arith.addi' op makes the host's expression for one value hold more than 10000 operations
+// RUN: qd-translate %t/shorter.mlir -o %t/shorter.qdart
+// RUN: qd-run %t/shorter.qdart --arg a=zeros[200] --arg n=1 --print a -q | FileCheck %s --check-prefix=SHORTER
+// SHORTER: a = [7, 7,
+
+// Functions that double.
+// RUN: sh -c 'qd-translate %t/doubling.mlir 2>&1; test $? -eq 1' | FileCheck %s --check-prefix=DOUBLING
+// DOUBLING: doubling.mlir:[[#]]:[[#]]: error: 'func.call' op makes inlining come to more than 1000000 ops
