@@ -179,11 +179,16 @@ pub trait OpExt<'c>: Sized + Copy {
 
     /// The first block of the first region.
     fn body(self) -> Option<Block<'c>> {
-        self.handle().region(0).ok()?.first_block()
+        self.region_block(0)
     }
 
     /// The first block of a region, by its index.
     fn region_block(self, index: usize) -> Option<Block<'c>> {
+        // Asked first, because `melior`'s error holds the operation as text, and
+        // to print one verifies the whole module.
+        if index >= self.handle().region_count() {
+            return None;
+        }
         self.handle().region(index).ok()?.first_block()
     }
 
