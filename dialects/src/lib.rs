@@ -8,7 +8,8 @@
 //! - [`canonical`]: the canonical forms that are written in Rust;
 //! - [`builder`]: the kernel builder, in which a body reads like a kernel;
 //! - [`parse`]: modules from files, diagnostics as text;
-//! - [`tools`]: the drivers behind `qd-opt` and `qd-lsp-server`;
+//! - [`tools`]: the drivers behind `qd-opt`, `qd-lsp-server`, `qd-reduce` and
+//!   `qd-query`;
 //! - [`mod@plugin`]: the dialect and passes for an `mlir-opt` without them.
 //!
 //! No other crate holds a raw `Mlir*` handle.

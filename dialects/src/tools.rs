@@ -1,6 +1,6 @@
-//! The drivers behind `qd-opt` and `qd-lsp-server`.
+//! The drivers behind `qd-opt`, `qd-lsp-server`, `qd-reduce` and `qd-query`.
 
-use crate::{registry, spans};
+use crate::{parse, registry, spans};
 use melior::StringRef;
 use std::{
     ffi::{CString, OsString, c_char},
@@ -17,6 +17,7 @@ pub fn opt_main(arguments: impl IntoIterator<Item = OsString>) -> i32 {
 }
 
 fn opt_main_here(arguments: Vec<OsString>) -> i32 {
+    exit_on_fatal_errors("qd-opt");
     melior::utility::register_all_passes();
     let registry = registry();
     with_argv(arguments, |argc, argv| {
@@ -46,6 +47,41 @@ fn lsp_main_here(arguments: Vec<OsString>) -> i32 {
         // Safety: as above.
         unsafe { qd_sys::qdLspServerMain(argc, argv, registry.to_raw()) }
     })
+}
+
+/// Reduces a module to what a test script still finds interesting, with every
+/// upstream dialect and pass, ours, and whatever has been registered since.
+/// Returns the exit code.
+pub fn reduce_main(arguments: impl IntoIterator<Item = OsString>) -> i32 {
+    exit_on_fatal_errors("qd-reduce");
+    melior::utility::register_all_passes();
+    let context = crate::context();
+    // Upstream prints no warnings, and says in one why it reduces nothing.
+    parse::print_diagnostics(&context);
+    with_argv(arguments.into_iter().collect(), |argc, argv| {
+        // Safety: as above.
+        unsafe { qd_sys::qdReduceMain(argc, argv, context.to_raw()) }
+    })
+}
+
+/// Answers queries about a module, over the same dialects. Returns the exit
+/// code.
+pub fn query_main(arguments: impl IntoIterator<Item = OsString>) -> i32 {
+    exit_on_fatal_errors("qd-query");
+    let context = crate::context();
+    parse::print_diagnostics(&context);
+    with_argv(arguments.into_iter().collect(), |argc, argv| {
+        // Safety: as above.
+        unsafe { qd_sys::qdQueryMain(argc, argv, context.to_raw()) }
+    })
+}
+
+/// From here on an error that LLVM does not return from is a message of the
+/// tool's and exit code 1, instead of `LLVM ERROR` and an abort. For programs:
+/// a library has no business with it.
+pub fn exit_on_fatal_errors(tool: &str) {
+    // Safety: the name is copied.
+    unsafe { qd_sys::qdExitOnFatalErrors(StringRef::new(tool).to_raw()) }
 }
 
 /// Address space, of which as much becomes memory as is used.

@@ -134,4 +134,7 @@ unsafe extern "C" {
         argv: *mut *mut c_char,
         registry: MlirDialectRegistry,
     ) -> c_int;
+    pub fn qdReduceMain(argc: c_int, argv: *mut *mut c_char, context: MlirContext) -> c_int;
+    pub fn qdQueryMain(argc: c_int, argv: *mut *mut c_char, context: MlirContext) -> c_int;
+    pub fn qdExitOnFatalErrors(tool: MlirStringRef);
 }
