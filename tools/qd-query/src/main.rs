@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match qd_dialects::tools::query_main(std::env::args()) {
+    match qd_dialects::tools::query_main(std::env::args_os()) {
         0 => ExitCode::SUCCESS,
         _ => ExitCode::FAILURE,
     }
