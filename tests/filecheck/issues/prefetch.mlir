@@ -13,13 +13,10 @@
 // CHECK:         prefetch.L2
 // CHECK-NOT:     prefetch.L2
 qd.grid.kernel @k(%p: memref<?xindex>, %q: memref<?xi8>, %o: memref<?xindex>, %g: index) {
-  %zero = arith.constant 0 : index
   qd.grid.phase blocks(%g) threads(64) {
     %t = qd.simt.block.thread_id
     memref.prefetch %p[%t], read, locality<2>, data : memref<?xindex>
     memref.prefetch %q[%t], read, locality<2>, data : memref<?xi8>
-    %own = memref.alloca() : memref<1xcomplex<f32>>
-    memref.prefetch %own[%zero], read, locality<2>, data : memref<1xcomplex<f32>>
     %x = memref.load %p[%t] : memref<?xindex>
     %y = arith.addi %x, %t : index
     memref.store %y, %o[%t] : memref<?xindex>

@@ -8,10 +8,10 @@
 // RUN: not qd-translate %t/alloc.mlir --target=vulkan:1.3 2>&1 | FileCheck %s --check-prefix=ALLOC
 // ALLOC: alloc.mlir:4:10: error: 'memref.alloc' op is nothing that a body can hold
 // RUN: not qd-opt %t/negative.mlir --to=grid 2>&1 | FileCheck %s --check-prefix=NEGATIVE
-// RUN: not qd-run %t/negative.mlir 2>&1 | FileCheck %s --check-prefix=NEGATIVE
+// RUN: not qd-run %t/negative.mlir --arg arg0=[1] --arg arg1=[1] 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 // RUN: not qd-translate %t/negative.mlir --target=nvptx:sm_90 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 // RUN: not qd-translate %t/negative.mlir --target=vulkan:1.3 2>&1 | FileCheck %s --check-prefix=NEGATIVE
-// NEGATIVE: negative.mlir:4:10: error: 'memref.dim' op asks for dimension -1 of a buffer that has 1, numbered from 0
+// NEGATIVE: negative.mlir:4:8: error: 'memref.dim' op asks for dimension -1 of a buffer that has 1, numbered from 0
 
 //--- alloc.mlir
 qd.grid.kernel @alloc(%g: index, %x: i32) {

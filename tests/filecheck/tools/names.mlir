@@ -13,7 +13,7 @@
 // CHECK: o = [2, 4]
 // RUN: qd-opt %t/names.mlir --to=target
 // RUN: qd-translate %t/names.mlir --target=nvptx:sm_90 --emit=asm | FileCheck %s --check-prefix=PTX
-// PTX: .entry k__p__0(
+// PTX: .entry k_FF_p_FF_0(
 // RUN: qd-translate %t/names.mlir --target=vulkan:1.3 -o %t/names.spirv
 
 // Two names that differ in such a byte are two names.
@@ -32,7 +32,7 @@
 // Files and arguments.
 // RUN: sh -c 'cp %t/names.mlir %t/$(printf "n\377.mlir")'
 // RUN: sh -c 'qd-opt %t/$(printf "n\377.mlir") --to=plan' | FileCheck %s --check-prefix=PLAN
-// PLAN: qd.grid.launch 0 @k__p__0
+// PLAN: qd.grid.launch 0 @k_FF_p_FF_0
 // RUN: sh -c 'qd-run %t/$(printf "n\377.mlir") --arg "0=[1, 2]" --arg o=zeros[2] --print o -q' | FileCheck %s --check-prefix=RUN-FILE
 // RUN-FILE: o = [2, 4]
 // RUN: sh -c 'qd-translate %t/$(printf "n\377.mlir") -o %t/$(printf "o\377")'
