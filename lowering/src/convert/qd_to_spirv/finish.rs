@@ -25,7 +25,7 @@
 
 use super::{
     capabilities::{ALWAYS, Needed},
-    types,
+    types, zeros,
 };
 use melior::{
     dialect::DialectHandle,
@@ -65,6 +65,7 @@ impl Pass for FinishSpirv {
                     return Err(Diagnostic::at(op, "has no form in SPIR-V"));
                 }
                 keep_as_written(op);
+                zeros::replace(op);
             }
         }
         let needed = Needed::by(all.iter().flat_map(|op| op.walk_all()));
