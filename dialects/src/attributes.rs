@@ -250,9 +250,9 @@ impl Kind {
         case_of(attribute).parse().ok()
     }
 
-    /// The value that leaves every other unchanged, as a constant of `type`:
-    /// 0 for `add`, `or` and `xor`, 1 for `mul`, all ones for `and`, +inf or the
-    /// largest integer for minima, −inf or the smallest for maxima.
+    /// What combining nothing yields, as a constant of `type`: 0 for `add`, `or` and
+    /// `xor`, 1 for `mul`, all ones for `and`, +inf or the largest integer for minima,
+    /// −inf or the smallest for maxima.
     pub fn identity<'c>(self, context: &'c Context, r#type: Type<'c>) -> Attribute<'c> {
         if crate::ir::is_float(r#type) {
             let value = match self {
@@ -273,6 +273,16 @@ impl Kind {
             _ => 0,
         };
         IntegerAttribute::new(r#type, value).into()
+    }
+
+    /// What may be combined with any value and does not show. That is the identity, but
+    /// for `minnumf` and `maxnumf` a NaN: those ignore it, while an infinity would take
+    /// the place of NaNs that are all there is.
+    pub fn neutral<'c>(self, context: &'c Context, r#type: Type<'c>) -> Attribute<'c> {
+        match self {
+            Kind::MinNumF | Kind::MaxNumF => float_constant(context, r#type, f64::NAN),
+            _ => self.identity(context, r#type),
+        }
     }
 }
 

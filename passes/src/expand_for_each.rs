@@ -20,7 +20,7 @@
 //! %blocks = arith.minui %tiles, %c65535 : index
 //! qd.grid.phase "scale" blocks(%blocks) threads(256) {
 //!   %count = memref.load %n[] : memref<i32>
-//!   %live = arith.minui %len, index(%count)
+//!   %live = arith.minui index(arith.maxsi %count, 0), %len
 //!   scf.for %tile = %block_id to ceildiv(%live, 256) step %grid_dim {
 //!     %i = %tile * 256 + %thread_id
 //!     scf.if %i < %live { BODY(%i) }
@@ -82,7 +82,7 @@ pub fn expand(op: Op) {
     let blocks = extent.ceil_div(THREADS).min(MAX_BLOCKS);
     let phase = b.phase(name.as_deref().unwrap_or_default(), blocks, THREADS, || {
         let live = match count {
-            Some(count) => extent.min(b.live_count(count)),
+            Some(count) => b.live_count(count, extent),
             None => extent,
         };
         let thread = b.thread_id();

@@ -110,7 +110,7 @@ impl<'c> Combiner<'c> {
         self.as_kind().is_some()
     }
 
-    /// The identities, as attributes.
+    /// The identities, as attributes: what combining nothing yields.
     pub fn identity_attributes(&self) -> Vec<Attribute<'c>> {
         match &self.form {
             Form::Kind(kind) => vec![kind.identity(self.context, self.types[0])],
@@ -120,11 +120,33 @@ impl<'c> Combiner<'c> {
         }
     }
 
+    /// What does not show when it is combined with, as attributes; see
+    /// [`Kind::neutral`].
+    pub fn neutral_attributes(&self) -> Vec<Attribute<'c>> {
+        match self.form {
+            Form::Kind(kind) => vec![kind.neutral(self.context, self.types[0])],
+            _ => self.identity_attributes(),
+        }
+    }
+
+    /// Whether the identities may be combined with, and do not show.
+    pub fn identity_is_neutral(&self) -> bool {
+        self.identity_attributes() == self.neutral_attributes()
+    }
+
     /// The identities, as constants.
     pub fn identity<'b>(&self, b: &'b Builder<'c>) -> Vec<V<'b, 'c>> {
-        self.identity_attributes()
-            .into_iter()
-            .zip(&self.types)
+        self.constants(b, self.identity_attributes())
+    }
+
+    /// What does not show when it is combined with, as constants.
+    pub fn neutral<'b>(&self, b: &'b Builder<'c>) -> Vec<V<'b, 'c>> {
+        self.constants(b, self.neutral_attributes())
+    }
+
+    fn constants<'b>(&self, b: &'b Builder<'c>, values: Vec<Attribute<'c>>) -> Vec<V<'b, 'c>> {
+        let typed = values.into_iter().zip(&self.types);
+        typed
             .map(|(value, r#type)| b.constant(value, *r#type))
             .collect()
     }

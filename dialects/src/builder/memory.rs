@@ -231,10 +231,16 @@ impl<'c> Builder<'c> {
         self.op("qd.grid.fill", &operands, &[], &[]);
     }
 
-    /// A buffer of the device argument's live count as `index`. Read on the
-    /// device: inside a phase only.
-    pub fn live_count<'b>(&'b self, count: V<'b, 'c>) -> V<'b, 'c> {
-        count.get().to_index()
+    /// The live count that a buffer of the device holds, as `index`: 0 where that is
+    /// negative, and `most` where it is more. Read on the device: inside a phase only.
+    pub fn live_count<'b>(&'b self, count: V<'b, 'c>, most: V<'b, 'c>) -> V<'b, 'c> {
+        let count = count.get();
+        let count = count.max_signed(0);
+        match crate::ir::bit_width(count.ty()) {
+            // An index may be narrower.
+            64 => count.min(most.to_i64()).to_index(),
+            _ => count.to_index().min(most),
+        }
     }
 
     /// A plain operation's first result, for what has no method here.

@@ -132,6 +132,11 @@ impl<'b, 'c> V<'b, 'c> {
         self.binary("arith.maxui", "arith.maxnumf", other.of(self))
     }
 
+    /// The larger, signed on integers, NaN-suppressing on floats.
+    pub fn max_signed(self, other: impl Operand<'b, 'c>) -> Self {
+        self.binary("arith.maxsi", "arith.maxnumf", other.of(self))
+    }
+
     /// `⌈self / other⌉`, unsigned.
     pub fn ceil_div(self, other: impl Operand<'b, 'c>) -> Self {
         self.binary("arith.ceildivui", "arith.divf", other.of(self))

@@ -46,6 +46,14 @@ defvar Algo_Options = (ins Qd_Log256MaxN:$log256_max_n, OptionalAttr<StrAttr>:$s
 // Reduce and scans
 //===----------------------------------------------------------------------===//
 
+// What every op with a live count promises.
+defvar Algo_CountText = [{The live count `n` is read on the device; any `0 ≤ n ≤ 256^log256_max_n`
+    within the buffers is right. Any other is an error, which the interpreter
+    reports always. On a device it does no harm: a negative one counts as 0, and
+    one that is too large as the least of the capacity and the buffers' lengths,
+    for which there must be scratch. `checked` asks that it be an error there as
+    well; compiling a `checked` algorithm is an error until a target can.}];
+
 class Algo_Combine<string mnemonic, string what, string text>
     : Algo_Op<mnemonic, [AttrSizedOperandSegments, IsolatedFromAbove]> {
   let summary = what;
@@ -55,11 +63,9 @@ class Algo_Combine<string mnemonic, string what, string text>
     scratch buffers and identities: any associative function of its operands
     alone, commutative or not: it is pure and does not ask who runs it
     (`qd.simt.lane_id`, `block.id`, …). Its left operand is always the lower index.
+    Kinds treat NaNs and zeros as [`qd.simt.reduce`](simt.md#qdsimtreduce-qdsimtreduceop) says.
 
-    The live count `n` is read on the device; any `0 ≤ n ≤ 256^log256_max_n`
-    within the buffers is right, anything else undefined. `checked` asks that it
-    be an error; the interpreter reports it always, and compiling a `checked`
-    algorithm is an error until a target can. `scratch` arrives uninitialised and holds at least
+    }], Algo_CountText, [{ `scratch` arrives uninitialised and holds at least
     `qd.algo.scratch_slots` slots: `i32` for 4-byte elements, `i64` for 8-byte
     ones. Float sums depend on the shape of the tree; `deterministic` asks for
     one that depends on the input and the capacity alone.
@@ -112,9 +118,11 @@ class Algo_Compact<string mnemonic, string what, string text> : Algo_Op<mnemonic
   let summary = what;
   let description = !strconcat(text, [{
 
-    `flags` holds 0 or 1 for each element and nothing else. Elements are moved
-    without a look inside: scalars, or rows of a trailing static dimension
-    (`memref<?x3xf32>`). The live count is read on the device. `scratch` holds
+    An element is flagged if its flag is not 0, whatever else it is. Elements are
+    moved without a look inside: scalars, or rows of a trailing static dimension
+    (`memref<?x3xf32>`).
+
+    }], Algo_CountText, [{ `scratch` holds
     at least `qd.algo.scratch_slots` slots of `i32`, uninitialised.
   }]);
   let arguments = !con((ins Arg<Qd_Rows, "input", [MemRead]>:$input,
@@ -131,7 +139,7 @@ class Algo_Compact<string mnemonic, string what, string text> : Algo_Op<mnemonic
 }
 
 def Algo_SelectOp : Algo_Compact<"select", "keep the flagged elements", [{
-  Copies each `in[i]`, `i < n`, whose `flags[i]` is 1 to a dense prefix of the
+  Copies each `in[i]`, `i < n`, whose `flags[i]` is not 0 to a dense prefix of the
   output, in input order, and writes their number to `num_out`. The rest of
   the output is untouched.
 
@@ -159,7 +167,7 @@ def Algo_PartitionOp : Algo_Compact<"partition", "flagged elements first, the ot
 
 def Algo_SortOp : Algo_Op<"sort", [AttrSizedOperandSegments]> {
   let summary = "stable radix sort of keys, or of keys and values";
-  let description = [{
+  let description = !strconcat([{
     Sorts the first `n` keys ascending and in place, and moves the values with
     them. Stable. Integer keys order as signed, or as unsigned with `unsigned`;
     float keys by their bits with the sign bit flipped for positives and all
@@ -169,15 +177,16 @@ def Algo_SortOp : Algo_Op<"sort", [AttrSizedOperandSegments]> {
 
     `tmp` buffers have the shape and type of their keys or values and hold
     garbage afterwards, as does `scratch`, of at least `qd.algo.scratch_slots`
-    slots of `i32`, uninitialised. All buffers are distinct. The live count is
-    read on the device.
+    slots of `i32`, uninitialised. All buffers are distinct.
+
+    }], Algo_CountText, [{
 
     ```mlir
     qd.algo.sort keys(%k, %tk : memref<?xi32>, memref<?xi32>)
         values(%v, %tv : memref<?xf32>, memref<?xf32>) scratch(%s : memref<?xi32>)
         count(%n : memref<i32>) log256_max_n = 3 unsigned end_bit = 16
     ```
-  }];
+  }]);
   let arguments = !con((ins
       Arg<MemRefRankOf<[Qd_Scalar], [1]>, "keys", [MemRead, MemWrite]>:$keys,
       Arg<MemRefRankOf<[Qd_Scalar], [1]>, "workspace for keys", [MemRead, MemWrite]>:$tmp_keys,
@@ -201,7 +210,7 @@ def Algo_SortOp : Algo_Op<"sort", [AttrSizedOperandSegments]> {
 
 def Algo_ReduceByKeyOp : Algo_Op<"reduce_by_key", [IsolatedFromAbove]> {
   let summary = "combine the values of each run of equal keys";
-  let description = [{
+  let description = !strconcat([{
     Each run of adjacent equal keys becomes one entry: its key in `keys_out`,
     the combination of its values in `values_out`, in order; `num_runs` gets
     the number of runs. What lies behind them is untouched. A NaN key equals
@@ -209,14 +218,16 @@ def Algo_ReduceByKeyOp : Algo_Op<"reduce_by_key", [IsolatedFromAbove]> {
 
     Keys and values are scalars of 4 or 8 bytes. A kind or a region combines the values, as for
     `reduce`; `scratch` is `i32` and of at least `qd.algo.scratch_slots` slots,
-    uninitialised. The live count is read on the device.
+    uninitialised.
+
+    }], Algo_CountText, [{
 
     ```mlir
     qd.algo.reduce_by_key add ins(%k, %v : memref<?xi32>, memref<?xf32>)
         outs(%ko, %vo, %runs : memref<?xi32>, memref<?xf32>, memref<i32>)
         scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
     ```
-  }];
+  }]);
   let arguments = !con((ins
       Arg<MemRefRankOf<[Qd_Scalar], [1]>, "keys", [MemRead]>:$keys,
       Arg<MemRefRankOf<[Qd_Scalar], [1]>, "values", [MemRead]>:$values,

@@ -103,7 +103,8 @@ def Grid_ForEachOp : Grid_Op<"for_each", [
     and barriers can stand in it, nor what tells who runs it: `qd.simt.lane_id`,
     `elect`, `block.id`, `grid.dim`, `subgroup_size` and the like. Fences can.
     `extent` is evaluated by the host and should not be far
-    above the live count.
+    above the live count. A count above it is the extent; a negative one is an
+    error, which the interpreter reports, and 0 on a device.
 
     ```mlir
     qd.grid.for_each "scale" %i to %len count(%n : memref<i32>) {
@@ -272,7 +273,8 @@ def Grid_MemFenceOp : Grid_Op<"mem_fence", [MemoryEffects<[MemRead, MemWrite]>]>
 def Grid_AtomicRmwOp : Grid_Op<"atomic.rmw", [AllTypesMatch<["value", "result"]>]> {
   let summary = "atomic read-modify-write";
   let description = [{
-    Combines `value` into the element and yields what it held before.
+    Combines `value` into the element and yields what it held before. Kinds treat
+    NaNs and zeros as [`qd.simt.reduce`](simt.md#qdsimtreduce-qdsimtreduceop) says.
 
     ```mlir
     %old = qd.grid.atomic.rmw add %v, %a[%i] device relaxed : memref<?xi32>

@@ -365,6 +365,11 @@ def Simt_ReduceOp : Simt_SubgroupCombine<"reduce", "combine all lanes' values, t
   lanes' values in lane order; the other lanes' results are undefined (poison
   to the interpreter). See `reduce_all` where every lane needs it.
 
+  The kinds `minnumf` and `maxnumf` are IEEE 754-2019's minimumNumber and
+  maximumNumber, on every target and in every op that takes a kind: NaNs are
+  ignored unless there is nothing else, when the result is a NaN, and −0 is
+  below +0. Which NaN is unspecified.
+
   A combiner region is any associative function of its operands alone, the left
   scalars and then the right ones: it is pure, isolated from above, and does not
   ask who runs it (`qd.simt.lane_id`, `block.id`, …).
@@ -396,7 +401,8 @@ def Simt_InclusiveScanOp : Simt_SubgroupCombine<"inclusive_scan", "combine the v
 def Simt_ExclusiveScanOp : Simt_SubgroupCombine<"exclusive_scan", "combine the values of the lanes below", [{
   Lane `i` gets `v₀ ∘ … ∘ vᵢ₋₁`; lane 0 gets the identity: 0 for `add`, `or`
   and `xor`, 1 for `mul`, all ones for `and`, +inf or the largest integer for a
-  minimum, −inf or the smallest for a maximum, or the one a region names.
+  minimum, −inf or the smallest for a maximum, or the one a region names. It is
+  not combined with any value: behind NaNs alone `minnumf` is a NaN and not +inf.
 
   ```mlir
   %offset = qd.simt.exclusive_scan add %count : i32

@@ -9,7 +9,7 @@
 //! A chunk has at least 65,536 elements, so that what the chunks come to takes
 //! no more scratch than what the tiles of a staircase do.
 
-use super::levels::{BLOCK, Levels, load_or_identity};
+use super::levels::{BLOCK, Levels, load_or_neutral};
 use qd_dialects::builder::{Builder, Combiner, V, Values};
 
 /// Elements of a chunk, at least.
@@ -114,7 +114,7 @@ impl<'b, 'c> Chunk<'b, 'c> {
         combiner: &Combiner<'c>,
         load: &dyn Fn(V<'b, 'c>) -> Vec<V<'b, 'c>>,
     ) -> Vec<V<'b, 'c>> {
-        self.in_order(combiner.identity(self.b), |i, sum| {
+        self.in_order(combiner.neutral(self.b), |i, sum| {
             combiner.apply(self.b, &sum, &load(i))
         })
     }
@@ -135,12 +135,12 @@ impl<'b, 'c> Chunk<'b, 'c> {
             return b.if_(t.eq(0), || done(self.fold(combiner, load)));
         }
         let whole = self.start + (self.end - self.start) / BLOCK * BLOCK;
-        let (step, identity) = (b.index(BLOCK), combiner.identity(b));
-        let sums = b.for_(self.start, whole, step, identity, |tile, sums| {
+        let (step, nothing) = (b.index(BLOCK), combiner.neutral(b));
+        let sums = b.for_(self.start, whole, step, nothing, |tile, sums| {
             combiner.apply(b, &sums, &load(tile + t))
         });
         let i = whole + t;
-        let rest = load_or_identity(b, combiner, i.lt(self.end), || load(i));
+        let rest = load_or_neutral(b, combiner, i.lt(self.end), || load(i));
         let sums = combiner.apply(b, &sums, &rest);
         let sum = b.combine("block.reduce", combiner, sums);
         b.if_(t.eq(0), || done(sum));

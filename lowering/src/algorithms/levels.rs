@@ -20,10 +20,37 @@ pub(super) fn tiles<'b, 'c>(elements: V<'b, 'c>) -> V<'b, 'c> {
     (elements + (BLOCK - 1)) / BLOCK
 }
 
-/// The most elements there can be: `256^D`, or the length of a buffer if that
-/// is less. Evaluated by the host.
-pub(super) fn capacity<'b, 'c>(b: &'b Builder<'c>, depth: u32, buffer: V<'b, 'c>) -> V<'b, 'c> {
-    buffer.len().min(b.index(BLOCK.pow(depth)))
+/// How many elements an algorithm is for.
+#[derive(Clone, Copy)]
+pub(super) struct Count<'b, 'c> {
+    /// The most there can be: `256^D`, or the length of the shortest buffer if that is
+    /// less. Evaluated by the host.
+    pub capacity: V<'b, 'c>,
+    count: V<'b, 'c>,
+}
+
+impl<'b, 'c> Count<'b, 'c> {
+    /// As a buffer holds it, of an algorithm of this depth, with buffers that hold an
+    /// element each for every element.
+    pub fn new(
+        b: &'b Builder<'c>,
+        count: V<'b, 'c>,
+        depth: u32,
+        buffers: impl IntoIterator<Item = V<'b, 'c>>,
+    ) -> Self {
+        let most = b.index(BLOCK.pow(depth));
+        let lengths = buffers.into_iter().map(V::len);
+        Self {
+            capacity: lengths.fold(most, |least, length| length.min(least)),
+            count,
+        }
+    }
+
+    /// The live count, in a phase. What the device holds may be anything: it is no
+    /// less than 0 and no more than the capacity.
+    pub fn live(&self) -> V<'b, 'c> {
+        self.count.builder().live_count(self.count, self.capacity)
+    }
 }
 
 /// The counts of all levels, of the host's capacity or of the device's live
@@ -64,13 +91,54 @@ impl<'b, 'c> Levels<'b, 'c> {
     }
 }
 
-/// The values of an element, or the identity for threads beyond the last one:
+/// The values of an element, or for threads beyond the last one what does not show:
 /// what a collective needs, in which all threads take part.
-pub(super) fn load_or_identity<'b, 'c>(
+pub(super) fn load_or_neutral<'b, 'c>(
     b: &'b Builder<'c>,
     combiner: &Combiner<'c>,
     exists: V<'b, 'c>,
     load: impl FnOnce() -> Vec<V<'b, 'c>>,
 ) -> Vec<V<'b, 'c>> {
-    b.if_else(exists, load, || combiner.identity(b))
+    b.if_else(exists, load, || combiner.neutral(b))
+}
+
+/// What the threads of the block below this one have, combined; in thread 0 what does
+/// not show.
+pub(super) fn combine_below<'b, 'c>(
+    b: &'b Builder<'c>,
+    combiner: &Combiner<'c>,
+    values: Vec<V<'b, 'c>>,
+) -> Vec<V<'b, 'c>> {
+    let below = b.combine("block.exclusive_scan", combiner, values);
+    match combiner.identity_is_neutral() {
+        true => below,
+        false => choose(b.thread_id().eq(0), combiner.neutral(b), below),
+    }
+}
+
+/// What combining some elements yields, of a combination with what does not show: the
+/// identity if there are none.
+pub(super) fn identity_if<'b, 'c>(
+    none: impl FnOnce() -> V<'b, 'c>,
+    combiner: &Combiner<'c>,
+    combined: &[V<'b, 'c>],
+) -> Vec<V<'b, 'c>> {
+    match combiner.identity_is_neutral() {
+        true => combined.to_vec(),
+        false => {
+            let none = none();
+            choose(none, combiner.identity(none.builder()), combined.to_vec())
+        }
+    }
+}
+
+fn choose<'b, 'c>(
+    condition: V<'b, 'c>,
+    values: Vec<V<'b, 'c>>,
+    others: Vec<V<'b, 'c>>,
+) -> Vec<V<'b, 'c>> {
+    let pairs = values.into_iter().zip(others);
+    pairs
+        .map(|(value, other)| condition.select(value, other))
+        .collect()
 }

@@ -21,6 +21,9 @@ pub struct Scopes {
     /// Whether the order of an `atomicrmw` reaches the code. Where it does not,
     /// fences stand around one.
     pub rmw_has_order: bool,
+    /// Whether an `atomicrmw` of a float minimum or maximum orders −0 below +0, of
+    /// which LLVM says nothing.
+    pub rmw_orders_zeros: bool,
 }
 
 impl Scopes {
@@ -126,7 +129,12 @@ pub fn atomic_rmw<'b, 'c>(
     let kind = op.attr("kind").and_then(Kind::of).expect("a verified kind");
     let (value, at) = (operands[0], address(b, &operands[1..]));
     let (order, scope) = (ordering(op), scopes.of(op));
-    let Some(operation) = instruction(kind, value.is_float()) else {
+    let is_lax = matches!(kind, Kind::MinNumF | Kind::MaxNumF) && !scopes.rmw_orders_zeros;
+    let operation = match is_lax {
+        true => None,
+        false => instruction(kind, value.is_float()),
+    };
+    let Some(operation) = operation else {
         return swap_until(b, kind, value, at, order, scope);
     };
     let fenced = !scopes.rmw_has_order && order != RELAXED;

@@ -71,12 +71,7 @@ impl Kind<'_> {
         );
         // Room behind the live elements, which must not be touched.
         let room = [0, 1, 300][number % 3];
-        let mut input = values(element, pattern, n + room, number as u64);
-        if let ("minnumf" | "maxnumf", Some(first)) = (kind, input.first_mut()) {
-            // Of nothing but NaNs the result is a NaN or the identity, as the
-            // tree has it.
-            *first = whole(element, 1);
-        }
+        let input = values(element, pattern, n + room, number as u64);
         let output = values(element, Pattern::Wild, length(op, n + room), 99);
         let mut case = Case::new(
             format!("{op} {kind} of {n} {element}, {pattern:?}, D = {depth}"),
@@ -102,6 +97,14 @@ fn patterns(kind: &str, element: Element) -> &'static [Pattern] {
         ("mul", Element::F32 | Element::F64) => &[Pattern::Outlier],
         ("add", Element::F32) => &[Pattern::Small, Pattern::AllEqual, Pattern::Outlier],
         ("add", Element::F64) => &[Pattern::Small, Pattern::Sorted, Pattern::Reversed],
+        (_, Element::F32 | Element::F64) => &[
+            Pattern::Wild,
+            Pattern::Extreme,
+            Pattern::Sorted,
+            Pattern::FewDistinct,
+            Pattern::Nans,
+            Pattern::Zeros,
+        ],
         _ => &[
             Pattern::Wild,
             Pattern::Extreme,
@@ -109,6 +112,37 @@ fn patterns(kind: &str, element: Element) -> &'static [Pattern] {
             Pattern::FewDistinct,
         ],
     }
+}
+
+/// Minima and maxima of floats, where a tile is full and where it is not.
+fn extremes(sizes: &[usize], target: &'static str) {
+    let mut number = 0;
+    for n in sizes {
+        for (kind, element) in [("minnumf", Element::F32), ("maxnumf", Element::F64)] {
+            for pattern in [Pattern::Nans, Pattern::Zeros, Pattern::Extreme] {
+                for op in OPS {
+                    Kind {
+                        op,
+                        kind,
+                        element,
+                        n: *n,
+                        pattern,
+                        number,
+                        target,
+                    }
+                    .check();
+                    number += 1;
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn extremes_of_nans_and_zeros() {
+    extremes(&[0, 1, 2, 255, 257, 3000], "any");
+    extremes(&[0, 1, 257, 3000, 131_073], "cpu");
+    extremes(&[0, 1, 257, 3841, 30_000], "nvptx:sm_90");
 }
 
 fn kinds(sizes: &[usize], target: &'static str) {

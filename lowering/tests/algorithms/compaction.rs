@@ -30,14 +30,19 @@ const FLAGS: [Flags; 5] = [
 impl Flags {
     fn make(self, n: usize, seed: u64) -> Vec<i32> {
         let mut random = Random::new(seed);
-        let flag = |i| match self {
-            Self::None => 0,
-            Self::All => 1,
-            Self::Half => random.below(2) as i32,
-            Self::One => (i == n / 2) as i32,
-            Self::Runs => (i / 300 % 2) as i32,
+        let is_set = |i| match self {
+            Self::None => false,
+            Self::All => true,
+            Self::Half => random.below(2) == 1,
+            Self::One => i == n / 2,
+            Self::Runs => i / 300 % 2 == 1,
         };
-        (0..n).map(flag).collect()
+        // Whatever is not 0 is a flag.
+        const SET: [i32; 7] = [1, 2, -1, 256, 65_536, i32::MIN, i32::MAX];
+        let flags = (0..n).map(is_set).enumerate();
+        flags
+            .map(|(i, set)| i32::from(set) * SET[(i + seed as usize) % 7])
+            .collect()
     }
 }
 

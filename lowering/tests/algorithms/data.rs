@@ -55,6 +55,10 @@ pub enum Pattern {
     Extreme,
     /// All equal but for one.
     Outlier,
+    /// NaNs alone.
+    Nans,
+    /// Zeros of both signs, and NaNs.
+    Zeros,
 }
 
 pub const PATTERNS: [Pattern; 9] = [
@@ -112,6 +116,10 @@ pub fn values(element: Element, pattern: Pattern, n: usize, seed: u64) -> Vec<u6
     let mask = u64::MAX >> (64 - 8 * element.bytes());
     let extremes = extremes(element);
     let few: Vec<_> = (0..5).map(|_| random.next() & mask).collect();
+    let (nan, sign) = match element {
+        Element::F32 => (f32::NAN.to_bits().into(), 1 << 31),
+        _ => (f64::NAN.to_bits(), 1 << 63),
+    };
     let mut run = (0, 0);
     (0..n)
         .map(|i| match pattern {
@@ -131,6 +139,8 @@ pub fn values(element: Element, pattern: Pattern, n: usize, seed: u64) -> Vec<u6
             }
             Pattern::Extreme => extremes[random.below(extremes.len() as u64) as usize],
             Pattern::Outlier => whole(element, if i == n / 2 { -7 } else { 7 }),
+            Pattern::Nans => nan,
+            Pattern::Zeros => [0, sign, nan][random.below(3) as usize],
         })
         .collect()
 }

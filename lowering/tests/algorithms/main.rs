@@ -8,6 +8,7 @@
 mod by_key;
 mod combine;
 mod compaction;
+mod counts;
 mod data;
 mod fusion;
 mod halves;

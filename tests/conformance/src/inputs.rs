@@ -15,6 +15,8 @@ pub enum Input {
     Grouped,
     /// Extreme integers; NaN, infinities, zeros of both signs and denormals.
     Extreme,
+    /// Zeros of both signs and NaNs, or NaNs alone; integers as of `FewDistinct`.
+    Degenerate,
 }
 
 impl Input {
@@ -67,7 +69,7 @@ fn integers(input: Input, n: usize, seed: u64) -> Vec<i64> {
                 Input::Reversed => n as i64 / 2 - i as i64,
                 Input::OneOutlier if i == n / 3 => -1_000_000,
                 Input::OneOutlier => 7,
-                Input::FewDistinct => random.rem_euclid(5) - 2,
+                Input::FewDistinct | Input::Degenerate => random.rem_euclid(5) - 2,
                 Input::Grouped => (i / 37) as i64 % 11 - 5,
                 Input::Extreme => extremes[random.rem_euclid(8) as usize],
             }
@@ -96,6 +98,9 @@ fn floats(input: Input, n: usize, seed: u64, denormal: f64) -> Vec<f64> {
             match input {
                 Input::Random => (random >> 40) as f64 / 4096.0 - 2048.0,
                 Input::Extreme => extremes[(random % 10) as usize],
+                Input::Degenerate => {
+                    [f64::NAN, 0.0, -0.0][(random % if seed % 2 == 0 { 3 } else { 1 }) as usize]
+                }
                 _ => plain[i] as f64 / 4.0,
             }
         })

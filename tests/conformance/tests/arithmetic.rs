@@ -205,6 +205,97 @@ fn operations() {
     }
 }
 
+/// With constants, which a driver may make something of: every one on either side.
+#[test]
+fn operations_with_constants() {
+    let mut cases = Cases::default();
+    for element in ["f32", "f64"] {
+        let (operands, or_zero) = for_device(element);
+        let infinity = match element {
+            "f32" => "0x7F800000",
+            _ => "0x7FF0000000000000",
+        };
+        for name in ["arith.addf", "arith.subf", "arith.mulf", "arith.divf"] {
+            for constant in ["0.0", "-0.0", "1.0", "-1.0", infinity] {
+                for order in ["%k, %x", "%x, %k"] {
+                    let body = format!(
+                        "%k = arith.constant {constant} : {element}
+    %r = {name} {order} : {element}"
+                    );
+                    let expect = expected_of(name, or_zero);
+                    cases.run((element, operands.clone()), (element, expect), &body);
+                }
+            }
+        }
+        for order in ["%x, %k, %k", "%x, %y, %k", "%k, %y, %z"] {
+            let body = format!(
+                "%k = arith.constant 0.0 : {element}
+    %r = math.fma {order} : {element}"
+            );
+            let expect = expected_of("math.fma", or_zero);
+            cases.run((element, operands.clone()), (element, expect), &body);
+        }
+    }
+}
+
+/// Quotients and remainders, of the smallest number among others.
+#[test]
+fn integer_division() {
+    let mut cases = Cases::default();
+    for (element, least) in [("i32", i64::from(i32::MIN)), ("i64", i64::MIN)] {
+        let inputs = [Input::Extreme, Input::Random, Input::FewDistinct];
+        for (seed, input) in (0..).zip(inputs) {
+            let operands = || {
+                let of = |input, seed| generate(element, input, THREADS * BLOCKS, seed);
+                let other = inputs[(seed as usize + 1) % inputs.len()];
+                [
+                    of(Input::Extreme, seed),
+                    of(input, seed + 3),
+                    of(other, seed + 6),
+                ]
+            };
+            for name in [
+                "remsi",
+                "divsi",
+                "floordivsi",
+                "ceildivsi",
+                "remui",
+                "divui",
+            ] {
+                // Neither by 0, nor of the smallest by −1.
+                let defined = format!(
+                    "%zero = arith.constant 0 : {element}
+    %one = arith.constant 1 : {element}
+    %minus_one = arith.constant -1 : {element}
+    %least = arith.constant {least} : {element}
+    %is_zero = arith.cmpi eq, %y, %zero : {element}
+    %by = arith.select %is_zero, %one, %y : {element}
+    %is_minus_one = arith.cmpi eq, %by, %minus_one : {element}
+    %is_least = arith.cmpi eq, %x, %least : {element}
+    %overflows = arith.andi %is_minus_one, %is_least : i1
+    %d = arith.select %overflows, %one, %by : {element}"
+                );
+                let body = format!("{defined}\n    %r = arith.{name} %x, %d : {element}");
+                let expect = (element, Expect::Same);
+                cases.run((element, operands()), expect, &body);
+                let of_index = match name {
+                    "remsi" => "rems",
+                    "divsi" => "divs",
+                    _ => continue,
+                };
+                let body = format!(
+                    "{defined}
+    %wide = arith.index_cast %x : {element} to index
+    %wide_d = arith.index_cast %d : {element} to index
+    %q = index.{of_index} %wide, %wide_d
+    %r = arith.index_cast %q : index to {element}"
+                );
+                cases.run((element, operands()), expect, &body);
+            }
+        }
+    }
+}
+
 /// Nothing is left out, and nothing may be off, but where it has to be.
 #[test]
 fn floats_are_exact() {

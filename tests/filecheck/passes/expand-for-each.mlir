@@ -4,7 +4,7 @@
 // RUN: qd-opt %s --qd-expand-for-each --split-input-file --verify-diagnostics | FileCheck %s
 
 // The extent is the host's; the live count is read on the device and bounds the
-// tiles that are visited.
+// tiles that are visited. One below 0 is 0.
 // CHECK-LABEL: qd.grid.kernel @with_count
 // CHECK-SAME:    %[[A:.*]]: memref<?xf32>, %[[N:.*]]: memref<i32>
 // CHECK:         %[[LEN:.*]] = memref.dim %[[A]]
@@ -13,8 +13,10 @@
 // CHECK:         %[[BLOCKS:.*]] = arith.minui %[[TILES]], %[[MAX]]
 // CHECK:         qd.grid.phase "scale" blocks(%[[BLOCKS]]) threads(256) {
 // CHECK:           %[[COUNT:.*]] = memref.load %[[N]][]
-// CHECK:           %[[COUNT_INDEX:.*]] = arith.index_castui %[[COUNT]]
-// CHECK:           %[[LIVE:.*]] = arith.minui %[[LEN]], %[[COUNT_INDEX]]
+// CHECK:           %[[ZERO:.*]] = arith.constant 0 : i32
+// CHECK:           %[[NUMBER:.*]] = arith.maxsi %[[COUNT]], %[[ZERO]]
+// CHECK:           %[[NUMBER_INDEX:.*]] = arith.index_castui %[[NUMBER]]
+// CHECK:           %[[LIVE:.*]] = arith.minui %[[NUMBER_INDEX]], %[[LEN]]
 // CHECK:           %[[THREAD:.*]] = qd.simt.block.thread_id
 // CHECK:           %[[BLOCK:.*]] = qd.simt.block.id
 // CHECK:           %[[LAST:.*]] = arith.ceildivui %[[LIVE]]

@@ -215,14 +215,8 @@ impl Engine<'_> {
         let (mut kept, mut others) = (Vec::new(), Vec::new());
         for index in 0..n {
             match self.element(&flags.memref, &[index as i64], &flags.name)? {
-                1 => kept.push(index),
                 0 => others.push(index),
-                flag => {
-                    return Err(Trap::new(format!(
-                        "finds the flag {} at {index}, but flags are 0 or 1",
-                        flag as u32 as i32
-                    )));
-                }
+                _ => kept.push(index),
             }
         }
         let count = kept.len();

@@ -168,7 +168,7 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
             });
             before
         };
-        b.if_else(tile.tiles.gt(1), looking, || self.combiner.identity(b))
+        b.if_else(tile.tiles.gt(1), looking, || self.combiner.neutral(b))
     }
 
     /// Whether nobody comes behind.
@@ -198,7 +198,7 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
         tile: Position<'b, 'c>,
     ) -> Vec<V<'b, 'c>> {
         let b = self.b;
-        let state = [vec![tile.number, b.bool(false)], self.combiner.identity(b)].concat();
+        let state = [vec![tile.number, b.bool(false)], self.combiner.neutral(b)].concat();
         let state = b.while_(
             state,
             |state| state[1].eq(0),
@@ -230,7 +230,7 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
             |[end]| self.window(descriptors, *end).prefixes.eq(0),
             |[end]| [end - size],
         );
-        let state = [vec![end], self.combiner.identity(b)].concat();
+        let state = [vec![end], self.combiner.neutral(b)].concat();
         let state = b.while_(
             state,
             |state| state[0].sle(tile.number),
@@ -271,7 +271,7 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
     fn taken(&self, window: &Window<'b, 'c>) -> Vec<V<'b, 'c>> {
         let b = self.b;
         let taken = b.lane_id().ge(window.from);
-        let either = window.values.iter().zip(self.combiner.identity(b));
+        let either = window.values.iter().zip(self.combiner.neutral(b));
         either.map(|(v, none)| taken.select(*v, none)).collect()
     }
 
@@ -284,8 +284,8 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
         let at = none.select(b.i32(0), number).to_index();
         let read = || {
             let Reading { status, values } = descriptors.read(at);
-            let identity = self.combiner.identity(b);
-            let values = values.iter().zip(identity);
+            let nothing = self.combiner.neutral(b);
+            let values = values.iter().zip(nothing);
             let values = values.map(|(v, nothing)| none.select(nothing, *v));
             let status = none.select(b.i32(PREFIX as i32), status);
             [vec![status], values.collect()].concat()

@@ -7,7 +7,7 @@ pub(super) mod reduce_then_scan;
 pub(super) mod stretch;
 
 use super::{
-    levels::capacity,
+    levels::Count,
     partials::Partials,
     sweep::{Element, Form, Sweep, Total},
 };
@@ -37,22 +37,28 @@ pub(super) struct Compact<'b, 'c> {
     /// Of rank 0, or of rank 1 and at least one element.
     pub num_out: V<'b, 'c>,
     pub scratch: V<'b, 'c>,
-    pub count: V<'b, 'c>,
+    pub count: Count<'b, 'c>,
     pub depth: u32,
 }
 
 impl<'b, 'c> Compact<'b, 'c> {
     pub fn of(b: &'b Builder<'c>, op: Op<'c>) -> Self {
         let operand = |i: usize| b.v(op.operand_values()[i]);
+        let depth = super::depth(op);
         Self {
             input: operand(0),
             flags: operand(1),
             output: operand(2),
             num_out: operand(3),
             scratch: operand(4),
-            count: operand(5),
-            depth: super::depth(op),
+            count: Count::new(b, operand(5), depth, (0..3).map(operand)),
+            depth,
         }
+    }
+
+    /// Flag `i`, in a phase: 1 for whatever is not 0, as a number to add up, `i32`.
+    pub fn flag(&self, i: V<'b, 'c>) -> V<'b, 'c> {
+        self.flags.at(i).ne(0).to_i32()
     }
 
     /// An exclusive scan of the flags: for each element, how many flagged ones
@@ -70,11 +76,11 @@ impl<'b, 'c> Compact<'b, 'c> {
             form,
             name,
             depth: self.depth,
-            capacity: capacity(b, self.depth, self.flags),
+            capacity: self.count.capacity,
             combiner: &Combiner::kind(b.context(), Kind::Add, b.int_type(32)),
             inclusive: false,
-            count: &|| b.live_count(self.count),
-            load: &|i| vec![self.flags.at(i)],
+            count: &|| self.count.live(),
+            load: &|i| vec![self.flag(i)],
             partials: &|| Partials::Apart(vec![self.scratch]),
             total,
         };

@@ -28,11 +28,7 @@ use super::{
     pack::{Flags, Packed, Source},
     stretch::Stretch,
 };
-use crate::algorithms::{
-    last_block::LastBlock,
-    levels::{capacity, load_or_identity},
-    tiles::bytes,
-};
+use crate::algorithms::{last_block::LastBlock, levels::load_or_neutral, tiles::bytes};
 use crate::targets::{Capabilities, Cores, tuning::Tuning};
 use qd_dialects::{
     attributes::Kind,
@@ -124,7 +120,7 @@ struct Shares<'b, 'c> {
 impl<'b, 'c> TwoPasses<'_, 'b, 'c> {
     fn build(&self, name: &str) {
         let (b, compact) = (self.b, self.compact);
-        let capacity = capacity(b, compact.depth, compact.flags);
+        let capacity = compact.count.capacity;
         let tiles = (capacity + (self.tuning.size() - 1)) / self.tuning.size();
         let count = format!("{name}.count");
         // One at least, which writes that nothing is flagged of nothing.
@@ -141,7 +137,7 @@ impl<'b, 'c> TwoPasses<'_, 'b, 'c> {
 
     fn shares(&self) -> Shares<'b, 'c> {
         let b = self.b;
-        let count = b.live_count(self.compact.count);
+        let count = self.compact.count.live();
         let size = Stretch::size_of(b, self.tuning.items).to_index();
         let stretches = ceil_div(count, size);
         let most = b.num_subgroups().to_index() * self.most();
@@ -237,7 +233,7 @@ impl<'b, 'c> TwoPasses<'_, 'b, 'c> {
             let chunk = |nth: i64| first + b.thread_id() * per_thread + nth;
             let load = |nth| {
                 let chunk = chunk(nth);
-                load_or_identity(b, &self.add, chunk.lt(shares.chunks), || {
+                load_or_neutral(b, &self.add, chunk.lt(shares.chunks), || {
                     vec![scratch.at(shares.chunk_sums + chunk)]
                 })[0]
             };

@@ -14,7 +14,7 @@
 use super::Reduce;
 use crate::algorithms::{
     chunks::{self, Chunk},
-    levels::{BLOCK, capacity, load_or_identity},
+    levels::{BLOCK, load_or_neutral},
     partials::Partials,
 };
 use qd_dialects::{builder::Builder, diagnostic::Result, ir::Op};
@@ -25,7 +25,7 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
     let one = chunks::is_one(reduce.depth);
     let blocks = match one {
         true => b.index(1),
-        false => chunks::most(capacity(b, reduce.depth, reduce.inputs[0])).max(1),
+        false => chunks::most(reduce.count.capacity).max(1),
     };
     b.phase("reduce.chunks", blocks, BLOCK, || reduce_chunk(b, &reduce));
     if !one {
@@ -37,7 +37,7 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
 }
 
 fn reduce_chunk<'b, 'c>(b: &'b Builder<'c>, reduce: &Reduce<'b, 'c>) {
-    let chunk = Chunk::of(b, b.live_count(reduce.count));
+    let chunk = Chunk::of(b, reduce.count.live());
     let partials = Partials::Apart(reduce.scratch.clone());
     b.if_(chunk.any(true), || {
         let load = |i| reduce.inputs.iter().map(|input| input.at(i)).collect();
@@ -45,21 +45,21 @@ fn reduce_chunk<'b, 'c>(b: &'b Builder<'c>, reduce: &Reduce<'b, 'c>) {
             b.either(
                 chunk.number.gt(1),
                 || partials.store(&chunk.levels(), 1, b.block_id(), &sum),
-                || reduce.write(&sum),
+                || reduce.write(chunk.count, &sum),
             );
         });
     });
 }
 
 fn combine_chunks<'b, 'c>(b: &'b Builder<'c>, reduce: &Reduce<'b, 'c>) {
-    let chunk = Chunk::of(b, b.live_count(reduce.count));
+    let chunk = Chunk::of(b, reduce.count.live());
     let partials = Partials::Apart(reduce.scratch.clone());
     b.if_(chunk.number.gt(1), || {
         let t = b.thread_id();
-        let sums = load_or_identity(b, &reduce.combiner, t.lt(chunk.number), || {
+        let sums = load_or_neutral(b, &reduce.combiner, t.lt(chunk.number), || {
             partials.load(&chunk.levels(), 1, t, &reduce.combiner)
         });
         let total = b.combine("block.reduce", &reduce.combiner, sums);
-        b.if_(t.eq(0), || reduce.write(&total));
+        b.if_(t.eq(0), || reduce.write(chunk.count, &total));
     });
 }

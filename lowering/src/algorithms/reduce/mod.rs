@@ -10,7 +10,10 @@ mod chunked;
 mod staircase;
 mod tiled;
 
-use super::{Algorithm, Strategy, always, few_cores, input_types};
+use super::{
+    Algorithm, Strategy, always, few_cores, input_types,
+    levels::{Count, identity_if},
+};
 use qd_dialects::{
     builder::{Builder, Combiner, V},
     ir::{Op, OpExt},
@@ -43,7 +46,7 @@ struct Reduce<'b, 'c> {
     inputs: Vec<V<'b, 'c>>,
     outputs: Vec<V<'b, 'c>>,
     scratch: Vec<V<'b, 'c>>,
-    count: V<'b, 'c>,
+    count: Count<'b, 'c>,
     combiner: Combiner<'c>,
     depth: u32,
 }
@@ -53,20 +56,22 @@ impl<'b, 'c> Reduce<'b, 'c> {
         let segments = op.operand_segments();
         let inputs = b.vs(&segments[0]);
         let types: Vec<_> = inputs.iter().map(|input| input.element()).collect();
+        let (count, depth) = (b.v(segments[3][0]), super::depth(op));
         Self {
             outputs: b.vs(&segments[1]),
             scratch: b.vs(&segments[2]),
-            count: b.v(segments[3][0]),
+            count: Count::new(b, count, depth, inputs.iter().copied()),
             combiner: Combiner::of(op, &types),
-            depth: super::depth(op),
+            depth,
             inputs,
         }
     }
 
-    /// Writes the result; by one thread.
-    fn write(&self, result: &[V<'b, 'c>]) {
+    /// Writes what `count` elements come to; by one thread.
+    fn write(&self, count: V<'b, 'c>, sum: &[V<'b, 'c>]) {
+        let result = identity_if(|| count.eq(0), &self.combiner, sum);
         for (output, value) in self.outputs.iter().zip(result) {
-            output.set_first(*value);
+            output.set_first(value);
         }
     }
 }

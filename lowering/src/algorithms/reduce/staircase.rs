@@ -13,7 +13,7 @@
 
 use super::Reduce;
 use crate::algorithms::{
-    levels::{BLOCK, Levels, capacity, load_or_identity},
+    levels::{BLOCK, Levels, load_or_neutral},
     partials::Partials,
 };
 use qd_dialects::{builder::Builder, diagnostic::Result, ir::Op};
@@ -22,7 +22,7 @@ use qd_dialects::{builder::Builder, diagnostic::Result, ir::Op};
 pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
     let reduce = Reduce::of(b, op);
     let depth = reduce.depth as usize;
-    let grids = Levels::new(capacity(b, reduce.depth, reduce.inputs[0]), depth);
+    let grids = Levels::new(reduce.count.capacity, depth);
     for level in 0..depth {
         // The last level is a single element, and there is a result, the
         // identity, even of no elements at all.
@@ -40,7 +40,7 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
 fn reduce_level<'b, 'c>(b: &'b Builder<'c>, reduce: &Reduce<'b, 'c>, level: usize) {
     let combiner = &reduce.combiner;
     let partials = Partials::Apart(reduce.scratch.clone());
-    let levels = Levels::new(b.live_count(reduce.count), level + 1);
+    let levels = Levels::new(reduce.count.live(), level + 1);
     let elements = levels.count(level);
     let tile = b.block_id() * BLOCK;
     let any = match level {
@@ -49,19 +49,19 @@ fn reduce_level<'b, 'c>(b: &'b Builder<'c>, reduce: &Reduce<'b, 'c>, level: usiz
     };
     b.if_(any, || {
         let i = tile + b.thread_id();
-        let values = load_or_identity(b, combiner, i.lt(elements), || match level {
+        let values = load_or_neutral(b, combiner, i.lt(elements), || match level {
             0 => reduce.inputs.iter().map(|input| input.at(i)).collect(),
             _ => partials.load(&levels, level, i, combiner),
         });
         let sum = b.combine("block.reduce", combiner, values);
         b.if_(b.thread_id().eq(0), || {
             if level + 1 == reduce.depth as usize {
-                return reduce.write(&sum);
+                return reduce.write(levels.count(0), &sum);
             }
             b.either(
                 levels.count(level + 1).gt(1),
                 || partials.store(&levels, level + 1, b.block_id(), &sum),
-                || reduce.write(&sum),
+                || reduce.write(levels.count(0), &sum),
             );
         });
     });

@@ -24,7 +24,7 @@ use super::{Reduce, staircase};
 use crate::{
     algorithms::{
         last_block::LastBlock,
-        levels::{Levels, capacity, load_or_identity},
+        levels::{Levels, load_or_neutral},
         partials::Partials,
         tiles::{SHARED_BYTES, Tiles, bytes},
     },
@@ -75,7 +75,7 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, capabilities: &Capabilitie
         last_block: LastBlock::new(b),
         reduce,
     };
-    let capacity = capacity(b, tiled.reduce.depth, tiled.reduce.inputs[0]);
+    let capacity = tiled.reduce.count.capacity;
     tuning.phase(b, "reduce", tiled.grid(capacity), || tiled.reduce());
     Ok(())
 }
@@ -141,7 +141,7 @@ impl<'b, 'c> Tiled<'b, 'c> {
             true => self.tiles.shared(combiner.types()),
             false => Vec::new(),
         };
-        let count = b.live_count(self.reduce.count);
+        let count = self.reduce.count.live();
         let blocks = self.blocks(count);
         b.if_(b.block_id().lt(blocks), || {
             let sum = match self.in_order() {
@@ -151,7 +151,7 @@ impl<'b, 'c> Tiled<'b, 'c> {
             b.either(
                 blocks.gt(1),
                 || self.finish(blocks, count, &sum, is_last),
-                || b.if_(b.thread_id().eq(0), || self.reduce.write(&sum)),
+                || b.if_(b.thread_id().eq(0), || self.reduce.write(count, &sum)),
             );
         });
     }
@@ -185,7 +185,7 @@ impl<'b, 'c> Tiled<'b, 'c> {
         let first = b.block_id() * threads;
         let place = |first: V<'b, 'c>, nth: i64| first + apart * nth + b.thread_id();
 
-        let state = [vec![first], combiner.identity(b)].concat();
+        let state = [vec![first], combiner.neutral(b)].concat();
         let step = apart * items;
         let state = b.for_(first, end, step, state, |first, state| {
             let values = (0..items).map(|nth| self.load(place(first, nth)));
@@ -196,7 +196,7 @@ impl<'b, 'c> Tiled<'b, 'c> {
         let rows = |rows: std::ops::Range<i64>| {
             let values = rows.map(|nth| {
                 let i = place(state[0], nth);
-                load_or_identity(b, combiner, i.lt(count), || self.load(i))
+                load_or_neutral(b, combiner, i.lt(count), || self.load(i))
             });
             self.combine_as_tree(values.collect())
         };
@@ -208,7 +208,7 @@ impl<'b, 'c> Tiled<'b, 'c> {
             return sum;
         }
         let has_more = (state[0] + apart * least).lt(count);
-        let more = load_or_identity(b, combiner, has_more, || rows(least..items));
+        let more = load_or_neutral(b, combiner, has_more, || rows(least..items));
         combiner.apply(b, &sum, &more)
     }
 
@@ -218,9 +218,9 @@ impl<'b, 'c> Tiled<'b, 'c> {
         let length = self.stretch(count);
         let start = b.block_id() * length;
         let end = (start + length).min(count);
-        let (step, identity) = (b.index(self.tiles.size), combiner.identity(b));
-        b.for_(start, end, step, identity, |tile, sum| {
-            let nothing = || combiner.identity(b);
+        let (step, nothing) = (b.index(self.tiles.size), combiner.neutral(b));
+        b.for_(start, end, step, nothing, |tile, sum| {
+            let nothing = || combiner.neutral(b);
             let values = self.tiles.load(tile, end, &|i| self.load(i), &nothing);
             b.sync();
             let values = self.combine_as_tree(self.tiles.exchange(arrays, &values));
@@ -243,13 +243,13 @@ impl<'b, 'c> Tiled<'b, 'c> {
             let per_thread = (self.most + self.tiles.threads - 1) / self.tiles.threads;
             let own = (0..per_thread).map(|nth| {
                 let at = t * per_thread + nth;
-                load_or_identity(b, combiner, at.lt(blocks), || {
+                load_or_neutral(b, combiner, at.lt(blocks), || {
                     partials.load(&levels, 1, at, combiner)
                 })
             });
             let own = self.combine_as_tree(own.collect());
             let total = b.combine("block.reduce", combiner, own);
-            b.if_(t.eq(0), || self.reduce.write(&total));
+            b.if_(t.eq(0), || self.reduce.write(count, &total));
         });
     }
 }

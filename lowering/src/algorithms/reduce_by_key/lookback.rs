@@ -31,7 +31,6 @@
 use super::{ReduceByKey, sweep};
 use crate::algorithms::{
     chain::{self, Chain},
-    levels::capacity,
     partials::Partials,
     sweep::Form,
     tiles::{bytes, prefetch, rest},
@@ -113,7 +112,7 @@ struct Own<'b, 'c> {
 impl<'b, 'c> LookBack<'_, 'b, 'c> {
     fn build(&self) {
         let (b, by_key) = (self.b, self.by_key);
-        let tiles = self.tiles(capacity(b, by_key.depth, by_key.keys));
+        let tiles = self.tiles(by_key.count.capacity);
         let scratch = || Partials::Together {
             buffer: by_key.scratch,
             start: b.index(0),
@@ -153,7 +152,7 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
             open: b.shared(value, 1),
             ticket: b.shared(word, 1),
         };
-        let count = b.live_count(self.by_key.count);
+        let count = self.by_key.count.live();
         let tiles = self.tiles(count);
         b.if_(b.block_id().lt(tiles), || {
             let position = chain.take(shared.ticket, tiles);
@@ -221,7 +220,7 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
 
     /// Loads keys and values of a subgroup's part of the tile, a thread's a
     /// subgroup apart; and the key before that part. Where there is no element,
-    /// there is a key of no meaning, and an identity.
+    /// there is a key of no meaning, and a value that does not show.
     fn load(&self, tile: &Tile<'b, 'c>) -> (V<'b, 'c>, Vec<Vec<V<'b, 'c>>>) {
         let (b, items) = (self.b, self.tuning.items);
         let step = b.subgroup_size().to_index();
@@ -239,7 +238,7 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
             (tile.start + self.size()).le(tile.count),
             || [vec![keys.at(before)], (0..items).flat_map(each).collect()].concat(),
             || {
-                let no_element = || [vec![nothing()], self.by_key.combiner.identity(b)].concat();
+                let no_element = || [vec![nothing()], self.by_key.combiner.neutral(b)].concat();
                 let guarded = |nth| {
                     let exists = rest.gt(step * nth);
                     b.if_else(exists, || each(nth), no_element)

@@ -12,7 +12,7 @@
 mod lookback;
 mod sweep;
 
-use super::{Algorithm, Strategy, always, chain, few_cores, sweep::Form};
+use super::{Algorithm, Strategy, always, chain, few_cores, levels::Count, sweep::Form};
 use qd_dialects::{
     builder::{Builder, Combiner, V},
     ir::{Op, OpExt},
@@ -48,7 +48,7 @@ struct ReduceByKey<'b, 'c> {
     values_out: V<'b, 'c>,
     num_runs: V<'b, 'c>,
     scratch: V<'b, 'c>,
-    count: V<'b, 'c>,
+    count: Count<'b, 'c>,
     combiner: Combiner<'c>,
     depth: u32,
     deterministic: bool,
@@ -57,6 +57,7 @@ struct ReduceByKey<'b, 'c> {
 impl<'b, 'c> ReduceByKey<'b, 'c> {
     fn of(b: &'b Builder<'c>, op: Op<'c>) -> Self {
         let operand = |i: usize| b.v(op.operand_values()[i]);
+        let depth = super::depth(op);
         Self {
             keys: operand(0),
             values: operand(1),
@@ -64,9 +65,9 @@ impl<'b, 'c> ReduceByKey<'b, 'c> {
             values_out: operand(3),
             num_runs: operand(4),
             scratch: operand(5),
-            count: operand(6),
+            count: Count::new(b, operand(6), depth, (0..4).map(operand)),
             combiner: Combiner::of(op, &[operand(1).element()]),
-            depth: super::depth(op),
+            depth,
             deterministic: super::deterministic(op),
         }
     }

@@ -25,7 +25,6 @@
 
 use super::ReduceByKey;
 use crate::algorithms::{
-    levels::capacity,
     partials::Partials,
     sweep::{Form, Sweep, Total},
 };
@@ -44,10 +43,10 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, form: Form) -> Result<'c> 
         form,
         name: "reduce_by_key",
         depth: by_key.depth,
-        capacity: capacity(b, by_key.depth, by_key.keys),
+        capacity: by_key.count.capacity,
         combiner: &segmented(b, &by_key.combiner),
         inclusive: true,
-        count: &|| b.live_count(by_key.count),
+        count: &|| by_key.count.live(),
         load: &|i| vec![by_key.is_head(i).to_i32(), by_key.values.at(i)],
         partials: &|| Partials::Together {
             buffer: by_key.scratch,
@@ -73,7 +72,7 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, form: Form) -> Result<'c> 
 /// Pairs of a number of heads and a combination since the last one.
 pub(super) fn segmented<'c>(b: &Builder<'c>, values: &Combiner<'c>) -> Combiner<'c> {
     let no_heads = attributes::i32(b.context(), 0);
-    let identities = [vec![no_heads], values.identity_attributes()].concat();
+    let identities = [vec![no_heads], values.neutral_attributes()].concat();
     let values = values.clone();
     Combiner::function(b.context(), identities, move |b, left, right| {
         let joined = values.apply(b, &left[1..], &right[1..])[0];

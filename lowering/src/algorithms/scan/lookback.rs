@@ -16,7 +16,7 @@
 use super::{Scan, sweep};
 use crate::algorithms::{
     chain::{self, Chain, Position},
-    levels::capacity,
+    levels::combine_below,
     partials::Partials,
     sweep::Form,
     tiles::{Tiles, bytes, load, prefetch, rest, store},
@@ -99,7 +99,7 @@ struct Tile<'b, 'c> {
 impl<'b, 'c> LookBack<'_, 'b, 'c> {
     fn build(&self) {
         let (b, scan) = (self.b, self.scan);
-        let tiles = self.form.number(capacity(b, scan.depth, scan.inputs[0]));
+        let tiles = self.form.number(scan.count.capacity);
         self.chain.clear(scan.name, tiles);
         let name = format!("{}.sweep", scan.name);
         self.tuning.phase(b, &name, tiles, || self.sweep());
@@ -112,13 +112,13 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
         let elements = self.form.shared(types);
         let prefix: Vec<_> = types.iter().map(|t| b.shared(*t, 1)).collect();
         let ticket = b.shared(b.int_type(32), 1);
-        let count = b.live_count(self.scan.count);
+        let count = self.scan.count.live();
         let tiles = self.form.number(count);
         b.if_(b.block_id().lt(tiles), || {
             let tile = self.take(ticket, count, tiles);
             let own = self.form.exchange(&elements, &self.load(&tile));
             let sum = self.combine_all(&own);
-            let within = b.combine("block.exclusive_scan", combiner, sum.clone());
+            let within = combine_below(b, combiner, sum.clone());
             let total = combiner.apply(b, &within, &sum);
             let looks_back = b.subgroup_id().eq(b.num_subgroups() - 1);
             let leads = b.lane_id().eq(b.subgroup_size() - 1);
@@ -149,12 +149,12 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
         }
     }
 
-    /// Loads this thread's elements; the identity where there are none.
+    /// Loads this thread's elements; what does not show where there are none.
     fn load(&self, tile: &Tile<'b, 'c>) -> Vec<Vec<V<'b, 'c>>> {
         let (b, inputs) = (self.b, &self.scan.inputs);
         let each = |i| inputs.iter().map(|input| input.at(i)).collect();
-        let identity = || self.scan.combiner.identity(b);
-        let loaded = self.form.load(tile.start, tile.count, &each, &identity);
+        let nothing = || self.scan.combiner.neutral(b);
+        let loaded = self.form.load(tile.start, tile.count, &each, &nothing);
         prefetch(&self.tuning, inputs, tile.start, tile.count);
         loaded
     }
@@ -186,10 +186,7 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
             b.if_(exists, || {
                 let within = load(elements, self.form.apart(nth));
                 let scanned = self.scan.combiner.apply(b, before, &within);
-                let i = first + nth * self.form.threads;
-                for (output, value) in self.scan.outputs.iter().zip(&scanned) {
-                    output.set(i, *value);
-                }
+                self.scan.write(first + nth * self.form.threads, &scanned);
             });
         }
     }

@@ -10,7 +10,11 @@
 mod lookback;
 mod sweep;
 
-use super::{Algorithm, Strategy, always, chain, few_cores, input_types, sweep::Form};
+use super::{
+    Algorithm, Strategy, always, chain, few_cores, input_types,
+    levels::{Count, identity_if},
+    sweep::Form,
+};
 use qd_dialects::{
     builder::{Builder, Combiner, V},
     ir::{Op, OpExt},
@@ -54,7 +58,7 @@ struct Scan<'b, 'c> {
     inputs: Vec<V<'b, 'c>>,
     outputs: Vec<V<'b, 'c>>,
     scratch: Vec<V<'b, 'c>>,
-    count: V<'b, 'c>,
+    count: Count<'b, 'c>,
     combiner: Combiner<'c>,
     depth: u32,
     deterministic: bool,
@@ -66,6 +70,9 @@ impl<'b, 'c> Scan<'b, 'c> {
         let inputs = b.vs(&segments[0]);
         let types: Vec<_> = inputs.iter().map(|input| input.element()).collect();
         let inclusive = op.is(INCLUSIVE_SCAN.op);
+        let outputs = b.vs(&segments[1]);
+        let buffers = inputs.iter().chain(&outputs).copied();
+        let (count, depth) = (b.v(segments[3][0]), super::depth(op));
         Self {
             name: if inclusive {
                 "inclusive_scan"
@@ -73,13 +80,25 @@ impl<'b, 'c> Scan<'b, 'c> {
                 "exclusive_scan"
             },
             inclusive,
-            outputs: b.vs(&segments[1]),
             scratch: b.vs(&segments[2]),
-            count: b.v(segments[3][0]),
+            count: Count::new(b, count, depth, buffers),
             combiner: Combiner::of(op, &types),
-            depth: super::depth(op),
+            depth,
             deterministic: super::deterministic(op),
             inputs,
+            outputs,
+        }
+    }
+
+    /// Writes what belongs to element `i`.
+    fn write(&self, i: V<'b, 'c>, scanned: &[V<'b, 'c>]) {
+        let values = match self.inclusive {
+            true => scanned.to_vec(),
+            // Before the first there is nothing.
+            false => identity_if(|| i.eq(0), &self.combiner, scanned),
+        };
+        for (output, value) in self.outputs.iter().zip(values) {
+            output.set(i, value);
         }
     }
 }

@@ -7,7 +7,6 @@
 
 use super::Scan;
 use crate::algorithms::{
-    levels::capacity,
     partials::Partials,
     sweep::{Form, Sweep, Total},
 };
@@ -21,20 +20,16 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, form: Form) -> Result<'c> 
         form,
         name: scan.name,
         depth: scan.depth,
-        capacity: capacity(b, scan.depth, scan.inputs[0]),
+        capacity: scan.count.capacity,
         combiner: &scan.combiner,
         inclusive: scan.inclusive,
-        count: &|| b.live_count(scan.count),
+        count: &|| scan.count.live(),
         load: &|i| scan.inputs.iter().map(|input| input.at(i)).collect(),
         partials: &|| Partials::Apart(scan.scratch.clone()),
         total: Total::Unused,
     };
     sweep.run(|element| {
-        b.if_(element.exists, || {
-            for (output, value) in scan.outputs.iter().zip(&element.scanned) {
-                output.set(element.i, *value);
-            }
-        });
+        b.if_(element.exists, || scan.write(element.i, &element.scanned));
     });
     Ok(())
 }

@@ -18,7 +18,7 @@
 use super::Compact;
 use crate::algorithms::{
     chunks::{self, Chunk},
-    levels::{BLOCK, capacity},
+    levels::BLOCK,
 };
 use qd_dialects::{
     attributes::Kind,
@@ -38,7 +38,7 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
     };
     let blocks = match select.one {
         true => b.index(1),
-        false => chunks::most(capacity(b, select.op.depth, select.op.flags)).max(1),
+        false => chunks::most(select.op.count.capacity).max(1),
     };
     if !select.one {
         b.phase("select.count", blocks, BLOCK, || select.count());
@@ -57,7 +57,7 @@ struct Select<'b, 'c> {
 
 impl<'b, 'c> Select<'b, 'c> {
     fn chunk(&self) -> Chunk<'b, 'c> {
-        Chunk::of(self.b, self.b.live_count(self.op.count))
+        Chunk::of(self.b, self.op.count.live())
     }
 
     /// Counts the flags of each chunk.
@@ -65,7 +65,7 @@ impl<'b, 'c> Select<'b, 'c> {
         let b = self.b;
         let chunk = self.chunk();
         b.if_(chunk.any(false) & chunk.number.gt(1), || {
-            chunk.reduce(&self.add, &|i| vec![self.op.flags.at(i)], |flags| {
+            chunk.reduce(&self.add, &|i| vec![self.op.flag(i)], |flags| {
                 self.op.scratch.set(b.block_id(), flags[0]);
             });
         });
@@ -109,7 +109,7 @@ impl<'b, 'c> Select<'b, 'c> {
     fn move_rows(&self, from: V<'b, 'c>, end: V<'b, 'c>, to: V<'b, 'c>) -> V<'b, 'c> {
         let b = self.b;
         let [end] = b.for_(from, end, b.index(1), [to], |i, [to]| {
-            let flag = self.op.flags.at(i);
+            let flag = self.op.flag(i);
             b.if_(flag.ne(0), || {
                 self.op.output.copy_element(to, self.op.input, i)
             });
@@ -130,7 +130,7 @@ impl<'b, 'c> Select<'b, 'c> {
         let (zero, one) = (b.index(0), b.index(1));
         let [selected] = b.for_(from, end, one, [zero], |i, [at]| {
             packed.set(at, self.op.input.at(i));
-            [at + self.op.flags.at(i).to_index()]
+            [at + self.op.flag(i).to_index()]
         });
         b.for_(zero, selected, one, [], |i, none| {
             self.op.output.set(to + i, packed.at(i));

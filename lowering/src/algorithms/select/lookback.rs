@@ -27,7 +27,6 @@ use crate::algorithms::{
         pack::{Flags, Packed, Source},
         stretch::Stretch,
     },
-    levels::capacity,
     partials::Partials,
     tiles::{bytes, prefetch},
 };
@@ -83,7 +82,7 @@ struct LookBack<'a, 'b, 'c> {
 impl<'b, 'c> LookBack<'_, 'b, 'c> {
     fn build(&self) {
         let (b, compact) = (self.b, self.compact);
-        let most = self.tiles(capacity(b, compact.depth, compact.flags));
+        let most = self.tiles(compact.count.capacity);
         self.chain.clear("select", most);
         self.tuning.phase(b, "select.sweep", most, || self.sweep());
     }
@@ -120,7 +119,7 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
         let sums = b.shared(word, self.tuning.threads / FEWEST_LANES);
         let element = compact.input.element();
         let staged = self.is_staged.then(|| b.shared(element, self.size()));
-        let count = b.live_count(compact.count);
+        let count = compact.count.live();
         let tiles = self.tiles(count);
         b.if_(b.block_id().lt(tiles), || {
             let position = self.chain.take(ticket, tiles);

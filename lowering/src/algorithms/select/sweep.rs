@@ -22,7 +22,7 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
     let total = Total::AtTheEnd(&|total| select.num_out.set_first(total[0]));
     select.sweep(Form::Staircase, "select", total, |element| {
         let (flag, before) = (element.value[0], element.scanned[0]);
-        // Threads beyond the last element hold the identity: no flag.
+        // Threads beyond the last element hold 0: no flag.
         b.if_(flag.ne(0), || {
             let to = before.to_index();
             select.output.copy_element(to, select.input, element.i);

@@ -23,7 +23,7 @@
 use super::{DIGITS, Pass, Sort};
 use crate::algorithms::{
     chunks::{self, Chunk},
-    levels::{BLOCK, capacity},
+    levels::BLOCK,
 };
 use qd_dialects::{
     attributes::Kind,
@@ -35,7 +35,7 @@ use qd_dialects::{
 /// Builds 3 phases for each digit.
 pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
     let sort = Sort::of(b, op);
-    let capacity = capacity(b, sort.depth, sort.data.keys);
+    let capacity = sort.count.capacity;
     let blocks = chunks::most(capacity);
     sort.for_passes(b, capacity, |pass| {
         b.phase(&pass.name("histogram"), blocks, BLOCK, || histogram(&pass));
@@ -70,7 +70,7 @@ fn in_order<'b, 'c>(
 fn histogram(pass: &Pass) {
     let Pass { b, sort, .. } = *pass;
     let counts = b.shared(b.int_type(32), DIGITS);
-    let chunk = Chunk::of(b, b.live_count(sort.count));
+    let chunk = Chunk::of(b, sort.count.live());
     b.if_(chunk.any(false), || {
         let digit = b.thread_id();
         counts.set(digit, b.i32(0));
@@ -87,7 +87,7 @@ fn histogram(pass: &Pass) {
 /// an earlier chunk.
 fn offsets(pass: &Pass) {
     let Pass { b, sort, .. } = *pass;
-    let chunk = Chunk::of(b, b.live_count(sort.count));
+    let chunk = Chunk::of(b, sort.count.live());
     let add = Combiner::kind(b.context(), Kind::Add, b.int_type(32));
     let (zero, one) = (b.index(0), b.index(1));
     let [keys] = b.for_(zero, chunk.number, one, [b.i32(0)], |row, [sum]| {
@@ -104,7 +104,7 @@ fn offsets(pass: &Pass) {
 fn scatter(pass: &Pass) {
     let Pass { b, sort, .. } = *pass;
     let next = b.shared(b.int_type(32), DIGITS);
-    let chunk = Chunk::of(b, b.live_count(sort.count));
+    let chunk = Chunk::of(b, sort.count.live());
     b.if_(chunk.any(false), || {
         next.set(b.thread_id(), sort.scratch.at(entry(b.block_id())));
         b.sync();

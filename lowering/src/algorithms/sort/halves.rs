@@ -211,7 +211,7 @@ impl<'a, 'b, 'c> Halves<'a, 'b, 'c> {
         let runs = b.shared(b.int_type(32), TILE / 2);
         let found = b.shared(b.int_type(32), 1);
         let zero = b.index(0);
-        let count = b.live_count(self.sort.count);
+        let count = self.sort.count.live();
         let start = b.block_id() * TILE;
         b.if_(start.lt(count), || {
             let length = (count - start).min(TILE);
@@ -246,7 +246,7 @@ impl<'a, 'b, 'c> Halves<'a, 'b, 'c> {
     /// Repairs what goes over a seam.
     fn seams(&self) {
         let b = self.b;
-        let count = b.live_count(self.sort.count);
+        let count = self.sort.count.live();
         let seam = (b.block_id() * BLOCK + b.thread_id() + 1) * TILE;
         b.if_(seam.lt(count), || {
             let half = self.half(seam);

@@ -17,7 +17,7 @@ mod staircase;
 mod states;
 mod tile;
 
-use super::{Algorithm, Strategy, always, chain, few_cores};
+use super::{Algorithm, Strategy, always, chain, few_cores, levels::Count};
 pub(super) use key::KeyOrder;
 use pass::{DIGITS, Pairs, Pass, RADIX_BITS};
 use qd_dialects::{
@@ -53,7 +53,7 @@ struct Sort<'b, 'c> {
     data: Pairs<'b, 'c>,
     tmp: Pairs<'b, 'c>,
     scratch: V<'b, 'c>,
-    count: V<'b, 'c>,
+    count: Count<'b, 'c>,
     order: KeyOrder<'c>,
     /// How many low bits of the mapped keys take part; a multiple of 8.
     end_bit: u32,
@@ -67,6 +67,8 @@ impl<'b, 'c> Sort<'b, 'c> {
         let required = |i: usize| b.v(segments[i][0]);
         let order = KeyOrder::of(b, required(0).element(), op.attr("is_unsigned").is_some());
         let end_bit = op.attr("end_bit").and_then(attributes::int);
+        let depth = super::depth(op);
+        let buffers = segments[..4].iter().flatten().map(|buffer| b.v(*buffer));
         Self {
             data: Pairs {
                 keys: required(0),
@@ -77,10 +79,10 @@ impl<'b, 'c> Sort<'b, 'c> {
                 values: operand(3),
             },
             scratch: required(4),
-            count: required(5),
+            count: Count::new(b, required(5), depth, buffers),
             end_bit: end_bit.map_or(order.width(), |bits| bits as u32),
             order,
-            depth: super::depth(op),
+            depth,
         }
     }
 }

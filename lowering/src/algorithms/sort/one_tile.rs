@@ -37,7 +37,7 @@ pub(super) fn build<'b, 'c>(
             layout: Layout::new(b, shape.items),
             ranking: Ranking::new(b, words),
             words,
-            count: b.live_count(sort.count),
+            count: sort.count.live(),
         };
         b.if_(tile.count.gt(0), || tile.run());
     });

@@ -49,11 +49,7 @@ use super::{
     states::{self, States, Status},
     tile::{Layout, Ranking, THREADS},
 };
-use crate::algorithms::{
-    chain,
-    levels::{BLOCK, capacity},
-    tiles,
-};
+use crate::algorithms::{chain, levels::BLOCK, tiles};
 use crate::targets::Capabilities;
 use qd_dialects::{
     attributes::Kind,
@@ -82,7 +78,7 @@ pub(super) fn expand<'b, 'c>(
 ) -> Result<'c> {
     let sort = Sort::of(b, op);
     let shape = Shape::of(&sort, op, capabilities)?;
-    let capacity = capacity(b, sort.depth, sort.data.keys);
+    let capacity = sort.count.capacity;
     one_tile::build(b, &sort, &shape, capacity);
     if BLOCK.pow(sort.depth) <= shape.size() {
         return Ok(());
@@ -156,7 +152,7 @@ impl<'b, 'c> OneSweep<'_, 'b, 'c> {
             let copies = self.copies();
             let counts = b.shared(b.int_type(32), digits * copies);
             let is_last = halves.map(Halves::shared);
-            let count = b.live_count(sort.count);
+            let count = sort.count.live();
             let tiles = self.shape.tiles(count);
             b.if_(b.block_id().lt(tiles) & tiles.gt(1), || {
                 let own = |words: i64, each: &dyn Fn(V<'b, 'c>)| {
@@ -294,7 +290,7 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
 
     fn run(&self) {
         let b = self.b;
-        let count = b.live_count(self.pass.sort.count);
+        let count = self.pass.sort.count.live();
         let tiles = self.shape.tiles(count);
         // While the count is under way.
         self.ranking.clear();

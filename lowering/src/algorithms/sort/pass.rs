@@ -92,7 +92,7 @@ impl<'b, 'c> Sort<'b, 'c> {
     fn copy_back(&self, b: &'b Builder<'c>, most: V<'b, 'c>) {
         b.phase("sort.copy", tiles(most), BLOCK, || {
             let i = b.block_id() * BLOCK + b.thread_id();
-            b.if_(i.lt(b.live_count(self.count)), || {
+            b.if_(i.lt(self.count.live()), || {
                 self.data.keys.copy_element(i, self.tmp.keys, i);
                 self.data.copy_values(i, self.tmp, i);
             });

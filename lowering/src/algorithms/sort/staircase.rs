@@ -22,7 +22,7 @@
 
 use super::{DIGITS, Pass, RADIX_BITS, Sort};
 use crate::algorithms::{
-    levels::{BLOCK, capacity, tiles},
+    levels::{BLOCK, tiles},
     partials::Partials,
     sweep::{Form, Sweep, Total},
 };
@@ -36,7 +36,7 @@ use qd_dialects::{
 /// Builds 2D + 1 phases for each digit.
 pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
     let sort = Sort::of(b, op);
-    let capacity = capacity(b, sort.depth, sort.data.keys);
+    let capacity = sort.count.capacity;
     let tiles = tiles(capacity);
     sort.for_passes(b, capacity, |pass| {
         let pass = Tiled { pass, tiles };
@@ -58,7 +58,7 @@ impl<'b, 'c> Tiled<'_, 'b, 'c> {
     /// tiles, this thread's element and whether there is one.
     fn on_tile(&self, body: impl FnOnce(V<'b, 'c>, V<'b, 'c>, V<'b, 'c>)) {
         let b = self.pass.b;
-        let count = b.live_count(self.pass.sort.count);
+        let count = self.pass.sort.count.live();
         let start = b.block_id() * BLOCK;
         b.if_(start.lt(count), || {
             let i = start + b.thread_id();
@@ -90,7 +90,7 @@ impl<'b, 'c> Tiled<'_, 'b, 'c> {
     fn scan(&self) {
         let Pass { b, sort, .. } = self.pass;
         let scratch = sort.scratch;
-        let entries = || tiles(b.live_count(sort.count)) * DIGITS;
+        let entries = || tiles(sort.count.live()) * DIGITS;
         let sweep = Sweep {
             b,
             form: Form::Staircase,

@@ -76,7 +76,7 @@ impl<'b, 'c> Sweep<'_, 'b, 'c> {
         let (b, combiner) = (self.b, self.combiner);
         let partials = (self.partials)();
         let (zero, one) = (b.index(0), b.index(1));
-        b.for_(zero, number, one, combiner.identity(b), |nth, sum| {
+        b.for_(zero, number, one, combiner.neutral(b), |nth, sum| {
             combiner.apply(b, &sum, &partials.load(&chunk.levels(), 1, nth, combiner))
         })
     }
@@ -97,7 +97,7 @@ impl<'b, 'c> Sweep<'_, 'b, 'c> {
                 _ => None,
             };
             let before = match one {
-                true => combiner.identity(b),
+                true => combiner.neutral(b),
                 false => self.combined(&chunk, b.block_id()),
             };
             let each = |i, before: Vec<V<'b, 'c>>| {

@@ -53,7 +53,7 @@ impl<'b, 'c> Sweep<'_, 'b, 'c> {
 /// Stores the combination of all elements; run by one thread.
 type Store<'a, 'b, 'c> = &'a (dyn Fn(&[V<'b, 'c>]) + 'a);
 
-/// What becomes of the combination of all elements, which is the identity if
+/// What becomes of the combination of all elements, which is what does not show if
 /// there are none.
 #[derive(Clone, Copy)]
 pub(super) enum Total<'a, 'b, 'c> {
@@ -81,7 +81,7 @@ pub(super) struct Element<'b, 'c> {
     pub exists: V<'b, 'c>,
     /// The live number of elements.
     pub count: V<'b, 'c>,
-    /// What was loaded; the identity if there is none.
+    /// What was loaded; what does not show if there is none.
     pub value: Vec<V<'b, 'c>>,
     /// The combination of all before, and if inclusive of this as well.
     pub scanned: Vec<V<'b, 'c>>,

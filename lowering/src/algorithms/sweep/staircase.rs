@@ -8,7 +8,7 @@
 //!    from what the level above holds for it.
 //! 4. *Last*: the same on the input, but for what becomes of the result.
 //!
-//! A level of one element needs no scan: its prefix is the identity. It is
+//! A level of one element needs no scan: nothing is before it. It is
 //! neither stored nor read, so a live count far below the capacity costs empty
 //! phases and no scratch.
 //!
@@ -19,7 +19,7 @@
 
 use super::{Element, Sweep, Total};
 use crate::algorithms::{
-    levels::{BLOCK, Levels, load_or_identity},
+    levels::{BLOCK, Levels, combine_below, load_or_neutral},
     partials::Partials,
 };
 use qd_dialects::builder::V;
@@ -95,7 +95,7 @@ impl<'b, 'c> Sweep<'_, 'b, 'c> {
         } = self.tile(level - 1);
         b.if_(any, || {
             let partials = (self.partials)();
-            let values = load_or_identity(b, self.combiner, exists, || match level {
+            let values = load_or_neutral(b, self.combiner, exists, || match level {
                 1 => (self.load)(i),
                 _ => partials.load(&levels, level - 1, i, self.combiner),
             });
@@ -122,10 +122,10 @@ impl<'b, 'c> Sweep<'_, 'b, 'c> {
         } = self.tile(level);
         b.if_(any, || {
             let partials = (self.partials)();
-            let values = load_or_identity(b, self.combiner, exists, || {
+            let values = load_or_neutral(b, self.combiner, exists, || {
                 partials.load(&levels, level, i, self.combiner)
             });
-            let within = b.combine("block.exclusive_scan", self.combiner, values.clone());
+            let within = combine_below(b, self.combiner, values.clone());
             let scanned = self.behind_prefix(&partials, &levels, level, &within);
             b.if_(exists, || partials.store(&levels, level, i, &scanned));
             if let (Total::Before(total), true) = (self.total, level == self.top()) {
@@ -145,8 +145,11 @@ impl<'b, 'c> Sweep<'_, 'b, 'c> {
             exists,
         } = self.tile(0);
         b.if_(any, || {
-            let value = load_or_identity(b, self.combiner, exists, || (self.load)(i));
-            let within = b.combine(self.block_scan(), self.combiner, value.clone());
+            let value = load_or_neutral(b, self.combiner, exists, || (self.load)(i));
+            let within = match self.inclusive {
+                true => b.combine("block.inclusive_scan", self.combiner, value.clone()),
+                false => combine_below(b, self.combiner, value.clone()),
+            };
             let scanned = self.behind_prefix(&(self.partials)(), &levels, 0, &within);
             let count = levels.count(0);
             // This is the last element, or the first thread if there is none.
@@ -176,14 +179,6 @@ impl<'b, 'c> Sweep<'_, 'b, 'c> {
         });
     }
 
-    /// The collective that scans a tile of the input.
-    pub(super) fn block_scan(&self) -> &'static str {
-        match self.inclusive {
-            true => "block.inclusive_scan",
-            false => "block.exclusive_scan",
-        }
-    }
-
     /// What the level above holds for this block's tile, combined with the scan
     /// within the tile.
     fn behind_prefix(
@@ -198,7 +193,7 @@ impl<'b, 'c> Sweep<'_, 'b, 'c> {
             return within.to_vec();
         }
         let several = levels.count(level + 1).gt(1);
-        let prefix = load_or_identity(b, self.combiner, several, || {
+        let prefix = load_or_neutral(b, self.combiner, several, || {
             partials.load(levels, level + 1, b.block_id(), self.combiner)
         });
         self.combiner.apply(b, &prefix, within)

@@ -11,7 +11,8 @@
 
 pub mod body;
 pub mod collectives;
-pub mod own_memory;
+pub mod minima;
+mod own_memory;
 pub mod scalar;
 pub mod uniform;
 
@@ -68,6 +69,7 @@ impl Pass for ConvertToCpu {
                 op.erase();
             }
         }
+        minima::lower(module);
         Ok(())
     }
 }

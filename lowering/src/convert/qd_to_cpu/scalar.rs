@@ -19,6 +19,7 @@ const HOST: &Scopes = &Scopes {
     block: None,
     device: None,
     rmw_has_order: true,
+    rmw_orders_zeros: false,
 };
 
 /// Rewrites every op of ours that is left below `root`, and what upstream's

@@ -8,11 +8,13 @@ use qd_dialects::{
     ir::{Op, OpExt, Value},
 };
 
-/// LLVM's back end emits a bare `atom` for a read-modify-write of any order.
+/// LLVM's back end emits a bare `atom` for a read-modify-write of any order, and a loop
+/// around PTX's `min` and `max`, to which −0 is below +0.
 const SCOPES: &Scopes = &Scopes {
     block: Some("block"),
     device: Some("device"),
     rmw_has_order: false,
+    rmw_orders_zeros: true,
 };
 
 pub(super) fn subgroup_sync<'c>(b: &Builder<'c>, _: Op<'c>) -> Result<'c, Vec<Value<'c>>> {

@@ -25,7 +25,7 @@
 
 use super::{
     capabilities::{ALWAYS, Needed},
-    types,
+    types, zeros,
 };
 use melior::{
     dialect::DialectHandle,
@@ -72,6 +72,7 @@ impl Pass for FinishSpirv {
                 if op.is("spirv.mlir.loop") {
                     free_header(op);
                 }
+                zeros::replace(op);
             }
         }
         let needed = Needed::by(all.iter().flat_map(|op| op.walk_all()));

@@ -1,5 +1,5 @@
-//! Integers: truth values as numbers of one bit, wide products, powers, and
-//! upstream's `index` dialect.
+//! Integers: truth values as numbers of one bit, wide products, powers,
+//! remainders, and upstream's `index` dialect.
 
 use super::{Setting, floats::conversions};
 use crate::convert::classes::power;
@@ -73,8 +73,27 @@ pub(super) fn of_truth<'b, 'c>(b: &'b Builder<'c>, op: Op<'c>) -> Option<V<'b, '
 }
 
 conversions! {
-    absi: |x| x[0].slt(0).select(x[0].same(0) - x[0], x[0]);
+    absi: |x| magnitude(x[0]);
     ipowi: |x| power(x[0], x[1]);
+}
+
+/// The absolute value; that of the smallest number is right as unsigned.
+fn magnitude<'b, 'c>(x: V<'b, 'c>) -> V<'b, 'c> {
+    x.slt(0).select(x.same(0) - x, x)
+}
+
+pub(super) fn remsi<'c>(b: &Builder<'c>, op: Op<'c>, _: &Setting) -> Result<'c, Vec<Value<'c>>> {
+    let x = b.vs(&op.operand_values());
+    let result = of_truth(b, op).unwrap_or_else(|| remainder(x[0], x[1]));
+    Ok(vec![result.value()])
+}
+
+/// The remainder that has the sign of `x`, from an unsigned one: Vulkan leaves the
+/// result of `SRem` open where an operand is negative. Upstream compares with the
+/// magnitude for the sign, and takes the smallest number for positive.
+fn remainder<'b, 'c>(x: V<'b, 'c>, y: V<'b, 'c>) -> V<'b, 'c> {
+    let rest = magnitude(x) % magnitude(y);
+    x.slt(0).select(rest.same(0) - rest, rest)
 }
 
 /// The sum, and whether it is too large: then it is less than either.
@@ -184,6 +203,9 @@ pub(super) fn of_index<'b, 'c>(b: &'b Builder<'c>, op: Op<'c>) -> Option<V<'b, '
         attributes.push(("predicate", attributes::i64(b.context(), number)));
     }
     let operands = b.vs(&op.operand_values());
+    if *new == "arith.remsi" {
+        return Some(remainder(operands[0], operands[1]));
+    }
     Some(b.result(new, &operands, op.first_result().r#type(), &attributes))
 }
 

@@ -55,6 +55,7 @@ mod reduce;
 mod shuffle;
 mod types;
 mod vote;
+mod zeros;
 
 pub use finish::{FinishSpirv, REASONS};
 
@@ -139,6 +140,7 @@ const CONVERSIONS: &[(&str, Conversion)] = &[
     ("arith.addui_extended", integers::addui_extended),
     ("arith.mulsi_extended", integers::mulsi_extended),
     ("arith.mului_extended", integers::mului_extended),
+    ("arith.remsi", integers::remsi),
     ("arith.maximumf", floats::maximumf),
     ("arith.maxnumf", floats::maxnumf),
     ("arith.minimumf", floats::minimumf),
