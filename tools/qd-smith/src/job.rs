@@ -40,6 +40,8 @@ pub struct Done {
     pub fault: Option<String>,
     /// Whether a mutant was rejected, as most are.
     pub is_rejected: bool,
+    /// Whether the worker's memory may be spoilt, so that it ends here.
+    pub is_last: bool,
     /// What is wrong.
     pub findings: Vec<Finding>,
 }

@@ -184,6 +184,10 @@ fn try_all(run: &Run) -> Result<bool, String> {
         of(&summary.counts.rejected),
         summary.time.as_secs(),
     );
+    match of(&summary.counts.upstream) {
+        0 => {}
+        n => println!("{n} crashes and hangs of upstream's bytecode reader, which are known"),
+    }
     let findings = &summary.findings;
     for (what, count) in findings.by_key() {
         println!("{count:>6} × {what}");

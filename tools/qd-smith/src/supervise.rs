@@ -2,6 +2,7 @@
 
 use crate::{
     job::{Done, Finding, Job, Kind},
+    mutate::READING,
     process::{Ending, Setting, Worker},
     report::Findings,
     shrink,
@@ -53,6 +54,8 @@ pub struct Counts {
     pub comparisons: AtomicU64,
     pub mutants: AtomicU64,
     pub rejected: AtomicU64,
+    /// Crashes and hangs of upstream's bytecode reader, which are no findings.
+    pub upstream: AtomicU64,
 }
 
 /// Ops that ran, with the types of their operands, by the kind of target.
@@ -241,7 +244,7 @@ impl<'a> Lane<'a> {
             }
         };
         let ending = worker.run(job, limit);
-        if matches!(ending, Ending::Done(_)) {
+        if matches!(&ending, Ending::Done(done) if !done.is_last) {
             self.workers.insert(lanes, worker);
         }
         Ok(ending)
@@ -251,7 +254,7 @@ impl<'a> Lane<'a> {
     /// with more time: the machine may have been busy.
     fn tried(&mut self, lanes: Option<u32>, job: &Job, limit: Duration) -> Result<Done, String> {
         let mut ending = self.run(lanes, job, limit)?;
-        if matches!(ending, Ending::Hung { .. }) {
+        if matches!(&ending, Ending::Hung { stage } if !stage.starts_with(READING)) {
             ending = self.run(lanes, job, 3 * limit)?;
         }
         let finding = |kind, message: String, stage: String| {
@@ -268,6 +271,12 @@ impl<'a> Lane<'a> {
         };
         let found = match ending {
             Ending::Done(done) => return Ok(done),
+            Ending::Crashed { stage, .. } | Ending::Hung { stage }
+                if stage.starts_with(READING) =>
+            {
+                self.shared.counts.upstream.fetch_add(1, Ordering::Relaxed);
+                return Ok(Done::default());
+            }
             Ending::Crashed { how, stage } => finding(Kind::Crash, how, stage),
             Ending::Hung { stage } => {
                 let limit = 3 * limit.as_secs();
