@@ -2,7 +2,7 @@
 //!
 //! One whose index is computed becomes a choice between the extents. It has two
 //! reasons: the host and Vulkan know extents by the number of their dimension, and
-//! upstream's folders crash where an index turns out to be negative.
+//! upstream's canonical forms (of `gpu`) crash where an index folds to a negative one.
 //!
 //! Limits: a constant index stays as it is; `qd-verify-level` has seen that it is in
 //! range. An index that is not is undefined, and here some extent.

@@ -25,6 +25,12 @@
 // RUN: sh -c 'qd-run %t/modules.mlirbc 2>&1; test $? -eq 1' | FileCheck %s --check-prefix=BYTECODE
 // BYTECODE: error: is nested more than 256 levels deep, which is the most that is read
 
+// What goes straight to upstream's readers has a large stack.
+// RUN: qd-opt %t/modules.mlirbc -o %t/out
+// RUN: %python %S/Inputs/lsp.py %t/modules.mlir | FileCheck %s --check-prefix=SERVER
+// SERVER: diagnostics 0
+// SERVER: exit 0
+
 // What is just not too deep is compiled and run.
 // RUN: qd-run %t/valid.mlir --arg a=[1000] --print a -q | FileCheck %s --check-prefix=VALID
 // RUN: qd-run %t/valid.mlir --arg a=[1000] --print a -q --interpret | FileCheck %s --check-prefix=VALID
