@@ -15,8 +15,9 @@ pub fn separate(module: Op<'_>) -> bool {
     if !all.iter().all(|op| is_body(op) || op.is("qd.grid.kernel")) {
         return false;
     }
+    let bodies: Vec<Op> = all.into_iter().filter(is_body).collect();
     erase_kernels(module);
-    for body in all.into_iter().filter(is_body) {
+    for body in bodies {
         let end = InsertionPoint::End(nested(module, body).body().expect("just made"));
         body.move_to(end);
         // Nothing here launches it, and what is private and not used goes.

@@ -91,6 +91,11 @@ pub(super) fn match_any<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c, Vec<Value
 /// by a multiplication with −1, where its bit is clear, because integers are
 /// multiplied beside the units that all else here needs, and three masks become
 /// one at a time.
+///
+/// The value is taken with a mask of which the driver does not know that it is the
+/// same in all lanes: where it can tell that a value is, it votes in its uniform
+/// unit, and where an acquiring load or atomic follows, CUDA 13.0 got the result
+/// wrong.
 fn match_by_ballots<'b, 'c>(value: V<'b, 'c>, bits: i64) -> V<'b, 'c> {
     let b = value.builder();
     // All bits, and nobody knows: a constant would not be multiplied with.
@@ -99,14 +104,14 @@ fn match_by_ballots<'b, 'c>(value: V<'b, 'c>, bits: i64) -> V<'b, 'c> {
         b.result(&register, &[], b.int_type(32), &[])
     };
     let ones = lanes("lt") | lanes("ge");
-    let mut ptx = String::from("{ .reg .pred p; .reg .b32 bit");
+    let mut ptx = String::from("{ .reg .pred p; .reg .b32 d, bit");
     for bit in 0..bits {
         ptx += &format!(", b{bit}");
     }
-    ptx += "; ";
+    ptx += "; and.b32 d, $1, $2; ";
     for bit in 0..bits {
         ptx += &format!(
-            "and.b32 bit, $1, {}; setp.ne.b32 p, bit, 0; \
+            "and.b32 bit, d, {}; setp.ne.b32 p, bit, 0; \
              vote.sync.ballot.b32 b{bit}, p, -1; @!p mad.lo.s32 b{bit}, b{bit}, $2, $2; ",
             1 << bit
         );
