@@ -212,6 +212,35 @@ fn shared_memory_in_a_branch() {
     );
 }
 
+/// Which array it is differs by the subgroup, and by the round.
+#[test]
+fn shared_arrays_by_choice() {
+    check(
+        "shared arrays by choice",
+        "%other = qd.simt.block.shared : SHARED
+    memref.store %v, %shared[%thread] : SHARED
+    memref.store %t, %other[%thread] : SHARED
+    qd.simt.block.sync
+    %c = qd.simt.any %p
+    %which = scf.if %c -> SHARED {
+      %x = qd.simt.inclusive_scan add %v : i32
+      memref.store %x, %shared[%thread] : SHARED
+      scf.yield %shared : SHARED
+    } else {
+      scf.yield %other : SHARED
+    }
+    %last = scf.for %k = %zero to %two step %one iter_args(%array = %shared) -> (SHARED) : i32 {
+      %x = memref.load %array[%thread] : SHARED
+      %y = qd.simt.reduce_all add %x : i32
+      memref.store %y, %array[%thread] : SHARED
+      scf.yield %which : SHARED
+    }
+    %x = memref.load %last[%thread] : SHARED
+    %y = memref.load %other[%thread] : SHARED
+    %r = arith.addi %x, %y : i32",
+    );
+}
+
 #[test]
 fn loops_while_a_lane_has_work() {
     check(

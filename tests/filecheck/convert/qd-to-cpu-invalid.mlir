@@ -20,3 +20,57 @@ module attributes {qd.wave = 32 : i32} {
     return
   }
 }
+
+// -----
+
+module attributes {qd.wave = 32 : i32} {
+  func.func private @lanes_part(%v: i32) attributes {qd.threads = 64 : i64} {
+    %c16 = arith.constant 16 : index
+    // expected-note@+1 {{'qd.simt.block.thread_id' tells the lanes of a subgroup of 32 apart}}
+    %t = qd.simt.block.thread_id
+    // expected-note@+1 {{this 'arith.cmpi' is not the same in all lanes of a subgroup of 32}}
+    %p = arith.cmpi ult, %t, %c16 : index
+    // expected-error@+2 {{holds a collective, but its control varies between the lanes of a subgroup}}
+    // expected-note@+1 {{the condition of this 'scf.if' is not the same in all lanes of a subgroup of 32}}
+    scf.if %p {
+      %s = qd.simt.reduce_all add %v : i32
+    }
+    return
+  }
+}
+
+// -----
+
+module attributes {qd.wave = 32 : i32} {
+  func.func private @subgroups_part() attributes {qd.threads = 64 : i64} {
+    %c32 = arith.constant 32 : index
+    // expected-note@+1 {{'qd.simt.block.thread_id' tells the threads of a block of 64 apart}}
+    %t = qd.simt.block.thread_id
+    // expected-note@+1 {{this 'arith.cmpi' is not the same in all threads of a block of 64}}
+    %p = arith.cmpi ult, %t, %c32 : index
+    // expected-note@+1 {{the condition of this 'scf.if' is not the same in all threads of a block of 64}}
+    scf.if %p {
+      // expected-error@+1 {{stands under control that varies between the threads of a block}}
+      qd.simt.block.sync
+    }
+    return
+  }
+}
+
+// -----
+
+module attributes {qd.wave = 32 : i32} {
+  func.func private @arrays_of_a_threads_choice(%a: memref<?xi32>) attributes {qd.threads = 64 : i64} {
+    %i3 = arith.constant 3 : index
+    %t = qd.simt.block.thread_id
+    %digit = memref.load %a[%t] : memref<?xi32>
+    %one = qd.simt.block.shared : memref<64xi32, #gpu.address_space<workgroup>>
+    %other = qd.simt.block.shared : memref<64xi32, #gpu.address_space<workgroup>>
+    %first = arith.cmpi ult, %t, %i3 : index
+    %either = arith.select %first, %one, %other : memref<64xi32, #gpu.address_space<workgroup>>
+    // expected-error@+1 {{needs arrays that are the same in all threads of the block}}
+    %r = qd.simt.block.radix_rank %digit, %either, %other {radix_bits = 6 : i32}
+        : memref<64xi32, #gpu.address_space<workgroup>>, memref<64xi32, #gpu.address_space<workgroup>>
+    return
+  }
+}

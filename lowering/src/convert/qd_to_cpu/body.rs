@@ -30,7 +30,7 @@ use qd_dialects::{
     builder::{Builder, V},
     clone::Mapping,
     diagnostic::Result,
-    ir::{Block, InsertionPoint, Key, Op, OpExt, Value, ValueExt, operations},
+    ir::{Block, InsertionPoint, Key, Op, OpExt, Value, ValueExt, arguments, operations},
     melior,
 };
 use qd_passes::{collective, uniformity::Uniformity};
@@ -251,12 +251,13 @@ fn may_write(op: Op<'_>) -> bool {
 /// Shared arrays are plain memory here.
 fn strip_memory_space<'c>(b: &Builder<'c>, op: Op<'c>) {
     for inner in op.walk_all() {
-        for result in inner.result_values() {
-            let old = result.r#type();
+        let blocks = (0..inner.region_count()).filter_map(|index| inner.region_block(index));
+        for value in blocks.flat_map(arguments).chain(inner.result_values()) {
+            let old = value.r#type();
             if descriptor::shape(old).is_some() {
                 let plain = descriptor::without_memory_space(b, old);
                 if !descriptor::same(old, plain) {
-                    result.set_type(plain);
+                    value.set_type(plain);
                 }
             }
         }

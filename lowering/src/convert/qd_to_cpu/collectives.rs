@@ -422,8 +422,12 @@ fn radix_rank<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>) -> Result<'c> {
     let bits = op.attr("radix_bits").and_then(attributes::int).unwrap_or(8);
     let (body, b) = (&*body, body.b);
     let shared = |array: Value<'c>| {
-        body.uniform_value(array)
-            .ok_or_else(|| Diagnostic::at(op, "needs shared arrays that are the block's own"))
+        body.uniform_value(array).ok_or_else(|| {
+            Diagnostic::at(
+                op,
+                "needs arrays that are the same in all threads of the block",
+            )
+        })
     };
     let (histogram, prefix) = (shared(operands[1])?, shared(operands[2])?);
     let bins = b.index(1 << bits);

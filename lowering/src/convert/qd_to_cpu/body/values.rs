@@ -2,6 +2,7 @@
 //! array, or by computing it again.
 
 use super::BodyLowering;
+use crate::convert::descriptor;
 use melior::ir::{Type, ValueLike};
 use qd_dialects::{
     builder::V,
@@ -67,6 +68,7 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
 
     /// A new array of one element per thread.
     pub fn new_array(&self, element: Type<'c>) -> V<'b, 'c> {
+        let element = descriptor::without_memory_space(self.b, element);
         self.allocate(&format!("memref<{}x{element}>", self.threads))
     }
 
