@@ -78,6 +78,8 @@ unsafe extern "C" {
     pub fn qdRegisterPipeline(spec: *const QdPipelineSpec);
     pub fn qdRegisterCanonicalForm(root: MlirStringRef, rewrite: QdRewriteFn, data: *mut c_void);
 
+    pub fn qdCanonicalizeLeaves(root: MlirOperation, longest: isize);
+
     pub fn qdHaveSameAttributes(left: MlirOperation, right: MlirOperation) -> bool;
 
     pub fn qdConversionCreate(context: MlirContext) -> *mut QdConversion;

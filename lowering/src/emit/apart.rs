@@ -7,6 +7,7 @@ use qd_dialects::{
     ir::{self, InsertionPoint, Op, OpExt, operations},
     melior::ir::{RegionLike, operation::OperationLike},
 };
+use std::collections::{HashMap, HashSet};
 
 /// Moves each outlined body of a module, with a copy of the functions that it
 /// calls, into a module within this one. False, and nothing is moved, where there
@@ -22,6 +23,9 @@ pub fn separate(module: Op<'_>) -> bool {
         .filter(|op| op.is("func.func"))
         .partition(|op| op.is("func.func") && op.attr("qd.threads").is_some());
     erase_kernels(module);
+    let named = |op: Op<'_>| op.attr("sym_name").and_then(attributes::text);
+    let others = others.into_iter();
+    let others = others.filter_map(|op| Some((named(op)?, op))).collect();
     for body in bodies {
         let functions = called(body, &others);
         let end = InsertionPoint::End(nested(module, body).body().expect("just made"));
@@ -58,19 +62,17 @@ fn nested<'c>(module: Op<'c>, body: Op<'c>) -> Op<'c> {
 }
 
 /// The functions among `others` that a body calls, and those that these call.
-fn called<'c>(body: Op<'c>, others: &[Op<'c>]) -> Vec<Op<'c>> {
-    let named = |name: String| {
-        let is = |op: &&Op| op.attr("sym_name").and_then(attributes::text).as_ref() == Some(&name);
-        others.iter().find(is).copied()
-    };
+fn called<'c>(body: Op<'c>, others: &HashMap<String, Op<'c>>) -> Vec<Op<'c>> {
     let (mut found, mut next): (Vec<Op<'c>>, Vec<Op<'c>>) = (Vec::new(), vec![body]);
+    let mut seen = HashSet::new();
     while let Some(caller) = next.pop() {
         for call in caller.nested() {
             let callee = call.is("func.call").then(|| call.attr("callee")).flatten();
-            let Some(function) = callee.and_then(attributes::symbol_name).and_then(named) else {
+            let callee = callee.and_then(attributes::symbol_name);
+            let Some(function) = callee.and_then(|name| others.get(&name).copied()) else {
                 continue;
             };
-            if !found.iter().any(|known| known.key() == function.key()) {
+            if seen.insert(function.key()) {
                 found.push(function);
                 next.push(function);
             }
