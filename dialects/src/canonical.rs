@@ -41,6 +41,14 @@ pub fn register() {
     });
 }
 
+/// Applies all canonical forms to what has no regions, in operations that hold more
+/// than `longest` others and are dead or not by these alone: phases, loops,
+/// branches.
+pub fn canonicalize_leaves(root: Op<'_>, longest: usize) {
+    // Safety: the operation is valid, and no handle to one below it is in use.
+    unsafe { qd_sys::qdCanonicalizeLeaves(root.to_raw(), longest as isize) }
+}
+
 /// How many operations deep [`is_uniform`] looks.
 const DEPTH: usize = 6;
 

@@ -31,7 +31,8 @@ impl TargetOptions {
 }
 
 /// Bodies and kernels, side by side.
-const CLEAN: &str = "any(canonicalize{max-iterations=1 region-simplify=disabled},cse)";
+const CLEAN: &str =
+    "any(qd-canonicalize-long,canonicalize{max-iterations=1 region-simplify=disabled},cse)";
 
 /// `qd-to-plan`: kernels as launches of outlined bodies, for any wave.
 pub struct ToPlan;

@@ -25,15 +25,16 @@
 
 use crate::{
     outline_phases::{is_sequence, kernels, steps},
-    plan::access::Accesses,
+    plan::access::{Accesses, Functions, Known},
 };
 use qd_dialects::{
     attributes,
     diagnostic::Result,
-    ir::{InsertionPoint, Op, OpExt, Value, ValueExt, context_of, operations},
-    melior::ir::BlockLike,
+    ir::{InsertionPoint, Key, Op, OpExt, Value, ValueExt, context_of, element_type, operations},
+    melior::ir::{BlockLike, ValueLike},
     pass::{NoOptions, Pass},
 };
+use std::collections::{HashMap, HashSet};
 
 /// The pass.
 pub struct FusePhases;
@@ -45,8 +46,9 @@ impl Pass for FusePhases {
         "Make one phase of neighbours whose conflicts are within a thread";
 
     fn run<'c>(module: Op<'c>, _: &NoOptions) -> Result<'c> {
+        let mut functions = Functions::default();
         for kernel in kernels(module) {
-            fuse(kernel);
+            fuse(kernel, &mut functions);
         }
         Ok(())
     }
@@ -63,34 +65,135 @@ pub struct Apart {
 }
 
 /// Fuses the phases of a kernel and of the sequences in it.
-pub fn fuse(kernel: Op) -> Vec<Apart> {
+pub fn fuse<'c>(kernel: Op<'c>, functions: &mut Functions<'c>) -> Vec<Apart> {
     let mut apart = Vec::new();
-    let mut accesses = Accesses::new(kernel);
+    let mut accesses = Accesses::new(kernel, functions);
     fuse_sequence(kernel, &mut accesses, &mut apart);
     apart
 }
 
 fn fuse_sequence<'c>(sequence: Op<'c>, accesses: &mut Accesses<'c>, apart: &mut Vec<Apart>) {
-    let mut last: Option<Op<'c>> = None;
+    let mut last: Option<Stretch<'c>> = None;
     for step in steps(sequence) {
         if is_sequence(step) {
             fuse_sequence(step, accesses, apart);
         }
         if !step.is("qd.grid.phase") {
-            last = None;
+            last.take().into_iter().for_each(Stretch::merge);
             continue;
         }
-        if let Some(first) = last {
-            match obstacle(first, step, accesses) {
-                None => merge(first, step),
-                Some(why) => apart.push(Apart {
-                    first: name_of(first),
-                    second: name_of(step),
-                    why,
-                }),
+        let next = Stretch::of(step, accesses);
+        last = Some(match last {
+            None => next,
+            Some(first) => match obstacle(&first, &next, accesses) {
+                None => first.followed_by(next),
+                Some(why) => {
+                    apart.push(Apart {
+                        first: first.name(),
+                        second: next.name(),
+                        why,
+                    });
+                    first.merge();
+                    next
+                }
+            },
+        });
+    }
+    last.into_iter().for_each(Stretch::merge);
+}
+
+/// Neighbouring phases that are to be one, and what is known of them together.
+struct Stretch<'c> {
+    phases: Vec<Op<'c>>,
+    /// In order of first use; what is accessed unknown to the phases is last.
+    accesses: Vec<Known<'c>>,
+    /// Where in `accesses` a buffer is.
+    places: HashMap<Key, usize>,
+    /// Buffers that are accessed at other elements than the thread's own.
+    shared_buffers: HashSet<Key>,
+    /// An op after which other blocks' memory may be seen, or of which that is not
+    /// known.
+    ordering_op: Option<Op<'c>>,
+    uses_shared: bool,
+}
+
+impl<'c> Stretch<'c> {
+    fn of(phase: Op<'c>, accesses: &mut Accesses<'c>) -> Self {
+        let nested = phase.nested();
+        let accesses = accesses.of_captured(phase);
+        let numbered = accesses.iter().enumerate();
+        Self {
+            phases: vec![phase],
+            places: numbered
+                .filter_map(|(place, (value, _))| Some(((*value)?.key(), place)))
+                .collect(),
+            accesses,
+            shared_buffers: not_elementwise(phase, &nested),
+            ordering_op: nested.iter().copied().find(|op| is_ordering(*op)),
+            uses_shared: nested.iter().any(|op| op.is("qd.simt.block.shared")),
+        }
+    }
+
+    /// The last of the phases, which becomes all of them.
+    fn last(&self) -> Op<'c> {
+        *self.phases.last().expect("a stretch has a phase")
+    }
+
+    fn name(&self) -> String {
+        let names: Vec<_> = self.phases.iter().map(|phase| name_of(*phase)).collect();
+        names.join("+")
+    }
+
+    /// This stretch and the one behind it.
+    fn followed_by(mut self, next: Self) -> Self {
+        let unknown = self.accesses.pop_if(|(value, _)| value.is_none());
+        let mut unknown: Vec<_> = unknown.into_iter().collect();
+        for (value, access) in next.accesses {
+            let Some(value) = value else {
+                unknown.push((None, access));
+                continue;
+            };
+            match self.places.get(&value.key()) {
+                Some(place) => {
+                    let known = &mut self.accesses[*place].1;
+                    known.effect = known.effect.or(access.effect);
+                }
+                None => {
+                    self.places.insert(value.key(), self.accesses.len());
+                    self.accesses.push((Some(value), access));
+                }
             }
         }
-        last = Some(step);
+        let all = unknown.into_iter().reduce(|(_, mut all), (_, other)| {
+            all.effect = all.effect.or(other.effect);
+            (None, all)
+        });
+        self.accesses.extend(all);
+        self.phases.extend(next.phases);
+        self.shared_buffers.extend(next.shared_buffers);
+        self.ordering_op = self.ordering_op.or(next.ordering_op);
+        self.uses_shared |= next.uses_shared;
+        self
+    }
+
+    /// Puts the bodies of the other phases before the last one's.
+    fn merge(self) {
+        let last = self.last();
+        let Some(to) = last.body().filter(|_| self.phases.len() > 1) else {
+            return;
+        };
+        let at = match to.first_operation() {
+            Some(op) => InsertionPoint::Before(op),
+            None => InsertionPoint::End(to),
+        };
+        let name = self.name();
+        for phase in &self.phases[..self.phases.len() - 1] {
+            for op in phase.body().map(operations).unwrap_or_default() {
+                op.move_to(at);
+            }
+            phase.erase();
+        }
+        last.set_attr("name", attributes::string(context_of(last), &name));
     }
 }
 
@@ -100,24 +203,28 @@ pub(crate) fn name_of(step: Op) -> String {
     name.unwrap_or_else(|| step.full_name().trim_start_matches("qd.grid.").into())
 }
 
-/// Why two neighbouring phases cannot be one.
-fn obstacle<'c>(first: Op<'c>, second: Op<'c>, accesses: &mut Accesses<'c>) -> Option<String> {
-    if first.attr("threads") != second.attr("threads") {
+/// Why two neighbours cannot be one.
+fn obstacle<'c>(
+    first: &Stretch<'c>,
+    second: &Stretch<'c>,
+    accesses: &mut Accesses<'c>,
+) -> Option<String> {
+    let (before, after) = (first.last(), second.last());
+    if before.attr("threads") != after.attr("threads") {
         return Some("their blocks differ in size".into());
     }
-    let blocks = (first.operand_values()[0], second.operand_values()[0]);
+    let blocks = (before.operand_values()[0], after.operand_values()[0]);
     if !accesses.host().equal(blocks.0, blocks.1) {
         return Some("their grids differ".into());
     }
-    if let Some(op) = [first, second].into_iter().find_map(ordering_op) {
+    if let Some(op) = first.ordering_op.or(second.ordering_op) {
         return Some(format!("'{}' orders memory between blocks", op.full_name()));
     }
-    if [first, second].into_iter().all(uses_shared) {
+    if first.uses_shared && second.uses_shared {
         return Some("both use shared memory".into());
     }
-    let (before, after) = (accesses.of_captured(first), accesses.of_captured(second));
-    for (a, access) in &before {
-        for (b, other) in &after {
+    for (a, access) in &first.accesses {
+        for (b, other) in &second.accesses {
             if !access.conflicts(other) {
                 continue;
             }
@@ -127,8 +234,8 @@ fn obstacle<'c>(first: Op<'c>, second: Op<'c>, accesses: &mut Accesses<'c>) -> O
                 return Some(format!("they access parts of {what} that may overlap"));
             };
             let name = match () {
-                _ if !is_elementwise(first, buffer) => name_of(first),
-                _ if !is_elementwise(second, buffer) => name_of(second),
+                _ if first.shared_buffers.contains(&buffer.key()) => first.name(),
+                _ if second.shared_buffers.contains(&buffer.key()) => second.name(),
                 _ => continue,
             };
             return Some(format!(
@@ -139,38 +246,34 @@ fn obstacle<'c>(first: Op<'c>, second: Op<'c>, accesses: &mut Accesses<'c>) -> O
     None
 }
 
-/// An op after which other blocks' memory may be seen, or of which that is not
-/// known.
-fn ordering_op<'c>(phase: Op<'c>) -> Option<Op<'c>> {
-    phase.nested().into_iter().find(|op| {
-        let name = op.full_name();
-        name.starts_with("qd.grid.") && name != "qd.grid.view"
-            || name.contains("atomic")
-            || name.starts_with("func.")
-    })
+/// Whether other blocks' memory may be seen after an op, or that is not known.
+fn is_ordering(op: Op) -> bool {
+    let name = op.full_name();
+    name.starts_with("qd.grid.") && name != "qd.grid.view"
+        || name.contains("atomic")
+        || name.starts_with("func.")
 }
 
-fn uses_shared(phase: Op) -> bool {
-    let mut nested = phase.nested().into_iter();
-    nested.any(|op| op.is("qd.simt.block.shared"))
-}
-
-/// Whether a phase accesses a buffer by loads and stores of elements that the
-/// thread owns, and not otherwise.
-fn is_elementwise<'c>(phase: Op<'c>, buffer: Value<'c>) -> bool {
-    phase.nested().into_iter().all(|op| {
+/// The buffers that a phase accesses otherwise than by loads and stores of elements
+/// that the thread owns.
+fn not_elementwise<'c>(phase: Op<'c>, nested: &[Op<'c>]) -> HashSet<Key> {
+    let mut found = HashSet::new();
+    for op in nested {
         let operands = op.operand_values();
-        let Some(place) = operands.iter().position(|v| v.key() == buffer.key()) else {
-            return true;
-        };
-        match op.full_name() {
-            "memref.dim" | "memref.rank" | "memref.prefetch" => true,
-            "memref.load" | "memref.store" => {
-                operands.get(place + 1).is_some_and(|i| is_own(phase, *i))
+        for (place, operand) in operands.iter().enumerate() {
+            let is_elementwise = match op.full_name() {
+                "memref.dim" | "memref.rank" | "memref.prefetch" => true,
+                "memref.load" | "memref.store" => {
+                    operands.get(place + 1).is_some_and(|i| is_own(phase, *i))
+                }
+                _ => false,
+            };
+            if element_type(operand.r#type()).is_some() && !is_elementwise {
+                found.insert(operand.key());
             }
-            _ => false,
         }
-    })
+    }
+    found
 }
 
 /// Whether an index is `tile · threads + thread_id`: no two threads of the grid
@@ -208,21 +311,4 @@ fn is_own<'c>(phase: Op<'c>, index: Value<'c>) -> bool {
     };
     let is_thread = |value: Value<'c>| is(value, "qd.simt.block.thread_id");
     sum(index).is_some_and(|(a, b)| (is_start(a) && is_thread(b)) || (is_start(b) && is_thread(a)))
-}
-
-/// Puts the first phase's body before the second's.
-fn merge(first: Op, second: Op) {
-    let (Some(from), Some(to)) = (first.body(), second.body()) else {
-        return;
-    };
-    let at = match to.first_operation() {
-        Some(op) => InsertionPoint::Before(op),
-        None => InsertionPoint::End(to),
-    };
-    for op in operations(from) {
-        op.move_to(at);
-    }
-    let name = format!("{}+{}", name_of(first), name_of(second));
-    second.set_attr("name", attributes::string(context_of(second), &name));
-    first.erase();
 }

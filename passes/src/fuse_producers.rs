@@ -47,7 +47,7 @@ mod reach;
 use crate::{
     fuse_phases::name_of,
     outline_phases::kernels,
-    plan::access::{Access, Accesses},
+    plan::access::{Access, Accesses, Functions},
 };
 use producer::Producer;
 use qd_dialects::{
@@ -79,8 +79,9 @@ impl Pass for FuseProducers {
 
     fn run<'c>(module: Op<'c>, options: &FuseProducersOptions) -> Result<'c> {
         let mut printed = String::new();
+        let mut functions = Functions::default();
         for kernel in kernels(module) {
-            let lines = fuse(kernel);
+            let lines = fuse(kernel, &mut functions, options.print_plan);
             if lines.is_empty() {
                 continue;
             }
@@ -98,10 +99,11 @@ impl Pass for FuseProducers {
 }
 
 /// Fuses the producers of a kernel into the steps that read what they write. Says what
-/// became of each, in program order.
-pub fn fuse(kernel: Op) -> Vec<String> {
+/// became of each, in program order, and if `all` is set, also of those that may not
+/// be fused.
+fn fuse<'c>(kernel: Op<'c>, functions: &mut Functions<'c>, all: bool) -> Vec<String> {
     let mut lines = Vec::new();
-    let mut accesses = Accesses::new(kernel);
+    let mut accesses = Accesses::new(kernel, functions);
     let mut producers = kernel.nested();
     producers.retain(|step| step.is("qd.grid.for_each") || step.is("qd.grid.fill"));
     for step in producers {
@@ -109,8 +111,12 @@ pub fn fuse(kernel: Op) -> Vec<String> {
         let mut is_done = false;
         for (index, buffer) in producer::written(kernel, step) {
             let what = format!("argument {index}");
+            let is_scratch = argument_attributes::has(kernel, index, "qd.scratch");
+            if !is_scratch && !all {
+                continue;
+            }
             let uses = Uses::of(kernel, buffer, &what);
-            if !argument_attributes::has(kernel, index, "qd.scratch") {
+            if !is_scratch {
                 if uses.is_ok_and(|uses| uses.are_behind(step)) {
                     lines.push(format!("\"{name}\" stays: {what} is not 'qd.scratch'"));
                 }

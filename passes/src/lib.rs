@@ -2,6 +2,7 @@
 //!
 //! One file per pass, one line here to register it.
 
+pub mod canonicalize_long;
 pub mod collective;
 pub mod expand_collectives;
 pub mod expand_dims;
@@ -25,6 +26,7 @@ use qd_dialects::pass;
 
 /// Makes every pass of this crate reachable by name. Once a process.
 pub fn register() {
+    pass::register::<canonicalize_long::CanonicalizeLong>();
     pass::register::<expand_collectives::ExpandCollectives>();
     pass::register::<expand_dims::ExpandDims>();
     pass::register::<expand_for_each::ExpandForEach>();

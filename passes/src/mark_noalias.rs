@@ -27,7 +27,7 @@
 
 use crate::{
     outline_phases::kernels,
-    plan::access::{Accesses, Known},
+    plan::access::{Accesses, Functions, Known},
 };
 use qd_dialects::{
     argument_attributes, attributes,
@@ -56,8 +56,9 @@ impl Pass for MarkNoalias {
     fn run<'c>(module: Op<'c>, _: &NoOptions) -> Result<'c> {
         let mut overlapping = HashSet::new();
         let mut bodies: HashMap<Key, Op> = HashMap::new();
+        let mut functions = Functions::default();
         for kernel in kernels(module) {
-            let mut accesses = Accesses::new(kernel);
+            let mut accesses = Accesses::new(kernel, &mut functions);
             for op in kernel.nested() {
                 if op.is("qd.grid.launch")
                     && let Some((body, passed)) = accesses.of_passed(op)

@@ -47,24 +47,29 @@ impl Pass for MergeCollectives {
     }
 }
 
-fn merge_in(op: Op) {
+/// Merges below an op. Returns whether it is, or holds, something that threads wait
+/// at.
+fn merge_in(op: Op) -> bool {
+    let mut waits = is_barrier(op);
     for region in 0..op.region_count() {
         let mut block = op.region_block(region);
         while let Some(current) = block {
-            merge_block(current);
+            waits |= merge_block(current);
             block = current.next_in_region();
         }
     }
+    waits
 }
 
-fn merge_block(block: Block) {
+fn merge_block(block: Block) -> bool {
     let mut known: HashMap<String, Op> = HashMap::new();
+    let mut waits = false;
     for op in operations(block) {
-        if is_barrier(op) {
-            known.clear();
-        }
         if !is_mergeable(op) {
-            merge_in(op);
+            if merge_in(op) {
+                known.clear();
+                waits = true;
+            }
             continue;
         }
         match known.get(&signature(op)) {
@@ -72,6 +77,7 @@ fn merge_block(block: Block) {
             None => _ = known.insert(signature(op), op),
         }
     }
+    waits
 }
 
 fn is_mergeable(op: Op) -> bool {
@@ -80,16 +86,12 @@ fn is_mergeable(op: Op) -> bool {
         && !op.is("qd.simt.block.radix_rank")
 }
 
-/// Whether an op is, or holds, something that threads wait at.
+/// Whether threads wait at an op, or may.
 fn is_barrier(op: Op) -> bool {
-    let waits = |op: &Op| {
-        let name = op.full_name();
-        matches!(
-            name,
-            "qd.simt.sync" | "qd.simt.block.sync" | "qd.simt.block.radix_rank"
-        ) || name == "func.call"
-    };
-    op.walk_all().iter().any(waits)
+    matches!(
+        op.full_name(),
+        "qd.simt.sync" | "qd.simt.block.sync" | "qd.simt.block.radix_rank" | "func.call"
+    )
 }
 
 /// The op in words: equal for equal ops on equal operands.

@@ -41,7 +41,7 @@ use qd_dialects::{
     },
     pass::{NoOptions, Pass},
 };
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// How many blocks of a phase a core is to have room for, on the phase and its body.
 pub const BLOCKS_PER_CORE: &str = "qd.blocks_per_core";
@@ -59,8 +59,9 @@ impl Pass for OutlinePhases {
     }
 
     fn run<'c>(module: Op<'c>, _: &NoOptions) -> Result<'c> {
+        let mut names = Names::default();
         for kernel in kernels(module) {
-            outline(kernel)?;
+            outline(kernel, &mut names)?;
             number(kernel);
         }
         Ok(())
@@ -99,11 +100,11 @@ pub fn steps<'c>(sequence: Op<'c>) -> Vec<Op<'c>> {
 }
 
 /// Outlines every phase of a kernel.
-pub fn outline<'c>(kernel: Op<'c>) -> Result<'c> {
+pub fn outline<'c>(kernel: Op<'c>, names: &mut Names) -> Result<'c> {
     let mut phases = 0;
     for op in kernel.nested() {
         if op.is("qd.grid.phase") {
-            outline_phase(kernel, op, phases)?;
+            outline_phase(kernel, op, phases, names)?;
             phases += 1;
         } else if op.is("qd.grid.for_each") {
             return Err(Diagnostic::at(
@@ -120,7 +121,7 @@ pub fn outline<'c>(kernel: Op<'c>) -> Result<'c> {
     Ok(())
 }
 
-fn outline_phase<'c>(kernel: Op<'c>, phase: Op<'c>, index: usize) -> Result<'c> {
+fn outline_phase<'c>(kernel: Op<'c>, phase: Op<'c>, index: usize, names: &mut Names) -> Result<'c> {
     let context = context_of(phase);
     let location = phase.location();
     let Some(body) = phase.body() else {
@@ -129,7 +130,7 @@ fn outline_phase<'c>(kernel: Op<'c>, phase: Op<'c>, index: usize) -> Result<'c> 
     let (constants, captured) = captures(phase);
     let types: Vec<Type<'c>> = captured.iter().map(|v| v.r#type()).collect();
 
-    let name = unique_name(kernel, phase, index);
+    let name = names.body(kernel, phase, index);
     let region = Region::new();
     region.append_block(ir::new_block(&types, location));
     let function = InsertionPoint::Before(kernel).insert(ir::build(
@@ -252,34 +253,39 @@ pub(crate) fn captures<'c>(phase: Op<'c>) -> (Vec<Op<'c>>, Vec<Value<'c>>) {
     (constants, captured)
 }
 
-/// `<kernel>_<phase>_<index>`, with a further number if that is taken.
-fn unique_name<'c>(kernel: Op<'c>, phase: Op<'c>, index: usize) -> String {
-    let text = |op: Op<'c>, name: &str| op.attr(name).and_then(attributes::text);
-    // What every target can spell.
-    let plain = |name: String| -> String {
-        name.chars()
-            .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
-            .collect()
-    };
-    let kernel_name = plain(text(kernel, "sym_name").unwrap_or_default());
-    let phase_name = plain(text(phase, "name").unwrap_or_else(|| "phase".into()));
-    let taken: HashSet<String> = kernel
-        .parent()
-        .and_then(OpExt::body)
-        .map(operations)
-        .unwrap_or_default()
-        .into_iter()
-        .filter_map(|op| text(op, "sym_name"))
-        .collect();
-    let base = format!("{kernel_name}_{phase_name}_{index}");
-    let mut name = base.clone();
-    for again in 1.. {
-        if !taken.contains(&name) {
-            break;
+/// The names that symbols have in the modules around kernels, looked up once.
+#[derive(Default)]
+pub struct Names(HashMap<Key, HashSet<String>>);
+
+impl Names {
+    /// `<kernel>_<phase>_<index>`, with a further number if that is taken.
+    fn body<'c>(&mut self, kernel: Op<'c>, phase: Op<'c>, index: usize) -> String {
+        let text = |op: Op<'c>, name: &str| op.attr(name).and_then(attributes::text);
+        // What every target can spell.
+        let plain = |name: String| -> String {
+            name.chars()
+                .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
+                .collect()
+        };
+        let kernel_name = plain(text(kernel, "sym_name").unwrap_or_default());
+        let phase_name = plain(text(phase, "name").unwrap_or_else(|| "phase".into()));
+        let module = kernel.parent();
+        let taken = self.0.entry(module.unwrap_or(kernel).key());
+        let taken = taken.or_insert_with(|| {
+            let all = module.and_then(OpExt::body).map(operations);
+            let all = all.unwrap_or_default().into_iter();
+            all.filter_map(|op| text(op, "sym_name")).collect()
+        });
+        let base = format!("{kernel_name}_{phase_name}_{index}");
+        let mut name = base.clone();
+        for again in 1.. {
+            if taken.insert(name.clone()) {
+                break;
+            }
+            name = format!("{base}_{again}");
         }
-        name = format!("{base}_{again}");
+        name
     }
-    name
 }
 
 /// Numbers the launches of a kernel in program order; each waits for the one

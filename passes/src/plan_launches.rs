@@ -32,8 +32,11 @@
 
 use crate::{
     fuse_phases::{self, Apart},
-    outline_phases::{self, id_of, set_order},
-    plan::{access::Accesses, hazard},
+    outline_phases::{self, Names, id_of, set_order},
+    plan::{
+        access::{Accesses, Functions},
+        hazard,
+    },
     share_bodies,
 };
 use qd_dialects::{
@@ -73,22 +76,29 @@ impl Pass for PlanLaunches {
     fn run<'c>(module: Op<'c>, options: &PlanOptions) -> Result<'c> {
         let kernels = outline_phases::kernels(module);
         let mut apart = Vec::new();
+        let mut functions = Functions::default();
         for kernel in &kernels {
             apart.push(match options.fuse {
-                true => fuse_phases::fuse(*kernel),
+                true => fuse_phases::fuse(*kernel, &mut functions),
                 false => Vec::new(),
             });
-            outline_phases::outline(*kernel)?;
+        }
+        let mut names = Names::default();
+        for kernel in &kernels {
+            outline_phases::outline(*kernel, &mut names)?;
             outline_phases::number(*kernel);
         }
         if options.share {
             share_bodies::ShareBodies::run(module, &NoOptions)?;
         }
         let mut printed = String::new();
+        // Bodies have been made and shared since.
+        let mut functions = Functions::default();
         for (kernel, apart) in kernels.iter().zip(apart) {
             let mut lines = String::new();
             let bodies = bodies(*kernel);
-            order(*kernel, &mut Accesses::new(*kernel), 1, &bodies, &mut lines);
+            let mut accesses = Accesses::new(*kernel, &mut functions);
+            order(*kernel, &mut accesses, 1, &bodies, &mut lines);
             printed += &title(*kernel, &bodies);
             printed += &lines;
             for Apart { first, second, why } in apart {

@@ -30,8 +30,11 @@
 //! qd.grid.launch 1 @k_a_0 blocks(%g) args(%q, %c16 : memref<?xi32>, i32) after [0]
 //! ```
 
+mod arguments;
+mod shape;
 mod unify;
 
+use arguments::Arguments;
 use qd_dialects::{
     argument_attributes, attributes,
     builder::Builder,
@@ -40,17 +43,22 @@ use qd_dialects::{
     melior::{
         dialect::DialectHandle,
         ir::{
-            Attribute, BlockLike, Type, ValueLike, attribute::TypeAttribute,
+            Attribute, BlockLike, Type, TypeLike, ValueLike, attribute::TypeAttribute,
             operation::OperationLike, r#type::FunctionType,
         },
     },
     pass::{NoOptions, Pass},
 };
-use std::collections::HashMap;
+use shape::shape;
+use std::{cell::OnceCell, collections::HashMap};
 use unify::{Slot, slots, unify};
 
 /// Arguments added to a body at most.
 const MAX_PARAMETERS: usize = 5;
+
+/// Bodies of one shape, none of which is the same as another, that a body of that
+/// shape is compared with at most: the last ones.
+const MAX_CLUSTERS: usize = 64;
 
 /// The pass.
 pub struct ShareBodies;
@@ -83,6 +91,43 @@ struct Cluster<'c> {
     /// Each body, and its constants in the template's slots. The first was
     /// there first.
     members: Vec<(Op<'c>, Vec<i64>)>,
+    columns: Columns,
+    /// Where arguments may stand in the template, once that has been asked.
+    arguments: OnceCell<Arguments>,
+}
+
+/// Which of a template's slots hold the same constants in every member.
+#[derive(Default)]
+struct Columns {
+    /// For each slot the number of its column: slots of one type that hold the same
+    /// have the same.
+    of: Vec<usize>,
+    /// For each column, whether the constant is not the same in all members.
+    varies: Vec<bool>,
+}
+
+impl Columns {
+    /// With one more member's constants.
+    fn with(&self, slots: &[Slot], first: &[i64], values: &[i64]) -> Self {
+        let mut known: HashMap<(usize, i64), usize> = HashMap::new();
+        let mut columns = Self::default();
+        for (index, value) in values.iter().enumerate() {
+            let before = match self.of.get(index) {
+                Some(column) => *column,
+                None => slots[index].r#type().to_raw().ptr as usize,
+            };
+            let column = *known.entry((before, *value)).or_insert_with(|| {
+                let varied = self
+                    .of
+                    .get(index)
+                    .is_some_and(|column| self.varies[*column]);
+                columns.varies.push(varied || *value != first[index]);
+                columns.varies.len() - 1
+            });
+            columns.of.push(column);
+        }
+        columns
+    }
 }
 
 /// Slots of a template that hold different constants, with those of each
@@ -93,69 +138,88 @@ struct Parameter {
 }
 
 impl<'c> Cluster<'c> {
-    fn new(body: Op<'c>) -> Self {
-        let slots = slots(body);
-        let own = slots.iter().map(|slot| slot.value).collect();
+    fn empty(template: Op<'c>) -> Self {
         Self {
-            template: body,
-            slots,
-            members: vec![(body, own)],
+            template,
+            slots: slots(template),
+            members: Vec::new(),
+            columns: Columns::default(),
+            arguments: OnceCell::new(),
         }
     }
 
-    /// The cluster with one more body, if that is the same.
-    fn with(&self, body: Op<'c>) -> Option<Self> {
+    fn new(body: Op<'c>) -> Self {
+        let mut cluster = Self::empty(body);
+        let own = cluster.own();
+        cluster.add(body, own);
+        cluster
+    }
+
+    /// The template's own constants.
+    fn own(&self) -> Vec<i64> {
+        self.slots.iter().map(|slot| slot.value).collect()
+    }
+
+    /// Takes one more body, if that is the same.
+    fn take(&mut self, body: Op<'c>) -> bool {
         if let Some(laid) = unify(self.template, body) {
-            let mut members = self.members.clone();
-            members.push((body, laid.at(&self.slots)));
-            return Self {
-                slots: self.slots.clone(),
-                members,
-                ..*self
-            }
-            .checked();
+            return self.add(body, laid.at(&self.slots));
         }
         // The new body may have a step that was folded away in all others.
         let over = |(member, _): &(Op<'c>, _)| Some((*member, unify(body, *member)?));
         let laid: Option<Vec<_>> = self.members.iter().map(over).collect();
-        let laid = laid?;
-        let mut larger = Self::new(body);
-        let members = laid
-            .into_iter()
-            .map(|(op, laid)| (op, laid.at(&larger.slots)));
-        larger.members.splice(..0, members);
-        larger.checked()
+        let Some(laid) = laid else {
+            return false;
+        };
+        let mut larger = Self::empty(body);
+        for (member, laid) in laid {
+            let values = laid.at(&larger.slots);
+            if !larger.add(member, values) {
+                return false;
+            }
+        }
+        let own = larger.own();
+        let is_same = larger.add(body, own);
+        if is_same {
+            *self = larger;
+        }
+        is_same
     }
 
-    /// Itself, if what differs may become arguments.
-    fn checked(self) -> Option<Self> {
-        let parameters = self.parameters();
+    /// Adds a member, if what differs then may become arguments.
+    fn add(&mut self, body: Op<'c>, values: Vec<i64>) -> bool {
+        let first = self.members.first().map_or(&values, |(_, first)| first);
+        let columns = self.columns.with(&self.slots, first, &values);
         // Asked first, for it is easily answered.
-        if parameters.len() > MAX_PARAMETERS {
-            return None;
+        if columns.varies.iter().filter(|varies| **varies).count() > MAX_PARAMETERS {
+            return false;
         }
-        let may = parameters
-            .iter()
-            .flat_map(|p| &p.slots)
-            .all(|slot| self.slots[*slot].may_be_argument());
-        may.then_some(self)
+        let varying = self.slots.iter().zip(&columns.of);
+        let varying = varying.filter(|(_, column)| columns.varies[**column]);
+        for (slot, _) in varying {
+            let arguments = self.arguments.get_or_init(|| Arguments::of(self.template));
+            if !arguments.may_be(slot) {
+                return false;
+            }
+        }
+        self.columns = columns;
+        self.members.push((body, values));
+        true
     }
 
     fn parameters(&self) -> Vec<Parameter> {
         let mut parameters: Vec<Parameter> = Vec::new();
-        for (index, slot) in self.slots.iter().enumerate() {
-            let values: Vec<i64> = self.members.iter().map(|(_, v)| v[index]).collect();
-            if values.iter().all(|v| *v == values[0]) {
+        let mut of_columns: HashMap<usize, usize> = HashMap::new();
+        for (index, column) in self.columns.of.iter().enumerate() {
+            if !self.columns.varies[*column] {
                 continue;
             }
-            let same = parameters
-                .iter_mut()
-                .find(|p| p.values == values && self.slots[p.slots[0]].r#type() == slot.r#type());
-            match same {
-                Some(known) => known.slots.push(index),
-                None => parameters.push(Parameter {
+            let next = parameters.len();
+            match *of_columns.entry(*column).or_insert(next) {
+                known if known < next => parameters[known].slots.push(index),
+                _ => parameters.push(Parameter {
                     slots: vec![index],
-                    values,
+                    values: self.members.iter().map(|(_, v)| v[index]).collect(),
                 }),
             }
         }
@@ -167,16 +231,17 @@ impl<'c> Cluster<'c> {
 pub fn share(module: Op) -> usize {
     let Some(block) = module.body() else { return 0 };
     let mut clusters: Vec<Cluster> = Vec::new();
+    // Those of one shape, in the order of the text.
+    let mut alike: HashMap<u64, Vec<usize>> = HashMap::new();
     for op in operations(block) {
         if !is_private_body(op) {
             continue;
         }
-        let found = clusters
-            .iter_mut()
-            .find_map(|cluster| Some((cluster.with(op)?, cluster)));
-        match found {
-            Some((grown, cluster)) => *cluster = grown,
-            None => clusters.push(Cluster::new(op)),
+        let known = alike.entry(shape(op)).or_default();
+        let recent = known.len().saturating_sub(MAX_CLUSTERS);
+        if !known[recent..].iter().any(|i| clusters[*i].take(op)) {
+            known.push(clusters.len());
+            clusters.push(Cluster::new(op));
         }
     }
     let launches = launches_by_body(module);

@@ -360,7 +360,9 @@ impl<'c> Uniformity<'c> {
         };
         let (before, after) = (arguments(before), arguments(after));
         // Optimistic at first, as the values that a loop carries are.
-        let mut uniform = [true; 3];
+        let entered = op.region_block(0).map(block_key);
+        let known = entered.and_then(|key| self.entered.get(&key).copied());
+        let mut uniform = known.unwrap_or([true; 3]);
         loop {
             let mut passed = Vec::new();
             self.fixpoint(&before, &operands, |this| {
@@ -380,7 +382,6 @@ impl<'c> Uniformity<'c> {
                 self.set(result, fact.chosen_by(uniform));
             }
             // The first block runs again as often as the condition says.
-            let entered = op.region_block(0).map(block_key);
             if entered.and_then(|key| self.entered.get(&key)).copied() == Some(uniform) {
                 return;
             }
@@ -389,6 +390,10 @@ impl<'c> Uniformity<'c> {
 
     /// Iterates a loop's body until what it carries settles. Returns the facts
     /// of the carried values.
+    ///
+    /// A loop in a loop is visited in each round of the one around it, and goes on
+    /// from what it had settled for: facts only ever weaken, and starting over would
+    /// take time exponential in how deep loops are nested.
     fn fixpoint(
         &mut self,
         carried: &[Value<'c>],
@@ -396,6 +401,11 @@ impl<'c> Uniformity<'c> {
         mut body: impl FnMut(&mut Self) -> Vec<Value<'c>>,
     ) -> Vec<Fact> {
         let mut facts = self.facts(initial);
+        for (fact, value) in facts.iter_mut().zip(carried) {
+            if let Some(known) = self.facts.get(&value.key()) {
+                *fact = fact.join(*known);
+            }
+        }
         let mut rounds = 0;
         loop {
             for (value, fact) in carried.iter().zip(&facts) {

@@ -82,6 +82,8 @@ unsafe extern "C" {
     pub fn qdParseBytes(context: MlirContext, bytes: MlirStringRef) -> MlirModule;
 
     pub fn qdPreviousInBlock(op: MlirOperation) -> MlirOperation;
+    pub fn qdCanonicalizeLeaves(root: MlirOperation, longest: isize);
+
     pub fn qdHaveSameAttributes(left: MlirOperation, right: MlirOperation) -> bool;
 
     pub fn qdConversionCreate(context: MlirContext) -> *mut QdConversion;

@@ -32,6 +32,7 @@ impl Pipeline for ToGrid {
             &expand,
             &fuse,
             "qd-expand-for-each",
+            "qd-canonicalize-long",
             "canonicalize{max-iterations=1 region-simplify=disabled}",
             "cse",
         ]

@@ -8,7 +8,7 @@ use qd_dialects::{
     ir::{Op, OpExt, Value, ValueExt, arguments, operations},
     melior,
 };
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// What is known of an argument.
 #[derive(Clone, Debug, Default)]
@@ -33,13 +33,21 @@ pub fn lengths(module: Op<'_>) -> Lengths {
                 .attr("sym_name")
                 .and_then(attributes::text)
                 .unwrap_or_default();
-            (name, Kernel::of(kernel).lengths)
+            (name, Kernel::of(kernel).bounds())
         })
         .collect()
 }
 
 struct Kernel {
-    lengths: Vec<Bounds>,
+    lengths: Vec<All>,
+}
+
+/// All bounds of an argument, each once and in the order they were found.
+#[derive(Clone, Default)]
+struct All {
+    minima: Vec<Expr>,
+    limits: Vec<Expr>,
+    seen: HashSet<String>,
 }
 
 fn binary(operation: Operation, left: Expr, right: Expr) -> Expr {
@@ -55,13 +63,10 @@ fn ceil_256(x: Expr) -> Expr {
     binary(Operation::CeilDivUnsigned, x, Expr::constant(256))
 }
 
-/// Two bounds of the same thing are one.
-fn merge(slot: &mut Option<Expr>, operation: Operation, bound: Expr) {
-    *slot = Some(match slot.take() {
-        None => bound,
-        Some(before) if before == bound => before,
-        Some(before) => binary(operation, before, bound),
-    });
+/// The bounds of one thing as one.
+fn merged(bounds: Vec<Expr>, operation: Operation) -> Option<Expr> {
+    let both = |left, right| binary(operation, left, right);
+    bounds.into_iter().reduce(both)
 }
 
 /// `⌈n/256⌉ + ⌈⌈n/256⌉/256⌉ + …`, so many terms.
@@ -129,7 +134,7 @@ impl Kernel {
     fn of(op: Op<'_>) -> Self {
         let body = op.body().expect("a kernel's body");
         let mut kernel = Self {
-            lengths: vec![Bounds::default(); arguments(body).len()],
+            lengths: vec![All::default(); arguments(body).len()],
         };
         for inner in op.nested() {
             if let Some(algorithm) = inner.full_name().strip_prefix("qd.algo.") {
@@ -137,6 +142,14 @@ impl Kernel {
             }
         }
         kernel
+    }
+
+    fn bounds(self) -> Vec<Bounds> {
+        let bounds = |all: All| Bounds {
+            minimum: merged(all.minima, Operation::MaxUnsigned),
+            limit: merged(all.limits, Operation::MinUnsigned),
+        };
+        self.lengths.into_iter().map(bounds).collect()
     }
 
     fn length(value: Value<'_>) -> Option<Expr> {
@@ -156,11 +169,10 @@ impl Kernel {
         if length == Expr::Length(argument, 0) {
             return;
         }
-        merge(
-            &mut self.lengths[argument].minimum,
-            Operation::MaxUnsigned,
-            length,
-        );
+        let all = &mut self.lengths[argument];
+        if all.seen.insert(format!("min {length:?}")) {
+            all.minima.push(length);
+        }
     }
 
     /// A live count is at most the capacity and the length of what it counts.
@@ -170,11 +182,10 @@ impl Kernel {
         };
         let capacity = Expr::constant(1 << (8 * depth));
         let limit = binary(Operation::MinUnsigned, length, capacity);
-        merge(
-            &mut self.lengths[argument].limit,
-            Operation::MinUnsigned,
-            limit,
-        );
+        let all = &mut self.lengths[argument];
+        if all.seen.insert(format!("max {limit:?}")) {
+            all.limits.push(limit);
+        }
     }
 
     fn algorithm(&mut self, name: &str, op: Op<'_>) {

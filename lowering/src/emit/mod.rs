@@ -22,6 +22,7 @@ use crate::targets::Target;
 use melior::ir::Module;
 use qd_artifact::Artifact;
 use qd_dialects::{ir::Op, melior, pass::run_pipeline};
+use std::collections::HashMap;
 
 /// What a module is turned into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,9 +131,11 @@ fn lower(module: &mut Module<'_>, target: &str, each: bool) -> Result<Compiled, 
         }
     };
     // Sizes and roles are read off before algorithms are expanded.
+    let reflected = reflected.into_iter();
+    let mut reflected: HashMap<_, _> = reflected.map(|r| (r.name, r.arguments)).collect();
     for kernel in &mut kernels {
-        if let Some(source) = reflected.iter().find(|r| r.name == kernel.name) {
-            kernel.arguments.clone_from(&source.arguments);
+        if let Some(arguments) = reflected.remove(&kernel.name) {
+            kernel.arguments = arguments;
         }
     }
     let conversion = conversion(&parsed);

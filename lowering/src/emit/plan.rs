@@ -8,7 +8,7 @@ use qd_artifact::{
 use qd_dialects::{
     argument_attributes, attributes,
     diagnostic::{Diagnostic, Result},
-    ir::{self, Block, Op, OpExt, Value, ValueExt, operations},
+    ir::{self, Block, Key, Op, OpExt, Value, ValueExt, operations},
     melior,
 };
 
@@ -18,25 +18,46 @@ use std::collections::HashMap;
 
 /// Every kernel of a planned module.
 pub fn kernels<'c>(module: Op<'c>) -> Result<'c, Vec<Kernel>> {
-    let body = module.body().expect("a module's body");
-    operations(body)
-        .into_iter()
+    let all = operations(module.body().expect("a module's body"));
+    let threads = all
+        .iter()
+        .filter_map(|op| {
+            let threads = op.attr("qd.threads").and_then(attributes::int);
+            Some((symbol(*op)?, threads.unwrap_or(0) as u32))
+        })
+        .collect();
+    all.into_iter()
         .filter(|op| op.is("qd.grid.kernel"))
-        .map(kernel)
+        .map(|op| kernel(op, &threads))
         .collect()
 }
 
-fn kernel<'c>(op: Op<'c>) -> Result<'c, Kernel> {
+fn symbol(op: Op<'_>) -> Option<String> {
+    op.attr("sym_name").and_then(attributes::text)
+}
+
+fn kernel<'c>(op: Op<'c>, threads: &HashMap<String, u32>) -> Result<'c, Kernel> {
     let body = op.body().expect("a kernel's body");
+    let planned = Planned {
+        kernel: op,
+        threads,
+        controls: controls(op),
+    };
     Ok(Kernel {
-        name: op
-            .attr("sym_name")
-            .and_then(attributes::text)
-            .unwrap_or_default(),
+        name: symbol(op).unwrap_or_default(),
         arguments: arguments(op)?,
-        control: controls(op).iter().map(|control| control.words).sum(),
-        steps: steps(op, body)?,
+        control: planned.controls.values().map(|(_, words)| words).sum(),
+        steps: planned.steps(body)?,
     })
+}
+
+/// A kernel that is read off, and what its steps refer to.
+struct Planned<'k, 'c> {
+    kernel: Op<'c>,
+    /// The threads in a block of each of the module's bodies, by name.
+    threads: &'k HashMap<String, u32>,
+    /// First and number of the words that an op stands for.
+    controls: HashMap<Key, (u64, u64)>,
 }
 
 /// The reflected arguments of a kernel, at any level.
@@ -91,77 +112,120 @@ fn dtype<'c>(op: Op<'c>, r#type: Type<'c>, said: Option<&str>) -> Result<'c, Dty
     Ok(named)
 }
 
-fn steps<'c>(kernel: Op<'c>, block: Block<'c>) -> Result<'c, Vec<Step>> {
-    let mut steps = Vec::new();
-    for op in operations(block) {
-        match op.full_name() {
-            "qd.grid.launch" => steps.push(launch(kernel, op)?),
-            "qd.grid.fill" => {
-                let operands = op.operand_values();
-                steps.push(Step::Fill {
-                    buffer: buffer(kernel, op, operands[0])?,
-                    lower: host_value(kernel, op, operands[1])?,
-                    upper: host_value(kernel, op, operands[2])?,
-                    value: host_value(kernel, op, operands[3])?,
-                });
+impl<'c> Planned<'_, 'c> {
+    fn steps(&self, block: Block<'c>) -> Result<'c, Vec<Step>> {
+        let kernel = self.kernel;
+        let mut steps = Vec::new();
+        for op in operations(block) {
+            match op.full_name() {
+                "qd.grid.launch" => steps.push(self.launch(op)?),
+                "qd.grid.fill" => {
+                    let operands = op.operand_values();
+                    steps.push(Step::Fill {
+                        buffer: buffer(kernel, op, operands[0])?,
+                        lower: host_value(kernel, op, operands[1])?,
+                        upper: host_value(kernel, op, operands[2])?,
+                        value: host_value(kernel, op, operands[3])?,
+                    });
+                }
+                "qd.grid.do_while" => steps.push(Step::DoWhile {
+                    flag: buffer(kernel, op, op.operand_values()[0])?,
+                    steps: match op.body() {
+                        Some(body) => self.steps(body)?,
+                        None => Vec::new(),
+                    },
+                }),
+                "qd.grid.if" => steps.push(Step::If {
+                    condition: self.operand(op, op.operand_values()[0])?,
+                    steps: match op.body() {
+                        Some(body) => self.steps(body)?,
+                        None => Vec::new(),
+                    },
+                }),
+                "qd.grid.dispatch" => steps.push(self.dispatch(op)?),
+                "qd.grid.view" | "qd.grid.control" => {}
+                name if name.starts_with("qd.grid.") => return Err(unsupported(op)),
+                name if name.starts_with("qd.algo.") => return Err(unsupported(op)),
+                // Host arithmetic is evaluated where it is used.
+                _ => {}
             }
-            "qd.grid.do_while" => steps.push(Step::DoWhile {
-                flag: buffer(kernel, op, op.operand_values()[0])?,
-                steps: match op.body() {
-                    Some(body) => self::steps(kernel, body)?,
-                    None => Vec::new(),
-                },
-            }),
-            "qd.grid.if" => steps.push(Step::If {
-                condition: operand(kernel, op, op.operand_values()[0])?,
-                steps: match op.body() {
-                    Some(body) => self::steps(kernel, body)?,
-                    None => Vec::new(),
-                },
-            }),
-            "qd.grid.dispatch" => steps.push(dispatch(kernel, op)?),
-            "qd.grid.view" | "qd.grid.control" => {}
-            name if name.starts_with("qd.grid.") => return Err(unsupported(op)),
-            name if name.starts_with("qd.algo.") => return Err(unsupported(op)),
-            // Host arithmetic is evaluated where it is used.
-            _ => {}
+        }
+        Ok(steps)
+    }
+
+    fn launch(&self, op: Op<'c>) -> Result<'c, Step> {
+        let operands = op.operand_values();
+        let body = op
+            .attr("body")
+            .and_then(attributes::symbol_name)
+            .unwrap_or_default();
+        let threads = self.threads.get(&body).copied();
+        let threads = threads
+            .ok_or_else(|| Diagnostic::at(op, format!("launches '{body}', which is not there")))?;
+        Ok(Step::Launch {
+            id: op.attr("id").and_then(attributes::int).unwrap_or(0) as u64,
+            name: op
+                .attr("qd.phase")
+                .and_then(attributes::text)
+                .unwrap_or_else(|| body.clone()),
+            body,
+            blocks: host_value(self.kernel, op, operands[0])?,
+            threads,
+            // Known once bodies have been converted.
+            dynamic_shared_bytes: 0,
+            arguments: operands[1..]
+                .iter()
+                .map(|value| self.operand(op, *value))
+                .collect::<Result<_>>()?,
+            after: after(op),
+        })
+    }
+
+    fn operand(&self, user: Op<'c>, value: Value<'c>) -> Result<'c, Operand> {
+        let made_by = value.defining_op().map(OpExt::key);
+        if let Some((first, words)) = made_by.and_then(|op| self.controls.get(&op)) {
+            return Ok(Operand::Control {
+                first: *first,
+                words: *words,
+            });
+        }
+        if descriptor::shape(value.r#type()).is_some() {
+            Ok(Operand::Buffer(buffer(self.kernel, user, value)?))
+        } else {
+            Ok(Operand::Scalar(host_value(self.kernel, user, value)?))
         }
     }
-    Ok(steps)
-}
 
-fn launch<'c>(kernel: Op<'c>, op: Op<'c>) -> Result<'c, Step> {
-    let operands = op.operand_values();
-    let body = op
-        .attr("body")
-        .and_then(attributes::symbol_name)
-        .unwrap_or_default();
-    let module = kernel.parent().ok_or_else(|| unsupported(kernel))?;
-    let function = operations(module.body().expect("a module's body"))
-        .into_iter()
-        .find(|f| f.attr("sym_name").and_then(attributes::text).as_deref() == Some(body.as_str()))
-        .ok_or_else(|| Diagnostic::at(op, format!("launches '{body}', which is not there")))?;
-    let threads = function
-        .attr("qd.threads")
-        .and_then(attributes::int)
-        .unwrap_or(0);
-    Ok(Step::Launch {
-        id: op.attr("id").and_then(attributes::int).unwrap_or(0) as u64,
-        name: op
-            .attr("qd.phase")
-            .and_then(attributes::text)
-            .unwrap_or_else(|| body.clone()),
-        body,
-        blocks: host_value(kernel, op, operands[0])?,
-        threads: threads as u32,
-        // Known once bodies have been converted.
-        dynamic_shared_bytes: 0,
-        arguments: operands[1..]
-            .iter()
-            .map(|value| operand(kernel, op, *value))
-            .collect::<Result<_>>()?,
-        after: after(op),
-    })
+    fn dispatch(&self, op: Op<'c>) -> Result<'c, Step> {
+        let variants = op.body().map(operations).unwrap_or_default();
+        Ok(Step::Dispatch {
+            variants: variants
+                .into_iter()
+                .map(|variant| {
+                    let predicate = match variant.body().and_then(|b| operations(b).pop()) {
+                        Some(yielded) => Some(host_value(
+                            self.kernel,
+                            variant,
+                            yielded.operand_values()[0],
+                        )?),
+                        None => None,
+                    };
+                    Ok(Variant {
+                        kernel: variant
+                            .attr("callee")
+                            .and_then(attributes::symbol_name)
+                            .unwrap_or_default(),
+                        predicate,
+                    })
+                })
+                .collect::<Result<_>>()?,
+            arguments: op
+                .operand_values()
+                .into_iter()
+                .map(|value| self.operand(op, value))
+                .collect::<Result<_>>()?,
+        })
+    }
 }
 
 /// Gives each launch the shared memory that its body asks for in a converted
@@ -208,15 +272,9 @@ fn after(op: Op<'_>) -> Vec<u64> {
         .collect()
 }
 
-/// Words of the runtime's, among all of a kernel's.
-struct Control<'c> {
-    op: Op<'c>,
-    first: u64,
-    words: u64,
-}
-
-/// A kernel's control words, one op's behind the other's.
-fn controls<'c>(kernel: Op<'c>) -> Vec<Control<'c>> {
+/// First and number of the words of each op that has some: one op's behind the
+/// other's.
+fn controls(kernel: Op<'_>) -> HashMap<Key, (u64, u64)> {
     let mut next = 0;
     let ops = kernel.nested().into_iter();
     ops.filter(|op| op.is("qd.grid.control"))
@@ -225,22 +283,9 @@ fn controls<'c>(kernel: Op<'c>) -> Vec<Control<'c>> {
             let words = shape.into_iter().flatten().flatten().product::<i64>() as u64;
             let first = next;
             next += words;
-            Control { op, first, words }
+            (op.key(), (first, words))
         })
         .collect()
-}
-
-fn operand<'c>(kernel: Op<'c>, user: Op<'c>, value: Value<'c>) -> Result<'c, Operand> {
-    let made_by = value.defining_op().map(OpExt::key);
-    let mut controls = controls(kernel).into_iter();
-    if let Some(Control { first, words, .. }) = controls.find(|c| Some(c.op.key()) == made_by) {
-        return Ok(Operand::Control { first, words });
-    }
-    if descriptor::shape(value.r#type()).is_some() {
-        Ok(Operand::Buffer(buffer(kernel, user, value)?))
-    } else {
-        Ok(Operand::Scalar(host_value(kernel, user, value)?))
-    }
 }
 
 /// A kernel's argument, or a view of one.
@@ -293,34 +338,5 @@ fn buffer<'c>(kernel: Op<'c>, user: Op<'c>, value: Value<'c>) -> Result<'c, Buff
             length: host_value(kernel, user, operands[2])?,
             dtype: dtype(op, element, None)?,
         }),
-    })
-}
-
-fn dispatch<'c>(kernel: Op<'c>, op: Op<'c>) -> Result<'c, Step> {
-    let variants = op.body().map(operations).unwrap_or_default();
-    Ok(Step::Dispatch {
-        variants: variants
-            .into_iter()
-            .map(|variant| {
-                let predicate = match variant.body().and_then(|b| operations(b).pop()) {
-                    Some(yielded) => {
-                        Some(host_value(kernel, variant, yielded.operand_values()[0])?)
-                    }
-                    None => None,
-                };
-                Ok(Variant {
-                    kernel: variant
-                        .attr("callee")
-                        .and_then(attributes::symbol_name)
-                        .unwrap_or_default(),
-                    predicate,
-                })
-            })
-            .collect::<Result<_>>()?,
-        arguments: op
-            .operand_values()
-            .into_iter()
-            .map(|value| operand(kernel, op, value))
-            .collect::<Result<_>>()?,
     })
 }

@@ -6,9 +6,10 @@ use melior::ir::Module;
 use qd_artifact::Kernel;
 use qd_dialects::{
     attributes,
-    ir::{Block, Op, OpExt, Value, ValueExt, arguments, operations},
+    ir::{Block, Key, Op, OpExt, Value, ValueExt, arguments, operations},
     melior,
 };
+use std::{collections::HashMap, rc::Rc};
 
 /// The module's kernels and their arguments, without steps.
 ///
@@ -19,6 +20,7 @@ use qd_dialects::{
 pub fn reflect(module: &Module<'_>) -> Result<Vec<Kernel>, CompileError> {
     let module = handle(module);
     let lengths = lengths::lengths(module);
+    let mut callees = Callees::of(module);
     let kernels = symbols(module, "qd.grid.kernel").map(|(name, op)| {
         let mut arguments = plan::arguments(op).map_err(|diagnostic| {
             let message = diagnostic.message().to_string();
@@ -32,7 +34,7 @@ pub fn reflect(module: &Module<'_>) -> Result<Vec<Kernel>, CompileError> {
             argument.limit = bounds.limit.clone();
         }
         let body = op.body().expect("a kernel's body");
-        for (argument, first) in arguments.iter_mut().zip(first_accesses(module, body)) {
+        for (argument, first) in arguments.iter_mut().zip(first_accesses(&mut callees, body)) {
             argument.is_input = first == Some(Access::Read);
         }
         Ok(Kernel {
@@ -63,11 +65,44 @@ enum Access {
     Write,
 }
 
+/// What kernels launch and dispatch, by name.
+struct Callees<'c> {
+    of_names: HashMap<String, Op<'c>>,
+    /// What is done first with their arguments, as far as that was asked for.
+    known: HashMap<Key, Rc<[Option<Access>]>>,
+}
+
+impl<'c> Callees<'c> {
+    fn of(module: Op<'c>) -> Self {
+        let kinds = ["qd.grid.kernel", "func.func"].into_iter();
+        Self {
+            of_names: kinds.flat_map(|kind| symbols(module, kind)).collect(),
+            known: HashMap::new(),
+        }
+    }
+
+    /// What one of them does first with its arguments.
+    fn first_accesses(&mut self, name: &str) -> Rc<[Option<Access>]> {
+        let Some(op) = self.of_names.get(name).copied() else {
+            return Rc::default();
+        };
+        if let Some(known) = self.known.get(&op.key()) {
+            return Rc::clone(known);
+        }
+        let found: Rc<[_]> = match op.body() {
+            Some(body) => first_accesses(self, body).into(),
+            None => Rc::default(),
+        };
+        self.known.insert(op.key(), Rc::clone(&found));
+        found
+    }
+}
+
 /// What is done first with each argument of a block, in the order of the text:
 /// loops and branches are taken to run.
-fn first_accesses(module: Op<'_>, block: Block<'_>) -> Vec<Option<Access>> {
+fn first_accesses<'c>(callees: &mut Callees<'c>, block: Block<'c>) -> Vec<Option<Access>> {
     let mut first = First {
-        module,
+        callees,
         block,
         accesses: vec![None; arguments(block).len()],
     };
@@ -77,13 +112,13 @@ fn first_accesses(module: Op<'_>, block: Block<'_>) -> Vec<Option<Access>> {
     first.accesses
 }
 
-struct First<'c> {
-    module: Op<'c>,
+struct First<'f, 'c> {
+    callees: &'f mut Callees<'c>,
     block: Block<'c>,
     accesses: Vec<Option<Access>>,
 }
 
-impl<'c> First<'c> {
+impl<'c> First<'_, 'c> {
     /// Notes an access to the argument behind a value, if there is one.
     fn note(&mut self, value: Value<'c>, access: Access) {
         let mut base = value;
@@ -166,14 +201,8 @@ impl<'c> First<'c> {
             let Some(name) = attribute.and_then(attributes::symbol_name) else {
                 continue;
             };
-            let found = ["func.func", "qd.grid.kernel"]
-                .into_iter()
-                .flat_map(|kind| symbols(self.module, kind))
-                .find(|(symbol, _)| *symbol == name);
-            let Some(body) = found.and_then(|(_, op)| op.body()) else {
-                continue;
-            };
-            for (value, access) in arguments.iter().zip(first_accesses(self.module, body)) {
+            let accesses = self.callees.first_accesses(&name);
+            for (value, access) in arguments.iter().zip(accesses.iter().copied()) {
                 if let Some(access) = access {
                     self.note(*value, access);
                 }

@@ -11,7 +11,7 @@ use qd_dialects::{
     ir::{Block, Key, Op, OpExt, Value, ValueExt, arguments, bit_width, element_type, operations},
     melior::ir::ValueLike,
 };
-use std::{collections::HashMap, fmt};
+use std::{cell::RefCell, collections::HashMap, fmt, rc::Rc};
 
 /// Whether something is read, written, or both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -147,7 +147,7 @@ impl BodyEffects {
 }
 
 /// Memory as the host sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Root {
     /// A kernel's argument, and whether it may overlap others of its kind.
     Argument {
@@ -173,6 +173,15 @@ impl fmt::Display for Root {
 }
 
 impl Root {
+    /// Whether it shares no memory but with itself, and with what is unknown.
+    pub fn overlaps_itself_alone(self) -> bool {
+        match self {
+            Self::Argument { may_alias, .. } => !may_alias,
+            Self::Control(_) => true,
+            Self::Unknown => false,
+        }
+    }
+
     /// Whether two may share memory.
     pub fn may_overlap(self, other: Self) -> bool {
         match (self, other) {
@@ -193,7 +202,7 @@ impl Root {
 }
 
 /// Part of a buffer: where it starts, and how long it is, in bits.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Part {
     offset: Linear,
     size: Linear,
@@ -228,6 +237,16 @@ impl Access {
             && !self.is_disjoint(other)
     }
 
+    /// Whether all that is in conflict with `other` is so with this, and this with
+    /// `other`, where the two are of different steps that are in order.
+    pub fn stands_for(&self, other: &Self) -> bool {
+        let is_all = |part: &Option<Part>| part.is_none() || self.root == Root::Unknown;
+        (self.effect.writes || !other.effect.writes)
+            && self.effect != Effect::NONE
+            && (self.root == other.root || self.root == Root::Unknown)
+            && (is_all(&self.part) || self.part == other.part)
+    }
+
     fn is_disjoint(&self, other: &Self) -> bool {
         // Parts of different arguments that alias cannot be compared.
         if self.root != other.root || self.root == Root::Unknown {
@@ -248,27 +267,60 @@ impl Access {
 /// was not given it.
 pub type Known<'c> = (Option<Value<'c>>, Access);
 
+/// What launches run, looked up once for all kernels. Functions must stay as they
+/// are as long as it is used; kernels may change.
+#[derive(Default)]
+pub struct Functions<'c> {
+    of_modules: HashMap<Key, Rc<Module<'c>>>,
+}
+
+/// The functions of one module.
+struct Module<'c> {
+    by_name: HashMap<String, Op<'c>>,
+    /// Of those that have been asked for.
+    effects: RefCell<HashMap<Key, Rc<BodyEffects>>>,
+}
+
+impl<'c> Functions<'c> {
+    /// Those of the module around a kernel.
+    fn around(&mut self, kernel: Op<'c>) -> Option<Rc<Module<'c>>> {
+        let module = kernel.parent()?;
+        let known = self.of_modules.entry(module.key());
+        Some(Rc::clone(known.or_insert_with(|| {
+            let named = |op: Op<'c>| Some((op.attr("sym_name").and_then(attributes::text)?, op));
+            let all = module.body().map(operations).unwrap_or_default();
+            Rc::new(Module {
+                by_name: all.into_iter().filter_map(named).collect(),
+                effects: RefCell::default(),
+            })
+        })))
+    }
+}
+
+impl Module<'_> {
+    /// What a function does to its arguments.
+    fn effects(&self, function: Op, body: Block) -> Rc<BodyEffects> {
+        let mut known = self.effects.borrow_mut();
+        let effects = known.entry(function.key());
+        let compute = || Rc::new(BodyEffects::of(body, &arguments(body)));
+        Rc::clone(effects.or_insert_with(compute))
+    }
+}
+
 /// Finds the accesses of a kernel's steps.
 pub struct Accesses<'c> {
     kernel: Op<'c>,
     host: Host,
-    bodies: HashMap<String, Op<'c>>,
+    functions: Option<Rc<Module<'c>>>,
 }
 
 impl<'c> Accesses<'c> {
     /// For the steps of one kernel.
-    pub fn new(kernel: Op<'c>) -> Self {
-        let mut bodies = HashMap::new();
-        let siblings = kernel.parent().and_then(OpExt::body).map(operations);
-        for op in siblings.unwrap_or_default() {
-            if let Some(name) = op.attr("sym_name").and_then(attributes::text) {
-                bodies.insert(name, op);
-            }
-        }
+    pub fn new(kernel: Op<'c>, functions: &mut Functions<'c>) -> Self {
         Self {
             kernel,
             host: Host::default(),
-            bodies,
+            functions: functions.around(kernel),
         }
     }
 
@@ -321,11 +373,11 @@ impl<'c> Accesses<'c> {
     /// is no such function.
     pub fn of_passed(&mut self, launch: Op<'c>) -> Option<(Op<'c>, Vec<Known<'c>>)> {
         let name = launch.attr("body").and_then(attributes::symbol_name)?;
-        let function = *self.bodies.get(&name)?;
+        let functions = self.functions.clone()?;
+        let function = *functions.by_name.get(&name)?;
         let body = function.body()?;
-        let given = arguments(body);
-        let effects = BodyEffects::of(body, &given);
-        let passed = self.pairs(&launch.operand_values()[1..], &given, &effects);
+        let effects = functions.effects(function, body);
+        let passed = self.pairs(&launch.operand_values()[1..], &arguments(body), &effects);
         Some((function, passed))
     }
 

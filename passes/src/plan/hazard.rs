@@ -3,16 +3,19 @@
 //! Two steps are ordered if they may touch the same memory and one of them
 //! writes it. Loops and `if`s are steps of the sequence around them and have a
 //! graph of their own inside: an iteration ends before the next begins.
+//!
+//! Only the transitive reduction is made, step by step: what a step may have to
+//! wait for directly is in the [`Frontier`], and [`Order`] knows what others wait
+//! for already. So a sequence costs what its steps and their waits are, as long as
+//! few parts of one buffer are written without ever being written as a whole.
 
-use super::access::{Access, Accesses};
-use crate::outline_phases::steps;
-use petgraph::{
-    adj::UnweightedList,
-    algo::tred::{dag_to_toposorted_adjacency_list, dag_transitive_reduction_closure},
-    graph::{DiGraph, NodeIndex},
-    visit::IntoNeighbors,
+use super::{
+    access::{Access, Accesses, Root},
+    order::Order,
 };
+use crate::outline_phases::steps;
 use qd_dialects::ir::{Op, OpExt};
+use std::collections::HashMap;
 
 /// Why a step waits for another.
 #[derive(Clone, Debug)]
@@ -38,39 +41,30 @@ pub struct Sequence<'c> {
 pub fn analyse<'c>(sequence: Op<'c>, accesses: &mut Accesses<'c>) -> Sequence<'c> {
     let steps = steps(sequence);
     let touched: Vec<Vec<Access>> = steps.iter().map(|step| accesses.of(*step)).collect();
-    let mut graph = Graph::default();
-    steps.iter().for_each(|_| _ = graph.add_node(()));
-    for (later, writes) in touched.iter().enumerate() {
-        for (earlier, before) in touched[..later].iter().enumerate() {
-            if let Some(why) = conflict(before, writes) {
-                graph.add_edge(earlier.into(), later.into(), why);
+    let mut order = Order::default();
+    let mut frontier = Frontier::default();
+    let mut waits: Vec<Vec<Hazard>> = Vec::new();
+    let mut launches: Vec<Vec<usize>> = Vec::new();
+    for (step, accesses) in touched.iter().enumerate() {
+        let on = order.last_of(frontier.conflicts(accesses));
+        order.add(&on);
+        frontier.add(step, accesses, &order);
+
+        // Launches, and one step at a time that may be none.
+        let mut through: Vec<usize> = Vec::new();
+        for on in &on {
+            match steps[*on].is("qd.grid.launch") {
+                true => through.push(*on),
+                false => through.extend(&launches[*on]),
             }
         }
+        launches.push(order.last_of(through));
+        let hazard = |on: usize| Hazard {
+            on,
+            why: conflict(&touched[on], accesses).unwrap_or_default(),
+        };
+        waits.push(on.into_iter().map(hazard).collect());
     }
-    let (reduced, closure) = reduce(&graph);
-    let why = |on: usize, later: usize| {
-        let edge = graph.find_edge(on.into(), later.into());
-        edge.map(|edge| graph[edge].clone()).unwrap_or_default()
-    };
-    let hazards = |later: usize| {
-        let on = reduced[later].iter();
-        on.map(|on| Hazard {
-            on: *on,
-            why: why(*on, later),
-        })
-        .collect()
-    };
-    let waits = (0..steps.len()).map(hazards).collect();
-
-    // Launches, and one step at a time that may be none.
-    let mut between = Graph::default();
-    steps.iter().for_each(|_| _ = between.add_node(()));
-    for (later, before) in closure.iter().enumerate() {
-        for on in before.iter().filter(|on| steps[**on].is("qd.grid.launch")) {
-            between.add_edge((*on).into(), later.into(), String::new());
-        }
-    }
-    let (launches, _) = reduce(&between);
     Sequence {
         steps,
         waits,
@@ -78,26 +72,72 @@ pub fn analyse<'c>(sequence: Op<'c>, accesses: &mut Accesses<'c>) -> Sequence<'c
     }
 }
 
-type Graph = DiGraph<(), String, usize>;
-/// For each node, the nodes before it.
-type Before = Vec<Vec<usize>>;
+/// Accesses of earlier steps that later ones may have to wait for directly, by
+/// what they are to.
+#[derive(Default)]
+struct Frontier<'t>(HashMap<Root, Accessed<'t>>);
 
-/// The transitive reduction and closure of a graph whose nodes are in order.
-fn reduce(graph: &Graph) -> (Before, Before) {
-    let order: Vec<NodeIndex<usize>> = graph.node_indices().collect();
-    let (list, places) = dag_to_toposorted_adjacency_list::<_, usize>(graph, &order);
-    let (reduction, closure) = dag_transitive_reduction_closure(&list);
-    let before = |list: &UnweightedList<usize>| {
-        let mut before = vec![Vec::new(); order.len()];
-        for from in &order {
-            for to in list.neighbors(places[from.index()]) {
-                // Nodes were in topological order already, and keep their places.
-                before[to].push(from.index());
+/// Accesses to one thing, each with its step.
+#[derive(Default)]
+struct Accessed<'t> {
+    writes: Vec<(usize, &'t Access)>,
+    reads: Vec<(usize, &'t Access)>,
+}
+
+/// How many of the last reads are looked at to find one that a new one stands for.
+const RECENT: usize = 16;
+
+impl<'t> Frontier<'t> {
+    /// The steps that these accesses are in conflict with.
+    fn conflicts(&self, accesses: &[Access]) -> Vec<usize> {
+        let mut on = Vec::new();
+        for access in accesses {
+            let mut look = |accessed: &Accessed| {
+                let reads = accessed.reads.iter().filter(|_| access.effect.writes);
+                let all = accessed.writes.iter().chain(reads);
+                let conflicts = all.filter(|(_, before)| before.conflicts(access));
+                on.extend(conflicts.map(|(step, _)| *step));
+            };
+            match access.root.overlaps_itself_alone() {
+                true => {
+                    let roots = [access.root, Root::Unknown];
+                    let known = roots.iter().filter_map(|root| self.0.get(root));
+                    known.for_each(&mut look);
+                }
+                false => self.0.values().for_each(&mut look),
             }
         }
-        before
-    };
-    (before(&reduction), before(&closure))
+        on
+    }
+
+    /// Adds a step's accesses. Who has to wait for an access that one of them stands
+    /// for waits for the step too, which waits for that access: it goes.
+    fn add(&mut self, step: usize, accesses: &'t [Access], order: &Order) {
+        for access in accesses {
+            let is_gone = |(before, old): &(usize, &Access)| {
+                access.stands_for(old) && order.is_before(*before, step)
+            };
+            if access.effect.writes {
+                if access.root == Root::Unknown {
+                    for accessed in self.0.values_mut() {
+                        accessed.writes.retain(|old| !is_gone(old));
+                        accessed.reads.retain(|old| !is_gone(old));
+                    }
+                }
+                let accessed = self.0.entry(access.root).or_default();
+                accessed.writes.retain(|old| !is_gone(old));
+                accessed.reads.retain(|old| !is_gone(old));
+                accessed.writes.push((step, access));
+            } else if access.effect.reads {
+                let reads = &mut self.0.entry(access.root).or_default().reads;
+                let recent = reads.len().saturating_sub(RECENT);
+                if let Some(place) = reads[recent..].iter().position(is_gone) {
+                    reads.remove(recent + place);
+                }
+                reads.push((step, access));
+            }
+        }
+    }
 }
 
 /// Why accesses `later` have to wait for accesses `before`.

@@ -1,12 +1,11 @@
 //! Laying one body over another.
 
-use crate::collective;
 use qd_dialects::{
     attributes,
     ir::{Block, Key, Op, OpExt, Value, ValueExt, arguments, operations},
     melior::ir::{BlockLike, Type, TypeLike, ValueLike, operation::OperationLike},
 };
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// A use of an integer constant in a body.
 #[derive(Clone)]
@@ -19,115 +18,14 @@ pub(super) struct Slot<'c> {
     pub value: i64,
 }
 
-/// Ops whose operands may be arguments as well as constants.
-const PLAIN: &[&str] = &[
-    "arith.addi",
-    "arith.subi",
-    "arith.muli",
-    "arith.andi",
-    "arith.ori",
-    "arith.xori",
-    "arith.shli",
-    "arith.shrui",
-    "arith.shrsi",
-    "arith.cmpi",
-    "arith.minui",
-    "arith.maxui",
-    "arith.minsi",
-    "arith.maxsi",
-    "arith.select",
-    "memref.load",
-    "memref.store",
-    "qd.grid.atomic.load",
-    "qd.grid.atomic.rmw",
-    "qd.grid.atomic.store",
-    "qd.grid.view",
-    "scf.yield",
-];
-
 impl<'c> Slot<'c> {
     /// The constant's type.
     pub fn r#type(&self) -> Type<'c> {
         self.op.operand_values()[self.operand].r#type()
     }
-
-    /// Whether an argument may stand there.
-    pub fn may_be_argument(&self) -> bool {
-        PLAIN.contains(&self.op.full_name()) && !self.decides_convergence()
-    }
-
-    /// Whether the constant has a part in a condition around a collective:
-    /// whether that is uniform may depend on its value.
-    fn decides_convergence(&self) -> bool {
-        // What becomes of data is as uniform as the data, whatever the constant.
-        if self.op.full_name().starts_with("arith.")
-            && self.op.operand_values().into_iter().any(is_data)
-        {
-            return false;
-        }
-        let mut seen = HashSet::new();
-        let mut next = vec![self.op];
-        while let Some(op) = next.pop() {
-            if !seen.insert(op.key()) {
-                continue;
-            }
-            let name = op.full_name();
-            let branches = op.region_count() > 0 || name == "scf.condition" || name == "scf.yield";
-            if branches {
-                let around = if op.region_count() > 0 {
-                    Some(op)
-                } else {
-                    op.parent()
-                };
-                let holds = around.is_some_and(|op| {
-                    let mut nested = op.nested().into_iter();
-                    nested.any(|op| collective::scope_of(op.full_name()).is_some())
-                });
-                if holds {
-                    return true;
-                }
-            }
-            // What is loaded or exchanged is as uniform as it was.
-            if name.starts_with("arith.") || branches {
-                let around = op.parent().filter(|_| name == "scf.yield");
-                for result in op
-                    .result_values()
-                    .into_iter()
-                    .chain(around.into_iter().flat_map(|op| op.result_values()))
-                {
-                    next.extend(result.uses().into_iter().map(|(user, _)| user));
-                }
-            }
-        }
-        false
-    }
 }
 
-/// Whether a value has been read from memory, or been computed of what has.
-fn is_data(value: Value) -> bool {
-    let (mut seen, mut next) = (HashSet::new(), vec![value]);
-    while let Some(value) = next.pop() {
-        let Some(op) = value.defining_op().filter(|_| seen.insert(value.key())) else {
-            continue;
-        };
-        let name = op.full_name();
-        if name == "memref.load" || name.starts_with("qd.grid.atomic.") {
-            return true;
-        } else if name.starts_with("arith.") {
-            next.extend(op.operand_values());
-        } else if name == "scf.if" {
-            let number = value.result_number().unwrap_or_default();
-            let ends = (0..op.region_count()).filter_map(|region| {
-                let block = op.region_block(region)?;
-                operations(block).pop()
-            });
-            next.extend(ends.map(|end| end.operand_values()[number]));
-        }
-    }
-    false
-}
-
-fn is_constant(op: Op) -> bool {
+pub(super) fn is_constant(op: Op) -> bool {
     let integer = |value: Value| {
         let r#type = value.r#type();
         r#type.is_index() || (r#type.is_integer() && qd_dialects::ir::bit_width(r#type) > 1)
@@ -138,7 +36,8 @@ fn is_constant(op: Op) -> bool {
         && op.attr("value").and_then(attributes::int).is_some()
 }
 
-fn constant(value: Value) -> Option<i64> {
+/// The integer that a value is.
+pub(super) fn constant(value: Value) -> Option<i64> {
     value.defining_op().filter(|op| is_constant(*op))?;
     value.constant_int()
 }
@@ -260,16 +159,19 @@ impl<'c> Match<'c> {
     /// that do nothing for some constant are left out: they would cost the body
     /// that lacks them more than sharing is worth.
     fn without(&mut self, op: Op<'c>) -> Option<()> {
-        const NOTHING_WITH_0: [&str; 4] =
-            ["arith.shli", "arith.shrui", "arith.shrsi", "arith.xori"];
-        if !NOTHING_WITH_0.contains(&op.full_name()) {
+        if !may_be_left_out(op) {
             return None;
         }
         let operands = op.operand_values();
-        constant(operands[1])?;
         let value = *self.values.get(&operands[0].key())?;
         self.constants.insert((op.key(), 1), 0);
         self.values.insert(op.first_result().key(), value);
         Some(())
     }
+}
+
+/// Whether an op does nothing for some constant that it has for its second operand.
+pub(super) fn may_be_left_out(op: Op) -> bool {
+    const NOTHING_WITH_0: [&str; 4] = ["arith.shli", "arith.shrui", "arith.shrsi", "arith.xori"];
+    NOTHING_WITH_0.contains(&op.full_name()) && constant(op.operand_values()[1]).is_some()
 }

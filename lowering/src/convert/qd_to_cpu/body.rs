@@ -65,6 +65,20 @@ pub struct BodyLowering<'b, 'c> {
     grid_dim: V<'b, 'c>,
 }
 
+/// Ops that become one loop over the threads.
+#[derive(Default)]
+struct Run<'c> {
+    ops: Vec<Op<'c>>,
+    may_write: bool,
+}
+
+impl<'c> Run<'c> {
+    fn push(&mut self, op: Op<'c>) {
+        self.may_write = self.may_write || may_write(op);
+        self.ops.push(op);
+    }
+}
+
 impl<'b, 'c> BodyLowering<'b, 'c> {
     /// Prepares to rewrite `body`, whose arguments have been mapped already.
     pub fn new(
@@ -93,7 +107,7 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
 
     /// Rewrites a block of uniform control flow, at the insertion point.
     pub fn block(&mut self, block: Block<'c>) -> Result<'c> {
-        let mut run: Vec<Op<'c>> = Vec::new();
+        let mut run = Run::default();
         for op in operations(block) {
             let name = op.full_name();
             if is_terminator(name) {
@@ -104,7 +118,7 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
                 self.structure(op)?;
             } else if self.uniform.is_computed_once(op) {
                 // Loads must not overtake the stores of the run before them.
-                if name == "memref.load" && run.iter().any(|op| may_write(*op)) {
+                if name == "memref.load" && run.may_write {
                     self.flush(&mut run);
                 }
                 self.uniform_op(op);
@@ -134,28 +148,19 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
     }
 
     /// Emits a run of ops as one loop over the threads.
-    fn flush(&mut self, run: &mut Vec<Op<'c>>) {
-        let run = std::mem::take(run);
+    fn flush(&mut self, run: &mut Run<'c>) {
+        let run = std::mem::take(run).ops;
         if run.is_empty() {
             return;
         }
-        let inside: HashSet<Key> = run.iter().map(|op| op.key()).collect();
+        let nested = run.iter().flat_map(|op| op.walk_all());
+        let inside: HashSet<Key> = nested.map(|op| op.key()).collect();
         // What is used behind the run: by ops outside it, or as a loop's value.
         let mut escaping = Vec::new();
         for op in &run {
             for result in op.result_values() {
-                let escapes = result.uses().iter().any(|(user, _)| {
-                    let mut user = *user;
-                    loop {
-                        if inside.contains(&user.key()) {
-                            return false;
-                        }
-                        match user.parent() {
-                            Some(parent) if user.block() != op.block() => user = parent,
-                            _ => return true,
-                        }
-                    }
-                });
+                let mut users = result.uses().into_iter();
+                let escapes = users.any(|(user, _)| !inside.contains(&user.key()));
                 if escapes {
                     escaping.push((result, self.array_of(result)));
                 }
@@ -179,29 +184,17 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
     /// Copies an op, nested ones included, into the loop over threads.
     fn clone_into_thread(&self, thread: &mut Thread<'b, 'c>, op: Op<'c>) {
         // Everything it uses from outside must be at hand.
-        let mut outside = op.operand_values();
-        let mut identities = Vec::new();
-        for inner in op.nested() {
-            outside.extend(inner.operand_values());
-            identities.push(inner.full_name());
-        }
-        for operand in outside {
+        for operand in op.walk_all().iter().flat_map(|o| o.operand_values()) {
             if self.is_known(operand) {
                 self.in_thread(thread, operand);
             }
-        }
-        let mut values = thread.values.clone();
-        for operand in op.walk_all().iter().flat_map(|o| o.operand_values()) {
             if let Some(uniform) = self.uniform_value(operand)
-                && values.find(operand).is_none()
+                && thread.values.find(operand).is_none()
             {
-                values.insert(operand, uniform.value());
+                thread.values.insert(operand, uniform.value());
             }
         }
-        let copy = values.clone_op(op, self.b.insertion_point());
-        for (old, new) in op.result_values().into_iter().zip(copy.result_values()) {
-            thread.values.insert(old, new);
-        }
+        let copy = thread.values.clone_op(op, self.b.insertion_point());
         strip_memory_space(self.b, copy);
         for inner in copy.walk_all() {
             let name = inner.full_name();

@@ -43,7 +43,7 @@ use qd_dialects::{
     melior,
     pass::{NoOptions, Pass},
 };
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 /// The pass.
 pub struct FinishSpirv;
@@ -85,8 +85,10 @@ impl Pass for FinishSpirv {
         for op in all.iter().filter(|op| !op.is("spirv.GlobalVariable")) {
             op.move_to(at);
         }
+        let functions = all.iter().filter(|op| op.is("spirv.func"));
+        let functions = functions.map(|op| (symbol_of(*op), *op)).collect();
         for op in all.iter().filter(|op| op.attr("qd.threads").is_some()) {
-            entry_point(*op, at, &needed, &all);
+            entry_point(*op, at, &needed, &functions);
         }
         module.remove_attr("spirv.target_env");
         Ok(())
@@ -188,11 +190,16 @@ fn spirv_module<'c>(module: Op<'c>, needed: &Needed) -> Op<'c> {
     ))
 }
 
-fn entry_point<'c>(function: Op<'c>, at: InsertionPoint<'c>, needed: &Needed, all: &[Op<'c>]) {
+fn entry_point<'c>(
+    function: Op<'c>,
+    at: InsertionPoint<'c>,
+    needed: &Needed,
+    functions: &HashMap<String, Op<'c>>,
+) {
     let b = &Builder::new(context_of(function), function.location(), at);
     let name = symbol_of(function);
     let callee = attributes::symbol(b.context(), &name);
-    let interface: Vec<_> = interface(function, all)
+    let interface: Vec<_> = interface(function, functions)
         .iter()
         .map(|variable| attributes::symbol(b.context(), variable))
         .collect();
@@ -242,7 +249,7 @@ fn mode<'c>(b: &Builder<'c>, callee: Attribute<'c>, name: &str, values: &[i32]) 
 }
 
 /// The variables that a function and what it calls refer to.
-fn interface<'c>(function: Op<'c>, all: &[Op<'c>]) -> BTreeSet<String> {
+fn interface<'c>(function: Op<'c>, functions: &HashMap<String, Op<'c>>) -> BTreeSet<String> {
     let (mut variables, mut seen) = (BTreeSet::new(), BTreeSet::new());
     let mut waiting = vec![function];
     while let Some(function) = waiting.pop() {
@@ -253,7 +260,7 @@ fn interface<'c>(function: Op<'c>, all: &[Op<'c>]) -> BTreeSet<String> {
             } else if let Some(callee) =
                 named("callee").filter(|callee| seen.insert(callee.clone()))
             {
-                waiting.extend(all.iter().filter(|op| symbol_of(**op) == callee));
+                waiting.extend(functions.get(&callee));
             }
         }
     }

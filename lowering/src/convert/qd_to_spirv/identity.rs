@@ -4,12 +4,12 @@
 //! driver keeps one.
 
 use super::{Setting, kernel::address, types::parse};
-use melior::ir::{Type, attribute::TypeAttribute};
+use melior::ir::{BlockLike, Type, attribute::TypeAttribute, operation::OperationLike};
 use qd_dialects::{
     attributes,
     builder::{Builder, V},
     diagnostic::Result,
-    ir::{self, InsertionPoint, Op, OpExt, Value, operations},
+    ir::{self, InsertionPoint, Op, OpExt, Value},
     melior,
 };
 
@@ -37,21 +37,19 @@ fn declare<'c>(b: &Builder<'c>, op: Op<'c>, name: &str, symbol: &str, pointer: T
         module = around;
     }
     let block = module.body().expect("a module's body");
-    let all = operations(block);
-    let is_there = all.iter().any(|known| {
-        known.is("spirv.GlobalVariable")
-            && known
-                .attr("sym_name")
-                .and_then(attributes::text)
-                .is_some_and(|known| known == symbol)
-    });
-    if is_there {
-        return;
-    }
-    let at = match all.first() {
-        Some(first) => InsertionPoint::Before(*first),
+    // They are the first ops of the module.
+    let mut next = block.first_operation();
+    let at = match next {
+        Some(first) => InsertionPoint::Before(first),
         None => InsertionPoint::End(block),
     };
+    while let Some(known) = next.filter(|op| op.is("spirv.GlobalVariable")) {
+        let name = known.attr("sym_name").and_then(attributes::text);
+        if name.is_some_and(|known| known == symbol) {
+            return;
+        }
+        next = known.next_in_block();
+    }
     at.insert(ir::build(
         "spirv.GlobalVariable",
         b.location(),
