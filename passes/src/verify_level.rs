@@ -5,7 +5,7 @@
 //!
 //! | level | what may not be there any more |
 //! |---|---|
-//! | `grid` | `qd.algo.*` |
+//! | `grid` | `qd.algo.*`, and what no target lowers (`portable.rs`) |
 //! | `plan` | and `qd.grid.phase`, `qd.grid.for_each` |
 //! | `tiled` | and wave-polymorphic ops, collectives without a tile, a module without `qd.wave` |
 //!
@@ -20,6 +20,10 @@
 //! qd.grid.phase blocks(%g) threads(256) { ... }
 //! // error: 'qd.grid.phase' op does not belong at level 'plan': 'qd-plan-launches' removes it
 //! ```
+
+mod portable;
+
+pub use portable::no_data;
 
 use crate::{expand_collectives, tile};
 use qd_dialects::{
@@ -92,8 +96,12 @@ impl Pass for VerifyLevel {
                 format!("has no 'qd.wave' at level '{level}': 'qd-tile' sets it"),
             ));
         }
-        let mut errors: Vec<_> = module
-            .nested()
+        let all = module.nested();
+        // Below, the ops are ours.
+        if level == Level::Grid {
+            portable::verify(&all)?;
+        }
+        let mut errors: Vec<_> = all
             .into_iter()
             .filter_map(|op| {
                 let pass = remover(op, level, options.expanded)?;

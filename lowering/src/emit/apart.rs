@@ -10,7 +10,7 @@ use qd_dialects::{
 
 /// Moves each outlined body of a module, with a copy of the functions that it
 /// calls, into a module within this one. False, and nothing is moved, where there
-/// is something else that bodies may have in common.
+/// is no body, or something else that bodies may have in common.
 pub fn separate(module: Op<'_>) -> bool {
     let all = operations(module.body().expect("a module's body"));
     let known = |op: &Op| op.is("func.func") || op.is("qd.grid.kernel");
@@ -21,6 +21,9 @@ pub fn separate(module: Op<'_>) -> bool {
         .into_iter()
         .filter(|op| op.is("func.func"))
         .partition(|op| op.is("func.func") && op.attr("qd.threads").is_some());
+    if bodies.is_empty() {
+        return false;
+    }
     erase_kernels(module);
     for body in bodies {
         let functions = called(body, &others);

@@ -49,6 +49,7 @@ fn conversion(capabilities: &Capabilities) -> String {
         "convert-to-llvm{allow-pattern-rollback=0}",
         // LLVM begins with the rest.
         "reconcile-unrealized-casts",
+        &format!("qd-verify-llvm{{target={}}}", capabilities.name),
     ]
     .join(",")
 }
