@@ -11,12 +11,11 @@ use mlir_sys::{
     mlirLocationFileLineColRangeGetStartLine, mlirLocationFusedGetLocations,
     mlirLocationFusedGetNumLocations, mlirLocationIsACallSite, mlirLocationIsAFileLineColRange,
     mlirLocationIsAFused, mlirLocationIsAName, mlirLocationNameGetChildLoc,
-    mlirModuleCreateParseFromFile,
 };
 use std::{
     fmt::Write,
     fs::File,
-    io::{BufRead, BufReader},
+    io::{self, BufRead, BufReader, Read},
     path::Path,
     sync::{
         Arc,
@@ -27,14 +26,49 @@ use std::{
 /// Lines beyond this are data: they are not quoted.
 const LONGEST_QUOTED_LINE: usize = 400;
 
-/// Reads and verifies a module: text or bytecode, with or without a
-/// `builtin.module` around it; `-` is standard input. What is wrong with it is
-/// said through the context's diagnostic handlers, with file, line and column.
-pub fn parse_file<'c>(context: &'c Context, path: &Path) -> Option<Module<'c>> {
-    let name = path.to_string_lossy();
-    // Safety: the context and the name are valid, and a null module is `None`.
+/// What a file holds; `-` is standard input. It is opened once: a pipe can be
+/// read no more than that.
+///
+/// # Errors
+///
+/// The file cannot be read, in words.
+pub fn read(path: &Path) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let read = match path == Path::new("-") {
+        true => io::stdin().read_to_end(&mut bytes),
+        false => File::open(path).and_then(|mut file| file.read_to_end(&mut bytes)),
+    };
+    let why = match read {
+        Ok(_) => return Ok(bytes),
+        Err(error) => match error.kind() {
+            io::ErrorKind::NotFound => "there is no such file".into(),
+            io::ErrorKind::IsADirectory => "it is a folder".into(),
+            _ => error.to_string(),
+        },
+    };
+    Err(format!("{}: {why}", path.display()))
+}
+
+/// Parses and verifies a module: text or bytecode, with or without a
+/// `builtin.module` around it. What is wrong with it is said through the
+/// context's diagnostic handlers, with line and column of the file at `path`.
+pub fn parse<'c>(context: &'c Context, mut source: Vec<u8>, path: &Path) -> Option<Module<'c>> {
+    let name = match path == Path::new("-") {
+        true => "<stdin>".into(),
+        false => path.to_string_lossy(),
+    };
+    let length = source.len();
+    // The lexer looks one byte further.
+    source.push(0);
+    let source = MlirStringRef {
+        data: source.as_ptr().cast(),
+        length,
+    };
+    // Safety: context, source and name outlive the call, and a null module is
+    // `None`.
     unsafe {
-        let raw = mlirModuleCreateParseFromFile(context.to_raw(), StringRef::new(&name).to_raw());
+        let name = StringRef::new(&name).to_raw();
+        let raw = qd_sys::qdModuleParse(context.to_raw(), source, name);
         Module::from_option_raw(raw)
     }
 }
@@ -143,8 +177,13 @@ impl Place {
 
     /// The line and a caret under the column, if the file is there to be read.
     fn quote(&self) -> Option<String> {
-        let file = BufReader::new(File::open(&self.file).ok()?);
-        let line = file.lines().nth(self.line.checked_sub(1)?)?.ok()?;
+        // A pipe has been read, and opening it again would wait for a writer.
+        let is_file = std::fs::metadata(&self.file).is_ok_and(|what| what.is_file());
+        let file = is_file.then(|| File::open(&self.file).ok())??;
+        let line = BufReader::new(file)
+            .lines()
+            .nth(self.line.checked_sub(1)?)?
+            .ok()?;
         let column = self.column.checked_sub(1)?;
         if line.len() > LONGEST_QUOTED_LINE || column > line.len() {
             return None;
@@ -183,7 +222,8 @@ mod tests {
             *sink.borrow_mut() += &render(&diagnostic);
             true
         });
-        let parsed = parse_file(&context, &path).is_some();
+        let source = read(&path).expect("the file is there");
+        let parsed = parse(&context, source, &path).is_some();
         let text = said.borrow().replace(&format!("{}/", folder.display()), "");
         fs::remove_file(&path).expect("the file is there");
         (parsed, text)

@@ -1,5 +1,6 @@
-// Registration of the dialect, the drivers of mlir-lsp-server, mlir-reduce and
-// mlir-query, and how tools end when LLVM gives up.
+// Registration of the dialect, modules from memory, the drivers of
+// mlir-lsp-server, mlir-reduce and mlir-query, and how tools end when LLVM gives
+// up.
 #include "Qd.h"
 #include "mlir-c/Diagnostics.h"
 #include "mlir-c/IR.h"
@@ -8,6 +9,7 @@
 #include "mlir/CAPI/Support.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Parser/Parser.h"
 #include "mlir/Query/Matcher/Registry.h"
 #include "mlir/Query/Matcher/SliceMatchers.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
@@ -25,6 +27,13 @@ MLIR_DEFINE_CAPI_DIALECT_REGISTRATION(Qd, qd, qd::QdDialect)
 
 extern "C" {
 MlirDialectHandle qdDialectHandle() { return mlirGetDialectHandle__qd__(); }
+
+/// A module from text or bytecode, with a `builtin.module` around it if it has
+/// none. The C API's function of this kind has no name for what it reads.
+MlirModule qdModuleParse(MlirContext context, MlirStringRef source, MlirStringRef name) {
+  ParserConfig config(unwrap(context));
+  return wrap(parseSourceString<ModuleOp>(unwrap(source), config, unwrap(name)).release());
+}
 
 /// `main` of a language server over the given registry.
 int qdLspServerMain(int argc, char **argv, MlirDialectRegistry registry) {

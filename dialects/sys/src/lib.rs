@@ -132,5 +132,10 @@ unsafe extern "C" {
     ) -> c_int;
     pub fn qdReduceMain(argc: c_int, argv: *mut *mut c_char, context: MlirContext) -> c_int;
     pub fn qdQueryMain(argc: c_int, argv: *mut *mut c_char, context: MlirContext) -> c_int;
+    pub fn qdModuleParse(
+        context: MlirContext,
+        source: MlirStringRef,
+        name: MlirStringRef,
+    ) -> MlirModule;
     pub fn qdExitOnFatalErrors(tool: MlirStringRef);
 }
