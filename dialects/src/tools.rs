@@ -4,12 +4,21 @@ use crate::{parse, registry, spans};
 use melior::StringRef;
 use std::ffi::{CString, c_char};
 
+/// Upstream's flag for errors that print the operation they are about.
+const PRINT_OP: &str = "mlir-print-op-on-diagnostic";
+
 /// Runs an `mlir-opt` over every upstream dialect and pass, ours, and whatever
 /// has been registered since. Returns the exit code.
 pub fn opt_main(arguments: impl IntoIterator<Item = String>) -> i32 {
     exit_on_fatal_errors("qd-opt");
     melior::utility::register_all_passes();
     let registry = registry();
+    let mut arguments: Vec<String> = arguments.into_iter().collect();
+    // The place says which operation it is. Upstream prints it again, and values
+    // that are not in it as UNKNOWN.
+    if !arguments.iter().any(|argument| argument.contains(PRINT_OP)) {
+        arguments.insert(arguments.len().min(1), format!("--{PRINT_OP}=false"));
+    }
     with_argv(arguments, |argc, argv| {
         // Safety: the arguments live through the call.
         unsafe {
