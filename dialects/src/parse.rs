@@ -17,7 +17,7 @@ use mlir_sys::{
 use std::{
     fmt::Write,
     fs::File,
-    io::{BufRead, BufReader},
+    io::{self, BufRead, BufReader, Read},
     os::unix::ffi::OsStrExt,
     path::Path,
     sync::{
@@ -29,22 +29,49 @@ use std::{
 /// Lines beyond this are data: they are not quoted.
 const LONGEST_QUOTED_LINE: usize = 400;
 
-/// Reads and verifies a module: text or bytecode, with or without a
-/// `builtin.module` around it, nested 256 levels deep at most; `-` is standard
-/// input. What is wrong with it is said through the context's diagnostic handlers,
-/// with file, line and column.
-pub fn parse_file<'c>(context: &'c Context, path: &Path) -> Option<Module<'c>> {
-    // Safety: the context and the name are valid, and a null module is `None`.
+/// What a file holds; `-` is standard input. It is opened once: a pipe can be
+/// read no more than that.
+///
+/// # Errors
+///
+/// The file cannot be read, in words.
+pub fn read(path: &Path) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let read = match path == Path::new("-") {
+        true => io::stdin().read_to_end(&mut bytes),
+        false => File::open(path).and_then(|mut file| file.read_to_end(&mut bytes)),
+    };
+    let why = match read {
+        Ok(_) => return Ok(bytes),
+        Err(error) => match error.kind() {
+            io::ErrorKind::NotFound => "there is no such file".into(),
+            io::ErrorKind::IsADirectory => "it is a folder".into(),
+            _ => error.to_string(),
+        },
+    };
+    Err(format!("{}: {why}", path.display()))
+}
+
+/// Parses and verifies a module: text or bytecode, with or without a
+/// `builtin.module` around it, nested 256 levels deep at most. What is wrong with it
+/// is said through the context's diagnostic handlers, with line and column of the
+/// file at `path`.
+pub fn parse<'c>(context: &'c Context, source: &[u8], path: &Path) -> Option<Module<'c>> {
+    let name: &[u8] = match path == Path::new("-") {
+        true => b"<stdin>",
+        false => path.as_os_str().as_bytes(),
+    };
+    // Safety: context, source and name outlive the call, and a null module is
+    // `None`.
     unsafe {
-        let raw = qd_sys::qdParseFile(context.to_raw(), borrowed(path.as_os_str().as_bytes()));
+        let raw = qd_sys::qdParse(context.to_raw(), borrowed(source), borrowed(name));
         Module::from_option_raw(raw)
     }
 }
 
-/// The same of what is in memory, text or bytecode.
+/// The same of what is in memory, which has no name.
 pub fn parse_bytes<'c>(context: &'c Context, bytes: &[u8]) -> Option<Module<'c>> {
-    // Safety: as above.
-    unsafe { Module::from_option_raw(qd_sys::qdParseBytes(context.to_raw(), borrowed(bytes))) }
+    parse(context, bytes, Path::new("-"))
 }
 
 fn borrowed(bytes: &[u8]) -> MlirStringRef {
@@ -188,8 +215,13 @@ impl Place {
 
     /// The line and a caret under the column, if the file is there to be read.
     fn quote(&self) -> Option<String> {
-        let file = BufReader::new(File::open(&self.file).ok()?);
-        let line = file.lines().nth(self.line.checked_sub(1)?)?.ok()?;
+        // A pipe has been read, and opening it again would wait for a writer.
+        let is_file = std::fs::metadata(&self.file).is_ok_and(|what| what.is_file());
+        let file = is_file.then(|| File::open(&self.file).ok())??;
+        let line = BufReader::new(file)
+            .lines()
+            .nth(self.line.checked_sub(1)?)?
+            .ok()?;
         let column = self.column.checked_sub(1)?;
         if line.len() > LONGEST_QUOTED_LINE || column > line.len() {
             return None;
@@ -222,7 +254,8 @@ mod tests {
             *sink.borrow_mut() += &render(&diagnostic);
             true
         });
-        let parsed = parse_file(&context, &path).is_some();
+        let source = read(&path).expect("the file is there");
+        let parsed = parse(&context, source, &path).is_some();
         let text = said.borrow().replace(&format!("{}/", folder.display()), "");
         fs::remove_file(&path).expect("the file is there");
         (parsed, text)

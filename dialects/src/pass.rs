@@ -20,6 +20,7 @@ use std::{
     any::Any,
     ffi::c_void,
     panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Mutex, PoisonError},
 };
 
 /// How one option of a pass is spelled, explained and preset.
@@ -146,6 +147,38 @@ pub trait Pipeline: Send + Sync + 'static {
     fn passes(options: &Self::Options) -> std::result::Result<String, String>;
 }
 
+/// A pass or a pipeline that has been registered, for help texts.
+pub struct Registered {
+    /// The flag.
+    pub name: &'static str,
+    /// What it does.
+    pub summary: &'static str,
+    /// What can be set.
+    pub options: Vec<OptionInfo>,
+    /// Whether it is a pipeline.
+    pub is_pipeline: bool,
+}
+
+static REGISTERED: Mutex<Vec<Registered>> = Mutex::new(Vec::new());
+
+/// Calls `show` with every pass and pipeline that has been registered from Rust,
+/// sorted by name.
+pub fn for_each_registered(mut show: impl FnMut(&Registered)) {
+    let mut all = REGISTERED.lock().unwrap_or_else(PoisonError::into_inner);
+    all.sort_by_key(|one| one.name);
+    all.iter().for_each(&mut show);
+}
+
+fn list(name: &'static str, summary: &'static str, options: Vec<OptionInfo>, is_pipeline: bool) {
+    let mut all = REGISTERED.lock().unwrap_or_else(PoisonError::into_inner);
+    all.push(Registered {
+        name,
+        summary,
+        options,
+        is_pipeline,
+    });
+}
+
 /// Makes a pass reachable by its name. Once a process.
 pub fn register<P: Pass>() {
     let options = P::Options::describe();
@@ -166,6 +199,7 @@ pub fn register<P: Pass>() {
     };
     // Safety: the shim copies everything the spec points to.
     unsafe { qd_sys::qdRegisterPass(&spec) }
+    list(P::NAME, P::SUMMARY, options, false);
 }
 
 /// Makes a pipeline reachable by its name. Once a process.
@@ -182,6 +216,7 @@ pub fn register_pipeline<P: Pipeline>() {
     };
     // Safety: as above.
     unsafe { qd_sys::qdRegisterPipeline(&spec) }
+    list(P::NAME, P::SUMMARY, options, true);
 }
 
 /// Runs a pass directly, without a pass manager, emitting its error if it

@@ -9,6 +9,9 @@ use std::{
     thread,
 };
 
+/// Upstream's flag for errors that print the operation they are about.
+const PRINT_OP: &str = "mlir-print-op-on-diagnostic";
+
 /// Runs an `mlir-opt` over every upstream dialect and pass, ours, and whatever
 /// has been registered since. Returns the exit code.
 pub fn opt_main(arguments: impl IntoIterator<Item = OsString>) -> i32 {
@@ -16,10 +19,17 @@ pub fn opt_main(arguments: impl IntoIterator<Item = OsString>) -> i32 {
     on_a_large_stack(|| opt_main_here(arguments))
 }
 
-fn opt_main_here(arguments: Vec<OsString>) -> i32 {
+fn opt_main_here(mut arguments: Vec<OsString>) -> i32 {
     exit_on_fatal_errors("qd-opt");
     melior::utility::register_all_passes();
     let registry = registry();
+    // The place says which operation it is. Upstream prints it again, and values
+    // that are not in it as UNKNOWN.
+    let names = |argument: &OsString| argument.to_string_lossy().contains(PRINT_OP);
+    if !arguments.iter().any(names) {
+        let flag = format!("--{PRINT_OP}=false");
+        arguments.insert(arguments.len().min(1), flag.into());
+    }
     with_argv(arguments, |argc, argv| {
         // Safety: the arguments live through the call.
         unsafe {

@@ -22,6 +22,11 @@ pub mod uniformity;
 pub mod verify_convergence;
 pub mod verify_level;
 
+/// What `cargo xtask new pass` makes, as it is made.
+#[cfg(test)]
+#[path = "../../tools/xtask/src/new/templates/pass.rs"]
+mod template;
+
 use qd_dialects::pass;
 
 /// Makes every pass of this crate reachable by name. Once a process.
@@ -42,4 +47,14 @@ pub fn register() {
     pass::register::<tile::Tile>();
     pass::register::<verify_convergence::VerifyConvergence>();
     pass::register::<verify_level::VerifyLevel>();
+}
+
+#[cfg(test)]
+mod tests {
+    use qd_dialects::pass::Pass;
+
+    #[test]
+    fn the_template_of_a_pass_is_one() {
+        assert_eq!(crate::template::TheName::NAME, "qd-the-name");
+    }
 }

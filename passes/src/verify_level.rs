@@ -6,7 +6,7 @@
 //! | level | what may not be there any more |
 //! |---|---|
 //! | `algo` | what a body cannot hold (`verify_level/body.rs`), extents of dimensions that a buffer does not have, arithmetic that is too much for the host (`verify_level/host.rs`) |
-//! | `grid` | and `qd.algo.*` |
+//! | `grid` | and `qd.algo.*`, types and sizes that no target has (`verify_level/portable.rs`) |
 //! | `plan` | and `qd.grid.phase`, `qd.grid.for_each` |
 //! | `tiled` | and wave-polymorphic ops, collectives without a tile, a module without `qd.wave` |
 //!
@@ -24,6 +24,9 @@
 
 mod body;
 mod host;
+mod portable;
+
+pub use portable::no_data;
 
 use crate::{
     expand_collectives,
@@ -103,8 +106,12 @@ impl Pass for VerifyLevel {
                 format!("has no 'qd.wave' at level '{level}': 'qd-tile' sets it"),
             ));
         }
-        let mut errors: Vec<_> = module
-            .nested()
+        let all = module.nested();
+        // Below, the ops are ours.
+        if level == Level::Grid {
+            portable::verify(&all)?;
+        }
+        let mut errors: Vec<_> = all
             .into_iter()
             .filter_map(|op| {
                 let message = match remover(op, level, options.expanded) {

@@ -7,7 +7,6 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
-#include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
@@ -122,19 +121,9 @@ static MlirModule parse(std::unique_ptr<llvm::MemoryBuffer> buffer, MLIRContext 
 }
 
 extern "C" {
-/// Reads and verifies a module, text or bytecode; `-` is standard input. Null, with diagnostics,
-/// if there is none.
-MlirModule qdParseFile(MlirContext context, MlirStringRef path) {
-  std::string error;
-  std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(unwrap(path), &error);
-  if (file)
-    return parse(std::move(file), unwrap(context));
-  emitError(UnknownLoc::get(unwrap(context))) << error;
-  return {nullptr};
-}
-
-/// The same from memory, which has no name.
-MlirModule qdParseBytes(MlirContext context, MlirStringRef bytes) {
-  return parse(llvm::MemoryBuffer::getMemBufferCopy(unwrap(bytes), "-"), unwrap(context));
+/// Reads and verifies a module, text or bytecode, that lies under this name. Null, with
+/// diagnostics, if there is none.
+MlirModule qdParse(MlirContext context, MlirStringRef source, MlirStringRef name) {
+  return parse(llvm::MemoryBuffer::getMemBufferCopy(unwrap(source), unwrap(name)), unwrap(context));
 }
 }

@@ -1,5 +1,6 @@
-// Registration of the dialect, the drivers of mlir-lsp-server, mlir-reduce and
-// mlir-query, and how tools end when LLVM gives up.
+// Registration of the dialect, modules from memory, the drivers of
+// mlir-lsp-server, mlir-reduce and mlir-query, and how tools end when LLVM gives
+// up.
 #include "Qd.h"
 #include "mlir-c/Diagnostics.h"
 #include "mlir-c/IR.h"
@@ -8,6 +9,7 @@
 #include "mlir/CAPI/Support.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Parser/Parser.h"
 #include "mlir/Query/Matcher/Registry.h"
 #include "mlir/Query/Matcher/SliceMatchers.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"

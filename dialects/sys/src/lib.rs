@@ -78,8 +78,7 @@ unsafe extern "C" {
     pub fn qdRegisterPipeline(spec: *const QdPipelineSpec);
     pub fn qdRegisterCanonicalForm(root: MlirStringRef, rewrite: QdRewriteFn, data: *mut c_void);
 
-    pub fn qdParseFile(context: MlirContext, path: MlirStringRef) -> MlirModule;
-    pub fn qdParseBytes(context: MlirContext, bytes: MlirStringRef) -> MlirModule;
+    pub fn qdParse(context: MlirContext, source: MlirStringRef, name: MlirStringRef) -> MlirModule;
 
     pub fn qdPreviousInBlock(op: MlirOperation) -> MlirOperation;
     pub fn qdCanonicalizeLeaves(root: MlirOperation, longest: isize);

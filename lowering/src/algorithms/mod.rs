@@ -24,6 +24,11 @@ mod tiles;
 mod to_grid;
 mod tuning;
 
+/// What `cargo xtask new algorithm` makes, as it is made.
+#[cfg(test)]
+#[path = "../../../tools/xtask/src/new/templates/algorithm/mod.rs"]
+mod template;
+
 use crate::targets::{Capabilities, Cores};
 use qd_dialects::{
     attributes,
@@ -124,4 +129,15 @@ fn depth(op: Op) -> u32 {
 /// Whether what the op computes may not depend on timing, roundings included.
 fn deterministic(op: Op) -> bool {
     op.attr("deterministic").is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::template::THE_NAME;
+
+    #[test]
+    fn the_template_of_an_algorithm_is_one() {
+        assert_eq!(THE_NAME.op, "qd.algo.the_name");
+        assert_eq!(THE_NAME.strategies.len(), 1);
+    }
 }

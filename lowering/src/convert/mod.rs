@@ -7,6 +7,7 @@ pub mod qd_to_cpu;
 pub mod qd_to_nvvm;
 pub mod qd_to_spirv;
 mod shared;
+pub mod verify_llvm;
 
 use crate::targets::Target;
 use qd_dialects::{
@@ -21,6 +22,7 @@ pub fn register() {
     qd_dialects::pass::register::<qd_to_nvvm::ConvertToNvvm>();
     qd_dialects::pass::register::<qd_to_spirv::ConvertToSpirv>();
     qd_dialects::pass::register::<qd_to_spirv::FinishSpirv>();
+    qd_dialects::pass::register::<verify_llvm::VerifyLlvm>();
 }
 
 /// The subgroup size that a module has been tiled for, which the target must have.

@@ -8,7 +8,8 @@ use qd_dialects::{
 };
 
 /// Moves each outlined body of a module into a module within this one. False, and
-/// nothing is moved, where there is something else that bodies may have in common.
+/// nothing is moved, where there is no body, or something else that bodies may have
+/// in common.
 pub fn separate(module: Op<'_>) -> bool {
     let all = operations(module.body().expect("a module's body"));
     let is_body = |op: &Op| op.is("func.func") && op.attr("qd.threads").is_some();
@@ -16,6 +17,9 @@ pub fn separate(module: Op<'_>) -> bool {
         return false;
     }
     let bodies: Vec<Op> = all.into_iter().filter(is_body).collect();
+    if bodies.is_empty() {
+        return false;
+    }
     erase_kernels(module);
     for body in bodies {
         let end = InsertionPoint::End(nested(module, body).body().expect("just made"));

@@ -31,7 +31,7 @@ const PIPELINE: &str = "qd-convert-to-cpu,qd-canonicalize-long,canonicalize,cse,
      convert-scf-to-cf,arith-expand,expand-strided-metadata,lower-affine,\
      convert-math-to-llvm,convert-math-to-libm,convert-arith-to-llvm,finalize-memref-to-llvm,\
      convert-index-to-llvm,convert-func-to-llvm,convert-cf-to-llvm,reconcile-unrealized-casts,\
-     canonicalize,cse";
+     qd-verify-llvm,canonicalize,cse";
 
 fn conversion(_: &Capabilities) -> String {
     PIPELINE.into()

@@ -47,6 +47,7 @@ fn conversion(capabilities: &Capabilities) -> String {
         "convert-to-llvm{allow-pattern-rollback=0}",
         // LLVM begins with the rest.
         "reconcile-unrealized-casts",
+        &format!("qd-verify-llvm{{target={}}}", capabilities.name),
     ]
     .join(",")
 }

@@ -70,6 +70,10 @@ pub fn arguments<'c>(kernel: Op<'c>) -> Result<'c, Vec<Argument>> {
             let text = |name| argument_attributes::get(kernel, i, name).and_then(attributes::text);
             let r#type = value.r#type();
             let scalar = ir::element_type(r#type).unwrap_or(r#type);
+            if plain_dtype(scalar).is_err() {
+                let why = qd_passes::verify_level::no_data(r#type);
+                return Err(Diagnostic::at(kernel, format!("argument {i} {why}")));
+            }
             let dtype = dtype(kernel, scalar, text("qd.dtype").as_deref())?;
             let kind = match descriptor::shape(r#type) {
                 Some(shape) => ArgumentKind::Buffer {
@@ -90,13 +94,17 @@ pub fn arguments<'c>(kernel: Op<'c>) -> Result<'c, Vec<Argument>> {
         .collect()
 }
 
+/// The signed type of a scalar's width.
+fn plain_dtype(scalar: Type<'_>) -> std::result::Result<Dtype, String> {
+    match scalar.to_string().as_str() {
+        "index" => Ok(Dtype::I64),
+        text => text.parse(),
+    }
+}
+
 /// The reflected type: what the source says, or the signed one of this width.
 fn dtype<'c>(op: Op<'c>, r#type: Type<'c>, said: Option<&str>) -> Result<'c, Dtype> {
-    let text = r#type.to_string();
-    let spelled = if text == "index" { "i64" } else { &text };
-    let plain: Dtype = spelled
-        .parse()
-        .map_err(|e: String| Diagnostic::at(op, format!("argument: {e}")))?;
+    let plain = plain_dtype(r#type).map_err(|e| Diagnostic::at(op, e))?;
     let Some(said) = said else {
         return Ok(plain);
     };

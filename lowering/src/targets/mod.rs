@@ -168,8 +168,16 @@ impl Target {
         let size = target.capabilities.kind.wave_option();
         for option in parts {
             match option.split_once('=') {
+                Some((key, _)) if key == size && target.wave.is_some() => {
+                    return Err(format!("option '{size}' of target '{name}' is given twice"));
+                }
                 Some((key, wave)) if key == size => {
                     target.wave = Some(read_wave(&target.capabilities, wave)?);
+                }
+                None if option.is_empty() => {
+                    return Err(format!(
+                        "target '{text}' has an empty option: expected {size}=N behind each comma"
+                    ));
                 }
                 _ => {
                     return Err(format!(
@@ -213,8 +221,10 @@ fn unknown(name: &str) -> String {
 }
 
 fn read_wave(capabilities: &Capabilities, text: &str) -> Result<u32, String> {
-    text.parse()
-        .ok()
+    // Digits alone: a number may have a sign, and a size has none.
+    let digits = Some(text).filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+    digits
+        .and_then(|text| text.parse().ok())
         .filter(|wave| capabilities.waves.contains(wave))
         .ok_or_else(|| {
             format!(
@@ -283,6 +293,34 @@ mod tests {
             message("vulkan:1.3,subgroup=5"),
             "target 'vulkan:1.3' has no subgroup of '5': expected one of 4, 8, 16, 32, 64"
         );
+        for twice in ["cpu,wave=8,wave=16", "cpu,wave=8,wave=8"] {
+            assert_eq!(
+                message(twice),
+                "option 'wave' of target 'cpu' is given twice"
+            );
+        }
+        for empty in ["cpu,", "cpu,,wave=8", "cpu,wave=8,", "cpu, "] {
+            let behind = "expected wave=N behind each comma";
+            assert_eq!(
+                message(empty),
+                format!("target '{empty}' has an empty option: {behind}")
+            );
+        }
+        assert_eq!(
+            message("cpu,wave="),
+            "target 'cpu' has no wave of '': expected one of 4, 8, 16, 32, 64"
+        );
+        for bad in [
+            "cpu,wave",
+            "cpu,=8",
+            "cpu,wave=8=8",
+            "cpu,wave=+8",
+            "cpu,wave=-8",
+            ",cpu",
+            "",
+        ] {
+            assert!(Target::parse(bad).is_err(), "{bad}");
+        }
         assert_eq!(
             message("vulkan:1.3,wave=8"),
             "unknown option 'wave=8' of target 'vulkan:1.3': expected subgroup=N"

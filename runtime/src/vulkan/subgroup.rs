@@ -51,7 +51,11 @@ impl Sizes {
             true => format!("{} to {}", self.min, self.max),
             false => self.usual.to_string(),
         };
-        let name = target.split(',').next().unwrap_or(target);
+        // Metal-class devices have one size, which their target is: it takes no other.
+        let name = match target.split(',').next().unwrap_or(target) {
+            "metal" => "vulkan:1.3",
+            name => name,
+        };
         Err(format!(
             "the artifact was compiled for subgroups of {wave}, but those of {device} have {has} \
              lanes: --target={name},subgroup={} would be right",
@@ -99,6 +103,9 @@ mod tests {
             "the artifact was compiled for subgroups of 32, but those of this device have 8 \
              lanes: --target=vulkan:1.3,subgroup=8 would be right"
         );
+        let metal = sizes(8, 8, true).ask(32, "this device", "metal");
+        let suggested = "--target=vulkan:1.3,subgroup=8 would be right";
+        assert!(metal.expect_err("another size").ends_with(suggested));
         assert!(ask(sizes(32, 64, true), 16).is_err());
         assert!(ask(sizes(32, 64, true), 48).is_err());
     }

@@ -19,6 +19,7 @@
 // ATTRIBUTE: bad-attribute.mlir:2:[[#]]: error: expected {{.*}} to be one of: add, mul, minsi, minui, minnumf, maxsi, maxui, maxnumf, and, or, xor
 // RUN: sh -c 'qd-opt %t/generic.mlir -o %t/out 2>&1; test $? -eq 1' | FileCheck %s --check-prefix=GENERIC
 // GENERIC: generic.mlir:2:8: error: 'qd.simt.reduce' op
+// GENERIC-NOT: UNKNOWN
 // RUN: sh -c 'qd-opt %t/no-body.mlir -o %t/out 2>&1; test $? -eq 1' | FileCheck %s --check-prefix=NO-BODY
 // NO-BODY: no-body.mlir:1:35: error: expected '{' to begin a region
 // RUN: sh -c 'qd-opt %t/symbol-twice.mlir -o %t/out 2>&1; test $? -eq 1' | FileCheck %s --check-prefix=TWICE

@@ -8,6 +8,12 @@
 // RUN: qd-opt %s --to=plan | FileCheck %s --check-prefix=PLAN
 // RUN: qd-opt %s --to=tiled | FileCheck %s --check-prefix=TILED
 
+// The value may follow a space, and passes run where they stand: before or behind.
+// RUN: qd-opt %s --to plan --target cpu | FileCheck %s --check-prefix=PLAN
+// RUN: qd-opt %s --symbol-privatize --to=plan --symbol-dce | FileCheck %s --check-prefix=EMPTY
+// EMPTY: module {
+// EMPTY-NEXT: }
+
 // A rung's output is the next one's input.
 // RUN: qd-opt %s --to=grid | qd-opt --to=plan | FileCheck %s --check-prefix=PLAN
 
@@ -25,8 +31,20 @@
 // RUN: sh -c 'qd-opt %s --target=cpu -o %t.nowhere 2>&1; test $? -eq 1' | FileCheck %s --check-prefix=ALONE
 // RUN: not ls %t.nowhere
 
+// RUN: sh -c 'qd-opt %s --to=plan --to=grid -o %t.nowhere 2>&1; test $? -eq 1' | FileCheck %s --check-prefix=TWICE
+// TWICE: qd-opt: --to is given twice
+// RUN: sh -c 'qd-opt %s --to -o %t.nowhere 2>&1; test $? -eq 1' | FileCheck %s --check-prefix=VALUE
+// VALUE: qd-opt: unknown level '-o'
+// RUN: sh -c 'qd-opt %s --to 2>&1; test $? -eq 1' | FileCheck %s --check-prefix=NO-VALUE
+// NO-VALUE: qd-opt: --to needs a value: --to=<level>, one of algo, grid, plan, tiled, target
+// RUN: sh -c 'qd-opt %s --to=plan --pass-pipeline="builtin.module(cse)" -o %t.nowhere 2>&1; test $? -eq 1' | FileCheck %s --check-prefix=PIPELINE
+// PIPELINE: qd-opt: --to and --pass-pipeline are two pipelines
+// RUN: sh -c 'qd-opt %s --to=plan --target=cpu,wave=8,wave=16 -o %t.nowhere 2>&1; test $? -eq 1' | FileCheck %s --check-prefix=OPTION
+// OPTION: qd-opt: option 'wave' of target 'cpu' is given twice
+// RUN: not ls %t.nowhere
+
 // LEVEL: qd-opt: unknown level 'nowhere': expected one of algo, grid, plan, tiled, target
-// TARGET: error: unknown target 'nowhere': expected one of {{.*}}cpu
+// TARGET: qd-opt: unknown target 'nowhere': expected one of {{.*}}cpu
 // ALONE: qd-opt: --target goes with --to=<level>
 
 qd.grid.kernel @sum(%a: memref<?xi32>, %out: memref<1xi32>, %s: memref<?xi32>, %n: memref<i32>) {

@@ -50,11 +50,27 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let is_cpu = arguments.target.split(',').next() == Some("cpu");
+    let names = match is_cpu {
+        true => {
+            let mut names: Vec<_> = rows::ROWS.iter().map(|row| row.name.to_string()).collect();
+            names.push("opt".into());
+            names
+        }
+        false => device::names(),
+    };
+    let nothing = |part: &&String| !names.iter().any(|name| name.contains(part.as_str()));
+    if let Some(part) = arguments.only.iter().find(nothing) {
+        anyhow::bail!(
+            "--only {part}: there is no such row; the rows are\n  {}",
+            names.join("\n  ")
+        );
+    }
     let wanted = |name: &str| {
         let only = &arguments.only;
         only.is_empty() || only.iter().any(|part| name.contains(part.as_str()))
     };
-    if arguments.target.split(',').next() != Some("cpu") {
+    if !is_cpu {
         let table = device::Table {
             target: &arguments.target,
             sizes: match &arguments.log2[..] {

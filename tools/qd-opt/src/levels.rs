@@ -1,5 +1,6 @@
 //! The flags that `mlir-opt` does not have.
 
+use qd_lowering::targets::Target;
 use std::{ffi::OsString, path::PathBuf};
 
 /// Flags of our own.
@@ -7,10 +8,12 @@ use std::{ffi::OsString, path::PathBuf};
 pub struct Own {
     /// Where to write a Chrome trace.
     pub trace: Option<PathBuf>,
+    /// Whether help is asked for.
+    pub help: bool,
 }
 
 /// The rungs of the ladder, top to bottom, and the pipeline that leads to each.
-const LEVELS: &[(&str, &str)] = &[
+pub const LEVELS: &[(&str, &str)] = &[
     ("algo", ""),
     ("grid", "qd-to-grid"),
     ("plan", "qd-to-plan"),
@@ -19,25 +22,65 @@ const LEVELS: &[(&str, &str)] = &[
 ];
 
 /// Takes our flags out of the command line and turns `--to` and `--target` into
-/// a pipeline.
+/// the flag of a pipeline, in the place of `--to`: what stands before it runs
+/// before.
 pub fn split(arguments: impl Iterator<Item = OsString>) -> Result<(Vec<OsString>, Own), String> {
-    let mut rest = Vec::new();
+    let mut arguments = arguments.into_iter();
+    let mut rest: Vec<OsString> = Vec::new();
+    let (mut level, mut target, mut trace) = (None, None, None);
+    let mut place = 0;
     let mut own = Own::default();
-    let (mut level, mut target) = (None, None);
-    for argument in arguments {
+    while let Some(argument) = arguments.next() {
+        if argument == "--" {
+            rest.push(argument);
+            rest.extend(arguments.by_ref());
+            break;
+        }
         // What is no UTF-8 is none of our flags.
         let text = argument.to_str().unwrap_or_default();
         let plain = text.strip_prefix("--").or_else(|| text.strip_prefix('-'));
-        match plain.and_then(|a| a.split_once('=')) {
-            Some(("to", value)) => level = Some(value.to_string()),
-            Some(("target", value)) => target = Some(value.to_string()),
-            Some(("trace", value)) => own.trace = Some(value.into()),
-            _ => rest.push(argument),
+        let (flag, value) = match plain.map(|flag| flag.split_once('=').unwrap_or((flag, ""))) {
+            Some((flag, value)) => (flag, value.to_string()),
+            None => ("", String::new()),
+        };
+        let slot = match flag {
+            "to" => &mut level,
+            "target" => &mut target,
+            "trace" => &mut trace,
+            _ => {
+                own.help |= matches!(flag, "help" | "h");
+                rest.push(argument);
+                continue;
+            }
+        };
+        if flag == "to" {
+            place = rest.len();
+        }
+        let value = match text.contains('=') {
+            true => value,
+            false => match arguments.next().unwrap_or_default().into_string() {
+                Ok(value) => value,
+                Err(value) => return Err(format!("--{flag}={}: not UTF-8", value.display())),
+            },
+        };
+        if value.is_empty() {
+            return Err(format!(
+                "--{flag} needs a value: --{flag}={}",
+                expected(flag)
+            ));
+        }
+        if slot.replace(value).is_some() {
+            return Err(format!("--{flag} is given twice"));
         }
     }
-    match (level, target) {
-        (Some(level), target) => {
-            rest.extend(pipeline(&level, target.as_deref())?.map(OsString::from));
+    own.trace = trace.map(PathBuf::from);
+    match (&level, &target) {
+        (Some(level), _) => {
+            let target = target.as_deref().unwrap_or("cpu");
+            if let Some(flag) = pipeline(level, target)? {
+                check_alone(&rest)?;
+                rest.insert(place, flag.into());
+            }
         }
         (None, Some(_)) => return Err("--target goes with --to=<level>".into()),
         (None, None) => {}
@@ -45,19 +88,101 @@ pub fn split(arguments: impl Iterator<Item = OsString>) -> Result<(Vec<OsString>
     Ok((rest, own))
 }
 
-fn pipeline(level: &str, target: Option<&str>) -> Result<Option<String>, String> {
+/// What a flag's value is, for an error.
+fn expected(flag: &str) -> String {
+    match flag {
+        "to" => format!("<level>, one of {}", names()),
+        "target" => "<target>, such as cpu".into(),
+        _ => "<file>".into(),
+    }
+}
+
+fn names() -> String {
+    let names: Vec<_> = LEVELS.iter().map(|(name, _)| *name).collect();
+    names.join(", ")
+}
+
+fn pipeline(level: &str, target: &str) -> Result<Option<String>, String> {
     let Some((_, pass)) = LEVELS.iter().find(|(name, _)| *name == level) else {
-        let names: Vec<_> = LEVELS.iter().map(|(name, _)| *name).collect();
         return Err(format!(
             "unknown level '{level}': expected one of {}",
-            names.join(", ")
+            names()
         ));
     };
-    if pass.is_empty() {
-        return Ok(None);
+    Target::parse(target)?;
+    Ok((!pass.is_empty()).then(|| format!("--{pass}=target={target}")))
+}
+
+/// A pipeline as text and flags of passes do not go together, and `--to` is one.
+fn check_alone(rest: &[OsString]) -> Result<(), String> {
+    let names_pipeline = |argument: &&OsString| {
+        let argument = argument.to_str().unwrap_or_default();
+        let flag = argument.trim_start_matches('-');
+        argument.starts_with('-') && flag.split('=').next() == Some("pass-pipeline")
+    };
+    match rest.iter().find(names_pipeline) {
+        Some(_) => Err(
+            "--to and --pass-pipeline are two pipelines: name qd-to-<level>{target=…} in the one, \
+             or pipe the output of one qd-opt into another"
+                .into(),
+        ),
+        None => Ok(()),
     }
-    let target = target.unwrap_or("cpu");
-    Ok(Some(format!(
-        "--pass-pipeline=builtin.module({pass}{{target={target}}})"
-    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(arguments: &[&str]) -> Result<Vec<OsString>, String> {
+        split(arguments.iter().map(OsString::from)).map(|(rest, _)| rest)
+    }
+
+    #[test]
+    fn a_level_is_a_pipeline_in_its_place() {
+        let flag = "--qd-to-plan=target=cpu,wave=8";
+        for arguments in [
+            ["a.mlir", "--cse", "--to=plan", "--target=cpu,wave=8"],
+            ["a.mlir", "--cse", "-target=cpu,wave=8", "-to=plan"],
+        ] {
+            assert_eq!(of(&arguments).unwrap(), ["a.mlir", "--cse", flag]);
+        }
+        let spaced = of(&["--to", "plan", "--target", "cpu,wave=8", "--cse"]);
+        assert_eq!(spaced.unwrap(), [flag, "--cse"]);
+        assert_eq!(of(&["a.mlir", "--to=algo"]).unwrap(), ["a.mlir"]);
+        assert_eq!(of(&["--", "--to=plan"]).unwrap(), ["--", "--to=plan"]);
+    }
+
+    #[test]
+    fn what_is_no_level_is_said() {
+        for (arguments, message) in [
+            (
+                &["--to"] as &[&str],
+                "--to needs a value: --to=<level>, one of algo, grid",
+            ),
+            (&["--to="], "--to needs a value"),
+            (&["--trace"], "--trace needs a value: --trace=<file>"),
+            (&["--to=plan", "--to=plan"], "--to is given twice"),
+            (
+                &["--to=plan", "--target=cpu", "--target=cpu"],
+                "--target is given twice",
+            ),
+            (&["--to=nowhere"], "unknown level 'nowhere'"),
+            (
+                &["--to=algo", "--target=nowhere"],
+                "unknown target 'nowhere'",
+            ),
+            (&["--target=cpu"], "--target goes with --to"),
+            (
+                &["--to=plan", "--pass-pipeline=builtin.module(cse)"],
+                "are two pipelines",
+            ),
+        ] {
+            let error = of(arguments).unwrap_err();
+            assert!(
+                error.starts_with(message) || error.contains(message),
+                "{error}"
+            );
+        }
+    }
 }

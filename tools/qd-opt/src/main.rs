@@ -3,9 +3,13 @@
 //! Takes every flag of `mlir-opt`, and of its own: `--to=<level>` stops at a
 //! rung of the ladder, `--trace=FILE` writes a Chrome trace.
 
+mod help;
 mod levels;
 
-use std::process::ExitCode;
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
 
 fn main() -> ExitCode {
     let (arguments, own) = match levels::split(std::env::args_os()) {
@@ -18,6 +22,14 @@ fn main() -> ExitCode {
     let _guard = qd_trace::init(own.trace.as_deref());
     qd_passes::register();
     qd_lowering::register();
+    if own.help {
+        // Before upstream's, which ends the process. What cannot be written is
+        // no help.
+        let mut stdout = io::stdout();
+        let _ = stdout.write_all(help::text().as_bytes());
+        let _ = stdout.write_all(b"\n");
+        let _ = stdout.flush();
+    }
     match qd_dialects::tools::opt_main(arguments) {
         0 => ExitCode::SUCCESS,
         _ => ExitCode::FAILURE,

@@ -1,5 +1,5 @@
 //! The command line.
-// Help texts, which are no Markdown: NAME[:K] is no link.
+// Help texts, which are no Markdown: out[:10] is no link.
 #![allow(rustdoc::broken_intra_doc_links)]
 
 use clap::Parser;
@@ -25,13 +25,14 @@ pub struct Cli {
     #[arg(long = "arg", value_name = "NAME=VALUE", allow_hyphen_values = true)]
     pub arguments: Vec<String>,
 
-    /// Writes a buffer when all is done; NAME[:K] writes its first K rows, K a number or another
-    /// argument.
-    #[arg(long = "out", value_name = "NAME[:K]=FILE.npy")]
+    /// Writes a buffer when all is done. To write its first rows alone, put their number or the
+    /// argument that holds it into brackets behind the name: 'out[:10]=FILE.npy', 'out[:n]=FILE.npy'.
+    #[arg(long = "out", value_name = "NAME=FILE.npy")]
     pub outputs: Vec<String>,
 
-    /// Prints a buffer's or scalar's value; NAME[:K] its first K rows.
-    #[arg(long = "print", value_name = "NAME[:K]")]
+    /// Prints a buffer's or scalar's value; the first rows of a buffer alone with brackets behind the
+    /// name, as for --out: 'out[:10]', 'out[:n]'.
+    #[arg(long = "print", value_name = "NAME")]
     pub prints: Vec<String>,
 
     /// Prints the time of each phase.
@@ -102,6 +103,13 @@ filled with poison, unless the kernel reads it before it writes it.
 
 Files are written when everything else has succeeded, each at once. Whatever fails, the exit code
 is 1 and no file is written or changed.
+
+Environment:
+  QD_LOG=info                     log to standard error: each pass and phase and its time; debug, or
+                                  a filter such as qd_runtime=debug
+  QD_CACHE_DIR=FOLDER             where compiled Vulkan pipelines are kept; empty: nowhere
+  QD_VULKAN_VALIDATION=1          run with the Khronos validation layer; what it finds is an error
+  QD_SPIRV_VAL=1                  put each SPIR-V module to spirv-val
 
 Examples:
   # Sum a million random numbers.

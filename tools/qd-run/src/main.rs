@@ -58,6 +58,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
     if let Some(path) = &cli.trace {
         std::fs::File::create(path).map_err(|e| format!("--trace={}: {e}", path.display()))?;
     }
+    qd_dialects::tools::exit_on_fatal_errors("qd-run");
     let _guard = qd_trace::init(cli.trace.as_deref());
 
     let context = program::context();

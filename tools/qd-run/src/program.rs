@@ -4,11 +4,11 @@
 use crate::{Failure, bind::Bound, cli::Cli, interpret, report};
 use melior::{Context, ir::Module};
 use qd_artifact::{Artifact, Kernel};
-use qd_dialects::parse::{Errors, parse_file, print_diagnostics};
+use qd_dialects::parse::{self, Errors, print_diagnostics};
 use qd_interp::Schedule;
 use qd_lowering::CompileError;
 use qd_runtime::{Driver, Options, Timing};
-use std::{fs::File, io::Read, path::Path, time::Instant};
+use std::time::Instant;
 
 /// A context with everything that modules may name and pipelines use.
 pub fn context() -> Context {
@@ -17,6 +17,9 @@ pub fn context() -> Context {
     qd_lowering::register();
     qd_dialects::context()
 }
+
+/// What an artifact begins with.
+const ARTIFACT: &[u8] = b"QDARTIF\n";
 
 /// A program and the kernel of it that is run.
 pub struct Program<'c> {
@@ -45,17 +48,11 @@ impl<'c> Program<'c> {
     pub fn open(cli: &Cli, context: &'c Context) -> Result<Self, Failure> {
         let errors = print_diagnostics(context);
         let path = &cli.file;
-        let form = if is_artifact(path)? {
-            Self::artifact(cli)?
+        let source = parse::read(path)?;
+        let form = if source.starts_with(ARTIFACT) {
+            Self::artifact(cli, &source)?
         } else {
-            let module = || match parse_file(context, path) {
-                Some(module) => Ok(module),
-                // A file that cannot be read has no place to point at.
-                None if errors.count() == 0 => {
-                    Err(format!("{}: cannot be read", path.display()).into())
-                }
-                None => Err(Failure::Said),
-            };
+            let module = || parse::parse(context, &source, path).ok_or(Failure::Said);
             if cli.interpret {
                 Form::Interpreted(module()?, interpreter_options(cli)?)
             } else {
@@ -80,15 +77,14 @@ impl<'c> Program<'c> {
         })
     }
 
-    fn artifact(cli: &Cli) -> Result<Form<'c>, Failure> {
+    fn artifact(cli: &Cli, bytes: &[u8]) -> Result<Form<'c>, Failure> {
         let path = cli.file.display();
         if cli.interpret {
             return Err(
                 format!("{path}: an artifact cannot be interpreted: give its module").into(),
             );
         }
-        let bytes = std::fs::read(&cli.file).map_err(|e| format!("{path}: {e}"))?;
-        let artifact = Artifact::from_bytes(&bytes).map_err(|e| format!("{path}: {e}"))?;
+        let artifact = Artifact::from_bytes(bytes).map_err(|e| format!("{path}: {e}"))?;
         let made_for = &artifact.target;
         if let Some(target) = &cli.target
             && target != made_for
@@ -192,25 +188,6 @@ fn failure(errors: &Errors, error: &CompileError) -> Failure {
         return Failure::Said;
     }
     Failure::Message(error.to_string())
-}
-
-fn is_artifact(path: &Path) -> Result<bool, String> {
-    if path == Path::new("-") {
-        return Ok(false);
-    }
-    let mut start = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(8).read_to_end(&mut start))
-        .map_err(|e| format!("{}: {}", path.display(), reason(&e)))?;
-    Ok(start == b"QDARTIF\n")
-}
-
-fn reason(error: &std::io::Error) -> String {
-    match error.kind() {
-        std::io::ErrorKind::NotFound => "there is no such file".into(),
-        std::io::ErrorKind::IsADirectory => "it is a folder".into(),
-        _ => error.to_string(),
-    }
 }
 
 fn interpreter_options(cli: &Cli) -> Result<qd_interp::Options, String> {

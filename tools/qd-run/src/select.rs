@@ -23,13 +23,20 @@ enum Rows {
 pub fn parse(kernel: &Kernel, text: &str) -> Result<Selection, String> {
     let text = text.trim();
     let Some((name, range)) = text.strip_suffix(']').and_then(|t| t.split_once('[')) else {
+        if text.contains([':', '[']) {
+            return Err(format!(
+                "expected NAME or NAME[:K], brackets included, not '{text}'"
+            ));
+        }
         return Ok(Selection {
             argument: position(kernel, text)?,
             rows: None,
         });
     };
     let Some(count) = range.strip_prefix(':') else {
-        return Err(format!("expected NAME or NAME[:K], not '{text}'"));
+        return Err(format!(
+            "expected NAME or NAME[:K], brackets included, not '{text}'"
+        ));
     };
     let count = count.trim();
     let rows = match count.replace('_', "").parse() {
@@ -185,10 +192,10 @@ mod tests {
             rows("b", 0),
             Err("kernel 'k' has no argument 'b': it takes a, n".into())
         );
-        assert_eq!(
-            rows("a[1:2]", 0),
-            Err("expected NAME or NAME[:K], not 'a[1:2]'".into())
-        );
+        for wrong in ["a[1:2]", "a:2", "a[:2", "a[2]"] {
+            let expected = "expected NAME or NAME[:K], brackets included";
+            assert_eq!(rows(wrong, 0), Err(format!("{expected}, not '{wrong}'")));
+        }
     }
 
     #[test]

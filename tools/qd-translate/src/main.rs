@@ -2,7 +2,10 @@
 //! `qd-translate FILE --target=cpu --emit=obj -o OUT`.
 
 use clap::{Parser, ValueEnum};
-use qd_dialects::parse::{parse_file, print_diagnostics};
+use qd_dialects::{
+    parse::{self, print_diagnostics},
+    tools::exit_on_fatal_errors,
+};
 use qd_lowering::{Emit, targets::Target, translate};
 use std::{
     fs,
@@ -62,7 +65,11 @@ Examples:
   qd-translate sum.mlir --target=cpu -o sum.qdart && qd-run sum.qdart --arg a=a.npy --print out
   qd-translate sum.mlir --emit=asm | less
   qd-translate sum.mlir --target=vulkan:1.3,subgroup=32 --emit=spirv-asm | less
-  qd-translate sum.mlir --target=cpu,wave=8 --emit=plan";
+  qd-translate sum.mlir --target=cpu,wave=8 --emit=plan
+
+Environment:
+  QD_LOG=info      log each pass and its time to standard error; debug, or a filter
+  QD_SPIRV_VAL=1   put each SPIR-V module to spirv-val: a rejection is an error";
 
 /// Why there is no output.
 enum Failure {
@@ -101,6 +108,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
     if let Some(path) = &cli.trace {
         fs::File::create(path).map_err(|e| format!("--trace={}: {e}", path.display()))?;
     }
+    exit_on_fatal_errors("qd-translate");
     let _guard = qd_trace::init(cli.trace.as_deref());
     melior::utility::register_all_passes();
     qd_passes::register();
@@ -109,18 +117,14 @@ fn run(cli: &Cli) -> Result<(), Failure> {
     let context = ManuallyDrop::new(qd_dialects::context());
     let errors = print_diagnostics(&context);
 
-    let file = cli.file.display();
     Target::parse(&cli.target)?;
-    if cli.file != Path::new("-") {
-        fs::File::open(&cli.file).map_err(|e| format!("{file}: {e}"))?;
-    }
+    let source = parse::read(&cli.file)?;
     let said = |message: String| match errors.count() {
         0 => Failure::Message(message),
         _ => Failure::Said,
     };
-    let module = parse_file(&context, &cli.file);
-    let mut module =
-        ManuallyDrop::new(module.ok_or_else(|| said(format!("{file}: cannot be read")))?);
+    let module = parse::parse(&context, &source, &cli.file);
+    let mut module = ManuallyDrop::new(module.ok_or(Failure::Said)?);
     let emit = match cli.emit {
         Form::Obj => Emit::Object,
         Form::LlvmIr => Emit::LlvmIr,

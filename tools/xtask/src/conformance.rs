@@ -29,6 +29,7 @@ pub fn run(workspace: &Workspace, target: &str, args: &[String]) -> Result<()> {
     let (cases, passed) = count(&mut command)?;
     println!("\n{target}: {cases} cases ran");
     ensure!(passed, "{target} differs from the interpreter");
+    ensure!(cases > 0, nothing_ran(args));
     Ok(())
 }
 
@@ -42,6 +43,7 @@ pub fn run_on_lavapipe(workspace: &Workspace, args: &[String]) -> Result<Report>
         .map(|size| size.to_string())
         .join(",");
     let mut passed = true;
+    let mut total = 0;
     let mut counts = Vec::new();
     for size in lavapipe::SUBGROUP_SIZES {
         let mut command = suite(workspace, &format!("{VULKAN},subgroup={size}"));
@@ -56,11 +58,26 @@ pub fn run_on_lavapipe(workspace: &Workspace, args: &[String]) -> Result<Report>
         // Filters may well leave nothing to one size, but not the whole suite.
         passed &= agrees && (cases > 0 || !args.is_empty());
         counts.push(format!("{cases} cases at {size}"));
+        total += cases;
     }
+    ensure!(total > 0 || !passed, nothing_ran(args));
     Ok(Report {
         passed,
         counts: counts.join(", "),
     })
+}
+
+/// A filter that is misspelt passes no case, and must not pass for a suite that
+/// agrees.
+fn nothing_ran(args: &[String]) -> String {
+    let list = "cargo test --package qd-conformance -- --list";
+    match args.is_empty() {
+        true => format!("no case ran: {list} shows the tests"),
+        false => format!(
+            "no case ran: nothing matches {}; {list} shows the tests",
+            args.join(" ")
+        ),
+    }
 }
 
 /// The suite on a target.
@@ -102,6 +119,15 @@ mod tests {
         assert_eq!(cases("test sort ... select: 112 cases"), Some(112));
         assert_eq!(cases("test result: ok. 7 passed"), None);
         assert_eq!(cases("in other cases"), None);
+    }
+
+    #[test]
+    fn a_filter_that_matches_nothing_is_named() {
+        let message = nothing_ran(&["nosuch".to_owned()]);
+        assert!(
+            message.starts_with("no case ran: nothing matches nosuch;"),
+            "{message}"
+        );
     }
 
     #[test]

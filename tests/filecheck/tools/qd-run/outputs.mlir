@@ -33,7 +33,7 @@
 // RUN: not %{run} --arg n=1 --out out=sum.npy --out out=/dev/full 2>&1 | FileCheck %s --check-prefix=FULL
 // FULL: qd-run: --out 'out=/dev/full': No space left on device
 // RUN: not %{run} --arg n=1 --out out=sum.npy --print 'out[:n' 2>&1 | FileCheck %s --check-prefix=PRINT
-// PRINT: qd-run: --print 'out[:n': kernel 'add' has no argument 'out[:n'
+// PRINT: qd-run: --print 'out[:n': expected NAME or NAME[:K], brackets included, not 'out[:n'
 // RUN: cmp sum.npy before.npy
 // RUN: not ls new.npy
 

@@ -39,7 +39,7 @@
 // RUN: not qd-translate %s --target=abacus -o %t.none 2>&1 | FileCheck %s --check-prefix=TARGET
 // TARGET: qd-translate: unknown target 'abacus': expected one of any, cpu
 // RUN: not qd-translate %t.nowhere -o %t.none 2>&1 | FileCheck %s --check-prefix=NOWHERE
-// NOWHERE: qd-translate: {{.*}}.nowhere: No such file or directory
+// NOWHERE: qd-translate: {{.*}}.nowhere: there is no such file
 // RUN: not qd-translate %t.o -o %t.none 2>&1 | FileCheck %s --check-prefix=NO-MODULE
 // NO-MODULE: error:
 // RUN: not ls %t.none

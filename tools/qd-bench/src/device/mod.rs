@@ -25,6 +25,11 @@ pub struct Table<'a> {
     pub alone: bool,
 }
 
+/// What its rows are called.
+pub fn names() -> Vec<String> {
+    CASES.iter().map(|case| case.name()).collect()
+}
+
 /// Measures and prints it.
 pub fn run(table: &Table<'_>, wanted: impl Fn(&str) -> bool) -> anyhow::Result<()> {
     let cases: Vec<_> = CASES.iter().filter(|case| wanted(&case.name())).collect();

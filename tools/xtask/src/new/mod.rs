@@ -2,6 +2,8 @@
 //! fails until they are filled in.
 //!
 //! The text is in `templates/`; here is where it goes. Nothing is written unless all of it can be.
+//! Templates of Rust are Rust, of a thing called `the-name`: the tests of the crates that they are for
+//! compile them.
 
 mod edit;
 mod name;
@@ -119,7 +121,7 @@ fn pass(root: &Path, name: &str) -> Result<(Vec<Change>, String)> {
     let changes = vec![
         Change::new(
             format!("passes/src/{}.rs", name.snake()),
-            name.fill(include_str!("templates/pass.rs.in")),
+            name.fill(include_str!("templates/pass.rs")),
         ),
         Change::edit(root, "passes/src/lib.rs", |text| {
             let text = insert_sorted(text, "mod ", &format!("pub mod {};", name.snake()))?;
@@ -184,11 +186,11 @@ fn algorithm(root: &Path, name: &str) -> Result<(Vec<Change>, String)> {
     let changes = vec![
         Change::new(
             format!("{folder}/mod.rs"),
-            name.fill(include_str!("templates/algorithm.rs.in")),
+            name.fill(include_str!("templates/algorithm/mod.rs")),
         ),
         Change::new(
             format!("{folder}/staircase.rs"),
-            name.fill(include_str!("templates/strategy.rs.in")),
+            name.fill(include_str!("templates/algorithm/staircase.rs")),
         ),
         Change::edit(root, "lowering/src/algorithms/mod.rs", |text| {
             let text = insert_sorted(text, "mod ", &format!("mod {};", name.snake()))?;
@@ -210,6 +212,8 @@ fn next(test: &str, page: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{process, workspace::LLVM_PREFIX};
+    use std::process::Command;
 
     fn root() -> &'static Path {
         let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -301,6 +305,10 @@ mod tests {
             let (changes, _) = plan(root(), &what).unwrap();
             for change in changes.iter().filter(|change| change.new) {
                 for placeholder in [
+                    "the-name",
+                    "the_name",
+                    "TheName",
+                    "THE_NAME",
                     "{kebab}",
                     "{snake}",
                     "{Camel}",
@@ -339,5 +347,65 @@ mod tests {
             let error = plan(root(), &what).unwrap_err().to_string();
             assert!(error.contains(message), "{error}");
         }
+    }
+
+    /// What `mlir-tblgen` makes of the definitions for `QdAlgo.cpp`.
+    const GENERATED: &[(&str, &[&str])] = &[
+        ("QdDialect.h.inc", &["-gen-dialect-decls", "-dialect=qd"]),
+        ("QdEnums.h.inc", &["-gen-enum-decls"]),
+        (
+            "QdAttrs.h.inc",
+            &["-gen-attrdef-decls", "-attrdefs-dialect=qd"],
+        ),
+        ("QdOps.h.inc", &["-gen-op-decls"]),
+        (
+            "QdAlgo.cpp.inc",
+            &["-gen-op-defs", r"-op-include-regex=^qd\.algo\."],
+        ),
+        (
+            "QdSimt.cpp.inc",
+            &["-gen-op-defs", r"-op-include-regex=^qd\.simt\."],
+        ),
+    ];
+
+    #[test]
+    fn what_a_new_op_adds_compiles() {
+        let folder = std::env::temp_dir().join(format!("qd-new-op-{}", std::process::id()));
+        for part in ["td", "cpp"] {
+            let copy = folder.join("dialects/sys").join(part);
+            fs::create_dir_all(&copy).unwrap();
+            for entry in fs::read_dir(root().join("dialects/sys").join(part)).unwrap() {
+                let entry = entry.unwrap();
+                fs::copy(entry.path(), copy.join(entry.file_name())).unwrap();
+            }
+        }
+        for name in ["algo.the-first", "simt.the-second"] {
+            let (changes, _) = plan(root(), &What::Op { name: name.into() }).unwrap();
+            for change in changes {
+                if change.path.starts_with("dialects/sys/") {
+                    fs::write(folder.join(&change.path), &change.text).unwrap();
+                }
+            }
+        }
+        let sys = folder.join("dialects/sys");
+        let run = |command: &mut Command| process::capture(command.current_dir(&sys)).unwrap();
+        let tool = |name: &str| Command::new(format!("{LLVM_PREFIX}/bin/{name}"));
+        let headers = format!("-I{LLVM_PREFIX}/include");
+        for (file, arguments) in GENERATED {
+            let definitions = [headers.as_str(), "-Itd", "td/Qd.td", "-o", file];
+            run(tool("mlir-tblgen").args(*arguments).args(definitions));
+        }
+        let read = |file: &str| fs::read_to_string(sys.join(file)).unwrap();
+        assert!(read("QdSimt.cpp.inc").contains("TheSecondOp"));
+        assert!(read("QdAlgo.cpp.inc").contains("TheFirstOp"));
+        let flags = [
+            "-fsyntax-only",
+            "-std=c++17",
+            "-fno-rtti",
+            "-I.",
+            "cpp/QdAlgo.cpp",
+        ];
+        run(tool("clang++").arg(&headers).args(flags));
+        fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -72,9 +72,14 @@ impl Name {
         })
     }
 
-    /// Puts the name into a template.
+    /// Puts the name into a template: between braces, or where the template's own code calls it
+    /// `the-name`.
     pub fn fill(&self, template: &str) -> String {
         template
+            .replace("the-name", &self.kebab())
+            .replace("the_name", &self.snake())
+            .replace("TheName", &self.camel())
+            .replace("THE_NAME", &self.screaming())
             .replace("{kebab}", &self.kebab())
             .replace("{snake}", &self.snake())
             .replace("{Camel}", &self.camel())

@@ -1,4 +1,4 @@
-//! `qd.algo.{snake}`: what it does, in one line.
+//! `qd.algo.the_name`: what it does, in one line.
 //!
 //! | strategy | where |
 //! |---|---|
@@ -9,11 +9,11 @@ mod staircase;
 use super::{Algorithm, Strategy, always};
 
 /// The line of the table.
-pub(super) const {SCREAMING}: Algorithm = Algorithm {
-    op: "qd.algo.{snake}",
+pub(super) const THE_NAME: Algorithm = Algorithm {
+    op: "qd.algo.the_name",
     strategies: &[Strategy {
         name: "staircase",
         suits: always,
-        expand: staircase::expand,
+        expand: |b, op, _| staircase::expand(b, op),
     }],
 };

@@ -1,4 +1,4 @@
-//! `qd-{kebab}`: what it does, in one sentence.
+//! `qd-the-name`: what it does, in one sentence.
 //!
 //! Why, and what it leaves alone.
 //!
@@ -17,11 +17,11 @@ use qd_dialects::{
 };
 
 /// The pass.
-pub struct {Camel};
+pub struct TheName;
 
-impl Pass for {Camel} {
+impl Pass for TheName {
     type Options = NoOptions;
-    const NAME: &'static str = "qd-{kebab}";
+    const NAME: &'static str = "qd-the-name";
     const SUMMARY: &'static str = "What it does, in one line";
 
     fn run<'c>(module: Op<'c>, _: &NoOptions) -> Result<'c> {

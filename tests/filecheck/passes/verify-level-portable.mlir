@@ -1,0 +1,83 @@
+// At level grid a kernel is made of what targets lower, and the error is at the operation, before a conversion leaves it behind.
+// RUN: qd-opt %s --split-input-file --verify-diagnostics --qd-verify-level=level=grid -o /dev/null
+
+// What targets lower stays, in kernels and in the functions that they call; functions of another kind are none of ours.
+func.func @called(%x: i32) -> i32 {
+  %y = arith.addi %x, %x : i32
+  return %y : i32
+}
+llvm.func @other() {
+  llvm.return
+}
+qd.grid.kernel @good(%a: memref<?xi32>, %f: f32, %n: index) {
+  qd.grid.phase blocks(%n) threads(64) {
+    %t = qd.simt.block.thread_id
+    %v = memref.load %a[%t] : memref<?xi32>
+    %w = func.call @called(%v) : (i32) -> i32
+    %x = math.ctpop %w : i32
+    memref.store %x, %a[%t] : memref<?xi32>
+  }
+}
+
+// -----
+
+qd.grid.kernel @vector(%a: memref<?xf32>, %n: index) {
+  qd.grid.phase blocks(%n) threads(64) {
+    %t = qd.simt.block.thread_id
+    %v = memref.load %a[%t] : memref<?xf32>
+    // expected-error@+1 {{'vector.broadcast' op has no lowering to any target: a kernel is made of ops of arith, cf, func, index, math, memref, qd, scf, ub}}
+    %w = vector.broadcast %v : f32 to vector<4xf32>
+    // One error says enough.
+    %x = vector.extract %w[0] : f32 from vector<4xf32>
+    memref.store %x, %a[%t] : memref<?xf32>
+  }
+}
+
+// -----
+
+func.func @frees(%a: memref<?xi32>) {
+  // expected-error@+1 {{'memref.dealloc' op frees memory, and what a kernel is given is not its to free}}
+  memref.dealloc %a : memref<?xi32>
+  return
+}
+
+// -----
+
+func.func @called(%x: i32) -> i32 {
+  // expected-error@+1 {{'llvm.add' op has no lowering to any target}}
+  %y = llvm.add %x, %x : i32
+  return %y : i32
+}
+
+// -----
+
+// expected-error@+1 {{'qd.grid.kernel' op argument 1 is of type 'memref<?xf16>', which no file of data can hold: expected elements of i8, i16, i32, i64, f32, f64, index}}
+qd.grid.kernel @half(%a: memref<?xf32>, %b: memref<?xf16>) {
+}
+
+// -----
+
+// expected-error@+1 {{'qd.grid.kernel' op argument 0 is of type 'i1', which no file of data can hold}}
+qd.grid.kernel @flag(%b: i1) {
+}
+
+// -----
+
+// expected-error@+1 {{'qd.grid.kernel' op argument 0 is of type 'memref<?xf32, 1>', but a buffer lies in the default memory space}}
+qd.grid.kernel @space(%a: memref<?xf32, 1>) {
+}
+
+// -----
+
+// expected-error@+1 {{'qd.grid.kernel' op argument 0 is of type 'memref<4294967296x4294967296xf32>', which no address reaches the end of}}
+qd.grid.kernel @huge(%a: memref<4294967296x4294967296xf32>) {
+}
+
+// -----
+
+qd.grid.kernel @private(%n: index) {
+  qd.grid.phase blocks(%n) threads(64) {
+    // expected-error@+1 {{'memref.alloca' op is 524292 bytes of each thread's own, but 524288 are the most that a target has for one}}
+    %m = memref.alloca() : memref<131073xi32>
+  }
+}
