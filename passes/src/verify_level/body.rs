@@ -8,7 +8,7 @@
 //! scalars, and each target says which it lacks. At the top level of a kernel an
 //! op's own verifier says what the host can evaluate.
 
-use qd_dialects::ir::{Op, OpExt};
+use qd_dialects::ir::{Op, OpExt, ValueExt};
 
 /// Dialects of which every op may be in a body.
 const DIALECTS: [&str; 4] = ["arith", "index", "math", "qd"];
@@ -50,10 +50,17 @@ const INSTEAD: &[(&str, &str)] = &[
     ("gpu.block_id", "use 'qd.simt.block.id'"),
 ];
 
-/// What is wrong with an op, if it is in a body and cannot be in one.
+/// What is wrong with an op, if it is in a body and cannot be in one. Nothing is said
+/// of what is in such an op, or of its results: of these there would be no others.
 pub fn misplaced(op: Op) -> Option<String> {
     let name = op.full_name();
     if is_known(name) || !is_in_body(op) {
+        return None;
+    }
+    let makers = op.operand_values();
+    let mut makers = makers.into_iter().filter_map(|value| value.defining_op());
+    let is_unknown = |op: Op| !is_known(op.full_name()) && is_in_body(op);
+    if makers.any(is_unknown) || op.parent().is_some_and(is_unknown) {
         return None;
     }
     let reason = "is nothing that a body can hold: no target has it";

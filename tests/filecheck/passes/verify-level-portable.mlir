@@ -25,7 +25,7 @@ qd.grid.kernel @vector(%a: memref<?xf32>, %n: index) {
   qd.grid.phase blocks(%n) threads(64) {
     %t = qd.simt.block.thread_id
     %v = memref.load %a[%t] : memref<?xf32>
-    // expected-error@+1 {{'vector.broadcast' op has no lowering to any target: a kernel is made of ops of arith, cf, func, index, math, memref, qd, scf, ub}}
+    // expected-error@+1 {{'vector.broadcast' op is nothing that a body can hold: no target has it}}
     %w = vector.broadcast %v : f32 to vector<4xf32>
     // One error says enough.
     %x = vector.extract %w[0] : f32 from vector<4xf32>
@@ -36,7 +36,7 @@ qd.grid.kernel @vector(%a: memref<?xf32>, %n: index) {
 // -----
 
 func.func @frees(%a: memref<?xi32>) {
-  // expected-error@+1 {{'memref.dealloc' op frees memory, and what a kernel is given is not its to free}}
+  // expected-error@+1 {{'memref.dealloc' op is nothing that a body can hold}}
   memref.dealloc %a : memref<?xi32>
   return
 }
@@ -44,7 +44,7 @@ func.func @frees(%a: memref<?xi32>) {
 // -----
 
 func.func @called(%x: i32) -> i32 {
-  // expected-error@+1 {{'llvm.add' op has no lowering to any target}}
+  // expected-error@+1 {{'llvm.add' op is nothing that a body can hold}}
   %y = llvm.add %x, %x : i32
   return %y : i32
 }

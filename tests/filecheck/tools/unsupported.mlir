@@ -4,19 +4,19 @@
 // RUN: %python %S/Inputs/refused.py qd-opt qd-run qd-translate %t | FileCheck %s
 
 // CHECK:      async
-// CHECK-NEXT:   'async.execute' op has no lowering to any target
+// CHECK-NEXT:   'async.execute' op is nothing that a body can hold: no target has it
 // CHECK-NEXT: complex
 // CHECK-NEXT:   'qd.grid.kernel' op argument 0 is of type 'memref<?xcomplex<f32>>', which no file of data can hold
 // CHECK-NEXT: gpu
-// CHECK-NEXT:   'gpu.barrier' op has no lowering to any target
+// CHECK-NEXT:   'gpu.barrier' op is nothing that a body can hold: no target has it
 // CHECK-NEXT: half
 // CHECK-NEXT:   'qd.grid.kernel' op argument 0 is of type 'memref<?xf16>', which no file of data can hold
 // CHECK-NEXT: linalg
-// CHECK-NEXT:   'linalg.fill' op has no lowering to any target
+// CHECK-NEXT:   'linalg.fill' op is nothing that a body can hold: no target has it
 // CHECK-NEXT: llvm
-// CHECK-NEXT:   'llvm.intr.ctpop' op has no lowering to any target
+// CHECK-NEXT:   'llvm.intr.ctpop' op is nothing that a body can hold: no target has it
 // CHECK-NEXT: nvvm
-// CHECK-NEXT:   'nvvm.read.ptx.sreg.laneid' op has no lowering to any target
+// CHECK-NEXT:   'nvvm.read.ptx.sreg.laneid' op is nothing that a body can hold: no target has it
 // CHECK-NEXT: space
 // CHECK-NEXT:   'qd.grid.kernel' op argument 0 is of type 'memref<?xf32, "weird">', but a buffer lies in the default memory space
 // CHECK-NEXT: strided
@@ -24,7 +24,7 @@
 // CHECK-NEXT: top-level
 // CHECK-NEXT:   'gpu.barrier' op cannot stand at the top level of a kernel
 // CHECK-NEXT: vector
-// CHECK-NEXT:   'vector.print' op has no lowering to any target
+// CHECK-NEXT:   'vector.print' op is nothing that a body can hold: no target has it
 
 //--- async.mlir
 qd.grid.kernel @k(%a: memref<?xi32>) {
