@@ -98,9 +98,10 @@ fn floats(input: Input, n: usize, seed: u64, denormal: f64) -> Vec<f64> {
             match input {
                 Input::Random => (random >> 40) as f64 / 4096.0 - 2048.0,
                 Input::Extreme => extremes[(random % 10) as usize],
-                Input::Degenerate => {
-                    [f64::NAN, 0.0, -0.0][(random % if seed % 2 == 0 { 3 } else { 1 }) as usize]
+                Input::Degenerate if seed.is_multiple_of(2) => {
+                    [f64::NAN, 0.0, -0.0][(random % 3) as usize]
                 }
+                Input::Degenerate => f64::NAN,
                 _ => plain[i] as f64 / 4.0,
             }
         })

@@ -213,17 +213,27 @@ fn reductions_and_scans() {
                 // summed: an f64 holds every sum of them.
                 let expect = match (element, kind) {
                     ("f32", "add") => Expect::Close(1.0),
-                    _ => Expect::Numbers,
+                    _ => Expect::Same,
                 };
-                let x = values(element, Input::Random, 7);
-                check(
-                    [element, "i32", element],
-                    wave,
-                    x,
-                    below(5, 8),
-                    expect,
-                    &body,
-                );
+                // Zeros of both signs among NaNs, and NaNs alone.
+                let inputs: &[_] = match kind.ends_with("numf") {
+                    true => &[
+                        (Input::Random, 7),
+                        (Input::Degenerate, 8),
+                        (Input::Degenerate, 7),
+                    ],
+                    false => &[(Input::Random, 7)],
+                };
+                for (input, seed) in inputs {
+                    check(
+                        [element, "i32", element],
+                        wave,
+                        values(element, *input, *seed),
+                        below(5, 8),
+                        expect,
+                        &body,
+                    );
+                }
             };
             for (tile, kind) in tiles_and_kinds(wave, element) {
                 for op in ["reduce_all", "inclusive_scan", "exclusive_scan"] {
