@@ -255,7 +255,7 @@ mod tests {
             true
         });
         let source = read(&path).expect("the file is there");
-        let parsed = parse(&context, source, &path).is_some();
+        let parsed = parse(&context, &source, &path).is_some();
         let text = said.borrow().replace(&format!("{}/", folder.display()), "");
         fs::remove_file(&path).expect("the file is there");
         (parsed, text)
