@@ -154,8 +154,8 @@ mod tests {
                 order.add(&on);
                 let all = (0..60).map(|s| wanted.iter().any(|on| *on == s || before[*on][s]));
                 before.push(all.collect());
-                for earlier in 0..step {
-                    assert_eq!(order.is_before(earlier, step), before[step][earlier]);
+                for (earlier, is_before) in before[step][..step].iter().enumerate() {
+                    assert_eq!(order.is_before(earlier, step), *is_before);
                 }
             }
         }

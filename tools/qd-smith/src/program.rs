@@ -145,9 +145,8 @@ fn quarters(element: &str, n: usize, seed: u64) -> Data {
 
 /// No denormals: a device may flush them.
 fn extremes(element: &str, n: usize, seed: u64) -> Data {
-    match generate(element, Input::Extreme, n, seed).without_denormals() {
-        (data, _) => data,
-    }
+    let (data, _) = generate(element, Input::Extreme, n, seed).without_denormals();
+    data
 }
 
 /// A kernel `@main` and what it is run on.

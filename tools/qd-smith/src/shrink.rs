@@ -203,7 +203,6 @@ fn cleaned(mut program: Program) -> Program {
 fn unwrapped(program: &Program, at: usize) -> Option<Program> {
     fn replace(
         nodes: &[Node],
-        types: &[String],
         at: usize,
         number: &mut usize,
         done: &mut Vec<(Value, Value)>,
@@ -214,7 +213,7 @@ fn unwrapped(program: &Program, at: usize) -> Option<Program> {
             *number += 1;
             let mut copy = node.clone();
             for (new, old) in copy.regions.iter_mut().zip(&node.regions) {
-                new.nodes = replace(&old.nodes, types, at, number, done);
+                new.nodes = replace(&old.nodes, at, number, done);
             }
             let wraps = matches!(
                 node.op.as_str(),
@@ -256,7 +255,7 @@ fn unwrapped(program: &Program, at: usize) -> Option<Program> {
     }
     let mut done = Vec::new();
     let mut candidate = program.clone();
-    candidate.body = replace(&program.body, &program.types, at, &mut 0, &mut done);
+    candidate.body = replace(&program.body, at, &mut 0, &mut done);
     if candidate.size() >= program.size() {
         return None;
     }

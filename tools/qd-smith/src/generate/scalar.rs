@@ -172,10 +172,10 @@ impl Generator<'_> {
             || short.starts_with("rem")
             || short.starts_with("ceildiv")
             || short.starts_with("floordiv");
-        for i in 0..operands.len() {
-            let value = operands[i];
+        for (i, operand) in operands.iter_mut().enumerate() {
+            let value = *operand;
             let ty = self.ty(value);
-            operands[i] = match (short, i) {
+            *operand = match (short, i) {
                 _ if ty == Ty::Index && is_divided && i == 1 => {
                     let one = self.constant(ty, 1);
                     let small = self.masked(value, 255);
