@@ -5,7 +5,7 @@
 //! graph of their own inside: an iteration ends before the next begins.
 //!
 //! Only the transitive reduction is made, step by step: what a step may have to
-//! wait for directly is in the [`Frontier`], and [`Order`] knows what others wait
+//! wait for directly is in the `Frontier`, and [`Order`] knows what others wait
 //! for already. So a sequence costs what its steps and their waits are, as long as
 //! few parts of one buffer are written without ever being written as a whole.
 
