@@ -50,6 +50,16 @@ template <typename CaseAttr>
 void printCase(mlir::OpAsmPrinter &printer, mlir::Operation *, CaseAttr attribute) {
   printer << stringifyEnum(attribute.getValue());
 }
+
+/// Parses a region. One that does not parse is freed before what uses its values from outside,
+/// which upstream's declarative formats leave pointing into it: here they forget it first.
+mlir::ParseResult parseNested(mlir::OpAsmParser &parser, mlir::Region &region);
+/// Prints it.
+void printNested(mlir::OpAsmPrinter &printer, mlir::Operation *, mlir::Region &region);
+/// The same, for a region that has a block though `{}` names none.
+mlir::ParseResult parseBody(mlir::OpAsmParser &parser, mlir::Region &region);
+/// Prints it.
+void printBody(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::Region &region);
 } // namespace qd
 
 #define GET_OP_CLASSES

@@ -149,6 +149,34 @@ LogicalResult QdDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsig
 }
 
 //===----------------------------------------------------------------------===//
+// Regions
+//===----------------------------------------------------------------------===//
+
+ParseResult qd::parseNested(OpAsmParser &parser, Region &region) {
+  if (succeeded(parser.parseRegion(region)))
+    return success();
+  for (Block &block : region)
+    block.dropAllDefinedValueUses();
+  return failure();
+}
+
+void qd::printNested(OpAsmPrinter &printer, Operation *, Region &region) {
+  printer.printRegion(region);
+}
+
+ParseResult qd::parseBody(OpAsmParser &parser, Region &region) {
+  if (parseNested(parser, region))
+    return failure();
+  if (region.empty())
+    region.emplaceBlock();
+  return success();
+}
+
+void qd::printBody(OpAsmPrinter &printer, Operation *op, Region &region) {
+  printNested(printer, op, region);
+}
+
+//===----------------------------------------------------------------------===//
 // Combiners
 //===----------------------------------------------------------------------===//
 

@@ -80,7 +80,7 @@ class Algo_Combine<string mnemonic, string what, string text>
     `scratch` `(` $scratch `:` type($scratch) `)` `count` `(` $count `:` type($count) `)`
     `log256_max_n` `=` $log256_max_n (`strategy` `=` $strategy^)? (`deterministic` $deterministic^)?
     (`checked` $checked^)? attr-dict
-    (`identity` $identities^)? (`combiner` $combiner^)?
+    (`identity` $identities^)? (`combiner` custom<Nested>($combiner)^)?
   }];
 }
 
@@ -243,7 +243,7 @@ def Algo_ReduceByKeyOp : Algo_Op<"reduce_by_key", [IsolatedFromAbove]> {
     `scratch` `(` $scratch `:` type($scratch) `)` `count` `(` $count `:` type($count) `)`
     `log256_max_n` `=` $log256_max_n (`strategy` `=` $strategy^)? (`deterministic` $deterministic^)?
     (`checked` $checked^)? attr-dict
-    (`identity` $identities^)? (`combiner` $combiner^)?
+    (`identity` $identities^)? (`combiner` custom<Nested>($combiner)^)?
   }];
 }
 

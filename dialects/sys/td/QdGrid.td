@@ -88,7 +88,7 @@ def Grid_PhaseOp : Grid_Op<"phase", [
   let arguments = (ins OptionalAttr<StrAttr>:$name, Index:$blocks, I64Attr:$threads);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    ($name^)? `blocks` `(` $blocks `)` `threads` `(` $threads `)` attr-dict-with-keyword $body
+    ($name^)? `blocks` `(` $blocks `)` `threads` `(` $threads `)` attr-dict-with-keyword custom<Body>($body)
   }];
   let hasVerifier = 1;
 }
@@ -136,7 +136,7 @@ def Grid_DoWhileOp : Grid_Op<"do_while", [NoTerminator, SingleBlock, RecursiveMe
   }];
   let arguments = (ins Arg<MemRefRankOf<[I32], [0]>, "whether to go on", [MemRead]>:$flag);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$flag `:` type($flag) attr-dict-with-keyword $body";
+  let assemblyFormat = "$flag `:` type($flag) attr-dict-with-keyword custom<Body>($body)";
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
 }
@@ -158,7 +158,7 @@ def Grid_IfOp : Grid_Op<"if", [NoTerminator, SingleBlock, RecursiveMemoryEffects
   }];
   let arguments = (ins Arg<MemRefRankOf<[I32], [0, 1]>, "whether to run", [MemRead]>:$condition);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$condition `:` type($condition) attr-dict-with-keyword $body";
+  let assemblyFormat = "$condition `:` type($condition) attr-dict-with-keyword custom<Body>($body)";
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
 }
@@ -362,7 +362,7 @@ def Grid_DispatchOp : Grid_Op<"dispatch", [NoTerminator, SingleBlock, RecursiveM
   }];
   let arguments = (ins Variadic<AnyType>:$args);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "`(` ($args^ `:` type($args))? `)` attr-dict-with-keyword $body";
+  let assemblyFormat = "`(` ($args^ `:` type($args))? `)` attr-dict-with-keyword custom<Body>($body)";
   let hasVerifier = 1;
 }
 
@@ -380,7 +380,7 @@ def Grid_VariantOp : Grid_Op<"variant", [
   }];
   let arguments = (ins FlatSymbolRefAttr:$callee);
   let regions = (region MaxSizedRegion<1>:$predicate);
-  let assemblyFormat = "$callee (`when` $predicate^)? attr-dict";
+  let assemblyFormat = "$callee (`when` custom<Nested>($predicate)^)? attr-dict";
   let hasVerifier = 1;
 }
 

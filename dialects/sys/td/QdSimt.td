@@ -356,7 +356,7 @@ class Simt_SubgroupCombine<string mnemonic, string what, string text> : Simt_Com
                        Qd_Tile:$tile, OptionalAttr<ArrayAttr>:$identities);
   let assemblyFormat = [{
     (custom<CombiningKind>($kind)^)? $values (`tile` `(` $tile^ `)`)? attr-dict `:` type($values)
-    (`identity` $identities^)? (`combiner` $combiner^)?
+    (`identity` $identities^)? (`combiner` custom<Nested>($combiner)^)?
   }];
 }
 
@@ -424,7 +424,7 @@ def Simt_SegmentedReduceOp : Simt_Combine<"segmented_reduce"> {
                        Qd_Tile:$tile, OptionalAttr<ArrayAttr>:$identities);
   let assemblyFormat = [{
     (custom<CombiningKind>($kind)^)? $values `heads` $head (`tile` `(` $tile^ `)`)? attr-dict `:` type($values)
-    (`identity` $identities^)? (`combiner` $combiner^)?
+    (`identity` $identities^)? (`combiner` custom<Nested>($combiner)^)?
   }];
   let hasFolder = 1;
 }
@@ -538,7 +538,7 @@ class Simt_BlockCombine<string mnemonic, string what, string text> : Simt_Combin
                        OptionalAttr<ArrayAttr>:$identities);
   let assemblyFormat = [{
     (custom<CombiningKind>($kind)^)? $values attr-dict `:` type($values)
-    (`identity` $identities^)? (`combiner` $combiner^)?
+    (`identity` $identities^)? (`combiner` custom<Nested>($combiner)^)?
   }];
 }
 

@@ -8,7 +8,10 @@
 use qd_dialects::{
     diagnostic::{Diagnostic, Result},
     ir::{self, Op, OpExt, Value, arguments},
-    melior::ir::{ShapedTypeLike, Type, ValueLike, operation::OperationLike, r#type::DimSize},
+    melior::ir::{
+        ShapedTypeLike, Type, ValueLike, attribute::IntegerAttribute, operation::OperationLike,
+        r#type::DimSize,
+    },
 };
 
 /// The types of elements that a buffer or a scalar of a kernel may have: what
@@ -49,6 +52,15 @@ fn fault<'c>(op: Op<'c>) -> Option<Diagnostic<'c>> {
     if let Some(value) = results.iter().find(|value| bytes(**value).is_none()) {
         return Some(Diagnostic::at(op, too_large(*value)));
     }
+    let parameters = op.body().map(arguments).unwrap_or_default();
+    let mut values = results.iter().chain(&parameters);
+    if let Some(value) = values.find(|value| is_nowhere(**value)) {
+        let message = format!(
+            "has a value of type '{}', whose memory space no target has",
+            value.r#type()
+        );
+        return Some(Diagnostic::at(op, message));
+    }
     let private = match name {
         "memref.alloca" => results.first().copied().and_then(bytes).unwrap_or(0),
         _ => 0,
@@ -75,6 +87,16 @@ fn wrong_argument(argument: Value<'_>) -> Option<String> {
         ));
     }
     bytes(argument).is_none().then(|| too_large(argument))
+}
+
+/// Whether a buffer lies in a memory space of no meaning to us: those that have one are
+/// integers and what `gpu` calls them.
+fn is_nowhere(value: Value<'_>) -> bool {
+    let space = ir::as_memref(value.r#type()).and_then(|memref| memref.memory_space());
+    space.is_some_and(|space| {
+        IntegerAttribute::try_from(space).is_err()
+            && !space.to_string().starts_with("#gpu.address_space")
+    })
 }
 
 /// What is said of an argument whose elements are none of a file's.

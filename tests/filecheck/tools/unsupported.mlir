@@ -15,6 +15,8 @@
 // CHECK-NEXT:   'linalg.fill' op is nothing that a body can hold: no target has it
 // CHECK-NEXT: llvm
 // CHECK-NEXT:   'llvm.intr.ctpop' op is nothing that a body can hold: no target has it
+// CHECK-NEXT: nowhere
+// CHECK-NEXT:   'memref.alloca' op has a value of type 'memref<4xi32, "weird">', whose memory space no target has
 // CHECK-NEXT: nvvm
 // CHECK-NEXT:   'nvvm.read.ptx.sreg.laneid' op is nothing that a body can hold: no target has it
 // CHECK-NEXT: space
@@ -96,6 +98,16 @@ qd.grid.kernel @k(%a: memref<?xi32>) {
     %v = memref.load %a[%t] : memref<?xi32>
     %w = nvvm.read.ptx.sreg.laneid : i32
     memref.store %w, %a[%t] : memref<?xi32>
+    memref.store %v, %a[%t] : memref<?xi32>
+  }
+}
+//--- nowhere.mlir
+qd.grid.kernel @k(%a: memref<?xi32>) {
+  %n = arith.constant 1 : index
+  qd.grid.phase blocks(%n) threads(64) {
+    %t = qd.simt.block.thread_id
+    %m = memref.alloca() : memref<4xi32, "weird">
+    %v = memref.load %m[%t] : memref<4xi32, "weird">
     memref.store %v, %a[%t] : memref<?xi32>
   }
 }

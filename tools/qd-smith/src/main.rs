@@ -154,6 +154,10 @@ fn try_all(run: &Run) -> Result<bool, String> {
     if run.kernels + run.mutants == 0 {
         return Err("nothing to do: say how many with --kernels or --mutants".into());
     }
+    if run.mutants != 0 {
+        // Workers read them as well; here is whom an error concerns.
+        mutate::Mutator::new(&run.corpus)?;
+    }
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let clock = now.map_or(0, |time| time.as_secs());
     let plan = supervise::Plan {

@@ -82,7 +82,7 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "smith",
-        rerun: "cargo xtask smith run --turns --seed 1 --kernels 300",
+        rerun: "cargo xtask smith run --turns --kernels 300 --mutants 4000 --seed 1",
         needed: false,
         run: smith::test,
     },
