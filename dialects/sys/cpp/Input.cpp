@@ -106,9 +106,21 @@ static MlirModule parse(std::unique_ptr<llvm::MemoryBuffer> buffer, MLIRContext 
   auto sources = std::make_shared<llvm::SourceMgr>();
   sources->AddNewSourceBuffer(std::move(buffer), SMLoc());
   ParserConfig config(context, /*verifyAfterParse=*/false);
-  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, config);
-  if (!module)
+  OwningOpRef<ModuleOp> module;
+  bool isExplained = false;
+  {
+    ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
+      isExplained |= diagnostic.getSeverity() == DiagnosticSeverity::Error;
+      return failure();
+    });
+    module = parseSourceFile<ModuleOp>(sources, config);
+  }
+  if (!module) {
+    // The reader of bytecode has errors that it says nothing of.
+    if (!isExplained)
+      emitError(FileLineColLoc::get(context, name, 0, 0)) << "is no bytecode that can be read";
     return {nullptr};
+  }
   if (Operation *deep = findDeep(*module)) {
     emitError(deep->getLoc()) << qd::nestingMessage;
     // To destroy it would be as deep.

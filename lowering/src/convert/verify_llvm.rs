@@ -8,14 +8,17 @@
 //! vector.print %v : i32
 //! // error: 'vector.print' op has no lowering to target 'cpu'
 //! ```
+//! A call of what the module only declares is one as well, but on the cpu, which has a library.
 
 use qd_dialects::{
+    attributes,
     diagnostic::{Diagnostic, Result},
     ir::{Op, OpExt},
     melior::ir::{ValueLike, operation::OperationLike},
     options,
     pass::Pass,
 };
+use std::collections::HashSet;
 
 options! {
     /// Options of `qd-verify-llvm`.
@@ -43,7 +46,11 @@ impl Pass for VerifyLlvm {
             let native = if target == "cpu" { "" } else { "nvvm" };
             dialect != "llvm" && dialect != native && !op.is("builtin.module")
         };
-        let left: Vec<_> = module.nested().into_iter().filter(is_left).collect();
+        let all = module.nested();
+        if target != "cpu" {
+            calls_inside(&all)?;
+        }
+        let left: Vec<_> = all.into_iter().filter(is_left).collect();
         // A cast is there because of another op, or of a type.
         let culprit = left.iter().find(|op| !op.is(CAST)).or(left.first());
         match culprit {
@@ -57,6 +64,29 @@ impl Pass for VerifyLlvm {
                 format!("has no lowering to target '{target}'"),
             )),
         }
+    }
+}
+
+/// An error at the first call of a function that has no body, for a target without a library.
+fn calls_inside<'c>(all: &[Op<'c>]) -> Result<'c> {
+    let is_declared = |op: &&Op<'c>| op.is("llvm.func") && op.body().is_none();
+    let declared: HashSet<String> = all
+        .iter()
+        .filter(is_declared)
+        .filter_map(|op| op.attr("sym_name").and_then(attributes::text))
+        .filter(|name| !name.starts_with("llvm."))
+        .collect();
+    let outside = all.iter().find_map(|op| {
+        let callee = op.is("llvm.call").then(|| op.attr("callee"))?;
+        let callee = callee.and_then(attributes::symbol_name)?;
+        declared.contains(&callee).then_some((op, callee))
+    });
+    match outside {
+        None => Ok(()),
+        Some((call, callee)) => Err(Diagnostic::at(
+            *call,
+            format!("calls '{callee}', and the target has no library that it could be in"),
+        )),
     }
 }
 

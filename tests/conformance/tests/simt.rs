@@ -157,6 +157,24 @@ fn votes_and_masks() {
                 );
                 run("i64", &wide);
             }
+            // Of what a driver knows while it compiles.
+            for constant in ["0", "4", "-1"] {
+                for bits in [1, 3, 8, 16, 32] {
+                    run(
+                        "i64",
+                        &format!(
+                            "%c = arith.constant {constant} : i32\n    %r = qd.simt.match_any %c bits({bits}) : i32"
+                        ),
+                    );
+                }
+            }
+            for constant in ["true", "false"] {
+                let of =
+                    |op: &str| format!("%c = arith.constant {constant}\n    %r = qd.simt.{op} %c");
+                run("i64", &of("ballot"));
+                run("i1", &of("any"));
+                run("i1", &of("all"));
+            }
             run("i1", "%r = qd.simt.elect");
             for n in [1, 7, 32] {
                 run("i32", &format!("%r = qd.simt.ballot_first_n {n} %p"));

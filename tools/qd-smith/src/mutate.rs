@@ -288,10 +288,10 @@ fn judge(module: Option<Module<'_>>, said: &Said, target: &str, input: String) -
                 report(Kind::Message, format!("no diagnostic, only: {what}"));
             }
             for (message, has_place) in &errors {
-                let is_said = |word: &&&str| message.contains(**word) && !input.contains(**word);
-                if UPSTREAM.iter().any(|words| message.starts_with(words)) && *has_place {
-                    continue;
-                }
+                let is_upstreams = UPSTREAM.iter().any(|words| message.starts_with(words));
+                let is_said = |word: &&&str| {
+                    !is_upstreams && message.contains(**word) && !input.contains(**word)
+                };
                 if let Some(word) = INTERNAL.iter().find(is_said) {
                     let kind = if *word == "panicked" {
                         Kind::Crash
@@ -299,7 +299,7 @@ fn judge(module: Option<Module<'_>>, said: &Said, target: &str, input: String) -
                         Kind::Message
                     };
                     report(kind, message.clone());
-                } else if !has_place {
+                } else if !has_place && !input.contains("loc(unknown)") {
                     report(Kind::Message, format!("no place: {message}"));
                 }
             }

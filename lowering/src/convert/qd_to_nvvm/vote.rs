@@ -92,10 +92,9 @@ pub(super) fn match_any<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c, Vec<Value
 /// multiplied beside the units that all else here needs, and three masks become
 /// one at a time.
 ///
-/// The value is taken with a mask of which the driver does not know that it is the
-/// same in all lanes: where it can tell that a value is, it votes in its uniform
-/// unit, and where an acquiring load or atomic follows, CUDA 13.0 got the result
-/// wrong.
+/// The value is flipped twice, by ones of which the driver does not know that they
+/// are. Where it can tell that a bit is the same in all lanes, or that it is clear,
+/// it votes in its uniform unit, and CUDA 13.0 gets some of those votes wrong.
 fn match_by_ballots<'b, 'c>(value: V<'b, 'c>, bits: i64) -> V<'b, 'c> {
     let b = value.builder();
     // All bits, and nobody knows: a constant would not be multiplied with.

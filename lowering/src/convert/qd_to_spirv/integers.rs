@@ -77,8 +77,12 @@ conversions! {
     ipowi: |x| power(x[0], x[1]);
 }
 
-/// The absolute value; that of the smallest number is right as unsigned.
+/// The absolute value; that of the smallest number is right as unsigned, and of one
+/// bit there are 0 and the smallest.
 fn magnitude<'b, 'c>(x: V<'b, 'c>) -> V<'b, 'c> {
+    if is_truth(x.value()) {
+        return x;
+    }
     x.slt(0).select(x.same(0) - x, x)
 }
 

@@ -72,7 +72,7 @@ func.func private @votes(%x: i32, %y: i64, %uniform: i1, %o: memref<?xi64>) attr
 // CHECK:         %[[LT:.*]] = nvvm.read.ptx.sreg.lanemask.lt
 // CHECK:         %[[GE:.*]] = nvvm.read.ptx.sreg.lanemask.ge
 // CHECK:         %[[ONES:.*]] = arith.ori %[[LT]], %[[GE]]
-// CHECK:         llvm.inline_asm has_side_effects "{{.*}}and.b32 d, $1, $2; and.b32 bit, d, 1; setp.ne.b32 p, bit, 0; vote.sync.ballot.b32 b0, p, -1; @!p mad.lo.s32 b0, b0, $2, $2; and.b32 bit, d, 2;{{.*}}lop3.b32 b0, b0, b1, b2, 0x80; and.b32 b0, b0, b3; mov.b32 $0, b0; }", "=r,r,r" %{{.*}}, %[[ONES]]
+// CHECK:         llvm.inline_asm has_side_effects "{{.*}}lop3.b32 d, $1, $2, $2, 0xc3; and.b32 bit, d, 1; setp.ne.b32 p, bit, 0; vote.sync.ballot.b32 b0, p, -1; @!p mad.lo.s32 b0, b0, $2, $2; and.b32 bit, d, 2;{{.*}}lop3.b32 b0, b0, b1, b2, 0x80; and.b32 b0, b0, b3; mov.b32 $0, b0; }", "=r,r,r" %{{.*}}, %[[ONES]]
 // CHECK-NOT:     nvvm.match
 // Of many, one match of what is left when the others are shifted out.
 // CHECK:         %[[HIGH:.*]] = arith.shli %{{.*}}, %c12_i32
