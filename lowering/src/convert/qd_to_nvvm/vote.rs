@@ -107,7 +107,7 @@ fn match_by_ballots<'b, 'c>(value: V<'b, 'c>, bits: i64) -> V<'b, 'c> {
     for bit in 0..bits {
         ptx += &format!(", b{bit}");
     }
-    ptx += "; and.b32 d, $1, $2; ";
+    ptx += "; lop3.b32 d, $1, $2, $2, 0xc3; ";
     for bit in 0..bits {
         ptx += &format!(
             "and.b32 bit, d, {}; setp.ne.b32 p, bit, 0; \
