@@ -157,6 +157,7 @@ fn try_all(run: &Run) -> Result<bool, String> {
     if run.mutants != 0 {
         // Workers read them as well; here is whom an error concerns.
         mutate::Mutator::new(&run.corpus)?;
+        mutate::program()?;
     }
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let clock = now.map_or(0, |time| time.as_secs());

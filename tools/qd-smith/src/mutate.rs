@@ -20,6 +20,7 @@ use std::{
     fmt::Write,
     fs,
     path::{Path, PathBuf},
+    process::Command,
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -46,6 +47,9 @@ const INTERNAL: &[&str] = &[
 /// What upstream's verifier says of an input in words of its own, and `mlir-opt` as well:
 /// `docs/rationale/limits.md`.
 const UPSTREAM: &[&str] = &["block with no terminator, has"];
+
+/// One rejected text in so many goes through the program as well, which takes longer.
+const EVERY: u64 = 64;
 
 /// Tokens that mean something, to be put where they do not.
 const TOKENS: &[&str] = &[
@@ -131,7 +135,12 @@ impl Mutator {
                 for _ in 0..random.usize(1..4) {
                     self.mutate(&mut lines, &mut random);
                 }
-                try_text(&lines.join("\n"), target)
+                let text = lines.join("\n");
+                let mut done = try_text(&text, target);
+                if done.is_rejected && seed.is_multiple_of(EVERY) {
+                    done.findings.extend(try_program(&text, target));
+                }
+                done
             }
         }
     }
@@ -306,6 +315,50 @@ fn judge(module: Option<Module<'_>>, said: &Said, target: &str, input: String) -
         }
     }
     done
+}
+
+/// The program that compiles, which lies beside this one.
+pub fn program() -> Result<PathBuf, String> {
+    let here = std::env::current_exe().map_err(|e| format!("where this program is: {e}"))?;
+    let path = here.with_file_name("qd-translate");
+    match path.exists() {
+        true => Ok(path),
+        false => Err(format!(
+            "{}: not there; mutants need it: cargo build -p qd-translate",
+            path.display()
+        )),
+    }
+}
+
+/// What the program does with a text that has an error: it says so, exits with 1, and
+/// leaves no file.
+fn try_program(text: &str, target: &str) -> Vec<Finding> {
+    stage(format!("qd-translate for {target}\n{text}"));
+    let run = || -> Result<Option<String>, String> {
+        let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
+        let (input, output) = (folder.path().join("in.mlir"), folder.path().join("out"));
+        fs::write(&input, text).map_err(|e| e.to_string())?;
+        let ran = Command::new(program()?)
+            .arg(&input)
+            .args(["--target", target, "-o"])
+            .arg(&output)
+            .output()
+            .map_err(|e| e.to_string())?;
+        Ok(match ran.status.code() {
+            Some(1) if output.exists() => Some("a file is left after an error".into()),
+            Some(1) if ran.stderr.is_empty() => Some("an error that says nothing".into()),
+            Some(1) => None,
+            _ => Some(format!("of an error: {}", ran.status)),
+        })
+    };
+    let message = run().unwrap_or_else(|error| Some(format!("qd-translate: {error}")));
+    let finding = |message| Finding {
+        kind: Kind::Output,
+        target: target.into(),
+        message,
+        input: text.into(),
+    };
+    message.map(finding).into_iter().collect()
 }
 
 /// What [`try_bytecode`] is at when upstream's reader has the bytes.

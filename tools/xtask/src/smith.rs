@@ -41,7 +41,13 @@ pub fn test(workspace: &Workspace) -> Result<Report> {
 }
 
 fn smith(workspace: &Workspace) -> Result<Command> {
-    process::run(cargo::cargo(workspace).args(["build", "--package", "qd-smith"]))?;
+    process::run(cargo::cargo(workspace).args([
+        "build",
+        "--package",
+        "qd-smith",
+        "--package",
+        "qd-translate",
+    ]))?;
     let mut command = Command::new(workspace.bin_dir(Profile::Dev).join("qd-smith"));
     command.current_dir(workspace.root());
     Ok(command)
