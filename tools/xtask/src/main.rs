@@ -6,6 +6,7 @@
 mod bench;
 mod cargo;
 mod conformance;
+mod coverage;
 mod demo;
 mod docs;
 mod lavapipe;
@@ -112,7 +113,7 @@ enum Task {
     /// Try random kernels and mutated inputs
     ///
     /// Builds qd-smith and runs it with the given arguments: `cargo xtask smith -- run --help` lists
-    /// them. `test` runs 300 kernels of a fixed seed.
+    /// them. `test` runs some of a fixed and of a fresh seed.
     ///
     /// Examples:
     ///   cargo xtask smith run --kernels 1000 --mutants 20000
@@ -124,6 +125,11 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
+    /// Say which lines of passes and lowering the tests reach, and qd-smith beyond them
+    ///
+    /// Builds everything with counters in target/coverage, and writes tables and pages to
+    /// out/coverage. Takes half an hour on two cores, and needs cargo-llvm-cov.
+    Coverage,
     /// Generate docs/generated/ from the op definitions
     ///
     /// One page per family of ops, made by mlir-tblgen from dialects/sys/td/*.td.
@@ -186,6 +192,7 @@ fn run(task: Task) -> Result<()> {
             lit::run(&workspace, &args)?.into_result()
         }
         Task::Smith { args } => smith::run(&workspace, &args),
+        Task::Coverage => coverage::run(&workspace),
         Task::Docs { check: true } => {
             docs::check(&workspace).map(|pages| println!("{pages} pages are current"))
         }
