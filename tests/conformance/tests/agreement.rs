@@ -171,10 +171,6 @@ fn kernel(name: &str) -> String {
 
 #[test]
 fn collectives_of_uniform_operands() {
-    // At 4 lanes they take more shared memory than Vulkan promises.
-    if !qd_conformance::is_cpu() {
-        return;
-    }
     for &wave in waves() {
         for name in SUBGROUP.iter().chain(BLOCK) {
             let subject = Subject::new(kernel(name));

@@ -186,10 +186,6 @@ fn branches_in_branches() {
 
 #[test]
 fn shared_memory_in_a_branch() {
-    // lavapipe gets it wrong with 16 lanes, which is not understood yet.
-    if !qd_conformance::is_cpu() {
-        return;
-    }
     check(
         "shared memory in a branch",
         "memref.store %t, %shared[%thread] : SHARED
