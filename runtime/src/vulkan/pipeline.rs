@@ -1,9 +1,7 @@
 //! Code on the device: a module, and a pipeline for each of its bodies, made
 //! when a kernel first needs it.
 
-use super::{
-    barriers, cache::Cache, device::Device, modes, spirv, words::failed, words::reason,
-};
+use super::{barriers, cache::Cache, device::Device, modes, spirv, words::failed, words::reason};
 use crate::Error;
 use ash::vk;
 use std::{
