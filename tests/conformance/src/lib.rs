@@ -15,7 +15,7 @@ mod waves;
 pub use data::{Data, Expect};
 pub use inputs::{Input, element_types, generate};
 pub use repeated::{Repeated, Role, repeats};
-pub use waves::{any_wave, is_cpu, looks_back, waves};
+pub use waves::{any_wave, is_vulkan, looks_back, waves};
 
 use qd_dialects::melior::{Context, ir::Module};
 use qd_runtime::Loaded;
