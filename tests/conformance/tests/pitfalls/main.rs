@@ -4,6 +4,7 @@
 
 mod conditions;
 mod counts;
+mod crowds;
 mod edges;
 mod equals;
 mod kernel;
