@@ -5,7 +5,7 @@ use qd_runtime::Options;
 
 /// Conditions of a kernel. Where the host looks at them, each has a graph in front of it
 /// and one of what depends on it.
-const CONDITIONS: usize = 300;
+const CONDITIONS: usize = 251;
 
 /// `%a` becomes 3 · `%a` + `what`, by a launch that waits for the one before.
 fn step(what: usize) -> String {
@@ -54,8 +54,8 @@ fn kernel() -> String {
     )
 }
 
-/// More than 500 graph segments: 300 choices and loops with launches in front of each and
-/// in it, as one graph with conditional nodes, as 600 graphs with the host between them,
+/// More than 500 graph segments: 251 choices and loops with launches in front of each and
+/// in it, as one graph with conditional nodes, as 502 graphs with the host between them,
 /// and launch by launch.
 #[test]
 fn many_segments() {

@@ -1,6 +1,6 @@
 //! Few elements, and what is behind the last one.
 
-use crate::kernel::{ALGORITHMS, Combiner, Kernel};
+use crate::kernel::{ALGORITHMS, Combiner, Kernel, turn};
 use qd_conformance::{Data, Input, Subject, generate, report, waves};
 
 /// Tiny n: no element, one, two, and those about a subgroup, of every algorithm and at
@@ -59,7 +59,7 @@ fn elements_past_the_end() {
     const ROOM: usize = 12_000;
     let sizes = [0, 1, 257, 5000];
     for (nth, algorithm) in ALGORITHMS.into_iter().enumerate() {
-        let wave = waves()[nth % waves().len()];
+        let wave = turn(nth);
         for (combiner, choices, depth) in [
             (LAST_BUT_ZERO, "", 2),
             (LAST_BUT_ZERO, "", 1),

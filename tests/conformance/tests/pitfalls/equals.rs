@@ -1,8 +1,8 @@
 //! Keys that are equal and not the same, and those that are the same and not equal.
 
-use crate::kernel::{Combiner, Kernel};
+use crate::kernel::{Combiner, Kernel, turn};
 use qd_conformance::{
-    Argument, Data, Expect, Input, Subject, generate, given, output, report, scratch, slots, waves,
+    Argument, Data, Expect, Input, Subject, generate, given, output, report, scratch, slots,
 };
 
 const DEPTH: u32 = 2;
@@ -74,7 +74,7 @@ fn sorts_of_zeros_and_nans() {
 }}"
         ));
         for n in SIZES {
-            let wave = waves()[(n + nth) % waves().len()];
+            let wave = turn(n + nth);
             let arguments = [
                 given(floats(element, odd_floats(element, n))),
                 workspace(element, n),
@@ -110,7 +110,7 @@ fn minima_of_zeros_and_nans() {
                 };
                 let subject = Subject::new(kernel.text());
                 for n in SIZES {
-                    let wave = waves()[(n + nth) % waves().len()];
+                    let wave = turn(n + nth);
                     // Long runs of each, for results to differ before the end.
                     let bits = odd_floats(element, n.div_ceil(50));
                     let bits = (0..n).map(|i| bits[i / 50]).collect();
@@ -141,7 +141,7 @@ fn runs_of_zeros_and_nans() {
         );
         let subject = Subject::new(kernel);
         for n in SIZES {
-            let wave = waves()[(n + nth) % waves().len()];
+            let wave = turn(n + nth);
             let signs = choices(n, 2);
             // A NaN now and then ends a run of zeros; some runs have more than 10,000.
             let key = |i: usize| match i {
@@ -192,7 +192,7 @@ fn sorts_by_some_bits() {
 }}"
         ));
         for n in SIZES {
-            let wave = waves()[(n + nth) % waves().len()];
+            let wave = turn(n + nth);
             let arguments = [
                 given(generate(key, Input::Random, n, 5)),
                 workspace(key, n),

@@ -1,6 +1,8 @@
 //! An algorithm as a kernel, and what it is given.
 
-use qd_conformance::{Argument, Data, Expect, Input, generate, given, output, scratch, slots};
+use qd_conformance::{
+    Argument, Data, Expect, Input, generate, given, output, scratch, slots, waves,
+};
 
 /// All algorithms with a live count.
 pub const ALGORITHMS: [&str; 7] = [
@@ -12,6 +14,11 @@ pub const ALGORITHMS: [&str; 7] = [
     "sort",
     "reduce_by_key",
 ];
+
+/// A subgroup size for a case of a test: they take turns.
+pub fn turn(nth: usize) -> u32 {
+    waves()[nth % waves().len()]
+}
 
 /// An algorithm of one type of elements, which are keys and values alike.
 #[derive(Clone)]

@@ -1,11 +1,13 @@
 //! Results that are wider than what goes in, and wide elements.
 
+use crate::kernel::turn;
 use qd_conformance::{
-    Argument, Data, Expect, Input, Subject, any_wave, generate, given, report, scratch, slots,
+    Argument, Data, Expect, Input, Subject, generate, given, report, scratch, slots,
 };
 
 const DEPTH: u32 = 2;
 const SIZES: [usize; 4] = [1, 255, 4097, 20_000];
+const SCANS: [&str; 3] = ["reduce", "exclusive_scan", "inclusive_scan"];
 
 /// Elements of one algorithm that are made of narrower ones in front of it: `%w` of `%v`.
 fn widened(narrow: &str, wide: &str, extend: &str, parameters: &str, algorithm: &str) -> Subject {
@@ -66,7 +68,8 @@ fn results_wider_than_elements() {
         ("f32", "f64", "arith.extf"),
     ] {
         let slot = if wide == "i32" { "i32" } else { "i64" };
-        for algorithm in ["reduce", "exclusive_scan", "inclusive_scan"] {
+        for (nth, algorithm) in SCANS.into_iter().enumerate() {
+            let wave = turn(nth);
             let subject = widened(
                 narrow,
                 wide,
@@ -86,9 +89,10 @@ fn results_wider_than_elements() {
                     scratch(slot, slots(algorithm, n + 3, DEPTH)),
                 ];
                 let about = format!("{algorithm} of {narrow} as {wide}, n = {n}");
-                subject.check(any_wave(), &arguments, &about);
+                subject.check(wave, &arguments, &about);
             }
         }
+        let wave = turn(SCANS.len());
         let subject = widened(
             narrow,
             wide,
@@ -115,7 +119,7 @@ fn results_wider_than_elements() {
                 scratch("i32", slots("reduce_by_key", n + 3, DEPTH)),
             ];
             let about = format!("reduce_by_key of {narrow} as {wide}, n = {n}");
-            subject.check(any_wave(), &arguments, &about);
+            subject.check(wave, &arguments, &about);
         }
     }
     report("results wider than elements");
@@ -137,7 +141,8 @@ fn rows(n: usize) -> Data {
 fn rows_of_64_bytes() {
     const ROWS: &str = "memref<?x8xi64>";
     let unwritten = |n: usize| given(Data::Rows(vec![7; n * ROW], ROW));
-    for algorithm in ["select", "partition"] {
+    for (nth, algorithm) in ["select", "partition"].into_iter().enumerate() {
+        let wave = turn(nth);
         let subject = Subject::new(format!(
             "qd.grid.kernel @main(%a: {ROWS}, %f: memref<?xi32>, %o: {ROWS}, %m: memref<i32>, \
              %s: memref<?xi32>, %n: memref<i32>) {{
@@ -154,10 +159,11 @@ fn rows_of_64_bytes() {
                 scratch("i32", slots(algorithm, n + 3, DEPTH)),
                 given(Data::Count(n as i32)),
             ];
-            subject.check(any_wave(), &arguments, &format!("{algorithm} of {n} rows"));
+            subject.check(wave, &arguments, &format!("{algorithm} of {n} rows"));
         }
     }
-    for key in ["i32", "i64"] {
+    for (nth, key) in ["i32", "i64"].into_iter().enumerate() {
+        let wave = turn(nth + 1);
         let subject = Subject::new(format!(
             "qd.grid.kernel @main(%k: memref<?x{key}>, %t: memref<?x{key}>, %v: {ROWS}, \
              %w: {ROWS}, %s: memref<?xi32>, %n: memref<i32>) {{
@@ -178,7 +184,7 @@ fn rows_of_64_bytes() {
                 scratch("i32", slots("sort", n + 3, DEPTH)),
                 given(Data::Count(n as i32)),
             ];
-            subject.check(any_wave(), &arguments, &format!("sort {key} with {n} rows"));
+            subject.check(wave, &arguments, &format!("sort {key} with {n} rows"));
         }
     }
     report("rows of 64 bytes");
@@ -205,7 +211,8 @@ fn combined_elements_of_64_bytes() {
             )
         })
         .collect();
-    for algorithm in ["reduce", "exclusive_scan", "inclusive_scan"] {
+    for (nth, algorithm) in SCANS.into_iter().enumerate() {
+        let wave = turn(nth);
         let subject = Subject::new(format!(
             "qd.grid.kernel @main({}, {}, {}, %n: memref<i32>) {{
   qd.algo.{algorithm} ins({} : {arrays}) outs({} : {arrays}) scratch({} : {arrays})
@@ -236,7 +243,7 @@ fn combined_elements_of_64_bytes() {
             arguments.extend(of(&|_| scratch("i64", slots)));
             arguments.push(given(Data::Count(n as i32)));
             let about = format!("{algorithm} of {n} elements of 64 bytes");
-            subject.check(any_wave(), &arguments, &about);
+            subject.check(wave, &arguments, &about);
         }
     }
     report("combined elements of 64 bytes");
