@@ -79,6 +79,16 @@ fn load(source: &str, target: &str) -> Result<Arc<dyn Loaded>, String> {
     place.get_or_init(|| compile(source, target)).clone()
 }
 
+/// The kernel `@main` of a text on the target.
+///
+/// # Errors
+///
+/// Why it does not compile or load.
+pub fn load_for(source: &str, wave: u32) -> Result<Arc<dyn Loaded>, String> {
+    let target = waves::target_with(wave);
+    load(source, &target.ok_or("its subgroups have another size")?)
+}
+
 fn compile(source: &str, target: &str) -> Result<Arc<dyn Loaded>, String> {
     register();
     let context = qd_dialects::context();
