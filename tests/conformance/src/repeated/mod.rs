@@ -90,15 +90,6 @@ impl Repeated {
     ///
     /// It does not compile or run, or which results were wrong and how often.
     pub fn run(&self, count: u32) -> Result<(), String> {
-        self.run_with(count, &Options::default())
-    }
-
-    /// The same with options.
-    ///
-    /// # Errors
-    ///
-    /// As of [`Self::run`].
-    pub fn run_with(&self, count: u32, options: &Options) -> Result<(), String> {
         let target = waves::target_with(any_wave()).expect("a size that the target has");
         RAN.set(RAN.get() + 1);
         let loaded = load(&kernel::text(self), &target)?;
@@ -108,7 +99,7 @@ impl Repeated {
         let buffer = |data: Data| Argument::Buffer(data.for_runtime(Expect::Same));
         let mut arguments: Vec<_> = roles.chain(counters).map(buffer).collect();
         let mut ran = || -> Result<(), qd_runtime::Error> {
-            let mut prepared = loaded.prepare("main", &arguments, options)?;
+            let mut prepared = loaded.prepare("main", &arguments, &Options::default())?;
             for _ in 0..count {
                 prepared.run()?;
             }
