@@ -2,20 +2,21 @@
 
 use crate::Error;
 use qd_artifact::Dtype;
-use std::fmt;
+use std::{
+    alloc::{Layout, alloc_zeroed},
+    fmt,
+};
 
-/// A cache line, so that buffers start at one and vector loads are aligned.
-#[derive(Clone, Copy)]
-#[repr(C, align(64))]
-struct Line([u8; 64]);
+/// Bytes of a cache line. Buffers start at one, so that vector loads are aligned.
+const LINE: usize = 64;
 
 /// A row-major array of elements in host memory, aligned to 64 bytes.
-#[derive(Clone)]
 pub struct Buffer {
     dtype: Dtype,
     shape: Vec<u64>,
     bytes: usize,
-    lines: Vec<Line>,
+    /// With room to begin at a line, also for a buffer of no bytes: it has an address.
+    memory: Vec<u8>,
 }
 
 impl Buffer {
@@ -34,20 +35,21 @@ impl Buffer {
             .and_then(|bytes| usize::try_from(bytes).ok())
             .filter(|bytes| *bytes <= isize::MAX as usize)
             .ok_or_else(too_large)?;
-        // One line at least, so that an empty buffer still has an address.
-        let count = bytes.div_ceil(64).max(1);
-        let mut lines = Vec::new();
-        lines.try_reserve_exact(count).map_err(|_| too_large())?;
-        lines.resize(count, Line([byte; 64]));
+        let room = bytes.checked_add(LINE).ok_or_else(too_large)?;
+        let memory = match byte {
+            0 => zeros(room),
+            _ => repeated(byte, room),
+        };
         Ok(Self {
             dtype,
             shape: shape.to_vec(),
             bytes,
-            lines,
+            memory: memory.ok_or_else(too_large)?,
         })
     }
 
-    /// A buffer of zeros.
+    /// A buffer of zeros. They take no memory before they are written, where the system
+    /// hands it out that way.
     ///
     /// # Errors
     ///
@@ -92,16 +94,20 @@ impl Buffer {
         self.bytes == 0
     }
 
+    /// Where the first line begins.
+    fn start(&self) -> usize {
+        self.memory.as_ptr().align_offset(LINE)
+    }
+
     /// The elements' bytes, in the machine's order.
     pub fn as_bytes(&self) -> &[u8] {
-        // Safety: the lines hold at least so many bytes, all initialised.
-        unsafe { std::slice::from_raw_parts(self.lines.as_ptr().cast(), self.bytes) }
+        &self.memory[self.start()..][..self.bytes]
     }
 
     /// The elements' bytes, in the machine's order.
     pub fn as_mut_bytes(&mut self) -> &mut [u8] {
-        // Safety: as above, and any byte will do.
-        unsafe { std::slice::from_raw_parts_mut(self.lines.as_mut_ptr().cast(), self.bytes) }
+        let start = self.start();
+        &mut self.memory[start..][..self.bytes]
     }
 
     /// The elements.
@@ -112,7 +118,7 @@ impl Buffer {
     pub fn as_slice<T: Element>(&self) -> &[T] {
         assert_eq!(T::DTYPE, self.dtype, "the buffer's element type");
         // Safety: the type has this size, less alignment, and no invalid bits.
-        unsafe { std::slice::from_raw_parts(self.lines.as_ptr().cast(), self.len()) }
+        unsafe { std::slice::from_raw_parts(self.as_bytes().as_ptr().cast(), self.len()) }
     }
 
     /// The elements.
@@ -124,13 +130,46 @@ impl Buffer {
         assert_eq!(T::DTYPE, self.dtype, "the buffer's element type");
         let length = self.len();
         // Safety: as above.
-        unsafe { std::slice::from_raw_parts_mut(self.lines.as_mut_ptr().cast(), length) }
+        unsafe { std::slice::from_raw_parts_mut(self.as_mut_ptr().cast(), length) }
     }
 
     /// The address that kernels get.
     pub(crate) fn as_mut_ptr(&mut self) -> *mut u8 {
-        self.lines.as_mut_ptr().cast()
+        self.as_mut_bytes().as_mut_ptr()
     }
+}
+
+impl Clone for Buffer {
+    fn clone(&self) -> Self {
+        let zeros = Self::zeros(self.dtype, &self.shape);
+        let mut copy = zeros.unwrap_or_else(|error| panic!("{error}"));
+        copy.as_mut_bytes().copy_from_slice(self.as_bytes());
+        copy
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        match (self.dtype, &self.shape) == (source.dtype, &source.shape) {
+            true => self.as_mut_bytes().copy_from_slice(source.as_bytes()),
+            false => *self = source.clone(),
+        }
+    }
+}
+
+/// So many zeros, at least one, if there is memory for them.
+fn zeros(count: usize) -> Option<Vec<u8>> {
+    let layout = Layout::array::<u8>(count).ok()?;
+    // Safety: the layout has a size.
+    let first = unsafe { alloc_zeroed(layout) };
+    // Safety: it was allocated for as many bytes, which are zeros.
+    (!first.is_null()).then(|| unsafe { Vec::from_raw_parts(first, count, count) })
+}
+
+/// So many times a byte, if there is memory for it.
+fn repeated(byte: u8, count: usize) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(count).ok()?;
+    bytes.resize(count, byte);
+    Some(bytes)
 }
 
 impl fmt::Debug for Buffer {
@@ -172,6 +211,18 @@ mod tests {
             assert_eq!(buffer.as_mut_ptr() as usize % 64, 0);
             assert!(buffer.as_bytes().iter().all(|byte| *byte == 0xA5));
         }
+    }
+
+    #[test]
+    fn a_copy_is_aligned_and_the_same() {
+        let buffer = Buffer::from_slice(&[1.5f64, -2.0, 3.25]).expect("little memory");
+        let mut copy = buffer.clone();
+        assert_eq!(copy.as_mut_ptr() as usize % LINE, 0);
+        assert_eq!(copy.as_slice::<f64>(), [1.5, -2.0, 3.25]);
+        let mut other = Buffer::zeros(Dtype::I8, &[2, 7]).expect("little memory");
+        other.clone_from(&buffer);
+        assert_eq!(other.shape(), [3]);
+        assert_eq!(other.as_slice::<f64>(), [1.5, -2.0, 3.25]);
     }
 
     #[test]

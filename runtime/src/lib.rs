@@ -19,3 +19,4 @@ pub use argument::{Argument, Scalar, check};
 pub use buffer::{Buffer, Element};
 pub use driver::{Driver, Loaded, Options, Prepared, StepTime, Timing, driver, resolve};
 pub use error::Error;
+pub use qd_artifact::Dtype;

@@ -7,6 +7,7 @@
 //! replay; the host goes round loops. Where each action is to be timed, each is
 //! recorded and waited for by itself.
 
+mod barriers;
 mod cache;
 mod capabilities;
 mod choice;

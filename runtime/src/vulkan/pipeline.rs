@@ -1,7 +1,7 @@
 //! Code on the device: a module, and a pipeline for each of its bodies, made
 //! when a kernel first needs it.
 
-use super::{cache::Cache, device::Device, modes, spirv, words::failed, words::reason};
+use super::{barriers, cache::Cache, device::Device, modes, spirv, words::failed, words::reason};
 use crate::Error;
 use ash::vk;
 use std::{
@@ -37,6 +37,7 @@ impl Code {
         cache: Option<&Path>,
     ) -> Result<Self, Error> {
         let words = modes::asked_for(spirv::words(binary)?, &declared, device);
+        let words = barriers::suited(words, device.properties.v12.driver_id);
         let raw = &device.raw;
         let not_loaded = |e| Error::Load(reason(e));
         let pushed = [vk::PushConstantRange::default()

@@ -9,12 +9,17 @@ const GARBAGE: u8 = 0xA5;
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub enum Data {
+    I8(Vec<i8>),
     I32(Vec<i32>),
     I64(Vec<i64>),
     F32(Vec<f32>),
     F64(Vec<f64>),
+    /// Rows of as many elements.
+    Rows(Vec<i64>, usize),
     /// The one element of a rank-0 buffer.
     Count(i32),
+    /// The same, of 64 bits.
+    LongCount(i64),
 }
 
 /// How two results are compared.
@@ -47,11 +52,21 @@ impl Data {
     /// Number of elements.
     pub fn len(&self) -> usize {
         match self {
+            Data::I8(v) => v.len(),
             Data::I32(v) => v.len(),
-            Data::I64(v) => v.len(),
+            Data::I64(v) | Data::Rows(v, _) => v.len(),
             Data::F32(v) => v.len(),
             Data::F64(v) => v.len(),
-            Data::Count(_) => 1,
+            Data::Count(_) | Data::LongCount(_) => 1,
+        }
+    }
+
+    /// The extents of the buffer.
+    fn shape(&self) -> Vec<usize> {
+        match self {
+            Data::Rows(v, row) => vec![v.len() / row, *row],
+            Data::Count(_) | Data::LongCount(_) => Vec::new(),
+            _ => vec![self.len()],
         }
     }
 
@@ -64,37 +79,41 @@ impl Data {
         use qd_interp::Buffer;
         if matches!(expect, Expect::Scratch | Expect::Unused) {
             let element = match self {
+                Data::I8(_) => Element::I8,
                 Data::I32(_) | Data::Count(_) => Element::I32,
-                Data::I64(_) => Element::I64,
+                Data::I64(_) | Data::Rows(..) | Data::LongCount(_) => Element::I64,
                 Data::F32(_) => Element::F32,
                 Data::F64(_) => Element::F64,
             };
-            return Buffer::uninitialised(element, &[self.len()]);
+            return Buffer::uninitialised(element, &self.shape());
         }
-        match self {
+        let flat = match self {
+            Data::I8(v) => Buffer::from_slice(v),
             Data::I32(v) => Buffer::from_slice(v),
-            Data::I64(v) => Buffer::from_slice(v),
+            Data::I64(v) | Data::Rows(v, _) => Buffer::from_slice(v),
             Data::F32(v) => Buffer::from_slice(v),
             Data::F64(v) => Buffer::from_slice(v),
             Data::Count(n) => Buffer::scalar(*n),
-        }
+            Data::LongCount(n) => Buffer::scalar(*n),
+        };
+        flat.reshaped(&self.shape()).expect("as many elements")
     }
 
     pub(crate) fn for_runtime(&self, expect: Expect) -> qd_runtime::Buffer {
-        use qd_runtime::Buffer;
-        let made = match self {
-            Data::I32(v) => Buffer::from_slice(v),
-            Data::I64(v) => Buffer::from_slice(v),
-            Data::F32(v) => Buffer::from_slice(v),
-            Data::F64(v) => Buffer::from_slice(v),
-            Data::Count(n) => {
-                Buffer::zeros(<i32 as qd_runtime::Element>::DTYPE, &[]).map(|mut buffer| {
-                    buffer.as_mut_slice::<i32>()[0] = *n;
-                    buffer
-                })
-            }
+        let shape: Vec<_> = self
+            .shape()
+            .into_iter()
+            .map(|extent| extent as u64)
+            .collect();
+        let mut buffer = match self {
+            Data::I8(v) => filled(&shape, v),
+            Data::I32(v) => filled(&shape, v),
+            Data::I64(v) | Data::Rows(v, _) => filled(&shape, v),
+            Data::F32(v) => filled(&shape, v),
+            Data::F64(v) => filled(&shape, v),
+            Data::Count(n) => filled(&shape, &[*n]),
+            Data::LongCount(n) => filled(&shape, &[*n]),
         };
-        let mut buffer = made.expect("memory for a test's buffer");
         if matches!(expect, Expect::Scratch | Expect::Unused) {
             // Not zeros: what needs clearing must be cleared.
             buffer.as_mut_bytes().fill(GARBAGE);
@@ -130,6 +149,14 @@ impl Data {
             _ => 0.0,
         }
     }
+}
+
+/// A buffer of this shape that holds these elements.
+fn filled<T: qd_runtime::Element>(shape: &[u64], values: &[T]) -> qd_runtime::Buffer {
+    let zeros = qd_runtime::Buffer::zeros(T::DTYPE, shape);
+    let mut buffer = zeros.expect("memory for a test's buffer");
+    buffer.as_mut_slice().copy_from_slice(values);
+    buffer
 }
 
 pub(crate) fn first_as_count(buffer: &qd_interp::Buffer) -> Option<usize> {

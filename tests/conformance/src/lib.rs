@@ -6,19 +6,21 @@
 //! [`Repeated`] is one that is run again and again and compares for itself.
 //! [`report`] says how many cases a test ran.
 
+mod arguments;
 mod data;
 pub mod floats;
 mod inputs;
 mod repeated;
 mod waves;
 
+pub use arguments::{given, output, scratch, slots};
 pub use data::{Data, Expect};
 pub use inputs::{Input, element_types, generate};
 pub use repeated::{Repeated, Role, repeats};
-pub use waves::{any_wave, is_cpu, looks_back, waves};
+pub use waves::{any_wave, is_vulkan, looks_back, waves};
 
 use qd_dialects::melior::{Context, ir::Module};
-use qd_runtime::Loaded;
+use qd_runtime::{Loaded, Options};
 use std::{
     cell::Cell,
     collections::HashMap,
@@ -38,6 +40,7 @@ pub fn report(name: &str) {
 /// A kernel `@main` in text.
 pub struct Subject {
     source: String,
+    options: Options,
 }
 
 /// An argument: what goes in, and what is expected of what comes out.
@@ -76,6 +79,16 @@ fn load(source: &str, target: &str) -> Result<Arc<dyn Loaded>, String> {
     place.get_or_init(|| compile(source, target)).clone()
 }
 
+/// The kernel `@main` of a text on the target.
+///
+/// # Errors
+///
+/// Why it does not compile or load.
+pub fn load_for(source: &str, wave: u32) -> Result<Arc<dyn Loaded>, String> {
+    let target = waves::target_with(wave);
+    load(source, &target.ok_or("its subgroups have another size")?)
+}
+
 fn compile(source: &str, target: &str) -> Result<Arc<dyn Loaded>, String> {
     register();
     let context = qd_dialects::context();
@@ -90,7 +103,13 @@ impl Subject {
     pub fn new(source: impl Into<String>) -> Self {
         Self {
             source: source.into(),
+            options: Options::default(),
         }
+    }
+
+    /// The same, run on the target with these options.
+    pub fn with(self, options: Options) -> Self {
+        Self { options, ..self }
     }
 
     /// Its text.
@@ -110,6 +129,30 @@ impl Subject {
         }
     }
 
+    fn execute(
+        &self,
+        target: &str,
+        arguments: &[Argument],
+    ) -> Result<Vec<qd_runtime::Argument>, String> {
+        let loaded = load(&self.source, target)?;
+        execute_with(&*loaded, arguments, &self.options)
+    }
+
+    /// What the target makes of it, unless the device has subgroups of another size.
+    ///
+    /// # Errors
+    ///
+    /// Why it does not compile or run.
+    pub fn run(
+        &self,
+        wave: u32,
+        arguments: &[Argument],
+    ) -> Option<Result<Vec<qd_runtime::Argument>, String>> {
+        let target = waves::target_with(wave)?;
+        RAN.set(RAN.get() + 1);
+        Some(self.execute(&target, arguments))
+    }
+
     /// As [`Self::check`], with how many units in the last place the results are
     /// apart where they may be.
     ///
@@ -123,8 +166,8 @@ impl Subject {
         RAN.set(RAN.get() + 1);
         let reference = interpret(&self.source, wave, arguments)
             .map_err(|fault| format!("the interpreter faults: {fault}"))?;
-        let actual = load(&self.source, &target)
-            .and_then(|loaded| execute(&*loaded, arguments))
+        let actual = self
+            .execute(&target, arguments)
             .map_err(|error| format!("{target}: {error}"))?;
         difference(arguments, &reference, &actual).map_err(|what| format!("{target}: {what}"))
     }
@@ -163,12 +206,19 @@ pub fn execute(
     loaded: &dyn Loaded,
     arguments: &[Argument],
 ) -> Result<Vec<qd_runtime::Argument>, String> {
+    execute_with(loaded, arguments, &Options::default())
+}
+
+fn execute_with(
+    loaded: &dyn Loaded,
+    arguments: &[Argument],
+    options: &Options,
+) -> Result<Vec<qd_runtime::Argument>, String> {
     let mut actual: Vec<_> = arguments
         .iter()
         .map(|a| qd_runtime::Argument::Buffer(a.data.for_runtime(a.expect)))
         .collect();
-    let options = qd_runtime::Options::default();
-    match loaded.run("main", &mut actual, &options) {
+    match loaded.run("main", &mut actual, options) {
         Ok(_) => Ok(actual),
         Err(error) => Err(error.to_string()),
     }

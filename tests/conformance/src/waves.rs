@@ -47,14 +47,8 @@ pub(crate) fn target_with(wave: u32) -> Option<String> {
     }
 }
 
-/// Whether the target is the machine that compiles: what other targets refuse, or
-/// are known to get wrong, is run on it alone.
-pub fn is_cpu() -> bool {
-    matches!(TARGET.1.capabilities.kind, Kind::Host)
-}
-
 /// Whether the target is a device of Vulkan.
-pub(crate) fn is_vulkan() -> bool {
+pub fn is_vulkan() -> bool {
     matches!(TARGET.1.capabilities.kind, Kind::Spirv(_))
 }
 

@@ -7,7 +7,7 @@ use qd_conformance::{Argument, Data, Expect, Subject, report, waves};
 use qd_passes::collective::{BLOCK, SUBGROUP};
 
 const THREADS: usize = 128;
-const SHARED: &str = "memref<64xi32, #gpu.address_space<workgroup>>";
+const SHARED: &str = "memref<8xi32, #gpu.address_space<workgroup>>";
 
 /// Whether every thread gets the same of operands that are.
 fn agrees(name: &str) -> bool {
@@ -45,9 +45,10 @@ fn apply(name: &str, from: &str, to: &str) -> String {
         "segmented_reduce" => format!("{holds}\n %{to} = {op} add {from} heads %{to}p : i32"),
         "bitonic_sort_kv" => format!("%{to}, %{to}v = {op} {from}, %two : i32, i32"),
         "block.radix_rank" => format!(
-            "%{to}d = arith.andi {from}, %sixty_three : i32
+            // Few digits: ten of these share what Vulkan promises a block, 16 KiB.
+            "%{to}d = arith.andi {from}, %seven : i32
              qd.simt.block.sync
-             %{to} = {op} %{to}d, %hist, %prefix {{radix_bits = 6 : i32}} : {SHARED}, {SHARED}"
+             %{to} = {op} %{to}d, %hist, %prefix {{radix_bits = 3 : i32}} : {SHARED}, {SHARED}"
         ),
         // One of each kind of them, and what the list may yet get: a combination.
         _ => format!("%{to} = {op} add {from} : i32"),
@@ -73,7 +74,6 @@ fn kernel(name: &str) -> String {
     %two = arith.constant 2 : i32
     %three = arith.constant 3 : i32
     %seven = arith.constant 7 : i32
-    %sixty_three = arith.constant 63 : i32
     %hist = qd.simt.block.shared : {SHARED}
     %prefix = qd.simt.block.shared : {SHARED}
     %block = qd.simt.block.id
@@ -171,10 +171,6 @@ fn kernel(name: &str) -> String {
 
 #[test]
 fn collectives_of_uniform_operands() {
-    // At 4 lanes they take more shared memory than Vulkan promises.
-    if !qd_conformance::is_cpu() {
-        return;
-    }
     for &wave in waves() {
         for name in SUBGROUP.iter().chain(BLOCK) {
             let subject = Subject::new(kernel(name));

@@ -2,7 +2,8 @@
 //! capacities, waves, sizes and inputs, covered pairwise.
 
 use qd_conformance::{
-    Argument, Data, Expect, Input, Subject, element_types, generate, report, waves,
+    Argument, Data, Expect, Input, Subject, element_types, generate, given, output, report,
+    scratch, slots, waves,
 };
 
 /// Sizes that break things, by capacity.
@@ -26,45 +27,6 @@ fn cover(salt: usize, inputs: &[Input], mut check: impl FnMut(u32, usize, u32, I
             check(depth, *n, wave, input);
         }
     }
-}
-
-fn given(data: Data) -> Argument {
-    Argument {
-        data,
-        expect: Expect::Same,
-    }
-}
-
-fn scratch(element: &str, slots: usize) -> Argument {
-    let data = if element.ends_with("64") {
-        Data::I64(vec![0; slots])
-    } else {
-        Data::I32(vec![0; slots])
-    };
-    Argument {
-        data,
-        expect: Expect::Scratch,
-    }
-}
-
-fn output(element: &str, n: usize, expect: Expect) -> Argument {
-    Argument {
-        data: generate(element, Input::AllEqual, n, 0),
-        expect,
-    }
-}
-
-fn slots(algorithm: &str, n: usize, depth: u32) -> usize {
-    use qd_lowering::algorithms::scratch as sizing;
-    let n = n as u64;
-    let slots = match algorithm {
-        "reduce" => sizing::reduce_scratch_slots(n, Some(depth)),
-        "exclusive_scan" | "inclusive_scan" => sizing::scan_scratch_slots(n, Some(depth)),
-        "sort" => sizing::sort_scratch_slots(n, Some(depth)),
-        "reduce_by_key" => Ok(sizing::reduce_by_key_scratch_slots(n)),
-        _ => Ok(sizing::select_scratch_slots(n)),
-    };
-    slots.expect("a depth from 1 to 4") as usize
 }
 
 /// What float sums of these values may differ by, their trees being different:

@@ -1,20 +1,13 @@
 //! Elementwise phases in front of algorithms, fused into these, on a target against
 //! the interpreter of both as they are written. Nothing is written between them.
 
-use qd_conformance::{Argument, Data, Expect, Input, Subject, generate, report, waves};
+use qd_conformance::{Argument, Data, Expect, Input, Subject, generate, given, report, waves};
 use qd_lowering::algorithms::scratch as sizing;
 
 const SIZES: [usize; 9] = [0, 1, 255, 256, 257, 4095, 4096, 4097, 20_000];
 
 /// Elements behind the live ones.
 const ROOM: usize = 37;
-
-fn given(data: Data) -> Argument {
-    Argument {
-        data,
-        expect: Expect::Same,
-    }
-}
 
 /// Scratch of the phases: nobody may write it.
 fn unused(element: &str, n: usize) -> Argument {

@@ -85,11 +85,13 @@ impl Parameter {
     /// What it holds at first, as `[1, 2, 3]`.
     pub fn literals(&self) -> String {
         match self.argument().data {
+            Data::I8(v) => format!("{v:?}"),
             Data::I32(v) => format!("{v:?}"),
-            Data::I64(v) => format!("{v:?}"),
+            Data::I64(v) | Data::Rows(v, _) => format!("{v:?}"),
             Data::F32(v) => format!("{v:?}").to_lowercase(),
             Data::F64(v) => format!("{v:?}").to_lowercase(),
             Data::Count(v) => v.to_string(),
+            Data::LongCount(v) => v.to_string(),
         }
     }
 

@@ -69,14 +69,15 @@ impl<'a> Buffer<'a> {
         | Role::Result { expected: data, .. }
         | Role::InPlace { expected: data, .. }) = role;
         let (element, word) = match data {
+            Data::I8(_) => ("i8", "i8"),
             Data::I32(_) | Data::Count(_) => ("i32", "i32"),
-            Data::I64(_) => ("i64", "i64"),
+            Data::I64(_) | Data::Rows(..) | Data::LongCount(_) => ("i64", "i64"),
             Data::F32(_) => ("f32", "i32"),
             Data::F64(_) => ("f64", "i64"),
         };
         Self {
             name,
-            is_count: matches!(data, Data::Count(_)),
+            is_count: matches!(data, Data::Count(_) | Data::LongCount(_)),
             element,
             word,
         }
