@@ -1,5 +1,5 @@
-//! `qd-hoist-invariants`: loop-invariant code motion in time that follows the size of
-//! a body, however deep its loops are nested.
+//! `qd-hoist-invariants`: loop-invariant code motion that stays fast where loops are
+//! nested deep.
 //!
 //! Upstream's `loop-invariant-code-motion` asks for each loop of each op in it, with
 //! all that this one holds, whether it may be moved. So d loops in one another cost
