@@ -49,6 +49,13 @@ pub fn canonicalize_leaves(root: Op<'_>, longest: usize) {
     unsafe { qd_sys::qdCanonicalizeLeaves(root.to_raw(), longest as isize) }
 }
 
+/// Moves what is the same in each iteration out of loops; ops with regions only out of
+/// loops that hold at most so many levels of regions.
+pub fn hoist_invariants(root: Op<'_>, deepest: usize) {
+    // Safety: the operation is valid, and its operations are moved, not erased.
+    unsafe { qd_sys::qdHoistInvariants(root.to_raw(), deepest) }
+}
+
 /// How many operations deep [`is_uniform`] looks.
 const DEPTH: usize = 6;
 

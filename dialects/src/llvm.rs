@@ -1,6 +1,7 @@
 //! What LLVM's own C API lacks.
 
 use melior::StringRef;
+pub use qd_sys::QdLlvmShape;
 use std::ffi::c_void;
 
 /// Leaves passes, by their names with commas between, out of whatever is done in a
@@ -12,4 +13,15 @@ use std::ffi::c_void;
 pub unsafe fn skip_passes(context: *mut c_void, names: &str) {
     // Safety: by the caller's contract; the names are copied.
     unsafe { qd_sys::qdContextSkipPasses(context, StringRef::new(names).to_raw()) }
+}
+
+/// Measures a module of LLVM's, and tells the loop vectorizer to leave alone the
+/// innermost loops that hold more than `longest` instructions.
+///
+/// # Safety
+///
+/// `module` is an `LLVMModuleRef` that is valid.
+pub unsafe fn prepare(module: *mut c_void, longest: usize) -> QdLlvmShape {
+    // Safety: by the caller's contract.
+    unsafe { qd_sys::qdPrepareLlvm(module, longest) }
 }

@@ -53,7 +53,7 @@ pub fn read(path: &Path) -> Result<Vec<u8>, String> {
 }
 
 /// Parses and verifies a module: text or bytecode, with or without a
-/// `builtin.module` around it, nested 256 levels deep at most. What is wrong with it
+/// `builtin.module` around it, nested 1,024 levels deep at most. What is wrong with it
 /// is said through the context's diagnostic handlers, with line and column of the
 /// file at `path`.
 pub fn parse<'c>(context: &'c Context, source: &[u8], path: &Path) -> Option<Module<'c>> {

@@ -10,6 +10,7 @@ pub mod expand_for_each;
 pub mod expand_math;
 pub mod fuse_phases;
 pub mod fuse_producers;
+pub mod hoist_invariants;
 pub mod inline_functions;
 pub mod mark_noalias;
 pub mod merge_collectives;
@@ -38,6 +39,7 @@ pub fn register() {
     pass::register::<expand_math::ExpandMath>();
     pass::register::<fuse_phases::FusePhases>();
     pass::register::<fuse_producers::FuseProducers>();
+    pass::register::<hoist_invariants::HoistInvariants>();
     pass::register::<inline_functions::InlineFunctions>();
     pass::register::<mark_noalias::MarkNoalias>();
     pass::register::<merge_collectives::MergeCollectives>();

@@ -12,7 +12,7 @@
 using namespace mlir;
 
 const char *const qd::nestingMessage =
-    "is nested more than 256 levels deep, which is the most that is read";
+    "is nested more than 1024 levels deep, which is the most that is read";
 
 /// The end of a comment or a string that begins at `at`, or `at`.
 static size_t skip(StringRef text, size_t at) {

@@ -10,7 +10,7 @@ namespace qd {
 /// How deep brackets, and with them regions, types and attributes, may be nested. Upstream's
 /// parser, printer and verifier call themselves for each level, and end in an overflow of the
 /// stack some thousands below this; what passes do grows faster than the depth.
-constexpr unsigned maxNesting = 256;
+constexpr unsigned maxNesting = 1024;
 
 /// What the error says.
 extern const char *const nestingMessage;

@@ -1,4 +1,4 @@
-// Dialect conversion driven from Rust, canonical forms written in Rust, and what
+// Dialect conversion driven from Rust, canonical forms written in Rust, code motion, and what
 // these ask of an operation that the C API answers slowly.
 #include "Qd.h"
 #include "mlir-c/IR.h"
@@ -6,9 +6,11 @@
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Rewrite.h"
 #include "mlir/CAPI/Support.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 #include <mutex>
 
 using namespace mlir;
@@ -118,6 +120,31 @@ extern "C" void qdCanonicalizeLeaves(MlirOperation rootOp, intptr_t longest) {
   config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
   config.setScope(&root->getRegion(0));
   (void)applyOpPatternsGreedily(leaves, std::move(patterns), config);
+}
+
+/// Moves out of loops what yields the same in each iteration, innermost loops first. Upstream's
+/// pass looks at all ops of an op before it moves it, for each loop around it. So ops with regions
+/// stay in loops that hold more than `deepest` levels of regions.
+extern "C" void qdHoistInvariants(MlirOperation root, size_t deepest) {
+  llvm::DenseMap<Operation *, size_t> levels;
+  unwrap(root)->walk([&](Operation *op) {
+    if (op->getNumRegions() == 0)
+      return;
+    size_t held = levels.lookup(op);
+    size_t &around = levels[op->getParentOp()];
+    around = std::max(around, held + 1);
+    auto loop = dyn_cast<LoopLikeOpInterface>(op);
+    if (!loop)
+      return;
+    moveLoopInvariantCode(
+        loop.getLoopRegions(),
+        [&](Value value, Region *) { return loop.isDefinedOutsideOfLoop(value); },
+        [&](Operation *inner, Region *) {
+          bool isMovable = held <= deepest || inner->getNumRegions() == 0;
+          return isMovable && isMemoryEffectFree(inner) && isSpeculatable(inner);
+        },
+        [&](Operation *inner, Region *) { loop.moveOutOfLoop(inner); });
+  });
 }
 
 //===----------------------------------------------------------------------===//

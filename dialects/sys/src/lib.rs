@@ -52,6 +52,16 @@ pub struct QdConversion {
     _opaque: [u8; 0],
 }
 
+/// What of a module of LLVM's makes passes slow.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct QdLlvmShape {
+    /// Instructions of the longest block.
+    pub longest_block: usize,
+    /// Loops in one another.
+    pub deepest_loop: usize,
+}
+
 /// What to call when a pass begins and ends.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -82,6 +92,7 @@ unsafe extern "C" {
 
     pub fn qdPreviousInBlock(op: MlirOperation) -> MlirOperation;
     pub fn qdCanonicalizeLeaves(root: MlirOperation, longest: isize);
+    pub fn qdHoistInvariants(root: MlirOperation, deepest: usize);
 
     pub fn qdHaveSameAttributes(left: MlirOperation, right: MlirOperation) -> bool;
 
@@ -119,6 +130,7 @@ unsafe extern "C" {
     );
 
     pub fn qdContextSkipPasses(context: *mut c_void, names: MlirStringRef);
+    pub fn qdPrepareLlvm(module: *mut c_void, longest: usize) -> QdLlvmShape;
 
     pub fn qdSerializeSpirv(operation: MlirOperation, sink: QdWordsFn, data: *mut c_void) -> bool;
 

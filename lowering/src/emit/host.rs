@@ -27,7 +27,7 @@ pub const HOST: Backend = Backend {
 
 /// From tiled bodies to the LLVM dialect.
 const PIPELINE: &str = "qd-convert-to-cpu,qd-canonicalize-long,canonicalize,cse,\
-     loop-invariant-code-motion,\
+     qd-hoist-invariants,\
      convert-scf-to-cf,arith-expand,expand-strided-metadata,lower-affine,\
      convert-math-to-llvm,convert-math-to-libm,convert-arith-to-llvm,finalize-memref-to-llvm,\
      convert-index-to-llvm,convert-func-to-llvm,convert-cf-to-llvm,reconcile-unrealized-casts,\

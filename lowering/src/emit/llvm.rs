@@ -40,6 +40,22 @@ pub struct Machine<'a> {
 /// Ops of a body that is long.
 const LONG: usize = 1000;
 
+/// Instructions of an innermost loop, beyond which it is not vectorized, and of a
+/// block, beyond which `SLOW_IN_LONG` is left out. The time of all these grows with
+/// their square: in a loop of 12,500 ops the vectorizer takes 10 s.
+const LONGEST: usize = 2000;
+
+/// Passes that compare each instruction of a block with each other.
+const SLOW_IN_LONG: &str = "loop-load-elim,machine-scheduler,post-RA-sched";
+
+/// Loops in one another, beyond which `WITHOUT_LOOPS` are the passes: the time of
+/// those on loops grows with the third power of the depth (500 took 19 s).
+const DEEPEST: usize = 64;
+
+/// What needs no loops.
+const WITHOUT_LOOPS: &str = "function(sroa<modify-cfg>,early-cse<memssa>,infer-address-spaces,\
+     instcombine<max-iterations=1;no-verify-fixpoint>,simplifycfg,sccp,adce,simplifycfg),globaldce";
+
 /// What comes out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output {
@@ -59,7 +75,7 @@ pub fn failed(what: &str, why: &dyn std::fmt::Display) -> CompileError {
 /// Optimises and emits a module in the LLVM dialect.
 pub fn emit(module: Op<'_>, to: &Machine<'_>, output: Output) -> Result<Vec<u8>, CompileError> {
     prepare(module, to)?;
-    finish(&translate(module, &Context::create())?, to, output)
+    finish(&translate(module, &Context::create())?, to, "", output)
 }
 
 /// The same for modules that have nothing to do with each other, side by side; in
@@ -81,14 +97,11 @@ pub fn emit_each(
     let one_by_one = longest_first.into_iter().par_bridge();
     let made = one_by_one.map(|(ops, place, part)| {
         let context = Context::create();
-        if ops > LONG {
-            // Safety: the context was just made.
-            unsafe { qd_dialects::llvm::skip_passes(context.raw().cast(), to.skipped) };
-        }
+        let skipped = if ops > LONG { to.skipped } else { "" };
         // Safety: by `Part`.
         let module = translate(unsafe { Op::from_raw(part.0) }, &context)?;
         name_after_entry(&module, is_entry);
-        Ok((place, finish(&module, to, output)?))
+        Ok((place, finish(&module, to, skipped, output)?))
     });
     let mut made = made.collect::<Result<Vec<_>, CompileError>>()?;
     made.sort_by_key(|(place, _)| *place);
@@ -160,14 +173,34 @@ fn translate<'l>(module: Op<'_>, context: &'l Context) -> Result<LlvmModule<'l>,
     Ok(unsafe { LlvmModule::new(raw.cast()) })
 }
 
-/// Optimised and emitted.
+/// Optimised and emitted, with some passes left out.
 fn finish(
     module: &LlvmModule<'_>,
     to: &Machine<'_>,
+    skipped: &str,
     output: Output,
 ) -> Result<Vec<u8>, CompileError> {
     let machine = machine(to)?;
     keep_assembly_together(module);
+    // Safety: the module is valid.
+    let shape = unsafe { qd_dialects::llvm::prepare(module.as_mut_ptr().cast(), LONGEST) };
+    let slow = match shape.longest_block > LONGEST {
+        true => SLOW_IN_LONG,
+        false => "",
+    };
+    let skipped: Vec<_> = [skipped, slow]
+        .into_iter()
+        .filter(|names| !names.is_empty())
+        .collect();
+    if !skipped.is_empty() {
+        let context = module.get_context().raw().cast();
+        // Safety: the context is that of the module, which is valid.
+        unsafe { qd_dialects::llvm::skip_passes(context, &skipped.join(",")) };
+    }
+    let passes = match shape.deepest_loop > DEEPEST {
+        true => WITHOUT_LOOPS,
+        false => to.passes,
+    };
     {
         let _span = tracing::info_span!("optimise").entered();
         let options = PassBuilderOptions::create();
@@ -175,7 +208,7 @@ fn finish(
         options.set_loop_slp_vectorization(to.vectorize);
         options.set_loop_unrolling(true);
         module
-            .run_passes(to.passes, &machine, options)
+            .run_passes(passes, &machine, options)
             .map_err(|e| failed("optimisation", &e.to_string_lossy()))?;
     }
     if !to.has_libraries {

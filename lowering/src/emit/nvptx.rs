@@ -42,7 +42,7 @@ fn conversion(capabilities: &Capabilities) -> String {
         &format!("qd-convert-to-nvvm{{arch={arch}}}"),
         // Floats to integer powers, as loops.
         "convert-math-to-funcs{min-width-of-fpowi-exponent=1}",
-        "any(loop-invariant-code-motion,convert-scf-to-cf{allow-pattern-rollback=0},\
+        "any(qd-hoist-invariants,convert-scf-to-cf{allow-pattern-rollback=0},\
          expand-strided-metadata,lower-affine)",
         "convert-to-llvm{allow-pattern-rollback=0}",
         // LLVM begins with the rest.

@@ -9,11 +9,11 @@
 // RUN: sh -c 'for f in modules ifs types attributes locations; do qd-opt %t/$f.mlir 2>&1; test $? -eq 1 || exit 2; done' | %{check}
 // RUN: sh -c 'for f in modules ifs types attributes locations; do qd-run %t/$f.mlir 2>&1; test $? -eq 1 || exit 2; done' | %{check}
 // RUN: sh -c 'for f in modules ifs types attributes locations; do qd-translate %t/$f.mlir 2>&1; test $? -eq 1 || exit 2; done' | %{check}
-// DEEP: modules.mlir:257:8: error: is nested more than 256 levels deep, which is the most that is read
-// DEEP: ifs.mlir:[[#]]:[[#]]: error: is nested more than 256 levels deep
-// DEEP: types.mlir:1:[[#]]: error: is nested more than 256 levels deep
-// DEEP: attributes.mlir:1:[[#]]: error: is nested more than 256 levels deep
-// DEEP: locations.mlir:1:[[#]]: error: is nested more than 256 levels deep
+// DEEP: modules.mlir:1025:8: error: is nested more than 1024 levels deep, which is the most that is read
+// DEEP: ifs.mlir:[[#]]:[[#]]: error: is nested more than 1024 levels deep
+// DEEP: types.mlir:1:[[#]]: error: is nested more than 1024 levels deep
+// DEEP: attributes.mlir:1:[[#]]: error: is nested more than 1024 levels deep
+// DEEP: locations.mlir:1:[[#]]: error: is nested more than 1024 levels deep
 
 // In comments, strings, arrows and comparisons nothing is nested; beside one another there may be as many as one likes.
 // RUN: qd-opt %t/flat.mlir --split-input-file | FileCheck %s --check-prefix=FLAT
@@ -23,7 +23,7 @@
 // RUN: sh -c 'ulimit -s unlimited; mlir-opt-22 %t/modules.mlir --emit-bytecode -o %t/modules.mlirbc'
 // RUN: sh -c 'qd-translate %t/modules.mlirbc 2>&1; test $? -eq 1' | FileCheck %s --check-prefix=BYTECODE
 // RUN: sh -c 'qd-run %t/modules.mlirbc 2>&1; test $? -eq 1' | FileCheck %s --check-prefix=BYTECODE
-// BYTECODE: error: is nested more than 256 levels deep, which is the most that is read
+// BYTECODE: error: is nested more than 1024 levels deep, which is the most that is read
 
 // What goes straight to upstream's readers has a large stack.
 // RUN: qd-opt %t/modules.mlirbc -o %t/out
@@ -35,6 +35,15 @@
 // RUN: qd-run %t/valid.mlir --arg a=[1000] --print a -q | FileCheck %s --check-prefix=VALID
 // RUN: qd-run %t/valid.mlir --arg a=[1000] --print a -q --interpret | FileCheck %s --check-prefix=VALID
 // VALID: a = [60]
+
+// Also 1,000 branches and 100 loops in one another, by every target. Loops run once each, which nobody knows.
+// RUN: qd-run %t/branches.mlir --arg a=[2000] --print a -q | FileCheck %s --check-prefix=BRANCHES
+// RUN: qd-run %t/branches.mlir --arg a=[2000] --print a -q --interpret | FileCheck %s --check-prefix=BRANCHES
+// BRANCHES: a = [1000]
+// RUN: qd-run %t/loops.mlir --arg a=[0] --print a -q | FileCheck %s --check-prefix=LOOPS
+// RUN: qd-run %t/loops.mlir --arg a=[0] --print a -q --interpret | FileCheck %s --check-prefix=LOOPS
+// LOOPS: a = [100]
+// RUN: sh -c 'for f in branches loops; do for t in nvptx:sm_90 vulkan:1.3,subgroup=32; do qd-translate %t/$f.mlir --target=$t -o %t/out || exit 1; done; done'
 
 // Chains and trees of the host's arithmetic; the longest that may be is in the artifact and comes out of it.
 // RUN: sh -c 'qd-translate %t/chain.mlir 2>&1; test $? -eq 1' | FileCheck %s --check-prefix=CHAIN

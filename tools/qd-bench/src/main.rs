@@ -1,4 +1,4 @@
-//! Measures targets and `qd-opt`, each beside its peer in the same run.
+//! Measures targets, `qd-opt` and compile time, each beside its peer in the same run.
 //!
 //! Every row is checked before it is timed: our result against the peer's. The
 //! floor of a row is the bytes it must move over the bandwidth of a parallel
@@ -9,14 +9,15 @@ mod measure;
 mod opt;
 mod peers;
 mod rows;
+mod scaling;
 
 use clap::Parser;
 use std::{path::PathBuf, process::ExitCode};
 
-/// Measures a target, and qd-opt, against their peers.
+/// Measures a target, qd-opt, and how compile time grows, against their peers.
 #[derive(Debug, Parser)]
 #[command(
-    after_help = "Examples:\n  cargo xtask bench\n  cargo xtask bench --log2 22 --repeats 15\n  cargo xtask bench --only opt\n  cargo xtask bench --target nvptx:sm_90 --log2 16,20,24,28\n  cargo xtask bench --target nvptx:sm_90 --only 'scan,sort u64'"
+    after_help = "Examples:\n  cargo xtask bench\n  cargo xtask bench --log2 22 --repeats 15\n  cargo xtask bench --only opt\n  cargo xtask bench -- --only scaling\n  cargo xtask bench -- --only 'scaling branches'\n  cargo xtask bench --target nvptx:sm_90 --log2 16,20,24,28\n  cargo xtask bench --target nvptx:sm_90 --only 'scan,sort u64'"
 )]
 struct Arguments {
     /// What is measured: the cpu, or a device and CUB beside it (which needs nvcc)
@@ -34,9 +35,15 @@ struct Arguments {
     /// Timed runs of each side, in turn; the median counts
     #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeats: u32,
-    /// Only the rows whose name contains one of these; `opt` is the row of qd-opt
+    /// Only the rows whose name contains one of these; `opt` is the row of qd-opt, `scaling` all of compile time
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     only: Vec<String>,
+    /// Compiles this file for the target and prints what that costs: what `scaling` runs
+    #[arg(long, hide = true, value_name = "FILE")]
+    compile: Option<PathBuf>,
+    /// The same, to the plan
+    #[arg(long, hide = true, requires = "compile")]
+    plan: bool,
 }
 
 fn main() -> ExitCode {
@@ -50,11 +57,15 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    if let Some(path) = &arguments.compile {
+        return scaling::child::run(path, &arguments.target, arguments.plan);
+    }
     let is_cpu = arguments.target.split(',').next() == Some("cpu");
     let names = match is_cpu {
         true => {
             let mut names: Vec<_> = rows::ROWS.iter().map(|row| row.name.to_string()).collect();
             names.push("opt".into());
+            names.extend(scaling::names());
             names
         }
         false => device::names(),
@@ -89,6 +100,14 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
         arguments.tune.is_none(),
         "--tune is for a device: name it with --target"
     );
+    if rows::ROWS.iter().any(|row| wanted(row.name)) || wanted("opt") {
+        beside_peers(arguments, wanted)?;
+    }
+    scaling::run(wanted)
+}
+
+/// The rows of the cpu and of qd-opt.
+fn beside_peers(arguments: &Arguments, wanted: impl Fn(&str) -> bool) -> anyhow::Result<()> {
     let log2 = arguments.log2.first().copied().unwrap_or(26);
     let bandwidth = measure::copy_bandwidth(1 << log2.min(26));
     println!(

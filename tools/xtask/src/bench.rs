@@ -1,4 +1,4 @@
-//! `bench`: the measurements of the cpu target and of `qd-opt`, in release.
+//! `bench`: the measurements of the cpu target, of `qd-opt` and of compile time, in release.
 
 use std::process::Command;
 

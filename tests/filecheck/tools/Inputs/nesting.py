@@ -32,6 +32,26 @@ def branches(count):
     return "\n".join(lines + ["}"] * (count + 2))
 
 
+def loops(count):
+    """A kernel that counts the loops in one another, each of which runs as often as `a` has elements."""
+    lines = [
+        'qd.grid.kernel @k(%a: memref<?xi32> {qd.name = "a"}) {',
+        "%c0 = arith.constant 0 : index",
+        "%c1 = arith.constant 1 : index",
+        "%n = memref.dim %a, %c0 : memref<?xi32>",
+        "qd.grid.for_each %i to %c1 {",
+        "%one = arith.constant 1 : i32",
+    ]
+    for i in range(count):
+        lines += [
+            f"scf.for %i{i} = %c0 to %n step %c1 {{",
+            f"%x{i} = memref.load %a[%i{i}] : memref<?xi32>",
+            f"%y{i} = arith.addi %x{i}, %one : i32",
+            f"memref.store %y{i}, %a[%i{i}] : memref<?xi32>",
+        ]
+    return "\n".join(lines + ["}"] * (count + 2))
+
+
 def host(count, operation):
     """A kernel whose extent the host computes by so many operations, each on what the one before yields."""
     lines = ['qd.grid.kernel @k(%a: memref<?xi32> {qd.name = "a"}, %n: index {qd.name = "n"}) {']
@@ -51,12 +71,14 @@ write("ifs", branches(DEEP))
 write("types", "func.func private @f(" + "tuple<" * DEEP + "i32" + ">" * DEEP + ")")
 write("attributes", "module attributes {test.x = " + "[" * DEEP + "]" * DEEP + "} {}")
 write("locations", "module {} loc(" + "callsite(" * DEEP + "unknown" + " at unknown)" * DEEP + ")")
-flat = ["// " + "(" * 300, 'module attributes {test.x = "' + "([{<" * 300 + '"} {}']
+flat = ["// " + "(" * 1200, 'module attributes {test.x = "' + "([{<" * 300 + '"} {}']
 flat += ["func.func private @f() -> ()"] + [f"func.func private @f{i}(tuple<i32>) -> ()" for i in range(300)]
 flat += ["module attributes {test.x = affine_set<(d0) : (d0 - 1 >= 0)>} {}"]
 flat += ["// -----"] + ["module @flat {", "}"]
 write("flat", "\n".join(flat))
 write("valid", branches(60))
+write("branches", branches(1000))
+write("loops", loops(100))
 write("chain", host(1000, lambda v: f"arith.addi {v}, %n : index"))
 write("tree", host(60, lambda v: f"arith.addi {v}, {v} : index"))
 write("shorter", host(120, lambda v: f"arith.addi {v}, %n : index"))

@@ -1,0 +1,48 @@
+//! `qd-hoist-invariants`: loop-invariant code motion that stays fast where loops are
+//! nested deep.
+//!
+//! Upstream's `loop-invariant-code-motion` asks for each loop of each op in it, with
+//! all that this one holds, whether it may be moved. So d loops in one another cost
+//! d³. This pass does the same, but for one case: ops with regions are not moved out
+//! of loops that hold more than `deepest` levels of regions.
+//!
+//! Before:
+//! ```mlir
+//! scf.for %i = %a to %b step %s {
+//!   %0 = arith.addi %x, %y : i32
+//!   USE(%0)
+//! }
+//! ```
+//! After:
+//! ```mlir
+//! %0 = arith.addi %x, %y : i32
+//! scf.for %i = %a to %b step %s {
+//!   USE(%0)
+//! }
+//! ```
+
+use qd_dialects::{canonical::hoist_invariants, diagnostic::Result, ir::Op, options, pass::Pass};
+
+options! {
+    /// Options of `qd-hoist-invariants`.
+    pub struct HoistInvariantsOptions {
+        /// levels of regions in a loop, out of which ops with regions are moved
+        deepest: u32 = 16u32,
+    }
+}
+
+/// The pass.
+pub struct HoistInvariants;
+
+impl Pass for HoistInvariants {
+    type Options = HoistInvariantsOptions;
+    const NAME: &'static str = "qd-hoist-invariants";
+    const SUMMARY: &'static str = "Move what is the same in each iteration out of loops";
+    // Any.
+    const ANCHOR: &'static str = "";
+
+    fn run<'c>(op: Op<'c>, options: &HoistInvariantsOptions) -> Result<'c> {
+        hoist_invariants(op, options.deepest as usize);
+        Ok(())
+    }
+}

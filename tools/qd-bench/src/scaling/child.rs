@@ -1,0 +1,115 @@
+//! The process that compiles one module, and what it says of that.
+
+use anyhow::{Context, ensure};
+use qd_lowering::{Emit, translate};
+use std::{
+    cell::Cell,
+    mem::ManuallyDrop,
+    path::Path,
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
+};
+use tracing_subscriber::{layer::SubscriberExt, registry::LookupSpan, util::SubscriberInitExt};
+
+/// What a compilation costs.
+pub struct Cost {
+    /// Processor time in seconds, without LLVM's.
+    pub ours: f64,
+    /// That of LLVM's passes and code generation.
+    pub llvm: f64,
+    /// The process's memory at most, in MiB.
+    pub peak: f64,
+}
+
+impl Cost {
+    /// Reads what [`run`] prints.
+    pub fn parse(text: &str) -> anyhow::Result<Self> {
+        let numbers: Result<Vec<f64>, _> = text.split_whitespace().map(str::parse).collect();
+        match numbers?[..] {
+            [ours, llvm, peak] => Ok(Self { ours, llvm, peak }),
+            _ => anyhow::bail!("not the cost of a compilation: {text:?}"),
+        }
+    }
+}
+
+/// Compiles a file and prints what that costs.
+pub fn run(path: &Path, target: &str, is_plan: bool) -> anyhow::Result<()> {
+    tracing_subscriber::registry().with(LlvmTime).init();
+    qd_dialects::melior::utility::register_all_passes();
+    qd_passes::register();
+    qd_lowering::register();
+    let context = ManuallyDrop::new(qd_dialects::context());
+    qd_dialects::parse::print_diagnostics(&context);
+    let source = std::fs::read(path)?;
+    let emit = match is_plan {
+        true => Emit::Plan,
+        false => Emit::Artifact,
+    };
+    let start = processor_time(libc::CLOCK_PROCESS_CPUTIME_ID);
+    let module = qd_dialects::parse::parse(&context, &source, path);
+    let mut module = ManuallyDrop::new(module.context("the module is not valid")?);
+    translate(&mut module, target, emit)?;
+    let all = processor_time(libc::CLOCK_PROCESS_CPUTIME_ID) - start;
+    let llvm = Duration::from_nanos(LLVM.load(Ordering::Relaxed));
+    println!(
+        "{} {} {}",
+        all.saturating_sub(llvm).as_secs_f64(),
+        llvm.as_secs_f64(),
+        peak()?
+    );
+    Ok(())
+}
+
+/// Nanoseconds that threads spent in LLVM.
+static LLVM: AtomicU64 = AtomicU64::new(0);
+
+/// Adds up the processor time in the spans of LLVM's work.
+struct LlvmTime;
+
+thread_local! {
+    static ENTERED: Cell<Duration> = const { Cell::new(Duration::ZERO) };
+}
+
+impl<S: tracing::Subscriber + for<'a> LookupSpan<'a>> tracing_subscriber::Layer<S> for LlvmTime {
+    fn on_enter(&self, id: &tracing::Id, context: tracing_subscriber::layer::Context<'_, S>) {
+        if context.span(id).is_some_and(|span| is_llvm(span.name())) {
+            ENTERED.set(processor_time(libc::CLOCK_THREAD_CPUTIME_ID));
+        }
+    }
+
+    fn on_exit(&self, id: &tracing::Id, context: tracing_subscriber::layer::Context<'_, S>) {
+        if context.span(id).is_some_and(|span| is_llvm(span.name())) {
+            let spent = processor_time(libc::CLOCK_THREAD_CPUTIME_ID) - ENTERED.get();
+            LLVM.fetch_add(spent.as_nanos() as u64, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Whether a span of `qd_lowering` is of nothing but LLVM's work; none is within another.
+fn is_llvm(name: &str) -> bool {
+    matches!(name, "optimise" | "codegen")
+}
+
+fn processor_time(clock: libc::clockid_t) -> Duration {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // Safety: the clock exists, and the time is ours.
+    unsafe { libc::clock_gettime(clock, &mut time) };
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+/// The memory of this process at most, in MiB.
+fn peak() -> anyhow::Result<f64> {
+    // Safety: a structure of numbers, which the call fills.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // Safety: as above.
+    let status = unsafe { libc::getrusage(libc::RUSAGE_SELF, &mut usage) };
+    ensure!(
+        status == 0,
+        "getrusage: {}",
+        std::io::Error::last_os_error()
+    );
+    Ok(usage.ru_maxrss as f64 / 1024.0)
+}

@@ -1,0 +1,144 @@
+//! How compile time grows with a module: families of modules, each in sizes that
+//! double, to every level and target that matters.
+//!
+//! Each size is compiled in a process of its own (`child`), which takes the time
+//! that LLVM takes apart from ours, and can be ended when it takes too long. Times
+//! are processor time of all threads, so that whatever else the machine does falls
+//! on nobody.
+
+pub mod child;
+mod family;
+
+use anyhow::{Context, ensure};
+use child::Cost;
+use family::{FAMILIES, Family};
+use std::{
+    fs,
+    io::Read,
+    path::Path,
+    process::{Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+/// Growth of our time from one size to the next, which is twice as large, above
+/// which a row is marked.
+const BAR: f64 = 2.2;
+
+/// No size may take longer; the larger ones of its row are left out then.
+const LIMIT: Duration = Duration::from_secs(300);
+
+/// Sizes that take less are measured three times; the fastest counts.
+const SHORT: Duration = Duration::from_secs(5);
+
+/// A family on one target.
+type Row = (&'static Family, &'static str);
+
+fn rows() -> impl Iterator<Item = Row> {
+    let rows = |family: &'static Family| family.targets.iter().map(move |target| (family, *target));
+    FAMILIES.iter().flat_map(rows)
+}
+
+fn name((family, target): Row) -> String {
+    format!("scaling {} {target}", family.name)
+}
+
+/// What the rows are called.
+pub fn names() -> Vec<String> {
+    rows().map(name).collect()
+}
+
+/// Measures and prints the rows.
+pub fn run(wanted: impl Fn(&str) -> bool) -> anyhow::Result<()> {
+    let rows: Vec<_> = rows().filter(|row| wanted(&name(*row))).collect();
+    if rows.is_empty() {
+        return Ok(());
+    }
+    println!(
+        "\n{:<48} {:>8} {:>9} {:>6} {:>9} {:>6} {:>9}",
+        "row", "size", "ours, s", "×", "LLVM, s", "×", "peak, MiB"
+    );
+    let folder = tempfile::tempdir()?;
+    for row in rows {
+        measure(row, folder.path()).with_context(|| name(row))?;
+    }
+    println!(
+        "\nours: processor time without LLVM's passes and code generation; ×: over that of half the size; \
+         !: ours grows by more than {BAR}"
+    );
+    Ok(())
+}
+
+fn measure((family, target): Row, folder: &Path) -> anyhow::Result<()> {
+    let mut before: Option<Cost> = None;
+    for size in family.sizes {
+        let input = folder.join("input.mlir");
+        fs::write(&input, (family.source)(*size))?;
+        let name = name((family, target));
+        let Some(cost) = cheapest(&input, target, family.is_plan)? else {
+            println!("{name:<48} {size:>8} more than {} s", LIMIT.as_secs());
+            break;
+        };
+        let factor = |of: fn(&Cost) -> f64| before.as_ref().map(|before| of(&cost) / of(before));
+        let text = |factor: Option<f64>| match factor {
+            Some(factor) if factor.is_finite() => format!("{factor:.2}"),
+            _ => "-".into(),
+        };
+        let ours = factor(|cost| cost.ours);
+        println!(
+            "{name:<48} {size:>8} {:>9.3} {:>6} {:>9.3} {:>6} {:>9.0}{}",
+            cost.ours,
+            text(ours),
+            cost.llvm,
+            text(factor(|cost| cost.llvm)),
+            cost.peak,
+            if ours > Some(BAR) { " !" } else { "" },
+        );
+        before = Some(cost);
+    }
+    Ok(())
+}
+
+/// What a compilation costs, or nothing if that takes too long.
+fn cheapest(input: &Path, target: &str, is_plan: bool) -> anyhow::Result<Option<Cost>> {
+    let start = Instant::now();
+    let Some(mut best) = compile(input, target, is_plan)? else {
+        return Ok(None);
+    };
+    if start.elapsed() < SHORT {
+        for _ in 0..2 {
+            if let Some(cost) = compile(input, target, is_plan)? {
+                best.ours = best.ours.min(cost.ours);
+                best.llvm = best.llvm.min(cost.llvm);
+            }
+        }
+    }
+    Ok(Some(best))
+}
+
+fn compile(input: &Path, target: &str, is_plan: bool) -> anyhow::Result<Option<Cost>> {
+    let mut child = Command::new(std::env::current_exe()?)
+        .args(["--target", target, "--compile"])
+        .arg(input)
+        .args(is_plan.then_some("--plan"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()?;
+    let deadline = Instant::now() + LIMIT;
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        if Instant::now() > deadline {
+            child.kill()?;
+            child.wait()?;
+            return Ok(None);
+        }
+        thread::sleep(Duration::from_millis(5));
+    };
+    ensure!(status.success(), "compiling ended with {status}");
+    let mut text = String::new();
+    let mut stdout = child.stdout.take().context("its output is a pipe")?;
+    stdout.read_to_string(&mut text)?;
+    Ok(Some(Cost::parse(&text)?))
+}
