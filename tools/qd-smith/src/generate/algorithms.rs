@@ -19,6 +19,20 @@ impl Generator<'_> {
         self.pick(&found)
     }
 
+    /// A buffer that is only read, of this type and none of these.
+    fn input(&mut self, ty: Ty, none_of: &[usize]) -> Option<usize> {
+        let produced: Vec<usize> = (0..self.buffers.len())
+            .filter(|i| {
+                let Buffer { ty: of, role, .. } = self.buffers[*i];
+                of == ty && role == Role::Produced && !none_of.contains(i)
+            })
+            .collect();
+        match self.random.bool() && !produced.is_empty() {
+            true => self.pick(&produced),
+            false => self.elements(ty, none_of),
+        }
+    }
+
     /// As [`Self::elements`], or a new one.
     fn output(&mut self, ty: Ty, none_of: &[usize]) -> usize {
         if let Some(found) = self.elements(ty, none_of) {
@@ -123,7 +137,7 @@ impl Generator<'_> {
         };
         let mut inputs = Vec::new();
         for ty in &types {
-            let Some(input) = self.elements(*ty, &inputs) else {
+            let Some(input) = self.input(*ty, &inputs) else {
                 return;
             };
             inputs.push(input);
@@ -171,7 +185,7 @@ impl Generator<'_> {
         let op = ["qd.algo.select", "qd.algo.partition"][self.random.usize(0..2)];
         let ty = Ty::ELEMENTS[self.random.usize(0..4)];
         let (Some(input), Some(flags)) = (
-            self.elements(ty, &[]),
+            self.input(ty, &[]),
             self.buffers.iter().position(|b| b.role == Role::Flags),
         ) else {
             return;

@@ -68,7 +68,11 @@ impl Generator<'_> {
     /// One more op that says who runs it, or that lanes execute together.
     pub(super) fn collective_op(&mut self, control: Level) {
         for _ in 0..12 {
-            let op = COLLECTIVE[self.random.usize(0..COLLECTIVE.len())];
+            let again = self.last_collective.clone().filter(|_| self.one_in(4));
+            let op = match &again {
+                Some((op, _)) => *op,
+                None => COLLECTIVE[self.random.usize(0..COLLECTIVE.len())],
+            };
             let is_block = op.name.starts_with("qd.simt.block.");
             if !op.operands.is_empty()
                 && (control < Level::Subgroup || is_block && control < Level::Block)
@@ -77,7 +81,7 @@ impl Generator<'_> {
             }
             let done = match op.regions > 0 && self.one_in(5) {
                 true => self.by_region(op),
-                false => self.try_collective(op),
+                false => self.try_collective(op, again.map(|(_, operands)| operands)),
             };
             if done {
                 return;
@@ -85,25 +89,32 @@ impl Generator<'_> {
         }
     }
 
-    fn try_collective(&mut self, op: &'static OpDef) -> bool {
+    /// On values at hand, or on those that another such op had if they still are.
+    fn try_collective(&mut self, op: &'static OpDef, again: Option<Vec<Value>>) -> bool {
         let Some(properties) = self.properties(op) else {
             return false;
         };
         if properties.contains("identities") || !self.tile_fits(&properties) {
             return false;
         }
-        let mut types: Vec<Ty> = Vec::new();
-        for _ in &op.operands {
-            types.push(Ty::ALL[self.random.usize(0..Ty::ALL.len())]);
-        }
+        let again = again.filter(|values| values.iter().all(|v| self.scope.contains(v)));
+        let types: Vec<Ty> = match &again {
+            Some(values) => values.iter().map(|v| self.ty(*v)).collect(),
+            None => (op.operands.iter())
+                .map(|_| Ty::ALL[self.random.usize(0..Ty::ALL.len())])
+                .collect(),
+        };
         let possible = self.forms.results(op, &types, &properties);
         if possible.is_empty() {
             return false;
         }
         let results = possible[self.random.usize(0..possible.len())].clone();
         let (mut operands, mut class, mut level) = (Vec::new(), Class::Integer, Level::Block);
-        for ty in &types {
-            let value = self.find(*ty, Level::Varying);
+        for (i, ty) in types.iter().enumerate() {
+            let value = match &again {
+                Some(values) => values[i],
+                None => self.find(*ty, Level::Varying),
+            };
             if ty.is_float() {
                 class = self.of(value).class;
             }
@@ -114,6 +125,7 @@ impl Generator<'_> {
         let Some(class) = self.combined(short, &properties, class, types.first().copied()) else {
             return false;
         };
+        self.last_collective = Some((op, operands.clone()));
         let Some(after) = self.lanes(short, &properties, &mut operands) else {
             return false;
         };

@@ -1,7 +1,7 @@
 //! Memory: loads and stores that race with nothing, exchanges through shared
 //! arrays, counters, private arrays, and hints.
 
-use super::{Buffer, Generator, Role};
+use super::{Buffer, Generator, Private, Role};
 use crate::{
     program::{Comparison, Contents, Value},
     types::{Class, Level, Ty},
@@ -53,7 +53,7 @@ impl Generator<'_> {
         let Buffer {
             value,
             ty,
-            class,
+            mut class,
             role,
         } = self.buffers[buffer].clone();
         let place = match role {
@@ -61,9 +61,53 @@ impl Generator<'_> {
                 let number = self.find(Ty::I32, Level::Varying);
                 self.place_of(number, COUNTERS)
             }
+            Role::View { of, length } => {
+                class = self.buffers[of].class;
+                let number = self.find(Ty::I32, Level::Varying);
+                self.place_of(number, length as i64)
+            }
+            _ if self.one_in(8) => return self.load_part(buffer),
             _ => self.any_place(),
         };
         let loaded = self.load_from(value, place, ty, class);
+        self.scope.push(loaded);
+    }
+
+    /// A load from part of a buffer, or from all of it as one whose length is known.
+    fn load_part(&mut self, buffer: usize) {
+        let Buffer {
+            value, ty, class, ..
+        } = self.buffers[buffer];
+        let is_part = self.random.bool();
+        let first = if is_part {
+            self.random.usize(0..self.length)
+        } else {
+            0
+        };
+        let length = self.length - first;
+        let part = match is_part {
+            true => {
+                let part = self.memory(format!("memref<?x{ty}, strided<[1], offset: ?>>"));
+                let first = self.constant(Ty::Index, first as i64);
+                let extent = self.constant(Ty::Index, length as i64);
+                let dynamic = i64::MIN;
+                let properties = format!(
+                    "operandSegmentSizes = array<i32: 1, 1, 1, 0>, static_offsets = array<i64: {dynamic}>, \
+                     static_sizes = array<i64: {dynamic}>, static_strides = array<i64: 1>"
+                );
+                let operands = [value, first, extent];
+                self.push("memref.subview", &properties, &operands, &[part]);
+                part
+            }
+            false => {
+                let part = self.memory(format!("memref<{length}x{ty}>"));
+                self.push("memref.cast", "", &[value], &[part]);
+                part
+            }
+        };
+        let number = self.find(Ty::I32, Level::Varying);
+        let place = self.place_of(number, length as i64);
+        let loaded = self.load_from(part, place, ty, class);
         self.scope.push(loaded);
     }
 
@@ -248,8 +292,13 @@ impl Generator<'_> {
         self.rmw(kind, "device", value, memory, place);
     }
 
-    /// An array of one's own: all of it written, then read anywhere.
+    /// An array of one's own: all of it written, then read anywhere; or one that is
+    /// there, of which an element is written or read.
     pub(super) fn private(&mut self) {
+        if !self.privates.is_empty() && self.random.bool() {
+            let known = self.privates[self.random.usize(0..self.privates.len())];
+            return self.private_again(known);
+        }
         let ty = Ty::ELEMENTS[self.random.usize(0..4)];
         let length = 1 << self.random.i64(0..3);
         let array = self.memory(format!("memref<{length}x{ty}>"));
@@ -270,6 +319,25 @@ impl Generator<'_> {
         let number = self.find(Ty::I32, Level::Varying);
         let place = self.place_of(number, length);
         let read = self.load_from(array, place, ty, class.unwrap_or(Class::Rounded));
+        self.info[read as usize].level = Level::Varying;
+        self.scope.push(read);
+        self.privates.push(Private { array, ty, length });
+    }
+
+    fn private_again(&mut self, Private { array, ty, length }: Private) {
+        let number = self.find(Ty::I32, Level::Varying);
+        let place = self.place_of(number, length);
+        if self.one_in(3) {
+            let value = self.find(ty, Level::Varying);
+            return self.push("memref.store", "", &[value, array, place], &[]);
+        }
+        // In a loop, what is written below may be there.
+        let class = if ty.is_float() {
+            Class::Rounded
+        } else {
+            Class::Integer
+        };
+        let read = self.load_from(array, place, ty, class);
         self.info[read as usize].level = Level::Varying;
         self.scope.push(read);
     }

@@ -59,6 +59,10 @@ enum Role {
     Flags,
     /// Words that some threads set to one number, whoever comes first.
     Marks(i64),
+    /// Scratch that a `for_each` has written all of.
+    Produced,
+    /// So many elements within another buffer, by its number: read anywhere.
+    View { of: usize, length: usize },
 }
 
 /// A function that phases call.
@@ -67,6 +71,14 @@ struct Function {
     name: String,
     parameters: Vec<Ty>,
     result: Ty,
+}
+
+/// An array of a thread's own, all of which has been written.
+#[derive(Clone, Copy, Debug)]
+struct Private {
+    array: Value,
+    ty: Ty,
+    length: i64,
 }
 
 /// Makes one program.
@@ -83,6 +95,10 @@ struct Generator<'f> {
     symbols: Vec<Node>,
     functions: Vec<Function>,
     buffers: Vec<Buffer>,
+    /// The arrays of a thread's own that may be used here.
+    privates: Vec<Private>,
+    /// The last op that lanes execute together, and its operands.
+    last_collective: Option<(&'static OpDef, Vec<Value>)>,
     /// Constants of the block that is written, so that they are not made anew.
     constants: HashMap<(usize, Ty, i64), Value>,
     least_wave: u32,
@@ -129,6 +145,8 @@ impl<'f> Generator<'f> {
             symbols: Vec::new(),
             functions: Vec::new(),
             buffers: Vec::new(),
+            privates: Vec::new(),
+            last_collective: None,
             constants: HashMap::new(),
             least_wave,
             length,
@@ -260,7 +278,7 @@ impl<'f> Generator<'f> {
 
     /// Writes a region: what `write` makes, with these arguments in scope.
     fn region(&mut self, arguments: &[Value], write: impl FnOnce(&mut Self)) -> Block {
-        let outside = self.scope.len();
+        let (outside, privates) = (self.scope.len(), self.privates.len());
         self.scope.extend(arguments);
         self.blocks.push(Vec::new());
         let level = self.blocks.len();
@@ -268,6 +286,7 @@ impl<'f> Generator<'f> {
         write(self);
         self.constants.retain(|(at, ..), _| *at < level);
         self.scope.truncate(outside);
+        self.privates.truncate(privates);
         Block {
             arguments: arguments.to_vec(),
             nodes: self.blocks.pop().expect("the block just pushed"),
