@@ -13,6 +13,7 @@ mod linkage;
 mod lit;
 mod new;
 mod packages;
+mod planted;
 mod process;
 mod smith;
 mod suite;
@@ -111,18 +112,18 @@ enum Task {
     },
     /// Try random kernels and mutated inputs
     ///
-    /// Builds qd-smith and runs it with the given arguments: `cargo xtask smith -- run --help` lists
+    /// Builds qd-smith and runs it with the given arguments: `cargo xtask smith run --help` lists
     /// them. `test` runs 300 kernels of a fixed seed.
     ///
     /// Examples:
     ///   cargo xtask smith run --kernels 1000 --mutants 20000
     ///   cargo xtask smith run --kernels 1000 --target nvptx:sm_90
     ///   cargo xtask smith show 17
+    ///   cargo xtask smith planted
     #[command(verbatim_doc_comment)]
     Smith {
-        /// Arguments of qd-smith
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-        args: Vec<String>,
+        #[command(subcommand)]
+        what: smith::What,
     },
     /// Generate docs/generated/ from the op definitions
     ///
@@ -185,7 +186,7 @@ fn run(task: Task) -> Result<()> {
             cargo::build_tools(&workspace, Profile::Dev)?;
             lit::run(&workspace, &args)?.into_result()
         }
-        Task::Smith { args } => smith::run(&workspace, &args),
+        Task::Smith { what } => smith::run(&workspace, &what),
         Task::Docs { check: true } => {
             docs::check(&workspace).map(|pages| println!("{pages} pages are current"))
         }

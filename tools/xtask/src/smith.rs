@@ -3,20 +3,52 @@
 use std::process::Command;
 
 use anyhow::Result;
+use clap::Subcommand;
 
 use crate::packages::Purpose;
 use crate::suite::Report;
 use crate::workspace::{Profile, Workspace};
-use crate::{cargo, packages, process};
+use crate::{cargo, packages, planted, process};
 
 /// The kernels of the tests: the same in every run. Mutants and fresh seeds are for the command,
 /// for they still find what is not mended yet.
 const ARGUMENTS: &[&str] = &["run", "--turns", "--seed", "1", "--kernels", "300"];
 
-/// Runs `qd-smith` with flags of its own.
-pub fn run(workspace: &Workspace, args: &[String]) -> Result<()> {
-    packages::ensure(Purpose::Test)?;
-    process::run(smith(workspace)?.args(args))
+/// What `cargo xtask smith` does.
+#[derive(Subcommand)]
+pub enum What {
+    /// Plant defects one at a time, and look for each with random kernels
+    ///
+    /// Each patch in tools/qd-smith/tests/planted is applied to a copy of the last commit, in
+    /// target/planted, and kernels are tried on every target until something is found: for ten
+    /// minutes at most. Prints a table, and exits with 1 if a defect was not found, or if anything
+    /// is found in as many kernels without one. With all of them this takes more than an hour.
+    ///
+    /// Examples:
+    ///   cargo xtask smith planted
+    ///   cargo xtask smith planted cpu-rotate-tile --seed 7
+    #[command(verbatim_doc_comment)]
+    Planted {
+        /// Names of patches, without .patch; all unless given
+        names: Vec<String>,
+        /// The first kernel's seed
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
+    /// Anything else is qd-smith's to understand.
+    #[command(external_subcommand)]
+    Other(Vec<String>),
+}
+
+/// Plants defects, or runs `qd-smith` with flags of its own.
+pub fn run(workspace: &Workspace, what: &What) -> Result<()> {
+    match what {
+        What::Planted { names, seed } => planted::run(workspace, names, *seed),
+        What::Other(args) => {
+            packages::ensure(Purpose::Test)?;
+            process::run(smith(workspace)?.args(args))
+        }
+    }
 }
 
 /// Kernels of a fixed seed.
