@@ -173,7 +173,9 @@ impl Copy {
                 .with_context(|| format!("cannot delete {}", self.out.display()))?;
         }
         let mut smith = Command::new(self.build.join("debug/qd-smith"));
-        smith.current_dir(&self.tree).args(["run", "--first"]);
+        smith
+            .current_dir(&self.tree)
+            .args(["run", "--first", "--turns"]);
         smith.args([
             "--seed",
             &seed.to_string(),

@@ -20,7 +20,7 @@ pub enum What {
     /// Plant defects one at a time, and look for each with random kernels
     ///
     /// Each patch in tools/qd-smith/tests/planted is applied to a copy of the last commit, in
-    /// target/planted, and kernels are tried on every target until something is found: for ten
+    /// target/planted, and kernels are tried on all targets by turns until something is found: for ten
     /// minutes at most. Prints a table, and exits with 1 if a defect was not found, or if anything
     /// is found in as many kernels without one. With all of them this takes more than an hour.
     ///

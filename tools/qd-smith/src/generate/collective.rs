@@ -73,16 +73,22 @@ impl Generator<'_> {
                 Some((op, _)) => *op,
                 None => COLLECTIVE[self.random.usize(0..COLLECTIVE.len())],
             };
+            // What says who runs it says little.
+            if op.operands.is_empty() && !self.one_in(4) {
+                continue;
+            }
             let is_block = op.name.starts_with("qd.simt.block.");
             if !op.operands.is_empty()
                 && (control < Level::Subgroup || is_block && control < Level::Block)
             {
                 continue;
             }
-            let done = match op.regions > 0 && self.one_in(5) {
+            let operands = again.map(|(_, operands)| operands);
+            // Not all attributes and operands that are drawn go together.
+            let done = (0..4).any(|_| match op.regions > 0 && self.one_in(4) {
                 true => self.by_region(op),
-                false => self.try_collective(op, again.map(|(_, operands)| operands)),
-            };
+                false => self.try_collective(op, operands.clone()),
+            });
             if done {
                 return;
             }
@@ -98,16 +104,9 @@ impl Generator<'_> {
             return false;
         }
         let again = again.filter(|values| values.iter().all(|v| self.scope.contains(v)));
-        let types: Vec<Ty> = match &again {
-            Some(values) => values.iter().map(|v| self.ty(*v)).collect(),
-            None => (op.operands.iter())
-                .map(|_| Ty::ALL[self.random.usize(0..Ty::ALL.len())])
-                .collect(),
-        };
-        let possible = self.forms.results(op, &types, &properties);
-        if possible.is_empty() {
+        let Some((types, possible)) = self.form(op, again.as_deref(), &properties) else {
             return false;
-        }
+        };
         let results = possible[self.random.usize(0..possible.len())].clone();
         let (mut operands, mut class, mut level) = (Vec::new(), Class::Integer, Level::Block);
         for (i, ty) in types.iter().enumerate() {
@@ -160,6 +159,29 @@ impl Generator<'_> {
             self.scope.push(kept);
         }
         true
+    }
+
+    /// Types of operands that the op takes, or those of these values, and what its results
+    /// may be.
+    fn form(
+        &mut self,
+        op: &'static OpDef,
+        values: Option<&[Value]>,
+        properties: &str,
+    ) -> Option<(Vec<Ty>, Vec<Vec<Ty>>)> {
+        for _ in 0..8 {
+            let types: Vec<Ty> = match values {
+                Some(values) => values.iter().map(|v| self.ty(*v)).collect(),
+                None => (op.operands.iter())
+                    .map(|_| Ty::ALL[self.random.usize(0..Ty::ALL.len())])
+                    .collect(),
+            };
+            let possible = self.forms.results(op, &types, properties);
+            if !possible.is_empty() {
+                return Some((types, possible.to_vec()));
+            }
+        }
+        None
     }
 
     /// Whether a tile is no larger than the least subgroup.

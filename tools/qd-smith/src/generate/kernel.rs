@@ -15,7 +15,7 @@ pub fn generate(seed: u64, forms: &mut Forms) -> Program {
     generator.buffers();
     let items = generator.random.usize(1..6);
     generator.items(items, true);
-    match generator.one_in(8) {
+    match generator.one_in(5) {
         true => generator.dispatched(seed),
         false => generator.finish(seed),
     }
@@ -71,7 +71,8 @@ impl Generator<'_> {
             3 => ("arith.remui", length % number),
             _ => ("arith.ceildivui", (length + number - 1) / number),
         };
-        let compared = least + self.random.i64(-1..=1);
+        let near = [0, 0, 1, -1][self.random.usize(0..4)];
+        let compared = least + near;
         let comparison = self.random.usize(0..10);
         // As `arith.cmpi` numbers them; of small numbers the sign says nothing but of −1.
         let (a, b) = (least as u64, compared as u64);
@@ -136,15 +137,18 @@ impl Generator<'_> {
     /// What stands in a kernel, a loop or a choice.
     fn items(&mut self, count: usize, is_outermost: bool) {
         for _ in 0..count {
-            match self.random.usize(0..18) {
+            match self.random.usize(0..20) {
                 0..=6 => self.phase(),
                 7..=8 => self.for_each(),
                 9..=12 => self.algorithm(),
-                13 => self.fill(),
+                13 => {
+                    let buffer = self.random.usize(0..self.buffers.len());
+                    self.fill(buffer);
+                }
                 14 if is_outermost => self.repeated(),
-                15 if is_outermost => self.chosen(),
-                16 if is_outermost => self.view(),
-                17 if is_outermost => self.produce(),
+                15..=16 if is_outermost => self.chosen(),
+                17 if is_outermost => self.view(),
+                18..=19 if is_outermost => self.produce(),
                 _ => self.phase(),
             }
         }
@@ -172,11 +176,15 @@ impl Generator<'_> {
         let most = (self.length / 64).min(4);
         let threads = 64 << self.random.usize(0..=usize::from(most >= 2));
         let blocks = self.random.usize(1..=(self.length / threads).max(1));
+        // Neighbours of one shape may become one.
+        let again = self.last_shape.filter(|_| self.random.bool());
+        let (threads, blocks) = again.unwrap_or((threads, blocks));
+        self.last_shape = Some((threads, blocks));
         let number = self.constant(Ty::Index, blocks as i64);
         let outside = std::mem::take(&mut self.scope);
         self.phase = Phase {
             threads: threads as i64,
-            budget: self.random.usize(6..40),
+            budget: self.random.usize(2..40),
             block: self.blocks.len(),
             ..Phase::default()
         };
@@ -206,13 +214,13 @@ impl Generator<'_> {
         self.elementwise(true);
     }
 
-    /// Scratch of which each element is computed by itself.
+    /// Scratch of which each element is computed by itself, and an algorithm that reads it,
+    /// maybe once what it was computed of has been overwritten.
     fn produce(&mut self) {
         let ty = Ty::ELEMENTS[self.random.usize(0..4)];
         let length = Some(self.length);
         let value = self.parameter(ty, length, Contents::Scratch, Comparison::Ignored);
-        self.share_out();
-        self.phase.writes = vec![self.buffers.len()];
+        let produced = self.buffers.len();
         let class = match ty.is_float() {
             true => Class::Exact { mag: 0, frac: 0 },
             false => Class::Integer,
@@ -223,22 +231,38 @@ impl Generator<'_> {
             class,
             role: Role::Produced,
         });
+        let source = self.random.usize(0..produced);
+        self.phase = Phase {
+            writes: vec![produced],
+            reads: (self.buffers[source].role == Role::Elements)
+                .then_some(source)
+                .into_iter()
+                .collect(),
+            ..Phase::default()
+        };
         self.elementwise(false);
+        if self.random.bool() {
+            self.fill(source);
+        }
+        self.reading(produced);
     }
 
     /// Part of a buffer, which phases read: of the same type, or of integers twice as
     /// wide.
     fn view(&mut self) {
-        let of = self.random.usize(0..self.buffers.len());
-        let Buffer {
-            value,
-            ty,
-            role,
-            class,
-        } = self.buffers[of].clone();
-        if role != Role::Elements {
+        let is_word = self.random.bool();
+        let found: Vec<usize> = (0..self.buffers.len())
+            .filter(|i| {
+                let Buffer { ty, role, .. } = self.buffers[*i];
+                role == Role::Elements && (ty == Ty::I32 || !is_word)
+            })
+            .collect();
+        let Some(of) = self.pick(&found) else {
             return;
-        }
+        };
+        let Buffer {
+            value, ty, class, ..
+        } = self.buffers[of].clone();
         let to = match ty {
             Ty::I32 if self.random.bool() => Ty::I64,
             _ => ty,
@@ -263,9 +287,13 @@ impl Generator<'_> {
 
     /// A `for_each` over the buffers that have been shared out, maybe up to a count.
     fn elementwise(&mut self, may_be_counted: bool) {
-        let extent = match self.random.bool() {
-            true => self.constant(Ty::Index, self.length as i64),
-            false => {
+        let extent = match self.random.usize(0..5) {
+            0 if may_be_counted => {
+                let few = self.random.i64(1..=self.length as i64);
+                self.constant(Ty::Index, few)
+            }
+            0..=2 => self.constant(Ty::Index, self.length as i64),
+            _ => {
                 let zero = self.constant(Ty::Index, 0);
                 let memory = self.buffers[0].value;
                 self.op("memref.dim", "", &[memory, zero], Ty::Index)
@@ -273,16 +301,18 @@ impl Generator<'_> {
         };
         let outside = std::mem::take(&mut self.scope);
         let Phase { reads, writes, .. } = std::mem::take(&mut self.phase);
+        let is_plain = !may_be_counted;
         self.phase = Phase {
             reads,
             writes,
             budget: self.random.usize(3..16),
             block: self.blocks.len(),
             is_for_each: true,
+            is_plain,
             ..Phase::default()
         };
         let mut operands = vec![extent];
-        if may_be_counted && self.one_in(3) {
+        if may_be_counted && self.random.bool() {
             // One above the extent is the extent.
             let count = match self.one_in(4) {
                 true => {
@@ -300,7 +330,10 @@ impl Generator<'_> {
             let number = this.op("arith.index_castui", "", &[index], Ty::I32);
             this.scope.push(number);
             this.load();
-            this.statements(Level::Varying, 12);
+            match is_plain {
+                true => (0..this.random.usize(0..5)).for_each(|_| this.scalar_op()),
+                false => this.statements(Level::Varying, 12),
+            }
             this.store();
         });
         self.scope = outside;
@@ -339,8 +372,7 @@ impl Generator<'_> {
         self.push_with("qd.grid.for_each", "", &[one], &[], vec![body]);
     }
 
-    fn fill(&mut self) {
-        let buffer = self.random.usize(0..self.buffers.len());
+    fn fill(&mut self, buffer: usize) {
         let Buffer {
             value,
             ty,
@@ -407,14 +439,17 @@ impl Generator<'_> {
 
     /// A choice by a word of the runtime's own, which is 0 again at the end.
     fn chosen_by_control(&mut self) {
-        let word = self.memory("memref<1xi32>");
+        let (other, word) = (self.memory("memref<1xi32>"), self.memory("memref<1xi32>"));
+        self.push("qd.grid.control", "", &[], &[other]);
         self.push("qd.grid.control", "", &[], &[word]);
         let number = self.random.i64(0..2);
+        self.set_word(other, 1 - number);
         self.set_word(word, number);
         let count = self.random.usize(1..3);
         let body = self.region(&[], |this| this.items(count, false));
         self.push_with("qd.grid.if", "", &[word], &[], vec![body]);
         self.set_word(word, 0);
+        self.set_word(other, 0);
     }
 
     fn set_word(&mut self, word: Value, number: i64) {

@@ -66,7 +66,9 @@ impl Generator<'_> {
                 let number = self.find(Ty::I32, Level::Varying);
                 self.place_of(number, length as i64)
             }
-            _ if self.one_in(8) => return self.load_part(buffer),
+            Role::Elements if !self.phase.is_plain && self.one_in(8) => {
+                return self.load_part(buffer);
+            }
             _ => self.any_place(),
         };
         let loaded = self.load_from(value, place, ty, class);
@@ -267,9 +269,10 @@ impl Generator<'_> {
                 is_counter && self.buffers[*i].ty == ty && !self.phase.reads.contains(i)
             })
             .collect();
+        let is_new = self.one_in(3);
         let buffer = match self.pick(&found) {
-            Some(buffer) => buffer,
-            None => {
+            Some(buffer) if !is_new => buffer,
+            _ => {
                 let kind = KINDS[self.random.usize(0..KINDS.len())];
                 let contents = Contents::Constant(self.random.i64(-3..100));
                 let value = self.parameter(ty, Some(COUNTERS as usize), contents, Comparison::Same);

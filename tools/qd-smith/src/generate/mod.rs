@@ -102,6 +102,8 @@ struct Generator<'f> {
     /// Constants of the block that is written, so that they are not made anew.
     constants: HashMap<(usize, Ty, i64), Value>,
     least_wave: u32,
+    /// Threads and blocks of the last phase.
+    last_shape: Option<(usize, usize)>,
     /// Length of the buffers with an element for each thread.
     length: usize,
     /// What holds for the phase that is written.
@@ -123,6 +125,8 @@ struct Phase {
     is_for_each: bool,
     /// Whether it is a function's body, which has no memory but its own.
     is_function: bool,
+    /// Whether it is to be computed where it is read.
+    is_plain: bool,
     /// How deep control is nested.
     depth: usize,
     /// Ops that may still be made.
@@ -149,6 +153,7 @@ impl<'f> Generator<'f> {
             last_collective: None,
             constants: HashMap::new(),
             least_wave,
+            last_shape: None,
             length,
             phase: Phase::default(),
         }
