@@ -22,6 +22,8 @@ struct Defect {
     name: String,
     patch: PathBuf,
     sentence: String,
+    /// The file that it is in.
+    place: String,
 }
 
 /// What became of one.
@@ -70,7 +72,7 @@ fn folder(workspace: &Workspace) -> PathBuf {
     workspace.root().join("tools/qd-smith/tests/planted")
 }
 
-/// Every defect, by name.
+/// Every defect, by where it is.
 fn all(workspace: &Workspace) -> Result<Vec<Defect>> {
     let folder = folder(workspace);
     let entries = folder
@@ -85,10 +87,14 @@ fn all(workspace: &Workspace) -> Result<Vec<Defect>> {
         defects.push(Defect {
             name: name.to_string_lossy().into_owned(),
             sentence: text.lines().next().unwrap_or_default().into(),
+            place: (text.lines().find_map(|line| line.strip_prefix("--- a/")))
+                .unwrap_or_default()
+                .into(),
             patch,
         });
     }
-    defects.sort_by(|a, b| a.name.cmp(&b.name));
+    // Those of one crate behind each other: what is built for one is built for the next.
+    defects.sort_by(|a, b| (&a.place, &a.name).cmp(&(&b.place, &b.name)));
     Ok(defects)
 }
 
@@ -277,6 +283,7 @@ mod tests {
                 name: name.into(),
                 patch: PathBuf::new(),
                 sentence: String::new(),
+                place: String::new(),
             })
         };
         let names = |names: &[&str]| names.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>();

@@ -443,8 +443,8 @@ impl Generator<'_> {
         self.push("qd.grid.control", "", &[], &[other]);
         self.push("qd.grid.control", "", &[], &[word]);
         let number = self.random.i64(0..2);
-        self.set_word(other, 1 - number);
         self.set_word(word, number);
+        self.set_word(other, 1 - number);
         let count = self.random.usize(1..3);
         let body = self.region(&[], |this| this.items(count, false));
         self.push_with("qd.grid.if", "", &[word], &[], vec![body]);
