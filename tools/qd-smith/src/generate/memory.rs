@@ -195,7 +195,7 @@ impl Generator<'_> {
                 self.push_with("scf.if", "", &[first], &[], regions);
                 self.push("qd.simt.block.sync", "", &[], &[]);
                 let kind = KINDS[self.random.usize(0..KINDS.len())];
-                let value = self.find(ty, Level::Varying);
+                let value = self.any_number(ty);
                 let number = self.find(Ty::I32, Level::Varying);
                 let place = self.place_of(number, length);
                 self.rmw(kind, "block", value, array, place);
@@ -232,6 +232,18 @@ impl Generator<'_> {
         // The kernel's block, and then the phase's.
         self.blocks[self.phase.block].insert(0, node);
         array
+    }
+
+    /// An integer, of either sign more often than those that programs compute with.
+    fn any_number(&mut self, ty: Ty) -> Value {
+        let value = self.find(ty, Level::Varying);
+        match self.random.bool() {
+            true => {
+                let factor = self.constant(ty, -1_640_531_527);
+                self.op("arith.muli", "", &[value, factor], ty)
+            }
+            false => value,
+        }
     }
 
     fn rmw(&mut self, kind: &str, scope: &str, value: Value, memory: Value, place: Value) {
@@ -289,7 +301,7 @@ impl Generator<'_> {
             return;
         };
         let memory = self.buffers[buffer].value;
-        let value = self.find(ty, Level::Varying);
+        let value = self.any_number(ty);
         let number = self.find(Ty::I32, Level::Varying);
         let place = self.place_of(number, COUNTERS);
         self.rmw(kind, "device", value, memory, place);

@@ -313,7 +313,11 @@ impl<'f> Generator<'f> {
         match self.pick(chosen) {
             Some(value) => value,
             None => {
-                let number = self.random.i64(0..7);
+                let mut number = self.random.i64(0..7);
+                if matches!(ty, Ty::I8 | Ty::I16 | Ty::I32 | Ty::I64) && self.one_in(4) {
+                    let least = i64::MIN >> (64 - ty.bits());
+                    number = [-1, least, !least][self.random.usize(0..3)];
+                }
                 self.constant(ty, number)
             }
         }
