@@ -172,7 +172,12 @@ impl Generator<'_> {
         let (mut initial, mut arguments, mut levels) = (Vec::new(), Vec::new(), Vec::new());
         for ty in &types {
             let level = self.inner_level(control);
-            initial.push(self.find(*ty, level));
+            let value = match (level, &initial[..]) {
+                // Of two that are alike it would not show that they are exchanged.
+                (Level::Varying, [_]) => self.own_number(*ty),
+                _ => None,
+            };
+            initial.push(value.unwrap_or_else(|| self.find(*ty, level)));
             // Rounds add up to what no one knows.
             let class = if ty.is_float() {
                 Class::Rounded
@@ -206,7 +211,10 @@ impl Generator<'_> {
         operands.extend(initial);
         let results = self.results_of(&types, &levels);
         self.push_with("scf.for", "", &operands, &results, vec![body]);
-        self.scope.extend(results);
+        self.scope.extend(&results);
+        if results.len() > 1 {
+            results.iter().for_each(|result| self.store_of(*result));
+        }
     }
 
     fn results_of(&mut self, types: &[Ty], levels: &[Level]) -> Vec<Value> {

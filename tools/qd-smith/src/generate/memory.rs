@@ -136,6 +136,24 @@ impl Generator<'_> {
         }
     }
 
+    /// One value at one's own place of a buffer that holds such, if there is one.
+    pub(super) fn store_of(&mut self, value: Value) {
+        let (ty, class) = (self.ty(value), self.of(value).class);
+        let writes = self.phase.writes.iter().copied();
+        let found: Vec<usize> = writes.filter(|i| self.buffers[*i].ty == ty).collect();
+        if let (Some(buffer), Some(place)) = (self.pick(&found), self.phase.place) {
+            self.buffers[buffer].class = self.buffers[buffer].class.join(class);
+            let memory = self.buffers[buffer].value;
+            self.push("memref.store", "", &[value, memory, place], &[]);
+        }
+    }
+
+    /// An integer that no other thread has.
+    pub(super) fn own_number(&mut self, ty: Ty) -> Option<Value> {
+        let place = self.phase.place?;
+        matches!(ty, Ty::I32 | Ty::I64).then(|| self.op("arith.index_castui", "", &[place], ty))
+    }
+
     /// Into a buffer of its own, since it is not the same on every target.
     pub(super) fn store_loose(&mut self, value: Value) {
         let Some(place) = self.phase.place else {
