@@ -125,7 +125,10 @@ impl Generator<'_> {
             class,
             ..
         } = self.buffers[buffer].clone();
-        let value = self.find(ty, Level::Varying);
+        let value = match !ty.is_float() && self.one_in(3) {
+            true => self.widened(ty),
+            false => self.find(ty, Level::Varying),
+        };
         self.buffers[buffer].class = class.join(self.of(value).class);
         self.push("memref.store", "", &[value, memory, place], &[]);
         if self.one_in(4) {
@@ -134,6 +137,13 @@ impl Generator<'_> {
             self.info[again as usize].level = Level::Varying;
             self.scope.push(again);
         }
+    }
+
+    /// A narrower integer as one of this type: no buffer holds those.
+    fn widened(&mut self, ty: Ty) -> Value {
+        let narrow = [Ty::I1, Ty::I8, Ty::I16][self.random.usize(0..3)];
+        let value = self.find(narrow, Level::Varying);
+        self.op("arith.extui", "", &[value], ty)
     }
 
     /// One value at one's own place of a buffer that holds such, if there is one.
