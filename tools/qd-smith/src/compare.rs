@@ -5,6 +5,7 @@ use crate::{
     program::Program,
     worker::stage,
 };
+use qd_artifact::Artifact;
 use qd_conformance::{difference, execute, interpret};
 use qd_dialects::melior::ir::Module;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -105,6 +106,8 @@ fn compile(text: &str, target: &str) -> Result<Box<dyn qd_runtime::Loaded>, Stri
     let mut module = Module::parse(&context, text).ok_or_else(|| joined(&said))?;
     let artifact = qd_lowering::compile(&mut module, target)
         .map_err(|error| format!("{}\n{error}", joined(&said)))?;
+    // As a file, as most are loaded.
+    let artifact = Artifact::from_bytes(&artifact.to_bytes()).map_err(|error| error.to_string())?;
     let driver = qd_runtime::driver(target).map_err(|error| error.to_string())?;
     driver.load(&artifact).map_err(|error| error.to_string())
 }

@@ -184,11 +184,17 @@ impl Program {
     /// A kernel of these parameters.
     pub fn kernel(&self, name: &str, nodes: Vec<Node>) -> Node {
         let types: Vec<_> = self.parameters.iter().map(Parameter::memref).collect();
+        let marks = self.parameters.iter().map(|p| match p.contents {
+            Contents::Scratch => "{qd.scratch}",
+            _ => "{}",
+        });
+        let marks: Vec<_> = marks.collect();
         Node {
             op: "qd.grid.kernel".into(),
             properties: format!(
-                "function_type = ({}) -> (), sym_name = \"{name}\"",
-                types.join(", ")
+                "function_type = ({}) -> (), sym_name = \"{name}\", arg_attrs = [{}]",
+                types.join(", "),
+                marks.join(", ")
             ),
             operands: Vec::new(),
             results: Vec::new(),

@@ -6,6 +6,8 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ty {
     I1,
+    I8,
+    I16,
     I32,
     I64,
     F32,
@@ -14,7 +16,16 @@ pub enum Ty {
 }
 
 impl Ty {
-    pub const ALL: [Ty; 6] = [Ty::I1, Ty::I32, Ty::I64, Ty::F32, Ty::F64, Ty::Index];
+    pub const ALL: [Ty; 8] = [
+        Ty::I1,
+        Ty::I8,
+        Ty::I16,
+        Ty::I32,
+        Ty::I64,
+        Ty::F32,
+        Ty::F64,
+        Ty::Index,
+    ];
     /// Those that buffers hold.
     pub const ELEMENTS: [Ty; 4] = [Ty::I32, Ty::I64, Ty::F32, Ty::F64];
 
@@ -26,6 +37,8 @@ impl Ty {
     pub fn bits(self) -> i64 {
         match self {
             Ty::I1 => 1,
+            Ty::I8 => 8,
+            Ty::I16 => 16,
             Ty::I32 | Ty::F32 => 32,
             _ => 64,
         }
@@ -36,6 +49,8 @@ impl fmt::Display for Ty {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Ty::I1 => "i1",
+            Ty::I8 => "i8",
+            Ty::I16 => "i16",
             Ty::I32 => "i32",
             Ty::I64 => "i64",
             Ty::F32 => "f32",

@@ -14,6 +14,7 @@ mod linkage;
 mod lit;
 mod new;
 mod packages;
+mod planted;
 mod process;
 mod smith;
 mod suite;
@@ -112,18 +113,18 @@ enum Task {
     },
     /// Try random kernels and mutated inputs
     ///
-    /// Builds qd-smith and runs it with the given arguments: `cargo xtask smith -- run --help` lists
+    /// Builds qd-smith and runs it with the given arguments: `cargo xtask smith run --help` lists
     /// them. `test` runs some of a fixed and of a fresh seed.
     ///
     /// Examples:
     ///   cargo xtask smith run --kernels 1000 --mutants 20000
     ///   cargo xtask smith run --kernels 1000 --target nvptx:sm_90
     ///   cargo xtask smith show 17
+    ///   cargo xtask smith planted
     #[command(verbatim_doc_comment)]
     Smith {
-        /// Arguments of qd-smith
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-        args: Vec<String>,
+        #[command(subcommand)]
+        what: smith::What,
     },
     /// Say which lines of passes and lowering the tests reach, and qd-smith beyond them
     ///
@@ -191,7 +192,7 @@ fn run(task: Task) -> Result<()> {
             cargo::build_tools(&workspace, Profile::Dev)?;
             lit::run(&workspace, &args)?.into_result()
         }
-        Task::Smith { args } => smith::run(&workspace, &args),
+        Task::Smith { what } => smith::run(&workspace, &what),
         Task::Coverage => coverage::run(&workspace),
         Task::Docs { check: true } => {
             docs::check(&workspace).map(|pages| println!("{pages} pages are current"))

@@ -3,11 +3,12 @@
 use std::process::Command;
 
 use anyhow::Result;
+use clap::Subcommand;
 
 use crate::packages::Purpose;
 use crate::suite::Report;
 use crate::workspace::{Profile, Workspace};
-use crate::{cargo, packages, process};
+use crate::{cargo, packages, planted, process};
 
 /// What the tests try: the same in every run, and what nobody has tried before.
 const ARGUMENTS: &[&str] = &[
@@ -15,10 +16,41 @@ const ARGUMENTS: &[&str] = &[
     "run --turns --time 60s --kernels 100000 --mutants 1000000",
 ];
 
-/// Runs `qd-smith` with flags of its own.
-pub fn run(workspace: &Workspace, args: &[String]) -> Result<()> {
-    packages::ensure(Purpose::Test)?;
-    process::run(smith(workspace)?.args(args))
+/// What `cargo xtask smith` does.
+#[derive(Subcommand)]
+pub enum What {
+    /// Plant defects one at a time, and look for each with random kernels
+    ///
+    /// Each patch in tools/qd-smith/tests/planted is applied to a copy of the last commit, in
+    /// target/planted, and kernels are tried on all targets by turns until something is found: for ten
+    /// minutes at most. Prints a table, and exits with 1 if a defect was not found, or if anything
+    /// is found in as many kernels without one. With all of them this takes more than an hour.
+    ///
+    /// Examples:
+    ///   cargo xtask smith planted
+    ///   cargo xtask smith planted cpu-rotate-tile --seed 7
+    #[command(verbatim_doc_comment)]
+    Planted {
+        /// Names of patches, without .patch; all unless given
+        names: Vec<String>,
+        /// The first kernel's seed
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
+    /// Anything else is qd-smith's to understand.
+    #[command(external_subcommand)]
+    Other(Vec<String>),
+}
+
+/// Plants defects, or runs `qd-smith` with flags of its own.
+pub fn run(workspace: &Workspace, what: &What) -> Result<()> {
+    match what {
+        What::Planted { names, seed } => planted::run(workspace, names, *seed),
+        What::Other(args) => {
+            packages::ensure(Purpose::Test)?;
+            process::run(smith(workspace)?.args(args))
+        }
+    }
 }
 
 /// Kernels and mutants of a fixed seed, then of a fresh one, which is printed.

@@ -69,6 +69,11 @@ impl Workspace {
         &self.root
     }
 
+    /// The target directory.
+    pub fn target(&self) -> &Path {
+        &self.target
+    }
+
     /// Where cargo puts binaries and shared libraries of a profile.
     pub fn bin_dir(&self, profile: Profile) -> PathBuf {
         self.target.join(profile.folder())

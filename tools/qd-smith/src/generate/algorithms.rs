@@ -19,6 +19,31 @@ impl Generator<'_> {
         self.pick(&found)
     }
 
+    /// A reduction or a scan of a buffer.
+    pub(super) fn reading(&mut self, buffer: usize) {
+        let ops = [
+            "qd.algo.reduce",
+            "qd.algo.inclusive_scan",
+            "qd.algo.exclusive_scan",
+        ];
+        let op = ops[self.random.usize(0..3)];
+        self.by_kind(op, buffer, None);
+    }
+
+    /// A buffer that is only read, of this type and none of these.
+    fn input(&mut self, ty: Ty, none_of: &[usize]) -> Option<usize> {
+        let produced: Vec<usize> = (0..self.buffers.len())
+            .filter(|i| {
+                let Buffer { ty: of, role, .. } = self.buffers[*i];
+                of == ty && role == Role::Produced && !none_of.contains(i)
+            })
+            .collect();
+        match self.random.bool() && !produced.is_empty() {
+            true => self.pick(&produced),
+            false => self.elements(ty, none_of),
+        }
+    }
+
     /// As [`Self::elements`], or a new one.
     fn output(&mut self, ty: Ty, none_of: &[usize]) -> usize {
         if let Some(found) = self.elements(ty, none_of) {
@@ -123,7 +148,7 @@ impl Generator<'_> {
         };
         let mut inputs = Vec::new();
         for ty in &types {
-            let Some(input) = self.elements(*ty, &inputs) else {
+            let Some(input) = self.input(*ty, &inputs) else {
                 return;
             };
             inputs.push(input);
@@ -171,7 +196,7 @@ impl Generator<'_> {
         let op = ["qd.algo.select", "qd.algo.partition"][self.random.usize(0..2)];
         let ty = Ty::ELEMENTS[self.random.usize(0..4)];
         let (Some(input), Some(flags)) = (
-            self.elements(ty, &[]),
+            self.input(ty, &[]),
             self.buffers.iter().position(|b| b.role == Role::Flags),
         ) else {
             return;
@@ -199,6 +224,11 @@ impl Generator<'_> {
 
     /// A reduction of as many elements as the device counted.
     fn sum_of(&mut self, buffer: usize, count: Value) {
+        self.by_kind("qd.algo.reduce", buffer, Some(count));
+    }
+
+    /// A reduction or a scan of a buffer, up to a count or any.
+    fn by_kind(&mut self, op: &str, buffer: usize, count: Option<Value>) {
         let Buffer { ty, class, .. } = self.buffers[buffer];
         let Some((kind, of)) = self.kind(ty, class) else {
             return;
@@ -206,18 +236,16 @@ impl Generator<'_> {
         let output = self.output(ty, &[buffer]);
         self.buffers[output].class = self.buffers[output].class.join(of);
         let depth = self.depth();
-        let slots = self.scratch(Self::wide(ty), self.slots("qd.algo.reduce", depth));
+        let slots = self.scratch(Self::wide(ty), self.slots(op, depth));
+        let count = match count {
+            Some(count) => count,
+            None => self.live_count(),
+        };
         let operands = [self.memory_of(buffer), self.memory_of(output), slots, count];
         let properties = format!(
             "kind = #qd.kind<{kind}>, log256_max_n = {depth} : i32, operandSegmentSizes = array<i32: 1, 1, 1, 1>"
         );
-        self.push_with(
-            "qd.algo.reduce",
-            &properties,
-            &operands,
-            &[],
-            vec![Block::default()],
-        );
+        self.push_with(op, &properties, &operands, &[], vec![Block::default()]);
     }
 
     fn sort(&mut self) {

@@ -24,9 +24,9 @@ impl Generator<'_> {
 
     fn statement(&mut self, control: Level) {
         let is_phase = !self.phase.is_for_each;
-        match self.random.usize(0..24) {
+        match self.random.usize(0..28) {
             0..=5 => self.scalar_op(),
-            6..=9 if is_phase => self.collective_op(control),
+            6..=9 | 24..=27 if is_phase => self.collective_op(control),
             10..=11 => self.load(),
             12 => self.store(),
             13 if is_phase && control == Level::Block => self.exchange(),
@@ -62,7 +62,25 @@ impl Generator<'_> {
     fn result_types(&mut self) -> Vec<Ty> {
         let count = self.random.usize(0..3);
         let types = [Ty::I1, Ty::I32, Ty::I64, Ty::F32, Ty::F64];
-        (0..count).map(|_| types[self.random.usize(0..5)]).collect()
+        let mut all: Vec<Ty> = (0..count).map(|_| types[self.random.usize(0..5)]).collect();
+        if count == 2 && self.random.bool() {
+            all[1] = all[0];
+        }
+        all
+    }
+
+    /// What a loop hands on: its own arguments exchanged, if they are of one type, or
+    /// anything.
+    fn handed_on(&mut self, types: &[Ty], levels: &[Level], arguments: &[Value]) -> Vec<Value> {
+        if let ([a, b], [x, y]) = (types, arguments)
+            && a == b
+            && self.level(*x) == self.level(*y)
+            && self.random.bool()
+        {
+            return vec![*y, *x];
+        }
+        let pairs = types.iter().zip(levels);
+        pairs.map(|(ty, level)| self.find(*ty, *level)).collect()
     }
 
     fn yields(&mut self, types: &[Ty], level: Level) -> Vec<Value> {
@@ -154,7 +172,12 @@ impl Generator<'_> {
         let (mut initial, mut arguments, mut levels) = (Vec::new(), Vec::new(), Vec::new());
         for ty in &types {
             let level = self.inner_level(control);
-            initial.push(self.find(*ty, level));
+            let value = match (level, &initial[..]) {
+                // Of two that are alike it would not show that they are exchanged.
+                (Level::Varying, [_]) => self.own_number(*ty),
+                _ => None,
+            };
+            initial.push(value.unwrap_or_else(|| self.find(*ty, level)));
             // Rounds add up to what no one knows.
             let class = if ty.is_float() {
                 Class::Rounded
@@ -180,11 +203,7 @@ impl Generator<'_> {
         let body = self.nested(&inside, |this| {
             this.phase.budget = budget.min(6);
             this.statements(level, 4);
-            let values: Vec<_> = types
-                .iter()
-                .zip(&levels)
-                .map(|(ty, level)| this.find(*ty, *level))
-                .collect();
+            let values = this.handed_on(&types, &levels, &arguments);
             this.push("scf.yield", "", &values, &[]);
         });
         self.phase.budget = budget.saturating_sub(4);
@@ -192,7 +211,10 @@ impl Generator<'_> {
         operands.extend(initial);
         let results = self.results_of(&types, &levels);
         self.push_with("scf.for", "", &operands, &results, vec![body]);
-        self.scope.extend(results);
+        self.scope.extend(&results);
+        if results.len() > 1 {
+            results.iter().for_each(|result| self.store_of(*result));
+        }
     }
 
     fn results_of(&mut self, types: &[Ty], levels: &[Level]) -> Vec<Value> {
@@ -252,9 +274,7 @@ impl Generator<'_> {
             let one = this.constant(Ty::I32, 1);
             let left = this.op("arith.subi", "", &[after[0], one], Ty::I32);
             let mut values = vec![left];
-            for (ty, level) in types.iter().zip(&levels).skip(1) {
-                values.push(this.find(*ty, *level));
-            }
+            values.extend(this.handed_on(&types[1..], &levels[1..], &after[1..]));
             this.push("scf.yield", "", &values, &[]);
         });
         self.phase.budget = budget.saturating_sub(4);

@@ -68,42 +68,52 @@ impl Generator<'_> {
     /// One more op that says who runs it, or that lanes execute together.
     pub(super) fn collective_op(&mut self, control: Level) {
         for _ in 0..12 {
-            let op = COLLECTIVE[self.random.usize(0..COLLECTIVE.len())];
+            let again = self.last_collective.clone().filter(|_| self.one_in(4));
+            let op = match &again {
+                Some((op, _)) => *op,
+                None => COLLECTIVE[self.random.usize(0..COLLECTIVE.len())],
+            };
+            // What says who runs it says little.
+            if op.operands.is_empty() && !self.one_in(4) {
+                continue;
+            }
             let is_block = op.name.starts_with("qd.simt.block.");
             if !op.operands.is_empty()
                 && (control < Level::Subgroup || is_block && control < Level::Block)
             {
                 continue;
             }
-            let done = match op.regions > 0 && self.one_in(5) {
+            let operands = again.map(|(_, operands)| operands);
+            // Not all attributes and operands that are drawn go together.
+            let done = (0..4).any(|_| match op.regions > 0 && self.one_in(4) {
                 true => self.by_region(op),
-                false => self.try_collective(op),
-            };
+                false => self.try_collective(op, operands.clone()),
+            });
             if done {
                 return;
             }
         }
     }
 
-    fn try_collective(&mut self, op: &'static OpDef) -> bool {
+    /// On values at hand, or on those that another such op had if they still are.
+    fn try_collective(&mut self, op: &'static OpDef, again: Option<Vec<Value>>) -> bool {
         let Some(properties) = self.properties(op) else {
             return false;
         };
         if properties.contains("identities") || !self.tile_fits(&properties) {
             return false;
         }
-        let mut types: Vec<Ty> = Vec::new();
-        for _ in &op.operands {
-            types.push(Ty::ALL[self.random.usize(0..Ty::ALL.len())]);
-        }
-        let possible = self.forms.results(op, &types, &properties);
-        if possible.is_empty() {
+        let again = again.filter(|values| values.iter().all(|v| self.scope.contains(v)));
+        let Some((types, possible)) = self.form(op, again.as_deref(), &properties) else {
             return false;
-        }
+        };
         let results = possible[self.random.usize(0..possible.len())].clone();
         let (mut operands, mut class, mut level) = (Vec::new(), Class::Integer, Level::Block);
-        for ty in &types {
-            let value = self.find(*ty, Level::Varying);
+        for (i, ty) in types.iter().enumerate() {
+            let value = match &again {
+                Some(values) => values[i],
+                None => self.find(*ty, Level::Varying),
+            };
             if ty.is_float() {
                 class = self.of(value).class;
             }
@@ -114,6 +124,7 @@ impl Generator<'_> {
         let Some(class) = self.combined(short, &properties, class, types.first().copied()) else {
             return false;
         };
+        self.last_collective = Some((op, operands.clone()));
         let Some(after) = self.lanes(short, &properties, &mut operands) else {
             return false;
         };
@@ -148,6 +159,29 @@ impl Generator<'_> {
             self.scope.push(kept);
         }
         true
+    }
+
+    /// Types of operands that the op takes, or those of these values, and what its results
+    /// may be.
+    fn form(
+        &mut self,
+        op: &'static OpDef,
+        values: Option<&[Value]>,
+        properties: &str,
+    ) -> Option<(Vec<Ty>, Vec<Vec<Ty>>)> {
+        for _ in 0..8 {
+            let types: Vec<Ty> = match values {
+                Some(values) => values.iter().map(|v| self.ty(*v)).collect(),
+                None => (op.operands.iter())
+                    .map(|_| Ty::ALL[self.random.usize(0..Ty::ALL.len())])
+                    .collect(),
+            };
+            let possible = self.forms.results(op, &types, properties);
+            if !possible.is_empty() {
+                return Some((types, possible.to_vec()));
+            }
+        }
+        None
     }
 
     /// Whether a tile is no larger than the least subgroup.

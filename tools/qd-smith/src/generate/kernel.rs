@@ -4,7 +4,7 @@
 use super::{Buffer, Generator, Phase, Role};
 use crate::{
     forms::Forms,
-    program::{Comparison, Contents, Node, Program, Value},
+    program::{Block, Comparison, Contents, Node, Program, Value},
     types::{Class, Level, Ty},
 };
 
@@ -15,36 +15,92 @@ pub fn generate(seed: u64, forms: &mut Forms) -> Program {
     generator.buffers();
     let items = generator.random.usize(1..6);
     generator.items(items, true);
-    let is_dispatched = generator.one_in(12);
-    let program = generator.finish(seed);
-    match is_dispatched {
-        true => dispatched(program),
-        false => program,
+    match generator.one_in(5) {
+        true => generator.dispatched(seed),
+        false => generator.finish(seed),
     }
 }
 
-/// The same program behind a dispatch: `@main` passes its arguments on.
-fn dispatched(mut program: Program) -> Program {
-    let arguments: Vec<Value> = program.parameters.iter().map(|p| p.value).collect();
-    let body = std::mem::take(&mut program.body);
-    let kernel = program.kernel("work", body);
-    program.symbols.push(kernel);
-    let node = |op: &str, properties: &str, operands: Vec<Value>, nodes: Vec<Node>| Node {
-        op: op.into(),
-        properties: properties.into(),
-        operands,
-        results: Vec::new(),
-        regions: vec![crate::program::Block {
-            arguments: Vec::new(),
-            nodes,
-        }],
-    };
-    let variant = node("qd.grid.variant", "callee = @work", Vec::new(), Vec::new());
-    program.body = vec![node("qd.grid.dispatch", "", arguments, vec![variant])];
-    program
-}
-
 impl Generator<'_> {
+    /// The same program behind a dispatch: `@main` passes its arguments on, by what is
+    /// said of a length to a kernel that does the work or to one that does nothing.
+    fn dispatched(mut self, seed: u64) -> Program {
+        let (holds, predicate) = self.predicate();
+        let mut program = self.finish(seed);
+        let arguments: Vec<Value> = program.parameters.iter().map(|p| p.value).collect();
+        let body = std::mem::take(&mut program.body);
+        let kernels = [
+            program.kernel("work", body),
+            program.kernel("idle", Vec::new()),
+        ];
+        program.symbols.extend(kernels);
+        let variant = |name: &str, predicate: Block| Node {
+            op: "qd.grid.variant".into(),
+            properties: format!("callee = @{name}"),
+            operands: Vec::new(),
+            results: Vec::new(),
+            regions: vec![predicate],
+        };
+        let (first, second) = match holds {
+            true => ("work", "idle"),
+            false => ("idle", "work"),
+        };
+        let variants = vec![variant(first, predicate), variant(second, Block::default())];
+        program.body = vec![Node {
+            op: "qd.grid.dispatch".into(),
+            properties: String::new(),
+            operands: arguments,
+            results: Vec::new(),
+            regions: vec![Block {
+                arguments: Vec::new(),
+                nodes: variants,
+            }],
+        }];
+        program
+    }
+
+    /// Something about the length of a buffer, and whether it holds.
+    fn predicate(&mut self) -> (bool, Block) {
+        let length = self.length as i64;
+        let memory = self.buffers[0].value;
+        let number = self.random.i64(1..5);
+        let (op, least): (&str, i64) = match self.random.usize(0..5) {
+            0 => ("arith.addi", length + number),
+            1 => ("arith.muli", length * number),
+            2 => ("arith.divui", length / number),
+            3 => ("arith.remui", length % number),
+            _ => ("arith.ceildivui", (length + number - 1) / number),
+        };
+        let near = [0, 0, 1, -1][self.random.usize(0..4)];
+        let compared = least + near;
+        let comparison = self.random.usize(0..10);
+        // As `arith.cmpi` numbers them; of small numbers the sign says nothing but of −1.
+        let (a, b) = (least as u64, compared as u64);
+        let holds = match comparison {
+            0 => least == compared,
+            1 => least != compared,
+            2 => least < compared,
+            3 => least <= compared,
+            4 => least > compared,
+            5 => least >= compared,
+            6 => a < b,
+            7 => a <= b,
+            8 => a > b,
+            _ => a >= b,
+        };
+        let block = self.region(&[], |this| {
+            let zero = this.constant(Ty::Index, 0);
+            let extent = this.op("memref.dim", "", &[memory, zero], Ty::Index);
+            let number = this.constant(Ty::Index, number);
+            let computed = this.op(op, "", &[extent, number], Ty::Index);
+            let compared = this.constant(Ty::Index, compared);
+            let predicate = format!("predicate = {comparison} : i64");
+            let holds = this.op("arith.cmpi", &predicate, &[computed, compared], Ty::I1);
+            this.push("qd.yield", "", &[holds], &[]);
+        });
+        (holds, block)
+    }
+
     /// Buffers of each type with an element for each thread, and flags.
     fn buffers(&mut self) {
         let length = Some(self.length);
@@ -81,13 +137,18 @@ impl Generator<'_> {
     /// What stands in a kernel, a loop or a choice.
     fn items(&mut self, count: usize, is_outermost: bool) {
         for _ in 0..count {
-            match self.random.usize(0..16) {
+            match self.random.usize(0..20) {
                 0..=6 => self.phase(),
                 7..=8 => self.for_each(),
                 9..=12 => self.algorithm(),
-                13 => self.fill(),
+                13 => {
+                    let buffer = self.random.usize(0..self.buffers.len());
+                    self.fill(buffer);
+                }
                 14 if is_outermost => self.repeated(),
-                15 if is_outermost => self.chosen(),
+                15..=16 if is_outermost => self.chosen(),
+                17 if is_outermost => self.view(),
+                18..=19 if is_outermost => self.produce(),
                 _ => self.phase(),
             }
         }
@@ -100,6 +161,8 @@ impl Generator<'_> {
             let (is_written, is_left) = (self.one_in(3), self.random.bool());
             match self.buffers[i].role {
                 Role::Elements if is_written => writes.push(i),
+                // Views are behind what they are of.
+                Role::View { of, .. } if writes.contains(&of) => {}
                 Role::Counters(_) if is_left => {}
                 Role::Loose | Role::Marks(_) => {}
                 _ => reads.push(i),
@@ -113,11 +176,15 @@ impl Generator<'_> {
         let most = (self.length / 64).min(4);
         let threads = 64 << self.random.usize(0..=usize::from(most >= 2));
         let blocks = self.random.usize(1..=(self.length / threads).max(1));
+        // Neighbours of one shape may become one.
+        let again = self.last_shape.filter(|_| self.random.bool());
+        let (threads, blocks) = again.unwrap_or((threads, blocks));
+        self.last_shape = Some((threads, blocks));
         let number = self.constant(Ty::Index, blocks as i64);
         let outside = std::mem::take(&mut self.scope);
         self.phase = Phase {
             threads: threads as i64,
-            budget: self.random.usize(6..40),
+            budget: self.random.usize(2..40),
             block: self.blocks.len(),
             ..Phase::default()
         };
@@ -143,25 +210,119 @@ impl Generator<'_> {
     }
 
     fn for_each(&mut self) {
-        let extent = match self.random.bool() {
-            true => self.constant(Ty::Index, self.length as i64),
-            false => {
+        self.share_out();
+        self.elementwise(true);
+    }
+
+    /// Scratch of which each element is computed by itself, and an algorithm that reads it,
+    /// maybe once what it was computed of has been overwritten.
+    fn produce(&mut self) {
+        let ty = Ty::ELEMENTS[self.random.usize(0..4)];
+        let length = Some(self.length);
+        let value = self.parameter(ty, length, Contents::Scratch, Comparison::Ignored);
+        let produced = self.buffers.len();
+        let class = match ty.is_float() {
+            true => Class::Exact { mag: 0, frac: 0 },
+            false => Class::Integer,
+        };
+        self.buffers.push(Buffer {
+            value,
+            ty,
+            class,
+            role: Role::Produced,
+        });
+        let source = self.random.usize(0..produced);
+        self.phase = Phase {
+            writes: vec![produced],
+            reads: (self.buffers[source].role == Role::Elements)
+                .then_some(source)
+                .into_iter()
+                .collect(),
+            ..Phase::default()
+        };
+        self.elementwise(false);
+        if self.random.bool() {
+            self.fill(source);
+        }
+        self.reading(produced);
+    }
+
+    /// Part of a buffer, which phases read: of the same type, or of integers twice as
+    /// wide.
+    fn view(&mut self) {
+        let is_word = self.random.bool();
+        let found: Vec<usize> = (0..self.buffers.len())
+            .filter(|i| {
+                let Buffer { ty, role, .. } = self.buffers[*i];
+                role == Role::Elements && (ty == Ty::I32 || !is_word)
+            })
+            .collect();
+        let Some(of) = self.pick(&found) else {
+            return;
+        };
+        let Buffer {
+            value, ty, class, ..
+        } = self.buffers[of].clone();
+        let to = match ty {
+            Ty::I32 if self.random.bool() => Ty::I64,
+            _ => ty,
+        };
+        let ratio = (to.bits() / ty.bits()) as usize;
+        let first = self.random.usize(0..self.length / ratio) * ratio;
+        let length = (self.length - first) / ratio;
+        if length == 0 {
+            return;
+        }
+        let at = self.constant(Ty::Index, first as i64);
+        let extent = self.constant(Ty::Index, length as i64);
+        let view = self.memory(format!("memref<?x{to}>"));
+        self.push("qd.grid.view", "", &[value, at, extent], &[view]);
+        self.buffers.push(Buffer {
+            value: view,
+            ty: to,
+            class,
+            role: Role::View { of, length },
+        });
+    }
+
+    /// A `for_each` over the buffers that have been shared out, maybe up to a count.
+    fn elementwise(&mut self, may_be_counted: bool) {
+        let extent = match self.random.usize(0..5) {
+            0 if may_be_counted => {
+                let few = self.random.i64(1..=self.length as i64);
+                self.constant(Ty::Index, few)
+            }
+            0..=2 => self.constant(Ty::Index, self.length as i64),
+            _ => {
                 let zero = self.constant(Ty::Index, 0);
                 let memory = self.buffers[0].value;
                 self.op("memref.dim", "", &[memory, zero], Ty::Index)
             }
         };
         let outside = std::mem::take(&mut self.scope);
+        let Phase { reads, writes, .. } = std::mem::take(&mut self.phase);
+        let is_plain = !may_be_counted;
         self.phase = Phase {
+            reads,
+            writes,
             budget: self.random.usize(3..16),
             block: self.blocks.len(),
             is_for_each: true,
+            is_plain,
             ..Phase::default()
         };
-        self.share_out();
         let mut operands = vec![extent];
-        if self.one_in(3) {
-            operands.push(self.live_count());
+        if may_be_counted && self.random.bool() {
+            // One above the extent is the extent.
+            let count = match self.one_in(4) {
+                true => {
+                    let above = [self.length as i64 + 1, i32::MAX.into()];
+                    let above = Contents::Constant(above[self.random.usize(0..2)]);
+                    self.parameter(Ty::I32, None, above, Comparison::Same)
+                }
+                false => self.live_count(),
+            };
+            operands.push(count);
         }
         let index = self.scalar(Ty::Index, Level::Varying, Class::Integer);
         let body = self.region(&[index], |this| {
@@ -169,7 +330,10 @@ impl Generator<'_> {
             let number = this.op("arith.index_castui", "", &[index], Ty::I32);
             this.scope.push(number);
             this.load();
-            this.statements(Level::Varying, 12);
+            match is_plain {
+                true => (0..this.random.usize(0..5)).for_each(|_| this.scalar_op()),
+                false => this.statements(Level::Varying, 12),
+            }
             this.store();
         });
         self.scope = outside;
@@ -208,8 +372,7 @@ impl Generator<'_> {
         self.push_with("qd.grid.for_each", "", &[one], &[], vec![body]);
     }
 
-    fn fill(&mut self) {
-        let buffer = self.random.usize(0..self.buffers.len());
+    fn fill(&mut self, buffer: usize) {
         let Buffer {
             value,
             ty,
@@ -276,14 +439,17 @@ impl Generator<'_> {
 
     /// A choice by a word of the runtime's own, which is 0 again at the end.
     fn chosen_by_control(&mut self) {
-        let word = self.memory("memref<1xi32>");
+        let (other, word) = (self.memory("memref<1xi32>"), self.memory("memref<1xi32>"));
+        self.push("qd.grid.control", "", &[], &[other]);
         self.push("qd.grid.control", "", &[], &[word]);
         let number = self.random.i64(0..2);
         self.set_word(word, number);
+        self.set_word(other, 1 - number);
         let count = self.random.usize(1..3);
         let body = self.region(&[], |this| this.items(count, false));
         self.push_with("qd.grid.if", "", &[word], &[], vec![body]);
         self.set_word(word, 0);
+        self.set_word(other, 0);
     }
 
     fn set_word(&mut self, word: Value, number: i64) {

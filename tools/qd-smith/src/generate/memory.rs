@@ -1,7 +1,7 @@
 //! Memory: loads and stores that race with nothing, exchanges through shared
 //! arrays, counters, private arrays, and hints.
 
-use super::{Buffer, Generator, Role};
+use super::{Buffer, Generator, Private, Role};
 use crate::{
     program::{Comparison, Contents, Value},
     types::{Class, Level, Ty},
@@ -53,7 +53,7 @@ impl Generator<'_> {
         let Buffer {
             value,
             ty,
-            class,
+            mut class,
             role,
         } = self.buffers[buffer].clone();
         let place = match role {
@@ -61,9 +61,55 @@ impl Generator<'_> {
                 let number = self.find(Ty::I32, Level::Varying);
                 self.place_of(number, COUNTERS)
             }
+            Role::View { of, length } => {
+                class = self.buffers[of].class;
+                let number = self.find(Ty::I32, Level::Varying);
+                self.place_of(number, length as i64)
+            }
+            Role::Elements if !self.phase.is_plain && self.one_in(8) => {
+                return self.load_part(buffer);
+            }
             _ => self.any_place(),
         };
         let loaded = self.load_from(value, place, ty, class);
+        self.scope.push(loaded);
+    }
+
+    /// A load from part of a buffer, or from all of it as one whose length is known.
+    fn load_part(&mut self, buffer: usize) {
+        let Buffer {
+            value, ty, class, ..
+        } = self.buffers[buffer];
+        let is_part = self.random.bool();
+        let first = if is_part {
+            self.random.usize(0..self.length)
+        } else {
+            0
+        };
+        let length = self.length - first;
+        let part = match is_part {
+            true => {
+                let part = self.memory(format!("memref<?x{ty}, strided<[1], offset: ?>>"));
+                let first = self.constant(Ty::Index, first as i64);
+                let extent = self.constant(Ty::Index, length as i64);
+                let dynamic = i64::MIN;
+                let properties = format!(
+                    "operandSegmentSizes = array<i32: 1, 1, 1, 0>, static_offsets = array<i64: {dynamic}>, \
+                     static_sizes = array<i64: {dynamic}>, static_strides = array<i64: 1>"
+                );
+                let operands = [value, first, extent];
+                self.push("memref.subview", &properties, &operands, &[part]);
+                part
+            }
+            false => {
+                let part = self.memory(format!("memref<{length}x{ty}>"));
+                self.push("memref.cast", "", &[value], &[part]);
+                part
+            }
+        };
+        let number = self.find(Ty::I32, Level::Varying);
+        let place = self.place_of(number, length as i64);
+        let loaded = self.load_from(part, place, ty, class);
         self.scope.push(loaded);
     }
 
@@ -79,7 +125,10 @@ impl Generator<'_> {
             class,
             ..
         } = self.buffers[buffer].clone();
-        let value = self.find(ty, Level::Varying);
+        let value = match !ty.is_float() && self.one_in(3) {
+            true => self.widened(ty),
+            false => self.find(ty, Level::Varying),
+        };
         self.buffers[buffer].class = class.join(self.of(value).class);
         self.push("memref.store", "", &[value, memory, place], &[]);
         if self.one_in(4) {
@@ -88,6 +137,31 @@ impl Generator<'_> {
             self.info[again as usize].level = Level::Varying;
             self.scope.push(again);
         }
+    }
+
+    /// A narrower integer as one of this type: no buffer holds those.
+    fn widened(&mut self, ty: Ty) -> Value {
+        let narrow = [Ty::I1, Ty::I8, Ty::I16][self.random.usize(0..3)];
+        let value = self.find(narrow, Level::Varying);
+        self.op("arith.extui", "", &[value], ty)
+    }
+
+    /// One value at one's own place of a buffer that holds such, if there is one.
+    pub(super) fn store_of(&mut self, value: Value) {
+        let (ty, class) = (self.ty(value), self.of(value).class);
+        let writes = self.phase.writes.iter().copied();
+        let found: Vec<usize> = writes.filter(|i| self.buffers[*i].ty == ty).collect();
+        if let (Some(buffer), Some(place)) = (self.pick(&found), self.phase.place) {
+            self.buffers[buffer].class = self.buffers[buffer].class.join(class);
+            let memory = self.buffers[buffer].value;
+            self.push("memref.store", "", &[value, memory, place], &[]);
+        }
+    }
+
+    /// An integer that no other thread has.
+    pub(super) fn own_number(&mut self, ty: Ty) -> Option<Value> {
+        let place = self.phase.place?;
+        matches!(ty, Ty::I32 | Ty::I64).then(|| self.op("arith.index_castui", "", &[place], ty))
     }
 
     /// Into a buffer of its own, since it is not the same on every target.
@@ -149,7 +223,7 @@ impl Generator<'_> {
                 self.push_with("scf.if", "", &[first], &[], regions);
                 self.push("qd.simt.block.sync", "", &[], &[]);
                 let kind = KINDS[self.random.usize(0..KINDS.len())];
-                let value = self.find(ty, Level::Varying);
+                let value = self.any_number(ty);
                 let number = self.find(Ty::I32, Level::Varying);
                 let place = self.place_of(number, length);
                 self.rmw(kind, "block", value, array, place);
@@ -188,6 +262,18 @@ impl Generator<'_> {
         array
     }
 
+    /// An integer, of either sign more often than those that programs compute with.
+    fn any_number(&mut self, ty: Ty) -> Value {
+        let value = self.find(ty, Level::Varying);
+        match self.random.bool() {
+            true => {
+                let factor = self.constant(ty, -1_640_531_527);
+                self.op("arith.muli", "", &[value, factor], ty)
+            }
+            false => value,
+        }
+    }
+
     fn rmw(&mut self, kind: &str, scope: &str, value: Value, memory: Value, place: Value) {
         let ty = self.ty(value);
         let orders = ["relaxed", "acquire", "release", "acq_rel"];
@@ -223,9 +309,10 @@ impl Generator<'_> {
                 is_counter && self.buffers[*i].ty == ty && !self.phase.reads.contains(i)
             })
             .collect();
+        let is_new = self.one_in(3);
         let buffer = match self.pick(&found) {
-            Some(buffer) => buffer,
-            None => {
+            Some(buffer) if !is_new => buffer,
+            _ => {
                 let kind = KINDS[self.random.usize(0..KINDS.len())];
                 let contents = Contents::Constant(self.random.i64(-3..100));
                 let value = self.parameter(ty, Some(COUNTERS as usize), contents, Comparison::Same);
@@ -242,14 +329,19 @@ impl Generator<'_> {
             return;
         };
         let memory = self.buffers[buffer].value;
-        let value = self.find(ty, Level::Varying);
+        let value = self.any_number(ty);
         let number = self.find(Ty::I32, Level::Varying);
         let place = self.place_of(number, COUNTERS);
         self.rmw(kind, "device", value, memory, place);
     }
 
-    /// An array of one's own: all of it written, then read anywhere.
+    /// An array of one's own: all of it written, then read anywhere; or one that is
+    /// there, of which an element is written or read.
     pub(super) fn private(&mut self) {
+        if !self.privates.is_empty() && self.random.bool() {
+            let known = self.privates[self.random.usize(0..self.privates.len())];
+            return self.private_again(known);
+        }
         let ty = Ty::ELEMENTS[self.random.usize(0..4)];
         let length = 1 << self.random.i64(0..3);
         let array = self.memory(format!("memref<{length}x{ty}>"));
@@ -270,6 +362,25 @@ impl Generator<'_> {
         let number = self.find(Ty::I32, Level::Varying);
         let place = self.place_of(number, length);
         let read = self.load_from(array, place, ty, class.unwrap_or(Class::Rounded));
+        self.info[read as usize].level = Level::Varying;
+        self.scope.push(read);
+        self.privates.push(Private { array, ty, length });
+    }
+
+    fn private_again(&mut self, Private { array, ty, length }: Private) {
+        let number = self.find(Ty::I32, Level::Varying);
+        let place = self.place_of(number, length);
+        if self.one_in(3) {
+            let value = self.find(ty, Level::Varying);
+            return self.push("memref.store", "", &[value, array, place], &[]);
+        }
+        // In a loop, what is written below may be there.
+        let class = if ty.is_float() {
+            Class::Rounded
+        } else {
+            Class::Integer
+        };
+        let read = self.load_from(array, place, ty, class);
         self.info[read as usize].level = Level::Varying;
         self.scope.push(read);
     }

@@ -59,6 +59,10 @@ enum Role {
     Flags,
     /// Words that some threads set to one number, whoever comes first.
     Marks(i64),
+    /// Scratch that a `for_each` has written all of.
+    Produced,
+    /// So many elements within another buffer, by its number: read anywhere.
+    View { of: usize, length: usize },
 }
 
 /// A function that phases call.
@@ -67,6 +71,14 @@ struct Function {
     name: String,
     parameters: Vec<Ty>,
     result: Ty,
+}
+
+/// An array of a thread's own, all of which has been written.
+#[derive(Clone, Copy, Debug)]
+struct Private {
+    array: Value,
+    ty: Ty,
+    length: i64,
 }
 
 /// Makes one program.
@@ -83,9 +95,15 @@ struct Generator<'f> {
     symbols: Vec<Node>,
     functions: Vec<Function>,
     buffers: Vec<Buffer>,
+    /// The arrays of a thread's own that may be used here.
+    privates: Vec<Private>,
+    /// The last op that lanes execute together, and its operands.
+    last_collective: Option<(&'static OpDef, Vec<Value>)>,
     /// Constants of the block that is written, so that they are not made anew.
     constants: HashMap<(usize, Ty, i64), Value>,
     least_wave: u32,
+    /// Threads and blocks of the last phase.
+    last_shape: Option<(usize, usize)>,
     /// Length of the buffers with an element for each thread.
     length: usize,
     /// What holds for the phase that is written.
@@ -107,6 +125,8 @@ struct Phase {
     is_for_each: bool,
     /// Whether it is a function's body, which has no memory but its own.
     is_function: bool,
+    /// Whether it is to be computed where it is read.
+    is_plain: bool,
     /// How deep control is nested.
     depth: usize,
     /// Ops that may still be made.
@@ -129,8 +149,11 @@ impl<'f> Generator<'f> {
             symbols: Vec::new(),
             functions: Vec::new(),
             buffers: Vec::new(),
+            privates: Vec::new(),
+            last_collective: None,
             constants: HashMap::new(),
             least_wave,
+            last_shape: None,
             length,
             phase: Phase::default(),
         }
@@ -260,7 +283,7 @@ impl<'f> Generator<'f> {
 
     /// Writes a region: what `write` makes, with these arguments in scope.
     fn region(&mut self, arguments: &[Value], write: impl FnOnce(&mut Self)) -> Block {
-        let outside = self.scope.len();
+        let (outside, privates) = (self.scope.len(), self.privates.len());
         self.scope.extend(arguments);
         self.blocks.push(Vec::new());
         let level = self.blocks.len();
@@ -268,6 +291,7 @@ impl<'f> Generator<'f> {
         write(self);
         self.constants.retain(|(at, ..), _| *at < level);
         self.scope.truncate(outside);
+        self.privates.truncate(privates);
         Block {
             arguments: arguments.to_vec(),
             nodes: self.blocks.pop().expect("the block just pushed"),
@@ -289,7 +313,11 @@ impl<'f> Generator<'f> {
         match self.pick(chosen) {
             Some(value) => value,
             None => {
-                let number = self.random.i64(0..7);
+                let mut number = self.random.i64(0..7);
+                if matches!(ty, Ty::I8 | Ty::I16 | Ty::I32 | Ty::I64) && self.one_in(4) {
+                    let least = i64::MIN >> (64 - ty.bits());
+                    number = [-1, least, !least][self.random.usize(0..3)];
+                }
                 self.constant(ty, number)
             }
         }

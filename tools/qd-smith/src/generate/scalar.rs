@@ -242,9 +242,13 @@ impl Generator<'_> {
         true
     }
 
-    /// The lowest bits of an integer.
+    /// The lowest bits of an integer, which is not negative then.
     pub(super) fn masked(&mut self, value: Value, mask: i64) -> Value {
         let ty = self.ty(value);
+        let mask = match ty.bits() {
+            1 => mask,
+            bits => mask & (i64::MAX >> (64 - bits)),
+        };
         let mask = self.constant(ty, mask);
         self.op("arith.andi", "", &[value, mask], ty)
     }
