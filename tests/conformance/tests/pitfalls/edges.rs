@@ -66,6 +66,10 @@ fn elements_past_the_end() {
             (LAST_BUT_ZERO, SMALL, 2),
             (Combiner::Kind("minsi"), "", 3),
         ] {
+            // GPUs' sorts have tiles that are no smaller.
+            if algorithm == "sort" && choices == SMALL {
+                continue;
+            }
             let kernel = Kernel {
                 combiner,
                 choices,
