@@ -129,7 +129,7 @@ enum Task {
     /// Say which lines of passes and lowering the tests reach, and qd-smith beyond them
     ///
     /// Builds everything with counters in target/coverage, and writes tables and pages to
-    /// out/coverage. Takes half an hour on two cores, and needs cargo-llvm-cov.
+    /// out/coverage. Runs every test once, and needs cargo-llvm-cov.
     Coverage,
     /// Generate docs/generated/ from the op definitions
     ///
