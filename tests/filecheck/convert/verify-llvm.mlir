@@ -3,6 +3,7 @@
 // RUN: not qd-opt %s --split-input-file --qd-verify-llvm=target=nvptx:sm_90 -o /dev/null 2>&1 | FileCheck %s
 // CHECK-NOT: nvvm
 // CHECK: 'vector.print' op has no lowering to target 'nvptx:sm_90'
+// CHECK: [[@LINE+41]]:3: error: 'llvm.call' op calls 'outside', and the target has no library that it could be in
 
 // NVVM is LLVM on one target alone.
 llvm.func @lane() -> i32 {
@@ -35,5 +36,14 @@ llvm.func @cast(%p: !llvm.ptr, %f: f32, %n: i64) {
 llvm.func @type(%p: !llvm.ptr) {
   // expected-error@+1 {{a value of type 'memref<4xf32, "weird">' has no form on target 'cpu'}}
   %m = builtin.unrealized_conversion_cast %p : !llvm.ptr to memref<4xf32, "weird">
+  llvm.return
+}
+
+// -----
+
+// The cpu has a library, and GPUs have none.
+llvm.func @outside(i32)
+llvm.func @call(%v: i32) {
+  llvm.call @outside(%v) : (i32) -> ()
   llvm.return
 }
