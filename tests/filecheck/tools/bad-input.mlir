@@ -25,6 +25,10 @@
 // RUN: sh -c 'qd-opt %t/symbol-twice.mlir -o %t/out 2>&1; test $? -eq 1' | FileCheck %s --check-prefix=TWICE
 // TWICE: symbol-twice.mlir:3:1: error: redefinition of symbol named 'k'
 
+// Bytecode that upstream's reader refuses without a word.
+// RUN: not qd-translate %S/Inputs/unexplained.mlirbc -o %t/out 2>&1 | FileCheck %s --check-prefix=UNEXPLAINED
+// UNEXPLAINED: unexplained.mlirbc:0:0: error: is no bytecode that can be read
+
 // Bytes that are no IR, bytecode that ends early, nothing at all, and files that are not there.
 // RUN: %python -c 'import sys; open(sys.argv[1], "wb").write(bytes(range(256)))' %t/bytes
 // RUN: not qd-opt %t/bytes -o %t/out 2>&1 | FileCheck %s --check-prefix=BYTES
