@@ -77,12 +77,13 @@ pub fn expand(op: Op) {
     let operands = op.operand_values();
     let extent = b.v(operands[0]);
     let count = operands.get(1).map(|count| b.v(*count));
+    let count = count.map(|count| (count, b.count_limit(count, extent)));
     let name = op.attr("name").and_then(attributes::text);
 
     let blocks = extent.ceil_div(THREADS).min(MAX_BLOCKS);
     let phase = b.phase(name.as_deref().unwrap_or_default(), blocks, THREADS, || {
         let live = match count {
-            Some(count) => b.live_count(count, extent),
+            Some((count, limit)) => b.live_count(count, limit),
             None => extent,
         };
         let thread = b.thread_id();

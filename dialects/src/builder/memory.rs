@@ -231,16 +231,23 @@ impl<'c> Builder<'c> {
         self.op("qd.grid.fill", &operands, &[], &[]);
     }
 
-    /// The live count that a buffer of the device holds, as `index`: 0 where that is
-    /// negative, and `most` where it is more. Read on the device: inside a phase only.
-    pub fn live_count<'b>(&'b self, count: V<'b, 'c>, most: V<'b, 'c>) -> V<'b, 'c> {
-        let count = count.get();
-        let count = count.max_signed(0);
-        match crate::ir::bit_width(count.ty()) {
+    /// What a live count may be where there are `most` elements, as the type of the buffer
+    /// that holds the count: `most`, or the largest of that type if that is less. For
+    /// [`live_count`](Self::live_count), and to be computed by the host: a device then
+    /// clamps in the width of the count, which may be half of that of `index`.
+    pub fn count_limit<'b>(&'b self, count: V<'b, 'c>, most: V<'b, 'c>) -> V<'b, 'c> {
+        let r#type = count.element();
+        match crate::ir::bit_width(r#type) {
             // An index may be narrower.
-            64 => count.min(most.to_i64()).to_index(),
-            _ => count.to_index().min(most),
+            64 => most.cast(r#type),
+            width => most.min((1 << (width - 1)) - 1).cast(r#type),
         }
+    }
+
+    /// The live count that a buffer of the device holds, as `index`: 0 where that is
+    /// negative, and the limit where it is more. Read on the device: inside a phase only.
+    pub fn live_count<'b>(&'b self, count: V<'b, 'c>, limit: V<'b, 'c>) -> V<'b, 'c> {
+        count.get().max_signed(0).min(limit).to_index()
     }
 
     /// A plain operation's first result, for what has no method here.

@@ -27,6 +27,8 @@ pub(super) struct Count<'b, 'c> {
     /// less. Evaluated by the host.
     pub capacity: V<'b, 'c>,
     count: V<'b, 'c>,
+    /// The capacity in the type of the count.
+    limit: V<'b, 'c>,
 }
 
 impl<'b, 'c> Count<'b, 'c> {
@@ -40,16 +42,18 @@ impl<'b, 'c> Count<'b, 'c> {
     ) -> Self {
         let most = b.index(BLOCK.pow(depth));
         let lengths = buffers.into_iter().map(V::len);
+        let capacity = lengths.fold(most, |least, length| length.min(least));
         Self {
-            capacity: lengths.fold(most, |least, length| length.min(least)),
+            capacity,
             count,
+            limit: b.count_limit(count, capacity),
         }
     }
 
     /// The live count, in a phase. What the device holds may be anything: it is no
     /// less than 0 and no more than the capacity.
     pub fn live(&self) -> V<'b, 'c> {
-        self.count.builder().live_count(self.count, self.capacity)
+        self.count.builder().live_count(self.count, self.limit)
     }
 }
 

@@ -4,10 +4,13 @@
 // RUN: qd-opt %s --qd-expand-for-each --split-input-file --verify-diagnostics | FileCheck %s
 
 // The extent is the host's; the live count is read on the device and bounds the
-// tiles that are visited. One below 0 is 0.
+// tiles that are visited, both as the count's type. One below 0 is 0.
 // CHECK-LABEL: qd.grid.kernel @with_count
 // CHECK-SAME:    %[[A:.*]]: memref<?xf32>, %[[N:.*]]: memref<i32>
 // CHECK:         %[[LEN:.*]] = memref.dim %[[A]]
+// CHECK:         %[[MOST:.*]] = arith.constant 2147483647 : index
+// CHECK:         %[[LESS:.*]] = arith.minui %[[LEN]], %[[MOST]]
+// CHECK:         %[[LIMIT:.*]] = arith.index_castui %[[LESS]] : index to i32
 // CHECK:         %[[TILES:.*]] = arith.ceildivui %[[LEN]], %{{.*}}
 // CHECK:         %[[MAX:.*]] = arith.constant 65535 : index
 // CHECK:         %[[BLOCKS:.*]] = arith.minui %[[TILES]], %[[MAX]]
@@ -15,8 +18,8 @@
 // CHECK:           %[[COUNT:.*]] = memref.load %[[N]][]
 // CHECK:           %[[ZERO:.*]] = arith.constant 0 : i32
 // CHECK:           %[[NUMBER:.*]] = arith.maxsi %[[COUNT]], %[[ZERO]]
-// CHECK:           %[[NUMBER_INDEX:.*]] = arith.index_castui %[[NUMBER]]
-// CHECK:           %[[LIVE:.*]] = arith.minui %[[NUMBER_INDEX]], %[[LEN]]
+// CHECK:           %[[LESSER:.*]] = arith.minui %[[NUMBER]], %[[LIMIT]]
+// CHECK:           %[[LIVE:.*]] = arith.index_castui %[[LESSER]]
 // CHECK:           %[[THREAD:.*]] = qd.simt.block.thread_id
 // CHECK:           %[[BLOCK:.*]] = qd.simt.block.id
 // CHECK:           %[[LAST:.*]] = arith.ceildivui %[[LIVE]]

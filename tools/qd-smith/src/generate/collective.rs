@@ -70,7 +70,7 @@ impl Generator<'_> {
         for _ in 0..12 {
             let again = self.last_collective.clone().filter(|_| self.one_in(4));
             let op = match &again {
-                Some((op, _)) => *op,
+                Some((op, ..)) => *op,
                 None => COLLECTIVE[self.random.usize(0..COLLECTIVE.len())],
             };
             // What says who runs it says little.
@@ -83,11 +83,11 @@ impl Generator<'_> {
             {
                 continue;
             }
-            let operands = again.map(|(_, operands)| operands);
+            let again = again.map(|(_, properties, operands)| (properties, operands));
             // Not all attributes and operands that are drawn go together.
             let done = (0..4).any(|_| match op.regions > 0 && self.one_in(4) {
                 true => self.by_region(op),
-                false => self.try_collective(op, operands.clone()),
+                false => self.try_collective(op, again.clone()),
             });
             if done {
                 return;
@@ -95,11 +95,22 @@ impl Generator<'_> {
         }
     }
 
-    /// On values at hand, or on those that another such op had if they still are.
-    fn try_collective(&mut self, op: &'static OpDef, again: Option<Vec<Value>>) -> bool {
-        let Some(properties) = self.properties(op) else {
+    /// On values at hand, or on those that another such op had if they still are; with
+    /// attributes at random, or with those of the other op but the tile.
+    fn try_collective(
+        &mut self,
+        op: &'static OpDef,
+        again: Option<(String, Vec<Value>)>,
+    ) -> bool {
+        let Some(mut properties) = self.properties(op) else {
             return false;
         };
+        if let Some((others, _)) = &again
+            && self.random.bool()
+        {
+            properties = with_tile_of(others, &properties);
+        }
+        let again = again.map(|(_, operands)| operands);
         if properties.contains("identities") || !self.tile_fits(&properties) {
             return false;
         }
@@ -124,7 +135,7 @@ impl Generator<'_> {
         let Some(class) = self.combined(short, &properties, class, types.first().copied()) else {
             return false;
         };
-        self.last_collective = Some((op, operands.clone()));
+        self.last_collective = Some((op, properties.clone(), operands.clone()));
         let Some(after) = self.lanes(short, &properties, &mut operands) else {
             return false;
         };
@@ -394,6 +405,14 @@ impl Generator<'_> {
 fn tile(properties: &str) -> Option<u32> {
     let (_, rest) = properties.split_once("tile = ")?;
     rest.split_whitespace().next()?.parse().ok()
+}
+
+/// The first attributes, with the tile of the second.
+fn with_tile_of(properties: &str, other: &str) -> String {
+    let is_tile = |attribute: &&str| attribute.starts_with("tile = ");
+    let rest = properties.split(", ").filter(|a| !is_tile(a));
+    let all: Vec<&str> = rest.chain(other.split(", ").filter(is_tile)).collect();
+    all.join(", ")
 }
 
 /// Which lanes have a result.

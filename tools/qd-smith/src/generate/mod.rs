@@ -98,7 +98,7 @@ struct Generator<'f> {
     /// The arrays of a thread's own that may be used here.
     privates: Vec<Private>,
     /// The last op that lanes execute together, and its operands.
-    last_collective: Option<(&'static OpDef, Vec<Value>)>,
+    last_collective: Option<(&'static OpDef, String, Vec<Value>)>,
     /// Constants of the block that is written, so that they are not made anew.
     constants: HashMap<(usize, Ty, i64), Value>,
     least_wave: u32,

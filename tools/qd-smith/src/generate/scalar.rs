@@ -165,13 +165,15 @@ impl Generator<'_> {
         true
     }
 
-    /// Replaces operands that the op is undefined for, or that targets differ on.
+    /// Replaces operands that the op is undefined for, or that targets differ on, and some
+    /// by what is an end of what the op takes.
     fn guard(&mut self, op: &OpDef, operands: &mut [Value], result: Ty) -> bool {
         let short = op.name.split_once('.').map_or("", |(_, short)| short);
         let is_divided = short.starts_with("div")
             || short.starts_with("rem")
             || short.starts_with("ceildiv")
             || short.starts_with("floordiv");
+        let is_of_bits = op.name.contains("math.") && operands.len() == 1;
         for (i, operand) in operands.iter_mut().enumerate() {
             let value = *operand;
             let ty = self.ty(value);
@@ -236,6 +238,12 @@ impl Generator<'_> {
                 // Of each 32 bits there are so many.
                 ("simt.lanemask", 0) => self.masked(value, 31),
                 ("math.fns", 1) => self.masked(value, 31),
+                // What counts bits has its ends where there are few.
+                _ if is_of_bits && !ty.is_float() && self.one_in(3) => {
+                    let bit = self.random.i64(0..ty.bits());
+                    let mask = self.constant(ty, 1 << bit);
+                    self.op("arith.andi", "", &[value, mask], ty)
+                }
                 _ => value,
             };
         }
