@@ -18,9 +18,10 @@
 //! ```mlir
 //! %tiles = arith.ceildivui %len, %c256 : index
 //! %blocks = arith.minui %tiles, %c65535 : index
+//! %limit = arith.index_castui (arith.minui %len, 2^31 - 1) : index to i32
 //! qd.grid.phase "scale" blocks(%blocks) threads(256) {
 //!   %count = memref.load %n[] : memref<i32>
-//!   %live = arith.minui index(arith.maxsi %count, 0), %len
+//!   %live = index(%count < 0 ? 0 : arith.minui %count, %limit)
 //!   scf.for %tile = %block_id to ceildiv(%live, 256) step %grid_dim {
 //!     %i = %tile * 256 + %thread_id
 //!     scf.if %i < %live { BODY(%i) }

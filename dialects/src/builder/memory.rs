@@ -247,7 +247,14 @@ impl<'c> Builder<'c> {
     /// The live count that a buffer of the device holds, as `index`: 0 where that is
     /// negative, and the limit where it is more. Read on the device: inside a phase only.
     pub fn live_count<'b>(&'b self, count: V<'b, 'c>, limit: V<'b, 'c>) -> V<'b, 'c> {
-        count.get().max_signed(0).min(limit).to_index()
+        let count = count.get();
+        // No maximum with 0: where LLVM knows that a count is never negative it narrows some
+        // of the arithmetic, and a sweep of 8-byte elements takes 74 registers for 72: one
+        // block less on a core.
+        count
+            .slt(0)
+            .select(count.same(0), count.min(limit))
+            .to_index()
     }
 
     /// A plain operation's first result, for what has no method here.

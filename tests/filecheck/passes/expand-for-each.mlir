@@ -16,10 +16,10 @@
 // CHECK:         %[[BLOCKS:.*]] = arith.minui %[[TILES]], %[[MAX]]
 // CHECK:         qd.grid.phase "scale" blocks(%[[BLOCKS]]) threads(256) {
 // CHECK:           %[[COUNT:.*]] = memref.load %[[N]][]
-// CHECK:           %[[ZERO:.*]] = arith.constant 0 : i32
-// CHECK:           %[[NUMBER:.*]] = arith.maxsi %[[COUNT]], %[[ZERO]]
-// CHECK:           %[[LESSER:.*]] = arith.minui %[[NUMBER]], %[[LIMIT]]
-// CHECK:           %[[LIVE:.*]] = arith.index_castui %[[LESSER]]
+// CHECK-DAG:       %[[NEGATIVE:.*]] = arith.cmpi slt, %[[COUNT]]
+// CHECK-DAG:       %[[LESSER:.*]] = arith.minui %[[COUNT]], %[[LIMIT]]
+// CHECK:           %[[NUMBER:.*]] = arith.select %[[NEGATIVE]], %{{.*}}, %[[LESSER]]
+// CHECK:           %[[LIVE:.*]] = arith.index_castui %[[NUMBER]]
 // CHECK:           %[[THREAD:.*]] = qd.simt.block.thread_id
 // CHECK:           %[[BLOCK:.*]] = qd.simt.block.id
 // CHECK:           %[[LAST:.*]] = arith.ceildivui %[[LIVE]]

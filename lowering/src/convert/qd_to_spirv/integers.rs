@@ -92,6 +92,28 @@ pub(super) fn remsi<'c>(b: &Builder<'c>, op: Op<'c>, _: &Setting) -> Result<'c, 
     Ok(vec![result.value()])
 }
 
+/// Makes one instruction of each minimum and maximum of words. `arith-expand` would make
+/// a comparison and a choice of it, which NVIDIA's driver gets wrong where the same is
+/// computed in all lanes (`docs/rationale/vulkan.md`).
+pub(super) fn minima(function: Op<'_>) {
+    for op in function.nested() {
+        let instruction = match op.full_name() {
+            "arith.minsi" => "spirv.GL.SMin",
+            "arith.minui" => "spirv.GL.UMin",
+            "arith.maxsi" => "spirv.GL.SMax",
+            "arith.maxui" => "spirv.GL.UMax",
+            _ => continue,
+        };
+        let r#type = op.first_result().r#type();
+        if bit_width(r#type) < 32 {
+            continue;
+        }
+        let b = &Builder::before(op);
+        let operands = b.vs(&op.operand_values());
+        op.replace_with(&[b.result(instruction, &operands, r#type, &[]).value()]);
+    }
+}
+
 /// The remainder that has the sign of `x`, from an unsigned one: Vulkan leaves the
 /// result of `SRem` open where an operand is negative. Upstream compares with the
 /// magnitude for the sign, and takes the smallest number for positive.

@@ -191,6 +191,7 @@ impl Pass for ConvertToSpirv {
                 function = kernel::convert(op, &target, environment.index_bits)?;
             }
             index::convert(function, environment.index_bits);
+            integers::minima(function);
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ module attributes {qd.wave = 8 : i64} {
 // CHECK:         %[[H:.*]] = spirv.GL.FindUMsb %[[W]] : i32
 // CHECK:         arith.subi %c31_i32{{.*}}, %[[H]] : i32
 // CHECK:         %[[L:.*]] = spirv.GL.FindILsb %[[W]] : i32
-// CHECK:         arith.minui %[[L]], %c32_i32{{.*}} : i32
+// CHECK:         spirv.GL.UMin %[[L]], %c32_i32{{.*}} : i32
 // CHECK:         %[[LOW:.*]] = arith.trunci %[[D:.*]] : i64 to i32
 // CHECK:         %[[UP:.*]] = arith.shrui %[[D]], %c32_i64
 // CHECK:         %[[HIGH:.*]] = arith.trunci %[[UP]] : i64 to i32
@@ -32,12 +32,29 @@ func.func private @bits(%w: i32, %d: i64) attributes {qd.threads = 64 : i64} {
 // CHECK:         %[[Z:.*]] = arith.subi %c31_i32{{.*}}, %[[H]]
 // CHECK:         arith.subi %[[Z]], %c24_i32
 // CHECK:         %[[L:.*]] = spirv.GL.FindILsb
-// CHECK:         %[[T:.*]] = arith.minui %[[L]], %c32_i32
-// CHECK:         arith.minui %[[T]], %c8_i32
+// CHECK:         %[[T:.*]] = spirv.GL.UMin %[[L]], %c32_i32
+// CHECK:         spirv.GL.UMin %[[T]], %c8_i32
 func.func private @narrow(%w: i32) attributes {qd.threads = 64 : i64} {
   %b = arith.trunci %w : i32 to i8
   %0 = math.ctlz %b : i8
   %1 = math.cttz %b : i8
+  return
+}
+
+// Minima and maxima of words, among them of an index, are an instruction; of what is narrower they are left to upstream.
+// CHECK-LABEL: func.func @minima(
+// CHECK:         spirv.GL.SMin %[[W:.*]], %[[W]] : i32
+// CHECK:         spirv.GL.SMax %[[D:.*]], %[[D]] : i64
+// CHECK:         spirv.GL.UMin %[[I:.*]], %[[I]] : i64
+// CHECK:         spirv.GL.UMax %[[W]], %[[W]] : i32
+// CHECK:         arith.minsi %{{.*}} : i16
+func.func private @minima(%w: i32, %d: i64, %i: index) attributes {qd.threads = 64 : i64} {
+  %h = arith.trunci %w : i32 to i16
+  %0 = arith.minsi %w, %w : i32
+  %1 = arith.maxsi %d, %d : i64
+  %2 = arith.minui %i, %i : index
+  %3 = arith.maxui %w, %w : i32
+  %4 = arith.minsi %h, %h : i16
   return
 }
 

@@ -97,11 +97,7 @@ impl Generator<'_> {
 
     /// On values at hand, or on those that another such op had if they still are; with
     /// attributes at random, or with those of the other op but the tile.
-    fn try_collective(
-        &mut self,
-        op: &'static OpDef,
-        again: Option<(String, Vec<Value>)>,
-    ) -> bool {
+    fn try_collective(&mut self, op: &'static OpDef, again: Option<(String, Vec<Value>)>) -> bool {
         let Some(mut properties) = self.properties(op) else {
             return false;
         };
