@@ -201,6 +201,9 @@ impl Generator<'_> {
             this.load();
             this.load();
             this.statements(Level::Block, 30);
+            if this.random.bool() {
+                this.store_digest();
+            }
             this.store();
             this.store();
         });

@@ -158,6 +158,30 @@ impl Generator<'_> {
         }
     }
 
+    /// A number that depends on every integer in scope, into a buffer of its own: most
+    /// values are used by nothing, and show nothing.
+    pub(super) fn store_digest(&mut self) {
+        let Some(place) = self.phase.place else {
+            return;
+        };
+        let is_integer = |v: &Value| self.of(*v).ty.is_some_and(|ty| !ty.is_float());
+        let values: Vec<Value> = self.scope.iter().copied().filter(is_integer).collect();
+        let mut digest = self.constant(Ty::I64, 0);
+        let factor = self.constant(Ty::I64, 1_000_003);
+        for value in values {
+            let wide = match self.ty(value) {
+                Ty::I64 => value,
+                Ty::Index => self.op("arith.index_castui", "", &[value], Ty::I64),
+                _ => self.op("arith.extui", "", &[value], Ty::I64),
+            };
+            let scaled = self.op("arith.muli", "", &[digest, factor], Ty::I64);
+            digest = self.op("arith.addi", "", &[scaled, wide], Ty::I64);
+        }
+        let length = Some(self.length);
+        let memory = self.parameter(Ty::I64, length, Contents::Constant(0), Comparison::Same);
+        self.push("memref.store", "", &[digest, memory, place], &[]);
+    }
+
     /// An integer that no other thread has.
     pub(super) fn own_number(&mut self, ty: Ty) -> Option<Value> {
         let place = self.phase.place?;
