@@ -298,15 +298,21 @@ impl<'f> Generator<'f> {
         }
     }
 
+    /// The values of a type in scope that are the same between at least so many threads.
+    fn in_scope(&self, ty: Ty, level: Level) -> Vec<Value> {
+        let is_such = |v: &Value| self.of(*v).ty == Some(ty) && self.level(*v) >= level;
+        self.scope.iter().copied().filter(is_such).collect()
+    }
+
     /// A value of a type that is the same between at least so many threads: one
-    /// in scope, or a constant.
+    /// in scope, or made of one, or a constant.
     fn find(&mut self, ty: Ty, level: Level) -> Value {
-        let found: Vec<Value> = self
-            .scope
-            .iter()
-            .copied()
-            .filter(|v| self.of(*v).ty == Some(ty) && self.level(*v) >= level)
-            .collect();
+        let found = self.in_scope(ty, level);
+        if found.is_empty()
+            && let Some(made) = self.resized(ty, level)
+        {
+            return made;
+        }
         // Younger values more often: they are what the program is about.
         let recent = &found[found.len().saturating_sub(6)..];
         let chosen = if self.random.bool() { recent } else { &found };
@@ -321,6 +327,17 @@ impl<'f> Generator<'f> {
                 self.constant(ty, number)
             }
         }
+    }
+
+    /// An `i32` in scope as an integer of another width, mostly.
+    fn resized(&mut self, ty: Ty, level: Level) -> Option<Value> {
+        let op = match ty {
+            Ty::I8 | Ty::I16 => "arith.trunci",
+            Ty::I64 => "arith.extsi",
+            _ => return None,
+        };
+        let word = self.pick(&self.in_scope(Ty::I32, level))?;
+        (!self.one_in(4)).then(|| self.op(op, "", &[word], ty))
     }
 
     /// A new argument of the kernel.
