@@ -104,9 +104,12 @@ public:
         rewriter.eraseOp(op);
         continue;
       }
+      if (op->hasTrait<OpTrait::ConstantLike>()) {
+        (void)folder.insertKnownConstant(op);
+        continue;
+      }
       bool isInPlace = false;
-      if (!op->hasTrait<OpTrait::ConstantLike>() && succeeded(folder.tryToFold(op, &isInPlace)) &&
-          !isInPlace)
+      if (succeeded(folder.tryToFold(op, &isInPlace)) && !isInPlace)
         continue;
       rewriter.setInsertionPoint(op);
       (void)applicator.matchAndRewrite(op, rewriter);
@@ -161,12 +164,31 @@ private:
   llvm::DenseMap<Operation *, size_t> places;
 };
 
+/// Adds the ops below one that have no regions. Constants are moved to where folding looks for them,
+/// in the region of `top` or the next that is isolated, so that it need not go up to there from each.
+void collectLeaves(Operation *op, Operation *&top, SmallVectorImpl<Operation *> &leaves) {
+  for (Region &region : op->getRegions()) {
+    bool isTop = op->hasTrait<OpTrait::IsIsolatedFromAbove>() && !region.empty();
+    Operation *before = isTop ? &region.front().front() : nullptr;
+    Operation *&first = isTop ? before : top;
+    for (Block &block : region) {
+      for (Operation &inner : llvm::make_early_inc_range(block)) {
+        if (inner.getNumRegions() != 0) {
+          collectLeaves(&inner, first, leaves);
+          continue;
+        }
+        leaves.push_back(&inner);
+        if (first && &inner != first && inner.hasTrait<OpTrait::ConstantLike>())
+          inner.moveBefore(first);
+      }
+    }
+  }
+}
+
 SmallVector<Operation *> leavesOf(Operation *root) {
   SmallVector<Operation *> leaves;
-  root->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (op != root && op->getNumRegions() == 0)
-      leaves.push_back(op);
-  });
+  Operation *none = nullptr;
+  collectLeaves(root, none, leaves);
   return leaves;
 }
 } // namespace

@@ -37,6 +37,20 @@ extern "C" MlirOperation qdPreviousInBlock(MlirOperation op) {
   return wrap(unwrap(op)->getBlock() ? unwrap(op)->getPrevNode() : nullptr);
 }
 
+/// Erases an operation. Upstream's way has each level of regions drop the references of all that is
+/// below it, again and again: here all are dropped at once, and what is innermost goes first.
+extern "C" void qdErase(MlirOperation op) {
+  Operation *root = unwrap(op);
+  root->remove();
+  root->dropAllReferences();
+  root->walk<WalkOrder::PostOrder>([](Operation *inner) {
+    for (Region &region : inner->getRegions())
+      for (Block &block : region)
+        block.clear();
+  });
+  root->destroy();
+}
+
 //===----------------------------------------------------------------------===//
 // Canonical forms
 //===----------------------------------------------------------------------===//

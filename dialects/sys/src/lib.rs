@@ -103,6 +103,7 @@ unsafe extern "C" {
     pub fn qdParse(context: MlirContext, source: MlirStringRef, name: MlirStringRef) -> MlirModule;
 
     pub fn qdPreviousInBlock(op: MlirOperation) -> MlirOperation;
+    pub fn qdErase(op: MlirOperation);
     pub fn qdClean(root: MlirOperation, large: QdLarge, iterations: isize, with_regions: bool);
     pub fn qdExpandStridedMetadata(root: MlirOperation, large: QdLarge);
     pub fn qdHoistInvariants(root: MlirOperation, deepest: usize);
