@@ -144,7 +144,7 @@ unsafe extern "C" {
     );
 
     pub fn qdContextSkipPasses(context: *mut c_void, names: MlirStringRef);
-    pub fn qdPrepareLlvm(module: *mut c_void, longest: usize) -> QdLlvmShape;
+    pub fn qdPrepareLlvm(module: *mut c_void, longest: usize, deepest: usize) -> QdLlvmShape;
 
     pub fn qdSerializeSpirv(operation: MlirOperation, sink: QdWordsFn, data: *mut c_void) -> bool;
 

@@ -82,6 +82,8 @@ fn emit(
         passes: "default<O3>",
         skipped: "",
         level: OptimizationLevel::Aggressive,
+        // Registers are given out in a time that grows with the cube of the depth.
+        deep_level: OptimizationLevel::None,
         vectorize: true,
         has_libraries: true,
     };

@@ -43,7 +43,7 @@ fn conversion(capabilities: &Capabilities) -> String {
         // Floats to integer powers, as loops.
         "convert-math-to-funcs{min-width-of-fpowi-exponent=1}",
         "any(qd-hoist-invariants,convert-scf-to-cf{allow-pattern-rollback=0},\
-         qd-expand-metadata,lower-affine)",
+         qd-expand-metadata{widest=500},lower-affine)",
         "convert-to-llvm{allow-pattern-rollback=0}",
         // LLVM begins with the rest.
         "reconcile-unrealized-casts",
@@ -90,6 +90,7 @@ fn emit(
         skipped: ptx_passes::SKIPPED,
         // The level above numbers values twice more, which finds nothing here.
         level: OptimizationLevel::Default,
+        deep_level: OptimizationLevel::Default,
         vectorize: false,
         has_libraries: false,
     };
