@@ -62,7 +62,8 @@ pub struct Clean;
 impl Pass for Clean {
     type Options = CleanOptions;
     const NAME: &'static str = "qd-clean";
-    const SUMMARY: &'static str = "Canonicalize and remove common subexpressions, in bodies of any size";
+    const SUMMARY: &'static str =
+        "Canonicalize and remove common subexpressions, in bodies of any size";
     // Any.
     const ANCHOR: &'static str = "";
 

@@ -46,7 +46,11 @@ impl Pass for ExpandMetadata {
     const ANCHOR: &'static str = "";
 
     fn dialects() -> Vec<DialectHandle> {
-        vec![DialectHandle::affine(), DialectHandle::arith(), DialectHandle::memref()]
+        vec![
+            DialectHandle::affine(),
+            DialectHandle::arith(),
+            DialectHandle::memref(),
+        ]
     }
 
     fn run<'c>(op: Op<'c>, options: &ExpandMetadataOptions) -> Result<'c> {

@@ -184,8 +184,7 @@ fn finish(
 ) -> Result<Vec<u8>, CompileError> {
     keep_assembly_together(module);
     // Safety: the module is valid.
-    let shape =
-        unsafe { qd_dialects::llvm::prepare(module.as_mut_ptr().cast(), LONGEST, DEEPEST) };
+    let shape = unsafe { qd_dialects::llvm::prepare(module.as_mut_ptr().cast(), LONGEST, DEEPEST) };
     let slow = match shape.longest_block > LONGEST {
         true => SLOW_IN_LONG,
         false => "",
@@ -263,4 +262,79 @@ fn called_elsewhere(module: &LlvmModule<'_>) -> Result<(), CompileError> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Context, DEEPEST, LONGEST};
+    use inkwell::memory_buffer::MemoryBuffer;
+    use std::fmt::Write;
+
+    /// How many loops are in one another in a function of these blocks, each with what
+    /// it goes on to.
+    fn depth(blocks: &[(&str, &[&str])]) -> usize {
+        let mut text = String::from("define void @f(i1 %c) {\n");
+        for (name, next) in blocks {
+            let _ = match next {
+                [] => writeln!(text, "{name}:\n  ret void"),
+                [only] => writeln!(text, "{name}:\n  br label %{only}"),
+                [one, other, ..] => {
+                    writeln!(text, "{name}:\n  br i1 %c, label %{one}, label %{other}")
+                }
+            };
+        }
+        text += "}\n\0";
+        let context = Context::create();
+        let buffer = MemoryBuffer::create_from_memory_range(text.as_bytes(), "f");
+        let module = context
+            .create_module_from_ir(buffer)
+            .expect("what is written above");
+        // Safety: the module is valid.
+        unsafe { qd_dialects::llvm::prepare(module.as_mut_ptr().cast(), LONGEST, DEEPEST) }
+            .deepest_loop
+    }
+
+    #[test]
+    fn loops_in_one_another_are_counted() {
+        assert_eq!(depth(&[("entry", &["end"]), ("end", &[])]), 0);
+        // A block that goes on to itself, in a loop of two ends, in another.
+        let nest: &[(&str, &[&str])] = &[
+            ("entry", &["a"]),
+            ("a", &["b"]),
+            ("b", &["c"]),
+            ("c", &["c", "d"]),
+            ("d", &["b", "e"]),
+            ("e", &["b", "f"]),
+            ("f", &["a", "end"]),
+            ("end", &[]),
+        ];
+        assert_eq!(depth(nest), 3);
+    }
+
+    #[test]
+    fn loops_beside_one_another_are_not() {
+        let beside: &[(&str, &[&str])] = &[
+            ("entry", &["outer"]),
+            ("outer", &["a"]),
+            ("a", &["a", "b"]),
+            ("b", &["c"]),
+            ("c", &["b", "d"]),
+            ("d", &["outer", "e"]),
+            ("e", &["e", "end"]),
+            ("end", &[]),
+        ];
+        assert_eq!(depth(beside), 2);
+    }
+
+    #[test]
+    fn two_ways_into_a_circle_make_no_loop() {
+        let circle: &[(&str, &[&str])] = &[
+            ("entry", &["a", "b"]),
+            ("a", &["b", "end"]),
+            ("b", &["a"]),
+            ("end", &[]),
+            ("lost", &["lost"]),
+        ];
+        assert_eq!(depth(circle), 0);
+    }
 }
