@@ -273,19 +273,22 @@ mod tests {
     /// How many loops are in one another in a function of these blocks, each with what
     /// it goes on to.
     fn depth(blocks: &[(&str, &[&str])]) -> usize {
-        let mut text = String::from("define void @f(i1 %c) {\n");
+        let mut text = String::from("define void @f(i1 %either) {\n");
         for (name, next) in blocks {
             let _ = match next {
                 [] => writeln!(text, "{name}:\n  ret void"),
                 [only] => writeln!(text, "{name}:\n  br label %{only}"),
                 [one, other, ..] => {
-                    writeln!(text, "{name}:\n  br i1 %c, label %{one}, label %{other}")
+                    writeln!(
+                        text,
+                        "{name}:\n  br i1 %either, label %{one}, label %{other}"
+                    )
                 }
             };
         }
-        text += "}\n\0";
+        text += "}\n\n";
         let context = Context::create();
-        let buffer = MemoryBuffer::create_from_memory_range(text.as_bytes(), "f");
+        let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "f");
         let module = context
             .create_module_from_ir(buffer)
             .expect("what is written above");
