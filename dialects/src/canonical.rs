@@ -14,6 +14,7 @@ use crate::{
     pattern::{NoMatch, Pattern, Rewriter, Rewritten, register_canonical_form},
 };
 use melior::ir::{BlockLike, ValueLike, attribute::IntegerAttribute};
+pub use qd_sys::QdLarge as Large;
 use std::sync::Once;
 
 /// Adds the forms to `canonicalize`. Any number of times; [`crate::registry`]
@@ -41,12 +42,19 @@ pub fn register() {
     });
 }
 
-/// Applies all canonical forms to what has no regions, in operations that hold more
-/// than `longest` others and are dead or not by these alone: phases, loops,
-/// branches.
-pub fn canonicalize_leaves(root: Op<'_>, longest: usize) {
+/// `canonicalize` and `cse`, with what is large done in linear time: in long bodies, what
+/// has no regions is canonicalised first; in deep ones that is all.
+///
+/// `iterations` and `with_regions` are as of `canonicalize`. The dialect is loaded.
+pub fn clean(root: Op<'_>, large: Large, iterations: usize, with_regions: bool) {
     // Safety: the operation is valid, and no handle to one below it is in use.
-    unsafe { qd_sys::qdCanonicalizeLeaves(root.to_raw(), longest as isize) }
+    unsafe { qd_sys::qdClean(root.to_raw(), large, iterations as isize, with_regions) }
+}
+
+/// Addresses in memory as arithmetic; of what is deep, no more than that.
+pub fn expand_strided_metadata(root: Op<'_>, large: Large) {
+    // Safety: as above.
+    unsafe { qd_sys::qdExpandStridedMetadata(root.to_raw(), large) }
 }
 
 /// Moves what is the same in each iteration out of loops; ops with regions only out of

@@ -212,12 +212,8 @@ pub trait OpExt<'c>: Sized + Copy {
     /// Takes the operation out of its block and destroys it. It must have no
     /// uses left.
     fn erase(self) {
-        let op = self.handle().to_raw();
         // Safety: the operation is valid and no longer used.
-        unsafe {
-            sys::mlirOperationRemoveFromParent(op);
-            sys::mlirOperationDestroy(op);
-        }
+        unsafe { qd_sys::qdErase(self.handle().to_raw()) }
     }
 
     /// Replaces all uses of the results and erases the operation.

@@ -16,12 +16,13 @@ pub unsafe fn skip_passes(context: *mut c_void, names: &str) {
 }
 
 /// Measures a module of LLVM's, and tells the loop vectorizer to leave alone the
-/// innermost loops that hold more than `longest` instructions.
+/// innermost loops that hold more than `longest` instructions, where at most `deepest`
+/// loops are in one another.
 ///
 /// # Safety
 ///
 /// `module` is an `LLVMModuleRef` that is valid.
-pub unsafe fn prepare(module: *mut c_void, longest: usize) -> QdLlvmShape {
+pub unsafe fn prepare(module: *mut c_void, longest: usize, deepest: usize) -> QdLlvmShape {
     // Safety: by the caller's contract.
-    unsafe { qd_sys::qdPrepareLlvm(module, longest) }
+    unsafe { qd_sys::qdPrepareLlvm(module, longest, deepest) }
 }

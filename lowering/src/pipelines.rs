@@ -31,8 +31,7 @@ impl TargetOptions {
 }
 
 /// Bodies and kernels, side by side.
-const CLEAN: &str =
-    "any(qd-canonicalize-long,canonicalize{max-iterations=1 region-simplify=disabled},cse)";
+pub(crate) const CLEAN: &str = "any(qd-clean{max-iterations=1 simplify-regions=false})";
 
 /// `qd-to-plan`: kernels as launches of outlined bodies, for any wave.
 pub struct ToPlan;

@@ -2,12 +2,13 @@
 //!
 //! One file per pass, one line here to register it.
 
-pub mod canonicalize_long;
+pub mod clean;
 pub mod collective;
 pub mod expand_collectives;
 pub mod expand_dims;
 pub mod expand_for_each;
 pub mod expand_math;
+pub mod expand_metadata;
 pub mod fuse_phases;
 pub mod fuse_producers;
 pub mod hoist_invariants;
@@ -32,11 +33,12 @@ use qd_dialects::pass;
 
 /// Makes every pass of this crate reachable by name. Once a process.
 pub fn register() {
-    pass::register::<canonicalize_long::CanonicalizeLong>();
+    pass::register::<clean::Clean>();
     pass::register::<expand_collectives::ExpandCollectives>();
     pass::register::<expand_dims::ExpandDims>();
     pass::register::<expand_for_each::ExpandForEach>();
     pass::register::<expand_math::ExpandMath>();
+    pass::register::<expand_metadata::ExpandMetadata>();
     pass::register::<fuse_phases::FusePhases>();
     pass::register::<fuse_producers::FuseProducers>();
     pass::register::<hoist_invariants::HoistInvariants>();

@@ -9,7 +9,6 @@
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/DialectConversion.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 #include <mutex>
 
@@ -36,6 +35,20 @@ extern "C" bool qdHaveSameAttributes(MlirOperation left, MlirOperation right) {
 /// The operation before another in its block, or null.
 extern "C" MlirOperation qdPreviousInBlock(MlirOperation op) {
   return wrap(unwrap(op)->getBlock() ? unwrap(op)->getPrevNode() : nullptr);
+}
+
+/// Erases an operation. Upstream's way has each level of regions drop the references of all that is
+/// below it, again and again: here all are dropped at once, and what is innermost goes first.
+extern "C" void qdErase(MlirOperation op) {
+  Operation *root = unwrap(op);
+  root->remove();
+  root->dropAllReferences();
+  root->walk<WalkOrder::PostOrder>([](Operation *inner) {
+    for (Region &region : inner->getRegions())
+      for (Block &block : region)
+        block.clear();
+  });
+  root->destroy();
 }
 
 //===----------------------------------------------------------------------===//
@@ -84,42 +97,6 @@ void qd::QdDialect::getCanonicalizationPatterns(RewritePatternSet &patterns) con
   std::lock_guard<std::mutex> lock(forms.mutex);
   for (const CanonicalForm &form : forms.all)
     patterns.add(std::make_unique<CanonicalPattern>(form, getContext()));
-}
-
-/// Canonicalises the ops without regions that lie in ops with more than `longest`
-/// ops, of which nothing but these tells whether they are dead. Upstream's pass asks
-/// that anew, of all ops in them, whenever one op in them has changed.
-extern "C" void qdCanonicalizeLeaves(MlirOperation rootOp, intptr_t longest) {
-  Operation *root = unwrap(rootOp);
-  MLIRContext *context = root->getContext();
-  SmallVector<Operation *> leaves;
-  root->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (!op->hasTrait<OpTrait::HasRecursiveMemoryEffects>())
-      return WalkResult::advance();
-    size_t before = leaves.size();
-    intptr_t count = 0;
-    op->walk<WalkOrder::PreOrder>([&](Operation *inner) {
-      ++count;
-      if (inner->getNumRegions() == 0)
-        leaves.push_back(inner);
-    });
-    if (count <= longest)
-      leaves.resize(before);
-    return WalkResult::skip();
-  });
-  if (leaves.empty())
-    return;
-  RewritePatternSet patterns(context);
-  for (Dialect *dialect : context->getLoadedDialects())
-    dialect->getCanonicalizationPatterns(patterns);
-  for (RegisteredOperationName op : context->getRegisteredOperations())
-    op.getCanonicalizationPatterns(patterns, context);
-  // The last one is the first to be looked at.
-  std::reverse(leaves.begin(), leaves.end());
-  GreedyRewriteConfig config;
-  config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
-  config.setScope(&root->getRegion(0));
-  (void)applyOpPatternsGreedily(leaves, std::move(patterns), config);
 }
 
 /// Moves out of loops what yields the same in each iteration, innermost loops first. Upstream's

@@ -1,4 +1,5 @@
 // The dialect itself: registration, enums, what the families share.
+#include "Clean.h"
 #include "Combiner.h"
 #include "Placement.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -34,7 +35,7 @@ struct BodyInliner : DialectInlinerInterface {
 } // namespace
 
 void QdDialect::initialize() {
-  addInterfaces<BodyInliner>();
+  addInterfaces<BodyInliner, CanonicalPatterns>();
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "QdAttrs.cpp.inc"

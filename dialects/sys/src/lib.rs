@@ -62,6 +62,18 @@ pub struct QdLlvmShape {
     pub deepest_loop: usize,
 }
 
+/// Beyond which bodies are large.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct QdLarge {
+    /// Ops in a phase, a loop or a branch.
+    pub longest: usize,
+    /// Levels of regions in one another.
+    pub deepest: usize,
+    /// Blocks in a region.
+    pub widest: usize,
+}
+
 /// What to call when a pass begins and ends.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -91,7 +103,9 @@ unsafe extern "C" {
     pub fn qdParse(context: MlirContext, source: MlirStringRef, name: MlirStringRef) -> MlirModule;
 
     pub fn qdPreviousInBlock(op: MlirOperation) -> MlirOperation;
-    pub fn qdCanonicalizeLeaves(root: MlirOperation, longest: isize);
+    pub fn qdErase(op: MlirOperation);
+    pub fn qdClean(root: MlirOperation, large: QdLarge, iterations: isize, with_regions: bool);
+    pub fn qdExpandStridedMetadata(root: MlirOperation, large: QdLarge);
     pub fn qdHoistInvariants(root: MlirOperation, deepest: usize);
 
     pub fn qdHaveSameAttributes(left: MlirOperation, right: MlirOperation) -> bool;
@@ -130,7 +144,7 @@ unsafe extern "C" {
     );
 
     pub fn qdContextSkipPasses(context: *mut c_void, names: MlirStringRef);
-    pub fn qdPrepareLlvm(module: *mut c_void, longest: usize) -> QdLlvmShape;
+    pub fn qdPrepareLlvm(module: *mut c_void, longest: usize, deepest: usize) -> QdLlvmShape;
 
     pub fn qdSerializeSpirv(operation: MlirOperation, sink: QdWordsFn, data: *mut c_void) -> bool;
 

@@ -1,6 +1,6 @@
 //! `qd-to-grid`: from device-wide algorithms to phases.
 
-use crate::targets::Target;
+use crate::{pipelines::CLEAN, targets::Target};
 use qd_dialects::{options, pass::Pipeline};
 
 options! {
@@ -32,9 +32,7 @@ impl Pipeline for ToGrid {
             &expand,
             &fuse,
             "qd-expand-for-each",
-            "qd-canonicalize-long",
-            "canonicalize{max-iterations=1 region-simplify=disabled}",
-            "cse",
+            CLEAN,
         ]
         .join(","))
     }

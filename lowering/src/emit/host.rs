@@ -26,12 +26,11 @@ pub const HOST: Backend = Backend {
 };
 
 /// From tiled bodies to the LLVM dialect.
-const PIPELINE: &str = "qd-convert-to-cpu,qd-canonicalize-long,canonicalize,cse,\
-     qd-hoist-invariants,\
-     convert-scf-to-cf,arith-expand,expand-strided-metadata,lower-affine,\
+const PIPELINE: &str = "qd-convert-to-cpu,any(qd-clean),qd-hoist-invariants,\
+     convert-scf-to-cf,arith-expand,any(qd-expand-metadata),lower-affine,\
      convert-math-to-llvm,convert-math-to-libm,convert-arith-to-llvm,finalize-memref-to-llvm,\
      convert-index-to-llvm,convert-func-to-llvm,convert-cf-to-llvm,reconcile-unrealized-casts,\
-     qd-verify-llvm,canonicalize,cse";
+     qd-verify-llvm,any(qd-clean)";
 
 fn conversion(_: &Capabilities) -> String {
     PIPELINE.into()
@@ -83,6 +82,8 @@ fn emit(
         passes: "default<O3>",
         skipped: "",
         level: OptimizationLevel::Aggressive,
+        // Registers are given out in a time that grows with the cube of the depth.
+        deep_level: OptimizationLevel::None,
         vectorize: true,
         has_libraries: true,
     };

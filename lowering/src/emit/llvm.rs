@@ -31,6 +31,8 @@ pub struct Machine<'a> {
     pub skipped: &'a str,
     /// How hard code generation tries.
     pub level: OptimizationLevel,
+    /// The same where more than `DEEPEST` loops are in one another.
+    pub deep_level: OptimizationLevel,
     /// Whether loops are turned into vectors of the target's.
     pub vectorize: bool,
     /// Whether there are libraries to call.
@@ -131,7 +133,7 @@ struct Part(mlir_sys::MlirOperation);
 // Safety: see there.
 unsafe impl Send for Part {}
 
-fn machine(to: &Machine<'_>) -> Result<TargetMachine, CompileError> {
+fn machine(to: &Machine<'_>, level: OptimizationLevel) -> Result<TargetMachine, CompileError> {
     let triple = TargetTriple::create(&to.triple);
     Target::from_triple(&triple)
         .map_err(|e| failed("target", &e.to_string_lossy()))?
@@ -139,7 +141,7 @@ fn machine(to: &Machine<'_>) -> Result<TargetMachine, CompileError> {
             &triple,
             to.cpu,
             to.features,
-            to.level,
+            level,
             RelocMode::PIC,
             CodeModel::Default,
         )
@@ -151,7 +153,7 @@ fn machine(to: &Machine<'_>) -> Result<TargetMachine, CompileError> {
 fn prepare(module: Op<'_>, to: &Machine<'_>) -> Result<(), CompileError> {
     // The translation writes the alignment of each access, and without a layout
     // takes an i64 to be aligned to 4 bytes.
-    let layout = machine(to)?.get_target_data().get_data_layout();
+    let layout = machine(to, to.level)?.get_target_data().get_data_layout();
     let context = context_of(module);
     let text = |text: &str| attributes::string(context, text);
     module.set_attr("llvm.data_layout", text(&layout.as_str().to_string_lossy()));
@@ -180,10 +182,9 @@ fn finish(
     skipped: &str,
     output: Output,
 ) -> Result<Vec<u8>, CompileError> {
-    let machine = machine(to)?;
     keep_assembly_together(module);
     // Safety: the module is valid.
-    let shape = unsafe { qd_dialects::llvm::prepare(module.as_mut_ptr().cast(), LONGEST) };
+    let shape = unsafe { qd_dialects::llvm::prepare(module.as_mut_ptr().cast(), LONGEST, DEEPEST) };
     let slow = match shape.longest_block > LONGEST {
         true => SLOW_IN_LONG,
         false => "",
@@ -197,10 +198,11 @@ fn finish(
         // Safety: the context is that of the module, which is valid.
         unsafe { qd_dialects::llvm::skip_passes(context, &skipped.join(",")) };
     }
-    let passes = match shape.deepest_loop > DEEPEST {
-        true => WITHOUT_LOOPS,
-        false => to.passes,
+    let (passes, level) = match shape.deepest_loop > DEEPEST {
+        true => (WITHOUT_LOOPS, to.deep_level),
+        false => (to.passes, to.level),
     };
+    let machine = machine(to, level)?;
     {
         let _span = tracing::info_span!("optimise").entered();
         let options = PassBuilderOptions::create();
@@ -260,4 +262,82 @@ fn called_elsewhere(module: &LlvmModule<'_>) -> Result<(), CompileError> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Context, DEEPEST, LONGEST};
+    use inkwell::memory_buffer::MemoryBuffer;
+    use std::fmt::Write;
+
+    /// How many loops are in one another in a function of these blocks, each with what
+    /// it goes on to.
+    fn depth(blocks: &[(&str, &[&str])]) -> usize {
+        let mut text = String::from("define void @f(i1 %either) {\n");
+        for (name, next) in blocks {
+            let _ = match next {
+                [] => writeln!(text, "{name}:\n  ret void"),
+                [only] => writeln!(text, "{name}:\n  br label %{only}"),
+                [one, other, ..] => {
+                    writeln!(
+                        text,
+                        "{name}:\n  br i1 %either, label %{one}, label %{other}"
+                    )
+                }
+            };
+        }
+        text += "}\n\n";
+        let context = Context::create();
+        let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "f");
+        let module = context
+            .create_module_from_ir(buffer)
+            .expect("what is written above");
+        // Safety: the module is valid.
+        unsafe { qd_dialects::llvm::prepare(module.as_mut_ptr().cast(), LONGEST, DEEPEST) }
+            .deepest_loop
+    }
+
+    #[test]
+    fn loops_in_one_another_are_counted() {
+        assert_eq!(depth(&[("entry", &["end"]), ("end", &[])]), 0);
+        // A block that goes on to itself, in a loop of two ends, in another.
+        let nest: &[(&str, &[&str])] = &[
+            ("entry", &["a"]),
+            ("a", &["b"]),
+            ("b", &["c"]),
+            ("c", &["c", "d"]),
+            ("d", &["b", "e"]),
+            ("e", &["b", "f"]),
+            ("f", &["a", "end"]),
+            ("end", &[]),
+        ];
+        assert_eq!(depth(nest), 3);
+    }
+
+    #[test]
+    fn loops_beside_one_another_are_not() {
+        let beside: &[(&str, &[&str])] = &[
+            ("entry", &["outer"]),
+            ("outer", &["a"]),
+            ("a", &["a", "b"]),
+            ("b", &["c"]),
+            ("c", &["b", "d"]),
+            ("d", &["outer", "e"]),
+            ("e", &["e", "end"]),
+            ("end", &[]),
+        ];
+        assert_eq!(depth(beside), 2);
+    }
+
+    #[test]
+    fn two_ways_into_a_circle_make_no_loop() {
+        let circle: &[(&str, &[&str])] = &[
+            ("entry", &["a", "b"]),
+            ("a", &["b", "end"]),
+            ("b", &["a"]),
+            ("end", &[]),
+            ("lost", &["lost"]),
+        ];
+        assert_eq!(depth(circle), 0);
+    }
 }

@@ -34,7 +34,7 @@ pub const NVPTX: Backend = Backend {
 /// PTX has them: there is no `arith-expand` here. What LLVM does at once in any
 /// case, MLIR does not: bodies are neither canonicalised nor rid of what they
 /// compute twice, and nothing is rolled back, for a failure ends it all. But what
-/// `expand-strided-metadata` folds on its way has to be folded here: without it
+/// `qd-expand-metadata` folds on its way has to be folded here: without it
 /// the code of a selection is a sixth longer.
 fn conversion(capabilities: &Capabilities) -> String {
     let arch = architecture(capabilities);
@@ -43,7 +43,7 @@ fn conversion(capabilities: &Capabilities) -> String {
         // Floats to integer powers, as loops.
         "convert-math-to-funcs{min-width-of-fpowi-exponent=1}",
         "any(qd-hoist-invariants,convert-scf-to-cf{allow-pattern-rollback=0},\
-         expand-strided-metadata,lower-affine)",
+         qd-expand-metadata{widest=500},lower-affine)",
         "convert-to-llvm{allow-pattern-rollback=0}",
         // LLVM begins with the rest.
         "reconcile-unrealized-casts",
@@ -90,6 +90,7 @@ fn emit(
         skipped: ptx_passes::SKIPPED,
         // The level above numbers values twice more, which finds nothing here.
         level: OptimizationLevel::Default,
+        deep_level: OptimizationLevel::Default,
         vectorize: false,
         has_libraries: false,
     };

@@ -120,7 +120,6 @@ impl Uniform {
                 }
                 // To a fixed point: what becomes varying stays so.
                 loop {
-                    self.forget_below(op);
                     for argument in &passed {
                         self.remove(*argument);
                     }
@@ -141,6 +140,7 @@ impl Uniform {
                     if !changed {
                         break;
                     }
+                    self.forget_below(op);
                 }
                 for (result, argument) in op.result_values().into_iter().zip(&passed) {
                     if self.has(*argument) {
@@ -192,9 +192,6 @@ impl Uniform {
             }
         }
         loop {
-            if let Some(op) = body.parent_operation() {
-                self.forget_below(op);
-            }
             self.block(body);
             let mut changed = false;
             for (argument, value) in carried.iter().zip(Self::yielded(body)) {
@@ -204,6 +201,9 @@ impl Uniform {
             }
             if !changed {
                 break;
+            }
+            if let Some(op) = body.parent_operation() {
+                self.forget_below(op);
             }
         }
     }

@@ -51,12 +51,10 @@ pub const SPIRV: Backend = Backend {
 /// From tiled bodies to a `spirv.module`.
 fn conversion(capabilities: &Capabilities) -> String {
     [
-        "func.func(canonicalize)",
+        "func.func(qd-clean)",
         &format!("qd-convert-to-spirv{{target={}}}", capabilities.name),
         "arith-expand",
-        "qd-canonicalize-long",
-        "canonicalize",
-        "cse",
+        "any(qd-clean)",
         "convert-math-to-spirv",
         "convert-ub-to-spirv",
         // All that is left, in one conversion: a branch's values have types of
@@ -64,9 +62,7 @@ fn conversion(capabilities: &Capabilities) -> String {
         "convert-scf-to-spirv",
         "convert-arith-to-spirv",
         "reconcile-unrealized-casts",
-        "qd-canonicalize-long",
-        "canonicalize",
-        "cse",
+        "any(qd-clean)",
         "qd-finish-spirv",
     ]
     .join(",")

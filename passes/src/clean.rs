@@ -1,0 +1,85 @@
+//! `qd-clean`: `canonicalize` and `cse` in time that grows with a body and no faster.
+//!
+//! Upstream's `canonicalize` looks again at all that is around whatever it has
+//! changed, and both ask of a phase, a loop or a branch whether it is dead by looking
+//! at all ops in it. So n changes among n ops, or n levels in one another, cost n².
+//! Normal bodies are done by these two, and of large ones what has no regions by a
+//! driver that looks at nothing else:
+//!
+//! - in a long body that comes first, and finds them little left to change;
+//! - in a deep one it is all that is done: what is computed twice stays, and so do
+//!   dead branches and loops. Compilers that are given the code see to that.
+//!
+//! Before, with `longest=2`:
+//! ```mlir
+//! qd.grid.phase blocks(%g) threads(64) {
+//!   %0 = arith.addi %x, %c0 : i32
+//!   %1 = arith.addi %0, %c0 : i32
+//!   USE(%1)
+//! }
+//! ```
+//! After:
+//! ```mlir
+//! qd.grid.phase blocks(%g) threads(64) {
+//!   USE(%x)
+//! }
+//! ```
+
+use qd_dialects::{
+    canonical::{Large, clean},
+    diagnostic::Result,
+    ir::Op,
+    melior::dialect::DialectHandle,
+    options,
+    pass::Pass,
+};
+
+/// Levels of regions in one another, beyond which a body is deep.
+pub const DEEPEST: u32 = 64;
+
+/// Blocks of a region, beyond which it is taken for levels that have become branches.
+pub const WIDEST: u32 = 1000;
+
+options! {
+    /// Options of `qd-clean`.
+    pub struct CleanOptions {
+        /// ops that a phase, a loop or a branch may hold and not be long
+        longest: u32 = 4000u32,
+        /// levels of regions that may be in one another and not be deep
+        deepest: u32 = DEEPEST,
+        /// blocks that a region may have and not be deep
+        widest: u32 = WIDEST,
+        /// as of canonicalize
+        max_iterations: u32 = 10u32,
+        /// whether canonicalize simplifies regions
+        simplify_regions: bool = true,
+    }
+}
+
+/// The pass.
+pub struct Clean;
+
+impl Pass for Clean {
+    type Options = CleanOptions;
+    const NAME: &'static str = "qd-clean";
+    const SUMMARY: &'static str =
+        "Canonicalize and remove common subexpressions, in bodies of any size";
+    // Any.
+    const ANCHOR: &'static str = "";
+
+    fn dialects() -> Vec<DialectHandle> {
+        // Of constants that are folded to, and where the canonical forms are kept.
+        vec![DialectHandle::arith(), qd_dialects::dialect()]
+    }
+
+    fn run<'c>(op: Op<'c>, options: &CleanOptions) -> Result<'c> {
+        let large = Large {
+            longest: options.longest as usize,
+            deepest: options.deepest as usize,
+            widest: options.widest as usize,
+        };
+        let iterations = options.max_iterations as usize;
+        clean(op, large, iterations, options.simplify_regions);
+        Ok(())
+    }
+}
