@@ -22,7 +22,7 @@
 
 // PTX-LABEL: .entry sum_of_squares_reduce_0(
 // The count.
-// PTX:         max.s32
+// PTX:         min.u32
 // PTX:         ld.global.nc.b32 [[V:%r[0-9]+]]
 // PTX:         mul.rn.f32 %{{.*}}, [[V]], [[V]]
 qd.grid.kernel @sum_of_squares(%x: memref<?xf32>, %y: memref<?xf32> {qd.scratch}, %sum: memref<1xf32>, %s: memref<?xi32>, %n: memref<i32>) {
