@@ -97,7 +97,7 @@ struct Generator<'f> {
     buffers: Vec<Buffer>,
     /// The arrays of a thread's own that may be used here.
     privates: Vec<Private>,
-    /// The last op that lanes execute together, and its operands.
+    /// The last op that lanes execute together, its attributes and its operands.
     last_collective: Option<(&'static OpDef, String, Vec<Value>)>,
     /// Constants of the block that is written, so that they are not made anew.
     constants: HashMap<(usize, Ty, i64), Value>,
