@@ -25,12 +25,13 @@ pub const HOST: Backend = Backend {
     binary: |module, capabilities| emit(module, capabilities, Output::Llvm(llvm::Output::Object)),
 };
 
-/// From tiled bodies to the LLVM dialect.
+/// From tiled bodies to the LLVM dialect. Functions of `math` are LLVM's intrinsics where there is
+/// one, and else the library's; all the rest is one conversion. Nothing is rolled back, for a failure
+/// ends it all.
 const PIPELINE: &str = "qd-convert-to-cpu,any(qd-clean),qd-hoist-invariants,\
-     convert-scf-to-cf,arith-expand,any(qd-expand-metadata),lower-affine,\
-     convert-math-to-llvm,convert-math-to-libm,convert-arith-to-llvm,finalize-memref-to-llvm,\
-     convert-index-to-llvm,convert-func-to-llvm,convert-cf-to-llvm,reconcile-unrealized-casts,\
-     qd-verify-llvm,any(qd-clean)";
+     convert-scf-to-cf{allow-pattern-rollback=0},arith-expand,any(qd-expand-metadata),lower-affine,\
+     convert-math-to-llvm,convert-math-to-libm,convert-to-llvm{allow-pattern-rollback=0},\
+     reconcile-unrealized-casts,qd-verify-llvm";
 
 fn conversion(_: &Capabilities) -> String {
     PIPELINE.into()

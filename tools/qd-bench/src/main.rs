@@ -41,9 +41,15 @@ struct Arguments {
     /// Compiles this file for the target and prints what that costs: what `scaling` runs
     #[arg(long, hide = true, value_name = "FILE")]
     compile: Option<PathBuf>,
-    /// The same, to the plan
-    #[arg(long, hide = true, requires = "compile")]
-    plan: bool,
+    /// What is made of it
+    #[arg(
+        long,
+        hide = true,
+        requires = "compile",
+        value_enum,
+        default_value = "code"
+    )]
+    what: scaling::What,
 }
 
 fn main() -> ExitCode {
@@ -58,7 +64,7 @@ fn main() -> ExitCode {
 
 fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if let Some(path) = &arguments.compile {
-        return scaling::child::run(path, &arguments.target, arguments.plan);
+        return scaling::child::run(path, &arguments.target, arguments.what);
     }
     let is_cpu = arguments.target.split(',').next() == Some("cpu");
     let names = match is_cpu {

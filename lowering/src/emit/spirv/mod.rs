@@ -51,7 +51,6 @@ pub const SPIRV: Backend = Backend {
 /// From tiled bodies to a `spirv.module`.
 fn conversion(capabilities: &Capabilities) -> String {
     [
-        "func.func(qd-clean)",
         &format!("qd-convert-to-spirv{{target={}}}", capabilities.name),
         "arith-expand",
         "any(qd-clean)",

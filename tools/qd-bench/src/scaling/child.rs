@@ -1,5 +1,6 @@
 //! The process that compiles one module, and what it says of that.
 
+use super::What;
 use anyhow::{Context, ensure};
 use qd_lowering::{Emit, translate};
 use std::{
@@ -32,8 +33,12 @@ impl Cost {
     }
 }
 
+/// What MLIR itself has to make functions of SPIR-V.
+const UPSTREAM: &str = "func.func(canonicalize,cse),convert-func-to-spirv,convert-arith-to-spirv,\
+     canonicalize,cse";
+
 /// Compiles a file and prints what that costs.
-pub fn run(path: &Path, target: &str, is_plan: bool) -> anyhow::Result<()> {
+pub fn run(path: &Path, target: &str, what: What) -> anyhow::Result<()> {
     tracing_subscriber::registry().with(LlvmTime).init();
     qd_dialects::melior::utility::register_all_passes();
     qd_passes::register();
@@ -41,14 +46,15 @@ pub fn run(path: &Path, target: &str, is_plan: bool) -> anyhow::Result<()> {
     let context = ManuallyDrop::new(qd_dialects::context());
     qd_dialects::parse::print_diagnostics(&context);
     let source = std::fs::read(path)?;
-    let emit = match is_plan {
-        true => Emit::Plan,
-        false => Emit::Artifact,
-    };
     let start = processor_time(libc::CLOCK_PROCESS_CPUTIME_ID);
     let module = qd_dialects::parse::parse(&context, &source, path);
     let mut module = ManuallyDrop::new(module.context("the module is not valid")?);
-    translate(&mut module, target, emit)?;
+    match what {
+        What::Code => drop(translate(&mut module, target, Emit::Artifact)?),
+        What::Plan => drop(translate(&mut module, target, Emit::Plan)?),
+        What::Upstream => qd_dialects::pass::run_pipeline(&context, &mut module, UPSTREAM)
+            .map_err(anyhow::Error::msg)?,
+    }
     let all = processor_time(libc::CLOCK_PROCESS_CPUTIME_ID) - start;
     let llvm = Duration::from_nanos(LLVM.load(Ordering::Relaxed));
     println!(

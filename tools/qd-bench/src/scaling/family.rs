@@ -2,14 +2,24 @@
 
 use std::fmt::Write as _;
 
+/// What is made of a module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum What {
+    /// An artifact.
+    Code,
+    /// The plan of launches.
+    Plan,
+    /// What MLIR's own passes make, for the same target: how they grow is what ours is held against.
+    Upstream,
+}
+
 /// Modules that differ in size alone.
 pub struct Family {
     pub name: &'static str,
     /// Each twice the one before.
     pub sizes: &'static [usize],
     pub targets: &'static [&'static str],
-    /// Whether the plan is made, and not the code.
-    pub is_plan: bool,
+    pub what: What,
     pub source: fn(usize) -> String,
 }
 
@@ -21,42 +31,49 @@ pub const FAMILIES: &[Family] = &[
         name: "ops",
         sizes: &[12_500, 25_000, 50_000, 100_000],
         targets: EACH,
-        is_plan: false,
+        what: What::Code,
         source: ops,
+    },
+    Family {
+        name: "upstream ops",
+        sizes: &[12_500, 25_000, 50_000, 100_000],
+        targets: &["vulkan:1.3"],
+        what: What::Upstream,
+        source: function,
     },
     Family {
         name: "kernels",
         sizes: &[1_250, 2_500, 5_000, 10_000],
         targets: &["cpu"],
-        is_plan: true,
+        what: What::Plan,
         source: kernels,
     },
     Family {
         name: "phases",
         sizes: &[1_250, 2_500, 5_000, 10_000],
         targets: &["cpu"],
-        is_plan: true,
+        what: What::Plan,
         source: phases,
     },
     Family {
         name: "scans",
         sizes: &[125, 250, 500, 1_000],
         targets: &["cpu"],
-        is_plan: false,
+        what: What::Code,
         source: scans,
     },
     Family {
         name: "branches",
         sizes: &[125, 250, 500, 1_000],
         targets: EACH,
-        is_plan: false,
+        what: What::Code,
         source: branches,
     },
     Family {
         name: "loops",
         sizes: &[125, 250, 500, 1_000],
         targets: EACH,
-        is_plan: false,
+        what: What::Code,
         source: loops,
     },
 ];
@@ -77,8 +94,8 @@ fn kernel(name: &str, body: &str) -> String {
     )
 }
 
-/// Arithmetic, each op on the results of the two before.
-fn ops(count: usize) -> String {
+/// Arithmetic, each op on the results of the two before, and the last result.
+fn arithmetic(count: usize) -> (String, String) {
     let mut body = String::new();
     let (mut before, mut last) = ("t".to_string(), "v0".to_string());
     for k in 1..=count {
@@ -86,8 +103,20 @@ fn ops(count: usize) -> String {
         let _ = writeln!(body, "%v{k} = arith.{op} %{before}, %{last} : i32");
         before = std::mem::replace(&mut last, format!("v{k}"));
     }
-    body += &format!("memref.store %{last}, %a[%i] : memref<?xi32>");
-    kernel("main", &body)
+    (body, last)
+}
+
+/// A kernel that computes.
+fn ops(count: usize) -> String {
+    let (body, last) = arithmetic(count);
+    let store = format!("memref.store %{last}, %a[%i] : memref<?xi32>");
+    kernel("main", &(body + &store))
+}
+
+/// A function that computes the same, of which nothing is ours.
+fn function(count: usize) -> String {
+    let (body, last) = arithmetic(count);
+    format!("func.func @main(%t: i32, %v0: i32) -> i32 {{\n{body}return %{last} : i32\n}}\n")
 }
 
 /// Kernels of one launch, no two alike.

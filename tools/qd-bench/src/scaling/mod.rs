@@ -11,6 +11,7 @@ mod family;
 
 use anyhow::{Context, ensure};
 use child::Cost;
+pub use family::What;
 use family::{FAMILIES, Family};
 use std::{
     fs,
@@ -28,7 +29,7 @@ const BAR: f64 = 2.2;
 /// No size may take longer; the larger ones of its row are left out then.
 const LIMIT: Duration = Duration::from_secs(300);
 
-/// Sizes that take less are measured three times; the fastest counts.
+/// Sizes that take less are measured five times; the fastest counts.
 const SHORT: Duration = Duration::from_secs(5);
 
 /// A family on one target.
@@ -75,7 +76,7 @@ fn measure((family, target): Row, folder: &Path) -> anyhow::Result<()> {
         let input = folder.join("input.mlir");
         fs::write(&input, (family.source)(*size))?;
         let name = name((family, target));
-        let Some(cost) = cheapest(&input, target, family.is_plan)? else {
+        let Some(cost) = cheapest(&input, target, family.what)? else {
             println!("{name:<48} {size:>8} more than {} s", LIMIT.as_secs());
             break;
         };
@@ -100,14 +101,14 @@ fn measure((family, target): Row, folder: &Path) -> anyhow::Result<()> {
 }
 
 /// What a compilation costs, or nothing if that takes too long.
-fn cheapest(input: &Path, target: &str, is_plan: bool) -> anyhow::Result<Option<Cost>> {
+fn cheapest(input: &Path, target: &str, what: What) -> anyhow::Result<Option<Cost>> {
     let start = Instant::now();
-    let Some(mut best) = compile(input, target, is_plan)? else {
+    let Some(mut best) = compile(input, target, what)? else {
         return Ok(None);
     };
     if start.elapsed() < SHORT {
-        for _ in 0..2 {
-            if let Some(cost) = compile(input, target, is_plan)? {
+        for _ in 0..4 {
+            if let Some(cost) = compile(input, target, what)? {
                 best.ours = best.ours.min(cost.ours);
                 best.llvm = best.llvm.min(cost.llvm);
             }
@@ -116,11 +117,11 @@ fn cheapest(input: &Path, target: &str, is_plan: bool) -> anyhow::Result<Option<
     Ok(Some(best))
 }
 
-fn compile(input: &Path, target: &str, is_plan: bool) -> anyhow::Result<Option<Cost>> {
+fn compile(input: &Path, target: &str, what: What) -> anyhow::Result<Option<Cost>> {
     let mut child = Command::new(std::env::current_exe()?)
         .args(["--target", target, "--compile"])
         .arg(input)
-        .args(is_plan.then_some("--plan"))
+        .arg(format!("--what={}", format!("{what:?}").to_lowercase()))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()?;
