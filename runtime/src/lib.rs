@@ -12,6 +12,7 @@ mod cpu;
 mod cuda;
 mod driver;
 mod error;
+pub mod objects;
 mod validate;
 mod vulkan;
 

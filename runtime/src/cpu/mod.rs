@@ -5,6 +5,7 @@
 //! [`jit::Body`]). Launches run one after the other, in program order, which is
 //! an order that their dependences allow.
 
+mod device;
 mod host;
 mod jit;
 mod pool;
@@ -20,6 +21,7 @@ use crate::{
     control,
     validate::{body_names, validate},
 };
+pub(crate) use device::device;
 use jit::{Body, Jit};
 use pool::Pool;
 use qd_artifact::{Artifact, Kernel};
