@@ -44,6 +44,9 @@ pub enum Error {
     /// There is no kernel of that name.
     #[error("no kernel '{name}': the kernels there are: {}", known.join(", "))]
     UnknownKernel { name: String, known: Vec<String> },
+    /// The kernel is there, but for other targets.
+    #[error("kernel '{kernel}' was not compiled for target '{target}'")]
+    NoPlan { kernel: String, target: String },
     /// Too many or too few arguments.
     #[error("kernel '{kernel}' takes {expected} arguments, but was given {given}")]
     ArgumentCount {

@@ -12,6 +12,9 @@ mod cpu;
 mod cuda;
 mod driver;
 mod error;
+mod program;
+#[cfg(test)]
+mod testing;
 mod validate;
 mod vulkan;
 

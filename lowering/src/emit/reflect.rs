@@ -11,7 +11,7 @@ use qd_dialects::{
 };
 use std::{collections::HashMap, rc::Rc};
 
-/// The module's kernels and their arguments, without steps.
+/// The module's kernels and their arguments, without plans.
 ///
 /// # Errors
 ///
@@ -40,8 +40,7 @@ pub fn reflect(module: &Module<'_>) -> Result<Vec<Kernel>, CompileError> {
         Ok(Kernel {
             name,
             arguments,
-            control: 0,
-            steps: Vec::new(),
+            plans: Vec::new(),
         })
     });
     kernels.collect()
