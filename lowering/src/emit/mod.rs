@@ -3,6 +3,7 @@
 
 mod apart;
 mod backend;
+mod effects;
 mod expr;
 mod host;
 mod lengths;
@@ -20,7 +21,7 @@ use backend::Output;
 
 use crate::targets::Target;
 use melior::ir::Module;
-use qd_artifact::{Artifact, Body, Bytes};
+use qd_artifact::{Argument, Artifact, Body, Bytes};
 use qd_dialects::{ir::Op, melior, pass::run_pipeline};
 use std::collections::HashMap;
 
@@ -133,12 +134,17 @@ fn lower(module: &mut Module<'_>, target: &str, each: bool) -> Result<Compiled, 
             return Err(CompileError::Pipeline(message));
         }
     };
-    // Sizes and roles are read off before algorithms are expanded.
+    // Sizes and roles are read off before algorithms are expanded, and from bodies what
+    // they do.
     let reflected = reflected.into_iter();
     let mut reflected: HashMap<_, _> = reflected.map(|r| (r.name, r.arguments)).collect();
     for kernel in &mut kernels {
-        if let Some(arguments) = reflected.remove(&kernel.name) {
-            kernel.arguments = arguments;
+        let Some(arguments) = reflected.remove(&kernel.name) else {
+            continue;
+        };
+        for (known, argument) in kernel.arguments.iter_mut().zip(arguments) {
+            let access = known.access;
+            *known = Argument { access, ..argument };
         }
     }
     let conversion = conversion(&parsed);

@@ -4,7 +4,7 @@ use super::expr::{host_value, unsupported};
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 use qd_artifact::{
     Argument, ArgumentKind, BufferRef, Dtype, Expr, Kernel, Operand, Operation, Plan, Requirements,
-    Step, StepKind, Variant, View,
+    Role, Step, StepKind, Variant, View,
 };
 use qd_dialects::{
     argument_attributes, attributes,
@@ -13,7 +13,7 @@ use qd_dialects::{
     melior,
 };
 
-use super::apart;
+use super::{apart, effects::Effects};
 use crate::convert::{descriptor, qd_to_nvvm::DYNAMIC_SHARED_BYTES};
 use std::{
     cell::Cell,
@@ -30,10 +30,21 @@ pub fn kernels<'c>(module: Op<'c>) -> Result<'c, Vec<Kernel>> {
             Some((symbol(*op)?, threads.unwrap_or(0) as u32))
         })
         .collect();
-    all.into_iter()
-        .filter(|op| op.is("qd.grid.kernel"))
-        .map(|op| kernel(op, &threads))
-        .collect()
+    let mut ops = all;
+    ops.retain(|op| op.is("qd.grid.kernel"));
+    let mut kernels = ops
+        .iter()
+        .map(|op| kernel(*op, &threads))
+        .collect::<Result<Vec<_>>>()?;
+    let named = ops.into_iter().filter_map(|op| Some((symbol(op)?, op)));
+    let mut effects = Effects::new(named.collect());
+    for kernel in &mut kernels {
+        let accesses = effects.accesses(&kernel.name);
+        for (argument, access) in kernel.arguments.iter_mut().zip(accesses) {
+            argument.access = access;
+        }
+    }
+    Ok(kernels)
 }
 
 fn symbol(op: Op<'_>) -> Option<String> {
@@ -137,7 +148,15 @@ pub fn arguments<'c>(kernel: Op<'c>) -> Result<'c, Vec<Argument>> {
                 None => ArgumentKind::Scalar { dtype },
             };
             let name = text("qd.name").unwrap_or_else(|| format!("arg{i}"));
-            Ok(Argument::new(&name, kind))
+            let says = |name| argument_attributes::has(kernel, i, name);
+            Ok(Argument {
+                role: match says("qd.scratch") {
+                    true => Role::Scratch,
+                    false => Role::Data,
+                },
+                may_alias: says("qd.may_alias"),
+                ..Argument::new(&name, kind)
+            })
         })
         .collect()
 }

@@ -14,8 +14,8 @@ pub use expr::{Comparison, EvalError, Expr, Operation, Values};
 pub use file::{ALIGNMENT, FORMAT, FileError, MAGIC};
 pub use module::{Body, Format, Module};
 pub use plan::{
-    Argument, ArgumentKind, BufferRef, Kernel, MOST_CONTROL, Operand, Plan, Requirements, Step,
-    StepKind, Variant, View,
+    Access, Argument, ArgumentKind, BufferRef, Kernel, MOST_CONTROL, Operand, Plan, Requirements,
+    Role, Step, StepKind, Variant, View,
 };
 
 use serde::{Deserialize, Serialize};

@@ -64,6 +64,13 @@ pub struct Argument {
     /// Rows that it must have at least: scratch, by its algorithms' sizing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minimum: Option<Expr>,
+    /// What the kernel does with it at most.
+    pub access: Access,
+    /// What it is for.
+    pub role: Role,
+    /// Whether it may share memory with others that may.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub may_alias: bool,
     /// Whether the kernel reads it before it writes it: a caller has to give it.
     #[serde(default)]
     pub is_input: bool,
@@ -73,11 +80,41 @@ pub struct Argument {
     pub limit: Option<Expr>,
 }
 
+/// What a kernel does with an argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Access {
+    /// It stays as it is.
+    Read,
+    /// Some of it is written, and what was there before does not matter to the rest.
+    Write,
+    /// Both, or it is not known.
+    ReadWrite,
+}
+
+/// What an argument is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// What is computed with, or the result.
+    Data,
+    /// Memory to work in: what it holds means nothing, before and afterwards.
+    Scratch,
+    /// How many elements there are.
+    Count,
+}
+
 impl Argument {
-    /// One of which no more is known.
+    /// One of which no more is known: a buffer may be read and written.
     pub fn new(name: &str, kind: ArgumentKind) -> Self {
         Self {
             name: name.into(),
+            access: match kind {
+                ArgumentKind::Buffer { .. } => Access::ReadWrite,
+                ArgumentKind::Scalar { .. } => Access::Read,
+            },
+            role: Role::Data,
+            may_alias: false,
             kind,
             length: None,
             minimum: None,

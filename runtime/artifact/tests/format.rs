@@ -3,8 +3,9 @@
 //! still understand what is written.
 
 use qd_artifact::{
-    Argument, ArgumentKind, Artifact, Body, BufferRef, Comparison, Dtype, Expr, FORMAT, Format,
-    Kernel, Module, Operand, Operation, Plan, Requirements, Step, StepKind, Variant, View,
+    Access, Argument, ArgumentKind, Artifact, Body, BufferRef, Comparison, Dtype, Expr, FORMAT,
+    Format, Kernel, Module, Operand, Operation, Plan, Requirements, Role, Step, StepKind, Variant,
+    View,
 };
 
 fn buffer(name: &str, shape: &[Option<u64>]) -> Argument {
@@ -105,6 +106,8 @@ fn everything() -> Artifact {
             name: "main".into(),
             arguments: vec![
                 Argument {
+                    access: Access::Read,
+                    may_alias: true,
                     is_input: true,
                     ..buffer("a", &[None, Some(3)])
                 },
@@ -112,11 +115,14 @@ fn everything() -> Artifact {
                     length: Some(Expr::Constant(1)),
                     minimum: Some(Expr::Constant(1)),
                     limit: Some(Expr::Length(0, 0)),
+                    role: Role::Count,
                     ..buffer("n", &[])
                 },
+                Argument::new("x", ArgumentKind::Scalar { dtype: Dtype::I32 }),
                 Argument {
-                    kind: ArgumentKind::Scalar { dtype: Dtype::I32 },
-                    ..buffer("x", &[])
+                    access: Access::Write,
+                    role: Role::Scratch,
+                    ..buffer("s", &[None])
                 },
             ],
             plans: vec![
