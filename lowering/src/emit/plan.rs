@@ -165,7 +165,10 @@ pub fn arguments<'c>(kernel: Op<'c>) -> Result<'c, Vec<Argument>> {
 fn plain_dtype(scalar: Type<'_>) -> std::result::Result<Dtype, String> {
     match scalar.to_string().as_str() {
         "index" => Ok(Dtype::I64),
-        text => text.parse(),
+        text => match text.parse::<Dtype>()? {
+            half if half.is_half() => Err(format!("no argument holds {half} but as i16")),
+            dtype => Ok(dtype),
+        },
     }
 }
 
@@ -178,7 +181,8 @@ fn dtype<'c>(op: Op<'c>, r#type: Type<'c>, said: Option<&str>) -> Result<'c, Dty
     let named: Dtype = said
         .parse()
         .map_err(|e: String| Diagnostic::at(op, format!("'qd.dtype': {e}")))?;
-    if named.size() != plain.size() || named.is_float() != plain.is_float() {
+    let is_kind = named.is_float() == plain.is_float() || named.is_half();
+    if named.size() != plain.size() || !is_kind {
         return Err(Diagnostic::at(
             op,
             format!("'qd.dtype' is {named}, but the argument holds {plain}"),
