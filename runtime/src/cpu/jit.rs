@@ -61,7 +61,7 @@ impl Jit {
         check(unsafe { LLVMOrcCreateLLJIT(&mut raw, ptr::null_mut()) })?;
         let jit = Jit {
             raw,
-            objects: objects,
+            objects,
             reports: Box::default(),
         };
         // Safety: the LLJIT is valid; it takes the generator; the objects, which it
