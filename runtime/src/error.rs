@@ -44,6 +44,9 @@ pub enum Error {
     /// There is no kernel of that name.
     #[error("no kernel '{name}': the kernels there are: {}", known.join(", "))]
     UnknownKernel { name: String, known: Vec<String> },
+    /// The kernel is there, but for other targets.
+    #[error("kernel '{kernel}' was not compiled for target '{target}'")]
+    NoPlan { kernel: String, target: String },
     /// Too many or too few arguments.
     #[error("kernel '{kernel}' takes {expected} arguments, but was given {given}")]
     ArgumentCount {
@@ -131,6 +134,11 @@ pub enum Error {
         argument: String,
         to: usize,
     },
+    /// A kernel writes what may not be written.
+    #[error(
+        "kernel '{kernel}' writes argument '{argument}', but was given a buffer that is read-only"
+    )]
+    ReadOnly { kernel: String, argument: String },
     /// Something is on another device than it has to be.
     #[error("{what} is of device {is}, not of {wanted}")]
     WrongDevice {

@@ -13,6 +13,9 @@ mod cuda;
 mod driver;
 mod error;
 pub mod objects;
+mod program;
+#[cfg(test)]
+mod testing;
 mod validate;
 mod vulkan;
 

@@ -13,10 +13,11 @@ use crate::{
         Code, Driver, Fault, Op, OpKind, RawBody, RawEvent, RawMemory, RawStream, Replay, Shape,
     },
     objects::{DeviceId, DeviceInfo, DeviceOptions},
+    program::Program,
     validate::body_names,
 };
 use inkwell::targets::TargetMachine;
-use qd_artifact::Artifact;
+use qd_artifact::Format;
 use std::{
     alloc::{Layout, alloc, dealloc},
     collections::HashMap,
@@ -144,20 +145,18 @@ unsafe impl Driver for Cpu {
         drop(unsafe { Box::from_raw(event.0 as *mut Instant) });
     }
 
-    fn load(&self, artifact: &Artifact) -> Result<Box<dyn Code>, Error> {
-        if artifact.target.split(',').next() != Some("cpu") {
-            return Err(Error::OtherTarget {
-                artifact: artifact.target.clone(),
-                driver: "cpu",
-            });
-        }
-        let names = body_names(artifact);
+    fn takes(&self, target: &str) -> bool {
+        target.split(',').next() == Some("cpu")
+    }
+
+    fn load(&self, program: Program<'_>) -> Result<Box<dyn Code>, Error> {
+        let names = body_names(program);
         // A plan of fills alone has no code.
         let mut bodies = HashMap::new();
         let mut jit = None;
         if !names.is_empty() {
-            let jit = jit.insert(Jit::new(&artifact.binary)?);
-            host::check(&artifact.requirements)?;
+            let jit = jit.insert(Jit::new(&program.modules_of(Format::Object)?)?);
+            program.needs().into_iter().try_for_each(host::check)?;
             for name in names {
                 bodies.insert(name.to_string(), jit.body(name)?);
             }

@@ -2,7 +2,7 @@
 
 use super::{buffer::Buffer, device::Device};
 use crate::{Element, Error, Scalar, argument::describe_buffer};
-use qd_artifact::{ArgumentKind, Dtype, Kernel, Values};
+use qd_artifact::{Access, ArgumentKind, Dtype, Kernel, Values};
 use std::sync::Arc;
 
 /// What is passed for one argument of a kernel.
@@ -151,6 +151,12 @@ pub(super) fn check(
                 what: format!("kernel '{}': argument '{}'", kernel.name, expected.name),
                 is: format!("{:?}", buffer.device()),
                 wanted: format!("{device:?}"),
+            });
+        }
+        if buffer.is_read_only() && expected.access != Access::Read {
+            return Err(Error::ReadOnly {
+                kernel: kernel.name.clone(),
+                argument: expected.name.clone(),
             });
         }
         if !buffer

@@ -104,6 +104,11 @@ impl Buffer {
         &self.allocation.device
     }
 
+    /// Whether nothing may be written to it.
+    pub fn is_read_only(&self) -> bool {
+        self.allocation.is_read_only
+    }
+
     /// Where it begins, as the device's kernels see it.
     pub fn address(&self) -> u64 {
         self.allocation.raw.address + self.offset

@@ -2,8 +2,7 @@
 //! are above.
 
 use super::device::DeviceInfo;
-use crate::Error;
-use qd_artifact::Artifact;
+use crate::{Error, program::Program};
 use std::{fmt, ops::Range, time::Duration};
 
 /// A driver's own name for a stream.
@@ -35,8 +34,10 @@ pub(crate) enum Fault {
     /// There is no room; so many bytes are free, where that is known.
     OutOfMemory { free: Option<u64> },
     /// The device does nothing any more.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the cpu is not lost"))]
     Lost(String),
     /// A call failed, as the driver says it.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the cpu refuses nothing"))]
     Failed(String),
     /// A loop was still running after as many iterations as it may have.
     TooManyIterations { label: usize, limit: u64 },
@@ -99,10 +100,10 @@ pub(crate) struct Shape {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Label {
     pub kernel: std::sync::Arc<str>,
-    /// The phase's name.
+    /// The phase's name, or what the step is.
     pub step: std::sync::Arc<str>,
-    /// The launch's number in the plan; a fill has none.
-    pub id: Option<u64>,
+    /// The step's number in the plan.
+    pub id: u64,
 }
 
 /// Drives one device.
@@ -141,8 +142,10 @@ pub(crate) unsafe trait Driver: Send + Sync {
     fn elapsed(&self, from: RawEvent, to: RawEvent) -> Result<Duration, Fault>;
     fn drop_event(&self, event: RawEvent);
 
-    /// Makes an artifact's bodies ready to be launched.
-    fn load(&self, artifact: &Artifact) -> Result<Box<dyn Code>, Error>;
+    /// Whether it runs code for a target, as `--target=` spells it.
+    fn takes(&self, target: &str) -> bool;
+    /// Makes a program's bodies ready to be launched.
+    fn load(&self, program: Program<'_>) -> Result<Box<dyn Code>, Error>;
 
     /// Makes what replays a shape.
     fn build(&self, shape: &Shape, words: &[u64]) -> Result<Box<dyn Replay>, Fault>;

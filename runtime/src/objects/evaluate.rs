@@ -5,8 +5,8 @@ use super::{
     driver::{Label, Op, OpKind, Shape},
     executable::Loaded,
 };
-use crate::{Error, control::WORD};
-use qd_artifact::{BufferRef, Dtype, Expr, Kernel, Operand, Step, Values};
+use crate::{Error, control::WORD, program::Planned};
+use qd_artifact::{BufferRef, Dtype, Expr, Kernel, Operand, Step, StepKind, Values, Variant};
 use std::{
     collections::{HashMap, HashSet},
     sync::Arc,
@@ -24,18 +24,19 @@ impl Evaluated {
     /// validated and the arguments have been checked.
     pub fn of(
         loaded: &Loaded,
-        kernel: &Kernel,
+        planned: Planned<'_>,
         inputs: Vec<Input>,
         control: u64,
     ) -> Result<Self, Error> {
         let mut evaluated = Self::default();
         let frame = Frame {
-            name: kernel.name.as_str().into(),
-            kernel,
+            name: planned.kernel.name.as_str().into(),
+            kernel: planned.kernel,
+            words: planned.plan.control,
             inputs,
             control,
         };
-        evaluated.shape.ops = List::of(loaded, &mut evaluated, &frame, &kernel.steps)?;
+        evaluated.shape.ops = List::of(loaded, &mut evaluated, &frame, &planned.plan.steps)?;
         Ok(evaluated)
     }
 
@@ -59,7 +60,8 @@ struct Frame<'a> {
     kernel: &'a Kernel,
     name: Arc<str>,
     inputs: Vec<Input>,
-    /// Where its words of control begin.
+    /// How many words of control it has, and where they begin.
+    words: u64,
     control: u64,
 }
 
@@ -206,10 +208,6 @@ struct List<'a> {
     loaded: &'a Loaded,
     evaluated: &'a mut Evaluated,
     ops: Vec<Op>,
-    /// Launches since the barrier, by what the plan calls them.
-    launches: HashMap<u64, usize>,
-    /// The last op that everything after it waits for.
-    barrier: Option<usize>,
 }
 
 impl List<'_> {
@@ -224,116 +222,120 @@ impl List<'_> {
             loaded,
             evaluated,
             ops: Vec::new(),
-            launches: HashMap::new(),
-            barrier: None,
         };
-        list.steps(frame, steps)?;
+        list.steps(frame, steps, &[])?;
         Ok(list.ops)
     }
 
-    fn label(&mut self, frame: &Frame<'_>, step: &str, id: Option<u64>) -> usize {
+    fn push(&mut self, frame: &Frame<'_>, step: &Step, name: &str, after: Vec<u32>, kind: OpKind) {
         let labels = &mut self.evaluated.shape.labels;
+        let label = labels.len();
         labels.push(Label {
             kernel: frame.name.clone(),
-            step: step.into(),
-            id,
+            step: name.into(),
+            id: step.id,
         });
-        labels.len() - 1
-    }
-
-    fn push(&mut self, after: Vec<usize>, label: usize, kind: OpKind) {
-        let after = after.into_iter().map(|earlier| earlier as u32).collect();
         self.ops.push(Op { after, label, kind });
     }
 
-    /// What waits for all before it, and is waited for by all behind it: the
-    /// plan says of launches alone what they depend on.
-    fn push_barrier(&mut self, label: usize, kind: OpKind) {
-        let begin = self.barrier.unwrap_or(0);
-        let waited: HashSet<u32> = self.ops[begin..]
-            .iter()
-            .flat_map(|op| &op.after)
-            .copied()
-            .collect();
-        let after = (begin..self.ops.len())
-            .filter(|i| !waited.contains(&(*i as u32)))
-            .collect();
-        self.barrier = Some(self.ops.len());
-        self.launches.clear();
-        self.push(after, label, kind);
-    }
-
-    fn steps(&mut self, frame: &Frame<'_>, steps: &[Step]) -> Result<(), Error> {
+    /// Adds steps of one list, behind the ops of `entry`.
+    fn steps(&mut self, frame: &Frame<'_>, steps: &[Step], entry: &[u32]) -> Result<(), Error> {
+        // What has finished when a step has.
+        let mut ends: HashMap<u64, Vec<u32>> = HashMap::new();
         for step in steps {
-            match step {
-                Step::Launch {
-                    id,
-                    body,
-                    name,
-                    blocks,
-                    threads,
-                    dynamic_shared_bytes,
+            let mut after: Vec<u32> = step
+                .after
+                .iter()
+                .flat_map(|id| ends.get(id).into_iter().flatten().copied())
+                .collect();
+            after.sort_unstable();
+            after.dedup();
+            if after.is_empty() {
+                after.extend(entry);
+            }
+            let (name, after, kind) = match &step.kind {
+                StepKind::Dispatch {
+                    variants,
                     arguments,
-                    after,
                 } => {
-                    let blocks = frame.evaluate(blocks, name)?;
-                    let first = self.evaluated.word(blocks);
-                    frame.operands(&mut self.evaluated.words, arguments, name)?;
-                    let found = self.loaded.bodies.get(&(body.clone(), *threads));
-                    let kind = OpKind::Launch {
-                        body: *found
-                            .ok_or_else(|| Error::Load(format!("there is no symbol '{body}'")))?,
-                        threads: *threads,
-                        dynamic_shared_bytes: *dynamic_shared_bytes,
-                        words: first..self.evaluated.words.len(),
-                    };
-                    let mut after: Vec<_> = after
-                        .iter()
-                        .filter_map(|id| self.launches.get(id).copied())
-                        .collect();
-                    if after.is_empty() {
-                        after.extend(self.barrier);
-                    }
-                    self.launches.insert(*id, self.ops.len());
-                    let label = self.label(frame, name, Some(*id));
-                    self.push(after, label, kind);
+                    let ends = self.dispatch(frame, step, (variants, arguments), after)?;
+                    ("dispatch", ends, Some(OpKind::Join))
                 }
-                Step::Fill {
-                    buffer,
-                    lower,
-                    upper,
-                    value,
-                } => {
-                    if let Some((size, words)) = frame.fill(buffer, [lower, upper, value])? {
-                        let first = self.evaluated.words.len();
-                        self.evaluated.words.extend(words);
-                        let label = self.label(frame, "fill", None);
-                        self.push_barrier(label, OpKind::Fill { size, words: first });
-                    }
+                kind => {
+                    let (name, kind) = self.kind(frame, kind)?;
+                    (name, after, kind)
                 }
-                Step::DoWhile { flag, steps } => {
-                    let flag = frame.word(flag, "do_while")?;
-                    let flag = self.evaluated.word(flag);
-                    let label = self.label(frame, "do_while", None);
-                    let ops = Self::of(self.loaded, self.evaluated, frame, steps)?;
-                    self.push_barrier(label, OpKind::While { flag, ops });
+            };
+            match kind {
+                Some(kind) => {
+                    ends.insert(step.id, vec![self.ops.len() as u32]);
+                    self.push(frame, step, name, after, kind);
                 }
-                Step::If { condition, steps } => {
-                    let condition = frame.condition(condition)?;
-                    let condition = self.evaluated.word(condition);
-                    let label = self.label(frame, "if", None);
-                    let ops = Self::of(self.loaded, self.evaluated, frame, steps)?;
-                    // Nobody has to look whether nothing is to be done.
-                    let kind = match ops.iter().any(|op| self.does_something(op)) {
-                        true => OpKind::If { condition, ops },
-                        false => OpKind::Join,
-                    };
-                    self.push_barrier(label, kind);
-                }
-                Step::Dispatch { .. } => self.dispatch(frame, step)?,
+                // Who waits for a step without an op waits for what it waits for.
+                None => _ = ends.insert(step.id, after),
             }
         }
         Ok(())
+    }
+
+    /// What a step that is no dispatch is called, and what is done for it, if anything is.
+    fn kind<'k>(
+        &mut self,
+        frame: &Frame<'_>,
+        kind: &'k StepKind,
+    ) -> Result<(&'k str, Option<OpKind>), Error> {
+        Ok(match kind {
+            StepKind::Launch {
+                body,
+                name,
+                blocks,
+                threads,
+                dynamic_shared_bytes,
+                arguments,
+            } => {
+                let first = self.evaluated.word(frame.evaluate(blocks, name)?);
+                frame.operands(&mut self.evaluated.words, arguments, name)?;
+                let found = self.loaded.bodies.get(&(body.clone(), *threads));
+                let kind = OpKind::Launch {
+                    body: *found
+                        .ok_or_else(|| Error::Load(format!("there is no symbol '{body}'")))?,
+                    threads: *threads,
+                    dynamic_shared_bytes: *dynamic_shared_bytes,
+                    words: first..self.evaluated.words.len(),
+                };
+                (name, Some(kind))
+            }
+            StepKind::Fill {
+                buffer,
+                lower,
+                upper,
+                value,
+            } => {
+                let fill = frame.fill(buffer, [lower, upper, value])?;
+                let kind = fill.map(|(size, words)| {
+                    let first = self.evaluated.words.len();
+                    self.evaluated.words.extend(words);
+                    OpKind::Fill { size, words: first }
+                });
+                ("fill", kind)
+            }
+            StepKind::DoWhile { flag, steps } => {
+                let flag = self.evaluated.word(frame.word(flag, "do_while")?);
+                let ops = Self::of(self.loaded, self.evaluated, frame, steps)?;
+                ("do_while", Some(OpKind::While { flag, ops }))
+            }
+            StepKind::If { condition, steps } => {
+                let condition = self.evaluated.word(frame.condition(condition)?);
+                let ops = Self::of(self.loaded, self.evaluated, frame, steps)?;
+                // Nobody has to look whether nothing is to be done.
+                let kind = match ops.iter().any(|op| self.does_something(op)) {
+                    true => OpKind::If { condition, ops },
+                    false => OpKind::Join,
+                };
+                ("if", Some(kind))
+            }
+            StepKind::Dispatch { .. } => ("dispatch", None),
+        })
     }
 
     /// Whether there is something to do, or to wait for.
@@ -345,39 +347,44 @@ impl List<'_> {
         }
     }
 
-    /// The steps of the variant that is chosen, after all before them and before
-    /// all behind them.
-    fn dispatch(&mut self, frame: &Frame<'_>, step: &Step) -> Result<(), Error> {
-        let Step::Dispatch {
-            variants,
-            arguments,
-        } = step
-        else {
-            return Ok(());
-        };
+    /// Adds the ops of the variant that is chosen, behind those of `after`. Yields those that
+    /// have to finish for it to have.
+    fn dispatch(
+        &mut self,
+        frame: &Frame<'_>,
+        step: &Step,
+        (variants, arguments): (&[Variant], &[Operand]),
+        after: Vec<u32>,
+    ) -> Result<Vec<u32>, Error> {
         for variant in variants {
             let predicate = variant.predicate.as_ref();
             let eligible =
                 predicate.map_or(Ok(1), |p| frame.evaluate(p, &variant.kernel))? & 1 == 1;
-            let artifact = &self.loaded.artifact;
-            let Some(kernel) = artifact.kernel(&variant.kernel).filter(|_| eligible) else {
+            let program = self.loaded.program();
+            let Some(planned) = program.kernel(&variant.kernel).filter(|_| eligible) else {
                 continue;
             };
             let inputs = arguments
                 .iter()
                 .map(|operand| frame.input(operand, &variant.kernel))
                 .collect::<Result<_, _>>()?;
-            let label = self.label(frame, &variant.kernel, None);
-            self.push_barrier(label, OpKind::Join);
             let inner = Frame {
-                kernel,
-                name: kernel.name.as_str().into(),
+                name: planned.kernel.name.as_str().into(),
+                kernel: planned.kernel,
+                words: planned.plan.control,
                 inputs,
-                control: frame.control + frame.kernel.control * WORD,
+                control: frame.control + frame.words * WORD,
             };
-            self.steps(&inner, &kernel.steps)?;
-            self.push_barrier(label, OpKind::Join);
-            return Ok(());
+            let begin = self.ops.len();
+            self.push(frame, step, &variant.kernel, after, OpKind::Join);
+            self.steps(&inner, &planned.plan.steps, &[begin as u32])?;
+            let waited: HashSet<u32> = self.ops[begin..]
+                .iter()
+                .flat_map(|op| &op.after)
+                .copied()
+                .collect();
+            let ends = (begin as u32..self.ops.len() as u32).filter(|i| !waited.contains(i));
+            return Ok(ends.collect());
         }
         Err(Error::NoVariant {
             kernel: frame.kernel.name.clone(),

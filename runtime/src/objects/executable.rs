@@ -7,8 +7,12 @@ use super::{
     executor::Calls,
     stream::Stream,
 };
-use crate::{Error, validate};
-use qd_artifact::{Artifact, Step};
+use crate::{
+    Error,
+    program::{self, Planned, Program},
+    validate,
+};
+use qd_artifact::{Artifact, Step, StepKind};
 use std::{collections::HashMap, fmt, sync::Arc};
 
 /// An artifact on a device, whose code stays there as long as it or one of its kernels is held.
@@ -18,32 +22,29 @@ pub struct Executable(Arc<Loaded>);
 /// What all handles of an executable share.
 pub(super) struct Loaded {
     pub device: Device,
-    /// Without its binary.
-    pub artifact: Artifact,
+    code: program::Loaded,
     /// Every body that a plan launches, by its symbol and the threads of a block.
     pub bodies: HashMap<(String, u32), RawBody>,
-    _code: Box<dyn Code>,
+    _bodies: Box<dyn Code>,
 }
 
 impl Executable {
     pub(super) fn load(device: &Device, artifact: &Artifact) -> Result<Self, Error> {
-        let _span = tracing::debug_span!("load", target = artifact.target).entered();
         device.0.check()?;
-        validate::validate(artifact)?;
-        let code = device.0.driver.load(artifact)?;
+        let driver = &device.0.driver;
+        let program = Program::new(artifact, "this device", |target| driver.takes(target))?;
+        let _span = tracing::debug_span!("load", target = program.target()).entered();
+        validate::validate(program)?;
+        let code = driver.load(program)?;
         let mut bodies = HashMap::new();
-        for kernel in &artifact.kernels {
-            find_bodies(&*code, &kernel.steps, &mut bodies)?;
+        for kernel in program.kernels() {
+            find_bodies(&*code, &kernel.plan.steps, &mut bodies)?;
         }
-        let artifact = Artifact {
-            binary: Vec::new(),
-            ..artifact.clone()
-        };
         Ok(Self(Arc::new(Loaded {
             device: device.clone(),
-            artifact,
+            code: program.without_code(),
             bodies,
-            _code: code,
+            _bodies: code,
         })))
     }
 
@@ -53,23 +54,26 @@ impl Executable {
     ///
     /// There is none: the message lists those there are.
     pub fn kernel(&self, name: &str) -> Result<Kernel, Error> {
-        let kernels = &self.0.artifact.kernels;
-        let place = kernels.iter().position(|kernel| kernel.name == name);
-        let place = place.ok_or_else(|| Error::UnknownKernel {
-            name: name.into(),
-            known: kernels.iter().map(|kernel| kernel.name.clone()).collect(),
-        })?;
+        self.0.code.kernel(name)?;
         Ok(Kernel(Arc::new(Callable {
             name: name.into(),
             loaded: self.0.clone(),
-            place,
             calls: Calls::default(),
         })))
     }
 
     /// The names of its kernels, in the artifact's order.
     pub fn kernels(&self) -> impl Iterator<Item = &str> {
-        self.0.artifact.kernels.iter().map(|kernel| &*kernel.name)
+        self.0
+            .program()
+            .kernels()
+            .map(|planned| &*planned.kernel.name)
+    }
+}
+
+impl Loaded {
+    pub fn program(&self) -> Program<'_> {
+        self.code.program()
     }
 }
 
@@ -80,17 +84,17 @@ fn find_bodies(
     bodies: &mut HashMap<(String, u32), RawBody>,
 ) -> Result<(), Error> {
     for step in steps {
-        match step {
-            Step::Launch { body, threads, .. } => {
+        match &step.kind {
+            StepKind::Launch { body, threads, .. } => {
                 let found = code
                     .body(body, *threads)
                     .ok_or_else(|| Error::Load(format!("there is no symbol '{body}'")))?;
                 bodies.insert((body.clone(), *threads), found);
             }
-            Step::DoWhile { steps, .. } | Step::If { steps, .. } => {
+            StepKind::DoWhile { steps, .. } | StepKind::If { steps, .. } => {
                 find_bodies(code, steps, bodies)?;
             }
-            Step::Fill { .. } | Step::Dispatch { .. } => {}
+            StepKind::Fill { .. } | StepKind::Dispatch { .. } => {}
         }
     }
     Ok(())
@@ -115,15 +119,13 @@ pub struct Kernel(pub(super) Arc<Callable>);
 pub(super) struct Callable {
     pub name: Arc<str>,
     pub loaded: Arc<Loaded>,
-    /// Which of the artifact's kernels.
-    place: usize,
     pub calls: Calls,
 }
 
 impl Callable {
-    /// Its plan.
-    pub fn plan(&self) -> &qd_artifact::Kernel {
-        &self.loaded.artifact.kernels[self.place]
+    /// It, and its plan.
+    pub fn planned(&self) -> Result<Planned<'_>, Error> {
+        self.loaded.code.kernel(&self.name)
     }
 }
 
@@ -135,7 +137,9 @@ impl Kernel {
 
     /// What it takes, in order.
     pub fn signature(&self) -> &Signature {
-        &self.0.plan().arguments
+        self.0
+            .planned()
+            .map_or(&[], |planned| &planned.kernel.arguments)
     }
 
     /// Rows that a buffer must have at least, by the other arguments: of scratch what its
@@ -146,7 +150,7 @@ impl Kernel {
     ///
     /// There is no such argument, or those that are given are not what the kernel takes.
     pub fn minimum(&self, argument: &str, given: &[Arg<'_>]) -> Result<u64, Error> {
-        let plan = self.0.plan();
+        let plan = self.0.planned()?.kernel;
         arguments::check(plan, &self.0.loaded.device, given, true)?;
         let found = plan.arguments.iter().find(|one| one.name == argument);
         let found = found.ok_or_else(|| Error::UnknownArgument {

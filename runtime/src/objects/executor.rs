@@ -10,6 +10,7 @@ use super::{
     stream::Stream,
 };
 use crate::{Error, control};
+use qd_artifact::Access;
 use std::sync::{
     Arc, Mutex, PoisonError,
     atomic::{AtomicBool, Ordering},
@@ -58,7 +59,8 @@ impl Callable {
             });
         }
         let mut calls = self.calls.0.lock().unwrap_or_else(PoisonError::into_inner);
-        arguments::check(self.plan(), device, given, false)?;
+        let planned = self.planned()?;
+        arguments::check(planned.kernel, device, given, false)?;
         let is_same = |kept: &Kept| {
             kept.queue == on.0.id
                 && kept
@@ -86,9 +88,9 @@ impl Callable {
         on: &Stream,
         given: &[Arg<'_>],
     ) -> Result<Kept, Error> {
-        let plan = self.plan();
+        let planned = self.planned()?;
         let inputs: Vec<_> = given.iter().map(Input::of).collect();
-        arguments::check_lengths(plan, &inputs)?;
+        arguments::check_lengths(planned.kernel, &inputs)?;
         let failed = |fault| self.failed("preparing a launch", fault);
         // A call of this stream has words of control, which are part of the words.
         let place = calls.iter().rposition(|kept| kept.queue == on.0.id);
@@ -100,7 +102,7 @@ impl Callable {
             .memory
             .as_ref()
             .map_or(0, |memory| memory.raw.address);
-        let evaluated = Evaluated::of(&self.loaded, plan, inputs.clone(), at)?;
+        let evaluated = Evaluated::of(&self.loaded, planned, inputs.clone(), at)?;
         let is_alike = |kept: &Kept| kept.queue == on.0.id && kept.shape == evaluated.shape;
         if let Some(place) = calls.iter().rposition(is_alike) {
             let mut kept = calls.remove(place);
@@ -130,7 +132,7 @@ impl Callable {
     }
 
     fn control(&self, on: &Stream) -> Result<Arc<Control>, Error> {
-        let bytes = control::bytes(&self.loaded.artifact, self.plan()) as u64;
+        let bytes = control::bytes(self.loaded.program(), self.planned()?) as u64;
         let what = || format!("kernel '{}': its control", self.name);
         Ok(Arc::new(Control {
             memory: match bytes {
@@ -151,10 +153,12 @@ impl Callable {
     ) -> Result<(), Error> {
         let _span = tracing::debug_span!("launch", kernel = &*self.name).entered();
         let driver = &self.loaded.device.0.driver;
+        let declared = &self.planned()?.kernel.arguments;
         let touches: Vec<Touch> = given
             .iter()
-            .filter_map(|argument| match argument {
-                Arg::Buffer(buffer) => Some(buffer.touch(true)),
+            .zip(declared)
+            .filter_map(|(argument, declared)| match argument {
+                Arg::Buffer(buffer) => Some(buffer.touch(declared.access != Access::Read)),
                 Arg::Scalar(_) | Arg::Missing => None,
             })
             .collect();

@@ -7,8 +7,7 @@ use super::{
         Code, Driver, Fault, Op, OpKind, RawBody, RawEvent, RawMemory, RawStream, Replay, Shape,
     },
 };
-use crate::Error;
-use qd_artifact::Artifact;
+use crate::{Error, program::Program};
 use std::{
     collections::{HashMap, HashSet, VecDeque},
     sync::{Arc, Mutex},
@@ -282,7 +281,11 @@ unsafe impl Driver for Fake {
 
     fn drop_event(&self, _: RawEvent) {}
 
-    fn load(&self, _: &Artifact) -> Result<Box<dyn Code>, Error> {
+    fn takes(&self, target: &str) -> bool {
+        target == "cpu"
+    }
+
+    fn load(&self, _: Program<'_>) -> Result<Box<dyn Code>, Error> {
         self.call("load")
             .map_err(|fault| Error::Load(fault.to_string()))?;
         Ok(Box::new(Table(self.bodies.clone())))

@@ -6,8 +6,8 @@ use super::{
 };
 use crate::{Error, args};
 use qd_artifact::{
-    Argument, ArgumentKind, Artifact, BufferRef, Dtype, Expr, Kernel as Planned, Operand,
-    Requirements, Step,
+    Access, Argument, ArgumentKind, Artifact, BufferRef, Dtype, Expr, Format, Kernel as Planned,
+    Module, Operand, Plan, Requirements, Step, StepKind,
 };
 use std::thread;
 
@@ -41,24 +41,22 @@ fn count(words: &[u64]) {
 const BODIES: &[(&str, Body)] = &[("set", set), ("next", next), ("count", count)];
 
 fn buffer(name: &str) -> Argument {
+    let kind = ArgumentKind::Buffer {
+        dtype: Dtype::I32,
+        shape: vec![None],
+    };
+    Argument::new(name, kind)
+}
+
+fn input(name: &str) -> Argument {
     Argument {
-        name: name.into(),
-        kind: ArgumentKind::Buffer {
-            dtype: Dtype::I32,
-            shape: vec![None],
-        },
-        length: None,
-        minimum: None,
-        limit: None,
-        is_input: true,
+        access: Access::Read,
+        ..buffer(name)
     }
 }
 
 fn scalar(name: &str) -> Argument {
-    Argument {
-        kind: ArgumentKind::Scalar { dtype: Dtype::I32 },
-        ..buffer(name)
-    }
+    Argument::new(name, ArgumentKind::Scalar { dtype: Dtype::I32 })
 }
 
 fn whole(argument: usize) -> Operand {
@@ -69,15 +67,18 @@ fn whole(argument: usize) -> Operand {
 }
 
 fn launch(id: u64, body: &str, arguments: Vec<Operand>) -> Step {
-    Step::Launch {
-        id,
+    let kind = StepKind::Launch {
         body: body.into(),
         name: body.into(),
         blocks: Expr::constant(1),
         threads: 64,
         dynamic_shared_bytes: 0,
         arguments,
+    };
+    Step {
+        id,
         after: Vec::new(),
+        kind,
     }
 }
 
@@ -85,8 +86,11 @@ fn kernel(name: &str, arguments: Vec<Argument>, control: u64, steps: Vec<Step>) 
     Planned {
         name: name.into(),
         arguments,
-        control,
-        steps,
+        plans: vec![Some(Plan {
+            control,
+            steps,
+            needs: Requirements::default(),
+        })],
     }
 }
 
@@ -96,13 +100,16 @@ fn artifact() -> Artifact {
     let control = Operand::Control { first: 0, words: 1 };
     let mut scratch = buffer("scratch");
     scratch.minimum = Some(Expr::Length(0, 0));
-    Artifact {
-        target: "cpu".into(),
+    let bodies = BODIES.iter().map(|(name, _)| qd_artifact::Body {
+        name: (*name).into(),
         wave: 32,
-        requirements: Requirements::default(),
+    });
+    let bodies = bodies.collect();
+    Artifact {
+        targets: vec!["cpu".into()],
         kernels: vec![
             kernel("set", vec![buffer("a"), scalar("value")], 0, vec![set]),
-            kernel("next", vec![buffer("out"), buffer("in")], 0, vec![next]),
+            kernel("next", vec![buffer("out"), input("in")], 0, vec![next]),
             kernel("needs", vec![buffer("a"), scratch], 0, vec![]),
             kernel(
                 "count",
@@ -111,7 +118,7 @@ fn artifact() -> Artifact {
                 vec![launch(0, "count", vec![whole(0), control])],
             ),
         ],
-        binary: Vec::new(),
+        modules: vec![Module::new(0, Format::Object, bodies, Vec::new())],
     }
 }
 

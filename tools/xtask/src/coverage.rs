@@ -14,7 +14,11 @@ use crate::workspace::{LLVM_PREFIX, Workspace};
 const OTHERS: &str = "/(dialects|runtime|frontend|tools|tests|examples|target)/|/\\.cargo/|/rustc/";
 
 /// What the tests are, each a command line of cargo.
-const TESTS: &[&str] = &["test --workspace --exclude xtask", "xtask lit"];
+const TESTS: &[&str] = &[
+    "test --workspace --exclude xtask",
+    "xtask lit",
+    "xtask conformance --target=vulkan:1.3,subgroup=8",
+];
 
 /// What is tried beside them: what `cargo xtask test` tries of a fixed seed.
 const SMITH: &str = "xtask smith run --turns --seed 1 --kernels 300 --mutants 4000";

@@ -87,12 +87,25 @@ impl Generator<'_> {
         types.iter().map(|ty| self.find(*ty, level)).collect()
     }
 
+    /// A predicate to vote on. What lanes compute mostly has the same outcome in all
+    /// subgroups, so that in half of the cases it is whether a thread is among the first.
+    fn some_threads(&mut self) -> Value {
+        if self.random.bool() {
+            return self.find(Ty::I1, Level::Varying);
+        }
+        let thread = self.varying("qd.simt.block.thread_id", Ty::Index);
+        let first = self.random.i64(1..128);
+        let first = self.constant(Ty::Index, first);
+        let less_unsigned = "predicate = 6 : i64";
+        self.op("arith.cmpi", less_unsigned, &[thread, first], Ty::I1)
+    }
+
     fn branch(&mut self, control: Level) {
         let level = self.inner_level(control);
         let condition = match level {
             // A vote, so that it is not simply the same in the whole block.
             Level::Subgroup if self.random.bool() && !self.phase.is_for_each => {
-                let predicate = self.find(Ty::I1, Level::Varying);
+                let predicate = self.some_threads();
                 let vote = ["qd.simt.any", "qd.simt.all"][self.random.usize(0..2)];
                 let voted = self.op(vote, "", &[predicate], Ty::I1);
                 self.info[voted as usize].level = Level::Subgroup;
