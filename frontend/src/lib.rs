@@ -27,8 +27,10 @@
 use qd_dialects::parse;
 use std::sync::{Arc, Mutex, Once, PoisonError};
 
+pub use qd_artifact::{Artifact, Dtype};
 pub use qd_dialects::builder;
 pub use qd_runtime::{Argument, Buffer, Element, Loaded, Options, Prepared, Scalar, Timing};
+pub use qd_runtime::{args, objects};
 
 /// Why a program could not be compiled or run.
 #[derive(Debug, thiserror::Error)]
@@ -41,41 +43,49 @@ pub enum Error {
     Run(#[from] qd_runtime::Error),
 }
 
+/// Compiles a module in text for a target, as `--target=` spells it.
+///
+/// # Errors
+///
+/// The text is malformed, the target unknown, or a pass
+/// rejects the module.
+pub fn compile(source: &str, target: &str) -> Result<Artifact, Error> {
+    register();
+    let context = qd_dialects::context();
+    let said = Arc::new(Mutex::new(Vec::new()));
+    let log = said.clone();
+    context.attach_diagnostic_handler(move |diagnostic| {
+        let text = format!("{}: {}", diagnostic.location(), parse::message(&diagnostic));
+        log.lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(text);
+        true
+    });
+    let failed = |error: String| {
+        let mut lines = said.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        lines.push(error);
+        Error::Compile(lines.join("\n"))
+    };
+    let mut module = parse::parse_bytes(&context, source.as_bytes())
+        .ok_or_else(|| failed("the module does not parse".into()))?;
+    qd_lowering::compile(&mut module, target).map_err(|error| failed(error.to_string()))
+}
+
 /// A compiled module, ready to run.
 pub struct Program {
     loaded: Box<dyn Loaded>,
 }
 
 impl Program {
-    /// Compiles a module in text for a target, as `--target=` spells it.
+    /// Compiles a module in text for a target, as `--target=` spells it, and loads it.
     ///
     /// # Errors
     ///
     /// The text is malformed, the target unknown or without a driver, or a pass
     /// rejects the module.
     pub fn compile(source: &str, target: &str) -> Result<Self, Error> {
-        register();
         let target = &*qd_runtime::resolve(target)?;
-        let context = qd_dialects::context();
-        let said = Arc::new(Mutex::new(Vec::new()));
-        let log = said.clone();
-        context.attach_diagnostic_handler(move |diagnostic| {
-            let text = format!("{}: {}", diagnostic.location(), parse::message(&diagnostic));
-            log.lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .push(text);
-            true
-        });
-        let failed = |error: String| {
-            let mut lines = said.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            lines.push(error);
-            Error::Compile(lines.join("\n"))
-        };
-        let mut module = parse::parse_bytes(&context, source.as_bytes())
-            .ok_or_else(|| failed("the module does not parse".into()))?;
-        let artifact =
-            qd_lowering::compile(&mut module, target).map_err(|error| failed(error.to_string()))?;
-        let loaded = qd_runtime::driver(target)?.load(&artifact)?;
+        let loaded = qd_runtime::driver(target)?.load(&compile(source, target)?)?;
         Ok(Self { loaded })
     }
 

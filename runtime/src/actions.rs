@@ -1,8 +1,12 @@
 //! A plan with everything evaluated: what is done to run a kernel on these
 //! arguments, and in which order it has to be.
 
-use crate::{Error, StepTime, control::WORD};
-use qd_artifact::{Artifact, BufferRef, Dtype, Expr, Kernel, Operand, Step, Values};
+use crate::{
+    Error, StepTime,
+    control::WORD,
+    program::{Planned, Program},
+};
+use qd_artifact::{BufferRef, Dtype, Expr, Operand, Step, StepKind, Values, Variant};
 use std::{
     collections::{HashMap, HashSet},
     time::Duration,
@@ -43,7 +47,6 @@ pub(crate) enum Kind<'a> {
 
 pub(crate) struct Launch<'a> {
     pub kernel: &'a str,
-    pub id: u64,
     pub body: &'a str,
     /// The phase's.
     pub name: &'a str,
@@ -105,29 +108,27 @@ pub(crate) struct Fill {
 /// Evaluates the plan of a kernel whose control begins at `control`. The artifact
 /// has been validated and the arguments have been checked.
 pub(crate) fn actions<'a>(
-    artifact: &'a Artifact,
-    kernel: &'a Kernel,
+    program: Program<'a>,
+    planned: Planned<'a>,
     slots: Vec<Slot>,
     control: u64,
 ) -> Result<Vec<Action<'a>>, Error> {
     let mut list = List {
-        artifact,
+        program,
         actions: Vec::new(),
-        launches: HashMap::new(),
-        barrier: None,
     };
     let frame = Frame {
-        kernel,
+        planned,
         slots,
         control,
     };
-    list.steps(&frame, &kernel.steps)?;
+    list.steps(&frame, &planned.plan.steps, &[])?;
     Ok(list.actions)
 }
 
 /// A kernel and what its arguments are.
 struct Frame<'a> {
-    kernel: &'a Kernel,
+    planned: Planned<'a>,
     slots: Vec<Slot>,
     /// Where its words of control begin.
     control: u64,
@@ -152,7 +153,7 @@ impl Values for Frame<'_> {
 impl Frame<'_> {
     fn evaluate(&self, expr: &Expr, what: &str) -> Result<u64, Error> {
         expr.evaluate(self)
-            .map_err(|e| Error::evaluate(self.kernel, what, e))
+            .map_err(|e| Error::evaluate(self.planned.kernel, what, e))
     }
 
     /// The memory behind a reference; `step` is who asks, for messages.
@@ -160,7 +161,7 @@ impl Frame<'_> {
         let Slot::Memory(whole) = &self.slots[buffer.argument] else {
             return Err(Error::InvalidPlan(format!(
                 "kernel '{}': argument {} is no buffer",
-                self.kernel.name, buffer.argument
+                self.planned.kernel.name, buffer.argument
             )));
         };
         let Some(view) = &buffer.view else {
@@ -188,9 +189,9 @@ impl Frame<'_> {
             Slot::Scalar(_) => 0,
         };
         Error::OutOfBounds {
-            kernel: self.kernel.name.clone(),
+            kernel: self.planned.kernel.name.clone(),
             step: step.into(),
-            argument: self.kernel.arguments[buffer.argument].name.clone(),
+            argument: self.planned.kernel.arguments[buffer.argument].name.clone(),
             needed,
             given,
         }
@@ -203,7 +204,7 @@ impl Frame<'_> {
             Operand::Control { first, .. } => Ok(self.control + first * WORD),
             Operand::Scalar(_) => Err(Error::InvalidPlan(format!(
                 "kernel '{}': a condition that is on no device",
-                self.kernel.name
+                self.planned.kernel.name
             ))),
         }
     }
@@ -266,12 +267,8 @@ impl Frame<'_> {
 
 /// Actions that follow each other.
 struct List<'a> {
-    artifact: &'a Artifact,
+    program: Program<'a>,
     actions: Vec<Action<'a>>,
-    /// Launches since the barrier, by what the plan calls them.
-    launches: HashMap<u64, usize>,
-    /// The last action that everything after it waits for.
-    barrier: Option<usize>,
 }
 
 impl<'a> List<'a> {
@@ -279,118 +276,117 @@ impl<'a> List<'a> {
         self.actions.push(Action { step, after, kind });
     }
 
-    /// What waits for all before it, and is waited for by all behind it: the
-    /// plan says of launches alone what they depend on.
-    fn push_barrier(&mut self, step: &'a Step, kind: Kind<'a>) {
-        let waited: HashSet<usize> = self.actions[self.barrier.unwrap_or(0)..]
-            .iter()
-            .flat_map(|action| &action.after)
-            .copied()
-            .collect();
-        let after = (self.barrier.unwrap_or(0)..self.actions.len())
-            .filter(|i| !waited.contains(i))
-            .collect();
-        self.barrier = Some(self.actions.len());
-        self.launches.clear();
-        self.push(step, after, kind);
-    }
-
-    fn steps(&mut self, frame: &Frame<'a>, steps: &'a [Step]) -> Result<(), Error> {
+    /// Adds steps of one list, behind the actions of `entry`.
+    fn steps(
+        &mut self,
+        frame: &Frame<'a>,
+        steps: &'a [Step],
+        entry: &[usize],
+    ) -> Result<(), Error> {
+        // What has finished when a step has.
+        let mut ends: HashMap<u64, Vec<usize>> = HashMap::new();
         for step in steps {
-            match step {
-                Step::Launch {
-                    id,
-                    body,
-                    name,
-                    blocks,
-                    threads,
-                    dynamic_shared_bytes,
+            let mut after: Vec<usize> = step
+                .after
+                .iter()
+                .flat_map(|id| ends.get(id).into_iter().flatten().copied())
+                .collect();
+            after.sort_unstable();
+            after.dedup();
+            if after.is_empty() {
+                after.extend(entry);
+            }
+            let (after, kind) = match &step.kind {
+                StepKind::Dispatch {
+                    variants,
                     arguments,
-                    after,
                 } => {
-                    let launch = Launch {
-                        kernel: &frame.kernel.name,
-                        id: *id,
-                        body,
-                        name,
-                        blocks: frame.evaluate(blocks, name)?,
-                        threads: *threads,
-                        dynamic_shared_bytes: *dynamic_shared_bytes,
-                        words: frame.words(arguments, name)?,
-                    };
-                    let mut after: Vec<_> = after
-                        .iter()
-                        .filter_map(|id| self.launches.get(id).copied())
-                        .collect();
-                    if after.is_empty() {
-                        after.extend(self.barrier);
-                    }
-                    self.launches.insert(*id, self.actions.len());
-                    self.push(step, after, Kind::Launch(launch));
+                    let ends = self.dispatch(frame, step, (variants, arguments), after)?;
+                    (ends, Some(Kind::Nothing))
                 }
-                Step::Fill {
-                    buffer,
-                    lower,
-                    upper,
-                    value,
-                } => {
-                    if let Some(fill) = frame.fill(buffer, [lower, upper, value])? {
-                        self.push_barrier(step, Kind::Fill(fill));
-                    }
+                kind => (after, self.kind(frame, kind)?),
+            };
+            match kind {
+                Some(kind) => {
+                    ends.insert(step.id, vec![self.actions.len()]);
+                    self.push(step, after, kind);
                 }
-                Step::DoWhile { flag, steps } => {
-                    let repeat = Loop {
-                        kernel: &frame.kernel.name,
-                        flag: frame.word(flag, "do_while")?,
-                        actions: self.inner(frame, steps)?,
-                    };
-                    self.push_barrier(step, Kind::Loop(repeat));
-                }
-                Step::If { condition, steps } => {
-                    let actions = self.inner(frame, steps)?;
-                    // Nobody has to look whether nothing is to be done.
-                    let kind = match actions.iter().any(|action| action.kind.does_something()) {
-                        true => Kind::If(If {
-                            condition: frame.condition(condition)?,
-                            actions,
-                        }),
-                        false => Kind::Nothing,
-                    };
-                    self.push_barrier(step, kind);
-                }
-                Step::Dispatch { .. } => self.dispatch(frame, step)?,
+                // Who waits for a step without an action waits for what it waits for.
+                None => _ = ends.insert(step.id, after),
             }
         }
         Ok(())
     }
 
+    /// What is done for a step that is no dispatch, if anything is.
+    fn kind(&self, frame: &Frame<'a>, kind: &'a StepKind) -> Result<Option<Kind<'a>>, Error> {
+        Ok(Some(match kind {
+            StepKind::Launch {
+                body,
+                name,
+                blocks,
+                threads,
+                dynamic_shared_bytes,
+                arguments,
+            } => Kind::Launch(Launch {
+                kernel: &frame.planned.kernel.name,
+                body,
+                name,
+                blocks: frame.evaluate(blocks, name)?,
+                threads: *threads,
+                dynamic_shared_bytes: *dynamic_shared_bytes,
+                words: frame.words(arguments, name)?,
+            }),
+            StepKind::Fill {
+                buffer,
+                lower,
+                upper,
+                value,
+            } => return Ok(frame.fill(buffer, [lower, upper, value])?.map(Kind::Fill)),
+            StepKind::DoWhile { flag, steps } => Kind::Loop(Loop {
+                kernel: &frame.planned.kernel.name,
+                flag: frame.word(flag, "do_while")?,
+                actions: self.inner(frame, steps)?,
+            }),
+            StepKind::If { condition, steps } => {
+                let actions = self.inner(frame, steps)?;
+                // Nobody has to look whether nothing is to be done.
+                match actions.iter().any(|action| action.kind.does_something()) {
+                    true => Kind::If(If {
+                        condition: frame.condition(condition)?,
+                        actions,
+                    }),
+                    false => Kind::Nothing,
+                }
+            }
+            StepKind::Dispatch { .. } => return Ok(None),
+        }))
+    }
+
     /// The actions of steps in another one.
     fn inner(&self, frame: &Frame<'a>, steps: &'a [Step]) -> Result<Vec<Action<'a>>, Error> {
         let mut inner = List {
-            artifact: self.artifact,
+            program: self.program,
             actions: Vec::new(),
-            launches: HashMap::new(),
-            barrier: None,
         };
-        inner.steps(frame, steps)?;
+        inner.steps(frame, steps, &[])?;
         Ok(inner.actions)
     }
 
-    /// The steps of the variant that is chosen, after all before them and before
-    /// all behind them.
-    fn dispatch(&mut self, frame: &Frame<'a>, step: &'a Step) -> Result<(), Error> {
-        let Step::Dispatch {
-            variants,
-            arguments,
-        } = step
-        else {
-            return Ok(());
-        };
+    /// Adds the actions of the variant that is chosen, behind those of `after`. Yields
+    /// those that have to finish for it to have.
+    fn dispatch(
+        &mut self,
+        frame: &Frame<'a>,
+        step: &'a Step,
+        (variants, arguments): (&'a [Variant], &'a [Operand]),
+        after: Vec<usize>,
+    ) -> Result<Vec<usize>, Error> {
         for variant in variants {
             let predicate = variant.predicate.as_ref();
             let eligible =
                 predicate.map_or(Ok(1), |p| frame.evaluate(p, &variant.kernel))? & 1 == 1;
-            let Some(kernel) = self.artifact.kernel(&variant.kernel).filter(|_| eligible) else {
+            let Some(planned) = self.program.kernel(&variant.kernel).filter(|_| eligible) else {
                 continue;
             };
             let slots = arguments
@@ -404,23 +400,28 @@ impl<'a> List<'a> {
                     }
                     Operand::Control { .. } => Err(Error::InvalidPlan(format!(
                         "kernel '{}' passes its control on",
-                        frame.kernel.name
+                        frame.planned.kernel.name
                     ))),
                 })
                 .collect::<Result<_, _>>()?;
-            let steps = &kernel.steps;
-            self.push_barrier(step, Kind::Nothing);
             let frame = Frame {
-                kernel,
+                planned,
                 slots,
-                control: frame.control + frame.kernel.control * WORD,
+                control: frame.control + frame.planned.plan.control * WORD,
             };
-            self.steps(&frame, steps)?;
-            self.push_barrier(step, Kind::Nothing);
-            return Ok(());
+            let begin = self.actions.len();
+            self.push(step, after, Kind::Nothing);
+            self.steps(&frame, &planned.plan.steps, &[begin])?;
+            let waited: HashSet<usize> = self.actions[begin..]
+                .iter()
+                .flat_map(|action| &action.after)
+                .copied()
+                .collect();
+            let ends = (begin..self.actions.len()).filter(|i| !waited.contains(i));
+            return Ok(ends.collect());
         }
         Err(Error::NoVariant {
-            kernel: frame.kernel.name.clone(),
+            kernel: frame.planned.kernel.name.clone(),
             variants: variants.iter().map(|v| v.kernel.clone()).collect(),
         })
     }
@@ -437,9 +438,9 @@ pub(crate) struct Times {
 impl Times {
     /// Adds a run of a launch or of a fill.
     pub fn add(&mut self, action: &Action<'_>, time: Duration) {
-        let (name, id, blocks) = match &action.kind {
-            Kind::Launch(launch) => (launch.name, Some(launch.id), launch.blocks),
-            Kind::Fill(_) => ("fill", None, 1),
+        let (name, is_launch, blocks) = match &action.kind {
+            Kind::Launch(launch) => (launch.name, true, launch.blocks),
+            Kind::Fill(_) => ("fill", false, 1),
             Kind::Loop(_) | Kind::If(_) | Kind::Nothing => return,
         };
         let place = *self
@@ -448,7 +449,8 @@ impl Times {
             .or_insert_with(|| {
                 self.steps.push(StepTime {
                     name: name.into(),
-                    id,
+                    id: action.step.id,
+                    is_launch,
                     blocks,
                     runs: 0,
                     total: Duration::ZERO,
@@ -463,12 +465,151 @@ impl Times {
 
     /// Runs of launches.
     pub fn launches(&self) -> u64 {
-        let launches = self.steps.iter().filter(|step| step.id.is_some());
+        let launches = self.steps.iter().filter(|step| step.is_launch);
         launches.map(|step| step.runs).sum()
     }
 
     /// The steps that ran, in order of their first run.
     pub fn into_steps(self) -> Vec<StepTime> {
         self.steps
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::step;
+    use qd_artifact::{Argument, ArgumentKind, Artifact, Kernel, Plan};
+
+    fn fill(from: Expr) -> StepKind {
+        StepKind::Fill {
+            buffer: BufferRef {
+                argument: 0,
+                view: None,
+            },
+            lower: from,
+            upper: Expr::constant(1),
+            value: Expr::constant(0),
+        }
+    }
+
+    fn numbered(id: u64, after: &[u64], kind: StepKind) -> Step {
+        Step {
+            id,
+            after: after.to_vec(),
+            ..step(kind)
+        }
+    }
+
+    fn kernel(name: &str, steps: Vec<Step>) -> Kernel {
+        let plan = Plan {
+            steps,
+            ..Plan::default()
+        };
+        Kernel {
+            name: name.into(),
+            arguments: vec![Argument::new(
+                "a",
+                ArgumentKind::Buffer {
+                    dtype: Dtype::I32,
+                    shape: vec![None],
+                },
+            )],
+            plans: vec![Some(plan)],
+        }
+    }
+
+    /// What each action of a kernel `k` waits for, on a buffer of one element.
+    fn waits(kernels: Vec<Kernel>) -> Vec<Vec<usize>> {
+        let artifact = Artifact {
+            targets: vec!["any".into()],
+            kernels,
+            modules: Vec::new(),
+        };
+        let program = Program::new(&artifact, "any", |_| true).expect("a target");
+        crate::validate::validate(program).expect("valid");
+        let memory = Slot::Memory(Memory {
+            address: 64,
+            bytes: 4,
+            dtype: Dtype::I32,
+            shape: vec![1],
+        });
+        let planned = program.kernel("k").expect("a kernel");
+        let actions = actions(program, planned, vec![memory], 0).expect("evaluated");
+        actions.into_iter().map(|action| action.after).collect()
+    }
+
+    fn one() -> StepKind {
+        fill(Expr::constant(0))
+    }
+
+    /// Of no elements: there is no action for it.
+    fn none() -> StepKind {
+        fill(Expr::Length(0, 0))
+    }
+
+    #[test]
+    fn actions_wait_for_what_the_plan_says() {
+        let steps = vec![
+            numbered(9, &[], one()),
+            numbered(2, &[], one()),
+            numbered(5, &[9, 2], one()),
+            numbered(4, &[2], one()),
+        ];
+        assert_eq!(
+            waits(vec![kernel("k", steps)]),
+            [vec![], vec![], vec![0, 1], vec![1]]
+        );
+    }
+
+    #[test]
+    fn who_waits_for_nothing_done_waits_for_what_that_waits_for() {
+        let steps = vec![
+            numbered(0, &[], one()),
+            numbered(1, &[], one()),
+            numbered(2, &[0], none()),
+            numbered(3, &[1, 2], none()),
+            numbered(4, &[3], one()),
+            numbered(5, &[2, 4], one()),
+            numbered(6, &[], none()),
+            numbered(7, &[6], one()),
+        ];
+        let expected = [vec![], vec![], vec![0, 1], vec![0, 2], vec![]];
+        assert_eq!(waits(vec![kernel("k", steps)]), expected);
+    }
+
+    #[test]
+    fn a_dispatched_kernel_is_between_what_is_before_and_behind_it() {
+        let dispatch = |kernel: &str| StepKind::Dispatch {
+            variants: vec![Variant {
+                kernel: kernel.into(),
+                predicate: None,
+            }],
+            arguments: vec![Operand::Buffer(BufferRef {
+                argument: 0,
+                view: None,
+            })],
+        };
+        let outer = kernel(
+            "k",
+            vec![
+                numbered(0, &[], one()),
+                numbered(1, &[0], dispatch("inner")),
+                numbered(2, &[1], one()),
+            ],
+        );
+        // Its own numbers, two beginnings and two ends.
+        let inner = kernel(
+            "inner",
+            vec![
+                numbered(0, &[], one()),
+                numbered(1, &[], none()),
+                numbered(2, &[1], one()),
+            ],
+        );
+        let expected = [vec![], vec![0], vec![1], vec![1], vec![2, 3], vec![4]];
+        assert_eq!(waits(vec![outer.clone(), inner]), expected);
+        let expected = [vec![], vec![0], vec![1], vec![2]];
+        assert_eq!(waits(vec![outer, kernel("inner", Vec::new())]), expected);
     }
 }

@@ -4,25 +4,26 @@
 //! Nothing clears them while kernels leave them clear. A run that ends in an error
 //! may leave anything, so that they are cleared before the next.
 
-use qd_artifact::{Artifact, Kernel, Step};
+use crate::program::{Planned, Program};
+use qd_artifact::{Step, StepKind};
 
 /// Bytes of a word.
 pub(crate) const WORD: u64 = 4;
 
 /// Bytes that running a kernel takes: its own words, and behind them those of the
 /// kernel that it dispatches to. The artifact has been validated.
-pub(crate) fn bytes(artifact: &Artifact, kernel: &Kernel) -> usize {
-    (kernel.control * WORD) as usize + dispatched(artifact, &kernel.steps)
+pub(crate) fn bytes(program: Program<'_>, kernel: Planned<'_>) -> usize {
+    (kernel.plan.control * WORD) as usize + dispatched(program, &kernel.plan.steps)
 }
 
-fn dispatched(artifact: &Artifact, steps: &[Step]) -> usize {
-    let most = steps.iter().map(|step| match step {
-        Step::Launch { .. } | Step::Fill { .. } => 0,
-        Step::DoWhile { steps, .. } | Step::If { steps, .. } => dispatched(artifact, steps),
-        Step::Dispatch { variants, .. } => {
-            let callees = variants.iter().filter_map(|v| artifact.kernel(&v.kernel));
+fn dispatched(program: Program<'_>, steps: &[Step]) -> usize {
+    let most = steps.iter().map(|step| match &step.kind {
+        StepKind::Launch { .. } | StepKind::Fill { .. } => 0,
+        StepKind::DoWhile { steps, .. } | StepKind::If { steps, .. } => dispatched(program, steps),
+        StepKind::Dispatch { variants, .. } => {
+            let callees = variants.iter().filter_map(|v| program.kernel(&v.kernel));
             callees
-                .map(|callee| bytes(artifact, callee))
+                .map(|callee| bytes(program, callee))
                 .max()
                 .unwrap_or(0)
         }
@@ -42,11 +43,11 @@ pub(crate) struct Control<M> {
 impl<M> Control<M> {
     /// For a kernel, of memory that holds anything.
     pub fn new<E>(
-        artifact: &Artifact,
-        kernel: &Kernel,
+        program: Program<'_>,
+        kernel: Planned<'_>,
         allocate: impl FnOnce(usize) -> Result<M, E>,
     ) -> Result<Self, E> {
-        let bytes = bytes(artifact, kernel);
+        let bytes = bytes(program, kernel);
         Ok(Self {
             memory: (bytes > 0).then(|| allocate(bytes)).transpose()?,
             bytes,
@@ -76,14 +77,18 @@ impl<M> Control<M> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use qd_artifact::{Requirements, Variant};
+    use crate::testing::step;
+    use qd_artifact::{Artifact, Kernel, Plan, Variant};
 
     fn kernel(name: &str, control: u64, steps: Vec<Step>) -> Kernel {
         Kernel {
             name: name.into(),
             arguments: Vec::new(),
-            control,
-            steps,
+            plans: vec![Some(Plan {
+                control,
+                steps,
+                ..Plan::default()
+            })],
         }
     }
 
@@ -92,20 +97,22 @@ mod tests {
             kernel: (*kernel).into(),
             predicate: None,
         });
-        Step::Dispatch {
+        step(StepKind::Dispatch {
             variants: variants.collect(),
             arguments: Vec::new(),
-        }
+        })
     }
 
     fn artifact(kernels: Vec<Kernel>) -> Artifact {
         Artifact {
-            target: "cpu".into(),
-            wave: 32,
-            requirements: Requirements::default(),
+            targets: vec!["cpu".into()],
             kernels,
-            binary: Vec::new(),
+            modules: Vec::new(),
         }
+    }
+
+    fn program(artifact: &Artifact) -> Program<'_> {
+        Program::new(artifact, "any", |_| true).expect("a target")
     }
 
     #[test]
@@ -117,7 +124,8 @@ mod tests {
             kernel("many", 5, vec![dispatch(&["one"])]),
             kernel("none", 0, Vec::new()),
         ]);
-        let bytes = |name| bytes(&artifact, artifact.kernel(name).expect("a kernel"));
+        let program = program(&artifact);
+        let bytes = |name| bytes(program, program.kernel(name).expect("a kernel"));
         assert_eq!(bytes("k"), 4 * (2 + 5 + 1));
         assert_eq!(bytes("none"), 0);
     }
@@ -125,8 +133,9 @@ mod tests {
     #[test]
     fn words_are_cleared_at_first_and_after_an_error() {
         let artifact = artifact(vec![kernel("k", 3, Vec::new())]);
-        let mut control =
-            Control::new(&artifact, &artifact.kernels[0], |_| Ok::<_, ()>(())).expect("memory");
+        let program = program(&artifact);
+        let kernel = program.kernel("k").expect("a kernel");
+        let mut control = Control::new(program, kernel, |_| Ok::<_, ()>(())).expect("memory");
         let mut cleared = |ends_well| {
             let mut bytes = 0;
             let begun = control.begin(|(), size| {

@@ -1,7 +1,7 @@
 //! What every driver offers.
 
 use crate::{Argument, Error, cpu, cuda, vulkan};
-use qd_artifact::{Artifact, Kernel};
+use qd_artifact::Artifact;
 use std::time::Duration;
 
 /// Loads artifacts onto one kind of device.
@@ -27,7 +27,7 @@ pub trait Driver: Send + Sync {
 
 /// An artifact on a device.
 pub trait Loaded: Send + Sync {
-    /// What was loaded, without its binary.
+    /// What was loaded, without its code.
     fn artifact(&self) -> &Artifact;
 
     /// Takes a kernel's arguments to the device, to run it on them as often as
@@ -60,19 +60,6 @@ pub trait Loaded: Send + Sync {
         let timing = prepared.run()?;
         prepared.read(arguments)?;
         Ok(timing)
-    }
-
-    /// A kernel by name.
-    ///
-    /// # Errors
-    ///
-    /// There is none: the message lists those there are.
-    fn kernel(&self, name: &str) -> Result<&Kernel, Error> {
-        let artifact = self.artifact();
-        artifact.kernel(name).ok_or_else(|| Error::UnknownKernel {
-            name: name.into(),
-            known: artifact.kernels.iter().map(|k| k.name.clone()).collect(),
-        })
     }
 }
 
@@ -132,8 +119,10 @@ pub struct Timing {
 pub struct StepTime {
     /// The phase's name.
     pub name: String,
-    /// The launch's number in the plan; a fill has none.
-    pub id: Option<u64>,
+    /// Its number in the plan.
+    pub id: u64,
+    /// Whether it runs a body, and is no fill.
+    pub is_launch: bool,
     /// Blocks of the last run.
     pub blocks: u64,
     /// How often it ran: more than once in a loop.

@@ -44,6 +44,9 @@ pub enum Error {
     /// There is no kernel of that name.
     #[error("no kernel '{name}': the kernels there are: {}", known.join(", "))]
     UnknownKernel { name: String, known: Vec<String> },
+    /// The kernel is there, but for other targets.
+    #[error("kernel '{kernel}' was not compiled for target '{target}'")]
+    NoPlan { kernel: String, target: String },
     /// Too many or too few arguments.
     #[error("kernel '{kernel}' takes {expected} arguments, but was given {given}")]
     ArgumentCount {
@@ -117,6 +120,51 @@ pub enum Error {
         threads: u32,
         reason: String,
     },
+    /// There is no argument of that name.
+    #[error("kernel '{kernel}' has no argument '{argument}': those there are: {}", known.join(", "))]
+    UnknownArgument {
+        kernel: String,
+        argument: String,
+        known: Vec<String>,
+    },
+    /// A buffer that does not begin where its elements may.
+    #[error("kernel '{kernel}': argument '{argument}' does not begin at a multiple of {to} bytes")]
+    Misaligned {
+        kernel: String,
+        argument: String,
+        to: usize,
+    },
+    /// A kernel writes what may not be written.
+    #[error(
+        "kernel '{kernel}' writes argument '{argument}', but was given a buffer that is read-only"
+    )]
+    ReadOnly { kernel: String, argument: String },
+    /// Something is on another device than it has to be.
+    #[error("{what} is of device {is}, not of {wanted}")]
+    WrongDevice {
+        what: String,
+        is: String,
+        wanted: String,
+    },
+    /// A view, copy or cast that a buffer does not allow.
+    #[error("{0}")]
+    View(String),
+    /// The device failed, and nothing of it can be used any more.
+    #[error(
+        "device {device} is lost: {reason}{}",
+        match suspects.is_empty() {
+            true => String::new(),
+            false => format!("; the last kernels were {}", suspects.join(", ")),
+        }
+    )]
+    Lost {
+        device: String,
+        suspects: Vec<String>,
+        reason: String,
+    },
+    /// This process is a copy of the one that opened the device.
+    #[error("devices cannot be used behind fork: open them in the new process's own program")]
+    Forked,
     /// The host does not start threads.
     #[error("cannot start a thread: {0}")]
     Thread(std::io::Error),

@@ -12,6 +12,10 @@ mod cpu;
 mod cuda;
 mod driver;
 mod error;
+pub mod objects;
+mod program;
+#[cfg(test)]
+mod testing;
 mod validate;
 mod vulkan;
 

@@ -1,18 +1,41 @@
 //! Whether a plan makes sense: artifacts are files, and files are edited.
 
-use crate::Error;
-use qd_artifact::{ArgumentKind, Artifact, BufferRef, Expr, Kernel, MOST_CONTROL, Operand, Step};
+use crate::{
+    Error,
+    program::{Planned, Program},
+};
+use qd_artifact::{ArgumentKind, BufferRef, Expr, Kernel, MOST_CONTROL, Operand, Step, StepKind};
 use std::collections::{BTreeSet, HashSet};
 
 /// Checks that every reference in the plan has something to refer to, so that
 /// running it need not.
-pub(crate) fn validate(artifact: &Artifact) -> Result<(), Error> {
+pub(crate) fn validate(program: Program<'_>) -> Result<(), Error> {
+    let invalid = |what: String| Err(Error::InvalidPlan(what));
+    let (artifact, targets) = (program.artifact, program.artifact.targets.len());
     let mut names = HashSet::new();
     for kernel in &artifact.kernels {
-        if !names.insert(&kernel.name) {
-            return Err(Error::InvalidPlan(format!("two kernels '{}'", kernel.name)));
+        let (name, plans) = (&kernel.name, kernel.plans.len());
+        if !names.insert(name) {
+            return invalid(format!("two kernels '{name}'"));
         }
-        let check = Check { artifact, kernel };
+        if plans != targets {
+            return invalid(format!(
+                "kernel '{name}' has {plans} plans for {targets} targets"
+            ));
+        }
+    }
+    let mut bodies = HashSet::new();
+    for body in program.modules().flat_map(|module| &module.bodies) {
+        if !bodies.insert(&*body.name) {
+            return invalid(format!("two bodies '{}'", body.name));
+        }
+    }
+    for Planned { kernel, plan } in program.kernels() {
+        let check = Check {
+            program,
+            kernel,
+            control: plan.control,
+        };
         for argument in &kernel.arguments {
             if let ArgumentKind::Buffer { shape, .. } = &argument.kind
                 && shape.iter().skip(1).any(Option::is_none)
@@ -29,14 +52,20 @@ pub(crate) fn validate(artifact: &Artifact) -> Result<(), Error> {
                 check.expr(expr)?;
             }
         }
-        if kernel.control > MOST_CONTROL {
+        if plan.control > MOST_CONTROL {
             return Err(check.error(&format!(
                 "has {} words of control, more than {MOST_CONTROL}",
-                kernel.control
+                plan.control
             )));
         }
-        check.steps(&kernel.steps)?;
-        check.dispatches_end(&kernel.steps, &mut vec![&kernel.name])?;
+        check.steps(&plan.steps, &mut HashSet::new())?;
+        check.dispatches_end(&plan.steps, &mut vec![&kernel.name])?;
+    }
+    if let Some(launch) = launches(program).find(|launch| !bodies.contains(launch.body)) {
+        return invalid(format!(
+            "kernel '{}': phase '{}' launches '{}', which is in no module",
+            launch.kernel, launch.phase, launch.body
+        ));
     }
     Ok(())
 }
@@ -51,12 +80,12 @@ pub(crate) struct PlannedLaunch<'a> {
     pub dynamic_shared_bytes: u32,
 }
 
-/// All launches of the artifact's plan, in the order of its text.
-pub(crate) fn launches(artifact: &Artifact) -> Vec<PlannedLaunch<'_>> {
+/// All launches of the program's plans, in the order of their text.
+pub(crate) fn launches(program: Program<'_>) -> impl Iterator<Item = PlannedLaunch<'_>> {
     fn collect<'a>(kernel: &'a str, steps: &'a [Step], launches: &mut Vec<PlannedLaunch<'a>>) {
         for step in steps {
-            match step {
-                Step::Launch {
+            match &step.kind {
+                StepKind::Launch {
                     name,
                     body,
                     dynamic_shared_bytes,
@@ -67,29 +96,30 @@ pub(crate) fn launches(artifact: &Artifact) -> Vec<PlannedLaunch<'_>> {
                     body,
                     dynamic_shared_bytes: *dynamic_shared_bytes,
                 }),
-                Step::DoWhile { steps, .. } | Step::If { steps, .. } => {
+                StepKind::DoWhile { steps, .. } | StepKind::If { steps, .. } => {
                     collect(kernel, steps, launches);
                 }
-                Step::Fill { .. } | Step::Dispatch { .. } => {}
+                StepKind::Fill { .. } | StepKind::Dispatch { .. } => {}
             }
         }
     }
-    let mut launches = Vec::new();
-    for kernel in &artifact.kernels {
-        collect(&kernel.name, &kernel.steps, &mut launches);
-    }
-    launches
+    program.kernels().flat_map(|Planned { kernel, plan }| {
+        let mut launches = Vec::new();
+        collect(&kernel.name, &plan.steps, &mut launches);
+        launches
+    })
 }
 
-/// The bodies that the artifact's plan launches, each once.
-pub(crate) fn body_names(artifact: &Artifact) -> BTreeSet<&str> {
-    let launches = launches(artifact).into_iter();
-    launches.map(|launch| launch.body).collect()
+/// The bodies that the program's plans launch, each once.
+pub(crate) fn body_names(program: Program<'_>) -> BTreeSet<&str> {
+    launches(program).map(|launch| launch.body).collect()
 }
 
 struct Check<'a> {
-    artifact: &'a Artifact,
+    program: Program<'a>,
     kernel: &'a Kernel,
+    /// Words of control that it has.
+    control: u64,
 }
 
 impl<'a> Check<'a> {
@@ -97,7 +127,7 @@ impl<'a> Check<'a> {
         Error::InvalidPlan(format!("kernel '{}': {message}", self.kernel.name))
     }
 
-    fn kind(&self, argument: usize) -> Result<&'a ArgumentKind, Error> {
+    fn argument(&self, argument: usize) -> Result<&'a ArgumentKind, Error> {
         match self.kernel.arguments.get(argument) {
             Some(found) => Ok(&found.kind),
             None => Err(self.error(&format!(
@@ -107,15 +137,33 @@ impl<'a> Check<'a> {
         }
     }
 
-    fn steps(&self, steps: &[Step]) -> Result<(), Error> {
-        steps.iter().try_for_each(|step| match step {
-            Step::Launch {
+    /// `numbers` are those of the steps before, in the same list and in others.
+    fn steps(&self, steps: &[Step], numbers: &mut HashSet<u64>) -> Result<(), Error> {
+        let mut before = HashSet::new();
+        for step in steps {
+            let Step { id, after, kind } = step;
+            if !numbers.insert(*id) {
+                return Err(self.error(&format!("two steps {id}")));
+            }
+            if let Some(other) = after.iter().find(|other| !before.contains(other)) {
+                let what = format!("step {id} waits for step {other}, which is not before it");
+                return Err(self.error(&what));
+            }
+            before.insert(id);
+            self.step(kind, numbers)?;
+        }
+        Ok(())
+    }
+
+    fn step(&self, kind: &StepKind, numbers: &mut HashSet<u64>) -> Result<(), Error> {
+        match kind {
+            StepKind::Launch {
                 blocks, arguments, ..
             } => {
                 self.expr(blocks)?;
                 self.operands(arguments)
             }
-            Step::Fill {
+            StepKind::Fill {
                 buffer,
                 lower,
                 upper,
@@ -126,18 +174,18 @@ impl<'a> Check<'a> {
                     .into_iter()
                     .try_for_each(|e| self.expr(e))
             }
-            Step::DoWhile { flag, steps } => {
+            StepKind::DoWhile { flag, steps } => {
                 self.buffer(flag)?;
-                self.steps(steps)
+                self.steps(steps, numbers)
             }
-            Step::If { condition, steps } => {
+            StepKind::If { condition, steps } => {
                 if let Operand::Scalar(_) = condition {
                     return Err(self.error("has a scalar for a condition that is on the device"));
                 }
                 self.operands(std::slice::from_ref(condition))?;
-                self.steps(steps)
+                self.steps(steps, numbers)
             }
-            Step::Dispatch {
+            StepKind::Dispatch {
                 variants,
                 arguments,
             } => {
@@ -146,7 +194,7 @@ impl<'a> Check<'a> {
                     if let Some(predicate) = &variant.predicate {
                         self.expr(predicate)?;
                     }
-                    let callee = self.callee(&variant.kernel)?;
+                    let callee = self.callee(&variant.kernel)?.kernel;
                     let same = callee.arguments.len() == arguments.len()
                         && callee
                             .arguments
@@ -168,11 +216,11 @@ impl<'a> Check<'a> {
                 }
                 Ok(())
             }
-        })
+        }
     }
 
-    fn callee(&self, name: &str) -> Result<&'a Kernel, Error> {
-        self.artifact
+    fn callee(&self, name: &str) -> Result<Planned<'a>, Error> {
+        self.program
             .kernel(name)
             .ok_or_else(|| self.error(&format!("dispatches to '{name}', which is not there")))
     }
@@ -180,11 +228,11 @@ impl<'a> Check<'a> {
     /// A kernel that reaches itself through dispatches would never end.
     fn dispatches_end(&self, steps: &'a [Step], path: &mut Vec<&'a str>) -> Result<(), Error> {
         for step in steps {
-            match step {
-                Step::DoWhile { steps, .. } | Step::If { steps, .. } => {
+            match &step.kind {
+                StepKind::DoWhile { steps, .. } | StepKind::If { steps, .. } => {
                     self.dispatches_end(steps, path)?;
                 }
-                Step::Dispatch { variants, .. } => {
+                StepKind::Dispatch { variants, .. } => {
                     for variant in variants {
                         if path.contains(&variant.kernel.as_str()) {
                             return Err(
@@ -192,11 +240,11 @@ impl<'a> Check<'a> {
                             );
                         }
                         path.push(&variant.kernel);
-                        self.dispatches_end(&self.callee(&variant.kernel)?.steps, path)?;
+                        self.dispatches_end(&self.callee(&variant.kernel)?.plan.steps, path)?;
                         path.pop();
                     }
                 }
-                Step::Launch { .. } | Step::Fill { .. } => {}
+                StepKind::Launch { .. } | StepKind::Fill { .. } => {}
             }
         }
         Ok(())
@@ -207,10 +255,10 @@ impl<'a> Check<'a> {
             Operand::Buffer(buffer) => self.buffer(buffer),
             Operand::Scalar(value) => self.expr(value),
             Operand::Control { first, words } => match first.checked_add(*words) {
-                Some(end) if end <= self.kernel.control => Ok(()),
+                Some(end) if end <= self.control => Ok(()),
                 _ => Err(self.error(&format!(
                     "passes {words} words of control from word {first}, but has {}",
-                    self.kernel.control
+                    self.control
                 ))),
             },
         })
@@ -221,7 +269,7 @@ impl<'a> Check<'a> {
             self.expr(&view.offset_bytes)?;
             self.expr(&view.length)?;
         }
-        match self.kind(buffer.argument)? {
+        match self.argument(buffer.argument)? {
             ArgumentKind::Buffer { .. } => Ok(()),
             ArgumentKind::Scalar { .. } => {
                 Err(self.error(&format!("argument {} is no buffer", buffer.argument)))
@@ -232,13 +280,13 @@ impl<'a> Check<'a> {
     fn expr(&self, expr: &Expr) -> Result<(), Error> {
         match expr {
             Expr::Constant(_) => Ok(()),
-            Expr::Scalar(argument) => match self.kind(*argument)? {
+            Expr::Scalar(argument) => match self.argument(*argument)? {
                 ArgumentKind::Scalar { .. } => Ok(()),
                 ArgumentKind::Buffer { .. } => {
                     Err(self.error(&format!("argument {argument} is no scalar")))
                 }
             },
-            Expr::Length(argument, dimension) => match self.kind(*argument)? {
+            Expr::Length(argument, dimension) => match self.argument(*argument)? {
                 ArgumentKind::Buffer { shape, .. } if *dimension < shape.len() => Ok(()),
                 _ => Err(self.error(&format!("argument {argument} has no dimension {dimension}"))),
             },

@@ -90,8 +90,8 @@ LogicalResult QdDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
 /// the bits mean, and how many there are.
 static unsigned widthOfDtype(StringRef name) {
   return llvm::StringSwitch<unsigned>(name)
-      .Cases({"i8", "u8"}, 8)
-      .Cases({"i16", "u16", "f16"}, 16)
+      .Cases({"bool", "i8", "u8"}, 8)
+      .Cases({"i16", "u16", "f16", "bf16"}, 16)
       .Cases({"i32", "u32", "f32"}, 32)
       .Cases({"i64", "u64", "f64"}, 64)
       .Default(0);
@@ -102,15 +102,17 @@ static LogicalResult verifyDtype(Operation *op, unsigned index, Attribute value)
   unsigned width = name ? widthOfDtype(name) : 0;
   if (width == 0)
     return op->emitOpError("argument ")
-           << index << ": 'qd.dtype' must be i, u or f and a width of 8 to 64, such as \"u32\", but is "
+           << index << ": 'qd.dtype' must be i, u or f and a width of 8 to 64, such as \"u32\", bf16 or bool, but is "
            << value;
   auto function = dyn_cast<FunctionOpInterface>(op);
   if (!function || index >= function.getNumArguments())
     return success();
   Type type = function.getArgumentTypes()[index];
   Type element = isa<MemRefType>(type) ? cast<MemRefType>(type).getElementType() : type;
+  // Arguments hold halves of floats as integers.
+  bool isHalf = name.getValue() == "f16" || name.getValue() == "bf16";
   bool fits = element.isIntOrFloat() && element.getIntOrFloatBitWidth() == width &&
-              isa<FloatType>(element) == name.getValue().starts_with("f");
+              (isa<FloatType>(element) == name.getValue().starts_with("f") || isHalf);
   if (!fits)
     return op->emitOpError("argument ")
            << index << ": 'qd.dtype' is " << name << ", but the elements are " << element;

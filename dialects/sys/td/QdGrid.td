@@ -37,7 +37,8 @@ def Grid_KernelOp : Grid_Op<"kernel", [
     not written. An elementwise phase that only fills scratch can thus be fused into
     those that read it (`qd-fuse-producers`). Two more attributes of an
     argument are for tools: `qd.name` names it, and `qd.dtype = "u32"` says how
-    its elements are to be shown and read, since MLIR's integers have no sign.
+    its elements are to be shown and read, since MLIR's integers have no sign:
+    `i8` may be `bool`, of 0 and 1, and `i16` a float, `f16` or `bf16`.
 
     ```mlir
     qd.grid.kernel @sum(%a: memref<?xf32>, %out: memref<1xf32>, %s: memref<?xi32>, %n: memref<i32>) {

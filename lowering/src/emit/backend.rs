@@ -3,7 +3,7 @@
 use super::{CompileError, host, llvm, nvptx, spirv};
 use crate::targets::{Capabilities, Kind, Target};
 use melior::ir::Module;
-use qd_artifact::Requirements;
+use qd_artifact::{Format, Requirements};
 use qd_dialects::melior;
 
 /// What a converted module is turned into, by what makes it.
@@ -26,8 +26,10 @@ pub struct Backend {
     pub requirements: fn(&Module<'_>) -> Requirements,
     /// One kind of output of a converted module.
     pub emit: Emitter<Output>,
-    /// What an artifact holds.
-    pub binary: fn(&Module<'_>, &Capabilities) -> Result<Vec<u8>, CompileError>,
+    /// What an artifact's modules are.
+    pub format: Format,
+    /// The code of all bodies, as a module of an artifact.
+    pub code: fn(&Module<'_>, &Capabilities) -> Result<Vec<u8>, CompileError>,
 }
 
 /// Makes what is asked for of a module.

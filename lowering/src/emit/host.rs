@@ -11,7 +11,7 @@ use inkwell::{
     targets::{InitializationConfig, Target, TargetMachine},
 };
 use melior::ir::Module;
-use qd_artifact::Requirements;
+use qd_artifact::{Format, Requirements};
 use qd_dialects::melior;
 
 /// See the module.
@@ -22,7 +22,8 @@ pub const HOST: Backend = Backend {
     requirements: |_| requirements(),
     emit,
     // What the runtime links.
-    binary: |module, capabilities| emit(module, capabilities, Output::Llvm(llvm::Output::Object)),
+    format: Format::Object,
+    code: |module, capabilities| emit(module, capabilities, Output::Llvm(llvm::Output::Object)),
 };
 
 /// From tiled bodies to the LLVM dialect. Functions of `math` are LLVM's intrinsics where there is

@@ -2,10 +2,10 @@
 //! scratch by the sizing functions, workspace and outputs by their inputs.
 
 use melior::ir::ValueLike;
-use qd_artifact::{Expr, Operation};
+use qd_artifact::{Expr, Operation, Role};
 use qd_dialects::{
     attributes,
-    ir::{Op, OpExt, Value, ValueExt, arguments, operations},
+    ir::{Block, Op, OpExt, Value, ValueExt, arguments, operations},
     melior,
 };
 use std::collections::{HashMap, HashSet};
@@ -17,6 +17,19 @@ pub struct Bounds {
     pub minimum: Option<Expr>,
     /// A live count's largest value.
     pub limit: Option<Expr>,
+    /// Whether algorithms work in it, and nothing else touches it.
+    is_workspace: bool,
+}
+
+impl Bounds {
+    /// What the argument is for.
+    pub fn role(&self) -> Role {
+        match self {
+            Self { limit: Some(_), .. } => Role::Count,
+            Self { is_workspace, .. } if *is_workspace => Role::Scratch,
+            _ => Role::Data,
+        }
+    }
 }
 
 /// What is known of each argument, by kernel.
@@ -38,7 +51,8 @@ pub fn lengths(module: Op<'_>) -> Lengths {
         .collect()
 }
 
-struct Kernel {
+struct Kernel<'c> {
+    body: Block<'c>,
     lengths: Vec<All>,
 }
 
@@ -48,6 +62,8 @@ struct All {
     minima: Vec<Expr>,
     limits: Vec<Expr>,
     seen: HashSet<String>,
+    /// Of ops that use it, whether some or others work in it.
+    works_in: [bool; 2],
 }
 
 fn binary(operation: Operation, left: Expr, right: Expr) -> Expr {
@@ -130,16 +146,18 @@ fn slots(algorithm: &str, n: Expr, depth: i64) -> Expr {
     binary(Operation::MaxUnsigned, slots, Expr::constant(1))
 }
 
-impl Kernel {
-    fn of(op: Op<'_>) -> Self {
+impl<'c> Kernel<'c> {
+    fn of(op: Op<'c>) -> Self {
         let body = op.body().expect("a kernel's body");
         let mut kernel = Self {
+            body,
             lengths: vec![All::default(); arguments(body).len()],
         };
         for inner in op.nested() {
             if let Some(algorithm) = inner.full_name().strip_prefix("qd.algo.") {
                 kernel.algorithm(algorithm, inner);
             }
+            kernel.roles(inner);
         }
         kernel
     }
@@ -148,6 +166,7 @@ impl Kernel {
         let bounds = |all: All| Bounds {
             minimum: merged(all.minima, Operation::MaxUnsigned),
             limit: merged(all.limits, Operation::MinUnsigned),
+            is_workspace: all.works_in == [false, true],
         };
         self.lengths.into_iter().map(bounds).collect()
     }
@@ -185,6 +204,28 @@ impl Kernel {
         let all = &mut self.lengths[argument];
         if all.seen.insert(format!("max {limit:?}")) {
             all.limits.push(limit);
+        }
+    }
+
+    /// Notes what is a workspace to an op, and what is something else.
+    fn roles(&mut self, op: Op<'_>) {
+        let workspaces: &[usize] = match op.full_name() {
+            "memref.dim" => return,
+            "qd.algo.reduce" | "qd.algo.exclusive_scan" | "qd.algo.inclusive_scan" => &[2],
+            "qd.algo.select" | "qd.algo.partition" => &[4],
+            "qd.algo.sort" => &[1, 3, 4],
+            "qd.algo.reduce_by_key" => &[5],
+            _ => &[],
+        };
+        for (i, group) in op.operand_segments().into_iter().enumerate() {
+            for value in group {
+                if let Some((block, argument)) = value.block_argument()
+                    && block == self.body
+                {
+                    let works_in = workspaces.contains(&i);
+                    self.lengths[argument].works_in[usize::from(works_in)] = true;
+                }
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 
 mod apart;
 mod backend;
+mod effects;
 mod expr;
 mod host;
 mod lengths;
@@ -20,7 +21,7 @@ use backend::Output;
 
 use crate::targets::Target;
 use melior::ir::Module;
-use qd_artifact::Artifact;
+use qd_artifact::{Argument, Artifact, Body, Bytes};
 use qd_dialects::{ir::Op, melior, pass::run_pipeline};
 use std::collections::HashMap;
 
@@ -66,7 +67,7 @@ pub enum CompileError {
 /// Compiles a module for a target.
 pub fn compile(module: &mut Module<'_>, target: &str) -> Result<Artifact, CompileError> {
     let mut compiled = lower(module, target, true)?;
-    compiled.artifact.binary = compiled.binary(module)?;
+    compiled.add_code(module)?;
     Ok(compiled.artifact)
 }
 
@@ -91,7 +92,7 @@ pub fn translate(
         Emit::SpirvAssembly => Output::Spirv(spirv::Output::Text),
         Emit::Reflection => Output::Spirv(spirv::Output::Reflection),
         Emit::Artifact => {
-            compiled.artifact.binary = compiled.binary(module)?;
+            compiled.add_code(module)?;
             return Ok(compiled.artifact.to_bytes());
         }
         Emit::Plan => {
@@ -105,13 +106,16 @@ pub fn translate(
 
 struct Compiled {
     target: Target,
+    /// Of one module, without its code at first.
     artifact: Artifact,
 }
 
 impl Compiled {
-    /// What the artifact holds of the converted module.
-    fn binary(&self, module: &Module<'_>) -> Result<Vec<u8>, CompileError> {
-        (backend::of(&self.target).binary)(module, &self.target.capabilities)
+    /// Adds to the artifact's module what the converted module becomes.
+    fn add_code(&mut self, module: &Module<'_>) -> Result<(), CompileError> {
+        let code = (backend::of(&self.target).code)(module, &self.target.capabilities)?;
+        self.artifact.modules[0].set_bytes(code);
+        Ok(())
     }
 }
 
@@ -130,12 +134,17 @@ fn lower(module: &mut Module<'_>, target: &str, each: bool) -> Result<Compiled, 
             return Err(CompileError::Pipeline(message));
         }
     };
-    // Sizes and roles are read off before algorithms are expanded.
+    // Sizes and roles are read off before algorithms are expanded, and from bodies what
+    // they do.
     let reflected = reflected.into_iter();
     let mut reflected: HashMap<_, _> = reflected.map(|r| (r.name, r.arguments)).collect();
     for kernel in &mut kernels {
-        if let Some(arguments) = reflected.remove(&kernel.name) {
-            kernel.arguments = arguments;
+        let Some(arguments) = reflected.remove(&kernel.name) else {
+            continue;
+        };
+        for (known, argument) in kernel.arguments.iter_mut().zip(arguments) {
+            let access = known.access;
+            *known = Argument { access, ..argument };
         }
     }
     let conversion = conversion(&parsed);
@@ -147,13 +156,19 @@ fn lower(module: &mut Module<'_>, target: &str, each: bool) -> Result<Compiled, 
         false => pipeline(module, &conversion)?,
     }
     plan::set_dynamic_shared(&mut kernels, handle(module));
+    let backend = backend::of(&parsed);
+    let needs = (backend.requirements)(module);
+    for plan in plan::plans(&mut kernels) {
+        plan.needs = needs.clone();
+    }
+    let bodies = plan::bodies(&mut kernels).into_iter();
+    let bodies = bodies.map(|name| Body { name, wave });
+    let code = qd_artifact::Module::new(0, backend.format, bodies.collect(), Bytes::new());
     Ok(Compiled {
         artifact: Artifact {
-            target: target.to_string(),
-            wave,
-            requirements: (backend::of(&parsed).requirements)(module),
+            targets: vec![target.to_string()],
             kernels,
-            binary: Vec::new(),
+            modules: vec![code],
         },
         target: parsed,
     })

@@ -1,6 +1,6 @@
 //! Bodies as PTX, which the driver compiles when it loads them.
 //!
-//! The artifact's binary is the PTX of all bodies as text with a NUL behind it:
+//! The artifact's module is the PTX of all bodies as text with a NUL behind it:
 //! what `cuModuleLoadData` takes. There are no objects: that would be the
 //! driver's own code.
 
@@ -17,7 +17,7 @@ use inkwell::{
     values::FunctionValue,
 };
 use melior::ir::Module;
-use qd_artifact::Requirements;
+use qd_artifact::{Format, Requirements};
 use qd_dialects::melior;
 
 /// See the module.
@@ -27,7 +27,8 @@ pub const NVPTX: Backend = Backend {
     // The target says it all.
     requirements: |_| Requirements::default(),
     emit,
-    binary,
+    format: Format::Ptx,
+    code,
 };
 
 /// From tiled bodies to NVVM. Minima and maxima stay what they are, for
@@ -110,7 +111,7 @@ fn emit(
 /// LLVM's number of how kernels are called.
 const PTX_KERNEL: u32 = 71;
 
-fn binary(module: &Module<'_>, capabilities: &Capabilities) -> Result<Vec<u8>, CompileError> {
+fn code(module: &Module<'_>, capabilities: &Capabilities) -> Result<Vec<u8>, CompileError> {
     let mut text = emit(module, capabilities, Output::Llvm(llvm::Output::Assembly))?;
     text.push(0);
     Ok(text)

@@ -3,7 +3,8 @@
 use super::expr::{host_value, unsupported};
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 use qd_artifact::{
-    Argument, ArgumentKind, BufferRef, Dtype, Expr, Kernel, Operand, Operation, Step, Variant, View,
+    Argument, ArgumentKind, BufferRef, Dtype, Expr, Kernel, Operand, Operation, Plan, Requirements,
+    Role, Step, StepKind, Variant, View,
 };
 use qd_dialects::{
     argument_attributes, attributes,
@@ -12,9 +13,12 @@ use qd_dialects::{
     melior,
 };
 
-use super::apart;
+use super::{apart, effects::Effects};
 use crate::convert::{descriptor, qd_to_nvvm::DYNAMIC_SHARED_BYTES};
-use std::collections::HashMap;
+use std::{
+    cell::Cell,
+    collections::{BTreeSet, HashMap},
+};
 
 /// Every kernel of a planned module.
 pub fn kernels<'c>(module: Op<'c>) -> Result<'c, Vec<Kernel>> {
@@ -26,10 +30,21 @@ pub fn kernels<'c>(module: Op<'c>) -> Result<'c, Vec<Kernel>> {
             Some((symbol(*op)?, threads.unwrap_or(0) as u32))
         })
         .collect();
-    all.into_iter()
-        .filter(|op| op.is("qd.grid.kernel"))
-        .map(|op| kernel(op, &threads))
-        .collect()
+    let mut ops = all;
+    ops.retain(|op| op.is("qd.grid.kernel"));
+    let mut kernels = ops
+        .iter()
+        .map(|op| kernel(*op, &threads))
+        .collect::<Result<Vec<_>>>()?;
+    let named = ops.into_iter().filter_map(|op| Some((symbol(op)?, op)));
+    let mut effects = Effects::new(named.collect());
+    for kernel in &mut kernels {
+        let accesses = effects.accesses(&kernel.name);
+        for (argument, access) in kernel.arguments.iter_mut().zip(accesses) {
+            argument.access = access;
+        }
+    }
+    Ok(kernels)
 }
 
 fn symbol(op: Op<'_>) -> Option<String> {
@@ -42,13 +57,24 @@ fn kernel<'c>(op: Op<'c>, threads: &HashMap<String, u32>) -> Result<'c, Kernel> 
         kernel: op,
         threads,
         controls: controls(op),
+        numbered: Cell::new(0),
+    };
+    let plan = Plan {
+        control: planned.controls.values().map(|(_, words)| words).sum(),
+        steps: planned.steps(body)?,
+        // Known once bodies have been converted.
+        needs: Requirements::default(),
     };
     Ok(Kernel {
         name: symbol(op).unwrap_or_default(),
         arguments: arguments(op)?,
-        control: planned.controls.values().map(|(_, words)| words).sum(),
-        steps: planned.steps(body)?,
+        plans: vec![Some(plan)],
     })
+}
+
+/// The plans of kernels.
+pub fn plans(kernels: &mut [Kernel]) -> impl Iterator<Item = &mut Plan> {
+    kernels.iter_mut().flat_map(|k| &mut k.plans).flatten()
 }
 
 /// A kernel that is read off, and what its steps refer to.
@@ -58,6 +84,45 @@ struct Planned<'k, 'c> {
     threads: &'k HashMap<String, u32>,
     /// First and number of the words that an op stands for.
     controls: HashMap<Key, (u64, u64)>,
+    /// How many of its steps have a number.
+    numbered: Cell<u64>,
+}
+
+/// The order of the steps of one list. Launches say what they depend on; any other
+/// step waits for all before it, and all behind it wait for it.
+#[derive(Default)]
+struct Order {
+    barrier: Option<u64>,
+    /// Launches since the barrier, by their number in the module.
+    launches: HashMap<i64, u64>,
+    /// What nothing waits for yet: the barrier, and launches since.
+    last: Vec<u64>,
+}
+
+impl Order {
+    /// What a launch waits for; it is number `id` of the plan from now on.
+    fn launch(&mut self, launch: Op<'_>, id: u64) -> Vec<u64> {
+        let mut after: Vec<u64> = named(launch)
+            .into_iter()
+            .filter_map(|earlier| self.launches.get(&earlier).copied())
+            .collect();
+        if after.is_empty() {
+            after.extend(self.barrier);
+        }
+        self.last.retain(|earlier| !after.contains(earlier));
+        self.last.push(id);
+        if let Some(number) = launch.attr("id").and_then(attributes::int) {
+            self.launches.insert(number, id);
+        }
+        after
+    }
+
+    /// What any other step waits for.
+    fn barrier(&mut self, id: u64) -> Vec<u64> {
+        self.launches.clear();
+        self.barrier = Some(id);
+        std::mem::replace(&mut self.last, vec![id])
+    }
 }
 
 /// The reflected arguments of a kernel, at any level.
@@ -82,13 +147,15 @@ pub fn arguments<'c>(kernel: Op<'c>) -> Result<'c, Vec<Argument>> {
                 },
                 None => ArgumentKind::Scalar { dtype },
             };
+            let name = text("qd.name").unwrap_or_else(|| format!("arg{i}"));
+            let says = |name| argument_attributes::has(kernel, i, name);
             Ok(Argument {
-                name: text("qd.name").unwrap_or_else(|| format!("arg{i}")),
-                kind,
-                length: None,
-                minimum: None,
-                limit: None,
-                is_input: false,
+                role: match says("qd.scratch") {
+                    true => Role::Scratch,
+                    false => Role::Data,
+                },
+                may_alias: says("qd.may_alias"),
+                ..Argument::new(&name, kind)
             })
         })
         .collect()
@@ -98,7 +165,10 @@ pub fn arguments<'c>(kernel: Op<'c>) -> Result<'c, Vec<Argument>> {
 fn plain_dtype(scalar: Type<'_>) -> std::result::Result<Dtype, String> {
     match scalar.to_string().as_str() {
         "index" => Ok(Dtype::I64),
-        text => text.parse(),
+        text => match text.parse::<Dtype>()? {
+            half if half.is_half() => Err(format!("no argument holds {half} but as i16")),
+            dtype => Ok(dtype),
+        },
     }
 }
 
@@ -111,7 +181,8 @@ fn dtype<'c>(op: Op<'c>, r#type: Type<'c>, said: Option<&str>) -> Result<'c, Dty
     let named: Dtype = said
         .parse()
         .map_err(|e: String| Diagnostic::at(op, format!("'qd.dtype': {e}")))?;
-    if named.size() != plain.size() || named.is_float() != plain.is_float() {
+    let is_kind = named.is_float() == plain.is_float() || named.is_half();
+    if named.size() != plain.size() || !is_kind {
         return Err(Diagnostic::at(
             op,
             format!("'qd.dtype' is {named}, but the argument holds {plain}"),
@@ -122,46 +193,62 @@ fn dtype<'c>(op: Op<'c>, r#type: Type<'c>, said: Option<&str>) -> Result<'c, Dty
 
 impl<'c> Planned<'_, 'c> {
     fn steps(&self, block: Block<'c>) -> Result<'c, Vec<Step>> {
-        let kernel = self.kernel;
-        let mut steps = Vec::new();
+        let (mut steps, mut order) = (Vec::new(), Order::default());
         for op in operations(block) {
-            match op.full_name() {
-                "qd.grid.launch" => steps.push(self.launch(op)?),
-                "qd.grid.fill" => {
-                    let operands = op.operand_values();
-                    steps.push(Step::Fill {
-                        buffer: buffer(kernel, op, operands[0])?,
-                        lower: host_value(kernel, op, operands[1])?,
-                        upper: host_value(kernel, op, operands[2])?,
-                        value: host_value(kernel, op, operands[3])?,
-                    });
-                }
-                "qd.grid.do_while" => steps.push(Step::DoWhile {
-                    flag: buffer(kernel, op, op.operand_values()[0])?,
-                    steps: match op.body() {
-                        Some(body) => self.steps(body)?,
-                        None => Vec::new(),
-                    },
-                }),
-                "qd.grid.if" => steps.push(Step::If {
-                    condition: self.operand(op, op.operand_values()[0])?,
-                    steps: match op.body() {
-                        Some(body) => self.steps(body)?,
-                        None => Vec::new(),
-                    },
-                }),
-                "qd.grid.dispatch" => steps.push(self.dispatch(op)?),
-                "qd.grid.view" | "qd.grid.control" => {}
-                name if name.starts_with("qd.grid.") => return Err(unsupported(op)),
-                name if name.starts_with("qd.algo.") => return Err(unsupported(op)),
-                // Host arithmetic is evaluated where it is used.
-                _ => {}
+            if !self.is_step(op)? {
+                continue;
             }
+            // In the order of the text, also of what is in a step.
+            let id = self.numbered.get();
+            self.numbered.set(id + 1);
+            let after = match op.is("qd.grid.launch") {
+                true => order.launch(op, id),
+                false => order.barrier(id),
+            };
+            let kind = self.kind(op)?;
+            steps.push(Step { id, after, kind });
         }
         Ok(steps)
     }
 
-    fn launch(&self, op: Op<'c>) -> Result<'c, Step> {
+    /// Whether an op of a kernel is a step. Host arithmetic is evaluated where it is
+    /// used.
+    fn is_step(&self, op: Op<'c>) -> Result<'c, bool> {
+        match op.full_name() {
+            "qd.grid.launch" | "qd.grid.fill" | "qd.grid.do_while" | "qd.grid.if"
+            | "qd.grid.dispatch" => Ok(true),
+            "qd.grid.view" | "qd.grid.control" => Ok(false),
+            name if name.starts_with("qd.grid.") => Err(unsupported(op)),
+            name if name.starts_with("qd.algo.") => Err(unsupported(op)),
+            _ => Ok(false),
+        }
+    }
+
+    fn kind(&self, op: Op<'c>) -> Result<'c, StepKind> {
+        let kernel = self.kernel;
+        let operands = op.operand_values();
+        let inner = || op.body().map_or(Ok(Vec::new()), |body| self.steps(body));
+        Ok(match op.full_name() {
+            "qd.grid.launch" => self.launch(op)?,
+            "qd.grid.fill" => StepKind::Fill {
+                buffer: buffer(kernel, op, operands[0])?,
+                lower: host_value(kernel, op, operands[1])?,
+                upper: host_value(kernel, op, operands[2])?,
+                value: host_value(kernel, op, operands[3])?,
+            },
+            "qd.grid.do_while" => StepKind::DoWhile {
+                flag: buffer(kernel, op, operands[0])?,
+                steps: inner()?,
+            },
+            "qd.grid.if" => StepKind::If {
+                condition: self.operand(op, operands[0])?,
+                steps: inner()?,
+            },
+            _ => self.dispatch(op)?,
+        })
+    }
+
+    fn launch(&self, op: Op<'c>) -> Result<'c, StepKind> {
         let operands = op.operand_values();
         let body = op
             .attr("body")
@@ -170,8 +257,7 @@ impl<'c> Planned<'_, 'c> {
         let threads = self.threads.get(&body).copied();
         let threads = threads
             .ok_or_else(|| Diagnostic::at(op, format!("launches '{body}', which is not there")))?;
-        Ok(Step::Launch {
-            id: op.attr("id").and_then(attributes::int).unwrap_or(0) as u64,
+        Ok(StepKind::Launch {
             name: op
                 .attr("qd.phase")
                 .and_then(attributes::text)
@@ -185,7 +271,6 @@ impl<'c> Planned<'_, 'c> {
                 .iter()
                 .map(|value| self.operand(op, *value))
                 .collect::<Result<_>>()?,
-            after: after(op),
         })
     }
 
@@ -204,9 +289,9 @@ impl<'c> Planned<'_, 'c> {
         }
     }
 
-    fn dispatch(&self, op: Op<'c>) -> Result<'c, Step> {
+    fn dispatch(&self, op: Op<'c>) -> Result<'c, StepKind> {
         let variants = op.body().map(operations).unwrap_or_default();
-        Ok(Step::Dispatch {
+        Ok(StepKind::Dispatch {
             variants: variants
                 .into_iter()
                 .map(|variant| {
@@ -248,36 +333,50 @@ pub fn set_dynamic_shared(kernels: &mut [Kernel], module: Op<'_>) {
             Some((name, bytes as u32))
         })
         .collect();
-    fn set(steps: &mut [Step], asked: &HashMap<String, u32>) {
-        for step in steps {
-            match step {
-                Step::Launch {
-                    body,
-                    dynamic_shared_bytes,
-                    ..
-                } => *dynamic_shared_bytes = asked.get(body).copied().unwrap_or(0),
-                Step::DoWhile { steps, .. } | Step::If { steps, .. } => set(steps, asked),
-                Step::Fill { .. } | Step::Dispatch { .. } => {}
-            }
-        }
-    }
-    for kernel in kernels {
-        set(&mut kernel.steps, &asked);
+    for plan in plans(kernels) {
+        each_launch(&mut plan.steps, &mut |body, bytes| {
+            *bytes = asked.get(body).copied().unwrap_or(0);
+        });
     }
 }
 
-fn after(op: Op<'_>) -> Vec<u64> {
+/// The bodies that kernels launch, each once.
+pub fn bodies(kernels: &mut [Kernel]) -> BTreeSet<String> {
+    let mut bodies = BTreeSet::new();
+    for plan in plans(kernels) {
+        each_launch(&mut plan.steps, &mut |body, _| {
+            _ = bodies.insert(body.into())
+        });
+    }
+    bodies
+}
+
+/// Does something with each launch's body and the shared memory that it is given.
+fn each_launch(steps: &mut [Step], visit: &mut impl FnMut(&str, &mut u32)) {
+    for step in steps {
+        match &mut step.kind {
+            StepKind::Launch {
+                body,
+                dynamic_shared_bytes,
+                ..
+            } => visit(body, dynamic_shared_bytes),
+            StepKind::DoWhile { steps, .. } | StepKind::If { steps, .. } => {
+                each_launch(steps, visit);
+            }
+            StepKind::Fill { .. } | StepKind::Dispatch { .. } => {}
+        }
+    }
+}
+
+/// The numbers of the launches that one waits for, as the module has them.
+fn named(launch: Op<'_>) -> Vec<i64> {
     use melior::ir::attribute::DenseI64ArrayAttribute;
-    let Some(array) = op
-        .attr("after")
-        .and_then(|a| DenseI64ArrayAttribute::try_from(a).ok())
-    else {
+    let array = launch.attr("after");
+    let Some(array) = array.and_then(|a| DenseI64ArrayAttribute::try_from(a).ok()) else {
         return Vec::new();
     };
-    (0..array.len())
-        .filter_map(|i| array.element(i).ok())
-        .map(|id| id as u64)
-        .collect()
+    let numbers = (0..array.len()).filter_map(|i| array.element(i).ok());
+    numbers.collect()
 }
 
 /// First and number of the words of each op that has some: one op's behind the

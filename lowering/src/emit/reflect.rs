@@ -3,7 +3,7 @@
 
 use super::{CompileError, handle, lengths, plan};
 use melior::ir::Module;
-use qd_artifact::Kernel;
+use qd_artifact::{Kernel, Role};
 use qd_dialects::{
     attributes,
     ir::{Block, Key, Op, OpExt, Value, ValueExt, arguments, operations},
@@ -11,7 +11,7 @@ use qd_dialects::{
 };
 use std::{collections::HashMap, rc::Rc};
 
-/// The module's kernels and their arguments, without steps.
+/// The module's kernels and their arguments, without plans.
 ///
 /// # Errors
 ///
@@ -32,6 +32,9 @@ pub fn reflect(module: &Module<'_>) -> Result<Vec<Kernel>, CompileError> {
             argument.length = bounds.minimum.clone();
             argument.minimum = bounds.minimum.clone();
             argument.limit = bounds.limit.clone();
+            if argument.role == Role::Data {
+                argument.role = bounds.role();
+            }
         }
         let body = op.body().expect("a kernel's body");
         for (argument, first) in arguments.iter_mut().zip(first_accesses(&mut callees, body)) {
@@ -40,8 +43,7 @@ pub fn reflect(module: &Module<'_>) -> Result<Vec<Kernel>, CompileError> {
         Ok(Kernel {
             name,
             arguments,
-            control: 0,
-            steps: Vec::new(),
+            plans: Vec::new(),
         })
     });
     kernels.collect()

@@ -14,8 +14,8 @@ use qd_dialects::{
     },
 };
 
-/// The types of elements that a buffer or a scalar of a kernel may have: what
-/// files of data hold.
+/// The types of elements that a buffer or a scalar of a kernel may have. Others are in
+/// files of data as well; `qd.dtype` says so.
 const ELEMENTS: &[&str] = &["i8", "i16", "i32", "i64", "f32", "f64", "index"];
 
 /// Bytes that a thread may have of its own: CUDA's local memory. Others have less,
@@ -99,11 +99,17 @@ fn is_nowhere(value: Value<'_>) -> bool {
     })
 }
 
-/// What is said of an argument whose elements are none of a file's.
+/// What is said of an argument whose elements are none of these.
 pub fn no_data(r#type: Type<'_>) -> String {
     let elements = ELEMENTS.join(", ");
+    let element = ir::element_type(r#type).unwrap_or(r#type).to_string();
+    let instead = match &*element {
+        "i1" => "; for truth values, i8 with qd.dtype = \"bool\"".into(),
+        "f16" | "bf16" => format!("; for its bits, i16 with qd.dtype = \"{element}\""),
+        _ => String::new(),
+    };
     format!(
-        "is of type '{}', which no file of data can hold: expected elements of {elements}",
+        "is of type '{}', which no kernel takes: expected elements of {elements}{instead}",
         r#type
     )
 }

@@ -8,6 +8,8 @@ use std::{fmt, str::FromStr};
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs)]
 pub enum Dtype {
+    /// A byte that is 0 or 1.
+    Bool,
     I8,
     U8,
     I16,
@@ -16,11 +18,16 @@ pub enum Dtype {
     U32,
     I64,
     U64,
+    /// IEEE binary16.
+    F16,
+    /// The upper half of an `F32`.
+    BF16,
     F32,
     F64,
 }
 
-const ALL: [(Dtype, &str, usize); 10] = [
+const ALL: [(Dtype, &str, usize); 13] = [
+    (Dtype::Bool, "bool", 1),
     (Dtype::I8, "i8", 1),
     (Dtype::U8, "u8", 1),
     (Dtype::I16, "i16", 2),
@@ -29,6 +36,8 @@ const ALL: [(Dtype, &str, usize); 10] = [
     (Dtype::U32, "u32", 4),
     (Dtype::I64, "i64", 8),
     (Dtype::U64, "u64", 8),
+    (Dtype::F16, "f16", 2),
+    (Dtype::BF16, "bf16", 2),
     (Dtype::F32, "f32", 4),
     (Dtype::F64, "f64", 8),
 ];
@@ -45,9 +54,15 @@ impl Dtype {
         self.row().2
     }
 
+    /// Whether it is a float of two bytes. Kernels take such as `i16`: MLIR's own types
+    /// of them are in no argument, for the interpreter has none.
+    pub fn is_half(self) -> bool {
+        matches!(self, Dtype::F16 | Dtype::BF16)
+    }
+
     /// Whether it is a float.
     pub fn is_float(self) -> bool {
-        matches!(self, Dtype::F32 | Dtype::F64)
+        self.is_half() || matches!(self, Dtype::F32 | Dtype::F64)
     }
 }
 

@@ -2,21 +2,45 @@
 
 use crate::{Dtype, Expr};
 use serde::{Deserialize, Serialize};
-use std::fmt;
+use std::{collections::BTreeMap, fmt};
 
-/// A kernel: its arguments and the steps that run it.
+/// A kernel: its arguments and how it is run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Kernel {
     /// Its symbol.
     pub name: String,
     /// What a caller passes.
     pub arguments: Vec<Argument>,
+    /// How it is run on each of the artifact's targets, where it can be.
+    pub plans: Vec<Option<Plan>>,
+}
+
+/// How a kernel is run on one target.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
     /// Words of 32 bits that the runtime provides, at most [`MOST_CONTROL`]: 0
     /// when a run begins, and left 0 by one that ends well.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub control: u64,
     /// What is done, in program order.
     pub steps: Vec<Step>,
+    /// What the code needs of the device that runs it.
+    pub needs: Requirements,
+}
+
+/// What code needs of a device beyond being of its target. Names are those of the
+/// target's compiler.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Requirements {
+    /// The device it was compiled for, such as `znver4`: another one may do.
+    pub device: String,
+    /// Features that the code may use, sorted, such as `avx2`. A device that lacks
+    /// one of them must not run it.
+    pub features: Vec<String>,
+    /// What needs a feature, for those of which that is known, such as
+    /// `arith.addf at k.mlir:3:4`: for messages.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub reasons: BTreeMap<String, String>,
 }
 
 /// Words of control that a kernel may have: 4 KiB.
@@ -40,6 +64,13 @@ pub struct Argument {
     /// Rows that it must have at least: scratch, by its algorithms' sizing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minimum: Option<Expr>,
+    /// What the kernel does with it at most.
+    pub access: Access,
+    /// What it is for.
+    pub role: Role,
+    /// Whether it may share memory with others that may.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub may_alias: bool,
     /// Whether the kernel reads it before it writes it: a caller has to give it.
     #[serde(default)]
     pub is_input: bool,
@@ -47,6 +78,50 @@ pub struct Argument {
     /// buffers of every algorithm that reads it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<Expr>,
+}
+
+/// What a kernel does with an argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Access {
+    /// It stays as it is.
+    Read,
+    /// Some of it is written, and what was there before does not matter to the rest.
+    Write,
+    /// Both, or it is not known.
+    ReadWrite,
+}
+
+/// What an argument is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// What is computed with, or the result.
+    Data,
+    /// Memory to work in: what it holds means nothing, before and afterwards.
+    Scratch,
+    /// How many elements there are.
+    Count,
+}
+
+impl Argument {
+    /// One of which no more is known: a buffer may be read and written.
+    pub fn new(name: &str, kind: ArgumentKind) -> Self {
+        Self {
+            name: name.into(),
+            access: match kind {
+                ArgumentKind::Buffer { .. } => Access::ReadWrite,
+                ArgumentKind::Scalar { .. } => Access::Read,
+            },
+            role: Role::Data,
+            may_alias: false,
+            kind,
+            length: None,
+            minimum: None,
+            is_input: false,
+            limit: None,
+        }
+    }
 }
 
 /// A buffer or a scalar.
@@ -85,13 +160,23 @@ impl fmt::Display for ArgumentKind {
 
 /// One thing a runtime does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// Its number, which no other step of the plan has.
+    pub id: u64,
+    /// Steps of the same list, all before this one, that must have finished. Those
+    /// that one of them waits for need not be named.
+    pub after: Vec<u64>,
+    /// What is done.
+    pub kind: StepKind,
+}
+
+/// What a step does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Step {
+pub enum StepKind {
     /// Runs a compiled body.
     Launch {
-        /// Its number in program order.
-        id: u64,
-        /// The body's symbol in the binary.
+        /// The body's symbol, in one of the target's modules.
         body: String,
         /// The phase's name, for people.
         name: String,
@@ -104,8 +189,6 @@ pub enum Step {
         dynamic_shared_bytes: u32,
         /// What the body takes.
         arguments: Vec<Operand>,
-        /// Launches that must have finished.
-        after: Vec<u64>,
     },
     /// Sets a range of a buffer.
     Fill {

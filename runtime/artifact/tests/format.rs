@@ -3,28 +3,39 @@
 //! still understand what is written.
 
 use qd_artifact::{
-    Argument, ArgumentKind, Artifact, BufferRef, Comparison, Dtype, Expr, FORMAT, Kernel, Operand,
-    Operation, Requirements, Step, Variant, View,
+    Access, Argument, ArgumentKind, Artifact, Body, BufferRef, Comparison, Dtype, Expr, FORMAT,
+    Format, Kernel, Module, Operand, Operation, Plan, Requirements, Role, Step, StepKind, Variant,
+    View,
 };
 
 fn buffer(name: &str, shape: &[Option<u64>]) -> Argument {
-    Argument {
-        name: name.into(),
-        kind: ArgumentKind::Buffer {
-            dtype: Dtype::U32,
-            shape: shape.to_vec(),
-        },
-        length: None,
-        minimum: None,
-        is_input: false,
-        limit: None,
-    }
+    let kind = ArgumentKind::Buffer {
+        dtype: Dtype::U32,
+        shape: shape.to_vec(),
+    };
+    Argument::new(name, kind)
 }
 
 fn whole(argument: usize) -> BufferRef {
     BufferRef {
         argument,
         view: None,
+    }
+}
+
+fn module(target: usize, format: Format, body: &str, wave: u32) -> Module {
+    let body = Body {
+        name: body.into(),
+        wave,
+    };
+    Module::new(target, format, vec![body], b"code".as_slice())
+}
+
+fn step(id: u64, after: &[u64], kind: StepKind) -> Step {
+    Step {
+        id,
+        after: after.to_vec(),
+        kind,
     }
 }
 
@@ -36,8 +47,7 @@ fn everything() -> Artifact {
         left: Box::new(Expr::Length(0, 0)),
         right: Box::new(Expr::Constant(256)),
     };
-    let launch = Step::Launch {
-        id: 0,
+    let launch = StepKind::Launch {
         body: "main_first_0".into(),
         name: "first".into(),
         blocks,
@@ -55,9 +65,8 @@ fn everything() -> Artifact {
             Operand::Scalar(Expr::Scalar(2)),
             Operand::Control { first: 1, words: 1 },
         ],
-        after: vec![],
     };
-    let fill = Step::Fill {
+    let fill = StepKind::Fill {
         buffer: whole(0),
         lower: Expr::Constant(0),
         upper: Expr::Select {
@@ -76,25 +85,29 @@ fn everything() -> Artifact {
         },
         value: Expr::Constant(7),
     };
-    let dispatch = Step::Dispatch {
+    let dispatch = StepKind::Dispatch {
         variants: vec![Variant {
             kernel: "main".into(),
             predicate: None,
         }],
         arguments: vec![Operand::Buffer(whole(0))],
     };
+    let repeat = StepKind::DoWhile {
+        flag: whole(1),
+        steps: vec![step(2, &[], launch)],
+    };
+    let choice = StepKind::If {
+        condition: Operand::Control { first: 0, words: 1 },
+        steps: vec![step(4, &[], dispatch)],
+    };
     Artifact {
-        target: "cpu,wave=8".into(),
-        wave: 8,
-        requirements: Requirements {
-            device: "a-processor".into(),
-            features: vec!["vectors".into()],
-            ..Requirements::default()
-        },
+        targets: vec!["cpu,wave=8".into(), "nvptx:sm_90".into()],
         kernels: vec![Kernel {
             name: "main".into(),
             arguments: vec![
                 Argument {
+                    access: Access::Read,
+                    may_alias: true,
                     is_input: true,
                     ..buffer("a", &[None, Some(3)])
                 },
@@ -102,27 +115,38 @@ fn everything() -> Artifact {
                     length: Some(Expr::Constant(1)),
                     minimum: Some(Expr::Constant(1)),
                     limit: Some(Expr::Length(0, 0)),
+                    role: Role::Count,
                     ..buffer("n", &[])
                 },
+                Argument::new("x", ArgumentKind::Scalar { dtype: Dtype::I32 }),
                 Argument {
-                    kind: ArgumentKind::Scalar { dtype: Dtype::I32 },
-                    ..buffer("x", &[])
+                    access: Access::Write,
+                    role: Role::Scratch,
+                    ..buffer("s", &[None])
                 },
             ],
-            control: 2,
-            steps: vec![
-                fill,
-                Step::DoWhile {
-                    flag: whole(1),
-                    steps: vec![launch],
-                },
-                Step::If {
-                    condition: Operand::Control { first: 0, words: 1 },
-                    steps: vec![dispatch],
-                },
+            plans: vec![
+                Some(Plan {
+                    control: 2,
+                    steps: vec![
+                        step(0, &[], fill),
+                        step(1, &[0], repeat),
+                        step(3, &[0, 1], choice),
+                    ],
+                    needs: Requirements {
+                        device: "a-processor".into(),
+                        features: vec!["vectors".into()],
+                        reasons: [("vectors".into(), "arith.addf at k.mlir:3:4".into())].into(),
+                    },
+                }),
+                None,
             ],
         }],
-        binary: b"code".to_vec(),
+        modules: vec![
+            module(0, Format::Object, "main_first_0", 8),
+            module(1, Format::Ptx, "main_first_0", 32),
+            module(1, Format::Spirv, "other", 64),
+        ],
     }
 }
 
@@ -135,7 +159,7 @@ fn the_plan_as_json() {
 fn a_file_holds_all_of_it() {
     let artifact = everything();
     assert_eq!(
-        Artifact::from_bytes(&artifact.to_bytes()).expect("our own file"),
+        Artifact::from_bytes(artifact.to_bytes()).expect("our own file"),
         artifact
     );
 }

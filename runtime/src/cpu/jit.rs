@@ -3,7 +3,7 @@
 use crate::Error;
 use inkwell::{
     llvm_sys::{
-        core::LLVMCreateMemoryBufferWithMemoryRangeCopy,
+        core::LLVMCreateMemoryBufferWithMemoryRange,
         error::{LLVMDisposeErrorMessage, LLVMErrorRef, LLVMGetErrorMessage},
         orc2::{
             LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess,
@@ -17,6 +17,7 @@ use inkwell::{
     },
     targets::{InitializationConfig, Target},
 };
+use qd_artifact::{Bytes, Module};
 use std::{
     ffi::{CStr, CString, c_void},
     ptr,
@@ -31,9 +32,11 @@ use std::{
 /// is its bits, zero-extended.
 pub(super) type Body = unsafe extern "C" fn(u64, u64, u64, *const u64);
 
-/// Code of an object file in this process. Freed when dropped.
+/// Code of object files in this process. Freed when dropped.
 pub(super) struct Jit {
     raw: LLVMOrcLLJITRef,
+    /// What it was made of, which LLVM links when a body is first asked for.
+    objects: Vec<Bytes>,
     /// What LLVM reports besides the errors it returns; it has the address.
     reports: Box<Mutex<Vec<String>>>,
 }
@@ -43,21 +46,26 @@ unsafe impl Send for Jit {}
 // Safety: as above.
 unsafe impl Sync for Jit {}
 
+/// No NUL is behind what LLVM is given.
+const ENDS_ANYWHERE: i32 = 0;
+
 impl Jit {
-    /// Takes in a relocatable object. What it refers to and does not define is
+    /// Takes in relocatable objects. What they refer to and do not define is
     /// looked for in this process: `memcpy`, the mathematical functions.
-    pub fn new(object: &[u8]) -> Result<Self, Error> {
-        check_object(object)?;
+    pub fn new(modules: &[&Module]) -> Result<Self, Error> {
+        let objects: Vec<_> = modules.iter().map(|m| m.bytes().clone()).collect();
+        objects.iter().try_for_each(|object| check_object(object))?;
         Target::initialize_native(&InitializationConfig::default()).map_err(Error::Load)?;
         let mut raw = ptr::null_mut();
         // Safety: no builder means the defaults, for this machine.
         check(unsafe { LLVMOrcCreateLLJIT(&mut raw, ptr::null_mut()) })?;
         let jit = Jit {
             raw,
+            objects,
             reports: Box::default(),
         };
-        // Safety: the LLJIT is valid; it takes the generator and the copy of the
-        // object; the reports outlive it.
+        // Safety: the LLJIT is valid; it takes the generator; the objects, which it
+        // reads, and the reports outlive it.
         unsafe {
             LLVMOrcExecutionSessionSetErrorReporter(
                 LLVMOrcLLJITGetExecutionSession(raw),
@@ -73,17 +81,20 @@ impl Jit {
                 ptr::null_mut(),
             ))?;
             LLVMOrcJITDylibAddGenerator(library, process);
-            let buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(
-                object.as_ptr().cast(),
-                object.len(),
-                c"bodies.o".as_ptr(),
-            );
-            check(LLVMOrcLLJITAddObjectFile(raw, library, buffer))?;
+            for object in &jit.objects {
+                let buffer = LLVMCreateMemoryBufferWithMemoryRange(
+                    object.as_ptr().cast(),
+                    object.len(),
+                    c"bodies.o".as_ptr(),
+                    ENDS_ANYWHERE,
+                );
+                check(LLVMOrcLLJITAddObjectFile(raw, library, buffer))?;
+            }
         }
         Ok(jit)
     }
 
-    /// A body by its symbol. The first call links the object.
+    /// A body by its symbol. The first call links its object.
     pub fn body(&self, name: &str) -> Result<Body, Error> {
         let symbol = CString::new(name)
             .map_err(|_| Error::Load(format!("'{}' is no symbol", name.escape_debug())))?;

@@ -1,10 +1,11 @@
 //! The cpu: bodies are functions of this process, blocks are spread over host
 //! threads.
 //!
-//! The binary is a relocatable object with a function per body (see
+//! Modules are relocatable objects with a function per body (see
 //! [`jit::Body`]). Launches run one after the other, in program order, which is
 //! an order that their dependences allow.
 
+mod device;
 mod host;
 mod jit;
 mod pool;
@@ -18,11 +19,13 @@ use crate::{
     actions::{self, Memory, Slot, Times},
     argument::{self, Shapes},
     control,
+    program::{self, Program},
     validate::{body_names, validate},
 };
+pub(crate) use device::device;
 use jit::{Body, Jit};
 use pool::Pool;
-use qd_artifact::{Artifact, Kernel};
+use qd_artifact::{Artifact, Format, Kernel};
 use std::{
     collections::HashMap,
     sync::{Mutex, PoisonError},
@@ -34,30 +37,23 @@ pub(crate) struct Cpu;
 
 impl Driver for Cpu {
     fn load(&self, artifact: &Artifact) -> Result<Box<dyn Loaded>, Error> {
-        let _span = tracing::debug_span!("load", target = artifact.target).entered();
-        if artifact.target.split(',').next() != Some("cpu") {
-            return Err(Error::OtherTarget {
-                artifact: artifact.target.clone(),
-                driver: "cpu",
-            });
-        }
-        validate(artifact)?;
-        let names = body_names(artifact);
+        let takes = |target: &str| target.split(',').next() == Some("cpu");
+        let program = Program::new(artifact, "cpu", takes)?;
+        let _span = tracing::debug_span!("load", target = program.target()).entered();
+        validate(program)?;
+        let names = body_names(program);
         // A plan of fills alone has no code.
         let mut bodies = HashMap::new();
         let mut jit = None;
         if !names.is_empty() {
-            let jit = jit.insert(Jit::new(&artifact.binary)?);
-            host::check(&artifact.requirements)?;
+            let jit = jit.insert(Jit::new(&program.modules_of(Format::Object)?)?);
+            program.needs().into_iter().try_for_each(host::check)?;
             for name in names {
                 bodies.insert(name.to_string(), jit.body(name)?);
             }
         }
         Ok(Box::new(OnCpu {
-            artifact: Artifact {
-                binary: Vec::new(),
-                ..artifact.clone()
-            },
+            loaded: program.without_code(),
             bodies,
             pool: Mutex::new(Pool::new(pool::default_threads()).map_err(Error::Thread)?),
             _jit: jit,
@@ -67,7 +63,7 @@ impl Driver for Cpu {
 
 /// An artifact in this process.
 struct OnCpu {
-    artifact: Artifact,
+    loaded: program::Loaded,
     bodies: HashMap<String, Body>,
     /// Made again for a run that asks for another number of threads. Runs take
     /// turns: each has all threads.
@@ -78,7 +74,7 @@ struct OnCpu {
 
 impl Loaded for OnCpu {
     fn artifact(&self) -> &Artifact {
-        &self.artifact
+        &self.loaded.artifact
     }
 
     fn prepare<'a>(
@@ -87,7 +83,7 @@ impl Loaded for OnCpu {
         arguments: &[Argument],
         options: &Options,
     ) -> Result<Box<dyn Prepared + 'a>, Error> {
-        let kernel = self.kernel(kernel)?;
+        let kernel = self.loaded.kernel(kernel)?.kernel;
         argument::check(kernel, arguments)?;
         Ok(Box::new(OnHost {
             loaded: self,
@@ -104,9 +100,9 @@ impl Loaded for OnCpu {
         arguments: &mut [Argument],
         options: &Options,
     ) -> Result<Timing, Error> {
-        let kernel = self.kernel(kernel)?;
-        let _span = tracing::debug_span!("run", kernel = kernel.name).entered();
-        argument::check(kernel, arguments)?;
+        let (program, planned) = (self.loaded.program(), self.loaded.kernel(kernel)?);
+        let _span = tracing::debug_span!("run", kernel).entered();
+        argument::check(planned.kernel, arguments)?;
         // A pool is only threads that wait: nothing in it breaks with a panic.
         let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
         let threads = options.threads.unwrap_or_else(pool::default_threads).max(1);
@@ -116,7 +112,7 @@ impl Loaded for OnCpu {
         let begin = Instant::now();
         let slots = arguments.iter_mut().map(slot).collect();
         // Of this run alone: what it leaves is nobody's.
-        let mut words = vec![0u32; control::bytes(&self.artifact, kernel) / control::WORD as usize];
+        let mut words = vec![0u32; control::bytes(program, planned) / control::WORD as usize];
         let control = words.as_mut_ptr() as u64;
         let mut run = run::Run {
             bodies: &self.bodies,
@@ -124,7 +120,7 @@ impl Loaded for OnCpu {
             max_iterations: options.max_iterations,
             times: Times::default(),
         };
-        run.all(&actions::actions(&self.artifact, kernel, slots, control)?)?;
+        run.all(&actions::actions(program, planned, slots, control)?)?;
         Ok(Timing {
             total: begin.elapsed(),
             launches: run.times.launches(),

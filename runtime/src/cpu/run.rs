@@ -3,7 +3,7 @@
 use super::{jit::Body, pool::Pool};
 use crate::{
     Error,
-    actions::{Action, Fill, If, Kind, Loop, Times},
+    actions::{Action, If, Kind, Loop, Times},
 };
 use std::{collections::HashMap, time::Instant};
 
@@ -29,7 +29,9 @@ impl Run<'_> {
                 },
                 // Safety: the range is within an argument's buffer, and no launch
                 // is running.
-                Kind::Fill(range) => unsafe { fill(range) },
+                Kind::Fill(range) => unsafe {
+                    fill(range.address, range.count, range.value, range.size);
+                },
                 Kind::Loop(repeat) => self.repeat(repeat)?,
                 // Safety: a word of an argument or of control, and no launch is
                 // running.
@@ -65,18 +67,19 @@ impl Run<'_> {
     }
 }
 
+/// Sets `count` elements of `size` bytes each to the low bytes of `value`.
+///
 /// # Safety
 ///
 /// The range must be memory of this process that nobody else uses.
-unsafe fn fill(fill: &Fill) {
-    let element = &fill.value.to_le_bytes()[..fill.size];
+pub(super) unsafe fn fill(address: u64, count: u64, value: u64, size: usize) {
+    let element = &value.to_le_bytes()[..size];
     // Safety: by contract.
-    let range = unsafe {
-        std::slice::from_raw_parts_mut(fill.address as *mut u8, fill.count as usize * fill.size)
-    };
+    let range =
+        unsafe { std::slice::from_raw_parts_mut(address as *mut u8, count as usize * size) };
     // A cache-resident stretch of the pattern, and copies of it.
     let stretch = range.len().min(4096);
-    for chunk in range[..stretch].chunks_exact_mut(fill.size) {
+    for chunk in range[..stretch].chunks_exact_mut(size) {
         chunk.copy_from_slice(element);
     }
     let (pattern, rest) = range.split_at_mut(stretch);

@@ -1,6 +1,9 @@
 //! Bodies written in LLVM IR, made into objects as the compiler makes them.
 
-use crate::{Argument, Buffer, Driver, Error, Loaded, Options, Scalar};
+use crate::{
+    Argument, Buffer, Driver, Error, Loaded, Options, Scalar,
+    testing::{in_order, step},
+};
 use inkwell::{
     OptimizationLevel,
     context::Context,
@@ -8,8 +11,8 @@ use inkwell::{
     targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine},
 };
 use qd_artifact::{
-    Argument as Parameter, ArgumentKind, Artifact, BufferRef, Comparison, Dtype, Expr, Kernel,
-    Operand, Operation, Requirements, Step, Variant, View,
+    Argument as Parameter, ArgumentKind, Artifact, Body, BufferRef, Comparison, Dtype, Expr,
+    Format, Kernel, Module, Operand, Operation, Plan, Step, StepKind, Variant, View,
 };
 
 /// `out[i] = in[i] + add` for blocks of 4 elements, `add` a scalar; operands
@@ -126,17 +129,8 @@ fn object(ir: &str) -> Vec<u8> {
 }
 
 fn buffer(name: &str, dtype: Dtype, shape: &[Option<u64>]) -> Parameter {
-    Parameter {
-        name: name.into(),
-        kind: ArgumentKind::Buffer {
-            dtype,
-            shape: shape.to_vec(),
-        },
-        length: None,
-        minimum: None,
-        limit: None,
-        is_input: true,
-    }
+    let shape = shape.to_vec();
+    Parameter::new(name, ArgumentKind::Buffer { dtype, shape })
 }
 
 fn whole(argument: usize) -> Operand {
@@ -147,31 +141,45 @@ fn whole(argument: usize) -> Operand {
 }
 
 fn launch(body: &str, blocks: Expr, arguments: Vec<Operand>) -> Step {
-    Step::Launch {
-        id: 0,
+    step(StepKind::Launch {
         body: body.into(),
         name: body.into(),
         blocks,
         threads: 64,
         dynamic_shared_bytes: 0,
         arguments,
-        after: Vec::new(),
-    }
+    })
 }
 
 fn artifact(ir: &str, arguments: Vec<Parameter>, steps: Vec<Step>) -> Artifact {
-    Artifact {
-        target: "cpu".into(),
+    let bodies = ["add", "count_down", "chain", "exp_body"].into_iter();
+    let bodies = bodies.filter(|body| ir.contains(&format!("@{body}(")));
+    let bodies = bodies.map(|name| Body {
+        name: name.into(),
         wave: 32,
-        requirements: Requirements::default(),
-        kernels: vec![Kernel {
-            name: "k".into(),
-            arguments,
-            control: 0,
-            steps,
-        }],
-        binary: object(ir),
+    });
+    Artifact {
+        targets: vec!["cpu".into()],
+        kernels: vec![kernel("k", arguments, steps)],
+        modules: vec![Module::new(0, Format::Object, bodies.collect(), object(ir))],
     }
+}
+
+fn kernel(name: &str, arguments: Vec<Parameter>, steps: Vec<Step>) -> Kernel {
+    let plan = Plan {
+        steps: in_order(steps),
+        ..Plan::default()
+    };
+    Kernel {
+        name: name.into(),
+        arguments,
+        plans: vec![Some(plan)],
+    }
+}
+
+/// The only plan of a kernel.
+fn plan_of(kernel: &mut Kernel) -> &mut Plan {
+    kernel.plans[0].as_mut().expect("a plan")
 }
 
 fn load(artifact: &Artifact) -> Box<dyn Loaded> {
@@ -257,14 +265,14 @@ fn a_loop_runs_while_its_flag_is_set_and_not_for_ever() {
         argument: 0,
         view: None,
     };
-    let plan = vec![Step::DoWhile {
+    let plan = vec![step(StepKind::DoWhile {
         flag,
         steps: vec![launch(
             "count_down",
             Expr::constant(1),
             vec![whole(0), whole(1)],
         )],
-    }];
+    })];
     let parameters = vec![
         buffer("flag", Dtype::I32, &[]),
         buffer("count", Dtype::I32, &[]),
@@ -296,13 +304,14 @@ fn a_loop_runs_while_its_flag_is_set_and_not_for_ever() {
 #[test]
 fn an_if_runs_once_if_its_condition_is_set() {
     let count_down = launch("count_down", Expr::constant(1), vec![whole(0), whole(1)]);
+    let choice = |condition, steps| step(StepKind::If { condition, steps });
     let run = |condition: Operand, steps: Vec<Step>, flag: i32| {
         let parameters = vec![
             buffer("flag", Dtype::I32, &[]),
             buffer("count", Dtype::I32, &[]),
         ];
-        let mut artifact = artifact(COUNT_DOWN, parameters, vec![Step::If { condition, steps }]);
-        artifact.kernels[0].control = 2;
+        let mut artifact = artifact(COUNT_DOWN, parameters, vec![choice(condition, steps)]);
+        plan_of(&mut artifact.kernels[0]).control = 2;
         let loaded = super::Cpu.load(&artifact)?;
         let mut cell = Buffer::zeros(Dtype::I32, &[]).expect("memory");
         cell.as_mut_slice()[0] = flag;
@@ -322,10 +331,7 @@ fn an_if_runs_once_if_its_condition_is_set() {
     assert_eq!(run(whole(0), one(), 0).expect("runs"), 0);
     let words = |first| Operand::Control { first, words: 1 };
     assert_eq!(run(words(1), one(), 7).expect("runs"), 0, "control is 0");
-    let inner = Step::If {
-        condition: whole(0),
-        steps: one(),
-    };
+    let inner = choice(whole(0), one());
     let steps = vec![inner, count_down.clone()];
     assert_eq!(run(whole(0), steps, 7).expect("runs"), 2);
     let message = |condition| {
@@ -354,12 +360,12 @@ fn fills_and_views_stay_within_their_buffers() {
         }),
     };
     let fill = |length: u64, upper: u64| {
-        let step = Step::Fill {
+        let step = step(StepKind::Fill {
             buffer: view(length),
             lower: Expr::constant(1),
             upper: Expr::constant(upper),
             value: Expr::constant((-2i64) as u64),
-        };
+        });
         let plan = artifact("", vec![buffer("a", Dtype::I32, &[None])], vec![step]);
         let mut arguments = [Buffer::zeros(Dtype::I32, &[8]).expect("memory").into()];
         load(&plan).run("k", &mut arguments, &threads(1))?;
@@ -389,11 +395,8 @@ fn a_dispatch_runs_the_first_eligible_variant() {
         left: Expr::Length(0, 0).into(),
         right: Expr::constant(length).into(),
     };
-    let fill_with = |name: &str, value: u64| Kernel {
-        name: name.into(),
-        arguments: vec![buffer("a", Dtype::I32, &[None])],
-        control: 0,
-        steps: vec![Step::Fill {
+    let fill_with = |name: &str, value: u64| {
+        let fill = StepKind::Fill {
             buffer: BufferRef {
                 argument: 0,
                 view: None,
@@ -401,7 +404,12 @@ fn a_dispatch_runs_the_first_eligible_variant() {
             lower: Expr::constant(0),
             upper: Expr::Length(0, 0),
             value: Expr::constant(value),
-        }],
+        };
+        kernel(
+            name,
+            vec![buffer("a", Dtype::I32, &[None])],
+            vec![step(fill)],
+        )
     };
     let variant = |kernel: &str, predicate| Variant {
         kernel: kernel.into(),
@@ -410,10 +418,10 @@ fn a_dispatch_runs_the_first_eligible_variant() {
     let mut plan = artifact(
         "",
         vec![buffer("a", Dtype::I32, &[None])],
-        vec![Step::Dispatch {
+        vec![step(StepKind::Dispatch {
             variants: vec![variant("large", at_least(8)), variant("small", at_least(2))],
             arguments: vec![whole(0)],
-        }],
+        })],
     );
     plan.kernels
         .extend([fill_with("large", 8), fill_with("small", 2)]);
@@ -433,7 +441,7 @@ fn a_dispatch_runs_the_first_eligible_variant() {
         run(1).expect_err("none").to_string(),
         "kernel 'k': none of the variants large, small is eligible"
     );
-    plan.kernels[1].steps = plan.kernels[0].steps.clone();
+    plan.kernels[1].plans = plan.kernels[0].plans.clone();
     let error = super::Cpu.load(&plan).err().expect("a cycle");
     assert!(
         error.to_string().contains("dispatches to itself"),
@@ -514,32 +522,37 @@ fn arguments_are_checked_before_anything_runs() {
 fn what_is_no_binary_for_this_machine_is_not_loaded() {
     let message = |plan: &Artifact| super::Cpu.load(plan).err().expect("not loaded").to_string();
     let mut plan = add();
-    plan.binary[18] = 40;
+    let mut other = object(ADD);
+    other[18] = 40;
+    plan.modules[0].set_bytes(other);
     assert!(
         message(&plan).contains("another processor"),
         "{}",
         message(&plan)
     );
-    plan.binary = b"text".to_vec();
+    plan.modules[0].set_bytes(&b"text"[..]);
     assert!(
         message(&plan).contains("no relocatable object"),
         "{}",
         message(&plan)
     );
-    plan.binary = object(ADD);
-    plan.binary.truncate(200);
+    let mut cut = object(ADD);
+    cut.truncate(200);
+    plan.modules[0].set_bytes(cut);
     assert!(
         message(&plan).contains("cannot be loaded"),
         "{}",
         message(&plan)
     );
-    plan.binary = object(COUNT_DOWN);
+    plan.modules[0].set_bytes(object(COUNT_DOWN));
     assert!(message(&plan).contains("add"), "{}", message(&plan));
-    plan.binary = object(
+    plan.modules[0].set_bytes(object(
         "declare void @nowhere() define void @add(i64, i64, i64, ptr) { call void @nowhere() ret void }",
-    );
+    ));
     assert!(message(&plan).contains("nowhere"), "{}", message(&plan));
-    plan.target = "vulkan:1.3".into();
+    plan.modules[0].format = Format::Ptx;
+    assert!(message(&plan).contains("it is Ptx"), "{}", message(&plan));
+    plan.targets[0] = "vulkan:1.3".into();
     assert_eq!(
         message(&plan),
         "the artifact is for target 'vulkan:1.3', not for cpu"
@@ -549,8 +562,9 @@ fn what_is_no_binary_for_this_machine_is_not_loaded() {
 #[test]
 fn code_that_needs_more_than_this_machine_has_is_not_loaded() {
     let mut plan = add();
-    plan.requirements.device = "a-later-processor".into();
-    plan.requirements.features = vec!["teleport".into()];
+    let needs = &mut plan_of(&mut plan.kernels[0]).needs;
+    needs.device = "a-later-processor".into();
+    needs.features = vec!["teleport".into()];
     let error = super::Cpu.load(&plan).err().expect("not loaded");
     let Error::MissingFeatures {
         compiled_for,
@@ -563,19 +577,75 @@ fn code_that_needs_more_than_this_machine_has_is_not_loaded() {
     assert_eq!(compiled_for, "a-later-processor");
     assert_eq!(missing, &["teleport"]);
     // Where nothing is executed, nothing is needed.
-    plan.kernels[0].steps.clear();
+    plan_of(&mut plan.kernels[0]).steps.clear();
     assert!(super::Cpu.load(&plan).is_ok());
 }
 
 #[test]
 fn a_plan_that_refers_to_nothing_is_invalid() {
+    let invalid = |change: &dyn Fn(&mut Artifact)| {
+        let mut plan = add();
+        change(&mut plan);
+        let error = super::Cpu.load(&plan).err().expect("invalid").to_string();
+        let what = error.strip_prefix("the artifact's plan is invalid: ");
+        what.unwrap_or_else(|| panic!("{error}")).to_string()
+    };
+    let launch = |id, after: Vec<u64>, to| {
+        move |plan: &mut Artifact| {
+            let step = launch("add", Expr::Length(to, 0), vec![]);
+            let steps = &mut plan_of(&mut plan.kernels[0]).steps;
+            steps.push(Step {
+                id,
+                after: after.clone(),
+                ..step
+            });
+        }
+    };
+    assert_eq!(
+        invalid(&launch(1, vec![], 3)),
+        "kernel 'k': refers to argument 3, but has 3"
+    );
+    assert_eq!(invalid(&launch(0, vec![], 0)), "kernel 'k': two steps 0");
+    assert_eq!(
+        invalid(&launch(1, vec![0, 1], 0)),
+        "kernel 'k': step 1 waits for step 1, which is not before it"
+    );
+    assert_eq!(
+        invalid(&|plan| plan.targets.push("nvptx:sm_90".into())),
+        "kernel 'k' has 1 plans for 2 targets"
+    );
+    assert_eq!(
+        invalid(&|plan| plan.modules.clear()),
+        "kernel 'k': phase 'add' launches 'add', which is in no module"
+    );
+    let again = |plan: &mut Artifact| plan.modules.push(plan.modules[0].clone());
+    assert_eq!(invalid(&again), "two bodies 'add'");
+}
+
+/// What is in an artifact for others is no concern of a device's.
+#[test]
+fn a_device_takes_what_is_for_it() {
     let mut plan = add();
-    plan.kernels[0]
-        .steps
-        .push(launch("add", Expr::Length(3, 0), vec![]));
-    let error = super::Cpu.load(&plan).err().expect("invalid");
+    plan.targets.insert(0, "nvptx:sm_90".into());
+    plan.kernels[0].plans.insert(0, None);
+    let mut elsewhere = kernel("elsewhere", Vec::new(), Vec::new());
+    elsewhere.plans.push(None);
+    plan.kernels.push(elsewhere);
+    plan.modules[0].target = 1;
+    let body = plan.modules[0].bodies.clone();
+    plan.modules
+        .insert(0, Module::new(0, Format::Ptx, body, &b"ptx"[..]));
+    let loaded = load(&plan);
+    let ints = |value: i32| Argument::from(Buffer::from_slice(&[value; 5]).expect("memory"));
+    let mut arguments = [ints(0), ints(4), Scalar::new(3i32).into()];
+    loaded.run("k", &mut arguments, &threads(1)).expect("runs");
+    let out = arguments[0].as_buffer().expect("a buffer");
+    assert_eq!(out.as_slice::<i32>(), [7; 5]);
+    let error = loaded
+        .run("elsewhere", &mut [], &threads(1))
+        .expect_err("no plan");
     assert_eq!(
         error.to_string(),
-        "the artifact's plan is invalid: kernel 'k': refers to argument 3, but has 3"
+        "kernel 'elsewhere' was not compiled for target 'cpu'"
     );
 }

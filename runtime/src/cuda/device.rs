@@ -8,7 +8,7 @@ use cudarc::driver::{
     sys,
 };
 use std::{
-    ffi::{CString, c_void},
+    ffi::{CStr, CString, c_void},
     ptr,
     time::Duration,
 };
@@ -133,10 +133,10 @@ impl Drop for Device {
 pub(super) struct Module(sys::CUmodule);
 
 impl Module {
-    /// Has the driver compile PTX.
+    /// Has the driver compile PTX with a NUL behind it.
     pub fn new(ptx: &[u8]) -> Result<Self, Error> {
-        let text = CString::new(ptx.strip_suffix(&[0]).unwrap_or(ptx))
-            .map_err(|_| Error::Load("the binary is no PTX".into()))?;
+        let text = CStr::from_bytes_with_nul(ptx)
+            .map_err(|_| Error::Load("it is no PTX: a NUL is missing or too many".into()))?;
         let mut log = vec![0u8; 16 << 10];
         let mut options = [
             sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER,

@@ -18,7 +18,7 @@ use cudarc::driver::{
     result::graph,
     sys::{self, CUgraph, CUgraphExec, CUgraphNode},
 };
-use std::{ops::Range, ptr};
+use std::{ffi::CStr, ops::Range, ptr};
 
 /// Part of a run.
 pub(super) enum Segment {
@@ -51,7 +51,7 @@ impl Drop for Executable {
 /// Sets a graph's condition: by a word, at the end of an iteration and before an
 /// `if`, or for a loop in a loop, at its beginning, since the default that a condition starts
 /// with is set once a launch. The function that does so is the driver's own.
-const SETTERS: &str = "
+const SETTERS: &CStr = c"
 .version 8.0
 .target sm_80
 .address_size 64
@@ -100,7 +100,7 @@ pub(super) struct Conditions {
 impl Conditions {
     /// If the driver has them.
     pub fn new() -> Option<Self> {
-        let module = Module::new(SETTERS.as_bytes()).ok()?;
+        let module = Module::new(SETTERS.to_bytes_with_nul()).ok()?;
         Some(Self {
             enter: module.function("qd_enter").ok()?,
             ask: module.function("qd_ask").ok()?,

@@ -1,6 +1,6 @@
 //! NVIDIA devices, through the CUDA driver.
 //!
-//! The binary is PTX with a kernel per body. Each of a kernel's parameters is a
+//! Modules are PTX with a kernel per body. Each of a kernel's parameters is a
 //! 64-bit word, in the order of [`Launch::words`]; the driver compiles it when
 //! it is loaded. Preparing a kernel copies its arguments to the device and makes
 //! graphs of its actions (see [`graph`]), which runs replay; where each action is
@@ -14,12 +14,13 @@ use crate::{
     actions::{self, Action, Fill, If, Kind, Launch, Loop, Slot, Times},
     argument::{self, Shapes},
     control::Control,
+    program::{self, Program},
     validate::{PlannedLaunch, body_names, launches, validate},
 };
 use cudarc::driver::{DriverError, result, sys};
 use device::{Device, Event, Function, Memory, Module, Stream, failed, reason};
 use graph::{Conditions, Maker, Segment};
-use qd_artifact::{Artifact, Kernel};
+use qd_artifact::{Artifact, Body, Format, Kernel};
 use std::collections::HashMap;
 
 /// Drives the first NVIDIA device.
@@ -27,38 +28,40 @@ pub(crate) struct Cuda;
 
 impl Driver for Cuda {
     fn load(&self, artifact: &Artifact) -> Result<Box<dyn Loaded>, Error> {
-        let _span = tracing::info_span!("load", target = artifact.target).entered();
-        let wanted = capability(&artifact.target).ok_or_else(|| Error::OtherTarget {
-            artifact: artifact.target.clone(),
-            driver: "an NVIDIA device",
-        })?;
-        validate(artifact)?;
+        let takes = |target: &str| capability(target).is_some();
+        let program = Program::new(artifact, "an NVIDIA device", takes)?;
+        let target = program.target();
+        let _span = tracing::info_span!("load", target).entered();
+        validate(program)?;
         let device = Device::open()?;
-        if device.capability < wanted {
+        if device.capability < capability(target).unwrap_or(0) {
             return Err(Error::Device(format!(
-                "the artifact is for target '{}', but {} is an sm_{}",
-                artifact.target, device.name, device.capability
+                "the artifact is for target '{target}', but {} is an sm_{}",
+                device.name, device.capability
             )));
         }
         device.enter()?;
-        let module = {
-            let _span = tracing::info_span!("driver compiles").entered();
-            Module::new(&artifact.binary)?
-        };
-        let mut functions = HashMap::new();
-        for name in body_names(artifact) {
-            functions.insert(name.to_string(), module.function(name)?);
+        let launched = body_names(program);
+        let (mut modules, mut functions) = (Vec::new(), HashMap::new());
+        for module in program.modules_of(Format::Ptx)? {
+            let code = {
+                let _span = tracing::info_span!("driver compiles").entered();
+                Module::new(module.bytes())?
+            };
+            for Body { name, .. } in &module.bodies {
+                if launched.contains(&**name) {
+                    functions.insert(name.clone(), code.function(name)?);
+                }
+            }
+            modules.push(code);
         }
         let functions = Functions(functions);
-        functions.allow_dynamic_shared(artifact, &device)?;
+        functions.allow_dynamic_shared(program, &device)?;
         Ok(Box::new(OnDevice {
-            artifact: Artifact {
-                binary: Vec::new(),
-                ..artifact.clone()
-            },
+            loaded: program.without_code(),
             functions,
             conditions: Conditions::new(),
-            _module: module,
+            _modules: modules,
             device,
         }))
     }
@@ -81,8 +84,8 @@ impl Functions {
 
     /// Has the driver allow what launches will ask for, which is set once and
     /// holds for graphs as well.
-    fn allow_dynamic_shared(&self, artifact: &Artifact, device: &Device) -> Result<(), Error> {
-        for launch in launches(artifact) {
+    fn allow_dynamic_shared(&self, program: Program<'_>, device: &Device) -> Result<(), Error> {
+        for launch in launches(program) {
             let bytes = launch.dynamic_shared_bytes;
             if bytes == 0 {
                 continue;
@@ -117,12 +120,12 @@ fn check_shared(launch: &PlannedLaunch<'_>, device: &str, most: u32) -> Result<(
 
 /// An artifact on a device.
 struct OnDevice {
-    artifact: Artifact,
+    loaded: program::Loaded,
     functions: Functions,
     /// If the driver has them; the host looks otherwise.
     conditions: Option<Conditions>,
     /// Owns what `functions` points to; goes before the device does.
-    _module: Module,
+    _modules: Vec<Module>,
     device: Device,
 }
 
@@ -142,7 +145,7 @@ unsafe impl Sync for OnDevice {}
 
 impl Loaded for OnDevice {
     fn artifact(&self) -> &Artifact {
-        &self.artifact
+        &self.loaded.artifact
     }
 
     fn prepare<'a>(
@@ -151,12 +154,13 @@ impl Loaded for OnDevice {
         arguments: &[Argument],
         options: &Options,
     ) -> Result<Box<dyn Prepared + 'a>, Error> {
-        let kernel = self.kernel(kernel)?;
+        let (program, planned) = (self.loaded.program(), self.loaded.kernel(kernel)?);
+        let kernel = planned.kernel;
         let _span = tracing::debug_span!("prepare", kernel = kernel.name).entered();
         argument::check(kernel, arguments)?;
         self.device.enter()?;
         let memory = allocate(kernel, arguments)?;
-        let control = Control::new(&self.artifact, kernel, Memory::new).map_err(|_| {
+        let control = Control::new(program, planned, Memory::new).map_err(|_| {
             let left = device::memory_left();
             Error::OutOfMemory(format!("kernel '{}': its control{left}", kernel.name))
         })?;
@@ -166,7 +170,7 @@ impl Loaded for OnDevice {
             .zip(&memory)
             .map(|(argument, memory)| slot(argument, memory.as_ref()))
             .collect();
-        let actions = actions::actions(&self.artifact, kernel, slots, words)?;
+        let actions = actions::actions(program, planned, slots, words)?;
         let segments = match options.time_steps {
             true => Vec::new(),
             false => {

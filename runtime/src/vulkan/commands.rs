@@ -46,7 +46,7 @@ pub(super) struct Commands<'a> {
 /// Records a plan.
 pub(super) struct Maker<'m> {
     pub recorder: &'m Recorder,
-    pub code: Option<&'m Code>,
+    pub code: &'m [Code],
     /// The arguments', and the control's if there is some.
     pub memory: &'m [&'m Memory],
     pub constants: &'m Memory,
@@ -201,9 +201,8 @@ impl Maker<'_> {
                 ROW * ROW
             ))
         })?;
-        let code = self
-            .code
-            .ok_or_else(|| Error::InvalidPlan("a launch without a binary".into()))?;
+        let code = self.code.iter().find(|code| code.has(launch.body));
+        let code = code.ok_or_else(|| launch.failed("its body is in no module"))?;
         let pipeline = code
             .pipeline(launch.body, launch.threads)
             .map_err(|reason| launch.failed(&reason))?;

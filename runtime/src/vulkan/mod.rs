@@ -1,6 +1,6 @@
 //! Vulkan devices.
 //!
-//! The binary is a SPIR-V module with an entry point per body. There are no
+//! Modules are SPIR-V with an entry point per body. There are no
 //! descriptors: a body is pushed the address of its words, which are the number
 //! of blocks and [`Launch::words`](crate::actions::Launch::words). Preparing a
 //! kernel copies its arguments to the device and records its actions, which runs
@@ -33,14 +33,15 @@ mod tests;
 
 use crate::{
     Argument, Driver, Error, Loaded, Options, Prepared, argument,
+    program::{self, Program},
     validate::{body_names, validate},
 };
 use device::Device;
 use memory::Copies;
-use pipeline::Code;
-use qd_artifact::Artifact;
+use pipeline::{Code, Size};
+use qd_artifact::{Artifact, Body, Format};
 use run::InMemory;
-use std::{path::PathBuf, sync::Arc};
+use std::{collections::HashMap, path::PathBuf, sync::Arc};
 use words::version;
 
 /// Drives the best Vulkan device.
@@ -61,32 +62,27 @@ impl Default for Vulkan {
 
 impl Driver for Vulkan {
     fn load(&self, artifact: &Artifact) -> Result<Box<dyn Loaded>, Error> {
-        let _span = tracing::info_span!("load", target = artifact.target).entered();
-        let wanted = api_version(&artifact.target).ok_or_else(|| Error::OtherTarget {
-            artifact: artifact.target.clone(),
-            driver: "a Vulkan device",
-        })?;
-        validate(artifact)?;
+        let takes = |target: &str| api_version(target).is_some();
+        let program = Program::new(artifact, "a Vulkan device", takes)?;
+        let target = program.target();
+        let _span = tracing::info_span!("load", target).entered();
+        validate(program)?;
         let device = Device::shared()?;
         let has = device.properties.base.api_version;
-        if has < wanted {
+        if Some(has) < api_version(target) {
             return Err(Error::Device(format!(
-                "the artifact is for target '{}', but {} has Vulkan {}",
-                artifact.target,
+                "the artifact is for target '{target}', but {} has Vulkan {}",
                 device.name,
                 version(has)
             )));
         }
         // A plan of fills alone has no code.
-        let code = match body_names(artifact).is_empty() {
-            true => None,
-            false => Some(self.code(artifact, &device)?),
+        let code = match body_names(program).is_empty() {
+            true => Vec::new(),
+            false => self.code(program, &device)?,
         };
         Ok(Box::new(OnDevice {
-            artifact: Artifact {
-                binary: Vec::new(),
-                ..artifact.clone()
-            },
+            loaded: program.without_code(),
             code,
             copies: self.copies,
             device,
@@ -106,24 +102,28 @@ impl Driver for Vulkan {
 }
 
 impl Vulkan {
-    fn code(&self, artifact: &Artifact, device: &Arc<Device>) -> Result<Code, Error> {
-        let declared = spirv::Module::read(&spirv::words(&artifact.binary)?)?;
-        let (features, properties) = (&device.features, &device.properties);
-        capabilities::check(&artifact.requirements, &declared, features, properties)?;
-        let asked = device
-            .subgroups
-            .ask(artifact.wave, &device.name, &artifact.target)
-            .map_err(Error::Device)?;
-        let sizes = (artifact.wave, asked);
-        let cache = self.cache.as_deref();
-        let code = Code::new(device, &artifact.binary, declared, sizes, cache)?;
-        match body_names(artifact)
+    fn code(&self, program: Program<'_>, device: &Arc<Device>) -> Result<Vec<Code>, Error> {
+        let code = program
+            .modules_of(Format::Spirv)?
             .into_iter()
-            .find(|name| !code.has(name))
-        {
-            Some(name) => Err(Error::Load(format!("there is no symbol '{name}'"))),
-            None => Ok(code),
-        }
+            .map(|module| {
+                let declared = spirv::Module::read(&spirv::words(module.bytes())?)?;
+                for needs in program.needs() {
+                    capabilities::check(needs, &declared, &device.features, &device.properties)?;
+                }
+                let mut sizes = HashMap::new();
+                for Body { name, wave } in &module.bodies {
+                    if !declared.entries.contains_key(name) {
+                        return Err(Error::Load(format!("there is no symbol '{name}'")));
+                    }
+                    let asked = device.subgroups.ask(*wave, &device.name, program.target());
+                    let asked = asked.map_err(Error::Device)?;
+                    sizes.insert(name.clone(), Size { wave: *wave, asked });
+                }
+                let cache = self.cache.as_deref();
+                Code::new(device, module.bytes(), declared, sizes, cache)
+            });
+        code.collect()
     }
 }
 
@@ -141,15 +141,16 @@ fn api_version(target: &str) -> Option<u32> {
 
 /// An artifact on a device.
 struct OnDevice {
-    artifact: Artifact,
-    code: Option<Code>,
+    loaded: program::Loaded,
+    /// Of each module.
+    code: Vec<Code>,
     copies: Copies,
     device: Arc<Device>,
 }
 
 impl Loaded for OnDevice {
     fn artifact(&self) -> &Artifact {
-        &self.artifact
+        &self.loaded.artifact
     }
 
     fn prepare<'a>(
@@ -158,9 +159,9 @@ impl Loaded for OnDevice {
         arguments: &[Argument],
         options: &Options,
     ) -> Result<Box<dyn Prepared + 'a>, Error> {
-        let kernel = self.kernel(kernel)?;
-        let _span = tracing::debug_span!("prepare", kernel = kernel.name).entered();
-        argument::check(kernel, arguments)?;
-        Ok(Box::new(InMemory::new(self, kernel, arguments, options)?))
+        let planned = self.loaded.kernel(kernel)?;
+        let _span = tracing::debug_span!("prepare", kernel).entered();
+        argument::check(planned.kernel, arguments)?;
+        Ok(Box::new(InMemory::new(self, planned, arguments, options)?))
     }
 }

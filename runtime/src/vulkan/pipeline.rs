@@ -14,15 +14,22 @@ use std::{
 /// Bytes of push constants: the address of a launch's words.
 const PUSHED: u32 = 8;
 
-/// The bodies of an artifact.
+/// A body's subgroups.
+#[derive(Clone, Copy)]
+pub(super) struct Size {
+    /// Their lanes.
+    pub wave: u32,
+    /// What a pipeline asks for, where there is a choice.
+    pub asked: Option<u32>,
+}
+
+/// The bodies of a module.
 pub(super) struct Code {
     declared: spirv::Module,
     module: vk::ShaderModule,
     pub layout: vk::PipelineLayout,
     cache: Cache,
-    wave: u32,
-    /// The subgroup size that pipelines ask for, where there is a choice.
-    asked: Option<u32>,
+    sizes: HashMap<String, Size>,
     pipelines: Mutex<HashMap<String, vk::Pipeline>>,
     device: Arc<Device>,
 }
@@ -33,7 +40,7 @@ impl Code {
         device: &Arc<Device>,
         binary: &[u8],
         declared: spirv::Module,
-        (wave, asked): (u32, Option<u32>),
+        sizes: HashMap<String, Size>,
         cache: Option<&Path>,
     ) -> Result<Self, Error> {
         let words = modes::asked_for(spirv::words(binary)?, &declared, device);
@@ -50,8 +57,7 @@ impl Code {
             layout: vk::PipelineLayout::null(),
             cache: Cache::open(device, cache, binary)
                 .map_err(|e| failed("the cache of pipelines", e))?,
-            wave,
-            asked,
+            sizes,
             pipelines: Mutex::default(),
             device: device.clone(),
         };
@@ -73,21 +79,22 @@ impl Code {
             .pipelines
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        self.check(body, threads)?;
+        let size = self.check(body, threads)?;
         if let Some(pipeline) = pipelines.get(body) {
             return Ok(*pipeline);
         }
-        let pipeline = self.compile(body)?;
+        let pipeline = self.compile(body, size)?;
         pipelines.insert(body.into(), pipeline);
         Ok(pipeline)
     }
 
-    /// Whether the device can run a block of so many threads of the body.
-    fn check(&self, body: &str, threads: u32) -> Result<(), String> {
-        let entry = self.declared.entries.get(body);
-        let local = entry
-            .ok_or_else(|| format!("symbol '{body}' is not in the binary"))?
-            .local_size;
+    /// The body's subgroups, if the device can run a block of so many of its threads.
+    fn check(&self, body: &str, threads: u32) -> Result<Size, String> {
+        let (Some(entry), Some(size)) = (self.declared.entries.get(body), self.sizes.get(body))
+        else {
+            return Err(format!("symbol '{body}' is in no module"));
+        };
+        let local = entry.local_size;
         if local != [threads, 1, 1] {
             return Err(format!(
                 "'{body}' was compiled for blocks of {} threads",
@@ -104,16 +111,17 @@ impl Code {
                 self.device.name
             ));
         }
-        if threads == 0 || !threads.is_multiple_of(self.wave) {
+        if threads == 0 || !threads.is_multiple_of(size.wave) {
             return Err(format!(
                 "its blocks are not made of full subgroups of {}",
-                self.wave
+                size.wave
             ));
         }
-        self.device.subgroups.check_block(self.asked, threads)
+        self.device.subgroups.check_block(size.asked, threads)?;
+        Ok(*size)
     }
 
-    fn compile(&self, body: &str) -> Result<vk::Pipeline, String> {
+    fn compile(&self, body: &str, of: Size) -> Result<vk::Pipeline, String> {
         let _span = tracing::info_span!("driver compiles", body).entered();
         let name = CString::new(body).map_err(|_| format!("no symbol '{body}'"))?;
         let mut size = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo::default();
@@ -122,7 +130,7 @@ impl Code {
             .stage(vk::ShaderStageFlags::COMPUTE)
             .module(self.module)
             .name(&name);
-        if let Some(asked) = self.asked {
+        if let Some(asked) = of.asked {
             size.required_subgroup_size = asked;
             stage = stage.push_next(&mut size);
         }
@@ -150,7 +158,7 @@ impl Code {
 
     /// Whether the module has a body of that name.
     pub fn has(&self, body: &str) -> bool {
-        self.declared.entries.contains_key(body)
+        self.sizes.contains_key(body)
     }
 }
 

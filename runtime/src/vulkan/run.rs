@@ -14,6 +14,7 @@ use crate::{
     actions::{self, Kind, Slot, Times},
     argument::{self, Shapes},
     control::Control,
+    program::Planned,
 };
 use qd_artifact::Kernel;
 use std::time::{Duration, Instant};
@@ -37,24 +38,25 @@ pub(super) struct InMemory<'a> {
 impl<'a> InMemory<'a> {
     pub fn new(
         loaded: &'a OnDevice,
-        kernel: &'a Kernel,
+        planned: Planned<'a>,
         arguments: &[Argument],
         options: &Options,
     ) -> Result<Self, Error> {
+        let (program, kernel) = (loaded.loaded.program(), planned.kernel);
         let device = &loaded.device;
         let what = |what: &str| format!("kernel '{}': {what}", kernel.name);
         let recorder =
             Recorder::new(device).map_err(|e| failed(&what("making a command pool"), e))?;
         let memory = allocate(loaded, kernel, arguments)?;
         let own = |refusal: Refusal| refusal.into_error(&what("its launches"), device);
-        let control = Control::new(&loaded.artifact, kernel, |bytes| {
+        let control = Control::new(program, planned, |bytes| {
             Memory::new(device, bytes, loaded.copies)
         });
         let control =
             control.map_err(|refusal| refusal.into_error(&what("its control"), device))?;
         let words = control.memory().map_or(0, |memory| memory.address);
         let slots = slots(arguments, &memory);
-        let actions = actions::actions(&loaded.artifact, kernel, slots, words)?;
+        let actions = actions::actions(program, planned, slots, words)?;
         let buffers: Vec<_> = memory.iter().chain(control.memory()).collect();
         let plan = Plan::new(actions, &buffers)?;
         let constants = Memory::new(device, plan.constants.len(), loaded.copies).map_err(own)?;
@@ -65,7 +67,7 @@ impl<'a> InMemory<'a> {
             .map_err(|e| failed(&what("making timestamps"), e))?;
         let mut maker = Maker {
             recorder: &recorder,
-            code: loaded.code.as_ref(),
+            code: &loaded.code,
             memory: &buffers,
             constants: &constants,
             flag: &flag,

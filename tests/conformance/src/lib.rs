@@ -218,10 +218,22 @@ fn execute_with(
         .iter()
         .map(|a| qd_runtime::Argument::Buffer(a.data.for_runtime(a.expect)))
         .collect();
-    match loaded.run("main", &mut actual, options) {
-        Ok(_) => Ok(actual),
-        Err(error) => Err(error.to_string()),
+    let before = actual.clone();
+    let ran = loaded.run("main", &mut actual, options);
+    ran.map_err(|error| error.to_string())?;
+    let kernel = loaded.artifact().kernel("main").expect("it has been run");
+    for (i, (before, after)) in before.iter().zip(&actual).enumerate() {
+        let bytes = |argument: &qd_runtime::Argument| {
+            argument.as_buffer().expect("a buffer").as_bytes().to_vec()
+        };
+        if kernel.arguments[i].access == qd_artifact::Access::Read && bytes(before) != bytes(after)
+        {
+            return Err(format!(
+                "argument {i} is only read, says the artifact, but was written"
+            ));
+        }
     }
+    Ok(actual)
 }
 
 /// How many units in the last place two results are apart, where they may be.

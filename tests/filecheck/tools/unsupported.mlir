@@ -6,11 +6,11 @@
 // CHECK:      async
 // CHECK-NEXT:   'async.execute' op is nothing that a body can hold: no target has it
 // CHECK-NEXT: complex
-// CHECK-NEXT:   'qd.grid.kernel' op argument 0 is of type 'memref<?xcomplex<f32>>', which no file of data can hold
+// CHECK-NEXT:   'qd.grid.kernel' op argument 0 is of type 'memref<?xcomplex<f32>>', which no kernel takes
 // CHECK-NEXT: gpu
 // CHECK-NEXT:   'gpu.barrier' op is nothing that a body can hold: no target has it
 // CHECK-NEXT: half
-// CHECK-NEXT:   'qd.grid.kernel' op argument 0 is of type 'memref<?xf16>', which no file of data can hold
+// CHECK-NEXT:   'qd.grid.kernel' op argument 0 is of type 'memref<?xf16>', which no kernel takes
 // CHECK-NEXT: linalg
 // CHECK-NEXT:   'linalg.fill' op is nothing that a body can hold: no target has it
 // CHECK-NEXT: llvm

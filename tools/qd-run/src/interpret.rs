@@ -123,8 +123,8 @@ fn buffer_of(buffer: &Buffer, element: Element, uninitialised: bool) -> qd_inter
 
 fn element(dtype: Dtype) -> Element {
     match dtype {
-        Dtype::I8 | Dtype::U8 => Element::I8,
-        Dtype::I16 | Dtype::U16 => Element::I16,
+        Dtype::Bool | Dtype::I8 | Dtype::U8 => Element::I8,
+        Dtype::I16 | Dtype::U16 | Dtype::F16 | Dtype::BF16 => Element::I16,
         Dtype::I32 | Dtype::U32 => Element::I32,
         Dtype::I64 | Dtype::U64 => Element::I64,
         Dtype::F32 => Element::F32,

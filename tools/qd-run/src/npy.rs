@@ -52,6 +52,9 @@ pub fn read(path: &Path) -> Result<Buffer, String> {
     let mut buffer = Buffer::zeros(header.dtype, &header.shape).map_err(|e| e.to_string())?;
     file.read_exact(buffer.as_mut_bytes())
         .map_err(|e| said(&e))?;
+    if header.dtype == Dtype::Bool && buffer.as_bytes().iter().any(|byte| *byte > 1) {
+        return Err("its truth values are not all 0 or 1".into());
+    }
     if header.big_endian {
         for element in buffer.as_mut_bytes().chunks_exact_mut(header.dtype.size()) {
             element.reverse();
@@ -167,6 +170,7 @@ fn read_descr(text: &str) -> Option<(Dtype, bool)> {
     let text = text.trim_matches(['\'', '"']);
     let (order, kind) = text.split_at_checked(1)?;
     let dtype = match kind {
+        "b1" => Dtype::Bool,
         "i1" => Dtype::I8,
         "u1" => Dtype::U8,
         "i2" => Dtype::I16,
@@ -175,6 +179,7 @@ fn read_descr(text: &str) -> Option<(Dtype, bool)> {
         "u4" => Dtype::U32,
         "i8" => Dtype::I64,
         "u8" => Dtype::U64,
+        "f2" => Dtype::F16,
         "f4" => Dtype::F32,
         "f8" => Dtype::F64,
         _ => return None,
@@ -194,7 +199,12 @@ pub fn write(to: &mut impl Write, buffer: &Buffer, rows: u64) -> io::Result<()> 
         *extent = rows;
     }
     let letter = match dtype {
-        Dtype::F32 | Dtype::F64 => 'f',
+        Dtype::Bool => 'b',
+        Dtype::BF16 => {
+            let why = "NumPy has no type of bf16";
+            return Err(io::Error::new(io::ErrorKind::Unsupported, why));
+        }
+        Dtype::F16 | Dtype::F32 | Dtype::F64 => 'f',
         Dtype::U8 | Dtype::U16 | Dtype::U32 | Dtype::U64 => 'u',
         Dtype::I8 | Dtype::I16 | Dtype::I32 | Dtype::I64 => 'i',
     };
@@ -287,10 +297,10 @@ mod tests {
             message(&file(&too_many, &[])).contains("more elements"),
             "{too_many}"
         );
-        let half = ints("(2,)").replace("<i4", "<f2");
+        let complex = ints("(2,)").replace("<i4", "<c8");
         assert_eq!(
-            message(&file(&half, &[0; 4])),
-            "its elements are '<f2', which no kernel takes"
+            message(&file(&complex, &[0; 4])),
+            "its elements are '<c8', which no kernel takes"
         );
         let structured = ints("(2,)").replace("'<i4'", "[('a', '<i4'), ('b', '<f4')]");
         assert!(message(&file(&structured, &[0; 16])).contains("which no kernel takes"));

@@ -10,6 +10,9 @@ pub fn bits(number: &Number, dtype: Dtype) -> Result<u64, String> {
     match dtype {
         Dtype::F32 => float(text).map(|x| u64::from((x as f32).to_bits())),
         Dtype::F64 => float(text).map(f64::to_bits),
+        half if half.is_half() => Err(format!(
+            "{text}: numbers of {half} can only be read from files"
+        )),
         _ => {
             let value = integer(text).ok_or_else(|| format!("{text} is no {dtype}"))?;
             let (min, max) = range(dtype);
@@ -50,6 +53,9 @@ fn integer(text: &str) -> Option<i128> {
 }
 
 fn range(dtype: Dtype) -> (i128, i128) {
+    if dtype == Dtype::Bool {
+        return (0, 1);
+    }
     let width = 8 * dtype.size() as u32;
     if is_signed(dtype) {
         (-(1 << (width - 1)), (1 << (width - 1)) - 1)
@@ -101,14 +107,36 @@ pub fn text(bits: u64, dtype: Dtype) -> String {
     match dtype {
         Dtype::F32 => f32::from_bits(bits as u32).to_string(),
         Dtype::F64 => f64::from_bits(bits).to_string(),
+        Dtype::F16 => half(bits).to_string(),
+        Dtype::BF16 => f32::from_bits((bits as u32) << 16).to_string(),
         _ => integer_of(bits, dtype).unwrap_or_default().to_string(),
     }
+}
+
+/// What the bits of an IEEE binary16 stand for.
+fn half(bits: u64) -> f32 {
+    let (exponent, fraction) = (bits >> 10 & 0x1F, bits & 0x3FF);
+    let magnitude = match (exponent, fraction) {
+        (0, _) => fraction as f32 * 2f32.powi(-24),
+        (0x1F, 0) => f32::INFINITY,
+        (0x1F, _) => f32::NAN,
+        _ => (fraction + 0x400) as f32 * 2f32.powi(exponent as i32 - 25),
+    };
+    magnitude.copysign(if bits & 0x8000 == 0 { 1.0 } else { -1.0 })
 }
 
 /// Fills a buffer by a rule.
 pub fn generate(buffer: &mut Buffer, generator: &Generator) -> Result<(), String> {
     let dtype = buffer.dtype();
     let of = |number: &Option<Number>| number.as_ref().map(|n| bits(n, dtype)).transpose();
+    let is_made = match generator {
+        Generator::Iota { .. } => !dtype.is_half() && dtype != Dtype::Bool,
+        Generator::Random { .. } => !dtype.is_half(),
+        _ => true,
+    };
+    if !is_made {
+        return Err(format!("there is no such sequence of {dtype}: give a file"));
+    }
     match generator {
         Generator::Zeros => buffer.as_mut_bytes().fill(0),
         Generator::Poison => buffer.as_mut_bytes().fill(0xA5),
@@ -222,6 +250,42 @@ mod tests {
 
     fn number(text: &str) -> Number {
         Number { text: text.into() }
+    }
+
+    #[test]
+    fn halves_are_shown_and_truth_values_are_0_or_1() {
+        for (bits, shown) in [
+            (0, "0"),
+            (0x8000, "-0"),
+            (0x3C00, "1"),
+            (0xC100, "-2.5"),
+            (0x7BFF, "65504"),
+            (0x0001, "0.000000059604645"),
+            (0x7C00, "inf"),
+            (0x7E00, "NaN"),
+        ] {
+            assert_eq!(text(bits, Dtype::F16), shown, "{bits:#x}");
+        }
+        assert_eq!(text(0xC020, Dtype::BF16), "-2.5");
+        assert_eq!(bits(&number("1"), Dtype::Bool), Ok(1));
+        let error = |text, dtype| bits(&number(text), dtype).expect_err(text);
+        assert_eq!(error("2", Dtype::Bool), "2 is no bool: it holds 0 to 1");
+        let no_halves = "1: numbers of bf16 can only be read from files";
+        assert_eq!(error("1", Dtype::BF16), no_halves);
+        for (generator, dtype) in [
+            ("iota", Dtype::F16),
+            ("iota", Dtype::Bool),
+            ("random", Dtype::BF16),
+        ] {
+            let error = generated(generator, dtype, 4).expect_err(generator);
+            assert_eq!(
+                error,
+                format!("there is no such sequence of {dtype}: give a file")
+            );
+        }
+        let dice = generated("random(seed=3)", Dtype::Bool, 1000).expect("generated");
+        assert!(dice.as_bytes().contains(&0) && dice.as_bytes().contains(&1));
+        assert!(dice.as_bytes().iter().all(|byte| *byte <= 1));
     }
 
     #[test]

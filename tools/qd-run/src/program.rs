@@ -3,12 +3,12 @@
 
 use crate::{Failure, bind::Bound, cli::Cli, interpret, report};
 use melior::{Context, ir::Module};
-use qd_artifact::{Artifact, Kernel};
+use qd_artifact::{Artifact, FileError, Kernel};
 use qd_dialects::parse::{self, Errors, print_diagnostics};
 use qd_interp::Schedule;
 use qd_lowering::CompileError;
 use qd_runtime::{Driver, Options, Timing};
-use std::time::Instant;
+use std::{fs::File, io::Read, path::Path, time::Instant};
 
 /// A context with everything that modules may name and pipelines use.
 pub fn context() -> Context {
@@ -17,9 +17,6 @@ pub fn context() -> Context {
     qd_lowering::register();
     qd_dialects::context()
 }
-
-/// What an artifact begins with.
-const ARTIFACT: &[u8] = b"QDARTIF\n";
 
 /// A program and the kernel of it that is run.
 pub struct Program<'c> {
@@ -48,9 +45,15 @@ impl<'c> Program<'c> {
     pub fn open(cli: &Cli, context: &'c Context) -> Result<Self, Failure> {
         let errors = print_diagnostics(context);
         let path = &cli.file;
-        let source = parse::read(path)?;
-        let form = if source.starts_with(ARTIFACT) {
-            Self::artifact(cli, &source)?
+        let artifact = mapped(path);
+        let source = match &artifact {
+            Some(_) => Vec::new(),
+            None => parse::read(path)?,
+        };
+        let form = if let Some(artifact) = artifact {
+            Self::artifact(cli, artifact)?
+        } else if source.starts_with(qd_artifact::MAGIC) {
+            Self::artifact(cli, Artifact::from_bytes(source))?
         } else {
             let module = || parse::parse(context, &source, path).ok_or(Failure::Said);
             if cli.interpret {
@@ -77,25 +80,30 @@ impl<'c> Program<'c> {
         })
     }
 
-    fn artifact(cli: &Cli, bytes: &[u8]) -> Result<Form<'c>, Failure> {
+    fn artifact(
+        cli: &Cli,
+        artifact: std::result::Result<Artifact, FileError>,
+    ) -> Result<Form<'c>, Failure> {
         let path = cli.file.display();
         if cli.interpret {
             return Err(
                 format!("{path}: an artifact cannot be interpreted: give its module").into(),
             );
         }
-        let artifact = Artifact::from_bytes(bytes).map_err(|e| format!("{path}: {e}"))?;
-        let made_for = &artifact.target;
-        if let Some(target) = &cli.target
-            && target != made_for
-            && made_for.split(',').next() != Some(target)
-        {
+        let artifact = artifact.map_err(|e| format!("{path}: {e}"))?;
+        let is_asked_for = |made_for: &&String| match &cli.target {
+            Some(target) => target == *made_for || made_for.split(',').next() == Some(target),
+            None => true,
+        };
+        let Some(target) = artifact.targets.iter().find(is_asked_for) else {
             return Err(format!(
-                "{path}: the artifact was made for target '{made_for}', not for '{target}'"
+                "{path}: the artifact was made for target '{}', not for '{}'",
+                artifact.targets.join("' and '"),
+                cli.target.as_deref().unwrap_or_default()
             )
             .into());
-        }
-        let driver = qd_runtime::driver(made_for).map_err(|e| format!("{path}: {e}"))?;
+        };
+        let driver = qd_runtime::driver(target).map_err(|e| format!("{path}: {e}"))?;
         Ok(Form::Artifact(artifact, driver))
     }
 
@@ -113,7 +121,8 @@ impl<'c> Program<'c> {
             }
             Form::Compiled(_, target, _) => format!("{kernel} on {target}"),
             Form::Artifact(artifact, _) => {
-                format!("{kernel} on {}, wave {}", artifact.target, artifact.wave)
+                let targets = artifact.targets.join(" and ");
+                format!("{kernel} on {targets}{}", waves(", ", artifact))
             }
         }
     }
@@ -171,14 +180,32 @@ impl<'c> Program<'c> {
         };
         Ok(Done {
             summary: format!(
-                "compiled in {}; wave {}; ran in {}{median}: {launches} launch{}",
+                "compiled in {}{}; ran in {}{median}: {launches} launch{}",
                 report::duration(prepared),
-                artifact.wave,
+                waves("; ", artifact),
                 report::duration(timing.total),
                 if launches == 1 { "" } else { "es" },
             ),
             timing: Some(timing),
         })
+    }
+}
+
+/// A file that is an artifact and can be mapped, read; none if it is anything else.
+fn mapped(path: &Path) -> Option<Result<Artifact, FileError>> {
+    let mut begin = [0; qd_artifact::MAGIC.len()];
+    let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file());
+    let read = is_file.then(|| File::open(path).and_then(|mut f| f.read_exact(&mut begin)))?;
+    let is_artifact = read.is_ok() && begin == *qd_artifact::MAGIC;
+    is_artifact.then(|| Artifact::open(path))
+}
+
+/// `wave 32` behind a separator; nothing for an artifact without bodies.
+fn waves(separator: &str, artifact: &Artifact) -> String {
+    let waves: Vec<_> = artifact.waves().iter().map(u32::to_string).collect();
+    match waves.is_empty() {
+        true => String::new(),
+        false => format!("{separator}wave {}", waves.join(" and ")),
     }
 }
 

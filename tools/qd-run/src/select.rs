@@ -138,22 +138,15 @@ mod tests {
     use qd_runtime::Scalar;
 
     fn kernel() -> Kernel {
-        let argument = |name: &str, shape: &[Option<u64>]| Parameter {
-            name: name.into(),
-            kind: ArgumentKind::Buffer {
-                dtype: Dtype::I32,
-                shape: shape.to_vec(),
-            },
-            length: None,
-            minimum: None,
-            limit: None,
-            is_input: false,
+        let argument = |name: &str, shape: &[Option<u64>]| {
+            let shape = shape.to_vec();
+            let dtype = Dtype::I32;
+            Parameter::new(name, ArgumentKind::Buffer { dtype, shape })
         };
         Kernel {
             name: "k".into(),
             arguments: vec![argument("a", &[None]), argument("n", &[])],
-            control: 0,
-            steps: Vec::new(),
+            plans: Vec::new(),
         }
     }
 

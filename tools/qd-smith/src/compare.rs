@@ -107,7 +107,7 @@ fn compile(text: &str, target: &str) -> Result<Box<dyn qd_runtime::Loaded>, Stri
     let artifact = qd_lowering::compile(&mut module, target)
         .map_err(|error| format!("{}\n{error}", joined(&said)))?;
     // As a file, as most are loaded.
-    let artifact = Artifact::from_bytes(&artifact.to_bytes()).map_err(|error| error.to_string())?;
+    let artifact = Artifact::from_bytes(artifact.to_bytes()).map_err(|error| error.to_string())?;
     let driver = qd_runtime::driver(target).map_err(|error| error.to_string())?;
     driver.load(&artifact).map_err(|error| error.to_string())
 }

@@ -426,14 +426,14 @@ fn try_artifact(text: &str, random: &mut Rng) -> Done {
     let mut mutant = bytes.clone();
     if random.bool() {
         damage(&mut mutant, random);
-    } else if let Ok(artifact) = Artifact::from_bytes(&bytes) {
+    } else if let Ok(artifact) = Artifact::from_bytes(bytes.clone()) {
         match replanned(&artifact, random) {
             Some(artifact) => mutant = artifact.to_bytes(),
             None => return Done::default(),
         }
     }
     stage(format!("loading an artifact\n{}", hex(&mutant)));
-    let is_rejected = match Artifact::from_bytes(&mutant) {
+    let is_rejected = match Artifact::from_bytes(mutant.clone()) {
         Err(_) => true,
         Ok(artifact) => {
             let loaded = qd_runtime::driver("cpu").and_then(|driver| driver.load(&artifact));
@@ -445,8 +445,12 @@ fn try_artifact(text: &str, random: &mut Rng) -> Done {
         ..Done::default()
     };
     // Code that is damaged must not be taken for code that is not.
-    let binary = |bytes: &[u8]| Artifact::from_bytes(bytes).map(|a| a.binary).ok();
-    if !is_rejected && binary(&mutant) != binary(&bytes) {
+    let code = |bytes: &[u8]| {
+        let artifact = Artifact::from_bytes(bytes.to_vec()).ok()?;
+        let ids = artifact.modules.iter().map(|module| module.id());
+        Some(ids.collect::<Vec<_>>())
+    };
+    if !is_rejected && code(&mutant) != code(&bytes) {
         done.findings.push(Finding {
             kind: Kind::Output,
             target: "cpu".into(),
@@ -475,7 +479,9 @@ fn replanned(artifact: &Artifact, random: &mut Rng) -> Option<Artifact> {
         i += 1;
     });
     let mut changed: Artifact = serde_json::from_value(plan).ok()?;
-    changed.binary.clone_from(&artifact.binary);
+    for (module, of) in changed.modules.iter_mut().zip(&artifact.modules) {
+        module.set_bytes(of.bytes().clone());
+    }
     Some(changed)
 }
 

@@ -1,7 +1,7 @@
 //! Bodies as one SPIR-V module, which the driver compiles when a pipeline is made
 //! of it.
 //!
-//! The artifact's binary is the module's words, little-endian.
+//! The artifact holds the module's words, little-endian.
 
 mod atomics;
 mod disassemble;
@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{convert::qd_to_spirv::REASONS, targets::Capabilities};
 use melior::ir::Module;
-use qd_artifact::Requirements;
+use qd_artifact::{Format, Requirements};
 use qd_dialects::{
     attributes,
     ir::{Op, OpExt, operations},
@@ -45,7 +45,8 @@ pub const SPIRV: Backend = Backend {
     is_apart: false,
     requirements,
     emit,
-    binary: |module, _| Ok(bytes(&words(module)?)),
+    format: Format::Spirv,
+    code: |module, _| Ok(bytes(&words(module)?)),
 };
 
 /// From tiled bodies to a `spirv.module`.

@@ -17,7 +17,6 @@ fn launches_get_their_words() {
         ],
         vec![launch(
             &device,
-            0,
             "iota",
             blocks,
             vec![whole(0), Operand::Scalar(Expr::Scalar(1))],
@@ -51,12 +50,12 @@ fn what_waits_sees_what_was_waited_for() {
     for id in 0..20u64 {
         let (to, from) = ((id % 2) as usize, (1 - id % 2) as usize);
         let operands = vec![whole(to), whole(from), scalar(id)];
-        steps.push(launch(&device, id, "triple", blocks, operands));
+        steps.push(launch(&device, "triple", blocks, operands));
         expected = expected.wrapping_mul(3).wrapping_add(id as i32);
     }
     let (a, b) = (part(1, 0, length / 2), part(1, 0, length / 2));
     let operands = vec![Operand::Buffer(a), Operand::Buffer(b), scalar(5)];
-    steps.push(launch(&device, 20, "triple", blocks / 2, operands));
+    steps.push(launch(&device, "triple", blocks / 2, operands));
     let main = kernel(
         "main",
         vec![array("a", Dtype::I32), array("b", Dtype::I32)],
@@ -89,9 +88,9 @@ fn views_overlap() {
     // [0, n) then [n/2, 3n/2), which begins at no binding's alignment, then back.
     let views = [(0, 100), (n / 2 + 1, 1000)];
     let mut steps = Vec::new();
-    for (id, (begin, add)) in (0..).zip(views) {
+    for (begin, add) in views {
         let operands = vec![Operand::Buffer(part(0, 4 * begin, n)), scalar(add)];
-        steps.push(launch(&device, id, "iota", 1, operands));
+        steps.push(launch(&device, "iota", 1, operands));
     }
     let main = kernel("main", vec![array("a", Dtype::I32)], steps);
     let loaded = load(&artifact(&device, bodies(&device), vec![main]));
@@ -117,13 +116,7 @@ fn more_blocks_than_a_dimension_has() {
         let main = kernel(
             "main",
             vec![array("out", Dtype::I32), cell("sum")],
-            vec![launch(
-                &device,
-                0,
-                "blocks",
-                count,
-                vec![whole(0), whole(1)],
-            )],
+            vec![launch(&device, "blocks", count, vec![whole(0), whole(1)])],
         );
         let loaded = load(&artifact(&device, bodies(&device), vec![main]));
         let mut arguments = [ints(count as usize + 1, -1), zero()];
@@ -140,7 +133,6 @@ fn more_blocks_than_a_dimension_has() {
         vec![array("out", Dtype::I32), cell("sum")],
         vec![launch(
             &device,
-            0,
             "blocks",
             too_many,
             vec![whole(0), whole(1)],
@@ -166,7 +158,7 @@ fn subgroups_have_the_size() {
     let main = kernel(
         "main",
         vec![array("out", Dtype::I32)],
-        vec![launch(&device, 0, "size", 3, vec![whole(0)])],
+        vec![launch(&device, "size", 3, vec![whole(0)])],
     );
     let artifact = artifact(&device, bodies(&device), vec![main]);
     let mut arguments = [ints(3 * threads(&device) as usize, 0)];
@@ -176,10 +168,10 @@ fn subgroups_have_the_size() {
     let wave = device.subgroups.usual as i32;
     assert!(values(&arguments[0]).iter().all(|size| *size == wave));
 
-    let other = Artifact {
-        wave: 2 * device.subgroups.usual + 1,
-        ..artifact
-    };
+    let mut other = artifact;
+    for body in &mut other.modules[0].bodies {
+        body.wave = 2 * device.subgroups.usual + 1;
+    }
     let error = refused(&other);
     assert!(
         error.contains(&format!("--target=vulkan:1.3,subgroup={wave}")),

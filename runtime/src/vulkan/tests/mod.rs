@@ -6,12 +6,15 @@ mod launches;
 mod plans;
 mod refusals;
 
-use super::{Copies, Vulkan, device::Device};
-use crate::{Argument, Buffer, Driver, Error, Loaded, Options, Scalar};
+use super::{Copies, Vulkan, device::Device, spirv};
+use crate::{
+    Argument, Buffer, Driver, Error, Loaded, Options, Scalar,
+    testing::{in_order, step},
+};
 use body::{Body, Emit, Module};
 use qd_artifact::{
-    Argument as Parameter, ArgumentKind, Artifact, BufferRef, Dtype, Expr, Kernel, Operand,
-    Requirements, Step, Variant, View,
+    Argument as Parameter, ArgumentKind, Artifact, BufferRef, Dtype, Expr, Format, Kernel, Operand,
+    Plan, Step, StepKind, Variant, View,
 };
 use rspirv::spirv::{Capability, ExecutionMode};
 use std::{
@@ -126,24 +129,24 @@ fn bodies(device: &Device) -> Module {
 
 fn artifact(device: &Device, module: Module, kernels: Vec<Kernel>) -> Artifact {
     let wave = device.subgroups.usual;
+    let bytes = module.binary();
+    let declared = spirv::Module::read(&spirv::words(&bytes).expect("words")).expect("a module");
+    let names = declared.entries.into_keys();
+    let bodies = names.map(|name| qd_artifact::Body { name, wave });
     Artifact {
-        target: format!("vulkan:1.3,subgroup={wave}"),
-        wave,
-        requirements: Requirements::default(),
+        targets: vec![format!("vulkan:1.3,subgroup={wave}")],
         kernels,
-        binary: module.binary(),
+        modules: vec![qd_artifact::Module::new(
+            0,
+            Format::Spirv,
+            bodies.collect(),
+            bytes,
+        )],
     }
 }
 
 fn parameter(name: &str, kind: ArgumentKind) -> Parameter {
-    Parameter {
-        name: name.into(),
-        kind,
-        length: None,
-        minimum: None,
-        is_input: false,
-        limit: None,
-    }
+    Parameter::new(name, kind)
 }
 
 fn array(name: &str, dtype: Dtype) -> Parameter {
@@ -175,18 +178,15 @@ fn part(argument: usize, offset: u64, length: u64) -> BufferRef {
     }
 }
 
-/// A launch after the one before it.
-fn launch(device: &Device, id: u64, body: &str, blocks: u64, arguments: Vec<Operand>) -> Step {
-    Step::Launch {
-        id,
+fn launch(device: &Device, body: &str, blocks: u64, arguments: Vec<Operand>) -> Step {
+    step(StepKind::Launch {
         body: body.into(),
         name: body.into(),
         blocks: Expr::constant(blocks),
         threads: threads(device),
         dynamic_shared_bytes: 0,
         arguments,
-        after: (id > 0).then(|| id - 1).into_iter().collect(),
-    }
+    })
 }
 
 fn scalar(value: u64) -> Operand {
@@ -194,12 +194,20 @@ fn scalar(value: u64) -> Operand {
 }
 
 fn kernel(name: &str, arguments: Vec<Parameter>, steps: Vec<Step>) -> Kernel {
+    let plan = Plan {
+        steps: in_order(steps),
+        ..Plan::default()
+    };
     Kernel {
         name: name.into(),
         arguments,
-        control: 0,
-        steps,
+        plans: vec![Some(plan)],
     }
+}
+
+/// The only plan of a kernel.
+fn plan_of(kernel: &mut Kernel) -> &mut Plan {
+    kernel.plans[0].as_mut().expect("a plan")
 }
 
 fn driver(copies: Copies) -> Vulkan {

@@ -5,12 +5,12 @@ use super::*;
 /// A loop that is gone round as often as its flag says, in a kernel that another
 /// dispatches to, with a fill before and a launch behind it.
 fn loops(device: &Device) -> Artifact {
-    let body = launch(device, 0, "count_down", 1, vec![whole(0), whole(1)]);
+    let body = launch(device, "count_down", 1, vec![whole(0), whole(1)]);
     let inner = kernel(
         "inner",
         vec![cell("flag"), cell("count"), array("out", Dtype::I32)],
         vec![
-            Step::Fill {
+            step(StepKind::Fill {
                 buffer: BufferRef {
                     argument: 2,
                     view: None,
@@ -18,30 +18,30 @@ fn loops(device: &Device) -> Artifact {
                 lower: Expr::constant(0),
                 upper: Expr::Length(2, 0),
                 value: Expr::constant(2),
-            },
-            Step::DoWhile {
+            }),
+            step(StepKind::DoWhile {
                 flag: BufferRef {
                     argument: 0,
                     view: None,
                 },
                 steps: vec![body],
-            },
-            launch(device, 7, "triple", 1, vec![whole(2), whole(2), scalar(1)]),
+            }),
+            launch(device, "triple", 1, vec![whole(2), whole(2), scalar(1)]),
         ],
     );
     let outer = kernel(
         "outer",
         inner.arguments.clone(),
         vec![
-            launch(device, 0, "count_down", 1, vec![whole(0), whole(1)]),
-            Step::Dispatch {
+            launch(device, "count_down", 1, vec![whole(0), whole(1)]),
+            step(StepKind::Dispatch {
                 variants: vec![Variant {
                     kernel: "inner".into(),
                     predicate: None,
                 }],
                 arguments: vec![whole(0), whole(1), whole(2)],
-            },
-            launch(device, 1, "triple", 1, vec![whole(2), whole(2), scalar(0)]),
+            }),
+            launch(device, "triple", 1, vec![whole(2), whole(2), scalar(0)]),
         ],
     );
     artifact(device, bodies(device), vec![inner, outer])
@@ -75,32 +75,24 @@ fn an_if_runs_once_if_its_condition_is_set() {
     let Some(device) = device("an_if_runs_once_if_its_condition_is_set") else {
         return;
     };
-    let triple = |id, of| {
-        launch(
-            &device,
-            id,
-            "triple",
-            1,
-            vec![whole(of), whole(of), scalar(0)],
-        )
-    };
+    let triple = |of| launch(&device, "triple", 1, vec![whole(of), whole(of), scalar(0)]);
     let mut main = kernel(
         "main",
         vec![array("flag", Dtype::I32), array("out", Dtype::I32)],
         vec![
-            triple(0, 0),
-            Step::If {
+            triple(0),
+            step(StepKind::If {
                 condition: whole(0),
-                steps: vec![triple(1, 1)],
-            },
-            Step::If {
+                steps: vec![triple(1)],
+            }),
+            step(StepKind::If {
                 condition: Operand::Control { first: 0, words: 1 },
-                steps: vec![triple(2, 1)],
-            },
-            triple(3, 1),
+                steps: vec![triple(1)],
+            }),
+            triple(1),
         ],
     );
-    main.control = 1;
+    plan_of(&mut main).control = 1;
     let artifact = artifact(&device, bodies(&device), vec![main]);
     for (copies, options) in ways() {
         let loaded = driver(copies).load(&artifact).expect("loaded");
@@ -141,7 +133,7 @@ fn runs_go_on_from_what_the_last_one_left() {
     let main = kernel(
         "main",
         vec![array("a", Dtype::I32)],
-        vec![launch(&device, 0, "triple", 1, operands)],
+        vec![launch(&device, "triple", 1, operands)],
     );
     let artifact = artifact(&device, bodies(&device), vec![main]);
     for (copies, options) in ways() {
@@ -177,7 +169,7 @@ fn fills_of_every_size_at_every_place() {
                 let main = kernel(
                     "main",
                     vec![array("a", dtype)],
-                    vec![Step::Fill {
+                    vec![step(StepKind::Fill {
                         buffer: BufferRef {
                             argument: 0,
                             view: None,
@@ -185,10 +177,10 @@ fn fills_of_every_size_at_every_place() {
                         lower: Expr::constant(lower),
                         upper: Expr::constant(upper),
                         value: Expr::constant(value),
-                    }],
+                    })],
                 );
                 let plan = Artifact {
-                    binary: Vec::new(),
+                    modules: Vec::new(),
                     ..artifact(&device, Module::new(), vec![main])
                 };
                 let loaded = driver(copies).load(&plan).expect("no code is needed");

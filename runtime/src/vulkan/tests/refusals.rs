@@ -18,10 +18,10 @@ fn what_the_device_lacks_is_named_with_who_needs_it() {
         let main = kernel(
             "main",
             vec![array("out", Dtype::I32)],
-            vec![launch(&device, 0, "size", 1, vec![whole(0)])],
+            vec![launch(&device, "size", 1, vec![whole(0)])],
         );
         let mut artifact = artifact(&device, module, vec![main]);
-        artifact.requirements.reasons =
+        plan_of(&mut artifact.kernels[0]).needs.reasons =
             [(format!("{capability:?}"), "arith.addf at k.mlir:3:4".into())].into();
         artifact
     };
@@ -69,7 +69,7 @@ fn what_the_device_lacks_is_named_with_who_needs_it() {
 
     // The artifact may know more than its module declares.
     let mut artifact = with(Capability::Int16, "", &[]);
-    artifact.requirements.features = vec!["Int512".into()];
+    plan_of(&mut artifact.kernels[0]).needs.features = vec!["Int512".into()];
     let error = refused(&artifact);
     assert!(error.contains("Int512 (unknown to this driver)"), "{error}");
 }
@@ -83,32 +83,41 @@ fn damaged_artifacts_are_refused() {
         let main = kernel(
             "main",
             vec![array("out", Dtype::I32)],
-            vec![launch(&device, 0, body, 1, vec![whole(0)])],
+            vec![launch(&device, body, 1, vec![whole(0)])],
         );
         artifact(&device, bodies(&device), vec![main])
     };
-    let error = refused(&with("missing"));
+    let mut missing = with("missing");
+    let error = refused(&missing);
+    assert!(
+        error.ends_with("launches 'missing', which is in no module"),
+        "{error}"
+    );
+    missing.modules[0].bodies[0].name = "missing".into();
+    let error = refused(&missing);
     assert!(error.ends_with("there is no symbol 'missing'"), "{error}");
 
     let mut cut = with("size");
-    cut.binary.truncate(99);
+    let code = cut.modules[0].bytes().clone();
+    cut.modules[0].set_bytes(code.slice(..99));
     assert!(refused(&cut).contains("it is no SPIR-V"));
-    cut.binary.truncate(96);
+    cut.modules[0].set_bytes(code.slice(..96));
     assert!(refused(&cut).contains("the SPIR-V module is damaged"));
 
     let other = Artifact {
-        target: "cpu".into(),
+        targets: vec!["cpu".into()],
         ..with("size")
     };
     assert!(refused(&other).contains("not for a Vulkan device"));
     let later = Artifact {
-        target: "vulkan:9.9".into(),
+        targets: vec!["vulkan:9.9".into()],
         ..with("size")
     };
     assert!(refused(&later).contains("has Vulkan 1."));
 
     let mut threads = with("size");
-    if let Step::Launch { threads, .. } = &mut threads.kernels[0].steps[0] {
+    let steps = &mut plan_of(&mut threads.kernels[0]).steps;
+    if let StepKind::Launch { threads, .. } = &mut steps[0].kind {
         *threads *= 2;
     }
     let error = load(&threads)
@@ -134,8 +143,8 @@ fn blocks_are_no_larger_than_the_device_allows() {
         .max_compute_work_group_invocations;
     let mut module = Module::new();
     module.body("size", 2 * most, &[], size);
-    let mut step = launch(&device, 0, "size", 1, vec![whole(0)]);
-    if let Step::Launch { threads, .. } = &mut step {
+    let mut step = launch(&device, "size", 1, vec![whole(0)]);
+    if let StepKind::Launch { threads, .. } = &mut step.kind {
         *threads = 2 * most;
     }
     let main = kernel("main", vec![array("out", Dtype::I32)], vec![step]);
@@ -153,7 +162,7 @@ fn what_is_compiled_is_kept() {
     let main = kernel(
         "main",
         vec![array("out", Dtype::I32)],
-        vec![launch(&device, 0, "size", 1, vec![whole(0)])],
+        vec![launch(&device, "size", 1, vec![whole(0)])],
     );
     let artifact = artifact(&device, bodies(&device), vec![main]);
     let folder = tempfile::tempdir().expect("a folder");
@@ -171,7 +180,7 @@ fn what_is_compiled_is_kept() {
     run();
     run();
     // What the driver has left, however little some do, and damaged.
-    let open = || Cache::open(&device, Some(folder.path()), &artifact.binary);
+    let open = || Cache::open(&device, Some(folder.path()), artifact.modules[0].bytes());
     let close = |cache: Cache| unsafe { device.raw.destroy_pipeline_cache(cache.raw, None) };
     let cache = open().expect("a cache");
     let data = unsafe { device.raw.get_pipeline_cache_data(cache.raw) }.expect("data");

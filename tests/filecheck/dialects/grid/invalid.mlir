@@ -30,7 +30,7 @@ qd.grid.kernel @two_lengths(%a: memref<?x?xf32>) {
 
 // -----
 
-// expected-error@+1 {{'qd.grid.kernel' op argument 0: 'qd.dtype' must be i, u or f and a width of 8 to 64, such as "u32", but is "int"}}
+// expected-error@+1 {{'qd.grid.kernel' op argument 0: 'qd.dtype' must be i, u or f and a width of 8 to 64, such as "u32", bf16 or bool, but is "int"}}
 qd.grid.kernel @dtype(%a: memref<?xi32> {qd.dtype = "int"}) {
 }
 

@@ -26,9 +26,12 @@
 // IR: define ptx_kernel void @add_add_one_0(i64 {{.*}}, i64 {{.*}}, ptr addrspace(1) noalias {{.*}}, i64 {{.*}}, i64 {{.*}})
 
 // RUN: qd-translate %s --target=nvptx:sm_90 --emit=plan | FileCheck %s --check-prefix=PLAN
-// PLAN: "target": "nvptx:sm_90",
-// PLAN: "wave": 32,
+// PLAN: "targets": [
+// PLAN-NEXT: "nvptx:sm_90"
 // PLAN: "body": "add_add_one_0",
+// PLAN: "format": "ptx",
+// PLAN: "name": "add_add_one_0",
+// PLAN-NEXT: "wave": 32
 
 // RUN: qd-translate %s --target=nvptx:sm_90 --emit=artifact -o %t.qdart
 // RUN: %python -c 'import sys; sys.exit(open(sys.argv[1], "rb").read()[-3:] != b"}\n\0")' %t.qdart

@@ -33,9 +33,11 @@
 
 // The plan names what the device must have.
 // RUN: %{emit} --emit=plan | FileCheck %s --check-prefix=PLAN
-// PLAN: "target": "vulkan:1.3,subgroup=8",
-// PLAN: "wave": 8,
+// PLAN: "targets": [
+// PLAN-NEXT: "vulkan:1.3,subgroup=8"
 // PLAN: "PhysicalStorageBufferAddresses",
+// PLAN: "format": "spirv",
+// PLAN: "wave": 8
 
 // What Vulkan does not have, and what has no SPIR-V.
 // RUN: not %{emit} --emit=obj 2>&1 | FileCheck %s --check-prefix=OBJ

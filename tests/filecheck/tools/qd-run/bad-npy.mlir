@@ -34,7 +34,7 @@
 
 // REDEFINE: %{file} = half
 // RUN: not %{run} 2>&1 | FileCheck %s --check-prefix=HALF --match-full-lines
-// HALF: qd-run: --arg a=half.npy: its elements are '<f2', which no kernel takes
+// HALF: qd-run: --arg a=half.npy: it is f16[3], but argument 'a' of kernel 'scale' is a buffer u32[?]
 
 // REDEFINE: %{file} = structured
 // RUN: not %{run} 2>&1 | FileCheck %s --check-prefix=STRUCTURED --match-full-lines

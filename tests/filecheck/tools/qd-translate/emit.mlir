@@ -7,15 +7,18 @@
 // RUN: qd-translate %s --emit=obj -o %t.o && llvm-objdump -t %t.o | FileCheck %s --check-prefix=OBJ
 // OBJ: g     F .text {{.*}} add
 // RUN: qd-translate %s --emit=plan | FileCheck %s --check-prefix=PLAN
-//  PLAN: "target": "cpu",
-//  PLAN: "requirements": {
-//  PLAN-NEXT: "device": "{{.+}}",
-//  PLAN-NEXT: "features": [
+//  PLAN: "targets": [
+//  PLAN-NEXT: "cpu"
 //  PLAN: "name": "a",
 //  PLAN: "is_input": true
 //  PLAN: "steps": [
 //  PLAN: "launch": {
 //  PLAN: "name": "add one",
+//  PLAN: "needs": {
+//  PLAN-NEXT: "device": "{{.+}}",
+//  PLAN-NEXT: "features": [
+//  PLAN: "modules": [
+//  PLAN: "format": "object",
 
 // RUN: qd-translate %s --target=cpu,wave=16 -o %t.qdart
 // RUN: qd-run %t.qdart --arg a=iota[4] --print a | FileCheck %s --check-prefix=RAN
@@ -28,7 +31,7 @@
 // CUT: qd-run: {{.*}}.cut: the artifact is damaged: it is cut short
 // RUN: cp %t.qdart %t.longer && echo >> %t.longer
 // RUN: not qd-run %t.longer 2>&1 | FileCheck %s --check-prefix=LONGER
-// LONGER: qd-run: {{.*}}.longer: the artifact is damaged: {{[0-9]+}} bytes of binary instead of
+// LONGER: qd-run: {{.*}}.longer: the artifact is damaged: 1 bytes too many
 // RUN: not qd-run %t.qdart --target=vulkan:1.3 --arg a=iota[4] 2>&1 | FileCheck %s --check-prefix=OTHER
 // OTHER: qd-run: {{.*}}: the artifact was made for target 'cpu,wave=16', not for 'vulkan:1.3'
 // RUN: not qd-run %t.qdart --interpret --arg a=iota[4] 2>&1 | FileCheck %s --check-prefix=INTERPRET

@@ -1,0 +1,104 @@
+//! Arrays that stay on the device, between kernels and between calls.
+
+use qd_frontend::{
+    Dtype, args, compile,
+    objects::{Buffer, Device, DeviceOptions, Executable, Priority, Stream},
+};
+
+const SORT: &str = r#"
+qd.grid.kernel @sort(%keys: memref<?xi32> {qd.name = "keys", qd.dtype = "u32"},
+                     %tmp: memref<?xi32> {qd.name = "tmp", qd.dtype = "u32"},
+                     %scratch: memref<?xi32> {qd.name = "scratch"}, %n: memref<i32> {qd.name = "n"}) {
+  qd.algo.sort keys(%keys, %tmp : memref<?xi32>, memref<?xi32>) scratch(%scratch : memref<?xi32>)
+    count(%n : memref<i32>) log256_max_n = 3 unsigned
+}"#;
+
+const FILL: &str = r#"
+qd.grid.kernel @fill(%x: memref<?xf32> {qd.name = "x"}, %value: f32 {qd.name = "value"}) {
+  %zero = arith.constant 0 : index
+  %n = memref.dim %x, %zero : memref<?xf32>
+  qd.grid.for_each %i to %n {
+    memref.store %value, %x[%i] : memref<?xf32>
+  }
+}
+qd.grid.kernel @add(%x: memref<?xf32> {qd.name = "x"}, %y: memref<?xf32> {qd.name = "y"}) {
+  %zero = arith.constant 0 : index
+  %n = memref.dim %x, %zero : memref<?xf32>
+  qd.grid.for_each %i to %n {
+    %a = memref.load %x[%i] : memref<?xf32>
+    %b = memref.load %y[%i] : memref<?xf32>
+    %sum = arith.addf %a, %b : f32
+    memref.store %sum, %y[%i] : memref<?xf32>
+  }
+}"#;
+
+fn cpu() -> (Device, Stream) {
+    let id = "cpu".parse().expect("a device");
+    let device = Device::open(&id, &DeviceOptions::default()).expect("this machine");
+    let stream = device.stream(Priority::Normal).expect("a stream");
+    (device, stream)
+}
+
+fn load(device: &Device, source: &str) -> Executable {
+    let artifact = compile(source, &device.info().target).expect("compiles");
+    device.load(&artifact).expect("loads")
+}
+
+#[test]
+fn keys_are_sorted_where_they_are() {
+    let (device, stream) = cpu();
+    let sort = load(&device, SORT).kernel("sort").expect("there");
+    for length in [0, 1, 2, 255, 4097, 100_003_u32] {
+        // Knuth's multiplicative hash: in no order.
+        let host: Vec<u32> = (0..length).map(|i| i.wrapping_mul(2_654_435_761)).collect();
+        let keys = Buffer::from_slice(&stream, &host).expect("memory");
+        let tmp = Buffer::new(&stream, Dtype::U32, keys.shape()).expect("memory");
+        let n = Buffer::from_slice(&stream, &[length as i32]).expect("memory");
+        let n = n.cast(Dtype::I32, &[]).expect("one element");
+        let slots = sort.minimum("scratch", &args![&keys, &tmp, _, &n]);
+        let slots = slots.expect("known");
+        let scratch = Buffer::new(&stream, Dtype::I32, &[slots]).expect("memory");
+        let before = device.memory();
+        for _ in 0..3 {
+            let launched = sort.launch(&stream, &args![&keys, &tmp, &scratch, &n]);
+            launched.expect("runs");
+        }
+        let after = device.memory();
+        assert_eq!(
+            (before.uploaded, before.downloaded),
+            (after.uploaded, after.downloaded)
+        );
+        let mut expected = host;
+        expected.sort_unstable();
+        assert_eq!(keys.to_vec::<u32>(&stream).expect("read"), expected);
+        let short = Buffer::new(&stream, Dtype::I32, &[slots.saturating_sub(1)]).expect("memory");
+        if slots > 0 {
+            let refused = sort.launch(&stream, &args![&keys, &tmp, &short, &n]);
+            let error = refused.expect_err("too short").to_string();
+            assert!(error.contains("'scratch' must have at least"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn kernels_on_two_streams_share_an_array() {
+    let (device, a) = cpu();
+    let b = device.stream(Priority::High).expect("a stream");
+    let loaded = load(&device, FILL);
+    let (fill, add) = (
+        loaded.kernel("fill").expect("there"),
+        loaded.kernel("add").expect("there"),
+    );
+    let n = 1000;
+    let x = Buffer::new(&a, Dtype::F32, &[2 * n]).expect("memory");
+    let y = Buffer::zeros(&b, Dtype::F32, &[2 * n]).expect("memory");
+    let halves = [0..n, n..2 * n].map(|rows| x.rows(rows).expect("there are as many"));
+    fill.launch(&a, &args![&halves[0], 1f32]).expect("runs");
+    fill.launch(&b, &args![&halves[1], 2f32]).expect("runs");
+    add.launch(&a, &args![&x, &y]).expect("runs");
+    add.launch(&b, &args![&x, &y]).expect("runs");
+    drop(x);
+    let sums = y.to_vec::<f32>(&a).expect("read");
+    let expected = (0..2 * n).map(|i| if i < n { 2.0 } else { 4.0 });
+    assert!(sums.into_iter().eq(expected));
+}

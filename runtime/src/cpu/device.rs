@@ -1,0 +1,272 @@
+//! This machine as a device. What is asked for is done by the thread that asks, before the
+//! call returns, so that streams and events have nothing to keep in order.
+
+use super::{
+    host,
+    jit::{Body, Jit},
+    pool::{self, Pool},
+    run::fill,
+};
+use crate::{
+    Error,
+    objects::driver::{
+        Code, Driver, Fault, Op, OpKind, RawBody, RawEvent, RawMemory, RawStream, Replay, Shape,
+    },
+    objects::{DeviceId, DeviceInfo, DeviceOptions},
+    program::Program,
+    validate::body_names,
+};
+use inkwell::targets::TargetMachine;
+use qd_artifact::Format;
+use std::{
+    alloc::{Layout, alloc, dealloc},
+    collections::HashMap,
+    ptr,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+/// Bytes of a cache line. Memory begins at one, so that vector loads are aligned.
+const LINE: usize = 64;
+
+/// Drives this machine.
+pub(crate) struct Cpu {
+    info: DeviceInfo,
+    /// Launches take turns: each has all threads.
+    pool: Arc<Mutex<Pool>>,
+}
+
+/// This machine.
+pub(crate) fn device(id: &DeviceId, options: &DeviceOptions) -> Result<Cpu, Error> {
+    let threads = options.threads.unwrap_or_else(pool::default_threads).max(1);
+    Ok(Cpu {
+        info: DeviceInfo {
+            id: id.clone(),
+            name: TargetMachine::get_host_cpu_name()
+                .to_string_lossy()
+                .into_owned(),
+            target: "cpu".into(),
+            decides: true,
+        },
+        pool: Arc::new(Mutex::new(Pool::new(threads).map_err(Error::Thread)?)),
+    })
+}
+
+/// Of at least one byte: memory of none has an address, too.
+fn layout(bytes: u64) -> Option<Layout> {
+    Layout::from_size_align(usize::try_from(bytes.max(1)).ok()?, LINE).ok()
+}
+
+// Safety: what is asked for is done at once, on memory of this process.
+unsafe impl Driver for Cpu {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn allocate(&self, bytes: u64, _: RawStream) -> Result<RawMemory, Fault> {
+        let layout = layout(bytes).ok_or(Fault::OutOfMemory { free: None })?;
+        // Safety: the layout has a size.
+        let address = unsafe { alloc(layout) };
+        match address.is_null() {
+            true => Err(Fault::OutOfMemory { free: None }),
+            false => Ok(RawMemory {
+                address: address as u64,
+                bytes,
+                handle: 0,
+            }),
+        }
+    }
+
+    fn free(&self, memory: RawMemory, _: RawStream) {
+        if let Some(layout) = layout(memory.bytes) {
+            // Safety: allocated with this layout, and nothing is being done.
+            unsafe { dealloc(memory.address as *mut u8, layout) };
+        }
+    }
+
+    fn upload(&self, _: RawStream, to: u64, from: &[u8]) -> Result<(), Fault> {
+        // Safety: the caller's promise of the address.
+        unsafe { ptr::copy_nonoverlapping(from.as_ptr(), to as *mut u8, from.len()) };
+        Ok(())
+    }
+
+    fn download(&self, _: RawStream, from: u64, to: &mut [u8]) -> Result<(), Fault> {
+        // Safety: as above.
+        unsafe { ptr::copy_nonoverlapping(from as *const u8, to.as_mut_ptr(), to.len()) };
+        Ok(())
+    }
+
+    fn copy(&self, _: RawStream, from: u64, to: u64, bytes: u64) -> Result<(), Fault> {
+        // Safety: as above; views of one buffer may overlap.
+        unsafe { ptr::copy(from as *const u8, to as *mut u8, bytes as usize) };
+        Ok(())
+    }
+
+    fn clear(&self, _: RawStream, at: u64, bytes: u64) -> Result<(), Fault> {
+        // Safety: as above.
+        unsafe { ptr::write_bytes(at as *mut u8, 0, bytes as usize) };
+        Ok(())
+    }
+
+    fn open_stream(&self, _: bool) -> Result<RawStream, Fault> {
+        Ok(RawStream(0))
+    }
+
+    fn close_stream(&self, _: RawStream) {}
+
+    fn synchronize(&self, _: RawStream) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn record(&self, _: RawStream) -> Result<RawEvent, Fault> {
+        Ok(RawEvent(Box::into_raw(Box::new(Instant::now())) as u64))
+    }
+
+    fn wait(&self, _: RawStream, _: RawEvent) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn is_done(&self, _: RawEvent) -> Result<bool, Fault> {
+        Ok(true)
+    }
+
+    fn block(&self, _: RawEvent) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn elapsed(&self, from: RawEvent, to: RawEvent) -> Result<Duration, Fault> {
+        // Safety: made by `record`, and not dropped.
+        let [from, to] = [from, to].map(|event| unsafe { *(event.0 as *const Instant) });
+        Ok(to.saturating_duration_since(from))
+    }
+
+    fn drop_event(&self, event: RawEvent) {
+        // Safety: as above, and not used any more.
+        drop(unsafe { Box::from_raw(event.0 as *mut Instant) });
+    }
+
+    fn takes(&self, target: &str) -> bool {
+        target.split(',').next() == Some("cpu")
+    }
+
+    fn load(&self, program: Program<'_>) -> Result<Box<dyn Code>, Error> {
+        let names = body_names(program);
+        // A plan of fills alone has no code.
+        let mut bodies = HashMap::new();
+        let mut jit = None;
+        if !names.is_empty() {
+            let jit = jit.insert(Jit::new(&program.modules_of(Format::Object)?)?);
+            program.needs().into_iter().try_for_each(host::check)?;
+            for name in names {
+                bodies.insert(name.to_string(), jit.body(name)?);
+            }
+        }
+        Ok(Box::new(Linked { bodies, _jit: jit }))
+    }
+
+    fn build(&self, shape: &Shape, words: &[u64]) -> Result<Box<dyn Replay>, Fault> {
+        Ok(Box::new(InOrder {
+            ops: shape.ops.clone(),
+            words: words.to_vec(),
+            pool: self.pool.clone(),
+        }))
+    }
+}
+
+/// Code in this process.
+struct Linked {
+    bodies: HashMap<String, Body>,
+    /// Owns what `bodies` points to.
+    _jit: Option<Jit>,
+}
+
+impl Code for Linked {
+    fn body(&self, name: &str, _: u32) -> Option<RawBody> {
+        self.bodies
+            .get(name)
+            .map(|body| RawBody(*body as usize as u64))
+    }
+}
+
+/// Ops one after the other, in the plan's order, which is one that they allow.
+struct InOrder {
+    ops: Vec<Op>,
+    words: Vec<u64>,
+    pool: Arc<Mutex<Pool>>,
+}
+
+impl Replay for InOrder {
+    fn patch(&mut self, words: &[u64], _: &[usize]) -> Result<(), Fault> {
+        self.words.copy_from_slice(words);
+        Ok(())
+    }
+
+    fn replay(&mut self, _: RawStream, max_iterations: Option<u64>) -> Result<(), Fault> {
+        // A pool is only threads that wait: nothing in it breaks with a panic.
+        let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut run = Run {
+            words: &self.words,
+            pool: &mut pool,
+            max_iterations,
+        };
+        run.all(&self.ops)
+    }
+}
+
+/// One replay.
+struct Run<'a> {
+    words: &'a [u64],
+    pool: &'a mut Pool,
+    max_iterations: Option<u64>,
+}
+
+impl Run<'_> {
+    fn all(&mut self, ops: &[Op]) -> Result<(), Fault> {
+        for op in ops {
+            match &op.kind {
+                OpKind::Launch { body, words, .. } => {
+                    let words = &self.words[words.clone()];
+                    // Safety: a body's address is what `Linked::body` says; the compiler made
+                    // it for these words, and every block may run beside the others.
+                    unsafe {
+                        let body = std::mem::transmute::<usize, Body>(body.0 as usize);
+                        self.pool.launch(body, words[0], &words[1..]);
+                    }
+                }
+                OpKind::Fill { size, words } => {
+                    let words = &self.words[*words..][..3];
+                    // Safety: the range is within a buffer, and no launch is running.
+                    unsafe { fill(words[0], words[1], words[2], *size) };
+                }
+                OpKind::While { flag, ops } => self.repeat(op.label, self.words[*flag], ops)?,
+                OpKind::If { condition, ops } => {
+                    if is_set(self.words[*condition]) {
+                        self.all(ops)?;
+                    }
+                }
+                OpKind::Join => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn repeat(&mut self, label: usize, flag: u64, ops: &[Op]) -> Result<(), Fault> {
+        let mut iterations = 0;
+        loop {
+            self.all(ops)?;
+            iterations += 1;
+            if !is_set(flag) {
+                return Ok(());
+            }
+            if let Some(limit) = self.max_iterations.filter(|limit| iterations >= *limit) {
+                return Err(Fault::TooManyIterations { label, limit });
+            }
+        }
+    }
+}
+
+/// Whether the `i32` at an address of this process is not 0; no launch is running.
+fn is_set(address: u64) -> bool {
+    // Safety: within a buffer or a kernel's control.
+    unsafe { (address as *const i32).read_unaligned() != 0 }
+}

@@ -1,0 +1,211 @@
+//! What a kernel is launched with, and whether it is what the kernel takes.
+
+use super::{buffer::Buffer, device::Device};
+use crate::{Element, Error, Scalar, argument::describe_buffer};
+use qd_artifact::{Access, ArgumentKind, Dtype, Kernel, Values};
+use std::sync::Arc;
+
+/// What is passed for one argument of a kernel.
+#[derive(Clone, Debug)]
+pub enum Arg<'a> {
+    /// An array.
+    Buffer(&'a Buffer),
+    /// A value.
+    Scalar(Scalar),
+    /// None yet: see [`Kernel::minimum`](super::Kernel::minimum).
+    Missing,
+}
+
+impl<'a> From<&'a Buffer> for Arg<'a> {
+    fn from(buffer: &'a Buffer) -> Self {
+        Arg::Buffer(buffer)
+    }
+}
+
+impl From<Scalar> for Arg<'_> {
+    fn from(scalar: Scalar) -> Self {
+        Arg::Scalar(scalar)
+    }
+}
+
+impl<T: Element> From<T> for Arg<'_> {
+    fn from(value: T) -> Self {
+        Arg::Scalar(Scalar::new(value))
+    }
+}
+
+/// The arguments of a launch: `args![&keys, &tmp, 1.5f32]`. `_` is one that is missing.
+#[macro_export]
+macro_rules! args {
+    (@list [$($done:expr,)*]) => { [$($done,)*] };
+    (@list [$($done:expr,)*] _ $(, $($rest:tt)*)?) => {
+        $crate::args!(@list [$($done,)* $crate::objects::Arg::Missing,] $($($rest)*)?)
+    };
+    (@list [$($done:expr,)*] $next:expr $(, $($rest:tt)*)?) => {
+        $crate::args!(@list [$($done,)* $crate::objects::Arg::from($next),] $($($rest)*)?)
+    };
+    ($($all:tt)*) => { $crate::args!(@list [] $($all)*) };
+}
+
+/// All that a plan is evaluated for, of one argument.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Input {
+    Buffer {
+        address: u64,
+        bytes: u64,
+        dtype: Dtype,
+        shape: Arc<[u64]>,
+    },
+    Scalar(Scalar),
+    Missing,
+}
+
+impl Input {
+    pub fn of(argument: &Arg<'_>) -> Self {
+        match argument {
+            Arg::Buffer(buffer) => Input::Buffer {
+                address: buffer.address(),
+                bytes: buffer.bytes(),
+                dtype: buffer.dtype(),
+                shape: buffer.extents().clone(),
+            },
+            Arg::Scalar(scalar) => Input::Scalar(*scalar),
+            Arg::Missing => Input::Missing,
+        }
+    }
+
+    /// Whether it is what `argument` is.
+    pub fn is(&self, argument: &Arg<'_>) -> bool {
+        match (self, argument) {
+            (
+                Input::Buffer {
+                    address,
+                    dtype,
+                    shape,
+                    ..
+                },
+                Arg::Buffer(buffer),
+            ) => {
+                *address == buffer.address()
+                    && *dtype == buffer.dtype()
+                    && (Arc::ptr_eq(shape, buffer.extents()) || **shape == *buffer.shape())
+            }
+            (Input::Scalar(scalar), Arg::Scalar(given)) => scalar == given,
+            _ => false,
+        }
+    }
+}
+
+/// Arguments as expressions see them.
+pub(super) struct Given<'a>(pub &'a [Input]);
+
+impl Values for Given<'_> {
+    fn scalar(&self, argument: usize) -> u64 {
+        match &self.0[argument] {
+            Input::Scalar(scalar) => scalar.bits,
+            Input::Buffer { .. } | Input::Missing => 0,
+        }
+    }
+
+    fn length(&self, argument: usize, dimension: usize) -> u64 {
+        match &self.0[argument] {
+            Input::Buffer { shape, .. } => shape.get(dimension).copied().unwrap_or(1),
+            Input::Scalar(_) | Input::Missing => 0,
+        }
+    }
+}
+
+/// Checks how many there are, and the kind, type, shape and device of each. One that is missing is
+/// an error unless it may be.
+pub(super) fn check(
+    kernel: &Kernel,
+    device: &Device,
+    given: &[Arg<'_>],
+    may_miss: bool,
+) -> Result<(), Error> {
+    if given.len() != kernel.arguments.len() {
+        return Err(Error::ArgumentCount {
+            kernel: kernel.name.clone(),
+            expected: kernel.arguments.len(),
+            given: given.len(),
+        });
+    }
+    for (expected, given) in kernel.arguments.iter().zip(given) {
+        if !(fits(&expected.kind, given) || (may_miss && matches!(given, Arg::Missing))) {
+            return Err(Error::ArgumentType {
+                kernel: kernel.name.clone(),
+                argument: expected.name.clone(),
+                expected: expected.kind.to_string(),
+                given: match given {
+                    Arg::Buffer(b) => {
+                        format!("a buffer {}", describe_buffer(b.dtype(), b.shape()))
+                    }
+                    Arg::Scalar(scalar) => format!("a scalar {}", scalar.dtype),
+                    Arg::Missing => "nothing".into(),
+                },
+            });
+        }
+        let Arg::Buffer(buffer) = given else { continue };
+        if buffer.device() != device {
+            return Err(Error::WrongDevice {
+                what: format!("kernel '{}': argument '{}'", kernel.name, expected.name),
+                is: format!("{:?}", buffer.device()),
+                wanted: format!("{device:?}"),
+            });
+        }
+        if buffer.is_read_only() && expected.access != Access::Read {
+            return Err(Error::ReadOnly {
+                kernel: kernel.name.clone(),
+                argument: expected.name.clone(),
+            });
+        }
+        if !buffer
+            .address()
+            .is_multiple_of(buffer.dtype().size() as u64)
+        {
+            return Err(Error::Misaligned {
+                kernel: kernel.name.clone(),
+                argument: expected.name.clone(),
+                to: buffer.dtype().size(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Checks that buffers are no shorter than they must be.
+pub(super) fn check_lengths(kernel: &Kernel, given: &[Input]) -> Result<(), Error> {
+    for (expected, input) in kernel.arguments.iter().zip(given) {
+        let (Some(minimum), Input::Buffer { shape, .. }) = (&expected.minimum, input) else {
+            continue;
+        };
+        let minimum = minimum.evaluate(&Given(given)).map_err(|e| {
+            Error::evaluate(kernel, &format!("the length of '{}'", expected.name), e)
+        })?;
+        let rows = shape.first().copied().unwrap_or(1);
+        if rows < minimum {
+            return Err(Error::TooShort {
+                kernel: kernel.name.clone(),
+                argument: expected.name.clone(),
+                minimum,
+                given: rows,
+            });
+        }
+    }
+    Ok(())
+}
+
+fn fits(expected: &ArgumentKind, given: &Arg<'_>) -> bool {
+    match (expected, given) {
+        (ArgumentKind::Buffer { dtype, shape }, Arg::Buffer(buffer)) => {
+            *dtype == buffer.dtype()
+                && shape.len() == buffer.shape().len()
+                && shape
+                    .iter()
+                    .zip(buffer.shape())
+                    .all(|(expected, given)| expected.is_none_or(|extent| extent == *given))
+        }
+        (ArgumentKind::Scalar { dtype }, Arg::Scalar(scalar)) => *dtype == scalar.dtype,
+        _ => false,
+    }
+}

@@ -1,0 +1,286 @@
+//! Devices: opened once, shared by all that is on them.
+
+use super::{
+    driver::{Driver, Fault},
+    executable::Executable,
+    fork,
+    stream::{Priority, Stream},
+};
+use crate::{Error, cpu};
+use qd_artifact::Artifact;
+use std::{
+    collections::HashMap,
+    fmt,
+    str::FromStr,
+    sync::{
+        Arc, LazyLock, Mutex, OnceLock, PoisonError, Weak,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+/// Which device: `cpu`, `cuda:0`, `vulkan:1`. Without a number it is the first.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct DeviceId {
+    /// What drives it.
+    pub driver: String,
+    /// Its place among that driver's devices, from 0.
+    pub ordinal: u32,
+}
+
+/// What drives devices.
+const DRIVERS: [&str; 1] = ["cpu"];
+
+impl FromStr for DeviceId {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let (driver, ordinal) = match text.split_once(':') {
+            Some((driver, ordinal)) => (driver, ordinal.parse().ok()),
+            None => (text, Some(0)),
+        };
+        match ordinal.filter(|_| DRIVERS.contains(&driver)) {
+            Some(ordinal) => Ok(Self {
+                driver: driver.into(),
+                ordinal,
+            }),
+            None => Err(Error::Device(format!(
+                "'{text}' is no device: a device is one of {}, and behind a colon its number",
+                DRIVERS.join(", ")
+            ))),
+        }
+    }
+}
+
+impl fmt::Display for DeviceId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.driver.as_str(), self.ordinal) {
+            ("cpu", _) => f.write_str("cpu"),
+            (driver, ordinal) => write!(f, "{driver}:{ordinal}"),
+        }
+    }
+}
+
+/// How a device is opened.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct DeviceOptions {
+    /// Host threads that work, where the host does the work; as many as the machine runs at
+    /// a time unless given.
+    pub threads: Option<usize>,
+}
+
+/// What a device is.
+#[derive(Clone, Debug)]
+pub struct DeviceInfo {
+    /// What it is opened by.
+    pub id: DeviceId,
+    /// What its maker calls it.
+    pub name: String,
+    /// What to compile for, as `--target=` spells it.
+    pub target: String,
+    /// Whether it decides by itself whether a loop goes on. Otherwise the host looks, and a
+    /// launch with a loop or an `if` returns after its last look.
+    pub decides: bool,
+}
+
+/// What is allocated on a device, and what was copied to it and from it, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MemoryStats {
+    /// In use.
+    pub live: u64,
+    /// The most that was in use at a time.
+    pub peak: u64,
+    /// Allocations so far.
+    pub allocations: u64,
+    /// Copied from the host so far.
+    pub uploaded: u64,
+    /// Copied to the host so far.
+    pub downloaded: u64,
+}
+
+/// A device. There is one for each id and options in a process, as long as something of it is held.
+#[derive(Clone)]
+pub struct Device(pub(super) Arc<Shared>);
+
+/// What all handles of a device share.
+pub(super) struct Shared {
+    pub driver: Box<dyn Driver>,
+    pub counters: Counters,
+    /// Why it does nothing any more.
+    lost: OnceLock<String>,
+    /// Kernels that were launched last, for messages.
+    recent: Mutex<Vec<Arc<str>>>,
+    streams: AtomicU64,
+    allocations: AtomicU64,
+}
+
+/// [`MemoryStats`] as they are counted.
+#[derive(Default)]
+pub(super) struct Counters {
+    live: AtomicU64,
+    peak: AtomicU64,
+    allocations: AtomicU64,
+    pub uploaded: AtomicU64,
+    pub downloaded: AtomicU64,
+}
+
+impl Counters {
+    pub fn allocated(&self, bytes: u64) {
+        self.allocations.fetch_add(1, Ordering::Relaxed);
+        let live = self.live.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        self.peak.fetch_max(live, Ordering::Relaxed);
+    }
+
+    pub fn freed(&self, bytes: u64) {
+        self.live.fetch_sub(bytes, Ordering::Relaxed);
+    }
+}
+
+/// Kernels that a message about a lost device names at most.
+const SUSPECTS: usize = 4;
+
+type Open = HashMap<(DeviceId, DeviceOptions), Weak<Shared>>;
+static OPEN: LazyLock<Mutex<Open>> = LazyLock::new(Mutex::default);
+
+impl Device {
+    /// Opens a device, or finds it open.
+    ///
+    /// # Errors
+    ///
+    /// There is no such device, or it cannot be used: the message says what is missing.
+    pub fn open(id: &DeviceId, options: &DeviceOptions) -> Result<Self, Error> {
+        fork::watch();
+        fork::check()?;
+        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        open.retain(|_, shared| shared.strong_count() > 0);
+        let key = (id.clone(), options.clone());
+        if let Some(shared) = open.get(&key).and_then(Weak::upgrade) {
+            return Ok(Self(shared));
+        }
+        let driver: Box<dyn Driver> = match id.driver.as_str() {
+            "cpu" if id.ordinal == 0 => Box::new(cpu::device(id, options)?),
+            _ => {
+                return Err(Error::Device(format!("there is no device {id}")));
+            }
+        };
+        let device = Self::of(driver);
+        open.insert(key, Arc::downgrade(&device.0));
+        Ok(device)
+    }
+
+    /// A device with this driver.
+    pub(super) fn of(driver: Box<dyn Driver>) -> Self {
+        Self(Arc::new(Shared {
+            driver,
+            counters: Counters::default(),
+            lost: OnceLock::new(),
+            recent: Mutex::default(),
+            streams: AtomicU64::new(0),
+            allocations: AtomicU64::new(0),
+        }))
+    }
+
+    /// What it is.
+    pub fn info(&self) -> &DeviceInfo {
+        self.0.driver.info()
+    }
+
+    /// What is on it, and what was copied.
+    pub fn memory(&self) -> MemoryStats {
+        let counters = &self.0.counters;
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        MemoryStats {
+            live: read(&counters.live),
+            peak: read(&counters.peak),
+            allocations: read(&counters.allocations),
+            uploaded: read(&counters.uploaded),
+            downloaded: read(&counters.downloaded),
+        }
+    }
+
+    /// A new stream.
+    ///
+    /// # Errors
+    ///
+    /// The device is lost or makes none.
+    pub fn stream(&self, priority: Priority) -> Result<Stream, Error> {
+        Stream::open(self, priority)
+    }
+
+    /// Makes an artifact's kernels ready to be launched.
+    ///
+    /// # Errors
+    ///
+    /// It is for another target, damaged, or needs what the device does not have.
+    pub fn load(&self, artifact: &Artifact) -> Result<Executable, Error> {
+        Executable::load(self, artifact)
+    }
+}
+
+impl PartialEq for Device {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.info().id, self.info().name)
+    }
+}
+
+impl Shared {
+    /// An error if nothing can be asked of it any more.
+    pub fn check(&self) -> Result<(), Error> {
+        fork::check()?;
+        match self.lost.get() {
+            Some(why) => Err(self.is_lost(why)),
+            None => Ok(()),
+        }
+    }
+
+    fn is_lost(&self, why: &str) -> Error {
+        let recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        Error::Lost {
+            device: self.driver.info().id.to_string(),
+            suspects: recent.iter().map(|name| name.to_string()).collect(),
+            reason: why.into(),
+        }
+    }
+
+    /// What a driver says, as an error about `what`.
+    pub fn failed(&self, what: &str, fault: Fault) -> Error {
+        match fault {
+            Fault::OutOfMemory { free } => Error::OutOfMemory(match free {
+                Some(free) => format!("{what} ({free} bytes are free)"),
+                None => what.into(),
+            }),
+            Fault::Lost(why) => {
+                let why = self.lost.get_or_init(|| why);
+                self.is_lost(why)
+            }
+            Fault::Failed(reason) => Error::Device(format!("{what}: {reason}")),
+            Fault::TooManyIterations { .. } => Error::Device(format!("{what}: {fault}")),
+        }
+    }
+
+    /// Remembers a kernel that is launched, for messages.
+    pub fn launched(&self, kernel: &Arc<str>) {
+        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        if recent.last().is_some_and(|last| Arc::ptr_eq(last, kernel)) {
+            return;
+        }
+        recent.retain(|name| !Arc::ptr_eq(name, kernel));
+        if recent.len() == SUSPECTS {
+            recent.remove(0);
+        }
+        recent.push(kernel.clone());
+    }
+
+    pub fn next_stream(&self) -> u64 {
+        self.streams.fetch_add(1, Ordering::Relaxed)
+    }
+
+    pub fn next_allocation(&self) -> u64 {
+        self.allocations.fetch_add(1, Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,424 @@
+//! A kernel's plan on arguments: what is done, and in which order it has to be.
+
+use super::{
+    arguments::{Given, Input},
+    driver::{Label, Op, OpKind, Shape},
+    executable::Loaded,
+};
+use crate::{Error, control::WORD, program::Planned};
+use qd_artifact::{BufferRef, Dtype, Expr, Kernel, Operand, Step, StepKind, Values, Variant};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
+
+/// A call's shape, and its words.
+#[derive(Default)]
+pub(super) struct Evaluated {
+    pub shape: Shape,
+    pub words: Vec<u64>,
+}
+
+impl Evaluated {
+    /// Adds a kernel on its arguments, whose control begins at `control`. The artifact has been
+    /// validated and the arguments have been checked.
+    pub fn of(
+        loaded: &Loaded,
+        planned: Planned<'_>,
+        inputs: Vec<Input>,
+        control: u64,
+    ) -> Result<Self, Error> {
+        let mut evaluated = Self::default();
+        let frame = Frame {
+            name: planned.kernel.name.as_str().into(),
+            kernel: planned.kernel,
+            words: planned.plan.control,
+            inputs,
+            control,
+        };
+        evaluated.shape.ops = List::of(loaded, &mut evaluated, &frame, &planned.plan.steps)?;
+        Ok(evaluated)
+    }
+
+    fn word(&mut self, word: u64) -> usize {
+        self.words.push(word);
+        self.words.len() - 1
+    }
+}
+
+/// A buffer or a view of one.
+struct Memory {
+    address: u64,
+    bytes: u64,
+    dtype: Dtype,
+    /// None of rank 0.
+    rows: Option<u64>,
+}
+
+/// A kernel and what its arguments are.
+struct Frame<'a> {
+    kernel: &'a Kernel,
+    name: Arc<str>,
+    inputs: Vec<Input>,
+    /// How many words of control it has, and where they begin.
+    words: u64,
+    control: u64,
+}
+
+impl Values for Frame<'_> {
+    fn scalar(&self, argument: usize) -> u64 {
+        Given(&self.inputs).scalar(argument)
+    }
+
+    fn length(&self, argument: usize, dimension: usize) -> u64 {
+        Given(&self.inputs).length(argument, dimension)
+    }
+}
+
+impl Frame<'_> {
+    fn evaluate(&self, expr: &Expr, what: &str) -> Result<u64, Error> {
+        expr.evaluate(self)
+            .map_err(|e| Error::evaluate(self.kernel, what, e))
+    }
+
+    /// The memory behind a reference; `step` is who asks, for messages.
+    fn memory(&self, buffer: &BufferRef, step: &str) -> Result<Memory, Error> {
+        let Input::Buffer {
+            address,
+            bytes,
+            dtype,
+            shape,
+        } = &self.inputs[buffer.argument]
+        else {
+            return Err(Error::InvalidPlan(format!(
+                "kernel '{}': argument {} is no buffer",
+                self.kernel.name, buffer.argument
+            )));
+        };
+        let Some(view) = &buffer.view else {
+            return Ok(Memory {
+                address: *address,
+                bytes: *bytes,
+                dtype: *dtype,
+                rows: shape.first().copied(),
+            });
+        };
+        let offset = self.evaluate(&view.offset_bytes, step)?;
+        let length = self.evaluate(&view.length, step)?;
+        let size = u128::from(length) * view.dtype.size() as u128;
+        let needed = u128::from(offset) + size;
+        if needed > u128::from(*bytes) {
+            return Err(self.out_of_bounds(buffer, step, needed));
+        }
+        Ok(Memory {
+            // The sum is within the buffer, so the offset is.
+            address: address.wrapping_add(offset),
+            bytes: size as u64,
+            dtype: view.dtype,
+            rows: Some(length),
+        })
+    }
+
+    fn out_of_bounds(&self, buffer: &BufferRef, step: &str, needed: u128) -> Error {
+        let given = match &self.inputs[buffer.argument] {
+            Input::Buffer { bytes, .. } => *bytes as usize,
+            Input::Scalar(_) | Input::Missing => 0,
+        };
+        Error::OutOfBounds {
+            kernel: self.kernel.name.clone(),
+            step: step.into(),
+            argument: self.kernel.arguments[buffer.argument].name.clone(),
+            needed,
+            given,
+        }
+    }
+
+    /// Where the word is that an `if` looks at.
+    fn condition(&self, operand: &Operand) -> Result<u64, Error> {
+        match operand {
+            Operand::Buffer(buffer) => self.word(buffer, "if"),
+            Operand::Control { first, .. } => Ok(self.control + first * WORD),
+            Operand::Scalar(_) => Err(Error::InvalidPlan(format!(
+                "kernel '{}': a condition that is on no device",
+                self.kernel.name
+            ))),
+        }
+    }
+
+    /// The address of a buffer of at least a word.
+    fn word(&self, buffer: &BufferRef, step: &str) -> Result<u64, Error> {
+        let memory = self.memory(buffer, step)?;
+        match memory.bytes {
+            ..WORD => Err(self.out_of_bounds(buffer, step, WORD.into())),
+            _ => Ok(memory.address),
+        }
+    }
+
+    /// Adds the words of operands, in their order.
+    fn operands(
+        &self,
+        words: &mut Vec<u64>,
+        operands: &[Operand],
+        step: &str,
+    ) -> Result<(), Error> {
+        for operand in operands {
+            match operand {
+                Operand::Buffer(buffer) => {
+                    let memory = self.memory(buffer, step)?;
+                    words.push(memory.address);
+                    words.extend(memory.rows);
+                }
+                Operand::Scalar(value) => words.push(self.evaluate(value, step)?),
+                Operand::Control {
+                    first,
+                    words: length,
+                } => words.extend([self.control + first * WORD, *length]),
+            }
+        }
+        Ok(())
+    }
+
+    /// A fill's size of an element, and its words; none if it fills nothing.
+    fn fill(
+        &self,
+        buffer: &BufferRef,
+        [lower, upper, value]: [&Expr; 3],
+    ) -> Result<Option<(usize, [u64; 3])>, Error> {
+        let memory = self.memory(buffer, "fill")?;
+        let [lower, upper, value] = [
+            self.evaluate(lower, "fill")?,
+            self.evaluate(upper, "fill")?,
+            self.evaluate(value, "fill")?,
+        ];
+        if lower >= upper {
+            return Ok(None);
+        }
+        let size = memory.dtype.size();
+        let end = u128::from(upper) * size as u128;
+        if end > u128::from(memory.bytes) {
+            return Err(self.out_of_bounds(buffer, "fill", end));
+        }
+        let address = memory.address + lower * size as u64;
+        Ok(Some((size, [address, upper - lower, value])))
+    }
+}
+
+/// Ops that follow each other.
+struct List<'a> {
+    loaded: &'a Loaded,
+    evaluated: &'a mut Evaluated,
+    ops: Vec<Op>,
+}
+
+impl List<'_> {
+    /// The ops of steps.
+    fn of(
+        loaded: &Loaded,
+        evaluated: &mut Evaluated,
+        frame: &Frame<'_>,
+        steps: &[Step],
+    ) -> Result<Vec<Op>, Error> {
+        let mut list = List {
+            loaded,
+            evaluated,
+            ops: Vec::new(),
+        };
+        list.steps(frame, steps, &[])?;
+        Ok(list.ops)
+    }
+
+    fn push(&mut self, frame: &Frame<'_>, step: &Step, name: &str, after: Vec<u32>, kind: OpKind) {
+        let labels = &mut self.evaluated.shape.labels;
+        let label = labels.len();
+        labels.push(Label {
+            kernel: frame.name.clone(),
+            step: name.into(),
+            id: step.id,
+        });
+        self.ops.push(Op { after, label, kind });
+    }
+
+    /// Adds steps of one list, behind the ops of `entry`.
+    fn steps(&mut self, frame: &Frame<'_>, steps: &[Step], entry: &[u32]) -> Result<(), Error> {
+        // What has finished when a step has.
+        let mut ends: HashMap<u64, Vec<u32>> = HashMap::new();
+        for step in steps {
+            let mut after: Vec<u32> = step
+                .after
+                .iter()
+                .flat_map(|id| ends.get(id).into_iter().flatten().copied())
+                .collect();
+            after.sort_unstable();
+            after.dedup();
+            if after.is_empty() {
+                after.extend(entry);
+            }
+            let (name, after, kind) = match &step.kind {
+                StepKind::Dispatch {
+                    variants,
+                    arguments,
+                } => {
+                    let ends = self.dispatch(frame, step, (variants, arguments), after)?;
+                    ("dispatch", ends, Some(OpKind::Join))
+                }
+                kind => {
+                    let (name, kind) = self.kind(frame, kind)?;
+                    (name, after, kind)
+                }
+            };
+            match kind {
+                Some(kind) => {
+                    ends.insert(step.id, vec![self.ops.len() as u32]);
+                    self.push(frame, step, name, after, kind);
+                }
+                // Who waits for a step without an op waits for what it waits for.
+                None => _ = ends.insert(step.id, after),
+            }
+        }
+        Ok(())
+    }
+
+    /// What a step that is no dispatch is called, and what is done for it, if anything is.
+    fn kind<'k>(
+        &mut self,
+        frame: &Frame<'_>,
+        kind: &'k StepKind,
+    ) -> Result<(&'k str, Option<OpKind>), Error> {
+        Ok(match kind {
+            StepKind::Launch {
+                body,
+                name,
+                blocks,
+                threads,
+                dynamic_shared_bytes,
+                arguments,
+            } => {
+                let first = self.evaluated.word(frame.evaluate(blocks, name)?);
+                frame.operands(&mut self.evaluated.words, arguments, name)?;
+                let found = self.loaded.bodies.get(&(body.clone(), *threads));
+                let kind = OpKind::Launch {
+                    body: *found
+                        .ok_or_else(|| Error::Load(format!("there is no symbol '{body}'")))?,
+                    threads: *threads,
+                    dynamic_shared_bytes: *dynamic_shared_bytes,
+                    words: first..self.evaluated.words.len(),
+                };
+                (name, Some(kind))
+            }
+            StepKind::Fill {
+                buffer,
+                lower,
+                upper,
+                value,
+            } => {
+                let fill = frame.fill(buffer, [lower, upper, value])?;
+                let kind = fill.map(|(size, words)| {
+                    let first = self.evaluated.words.len();
+                    self.evaluated.words.extend(words);
+                    OpKind::Fill { size, words: first }
+                });
+                ("fill", kind)
+            }
+            StepKind::DoWhile { flag, steps } => {
+                let flag = self.evaluated.word(frame.word(flag, "do_while")?);
+                let ops = Self::of(self.loaded, self.evaluated, frame, steps)?;
+                ("do_while", Some(OpKind::While { flag, ops }))
+            }
+            StepKind::If { condition, steps } => {
+                let condition = self.evaluated.word(frame.condition(condition)?);
+                let ops = Self::of(self.loaded, self.evaluated, frame, steps)?;
+                // Nobody has to look whether nothing is to be done.
+                let kind = match ops.iter().any(|op| self.does_something(op)) {
+                    true => OpKind::If { condition, ops },
+                    false => OpKind::Join,
+                };
+                ("if", Some(kind))
+            }
+            StepKind::Dispatch { .. } => ("dispatch", None),
+        })
+    }
+
+    /// Whether there is something to do, or to wait for.
+    fn does_something(&self, op: &Op) -> bool {
+        match &op.kind {
+            OpKind::Launch { words, .. } => self.evaluated.words[words.start] > 0,
+            OpKind::Fill { .. } | OpKind::While { .. } | OpKind::If { .. } => true,
+            OpKind::Join => false,
+        }
+    }
+
+    /// Adds the ops of the variant that is chosen, behind those of `after`. Yields those that
+    /// have to finish for it to have.
+    fn dispatch(
+        &mut self,
+        frame: &Frame<'_>,
+        step: &Step,
+        (variants, arguments): (&[Variant], &[Operand]),
+        after: Vec<u32>,
+    ) -> Result<Vec<u32>, Error> {
+        for variant in variants {
+            let predicate = variant.predicate.as_ref();
+            let eligible =
+                predicate.map_or(Ok(1), |p| frame.evaluate(p, &variant.kernel))? & 1 == 1;
+            let program = self.loaded.program();
+            let Some(planned) = program.kernel(&variant.kernel).filter(|_| eligible) else {
+                continue;
+            };
+            let inputs = arguments
+                .iter()
+                .map(|operand| frame.input(operand, &variant.kernel))
+                .collect::<Result<_, _>>()?;
+            let inner = Frame {
+                name: planned.kernel.name.as_str().into(),
+                kernel: planned.kernel,
+                words: planned.plan.control,
+                inputs,
+                control: frame.control + frame.words * WORD,
+            };
+            let begin = self.ops.len();
+            self.push(frame, step, &variant.kernel, after, OpKind::Join);
+            self.steps(&inner, &planned.plan.steps, &[begin as u32])?;
+            let waited: HashSet<u32> = self.ops[begin..]
+                .iter()
+                .flat_map(|op| &op.after)
+                .copied()
+                .collect();
+            let ends = (begin as u32..self.ops.len() as u32).filter(|i| !waited.contains(i));
+            return Ok(ends.collect());
+        }
+        Err(Error::NoVariant {
+            kernel: frame.kernel.name.clone(),
+            variants: variants.iter().map(|v| v.kernel.clone()).collect(),
+        })
+    }
+}
+
+impl Frame<'_> {
+    /// An operand as the argument of another kernel.
+    fn input(&self, operand: &Operand, callee: &str) -> Result<Input, Error> {
+        match operand {
+            Operand::Buffer(buffer) if buffer.view.is_none() => {
+                Ok(self.inputs[buffer.argument].clone())
+            }
+            Operand::Buffer(buffer) => {
+                let memory = self.memory(buffer, callee)?;
+                Ok(Input::Buffer {
+                    address: memory.address,
+                    bytes: memory.bytes,
+                    dtype: memory.dtype,
+                    shape: memory.rows.as_slice().into(),
+                })
+            }
+            Operand::Scalar(value) => {
+                let bits = self.evaluate(value, callee)?;
+                // Only its bits matter from here on.
+                let dtype = Dtype::U64;
+                Ok(Input::Scalar(crate::Scalar { dtype, bits }))
+            }
+            Operand::Control { .. } => Err(Error::InvalidPlan(format!(
+                "kernel '{}' passes its control on",
+                self.kernel.name
+            ))),
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Artifacts on a device, and their kernels.
+
+use super::{
+    arguments::{self, Arg, Given, Input},
+    device::Device,
+    driver::{Code, RawBody},
+    executor::Calls,
+    stream::Stream,
+};
+use crate::{
+    Error,
+    program::{self, Planned, Program},
+    validate,
+};
+use qd_artifact::{Artifact, Step, StepKind};
+use std::{collections::HashMap, fmt, sync::Arc};
+
+/// An artifact on a device, whose code stays there as long as it or one of its kernels is held.
+#[derive(Clone)]
+pub struct Executable(Arc<Loaded>);
+
+/// What all handles of an executable share.
+pub(super) struct Loaded {
+    pub device: Device,
+    code: program::Loaded,
+    /// Every body that a plan launches, by its symbol and the threads of a block.
+    pub bodies: HashMap<(String, u32), RawBody>,
+    _bodies: Box<dyn Code>,
+}
+
+impl Executable {
+    pub(super) fn load(device: &Device, artifact: &Artifact) -> Result<Self, Error> {
+        device.0.check()?;
+        let driver = &device.0.driver;
+        let program = Program::new(artifact, "this device", |target| driver.takes(target))?;
+        let _span = tracing::debug_span!("load", target = program.target()).entered();
+        validate::validate(program)?;
+        let code = driver.load(program)?;
+        let mut bodies = HashMap::new();
+        for kernel in program.kernels() {
+            find_bodies(&*code, &kernel.plan.steps, &mut bodies)?;
+        }
+        Ok(Self(Arc::new(Loaded {
+            device: device.clone(),
+            code: program.without_code(),
+            bodies,
+            _bodies: code,
+        })))
+    }
+
+    /// A kernel by name.
+    ///
+    /// # Errors
+    ///
+    /// There is none: the message lists those there are.
+    pub fn kernel(&self, name: &str) -> Result<Kernel, Error> {
+        self.0.code.kernel(name)?;
+        Ok(Kernel(Arc::new(Callable {
+            name: name.into(),
+            loaded: self.0.clone(),
+            calls: Calls::default(),
+        })))
+    }
+
+    /// The names of its kernels, in the artifact's order.
+    pub fn kernels(&self) -> impl Iterator<Item = &str> {
+        self.0
+            .program()
+            .kernels()
+            .map(|planned| &*planned.kernel.name)
+    }
+}
+
+impl Loaded {
+    pub fn program(&self) -> Program<'_> {
+        self.code.program()
+    }
+}
+
+/// Asks for the bodies that steps launch.
+fn find_bodies(
+    code: &dyn Code,
+    steps: &[Step],
+    bodies: &mut HashMap<(String, u32), RawBody>,
+) -> Result<(), Error> {
+    for step in steps {
+        match &step.kind {
+            StepKind::Launch { body, threads, .. } => {
+                let found = code
+                    .body(body, *threads)
+                    .ok_or_else(|| Error::Load(format!("there is no symbol '{body}'")))?;
+                bodies.insert((body.clone(), *threads), found);
+            }
+            StepKind::DoWhile { steps, .. } | StepKind::If { steps, .. } => {
+                find_bodies(code, steps, bodies)?;
+            }
+            StepKind::Fill { .. } | StepKind::Dispatch { .. } => {}
+        }
+    }
+    Ok(())
+}
+
+/// What a kernel takes.
+pub type Signature = [qd_artifact::Argument];
+
+/// How a kernel is launched.
+#[derive(Clone, Debug, Default)]
+pub struct LaunchOptions {
+    /// Iterations after which a `do_while` is an error; without it one that never ends never
+    /// ends.
+    pub max_iterations: Option<u64>,
+}
+
+/// A kernel of an executable. What a launch prepares is kept for those that follow.
+#[derive(Clone)]
+pub struct Kernel(pub(super) Arc<Callable>);
+
+/// What all handles of a kernel share.
+pub(super) struct Callable {
+    pub name: Arc<str>,
+    pub loaded: Arc<Loaded>,
+    pub calls: Calls,
+}
+
+impl Callable {
+    /// It, and its plan.
+    pub fn planned(&self) -> Result<Planned<'_>, Error> {
+        self.loaded.code.kernel(&self.name)
+    }
+}
+
+impl Kernel {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// What it takes, in order.
+    pub fn signature(&self) -> &Signature {
+        self.0
+            .planned()
+            .map_or(&[], |planned| &planned.kernel.arguments)
+    }
+
+    /// Rows that a buffer must have at least, by the other arguments: of scratch what its
+    /// algorithms need, and 0 of what has no such bound. Arguments on which that does not
+    /// depend may be missing, as `args![&keys, _]` has it.
+    ///
+    /// # Errors
+    ///
+    /// There is no such argument, or those that are given are not what the kernel takes.
+    pub fn minimum(&self, argument: &str, given: &[Arg<'_>]) -> Result<u64, Error> {
+        let plan = self.0.planned()?.kernel;
+        arguments::check(plan, &self.0.loaded.device, given, true)?;
+        let found = plan.arguments.iter().find(|one| one.name == argument);
+        let found = found.ok_or_else(|| Error::UnknownArgument {
+            kernel: plan.name.clone(),
+            argument: argument.into(),
+            known: plan.arguments.iter().map(|one| one.name.clone()).collect(),
+        })?;
+        let Some(minimum) = &found.minimum else {
+            return Ok(0);
+        };
+        let inputs: Vec<_> = given.iter().map(Input::of).collect();
+        minimum
+            .evaluate(&Given(&inputs))
+            .map_err(|e| Error::evaluate(plan, &format!("the length of '{argument}'"), e))
+    }
+
+    /// Puts the kernel onto a stream, behind all that uses the same buffers. Does not wait for
+    /// it where the device works by itself.
+    ///
+    /// # Errors
+    ///
+    /// The arguments are not what it takes, or the device refuses a launch. Nothing has been
+    /// done then.
+    pub fn launch(&self, on: &Stream, arguments: &[Arg<'_>]) -> Result<(), Error> {
+        self.launch_with(on, arguments, &LaunchOptions::default())
+    }
+
+    /// As [`launch`](Self::launch), with options.
+    ///
+    /// # Errors
+    ///
+    /// As for [`launch`](Self::launch).
+    pub fn launch_with(
+        &self,
+        on: &Stream,
+        arguments: &[Arg<'_>],
+        options: &LaunchOptions,
+    ) -> Result<(), Error> {
+        self.0.launch(on, arguments, options)
+    }
+}
+
+impl fmt::Debug for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "kernel '{}' on {:?}", self.0.name, self.0.loaded.device)
+    }
+}

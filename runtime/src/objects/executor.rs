@@ -1,0 +1,198 @@
+//! Calls of kernels: what is the same as before is replayed, what differs in words is patched,
+//! and what differs in shape is built anew.
+
+use super::{
+    allocation::{Allocation, Touch, in_order},
+    arguments::{self, Arg, Input},
+    driver::{Fault, Replay, Shape},
+    evaluate::Evaluated,
+    executable::{Callable, LaunchOptions},
+    stream::Stream,
+};
+use crate::{Error, control};
+use qd_artifact::Access;
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicBool, Ordering},
+};
+
+/// Calls of one kernel that are kept.
+const MOST_KEPT: usize = 8;
+
+/// What was prepared for calls of a kernel; the last one that was used is the last.
+#[derive(Default)]
+pub(super) struct Calls(Mutex<Vec<Kept>>);
+
+/// A call that is kept: what it was for, and what replays it.
+struct Kept {
+    /// Of which stream. One graph runs once at a time, so that streams do not share them.
+    queue: u64,
+    inputs: Vec<Input>,
+    shape: Shape,
+    words: Vec<u64>,
+    control: Arc<Control>,
+    replay: Box<dyn Replay>,
+}
+
+/// A kernel's words of control on a stream, which are 0 between calls.
+struct Control {
+    /// None for a kernel without.
+    memory: Option<Arc<Allocation>>,
+    is_clear: AtomicBool,
+}
+
+impl Callable {
+    /// See [`Kernel::launch_with`](super::Kernel::launch_with).
+    pub fn launch(
+        &self,
+        on: &Stream,
+        given: &[Arg<'_>],
+        options: &LaunchOptions,
+    ) -> Result<(), Error> {
+        let device = &self.loaded.device;
+        device.0.check()?;
+        if on.device() != device {
+            return Err(Error::WrongDevice {
+                what: format!("kernel '{}': the stream", self.name),
+                is: format!("{:?}", on.device()),
+                wanted: format!("{device:?}"),
+            });
+        }
+        let mut calls = self.calls.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let planned = self.planned()?;
+        arguments::check(planned.kernel, device, given, false)?;
+        let is_same = |kept: &Kept| {
+            kept.queue == on.0.id
+                && kept
+                    .inputs
+                    .iter()
+                    .zip(given)
+                    .all(|(input, given)| input.is(given))
+        };
+        let mut kept = match calls.iter().rposition(is_same) {
+            Some(place) => calls.remove(place),
+            None => self.prepare(&mut calls, on, given)?,
+        };
+        let launched = self.replay(&mut kept, on, given, options);
+        if calls.len() >= MOST_KEPT {
+            calls.remove(0);
+        }
+        calls.push(kept);
+        launched
+    }
+
+    /// Takes a call of the same shape with these words, or makes a new one.
+    fn prepare(
+        &self,
+        calls: &mut Vec<Kept>,
+        on: &Stream,
+        given: &[Arg<'_>],
+    ) -> Result<Kept, Error> {
+        let planned = self.planned()?;
+        let inputs: Vec<_> = given.iter().map(Input::of).collect();
+        arguments::check_lengths(planned.kernel, &inputs)?;
+        let failed = |fault| self.failed("preparing a launch", fault);
+        // A call of this stream has words of control, which are part of the words.
+        let place = calls.iter().rposition(|kept| kept.queue == on.0.id);
+        let control = match place {
+            Some(place) => calls[place].control.clone(),
+            None => self.control(on)?,
+        };
+        let at = control
+            .memory
+            .as_ref()
+            .map_or(0, |memory| memory.raw.address);
+        let evaluated = Evaluated::of(&self.loaded, planned, inputs.clone(), at)?;
+        let is_alike = |kept: &Kept| kept.queue == on.0.id && kept.shape == evaluated.shape;
+        if let Some(place) = calls.iter().rposition(is_alike) {
+            let mut kept = calls.remove(place);
+            let pairs = kept.words.iter().zip(&evaluated.words);
+            let changed: Vec<_> = pairs
+                .enumerate()
+                .filter(|(_, (old, new))| old != new)
+                .map(|(i, _)| i)
+                .collect();
+            kept.replay
+                .patch(&evaluated.words, &changed)
+                .map_err(failed)?;
+            kept.words = evaluated.words;
+            kept.inputs = inputs;
+            return Ok(kept);
+        }
+        let driver = &self.loaded.device.0.driver;
+        let replay = driver.build(&evaluated.shape, &evaluated.words);
+        Ok(Kept {
+            queue: on.0.id,
+            inputs,
+            shape: evaluated.shape,
+            words: evaluated.words,
+            control,
+            replay: replay.map_err(failed)?,
+        })
+    }
+
+    fn control(&self, on: &Stream) -> Result<Arc<Control>, Error> {
+        let bytes = control::bytes(self.loaded.program(), self.planned()?) as u64;
+        let what = || format!("kernel '{}': its control", self.name);
+        Ok(Arc::new(Control {
+            memory: match bytes {
+                0 => None,
+                bytes => Some(Allocation::new(on, bytes, what)?),
+            },
+            is_clear: AtomicBool::new(false),
+        }))
+    }
+
+    /// Puts a call onto its stream.
+    fn replay(
+        &self,
+        kept: &mut Kept,
+        on: &Stream,
+        given: &[Arg<'_>],
+        options: &LaunchOptions,
+    ) -> Result<(), Error> {
+        let _span = tracing::debug_span!("launch", kernel = &*self.name).entered();
+        let driver = &self.loaded.device.0.driver;
+        let declared = &self.planned()?.kernel.arguments;
+        let touches: Vec<Touch> = given
+            .iter()
+            .zip(declared)
+            .filter_map(|(argument, declared)| match argument {
+                Arg::Buffer(buffer) => Some(buffer.touch(declared.access != Access::Read)),
+                Arg::Scalar(_) | Arg::Missing => None,
+            })
+            .collect();
+        in_order(&on.0, &touches, || {
+            self.loaded.device.0.launched(&self.name);
+            if let Some(memory) = &kept.control.memory
+                && !kept.control.is_clear.swap(true, Ordering::Relaxed)
+            {
+                driver
+                    .clear(on.0.raw, memory.raw.address, memory.raw.bytes)
+                    .map_err(|fault| self.failed("clearing its control", fault))?;
+            }
+            let replayed = kept.replay.replay(on.0.raw, options.max_iterations);
+            replayed.map_err(|fault| {
+                // What it left may be anything.
+                kept.control.is_clear.store(false, Ordering::Relaxed);
+                self.failed_at(&kept.shape, fault)
+            })
+        })
+    }
+
+    fn failed(&self, what: &str, fault: Fault) -> Error {
+        let what = format!("kernel '{}': {what}", self.name);
+        self.loaded.device.0.failed(&what, fault)
+    }
+
+    /// As [`failed`](Self::failed), of a call of this shape.
+    fn failed_at(&self, shape: &Shape, fault: Fault) -> Error {
+        match fault {
+            Fault::TooManyIterations { label, limit } => Error::TooManyIterations {
+                kernel: shape.labels[label].kernel.to_string(),
+                limit,
+            },
+            fault => self.failed("launching it", fault),
+        }
+    }
+}

@@ -1,0 +1,386 @@
+//! A device for tests: it does nothing before somebody waits, then what no event orders in an
+//! order of its own; it fails the call it is told to fail, and overwrites what is freed.
+
+use super::{
+    device::{DeviceId, DeviceInfo},
+    driver::{
+        Code, Driver, Fault, Op, OpKind, RawBody, RawEvent, RawMemory, RawStream, Replay, Shape,
+    },
+};
+use crate::{Error, program::Program};
+use std::{
+    collections::{HashMap, HashSet, VecDeque},
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+/// What a test's body is: blocks from the first to before the second, and its words.
+pub(super) type Body = fn(&[u64]);
+
+/// What is freed holds this, so that a late use is seen.
+const FREED: u8 = 0xDB;
+
+enum Task {
+    Do(Box<dyn FnOnce() + Send>),
+    Record(u64),
+    Wait(u64),
+}
+
+#[derive(Default)]
+struct State {
+    queues: HashMap<u64, VecDeque<Task>>,
+    done: HashSet<u64>,
+    /// Streams of which a task is being done.
+    busy: HashSet<u64>,
+    /// Streams and events so far.
+    names: u64,
+    /// Calls so far, and what each was.
+    log: Vec<&'static str>,
+    random: u64,
+}
+
+/// How the device misbehaves.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Mood {
+    /// Of the order.
+    pub seed: u64,
+    /// The call that fails, from 0, and the device with it, if it is lost.
+    pub fails: Option<(usize, bool)>,
+    /// Whether streams do not wait for events: what a test of the order must notice.
+    pub is_hasty: bool,
+}
+
+pub(super) struct Fake {
+    info: DeviceInfo,
+    mood: Mood,
+    bodies: HashMap<&'static str, Body>,
+    state: Arc<Mutex<State>>,
+}
+
+/// What a test sees of a device.
+#[derive(Clone)]
+pub(super) struct Log(Arc<Mutex<State>>);
+
+impl Log {
+    pub fn calls(&self) -> Vec<&'static str> {
+        self.0.lock().unwrap().log.clone()
+    }
+
+    /// How often a call was made.
+    pub fn count(&self, call: &str) -> usize {
+        self.calls().iter().filter(|made| **made == call).count()
+    }
+}
+
+impl Fake {
+    pub fn new(mood: Mood, bodies: &[(&'static str, Body)]) -> (Self, Log) {
+        let state = Arc::new(Mutex::new(State {
+            random: mood.seed.wrapping_mul(2) + 1,
+            ..State::default()
+        }));
+        let fake = Self {
+            info: DeviceInfo {
+                id: DeviceId {
+                    driver: "fake".into(),
+                    ordinal: 0,
+                },
+                name: "a fake".into(),
+                target: "cpu".into(),
+                decides: true,
+            },
+            mood,
+            bodies: bodies.iter().copied().collect(),
+            state: state.clone(),
+        };
+        (fake, Log(state))
+    }
+
+    /// Notes a call, which may be the one that fails.
+    fn call(&self, name: &'static str) -> Result<(), Fault> {
+        let mut state = self.state.lock().unwrap();
+        let number = state.log.len();
+        state.log.push(name);
+        match self.mood.fails {
+            Some((at, true)) if number >= at => Err(Fault::Lost("it is a fake".into())),
+            Some((at, false)) if number == at => match name {
+                "allocate" => Err(Fault::OutOfMemory { free: Some(7) }),
+                _ => Err(Fault::Failed(format!("{name} fails"))),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    fn put(&self, on: RawStream, task: Task) {
+        let mut state = self.state.lock().unwrap();
+        state.queues.entry(on.0).or_default().push_back(task);
+    }
+
+    fn later(&self, on: RawStream, what: impl FnOnce() + Send + 'static) {
+        self.put(on, Task::Do(Box::new(what)));
+    }
+
+    /// Does what there is, whichever stream's turn it is, until `is_over`.
+    fn work(&self, is_over: impl Fn(&State) -> bool) {
+        loop {
+            let mut state = self.state.lock().unwrap();
+            if is_over(&state) {
+                return;
+            }
+            let is_ready = |state: &State, tasks: &VecDeque<Task>| match tasks.front() {
+                Some(Task::Wait(event)) => self.mood.is_hasty || state.done.contains(event),
+                Some(_) => true,
+                None => false,
+            };
+            let mut ready: Vec<u64> = state
+                .queues
+                .iter()
+                .filter(|(name, tasks)| !state.busy.contains(name) && is_ready(&state, tasks))
+                .map(|(name, _)| *name)
+                .collect();
+            ready.sort_unstable();
+            if ready.is_empty() {
+                assert!(!state.busy.is_empty(), "streams wait for each other");
+                drop(state);
+                std::thread::yield_now();
+                continue;
+            }
+            // xorshift64: any order will do.
+            let mut random = state.random;
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            state.random = random;
+            let name = ready[(random % ready.len() as u64) as usize];
+            let task = state.queues.get_mut(&name).and_then(VecDeque::pop_front);
+            if let Some(Task::Record(event)) = &task {
+                state.done.insert(*event);
+            }
+            state.busy.insert(name);
+            drop(state);
+            if let Some(Task::Do(what)) = task {
+                what();
+            }
+            self.state.lock().unwrap().busy.remove(&name);
+        }
+    }
+
+    fn drain(&self, on: RawStream) {
+        self.work(|state| {
+            let is_empty = state.queues.get(&on.0).is_none_or(VecDeque::is_empty);
+            is_empty && !state.busy.contains(&on.0)
+        });
+    }
+
+    fn name(&self) -> u64 {
+        let mut state = self.state.lock().unwrap();
+        state.names += 1;
+        state.names
+    }
+}
+
+// Safety: it works on memory of this process that its callers vouch for.
+unsafe impl Driver for Fake {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn allocate(&self, bytes: u64, _: RawStream) -> Result<RawMemory, Fault> {
+        self.call("allocate")?;
+        // Of words, so that any element may be there.
+        let memory = vec![0xA5A5_A5A5_A5A5_A5A5_u64; bytes.div_ceil(8).max(1) as usize];
+        Ok(RawMemory {
+            address: Box::leak(memory.into_boxed_slice()).as_mut_ptr() as u64,
+            bytes,
+            handle: 0,
+        })
+    }
+
+    fn free(&self, memory: RawMemory, on: RawStream) {
+        let _ = self.call("free");
+        // Kept, so that whoever comes late finds what was put there.
+        self.later(on, move || unsafe {
+            std::ptr::write_bytes(memory.address as *mut u8, FREED, memory.bytes as usize);
+        });
+    }
+
+    fn upload(&self, on: RawStream, to: u64, from: &[u8]) -> Result<(), Fault> {
+        self.call("upload")?;
+        let from = from.to_vec();
+        self.later(on, move || unsafe {
+            std::ptr::copy_nonoverlapping(from.as_ptr(), to as *mut u8, from.len());
+        });
+        Ok(())
+    }
+
+    fn download(&self, on: RawStream, from: u64, to: &mut [u8]) -> Result<(), Fault> {
+        self.call("download")?;
+        self.drain(on);
+        unsafe { std::ptr::copy_nonoverlapping(from as *const u8, to.as_mut_ptr(), to.len()) };
+        Ok(())
+    }
+
+    fn copy(&self, on: RawStream, from: u64, to: u64, bytes: u64) -> Result<(), Fault> {
+        self.call("copy")?;
+        self.later(on, move || unsafe {
+            std::ptr::copy(from as *const u8, to as *mut u8, bytes as usize);
+        });
+        Ok(())
+    }
+
+    fn clear(&self, on: RawStream, at: u64, bytes: u64) -> Result<(), Fault> {
+        self.call("clear")?;
+        self.later(on, move || unsafe {
+            std::ptr::write_bytes(at as *mut u8, 0, bytes as usize);
+        });
+        Ok(())
+    }
+
+    fn open_stream(&self, _: bool) -> Result<RawStream, Fault> {
+        self.call("open_stream")?;
+        Ok(RawStream(self.name()))
+    }
+
+    fn close_stream(&self, _: RawStream) {
+        let _ = self.call("close_stream");
+    }
+
+    fn synchronize(&self, on: RawStream) -> Result<(), Fault> {
+        self.call("synchronize")?;
+        self.drain(on);
+        Ok(())
+    }
+
+    fn record(&self, on: RawStream) -> Result<RawEvent, Fault> {
+        self.call("record")?;
+        let event = self.name();
+        self.put(on, Task::Record(event));
+        Ok(RawEvent(event))
+    }
+
+    fn wait(&self, on: RawStream, event: RawEvent) -> Result<(), Fault> {
+        self.call("wait")?;
+        self.put(on, Task::Wait(event.0));
+        Ok(())
+    }
+
+    fn is_done(&self, event: RawEvent) -> Result<bool, Fault> {
+        self.call("is_done")?;
+        Ok(self.state.lock().unwrap().done.contains(&event.0))
+    }
+
+    fn block(&self, event: RawEvent) -> Result<(), Fault> {
+        self.call("block")?;
+        self.work(|state| state.done.contains(&event.0));
+        Ok(())
+    }
+
+    fn elapsed(&self, _: RawEvent, _: RawEvent) -> Result<Duration, Fault> {
+        self.call("elapsed")?;
+        Ok(Duration::from_micros(1))
+    }
+
+    fn drop_event(&self, _: RawEvent) {}
+
+    fn takes(&self, target: &str) -> bool {
+        target == "cpu"
+    }
+
+    fn load(&self, _: Program<'_>) -> Result<Box<dyn Code>, Error> {
+        self.call("load")
+            .map_err(|fault| Error::Load(fault.to_string()))?;
+        Ok(Box::new(Table(self.bodies.clone())))
+    }
+
+    fn build(&self, shape: &Shape, words: &[u64]) -> Result<Box<dyn Replay>, Fault> {
+        self.call("build")?;
+        Ok(Box::new(Recorded {
+            ops: Arc::new(shape.ops.clone()),
+            words: words.to_vec(),
+            fake: Self {
+                info: self.info.clone(),
+                mood: self.mood,
+                bodies: HashMap::new(),
+                state: self.state.clone(),
+            },
+        }))
+    }
+}
+
+struct Table(HashMap<&'static str, Body>);
+
+impl Code for Table {
+    fn body(&self, name: &str, _: u32) -> Option<RawBody> {
+        self.0.get(name).map(|body| RawBody(*body as usize as u64))
+    }
+}
+
+struct Recorded {
+    ops: Arc<Vec<Op>>,
+    words: Vec<u64>,
+    fake: Fake,
+}
+
+impl Replay for Recorded {
+    fn patch(&mut self, words: &[u64], changed: &[usize]) -> Result<(), Fault> {
+        self.fake.call("patch")?;
+        // Only what is said to have changed: the rest had better be the same.
+        for place in changed {
+            self.words[*place] = words[*place];
+        }
+        assert_eq!(self.words, words, "words that changed and were not named");
+        Ok(())
+    }
+
+    fn replay(&mut self, on: RawStream, _: Option<u64>) -> Result<(), Fault> {
+        self.fake.call("replay")?;
+        // As they are now: a later patch does not change what is under way.
+        let (ops, words) = (self.ops.clone(), self.words.clone());
+        self.fake.later(on, move || all(&ops, &words));
+        Ok(())
+    }
+}
+
+/// Ops in the latest order that they allow.
+fn all(ops: &[Op], words: &[u64]) {
+    let mut done = vec![false; ops.len()];
+    while let Some(next) = (0..ops.len())
+        .rev()
+        .find(|i| !done[*i] && ops[*i].after.iter().all(|earlier| done[*earlier as usize]))
+    {
+        one(&ops[next], words);
+        done[next] = true;
+    }
+}
+
+fn one(op: &Op, words: &[u64]) {
+    let is_set = |place: usize| unsafe { *(words[place] as *const i32) != 0 };
+    match &op.kind {
+        OpKind::Launch {
+            body, words: mine, ..
+        } => {
+            if words[mine.start] > 0 {
+                let body = unsafe { std::mem::transmute::<usize, Body>(body.0 as usize) };
+                body(&words[mine.clone()]);
+            }
+        }
+        OpKind::Fill { size, words: first } => {
+            let [address, count, value] = [0, 1, 2].map(|i| words[first + i]);
+            for i in 0..count as usize {
+                let to = (address as usize + i * size) as *mut u8;
+                unsafe { std::ptr::copy_nonoverlapping(value.to_le_bytes().as_ptr(), to, *size) };
+            }
+        }
+        OpKind::While { flag, ops } => loop {
+            all(ops, words);
+            if !is_set(*flag) {
+                break;
+            }
+        },
+        OpKind::If { condition, ops } => {
+            if is_set(*condition) {
+                all(ops, words);
+            }
+        }
+        OpKind::Join => {}
+    }
+}

@@ -1,0 +1,32 @@
+//! What people build on: devices, buffers, streams, kernels and graphs. Each is a handle
+//! that may be cloned and sent to other threads; none has a lifetime.
+//!
+//! A [`Device`] is opened once. What it does is put into [`Stream`]s, which keep their
+//! order, and [`Buffer`]s know who used them last, so that work of several streams on one
+//! buffer is in the order of the calls. An artifact that is loaded is an [`Executable`],
+//! and its [`Kernel`]s are launched on a stream with their arguments where they are.
+//!
+//! Checks, evaluation of plans, graphs and their patching are in one place (`executor`);
+//! a driver (`driver`) does primitives and checks nothing.
+
+mod allocation;
+mod arguments;
+mod buffer;
+mod device;
+pub(crate) mod driver;
+mod evaluate;
+mod executable;
+mod executor;
+mod fork;
+mod stream;
+
+#[cfg(test)]
+mod fake;
+#[cfg(test)]
+mod tests;
+
+pub use arguments::Arg;
+pub use buffer::Buffer;
+pub use device::{Device, DeviceId, DeviceInfo, DeviceOptions, MemoryStats};
+pub use executable::{Executable, Kernel, LaunchOptions, Signature};
+pub use stream::{Event, Priority, Stream};

@@ -1,0 +1,228 @@
+//! Streams and events: what is put into a stream is done in its order, and streams beside
+//! one another.
+
+use super::{
+    device::{Device, Shared},
+    driver::{RawEvent, RawStream},
+};
+use crate::Error;
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+/// How much a stream's work matters beside that of others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Priority {
+    /// As any.
+    #[default]
+    Normal,
+    /// Before others, where the device can.
+    High,
+}
+
+/// Work of a device, in order. On the cpu it is done by the thread that asks for it, before
+/// the call returns.
+#[derive(Clone)]
+pub struct Stream(pub(super) Arc<Queue>);
+
+/// What all handles of a stream share.
+pub(super) struct Queue {
+    pub device: Device,
+    pub raw: RawStream,
+    /// Which of the device's streams.
+    pub id: u64,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Calls so far.
+    number: u64,
+    /// Up to which call of other streams this one has waited, by their ids.
+    seen: HashMap<u64, u64>,
+}
+
+impl Stream {
+    pub(super) fn open(device: &Device, priority: Priority) -> Result<Self, Error> {
+        device.0.check()?;
+        let raw = device.0.driver.open_stream(priority == Priority::High);
+        let raw = raw.map_err(|fault| device.0.failed("a stream", fault))?;
+        Ok(Self(Arc::new(Queue {
+            device: device.clone(),
+            raw,
+            id: device.0.next_stream(),
+            state: Mutex::default(),
+        })))
+    }
+
+    /// Its device.
+    pub fn device(&self) -> &Device {
+        &self.0.device
+    }
+
+    /// Waits until all that is on it has been done.
+    ///
+    /// # Errors
+    ///
+    /// Something on it failed, or the device is lost.
+    pub fn synchronize(&self) -> Result<(), Error> {
+        let shared = self.0.shared();
+        shared.check()?;
+        let done = shared.driver.synchronize(self.0.raw);
+        done.map_err(|fault| shared.failed("waiting for a stream", fault))
+    }
+
+    /// An event behind all that is on it.
+    ///
+    /// # Errors
+    ///
+    /// The device is lost or makes none.
+    pub fn record(&self) -> Result<Event, Error> {
+        Ok(self.0.mark()?.0)
+    }
+
+    /// What comes onto it from now on waits for the event.
+    ///
+    /// # Errors
+    ///
+    /// The event is another device's, or the device is lost.
+    pub fn wait_for(&self, event: &Event) -> Result<(), Error> {
+        let shared = self.0.shared();
+        shared.check()?;
+        if event.0.device != self.0.device {
+            return Err(Error::WrongDevice {
+                what: "an event".into(),
+                is: format!("{:?}", event.0.device),
+                wanted: format!("{:?}", self.0.device),
+            });
+        }
+        let done = shared.driver.wait(self.0.raw, event.0.raw);
+        done.map_err(|fault| shared.failed("waiting for an event", fault))
+    }
+}
+
+impl fmt::Debug for Stream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "stream {} of {:?}", self.0.id, self.0.device)
+    }
+}
+
+impl Queue {
+    pub fn shared(&self) -> &Shared {
+        &self.device.0
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does something on the stream that is its next call, and returns its number.
+    pub fn submit(&self, what: impl FnOnce() -> Result<(), Error>) -> Result<u64, Error> {
+        let mut state = self.lock();
+        what()?;
+        state.number += 1;
+        Ok(state.number)
+    }
+
+    /// An event behind all calls so far, and the number of the last of them.
+    fn mark(&self) -> Result<(Event, u64), Error> {
+        let shared = self.shared();
+        shared.check()?;
+        // No call comes between the number and the event.
+        let state = self.lock();
+        let raw = shared.driver.record(self.raw);
+        let raw = raw.map_err(|fault| shared.failed("an event", fault))?;
+        let event = Event(Arc::new(Moment {
+            device: self.device.clone(),
+            raw,
+        }));
+        Ok((event, state.number))
+    }
+
+    /// What comes from now on is behind that call of another stream.
+    pub fn follow(&self, other: &Queue, number: u64) -> Result<(), Error> {
+        if other.id == self.id {
+            return Ok(());
+        }
+        let seen = self.lock().seen.get(&other.id).copied();
+        if seen >= Some(number) {
+            return Ok(());
+        }
+        let (event, last) = other.mark()?;
+        let shared = self.shared();
+        let done = shared.driver.wait(self.raw, event.0.raw);
+        done.map_err(|fault| shared.failed("waiting for another stream", fault))?;
+        self.lock().seen.insert(other.id, last);
+        Ok(())
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        self.shared().driver.close_stream(self.raw);
+    }
+}
+
+/// A point in a stream's work.
+#[derive(Clone)]
+pub struct Event(pub(super) Arc<Moment>);
+
+pub(super) struct Moment {
+    device: Device,
+    raw: RawEvent,
+}
+
+impl Event {
+    /// Whether all before it has been done.
+    ///
+    /// # Errors
+    ///
+    /// The device is lost.
+    pub fn is_done(&self) -> Result<bool, Error> {
+        let shared = &self.0.device.0;
+        shared.check()?;
+        let done = shared.driver.is_done(self.0.raw);
+        done.map_err(|fault| shared.failed("an event", fault))
+    }
+
+    /// Waits until all before it has been done.
+    ///
+    /// # Errors
+    ///
+    /// The device is lost.
+    pub fn wait(&self) -> Result<(), Error> {
+        let shared = &self.0.device.0;
+        shared.check()?;
+        let done = shared.driver.block(self.0.raw);
+        done.map_err(|fault| shared.failed("waiting for an event", fault))
+    }
+
+    /// Time on the device from an earlier event to this one. Waits for both.
+    ///
+    /// # Errors
+    ///
+    /// They are of two devices, or the device is lost.
+    pub fn since(&self, then: &Event) -> Result<Duration, Error> {
+        then.wait()?;
+        self.wait()?;
+        let shared = &self.0.device.0;
+        if then.0.device != self.0.device {
+            return Err(Error::WrongDevice {
+                what: "an event".into(),
+                is: format!("{:?}", then.0.device),
+                wanted: format!("{:?}", self.0.device),
+            });
+        }
+        let elapsed = shared.driver.elapsed(then.0.raw, self.0.raw);
+        elapsed.map_err(|fault| shared.failed("the time between events", fault))
+    }
+}
+
+impl Drop for Moment {
+    fn drop(&mut self) {
+        self.device.0.driver.drop_event(self.raw);
+    }
+}
