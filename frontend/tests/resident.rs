@@ -32,9 +32,11 @@ qd.grid.kernel @add(%x: memref<?xf32> {qd.name = "x"}, %y: memref<?xf32> {qd.nam
   }
 }"#;
 
-fn cpu() -> (Device, Stream) {
-    let id = "cpu".parse().expect("a device");
-    let device = Device::open(&id, &DeviceOptions::default()).expect("this machine");
+/// The device that `QD_DEVICE` names, or this machine.
+fn open() -> (Device, Stream) {
+    let id = std::env::var("QD_DEVICE").unwrap_or("cpu".into());
+    let id = id.parse().expect("a device");
+    let device = Device::open(&id, &DeviceOptions::default()).expect("it opens");
     let stream = device.stream(Priority::Normal).expect("a stream");
     (device, stream)
 }
@@ -46,7 +48,7 @@ fn load(device: &Device, source: &str) -> Executable {
 
 #[test]
 fn keys_are_sorted_where_they_are() {
-    let (device, stream) = cpu();
+    let (device, stream) = open();
     let sort = load(&device, SORT).kernel("sort").expect("there");
     for length in [0, 1, 2, 255, 4097, 100_003_u32] {
         // Knuth's multiplicative hash: in no order.
@@ -82,7 +84,7 @@ fn keys_are_sorted_where_they_are() {
 
 #[test]
 fn kernels_on_two_streams_share_an_array() {
-    let (device, a) = cpu();
+    let (device, a) = open();
     let b = device.stream(Priority::High).expect("a stream");
     let loaded = load(&device, FILL);
     let (fill, add) = (
@@ -101,4 +103,81 @@ fn kernels_on_two_streams_share_an_array() {
     let sums = y.to_vec::<f32>(&a).expect("read");
     let expected = (0..2 * n).map(|i| if i < n { 2.0 } else { 4.0 });
     assert!(sums.into_iter().eq(expected));
+}
+
+const COUNT_DOWN: &str = r#"
+qd.grid.kernel @collatz(%n: memref<i32> {qd.name = "n"}, %steps: memref<i32> {qd.name = "steps"},
+                        %goes_on: memref<i32> {qd.name = "goes_on"}) {
+  %one = arith.constant 1 : index
+  qd.grid.do_while %goes_on : memref<i32> {
+    qd.grid.phase blocks(%one) threads(64) {
+      %i = qd.simt.block.thread_id
+      %zero = arith.constant 0 : index
+      %is_first = arith.cmpi eq, %i, %zero : index
+      scf.if %is_first {
+        %unit = arith.constant 1 : i32
+        %three = arith.constant 3 : i32
+        %x = memref.load %n[] : memref<i32>
+        %bit = arith.andi %x, %unit : i32
+        %is_odd = arith.cmpi eq, %bit, %unit : i32
+        %half = arith.shrui %x, %unit : i32
+        %triple = arith.muli %x, %three : i32
+        %up = arith.addi %triple, %unit : i32
+        %y = arith.select %is_odd, %up, %half : i32
+        memref.store %y, %n[] : memref<i32>
+        %s = memref.load %steps[] : memref<i32>
+        %t = arith.addi %s, %unit : i32
+        memref.store %t, %steps[] : memref<i32>
+        %more = arith.cmpi ne, %y, %unit : i32
+        %flag = arith.extui %more : i1 to i32
+        memref.store %flag, %goes_on[] : memref<i32>
+      }
+    }
+  }
+}"#;
+
+#[test]
+fn loops_go_round_with_other_arrays_each_time() {
+    let (device, stream) = open();
+    let collatz = load(&device, COUNT_DOWN).kernel("collatz").expect("there");
+    let cell = |value: i32| {
+        let cell = Buffer::from_slice(&stream, &[value]).expect("memory");
+        cell.cast(Dtype::I32, &[]).expect("one element")
+    };
+    // Steps to 1, by hand: 3 10 5 16 8 4 2 1; 111 steps from 27 on.
+    for (from, steps) in [(3, 7), (27, 111), (2, 1), (6, 8)] {
+        let (n, count, goes_on) = (cell(from), cell(0), cell(1));
+        collatz
+            .launch(&stream, &args![&n, &count, &goes_on])
+            .expect("runs");
+        assert_eq!(
+            count.to_vec::<i32>(&stream).expect("read"),
+            [steps],
+            "from {from}"
+        );
+    }
+}
+
+/// What a call costs the host when nothing has changed, and when all addresses have. Printed and
+/// not compared: `cargo test -p qd-frontend --test resident -- --ignored --nocapture`.
+#[test]
+#[ignore = "measures"]
+fn calls_of_a_small_kernel() {
+    let (device, stream) = open();
+    let fill = load(&device, FILL).kernel("fill").expect("there");
+    let x = [0, 1].map(|_| Buffer::new(&stream, Dtype::F32, &[1000]).expect("memory"));
+    for (what, odd) in [("the same", 0), ("another array", 1)] {
+        let mut times = Vec::new();
+        for i in 0..10_000 {
+            let begin = std::time::Instant::now();
+            fill.launch(&stream, &args![&x[i * odd % 2], 1f32])
+                .expect("runs");
+            times.push(begin.elapsed());
+            if i % 100 == 99 {
+                stream.synchronize().expect("ends");
+            }
+        }
+        times.sort();
+        println!("{what}: {:?} a call", times[times.len() / 2]);
+    }
 }

@@ -17,7 +17,7 @@ use std::{
 /// and PTX 8.0 came with CUDA 12.0.
 const OLDEST: i32 = 12_000;
 
-/// The first device that the driver shows.
+/// A device that the driver shows.
 pub(super) struct Device {
     raw: sys::CUdevice,
     pub context: sys::CUcontext,
@@ -56,6 +56,11 @@ pub(super) fn reason(error: DriverError) -> String {
 
 impl Device {
     pub fn open() -> Result<Self, Error> {
+        Self::open_at(0)
+    }
+
+    /// The device of that number, of those that the driver shows.
+    pub fn open_at(ordinal: u32) -> Result<Self, Error> {
         // Safety: it loads a library whose initialisers are the vendor's.
         if !unsafe { sys::is_culib_present() } {
             return Err(Error::Device(
@@ -68,8 +73,15 @@ impl Device {
         if count == 0 {
             return Err(Error::Device("the NVIDIA driver has no device".into()));
         }
-        let raw = device::get(0).map_err(|e| failed("device 0", e))?;
-        let name = device::get_name(raw).map_err(|e| failed("device 0", e))?;
+        let number = i32::try_from(ordinal).unwrap_or(i32::MAX);
+        if number >= count {
+            return Err(Error::Device(format!(
+                "there is no device cuda:{ordinal}: the NVIDIA driver has {count}, from 0 on"
+            )));
+        }
+        let which = format!("device {ordinal}");
+        let raw = device::get(number).map_err(|e| failed(&which, e))?;
+        let name = device::get_name(raw).map_err(|e| failed(&which, e))?;
         let attribute = |which| {
             // Safety: the device exists.
             unsafe { device::get_attribute(raw, which) }.map_err(|e| failed(&name, e))
@@ -132,6 +144,11 @@ impl Drop for Device {
 /// Code on the device.
 pub(super) struct Module(sys::CUmodule);
 
+// Safety: any thread whose context is the device's may use it.
+unsafe impl Send for Module {}
+// Safety: as above.
+unsafe impl Sync for Module {}
+
 impl Module {
     /// Has the driver compile PTX with a NUL behind it.
     pub fn new(ptx: &[u8]) -> Result<Self, Error> {
@@ -185,6 +202,11 @@ impl Drop for Module {
 /// A body; valid as long as its module.
 #[derive(Clone, Copy)]
 pub(super) struct Function(pub sys::CUfunction);
+
+// Safety: as of its module.
+unsafe impl Send for Function {}
+// Safety: as above.
+unsafe impl Sync for Function {}
 
 impl Function {
     /// Allows launches to give blocks so many bytes of shared memory: without it,

@@ -92,8 +92,8 @@ const SETTERS: &CStr = c"
 
 /// Conditions without the host.
 pub(super) struct Conditions {
-    enter: Function,
-    ask: Function,
+    pub enter: Function,
+    pub ask: Function,
     _module: Module,
 }
 

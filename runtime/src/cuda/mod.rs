@@ -8,6 +8,8 @@
 
 mod device;
 mod graph;
+mod replay;
+mod resident;
 
 use crate::{
     Argument, Driver, Error, Loaded, Options, Prepared, Timing,
@@ -21,6 +23,7 @@ use cudarc::driver::{DriverError, result, sys};
 use device::{Device, Event, Function, Memory, Module, Stream, failed, reason};
 use graph::{Conditions, Maker, Segment};
 use qd_artifact::{Artifact, Body, Format, Kernel};
+pub(crate) use resident::device;
 use std::collections::HashMap;
 
 /// Drives the first NVIDIA device.

@@ -6,7 +6,7 @@ use super::{
     fork,
     stream::{Priority, Stream},
 };
-use crate::{Error, cpu};
+use crate::{Error, cpu, cuda};
 use qd_artifact::Artifact;
 use std::{
     collections::HashMap,
@@ -28,7 +28,7 @@ pub struct DeviceId {
 }
 
 /// What drives devices.
-const DRIVERS: [&str; 1] = ["cpu"];
+const DRIVERS: [&str; 2] = ["cpu", "cuda"];
 
 impl FromStr for DeviceId {
     type Err = Error;
@@ -158,6 +158,7 @@ impl Device {
         }
         let driver: Box<dyn Driver> = match id.driver.as_str() {
             "cpu" if id.ordinal == 0 => Box::new(cpu::device(id, options)?),
+            "cuda" => Box::new(cuda::device(id, options)?),
             _ => {
                 return Err(Error::Device(format!("there is no device {id}")));
             }

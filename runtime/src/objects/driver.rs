@@ -34,10 +34,8 @@ pub(crate) enum Fault {
     /// There is no room; so many bytes are free, where that is known.
     OutOfMemory { free: Option<u64> },
     /// The device does nothing any more.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the cpu is not lost"))]
     Lost(String),
     /// A call failed, as the driver says it.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the cpu refuses nothing"))]
     Failed(String),
     /// A loop was still running after as many iterations as it may have.
     TooManyIterations { label: usize, limit: u64 },

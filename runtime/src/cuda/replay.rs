@@ -1,0 +1,453 @@
+//! A shape as a CUDA graph whose nodes take other words without being made again.
+//!
+//! Each node waits for what its op waits for, and for nothing else. A loop is a conditional
+//! node, whose body ends with a kernel that looks at the flag, and an `if` is one behind such a
+//! kernel. The parameters of nodes may be set in bodies, too, and running launches keep theirs.
+
+use super::{
+    device::{Function, parameters},
+    resident::{Entered, FILL_THREADS, Shared, fault, fill_blocks},
+};
+use crate::objects::driver::{Fault, Op, OpKind, RawStream, Replay, Shape};
+use cudarc::driver::{
+    DriverError,
+    result::graph,
+    sys::{self, CUgraph, CUgraphExec, CUgraphNode},
+};
+use std::{ptr, sync::Arc};
+
+pub(super) struct Graph {
+    shared: Arc<Shared>,
+    raw: CUgraph,
+    executable: CUgraphExec,
+    /// What has words, in the order of their places.
+    nodes: Vec<Node>,
+    has_loop: bool,
+}
+
+// Safety: a graph may be used from any thread, one at a time.
+unsafe impl Send for Graph {}
+
+/// A kernel node, and where its words are.
+struct Node {
+    raw: CUgraphNode,
+    what: What,
+    is_enabled: bool,
+}
+
+#[derive(Clone, Copy)]
+enum What {
+    /// Blocks, and the parameters behind them.
+    Launch {
+        function: Function,
+        threads: u32,
+        dynamic_shared_bytes: u32,
+        words: (usize, usize),
+    },
+    /// Address, count and value.
+    Fill { function: Function, words: usize },
+    /// The address of the word that a condition follows.
+    Ask {
+        function: Function,
+        handle: u64,
+        word: usize,
+    },
+}
+
+/// What a kernel node is launched with.
+struct Parameters {
+    function: Function,
+    blocks: u64,
+    threads: u32,
+    dynamic_shared_bytes: u32,
+    words: Vec<u64>,
+}
+
+impl What {
+    fn has(&self, place: usize) -> bool {
+        match *self {
+            What::Launch {
+                words: (first, end),
+                ..
+            } => (first..end).contains(&place),
+            What::Fill { words, .. } => (words..words + 3).contains(&place),
+            What::Ask { word, .. } => word == place,
+        }
+    }
+
+    fn parameters(&self, words: &[u64]) -> Parameters {
+        match *self {
+            What::Launch {
+                function,
+                threads,
+                dynamic_shared_bytes,
+                words: (first, end),
+            } => Parameters {
+                function,
+                blocks: words[first],
+                threads,
+                dynamic_shared_bytes,
+                words: words[first + 1..end].to_vec(),
+            },
+            What::Fill {
+                function,
+                words: first,
+            } => Parameters {
+                function,
+                blocks: fill_blocks(words[first + 1]),
+                threads: FILL_THREADS,
+                dynamic_shared_bytes: 0,
+                words: words[first..first + 3].to_vec(),
+            },
+            What::Ask {
+                function,
+                handle,
+                word,
+            } => Parameters {
+                function,
+                blocks: 1,
+                threads: 1,
+                dynamic_shared_bytes: 0,
+                words: vec![handle, words[word]],
+            },
+        }
+    }
+}
+
+impl Parameters {
+    /// Calls `with` with them as the driver takes them. A node of no blocks has one here: it
+    /// is disabled.
+    fn with<T>(
+        &mut self,
+        with: impl FnOnce(&sys::CUDA_KERNEL_NODE_PARAMS) -> T,
+    ) -> Result<T, Fault> {
+        let blocks = u32::try_from(self.blocks.max(1))
+            .ok()
+            .filter(|n| *n <= i32::MAX as u32);
+        let blocks = blocks.ok_or_else(|| {
+            Fault::Failed(format!(
+                "{} blocks are more than the device takes",
+                self.blocks
+            ))
+        })?;
+        let mut pointers = parameters(&mut self.words);
+        Ok(with(&sys::CUDA_KERNEL_NODE_PARAMS {
+            func: self.function.0,
+            gridDimX: blocks,
+            gridDimY: 1,
+            gridDimZ: 1,
+            blockDimX: self.threads,
+            blockDimY: 1,
+            blockDimZ: 1,
+            sharedMemBytes: self.dynamic_shared_bytes,
+            kernelParams: pointers.as_mut_ptr(),
+            extra: ptr::null_mut(),
+            kern: ptr::null_mut(),
+            ctx: ptr::null_mut(),
+        }))
+    }
+}
+
+impl Graph {
+    /// The device has been entered.
+    pub fn new(shared: &Arc<Shared>, shape: &Shape, words: &[u64]) -> Result<Self, Fault> {
+        let mut raw = ptr::null_mut();
+        // Safety: the context is current.
+        unsafe { sys::cuGraphCreate(&mut raw, 0) }
+            .result()
+            .map_err(fault)?;
+        let mut graph = Self {
+            shared: shared.clone(),
+            raw,
+            executable: ptr::null_mut(),
+            nodes: Vec::new(),
+            has_loop: has_loop(&shape.ops),
+        };
+        let mut maker = Maker {
+            shared,
+            words,
+            nodes: Vec::new(),
+        };
+        maker.all(raw, &shape.ops, false)?;
+        graph.nodes = maker.nodes;
+        // Safety: the graph is whole.
+        graph.executable =
+            unsafe { graph::instantiate(raw, sys::CUgraphInstantiate_flags(0)) }.map_err(fault)?;
+        for node in &mut graph.nodes {
+            if node.what.parameters(words).blocks == 0 {
+                enable(graph.executable, node, false)?;
+            }
+        }
+        Ok(graph)
+    }
+}
+
+fn enable(executable: CUgraphExec, node: &mut Node, is_enabled: bool) -> Result<(), Fault> {
+    if node.is_enabled != is_enabled {
+        // Safety: the node is of the graph that was instantiated.
+        unsafe { sys::cuGraphNodeSetEnabled(executable, node.raw, is_enabled.into()) }
+            .result()
+            .map_err(fault)?;
+        node.is_enabled = is_enabled;
+    }
+    Ok(())
+}
+
+impl Replay for Graph {
+    fn patch(&mut self, words: &[u64], changed: &[usize]) -> Result<(), Fault> {
+        let _entered = Entered::new(&self.shared.device).map_err(fault)?;
+        for node in &mut self.nodes {
+            if !changed.iter().any(|place| node.what.has(*place)) {
+                continue;
+            }
+            let mut parameters = node.what.parameters(words);
+            enable(self.executable, node, parameters.blocks > 0)?;
+            let (executable, raw) = (self.executable, node.raw);
+            // Safety: as above; the driver copies the parameters.
+            let set = |parameters: &_| unsafe {
+                sys::cuGraphExecKernelNodeSetParams_v2(executable, raw, parameters)
+            };
+            parameters.with(set)?.result().map_err(fault)?;
+        }
+        Ok(())
+    }
+
+    fn replay(&mut self, on: RawStream, max_iterations: Option<u64>) -> Result<(), Fault> {
+        let _entered = Entered::new(&self.shared.device).map_err(fault)?;
+        if self.has_loop && max_iterations.is_some() {
+            return Err(Fault::Failed(
+                "iterations are not counted on this device yet: leave max_iterations out".into(),
+            ));
+        }
+        // Safety: what the graph refers to lives until the stream has done it.
+        unsafe { graph::launch(self.executable, on.0 as sys::CUstream) }.map_err(fault)
+    }
+}
+
+impl Drop for Graph {
+    fn drop(&mut self) {
+        let _entered = Entered::new(&self.shared.device);
+        // Safety: made by `new`. A launch that is under way is ended first by the driver.
+        unsafe {
+            if !self.executable.is_null() {
+                let _ = graph::exec_destroy(self.executable);
+            }
+            let _ = graph::destroy(self.raw);
+        }
+    }
+}
+
+fn has_loop(ops: &[Op]) -> bool {
+    ops.iter().any(|op| match &op.kind {
+        OpKind::While { .. } => true,
+        OpKind::If { ops, .. } => has_loop(ops),
+        OpKind::Launch { .. } | OpKind::Fill { .. } | OpKind::Join => false,
+    })
+}
+
+/// Makes nodes.
+struct Maker<'a> {
+    shared: &'a Shared,
+    words: &'a [u64],
+    nodes: Vec<Node>,
+}
+
+impl Maker<'_> {
+    /// Adds ops to a graph, which is a loop's body or in one, and returns their nodes.
+    fn all(&mut self, to: CUgraph, ops: &[Op], in_loop: bool) -> Result<Vec<CUgraphNode>, Fault> {
+        let mut made: Vec<CUgraphNode> = Vec::with_capacity(ops.len());
+        for op in ops {
+            let after: Vec<_> = op.after.iter().map(|i| made[*i as usize]).collect();
+            made.push(self.one(to, op, &after, in_loop)?);
+        }
+        Ok(made)
+    }
+
+    fn one(
+        &mut self,
+        to: CUgraph,
+        op: &Op,
+        after: &[CUgraphNode],
+        in_loop: bool,
+    ) -> Result<CUgraphNode, Fault> {
+        match &op.kind {
+            OpKind::Launch {
+                body,
+                threads,
+                dynamic_shared_bytes,
+                words,
+            } => self.kernel(
+                to,
+                What::Launch {
+                    function: Function(body.0 as sys::CUfunction),
+                    threads: *threads,
+                    dynamic_shared_bytes: *dynamic_shared_bytes,
+                    words: (words.start, words.end),
+                },
+                after,
+            ),
+            OpKind::Fill { size, words } => {
+                let function = self.shared.fills.of(*size);
+                let words = *words;
+                self.kernel(to, What::Fill { function, words }, after)
+            }
+            OpKind::While { flag, ops } => self.repeat(to, *flag, ops, after, in_loop),
+            OpKind::If { condition, ops } => self.run_if(to, *condition, ops, after, in_loop),
+            OpKind::Join => empty(to, after).map_err(fault),
+        }
+    }
+
+    fn kernel(
+        &mut self,
+        to: CUgraph,
+        what: What,
+        after: &[CUgraphNode],
+    ) -> Result<CUgraphNode, Fault> {
+        let made = add(to, &mut what.parameters(self.words), after)?;
+        self.nodes.push(Node {
+            raw: made,
+            what,
+            is_enabled: true,
+        });
+        Ok(made)
+    }
+
+    fn repeat(
+        &mut self,
+        to: CUgraph,
+        flag: usize,
+        ops: &[Op],
+        after: &[CUgraphNode],
+        in_loop: bool,
+    ) -> Result<CUgraphNode, Fault> {
+        let [ask, enter] = self.setters()?;
+        // It runs at least once.
+        let handle = self.condition(to, 1, sys::CU_GRAPH_COND_ASSIGN_DEFAULT)?;
+        // The default is set once a launch, and not when a loop around it goes on.
+        let entered = match in_loop {
+            true => vec![add(to, &mut once(enter, vec![handle]), after)?],
+            false => after.to_vec(),
+        };
+        let kind = sys::CUgraphConditionalNodeType::CU_GRAPH_COND_TYPE_WHILE;
+        let (node, body) = self.conditional(to, kind, handle, &entered)?;
+        let last = self.all(body, ops, true)?;
+        let what = What::Ask {
+            function: ask,
+            handle,
+            word: flag,
+        };
+        self.kernel(body, what, &last)?;
+        Ok(node)
+    }
+
+    fn run_if(
+        &mut self,
+        to: CUgraph,
+        condition: usize,
+        ops: &[Op],
+        after: &[CUgraphNode],
+        in_loop: bool,
+    ) -> Result<CUgraphNode, Fault> {
+        let [ask, _] = self.setters()?;
+        let handle = self.condition(to, 0, 0)?;
+        let what = What::Ask {
+            function: ask,
+            handle,
+            word: condition,
+        };
+        let asked = self.kernel(to, what, after)?;
+        let kind = sys::CUgraphConditionalNodeType::CU_GRAPH_COND_TYPE_IF;
+        let (node, body) = self.conditional(to, kind, handle, &[asked])?;
+        self.all(body, ops, in_loop)?;
+        Ok(node)
+    }
+
+    /// The kernels that set a condition: by a word, and at the beginning of a loop in a loop.
+    fn setters(&self) -> Result<[Function; 2], Fault> {
+        let conditions = self.shared.conditions.as_ref();
+        let conditions = conditions.ok_or_else(|| {
+            Fault::Failed(
+                "this driver's graphs have no conditions: it is older than CUDA 12.4".into(),
+            )
+        })?;
+        Ok([conditions.ask, conditions.enter])
+    }
+
+    /// A condition of a graph, and what it is at first.
+    fn condition(&self, of: CUgraph, value: u32, flags: u32) -> Result<u64, Fault> {
+        let mut handle = 0;
+        let context = self.shared.device.context;
+        // Safety: the graph is under construction.
+        unsafe { sys::cuGraphConditionalHandleCreate(&mut handle, of, context, value, flags) }
+            .result()
+            .map_err(fault)?;
+        Ok(handle)
+    }
+
+    /// A node whose body, which is empty yet, is run as a condition says.
+    fn conditional(
+        &self,
+        to: CUgraph,
+        kind: sys::CUgraphConditionalNodeType,
+        handle: u64,
+        after: &[CUgraphNode],
+    ) -> Result<(CUgraphNode, CUgraph), Fault> {
+        // Safety: plain data, of which zeros are a value.
+        let mut node: sys::CUgraphNodeParams = unsafe { std::mem::zeroed() };
+        node.type_ = sys::CUgraphNodeType::CU_GRAPH_NODE_TYPE_CONDITIONAL;
+        node.__bindgen_anon_1.conditional = sys::CUDA_CONDITIONAL_NODE_PARAMS {
+            handle,
+            type_: kind,
+            size: 1,
+            phGraph_out: ptr::null_mut(),
+            ctx: self.shared.device.context,
+        };
+        let mut made = ptr::null_mut();
+        // Safety: the nodes are the graph's; the driver fills in the body's graph, which it owns.
+        unsafe {
+            sys::cuGraphAddNode_v2(
+                &mut made,
+                to,
+                after.as_ptr(),
+                ptr::null(),
+                after.len(),
+                &mut node,
+            )
+            .result()
+            .map_err(fault)?;
+            Ok((made, *node.__bindgen_anon_1.conditional.phGraph_out))
+        }
+    }
+}
+
+/// A launch of one thread.
+fn once(function: Function, words: Vec<u64>) -> Parameters {
+    Parameters {
+        function,
+        blocks: 1,
+        threads: 1,
+        dynamic_shared_bytes: 0,
+        words,
+    }
+}
+
+fn add(
+    to: CUgraph,
+    parameters: &mut Parameters,
+    after: &[CUgraphNode],
+) -> Result<CUgraphNode, Fault> {
+    let mut made = ptr::null_mut();
+    // Safety: the nodes are the graph's; the driver copies the parameters.
+    let outcome = parameters.with(|parameters| unsafe {
+        sys::cuGraphAddKernelNode_v2(&mut made, to, after.as_ptr(), after.len(), parameters)
+    })?;
+    outcome.result().map_err(fault)?;
+    Ok(made)
+}
+
+fn empty(to: CUgraph, after: &[CUgraphNode]) -> Result<CUgraphNode, DriverError> {
+    let mut made = ptr::null_mut();
+    // Safety: as above.
+    unsafe { sys::cuGraphAddEmptyNode(&mut made, to, after.as_ptr(), after.len()) }.result()?;
+    Ok(made)
+}

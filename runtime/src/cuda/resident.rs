@@ -1,0 +1,468 @@
+//! An NVIDIA device as objects use it: memory of a pool, streams, events, and graphs whose
+//! words are patched.
+
+use super::{
+    Functions, capability,
+    device::{Device, Function, Module, failed, reason},
+    graph::Conditions,
+    replay::Graph,
+};
+use crate::{
+    Error,
+    objects::driver::{
+        Code, Driver, Fault, RawBody, RawEvent, RawMemory, RawStream, Replay, Shape,
+    },
+    objects::{DeviceId, DeviceInfo, DeviceOptions},
+    program::Program,
+    validate::body_names,
+};
+use cudarc::driver::{DriverError, result, sys};
+use qd_artifact::{Body, Format};
+use std::{
+    collections::HashMap,
+    mem, ptr,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+/// Drives an NVIDIA device.
+pub(crate) struct Cuda {
+    info: DeviceInfo,
+    shared: Arc<Shared>,
+    pool: sys::CUmemoryPool,
+    /// Events that nobody has any more: making one takes longer than recording it.
+    idle: Mutex<Vec<u64>>,
+}
+
+/// What graphs are made with, and live as long as.
+pub(super) struct Shared {
+    pub fills: Fills,
+    /// Unless the driver has none.
+    pub conditions: Option<Conditions>,
+    pub device: Device,
+}
+
+// Safety: the pool may be used from any thread.
+unsafe impl Send for Cuda {}
+// Safety: as above.
+unsafe impl Sync for Cuda {}
+
+/// The device of that number.
+pub(crate) fn device(id: &DeviceId, _: &DeviceOptions) -> Result<Cuda, Error> {
+    let device = Device::open_at(id.ordinal)?;
+    let entered = Entered::new(&device).map_err(|e| failed("entering its context", e))?;
+    let fills = Fills::new()?;
+    let conditions = Conditions::new();
+    let pool = pool(id.ordinal).map_err(|e| failed("a pool of memory", e))?;
+    drop(entered);
+    Ok(Cuda {
+        info: DeviceInfo {
+            id: id.clone(),
+            name: device.name.clone(),
+            target: format!("nvptx:sm_{}", device.capability),
+            decides: conditions.is_some(),
+        },
+        shared: Arc::new(Shared {
+            fills,
+            conditions,
+            device,
+        }),
+        pool,
+        idle: Mutex::default(),
+    })
+}
+
+/// A pool of our own, so that nobody else's settings matter, which keeps what is freed.
+fn pool(ordinal: u32) -> Result<sys::CUmemoryPool, DriverError> {
+    // Safety: plain data, of which zeros are a value.
+    let mut properties: sys::CUmemPoolProps = unsafe { mem::zeroed() };
+    properties.allocType = sys::CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED;
+    properties.location.type_ = sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE;
+    properties.location.id = ordinal as i32;
+    let mut pool = ptr::null_mut();
+    let mut keep = u64::MAX;
+    let threshold = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
+    // Safety: the structure is filled in; the attribute is a 64-bit number.
+    unsafe {
+        sys::cuMemPoolCreate(&mut pool, &properties).result()?;
+        sys::cuMemPoolSetAttribute(pool, threshold, (&raw mut keep).cast()).result()?;
+    }
+    Ok(pool)
+}
+
+/// The device's context is the thread's until this is dropped; the one before comes back then.
+pub(super) struct Entered(());
+
+impl Entered {
+    pub fn new(device: &Device) -> Result<Self, DriverError> {
+        // Safety: the context lives as long as the device.
+        unsafe { sys::cuCtxPushCurrent_v2(device.context) }.result()?;
+        Ok(Self(()))
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        let mut left = ptr::null_mut();
+        // Safety: pushed by `new`.
+        let _ = unsafe { sys::cuCtxPopCurrent_v2(&mut left) };
+    }
+}
+
+/// What a driver's error means for the device.
+pub(super) fn fault(error: DriverError) -> Fault {
+    use sys::CUresult::*;
+    match error.0 {
+        CUDA_ERROR_OUT_OF_MEMORY => Fault::OutOfMemory {
+            free: result::mem_get_info().ok().map(|(free, _)| free as u64),
+        },
+        CUDA_ERROR_ILLEGAL_ADDRESS
+        | CUDA_ERROR_LAUNCH_FAILED
+        | CUDA_ERROR_LAUNCH_TIMEOUT
+        | CUDA_ERROR_ILLEGAL_INSTRUCTION
+        | CUDA_ERROR_MISALIGNED_ADDRESS
+        | CUDA_ERROR_INVALID_ADDRESS_SPACE
+        | CUDA_ERROR_INVALID_PC
+        | CUDA_ERROR_HARDWARE_STACK_ERROR
+        | CUDA_ERROR_ASSERT
+        | CUDA_ERROR_ECC_UNCORRECTABLE
+        | CUDA_ERROR_CONTEXT_IS_DESTROYED => Fault::Lost(reason(error)),
+        _ => Fault::Failed(reason(error)),
+    }
+}
+
+impl Cuda {
+    fn enter(&self) -> Result<Entered, Fault> {
+        Entered::new(&self.shared.device).map_err(fault)
+    }
+}
+
+fn stream(raw: RawStream) -> sys::CUstream {
+    raw.0 as sys::CUstream
+}
+
+fn event(raw: RawEvent) -> sys::CUevent {
+    raw.0 as sys::CUevent
+}
+
+// Safety: what is asked for is put onto streams, on addresses that the caller vouches for.
+unsafe impl Driver for Cuda {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn allocate(&self, bytes: u64, on: RawStream) -> Result<RawMemory, Fault> {
+        let _entered = self.enter()?;
+        let mut address = 0;
+        // At least one, so that it has an address.
+        let size = usize::try_from(bytes.max(1)).map_err(|_| Fault::OutOfMemory { free: None })?;
+        // Safety: the pool and the stream exist.
+        unsafe { sys::cuMemAllocFromPoolAsync(&mut address, size, self.pool, stream(on)) }
+            .result()
+            .map_err(fault)?;
+        Ok(RawMemory {
+            address,
+            bytes,
+            handle: 0,
+        })
+    }
+
+    fn free(&self, memory: RawMemory, on: RawStream) {
+        // Nobody is left to be told.
+        if let Ok(_entered) = self.enter() {
+            // Safety: allocated above; all that uses it is before this on the stream.
+            let _ = unsafe { sys::cuMemFreeAsync(memory.address, stream(on)) };
+        }
+    }
+
+    fn upload(&self, on: RawStream, to: u64, from: &[u8]) -> Result<(), Fault> {
+        if from.is_empty() {
+            return Ok(());
+        }
+        let _entered = self.enter()?;
+        // Safety: the caller's promise of the address. Memory that is not pinned has been copied
+        // aside when this returns.
+        unsafe { result::memcpy_htod_async(to, from, stream(on)) }.map_err(fault)?;
+        match is_pinned(from.as_ptr()) {
+            // Safety: the stream exists.
+            true => unsafe { result::stream::synchronize(stream(on)) }.map_err(fault),
+            false => Ok(()),
+        }
+    }
+
+    fn download(&self, on: RawStream, from: u64, to: &mut [u8]) -> Result<(), Fault> {
+        let _entered = self.enter()?;
+        // Safety: as above; the stream is waited for.
+        unsafe {
+            if !to.is_empty() {
+                result::memcpy_dtoh_async(to, from, stream(on)).map_err(fault)?;
+            }
+            result::stream::synchronize(stream(on)).map_err(fault)
+        }
+    }
+
+    fn copy(&self, on: RawStream, from: u64, to: u64, bytes: u64) -> Result<(), Fault> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        let _entered = self.enter()?;
+        // Safety: as above.
+        unsafe { result::memcpy_dtod_async(to, from, bytes as usize, stream(on)) }.map_err(fault)
+    }
+
+    fn clear(&self, on: RawStream, at: u64, bytes: u64) -> Result<(), Fault> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        let _entered = self.enter()?;
+        // Safety: as above.
+        unsafe { result::memset_d8_async(at, 0, bytes as usize, stream(on)) }.map_err(fault)
+    }
+
+    fn open_stream(&self, is_urgent: bool) -> Result<RawStream, Fault> {
+        let _entered = self.enter()?;
+        let (mut least, mut most, mut made) = (0, 0, ptr::null_mut());
+        let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
+        // Safety: they write what they are given places for.
+        unsafe {
+            sys::cuCtxGetStreamPriorityRange(&mut least, &mut most)
+                .result()
+                .map_err(fault)?;
+            let priority = if is_urgent { most } else { least };
+            sys::cuStreamCreateWithPriority(&mut made, flags, priority)
+                .result()
+                .map_err(fault)?;
+        }
+        Ok(RawStream(made as u64))
+    }
+
+    fn close_stream(&self, raw: RawStream) {
+        if let Ok(_entered) = self.enter() {
+            // Safety: it exists, and what is on it is still done.
+            let _ = unsafe { result::stream::destroy(stream(raw)) };
+        }
+    }
+
+    fn synchronize(&self, on: RawStream) -> Result<(), Fault> {
+        let _entered = self.enter()?;
+        // Safety: the stream exists.
+        unsafe { result::stream::synchronize(stream(on)) }.map_err(fault)
+    }
+
+    fn record(&self, on: RawStream) -> Result<RawEvent, Fault> {
+        let _entered = self.enter()?;
+        let idle = self
+            .idle
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop();
+        let raw = match idle {
+            Some(idle) => RawEvent(idle),
+            None => {
+                let made = result::event::create(sys::CUevent_flags::CU_EVENT_DEFAULT);
+                RawEvent(made.map_err(fault)? as u64)
+            }
+        };
+        // Safety: both exist.
+        unsafe { result::event::record(event(raw), stream(on)) }.map_err(fault)?;
+        Ok(raw)
+    }
+
+    fn wait(&self, on: RawStream, raw: RawEvent) -> Result<(), Fault> {
+        let _entered = self.enter()?;
+        let flags = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
+        // Safety: both exist.
+        unsafe { result::stream::wait_event(stream(on), event(raw), flags) }.map_err(fault)
+    }
+
+    fn is_done(&self, raw: RawEvent) -> Result<bool, Fault> {
+        let _entered = self.enter()?;
+        // Safety: it exists.
+        match unsafe { sys::cuEventQuery(event(raw)) } {
+            sys::CUresult::CUDA_SUCCESS => Ok(true),
+            sys::CUresult::CUDA_ERROR_NOT_READY => Ok(false),
+            error => Err(fault(DriverError(error))),
+        }
+    }
+
+    fn block(&self, raw: RawEvent) -> Result<(), Fault> {
+        let _entered = self.enter()?;
+        // Safety: it exists.
+        unsafe { sys::cuEventSynchronize(event(raw)) }
+            .result()
+            .map_err(fault)
+    }
+
+    fn elapsed(&self, from: RawEvent, to: RawEvent) -> Result<Duration, Fault> {
+        let _entered = self.enter()?;
+        // Safety: both exist and have happened.
+        let milliseconds =
+            unsafe { result::event::elapsed(event(from), event(to)) }.map_err(fault)?;
+        Ok(Duration::from_secs_f64(f64::from(milliseconds) / 1e3))
+    }
+
+    fn drop_event(&self, raw: RawEvent) {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.push(raw.0);
+    }
+
+    fn takes(&self, target: &str) -> bool {
+        capability(target).is_some_and(|wanted| wanted <= self.shared.device.capability)
+    }
+
+    fn load(&self, program: Program<'_>) -> Result<Box<dyn Code>, Error> {
+        let device = &self.shared.device;
+        let _entered = Entered::new(device).map_err(|e| failed("entering its context", e))?;
+        let launched = body_names(program);
+        let (mut modules, mut functions) = (Vec::new(), HashMap::new());
+        for module in program.modules_of(Format::Ptx)? {
+            let code = {
+                let _span = tracing::info_span!("driver compiles").entered();
+                Module::new(module.bytes())?
+            };
+            for Body { name, .. } in &module.bodies {
+                if launched.contains(&**name) {
+                    functions.insert(name.clone(), code.function(name)?);
+                }
+            }
+            modules.push(code);
+        }
+        let functions = Functions(functions);
+        functions.allow_dynamic_shared(program, device)?;
+        Ok(Box::new(Compiled {
+            functions,
+            modules,
+            shared: self.shared.clone(),
+        }))
+    }
+
+    fn build(&self, shape: &Shape, words: &[u64]) -> Result<Box<dyn Replay>, Fault> {
+        let _entered = self.enter()?;
+        Ok(Box::new(Graph::new(&self.shared, shape, words)?))
+    }
+}
+
+impl Drop for Cuda {
+    fn drop(&mut self) {
+        let Ok(_entered) = self.enter() else { return };
+        let idle = self.idle.get_mut().unwrap_or_else(PoisonError::into_inner);
+        // Safety: nothing of the device is held any more.
+        unsafe {
+            for raw in idle.drain(..) {
+                let _ = result::event::destroy(event(RawEvent(raw)));
+            }
+            let _ = sys::cuMemPoolDestroy(self.pool);
+        }
+    }
+}
+
+/// Whether the device reads host memory where it is.
+fn is_pinned(address: *const u8) -> bool {
+    let mut kind = 0u32;
+    let attribute = sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
+    // Safety: it writes a number. Memory that the driver does not know is an error.
+    unsafe {
+        sys::cuPointerGetAttribute((&raw mut kind).cast(), attribute, address as u64)
+            .result()
+            .is_ok()
+    }
+}
+
+/// Code on the device.
+struct Compiled {
+    functions: Functions,
+    modules: Vec<Module>,
+    shared: Arc<Shared>,
+}
+
+impl Code for Compiled {
+    fn body(&self, name: &str, _: u32) -> Option<RawBody> {
+        let function = self.functions.0.get(name)?;
+        Some(RawBody(function.0 as u64))
+    }
+}
+
+impl Drop for Compiled {
+    fn drop(&mut self) {
+        // Unloading waits for what runs it.
+        let _entered = Entered::new(&self.shared.device);
+        self.modules.clear();
+    }
+}
+
+/// Threads of a fill's block, and blocks at most: each thread goes on by as many elements.
+pub(super) const FILL_THREADS: u32 = 256;
+const FILL_BLOCKS: u64 = 4096;
+
+/// Blocks that a fill of so many elements gets.
+pub(super) fn fill_blocks(count: u64) -> u64 {
+    count.div_ceil(u64::from(FILL_THREADS)).min(FILL_BLOCKS)
+}
+
+/// Kernels that fill, for each size of an element. Nodes that set memory would do as well,
+/// but cannot be patched for every size and kind of memory.
+pub(super) struct Fills {
+    by_size: [Function; 4],
+    _module: Module,
+}
+
+impl Fills {
+    fn new() -> Result<Self, Error> {
+        let entries =
+            [("b8", 1), ("b16", 2), ("b32", 4), ("b64", 8)].map(|(ty, size)| fill(ty, size));
+        let text = format!(
+            ".version 8.0\n.target sm_80\n.address_size 64\n{}\0",
+            entries.concat()
+        );
+        let module = Module::new(text.as_bytes())?;
+        let function = |size: usize| module.function(&format!("qd_fill_{size}"));
+        Ok(Self {
+            by_size: [function(1)?, function(2)?, function(4)?, function(8)?],
+            _module: module,
+        })
+    }
+
+    pub fn of(&self, size: usize) -> Function {
+        self.by_size[size.trailing_zeros() as usize % 4]
+    }
+}
+
+/// Sets `count` elements from `address` on to the low bits of `value`.
+fn fill(ty: &str, size: usize) -> String {
+    // A register of 8 bits there is not: stores take the low bits of 16.
+    let (register, convert) = match size {
+        8 => ("b64", "mov.b64 %v, %value;"),
+        4 => ("b32", "cvt.u32.u64 %v, %value;"),
+        _ => ("b16", "cvt.u16.u64 %v, %value;"),
+    };
+    format!(
+        ".visible .entry qd_fill_{size}(.param .u64 address, .param .u64 count, .param .u64 value)
+{{
+    .reg .b64 %at, %count, %value, %i, %step;
+    .reg .b32 %block, %blocks, %thread, %threads;
+    .reg .{register} %v;
+    .reg .pred %done;
+    ld.param.u64 %at, [address];
+    ld.param.u64 %count, [count];
+    ld.param.u64 %value, [value];
+    {convert}
+    mov.u32 %block, %ctaid.x;
+    mov.u32 %blocks, %nctaid.x;
+    mov.u32 %thread, %tid.x;
+    mov.u32 %threads, %ntid.x;
+    mul.wide.u32 %step, %blocks, %threads;
+    mul.wide.u32 %i, %block, %threads;
+    cvt.u64.u32 %value, %thread;
+    add.u64 %i, %i, %value;
+    mad.lo.u64 %at, %i, {size}, %at;
+more:
+    setp.ge.u64 %done, %i, %count;
+    @%done ret;
+    st.global.{ty} [%at], %v;
+    add.u64 %i, %i, %step;
+    mad.lo.u64 %at, %step, {size}, %at;
+    bra more;
+}}
+"
+    )
+}
