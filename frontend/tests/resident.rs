@@ -1,7 +1,7 @@
 //! Arrays that stay on the device, between kernels and between calls.
 
 use qd_frontend::{
-    Dtype, args, compile,
+    Dtype, Element, args, compile,
     objects::{Buffer, Device, DeviceOptions, Executable, Priority, Stream},
 };
 
@@ -156,6 +156,46 @@ fn loops_go_round_with_other_arrays_each_time() {
             "from {from}"
         );
     }
+}
+
+/// Fills of a range, of elements of each size.
+fn fills(ty: &str, value: &str) -> String {
+    format!(
+        r#"qd.grid.kernel @part(%x: memref<?x{ty}> {{qd.name = "x"}}, %from: index, %to: index) {{
+             %value = arith.constant {value} : {ty}
+             qd.grid.fill %x[%from to %to] = %value : memref<?x{ty}>
+           }}"#
+    )
+}
+
+fn filled<T: Element + Default + PartialEq + std::fmt::Debug>(ty: &str, value: T, text: &str) {
+    let (device, stream) = open();
+    let part = load(&device, &fills(ty, text))
+        .kernel("part")
+        .expect("there");
+    let n = 2_000_001;
+    for (from, to) in [(0, n), (1, 2), (3, 3), (7, 1_500_000)] {
+        let x = Buffer::zeros(&stream, T::DTYPE, &[n]).expect("memory");
+        part.launch(&stream, &args![&x, from as i64, to as i64])
+            .expect("runs");
+        let read = x.to_vec::<T>(&stream).expect("read");
+        let expected = |i: u64| {
+            if (from..to).contains(&i) {
+                value
+            } else {
+                T::default()
+            }
+        };
+        let wrong = (0..n).find(|i| read[*i as usize] != expected(*i));
+        assert_eq!(wrong, None, "{ty}, {from} to {to}");
+    }
+}
+
+#[test]
+fn fills_set_every_element_of_a_range_and_no_more() {
+    filled("i32", 305_419_896_i32, "305419896");
+    filled("i64", 81_985_529_216_486_895_i64, "81985529216486895");
+    filled("f64", 1.5_f64, "1.5");
 }
 
 /// What a call costs the host when nothing has changed, and when all addresses have. Printed and

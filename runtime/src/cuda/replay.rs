@@ -287,7 +287,7 @@ impl Maker<'_> {
                 after,
             ),
             OpKind::Fill { size, words } => {
-                let function = self.shared.fills.of(*size);
+                let function = self.shared.fills.of(*size)?;
                 let words = *words;
                 self.kernel(to, What::Fill { function, words }, after)
             }

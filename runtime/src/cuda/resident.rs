@@ -399,48 +399,48 @@ pub(super) fn fill_blocks(count: u64) -> u64 {
     count.div_ceil(u64::from(FILL_THREADS)).min(FILL_BLOCKS)
 }
 
-/// Kernels that fill, for each size of an element. Nodes that set memory would do as well,
-/// but cannot be patched for every size and kind of memory.
+/// Kernels that fill, for elements of 4 and of 8 bytes, which is what fills are of. Nodes that
+/// set memory would do as well, but cannot be patched for every size and kind of memory.
 pub(super) struct Fills {
-    by_size: [Function; 4],
+    of_words: Function,
+    of_pairs: Function,
     _module: Module,
 }
 
 impl Fills {
     fn new() -> Result<Self, Error> {
-        let entries =
-            [("b8", 1), ("b16", 2), ("b32", 4), ("b64", 8)].map(|(ty, size)| fill(ty, size));
-        let text = format!(
-            ".version 8.0\n.target sm_80\n.address_size 64\n{}\0",
-            entries.concat()
-        );
+        let entries = [fill("b32", 4), fill("b64", 8)].concat();
+        let text = format!(".version 8.0\n.target sm_80\n.address_size 64\n{entries}\0");
         let module = Module::new(text.as_bytes())?;
-        let function = |size: usize| module.function(&format!("qd_fill_{size}"));
         Ok(Self {
-            by_size: [function(1)?, function(2)?, function(4)?, function(8)?],
+            of_words: module.function("qd_fill_4")?,
+            of_pairs: module.function("qd_fill_8")?,
             _module: module,
         })
     }
 
-    pub fn of(&self, size: usize) -> Function {
-        self.by_size[size.trailing_zeros() as usize % 4]
+    /// The one for elements of so many bytes.
+    pub fn of(&self, size: usize) -> Result<Function, Fault> {
+        match size {
+            4 => Ok(self.of_words),
+            8 => Ok(self.of_pairs),
+            _ => Err(Fault::Failed(format!("a fill of elements of {size} bytes"))),
+        }
     }
 }
 
 /// Sets `count` elements from `address` on to the low bits of `value`.
 fn fill(ty: &str, size: usize) -> String {
-    // A register of 8 bits there is not: stores take the low bits of 16.
-    let (register, convert) = match size {
-        8 => ("b64", "mov.b64 %v, %value;"),
-        4 => ("b32", "cvt.u32.u64 %v, %value;"),
-        _ => ("b16", "cvt.u16.u64 %v, %value;"),
+    let convert = match size {
+        4 => "cvt.u32.u64 %v, %value;",
+        _ => "mov.b64 %v, %value;",
     };
     format!(
         ".visible .entry qd_fill_{size}(.param .u64 address, .param .u64 count, .param .u64 value)
 {{
     .reg .b64 %at, %count, %value, %i, %step;
     .reg .b32 %block, %blocks, %thread, %threads;
-    .reg .{register} %v;
+    .reg .{ty} %v;
     .reg .pred %done;
     ld.param.u64 %at, [address];
     ld.param.u64 %count, [count];

@@ -347,3 +347,17 @@ fn arguments_that_are_not_what_it_takes_are_errors_before_anything_runs() {
     assert!(view(odd.cast(Dtype::I32, &[1])).contains("multiple of 4"));
     assert_eq!(log.count("replay"), 0);
 }
+
+#[test]
+fn devices_are_named_by_driver_and_number() {
+    let id = |text: &str| text.parse::<DeviceId>();
+    assert_eq!(id("cpu").unwrap().to_string(), "cpu");
+    assert_eq!(id("cuda").unwrap(), id("cuda:0").unwrap());
+    assert_eq!(id("cuda:3").unwrap().to_string(), "cuda:3");
+    for text in ["abacus", "cuda:first", "cuda:-1", ""] {
+        let error = id(text).expect_err("there is none").to_string();
+        assert!(error.contains("one of cpu, cuda"), "{error}");
+    }
+    let none = Device::open(&id("cpu:1").unwrap(), &DeviceOptions::default());
+    assert!(none.is_err());
+}
