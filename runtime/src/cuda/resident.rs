@@ -359,13 +359,11 @@ impl Drop for Cuda {
 /// Whether the device reads host memory where it is.
 fn is_pinned(address: *const u8) -> bool {
     let mut kind = 0u32;
-    let attribute = sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
-    // Safety: it writes a number. Memory that the driver does not know is an error.
-    unsafe {
-        sys::cuPointerGetAttribute((&raw mut kind).cast(), attribute, address as u64)
-            .result()
-            .is_ok()
-    }
+    let mut attribute = sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
+    let mut to = (&raw mut kind).cast();
+    // Safety: it writes a number, which stays 0 for memory that the driver does not know.
+    let asked = unsafe { sys::cuPointerGetAttributes(1, &mut attribute, &mut to, address as u64) };
+    asked.result().is_ok() && kind != 0
 }
 
 /// Code on the device.
