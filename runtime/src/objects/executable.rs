@@ -172,8 +172,8 @@ impl Kernel {
     ///
     /// # Errors
     ///
-    /// The arguments are not what it takes, or the device refuses a launch. Nothing has been
-    /// done then.
+    /// The arguments are not what it takes, or the device refuses a launch: nothing has been done
+    /// then. A loop that goes on too long has done what it has done.
     pub fn launch(&self, on: &Stream, arguments: &[Arg<'_>]) -> Result<(), Error> {
         self.launch_with(on, arguments, &LaunchOptions::default())
     }
