@@ -18,6 +18,7 @@ mod evaluate;
 mod executable;
 mod executor;
 mod fork;
+pub(crate) mod parts;
 mod stream;
 
 #[cfg(test)]
