@@ -90,6 +90,8 @@ impl Pool {
         if let Some(found) = state.take(bytes) {
             return Ok(found);
         }
+        // Blocks that nobody uses are too small, or there would be room.
+        state.trim();
         let block = match self.make(bytes.max(self.block)) {
             Ok(block) => block,
             Err(refusal @ Refusal::TooLarge(_)) => return Err(refusal),

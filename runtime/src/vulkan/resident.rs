@@ -33,7 +33,7 @@ use std::{
 };
 
 /// Bytes of a block of memory at least.
-const DATA_BLOCK: u64 = 16 << 20;
+pub(super) const DATA_BLOCK: u64 = 16 << 20;
 const WORDS_BLOCK: u64 = 256 << 10;
 /// Bytes that are staged at a time, and how many such pieces are under way.
 const STAGED: usize = 4 << 20;
