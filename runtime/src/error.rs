@@ -146,6 +146,9 @@ pub enum Error {
         is: String,
         wanted: String,
     },
+    /// What cannot be recorded, or a graph that is not ready to be launched.
+    #[error("{0}")]
+    Recording(String),
     /// A view, copy or cast that a buffer does not allow.
     #[error("{0}")]
     View(String),

@@ -238,6 +238,12 @@ impl Run<'_> {
                     // Safety: the range is within a buffer, and no launch is running.
                     unsafe { fill(words[0], words[1], words[2], *size) };
                 }
+                OpKind::Copy { words } => {
+                    let words = &self.words[*words..][..3];
+                    let (from, to) = (words[0] as *const u8, words[1] as *mut u8);
+                    // Safety: as above, within two buffers that do not overlap.
+                    unsafe { ptr::copy_nonoverlapping(from, to, words[2] as usize) };
+                }
                 OpKind::While { flag, ops } => self.repeat(op.label, self.words[*flag], ops)?,
                 OpKind::If { condition, ops } => {
                     if is_set(self.words[*condition]) {

@@ -8,6 +8,7 @@
 
 mod device;
 mod graph;
+mod moves;
 mod replay;
 mod resident;
 

@@ -6,7 +6,8 @@
 
 use super::{
     device::{Function, parameters},
-    resident::{Entered, FILL_THREADS, Shared, fault, fill_blocks},
+    moves::{BLOCK, COPIED_AT_ONCE, blocks_of},
+    resident::{Entered, Shared, fault},
 };
 use crate::objects::driver::{Fault, Op, OpKind, RawStream, Replay, Shape};
 use cudarc::driver::{
@@ -46,6 +47,8 @@ enum What {
     },
     /// Address, count and value.
     Fill { function: Function, words: usize },
+    /// From where, to where, and bytes.
+    Copy { function: Function, words: usize },
     /// The address of the word that a condition follows.
     Ask {
         function: Function,
@@ -70,7 +73,9 @@ impl What {
                 words: (first, end),
                 ..
             } => (first..end).contains(&place),
-            What::Fill { words, .. } => (words..words + 3).contains(&place),
+            What::Fill { words, .. } | What::Copy { words, .. } => {
+                (words..words + 3).contains(&place)
+            }
             What::Ask { word, .. } => word == place,
         }
     }
@@ -94,8 +99,18 @@ impl What {
                 words: first,
             } => Parameters {
                 function,
-                blocks: fill_blocks(words[first + 1]),
-                threads: FILL_THREADS,
+                blocks: blocks_of(words[first + 1]),
+                threads: BLOCK,
+                dynamic_shared_bytes: 0,
+                words: words[first..first + 3].to_vec(),
+            },
+            What::Copy {
+                function,
+                words: first,
+            } => Parameters {
+                function,
+                blocks: blocks_of(words[first + 2].div_ceil(COPIED_AT_ONCE)),
+                threads: BLOCK,
                 dynamic_shared_bytes: 0,
                 words: words[first..first + 3].to_vec(),
             },
@@ -241,7 +256,7 @@ fn has_loop(ops: &[Op]) -> bool {
     ops.iter().any(|op| match &op.kind {
         OpKind::While { .. } => true,
         OpKind::If { ops, .. } => has_loop(ops),
-        OpKind::Launch { .. } | OpKind::Fill { .. } | OpKind::Join => false,
+        OpKind::Launch { .. } | OpKind::Fill { .. } | OpKind::Copy { .. } | OpKind::Join => false,
     })
 }
 
@@ -287,9 +302,13 @@ impl Maker<'_> {
                 after,
             ),
             OpKind::Fill { size, words } => {
-                let function = self.shared.fills.of(*size)?;
+                let function = self.shared.moves.fill(*size)?;
                 let words = *words;
                 self.kernel(to, What::Fill { function, words }, after)
+            }
+            OpKind::Copy { words } => {
+                let (function, words) = (self.shared.moves.copy, *words);
+                self.kernel(to, What::Copy { function, words }, after)
             }
             OpKind::While { flag, ops } => self.repeat(to, *flag, ops, after, in_loop),
             OpKind::If { condition, ops } => self.run_if(to, *condition, ops, after, in_loop),

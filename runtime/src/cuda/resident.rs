@@ -3,8 +3,9 @@
 
 use super::{
     Functions, capability,
-    device::{Device, Function, Module, failed, reason},
+    device::{Device, Module, failed, reason},
     graph::Conditions,
+    moves::Moves,
     replay::Graph,
 };
 use crate::{
@@ -36,7 +37,7 @@ pub(crate) struct Cuda {
 
 /// What graphs are made with, and live as long as.
 pub(super) struct Shared {
-    pub fills: Fills,
+    pub moves: Moves,
     /// Unless the driver has none.
     pub conditions: Option<Conditions>,
     pub device: Device,
@@ -51,7 +52,7 @@ unsafe impl Sync for Cuda {}
 pub(crate) fn device(id: &DeviceId, _: &DeviceOptions) -> Result<Cuda, Error> {
     let device = Device::open_at(id.ordinal)?;
     let entered = Entered::new(&device).map_err(|e| failed("entering its context", e))?;
-    let fills = Fills::new()?;
+    let moves = Moves::new()?;
     let conditions = Conditions::new();
     let pool = pool(id.ordinal).map_err(|e| failed("a pool of memory", e))?;
     drop(entered);
@@ -63,7 +64,7 @@ pub(crate) fn device(id: &DeviceId, _: &DeviceOptions) -> Result<Cuda, Error> {
             decides: conditions.is_some(),
         },
         shared: Arc::new(Shared {
-            fills,
+            moves,
             conditions,
             device,
         }),
@@ -386,81 +387,4 @@ impl Drop for Compiled {
         let _entered = Entered::new(&self.shared.device);
         self.modules.clear();
     }
-}
-
-/// Threads of a fill's block, and blocks at most: each thread goes on by as many elements.
-pub(super) const FILL_THREADS: u32 = 256;
-const FILL_BLOCKS: u64 = 4096;
-
-/// Blocks that a fill of so many elements gets.
-pub(super) fn fill_blocks(count: u64) -> u64 {
-    count.div_ceil(u64::from(FILL_THREADS)).min(FILL_BLOCKS)
-}
-
-/// Kernels that fill, for elements of 4 and of 8 bytes, which is what fills are of. Nodes that
-/// set memory would do as well, but cannot be patched for every size and kind of memory.
-pub(super) struct Fills {
-    of_words: Function,
-    of_pairs: Function,
-    _module: Module,
-}
-
-impl Fills {
-    fn new() -> Result<Self, Error> {
-        let entries = [fill("b32", 4), fill("b64", 8)].concat();
-        let text = format!(".version 8.0\n.target sm_80\n.address_size 64\n{entries}\0");
-        let module = Module::new(text.as_bytes())?;
-        Ok(Self {
-            of_words: module.function("qd_fill_4")?,
-            of_pairs: module.function("qd_fill_8")?,
-            _module: module,
-        })
-    }
-
-    /// The one for elements of so many bytes.
-    pub fn of(&self, size: usize) -> Result<Function, Fault> {
-        match size {
-            4 => Ok(self.of_words),
-            8 => Ok(self.of_pairs),
-            _ => Err(Fault::Failed(format!("a fill of elements of {size} bytes"))),
-        }
-    }
-}
-
-/// Sets `count` elements from `address` on to the low bits of `value`.
-fn fill(ty: &str, size: usize) -> String {
-    let convert = match size {
-        4 => "cvt.u32.u64 %v, %value;",
-        _ => "mov.b64 %v, %value;",
-    };
-    format!(
-        ".visible .entry qd_fill_{size}(.param .u64 address, .param .u64 count, .param .u64 value)
-{{
-    .reg .b64 %at, %count, %value, %i, %step;
-    .reg .b32 %block, %blocks, %thread, %threads;
-    .reg .{ty} %v;
-    .reg .pred %done;
-    ld.param.u64 %at, [address];
-    ld.param.u64 %count, [count];
-    ld.param.u64 %value, [value];
-    {convert}
-    mov.u32 %block, %ctaid.x;
-    mov.u32 %blocks, %nctaid.x;
-    mov.u32 %thread, %tid.x;
-    mov.u32 %threads, %ntid.x;
-    mul.wide.u32 %step, %blocks, %threads;
-    mul.wide.u32 %i, %block, %threads;
-    cvt.u64.u32 %value, %thread;
-    add.u64 %i, %i, %value;
-    mad.lo.u64 %at, %i, {size}, %at;
-more:
-    setp.ge.u64 %done, %i, %count;
-    @%done ret;
-    st.global.{ty} [%at], %v;
-    add.u64 %i, %i, %step;
-    mad.lo.u64 %at, %step, {size}, %at;
-    bra more;
-}}
-"
-    )
 }

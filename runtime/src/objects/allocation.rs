@@ -148,7 +148,7 @@ impl Uses {
     }
 }
 
-fn overlap(a: &Range<u64>, b: &Range<u64>) -> bool {
+pub(super) fn overlap(a: &Range<u64>, b: &Range<u64>) -> bool {
     a.start < b.end && b.start < a.end
 }
 
@@ -157,6 +157,7 @@ fn contains(outer: &Range<u64>, inner: &Range<u64>) -> bool {
 }
 
 /// A part of an allocation that a call uses.
+#[derive(Clone)]
 pub(super) struct Touch {
     pub allocation: Arc<Allocation>,
     pub bytes: Range<u64>,
@@ -166,12 +167,12 @@ pub(super) struct Touch {
 /// Submits a call behind all that it must not be beside of.
 ///
 /// What it touches is locked meanwhile, in an order that is the same for all, so that
-/// another stream that touches the same sees it when it has been submitted.
+/// another stream that touches the same sees it when it has been submitted. Yields its number.
 pub(super) fn in_order(
     queue: &Arc<Queue>,
     touches: &[Touch],
     submit: impl FnOnce() -> Result<(), Error>,
-) -> Result<(), Error> {
+) -> Result<u64, Error> {
     let mut allocations: Vec<&Arc<Allocation>> = touches.iter().map(|t| &t.allocation).collect();
     allocations.sort_by_key(|allocation| allocation.id);
     allocations.dedup_by_key(|allocation| allocation.id);
@@ -192,5 +193,5 @@ pub(super) fn in_order(
             uses.add(queue, touch.bytes.clone(), touch.is_write, number);
         }
     }
-    Ok(())
+    Ok(number)
 }

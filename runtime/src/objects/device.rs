@@ -111,6 +111,7 @@ pub(super) struct Shared {
     recent: Mutex<Vec<Arc<str>>>,
     streams: AtomicU64,
     allocations: AtomicU64,
+    recordings: AtomicU64,
 }
 
 /// [`MemoryStats`] as they are counted.
@@ -177,6 +178,7 @@ impl Device {
             recent: Mutex::default(),
             streams: AtomicU64::new(0),
             allocations: AtomicU64::new(0),
+            recordings: AtomicU64::new(0),
         }))
     }
 
@@ -279,6 +281,10 @@ impl Shared {
 
     pub fn next_stream(&self) -> u64 {
         self.streams.fetch_add(1, Ordering::Relaxed)
+    }
+
+    pub fn next_recording(&self) -> u64 {
+        self.recordings.fetch_add(1, Ordering::Relaxed)
     }
 
     pub fn next_allocation(&self) -> u64 {

@@ -79,6 +79,8 @@ pub(crate) enum OpKind {
     },
     /// Sets elements of so many bytes each. Three words: the address, how many, and the bits.
     Fill { size: usize, words: usize },
+    /// Copies bytes that do not overlap. Three words: from where, to where, and how many.
+    Copy { words: usize },
     /// Does the ops, and again while the `i32` at the word's address is not 0.
     While { flag: usize, ops: Vec<Op> },
     /// Does the ops if the `i32` at the word's address is not 0 before them.

@@ -5,7 +5,7 @@ use super::{
     allocation::{Allocation, Touch, in_order},
     arguments::{self, Arg, Input},
     driver::{Fault, Replay, Shape},
-    evaluate::Evaluated,
+    evaluate::{Evaluated, changed},
     executable::{Callable, LaunchOptions},
     stream::Stream,
 };
@@ -106,12 +106,7 @@ impl Callable {
         let is_alike = |kept: &Kept| kept.queue == on.0.id && kept.shape == evaluated.shape;
         if let Some(place) = calls.iter().rposition(is_alike) {
             let mut kept = calls.remove(place);
-            let pairs = kept.words.iter().zip(&evaluated.words);
-            let changed: Vec<_> = pairs
-                .enumerate()
-                .filter(|(_, (old, new))| old != new)
-                .map(|(i, _)| i)
-                .collect();
+            let changed = changed(&kept.words, &evaluated.words);
             kept.replay
                 .patch(&evaluated.words, &changed)
                 .map_err(failed)?;
@@ -159,7 +154,7 @@ impl Callable {
             .zip(declared)
             .filter_map(|(argument, declared)| match argument {
                 Arg::Buffer(buffer) => Some(buffer.touch(declared.access != Access::Read)),
-                Arg::Scalar(_) | Arg::Missing => None,
+                Arg::Scalar(_) | Arg::Slot(_) | Arg::Missing => None,
             })
             .collect();
         in_order(&on.0, &touches, || {
@@ -177,7 +172,8 @@ impl Callable {
                 kept.control.is_clear.store(false, Ordering::Relaxed);
                 self.failed_at(&kept.shape, fault)
             })
-        })
+        })?;
+        Ok(())
     }
 
     fn failed(&self, what: &str, fault: Fault) -> Error {

@@ -370,6 +370,11 @@ fn one(op: &Op, words: &[u64]) {
                 unsafe { std::ptr::copy_nonoverlapping(value.to_le_bytes().as_ptr(), to, *size) };
             }
         }
+        OpKind::Copy { words: first } => {
+            let [from, to, bytes] = [0, 1, 2].map(|i| words[first + i]);
+            let (from, to) = (from as *const u8, to as *mut u8);
+            unsafe { std::ptr::copy_nonoverlapping(from, to, bytes as usize) };
+        }
         OpKind::While { flag, ops } => loop {
             all(ops, words);
             if !is_set(*flag) {

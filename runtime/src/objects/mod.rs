@@ -18,10 +18,13 @@ mod evaluate;
 mod executable;
 mod executor;
 mod fork;
+mod recording;
 mod stream;
 
 #[cfg(test)]
 mod fake;
+#[cfg(test)]
+mod recording_tests;
 #[cfg(test)]
 mod tests;
 
@@ -29,4 +32,5 @@ pub use arguments::Arg;
 pub use buffer::Buffer;
 pub use device::{Device, DeviceId, DeviceInfo, DeviceOptions, MemoryStats};
 pub use executable::{Executable, Kernel, LaunchOptions, Signature};
+pub use recording::{Graph, Recording, Slot};
 pub use stream::{Event, Priority, Stream};
