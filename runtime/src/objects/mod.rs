@@ -24,8 +24,6 @@ mod stream;
 #[cfg(test)]
 mod fake;
 #[cfg(test)]
-mod recording_tests;
-#[cfg(test)]
 mod tests;
 
 pub use arguments::Arg;

@@ -503,3 +503,6 @@ impl fmt::Debug for Graph {
         write!(f, "a graph of {steps} steps on {device:?}")
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,12 +1,15 @@
 //! What recordings promise, on a device that delays and reorders.
 
-use super::{
-    fake::Mood,
-    tests::{artifact, fake},
-    *,
+use super::*;
+use crate::{
+    args,
+    objects::{
+        Priority,
+        fake::Mood,
+        tests::{artifact, fake},
+    },
 };
-use crate::{Error, args};
-use qd_artifact::{ArgumentKind, Dtype};
+use qd_artifact::Dtype;
 
 fn array() -> ArgumentKind {
     ArgumentKind::Buffer {
@@ -67,6 +70,52 @@ fn steps_that_use_the_same_memory_are_in_the_order_they_were_recorded_in() {
         a.synchronize().unwrap();
         assert_eq!(device.memory().live, 0);
     }
+}
+
+#[test]
+fn a_step_waits_for_those_whose_memory_it_uses_and_for_no_other() {
+    let (device, _) = fake(Mood::default());
+    let s = device.stream(Priority::Normal).unwrap();
+    let loaded = device.load(&artifact()).unwrap();
+    let (set, next) = (
+        loaded.kernel("set").unwrap(),
+        loaded.kernel("next").unwrap(),
+    );
+    let x = Buffer::new(&s, Dtype::I32, &[8]).unwrap();
+    let [low, high] = [0..4, 4..8].map(|rows| x.rows(rows).unwrap());
+    let [y, z] = [0, 1].map(|_| Buffer::new(&s, Dtype::I32, &[4]).unwrap());
+    let mut recording = Recording::new(&device);
+    let slot = recording.slot(&array());
+    let value = recording.slot(&ArgumentKind::Scalar { dtype: Dtype::I32 });
+    recording.launch(&set, &args![&low, value]).unwrap();
+    recording.launch(&set, &args![&high, value]).unwrap();
+    recording.launch(&next, &args![&y, &low]).unwrap();
+    recording.launch(&next, &args![&z, &low]).unwrap();
+    recording.launch(&set, &args![&low, 3]).unwrap();
+    recording.copy(&y, &high).unwrap();
+    recording.launch(&next, &args![slot, &z]).unwrap();
+    let after: Vec<_> = recording.steps.iter().map(|step| &step.after[..]).collect();
+    let expected: [&[usize]; 7] = [
+        &[],
+        &[],
+        &[0],
+        &[0],
+        // Behind both readers, and by them behind the writer.
+        &[3, 2],
+        // The source was written by 2, the destination by 1.
+        &[2, 1],
+        // A slot may be any memory that somebody uses.
+        &[5, 4],
+    ];
+    assert_eq!(after, expected);
+    let mut graph = recording.finish().unwrap();
+    let w = Buffer::new(&s, Dtype::I32, &[4]).unwrap();
+    graph.bind(slot, &w).unwrap();
+    graph.bind(value, 7).unwrap();
+    graph.launch(&s).unwrap();
+    let read = |buffer: &Buffer| buffer.to_vec::<i32>(&s).unwrap();
+    assert_eq!(read(&x), [3, 3, 3, 3, 8, 8, 8, 8]);
+    assert_eq!([read(&y), read(&z), read(&w)], [[8; 4], [8; 4], [9; 4]]);
 }
 
 #[test]
