@@ -2,9 +2,11 @@
 //! words are patched.
 
 use super::{
-    Functions, capability,
+    Functions, capability, capture,
     device::{Device, Module, failed, reason},
+    foreign::{self, Relaxed},
     graph::Conditions,
+    loops::{Counters, Counting, Report},
     moves::Moves,
     replay::Graph,
 };
@@ -40,7 +42,20 @@ pub(super) struct Shared {
     pub moves: Moves,
     /// Unless the driver has none.
     pub conditions: Option<Conditions>,
+    /// Of loops that were stopped.
+    pub report: Report,
     pub device: Device,
+}
+
+impl Shared {
+    /// How loops with these counters are counted up to a limit.
+    pub fn counting(&self, limit: u64, counters: &Counters) -> Counting {
+        Counting {
+            limit,
+            counters: counters.address,
+            report: self.report.address,
+        }
+    }
 }
 
 // Safety: the pool may be used from any thread.
@@ -51,9 +66,10 @@ unsafe impl Sync for Cuda {}
 /// The device of that number.
 pub(crate) fn device(id: &DeviceId, _: &DeviceOptions) -> Result<Cuda, Error> {
     let device = Device::open_at(id.ordinal)?;
-    let entered = Entered::new(&device).map_err(|e| failed("entering its context", e))?;
+    let entered = Entered::relaxed(&device).map_err(|e| failed("entering its context", e))?;
     let moves = Moves::new()?;
     let conditions = Conditions::new();
+    let report = Report::new()?;
     let pool = pool(id.ordinal).map_err(|e| failed("a pool of memory", e))?;
     drop(entered);
     Ok(Cuda {
@@ -66,6 +82,7 @@ pub(crate) fn device(id: &DeviceId, _: &DeviceOptions) -> Result<Cuda, Error> {
         shared: Arc::new(Shared {
             moves,
             conditions,
+            report,
             device,
         }),
         pool,
@@ -92,18 +109,30 @@ fn pool(ordinal: u32) -> Result<sys::CUmemoryPool, DriverError> {
 }
 
 /// The device's context is the thread's until this is dropped; the one before comes back then.
-pub(super) struct Entered(());
+pub(super) struct Entered {
+    /// If what may be called while somebody captures is everything. Ends when this does.
+    relaxed: Option<Relaxed>,
+}
 
 impl Entered {
+    /// For what is part of a capture if the stream is being captured.
     pub fn new(device: &Device) -> Result<Self, DriverError> {
         // Safety: the context lives as long as the device.
         unsafe { sys::cuCtxPushCurrent_v2(device.context) }.result()?;
-        Ok(Self(()))
+        Ok(Self { relaxed: None })
+    }
+
+    /// For what is part of none, and would break those of others.
+    pub fn relaxed(device: &Device) -> Result<Self, DriverError> {
+        let mut entered = Self::new(device)?;
+        entered.relaxed = Some(Relaxed::new());
+        Ok(entered)
     }
 }
 
 impl Drop for Entered {
     fn drop(&mut self) {
+        self.relaxed = None;
         let mut left = ptr::null_mut();
         // Safety: pushed by `new`.
         let _ = unsafe { sys::cuCtxPopCurrent_v2(&mut left) };
@@ -134,7 +163,7 @@ pub(super) fn fault(error: DriverError) -> Fault {
 
 impl Cuda {
     fn enter(&self) -> Result<Entered, Fault> {
-        Entered::new(&self.shared.device).map_err(fault)
+        Entered::relaxed(&self.shared.device).map_err(fault)
     }
 }
 
@@ -198,8 +227,9 @@ unsafe impl Driver for Cuda {
             if !to.is_empty() {
                 result::memcpy_dtoh_async(to, from, stream(on)).map_err(fault)?;
             }
-            result::stream::synchronize(stream(on)).map_err(fault)
+            result::stream::synchronize(stream(on)).map_err(fault)?;
         }
+        self.shared.report.take()
     }
 
     fn copy(&self, on: RawStream, from: u64, to: u64, bytes: u64) -> Result<(), Fault> {
@@ -247,7 +277,36 @@ unsafe impl Driver for Cuda {
     fn synchronize(&self, on: RawStream) -> Result<(), Fault> {
         let _entered = self.enter()?;
         // Safety: the stream exists.
-        unsafe { result::stream::synchronize(stream(on)) }.map_err(fault)
+        unsafe { result::stream::synchronize(stream(on)) }.map_err(fault)?;
+        self.shared.report.take()
+    }
+
+    fn owns(&self, address: u64) -> Result<(), String> {
+        let _entered = self.enter().map_err(|fault| fault.to_string())?;
+        foreign::check(address, &self.info.id)
+    }
+
+    fn adopt(&self, on: RawStream) -> Result<(), Fault> {
+        let _entered = self.enter()?;
+        foreign::check_stream(stream(on), &self.shared.device)
+    }
+
+    fn is_captured(&self, on: RawStream) -> bool {
+        let _entered = self.enter();
+        capture::is_active(stream(on))
+    }
+
+    fn splice(
+        &self,
+        on: RawStream,
+        shape: &Shape,
+        words: &[u64],
+        max_iterations: Option<u64>,
+        keep: Box<dyn Send + Sync>,
+    ) -> Result<(), Fault> {
+        let _entered = self.enter()?;
+        let (on, limit) = (stream(on), max_iterations.unwrap_or(0));
+        capture::splice(&self.shared, on, shape, words, limit, keep)
     }
 
     fn record(&self, on: RawStream) -> Result<RawEvent, Fault> {
@@ -291,7 +350,8 @@ unsafe impl Driver for Cuda {
         // Safety: it exists.
         unsafe { sys::cuEventSynchronize(event(raw)) }
             .result()
-            .map_err(fault)
+            .map_err(fault)?;
+        self.shared.report.take()
     }
 
     fn elapsed(&self, from: RawEvent, to: RawEvent) -> Result<Duration, Fault> {
@@ -313,7 +373,7 @@ unsafe impl Driver for Cuda {
 
     fn load(&self, program: Program<'_>) -> Result<Box<dyn Code>, Error> {
         let device = &self.shared.device;
-        let _entered = Entered::new(device).map_err(|e| failed("entering its context", e))?;
+        let _entered = Entered::relaxed(device).map_err(|e| failed("entering its context", e))?;
         let launched = body_names(program);
         let (mut modules, mut functions) = (Vec::new(), HashMap::new());
         for module in program.modules_of(Format::Ptx)? {
@@ -384,7 +444,7 @@ impl Code for Compiled {
 impl Drop for Compiled {
     fn drop(&mut self) {
         // Unloading waits for what runs it.
-        let _entered = Entered::new(&self.shared.device);
+        let _entered = Entered::relaxed(&self.shared.device);
         self.modules.clear();
     }
 }

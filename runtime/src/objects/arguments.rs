@@ -82,6 +82,16 @@ impl Input {
         }
     }
 
+    /// Whether they share memory.
+    fn overlaps(&self, other: &Self) -> bool {
+        let range = |input: &Self| match input {
+            Input::Buffer { address, bytes, .. } => *address..address + bytes,
+            Input::Scalar(_) | Input::Missing => 0..0,
+        };
+        let (a, b) = (range(self), range(other));
+        a.start.max(b.start) < a.end.min(b.end)
+    }
+
     /// Whether it is what `argument` is.
     pub fn is(&self, argument: &Arg<'_>) -> bool {
         match (self, argument) {
@@ -198,8 +208,9 @@ pub(super) fn describe(given: &Arg<'_>) -> String {
     }
 }
 
-/// Checks that buffers are no shorter than they must be.
-pub(super) fn check_lengths(kernel: &Kernel, given: &[Input]) -> Result<(), Error> {
+/// Checks what arguments are to each other: that buffers are no shorter than they must be, and
+/// that what is written is no other argument's.
+pub(super) fn check_together(kernel: &Kernel, given: &[Input]) -> Result<(), Error> {
     for (expected, input) in kernel.arguments.iter().zip(given) {
         let (Some(minimum), Input::Buffer { shape, .. }) = (&expected.minimum, input) else {
             continue;
@@ -215,6 +226,19 @@ pub(super) fn check_lengths(kernel: &Kernel, given: &[Input]) -> Result<(), Erro
                 minimum,
                 given: rows,
             });
+        }
+    }
+    for (i, a) in kernel.arguments.iter().enumerate() {
+        for (j, b) in kernel.arguments.iter().enumerate().skip(i + 1) {
+            let is_read = a.access == Access::Read && b.access == Access::Read;
+            let may_share = is_read || (a.may_alias && b.may_alias);
+            if !may_share && given[i].overlaps(&given[j]) {
+                return Err(Error::Overlaps {
+                    kernel: kernel.name.clone(),
+                    argument: a.name.clone(),
+                    other: b.name.clone(),
+                });
+            }
         }
     }
     Ok(())

@@ -33,12 +33,18 @@ impl Buffer {
     pub fn new(on: &Stream, dtype: Dtype, shape: &[u64]) -> Result<Self, Error> {
         let what = || describe_buffer(dtype, shape);
         let bytes = bytes_of(dtype, shape).ok_or_else(|| Error::OutOfMemory(what()))?;
-        Ok(Self {
-            allocation: Allocation::new(on, bytes, what)?,
+        let allocation = Allocation::new(on, bytes, what)?;
+        Ok(Self::whole(allocation, dtype, shape))
+    }
+
+    /// All of an allocation.
+    pub(super) fn whole(allocation: Arc<Allocation>, dtype: Dtype, shape: &[u64]) -> Self {
+        Self {
+            allocation,
             offset: 0,
             dtype,
             shape: shape.into(),
-        })
+        }
     }
 
     /// A buffer of zeros.
@@ -253,6 +259,7 @@ impl Buffer {
     /// They are not alike, share memory, or the device failed.
     pub fn copy_to(&self, on: &Stream, to: &Buffer) -> Result<(), Error> {
         self.check_copy(on.device(), to)?;
+        on.0.check_not_captured("a copy")?;
         let shared = on.0.shared();
         let touches = [self.touch(false), to.touch(true)];
         in_order(&on.0, &touches, || {
@@ -278,6 +285,7 @@ impl Buffer {
         what: impl FnOnce() -> Result<(), Error>,
     ) -> Result<(), Error> {
         self.check_device(on.device())?;
+        on.0.check_not_captured("copying from or to the host")?;
         if is_write {
             self.check_writable()?;
         }
@@ -341,7 +349,7 @@ impl Buffer {
 }
 
 /// Bytes of so many elements, if a buffer may have as many.
-fn bytes_of(dtype: Dtype, shape: &[u64]) -> Option<u64> {
+pub(super) fn bytes_of(dtype: Dtype, shape: &[u64]) -> Option<u64> {
     let size = dtype.size() as u64;
     let bytes = shape
         .iter()

@@ -1,6 +1,7 @@
 //! Devices: opened once, shared by all that is on them.
 
 use super::{
+    allocation::Keep,
     driver::{Driver, Fault},
     executable::Executable,
     fork,
@@ -209,6 +210,24 @@ impl Device {
         Stream::open(self, priority)
     }
 
+    /// Somebody else's stream, by the name that the device's driver has for it: on NVIDIA's devices a
+    /// `CUstream`. While its owner captures it, launches become part of the owner's graph; what
+    /// cannot be is an error, which leaves the capture as it was. Wrap a stream once: what is
+    /// prepared for it goes by the handle. `keep` is dropped with the last handle and the last
+    /// memory that was used on it.
+    ///
+    /// # Safety
+    ///
+    /// There is such a stream until `keep` is dropped, or without it as long as there are a handle
+    /// and memory that was used on it.
+    ///
+    /// # Errors
+    ///
+    /// It is another device's, or the device is lost.
+    pub unsafe fn wrap_stream(&self, raw: u64, keep: Keep) -> Result<Stream, Error> {
+        Stream::wrap(self, raw, keep)
+    }
+
     /// Makes an artifact's kernels ready to be launched.
     ///
     /// # Errors
@@ -262,6 +281,7 @@ impl Shared {
                 self.is_lost(why)
             }
             Fault::Failed(reason) => Error::Device(format!("{what}: {reason}")),
+            Fault::WentOn { kernel, limit } => Error::TooManyIterations { kernel, limit },
             Fault::TooManyIterations { .. } => Error::Device(format!("{what}: {fault}")),
         }
     }

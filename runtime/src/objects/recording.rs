@@ -5,10 +5,12 @@ use super::{
     allocation::{Allocation, Touch, in_order, overlap},
     arguments::{self, Arg, Input},
     buffer::Buffer,
+    capture,
     device::Device,
     driver::{OpKind, Replay, Shape},
     evaluate::{Evaluated, changed},
     executable::Kernel,
+    reclaim,
     stream::{Queue, Stream},
 };
 use crate::{Error, Scalar, control};
@@ -358,6 +360,10 @@ impl Graph {
                 wanted: format!("{device:?}"),
             });
         }
+        reclaim::now();
+        if on.0.is_captured() {
+            return self.splice(on);
+        }
         if self.touches.is_none() {
             self.prepare(on)?;
         }
@@ -400,7 +406,9 @@ impl Graph {
             self.control = Some(Allocation::new(on, self.control_bytes, what)?);
         }
         let at = self.control.as_ref().map_or(0, |memory| memory.raw.address);
-        let (evaluated, mut touches) = self.evaluate(at)?;
+        let mut evaluated = Evaluated::default();
+        self.evaluate(&mut evaluated, at, &[])?;
+        let mut touches = self.touched()?;
         touches.extend(self.control.iter().map(|memory| Touch {
             allocation: memory.clone(),
             bytes: 0..memory.raw.bytes,
@@ -433,10 +441,50 @@ impl Graph {
         Ok(())
     }
 
-    /// All steps on what is bound, with their control from `control` on, and what they touch.
-    fn evaluate(&self, control: u64) -> Result<(Evaluated, Vec<Touch>), Error> {
-        let mut evaluated = Evaluated::default();
+    /// Makes it part of the graph that the stream is being captured into.
+    fn splice(&self, on: &Stream) -> Result<(), Error> {
+        let kernels = self
+            .recording
+            .steps
+            .iter()
+            .filter_map(|step| match &step.work {
+                Work::Launch { kernel, .. } => Some(kernel.0.loaded.clone()),
+                Work::Copy => None,
+            });
+        let call = capture::Call {
+            what: "a recording".into(),
+            touches: self.touched()?,
+            control_bytes: self.control_bytes,
+            code: kernels.collect(),
+            max_iterations: None,
+            evaluate: Box::new(|evaluated, control, entry| {
+                self.evaluate(evaluated, control, entry)
+            }),
+        };
+        call.splice(on)
+    }
+
+    /// What the steps use, and which of it is written.
+    fn touched(&self) -> Result<Vec<Touch>, Error> {
         let mut touches = Vec::new();
+        for step in &self.recording.steps {
+            let given = self.given(step)?;
+            let uses = given.iter().zip(step.memory());
+            touches.extend(uses.filter_map(|(given, (_, is_write))| match given {
+                Arg::Buffer(buffer) => Some(buffer.touch(is_write)),
+                _ => None,
+            }));
+        }
+        Ok(touches)
+    }
+
+    /// Adds all steps on what is bound, with their control from `control` on, behind `begin`.
+    fn evaluate(
+        &self,
+        evaluated: &mut Evaluated,
+        control: u64,
+        begin: &[u32],
+    ) -> Result<(), Error> {
         // What has finished when a step has.
         let mut ends: Vec<Vec<u32>> = Vec::new();
         for step in &self.recording.steps {
@@ -444,6 +492,9 @@ impl Graph {
             let mut entry: Vec<u32> = step.after.iter().flat_map(|i| ends[*i].clone()).collect();
             entry.sort_unstable();
             entry.dedup();
+            if entry.is_empty() {
+                entry.extend(begin);
+            }
             ends.push(match (&step.work, &given[..]) {
                 (Work::Copy, [Arg::Buffer(from), Arg::Buffer(to)]) => {
                     from.check_copy(&self.recording.device, to)?;
@@ -462,17 +513,12 @@ impl Graph {
                     let planned = callable.planned()?;
                     arguments::check(planned.kernel, &self.recording.device, given, false)?;
                     let inputs: Vec<_> = given.iter().map(Input::of).collect();
-                    arguments::check_lengths(planned.kernel, &inputs)?;
+                    arguments::check_together(planned.kernel, &inputs)?;
                     evaluated.add(&callable.loaded, planned, inputs, control + at, &entry)?
                 }
             });
-            let uses = given.iter().zip(step.memory());
-            touches.extend(uses.filter_map(|(given, (_, is_write))| match given {
-                Arg::Buffer(buffer) => Some(buffer.touch(is_write)),
-                _ => None,
-            }));
         }
-        Ok((evaluated, touches))
+        Ok(())
     }
 
     /// A step's arguments, with what is bound for slots.
