@@ -49,6 +49,24 @@ impl Callable {
         given: &[Arg<'_>],
         options: &LaunchOptions,
     ) -> Result<(), Error> {
+        self.check(on, given)?;
+        let mut calls = self.calls.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.take(&mut calls, on, given)?;
+        let launched = self.replay(&mut kept, on, given, options);
+        calls.push(kept);
+        launched
+    }
+
+    /// See [`Kernel::prepare`](super::Kernel::prepare).
+    pub fn prepare(&self, on: &Stream, given: &[Arg<'_>]) -> Result<(), Error> {
+        self.check(on, given)?;
+        let mut calls = self.calls.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.take(&mut calls, on, given)?;
+        calls.push(kept);
+        Ok(())
+    }
+
+    fn check(&self, on: &Stream, given: &[Arg<'_>]) -> Result<(), Error> {
         let device = &self.loaded.device;
         device.0.check()?;
         if on.device() != device {
@@ -58,9 +76,12 @@ impl Callable {
                 wanted: format!("{device:?}"),
             });
         }
-        let mut calls = self.calls.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let planned = self.planned()?;
-        arguments::check(planned.kernel, device, given, false)?;
+        arguments::check(self.planned()?.kernel, device, given, false)
+    }
+
+    /// Takes the call with these arguments out of those that are kept, or makes it. There is
+    /// room for it then.
+    fn take(&self, calls: &mut Vec<Kept>, on: &Stream, given: &[Arg<'_>]) -> Result<Kept, Error> {
         let is_same = |kept: &Kept| {
             kept.queue == on.0.id
                 && kept
@@ -69,25 +90,18 @@ impl Callable {
                     .zip(given)
                     .all(|(input, given)| input.is(given))
         };
-        let mut kept = match calls.iter().rposition(is_same) {
+        let kept = match calls.iter().rposition(is_same) {
             Some(place) => calls.remove(place),
-            None => self.prepare(&mut calls, on, given)?,
+            None => self.make(calls, on, given)?,
         };
-        let launched = self.replay(&mut kept, on, given, options);
         if calls.len() >= MOST_KEPT {
             calls.remove(0);
         }
-        calls.push(kept);
-        launched
+        Ok(kept)
     }
 
     /// Takes a call of the same shape with these words, or makes a new one.
-    fn prepare(
-        &self,
-        calls: &mut Vec<Kept>,
-        on: &Stream,
-        given: &[Arg<'_>],
-    ) -> Result<Kept, Error> {
+    fn make(&self, calls: &mut Vec<Kept>, on: &Stream, given: &[Arg<'_>]) -> Result<Kept, Error> {
         let planned = self.planned()?;
         let inputs: Vec<_> = given.iter().map(Input::of).collect();
         arguments::check_lengths(planned.kernel, &inputs)?;
@@ -168,7 +182,7 @@ impl Callable {
                 && !kept.control.is_clear.swap(true, Ordering::Relaxed)
             {
                 driver
-                    .clear(on.0.raw, memory.raw.address, memory.raw.bytes)
+                    .set(on.0.raw, memory.raw.address, memory.raw.bytes, 0)
                     .map_err(|fault| self.failed("clearing its control", fault))?;
             }
             let replayed = kept.replay.replay(on.0.raw, options.max_iterations);

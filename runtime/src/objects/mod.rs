@@ -19,6 +19,7 @@ mod executable;
 mod executor;
 mod fork;
 mod stream;
+mod target;
 
 #[cfg(test)]
 mod fake;
