@@ -102,9 +102,9 @@ unsafe impl Driver for Cpu {
         Ok(())
     }
 
-    fn clear(&self, _: RawStream, at: u64, bytes: u64) -> Result<(), Fault> {
+    fn set(&self, _: RawStream, at: u64, bytes: u64, value: u8) -> Result<(), Fault> {
         // Safety: as above.
-        unsafe { ptr::write_bytes(at as *mut u8, 0, bytes as usize) };
+        unsafe { ptr::write_bytes(at as *mut u8, value, bytes as usize) };
         Ok(())
     }
 

@@ -241,13 +241,13 @@ unsafe impl Driver for Cuda {
         unsafe { result::memcpy_dtod_async(to, from, bytes as usize, stream(on)) }.map_err(fault)
     }
 
-    fn clear(&self, on: RawStream, at: u64, bytes: u64) -> Result<(), Fault> {
+    fn set(&self, on: RawStream, at: u64, bytes: u64, value: u8) -> Result<(), Fault> {
         if bytes == 0 {
             return Ok(());
         }
         let _entered = self.enter()?;
         // Safety: as above.
-        unsafe { result::memset_d8_async(at, 0, bytes as usize, stream(on)) }.map_err(fault)
+        unsafe { result::memset_d8_async(at, value, bytes as usize, stream(on)) }.map_err(fault)
     }
 
     fn open_stream(&self, is_urgent: bool) -> Result<RawStream, Fault> {

@@ -53,13 +53,21 @@ impl Buffer {
     ///
     /// There is no memory for it.
     pub fn zeros(on: &Stream, dtype: Dtype, shape: &[u64]) -> Result<Self, Error> {
+        Self::filled(on, dtype, shape, 0)
+    }
+
+    /// A buffer whose every byte is `byte`.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory for it.
+    pub fn filled(on: &Stream, dtype: Dtype, shape: &[u64], byte: u8) -> Result<Self, Error> {
         let buffer = Self::new(on, dtype, shape)?;
         let shared = on.0.shared();
         buffer.used(on, true, || {
-            let cleared = shared
-                .driver
-                .clear(on.0.raw, buffer.address(), buffer.bytes());
-            cleared.map_err(|fault| shared.failed(&format!("clearing {buffer:?}"), fault))
+            let (address, bytes) = (buffer.address(), buffer.bytes());
+            let set = shared.driver.set(on.0.raw, address, bytes, byte);
+            set.map_err(|fault| shared.failed(&format!("filling {buffer:?}"), fault))
         })?;
         Ok(buffer)
     }

@@ -98,6 +98,21 @@ pub(crate) struct Shape {
     pub labels: Vec<Label>,
 }
 
+impl Shape {
+    /// Launches of bodies in it.
+    pub fn launches(&self) -> u64 {
+        fn of(ops: &[Op]) -> u64 {
+            let each = ops.iter().map(|op| match &op.kind {
+                OpKind::Launch { .. } => 1,
+                OpKind::While { ops, .. } | OpKind::If { ops, .. } => of(ops),
+                OpKind::Fill { .. } | OpKind::Copy { .. } | OpKind::Join => 0,
+            });
+            each.sum()
+        }
+        of(&self.ops)
+    }
+}
+
 /// What an op is called, in messages and traces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Label {
@@ -126,8 +141,8 @@ pub(crate) unsafe trait Driver: Send + Sync {
     /// Copies bytes out, behind all that is on the stream; they are there on return.
     fn download(&self, on: RawStream, from: u64, to: &mut [u8]) -> Result<(), Fault>;
     fn copy(&self, on: RawStream, from: u64, to: u64, bytes: u64) -> Result<(), Fault>;
-    /// Sets bytes to 0.
-    fn clear(&self, on: RawStream, at: u64, bytes: u64) -> Result<(), Fault>;
+    /// Sets bytes to one value.
+    fn set(&self, on: RawStream, at: u64, bytes: u64, value: u8) -> Result<(), Fault>;
 
     fn open_stream(&self, is_urgent: bool) -> Result<RawStream, Fault>;
     /// Nothing comes onto it any more; what is on it is still done.

@@ -51,6 +51,27 @@ impl Callable {
         given: &[Arg<'_>],
         options: &LaunchOptions,
     ) -> Result<(), Error> {
+        self.check(on, given)?;
+        if on.0.is_captured() {
+            return self.splice(on, given, options);
+        }
+        let mut calls = self.calls.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.take(&mut calls, on, given)?;
+        let launched = self.replay(&mut kept, on, given, options);
+        calls.push(kept);
+        launched
+    }
+
+    /// See [`Kernel::prepare`](super::Kernel::prepare).
+    pub fn prepare(&self, on: &Stream, given: &[Arg<'_>]) -> Result<(), Error> {
+        self.check(on, given)?;
+        let mut calls = self.calls.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.take(&mut calls, on, given)?;
+        calls.push(kept);
+        Ok(())
+    }
+
+    fn check(&self, on: &Stream, given: &[Arg<'_>]) -> Result<(), Error> {
         reclaim::now();
         let device = &self.loaded.device;
         device.0.check()?;
@@ -61,12 +82,12 @@ impl Callable {
                 wanted: format!("{device:?}"),
             });
         }
-        if on.0.is_captured() {
-            return self.splice(on, given, options);
-        }
-        let mut calls = self.calls.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let planned = self.planned()?;
-        arguments::check(planned.kernel, device, given, false)?;
+        arguments::check(self.planned()?.kernel, device, given, false)
+    }
+
+    /// Takes the call with these arguments out of those that are kept, or makes it. There is
+    /// room for it then.
+    fn take(&self, calls: &mut Vec<Kept>, on: &Stream, given: &[Arg<'_>]) -> Result<Kept, Error> {
         let is_same = |kept: &Kept| {
             kept.queue == on.0.id
                 && kept
@@ -75,25 +96,18 @@ impl Callable {
                     .zip(given)
                     .all(|(input, given)| input.is(given))
         };
-        let mut kept = match calls.iter().rposition(is_same) {
+        let kept = match calls.iter().rposition(is_same) {
             Some(place) => calls.remove(place),
-            None => self.prepare(&mut calls, on, given)?,
+            None => self.make(calls, on, given)?,
         };
-        let launched = self.replay(&mut kept, on, given, options);
         if calls.len() >= MOST_KEPT {
             calls.remove(0);
         }
-        calls.push(kept);
-        launched
+        Ok(kept)
     }
 
     /// Takes a call of the same shape with these words, or makes a new one.
-    fn prepare(
-        &self,
-        calls: &mut Vec<Kept>,
-        on: &Stream,
-        given: &[Arg<'_>],
-    ) -> Result<Kept, Error> {
+    fn make(&self, calls: &mut Vec<Kept>, on: &Stream, given: &[Arg<'_>]) -> Result<Kept, Error> {
         let planned = self.planned()?;
         let inputs: Vec<_> = given.iter().map(Input::of).collect();
         arguments::check_together(planned.kernel, &inputs)?;
@@ -161,7 +175,7 @@ impl Callable {
                 && !kept.control.is_clear.swap(true, Ordering::Relaxed)
             {
                 driver
-                    .clear(on.0.raw, memory.raw.address, memory.raw.bytes)
+                    .set(on.0.raw, memory.raw.address, memory.raw.bytes, 0)
                     .map_err(|fault| self.failed("clearing its control", fault))?;
             }
             let replayed = kept.replay.replay(on.0.raw, options.max_iterations);
@@ -189,7 +203,6 @@ impl Callable {
     /// Makes a call part of the graph that its stream is being captured into.
     fn splice(&self, on: &Stream, given: &[Arg<'_>], options: &LaunchOptions) -> Result<(), Error> {
         let planned = self.planned()?;
-        arguments::check(planned.kernel, &self.loaded.device, given, false)?;
         let inputs: Vec<_> = given.iter().map(Input::of).collect();
         arguments::check_together(planned.kernel, &inputs)?;
         let call = capture::Call {

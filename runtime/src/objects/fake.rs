@@ -273,10 +273,10 @@ unsafe impl Driver for Fake {
         Ok(())
     }
 
-    fn clear(&self, on: RawStream, at: u64, bytes: u64) -> Result<(), Fault> {
-        self.call("clear")?;
+    fn set(&self, on: RawStream, at: u64, bytes: u64, value: u8) -> Result<(), Fault> {
+        self.call("set")?;
         self.later(on, move || unsafe {
-            std::ptr::write_bytes(at as *mut u8, 0, bytes as usize);
+            std::ptr::write_bytes(at as *mut u8, value, bytes as usize);
         });
         Ok(())
     }

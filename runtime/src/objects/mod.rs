@@ -23,6 +23,7 @@ mod fork;
 pub(crate) mod reclaim;
 mod recording;
 mod stream;
+mod target;
 
 #[cfg(test)]
 mod fake;

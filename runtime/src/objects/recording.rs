@@ -384,7 +384,7 @@ impl Graph {
             if let Some(memory) = control.as_ref().filter(|_| !*is_clear) {
                 let cleared = shared
                     .driver
-                    .clear(on.0.raw, memory.raw.address, memory.raw.bytes);
+                    .set(on.0.raw, memory.raw.address, memory.raw.bytes, 0);
                 cleared.map_err(|fault| shared.failed("clearing a graph's control", fault))?;
             }
             // What a launch that fails leaves may be anything.

@@ -226,6 +226,33 @@ fn a_call_that_is_the_same_is_replayed_and_one_with_other_arrays_patched() {
 }
 
 #[test]
+fn what_is_prepared_has_not_run_and_is_replayed() {
+    let (device, log) = fake(Mood::default());
+    let loaded = device.load(&artifact()).unwrap();
+    let set = loaded.kernel("set").unwrap();
+    let s = device.stream(Priority::Normal).unwrap();
+    let x = Buffer::filled(&s, Dtype::I32, &[2], 0x11).unwrap();
+    let before = device.memory();
+    set.prepare(&s, &args![&x, 7]).unwrap();
+    assert_eq!((log.count("build"), log.count("replay")), (1, 0));
+    assert_eq!(x.to_vec::<i32>(&s).unwrap(), [0x1111_1111; 2]);
+    set.launch(&s, &args![&x, 7]).unwrap();
+    assert_eq!((log.count("build"), log.count("replay")), (1, 1));
+    assert_eq!(x.to_vec::<i32>(&s).unwrap(), [7; 2]);
+    assert_eq!(before.uploaded, 0, "a fill copies nothing");
+    assert_eq!(set.launches(&args![&x, 7]).unwrap(), 1);
+    let needs = loaded.kernel("needs").unwrap();
+    assert_eq!(needs.launches(&args![&x, &x]).unwrap(), 0);
+    for refused in [
+        set.prepare(&s, &args![&x]),
+        set.launches(&args![&x]).map(drop),
+    ] {
+        let error = refused.expect_err("an argument is missing").to_string();
+        assert!(error.contains("takes 2 arguments"), "{error}");
+    }
+}
+
+#[test]
 fn threads_share_a_kernel_and_streams_do_not_share_its_control() {
     let (device, _) = fake(Mood::default());
     let count = device.load(&artifact()).unwrap().kernel("count").unwrap();
