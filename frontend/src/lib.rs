@@ -1,7 +1,10 @@
 //! The library's entrance: compile kernels and run them from your own code.
 //!
 //! ```no_run
-//! use qd_frontend::{Argument, Buffer, Program};
+//! use qd_frontend::{
+//!     Program, args,
+//!     objects::{Buffer, Priority},
+//! };
 //!
 //! let program = Program::compile(
 //!     "qd.grid.kernel @double(%a: memref<?xi32>) {
@@ -15,22 +18,23 @@
 //!      }",
 //!     "cpu",
 //! )?;
-//! let mut arguments = [Argument::Buffer(Buffer::from_slice(&[1, 2, 3])?)];
-//! program.run("double", &mut arguments)?;
-//! assert_eq!(arguments[0].as_buffer().unwrap().as_slice::<i32>(), [2, 4, 6]);
+//! let stream = program.device().stream(Priority::Normal)?;
+//! let a = Buffer::from_slice(&stream, &[1, 2, 3])?;
+//! program.kernel("double")?.launch(&stream, &args![&a])?;
+//! assert_eq!(a.to_vec::<i32>(&stream)?, [2, 4, 6]);
 //! # Ok::<(), qd_frontend::Error>(())
 //! ```
 //!
 //! What is not here yet: sessions that recompile only what an edit changed, and
 //! bindings for C and Python.
 
+use objects::{Device, DeviceId, DeviceOptions, Executable, Kernel};
 use qd_dialects::parse;
 use std::sync::{Arc, Mutex, Once, PoisonError};
 
 pub use qd_artifact::{Artifact, Dtype};
 pub use qd_dialects::builder;
-pub use qd_runtime::{Argument, Buffer, Element, Loaded, Options, Prepared, Scalar, Timing};
-pub use qd_runtime::{args, objects};
+pub use qd_runtime::{Element, Scalar, args, objects};
 
 /// Why a program could not be compiled or run.
 #[derive(Debug, thiserror::Error)]
@@ -71,60 +75,48 @@ pub fn compile(source: &str, target: &str) -> Result<Artifact, Error> {
     qd_lowering::compile(&mut module, target).map_err(|error| failed(error.to_string()))
 }
 
-/// A compiled module, ready to run.
+/// Opens the first device that runs what is compiled for a target, as `--target=` spells it.
+///
+/// # Errors
+///
+/// There is none.
+pub fn open(target: &str) -> Result<Device, Error> {
+    let id = DeviceId::for_target(target)?;
+    Ok(Device::open(&id, &DeviceOptions::default())?)
+}
+
+/// A compiled module on a device.
 pub struct Program {
-    loaded: Box<dyn Loaded>,
+    device: Device,
+    executable: Executable,
 }
 
 impl Program {
-    /// Compiles a module in text for a target, as `--target=` spells it, and loads it.
+    /// Compiles a module in text for a target, as `--target=` spells it, and loads it onto the
+    /// first device that runs it.
     ///
     /// # Errors
     ///
-    /// The text is malformed, the target unknown or without a driver, or a pass
+    /// The text is malformed, the target unknown or without a device, or a pass
     /// rejects the module.
     pub fn compile(source: &str, target: &str) -> Result<Self, Error> {
-        let target = &*qd_runtime::resolve(target)?;
-        let loaded = qd_runtime::driver(target)?.load(&compile(source, target)?)?;
-        Ok(Self { loaded })
+        let device = open(target)?;
+        let executable = device.load(&compile(source, &device.resolve(target))?)?;
+        Ok(Self { device, executable })
     }
 
-    /// Runs a kernel to its end; its results are in the buffers.
+    /// The device that it is on.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// A kernel by name.
     ///
     /// # Errors
     ///
-    /// There is no such kernel, or the arguments are not what it takes.
-    pub fn run(&self, kernel: &str, arguments: &mut [Argument]) -> Result<Timing, Error> {
-        self.run_with(kernel, arguments, &Options::default())
-    }
-
-    /// Takes a kernel's arguments to the device, to run it on them as often as
-    /// one likes.
-    ///
-    /// # Errors
-    ///
-    /// As [`Program::run`], or the device has no room for them.
-    pub fn prepare<'a>(
-        &'a self,
-        kernel: &str,
-        arguments: &[Argument],
-        options: &Options,
-    ) -> Result<Box<dyn Prepared + 'a>, Error> {
-        Ok(self.loaded.prepare(kernel, arguments, options)?)
-    }
-
-    /// As [`Program::run`], with options.
-    ///
-    /// # Errors
-    ///
-    /// As [`Program::run`].
-    pub fn run_with(
-        &self,
-        kernel: &str,
-        arguments: &mut [Argument],
-        options: &Options,
-    ) -> Result<Timing, Error> {
-        Ok(self.loaded.run(kernel, arguments, options)?)
+    /// There is none: the message lists those there are.
+    pub fn kernel(&self, name: &str) -> Result<Kernel, Error> {
+        Ok(self.executable.kernel(name)?)
     }
 }
 

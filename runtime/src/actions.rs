@@ -526,7 +526,7 @@ mod tests {
             kernels,
             modules: Vec::new(),
         };
-        let program = Program::new(&artifact, "any", |_| true).expect("a target");
+        let program = Program::new(&artifact, || "any".into(), |_| true).expect("a target");
         crate::validate::validate(program).expect("valid");
         let memory = Slot::Memory(Memory {
             address: 64,

@@ -103,9 +103,9 @@ unsafe impl Driver for Cpu {
         Ok(())
     }
 
-    fn clear(&self, _: RawStream, at: u64, bytes: u64) -> Result<(), Fault> {
+    fn set(&self, _: RawStream, at: u64, bytes: u64, value: u8) -> Result<(), Fault> {
         // Safety: as above.
-        unsafe { ptr::write_bytes(at as *mut u8, 0, bytes as usize) };
+        unsafe { ptr::write_bytes(at as *mut u8, value, bytes as usize) };
         Ok(())
     }
 
@@ -117,6 +117,13 @@ unsafe impl Driver for Cpu {
 
     fn synchronize(&self, _: RawStream) -> Result<(), Fault> {
         Ok(())
+    }
+
+    fn owns(&self, address: u64) -> Result<(), String> {
+        match address {
+            0 => Err("no device: it has no address".into()),
+            _ => Ok(()),
+        }
     }
 
     fn record(&self, _: RawStream) -> Result<RawEvent, Fault> {
@@ -236,6 +243,12 @@ impl Host for Run<'_> {
                     let words = &self.words[*words..][..3];
                     // Safety: the range is within a buffer, and no launch is running.
                     unsafe { fill(words[0], words[1], words[2], *size) };
+                }
+                OpKind::Copy { words } => {
+                    let words = &self.words[*words..][..3];
+                    let (from, to) = (words[0] as *const u8, words[1] as *mut u8);
+                    // Safety: as above, within two buffers that do not overlap.
+                    unsafe { ptr::copy_nonoverlapping(from, to, words[2] as usize) };
                 }
                 // A part has no others.
                 OpKind::Join | OpKind::While { .. } | OpKind::If { .. } => {}

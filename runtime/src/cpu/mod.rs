@@ -38,7 +38,7 @@ pub(crate) struct Cpu;
 impl Driver for Cpu {
     fn load(&self, artifact: &Artifact) -> Result<Box<dyn Loaded>, Error> {
         let takes = |target: &str| target.split(',').next() == Some("cpu");
-        let program = Program::new(artifact, "cpu", takes)?;
+        let program = Program::new(artifact, || "cpu".into(), takes)?;
         let _span = tracing::debug_span!("load", target = program.target()).entered();
         validate(program)?;
         let names = body_names(program);

@@ -6,8 +6,12 @@
 //! graphs of its actions (see [`graph`]), which runs replay; where each action is
 //! to be timed, they are launched one by one.
 
+mod capture;
 mod device;
+mod foreign;
 mod graph;
+mod loops;
+mod moves;
 mod replay;
 mod resident;
 
@@ -32,7 +36,7 @@ pub(crate) struct Cuda;
 impl Driver for Cuda {
     fn load(&self, artifact: &Artifact) -> Result<Box<dyn Loaded>, Error> {
         let takes = |target: &str| capability(target).is_some();
-        let program = Program::new(artifact, "an NVIDIA device", takes)?;
+        let program = Program::new(artifact, || "an NVIDIA device".into(), takes)?;
         let target = program.target();
         let _span = tracing::info_span!("load", target).entered();
         validate(program)?;

@@ -4,6 +4,7 @@ use super::{
     arguments::{self, Arg, Given, Input},
     device::Device,
     driver::{Code, RawBody},
+    evaluate::Evaluated,
     executor::Calls,
     stream::Stream,
 };
@@ -32,8 +33,8 @@ impl Executable {
     pub(super) fn load(device: &Device, artifact: &Artifact) -> Result<Self, Error> {
         device.0.check()?;
         let driver = &device.0.driver;
-        let this = format!("{device:?}, whose target is '{}'", driver.info().target);
-        let program = Program::new(artifact, this, |target| driver.takes(target))?;
+        let name = || format!("{:?}, which takes {}", device, device.info().target);
+        let program = Program::new(artifact, name, |target| driver.takes(target))?;
         let _span = tracing::debug_span!("load", target = program.target()).entered();
         validate::validate(program)?;
         let code = driver.load(program)?;
@@ -143,6 +144,24 @@ impl Kernel {
             .map_or(&[], |planned| &planned.kernel.arguments)
     }
 
+    /// One of what it takes, by name.
+    ///
+    /// # Errors
+    ///
+    /// There is none of that name: the message lists those there are.
+    pub fn argument(&self, name: &str) -> Result<&qd_artifact::Argument, Error> {
+        let found = self.signature().iter().find(|one| one.name == name);
+        found.ok_or_else(|| Error::UnknownArgument {
+            kernel: self.name().into(),
+            argument: name.into(),
+            known: self
+                .signature()
+                .iter()
+                .map(|one| one.name.clone())
+                .collect(),
+        })
+    }
+
     /// Rows that a buffer must have at least, by the other arguments: of scratch what its
     /// algorithms need, and 0 of what has no such bound. Arguments on which that does not
     /// depend may be missing, as `args![&keys, _]` has it.
@@ -153,19 +172,38 @@ impl Kernel {
     pub fn minimum(&self, argument: &str, given: &[Arg<'_>]) -> Result<u64, Error> {
         let plan = self.0.planned()?.kernel;
         arguments::check(plan, &self.0.loaded.device, given, true)?;
-        let found = plan.arguments.iter().find(|one| one.name == argument);
-        let found = found.ok_or_else(|| Error::UnknownArgument {
-            kernel: plan.name.clone(),
-            argument: argument.into(),
-            known: plan.arguments.iter().map(|one| one.name.clone()).collect(),
-        })?;
-        let Some(minimum) = &found.minimum else {
+        let Some(minimum) = &self.argument(argument)?.minimum else {
             return Ok(0);
         };
         let inputs: Vec<_> = given.iter().map(Input::of).collect();
         minimum
             .evaluate(&Given(&inputs))
             .map_err(|e| Error::evaluate(plan, &format!("the length of '{argument}'"), e))
+    }
+
+    /// Has a launch with these arguments on this stream prepared, as the first such launch would,
+    /// so that it takes no longer than those that follow.
+    ///
+    /// # Errors
+    ///
+    /// The arguments are not what it takes, or the device refuses the launch.
+    pub fn prepare(&self, on: &Stream, arguments: &[Arg<'_>]) -> Result<(), Error> {
+        self.0.prepare(on, arguments)
+    }
+
+    /// How many launches of bodies a call with these arguments is made of. One that is in a loop
+    /// or an `if` is one, however often it runs.
+    ///
+    /// # Errors
+    ///
+    /// The arguments are not what it takes.
+    pub fn launches(&self, arguments: &[Arg<'_>]) -> Result<u64, Error> {
+        let planned = self.0.planned()?;
+        arguments::check(planned.kernel, &self.0.loaded.device, arguments, false)?;
+        let inputs: Vec<_> = arguments.iter().map(Input::of).collect();
+        arguments::check_together(planned.kernel, &inputs)?;
+        let evaluated = Evaluated::of(&self.0.loaded, planned, inputs, 0)?;
+        Ok(evaluated.shape.launches())
     }
 
     /// Puts the kernel onto a stream, behind all that uses the same buffers. Does not wait for

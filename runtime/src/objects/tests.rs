@@ -94,7 +94,7 @@ fn kernel(name: &str, arguments: Vec<Argument>, control: u64, steps: Vec<Step>) 
     }
 }
 
-fn artifact() -> Artifact {
+pub(super) fn artifact() -> Artifact {
     let set = launch(0, "set", vec![whole(0), Operand::Scalar(Expr::Scalar(1))]);
     let next = launch(0, "next", vec![whole(0), whole(1)]);
     let control = Operand::Control { first: 0, words: 1 };
@@ -122,7 +122,7 @@ fn artifact() -> Artifact {
     }
 }
 
-fn fake(mood: Mood) -> (Device, Log) {
+pub(super) fn fake(mood: Mood) -> (Device, Log) {
     let (fake, log) = Fake::new(mood, BODIES);
     (Device::of(Box::new(fake)), log)
 }
@@ -223,6 +223,34 @@ fn a_call_that_is_the_same_is_replayed_and_one_with_other_arrays_patched() {
     assert_eq!(before, after, "no bytes copied, nothing allocated");
     assert_eq!(x.to_vec::<i32>(&s).unwrap(), [1; 4]);
     assert_eq!(y.to_vec::<i32>(&s).unwrap(), [2, 3, 3, 2]);
+}
+
+#[test]
+fn what_is_prepared_has_not_run_and_is_replayed() {
+    let (device, log) = fake(Mood::default());
+    let loaded = device.load(&artifact()).unwrap();
+    let set = loaded.kernel("set").unwrap();
+    let s = device.stream(Priority::Normal).unwrap();
+    let x = Buffer::filled(&s, Dtype::I32, &[2], 0x11).unwrap();
+    let before = device.memory();
+    set.prepare(&s, &args![&x, 7]).unwrap();
+    assert_eq!((log.count("build"), log.count("replay")), (1, 0));
+    assert_eq!(x.to_vec::<i32>(&s).unwrap(), [0x1111_1111; 2]);
+    set.launch(&s, &args![&x, 7]).unwrap();
+    assert_eq!((log.count("build"), log.count("replay")), (1, 1));
+    assert_eq!(x.to_vec::<i32>(&s).unwrap(), [7; 2]);
+    assert_eq!(before.uploaded, 0, "a fill copies nothing");
+    assert_eq!(set.launches(&args![&x, 7]).unwrap(), 1);
+    let needs = loaded.kernel("needs").unwrap();
+    let scratch = Buffer::new(&s, Dtype::I32, &[2]).unwrap();
+    assert_eq!(needs.launches(&args![&x, &scratch]).unwrap(), 0);
+    for refused in [
+        set.prepare(&s, &args![&x]),
+        set.launches(&args![&x]).map(drop),
+    ] {
+        let error = refused.expect_err("an argument is missing").to_string();
+        assert!(error.contains("takes 2 arguments"), "{error}");
+    }
 }
 
 #[test]

@@ -71,7 +71,7 @@ impl Default for Vulkan {
 impl Driver for Vulkan {
     fn load(&self, artifact: &Artifact) -> Result<Box<dyn Loaded>, Error> {
         let takes = |target: &str| load::api_version(target).is_some();
-        let program = Program::new(artifact, "a Vulkan device", takes)?;
+        let program = Program::new(artifact, || "a Vulkan device".into(), takes)?;
         let target = program.target();
         let _span = tracing::info_span!("load", target).entered();
         validate(program)?;

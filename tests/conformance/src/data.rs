@@ -1,6 +1,11 @@
 //! Buffers' contents, and how two results are compared.
 
+use qd_artifact::Dtype;
 use qd_interp::Element;
+use qd_runtime::{
+    Error,
+    objects::{Buffer, Stream},
+};
 
 /// The bytes of what nobody has written.
 const GARBAGE: u8 = 0xA5;
@@ -99,26 +104,34 @@ impl Data {
         flat.reshaped(&self.shape()).expect("as many elements")
     }
 
-    pub(crate) fn for_runtime(&self, expect: Expect) -> qd_runtime::Buffer {
-        let shape: Vec<_> = self
-            .shape()
-            .into_iter()
-            .map(|extent| extent as u64)
-            .collect();
-        let mut buffer = match self {
-            Data::I8(v) => filled(&shape, v),
-            Data::I32(v) => filled(&shape, v),
-            Data::I64(v) | Data::Rows(v, _) => filled(&shape, v),
-            Data::F32(v) => filled(&shape, v),
-            Data::F64(v) => filled(&shape, v),
-            Data::Count(n) => filled(&shape, &[*n]),
-            Data::LongCount(n) => filled(&shape, &[*n]),
-        };
-        if matches!(expect, Expect::Scratch | Expect::Unused) {
-            // Not zeros: what needs clearing must be cleared.
-            buffer.as_mut_bytes().fill(GARBAGE);
+    /// The bytes of what it is on the target at first. Not zeros where it is uninitialised: what
+    /// needs clearing must be cleared.
+    pub(crate) fn bytes(&self, expect: Expect) -> Vec<u8> {
+        match expect {
+            Expect::Scratch | Expect::Unused => {
+                let elements = self.shape().iter().product::<usize>();
+                vec![GARBAGE; elements * self.dtype().size()]
+            }
+            _ => self.for_interpreter(expect).data,
         }
-        buffer
+    }
+
+    fn dtype(&self) -> Dtype {
+        match self {
+            Data::I8(_) => Dtype::I8,
+            Data::I32(_) | Data::Count(_) => Dtype::I32,
+            Data::I64(_) | Data::Rows(..) | Data::LongCount(_) => Dtype::I64,
+            Data::F32(_) => Dtype::F32,
+            Data::F64(_) => Dtype::F64,
+        }
+    }
+
+    /// The same on a device.
+    pub(crate) fn upload(&self, expect: Expect, on: &Stream) -> Result<Buffer, Error> {
+        let shape: Vec<_> = self.shape().iter().map(|extent| *extent as u64).collect();
+        let buffer = Buffer::new(on, self.dtype(), &shape)?;
+        buffer.write_bytes(on, &self.bytes(expect))?;
+        Ok(buffer)
     }
 
     /// With zeros for denormals, and how many those were.
@@ -151,12 +164,35 @@ impl Data {
     }
 }
 
-/// A buffer of this shape that holds these elements.
-fn filled<T: qd_runtime::Element>(shape: &[u64], values: &[T]) -> qd_runtime::Buffer {
-    let zeros = qd_runtime::Buffer::zeros(T::DTYPE, shape);
-    let mut buffer = zeros.expect("memory for a test's buffer");
-    buffer.as_mut_slice().copy_from_slice(values);
-    buffer
+/// What a buffer of the target holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Held {
+    /// The type of the elements.
+    pub dtype: Dtype,
+    /// Theirs, in the machine's order.
+    pub bytes: Vec<u8>,
+}
+
+impl Held {
+    /// Copies it from the device.
+    pub(crate) fn read(buffer: &Buffer, on: &Stream) -> Result<Self, Error> {
+        let mut bytes = vec![0; buffer.bytes() as usize];
+        buffer.read_bytes(on, &mut bytes)?;
+        Ok(Self {
+            dtype: buffer.dtype(),
+            bytes,
+        })
+    }
+
+    fn len(&self) -> usize {
+        self.bytes.len() / self.dtype.size()
+    }
+
+    /// Its bytes as words of 4.
+    pub(crate) fn words(&self) -> Vec<i32> {
+        let words = self.bytes.as_chunks().0.iter();
+        words.map(|word| i32::from_le_bytes(*word)).collect()
+    }
 }
 
 pub(crate) fn first_as_count(buffer: &qd_interp::Buffer) -> Option<usize> {
@@ -174,11 +210,15 @@ fn as_floats(buffer: &qd_interp::Buffer) -> Option<Vec<f64>> {
     }
 }
 
-pub(crate) fn float_at(buffer: &qd_runtime::Buffer, i: usize) -> f64 {
-    if buffer.dtype().size() == 4 {
-        f64::from(buffer.as_slice::<f32>()[i])
-    } else {
-        buffer.as_slice::<f64>()[i]
+/// Element `i` of floats.
+pub(crate) fn float_at(held: &Held, i: usize) -> f64 {
+    let size = held.dtype.size();
+    let mut bits = [0; 8];
+    bits[..size].copy_from_slice(&held.bytes[i * size..][..size]);
+    let bits = u64::from_le_bytes(bits);
+    match size {
+        4 => f64::from(f32::from_bits(bits as u32)),
+        _ => f64::from_bits(bits),
     }
 }
 
@@ -202,7 +242,7 @@ impl Expect {
     pub(crate) fn compare(
         self,
         expected: &qd_interp::Buffer,
-        got: &qd_runtime::Buffer,
+        got: &Held,
         counts: &[Option<usize>],
     ) -> Result<f64, String> {
         let (allowed, or_zero) = match self {
@@ -213,7 +253,7 @@ impl Expect {
         let (tolerance, prefix) = match self {
             Expect::Scratch | Expect::Ignored => return Ok(apart),
             Expect::Unused => {
-                let changed = got.as_bytes().iter().position(|byte| *byte != GARBAGE);
+                let changed = got.bytes.iter().position(|byte| *byte != GARBAGE);
                 return changed.map_or(Ok(apart), |at| Err(format!("byte {at} was written")));
             }
             Expect::Same | Expect::Device { .. } => (0.0, None),
@@ -265,10 +305,10 @@ impl Expect {
                         "[{i}] is {have:?}, not {want:?} ({off}of {length})"
                     ));
                 }
-            } else if expected.data[i * size..][..size] != got.as_bytes()[i * size..][..size] {
+            } else if expected.data[i * size..][..size] != got.bytes[i * size..][..size] {
                 return Err(format!(
                     "[{i}] has bytes {:x?}, not {:x?} (of {length})",
-                    &got.as_bytes()[i * size..][..size],
+                    &got.bytes[i * size..][..size],
                     &expected.data[i * size..][..size],
                 ));
             }

@@ -1,7 +1,7 @@
 //! What Vulkan leaves to a device: whether it takes denormals for zeros, and how far
 //! quotients and roots are off.
 
-use crate::{Data, Expect, Input, any_wave, data, generate, load, waves};
+use crate::{Argument, Data, Expect, Input, any_wave, data, execute, generate, load, waves};
 use std::sync::LazyLock;
 
 const THREADS: usize = 128;
@@ -91,23 +91,19 @@ fn tried(element: &str) -> bool {
         ]),
     };
     let target = waves::target_with(any_wave()).expect("a size that the target has");
-    let output = || generate(element, Input::AllEqual, THREADS, 0).for_runtime(Expect::Same);
-    let mut arguments = vec![numbers.for_runtime(Expect::Same)];
-    arguments.extend(RESULTS.map(|_| output()));
-    let mut arguments: Vec<_> = arguments
-        .into_iter()
-        .map(qd_runtime::Argument::Buffer)
-        .collect();
-    load(&kernel(element), &target)
-        .unwrap_or_else(|error| panic!("denormals: {target}: {error}"))
-        .run("main", &mut arguments, &qd_runtime::Options::default())
+    let given = |data| Argument {
+        data,
+        expect: Expect::Same,
+    };
+    let mut arguments = vec![given(numbers)];
+    arguments.extend(RESULTS.map(|_| given(generate(element, Input::AllEqual, THREADS, 0))));
+    let main = load(&kernel(element), &target, None);
+    let results = main
+        .and_then(|main| execute(&main, &arguments))
         .unwrap_or_else(|error| panic!("denormals: {target}: {error}"));
-    let results = arguments[1..]
-        .iter()
-        .map(|argument| argument.as_buffer().expect("a buffer"));
     // What is off by something else is for the tests to find.
-    results
-        .into_iter()
+    results[1..]
+        .iter()
         .all(|result| data::float_at(result, 0) != 0.0)
 }
 

@@ -8,19 +8,20 @@
 
 mod arguments;
 mod data;
+mod device;
 pub mod floats;
 mod inputs;
 mod repeated;
 mod waves;
 
 pub use arguments::{given, output, scratch, slots};
-pub use data::{Data, Expect};
+pub use data::{Data, Expect, Held};
+pub use device::{Main, Options, execute, open};
 pub use inputs::{Input, element_types, generate};
 pub use repeated::{Repeated, Role, repeats};
 pub use waves::{any_wave, is_vulkan, looks_back, waves};
 
 use qd_dialects::melior::{Context, ir::Module};
-use qd_runtime::{Loaded, Options};
 use std::{
     cell::Cell,
     collections::HashMap,
@@ -66,17 +67,18 @@ pub fn register() {
     });
 }
 
-/// What has been compiled, by source and target. Others are compiled beside it.
-type Kept = HashMap<(String, String), Arc<OnceLock<Result<Arc<dyn Loaded>, String>>>>;
+/// What has been compiled, by source, target and threads. Others are compiled beside it.
+type Kept = HashMap<(String, String, Option<usize>), Arc<OnceLock<Result<Main, String>>>>;
 
-fn load(source: &str, target: &str) -> Result<Arc<dyn Loaded>, String> {
+fn load(source: &str, target: &str, threads: Option<usize>) -> Result<Main, String> {
     static KEPT: LazyLock<Mutex<Kept>> = LazyLock::new(Mutex::default);
-    let key = (source.to_string(), target.to_string());
+    let key = (source.to_string(), target.to_string(), threads);
     let place = {
         let mut kept = KEPT.lock().unwrap_or_else(|e| e.into_inner());
         kept.entry(key).or_default().clone()
     };
-    place.get_or_init(|| compile(source, target)).clone()
+    let compiled = place.get_or_init(|| compile(source, target, threads));
+    compiled.clone()
 }
 
 /// The kernel `@main` of a text on the target.
@@ -84,18 +86,22 @@ fn load(source: &str, target: &str) -> Result<Arc<dyn Loaded>, String> {
 /// # Errors
 ///
 /// Why it does not compile or load.
-pub fn load_for(source: &str, wave: u32) -> Result<Arc<dyn Loaded>, String> {
+pub fn load_for(source: &str, wave: u32) -> Result<Main, String> {
     let target = waves::target_with(wave);
-    load(source, &target.ok_or("its subgroups have another size")?)
+    load(
+        source,
+        &target.ok_or("its subgroups have another size")?,
+        None,
+    )
 }
 
-fn compile(source: &str, target: &str) -> Result<Arc<dyn Loaded>, String> {
+fn compile(source: &str, target: &str, threads: Option<usize>) -> Result<Main, String> {
     register();
     let context = qd_dialects::context();
     let mut module = parse(&context, source);
     let artifact = qd_lowering::compile(&mut module, target).map_err(|error| error.to_string())?;
-    let loaded = qd_runtime::driver(target).and_then(|driver| driver.load(&artifact));
-    loaded.map(Arc::from).map_err(|error| error.to_string())
+    let main = open(target, threads).and_then(|device| Main::load(&device, &artifact));
+    main.map_err(|error| error.to_string())
 }
 
 impl Subject {
@@ -129,13 +135,9 @@ impl Subject {
         }
     }
 
-    fn execute(
-        &self,
-        target: &str,
-        arguments: &[Argument],
-    ) -> Result<Vec<qd_runtime::Argument>, String> {
-        let loaded = load(&self.source, target)?;
-        execute_with(&*loaded, arguments, &self.options)
+    fn execute(&self, target: &str, arguments: &[Argument]) -> Result<Vec<Held>, String> {
+        let main = load(&self.source, target, self.options.threads)?;
+        device::execute_with(&main, arguments, &self.options)
     }
 
     /// What the target makes of it, unless the device has subgroups of another size.
@@ -143,11 +145,7 @@ impl Subject {
     /// # Errors
     ///
     /// Why it does not compile or run.
-    pub fn run(
-        &self,
-        wave: u32,
-        arguments: &[Argument],
-    ) -> Option<Result<Vec<qd_runtime::Argument>, String>> {
+    pub fn run(&self, wave: u32, arguments: &[Argument]) -> Option<Result<Vec<Held>, String>> {
         let target = waves::target_with(wave)?;
         RAN.set(RAN.get() + 1);
         Some(self.execute(&target, arguments))
@@ -197,45 +195,6 @@ pub fn interpret(
     Ok(reference)
 }
 
-/// What a target makes of it.
-///
-/// # Errors
-///
-/// What the runtime has to say.
-pub fn execute(
-    loaded: &dyn Loaded,
-    arguments: &[Argument],
-) -> Result<Vec<qd_runtime::Argument>, String> {
-    execute_with(loaded, arguments, &Options::default())
-}
-
-fn execute_with(
-    loaded: &dyn Loaded,
-    arguments: &[Argument],
-    options: &Options,
-) -> Result<Vec<qd_runtime::Argument>, String> {
-    let mut actual: Vec<_> = arguments
-        .iter()
-        .map(|a| qd_runtime::Argument::Buffer(a.data.for_runtime(a.expect)))
-        .collect();
-    let before = actual.clone();
-    let ran = loaded.run("main", &mut actual, options);
-    ran.map_err(|error| error.to_string())?;
-    let kernel = loaded.artifact().kernel("main").expect("it has been run");
-    for (i, (before, after)) in before.iter().zip(&actual).enumerate() {
-        let bytes = |argument: &qd_runtime::Argument| {
-            argument.as_buffer().expect("a buffer").as_bytes().to_vec()
-        };
-        if kernel.arguments[i].access == qd_artifact::Access::Read && bytes(before) != bytes(after)
-        {
-            return Err(format!(
-                "argument {i} is only read, says the artifact, but was written"
-            ));
-        }
-    }
-    Ok(actual)
-}
-
 /// How many units in the last place two results are apart, where they may be.
 ///
 /// # Errors
@@ -248,7 +207,7 @@ fn execute_with(
 pub fn difference(
     arguments: &[Argument],
     reference: &[qd_interp::Argument],
-    actual: &[qd_runtime::Argument],
+    actual: &[Held],
 ) -> Result<f64, String> {
     let counts: Vec<Option<usize>> = reference
         .iter()
@@ -257,8 +216,7 @@ pub fn difference(
     let mut apart = 0f64;
     for (i, argument) in arguments.iter().enumerate() {
         let expected = reference[i].buffer().expect("a buffer");
-        let got = actual[i].as_buffer().expect("a buffer");
-        let units = argument.expect.compare(expected, got, &counts);
+        let units = argument.expect.compare(expected, &actual[i], &counts);
         apart = apart.max(units.map_err(|difference| {
             format!("argument {i} differs from the interpreter's: {difference}")
         })?);

@@ -1,5 +1,6 @@
 //! The target, and the subgroup sizes it is tested at.
 
+use crate::open;
 use qd_lowering::targets::{Cores, Kind, Target};
 use std::{env, sync::LazyLock};
 
@@ -7,7 +8,8 @@ use std::{env, sync::LazyLock};
 /// the cpu. Where subgroups are as large as the device has them, with that size.
 static TARGET: LazyLock<(String, Target)> = LazyLock::new(|| {
     let name = env::var("QD_TARGET").unwrap_or_else(|_| "cpu".into());
-    let name = qd_runtime::resolve(&name).unwrap_or_else(|why| panic!("QD_TARGET: {why}"));
+    let device = open(&name, None).unwrap_or_else(|why| panic!("QD_TARGET: {why}"));
+    let name = device.resolve(&name);
     let target = Target::parse(&name).unwrap_or_else(|why| panic!("QD_TARGET: {why}"));
     (name, target)
 });

@@ -7,15 +7,15 @@ use std::time::{Duration, Instant};
 /// does falls on both. `prepare` runs untimed before each.
 pub fn in_turn(
     repeats: u32,
-    mut prepare: impl FnMut(),
+    mut prepare: impl FnMut() -> anyhow::Result<()>,
     mut ours: impl FnMut() -> anyhow::Result<Duration>,
     mut peer: impl FnMut() -> Duration,
 ) -> anyhow::Result<(Duration, Duration)> {
     let (mut a, mut b) = (Vec::new(), Vec::new());
     for _ in 0..repeats {
-        prepare();
+        prepare()?;
         a.push(ours()?);
-        prepare();
+        prepare()?;
         b.push(peer());
     }
     Ok((median(a), median(b)))

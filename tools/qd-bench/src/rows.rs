@@ -2,7 +2,10 @@
 
 use crate::{measure, peers};
 use anyhow::ensure;
-use qd_frontend::{Argument, Buffer, Program};
+use qd_frontend::{
+    Dtype, Element, Program,
+    objects::{Arg, Buffer, Kernel, Priority, Stream},
+};
 use rdst::RadixSort;
 use std::time::Duration;
 
@@ -42,30 +45,43 @@ pub const ROWS: &[Row] = &[
     },
 ];
 
-fn load(source: &str) -> anyhow::Result<Program> {
-    Ok(Program::compile(source, "cpu")?)
+/// A kernel of the cpu's, and a stream for it and its arrays.
+struct Loaded {
+    kernel: Kernel,
+    stream: Stream,
 }
 
-fn timed(program: &Program, arguments: &mut [Argument]) -> anyhow::Result<Duration> {
-    Ok(program.run("main", arguments)?.total)
-}
+impl Loaded {
+    fn new(source: &str) -> anyhow::Result<Self> {
+        let program = Program::compile(source, "cpu")?;
+        Ok(Self {
+            kernel: program.kernel("main")?,
+            stream: program.device().stream(Priority::Normal)?,
+        })
+    }
 
-fn buffer<T: qd_frontend::Element>(values: &[T]) -> anyhow::Result<Argument> {
-    Ok(Argument::Buffer(Buffer::from_slice(values)?))
-}
+    fn timed(&self, arguments: &[Buffer]) -> anyhow::Result<Duration> {
+        let arguments: Vec<_> = arguments.iter().map(Arg::from).collect();
+        let begin = self.stream.record()?;
+        self.kernel.launch(&self.stream, &arguments)?;
+        Ok(self.stream.record()?.since(&begin)?)
+    }
 
-fn empty(dtype: qd_artifact::Dtype, length: u64) -> anyhow::Result<Argument> {
-    Ok(Argument::Buffer(Buffer::zeros(dtype, &[length])?))
-}
+    fn buffer<T: Element>(&self, values: &[T]) -> anyhow::Result<Buffer> {
+        Ok(Buffer::from_slice(&self.stream, values)?)
+    }
 
-fn count(n: usize) -> anyhow::Result<Argument> {
-    let mut buffer = Buffer::zeros(qd_artifact::Dtype::I32, &[])?;
-    buffer.as_mut_slice::<i32>()[0] = i32::try_from(n)?;
-    Ok(Argument::Buffer(buffer))
-}
+    fn empty(&self, dtype: Dtype, length: u64) -> anyhow::Result<Buffer> {
+        Ok(Buffer::zeros(&self.stream, dtype, &[length])?)
+    }
 
-fn values<T: qd_frontend::Element>(argument: &Argument) -> &[T] {
-    argument.as_buffer().expect("a buffer").as_slice()
+    fn count(&self, n: usize) -> anyhow::Result<Buffer> {
+        Ok(self.buffer(&[i32::try_from(n)?])?.cast(Dtype::I32, &[])?)
+    }
+
+    fn values<T: Element + Default>(&self, buffer: &Buffer) -> anyhow::Result<Vec<T>> {
+        Ok(buffer.to_vec(&self.stream)?)
+    }
 }
 
 /// Numbers that look random, the same in every run (splitmix64).
@@ -104,23 +120,26 @@ fn reduce_f32(row: &Row, log2: u32, repeats: u32, bandwidth: f64) -> anyhow::Res
         .iter()
         .map(|x| (x >> 8) as f32 / (1 << 24) as f32)
         .collect();
-    let loaded = load(&reduce_kernel("f32"))?;
-    let mut arguments = [
-        buffer(&input)?,
-        empty(qd_artifact::Dtype::F32, 1)?,
-        empty(qd_artifact::Dtype::I32, scratch(n))?,
-        count(n)?,
+    let loaded = Loaded::new(&reduce_kernel("f32"))?;
+    let arguments = [
+        loaded.buffer(&input)?,
+        loaded.empty(Dtype::F32, 1)?,
+        loaded.empty(Dtype::I32, scratch(n))?,
+        loaded.count(n)?,
     ];
-    timed(&loaded, &mut arguments)?;
-    let (ours, peer) = (values::<f32>(&arguments[1])[0], peers::sum_f32(&input));
+    loaded.timed(&arguments)?;
+    let (ours, peer) = (
+        loaded.values::<f32>(&arguments[1])?[0],
+        peers::sum_f32(&input),
+    );
     ensure!(
         (ours - peer).abs() <= peer.abs() * 1e-4,
         "the sum is {ours}, the peer's {peer}"
     );
     let (a, b) = measure::in_turn(
         repeats,
-        || {},
-        || timed(&loaded, &mut arguments),
+        || Ok(()),
+        || loaded.timed(&arguments),
         || {
             measure::time(|| {
                 std::hint::black_box(peers::sum_f32(&input));
@@ -140,24 +159,24 @@ fn reduce_f32(row: &Row, log2: u32, repeats: u32, bandwidth: f64) -> anyhow::Res
 fn reduce_u32(row: &Row, log2: u32, repeats: u32, bandwidth: f64) -> anyhow::Result<()> {
     let n = 1usize << log2;
     let input = random(n);
-    let loaded = load(&reduce_kernel("i32"))?;
+    let loaded = Loaded::new(&reduce_kernel("i32"))?;
     let signed: Vec<i32> = input.iter().map(|x| *x as i32).collect();
-    let mut arguments = [
-        buffer(&signed)?,
-        empty(qd_artifact::Dtype::I32, 1)?,
-        empty(qd_artifact::Dtype::I32, scratch(n))?,
-        count(n)?,
+    let arguments = [
+        loaded.buffer(&signed)?,
+        loaded.empty(Dtype::I32, 1)?,
+        loaded.empty(Dtype::I32, scratch(n))?,
+        loaded.count(n)?,
     ];
-    timed(&loaded, &mut arguments)?;
+    loaded.timed(&arguments)?;
     let (ours, peer) = (
-        values::<i32>(&arguments[1])[0] as u32,
+        loaded.values::<i32>(&arguments[1])?[0] as u32,
         peers::sum_u32(&input),
     );
     ensure!(ours == peer, "the sum is {ours}, the peer's {peer}");
     let (a, b) = measure::in_turn(
         repeats,
-        || {},
-        || timed(&loaded, &mut arguments),
+        || Ok(()),
+        || loaded.timed(&arguments),
         || {
             measure::time(|| {
                 std::hint::black_box(peers::sum_u32(&input));
@@ -178,23 +197,24 @@ fn scan_u32(row: &Row, log2: u32, repeats: u32, bandwidth: f64) -> anyhow::Resul
     let n = 1usize << log2;
     let input = random(n);
     let signed: Vec<i32> = input.iter().map(|x| *x as i32).collect();
-    let loaded = load(
+    let loaded = Loaded::new(
         "qd.grid.kernel @main(%a: memref<?xi32>, %o: memref<?xi32>, %s: memref<?xi32>, %n: memref<i32>) {
            qd.algo.exclusive_scan add ins(%a : memref<?xi32>) outs(%o : memref<?xi32>)
              scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 4
          }",
     )?;
-    let mut arguments = [
-        buffer(&signed)?,
-        empty(qd_artifact::Dtype::I32, n as u64)?,
-        empty(qd_artifact::Dtype::I32, scratch(n))?,
-        count(n)?,
+    let arguments = [
+        loaded.buffer(&signed)?,
+        loaded.empty(Dtype::I32, n as u64)?,
+        loaded.empty(Dtype::I32, scratch(n))?,
+        loaded.count(n)?,
     ];
     let mut output = vec![0; n];
-    timed(&loaded, &mut arguments)?;
+    loaded.timed(&arguments)?;
     peers::scan_u32(&input, &mut output);
     ensure!(
-        values::<i32>(&arguments[1])
+        loaded
+            .values::<i32>(&arguments[1])?
             .iter()
             .zip(&output)
             .all(|(a, b)| *a as u32 == *b),
@@ -202,8 +222,8 @@ fn scan_u32(row: &Row, log2: u32, repeats: u32, bandwidth: f64) -> anyhow::Resul
     );
     let (a, b) = measure::in_turn(
         repeats,
-        || {},
-        || timed(&loaded, &mut arguments),
+        || Ok(()),
+        || loaded.timed(&arguments),
         || measure::time(|| peers::scan_u32(&input, &mut output)),
     )?;
     measure::print(
@@ -221,7 +241,7 @@ fn select_u32(row: &Row, log2: u32, repeats: u32, bandwidth: f64) -> anyhow::Res
     let input = random(n);
     let flags: Vec<u32> = input.iter().map(|x| (x >> 7) & 1).collect();
     let as_signed = |v: &[u32]| v.iter().map(|x| *x as i32).collect::<Vec<_>>();
-    let loaded = load(
+    let loaded = Loaded::new(
         "qd.grid.kernel @main(%a: memref<?xi32>, %f: memref<?xi32>, %o: memref<?xi32>, %m: memref<i32>, \
          %s: memref<?xi32>, %n: memref<i32>) {
            qd.algo.select ins(%a, %f : memref<?xi32>, memref<?xi32>)
@@ -229,23 +249,23 @@ fn select_u32(row: &Row, log2: u32, repeats: u32, bandwidth: f64) -> anyhow::Res
              scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 4
          }",
     )?;
-    let mut arguments = [
-        buffer(&as_signed(&input))?,
-        buffer(&as_signed(&flags))?,
-        empty(qd_artifact::Dtype::I32, n as u64)?,
-        count(0)?,
-        empty(qd_artifact::Dtype::I32, scratch(n))?,
-        count(n)?,
+    let arguments = [
+        loaded.buffer(&as_signed(&input))?,
+        loaded.buffer(&as_signed(&flags))?,
+        loaded.empty(Dtype::I32, n as u64)?,
+        loaded.count(0)?,
+        loaded.empty(Dtype::I32, scratch(n))?,
+        loaded.count(n)?,
     ];
     let mut output = vec![0; n];
-    timed(&loaded, &mut arguments)?;
+    loaded.timed(&arguments)?;
     let total = peers::select_u32(&input, &flags, &mut output);
     ensure!(
-        values::<i32>(&arguments[3])[0] as usize == total,
+        loaded.values::<i32>(&arguments[3])?[0] as usize == total,
         "the number of elements differs"
     );
     ensure!(
-        values::<i32>(&arguments[2])[..total]
+        loaded.values::<i32>(&arguments[2])?[..total]
             .iter()
             .zip(&output)
             .all(|(a, b)| *a as u32 == *b),
@@ -253,8 +273,8 @@ fn select_u32(row: &Row, log2: u32, repeats: u32, bandwidth: f64) -> anyhow::Res
     );
     let (a, b) = measure::in_turn(
         repeats,
-        || {},
-        || timed(&loaded, &mut arguments),
+        || Ok(()),
+        || loaded.timed(&arguments),
         || {
             measure::time(|| {
                 std::hint::black_box(peers::select_u32(&input, &flags, &mut output));
@@ -299,7 +319,7 @@ fn sort(
 ) -> anyhow::Result<()> {
     let n = 1usize << (log2 - 2);
     let input = random(n);
-    let loaded = load(
+    let loaded = Loaded::new(
         "qd.grid.kernel @main(%k: memref<?xi32> {qd.dtype = \"u32\"}, %t: memref<?xi32> {qd.dtype = \"u32\"}, \
          %s: memref<?xi32>, %n: memref<i32>) {
            qd.algo.sort keys(%k, %t : memref<?xi32>, memref<?xi32>)
@@ -308,15 +328,15 @@ fn sort(
     )?;
     let mut sorted = input.clone();
     sorted.sort_unstable();
-    let arguments = std::cell::RefCell::new([
-        buffer(&input)?,
-        empty(qd_artifact::Dtype::U32, n as u64)?,
-        empty(qd_artifact::Dtype::I32, scratch(n))?,
-        count(n)?,
-    ]);
-    timed(&loaded, &mut *arguments.borrow_mut())?;
+    let arguments = [
+        loaded.buffer(&input)?,
+        loaded.empty(Dtype::U32, n as u64)?,
+        loaded.empty(Dtype::I32, scratch(n))?,
+        loaded.count(n)?,
+    ];
+    loaded.timed(&arguments)?;
     ensure!(
-        values::<u32>(&arguments.borrow()[0]) == sorted,
+        loaded.values::<u32>(&arguments[0])? == sorted,
         "the keys are not sorted"
     );
     let keys = std::cell::RefCell::new(input.clone());
@@ -324,11 +344,9 @@ fn sort(
         repeats,
         || {
             keys.borrow_mut().copy_from_slice(&input);
-            if let Argument::Buffer(buffer) = &mut arguments.borrow_mut()[0] {
-                buffer.as_mut_slice().copy_from_slice(&input);
-            }
+            Ok(arguments[0].write(&loaded.stream, &input)?)
         },
-        || timed(&loaded, &mut *arguments.borrow_mut()),
+        || loaded.timed(&arguments),
         || measure::time(|| peer(&mut keys.borrow_mut())),
     )?;
     // Four passes and a histogram read before each.

@@ -6,7 +6,7 @@ use crate::{
     worker::stage,
 };
 use qd_artifact::Artifact;
-use qd_conformance::{difference, execute, interpret};
+use qd_conformance::{Main, difference, execute, interpret, open};
 use qd_dialects::melior::ir::Module;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -51,15 +51,15 @@ pub fn compare(program: &Program, targets: &[String]) -> Done {
             }
         };
         stage(format!("compilation for {target}"));
-        let loaded = match compile(&text, target) {
-            Ok(loaded) => loaded,
+        let main = match compile(&text, target) {
+            Ok(main) => main,
             Err(said) => {
                 done.findings.push(finding(Kind::Refused, target, said));
                 continue;
             }
         };
         stage(format!("execution on {target}"));
-        match execute(&*loaded, &arguments) {
+        match execute(&main, &arguments) {
             Err(said) => done.findings.push(finding(Kind::Failed, target, said)),
             Ok(actual) => {
                 done.compared.push(target.clone());
@@ -101,13 +101,13 @@ fn verify(text: &str) -> Result<(), String> {
     }
 }
 
-fn compile(text: &str, target: &str) -> Result<Box<dyn qd_runtime::Loaded>, String> {
+fn compile(text: &str, target: &str) -> Result<Main, String> {
     let (context, said) = listening();
     let mut module = Module::parse(&context, text).ok_or_else(|| joined(&said))?;
     let artifact = qd_lowering::compile(&mut module, target)
         .map_err(|error| format!("{}\n{error}", joined(&said)))?;
     // As a file, as most are loaded.
     let artifact = Artifact::from_bytes(artifact.to_bytes()).map_err(|error| error.to_string())?;
-    let driver = qd_runtime::driver(target).map_err(|error| error.to_string())?;
-    driver.load(&artifact).map_err(|error| error.to_string())
+    let main = open(target, None).and_then(|device| Main::load(&device, &artifact));
+    main.map_err(|error| error.to_string())
 }

@@ -9,6 +9,7 @@ use crate::{
 };
 use fastrand::Rng;
 use qd_artifact::Artifact;
+use qd_conformance::open;
 use qd_dialects::{
     ir::Context,
     melior::{diagnostic::DiagnosticSeverity, ir::Module},
@@ -436,7 +437,7 @@ fn try_artifact(text: &str, random: &mut Rng) -> Done {
     let is_rejected = match Artifact::from_bytes(mutant.clone()) {
         Err(_) => true,
         Ok(artifact) => {
-            let loaded = qd_runtime::driver("cpu").and_then(|driver| driver.load(&artifact));
+            let loaded = open("cpu", None).and_then(|device| device.load(&artifact));
             loaded.is_err()
         }
     };

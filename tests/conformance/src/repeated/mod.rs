@@ -7,8 +7,11 @@
 
 mod kernel;
 
-use crate::{Data, Expect, RAN, any_wave, load, waves};
-use qd_runtime::{Argument, Options};
+use crate::{Data, Expect, Held, RAN, any_wave, load, waves};
+use qd_runtime::{
+    Error,
+    objects::{Arg, Buffer},
+};
 use std::env;
 
 /// What an algorithm does with a buffer.
@@ -92,40 +95,41 @@ impl Repeated {
     pub fn run(&self, count: u32) -> Result<(), String> {
         let target = waves::target_with(any_wave()).expect("a size that the target has");
         RAN.set(RAN.get() + 1);
-        let loaded = load(&kernel::text(self), &target)?;
+        let main = load(&kernel::text(self), &target, None)?;
         let results = self.buffers.iter().filter_map(|(_, role)| role.expected());
         let counters = [vec![0; 1], vec![0; results.count()]].map(Data::I32);
         let roles = self.buffers.iter().flat_map(|(_, role)| role.arguments());
-        let buffer = |data: Data| Argument::Buffer(data.for_runtime(Expect::Same));
-        let mut arguments: Vec<_> = roles.chain(counters).map(buffer).collect();
-        let mut ran = || -> Result<(), qd_runtime::Error> {
-            let mut prepared = loaded.prepare("main", &arguments, &Options::default())?;
+        let arguments: Vec<_> = roles.chain(counters).collect();
+        let ran = || -> Result<Vec<Held>, Error> {
+            let (kernel, stream) = main.apart()?;
+            let buffers = arguments.iter().map(|d| d.upload(Expect::Same, &stream));
+            let buffers: Vec<Buffer> = buffers.collect::<Result<_, _>>()?;
+            let given: Vec<_> = buffers.iter().map(Arg::from).collect();
             for _ in 0..count {
-                prepared.run()?;
+                kernel.launch(&stream, &given)?;
             }
-            prepared.read(&mut arguments)
+            let held = buffers.iter().map(|buffer| Held::read(buffer, &stream));
+            held.collect()
         };
-        ran().map_err(|error| format!("{target}: {error}"))?;
-        self.judge(&arguments, count)
+        let held = ran().map_err(|error| format!("{target}: {error}"))?;
+        self.judge(&held, count)
             .map_err(|wrong| format!("{target}: {wrong}"))
     }
 
-    fn judge(&self, arguments: &[Argument], count: u32) -> Result<(), String> {
-        let buffer = |i: usize| arguments[i].as_buffer().expect("a buffer");
-        let counters = arguments.len() - 2;
-        let made = buffer(counters).as_slice::<i32>()[0];
+    fn judge(&self, held: &[Held], count: u32) -> Result<(), String> {
+        let counters = held.len() - 2;
+        let made = held[counters].words()[0];
         if u32::try_from(made) != Ok(count) {
             return Err(format!("{made} runs were made, not {count}"));
         }
-        let mut wrong = buffer(counters + 1).as_slice::<i32>().iter();
+        let mut wrong = held[counters + 1].words().into_iter();
         let mut said = Vec::new();
         let mut at = 0;
         for (name, role) in &self.buffers {
             if let Some(expected) = role.expected() {
-                let wrong = *wrong.next().expect("one for each result");
-                let expected = expected.for_runtime(Expect::Same);
+                let wrong = wrong.next().expect("one for each result");
                 // From here as well: what compares is compiled like what is compared.
-                let same = buffer(at).as_bytes() == expected.as_bytes();
+                let same = held[at].bytes == expected.bytes(Expect::Same);
                 if wrong != 0 || !same {
                     let last = if same { "not in" } else { "in" };
                     said.push(format!(

@@ -1,7 +1,6 @@
 //! Many launches, and many conditions between them.
 
-use qd_conformance::{Data, Subject, any_wave, given, report};
-use qd_runtime::Options;
+use qd_conformance::{Data, Options, Subject, any_wave, given, report};
 
 /// Conditions of a kernel. Where the host looks at them, each has a graph in front of it
 /// and one of what depends on it.
@@ -54,21 +53,16 @@ fn kernel() -> String {
     )
 }
 
-/// More than 500 graph segments: 251 choices and loops with launches in front of each and
-/// in it, as one graph with conditional nodes, as 502 graphs with the host between them,
-/// and launch by launch.
+/// 251 choices and loops with launches in front of each and in it, with and without a limit
+/// of iterations.
 #[test]
 fn many_segments() {
     let source = kernel();
-    let by_host = Options {
+    let limited = Options {
         max_iterations: Some(3),
         ..Options::default()
     };
-    let one_by_one = Options {
-        time_steps: true,
-        ..Options::default()
-    };
-    for options in [Options::default(), by_host, one_by_one] {
+    for options in [Options::default(), limited] {
         let about = format!("{options:?}");
         for m in [4, 1000] {
             let numbers = (0..700).collect();

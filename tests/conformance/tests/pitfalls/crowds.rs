@@ -1,8 +1,7 @@
 //! More that wants to run than there is room for.
 
 use crate::kernel::Kernel;
-use qd_conformance::{Input, Subject, any_wave, generate, is_vulkan, looks_back, report};
-use qd_runtime::Options;
+use qd_conformance::{Input, Options, Subject, any_wave, generate, is_vulkan, looks_back, report};
 use std::{env, process::Command, thread};
 
 /// Small tiles, so that there are many of them.

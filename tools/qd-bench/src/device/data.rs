@@ -1,6 +1,9 @@
 //! Data of the device rows, the same that the peer makes for itself.
 
-use qd_frontend::{Argument, Buffer, Element};
+use qd_frontend::{
+    Dtype, Element,
+    objects::{Buffer, Stream},
+};
 use rayon::prelude::*;
 
 /// Numbers that look random (splitmix64), as in `cub.cu`.
@@ -13,7 +16,7 @@ pub fn mix(i: u64) -> u64 {
 
 /// An element of the table.
 pub trait Value:
-    'static + Element + Copy + Send + Sync + PartialEq + PartialOrd + std::fmt::Debug
+    'static + Element + Copy + Default + Send + Sync + PartialEq + PartialOrd + std::fmt::Debug
 {
     /// How MLIR calls it.
     const MLIR: &'static str;
@@ -114,24 +117,20 @@ pub fn runs(n: usize) -> Vec<u32> {
         .collect()
 }
 
-/// A buffer of rank 1.
-pub fn buffer<T: Element>(values: &[T]) -> anyhow::Result<Argument> {
-    Ok(Buffer::from_slice(values)?.into())
-}
-
 /// A buffer of `n` elements that hold nothing in particular.
-pub fn empty<T: Element>(n: u64) -> anyhow::Result<Argument> {
-    Ok(Buffer::filled(T::DTYPE, &[n], 0xA5)?.into())
+pub fn empty<T: Element>(on: &Stream, n: u64) -> anyhow::Result<Buffer> {
+    Ok(Buffer::filled(on, T::DTYPE, &[n], 0xA5)?)
 }
 
 /// A count of rank 0.
-pub fn count(n: usize) -> anyhow::Result<Argument> {
-    let mut buffer = Buffer::zeros(i32::DTYPE, &[])?;
-    buffer.as_mut_slice::<i32>()[0] = i32::try_from(n)?;
-    Ok(buffer.into())
+pub fn count(on: &Stream, n: usize) -> anyhow::Result<Buffer> {
+    let buffer = Buffer::from_slice(on, &[i32::try_from(n)?])?;
+    Ok(buffer.cast(Dtype::I32, &[])?)
 }
 
-/// What an argument holds.
-pub fn values<T: Element>(argument: &Argument) -> &[T] {
-    argument.as_buffer().expect("a buffer").as_slice()
+/// The same elements in other memory of the device.
+pub fn copy(on: &Stream, buffer: &Buffer) -> anyhow::Result<Buffer> {
+    let copy = Buffer::new(on, buffer.dtype(), buffer.shape())?;
+    buffer.copy_to(on, &copy)?;
+    Ok(copy)
 }

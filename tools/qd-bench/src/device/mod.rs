@@ -12,7 +12,10 @@ mod tune;
 
 use anyhow::Context;
 use case::{CASES, Case, Prepared};
-use qd_frontend::{Options, Program};
+use qd_frontend::{
+    Program,
+    objects::{Kernel, Priority, Stream},
+};
 pub use tune::tune;
 
 /// What the table is of.
@@ -23,6 +26,13 @@ pub struct Table<'a> {
     pub repeats: u32,
     /// Whether to leave the peer out.
     pub alone: bool,
+}
+
+impl Table<'_> {
+    /// A stream of the target's device, which stays open as long as it.
+    fn stream(&self) -> anyhow::Result<Stream> {
+        Ok(qd_frontend::open(self.target)?.stream(Priority::Normal)?)
+    }
 }
 
 /// What its rows are called.
@@ -51,8 +61,9 @@ pub fn run(table: &Table<'_>, wanted: impl Fn(&str) -> bool) -> anyhow::Result<(
     for case in cases {
         let program =
             Program::compile(&(case.kernel)(), table.target).with_context(|| case.name())?;
+        let (kernel, stream) = (program.kernel("main")?, table.stream()?);
         for log2 in table.sizes {
-            row(table, case, &program, *log2, &peers)
+            row(table, case, (&kernel, &stream), *log2, &peers)
                 .with_context(|| format!("{}, 2^{log2}", case.name()))?;
         }
     }
@@ -63,12 +74,12 @@ pub fn run(table: &Table<'_>, wanted: impl Fn(&str) -> bool) -> anyhow::Result<(
 fn row(
     table: &Table<'_>,
     case: &Case,
-    program: &Program,
+    (kernel, stream): (&Kernel, &Stream),
     log2: u32,
     peers: &cub::Times,
 ) -> anyhow::Result<()> {
-    let prepared = (case.prepare)(1 << log2)?;
-    let (ours, launches) = measure(case, program, &prepared, table.repeats)?;
+    let prepared = (case.prepare)(1 << log2, stream)?;
+    let (ours, launches) = measure(kernel, stream, &prepared, table.repeats)?;
     let text = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.1}"));
     let peer = peers.of(case.algorithm, case.element, log2);
     let floor = peers.bandwidth().map(|b| prepared.bytes / b * 1e6);
@@ -85,27 +96,25 @@ fn row(
 }
 
 /// The median time of a row in µs, and how many launches it takes; its results are
-/// checked.
+/// checked. Nothing is copied between the device and the host while it is measured.
 fn measure(
-    case: &Case,
-    program: &Program,
+    kernel: &Kernel,
+    stream: &Stream,
     prepared: &Prepared,
     repeats: u32,
 ) -> anyhow::Result<(f64, u64)> {
-    let given = &prepared.arguments;
-    let mut on_device = program.prepare("main", given, &Options::default())?;
-    let first = on_device.run()?;
-    let mut after = given.clone();
-    on_device.read(&mut after)?;
-    (prepared.check)(&after)?;
+    let arguments = prepared.arguments();
+    prepared.restore(stream)?;
+    kernel.launch(stream, &arguments)?;
+    (prepared.check)(stream, &prepared.arguments)?;
     let mut times = Vec::new();
     for _ in 0..repeats {
-        if case.in_place {
-            on_device.write(given)?;
-        }
-        times.push(on_device.run()?.total);
+        prepared.restore(stream)?;
+        let begin = stream.record()?;
+        kernel.launch(stream, &arguments)?;
+        times.push(stream.record()?.since(&begin)?);
     }
     times.sort();
     let median = times[times.len() / 2].as_secs_f64() * 1e6;
-    Ok((median, first.launches))
+    Ok((median, kernel.launches(&arguments)?))
 }

@@ -12,7 +12,7 @@ use super::{
     measure,
 };
 use anyhow::Context;
-use qd_frontend::Program;
+use qd_frontend::{Program, objects::Stream};
 use qd_lowering::targets::tuning::{Row, Tuning};
 use std::path::Path;
 
@@ -203,14 +203,16 @@ pub fn tune(table: &Table<'_>, path: &Path, wanted: impl Fn(&str) -> bool) -> an
             .iter_mut()
             .find(|row| row.algorithm == subject.algorithm && row.bytes == subject.bytes)
             .with_context(|| format!("{} has no row of {}", path.display(), subject.case))?;
+        let stream = table.stream()?;
         let mut prepared = Vec::new();
         for log2 in table.sizes {
-            prepared.push((case.prepare)(1 << log2)?);
+            prepared.push((case.prepare)(1 << log2, &stream)?);
         }
         row.tuning = Search {
             table,
             case,
             prepared,
+            stream,
         }
         .run(row.tuning, subject.shapes)?;
     }
@@ -228,6 +230,7 @@ struct Search<'a> {
     case: &'a Case,
     /// At each size.
     prepared: Vec<Prepared>,
+    stream: Stream,
 }
 
 impl Search<'_> {
@@ -291,10 +294,10 @@ impl Search<'_> {
     /// At each size, µs.
     fn times(&self, tuning: Tuning) -> anyhow::Result<Vec<f64>> {
         let kernel = case::with_tuning(&(self.case.kernel)(), tuning);
-        let program = Program::compile(&kernel, self.table.target)?;
+        let kernel = Program::compile(&kernel, self.table.target)?.kernel("main")?;
         let mut times = Vec::new();
         for prepared in &self.prepared {
-            let (time, _) = measure(self.case, &program, prepared, self.table.repeats)?;
+            let (time, _) = measure(&kernel, &self.stream, prepared, self.table.repeats)?;
             times.push(time);
         }
         let shown: Vec<_> = times.iter().map(|time| format!("{time:9.1}")).collect();

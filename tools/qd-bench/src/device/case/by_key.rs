@@ -1,8 +1,9 @@
 //! Sums of the values of each run of equal keys.
 
 use super::{DEPTH, Prepared};
-use crate::device::data::{Value, buffer, count, empty, random, runs, values};
+use crate::device::data::{Value, count, empty, random, runs};
 use anyhow::ensure;
+use qd_frontend::objects::{Buffer, Stream};
 use qd_lowering::algorithms::scratch::reduce_by_key_scratch_slots;
 
 pub fn kernel<T: Value>() -> String {
@@ -19,7 +20,7 @@ pub fn kernel<T: Value>() -> String {
     )
 }
 
-pub fn reduce<T: Value>(n: usize) -> anyhow::Result<Prepared> {
+pub fn reduce<T: Value>(n: usize, on: &Stream) -> anyhow::Result<Prepared> {
     let input = random::<T>(n);
     let keys: Vec<i32> = runs(n).into_iter().map(|key| key as i32).collect();
     let mut expected: Vec<(i32, T)> = Vec::new();
@@ -32,26 +33,28 @@ pub fn reduce<T: Value>(n: usize) -> anyhow::Result<Prepared> {
     let moved = (n + expected.len()) * (size_of::<T>() + 4);
     Ok(Prepared {
         arguments: vec![
-            buffer(&keys)?,
-            buffer(&input)?,
-            empty::<i32>(n as u64)?,
-            empty::<T>(n as u64)?,
-            count(0)?,
-            empty::<i32>(reduce_by_key_scratch_slots(n as u64))?,
-            count(n)?,
+            Buffer::from_slice(on, &keys)?,
+            Buffer::from_slice(on, &input)?,
+            empty::<i32>(on, n as u64)?,
+            empty::<T>(on, n as u64)?,
+            count(on, 0)?,
+            empty::<i32>(on, reduce_by_key_scratch_slots(n as u64))?,
+            count(on, n)?,
         ],
+        given: Vec::new(),
         bytes: moved as f64,
-        check: Box::new(move |after| {
-            let number = values::<i32>(&after[4])[0] as usize;
+        check: Box::new(move |on, after| {
+            let number = after[4].to_vec::<i32>(on)?[0] as usize;
             ensure!(
                 number == expected.len(),
                 "{number} runs, not {}",
                 expected.len()
             );
-            let got = values::<i32>(&after[2]).iter().zip(values::<T>(&after[3]));
+            let (keys, sums) = (after[2].to_vec::<i32>(on)?, after[3].to_vec::<T>(on)?);
+            let got = keys.into_iter().zip(sums);
             for (i, (got, expected)) in got.zip(&expected).enumerate() {
                 ensure!(
-                    *got.0 == expected.0 && got.1.close(expected.1, 64),
+                    got.0 == expected.0 && got.1.close(expected.1, 64),
                     "run {i} is {got:?}, not {expected:?}"
                 );
             }

@@ -1,9 +1,9 @@
 //! Reductions and scans.
 
 use super::{DEPTH, Prepared};
-use crate::device::data::{Value, buffer, count, empty, random, values};
+use crate::device::data::{Value, count, empty, random};
 use anyhow::ensure;
-use qd_frontend::Argument;
+use qd_frontend::objects::{Buffer, Stream};
 use qd_lowering::algorithms::scratch::{reduce_scratch_slots, scan_scratch_slots};
 
 /// Elements that are summed one after the other to check a sum: all of them in a
@@ -23,24 +23,25 @@ pub fn reduce_kernel<T: Value>() -> String {
 }
 
 /// Scratch for elements of this type.
-fn scratch<T: Value>(slots: u64) -> anyhow::Result<Argument> {
+fn scratch<T: Value>(on: &Stream, slots: u64) -> anyhow::Result<Buffer> {
     match T::SLOT {
-        "i64" => empty::<i64>(slots),
-        _ => empty::<i32>(slots),
+        "i64" => empty::<i64>(on, slots),
+        _ => empty::<i32>(on, slots),
     }
 }
 
-pub fn reduce<T: Value>(n: usize) -> anyhow::Result<Prepared> {
+pub fn reduce<T: Value>(n: usize, on: &Stream) -> anyhow::Result<Prepared> {
     let input = random::<T>(n);
     Ok(Prepared {
         arguments: vec![
-            buffer(&input)?,
-            empty::<T>(1)?,
-            scratch::<T>(reduce_scratch_slots(n as u64, Some(DEPTH))?)?,
-            count(n)?,
+            Buffer::from_slice(on, &input)?,
+            empty::<T>(on, 1)?,
+            scratch::<T>(on, reduce_scratch_slots(n as u64, Some(DEPTH))?)?,
+            count(on, n)?,
         ],
+        given: Vec::new(),
         bytes: (size_of::<T>() * n) as f64,
-        check: Box::new(move |after| check_sum(&after[1], &input, |x| x)),
+        check: Box::new(move |on, after| check_sum(on, &after[1], &input, |x| x)),
     })
 }
 
@@ -68,28 +69,34 @@ pub fn squares_kernel<T: Value>() -> String {
 }
 
 /// The floor is that of a sum: squares need not be written.
-pub fn squares<T: Value>(n: usize) -> anyhow::Result<Prepared> {
+pub fn squares<T: Value>(n: usize, on: &Stream) -> anyhow::Result<Prepared> {
     let input = random::<T>(n);
     Ok(Prepared {
         arguments: vec![
-            buffer(&input)?,
-            empty::<T>(1)?,
-            empty::<T>(n as u64)?,
-            scratch::<T>(reduce_scratch_slots(n as u64, Some(DEPTH))?)?,
-            count(n)?,
+            Buffer::from_slice(on, &input)?,
+            empty::<T>(on, 1)?,
+            empty::<T>(on, n as u64)?,
+            scratch::<T>(on, reduce_scratch_slots(n as u64, Some(DEPTH))?)?,
+            count(on, n)?,
         ],
+        given: Vec::new(),
         bytes: (size_of::<T>() * n) as f64,
-        check: Box::new(move |after| check_sum(&after[1], &input, |x| x.times(x))),
+        check: Box::new(move |on, after| check_sum(on, &after[1], &input, |x| x.times(x))),
     })
 }
 
 /// Whether one element holds the sum of what becomes of the others.
-fn check_sum<T: Value>(sum: &Argument, input: &[T], of: fn(T) -> T) -> anyhow::Result<()> {
+fn check_sum<T: Value>(
+    on: &Stream,
+    sum: &Buffer,
+    input: &[T],
+    of: fn(T) -> T,
+) -> anyhow::Result<()> {
     let sums = input
         .chunks(STRETCH)
         .map(|stretch| added(stretch.iter().map(|x| of(*x))));
     let expected = added(sums);
-    let got = values::<T>(sum)[0];
+    let got = sum.to_vec::<T>(on)?[0];
     let close = got.close(expected, input.len());
     ensure!(close, "the sum is {got:?}, not {expected:?}");
     Ok(())
@@ -111,27 +118,28 @@ pub fn scan_kernel<T: Value>(algorithm: &str) -> String {
     )
 }
 
-pub fn exclusive_scan<T: Value>(n: usize) -> anyhow::Result<Prepared> {
-    scan::<T>(n, |before, _| before)
+pub fn exclusive_scan<T: Value>(n: usize, on: &Stream) -> anyhow::Result<Prepared> {
+    scan::<T>(n, on, |before, _| before)
 }
 
-pub fn inclusive_scan<T: Value>(n: usize) -> anyhow::Result<Prepared> {
-    scan::<T>(n, T::plus)
+pub fn inclusive_scan<T: Value>(n: usize, on: &Stream) -> anyhow::Result<Prepared> {
+    scan::<T>(n, on, T::plus)
 }
 
 /// `at` makes a result of the sum before an element, and of that element.
-fn scan<T: Value>(n: usize, at: fn(T, T) -> T) -> anyhow::Result<Prepared> {
+fn scan<T: Value>(n: usize, on: &Stream, at: fn(T, T) -> T) -> anyhow::Result<Prepared> {
     let input = random::<T>(n);
     Ok(Prepared {
         arguments: vec![
-            buffer(&input)?,
-            empty::<T>(n as u64)?,
-            scratch::<T>(scan_scratch_slots(n as u64, Some(DEPTH))?)?,
-            count(n)?,
+            Buffer::from_slice(on, &input)?,
+            empty::<T>(on, n as u64)?,
+            scratch::<T>(on, scan_scratch_slots(n as u64, Some(DEPTH))?)?,
+            count(on, n)?,
         ],
+        given: Vec::new(),
         bytes: (2 * size_of::<T>() * n) as f64,
-        check: Box::new(move |after| {
-            let got = values::<T>(&after[1]);
+        check: Box::new(move |on, after| {
+            let got = after[1].to_vec::<T>(on)?;
             let mut before = T::of(0);
             for (stretch, from) in input.chunks(STRETCH).zip((0..).step_by(STRETCH)) {
                 let mut within = T::of(0);

@@ -1,9 +1,9 @@
 //! Selections and partitions.
 
 use super::{DEPTH, Prepared};
-use crate::device::data::{Value, buffer, count, empty, mix, random, values};
+use crate::device::data::{Value, count, empty, mix, random};
 use anyhow::ensure;
-use qd_frontend::Argument;
+use qd_frontend::objects::{Buffer, Stream};
 use qd_lowering::algorithms::scratch::select_scratch_slots;
 
 pub fn kernel<T: Value>(algorithm: &str) -> String {
@@ -24,18 +24,18 @@ fn flags(n: usize) -> Vec<i32> {
     (0..n as u64).map(|i| (mix(i) >> 7 & 1) as i32).collect()
 }
 
-pub fn select<T: Value>(n: usize) -> anyhow::Result<Prepared> {
-    flagged::<T>(n, false)
+pub fn select<T: Value>(n: usize, on: &Stream) -> anyhow::Result<Prepared> {
+    flagged::<T>(n, on, false)
 }
 
 /// The others in their order behind the flagged ones. CUB's are there the other way
 /// round, which is less to ask, and moves as many bytes.
-pub fn partition<T: Value>(n: usize) -> anyhow::Result<Prepared> {
-    flagged::<T>(n, true)
+pub fn partition<T: Value>(n: usize, on: &Stream) -> anyhow::Result<Prepared> {
+    flagged::<T>(n, on, true)
 }
 
 /// With the others behind the flagged ones, or without them.
-fn flagged<T: Value>(n: usize, with_others: bool) -> anyhow::Result<Prepared> {
+fn flagged<T: Value>(n: usize, on: &Stream, with_others: bool) -> anyhow::Result<Prepared> {
     let (input, flags) = (random::<T>(n), flags(n));
     let of = |kind: i32| {
         let pairs = input.iter().zip(&flags);
@@ -49,15 +49,16 @@ fn flagged<T: Value>(n: usize, with_others: bool) -> anyhow::Result<Prepared> {
     let moved = n * (size_of::<T>() + 4) + expected.len() * size_of::<T>();
     Ok(Prepared {
         arguments: vec![
-            buffer(&input)?,
-            buffer(&flags)?,
-            empty::<T>(n as u64)?,
-            count(0)?,
-            empty::<i32>(select_scratch_slots(n as u64))?,
-            count(n)?,
+            Buffer::from_slice(on, &input)?,
+            Buffer::from_slice(on, &flags)?,
+            empty::<T>(on, n as u64)?,
+            count(on, 0)?,
+            empty::<i32>(on, select_scratch_slots(n as u64))?,
+            count(on, n)?,
         ],
+        given: Vec::new(),
         bytes: moved as f64,
-        check: Box::new(move |after| check(&after[3], number, &after[2], &expected)),
+        check: Box::new(move |on, after| check(on, &after[3], number, &after[2], &expected)),
     })
 }
 
@@ -83,37 +84,41 @@ pub fn odd_kernel() -> String {
 }
 
 /// The floor is without flags, which need not be written.
-pub fn odd(n: usize) -> anyhow::Result<Prepared> {
+pub fn odd(n: usize, on: &Stream) -> anyhow::Result<Prepared> {
     let input = random::<u32>(n);
     let odd = input.iter().filter(|x| **x % 2 == 1);
     let expected: Vec<u32> = odd.copied().collect();
     Ok(Prepared {
         arguments: vec![
-            buffer(&input)?,
-            empty::<i32>(n as u64)?,
-            empty::<u32>(n as u64)?,
-            count(0)?,
-            empty::<i32>(select_scratch_slots(n as u64))?,
-            count(n)?,
+            Buffer::from_slice(on, &input)?,
+            empty::<i32>(on, n as u64)?,
+            empty::<u32>(on, n as u64)?,
+            count(on, 0)?,
+            empty::<i32>(on, select_scratch_slots(n as u64))?,
+            count(on, n)?,
         ],
+        given: Vec::new(),
         bytes: (4 * (n + expected.len())) as f64,
-        check: Box::new(move |after| check(&after[3], expected.len(), &after[2], &expected)),
+        check: Box::new(move |on, after| {
+            check(on, &after[3], expected.len(), &after[2], &expected)
+        }),
     })
 }
 
 /// Whether so many are kept, and what there is begins as it should.
 fn check<T: Value>(
-    num_out: &Argument,
+    on: &Stream,
+    num_out: &Buffer,
     number: usize,
-    output: &Argument,
+    output: &Buffer,
     expected: &[T],
 ) -> anyhow::Result<()> {
-    let got = values::<i32>(num_out)[0];
+    let got = num_out.to_vec::<i32>(on)?[0];
     ensure!(
         i64::from(got) == number as i64,
         "{got} elements, not {number}"
     );
-    let same = values::<T>(output)[..expected.len()] == *expected;
+    let same = output.to_vec::<T>(on)?[..expected.len()] == *expected;
     ensure!(same, "other elements");
     Ok(())
 }

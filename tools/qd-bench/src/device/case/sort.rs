@@ -1,8 +1,9 @@
 //! Sorts of keys, and of keys with values.
 
 use super::{DEPTH, Prepared};
-use crate::device::data::{Value, buffer, count, empty, random, values};
+use crate::device::data::{Value, copy, count, empty, random};
 use anyhow::ensure;
+use qd_frontend::objects::{Buffer, Stream};
 use qd_lowering::algorithms::scratch::sort_scratch_slots;
 
 pub fn kernel<T: Value>() -> String {
@@ -23,24 +24,26 @@ fn sort_bytes(n: usize, key: usize, value: usize) -> f64 {
     (n * (key + key * 2 * (key + value))) as f64
 }
 
-pub fn keys<T: Value>(input: Vec<T>) -> anyhow::Result<Prepared> {
+pub fn keys<T: Value>(input: Vec<T>, on: &Stream) -> anyhow::Result<Prepared> {
     let n = input.len();
     let mut expected = input.clone();
     // There are no NaNs and no zeros of both signs.
     rayon::slice::ParallelSliceMut::par_sort_unstable_by(&mut expected[..], |a, b| {
         a.partial_cmp(b).expect("numbers")
     });
+    let given = Buffer::from_slice(on, &input)?;
     Ok(Prepared {
         arguments: vec![
-            buffer(&input)?,
-            empty::<T>(n as u64)?,
-            empty::<i32>(sort_scratch_slots(n as u64, Some(DEPTH))?)?,
-            count(n)?,
+            copy(on, &given)?,
+            empty::<T>(on, n as u64)?,
+            empty::<i32>(on, sort_scratch_slots(n as u64, Some(DEPTH))?)?,
+            count(on, n)?,
         ],
+        given: vec![(0, given)],
         bytes: sort_bytes(n, size_of::<T>(), 0),
-        check: Box::new(move |after| {
+        check: Box::new(move |on, after| {
             ensure!(
-                values::<T>(&after[0]) == expected,
+                after[0].to_vec::<T>(on)? == expected,
                 "the keys are not sorted"
             );
             Ok(())
@@ -62,21 +65,25 @@ pub fn pairs_kernel<T: Value>() -> String {
 }
 
 /// Values of 4 bytes: where each key was.
-pub fn pairs<T: Value>(n: usize) -> anyhow::Result<Prepared> {
+pub fn pairs<T: Value>(n: usize, on: &Stream) -> anyhow::Result<Prepared> {
     let keys = random::<T>(n);
     let places: Vec<i32> = (0..n as i32).collect();
+    let given_keys = Buffer::from_slice(on, &keys)?;
+    let given_places = Buffer::from_slice(on, &places)?;
     Ok(Prepared {
         arguments: vec![
-            buffer(&keys)?,
-            empty::<T>(n as u64)?,
-            buffer(&places)?,
-            empty::<i32>(n as u64)?,
-            empty::<i32>(sort_scratch_slots(n as u64, Some(DEPTH))?)?,
-            count(n)?,
+            copy(on, &given_keys)?,
+            empty::<T>(on, n as u64)?,
+            copy(on, &given_places)?,
+            empty::<i32>(on, n as u64)?,
+            empty::<i32>(on, sort_scratch_slots(n as u64, Some(DEPTH))?)?,
+            count(on, n)?,
         ],
+        given: vec![(0, given_keys), (2, given_places)],
         bytes: sort_bytes(n, size_of::<T>(), 4),
-        check: Box::new(move |after| {
-            let pairs = values::<T>(&after[0]).iter().zip(values::<i32>(&after[2]));
+        check: Box::new(move |on, after| {
+            let (sorted, from) = (after[0].to_vec::<T>(on)?, after[2].to_vec::<i32>(on)?);
+            let pairs = sorted.iter().zip(&from);
             let mut last = None;
             for (key, place) in pairs {
                 ensure!(
