@@ -342,7 +342,6 @@ fn a_loop_that_goes_on_too_long_is_an_error_and_the_next_call_works() {
         let (flag, count) = (cell_of(&on, 10), cell_of(&on, 0));
         let options = LaunchOptions {
             max_iterations: Some(4),
-            ..LaunchOptions::default()
         };
         let error = repeat.launch_with(&on, &args![&flag, &count], &options);
         assert_eq!(
