@@ -6,6 +6,9 @@
 //! kernel copies its arguments to the device and records its actions, which runs
 //! replay; the host goes round loops. Where each action is to be timed, each is
 //! recorded and waited for by itself.
+//!
+//! [`resident`] drives devices for [`objects`](crate::objects), and shares devices, code and
+//! memory with this.
 
 mod barriers;
 mod cache;
