@@ -181,7 +181,7 @@ impl Kernel {
         arguments::check(planned.kernel, &self.0.loaded.device, arguments, false)?;
         let inputs: Vec<_> = arguments.iter().map(Input::of).collect();
         arguments::check_together(planned.kernel, &inputs)?;
-        let evaluated = Evaluated::of(&self.0.loaded, planned, inputs, 0)?;
+        let evaluated = Evaluated::of(&self.0.loaded, planned, &inputs, 0)?;
         Ok(evaluated.shape.launches())
     }
 
