@@ -188,6 +188,6 @@ pub(crate) trait Code: Send + Sync {
 pub(crate) trait Replay: Send {
     /// Takes other words; those at the places in `changed` differ from the last ones.
     fn patch(&mut self, words: &[u64], changed: &[usize]) -> Result<(), Fault>;
-    /// Puts it onto a stream. Loops end with an error after so many iterations.
+    /// Puts it onto a stream, behind its last replay. Loops end with an error after so many iterations.
     fn replay(&mut self, on: RawStream, max_iterations: Option<u64>) -> Result<(), Fault>;
 }

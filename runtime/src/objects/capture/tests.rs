@@ -44,12 +44,16 @@ fn calls_become_part_of_the_graph_which_holds_what_they_use() {
     let [x, y] = [0, 1].map(|_| Buffer::zeros(&stream, Dtype::I32, &[2]).unwrap());
     let mut out = vec![0_i32; 2];
     let sum = Buffer::zeros(&stream, Dtype::I32, &[1]).unwrap();
+    let seven = Buffer::from_slice(&stream, &[7]).unwrap();
     stream.synchronize().unwrap();
     let replays = log.count("replay");
 
     log.capture(raw);
     set.launch(&stream, &args![&x, 4]).unwrap();
     next.launch(&stream, &args![&y, &x]).unwrap();
+    // Of the first element alone: 8, as long as the graph holds what it reads.
+    let first = y.rows(0..1).unwrap();
+    next.launch(&stream, &args![&first, &seven]).unwrap();
     count.launch(&stream, &args![&sum]).unwrap();
     let mut recording = Recording::new(&device);
     let slot = recording.slot(&next.argument("in").unwrap().kind);
@@ -66,10 +70,11 @@ fn calls_become_part_of_the_graph_which_holds_what_they_use() {
     assert_eq!(x.to_vec::<i32>(&stream).unwrap(), [0, 0]);
     // The graph's owner may replay it after all our handles have gone.
     let total = sum.clone();
-    drop((x, y, sum, last, graph, set, next, count));
+    drop((x, y, first, seven, sum, last, graph, set, next, count));
+    stream.synchronize().unwrap();
     for i in 1..=3 {
         captured.replay();
-        assert_eq!(out, [6, 6]);
+        assert_eq!(out, [9, 6]);
         assert_eq!(total.to_vec::<i32>(&stream).unwrap(), [2 * i]);
     }
     drop((total, captured));
