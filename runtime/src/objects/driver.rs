@@ -139,7 +139,9 @@ pub(crate) unsafe trait Driver: Send + Sync {
         Ok(())
     }
     /// Whether somebody else's memory is there for this device; otherwise whose it is.
-    fn owns(&self, address: u64) -> Result<(), String>;
+    fn owns(&self, _: u64) -> Result<(), String> {
+        Err("somebody whose memory this driver does not take".into())
+    }
     /// Whether what is asked of a stream now becomes part of somebody's graph.
     fn is_captured(&self, _: RawStream) -> bool {
         false

@@ -295,28 +295,33 @@ fn what_does_not_fit_is_an_error_where_it_is_given() {
 
 #[test]
 fn whichever_call_of_a_graph_fails_the_next_launch_works() {
-    let run = |fails| {
+    let run = |fails: Option<(usize, bool)>| {
         let (device, log) = fake(Mood {
             fails,
             ..Mood::default()
         });
         let outcome = counted(&device);
+        let calls = log.calls();
         // Whatever failed, the same again.
-        let again = match fails {
-            None => 6,
-            Some(_) => counted(&device).expect("the next one works"),
-        };
-        assert_eq!(again, 6);
+        match (fails, counted(&device)) {
+            (Some((_, true)), again) => assert!(again.is_err(), "the device is lost"),
+            (_, again) => assert_eq!(again.expect("the next one works"), 6),
+        }
         assert_eq!(device.memory().live, 0);
-        (outcome, log.calls())
+        (outcome, calls)
     };
     let (outcome, calls) = run(None);
     assert_eq!(outcome.unwrap(), 6);
-    for at in 0..calls.len() {
-        let (outcome, calls) = run(Some((at, false)));
+    for (at, is_lost) in (0..calls.len()).flat_map(|at| [(at, false), (at, true)]) {
+        if is_lost && calls[at] == "load" {
+            // Loading has an error of its own, and says nothing of the device.
+            continue;
+        }
+        let (outcome, calls) = run(Some((at, is_lost)));
         let is_silent = matches!(calls[at], "free" | "close_stream");
         match outcome {
-            Ok(sum) => assert!(sum == 6 || is_silent, "call {at}, {}", calls[at]),
+            Ok(sum) => assert!(sum == 6 && is_silent, "call {at}, {}", calls[at]),
+            Err(Error::Lost { .. }) => assert!(is_lost),
             Err(error) => assert!(
                 error.to_string().contains(" fails") || error.to_string().contains("7 bytes"),
                 "{error}"
