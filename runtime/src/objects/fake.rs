@@ -78,6 +78,8 @@ pub(super) struct Mood {
     pub fails: Option<(usize, bool)>,
     /// Whether streams do not wait for events: what a test of the order must notice.
     pub is_hasty: bool,
+    /// Whether the host looks at conditions.
+    pub asks_host: bool,
 }
 
 pub(super) struct Fake {
@@ -133,7 +135,7 @@ impl Fake {
                 },
                 name: "a fake".into(),
                 target: "cpu".into(),
-                decides: true,
+                decides: !mood.asks_host,
             },
             mood,
             bodies: bodies.iter().copied().collect(),

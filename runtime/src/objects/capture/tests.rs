@@ -9,10 +9,10 @@ use crate::{
         allocation::Keep,
         fake::{Log, Mood},
         reclaim,
-        tests::{artifact, fake},
+        tests::{artifact, buffer, fake, kernel, launch, whole},
     },
 };
-use qd_artifact::Dtype;
+use qd_artifact::{BufferRef, Dtype, Expr, Operand, Step, StepKind};
 use std::{
     thread,
     time::{Duration, Instant},
@@ -140,6 +140,49 @@ fn what_cannot_be_captured_is_an_error_and_the_capture_goes_on() {
     next.launch(&stream, &args![&x, &far]).unwrap();
     log.captured(raw).replay();
     assert_eq!(x.to_vec::<i32>(&stream).unwrap(), [1, 1]);
+}
+
+#[test]
+fn a_condition_that_the_host_looks_at_is_not_captured() {
+    let flag = BufferRef {
+        argument: 0,
+        view: None,
+    };
+    let zero = Operand::Scalar(Expr::constant(0));
+    let steps = vec![launch(1, "set", vec![whole(0), zero])];
+    let once = Step {
+        id: 0,
+        after: Vec::new(),
+        kind: StepKind::DoWhile { flag, steps },
+    };
+    let mut artifact = artifact();
+    artifact
+        .kernels
+        .push(kernel("once", vec![buffer("a")], 0, vec![once]));
+    for asks_host in [false, true] {
+        let (device, log) = fake(Mood {
+            asks_host,
+            ..Mood::default()
+        });
+        let raw = log.stream();
+        let stream = unsafe { device.wrap_stream(raw, None) }.unwrap();
+        let once = device.load(&artifact).unwrap().kernel("once").unwrap();
+        let x = Buffer::from_slice(&stream, &[5]).unwrap();
+        stream.synchronize().unwrap();
+        log.capture(raw);
+        let outcome = once.launch(&stream, &args![&x]);
+        let captured = log.captured(raw);
+        captured.replay();
+        let value = x.to_vec::<i32>(&stream).unwrap();
+        match outcome {
+            Ok(()) => assert!(!asks_host && value == [0]),
+            Err(Error::Capture(text)) => {
+                assert!(asks_host && value == [5]);
+                assert!(text.contains("kernel 'once': it has a loop"), "{text}");
+            }
+            Err(other) => panic!("{other}"),
+        }
+    }
 }
 
 #[test]
