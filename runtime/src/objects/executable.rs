@@ -88,7 +88,8 @@ pub type Signature = [qd_artifact::Argument];
 #[derive(Clone, Debug, Default)]
 pub struct LaunchOptions {
     /// Iterations after which a `do_while` is an error; without it one that never ends never
-    /// ends.
+    /// ends. A device that decides by itself stops the loop and goes on, and the error comes with
+    /// a later launch, read or wait, of whichever stream.
     pub max_iterations: Option<u64>,
 }
 
