@@ -39,9 +39,9 @@ fn count(words: &[u64]) {
     control[0] -= 1;
 }
 
-const BODIES: &[(&str, Body)] = &[("set", set), ("next", next), ("count", count)];
+pub(super) const BODIES: &[(&str, Body)] = &[("set", set), ("next", next), ("count", count)];
 
-fn buffer(name: &str) -> Argument {
+pub(super) fn buffer(name: &str) -> Argument {
     let kind = ArgumentKind::Buffer {
         dtype: Dtype::I32,
         shape: vec![None],
@@ -60,14 +60,14 @@ fn scalar(name: &str) -> Argument {
     Argument::new(name, ArgumentKind::Scalar { dtype: Dtype::I32 })
 }
 
-fn whole(argument: usize) -> Operand {
+pub(super) fn whole(argument: usize) -> Operand {
     Operand::Buffer(BufferRef {
         argument,
         view: None,
     })
 }
 
-fn launch(id: u64, body: &str, arguments: Vec<Operand>) -> Step {
+pub(super) fn launch(id: u64, body: &str, arguments: Vec<Operand>) -> Step {
     let kind = StepKind::Launch {
         body: body.into(),
         name: body.into(),
@@ -83,7 +83,12 @@ fn launch(id: u64, body: &str, arguments: Vec<Operand>) -> Step {
     }
 }
 
-fn kernel(name: &str, arguments: Vec<Argument>, control: u64, steps: Vec<Step>) -> Planned {
+pub(super) fn kernel(
+    name: &str,
+    arguments: Vec<Argument>,
+    control: u64,
+    steps: Vec<Step>,
+) -> Planned {
     Planned {
         name: name.into(),
         arguments,

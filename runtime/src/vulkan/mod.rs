@@ -17,6 +17,7 @@ mod choice;
 mod clock;
 mod commands;
 mod device;
+mod event;
 mod features;
 mod fill;
 mod hazards;
