@@ -94,7 +94,7 @@ fn kernel(name: &str, arguments: Vec<Argument>, control: u64, steps: Vec<Step>) 
     }
 }
 
-fn artifact() -> Artifact {
+pub(super) fn artifact() -> Artifact {
     let set = launch(0, "set", vec![whole(0), Operand::Scalar(Expr::Scalar(1))]);
     let next = launch(0, "next", vec![whole(0), whole(1)]);
     let control = Operand::Control { first: 0, words: 1 };
@@ -122,7 +122,7 @@ fn artifact() -> Artifact {
     }
 }
 
-fn fake(mood: Mood) -> (Device, Log) {
+pub(super) fn fake(mood: Mood) -> (Device, Log) {
     let (fake, log) = Fake::new(mood, BODIES);
     (Device::of(Box::new(fake)), log)
 }
@@ -242,7 +242,8 @@ fn what_is_prepared_has_not_run_and_is_replayed() {
     assert_eq!(before.uploaded, 0, "a fill copies nothing");
     assert_eq!(set.launches(&args![&x, 7]).unwrap(), 1);
     let needs = loaded.kernel("needs").unwrap();
-    assert_eq!(needs.launches(&args![&x, &x]).unwrap(), 0);
+    let scratch = Buffer::new(&s, Dtype::I32, &[2]).unwrap();
+    assert_eq!(needs.launches(&args![&x, &scratch]).unwrap(), 0);
     for refused in [
         set.prepare(&s, &args![&x]),
         set.launches(&args![&x]).map(drop),
