@@ -22,13 +22,13 @@ impl<'a> Program<'a> {
     /// For the first target that a driver takes.
     pub fn new(
         artifact: &'a Artifact,
-        device: impl FnOnce() -> String,
+        driver: impl Into<String>,
         takes: impl Fn(&str) -> bool,
     ) -> Result<Self, Error> {
         let target = artifact.targets.iter().position(|target| takes(target));
         let target = target.ok_or_else(|| Error::OtherTarget {
             artifact: artifact.targets.join("' and '"),
-            device: device(),
+            driver: driver.into(),
         })?;
         Ok(Self { artifact, target })
     }

@@ -12,6 +12,7 @@ use crate::{
     objects::driver::{
         Code, Driver, Fault, Op, OpKind, RawBody, RawEvent, RawMemory, RawStream, Replay, Shape,
     },
+    objects::parts::{self, Host, Look, Parts},
     objects::{DeviceId, DeviceInfo, DeviceOptions},
     program::Program,
     validate::body_names,
@@ -173,7 +174,7 @@ unsafe impl Driver for Cpu {
 
     fn build(&self, shape: &Shape, words: &[u64]) -> Result<Box<dyn Replay>, Fault> {
         Ok(Box::new(InOrder {
-            ops: shape.ops.clone(),
+            parts: Parts::of(&shape.ops),
             words: words.to_vec(),
             pool: self.pool.clone(),
         }))
@@ -197,7 +198,7 @@ impl Code for Linked {
 
 /// Ops one after the other, in the plan's order, which is one that they allow.
 struct InOrder {
-    ops: Vec<Op>,
+    parts: Parts,
     words: Vec<u64>,
     pool: Arc<Mutex<Pool>>,
 }
@@ -214,9 +215,8 @@ impl Replay for InOrder {
         let mut run = Run {
             words: &self.words,
             pool: &mut pool,
-            max_iterations,
         };
-        run.all(&self.ops)
+        parts::run(&mut run, &self.parts.parts, max_iterations)
     }
 }
 
@@ -224,11 +224,10 @@ impl Replay for InOrder {
 struct Run<'a> {
     words: &'a [u64],
     pool: &'a mut Pool,
-    max_iterations: Option<u64>,
 }
 
-impl Run<'_> {
-    fn all(&mut self, ops: &[Op]) -> Result<(), Fault> {
+impl Host for Run<'_> {
+    fn ops(&mut self, _: usize, ops: &[Op]) -> Result<(), Fault> {
         for op in ops {
             match &op.kind {
                 OpKind::Launch { body, words, .. } => {
@@ -251,35 +250,16 @@ impl Run<'_> {
                     // Safety: as above, within two buffers that do not overlap.
                     unsafe { ptr::copy_nonoverlapping(from, to, words[2] as usize) };
                 }
-                OpKind::While { flag, ops } => self.repeat(op.label, self.words[*flag], ops)?,
-                OpKind::If { condition, ops } => {
-                    if is_set(self.words[*condition]) {
-                        self.all(ops)?;
-                    }
-                }
-                OpKind::Join => {}
+                // A part has no others.
+                OpKind::Join | OpKind::While { .. } | OpKind::If { .. } => {}
             }
         }
         Ok(())
     }
 
-    fn repeat(&mut self, label: usize, flag: u64, ops: &[Op]) -> Result<(), Fault> {
-        let mut iterations = 0;
-        loop {
-            self.all(ops)?;
-            iterations += 1;
-            if !is_set(flag) {
-                return Ok(());
-            }
-            if let Some(limit) = self.max_iterations.filter(|limit| iterations >= *limit) {
-                return Err(Fault::TooManyIterations { label, limit });
-            }
-        }
+    fn is_set(&mut self, look: Look) -> Result<bool, Fault> {
+        let address = self.words[look.word] as *const i32;
+        // Safety: within a buffer or a kernel's control, and no launch is running.
+        Ok(unsafe { address.read_unaligned() } != 0)
     }
-}
-
-/// Whether the `i32` at an address of this process is not 0; no launch is running.
-fn is_set(address: u64) -> bool {
-    // Safety: within a buffer or a kernel's control.
-    unsafe { (address as *const i32).read_unaligned() != 0 }
 }

@@ -7,7 +7,7 @@ use super::{
     fork,
     stream::{Priority, Stream},
 };
-use crate::{Error, cpu, cuda};
+use crate::{Error, cpu, cuda, vulkan};
 use qd_artifact::Artifact;
 use std::{
     collections::HashMap,
@@ -29,7 +29,7 @@ pub struct DeviceId {
 }
 
 /// What drives devices.
-const DRIVERS: [&str; 2] = ["cpu", "cuda"];
+const DRIVERS: [&str; 3] = ["cpu", "cuda", "vulkan"];
 
 impl FromStr for DeviceId {
     type Err = Error;
@@ -161,6 +161,7 @@ impl Device {
         let driver: Box<dyn Driver> = match id.driver.as_str() {
             "cpu" if id.ordinal == 0 => Box::new(cpu::device(id, options)?),
             "cuda" => Box::new(cuda::device(id, options)?),
+            "vulkan" => Box::new(vulkan::device(id)?),
             _ => {
                 return Err(Error::Device(format!("there is no device {id}")));
             }
@@ -171,7 +172,7 @@ impl Device {
     }
 
     /// A device with this driver.
-    pub(super) fn of(driver: Box<dyn Driver>) -> Self {
+    pub(crate) fn of(driver: Box<dyn Driver>) -> Self {
         Self(Arc::new(Shared {
             driver,
             counters: Counters::default(),

@@ -20,6 +20,7 @@ mod executable;
 mod executor;
 mod foreign;
 mod fork;
+pub(crate) mod parts;
 pub(crate) mod reclaim;
 mod recording;
 mod stream;

@@ -1,5 +1,5 @@
-//! Which device is used: of those that can run what is compiled for Vulkan, the
-//! one that is most of a GPU of its own.
+//! Which devices there are: those that can run what is compiled for Vulkan, and first
+//! of them what is most of a GPU of its own.
 
 use super::{
     capabilities::{OPERATIONS, REQUIRED},
@@ -18,17 +18,26 @@ pub(super) struct Candidate {
     pub properties: Properties,
     pub features: Features,
     pub extensions: Extensions,
-    /// The queue family that is used, and the bits of its timestamps that count.
-    pub family: Option<(u32, u32)>,
+    /// The queue family that is used.
+    pub family: Option<Family>,
 }
 
-/// The best of the devices that will do.
-pub(super) fn choose(instance: &Instance) -> Result<Candidate, Error> {
+/// A family of queues that compute.
+#[derive(Clone, Copy)]
+pub(super) struct Family {
+    pub index: u32,
+    /// The bits of its timestamps that count.
+    pub clock_bits: u32,
+    pub queues: u32,
+}
+
+/// The devices that will do, the best first.
+pub(super) fn candidates(instance: &Instance) -> Result<Vec<Candidate>, Error> {
     // Safety: the instance exists.
     let devices = unsafe { instance.raw.enumerate_physical_devices() }
         .map_err(|e| failed("listing Vulkan devices", e))?;
     let mut refusals = Vec::new();
-    let mut best: Option<Candidate> = None;
+    let mut found: Vec<Candidate> = Vec::new();
     for raw in devices {
         let candidate = match Candidate::new(&instance.raw, raw) {
             Ok(candidate) => candidate,
@@ -43,20 +52,17 @@ pub(super) fn choose(instance: &Instance) -> Result<Candidate, Error> {
             refusals.push(format!("{name} lacks {}", lacks.join(", ")));
             continue;
         }
-        // The first of equals: the loader's order is the user's.
-        let better = best
-            .as_ref()
-            .is_none_or(|best| candidate.rank() < best.rank());
-        if better {
-            best = Some(candidate);
-        }
+        found.push(candidate);
     }
-    best.ok_or_else(|| {
-        Error::Device(match refusals.is_empty() {
+    if found.is_empty() {
+        return Err(Error::Device(match refusals.is_empty() {
             true => "there is no Vulkan device".into(),
             false => format!("no Vulkan device will do: {}", refusals.join("; ")),
-        })
-    })
+        }));
+    }
+    // Equals stay as they are: the loader's order is the user's.
+    found.sort_by_key(Candidate::rank);
+    Ok(found)
 }
 
 impl Candidate {
@@ -86,9 +92,13 @@ impl Candidate {
         let family = (0..)
             .zip(&families)
             .filter(|(_, family)| family.queue_flags.contains(vk::QueueFlags::COMPUTE))
-            .map(|(index, family)| (index, family.timestamp_valid_bits))
+            .map(|(index, family)| Family {
+                index,
+                clock_bits: family.timestamp_valid_bits,
+                queues: family.queue_count,
+            })
             // The first of those that can tell the time.
-            .min_by_key(|(_, bits)| *bits == 0);
+            .min_by_key(|family| family.clock_bits == 0);
         Ok(Self {
             raw,
             properties: Properties::query(instance, raw),

@@ -55,9 +55,9 @@ impl Queries {
         }))
     }
 
-    /// Two timestamps of commands that have been done.
-    pub fn read(&self, first: u32) -> Result<[u64; 2], vk::Result> {
-        let mut found = [0u64; 2];
+    /// Timestamps from the first on, of commands that have been done.
+    pub fn read<const N: usize>(&self, first: u32) -> Result<[u64; N], vk::Result> {
+        let mut found = [0u64; N];
         let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
         // Safety: the commands that write them have been done.
         unsafe {

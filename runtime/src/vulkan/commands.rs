@@ -8,6 +8,7 @@ use super::{
     pipeline::Code,
     plan::{Op, Work},
     recorder::Recorder,
+    recording,
     words::failed,
 };
 use crate::{
@@ -15,9 +16,6 @@ use crate::{
     actions::{Action, Kind, Launch},
 };
 use ash::vk::{self, PipelineStageFlags as Stage};
-
-/// Workgroups that every device has in a dimension; blocks beyond are rows.
-const ROW: u64 = 65_535;
 
 /// What is replayed between two looks of the host at a flag or a condition.
 pub(super) enum Segment<'a> {
@@ -75,7 +73,7 @@ impl Maker<'_> {
         for (number, Op { action, work }) in ops.into_iter().enumerate() {
             match work {
                 Work::Nothing => {
-                    hazards.join(number, &action.after);
+                    hazards.join(number, action.after.iter().copied());
                     continue;
                 }
                 Work::Loop { kernel, flag, body } => {
@@ -97,14 +95,14 @@ impl Maker<'_> {
             }
             let commands = match &mut open {
                 Some(commands) => {
-                    if hazards.add(number, &action.after) {
+                    if hazards.add(number, action.after.iter().copied()) {
                         self.recorder.barrier(commands.raw);
                     }
                     commands
                 }
                 None => {
                     hazards = Hazards::default();
-                    hazards.add(number, &[]);
+                    hazards.add(number, []);
                     open.insert(self.open()?)
                 }
             };
@@ -194,31 +192,22 @@ impl Maker<'_> {
 
     fn launch(&self, raw: vk::CommandBuffer, launch: &Launch<'_>, words: u64) -> Result<(), Error> {
         let device = &self.recorder.device;
-        let (rows, rest) = rows(launch.blocks).ok_or_else(|| {
-            launch.failed(&format!(
+        if launch.blocks > recording::MOST_BLOCKS {
+            return Err(launch.failed(&format!(
                 "{} takes at most {} blocks",
                 device.name,
-                ROW * ROW
-            ))
-        })?;
+                recording::MOST_BLOCKS
+            )));
+        }
         let code = self.code.iter().find(|code| code.has(launch.body));
         let code = code.ok_or_else(|| launch.failed("its body is in no module"))?;
         let pipeline = code
             .pipeline(launch.body, launch.threads)
             .map_err(|reason| launch.failed(&reason))?;
-        let stage = vk::ShaderStageFlags::COMPUTE;
         // Safety: the body was compiled for these words; what they point to
         // lives until the run ends.
         unsafe {
-            let device = &device.raw;
-            device.cmd_bind_pipeline(raw, vk::PipelineBindPoint::COMPUTE, pipeline);
-            device.cmd_push_constants(raw, code.layout, stage, 0, &words.to_le_bytes());
-            if rows > 0 {
-                device.cmd_dispatch(raw, ROW as u32, rows, 1);
-            }
-            if rest > 0 {
-                device.cmd_dispatch_base(raw, 0, rows, 0, rest, 1, 1);
-            }
+            recording::dispatch(device, raw, (pipeline, code.layout), words, launch.blocks);
         }
         Ok(())
     }
@@ -257,27 +246,5 @@ impl Maker<'_> {
             let device = &self.recorder.device.raw;
             device.cmd_copy_buffer(raw, from.buffer(), to.buffer(), &regions);
         }
-    }
-}
-
-/// Full rows of blocks, and the blocks of the last one; no more rows than a
-/// dimension has.
-fn rows(blocks: u64) -> Option<(u32, u32)> {
-    let (rows, rest) = (blocks / ROW, blocks % ROW);
-    (blocks.div_ceil(ROW) <= ROW).then_some((rows as u32, rest as u32))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn blocks_are_rows() {
-        assert_eq!(rows(1), Some((0, 1)));
-        assert_eq!(rows(65_535), Some((1, 0)));
-        assert_eq!(rows(65_536), Some((1, 1)));
-        assert_eq!(rows(65_535 * 65_535), Some((65_535, 0)));
-        assert_eq!(rows(65_535 * 65_535 + 1), None);
-        assert_eq!(rows(u64::MAX), None);
     }
 }

@@ -1,10 +1,10 @@
-//! The device that is used. A process has one, however many artifacts it loads,
-//! and everything that modules may ask for is switched on there: a logical
+//! The devices that are used. A process has one of each, however many artifacts it
+//! loads, and everything that modules may ask for is switched on there: a logical
 //! device costs far more than what is switched on and not used.
 
 use super::{
     capabilities,
-    choice::{Candidate, choose},
+    choice::{Candidate, candidates},
     clock::Clock,
     features::{EXTENSIONS, Extensions, Features, Properties},
     instance::Instance,
@@ -13,12 +13,18 @@ use super::{
 };
 use crate::Error;
 use ash::vk;
-use std::sync::{
-    Arc, Mutex, PoisonError,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
-/// A device, and the queue that everything goes through.
+/// Queues that are used, where there are as many: streams on one of them wait for one another.
+const QUEUES: u32 = 4;
+
+/// A device, and its queues.
 pub(super) struct Device {
     pub raw: ash::Device,
     pub name: String,
@@ -29,33 +35,50 @@ pub(super) struct Device {
     pub subgroups: Sizes,
     pub family: u32,
     pub clock: Option<Clock>,
-    /// One thread at a time may use it.
-    queue: Mutex<vk::Queue>,
+    /// One thread at a time may use each.
+    queues: Vec<Mutex<vk::Queue>>,
     lost: AtomicBool,
     pub instance: Arc<Instance>,
 }
 
 impl Device {
-    /// The process's device; another one if it was lost.
+    /// The best device.
     pub fn shared() -> Result<Arc<Self>, Error> {
-        static SHARED: Mutex<Option<Arc<Device>>> = Mutex::new(None);
-        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(device) = shared.as_ref().filter(|device| !device.is_lost()) {
-            return Ok(device.clone());
-        }
-        Ok(shared.insert(Arc::new(Self::open()?)).clone())
+        Self::at(0)
     }
 
-    fn open() -> Result<Self, Error> {
+    /// The process's device of that number, the best being the first; another one if it was
+    /// lost.
+    pub fn at(ordinal: u32) -> Result<Arc<Self>, Error> {
+        static OPEN: Mutex<Option<HashMap<u32, Arc<Device>>>> = Mutex::new(None);
+        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        let open = open.get_or_insert_default();
+        if let Some(device) = open.get(&ordinal).filter(|device| !device.is_lost()) {
+            return Ok(device.clone());
+        }
+        let device = Arc::new(Self::open(ordinal)?);
+        open.insert(ordinal, device.clone());
+        Ok(device)
+    }
+
+    fn open(ordinal: u32) -> Result<Self, Error> {
         let instance = Instance::shared()?;
+        let mut found = candidates(&instance)?;
+        if ordinal as usize >= found.len() {
+            let names: Vec<_> = found.iter().map(|one| one.properties.name()).collect();
+            return Err(Error::Device(format!(
+                "there is no Vulkan device {ordinal}: those that will do are, from 0 on, {}",
+                names.join(", ")
+            )));
+        }
         let Candidate {
             raw: physical,
             properties,
             features,
             extensions,
             family,
-        } = choose(&instance)?;
-        let Some((family, bits)) = family else {
+        } = found.swap_remove(ordinal as usize);
+        let Some(family) = family else {
             return Err(Error::Device("no Vulkan device computes".into()));
         };
         let name = properties.name();
@@ -71,9 +94,11 @@ impl Device {
             })
             .collect();
         let names: Vec<_> = extensions.iter().map(|name| name.as_ptr()).collect();
+        let count = family.queues.clamp(1, QUEUES);
+        let priorities = vec![1.0; count as usize];
         let queues = [vk::DeviceQueueCreateInfo::default()
-            .queue_family_index(family)
-            .queue_priorities(&[1.0])];
+            .queue_family_index(family.index)
+            .queue_priorities(&priorities)];
         let mut chain = features.chain(&extensions);
         let info = vk::DeviceCreateInfo::default()
             .queue_create_infos(&queues)
@@ -82,8 +107,9 @@ impl Device {
         // Safety: what `info` refers to outlives the call.
         let raw = unsafe { instance.raw.create_device(physical, &info, None) }
             .map_err(|e| failed(&name, e))?;
-        // Safety: the queue was asked for.
-        let queue = unsafe { raw.get_device_queue(family, 0) };
+        // Safety: as many were asked for.
+        let queue = |i| Mutex::new(unsafe { raw.get_device_queue(family.index, i) });
+        let queues = (0..count).map(queue).collect();
         // Safety: the device exists.
         let memory = unsafe { instance.raw.get_physical_device_memory_properties(physical) };
         Ok(Self {
@@ -91,11 +117,11 @@ impl Device {
             name,
             memory,
             subgroups: Sizes::of(&properties),
-            family,
-            clock: Clock::new(bits, &properties),
+            family: family.index,
+            clock: Clock::new(family.clock_bits, &properties),
             properties,
             features,
-            queue: Mutex::new(queue),
+            queues,
             lost: AtomicBool::new(false),
             instance,
         })
@@ -105,23 +131,47 @@ impl Device {
         self.lost.load(Ordering::Relaxed)
     }
 
-    fn noted<T>(&self, outcome: Result<T, vk::Result>) -> Result<T, vk::Result> {
+    /// Remembers that the device was lost, if that is why something failed.
+    pub fn noted<T>(&self, outcome: Result<T, vk::Result>) -> Result<T, vk::Result> {
         if matches!(outcome, Err(vk::Result::ERROR_DEVICE_LOST)) {
             self.lost.store(true, Ordering::Relaxed);
         }
         outcome
     }
 
+    pub fn queues(&self) -> usize {
+        self.queues.len()
+    }
+
+    fn queue(&self, number: usize) -> MutexGuard<'_, vk::Queue> {
+        self.queues[number]
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts what was recorded onto a queue.
+    ///
+    /// # Safety
+    ///
+    /// What the submission refers to lives until it has been done.
+    pub unsafe fn submit(
+        &self,
+        queue: usize,
+        submit: vk::SubmitInfo<'_>,
+        fence: vk::Fence,
+    ) -> Result<(), vk::Result> {
+        let queue = self.queue(queue);
+        // Safety: the queue is locked; else by contract.
+        self.noted(unsafe { self.raw.queue_submit(*queue, &[submit], fence) })
+    }
+
     /// Has the device do what was recorded, and waits for its end: also if it
     /// fails, nothing is left to do. The fence is unsignalled, before and after.
     pub fn finish(&self, commands: vk::CommandBuffer, fence: vk::Fence) -> Result<(), vk::Result> {
         let commands = [commands];
-        let submits = [vk::SubmitInfo::default().command_buffers(&commands)];
-        {
-            let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
-            // Safety: the queue is locked, and nobody else has the fence.
-            self.noted(unsafe { self.raw.queue_submit(*queue, &submits, fence) })?;
-        }
+        let submit = vk::SubmitInfo::default().command_buffers(&commands);
+        // Safety: it is waited for; nobody else has the fence.
+        unsafe { self.submit(0, submit, fence) }?;
         // Safety: the fence was submitted.
         let done = self.noted(unsafe { self.raw.wait_for_fences(&[fence], true, u64::MAX) });
         if done.is_err() {
@@ -133,9 +183,9 @@ impl Device {
     }
 
     /// Waits until the device does nothing.
-    fn idle(&self) {
-        let _queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
-        // Safety: the only queue is locked. Nobody is left to tell of a failure.
+    pub fn idle(&self) {
+        let _queues: Vec<_> = (0..self.queues()).map(|i| self.queue(i)).collect();
+        // Safety: all queues are locked. Nobody is left to tell of a failure.
         let _ = self.noted(unsafe { self.raw.device_wait_idle() });
     }
 }

@@ -12,7 +12,7 @@ pub(super) struct Hazards {
 
 impl Hazards {
     /// The next action, and whether a barrier has to stand before it.
-    pub fn add(&mut self, number: usize, after: &[usize]) -> bool {
+    pub fn add(&mut self, number: usize, after: impl IntoIterator<Item = usize>) -> bool {
         let waits = self.waits(after);
         if waits {
             self.since.clear();
@@ -23,14 +23,14 @@ impl Hazards {
 
     /// The next action, which does nothing: who waits for it waits for those it
     /// waits for.
-    pub fn join(&mut self, number: usize, after: &[usize]) {
+    pub fn join(&mut self, number: usize, after: impl IntoIterator<Item = usize>) {
         if self.waits(after) {
             self.since.insert(number);
         }
     }
 
-    fn waits(&self, after: &[usize]) -> bool {
-        after.iter().any(|number| self.since.contains(number))
+    fn waits(&self, after: impl IntoIterator<Item = usize>) -> bool {
+        after.into_iter().any(|number| self.since.contains(&number))
     }
 }
 
@@ -41,22 +41,22 @@ mod tests {
     #[test]
     fn one_barrier_is_for_all_before_it() {
         let mut hazards = Hazards::default();
-        assert!(!hazards.add(0, &[]));
-        assert!(!hazards.add(1, &[]));
-        assert!(hazards.add(2, &[0]));
-        assert!(!hazards.add(3, &[1]), "before the same barrier");
-        assert!(hazards.add(4, &[1, 3]));
-        assert!(!hazards.add(5, &[2]));
+        assert!(!hazards.add(0, []));
+        assert!(!hazards.add(1, []));
+        assert!(hazards.add(2, [0]));
+        assert!(!hazards.add(3, [1]), "before the same barrier");
+        assert!(hazards.add(4, [1, 3]));
+        assert!(!hazards.add(5, [2]));
     }
 
     #[test]
     fn who_waits_for_nothing_waits_for_what_that_waits_for() {
         let mut hazards = Hazards::default();
-        hazards.add(0, &[]);
-        hazards.join(1, &[0]);
-        hazards.join(2, &[1]);
-        assert!(hazards.add(3, &[2]));
-        hazards.join(4, &[0, 1, 2]);
-        assert!(!hazards.add(5, &[4]));
+        hazards.add(0, []);
+        hazards.join(1, [0]);
+        hazards.join(2, [1]);
+        assert!(hazards.add(3, [2]));
+        hazards.join(4, [0, 1, 2]);
+        assert!(!hazards.add(5, [4]));
     }
 }

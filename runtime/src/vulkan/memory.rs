@@ -28,7 +28,7 @@ const STAGED: usize = 16 << 20;
 /// Bytes of a buffer at least, so that an empty one has an address, too.
 const LEAST: usize = 16;
 
-/// A buffer on the device; with an address unless it stages.
+/// A buffer on the device, and its memory.
 pub(super) struct Memory {
     device: Arc<Device>,
     raw: vk::Buffer,
@@ -52,6 +52,11 @@ impl From<vk::Result> for Refusal {
     }
 }
 
+// Safety: the host's view of memory is of no thread; who uses it keeps the order.
+unsafe impl Send for Memory {}
+// Safety: as above.
+unsafe impl Sync for Memory {}
+
 impl Refusal {
     /// An error about `what` there was no memory for.
     pub fn into_error(self, what: &str, device: &Device) -> Error {
@@ -73,40 +78,39 @@ impl Refusal {
 impl Memory {
     /// What kernels see, or is copied from and to.
     pub fn new(device: &Arc<Device>, bytes: usize, copies: Copies) -> Result<Self, Refusal> {
-        use vk::BufferUsageFlags as Usage;
-        let usage = Usage::STORAGE_BUFFER
-            | Usage::SHADER_DEVICE_ADDRESS
-            | Usage::TRANSFER_SRC
-            | Usage::TRANSFER_DST;
         let seen =
             Flags::DEVICE_LOCAL | Flags::HOST_VISIBLE | Flags::HOST_COHERENT | Flags::HOST_CACHED;
         let wanted: &[Flags] = match copies {
             Copies::Direct => &[seen, Flags::DEVICE_LOCAL, Flags::empty()],
             Copies::Staged => &[Flags::DEVICE_LOCAL, Flags::empty()],
         };
-        let mut memory = Self::with(device, bytes, usage, wanted, copies == Copies::Direct)?;
-        let info = vk::BufferDeviceAddressInfo::default().buffer(memory.raw);
-        // Safety: the buffer is bound and was made for it.
-        memory.address = unsafe { device.raw.get_buffer_device_address(&info) };
-        Ok(memory)
+        Self::with(device, bytes, wanted, copies == Copies::Direct)
     }
 
-    /// What the host sees.
-    pub fn staging(device: &Arc<Device>, bytes: usize) -> Result<Self, Refusal> {
-        use vk::BufferUsageFlags as Usage;
+    /// What the host writes and kernels read.
+    pub fn words(device: &Arc<Device>, bytes: usize) -> Result<Self, Refusal> {
         let seen = Flags::HOST_VISIBLE | Flags::HOST_COHERENT;
-        let usage = Usage::TRANSFER_SRC | Usage::TRANSFER_DST;
-        let wanted = [seen | Flags::HOST_CACHED, seen];
-        Self::with(device, bytes, usage, &wanted, true)
+        Self::with(device, bytes, &[seen | Flags::DEVICE_LOCAL, seen], true)
     }
 
+    /// What the host sees, to copy from and to.
+    pub fn staging(device: &Arc<Device>, bytes: usize) -> Result<Self, Refusal> {
+        let seen = Flags::HOST_VISIBLE | Flags::HOST_COHERENT;
+        Self::with(device, bytes, &[seen | Flags::HOST_CACHED, seen], true)
+    }
+
+    /// Memory of the first of these kinds that there is.
     fn with(
         device: &Arc<Device>,
         bytes: usize,
-        usage: vk::BufferUsageFlags,
         wanted: &[Flags],
         map: bool,
     ) -> Result<Self, Refusal> {
+        use vk::BufferUsageFlags as Usage;
+        let usage = Usage::STORAGE_BUFFER
+            | Usage::SHADER_DEVICE_ADDRESS
+            | Usage::TRANSFER_SRC
+            | Usage::TRANSFER_DST;
         let properties = &device.properties;
         let limit = (properties.v13.max_buffer_size).min(properties.v11.max_memory_allocation_size);
         let bytes = bytes.max(LEAST);
@@ -136,12 +140,10 @@ impl Memory {
         }
         let mut addressed =
             vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
-        let mut info = vk::MemoryAllocateInfo::default()
+        let info = vk::MemoryAllocateInfo::default()
             .allocation_size(needs.size)
-            .memory_type_index(index);
-        if usage.contains(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS) {
-            info = info.push_next(&mut addressed);
-        }
+            .memory_type_index(index)
+            .push_next(&mut addressed);
         // Safety: the memory is of a type that the buffer takes, and belongs to
         // it alone.
         unsafe {
@@ -157,6 +159,8 @@ impl Memory {
                         .map_memory(memory.memory, 0, whole, vk::MemoryMapFlags::empty())?;
                 memory.mapped = at.cast();
             }
+            let info = vk::BufferDeviceAddressInfo::default().buffer(memory.raw);
+            memory.address = device.raw.get_buffer_device_address(&info);
         }
         Ok(memory)
     }
@@ -164,6 +168,15 @@ impl Memory {
     /// The buffer, for commands.
     pub fn buffer(&self) -> vk::Buffer {
         self.raw
+    }
+
+    /// Where the host sees it, or null.
+    pub fn mapped(&self) -> *mut u8 {
+        self.mapped
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.bytes as u64
     }
 
     /// How far into the buffer an address is, if it is one of its.

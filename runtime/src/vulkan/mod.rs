@@ -18,14 +18,21 @@ mod features;
 mod fill;
 mod hazards;
 mod instance;
+mod kernels;
+mod load;
 mod memory;
 mod modes;
 mod pipeline;
 mod plan;
+mod pool;
 mod recorder;
+mod recording;
+mod replay;
+mod resident;
 mod run;
 mod spirv;
 mod subgroup;
+mod timeline;
 mod words;
 
 #[cfg(test)]
@@ -34,14 +41,15 @@ mod tests;
 use crate::{
     Argument, Driver, Error, Loaded, Options, Prepared, argument,
     program::{self, Program},
-    validate::{body_names, validate},
+    validate::validate,
 };
 use device::Device;
 use memory::Copies;
-use pipeline::{Code, Size};
-use qd_artifact::{Artifact, Body, Format};
+use pipeline::Code;
+use qd_artifact::Artifact;
+pub(crate) use resident::device;
 use run::InMemory;
-use std::{collections::HashMap, path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc};
 use words::version;
 
 /// Drives the best Vulkan device.
@@ -62,25 +70,21 @@ impl Default for Vulkan {
 
 impl Driver for Vulkan {
     fn load(&self, artifact: &Artifact) -> Result<Box<dyn Loaded>, Error> {
-        let takes = |target: &str| api_version(target).is_some();
-        let program = Program::new(artifact, || "a Vulkan device".into(), takes)?;
+        let takes = |target: &str| load::api_version(target).is_some();
+        let program = Program::new(artifact, "a Vulkan device", takes)?;
         let target = program.target();
         let _span = tracing::info_span!("load", target).entered();
         validate(program)?;
         let device = Device::shared()?;
         let has = device.properties.base.api_version;
-        if Some(has) < api_version(target) {
+        if Some(has) < load::api_version(target) {
             return Err(Error::Device(format!(
                 "the artifact is for target '{target}', but {} has Vulkan {}",
                 device.name,
                 version(has)
             )));
         }
-        // A plan of fills alone has no code.
-        let code = match body_names(program).is_empty() {
-            true => Vec::new(),
-            false => self.code(program, &device)?,
-        };
+        let code = load::code(program, &device, self.cache.as_deref())?;
         Ok(Box::new(OnDevice {
             loaded: program.without_code(),
             code,
@@ -99,44 +103,6 @@ impl Driver for Vulkan {
         let device = Device::shared()?;
         Ok(format!("{target},subgroup={}", device.subgroups.usual))
     }
-}
-
-impl Vulkan {
-    fn code(&self, program: Program<'_>, device: &Arc<Device>) -> Result<Vec<Code>, Error> {
-        let code = program
-            .modules_of(Format::Spirv)?
-            .into_iter()
-            .map(|module| {
-                let declared = spirv::Module::read(&spirv::words(module.bytes())?)?;
-                for needs in program.needs() {
-                    capabilities::check(needs, &declared, &device.features, &device.properties)?;
-                }
-                let mut sizes = HashMap::new();
-                for Body { name, wave } in &module.bodies {
-                    if !declared.entries.contains_key(name) {
-                        return Err(Error::Load(format!("there is no symbol '{name}'")));
-                    }
-                    let asked = device.subgroups.ask(*wave, &device.name, program.target());
-                    let asked = asked.map_err(Error::Device)?;
-                    sizes.insert(name.clone(), Size { wave: *wave, asked });
-                }
-                let cache = self.cache.as_deref();
-                Code::new(device, module.bytes(), declared, sizes, cache)
-            });
-        code.collect()
-    }
-}
-
-/// `vulkan:1.3,subgroup=8` is 1.3, as Vulkan packs it; `metal` is the part of 1.3
-/// that there is on Metal.
-fn api_version(target: &str) -> Option<u32> {
-    let name = target.split(',').next()?;
-    if name == "metal" {
-        return Some(ash::vk::API_VERSION_1_3);
-    }
-    let (major, minor) = name.strip_prefix("vulkan:")?.split_once('.')?;
-    let (major, minor) = (major.parse().ok()?, minor.parse().ok()?);
-    Some(ash::vk::make_api_version(0, major, minor, 0))
 }
 
 /// An artifact on a device.

@@ -1,7 +1,7 @@
 //! Where command buffers come from, and copies that are done at once.
 
-use super::{device::Device, memory::Memory};
-use ash::vk::{self, AccessFlags as Access, PipelineStageFlags as Stage};
+use super::{device::Device, memory::Memory, recording};
+use ash::vk;
 use std::sync::Arc;
 
 /// Where command buffers come from, and what says that one has been done.
@@ -38,46 +38,18 @@ impl Recorder {
         let [raw] = buffers[..] else {
             return Err(vk::Result::ERROR_UNKNOWN);
         };
-        // Safety: it is new.
-        unsafe {
-            self.device
-                .raw
-                .begin_command_buffer(raw, &Default::default())
-        }?;
-        self.barrier(raw);
+        recording::begin(&self.device, raw)?;
         Ok(raw)
     }
 
     /// What follows sees what was done before.
     pub fn barrier(&self, raw: vk::CommandBuffer) {
-        self.barrier_to(
-            raw,
-            Stage::COMPUTE_SHADER | Stage::TRANSFER,
-            Access::SHADER_READ
-                | Access::SHADER_WRITE
-                | Access::TRANSFER_READ
-                | Access::TRANSFER_WRITE,
-        );
-    }
-
-    fn barrier_to(&self, raw: vk::CommandBuffer, stage: Stage, access: Access) {
-        let barriers = [vk::MemoryBarrier::default()
-            .src_access_mask(Access::SHADER_WRITE | Access::TRANSFER_WRITE)
-            .dst_access_mask(access)];
-        let from = Stage::COMPUTE_SHADER | Stage::TRANSFER;
-        let flags = vk::DependencyFlags::empty();
-        // Safety: the buffer is being recorded.
-        unsafe {
-            let device = &self.device.raw;
-            device.cmd_pipeline_barrier(raw, from, stage, flags, &barriers, &[], &[]);
-        }
+        recording::barrier(&self.device, raw);
     }
 
     /// The host sees what was done.
     pub fn end(&self, raw: vk::CommandBuffer) -> Result<(), vk::Result> {
-        self.barrier_to(raw, Stage::HOST, Access::HOST_READ);
-        // Safety: the buffer is being recorded.
-        unsafe { self.device.raw.end_command_buffer(raw) }
+        recording::end(&self.device, raw)
     }
 
     /// Has the device do what was recorded, and waits for its end.

@@ -1,11 +1,23 @@
 //! Vulkan's result codes and versions in words.
 
-use crate::Error;
+use crate::{Error, objects::driver::Fault};
 use ash::vk;
 
 /// `what` failed.
 pub(super) fn failed(what: &str, error: vk::Result) -> Error {
     Error::Device(format!("{what}: {}", reason(error)))
+}
+
+/// What a result means for the device.
+pub(super) fn fault(error: vk::Result) -> Fault {
+    use vk::Result as R;
+    match error {
+        R::ERROR_OUT_OF_DEVICE_MEMORY | R::ERROR_OUT_OF_HOST_MEMORY | R::ERROR_TOO_MANY_OBJECTS => {
+            Fault::OutOfMemory { free: None }
+        }
+        R::ERROR_DEVICE_LOST => Fault::Lost(reason(error)),
+        _ => Fault::Failed(reason(error)),
+    }
 }
 
 /// `VK_ERROR_DEVICE_LOST: the device was lost, …`.

@@ -24,6 +24,7 @@ pub(super) const REQUIRED: &[Feature] = &[
         v12.vulkan_memory_model_device_scope,
         "vulkanMemoryModelDeviceScope"
     ),
+    vk_feature!(v12.timeline_semaphore, "timelineSemaphore"),
     vk_feature!(v13.subgroup_size_control, "subgroupSizeControl"),
     vk_feature!(v13.compute_full_subgroups, "computeFullSubgroups"),
 ];

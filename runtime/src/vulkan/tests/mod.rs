@@ -5,6 +5,7 @@ mod body;
 mod launches;
 mod plans;
 mod refusals;
+mod resident;
 
 use super::{Copies, Vulkan, device::Device, spirv};
 use crate::{

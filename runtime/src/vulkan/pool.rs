@@ -1,0 +1,237 @@
+//! Memory in parts of few large blocks. What is freed is used again when the stream that it
+//! was freed on has come to where that was; by the same stream at once, for its order is kept.
+
+use super::{
+    memory::{Memory, Refusal},
+    timeline::{Point, Timeline},
+};
+use ash::vk;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+/// Parts begin at multiples of so many bytes, and are as long.
+const GRAIN: u64 = 256;
+
+type Make = Box<dyn Fn(usize) -> Result<Memory, Refusal> + Send + Sync>;
+
+pub(super) struct Pool {
+    make: Make,
+    /// Bytes of a block at least.
+    block: u64,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// By their addresses.
+    blocks: BTreeMap<u64, Memory>,
+    /// Parts that nobody uses: their bytes by their addresses, and both the other way round.
+    free: BTreeMap<u64, u64>,
+    sizes: BTreeSet<(u64, u64)>,
+    /// Parts that were freed and may be in use yet.
+    pending: Vec<Pending>,
+}
+
+struct Pending {
+    at: u64,
+    bytes: u64,
+    /// Where it was freed: on the stream of the last.
+    until: Vec<Point>,
+}
+
+impl Pending {
+    fn is_done(&self) -> bool {
+        let mut points = self.until.iter();
+        points.all(|point| point.is_done().unwrap_or(false))
+    }
+}
+
+/// Where a part is.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pub buffer: vk::Buffer,
+    /// Bytes from its beginning.
+    pub offset: u64,
+    /// As the host sees it, or null.
+    pub mapped: *mut u8,
+}
+
+/// Bytes that a part of so many has.
+fn rounded(bytes: u64) -> Option<u64> {
+    bytes.max(1).checked_next_multiple_of(GRAIN)
+}
+
+impl Pool {
+    pub fn new(
+        block: u64,
+        make: impl Fn(usize) -> Result<Memory, Refusal> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            make: Box::new(make),
+            block,
+            state: Mutex::default(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The address of memory: for use on a stream, or by anybody at once.
+    pub fn allocate(&self, bytes: u64, on: Option<&Arc<Timeline>>) -> Result<u64, Refusal> {
+        let bytes = rounded(bytes).ok_or(Refusal::TooLarge(u64::MAX))?;
+        let mut state = self.lock();
+        if let Some(found) = on.and_then(|on| state.freed_on(on, bytes)) {
+            return Ok(found);
+        }
+        state.sweep();
+        if let Some(found) = state.take(bytes) {
+            return Ok(found);
+        }
+        // Blocks that nobody uses are too small, or there would be room.
+        state.trim();
+        let block = match self.make(bytes.max(self.block)) {
+            Ok(block) => block,
+            Err(refusal @ Refusal::TooLarge(_)) => return Err(refusal),
+            Err(Refusal::Failed(_)) => {
+                state.wait();
+                if let Some(found) = state.take(bytes) {
+                    return Ok(found);
+                }
+                state.trim();
+                self.make(bytes)?
+            }
+        };
+        state.add(block);
+        state
+            .take(bytes)
+            .ok_or(Refusal::Failed(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY))
+    }
+
+    fn make(&self, bytes: u64) -> Result<Memory, Refusal> {
+        (self.make)(usize::try_from(bytes).map_err(|_| Refusal::TooLarge(u64::MAX))?)
+    }
+
+    /// Takes memory of so many bytes back. It is in use until then.
+    pub fn free(&self, at: u64, bytes: u64, until: Vec<Point>) {
+        let Some(bytes) = rounded(bytes) else { return };
+        self.lock().pending.push(Pending { at, bytes, until });
+    }
+
+    /// Where an address is, if it is in one of the blocks.
+    pub fn place(&self, address: u64) -> Option<Place> {
+        let state = self.lock();
+        let (_, block) = state.blocks.range(..=address).next_back()?;
+        let offset = block.offset(address)?;
+        let mapped = block.mapped();
+        Some(Place {
+            buffer: block.buffer(),
+            offset,
+            mapped: match mapped.is_null() {
+                true => mapped,
+                // Safety: within the block.
+                false => unsafe { mapped.add(offset as usize) },
+            },
+        })
+    }
+
+    /// Bytes of all blocks.
+    #[cfg(test)]
+    pub fn reserved(&self) -> u64 {
+        self.lock().blocks.values().map(Memory::bytes).sum()
+    }
+
+    /// Forgets what is waited for: the device is idle, or lost.
+    pub fn forget(&self) {
+        self.lock().pending.clear();
+    }
+}
+
+impl State {
+    /// A part as large that was freed on this stream.
+    fn freed_on(&mut self, on: &Arc<Timeline>, bytes: u64) -> Option<u64> {
+        let is_its = |pending: &Pending| {
+            let of = pending.until.last();
+            pending.bytes == bytes && of.is_some_and(|point| Arc::ptr_eq(&point.timeline, on))
+        };
+        let place = self.pending.iter().rposition(is_its)?;
+        Some(self.pending.remove(place).at)
+    }
+
+    /// Makes what is not in use any more free.
+    fn sweep(&mut self) {
+        for pending in self
+            .pending
+            .extract_if(.., |pending| pending.is_done())
+            .collect::<Vec<_>>()
+        {
+            self.put(pending.at, pending.bytes);
+        }
+    }
+
+    /// As [`sweep`](Self::sweep), of all, which are waited for.
+    fn wait(&mut self) {
+        for pending in std::mem::take(&mut self.pending) {
+            // Of a lost device nothing is in use.
+            let _ = pending.until.iter().try_for_each(Point::wait);
+            self.put(pending.at, pending.bytes);
+        }
+    }
+
+    fn take(&mut self, bytes: u64) -> Option<u64> {
+        let (found, at) = *self.sizes.range((bytes, 0)..).next()?;
+        self.remove(at, found);
+        if found > bytes {
+            self.insert(at + bytes, found - bytes);
+        }
+        Some(at)
+    }
+
+    /// Makes a part free, as one with its free neighbours in the same block.
+    fn put(&mut self, mut at: u64, mut bytes: u64) {
+        if let Some((&next, &more)) = self.free.range(at + bytes..).next()
+            && next == at + bytes
+            && !self.blocks.contains_key(&next)
+        {
+            self.remove(next, more);
+            bytes += more;
+        }
+        if let Some((&before, &more)) = self.free.range(..at).next_back()
+            && before + more == at
+            && !self.blocks.contains_key(&at)
+        {
+            self.remove(before, more);
+            (at, bytes) = (before, bytes + more);
+        }
+        self.insert(at, bytes);
+    }
+
+    fn insert(&mut self, at: u64, bytes: u64) {
+        self.free.insert(at, bytes);
+        self.sizes.insert((bytes, at));
+    }
+
+    fn remove(&mut self, at: u64, bytes: u64) {
+        self.free.remove(&at);
+        self.sizes.remove(&(bytes, at));
+    }
+
+    fn add(&mut self, block: Memory) {
+        self.insert(block.address, block.bytes());
+        self.blocks.insert(block.address, block);
+    }
+
+    /// Gives blocks of which nothing is in use back.
+    fn trim(&mut self) {
+        let whole = |(at, bytes): (&u64, &u64)| {
+            let block = self.blocks.get(at)?;
+            (block.bytes() == *bytes).then_some((*at, *bytes))
+        };
+        for (at, bytes) in self.free.iter().filter_map(whole).collect::<Vec<_>>() {
+            self.remove(at, bytes);
+            self.blocks.remove(&at);
+        }
+    }
+}

@@ -1,0 +1,589 @@
+//! A Vulkan device as objects use it: memory of pools, streams that are semaphores with
+//! values, and shapes that are recorded.
+
+use super::{
+    cache,
+    clock::Queries,
+    device::Device,
+    kernels::{Bound, Kernels},
+    load,
+    memory::{Copies, Memory, Refusal},
+    pipeline::Code as Module,
+    pool::{Place, Pool},
+    recording,
+    replay::Graph,
+    timeline::{Point, Timeline, allocate},
+    words::fault,
+};
+use crate::{
+    Error,
+    objects::driver::{
+        Code, Driver, Fault, RawBody, RawEvent, RawMemory, RawStream, Replay, Shape,
+    },
+    objects::{DeviceId, DeviceInfo},
+    program::Program,
+};
+use ash::vk::{self, PipelineStageFlags as Stage};
+use std::{
+    collections::HashMap,
+    path::PathBuf,
+    ptr, slice,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
+    time::Duration,
+};
+
+/// Bytes of a block of memory at least.
+pub(super) const DATA_BLOCK: u64 = 16 << 20;
+const WORDS_BLOCK: u64 = 256 << 10;
+/// Bytes that are staged at a time, and how many such pieces are under way.
+const STAGED: usize = 4 << 20;
+const PIECES: usize = 2;
+/// Bytes of what commands set.
+const WORD: u64 = 4;
+
+/// Drives a Vulkan device.
+pub(crate) struct Resident {
+    info: DeviceInfo,
+    shared: Arc<Shared>,
+    /// Where what its driver compiles is kept, if anywhere.
+    cache: Option<PathBuf>,
+    idle: Mutex<Idle>,
+}
+
+/// What was closed and dropped, to be used again.
+#[derive(Default)]
+struct Idle {
+    streams: Vec<RawStream>,
+    events: Vec<Box<Event>>,
+}
+
+/// What graphs are made with, and live as long as.
+pub(super) struct Shared {
+    pub kernels: Kernels,
+    /// What buffers are in.
+    data: Pool,
+    /// What the words of launches are in.
+    pub words: Pool,
+    staging: Pool,
+    /// The address of a word that is 0, among the words.
+    zeros: u64,
+    /// By the number of the stream.
+    timelines: RwLock<Vec<Arc<Timeline>>>,
+    retired: Mutex<Vec<Retired>>,
+    pub device: Arc<Device>,
+}
+
+/// What is destroyed when it is not in use any more.
+struct Retired {
+    commands: vk::CommandPool,
+    _code: Vec<Arc<Module>>,
+    until: Vec<Point>,
+}
+
+/// A point in a stream whose time is taken.
+struct Event {
+    point: Point,
+    commands: vk::CommandBuffer,
+    pool: vk::CommandPool,
+    /// None where the device cannot tell the time.
+    queries: Option<Queries>,
+    device: Arc<Device>,
+}
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        // Safety: it is not in use.
+        unsafe { self.device.raw.destroy_command_pool(self.pool, None) };
+    }
+}
+
+/// The device of that number.
+pub(crate) fn device(id: &DeviceId) -> Result<Resident, Error> {
+    Resident::open(id, Copies::Direct, cache::directory())
+}
+
+impl Resident {
+    pub(super) fn open(
+        id: &DeviceId,
+        copies: Copies,
+        cache: Option<PathBuf>,
+    ) -> Result<Self, Error> {
+        let device = Device::at(id.ordinal)?;
+        let pool = |block, make: fn(&Arc<Device>, usize, Copies) -> Result<Memory, Refusal>| {
+            let device = device.clone();
+            Pool::new(block, move |bytes| make(&device, bytes, copies))
+        };
+        let words = pool(WORDS_BLOCK, |device, bytes, _| Memory::words(device, bytes));
+        let zeros = words.allocate(WORD, None);
+        let zeros = zeros.map_err(|refusal| refusal.into_error("words of launches", &device))?;
+        if let Some(place) = words.place(zeros) {
+            // Safety: as many bytes are mapped.
+            unsafe { place.mapped.write_bytes(0, WORD as usize) };
+        }
+        Ok(Self {
+            info: DeviceInfo {
+                id: id.clone(),
+                name: device.name.clone(),
+                target: format!("vulkan:1.3,subgroup={}", device.subgroups.usual),
+                decides: false,
+            },
+            shared: Arc::new(Shared {
+                kernels: Kernels::new(&device)?,
+                data: pool(DATA_BLOCK, Memory::new),
+                words,
+                zeros,
+                staging: pool(STAGED as u64, |device, bytes, _| {
+                    Memory::staging(device, bytes)
+                }),
+                timelines: RwLock::default(),
+                retired: Mutex::default(),
+                device,
+            }),
+            cache,
+            idle: Mutex::default(),
+        })
+    }
+
+    /// Bytes of all blocks that buffers are in.
+    #[cfg(test)]
+    pub(super) fn reserved(&self) -> u64 {
+        self.shared.data.reserved()
+    }
+
+    #[cfg(test)]
+    pub(super) fn kernels(&self) -> &Kernels {
+        &self.shared.kernels
+    }
+
+    /// What is on the stream from now on is not done before the gate is opened.
+    #[cfg(test)]
+    pub(super) fn gate(&self, on: RawStream) -> Point {
+        let timeline = Timeline::new(&self.shared.device, 0).expect("a semaphore");
+        let gate = Point {
+            timeline: Arc::new(timeline),
+            value: 1,
+        };
+        self.shared.timeline(on).wait_for(&gate);
+        gate
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Idle> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// An event whose commands are recorded, and in no use.
+    fn event(&self, on: &Arc<Timeline>) -> Result<Box<Event>, vk::Result> {
+        let mut idle = self.idle();
+        for place in 0..idle.events.len() {
+            if idle.events[place].point.is_done()? {
+                return Ok(idle.events.swap_remove(place));
+            }
+        }
+        drop(idle);
+        Event::new(&self.shared.device, on).map(Box::new)
+    }
+}
+
+impl Event {
+    fn new(device: &Arc<Device>, on: &Arc<Timeline>) -> Result<Self, vk::Result> {
+        let queries = Queries::new(device, 1)?;
+        let info = vk::CommandPoolCreateInfo::default().queue_family_index(device.family);
+        let mut event = Self {
+            point: Point {
+                timeline: on.clone(),
+                value: 0,
+            },
+            commands: vk::CommandBuffer::null(),
+            // Safety: the device exists.
+            pool: unsafe { device.raw.create_command_pool(&info, None) }?,
+            queries,
+            device: device.clone(),
+        };
+        allocate(device, event.pool, slice::from_mut(&mut event.commands))?;
+        recording::begin(device, event.commands)?;
+        if let Some(queries) = &event.queries {
+            let (raw, commands) = (&device.raw, event.commands);
+            // Safety: the commands are being recorded.
+            unsafe {
+                raw.cmd_reset_query_pool(commands, queries.raw, 0, 1);
+                raw.cmd_write_timestamp(commands, Stage::BOTTOM_OF_PIPE, queries.raw, 0);
+            }
+        }
+        recording::end(device, event.commands)?;
+        Ok(event)
+    }
+}
+
+/// The event of a name.
+fn event<'a>(raw: RawEvent) -> &'a Event {
+    // Safety: made by `record`, and not dropped.
+    unsafe { &*(raw.0 as *const Event) }
+}
+
+impl Shared {
+    pub fn timeline(&self, stream: RawStream) -> Arc<Timeline> {
+        let timelines = self
+            .timelines
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
+        timelines[stream.0 as usize].clone()
+    }
+
+    /// The fault that a refusal of memory is.
+    fn refused(&self, refusal: Refusal) -> Fault {
+        match refusal {
+            Refusal::TooLarge(_) => Fault::OutOfMemory { free: None },
+            Refusal::Failed(error) => fault(error),
+        }
+    }
+
+    /// Memory for words, which nobody uses.
+    pub fn allocate_words(&self, bytes: u64) -> Result<(u64, *mut u8), Fault> {
+        let refused = |refusal| self.refused(refusal);
+        let address = self.words.allocate(bytes, None).map_err(refused)?;
+        Ok((address, self.place(&self.words, address)?.mapped))
+    }
+
+    fn place(&self, pool: &Pool, address: u64) -> Result<Place, Fault> {
+        pool.place(address)
+            .ok_or_else(|| Fault::Failed("memory that is in no buffer of this device".into()))
+    }
+
+    /// Where an address of a buffer is.
+    fn data(&self, address: u64) -> Result<Place, Fault> {
+        self.place(&self.data, address)
+    }
+
+    /// Destroys commands, and drops their code, when they have been done.
+    pub fn retire(&self, commands: vk::CommandPool, code: Vec<Arc<Module>>, until: Vec<Point>) {
+        let mut retired = self.retired.lock().unwrap_or_else(PoisonError::into_inner);
+        retired.push(Retired {
+            commands,
+            _code: code,
+            until,
+        });
+        let is_done = |retired: &mut Retired| {
+            let mut points = retired.until.iter();
+            points.all(|point| point.is_done().unwrap_or(false))
+        };
+        for retired in retired.extract_if(.., is_done) {
+            // Safety: the commands have been done.
+            unsafe {
+                self.device.raw.destroy_command_pool(retired.commands, None);
+            }
+        }
+    }
+
+    /// Copies bytes between buffers, on a stream.
+    ///
+    /// # Safety
+    ///
+    /// The ranges live until it has been done.
+    unsafe fn copy(
+        &self,
+        on: &Arc<Timeline>,
+        from: Place,
+        to: Place,
+        bytes: u64,
+    ) -> Result<Point, Fault> {
+        let region = [vk::BufferCopy::default()
+            .src_offset(from.offset)
+            .dst_offset(to.offset)
+            .size(bytes)];
+        let raw = &self.device.raw;
+        // Safety: by contract.
+        let copied = unsafe {
+            on.once(|commands| raw.cmd_copy_buffer(commands, from.buffer, to.buffer, &region))
+        };
+        copied.map_err(fault)
+    }
+
+    fn upload(&self, on: &Arc<Timeline>, to: u64, from: &[u8]) -> Result<(), Fault> {
+        let mut pieces: Vec<Point> = Vec::new();
+        for (i, part) in from.chunks(STAGED).enumerate() {
+            if i >= PIECES {
+                pieces[i - PIECES].wait()?;
+            }
+            let bytes = part.len() as u64;
+            let staged = self.staged(bytes)?;
+            let place = self.place(&self.staging, staged)?;
+            let to = self.data(to + (i * STAGED) as u64)?;
+            // Safety: as many bytes are mapped, and nobody uses them.
+            let copied = unsafe {
+                ptr::copy_nonoverlapping(part.as_ptr(), place.mapped, part.len());
+                self.copy(on, place, to, bytes)
+            };
+            self.staging
+                .free(staged, bytes, copied.iter().cloned().collect());
+            pieces.push(copied?);
+        }
+        Ok(())
+    }
+
+    fn download(&self, on: &Arc<Timeline>, from: u64, to: &mut [u8]) -> Result<(), Fault> {
+        for (i, part) in to.chunks_mut(STAGED).enumerate() {
+            let bytes = part.len() as u64;
+            let from = self.data(from + (i * STAGED) as u64)?;
+            let staged = self.staged(bytes)?;
+            let place = self.place(&self.staging, staged)?;
+            // Safety: as above; the copy is waited for.
+            let copied = unsafe { self.copy(on, from, place, bytes) };
+            let until = copied.iter().cloned().collect();
+            let done = copied.and_then(|point| point.wait());
+            if done.is_ok() {
+                // Safety: as many bytes are mapped, and they have been written.
+                unsafe { ptr::copy_nonoverlapping(place.mapped, part.as_mut_ptr(), part.len()) };
+            }
+            self.staging.free(staged, bytes, until);
+            done?;
+        }
+        Ok(())
+    }
+
+    fn staged(&self, bytes: u64) -> Result<u64, Fault> {
+        let staged = self.staging.allocate(bytes, None);
+        staged.map_err(|refusal| self.refused(refusal))
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.device.idle();
+        let timelines = self
+            .timelines
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
+        // They hold one another.
+        timelines.iter().for_each(|timeline| timeline.forget());
+        for pool in [&self.data, &self.words, &self.staging] {
+            pool.forget();
+        }
+        let retired = self
+            .retired
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
+        for retired in retired.drain(..) {
+            // Safety: the device is idle.
+            unsafe {
+                self.device.raw.destroy_command_pool(retired.commands, None);
+            }
+        }
+    }
+}
+
+// Safety: what is asked for is put onto streams, on addresses that the caller vouches for.
+unsafe impl Driver for Resident {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn allocate(&self, bytes: u64, on: RawStream) -> Result<RawMemory, Fault> {
+        let on = self.shared.timeline(on);
+        let address = self.shared.data.allocate(bytes, Some(&on));
+        Ok(RawMemory {
+            address: address.map_err(|refusal| self.shared.refused(refusal))?,
+            bytes,
+            handle: 0,
+        })
+    }
+
+    fn free(&self, memory: RawMemory, on: RawStream) {
+        let until = self.shared.timeline(on).end();
+        self.shared.data.free(memory.address, memory.bytes, until);
+    }
+
+    fn upload(&self, on: RawStream, to: u64, from: &[u8]) -> Result<(), Fault> {
+        if from.is_empty() {
+            return Ok(());
+        }
+        let on = self.shared.timeline(on);
+        let mapped = self.shared.data(to)?.mapped;
+        if mapped.is_null() {
+            return self.shared.upload(&on, to, from);
+        }
+        on.finish()?;
+        // Safety: the caller's promise of the address; what used it has been done.
+        unsafe { ptr::copy_nonoverlapping(from.as_ptr(), mapped, from.len()) };
+        Ok(())
+    }
+
+    fn download(&self, on: RawStream, from: u64, to: &mut [u8]) -> Result<(), Fault> {
+        let on = self.shared.timeline(on);
+        if to.is_empty() {
+            return on.finish();
+        }
+        let mapped = self.shared.data(from)?.mapped;
+        if mapped.is_null() {
+            return self.shared.download(&on, from, to);
+        }
+        on.finish()?;
+        // Safety: as above.
+        unsafe { ptr::copy_nonoverlapping(mapped, to.as_mut_ptr(), to.len()) };
+        Ok(())
+    }
+
+    fn copy(&self, on: RawStream, from: u64, to: u64, bytes: u64) -> Result<(), Fault> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        let (from, to) = (self.shared.data(from)?, self.shared.data(to)?);
+        let on = self.shared.timeline(on);
+        // Safety: the caller's promise of the addresses.
+        unsafe { self.shared.copy(&on, from, to, bytes) }.map(drop)
+    }
+
+    fn clear(&self, on: RawStream, at: u64, bytes: u64) -> Result<(), Fault> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        // Commands set whole words; bytes besides them are copied.
+        let end = at + bytes;
+        let first = at.next_multiple_of(WORD).min(end);
+        let last = (end / WORD * WORD).max(first);
+        let shared = &self.shared;
+        let (zeros, to) = (shared.place(&shared.words, shared.zeros)?, shared.data(at)?);
+        let edges = [(at, first), (last, end)];
+        let edges: Vec<_> = edges
+            .iter()
+            .filter(|(from, to)| from < to)
+            .map(|(first, end)| {
+                vk::BufferCopy::default()
+                    .src_offset(zeros.offset)
+                    .dst_offset(to.offset + first - at)
+                    .size(end - first)
+            })
+            .collect();
+        let raw = &shared.device.raw;
+        // Safety: the caller's promise of the address.
+        let cleared = unsafe {
+            shared.timeline(on).once(|commands| {
+                if first < last {
+                    let from = to.offset + first - at;
+                    raw.cmd_fill_buffer(commands, to.buffer, from, last - first, 0);
+                }
+                if !edges.is_empty() {
+                    raw.cmd_copy_buffer(commands, zeros.buffer, to.buffer, &edges);
+                }
+            })
+        };
+        cleared.map(drop).map_err(fault)
+    }
+
+    fn open_stream(&self, _: bool) -> Result<RawStream, Fault> {
+        if let Some(stream) = self.idle().streams.pop() {
+            return Ok(stream);
+        }
+        let shared = &self.shared;
+        let mut timelines = shared
+            .timelines
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        let number = timelines.len();
+        let timeline = Timeline::new(&shared.device, number % shared.device.queues());
+        timelines.push(Arc::new(timeline.map_err(fault)?));
+        Ok(RawStream(number as u64))
+    }
+
+    fn close_stream(&self, stream: RawStream) {
+        self.idle().streams.push(stream);
+    }
+
+    fn synchronize(&self, on: RawStream) -> Result<(), Fault> {
+        self.shared.timeline(on).finish()
+    }
+
+    fn record(&self, on: RawStream) -> Result<RawEvent, Fault> {
+        let on = self.shared.timeline(on);
+        let mut event = self.event(&on).map_err(fault)?;
+        // Safety: the event lives until then: it is used again only when this has been done.
+        event.point = unsafe { on.submit(&[event.commands]) }.map_err(fault)?;
+        Ok(RawEvent(Box::into_raw(event) as u64))
+    }
+
+    fn wait(&self, on: RawStream, raw: RawEvent) -> Result<(), Fault> {
+        self.shared.timeline(on).wait_for(&event(raw).point);
+        Ok(())
+    }
+
+    fn is_done(&self, raw: RawEvent) -> Result<bool, Fault> {
+        event(raw).point.is_done().map_err(fault)
+    }
+
+    fn block(&self, raw: RawEvent) -> Result<(), Fault> {
+        event(raw).point.wait()
+    }
+
+    fn elapsed(&self, from: RawEvent, to: RawEvent) -> Result<Duration, Fault> {
+        let time = |raw| match &event(raw).queries {
+            Some(queries) => queries.read::<1>(0).map(|[time]| time).map_err(fault),
+            None => Err(Fault::Failed("the device cannot tell the time".into())),
+        };
+        let (from, to) = (time(from)?, time(to)?);
+        let clock = self.shared.device.clock;
+        Ok(clock.map_or(Duration::ZERO, |clock| clock.between(from, to)))
+    }
+
+    fn drop_event(&self, raw: RawEvent) {
+        // Safety: made by `record`, and not used any more.
+        let event = unsafe { Box::from_raw(raw.0 as *mut Event) };
+        self.idle().events.push(event);
+    }
+
+    fn takes(&self, target: &str) -> bool {
+        load::takes(&self.shared.device, target)
+    }
+
+    fn load(&self, program: Program<'_>) -> Result<Box<dyn Code>, Error> {
+        let modules = load::code(program, &self.shared.device, self.cache.as_deref())?;
+        Ok(Box::new(Loaded {
+            modules: modules.into_iter().map(Arc::new).collect(),
+            bodies: Mutex::default(),
+        }))
+    }
+
+    fn build(&self, shape: &Shape, words: &[u64]) -> Result<Box<dyn Replay>, Fault> {
+        Ok(Box::new(Graph::new(&self.shared, shape, words)?))
+    }
+}
+
+impl Drop for Resident {
+    fn drop(&mut self) {
+        // Events that were dropped may be under way.
+        self.shared.device.idle();
+    }
+}
+
+/// Code on the device.
+struct Loaded {
+    modules: Vec<Arc<Module>>,
+    bodies: Mutex<HashMap<(String, u32), Box<Body>>>,
+}
+
+/// A body of a module. Its pipeline is made when a shape is that launches it.
+pub(super) struct Body {
+    pub code: Arc<Module>,
+    name: String,
+    threads: u32,
+}
+
+impl Body {
+    pub fn bound(&self) -> Result<Bound, String> {
+        let pipeline = self.code.pipeline(&self.name, self.threads)?;
+        Ok((pipeline, self.code.layout))
+    }
+}
+
+impl Code for Loaded {
+    fn body(&self, name: &str, threads: u32) -> Option<RawBody> {
+        let code = self.modules.iter().find(|code| code.has(name))?;
+        let mut bodies = self.bodies.lock().unwrap_or_else(PoisonError::into_inner);
+        let body = bodies.entry((name.into(), threads)).or_insert_with(|| {
+            Box::new(Body {
+                code: code.clone(),
+                name: name.into(),
+                threads,
+            })
+        });
+        Some(RawBody(ptr::from_ref(&**body) as u64))
+    }
+}
