@@ -69,9 +69,6 @@ pub enum Error {
         minimum: u64,
         given: u64,
     },
-    /// Other arguments than a kernel was prepared for.
-    #[error("kernel '{kernel}' was prepared for arguments of other types or shapes")]
-    OtherArguments { kernel: String },
     /// A step reaches beyond a buffer.
     #[error(
         "kernel '{kernel}': '{step}' needs {needed} bytes of argument '{argument}', which has {given}"

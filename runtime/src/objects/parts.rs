@@ -62,7 +62,10 @@ impl Parts {
                     condition: self.look(*condition),
                     parts: self.split(ops),
                 },
-                OpKind::Launch { .. } | OpKind::Fill { .. } | OpKind::Join => {
+                OpKind::Launch { .. }
+                | OpKind::Fill { .. }
+                | OpKind::Copy { .. }
+                | OpKind::Join => {
                     if let Some(Part::Ops { ops, .. }) = parts.last_mut() {
                         ops.push(op.clone());
                         continue;

@@ -275,6 +275,29 @@ fn threads_share_a_kernel_and_streams_do_not_share_its_control() {
     assert_eq!(sums, [200; 4]);
 }
 
+/// A run that fails may leave anything in a kernel's words of control.
+#[test]
+fn control_is_cleared_at_first_and_after_an_error() {
+    let thrice = |mood| {
+        let (device, log) = fake(mood);
+        let count = device.load(&artifact()).unwrap().kernel("count").unwrap();
+        let s = device.stream(Priority::Normal).unwrap();
+        let x = Buffer::zeros(&s, Dtype::I32, &[1]).unwrap();
+        let ran = [0; 3].map(|_| count.launch(&s, &args![&x]).is_ok());
+        (ran, log)
+    };
+    // What is set is the array, and then the control.
+    let (ran, log) = thrice(Mood::default());
+    assert_eq!((ran, log.count("set")), ([true; 3], 2));
+    let first = log.calls().iter().position(|call| *call == "replay");
+    let fails = first.map(|at| (at, false));
+    let (ran, log) = thrice(Mood {
+        fails,
+        ..Mood::default()
+    });
+    assert_eq!((ran, log.count("set")), ([false, true, true], 3));
+}
+
 #[test]
 fn whichever_call_fails_it_is_an_error_and_nothing_leaks() {
     let calls = {

@@ -42,9 +42,8 @@ pub(super) struct Graph {
     _code: Vec<Arc<Code>>,
 }
 
-/// A dispatch.
+/// A dispatch, or a copy.
 struct Launch {
-    bound: Bound,
     what: What,
     /// Where its words are in a block of words.
     at: u64,
@@ -52,23 +51,27 @@ struct Launch {
 
 enum What {
     /// The number of blocks, and the body's words.
-    Body(Range<usize>),
+    Body(Bound, Range<usize>),
     /// The first of a fill's three words.
-    Fill(usize),
+    Fill(Bound, usize),
+    /// The first of a copy's three words. All of them are recorded.
+    Copy(usize),
 }
 
 impl What {
     fn words(&self) -> Range<usize> {
         match self {
-            What::Body(words) => words.clone(),
-            What::Fill(first) => *first..*first + 3,
+            What::Body(_, words) => words.clone(),
+            What::Fill(_, first) | What::Copy(first) => *first..*first + 3,
         }
     }
 
-    fn blocks(&self, words: &[u64]) -> u64 {
+    /// What commands have of it: the number of blocks, or from where, to where and how much.
+    fn recorded(&self, words: &[u64]) -> [u64; 3] {
         match self {
-            What::Body(range) => words[range.start],
-            What::Fill(first) => fill_blocks(words[first + 1]),
+            What::Body(_, range) => [words[range.start], 0, 0],
+            What::Fill(_, first) => [fill_blocks(words[first + 1]), 0, 0],
+            What::Copy(first) => [words[*first], words[first + 1], words[first + 2]],
         }
     }
 }
@@ -86,8 +89,8 @@ struct Slot {
     mapped: *mut u8,
     /// Of each list of ops, and then of each look.
     commands: Vec<vk::CommandBuffer>,
-    /// Blocks of each launch, as they were recorded; none before that.
-    recorded: Option<Vec<u64>>,
+    /// What was recorded of each launch; none before that.
+    recorded: Option<Vec<[u64; 3]>>,
     /// Its last use.
     used: Option<Point>,
 }
@@ -162,19 +165,20 @@ impl Graph {
     }
 
     fn lay_out_op(&mut self, op: &Op) -> Result<(), Fault> {
-        let (bound, what) = match &op.kind {
+        let what = match &op.kind {
             OpKind::Launch { body, words, .. } => {
                 // Safety: what `Code::body` gave, whose code is held by who asks.
                 let body = unsafe { &*(body.0 as *const Body) };
                 let bound = body.bound().map_err(Fault::Failed)?;
                 self._code.push(body.code.clone());
-                (bound, What::Body(words.clone()))
+                What::Body(bound, words.clone())
             }
-            OpKind::Fill { size, words } => (self.shared.kernels.fill(*size)?, What::Fill(*words)),
+            OpKind::Fill { size, words } => What::Fill(self.shared.kernels.fill(*size)?, *words),
+            OpKind::Copy { words } => What::Copy(*words),
             OpKind::Join | OpKind::While { .. } | OpKind::If { .. } => return Ok(()),
         };
         let at = self.reserve(8 * what.words().len() as u64);
-        self.launches.push(Launch { bound, what, at });
+        self.launches.push(Launch { what, at });
         Ok(())
     }
 
@@ -204,20 +208,12 @@ impl Graph {
             slot.write(look.at, &[words[look.word], slot.address + look.at + 16]);
         }
         let launches = self.launches.iter();
-        let blocks: Vec<_> = launches.map(|launch| launch.what.blocks(words)).collect();
-        if slot.recorded.as_ref() == Some(&blocks) {
-            return Ok(());
+        let recorded: Vec<_> = launches.map(|launch| launch.what.recorded(words)).collect();
+        if slot.recorded.as_ref() != Some(&recorded) {
+            slot.recorded = None;
+            self.record(&recorded)?;
+            self.slots[self.current].recorded = Some(recorded);
         }
-        if blocks.iter().any(|blocks| *blocks > recording::MOST_BLOCKS) {
-            return Err(Fault::Failed(format!(
-                "{} takes at most {} blocks",
-                self.shared.device.name,
-                recording::MOST_BLOCKS
-            )));
-        }
-        slot.recorded = None;
-        self.record(&blocks).map_err(fault)?;
-        self.slots[self.current].recorded = Some(blocks);
         Ok(())
     }
 
@@ -251,18 +247,18 @@ impl Graph {
         Ok(count)
     }
 
-    fn record(&self, blocks: &[u64]) -> Result<(), vk::Result> {
-        let mut launches = self.launches.iter().zip(blocks);
+    fn record(&self, words: &[[u64; 3]]) -> Result<(), Fault> {
+        let mut launches = self.launches.iter().zip(words);
         self.record_parts(&self.parts.parts, &mut launches)?;
         let (device, slot) = (&self.shared.device, &self.slots[self.current]);
         let commands = &slot.commands[self.parts.lists..];
         for (look, raw) in self.looks.iter().zip(commands) {
-            recording::begin(device, *raw)?;
+            recording::begin(device, *raw).map_err(fault)?;
             if let Some(bound) = self.look {
                 // Safety: the words are the kernel's.
                 unsafe { recording::dispatch(device, *raw, bound, slot.address + look.at, 1) };
             }
-            recording::end(device, *raw)?;
+            recording::end(device, *raw).map_err(fault)?;
         }
         Ok(())
     }
@@ -270,8 +266,8 @@ impl Graph {
     fn record_parts<'a>(
         &self,
         parts: &[Part],
-        launches: &mut impl Iterator<Item = (&'a Launch, &'a u64)>,
-    ) -> Result<(), vk::Result> {
+        launches: &mut impl Iterator<Item = (&'a Launch, &'a [u64; 3])>,
+    ) -> Result<(), Fault> {
         for part in parts {
             match part {
                 Part::Ops { number, first, ops } => {
@@ -290,12 +286,12 @@ impl Graph {
         number: usize,
         first: usize,
         ops: &[Op],
-        launches: &mut impl Iterator<Item = (&'a Launch, &'a u64)>,
-    ) -> Result<(), vk::Result> {
+        launches: &mut impl Iterator<Item = (&'a Launch, &'a [u64; 3])>,
+    ) -> Result<(), Fault> {
         let (device, slot) = (&self.shared.device, &self.slots[self.current]);
         let raw = slot.commands[number];
         let mut hazards = Hazards::default();
-        recording::begin(device, raw)?;
+        recording::begin(device, raw).map_err(fault)?;
         for (place, op) in (first..).zip(ops) {
             let after = op.after.iter().map(|op| *op as usize);
             if let OpKind::Join = op.kind {
@@ -306,13 +302,39 @@ impl Graph {
                 recording::barrier(device, raw);
             }
             // There is one for every such op, in the same order.
-            if let Some((launch, blocks)) = launches.next() {
-                let words = slot.address + launch.at;
-                // Safety: the words are the body's, and live as long as the slot.
-                unsafe { recording::dispatch(device, raw, launch.bound, words, *blocks) };
+            if let Some((launch, words)) = launches.next() {
+                self.record_launch(raw, launch, words)?;
             }
         }
-        recording::end(device, raw)
+        recording::end(device, raw).map_err(fault)
+    }
+
+    fn record_launch(
+        &self,
+        raw: vk::CommandBuffer,
+        launch: &Launch,
+        words: &[u64; 3],
+    ) -> Result<(), Fault> {
+        let device = &self.shared.device;
+        let blocks = words[0];
+        match &launch.what {
+            What::Body(..) if blocks > recording::MOST_BLOCKS => Err(Fault::Failed(format!(
+                "{} takes at most {} blocks",
+                device.name,
+                recording::MOST_BLOCKS
+            ))),
+            What::Body(bound, _) | What::Fill(bound, _) => {
+                let at = self.slots[self.current].address + launch.at;
+                // Safety: the words are the body's, and live as long as the slot.
+                unsafe { recording::dispatch(device, raw, *bound, at, blocks) };
+                Ok(())
+            }
+            What::Copy(_) => {
+                let [from, to, bytes] = *words;
+                // Safety: what a copy's words are.
+                unsafe { self.shared.record_copy(raw, from, to, bytes) }
+            }
+        }
     }
 }
 

@@ -65,8 +65,8 @@ pub(super) struct Shared {
     /// What the words of launches are in.
     pub words: Pool,
     staging: Pool,
-    /// The address of a word that is 0, among the words.
-    zeros: u64,
+    /// The address of a word of each byte, four times over, among the words.
+    bytes: u64,
     /// By the number of the stream.
     timelines: RwLock<Vec<Arc<Timeline>>>,
     retired: Mutex<Vec<Retired>>,
@@ -114,11 +114,16 @@ impl Resident {
             Pool::new(block, move |bytes| make(&device, bytes, copies))
         };
         let words = pool(WORDS_BLOCK, |device, bytes, _| Memory::words(device, bytes));
-        let zeros = words.allocate(WORD, None);
-        let zeros = zeros.map_err(|refusal| refusal.into_error("words of launches", &device))?;
-        if let Some(place) = words.place(zeros) {
-            // Safety: as many bytes are mapped.
-            unsafe { place.mapped.write_bytes(0, WORD as usize) };
+        let bytes = words.allocate(256 * WORD, None);
+        let bytes = bytes.map_err(|refusal| refusal.into_error("words of launches", &device))?;
+        if let Some(place) = words.place(bytes) {
+            for value in 0..=u8::MAX {
+                // Safety: as many bytes are mapped.
+                unsafe {
+                    let word = place.mapped.add(usize::from(value) * WORD as usize);
+                    word.write_bytes(value, WORD as usize);
+                }
+            }
         }
         Ok(Self {
             info: DeviceInfo {
@@ -131,7 +136,7 @@ impl Resident {
                 kernels: Kernels::new(&device)?,
                 data: pool(DATA_BLOCK, Memory::new),
                 words,
-                zeros,
+                bytes,
                 staging: pool(STAGED as u64, |device, bytes, _| {
                     Memory::staging(device, bytes)
                 }),
@@ -274,6 +279,26 @@ impl Shared {
         }
     }
 
+    /// Records a copy of bytes between buffers.
+    ///
+    /// # Safety
+    ///
+    /// The ranges live until it has been done.
+    pub unsafe fn record_copy(
+        &self,
+        commands: vk::CommandBuffer,
+        from: u64,
+        to: u64,
+        bytes: u64,
+    ) -> Result<(), Fault> {
+        if bytes > 0 {
+            let (from, to) = (self.data(from)?, self.data(to)?);
+            // Safety: by contract.
+            unsafe { copy(&self.device, commands, from, to, bytes) };
+        }
+        Ok(())
+    }
+
     /// Copies bytes between buffers, on a stream.
     ///
     /// # Safety
@@ -286,15 +311,8 @@ impl Shared {
         to: Place,
         bytes: u64,
     ) -> Result<Point, Fault> {
-        let region = [vk::BufferCopy::default()
-            .src_offset(from.offset)
-            .dst_offset(to.offset)
-            .size(bytes)];
-        let raw = &self.device.raw;
         // Safety: by contract.
-        let copied = unsafe {
-            on.once(|commands| raw.cmd_copy_buffer(commands, from.buffer, to.buffer, &region))
-        };
+        let copied = unsafe { on.once(|commands| copy(&self.device, commands, from, to, bytes)) };
         copied.map_err(fault)
     }
 
@@ -343,6 +361,24 @@ impl Shared {
     fn staged(&self, bytes: u64) -> Result<u64, Fault> {
         let staged = self.staging.allocate(bytes, None);
         staged.map_err(|refusal| self.refused(refusal))
+    }
+}
+
+/// Records a copy.
+///
+/// # Safety
+///
+/// The ranges live until it has been done.
+unsafe fn copy(device: &Device, commands: vk::CommandBuffer, from: Place, to: Place, bytes: u64) {
+    let region = [vk::BufferCopy::default()
+        .src_offset(from.offset)
+        .dst_offset(to.offset)
+        .size(bytes)];
+    // Safety: by contract.
+    unsafe {
+        device
+            .raw
+            .cmd_copy_buffer(commands, from.buffer, to.buffer, &region);
     }
 }
 
@@ -432,7 +468,7 @@ unsafe impl Driver for Resident {
         unsafe { self.shared.copy(&on, from, to, bytes) }.map(drop)
     }
 
-    fn clear(&self, on: RawStream, at: u64, bytes: u64) -> Result<(), Fault> {
+    fn set(&self, on: RawStream, at: u64, bytes: u64, value: u8) -> Result<(), Fault> {
         if bytes == 0 {
             return Ok(());
         }
@@ -441,14 +477,15 @@ unsafe impl Driver for Resident {
         let first = at.next_multiple_of(WORD).min(end);
         let last = (end / WORD * WORD).max(first);
         let shared = &self.shared;
-        let (zeros, to) = (shared.place(&shared.words, shared.zeros)?, shared.data(at)?);
+        let from = shared.bytes + u64::from(value) * WORD;
+        let (from, to) = (shared.place(&shared.words, from)?, shared.data(at)?);
         let edges = [(at, first), (last, end)];
         let edges: Vec<_> = edges
             .iter()
             .filter(|(from, to)| from < to)
             .map(|(first, end)| {
                 vk::BufferCopy::default()
-                    .src_offset(zeros.offset)
+                    .src_offset(from.offset)
                     .dst_offset(to.offset + first - at)
                     .size(end - first)
             })
@@ -458,11 +495,11 @@ unsafe impl Driver for Resident {
         let cleared = unsafe {
             shared.timeline(on).once(|commands| {
                 if first < last {
-                    let from = to.offset + first - at;
-                    raw.cmd_fill_buffer(commands, to.buffer, from, last - first, 0);
+                    let (begin, word) = (to.offset + first - at, u32::from_ne_bytes([value; 4]));
+                    raw.cmd_fill_buffer(commands, to.buffer, begin, last - first, word);
                 }
                 if !edges.is_empty() {
-                    raw.cmd_copy_buffer(commands, zeros.buffer, to.buffer, &edges);
+                    raw.cmd_copy_buffer(commands, from.buffer, to.buffer, &edges);
                 }
             })
         };
@@ -490,6 +527,19 @@ unsafe impl Driver for Resident {
 
     fn synchronize(&self, on: RawStream) -> Result<(), Fault> {
         self.shared.timeline(on).finish()
+    }
+
+    fn adopt(&self, _: RawStream) -> Result<(), Fault> {
+        Err(Fault::Failed(
+            "a Vulkan device has no streams but those that are made with it".into(),
+        ))
+    }
+
+    fn owns(&self, address: u64) -> Result<(), String> {
+        match self.shared.data.place(address) {
+            Some(_) => Ok(()),
+            None => Err("no Vulkan buffer that this process made".into()),
+        }
     }
 
     fn record(&self, on: RawStream) -> Result<RawEvent, Fault> {

@@ -4,10 +4,9 @@ use super::*;
 use crate::{
     args,
     objects::{
-        Buffer as Resident, Device as Opened, Event, Executable, LaunchOptions, Priority, Stream,
+        Event,
         driver::{Driver as _, Fault},
     },
-    vulkan::resident,
 };
 use qd_artifact::Access;
 
@@ -18,11 +17,6 @@ fn opened(test: &str) -> Vec<(Arc<Device>, Opened)> {
     };
     let open = |copies| (device.clone(), Opened::of(Box::new(raw(copies))));
     [Copies::Direct, Copies::Staged].map(open).into()
-}
-
-fn raw(copies: Copies) -> resident::Resident {
-    let id = "vulkan:0".parse().expect("a device");
-    resident::Resident::open(&id, copies, None).expect("it opens")
 }
 
 fn stream(device: &Opened) -> Stream {
@@ -135,12 +129,7 @@ fn executable(device: &Device, opened: &Opened) -> Executable {
     opened.load(&artifact).expect("a module for this device")
 }
 
-fn cell_of(on: &Stream, value: i32) -> Resident {
-    let made = Resident::from_slice(on, &[value]).expect("memory");
-    made.cast(Dtype::I32, &[]).expect("one element")
-}
-
-fn read(on: &Stream, from: &Resident) -> Vec<i32> {
+fn read(on: &Stream, from: &Buffer) -> Vec<i32> {
     from.to_vec(on).expect("read")
 }
 
@@ -152,8 +141,8 @@ fn streams_that_share_an_array_are_in_the_order_of_the_calls() {
             .expect("there");
         let n = u64::from(threads(&device)) * 64;
         let [a, b] = [stream(&opened), stream(&opened)];
-        let x = Resident::from_slice(&a, &vec![0; n as usize]).expect("memory");
-        let y = Resident::new(&b, Dtype::I32, &[n]).expect("memory");
+        let x = Buffer::from_slice(&a, &vec![0; n as usize]).expect("memory");
+        let y = Buffer::new(&b, Dtype::I32, &[n]).expect("memory");
         let mut expected = 0_i32;
         for i in 0..50 {
             triple.launch(&a, &args![&y, &x, 64, i]).expect("runs");
@@ -178,7 +167,7 @@ fn memory_is_used_again_behind_its_last_use() {
     let first = allocate(a);
     // A stream that waits is one that has not come to the end of what is on it.
     let gate = driver.gate(a);
-    driver.clear(a, first.address, bytes).expect("cleared");
+    driver.set(a, first.address, bytes, 0).expect("cleared");
     driver.free(first, a);
     let other = allocate(b);
     assert_ne!(other.address, first.address, "in use on the other stream");
@@ -233,7 +222,7 @@ fn memory_of_many_sizes_is_whole_again_when_it_is_freed() {
         driver.free(memory, stream);
     }
     let whole = driver
-        .allocate(resident::DATA_BLOCK, stream)
+        .allocate(crate::vulkan::resident::DATA_BLOCK, stream)
         .expect("memory");
     assert!(
         driver.reserved() <= before,
@@ -251,7 +240,7 @@ fn the_number_of_blocks_is_that_of_each_call() {
         let on = stream(&opened);
         let most = 140_000_usize;
         for count in [3_i32, 0, 65_535, 65_536, 1, 140_000, 0, 3] {
-            let out = Resident::from_slice(&on, &vec![-1; most + 1]).expect("memory");
+            let out = Buffer::from_slice(&on, &vec![-1; most + 1]).expect("memory");
             let sum = cell_of(&on, 0);
             // As it is, and the same call again.
             for _ in 0..2 {
@@ -275,8 +264,8 @@ fn calls_with_other_words_may_be_under_way_together() {
             .expect("there");
         let on = stream(&opened);
         let n = u64::from(threads(&device));
-        let from = Resident::from_slice(&on, &vec![1; n as usize]).expect("memory");
-        let all = Resident::new(&on, Dtype::I32, &[100 * n]).expect("memory");
+        let from = Buffer::from_slice(&on, &vec![1; n as usize]).expect("memory");
+        let all = Buffer::new(&on, Dtype::I32, &[100 * n]).expect("memory");
         for i in 0..100 {
             let part = all.rows(i * n..(i + 1) * n).expect("there are as many");
             triple
@@ -324,7 +313,6 @@ fn a_loop_that_goes_on_too_long_is_an_error_and_the_next_call_works() {
         let (flag, count) = (cell_of(&on, 10), cell_of(&on, 0));
         let options = LaunchOptions {
             max_iterations: Some(4),
-            ..LaunchOptions::default()
         };
         let error = repeat.launch_with(&on, &args![&flag, &count], &options);
         assert_eq!(
@@ -344,7 +332,7 @@ fn a_call_on_arrays_that_are_there_copies_nothing_and_allocates_nothing() {
             .kernel("triple")
             .expect("there");
         let on = stream(&opened);
-        let [x, y, z] = [0, 1, 2].map(|i| Resident::from_slice(&on, &[i; 8]).expect("memory"));
+        let [x, y, z] = [0, 1, 2].map(|i| Buffer::from_slice(&on, &[i; 8]).expect("memory"));
         triple.launch(&on, &args![&y, &x, 1, 1]).expect("runs");
         let before = opened.memory();
         for _ in 0..20 {
@@ -365,7 +353,7 @@ fn parts_of_bytes_are_cleared_copied_and_filled() {
         let bytes: Vec<u8> = (0..9_000_001_u32)
             .map(|i| (i * 7 + i / 256) as u8)
             .collect();
-        let x = Resident::from_slice(&on, &bytes).expect("memory");
+        let x = Buffer::from_slice(&on, &bytes).expect("memory");
         assert!(x.to_vec::<u8>(&on).expect("read") == bytes);
         let part = |from, to| x.rows(from..to).expect("there are as many");
         part(5, 4_500_000)
@@ -375,10 +363,10 @@ fn parts_of_bytes_are_cleared_copied_and_filled() {
         expected.copy_within(5..4_500_000, 4_500_001);
         assert!(x.to_vec::<u8>(&on).expect("read") == expected);
         for bytes in [0, 1, 3, 4, 7, 8, 1001] {
-            let zeros = Resident::zeros(&on, Dtype::U8, &[bytes]).expect("memory");
+            let zeros = Buffer::zeros(&on, Dtype::U8, &[bytes]).expect("memory");
             assert!(zeros.to_vec::<u8>(&on).expect("read") == vec![0; bytes as usize]);
         }
-        let y = Resident::from_slice(&on, &vec![1; 20_000]).expect("memory");
+        let y = Buffer::from_slice(&on, &vec![1; 20_000]).expect("memory");
         for (from, to) in [(0, 1), (1, 4097), (4096, 12_288), (7, 7), (19_999, 20_000)] {
             fill.launch(&on, &args![&y, from, to, from + 2])
                 .expect("runs");
@@ -394,8 +382,8 @@ fn parts_of_bytes_are_cleared_copied_and_filled() {
 }
 
 #[test]
-fn bytes_are_cleared_and_no_others() {
-    if device("bytes_are_cleared_and_no_others").is_none() {
+fn bytes_are_set_and_no_others() {
+    if device("bytes_are_set_and_no_others").is_none() {
         return;
     }
     for copies in [Copies::Direct, Copies::Staged] {
@@ -406,13 +394,13 @@ fn bytes_are_cleared_and_no_others() {
             for to in from..20 {
                 driver.upload(on, memory.address, &[7; 32]).expect("copied");
                 let at = memory.address + from;
-                driver.clear(on, at, to - from).expect("cleared");
+                driver.set(on, at, to - from, 0x5A).expect("set");
                 let mut bytes = [0; 32];
                 driver
                     .download(on, memory.address, &mut bytes)
                     .expect("copied");
                 let mut expected = [7; 32];
-                expected[from as usize..to as usize].fill(0);
+                expected[from as usize..to as usize].fill(0x5A);
                 assert_eq!(bytes, expected, "{from} to {to}");
             }
         }
@@ -424,10 +412,10 @@ fn bytes_are_cleared_and_no_others() {
 fn more_memory_than_there_is_is_an_error_and_the_next_allocation_works() {
     for (_, opened) in opened("more_memory_than_there_is_is_an_error") {
         let on = stream(&opened);
-        let error = Resident::new(&on, Dtype::U8, &[1 << 60]).expect_err("too much");
+        let error = Buffer::new(&on, Dtype::U8, &[1 << 60]).expect_err("too much");
         assert!(matches!(error, Error::OutOfMemory(_)), "{error}");
         assert_eq!(opened.memory().live, 0);
-        Resident::zeros(&on, Dtype::U8, &[1000]).expect("memory");
+        Buffer::zeros(&on, Dtype::U8, &[1000]).expect("memory");
     }
 }
 
@@ -438,8 +426,8 @@ fn events_tell_whether_and_when() {
             .kernel("triple")
             .expect("there");
         let on = stream(&opened);
-        let x = Resident::from_slice(&on, &[1; 8]).expect("memory");
-        let y = Resident::new(&on, Dtype::I32, &[8]).expect("memory");
+        let x = Buffer::from_slice(&on, &[1; 8]).expect("memory");
+        let y = Buffer::new(&on, Dtype::I32, &[8]).expect("memory");
         let begin = on.record().expect("an event");
         for _ in 0..100 {
             triple.launch(&on, &args![&y, &x, 1, 1]).expect("runs");
@@ -518,8 +506,8 @@ fn calls_of_a_small_kernel() {
         .kernel("triple")
         .expect("there");
     let on = stream(&opened);
-    let x = Resident::from_slice(&on, &[1; 8]).expect("memory");
-    let to = [0, 1].map(|_| Resident::new(&on, Dtype::I32, &[8]).expect("memory"));
+    let x = Buffer::from_slice(&on, &[1; 8]).expect("memory");
+    let to = [0, 1].map(|_| Buffer::new(&on, Dtype::I32, &[8]).expect("memory"));
     for (what, odd) in [("the same", 0), ("another array", 1)] {
         let mut times = Vec::new();
         for i in 0..10_000 {
