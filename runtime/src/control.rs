@@ -69,7 +69,7 @@ mod tests {
     }
 
     fn program(artifact: &Artifact) -> Program<'_> {
-        Program::new(artifact, "any", |_| true).expect("a target")
+        Program::new(artifact, || "any".into(), |_| true).expect("a target")
     }
 
     #[test]

@@ -14,8 +14,8 @@ pub enum Error {
         known: Vec<&'static str>,
     },
     /// The artifact is for another device.
-    #[error("the artifact is for target '{artifact}', not for {driver}")]
-    OtherTarget { artifact: String, driver: String },
+    #[error("the artifact is for target '{artifact}', not for {device}")]
+    OtherTarget { artifact: String, device: String },
     /// The code may use what the device cannot do.
     #[error(
         "the artifact was compiled for {compiled_for} and uses {}, which this machine ({device}) does not have: compile it again for this machine",

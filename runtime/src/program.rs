@@ -22,13 +22,13 @@ impl<'a> Program<'a> {
     /// For the first target that a driver takes.
     pub fn new(
         artifact: &'a Artifact,
-        driver: impl Into<String>,
+        device: impl FnOnce() -> String,
         takes: impl Fn(&str) -> bool,
     ) -> Result<Self, Error> {
         let target = artifact.targets.iter().position(|target| takes(target));
         let target = target.ok_or_else(|| Error::OtherTarget {
             artifact: artifact.targets.join("' and '"),
-            driver: driver.into(),
+            device: device(),
         })?;
         Ok(Self { artifact, target })
     }

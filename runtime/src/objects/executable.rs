@@ -33,8 +33,8 @@ impl Executable {
     pub(super) fn load(device: &Device, artifact: &Artifact) -> Result<Self, Error> {
         device.0.check()?;
         let driver = &device.0.driver;
-        let this = format!("{device:?}, whose target is '{}'", driver.info().target);
-        let program = Program::new(artifact, this, |target| driver.takes(target))?;
+        let name = || format!("{:?}, which takes {}", device, device.info().target);
+        let program = Program::new(artifact, name, |target| driver.takes(target))?;
         let _span = tracing::debug_span!("load", target = program.target()).entered();
         validate::validate(program)?;
         let code = driver.load(program)?;

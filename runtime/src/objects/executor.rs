@@ -51,7 +51,6 @@ impl Callable {
         given: &[Arg<'_>],
         options: &LaunchOptions,
     ) -> Result<(), Error> {
-        reclaim::now();
         self.check(on, given)?;
         if on.0.is_captured() {
             return self.splice(on, given, options);
@@ -77,6 +76,7 @@ impl Callable {
     }
 
     fn check(&self, on: &Stream, given: &[Arg<'_>]) -> Result<(), Error> {
+        reclaim::now();
         let device = &self.loaded.device;
         device.0.check()?;
         if on.device() != device {
@@ -207,7 +207,6 @@ impl Callable {
     /// Makes a call part of the graph that its stream is being captured into.
     fn splice(&self, on: &Stream, given: &[Arg<'_>], options: &LaunchOptions) -> Result<(), Error> {
         let planned = self.planned()?;
-        arguments::check(planned.kernel, &self.loaded.device, given, false)?;
         let inputs: Vec<_> = given.iter().map(Input::of).collect();
         arguments::check_together(planned.kernel, &inputs)?;
         let call = capture::Call {

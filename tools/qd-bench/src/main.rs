@@ -17,7 +17,7 @@ use std::{path::PathBuf, process::ExitCode};
 /// Measures a target, qd-opt, and how compile time grows, against their peers.
 #[derive(Debug, Parser)]
 #[command(
-    after_help = "Examples:\n  cargo xtask bench\n  cargo xtask bench --log2 22 --repeats 15\n  cargo xtask bench --only opt\n  cargo xtask bench -- --only scaling\n  cargo xtask bench -- --only 'scaling branches'\n  cargo xtask bench --target nvptx:sm_90 --log2 16,20,24,28\n  cargo xtask bench --target nvptx:sm_90 --only 'scan,sort u64'"
+    after_help = "Examples:\n  cargo xtask bench\n  cargo xtask bench --log2 22 --repeats 15\n  cargo xtask bench --only opt\n  cargo xtask bench -- --only scaling\n  cargo xtask bench -- --only 'scaling branches'\n  cargo xtask bench -- --only scaling --instructions\n  cargo xtask bench --target nvptx:sm_90 --log2 16,20,24,28\n  cargo xtask bench --target nvptx:sm_90 --only 'scan,sort u64'"
 )]
 struct Arguments {
     /// What is measured: the cpu, or a device and CUB beside it (which needs nvcc)
@@ -38,6 +38,9 @@ struct Arguments {
     /// Only the rows whose name contains one of these; `opt` is the row of qd-opt, `scaling` all of compile time
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     only: Vec<String>,
+    /// Counts instructions of `scaling` with valgrind, instead of taking times
+    #[arg(long)]
+    instructions: bool,
     /// Compiles this file for the target and prints what that costs: what `scaling` runs
     #[arg(long, hide = true, value_name = "FILE")]
     compile: Option<PathBuf>,
@@ -106,10 +109,11 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
         arguments.tune.is_none(),
         "--tune is for a device: name it with --target"
     );
-    if rows::ROWS.iter().any(|row| wanted(row.name)) || wanted("opt") {
+    let has_peers = rows::ROWS.iter().any(|row| wanted(row.name)) || wanted("opt");
+    if has_peers && !arguments.instructions {
         beside_peers(arguments, wanted)?;
     }
-    scaling::run(wanted)
+    scaling::run(wanted, arguments.instructions)
 }
 
 /// The rows of the cpu and of qd-opt.

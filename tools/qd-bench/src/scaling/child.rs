@@ -49,11 +49,14 @@ pub fn run(path: &Path, target: &str, what: What) -> anyhow::Result<()> {
     let start = processor_time(libc::CLOCK_PROCESS_CPUTIME_ID);
     let module = qd_dialects::parse::parse(&context, &source, path);
     let mut module = ManuallyDrop::new(module.context("the module is not valid")?);
+    let run = |module: &mut _, pipeline: &str| {
+        qd_dialects::pass::run_pipeline(&context, module, pipeline).map_err(anyhow::Error::msg)
+    };
     match what {
         What::Code => drop(translate(&mut module, target, Emit::Artifact)?),
         What::Plan => drop(translate(&mut module, target, Emit::Plan)?),
-        What::Upstream => qd_dialects::pass::run_pipeline(&context, &mut module, UPSTREAM)
-            .map_err(anyhow::Error::msg)?,
+        What::Target => run(&mut module, &format!("qd-to-target{{target={target}}}"))?,
+        What::Upstream => run(&mut module, UPSTREAM)?,
     }
     let all = processor_time(libc::CLOCK_PROCESS_CPUTIME_ID) - start;
     let llvm = Duration::from_nanos(LLVM.load(Ordering::Relaxed));

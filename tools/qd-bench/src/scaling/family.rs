@@ -7,6 +7,8 @@ use std::fmt::Write as _;
 pub enum What {
     /// An artifact.
     Code,
+    /// The module in the target's own dialects: what of an artifact's making is MLIR's and ours.
+    Target,
     /// The plan of launches.
     Plan,
     /// What MLIR's own passes make, for the same target: how they grow is what ours is held against.

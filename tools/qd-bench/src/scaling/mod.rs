@@ -4,7 +4,8 @@
 //! Each size is compiled in a process of its own (`child`), which takes the time
 //! that LLVM takes apart from ours, and can be ended when it takes too long. Times
 //! are processor time of all threads, so that whatever else the machine does falls
-//! on nobody.
+//! on nobody. They still depend on which caches a size fits into; how many
+//! instructions are executed does not, and is counted instead where asked for.
 
 pub mod child;
 mod family;
@@ -14,6 +15,7 @@ use child::Cost;
 pub use family::What;
 use family::{FAMILIES, Family};
 use std::{
+    ffi::OsString,
     fs,
     io::Read,
     path::Path,
@@ -22,8 +24,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Growth of our time from one size to the next, which is twice as large, above
-/// which a row is marked.
+/// Growth of our time, or of instructions, from one size to the next, which is twice
+/// as large, above which a row is marked.
 const BAR: f64 = 2.2;
 
 /// No size may take longer; the larger ones of its row are left out then.
@@ -49,28 +51,107 @@ pub fn names() -> Vec<String> {
     rows().map(name).collect()
 }
 
-/// Measures and prints the rows.
-pub fn run(wanted: impl Fn(&str) -> bool) -> anyhow::Result<()> {
+/// Measures and prints the rows: times, or instructions.
+pub fn run(wanted: impl Fn(&str) -> bool, instructions: bool) -> anyhow::Result<()> {
     let rows: Vec<_> = rows().filter(|row| wanted(&name(*row))).collect();
     if rows.is_empty() {
         return Ok(());
     }
-    println!(
-        "\n{:<48} {:>8} {:>9} {:>6} {:>9} {:>6} {:>9}",
-        "row", "size", "ours, s", "×", "LLVM, s", "×", "peak, MiB"
-    );
+    let measure = if instructions {
+        println!(
+            "\n{:<48} {:>8} {:>12} {:>6}",
+            "row", "size", "millions", "×"
+        );
+        count
+    } else {
+        println!(
+            "\n{:<48} {:>8} {:>9} {:>6} {:>9} {:>6} {:>9}",
+            "row", "size", "ours, s", "×", "LLVM, s", "×", "peak, MiB"
+        );
+        time
+    };
     let folder = tempfile::tempdir()?;
     for row in rows {
         measure(row, folder.path()).with_context(|| name(row))?;
     }
-    println!(
-        "\nours: processor time without LLVM's passes and code generation; ×: over that of half the size; \
-         !: ours grows by more than {BAR}"
-    );
+    let what = if instructions {
+        "millions: instructions from text to the plan or the target's own dialects, less those of \
+         size 1"
+    } else {
+        "ours: processor time without LLVM's passes and code generation"
+    };
+    println!("\n{what}; ×: over that of half the size; !: grows by more than {BAR}");
     Ok(())
 }
 
-fn measure((family, target): Row, folder: &Path) -> anyhow::Result<()> {
+/// Counts the instructions of a row's sizes.
+fn count((family, target): Row, folder: &Path) -> anyhow::Result<()> {
+    let input = folder.join("input.mlir");
+    let what = match family.what {
+        What::Code => What::Target,
+        what => what,
+    };
+    let count = |size: usize| {
+        fs::write(&input, (family.source)(size))?;
+        instructions(&input, target, what)
+    };
+    let start = count(1)?;
+    let mut before: Option<f64> = None;
+    for size in family.sizes {
+        let counted = (count(*size)? - start) as f64;
+        let factor = before.map(|before| counted / before);
+        println!(
+            "{:<48} {size:>8} {:>12.0} {:>6}{}",
+            name((family, target)),
+            counted / 1e6,
+            factor.map_or("-".into(), |factor| format!("{factor:.2}")),
+            if factor > Some(BAR) { " !" } else { "" },
+        );
+        before = Some(counted);
+    }
+    Ok(())
+}
+
+/// Instructions that a compilation executes, as valgrind counts them.
+fn instructions(input: &Path, target: &str, what: What) -> anyhow::Result<u64> {
+    let run = Command::new("valgrind")
+        .args([
+            "--tool=cachegrind",
+            "--cache-sim=no",
+            "--cachegrind-out-file=/dev/null",
+        ])
+        .arg(std::env::current_exe()?)
+        .args(arguments(input, target, what))
+        .output()
+        .context("--instructions needs valgrind")?;
+    let text = String::from_utf8_lossy(&run.stderr);
+    ensure!(
+        run.status.success(),
+        "compiling ended with {}:\n{text}",
+        run.status
+    );
+    // `==42== I   refs:      1,234,567`.
+    let line = text.lines().find(|line| line.contains("refs:"));
+    let number = line.and_then(|line| line.rsplit(' ').next());
+    let number = number.with_context(|| format!("valgrind counted nothing:\n{text}"))?;
+    Ok(number.replace(',', "").parse()?)
+}
+
+/// Of the process that compiles a module.
+fn arguments(input: &Path, target: &str, what: What) -> [OsString; 5] {
+    let what = format!("--what={}", format!("{what:?}").to_lowercase());
+    let input = input.as_os_str().to_owned();
+    [
+        "--target".into(),
+        target.into(),
+        "--compile".into(),
+        input,
+        what.into(),
+    ]
+}
+
+/// Measures the times of a row's sizes.
+fn time((family, target): Row, folder: &Path) -> anyhow::Result<()> {
     let mut before: Option<Cost> = None;
     for size in family.sizes {
         let input = folder.join("input.mlir");
@@ -119,9 +200,7 @@ fn cheapest(input: &Path, target: &str, what: What) -> anyhow::Result<Option<Cos
 
 fn compile(input: &Path, target: &str, what: What) -> anyhow::Result<Option<Cost>> {
     let mut child = Command::new(std::env::current_exe()?)
-        .args(["--target", target, "--compile"])
-        .arg(input)
-        .arg(format!("--what={}", format!("{what:?}").to_lowercase()))
+        .args(arguments(input, target, what))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()?;

@@ -24,7 +24,7 @@ impl Generator<'_> {
 
     fn statement(&mut self, control: Level) {
         let is_phase = !self.phase.is_for_each;
-        match self.random.usize(0..28) {
+        match self.random.usize(0..29) {
             0..=5 => self.scalar_op(),
             6..=9 | 24..=27 if is_phase => self.collective_op(control),
             10..=11 => self.load(),
@@ -40,6 +40,7 @@ impl Generator<'_> {
             17 if self.phase.depth < DEEPEST => self.branch(control),
             18 if self.phase.depth < DEEPEST => self.for_loop(control),
             19 if self.phase.depth < DEEPEST => self.while_loop(control),
+            28 if is_phase && control >= Level::Subgroup => self.parting(),
             _ => self.scalar_op(),
         }
     }
@@ -87,12 +88,8 @@ impl Generator<'_> {
         types.iter().map(|ty| self.find(*ty, level)).collect()
     }
 
-    /// A predicate to vote on. What lanes compute mostly has the same outcome in all
-    /// subgroups, so that in half of the cases it is whether a thread is among the first.
+    /// Whether a thread is among the first so many.
     fn some_threads(&mut self) -> Value {
-        if self.random.bool() {
-            return self.find(Ty::I1, Level::Varying);
-        }
         let thread = self.varying("qd.simt.block.thread_id", Ty::Index);
         let first = self.random.i64(1..128);
         let first = self.constant(Ty::Index, first);
@@ -100,16 +97,38 @@ impl Generator<'_> {
         self.op("arith.cmpi", less_unsigned, &[thread, first], Ty::I1)
     }
 
+    fn vote(&mut self, predicate: Value) -> Value {
+        let vote = ["qd.simt.any", "qd.simt.all"][self.random.usize(0..2)];
+        let voted = self.op(vote, "", &[predicate], Ty::I1);
+        self.info[voted as usize].level = Level::Subgroup;
+        voted
+    }
+
+    /// Subgroups that go different ways, with a collective on each. What lanes compute
+    /// mostly has the same outcome in all subgroups; where a thread is does not.
+    fn parting(&mut self) {
+        let predicate = self.some_threads();
+        let condition = self.vote(predicate);
+        let arms = [(); 2].map(|()| {
+            self.nested(&[], |this| {
+                let outside = this.scope.len();
+                this.collective_op(Level::Subgroup);
+                let digest = this.digest(outside);
+                this.push("scf.yield", "", &[digest], &[]);
+            })
+        });
+        let result = self.scalar(Ty::I64, Level::Varying, Class::Integer);
+        self.push_with("scf.if", "", &[condition], &[result], arms.into());
+        self.scope.push(result);
+    }
+
     fn branch(&mut self, control: Level) {
         let level = self.inner_level(control);
         let condition = match level {
             // A vote, so that it is not simply the same in the whole block.
             Level::Subgroup if self.random.bool() && !self.phase.is_for_each => {
-                let predicate = self.some_threads();
-                let vote = ["qd.simt.any", "qd.simt.all"][self.random.usize(0..2)];
-                let voted = self.op(vote, "", &[predicate], Ty::I1);
-                self.info[voted as usize].level = Level::Subgroup;
-                voted
+                let predicate = self.find(Ty::I1, Level::Varying);
+                self.vote(predicate)
             }
             _ => self.find(Ty::I1, level),
         };

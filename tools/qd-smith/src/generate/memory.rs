@@ -158,14 +158,23 @@ impl Generator<'_> {
         }
     }
 
-    /// A number that depends on every integer in scope, into a buffer of its own: most
-    /// values are used by nothing, and show nothing.
+    /// The digest of all that is in scope, into a buffer of its own.
     pub(super) fn store_digest(&mut self) {
         let Some(place) = self.phase.place else {
             return;
         };
+        let digest = self.digest(0);
+        let length = Some(self.length);
+        let memory = self.parameter(Ty::I64, length, Contents::Constant(0), Comparison::Same);
+        self.push("memref.store", "", &[digest, memory, place], &[]);
+    }
+
+    /// A number that depends on every integer that came into scope behind the first so
+    /// many values: most values are used by nothing, and show nothing.
+    pub(super) fn digest(&mut self, first: usize) -> Value {
         let is_integer = |v: &Value| self.of(*v).ty.is_some_and(|ty| !ty.is_float());
-        let values: Vec<Value> = self.scope.iter().copied().filter(is_integer).collect();
+        let values = self.scope[first..].iter().copied();
+        let values: Vec<Value> = values.filter(is_integer).collect();
         let mut digest = self.constant(Ty::I64, 0);
         let factor = self.constant(Ty::I64, 1_000_003);
         for value in values {
@@ -177,9 +186,7 @@ impl Generator<'_> {
             let scaled = self.op("arith.muli", "", &[digest, factor], Ty::I64);
             digest = self.op("arith.addi", "", &[scaled, wide], Ty::I64);
         }
-        let length = Some(self.length);
-        let memory = self.parameter(Ty::I64, length, Contents::Constant(0), Comparison::Same);
-        self.push("memref.store", "", &[digest, memory, place], &[]);
+        digest
     }
 
     /// An integer that no other thread has.
