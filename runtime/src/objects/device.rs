@@ -2,6 +2,7 @@
 
 use super::{
     allocation::Keep,
+    codes::Codes,
     driver::{Driver, Fault},
     executable::Executable,
     fork,
@@ -106,6 +107,7 @@ pub struct Device(pub(super) Arc<Shared>);
 pub(super) struct Shared {
     pub driver: Box<dyn Driver>,
     pub counters: Counters,
+    pub codes: Codes,
     /// Why it does nothing any more.
     lost: OnceLock<String>,
     /// Kernels that were launched last, for messages.
@@ -176,6 +178,7 @@ impl Device {
         Self(Arc::new(Shared {
             driver,
             counters: Counters::default(),
+            codes: Codes::default(),
             lost: OnceLock::new(),
             recent: Mutex::default(),
             streams: AtomicU64::new(0),

@@ -13,7 +13,7 @@ use crate::{
     program::{self, Planned, Program},
     validate,
 };
-use qd_artifact::{Artifact, Step, StepKind};
+use qd_artifact::Artifact;
 use std::{collections::HashMap, fmt, sync::Arc};
 
 /// An artifact on a device, whose code stays there as long as it or one of its kernels is held.
@@ -26,7 +26,7 @@ pub(super) struct Loaded {
     code: program::Loaded,
     /// Every body that a plan launches, by its symbol and the threads of a block.
     pub bodies: HashMap<(String, u32), RawBody>,
-    _bodies: Box<dyn Code>,
+    _bodies: Arc<dyn Code>,
 }
 
 impl Executable {
@@ -37,10 +37,12 @@ impl Executable {
         let program = Program::new(artifact, name, |target| driver.takes(target))?;
         let _span = tracing::debug_span!("load", target = program.target()).entered();
         validate::validate(program)?;
-        let code = driver.load(program)?;
+        let (code, launched) = device.0.codes.load(&**driver, program)?;
         let mut bodies = HashMap::new();
-        for kernel in program.kernels() {
-            find_bodies(&*code, &kernel.plan.steps, &mut bodies)?;
+        for (body, threads) in launched {
+            let found = code.body(&body, threads);
+            let found = found.ok_or_else(|| Error::Load(format!("there is no symbol '{body}'")))?;
+            bodies.insert((body, threads), found);
         }
         Ok(Self(Arc::new(Loaded {
             device: device.clone(),
@@ -77,29 +79,6 @@ impl Loaded {
     pub fn program(&self) -> Program<'_> {
         self.code.program()
     }
-}
-
-/// Asks for the bodies that steps launch.
-fn find_bodies(
-    code: &dyn Code,
-    steps: &[Step],
-    bodies: &mut HashMap<(String, u32), RawBody>,
-) -> Result<(), Error> {
-    for step in steps {
-        match &step.kind {
-            StepKind::Launch { body, threads, .. } => {
-                let found = code
-                    .body(body, *threads)
-                    .ok_or_else(|| Error::Load(format!("there is no symbol '{body}'")))?;
-                bodies.insert((body.clone(), *threads), found);
-            }
-            StepKind::DoWhile { steps, .. } | StepKind::If { steps, .. } => {
-                find_bodies(code, steps, bodies)?;
-            }
-            StepKind::Fill { .. } | StepKind::Dispatch { .. } => {}
-        }
-    }
-    Ok(())
 }
 
 /// What a kernel takes.

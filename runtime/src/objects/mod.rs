@@ -13,6 +13,7 @@ mod allocation;
 mod arguments;
 mod buffer;
 mod capture;
+mod codes;
 mod device;
 pub(crate) mod driver;
 mod evaluate;

@@ -226,6 +226,25 @@ fn a_call_that_is_the_same_is_replayed_and_one_with_other_arrays_patched() {
 }
 
 #[test]
+fn code_that_is_held_is_loaded_once() {
+    let (device, log) = fake(Mood::default());
+    let (first, second) = (device.load(&artifact()).unwrap(), device.load(&artifact()));
+    assert_eq!(log.count("load"), 1);
+    let mut other = artifact();
+    other.modules[0].set_bytes(b"other code".to_vec());
+    device.load(&other).unwrap();
+    assert_eq!(log.count("load"), 2);
+    // A kernel holds it too.
+    let set = first.kernel("set").unwrap();
+    drop((first, second));
+    device.load(&artifact()).unwrap();
+    assert_eq!(log.count("load"), 2);
+    drop(set);
+    device.load(&artifact()).unwrap();
+    assert_eq!(log.count("load"), 3);
+}
+
+#[test]
 fn what_is_prepared_has_not_run_and_is_replayed() {
     let (device, log) = fake(Mood::default());
     let loaded = device.load(&artifact()).unwrap();

@@ -4,6 +4,7 @@
 //! floor of a row is the bytes it must move over the bandwidth of a parallel
 //! copy, measured in the same run.
 
+mod calls;
 mod device;
 mod measure;
 mod opt;
@@ -17,7 +18,7 @@ use std::{path::PathBuf, process::ExitCode};
 /// Measures a target, qd-opt, and how compile time grows, against their peers.
 #[derive(Debug, Parser)]
 #[command(
-    after_help = "Examples:\n  cargo xtask bench\n  cargo xtask bench --log2 22 --repeats 15\n  cargo xtask bench --only opt\n  cargo xtask bench -- --only scaling\n  cargo xtask bench -- --only 'scaling branches'\n  cargo xtask bench -- --only scaling --instructions\n  cargo xtask bench --target nvptx:sm_90 --log2 16,20,24,28\n  cargo xtask bench --target nvptx:sm_90 --only 'scan,sort u64'"
+    after_help = "Examples:\n  cargo xtask bench\n  cargo xtask bench --log2 22 --repeats 15\n  cargo xtask bench --only opt\n  cargo xtask bench -- --only scaling\n  cargo xtask bench -- --only 'scaling branches'\n  cargo xtask bench -- --only scaling --instructions\n  cargo xtask bench --target nvptx:sm_90 --log2 16,20,24,28\n  cargo xtask bench --target nvptx:sm_90 --only calls\n  cargo xtask bench --target nvptx:sm_90 --only 'scan,sort u64'"
 )]
 struct Arguments {
     /// What is measured: the cpu, or a device and CUB beside it (which needs nvcc)
@@ -70,7 +71,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
         return scaling::child::run(path, &arguments.target, arguments.what);
     }
     let is_cpu = arguments.target.split(',').next() == Some("cpu");
-    let names = match is_cpu {
+    let mut names = match is_cpu {
         true => {
             let mut names: Vec<_> = rows::ROWS.iter().map(|row| row.name.to_string()).collect();
             names.push("opt".into());
@@ -79,6 +80,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
         }
         false => device::names(),
     };
+    names.extend(calls::names());
     let nothing = |part: &&String| !names.iter().any(|name| name.contains(part.as_str()));
     if let Some(part) = arguments.only.iter().find(nothing) {
         anyhow::bail!(
@@ -102,7 +104,10 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
         };
         return match &arguments.tune {
             Some(path) => device::tune(&table, path, wanted),
-            None => device::run(&table, wanted),
+            None => {
+                device::run(&table, wanted)?;
+                calls::run(&arguments.target, wanted)
+            }
         };
     }
     anyhow::ensure!(
@@ -112,6 +117,9 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let has_peers = rows::ROWS.iter().any(|row| wanted(row.name)) || wanted("opt");
     if has_peers && !arguments.instructions {
         beside_peers(arguments, wanted)?;
+    }
+    if !arguments.instructions {
+        calls::run(&arguments.target, wanted)?;
     }
     scaling::run(wanted, arguments.instructions)
 }

@@ -1,0 +1,242 @@
+"""Kernels on PyTorch's and CuPy's arrays, streams and graphs, through libqd_c.so.
+
+    python3 pytorch.py libqd_c.so kernels.qd
+
+kernels.qd is kernels.mlir, translated for the device: docs/how-to/build-on-the-runtime.md says how.
+"""
+
+import ctypes
+import sys
+import time
+
+
+class Arg(ctypes.Structure):
+    _fields_ = [
+        ("word", ctypes.c_uint64),
+        ("dtype", ctypes.c_char_p),
+        ("rank", ctypes.c_int32),
+        ("read_only", ctypes.c_int32),
+        ("shape", ctypes.POINTER(ctypes.c_uint64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+    ]
+
+
+MISSING = None
+SIZES = {"i32": 4, "u32": 4, "i64": 8, "f32": 4, "f64": 8}
+
+
+class Library:
+    """Kernels of a file on a device. Arrays are anything with __cuda_array_interface__."""
+
+    def __init__(self, path, artifact, device="cuda:0"):
+        self.c = ctypes.CDLL(path)
+        self.c.qd_error.restype = ctypes.c_char_p
+        self.device = self.handle("qd_device_open", device.encode())
+        self.executable = self.handle("qd_load_file", self.device, artifact.encode())
+        self.kernels, self.streams = {}, {}
+
+    def call(self, name, *words):
+        if getattr(self.c, name)(*words):
+            raise RuntimeError(self.c.qd_error().decode())
+
+    def handle(self, name, *words):
+        made = ctypes.c_void_p()
+        self.call(name, *words, ctypes.byref(made))
+        return made
+
+    def kernel(self, name):
+        if name not in self.kernels:
+            self.kernels[name] = self.handle("qd_kernel_get", self.executable, name.encode())
+        return self.kernels[name]
+
+    def stream(self, raw):
+        if raw not in self.streams:
+            self.streams[raw] = self.handle("qd_stream_wrap", self.device, ctypes.c_uint64(raw))
+        return self.streams[raw]
+
+    def args(self, arrays):
+        made = (Arg * len(arrays))()
+        for arg, array in zip(made, arrays):
+            if array is MISSING:
+                arg.rank = -2
+                continue
+            it = array.__cuda_array_interface__
+            rank = len(it["shape"])
+            arg.word, read_only = it["data"]
+            arg.dtype = it["typestr"][1:].encode()
+            arg.dtype = {b"i4": b"i32", b"u4": b"u32", b"i8": b"i64", b"f4": b"f32"}[arg.dtype]
+            arg.rank, arg.read_only = rank, int(read_only)
+            arg.shape = (ctypes.c_uint64 * rank)(*it["shape"])
+            if it.get("strides"):
+                size = SIZES[arg.dtype.decode()]
+                arg.strides = (ctypes.c_int64 * rank)(*(s // size for s in it["strides"]))
+        return made
+
+    def minimum(self, kernel, argument, stream, arrays):
+        rows = ctypes.c_uint64()
+        given = self.args(arrays)
+        self.call("qd_minimum", self.kernel(kernel), self.stream(stream), argument.encode(), given,
+                  ctypes.c_size_t(len(given)), ctypes.byref(rows))
+        return rows.value
+
+    def launch(self, kernel, stream, *arrays, max_iterations=0):
+        given = self.args(arrays)
+        self.call("qd_launch", self.kernel(kernel), self.stream(stream), given,
+                  ctypes.c_size_t(len(given)), ctypes.c_uint64(max_iterations))
+
+    def synchronize(self, stream):
+        self.call("qd_stream_synchronize", self.stream(stream))
+
+
+def check(what, is_right):
+    if not is_right:
+        sys.exit(f"{what}: WRONG")
+
+
+def refused(what, call, text):
+    try:
+        call()
+    except RuntimeError as error:
+        check(f"{what} says '{error}', not '{text}'", text in str(error))
+    else:
+        sys.exit(f"{what}: was not refused")
+
+
+def with_torch(library, replays):
+    import torch
+
+    gpu = torch.device("cuda:0")
+    length = 100_003
+    generator = torch.Generator(device=gpu).manual_seed(1)
+
+    def ints(*shape):
+        return torch.randint(-(2**31), 2**31, shape, dtype=torch.int32, device=gpu, generator=generator)
+
+    keys, tmp = ints(length), torch.empty(length, dtype=torch.int32, device=gpu)
+    sums = torch.empty_like(keys)
+    n = torch.tensor(length, dtype=torch.int32, device=gpu)
+    rounds, left, goes_on = (torch.zeros((), dtype=torch.int32, device=gpu) for _ in range(3))
+    side = torch.cuda.Stream()
+    raw = side.cuda_stream
+    def scratch_of(kernel, *arrays):
+        rows = library.minimum(kernel, "scratch", raw, arrays)
+        return torch.empty(max(rows, 1), dtype=torch.int32, device=gpu)
+
+    sort_scratch = scratch_of("sort", keys, tmp, MISSING, n)
+    scan_scratch = scratch_of("scan", keys, sums, MISSING, n)
+    side.wait_stream(torch.cuda.current_stream())
+
+    # On torch's stream, behind what torch put there.
+    with torch.cuda.stream(side):
+        source = ints(length)
+        keys.copy_(source)
+        library.launch("sort", raw, keys, tmp, sort_scratch, n)
+        library.launch("scan", raw, keys, sums, scan_scratch, n)
+        expected = torch.sort(source).values
+        check("a sort on torch's stream", torch.equal(keys, expected))
+        check("a scan on torch's stream", torch.equal(sums, torch.cumsum(expected, 0, dtype=torch.int32)))
+    torch.cuda.synchronize()
+
+    # In torch's graph, with work of torch before and after it.
+    source, doubled = ints(length), torch.empty(length, dtype=torch.int32, device=gpu)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, stream=side):
+        keys.copy_(source)
+        keys.add_(1)
+        library.launch("sort", raw, keys, tmp, sort_scratch, n)
+        library.launch("scan", raw, keys, sums, scan_scratch, n)
+        left.fill_(1000)
+        rounds.zero_()
+        library.launch("halve", raw, left, rounds, goes_on)
+        # What is refused leaves the capture as it was.
+        refused("a launch without arguments", lambda: library.launch("sort", raw), "takes 4 arguments")
+        refused("waiting", lambda: library.synchronize(raw), "is being captured")
+        refused("an overlap", lambda: library.launch("sort", raw, keys, keys, sort_scratch, n), "overlaps")
+        doubled.copy_(sums).mul_(2)
+    lengths = [length, 0, 1, 77, 4096, 99_999]
+    begin = time.perf_counter()
+    for i in range(replays):
+        source.copy_(ints(length))
+        live = lengths[i % len(lengths)]
+        n.fill_(live)
+        graph.replay()
+        expected = torch.sort(source[:live] + 1).values
+        totals = torch.cumsum(expected, 0, dtype=torch.int32)
+        check(f"sort of {live} in replay {i}", torch.equal(keys[:live], expected))
+        check(f"scan of {live} in replay {i}", torch.equal(sums[:live], totals))
+        check(f"what is behind it in replay {i}", torch.equal(doubled[:live], totals * 2))
+        check(f"the loop in replay {i}", rounds.item() == 10)
+    print(f"torch.cuda.graph: {replays} replays in {time.perf_counter() - begin:.1f} s")
+    del graph
+    torch.cuda.synchronize()
+
+    # A loop that goes on too long is stopped by the device.
+    with torch.cuda.stream(side):
+        left.fill_(1 << 30)
+        rounds.zero_()
+    library.launch("halve", raw, left, rounds, goes_on, max_iterations=7)
+    refused("a long loop", lambda: library.synchronize(raw), "still running after 7 iterations")
+    check("a loop that was stopped", rounds.item() == 7)
+    with torch.cuda.stream(side):
+        left.fill_(1 << 30)
+        rounds.zero_()
+    library.launch("halve", raw, left, rounds, goes_on, max_iterations=31)
+    library.synchronize(raw)
+    check("a loop that was not stopped", rounds.item() == 31)
+
+    refused("strides", lambda: library.launch("sort", raw, ints(2 * length)[::2], tmp, sort_scratch, n),
+            "do not lie behind each other")
+
+    # Elements that are aligned as elements, and not as vectors.
+    for offset in range(1, 5):
+        odd = ints(length + offset)[offset:]
+        out = torch.empty(length + 7, dtype=torch.int32, device=gpu)[3 : length + 3]
+        expected = torch.sort(odd).values
+        n.fill_(length)
+        torch.cuda.synchronize()
+        library.launch("sort", raw, odd, out, sort_scratch, n)
+        library.launch("scan", raw, odd, out, scan_scratch, n)
+        library.synchronize(raw)
+        check(f"a sort from element {offset} on", torch.equal(odd, expected))
+        check(f"a scan from element {offset} on", torch.equal(out, torch.cumsum(expected, 0, dtype=torch.int32)))
+    print("torch: streams, graphs, loops, alignment")
+
+
+def with_cupy(library):
+    import cupy
+
+    stream = cupy.cuda.Stream(non_blocking=True)
+    with stream:
+        for length in (1, 1000, 65_537):
+            keys = cupy.random.randint(-(2**31), 2**31, length, dtype=cupy.int32)
+            expected = cupy.sort(keys)
+            tmp, sums = cupy.empty_like(keys), cupy.empty_like(keys)
+            n = cupy.array(length, dtype=cupy.int32)
+            arrays = (keys, tmp, MISSING, n)
+            rows = max(library.minimum("sort", "scratch", stream.ptr, arrays), 1)
+            scratch = cupy.empty(rows, dtype=cupy.int32)
+            library.launch("sort", stream.ptr, keys, tmp, scratch, n)
+            rows = max(library.minimum("scan", "scratch", stream.ptr, (keys, sums, MISSING, n)), 1)
+            scan_scratch = cupy.empty(rows, dtype=cupy.int32)
+            library.launch("scan", stream.ptr, keys, sums, scan_scratch, n)
+            check("a sort on CuPy's stream", bool((keys == expected).all()))
+            totals = cupy.cumsum(expected, dtype=cupy.int32)
+            check("a scan on CuPy's stream", bool((sums == totals).all()))
+    stream.synchronize()
+    print("CuPy: streams")
+
+
+def main():
+    library = Library(sys.argv[1], sys.argv[2])
+    replays = int(sys.argv[3]) if len(sys.argv) > 3 else 1000
+    for module, use in [("torch", lambda: with_torch(library, replays)), ("cupy", lambda: with_cupy(library))]:
+        try:
+            __import__(module)
+        except ImportError:
+            print(f"{module} is not there: left out")
+            continue
+        use()
+
+
+if __name__ == "__main__":
+    main()

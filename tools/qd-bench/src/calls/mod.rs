@@ -1,0 +1,281 @@
+//! What a call of a kernel costs the host and the device, beside the vendor's API where there is
+//! one: the same nodes, captured from such a call and replayed without us.
+
+mod raw;
+
+use anyhow::{Context, ensure};
+use qd_frontend::{
+    Dtype, args, compile,
+    objects::{Buffer, Device, DeviceId, DeviceOptions, Kernel, Priority, Stream},
+};
+use raw::Raw;
+use std::{
+    fmt::Write as _,
+    time::{Duration, Instant},
+};
+
+/// Calls between two waits: few enough for the device's queue.
+const BATCH: usize = 100;
+
+/// Batches of each side, in turns.
+const BATCHES: usize = 100;
+
+/// Sets of arrays that calls go through where each has others: more than a kernel keeps calls.
+const SETS: usize = 16;
+
+/// A kernel whose calls are measured.
+struct Row {
+    name: &'static str,
+    source: fn() -> String,
+    arguments: fn(&Kernel, &Stream) -> anyhow::Result<Vec<Buffer>>,
+}
+
+const ROWS: [Row; 5] = [
+    Row {
+        name: "calls of 1 launch",
+        source: || chain(1),
+        arguments: two_arrays,
+    },
+    Row {
+        name: "calls of 4 launches",
+        source: || chain(4),
+        arguments: two_arrays,
+    },
+    Row {
+        name: "calls of 16 launches",
+        source: || chain(16),
+        arguments: two_arrays,
+    },
+    Row {
+        name: "calls of 32 launches",
+        source: || chain(32),
+        arguments: two_arrays,
+    },
+    Row {
+        name: "calls of sort 2^16",
+        source: || SORT.into(),
+        arguments: sorted,
+    },
+];
+
+const SORT: &str = "qd.grid.kernel @main(%keys: memref<?xi32>, %tmp: memref<?xi32>, \
+     %scratch: memref<?xi32>, %n: memref<i32>) {
+       qd.algo.sort keys(%keys, %tmp : memref<?xi32>, memref<?xi32>) scratch(%scratch : memref<?xi32>)
+         count(%n : memref<i32>) log256_max_n = 3 unsigned
+     }";
+
+/// Launches of one block, each of which reads what another thread of the one before wrote.
+fn chain(launches: usize) -> String {
+    let mut text = String::from(
+        "qd.grid.kernel @main(%a: memref<?xi32>, %b: memref<?xi32>) {
+           %one = arith.constant 1 : index\n",
+    );
+    for k in 0..launches {
+        let (from, to) = if k % 2 == 0 { ("a", "b") } else { ("b", "a") };
+        let _ = writeln!(
+            text,
+            "qd.grid.phase blocks(%one) threads(64) {{
+               %i = qd.simt.block.thread_id
+               %last = arith.constant 63 : index
+               %j = arith.subi %last, %i : index
+               %v = memref.load %{from}[%j] : memref<?xi32>
+               memref.store %v, %{to}[%i] : memref<?xi32>
+             }}"
+        );
+    }
+    text + "}\n"
+}
+
+fn two_arrays(_: &Kernel, stream: &Stream) -> anyhow::Result<Vec<Buffer>> {
+    let array = || Buffer::from_slice(stream, &[1_i32; 64]);
+    Ok(vec![array()?, array()?])
+}
+
+fn sorted(kernel: &Kernel, stream: &Stream) -> anyhow::Result<Vec<Buffer>> {
+    let length = 1_u32 << 16;
+    // Knuth's multiplicative hash: in no order.
+    let values: Vec<u32> = (0..length).map(|i| i.wrapping_mul(2_654_435_761)).collect();
+    let keys = Buffer::from_slice(stream, &values)?.cast(Dtype::I32, &[length.into()])?;
+    let tmp = Buffer::new(stream, Dtype::I32, keys.shape())?;
+    let n = Buffer::from_slice(stream, &[length as i32])?.cast(Dtype::I32, &[])?;
+    let slots = kernel.minimum("arg2", &args![&keys, &tmp, _, &n])?;
+    let scratch = Buffer::new(stream, Dtype::I32, &[slots])?;
+    Ok(vec![keys, tmp, scratch, n])
+}
+
+/// What the rows are called.
+pub fn names() -> Vec<String> {
+    let rows = ROWS.iter().map(|row| row.name.to_string());
+    rows.chain(["calls: start".into()]).collect()
+}
+
+/// Measures and prints the rows.
+pub fn run(target: &str, wanted: impl Fn(&str) -> bool) -> anyhow::Result<()> {
+    let rows: Vec<_> = ROWS.iter().filter(|row| wanted(row.name)).collect();
+    if rows.is_empty() && !wanted("calls: start") {
+        return Ok(());
+    }
+    let id = DeviceId::for_target(target)?;
+    let device = Device::open(&id, &DeviceOptions::default())?;
+    println!(
+        "\n{:<24} {:>10} {:>10} {:>10} {:>10} {:>10} {:>7} {:>7} {:>7}",
+        device.info().name.chars().take(24).collect::<String>(),
+        "same, µs",
+        "raw, µs",
+        "others, µs",
+        "queued, µs",
+        "raw, µs",
+        "ratio",
+        "copied",
+        "alloc."
+    );
+    for row in rows {
+        measure(row, &device, target).with_context(|| row.name)?;
+    }
+    println!(
+        "\nsame: the host's time of a call with the arrays of the last one; others: with other arrays each \
+         time; queued: a call's share of {BATCH} that nothing waits between; raw: the device's own API on \
+         the same nodes; ratio: of queued calls, raw over ours; copied: bytes a call copies; alloc.: \
+         allocations it makes. Medians of {BATCHES} batches or {} calls",
+        BATCH * BATCHES
+    );
+    if wanted("calls: start") {
+        start(&device, &id, target)?;
+    }
+    Ok(())
+}
+
+fn measure(row: &Row, device: &Device, target: &str) -> anyhow::Result<()> {
+    let artifact = compile(&(row.source)(), &device.resolve(target))?;
+    let kernel = device.load(&artifact)?.kernel("main")?;
+    let stream = device.stream(Priority::Normal)?;
+    let sets: Result<Vec<_>, _> = (0..SETS)
+        .map(|_| (row.arguments)(&kernel, &stream))
+        .collect();
+    let sets = sets?;
+    let sets: Vec<Vec<_>> = sets
+        .iter()
+        .map(|set| set.iter().map(Into::into).collect())
+        .collect();
+    kernel.launch(&stream, &sets[0])?;
+    stream.synchronize()?;
+
+    let raw = Raw::capture(device, &stream, |on| Ok(kernel.launch(on, &sets[0])?))?;
+    let before = device.memory();
+    let mut ours = Times::default();
+    let mut theirs = Times::default();
+    for _ in 0..BATCHES {
+        let call = || Ok(kernel.launch(&stream, &sets[0])?);
+        ours.batch(call, || Ok(stream.synchronize()?))?;
+        if let Some(raw) = &raw {
+            theirs.batch(|| raw.launch(), || raw.synchronize())?;
+        }
+    }
+    let after = device.memory();
+    let calls = (BATCH * BATCHES) as u64;
+    let copied = after.uploaded + after.downloaded - before.uploaded - before.downloaded;
+    let allocations = after.allocations - before.allocations;
+
+    let mut others = Times::default();
+    let mut next = 0;
+    for _ in 0..BATCHES {
+        let call = || {
+            next = (next + 1) % SETS;
+            Ok(kernel.launch(&stream, &sets[next])?)
+        };
+        others.batch(call, || Ok(stream.synchronize()?))?;
+    }
+    let text = |time: Option<f64>| time.map_or("-".into(), |time| format!("{time:.2}"));
+    let (same, queued) = (median(&mut ours.calls), median(&mut ours.batches));
+    let raw_same = raw.as_ref().map(|_| median(&mut theirs.calls));
+    let raw_queued = raw.as_ref().map(|_| median(&mut theirs.batches));
+    println!(
+        "{:<24} {same:>10.2} {:>10} {:>10.2} {queued:>10.2} {:>10} {:>7} {:>7} {:>7}",
+        row.name,
+        text(raw_same),
+        median(&mut others.calls),
+        text(raw_queued),
+        text(raw_queued.map(|raw| raw / queued)),
+        copied / calls,
+        allocations / calls,
+    );
+    Ok(())
+}
+
+/// Times of calls and of batches of them.
+#[derive(Default)]
+struct Times {
+    calls: Vec<f64>,
+    /// A call's share.
+    batches: Vec<f64>,
+}
+
+impl Times {
+    fn batch(
+        &mut self,
+        mut call: impl FnMut() -> anyhow::Result<()>,
+        wait: impl Fn() -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        let begin = Instant::now();
+        let mut last = begin;
+        for _ in 0..BATCH {
+            call()?;
+            let now = Instant::now();
+            self.calls.push(micros(now - last));
+            last = now;
+        }
+        wait()?;
+        self.batches.push(micros(begin.elapsed()) / BATCH as f64);
+        Ok(())
+    }
+}
+
+fn micros(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e6
+}
+
+fn median(times: &mut [f64]) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+/// What it takes to open and load again, and until a kernel runs for the first time.
+fn start(device: &Device, id: &DeviceId, target: &str) -> anyhow::Result<()> {
+    let target = device.resolve(target);
+    let artifact = compile(SORT, &target)?;
+    let time = |what: &mut dyn FnMut() -> anyhow::Result<()>| -> anyhow::Result<f64> {
+        let mut times = Vec::new();
+        for _ in 0..21 {
+            let begin = Instant::now();
+            what()?;
+            times.push(micros(begin.elapsed()));
+        }
+        Ok(median(&mut times))
+    };
+    let opened = time(&mut || {
+        let again = Device::open(id, &DeviceOptions::default())?;
+        ensure!(again == *device, "another device");
+        Ok(())
+    })?;
+    let begin = Instant::now();
+    let executable = device.load(&artifact)?;
+    let loaded = micros(begin.elapsed());
+    let again = time(&mut || {
+        device.load(&artifact)?;
+        Ok(())
+    })?;
+    let stream = device.stream(Priority::Normal)?;
+    let kernel = executable.kernel("main")?;
+    let buffers = sorted(&kernel, &stream)?;
+    let arguments: Vec<_> = buffers.iter().map(Into::into).collect();
+    stream.synchronize()?;
+    let begin = Instant::now();
+    kernel.launch(&stream, &arguments)?;
+    let first = micros(begin.elapsed());
+    stream.synchronize()?;
+    println!(
+        "\nopening an open device {opened:.1} µs; loading a sort {loaded:.0} µs, again {again:.0} µs; its first \
+         call {first:.0} µs"
+    );
+    Ok(())
+}
