@@ -145,8 +145,18 @@ const SUSPECTS: usize = 4;
 type Open = HashMap<(DeviceId, DeviceOptions), Weak<Shared>>;
 static OPEN: LazyLock<Mutex<Open>> = LazyLock::new(Mutex::default);
 
+/// What drives a device that is not open yet.
+fn driver(id: &DeviceId, options: &DeviceOptions) -> Result<Box<dyn Driver>, Error> {
+    Ok(match id.driver.as_str() {
+        "cpu" if id.ordinal == 0 => Box::new(cpu::device(id, options)?),
+        "cuda" => Box::new(cuda::device(id, options)?),
+        "vulkan" => Box::new(vulkan::device(id)?),
+        _ => return Err(Error::Device(format!("there is no device {id}"))),
+    })
+}
+
 impl Device {
-    /// Opens a device, or finds it open.
+    /// Opens a device, or finds it open. One that is lost is opened anew, where its driver can.
     ///
     /// # Errors
     ///
@@ -157,18 +167,16 @@ impl Device {
         let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
         open.retain(|_, shared| shared.strong_count() > 0);
         let key = (id.clone(), options.clone());
-        if let Some(shared) = open.get(&key).and_then(Weak::upgrade) {
-            return Ok(Self(shared));
+        let found = open.get(&key).and_then(Weak::upgrade);
+        if let Some(shared) = found.as_ref().filter(|shared| shared.lost.get().is_none()) {
+            return Ok(Self(shared.clone()));
         }
-        let driver: Box<dyn Driver> = match id.driver.as_str() {
-            "cpu" if id.ordinal == 0 => Box::new(cpu::device(id, options)?),
-            "cuda" => Box::new(cuda::device(id, options)?),
-            "vulkan" => Box::new(vulkan::device(id)?),
-            _ => {
-                return Err(Error::Device(format!("there is no device {id}")));
-            }
-        };
-        let device = Self::of(driver);
+        let driver = driver(id, options);
+        let device = Self::of(driver.map_err(|error| {
+            // What cannot be opened again is lost for this process.
+            let lost = found.and_then(|shared| shared.check().err());
+            lost.unwrap_or(error)
+        })?);
         open.insert(key, Arc::downgrade(&device.0));
         Ok(device)
     }

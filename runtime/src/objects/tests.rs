@@ -1,6 +1,7 @@
 //! What objects promise, on a device that delays, reorders and fails.
 
 use super::{
+    driver::Fault,
     fake::{Body, Fake, Log, Mood},
     *,
 };
@@ -416,6 +417,24 @@ fn arguments_that_are_not_what_it_takes_are_errors_before_anything_runs() {
     let odd = bytes.rows(1..5).unwrap();
     assert!(view(odd.cast(Dtype::I32, &[1])).contains("multiple of 4"));
     assert_eq!(log.count("replay"), 0);
+}
+
+#[test]
+fn a_device_that_is_lost_is_opened_anew_and_the_old_one_stays_lost() {
+    let id: DeviceId = "cpu".parse().unwrap();
+    // Options that no other test has, so that it is no other test's device.
+    let options = DeviceOptions { threads: Some(3) };
+    let open = || Device::open(&id, &options).unwrap();
+    let old = open();
+    assert!(old == open());
+    let error = old.0.failed("a test", Fault::Lost("broken".into()));
+    assert!(matches!(error, Error::Lost { .. }), "{error}");
+    let new = open();
+    assert!(new != old && new == open());
+    let stream = new.stream(Priority::Normal).unwrap();
+    assert_eq!(Buffer::from_slice(&stream, &[1]).unwrap().len(), 1);
+    let error = old.stream(Priority::Normal).expect_err("it is lost");
+    assert!(error.to_string().contains("is lost: broken"), "{error}");
 }
 
 #[test]

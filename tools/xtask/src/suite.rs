@@ -1,5 +1,6 @@
 //! `test`: everything that must pass, step by step, with one table at the end.
 
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
@@ -75,6 +76,12 @@ const STEPS: &[Step] = &[
         run: examples,
     },
     Step {
+        name: "arrays on vulkan",
+        rerun: "QD_DEVICE=vulkan:0 cargo test -p qd-frontend --test resident",
+        needed: false,
+        run: arrays_on_vulkan,
+    },
+    Step {
         name: "vulkan",
         rerun: "cargo xtask conformance --lavapipe",
         needed: false,
@@ -121,6 +128,11 @@ fn cargo_test(workspace: &Workspace) -> Result<Report> {
     command
         .env(lavapipe::VALIDATE, "1")
         .args(["test", "--workspace", "--no-fail-fast"]);
+    on_lavapipe(command)
+}
+
+/// Runs tests, and counts them; what they run on Vulkan on lavapipe.
+fn on_lavapipe(mut command: Command) -> Result<Report> {
     lavapipe::select(&mut command, 8);
     let mut total = Tally::default();
     let status = process::run_watched(&mut command, |line| total.add(line))?;
@@ -128,6 +140,15 @@ fn cargo_test(workspace: &Workspace) -> Result<Report> {
         passed: status.success(),
         counts: total.to_string(),
     })
+}
+
+/// What arrays that stay on a device promise, on lavapipe.
+fn arrays_on_vulkan(workspace: &Workspace) -> Result<Report> {
+    let mut command = cargo::cargo(workspace);
+    command
+        .env("QD_DEVICE", "vulkan:0")
+        .args(["test", "-p", "qd-frontend", "--test", "resident"]);
+    on_lavapipe(command)
 }
 
 /// Programs that check their own results.

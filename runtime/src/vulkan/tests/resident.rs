@@ -4,11 +4,19 @@ use super::*;
 use crate::{
     args,
     objects::{
-        Event,
+        Event, Recording,
         driver::{Driver as _, Fault},
     },
+    vulkan::{
+        memory::Memory,
+        pool::Pool,
+        timeline::{Point, Timeline},
+        words::fault,
+    },
 };
+use ash::vk;
 use qd_artifact::Access;
+use std::{sync::atomic::AtomicBool, time::Duration};
 
 /// The best device, whose arrays are copied in either way.
 fn opened(test: &str) -> Vec<(Arc<Device>, Opened)> {
@@ -416,6 +424,81 @@ fn more_memory_than_there_is_is_an_error_and_the_next_allocation_works() {
         assert!(matches!(error, Error::OutOfMemory(_)), "{error}");
         assert_eq!(opened.memory().live, 0);
         Buffer::zeros(&on, Dtype::U8, &[1000]).expect("memory");
+    }
+}
+
+#[test]
+fn where_there_is_no_room_what_is_freed_is_waited_for() {
+    let Some(device) = device("where_there_is_no_room_what_is_freed_is_waited_for") else {
+        return;
+    };
+    const ROOM: u64 = 1 << 20;
+    let is_full = Arc::new(AtomicBool::new(false));
+    let pool = {
+        let (device, is_full) = (device.clone(), is_full.clone());
+        Pool::new(ROOM, move |bytes| match is_full.load(Ordering::Relaxed) {
+            true => Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY.into()),
+            false => Memory::new(&device, bytes, Copies::Direct),
+        })
+    };
+    let address = |bytes| pool.allocate(bytes, None).map_err(|_| "refused");
+    let first = address(ROOM).expect("room for one");
+    is_full.store(true, Ordering::Relaxed);
+    assert_eq!(address(ROOM), Err("refused"));
+    let timeline = Arc::new(Timeline::new(&device, 0).expect("a semaphore"));
+    let gate = Point { timeline, value: 1 };
+    pool.free(first, ROOM, vec![gate.clone()]);
+    std::thread::scope(|scope| {
+        let waits = scope.spawn(|| address(ROOM));
+        std::thread::sleep(Duration::from_millis(20));
+        assert!(!waits.is_finished(), "it is in use");
+        gate.open();
+        assert_eq!(waits.join().expect("no panic"), Ok(first));
+    });
+    pool.free(first, ROOM, Vec::new());
+    assert_eq!(address(2 * ROOM), Err("refused"), "more than there is");
+    is_full.store(false, Ordering::Relaxed);
+    assert!(address(2 * ROOM).is_ok());
+}
+
+#[test]
+fn a_device_that_is_lost_is_replaced() {
+    let Some(lost) = device("a_device_that_is_lost_is_replaced") else {
+        return;
+    };
+    let error = vk::Result::ERROR_DEVICE_LOST;
+    assert_eq!(lost.noted::<()>(Err(error)), Err(error));
+    assert!(matches!(fault(error), Fault::Lost(_)));
+    let other = Device::at(0).expect("another one");
+    assert!(!Arc::ptr_eq(&lost, &other) && !other.is_lost());
+    raw(Copies::Direct).open_stream(false).expect("a stream");
+}
+
+#[test]
+fn recordings_copy_between_other_arrays_each_time() {
+    for (device, opened) in opened("recordings_copy_between_other_arrays_each_time") {
+        let triple = executable(&device, &opened)
+            .kernel("triple")
+            .expect("there");
+        let on = stream(&opened);
+        let middle = Buffer::new(&on, Dtype::I32, &[7]).expect("memory");
+        let out = Buffer::new(&on, Dtype::I32, &[7]).expect("memory");
+        let mut recording = Recording::new(&opened);
+        let from = recording.slot(&input("from").kind);
+        recording.copy(from, &middle).expect("recorded");
+        recording
+            .launch(&triple, &args![&out, &middle, 1, 5])
+            .expect("recorded");
+        let mut graph = recording.finish().expect("finished");
+        for value in 1..10 {
+            let x = Buffer::from_slice(&on, &[value; 9]).expect("memory");
+            let part = x.rows(1..8).expect("there are as many");
+            graph.bind(from, &part).expect("bound");
+            for _ in 0..2 {
+                graph.launch(&on).expect("runs");
+            }
+            assert_eq!(read(&on, &out), [3 * value + 5; 7]);
+        }
     }
 }
 
