@@ -5,32 +5,8 @@ use qd_frontend::{
     objects::{Buffer, Device, DeviceOptions, Executable, Priority, Stream},
 };
 
-const SORT: &str = r#"
-qd.grid.kernel @sort(%keys: memref<?xi32> {qd.name = "keys", qd.dtype = "u32"},
-                     %tmp: memref<?xi32> {qd.name = "tmp", qd.dtype = "u32"},
-                     %scratch: memref<?xi32> {qd.name = "scratch"}, %n: memref<i32> {qd.name = "n"}) {
-  qd.algo.sort keys(%keys, %tmp : memref<?xi32>, memref<?xi32>) scratch(%scratch : memref<?xi32>)
-    count(%n : memref<i32>) log256_max_n = 3 unsigned
-}"#;
-
-const FILL: &str = r#"
-qd.grid.kernel @fill(%x: memref<?xf32> {qd.name = "x"}, %value: f32 {qd.name = "value"}) {
-  %zero = arith.constant 0 : index
-  %n = memref.dim %x, %zero : memref<?xf32>
-  qd.grid.for_each %i to %n {
-    memref.store %value, %x[%i] : memref<?xf32>
-  }
-}
-qd.grid.kernel @add(%x: memref<?xf32> {qd.name = "x"}, %y: memref<?xf32> {qd.name = "y"}) {
-  %zero = arith.constant 0 : index
-  %n = memref.dim %x, %zero : memref<?xf32>
-  qd.grid.for_each %i to %n {
-    %a = memref.load %x[%i] : memref<?xf32>
-    %b = memref.load %y[%i] : memref<?xf32>
-    %sum = arith.addf %a, %b : f32
-    memref.store %sum, %y[%i] : memref<?xf32>
-  }
-}"#;
+const SORT: &str = include_str!("../examples/kernels/sort.mlir");
+const FILL: &str = include_str!("../examples/kernels/fill.mlir");
 
 /// The device that `QD_DEVICE` names, or this machine.
 fn open() -> (Device, Stream) {

@@ -134,6 +134,21 @@ pub enum Error {
         argument: String,
         to: usize,
     },
+    /// Memory that is written and is another argument's as well.
+    #[error(
+        "kernel '{kernel}': argument '{argument}' overlaps argument '{other}', of which one is written"
+    )]
+    Overlaps {
+        kernel: String,
+        argument: String,
+        other: String,
+    },
+    /// Elements that do not lie behind each other.
+    #[error("{0}: its elements do not lie behind each other")]
+    NotContiguous(String),
+    /// What cannot be part of a graph that its owner captures.
+    #[error("{0}")]
+    Capture(String),
     /// A kernel writes what may not be written.
     #[error(
         "kernel '{kernel}' writes argument '{argument}', but was given a buffer that is read-only"
@@ -146,6 +161,9 @@ pub enum Error {
         is: String,
         wanted: String,
     },
+    /// What cannot be recorded, or a graph that is not ready to be launched.
+    #[error("{0}")]
+    Recording(String),
     /// A view, copy or cast that a buffer does not allow.
     #[error("{0}")]
     View(String),

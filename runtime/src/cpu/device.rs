@@ -118,6 +118,13 @@ unsafe impl Driver for Cpu {
         Ok(())
     }
 
+    fn owns(&self, address: u64) -> Result<(), String> {
+        match address {
+            0 => Err("no device: it has no address".into()),
+            _ => Ok(()),
+        }
+    }
+
     fn record(&self, _: RawStream) -> Result<RawEvent, Fault> {
         Ok(RawEvent(Box::into_raw(Box::new(Instant::now())) as u64))
     }
@@ -237,6 +244,12 @@ impl Run<'_> {
                     let words = &self.words[*words..][..3];
                     // Safety: the range is within a buffer, and no launch is running.
                     unsafe { fill(words[0], words[1], words[2], *size) };
+                }
+                OpKind::Copy { words } => {
+                    let words = &self.words[*words..][..3];
+                    let (from, to) = (words[0] as *const u8, words[1] as *mut u8);
+                    // Safety: as above, within two buffers that do not overlap.
+                    unsafe { ptr::copy_nonoverlapping(from, to, words[2] as usize) };
                 }
                 OpKind::While { flag, ops } => self.repeat(op.label, self.words[*flag], ops)?,
                 OpKind::If { condition, ops } => {

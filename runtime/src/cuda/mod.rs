@@ -6,8 +6,12 @@
 //! graphs of its actions (see [`graph`]), which runs replay; where each action is
 //! to be timed, they are launched one by one.
 
+mod capture;
 mod device;
+mod foreign;
 mod graph;
+mod loops;
+mod moves;
 mod replay;
 mod resident;
 

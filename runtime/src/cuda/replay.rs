@@ -6,11 +6,14 @@
 
 use super::{
     device::{Function, parameters},
-    resident::{Entered, FILL_THREADS, Shared, fault, fill_blocks},
+    foreign::Relaxed,
+    graph::Conditions,
+    loops::{Counters, Counting},
+    moves::{BLOCK, COPIED_AT_ONCE, blocks_of},
+    resident::{Entered, Shared, fault},
 };
-use crate::objects::driver::{Fault, Op, OpKind, RawStream, Replay, Shape};
+use crate::objects::driver::{Fault, Label, Op, OpKind, RawStream, Replay, Shape};
 use cudarc::driver::{
-    DriverError,
     result::graph,
     sys::{self, CUgraph, CUgraphExec, CUgraphNode},
 };
@@ -22,7 +25,11 @@ pub(super) struct Graph {
     executable: CUgraphExec,
     /// What has words, in the order of their places.
     nodes: Vec<Node>,
-    has_loop: bool,
+    words: Vec<u64>,
+    loops: usize,
+    counting: Counting,
+    /// Once iterations have been counted.
+    counters: Option<Counters>,
 }
 
 // Safety: a graph may be used from any thread, one at a time.
@@ -46,11 +53,24 @@ enum What {
     },
     /// Address, count and value.
     Fill { function: Function, words: usize },
+    /// From where, to where, and bytes.
+    Copy { function: Function, words: usize },
     /// The address of the word that a condition follows.
     Ask {
         function: Function,
         handle: u64,
         word: usize,
+    },
+    /// The same at the end of a loop's iteration.
+    Count {
+        function: Function,
+        handle: u64,
+        word: usize,
+        /// Its counter, and that of the loop around it.
+        counter: usize,
+        outer: Option<usize>,
+        /// The kernel's number in the report.
+        kernel: u64,
     },
 }
 
@@ -70,12 +90,14 @@ impl What {
                 words: (first, end),
                 ..
             } => (first..end).contains(&place),
-            What::Fill { words, .. } => (words..words + 3).contains(&place),
-            What::Ask { word, .. } => word == place,
+            What::Fill { words, .. } | What::Copy { words, .. } => {
+                (words..words + 3).contains(&place)
+            }
+            What::Ask { word, .. } | What::Count { word, .. } => word == place,
         }
     }
 
-    fn parameters(&self, words: &[u64]) -> Parameters {
+    fn parameters(&self, words: &[u64], counting: &Counting) -> Parameters {
         match *self {
             What::Launch {
                 function,
@@ -94,8 +116,18 @@ impl What {
                 words: first,
             } => Parameters {
                 function,
-                blocks: fill_blocks(words[first + 1]),
-                threads: FILL_THREADS,
+                blocks: blocks_of(words[first + 1]),
+                threads: BLOCK,
+                dynamic_shared_bytes: 0,
+                words: words[first..first + 3].to_vec(),
+            },
+            What::Copy {
+                function,
+                words: first,
+            } => Parameters {
+                function,
+                blocks: blocks_of(words[first + 2].div_ceil(COPIED_AT_ONCE)),
+                threads: BLOCK,
                 dynamic_shared_bytes: 0,
                 words: words[first..first + 3].to_vec(),
             },
@@ -103,13 +135,26 @@ impl What {
                 function,
                 handle,
                 word,
-            } => Parameters {
+            } => once(function, vec![handle, words[word]]),
+            What::Count {
                 function,
-                blocks: 1,
-                threads: 1,
-                dynamic_shared_bytes: 0,
-                words: vec![handle, words[word]],
-            },
+                handle,
+                word,
+                counter,
+                outer,
+                kernel,
+            } => once(
+                function,
+                vec![
+                    handle,
+                    words[word],
+                    counting.counter(counter),
+                    outer.map_or(0, |outer| counting.counter(outer)),
+                    counting.limit,
+                    counting.report,
+                    kernel,
+                ],
+            ),
         }
     }
 }
@@ -161,24 +206,58 @@ impl Graph {
             raw,
             executable: ptr::null_mut(),
             nodes: Vec::new(),
-            has_loop: has_loop(&shape.ops),
+            words: words.to_vec(),
+            loops: loops_of(&shape.ops),
+            counting: Counting::default(),
+            counters: None,
         };
-        let mut maker = Maker {
-            shared,
-            words,
-            nodes: Vec::new(),
-        };
-        maker.all(raw, &shape.ops, false)?;
+        let mut maker = Maker::new(shared, shape, words, graph.counting);
+        maker.all(raw, &shape.ops, &[], false)?;
         graph.nodes = maker.nodes;
         // Safety: the graph is whole.
         graph.executable =
             unsafe { graph::instantiate(raw, sys::CUgraphInstantiate_flags(0)) }.map_err(fault)?;
         for node in &mut graph.nodes {
-            if node.what.parameters(words).blocks == 0 {
+            if node.what.parameters(words, &graph.counting).blocks == 0 {
                 enable(graph.executable, node, false)?;
             }
         }
         Ok(graph)
+    }
+}
+
+impl Graph {
+    /// Gives some nodes the parameters that they should have now. The device has been entered.
+    fn set(&mut self, is_one: impl Fn(&What) -> bool) -> Result<(), Fault> {
+        for node in self.nodes.iter_mut().filter(|node| is_one(&node.what)) {
+            let mut parameters = node.what.parameters(&self.words, &self.counting);
+            enable(self.executable, node, parameters.blocks > 0)?;
+            let (executable, raw) = (self.executable, node.raw);
+            // Safety: the node is of the graph that was instantiated; the driver copies the
+            // parameters.
+            let set = |parameters: &_| unsafe {
+                sys::cuGraphExecKernelNodeSetParams_v2(executable, raw, parameters)
+            };
+            parameters.with(set)?.result().map_err(fault)?;
+        }
+        Ok(())
+    }
+
+    /// Has loops stop at a limit, or at none if it is 0. The device has been entered.
+    fn count(&mut self, limit: u64) -> Result<(), Fault> {
+        if limit == self.counting.limit {
+            return Ok(());
+        }
+        let counters = match self.counters.take() {
+            Some(counters) => counters,
+            None => {
+                let _relaxed = Relaxed::new();
+                Counters::new(&self.shared, self.loops)?
+            }
+        };
+        self.counting = self.shared.counting(limit, &counters);
+        self.counters = Some(counters);
+        self.set(|what| matches!(what, What::Count { .. }))
     }
 }
 
@@ -196,28 +275,15 @@ fn enable(executable: CUgraphExec, node: &mut Node, is_enabled: bool) -> Result<
 impl Replay for Graph {
     fn patch(&mut self, words: &[u64], changed: &[usize]) -> Result<(), Fault> {
         let _entered = Entered::new(&self.shared.device).map_err(fault)?;
-        for node in &mut self.nodes {
-            if !changed.iter().any(|place| node.what.has(*place)) {
-                continue;
-            }
-            let mut parameters = node.what.parameters(words);
-            enable(self.executable, node, parameters.blocks > 0)?;
-            let (executable, raw) = (self.executable, node.raw);
-            // Safety: as above; the driver copies the parameters.
-            let set = |parameters: &_| unsafe {
-                sys::cuGraphExecKernelNodeSetParams_v2(executable, raw, parameters)
-            };
-            parameters.with(set)?.result().map_err(fault)?;
-        }
-        Ok(())
+        self.words.copy_from_slice(words);
+        self.set(|what| changed.iter().any(|place| what.has(*place)))
     }
 
     fn replay(&mut self, on: RawStream, max_iterations: Option<u64>) -> Result<(), Fault> {
         let _entered = Entered::new(&self.shared.device).map_err(fault)?;
-        if self.has_loop && max_iterations.is_some() {
-            return Err(Fault::Failed(
-                "iterations are not counted on this device yet: leave max_iterations out".into(),
-            ));
+        self.shared.report.take()?;
+        if self.loops > 0 {
+            self.count(max_iterations.unwrap_or(0))?;
         }
         // Safety: what the graph refers to lives until the stream has done it.
         unsafe { graph::launch(self.executable, on.0 as sys::CUstream) }.map_err(fault)
@@ -226,7 +292,7 @@ impl Replay for Graph {
 
 impl Drop for Graph {
     fn drop(&mut self) {
-        let _entered = Entered::new(&self.shared.device);
+        let _entered = Entered::relaxed(&self.shared.device);
         // Safety: made by `new`. A launch that is under way is ended first by the driver.
         unsafe {
             if !self.executable.is_null() {
@@ -237,27 +303,64 @@ impl Drop for Graph {
     }
 }
 
-fn has_loop(ops: &[Op]) -> bool {
-    ops.iter().any(|op| match &op.kind {
-        OpKind::While { .. } => true,
-        OpKind::If { ops, .. } => has_loop(ops),
-        OpKind::Launch { .. } | OpKind::Fill { .. } | OpKind::Join => false,
-    })
+/// How many loops there are.
+pub(super) fn loops_of(ops: &[Op]) -> usize {
+    let of = |op: &Op| match &op.kind {
+        OpKind::While { ops, .. } => 1 + loops_of(ops),
+        OpKind::If { ops, .. } => loops_of(ops),
+        OpKind::Launch { .. } | OpKind::Fill { .. } | OpKind::Copy { .. } | OpKind::Join => 0,
+    };
+    ops.iter().map(of).sum()
 }
 
 /// Makes nodes.
-struct Maker<'a> {
+pub(super) struct Maker<'a> {
     shared: &'a Shared,
+    labels: &'a [Label],
     words: &'a [u64],
+    counting: Counting,
     nodes: Vec<Node>,
+    /// Those that are in no body.
+    pub outermost: Vec<CUgraphNode>,
+    /// Whether nodes are what they are for ever: none can be disabled.
+    pub is_fixed: bool,
+    /// Loops so far, and the one whose body is being made.
+    loops: usize,
+    outer: Option<usize>,
+}
+
+impl<'a> Maker<'a> {
+    pub fn new(shared: &'a Shared, shape: &'a Shape, words: &'a [u64], counting: Counting) -> Self {
+        Self {
+            shared,
+            labels: &shape.labels,
+            words,
+            counting,
+            nodes: Vec::new(),
+            outermost: Vec::new(),
+            is_fixed: false,
+            loops: 0,
+            outer: None,
+        }
+    }
 }
 
 impl Maker<'_> {
-    /// Adds ops to a graph, which is a loop's body or in one, and returns their nodes.
-    fn all(&mut self, to: CUgraph, ops: &[Op], in_loop: bool) -> Result<Vec<CUgraphNode>, Fault> {
+    /// Adds ops to a graph, which is a loop's body or in one, behind those of `entry`, and returns
+    /// their nodes.
+    pub fn all(
+        &mut self,
+        to: CUgraph,
+        ops: &[Op],
+        entry: &[CUgraphNode],
+        in_loop: bool,
+    ) -> Result<Vec<CUgraphNode>, Fault> {
         let mut made: Vec<CUgraphNode> = Vec::with_capacity(ops.len());
         for op in ops {
-            let after: Vec<_> = op.after.iter().map(|i| made[*i as usize]).collect();
+            let after: Vec<_> = match op.after.is_empty() {
+                true => entry.to_vec(),
+                false => op.after.iter().map(|i| made[*i as usize]).collect(),
+            };
             made.push(self.one(to, op, &after, in_loop)?);
         }
         Ok(made)
@@ -287,13 +390,21 @@ impl Maker<'_> {
                 after,
             ),
             OpKind::Fill { size, words } => {
-                let function = self.shared.fills.of(*size)?;
+                let function = self.shared.moves.fill(*size)?;
                 let words = *words;
                 self.kernel(to, What::Fill { function, words }, after)
             }
-            OpKind::While { flag, ops } => self.repeat(to, *flag, ops, after, in_loop),
+            OpKind::Copy { words } => {
+                let (function, words) = (self.shared.moves.copy, *words);
+                self.kernel(to, What::Copy { function, words }, after)
+            }
+            OpKind::While { flag, ops } => {
+                let kernel = &self.labels[op.label].kernel;
+                let kernel = self.shared.report.number(kernel);
+                self.repeat(to, (*flag, kernel), ops, after, in_loop)
+            }
             OpKind::If { condition, ops } => self.run_if(to, *condition, ops, after, in_loop),
-            OpKind::Join => empty(to, after).map_err(fault),
+            OpKind::Join => self.empty(to, after),
         }
     }
 
@@ -303,7 +414,11 @@ impl Maker<'_> {
         what: What,
         after: &[CUgraphNode],
     ) -> Result<CUgraphNode, Fault> {
-        let made = add(to, &mut what.parameters(self.words), after)?;
+        let mut parameters = what.parameters(self.words, &self.counting);
+        if self.is_fixed && parameters.blocks == 0 {
+            return self.empty(to, after);
+        }
+        let made = self.add(to, &mut parameters, after)?;
         self.nodes.push(Node {
             raw: made,
             what,
@@ -315,28 +430,35 @@ impl Maker<'_> {
     fn repeat(
         &mut self,
         to: CUgraph,
-        flag: usize,
+        (flag, kernel): (usize, u64),
         ops: &[Op],
         after: &[CUgraphNode],
         in_loop: bool,
     ) -> Result<CUgraphNode, Fault> {
-        let [ask, enter] = self.setters()?;
+        let (count, enter) = (self.conditions()?.count, self.conditions()?.enter);
         // It runs at least once.
         let handle = self.condition(to, 1, sys::CU_GRAPH_COND_ASSIGN_DEFAULT)?;
         // The default is set once a launch, and not when a loop around it goes on.
         let entered = match in_loop {
-            true => vec![add(to, &mut once(enter, vec![handle]), after)?],
+            true => vec![self.add(to, &mut once(enter, vec![handle]), after)?],
             false => after.to_vec(),
         };
         let kind = sys::CUgraphConditionalNodeType::CU_GRAPH_COND_TYPE_WHILE;
         let (node, body) = self.conditional(to, kind, handle, &entered)?;
-        let last = self.all(body, ops, true)?;
-        let what = What::Ask {
-            function: ask,
+        let counter = self.loops;
+        self.loops += 1;
+        let outer = self.outer.replace(counter);
+        let last = self.inside(|maker| maker.all(body, ops, &[], true))?;
+        self.outer = outer;
+        let what = What::Count {
+            function: count,
             handle,
             word: flag,
+            counter,
+            outer,
+            kernel,
         };
-        self.kernel(body, what, &last)?;
+        self.inside(|maker| maker.kernel(body, what, &last))?;
         Ok(node)
     }
 
@@ -348,7 +470,7 @@ impl Maker<'_> {
         after: &[CUgraphNode],
         in_loop: bool,
     ) -> Result<CUgraphNode, Fault> {
-        let [ask, _] = self.setters()?;
+        let ask = self.conditions()?.ask;
         let handle = self.condition(to, 0, 0)?;
         let what = What::Ask {
             function: ask,
@@ -358,19 +480,27 @@ impl Maker<'_> {
         let asked = self.kernel(to, what, after)?;
         let kind = sys::CUgraphConditionalNodeType::CU_GRAPH_COND_TYPE_IF;
         let (node, body) = self.conditional(to, kind, handle, &[asked])?;
-        self.all(body, ops, in_loop)?;
+        self.inside(|maker| maker.all(body, ops, &[], in_loop))?;
         Ok(node)
     }
 
-    /// The kernels that set a condition: by a word, and at the beginning of a loop in a loop.
-    fn setters(&self) -> Result<[Function; 2], Fault> {
+    /// Makes nodes of a body.
+    fn inside<T>(&mut self, make: impl FnOnce(&mut Self) -> T) -> T {
+        let outermost = self.outermost.len();
+        let made = make(self);
+        // They go with the node whose body it is.
+        self.outermost.truncate(outermost);
+        made
+    }
+
+    /// The kernels that set a condition.
+    fn conditions(&self) -> Result<&Conditions, Fault> {
         let conditions = self.shared.conditions.as_ref();
-        let conditions = conditions.ok_or_else(|| {
+        conditions.ok_or_else(|| {
             Fault::Failed(
                 "this driver's graphs have no conditions: it is older than CUDA 12.4".into(),
             )
-        })?;
-        Ok([conditions.ask, conditions.enter])
+        })
     }
 
     /// A condition of a graph, and what it is at first.
@@ -386,7 +516,7 @@ impl Maker<'_> {
 
     /// A node whose body, which is empty yet, is run as a condition says.
     fn conditional(
-        &self,
+        &mut self,
         to: CUgraph,
         kind: sys::CUgraphConditionalNodeType,
         handle: u64,
@@ -415,8 +545,35 @@ impl Maker<'_> {
             )
             .result()
             .map_err(fault)?;
+            self.outermost.push(made);
             Ok((made, *node.__bindgen_anon_1.conditional.phGraph_out))
         }
+    }
+
+    fn add(
+        &mut self,
+        to: CUgraph,
+        parameters: &mut Parameters,
+        after: &[CUgraphNode],
+    ) -> Result<CUgraphNode, Fault> {
+        let mut made = ptr::null_mut();
+        // Safety: the nodes are the graph's; the driver copies the parameters.
+        let outcome = parameters.with(|parameters| unsafe {
+            sys::cuGraphAddKernelNode_v2(&mut made, to, after.as_ptr(), after.len(), parameters)
+        })?;
+        outcome.result().map_err(fault)?;
+        self.outermost.push(made);
+        Ok(made)
+    }
+
+    fn empty(&mut self, to: CUgraph, after: &[CUgraphNode]) -> Result<CUgraphNode, Fault> {
+        let mut made = ptr::null_mut();
+        // Safety: as above.
+        unsafe { sys::cuGraphAddEmptyNode(&mut made, to, after.as_ptr(), after.len()) }
+            .result()
+            .map_err(fault)?;
+        self.outermost.push(made);
+        Ok(made)
     }
 }
 
@@ -429,25 +586,4 @@ fn once(function: Function, words: Vec<u64>) -> Parameters {
         dynamic_shared_bytes: 0,
         words,
     }
-}
-
-fn add(
-    to: CUgraph,
-    parameters: &mut Parameters,
-    after: &[CUgraphNode],
-) -> Result<CUgraphNode, Fault> {
-    let mut made = ptr::null_mut();
-    // Safety: the nodes are the graph's; the driver copies the parameters.
-    let outcome = parameters.with(|parameters| unsafe {
-        sys::cuGraphAddKernelNode_v2(&mut made, to, after.as_ptr(), after.len(), parameters)
-    })?;
-    outcome.result().map_err(fault)?;
-    Ok(made)
-}
-
-fn empty(to: CUgraph, after: &[CUgraphNode]) -> Result<CUgraphNode, DriverError> {
-    let mut made = ptr::null_mut();
-    // Safety: as above.
-    unsafe { sys::cuGraphAddEmptyNode(&mut made, to, after.as_ptr(), after.len()) }.result()?;
-    Ok(made)
 }

@@ -2,9 +2,12 @@
 //! words are patched.
 
 use super::{
-    Functions, capability,
-    device::{Device, Function, Module, failed, reason},
+    Functions, capability, capture,
+    device::{Device, Module, failed, reason},
+    foreign::{self, Relaxed},
     graph::Conditions,
+    loops::{Counters, Counting, Report},
+    moves::Moves,
     replay::Graph,
 };
 use crate::{
@@ -36,10 +39,23 @@ pub(crate) struct Cuda {
 
 /// What graphs are made with, and live as long as.
 pub(super) struct Shared {
-    pub fills: Fills,
+    pub moves: Moves,
     /// Unless the driver has none.
     pub conditions: Option<Conditions>,
+    /// Of loops that were stopped.
+    pub report: Report,
     pub device: Device,
+}
+
+impl Shared {
+    /// How loops with these counters are counted up to a limit.
+    pub fn counting(&self, limit: u64, counters: &Counters) -> Counting {
+        Counting {
+            limit,
+            counters: counters.address,
+            report: self.report.address,
+        }
+    }
 }
 
 // Safety: the pool may be used from any thread.
@@ -50,9 +66,10 @@ unsafe impl Sync for Cuda {}
 /// The device of that number.
 pub(crate) fn device(id: &DeviceId, _: &DeviceOptions) -> Result<Cuda, Error> {
     let device = Device::open_at(id.ordinal)?;
-    let entered = Entered::new(&device).map_err(|e| failed("entering its context", e))?;
-    let fills = Fills::new()?;
+    let entered = Entered::relaxed(&device).map_err(|e| failed("entering its context", e))?;
+    let moves = Moves::new()?;
     let conditions = Conditions::new();
+    let report = Report::new()?;
     let pool = pool(id.ordinal).map_err(|e| failed("a pool of memory", e))?;
     drop(entered);
     Ok(Cuda {
@@ -63,8 +80,9 @@ pub(crate) fn device(id: &DeviceId, _: &DeviceOptions) -> Result<Cuda, Error> {
             decides: conditions.is_some(),
         },
         shared: Arc::new(Shared {
-            fills,
+            moves,
             conditions,
+            report,
             device,
         }),
         pool,
@@ -91,18 +109,30 @@ fn pool(ordinal: u32) -> Result<sys::CUmemoryPool, DriverError> {
 }
 
 /// The device's context is the thread's until this is dropped; the one before comes back then.
-pub(super) struct Entered(());
+pub(super) struct Entered {
+    /// If what may be called while somebody captures is everything. Ends when this does.
+    relaxed: Option<Relaxed>,
+}
 
 impl Entered {
+    /// For what is part of a capture if the stream is being captured.
     pub fn new(device: &Device) -> Result<Self, DriverError> {
         // Safety: the context lives as long as the device.
         unsafe { sys::cuCtxPushCurrent_v2(device.context) }.result()?;
-        Ok(Self(()))
+        Ok(Self { relaxed: None })
+    }
+
+    /// For what is part of none, and would break those of others.
+    pub fn relaxed(device: &Device) -> Result<Self, DriverError> {
+        let mut entered = Self::new(device)?;
+        entered.relaxed = Some(Relaxed::new());
+        Ok(entered)
     }
 }
 
 impl Drop for Entered {
     fn drop(&mut self) {
+        self.relaxed = None;
         let mut left = ptr::null_mut();
         // Safety: pushed by `new`.
         let _ = unsafe { sys::cuCtxPopCurrent_v2(&mut left) };
@@ -133,7 +163,7 @@ pub(super) fn fault(error: DriverError) -> Fault {
 
 impl Cuda {
     fn enter(&self) -> Result<Entered, Fault> {
-        Entered::new(&self.shared.device).map_err(fault)
+        Entered::relaxed(&self.shared.device).map_err(fault)
     }
 }
 
@@ -197,8 +227,9 @@ unsafe impl Driver for Cuda {
             if !to.is_empty() {
                 result::memcpy_dtoh_async(to, from, stream(on)).map_err(fault)?;
             }
-            result::stream::synchronize(stream(on)).map_err(fault)
+            result::stream::synchronize(stream(on)).map_err(fault)?;
         }
+        self.shared.report.take()
     }
 
     fn copy(&self, on: RawStream, from: u64, to: u64, bytes: u64) -> Result<(), Fault> {
@@ -246,7 +277,36 @@ unsafe impl Driver for Cuda {
     fn synchronize(&self, on: RawStream) -> Result<(), Fault> {
         let _entered = self.enter()?;
         // Safety: the stream exists.
-        unsafe { result::stream::synchronize(stream(on)) }.map_err(fault)
+        unsafe { result::stream::synchronize(stream(on)) }.map_err(fault)?;
+        self.shared.report.take()
+    }
+
+    fn owns(&self, address: u64) -> Result<(), String> {
+        let _entered = self.enter().map_err(|fault| fault.to_string())?;
+        foreign::check(address, &self.info.id)
+    }
+
+    fn adopt(&self, on: RawStream) -> Result<(), Fault> {
+        let _entered = self.enter()?;
+        foreign::check_stream(stream(on), &self.shared.device)
+    }
+
+    fn is_captured(&self, on: RawStream) -> bool {
+        let _entered = self.enter();
+        capture::is_active(stream(on))
+    }
+
+    fn splice(
+        &self,
+        on: RawStream,
+        shape: &Shape,
+        words: &[u64],
+        max_iterations: Option<u64>,
+        keep: Box<dyn Send + Sync>,
+    ) -> Result<(), Fault> {
+        let _entered = self.enter()?;
+        let (on, limit) = (stream(on), max_iterations.unwrap_or(0));
+        capture::splice(&self.shared, on, shape, words, limit, keep)
     }
 
     fn record(&self, on: RawStream) -> Result<RawEvent, Fault> {
@@ -290,7 +350,8 @@ unsafe impl Driver for Cuda {
         // Safety: it exists.
         unsafe { sys::cuEventSynchronize(event(raw)) }
             .result()
-            .map_err(fault)
+            .map_err(fault)?;
+        self.shared.report.take()
     }
 
     fn elapsed(&self, from: RawEvent, to: RawEvent) -> Result<Duration, Fault> {
@@ -312,7 +373,7 @@ unsafe impl Driver for Cuda {
 
     fn load(&self, program: Program<'_>) -> Result<Box<dyn Code>, Error> {
         let device = &self.shared.device;
-        let _entered = Entered::new(device).map_err(|e| failed("entering its context", e))?;
+        let _entered = Entered::relaxed(device).map_err(|e| failed("entering its context", e))?;
         let launched = body_names(program);
         let (mut modules, mut functions) = (Vec::new(), HashMap::new());
         for module in program.modules_of(Format::Ptx)? {
@@ -383,84 +444,7 @@ impl Code for Compiled {
 impl Drop for Compiled {
     fn drop(&mut self) {
         // Unloading waits for what runs it.
-        let _entered = Entered::new(&self.shared.device);
+        let _entered = Entered::relaxed(&self.shared.device);
         self.modules.clear();
     }
-}
-
-/// Threads of a fill's block, and blocks at most: each thread goes on by as many elements.
-pub(super) const FILL_THREADS: u32 = 256;
-const FILL_BLOCKS: u64 = 4096;
-
-/// Blocks that a fill of so many elements gets.
-pub(super) fn fill_blocks(count: u64) -> u64 {
-    count.div_ceil(u64::from(FILL_THREADS)).min(FILL_BLOCKS)
-}
-
-/// Kernels that fill, for elements of 4 and of 8 bytes, which is what fills are of. Nodes that
-/// set memory would do as well, but cannot be patched for every size and kind of memory.
-pub(super) struct Fills {
-    of_words: Function,
-    of_pairs: Function,
-    _module: Module,
-}
-
-impl Fills {
-    fn new() -> Result<Self, Error> {
-        let entries = [fill("b32", 4), fill("b64", 8)].concat();
-        let text = format!(".version 8.0\n.target sm_80\n.address_size 64\n{entries}\0");
-        let module = Module::new(text.as_bytes())?;
-        Ok(Self {
-            of_words: module.function("qd_fill_4")?,
-            of_pairs: module.function("qd_fill_8")?,
-            _module: module,
-        })
-    }
-
-    /// The one for elements of so many bytes.
-    pub fn of(&self, size: usize) -> Result<Function, Fault> {
-        match size {
-            4 => Ok(self.of_words),
-            8 => Ok(self.of_pairs),
-            _ => Err(Fault::Failed(format!("a fill of elements of {size} bytes"))),
-        }
-    }
-}
-
-/// Sets `count` elements from `address` on to the low bits of `value`.
-fn fill(ty: &str, size: usize) -> String {
-    let convert = match size {
-        4 => "cvt.u32.u64 %v, %value;",
-        _ => "mov.b64 %v, %value;",
-    };
-    format!(
-        ".visible .entry qd_fill_{size}(.param .u64 address, .param .u64 count, .param .u64 value)
-{{
-    .reg .b64 %at, %count, %value, %i, %step;
-    .reg .b32 %block, %blocks, %thread, %threads;
-    .reg .{ty} %v;
-    .reg .pred %done;
-    ld.param.u64 %at, [address];
-    ld.param.u64 %count, [count];
-    ld.param.u64 %value, [value];
-    {convert}
-    mov.u32 %block, %ctaid.x;
-    mov.u32 %blocks, %nctaid.x;
-    mov.u32 %thread, %tid.x;
-    mov.u32 %threads, %ntid.x;
-    mul.wide.u32 %step, %blocks, %threads;
-    mul.wide.u32 %i, %block, %threads;
-    cvt.u64.u32 %value, %thread;
-    add.u64 %i, %i, %value;
-    mad.lo.u64 %at, %i, {size}, %at;
-more:
-    setp.ge.u64 %done, %i, %count;
-    @%done ret;
-    st.global.{ty} [%at], %v;
-    add.u64 %i, %i, %step;
-    mad.lo.u64 %at, %step, {size}, %at;
-    bra more;
-}}
-"
-    )
 }

@@ -4,7 +4,8 @@
 use super::{
     device::Device,
     driver::RawMemory,
-    stream::{Queue, Stream},
+    reclaim,
+    stream::{Event, Queue, Stream},
 };
 use crate::Error;
 use std::{
@@ -45,8 +46,10 @@ pub(super) struct Uses(Vec<Use>);
 
 impl Allocation {
     pub fn new(on: &Stream, bytes: u64, what: impl FnOnce() -> String) -> Result<Arc<Self>, Error> {
+        reclaim::now();
         let shared = on.0.shared();
         shared.check()?;
+        on.0.check_not_captured("memory")?;
         let raw = shared.driver.allocate(bytes, on.0.raw);
         let raw = raw.map_err(|fault| shared.failed(&what(), fault))?;
         shared.counters.allocated(bytes);
@@ -67,6 +70,40 @@ impl Allocation {
         }))
     }
 
+    /// Somebody else's memory. What comes onto other streams is behind the stream if it is ready in
+    /// order with that.
+    pub fn foreign(
+        on: &Stream,
+        address: u64,
+        bytes: u64,
+        is_read_only: bool,
+        is_in_order: bool,
+        keep: Keep,
+    ) -> Result<Arc<Self>, Error> {
+        let mut uses = Vec::new();
+        if is_in_order {
+            uses.push(Use {
+                bytes: 0..bytes,
+                queue: on.0.clone(),
+                number: on.0.submit(|| Ok(()))?,
+                is_write: true,
+            });
+        }
+        Ok(Arc::new(Self {
+            device: on.device().clone(),
+            raw: RawMemory {
+                address,
+                bytes,
+                handle: 0,
+            },
+            id: on.0.shared().next_allocation(),
+            owner: None,
+            is_read_only,
+            uses: Mutex::new(Uses(uses)),
+            keep,
+        }))
+    }
+
     pub fn lock(&self) -> MutexGuard<'_, Uses> {
         self.uses.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -74,27 +111,61 @@ impl Allocation {
 
 impl Drop for Allocation {
     fn drop(&mut self) {
-        let uses = std::mem::take(
-            &mut self
-                .uses
-                .get_mut()
-                .unwrap_or_else(PoisonError::into_inner)
-                .0,
-        );
+        let uses = self.uses.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let mut release = Release {
+            raw: self.raw,
+            owner: self.owner.take(),
+            uses: std::mem::take(&mut uses.0),
+            keep: self.keep.take(),
+            events: None,
+        };
+        if !release.now() {
+            reclaim::later(Box::new(move || release.now()));
+        }
+    }
+}
+
+/// What is left of an allocation that nobody has any more.
+struct Release {
+    raw: RawMemory,
+    owner: Option<Arc<Queue>>,
+    uses: Vec<Use>,
+    keep: Keep,
+    /// Behind the uses of somebody else's memory.
+    events: Option<Vec<Event>>,
+}
+
+impl Release {
+    /// Gives the memory back, unless that has to wait; says whether it did.
+    fn now(&mut self) -> bool {
+        if self.owner.is_none() && self.keep.is_none() {
+            return true;
+        }
+        // What is put onto a stream while it is captured would be part of somebody's graph.
+        let queues = self.uses.iter().map(|used| &used.queue);
+        if queues.chain(&self.owner).any(|queue| queue.is_captured()) {
+            return false;
+        }
         match &self.owner {
             Some(owner) => {
-                for used in &uses {
+                for used in &self.uses {
                     // Of a lost device nothing is left to be kept in order.
                     let _ = owner.follow(&used.queue, used.number);
                 }
                 owner.shared().driver.free(self.raw, owner.raw);
                 owner.shared().counters.freed(self.raw.bytes);
+                true
             }
             None => {
-                for used in &uses {
-                    let _ = used.queue.shared().driver.synchronize(used.queue.raw);
+                let uses = &self.uses;
+                let record = || uses.iter().filter_map(|used| used.queue.record().ok());
+                let events = self.events.get_or_insert_with(|| record().collect());
+                // An event of a lost device never happens.
+                let is_over = events.iter().all(|event| event.is_done().unwrap_or(true));
+                if is_over {
+                    self.keep = None;
                 }
-                drop(self.keep.take());
+                is_over
             }
         }
     }
@@ -107,6 +178,17 @@ impl Uses {
         others
             .filter(|used| (is_write || used.is_write) && overlap(&used.bytes, bytes))
             .try_for_each(|used| on.follow(&used.queue, used.number))
+    }
+
+    /// The stream, if there is one, of a use that such a call would have to wait for: one whose end
+    /// the queue does not know of.
+    pub fn unsettled(&self, on: &Queue, bytes: &Range<u64>, is_write: bool) -> Option<u64> {
+        let mut others = self.0.iter().filter(|used| {
+            (is_write || used.is_write)
+                && overlap(&used.bytes, bytes)
+                && !on.has_seen(&used.queue, used.number)
+        });
+        others.next().map(|used| used.queue.id)
     }
 
     /// Remembers a call that has been submitted.
@@ -148,7 +230,7 @@ impl Uses {
     }
 }
 
-fn overlap(a: &Range<u64>, b: &Range<u64>) -> bool {
+pub(super) fn overlap(a: &Range<u64>, b: &Range<u64>) -> bool {
     a.start < b.end && b.start < a.end
 }
 
@@ -157,6 +239,7 @@ fn contains(outer: &Range<u64>, inner: &Range<u64>) -> bool {
 }
 
 /// A part of an allocation that a call uses.
+#[derive(Clone)]
 pub(super) struct Touch {
     pub allocation: Arc<Allocation>,
     pub bytes: Range<u64>,
@@ -166,12 +249,12 @@ pub(super) struct Touch {
 /// Submits a call behind all that it must not be beside of.
 ///
 /// What it touches is locked meanwhile, in an order that is the same for all, so that
-/// another stream that touches the same sees it when it has been submitted.
+/// another stream that touches the same sees it when it has been submitted. Yields its number.
 pub(super) fn in_order(
     queue: &Arc<Queue>,
     touches: &[Touch],
     submit: impl FnOnce() -> Result<(), Error>,
-) -> Result<(), Error> {
+) -> Result<u64, Error> {
     let mut allocations: Vec<&Arc<Allocation>> = touches.iter().map(|t| &t.allocation).collect();
     allocations.sort_by_key(|allocation| allocation.id);
     allocations.dedup_by_key(|allocation| allocation.id);
@@ -192,5 +275,5 @@ pub(super) fn in_order(
             uses.add(queue, touch.bytes.clone(), touch.is_write, number);
         }
     }
-    Ok(())
+    Ok(number)
 }

@@ -1,8 +1,8 @@
 //! What a kernel is launched with, and whether it is what the kernel takes.
 
-use super::{buffer::Buffer, device::Device};
+use super::{buffer::Buffer, device::Device, recording::Slot};
 use crate::{Element, Error, Scalar, argument::describe_buffer};
-use qd_artifact::{Access, ArgumentKind, Dtype, Kernel, Values};
+use qd_artifact::{Access, Argument, ArgumentKind, Dtype, Kernel, Values};
 use std::sync::Arc;
 
 /// What is passed for one argument of a kernel.
@@ -12,6 +12,8 @@ pub enum Arg<'a> {
     Buffer(&'a Buffer),
     /// A value.
     Scalar(Scalar),
+    /// What a graph is launched with: see [`Recording`](super::Recording).
+    Slot(Slot),
     /// None yet: see [`Kernel::minimum`](super::Kernel::minimum).
     Missing,
 }
@@ -19,6 +21,12 @@ pub enum Arg<'a> {
 impl<'a> From<&'a Buffer> for Arg<'a> {
     fn from(buffer: &'a Buffer) -> Self {
         Arg::Buffer(buffer)
+    }
+}
+
+impl From<Slot> for Arg<'_> {
+    fn from(slot: Slot) -> Self {
+        Arg::Slot(slot)
     }
 }
 
@@ -70,8 +78,18 @@ impl Input {
                 shape: buffer.extents().clone(),
             },
             Arg::Scalar(scalar) => Input::Scalar(*scalar),
-            Arg::Missing => Input::Missing,
+            Arg::Slot(_) | Arg::Missing => Input::Missing,
         }
+    }
+
+    /// Whether they share memory.
+    fn overlaps(&self, other: &Self) -> bool {
+        let range = |input: &Self| match input {
+            Input::Buffer { address, bytes, .. } => *address..address + bytes,
+            Input::Scalar(_) | Input::Missing => 0..0,
+        };
+        let (a, b) = (range(self), range(other));
+        a.start.max(b.start) < a.end.min(b.end)
     }
 
     /// Whether it is what `argument` is.
@@ -131,50 +149,68 @@ pub(super) fn check(
         });
     }
     for (expected, given) in kernel.arguments.iter().zip(given) {
-        if !(fits(&expected.kind, given) || (may_miss && matches!(given, Arg::Missing))) {
-            return Err(Error::ArgumentType {
-                kernel: kernel.name.clone(),
-                argument: expected.name.clone(),
-                expected: expected.kind.to_string(),
-                given: match given {
-                    Arg::Buffer(b) => {
-                        format!("a buffer {}", describe_buffer(b.dtype(), b.shape()))
-                    }
-                    Arg::Scalar(scalar) => format!("a scalar {}", scalar.dtype),
-                    Arg::Missing => "nothing".into(),
-                },
-            });
-        }
-        let Arg::Buffer(buffer) = given else { continue };
-        if buffer.device() != device {
-            return Err(Error::WrongDevice {
-                what: format!("kernel '{}': argument '{}'", kernel.name, expected.name),
-                is: format!("{:?}", buffer.device()),
-                wanted: format!("{device:?}"),
-            });
-        }
-        if buffer.is_read_only() && expected.access != Access::Read {
-            return Err(Error::ReadOnly {
-                kernel: kernel.name.clone(),
-                argument: expected.name.clone(),
-            });
-        }
-        if !buffer
-            .address()
-            .is_multiple_of(buffer.dtype().size() as u64)
-        {
-            return Err(Error::Misaligned {
-                kernel: kernel.name.clone(),
-                argument: expected.name.clone(),
-                to: buffer.dtype().size(),
-            });
+        if !(may_miss && matches!(given, Arg::Missing)) {
+            check_one(&kernel.name, expected, device, given)?;
         }
     }
     Ok(())
 }
 
-/// Checks that buffers are no shorter than they must be.
-pub(super) fn check_lengths(kernel: &Kernel, given: &[Input]) -> Result<(), Error> {
+/// Checks the kind, type, shape and device of what is given for an argument.
+pub(super) fn check_one(
+    kernel: &str,
+    expected: &Argument,
+    device: &Device,
+    given: &Arg<'_>,
+) -> Result<(), Error> {
+    if !fits(&expected.kind, given) {
+        return Err(Error::ArgumentType {
+            kernel: kernel.into(),
+            argument: expected.name.clone(),
+            expected: expected.kind.to_string(),
+            given: describe(given),
+        });
+    }
+    let Arg::Buffer(buffer) = given else {
+        return Ok(());
+    };
+    if buffer.device() != device {
+        return Err(Error::WrongDevice {
+            what: format!("kernel '{kernel}': argument '{}'", expected.name),
+            is: format!("{:?}", buffer.device()),
+            wanted: format!("{device:?}"),
+        });
+    }
+    if buffer.is_read_only() && expected.access != Access::Read {
+        return Err(Error::ReadOnly {
+            kernel: kernel.into(),
+            argument: expected.name.clone(),
+        });
+    }
+    let size = buffer.dtype().size();
+    match buffer.address().is_multiple_of(size as u64) {
+        true => Ok(()),
+        false => Err(Error::Misaligned {
+            kernel: kernel.into(),
+            argument: expected.name.clone(),
+            to: size,
+        }),
+    }
+}
+
+/// As messages say it.
+pub(super) fn describe(given: &Arg<'_>) -> String {
+    match given {
+        Arg::Buffer(b) => format!("a buffer {}", describe_buffer(b.dtype(), b.shape())),
+        Arg::Scalar(scalar) => format!("a scalar {}", scalar.dtype),
+        Arg::Slot(_) => "a slot, which only a recording takes".into(),
+        Arg::Missing => "nothing".into(),
+    }
+}
+
+/// Checks what arguments are to each other: that buffers are no shorter than they must be, and
+/// that what is written is no other argument's.
+pub(super) fn check_together(kernel: &Kernel, given: &[Input]) -> Result<(), Error> {
     for (expected, input) in kernel.arguments.iter().zip(given) {
         let (Some(minimum), Input::Buffer { shape, .. }) = (&expected.minimum, input) else {
             continue;
@@ -192,10 +228,23 @@ pub(super) fn check_lengths(kernel: &Kernel, given: &[Input]) -> Result<(), Erro
             });
         }
     }
+    for (i, a) in kernel.arguments.iter().enumerate() {
+        for (j, b) in kernel.arguments.iter().enumerate().skip(i + 1) {
+            let is_read = a.access == Access::Read && b.access == Access::Read;
+            let may_share = is_read || (a.may_alias && b.may_alias);
+            if !may_share && given[i].overlaps(&given[j]) {
+                return Err(Error::Overlaps {
+                    kernel: kernel.name.clone(),
+                    argument: a.name.clone(),
+                    other: b.name.clone(),
+                });
+            }
+        }
+    }
     Ok(())
 }
 
-fn fits(expected: &ArgumentKind, given: &Arg<'_>) -> bool {
+pub(super) fn fits(expected: &ArgumentKind, given: &Arg<'_>) -> bool {
     match (expected, given) {
         (ArgumentKind::Buffer { dtype, shape }, Arg::Buffer(buffer)) => {
             *dtype == buffer.dtype()

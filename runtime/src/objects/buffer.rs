@@ -1,7 +1,7 @@
 //! Arrays on a device.
 
 use super::{
-    allocation::{Allocation, Touch, in_order},
+    allocation::{Allocation, Touch, in_order, overlap},
     device::Device,
     stream::Stream,
 };
@@ -33,12 +33,18 @@ impl Buffer {
     pub fn new(on: &Stream, dtype: Dtype, shape: &[u64]) -> Result<Self, Error> {
         let what = || describe_buffer(dtype, shape);
         let bytes = bytes_of(dtype, shape).ok_or_else(|| Error::OutOfMemory(what()))?;
-        Ok(Self {
-            allocation: Allocation::new(on, bytes, what)?,
+        let allocation = Allocation::new(on, bytes, what)?;
+        Ok(Self::whole(allocation, dtype, shape))
+    }
+
+    /// All of an allocation.
+    pub(super) fn whole(allocation: Arc<Allocation>, dtype: Dtype, shape: &[u64]) -> Self {
+        Self {
+            allocation,
             offset: 0,
             dtype,
             shape: shape.into(),
-        })
+        }
     }
 
     /// A buffer of zeros.
@@ -117,6 +123,11 @@ impl Buffer {
     /// The bytes of its allocation that are its.
     pub(super) fn range(&self) -> Range<u64> {
         self.offset..self.offset + self.bytes()
+    }
+
+    /// Its bytes, as the device's kernels see them.
+    pub(super) fn addresses(&self) -> Range<u64> {
+        self.address()..self.address() + self.bytes()
     }
 
     /// Some of its rows, as a view.
@@ -247,19 +258,16 @@ impl Buffer {
     ///
     /// They are not alike, share memory, or the device failed.
     pub fn copy_to(&self, on: &Stream, to: &Buffer) -> Result<(), Error> {
-        self.check_device(on)?;
-        to.check_device(on)?;
-        to.check_writable()?;
-        if (self.dtype, self.bytes()) != (to.dtype, to.bytes()) {
-            return Err(Error::View(format!("{self:?} cannot be copied to {to:?}")));
-        }
+        self.check_copy(on.device(), to)?;
+        on.0.check_not_captured("a copy")?;
         let shared = on.0.shared();
         let touches = [self.touch(false), to.touch(true)];
         in_order(&on.0, &touches, || {
             let (from, to) = (self.address(), to.address());
             let copied = shared.driver.copy(on.0.raw, from, to, self.bytes());
             copied.map_err(|fault| shared.failed(&format!("copying {self:?}"), fault))
-        })
+        })?;
+        Ok(())
     }
 
     pub(super) fn touch(&self, is_write: bool) -> Touch {
@@ -276,21 +284,38 @@ impl Buffer {
         is_write: bool,
         what: impl FnOnce() -> Result<(), Error>,
     ) -> Result<(), Error> {
-        self.check_device(on)?;
+        self.check_device(on.device())?;
+        on.0.check_not_captured("copying from or to the host")?;
         if is_write {
             self.check_writable()?;
         }
-        in_order(&on.0, &[self.touch(is_write)], what)
+        in_order(&on.0, &[self.touch(is_write)], what)?;
+        Ok(())
     }
 
-    fn check_device(&self, on: &Stream) -> Result<(), Error> {
-        on.0.shared().check()?;
-        match self.device() == on.device() {
+    /// Whether its elements can be copied to another.
+    pub(super) fn check_copy(&self, on: &Device, to: &Buffer) -> Result<(), Error> {
+        self.check_device(on)?;
+        to.check_device(on)?;
+        to.check_writable()?;
+        let is_alike = (self.dtype, self.bytes()) == (to.dtype, to.bytes());
+        match is_alike && !overlap(&self.addresses(), &to.addresses()) {
+            true => Ok(()),
+            false => Err(Error::View(format!(
+                "{self:?} cannot be copied to {to:?}{}",
+                if is_alike { ": they share memory" } else { "" }
+            ))),
+        }
+    }
+
+    fn check_device(&self, on: &Device) -> Result<(), Error> {
+        on.0.check()?;
+        match self.device() == on {
             true => Ok(()),
             false => Err(Error::WrongDevice {
                 what: format!("{self:?}"),
                 is: format!("{:?}", self.device()),
-                wanted: format!("{:?}", on.device()),
+                wanted: format!("{on:?}"),
             }),
         }
     }
@@ -324,7 +349,7 @@ impl Buffer {
 }
 
 /// Bytes of so many elements, if a buffer may have as many.
-fn bytes_of(dtype: Dtype, shape: &[u64]) -> Option<u64> {
+pub(super) fn bytes_of(dtype: Dtype, shape: &[u64]) -> Option<u64> {
     let size = dtype.size() as u64;
     let bytes = shape
         .iter()

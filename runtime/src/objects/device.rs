@@ -1,6 +1,7 @@
 //! Devices: opened once, shared by all that is on them.
 
 use super::{
+    allocation::Keep,
     driver::{Driver, Fault},
     executable::Executable,
     fork,
@@ -111,6 +112,7 @@ pub(super) struct Shared {
     recent: Mutex<Vec<Arc<str>>>,
     streams: AtomicU64,
     allocations: AtomicU64,
+    recordings: AtomicU64,
 }
 
 /// [`MemoryStats`] as they are counted.
@@ -177,6 +179,7 @@ impl Device {
             recent: Mutex::default(),
             streams: AtomicU64::new(0),
             allocations: AtomicU64::new(0),
+            recordings: AtomicU64::new(0),
         }))
     }
 
@@ -205,6 +208,24 @@ impl Device {
     /// The device is lost or makes none.
     pub fn stream(&self, priority: Priority) -> Result<Stream, Error> {
         Stream::open(self, priority)
+    }
+
+    /// Somebody else's stream, by the name that the device's driver has for it: on NVIDIA's devices a
+    /// `CUstream`. While its owner captures it, launches become part of the owner's graph; what
+    /// cannot be is an error, which leaves the capture as it was. Wrap a stream once: what is
+    /// prepared for it goes by the handle. `keep` is dropped with the last handle and the last
+    /// memory that was used on it.
+    ///
+    /// # Safety
+    ///
+    /// There is such a stream until `keep` is dropped, or without it as long as there are a handle
+    /// and memory that was used on it.
+    ///
+    /// # Errors
+    ///
+    /// It is another device's, or the device is lost.
+    pub unsafe fn wrap_stream(&self, raw: u64, keep: Keep) -> Result<Stream, Error> {
+        Stream::wrap(self, raw, keep)
     }
 
     /// Makes an artifact's kernels ready to be launched.
@@ -260,6 +281,7 @@ impl Shared {
                 self.is_lost(why)
             }
             Fault::Failed(reason) => Error::Device(format!("{what}: {reason}")),
+            Fault::WentOn { kernel, limit } => Error::TooManyIterations { kernel, limit },
             Fault::TooManyIterations { .. } => Error::Device(format!("{what}: {fault}")),
         }
     }
@@ -279,6 +301,10 @@ impl Shared {
 
     pub fn next_stream(&self) -> u64 {
         self.streams.fetch_add(1, Ordering::Relaxed)
+    }
+
+    pub fn next_recording(&self) -> u64 {
+        self.recordings.fetch_add(1, Ordering::Relaxed)
     }
 
     pub fn next_allocation(&self) -> u64 {

@@ -39,6 +39,8 @@ pub(crate) enum Fault {
     Failed(String),
     /// A loop was still running after as many iterations as it may have.
     TooManyIterations { label: usize, limit: u64 },
+    /// The same of an earlier call, as the device has said since.
+    WentOn { kernel: String, limit: u64 },
 }
 
 impl fmt::Display for Fault {
@@ -49,7 +51,7 @@ impl fmt::Display for Fault {
                 write!(f, "out of memory: {free} bytes are free")
             }
             Fault::Lost(reason) | Fault::Failed(reason) => f.write_str(reason),
-            Fault::TooManyIterations { limit, .. } => {
+            Fault::TooManyIterations { limit, .. } | Fault::WentOn { limit, .. } => {
                 write!(f, "a loop was still running after {limit} iterations")
             }
         }
@@ -79,6 +81,8 @@ pub(crate) enum OpKind {
     },
     /// Sets elements of so many bytes each. Three words: the address, how many, and the bits.
     Fill { size: usize, words: usize },
+    /// Copies bytes that do not overlap. Three words: from where, to where, and how many.
+    Copy { words: usize },
     /// Does the ops, and again while the `i32` at the word's address is not 0.
     While { flag: usize, ops: Vec<Op> },
     /// Does the ops if the `i32` at the word's address is not 0 before them.
@@ -129,6 +133,31 @@ pub(crate) unsafe trait Driver: Send + Sync {
     /// Nothing comes onto it any more; what is on it is still done.
     fn close_stream(&self, stream: RawStream);
     fn synchronize(&self, on: RawStream) -> Result<(), Fault>;
+
+    /// Whether somebody else's stream is this device's.
+    fn adopt(&self, _: RawStream) -> Result<(), Fault> {
+        Ok(())
+    }
+    /// Whether somebody else's memory is there for this device; otherwise whose it is.
+    fn owns(&self, address: u64) -> Result<(), String>;
+    /// Whether what is asked of a stream now becomes part of somebody's graph.
+    fn is_captured(&self, _: RawStream) -> bool {
+        false
+    }
+    /// Adds a shape to that graph behind what is on the stream, and has the graph hold `keep`, which
+    /// goes by [`drop_later`](super::reclaim::drop_later). An error leaves the capture as it was.
+    fn splice(
+        &self,
+        _: RawStream,
+        _: &Shape,
+        _: &[u64],
+        _max_iterations: Option<u64>,
+        _keep: Box<dyn Send + Sync>,
+    ) -> Result<(), Fault> {
+        Err(Fault::Failed(
+            "streams of this device are not captured".into(),
+        ))
+    }
 
     /// An event behind all that is on the stream.
     fn record(&self, on: RawStream) -> Result<RawEvent, Fault>;

@@ -20,8 +20,7 @@ pub(super) struct Evaluated {
 }
 
 impl Evaluated {
-    /// Adds a kernel on its arguments, whose control begins at `control`. The artifact has been
-    /// validated and the arguments have been checked.
+    /// A kernel on its arguments.
     pub fn of(
         loaded: &Loaded,
         planned: Planned<'_>,
@@ -29,6 +28,21 @@ impl Evaluated {
         control: u64,
     ) -> Result<Self, Error> {
         let mut evaluated = Self::default();
+        evaluated.add(loaded, planned, inputs, control, &[])?;
+        Ok(evaluated)
+    }
+
+    /// Adds a kernel on its arguments behind the ops of `entry`; its control begins at `control`.
+    /// Yields the ops that have to finish for it to have. The artifact has been validated and the
+    /// arguments have been checked.
+    pub fn add(
+        &mut self,
+        loaded: &Loaded,
+        planned: Planned<'_>,
+        inputs: Vec<Input>,
+        control: u64,
+        entry: &[u32],
+    ) -> Result<Vec<u32>, Error> {
         let frame = Frame {
             name: planned.kernel.name.as_str().into(),
             kernel: planned.kernel,
@@ -36,14 +50,53 @@ impl Evaluated {
             inputs,
             control,
         };
-        evaluated.shape.ops = List::of(loaded, &mut evaluated, &frame, &planned.plan.steps)?;
-        Ok(evaluated)
+        let ops = std::mem::take(&mut self.shape.ops);
+        let begin = ops.len();
+        let mut list = List {
+            loaded,
+            evaluated: self,
+            ops,
+        };
+        list.steps(&frame, &planned.plan.steps, entry)?;
+        let mut ends = list.ends(begin);
+        if ends.is_empty() {
+            ends.extend(entry);
+        }
+        self.shape.ops = list.ops;
+        Ok(ends)
+    }
+
+    /// Adds an op that is no kernel's, behind those of `after`, and yields it.
+    pub fn push(&mut self, step: &str, after: Vec<u32>, kind: OpKind) -> u32 {
+        let label = self.shape.labels.len();
+        self.shape.labels.push(Label {
+            kernel: "".into(),
+            step: step.into(),
+            id: 0,
+        });
+        self.shape.ops.push(Op { after, label, kind });
+        self.shape.ops.len() as u32 - 1
+    }
+
+    /// Adds words, and yields the place of the first.
+    pub fn words(&mut self, words: [u64; 3]) -> usize {
+        self.words.extend(words);
+        self.words.len() - words.len()
     }
 
     fn word(&mut self, word: u64) -> usize {
         self.words.push(word);
         self.words.len() - 1
     }
+}
+
+/// The places of words that differ.
+pub(super) fn changed(old: &[u64], new: &[u64]) -> Vec<usize> {
+    let pairs = old.iter().zip(new).enumerate();
+    pairs
+        .filter(|(_, (old, new))| old != new)
+        .map(|(place, _)| place)
+        .collect()
 }
 
 /// A buffer or a view of one.
@@ -312,10 +365,9 @@ impl List<'_> {
                 value,
             } => {
                 let fill = frame.fill(buffer, [lower, upper, value])?;
-                let kind = fill.map(|(size, words)| {
-                    let first = self.evaluated.words.len();
-                    self.evaluated.words.extend(words);
-                    OpKind::Fill { size, words: first }
+                let kind = fill.map(|(size, words)| OpKind::Fill {
+                    size,
+                    words: self.evaluated.words(words),
                 });
                 ("fill", kind)
             }
@@ -338,11 +390,25 @@ impl List<'_> {
         })
     }
 
+    /// Those from `begin` on that no other waits for.
+    fn ends(&self, begin: usize) -> Vec<u32> {
+        let waited: HashSet<u32> = self.ops[begin..]
+            .iter()
+            .flat_map(|op| &op.after)
+            .copied()
+            .collect();
+        let ends = (begin as u32..self.ops.len() as u32).filter(|i| !waited.contains(i));
+        ends.collect()
+    }
+
     /// Whether there is something to do, or to wait for.
     fn does_something(&self, op: &Op) -> bool {
         match &op.kind {
             OpKind::Launch { words, .. } => self.evaluated.words[words.start] > 0,
-            OpKind::Fill { .. } | OpKind::While { .. } | OpKind::If { .. } => true,
+            OpKind::Fill { .. }
+            | OpKind::Copy { .. }
+            | OpKind::While { .. }
+            | OpKind::If { .. } => true,
             OpKind::Join => false,
         }
     }
@@ -378,13 +444,7 @@ impl List<'_> {
             let begin = self.ops.len();
             self.push(frame, step, &variant.kernel, after, OpKind::Join);
             self.steps(&inner, &planned.plan.steps, &[begin as u32])?;
-            let waited: HashSet<u32> = self.ops[begin..]
-                .iter()
-                .flat_map(|op| &op.after)
-                .copied()
-                .collect();
-            let ends = (begin as u32..self.ops.len() as u32).filter(|i| !waited.contains(i));
-            return Ok(ends.collect());
+            return Ok(self.ends(begin));
         }
         Err(Error::NoVariant {
             kernel: frame.kernel.name.clone(),

@@ -142,6 +142,24 @@ impl Kernel {
             .map_or(&[], |planned| &planned.kernel.arguments)
     }
 
+    /// One of what it takes, by name.
+    ///
+    /// # Errors
+    ///
+    /// There is none of that name: the message lists those there are.
+    pub fn argument(&self, name: &str) -> Result<&qd_artifact::Argument, Error> {
+        let found = self.signature().iter().find(|one| one.name == name);
+        found.ok_or_else(|| Error::UnknownArgument {
+            kernel: self.name().into(),
+            argument: name.into(),
+            known: self
+                .signature()
+                .iter()
+                .map(|one| one.name.clone())
+                .collect(),
+        })
+    }
+
     /// Rows that a buffer must have at least, by the other arguments: of scratch what its
     /// algorithms need, and 0 of what has no such bound. Arguments on which that does not
     /// depend may be missing, as `args![&keys, _]` has it.
@@ -152,13 +170,7 @@ impl Kernel {
     pub fn minimum(&self, argument: &str, given: &[Arg<'_>]) -> Result<u64, Error> {
         let plan = self.0.planned()?.kernel;
         arguments::check(plan, &self.0.loaded.device, given, true)?;
-        let found = plan.arguments.iter().find(|one| one.name == argument);
-        let found = found.ok_or_else(|| Error::UnknownArgument {
-            kernel: plan.name.clone(),
-            argument: argument.into(),
-            known: plan.arguments.iter().map(|one| one.name.clone()).collect(),
-        })?;
-        let Some(minimum) = &found.minimum else {
+        let Some(minimum) = &self.argument(argument)?.minimum else {
             return Ok(0);
         };
         let inputs: Vec<_> = given.iter().map(Input::of).collect();

@@ -4,9 +4,11 @@
 use super::{
     allocation::{Allocation, Touch, in_order},
     arguments::{self, Arg, Input},
+    capture,
     driver::{Fault, Replay, Shape},
-    evaluate::Evaluated,
+    evaluate::{Evaluated, changed},
     executable::{Callable, LaunchOptions},
+    reclaim,
     stream::Stream,
 };
 use crate::{Error, control};
@@ -49,6 +51,7 @@ impl Callable {
         given: &[Arg<'_>],
         options: &LaunchOptions,
     ) -> Result<(), Error> {
+        reclaim::now();
         let device = &self.loaded.device;
         device.0.check()?;
         if on.device() != device {
@@ -57,6 +60,9 @@ impl Callable {
                 is: format!("{:?}", on.device()),
                 wanted: format!("{device:?}"),
             });
+        }
+        if on.0.is_captured() {
+            return self.splice(on, given, options);
         }
         let mut calls = self.calls.0.lock().unwrap_or_else(PoisonError::into_inner);
         let planned = self.planned()?;
@@ -90,7 +96,7 @@ impl Callable {
     ) -> Result<Kept, Error> {
         let planned = self.planned()?;
         let inputs: Vec<_> = given.iter().map(Input::of).collect();
-        arguments::check_lengths(planned.kernel, &inputs)?;
+        arguments::check_together(planned.kernel, &inputs)?;
         let failed = |fault| self.failed("preparing a launch", fault);
         // A call of this stream has words of control, which are part of the words.
         let place = calls.iter().rposition(|kept| kept.queue == on.0.id);
@@ -106,12 +112,7 @@ impl Callable {
         let is_alike = |kept: &Kept| kept.queue == on.0.id && kept.shape == evaluated.shape;
         if let Some(place) = calls.iter().rposition(is_alike) {
             let mut kept = calls.remove(place);
-            let pairs = kept.words.iter().zip(&evaluated.words);
-            let changed: Vec<_> = pairs
-                .enumerate()
-                .filter(|(_, (old, new))| old != new)
-                .map(|(i, _)| i)
-                .collect();
+            let changed = changed(&kept.words, &evaluated.words);
             kept.replay
                 .patch(&evaluated.words, &changed)
                 .map_err(failed)?;
@@ -153,15 +154,7 @@ impl Callable {
     ) -> Result<(), Error> {
         let _span = tracing::debug_span!("launch", kernel = &*self.name).entered();
         let driver = &self.loaded.device.0.driver;
-        let declared = &self.planned()?.kernel.arguments;
-        let touches: Vec<Touch> = given
-            .iter()
-            .zip(declared)
-            .filter_map(|(argument, declared)| match argument {
-                Arg::Buffer(buffer) => Some(buffer.touch(declared.access != Access::Read)),
-                Arg::Scalar(_) | Arg::Missing => None,
-            })
-            .collect();
+        let touches = self.touches(given)?;
         in_order(&on.0, &touches, || {
             self.loaded.device.0.launched(&self.name);
             if let Some(memory) = &kept.control.memory
@@ -177,7 +170,40 @@ impl Callable {
                 kept.control.is_clear.store(false, Ordering::Relaxed);
                 self.failed_at(&kept.shape, fault)
             })
-        })
+        })?;
+        Ok(())
+    }
+
+    /// What a call uses, and which of it is written.
+    fn touches(&self, given: &[Arg<'_>]) -> Result<Vec<Touch>, Error> {
+        let declared = &self.planned()?.kernel.arguments;
+        let touches = given.iter().zip(declared);
+        Ok(touches
+            .filter_map(|(argument, declared)| match argument {
+                Arg::Buffer(buffer) => Some(buffer.touch(declared.access != Access::Read)),
+                Arg::Scalar(_) | Arg::Slot(_) | Arg::Missing => None,
+            })
+            .collect())
+    }
+
+    /// Makes a call part of the graph that its stream is being captured into.
+    fn splice(&self, on: &Stream, given: &[Arg<'_>], options: &LaunchOptions) -> Result<(), Error> {
+        let planned = self.planned()?;
+        arguments::check(planned.kernel, &self.loaded.device, given, false)?;
+        let inputs: Vec<_> = given.iter().map(Input::of).collect();
+        arguments::check_together(planned.kernel, &inputs)?;
+        let call = capture::Call {
+            what: format!("kernel '{}'", self.name),
+            touches: self.touches(given)?,
+            control_bytes: control::bytes(self.loaded.program(), planned) as u64,
+            code: vec![self.loaded.clone()],
+            max_iterations: options.max_iterations,
+            evaluate: Box::new(|evaluated, control, entry| {
+                evaluated.add(&self.loaded, planned, inputs, control, entry)?;
+                Ok(())
+            }),
+        };
+        call.splice(on)
     }
 
     fn failed(&self, what: &str, fault: Fault) -> Error {

@@ -7,7 +7,7 @@ use super::{
         Code, Driver, Fault, Op, OpKind, RawBody, RawEvent, RawMemory, RawStream, Replay, Shape,
     },
 };
-use crate::{Error, program::Program};
+use crate::{Error, objects::reclaim, program::Program};
 use std::{
     collections::{HashMap, HashSet, VecDeque},
     sync::{Arc, Mutex},
@@ -37,6 +37,33 @@ struct State {
     /// Calls so far, and what each was.
     log: Vec<&'static str>,
     random: u64,
+    /// Streams that somebody captures, and what they have become so far.
+    captured: HashMap<u64, Vec<Spliced>>,
+}
+
+/// A call that is part of a captured graph.
+struct Spliced {
+    ops: Vec<Op>,
+    words: Vec<u64>,
+    keep: Option<Box<dyn Send + Sync>>,
+}
+
+/// A graph that somebody captured.
+pub(super) struct Captured(Vec<Spliced>);
+
+impl Captured {
+    pub fn replay(&self) {
+        for call in &self.0 {
+            all(&call.ops, &call.words);
+        }
+    }
+}
+
+impl Drop for Captured {
+    fn drop(&mut self) {
+        let held = self.0.iter_mut().filter_map(|call| call.keep.take());
+        held.for_each(reclaim::drop_later);
+    }
 }
 
 /// How the device misbehaves.
@@ -64,6 +91,23 @@ pub(super) struct Log(Arc<Mutex<State>>);
 impl Log {
     pub fn calls(&self) -> Vec<&'static str> {
         self.0.lock().unwrap().log.clone()
+    }
+
+    /// A stream of the test's own.
+    pub fn stream(&self) -> u64 {
+        let mut state = self.0.lock().unwrap();
+        state.names += 1;
+        state.names
+    }
+
+    /// Begins to capture a stream.
+    pub fn capture(&self, stream: u64) {
+        self.0.lock().unwrap().captured.insert(stream, Vec::new());
+    }
+
+    /// What has been captured.
+    pub fn captured(&self, stream: u64) -> Captured {
+        Captured(self.0.lock().unwrap().captured.remove(&stream).unwrap())
     }
 
     /// How often a call was made.
@@ -112,6 +156,8 @@ impl Fake {
 
     fn put(&self, on: RawStream, task: Task) {
         let mut state = self.state.lock().unwrap();
+        let is_captured = state.captured.contains_key(&on.0);
+        assert!(!is_captured, "what no capture takes");
         state.queues.entry(on.0).or_default().push_back(task);
     }
 
@@ -250,6 +296,35 @@ unsafe impl Driver for Fake {
         Ok(())
     }
 
+    fn owns(&self, address: u64) -> Result<(), String> {
+        match address {
+            0 => Err("nobody".into()),
+            _ => Ok(()),
+        }
+    }
+
+    fn is_captured(&self, on: RawStream) -> bool {
+        self.state.lock().unwrap().captured.contains_key(&on.0)
+    }
+
+    fn splice(
+        &self,
+        on: RawStream,
+        shape: &Shape,
+        words: &[u64],
+        _: Option<u64>,
+        keep: Box<dyn Send + Sync>,
+    ) -> Result<(), Fault> {
+        self.call("splice")?;
+        let mut state = self.state.lock().unwrap();
+        state.captured.get_mut(&on.0).unwrap().push(Spliced {
+            ops: shape.ops.clone(),
+            words: words.to_vec(),
+            keep: Some(keep),
+        });
+        Ok(())
+    }
+
     fn record(&self, on: RawStream) -> Result<RawEvent, Fault> {
         self.call("record")?;
         let event = self.name();
@@ -369,6 +444,11 @@ fn one(op: &Op, words: &[u64]) {
                 let to = (address as usize + i * size) as *mut u8;
                 unsafe { std::ptr::copy_nonoverlapping(value.to_le_bytes().as_ptr(), to, *size) };
             }
+        }
+        OpKind::Copy { words: first } => {
+            let [from, to, bytes] = [0, 1, 2].map(|i| words[first + i]);
+            let (from, to) = (from as *const u8, to as *mut u8);
+            unsafe { std::ptr::copy_nonoverlapping(from, to, bytes as usize) };
         }
         OpKind::While { flag, ops } => loop {
             all(ops, words);

@@ -12,12 +12,16 @@
 mod allocation;
 mod arguments;
 mod buffer;
+mod capture;
 mod device;
 pub(crate) mod driver;
 mod evaluate;
 mod executable;
 mod executor;
+mod foreign;
 mod fork;
+pub(crate) mod reclaim;
+mod recording;
 mod stream;
 
 #[cfg(test)]
@@ -25,8 +29,11 @@ mod fake;
 #[cfg(test)]
 mod tests;
 
+pub use allocation::Keep;
 pub use arguments::Arg;
 pub use buffer::Buffer;
 pub use device::{Device, DeviceId, DeviceInfo, DeviceOptions, MemoryStats};
 pub use executable::{Executable, Kernel, LaunchOptions, Signature};
+pub use foreign::{Foreign, Ready};
+pub use recording::{Graph, Recording, Slot};
 pub use stream::{Event, Priority, Stream};

@@ -2,8 +2,10 @@
 //! one another.
 
 use super::{
+    allocation::Keep,
     device::{Device, Shared},
     driver::{RawEvent, RawStream},
+    reclaim,
 };
 use crate::Error;
 use std::{
@@ -34,6 +36,9 @@ pub(super) struct Queue {
     pub raw: RawStream,
     /// Which of the device's streams.
     pub id: u64,
+    /// Whether it is somebody else's, and what is held for that.
+    is_wrapped: bool,
+    _keep: Keep,
     state: Mutex<State>,
 }
 
@@ -50,12 +55,26 @@ impl Stream {
         device.0.check()?;
         let raw = device.0.driver.open_stream(priority == Priority::High);
         let raw = raw.map_err(|fault| device.0.failed("a stream", fault))?;
-        Ok(Self(Arc::new(Queue {
+        Ok(Self::of(device, raw, false, None))
+    }
+
+    pub(super) fn wrap(device: &Device, raw: u64, keep: Keep) -> Result<Self, Error> {
+        device.0.check()?;
+        let raw = RawStream(raw);
+        let adopted = device.0.driver.adopt(raw);
+        adopted.map_err(|fault| device.0.failed("a stream of somebody else", fault))?;
+        Ok(Self::of(device, raw, true, keep))
+    }
+
+    fn of(device: &Device, raw: RawStream, is_wrapped: bool, keep: Keep) -> Self {
+        Self(Arc::new(Queue {
             device: device.clone(),
             raw,
             id: device.0.next_stream(),
+            is_wrapped,
+            _keep: keep,
             state: Mutex::default(),
-        })))
+        }))
     }
 
     /// Its device.
@@ -71,7 +90,9 @@ impl Stream {
     pub fn synchronize(&self) -> Result<(), Error> {
         let shared = self.0.shared();
         shared.check()?;
+        self.0.check_not_captured("waiting for it")?;
         let done = shared.driver.synchronize(self.0.raw);
+        reclaim::now();
         done.map_err(|fault| shared.failed("waiting for a stream", fault))
     }
 
@@ -81,7 +102,7 @@ impl Stream {
     ///
     /// The device is lost or makes none.
     pub fn record(&self) -> Result<Event, Error> {
-        Ok(self.0.mark()?.0)
+        self.0.record()
     }
 
     /// What comes onto it from now on waits for the event.
@@ -99,8 +120,11 @@ impl Stream {
                 wanted: format!("{:?}", self.0.device),
             });
         }
+        self.0.check_not_captured("waiting for an event")?;
         let done = shared.driver.wait(self.0.raw, event.0.raw);
-        done.map_err(|fault| shared.failed("waiting for an event", fault))
+        done.map_err(|fault| shared.failed("waiting for an event", fault))?;
+        self.0.note(event.0.queue, event.0.number);
+        Ok(())
     }
 }
 
@@ -131,6 +155,7 @@ impl Queue {
     fn mark(&self) -> Result<(Event, u64), Error> {
         let shared = self.shared();
         shared.check()?;
+        self.check_not_captured("an event")?;
         // No call comes between the number and the event.
         let state = self.lock();
         let raw = shared.driver.record(self.raw);
@@ -138,31 +163,64 @@ impl Queue {
         let event = Event(Arc::new(Moment {
             device: self.device.clone(),
             raw,
+            queue: self.id,
+            number: state.number,
         }));
         Ok((event, state.number))
     }
 
+    /// See [`Stream::record`].
+    pub fn record(&self) -> Result<Event, Error> {
+        Ok(self.mark()?.0)
+    }
+
+    /// Whether what is asked of it now becomes part of somebody's graph.
+    pub fn is_captured(&self) -> bool {
+        self.is_wrapped && self.shared().driver.is_captured(self.raw)
+    }
+
+    /// An error for what cannot be part of somebody's graph.
+    pub fn check_not_captured(&self, what: &str) -> Result<(), Error> {
+        match self.is_captured() {
+            false => Ok(()),
+            true => Err(Error::Capture(format!(
+                "{what}: stream {} of {:?} is being captured",
+                self.id, self.device
+            ))),
+        }
+    }
+
+    /// Whether a call of a stream has ended before whatever comes onto this one from now on.
+    pub fn has_seen(&self, other: &Queue, number: u64) -> bool {
+        other.id == self.id || self.lock().seen.get(&other.id) >= Some(&number)
+    }
+
+    /// Has seen that call of another stream, and those before it.
+    fn note(&self, other: u64, number: u64) {
+        let mut state = self.lock();
+        let seen = state.seen.entry(other).or_default();
+        *seen = number.max(*seen);
+    }
+
     /// What comes from now on is behind that call of another stream.
     pub fn follow(&self, other: &Queue, number: u64) -> Result<(), Error> {
-        if other.id == self.id {
-            return Ok(());
-        }
-        let seen = self.lock().seen.get(&other.id).copied();
-        if seen >= Some(number) {
+        if self.has_seen(other, number) {
             return Ok(());
         }
         let (event, last) = other.mark()?;
         let shared = self.shared();
         let done = shared.driver.wait(self.raw, event.0.raw);
         done.map_err(|fault| shared.failed("waiting for another stream", fault))?;
-        self.lock().seen.insert(other.id, last);
+        self.note(other.id, last);
         Ok(())
     }
 }
 
 impl Drop for Queue {
     fn drop(&mut self) {
-        self.shared().driver.close_stream(self.raw);
+        if !self.is_wrapped {
+            self.shared().driver.close_stream(self.raw);
+        }
     }
 }
 
@@ -173,6 +231,9 @@ pub struct Event(pub(super) Arc<Moment>);
 pub(super) struct Moment {
     device: Device,
     raw: RawEvent,
+    /// Behind which call of which stream.
+    queue: u64,
+    number: u64,
 }
 
 impl Event {
@@ -218,6 +279,13 @@ impl Event {
         }
         let elapsed = shared.driver.elapsed(then.0.raw, self.0.raw);
         elapsed.map_err(|fault| shared.failed("the time between events", fault))
+    }
+}
+
+impl fmt::Debug for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (number, queue) = (self.0.number, self.0.queue);
+        write!(f, "behind call {number} of stream {queue}")
     }
 }
 

@@ -94,7 +94,7 @@ fn kernel(name: &str, arguments: Vec<Argument>, control: u64, steps: Vec<Step>) 
     }
 }
 
-fn artifact() -> Artifact {
+pub(super) fn artifact() -> Artifact {
     let set = launch(0, "set", vec![whole(0), Operand::Scalar(Expr::Scalar(1))]);
     let next = launch(0, "next", vec![whole(0), whole(1)]);
     let control = Operand::Control { first: 0, words: 1 };
@@ -122,7 +122,7 @@ fn artifact() -> Artifact {
     }
 }
 
-fn fake(mood: Mood) -> (Device, Log) {
+pub(super) fn fake(mood: Mood) -> (Device, Log) {
     let (fake, log) = Fake::new(mood, BODIES);
     (Device::of(Box::new(fake)), log)
 }

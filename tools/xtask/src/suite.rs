@@ -69,6 +69,12 @@ const STEPS: &[Step] = &[
         run: cargo_test,
     },
     Step {
+        name: "examples",
+        rerun: "cargo run -p qd-frontend --example NAME",
+        needed: false,
+        run: examples,
+    },
+    Step {
         name: "vulkan",
         rerun: "cargo xtask conformance --lavapipe",
         needed: false,
@@ -122,6 +128,17 @@ fn cargo_test(workspace: &Workspace) -> Result<Report> {
         passed: status.success(),
         counts: total.to_string(),
     })
+}
+
+/// Programs that check their own results.
+const EXAMPLES: [&str; 3] = ["resident", "two_streams", "recording"];
+
+fn examples(workspace: &Workspace) -> Result<Report> {
+    for name in EXAMPLES {
+        let words = ["run", "-p", "qd-frontend", "--example", name];
+        process::run(cargo::cargo(workspace).args(words))?;
+    }
+    Ok(Report::passed(format!("{} programs", EXAMPLES.len())))
 }
 
 fn one_llvm(workspace: &Workspace) -> Result<Report> {

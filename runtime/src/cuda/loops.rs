@@ -1,0 +1,148 @@
+//! Loops that may not go on for ever: a counter on the device for each, and a page that both see,
+//! in which the first one that was stopped leaves its kernel's name.
+
+use super::{
+    device::failed,
+    resident::{Entered, Shared, fault},
+};
+use crate::{Error, objects::driver::Fault};
+use cudarc::driver::{result, sys};
+use std::{
+    ptr,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+/// Where a device says which loop it stopped.
+pub(super) struct Report {
+    /// A kernel's number, from 1, and behind it the limit.
+    host: *mut [AtomicU64; 2],
+    /// The same as the device sees it.
+    pub address: u64,
+    /// Kernels by their numbers.
+    names: Mutex<Vec<Arc<str>>>,
+}
+
+// Safety: what is pointed to is atomic.
+unsafe impl Send for Report {}
+// Safety: as above.
+unsafe impl Sync for Report {}
+
+impl Report {
+    /// The device has been entered.
+    pub fn new() -> Result<Self, Error> {
+        let flags = sys::CU_MEMHOSTALLOC_DEVICEMAP;
+        // Safety: it is written before anybody has its address.
+        unsafe {
+            let host = result::malloc_host(size_of::<[AtomicU64; 2]>(), flags)
+                .map_err(|e| failed("memory that the device and the host share", e))?;
+            let host = host.cast::<[AtomicU64; 2]>();
+            host.write([AtomicU64::new(0), AtomicU64::new(0)]);
+            let mut address = 0;
+            sys::cuMemHostGetDevicePointer_v2(&mut address, host.cast(), 0)
+                .result()
+                .map_err(|e| failed("memory that the device and the host share", e))?;
+            Ok(Self {
+                host,
+                address,
+                names: Mutex::default(),
+            })
+        }
+    }
+
+    /// A kernel's number.
+    pub fn number(&self, kernel: &Arc<str>) -> u64 {
+        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = names.iter().position(|name| name == kernel);
+        let place = place.unwrap_or_else(|| {
+            names.push(kernel.clone());
+            names.len() - 1
+        });
+        place as u64 + 1
+    }
+
+    /// An error if a loop has been stopped since the last time.
+    pub fn take(&self) -> Result<(), Fault> {
+        // Safety: it lives as long as this.
+        let [number, limit] = unsafe { &*self.host };
+        if number.load(Ordering::Relaxed) == 0 {
+            return Ok(());
+        }
+        // The device writes the limit before the number, and neither while the number is there.
+        let limit = limit.load(Ordering::Acquire);
+        let number = number.swap(0, Ordering::AcqRel);
+        let names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        match names.get((number as usize).wrapping_sub(1)) {
+            Some(name) => Err(Fault::WentOn {
+                kernel: name.to_string(),
+                limit,
+            }),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Report {
+    fn drop(&mut self) {
+        // Safety: made by `new`, and no graph is left that writes it.
+        let _ = unsafe { result::free_host(self.host.cast()) };
+    }
+}
+
+/// How a graph's loops are counted.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Counting {
+    /// 0: not at all.
+    pub limit: u64,
+    /// Where the counters begin, and the report.
+    pub counters: u64,
+    pub report: u64,
+}
+
+impl Counting {
+    /// Where a counter is, from 0.
+    pub fn counter(&self, place: usize) -> u64 {
+        self.counters + 8 * place as u64
+    }
+}
+
+/// Counters on the device, which are 0 between launches.
+pub(super) struct Counters {
+    shared: Arc<Shared>,
+    pub address: u64,
+}
+
+impl Counters {
+    /// The device has been entered.
+    pub fn new(shared: &Arc<Shared>, count: usize) -> Result<Self, Fault> {
+        let bytes = 8 * count;
+        // Safety: of as many bytes; the stream is the only one that knows of it.
+        unsafe {
+            let address = result::malloc_sync(bytes).map_err(fault)?;
+            let counters = Self {
+                shared: shared.clone(),
+                address,
+            };
+            let mut beside = ptr::null_mut();
+            let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
+            sys::cuStreamCreate(&mut beside, flags)
+                .result()
+                .map_err(fault)?;
+            let cleared = result::memset_d8_async(address, 0, bytes, beside)
+                .and_then(|()| result::stream::synchronize(beside));
+            let _ = result::stream::destroy(beside);
+            cleared.map_err(fault)?;
+            Ok(counters)
+        }
+    }
+}
+
+impl Drop for Counters {
+    fn drop(&mut self) {
+        let _entered = Entered::relaxed(&self.shared.device);
+        // Safety: made by `new`. It waits for what is under way.
+        let _ = unsafe { result::free_sync(self.address) };
+    }
+}
