@@ -1,7 +1,50 @@
-//! Times by step.
+//! Times by step, and spans as traces show them.
 
-use super::{Span, SpanKind};
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use super::{CopyKind, Span, SpanKind};
+use std::{collections::HashMap, fmt, sync::Arc, time::Duration};
+
+impl Span {
+    /// What a trace calls it.
+    pub fn name(&self) -> String {
+        match &self.kind {
+            SpanKind::Call { name } => name.to_string(),
+            SpanKind::Step(step) => step.name.to_string(),
+            SpanKind::Copy { kind, .. } => kind.to_string(),
+            SpanKind::Wait => "wait for another stream".into(),
+        }
+    }
+
+    /// What else a trace shows of it, by name.
+    pub fn details(&self) -> Vec<(&'static str, String)> {
+        match &self.kind {
+            SpanKind::Step(step) => {
+                let mut details = vec![
+                    ("kernel", step.kernel.to_string()),
+                    ("step", step.id.to_string()),
+                    ("run", step.run.to_string()),
+                ];
+                details.push(match step.is_launch {
+                    true => ("blocks", step.blocks.to_string()),
+                    false => ("bytes", step.bytes.to_string()),
+                });
+                details
+            }
+            SpanKind::Copy { bytes, .. } => vec![("bytes", bytes.to_string())],
+            SpanKind::Call { .. } | SpanKind::Wait => Vec::new(),
+        }
+    }
+}
+
+impl fmt::Display for CopyKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            CopyKind::Upload => "copy from the host",
+            CopyKind::Download => "copy to the host",
+            CopyKind::Within => "copy",
+            CopyKind::Clear => "clear",
+        })
+    }
+}
 
 /// All spans of one step together.
 #[derive(Clone, Debug, PartialEq, Eq)]
