@@ -182,7 +182,9 @@ impl Callable {
                     .set(on.0.raw, memory.raw.address, memory.raw.bytes, 0)
                     .map_err(|fault| self.failed("clearing its control", fault))?;
             }
-            let replayed = kept.replay.replay(on.0.raw, options.max_iterations);
+            let (call, replay) = ((&kept.shape, &kept.words[..]), &mut *kept.replay);
+            let name = || self.name.clone();
+            let replayed = on.0.replay(name, call, replay, options.max_iterations);
             replayed.map_err(|fault| {
                 // What it left may be anything.
                 kept.control.is_clear.store(false, Ordering::Relaxed);

@@ -13,12 +13,12 @@ use qd_artifact::{
 use std::thread;
 
 /// A slice of words of a body: an address and a length.
-unsafe fn slice<'a>(words: &[u64]) -> &'a mut [i32] {
+pub(super) unsafe fn slice<'a>(words: &[u64]) -> &'a mut [i32] {
     unsafe { std::slice::from_raw_parts_mut(words[0] as *mut i32, words[1] as usize) }
 }
 
 /// `a = value`.
-fn set(words: &[u64]) {
+pub(super) fn set(words: &[u64]) {
     unsafe { slice(&words[1..]) }.fill(words[3] as i32);
 }
 
@@ -41,7 +41,7 @@ fn count(words: &[u64]) {
 
 const BODIES: &[(&str, Body)] = &[("set", set), ("next", next), ("count", count)];
 
-fn buffer(name: &str) -> Argument {
+pub(super) fn buffer(name: &str) -> Argument {
     let kind = ArgumentKind::Buffer {
         dtype: Dtype::I32,
         shape: vec![None],
@@ -56,18 +56,18 @@ fn input(name: &str) -> Argument {
     }
 }
 
-fn scalar(name: &str) -> Argument {
+pub(super) fn scalar(name: &str) -> Argument {
     Argument::new(name, ArgumentKind::Scalar { dtype: Dtype::I32 })
 }
 
-fn whole(argument: usize) -> Operand {
+pub(super) fn whole(argument: usize) -> Operand {
     Operand::Buffer(BufferRef {
         argument,
         view: None,
     })
 }
 
-fn launch(id: u64, body: &str, arguments: Vec<Operand>) -> Step {
+pub(super) fn launch(id: u64, body: &str, arguments: Vec<Operand>) -> Step {
     let kind = StepKind::Launch {
         body: body.into(),
         name: body.into(),
@@ -83,7 +83,12 @@ fn launch(id: u64, body: &str, arguments: Vec<Operand>) -> Step {
     }
 }
 
-fn kernel(name: &str, arguments: Vec<Argument>, control: u64, steps: Vec<Step>) -> Planned {
+pub(super) fn kernel(
+    name: &str,
+    arguments: Vec<Argument>,
+    control: u64,
+    steps: Vec<Step>,
+) -> Planned {
     Planned {
         name: name.into(),
         arguments,
