@@ -7,6 +7,7 @@ kernels.qd is kernels.mlir, translated for the device: docs/how-to/build-on-the-
 
 import ctypes
 import sys
+import threading
 import time
 
 
@@ -86,6 +87,15 @@ class Library:
 
     def synchronize(self, stream):
         self.call("qd_stream_synchronize", self.stream(stream))
+
+    def close(self):
+        """Frees all handles. What a captured graph needs is held by it."""
+        for kernel in self.kernels.values():
+            self.c.qd_kernel_free(kernel)
+        for stream in self.streams.values():
+            self.c.qd_stream_free(stream)
+        self.c.qd_executable_free(self.executable)
+        self.c.qd_device_free(self.device)
 
 
 def check(what, is_right):
@@ -170,6 +180,43 @@ def with_torch(library, replays):
     del graph
     torch.cuda.synchronize()
 
+    # Its handles may go before the graph does, and other threads may call meanwhile.
+    other = Library(sys.argv[1], sys.argv[2])
+    beside = torch.cuda.Stream()
+    arrays = [(ints(m), torch.empty(m, dtype=torch.int32, device=gpu), torch.tensor(m, dtype=torch.int32, device=gpu))
+              for m in (10, 5000, length)]
+    failed = []
+    torch.cuda.synchronize()
+
+    def work():
+        try:
+            for a, out, m in arrays:
+                library.launch("scan", beside.cuda_stream, a, out, scan_scratch, m)
+            library.synchronize(beside.cuda_stream)
+        except RuntimeError as error:
+            failed.append(str(error))
+
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, stream=side):
+        thread = threading.Thread(target=work)
+        other.launch("sort", raw, source, tmp, sort_scratch, n)
+        thread.start()
+        thread.join()
+        other.launch("scan", raw, source, sums, scan_scratch, n)
+    check(f"another thread's calls: {failed}", not failed)
+    for a, out, _ in arrays:
+        check("another thread's scan", torch.equal(out, torch.cumsum(a, 0, dtype=torch.int32)))
+    other.close()
+    n.fill_(length)
+    for i in range(10):
+        source.copy_(ints(length))
+        expected = torch.sort(source).values
+        graph.replay()
+        check(f"a sort without its handles, replay {i}", torch.equal(source, expected))
+        check(f"a scan without its handles, replay {i}", torch.equal(sums, torch.cumsum(expected, 0, dtype=torch.int32)))
+    del graph
+    torch.cuda.synchronize()
+
     # A loop that goes on too long is stopped by the device.
     with torch.cuda.stream(side):
         left.fill_(1 << 30)
@@ -208,7 +255,7 @@ def with_cupy(library):
     stream = cupy.cuda.Stream(non_blocking=True)
     with stream:
         for length in (1, 1000, 65_537):
-            keys = cupy.random.randint(-(2**31), 2**31, length, dtype=cupy.int32)
+            keys = cupy.random.randint(-(10**9), 10**9, length, dtype=cupy.int32)
             expected = cupy.sort(keys)
             tmp, sums = cupy.empty_like(keys), cupy.empty_like(keys)
             n = cupy.array(length, dtype=cupy.int32)

@@ -27,11 +27,14 @@ pub(super) fn check(address: u64, id: &DeviceId) -> Result<(), String> {
     }
 }
 
-/// Streams that are no handles: the legacy one, and each thread's. They go with the context.
-const NO_HANDLES: usize = 2;
+/// Whether a stream goes with the thread's context: the legacy one, and each thread's own, which
+/// are no handles.
+pub(super) fn goes_with_context(stream: sys::CUstream) -> bool {
+    stream as usize <= 2
+}
 
 pub(super) fn check_stream(stream: sys::CUstream, device: &Device) -> Result<(), Fault> {
-    if stream as usize <= NO_HANDLES {
+    if goes_with_context(stream) {
         return Ok(());
     }
     let mut context = ptr::null_mut();

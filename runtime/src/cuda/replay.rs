@@ -84,17 +84,18 @@ struct Parameters {
 }
 
 impl What {
-    fn has(&self, place: usize) -> bool {
-        match *self {
+    /// Whether one of these places, which ascend, is among its words.
+    fn has_any(&self, places: &[usize]) -> bool {
+        let words = match *self {
             What::Launch {
                 words: (first, end),
                 ..
-            } => (first..end).contains(&place),
-            What::Fill { words, .. } | What::Copy { words, .. } => {
-                (words..words + 3).contains(&place)
-            }
-            What::Ask { word, .. } | What::Count { word, .. } => word == place,
-        }
+            } => first..end,
+            What::Fill { words, .. } | What::Copy { words, .. } => words..words + 3,
+            What::Ask { word, .. } | What::Count { word, .. } => word..word + 1,
+        };
+        let next = places.partition_point(|place| *place < words.start);
+        places.get(next).is_some_and(|place| *place < words.end)
     }
 
     fn parameters(&self, words: &[u64], counting: &Counting) -> Parameters {
@@ -276,7 +277,7 @@ impl Replay for Graph {
     fn patch(&mut self, words: &[u64], changed: &[usize]) -> Result<(), Fault> {
         let _entered = Entered::new(&self.shared.device).map_err(fault)?;
         self.words.copy_from_slice(words);
-        self.set(|what| changed.iter().any(|place| what.has(*place)))
+        self.set(|what| what.has_any(changed))
     }
 
     fn replay(&mut self, on: RawStream, max_iterations: Option<u64>) -> Result<(), Fault> {

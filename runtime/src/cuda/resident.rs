@@ -292,7 +292,9 @@ unsafe impl Driver for Cuda {
     }
 
     fn is_captured(&self, on: RawStream) -> bool {
-        let _entered = self.enter();
+        // Each call on the stream asks, so that no more is done than has to be.
+        let has_none = foreign::goes_with_context(stream(on));
+        let _entered = has_none.then(|| Entered::new(&self.shared.device));
         capture::is_active(stream(on))
     }
 

@@ -69,7 +69,7 @@ impl Call<'_> {
             _touched: self.touches,
             _control: control,
         });
-        let Evaluated { shape, words } = evaluated;
+        let Evaluated { shape, words, .. } = evaluated;
         let driver = &shared.driver;
         let spliced = driver.splice(on.0.raw, &shape, &words, self.max_iterations, held);
         spliced.map_err(|fault| shared.failed(&format!("{}: capturing it", self.what), fault))

@@ -225,8 +225,8 @@ impl Device {
     /// Somebody else's stream, by the name that the device's driver has for it: on NVIDIA's devices a
     /// `CUstream`. While its owner captures it, launches become part of the owner's graph; what
     /// cannot be is an error, which leaves the capture as it was. Wrap a stream once: what is
-    /// prepared for it goes by the handle. `keep` is dropped with the last handle and the last
-    /// memory that was used on it.
+    /// prepared for it goes by the handle. `keep` is dropped with the last handle, the
+    /// last memory that was used on it and the last kernel that was launched on it.
     ///
     /// # Safety
     ///

@@ -154,7 +154,9 @@ pub(crate) unsafe trait Driver: Send + Sync {
         Ok(())
     }
     /// Whether somebody else's memory is there for this device; otherwise whose it is.
-    fn owns(&self, address: u64) -> Result<(), String>;
+    fn owns(&self, _: u64) -> Result<(), String> {
+        Err("somebody whose memory this driver does not take".into())
+    }
     /// Whether what is asked of a stream now becomes part of somebody's graph.
     fn is_captured(&self, _: RawStream) -> bool {
         false
@@ -201,8 +203,9 @@ pub(crate) trait Code: Send + Sync {
 
 /// A shape as the driver replays it.
 pub(crate) trait Replay: Send {
-    /// Takes other words; those at the places in `changed` differ from the last ones.
+    /// Takes other words; those at the places in `changed`, which ascend, differ from the last
+    /// ones.
     fn patch(&mut self, words: &[u64], changed: &[usize]) -> Result<(), Fault>;
-    /// Puts it onto a stream. Loops end with an error after so many iterations.
+    /// Puts it onto a stream, behind its last replay. Loops end with an error after so many iterations.
     fn replay(&mut self, on: RawStream, max_iterations: Option<u64>) -> Result<(), Fault>;
 }

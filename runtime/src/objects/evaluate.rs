@@ -8,6 +8,7 @@ use super::{
 use crate::{Error, control::WORD, program::Planned};
 use qd_artifact::{BufferRef, Dtype, Expr, Kernel, Operand, Step, StepKind, Values, Variant};
 use std::{
+    borrow::Cow,
     collections::{HashMap, HashSet},
     sync::Arc,
 };
@@ -20,6 +21,11 @@ mod tests;
 pub(super) struct Evaluated {
     pub shape: Shape,
     pub words: Vec<u64>,
+    /// What the arguments decided about the shape: calls of a kernel with the same choices are
+    /// of one shape.
+    pub choices: Vec<usize>,
+    /// Whether the shape is known, and left empty.
+    is_shaped: bool,
 }
 
 impl Evaluated {
@@ -27,10 +33,25 @@ impl Evaluated {
     pub fn of(
         loaded: &Loaded,
         planned: Planned<'_>,
-        inputs: Vec<Input>,
+        inputs: &[Input],
         control: u64,
     ) -> Result<Self, Error> {
         let mut evaluated = Self::default();
+        evaluated.add(loaded, planned, inputs, control, &[])?;
+        Ok(evaluated)
+    }
+
+    /// As [`of`](Self::of), without the shape: most calls have that of another one.
+    pub fn without_shape(
+        loaded: &Loaded,
+        planned: Planned<'_>,
+        inputs: &[Input],
+        control: u64,
+    ) -> Result<Self, Error> {
+        let mut evaluated = Self {
+            is_shaped: true,
+            ..Self::default()
+        };
         evaluated.add(loaded, planned, inputs, control, &[])?;
         Ok(evaluated)
     }
@@ -42,7 +63,7 @@ impl Evaluated {
         &mut self,
         loaded: &Loaded,
         planned: Planned<'_>,
-        inputs: Vec<Input>,
+        inputs: &[Input],
         control: u64,
         entry: &[u32],
     ) -> Result<Vec<u32>, Error> {
@@ -50,7 +71,7 @@ impl Evaluated {
             name: planned.kernel.name.as_str().into(),
             kernel: planned.kernel,
             words: planned.plan.control,
-            inputs,
+            inputs: inputs.into(),
             control,
         };
         let ops = std::mem::take(&mut self.shape.ops);
@@ -115,7 +136,7 @@ struct Memory {
 struct Frame<'a> {
     kernel: &'a Kernel,
     name: Arc<str>,
-    inputs: Vec<Input>,
+    inputs: Cow<'a, [Input]>,
     /// How many words of control it has, and where they begin.
     words: u64,
     control: u64,
@@ -259,6 +280,18 @@ impl Frame<'_> {
     }
 }
 
+/// The ops that a step waits for.
+fn after(step: &Step, ends: &HashMap<u64, Vec<u32>>, entry: &[u32]) -> Vec<u32> {
+    let ops = step.after.iter().filter_map(|id| ends.get(id)).flatten();
+    let mut after: Vec<u32> = ops.copied().collect();
+    after.sort_unstable();
+    after.dedup();
+    if after.is_empty() {
+        after.extend(entry);
+    }
+    after
+}
+
 /// Ops that follow each other.
 struct List<'a> {
     loaded: &'a Loaded,
@@ -267,23 +300,26 @@ struct List<'a> {
 }
 
 impl List<'_> {
-    /// The ops of steps.
+    /// The ops of steps, and whether there is something to do for them, or to wait for.
     fn of(
         loaded: &Loaded,
         evaluated: &mut Evaluated,
         frame: &Frame<'_>,
         steps: &[Step],
-    ) -> Result<Vec<Op>, Error> {
+    ) -> Result<(Vec<Op>, bool), Error> {
         let mut list = List {
             loaded,
             evaluated,
             ops: Vec::new(),
         };
-        list.steps(frame, steps, &[])?;
-        Ok(list.ops)
+        let is_any = list.steps(frame, steps, &[])?;
+        Ok((list.ops, is_any))
     }
 
     fn push(&mut self, frame: &Frame<'_>, step: &Step, name: &str, after: Vec<u32>, kind: OpKind) {
+        if self.evaluated.is_shaped {
+            return;
+        }
         let labels = &mut self.evaluated.shape.labels;
         let label = labels.len();
         labels.push(Label {
@@ -294,34 +330,36 @@ impl List<'_> {
         self.ops.push(Op { after, label, kind });
     }
 
-    /// Adds steps of one list, behind the ops of `entry`.
-    fn steps(&mut self, frame: &Frame<'_>, steps: &[Step], entry: &[u32]) -> Result<(), Error> {
+    /// Adds steps of one list, behind the ops of `entry`; says whether there is something to do
+    /// for them, or to wait for.
+    fn steps(&mut self, frame: &Frame<'_>, steps: &[Step], entry: &[u32]) -> Result<bool, Error> {
         // What has finished when a step has.
         let mut ends: HashMap<u64, Vec<u32>> = HashMap::new();
+        let mut is_any = false;
         for step in steps {
-            let mut after: Vec<u32> = step
-                .after
-                .iter()
-                .flat_map(|id| ends.get(id).into_iter().flatten().copied())
-                .collect();
-            after.sort_unstable();
-            after.dedup();
-            if after.is_empty() {
-                after.extend(entry);
-            }
+            let after = match self.evaluated.is_shaped {
+                true => Vec::new(),
+                false => after(step, &ends, entry),
+            };
             let (name, after, kind) = match &step.kind {
                 StepKind::Dispatch {
                     variants,
                     arguments,
                 } => {
-                    let ends = self.dispatch(frame, step, (variants, arguments), after)?;
+                    let variants = (&variants[..], &arguments[..]);
+                    let (ends, does) = self.dispatch(frame, step, variants, after)?;
+                    is_any |= does;
                     ("dispatch", ends, Some(OpKind::Join))
                 }
                 kind => {
-                    let (name, kind) = self.kind(frame, kind)?;
+                    let (name, does, kind) = self.kind(frame, kind)?;
+                    is_any |= does;
                     (name, after, kind)
                 }
             };
+            if self.evaluated.is_shaped {
+                continue;
+            }
             match kind {
                 Some(kind) => {
                     ends.insert(step.id, vec![self.ops.len() as u32]);
@@ -331,15 +369,16 @@ impl List<'_> {
                 None => _ = ends.insert(step.id, after),
             }
         }
-        Ok(())
+        Ok(is_any)
     }
 
-    /// What a step that is no dispatch is called, and what is done for it, if anything is.
+    /// What a step that is no dispatch is called, whether it does something, and its op if it
+    /// has one.
     fn kind<'k>(
         &mut self,
         frame: &Frame<'_>,
         kind: &'k StepKind,
-    ) -> Result<(&'k str, Option<OpKind>), Error> {
+    ) -> Result<(&'k str, bool, Option<OpKind>), Error> {
         Ok(match kind {
             StepKind::Launch {
                 body,
@@ -349,8 +388,12 @@ impl List<'_> {
                 dynamic_shared_bytes,
                 arguments,
             } => {
-                let first = self.evaluated.word(frame.evaluate(blocks, name)?);
+                let blocks = frame.evaluate(blocks, name)?;
+                let first = self.evaluated.word(blocks);
                 frame.operands(&mut self.evaluated.words, arguments, name)?;
+                if self.evaluated.is_shaped {
+                    return Ok((name, blocks > 0, None));
+                }
                 let found = self.loaded.bodies.get(&(body.clone(), *threads));
                 let kind = OpKind::Launch {
                     body: *found
@@ -359,7 +402,7 @@ impl List<'_> {
                     dynamic_shared_bytes: *dynamic_shared_bytes,
                     words: first..self.evaluated.words.len(),
                 };
-                (name, Some(kind))
+                (name, blocks > 0, Some(kind))
             }
             StepKind::Fill {
                 buffer,
@@ -368,28 +411,30 @@ impl List<'_> {
                 value,
             } => {
                 let fill = frame.fill(buffer, [lower, upper, value])?;
+                self.evaluated.choices.push(fill.is_some().into());
                 let kind = fill.map(|(size, words)| OpKind::Fill {
                     size,
                     words: self.evaluated.words(words),
                 });
-                ("fill", kind)
+                ("fill", kind.is_some(), kind)
             }
             StepKind::DoWhile { flag, steps } => {
                 let flag = self.evaluated.word(frame.word(flag, "do_while")?);
-                let ops = Self::of(self.loaded, self.evaluated, frame, steps)?;
-                ("do_while", Some(OpKind::While { flag, ops }))
+                let (ops, _) = Self::of(self.loaded, self.evaluated, frame, steps)?;
+                ("do_while", true, Some(OpKind::While { flag, ops }))
             }
             StepKind::If { condition, steps } => {
                 let condition = self.evaluated.word(frame.condition(condition)?);
-                let ops = Self::of(self.loaded, self.evaluated, frame, steps)?;
+                let (ops, is_any) = Self::of(self.loaded, self.evaluated, frame, steps)?;
+                self.evaluated.choices.push(is_any.into());
                 // Nobody has to look whether nothing is to be done.
-                let kind = match ops.iter().any(|op| self.does_something(op)) {
+                let kind = match is_any {
                     true => OpKind::If { condition, ops },
                     false => OpKind::Join,
                 };
-                ("if", Some(kind))
+                ("if", is_any, Some(kind))
             }
-            StepKind::Dispatch { .. } => ("dispatch", None),
+            StepKind::Dispatch { .. } => ("dispatch", false, None),
         })
     }
 
@@ -404,28 +449,16 @@ impl List<'_> {
         ends.collect()
     }
 
-    /// Whether there is something to do, or to wait for.
-    fn does_something(&self, op: &Op) -> bool {
-        match &op.kind {
-            OpKind::Launch { words, .. } => self.evaluated.words[words.start] > 0,
-            OpKind::Fill { .. }
-            | OpKind::Copy { .. }
-            | OpKind::While { .. }
-            | OpKind::If { .. } => true,
-            OpKind::Join => false,
-        }
-    }
-
     /// Adds the ops of the variant that is chosen, behind those of `after`. Yields those that
-    /// have to finish for it to have.
+    /// have to finish for it to have, and whether it does something.
     fn dispatch(
         &mut self,
         frame: &Frame<'_>,
         step: &Step,
         (variants, arguments): (&[Variant], &[Operand]),
         after: Vec<u32>,
-    ) -> Result<Vec<u32>, Error> {
-        for variant in variants {
+    ) -> Result<(Vec<u32>, bool), Error> {
+        for (choice, variant) in variants.iter().enumerate() {
             let predicate = variant.predicate.as_ref();
             let eligible =
                 predicate.map_or(Ok(1), |p| frame.evaluate(p, &variant.kernel))? & 1 == 1;
@@ -444,10 +477,11 @@ impl List<'_> {
                 inputs,
                 control: frame.control + frame.words * WORD,
             };
+            self.evaluated.choices.push(choice);
             let begin = self.ops.len();
             self.push(frame, step, &variant.kernel, after, OpKind::Join);
-            self.steps(&inner, &planned.plan.steps, &[begin as u32])?;
-            return Ok(self.ends(begin));
+            let is_any = self.steps(&inner, &planned.plan.steps, &[begin as u32])?;
+            return Ok((self.ends(begin), is_any));
         }
         Err(Error::NoVariant {
             kernel: frame.kernel.name.clone(),

@@ -88,7 +88,8 @@ pub type Signature = [qd_artifact::Argument];
 #[derive(Clone, Debug, Default)]
 pub struct LaunchOptions {
     /// Iterations after which a `do_while` is an error; without it one that never ends never
-    /// ends.
+    /// ends. A device that decides by itself stops the loop and goes on, and the error comes with
+    /// a later launch, read or wait, of whichever stream.
     pub max_iterations: Option<u64>,
 }
 
@@ -181,7 +182,7 @@ impl Kernel {
         arguments::check(planned.kernel, &self.0.loaded.device, arguments, false)?;
         let inputs: Vec<_> = arguments.iter().map(Input::of).collect();
         arguments::check_together(planned.kernel, &inputs)?;
-        let evaluated = Evaluated::of(&self.0.loaded, planned, inputs, 0)?;
+        let evaluated = Evaluated::of(&self.0.loaded, planned, &inputs, 0)?;
         Ok(evaluated.shape.launches())
     }
 

@@ -30,6 +30,7 @@ struct Kept {
     /// Of which stream. One graph runs once at a time, so that streams do not share them.
     queue: u64,
     inputs: Vec<Input>,
+    choices: Vec<usize>,
     shape: Shape,
     words: Vec<u64>,
     control: Arc<Control>,
@@ -126,8 +127,8 @@ impl Callable {
             .memory
             .as_ref()
             .map_or(0, |memory| memory.raw.address);
-        let evaluated = Evaluated::of(&self.loaded, planned, inputs.clone(), at)?;
-        let is_alike = |kept: &Kept| kept.queue == on.0.id && kept.shape == evaluated.shape;
+        let evaluated = Evaluated::without_shape(&self.loaded, planned, &inputs, at)?;
+        let is_alike = |kept: &Kept| kept.queue == on.0.id && kept.choices == evaluated.choices;
         if let Some(place) = calls.iter().rposition(is_alike) {
             let mut kept = calls.remove(place);
             let changed = changed(&kept.words, &evaluated.words);
@@ -138,11 +139,13 @@ impl Callable {
             kept.inputs = inputs;
             return Ok(kept);
         }
+        let evaluated = Evaluated::of(&self.loaded, planned, &inputs, at)?;
         let driver = &self.loaded.device.0.driver;
         let replay = driver.build(&evaluated.shape, &evaluated.words);
         Ok(Kept {
             queue: on.0.id,
             inputs,
+            choices: evaluated.choices,
             shape: evaluated.shape,
             words: evaluated.words,
             control,
@@ -218,7 +221,7 @@ impl Callable {
             code: vec![self.loaded.clone()],
             max_iterations: options.max_iterations,
             evaluate: Box::new(|evaluated, control, entry| {
-                evaluated.add(&self.loaded, planned, inputs, control, entry)?;
+                evaluated.add(&self.loaded, planned, &inputs, control, entry)?;
                 Ok(())
             }),
         };

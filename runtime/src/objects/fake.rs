@@ -10,7 +10,10 @@ use super::{
 use crate::{Error, objects::reclaim, program::Program};
 use std::{
     collections::{HashMap, HashSet, VecDeque},
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -77,6 +80,8 @@ pub(super) struct Mood {
     pub fails: Option<(usize, bool)>,
     /// Whether streams do not wait for events: what a test of the order must notice.
     pub is_hasty: bool,
+    /// Whether the host looks at conditions.
+    pub asks_host: bool,
 }
 
 pub(super) struct Fake {
@@ -132,7 +137,7 @@ impl Fake {
                 },
                 name: "a fake".into(),
                 target: "cpu".into(),
-                decides: true,
+                decides: !mood.asks_host,
             },
             mood,
             bodies: bodies.iter().copied().collect(),
@@ -378,6 +383,8 @@ unsafe impl Driver for Fake {
         Ok(Box::new(Recorded {
             ops: Arc::new(shape.ops.clone()),
             words: words.to_vec(),
+            asked: 0,
+            done: Arc::default(),
             fake: Self {
                 info: self.info.clone(),
                 mood: self.mood,
@@ -399,6 +406,9 @@ impl Code for Table {
 struct Recorded {
     ops: Arc<Vec<Op>>,
     words: Vec<u64>,
+    /// Replays so far, and those that have been done.
+    asked: u64,
+    done: Arc<AtomicU64>,
     fake: Fake,
 }
 
@@ -417,7 +427,13 @@ impl Replay for Recorded {
         self.fake.call("replay")?;
         // As they are now: a later patch does not change what is under way.
         let (ops, words) = (self.ops.clone(), self.words.clone());
-        self.fake.later(on, move || all(&ops, &words));
+        let (number, done) = (self.asked, self.done.clone());
+        self.asked += 1;
+        self.fake.later(on, move || {
+            let before = done.fetch_add(1, Ordering::Relaxed);
+            assert_eq!(before, number, "replays of one graph, beside each other");
+            all(&ops, &words);
+        });
         Ok(())
     }
 }

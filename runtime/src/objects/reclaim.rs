@@ -31,7 +31,7 @@ pub(crate) fn drop_later(what: Box<dyn Send + Sync>) {
 
 /// Tries what waits. The caller holds no lock.
 pub(super) fn now() {
-    if !IS_ANY.swap(false, Ordering::Acquire) {
+    if !IS_ANY.load(Ordering::Relaxed) || !IS_ANY.swap(false, Ordering::Acquire) {
         return;
     }
     let tasks = std::mem::take(&mut *WAITING.lock().unwrap_or_else(PoisonError::into_inner));

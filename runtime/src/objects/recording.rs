@@ -417,7 +417,7 @@ impl Graph {
             is_write: true,
         }));
         let failed = |fault| device.0.failed("preparing a graph", fault);
-        let Evaluated { shape, words } = evaluated;
+        let Evaluated { shape, words, .. } = evaluated;
         let alike = self.kept.iter().position(|kept| kept.shape == shape);
         let kept = match alike.map(|place| self.kept.remove(place)) {
             Some(mut kept) => {
@@ -516,7 +516,7 @@ impl Graph {
                     arguments::check(planned.kernel, &self.recording.device, given, false)?;
                     let inputs: Vec<_> = given.iter().map(Input::of).collect();
                     arguments::check_together(planned.kernel, &inputs)?;
-                    evaluated.add(&callable.loaded, planned, inputs, control + at, &entry)?
+                    evaluated.add(&callable.loaded, planned, &inputs, control + at, &entry)?
                 }
             });
         }

@@ -9,10 +9,10 @@ use crate::{
         allocation::Keep,
         fake::{Log, Mood},
         reclaim,
-        tests::{artifact, fake},
+        tests::{artifact, buffer, fake, kernel, launch, whole},
     },
 };
-use qd_artifact::Dtype;
+use qd_artifact::{BufferRef, Dtype, Expr, Operand, Step, StepKind};
 use std::{
     thread,
     time::{Duration, Instant},
@@ -44,12 +44,16 @@ fn calls_become_part_of_the_graph_which_holds_what_they_use() {
     let [x, y] = [0, 1].map(|_| Buffer::zeros(&stream, Dtype::I32, &[2]).unwrap());
     let mut out = vec![0_i32; 2];
     let sum = Buffer::zeros(&stream, Dtype::I32, &[1]).unwrap();
+    let seven = Buffer::from_slice(&stream, &[7]).unwrap();
     stream.synchronize().unwrap();
     let replays = log.count("replay");
 
     log.capture(raw);
     set.launch(&stream, &args![&x, 4]).unwrap();
     next.launch(&stream, &args![&y, &x]).unwrap();
+    // Of the first element alone: 8, as long as the graph holds what it reads.
+    let first = y.rows(0..1).unwrap();
+    next.launch(&stream, &args![&first, &seven]).unwrap();
     count.launch(&stream, &args![&sum]).unwrap();
     let mut recording = Recording::new(&device);
     let slot = recording.slot(&next.argument("in").unwrap().kind);
@@ -66,10 +70,11 @@ fn calls_become_part_of_the_graph_which_holds_what_they_use() {
     assert_eq!(x.to_vec::<i32>(&stream).unwrap(), [0, 0]);
     // The graph's owner may replay it after all our handles have gone.
     let total = sum.clone();
-    drop((x, y, sum, last, graph, set, next, count));
+    drop((x, y, first, seven, sum, last, graph, set, next, count));
+    stream.synchronize().unwrap();
     for i in 1..=3 {
         captured.replay();
-        assert_eq!(out, [6, 6]);
+        assert_eq!(out, [9, 6]);
         assert_eq!(total.to_vec::<i32>(&stream).unwrap(), [2 * i]);
     }
     drop((total, captured));
@@ -135,6 +140,49 @@ fn what_cannot_be_captured_is_an_error_and_the_capture_goes_on() {
     next.launch(&stream, &args![&x, &far]).unwrap();
     log.captured(raw).replay();
     assert_eq!(x.to_vec::<i32>(&stream).unwrap(), [1, 1]);
+}
+
+#[test]
+fn a_condition_that_the_host_looks_at_is_not_captured() {
+    let flag = BufferRef {
+        argument: 0,
+        view: None,
+    };
+    let zero = Operand::Scalar(Expr::constant(0));
+    let steps = vec![launch(1, "set", vec![whole(0), zero])];
+    let once = Step {
+        id: 0,
+        after: Vec::new(),
+        kind: StepKind::DoWhile { flag, steps },
+    };
+    let mut artifact = artifact();
+    artifact
+        .kernels
+        .push(kernel("once", vec![buffer("a")], 0, vec![once]));
+    for asks_host in [false, true] {
+        let (device, log) = fake(Mood {
+            asks_host,
+            ..Mood::default()
+        });
+        let raw = log.stream();
+        let stream = unsafe { device.wrap_stream(raw, None) }.unwrap();
+        let once = device.load(&artifact).unwrap().kernel("once").unwrap();
+        let x = Buffer::from_slice(&stream, &[5]).unwrap();
+        stream.synchronize().unwrap();
+        log.capture(raw);
+        let outcome = once.launch(&stream, &args![&x]);
+        let captured = log.captured(raw);
+        captured.replay();
+        let value = x.to_vec::<i32>(&stream).unwrap();
+        match outcome {
+            Ok(()) => assert!(!asks_host && value == [0]),
+            Err(Error::Capture(text)) => {
+                assert!(asks_host && value == [5]);
+                assert!(text.contains("kernel 'once': it has a loop"), "{text}");
+            }
+            Err(other) => panic!("{other}"),
+        }
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use anyhow::ensure;
 use cudarc::driver::{result, sys};
 use qd_frontend::objects::{Device, Stream};
-use std::ptr;
+use std::{collections::HashMap, ptr};
 
 /// An instantiated graph, and the stream it is replayed on.
 pub struct Raw {
@@ -46,6 +46,7 @@ impl Raw {
             called?;
             ended?;
             ensure!(!raw.graph.is_null(), "the capture holds nothing");
+            raw.graph = without_objects(raw.graph)?;
             sys::cuGraphInstantiateWithFlags(&mut raw.executable, raw.graph, 0).result()?;
         }
         Ok(Some(raw))
@@ -62,6 +63,47 @@ impl Raw {
         // Safety: as above.
         Ok(unsafe { sys::cuStreamSynchronize(self.stream) }.result()?)
     }
+}
+
+/// The same kernels in a graph that holds nothing of ours, which a launch would have to count.
+///
+/// # Safety
+///
+/// The graph is there and nobody else's. What it holds is held by somebody else as well.
+unsafe fn without_objects(captured: sys::CUgraph) -> anyhow::Result<sys::CUgraph> {
+    let (mut nodes_count, mut edges_count) = (0, 0);
+    let mut graph = ptr::null_mut();
+    // Safety: the places to write to are ours, and as large as the driver said.
+    unsafe {
+        sys::cuGraphGetNodes(captured, ptr::null_mut(), &mut nodes_count).result()?;
+        let mut nodes = vec![ptr::null_mut(); nodes_count];
+        sys::cuGraphGetNodes(captured, nodes.as_mut_ptr(), &mut nodes_count).result()?;
+        let none = ptr::null_mut();
+        sys::cuGraphGetEdges(captured, none, none, &mut edges_count).result()?;
+        let (mut from, mut to) = (vec![none as _; edges_count], vec![none as _; edges_count]);
+        sys::cuGraphGetEdges(
+            captured,
+            from.as_mut_ptr(),
+            to.as_mut_ptr(),
+            &mut edges_count,
+        )
+        .result()?;
+        sys::cuGraphCreate(&mut graph, 0).result()?;
+        let mut made = HashMap::new();
+        for node in &nodes {
+            let mut parameters = std::mem::zeroed();
+            sys::cuGraphKernelNodeGetParams_v2(*node, &mut parameters).result()?;
+            let mut copy = ptr::null_mut();
+            sys::cuGraphAddKernelNode_v2(&mut copy, graph, ptr::null(), 0, &parameters).result()?;
+            made.insert(*node, copy);
+        }
+        let [from, to] = [from, to].map(|ends: Vec<sys::CUgraphNode>| -> Vec<_> {
+            ends.iter().map(|node| made[node]).collect()
+        });
+        sys::cuGraphAddDependencies(graph, from.as_ptr(), to.as_ptr(), edges_count).result()?;
+        sys::cuGraphDestroy(captured).result()?;
+    }
+    Ok(graph)
 }
 
 impl Drop for Raw {

@@ -1,0 +1,55 @@
+//! Whether anything is left behind, in a process of its own so that nothing else is counted. On the
+//! device that `QD_DEVICE` names, or this machine.
+
+use qd_frontend::{
+    Dtype, args, compile,
+    objects::{Buffer, Device, DeviceOptions, Priority, Recording},
+};
+
+/// Bytes of this process in memory, where the system says so.
+fn resident_bytes() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = text.split(' ').nth(1)?.parse().ok()?;
+    Some(4096 * pages)
+}
+
+#[test]
+fn ten_thousand_loads_leave_nothing() {
+    let id = std::env::var("QD_DEVICE").unwrap_or("cpu".into());
+    let id = id.parse().expect("a device");
+    let device = Device::open(&id, &DeviceOptions::default()).expect("it opens");
+    let stream = device.stream(Priority::Normal).expect("a stream");
+    let source = include_str!("../examples/kernels/fill.mlir");
+    let artifact = compile(source, &device.info().target).expect("compiles");
+    let once = || {
+        let fill = device
+            .load(&artifact)
+            .expect("loads")
+            .kernel("fill")
+            .expect("there");
+        let x = Buffer::new(&stream, Dtype::F32, &[1000]).expect("memory");
+        let mut recording = Recording::new(&device);
+        let value = recording.slot(&fill.argument("value").expect("there").kind);
+        recording
+            .launch(&fill, &args![&x, value])
+            .expect("recorded");
+        let mut graph = recording.finish().expect("a graph");
+        graph.bind(value, 2f32).expect("bound");
+        graph.launch(&stream).expect("runs");
+        fill.launch(&stream, &args![&x, 3f32]).expect("runs");
+        assert_eq!(x.to_vec::<f32>(&stream).expect("read")[999], 3.0);
+    };
+    // What is made once and for all.
+    (0..1000).for_each(|_| once());
+    let (live, before) = (device.memory().live, resident_bytes());
+    (0..10_000).for_each(|_| once());
+    assert_eq!(device.memory().live, live);
+    let grown = resident_bytes()
+        .zip(before)
+        .map(|(after, before)| after.saturating_sub(before));
+    // A kilobyte a load would be ten megabytes.
+    assert!(
+        grown.is_none_or(|bytes| bytes < 4 << 20),
+        "{grown:?} bytes more"
+    );
+}
