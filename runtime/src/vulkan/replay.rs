@@ -39,7 +39,7 @@ pub(super) struct Graph {
     current: usize,
     look: Option<Bound>,
     /// Hold the pipelines.
-    _code: Vec<Arc<Code>>,
+    code: Vec<Arc<Code>>,
 }
 
 /// A dispatch, or a copy.
@@ -140,7 +140,7 @@ impl Graph {
             slots: Vec::new(),
             current: 0,
             look: None,
-            _code: Vec::new(),
+            code: Vec::new(),
             parts: Parts::default(),
         };
         graph.lay_out(&parts.parts)?;
@@ -173,7 +173,7 @@ impl Graph {
                 // Safety: what `Code::body` gave, whose code is held by who asks.
                 let body = unsafe { &*(body.0 as *const Body) };
                 let bound = body.bound().map_err(Fault::Failed)?;
-                self._code.push(body.code.clone());
+                self.code.push(body.code.clone());
                 What::Body(bound, words.clone())
             }
             OpKind::Fill {
@@ -418,7 +418,7 @@ impl Drop for Graph {
             until.extend(used.iter().cloned());
             self.shared.words.free(slot.address, self.bytes, used);
         }
-        let code = std::mem::take(&mut self._code);
+        let code = std::mem::take(&mut self.code);
         self.shared.retire(self.pool, code, until);
     }
 }

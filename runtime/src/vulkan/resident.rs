@@ -54,7 +54,7 @@ pub(crate) struct Resident {
 #[derive(Default)]
 struct Idle {
     streams: Vec<RawStream>,
-    events: Vec<Box<Event>>,
+    events: Vec<Event>,
 }
 
 /// What graphs are made with, and live as long as.
@@ -177,7 +177,7 @@ impl Resident {
     }
 
     /// An event whose commands are recorded, and in no use.
-    fn event(&self, on: &Arc<Timeline>) -> Result<Box<Event>, vk::Result> {
+    fn event(&self, on: &Arc<Timeline>) -> Result<Event, vk::Result> {
         let mut idle = self.idle();
         for place in 0..idle.events.len() {
             if idle.events[place].point.is_done()? {
@@ -185,7 +185,7 @@ impl Resident {
             }
         }
         drop(idle);
-        Event::new(&self.shared.device, on).map(Box::new)
+        Event::new(&self.shared.device, on)
     }
 }
 
@@ -592,7 +592,7 @@ unsafe impl Driver for Resident {
         let mut event = self.event(&on).map_err(fault)?;
         // Safety: the event lives until then: it is used again only when this has been done.
         event.point = unsafe { on.submit(&[event.commands]) }.map_err(fault)?;
-        Ok(RawEvent(Box::into_raw(event) as u64))
+        Ok(RawEvent(Box::into_raw(Box::new(event)) as u64))
     }
 
     fn wait(&self, on: RawStream, raw: RawEvent) -> Result<(), Fault> {
@@ -621,7 +621,7 @@ unsafe impl Driver for Resident {
     fn drop_event(&self, raw: RawEvent) {
         // Safety: made by `record`, and not used any more.
         let event = unsafe { Box::from_raw(raw.0 as *mut Event) };
-        self.idle().events.push(event);
+        self.idle().events.push(*event);
     }
 
     fn takes(&self, target: &str) -> bool {

@@ -74,7 +74,7 @@ fn waits(kernels: Vec<Kernel>) -> Vec<Vec<u32>> {
         shape: [1].into(),
     };
     let planned = kernel.0.planned().expect("a plan");
-    let evaluated = Evaluated::of(&kernel.0.loaded, planned, vec![input], 0);
+    let evaluated = Evaluated::of(&kernel.0.loaded, planned, &[input], 0);
     let ops = evaluated.expect("evaluated").shape.ops;
     ops.into_iter().map(|op| op.after).collect()
 }
