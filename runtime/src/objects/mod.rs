@@ -14,6 +14,7 @@ mod arguments;
 mod buffer;
 mod capture;
 mod device;
+pub mod dlpack;
 pub(crate) mod driver;
 mod evaluate;
 mod executable;

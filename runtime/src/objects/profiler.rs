@@ -283,27 +283,30 @@ impl Drop for Attached {
     }
 }
 
+/// Profilers, and which of its attachments each is.
+type Logs = Vec<(u64, Arc<Log>)>;
+
 /// The profilers of a stream.
 #[derive(Default)]
 pub(super) struct Profile {
     /// Whether there is one: all that a call looks at when there is none.
     is_on: AtomicBool,
-    logs: Mutex<Vec<(u64, Arc<Log>)>>,
+    logs: Mutex<Logs>,
 }
 
 impl Profile {
-    fn change(&self, change: impl FnOnce(&mut Vec<(u64, Arc<Log>)>)) {
+    fn change(&self, change: impl FnOnce(&mut Logs)) {
         let mut logs = self.lock();
         change(&mut logs);
         self.is_on.store(!logs.is_empty(), Ordering::Release);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<(u64, Arc<Log>)>> {
+    fn lock(&self) -> MutexGuard<'_, Logs> {
         self.logs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The profilers, held so that nobody else times anything of this stream meanwhile.
-    fn on(&self) -> Option<MutexGuard<'_, Vec<(u64, Arc<Log>)>>> {
+    fn on(&self) -> Option<MutexGuard<'_, Logs>> {
         match self.is_on.load(Ordering::Acquire) {
             true => Some(self.lock()).filter(|logs| !logs.is_empty()),
             false => None,

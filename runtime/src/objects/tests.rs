@@ -38,7 +38,7 @@ fn count(words: &[u64]) {
     control[0] -= 1;
 }
 
-const BODIES: &[(&str, Body)] = &[("set", set), ("next", next), ("count", count)];
+pub(super) const BODIES: &[(&str, Body)] = &[("set", set), ("next", next), ("count", count)];
 
 pub(super) fn buffer(name: &str) -> Argument {
     let kind = ArgumentKind::Buffer {
