@@ -140,6 +140,9 @@ pub enum Error {
     /// Elements that do not lie behind each other.
     #[error("{0}: its elements do not lie behind each other")]
     NotContiguous(String),
+    /// An array of another library, or for one, that cannot be taken or given.
+    #[error("{0}")]
+    Foreign(String),
     /// What cannot be part of a graph that its owner captures.
     #[error("{0}")]
     Capture(String),

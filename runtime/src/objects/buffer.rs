@@ -335,7 +335,7 @@ impl Buffer {
         }
     }
 
-    fn check_device(&self, on: &Device) -> Result<(), Error> {
+    pub(super) fn check_device(&self, on: &Device) -> Result<(), Error> {
         on.0.check()?;
         match self.device() == on {
             true => Ok(()),

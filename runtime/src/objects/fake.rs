@@ -85,7 +85,7 @@ pub(super) struct Mood {
 }
 
 pub(super) struct Fake {
-    info: DeviceInfo,
+    pub info: DeviceInfo,
     mood: Mood,
     bodies: HashMap<&'static str, Body>,
     state: Arc<Mutex<State>>,

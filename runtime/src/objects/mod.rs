@@ -15,6 +15,7 @@ mod buffer;
 mod capture;
 mod codes;
 mod device;
+pub mod dlpack;
 pub(crate) mod driver;
 mod evaluate;
 mod executable;

@@ -100,7 +100,7 @@ pub enum CopyKind {
     Clear,
 }
 
-/// Times of what streams do while it is attached to them.
+/// Times of what streams do while it is attached to them. It keeps them until they are taken.
 #[derive(Clone)]
 pub struct Profiler(Arc<Log>);
 
@@ -122,6 +122,7 @@ struct Track {
     id: u64,
     stream: u64,
     timed: Vec<Timed>,
+    is_attached: bool,
     /// An event, and when it was.
     anchor: Option<(Arc<Mark>, Duration)>,
 }
@@ -194,6 +195,7 @@ impl Profiler {
             id,
             stream: on.0.id,
             timed: Vec::new(),
+            is_attached: true,
             anchor: None,
         });
         on.0.profile.change(|logs| logs.push((id, self.0.clone())));
@@ -212,10 +214,13 @@ impl Profiler {
     pub fn take(&self) -> Result<Vec<Span>, Error> {
         let log = &self.0;
         let mut spans = Vec::new();
-        for track in &mut log.lock().0 {
+        let mut tracks = log.lock();
+        for track in &mut tracks.0 {
             let taken = log.take(track, &mut spans);
             taken.map_err(|fault| log.device.0.failed("a profiler", fault))?;
         }
+        let goes_on = |track: &Track| track.is_attached || !track.timed.is_empty();
+        tracks.0.retain(goes_on);
         // Of two that begin together the longer one has the other in it.
         spans.sort_by_key(|span| (span.start, std::cmp::Reverse(span.duration)));
         Ok(spans)
@@ -280,30 +285,36 @@ impl Drop for Attached {
     fn drop(&mut self) {
         let is_other = |(id, log): &(u64, Arc<Log>)| *id != self.id || !Arc::ptr_eq(log, &self.log);
         self.queue.profile.change(|logs| logs.retain(is_other));
+        let mut tracks = self.log.lock();
+        let mine = tracks.0.iter_mut().find(|track| track.id == self.id);
+        mine.into_iter().for_each(|track| track.is_attached = false);
     }
 }
+
+/// Profilers, and which of its attachments each is.
+type Logs = Vec<(u64, Arc<Log>)>;
 
 /// The profilers of a stream.
 #[derive(Default)]
 pub(super) struct Profile {
     /// Whether there is one: all that a call looks at when there is none.
     is_on: AtomicBool,
-    logs: Mutex<Vec<(u64, Arc<Log>)>>,
+    logs: Mutex<Logs>,
 }
 
 impl Profile {
-    fn change(&self, change: impl FnOnce(&mut Vec<(u64, Arc<Log>)>)) {
+    fn change(&self, change: impl FnOnce(&mut Logs)) {
         let mut logs = self.lock();
         change(&mut logs);
         self.is_on.store(!logs.is_empty(), Ordering::Release);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<(u64, Arc<Log>)>> {
+    fn lock(&self) -> MutexGuard<'_, Logs> {
         self.logs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The profilers, held so that nobody else times anything of this stream meanwhile.
-    fn on(&self) -> Option<MutexGuard<'_, Vec<(u64, Arc<Log>)>>> {
+    fn on(&self) -> Option<MutexGuard<'_, Logs>> {
         match self.is_on.load(Ordering::Acquire) {
             true => Some(self.lock()).filter(|logs| !logs.is_empty()),
             false => None,

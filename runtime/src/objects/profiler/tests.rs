@@ -152,6 +152,11 @@ fn calls_and_copies_are_between_two_events_and_taken_when_they_have_ended() {
         "no event of what nobody looks at"
     );
     assert_eq!(profiler.take().unwrap(), []);
+    assert_eq!(
+        profiler.0.lock().0.len(),
+        0,
+        "nothing is kept of what is over"
+    );
 }
 
 #[test]
