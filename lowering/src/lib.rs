@@ -10,7 +10,7 @@ pub mod emit;
 pub mod pipelines;
 pub mod targets;
 
-pub use emit::{CompileError, Emit, compile, reflect, translate};
+pub use emit::{CompileError, Emit, compile, draw, reflect, translate};
 
 /// Makes every pass and pipeline of this crate reachable by name. Once a
 /// process.

@@ -1,7 +1,27 @@
-//! What a kernel is given, and whether it is what the kernel takes.
+//! Elements of arrays, and values that are passed by themselves.
 
-use crate::{Buffer, Element, Error};
-use qd_artifact::{ArgumentKind, Dtype, Kernel, Values};
+use qd_artifact::Dtype;
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// A Rust type that buffers hold.
+pub trait Element: Copy + sealed::Sealed {
+    /// How artifacts call it.
+    const DTYPE: Dtype;
+}
+
+macro_rules! elements {
+    ($($type:ty => $dtype:ident),* $(,)?) => {$(
+        impl sealed::Sealed for $type {}
+        impl Element for $type {
+            const DTYPE: Dtype = Dtype::$dtype;
+        }
+    )*};
+}
+elements!(i8 => I8, u8 => U8, i16 => I16, u16 => U16, i32 => I32, u32 => U32, i64 => I64,
+          u64 => U64, f32 => F32, f64 => F64);
 
 /// A value that is passed by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,151 +52,8 @@ impl Scalar {
     }
 }
 
-/// What is passed for one argument of a kernel.
-#[derive(Clone, Debug)]
-pub enum Argument {
-    /// An array. What the kernel writes is in it afterwards.
-    Buffer(Buffer),
-    /// A value.
-    Scalar(Scalar),
-}
-
-impl Argument {
-    /// The buffer, if it is one.
-    pub fn as_buffer(&self) -> Option<&Buffer> {
-        match self {
-            Argument::Buffer(buffer) => Some(buffer),
-            Argument::Scalar(_) => None,
-        }
-    }
-}
-
-impl From<Buffer> for Argument {
-    fn from(buffer: Buffer) -> Self {
-        Argument::Buffer(buffer)
-    }
-}
-
-impl From<Scalar> for Argument {
-    fn from(scalar: Scalar) -> Self {
-        Argument::Scalar(scalar)
-    }
-}
-
 /// `i32[200000, 3]`; `i32[]` is one element.
 pub(crate) fn describe_buffer(dtype: Dtype, shape: &[u64]) -> String {
     let extents: Vec<_> = shape.iter().map(u64::to_string).collect();
     format!("{dtype}[{}]", extents.join(", "))
-}
-
-/// What a plan is evaluated for, of one argument: all but a buffer's contents.
-#[derive(PartialEq)]
-enum Shape {
-    Buffer(Dtype, Vec<u64>),
-    Scalar(Scalar),
-}
-
-/// The arguments that a kernel was prepared for.
-pub(crate) struct Shapes(Vec<Shape>);
-
-impl Shapes {
-    pub fn of(arguments: &[Argument]) -> Self {
-        let shape = |argument: &Argument| match argument {
-            Argument::Buffer(buffer) => Shape::Buffer(buffer.dtype(), buffer.shape().to_vec()),
-            Argument::Scalar(scalar) => Shape::Scalar(*scalar),
-        };
-        Self(arguments.iter().map(shape).collect())
-    }
-
-    /// Checks that others differ in their buffers' contents alone.
-    pub fn check(&self, kernel: &Kernel, arguments: &[Argument]) -> Result<(), Error> {
-        match Self::of(arguments).0 == self.0 {
-            true => Ok(()),
-            false => Err(Error::OtherArguments {
-                kernel: kernel.name.clone(),
-            }),
-        }
-    }
-}
-
-/// Arguments as expressions see them.
-pub(crate) struct Given<'a>(pub &'a [Argument]);
-
-impl Values for Given<'_> {
-    fn scalar(&self, argument: usize) -> u64 {
-        match &self.0[argument] {
-            Argument::Scalar(scalar) => scalar.bits,
-            Argument::Buffer(_) => 0,
-        }
-    }
-
-    fn length(&self, argument: usize, dimension: usize) -> u64 {
-        match &self.0[argument] {
-            Argument::Buffer(buffer) => buffer.shape().get(dimension).copied().unwrap_or(1),
-            Argument::Scalar(_) => 0,
-        }
-    }
-}
-
-/// Checks that the arguments are what the kernel takes: how many, of which
-/// kind, type and shape, and no shorter than they must be.
-///
-/// # Errors
-///
-/// The first argument that is not, with both types.
-pub fn check(kernel: &Kernel, arguments: &[Argument]) -> Result<(), Error> {
-    if arguments.len() != kernel.arguments.len() {
-        return Err(Error::ArgumentCount {
-            kernel: kernel.name.clone(),
-            expected: kernel.arguments.len(),
-            given: arguments.len(),
-        });
-    }
-    for (expected, given) in kernel.arguments.iter().zip(arguments) {
-        if !fits(&expected.kind, given) {
-            return Err(Error::ArgumentType {
-                kernel: kernel.name.clone(),
-                argument: expected.name.clone(),
-                expected: expected.kind.to_string(),
-                given: match given {
-                    Argument::Buffer(b) => {
-                        format!("a buffer {}", describe_buffer(b.dtype(), b.shape()))
-                    }
-                    Argument::Scalar(scalar) => format!("a scalar {}", scalar.dtype),
-                },
-            });
-        }
-    }
-    for (expected, given) in kernel.arguments.iter().zip(arguments) {
-        let (Some(minimum), Argument::Buffer(buffer)) = (&expected.minimum, given) else {
-            continue;
-        };
-        let minimum = minimum.evaluate(&Given(arguments)).map_err(|e| {
-            Error::evaluate(kernel, &format!("the length of '{}'", expected.name), e)
-        })?;
-        if buffer.rows() < minimum {
-            return Err(Error::TooShort {
-                kernel: kernel.name.clone(),
-                argument: expected.name.clone(),
-                minimum,
-                given: buffer.rows(),
-            });
-        }
-    }
-    Ok(())
-}
-
-fn fits(expected: &ArgumentKind, given: &Argument) -> bool {
-    match (expected, given) {
-        (ArgumentKind::Buffer { dtype, shape }, Argument::Buffer(buffer)) => {
-            *dtype == buffer.dtype()
-                && shape.len() == buffer.shape().len()
-                && shape
-                    .iter()
-                    .zip(buffer.shape())
-                    .all(|(expected, given)| expected.is_none_or(|extent| extent == *given))
-        }
-        (ArgumentKind::Scalar { dtype }, Argument::Scalar(scalar)) => *dtype == scalar.dtype,
-        _ => false,
-    }
 }

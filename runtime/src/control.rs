@@ -31,49 +31,6 @@ fn dispatched(program: Program<'_>, steps: &[Step]) -> usize {
     most.max().unwrap_or(0)
 }
 
-/// The words of a kernel that is run again and again, in memory `M`.
-pub(crate) struct Control<M> {
-    /// None for a kernel without.
-    memory: Option<M>,
-    bytes: usize,
-    /// Whether all are 0.
-    is_clear: bool,
-}
-
-impl<M> Control<M> {
-    /// For a kernel, of memory that holds anything.
-    pub fn new<E>(
-        program: Program<'_>,
-        kernel: Planned<'_>,
-        allocate: impl FnOnce(usize) -> Result<M, E>,
-    ) -> Result<Self, E> {
-        let bytes = bytes(program, kernel);
-        Ok(Self {
-            memory: (bytes > 0).then(|| allocate(bytes)).transpose()?,
-            bytes,
-            is_clear: false,
-        })
-    }
-
-    pub fn memory(&self) -> Option<&M> {
-        self.memory.as_ref()
-    }
-
-    /// A run follows. `clear` sets so many bytes to 0, if it has to.
-    pub fn begin<E>(&mut self, clear: impl FnOnce(&M, usize) -> Result<(), E>) -> Result<(), E> {
-        let was_clear = std::mem::replace(&mut self.is_clear, false);
-        match &self.memory {
-            Some(memory) if !was_clear => clear(memory, self.bytes),
-            _ => Ok(()),
-        }
-    }
-
-    /// The run has ended, and well.
-    pub fn end(&mut self) {
-        self.is_clear = true;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -128,30 +85,5 @@ mod tests {
         let bytes = |name| bytes(program, program.kernel(name).expect("a kernel"));
         assert_eq!(bytes("k"), 4 * (2 + 5 + 1));
         assert_eq!(bytes("none"), 0);
-    }
-
-    #[test]
-    fn words_are_cleared_at_first_and_after_an_error() {
-        let artifact = artifact(vec![kernel("k", 3, Vec::new())]);
-        let program = program(&artifact);
-        let kernel = program.kernel("k").expect("a kernel");
-        let mut control = Control::new(program, kernel, |_| Ok::<_, ()>(())).expect("memory");
-        let mut cleared = |ends_well| {
-            let mut bytes = 0;
-            let begun = control.begin(|(), size| {
-                bytes = size;
-                Ok::<_, ()>(())
-            });
-            begun.expect("cleared");
-            if ends_well {
-                control.end();
-            }
-            bytes
-        };
-        assert_eq!(cleared(true), 12);
-        assert_eq!(cleared(true), 0);
-        assert_eq!(cleared(false), 0);
-        assert_eq!(cleared(true), 12);
-        assert_eq!(cleared(true), 0);
     }
 }

@@ -69,9 +69,6 @@ pub enum Error {
         minimum: u64,
         given: u64,
     },
-    /// Other arguments than a kernel was prepared for.
-    #[error("kernel '{kernel}' was prepared for arguments of other types or shapes")]
-    OtherArguments { kernel: String },
     /// A step reaches beyond a buffer.
     #[error(
         "kernel '{kernel}': '{step}' needs {needed} bytes of argument '{argument}', which has {given}"
@@ -143,6 +140,9 @@ pub enum Error {
     /// Elements that do not lie behind each other.
     #[error("{0}: its elements do not lie behind each other")]
     NotContiguous(String),
+    /// An array of another library, or for one, that cannot be taken or given.
+    #[error("{0}")]
+    Foreign(String),
     /// What cannot be part of a graph that its owner captures.
     #[error("{0}")]
     Capture(String),

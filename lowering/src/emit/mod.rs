@@ -3,6 +3,7 @@
 
 mod apart;
 mod backend;
+mod draw;
 mod effects;
 mod expr;
 mod host;
@@ -14,6 +15,7 @@ mod ptx;
 mod ptx_passes;
 mod reflect;
 mod spirv;
+mod waits;
 
 pub use reflect::reflect;
 
@@ -38,6 +40,8 @@ pub enum Emit {
     Artifact,
     /// The launch plan and the kernels' arguments, as JSON.
     Plan,
+    /// The launch plan as a page: a graph of its steps, and why they wait.
+    PlanHtml,
     /// The bodies as a SPIR-V module.
     Spirv,
     /// That module as text.
@@ -66,7 +70,7 @@ pub enum CompileError {
 
 /// Compiles a module for a target.
 pub fn compile(module: &mut Module<'_>, target: &str) -> Result<Artifact, CompileError> {
-    let mut compiled = lower(module, target, true)?;
+    let mut compiled = lower(module, target, Emit::Artifact)?;
     compiled.add_code(module)?;
     Ok(compiled.artifact)
 }
@@ -82,8 +86,7 @@ pub fn translate(
     target: &str,
     emit: Emit,
 ) -> Result<Vec<u8>, CompileError> {
-    let each = matches!(emit, Emit::Assembly | Emit::Artifact);
-    let mut compiled = lower(module, target, each)?;
+    let mut compiled = lower(module, target, emit)?;
     let output = match emit {
         Emit::LlvmIr => Output::Llvm(llvm::Output::LlvmIr),
         Emit::Assembly => Output::Llvm(llvm::Output::Assembly),
@@ -94,6 +97,10 @@ pub fn translate(
         Emit::Artifact => {
             compiled.add_code(module)?;
             return Ok(compiled.artifact.to_bytes());
+        }
+        Emit::PlanHtml => {
+            let page = draw::page(&compiled.artifact, Some(&compiled.waits));
+            return Ok(page.into_bytes());
         }
         Emit::Plan => {
             let text = serde_json::to_vec_pretty(&compiled.artifact)
@@ -108,6 +115,14 @@ struct Compiled {
     target: Target,
     /// Of one module, without its code at first.
     artifact: Artifact,
+    /// Of its kernels, in their order; none unless they are drawn.
+    waits: Vec<waits::Waits>,
+}
+
+/// An artifact's launch plans as a page. What steps do with memory is not in it, so that the
+/// page has whom they wait for, and not why.
+pub fn draw(artifact: &Artifact) -> String {
+    draw::page(artifact, None)
 }
 
 impl Compiled {
@@ -119,9 +134,9 @@ impl Compiled {
     }
 }
 
-/// Runs the ladder down to the target's dialects; the plan is read off on the way.
-/// With `each`, bodies may be put apart.
-fn lower(module: &mut Module<'_>, target: &str, each: bool) -> Result<Compiled, CompileError> {
+/// Runs the ladder down to the target's dialects, for one kind of output; the plan is read
+/// off on the way.
+fn lower(module: &mut Module<'_>, target: &str, emit: Emit) -> Result<Compiled, CompileError> {
     let parsed = Target::parse(target).map_err(CompileError::Target)?;
     let reflected = reflect(module)?;
     pipeline(module, &format!("qd-to-tiled{{target={target}}}"))?;
@@ -147,7 +162,13 @@ fn lower(module: &mut Module<'_>, target: &str, each: bool) -> Result<Compiled, 
             *known = Argument { access, ..argument };
         }
     }
+    let waits = match emit {
+        Emit::PlanHtml => waits::waits(handle(module), &kernels),
+        _ => Vec::new(),
+    };
     let conversion = conversion(&parsed);
+    // Where each body is emitted by itself.
+    let each = matches!(emit, Emit::Assembly | Emit::Artifact);
     match each && backend::of(&parsed).is_apart && apart::separate(handle(module)) {
         true => pipeline(
             module,
@@ -170,6 +191,7 @@ fn lower(module: &mut Module<'_>, target: &str, each: bool) -> Result<Compiled, 
             kernels,
             modules: vec![code],
         },
+        waits,
         target: parsed,
     })
 }

@@ -140,16 +140,38 @@ impl<'t> Frontier<'t> {
     }
 }
 
-/// Why accesses `later` have to wait for accesses `before`.
-pub fn conflict(before: &[Access], later: &[Access]) -> Option<String> {
-    later.iter().find_map(|b| {
-        let a = before.iter().find(|a| a.conflicts(b))?;
-        let what = match (a.effect.writes, b.effect.writes) {
-            (true, false) => "reads what it writes",
-            (false, _) => "writes what it reads",
-            (true, true) if b.effect.reads => "reads what it writes",
-            (true, true) => "writes what it writes",
-        };
-        Some(format!("{what}: {}", b.root))
+/// Two accesses, by their places in their steps, of which the later one has to wait.
+pub struct Conflict {
+    /// The earlier step's access.
+    pub before: usize,
+    /// The later step's access.
+    pub later: usize,
+    /// What the later step does.
+    pub what: &'static str,
+}
+
+/// All for which accesses `later` have to wait for accesses `before`.
+pub fn conflicts<'a>(
+    before: &'a [Access],
+    later: &'a [Access],
+) -> impl Iterator<Item = Conflict> + 'a {
+    later.iter().enumerate().flat_map(move |(place, b)| {
+        let of = before.iter().enumerate().filter(|(_, a)| a.conflicts(b));
+        of.map(move |(i, a)| Conflict {
+            before: i,
+            later: place,
+            what: match (a.effect.writes, b.effect.writes) {
+                (true, false) => "reads what it writes",
+                (false, _) => "writes what it reads",
+                (true, true) if b.effect.reads => "reads what it writes",
+                (true, true) => "writes what it writes",
+            },
+        })
     })
+}
+
+/// Why accesses `later` have to wait for accesses `before`.
+fn conflict(before: &[Access], later: &[Access]) -> Option<String> {
+    let found = conflicts(before, later).next()?;
+    Some(format!("{}: {}", found.what, later[found.later].root))
 }

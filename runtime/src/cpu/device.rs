@@ -5,7 +5,6 @@ use super::{
     host,
     jit::{Body, Jit},
     pool::{self, Pool},
-    run::fill,
 };
 use crate::{
     Error,
@@ -261,5 +260,26 @@ impl Host for Run<'_> {
         let address = self.words[look.word] as *const i32;
         // Safety: within a buffer or a kernel's control, and no launch is running.
         Ok(unsafe { address.read_unaligned() } != 0)
+    }
+}
+
+/// Sets `count` elements of `size` bytes each to the low bytes of `value`.
+///
+/// # Safety
+///
+/// The range must be memory of this process that nobody else uses.
+unsafe fn fill(address: u64, count: u64, value: u64, size: usize) {
+    let element = &value.to_le_bytes()[..size];
+    // Safety: by contract.
+    let range =
+        unsafe { std::slice::from_raw_parts_mut(address as *mut u8, count as usize * size) };
+    // A cache-resident stretch of the pattern, and copies of it.
+    let stretch = range.len().min(4096);
+    for chunk in range[..stretch].chunks_exact_mut(size) {
+        chunk.copy_from_slice(element);
+    }
+    let (pattern, rest) = range.split_at_mut(stretch);
+    for chunk in rest.chunks_mut(stretch.max(1)) {
+        chunk.copy_from_slice(&pattern[..chunk.len()]);
     }
 }

@@ -1,7 +1,10 @@
 //! Bodies written in LLVM IR, made into objects as the compiler makes them.
 
 use crate::{
-    Argument, Buffer, Driver, Error, Loaded, Options, Scalar,
+    Error, args,
+    objects::{
+        Arg, Buffer, Device, DeviceId, DeviceOptions, Executable, LaunchOptions, Priority, Stream,
+    },
     testing::{in_order, step},
 };
 use inkwell::{
@@ -182,16 +185,39 @@ fn plan_of(kernel: &mut Kernel) -> &mut Plan {
     kernel.plans[0].as_mut().expect("a plan")
 }
 
-fn load(artifact: &Artifact) -> Box<dyn Loaded> {
-    super::Cpu.load(artifact).expect("loads")
+/// This machine with so many threads, and a stream.
+fn open(threads: usize) -> (Device, Stream) {
+    let id: DeviceId = "cpu".parse().expect("a device");
+    let threads = Some(threads);
+    let device = Device::open(&id, &DeviceOptions { threads }).expect("it opens");
+    let stream = device.stream(Priority::Normal).expect("a stream");
+    (device, stream)
 }
 
-fn threads(threads: usize) -> Options {
-    Options {
-        threads: Some(threads),
-        max_iterations: Some(1000),
-        ..Options::default()
-    }
+/// Runs an executable's kernel `k`.
+fn run(loaded: &Executable, on: &Stream, arguments: &[Arg<'_>]) -> Result<(), Error> {
+    let max_iterations = Some(1000);
+    let options = LaunchOptions { max_iterations };
+    loaded.kernel("k")?.launch_with(on, arguments, &options)
+}
+
+/// Why an artifact is not loaded.
+fn refusal(artifact: &Artifact) -> Error {
+    open(1).0.load(artifact).err().expect("not loaded")
+}
+
+/// A buffer of rank 0.
+fn cell(on: &Stream, value: i32) -> Buffer {
+    let one = Buffer::from_slice(on, &[value]).expect("memory");
+    one.cast(Dtype::I32, &[]).expect("one element")
+}
+
+fn zeros(on: &Stream, length: u64) -> Buffer {
+    Buffer::zeros(on, Dtype::I32, &[length]).expect("memory")
+}
+
+fn held(on: &Stream, buffer: &Buffer) -> Vec<i32> {
+    buffer.to_vec(on).expect("read")
 }
 
 /// `out = in + add` over the length of `out`.
@@ -222,40 +248,29 @@ fn add() -> Artifact {
 
 #[test]
 fn every_block_runs_once_whatever_the_threads() {
-    let loaded = load(&add());
-    for n in [0, 1, 4, 5, 1023, 1_000_003] {
-        for workers in [1, 2, 7] {
+    for workers in [1, 2, 7] {
+        let (device, stream) = open(workers);
+        let loaded = device.load(&add()).expect("loads");
+        for n in [0, 1, 4, 5, 1023, 1_000_003] {
             let input: Vec<i32> = (0..n).collect();
-            let mut arguments = [
-                Buffer::zeros(Dtype::I32, &[n as u64])
-                    .expect("memory")
-                    .into(),
-                Buffer::from_slice(&input).expect("memory").into(),
-                Argument::Scalar(Scalar::new(-3i32)),
-            ];
-            let timing = loaded
-                .run("k", &mut arguments, &threads(workers))
-                .expect("runs");
+            let input = Buffer::from_slice(&stream, &input).expect("memory");
+            let out = zeros(&stream, n as u64);
+            run(&loaded, &stream, &args![&out, &input, -3]).expect("runs");
             let expected: Vec<i32> = (0..n).map(|i| i - 3).collect();
-            let out = arguments[0].as_buffer().expect("a buffer");
-            assert_eq!(out.as_slice::<i32>(), expected, "{n} on {workers}");
-            assert_eq!(timing.steps[0].blocks, (n as u64).div_ceil(4));
+            assert_eq!(held(&stream, &out), expected, "{n} on {workers}");
         }
     }
 }
 
 #[test]
 fn blocks_are_taken_in_order() {
-    let n = 5_000;
     let plan = vec![launch("chain", Expr::Length(0, 0), vec![whole(0)])];
-    let loaded = load(&artifact(
-        CHAIN,
-        vec![buffer("done", Dtype::I32, &[None])],
-        plan,
-    ));
+    let done = vec![buffer("done", Dtype::I32, &[None])];
+    let (device, stream) = open(4);
+    let loaded = device.load(&artifact(CHAIN, done, plan)).expect("loads");
     for _ in 0..20 {
-        let mut arguments = [Buffer::zeros(Dtype::I32, &[n]).expect("memory").into()];
-        loaded.run("k", &mut arguments, &threads(4)).expect("runs");
+        let done = zeros(&stream, 5_000);
+        run(&loaded, &stream, &args![&done]).expect("runs");
     }
 }
 
@@ -277,27 +292,20 @@ fn a_loop_runs_while_its_flag_is_set_and_not_for_ever() {
         buffer("flag", Dtype::I32, &[]),
         buffer("count", Dtype::I32, &[]),
     ];
-    let loaded = load(&artifact(COUNT_DOWN, parameters, plan));
-    let run = |flag: i32| {
-        let mut cell = Buffer::zeros(Dtype::I32, &[]).expect("memory");
-        cell.as_mut_slice()[0] = flag;
-        let count = Buffer::zeros(Dtype::I32, &[]).expect("memory");
-        let mut arguments = [cell.into(), count.into()];
-        let timing = loaded.run("k", &mut arguments, &threads(1))?;
-        assert_eq!(timing.steps.len(), 1);
-        let count = arguments[1]
-            .as_buffer()
-            .expect("a buffer")
-            .as_slice::<i32>()[0];
-        assert_eq!(timing.steps[0].runs, count as u64);
-        Ok::<i32, Error>(count)
+    let (device, stream) = open(1);
+    let loaded = device.load(&artifact(COUNT_DOWN, parameters, plan));
+    let loaded = loaded.expect("loads");
+    let rounds = |flag: i32| {
+        let (flag, count) = (cell(&stream, flag), cell(&stream, 0));
+        run(&loaded, &stream, &args![&flag, &count])?;
+        Ok::<i32, Error>(held(&stream, &count)[0])
     };
-    assert_eq!(run(7).expect("ends"), 7);
-    assert_eq!(run(1).expect("ends"), 1);
-    let error = run(0).expect_err("goes on through the negative numbers");
-    assert!(
-        error.to_string().contains("after 1000 iterations"),
-        "{error}"
+    assert_eq!(rounds(7).expect("ends"), 7);
+    assert_eq!(rounds(1).expect("ends"), 1);
+    let error = rounds(0).expect_err("goes on through the negative numbers");
+    assert_eq!(
+        error.to_string(),
+        "kernel 'k': a loop was still running after 1000 iterations"
     );
 }
 
@@ -305,37 +313,30 @@ fn a_loop_runs_while_its_flag_is_set_and_not_for_ever() {
 fn an_if_runs_once_if_its_condition_is_set() {
     let count_down = launch("count_down", Expr::constant(1), vec![whole(0), whole(1)]);
     let choice = |condition, steps| step(StepKind::If { condition, steps });
-    let run = |condition: Operand, steps: Vec<Step>, flag: i32| {
+    let (device, stream) = open(1);
+    let runs = |condition: Operand, steps: Vec<Step>, flag: i32| {
         let parameters = vec![
             buffer("flag", Dtype::I32, &[]),
             buffer("count", Dtype::I32, &[]),
         ];
         let mut artifact = artifact(COUNT_DOWN, parameters, vec![choice(condition, steps)]);
         plan_of(&mut artifact.kernels[0]).control = 2;
-        let loaded = super::Cpu.load(&artifact)?;
-        let mut cell = Buffer::zeros(Dtype::I32, &[]).expect("memory");
-        cell.as_mut_slice()[0] = flag;
-        let count = Buffer::zeros(Dtype::I32, &[]).expect("memory");
-        let mut arguments = [cell.into(), count.into()];
-        loaded.run("k", &mut arguments, &threads(1))?;
-        Ok::<i32, Error>(
-            arguments[1]
-                .as_buffer()
-                .expect("a buffer")
-                .as_slice::<i32>()[0],
-        )
+        let loaded = device.load(&artifact)?;
+        let (flag, count) = (cell(&stream, flag), cell(&stream, 0));
+        run(&loaded, &stream, &args![&flag, &count])?;
+        Ok::<i32, Error>(held(&stream, &count)[0])
     };
     let one = || vec![count_down.clone()];
-    assert_eq!(run(whole(0), one(), 7).expect("runs"), 1);
-    assert_eq!(run(whole(0), one(), -1).expect("runs"), 1);
-    assert_eq!(run(whole(0), one(), 0).expect("runs"), 0);
+    assert_eq!(runs(whole(0), one(), 7).expect("runs"), 1);
+    assert_eq!(runs(whole(0), one(), -1).expect("runs"), 1);
+    assert_eq!(runs(whole(0), one(), 0).expect("runs"), 0);
     let words = |first| Operand::Control { first, words: 1 };
-    assert_eq!(run(words(1), one(), 7).expect("runs"), 0, "control is 0");
+    assert_eq!(runs(words(1), one(), 7).expect("runs"), 0, "control is 0");
     let inner = choice(whole(0), one());
     let steps = vec![inner, count_down.clone()];
-    assert_eq!(run(whole(0), steps, 7).expect("runs"), 2);
+    assert_eq!(runs(whole(0), steps, 7).expect("runs"), 2);
     let message = |condition| {
-        run(condition, one(), 7)
+        runs(condition, one(), 7)
             .expect_err("makes no sense")
             .to_string()
     };
@@ -359,6 +360,7 @@ fn fills_and_views_stay_within_their_buffers() {
             dtype: Dtype::I64,
         }),
     };
+    let (device, stream) = open(1);
     let fill = |length: u64, upper: u64| {
         let step = step(StepKind::Fill {
             buffer: view(length),
@@ -367,15 +369,9 @@ fn fills_and_views_stay_within_their_buffers() {
             value: Expr::constant((-2i64) as u64),
         });
         let plan = artifact("", vec![buffer("a", Dtype::I32, &[None])], vec![step]);
-        let mut arguments = [Buffer::zeros(Dtype::I32, &[8]).expect("memory").into()];
-        load(&plan).run("k", &mut arguments, &threads(1))?;
-        Ok::<_, Error>(
-            arguments[0]
-                .as_buffer()
-                .expect("a buffer")
-                .as_slice::<i32>()
-                .to_vec(),
-        )
+        let a = zeros(&stream, 8);
+        run(&device.load(&plan)?, &stream, &args![&a])?;
+        Ok::<_, Error>(held(&stream, &a))
     };
     assert_eq!(fill(3, 3).expect("fits"), [0, 0, 0, 0, -2, -1, -2, -1]);
     assert_eq!(fill(3, 1).expect("nothing to do"), [0; 8]);
@@ -425,24 +421,20 @@ fn a_dispatch_runs_the_first_eligible_variant() {
     );
     plan.kernels
         .extend([fill_with("large", 8), fill_with("small", 2)]);
-    let run = |n: u64| {
-        let mut arguments = [Buffer::zeros(Dtype::I32, &[n]).expect("memory").into()];
-        load(&plan).run("k", &mut arguments, &threads(1))?;
-        Ok::<_, Error>(
-            arguments[0]
-                .as_buffer()
-                .expect("a buffer")
-                .as_slice::<i32>()[0],
-        )
+    let (device, stream) = open(1);
+    let chosen = |n: u64| {
+        let a = zeros(&stream, n);
+        run(&device.load(&plan)?, &stream, &args![&a])?;
+        Ok::<_, Error>(held(&stream, &a)[0])
     };
-    assert_eq!(run(8).expect("eligible"), 8);
-    assert_eq!(run(7).expect("eligible"), 2);
+    assert_eq!(chosen(8).expect("eligible"), 8);
+    assert_eq!(chosen(7).expect("eligible"), 2);
     assert_eq!(
-        run(1).expect_err("none").to_string(),
+        chosen(1).expect_err("none").to_string(),
         "kernel 'k': none of the variants large, small is eligible"
     );
     plan.kernels[1].plans = plan.kernels[0].plans.clone();
-    let error = super::Cpu.load(&plan).err().expect("a cycle");
+    let error = refusal(&plan);
     assert!(
         error.to_string().contains("dispatches to itself"),
         "{error}"
@@ -452,75 +444,17 @@ fn a_dispatch_runs_the_first_eligible_variant() {
 #[test]
 fn functions_of_the_process_are_found() {
     let plan = vec![launch("exp_body", Expr::constant(1), vec![whole(0)])];
-    let loaded = load(&artifact(
-        EXP,
-        vec![buffer("out", Dtype::F64, &[None])],
-        plan,
-    ));
-    let mut arguments = [Buffer::filled(Dtype::F64, &[1], 0xA5)
-        .expect("memory")
-        .into()];
-    loaded.run("k", &mut arguments, &threads(1)).expect("runs");
-    assert_eq!(
-        arguments[0]
-            .as_buffer()
-            .expect("a buffer")
-            .as_slice::<f64>(),
-        [1.0]
-    );
-}
-
-#[test]
-fn arguments_are_checked_before_anything_runs() {
-    let loaded = load(&add());
-    let ints = |n| Argument::from(Buffer::zeros(Dtype::I32, &[n]).expect("memory"));
-    let floats = Argument::from(Buffer::zeros(Dtype::F32, &[4]).expect("memory"));
-    let table = Argument::from(Buffer::zeros(Dtype::I32, &[4, 3]).expect("memory"));
-    let three = Argument::from(Scalar::new(3i32));
-    let message = |kernel: &str, mut arguments: Vec<Argument>| {
-        let result = loaded.run(kernel, &mut arguments, &threads(1));
-        result.expect_err("not what the kernel takes").to_string()
-    };
-    assert_eq!(
-        message("l", vec![]),
-        "no kernel 'l': the kernels there are: k"
-    );
-    assert_eq!(
-        message("k", vec![ints(4)]),
-        "kernel 'k' takes 3 arguments, but was given 1"
-    );
-    assert_eq!(
-        message("k", vec![ints(4), floats, three.clone()]),
-        "kernel 'k': argument 'in' is a buffer i32[?], but was given a buffer f32[4]"
-    );
-    assert_eq!(
-        message("k", vec![ints(4), table, three.clone()]),
-        "kernel 'k': argument 'in' is a buffer i32[?], but was given a buffer i32[4, 3]"
-    );
-    assert_eq!(
-        message("k", vec![ints(4), ints(4), ints(1)]),
-        "kernel 'k': argument 'add' is a scalar i32, but was given a buffer i32[1]"
-    );
-    assert_eq!(
-        message("k", vec![ints(4), three, ints(1)]),
-        "kernel 'k': argument 'in' is a buffer i32[?], but was given a scalar i32"
-    );
-
-    let mut plan = add();
-    plan.kernels[0].arguments[1].minimum = Some(Expr::Length(0, 0));
-    let mut arguments = [ints(4), ints(3), Scalar::new(3i32).into()];
-    let error = load(&plan)
-        .run("k", &mut arguments, &threads(1))
-        .expect_err("too short");
-    assert_eq!(
-        error.to_string(),
-        "kernel 'k': argument 'in' must have at least 4 rows, but has 3"
-    );
+    let out = vec![buffer("out", Dtype::F64, &[None])];
+    let (device, stream) = open(1);
+    let loaded = device.load(&artifact(EXP, out, plan)).expect("loads");
+    let out = Buffer::filled(&stream, Dtype::F64, &[1], 0xA5).expect("memory");
+    run(&loaded, &stream, &args![&out]).expect("runs");
+    assert_eq!(out.to_vec::<f64>(&stream).expect("read"), [1.0]);
 }
 
 #[test]
 fn what_is_no_binary_for_this_machine_is_not_loaded() {
-    let message = |plan: &Artifact| super::Cpu.load(plan).err().expect("not loaded").to_string();
+    let message = |plan: &Artifact| refusal(plan).to_string();
     let mut plan = add();
     let mut other = object(ADD);
     other[18] = 40;
@@ -553,10 +487,12 @@ fn what_is_no_binary_for_this_machine_is_not_loaded() {
     plan.modules[0].format = Format::Ptx;
     assert!(message(&plan).contains("it is Ptx"), "{}", message(&plan));
     plan.targets[0] = "vulkan:1.3".into();
-    assert_eq!(
-        message(&plan),
-        "the artifact is for target 'vulkan:1.3', not for cpu"
+    let message = message(&plan);
+    assert!(
+        message.contains("target 'vulkan:1.3', not for cpu ("),
+        "{message}"
     );
+    assert!(message.ends_with("which takes cpu"), "{message}");
 }
 
 #[test]
@@ -565,7 +501,7 @@ fn code_that_needs_more_than_this_machine_has_is_not_loaded() {
     let needs = &mut plan_of(&mut plan.kernels[0]).needs;
     needs.device = "a-later-processor".into();
     needs.features = vec!["teleport".into()];
-    let error = super::Cpu.load(&plan).err().expect("not loaded");
+    let error = refusal(&plan);
     let Error::MissingFeatures {
         compiled_for,
         missing,
@@ -578,7 +514,7 @@ fn code_that_needs_more_than_this_machine_has_is_not_loaded() {
     assert_eq!(missing, &["teleport"]);
     // Where nothing is executed, nothing is needed.
     plan_of(&mut plan.kernels[0]).steps.clear();
-    assert!(super::Cpu.load(&plan).is_ok());
+    assert!(open(1).0.load(&plan).is_ok());
 }
 
 #[test]
@@ -586,7 +522,7 @@ fn a_plan_that_refers_to_nothing_is_invalid() {
     let invalid = |change: &dyn Fn(&mut Artifact)| {
         let mut plan = add();
         change(&mut plan);
-        let error = super::Cpu.load(&plan).err().expect("invalid").to_string();
+        let error = refusal(&plan).to_string();
         let what = error.strip_prefix("the artifact's plan is invalid: ");
         what.unwrap_or_else(|| panic!("{error}")).to_string()
     };
@@ -635,17 +571,18 @@ fn a_device_takes_what_is_for_it() {
     let body = plan.modules[0].bodies.clone();
     plan.modules
         .insert(0, Module::new(0, Format::Ptx, body, &b"ptx"[..]));
-    let loaded = load(&plan);
-    let ints = |value: i32| Argument::from(Buffer::from_slice(&[value; 5]).expect("memory"));
-    let mut arguments = [ints(0), ints(4), Scalar::new(3i32).into()];
-    loaded.run("k", &mut arguments, &threads(1)).expect("runs");
-    let out = arguments[0].as_buffer().expect("a buffer");
-    assert_eq!(out.as_slice::<i32>(), [7; 5]);
-    let error = loaded
-        .run("elsewhere", &mut [], &threads(1))
-        .expect_err("no plan");
+    let (device, stream) = open(1);
+    let loaded = device.load(&plan).expect("loads");
+    let (out, input) = (zeros(&stream, 5), zeros(&stream, 5));
+    run(&loaded, &stream, &args![&out, &input, 3]).expect("runs");
+    assert_eq!(held(&stream, &out), [3; 5]);
+    let message = |name| loaded.kernel(name).expect_err("no plan").to_string();
     assert_eq!(
-        error.to_string(),
+        message("elsewhere"),
         "kernel 'elsewhere' was not compiled for target 'cpu'"
+    );
+    assert_eq!(
+        message("l"),
+        "no kernel 'l': the kernels there are: k, elsewhere"
     );
 }

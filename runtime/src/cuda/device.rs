@@ -4,13 +4,12 @@
 use crate::Error;
 use cudarc::driver::{
     DriverError,
-    result::{self, ctx, device, event, module, stream},
+    result::{self, device, module},
     sys,
 };
 use std::{
     ffi::{CStr, CString, c_void},
     ptr,
-    time::Duration,
 };
 
 /// The oldest driver, as `cuDriverGetVersion` has it: graphs of the second form
@@ -24,7 +23,6 @@ pub(super) struct Device {
     pub name: String,
     /// Compute capability: 90 is 9.0.
     pub capability: u32,
-    pub max_blocks: u64,
     /// Of a block that asks for it.
     pub max_shared_bytes: u32,
 }
@@ -55,12 +53,8 @@ pub(super) fn reason(error: DriverError) -> String {
 }
 
 impl Device {
-    pub fn open() -> Result<Self, Error> {
-        Self::open_at(0)
-    }
-
     /// The device of that number, of those that the driver shows.
-    pub fn open_at(ordinal: u32) -> Result<Self, Error> {
+    pub fn open(ordinal: u32) -> Result<Self, Error> {
         // Safety: it loads a library whose initialisers are the vendor's.
         if !unsafe { sys::is_culib_present() } {
             return Err(Error::Device(
@@ -89,7 +83,6 @@ impl Device {
         use sys::CUdevice_attribute::*;
         let major = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
         let minor = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
-        let max_blocks = attribute(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)?;
         let max_shared_bytes = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
         // Safety: the device exists; `drop` releases what this retains.
         let context = unsafe { ctx_retain(raw) }.map_err(|e| failed(&name, e))?;
@@ -98,15 +91,8 @@ impl Device {
             context,
             name,
             capability: (major * 10 + minor) as u32,
-            max_blocks: max_blocks as u64,
             max_shared_bytes: max_shared_bytes as u32,
         })
-    }
-
-    /// Makes the calling thread use this device.
-    pub fn enter(&self) -> Result<(), Error> {
-        // Safety: the context lives as long as `self`.
-        unsafe { ctx::set_current(self.context) }.map_err(|e| failed(&self.name, e))
     }
 }
 
@@ -222,113 +208,6 @@ impl Function {
             )
         }
     }
-}
-
-/// Where work queues up.
-pub(super) struct Stream(pub sys::CUstream);
-
-impl Stream {
-    pub fn new() -> Result<Self, Error> {
-        stream::create(stream::StreamKind::NonBlocking)
-            .map(Self)
-            .map_err(|e| failed("a stream", e))
-    }
-
-    /// Waits until all that was queued has been done.
-    pub fn wait(&self) -> Result<(), DriverError> {
-        // Safety: the stream exists.
-        unsafe { stream::synchronize(self.0) }
-    }
-}
-
-impl Drop for Stream {
-    fn drop(&mut self) {
-        // Safety: it exists, and nothing uses it after this.
-        let _ = unsafe { stream::destroy(self.0) };
-    }
-}
-
-/// A point in a stream's work.
-pub(super) struct Event(sys::CUevent);
-
-impl Event {
-    pub fn record(stream: &Stream) -> Result<Self, Error> {
-        let raw = event::create(sys::CUevent_flags::CU_EVENT_DEFAULT)
-            .map_err(|e| failed("an event", e))?;
-        let event = Self(raw);
-        // Safety: both exist.
-        unsafe { event::record(raw, stream.0) }.map_err(|e| failed("an event", e))?;
-        Ok(event)
-    }
-
-    /// Time on the device from then to `self`; both have happened.
-    pub fn since(&self, then: &Event) -> Result<Duration, Error> {
-        // Safety: both exist.
-        let milliseconds =
-            unsafe { event::elapsed(then.0, self.0) }.map_err(|e| failed("an event", e))?;
-        Ok(Duration::from_secs_f64(f64::from(milliseconds) / 1e3))
-    }
-}
-
-impl Drop for Event {
-    fn drop(&mut self) {
-        // Safety: it exists, and nothing uses it after this.
-        let _ = unsafe { event::destroy(self.0) };
-    }
-}
-
-/// Memory on the device.
-pub(super) struct Memory {
-    pub address: sys::CUdeviceptr,
-}
-
-impl Memory {
-    /// Of at least one byte, so that it has an address.
-    pub fn new(bytes: usize) -> Result<Self, DriverError> {
-        // Safety: the context is current.
-        let address = unsafe { result::malloc_sync(bytes.max(1)) }?;
-        Ok(Self { address })
-    }
-
-    /// Sets bytes to 0, once what was queued before has been done.
-    pub fn clear(&self, bytes: usize, stream: &Stream) -> Result<(), DriverError> {
-        // Safety: as many bytes were allocated.
-        unsafe { result::memset_d8_async(self.address, 0, bytes, stream.0) }
-    }
-
-    /// Copies bytes in, once what was queued before has been done.
-    pub fn write(&self, bytes: &[u8], stream: &Stream) -> Result<(), DriverError> {
-        if bytes.is_empty() {
-            return Ok(());
-        }
-        // Safety: as many bytes were allocated; the driver has read them, or
-        // copied them aside, when the stream has been waited for.
-        unsafe { result::memcpy_htod_async(self.address, bytes, stream.0) }
-    }
-
-    /// Copies bytes out, once what was queued before has been done.
-    pub fn read(&self, bytes: &mut [u8], stream: &Stream) -> Result<(), DriverError> {
-        if bytes.is_empty() {
-            return Ok(());
-        }
-        // Safety: as above.
-        unsafe { result::memcpy_dtoh_async(bytes, self.address, stream.0) }
-    }
-}
-
-impl Drop for Memory {
-    fn drop(&mut self) {
-        // Safety: allocated by `new`; runs end before they return.
-        let _ = unsafe { result::free_sync(self.address) };
-    }
-}
-
-/// Bytes free on the device and in all, for messages.
-pub(super) fn memory_left() -> String {
-    result::mem_get_info().map_or_else(
-        |_| String::new(),
-        |(free, total)| format!(" ({free} of {total} bytes are free)"),
-    )
 }
 
 /// `value` as a C parameter array wants it: the address of each word.

@@ -16,22 +16,22 @@ pub(super) fn blocks_of(count: u64) -> u64 {
     count.div_ceil(u64::from(BLOCK)).min(MOST_BLOCKS)
 }
 
-/// What fills elements of 4 and of 8 bytes, which is what fills are of, and what copies bytes.
+/// What fills, and what copies bytes.
 pub(super) struct Moves {
-    of_words: Function,
-    of_pairs: Function,
+    /// Of elements of 1, 2, 4 and 8 bytes.
+    fills: [Function; 4],
     pub copy: Function,
     _module: Module,
 }
 
 impl Moves {
     pub fn new() -> Result<Self, Error> {
-        let entries = [fill("b32", 4), fill("b64", 8), copy()].concat();
+        let entries = [1, 2, 4, 8].map(fill).concat() + &copy();
         let text = format!(".version 8.0\n.target sm_80\n.address_size 64\n{entries}\0");
         let module = Module::new(text.as_bytes())?;
+        let fill = |size: usize| module.function(&format!("qd_fill_{size}"));
         Ok(Self {
-            of_words: module.function("qd_fill_4")?,
-            of_pairs: module.function("qd_fill_8")?,
+            fills: [fill(1)?, fill(2)?, fill(4)?, fill(8)?],
             copy: module.function("qd_copy")?,
             _module: module,
         })
@@ -40,8 +40,7 @@ impl Moves {
     /// What fills elements of so many bytes.
     pub fn fill(&self, size: usize) -> Result<Function, Fault> {
         match size {
-            4 => Ok(self.of_words),
-            8 => Ok(self.of_pairs),
+            1 | 2 | 4 | 8 => Ok(self.fills[size.ilog2() as usize]),
             _ => Err(Fault::Failed(format!("a fill of elements of {size} bytes"))),
         }
     }
@@ -59,17 +58,20 @@ const PLACE: &str = "    mov.u32 %block, %ctaid.x;
 ";
 
 /// Sets `count` elements from `address` on to the low bits of `value`.
-fn fill(ty: &str, size: usize) -> String {
-    let convert = match size {
-        4 => "cvt.u32.u64 %v, %value;",
-        _ => "mov.b64 %v, %value;",
+fn fill(size: usize) -> String {
+    // A byte is in half a word's register.
+    let (register, convert) = match size {
+        1 | 2 => ("b16", "cvt.u16.u64 %v, %value;"),
+        4 => ("b32", "cvt.u32.u64 %v, %value;"),
+        _ => ("b64", "mov.b64 %v, %value;"),
     };
+    let bits = 8 * size;
     format!(
         ".visible .entry qd_fill_{size}(.param .u64 address, .param .u64 count, .param .u64 value)
 {{
     .reg .b64 %at, %count, %value, %i, %step, %offset;
     .reg .b32 %block, %blocks, %thread, %threads;
-    .reg .{ty} %v;
+    .reg .{register} %v;
     .reg .pred %done;
     ld.param.u64 %at, [address];
     ld.param.u64 %count, [count];
@@ -79,7 +81,7 @@ fn fill(ty: &str, size: usize) -> String {
 more:
     setp.ge.u64 %done, %i, %count;
     @%done ret;
-    st.global.{ty} [%at], %v;
+    st.global.b{bits} [%at], %v;
     add.u64 %i, %i, %step;
     mad.lo.u64 %at, %step, {size}, %at;
     bra more;

@@ -5,9 +5,9 @@
 //! kernel. The parameters of nodes may be set in bodies, too, and running launches keep theirs.
 
 use super::{
+    conditions::Conditions,
     device::{Function, parameters},
     foreign::Relaxed,
-    graph::Conditions,
     loops::{Counters, Counting},
     moves::{BLOCK, COPIED_AT_ONCE, blocks_of},
     resident::{Entered, Shared, fault},

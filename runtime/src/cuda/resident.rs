@@ -3,9 +3,9 @@
 
 use super::{
     Functions, capability, capture,
+    conditions::Conditions,
     device::{Device, Module, failed, reason},
     foreign::{self, Relaxed},
-    graph::Conditions,
     loops::{Counters, Counting, Report},
     moves::Moves,
     replay::Graph,
@@ -65,7 +65,7 @@ unsafe impl Sync for Cuda {}
 
 /// The device of that number.
 pub(crate) fn device(id: &DeviceId, _: &DeviceOptions) -> Result<Cuda, Error> {
-    let device = Device::open_at(id.ordinal)?;
+    let device = Device::open(id.ordinal)?;
     let entered = Entered::relaxed(&device).map_err(|e| failed("entering its context", e))?;
     let moves = Moves::new()?;
     let conditions = Conditions::new();

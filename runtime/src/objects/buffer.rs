@@ -3,6 +3,8 @@
 use super::{
     allocation::{Allocation, Touch, in_order, overlap},
     device::Device,
+    driver::{Driver, Fault},
+    profiler::{CopyKind, SpanKind},
     stream::Stream,
 };
 use crate::{Element, Error, argument::describe_buffer};
@@ -65,8 +67,9 @@ impl Buffer {
         let buffer = Self::new(on, dtype, shape)?;
         let shared = on.0.shared();
         buffer.used(on, true, || {
-            let (address, bytes) = (buffer.address(), buffer.bytes());
-            let set = shared.driver.set(on.0.raw, address, bytes, byte);
+            let set =
+                |driver: &dyn Driver| driver.set(on.0.raw, buffer.address(), buffer.bytes(), byte);
+            let set = buffer.moved(on, CopyKind::Clear, set);
             set.map_err(|fault| shared.failed(&format!("filling {buffer:?}"), fault))
         })?;
         Ok(buffer)
@@ -221,7 +224,8 @@ impl Buffer {
         self.check_bytes(to.len())?;
         let shared = on.0.shared();
         self.used(on, false, || {
-            let read = shared.driver.download(on.0.raw, self.address(), to);
+            let read = |driver: &dyn Driver| driver.download(on.0.raw, self.address(), to);
+            let read = self.moved(on, CopyKind::Download, read);
             read.map_err(|fault| shared.failed(&format!("reading {self:?}"), fault))
         })?;
         let downloaded = &shared.counters.downloaded;
@@ -252,7 +256,8 @@ impl Buffer {
         self.check_bytes(from.len())?;
         let shared = on.0.shared();
         self.used(on, true, || {
-            let written = shared.driver.upload(on.0.raw, self.address(), from);
+            let write = |driver: &dyn Driver| driver.upload(on.0.raw, self.address(), from);
+            let written = self.moved(on, CopyKind::Upload, write);
             written.map_err(|fault| shared.failed(&format!("writing {self:?}"), fault))
         })?;
         let uploaded = &shared.counters.uploaded;
@@ -272,10 +277,24 @@ impl Buffer {
         let touches = [self.touch(false), to.touch(true)];
         in_order(&on.0, &touches, || {
             let (from, to) = (self.address(), to.address());
-            let copied = shared.driver.copy(on.0.raw, from, to, self.bytes());
+            let copy = |driver: &dyn Driver| driver.copy(on.0.raw, from, to, self.bytes());
+            let copied = self.moved(on, CopyKind::Within, copy);
             copied.map_err(|fault| shared.failed(&format!("copying {self:?}"), fault))
         })?;
         Ok(())
+    }
+
+    /// Has the driver copy what is as long as this.
+    fn moved(
+        &self,
+        on: &Stream,
+        kind: CopyKind,
+        copy: impl FnOnce(&dyn Driver) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let bytes = self.bytes();
+        let _span = tracing::debug_span!("copy", ?kind, bytes).entered();
+        let driver = &*on.0.shared().driver;
+        on.0.timed(|| SpanKind::Copy { kind, bytes }, || copy(driver))
     }
 
     pub(super) fn touch(&self, is_write: bool) -> Touch {
@@ -316,7 +335,7 @@ impl Buffer {
         }
     }
 
-    fn check_device(&self, on: &Device) -> Result<(), Error> {
+    pub(super) fn check_device(&self, on: &Device) -> Result<(), Error> {
         on.0.check()?;
         match self.device() == on {
             true => Ok(()),

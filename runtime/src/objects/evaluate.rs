@@ -13,6 +13,9 @@ use std::{
     sync::Arc,
 };
 
+#[cfg(test)]
+mod tests;
+
 /// A call's shape, and its words.
 #[derive(Default)]
 pub(super) struct Evaluated {

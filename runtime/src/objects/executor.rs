@@ -66,6 +66,10 @@ impl Callable {
     /// See [`Kernel::prepare`](super::Kernel::prepare).
     pub fn prepare(&self, on: &Stream, given: &[Arg<'_>]) -> Result<(), Error> {
         self.check(on, given)?;
+        // What is captured is another's to keep.
+        if on.0.is_captured() {
+            return Ok(());
+        }
         let mut calls = self.calls.0.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = self.take(&mut calls, on, given)?;
         calls.push(kept);
@@ -181,7 +185,9 @@ impl Callable {
                     .set(on.0.raw, memory.raw.address, memory.raw.bytes, 0)
                     .map_err(|fault| self.failed("clearing its control", fault))?;
             }
-            let replayed = kept.replay.replay(on.0.raw, options.max_iterations);
+            let (call, replay) = ((&kept.shape, &kept.words[..]), &mut *kept.replay);
+            let name = || self.name.clone();
+            let replayed = on.0.replay(name, call, replay, options.max_iterations);
             replayed.map_err(|fault| {
                 // What it left may be anything.
                 kept.control.is_clear.store(false, Ordering::Relaxed);

@@ -32,7 +32,9 @@ enum Task {
 #[derive(Default)]
 struct State {
     queues: HashMap<u64, VecDeque<Task>>,
-    done: HashSet<u64>,
+    /// Events that have happened, and how many tasks had been done by then.
+    done: HashMap<u64, u64>,
+    tasks: u64,
     /// Streams of which a task is being done.
     busy: HashSet<u64>,
     /// Streams and events so far.
@@ -83,7 +85,7 @@ pub(super) struct Mood {
 }
 
 pub(super) struct Fake {
-    info: DeviceInfo,
+    pub info: DeviceInfo,
     mood: Mood,
     bodies: HashMap<&'static str, Body>,
     state: Arc<Mutex<State>>,
@@ -178,7 +180,7 @@ impl Fake {
                 return;
             }
             let is_ready = |state: &State, tasks: &VecDeque<Task>| match tasks.front() {
-                Some(Task::Wait(event)) => self.mood.is_hasty || state.done.contains(event),
+                Some(Task::Wait(event)) => self.mood.is_hasty || state.done.contains_key(event),
                 Some(_) => true,
                 None => false,
             };
@@ -204,12 +206,14 @@ impl Fake {
             let name = ready[(random % ready.len() as u64) as usize];
             let task = state.queues.get_mut(&name).and_then(VecDeque::pop_front);
             if let Some(Task::Record(event)) = &task {
-                state.done.insert(*event);
+                let tasks = state.tasks;
+                state.done.insert(*event, tasks);
             }
             state.busy.insert(name);
             drop(state);
             if let Some(Task::Do(what)) = task {
                 what();
+                self.state.lock().unwrap().tasks += 1;
             }
             self.state.lock().unwrap().busy.remove(&name);
         }
@@ -345,18 +349,21 @@ unsafe impl Driver for Fake {
 
     fn is_done(&self, event: RawEvent) -> Result<bool, Fault> {
         self.call("is_done")?;
-        Ok(self.state.lock().unwrap().done.contains(&event.0))
+        Ok(self.state.lock().unwrap().done.contains_key(&event.0))
     }
 
     fn block(&self, event: RawEvent) -> Result<(), Fault> {
         self.call("block")?;
-        self.work(|state| state.done.contains(&event.0));
+        self.work(|state| state.done.contains_key(&event.0));
         Ok(())
     }
 
-    fn elapsed(&self, _: RawEvent, _: RawEvent) -> Result<Duration, Fault> {
+    /// A task takes a microsecond, and nothing else takes time.
+    fn elapsed(&self, from: RawEvent, to: RawEvent) -> Result<Duration, Fault> {
         self.call("elapsed")?;
-        Ok(Duration::from_micros(1))
+        let done = &self.state.lock().unwrap().done;
+        let tasks = done[&to.0].checked_sub(done[&from.0]);
+        Ok(Duration::from_micros(tasks.expect("the later event")))
     }
 
     fn drop_event(&self, _: RawEvent) {}

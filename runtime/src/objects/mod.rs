@@ -15,6 +15,7 @@ mod buffer;
 mod capture;
 mod codes;
 mod device;
+pub mod dlpack;
 pub(crate) mod driver;
 mod evaluate;
 mod executable;
@@ -22,6 +23,7 @@ mod executor;
 mod foreign;
 mod fork;
 pub(crate) mod parts;
+mod profiler;
 pub(crate) mod reclaim;
 mod recording;
 mod stream;
@@ -38,5 +40,8 @@ pub use buffer::Buffer;
 pub use device::{Device, DeviceId, DeviceInfo, DeviceOptions, MemoryStats};
 pub use executable::{Executable, Kernel, LaunchOptions, Signature};
 pub use foreign::{Foreign, Ready};
+pub use profiler::{
+    Attached, CopyKind, Detail, Profiler, Span, SpanKind, Step, StepTotal, step_totals,
+};
 pub use recording::{Graph, Recording, Slot};
 pub use stream::{Event, Priority, Stream};

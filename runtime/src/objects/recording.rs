@@ -389,7 +389,9 @@ impl Graph {
             }
             // What a launch that fails leaves may be anything.
             *is_clear = false;
-            let replayed = kept.replay.replay(on.0.raw, None);
+            let (call, replay) = ((&kept.shape, &kept.words[..]), &mut *kept.replay);
+            let replayed =
+                on.0.replay(|| names(&self.recording.steps), call, replay, None);
             replayed.map_err(|fault| shared.failed("launching a graph", fault))?;
             *is_clear = true;
             Ok(())
@@ -548,6 +550,19 @@ impl fmt::Debug for Graph {
         let (steps, device) = (self.recording.steps.len(), &self.recording.device);
         write!(f, "a graph of {steps} steps on {device:?}")
     }
+}
+
+/// What a graph is called in traces: its kernels, each once.
+fn names(steps: &[Step]) -> Arc<str> {
+    let mut names: Vec<&str> = Vec::new();
+    for step in steps {
+        if let Work::Launch { kernel, .. } = &step.work
+            && !names.contains(&kernel.name())
+        {
+            names.push(kernel.name());
+        }
+    }
+    names.join(" + ").into()
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@
 use super::{
     allocation::Keep,
     device::{Device, Shared},
-    driver::{RawEvent, RawStream},
+    driver::{Fault, RawEvent, RawStream},
+    profiler::{Profile, SpanKind},
     reclaim,
 };
 use crate::Error;
@@ -40,6 +41,7 @@ pub(super) struct Queue {
     is_wrapped: bool,
     _keep: Keep,
     state: Mutex<State>,
+    pub profile: Profile,
 }
 
 #[derive(Default)]
@@ -74,6 +76,7 @@ impl Stream {
             is_wrapped,
             _keep: keep,
             state: Mutex::default(),
+            profile: Profile::default(),
         }))
     }
 
@@ -91,6 +94,7 @@ impl Stream {
         let shared = self.0.shared();
         shared.check()?;
         self.0.check_not_captured("waiting for it")?;
+        let _span = tracing::debug_span!("wait", stream = self.0.id).entered();
         let done = shared.driver.synchronize(self.0.raw);
         reclaim::now();
         done.map_err(|fault| shared.failed("waiting for a stream", fault))
@@ -121,7 +125,7 @@ impl Stream {
             });
         }
         self.0.check_not_captured("waiting for an event")?;
-        let done = shared.driver.wait(self.0.raw, event.0.raw);
+        let done = self.0.wait(event);
         done.map_err(|fault| shared.failed("waiting for an event", fault))?;
         self.0.note(event.0.queue, event.0.number);
         Ok(())
@@ -202,6 +206,11 @@ impl Queue {
         *seen = number.max(*seen);
     }
 
+    fn wait(&self, event: &Event) -> Result<(), Fault> {
+        let wait = || self.shared().driver.wait(self.raw, event.0.raw);
+        self.timed(|| SpanKind::Wait, wait)
+    }
+
     /// What comes from now on is behind that call of another stream.
     pub fn follow(&self, other: &Queue, number: u64) -> Result<(), Error> {
         if self.has_seen(other, number) {
@@ -209,7 +218,7 @@ impl Queue {
         }
         let (event, last) = other.mark()?;
         let shared = self.shared();
-        let done = shared.driver.wait(self.raw, event.0.raw);
+        let done = self.wait(&event);
         done.map_err(|fault| shared.failed("waiting for another stream", fault))?;
         self.note(other.id, last);
         Ok(())
@@ -257,6 +266,7 @@ impl Event {
     pub fn wait(&self) -> Result<(), Error> {
         let shared = &self.0.device.0;
         shared.check()?;
+        let _span = tracing::debug_span!("wait", stream = self.0.queue).entered();
         let done = shared.driver.block(self.0.raw);
         done.map_err(|fault| shared.failed("waiting for an event", fault))
     }

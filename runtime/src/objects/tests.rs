@@ -13,12 +13,12 @@ use qd_artifact::{
 use std::thread;
 
 /// A slice of words of a body: an address and a length.
-unsafe fn slice<'a>(words: &[u64]) -> &'a mut [i32] {
+pub(super) unsafe fn slice<'a>(words: &[u64]) -> &'a mut [i32] {
     unsafe { std::slice::from_raw_parts_mut(words[0] as *mut i32, words[1] as usize) }
 }
 
 /// `a = value`.
-fn set(words: &[u64]) {
+pub(super) fn set(words: &[u64]) {
     unsafe { slice(&words[1..]) }.fill(words[3] as i32);
 }
 
@@ -56,7 +56,7 @@ fn input(name: &str) -> Argument {
     }
 }
 
-fn scalar(name: &str) -> Argument {
+pub(super) fn scalar(name: &str) -> Argument {
     Argument::new(name, ArgumentKind::Scalar { dtype: Dtype::I32 })
 }
 
@@ -298,6 +298,29 @@ fn threads_share_a_kernel_and_streams_do_not_share_its_control() {
         threads.into_iter().map(|t| t.join().unwrap()).collect()
     });
     assert_eq!(sums, [200; 4]);
+}
+
+/// A run that fails may leave anything in a kernel's words of control.
+#[test]
+fn control_is_cleared_at_first_and_after_an_error() {
+    let thrice = |mood| {
+        let (device, log) = fake(mood);
+        let count = device.load(&artifact()).unwrap().kernel("count").unwrap();
+        let s = device.stream(Priority::Normal).unwrap();
+        let x = Buffer::zeros(&s, Dtype::I32, &[1]).unwrap();
+        let ran = [0; 3].map(|_| count.launch(&s, &args![&x]).is_ok());
+        (ran, log)
+    };
+    // What is set is the array, and then the control.
+    let (ran, log) = thrice(Mood::default());
+    assert_eq!((ran, log.count("set")), ([true; 3], 2));
+    let first = log.calls().iter().position(|call| *call == "replay");
+    let fails = first.map(|at| (at, false));
+    let (ran, log) = thrice(Mood {
+        fails,
+        ..Mood::default()
+    });
+    assert_eq!((ran, log.count("set")), ([false, true, true], 3));
 }
 
 #[test]

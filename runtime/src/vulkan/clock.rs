@@ -1,12 +1,8 @@
-//! How long things take: on the device's clock, or on the host's where the device
-//! has none.
+//! How long things take, on the device's clock.
 
 use super::{device::Device, features::Properties};
 use ash::vk;
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
 /// What the device's timestamps are.
 #[derive(Clone, Copy)]
@@ -72,33 +68,6 @@ impl Drop for Queries {
     fn drop(&mut self) {
         // Safety: runs end before they return.
         unsafe { self.device.raw.destroy_query_pool(self.raw, None) };
-    }
-}
-
-/// From one point in time to another, on the device's clock or on the host's.
-#[derive(Clone, Copy)]
-pub(super) enum Span {
-    Device(u64, u64),
-    Host(Instant, Instant),
-}
-
-impl Span {
-    pub fn length(self, device: &Device) -> Duration {
-        match self {
-            Span::Device(begin, end) => device
-                .clock
-                .map_or(Duration::ZERO, |clock| clock.between(begin, end)),
-            Span::Host(begin, end) => end - begin,
-        }
-    }
-
-    /// To the end of a later one.
-    pub fn until(self, later: Span) -> Self {
-        match (self, later) {
-            (Span::Device(begin, _), Span::Device(_, end)) => Span::Device(begin, end),
-            (Span::Host(begin, _), Span::Host(_, end)) => Span::Host(begin, end),
-            (own, _) => own,
-        }
     }
 }
 

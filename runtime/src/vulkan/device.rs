@@ -42,11 +42,6 @@ pub(super) struct Device {
 }
 
 impl Device {
-    /// The best device.
-    pub fn shared() -> Result<Arc<Self>, Error> {
-        Self::at(0)
-    }
-
     /// The process's device of that number, the best being the first; another one if it was
     /// lost.
     pub fn at(ordinal: u32) -> Result<Arc<Self>, Error> {
@@ -163,23 +158,6 @@ impl Device {
         let queue = self.queue(queue);
         // Safety: the queue is locked; else by contract.
         self.noted(unsafe { self.raw.queue_submit(*queue, &[submit], fence) })
-    }
-
-    /// Has the device do what was recorded, and waits for its end: also if it
-    /// fails, nothing is left to do. The fence is unsignalled, before and after.
-    pub fn finish(&self, commands: vk::CommandBuffer, fence: vk::Fence) -> Result<(), vk::Result> {
-        let commands = [commands];
-        let submit = vk::SubmitInfo::default().command_buffers(&commands);
-        // Safety: it is waited for; nobody else has the fence.
-        unsafe { self.submit(0, submit, fence) }?;
-        // Safety: the fence was submitted.
-        let done = self.noted(unsafe { self.raw.wait_for_fences(&[fence], true, u64::MAX) });
-        if done.is_err() {
-            // What was submitted may be freed now.
-            self.idle();
-        }
-        // Safety: nothing that was submitted is left.
-        done.and(unsafe { self.raw.reset_fences(&[fence]) })
     }
 
     /// Waits until the device does nothing.

@@ -1,9 +1,6 @@
-//! Memory on the device, and what is copied there and back.
-//!
-//! An allocation per buffer: a kernel has few of them, and the least that a
-//! device allows is 4096.
+//! Memory on the device: what pools are made of.
 
-use super::{device::Device, recorder::Recorder, words::reason};
+use super::{device::Device, words::reason};
 use crate::Error;
 use ash::vk::{self, MemoryPropertyFlags as Flags};
 use std::{ptr, sync::Arc};
@@ -23,8 +20,6 @@ pub(super) enum Copies {
     Staged,
 }
 
-/// Bytes that are staged at a time, at most.
-const STAGED: usize = 16 << 20;
 /// Bytes of a buffer at least, so that an empty one has an address, too.
 const LEAST: usize = 16;
 
@@ -183,54 +178,6 @@ impl Memory {
     pub fn offset(&self, address: u64) -> Option<u64> {
         let offset = address.checked_sub(self.address)?;
         (offset < self.bytes as u64).then_some(offset)
-    }
-
-    /// The first word, of memory that the host sees.
-    pub fn first_word(&self) -> Option<i32> {
-        // Safety: at least so many bytes are mapped, and the device does nothing.
-        (!self.mapped.is_null()).then(|| unsafe { self.mapped.cast::<i32>().read() })
-    }
-
-    /// Copies bytes in. The device does nothing with the buffer.
-    pub fn write(&self, bytes: &[u8], recorder: &Recorder) -> Result<(), Refusal> {
-        assert!(bytes.len() <= self.bytes, "what the buffer was made for");
-        if !self.mapped.is_null() {
-            // Safety: as many bytes are mapped, and the device does nothing.
-            unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), self.mapped, bytes.len()) };
-            return Ok(());
-        }
-        if bytes.is_empty() {
-            return Ok(());
-        }
-        let staging = Self::staging(&self.device, bytes.len().min(STAGED))?;
-        let mut at = 0;
-        for part in bytes.chunks(STAGED) {
-            staging.write(part, recorder)?;
-            recorder.copy((&staging, 0), (self, at), part.len() as u64)?;
-            at += part.len() as u64;
-        }
-        Ok(())
-    }
-
-    /// Copies bytes out. The device does nothing with the buffer.
-    pub fn read(&self, bytes: &mut [u8], recorder: &Recorder) -> Result<(), Refusal> {
-        assert!(bytes.len() <= self.bytes, "what the buffer was made for");
-        if !self.mapped.is_null() {
-            // Safety: as above.
-            unsafe { ptr::copy_nonoverlapping(self.mapped, bytes.as_mut_ptr(), bytes.len()) };
-            return Ok(());
-        }
-        if bytes.is_empty() {
-            return Ok(());
-        }
-        let staging = Self::staging(&self.device, bytes.len().min(STAGED))?;
-        let mut at = 0;
-        for part in bytes.chunks_mut(STAGED) {
-            recorder.copy((self, at), (&staging, 0), part.len() as u64)?;
-            staging.read(part, recorder)?;
-            at += part.len() as u64;
-        }
-        Ok(())
     }
 }
 

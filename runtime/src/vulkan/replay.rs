@@ -54,6 +54,9 @@ enum What {
     Body(Bound, Range<usize>),
     /// The first of a fill's three words.
     Fill(Bound, usize),
+    /// The size of an element of less than a word, and the first of a fill's three words. All of
+    /// them are recorded, as commands do it.
+    Small(usize, usize),
     /// The first of a copy's three words. All of them are recorded.
     Copy(usize),
 }
@@ -62,7 +65,7 @@ impl What {
     fn words(&self) -> Range<usize> {
         match self {
             What::Body(_, words) => words.clone(),
-            What::Fill(_, first) | What::Copy(first) => *first..*first + 3,
+            What::Fill(_, first) | What::Small(_, first) | What::Copy(first) => *first..*first + 3,
         }
     }
 
@@ -71,7 +74,7 @@ impl What {
         match self {
             What::Body(_, range) => [words[range.start], 0, 0],
             What::Fill(_, first) => [fill_blocks(words[first + 1]), 0, 0],
-            What::Copy(first) => [words[*first], words[first + 1], words[first + 2]],
+            What::Small(_, first) | What::Copy(first) => [0, 1, 2].map(|i| words[first + i]),
         }
     }
 }
@@ -173,6 +176,10 @@ impl Graph {
                 self.code.push(body.code.clone());
                 What::Body(bound, words.clone())
             }
+            OpKind::Fill {
+                size: size @ 1..=2,
+                words,
+            } => What::Small(*size, *words),
             OpKind::Fill { size, words } => What::Fill(self.shared.kernels.fill(*size)?, *words),
             OpKind::Copy { words } => What::Copy(*words),
             OpKind::Join | OpKind::While { .. } | OpKind::If { .. } => return Ok(()),
@@ -328,6 +335,12 @@ impl Graph {
                 // Safety: the words are the body's, and live as long as the slot.
                 unsafe { recording::dispatch(device, raw, *bound, at, blocks) };
                 Ok(())
+            }
+            What::Small(size, _) => {
+                // The last of the fill's words.
+                let value = self.slots[self.current].address + launch.at + 16;
+                // Safety: what a fill's words are; they live as long as the slot.
+                unsafe { self.shared.record_fill(raw, *size as u64, *words, value) }
             }
             What::Copy(_) => {
                 let [from, to, bytes] = *words;

@@ -251,6 +251,51 @@ impl Shared {
         Ok(())
     }
 
+    /// Records a fill of elements of 1 or 2 bytes, of which `value` is the address: commands set
+    /// words, and elements besides them are copied.
+    ///
+    /// # Safety
+    ///
+    /// The range and the value live until it has been done.
+    pub unsafe fn record_fill(
+        &self,
+        commands: vk::CommandBuffer,
+        size: u64,
+        [begin, count, bits]: [u64; 3],
+        value: u64,
+    ) -> Result<(), Fault> {
+        let end = begin + count * size;
+        let first = begin.next_multiple_of(WORD).min(end);
+        let last = (end / WORD * WORD).max(first);
+        let (from, to) = (self.place(&self.words, value)?, self.data(begin)?);
+        let edges = (begin..first).chain(last..end);
+        let edges: Vec<_> = edges
+            .filter(|at| at.is_multiple_of(size))
+            .map(|at| {
+                vk::BufferCopy::default()
+                    .src_offset(from.offset)
+                    .dst_offset(to.offset + at - begin)
+                    .size(size)
+            })
+            .collect();
+        let word = match size {
+            1 => u32::from_ne_bytes([bits as u8; WORD as usize]),
+            _ => (bits as u32 & 0xFFFF) * 0x1_0001,
+        };
+        let raw = &self.device.raw;
+        // Safety: by contract.
+        unsafe {
+            if first < last {
+                let at = to.offset + first - begin;
+                raw.cmd_fill_buffer(commands, to.buffer, at, last - first, word);
+            }
+            if !edges.is_empty() {
+                raw.cmd_copy_buffer(commands, from.buffer, to.buffer, &edges);
+            }
+        }
+        Ok(())
+    }
+
     /// Copies bytes between buffers, on a stream.
     ///
     /// # Safety

@@ -5,8 +5,8 @@ use qd_artifact::{Access, Artifact};
 use qd_runtime::{
     Error,
     objects::{
-        Arg, Buffer, Device, DeviceId, DeviceOptions, Executable, Kernel, LaunchOptions, Priority,
-        Stream,
+        Arg, Buffer, Detail, Device, DeviceId, DeviceOptions, Executable, Kernel, LaunchOptions,
+        Priority, Profiler, Stream,
     },
 };
 use std::{
@@ -22,6 +22,8 @@ pub struct Options {
     pub threads: Option<usize>,
     /// Iterations after which a loop is an error.
     pub max_iterations: Option<u64>,
+    /// Whether each step is replayed by itself, and the host looks at what decides between them.
+    pub step_by_step: bool,
 }
 
 /// The device of a target, which stays open.
@@ -130,7 +132,12 @@ fn ran(main: &Main, arguments: &[Argument], options: &Options) -> Result<Vec<Hel
     let how = LaunchOptions {
         max_iterations: options.max_iterations,
     };
+    let profiled = match options.step_by_step {
+        true => Some(Profiler::new(&main.device, Detail::Steps)?.attach(&stream)?),
+        false => None,
+    };
     main.kernel.launch_with(&stream, &given, &how)?;
+    drop(profiled);
     let held = buffers.iter().map(|buffer| Held::read(buffer, &stream));
     held.collect()
 }

@@ -101,7 +101,7 @@ impl Large {
             let mut arguments = vec![counter, Buffer::zeros(&stream, Dtype::I32, &[1])?];
             for (name, dtype, length) in &self.buffers {
                 let shape: &[u64] = if *name == "m" { &[1] } else { &[*length] };
-                arguments.push(Buffer::zeros(&stream, *dtype, shape)?);
+                arguments.push(Buffer::new(&stream, *dtype, shape)?);
             }
             let given: Vec<_> = arguments.iter().map(Arg::from).collect();
             main.kernel().prepare(&stream, &given)?;

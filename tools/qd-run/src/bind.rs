@@ -1,12 +1,34 @@
 //! From what the user says to what the kernel takes.
 
 use crate::{
+    array::{Array, POISON},
     npy, numbers,
     value::{self, Extent, Generator, Number, Value},
 };
 use qd_artifact::{Argument as Parameter, ArgumentKind, Dtype, Expr, Kernel, Values};
-use qd_runtime::{Argument, Buffer, Scalar};
+use qd_runtime::Scalar;
 use std::collections::HashMap;
+
+/// What is passed for one argument of a kernel.
+#[derive(Clone, Debug)]
+pub enum Argument {
+    /// An array. What the kernel left is in it afterwards, if it is asked for.
+    Array(Array),
+    /// A value.
+    Scalar(Scalar),
+}
+
+impl From<Array> for Argument {
+    fn from(array: Array) -> Self {
+        Argument::Array(array)
+    }
+}
+
+impl From<Scalar> for Argument {
+    fn from(scalar: Scalar) -> Self {
+        Argument::Scalar(scalar)
+    }
+}
 
 /// A kernel's arguments, and where each comes from, for the summary.
 #[derive(Debug)]
@@ -100,7 +122,7 @@ impl Values for Binder<'_> {
 
     fn length(&self, argument: usize, dimension: usize) -> u64 {
         match &self.made[argument] {
-            Some(Argument::Buffer(buffer)) => buffer.shape().get(dimension).copied().unwrap_or(1),
+            Some(Argument::Array(array)) => array.shape().get(dimension).copied().unwrap_or(1),
             _ => 0,
         }
     }
@@ -228,7 +250,7 @@ impl<'a> Binder<'a> {
             }
             (ArgumentKind::Scalar { .. }, None) => Err(self.not_given(i)),
             (ArgumentKind::Buffer { dtype, shape }, value) => {
-                let buffer = match value {
+                let array = match value {
                     None if parameter.is_input => return Err(self.not_given(i)),
                     None => self.generate(i, *dtype, shape, &Generator::Poison, None)?,
                     Some(Value::Generated(generator, extents)) => {
@@ -245,8 +267,8 @@ impl<'a> Binder<'a> {
                         self.one_element(i, *dtype, shape, bits)?
                     }
                 };
-                self.check_buffer(i, *dtype, shape, &buffer)?;
-                Ok(buffer.into())
+                self.check_array(i, *dtype, shape, &array)?;
+                Ok(array.into())
             }
         }
     }
@@ -283,13 +305,13 @@ impl<'a> Binder<'a> {
     fn rows_of(&self, i: usize, name: &str) -> Result<u64, String> {
         let j = position(self.kernel, name).map_err(|e| self.error(i, e))?;
         match &self.made[j] {
-            Some(Argument::Buffer(buffer)) => Ok(buffer.rows()),
+            Some(Argument::Array(array)) => Ok(array.rows()),
             _ => Err(self.error(i, format!("'{name}' is a scalar, which has no length"))),
         }
     }
 
-    fn filled(&self, i: usize, dtype: Dtype, shape: &[u64]) -> Result<Buffer, String> {
-        Buffer::filled(dtype, shape, 0xA5).map_err(|e| self.error(i, e.to_string()))
+    fn filled(&self, i: usize, dtype: Dtype, shape: &[u64]) -> Result<Array, String> {
+        Array::filled(dtype, shape, POISON).map_err(|e| self.error(i, e))
     }
 
     fn one_element(
@@ -298,25 +320,25 @@ impl<'a> Binder<'a> {
         dtype: Dtype,
         shape: &[Option<u64>],
         bits: u64,
-    ) -> Result<Buffer, String> {
+    ) -> Result<Array, String> {
         if !matches!(shape, [] | [Some(1)]) {
             let hint = format!("{}: const(…) fills it with one value", self.expected(i));
             return Err(self.error(i, hint));
         }
         let shape: Vec<u64> = shape.iter().flatten().copied().collect();
-        let mut buffer = self.filled(i, dtype, &shape)?;
-        numbers::set_elements(&mut buffer, |_| bits);
-        Ok(buffer)
+        let mut array = self.filled(i, dtype, &shape)?;
+        array.set_elements(|_| bits);
+        Ok(array)
     }
 
-    fn list(&self, i: usize, dtype: Dtype, numbers: &[Number]) -> Result<Buffer, String> {
-        let mut buffer = self.filled(i, dtype, &[numbers.len() as u64])?;
+    fn list(&self, i: usize, dtype: Dtype, numbers: &[Number]) -> Result<Array, String> {
+        let mut array = self.filled(i, dtype, &[numbers.len() as u64])?;
         let bits: Vec<u64> = numbers
             .iter()
             .map(|n| self.bits(i, n, dtype))
             .collect::<Result<_, _>>()?;
-        numbers::set_elements(&mut buffer, |at| bits[at as usize]);
-        Ok(buffer)
+        array.set_elements(|at| bits[at as usize]);
+        Ok(array)
     }
 
     fn generate(
@@ -326,7 +348,7 @@ impl<'a> Binder<'a> {
         declared: &[Option<u64>],
         generator: &Generator,
         extents: Option<&[Extent]>,
-    ) -> Result<Buffer, String> {
+    ) -> Result<Array, String> {
         let shape = match extents {
             Some(extents) => extents
                 .iter()
@@ -337,9 +359,9 @@ impl<'a> Binder<'a> {
                 .collect::<Result<Vec<_>, _>>()?,
             None => self.inferred_shape(i, declared)?,
         };
-        let mut buffer = self.filled(i, dtype, &shape)?;
-        numbers::generate(&mut buffer, generator).map_err(|e| self.error(i, e))?;
-        Ok(buffer)
+        let mut array = self.filled(i, dtype, &shape)?;
+        numbers::generate(&mut array, generator).map_err(|e| self.error(i, e))?;
+        Ok(array)
     }
 
     fn inferred_shape(&self, i: usize, declared: &[Option<u64>]) -> Result<Vec<u64>, String> {
@@ -362,20 +384,20 @@ impl<'a> Binder<'a> {
     }
 
     /// What the runtime would say, in the words of the command line.
-    fn check_buffer(
+    fn check_array(
         &self,
         i: usize,
         dtype: Dtype,
         declared: &[Option<u64>],
-        buffer: &Buffer,
+        array: &Array,
     ) -> Result<(), String> {
-        let fits = declared.len() == buffer.shape().len()
+        let fits = declared.len() == array.shape().len()
             && declared
                 .iter()
-                .zip(buffer.shape())
+                .zip(array.shape())
                 .all(|(d, given)| d.is_none_or(|d| d == *given));
-        if dtype != buffer.dtype() || !fits {
-            return Err(self.error(i, format!("it is {buffer:?}, but {}", self.expected(i))));
+        if dtype != array.dtype() || !fits {
+            return Err(self.error(i, format!("it is {array:?}, but {}", self.expected(i))));
         }
         Ok(())
     }
@@ -387,16 +409,16 @@ impl<'a> Binder<'a> {
             let Some(argument) = &self.made[i] else {
                 continue;
             };
-            if let (Some(minimum), Argument::Buffer(buffer)) = (&parameter.minimum, argument) {
+            if let (Some(minimum), Argument::Array(array)) = (&parameter.minimum, argument) {
                 let minimum = minimum
                     .evaluate(self)
                     .map_err(|e| self.error(i, e.to_string()))?;
-                if buffer.rows() < minimum {
+                if array.rows() < minimum {
                     return Err(self.error(
                         i,
                         format!(
                             "it has {} rows, but the kernel needs at least {minimum}",
-                            buffer.rows()
+                            array.rows()
                         ),
                     ));
                 }
@@ -408,8 +430,9 @@ impl<'a> Binder<'a> {
                 .evaluate(self)
                 .map_err(|e| self.error(i, e.to_string()))?;
             let value = match argument {
-                Argument::Buffer(buffer) => {
-                    numbers::element(buffer, 0).and_then(|b| numbers::integer_of(b, buffer.dtype()))
+                Argument::Array(array) => {
+                    let first = array.element(0);
+                    first.and_then(|bits| numbers::integer_of(bits, array.dtype()))
                 }
                 Argument::Scalar(scalar) => numbers::integer_of(scalar.bits, scalar.dtype),
             };

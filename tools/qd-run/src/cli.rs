@@ -35,11 +35,12 @@ pub struct Cli {
     #[arg(long = "print", value_name = "NAME")]
     pub prints: Vec<String>,
 
-    /// Prints the time of each phase.
+    /// Prints the time of each phase. They run one by one then, which takes longer.
     #[arg(long)]
     pub time: bool,
 
-    /// Runs the kernel so many times on the same data, and reports the median run.
+    /// Runs the kernel so many times on the same data, and reports the median run. Arrays stay on
+    /// the device, and the copies that make the data the same again are not in the time.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub repeat: u32,
 

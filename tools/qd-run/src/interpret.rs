@@ -1,6 +1,10 @@
 //! Kernels run by the reference interpreter.
 
-use crate::Failure;
+use crate::{
+    Failure,
+    array::Array,
+    bind::{Argument, Bound},
+};
 use melior::ir::{Module, ValueLike};
 use qd_artifact::{ArgumentKind, Dtype, Kernel};
 use qd_dialects::{
@@ -8,7 +12,6 @@ use qd_dialects::{
     ir::{self, OpExt, Value, arguments, operations},
 };
 use qd_interp::{Element, Fault, Options, Schedule};
-use qd_runtime::{Argument, Buffer};
 
 /// Reads `in-order` or `random:SEED`.
 pub fn schedule(text: &str) -> Result<Schedule, String> {
@@ -26,32 +29,29 @@ pub fn schedule(text: &str) -> Result<Schedule, String> {
     }
 }
 
-/// Runs the kernel. Of a buffer that is `uninitialised` nothing may be used before
-/// it is written.
+/// Runs the kernel. Of what is `uninitialised` nothing may be used before it is written.
 pub fn run(
     module: &Module,
     kernel: &Kernel,
-    given: &mut [Argument],
-    uninitialised: &[bool],
+    bound: &mut Bound,
     options: &Options,
 ) -> Result<String, Failure> {
     let elements = elements(module, kernel);
-    let mut converted: Vec<qd_interp::Argument> = (0..given.len())
-        .map(|i| match &given[i] {
+    let mut converted: Vec<qd_interp::Argument> = (0..bound.arguments.len())
+        .map(|i| match &bound.arguments[i] {
             Argument::Scalar(scalar) => qd_interp::Scalar {
                 element: elements[i],
                 bits: scalar.bits,
             }
             .into(),
-            Argument::Buffer(buffer) => buffer_of(buffer, elements[i], uninitialised[i]).into(),
+            Argument::Array(array) => buffer_of(array, elements[i], bound.uninitialised[i]).into(),
         })
         .collect();
     let report = qd_interp::interpret(module, &kernel.name, &mut converted, options)
         .map_err(|fault| said(&fault))?;
-    for (argument, result) in given.iter_mut().zip(converted) {
-        if let (Argument::Buffer(buffer), qd_interp::Argument::Buffer(result)) = (argument, result)
-        {
-            buffer.as_mut_bytes().copy_from_slice(&result.data);
+    for (argument, result) in bound.arguments.iter_mut().zip(converted) {
+        if let (Argument::Array(array), qd_interp::Argument::Buffer(result)) = (argument, result) {
+            array.bytes_mut().copy_from_slice(&result.data);
         }
     }
     Ok(format!(
@@ -106,8 +106,8 @@ fn argument_types(module: &Module, kernel: &str) -> Vec<bool> {
     arguments(body).iter().map(is_index).collect()
 }
 
-fn buffer_of(buffer: &Buffer, element: Element, uninitialised: bool) -> qd_interp::Buffer {
-    let shape: Vec<usize> = buffer
+fn buffer_of(array: &Array, element: Element, uninitialised: bool) -> qd_interp::Buffer {
+    let shape: Vec<usize> = array
         .shape()
         .iter()
         .map(|extent| *extent as usize)
@@ -115,7 +115,7 @@ fn buffer_of(buffer: &Buffer, element: Element, uninitialised: bool) -> qd_inter
     if uninitialised {
         return qd_interp::Buffer::uninitialised(element, &shape);
     }
-    let mut converted = qd_interp::Buffer::from_slice::<u8>(buffer.as_bytes());
+    let mut converted = qd_interp::Buffer::from_slice::<u8>(&array.bytes());
     converted.element = element;
     converted.shape = shape;
     converted

@@ -1,5 +1,6 @@
 //! Runs a kernel on data: `qd-run FILE --entry=NAME --target=cpu …`.
 
+mod array;
 mod bind;
 mod cli;
 mod interpret;
@@ -8,11 +9,14 @@ mod numbers;
 mod output;
 mod program;
 mod report;
+mod resident;
 mod select;
 mod value;
 
 use clap::Parser;
 use cli::Cli;
+use output::Output;
+use select::Selection;
 use std::{fmt::Write as _, io::Write as _, process::ExitCode};
 
 /// Why there is no result.
@@ -82,11 +86,16 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         let _ = writeln!(text, "{}", program.title());
         text += &report::arguments(&kernel, &bound);
     }
-    let done = program.run(cli, &mut bound)?;
+    let shown = prints.iter().map(|(_, selection)| selection);
+    let wanted = shown
+        .chain(outputs.iter().map(Output::selection))
+        .flat_map(Selection::arguments)
+        .collect();
+    let done = program.run(cli, &mut bound, &wanted)?;
     if !cli.quiet {
         let _ = writeln!(text, "{}", done.summary);
-        if let Some(timing) = done.timing.as_ref().filter(|_| cli.time) {
-            text += &report::times(timing);
+        if let Some(run) = done.run.filter(|_| cli.time) {
+            text += &report::times(&run.steps, run.total);
         }
     }
     for (asked, selection) in &prints {

@@ -3,8 +3,8 @@
 //! The format is NumPy's own enhancement proposal 1: a magic number, a Python
 //! dictionary of three entries as text, the elements.
 
+use crate::array::Array;
 use qd_artifact::Dtype;
-use qd_runtime::Buffer;
 use std::{
     fs::File,
     io::{self, Read, Write},
@@ -27,7 +27,7 @@ struct Header {
 }
 
 /// Reads a file's elements, in row-major order and the machine's byte order.
-pub fn read(path: &Path) -> Result<Buffer, String> {
+pub fn read(path: &Path) -> Result<Array, String> {
     let mut file = File::open(path).map_err(|e| said(&e))?;
     let header = read_header(&mut file)?;
     if header.fortran_order && header.shape.len() > 1 {
@@ -49,18 +49,17 @@ pub fn read(path: &Path) -> Result<Buffer, String> {
             format!("{} bytes stand behind its data", found - expected)
         });
     }
-    let mut buffer = Buffer::zeros(header.dtype, &header.shape).map_err(|e| e.to_string())?;
-    file.read_exact(buffer.as_mut_bytes())
-        .map_err(|e| said(&e))?;
-    if header.dtype == Dtype::Bool && buffer.as_bytes().iter().any(|byte| *byte > 1) {
+    let mut array = Array::filled(header.dtype, &header.shape, 0)?;
+    file.read_exact(array.bytes_mut()).map_err(|e| said(&e))?;
+    if header.dtype == Dtype::Bool && array.bytes().iter().any(|byte| *byte > 1) {
         return Err("its truth values are not all 0 or 1".into());
     }
     if header.big_endian {
-        for element in buffer.as_mut_bytes().chunks_exact_mut(header.dtype.size()) {
+        for element in array.bytes_mut().chunks_exact_mut(header.dtype.size()) {
             element.reverse();
         }
     }
-    Ok(buffer)
+    Ok(array)
 }
 
 /// An input error as people say it.
@@ -191,10 +190,10 @@ fn read_descr(text: &str) -> Option<(Dtype, bool)> {
     }
 }
 
-/// Writes the first `rows` rows of a buffer; a buffer of rank 0 as a whole.
-pub fn write(to: &mut impl Write, buffer: &Buffer, rows: u64) -> io::Result<()> {
-    let dtype = buffer.dtype();
-    let mut shape = buffer.shape().to_vec();
+/// Writes the first `rows` rows of an array; an array of rank 0 as a whole.
+pub fn write(to: &mut impl Write, array: &Array, rows: u64) -> io::Result<()> {
+    let dtype = array.dtype();
+    let mut shape = array.shape().to_vec();
     if let Some(extent) = shape.first_mut() {
         *extent = rows;
     }
@@ -223,14 +222,14 @@ pub fn write(to: &mut impl Write, buffer: &Buffer, rows: u64) -> io::Result<()> 
     to.write_all(&(header.len() as u16).to_le_bytes())?;
     to.write_all(header.as_bytes())?;
     let elements: u64 = shape.iter().product();
-    to.write_all(&buffer.as_bytes()[..elements as usize * dtype.size()])
+    to.write_all(&array.bytes()[..elements as usize * dtype.size()])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn round_trip(bytes: &[u8]) -> Result<Buffer, String> {
+    fn round_trip(bytes: &[u8]) -> Result<Array, String> {
         let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
         file.write_all(bytes).expect("written");
         read(file.path())
@@ -248,32 +247,32 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         for shape in [&[][..], &[0], &[5], &[3, 2]] {
-            let mut buffer = Buffer::zeros(Dtype::U16, shape).expect("memory");
-            for (i, x) in buffer.as_mut_slice::<u16>().iter_mut().enumerate() {
-                *x = i as u16 + 1;
-            }
+            let mut array = Array::filled(Dtype::U16, shape, 0).expect("memory");
+            array.set_elements(|i| i + 1);
             let mut bytes = Vec::new();
-            write(&mut bytes, &buffer, buffer.rows()).expect("written");
-            assert_eq!((bytes.len() - buffer.as_bytes().len()) % 64, 0);
+            write(&mut bytes, &array, array.rows()).expect("written");
+            assert_eq!((bytes.len() - array.bytes().len()) % 64, 0);
             let read = round_trip(&bytes).expect("read");
-            assert_eq!((read.shape(), read.as_bytes()), (shape, buffer.as_bytes()));
+            assert_eq!((read.shape(), read.bytes()), (shape, array.bytes()));
         }
     }
 
     #[test]
     fn a_prefix_is_so_many_rows() {
-        let buffer = Buffer::from_slice(&[1i64, 2, 3]).expect("memory");
+        let mut array = Array::filled(Dtype::I64, &[3], 0).expect("memory");
+        array.set_elements(|i| i + 1);
         let mut bytes = Vec::new();
-        write(&mut bytes, &buffer, 2).expect("written");
+        write(&mut bytes, &array, 2).expect("written");
         let read = round_trip(&bytes).expect("read");
-        assert_eq!(read.as_slice::<i64>(), [1, 2]);
+        assert_eq!(read.shape(), [2]);
+        assert_eq!([0, 1].map(|i| read.element(i)), [Some(1), Some(2)]);
     }
 
     #[test]
     fn bytes_are_put_in_the_machines_order() {
         let header = "{'descr': '>i4', 'fortran_order': False, 'shape': (1,), }";
         let read = round_trip(&file(header, &[0, 0, 1, 2])).expect("read");
-        assert_eq!(read.as_slice::<i32>(), [0x102]);
+        assert_eq!(read.element(0), Some(0x102));
     }
 
     #[test]

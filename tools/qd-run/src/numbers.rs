@@ -1,8 +1,10 @@
 //! Numbers as they are written, as elements of a type, and the other way round.
 
-use crate::value::{Generator, Number};
+use crate::{
+    array::{Array, POISON},
+    value::{Generator, Number},
+};
 use qd_artifact::Dtype;
-use qd_runtime::Buffer;
 
 /// The bits of a number as an element of a type, zero-extended.
 pub fn bits(number: &Number, dtype: Dtype) -> Result<u64, String> {
@@ -85,23 +87,6 @@ pub fn integer_of(bits: u64, dtype: Dtype) -> Option<i128> {
     })
 }
 
-/// An element's bits, zero-extended.
-pub fn element(buffer: &Buffer, index: usize) -> Option<u64> {
-    let size = buffer.dtype().size();
-    let bytes = buffer.as_bytes().get(index * size..)?.get(..size)?;
-    let mut all = [0; 8];
-    all[..size].copy_from_slice(bytes);
-    Some(u64::from_le_bytes(all))
-}
-
-/// Sets all elements, in order.
-pub fn set_elements(buffer: &mut Buffer, mut bits: impl FnMut(u64) -> u64) {
-    let size = buffer.dtype().size();
-    for (i, element) in buffer.as_mut_bytes().chunks_exact_mut(size).enumerate() {
-        element.copy_from_slice(&bits(i as u64).to_le_bytes()[..size]);
-    }
-}
-
 /// An element as text: floats as short as they can be read back.
 pub fn text(bits: u64, dtype: Dtype) -> String {
     match dtype {
@@ -125,9 +110,9 @@ fn half(bits: u64) -> f32 {
     magnitude.copysign(if bits & 0x8000 == 0 { 1.0 } else { -1.0 })
 }
 
-/// Fills a buffer by a rule.
-pub fn generate(buffer: &mut Buffer, generator: &Generator) -> Result<(), String> {
-    let dtype = buffer.dtype();
+/// Fills an array by a rule.
+pub fn generate(array: &mut Array, generator: &Generator) -> Result<(), String> {
+    let dtype = array.dtype();
     let of = |number: &Option<Number>| number.as_ref().map(|n| bits(n, dtype)).transpose();
     let is_made = match generator {
         Generator::Iota { .. } => !dtype.is_half() && dtype != Dtype::Bool,
@@ -138,48 +123,43 @@ pub fn generate(buffer: &mut Buffer, generator: &Generator) -> Result<(), String
         return Err(format!("there is no such sequence of {dtype}: give a file"));
     }
     match generator {
-        Generator::Zeros => buffer.as_mut_bytes().fill(0),
-        Generator::Poison => buffer.as_mut_bytes().fill(0xA5),
+        Generator::Zeros => array.fill(0),
+        Generator::Poison => array.fill(POISON),
         Generator::Constant(number) => {
             let value = bits(number, dtype)?;
-            set_elements(buffer, |_| value);
+            array.set_elements(|_| value);
         }
-        Generator::Iota { start, step } => iota(buffer, of(start)?, of(step)?),
+        Generator::Iota { start, step } => iota(array, of(start)?, of(step)?),
         Generator::Random { seed, min, max } => {
             let seed = seed.as_ref().map_or(Ok(0), |n| bits(n, Dtype::U64))?;
-            random(buffer, seed, of(min)?, of(max)?)?;
+            random(array, seed, of(min)?, of(max)?)?;
         }
     }
     Ok(())
 }
 
-fn iota(buffer: &mut Buffer, start: Option<u64>, step: Option<u64>) {
-    match buffer.dtype() {
+fn iota(array: &mut Array, start: Option<u64>, step: Option<u64>) {
+    match array.dtype() {
         // Products, not sums: errors do not add up.
         Dtype::F32 => {
             let start = start.map_or(0.0, |b| f32::from_bits(b as u32));
             let step = step.map_or(1.0, |b| f32::from_bits(b as u32));
-            set_elements(buffer, |i| u64::from((start + step * i as f32).to_bits()));
+            array.set_elements(|i| u64::from((start + step * i as f32).to_bits()));
         }
         Dtype::F64 => {
             let start = start.map_or(0.0, f64::from_bits);
             let step = step.map_or(1.0, f64::from_bits);
-            set_elements(buffer, |i| (start + step * i as f64).to_bits());
+            array.set_elements(|i| (start + step * i as f64).to_bits());
         }
         _ => {
             let (start, step) = (start.unwrap_or(0), step.unwrap_or(1));
-            set_elements(buffer, |i| start.wrapping_add(step.wrapping_mul(i)));
+            array.set_elements(|i| start.wrapping_add(step.wrapping_mul(i)));
         }
     }
 }
 
-fn random(
-    buffer: &mut Buffer,
-    seed: u64,
-    min: Option<u64>,
-    max: Option<u64>,
-) -> Result<(), String> {
-    let dtype = buffer.dtype();
+fn random(array: &mut Array, seed: u64, min: Option<u64>, max: Option<u64>) -> Result<(), String> {
+    let dtype = array.dtype();
     let mut state = SplitMix(seed);
     if dtype.is_float() {
         let value = |bits: u64| match dtype {
@@ -190,7 +170,7 @@ fn random(
         if !(min < max && (max - min).is_finite()) {
             return Err(format!("random has min={min} and max={max}"));
         }
-        set_elements(buffer, |_| {
+        array.set_elements(|_| {
             let x = min + (max - min) * state.fraction();
             match dtype {
                 // Rounding up must not reach the maximum.
@@ -218,7 +198,7 @@ fn random(
         return Err(format!("random has min={min} and max={max}"));
     }
     let span = (max - min) as u128 + 1;
-    set_elements(buffer, |_| {
+    array.set_elements(|_| {
         let offset = (u128::from(state.next()) * span) >> 64;
         (min + offset as i128) as u64
     });
@@ -284,8 +264,9 @@ mod tests {
             );
         }
         let dice = generated("random(seed=3)", Dtype::Bool, 1000).expect("generated");
-        assert!(dice.as_bytes().contains(&0) && dice.as_bytes().contains(&1));
-        assert!(dice.as_bytes().iter().all(|byte| *byte <= 1));
+        let dice = elements(&dice);
+        assert!(dice.contains(&0) && dice.contains(&1));
+        assert!(dice.iter().all(|bit| *bit <= 1));
     }
 
     #[test]
@@ -318,33 +299,36 @@ mod tests {
         assert_eq!(error("nan", Dtype::I32), "nan is no i32");
     }
 
-    fn generated(text: &str, dtype: Dtype, n: u64) -> Result<Buffer, String> {
+    fn generated(text: &str, dtype: Dtype, n: u64) -> Result<Array, String> {
         let Ok(Value::Generated(generator, _)) = value::parse(text) else {
             panic!("{text} is no generator");
         };
-        let mut buffer = Buffer::zeros(dtype, &[n]).expect("memory");
-        generate(&mut buffer, &generator).map(|()| buffer)
+        let mut array = Array::filled(dtype, &[n], 0).expect("memory");
+        generate(&mut array, &generator).map(|()| array)
+    }
+
+    fn elements(array: &Array) -> Vec<u64> {
+        (0..array.len()).filter_map(|i| array.element(i)).collect()
     }
 
     #[test]
     fn generators_keep_within_their_bounds() {
         let dice = generated("random(seed=3,min=-1,max=1)", Dtype::I32, 1000).expect("generated");
-        let mut seen = dice.as_slice::<i32>().to_vec();
+        let mut seen: Vec<_> = elements(&dice).iter().map(|bits| *bits as i32).collect();
         seen.sort_unstable();
         seen.dedup();
         assert_eq!(seen, [-1, 0, 1]);
         let full = generated("random", Dtype::U64, 100).expect("generated");
-        assert!(full.as_slice::<u64>().iter().any(|x| *x > 1 << 63));
+        assert!(elements(&full).iter().any(|x| *x > 1 << 63));
         let unit = generated("random(seed=1)", Dtype::F32, 100_000).expect("generated");
-        assert!(
-            unit.as_slice::<f32>()
-                .iter()
-                .all(|x| (0.0..1.0).contains(x))
-        );
+        let mut unit = elements(&unit)
+            .into_iter()
+            .map(|x| f32::from_bits(x as u32));
+        assert!(unit.all(|x| (0.0..1.0).contains(&x)));
         let steps = generated("iota(start=5,step=-2)", Dtype::I64, 3).expect("generated");
-        assert_eq!(steps.as_slice::<i64>(), [5, 3, 1]);
+        assert_eq!(elements(&steps), [5, 3, 1]);
         let halves = generated("iota(step=0.5)", Dtype::F64, 3).expect("generated");
-        assert_eq!(halves.as_slice::<f64>(), [0.0, 0.5, 1.0]);
+        assert_eq!(elements(&halves), [0.0, 0.5, 1.0].map(f64::to_bits));
         assert_eq!(
             generated("random(min=2,max=1)", Dtype::I32, 1).expect_err("empty range"),
             "random has min=2 and max=1"
@@ -353,12 +337,7 @@ mod tests {
 
     #[test]
     fn the_same_seed_gives_the_same_numbers() {
-        let draw = |text| {
-            generated(text, Dtype::U32, 100)
-                .expect("generated")
-                .as_bytes()
-                .to_vec()
-        };
+        let draw = |text| elements(&generated(text, Dtype::U32, 100).expect("generated"));
         assert_eq!(draw("random(seed=1)"), draw("random(seed=1)"));
         assert_ne!(draw("random(seed=1)"), draw("random(seed=2)"));
     }

@@ -1,11 +1,11 @@
 //! Files, written all or none.
 
 use crate::{
+    bind::Argument,
     npy,
     select::{self, Selection},
 };
 use qd_artifact::Kernel;
-use qd_runtime::Argument;
 use std::{
     fmt, fs,
     io::{BufWriter, Write},
@@ -22,6 +22,11 @@ pub struct Output {
 }
 
 impl Output {
+    /// What of which argument is written.
+    pub fn selection(&self) -> &Selection {
+        &self.selection
+    }
+
     fn error(&self, message: &dyn fmt::Display) -> String {
         format!("--out '{}': {message}", self.text)
     }
@@ -83,7 +88,7 @@ pub fn write(
     let mut written = Vec::new();
     let mut lines = Vec::new();
     for output in outputs {
-        let Argument::Buffer(buffer) = &arguments[output.selection.argument] else {
+        let Argument::Array(array) = &arguments[output.selection.argument] else {
             continue;
         };
         let rows = output
@@ -93,7 +98,7 @@ pub fn write(
         let file = temporary(&output.path)
             .and_then(|mut file| {
                 let mut writer = BufWriter::new(file.as_file_mut());
-                npy::write(&mut writer, buffer, rows)?;
+                npy::write(&mut writer, array, rows)?;
                 writer.flush()?;
                 drop(writer);
                 Ok(file)

@@ -1,14 +1,23 @@
 //! The program that is run: a module to compile or to interpret, or an
 //! artifact.
 
-use crate::{Failure, bind::Bound, cli::Cli, interpret, report};
+use crate::{
+    Failure,
+    bind::Bound,
+    cli::Cli,
+    interpret, report,
+    resident::{Resident, Run},
+};
 use melior::{Context, ir::Module};
 use qd_artifact::{Artifact, FileError, Kernel};
 use qd_dialects::parse::{self, Errors, print_diagnostics};
 use qd_interp::Schedule;
 use qd_lowering::CompileError;
-use qd_runtime::{Driver, Options, Timing};
-use std::{fs::File, io::Read, path::Path, time::Instant};
+use qd_runtime::{
+    Error,
+    objects::{Device, DeviceId, DeviceOptions, LaunchOptions, Priority},
+};
+use std::{collections::BTreeSet, fs::File, io::Read, path::Path, time::Instant};
 
 /// A context with everything that modules may name and pipelines use.
 pub fn context() -> Context {
@@ -28,16 +37,16 @@ pub struct Program<'c> {
 
 enum Form<'c> {
     Interpreted(Module<'c>, qd_interp::Options),
-    Compiled(Module<'c>, String, Box<dyn Driver>),
-    Artifact(Artifact, Box<dyn Driver>),
+    Compiled(Module<'c>, String, Device),
+    Artifact(Artifact, Device),
 }
 
 /// What a run yields besides its results.
 pub struct Done {
     /// One line.
     pub summary: String,
-    /// Of the median run.
-    pub timing: Option<Timing>,
+    /// The median run; none of an interpretation.
+    pub run: Option<Run>,
 }
 
 impl<'c> Program<'c> {
@@ -61,9 +70,10 @@ impl<'c> Program<'c> {
             } else {
                 let target = cli.target.as_deref().unwrap_or("cpu");
                 qd_lowering::targets::Target::parse(target)?;
-                let driver = qd_runtime::driver(target).map_err(|e| e.to_string())?;
-                let target = driver.resolve(target).map_err(|e| e.to_string())?;
-                Form::Compiled(module()?, target, driver)
+                let module = module()?;
+                let id = DeviceId::for_target(target).map_err(|e| e.to_string())?;
+                let device = device(cli, &id)?;
+                Form::Compiled(module, device.resolve(target), device)
             }
         };
         let kernels = match &form {
@@ -103,8 +113,8 @@ impl<'c> Program<'c> {
             )
             .into());
         };
-        let driver = qd_runtime::driver(target).map_err(|e| format!("{path}: {e}"))?;
-        Ok(Form::Artifact(artifact, driver))
+        let id = DeviceId::for_target(target).map_err(|e| format!("{path}: {e}"))?;
+        Ok(Form::Artifact(artifact, device(cli, &id)?))
     }
 
     /// The kernel that is run.
@@ -127,52 +137,46 @@ impl<'c> Program<'c> {
         }
     }
 
-    /// Runs the kernel; its results are in the arguments.
-    pub fn run(&mut self, cli: &Cli, bound: &mut Bound) -> Result<Done, Failure> {
+    /// Runs the kernel. What it leaves in those arguments that are `wanted` is in them.
+    pub fn run(
+        &mut self,
+        cli: &Cli,
+        bound: &mut Bound,
+        wanted: &BTreeSet<usize>,
+    ) -> Result<Done, Failure> {
         let kernel = self.kernels[self.entry].clone();
         let begin = Instant::now();
-        let (artifact, driver) = match &mut self.form {
+        let (artifact, device) = match &mut self.form {
             Form::Interpreted(module, options) => {
-                let nothing = &bound.uninitialised;
-                let what = interpret::run(module, &kernel, &mut bound.arguments, nothing, options)?;
+                let what = interpret::run(module, &kernel, bound, options)?;
                 return Ok(Done {
                     summary: format!(
                         "interpreted in {}: {what}",
                         report::duration(begin.elapsed())
                     ),
-                    timing: None,
+                    run: None,
                 });
             }
-            Form::Compiled(module, target, driver) => {
+            Form::Compiled(module, target, device) => {
                 let compiled = qd_lowering::compile(module, target);
-                (&compiled.map_err(|e| failure(&self.errors, &e))?, driver)
+                (&compiled.map_err(|e| failure(&self.errors, &e))?, device)
             }
-            Form::Artifact(artifact, driver) => (&*artifact, driver),
+            Form::Artifact(artifact, device) => (&*artifact, device),
         };
-        let loaded = driver
+        let loaded = device
             .load(artifact)
             .map_err(|e| format!("{}: {e}", cli.file.display()))?;
-        let prepared = begin.elapsed();
-
-        let options = Options {
-            threads: cli.threads.map(|threads| threads as usize),
-            max_iterations: cli.max_iterations,
-            time_steps: cli.time,
-        };
-        let mut timings = Vec::new();
-        for _ in 1..cli.repeat {
-            let mut copy = bound.arguments.clone();
-            timings.push(
-                loaded
-                    .run(&kernel.name, &mut copy, &options)
-                    .map_err(|e| e.to_string())?,
-            );
+        let compiled = begin.elapsed();
+        let said = |e: Error| e.to_string();
+        let kernel = loaded.kernel(&kernel.name).map_err(said)?;
+        let stream = device.stream(Priority::Normal).map_err(said)?;
+        let resident = Resident::new(stream, kernel, bound, cli.repeat > 1)?;
+        let launches = resident.launches().map_err(said)?;
+        let run = median(cli, &resident).map_err(said)?;
+        for argument in wanted {
+            let read = resident.read(*argument, &mut bound.arguments[*argument]);
+            read.map_err(said)?;
         }
-        let last = loaded.run(&kernel.name, &mut bound.arguments, &options);
-        timings.push(last.map_err(|e| e.to_string())?);
-        timings.sort_by_key(|timing| timing.total);
-        let timing = timings.swap_remove(timings.len() / 2);
-        let launches = timing.launches;
         let median = if cli.repeat > 1 {
             format!(" (median of {})", cli.repeat)
         } else {
@@ -181,14 +185,41 @@ impl<'c> Program<'c> {
         Ok(Done {
             summary: format!(
                 "compiled in {}{}; ran in {}{median}: {launches} launch{}",
-                report::duration(prepared),
+                report::duration(compiled),
                 waves("; ", artifact),
-                report::duration(timing.total),
+                report::duration(run.total),
                 if launches == 1 { "" } else { "es" },
             ),
-            timing: Some(timing),
+            run: Some(run),
         })
     }
+}
+
+/// Runs a kernel as often as is asked for, each time on the same data; yields the median run.
+fn median(cli: &Cli, resident: &Resident) -> Result<Run, Error> {
+    let options = LaunchOptions {
+        max_iterations: cli.max_iterations,
+    };
+    let mut runs = Vec::new();
+    for nth in 0..cli.repeat {
+        if nth > 0 {
+            resident.restore()?;
+        }
+        runs.push(match cli.time {
+            true => resident.run_by_steps(&options)?,
+            false => resident.run(&options)?,
+        });
+    }
+    runs.sort_by_key(|run| run.total);
+    Ok(runs.swap_remove(runs.len() / 2))
+}
+
+/// The device, with as many threads as are asked for.
+fn device(cli: &Cli, id: &DeviceId) -> Result<Device, String> {
+    let options = DeviceOptions {
+        threads: cli.threads.map(|threads| threads as usize),
+    };
+    Device::open(id, &options).map_err(|e| format!("{}: {e}", cli.file.display()))
 }
 
 /// A file that is an artifact and can be mapped, read; none if it is anything else.

@@ -1,14 +1,17 @@
 //! What is printed about a run.
 
-use crate::{bind::Bound, select};
+use crate::{
+    bind::{Argument, Bound},
+    select,
+};
 use qd_artifact::Kernel;
-use qd_runtime::{Argument, StepTime, Timing};
+use qd_runtime::objects::StepTotal;
 use std::{fmt::Write, time::Duration};
 
 /// A line per argument: name, type and shape, where it comes from.
 pub fn arguments(kernel: &Kernel, bound: &Bound) -> String {
     let described = bound.arguments.iter().map(|argument| match argument {
-        Argument::Buffer(buffer) => format!("{buffer:?}"),
+        Argument::Array(array) => format!("{array:?}"),
         Argument::Scalar(scalar) => scalar.dtype.to_string(),
     });
     let rows = kernel
@@ -20,7 +23,7 @@ pub fn arguments(kernel: &Kernel, bound: &Bound) -> String {
     let rows = rows.map(|(((parameter, described), origin), argument)| {
         let is_number = origin.starts_with(|c: char| c.is_ascii_digit() || "+-.[".contains(c));
         let is_one = match argument {
-            Argument::Buffer(buffer) => buffer.len() == 1,
+            Argument::Array(array) => array.len() == 1,
             Argument::Scalar(_) => true,
         };
         // A computed single value is worth showing, not only where it is from.
@@ -35,27 +38,19 @@ pub fn arguments(kernel: &Kernel, bound: &Bound) -> String {
 }
 
 /// A line per step, with its share of the time.
-pub fn times(timing: &Timing) -> String {
-    let total = timing.total.as_secs_f64();
+pub fn times(steps: &[StepTotal], total: Duration) -> String {
     let mut rows = vec![["phase", "runs", "blocks", "time", "share"].map(String::from)];
-    rows.extend(timing.steps.iter().map(|step| {
-        let StepTime {
-            name,
-            runs,
-            blocks,
-            total: time,
-            ..
-        } = step;
-        let share = if total > 0.0 {
-            100.0 * time.as_secs_f64() / total
-        } else {
+    rows.extend(steps.iter().map(|step| {
+        let share = if total.is_zero() {
             0.0
+        } else {
+            100.0 * step.total.as_secs_f64() / total.as_secs_f64()
         };
         [
-            name.clone(),
-            runs.to_string(),
-            blocks.to_string(),
-            duration(*time),
+            step.name.to_string(),
+            step.runs.to_string(),
+            step.blocks.to_string(),
+            duration(step.total),
             format!("{share:.1} %"),
         ]
     }));

@@ -1,8 +1,11 @@
 //! What of which argument: `NAME`, `NAME[:K]`.
 
-use crate::{bind::position, numbers};
+use crate::{
+    array::Array,
+    bind::{Argument, position},
+    numbers,
+};
 use qd_artifact::Kernel;
-use qd_runtime::{Argument, Buffer};
 
 /// A buffer or a scalar, or the first rows of a buffer.
 #[derive(Debug, PartialEq)]
@@ -50,11 +53,20 @@ pub fn parse(kernel: &Kernel, text: &str) -> Result<Selection, String> {
 }
 
 impl Selection {
+    /// The arguments that it looks at.
+    pub fn arguments(&self) -> impl Iterator<Item = usize> {
+        let other = match &self.rows {
+            Some(Rows::Held(other)) => Some(*other),
+            Some(Rows::Count(_)) | None => None,
+        };
+        other.into_iter().chain([self.argument])
+    }
+
     /// How many rows of the buffer, by what the arguments hold now.
     pub fn rows(&self, kernel: &Kernel, arguments: &[Argument]) -> Result<u64, String> {
         let name = |i: usize| kernel.arguments[i].name.as_str();
         let available = match &arguments[self.argument] {
-            Argument::Buffer(buffer) => buffer.rows(),
+            Argument::Array(array) => array.rows(),
             Argument::Scalar(_) => 1,
         };
         let (rows, what) = match &self.rows {
@@ -86,10 +98,10 @@ impl Selection {
 fn held(argument: &Argument) -> Option<i128> {
     match argument {
         Argument::Scalar(scalar) => numbers::integer_of(scalar.bits, scalar.dtype),
-        Argument::Buffer(buffer) if buffer.len() == 1 => {
-            numbers::integer_of(numbers::element(buffer, 0)?, buffer.dtype())
+        Argument::Array(array) if array.len() == 1 => {
+            numbers::integer_of(array.element(0)?, array.dtype())
         }
-        Argument::Buffer(_) => None,
+        Argument::Array(_) => None,
     }
 }
 
@@ -100,10 +112,10 @@ const PRINTED: usize = 12;
 pub fn show(argument: &Argument, rows: u64) -> String {
     match argument {
         Argument::Scalar(scalar) => numbers::text(scalar.bits, scalar.dtype),
-        Argument::Buffer(buffer) if buffer.shape().is_empty() => show_rows(buffer, 1, &[]),
-        Argument::Buffer(buffer) => {
+        Argument::Array(array) if array.shape().is_empty() => show_rows(array, 1, &[]),
+        Argument::Array(array) => {
             let printed = rows.min(PRINTED as u64);
-            let mut text = show_rows(buffer, printed, buffer.shape());
+            let mut text = show_rows(array, printed, array.shape());
             if printed < rows {
                 // Before the closing bracket.
                 text.pop();
@@ -114,21 +126,21 @@ pub fn show(argument: &Argument, rows: u64) -> String {
     }
 }
 
-fn show_rows(buffer: &Buffer, rows: u64, shape: &[u64]) -> String {
-    fn level(buffer: &Buffer, shape: &[u64], next: &mut usize) -> String {
+fn show_rows(array: &Array, rows: u64, shape: &[u64]) -> String {
+    fn level(array: &Array, shape: &[u64], next: &mut usize) -> String {
         let Some((extent, inner)) = shape.split_first() else {
             *next += 1;
-            let bits = numbers::element(buffer, *next - 1).unwrap_or_default();
-            return numbers::text(bits, buffer.dtype());
+            let bits = array.element(*next - 1).unwrap_or_default();
+            return numbers::text(bits, array.dtype());
         };
-        let items: Vec<_> = (0..*extent).map(|_| level(buffer, inner, next)).collect();
+        let items: Vec<_> = (0..*extent).map(|_| level(array, inner, next)).collect();
         format!("[{}]", items.join(", "))
     }
     let mut shape = shape.to_vec();
     if let Some(extent) = shape.first_mut() {
         *extent = rows;
     }
-    level(buffer, &shape, &mut 0)
+    level(array, &shape, &mut 0)
 }
 
 #[cfg(test)]
@@ -151,12 +163,11 @@ mod tests {
     }
 
     fn arguments(n: i32) -> Vec<Argument> {
-        let mut count = Buffer::zeros(Dtype::I32, &[]).expect("memory");
-        count.as_mut_slice()[0] = n;
-        vec![
-            Buffer::from_slice(&[5i32, 6, 7]).expect("memory").into(),
-            count.into(),
-        ]
+        let [mut rows, mut count] =
+            [&[3][..], &[]].map(|shape| Array::filled(Dtype::I32, shape, 0).expect("memory"));
+        rows.set_elements(|i| i + 5);
+        count.set_elements(|_| n as u64);
+        vec![rows.into(), count.into()]
     }
 
     #[test]
@@ -199,12 +210,14 @@ mod tests {
         assert_eq!(show(a, 2), "[5, 6]");
         assert_eq!(show(n, 1), "4");
         assert_eq!(show(&Scalar::new(0.5f32).into(), 1), "0.5");
-        let long = Buffer::from_slice(&[1u8; 100]).expect("memory").into();
+        let long = Array::filled(Dtype::U8, &[100], 1).expect("memory").into();
         assert_eq!(
             show(&long, 100),
             "[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, … 100 in all]"
         );
-        let table = Buffer::zeros(Dtype::F32, &[2, 3]).expect("memory").into();
+        let table = Array::filled(Dtype::F32, &[2, 3], 0)
+            .expect("memory")
+            .into();
         assert_eq!(show(&table, 2), "[[0, 0, 0], [0, 0, 0]]");
     }
 }

@@ -2,6 +2,7 @@
 //! `qd-translate FILE --target=cpu --emit=obj -o OUT`.
 
 use clap::{Parser, ValueEnum};
+use qd_artifact::{Artifact, MAGIC};
 use qd_dialects::{
     parse::{self, print_diagnostics},
     tools::exit_on_fatal_errors,
@@ -58,6 +59,9 @@ enum Form {
     Artifact,
     /// The launch plan and the kernels' arguments, as JSON.
     Plan,
+    /// The launch plan as a page for a browser: a graph of each kernel's steps, with
+    /// what each waits for and why. FILE may be an artifact, which does not say why.
+    PlanHtml,
 }
 
 const EXAMPLES: &str = "\
@@ -66,6 +70,7 @@ Examples:
   qd-translate sum.mlir --emit=asm | less
   qd-translate sum.mlir --target=vulkan:1.3,subgroup=32 --emit=spirv-asm | less
   qd-translate sum.mlir --target=cpu,wave=8 --emit=plan
+  qd-translate sum.mlir --emit=plan-html -o sum.html
 
 Environment:
   QD_LOG=info      log each pass and its time to standard error; debug, or a filter
@@ -119,6 +124,11 @@ fn run(cli: &Cli) -> Result<(), Failure> {
 
     Target::parse(&cli.target)?;
     let source = parse::read(&cli.file)?;
+    if matches!(cli.emit, Form::PlanHtml) && source.starts_with(MAGIC) {
+        let artifact = Artifact::from_bytes(source);
+        let artifact = artifact.map_err(|e| format!("{}: {e}", cli.file.display()))?;
+        return write(cli, qd_lowering::draw(&artifact).as_bytes());
+    }
     let said = |message: String| match errors.count() {
         0 => Failure::Message(message),
         _ => Failure::Said,
@@ -134,10 +144,16 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Form::Reflection => Emit::Reflection,
         Form::Artifact => Emit::Artifact,
         Form::Plan => Emit::Plan,
+        Form::PlanHtml => Emit::PlanHtml,
     };
     let bytes = translate(&mut module, &cli.target, emit).map_err(|e| said(e.to_string()))?;
+    write(cli, &bytes)
+}
+
+/// Puts what was made where it was asked for.
+fn write(cli: &Cli, bytes: &[u8]) -> Result<(), Failure> {
     match cli.output.as_deref().filter(|path| *path != Path::new("-")) {
-        Some(path) => write_file(path, &bytes).map_err(|e| format!("{}: {e}", path.display()))?,
+        Some(path) => write_file(path, bytes).map_err(|e| format!("{}: {e}", path.display()))?,
         None => {
             let is_text = !matches!(cli.emit, Form::Obj | Form::Spirv | Form::Artifact);
             let mut stdout = io::stdout();
@@ -147,7 +163,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
                     .into());
             }
             stdout
-                .write_all(&bytes)
+                .write_all(bytes)
                 .map_err(|e| format!("standard output: {e}"))?;
         }
     }

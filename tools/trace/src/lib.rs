@@ -1,7 +1,13 @@
 //! Logging and tracing, the same in every tool: `QD_LOG=debug` for text on
-//! standard error, `--trace=FILE` for a Chrome trace.
+//! standard error, `--trace=FILE` for a Chrome trace, which has rows for the streams of devices
+//! where a tool adds them.
 
-use std::{io::IsTerminal, path::Path};
+mod rows;
+
+pub use rows::Slice;
+
+use rows::{File, Rows};
+use std::{io::IsTerminal, path::Path, time::Instant};
 use tracing::{
     field::{Field, Visit},
     span,
@@ -17,7 +23,34 @@ use tracing_subscriber::{
 /// Writes out the trace when dropped.
 #[must_use = "the trace is written when this is dropped"]
 pub struct Guard {
-    _chrome: Option<FlushGuard>,
+    chrome: Option<(FlushGuard, Rows)>,
+}
+
+impl Guard {
+    /// Whether there is a trace to add to.
+    pub fn is_tracing(&self) -> bool {
+        self.chrome.is_some()
+    }
+
+    /// Adds to a row of a device, such as one of its streams. Rows are made when they are first
+    /// named. What is in one row has to be beside each other, or in each other.
+    pub fn add(&self, device: &str, row: &str, slices: impl IntoIterator<Item = Slice>) {
+        if let Some((_, rows)) = &self.chrome {
+            rows.add(device, row, slices);
+        }
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if let Some((layer, rows)) = self.chrome.take() {
+            // It writes its last event first.
+            drop(layer);
+            if let Err(error) = rows.finish() {
+                eprintln!("the trace: {error}");
+            }
+        }
+    }
 }
 
 /// Starts logging as `QD_LOG` says and, with `trace`, a Chrome trace
@@ -30,10 +63,12 @@ pub fn init(trace: Option<&Path>) -> Guard {
             .with_span_events(tracing_subscriber::fmt::format::FmtSpan::CLOSE)
             .with_filter(EnvFilter::new(filter))
     });
-    let (chrome, guard) = match trace {
+    let (layer, chrome) = match trace {
         Some(path) => {
+            let file = std::fs::File::create(path);
+            let file = File::new(file.expect("the trace's file can be made"));
             let (layer, guard) = ChromeLayerBuilder::new()
-                .file(path)
+                .writer(file.clone())
                 .include_args(true)
                 .name_fn(Box::new(|what| match what {
                     EventOrSpan::Event(event) => event.metadata().name().into(),
@@ -43,16 +78,16 @@ pub fn init(trace: Option<&Path>) -> Guard {
                         .map_or_else(|| span.name().into(), |label| label.0.clone()),
                 }))
                 .build();
-            (Some(layer), Some(guard))
+            (Some(layer), Some((guard, Rows::new(Instant::now(), file))))
         }
         None => (None, None),
     };
     tracing_subscriber::registry()
         .with(text)
-        .with(chrome.is_some().then_some(Labels))
-        .with(chrome)
+        .with(layer.is_some().then_some(Labels))
+        .with(layer)
         .init();
-    Guard { _chrome: guard }
+    Guard { chrome }
 }
 
 /// What a viewer calls a span: its field `name`, such as the pass that a span

@@ -7,9 +7,12 @@ mod plans;
 mod refusals;
 mod resident;
 
-use super::{Copies, Vulkan, device::Device, spirv};
+use super::{device::Device, memory::Copies, resident::Resident, spirv};
 use crate::{
-    Argument, Buffer, Driver, Error, Loaded, Options, Scalar,
+    Error,
+    objects::{
+        Arg, Buffer, Device as Opened, DeviceId, Executable, LaunchOptions, Priority, Stream,
+    },
     testing::{in_order, step},
 };
 use body::{Body, Emit, Module};
@@ -30,7 +33,7 @@ use std::{
 /// what passes shows nothing of it.
 fn device(test: &str) -> Option<Arc<Device>> {
     static RAN: AtomicU32 = AtomicU32::new(0);
-    let device = Device::shared();
+    let device = Device::at(0);
     let line = match &device {
         Ok(device) => format!(
             "vulkan: {test} on {} (test {})\n",
@@ -211,53 +214,117 @@ fn plan_of(kernel: &mut Kernel) -> &mut Plan {
     kernel.plans[0].as_mut().expect("a plan")
 }
 
-fn driver(copies: Copies) -> Vulkan {
-    Vulkan {
-        copies,
-        cache: None,
-    }
+/// The best device, without a cache of pipelines.
+fn raw(copies: Copies) -> Resident {
+    let id: DeviceId = "vulkan:0".parse().expect("a device");
+    Resident::open(&id, copies, None).expect("it opens")
 }
 
-fn load(artifact: &Artifact) -> Box<dyn Loaded> {
-    driver(Copies::Direct)
-        .load(artifact)
-        .expect("a module for this device")
+/// An artifact on a device, and a stream.
+struct Loaded {
+    executable: Executable,
+    stream: Stream,
+}
+
+fn loaded(driver: Resident, artifact: &Artifact) -> Result<Loaded, Error> {
+    let device = Opened::of(Box::new(driver));
+    Ok(Loaded {
+        executable: device.load(artifact)?,
+        stream: device.stream(Priority::Normal)?,
+    })
+}
+
+fn load(artifact: &Artifact) -> Loaded {
+    loaded(raw(Copies::Direct), artifact).expect("a module for this device")
 }
 
 fn refused(artifact: &Artifact) -> String {
-    match driver(Copies::Direct).load(artifact) {
+    match loaded(raw(Copies::Direct), artifact) {
         Ok(_) => panic!("loaded"),
         Err(error) => error.to_string(),
     }
 }
 
-fn ints(length: usize, value: i32) -> Argument {
-    Buffer::from_slice(&vec![value; length])
-        .expect("little memory")
-        .into()
-}
-
-fn zero() -> Argument {
-    Buffer::zeros(Dtype::I32, &[])
-        .expect("little memory")
-        .into()
-}
-
-fn values(argument: &Argument) -> &[i32] {
-    argument.as_buffer().expect("a buffer").as_slice()
-}
-
-/// Copies by the host and by the device, timed and not.
-fn ways() -> impl Iterator<Item = (Copies, Options)> {
+/// The artifact on the device, with copies by the host and by the device.
+fn ways(artifact: &Artifact) -> impl Iterator<Item = Loaded> {
     [Copies::Direct, Copies::Staged]
         .into_iter()
-        .flat_map(|copies| {
-            [false, true].map(|time_steps| {
-                let options = Options {
-                    time_steps,
-                    ..Options::default()
-                };
-                (copies, options)
+        .map(|copies| loaded(raw(copies), artifact).expect("loaded"))
+}
+
+impl Loaded {
+    /// Runs a kernel; what it leaves is in the arguments.
+    fn run(&self, name: &str, given: &mut [Given]) -> Result<(), Error> {
+        self.run_with(name, given, &LaunchOptions::default())
+    }
+
+    fn run_with(
+        &self,
+        name: &str,
+        given: &mut [Given],
+        options: &LaunchOptions,
+    ) -> Result<(), Error> {
+        let on = &self.stream;
+        let kernel = self.executable.kernel(name)?;
+        let upload = |given: &Given| match given {
+            Given::Array(values) => Buffer::from_slice(on, values).map(Some),
+            Given::Cell([value]) => Ok(Some(cell_of(on, *value))),
+            Given::Scalar(_) => Ok(None),
+        };
+        let buffers: Vec<_> = given.iter().map(upload).collect::<Result<_, _>>()?;
+        let arguments: Vec<_> = given
+            .iter()
+            .zip(&buffers)
+            .map(|pair| match pair {
+                (_, Some(buffer)) => Arg::from(buffer),
+                (Given::Scalar(value), _) => Arg::from(*value),
+                (Given::Array(_) | Given::Cell(_), None) => Arg::Missing,
             })
-        })
+            .collect();
+        kernel.launch_with(on, &arguments, options)?;
+        for (given, buffer) in given.iter_mut().zip(&buffers) {
+            if let Some(buffer) = buffer {
+                buffer.read(on, values_mut(given))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An argument of a test.
+enum Given {
+    Array(Vec<i32>),
+    /// Of rank 0.
+    Cell([i32; 1]),
+    Scalar(i32),
+}
+
+fn ints(length: usize, value: i32) -> Given {
+    Given::Array(vec![value; length])
+}
+
+fn zero() -> Given {
+    Given::Cell([0])
+}
+
+fn values(given: &Given) -> &[i32] {
+    match given {
+        Given::Array(values) => values,
+        Given::Cell(value) => value,
+        Given::Scalar(_) => &[],
+    }
+}
+
+fn values_mut(given: &mut Given) -> &mut [i32] {
+    match given {
+        Given::Array(values) => values,
+        Given::Cell(value) => value,
+        Given::Scalar(_) => &mut [],
+    }
+}
+
+/// A buffer of rank 0.
+fn cell_of(on: &Stream, value: i32) -> Buffer {
+    let made = Buffer::from_slice(on, &[value]).expect("memory");
+    made.cast(Dtype::I32, &[]).expect("one element")
 }

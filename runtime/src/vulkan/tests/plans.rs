@@ -53,18 +53,12 @@ fn loops_go_round() {
         return;
     };
     let artifact = loops(&device);
-    for (copies, options) in ways() {
-        let loaded = driver(copies).load(&artifact).expect("loaded");
-        let mut arguments = [zero(), zero(), ints(3, 0)];
-        if let Argument::Buffer(flag) = &mut arguments[0] {
-            flag.as_mut_slice::<i32>()[0] = 6;
-        }
-        let timing = loaded.run("outer", &mut arguments, &options).expect("runs");
+    for loaded in ways(&artifact) {
+        let mut arguments = [Given::Cell([6]), zero(), ints(3, 0)];
+        loaded.run("outer", &mut arguments).expect("runs");
         assert_eq!(values(&arguments[0]), [0]);
         assert_eq!(values(&arguments[1]), [6]);
         assert_eq!(values(&arguments[2]), [21; 3]);
-        assert_eq!(timing.launches, 8);
-        assert!(timing.total > std::time::Duration::ZERO);
     }
 }
 
@@ -94,11 +88,10 @@ fn an_if_runs_once_if_its_condition_is_set() {
     );
     plan_of(&mut main).control = 1;
     let artifact = artifact(&device, bodies(&device), vec![main]);
-    for (copies, options) in ways() {
-        let loaded = driver(copies).load(&artifact).expect("loaded");
+    for loaded in ways(&artifact) {
         for (flag, expected) in [(0, 3), (5, 9)] {
             let mut arguments = [ints(1, flag), ints(4, 1)];
-            loaded.run("main", &mut arguments, &options).expect("runs");
+            loaded.run("main", &mut arguments).expect("runs");
             assert_eq!(values(&arguments[1]), [expected; 4]);
         }
     }
@@ -111,12 +104,11 @@ fn loops_without_end_are_errors() {
     };
     let loaded = load(&loops(&device));
     let mut arguments = [zero(), zero(), ints(3, 0)];
-    let options = Options {
+    let options = LaunchOptions {
         max_iterations: Some(10),
-        ..Options::default()
     };
     let error = loaded
-        .run("inner", &mut arguments, &options)
+        .run_with("inner", &mut arguments, &options)
         .expect_err("goes down from 0");
     assert!(
         matches!(error, Error::TooManyIterations { limit: 10, .. }),
@@ -136,23 +128,17 @@ fn runs_go_on_from_what_the_last_one_left() {
         vec![launch(&device, "triple", 1, operands)],
     );
     let artifact = artifact(&device, bodies(&device), vec![main]);
-    for (copies, options) in ways() {
-        let loaded = driver(copies).load(&artifact).expect("loaded");
-        let mut arguments = [ints(5, 1)];
-        let mut prepared = loaded
-            .prepare("main", &arguments, &options)
-            .expect("prepared");
+    for loaded in ways(&artifact) {
+        let (kernel, on) = (loaded.executable.kernel("main"), &loaded.stream);
+        let kernel = kernel.expect("there");
+        let a = Buffer::from_slice(on, &[1; 5]).expect("memory");
         for expected in [3, 9, 27] {
-            prepared.run().expect("runs");
-            prepared.read(&mut arguments).expect("read");
-            assert_eq!(values(&arguments[0]), [expected; 5]);
+            kernel.launch(on, &[Arg::from(&a)]).expect("runs");
+            assert_eq!(a.to_vec::<i32>(on).expect("read"), [expected; 5]);
         }
-        prepared.write(&[ints(5, 2)]).expect("written");
-        prepared.run().expect("runs");
-        prepared.read(&mut arguments).expect("read");
-        assert_eq!(values(&arguments[0]), [6; 5]);
-        let error = prepared.write(&[ints(6, 2)]).expect_err("another shape");
-        assert!(matches!(error, Error::OtherArguments { .. }), "{error}");
+        a.write(on, &[2; 5]).expect("written");
+        kernel.launch(on, &[Arg::from(&a)]).expect("runs");
+        assert_eq!(a.to_vec::<i32>(on).expect("read"), [6; 5]);
     }
 }
 
@@ -162,9 +148,8 @@ fn fills_of_every_size_at_every_place() {
         return;
     };
     let value = 0x0102_0304_0506_0708_u64;
-    let types = [Dtype::U8, Dtype::I16, Dtype::F32, Dtype::I64];
-    for (copies, options) in ways() {
-        for dtype in types {
+    for copies in [Copies::Direct, Copies::Staged] {
+        for dtype in [Dtype::U8, Dtype::I16, Dtype::F32, Dtype::I64] {
             for (lower, upper) in [(0, 5), (1, 2), (1, 4), (3, 40_000), (2, 2), (7, 3)] {
                 let main = kernel(
                     "main",
@@ -183,19 +168,20 @@ fn fills_of_every_size_at_every_place() {
                     modules: Vec::new(),
                     ..artifact(&device, Module::new(), vec![main])
                 };
-                let loaded = driver(copies).load(&plan).expect("no code is needed");
-                let before = Buffer::filled(dtype, &[40_003], 0xEE).expect("little memory");
-                let mut expected = before.as_bytes().to_vec();
+                let loaded = loaded(raw(copies), &plan).expect("no code is needed");
+                let (kernel, on) = (loaded.executable.kernel("main"), &loaded.stream);
+                let a = Buffer::filled(on, dtype, &[40_003], 0xEE).expect("memory");
+                let launched = kernel.expect("there").launch(on, &[Arg::from(&a)]);
+                launched.expect("runs");
+                let mut after = vec![0; a.bytes() as usize];
+                a.read_bytes(on, &mut after).expect("read");
                 let size = dtype.size();
+                let mut expected = vec![0xEE; after.len()];
                 for i in lower..upper {
                     let at = i as usize * size;
                     expected[at..at + size].copy_from_slice(&value.to_le_bytes()[..size]);
                 }
-                let mut arguments = [before.into()];
-                let timing = loaded.run("main", &mut arguments, &options).expect("runs");
-                let after = arguments[0].as_buffer().expect("a buffer");
-                assert!(after.as_bytes() == expected, "{dtype} {lower}..{upper}");
-                assert_eq!(timing.launches, 0);
+                assert!(after == expected, "{dtype} {lower}..{upper}");
             }
         }
     }
@@ -212,12 +198,8 @@ fn threads_share_the_device() {
         for start in 1..9 {
             let loaded = &loaded;
             scope.spawn(move || {
-                let mut arguments = [ints(0, 0), zero(), ints(3, 0)];
-                let mut flag = Buffer::zeros(Dtype::I32, &[]).expect("little memory");
-                flag.as_mut_slice::<i32>()[0] = start;
-                arguments[0] = flag.into();
-                let options = Options::default();
-                loaded.run("inner", &mut arguments, &options).expect("runs");
+                let mut arguments = [Given::Cell([start]), zero(), ints(3, 0)];
+                loaded.run("inner", &mut arguments).expect("runs");
                 assert_eq!(values(&arguments[1]), [start]);
             });
         }

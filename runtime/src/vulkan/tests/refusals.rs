@@ -108,12 +108,12 @@ fn damaged_artifacts_are_refused() {
         targets: vec!["cpu".into()],
         ..with("size")
     };
-    assert!(refused(&other).contains("not for a Vulkan device"));
+    assert!(refused(&other).contains("'cpu', not for vulkan:0"));
     let later = Artifact {
         targets: vec!["vulkan:9.9".into()],
         ..with("size")
     };
-    assert!(refused(&later).contains("has Vulkan 1."));
+    assert!(refused(&later).contains("'vulkan:9.9', not for vulkan:0"));
 
     let mut threads = with("size");
     let steps = &mut plan_of(&mut threads.kernels[0]).steps;
@@ -121,7 +121,7 @@ fn damaged_artifacts_are_refused() {
         *threads *= 2;
     }
     let error = load(&threads)
-        .run("main", &mut [ints(100, 0)], &Options::default())
+        .run("main", &mut [ints(100, 0)])
         .expect_err("other blocks");
     assert!(
         error
@@ -149,7 +149,7 @@ fn blocks_are_no_larger_than_the_device_allows() {
     }
     let main = kernel("main", vec![array("out", Dtype::I32)], vec![step]);
     let error = load(&artifact(&device, module, vec![main]))
-        .run("main", &mut [ints(1, 0)], &Options::default())
+        .run("main", &mut [ints(1, 0)])
         .expect_err("too large");
     assert!(error.to_string().contains("threads in a block"), "{error}");
 }
@@ -167,14 +167,11 @@ fn what_is_compiled_is_kept() {
     let artifact = artifact(&device, bodies(&device), vec![main]);
     let folder = tempfile::tempdir().expect("a folder");
     let run = || {
-        let driver = Vulkan {
-            copies: Copies::Direct,
-            cache: Some(folder.path().into()),
-        };
-        let loaded = driver.load(&artifact).expect("loaded");
+        let id: DeviceId = "vulkan:0".parse().expect("a device");
+        let driver = Resident::open(&id, Copies::Direct, Some(folder.path().into()));
+        let loaded = loaded(driver.expect("it opens"), &artifact).expect("loaded");
         let mut arguments = [ints(threads(&device) as usize, 0)];
-        let ran = loaded.run("main", &mut arguments, &Options::default());
-        ran.expect("runs");
+        loaded.run("main", &mut arguments).expect("runs");
         assert_eq!(values(&arguments[0])[0] as u32, device.subgroups.usual);
     };
     run();

@@ -4,14 +4,12 @@ use super::*;
 use crate::{
     args,
     objects::{
-        Buffer as Resident, Device as Opened, Event, Executable, LaunchOptions, Priority,
-        Recording, Stream,
+        Event, Recording,
         driver::{Driver as _, Fault},
     },
     vulkan::{
         memory::Memory,
         pool::Pool,
-        resident,
         timeline::{Point, Timeline},
         words::fault,
     },
@@ -27,11 +25,6 @@ fn opened(test: &str) -> Vec<(Arc<Device>, Opened)> {
     };
     let open = |copies| (device.clone(), Opened::of(Box::new(raw(copies))));
     [Copies::Direct, Copies::Staged].map(open).into()
-}
-
-fn raw(copies: Copies) -> resident::Resident {
-    let id = "vulkan:0".parse().expect("a device");
-    resident::Resident::open(&id, copies, None).expect("it opens")
 }
 
 fn stream(device: &Opened) -> Stream {
@@ -153,12 +146,7 @@ impl Drop for Gate {
     }
 }
 
-fn cell_of(on: &Stream, value: i32) -> Resident {
-    let made = Resident::from_slice(on, &[value]).expect("memory");
-    made.cast(Dtype::I32, &[]).expect("one element")
-}
-
-fn read(on: &Stream, from: &Resident) -> Vec<i32> {
+fn read(on: &Stream, from: &Buffer) -> Vec<i32> {
     from.to_vec(on).expect("read")
 }
 
@@ -170,8 +158,8 @@ fn streams_that_share_an_array_are_in_the_order_of_the_calls() {
             .expect("there");
         let n = u64::from(threads(&device)) * 64;
         let [a, b] = [stream(&opened), stream(&opened)];
-        let x = Resident::from_slice(&a, &vec![0; n as usize]).expect("memory");
-        let y = Resident::new(&b, Dtype::I32, &[n]).expect("memory");
+        let x = Buffer::from_slice(&a, &vec![0; n as usize]).expect("memory");
+        let y = Buffer::new(&b, Dtype::I32, &[n]).expect("memory");
         let mut expected = 0_i32;
         for i in 0..50 {
             triple.launch(&a, &args![&y, &x, 64, i]).expect("runs");
@@ -251,7 +239,7 @@ fn memory_of_many_sizes_is_whole_again_when_it_is_freed() {
         driver.free(memory, stream);
     }
     let whole = driver
-        .allocate(resident::DATA_BLOCK, stream)
+        .allocate(crate::vulkan::resident::DATA_BLOCK, stream)
         .expect("memory");
     assert!(
         driver.reserved() <= before,
@@ -269,7 +257,7 @@ fn the_number_of_blocks_is_that_of_each_call() {
         let on = stream(&opened);
         let most = 140_000_usize;
         for count in [3_i32, 0, 65_535, 65_536, 1, 140_000, 0, 3] {
-            let out = Resident::from_slice(&on, &vec![-1; most + 1]).expect("memory");
+            let out = Buffer::from_slice(&on, &vec![-1; most + 1]).expect("memory");
             let sum = cell_of(&on, 0);
             // As it is, and the same call again.
             for _ in 0..2 {
@@ -293,8 +281,8 @@ fn calls_with_other_words_may_be_under_way_together() {
             .expect("there");
         let on = stream(&opened);
         let n = u64::from(threads(&device));
-        let from = Resident::from_slice(&on, &vec![1; n as usize]).expect("memory");
-        let all = Resident::new(&on, Dtype::I32, &[100 * n]).expect("memory");
+        let from = Buffer::from_slice(&on, &vec![1; n as usize]).expect("memory");
+        let all = Buffer::new(&on, Dtype::I32, &[100 * n]).expect("memory");
         for i in 0..100 {
             let part = all.rows(i * n..(i + 1) * n).expect("there are as many");
             triple
@@ -361,7 +349,7 @@ fn a_call_on_arrays_that_are_there_copies_nothing_and_allocates_nothing() {
             .kernel("triple")
             .expect("there");
         let on = stream(&opened);
-        let [x, y, z] = [0, 1, 2].map(|i| Resident::from_slice(&on, &[i; 8]).expect("memory"));
+        let [x, y, z] = [0, 1, 2].map(|i| Buffer::from_slice(&on, &[i; 8]).expect("memory"));
         triple.launch(&on, &args![&y, &x, 1, 1]).expect("runs");
         let before = opened.memory();
         for _ in 0..20 {
@@ -382,7 +370,7 @@ fn parts_of_bytes_are_cleared_copied_and_filled() {
         let bytes: Vec<u8> = (0..9_000_001_u32)
             .map(|i| (i * 7 + i / 256) as u8)
             .collect();
-        let x = Resident::from_slice(&on, &bytes).expect("memory");
+        let x = Buffer::from_slice(&on, &bytes).expect("memory");
         assert!(x.to_vec::<u8>(&on).expect("read") == bytes);
         let part = |from, to| x.rows(from..to).expect("there are as many");
         part(5, 4_500_000)
@@ -392,10 +380,10 @@ fn parts_of_bytes_are_cleared_copied_and_filled() {
         expected.copy_within(5..4_500_000, 4_500_001);
         assert!(x.to_vec::<u8>(&on).expect("read") == expected);
         for bytes in [0, 1, 3, 4, 7, 8, 1001] {
-            let zeros = Resident::zeros(&on, Dtype::U8, &[bytes]).expect("memory");
+            let zeros = Buffer::zeros(&on, Dtype::U8, &[bytes]).expect("memory");
             assert!(zeros.to_vec::<u8>(&on).expect("read") == vec![0; bytes as usize]);
         }
-        let y = Resident::from_slice(&on, &vec![1; 20_000]).expect("memory");
+        let y = Buffer::from_slice(&on, &vec![1; 20_000]).expect("memory");
         for (from, to) in [(0, 1), (1, 4097), (4096, 12_288), (7, 7), (19_999, 20_000)] {
             fill.launch(&on, &args![&y, from, to, from + 2])
                 .expect("runs");
@@ -441,10 +429,10 @@ fn bytes_are_set_and_no_others() {
 fn more_memory_than_there_is_is_an_error_and_the_next_allocation_works() {
     for (_, opened) in opened("more_memory_than_there_is_is_an_error") {
         let on = stream(&opened);
-        let error = Resident::new(&on, Dtype::U8, &[1 << 60]).expect_err("too much");
+        let error = Buffer::new(&on, Dtype::U8, &[1 << 60]).expect_err("too much");
         assert!(matches!(error, Error::OutOfMemory(_)), "{error}");
         assert_eq!(opened.memory().live, 0);
-        Resident::zeros(&on, Dtype::U8, &[1000]).expect("memory");
+        Buffer::zeros(&on, Dtype::U8, &[1000]).expect("memory");
     }
 }
 
@@ -502,8 +490,8 @@ fn recordings_copy_between_other_arrays_each_time() {
             .kernel("triple")
             .expect("there");
         let on = stream(&opened);
-        let middle = Resident::new(&on, Dtype::I32, &[7]).expect("memory");
-        let out = Resident::new(&on, Dtype::I32, &[7]).expect("memory");
+        let middle = Buffer::new(&on, Dtype::I32, &[7]).expect("memory");
+        let out = Buffer::new(&on, Dtype::I32, &[7]).expect("memory");
         let mut recording = Recording::new(&opened);
         let from = recording.slot(&input("from").kind);
         recording.copy(from, &middle).expect("recorded");
@@ -512,7 +500,7 @@ fn recordings_copy_between_other_arrays_each_time() {
             .expect("recorded");
         let mut graph = recording.finish().expect("finished");
         for value in 1..10 {
-            let x = Resident::from_slice(&on, &[value; 9]).expect("memory");
+            let x = Buffer::from_slice(&on, &[value; 9]).expect("memory");
             let part = x.rows(1..8).expect("there are as many");
             graph.bind(from, &part).expect("bound");
             for _ in 0..2 {
@@ -530,8 +518,8 @@ fn events_tell_whether_and_when() {
             .kernel("triple")
             .expect("there");
         let on = stream(&opened);
-        let x = Resident::from_slice(&on, &[1; 8]).expect("memory");
-        let y = Resident::new(&on, Dtype::I32, &[8]).expect("memory");
+        let x = Buffer::from_slice(&on, &[1; 8]).expect("memory");
+        let y = Buffer::new(&on, Dtype::I32, &[8]).expect("memory");
         let begin = on.record().expect("an event");
         for _ in 0..100 {
             triple.launch(&on, &args![&y, &x, 1, 1]).expect("runs");
@@ -610,8 +598,8 @@ fn calls_of_a_small_kernel() {
         .kernel("triple")
         .expect("there");
     let on = stream(&opened);
-    let x = Resident::from_slice(&on, &[1; 8]).expect("memory");
-    let to = [0, 1].map(|_| Resident::new(&on, Dtype::I32, &[8]).expect("memory"));
+    let x = Buffer::from_slice(&on, &[1; 8]).expect("memory");
+    let to = [0, 1].map(|_| Buffer::new(&on, Dtype::I32, &[8]).expect("memory"));
     for (what, odd) in [("the same", 0), ("another array", 1)] {
         let mut times = Vec::new();
         for i in 0..10_000 {

@@ -53,8 +53,8 @@ fn kernel() -> String {
     )
 }
 
-/// 251 choices and loops with launches in front of each and in it, with and without a limit
-/// of iterations.
+/// 251 choices and loops with launches in front of each and in it: as the device takes them, with
+/// a limit of iterations, and step by step.
 #[test]
 fn many_segments() {
     let source = kernel();
@@ -62,7 +62,11 @@ fn many_segments() {
         max_iterations: Some(3),
         ..Options::default()
     };
-    for options in [Options::default(), limited] {
+    let step_by_step = Options {
+        step_by_step: true,
+        ..Options::default()
+    };
+    for options in [Options::default(), limited, step_by_step] {
         let about = format!("{options:?}");
         for m in [4, 1000] {
             let numbers = (0..700).collect();

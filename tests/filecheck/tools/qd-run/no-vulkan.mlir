@@ -13,7 +13,7 @@
 
 // RUN: not %{run} --target=vulkan:1.3,subgroup=16 --out out=%t.npy 2>&1 | FileCheck %s --check-prefix=LANES
 // RUN: not ls %t.npy
-// LANES: qd-run: {{.*}}add.mlir: the artifact was compiled for subgroups of 16, but those of {{.*}} have 8 lanes: --target=vulkan:1.3,subgroup=8 would be right
+// LANES: qd-run: {{.*}}add.mlir: the artifact is for target 'vulkan:1.3,subgroup=16', not for vulkan:0 ({{.*}}), which takes vulkan:1.3,subgroup=8
 
 // RUN: not %{run} --target=vulkan:1.3,subgroup=5 2>&1 | FileCheck %s --check-prefix=SIZE
 // SIZE: qd-run: target 'vulkan:1.3' has no subgroup of '5': expected one of 4, 8, 16, 32, 64

@@ -1,0 +1,129 @@
+//! A kernel with its arguments on a device.
+
+use crate::bind::{Argument, Bound};
+use qd_artifact::Access;
+use qd_runtime::{
+    Error, Scalar,
+    objects::{
+        Arg, Buffer, Detail, Kernel, LaunchOptions, Profiler, StepTotal, Stream, step_totals,
+    },
+};
+use std::time::Duration;
+
+/// How long a run took.
+pub struct Run {
+    /// From its begin to its end, on the device.
+    pub total: Duration,
+    /// Each step, if they were timed.
+    pub steps: Vec<StepTotal>,
+}
+
+/// What is passed for one argument.
+enum Value {
+    Buffer(Buffer),
+    Scalar(Scalar),
+}
+
+/// A kernel whose arrays are on a device, where it may be run again and again.
+pub struct Resident {
+    stream: Stream,
+    kernel: Kernel,
+    values: Vec<Value>,
+    /// Copies of what the kernel changes and reads, for another run on the same data.
+    kept: Vec<(usize, Buffer)>,
+}
+
+impl Resident {
+    /// Takes what is given to the device, and allocates the rest there. `again`: it will be run
+    /// more than once.
+    pub fn new(stream: Stream, kernel: Kernel, bound: &Bound, again: bool) -> Result<Self, String> {
+        let (mut values, mut kept) = (Vec::new(), Vec::new());
+        for (i, argument) in bound.arguments.iter().enumerate() {
+            let parameter = &kernel.signature()[i];
+            let array = match argument {
+                Argument::Scalar(scalar) => {
+                    values.push(Value::Scalar(*scalar));
+                    continue;
+                }
+                Argument::Array(array) => array,
+            };
+            let failed = |error: Error| format!("argument '{}': {error}", parameter.name);
+            let buffer = array.upload(&stream).map_err(failed)?;
+            if again && parameter.access == Access::ReadWrite && !bound.uninitialised[i] {
+                let copy = Buffer::new(&stream, buffer.dtype(), buffer.shape());
+                let copy = copy.map_err(failed)?;
+                buffer.copy_to(&stream, &copy).map_err(failed)?;
+                kept.push((i, copy));
+            }
+            values.push(Value::Buffer(buffer));
+        }
+        let resident = Self {
+            stream,
+            kernel,
+            values,
+            kept,
+        };
+        let prepared = resident
+            .kernel
+            .prepare(&resident.stream, &resident.arguments());
+        prepared.map_err(|error| error.to_string())?;
+        Ok(resident)
+    }
+
+    fn arguments(&self) -> Vec<Arg<'_>> {
+        let arguments = self.values.iter().map(|value| match value {
+            Value::Buffer(buffer) => Arg::Buffer(buffer),
+            Value::Scalar(scalar) => Arg::Scalar(*scalar),
+        });
+        arguments.collect()
+    }
+
+    /// How many launches of bodies a run is made of.
+    pub fn launches(&self) -> Result<u64, Error> {
+        self.kernel.launches(&self.arguments())
+    }
+
+    /// Runs it to its end.
+    pub fn run(&self, options: &LaunchOptions) -> Result<Run, Error> {
+        let _span = tracing::debug_span!("run", kernel = self.kernel.name()).entered();
+        let begin = self.stream.record()?;
+        self.kernel
+            .launch_with(&self.stream, &self.arguments(), options)?;
+        let end = self.stream.record()?;
+        self.stream.synchronize()?;
+        Ok(Run {
+            total: end.since(&begin)?,
+            steps: Vec::new(),
+        })
+    }
+
+    /// Runs it to its end step by step.
+    pub fn run_by_steps(&self, options: &LaunchOptions) -> Result<Run, Error> {
+        let profiler = Profiler::new(self.stream.device(), Detail::Steps)?;
+        let attached = profiler.attach(&self.stream)?;
+        let run = self.run(options)?;
+        drop(attached);
+        Ok(Run {
+            steps: step_totals(&profiler.take()?),
+            ..run
+        })
+    }
+
+    /// Gives back to it what runs have changed and the next one reads.
+    pub fn restore(&self) -> Result<(), Error> {
+        for (i, copy) in &self.kept {
+            if let Value::Buffer(buffer) = &self.values[*i] {
+                copy.copy_to(&self.stream, buffer)?;
+            }
+        }
+        self.stream.synchronize()
+    }
+
+    /// Takes what an argument holds from the device.
+    pub fn read(&self, argument: usize, to: &mut Argument) -> Result<(), Error> {
+        match (&self.values[argument], to) {
+            (Value::Buffer(buffer), Argument::Array(array)) => array.download(buffer, &self.stream),
+            _ => Ok(()),
+        }
+    }
+}
