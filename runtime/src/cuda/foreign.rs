@@ -27,13 +27,22 @@ pub(super) fn check(address: u64, id: &DeviceId) -> Result<(), String> {
     }
 }
 
-/// Whether a stream goes with the thread's context: the legacy one, and each thread's own, which
-/// are no handles.
+/// What `CU_STREAM_PER_THREAD` is.
+const PER_THREAD: usize = 2;
+
+/// Whether a stream is the legacy one, which goes with the thread's context and is no handle.
 pub(super) fn goes_with_context(stream: sys::CUstream) -> bool {
-    stream as usize <= 2
+    stream as usize <= 1
 }
 
 pub(super) fn check_stream(stream: sys::CUstream, device: &Device) -> Result<(), Fault> {
+    if stream as usize == PER_THREAD {
+        return Err(Fault::Failed(
+            "each thread's own default stream is another one in each thread: make one by \
+             cuStreamCreate"
+                .into(),
+        ));
+    }
     if goes_with_context(stream) {
         return Ok(());
     }

@@ -91,6 +91,11 @@ impl Drop for Report {
     }
 }
 
+/// After how many iterations loops are stopped, and 0 for never. What runs at all runs once.
+pub(super) fn limit_of(max_iterations: Option<u64>) -> u64 {
+    max_iterations.map_or(0, |limit| limit.max(1))
+}
+
 /// How a graph's loops are counted.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Counting {

@@ -8,7 +8,7 @@ use super::{
     conditions::Conditions,
     device::{Function, parameters},
     foreign::Relaxed,
-    loops::{Counters, Counting},
+    loops::{Counters, Counting, limit_of},
     moves::{BLOCK, COPIED_AT_ONCE, blocks_of},
     resident::{Entered, Shared, fault},
 };
@@ -258,7 +258,12 @@ impl Graph {
         };
         self.counting = self.shared.counting(limit, &counters);
         self.counters = Some(counters);
-        self.set(|what| matches!(what, What::Count { .. }))
+        let set = self.set(|what| matches!(what, What::Count { .. }));
+        if set.is_err() {
+            // Some nodes have it and some do not: no limit is what it was.
+            self.counting.limit = u64::MAX;
+        }
+        set
     }
 }
 
@@ -284,7 +289,7 @@ impl Replay for Graph {
         let _entered = Entered::new(&self.shared.device).map_err(fault)?;
         self.shared.report.take()?;
         if self.loops > 0 {
-            self.count(max_iterations.unwrap_or(0))?;
+            self.count(limit_of(max_iterations))?;
         }
         // Safety: what the graph refers to lives until the stream has done it.
         unsafe { graph::launch(self.executable, on.0 as sys::CUstream) }.map_err(fault)

@@ -6,7 +6,7 @@ use super::{
     conditions::Conditions,
     device::{Device, Module, failed, reason},
     foreign::{self, Relaxed},
-    loops::{Counters, Counting, Report},
+    loops::{Counters, Counting, Report, limit_of},
     moves::Moves,
     replay::Graph,
 };
@@ -307,7 +307,7 @@ unsafe impl Driver for Cuda {
         keep: Box<dyn Send + Sync>,
     ) -> Result<(), Fault> {
         let _entered = self.enter()?;
-        let (on, limit) = (stream(on), max_iterations.unwrap_or(0));
+        let (on, limit) = (stream(on), limit_of(max_iterations));
         capture::splice(&self.shared, on, shape, words, limit, keep)
     }
 
@@ -361,7 +361,9 @@ unsafe impl Driver for Cuda {
         // Safety: both exist and have happened.
         let milliseconds =
             unsafe { result::event::elapsed(event(from), event(to)) }.map_err(fault)?;
-        Ok(Duration::from_secs_f64(f64::from(milliseconds) / 1e3))
+        Ok(Duration::from_secs_f64(
+            f64::from(milliseconds.max(0.0)) / 1e3,
+        ))
     }
 
     fn drop_event(&self, raw: RawEvent) {

@@ -46,7 +46,6 @@ pub(super) struct Uses(Vec<Use>);
 
 impl Allocation {
     pub fn new(on: &Stream, bytes: u64, what: impl FnOnce() -> String) -> Result<Arc<Self>, Error> {
-        reclaim::now();
         let shared = on.0.shared();
         shared.check()?;
         on.0.check_not_captured("memory")?;

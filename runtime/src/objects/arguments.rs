@@ -3,7 +3,7 @@
 use super::{buffer::Buffer, device::Device, recording::Slot};
 use crate::{Element, Error, Scalar, argument::describe_buffer};
 use qd_artifact::{Access, Argument, ArgumentKind, Dtype, Kernel, Values};
-use std::sync::Arc;
+use std::{cell::Cell, sync::Arc};
 
 /// What is passed for one argument of a kernel.
 #[derive(Clone, Debug)]
@@ -130,6 +130,32 @@ impl Values for Given<'_> {
             Input::Buffer { shape, .. } => shape.get(dimension).copied().unwrap_or(1),
             Input::Scalar(_) | Input::Missing => 0,
         }
+    }
+}
+
+/// As [`Given`], and which argument was asked for that is missing.
+pub(super) struct Asked<'a> {
+    pub inputs: &'a [Input],
+    pub missing: Cell<Option<usize>>,
+}
+
+impl Asked<'_> {
+    fn note(&self, argument: usize) {
+        if let Input::Missing = self.inputs[argument] {
+            self.missing.set(Some(argument));
+        }
+    }
+}
+
+impl Values for Asked<'_> {
+    fn scalar(&self, argument: usize) -> u64 {
+        self.note(argument);
+        Given(self.inputs).scalar(argument)
+    }
+
+    fn length(&self, argument: usize, dimension: usize) -> u64 {
+        self.note(argument);
+        Given(self.inputs).length(argument, dimension)
     }
 }
 

@@ -5,6 +5,7 @@ use super::{
     device::Device,
     driver::{Driver, Fault},
     profiler::{CopyKind, SpanKind},
+    reclaim,
     stream::Stream,
 };
 use crate::{Element, Error, argument::describe_buffer};
@@ -35,6 +36,8 @@ impl Buffer {
     pub fn new(on: &Stream, dtype: Dtype, shape: &[u64]) -> Result<Self, Error> {
         let what = || describe_buffer(dtype, shape);
         let bytes = bytes_of(dtype, shape).ok_or_else(|| Error::OutOfMemory(what()))?;
+        on.0.shared().check()?;
+        reclaim::now();
         let allocation = Allocation::new(on, bytes, what)?;
         Ok(Self::whole(allocation, dtype, shape))
     }

@@ -114,7 +114,6 @@ pub(super) struct Shared {
     recent: Mutex<Vec<Arc<str>>>,
     streams: AtomicU64,
     allocations: AtomicU64,
-    recordings: AtomicU64,
 }
 
 /// [`MemoryStats`] as they are counted.
@@ -191,7 +190,6 @@ impl Device {
             recent: Mutex::default(),
             streams: AtomicU64::new(0),
             allocations: AtomicU64::new(0),
-            recordings: AtomicU64::new(0),
         }))
     }
 
@@ -313,10 +311,6 @@ impl Shared {
 
     pub fn next_stream(&self) -> u64 {
         self.streams.fetch_add(1, Ordering::Relaxed)
-    }
-
-    pub fn next_recording(&self) -> u64 {
-        self.recordings.fetch_add(1, Ordering::Relaxed)
     }
 
     pub fn next_allocation(&self) -> u64 {

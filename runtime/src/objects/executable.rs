@@ -1,7 +1,7 @@
 //! Artifacts on a device, and their kernels.
 
 use super::{
-    arguments::{self, Arg, Given, Input},
+    arguments::{self, Arg, Asked, Input},
     device::Device,
     driver::{Code, RawBody},
     evaluate::Evaluated,
@@ -14,7 +14,7 @@ use crate::{
     validate,
 };
 use qd_artifact::Artifact;
-use std::{collections::HashMap, fmt, sync::Arc};
+use std::{cell::Cell, collections::HashMap, fmt, sync::Arc};
 
 /// An artifact on a device, whose code stays there as long as it or one of its kernels is held.
 #[derive(Clone)]
@@ -100,8 +100,9 @@ pub struct Kernel(pub(super) Arc<Callable>);
 /// What all handles of a kernel share.
 pub(super) struct Callable {
     pub name: Arc<str>,
-    pub loaded: Arc<Loaded>,
+    /// Dropped before the code that it launches.
     pub calls: Calls,
+    pub loaded: Arc<Loaded>,
 }
 
 impl Callable {
@@ -148,7 +149,8 @@ impl Kernel {
     ///
     /// # Errors
     ///
-    /// There is no such argument, or those that are given are not what the kernel takes.
+    /// There is no such argument, those that are given are not what the kernel takes, or one
+    /// on which it depends is missing.
     pub fn minimum(&self, argument: &str, given: &[Arg<'_>]) -> Result<u64, Error> {
         let plan = self.0.planned()?.kernel;
         arguments::check(plan, &self.0.loaded.device, given, true)?;
@@ -156,9 +158,21 @@ impl Kernel {
             return Ok(0);
         };
         let inputs: Vec<_> = given.iter().map(Input::of).collect();
-        minimum
-            .evaluate(&Given(&inputs))
-            .map_err(|e| Error::evaluate(plan, &format!("the length of '{argument}'"), e))
+        let asked = Asked {
+            inputs: &inputs,
+            missing: Cell::new(None),
+        };
+        let rows = minimum.evaluate(&asked);
+        if let Some(missing) = asked.missing.get() {
+            let missing = &plan.arguments[missing];
+            return Err(Error::ArgumentType {
+                kernel: plan.name.clone(),
+                argument: missing.name.clone(),
+                expected: missing.kind.to_string(),
+                given: format!("nothing, on which the length of '{argument}' depends"),
+            });
+        }
+        rows.map_err(|e| Error::evaluate(plan, &format!("the length of '{argument}'"), e))
     }
 
     /// Has a launch with these arguments on this stream prepared, as the first such launch would,

@@ -77,9 +77,9 @@ impl Callable {
     }
 
     fn check(&self, on: &Stream, given: &[Arg<'_>]) -> Result<(), Error> {
-        reclaim::now();
         let device = &self.loaded.device;
         device.0.check()?;
+        reclaim::now();
         if on.device() != device {
             return Err(Error::WrongDevice {
                 what: format!("kernel '{}': the stream", self.name),

@@ -243,18 +243,19 @@ impl Log {
         }
         for timed in track.timed.drain(..ended) {
             let start = self.time(&mut track.anchor, &timed.begin)?;
-            let end = self.time(&mut track.anchor, &timed.end)?;
+            let duration = driver.elapsed(timed.begin.raw, timed.end.raw)?;
             spans.push(Span {
                 stream: track.stream,
                 kind: timed.kind,
                 start,
-                duration: end.saturating_sub(start),
+                duration,
             });
         }
         Ok(())
     }
 
-    /// When an event was, by one of the same stream that was before, if there is one.
+    /// When something began, by what began before it on the same stream, if anything did: what
+    /// is noted later began no earlier.
     fn time(
         &self,
         anchor: &mut Option<(Arc<Mark>, Duration)>,

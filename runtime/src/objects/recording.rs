@@ -15,14 +15,20 @@ use super::{
 };
 use crate::{Error, Scalar, control};
 use qd_artifact::{Access, ArgumentKind};
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 /// Launches and copies, as [`Graph`] does them. Those that use the same memory are in the order in
 /// which they were recorded, and others beside one another. What a slot will be is not known yet:
 /// it may be any memory.
 pub struct Recording {
     device: Device,
-    /// Which of the device's recordings.
+    /// Which of the process's recordings.
     id: u64,
     slots: Vec<ArgumentKind>,
     steps: Vec<Step>,
@@ -38,19 +44,21 @@ pub struct Slot {
 /// A recording that can be launched. It holds the buffers that it was recorded with and those
 /// that are bound, and what was bound until the launches that use it have ended.
 pub struct Graph {
+    /// What is prepared; the last is what was launched last. Dropped before the kernels.
+    kept: Vec<Prepared>,
     recording: Recording,
     bound: Vec<Option<Held>>,
     /// Words of control of all launches, of that many bytes.
     control: Option<Arc<Allocation>>,
     control_bytes: u64,
     is_clear: bool,
-    /// What is prepared; the last is what was launched last.
-    kept: Vec<Prepared>,
     /// What a launch touches, if the last of `kept` is for what is bound.
     touches: Option<Vec<Touch>>,
     /// The last launch: the next one, maybe of another stream, is behind it.
     last: Option<(Arc<Queue>, u64)>,
 }
+
+static RECORDINGS: AtomicU64 = AtomicU64::new(0);
 
 /// Shapes of a graph that are kept.
 const MOST_KEPT: usize = 8;
@@ -89,7 +97,7 @@ impl Recording {
     pub fn new(device: &Device) -> Self {
         Self {
             device: device.clone(),
-            id: device.0.next_recording(),
+            id: RECORDINGS.fetch_add(1, Ordering::Relaxed),
             slots: Vec::new(),
             steps: Vec::new(),
         }

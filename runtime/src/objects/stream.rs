@@ -271,7 +271,8 @@ impl Event {
         done.map_err(|fault| shared.failed("waiting for an event", fault))
     }
 
-    /// Time on the device from an earlier event to this one. Waits for both.
+    /// Time on the device from an earlier event to this one, and none from a later one. Waits for
+    /// both.
     ///
     /// # Errors
     ///

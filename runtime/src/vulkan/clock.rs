@@ -24,6 +24,8 @@ impl Clock {
     /// Time from one timestamp to a later one.
     pub fn between(self, begin: u64, end: u64) -> Duration {
         let ticks = end.wrapping_sub(begin) & self.mask;
+        // More than half of the way round is back.
+        let ticks = if ticks > self.mask / 2 { 0 } else { ticks };
         Duration::from_nanos((ticks as f64 * f64::from(self.nanoseconds_per_tick)) as u64)
     }
 }
@@ -83,5 +85,6 @@ mod tests {
         };
         let between = clock.between((1 << 36) - 10, 20);
         assert_eq!(between, Duration::from_nanos(60));
+        assert_eq!(clock.between(20, 10), Duration::ZERO);
     }
 }

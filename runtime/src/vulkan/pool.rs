@@ -8,7 +8,10 @@ use super::{
 use ash::vk;
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 /// Parts begin at multiples of so many bytes, and are as long.
@@ -21,6 +24,8 @@ pub(super) struct Pool {
     /// Bytes of a block at least.
     block: u64,
     state: Mutex<State>,
+    /// Blocks that were given back.
+    trimmed: AtomicU64,
 }
 
 #[derive(Default)]
@@ -72,7 +77,17 @@ impl Pool {
             make: Box::new(make),
             block,
             state: Mutex::default(),
+            trimmed: AtomicU64::new(0),
         }
+    }
+
+    /// How many blocks were given back so far: commands that name a buffer may name one of these.
+    pub fn trimmed(&self) -> u64 {
+        self.trimmed.load(Ordering::Acquire)
+    }
+
+    fn trim(&self, state: &mut State) {
+        self.trimmed.fetch_add(state.trim(), Ordering::Release);
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -91,7 +106,7 @@ impl Pool {
             return Ok(found);
         }
         // Blocks that nobody uses are too small, or there would be room.
-        state.trim();
+        self.trim(&mut state);
         let block = match self.make(bytes.max(self.block)) {
             Ok(block) => block,
             Err(refusal @ Refusal::TooLarge(_)) => return Err(refusal),
@@ -100,7 +115,7 @@ impl Pool {
                 if let Some(found) = state.take(bytes) {
                     return Ok(found);
                 }
-                state.trim();
+                self.trim(&mut state);
                 self.make(bytes)?
             }
         };
@@ -223,15 +238,17 @@ impl State {
         self.blocks.insert(block.address, block);
     }
 
-    /// Gives blocks of which nothing is in use back.
-    fn trim(&mut self) {
+    /// Gives blocks of which nothing is in use back, and says how many these are.
+    fn trim(&mut self) -> u64 {
         let whole = |(at, bytes): (&u64, &u64)| {
             let block = self.blocks.get(at)?;
             (block.bytes() == *bytes).then_some((*at, *bytes))
         };
-        for (at, bytes) in self.free.iter().filter_map(whole).collect::<Vec<_>>() {
-            self.remove(at, bytes);
-            self.blocks.remove(&at);
+        let unused: Vec<_> = self.free.iter().filter_map(whole).collect();
+        for (at, bytes) in &unused {
+            self.remove(*at, *bytes);
+            self.blocks.remove(at);
         }
+        unused.len() as u64
     }
 }

@@ -86,6 +86,15 @@ struct LookAt {
     at: u64,
 }
 
+/// What commands have.
+#[derive(PartialEq)]
+struct Recorded {
+    launches: Vec<[u64; 3]>,
+    /// How many blocks of memory had been given back, if buffers are named: others may be at the
+    /// same addresses since.
+    trimmed: Option<u64>,
+}
+
 /// A block of words, and commands that read it.
 struct Slot {
     address: u64,
@@ -93,7 +102,7 @@ struct Slot {
     /// Of each list of ops, and then of each look.
     commands: Vec<vk::CommandBuffer>,
     /// What was recorded of each launch; none before that.
-    recorded: Option<Vec<[u64; 3]>>,
+    recorded: Option<Recorded>,
     /// Its last use.
     used: Option<Point>,
 }
@@ -215,13 +224,43 @@ impl Graph {
             slot.write(look.at, &[words[look.word], slot.address + look.at + 16]);
         }
         let launches = self.launches.iter();
-        let recorded: Vec<_> = launches.map(|launch| launch.what.recorded(words)).collect();
+        let recorded = Recorded {
+            launches: launches.map(|launch| launch.what.recorded(words)).collect(),
+            trimmed: self.trimmed(),
+        };
+        self.record_if_other(recorded)
+    }
+
+    fn record_if_other(&mut self, recorded: Recorded) -> Result<(), Fault> {
+        let slot = &mut self.slots[self.current];
         if slot.recorded.as_ref() != Some(&recorded) {
             slot.recorded = None;
-            self.record(&recorded)?;
+            self.record(&recorded.launches)?;
             self.slots[self.current].recorded = Some(recorded);
         }
         Ok(())
+    }
+
+    fn trimmed(&self) -> Option<u64> {
+        let names_buffers =
+            |launch: &Launch| matches!(launch.what, What::Small(..) | What::Copy(_));
+        let is_any = self.launches.iter().any(names_buffers);
+        is_any.then(|| self.shared.trimmed())
+    }
+
+    /// Records again what names buffers that may be others now.
+    fn renew(&mut self) -> Result<(), Fault> {
+        let trimmed = self.trimmed();
+        let slot = &mut self.slots[self.current];
+        let is_old = |recorded: &mut Recorded| recorded.trimmed != trimmed;
+        let Some(old) = slot.recorded.take_if(is_old) else {
+            return Ok(());
+        };
+        if let Some(used) = &slot.used {
+            used.wait()?;
+        }
+        let launches = old.launches;
+        self.record_if_other(Recorded { launches, trimmed })
     }
 
     /// The current slot if it is idle, else another, else a new one, else the next.
@@ -357,6 +396,7 @@ impl Replay for Graph {
     }
 
     fn replay(&mut self, on: RawStream, max_iterations: Option<u64>) -> Result<(), Fault> {
+        self.renew()?;
         let timeline = self.shared.timeline(on);
         let mut run = Run {
             timeline: &timeline,

@@ -201,6 +201,11 @@ impl Shared {
         Ok((address, self.place(&self.words, address)?.mapped))
     }
 
+    /// How many blocks of arrays were given back so far.
+    pub fn trimmed(&self) -> u64 {
+        self.data.trimmed()
+    }
+
     fn place(&self, pool: &Pool, address: u64) -> Result<Place, Fault> {
         pool.place(address)
             .ok_or_else(|| Fault::Failed("memory that is in no buffer of this device".into()))

@@ -8,7 +8,9 @@ use std::{collections::HashMap, ptr};
 /// An instantiated graph, and the stream it is replayed on.
 pub struct Raw {
     stream: sys::CUstream,
+    /// What was captured.
     graph: sys::CUgraph,
+    copy: sys::CUgraph,
     executable: sys::CUgraphExec,
 }
 
@@ -30,6 +32,7 @@ impl Raw {
         let mut raw = Self {
             stream: ptr::null_mut(),
             graph: ptr::null_mut(),
+            copy: ptr::null_mut(),
             executable: ptr::null_mut(),
         };
         let non_blocking = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
@@ -46,8 +49,8 @@ impl Raw {
             called?;
             ended?;
             ensure!(!raw.graph.is_null(), "the capture holds nothing");
-            raw.graph = without_objects(raw.graph)?;
-            sys::cuGraphInstantiateWithFlags(&mut raw.executable, raw.graph, 0).result()?;
+            raw.copy = without_objects(raw.graph)?;
+            sys::cuGraphInstantiateWithFlags(&mut raw.executable, raw.copy, 0).result()?;
         }
         Ok(Some(raw))
     }
@@ -69,7 +72,7 @@ impl Raw {
 ///
 /// # Safety
 ///
-/// The graph is there and nobody else's. What it holds is held by somebody else as well.
+/// The graph is there and nobody else's, and stays as long as the other, for what it holds.
 unsafe fn without_objects(captured: sys::CUgraph) -> anyhow::Result<sys::CUgraph> {
     let (mut nodes_count, mut edges_count) = (0, 0);
     let mut graph = ptr::null_mut();
@@ -81,13 +84,11 @@ unsafe fn without_objects(captured: sys::CUgraph) -> anyhow::Result<sys::CUgraph
         let none = ptr::null_mut();
         sys::cuGraphGetEdges(captured, none, none, &mut edges_count).result()?;
         let (mut from, mut to) = (vec![none as _; edges_count], vec![none as _; edges_count]);
-        sys::cuGraphGetEdges(
-            captured,
-            from.as_mut_ptr(),
-            to.as_mut_ptr(),
-            &mut edges_count,
-        )
-        .result()?;
+        // The driver refuses to be asked for none.
+        if edges_count > 0 {
+            let (from, to) = (from.as_mut_ptr(), to.as_mut_ptr());
+            sys::cuGraphGetEdges(captured, from, to, &mut edges_count).result()?;
+        }
         sys::cuGraphCreate(&mut graph, 0).result()?;
         let mut made = HashMap::new();
         for node in &nodes {
@@ -100,8 +101,9 @@ unsafe fn without_objects(captured: sys::CUgraph) -> anyhow::Result<sys::CUgraph
         let [from, to] = [from, to].map(|ends: Vec<sys::CUgraphNode>| -> Vec<_> {
             ends.iter().map(|node| made[node]).collect()
         });
-        sys::cuGraphAddDependencies(graph, from.as_ptr(), to.as_ptr(), edges_count).result()?;
-        sys::cuGraphDestroy(captured).result()?;
+        if edges_count > 0 {
+            sys::cuGraphAddDependencies(graph, from.as_ptr(), to.as_ptr(), edges_count).result()?;
+        }
     }
     Ok(graph)
 }
@@ -112,7 +114,9 @@ impl Drop for Raw {
         unsafe {
             let _ = sys::cuStreamSynchronize(self.stream);
             let _ = sys::cuGraphExecDestroy(self.executable);
-            let _ = sys::cuGraphDestroy(self.graph);
+            for graph in [self.copy, self.graph] {
+                let _ = sys::cuGraphDestroy(graph);
+            }
             let _ = sys::cuStreamDestroy_v2(self.stream);
         }
     }
