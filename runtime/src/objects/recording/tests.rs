@@ -205,7 +205,7 @@ fn control_is_cleared_once_and_behind_a_launch_that_failed() {
         recording.launch(&count, &args![&x]).unwrap();
         let mut graph = recording.finish().unwrap();
         let failed = (0..4).filter(|_| graph.launch(&s).is_err()).count();
-        (failed, log.count("clear"), log.calls())
+        (failed, log.count("set"), log.calls())
     };
     let (failed, cleared, calls) = clears(None);
     assert_eq!((failed, cleared), (0, 1));
