@@ -11,6 +11,7 @@ mod capabilities;
 mod choice;
 mod clock;
 mod device;
+mod event;
 mod features;
 mod hazards;
 mod instance;

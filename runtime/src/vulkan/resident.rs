@@ -3,16 +3,15 @@
 
 use super::{
     cache,
-    clock::Queries,
     device::Device,
+    event::Event,
     kernels::{Bound, Kernels},
     load,
     memory::{Copies, Memory, Refusal},
     pipeline::Code as Module,
     pool::{Place, Pool},
-    recording,
     replay::Graph,
-    timeline::{Point, Timeline, allocate},
+    timeline::{Point, Timeline},
     words::fault,
 };
 use crate::{
@@ -23,11 +22,11 @@ use crate::{
     objects::{DeviceId, DeviceInfo},
     program::Program,
 };
-use ash::vk::{self, PipelineStageFlags as Stage};
+use ash::vk;
 use std::{
     collections::HashMap,
     path::PathBuf,
-    ptr, slice,
+    ptr,
     sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
     time::Duration,
 };
@@ -78,23 +77,6 @@ struct Retired {
     commands: vk::CommandPool,
     _code: Vec<Arc<Module>>,
     until: Vec<Point>,
-}
-
-/// A point in a stream whose time is taken.
-struct Event {
-    point: Point,
-    commands: vk::CommandBuffer,
-    pool: vk::CommandPool,
-    /// None where the device cannot tell the time.
-    queries: Option<Queries>,
-    device: Arc<Device>,
-}
-
-impl Drop for Event {
-    fn drop(&mut self) {
-        // Safety: it is not in use.
-        unsafe { self.device.raw.destroy_command_pool(self.pool, None) };
-    }
 }
 
 /// The device of that number.
@@ -186,36 +168,6 @@ impl Resident {
         }
         drop(idle);
         Event::new(&self.shared.device, on)
-    }
-}
-
-impl Event {
-    fn new(device: &Arc<Device>, on: &Arc<Timeline>) -> Result<Self, vk::Result> {
-        let queries = Queries::new(device, 1)?;
-        let info = vk::CommandPoolCreateInfo::default().queue_family_index(device.family);
-        let mut event = Self {
-            point: Point {
-                timeline: on.clone(),
-                value: 0,
-            },
-            commands: vk::CommandBuffer::null(),
-            // Safety: the device exists.
-            pool: unsafe { device.raw.create_command_pool(&info, None) }?,
-            queries,
-            device: device.clone(),
-        };
-        allocate(device, event.pool, slice::from_mut(&mut event.commands))?;
-        recording::begin(device, event.commands)?;
-        if let Some(queries) = &event.queries {
-            let (raw, commands) = (&device.raw, event.commands);
-            // Safety: the commands are being recorded.
-            unsafe {
-                raw.cmd_reset_query_pool(commands, queries.raw, 0, 1);
-                raw.cmd_write_timestamp(commands, Stage::BOTTOM_OF_PIPE, queries.raw, 0);
-            }
-        }
-        recording::end(device, event.commands)?;
-        Ok(event)
     }
 }
 
