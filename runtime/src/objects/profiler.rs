@@ -96,7 +96,7 @@ pub enum CopyKind {
     Download,
     /// From one buffer to another.
     Within,
-    /// Zeros.
+    /// One value for all bytes.
     Clear,
 }
 

@@ -127,3 +127,55 @@ impl Resident {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{bind, program};
+    use qd_runtime::objects::{Device, DeviceOptions, Priority};
+
+    /// Doubles `%a` where it is, and leaves the same in `%out`.
+    const DOUBLE: &str = "
+qd.grid.kernel @double(%a: memref<?xi32> {qd.name = \"a\"}, %out: memref<?xi32> {qd.name = \"out\"}) {
+  %zero = arith.constant 0 : index
+  %n = memref.dim %a, %zero : memref<?xi32>
+  qd.grid.for_each %i to %n {
+    %x = memref.load %a[%i] : memref<?xi32>
+    %y = arith.addi %x, %x : i32
+    memref.store %y, %a[%i] : memref<?xi32>
+    memref.store %y, %out[%i] : memref<?xi32>
+  }
+}";
+
+    #[test]
+    fn only_what_is_given_is_uploaded_and_runs_are_on_the_same_data() {
+        let context = program::context();
+        let module = melior::ir::Module::parse(&context, DOUBLE);
+        let artifact = qd_lowering::compile(&mut module.expect("it parses"), "cpu");
+        let artifact = artifact.expect("it compiles");
+        let id = "cpu".parse().expect("a device");
+        let device = Device::open(&id, &DeviceOptions::default()).expect("it opens");
+        let given = ["a=iota[100]", "out=poison[len(a)]"].map(String::from);
+        let mut bound = bind::bind(&artifact.kernels[0], &given).expect("bound");
+
+        let loaded = device.load(&artifact).expect("loaded");
+        let kernel = loaded.kernel("double").expect("there");
+        let stream = device.stream(Priority::Normal).expect("a stream");
+        let resident = Resident::new(stream, kernel, &bound, true).expect("memory");
+        let options = LaunchOptions::default();
+        resident.run(&options).expect("runs");
+        resident.restore().expect("copied");
+        let run = resident.run_by_steps(&options).expect("runs");
+        assert_eq!(run.steps.len(), 1);
+        let copied = device.memory();
+        assert_eq!((copied.uploaded, copied.downloaded), (400, 0));
+        for (i, argument) in bound.arguments.iter_mut().enumerate() {
+            resident.read(i, argument).expect("read");
+            let Argument::Array(array) = argument else {
+                panic!("no array");
+            };
+            let mut elements = (0..100).map(|i| array.element(i));
+            assert!(elements.by_ref().eq((0..100).map(|i| Some(2 * i))));
+        }
+    }
+}
