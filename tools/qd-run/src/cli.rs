@@ -64,7 +64,7 @@ pub struct Cli {
     #[arg(long, value_name = "ORDER", requires = "interpret")]
     pub schedule: Option<String>,
 
-    /// Writes a Chrome trace.
+    /// Writes a Chrome trace: what the host and the device's stream did, with each step if --time is given.
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
 

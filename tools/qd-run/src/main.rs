@@ -11,6 +11,7 @@ mod program;
 mod report;
 mod resident;
 mod select;
+mod streams;
 mod value;
 
 use clap::Parser;
@@ -63,7 +64,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         std::fs::File::create(path).map_err(|e| format!("--trace={}: {e}", path.display()))?;
     }
     qd_dialects::tools::exit_on_fatal_errors("qd-run");
-    let _guard = qd_trace::init(cli.trace.as_deref());
+    let guard = qd_trace::init(cli.trace.as_deref());
 
     let context = program::context();
     let mut program = program::Program::open(cli, &context)?;
@@ -91,7 +92,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         .chain(outputs.iter().map(Output::selection))
         .flat_map(Selection::arguments)
         .collect();
-    let done = program.run(cli, &mut bound, &wanted)?;
+    let done = program.run(cli, &guard, &mut bound, &wanted)?;
     if !cli.quiet {
         let _ = writeln!(text, "{}", done.summary);
         if let Some(run) = done.run.filter(|_| cli.time) {

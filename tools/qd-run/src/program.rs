@@ -7,6 +7,7 @@ use crate::{
     cli::Cli,
     interpret, report,
     resident::{Resident, Run},
+    streams::Traced,
 };
 use melior::{Context, ir::Module};
 use qd_artifact::{Artifact, FileError, Kernel};
@@ -15,8 +16,9 @@ use qd_interp::Schedule;
 use qd_lowering::CompileError;
 use qd_runtime::{
     Error,
-    objects::{Device, DeviceId, DeviceOptions, LaunchOptions, Priority},
+    objects::{Detail, Device, DeviceId, DeviceOptions, LaunchOptions, Priority},
 };
+use qd_trace::Guard;
 use std::{collections::BTreeSet, fs::File, io::Read, path::Path, time::Instant};
 
 /// A context with everything that modules may name and pipelines use.
@@ -141,6 +143,7 @@ impl<'c> Program<'c> {
     pub fn run(
         &mut self,
         cli: &Cli,
+        guard: &Guard,
         bound: &mut Bound,
         wanted: &BTreeSet<usize>,
     ) -> Result<Done, Failure> {
@@ -170,6 +173,11 @@ impl<'c> Program<'c> {
         let said = |e: Error| e.to_string();
         let kernel = loaded.kernel(&kernel.name).map_err(said)?;
         let stream = device.stream(Priority::Normal).map_err(said)?;
+        let detail = match cli.time {
+            true => Detail::Steps,
+            false => Detail::Calls,
+        };
+        let traced = Traced::begin(guard, &stream, detail).map_err(said)?;
         let resident = Resident::new(stream, kernel, bound, cli.repeat > 1)?;
         let launches = resident.launches().map_err(said)?;
         let run = median(cli, &resident).map_err(said)?;
@@ -177,6 +185,7 @@ impl<'c> Program<'c> {
             let read = resident.read(*argument, &mut bound.arguments[*argument]);
             read.map_err(said)?;
         }
+        traced.map_or(Ok(()), Traced::end).map_err(said)?;
         let median = if cli.repeat > 1 {
             format!(" (median of {})", cli.repeat)
         } else {
