@@ -50,7 +50,12 @@ impl Raw {
             ended?;
             ensure!(!raw.graph.is_null(), "the capture holds nothing");
             raw.copy = without_objects(raw.graph)?;
-            sys::cuGraphInstantiateWithFlags(&mut raw.executable, raw.copy, 0).result()?;
+            let graph = if raw.copy.is_null() {
+                raw.graph
+            } else {
+                raw.copy
+            };
+            sys::cuGraphInstantiateWithFlags(&mut raw.executable, graph, 0).result()?;
         }
         Ok(Some(raw))
     }
@@ -68,7 +73,8 @@ impl Raw {
     }
 }
 
-/// The same kernels in a graph that holds nothing of ours, which a launch would have to count.
+/// The same kernels in a graph that holds nothing of ours, which a launch would have to count;
+/// null if not all nodes are kernels.
 ///
 /// # Safety
 ///
@@ -81,6 +87,13 @@ unsafe fn without_objects(captured: sys::CUgraph) -> anyhow::Result<sys::CUgraph
         sys::cuGraphGetNodes(captured, ptr::null_mut(), &mut nodes_count).result()?;
         let mut nodes = vec![ptr::null_mut(); nodes_count];
         sys::cuGraphGetNodes(captured, nodes.as_mut_ptr(), &mut nodes_count).result()?;
+        for node in &nodes {
+            let mut kind = sys::CUgraphNodeType::CU_GRAPH_NODE_TYPE_EMPTY;
+            sys::cuGraphNodeGetType(*node, &mut kind).result()?;
+            if kind != sys::CUgraphNodeType::CU_GRAPH_NODE_TYPE_KERNEL {
+                return Ok(graph);
+            }
+        }
         let none = ptr::null_mut();
         sys::cuGraphGetEdges(captured, none, none, &mut edges_count).result()?;
         let (mut from, mut to) = (vec![none as _; edges_count], vec![none as _; edges_count]);
@@ -115,6 +128,7 @@ impl Drop for Raw {
             let _ = sys::cuStreamSynchronize(self.stream);
             let _ = sys::cuGraphExecDestroy(self.executable);
             for graph in [self.copy, self.graph] {
+                // Null if it was not made, which is an error that says nothing.
                 let _ = sys::cuGraphDestroy(graph);
             }
             let _ = sys::cuStreamDestroy_v2(self.stream);
