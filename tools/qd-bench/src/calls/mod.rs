@@ -17,8 +17,11 @@ use std::{
 /// Calls between two waits: few enough for the device's queue.
 const BATCH: usize = 100;
 
-/// Batches of each side, in turns.
+/// Batches of each side, in turns, unless they take too long.
 const BATCHES: usize = 100;
+
+/// Nothing is measured for longer.
+const LONGEST: Duration = Duration::from_secs(10);
 
 /// Sets of arrays that calls go through where each has others: more than a kernel keeps calls.
 const SETS: usize = 16;
@@ -136,8 +139,9 @@ pub fn run(target: &str, wanted: impl Fn(&str) -> bool) -> anyhow::Result<()> {
         "\nsame: the host's time of a call with the arrays of the last one; others: with other arrays each \
          time; queued: a call's share of {BATCH} that nothing waits between; raw: the device's own API on \
          the same nodes; ratio: of queued calls, raw over ours; copied: bytes a call copies; alloc.: \
-         allocations it makes. Medians of {BATCHES} batches or {} calls",
-        BATCH * BATCHES
+         allocations it makes. Medians of {BATCHES} batches or {} calls, or as many as take {} s",
+        BATCH * BATCHES,
+        LONGEST.as_secs()
     );
     if wanted("calls: start") {
         start(&device, &id, target)?;
@@ -164,7 +168,11 @@ fn measure(row: &Row, device: &Device, target: &str) -> anyhow::Result<()> {
     let before = device.memory();
     let mut ours = Times::default();
     let mut theirs = Times::default();
+    let begin = Instant::now();
     for _ in 0..BATCHES {
+        if begin.elapsed() > LONGEST {
+            break;
+        }
         let call = || Ok(kernel.launch(&stream, &sets[0])?);
         ours.batch(call, || Ok(stream.synchronize()?))?;
         if let Some(raw) = &raw {
@@ -172,13 +180,17 @@ fn measure(row: &Row, device: &Device, target: &str) -> anyhow::Result<()> {
         }
     }
     let after = device.memory();
-    let calls = (BATCH * BATCHES) as u64;
+    let calls = ours.calls.len() as u64;
     let copied = after.uploaded + after.downloaded - before.uploaded - before.downloaded;
     let allocations = after.allocations - before.allocations;
 
     let mut others = Times::default();
     let mut next = 0;
+    let begin = Instant::now();
     for _ in 0..BATCHES {
+        if begin.elapsed() > LONGEST {
+            break;
+        }
         let call = || {
             next = (next + 1) % SETS;
             Ok(kernel.launch(&stream, &sets[next])?)
