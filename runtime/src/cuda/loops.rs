@@ -67,11 +67,11 @@ impl Report {
     pub fn take(&self) -> Result<(), Fault> {
         // Safety: it lives as long as this.
         let [number, limit] = unsafe { &*self.host };
-        if number.load(Ordering::Relaxed) == 0 {
+        if number.load(Ordering::Acquire) == 0 {
             return Ok(());
         }
         // The device writes the limit before the number, and neither while the number is there.
-        let limit = limit.load(Ordering::Acquire);
+        let limit = limit.load(Ordering::Relaxed);
         let number = number.swap(0, Ordering::AcqRel);
         let names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
         match names.get((number as usize).wrapping_sub(1)) {

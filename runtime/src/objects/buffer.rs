@@ -380,11 +380,13 @@ impl Buffer {
 
 /// Bytes of so many elements, if a buffer may have as many.
 pub(super) fn bytes_of(dtype: Dtype, shape: &[u64]) -> Option<u64> {
-    let size = dtype.size() as u64;
-    let bytes = shape
-        .iter()
-        .try_fold(size, |bytes, n| bytes.checked_mul(*n))?;
-    (bytes <= isize::MAX as u64).then_some(bytes)
+    // As if nothing were empty, so that rows and strides of what is have sizes too.
+    let extents = shape.iter().map(|extent| (*extent).max(1));
+    let bytes = extents.fold(Some(dtype.size() as u64), |bytes, extent| {
+        bytes?.checked_mul(extent)
+    })?;
+    let bytes = (bytes <= isize::MAX as u64).then_some(bytes)?;
+    Some(if shape.contains(&0) { 0 } else { bytes })
 }
 
 impl fmt::Debug for Buffer {

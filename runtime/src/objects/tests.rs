@@ -232,6 +232,17 @@ fn a_call_that_is_the_same_is_replayed_and_one_with_other_arrays_patched() {
 }
 
 #[test]
+fn rows_of_what_is_empty_have_a_size_too() {
+    let (device, _) = fake(Mood::default());
+    let s = device.stream(Priority::Normal).unwrap();
+    let empty = Buffer::new(&s, Dtype::I32, &[3, 0, 1 << 40]).unwrap();
+    assert_eq!((empty.bytes(), empty.rows(1..3).unwrap().len()), (0, 0));
+    let refused = Buffer::new(&s, Dtype::I32, &[0, 1 << 40, 1 << 40]);
+    let error = refused.expect_err("rows of 2^82 bytes").to_string();
+    assert!(error.contains("1099511627776"), "{error}");
+}
+
+#[test]
 fn code_that_is_held_is_loaded_once() {
     let (device, log) = fake(Mood::default());
     let (first, second) = (device.load(&artifact()).unwrap(), device.load(&artifact()));
