@@ -381,10 +381,8 @@ impl Buffer {
 /// Bytes of so many elements, if a buffer may have as many.
 pub(super) fn bytes_of(dtype: Dtype, shape: &[u64]) -> Option<u64> {
     // As if nothing were empty, so that rows and strides of what is have sizes too.
-    let extents = shape.iter().map(|extent| (*extent).max(1));
-    let bytes = extents.fold(Some(dtype.size() as u64), |bytes, extent| {
-        bytes?.checked_mul(extent)
-    })?;
+    let mut extents = shape.iter().map(|extent| (*extent).max(1));
+    let bytes = extents.try_fold(dtype.size() as u64, u64::checked_mul)?;
     let bytes = (bytes <= isize::MAX as u64).then_some(bytes)?;
     Some(if shape.contains(&0) { 0 } else { bytes })
 }
