@@ -1,11 +1,13 @@
 //! What goes wrong with arrays that stay on a device, and with what is kept for calls on them.
 //! On the device that `QD_DEVICE` names, or this machine.
 
+mod common;
+
+use common::{load, open};
 use qd_frontend::{
-    Dtype, args, compile,
+    Dtype, args,
     objects::{
-        Buffer, Device, DeviceOptions, Executable, Foreign, Graph, LaunchOptions, Priority, Ready,
-        Recording, Slot, Stream,
+        Buffer, Device, Foreign, Graph, LaunchOptions, Priority, Ready, Recording, Slot, Stream,
     },
 };
 use std::thread;
@@ -14,19 +16,6 @@ const SORT: &str = include_str!("../examples/kernels/sort.mlir");
 const FILL: &str = include_str!("../examples/kernels/fill.mlir");
 const BLUR: &str = include_str!("../examples/kernels/blur.mlir");
 const LOOP: &str = include_str!("../../examples/c-api/kernels.mlir");
-
-fn open() -> (Device, Stream) {
-    let id = std::env::var("QD_DEVICE").unwrap_or("cpu".into());
-    let id = id.parse().expect("a device");
-    let device = Device::open(&id, &DeviceOptions::default()).expect("it opens");
-    let stream = device.stream(Priority::Normal).expect("a stream");
-    (device, stream)
-}
-
-fn load(device: &Device, source: &str) -> Executable {
-    let artifact = compile(source, &device.info().target).expect("compiles");
-    device.load(&artifact).expect("loads")
-}
 
 fn cell(stream: &Stream, value: i32) -> Buffer {
     let cell = Buffer::from_slice(stream, &[value]).expect("memory");
@@ -115,7 +104,7 @@ impl Blur {
 
 #[test]
 fn what_is_kept_for_calls_is_never_what_was() {
-    let (device, a) = open();
+    let (device, a) = open(None);
     let b = device.stream(Priority::Normal).expect("a stream");
     let lengths = [0, 1, 2, 255, 256, 4097, 20_000];
     let mut random = 0x9E37_79B9_7F4A_7C15;
@@ -164,7 +153,7 @@ fn what_is_kept_for_calls_is_never_what_was() {
 
 #[test]
 fn a_loop_that_goes_on_too_long_is_an_error_and_the_next_one_runs() {
-    let (device, stream) = open();
+    let (device, stream) = open(None);
     let halve = load(&device, LOOP).kernel("halve").expect("there");
     let run = |from: i32, max_iterations| {
         let (n, rounds, goes_on) = (cell(&stream, from), cell(&stream, 0), cell(&stream, 1));
@@ -193,7 +182,7 @@ fn a_loop_that_goes_on_too_long_is_an_error_and_the_next_one_runs() {
 
 #[test]
 fn pointers_need_be_aligned_as_their_elements_only() {
-    let (device, stream) = open();
+    let (device, stream) = open(None);
     let sort = load(&device, SORT).kernel("sort").expect("there");
     let loaded = load(&device, LOOP);
     let scan = loaded.kernel("scan").expect("there");
@@ -259,7 +248,7 @@ fn pointers_need_be_aligned_as_their_elements_only() {
 
 #[test]
 fn memory_of_nobody_is_refused() {
-    let (device, stream) = open();
+    let (device, stream) = open(None);
     let refused = |address| {
         let memory = Foreign {
             address,
@@ -282,7 +271,7 @@ fn memory_of_nobody_is_refused() {
 
 #[test]
 fn two_threads_and_two_streams_share_a_kernel() {
-    let (device, a) = open();
+    let (device, a) = open(None);
     let loaded = load(&device, FILL);
     let add = loaded.kernel("add").expect("there");
     let calls = 10_000;

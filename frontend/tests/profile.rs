@@ -1,31 +1,17 @@
 //! Times of what a device does, which do not change what it does. `QD_DEVICE` names the device.
 
+mod common;
+
+use common::{load, open};
 use qd_frontend::{
-    Dtype, args, compile,
-    objects::{
-        Buffer, Detail, Device, DeviceOptions, Executable, Priority, Profiler, SpanKind, Stream,
-        step_totals,
-    },
+    Dtype, args,
+    objects::{Buffer, Detail, Profiler, SpanKind, step_totals},
 };
 use std::time::{Duration, Instant};
 
-/// The device that `QD_DEVICE` names, or this machine.
-fn open() -> (Device, Stream) {
-    let id = std::env::var("QD_DEVICE").unwrap_or("cpu".into());
-    let id = id.parse().expect("a device");
-    let device = Device::open(&id, &DeviceOptions::default()).expect("it opens");
-    let stream = device.stream(Priority::Normal).expect("a stream");
-    (device, stream)
-}
-
-fn load(device: &Device, source: &str) -> Executable {
-    let artifact = compile(source, &device.info().target).expect("compiles");
-    device.load(&artifact).expect("loads")
-}
-
 #[test]
 fn steps_of_a_sort_are_in_its_call_and_take_time() {
-    let (device, stream) = open();
+    let (device, stream) = open(None);
     let source = include_str!("../examples/kernels/sort.mlir");
     let sort = load(&device, source).kernel("sort").expect("there");
     let length = 100_003_u32;
@@ -96,7 +82,7 @@ qd.grid.kernel @down(%n: memref<i32> {qd.name = "n"}) {
 
 #[test]
 fn a_step_of_a_loop_has_a_time_for_each_time_round() {
-    let (device, stream) = open();
+    let (device, stream) = open(None);
     let down = load(&device, DOWN).kernel("down").expect("there");
     for rounds in [1, 5] {
         let n = Buffer::from_slice(&stream, &[rounds]).expect("memory");

@@ -1,35 +1,19 @@
 //! Arrays that stay on the device, between kernels and between calls.
 
+mod common;
+
+use common::{load, open};
 use qd_frontend::{
-    Dtype, Element, args, compile,
-    objects::{Buffer, Device, DeviceOptions, Executable, Priority, Stream},
+    Dtype, Element, args,
+    objects::{Buffer, Priority},
 };
 
 const SORT: &str = include_str!("../examples/kernels/sort.mlir");
 const FILL: &str = include_str!("../examples/kernels/fill.mlir");
 
-/// The device that `QD_DEVICE` names, or this machine.
-fn open() -> (Device, Stream) {
-    open_with(&DeviceOptions::default())
-}
-
-fn open_with(options: &DeviceOptions) -> (Device, Stream) {
-    let id = std::env::var("QD_DEVICE").unwrap_or("cpu".into());
-    let id = id.parse().expect("a device");
-    let device = Device::open(&id, options).expect("it opens");
-    let stream = device.stream(Priority::Normal).expect("a stream");
-    (device, stream)
-}
-
-fn load(device: &Device, source: &str) -> Executable {
-    let artifact = compile(source, &device.info().target).expect("compiles");
-    device.load(&artifact).expect("loads")
-}
-
 #[test]
 fn keys_are_sorted_where_they_are() {
-    // Options of its own, so that the device counts nothing of other tests.
-    let (device, stream) = open_with(&DeviceOptions { threads: Some(2) });
+    let (device, stream) = open(Some(2));
     let sort = load(&device, SORT).kernel("sort").expect("there");
     for length in [0, 1, 2, 255, 4097, 100_003_u32] {
         // Knuth's multiplicative hash: in no order.
@@ -65,7 +49,7 @@ fn keys_are_sorted_where_they_are() {
 
 #[test]
 fn kernels_on_two_streams_share_an_array() {
-    let (device, a) = open();
+    let (device, a) = open(None);
     let b = device.stream(Priority::High).expect("a stream");
     let loaded = load(&device, FILL);
     let (fill, add) = (
@@ -119,7 +103,7 @@ qd.grid.kernel @collatz(%n: memref<i32> {qd.name = "n"}, %steps: memref<i32> {qd
 
 #[test]
 fn loops_go_round_with_other_arrays_each_time() {
-    let (device, stream) = open();
+    let (device, stream) = open(None);
     let collatz = load(&device, COUNT_DOWN).kernel("collatz").expect("there");
     let cell = |value: i32| {
         let cell = Buffer::from_slice(&stream, &[value]).expect("memory");
@@ -150,7 +134,7 @@ fn fills(ty: &str, value: &str) -> String {
 }
 
 fn filled<T: Element + Default + PartialEq + std::fmt::Debug>(ty: &str, value: T, text: &str) {
-    let (device, stream) = open();
+    let (device, stream) = open(None);
     let part = load(&device, &fills(ty, text))
         .kernel("part")
         .expect("there");
@@ -177,28 +161,4 @@ fn fills_set_every_element_of_a_range_and_no_more() {
     filled("i32", 305_419_896_i32, "305419896");
     filled("i64", 81_985_529_216_486_895_i64, "81985529216486895");
     filled("f64", 1.5_f64, "1.5");
-}
-
-/// What a call costs the host when nothing has changed, and when all addresses have. Printed and
-/// not compared: `cargo test -p qd-frontend --test resident -- --ignored --nocapture`.
-#[test]
-#[ignore = "measures"]
-fn calls_of_a_small_kernel() {
-    let (device, stream) = open();
-    let fill = load(&device, FILL).kernel("fill").expect("there");
-    let x = [0, 1].map(|_| Buffer::new(&stream, Dtype::F32, &[1000]).expect("memory"));
-    for (what, odd) in [("the same", 0), ("another array", 1)] {
-        let mut times = Vec::new();
-        for i in 0..10_000 {
-            let begin = std::time::Instant::now();
-            fill.launch(&stream, &args![&x[i * odd % 2], 1f32])
-                .expect("runs");
-            times.push(begin.elapsed());
-            if i % 100 == 99 {
-                stream.synchronize().expect("ends");
-            }
-        }
-        times.sort();
-        println!("{what}: {:?} a call", times[times.len() / 2]);
-    }
 }

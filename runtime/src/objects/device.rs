@@ -233,7 +233,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// It is another device's, or the device is lost.
+    /// It is another device's or each thread's own default stream, or the device is lost.
     pub unsafe fn wrap_stream(&self, raw: u64, keep: Keep) -> Result<Stream, Error> {
         Stream::wrap(self, raw, keep)
     }

@@ -3,16 +3,14 @@
 
 mod raw;
 
+use crate::scaling::phases;
 use anyhow::{Context, ensure};
 use qd_frontend::{
     Dtype, args, compile,
     objects::{Buffer, Device, DeviceId, DeviceOptions, Kernel, Priority, Stream},
 };
 use raw::Raw;
-use std::{
-    fmt::Write as _,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 /// Calls between two waits: few enough for the device's queue.
 const BATCH: usize = 100;
@@ -36,22 +34,22 @@ struct Row {
 const ROWS: [Row; 5] = [
     Row {
         name: "calls of 1 launch",
-        source: || chain(1),
+        source: || phases(1),
         arguments: two_arrays,
     },
     Row {
         name: "calls of 4 launches",
-        source: || chain(4),
+        source: || phases(4),
         arguments: two_arrays,
     },
     Row {
         name: "calls of 16 launches",
-        source: || chain(16),
+        source: || phases(16),
         arguments: two_arrays,
     },
     Row {
         name: "calls of 32 launches",
-        source: || chain(32),
+        source: || phases(32),
         arguments: two_arrays,
     },
     Row {
@@ -66,28 +64,6 @@ const SORT: &str = "qd.grid.kernel @main(%keys: memref<?xi32>, %tmp: memref<?xi3
        qd.algo.sort keys(%keys, %tmp : memref<?xi32>, memref<?xi32>) scratch(%scratch : memref<?xi32>)
          count(%n : memref<i32>) log256_max_n = 3 unsigned
      }";
-
-/// Launches of one block, each of which reads what another thread of the one before wrote.
-fn chain(launches: usize) -> String {
-    let mut text = String::from(
-        "qd.grid.kernel @main(%a: memref<?xi32>, %b: memref<?xi32>) {
-           %one = arith.constant 1 : index\n",
-    );
-    for k in 0..launches {
-        let (from, to) = if k % 2 == 0 { ("a", "b") } else { ("b", "a") };
-        let _ = writeln!(
-            text,
-            "qd.grid.phase blocks(%one) threads(64) {{
-               %i = qd.simt.block.thread_id
-               %last = arith.constant 63 : index
-               %j = arith.subi %last, %i : index
-               %v = memref.load %{from}[%j] : memref<?xi32>
-               memref.store %v, %{to}[%i] : memref<?xi32>
-             }}"
-        );
-    }
-    text + "}\n"
-}
 
 fn two_arrays(_: &Kernel, stream: &Stream) -> anyhow::Result<Vec<Buffer>> {
     let array = || Buffer::from_slice(stream, &[1_i32; 64]);

@@ -135,7 +135,7 @@ fn kernels(count: usize) -> String {
 }
 
 /// Phases of one kernel, each of which reads what another thread of the one before wrote.
-fn phases(count: usize) -> String {
+pub fn phases(count: usize) -> String {
     let mut text = String::from(
         "qd.grid.kernel @main(%a: memref<?xi32>, %b: memref<?xi32>) {
            %one = arith.constant 1 : index\n",

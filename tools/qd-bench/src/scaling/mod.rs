@@ -12,8 +12,8 @@ mod family;
 
 use anyhow::{Context, ensure};
 use child::Cost;
-pub use family::What;
 use family::{FAMILIES, Family};
+pub use family::{What, phases};
 use std::{
     ffi::OsString,
     fs,
