@@ -32,7 +32,7 @@ use objects::{Device, DeviceId, DeviceOptions, Executable, Kernel};
 use qd_dialects::parse;
 use std::sync::{Arc, Mutex, Once, PoisonError};
 
-pub use qd_artifact::{Artifact, Dtype};
+pub use qd_artifact::{Argument, ArgumentKind, Artifact, Dtype};
 pub use qd_dialects::builder;
 pub use qd_runtime::{Element, Scalar, args, objects};
 

@@ -73,8 +73,8 @@ impl Raw {
     }
 }
 
-/// The same kernels in a graph that holds nothing of ours, which a launch would have to count;
-/// null if not all nodes are kernels.
+/// The same nodes in a graph that holds nothing of ours, which a launch would have to count;
+/// null if some are neither kernels nor empty.
 ///
 /// # Safety
 ///
@@ -87,12 +87,15 @@ unsafe fn without_objects(captured: sys::CUgraph) -> anyhow::Result<sys::CUgraph
         sys::cuGraphGetNodes(captured, ptr::null_mut(), &mut nodes_count).result()?;
         let mut nodes = vec![ptr::null_mut(); nodes_count];
         sys::cuGraphGetNodes(captured, nodes.as_mut_ptr(), &mut nodes_count).result()?;
+        let mut are_kernels = Vec::new();
         for node in &nodes {
             let mut kind = sys::CUgraphNodeType::CU_GRAPH_NODE_TYPE_EMPTY;
             sys::cuGraphNodeGetType(*node, &mut kind).result()?;
-            if kind != sys::CUgraphNodeType::CU_GRAPH_NODE_TYPE_KERNEL {
-                return Ok(graph);
-            }
+            are_kernels.push(match kind {
+                sys::CUgraphNodeType::CU_GRAPH_NODE_TYPE_KERNEL => true,
+                sys::CUgraphNodeType::CU_GRAPH_NODE_TYPE_EMPTY => false,
+                _ => return Ok(graph),
+            });
         }
         let none = ptr::null_mut();
         sys::cuGraphGetEdges(captured, none, none, &mut edges_count).result()?;
@@ -104,11 +107,17 @@ unsafe fn without_objects(captured: sys::CUgraph) -> anyhow::Result<sys::CUgraph
         }
         sys::cuGraphCreate(&mut graph, 0).result()?;
         let mut made = HashMap::new();
-        for node in &nodes {
-            let mut parameters = std::mem::zeroed();
-            sys::cuGraphKernelNodeGetParams_v2(*node, &mut parameters).result()?;
+        for (node, is_kernel) in nodes.iter().zip(are_kernels) {
             let mut copy = ptr::null_mut();
-            sys::cuGraphAddKernelNode_v2(&mut copy, graph, ptr::null(), 0, &parameters).result()?;
+            if is_kernel {
+                let mut parameters = std::mem::zeroed();
+                sys::cuGraphKernelNodeGetParams_v2(*node, &mut parameters).result()?;
+                let parameters = &raw const parameters;
+                sys::cuGraphAddKernelNode_v2(&mut copy, graph, ptr::null(), 0, parameters)
+                    .result()?;
+            } else {
+                sys::cuGraphAddEmptyNode(&mut copy, graph, ptr::null(), 0).result()?;
+            }
             made.insert(*node, copy);
         }
         let [from, to] = [from, to].map(|ends: Vec<sys::CUgraphNode>| -> Vec<_> {
