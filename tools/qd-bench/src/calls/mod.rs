@@ -102,15 +102,15 @@ fn grouped(kernel: &Kernel, stream: &Stream) -> anyhow::Result<Vec<Buffer>> {
         let ArgumentKind::Buffer { dtype, shape } = &argument.kind else {
             bail!("'{}' is no buffer", argument.name);
         };
-        let rows = match (&argument.minimum, shape.as_slice()) {
-            (Some(_), _) => {
+        let rows = match shape.as_slice() {
+            // What it depends on comes before it.
+            _ if argument.name.ends_with("scratch") => {
                 let mut given: Vec<_> = buffers.iter().map(Arg::from).collect();
                 given.resize(kernel.signature().len(), Arg::Missing);
                 vec![kernel.minimum(&argument.name, &given)?]
             }
-            (None, []) => vec![],
-            (None, [Some(rows), ..]) => vec![*rows],
-            (None, [None, ..]) => vec![length.into()],
+            [None, ..] => vec![length.into()],
+            fixed => fixed.iter().flatten().copied().collect(),
         };
         buffers.push(match argument.name.as_str() {
             "delay" => Buffer::from_slice(stream, &values(100))?,
