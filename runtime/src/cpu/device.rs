@@ -63,6 +63,10 @@ unsafe impl Driver for Cpu {
         &self.info
     }
 
+    fn is_host(&self) -> bool {
+        true
+    }
+
     fn allocate(&self, bytes: u64, _: RawStream) -> Result<RawMemory, Fault> {
         let layout = layout(bytes).ok_or(Fault::OutOfMemory { free: None })?;
         // Safety: the layout has a size.

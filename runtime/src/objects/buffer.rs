@@ -69,7 +69,7 @@ impl Buffer {
     pub fn filled(on: &Stream, dtype: Dtype, shape: &[u64], byte: u8) -> Result<Self, Error> {
         let buffer = Self::new(on, dtype, shape)?;
         let shared = on.0.shared();
-        buffer.used(on, true, || {
+        buffer.used(on, true, shared.driver.is_host(), || {
             let set =
                 |driver: &dyn Driver| driver.set(on.0.raw, buffer.address(), buffer.bytes(), byte);
             let set = buffer.moved(on, CopyKind::Clear, set);
@@ -226,7 +226,7 @@ impl Buffer {
     pub fn read_bytes(&self, on: &Stream, to: &mut [u8]) -> Result<(), Error> {
         self.check_bytes(to.len())?;
         let shared = on.0.shared();
-        self.used(on, false, || {
+        self.used(on, false, true, || {
             let read = |driver: &dyn Driver| driver.download(on.0.raw, self.address(), to);
             let read = self.moved(on, CopyKind::Download, read);
             read.map_err(|fault| shared.failed(&format!("reading {self:?}"), fault))
@@ -258,7 +258,7 @@ impl Buffer {
     pub fn write_bytes(&self, on: &Stream, from: &[u8]) -> Result<(), Error> {
         self.check_bytes(from.len())?;
         let shared = on.0.shared();
-        self.used(on, true, || {
+        self.used(on, true, true, || {
             let write = |driver: &dyn Driver| driver.upload(on.0.raw, self.address(), from);
             let written = self.moved(on, CopyKind::Upload, write);
             written.map_err(|fault| shared.failed(&format!("writing {self:?}"), fault))
@@ -278,13 +278,12 @@ impl Buffer {
         on.0.check_not_captured("a copy")?;
         let shared = on.0.shared();
         let touches = [self.touch(false), to.touch(true)];
-        in_order(&on.0, &touches, || {
+        in_order(&on.0, &touches, shared.driver.is_host(), |_| {
             let (from, to) = (self.address(), to.address());
             let copy = |driver: &dyn Driver| driver.copy(on.0.raw, from, to, self.bytes());
             let copied = self.moved(on, CopyKind::Within, copy);
             copied.map_err(|fault| shared.failed(&format!("copying {self:?}"), fault))
-        })?;
-        Ok(())
+        })
     }
 
     /// Has the driver copy what is as long as this.
@@ -308,10 +307,12 @@ impl Buffer {
         }
     }
 
+    /// Does something with it in order: see [`in_order`].
     fn used(
         &self,
         on: &Stream,
         is_write: bool,
+        waits: bool,
         what: impl FnOnce() -> Result<(), Error>,
     ) -> Result<(), Error> {
         self.check_device(on.device())?;
@@ -319,8 +320,7 @@ impl Buffer {
         if is_write {
             self.check_writable()?;
         }
-        in_order(&on.0, &[self.touch(is_write)], what)?;
-        Ok(())
+        in_order(&on.0, &[self.touch(is_write)], waits, |_| what())
     }
 
     /// Whether its elements can be copied to another.

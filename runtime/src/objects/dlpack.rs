@@ -226,7 +226,8 @@ impl Buffer {
         let tensor = self.tensor()?;
         self.check_device(on.device())?;
         on.0.check_not_captured("giving an array away")?;
-        in_order(&on.0, &[self.touch(!self.is_read_only())], || Ok(()))?;
+        let touches = [self.touch(!self.is_read_only())];
+        in_order(&on.0, &touches, false, |_| Ok(()))?;
         Ok(Capsule(Some(match form {
             Form::Versioned => {
                 Managed::Versioned(
@@ -323,7 +324,7 @@ unsafe extern "C" fn delete<M>(managed: *mut M) {
     // and somebody's graph holds what it uses itself.
     if !stream.0.is_captured() {
         let touches = [buffer.touch(!buffer.is_read_only())];
-        let _ = in_order(&stream.0, &touches, || Ok(()));
+        let _ = in_order(&stream.0, &touches, false, |_| Ok(()));
     }
 }
 

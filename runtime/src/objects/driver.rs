@@ -131,6 +131,10 @@ pub(crate) struct Label {
 /// asked for has been done; the driver may not touch anything else.
 pub(crate) unsafe trait Driver: Send + Sync {
     fn info(&self) -> &DeviceInfo;
+    /// Whether what is asked for has been done on return, by the thread that asks.
+    fn is_host(&self) -> bool {
+        false
+    }
 
     /// Memory that holds anything, of at least one byte, for use on the stream from now on.
     fn allocate(&self, bytes: u64, on: RawStream) -> Result<RawMemory, Fault>;
@@ -203,6 +207,10 @@ pub(crate) trait Code: Send + Sync {
 
 /// A shape as the driver replays it.
 pub(crate) trait Replay: Send {
+    /// Whether the host waits for the device before all of a replay is on its stream.
+    fn waits(&self) -> bool {
+        false
+    }
     /// Takes other words; those at the places in `changed`, which ascend, differ from the last
     /// ones.
     fn patch(&mut self, words: &[u64], changed: &[usize]) -> Result<(), Fault>;

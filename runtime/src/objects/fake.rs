@@ -7,7 +7,14 @@ use super::{
         Code, Driver, Fault, Op, OpKind, RawBody, RawEvent, RawMemory, RawStream, Replay, Shape,
     },
 };
-use crate::{Error, objects::reclaim, program::Program};
+use crate::{
+    Error,
+    objects::{
+        parts::{self, Host, Look, Parts},
+        reclaim,
+    },
+    program::Program,
+};
 use std::{
     collections::{HashMap, HashSet, VecDeque},
     sync::{
@@ -78,6 +85,8 @@ pub(super) struct Mood {
     pub seed: u64,
     /// The call that fails, from 0, and the device with it, if it is lost.
     pub fails: Option<(usize, bool)>,
+    /// Whether what the failing call asks for is done nevertheless.
+    pub is_late: bool,
     /// Whether streams do not wait for events: what a test of the order must notice.
     pub is_hasty: bool,
     /// Whether the host looks at conditions.
@@ -158,6 +167,15 @@ impl Fake {
                 _ => Err(Fault::Failed(format!("{name} fails"))),
             },
             _ => Ok(()),
+        }
+    }
+
+    /// As [`call`](Self::call), of a call that puts something onto a stream: an error within is to be
+    /// returned when that has been done.
+    fn submit(&self, name: &'static str) -> Result<Result<(), Fault>, Fault> {
+        match self.call(name) {
+            Err(fault) if !self.mood.is_late => Err(fault),
+            outcome => Ok(outcome),
         }
     }
 
@@ -259,12 +277,12 @@ unsafe impl Driver for Fake {
     }
 
     fn upload(&self, on: RawStream, to: u64, from: &[u8]) -> Result<(), Fault> {
-        self.call("upload")?;
+        let done = self.submit("upload")?;
         let from = from.to_vec();
         self.later(on, move || unsafe {
             std::ptr::copy_nonoverlapping(from.as_ptr(), to as *mut u8, from.len());
         });
-        Ok(())
+        done
     }
 
     fn download(&self, on: RawStream, from: u64, to: &mut [u8]) -> Result<(), Fault> {
@@ -275,19 +293,19 @@ unsafe impl Driver for Fake {
     }
 
     fn copy(&self, on: RawStream, from: u64, to: u64, bytes: u64) -> Result<(), Fault> {
-        self.call("copy")?;
+        let done = self.submit("copy")?;
         self.later(on, move || unsafe {
             std::ptr::copy(from as *const u8, to as *mut u8, bytes as usize);
         });
-        Ok(())
+        done
     }
 
     fn set(&self, on: RawStream, at: u64, bytes: u64, value: u8) -> Result<(), Fault> {
-        self.call("set")?;
+        let done = self.submit("set")?;
         self.later(on, move || unsafe {
             std::ptr::write_bytes(at as *mut u8, value, bytes as usize);
         });
-        Ok(())
+        done
     }
 
     fn open_stream(&self, _: bool) -> Result<RawStream, Fault> {
@@ -382,6 +400,7 @@ unsafe impl Driver for Fake {
         self.call("build")?;
         Ok(Box::new(Recorded {
             ops: Arc::new(shape.ops.clone()),
+            parts: Parts::of(&shape.ops),
             words: words.to_vec(),
             asked: 0,
             done: Arc::default(),
@@ -405,6 +424,7 @@ impl Code for Table {
 
 struct Recorded {
     ops: Arc<Vec<Op>>,
+    parts: Parts,
     words: Vec<u64>,
     /// Replays so far, and those that have been done.
     asked: u64,
@@ -423,18 +443,49 @@ impl Replay for Recorded {
         Ok(())
     }
 
-    fn replay(&mut self, on: RawStream, _: Option<u64>) -> Result<(), Fault> {
-        self.fake.call("replay")?;
+    fn waits(&self) -> bool {
+        self.fake.mood.asks_host && self.parts.looks > 0
+    }
+
+    fn replay(&mut self, on: RawStream, limit: Option<u64>) -> Result<(), Fault> {
+        let done = self.fake.submit("replay")?;
+        if self.waits() {
+            let (fake, words) = (&self.fake, &self.words);
+            parts::run(&mut Asked { fake, words, on }, &self.parts.parts, limit)?;
+            return done;
+        }
         // As they are now: a later patch does not change what is under way.
         let (ops, words) = (self.ops.clone(), self.words.clone());
-        let (number, done) = (self.asked, self.done.clone());
+        let (number, asked) = (self.asked, self.done.clone());
         self.asked += 1;
         self.fake.later(on, move || {
-            let before = done.fetch_add(1, Ordering::Relaxed);
+            let before = asked.fetch_add(1, Ordering::Relaxed);
             assert_eq!(before, number, "replays of one graph, beside each other");
             all(&ops, &words);
         });
+        done
+    }
+}
+
+/// A replay at whose conditions the host looks.
+struct Asked<'a> {
+    fake: &'a Fake,
+    words: &'a [u64],
+    on: RawStream,
+}
+
+impl Host for Asked<'_> {
+    fn ops(&mut self, _: usize, ops: &[Op]) -> Result<(), Fault> {
+        let (ops, words) = (ops.to_vec(), self.words.to_vec());
+        // In the plan's order, which is one that they allow.
+        let what = move || ops.iter().for_each(|op| one(op, &words));
+        self.fake.later(self.on, what);
         Ok(())
+    }
+
+    fn is_set(&mut self, look: Look) -> Result<bool, Fault> {
+        self.fake.drain(self.on);
+        Ok(unsafe { *(self.words[look.word] as *const i32) } != 0)
     }
 }
 

@@ -348,6 +348,14 @@ impl Queue {
         Ok(())
     }
 
+    /// Whether a replay waits for the device, or is done by the host. With a profiler it may: if one
+    /// comes only now, locks are held longer than they would be.
+    pub fn waits_for(&self, replay: &dyn Replay) -> bool {
+        self.profile.is_on.load(Ordering::Relaxed)
+            || replay.waits()
+            || self.shared().driver.is_host()
+    }
+
     /// Replays a call.
     pub fn replay(
         &self,

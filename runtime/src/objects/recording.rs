@@ -382,8 +382,11 @@ impl Graph {
             on.0.follow(queue, *number)?;
         }
         let shared = &device.0;
-        let (control, is_clear) = (&self.control, &mut self.is_clear);
-        let number = in_order(&on.0, touches, || {
+        let (control, is_clear, last) = (&self.control, &mut self.is_clear, &mut self.last);
+        let waits = on.0.waits_for(&*kept.replay);
+        in_order(&on.0, touches, waits, |number| {
+            // Also if it fails: part of it may be on the stream.
+            *last = Some((on.0.clone(), number));
             for step in &self.recording.steps {
                 if let Work::Launch { kernel, .. } = &step.work {
                     shared.launched(&kernel.0.name);
@@ -403,9 +406,7 @@ impl Graph {
             replayed.map_err(|fault| shared.failed("launching a graph", fault))?;
             *is_clear = true;
             Ok(())
-        })?;
-        self.last = Some((on.0.clone(), number));
-        Ok(())
+        })
     }
 
     /// Makes the last of `kept` one for what is bound.

@@ -12,7 +12,10 @@ use crate::Error;
 use std::{
     collections::HashMap,
     fmt,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -41,6 +44,10 @@ pub(super) struct Queue {
     is_wrapped: bool,
     _keep: Keep,
     state: Mutex<State>,
+    /// How many calls are hosted: most who ask look at this alone.
+    hosted: AtomicUsize,
+    /// Told when one is not any more.
+    is_done: Condvar,
     pub profile: Profile,
 }
 
@@ -48,6 +55,10 @@ pub(super) struct Queue {
 struct State {
     /// Calls so far.
     number: u64,
+    /// Those of them that a host is still doing.
+    hosted: Vec<u64>,
+    /// Threads that wait for one of these.
+    waiting: usize,
     /// Up to which call of other streams this one has waited, by their ids.
     seen: HashMap<u64, u64>,
 }
@@ -76,6 +87,8 @@ impl Stream {
             is_wrapped,
             _keep: keep,
             state: Mutex::default(),
+            hosted: AtomicUsize::new(0),
+            is_done: Condvar::new(),
             profile: Profile::default(),
         }))
     }
@@ -143,34 +156,71 @@ impl Queue {
         &self.device.0
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does something on the stream that is its next call, and returns its number.
-    pub fn submit(&self, what: impl FnOnce() -> Result<(), Error>) -> Result<u64, Error> {
-        let mut state = self.lock();
-        what()?;
-        state.number += 1;
-        Ok(state.number)
+    /// Counts what has been put onto the stream as its next call, and returns its number.
+    pub fn count(&self) -> u64 {
+        self.lock().next()
     }
 
-    /// An event behind all calls so far, and the number of the last of them.
+    /// Puts the stream's next call onto it, and returns its number. A call that fails has one, too:
+    /// part of it may be on the stream.
+    pub fn submit(&self, what: impl FnOnce(u64) -> Result<(), Error>) -> (u64, Result<(), Error>) {
+        let mut state = self.lock();
+        let number = state.next();
+        let done = what(number);
+        drop(state);
+        (number, done)
+    }
+
+    /// The stream's next call, if it waits for the device before it is all on the stream, or at all:
+    /// no lock is held meanwhile.
+    pub fn host(self: &Arc<Self>) -> Hosted {
+        let mut state = self.lock();
+        let number = state.next();
+        state.hosted.push(number);
+        self.hosted.store(state.hosted.len(), Ordering::Relaxed);
+        Hosted {
+            queue: self.clone(),
+            number,
+        }
+    }
+
+    /// Whether a host is still doing a call. The caller has locked what it touches, as the host had
+    /// when it began.
+    pub fn is_hosted(&self, number: u64) -> bool {
+        self.hosted.load(Ordering::Relaxed) > 0 && self.lock().hosted.contains(&number)
+    }
+
+    /// Waits until no host is doing that call any more. The caller holds no lock.
+    pub fn wait_for_host(&self, number: u64) {
+        let is_hosted = |state: &mut State| state.hosted.contains(&number);
+        let mut state = self.lock();
+        state.waiting += 1;
+        let waited = self.is_done.wait_while(state, is_hosted);
+        waited.unwrap_or_else(PoisonError::into_inner).waiting -= 1;
+    }
+
+    /// An event behind all calls so far, and the number of the last that it is behind with all before
+    /// it: a hosted one may not be on the stream yet.
     fn mark(&self) -> Result<(Event, u64), Error> {
         let shared = self.shared();
         shared.check()?;
         self.check_not_captured("an event")?;
         // No call comes between the number and the event.
         let state = self.lock();
+        let number = state.settled();
         let raw = shared.driver.record(self.raw);
         let raw = raw.map_err(|fault| shared.failed("an event", fault))?;
         let event = Event(Arc::new(Moment {
             device: self.device.clone(),
             raw,
             queue: self.id,
-            number: state.number,
+            number,
         }));
-        Ok((event, state.number))
+        Ok((event, number))
     }
 
     /// See [`Stream::record`].
@@ -222,6 +272,39 @@ impl Queue {
         done.map_err(|fault| shared.failed("waiting for another stream", fault))?;
         self.note(other.id, last);
         Ok(())
+    }
+}
+
+impl State {
+    fn next(&mut self) -> u64 {
+        self.number += 1;
+        self.number
+    }
+
+    /// The last call that is on the stream with all before it.
+    fn settled(&self) -> u64 {
+        let first = self.hosted.iter().min();
+        first.map_or(self.number, |first| first - 1)
+    }
+}
+
+/// A call that a host is doing, until this is dropped.
+pub(super) struct Hosted {
+    queue: Arc<Queue>,
+    pub number: u64,
+}
+
+impl Drop for Hosted {
+    fn drop(&mut self) {
+        let mut state = self.queue.lock();
+        state.hosted.retain(|number| *number != self.number);
+        self.queue
+            .hosted
+            .store(state.hosted.len(), Ordering::Relaxed);
+        // Telling costs a call of the system.
+        if state.waiting > 0 {
+            self.queue.is_done.notify_all();
+        }
     }
 }
 

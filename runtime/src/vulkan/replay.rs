@@ -391,6 +391,10 @@ impl Graph {
 }
 
 impl Replay for Graph {
+    fn waits(&self) -> bool {
+        !self.looks.is_empty()
+    }
+
     fn patch(&mut self, words: &[u64], _: &[usize]) -> Result<(), Fault> {
         self.set(words)
     }
