@@ -70,6 +70,37 @@ fn kernels_on_two_streams_share_an_array() {
     assert!(sums.into_iter().eq(expected));
 }
 
+#[test]
+fn memory_that_nobody_uses_is_given_back() {
+    let (device, stream) = open(Some(5));
+    let bytes = 64 << 20;
+    let x = Buffer::zeros(&stream, Dtype::U8, &[bytes]).expect("memory");
+    let memory = device.memory();
+    assert_eq!(memory.live, bytes);
+    assert!(memory.reserved >= bytes, "{memory:?}");
+    drop(x);
+    stream.synchronize().expect("ends");
+    device.trim(0).expect("given back");
+    let memory = device.memory();
+    assert_eq!((memory.live, memory.reserved), (0, 0));
+    let x = Buffer::from_slice(&stream, &[1_u8, 2]).expect("memory");
+    assert_eq!(x.to_vec::<u8>(&stream).expect("read"), [1, 2]);
+}
+
+#[test]
+fn more_memory_than_there_is_is_an_error_that_says_how_much() {
+    let (device, stream) = open(Some(6));
+    let bytes = 1_u64 << 60;
+    let refused = Buffer::new(&stream, Dtype::U8, &[bytes]);
+    let error = refused.expect_err("too much").to_string();
+    assert!(
+        error.contains(&format!("{bytes} bytes were asked for")),
+        "{error}"
+    );
+    assert_eq!(device.memory().live, 0);
+    Buffer::zeros(&stream, Dtype::U8, &[1000]).expect("memory");
+}
+
 const COUNT_DOWN: &str = r#"
 qd.grid.kernel @collatz(%n: memref<i32> {qd.name = "n"}, %steps: memref<i32> {qd.name = "steps"},
                         %goes_on: memref<i32> {qd.name = "goes_on"}) {

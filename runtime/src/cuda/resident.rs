@@ -205,6 +205,23 @@ unsafe impl Driver for Cuda {
         }
     }
 
+    fn reserved(&self) -> Option<u64> {
+        let _entered = self.enter().ok()?;
+        let mut bytes = 0_u64;
+        let held = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT;
+        // Safety: the pool exists; the attribute is a 64-bit number.
+        let asked = unsafe { sys::cuMemPoolGetAttribute(self.pool, held, (&raw mut bytes).cast()) };
+        asked.result().is_ok().then_some(bytes)
+    }
+
+    fn trim(&self, keep: u64) -> Result<(), Fault> {
+        let _entered = self.enter()?;
+        // Safety: the pool exists.
+        unsafe { sys::cuMemPoolTrimTo(self.pool, keep as usize) }
+            .result()
+            .map_err(fault)
+    }
+
     fn upload(&self, on: RawStream, to: u64, from: &[u8]) -> Result<(), Fault> {
         if from.is_empty() {
             return Ok(());

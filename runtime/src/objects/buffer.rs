@@ -35,7 +35,7 @@ impl Buffer {
     /// There is no memory for it.
     pub fn new(on: &Stream, dtype: Dtype, shape: &[u64]) -> Result<Self, Error> {
         let what = || describe_buffer(dtype, shape);
-        let bytes = bytes_of(dtype, shape).ok_or_else(|| Error::OutOfMemory(what()))?;
+        let bytes = bytes_of(dtype, shape).ok_or_else(|| Error::no_memory(what()))?;
         on.0.shared().check()?;
         reclaim::now();
         let allocation = Allocation::new(on, bytes, what)?;

@@ -136,6 +136,14 @@ pub(crate) unsafe trait Driver: Send + Sync {
     fn allocate(&self, bytes: u64, on: RawStream) -> Result<RawMemory, Fault>;
     /// Gives memory back behind all that is on the stream.
     fn free(&self, memory: RawMemory, on: RawStream);
+    /// Bytes that it holds to allocate from; none: it keeps nothing of what is freed.
+    fn reserved(&self) -> Option<u64> {
+        None
+    }
+    /// Gives back what nobody uses, as long as it holds so many bytes at least.
+    fn trim(&self, _keep: u64) -> Result<(), Fault> {
+        Ok(())
+    }
     /// Copies bytes in; they have been read on return.
     fn upload(&self, on: RawStream, to: u64, from: &[u8]) -> Result<(), Fault>;
     /// Copies bytes out, behind all that is on the stream; they are there on return.

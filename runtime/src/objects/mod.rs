@@ -22,6 +22,7 @@ mod executable;
 mod executor;
 mod foreign;
 mod fork;
+mod memory;
 pub(crate) mod parts;
 mod profiler;
 pub(crate) mod reclaim;

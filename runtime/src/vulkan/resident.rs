@@ -131,12 +131,6 @@ impl Resident {
         })
     }
 
-    /// Bytes of all blocks that buffers are in.
-    #[cfg(test)]
-    pub(super) fn reserved(&self) -> u64 {
-        self.shared.data.reserved()
-    }
-
     #[cfg(test)]
     pub(super) fn kernels(&self) -> &Kernels {
         &self.shared.kernels
@@ -428,6 +422,16 @@ unsafe impl Driver for Resident {
     fn free(&self, memory: RawMemory, on: RawStream) {
         let until = self.shared.timeline(on).end();
         self.shared.data.free(memory.address, memory.bytes, until);
+    }
+
+    fn reserved(&self) -> Option<u64> {
+        Some(self.shared.data.reserved())
+    }
+
+    fn trim(&self, keep: u64) -> Result<(), Fault> {
+        self.shared.data.give_back(keep);
+        self.shared.staging.give_back(0);
+        Ok(())
     }
 
     fn upload(&self, on: RawStream, to: u64, from: &[u8]) -> Result<(), Fault> {
