@@ -5,7 +5,7 @@ mod common;
 use common::{load, open};
 use qd_frontend::{
     Dtype, Element, args,
-    objects::{Buffer, Priority},
+    objects::{Buffer, Pinned, Priority},
 };
 
 const SORT: &str = include_str!("../examples/kernels/sort.mlir");
@@ -68,6 +68,47 @@ fn kernels_on_two_streams_share_an_array() {
     let sums = y.to_vec::<f32>(&a).expect("read");
     let expected = (0..2 * n).map(|i| if i < n { 2.0 } else { 4.0 });
     assert!(sums.into_iter().eq(expected));
+}
+
+#[test]
+fn the_host_goes_on_while_it_is_read_and_written() {
+    let (device, stream) = open(None);
+    let beside = device.stream(Priority::Normal).expect("a stream");
+    let add = load(&device, FILL).kernel("add").expect("there");
+    let n = 3_000_000_usize;
+    let sum = Buffer::zeros(&stream, Dtype::F32, &[n as u64]).expect("memory");
+    let one = Buffer::new(&stream, Dtype::F32, &[n as u64]).expect("memory");
+    let mut host = Pinned::new(&device, 4 * n).expect("memory");
+    let mut read = Vec::new();
+    for round in 0..4 {
+        host.elements_mut::<f32>().fill(1.0);
+        let written = one.write_async(&beside, host).expect("written");
+        add.launch(&stream, &args![&one, &sum]).expect("runs");
+        let to = Pinned::new(&device, 4 * n).expect("memory");
+        read.push((round, sum.read_async(&beside, to).expect("read")));
+        host = written.wait().expect("written");
+    }
+    // One that nobody waits for.
+    drop(read.pop());
+    for (round, pending) in read {
+        let values = pending.wait().expect("read");
+        let expected = (round + 1) as f32;
+        assert!(
+            values
+                .elements::<f32>()
+                .iter()
+                .all(|value| *value == expected)
+        );
+    }
+    let empty = sum.rows(0..0).expect("none");
+    let none = empty.read_async(&stream, Pinned::new(&device, 0).expect("memory"));
+    assert!(none.expect("read").wait().expect("done").is_empty());
+    assert!(
+        sum.read_async(&stream, host)
+            .expect("read")
+            .is_done()
+            .is_ok()
+    );
 }
 
 #[test]

@@ -288,7 +288,7 @@ impl Buffer {
     }
 
     /// Has the driver copy what is as long as this.
-    fn moved(
+    pub(super) fn moved(
         &self,
         on: &Stream,
         kind: CopyKind,
@@ -308,7 +308,8 @@ impl Buffer {
         }
     }
 
-    fn used(
+    /// A copy from or to the host, in the order of its uses.
+    pub(super) fn used(
         &self,
         on: &Stream,
         is_write: bool,
@@ -367,7 +368,7 @@ impl Buffer {
         }
     }
 
-    fn check_bytes(&self, bytes: usize) -> Result<(), Error> {
+    pub(super) fn check_bytes(&self, bytes: usize) -> Result<(), Error> {
         match bytes as u64 == self.bytes() {
             true => Ok(()),
             false => Err(Error::View(format!(

@@ -148,6 +148,11 @@ pub(crate) unsafe trait Driver: Send + Sync {
     fn upload(&self, on: RawStream, to: u64, from: &[u8]) -> Result<(), Fault>;
     /// Copies bytes out, behind all that is on the stream; they are there on return.
     fn download(&self, on: RawStream, from: u64, to: &mut [u8]) -> Result<(), Fault>;
+    /// Host memory of at least one byte that the device copies from and to: its address is what
+    /// [`copy`](Self::copy) takes, its handle where the host sees it.
+    fn pin(&self, bytes: u64) -> Result<RawMemory, Fault>;
+    /// Gives such memory back, which nobody uses any more.
+    fn unpin(&self, memory: RawMemory);
     fn copy(&self, on: RawStream, from: u64, to: u64, bytes: u64) -> Result<(), Fault>;
     /// Sets bytes to one value.
     fn set(&self, on: RawStream, at: u64, bytes: u64, value: u8) -> Result<(), Fault>;

@@ -243,6 +243,12 @@ impl Fake {
     }
 }
 
+/// The address of memory that is never let go. Of words, so that any element may be there.
+fn memory(bytes: u64) -> u64 {
+    let memory = vec![0xA5A5_A5A5_A5A5_A5A5_u64; bytes.div_ceil(8).max(1) as usize];
+    Box::leak(memory.into_boxed_slice()).as_mut_ptr() as u64
+}
+
 // Safety: it works on memory of this process that its callers vouch for.
 unsafe impl Driver for Fake {
     fn info(&self) -> &DeviceInfo {
@@ -261,10 +267,8 @@ unsafe impl Driver for Fake {
             return Err(Fault::OutOfMemory { free: Some(free) });
         }
         state.live += bytes;
-        // Of words, so that any element may be there.
-        let memory = vec![0xA5A5_A5A5_A5A5_A5A5_u64; bytes.div_ceil(8).max(1) as usize];
         Ok(RawMemory {
-            address: Box::leak(memory.into_boxed_slice()).as_mut_ptr() as u64,
+            address: memory(bytes),
             bytes,
             handle: 0,
         })
@@ -310,6 +314,23 @@ unsafe impl Driver for Fake {
         self.drain(on);
         unsafe { std::ptr::copy_nonoverlapping(from as *const u8, to.as_mut_ptr(), to.len()) };
         Ok(())
+    }
+
+    fn pin(&self, bytes: u64) -> Result<RawMemory, Fault> {
+        self.call("pin")?;
+        let address = memory(bytes);
+        Ok(RawMemory {
+            address,
+            bytes,
+            handle: address,
+        })
+    }
+
+    fn unpin(&self, memory: RawMemory) {
+        let _ = self.call("unpin");
+        unsafe {
+            std::ptr::write_bytes(memory.handle as *mut u8, FREED, memory.bytes as usize);
+        }
     }
 
     fn copy(&self, on: RawStream, from: u64, to: u64, bytes: u64) -> Result<(), Fault> {

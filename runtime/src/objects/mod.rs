@@ -24,6 +24,7 @@ mod foreign;
 mod fork;
 mod memory;
 pub(crate) mod parts;
+mod pinned;
 mod profiler;
 pub(crate) mod reclaim;
 mod recording;
@@ -41,6 +42,7 @@ pub use buffer::Buffer;
 pub use device::{Device, DeviceId, DeviceInfo, DeviceOptions, MemoryStats};
 pub use executable::{Executable, Kernel, LaunchOptions, Signature};
 pub use foreign::{Foreign, Ready};
+pub use pinned::{Pending, Pinned};
 pub use profiler::{
     Attached, CopyKind, Detail, Profiler, Span, SpanKind, Step, StepTotal, step_totals,
 };

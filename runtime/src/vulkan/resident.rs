@@ -210,6 +210,14 @@ impl Shared {
         self.place(&self.data, address)
     }
 
+    /// Where an address of a buffer is, or of the host's memory.
+    fn copied(&self, address: u64) -> Result<Place, Fault> {
+        match self.data.place(address) {
+            Some(place) => Ok(place),
+            None => self.place(&self.staging, address),
+        }
+    }
+
     /// Destroys commands, and drops their code, when they have been done.
     pub fn retire(&self, commands: vk::CommandPool, code: Vec<Arc<Module>>, until: Vec<Point>) {
         let mut retired = self.retired.lock().unwrap_or_else(PoisonError::into_inner);
@@ -464,11 +472,26 @@ unsafe impl Driver for Resident {
         Ok(())
     }
 
+    fn pin(&self, bytes: u64) -> Result<RawMemory, Fault> {
+        let address = self.shared.staged(bytes)?;
+        let place = self.shared.place(&self.shared.staging, address)?;
+        Ok(RawMemory {
+            address,
+            bytes,
+            handle: place.mapped as u64,
+        })
+    }
+
+    fn unpin(&self, memory: RawMemory) {
+        let staging = &self.shared.staging;
+        staging.free(memory.address, memory.bytes, Vec::new());
+    }
+
     fn copy(&self, on: RawStream, from: u64, to: u64, bytes: u64) -> Result<(), Fault> {
         if bytes == 0 {
             return Ok(());
         }
-        let (from, to) = (self.shared.data(from)?, self.shared.data(to)?);
+        let (from, to) = (self.shared.copied(from)?, self.shared.copied(to)?);
         let on = self.shared.timeline(on);
         // Safety: the caller's promise of the addresses.
         unsafe { self.shared.copy(&on, from, to, bytes) }.map(drop)
