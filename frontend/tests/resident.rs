@@ -5,7 +5,7 @@ mod common;
 use common::{load, open};
 use qd_frontend::{
     Dtype, Element, args,
-    objects::{Buffer, Pinned, Priority},
+    objects::{Buffer, Device, DeviceOptions, Pinned, Priority},
 };
 
 const SORT: &str = include_str!("../examples/kernels/sort.mlir");
@@ -109,6 +109,33 @@ fn the_host_goes_on_while_it_is_read_and_written() {
             .is_done()
             .is_ok()
     );
+}
+
+#[test]
+fn arrays_are_copied_between_devices() {
+    let (device, stream) = open(None);
+    let cpu = Device::open(
+        &"cpu".parse().expect("a device"),
+        &DeviceOptions { threads: Some(7) },
+    );
+    let cpu = cpu.expect("it opens");
+    let here = cpu.stream(Priority::Normal).expect("a stream");
+    let [fill, add] = ["fill", "add"].map(|name| load(&device, FILL).kernel(name).expect("there"));
+    for n in [0, 1, 1000, (8 << 20) / 4, 3_000_001_u64] {
+        let host: Vec<f32> = (0..n).map(|i| i as f32).collect();
+        let x = Buffer::from_slice(&here, &host).expect("memory");
+        let y = Buffer::new(&stream, Dtype::F32, &[n]).expect("memory");
+        let one = Buffer::new(&stream, Dtype::F32, &[n]).expect("memory");
+        fill.launch(&stream, &args![&y, -1f32]).expect("runs");
+        fill.launch(&stream, &args![&one, 1f32]).expect("runs");
+        // Behind what fills it, and before what adds to it.
+        x.copy_to(&here, &y).expect("copied");
+        add.launch(&stream, &args![&one, &y]).expect("runs");
+        y.copy_to(&stream, &x).expect("copied");
+        let read = x.to_vec::<f32>(&here).expect("read");
+        let wrong = (0..n as usize).find(|i| read[*i] != host[*i] + 1.0);
+        assert_eq!(wrong, None, "{n} elements");
+    }
 }
 
 #[test]

@@ -268,12 +268,17 @@ impl Buffer {
         Ok(())
     }
 
-    /// Copies the elements to another buffer of the same device, type and size.
+    /// Copies the elements to another buffer of the same type and size. The stream is of this one's
+    /// device. If the other is on another device, they go through the host and are there when this
+    /// returns; work of other threads on either may come between the pieces.
     ///
     /// # Errors
     ///
     /// They are not alike, share memory, or the device failed.
     pub fn copy_to(&self, on: &Stream, to: &Buffer) -> Result<(), Error> {
+        if self.device() != to.device() {
+            return self.copy_across(on, to);
+        }
         self.check_copy(on.device(), to)?;
         on.0.check_not_captured("a copy")?;
         let shared = on.0.shared();
@@ -329,13 +334,19 @@ impl Buffer {
         self.check_device(on)?;
         to.check_device(on)?;
         to.check_writable()?;
-        let is_alike = (self.dtype, self.bytes()) == (to.dtype, to.bytes());
-        match is_alike && !overlap(&self.addresses(), &to.addresses()) {
-            true => Ok(()),
-            false => Err(Error::View(format!(
-                "{self:?} cannot be copied to {to:?}{}",
-                if is_alike { ": they share memory" } else { "" }
+        self.check_alike(to)?;
+        match overlap(&self.addresses(), &to.addresses()) {
+            false => Ok(()),
+            true => Err(Error::View(format!(
+                "{self:?} cannot be copied to {to:?}: they share memory"
             ))),
+        }
+    }
+
+    pub(super) fn check_alike(&self, to: &Buffer) -> Result<(), Error> {
+        match (self.dtype, self.bytes()) == (to.dtype, to.bytes()) {
+            true => Ok(()),
+            false => Err(Error::View(format!("{self:?} cannot be copied to {to:?}"))),
         }
     }
 
@@ -351,7 +362,7 @@ impl Buffer {
         }
     }
 
-    fn check_writable(&self) -> Result<(), Error> {
+    pub(super) fn check_writable(&self) -> Result<(), Error> {
         match self.allocation.is_read_only {
             false => Ok(()),
             true => Err(Error::View(format!("{self:?} is read-only"))),
@@ -368,7 +379,7 @@ impl Buffer {
         }
     }
 
-    pub(super) fn check_bytes(&self, bytes: usize) -> Result<(), Error> {
+    fn check_bytes(&self, bytes: usize) -> Result<(), Error> {
         match bytes as u64 == self.bytes() {
             true => Ok(()),
             false => Err(Error::View(format!(

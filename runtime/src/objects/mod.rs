@@ -9,6 +9,7 @@
 //! Checks, evaluation of plans, graphs and their patching are in one place (`executor`);
 //! a driver (`driver`) does primitives and checks nothing.
 
+mod across;
 mod allocation;
 mod arguments;
 mod buffer;

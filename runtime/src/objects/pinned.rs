@@ -67,14 +67,21 @@ impl Pinned {
         unsafe { slice::from_raw_parts_mut(self.raw.handle as *mut T, length) }
     }
 
-    fn check(&self, on: &Device) -> Result<(), Error> {
-        match self.device == *on {
-            true => Ok(()),
-            false => Err(Error::WrongDevice {
+    /// Whether a buffer can be copied from and to its first bytes.
+    fn check(&self, on: &Device, buffer: &Buffer) -> Result<(), Error> {
+        if self.device != *on {
+            return Err(Error::WrongDevice {
                 what: format!("{self:?}"),
                 is: format!("{:?}", self.device),
                 wanted: format!("{on:?}"),
-            }),
+            });
+        }
+        match self.raw.bytes >= buffer.bytes() {
+            true => Ok(()),
+            false => Err(Error::View(format!(
+                "{buffer:?} has {} bytes, which do not fit into {self:?}",
+                buffer.bytes()
+            ))),
         }
     }
 }
@@ -172,22 +179,22 @@ impl Pending<Pinned> {
 }
 
 impl Buffer {
-    /// As [`read_bytes`](Self::read_bytes), but waits for nothing: the bytes are there when that is
-    /// done.
+    /// As [`read_bytes`](Self::read_bytes), but waits for nothing: the host's first bytes are these
+    /// when that is done.
     ///
     /// # Errors
     ///
-    /// They are not as many, the memory is for another device, or the device failed.
+    /// They do not fit, the memory is for another device, or the device failed.
     pub fn read_async(&self, on: &Stream, to: Pinned) -> Result<Pending<Pinned>, Error> {
         self.copy_async(on, to, CopyKind::Download)
     }
 
-    /// As [`write_bytes`](Self::write_bytes), but waits for nothing: the bytes have been read when
-    /// that is done.
+    /// As [`write_bytes`](Self::write_bytes), but waits for nothing: the host's first bytes, as many as
+    /// are needed, have been read when that is done.
     ///
     /// # Errors
     ///
-    /// They are not as many, the memory is for another device, the buffer is read-only, or the
+    /// They are too few, the memory is for another device, the buffer is read-only, or the
     /// device failed.
     pub fn write_async(&self, on: &Stream, from: Pinned) -> Result<Pending<Pinned>, Error> {
         self.copy_async(on, from, CopyKind::Upload)
@@ -199,8 +206,7 @@ impl Buffer {
         host: Pinned,
         kind: CopyKind,
     ) -> Result<Pending<Pinned>, Error> {
-        self.check_bytes(host.len())?;
-        host.check(on.device())?;
+        host.check(on.device(), self)?;
         let shared = on.0.shared();
         let is_write = kind == CopyKind::Upload;
         let (from, to, counter) = match is_write {

@@ -420,7 +420,7 @@ fn arguments_that_are_not_what_it_takes_are_errors_before_anything_runs() {
     );
     assert!(error(set.launch(&s, &args![&far, 1])).contains("'a' is of device fake:0"));
     assert!(error(set.launch(&t, &args![&far, 1])).contains("the stream is of device"));
-    assert!(error(x.copy_to(&s, &far)).contains("of device"));
+    assert!(error(x.copy_to(&t, &far)).contains("of device"));
     let needs = loaded.kernel("needs").unwrap();
     assert_eq!(needs.minimum("scratch", &args![&x, _]).unwrap(), 4);
     assert_eq!(

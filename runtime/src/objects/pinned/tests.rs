@@ -109,7 +109,13 @@ fn host_memory_that_does_not_fit_is_refused() {
         let host = Pinned::new(of, bytes).unwrap();
         x.read_async(&s, host).expect_err("refused").to_string()
     };
-    assert_eq!(error(&device, 15), "i32[4] has 16 bytes, not 15");
+    assert_eq!(
+        error(&device, 15),
+        "i32[4] has 16 bytes, which do not fit into 15 bytes of the host"
+    );
     assert!(error(&other, 16).starts_with("16 bytes of the host is of device fake:0"));
     assert_eq!(log.count("copy"), 0);
+    // More than it takes will do.
+    let pending = x.read_async(&s, Pinned::new(&device, 99).unwrap());
+    assert_eq!(pending.unwrap().wait().unwrap()[..16], [0; 16]);
 }
