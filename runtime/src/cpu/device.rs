@@ -100,6 +100,18 @@ unsafe impl Driver for Cpu {
         Ok(())
     }
 
+    fn pin(&self, bytes: u64) -> Result<RawMemory, Fault> {
+        let memory = self.allocate(bytes, RawStream(0))?;
+        Ok(RawMemory {
+            handle: memory.address,
+            ..memory
+        })
+    }
+
+    fn unpin(&self, memory: RawMemory) {
+        self.free(memory, RawStream(0));
+    }
+
     fn copy(&self, _: RawStream, from: u64, to: u64, bytes: u64) -> Result<(), Fault> {
         // Safety: as above; views of one buffer may overlap.
         unsafe { ptr::copy(from as *const u8, to as *mut u8, bytes as usize) };

@@ -205,6 +205,23 @@ unsafe impl Driver for Cuda {
         }
     }
 
+    fn reserved(&self) -> Option<u64> {
+        let _entered = self.enter().ok()?;
+        let mut bytes = 0_u64;
+        let held = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT;
+        // Safety: the pool exists; the attribute is a 64-bit number.
+        let asked = unsafe { sys::cuMemPoolGetAttribute(self.pool, held, (&raw mut bytes).cast()) };
+        asked.result().is_ok().then_some(bytes)
+    }
+
+    fn trim(&self, keep: u64) -> Result<(), Fault> {
+        let _entered = self.enter()?;
+        // Safety: the pool exists.
+        unsafe { sys::cuMemPoolTrimTo(self.pool, keep as usize) }
+            .result()
+            .map_err(fault)
+    }
+
     fn upload(&self, on: RawStream, to: u64, from: &[u8]) -> Result<(), Fault> {
         if from.is_empty() {
             return Ok(());
@@ -232,13 +249,37 @@ unsafe impl Driver for Cuda {
         self.shared.report.take()
     }
 
+    fn pin(&self, bytes: u64) -> Result<RawMemory, Fault> {
+        let _entered = self.enter()?;
+        let size = usize::try_from(bytes.max(1)).map_err(|_| Fault::OutOfMemory { free: None })?;
+        // All devices of the process see it at the same address.
+        let flags = sys::CU_MEMHOSTALLOC_PORTABLE;
+        // Safety: it is of at least one byte.
+        let address = unsafe { result::malloc_host(size, flags) }.map_err(fault)? as u64;
+        Ok(RawMemory {
+            address,
+            bytes,
+            handle: address,
+        })
+    }
+
+    fn unpin(&self, memory: RawMemory) {
+        // Nobody is left to be told.
+        if let Ok(_entered) = self.enter() {
+            // Safety: made by `pin`, and not in use.
+            let _ = unsafe { result::free_host(memory.handle as *mut _) };
+        }
+    }
+
     fn copy(&self, on: RawStream, from: u64, to: u64, bytes: u64) -> Result<(), Fault> {
         if bytes == 0 {
             return Ok(());
         }
         let _entered = self.enter()?;
-        // Safety: as above.
-        unsafe { result::memcpy_dtod_async(to, from, bytes as usize, stream(on)) }.map_err(fault)
+        // Safety: as above. Which of both is the host's is in the addresses.
+        unsafe { sys::cuMemcpyAsync(to, from, bytes as usize, stream(on)) }
+            .result()
+            .map_err(fault)
     }
 
     fn set(&self, on: RawStream, at: u64, bytes: u64, value: u8) -> Result<(), Fault> {

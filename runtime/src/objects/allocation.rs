@@ -56,9 +56,7 @@ impl Allocation {
         let shared = on.0.shared();
         shared.check()?;
         on.0.check_not_captured("memory")?;
-        let raw = shared.driver.allocate(bytes, on.0.raw);
-        let raw = raw.map_err(|fault| shared.failed(&what(), fault))?;
-        shared.counters.allocated(bytes);
+        let raw = shared.allocate(bytes, on.0.raw, what)?;
         Ok(Arc::new(Self {
             device: on.device().clone(),
             raw,
@@ -158,8 +156,7 @@ impl Release {
                     // Of a lost device nothing is left to be kept in order.
                     let _ = owner.follow(&used.queue, used.number);
                 }
-                owner.shared().driver.free(self.raw, owner.raw);
-                owner.shared().counters.freed(self.raw.bytes);
+                owner.shared().free(self.raw, owner.raw);
                 true
             }
             None => {

@@ -35,7 +35,7 @@ impl Buffer {
     /// There is no memory for it.
     pub fn new(on: &Stream, dtype: Dtype, shape: &[u64]) -> Result<Self, Error> {
         let what = || describe_buffer(dtype, shape);
-        let bytes = bytes_of(dtype, shape).ok_or_else(|| Error::OutOfMemory(what()))?;
+        let bytes = bytes_of(dtype, shape).ok_or_else(|| Error::no_memory(what()))?;
         on.0.shared().check()?;
         reclaim::now();
         let allocation = Allocation::new(on, bytes, what)?;
@@ -268,12 +268,17 @@ impl Buffer {
         Ok(())
     }
 
-    /// Copies the elements to another buffer of the same device, type and size.
+    /// Copies the elements to another buffer of the same type and size. The stream is of this one's
+    /// device. If the other is on another device, they go through the host and are there when this
+    /// returns; work of other threads on either may come between the pieces.
     ///
     /// # Errors
     ///
     /// They are not alike, share memory, or the device failed.
     pub fn copy_to(&self, on: &Stream, to: &Buffer) -> Result<(), Error> {
+        if self.device() != to.device() {
+            return self.copy_across(on, to);
+        }
         self.check_copy(on.device(), to)?;
         on.0.check_not_captured("a copy")?;
         let shared = on.0.shared();
@@ -287,7 +292,7 @@ impl Buffer {
     }
 
     /// Has the driver copy what is as long as this.
-    fn moved(
+    pub(super) fn moved(
         &self,
         on: &Stream,
         kind: CopyKind,
@@ -307,8 +312,8 @@ impl Buffer {
         }
     }
 
-    /// Does something with it in order: see [`in_order`].
-    fn used(
+    /// A copy from or to the host, in the order of its uses: see [`in_order`].
+    pub(super) fn used(
         &self,
         on: &Stream,
         is_write: bool,
@@ -328,13 +333,19 @@ impl Buffer {
         self.check_device(on)?;
         to.check_device(on)?;
         to.check_writable()?;
-        let is_alike = (self.dtype, self.bytes()) == (to.dtype, to.bytes());
-        match is_alike && !overlap(&self.addresses(), &to.addresses()) {
-            true => Ok(()),
-            false => Err(Error::View(format!(
-                "{self:?} cannot be copied to {to:?}{}",
-                if is_alike { ": they share memory" } else { "" }
+        self.check_alike(to)?;
+        match overlap(&self.addresses(), &to.addresses()) {
+            false => Ok(()),
+            true => Err(Error::View(format!(
+                "{self:?} cannot be copied to {to:?}: they share memory"
             ))),
+        }
+    }
+
+    pub(super) fn check_alike(&self, to: &Buffer) -> Result<(), Error> {
+        match (self.dtype, self.bytes()) == (to.dtype, to.bytes()) {
+            true => Ok(()),
+            false => Err(Error::View(format!("{self:?} cannot be copied to {to:?}"))),
         }
     }
 
@@ -350,7 +361,7 @@ impl Buffer {
         }
     }
 
-    fn check_writable(&self) -> Result<(), Error> {
+    pub(super) fn check_writable(&self) -> Result<(), Error> {
         match self.allocation.is_read_only {
             false => Ok(()),
             true => Err(Error::View(format!("{self:?} is read-only"))),

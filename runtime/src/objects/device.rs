@@ -5,7 +5,7 @@ use super::{
     codes::Codes,
     driver::{Driver, Fault},
     executable::Executable,
-    fork,
+    fork, reclaim,
     stream::{Priority, Stream},
 };
 use crate::{Error, cpu, cuda, vulkan};
@@ -89,6 +89,8 @@ pub struct DeviceInfo {
 pub struct MemoryStats {
     /// In use.
     pub live: u64,
+    /// Held for that, in use or not: what [`Device::trim`] may give back is beyond `live`.
+    pub reserved: u64,
     /// The most that was in use at a time.
     pub peak: u64,
     /// Allocations so far.
@@ -131,6 +133,10 @@ impl Counters {
         self.allocations.fetch_add(1, Ordering::Relaxed);
         let live = self.live.fetch_add(bytes, Ordering::Relaxed) + bytes;
         self.peak.fetch_max(live, Ordering::Relaxed);
+    }
+
+    pub fn live(&self) -> u64 {
+        self.live.load(Ordering::Relaxed)
     }
 
     pub fn freed(&self, bytes: u64) {
@@ -203,12 +209,26 @@ impl Device {
         let counters = &self.0.counters;
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         MemoryStats {
-            live: read(&counters.live),
+            live: counters.live(),
+            reserved: self.0.reserved(),
             peak: read(&counters.peak),
             allocations: read(&counters.allocations),
             uploaded: read(&counters.uploaded),
             downloaded: read(&counters.downloaded),
         }
+    }
+
+    /// Gives memory that nobody uses back to the system, but for what makes it so many bytes that are
+    /// held. What was freed behind work that is under way stays.
+    ///
+    /// # Errors
+    ///
+    /// The device is lost.
+    pub fn trim(&self, keep_bytes: u64) -> Result<(), Error> {
+        self.0.check()?;
+        reclaim::now();
+        let trimmed = self.0.driver.trim(keep_bytes);
+        trimmed.map_err(|fault| self.0.failed("giving memory back", fault))
     }
 
     /// A new stream.
@@ -282,10 +302,12 @@ impl Shared {
     /// What a driver says, as an error about `what`.
     pub fn failed(&self, what: &str, fault: Fault) -> Error {
         match fault {
-            Fault::OutOfMemory { free } => Error::OutOfMemory(match free {
-                Some(free) => format!("{what} ({free} bytes are free)"),
-                None => what.into(),
-            }),
+            Fault::OutOfMemory { free } => Error::OutOfMemory {
+                what: what.into(),
+                bytes: None,
+                free,
+                pooled: None,
+            },
             Fault::Lost(why) => {
                 let why = self.lost.get_or_init(|| why);
                 self.is_lost(why)

@@ -140,10 +140,23 @@ pub(crate) unsafe trait Driver: Send + Sync {
     fn allocate(&self, bytes: u64, on: RawStream) -> Result<RawMemory, Fault>;
     /// Gives memory back behind all that is on the stream.
     fn free(&self, memory: RawMemory, on: RawStream);
+    /// Bytes that it holds to allocate from; none: it keeps nothing of what is freed.
+    fn reserved(&self) -> Option<u64> {
+        None
+    }
+    /// Gives back what nobody uses, as long as it holds so many bytes at least.
+    fn trim(&self, _keep: u64) -> Result<(), Fault> {
+        Ok(())
+    }
     /// Copies bytes in; they have been read on return.
     fn upload(&self, on: RawStream, to: u64, from: &[u8]) -> Result<(), Fault>;
     /// Copies bytes out, behind all that is on the stream; they are there on return.
     fn download(&self, on: RawStream, from: u64, to: &mut [u8]) -> Result<(), Fault>;
+    /// Host memory of at least one byte that the device copies from and to: its address is what
+    /// [`copy`](Self::copy) takes, its handle where the host sees it.
+    fn pin(&self, bytes: u64) -> Result<RawMemory, Fault>;
+    /// Gives such memory back, which nobody uses any more.
+    fn unpin(&self, memory: RawMemory);
     fn copy(&self, on: RawStream, from: u64, to: u64, bytes: u64) -> Result<(), Fault>;
     /// Sets bytes to one value.
     fn set(&self, on: RawStream, at: u64, bytes: u64, value: u8) -> Result<(), Fault>;

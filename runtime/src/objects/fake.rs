@@ -49,6 +49,11 @@ struct State {
     /// Calls so far, and what each was.
     log: Vec<&'static str>,
     random: u64,
+    /// Bytes in use, and of what was freed, which it keeps and nothing fits into.
+    live: u64,
+    pooled: u64,
+    /// Whether the next allocation fails, as the last one did.
+    is_full: bool,
     /// Streams that somebody captures, and what they have become so far.
     captured: HashMap<u64, Vec<Spliced>>,
 }
@@ -91,6 +96,8 @@ pub(super) struct Mood {
     pub is_hasty: bool,
     /// Whether the host looks at conditions.
     pub asks_host: bool,
+    /// Bytes that it has at most, if it is not as many as one likes.
+    pub room: Option<u64>,
 }
 
 pub(super) struct Fake {
@@ -163,7 +170,10 @@ impl Fake {
         match self.mood.fails {
             Some((at, true)) if number >= at => Err(Fault::Lost("it is a fake".into())),
             Some((at, false)) if number == at => match name {
-                "allocate" => Err(Fault::OutOfMemory { free: Some(7) }),
+                "allocate" => {
+                    state.is_full = true;
+                    Err(Fault::OutOfMemory { free: Some(7) })
+                }
                 _ => Err(Fault::Failed(format!("{name} fails"))),
             },
             _ => Ok(()),
@@ -251,6 +261,12 @@ impl Fake {
     }
 }
 
+/// The address of memory that is never let go. Of words, so that any element may be there.
+fn memory(bytes: u64) -> u64 {
+    let memory = vec![0xA5A5_A5A5_A5A5_A5A5_u64; bytes.div_ceil(8).max(1) as usize];
+    Box::leak(memory.into_boxed_slice()).as_mut_ptr() as u64
+}
+
 // Safety: it works on memory of this process that its callers vouch for.
 unsafe impl Driver for Fake {
     fn info(&self) -> &DeviceInfo {
@@ -259,10 +275,18 @@ unsafe impl Driver for Fake {
 
     fn allocate(&self, bytes: u64, _: RawStream) -> Result<RawMemory, Fault> {
         self.call("allocate")?;
-        // Of words, so that any element may be there.
-        let memory = vec![0xA5A5_A5A5_A5A5_A5A5_u64; bytes.div_ceil(8).max(1) as usize];
+        let mut state = self.state.lock().unwrap();
+        if std::mem::take(&mut state.is_full) {
+            return Err(Fault::OutOfMemory { free: Some(7) });
+        }
+        let room = self.mood.room.unwrap_or(u64::MAX);
+        let free = room.saturating_sub(state.live + state.pooled);
+        if bytes > free {
+            return Err(Fault::OutOfMemory { free: Some(free) });
+        }
+        state.live += bytes;
         Ok(RawMemory {
-            address: Box::leak(memory.into_boxed_slice()).as_mut_ptr() as u64,
+            address: memory(bytes),
             bytes,
             handle: 0,
         })
@@ -271,9 +295,27 @@ unsafe impl Driver for Fake {
     fn free(&self, memory: RawMemory, on: RawStream) {
         let _ = self.call("free");
         // Kept, so that whoever comes late finds what was put there.
-        self.later(on, move || unsafe {
-            std::ptr::write_bytes(memory.address as *mut u8, FREED, memory.bytes as usize);
+        let state = self.state.clone();
+        self.later(on, move || {
+            let mut state = state.lock().unwrap();
+            state.live -= memory.bytes;
+            state.pooled += memory.bytes;
+            unsafe {
+                std::ptr::write_bytes(memory.address as *mut u8, FREED, memory.bytes as usize);
+            }
         });
+    }
+
+    fn reserved(&self) -> Option<u64> {
+        let state = self.state.lock().unwrap();
+        Some(state.live + state.pooled)
+    }
+
+    fn trim(&self, keep: u64) -> Result<(), Fault> {
+        self.call("trim")?;
+        let mut state = self.state.lock().unwrap();
+        state.pooled = state.pooled.min(keep.saturating_sub(state.live));
+        Ok(())
     }
 
     fn upload(&self, on: RawStream, to: u64, from: &[u8]) -> Result<(), Fault> {
@@ -290,6 +332,23 @@ unsafe impl Driver for Fake {
         self.drain(on);
         unsafe { std::ptr::copy_nonoverlapping(from as *const u8, to.as_mut_ptr(), to.len()) };
         Ok(())
+    }
+
+    fn pin(&self, bytes: u64) -> Result<RawMemory, Fault> {
+        self.call("pin")?;
+        let address = memory(bytes);
+        Ok(RawMemory {
+            address,
+            bytes,
+            handle: address,
+        })
+    }
+
+    fn unpin(&self, memory: RawMemory) {
+        let _ = self.call("unpin");
+        unsafe {
+            std::ptr::write_bytes(memory.handle as *mut u8, FREED, memory.bytes as usize);
+        }
     }
 
     fn copy(&self, on: RawStream, from: u64, to: u64, bytes: u64) -> Result<(), Fault> {

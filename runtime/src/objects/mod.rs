@@ -34,6 +34,7 @@
 //! Checks, evaluation of plans, graphs and their patching are in one place (`executor`);
 //! a driver (`driver`) does primitives and checks nothing.
 
+mod across;
 mod allocation;
 mod arguments;
 mod buffer;
@@ -47,7 +48,9 @@ mod executable;
 mod executor;
 mod foreign;
 mod fork;
+mod memory;
 pub(crate) mod parts;
+mod pinned;
 mod profiler;
 pub(crate) mod reclaim;
 mod recording;
@@ -65,6 +68,7 @@ pub use buffer::Buffer;
 pub use device::{Device, DeviceId, DeviceInfo, DeviceOptions, MemoryStats};
 pub use executable::{Executable, Kernel, LaunchOptions, Signature};
 pub use foreign::{Foreign, Ready};
+pub use pinned::{Pending, Pinned};
 pub use profiler::{
     Attached, CopyKind, Detail, Profiler, Span, SpanKind, Step, StepTotal, step_totals,
 };

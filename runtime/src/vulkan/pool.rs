@@ -32,6 +32,8 @@ pub(super) struct Pool {
 struct State {
     /// By their addresses.
     blocks: BTreeMap<u64, Memory>,
+    /// Bytes of these.
+    reserved: u64,
     /// Parts that nobody uses: their bytes by their addresses, and both the other way round.
     free: BTreeMap<u64, u64>,
     sizes: BTreeSet<(u64, u64)>,
@@ -86,8 +88,15 @@ impl Pool {
         self.trimmed.load(Ordering::Acquire)
     }
 
-    fn trim(&self, state: &mut State) {
-        self.trimmed.fetch_add(state.trim(), Ordering::Release);
+    /// Gives blocks of which nothing is in use back; those that are left have so many bytes at least.
+    pub fn give_back(&self, keep: u64) {
+        let mut state = self.lock();
+        state.sweep();
+        self.trim(&mut state, keep);
+    }
+
+    fn trim(&self, state: &mut State, keep: u64) {
+        self.trimmed.fetch_add(state.trim(keep), Ordering::Release);
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -106,7 +115,7 @@ impl Pool {
             return Ok(found);
         }
         // Blocks that nobody uses are too small, or there would be room.
-        self.trim(&mut state);
+        self.trim(&mut state, 0);
         let block = match self.make(bytes.max(self.block)) {
             Ok(block) => block,
             Err(refusal @ Refusal::TooLarge(_)) => return Err(refusal),
@@ -115,7 +124,7 @@ impl Pool {
                 if let Some(found) = state.take(bytes) {
                     return Ok(found);
                 }
-                self.trim(&mut state);
+                self.trim(&mut state, 0);
                 self.make(bytes)?
             }
         };
@@ -153,9 +162,8 @@ impl Pool {
     }
 
     /// Bytes of all blocks.
-    #[cfg(test)]
     pub fn reserved(&self) -> u64 {
-        self.lock().blocks.values().map(Memory::bytes).sum()
+        self.lock().reserved
     }
 
     /// Forgets what is waited for: the device is idle, or lost.
@@ -235,20 +243,28 @@ impl State {
 
     fn add(&mut self, block: Memory) {
         self.insert(block.address, block.bytes());
+        self.reserved += block.bytes();
         self.blocks.insert(block.address, block);
     }
 
-    /// Gives blocks of which nothing is in use back, and says how many these are.
-    fn trim(&mut self) -> u64 {
+    /// Gives blocks of which nothing is in use back, but for so many bytes of all blocks, and says how
+    /// many these are.
+    fn trim(&mut self, keep: u64) -> u64 {
         let whole = |(at, bytes): (&u64, &u64)| {
             let block = self.blocks.get(at)?;
             (block.bytes() == *bytes).then_some((*at, *bytes))
         };
         let unused: Vec<_> = self.free.iter().filter_map(whole).collect();
-        for (at, bytes) in &unused {
-            self.remove(*at, *bytes);
-            self.blocks.remove(at);
+        let mut given = 0;
+        for (at, bytes) in unused {
+            if self.reserved - bytes < keep {
+                continue;
+            }
+            self.remove(at, bytes);
+            self.blocks.remove(&at);
+            self.reserved -= bytes;
+            given += 1;
         }
-        unused.len() as u64
+        given
     }
 }

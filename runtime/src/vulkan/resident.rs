@@ -131,12 +131,6 @@ impl Resident {
         })
     }
 
-    /// Bytes of all blocks that buffers are in.
-    #[cfg(test)]
-    pub(super) fn reserved(&self) -> u64 {
-        self.shared.data.reserved()
-    }
-
     #[cfg(test)]
     pub(super) fn kernels(&self) -> &Kernels {
         &self.shared.kernels
@@ -214,6 +208,14 @@ impl Shared {
     /// Where an address of a buffer is.
     fn data(&self, address: u64) -> Result<Place, Fault> {
         self.place(&self.data, address)
+    }
+
+    /// Where an address of a buffer is, or of the host's memory.
+    fn copied(&self, address: u64) -> Result<Place, Fault> {
+        match self.data.place(address) {
+            Some(place) => Ok(place),
+            None => self.place(&self.staging, address),
+        }
     }
 
     /// Destroys commands, and drops their code, when they have been done.
@@ -430,6 +432,16 @@ unsafe impl Driver for Resident {
         self.shared.data.free(memory.address, memory.bytes, until);
     }
 
+    fn reserved(&self) -> Option<u64> {
+        Some(self.shared.data.reserved())
+    }
+
+    fn trim(&self, keep: u64) -> Result<(), Fault> {
+        self.shared.data.give_back(keep);
+        self.shared.staging.give_back(0);
+        Ok(())
+    }
+
     fn upload(&self, on: RawStream, to: u64, from: &[u8]) -> Result<(), Fault> {
         if from.is_empty() {
             return Ok(());
@@ -460,11 +472,26 @@ unsafe impl Driver for Resident {
         Ok(())
     }
 
+    fn pin(&self, bytes: u64) -> Result<RawMemory, Fault> {
+        let address = self.shared.staged(bytes)?;
+        let place = self.shared.place(&self.shared.staging, address)?;
+        Ok(RawMemory {
+            address,
+            bytes,
+            handle: place.mapped as u64,
+        })
+    }
+
+    fn unpin(&self, memory: RawMemory) {
+        let staging = &self.shared.staging;
+        staging.free(memory.address, memory.bytes, Vec::new());
+    }
+
     fn copy(&self, on: RawStream, from: u64, to: u64, bytes: u64) -> Result<(), Fault> {
         if bytes == 0 {
             return Ok(());
         }
-        let (from, to) = (self.shared.data(from)?, self.shared.data(to)?);
+        let (from, to) = (self.shared.copied(from)?, self.shared.copied(to)?);
         let on = self.shared.timeline(on);
         // Safety: the caller's promise of the addresses.
         unsafe { self.shared.copy(&on, from, to, bytes) }.map(drop)
