@@ -97,6 +97,8 @@ impl Drop for Owner {
     fn drop(&mut self) {
         self.enter();
         unsafe {
+            // If a test has failed in between.
+            let _ = sys::cuStreamEndCapture(self.stream, &mut ptr::null_mut());
             let _ = sys::cuStreamSynchronize(self.stream);
             let _ = sys::cuGraphExecDestroy(self.executable);
             let _ = sys::cuGraphDestroy(self.graph);

@@ -112,14 +112,25 @@ fn pool(ordinal: u32) -> Result<sys::CUmemoryPool, DriverError> {
 pub(super) struct Entered {
     /// If what may be called while somebody captures is everything. Ends when this does.
     relaxed: Option<Relaxed>,
+    /// Whether another one was the thread's before.
+    is_pushed: bool,
 }
 
 impl Entered {
     /// For what is part of a capture if the stream is being captured.
     pub fn new(device: &Device) -> Result<Self, DriverError> {
-        // Safety: the context lives as long as the device.
-        unsafe { sys::cuCtxPushCurrent_v2(device.context) }.result()?;
-        Ok(Self { relaxed: None })
+        let mut current = ptr::null_mut();
+        // Asking is quicker than pushing and popping. Safety: it writes a handle.
+        unsafe { sys::cuCtxGetCurrent(&mut current) }.result()?;
+        let is_pushed = current != device.context;
+        if is_pushed {
+            // Safety: the context lives as long as the device.
+            unsafe { sys::cuCtxPushCurrent_v2(device.context) }.result()?;
+        }
+        Ok(Self {
+            relaxed: None,
+            is_pushed,
+        })
     }
 
     /// For what is part of none, and would break those of others.
@@ -133,9 +144,11 @@ impl Entered {
 impl Drop for Entered {
     fn drop(&mut self) {
         self.relaxed = None;
-        let mut left = ptr::null_mut();
-        // Safety: pushed by `new`.
-        let _ = unsafe { sys::cuCtxPopCurrent_v2(&mut left) };
+        if self.is_pushed {
+            let mut left = ptr::null_mut();
+            // Safety: pushed by `new`.
+            let _ = unsafe { sys::cuCtxPopCurrent_v2(&mut left) };
+        }
     }
 }
 

@@ -206,6 +206,15 @@ impl Uses {
 
     /// Remembers a call that is behind all that [`wait`](Self::wait) names.
     fn add(&mut self, queue: &Arc<Queue>, touch: &Touch, number: u64) {
+        // A call like the last one, which is what most are.
+        if let [used] = &mut self.0[..]
+            && (&used.bytes, used.is_write) == (&touch.bytes, touch.is_write)
+            && used.queue.id == queue.id
+            && !used.is_hosted()
+        {
+            used.number = number;
+            return;
+        }
         // What it waited for, or is in order with, need not be waited for again.
         self.0.retain(|used| {
             let is_behind = touch.is_write

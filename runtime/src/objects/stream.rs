@@ -14,7 +14,7 @@ use std::{
     fmt,
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -44,6 +44,8 @@ pub(super) struct Queue {
     is_wrapped: bool,
     _keep: Keep,
     state: Mutex<State>,
+    /// Up to which call somebody has waited for all: nobody need wait for these.
+    ended: AtomicU64,
     /// How many calls are hosted: most who ask look at this alone.
     hosted: AtomicUsize,
     /// Told when one is not any more.
@@ -87,6 +89,7 @@ impl Stream {
             is_wrapped,
             _keep: keep,
             state: Mutex::default(),
+            ended: AtomicU64::new(0),
             hosted: AtomicUsize::new(0),
             is_done: Condvar::new(),
             profile: Profile::default(),
@@ -108,9 +111,12 @@ impl Stream {
         shared.check()?;
         self.0.check_not_captured("waiting for it")?;
         let _span = tracing::debug_span!("wait", stream = self.0.id).entered();
+        let number = self.0.lock().settled();
         let done = shared.driver.synchronize(self.0.raw);
         reclaim::now();
-        done.map_err(|fault| shared.failed("waiting for a stream", fault))
+        done.map_err(|fault| shared.failed("waiting for a stream", fault))?;
+        self.0.ended.fetch_max(number, Ordering::Release);
+        Ok(())
     }
 
     /// An event behind all that is on it.
@@ -246,7 +252,9 @@ impl Queue {
 
     /// Whether a call of a stream has ended before whatever comes onto this one from now on.
     pub fn has_seen(&self, other: &Queue, number: u64) -> bool {
-        other.id == self.id || self.lock().seen.get(&other.id) >= Some(&number)
+        other.id == self.id
+            || other.ended.load(Ordering::Acquire) >= number
+            || self.lock().seen.get(&other.id) >= Some(&number)
     }
 
     /// Has seen that call of another stream, and those before it.

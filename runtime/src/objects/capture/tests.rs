@@ -140,6 +140,13 @@ fn what_cannot_be_captured_is_an_error_and_the_capture_goes_on() {
     next.launch(&stream, &args![&x, &far]).unwrap();
     log.captured(raw).replay();
     assert_eq!(x.to_vec::<i32>(&stream).unwrap(), [1, 1]);
+    // What the host has waited for has ended for everybody.
+    let far = Buffer::filled(&beside, Dtype::I32, &[2], 1).unwrap();
+    beside.synchronize().unwrap();
+    log.capture(raw);
+    next.launch(&stream, &args![&x, &far]).unwrap();
+    log.captured(raw).replay();
+    assert_eq!(x.to_vec::<i32>(&stream).unwrap(), [0x0101_0102; 2]);
 }
 
 #[test]
