@@ -60,6 +60,23 @@ impl Raw {
         Ok(Some(raw))
     }
 
+    /// Another graph of the same nodes that can be launched, and has been.
+    pub fn again(&self) -> anyhow::Result<Again> {
+        let graph = if self.copy.is_null() {
+            self.graph
+        } else {
+            self.copy
+        };
+        let mut made = Again(ptr::null_mut());
+        // Safety: the graph is ours, and its nodes' memory is there.
+        unsafe {
+            sys::cuGraphInstantiateWithFlags(&mut made.0, graph, 0).result()?;
+            sys::cuGraphLaunch(made.0, self.stream).result()?;
+            sys::cuStreamSynchronize(self.stream).result()?;
+        }
+        Ok(made)
+    }
+
     /// Puts it onto its stream.
     pub fn launch(&self) -> anyhow::Result<()> {
         // Safety: both live as long as this.
@@ -70,6 +87,16 @@ impl Raw {
     pub fn synchronize(&self) -> anyhow::Result<()> {
         // Safety: as above.
         Ok(unsafe { sys::cuStreamSynchronize(self.stream) }.result()?)
+    }
+}
+
+/// See [`Raw::again`].
+pub struct Again(sys::CUgraphExec);
+
+impl Drop for Again {
+    fn drop(&mut self) {
+        // Safety: made by `again`.
+        let _ = unsafe { sys::cuGraphExecDestroy(self.0) };
     }
 }
 

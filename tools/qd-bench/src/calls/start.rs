@@ -1,7 +1,7 @@
 //! What it takes to open and load again, until a kernel runs for the first time, and how much
 //! memory is kept for it.
 
-use super::{SORT, median, micros, sorted};
+use super::{Raw, SORT, median, micros, sorted};
 use anyhow::ensure;
 use cudarc::driver::result;
 use qd_frontend::{
@@ -46,6 +46,11 @@ pub fn print(device: &Device, target: &str) -> anyhow::Result<()> {
     // Each is loaded anew, beside code that is there.
     let kernels = kept(device, || Ok(device.load(&artifact)?.kernel("main")?))?;
     println!("kept for another kernel of code that is loaded {kernels}; for a graph {graphs}");
+    let raw = Raw::capture(device, &stream, |on| Ok(kernel.launch(on, &arguments)?))?;
+    if let Some(raw) = raw {
+        let graphs = kept(device, || raw.again())?;
+        println!("kept by the device's own API for a graph of the same nodes {graphs}");
+    }
     Ok(())
 }
 
