@@ -144,6 +144,11 @@ pub(crate) unsafe trait Driver: Send + Sync {
     fn trim(&self, _keep: u64) -> Result<(), Fault> {
         Ok(())
     }
+    /// Does something that may call the device's own library, as if nothing were being captured.
+    fn within(&self, what: &mut dyn FnMut()) -> Result<(), Fault> {
+        what();
+        Ok(())
+    }
     /// Copies bytes in; they have been read on return.
     fn upload(&self, on: RawStream, to: u64, from: &[u8]) -> Result<(), Fault>;
     /// Copies bytes out, behind all that is on the stream; they are there on return.
