@@ -236,8 +236,8 @@ impl Device {
         }
     }
 
-    /// Gives memory that nobody uses back to the system, but for what makes it so many bytes that are
-    /// held. What was freed behind work that is under way stays.
+    /// Gives memory that nobody uses back to the system until about so many bytes are held, as it is
+    /// given block by block. What was freed behind work that is under way stays.
     ///
     /// # Errors
     ///

@@ -140,7 +140,7 @@ pub(crate) unsafe trait Driver: Send + Sync {
     fn reserved(&self) -> Option<u64> {
         None
     }
-    /// Gives back what nobody uses, as long as it holds so many bytes at least.
+    /// Gives back what nobody uses, until it holds about so many bytes.
     fn trim(&self, _keep: u64) -> Result<(), Fault> {
         Ok(())
     }
