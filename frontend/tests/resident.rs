@@ -5,7 +5,11 @@ mod common;
 use common::{load, open};
 use qd_frontend::{
     Dtype, Element, args,
-    objects::{Buffer, Device, DeviceOptions, Pinned, Priority},
+    objects::{Allocate, Allocator, Buffer, Device, DeviceOptions, Pinned, Priority},
+};
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
 };
 
 const SORT: &str = include_str!("../examples/kernels/sort.mlir");
@@ -116,7 +120,10 @@ fn arrays_are_copied_between_devices() {
     let (device, stream) = open(None);
     let cpu = Device::open(
         &"cpu".parse().expect("a device"),
-        &DeviceOptions { threads: Some(7) },
+        &DeviceOptions {
+            threads: Some(7),
+            ..DeviceOptions::default()
+        },
     );
     let cpu = cpu.expect("it opens");
     let here = cpu.stream(Priority::Normal).expect("a stream");
@@ -136,6 +143,67 @@ fn arrays_are_copied_between_devices() {
         let wrong = (0..n as usize).find(|i| read[*i] != host[*i] + 1.0);
         assert_eq!(wrong, None, "{n} elements");
     }
+}
+
+/// Gives parts of an array one after the other, and takes none back.
+struct Parts {
+    of: Buffer,
+    given: AtomicU64,
+}
+
+// Safety: parts of an array that nobody uses, of which none is given twice.
+unsafe impl Allocate for Parts {
+    fn allocate(&self, bytes: u64, _: u64) -> Option<u64> {
+        let bytes = bytes.next_multiple_of(256);
+        let at = self.given.fetch_add(bytes, Ordering::Relaxed);
+        (at + bytes <= self.of.bytes()).then(|| self.of.address() + at)
+    }
+
+    fn free(&self, address: u64, bytes: u64, _: u64) {
+        let end = self.of.address() + self.given.load(Ordering::Relaxed);
+        assert!(address >= self.of.address() && address + bytes <= end);
+    }
+}
+
+#[test]
+fn arrays_are_in_memory_of_somebody_elses_allocator() {
+    let (owner, stream) = open(Some(8));
+    let of = Buffer::new(&stream, Dtype::U8, &[16 << 20]).expect("memory");
+    stream.synchronize().expect("it is there");
+    let given = AtomicU64::new(0);
+    let parts = Arc::new(Parts { of, given });
+    let options = |parts: Arc<Parts>| DeviceOptions {
+        allocator: Some(Allocator::new(parts)),
+        ..DeviceOptions::default()
+    };
+    let id = &owner.info().id;
+    let opened = Device::open(id, &options(parts.clone()));
+    if id.driver == "vulkan" {
+        let error = opened.expect_err("refused").to_string();
+        assert!(error.contains("takes no memory of an allocator"), "{error}");
+        return;
+    }
+    let device = opened.expect("it opens");
+    assert!(device == Device::open(id, &options(parts.clone())).expect("it is open"));
+    let stream = device.stream(Priority::Normal).expect("a stream");
+    let loaded = load(&device, FILL);
+    let (fill, add) = (loaded.kernel("fill"), loaded.kernel("add"));
+    let [x, y] = [0, 1].map(|_| Buffer::new(&stream, Dtype::F32, &[1000]).expect("memory"));
+    let within = parts.of.address()..parts.of.address() + parts.of.bytes();
+    assert!(within.contains(&x.address()) && within.contains(&y.address()));
+    for array in [&x, &y] {
+        let fill = fill.as_ref().expect("there");
+        fill.launch(&stream, &args![array, 2f32]).expect("runs");
+    }
+    let added = add.expect("there").launch(&stream, &args![&x, &y]);
+    added.expect("runs");
+    assert_eq!(y.to_vec::<f32>(&stream).expect("read"), [4f32; 1000]);
+    assert_eq!(device.memory().live, 8000);
+    let refused = Buffer::new(&stream, Dtype::U8, &[16 << 20]);
+    let error = refused.expect_err("no room").to_string();
+    assert!(error.contains("16777216 bytes were asked for"), "{error}");
+    drop((x, y));
+    assert_eq!(device.memory().live, 0);
 }
 
 #[test]

@@ -235,6 +235,12 @@ unsafe impl Driver for Cuda {
             .map_err(fault)
     }
 
+    fn within(&self, what: &mut dyn FnMut()) -> Result<(), Fault> {
+        let _entered = self.enter()?;
+        what();
+        Ok(())
+    }
+
     fn upload(&self, on: RawStream, to: u64, from: &[u8]) -> Result<(), Fault> {
         if from.is_empty() {
             return Ok(());

@@ -2,6 +2,7 @@
 
 use super::{
     allocation::Keep,
+    allocator::Allocator,
     codes::Codes,
     driver::{Driver, Fault},
     executable::Executable,
@@ -68,6 +69,9 @@ pub struct DeviceOptions {
     /// Host threads that work, where the host does the work; as many as the machine runs at
     /// a time unless given.
     pub threads: Option<usize>,
+    /// Where arrays and what kernels need besides come from, instead of the device's own pool: on the
+    /// cpu and on NVIDIA's devices.
+    pub allocator: Option<Allocator>,
 }
 
 /// What a device is.
@@ -108,6 +112,8 @@ pub struct Device(pub(super) Arc<Shared>);
 /// What all handles of a device share.
 pub(super) struct Shared {
     pub driver: Box<dyn Driver>,
+    /// Where memory comes from, if not from the driver.
+    pub allocator: Option<Allocator>,
     pub counters: Counters,
     pub codes: Codes,
     /// Why it does nothing any more.
@@ -155,6 +161,11 @@ fn driver(id: &DeviceId, options: &DeviceOptions) -> Result<Box<dyn Driver>, Err
     Ok(match id.driver.as_str() {
         "cpu" if id.ordinal == 0 => Box::new(cpu::device(id, options)?),
         "cuda" => Box::new(cuda::device(id, options)?),
+        "vulkan" if options.allocator.is_some() => {
+            return Err(Error::Device(format!(
+                "{id} takes no memory of an allocator: its arrays are in Vulkan buffers of its own"
+            )));
+        }
         "vulkan" => Box::new(vulkan::device(id)?),
         _ => return Err(Error::Device(format!("there is no device {id}"))),
     })
@@ -177,19 +188,26 @@ impl Device {
             return Ok(Self(shared.clone()));
         }
         let driver = driver(id, options);
-        let device = Self::of(driver.map_err(|error| {
+        let driver = driver.map_err(|error| {
             // What cannot be opened again is lost for this process.
             let lost = found.and_then(|shared| shared.check().err());
             lost.unwrap_or(error)
-        })?);
+        })?;
+        let device = Self::with(driver, options.allocator.clone());
         open.insert(key, Arc::downgrade(&device.0));
         Ok(device)
     }
 
     /// A device with this driver.
+    #[cfg(test)]
     pub(crate) fn of(driver: Box<dyn Driver>) -> Self {
+        Self::with(driver, None)
+    }
+
+    pub(super) fn with(driver: Box<dyn Driver>, allocator: Option<Allocator>) -> Self {
         Self(Arc::new(Shared {
             driver,
+            allocator,
             counters: Counters::default(),
             codes: Codes::default(),
             lost: OnceLock::new(),
@@ -218,8 +236,8 @@ impl Device {
         }
     }
 
-    /// Gives memory that nobody uses back to the system, but for what makes it so many bytes that are
-    /// held. What was freed behind work that is under way stays.
+    /// Gives memory that nobody uses back to the system until about so many bytes are held, as it is
+    /// given block by block. What was freed behind work that is under way stays.
     ///
     /// # Errors
     ///

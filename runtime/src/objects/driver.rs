@@ -144,8 +144,13 @@ pub(crate) unsafe trait Driver: Send + Sync {
     fn reserved(&self) -> Option<u64> {
         None
     }
-    /// Gives back what nobody uses, as long as it holds so many bytes at least.
+    /// Gives back what nobody uses, until it holds about so many bytes.
     fn trim(&self, _keep: u64) -> Result<(), Fault> {
+        Ok(())
+    }
+    /// Does something that may call the device's own library, as if nothing were being captured.
+    fn within(&self, what: &mut dyn FnMut()) -> Result<(), Fault> {
+        what();
         Ok(())
     }
     /// Copies bytes in; they have been read on return.

@@ -16,12 +16,12 @@ impl Shared {
         what: impl FnOnce() -> String,
     ) -> Result<RawMemory, Error> {
         let driver = &self.driver;
-        let made = driver.allocate(bytes, on).or_else(|fault| match fault {
+        let made = self.ask(bytes, on).or_else(|fault| match fault {
             Fault::OutOfMemory { .. } => {
                 // What was freed on it may be in use until then.
                 driver.synchronize(on)?;
                 driver.trim(0)?;
-                driver.allocate(bytes, on)
+                self.ask(bytes, on)
             }
             fault => Err(fault),
         });
@@ -30,7 +30,9 @@ impl Shared {
                 what: what(),
                 bytes: Some(bytes),
                 free,
-                pooled: Some(self.reserved().saturating_sub(self.counters.live())),
+                pooled: self
+                    .pool()
+                    .map(|held| held.saturating_sub(self.counters.live())),
             },
             fault => self.failed(&what(), fault),
         })?;
@@ -40,15 +42,47 @@ impl Shared {
 
     /// Gives memory back behind all that is on the stream.
     pub fn free(&self, memory: RawMemory, on: RawStream) {
-        self.driver.free(memory, on);
+        match &self.allocator {
+            None => self.driver.free(memory, on),
+            Some(allocator) => {
+                let mut free = || {
+                    allocator
+                        .get()
+                        .free(memory.address, memory.bytes.max(1), on.0)
+                };
+                // Nobody is left to be told.
+                let _ = self.driver.within(&mut free);
+            }
+        }
         self.counters.freed(memory.bytes);
+    }
+
+    fn ask(&self, bytes: u64, on: RawStream) -> Result<RawMemory, Fault> {
+        let Some(allocator) = &self.allocator else {
+            return self.driver.allocate(bytes, on);
+        };
+        let mut address = None;
+        let mut allocate = || address = allocator.get().allocate(bytes.max(1), on.0);
+        self.driver.within(&mut allocate)?;
+        match address {
+            None | Some(0) => Err(Fault::OutOfMemory { free: None }),
+            Some(address) => Ok(RawMemory {
+                address,
+                bytes,
+                handle: 0,
+            }),
+        }
+    }
+
+    /// Bytes that the driver's pool holds, if arrays are in one.
+    fn pool(&self) -> Option<u64> {
+        let is_asked = self.allocator.is_none() && self.check().is_ok();
+        is_asked.then(|| self.driver.reserved()).flatten()
     }
 
     /// Bytes that are held for arrays.
     pub fn reserved(&self) -> u64 {
-        let is_there = self.check().is_ok();
-        let pool = is_there.then(|| self.driver.reserved()).flatten();
-        pool.unwrap_or_else(|| self.counters.live())
+        self.pool().unwrap_or_else(|| self.counters.live())
     }
 }
 

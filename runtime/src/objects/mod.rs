@@ -36,6 +36,7 @@
 
 mod across;
 mod allocation;
+mod allocator;
 mod arguments;
 mod buffer;
 mod capture;
@@ -63,6 +64,7 @@ mod fake;
 mod tests;
 
 pub use allocation::Keep;
+pub use allocator::{Allocate, Allocator};
 pub use arguments::Arg;
 pub use buffer::Buffer;
 pub use device::{Device, DeviceId, DeviceInfo, DeviceOptions, MemoryStats};

@@ -442,7 +442,10 @@ fn arguments_that_are_not_what_it_takes_are_errors_before_anything_runs() {
 fn a_device_that_is_lost_is_opened_anew_and_the_old_one_stays_lost() {
     let id: DeviceId = "cpu".parse().unwrap();
     // Options that no other test has, so that it is no other test's device.
-    let options = DeviceOptions { threads: Some(3) };
+    let options = DeviceOptions {
+        threads: Some(3),
+        ..DeviceOptions::default()
+    };
     let open = || Device::open(&id, &options).unwrap();
     let old = open();
     assert!(old == open());

@@ -32,7 +32,7 @@ use std::{
 };
 
 /// Bytes of a block of memory at least.
-pub(super) const DATA_BLOCK: u64 = 16 << 20;
+const DATA_BLOCK: u64 = 16 << 20;
 const WORDS_BLOCK: u64 = 256 << 10;
 /// Bytes that are staged at a time, and how many such pieces are under way.
 const STAGED: usize = 4 << 20;
@@ -91,11 +91,14 @@ impl Resident {
         cache: Option<PathBuf>,
     ) -> Result<Self, Error> {
         let device = Device::at(id.ordinal)?;
-        let pool = |block, make: fn(&Arc<Device>, usize, Copies) -> Result<Memory, Refusal>| {
-            let device = device.clone();
-            Pool::new(block, move |bytes| make(&device, bytes, copies))
-        };
-        let words = pool(WORDS_BLOCK, |device, bytes, _| Memory::words(device, bytes));
+        let pool =
+            |block, own, make: fn(&Arc<Device>, usize, Copies) -> Result<Memory, Refusal>| {
+                let device = device.clone();
+                Pool::new(block, own, move |bytes| make(&device, bytes, copies))
+            };
+        let words = pool(WORDS_BLOCK, u64::MAX, |device, bytes, _| {
+            Memory::words(device, bytes)
+        });
         let bytes = words.allocate(256 * WORD, None);
         let bytes = bytes.map_err(|refusal| refusal.into_error("words of launches", &device))?;
         if let Some(place) = words.place(bytes) {
@@ -116,10 +119,10 @@ impl Resident {
             },
             shared: Arc::new(Shared {
                 kernels: Kernels::new(&device)?,
-                data: pool(DATA_BLOCK, Memory::new),
+                data: pool(DATA_BLOCK, DATA_BLOCK / 2, Memory::new),
                 words,
                 bytes,
-                staging: pool(STAGED as u64, |device, bytes, _| {
+                staging: pool(STAGED as u64, u64::MAX, |device, bytes, _| {
                     Memory::staging(device, bytes)
                 }),
                 timelines: RwLock::default(),

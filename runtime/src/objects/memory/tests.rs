@@ -1,11 +1,12 @@
 use crate::{
-    Dtype, Error,
+    Dtype, Error, args,
     objects::{
-        Buffer, Device, Priority, Stream,
-        fake::{Log, Mood},
-        tests::fake,
+        Allocate, Allocator, Buffer, Device, Priority, Stream,
+        fake::{Fake, Log, Mood},
+        tests::{BODIES, artifact, fake},
     },
 };
+use std::sync::{Arc, Mutex};
 
 /// A device of a thousand bytes.
 fn small() -> (Device, Log, Stream) {
@@ -53,4 +54,52 @@ fn what_nobody_uses_is_given_back_when_it_is_asked_for() {
     assert_eq!(device.memory().reserved, 100);
     assert_eq!(log.count("trim"), 3);
     drop(held);
+}
+
+/// An allocator of few allocations at a time, and those that there are: address, bytes, stream.
+struct Few {
+    most: usize,
+    held: Mutex<Vec<(u64, u64, u64)>>,
+}
+
+// Safety: the process's own memory, which is never used again.
+unsafe impl Allocate for Few {
+    fn allocate(&self, bytes: u64, stream: u64) -> Option<u64> {
+        let mut held = self.held.lock().unwrap();
+        let address = || Vec::leak(vec![0_u64; bytes.div_ceil(8) as usize]).as_ptr() as u64;
+        let address = (held.len() < self.most).then(address)?;
+        held.push((address, bytes, stream));
+        Some(address)
+    }
+
+    fn free(&self, address: u64, bytes: u64, stream: u64) {
+        let mut held = self.held.lock().unwrap();
+        let found = held.iter().position(|one| *one == (address, bytes, stream));
+        held.swap_remove(found.expect("what is freed was allocated so"));
+    }
+}
+
+#[test]
+fn an_allocator_gives_arrays_and_control() {
+    let few = Arc::new(Few {
+        most: 3,
+        held: Mutex::default(),
+    });
+    let count = || few.held.lock().unwrap().len();
+    let (driver, log) = Fake::new(Mood::default(), BODIES);
+    let device = Device::with(Box::new(driver), Some(Allocator::new(few.clone())));
+    let [a, b] = [0, 1].map(|_| device.stream(Priority::Normal).unwrap());
+    let kernel = device.load(&artifact()).unwrap().kernel("count").unwrap();
+    let x = Buffer::zeros(&a, Dtype::I32, &[1]).unwrap();
+    let empty = bytes(&b, 0).unwrap();
+    kernel.launch(&a, &args![&x]).unwrap();
+    assert_eq!(count(), 3, "two arrays and words of control");
+    assert_eq!(device.memory().reserved, device.memory().live);
+    let error = bytes(&b, 5).expect_err("no fourth").to_string();
+    assert_eq!(error, "not enough memory for u8[5]: 5 bytes were asked for");
+    drop(empty);
+    assert_eq!(x.to_vec::<i32>(&b).unwrap(), [1]);
+    drop((x, kernel));
+    assert_eq!((count(), device.memory().live), (0, 0));
+    assert_eq!((log.count("allocate"), log.count("free")), (0, 0));
 }

@@ -1,6 +1,7 @@
 //! What a call of a kernel costs the host and the device, beside the vendor's API where there is
 //! one: the same nodes, captured from such a call and replayed without us.
 
+mod pool;
 mod raw;
 mod start;
 
@@ -125,11 +126,15 @@ fn grouped(kernel: &Kernel, stream: &Stream) -> anyhow::Result<Vec<Buffer>> {
 /// What the rows are called.
 pub fn names() -> Vec<String> {
     let rows = ROWS.iter().map(|row| row.name.to_string());
-    rows.chain(["calls: start".into()]).collect()
+    rows.chain(["calls: start", pool::NAME].map(String::from))
+        .collect()
 }
 
 /// Measures and prints the rows.
 pub fn run(target: &str, wanted: impl Fn(&str) -> bool) -> anyhow::Result<()> {
+    if wanted(pool::NAME) {
+        pool::run(&DeviceId::for_target(target)?)?;
+    }
     let rows: Vec<_> = ROWS.iter().filter(|row| wanted(row.name)).collect();
     if rows.is_empty() && !wanted("calls: start") {
         return Ok(());
