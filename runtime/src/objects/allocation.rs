@@ -4,7 +4,7 @@
 use super::{
     device::Device,
     driver::RawMemory,
-    reclaim,
+    fork, reclaim,
     stream::{Event, Queue, Stream},
 };
 use crate::Error;
@@ -117,6 +117,10 @@ impl Allocation {
 
 impl Drop for Allocation {
     fn drop(&mut self) {
+        if fork::is_copy() {
+            std::mem::forget(self.keep.take());
+            return;
+        }
         let uses = self.uses.get_mut().unwrap_or_else(PoisonError::into_inner);
         let mut release = Release {
             raw: self.raw,

@@ -5,7 +5,7 @@ use super::{
     codes::Codes,
     driver::{Driver, Fault},
     executable::Executable,
-    fork,
+    fork::{self, Here},
     stream::{Priority, Stream},
 };
 use crate::{Error, cpu, cuda, vulkan};
@@ -105,7 +105,7 @@ pub struct Device(pub(super) Arc<Shared>);
 
 /// What all handles of a device share.
 pub(super) struct Shared {
-    pub driver: Box<dyn Driver>,
+    pub driver: Here<Box<dyn Driver>>,
     pub counters: Counters,
     pub codes: Codes,
     /// Why it does nothing any more.
@@ -183,7 +183,7 @@ impl Device {
     /// A device with this driver.
     pub(crate) fn of(driver: Box<dyn Driver>) -> Self {
         Self(Arc::new(Shared {
-            driver,
+            driver: Here::new(driver),
             counters: Counters::default(),
             codes: Codes::default(),
             lost: OnceLock::new(),
