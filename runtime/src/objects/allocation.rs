@@ -4,7 +4,7 @@
 use super::{
     device::Device,
     driver::RawMemory,
-    reclaim,
+    fork, reclaim,
     stream::{Event, Queue, Stream},
 };
 use crate::Error;
@@ -115,6 +115,10 @@ impl Allocation {
 
 impl Drop for Allocation {
     fn drop(&mut self) {
+        if fork::is_copy() {
+            std::mem::forget(self.keep.take());
+            return;
+        }
         let uses = self.uses.get_mut().unwrap_or_else(PoisonError::into_inner);
         let mut release = Release {
             raw: self.raw,
@@ -152,26 +156,42 @@ impl Release {
         }
         match &self.owner {
             Some(owner) => {
-                for used in &self.uses {
-                    // Of a lost device nothing is left to be kept in order.
-                    let _ = owner.follow(&used.queue, used.number);
+                let mut uses = self.uses.iter();
+                let behind = uses.try_for_each(|used| owner.follow(&used.queue, used.number));
+                if !is_over(behind.map(|()| true)) {
+                    return false;
                 }
                 owner.shared().free(self.raw, owner.raw);
                 true
             }
             None => {
-                let uses = &self.uses;
-                let record = || uses.iter().filter_map(|used| used.queue.record().ok());
-                let events = self.events.get_or_insert_with(|| record().collect());
-                // An event of a lost device never happens.
-                let is_over = events.iter().all(|event| event.is_done().unwrap_or(true));
-                if is_over {
+                let has_ended = is_over(self.has_ended());
+                if has_ended {
                     self.keep = None;
                 }
-                is_over
+                has_ended
             }
         }
     }
+
+    /// Whether the last use of somebody else's memory has ended.
+    fn has_ended(&mut self) -> Result<bool, Error> {
+        let events = match &self.events {
+            Some(events) => events,
+            None => {
+                let events = self.uses.iter().map(|used| used.queue.record());
+                self.events.insert(events.collect::<Result<_, _>>()?)
+            }
+        };
+        let mut events = events.iter();
+        events.try_fold(true, |so_far, event| Ok(so_far && event.is_done()?))
+    }
+}
+
+/// Whether memory need not be kept any more: of a lost device nothing is done. What fails otherwise is
+/// tried again later.
+fn is_over(has_ended: Result<bool, Error>) -> bool {
+    has_ended.unwrap_or_else(|error| matches!(error, Error::Lost { .. }))
 }
 
 impl Uses {
@@ -271,6 +291,14 @@ pub(super) struct Touch {
     pub allocation: Arc<Allocation>,
     pub bytes: Range<u64>,
     pub is_write: bool,
+}
+
+impl Touch {
+    /// Notes that what somebody else has put onto a stream uses it. Nothing is asked of the stream,
+    /// which may be being captured, so that nothing is behind other uses.
+    pub fn note(&self, queue: &Arc<Queue>) {
+        self.allocation.lock().push(queue, self, queue.count());
+    }
 }
 
 /// A call that a host is still doing.

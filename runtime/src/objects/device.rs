@@ -6,7 +6,8 @@ use super::{
     codes::Codes,
     driver::{Driver, Fault},
     executable::Executable,
-    fork, reclaim,
+    fork::{self, Here},
+    reclaim,
     stream::{Priority, Stream},
 };
 use crate::{Error, cpu, cuda, vulkan};
@@ -111,7 +112,7 @@ pub struct Device(pub(super) Arc<Shared>);
 
 /// What all handles of a device share.
 pub(super) struct Shared {
-    pub driver: Box<dyn Driver>,
+    pub driver: Here<Box<dyn Driver>>,
     /// Where memory comes from, if not from the driver.
     pub allocator: Option<Allocator>,
     pub counters: Counters,
@@ -206,7 +207,7 @@ impl Device {
 
     pub(super) fn with(driver: Box<dyn Driver>, allocator: Option<Allocator>) -> Self {
         Self(Arc::new(Shared {
-            driver,
+            driver: Here::new(driver),
             allocator,
             counters: Counters::default(),
             codes: Codes::default(),

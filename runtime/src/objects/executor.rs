@@ -8,6 +8,7 @@ use super::{
     driver::{Fault, Replay, Shape},
     evaluate::{Evaluated, changed},
     executable::{Callable, LaunchOptions},
+    fork::Here,
     reclaim,
     stream::Stream,
 };
@@ -34,7 +35,7 @@ struct Kept {
     shape: Shape,
     words: Vec<u64>,
     control: Arc<Control>,
-    replay: Box<dyn Replay>,
+    replay: Here<Box<dyn Replay>>,
 }
 
 /// A kernel's words of control on a stream, which are 0 between calls.
@@ -191,7 +192,7 @@ impl Callable {
             shape: evaluated.shape,
             words: evaluated.words,
             control,
-            replay: replay.map_err(failed)?,
+            replay: Here::new(replay.map_err(failed)?),
         })
     }
 

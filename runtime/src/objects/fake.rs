@@ -54,6 +54,8 @@ struct State {
     pooled: u64,
     /// Whether the next allocation fails, as the last one did.
     is_full: bool,
+    /// What of the driver's was dropped so far: itself, its code, replays and events.
+    dropped: usize,
     /// Streams that somebody captures, and what they have become so far.
     captured: HashMap<u64, Vec<Spliced>>,
 }
@@ -116,6 +118,11 @@ impl Log {
         self.0.lock().unwrap().log.clone()
     }
 
+    /// What of the driver's was dropped so far.
+    pub fn dropped(&self) -> usize {
+        self.0.lock().unwrap().dropped
+    }
+
     /// A stream of the test's own.
     pub fn stream(&self) -> u64 {
         let mut state = self.0.lock().unwrap();
@@ -136,6 +143,13 @@ impl Log {
     /// How often a call was made.
     pub fn count(&self, call: &str) -> usize {
         self.calls().iter().filter(|made| **made == call).count()
+    }
+}
+
+/// Of a device, or of a replay, which has one.
+impl Drop for Fake {
+    fn drop(&mut self) {
+        self.state.lock().unwrap().dropped += 1;
     }
 }
 
@@ -443,7 +457,9 @@ unsafe impl Driver for Fake {
         Ok(Duration::from_micros(tasks.expect("the later event")))
     }
 
-    fn drop_event(&self, _: RawEvent) {}
+    fn drop_event(&self, _: RawEvent) {
+        self.state.lock().unwrap().dropped += 1;
+    }
 
     fn takes(&self, target: &str) -> bool {
         target == "cpu"
@@ -452,7 +468,10 @@ unsafe impl Driver for Fake {
     fn load(&self, _: Program<'_>) -> Result<Box<dyn Code>, Error> {
         self.call("load")
             .map_err(|fault| Error::Load(fault.to_string()))?;
-        Ok(Box::new(Table(self.bodies.clone())))
+        Ok(Box::new(Table {
+            bodies: self.bodies.clone(),
+            state: self.state.clone(),
+        }))
     }
 
     fn build(&self, shape: &Shape, words: &[u64]) -> Result<Box<dyn Replay>, Fault> {
@@ -473,11 +492,22 @@ unsafe impl Driver for Fake {
     }
 }
 
-struct Table(HashMap<&'static str, Body>);
+struct Table {
+    bodies: HashMap<&'static str, Body>,
+    state: Arc<Mutex<State>>,
+}
+
+impl Drop for Table {
+    fn drop(&mut self) {
+        self.state.lock().unwrap().dropped += 1;
+    }
+}
 
 impl Code for Table {
     fn body(&self, name: &str, _: u32) -> Option<RawBody> {
-        self.0.get(name).map(|body| RawBody(*body as usize as u64))
+        self.bodies
+            .get(name)
+            .map(|body| RawBody(*body as usize as u64))
     }
 }
 

@@ -10,6 +10,7 @@ mod totals;
 use super::{
     device::Device,
     driver::{Fault, RawEvent, Replay, Shape},
+    fork,
     stream::{Priority, Queue, Stream},
 };
 use crate::Error;
@@ -142,7 +143,9 @@ struct Mark {
 
 impl Drop for Mark {
     fn drop(&mut self) {
-        self.device.0.driver.drop_event(self.raw);
+        if !fork::is_copy() {
+            self.device.0.driver.drop_event(self.raw);
+        }
     }
 }
 
@@ -284,6 +287,10 @@ pub struct Attached {
 
 impl Drop for Attached {
     fn drop(&mut self) {
+        // Who else had these locks is not there any more.
+        if fork::is_copy() {
+            return;
+        }
         let is_other = |(id, log): &(u64, Arc<Log>)| *id != self.id || !Arc::ptr_eq(log, &self.log);
         self.queue.profile.change(|logs| logs.retain(is_other));
         let mut tracks = self.log.lock();

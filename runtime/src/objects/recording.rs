@@ -10,6 +10,7 @@ use super::{
     driver::{OpKind, Replay, Shape},
     evaluate::{Evaluated, changed},
     executable::Kernel,
+    fork::Here,
     reclaim,
     stream::{Queue, Stream},
 };
@@ -67,7 +68,7 @@ const MOST_KEPT: usize = 8;
 struct Prepared {
     shape: Shape,
     words: Vec<u64>,
-    replay: Box<dyn Replay>,
+    replay: Here<Box<dyn Replay>>,
 }
 
 /// An argument that is kept.
@@ -436,7 +437,7 @@ impl Graph {
             }
             None => {
                 let replay = device.0.driver.build(&shape, &words);
-                let replay = replay.map_err(failed)?;
+                let replay = Here::new(replay.map_err(failed)?);
                 Prepared {
                     shape,
                     words,

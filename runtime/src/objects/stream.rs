@@ -5,6 +5,7 @@ use super::{
     allocation::Keep,
     device::{Device, Shared},
     driver::{Fault, RawEvent, RawStream},
+    fork::{self, Here},
     profiler::{Profile, SpanKind},
     reclaim,
 };
@@ -42,7 +43,7 @@ pub(super) struct Queue {
     pub id: u64,
     /// Whether it is somebody else's, and what is held for that.
     is_wrapped: bool,
-    _keep: Keep,
+    _keep: Here<Keep>,
     state: Mutex<State>,
     /// Up to which call somebody has waited for all: nobody need wait for these.
     ended: AtomicU64,
@@ -87,7 +88,7 @@ impl Stream {
             raw,
             id: device.0.next_stream(),
             is_wrapped,
-            _keep: keep,
+            _keep: Here::new(keep),
             state: Mutex::default(),
             ended: AtomicU64::new(0),
             hosted: AtomicUsize::new(0),
@@ -318,7 +319,7 @@ impl Drop for Hosted {
 
 impl Drop for Queue {
     fn drop(&mut self) {
-        if !self.is_wrapped {
+        if !self.is_wrapped && !fork::is_copy() {
             self.shared().driver.close_stream(self.raw);
         }
     }
@@ -393,6 +394,8 @@ impl fmt::Debug for Event {
 
 impl Drop for Moment {
     fn drop(&mut self) {
-        self.device.0.driver.drop_event(self.raw);
+        if !fork::is_copy() {
+            self.device.0.driver.drop_event(self.raw);
+        }
     }
 }

@@ -6,7 +6,10 @@ use crate::{
     objects::{
         Buffer, Foreign, Kernel, Priority, Ready, Recording,
         fake::{Body, Fake, Log, Mood},
-        tests::{artifact, buffer, fake, input, kernel, launch, next, scalar, set, slice, whole},
+        tests::{
+            artifact, buffer, fake, input, kernel, launch, next, scalar, set, slice, wait_until,
+            whole,
+        },
     },
 };
 use qd_artifact::{BufferRef, Dtype, Expr, Format, Module, Operand, Step, StepKind, Variant};
@@ -99,19 +102,26 @@ fn a_graph_whose_launch_fails_is_behind_it() {
 }
 
 #[test]
-fn memory_is_freed_behind_a_launch_that_fails() {
-    for seed in 0..50 {
-        let read = late("replay", 0, seed, |device| {
-            let next = device.load(&artifact()).unwrap().kernel("next").unwrap();
-            let [a, b] = streams(device);
-            let x = Buffer::from_slice(&a, &[1, 2, 3, 4]).unwrap();
-            let y = Buffer::new(&b, Dtype::I32, &[4]).unwrap();
-            let failed = next.launch(&b, &args![&y, &x]);
-            drop(x);
-            a.synchronize().unwrap();
-            (failed.is_err(), y.to_vec::<i32>(&b).unwrap())
-        });
-        assert_eq!(read, (true, vec![2, 3, 4, 5]), "seed {seed}");
+fn memory_is_freed_behind_its_last_use_whatever_fails() {
+    // The launch, and what has the memory's stream wait for it.
+    for (call, number) in [("replay", 0), ("record", 1), ("wait", 1)] {
+        for seed in 0..50 {
+            let read = late(call, number, seed, |device| {
+                let next = device.load(&artifact()).unwrap().kernel("next").unwrap();
+                let [a, b] = streams(device);
+                let x = Buffer::from_slice(&a, &[1, 2, 3, 4]).unwrap();
+                let y = Buffer::new(&b, Dtype::I32, &[4]).unwrap();
+                let launched = next.launch(&b, &args![&y, &x]);
+                assert!(launched.is_ok() || call == "replay");
+                drop(x);
+                a.synchronize().unwrap();
+                let read = y.to_vec::<i32>(&b).unwrap();
+                drop(y);
+                wait_until(|| device.memory().live == 0);
+                read
+            });
+            assert_eq!(read, [2, 3, 4, 5], "{call}, seed {seed}");
+        }
     }
 }
 

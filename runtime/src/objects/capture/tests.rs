@@ -8,15 +8,10 @@ use crate::{
         Buffer, Device, Kernel, Recording,
         allocation::Keep,
         fake::{Log, Mood},
-        reclaim,
-        tests::{artifact, buffer, fake, kernel, launch, whole},
+        tests::{artifact, buffer, fake, kernel, launch, wait_until, whole},
     },
 };
 use qd_artifact::{BufferRef, Dtype, Expr, Operand, Step, StepKind};
-use std::{
-    thread,
-    time::{Duration, Instant},
-};
 
 fn setup(mood: Mood) -> (Device, Log, Stream, u64, [Kernel; 3]) {
     let (device, log) = fake(mood);
@@ -26,16 +21,6 @@ fn setup(mood: Mood) -> (Device, Log, Stream, u64, [Kernel; 3]) {
     let loaded = device.load(&artifact()).unwrap();
     let kernels = ["set", "next", "count"].map(|name| loaded.kernel(name).unwrap());
     (device, log, stream, raw, kernels)
-}
-
-/// Another test's call may be letting things go just now.
-fn wait_until(is_so: impl Fn() -> bool) {
-    let begin = Instant::now();
-    while !is_so() {
-        assert!(begin.elapsed() < Duration::from_secs(10), "it is kept");
-        reclaim::now();
-        thread::yield_now();
-    }
 }
 
 #[test]
