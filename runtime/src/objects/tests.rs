@@ -133,6 +133,16 @@ pub(super) fn fake(mood: Mood) -> (Device, Log) {
     (Device::of(Box::new(fake)), log)
 }
 
+/// Something becomes so in one of the calls that follow. Another test's may be at it.
+pub(super) fn settled(device: &Device, is_so: impl Fn() -> bool) {
+    let mut tries = 0..10_000;
+    while !is_so() {
+        tries.next().expect("it never becomes so");
+        device.trim(0).unwrap();
+        thread::yield_now();
+    }
+}
+
 /// Two streams that share arrays: each reads what the other wrote.
 fn ping_pong(mood: Mood) -> Result<Vec<i32>, Error> {
     let (device, _) = fake(mood);

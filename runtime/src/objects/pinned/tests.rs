@@ -3,20 +3,9 @@ use crate::{
     objects::{
         Buffer, Device, Pinned, Priority, Stream,
         fake::Mood,
-        tests::{artifact, fake},
+        tests::{artifact, fake, settled},
     },
 };
-use std::thread;
-
-/// Something becomes so in one of the calls that follow. Another test's may be at it.
-fn settled(device: &Device, is_so: impl Fn() -> bool) {
-    let mut tries = 0..10_000;
-    while !is_so() {
-        tries.next().expect("it never becomes so");
-        device.trim(0).unwrap();
-        thread::yield_now();
-    }
-}
 
 /// What another stream wrote, on its way to the host and back while it is overwritten.
 fn there_and_back(device: &Device) -> Result<Vec<i32>, Error> {
