@@ -274,7 +274,12 @@ unsafe impl Driver for Cuda {
         // All devices of the process see it at the same address.
         let flags = sys::CU_MEMHOSTALLOC_PORTABLE;
         // Safety: it is of at least one byte.
-        let address = unsafe { result::malloc_host(size, flags) }.map_err(fault)? as u64;
+        let made = unsafe { result::malloc_host(size, flags) };
+        let address = made.map_err(|error| match fault(error) {
+            // What is free on the device says nothing of the host.
+            Fault::OutOfMemory { .. } => Fault::OutOfMemory { free: None },
+            fault => fault,
+        })? as u64;
         Ok(RawMemory {
             address,
             bytes,

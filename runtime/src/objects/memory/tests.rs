@@ -3,7 +3,7 @@ use crate::{
     objects::{
         Allocate, Allocator, Buffer, Device, Priority, Stream,
         fake::{Fake, Log, Mood},
-        tests::{BODIES, artifact, fake},
+        tests::{BODIES, artifact, fake, wait_until},
     },
 };
 use std::sync::{Arc, Mutex};
@@ -79,15 +79,22 @@ unsafe impl Allocate for Few {
     }
 }
 
-#[test]
-fn an_allocator_gives_arrays_and_control() {
+/// A device with such an allocator.
+fn few(most: usize) -> (Arc<Few>, Device, Log) {
     let few = Arc::new(Few {
-        most: 3,
+        most,
         held: Mutex::default(),
     });
-    let count = || few.held.lock().unwrap().len();
     let (driver, log) = Fake::new(Mood::default(), BODIES);
-    let device = Device::with(Box::new(driver), Some(Allocator::new(few.clone())));
+    let allocator = Allocator::new(few.clone());
+    let device = Device::with(Box::new(driver), Some(allocator));
+    (few, device, log)
+}
+
+#[test]
+fn an_allocator_gives_arrays_and_control() {
+    let (few, device, log) = few(3);
+    let count = || few.held.lock().unwrap().len();
     let [a, b] = [0, 1].map(|_| device.stream(Priority::Normal).unwrap());
     let kernel = device.load(&artifact()).unwrap().kernel("count").unwrap();
     let x = Buffer::zeros(&a, Dtype::I32, &[1]).unwrap();
@@ -102,4 +109,26 @@ fn an_allocator_gives_arrays_and_control() {
     drop((x, kernel));
     assert_eq!((count(), device.memory().live), (0, 0));
     assert_eq!((log.count("allocate"), log.count("free")), (0, 0));
+}
+
+#[test]
+fn control_of_a_captured_call_is_the_allocators_until_the_graph_is_gone() {
+    let (few, device, log) = few(2);
+    let count = || few.held.lock().unwrap().len();
+    let raw = log.stream();
+    // Safety: the fake knows of it.
+    let s = unsafe { device.wrap_stream(raw, None) }.unwrap();
+    let kernel = device.load(&artifact()).unwrap().kernel("count").unwrap();
+    let x = Buffer::zeros(&s, Dtype::I32, &[1]).unwrap();
+    s.synchronize().unwrap();
+    log.capture(raw);
+    kernel.launch(&s, &args![&x]).unwrap();
+    let graph = log.captured(raw);
+    graph.replay();
+    graph.replay();
+    assert_eq!(x.to_vec::<i32>(&s).unwrap(), [2]);
+    drop(kernel);
+    assert_eq!(count(), 2, "an array and words of control");
+    drop(graph);
+    wait_until(|| count() == 1);
 }

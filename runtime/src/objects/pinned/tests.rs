@@ -3,20 +3,9 @@ use crate::{
     objects::{
         Buffer, Device, Pinned, Priority, Stream,
         fake::Mood,
-        tests::{artifact, fake},
+        tests::{artifact, fake, wait_until},
     },
 };
-use std::thread;
-
-/// Something becomes so in one of the calls that follow. Another test's may be at it.
-fn settled(device: &Device, is_so: impl Fn() -> bool) {
-    let mut tries = 0..10_000;
-    while !is_so() {
-        tries.next().expect("it never becomes so");
-        device.trim(0).unwrap();
-        thread::yield_now();
-    }
-}
 
 /// What another stream wrote, on its way to the host and back while it is overwritten.
 fn there_and_back(device: &Device) -> Result<Vec<i32>, Error> {
@@ -69,7 +58,7 @@ fn host_memory_stays_until_the_device_has_done_with_it() {
     drop(pending);
     assert_eq!(log.count("unpin"), 0, "it is in use");
     s.synchronize().unwrap();
-    settled(&device, || log.count("unpin") == 1);
+    wait_until(|| log.count("unpin") == 1);
     // What is not in use goes at once.
     let host = Pinned::new(&device, 16).unwrap();
     let host = x.write_async(&s, host).unwrap().wait().unwrap();
@@ -94,7 +83,7 @@ fn whichever_call_fails_no_host_memory_is_lost() {
         }
         there_and_back(&device).expect("the next one works");
         let pinned = log.count("pin") - usize::from(log.calls()[at] == "pin");
-        settled(&device, || log.count("unpin") == pinned);
+        wait_until(|| log.count("unpin") == pinned);
         assert_eq!(device.memory().live, 0);
     }
 }
