@@ -2,7 +2,7 @@
 //! in which the first one that was stopped leaves its kernel's name.
 
 use super::{
-    device::failed,
+    device::{Device, failed},
     resident::{Entered, Shared, fault},
 };
 use crate::{Error, objects::driver::Fault};
@@ -23,6 +23,7 @@ pub(super) struct Report {
     pub address: u64,
     /// Kernels by their numbers.
     names: Mutex<Vec<Arc<str>>>,
+    device: Arc<Device>,
 }
 
 // Safety: what is pointed to is atomic.
@@ -32,24 +33,28 @@ unsafe impl Sync for Report {}
 
 impl Report {
     /// The device has been entered.
-    pub fn new() -> Result<Self, Error> {
+    pub fn new(device: &Arc<Device>) -> Result<Self, Error> {
+        let what = "memory that the device and the host share";
         let flags = sys::CU_MEMHOSTALLOC_DEVICEMAP;
+        let bytes = size_of::<[AtomicU64; 2]>();
         // Safety: it is written before anybody has its address.
-        unsafe {
-            let host = result::malloc_host(size_of::<[AtomicU64; 2]>(), flags)
-                .map_err(|e| failed("memory that the device and the host share", e))?;
+        let host = unsafe {
+            let host = result::malloc_host(bytes, flags).map_err(|e| failed(what, e))?;
             let host = host.cast::<[AtomicU64; 2]>();
             host.write([AtomicU64::new(0), AtomicU64::new(0)]);
-            let mut address = 0;
-            sys::cuMemHostGetDevicePointer_v2(&mut address, host.cast(), 0)
-                .result()
-                .map_err(|e| failed("memory that the device and the host share", e))?;
-            Ok(Self {
-                host,
-                address,
-                names: Mutex::default(),
-            })
-        }
+            host
+        };
+        let mut report = Self {
+            host,
+            address: 0,
+            names: Mutex::default(),
+            device: device.clone(),
+        };
+        // Safety: it is the device's, too.
+        unsafe { sys::cuMemHostGetDevicePointer_v2(&mut report.address, host.cast(), 0) }
+            .result()
+            .map_err(|e| failed(what, e))?;
+        Ok(report)
     }
 
     /// A kernel's number.
@@ -86,6 +91,7 @@ impl Report {
 
 impl Drop for Report {
     fn drop(&mut self) {
+        let _entered = Entered::relaxed(&self.device);
         // Safety: made by `new`, and no graph is left that writes it.
         let _ = unsafe { result::free_host(self.host.cast()) };
     }
