@@ -6,7 +6,10 @@ use super::{
     resident::{Entered, Shared, fault},
 };
 use crate::{Error, objects::driver::Fault};
-use cudarc::driver::{result, sys};
+use cudarc::driver::{
+    result,
+    sys::{self, CUstream},
+};
 use std::{
     ptr,
     sync::{
@@ -126,26 +129,33 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    /// The device has been entered.
-    pub fn new(shared: &Arc<Shared>, count: usize) -> Result<Self, Fault> {
+    /// For what comes onto a stream from now on. The device has been entered.
+    pub fn on(stream: CUstream, shared: &Arc<Shared>, count: usize) -> Result<Self, Fault> {
         let bytes = 8 * count;
-        // Safety: of as many bytes; the stream is the only one that knows of it.
+        // Safety: of as many bytes, which nobody uses yet.
         unsafe {
-            let address = result::malloc_sync(bytes).map_err(fault)?;
             let counters = Self {
                 shared: shared.clone(),
-                address,
+                address: result::malloc_sync(bytes).map_err(fault)?,
             };
-            let mut beside = ptr::null_mut();
-            let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
+            result::memset_d8_async(counters.address, 0, bytes, stream).map_err(fault)?;
+            Ok(counters)
+        }
+    }
+
+    /// For whatever comes from now on. The device has been entered.
+    pub fn new(shared: &Arc<Shared>, count: usize) -> Result<Self, Fault> {
+        let mut beside = ptr::null_mut();
+        let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
+        // Safety: the stream is the only one that knows of the counters.
+        unsafe {
             sys::cuStreamCreate(&mut beside, flags)
                 .result()
                 .map_err(fault)?;
-            let cleared = result::memset_d8_async(address, 0, bytes, beside)
-                .and_then(|()| result::stream::synchronize(beside));
+            let counters = Self::on(beside, shared, count);
+            let cleared = result::stream::synchronize(beside).map_err(fault);
             let _ = result::stream::destroy(beside);
-            cleared.map_err(fault)?;
-            Ok(counters)
+            cleared.and(counters)
         }
     }
 }
