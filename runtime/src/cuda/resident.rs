@@ -44,7 +44,7 @@ pub(super) struct Shared {
     pub conditions: Option<Conditions>,
     /// Of loops that were stopped.
     pub report: Report,
-    pub device: Device,
+    pub device: Arc<Device>,
 }
 
 impl Shared {
@@ -65,11 +65,11 @@ unsafe impl Sync for Cuda {}
 
 /// The device of that number.
 pub(crate) fn device(id: &DeviceId, _: &DeviceOptions) -> Result<Cuda, Error> {
-    let device = Device::open(id.ordinal)?;
+    let device = Arc::new(Device::open(id.ordinal)?);
     let entered = Entered::relaxed(&device).map_err(|e| failed("entering its context", e))?;
-    let moves = Moves::new()?;
-    let conditions = Conditions::new();
-    let report = Report::new()?;
+    let moves = Moves::new(&device)?;
+    let conditions = Conditions::new(&device);
+    let report = Report::new(&device)?;
     let pool = pool(id.ordinal).map_err(|e| failed("a pool of memory", e))?;
     drop(entered);
     Ok(Cuda {
@@ -103,7 +103,10 @@ fn pool(ordinal: u32) -> Result<sys::CUmemoryPool, DriverError> {
     // Safety: the structure is filled in; the attribute is a 64-bit number.
     unsafe {
         sys::cuMemPoolCreate(&mut pool, &properties).result()?;
-        sys::cuMemPoolSetAttribute(pool, threshold, (&raw mut keep).cast()).result()?;
+        let set = sys::cuMemPoolSetAttribute(pool, threshold, (&raw mut keep).cast());
+        set.result().inspect_err(|_| {
+            let _ = sys::cuMemPoolDestroy(pool);
+        })?;
     }
     Ok(pool)
 }
@@ -154,24 +157,42 @@ impl Drop for Entered {
 
 /// What a driver's error means for the device.
 pub(super) fn fault(error: DriverError) -> Fault {
-    use sys::CUresult::*;
     match error.0 {
-        CUDA_ERROR_OUT_OF_MEMORY => Fault::OutOfMemory {
+        sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => Fault::OutOfMemory {
             free: result::mem_get_info().ok().map(|(free, _)| free as u64),
         },
-        CUDA_ERROR_ILLEGAL_ADDRESS
-        | CUDA_ERROR_LAUNCH_FAILED
-        | CUDA_ERROR_LAUNCH_TIMEOUT
-        | CUDA_ERROR_ILLEGAL_INSTRUCTION
-        | CUDA_ERROR_MISALIGNED_ADDRESS
-        | CUDA_ERROR_INVALID_ADDRESS_SPACE
-        | CUDA_ERROR_INVALID_PC
-        | CUDA_ERROR_HARDWARE_STACK_ERROR
-        | CUDA_ERROR_ASSERT
-        | CUDA_ERROR_ECC_UNCORRECTABLE
-        | CUDA_ERROR_CONTEXT_IS_DESTROYED => Fault::Lost(reason(error)),
+        lost if is_lost(lost) => Fault::Lost(reason(error)),
         _ => Fault::Failed(reason(error)),
     }
+}
+
+/// Whether nothing can be done any more when a call has said this: CUDA documents that all calls
+/// of the process fail from then on, that the context is gone, or that the hardware has failed.
+/// `CUDA_ERROR_UNKNOWN` is not among these: whether it stays the next call says.
+fn is_lost(error: sys::CUresult) -> bool {
+    use sys::CUresult::*;
+    /// What drivers say that are newer than the interface that is used here.
+    const CUDA_ERROR_CONTAINED: u32 = 226;
+    const CUDA_ERROR_TENSOR_MEMORY_LEAK: u32 = 721;
+    let is_known = matches!(
+        error,
+        CUDA_ERROR_DEINITIALIZED
+            | CUDA_ERROR_ECC_UNCORRECTABLE
+            | CUDA_ERROR_NVLINK_UNCORRECTABLE
+            | CUDA_ERROR_ILLEGAL_ADDRESS
+            | CUDA_ERROR_LAUNCH_TIMEOUT
+            | CUDA_ERROR_CONTEXT_IS_DESTROYED
+            | CUDA_ERROR_ASSERT
+            | CUDA_ERROR_HARDWARE_STACK_ERROR
+            | CUDA_ERROR_ILLEGAL_INSTRUCTION
+            | CUDA_ERROR_MISALIGNED_ADDRESS
+            | CUDA_ERROR_INVALID_ADDRESS_SPACE
+            | CUDA_ERROR_INVALID_PC
+            | CUDA_ERROR_LAUNCH_FAILED
+            | CUDA_ERROR_MPS_CLIENT_TERMINATED
+            | CUDA_ERROR_EXTERNAL_DEVICE
+    );
+    is_known || [CUDA_ERROR_CONTAINED, CUDA_ERROR_TENSOR_MEMORY_LEAK].contains(&(error as u32))
 }
 
 impl Cuda {
@@ -391,8 +412,14 @@ unsafe impl Driver for Cuda {
             }
         };
         // Safety: both exist.
-        unsafe { result::event::record(event(raw), stream(on)) }.map_err(fault)?;
-        Ok(raw)
+        let recorded = unsafe { result::event::record(event(raw), stream(on)) };
+        match recorded {
+            Ok(()) => Ok(raw),
+            Err(error) => {
+                self.drop_event(raw);
+                Err(fault(error))
+            }
+        }
     }
 
     fn wait(&self, on: RawStream, raw: RawEvent) -> Result<(), Fault> {
@@ -448,7 +475,7 @@ unsafe impl Driver for Cuda {
         for module in program.modules_of(Format::Ptx)? {
             let code = {
                 let _span = tracing::info_span!("driver compiles").entered();
-                Module::new(module.bytes())?
+                Module::new(device, module.bytes())?
             };
             for Body { name, .. } in &module.bodies {
                 if launched.contains(&**name) {
@@ -461,8 +488,7 @@ unsafe impl Driver for Cuda {
         functions.allow_dynamic_shared(program, device)?;
         Ok(Box::new(Compiled {
             functions,
-            modules,
-            shared: self.shared.clone(),
+            _modules: modules,
         }))
     }
 
@@ -499,8 +525,8 @@ fn is_pinned(address: *const u8) -> bool {
 /// Code on the device.
 struct Compiled {
     functions: Functions,
-    modules: Vec<Module>,
-    shared: Arc<Shared>,
+    /// Own what `functions` are.
+    _modules: Vec<Module>,
 }
 
 impl Code for Compiled {
@@ -510,10 +536,28 @@ impl Code for Compiled {
     }
 }
 
-impl Drop for Compiled {
-    fn drop(&mut self) {
-        // Unloading waits for what runs it.
-        let _entered = Entered::relaxed(&self.shared.device);
-        self.modules.clear();
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_that_stay_lose_the_device() {
+        use sys::CUresult::*;
+        for error in [
+            CUDA_ERROR_NVLINK_UNCORRECTABLE,
+            CUDA_ERROR_ILLEGAL_ADDRESS,
+            CUDA_ERROR_MPS_CLIENT_TERMINATED,
+            CUDA_ERROR_EXTERNAL_DEVICE,
+        ] {
+            assert!(is_lost(error), "{error:?}");
+        }
+        for error in [
+            CUDA_ERROR_INVALID_VALUE,
+            CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
+            CUDA_ERROR_STREAM_CAPTURE_INVALIDATED,
+            CUDA_ERROR_UNKNOWN,
+        ] {
+            assert!(!is_lost(error), "{error:?}");
+        }
     }
 }

@@ -216,6 +216,7 @@ impl Profiler {
     /// The device is lost.
     pub fn take(&self) -> Result<Vec<Span>, Error> {
         let log = &self.0;
+        log.device.0.check()?;
         let mut spans = Vec::new();
         let mut tracks = log.lock();
         for track in &mut tracks.0 {

@@ -275,6 +275,35 @@ fn code_that_is_held_is_loaded_once() {
 }
 
 #[test]
+fn code_whose_bodies_get_other_shared_memory_is_other_code() {
+    let with_shared = |kernels: &[(usize, u32)]| {
+        let mut artifact = artifact();
+        for (kernel, bytes) in kernels {
+            let plan = artifact.kernels[*kernel].plans[0].as_mut().unwrap();
+            let StepKind::Launch {
+                dynamic_shared_bytes,
+                ..
+            } = &mut plan.steps[0].kind
+            else {
+                panic!("a launch");
+            };
+            *dynamic_shared_bytes = *bytes;
+        }
+        artifact
+    };
+    let (device, log) = fake(Mood::default());
+    let artifacts = [
+        with_shared(&[]),
+        with_shared(&[(0, 100)]),
+        with_shared(&[(0, 101)]),
+        with_shared(&[(0, 100), (1, 100)]),
+        with_shared(&[(0, 101)]),
+    ];
+    let loaded = artifacts.map(|artifact| device.load(&artifact).unwrap());
+    assert_eq!(log.count("load"), loaded.len() - 1);
+}
+
+#[test]
 fn what_is_prepared_has_not_run_and_is_replayed() {
     let (device, log) = fake(Mood::default());
     let loaded = device.load(&artifact()).unwrap();

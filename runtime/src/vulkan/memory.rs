@@ -183,7 +183,7 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // Safety: runs end before they return. Freeing unmaps.
+        // Safety: pools give back what nobody uses any more. Freeing unmaps.
         unsafe {
             self.device.raw.destroy_buffer(self.raw, None);
             self.device.raw.free_memory(self.memory, None);

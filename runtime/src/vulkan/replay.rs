@@ -281,7 +281,11 @@ impl Graph {
         let (address, mapped) = self.shared.allocate_words(self.bytes)?;
         let mut commands = vec![vk::CommandBuffer::null(); self.parts.lists + self.parts.looks];
         if !commands.is_empty() {
-            allocate(&self.shared.device, self.pool, &mut commands).map_err(fault)?;
+            let allocated = allocate(&self.shared.device, self.pool, &mut commands);
+            allocated.map_err(|error| {
+                self.shared.words.free(address, self.bytes, Vec::new());
+                fault(error)
+            })?;
         }
         self.slots.push(Slot {
             address,
