@@ -50,13 +50,16 @@ mod executor;
 mod foreign;
 mod fork;
 mod memory;
+mod numbers;
 pub(crate) mod parts;
 mod pinned;
 mod profiler;
 pub(crate) mod reclaim;
 mod recording;
 mod stream;
+mod sync;
 mod target;
+mod tasks;
 
 #[cfg(test)]
 mod fake;

@@ -6,19 +6,12 @@ use super::{
     device::{Device, Shared},
     driver::{Fault, RawEvent, RawStream},
     fork::{self, Here},
+    numbers::Numbers,
     profiler::{Profile, SpanKind},
     reclaim,
 };
 use crate::Error;
-use std::{
-    collections::HashMap,
-    fmt,
-    sync::{
-        Arc, Condvar, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
+use std::{fmt, sync::Arc, time::Duration};
 
 /// How much a stream's work matters beside that of others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,26 +37,8 @@ pub(super) struct Queue {
     /// Whether it is somebody else's, and what is held for that.
     is_wrapped: bool,
     _keep: Here<Keep>,
-    state: Mutex<State>,
-    /// Up to which call somebody has waited for all: nobody need wait for these.
-    ended: AtomicU64,
-    /// How many calls are hosted: most who ask look at this alone.
-    hosted: AtomicUsize,
-    /// Told when one is not any more.
-    is_done: Condvar,
+    numbers: Numbers,
     pub profile: Profile,
-}
-
-#[derive(Default)]
-struct State {
-    /// Calls so far.
-    number: u64,
-    /// Those of them that a host is still doing.
-    hosted: Vec<u64>,
-    /// Threads that wait for one of these.
-    waiting: usize,
-    /// Up to which call of other streams this one has waited, by their ids.
-    seen: HashMap<u64, u64>,
 }
 
 impl Stream {
@@ -89,10 +64,7 @@ impl Stream {
             id: device.0.next_stream(),
             is_wrapped,
             _keep: Here::new(keep),
-            state: Mutex::default(),
-            ended: AtomicU64::new(0),
-            hosted: AtomicUsize::new(0),
-            is_done: Condvar::new(),
+            numbers: Numbers::default(),
             profile: Profile::default(),
         }))
     }
@@ -112,11 +84,11 @@ impl Stream {
         shared.check()?;
         self.0.check_not_captured("waiting for it")?;
         let _span = tracing::debug_span!("wait", stream = self.0.id).entered();
-        let number = self.0.lock().settled();
+        let number = self.0.numbers.between(|number| number);
         let done = shared.driver.synchronize(self.0.raw);
         reclaim::now();
         done.map_err(|fault| shared.failed("waiting for a stream", fault))?;
-        self.0.ended.fetch_max(number, Ordering::Release);
+        self.0.numbers.end(number);
         Ok(())
     }
 
@@ -147,7 +119,7 @@ impl Stream {
         self.0.check_not_captured("waiting for an event")?;
         let done = self.0.wait(event);
         done.map_err(|fault| shared.failed("waiting for an event", fault))?;
-        self.0.note(event.0.queue, event.0.number);
+        self.0.numbers.note(event.0.queue, event.0.number);
         Ok(())
     }
 }
@@ -163,51 +135,34 @@ impl Queue {
         &self.device.0
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Counts what has been put onto the stream as its next call, and returns its number.
     pub fn count(&self) -> u64 {
-        self.lock().next()
+        self.numbers.count()
     }
 
     /// Puts the stream's next call onto it, and returns its number. A call that fails has one, too:
     /// part of it may be on the stream.
     pub fn submit(&self, what: impl FnOnce(u64) -> Result<(), Error>) -> (u64, Result<(), Error>) {
-        let mut state = self.lock();
-        let number = state.next();
-        let done = what(number);
-        drop(state);
-        (number, done)
+        self.numbers.submit(what)
     }
 
     /// The stream's next call, if it waits for the device before it is all on the stream, or at all:
     /// no lock is held meanwhile.
     pub fn host(self: &Arc<Self>) -> Hosted {
-        let mut state = self.lock();
-        let number = state.next();
-        state.hosted.push(number);
-        self.hosted.store(state.hosted.len(), Ordering::Relaxed);
         Hosted {
+            number: self.numbers.host(),
             queue: self.clone(),
-            number,
         }
     }
 
-    /// Whether a host is still doing a call. The caller has locked what it touches, as the host had
-    /// when it began.
+    /// See [`Numbers::is_hosted`].
     pub fn is_hosted(&self, number: u64) -> bool {
-        self.hosted.load(Ordering::Relaxed) > 0 && self.lock().hosted.contains(&number)
+        self.numbers.is_hosted(number)
     }
 
-    /// Waits until no host is doing that call any more. The caller holds no lock.
+    /// See [`Numbers::wait_for_host`].
     pub fn wait_for_host(&self, number: u64) {
-        let is_hosted = |state: &mut State| state.hosted.contains(&number);
-        let mut state = self.lock();
-        state.waiting += 1;
-        let waited = self.is_done.wait_while(state, is_hosted);
-        waited.unwrap_or_else(PoisonError::into_inner).waiting -= 1;
+        self.numbers.wait_for_host(number);
     }
 
     /// An event behind all calls so far, and the number of the last that it is behind with all before
@@ -216,10 +171,8 @@ impl Queue {
         let shared = self.shared();
         shared.check()?;
         self.check_not_captured("an event")?;
-        // No call comes between the number and the event.
-        let state = self.lock();
-        let number = state.settled();
-        let raw = shared.driver.record(self.raw);
+        let record = |number| (number, shared.driver.record(self.raw));
+        let (number, raw) = self.numbers.between(record);
         let raw = raw.map_err(|fault| shared.failed("an event", fault))?;
         let event = Event(Arc::new(Moment {
             device: self.device.clone(),
@@ -254,15 +207,8 @@ impl Queue {
     /// Whether a call of a stream has ended before whatever comes onto this one from now on.
     pub fn has_seen(&self, other: &Queue, number: u64) -> bool {
         other.id == self.id
-            || other.ended.load(Ordering::Acquire) >= number
-            || self.lock().seen.get(&other.id) >= Some(&number)
-    }
-
-    /// Has seen that call of another stream, and those before it.
-    fn note(&self, other: u64, number: u64) {
-        let mut state = self.lock();
-        let seen = state.seen.entry(other).or_default();
-        *seen = number.max(*seen);
+            || other.numbers.has_ended(number)
+            || self.numbers.has_seen(other.id, number)
     }
 
     fn wait(&self, event: &Event) -> Result<(), Fault> {
@@ -279,21 +225,8 @@ impl Queue {
         let shared = self.shared();
         let done = self.wait(&event);
         done.map_err(|fault| shared.failed("waiting for another stream", fault))?;
-        self.note(other.id, last);
+        self.numbers.note(other.id, last);
         Ok(())
-    }
-}
-
-impl State {
-    fn next(&mut self) -> u64 {
-        self.number += 1;
-        self.number
-    }
-
-    /// The last call that is on the stream with all before it.
-    fn settled(&self) -> u64 {
-        let first = self.hosted.iter().min();
-        first.map_or(self.number, |first| first - 1)
     }
 }
 
@@ -305,15 +238,7 @@ pub(super) struct Hosted {
 
 impl Drop for Hosted {
     fn drop(&mut self) {
-        let mut state = self.queue.lock();
-        state.hosted.retain(|number| *number != self.number);
-        self.queue
-            .hosted
-            .store(state.hosted.len(), Ordering::Relaxed);
-        // Telling costs a call of the system.
-        if state.waiting > 0 {
-            self.queue.is_done.notify_all();
-        }
+        self.queue.numbers.unhost(self.number);
     }
 }
 
