@@ -60,12 +60,13 @@ impl Kept {
     }
 }
 
-/// Keeps a call, as the last that was used.
-fn keep(calls: &mut Vec<Kept>, kept: Kept) {
-    if calls.len() >= MOST_KEPT {
-        calls.remove(0);
-    }
+/// Keeps a call, as the last that was used. What has to go for it is dropped without the lock: a
+/// driver may wait for what is under way.
+fn keep(mut calls: MutexGuard<'_, Vec<Kept>>, kept: Kept) {
+    let oldest = (calls.len() >= MOST_KEPT).then(|| calls.remove(0));
     calls.push(kept);
+    drop(calls);
+    drop(oldest);
 }
 
 impl Callable {
@@ -107,7 +108,7 @@ impl Callable {
         } else {
             launched = self.replay(&mut kept, false, on, given, options);
         }
-        keep(&mut calls, kept);
+        keep(calls, kept);
         launched
     }
 
@@ -120,7 +121,7 @@ impl Callable {
         }
         let mut calls = self.calls.lock();
         let kept = self.take(&mut calls, on, given)?;
-        keep(&mut calls, kept);
+        keep(calls, kept);
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use super::*;
 use crate::{
     args,
     objects::{
-        Buffer, Foreign, Kernel, Priority, Ready, Recording,
+        Buffer, DeviceOptions, Foreign, Kernel, Priority, Ready, Recording,
         fake::{Body, Fake, Log, Mood},
         tests::{
             artifact, buffer, fake, input, kernel, launch, next, scalar, set, slice, wait_until,
@@ -341,4 +341,30 @@ fn a_loop_at_which_the_host_looks_holds_up_those_alone_who_use_its_memory() {
         either.launch(on, &given).unwrap();
         assert_eq!(x.to_vec::<i32>(on).unwrap()[0], 1, "control is clear");
     }
+}
+
+#[test]
+fn what_the_host_does_is_beside_nothing_that_it_must_not_be_beside() {
+    let driver = crate::cpu::device(&"cpu".parse().unwrap(), &DeviceOptions::default());
+    let device = Device::of(Box::new(driver.unwrap()));
+    let [s] = streams(&device);
+    let n = 1 << 14;
+    let [x, y] = [0, 1].map(|_| Buffer::zeros(&s, Dtype::I32, &[n]).unwrap());
+    thread::scope(|scope| {
+        for thread in 0..4 {
+            let (x, y, device, s) = (&x, &y, &device, &s);
+            scope.spawn(move || {
+                // Some have a stream of their own, and some share one.
+                let own = device.stream(Priority::Normal).unwrap();
+                let on = if thread % 2 == 0 { &own } else { s };
+                for round in 0..200 {
+                    x.write(on, &vec![1000 * thread + round; n as usize])
+                        .unwrap();
+                    x.copy_to(on, y).unwrap();
+                    let read = y.to_vec::<i32>(on).unwrap();
+                    assert!(read.iter().all(|value| *value == read[0]));
+                }
+            });
+        }
+    });
 }
