@@ -41,14 +41,14 @@ pub fn print(device: &Device, target: &str) -> anyhow::Result<()> {
         "\nopening an open device {opened:.1} µs; loading a sort {loaded:.0} µs, again {again:.0} µs; its first \
          call {first:.0} µs"
     );
-    // What is freed is not given back, so that what takes more comes first.
-    let graphs = kept(device, || graph(&kernel, &stream, &buffers))?;
+    // All stay until the end: what is freed is not given back, and would be used by the next.
+    let (graphs, _graphs) = kept(device, || graph(&kernel, &stream, &buffers))?;
     // Each is loaded anew, beside code that is there.
-    let kernels = kept(device, || Ok(device.load(&artifact)?.kernel("main")?))?;
+    let (kernels, _kernels) = kept(device, || Ok(device.load(&artifact)?.kernel("main")?))?;
     println!("kept for another kernel of code that is loaded {kernels}; for a graph {graphs}");
     let raw = Raw::capture(device, &stream, |on| Ok(kernel.launch(on, &arguments)?))?;
     if let Some(raw) = raw {
-        let graphs = kept(device, || raw.again())?;
+        let (graphs, _graphs) = kept(device, || raw.again())?;
         println!("kept by the device's own API for a graph of the same nodes {graphs}");
     }
     Ok(())
@@ -65,14 +65,18 @@ fn graph(kernel: &Kernel, stream: &Stream, buffers: &[Buffer]) -> anyhow::Result
     Ok(graph)
 }
 
-/// Memory that each of many takes, in words.
-fn kept<T>(device: &Device, make: impl Fn() -> anyhow::Result<T>) -> anyhow::Result<String> {
+/// Memory that each of many takes, in words, and all of them.
+fn kept<T>(
+    device: &Device,
+    make: impl Fn() -> anyhow::Result<T>,
+) -> anyhow::Result<(String, Vec<T>)> {
     // What is made once and for all.
-    let first: Vec<_> = (0..8).map(|_| make()).collect::<Result<_, _>>()?;
+    let mut all: Vec<_> = (0..8).map(|_| make()).collect::<Result<_, _>>()?;
     let before = (resident_bytes(), free_bytes(device));
-    let made: Vec<_> = (0..MANY).map(|_| make()).collect::<Result<_, _>>()?;
+    for _ in 0..MANY {
+        all.push(make()?);
+    }
     let after = (resident_bytes(), free_bytes(device));
-    drop((made, first));
     let each = |bytes: u64| bytes as f64 / 1024.0 / MANY as f64;
     let host = before.0.zip(after.0).map(|(before, after)| {
         format!("{:.1} KiB of the host", each(after.saturating_sub(before)))
@@ -84,7 +88,7 @@ fn kept<T>(device: &Device, make: impl Fn() -> anyhow::Result<T>) -> anyhow::Res
         )
     });
     let known: Vec<_> = host.into_iter().chain(there).collect();
-    Ok(known.join(", "))
+    Ok((known.join(", "), all))
 }
 
 /// Bytes of this process in memory, where the system says so.
