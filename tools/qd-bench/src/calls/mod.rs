@@ -6,7 +6,7 @@ mod raw;
 use crate::scaling::phases;
 use anyhow::{Context, ensure};
 use qd_frontend::{
-    Dtype, args, compile,
+    Dtype, args, compile_text,
     objects::{Buffer, Device, DeviceId, DeviceOptions, Kernel, Priority, Stream},
 };
 use raw::Raw;
@@ -126,7 +126,7 @@ pub fn run(target: &str, wanted: impl Fn(&str) -> bool) -> anyhow::Result<()> {
 }
 
 fn measure(row: &Row, device: &Device, target: &str) -> anyhow::Result<()> {
-    let artifact = compile(&(row.source)(), &device.resolve(target))?;
+    let artifact = compile_text(&(row.source)(), &device.resolve(target))?;
     let kernel = device.load(&artifact)?.kernel("main")?;
     let stream = device.stream(Priority::Normal)?;
     let sets: Result<Vec<_>, _> = (0..SETS)
@@ -230,7 +230,7 @@ fn median(times: &mut [f64]) -> f64 {
 /// What it takes to open and load again, and until a kernel runs for the first time.
 fn start(device: &Device, id: &DeviceId, target: &str) -> anyhow::Result<()> {
     let target = device.resolve(target);
-    let artifact = compile(SORT, &target)?;
+    let artifact = compile_text(SORT, &target)?;
     let time = |what: &mut dyn FnMut() -> anyhow::Result<()>| -> anyhow::Result<f64> {
         let mut times = Vec::new();
         for _ in 0..21 {
