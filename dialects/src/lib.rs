@@ -7,7 +7,8 @@
 //!   forms and dialect conversions in safe Rust;
 //! - [`canonical`]: the canonical forms that are written in Rust;
 //! - [`builder`]: the kernel builder, in which a body reads like a kernel;
-//! - [`parse`]: modules from files, diagnostics as text;
+//! - [`parse`]: modules from files;
+//! - [`report`]: diagnostics as plain data and as text;
 //! - [`tools`]: the drivers behind `qd-opt`, `qd-lsp-server`, `qd-reduce` and
 //!   `qd-query`;
 //! - [`mod@plugin`]: the dialect and passes for an `mlir-opt` without them.
@@ -28,6 +29,7 @@ pub mod parse;
 pub mod pass;
 pub mod pattern;
 pub mod plugin;
+pub mod report;
 pub mod serialize;
 mod spans;
 pub mod tools;

@@ -1,6 +1,6 @@
 //! The drivers behind `qd-opt`, `qd-lsp-server`, `qd-reduce` and `qd-query`.
 
-use crate::{parse, registry, spans};
+use crate::{registry, report, spans};
 use melior::StringRef;
 use std::{
     ffi::{CString, OsString, c_char},
@@ -67,7 +67,7 @@ pub fn reduce_main(arguments: impl IntoIterator<Item = OsString>) -> i32 {
     melior::utility::register_all_passes();
     let context = crate::context();
     // Upstream prints no warnings, and says in one why it reduces nothing.
-    parse::print_diagnostics(&context);
+    report::print_diagnostics(&context);
     with_argv(arguments.into_iter().collect(), |argc, argv| {
         // Safety: as above.
         unsafe { qd_sys::qdReduceMain(argc, argv, context.to_raw()) }
@@ -79,7 +79,7 @@ pub fn reduce_main(arguments: impl IntoIterator<Item = OsString>) -> i32 {
 pub fn query_main(arguments: impl IntoIterator<Item = OsString>) -> i32 {
     exit_on_fatal_errors("qd-query");
     let context = crate::context();
-    parse::print_diagnostics(&context);
+    report::print_diagnostics(&context);
     with_argv(arguments.into_iter().collect(), |argc, argv| {
         // Safety: as above.
         unsafe { qd_sys::qdQueryMain(argc, argv, context.to_raw()) }

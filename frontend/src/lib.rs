@@ -28,51 +28,52 @@
 //! What is not here yet: sessions that recompile only what an edit changed, and
 //! bindings for C and Python.
 
-use objects::{Device, DeviceId, DeviceOptions, Executable, Kernel};
-use qd_dialects::parse;
-use std::sync::{Arc, Mutex, Once, PoisonError};
+mod diagnostic;
+mod parsed;
+mod request;
+mod source;
 
-pub use qd_artifact::{Argument, ArgumentKind, Artifact, Dtype};
-pub use qd_dialects::builder;
+use objects::{Device, DeviceId, DeviceOptions, Executable, Kernel};
+use qd_dialects::ir::Context;
+use std::sync::Once;
+
+pub use diagnostic::{Diagnostic, Diagnostics, Stage};
+pub use parsed::Parsed;
+pub use qd_artifact::{Argument, ArgumentKind, Artifact, Dtype, TargetError, TargetSpec};
+pub use qd_dialects::{
+    builder,
+    report::{Note, Severity, Span},
+};
+pub use qd_lowering::{Emit, Host, Options as CompileOptions, draw};
 pub use qd_runtime::{Element, Scalar, args, objects};
+pub use request::{CompileRequest, check_targets, compile, compile_text, compile_with};
+pub use source::{ModuleBytes, Source};
 
 /// Why a program could not be compiled or run.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// What the compiler had to say, one line each: `line:column: message`.
-    #[error("{0}")]
-    Compile(String),
+    /// What the compiler had to say.
+    #[error(transparent)]
+    Compile(#[from] Diagnostics),
     /// What the runtime had to say.
     #[error(transparent)]
     Run(#[from] qd_runtime::Error),
 }
 
-/// Compiles a module in text for a target, as `--target=` spells it.
-///
-/// # Errors
-///
-/// The text is malformed, the target unknown, or a pass
-/// rejects the module.
-pub fn compile(source: &str, target: &str) -> Result<Artifact, Error> {
-    register();
-    let context = qd_dialects::context();
-    let said = Arc::new(Mutex::new(Vec::new()));
-    let log = said.clone();
-    context.attach_diagnostic_handler(move |diagnostic| {
-        let text = format!("{}: {}", diagnostic.location(), parse::message(&diagnostic));
-        log.lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(text);
-        true
+/// Makes every dialect, pass and pipeline known, those of MLIR and ours. Does so once a process,
+/// however often it is called; a [`context`] needs no call.
+pub fn register() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        qd_dialects::melior::utility::register_all_passes();
+        qd_lowering::register();
     });
-    let failed = |error: String| {
-        let mut lines = said.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        lines.push(error);
-        Error::Compile(lines.join("\n"))
-    };
-    let mut module = parse::parse_bytes(&context, source.as_bytes())
-        .ok_or_else(|| failed("the module does not parse".into()))?;
-    qd_lowering::compile(&mut module, target).map_err(|error| failed(error.to_string()))
+}
+
+/// A context with all that modules may name and pipelines use.
+pub fn context() -> Context {
+    register();
+    qd_dialects::context()
 }
 
 /// Opens the first device that runs what is compiled for a target, as `--target=` spells it.
@@ -101,7 +102,7 @@ impl Program {
     /// rejects the module.
     pub fn compile(source: &str, target: &str) -> Result<Self, Error> {
         let device = open(target)?;
-        let executable = device.load(&compile(source, &device.resolve(target))?)?;
+        let executable = device.load(&compile_text(source, &device.resolve(target))?)?;
         Ok(Self { device, executable })
     }
 
@@ -120,34 +121,5 @@ impl Program {
     }
 }
 
-/// Passes are registered once a process.
-fn register() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        qd_dialects::melior::utility::register_all_passes();
-        qd_passes::register();
-        qd_lowering::register();
-    });
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn errors_say_where() {
-        let Err(error) = Program::compile("func.func @f() {\n  %x = nonsense\n}", "cpu") else {
-            panic!("nonsense compiled");
-        };
-        let text = error.to_string();
-        assert!(text.contains(":2:"), "{text}");
-    }
-
-    #[test]
-    fn unknown_targets_are_errors() {
-        let Err(error) = Program::compile("module {}", "abacus") else {
-            panic!("there is no such target");
-        };
-        assert!(error.to_string().contains("abacus"), "{error}");
-    }
-}
+mod tests;

@@ -1,7 +1,7 @@
 //! Arrays that go to another library and come back. `QD_DEVICE` names the device.
 
 use qd_frontend::{
-    Dtype, args, compile,
+    Dtype, args, compile_text,
     objects::{
         Buffer, Device, DeviceOptions, Priority, Ready,
         dlpack::{Capsule, Form},
@@ -17,7 +17,7 @@ fn what_is_given_away_and_comes_back_is_the_same_memory() {
     let device = Device::open(&id, &DeviceOptions::default()).expect("it opens");
     let [ours, theirs] = [Priority::Normal, Priority::High]
         .map(|priority| device.stream(priority).expect("a stream"));
-    let artifact = compile(FILL, &device.info().target).expect("compiles");
+    let artifact = compile_text(FILL, &device.info().target).expect("compiles");
     let loaded = device.load(&artifact).expect("loads");
     let fill = loaded.kernel("fill").expect("there");
     let add = loaded.kernel("add").expect("there");

@@ -2,7 +2,7 @@
 //! device that `QD_DEVICE` names, or this machine.
 
 use qd_frontend::{
-    Dtype, args, compile,
+    Dtype, args, compile_text,
     objects::{Buffer, Device, DeviceOptions, Priority, Recording},
 };
 
@@ -20,7 +20,7 @@ fn ten_thousand_loads_leave_nothing() {
     let device = Device::open(&id, &DeviceOptions::default()).expect("it opens");
     let stream = device.stream(Priority::Normal).expect("a stream");
     let source = include_str!("../examples/kernels/fill.mlir");
-    let artifact = compile(source, &device.info().target).expect("compiles");
+    let artifact = compile_text(source, &device.info().target).expect("compiles");
     let once = || {
         let fill = device
             .load(&artifact)

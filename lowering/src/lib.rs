@@ -7,15 +7,25 @@
 pub mod algorithms;
 pub mod convert;
 pub mod emit;
+mod options;
 pub mod pipelines;
+mod select;
 pub mod targets;
 
 pub use emit::{CompileError, Emit, compile, draw, reflect, translate};
+pub use options::{Host, Options};
+pub use select::{UnknownKernel, select};
 
-/// Makes every pass and pipeline of this crate reachable by name. Once a
-/// process.
+use std::sync::Once;
+
+/// Makes every pass and pipeline of ours reachable by name, those of `qd_passes` too. Does so
+/// once a process, however often it is called.
 pub fn register() {
-    algorithms::register();
-    convert::register();
-    pipelines::register();
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        qd_passes::register();
+        algorithms::register();
+        convert::register();
+        pipelines::register();
+    });
 }

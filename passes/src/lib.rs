@@ -18,6 +18,7 @@ pub mod merge_collectives;
 pub mod outline_phases;
 pub mod plan;
 pub mod plan_launches;
+pub mod separate_bodies;
 pub mod share_bodies;
 pub mod tile;
 pub mod uniformity;
@@ -47,6 +48,7 @@ pub fn register() {
     pass::register::<merge_collectives::MergeCollectives>();
     pass::register::<outline_phases::OutlinePhases>();
     pass::register::<plan_launches::PlanLaunches>();
+    pass::register::<separate_bodies::SeparateBodies>();
     pass::register::<share_bodies::ShareBodies>();
     pass::register::<tile::Tile>();
     pass::register::<verify_convergence::VerifyConvergence>();

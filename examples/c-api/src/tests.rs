@@ -49,7 +49,7 @@ fn missing() -> QdArg {
 #[test]
 fn a_scan_where_the_caller_has_its_arrays() {
     let source = include_str!("../kernels.mlir");
-    let artifact = qd_frontend::compile(source, "cpu").unwrap();
+    let artifact = qd_frontend::compile_text(source, "cpu").unwrap();
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), artifact.to_bytes()).unwrap();
     let path = CString::new(file.path().to_str().unwrap()).unwrap();

@@ -1,7 +1,7 @@
 //! What the examples share: a device of the user's choice.
 
 use qd_frontend::{
-    compile,
+    compile_text,
     objects::{Device, DeviceOptions, Executable},
 };
 use std::error::Error;
@@ -26,5 +26,5 @@ pub fn open() -> Outcome<Device> {
 
 /// Kernels in text, compiled for a device and loaded onto it.
 pub fn load(device: &Device, source: &str) -> Outcome<Executable> {
-    Ok(device.load(&compile(source, &device.info().target)?)?)
+    Ok(device.load(&compile_text(source, &device.info().target)?)?)
 }

@@ -1,7 +1,7 @@
 //! What these tests share: a device and its kernels.
 
 use qd_frontend::{
-    compile,
+    compile_text,
     objects::{Device, DeviceOptions, Executable, Priority, Stream},
 };
 
@@ -24,6 +24,6 @@ pub fn open(threads: Option<usize>) -> (Device, Stream) {
 
 /// Kernels in text, on a device.
 pub fn load(device: &Device, source: &str) -> Executable {
-    let artifact = compile(source, &device.info().target).expect("compiles");
+    let artifact = compile_text(source, &device.info().target).expect("compiles");
     device.load(&artifact).expect("loads")
 }

@@ -1,14 +1,14 @@
 //! Bodies for the machine at hand.
 
 use super::{
-    CompileError,
+    CompileError, Setting,
     backend::{Backend, Output, lacks},
     llvm::{self, Machine, failed},
 };
-use crate::targets::Capabilities;
+use crate::{Host, targets::Capabilities};
 use inkwell::{
     OptimizationLevel,
-    targets::{InitializationConfig, Target, TargetMachine},
+    targets::{InitializationConfig, Target},
 };
 use melior::ir::Module;
 use qd_artifact::{Format, Requirements};
@@ -17,13 +17,12 @@ use qd_dialects::melior;
 /// See the module.
 pub const HOST: Backend = Backend {
     conversion,
-    // One object.
-    is_apart: false,
-    requirements: |_| requirements(),
+    dynamic_shared_bytes: |_, _| Ok(0),
+    requirements: |_, setting| requirements(&setting.options.host),
     emit,
     // What the runtime links.
     format: Format::Object,
-    code: |module, capabilities| emit(module, capabilities, Output::Llvm(llvm::Output::Object)),
+    code: |module, setting| emit(module, setting, Output::Llvm(llvm::Output::Object)),
 };
 
 /// From tiled bodies to the LLVM dialect. Functions of `math` are LLVM's intrinsics where there is
@@ -38,49 +37,36 @@ fn conversion(_: &Capabilities) -> String {
     PIPELINE.into()
 }
 
-/// The processor at hand, and what it can do.
-fn requirements() -> Requirements {
-    let features = TargetMachine::get_host_cpu_features();
-    let mut features: Vec<String> = features
-        .to_string_lossy()
-        .split(',')
-        .filter_map(|feature| Some(feature.strip_prefix('+')?.to_string()))
-        .collect();
-    features.sort();
+/// The processor, and what it can do.
+fn requirements(host: &Host) -> Requirements {
+    let features = host.features.iter();
+    let features = features.filter_map(|feature| Some(feature.strip_prefix('+')?.to_string()));
     Requirements {
-        device: TargetMachine::get_host_cpu_name()
-            .to_string_lossy()
-            .into_owned(),
-        features,
+        device: host.cpu.clone(),
+        features: features.collect(),
         ..Requirements::default()
     }
 }
 
 fn emit(
     module: &Module<'_>,
-    capabilities: &Capabilities,
+    setting: &Setting<'_>,
     output: Output,
 ) -> Result<Vec<u8>, CompileError> {
     let Output::Llvm(output) = output else {
         return Err(lacks(
-            capabilities,
+            setting,
             "SPIR-V",
             "its bodies are LLVM IR (--emit=llvm-ir) and machine code (--emit=asm)",
         ));
     };
     Target::initialize_native(&InitializationConfig::default())
         .map_err(|e| failed("no native target", &e))?;
-    let (cpu, features) = (
-        TargetMachine::get_host_cpu_name(),
-        TargetMachine::get_host_cpu_features(),
-    );
+    let host = &setting.options.host;
     let machine = Machine {
-        triple: TargetMachine::get_default_triple()
-            .as_str()
-            .to_string_lossy()
-            .into_owned(),
-        cpu: &cpu.to_string_lossy(),
-        features: &features.to_string_lossy(),
+        triple: host.triple.clone(),
+        cpu: &host.cpu,
+        features: &host.features.join(","),
         passes: "default<O3>",
         skipped: "",
         level: OptimizationLevel::Aggressive,

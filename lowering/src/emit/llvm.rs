@@ -110,6 +110,28 @@ pub fn emit_each(
     Ok(made.into_iter().map(|(_, bytes)| bytes).collect())
 }
 
+/// The optimised IR of modules that have nothing to do with each other, as text of one.
+pub fn emit_linked(
+    parts: &[Op<'_>],
+    to: &Machine<'_>,
+    is_entry: fn(FunctionValue<'_>) -> bool,
+) -> Result<Vec<u8>, CompileError> {
+    let context = Context::create();
+    let all = context.create_module("bodies");
+    all.set_triple(&TargetTriple::create(&to.triple));
+    let layout = machine(to, to.level)?.get_target_data().get_data_layout();
+    all.set_data_layout(&layout);
+    for part in parts {
+        prepare(*part, to)?;
+        let module = translate(*part, &context)?;
+        name_after_entry(&module, is_entry);
+        optimise(&module, to, "")?;
+        let linked = all.link_in_module(module);
+        linked.map_err(|e| failed("linking", &e.to_string_lossy()))?;
+    }
+    Ok(all.print_to_string().to_bytes().to_vec())
+}
+
 /// Puts the name of a module's entry point before those of its other functions.
 fn name_after_entry(module: &LlvmModule<'_>, is_entry: fn(FunctionValue<'_>) -> bool) {
     let functions = || {
@@ -182,6 +204,25 @@ fn finish(
     skipped: &str,
     output: Output,
 ) -> Result<Vec<u8>, CompileError> {
+    let machine = optimise(module, to, skipped)?;
+    let kind = match output {
+        Output::LlvmIr => return Ok(module.print_to_string().to_bytes().to_vec()),
+        Output::Assembly => FileType::Assembly,
+        Output::Object => FileType::Object,
+    };
+    let _span = tracing::info_span!("codegen").entered();
+    let buffer = machine
+        .write_to_memory_buffer(module, kind)
+        .map_err(|e| failed("code generation", &e.to_string_lossy()))?;
+    Ok(buffer.as_slice().to_vec())
+}
+
+/// Optimised, with some passes left out of this and of what follows; yields what emits it.
+fn optimise(
+    module: &LlvmModule<'_>,
+    to: &Machine<'_>,
+    skipped: &str,
+) -> Result<TargetMachine, CompileError> {
     keep_assembly_together(module);
     // Safety: the module is valid.
     let shape = unsafe { qd_dialects::llvm::prepare(module.as_mut_ptr().cast(), LONGEST, DEEPEST) };
@@ -216,18 +257,7 @@ fn finish(
     if !to.has_libraries {
         called_elsewhere(module)?;
     }
-    if output == Output::LlvmIr {
-        return Ok(module.print_to_string().to_bytes().to_vec());
-    }
-    let kind = match output {
-        Output::Assembly => FileType::Assembly,
-        _ => FileType::Object,
-    };
-    let _span = tracing::info_span!("codegen").entered();
-    let buffer = machine
-        .write_to_memory_buffer(module, kind)
-        .map_err(|e| failed("code generation", &e.to_string_lossy()))?;
-    Ok(buffer.as_slice().to_vec())
+    Ok(machine)
 }
 
 /// Inline assembly may hold collectives, and LLVM must not move it into branches,

@@ -1,7 +1,6 @@
 //! From a module to an artifact: the launch plan as data, bodies through the
 //! target's `backend` to a binary.
 
-mod apart;
 mod backend;
 mod draw;
 mod effects;
@@ -19,13 +18,13 @@ mod waits;
 
 pub use reflect::reflect;
 
-use backend::Output;
-
-use crate::targets::Target;
+use crate::{Options, targets::Target};
+use backend::{Backend, Output};
 use melior::ir::Module;
-use qd_artifact::{Argument, Artifact, Body, Bytes};
-use qd_dialects::{ir::Op, melior, pass::run_pipeline};
-use std::collections::HashMap;
+use plan::Planned;
+use qd_artifact::{Artifact, Body, Kernel, Plan, Requirements, TargetSpec};
+use qd_dialects::{diagnostic::Diagnostic, ir::Op, melior, pass::run_pipeline};
+use waits::Waits;
 
 /// What a module is turned into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,8 +35,6 @@ pub enum Emit {
     LlvmIr,
     /// The bodies' assembly, optimised.
     Assembly,
-    /// Everything a runtime needs, as one file.
-    Artifact,
     /// The launch plan and the kernels' arguments, as JSON.
     Plan,
     /// The launch plan as a page: a graph of its steps, and why they wait.
@@ -69,10 +66,17 @@ pub enum CompileError {
 }
 
 /// Compiles a module for a target.
-pub fn compile(module: &mut Module<'_>, target: &str) -> Result<Artifact, CompileError> {
-    let mut compiled = lower(module, target, Emit::Artifact)?;
-    compiled.add_code(module)?;
-    Ok(compiled.artifact)
+///
+/// # Errors
+///
+/// There is no such target, or the module cannot be compiled for it.
+pub fn compile(
+    module: &mut Module<'_>,
+    target: &TargetSpec,
+    options: &Options,
+) -> Result<Artifact, CompileError> {
+    let setting = Setting::new(target, options)?;
+    Tiled::of(module, &setting)?.convert()?.artifact()
 }
 
 /// From tiled bodies to the dialects that are emitted, as a pipeline.
@@ -81,12 +85,18 @@ pub(crate) fn conversion(target: &Target) -> String {
 }
 
 /// Compiles a module for a target and yields one kind of output.
+///
+/// # Errors
+///
+/// As for [`compile`], and where the target has no such output.
 pub fn translate(
     module: &mut Module<'_>,
-    target: &str,
+    target: &TargetSpec,
+    options: &Options,
     emit: Emit,
 ) -> Result<Vec<u8>, CompileError> {
-    let mut compiled = lower(module, target, emit)?;
+    let setting = Setting::new(target, options)?;
+    let tiled = Tiled::of(module, &setting)?;
     let output = match emit {
         Emit::LlvmIr => Output::Llvm(llvm::Output::LlvmIr),
         Emit::Assembly => Output::Llvm(llvm::Output::Assembly),
@@ -94,29 +104,18 @@ pub fn translate(
         Emit::Spirv => Output::Spirv(spirv::Output::Words),
         Emit::SpirvAssembly => Output::Spirv(spirv::Output::Text),
         Emit::Reflection => Output::Spirv(spirv::Output::Reflection),
-        Emit::Artifact => {
-            compiled.add_code(module)?;
-            return Ok(compiled.artifact.to_bytes());
-        }
         Emit::PlanHtml => {
-            let page = draw::page(&compiled.artifact, Some(&compiled.waits));
+            let waits = tiled.waits();
+            let page = draw::page(&tiled.convert()?.without_code(), Some(&waits));
             return Ok(page.into_bytes());
         }
         Emit::Plan => {
-            let text = serde_json::to_vec_pretty(&compiled.artifact)
+            let text = serde_json::to_vec_pretty(&tiled.convert()?.without_code())
                 .map_err(|e| CompileError::Pipeline(e.to_string()))?;
             return Ok(text);
         }
     };
-    (backend::of(&compiled.target).emit)(module, &compiled.target.capabilities, output)
-}
-
-struct Compiled {
-    target: Target,
-    /// Of one module, without its code at first.
-    artifact: Artifact,
-    /// Of its kernels, in their order; none unless they are drawn.
-    waits: Vec<waits::Waits>,
+    tiled.convert()?.emit(output)
 }
 
 /// An artifact's launch plans as a page. What steps do with memory is not in it, so that the
@@ -125,75 +124,118 @@ pub fn draw(artifact: &Artifact) -> String {
     draw::page(artifact, None)
 }
 
-impl Compiled {
-    /// Adds to the artifact's module what the converted module becomes.
-    fn add_code(&mut self, module: &Module<'_>) -> Result<(), CompileError> {
-        let code = (backend::of(&self.target).code)(module, &self.target.capabilities)?;
-        self.artifact.modules[0].set_bytes(code);
-        Ok(())
+/// What a module is compiled for, and how.
+pub(crate) struct Setting<'a> {
+    spec: &'a TargetSpec,
+    target: Target,
+    options: &'a Options,
+}
+
+impl<'a> Setting<'a> {
+    fn new(spec: &'a TargetSpec, options: &'a Options) -> Result<Self, CompileError> {
+        Ok(Self {
+            target: Target::of(spec).map_err(CompileError::Target)?,
+            spec,
+            options,
+        })
+    }
+
+    fn backend(&self) -> &'static Backend {
+        backend::of(&self.target)
     }
 }
 
-/// Runs the ladder down to the target's dialects, for one kind of output; the plan is read
-/// off on the way.
-fn lower(module: &mut Module<'_>, target: &str, emit: Emit) -> Result<Compiled, CompileError> {
-    let parsed = Target::parse(target).map_err(CompileError::Target)?;
-    let reflected = reflect(module)?;
-    pipeline(module, &format!("qd-to-tiled{{target={target}}}"))?;
-    let wave = handle_attr(module, "qd.wave").unwrap_or(0) as u32;
-    let mut kernels = match plan::kernels(handle(module)) {
-        Ok(kernels) => kernels,
-        Err(diagnostic) => {
-            let message = diagnostic.message().to_string();
-            diagnostic.emit();
-            return Err(CompileError::Pipeline(message));
-        }
-    };
-    // Sizes and roles are read off before algorithms are expanded, and from bodies what
-    // they do.
-    let reflected = reflected.into_iter();
-    let mut reflected: HashMap<_, _> = reflected.map(|r| (r.name, r.arguments)).collect();
-    for kernel in &mut kernels {
-        let Some(arguments) = reflected.remove(&kernel.name) else {
-            continue;
-        };
-        for (known, argument) in kernel.arguments.iter_mut().zip(arguments) {
-            let access = known.access;
-            *known = Argument { access, ..argument };
-        }
-    }
-    let waits = match emit {
-        Emit::PlanHtml => waits::waits(handle(module), &kernels),
-        _ => Vec::new(),
-    };
-    let conversion = conversion(&parsed);
-    // Where each body is emitted by itself.
-    let each = matches!(emit, Emit::Assembly | Emit::Artifact);
-    match each && backend::of(&parsed).is_apart && apart::separate(handle(module)) {
-        true => pipeline(
+/// A module whose bodies are for one subgroup size, and the plans of its kernels.
+struct Tiled<'a, 'c> {
+    module: &'a mut Module<'c>,
+    setting: &'a Setting<'a>,
+    planned: Vec<Planned>,
+}
+
+impl<'a, 'c> Tiled<'a, 'c> {
+    /// Lowers a module of whatever level above.
+    fn of(module: &'a mut Module<'c>, setting: &'a Setting<'a>) -> Result<Self, CompileError> {
+        // Before algorithms are expanded, which have the sizes and roles of arguments.
+        let signatures = reflect(module)?;
+        pipeline(module, &format!("qd-to-tiled{{target={}}}", setting.spec))?;
+        Ok(Self {
+            planned: plan::plan(handle(module), signatures, setting).map_err(said)?,
             module,
-            &format!("builtin.module(builtin.module({conversion}))"),
-        )?,
-        false => pipeline(module, &conversion)?,
+            setting,
+        })
     }
-    plan::set_dynamic_shared(&mut kernels, handle(module));
-    let backend = backend::of(&parsed);
-    let needs = (backend.requirements)(module);
-    for plan in plan::plans(&mut kernels) {
-        plan.needs = needs.clone();
+
+    /// For what the steps of its kernels wait.
+    fn waits(&self) -> Vec<Waits> {
+        waits::waits(handle(self.module), &self.planned)
     }
-    let bodies = plan::bodies(&mut kernels).into_iter();
-    let bodies = bodies.map(|name| Body { name, wave });
-    let code = qd_artifact::Module::new(0, backend.format, bodies.collect(), Bytes::new());
-    Ok(Compiled {
-        artifact: Artifact {
-            targets: vec![target.to_string()],
-            kernels,
-            modules: vec![code],
-        },
-        waits,
-        target: parsed,
-    })
+
+    fn convert(self) -> Result<Converted<'a, 'c>, CompileError> {
+        let wave = handle_attr(self.module, "qd.wave").unwrap_or(0) as u32;
+        pipeline(self.module, &conversion(&self.setting.target))?;
+        Ok(Converted {
+            needs: (self.setting.backend().requirements)(self.module, self.setting),
+            module: self.module,
+            setting: self.setting,
+            planned: self.planned,
+            wave,
+        })
+    }
+}
+
+/// A module in the target's own dialects, and what an artifact has beside its code.
+struct Converted<'a, 'c> {
+    module: &'a mut Module<'c>,
+    setting: &'a Setting<'a>,
+    planned: Vec<Planned>,
+    needs: Requirements,
+    /// Lanes of a subgroup.
+    wave: u32,
+}
+
+impl Converted<'_, '_> {
+    fn emit(&self, output: Output) -> Result<Vec<u8>, CompileError> {
+        (self.setting.backend().emit)(self.module, self.setting, output)
+    }
+
+    fn artifact(self) -> Result<Artifact, CompileError> {
+        let code = (self.setting.backend().code)(self.module, self.setting)?;
+        Ok(self.with_code(code))
+    }
+
+    /// Of which only the plans are looked at.
+    fn without_code(self) -> Artifact {
+        self.with_code(Vec::new())
+    }
+
+    fn with_code(self, code: Vec<u8>) -> Artifact {
+        let wave = self.wave;
+        let bodies = plan::bodies(&self.planned).into_iter();
+        let bodies = bodies.map(|name| Body { name, wave }).collect();
+        let format = self.setting.backend().format;
+        let needs = self.needs;
+        let kernels = self.planned.into_iter().map(|planned| Kernel {
+            name: planned.name,
+            arguments: planned.arguments,
+            plans: vec![Some(Plan {
+                control: planned.control,
+                steps: planned.steps,
+                needs: needs.clone(),
+            })],
+        });
+        Artifact {
+            targets: vec![self.setting.spec.to_string()],
+            kernels: kernels.collect(),
+            modules: vec![qd_artifact::Module::new(0, format, bodies, code)],
+        }
+    }
+}
+
+/// Says an error through the context's handlers.
+fn said(diagnostic: Diagnostic<'_>) -> CompileError {
+    let message = diagnostic.message().to_string();
+    diagnostic.emit();
+    CompileError::Pipeline(message)
 }
 
 fn pipeline(module: &mut Module<'_>, passes: &str) -> Result<(), CompileError> {
@@ -203,7 +245,7 @@ fn pipeline(module: &mut Module<'_>, passes: &str) -> Result<(), CompileError> {
 }
 
 /// The module's operation as a handle of ours.
-fn handle<'c>(module: &Module<'c>) -> Op<'c> {
+pub(crate) fn handle<'c>(module: &Module<'c>) -> Op<'c> {
     // Safety: the handle is used while the module lives.
     unsafe { melior::ir::OperationRef::from_raw(module.as_operation().to_raw()) }
 }

@@ -5,12 +5,15 @@
 //! driver's own code.
 
 use super::{
-    CompileError, apart,
+    CompileError, Setting,
     backend::{Backend, Output, lacks},
     llvm::{self, Machine},
     ptx, ptx_passes,
 };
-use crate::targets::{Capabilities, Kind};
+use crate::{
+    convert::qd_to_nvvm,
+    targets::{Capabilities, Kind},
+};
 use inkwell::{
     OptimizationLevel,
     targets::{InitializationConfig, Target},
@@ -18,20 +21,23 @@ use inkwell::{
 };
 use melior::ir::Module;
 use qd_artifact::{Format, Requirements};
-use qd_dialects::melior;
+use qd_dialects::{
+    ir::{Op, OpExt, operations},
+    melior,
+};
 
 /// See the module.
 pub const NVPTX: Backend = Backend {
     conversion,
-    is_apart: true,
+    dynamic_shared_bytes: qd_to_nvvm::dynamic_shared_bytes,
     // The target says it all.
-    requirements: |_| Requirements::default(),
+    requirements: |_, _| Requirements::default(),
     emit,
     format: Format::Ptx,
     code,
 };
 
-/// From tiled bodies to NVVM. Minima and maxima stay what they are, for
+/// From tiled bodies to NVVM, each in a module of its own. Minima and maxima stay what they are, for
 /// PTX has them: there is no `arith-expand` here. What LLVM does at once in any
 /// case, MLIR does not: bodies are neither canonicalised nor rid of what they
 /// compute twice, and nothing is rolled back, for a failure ends it all. But what
@@ -39,7 +45,7 @@ pub const NVPTX: Backend = Backend {
 /// the code of a selection is a sixth longer.
 fn conversion(capabilities: &Capabilities) -> String {
     let arch = architecture(capabilities);
-    [
+    let each = [
         &format!("qd-convert-to-nvvm{{arch={arch}}}"),
         // Floats to integer powers, as loops.
         "convert-math-to-funcs{min-width-of-fpowi-exponent=1}",
@@ -50,7 +56,8 @@ fn conversion(capabilities: &Capabilities) -> String {
         "reconcile-unrealized-casts",
         &format!("qd-verify-llvm{{target={}}}", capabilities.name),
     ]
-    .join(",")
+    .join(",");
+    format!("qd-separate-bodies,builtin.module({each})")
 }
 
 fn architecture(capabilities: &Capabilities) -> &'static str {
@@ -62,22 +69,18 @@ fn architecture(capabilities: &Capabilities) -> &'static str {
 
 fn emit(
     module: &Module<'_>,
-    capabilities: &Capabilities,
+    setting: &Setting<'_>,
     output: Output,
 ) -> Result<Vec<u8>, CompileError> {
-    let Kind::Nvptx(architecture) = capabilities.kind else {
-        return Err(lacks(capabilities, "PTX", "it is no NVIDIA device"));
+    let Kind::Nvptx(architecture) = setting.target.capabilities.kind else {
+        return Err(lacks(setting, "PTX", "it is no NVIDIA device"));
     };
     let Output::Llvm(output) = output else {
-        return Err(lacks(
-            capabilities,
-            "SPIR-V",
-            "its bodies are PTX (--emit=asm)",
-        ));
+        return Err(lacks(setting, "SPIR-V", "its bodies are PTX (--emit=asm)"));
     };
     if output == llvm::Output::Object {
         return Err(lacks(
-            capabilities,
+            setting,
             "objects",
             "the driver makes them of PTX, which is its assembly",
         ));
@@ -95,24 +98,30 @@ fn emit(
         vectorize: false,
         has_libraries: false,
     };
-    if output != llvm::Output::Assembly {
-        return llvm::emit(super::handle(module), &machine, output);
-    }
+    let bodies = bodies(super::handle(module));
     let is_kernel = |function: FunctionValue<'_>| function.get_call_conventions() == PTX_KERNEL;
-    let parts = llvm::emit_each(
-        &apart::parts(super::handle(module)),
-        &machine,
-        output,
-        is_kernel,
-    )?;
+    if output == llvm::Output::LlvmIr {
+        return llvm::emit_linked(&bodies, &machine, is_kernel);
+    }
+    let parts = llvm::emit_each(&bodies, &machine, output, is_kernel)?;
     Ok(ptx::narrow_stores(&ptx::joined(&parts)).into_bytes())
+}
+
+/// The modules within a module, each of a body; itself if there is none.
+fn bodies(module: Op<'_>) -> Vec<Op<'_>> {
+    let mut bodies = operations(module.body().expect("a module's body"));
+    bodies.retain(|op| op.is("builtin.module"));
+    match bodies.is_empty() {
+        true => vec![module],
+        false => bodies,
+    }
 }
 
 /// LLVM's number of how kernels are called.
 const PTX_KERNEL: u32 = 71;
 
-fn code(module: &Module<'_>, capabilities: &Capabilities) -> Result<Vec<u8>, CompileError> {
-    let mut text = emit(module, capabilities, Output::Llvm(llvm::Output::Assembly))?;
+fn code(module: &Module<'_>, setting: &Setting<'_>) -> Result<Vec<u8>, CompileError> {
+    let mut text = emit(module, setting, Output::Llvm(llvm::Output::Assembly))?;
     text.push(0);
     Ok(text)
 }

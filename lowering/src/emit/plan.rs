@@ -3,8 +3,8 @@
 use super::expr::{host_value, unsupported};
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 use qd_artifact::{
-    Argument, ArgumentKind, BufferRef, Dtype, Expr, Kernel, Operand, Operation, Plan, Requirements,
-    Role, Step, StepKind, Variant, View,
+    Argument, ArgumentKind, BufferRef, Dtype, Expr, Kernel, Operand, Operation, Role, Step,
+    StepKind, Variant, View,
 };
 use qd_dialects::{
     argument_attributes, attributes,
@@ -13,75 +13,89 @@ use qd_dialects::{
     melior,
 };
 
-use super::{apart, effects::Effects};
-use crate::convert::{descriptor, qd_to_nvvm::DYNAMIC_SHARED_BYTES};
+use super::{Setting, effects::Effects};
+use crate::convert::descriptor;
 use std::{
     cell::Cell,
     collections::{BTreeSet, HashMap},
 };
 
-/// Every kernel of a planned module.
-pub fn kernels<'c>(module: Op<'c>) -> Result<'c, Vec<Kernel>> {
+/// A kernel, and how it is run.
+pub struct Planned {
+    pub name: String,
+    pub arguments: Vec<Argument>,
+    /// Words of control.
+    pub control: u64,
+    pub steps: Vec<Step>,
+}
+
+/// What launches of a body are.
+#[derive(Clone, Copy)]
+struct Launched {
+    /// Of a block.
+    threads: u32,
+    dynamic_shared_bytes: u32,
+}
+
+/// Every kernel of a tiled module. Before algorithms were expanded they had these signatures; what
+/// they do with their arguments is read from the bodies.
+pub fn plan<'c>(
+    module: Op<'c>,
+    signatures: Vec<Kernel>,
+    setting: &Setting<'_>,
+) -> Result<'c, Vec<Planned>> {
     let all = operations(module.body().expect("a module's body"));
-    let threads = all
-        .iter()
-        .filter_map(|op| {
-            let threads = op.attr("qd.threads").and_then(attributes::int);
-            Some((symbol(*op)?, threads.unwrap_or(0) as u32))
-        })
-        .collect();
-    let mut ops = all;
-    ops.retain(|op| op.is("qd.grid.kernel"));
-    let mut kernels = ops
-        .iter()
-        .map(|op| kernel(*op, &threads))
-        .collect::<Result<Vec<_>>>()?;
-    let named = ops.into_iter().filter_map(|op| Some((symbol(op)?, op)));
-    let mut effects = Effects::new(named.collect());
-    for kernel in &mut kernels {
-        let accesses = effects.accesses(&kernel.name);
-        for (argument, access) in kernel.arguments.iter_mut().zip(accesses) {
-            argument.access = access;
+    let mut bodies = HashMap::new();
+    for op in &all {
+        if let (Some(name), Some(threads)) =
+            (symbol(*op), op.attr("qd.threads").and_then(attributes::int))
+        {
+            let shared = setting.backend().dynamic_shared_bytes;
+            let launched = Launched {
+                threads: threads as u32,
+                dynamic_shared_bytes: shared(*op, &setting.target)?,
+            };
+            bodies.insert(name, launched);
         }
     }
-    Ok(kernels)
+    let ops = all.into_iter().filter(|op| op.is("qd.grid.kernel"));
+    let named: Vec<_> = ops.filter_map(|op| Some((symbol(op)?, op))).collect();
+    let signatures = signatures.into_iter();
+    let mut known: HashMap<_, _> = signatures.map(|k| (k.name, k.arguments)).collect();
+    let mut effects = Effects::new(named.iter().cloned().collect());
+    let planned = named.into_iter().map(|(name, op)| {
+        let mut arguments = match known.remove(&name) {
+            Some(arguments) => arguments,
+            None => arguments(op)?,
+        };
+        for (argument, access) in arguments.iter_mut().zip(effects.accesses(&name)) {
+            argument.access = access;
+        }
+        let reader = Reader {
+            kernel: op,
+            bodies: &bodies,
+            controls: controls(op),
+            numbered: Cell::new(0),
+        };
+        Ok(Planned {
+            name,
+            arguments,
+            control: reader.controls.values().map(|(_, words)| words).sum(),
+            steps: reader.steps(op.body().expect("a kernel's body"))?,
+        })
+    });
+    planned.collect()
 }
 
 fn symbol(op: Op<'_>) -> Option<String> {
     op.attr("sym_name").and_then(attributes::text)
 }
 
-fn kernel<'c>(op: Op<'c>, threads: &HashMap<String, u32>) -> Result<'c, Kernel> {
-    let body = op.body().expect("a kernel's body");
-    let planned = Planned {
-        kernel: op,
-        threads,
-        controls: controls(op),
-        numbered: Cell::new(0),
-    };
-    let plan = Plan {
-        control: planned.controls.values().map(|(_, words)| words).sum(),
-        steps: planned.steps(body)?,
-        // Known once bodies have been converted.
-        needs: Requirements::default(),
-    };
-    Ok(Kernel {
-        name: symbol(op).unwrap_or_default(),
-        arguments: arguments(op)?,
-        plans: vec![Some(plan)],
-    })
-}
-
-/// The plans of kernels.
-pub fn plans(kernels: &mut [Kernel]) -> impl Iterator<Item = &mut Plan> {
-    kernels.iter_mut().flat_map(|k| &mut k.plans).flatten()
-}
-
 /// A kernel that is read off, and what its steps refer to.
-struct Planned<'k, 'c> {
+struct Reader<'k, 'c> {
     kernel: Op<'c>,
-    /// The threads in a block of each of the module's bodies, by name.
-    threads: &'k HashMap<String, u32>,
+    /// The module's bodies, by name.
+    bodies: &'k HashMap<String, Launched>,
     /// First and number of the words that an op stands for.
     controls: HashMap<Key, (u64, u64)>,
     /// How many of its steps have a number.
@@ -191,7 +205,7 @@ fn dtype<'c>(op: Op<'c>, r#type: Type<'c>, said: Option<&str>) -> Result<'c, Dty
     Ok(named)
 }
 
-impl<'c> Planned<'_, 'c> {
+impl<'c> Reader<'_, 'c> {
     fn steps(&self, block: Block<'c>) -> Result<'c, Vec<Step>> {
         let (mut steps, mut order) = (Vec::new(), Order::default());
         for op in operations(block) {
@@ -254,8 +268,8 @@ impl<'c> Planned<'_, 'c> {
             .attr("body")
             .and_then(attributes::symbol_name)
             .unwrap_or_default();
-        let threads = self.threads.get(&body).copied();
-        let threads = threads
+        let launched = self.bodies.get(&body).copied();
+        let launched = launched
             .ok_or_else(|| Diagnostic::at(op, format!("launches '{body}', which is not there")))?;
         Ok(StepKind::Launch {
             name: op
@@ -264,9 +278,8 @@ impl<'c> Planned<'_, 'c> {
                 .unwrap_or_else(|| body.clone()),
             body,
             blocks: host_value(self.kernel, op, operands[0])?,
-            threads,
-            // Known once bodies have been converted.
-            dynamic_shared_bytes: 0,
+            threads: launched.threads,
+            dynamic_shared_bytes: launched.dynamic_shared_bytes,
             arguments: operands[1..]
                 .iter()
                 .map(|value| self.operand(op, *value))
@@ -321,48 +334,20 @@ impl<'c> Planned<'_, 'c> {
     }
 }
 
-/// Gives each launch the shared memory that its body asks for in a converted
-/// module.
-pub fn set_dynamic_shared(kernels: &mut [Kernel], module: Op<'_>) {
-    let asked: HashMap<String, u32> = apart::parts(module)
-        .into_iter()
-        .flat_map(|part| operations(part.body().expect("a module's body")))
-        .filter_map(|body| {
-            let name = body.attr("sym_name").and_then(attributes::text)?;
-            let bytes = body.attr(DYNAMIC_SHARED_BYTES).and_then(attributes::int)?;
-            Some((name, bytes as u32))
-        })
-        .collect();
-    for plan in plans(kernels) {
-        each_launch(&mut plan.steps, &mut |body, bytes| {
-            *bytes = asked.get(body).copied().unwrap_or(0);
-        });
-    }
-}
-
 /// The bodies that kernels launch, each once.
-pub fn bodies(kernels: &mut [Kernel]) -> BTreeSet<String> {
+pub fn bodies(kernels: &[Planned]) -> BTreeSet<String> {
     let mut bodies = BTreeSet::new();
-    for plan in plans(kernels) {
-        each_launch(&mut plan.steps, &mut |body, _| {
-            _ = bodies.insert(body.into())
-        });
+    for kernel in kernels {
+        add_bodies(&kernel.steps, &mut bodies);
     }
     bodies
 }
 
-/// Does something with each launch's body and the shared memory that it is given.
-fn each_launch(steps: &mut [Step], visit: &mut impl FnMut(&str, &mut u32)) {
+fn add_bodies(steps: &[Step], to: &mut BTreeSet<String>) {
     for step in steps {
-        match &mut step.kind {
-            StepKind::Launch {
-                body,
-                dynamic_shared_bytes,
-                ..
-            } => visit(body, dynamic_shared_bytes),
-            StepKind::DoWhile { steps, .. } | StepKind::If { steps, .. } => {
-                each_launch(steps, visit);
-            }
+        match &step.kind {
+            StepKind::Launch { body, .. } => _ = to.insert(body.clone()),
+            StepKind::DoWhile { steps, .. } | StepKind::If { steps, .. } => add_bodies(steps, to),
             StepKind::Fill { .. } | StepKind::Dispatch { .. } => {}
         }
     }

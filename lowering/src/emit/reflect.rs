@@ -1,7 +1,7 @@
 //! What tools need to know of a kernel's arguments, at any level above the
 //! target's.
 
-use super::{CompileError, handle, lengths, plan};
+use super::{CompileError, handle, lengths, plan, said};
 use melior::ir::Module;
 use qd_artifact::{Kernel, Role};
 use qd_dialects::{
@@ -22,11 +22,7 @@ pub fn reflect(module: &Module<'_>) -> Result<Vec<Kernel>, CompileError> {
     let lengths = lengths::lengths(module);
     let mut callees = Callees::of(module);
     let kernels = symbols(module, "qd.grid.kernel").map(|(name, op)| {
-        let mut arguments = plan::arguments(op).map_err(|diagnostic| {
-            let message = diagnostic.message().to_string();
-            diagnostic.emit();
-            CompileError::Pipeline(message)
-        })?;
+        let mut arguments = plan::arguments(op).map_err(said)?;
         let bounds = lengths.get(&name).map(Vec::as_slice).unwrap_or_default();
         for (argument, bounds) in arguments.iter_mut().zip(bounds) {
             argument.length = bounds.minimum.clone();

@@ -1,7 +1,8 @@
 //! Why steps of a plan wait for others: what each does with what it is given, of a module
 //! whose phases are outlined. A plan says whom a step waits for, and this what for.
 
-use qd_artifact::{Kernel, Step, StepKind};
+use super::plan::Planned;
+use qd_artifact::{Step, StepKind};
 use qd_dialects::ir::Op;
 use qd_passes::{
     outline_phases::{self, kernels},
@@ -47,15 +48,13 @@ pub struct Reason {
 }
 
 /// Of each of the module's kernels, whose plans these are.
-pub fn waits<'c>(module: Op<'c>, planned: &[Kernel]) -> Vec<Waits> {
+pub fn waits<'c>(module: Op<'c>, planned: &[Planned]) -> Vec<Waits> {
     let mut functions = Functions::default();
     let mut all = Vec::new();
     for (op, kernel) in kernels(module).into_iter().zip(planned) {
         let mut waits = Waits::default();
-        for plan in kernel.plans.iter().flatten() {
-            let mut accesses = Accesses::new(op, &mut functions);
-            waits.add(op, &plan.steps, &mut accesses);
-        }
+        let mut accesses = Accesses::new(op, &mut functions);
+        waits.add(op, &kernel.steps, &mut accesses);
         all.push(waits);
     }
     all

@@ -15,7 +15,6 @@ pub fn context() -> Context {
     static REGISTERED: Once = Once::new();
     REGISTERED.call_once(|| {
         melior::utility::register_all_passes();
-        qd_passes::register();
         qd_lowering::register();
     });
     qd_dialects::context()

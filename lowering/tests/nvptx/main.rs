@@ -7,7 +7,7 @@ mod algorithms;
 mod bodies;
 
 use qd_dialects::melior::{self, ir::Module};
-use qd_lowering::{Emit, translate};
+use qd_lowering::{Emit, Options, translate};
 use std::sync::Once;
 
 const ARCHITECTURES: [&str; 3] = ["sm_80", "sm_90", "sm_100"];
@@ -28,14 +28,13 @@ fn ptx(text: &str, architecture: &str) -> String {
     static REGISTERED: Once = Once::new();
     REGISTERED.call_once(|| {
         melior::utility::register_all_passes();
-        qd_passes::register();
         qd_lowering::register();
     });
     let context = qd_dialects::context();
     let mut module =
         Module::parse(&context, text).unwrap_or_else(|| panic!("does not parse:\n{text}"));
-    let target = format!("nvptx:{architecture}");
-    let bytes = translate(&mut module, &target, Emit::Assembly)
+    let target = format!("nvptx:{architecture}").parse().expect("a target");
+    let bytes = translate(&mut module, &target, &Options::default(), Emit::Assembly)
         .unwrap_or_else(|error| panic!("{target}: {error}\n{text}"));
     String::from_utf8(bytes).expect("PTX is text")
 }

@@ -4,8 +4,10 @@
 mod dtype;
 mod expr;
 mod file;
+mod join;
 mod module;
 mod plan;
+mod target;
 
 pub use blake3::Hash;
 pub use bytes::Bytes;
@@ -17,6 +19,7 @@ pub use plan::{
     Access, Argument, ArgumentKind, BufferRef, Kernel, MOST_CONTROL, Operand, Plan, Requirements,
     Role, Step, StepKind, Variant, View,
 };
+pub use target::{TargetError, TargetSpec};
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -38,9 +41,10 @@ impl Artifact {
         self.kernels.iter().find(|k| k.name == name)
     }
 
-    /// The lanes of its bodies' subgroups, each number once.
-    pub fn waves(&self) -> BTreeSet<u32> {
-        let bodies = self.modules.iter().flat_map(|module| &module.bodies);
+    /// The lanes of the subgroups of the bodies for one of its targets, each number once.
+    pub fn waves(&self, target: usize) -> BTreeSet<u32> {
+        let modules = self.modules.iter().filter(|m| m.target == target);
+        let bodies = modules.flat_map(|module| &module.bodies);
         bodies.map(|body| body.wave).collect()
     }
 }

@@ -21,11 +21,12 @@ pub use inputs::{Input, element_types, generate};
 pub use repeated::{Repeated, Role, repeats};
 pub use waves::{any_wave, is_vulkan, looks_back, waves};
 
-use qd_dialects::melior::{Context, ir::Module};
+use qd_dialects::ir::Context;
+use qd_frontend::{Parsed, Source, compile_text};
 use std::{
     cell::Cell,
     collections::HashMap,
-    sync::{Arc, LazyLock, Mutex, Once, OnceLock},
+    sync::{Arc, LazyLock, Mutex, OnceLock},
 };
 
 thread_local! {
@@ -52,19 +53,10 @@ pub struct Argument {
     pub expect: Expect,
 }
 
-/// Parses with every dialect at hand.
-fn parse<'c>(context: &'c Context, source: &str) -> Module<'c> {
-    Module::parse(context, source).unwrap_or_else(|| panic!("does not parse:\n{source}"))
-}
-
-/// Makes every pass and pipeline known; does so once.
-pub fn register() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        qd_dialects::melior::utility::register_all_passes();
-        qd_passes::register();
-        qd_lowering::register();
-    });
+/// A module in text.
+fn parse<'c>(context: &'c Context, source: &str) -> Parsed<'c> {
+    let parsed = Parsed::new(context, &Source::text("subject", source), &mut |_| ());
+    parsed.unwrap_or_else(|why| panic!("{why}\n{source}"))
 }
 
 /// What has been compiled, by source, target and threads. Others are compiled beside it.
@@ -96,10 +88,7 @@ pub fn load_for(source: &str, wave: u32) -> Result<Main, String> {
 }
 
 fn compile(source: &str, target: &str, threads: Option<usize>) -> Result<Main, String> {
-    register();
-    let context = qd_dialects::context();
-    let mut module = parse(&context, source);
-    let artifact = qd_lowering::compile(&mut module, target).map_err(|error| error.to_string())?;
+    let artifact = compile_text(source, target).map_err(|error| error.to_string())?;
     let main = open(target, threads).and_then(|device| Main::load(&device, &artifact));
     main.map_err(|error| error.to_string())
 }
@@ -181,8 +170,8 @@ pub fn interpret(
     wave: u32,
     arguments: &[Argument],
 ) -> Result<Vec<qd_interp::Argument>, qd_interp::Fault> {
-    let context = qd_dialects::context();
-    let module = parse(&context, source);
+    let context = qd_frontend::context();
+    let parsed = parse(&context, source);
     let mut reference: Vec<_> = arguments
         .iter()
         .map(|a| qd_interp::Argument::Buffer(a.data.for_interpreter(a.expect)))
@@ -191,7 +180,7 @@ pub fn interpret(
         wave,
         ..Default::default()
     };
-    qd_interp::interpret(&module, "main", &mut reference, &options)?;
+    qd_interp::interpret(parsed.module(), "main", &mut reference, &options)?;
     Ok(reference)
 }
 

@@ -20,7 +20,6 @@ fn main() -> ExitCode {
         }
     };
     let _guard = qd_trace::init(own.trace.as_deref());
-    qd_passes::register();
     qd_lowering::register();
     if own.help {
         // Before upstream's, which ends the process. What cannot be written is

@@ -10,8 +10,5 @@
 
 qd_dialects::plugin! {
     name: "qd",
-    passes: || {
-        qd_passes::register();
-        qd_lowering::register();
-    },
+    passes: qd_lowering::register,
 }

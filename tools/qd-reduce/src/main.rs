@@ -4,7 +4,6 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    qd_passes::register();
     qd_lowering::register();
     match qd_dialects::tools::reduce_main(std::env::args_os()) {
         0 => ExitCode::SUCCESS,

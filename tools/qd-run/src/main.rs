@@ -17,13 +17,17 @@ mod value;
 use clap::Parser;
 use cli::Cli;
 use output::Output;
+use qd_frontend::Diagnostics;
 use select::Selection;
 use std::{fmt::Write as _, io::Write as _, process::ExitCode};
 
+/// As it calls itself.
+const TOOL: &str = "qd-run";
+
 /// Why there is no result.
 enum Failure {
-    /// MLIR has said it already.
-    Said,
+    /// Of the compiler.
+    Diagnostics(Diagnostics),
     /// To be said.
     Message(String),
     /// To be said, and begins with a place.
@@ -33,6 +37,12 @@ enum Failure {
 impl From<String> for Failure {
     fn from(message: String) -> Self {
         Failure::Message(message)
+    }
+}
+
+impl From<Diagnostics> for Failure {
+    fn from(diagnostics: Diagnostics) -> Self {
+        Failure::Diagnostics(diagnostics)
     }
 }
 
@@ -47,13 +57,12 @@ fn main() -> ExitCode {
     };
     match run(&cli) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(Failure::Said) => ExitCode::FAILURE,
-        Err(Failure::Message(message)) => {
-            eprintln!("qd-run: {message}");
-            ExitCode::FAILURE
-        }
-        Err(Failure::Located(message)) => {
-            eprintln!("{message}");
+        Err(failure) => {
+            match failure {
+                Failure::Diagnostics(diagnostics) => diagnostics.print(TOOL),
+                Failure::Message(message) => eprintln!("{TOOL}: {message}"),
+                Failure::Located(message) => eprintln!("{message}"),
+            }
             ExitCode::FAILURE
         }
     }
@@ -63,10 +72,10 @@ fn run(cli: &Cli) -> Result<(), Failure> {
     if let Some(path) = &cli.trace {
         std::fs::File::create(path).map_err(|e| format!("--trace={}: {e}", path.display()))?;
     }
-    qd_dialects::tools::exit_on_fatal_errors("qd-run");
+    qd_dialects::tools::exit_on_fatal_errors(TOOL);
     let guard = qd_trace::init(cli.trace.as_deref());
 
-    let context = program::context();
+    let context = qd_frontend::context();
     let mut program = program::Program::open(cli, &context)?;
     let kernel = program.kernel().clone();
     bind::check_names(&kernel)?;

@@ -2,18 +2,19 @@
 //! artifact.
 
 use crate::{
-    Failure,
+    Failure, TOOL,
     bind::Bound,
     cli::Cli,
     interpret, report,
     resident::{Resident, Run},
     streams::Traced,
 };
-use melior::{Context, ir::Module};
 use qd_artifact::{Artifact, FileError, Kernel};
-use qd_dialects::parse::{self, Errors, print_diagnostics};
+use qd_dialects::ir::Context;
+use qd_frontend::{
+    CompileOptions, Diagnostic, Diagnostics, Parsed, Source, TargetSpec, check_targets,
+};
 use qd_interp::Schedule;
-use qd_lowering::CompileError;
 use qd_runtime::{
     Error,
     objects::{Detail, Device, DeviceId, DeviceOptions, LaunchOptions, Priority},
@@ -21,26 +22,18 @@ use qd_runtime::{
 use qd_trace::Guard;
 use std::{collections::BTreeSet, fs::File, io::Read, path::Path, time::Instant};
 
-/// A context with everything that modules may name and pipelines use.
-pub fn context() -> Context {
-    melior::utility::register_all_passes();
-    qd_passes::register();
-    qd_lowering::register();
-    qd_dialects::context()
-}
-
 /// A program and the kernel of it that is run.
 pub struct Program<'c> {
     form: Form<'c>,
     kernels: Vec<Kernel>,
     entry: usize,
-    errors: Errors,
 }
 
 enum Form<'c> {
-    Interpreted(Module<'c>, qd_interp::Options),
-    Compiled(Module<'c>, String, Device),
-    Artifact(Artifact, Device),
+    Interpreted(Parsed<'c>, qd_interp::Options),
+    Compiled(Parsed<'c>, TargetSpec, Device),
+    /// For which of its targets.
+    Artifact(Artifact, usize, Device),
 }
 
 /// What a run yields besides its results.
@@ -54,42 +47,39 @@ pub struct Done {
 impl<'c> Program<'c> {
     /// Reads the file and finds the kernel; nothing is compiled yet.
     pub fn open(cli: &Cli, context: &'c Context) -> Result<Self, Failure> {
-        let errors = print_diagnostics(context);
-        let path = &cli.file;
-        let artifact = mapped(path);
-        let source = match &artifact {
-            Some(_) => Vec::new(),
-            None => parse::read(path)?,
-        };
-        let form = if let Some(artifact) = artifact {
-            Self::artifact(cli, artifact)?
-        } else if source.starts_with(qd_artifact::MAGIC) {
-            Self::artifact(cli, Artifact::from_bytes(source))?
-        } else {
-            let module = || parse::parse(context, &source, path).ok_or(Failure::Said);
-            if cli.interpret {
-                Form::Interpreted(module()?, interpreter_options(cli)?)
-            } else {
-                let target = cli.target.as_deref().unwrap_or("cpu");
-                qd_lowering::targets::Target::parse(target)?;
-                let module = module()?;
-                let id = DeviceId::for_target(target).map_err(|e| e.to_string())?;
-                let device = device(cli, &id)?;
-                Form::Compiled(module, device.resolve(target), device)
-            }
+        let form = match mapped(&cli.file) {
+            Some(artifact) => Self::artifact(cli, artifact)?,
+            None => Self::source(cli, context, &Source::read(&cli.file)?)?,
         };
         let kernels = match &form {
-            Form::Artifact(artifact, _) => artifact.kernels.clone(),
-            Form::Interpreted(module, _) | Form::Compiled(module, ..) => {
-                qd_lowering::reflect(module).map_err(|e| failure(&errors, &e))?
-            }
+            Form::Artifact(artifact, ..) => artifact.kernels.clone(),
+            Form::Interpreted(parsed, _) | Form::Compiled(parsed, ..) => parsed.kernels()?,
         };
         Ok(Self {
             form,
             entry: entry(cli, &kernels)?,
             kernels,
-            errors,
         })
+    }
+
+    fn source(cli: &Cli, context: &'c Context, source: &Source) -> Result<Form<'c>, Failure> {
+        if source.bytes().starts_with(qd_artifact::MAGIC) {
+            return Self::artifact(cli, Artifact::from_bytes(source.bytes().to_vec()));
+        }
+        let parsed = || Parsed::new(context, source, &mut print);
+        if cli.interpret {
+            return Ok(Form::Interpreted(parsed()?, interpreter_options(cli)?));
+        }
+        let target = cli.target.as_deref().unwrap_or("cpu");
+        check_targets(&[spec(target)?])?;
+        let parsed = parsed()?;
+        let id = DeviceId::for_target(target).map_err(|e| e.to_string())?;
+        let device = device(cli, &id)?;
+        Ok(Form::Compiled(
+            parsed,
+            spec(&device.resolve(target))?,
+            device,
+        ))
     }
 
     fn artifact(
@@ -107,16 +97,26 @@ impl<'c> Program<'c> {
             Some(target) => target == *made_for || made_for.split(',').next() == Some(target),
             None => true,
         };
-        let Some(target) = artifact.targets.iter().find(is_asked_for) else {
-            return Err(format!(
+        // The first that has a device here; if none has, why the first has none.
+        let mut why = None;
+        for (i, target) in artifact.targets.iter().enumerate() {
+            if !is_asked_for(&target) {
+                continue;
+            }
+            let id = DeviceId::for_target(target).map_err(|e| format!("{path}: {e}"));
+            match id.and_then(|id| device(cli, &id)) {
+                Ok(device) => return Ok(Form::Artifact(artifact, i, device)),
+                Err(message) => why = why.or(Some(message)),
+            }
+        }
+        let why = why.unwrap_or_else(|| {
+            format!(
                 "{path}: the artifact was made for target '{}', not for '{}'",
                 artifact.targets.join("' and '"),
                 cli.target.as_deref().unwrap_or_default()
             )
-            .into());
-        };
-        let id = DeviceId::for_target(target).map_err(|e| format!("{path}: {e}"))?;
-        Ok(Form::Artifact(artifact, device(cli, &id)?))
+        });
+        Err(why.into())
     }
 
     /// The kernel that is run.
@@ -132,9 +132,9 @@ impl<'c> Program<'c> {
                 format!("{kernel}, interpreted, wave {}", options.wave)
             }
             Form::Compiled(_, target, _) => format!("{kernel} on {target}"),
-            Form::Artifact(artifact, _) => {
-                let targets = artifact.targets.join(" and ");
-                format!("{kernel} on {targets}{}", waves(", ", artifact))
+            Form::Artifact(artifact, target, _) => {
+                let waves = waves(", ", artifact, *target);
+                format!("{kernel} on {}{waves}", artifact.targets[*target])
             }
         }
     }
@@ -149,9 +149,9 @@ impl<'c> Program<'c> {
     ) -> Result<Done, Failure> {
         let kernel = self.kernels[self.entry].clone();
         let begin = Instant::now();
-        let (artifact, device) = match &mut self.form {
-            Form::Interpreted(module, options) => {
-                let what = interpret::run(module, &kernel, bound, options)?;
+        let (artifact, target, device) = match &mut self.form {
+            Form::Interpreted(parsed, options) => {
+                let what = interpret::run(parsed.module(), &kernel, bound, options)?;
                 return Ok(Done {
                     summary: format!(
                         "interpreted in {}: {what}",
@@ -160,11 +160,12 @@ impl<'c> Program<'c> {
                     run: None,
                 });
             }
-            Form::Compiled(module, target, device) => {
-                let compiled = qd_lowering::compile(module, target);
-                (&compiled.map_err(|e| failure(&self.errors, &e))?, device)
+            Form::Compiled(parsed, target, device) => {
+                let options = CompileOptions::of_environment();
+                let targets = std::slice::from_ref(&*target);
+                (&parsed.compile(targets, &options, &mut print)?, 0, device)
             }
-            Form::Artifact(artifact, device) => (&*artifact, device),
+            Form::Artifact(artifact, target, device) => (&*artifact, *target, device),
         };
         let loaded = device
             .load(artifact)
@@ -195,7 +196,7 @@ impl<'c> Program<'c> {
             summary: format!(
                 "compiled in {}{}; ran in {}{median}: {launches} launch{}",
                 report::duration(compiled),
-                waves("; ", artifact),
+                waves("; ", artifact, target),
                 report::duration(run.total),
                 if launches == 1 { "" } else { "es" },
             ),
@@ -241,21 +242,23 @@ fn mapped(path: &Path) -> Option<Result<Artifact, FileError>> {
     is_artifact.then(|| Artifact::open(path))
 }
 
-/// `wave 32` behind a separator; nothing for an artifact without bodies.
-fn waves(separator: &str, artifact: &Artifact) -> String {
-    let waves: Vec<_> = artifact.waves().iter().map(u32::to_string).collect();
+/// `wave 32` behind a separator; nothing for an artifact without bodies for the target.
+fn waves(separator: &str, artifact: &Artifact, target: usize) -> String {
+    let waves = artifact.waves(target);
+    let waves: Vec<_> = waves.iter().map(u32::to_string).collect();
     match waves.is_empty() {
         true => String::new(),
         false => format!("{separator}wave {}", waves.join(" and ")),
     }
 }
 
-/// An error of the compiler, unless MLIR has said it.
-fn failure(errors: &Errors, error: &CompileError) -> Failure {
-    if errors.count() > 0 {
-        return Failure::Said;
-    }
-    Failure::Message(error.to_string())
+/// What is no error is said when it is found.
+fn print(said: &Diagnostic) {
+    said.print(TOOL);
+}
+
+fn spec(target: &str) -> Result<TargetSpec, Diagnostics> {
+    Ok(target.parse()?)
 }
 
 fn interpreter_options(cli: &Cli) -> Result<qd_interp::Options, String> {

@@ -131,7 +131,7 @@ impl Resident {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{bind, program};
+    use crate::bind;
     use qd_runtime::objects::{Device, DeviceOptions, Priority};
 
     /// Doubles `%a` where it is, and leaves the same in `%out`.
@@ -149,10 +149,7 @@ qd.grid.kernel @double(%a: memref<?xi32> {qd.name = \"a\"}, %out: memref<?xi32> 
 
     #[test]
     fn only_what_is_given_is_uploaded_and_runs_are_on_the_same_data() {
-        let context = program::context();
-        let module = melior::ir::Module::parse(&context, DOUBLE);
-        let artifact = qd_lowering::compile(&mut module.expect("it parses"), "cpu");
-        let artifact = artifact.expect("it compiles");
+        let artifact = qd_frontend::compile_text(DOUBLE, "cpu").expect("it compiles");
         let id = "cpu".parse().expect("a device");
         let device = Device::open(&id, &DeviceOptions::default()).expect("it opens");
         let given = ["a=iota[100]", "out=poison[len(a)]"].map(String::from);

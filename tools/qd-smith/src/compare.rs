@@ -7,8 +7,7 @@ use crate::{
 };
 use qd_artifact::Artifact;
 use qd_conformance::{Main, difference, execute, interpret, open};
-use qd_dialects::melior::ir::Module;
-use std::sync::{Arc, Mutex, PoisonError};
+use qd_frontend::{Diagnostics, Parsed, Source, compile_text};
 
 /// The subgroup size that a target names.
 pub fn wave_of(target: &str) -> Option<u32> {
@@ -33,7 +32,8 @@ pub fn compare(program: &Program, targets: &[String]) -> Done {
     };
     stage("verification");
     if let Err(said) = verify(&text) {
-        done.findings.push(finding(Kind::Invalid, "", said));
+        done.findings
+            .push(finding(Kind::Invalid, "", said.to_string()));
         return done;
     }
     let arguments: Vec<_> = program.parameters.iter().map(|p| p.argument()).collect();
@@ -72,40 +72,13 @@ pub fn compare(program: &Program, targets: &[String]) -> Done {
     done
 }
 
-/// A context that keeps what is said in it.
-fn listening() -> (qd_dialects::ir::Context, Arc<Mutex<Vec<String>>>) {
-    let context = qd_dialects::context();
-    let said = Arc::new(Mutex::new(Vec::new()));
-    let log = said.clone();
-    context.attach_diagnostic_handler(move |diagnostic| {
-        let text = format!("{}: {diagnostic}", diagnostic.location());
-        log.lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(text);
-        true
-    });
-    (context, said)
-}
-
-fn joined(said: &Mutex<Vec<String>>) -> String {
-    said.lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .join("\n")
-}
-
-fn verify(text: &str) -> Result<(), String> {
-    let (context, said) = listening();
-    match Module::parse(&context, text) {
-        Some(_) => Ok(()),
-        None => Err(joined(&said)),
-    }
+fn verify(text: &str) -> Result<(), Diagnostics> {
+    let context = qd_frontend::context();
+    Parsed::new(&context, &Source::text("program", text), &mut |_| ()).map(drop)
 }
 
 fn compile(text: &str, target: &str) -> Result<Main, String> {
-    let (context, said) = listening();
-    let mut module = Module::parse(&context, text).ok_or_else(|| joined(&said))?;
-    let artifact = qd_lowering::compile(&mut module, target)
-        .map_err(|error| format!("{}\n{error}", joined(&said)))?;
+    let artifact = compile_text(text, target).map_err(|error| error.to_string())?;
     // As a file, as most are loaded.
     let artifact = Artifact::from_bytes(artifact.to_bytes()).map_err(|error| error.to_string())?;
     let main = open(target, None).and_then(|device| Main::load(&device, &artifact));

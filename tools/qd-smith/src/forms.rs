@@ -5,10 +5,8 @@
 //! by parsing an op that has it.
 
 use crate::{ods::OpDef, types::Ty};
-use qd_dialects::{
-    ir::Context,
-    melior::{diagnostic::DiagnosticHandlerId, ir::Module},
-};
+use qd_dialects::ir::Context;
+use qd_frontend::{Parsed, Source};
 use std::collections::HashMap;
 
 /// Knows the forms that have been asked for.
@@ -19,11 +17,8 @@ pub struct Forms {
 
 impl Default for Forms {
     fn default() -> Self {
-        let context = qd_dialects::context();
-        // That a form is rejected is an answer, not an error.
-        let _: DiagnosticHandlerId = context.attach_diagnostic_handler(|_| true);
         Self {
-            context,
+            context: qd_frontend::context(),
             known: HashMap::new(),
         }
     }
@@ -73,7 +68,8 @@ impl Forms {
             list(operands),
             list(results),
         );
-        Module::parse(&self.context, &text).is_some()
+        // That a form is rejected is an answer, not an error.
+        Parsed::new(&self.context, &Source::text("form", text), &mut |_| ()).is_ok()
     }
 }
 

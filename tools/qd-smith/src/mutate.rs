@@ -10,19 +10,12 @@ use crate::{
 use fastrand::Rng;
 use qd_artifact::Artifact;
 use qd_conformance::open;
-use qd_dialects::{
-    ir::Context,
-    melior::{diagnostic::DiagnosticSeverity, ir::Module},
-    parse::parse_bytes,
-    serialize::bytecode,
-};
-use qd_lowering::{Emit, translate};
+use qd_dialects::{ir::Context, serialize::bytecode};
+use qd_frontend::{CompileOptions, Diagnostic, Diagnostics, Parsed, Source, compile_text};
 use std::{
-    fmt::Write,
     fs,
     path::{Path, PathBuf},
     process::Command,
-    sync::{Arc, Mutex, PoisonError},
 };
 
 /// What mutants are compiled for.
@@ -226,44 +219,9 @@ fn retoken(line: &str, random: &mut Rng) -> String {
     tokens.concat()
 }
 
-/// What was said: the errors, and whether each has a place.
-#[derive(Default)]
-struct Said(Mutex<Vec<(String, bool)>>);
-
-impl Said {
-    fn take(&self) -> Vec<(String, bool)> {
-        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-fn listening() -> (Context, Arc<Said>) {
-    let context = qd_dialects::context();
-    let said = Arc::new(Said::default());
-    let log = said.clone();
-    context.attach_diagnostic_handler(move |diagnostic| {
-        if matches!(diagnostic.severity(), DiagnosticSeverity::Error) {
-            let has_place = diagnostic.location().to_string() != "loc(unknown)";
-            let mut all = log.0.lock().unwrap_or_else(PoisonError::into_inner);
-            // A message may hold bytes that are no text: as much of it as there is.
-            let mut text = String::new();
-            let _ = write!(text, "{diagnostic}");
-            all.push((text, has_place));
-        }
-        true
-    });
-    (context, said)
-}
-
 /// Compiles a text for a target.
 pub fn try_text(text: &str, target: &str) -> Done {
     stage(format!("parsing\n{text}"));
-    let (context, said) = listening();
-    let module = parse_bytes(&context, text.as_bytes());
-    judge(module, &said, target, text.to_string())
-}
-
-/// What is wrong with how a module was taken.
-fn judge(module: Option<Module<'_>>, said: &Said, target: &str, input: String) -> Done {
     let mut done = Done {
         is_rejected: true,
         ..Done::default()
@@ -273,49 +231,48 @@ fn judge(module: Option<Module<'_>>, said: &Said, target: &str, input: String) -
             kind,
             target: target.into(),
             message,
-            input: input.clone(),
+            input: text.into(),
         });
     };
-    let result = match module {
-        None => Err("does not parse".to_string()),
-        Some(mut module) => {
-            stage(format!("compilation for {target}\n{input}"));
-            let compile = || translate(&mut module, target, Emit::Artifact);
-            match std::panic::catch_unwind(std::panic::AssertUnwindSafe(compile)) {
-                Ok(result) => result.map(drop).map_err(|error| error.to_string()),
-                Err(_) => {
-                    report(Kind::Crash, "a panic in the compilation".into());
-                    return done;
-                }
-            }
-        }
+    let context = qd_frontend::context();
+    let compile = || {
+        let mut parsed = parsed(&context, text)?;
+        stage(format!("compilation for {target}\n{text}"));
+        let targets = [target.parse()?];
+        parsed.compile(&targets, &CompileOptions::default(), &mut |_| ())
     };
-    let errors = said.take();
-    match result {
-        Ok(()) => done.is_rejected = false,
-        Err(what) => {
-            if errors.is_empty() {
-                report(Kind::Message, format!("no diagnostic, only: {what}"));
-            }
-            for (message, has_place) in &errors {
-                let is_upstreams = UPSTREAM.iter().any(|words| message.starts_with(words));
-                let is_said = |word: &&&str| {
-                    !is_upstreams && message.contains(**word) && !input.contains(**word)
-                };
-                if let Some(word) = INTERNAL.iter().find(is_said) {
-                    let kind = if *word == "panicked" {
-                        Kind::Crash
-                    } else {
-                        Kind::Message
-                    };
-                    report(kind, message.clone());
-                } else if !has_place && !input.contains("loc(unknown)") {
-                    report(Kind::Message, format!("no place: {message}"));
-                }
+    match std::panic::catch_unwind(std::panic::AssertUnwindSafe(compile)) {
+        Err(_) => report(Kind::Crash, "a panic in the compilation".into()),
+        Ok(Ok(_)) => done.is_rejected = false,
+        Ok(Err(diagnostics)) => {
+            for diagnostic in &*diagnostics {
+                judge(diagnostic, text, &mut report);
             }
         }
     }
     done
+}
+
+fn parsed<'c>(context: &'c Context, text: &str) -> Result<Parsed<'c>, Diagnostics> {
+    Parsed::new(context, &Source::text("mutant", text), &mut |_| ())
+}
+
+/// What is wrong with how an error of an input is said.
+fn judge(error: &Diagnostic, input: &str, report: &mut impl FnMut(Kind, String)) {
+    let message = &error.message;
+    let is_upstreams = UPSTREAM.iter().any(|words| message.starts_with(words));
+    let is_said =
+        |word: &&&str| !is_upstreams && message.contains(**word) && !input.contains(**word);
+    if let Some(word) = INTERNAL.iter().find(is_said) {
+        let kind = if *word == "panicked" {
+            Kind::Crash
+        } else {
+            Kind::Message
+        };
+        report(kind, message.clone());
+    } else if error.at.is_none() && !input.contains("loc(unknown)") {
+        report(Kind::Message, format!("no place: {message}"));
+    }
 }
 
 /// The program that compiles, which lies beside this one.
@@ -375,23 +332,26 @@ fn try_bytecode(text: &str, random: &mut Rng) -> Done {
         is_last: true,
         ..Done::default()
     };
-    let (context, _) = listening();
-    let module = parse_bytes(&context, text.as_bytes());
-    let Some(mut bytes) = module.and_then(|module| bytecode(&module)) else {
+    let context = qd_frontend::context();
+    let parsed = parsed(&context, text).ok();
+    let Some(mut bytes) = parsed.and_then(|parsed| bytecode(parsed.module())) else {
         return Done::default();
     };
     for _ in 0..random.usize(1..4) {
         damage(&mut bytes, random);
     }
     stage(format!("{READING}\n{}", hex(&bytes)));
-    let (context, said) = listening();
-    done.is_rejected = parse_bytes(&context, &bytes).is_none();
-    if done.is_rejected && said.take().is_empty() {
+    let source = Source::Bytecode(bytes.into());
+    let Err(why) = Parsed::new(&context, &source, &mut |_| ()) else {
+        done.is_rejected = false;
+        return done;
+    };
+    if why.iter().any(|error| error.at.is_none()) {
         done.findings.push(Finding {
             kind: Kind::Message,
             target: String::new(),
-            message: "no diagnostic of bytecode that is not read".into(),
-            input: hex(&bytes),
+            message: format!("no place in bytecode that is not read: {why}"),
+            input: hex(source.bytes()),
         });
     }
     done
@@ -417,17 +377,14 @@ fn damage(bytes: &mut Vec<u8>, random: &mut Rng) {
 
 /// An artifact with bytes changed, or with another plan and the right checksum.
 fn try_artifact(text: &str, random: &mut Rng) -> Done {
-    let (context, _) = listening();
-    let Some(mut module) = parse_bytes(&context, text.as_bytes()) else {
+    let Ok(artifact) = compile_text(text, "cpu") else {
         return Done::default();
     };
-    let Ok(bytes) = translate(&mut module, "cpu", Emit::Artifact) else {
-        return Done::default();
-    };
+    let bytes = artifact.to_bytes();
     let mut mutant = bytes.clone();
     if random.bool() {
         damage(&mut mutant, random);
-    } else if let Ok(artifact) = Artifact::from_bytes(bytes.clone()) {
+    } else {
         match replanned(&artifact, random) {
             Some(artifact) => mutant = artifact.to_bytes(),
             None => return Done::default(),

@@ -4,7 +4,7 @@ use crate::{
     job::{Finding, Kind},
     program::{Contents, Parameter, Program},
 };
-use qd_dialects::melior::ir::Module;
+use qd_frontend::{Parsed, Source};
 use std::{
     collections::BTreeMap,
     fs,
@@ -172,10 +172,9 @@ fn given(parameter: &Parameter) -> String {
 
 /// The module as people write it; as it is, if it does not parse.
 pub fn pretty(text: &str) -> String {
-    let context = qd_dialects::context();
-    context.attach_diagnostic_handler(|_| true);
-    match Module::parse(&context, text) {
-        Some(module) => module.as_operation().to_string(),
-        None => text.into(),
+    let context = qd_frontend::context();
+    match Parsed::new(&context, &Source::text("program", text), &mut |_| ()) {
+        Ok(parsed) => parsed.module().as_operation().to_string(),
+        Err(_) => text.into(),
     }
 }

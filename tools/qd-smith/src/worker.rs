@@ -27,7 +27,6 @@ fn answer(answer: &Answer) {
 
 /// Works until standard input ends.
 pub fn run(corpus: &Path) -> Result<(), String> {
-    qd_conformance::register();
     let mut forms = Forms::default();
     let mut mutator: Option<Mutator> = None;
     for line in io::stdin().lock().lines() {

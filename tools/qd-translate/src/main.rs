@@ -3,11 +3,10 @@
 
 use clap::{Parser, ValueEnum};
 use qd_artifact::{Artifact, MAGIC};
-use qd_dialects::{
-    parse::{self, print_diagnostics},
-    tools::exit_on_fatal_errors,
+use qd_dialects::tools::exit_on_fatal_errors;
+use qd_frontend::{
+    CompileOptions, Diagnostic, Diagnostics, Emit, Parsed, Source, TargetSpec, check_targets, draw,
 };
-use qd_lowering::{Emit, targets::Target, translate};
 use std::{
     fs,
     io::{self, IsTerminal, Write},
@@ -16,6 +15,9 @@ use std::{
     process::ExitCode,
 };
 
+/// As it calls itself.
+const TOOL: &str = "qd-translate";
+
 /// Turns a module into what a target runs.
 #[derive(Debug, Parser)]
 #[command(version, after_help = EXAMPLES)]
@@ -23,9 +25,15 @@ struct Cli {
     /// A module: text or bytecode; - for standard input.
     file: PathBuf,
 
-    /// What to compile for, with options after commas.
-    #[arg(long, default_value = "cpu")]
-    target: String,
+    /// What to compile for, with options after commas. An artifact may be for several: give it
+    /// again for each.
+    #[arg(long = "target", value_name = "TARGET", default_value = "cpu")]
+    targets: Vec<String>,
+
+    /// A kernel to compile, and with it what it dispatches to; all unless it is given, which it
+    /// may be several times.
+    #[arg(long = "kernel", value_name = "NAME")]
+    kernels: Vec<String>,
 
     /// What to make.
     #[arg(long, value_enum, default_value_t = Form::Artifact)]
@@ -67,6 +75,7 @@ enum Form {
 const EXAMPLES: &str = "\
 Examples:
   qd-translate sum.mlir --target=cpu -o sum.qdart && qd-run sum.qdart --arg a=a.npy --print out
+  qd-translate sum.mlir --target=cpu --target=nvptx:sm_90 -o sum.qdart
   qd-translate sum.mlir --emit=asm | less
   qd-translate sum.mlir --target=vulkan:1.3,subgroup=32 --emit=spirv-asm | less
   qd-translate sum.mlir --target=cpu,wave=8 --emit=plan
@@ -78,15 +87,21 @@ Environment:
 
 /// Why there is no output.
 enum Failure {
-    /// MLIR has said it already.
-    Said,
-    /// To be said.
+    /// Of the compiler.
+    Diagnostics(Diagnostics),
+    /// Of files.
     Message(String),
 }
 
 impl From<String> for Failure {
     fn from(message: String) -> Self {
         Failure::Message(message)
+    }
+}
+
+impl From<Diagnostics> for Failure {
+    fn from(diagnostics: Diagnostics) -> Self {
+        Failure::Diagnostics(diagnostics)
     }
 }
 
@@ -101,9 +116,11 @@ fn main() -> ExitCode {
     };
     match run(&cli) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(Failure::Said) => ExitCode::FAILURE,
-        Err(Failure::Message(message)) => {
-            eprintln!("qd-translate: {message}");
+        Err(failure) => {
+            match failure {
+                Failure::Diagnostics(diagnostics) => diagnostics.print(TOOL),
+                Failure::Message(message) => eprintln!("{TOOL}: {message}"),
+            }
             ExitCode::FAILURE
         }
     }
@@ -113,28 +130,32 @@ fn run(cli: &Cli) -> Result<(), Failure> {
     if let Some(path) = &cli.trace {
         fs::File::create(path).map_err(|e| format!("--trace={}: {e}", path.display()))?;
     }
-    exit_on_fatal_errors("qd-translate");
+    exit_on_fatal_errors(TOOL);
     let _guard = qd_trace::init(cli.trace.as_deref());
-    melior::utility::register_all_passes();
-    qd_passes::register();
-    qd_lowering::register();
-    // The process ends with them: nobody gains by taking them apart.
-    let context = ManuallyDrop::new(qd_dialects::context());
-    let errors = print_diagnostics(&context);
-
-    Target::parse(&cli.target)?;
-    let source = parse::read(&cli.file)?;
-    if matches!(cli.emit, Form::PlanHtml) && source.starts_with(MAGIC) {
-        let artifact = Artifact::from_bytes(source);
-        let artifact = artifact.map_err(|e| format!("{}: {e}", cli.file.display()))?;
-        return write(cli, qd_lowering::draw(&artifact).as_bytes());
-    }
-    let said = |message: String| match errors.count() {
-        0 => Failure::Message(message),
-        _ => Failure::Said,
+    let targets = cli.targets.iter().map(|target| target.parse());
+    let targets: Vec<TargetSpec> = targets
+        .collect::<Result<_, _>>()
+        .map_err(Diagnostics::from)?;
+    check_targets(&targets)?;
+    let one = match (&targets[..], cli.emit) {
+        ([one], _) => one,
+        (_, Form::Artifact) => &targets[0],
+        _ => return Err("only an artifact is for several targets".to_string().into()),
     };
-    let module = parse::parse(&context, &source, &cli.file);
-    let mut module = ManuallyDrop::new(module.ok_or(Failure::Said)?);
+    let source = Source::read(&cli.file)?;
+    if matches!(cli.emit, Form::PlanHtml) && source.bytes().starts_with(MAGIC) {
+        let artifact = Artifact::from_bytes(source.bytes().to_vec());
+        let artifact = artifact.map_err(|e| format!("{}: {e}", cli.file.display()))?;
+        return write(cli, draw(&artifact).as_bytes());
+    }
+    // The process ends with them: nobody gains by taking them apart.
+    let context = ManuallyDrop::new(qd_frontend::context());
+    let mut print = |said: &Diagnostic| said.print(TOOL);
+    let mut parsed = ManuallyDrop::new(Parsed::new(&context, &source, &mut print)?);
+    if !cli.kernels.is_empty() {
+        parsed.select(&cli.kernels)?;
+    }
+    let options = CompileOptions::of_environment();
     let emit = match cli.emit {
         Form::Obj => Emit::Object,
         Form::LlvmIr => Emit::LlvmIr,
@@ -142,12 +163,14 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Form::Spirv => Emit::Spirv,
         Form::SpirvAsm => Emit::SpirvAssembly,
         Form::Reflection => Emit::Reflection,
-        Form::Artifact => Emit::Artifact,
         Form::Plan => Emit::Plan,
         Form::PlanHtml => Emit::PlanHtml,
+        Form::Artifact => {
+            let artifact = parsed.compile(&targets, &options, &mut print)?;
+            return write(cli, &artifact.to_bytes());
+        }
     };
-    let bytes = translate(&mut module, &cli.target, emit).map_err(|e| said(e.to_string()))?;
-    write(cli, &bytes)
+    write(cli, &parsed.translate(one, &options, emit, &mut print)?)
 }
 
 /// Puts what was made where it was asked for.

@@ -43,7 +43,7 @@ mod shared;
 mod shuffle;
 mod vote;
 
-pub use shared::DYNAMIC_SHARED_BYTES;
+pub use shared::dynamic_shared_bytes;
 
 use crate::{convert, targets::Target};
 use melior::{dialect::DialectHandle, ir::ValueLike};

@@ -9,7 +9,7 @@ use super::kernel::generic;
 use crate::{
     convert::{
         descriptor,
-        shared::{self, ALIGNMENT},
+        shared::{self, ALIGNMENT, SharedArray},
     },
     targets::Target,
 };
@@ -24,16 +24,37 @@ use qd_dialects::{
     melior,
 };
 
-/// Bytes of shared memory that a launch of a kernel has to ask for, on kernels
-/// whose arrays are parts of the external one.
-pub const DYNAMIC_SHARED_BYTES: &str = "qd.dynamic_shared_bytes";
-
 /// LLVM's number of the shared address space.
 const SHARED: u32 = 3;
 
 /// Bytes of a block's static arrays, at most, on every device: PTX does not
 /// assemble more.
 const MOST_STATIC_BYTES: u64 = 48 << 10;
+
+/// Bytes of shared memory that a launch of a tiled body has to ask for: what its arrays take, if
+/// they are parts of the external one.
+///
+/// # Errors
+///
+/// They do not fit the target.
+pub fn dynamic_shared_bytes<'c>(body: Op<'c>, target: &Target) -> Result<'c, u32> {
+    let arrays = shared::arrays(&Builder::before(body), body, target)?;
+    let bytes = taken(&arrays);
+    Ok(match is_external(bytes) {
+        true => bytes as u32,
+        false => 0,
+    })
+}
+
+/// What arrays take that lie one behind another.
+fn taken(arrays: &[SharedArray<'_>]) -> u64 {
+    arrays.last().map_or(0, |array| array.end)
+}
+
+/// Whether arrays that take so many bytes are parts of an external one.
+fn is_external(bytes: u64) -> bool {
+    bytes > MOST_STATIC_BYTES
+}
 
 /// Gives the arrays of a kernel of this name an address. They fit the target.
 pub(super) fn convert<'c>(
@@ -43,12 +64,9 @@ pub(super) fn convert<'c>(
     target: &Target,
 ) -> Result<'c> {
     let arrays = shared::arrays(b, kernel, target)?;
-    let bytes = arrays.last().map_or(0, |array| array.end);
-    let external = (bytes > MOST_STATIC_BYTES).then(|| {
+    let external = is_external(taken(&arrays)).then(|| {
         let variable = format!("__qd_shared_{name}");
         global(b, kernel, &variable, "external", "!llvm.array<0 x i8>");
-        let bytes = attributes::i64(b.context(), bytes as i64);
-        kernel.set_attr(DYNAMIC_SHARED_BYTES, bytes);
         variable
     });
     for (i, array) in arrays.into_iter().enumerate() {

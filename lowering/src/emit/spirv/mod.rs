@@ -13,11 +13,11 @@ mod sizes;
 mod validate;
 
 use super::{
-    CompileError,
+    CompileError, Setting,
     backend::{self, Backend, lacks},
     llvm,
 };
-use crate::{convert::qd_to_spirv::REASONS, targets::Capabilities};
+use crate::{Options, convert::qd_to_spirv::REASONS, targets::Capabilities};
 use melior::ir::Module;
 use qd_artifact::{Format, Requirements};
 use qd_dialects::{
@@ -41,12 +41,11 @@ pub enum Output {
 /// See the module.
 pub const SPIRV: Backend = Backend {
     conversion,
-    // One module.
-    is_apart: false,
-    requirements,
+    dynamic_shared_bytes: |_, _| Ok(0),
+    requirements: |module, _| requirements(module),
     emit,
     format: Format::Spirv,
-    code: |module, _| Ok(bytes(&words(module)?)),
+    code: |module, setting| Ok(bytes(&words(module, setting.options)?)),
 };
 
 /// From tiled bodies to a `spirv.module`.
@@ -89,7 +88,7 @@ fn requirements(module: &Module<'_>) -> Requirements {
 
 fn emit(
     module: &Module<'_>,
-    capabilities: &Capabilities,
+    setting: &Setting<'_>,
     output: backend::Output,
 ) -> Result<Vec<u8>, CompileError> {
     let output = match output {
@@ -97,20 +96,20 @@ fn emit(
         backend::Output::Llvm(llvm::Output::Assembly) => Output::Text,
         backend::Output::Llvm(llvm::Output::Object) => {
             return Err(lacks(
-                capabilities,
+                setting,
                 "objects",
                 "the driver makes them of the SPIR-V module (--emit=spirv)",
             ));
         }
         backend::Output::Llvm(llvm::Output::LlvmIr) => {
             return Err(lacks(
-                capabilities,
+                setting,
                 "LLVM IR",
                 "its bodies are SPIR-V (--emit=spirv-asm)",
             ));
         }
     };
-    let words = words(module)?;
+    let words = words(module, setting.options)?;
     match output {
         Output::Words => Ok(bytes(&words)),
         Output::Text => Ok(disassemble::disassemble(&words)?.into_bytes()),
@@ -125,7 +124,7 @@ fn emit(
 
 /// The module's words. What would not run is an error here, and not on the
 /// machine that they are for.
-fn words(module: &Module<'_>) -> Result<Vec<u32>, CompileError> {
+fn words(module: &Module<'_>, options: &Options) -> Result<Vec<u32>, CompileError> {
     let _span = tracing::info_span!("serialize").entered();
     let module = spirv_module(super::handle(module))?;
     let words = serialize::spirv(module)
@@ -135,7 +134,7 @@ fn words(module: &Module<'_>) -> Result<Vec<u32>, CompileError> {
     reflection.check()?;
     // A plan of fills alone has no bodies, and what has no entry points is no
     // module to the specification. Nothing loads it.
-    if !reflection.entry_points.is_empty() {
+    if options.validate_spirv && !reflection.entry_points.is_empty() {
         validate::validate(&bytes(&words))?;
     }
     Ok(words)

@@ -2,27 +2,22 @@
 //! for: it is another program, and none of ours needs it to compile.
 
 use super::CompileError;
+use crate::options::SPIRV_VAL;
 use std::{
-    env,
     io::Write,
     process::{Command, Stdio},
 };
 
-/// Set to 1 by the tests: every module that is made goes through `spirv-val`.
-const SWITCH: &str = "QD_SPIRV_VAL";
-
-/// Asks `spirv-val` about a module's bytes, if the environment says so.
+/// Asks `spirv-val` about a module's bytes.
 pub fn validate(module: &[u8]) -> Result<(), CompileError> {
-    if env::var_os(SWITCH).is_none_or(|value| value != "1") {
-        return Ok(());
-    }
     let _span = tracing::info_span!("spirv-val").entered();
     judge("spirv-val", module).map_err(CompileError::Spirv)
 }
 
 fn judge(program: &str, module: &[u8]) -> Result<(), String> {
-    let cannot =
-        |why| format!("{SWITCH}=1 asks for {program}, which is in the package spirv-tools: {why}");
+    let cannot = |why| {
+        format!("{SPIRV_VAL}=1 asks for {program}, which is in the package spirv-tools: {why}")
+    };
     let mut child = Command::new(program)
         .args(["--target-env", "vulkan1.3"])
         .stdin(Stdio::piped())

@@ -8,7 +8,7 @@ mod start;
 use crate::scaling::phases;
 use anyhow::{Context, bail};
 use qd_frontend::{
-    ArgumentKind, Dtype, args, compile,
+    ArgumentKind, Dtype, args, compile_text,
     objects::{Arg, Buffer, Device, DeviceId, DeviceOptions, Kernel, Priority, Stream},
 };
 use raw::Raw;
@@ -171,7 +171,7 @@ pub fn run(target: &str, wanted: impl Fn(&str) -> bool) -> anyhow::Result<()> {
 }
 
 fn measure(row: &Row, device: &Device, target: &str) -> anyhow::Result<()> {
-    let artifact = compile(&(row.source)(), &device.resolve(target))?;
+    let artifact = compile_text(&(row.source)(), &device.resolve(target))?;
     let kernel = device.load(&artifact)?.kernel(&artifact.kernels[0].name)?;
     let stream = device.stream(Priority::Normal)?;
     let sets: Result<Vec<_>, _> = (0..SETS)

@@ -5,7 +5,7 @@ use super::{Raw, SORT, median, micros, sorted};
 use anyhow::ensure;
 use cudarc::driver::result;
 use qd_frontend::{
-    compile,
+    compile_text,
     objects::{Buffer, Device, DeviceOptions, Graph, Kernel, Priority, Recording, Stream},
 };
 use std::time::Instant;
@@ -15,7 +15,7 @@ const MANY: usize = 500;
 
 /// Measures and prints it, of a sort.
 pub fn print(device: &Device, target: &str) -> anyhow::Result<()> {
-    let artifact = compile(SORT, &device.resolve(target))?;
+    let artifact = compile_text(SORT, &device.resolve(target))?;
     let opened = time(&mut || {
         let again = Device::open(&device.info().id, &DeviceOptions::default())?;
         ensure!(again == *device, "another device");

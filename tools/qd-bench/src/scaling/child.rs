@@ -1,8 +1,8 @@
 //! The process that compiles one module, and what it says of that.
 
 use super::What;
-use anyhow::{Context, ensure};
-use qd_lowering::{Emit, translate};
+use anyhow::ensure;
+use qd_frontend::{CompileOptions, Emit, Parsed, Source};
 use std::{
     cell::Cell,
     mem::ManuallyDrop,
@@ -40,23 +40,23 @@ const UPSTREAM: &str = "func.func(canonicalize,cse),convert-func-to-spirv,conver
 /// Compiles a file and prints what that costs.
 pub fn run(path: &Path, target: &str, what: What) -> anyhow::Result<()> {
     tracing_subscriber::registry().with(LlvmTime).init();
-    qd_dialects::melior::utility::register_all_passes();
-    qd_passes::register();
-    qd_lowering::register();
-    let context = ManuallyDrop::new(qd_dialects::context());
-    qd_dialects::parse::print_diagnostics(&context);
-    let source = std::fs::read(path)?;
+    let context = ManuallyDrop::new(qd_frontend::context());
+    let source = Source::read(path)?;
     let start = processor_time(libc::CLOCK_PROCESS_CPUTIME_ID);
-    let module = qd_dialects::parse::parse(&context, &source, path);
-    let mut module = ManuallyDrop::new(module.context("the module is not valid")?);
+    let parsed = Parsed::new(&context, &source, &mut |_| ())?;
+    let mut parsed = ManuallyDrop::new(parsed);
     let run = |module: &mut _, pipeline: &str| {
         qd_dialects::pass::run_pipeline(&context, module, pipeline).map_err(anyhow::Error::msg)
     };
+    let (spec, options) = (target.parse()?, CompileOptions::of_environment());
     match what {
-        What::Code => drop(translate(&mut module, target, Emit::Artifact)?),
-        What::Plan => drop(translate(&mut module, target, Emit::Plan)?),
-        What::Target => run(&mut module, &format!("qd-to-target{{target={target}}}"))?,
-        What::Upstream => run(&mut module, UPSTREAM)?,
+        What::Code => drop(parsed.compile(&[spec], &options, &mut |_| ())?.to_bytes()),
+        What::Plan => drop(parsed.translate(&spec, &options, Emit::Plan, &mut |_| ())?),
+        What::Target => {
+            let pipeline = format!("qd-to-target{{target={target}}}");
+            run(parsed.module_mut(), &pipeline)?;
+        }
+        What::Upstream => run(parsed.module_mut(), UPSTREAM)?,
     }
     let all = processor_time(libc::CLOCK_PROCESS_CPUTIME_ID) - start;
     let llvm = Duration::from_nanos(LLVM.load(Ordering::Relaxed));

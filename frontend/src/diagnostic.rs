@@ -1,0 +1,215 @@
+//! What the compiler has to say, as data.
+
+use qd_artifact::TargetError;
+use qd_dialects::{
+    ir::Context,
+    report::{self, Note, Report, Severity, Span},
+};
+use qd_lowering::CompileError;
+use std::{
+    fmt::{self, Display},
+    ops::Deref,
+};
+
+/// What was being done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Stage {
+    /// The request was looked at: its targets, kernels and options.
+    Request,
+    /// The source was read and verified.
+    Parse,
+    /// The module was rewritten for a target.
+    Lower,
+    /// Code was made of it.
+    Emit,
+}
+
+/// An error, a warning or a remark.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Diagnostic {
+    /// How bad it is.
+    pub severity: Severity,
+    /// What was being done.
+    pub stage: Stage,
+    /// What it is, without a place.
+    pub message: String,
+    /// Where in the source, if that is known.
+    pub at: Option<Span>,
+    /// What is to be said of other places.
+    pub notes: Vec<Note>,
+}
+
+impl Diagnostic {
+    /// An error that is nowhere in a source.
+    pub fn error(stage: Stage, message: impl Into<String>) -> Self {
+        Self {
+            severity: Severity::Error,
+            stage,
+            message: message.into(),
+            at: None,
+            notes: Vec::new(),
+        }
+    }
+
+    fn of(report: Report, stage: Stage) -> Self {
+        Self {
+            severity: report.severity,
+            stage,
+            message: report.message,
+            at: report.at,
+            notes: report.notes,
+        }
+    }
+
+    fn report(&self) -> Report {
+        Report {
+            severity: self.severity,
+            message: self.message.clone(),
+            at: self.at.clone(),
+            notes: self.notes.clone(),
+        }
+    }
+
+    /// As it is displayed, with the lines of the source below places that are in files:
+    ///
+    /// ```text
+    /// sum.mlir:3:24: error: use of undeclared SSA value name
+    ///   qd.grid.phase blocks(%n) threads(256) {
+    ///                        ^
+    /// ```
+    pub fn quoted(&self) -> String {
+        self.report().quoted().to_string()
+    }
+
+    /// Prints it to standard error as tools do: quoted, or behind the tool's name where it has no
+    /// place.
+    pub fn print(&self, tool: &str) {
+        match (&self.at, &self.notes[..], self.severity) {
+            (None, [], Severity::Error) => eprintln!("{tool}: {}", self.message),
+            _ => eprintln!("{}", self.quoted()),
+        }
+    }
+}
+
+/// `file:line:column: error: message`, and a line for each note. No newline behind the last.
+impl Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.report().fmt(f)
+    }
+}
+
+/// Why there is no result: errors, at least one, none of them twice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostics(Vec<Diagnostic>);
+
+impl Diagnostics {
+    /// These errors, of which there is one at least.
+    fn of(errors: Vec<Diagnostic>) -> Self {
+        let mut each: Vec<Diagnostic> = Vec::new();
+        for error in errors {
+            if !each.contains(&error) {
+                each.push(error);
+            }
+        }
+        Self(each)
+    }
+
+    /// Whether there are errors.
+    pub(crate) fn check(errors: Vec<Diagnostic>) -> Result<(), Self> {
+        match errors.is_empty() {
+            true => Ok(()),
+            false => Err(Self::of(errors)),
+        }
+    }
+
+    /// Prints each to standard error as tools do.
+    pub fn print(&self, tool: &str) {
+        self.iter().for_each(|diagnostic| diagnostic.print(tool));
+    }
+}
+
+impl From<TargetError> for Diagnostics {
+    fn from(error: TargetError) -> Self {
+        Diagnostic::error(Stage::Request, error.to_string()).into()
+    }
+}
+
+impl From<Diagnostic> for Diagnostics {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Self(vec![diagnostic])
+    }
+}
+
+impl Deref for Diagnostics {
+    type Target = [Diagnostic];
+
+    fn deref(&self) -> &[Diagnostic] {
+        &self.0
+    }
+}
+
+impl IntoIterator for Diagnostics {
+    type Item = Diagnostic;
+    type IntoIter = std::vec::IntoIter<Diagnostic>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+/// Each on lines of its own. No newline behind the last.
+impl Display for Diagnostics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all: Vec<_> = self.iter().map(Diagnostic::to_string).collect();
+        f.write_str(&all.join("\n"))
+    }
+}
+
+impl std::error::Error for Diagnostics {}
+
+/// Takes warnings and remarks.
+pub(crate) type Sink<'a> = &'a mut (dyn FnMut(&Diagnostic) + 'a);
+
+/// Does something in a context. What is said of it meanwhile goes to the sink, but errors, which
+/// are the result if it fails. The failure's own words count only where nothing was said.
+pub(crate) fn hear<T>(
+    context: &Context,
+    sink: Sink<'_>,
+    stage: Stage,
+    work: impl FnOnce() -> Result<T, Failure>,
+) -> Result<T, Diagnostics> {
+    let (result, heard) = report::listen(context, work);
+    let stage = result.as_ref().map_or_else(|why| why.stage, |_| stage);
+    let heard = heard.into_iter().map(|said| Diagnostic::of(said, stage));
+    let (mut errors, others): (Vec<_>, Vec<_>) =
+        heard.partition(|said| said.severity == Severity::Error);
+    others.iter().for_each(sink);
+    let failure = match result {
+        // What was an error to a pass, and not to who ran it, is none.
+        Ok(result) => return Ok(result),
+        Err(failure) => failure,
+    };
+    if errors.is_empty() {
+        errors.push(Diagnostic::error(failure.stage, failure.message));
+    }
+    Err(Diagnostics::of(errors))
+}
+
+/// Why a stage has no result, in its own words.
+pub(crate) struct Failure {
+    pub stage: Stage,
+    pub message: String,
+}
+
+impl From<CompileError> for Failure {
+    fn from(error: CompileError) -> Self {
+        Self {
+            stage: match error {
+                CompileError::Target(_) => Stage::Request,
+                CompileError::Pipeline(_) => Stage::Lower,
+                CompileError::Llvm(_) | CompileError::Spirv(_) => Stage::Emit,
+            },
+            message: error.to_string(),
+        }
+    }
+}

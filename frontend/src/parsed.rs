@@ -1,0 +1,145 @@
+//! Sources that have been read.
+
+use crate::{
+    diagnostic::{Diagnostic, Diagnostics, Failure, Sink, Stage, hear},
+    request::check_targets,
+    source::Source,
+};
+use qd_artifact::{Artifact, Kernel, TargetSpec};
+use qd_dialects::{
+    ir::Context,
+    melior::ir::{Module, Operation},
+    parse,
+};
+use qd_lowering::{Emit, Options};
+
+/// A source that has been read: a module that is valid. For those who look at it before they
+/// compile it, or who do something else with it; [`compile`](crate::compile) needs none.
+pub struct Parsed<'c> {
+    context: &'c Context,
+    module: Module<'c>,
+}
+
+impl<'c> Parsed<'c> {
+    /// Reads and verifies a source in a context of [`context`](crate::context). What is no error
+    /// goes to `sink`.
+    ///
+    /// # Errors
+    ///
+    /// It is malformed, or no valid module.
+    pub fn new(
+        context: &'c Context,
+        source: &Source,
+        sink: &mut dyn FnMut(&Diagnostic),
+    ) -> Result<Self, Diagnostics> {
+        source.check_version()?;
+        let module = hear(context, sink, Stage::Parse, || {
+            let module = parse::parse(context, source.bytes(), source.path());
+            module.ok_or_else(|| Failure {
+                stage: Stage::Parse,
+                message: "the source is no module".into(),
+            })
+        })?;
+        Ok(Self { context, module })
+    }
+
+    /// The module.
+    pub fn module(&self) -> &Module<'c> {
+        &self.module
+    }
+
+    /// The module, to be changed. It must stay valid.
+    pub fn module_mut(&mut self) -> &mut Module<'c> {
+        &mut self.module
+    }
+
+    /// The kernels and what they take, without plans.
+    ///
+    /// # Errors
+    ///
+    /// One takes what no caller can give.
+    pub fn kernels(&self) -> Result<Vec<Kernel>, Diagnostics> {
+        hear(self.context, &mut |_| (), Stage::Request, || {
+            Ok(qd_lowering::reflect(&self.module)?)
+        })
+    }
+
+    /// Leaves these kernels, and what they dispatch to.
+    ///
+    /// # Errors
+    ///
+    /// The module has none of one of these names: the message lists those there are.
+    pub fn select(&mut self, kernels: &[String]) -> Result<(), Diagnostics> {
+        let selected = qd_lowering::select(&mut self.module, kernels);
+        selected.map_err(|why| Diagnostic::error(Stage::Request, why.to_string()).into())
+    }
+
+    /// Compiles it for targets. The module is lowered where it is: what is left is in the last
+    /// target's own dialects, and cannot be compiled again. What is no error goes to `sink`, and
+    /// comes once for each target of which it is true.
+    ///
+    /// # Errors
+    ///
+    /// There is no such target, or the module cannot be compiled for one: what is wrong for any.
+    pub fn compile(
+        &mut self,
+        targets: &[TargetSpec],
+        options: &Options,
+        sink: &mut dyn FnMut(&Diagnostic),
+    ) -> Result<Artifact, Diagnostics> {
+        check_targets(targets)?;
+        let (mut parts, mut errors) = (Vec::new(), Vec::new());
+        for (i, target) in targets.iter().enumerate() {
+            let compiled = match i + 1 < targets.len() {
+                true => self.copied().lower(target, options, sink),
+                false => self.lower(target, options, sink),
+            };
+            match compiled {
+                Ok(part) => parts.push(part),
+                Err(diagnostics) => errors.extend(diagnostics),
+            }
+        }
+        Diagnostics::check(errors)?;
+        Ok(Artifact::joined(parts))
+    }
+
+    /// An artifact for one target.
+    fn lower(
+        &mut self,
+        target: &TargetSpec,
+        options: &Options,
+        sink: Sink<'_>,
+    ) -> Result<Artifact, Diagnostics> {
+        let module = &mut self.module;
+        hear(self.context, sink, Stage::Lower, || {
+            Ok(qd_lowering::compile(module, target, options)?)
+        })
+    }
+
+    /// Another of the same module.
+    fn copied(&self) -> Self {
+        let copy = Operation::clone(&self.module.as_operation());
+        Self {
+            context: self.context,
+            module: Module::from_operation(copy).expect("a module's copy is one"),
+        }
+    }
+
+    /// As [`compile`](Self::compile) for one target, and yields one kind of output.
+    ///
+    /// # Errors
+    ///
+    /// As for [`compile`](Self::compile), and where the target has no such output.
+    pub fn translate(
+        &mut self,
+        target: &TargetSpec,
+        options: &Options,
+        emit: Emit,
+        sink: &mut dyn FnMut(&Diagnostic),
+    ) -> Result<Vec<u8>, Diagnostics> {
+        let module = &mut self.module;
+        hear(self.context, sink, Stage::Lower, || {
+            Ok(qd_lowering::translate(module, target, options, emit)?)
+        })
+    }
+}

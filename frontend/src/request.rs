@@ -1,0 +1,97 @@
+//! Compilation as data: a request in, an artifact or diagnostics out.
+
+use crate::{
+    context,
+    diagnostic::{Diagnostic, Diagnostics, Stage},
+    parsed::Parsed,
+    source::Source,
+};
+use qd_artifact::{Artifact, TargetSpec};
+use qd_lowering::{Options, targets::Target};
+use std::collections::HashSet;
+
+/// All that decides what an artifact is: neither files nor the environment are asked for more.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CompileRequest {
+    /// What is compiled.
+    pub source: Source,
+    /// What for: at least one. A device of it need not be there. The artifact has them in this
+    /// order, and a device takes the first that it can run.
+    pub targets: Vec<TargetSpec>,
+    /// The kernels that are compiled, by name, and with them what they dispatch to; all if it is
+    /// `None`.
+    pub kernels: Option<Vec<String>>,
+    /// What else there is to choose.
+    pub options: Options,
+}
+
+/// Compiles what is asked for, and says nothing of warnings and remarks.
+///
+/// # Errors
+///
+/// The source is no module, there is no such target or kernel, or the module cannot be compiled
+/// for one of the targets: all that is wrong with that, for all targets.
+pub fn compile(request: &CompileRequest) -> Result<Artifact, Diagnostics> {
+    compile_with(request, &mut |_| ())
+}
+
+/// As [`compile`]. What is no error goes to `sink`, each once.
+///
+/// # Errors
+///
+/// As for [`compile`].
+pub fn compile_with(
+    request: &CompileRequest,
+    sink: &mut dyn FnMut(&Diagnostic),
+) -> Result<Artifact, Diagnostics> {
+    check_targets(&request.targets)?;
+    let mut said = HashSet::new();
+    let mut sink = |diagnostic: &Diagnostic| {
+        if said.insert(diagnostic.clone()) {
+            sink(diagnostic);
+        }
+    };
+    let context = context();
+    let mut parsed = Parsed::new(&context, &request.source, &mut sink)?;
+    if let Some(kernels) = &request.kernels {
+        parsed.select(kernels)?;
+    }
+    parsed.compile(&request.targets, &request.options, &mut sink)
+}
+
+/// Compiles a text for a target, as `--target=` spells it.
+///
+/// # Errors
+///
+/// As for [`compile`].
+pub fn compile_text(text: &str, target: &str) -> Result<Artifact, Diagnostics> {
+    let target: TargetSpec = target.parse()?;
+    compile(&CompileRequest {
+        source: Source::text("<source>", text),
+        targets: vec![target],
+        ..CompileRequest::default()
+    })
+}
+
+/// Looks whether there are such targets, one at least and each once. Whoever compiles does that
+/// first; this is for those who do something else before.
+///
+/// # Errors
+///
+/// What is wrong with each.
+pub fn check_targets(targets: &[TargetSpec]) -> Result<(), Diagnostics> {
+    let error = |message: String| Diagnostic::error(Stage::Request, message);
+    let mut errors = Vec::new();
+    if targets.is_empty() {
+        errors.push(error("no target is asked for".into()));
+    }
+    let mut seen = HashSet::new();
+    for target in targets {
+        if let Err(message) = Target::of(target) {
+            errors.push(error(message));
+        } else if !seen.insert(target) {
+            errors.push(error(format!("target '{target}' is asked for twice")));
+        }
+    }
+    Diagnostics::check(errors)
+}

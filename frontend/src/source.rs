@@ -1,0 +1,153 @@
+//! What is compiled, as data.
+
+use crate::diagnostic::{Diagnostic, Diagnostics, Stage};
+use qd_dialects::{
+    ir::{Op, OpExt, context_of},
+    melior::ir::{Module, OperationRef, operation::OperationLike},
+    parse,
+    report::Span,
+    serialize::{self, BytecodeHeader},
+};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// A module that is yet to be read.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Source {
+    /// Text, and what it is called in diagnostics: no file of that name need be there.
+    Text {
+        /// Such as `sum.mlir`.
+        name: String,
+        /// MLIR, with or without a `builtin.module` around it.
+        text: Arc<str>,
+    },
+    /// MLIR's binary form.
+    Bytecode(Arc<[u8]>),
+    /// A module that was built in this process.
+    Module(ModuleBytes),
+    /// What a file holds, text or bytecode: MLIR tells them apart.
+    File {
+        /// Its path, for diagnostics; `-` is standard input.
+        path: PathBuf,
+        /// All of it.
+        bytes: Arc<[u8]>,
+    },
+}
+
+impl Source {
+    /// A text, and what it is called in diagnostics.
+    pub fn text(name: impl Into<String>, text: impl Into<Arc<str>>) -> Self {
+        Self::Text {
+            name: name.into(),
+            text: text.into(),
+        }
+    }
+
+    /// Reads a file; `-` is standard input. It is opened once: a pipe can be read no more than
+    /// that.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read, in words that name it.
+    pub fn read(path: &Path) -> Result<Self, Diagnostics> {
+        let bytes = parse::read(path).map_err(|why| Diagnostic::error(Stage::Request, why))?;
+        Ok(Self::File {
+            path: path.into(),
+            bytes: bytes.into(),
+        })
+    }
+
+    /// What is read.
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Source::Text { text, .. } => text.as_bytes(),
+            Source::Bytecode(bytes) | Source::File { bytes, .. } => bytes,
+            Source::Module(module) => &module.0,
+        }
+    }
+
+    /// What it is called in diagnostics.
+    pub(crate) fn path(&self) -> &Path {
+        match self {
+            Source::Text { name, .. } => Path::new(name),
+            Source::Bytecode(_) => Path::new("<bytecode>"),
+            Source::Module(_) => Path::new("<module>"),
+            Source::File { path, .. } => path,
+        }
+    }
+
+    /// That it is no bytecode of a version that cannot be read.
+    pub(crate) fn check_version(&self) -> Result<(), Diagnostics> {
+        let Some(header) = BytecodeHeader::of(self.bytes()) else {
+            return Ok(());
+        };
+        if header.version <= serialize::BYTECODE_VERSION {
+            return Ok(());
+        }
+        let error = Diagnostic::error(
+            Stage::Parse,
+            format!(
+                "bytecode of version {} (made by {}); this reads versions up to {}: write it again",
+                header.version,
+                header.producer,
+                serialize::BYTECODE_VERSION,
+            ),
+        );
+        let at = Some(Span {
+            file: self.path().display().to_string(),
+            line: 0,
+            column: 0,
+        });
+        Err(Diagnostic { at, ..error }.into())
+    }
+}
+
+/// No kernels.
+impl Default for Source {
+    fn default() -> Self {
+        Self::text("<empty>", "")
+    }
+}
+
+/// A module that was built in memory, in a form that outlives its context.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ModuleBytes(Arc<[u8]>);
+
+impl ModuleBytes {
+    /// A module of one of [`context`](crate::context)'s contexts. It is verified when it is read.
+    ///
+    /// # Errors
+    ///
+    /// Its context lacks a dialect of its operations, as another's may: what is not known there
+    /// would be read as something else here.
+    pub fn of(module: &Module<'_>) -> Result<Self, Diagnostics> {
+        // Safety: the handle is used while the module lives.
+        let root: Op<'_> = unsafe { OperationRef::from_raw(module.as_operation().to_raw()) };
+        let context = context_of(root);
+        let is_foreign = |op: &&Op<'_>| !context.is_registered_operation(op.full_name());
+        if let Some(op) = root.nested().iter().find(is_foreign) {
+            let error = Diagnostic::error(
+                Stage::Request,
+                format!(
+                    "'{}' is of a dialect that the module's context does not know: build modules in \
+                     a context of qd_frontend::context()",
+                    op.full_name()
+                ),
+            );
+            let at = Span::of(op.location());
+            return Err(Diagnostic { at, ..error }.into());
+        }
+        let bytes = serialize::bytecode(module);
+        let bytes = bytes
+            .ok_or_else(|| Diagnostic::error(Stage::Request, "the module has no binary form"))?;
+        Ok(Self(bytes.into()))
+    }
+}
+
+impl From<ModuleBytes> for Source {
+    fn from(module: ModuleBytes) -> Self {
+        Self::Module(module)
+    }
+}

@@ -1,0 +1,282 @@
+use super::*;
+use objects::{Buffer, Priority};
+use qd_artifact::Format;
+use qd_dialects::{
+    melior::{
+        Context,
+        ir::{Location, Module},
+    },
+    serialize,
+};
+
+/// A text whose kernels add a number to each element, each another number.
+fn adders(names: &[&str]) -> String {
+    let kernel = |(number, name): (usize, &&str)| {
+        format!(
+            "qd.grid.kernel @{name}(%a: memref<?xi32> {{qd.name = \"a\"}}) {{
+               %zero = arith.constant 0 : index
+               %n = memref.dim %a, %zero : memref<?xi32>
+               %number = arith.constant {number} : i32
+               qd.grid.for_each %i to %n {{
+                 %x = memref.load %a[%i] : memref<?xi32>
+                 %y = arith.addi %x, %number : i32
+                 memref.store %y, %a[%i] : memref<?xi32>
+               }}
+             }}\n"
+        )
+    };
+    names.iter().enumerate().map(kernel).collect()
+}
+
+fn request(text: &str, targets: &[&str]) -> CompileRequest {
+    let targets = targets.iter().map(|target| target.parse());
+    CompileRequest {
+        source: Source::text("adders.mlir", text),
+        targets: targets.collect::<Result<_, _>>().expect("targets"),
+        ..CompileRequest::default()
+    }
+}
+
+/// What is wrong with a request, a line each.
+fn errors(request: &CompileRequest) -> Vec<String> {
+    let diagnostics = compile(request).expect_err("nonsense compiled");
+    diagnostics.iter().map(Diagnostic::to_string).collect()
+}
+
+fn names(artifact: &Artifact) -> Vec<&str> {
+    let kernels = artifact.kernels.iter();
+    kernels.map(|kernel| &*kernel.name).collect()
+}
+
+#[test]
+fn an_error_has_its_place_and_is_said_once() {
+    let shared = "memref<9999xi32, #gpu.address_space<workgroup>>";
+    let shared = format!(
+        "qd.grid.kernel @k(%n: index) {{
+  qd.grid.phase blocks(%n) threads(64) {{
+    %s = qd.simt.block.shared : {shared}
+    %t = qd.simt.block.thread_id
+    %x = memref.load %s[%t] : {shared}
+    memref.store %x, %s[%n] : {shared}
+  }}
+}}"
+    );
+    // Of the parser, the verifier, the plan's reader and passes.
+    for (text, stage, expected) in [
+        (
+            "func.func @f() {\n  %x = nonsense\n}",
+            Stage::Parse,
+            "2:8: error: custom op 'nonsense' is unknown (tried 'func.nonsense' as well)",
+        ),
+        (
+            "func.func private @f()\nqd.grid.kernel @k() {\n  func.call @f() : () -> ()\n}",
+            Stage::Parse,
+            "3:3: error: 'func.call' op cannot stand at the top level of a kernel: only phases, \
+             algorithms, 'qd.grid.do_while', 'qd.grid.if' and arithmetic that the host can \
+             evaluate can",
+        ),
+        (
+            "qd.grid.kernel @k(%a: memref<?xf80>) {}",
+            Stage::Lower,
+            "1:1: error: 'qd.grid.kernel' op argument 0 is of type 'memref<?xf80>', which no \
+             kernel takes: expected elements of i8, i16, i32, i64, f32, f64, index",
+        ),
+        (
+            &shared,
+            Stage::Lower,
+            "3:10: error: 'qd.simt.block.shared' op makes the block's shared memory 39996 bytes, \
+             but target 'vulkan:1.3' has 16384",
+        ),
+    ] {
+        let request = request(text, &["vulkan:1.3,subgroup=8", "vulkan:1.3", "cpu"]);
+        let diagnostics = compile(&request).expect_err("nonsense compiled");
+        assert_eq!(diagnostics.to_string(), format!("adders.mlir:{expected}"));
+        assert_eq!(diagnostics[0].stage, stage);
+    }
+}
+
+#[test]
+fn a_warning_is_said_once_for_all_targets() {
+    let text = "qd.grid.kernel @k(%a: memref<?xi32>, %n: index) {
+  qd.grid.for_each %i to %n {
+    %x = memref.load %a[%i] : memref<?xi32>
+    %zero = arith.constant 0 : i32
+    %is_more = arith.cmpi sgt, %x, %zero : i32
+    cf.assert %is_more, \"more\"
+  }
+}";
+    let request = request(text, &["vulkan:1.3,subgroup=8", "vulkan:1.3,subgroup=16"]);
+    let mut said = Vec::new();
+    let compiled = compile_with(&request, &mut |said_now| said.push(said_now.clone()));
+    assert_eq!(compiled.expect("it compiles").targets.len(), 2);
+    let [warning] = &said[..] else {
+        panic!("{said:?}");
+    };
+    assert_eq!(
+        (warning.severity, warning.stage),
+        (Severity::Warning, Stage::Lower)
+    );
+    assert_eq!(
+        warning.to_string(),
+        "adders.mlir:6:5: warning: 'cf.assert' op is not checked: nothing stops a kernel of \
+         target 'vulkan:1.3'"
+    );
+}
+
+#[test]
+fn unknown_targets_are_errors() {
+    let Err(error) = Program::compile("module {}", "abacus") else {
+        panic!("there is no such target");
+    };
+    assert!(error.to_string().contains("abacus"), "{error}");
+
+    let all = errors(&request(
+        "nonsense",
+        &["abacus", "cpu", "cpu,wave=5", "cpu"],
+    ));
+    let known = "any, cpu, nvptx:sm_80, nvptx:sm_90, nvptx:sm_100, vulkan:1.3, metal";
+    assert_eq!(
+        all,
+        [
+            format!("error: unknown target 'abacus': expected one of {known}"),
+            "error: target 'cpu' has no wave of '5': expected one of 4, 8, 16, 32, 64".into(),
+            "error: target 'cpu' is asked for twice".into(),
+        ]
+    );
+    assert_eq!(errors(&request("", &[])), ["error: no target is asked for"]);
+    let why = compile_text("", "cpu,").expect_err("an empty option");
+    assert_eq!(why[0].stage, Stage::Request);
+}
+
+#[test]
+fn an_artifact_has_a_plan_and_code_for_each_target() {
+    let targets = ["nvptx:sm_90", "vulkan:1.3,subgroup=8", "cpu,wave=8"];
+    let artifact = compile(&request(&adders(&["none", "one"]), &targets)).expect("it compiles");
+    let artifact = Artifact::from_bytes(artifact.to_bytes()).expect("it is one");
+    assert_eq!(artifact.targets, targets);
+    let modules = artifact.modules.iter();
+    let modules: Vec<_> = modules
+        .map(|m| (m.target, m.format, m.bodies[0].wave))
+        .collect();
+    let expected = [
+        (0, Format::Ptx, 32),
+        (1, Format::Spirv, 8),
+        (2, Format::Object, 8),
+    ];
+    assert_eq!(modules, expected);
+    for kernel in &artifact.kernels {
+        assert!(kernel.plans.iter().all(Option::is_some) && kernel.plans.len() == 3);
+    }
+
+    // A device takes the one that is for it.
+    let device = open("cpu").expect("a cpu");
+    let kernel = device.load(&artifact).and_then(|e| e.kernel("one"));
+    let stream = device.stream(Priority::Normal).expect("a stream");
+    let a = Buffer::from_slice(&stream, &[1, 2, 3]).expect("memory");
+    let launched = kernel.and_then(|kernel| kernel.launch(&stream, &args![&a]));
+    launched.expect("it runs");
+    assert_eq!(a.to_vec::<i32>(&stream).expect("read"), [2, 3, 4]);
+}
+
+#[test]
+fn an_artifact_that_lacks_the_devices_target_is_refused_by_name() {
+    let artifact = compile_text(&adders(&["k"]), "nvptx:sm_90").expect("it compiles");
+    let loaded = open("cpu").expect("a cpu").load(&artifact);
+    let error = loaded.err().expect("no code for it").to_string();
+    let expected = "the artifact is for target 'nvptx:sm_90', not for cpu";
+    assert!(error.starts_with(expected), "{error}");
+}
+
+#[test]
+fn only_the_kernels_that_are_named_are_compiled() {
+    let text = adders(&["none", "one", "two"]);
+    let mut request = request(&text, &["cpu", "nvptx:sm_90"]);
+    let all = compile(&request).expect("it compiles");
+    assert_eq!(names(&all), ["none", "one", "two"]);
+
+    request.kernels = Some(vec!["two".into()]);
+    let two = compile(&request).expect("it compiles");
+    assert_eq!(names(&two), ["two"]);
+    let bodies = |artifact: &Artifact| artifact.modules[1].bodies.len();
+    // Two of the three have one in common.
+    assert_eq!((bodies(&all), bodies(&two)), (2, 1));
+
+    request.kernels = Some(vec!["three".into()]);
+    let expected = "error: there is no kernel 'three': the module has none, one, two";
+    assert_eq!(errors(&request), [expected]);
+    // Before anything else is looked at that could be wrong with them.
+    assert_eq!(
+        compile(&request).expect_err("none")[0].stage,
+        Stage::Request
+    );
+}
+
+#[test]
+fn text_bytecode_and_modules_are_the_same_to_it() {
+    let text = adders(&["k"]);
+    let mut request = request(&text, &["cpu"]);
+    let expected = compile(&request).expect("it compiles");
+
+    let context = context();
+    let parsed = Parsed::new(&context, &request.source, &mut |_| ()).expect("it parses");
+    let bytes = serialize::bytecode(parsed.module()).expect("it has a binary form");
+    let module = ModuleBytes::of(parsed.module()).expect("it is of our context");
+    for source in [
+        Source::Bytecode(bytes.clone().into()),
+        module.into(),
+        Source::File {
+            path: "k.mlirbc".into(),
+            bytes: bytes.into(),
+        },
+    ] {
+        request.source = source;
+        assert_eq!(compile(&request).expect("it compiles"), expected);
+    }
+}
+
+#[test]
+fn bytecode_of_another_version_says_so() {
+    let context = context();
+    let parsed = Parsed::new(&context, &Source::default(), &mut |_| ()).expect("it is empty");
+    let mut bytes = serialize::bytecode(parsed.module()).expect("it has a binary form");
+    bytes[4] = (99 << 1) | 1;
+    let mut request = request("", &["cpu"]);
+    request.source = Source::Bytecode(bytes.into());
+    let error = errors(&request).remove(0);
+    let begin = "<bytecode>:0:0: error: bytecode of version 99 (made by MLIR";
+    assert!(error.starts_with(begin), "{error}");
+    let end = "); this reads versions up to 6: write it again";
+    assert!(error.ends_with(end), "{error}");
+}
+
+#[test]
+fn a_module_of_a_context_that_lacks_our_dialect_is_refused() {
+    let foreign = Context::new();
+    foreign.set_allow_unregistered_dialects(true);
+    let text =
+        "module { \"qd.grid.kernel\"() ({}) {sym_name = \"k\"} : () -> () loc(\"k.py\":3:4) }";
+    let module = Module::parse(&foreign, text).expect("it is taken for anything");
+    let error = ModuleBytes::of(&module).expect_err("it is not ours");
+    assert_eq!(error[0].stage, Stage::Request);
+    assert_eq!(
+        error.to_string(),
+        "k.py:3:4: error: 'qd.grid.kernel' is of a dialect that the module's context does not \
+         know: build modules in a context of qd_frontend::context()"
+    );
+    let ours = context();
+    assert!(ModuleBytes::of(&Module::new(Location::unknown(&ours))).is_ok());
+}
+
+#[test]
+fn the_machine_is_what_the_request_says() {
+    let mut request = request(&adders(&["k"]), &["cpu"]);
+    request.options.host.features = vec!["-avx512f".into()];
+    request.options.host.cpu = match request.options.host.triple.starts_with("x86_64") {
+        true => "x86-64-v2".into(),
+        false => "generic".into(),
+    };
+    let artifact = compile(&request).expect("it compiles");
+    let needs = &artifact.kernels[0].plans[0].as_ref().expect("a plan").needs;
+    assert_eq!(needs.device, request.options.host.cpu);
+    assert_eq!(needs.features, [""; 0]);
+}

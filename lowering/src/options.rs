@@ -1,0 +1,65 @@
+//! What decides what code becomes, besides the module and the target.
+
+use inkwell::targets::TargetMachine;
+use std::env;
+
+/// Set to 1 it asks for `spirv-val`.
+pub(crate) const SPIRV_VAL: &str = "QD_SPIRV_VAL";
+
+/// What the compiler would else ask its surroundings for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Options {
+    /// The machine that target `cpu` is.
+    pub host: Host,
+    /// Whether each SPIR-V module is put to `spirv-val`, whose rejection is an error. It is a
+    /// program of its own, in the package spirv-tools.
+    pub validate_spirv: bool,
+}
+
+impl Options {
+    /// This machine, and what the environment says: `QD_SPIRV_VAL=1`.
+    pub fn of_environment() -> Self {
+        Self {
+            host: Host::here(),
+            validate_spirv: env::var_os(SPIRV_VAL).is_some_and(|value| value == "1"),
+        }
+    }
+}
+
+/// As [`of_environment`](Options::of_environment): it is asked when the options are made, and not
+/// when something is compiled with them.
+impl Default for Options {
+    fn default() -> Self {
+        Self::of_environment()
+    }
+}
+
+/// A machine, as LLVM spells it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Host {
+    /// `x86_64-pc-linux-gnu`.
+    pub triple: String,
+    /// `znver4`.
+    pub cpu: String,
+    /// What it has and what it lacks, each with its sign: `+avx2`, `-sse4a`.
+    pub features: Vec<String>,
+}
+
+impl Host {
+    /// The machine that this runs on.
+    pub fn here() -> Self {
+        let features = TargetMachine::get_host_cpu_features();
+        let features = features.to_string_lossy();
+        let features = features.split(',').filter(|feature| !feature.is_empty());
+        let mut features: Vec<_> = features.map(str::to_owned).collect();
+        features.sort();
+        let triple = TargetMachine::get_default_triple();
+        Self {
+            triple: triple.as_str().to_string_lossy().into_owned(),
+            cpu: TargetMachine::get_host_cpu_name()
+                .to_string_lossy()
+                .into_owned(),
+            features,
+        }
+    }
+}

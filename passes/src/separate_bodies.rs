@@ -1,0 +1,86 @@
+//! `qd-separate-bodies`: puts each outlined body into a module of its own.
+//!
+//! What follows can then be done to bodies side by side, for passes on a module, and LLVM, take
+//! one on one thread. Kernels go, as their plans have been read. Where there is something else that
+//! bodies may have in common, all of it is in one module.
+//!
+//! Before:
+//! ```mlir
+//! module attributes {qd.wave = 32 : i64} {
+//!   func.func private @f() attributes {qd.threads = 256 : i64} { ... }
+//!   func.func private @g() attributes {qd.threads = 256 : i64} { ... }
+//!   qd.grid.kernel @k() { ... }
+//! }
+//! ```
+//! After:
+//! ```mlir
+//! module attributes {qd.wave = 32 : i64} {
+//!   module attributes {qd.wave = 32 : i64} {
+//!     func.func @f() attributes {qd.threads = 256 : i64} { ... }
+//!   }
+//!   module attributes {qd.wave = 32 : i64} {
+//!     func.func @g() attributes {qd.threads = 256 : i64} { ... }
+//!   }
+//! }
+//! ```
+
+use qd_dialects::{
+    diagnostic::Result,
+    ir::{self, InsertionPoint, Op, OpExt, operations},
+    melior::ir::{RegionLike, operation::OperationLike},
+    pass::{NoOptions, Pass},
+};
+
+/// The pass.
+pub struct SeparateBodies;
+
+impl Pass for SeparateBodies {
+    type Options = NoOptions;
+    const NAME: &'static str = "qd-separate-bodies";
+    const SUMMARY: &'static str = "Put each outlined body into a module of its own";
+
+    fn run<'c>(module: Op<'c>, _: &NoOptions) -> Result<'c> {
+        let block = module.body().expect("a module's body");
+        let all = operations(block).into_iter();
+        let (kernels, rest): (Vec<Op>, Vec<Op>) = all.partition(|op| op.is("qd.grid.kernel"));
+        kernels.into_iter().for_each(OpExt::erase);
+        let is_body = |op: &Op| op.is("func.func") && op.attr("qd.threads").is_some();
+        if !rest.iter().all(is_body) {
+            gather(module, &rest);
+            return Ok(());
+        }
+        for body in rest {
+            gather(module, &[body]);
+            // Nothing here launches it, and what is private and not used goes.
+            body.remove_attr("sym_visibility");
+        }
+        Ok(())
+    }
+}
+
+/// Moves operations into a module where the first of them is, with the attributes of the module
+/// around it.
+fn gather<'c>(module: Op<'c>, ops: &[Op<'c>]) {
+    let Some(first) = ops.first() else {
+        return;
+    };
+    let region = qd_dialects::melior::ir::Region::new();
+    region.append_block(ir::new_block(&[], first.location()));
+    let made = InsertionPoint::Before(*first).insert(ir::build(
+        "builtin.module",
+        first.location(),
+        &[],
+        &[],
+        &[],
+        vec![region],
+    ));
+    for (name, value) in module.attributes() {
+        if let Ok(name) = name.as_string_ref().as_str()
+            && name != "sym_name"
+        {
+            made.set_attr(name, value);
+        }
+    }
+    let end = InsertionPoint::End(made.body().expect("just made"));
+    ops.iter().for_each(|op| op.move_to(end));
+}

@@ -1,0 +1,102 @@
+//! What code is made for, by name.
+
+use std::{fmt, str::FromStr};
+
+/// A target as `--target=` spells it: a name, an architecture behind a colon if it has some, and
+/// options behind commas, as in `cpu`, `nvptx:sm_90`, `vulkan:1.3,subgroup=8`.
+///
+/// No device and no driver is needed for one: that there is such a target is for the compiler to
+/// say, and that a machine has a device for it is for the runtime.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct TargetSpec {
+    name: String,
+    options: Vec<String>,
+}
+
+impl TargetSpec {
+    /// What is before the first comma: `vulkan:1.3`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What is behind each comma: `subgroup=8`.
+    pub fn options(&self) -> impl Iterator<Item = &str> {
+        self.options.iter().map(String::as_str)
+    }
+}
+
+/// Why a text is no target, in words.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct TargetError(String);
+
+impl FromStr for TargetSpec {
+    type Err = TargetError;
+
+    /// Spaces around names and options are left out.
+    ///
+    /// # Errors
+    ///
+    /// There is no name, or nothing behind a comma.
+    fn from_str(text: &str) -> Result<Self, TargetError> {
+        let mut parts = text.split(',').map(|part| part.trim().to_string());
+        let name = parts.next().unwrap_or_default();
+        let options: Vec<_> = parts.collect();
+        if name.is_empty() {
+            return Err(TargetError(format!(
+                "target '{text}' has no name: expected one as in 'cpu' or 'nvptx:sm_90'"
+            )));
+        }
+        if options.iter().any(String::is_empty) {
+            return Err(TargetError(format!(
+                "target '{text}' has an empty option: expected NAME=VALUE behind each comma"
+            )));
+        }
+        Ok(Self { name, options })
+    }
+}
+
+impl fmt::Display for TargetSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)?;
+        self.options().try_for_each(|option| write!(f, ",{option}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_is_spelled_as_it_was_read() {
+        for text in [
+            "cpu",
+            "nvptx:sm_90",
+            "vulkan:1.3,subgroup=8",
+            "abacus,a,b=c",
+        ] {
+            let target: TargetSpec = text.parse().expect("a target");
+            assert_eq!(target.to_string(), text);
+        }
+        let spaced: TargetSpec = " cpu , wave=8".parse().expect("a target");
+        assert_eq!(spaced.to_string(), "cpu,wave=8");
+        assert_eq!(spaced.name(), "cpu");
+        assert!(spaced.options().eq(["wave=8"]));
+    }
+
+    #[test]
+    fn what_is_empty_is_no_target() {
+        let message = |text: &str| {
+            let error = text.parse::<TargetSpec>().expect_err("empty");
+            error.to_string()
+        };
+        for text in ["", " ", ",cpu"] {
+            let expected = "has no name: expected one as in 'cpu' or 'nvptx:sm_90'";
+            assert_eq!(message(text), format!("target '{text}' {expected}"));
+        }
+        for text in ["cpu,", "cpu,,wave=8", "cpu,wave=8,", "cpu, "] {
+            let expected = "has an empty option: expected NAME=VALUE behind each comma";
+            assert_eq!(message(text), format!("target '{text}' {expected}"));
+        }
+    }
+}
