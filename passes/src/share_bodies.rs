@@ -240,7 +240,7 @@ pub fn share(module: Op) -> usize {
     // Those of one kernel and shape, in the order of the text.
     let mut alike: HashMap<(Key, u64), Vec<usize>> = HashMap::new();
     for op in operations(block) {
-        let Some(kernel) = kernel_of(op, &launches) else {
+        let Some(kernel) = kernel_of(op, &launches, module) else {
             continue;
         };
         let known = alike.entry((kernel, shape(op))).or_default();
@@ -265,14 +265,19 @@ fn is_private_body(op: Op) -> bool {
         && op.body().is_some_and(|b| b.next_in_region().is_none())
 }
 
-/// The kernel whose launches alone have a body.
-fn kernel_of<'c>(body: Op<'c>, launches: &HashMap<String, Vec<Op<'c>>>) -> Option<Key> {
+/// The kernel whose launches alone have a body; the module if nobody launches it.
+fn kernel_of<'c>(
+    body: Op<'c>,
+    launches: &HashMap<String, Vec<Op<'c>>>,
+    module: Op<'c>,
+) -> Option<Key> {
     if !is_private_body(body) {
         return None;
     }
-    let launches = launches.get(&name_of(body, "sym_name")?)?;
-    let mut kernels = launches.iter().filter_map(|launch| kernel_around(*launch));
-    let kernel = kernels.next()?;
+    let launches = launches.get(&name_of(body, "sym_name")?);
+    let launches = launches.map_or(&[][..], Vec::as_slice).iter();
+    let mut kernels = launches.filter_map(|launch| kernel_around(*launch));
+    let kernel = kernels.next().unwrap_or(module.key());
     kernels.all(|other| other == kernel).then_some(kernel)
 }
 

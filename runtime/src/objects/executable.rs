@@ -103,7 +103,8 @@ impl Shared {
         device.check()?;
         let program = self.program.program();
         let name = &*kernel.kernel.name;
-        let _span = tracing::debug_span!("load", target = program.target(), name).entered();
+        let _span =
+            tracing::debug_span!("load", target = program.target(), kernel = name).entered();
         let reached = program.reached(kernel);
         for Planned { plan, .. } in &reached {
             device.driver.check(&plan.needs, program.origins())?;
