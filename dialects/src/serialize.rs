@@ -4,43 +4,21 @@ use crate::ir::Op;
 use melior::ir::Module;
 use std::ffi::c_void;
 
-/// Who takes a text or bytes, part by part.
-type Taker<'a> = dyn FnMut(&[u8]) + 'a;
-
-/// Hands a part to a [`Taker`].
-unsafe extern "C" fn take(part: mlir_sys::MlirStringRef, data: *mut c_void) {
-    // Safety: MLIR hands over a string, and `data` as it got it: the address of a taker.
-    unsafe {
-        let taker = &mut *data.cast::<&mut Taker<'_>>();
-        taker(std::slice::from_raw_parts(part.data.cast(), part.length));
-    }
-}
-
-/// An op in MLIR's generic form, with everything in it and without locations. The op need not be
-/// verified.
-pub fn generic_text(op: Op<'_>, mut taker: &mut Taker<'_>) {
-    // Safety: the op is valid; `take` is called before the call returns, and the flags are
-    // destroyed once.
-    unsafe {
-        let flags = mlir_sys::mlirOpPrintingFlagsCreate();
-        mlir_sys::mlirOpPrintingFlagsPrintGenericOpForm(flags);
-        mlir_sys::mlirOpPrintingFlagsUseLocalScope(flags);
-        mlir_sys::mlirOpPrintingFlagsAssumeVerified(flags);
-        let data = (&raw mut taker).cast();
-        mlir_sys::mlirOperationPrintWithFlags(op.to_raw(), flags, Some(take), data);
-        mlir_sys::mlirOpPrintingFlagsDestroy(flags);
-    }
-}
-
 /// A module as bytecode; none if MLIR cannot write it.
 pub fn bytecode(module: &Module<'_>) -> Option<Vec<u8>> {
+    unsafe extern "C" fn take(part: mlir_sys::MlirStringRef, data: *mut c_void) {
+        // Safety: MLIR hands over a string, and `data` as it got it.
+        unsafe {
+            let all = data.cast::<Vec<u8>>();
+            (*all).extend_from_slice(std::slice::from_raw_parts(part.data.cast(), part.length));
+        }
+    }
     let mut all: Vec<u8> = Vec::new();
-    let mut taker: &mut Taker<'_> = &mut |part| all.extend_from_slice(part);
     // Safety: the module is valid; `take` is called before the call returns, and
     // the configuration is destroyed once.
     let failed = unsafe {
         let config = mlir_sys::mlirBytecodeWriterConfigCreate();
-        let data = (&raw mut taker).cast();
+        let data = std::ptr::from_mut(&mut all).cast();
         let result = mlir_sys::mlirOperationWriteBytecodeWithConfig(
             module.as_operation().to_raw(),
             config,

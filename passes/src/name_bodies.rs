@@ -20,13 +20,15 @@
 //! qd.grid.launch 0 @a_0c4f1e9b62d7 blocks(%g) args(%q : memref<?xi32>) {qd.phase = "a"}
 //! ```
 
+mod description;
+
 use crate::{outline_phases::plain, share_bodies::launches_by_body};
+use description::Description;
 use qd_dialects::{
     attributes,
     diagnostic::Result,
     ir::{Op, OpExt, context_of, operations},
     pass::{NoOptions, Pass},
-    serialize,
 };
 use std::collections::HashSet;
 
@@ -52,11 +54,10 @@ impl Pass for NameBodies {
             .into_iter()
             .filter(|op| op.is("func.func"))
             .partition(|op| op.attr("qd.threads").is_some());
-        let mut around = blake3::Hasher::new();
-        let wave = module.attr("qd.wave").map(|wave| wave.to_string());
-        around.update(wave.unwrap_or_default().as_bytes());
+        let mut around = Description::default();
+        around.attribute(module.attr("qd.wave"));
         for called in others {
-            hash(called, &mut around);
+            around.op(called);
         }
         let launches = launches_by_body(module);
         let mut named = HashSet::new();
@@ -81,19 +82,20 @@ impl Pass for NameBodies {
 }
 
 /// Names a body that has these launches.
-fn name<'c>(body: Op<'c>, symbol: &str, launches: &[Op<'c>], mut hasher: blake3::Hasher) -> String {
+fn name<'c>(
+    body: Op<'c>,
+    symbol: &str,
+    launches: &[Op<'c>],
+    mut description: Description,
+) -> String {
     let phase = launches.first().and_then(|launch| launch.attr(PHASE));
     let phase = phase.and_then(attributes::text);
     let stem = phase.map_or_else(|| symbol.into(), |phase| plain(&phase));
     let set = |name: &str| body.set_attr("sym_name", attributes::string(context_of(body), name));
     set(&stem);
-    hash(body, &mut hasher);
-    let name = format!("{stem}_{}", &hasher.finalize().to_hex()[..DIGITS]);
+    description.op(body);
+    let hash = description.hash().to_hex();
+    let name = format!("{stem}_{}", &hash[..DIGITS]);
     set(&name);
     name
-}
-
-/// Adds what an op is, wherever it is from.
-fn hash(op: Op, to: &mut blake3::Hasher) {
-    serialize::generic_text(op, &mut |part| _ = to.update(part));
 }
