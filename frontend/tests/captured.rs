@@ -9,12 +9,18 @@ use qd_frontend::{
     Dtype, args,
     objects::{Buffer, Device, Executable, Foreign, Priority, Ready, Stream},
 };
-use std::{ptr, thread};
+use std::{
+    ptr,
+    sync::{Mutex, MutexGuard, PoisonError},
+    thread,
+};
 
 const KERNELS: &str = include_str!("../../examples/c-api/kernels.mlir");
 
 /// A stream of the driver's, and a graph that was captured on it.
 struct Owner {
+    /// A capture holds for the whole process: one test at a time.
+    _alone: MutexGuard<'static, ()>,
     context: sys::CUcontext,
     stream: sys::CUstream,
     graph: sys::CUgraph,
@@ -23,9 +29,12 @@ struct Owner {
 
 impl Owner {
     fn new() -> Self {
+        static ALONE: Mutex<()> = Mutex::new(());
+        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         result::init().expect("there is a driver");
         let device = result::device::get(0).expect("there is a device");
         let mut owner = Self {
+            _alone: alone,
             context: unsafe { result::primary_ctx::retain(device) }.expect("a context"),
             stream: ptr::null_mut(),
             graph: ptr::null_mut(),

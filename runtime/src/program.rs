@@ -2,10 +2,10 @@
 
 use crate::{
     Error,
-    validate::{PlannedLaunch, most_shared},
+    validate::{DynamicShared, most_shared},
 };
 use qd_artifact::{Artifact, Bytes, Format, Kernel, Module, Origins, Plan, Step, StepKind};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// An artifact as one of its targets has it.
 #[derive(Clone, Copy)]
@@ -89,30 +89,15 @@ impl<'a> Program<'a> {
         callees.collect()
     }
 
-    /// The modules with one of these bodies.
-    pub fn parts(self, is_launched: impl Fn(&str) -> bool) -> Vec<Part<'a>> {
-        let most = most_shared(self);
-        let modules = self.modules().filter(|module| {
-            let mut bodies = module.bodies.iter();
-            bodies.any(|body| is_launched(&body.name))
-        });
-        let part = |module: &'a Module| Part {
-            target: self.target(),
-            module,
-            shared: module
-                .bodies
-                .iter()
-                .filter_map(|body| most.get_key_value(&*body.name))
-                .map(|(body, launch)| (*body, *launch))
-                .collect(),
-        };
-        modules.map(part).collect()
+    /// Whether a module is for the target.
+    pub fn is_for(self, module: &Module) -> bool {
+        module.target == self.target
     }
 
     /// The target's code.
     pub fn modules(self) -> impl Iterator<Item = &'a Module> {
         let modules = self.artifact.modules.iter();
-        modules.filter(move |module| module.target == self.target)
+        modules.filter(move |module| self.is_for(module))
     }
 
     /// One of its own, with the same code.
@@ -120,6 +105,7 @@ impl<'a> Program<'a> {
         Kept {
             artifact: self.artifact.clone(),
             target: self.target,
+            shared: most_shared(self),
         }
     }
 }
@@ -128,9 +114,8 @@ impl<'a> Program<'a> {
 pub(crate) struct Part<'a> {
     pub target: &'a str,
     pub module: &'a Module,
-    /// Of each of its bodies that is given shared memory besides what it declares, the launch that
-    /// gives it most.
-    pub shared: BTreeMap<&'a str, PlannedLaunch<'a>>,
+    /// The most that each of its bodies is given, if any is.
+    pub shared: BTreeMap<&'a str, &'a DynamicShared>,
 }
 
 impl<'a> Part<'a> {
@@ -150,9 +135,22 @@ impl<'a> Part<'a> {
 pub(crate) struct Kept {
     pub artifact: Artifact,
     target: usize,
+    shared: HashMap<String, DynamicShared>,
 }
 
 impl Kept {
+    /// One of the artifact's modules, which is for the target.
+    pub fn part(&self, place: usize) -> Part<'_> {
+        let module = &self.artifact.modules[place];
+        let bodies = module.bodies.iter();
+        let shared = bodies.filter_map(|body| self.shared.get_key_value(&body.name));
+        Part {
+            target: self.program().target(),
+            module,
+            shared: shared.map(|(body, most)| (&**body, most)).collect(),
+        }
+    }
+
     pub fn program(&self) -> Program<'_> {
         Program {
             artifact: &self.artifact,

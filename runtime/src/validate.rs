@@ -5,7 +5,7 @@ use crate::{
     program::{Planned, Program},
 };
 use qd_artifact::{ArgumentKind, BufferRef, Expr, Kernel, MOST_CONTROL, Operand, Step, StepKind};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 /// Checks that every reference in the plan has something to refer to, so that
 /// running it need not.
@@ -73,14 +73,14 @@ pub(crate) fn validate(program: Program<'_>) -> Result<(), Error> {
 /// A launch of the artifact's plan.
 #[derive(Clone, Copy)]
 pub(crate) struct PlannedLaunch<'a> {
-    pub kernel: &'a str,
+    kernel: &'a str,
     /// The phase's name.
-    pub phase: &'a str,
+    phase: &'a str,
     pub body: &'a str,
     /// Of a block.
     pub threads: u32,
     /// Shared memory of a block besides what the body declares.
-    pub dynamic_shared_bytes: u32,
+    dynamic_shared_bytes: u32,
 }
 
 /// All launches of plans, in the order of their text.
@@ -118,14 +118,27 @@ pub(crate) fn launches<'a>(
     })
 }
 
-/// Of each body that is given shared memory besides what it declares, the launch that gives it most:
-/// what a driver is asked to allow is a body's, whoever launches it.
-pub(crate) fn most_shared(program: Program<'_>) -> BTreeMap<&str, PlannedLaunch<'_>> {
-    let mut most: BTreeMap<&str, PlannedLaunch<'_>> = BTreeMap::new();
+/// Shared memory of a block besides what the body declares, and who asks for it.
+pub(crate) struct DynamicShared {
+    pub bytes: u32,
+    pub kernel: String,
+    pub phase: String,
+}
+
+/// Of each body that is given any, the most: what a driver is asked to allow is a body's, whoever
+/// launches it.
+pub(crate) fn most_shared(program: Program<'_>) -> HashMap<String, DynamicShared> {
+    let mut most: HashMap<String, DynamicShared> = HashMap::new();
     for launch in launches(program.kernels()) {
-        let so_far = most.get(launch.body);
-        if launch.dynamic_shared_bytes > so_far.map_or(0, |most| most.dynamic_shared_bytes) {
-            most.insert(launch.body, launch);
+        let bytes = launch.dynamic_shared_bytes;
+        if bytes > most.get(launch.body).map_or(0, |most| most.bytes) {
+            let (kernel, phase) = (launch.kernel.into(), launch.phase.into());
+            let shared = DynamicShared {
+                bytes,
+                kernel,
+                phase,
+            };
+            most.insert(launch.body.into(), shared);
         }
     }
     most
@@ -384,9 +397,7 @@ mod tests {
         };
         let program = Program::new(&artifact, || "any".into(), |_| true).expect("a target");
         let most = most_shared(program);
-        let most = most
-            .values()
-            .map(|one| (one.phase, one.dynamic_shared_bytes));
-        assert_eq!(most.collect::<Vec<_>>(), [("most", 9), ("b", 1)]);
+        let most = most.values().map(|one| (&*one.phase, one.bytes));
+        assert_eq!(most.collect::<HashSet<_>>(), [("most", 9), ("b", 1)].into());
     }
 }

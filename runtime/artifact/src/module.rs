@@ -19,7 +19,7 @@ pub struct Module {
 }
 
 /// What the bytes of a module are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Hash)]
 #[serde(rename_all = "snake_case")]
 pub enum Format {
     /// A relocatable object of the host's.
@@ -31,7 +31,7 @@ pub enum Format {
 }
 
 /// A body of a module.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Hash)]
 pub struct Body {
     /// Its symbol.
     pub name: String,

@@ -211,8 +211,11 @@ fn run(loaded: &Executable, on: &Stream, arguments: &[Arg<'_>]) -> Result<(), Er
 
 /// Why an artifact's kernel `k` is not loaded.
 fn refusal(artifact: &Artifact) -> Error {
-    let loaded = open(1).0.load(artifact).and_then(|all| all.kernel("k"));
-    loaded.err().expect("not loaded")
+    let loaded = open(1)
+        .0
+        .load(artifact)
+        .and_then(|all| all.kernel("k")?.load());
+    loaded.expect_err("not loaded")
 }
 
 /// A buffer of rank 0.

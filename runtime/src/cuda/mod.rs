@@ -13,7 +13,7 @@ mod moves;
 mod replay;
 mod resident;
 
-use crate::{Error, validate::PlannedLaunch};
+use crate::{Error, validate::DynamicShared};
 pub(crate) use resident::device;
 
 /// `nvptx:sm_90,wave=32` is 90.
@@ -23,21 +23,21 @@ fn capability(target: &str) -> Option<u32> {
 }
 
 /// `kernel 'k': phase 'p' asks for 61440 bytes of shared memory a block`.
-fn asks_for_shared(launch: &PlannedLaunch<'_>) -> String {
+fn asks_for_shared(shared: &DynamicShared) -> String {
     format!(
         "kernel '{}': phase '{}' asks for {} bytes of shared memory a block",
-        launch.kernel, launch.phase, launch.dynamic_shared_bytes
+        shared.kernel, shared.phase, shared.bytes
     )
 }
 
 /// Whether a device of that name, whose blocks have so many bytes at most, has what
 /// a launch will ask for.
-fn check_shared(launch: &PlannedLaunch<'_>, device: &str, most: u32) -> Result<(), Error> {
-    match launch.dynamic_shared_bytes <= most {
+fn check_shared(shared: &DynamicShared, device: &str, most: u32) -> Result<(), Error> {
+    match shared.bytes <= most {
         true => Ok(()),
         false => Err(Error::Device(format!(
             "{}, but {device} has {most}",
-            asks_for_shared(launch)
+            asks_for_shared(shared)
         ))),
     }
 }
@@ -56,15 +56,13 @@ mod tests {
 
     #[test]
     fn a_device_with_less_shared_memory_is_told_who_asks() {
-        let launch = PlannedLaunch {
-            kernel: "k",
-            phase: "sweep",
-            body: "k_sweep_0",
-            threads: 256,
-            dynamic_shared_bytes: 61_440,
+        let shared = DynamicShared {
+            bytes: 61_440,
+            kernel: "k".into(),
+            phase: "sweep".into(),
         };
-        assert!(check_shared(&launch, "a device", 61_440).is_ok());
-        let error = check_shared(&launch, "a device", 61_439).unwrap_err();
+        assert!(check_shared(&shared, "a device", 61_440).is_ok());
+        let error = check_shared(&shared, "a device", 61_439).unwrap_err();
         assert_eq!(
             error.to_string(),
             "kernel 'k': phase 'sweep' asks for 61440 bytes of shared memory a block, \

@@ -478,10 +478,10 @@ unsafe impl Driver for Cuda {
             let function = module.function(name)?;
             // The most that launches will ask for, which is set once a body and holds for graphs
             // as well.
-            if let Some(launch) = part.shared.get(&**name) {
-                check_shared(launch, &device.name, device.max_shared_bytes)?;
-                let allowed = function.allow_dynamic_shared(launch.dynamic_shared_bytes);
-                allowed.map_err(|e| failed(&asks_for_shared(launch), e))?;
+            if let Some(shared) = part.shared.get(&**name) {
+                check_shared(shared, &device.name, device.max_shared_bytes)?;
+                let allowed = function.allow_dynamic_shared(shared.bytes);
+                allowed.map_err(|e| failed(&asks_for_shared(shared), e))?;
             }
             functions.insert(name.clone(), function);
         }

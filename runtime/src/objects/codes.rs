@@ -4,17 +4,12 @@ use super::driver::{Code, Driver};
 use crate::{Error, program::Part};
 use qd_artifact::{Body, Format, Hash};
 use std::{
-    collections::BTreeMap,
-    num::NonZero,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError, Weak,
-        atomic::{AtomicUsize, Ordering},
-    },
-    thread,
+    collections::{BTreeMap, HashMap},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
 
 /// What code is made of.
-#[derive(PartialEq)]
+#[derive(PartialEq, Eq, Hash)]
 struct Origin {
     target: String,
     module: Hash,
@@ -33,7 +28,7 @@ impl Origin {
             format: part.module.format,
             bodies: part.module.bodies.clone(),
             shared: shared
-                .map(|(body, most)| (body.to_string(), most.dynamic_shared_bytes))
+                .map(|(body, most)| (body.to_string(), most.bytes))
                 .collect(),
         }
     }
@@ -41,83 +36,28 @@ impl Origin {
 
 /// The code on a device that somebody still holds.
 #[derive(Default)]
-pub(super) struct Codes(Mutex<Vec<(Origin, Weak<dyn Code>)>>);
+pub(super) struct Codes(Mutex<HashMap<Origin, Weak<dyn Code>>>);
 
 impl Codes {
-    fn lock(&self) -> MutexGuard<'_, Vec<(Origin, Weak<dyn Code>)>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Origin, Weak<dyn Code>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The code of modules, which may be there. What is not is loaded side by side.
-    pub fn load(
-        &self,
-        driver: &dyn Driver,
-        parts: &[Part<'_>],
-    ) -> Result<Vec<Arc<dyn Code>>, Error> {
-        let found: Vec<_> = parts.iter().map(|part| self.find(part)).collect();
-        let missing: Vec<_> = parts.iter().zip(&found).collect();
-        let missing: Vec<_> = missing
-            .into_iter()
-            .filter(|(_, code)| code.is_none())
-            .collect();
-        // Without the lock: it may take long, and others load other code.
-        let made = side_by_side(&missing, |(part, _)| driver.load(part));
-        let mut made = made.into_iter();
-        let mut all = Vec::new();
-        for (part, code) in parts.iter().zip(found) {
-            all.push(match code {
-                Some(code) => code,
-                None => self.add(part, made.next().expect("one for each")?.into()),
-            });
-        }
-        Ok(all)
-    }
-
-    fn find(&self, part: &Part<'_>) -> Option<Arc<dyn Code>> {
+    /// A module's code, which may be there.
+    pub fn load(&self, driver: &dyn Driver, part: &Part<'_>) -> Result<Arc<dyn Code>, Error> {
         let origin = Origin::of(part);
-        let codes = self.lock();
-        let mut same = codes.iter().filter(|(other, _)| *other == origin);
-        same.find_map(|(_, code)| code.upgrade())
-    }
-
-    fn add(&self, part: &Part<'_>, code: Arc<dyn Code>) -> Arc<dyn Code> {
+        let found = self.lock().get(&origin).and_then(Weak::upgrade);
+        if let Some(code) = found {
+            return Ok(code);
+        }
+        // Without the lock: it may take long, and others load other code.
+        let code: Arc<dyn Code> = driver.load(part)?.into();
         let mut codes = self.lock();
-        codes.retain(|(_, code)| code.strong_count() > 0);
-        codes.push((Origin::of(part), Arc::downgrade(&code)));
-        code
-    }
-}
-
-/// Does something with each, on as many threads as there is use for; in their order.
-fn side_by_side<T: Sync, R: Send>(each: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let threads = thread::available_parallelism().map_or(1, NonZero::get);
-    if threads.min(each.len()) < 2 {
-        return each.iter().map(work).collect();
-    }
-    let next = AtomicUsize::new(0);
-    let take = || {
-        let mut done = Vec::new();
-        loop {
-            let place = next.fetch_add(1, Ordering::Relaxed);
-            let Some(one) = each.get(place) else {
-                return done;
-            };
-            done.push((place, work(one)));
+        // What nobody holds any more goes when there is no room for more.
+        if codes.len() == codes.capacity() {
+            codes.retain(|_, code| code.strong_count() > 0);
         }
-    };
-    let mut done = thread::scope(|scope| {
-        let others: Vec<_> = (1..threads.min(each.len()))
-            .map(|_| scope.spawn(take))
-            .collect();
-        let mut done = take();
-        for other in others {
-            match other.join() {
-                Ok(theirs) => done.extend(theirs),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        done
-    });
-    done.sort_by_key(|(place, _)| *place);
-    done.into_iter().map(|(_, result)| result).collect()
+        codes.insert(origin, Arc::downgrade(&code));
+        Ok(code)
+    }
 }

@@ -215,7 +215,7 @@ pub(crate) unsafe trait Driver: Send + Sync {
     fn check(&self, _: &Requirements, _: Option<&Origins>) -> Result<(), Error> {
         Ok(())
     }
-    /// Makes a module's bodies ready to be launched. Several threads load side by side.
+    /// Makes a module's bodies ready to be launched.
     fn load(&self, part: &Part<'_>) -> Result<Box<dyn Code>, Error>;
 
     /// Makes what replays a shape.

@@ -391,13 +391,14 @@ impl List<'_> {
                 let blocks = frame.evaluate(blocks, name)?;
                 let first = self.evaluated.word(blocks);
                 frame.operands(&mut self.evaluated.words, arguments, name)?;
-                if self.evaluated.is_shaped {
+                // What is not launched is not brought onto the device.
+                let is_out = blocks == 0 && !self.loaded.is_there(body);
+                self.evaluated.choices.push(is_out.into());
+                if is_out || self.evaluated.is_shaped {
                     return Ok((name, blocks > 0, None));
                 }
-                let found = self.loaded.bodies.get(&(body.clone(), *threads));
                 let kind = OpKind::Launch {
-                    body: *found
-                        .ok_or_else(|| Error::Load(format!("there is no symbol '{body}'")))?,
+                    body: self.loaded.body(body, *threads)?,
                     threads: *threads,
                     dynamic_shared_bytes: *dynamic_shared_bytes,
                     words: first..self.evaluated.words.len(),

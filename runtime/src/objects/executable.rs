@@ -12,36 +12,31 @@ use super::{
 use crate::{
     Error,
     program::{Kept, Planned, Program},
-    validate::{self, PlannedLaunch},
+    validate,
 };
 use qd_artifact::Artifact;
 use std::{
     cell::Cell,
     collections::{HashMap, HashSet},
     fmt,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
-/// An artifact for a device. The code of a kernel is brought onto the device when the kernel is
-/// first asked for, and stays there as long as the executable or the kernel is held.
+/// An artifact for a device. A module of code is brought onto the device by the first launch
+/// that runs some of it, and stays there as long as the executable or one of its kernels is held.
 #[derive(Clone)]
-pub struct Executable(Arc<Shared>);
+pub struct Executable(Arc<Loaded>);
 
 /// What all handles of an executable share.
-struct Shared {
-    device: Device,
-    program: Arc<Kept>,
-    /// Those whose code is on the device.
-    kernels: Mutex<HashMap<String, Arc<Loaded>>>,
-}
-
-/// The code of a kernel and of those that it dispatches to, on a device.
 pub(super) struct Loaded {
     pub device: Device,
-    program: Arc<Kept>,
-    /// Every body that is launched, by its symbol and the threads of a block.
-    pub bodies: HashMap<(String, u32), RawBody>,
-    _code: Here<Vec<Arc<dyn Code>>>,
+    program: Kept,
+    /// In which module each body is.
+    places: HashMap<String, usize>,
+    /// Of each module, if it is on the device.
+    code: Vec<OnceLock<Here<Arc<dyn Code>>>>,
+    /// The kernels that the device has all for.
+    checked: Mutex<HashSet<String>>,
 }
 
 impl Executable {
@@ -51,80 +46,93 @@ impl Executable {
         let name = || format!("{:?}, which takes {}", device, device.info().target);
         let program = Program::new(artifact, name, |target| driver.takes(target))?;
         validate::validate(program)?;
-        Ok(Self(Arc::new(Shared {
+        let mut places = HashMap::new();
+        for (place, module) in artifact.modules.iter().enumerate() {
+            if program.is_for(module) {
+                let bodies = module.bodies.iter();
+                places.extend(bodies.map(|body| (body.name.clone(), place)));
+            }
+        }
+        Ok(Self(Arc::new(Loaded {
             device: device.clone(),
-            program: Arc::new(program.kept()),
-            kernels: Mutex::default(),
+            program: program.kept(),
+            places,
+            code: artifact.modules.iter().map(|_| OnceLock::new()).collect(),
+            checked: Mutex::default(),
         })))
     }
 
-    /// A kernel by name, with its code on the device: the first time its bodies are compiled by
-    /// the driver or linked, side by side, unless other kernels have the same.
+    /// A kernel by name. Its code comes onto the device when it is first needed, by a launch,
+    /// [`prepare`](Kernel::prepare) or [`load`](Kernel::load): a driver may take long to compile
+    /// it.
     ///
     /// # Errors
     ///
-    /// There is none of that name: the message lists those there are. Or its code needs what the
-    /// device lacks, or the driver refuses it.
+    /// There is none of that name: the message lists those there are. Or it needs what the device
+    /// lacks.
     pub fn kernel(&self, name: &str) -> Result<Kernel, Error> {
-        let planned = self.0.program.kernel(name)?;
-        let kernels = || {
-            self.0
-                .kernels
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-        };
-        let known = kernels().get(name).cloned();
-        let loaded = match known {
-            Some(loaded) => loaded,
-            None => {
-                // Without the lock: it may take long.
-                let loaded = Arc::new(self.0.loaded(planned)?);
-                kernels().entry(name.into()).or_insert(loaded).clone()
-            }
-        };
+        let loaded = &self.0;
+        loaded.check(loaded.program.kernel(name)?)?;
         Ok(Kernel(Arc::new(Callable {
             name: name.into(),
-            loaded,
+            loaded: loaded.clone(),
             calls: Calls::default(),
         })))
     }
 
     /// The names of its kernels, in the artifact's order.
     pub fn kernels(&self) -> impl Iterator<Item = &str> {
-        let kernels = self.0.program.program().kernels();
+        let kernels = self.0.program().kernels();
         kernels.map(|planned| &*planned.kernel.name)
     }
 }
 
-impl Shared {
-    /// Brings a kernel's code onto the device.
-    fn loaded(&self, kernel: Planned<'_>) -> Result<Loaded, Error> {
+impl Loaded {
+    /// That the device has what a kernel and those that it dispatches to need.
+    fn check(&self, kernel: Planned<'_>) -> Result<(), Error> {
+        let lock = || self.checked.lock().unwrap_or_else(PoisonError::into_inner);
+        let name = &kernel.kernel.name;
+        if !lock().contains(name) {
+            let program = self.program();
+            for Planned { plan, .. } in program.reached(kernel) {
+                let driver = &self.device.0.driver;
+                driver.check(&plan.needs, program.origins())?;
+            }
+            lock().insert(name.clone());
+        }
+        Ok(())
+    }
+
+    /// A body by its symbol, for blocks of so many threads. Brings its module onto the device if
+    /// it is not there.
+    pub fn body(&self, name: &str, threads: u32) -> Result<RawBody, Error> {
+        let missing = || Error::Load(format!("there is no symbol '{name}'"));
+        let place = *self.places.get(name).ok_or_else(missing)?;
+        let code = match self.code[place].get() {
+            Some(code) => code,
+            None => {
+                let code = self.load(place)?;
+                // Another thread may have been quicker: it has the same.
+                self.code[place].get_or_init(|| Here::new(code))
+            }
+        };
+        code.body(name, threads).ok_or_else(missing)
+    }
+
+    fn load(&self, place: usize) -> Result<Arc<dyn Code>, Error> {
         let device = &self.device.0;
         device.check()?;
-        let program = self.program.program();
-        let name = &*kernel.kernel.name;
-        let _span =
-            tracing::debug_span!("load", target = program.target(), kernel = name).entered();
-        let reached = program.reached(kernel);
-        for Planned { plan, .. } in &reached {
-            device.driver.check(&plan.needs, program.origins())?;
-        }
-        let launches: Vec<_> = validate::launches(reached).collect();
-        let launched: HashSet<_> = launches.iter().map(|launch| launch.body).collect();
-        let parts = program.parts(|body| launched.contains(body));
-        let code = device.codes.load(&*device.driver, &parts)?;
-        let mut bodies = HashMap::new();
-        for PlannedLaunch { body, threads, .. } in launches {
-            let found = code.iter().find_map(|code| code.body(body, threads));
-            let found = found.ok_or_else(|| Error::Load(format!("there is no symbol '{body}'")))?;
-            bodies.insert((body.to_string(), threads), found);
-        }
-        Ok(Loaded {
-            device: self.device.clone(),
-            program: self.program.clone(),
-            bodies,
-            _code: Here::new(code),
-        })
+        let part = self.program.part(place);
+        let bodies = part.module.bodies.iter().map(|body| &*body.name);
+        let bodies = bodies.collect::<Vec<_>>().join(", ");
+        let _span = tracing::info_span!("load", target = part.target, bodies).entered();
+        device.codes.load(&*device.driver, &part)
+    }
+
+    /// Whether the module of a body is on the device.
+    pub fn is_there(&self, body: &str) -> bool {
+        let place = self.places.get(body);
+        place.is_some_and(|place| self.code[*place].get().is_some())
     }
 }
 
@@ -226,6 +234,20 @@ impl Kernel {
             });
         }
         rows.map_err(|e| Error::evaluate(plan, &format!("the length of '{argument}'"), e))
+    }
+
+    /// Brings all its code and that of the kernels that it dispatches to onto the device, so that
+    /// no launch does. Launches may need less of it: a short array does without what long ones
+    /// take.
+    ///
+    /// # Errors
+    ///
+    /// The driver refuses some of it.
+    pub fn load(&self) -> Result<(), Error> {
+        let loaded = &self.0.loaded;
+        let reached = loaded.program().reached(self.0.planned()?);
+        let mut launches = validate::launches(reached);
+        launches.try_for_each(|launch| loaded.body(launch.body, launch.threads).map(drop))
     }
 
     /// Has a launch with these arguments on this stream prepared, as the first such launch would,

@@ -6,7 +6,7 @@ use std::{
     mem::ManuallyDrop,
     ops::{Deref, DerefMut},
     sync::{
-        Once,
+        Arc, Once,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -49,6 +49,14 @@ impl<T> Here<T> {
 }
 
 impl<T: ?Sized> Deref for Here<Box<T>> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: ?Sized> Deref for Here<Arc<T>> {
     type Target = T;
 
     fn deref(&self) -> &T {

@@ -263,20 +263,20 @@ fn code_that_is_held_is_loaded_once() {
     let (first, second) = (load(artifact()), load(artifact()));
     assert_eq!(log.count("load"), 0);
     for executable in [&first, &second, &first] {
-        executable.kernel("set").unwrap();
+        executable.kernel("set").unwrap().load().unwrap();
         assert_eq!(log.count("load"), 1);
     }
     let mut other = artifact();
     other.modules[0].set_bytes(b"other code".to_vec());
-    load(other).kernel("set").unwrap();
+    load(other).kernel("set").unwrap().load().unwrap();
     assert_eq!(log.count("load"), 2);
     // A kernel holds it too.
     let set = first.kernel("set").unwrap();
     drop((first, second));
-    load(artifact()).kernel("set").unwrap();
+    load(artifact()).kernel("set").unwrap().load().unwrap();
     assert_eq!(log.count("load"), 2);
     drop(set);
-    load(artifact()).kernel("set").unwrap();
+    load(artifact()).kernel("set").unwrap().load().unwrap();
     assert_eq!(log.count("load"), 3);
 }
 
@@ -297,7 +297,7 @@ fn what_is_not_called_is_not_loaded() {
     let (device, log) = fake(Mood::default());
     let executable = device.load(&apart()).unwrap();
     for (kernel, loaded) in [("needs", 0), ("set", 1), ("next", 2), ("set", 2)] {
-        executable.kernel(kernel).unwrap();
+        executable.kernel(kernel).unwrap().load().unwrap();
         assert_eq!(log.count("load"), loaded, "{kernel}");
     }
     drop(executable);
@@ -314,20 +314,41 @@ fn what_is_not_called_is_not_loaded() {
     dispatching.kernels[2].plans[0].as_mut().unwrap().steps = vec![step(dispatch)];
     let executable = device.load(&dispatching).unwrap();
     for kernel in ["needs", "next"] {
-        executable.kernel(kernel).unwrap();
+        executable.kernel(kernel).unwrap().load().unwrap();
         assert_eq!(log.count("load"), 3, "{kernel}");
     }
 }
 
 #[test]
-fn code_that_is_refused_is_no_kernel_and_is_asked_for_again() {
+fn a_launch_loads_what_it_runs() {
+    let mut artifact = apart();
+    let StepKind::Launch { blocks, .. } =
+        &mut artifact.kernels[0].plans[0].as_mut().unwrap().steps[0].kind
+    else {
+        panic!("a launch");
+    };
+    *blocks = Expr::Length(0, 0);
+    let (device, log) = fake(Mood::default());
+    let set = device.load(&artifact).unwrap().kernel("set").unwrap();
+    let s = device.stream(Priority::Normal).unwrap();
+    let [none, some] = [0, 1].map(|length| Buffer::zeros(&s, Dtype::I32, &[length]).unwrap());
+    for (buffer, loaded) in [(&none, 0), (&some, 1), (&none, 1), (&some, 1)] {
+        set.launch(&s, &args![buffer, 7]).unwrap();
+        assert_eq!(log.count("load"), loaded);
+    }
+    assert_eq!(some.to_vec::<i32>(&s).unwrap(), [7]);
+}
+
+#[test]
+fn code_that_is_refused_is_asked_for_again() {
     let (device, log) = fake(Mood {
         fails: Some((0, false)),
         ..Mood::default()
     });
     let executable = device.load(&apart()).unwrap();
-    assert!(matches!(executable.kernel("set"), Err(Error::Load(_))));
-    assert!(executable.kernel("set").is_ok());
+    let set = executable.kernel("set").unwrap();
+    assert!(matches!(set.load(), Err(Error::Load(_))));
+    assert!(set.load().is_ok());
     assert_eq!(log.count("load"), 2);
 }
 
@@ -358,7 +379,9 @@ fn code_whose_bodies_get_other_shared_memory_is_other_code() {
     ];
     let loaded = artifacts.map(|artifact| {
         let executable = device.load(&artifact).unwrap();
-        executable.kernel("set").unwrap()
+        let set = executable.kernel("set").unwrap();
+        set.load().unwrap();
+        set
     });
     assert_eq!(log.count("load"), loaded.len() - 1);
 }

@@ -36,11 +36,11 @@ const STAGES: [(&str, &str); 10] = [
     ("passes", "from the algorithm to the target's dialects"),
     ("LLVM", "its translation, passes and code generation"),
     ("device", "waiting for what was begun behind the libraries"),
+    ("arrays", "four are made, and one is filled"),
     (
         "driver",
-        "it compiles or links the kernel's bodies, side by side",
+        "it compiles or links the bodies that the call runs",
     ),
-    ("arrays", "four are made, and one is filled"),
     ("first call", "until the result is on the host"),
     ("all", "from the start of the process"),
 ];
@@ -80,11 +80,12 @@ pub fn child(target: &str, spawned: u64, opens_only: bool) -> anyhow::Result<()>
     let device = opening.wait()?;
     stage(&mut times);
     let kernel = device.load(&artifact)?.kernel("main")?;
-    stage(&mut times);
     let stream = device.stream(Priority::Normal)?;
     let buffers = calls::unsorted(&kernel, &stream, LENGTH)?;
     stage(&mut times);
     let arguments: Vec<_> = buffers.iter().map(Into::into).collect();
+    kernel.prepare(&stream, &arguments)?;
+    stage(&mut times);
     kernel.launch(&stream, &arguments)?;
     let keys = buffers[0].cast(Dtype::U32, &[LENGTH.into()])?;
     let result = keys.to_vec::<u32>(&stream)?;

@@ -176,12 +176,10 @@ impl<'c> Program<'c> {
             Form::Artifact(artifact, target, device) => (artifact, target, device),
         };
         let said = |e: Error| e.to_string();
-        let begin = Instant::now();
         let loaded = device
             .load(&artifact)
             .and_then(|all| all.kernel(&kernel.name));
         let kernel = loaded.map_err(|e| no_device(cli, &e))?;
-        compiled += begin.elapsed();
         let stream = device.stream(Priority::Normal).map_err(said)?;
         let detail = match cli.time {
             true => Detail::Steps,
@@ -189,6 +187,10 @@ impl<'c> Program<'c> {
         };
         let traced = Traced::begin(guard, &stream, detail).map_err(said)?;
         let resident = Resident::new(stream, kernel, bound, cli.repeat > 1)?;
+        // What the driver compiles it compiles now.
+        let begin = Instant::now();
+        resident.prepare().map_err(|e| no_device(cli, &e))?;
+        compiled += begin.elapsed();
         let launches = resident.launches().map_err(said)?;
         let run = median(cli, &resident).map_err(said)?;
         for argument in wanted {

@@ -57,17 +57,17 @@ impl Resident {
             }
             values.push(Value::Buffer(buffer));
         }
-        let resident = Self {
+        Ok(Self {
             stream,
             kernel,
             values,
             kept,
-        };
-        let prepared = resident
-            .kernel
-            .prepare(&resident.stream, &resident.arguments());
-        prepared.map_err(|error| error.to_string())?;
-        Ok(resident)
+        })
+    }
+
+    /// Has all ready for a run, which then takes no longer than those that follow.
+    pub fn prepare(&self) -> Result<(), Error> {
+        self.kernel.prepare(&self.stream, &self.arguments())
     }
 
     fn arguments(&self) -> Vec<Arg<'_>> {

@@ -239,9 +239,9 @@ fn load(artifact: &Artifact) -> Loaded {
     loaded(raw(Copies::Direct), artifact).expect("a module for this device")
 }
 
-/// Why an artifact or its first kernel is not loaded.
+/// Why an artifact or the code of its first kernel is not loaded.
 fn refused(artifact: &Artifact) -> String {
-    let first = |loaded: Loaded| loaded.executable.kernel(&artifact.kernels[0].name);
+    let first = |loaded: Loaded| loaded.executable.kernel(&artifact.kernels[0].name)?.load();
     match loaded(raw(Copies::Direct), artifact).and_then(first) {
         Ok(_) => panic!("loaded"),
         Err(error) => error.to_string(),

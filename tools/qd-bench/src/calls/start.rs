@@ -21,13 +21,15 @@ pub fn print(device: &Device, target: &str) -> anyhow::Result<()> {
         ensure!(again == *device, "another device");
         Ok(())
     })?;
+    let load = || {
+        let kernel = device.load(&artifact)?.kernel("main")?;
+        kernel.load()?;
+        anyhow::Ok(kernel)
+    };
     let begin = Instant::now();
-    let kernel = device.load(&artifact)?.kernel("main")?;
+    let kernel = load()?;
     let loaded = micros(begin.elapsed());
-    let again = time(&mut || {
-        device.load(&artifact)?.kernel("main")?;
-        Ok(())
-    })?;
+    let again = time(&mut || load().map(drop))?;
     let stream = device.stream(Priority::Normal)?;
     let buffers = sorted(&kernel, &stream)?;
     let arguments: Vec<_> = buffers.iter().map(Into::into).collect();
@@ -43,7 +45,7 @@ pub fn print(device: &Device, target: &str) -> anyhow::Result<()> {
     // All stay until the end: what is freed is not given back, and would be used by the next.
     let (graphs, _graphs) = kept(device, || graph(&kernel, &stream, &buffers))?;
     // Each is loaded anew, beside code that is there.
-    let (kernels, _kernels) = kept(device, || Ok(device.load(&artifact)?.kernel("main")?))?;
+    let (kernels, _kernels) = kept(device, load)?;
     println!("kept for another kernel of code that is loaded {kernels}; for a graph {graphs}");
     let raw = Raw::capture(device, &stream, |on| Ok(kernel.launch(on, &arguments)?))?;
     if let Some(raw) = raw {
