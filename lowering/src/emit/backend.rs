@@ -14,6 +14,9 @@ pub enum Output {
     Spirv(spirv::Output),
 }
 
+/// Code, or why there is none.
+type Emitted<T> = std::result::Result<T, CompileError>;
+
 /// One kind of target's conversion and emitter.
 pub struct Backend {
     /// From tiled bodies to the dialects that `emit` takes, as a pipeline.
@@ -23,11 +26,11 @@ pub struct Backend {
     /// What the machine that runs a part's code must have, besides being the target, and why.
     pub requirements: fn(Op<'_>, &Setting<'_>) -> (Requirements, Origins),
     /// One kind of output of converted parts, as one file.
-    pub emit: fn(&[Op<'_>], &Setting<'_>, Output) -> std::result::Result<Vec<u8>, CompileError>,
+    pub emit: fn(&[Op<'_>], &Setting<'_>, Output) -> Emitted<Vec<u8>>,
     /// What an artifact's modules are.
     pub format: Format,
     /// The code of each of these converted parts, as a module of an artifact.
-    pub code: fn(&[Op<'_>], &Setting<'_>) -> std::result::Result<Vec<Vec<u8>>, CompileError>,
+    pub code: fn(&[Op<'_>], &Setting<'_>) -> Emitted<Vec<Vec<u8>>>,
 }
 
 /// The error of a target that does not have what is asked for.

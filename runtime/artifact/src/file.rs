@@ -262,7 +262,6 @@ mod tests {
             needs: Requirements {
                 device: "znver4".into(),
                 features: vec!["avx2".into()],
-                ..Requirements::default()
             },
         }
     }

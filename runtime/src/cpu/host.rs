@@ -57,7 +57,6 @@ mod tests {
         Requirements {
             device: "znver4".into(),
             features: features.iter().map(|f| f.to_string()).collect(),
-            ..Requirements::default()
         }
     }
 
