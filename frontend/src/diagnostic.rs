@@ -183,10 +183,13 @@ pub(crate) fn hear<T>(
     let heard = heard.into_iter().map(|said| Diagnostic::of(said, stage));
     let (mut errors, others): (Vec<_>, Vec<_>) =
         heard.partition(|said| said.severity == Severity::Error);
-    others.iter().for_each(sink);
+    others.iter().for_each(&mut *sink);
     let failure = match result {
-        // What was an error to a pass, and not to who ran it, is none.
-        Ok(result) => return Ok(result),
+        Ok(result) => {
+            // Errors to a pass, and not to who ran it: worth knowing.
+            errors.iter().for_each(sink);
+            return Ok(result);
+        }
         Err(failure) => failure,
     };
     if errors.is_empty() {
