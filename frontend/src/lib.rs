@@ -62,7 +62,7 @@ use std::sync::Once;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Stage};
 pub use parsed::Parsed;
-pub use qd_artifact::{Artifact, Dtype, TargetError, TargetSpec};
+pub use qd_artifact::{Argument, ArgumentKind, Artifact, Dtype, TargetError, TargetSpec};
 pub use qd_dialects::{
     builder,
     report::{Note, Severity, Span},

@@ -41,15 +41,23 @@ fn ten_thousand_loads_leave_nothing() {
     };
     // What is made once and for all.
     (0..1000).for_each(|_| once());
-    let (live, before) = (device.memory().live, resident_bytes());
-    (0..10_000).for_each(|_| once());
+    let live = device.memory().live;
+    let round = || {
+        let before = resident_bytes();
+        (0..10_000).for_each(|_| once());
+        let grown = resident_bytes().zip(before);
+        grown.map_or(0, |(after, before)| after.saturating_sub(before))
+    };
+    // A kilobyte a load would be ten megabytes, each time; a driver takes memory in pieces of some
+    // megabytes, now and then.
+    let most = 4 << 20;
+    let mut grown = vec![round()];
+    while grown.len() < 3 && grown.iter().all(|bytes| *bytes > most) {
+        grown.push(round());
+    }
     assert_eq!(device.memory().live, live);
-    let grown = resident_bytes()
-        .zip(before)
-        .map(|(after, before)| after.saturating_sub(before));
-    // A kilobyte a load would be ten megabytes.
     assert!(
-        grown.is_none_or(|bytes| bytes < 4 << 20),
-        "{grown:?} bytes more"
+        grown.iter().any(|bytes| *bytes <= most),
+        "{grown:?} bytes more in each round"
     );
 }

@@ -51,7 +51,7 @@ fn steps_of_a_sort_are_in_its_call_and_take_time() {
             assert!(steps.is_empty());
             continue;
         }
-        assert!(steps.iter().any(|step| step.is_launch));
+        assert!(steps.iter().any(|of| of.step.is_launch));
         assert!(steps.iter().all(|step| step.runs == 2), "{steps:?}");
         let of_steps: Duration = steps.iter().map(|step| step.total).sum();
         // A driver tells times in half microseconds.
@@ -93,7 +93,7 @@ fn a_step_of_a_loop_has_a_time_for_each_time_round() {
         drop(attached);
         assert_eq!(n.to_vec::<i32>(&stream).expect("read"), [0]);
         let steps = step_totals(&profiler.take().expect("times"));
-        let runs: Vec<_> = steps.iter().map(|step| (&*step.name, step.runs)).collect();
+        let runs: Vec<_> = steps.iter().map(|of| (&*of.step.name, of.runs)).collect();
         assert_eq!(runs, [("down", rounds as u64)]);
     }
 }

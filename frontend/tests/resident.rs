@@ -5,7 +5,11 @@ mod common;
 use common::{load, open};
 use qd_frontend::{
     Dtype, Element, args,
-    objects::{Buffer, Priority},
+    objects::{Allocate, Allocator, Buffer, Device, DeviceOptions, Pinned, Priority},
+};
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
 };
 
 const SORT: &str = include_str!("../examples/kernels/sort.mlir");
@@ -68,6 +72,169 @@ fn kernels_on_two_streams_share_an_array() {
     let sums = y.to_vec::<f32>(&a).expect("read");
     let expected = (0..2 * n).map(|i| if i < n { 2.0 } else { 4.0 });
     assert!(sums.into_iter().eq(expected));
+}
+
+#[test]
+fn the_host_goes_on_while_it_is_read_and_written() {
+    let (device, stream) = open(None);
+    let beside = device.stream(Priority::Normal).expect("a stream");
+    let add = load(&device, FILL).kernel("add").expect("there");
+    let n = 3_000_000_usize;
+    let sum = Buffer::zeros(&stream, Dtype::F32, &[n as u64]).expect("memory");
+    let one = Buffer::new(&stream, Dtype::F32, &[n as u64]).expect("memory");
+    let mut host = Pinned::new(&device, 4 * n).expect("memory");
+    let mut read = Vec::new();
+    for round in 0..4 {
+        host.elements_mut::<f32>().fill(1.0);
+        let written = one.write_async(&beside, host).expect("written");
+        add.launch(&stream, &args![&one, &sum]).expect("runs");
+        let to = Pinned::new(&device, 4 * n).expect("memory");
+        read.push((round, sum.read_async(&beside, to).expect("read")));
+        host = written.wait().expect("written");
+    }
+    // One that nobody waits for.
+    drop(read.pop());
+    for (round, pending) in read {
+        let values = pending.wait().expect("read");
+        let expected = (round + 1) as f32;
+        assert!(
+            values
+                .elements::<f32>()
+                .iter()
+                .all(|value| *value == expected)
+        );
+    }
+    let empty = sum.rows(0..0).expect("none");
+    let none = empty.read_async(&stream, Pinned::new(&device, 0).expect("memory"));
+    assert!(none.expect("read").wait().expect("done").is_empty());
+    assert!(
+        sum.read_async(&stream, host)
+            .expect("read")
+            .is_done()
+            .is_ok()
+    );
+}
+
+#[test]
+fn arrays_are_copied_between_devices() {
+    let (device, stream) = open(None);
+    let cpu = Device::open(
+        &"cpu".parse().expect("a device"),
+        &DeviceOptions {
+            threads: Some(7),
+            ..DeviceOptions::default()
+        },
+    );
+    let cpu = cpu.expect("it opens");
+    let here = cpu.stream(Priority::Normal).expect("a stream");
+    let [fill, add] = ["fill", "add"].map(|name| load(&device, FILL).kernel(name).expect("there"));
+    for n in [0, 1, 1000, (8 << 20) / 4, 3_000_001_u64] {
+        let host: Vec<f32> = (0..n).map(|i| i as f32).collect();
+        let x = Buffer::from_slice(&here, &host).expect("memory");
+        let y = Buffer::new(&stream, Dtype::F32, &[n]).expect("memory");
+        let one = Buffer::new(&stream, Dtype::F32, &[n]).expect("memory");
+        fill.launch(&stream, &args![&y, -1f32]).expect("runs");
+        fill.launch(&stream, &args![&one, 1f32]).expect("runs");
+        // Behind what fills it, and before what adds to it.
+        x.copy_to(&here, &y).expect("copied");
+        add.launch(&stream, &args![&one, &y]).expect("runs");
+        y.copy_to(&stream, &x).expect("copied");
+        let read = x.to_vec::<f32>(&here).expect("read");
+        let wrong = (0..n as usize).find(|i| read[*i] != host[*i] + 1.0);
+        assert_eq!(wrong, None, "{n} elements");
+    }
+}
+
+/// Gives parts of an array one after the other, and takes none back.
+struct Parts {
+    of: Buffer,
+    given: AtomicU64,
+}
+
+// Safety: parts of an array that nobody uses, of which none is given twice.
+unsafe impl Allocate for Parts {
+    fn allocate(&self, bytes: u64, _: u64) -> Option<u64> {
+        let bytes = bytes.next_multiple_of(256);
+        let at = self.given.fetch_add(bytes, Ordering::Relaxed);
+        (at + bytes <= self.of.bytes()).then(|| self.of.address() + at)
+    }
+
+    fn free(&self, address: u64, bytes: u64, _: u64) {
+        let end = self.of.address() + self.given.load(Ordering::Relaxed);
+        assert!(address >= self.of.address() && address + bytes <= end);
+    }
+}
+
+#[test]
+fn arrays_are_in_memory_of_somebody_elses_allocator() {
+    let (owner, stream) = open(Some(8));
+    let of = Buffer::new(&stream, Dtype::U8, &[16 << 20]).expect("memory");
+    stream.synchronize().expect("it is there");
+    let given = AtomicU64::new(0);
+    let parts = Arc::new(Parts { of, given });
+    let options = |parts: Arc<Parts>| DeviceOptions {
+        allocator: Some(Allocator::new(parts)),
+        ..DeviceOptions::default()
+    };
+    let id = &owner.info().id;
+    let opened = Device::open(id, &options(parts.clone()));
+    if id.driver == "vulkan" {
+        let error = opened.expect_err("refused").to_string();
+        assert!(error.contains("takes no memory of an allocator"), "{error}");
+        return;
+    }
+    let device = opened.expect("it opens");
+    assert!(device == Device::open(id, &options(parts.clone())).expect("it is open"));
+    let stream = device.stream(Priority::Normal).expect("a stream");
+    let loaded = load(&device, FILL);
+    let (fill, add) = (loaded.kernel("fill"), loaded.kernel("add"));
+    let [x, y] = [0, 1].map(|_| Buffer::new(&stream, Dtype::F32, &[1000]).expect("memory"));
+    let within = parts.of.address()..parts.of.address() + parts.of.bytes();
+    assert!(within.contains(&x.address()) && within.contains(&y.address()));
+    for array in [&x, &y] {
+        let fill = fill.as_ref().expect("there");
+        fill.launch(&stream, &args![array, 2f32]).expect("runs");
+    }
+    let added = add.expect("there").launch(&stream, &args![&x, &y]);
+    added.expect("runs");
+    assert_eq!(y.to_vec::<f32>(&stream).expect("read"), [4f32; 1000]);
+    assert_eq!(device.memory().live, 8000);
+    let refused = Buffer::new(&stream, Dtype::U8, &[16 << 20]);
+    let error = refused.expect_err("no room").to_string();
+    assert!(error.contains("16777216 bytes were asked for"), "{error}");
+    drop((x, y));
+    assert_eq!(device.memory().live, 0);
+}
+
+#[test]
+fn memory_that_nobody_uses_is_given_back() {
+    let (device, stream) = open(Some(5));
+    let bytes = 64 << 20;
+    let x = Buffer::zeros(&stream, Dtype::U8, &[bytes]).expect("memory");
+    let memory = device.memory();
+    assert_eq!(memory.live, bytes);
+    assert!(memory.reserved >= bytes, "{memory:?}");
+    drop(x);
+    stream.synchronize().expect("ends");
+    device.trim(0).expect("given back");
+    let memory = device.memory();
+    assert_eq!((memory.live, memory.reserved), (0, 0));
+    let x = Buffer::from_slice(&stream, &[1_u8, 2]).expect("memory");
+    assert_eq!(x.to_vec::<u8>(&stream).expect("read"), [1, 2]);
+}
+
+#[test]
+fn more_memory_than_there_is_is_an_error_that_says_how_much() {
+    let (device, stream) = open(Some(6));
+    let bytes = 1_u64 << 60;
+    let refused = Buffer::new(&stream, Dtype::U8, &[bytes]);
+    let error = refused.expect_err("too much").to_string();
+    assert!(
+        error.contains(&format!("{bytes} bytes were asked for")),
+        "{error}"
+    );
+    assert_eq!(device.memory().live, 0);
+    Buffer::zeros(&stream, Dtype::U8, &[1000]).expect("memory");
 }
 
 const COUNT_DOWN: &str = r#"

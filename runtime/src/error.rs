@@ -96,9 +96,15 @@ pub enum Error {
     /// A loop went on longer than the options allow.
     #[error("kernel '{kernel}': a loop was still running after {limit} iterations")]
     TooManyIterations { kernel: String, limit: u64 },
-    /// No memory for a buffer.
-    #[error("not enough memory for {0}")]
-    OutOfMemory(String),
+    /// No memory for something: bytes that were asked for, that the device has besides, and that its
+    /// pool holds and nobody uses, as far as they are known.
+    #[error("not enough memory for {what}{}", room(*bytes, *free, *pooled))]
+    OutOfMemory {
+        what: String,
+        bytes: Option<u64>,
+        free: Option<u64>,
+        pooled: Option<u64>,
+    },
     /// There is no device of that kind, it is not the one the artifact is for, or
     /// it failed.
     #[error("{0}")]
@@ -185,7 +191,29 @@ pub enum Error {
     Thread(std::io::Error),
 }
 
+/// `: 4096 bytes were asked for, 512 are free, 0 are pooled`.
+fn room(bytes: Option<u64>, free: Option<u64>, pooled: Option<u64>) -> String {
+    let asked = bytes.map(|bytes| format!("{bytes} bytes were asked for"));
+    let free = free.map(|bytes| format!("{bytes} are free"));
+    let pooled = pooled.map(|bytes| format!("{bytes} are pooled"));
+    let known: Vec<_> = [asked, free, pooled].into_iter().flatten().collect();
+    match known.is_empty() {
+        true => String::new(),
+        false => format!(": {}", known.join(", ")),
+    }
+}
+
 impl Error {
+    /// No memory for something, of which no more is known.
+    pub(crate) fn no_memory(what: impl Into<String>) -> Self {
+        Error::OutOfMemory {
+            what: what.into(),
+            bytes: None,
+            free: None,
+            pooled: None,
+        }
+    }
+
     pub(crate) fn evaluate(kernel: &Kernel, what: &str, source: EvalError) -> Self {
         Error::Evaluate {
             kernel: kernel.name.clone(),

@@ -5,7 +5,7 @@ use crate::{
     program::{Planned, Program},
 };
 use qd_artifact::{ArgumentKind, BufferRef, Expr, Kernel, MOST_CONTROL, Operand, Step, StepKind};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// Checks that every reference in the plan has something to refer to, so that
 /// running it need not.
@@ -108,6 +108,19 @@ pub(crate) fn launches(program: Program<'_>) -> impl Iterator<Item = PlannedLaun
         collect(&kernel.name, &plan.steps, &mut launches);
         launches
     })
+}
+
+/// Of each body that is given shared memory besides what it declares, the launch that gives it most:
+/// what a driver is asked to allow is a body's, whoever launches it.
+pub(crate) fn most_shared(program: Program<'_>) -> BTreeMap<&str, PlannedLaunch<'_>> {
+    let mut most: BTreeMap<&str, PlannedLaunch<'_>> = BTreeMap::new();
+    for launch in launches(program) {
+        let so_far = most.get(launch.body);
+        if launch.dynamic_shared_bytes > so_far.map_or(0, |most| most.dynamic_shared_bytes) {
+            most.insert(launch.body, launch);
+        }
+    }
+    most
 }
 
 /// The bodies that the program's plans launch, each once.
@@ -319,5 +332,57 @@ impl<'a> Check<'a> {
             1..=64 => Ok(()),
             _ => Err(self.error(&format!("has an operation of {width} bits"))),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::step;
+    use qd_artifact::{Artifact, Plan};
+
+    #[test]
+    fn of_a_body_the_launch_counts_that_gives_it_most() {
+        let launch = |name: &str, body: &str, dynamic_shared_bytes| {
+            step(StepKind::Launch {
+                body: body.into(),
+                name: name.into(),
+                blocks: Expr::constant(1),
+                threads: 32,
+                dynamic_shared_bytes,
+                arguments: Vec::new(),
+            })
+        };
+        let kernel = |name: &str, steps| Kernel {
+            name: name.into(),
+            arguments: Vec::new(),
+            plans: vec![Some(Plan {
+                steps,
+                ..Plan::default()
+            })],
+        };
+        let last = vec![launch("last", "a", 7), launch("c", "c", 0)];
+        let steps = vec![
+            launch("first", "a", 8),
+            launch("b", "b", 1),
+            step(StepKind::DoWhile {
+                flag: BufferRef {
+                    argument: 0,
+                    view: None,
+                },
+                steps: vec![launch("most", "a", 9)],
+            }),
+        ];
+        let artifact = Artifact {
+            targets: vec!["cpu".into()],
+            kernels: vec![kernel("k", steps), kernel("l", last)],
+            modules: Vec::new(),
+        };
+        let program = Program::new(&artifact, || "any".into(), |_| true).expect("a target");
+        let most = most_shared(program);
+        let most = most
+            .values()
+            .map(|one| (one.phase, one.dynamic_shared_bytes));
+        assert_eq!(most.collect::<Vec<_>>(), [("most", 9), ("b", 1)]);
     }
 }

@@ -10,7 +10,14 @@ use qd_frontend::{
 pub fn open(threads: Option<usize>) -> (Device, Stream) {
     let id = std::env::var("QD_DEVICE").unwrap_or("cpu".into());
     let id = id.parse().expect("a device");
-    let device = Device::open(&id, &DeviceOptions { threads }).expect("it opens");
+    let device = Device::open(
+        &id,
+        &DeviceOptions {
+            threads,
+            ..DeviceOptions::default()
+        },
+    )
+    .expect("it opens");
     let stream = device.stream(Priority::Normal).expect("a stream");
     (device, stream)
 }

@@ -63,6 +63,10 @@ unsafe impl Driver for Cpu {
         &self.info
     }
 
+    fn is_host(&self) -> bool {
+        true
+    }
+
     fn allocate(&self, bytes: u64, _: RawStream) -> Result<RawMemory, Fault> {
         let layout = layout(bytes).ok_or(Fault::OutOfMemory { free: None })?;
         // Safety: the layout has a size.
@@ -94,6 +98,18 @@ unsafe impl Driver for Cpu {
         // Safety: as above.
         unsafe { ptr::copy_nonoverlapping(from as *const u8, to.as_mut_ptr(), to.len()) };
         Ok(())
+    }
+
+    fn pin(&self, bytes: u64) -> Result<RawMemory, Fault> {
+        let memory = self.allocate(bytes, RawStream(0))?;
+        Ok(RawMemory {
+            handle: memory.address,
+            ..memory
+        })
+    }
+
+    fn unpin(&self, memory: RawMemory) {
+        self.free(memory, RawStream(0));
     }
 
     fn copy(&self, _: RawStream, from: u64, to: u64, bytes: u64) -> Result<(), Fault> {

@@ -189,7 +189,14 @@ fn plan_of(kernel: &mut Kernel) -> &mut Plan {
 fn open(threads: usize) -> (Device, Stream) {
     let id: DeviceId = "cpu".parse().expect("a device");
     let threads = Some(threads);
-    let device = Device::open(&id, &DeviceOptions { threads }).expect("it opens");
+    let device = Device::open(
+        &id,
+        &DeviceOptions {
+            threads,
+            ..DeviceOptions::default()
+        },
+    )
+    .expect("it opens");
     let stream = device.stream(Priority::Normal).expect("a stream");
     (device, stream)
 }

@@ -1,7 +1,7 @@
 //! Conditions of graphs: what sets them without the host.
 
-use super::device::{Function, Module};
-use std::ffi::CStr;
+use super::device::{Device, Function, Module};
+use std::{ffi::CStr, sync::Arc};
 
 /// Sets a graph's condition: by a word, at the end of an iteration and before an
 /// `if`, or for a loop in a loop, at its beginning, since the default that a condition starts
@@ -106,9 +106,9 @@ pub(super) struct Conditions {
 }
 
 impl Conditions {
-    /// If the driver has them.
-    pub fn new() -> Option<Self> {
-        let module = Module::new(SETTERS.to_bytes_with_nul()).ok()?;
+    /// If the driver has them. The device has been entered.
+    pub fn new(device: &Arc<Device>) -> Option<Self> {
+        let module = Module::new(device, SETTERS.to_bytes_with_nul()).ok()?;
         Some(Self {
             enter: module.function("qd_enter").ok()?,
             ask: module.function("qd_ask").ok()?,

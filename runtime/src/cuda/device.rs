@@ -1,6 +1,7 @@
 //! The CUDA driver, each object freed when dropped. The library is loaded when
 //! it is first asked for: nothing of CUDA is needed to build or to start.
 
+use super::resident::Entered;
 use crate::Error;
 use cudarc::driver::{
     DriverError,
@@ -10,13 +11,15 @@ use cudarc::driver::{
 use std::{
     ffi::{CStr, CString, c_void},
     ptr,
+    sync::Arc,
 };
 
 /// The oldest driver, as `cuDriverGetVersion` has it: graphs of the second form
 /// and PTX 8.0 came with CUDA 12.0.
 const OLDEST: i32 = 12_000;
 
-/// A device that the driver shows.
+/// A device that the driver shows. Whatever is its holds it, and enters it to let go of what it is:
+/// its context is given back when nothing is left.
 pub(super) struct Device {
     raw: sys::CUdevice,
     pub context: sys::CUcontext,
@@ -128,7 +131,10 @@ impl Drop for Device {
 }
 
 /// Code on the device.
-pub(super) struct Module(sys::CUmodule);
+pub(super) struct Module {
+    raw: sys::CUmodule,
+    device: Arc<Device>,
+}
 
 // Safety: any thread whose context is the device's may use it.
 unsafe impl Send for Module {}
@@ -136,8 +142,8 @@ unsafe impl Send for Module {}
 unsafe impl Sync for Module {}
 
 impl Module {
-    /// Has the driver compile PTX with a NUL behind it.
-    pub fn new(ptx: &[u8]) -> Result<Self, Error> {
+    /// Has the driver compile PTX with a NUL behind it. The device has been entered.
+    pub fn new(device: &Arc<Device>, ptx: &[u8]) -> Result<Self, Error> {
         let text = CStr::from_bytes_with_nul(ptx)
             .map_err(|_| Error::Load("it is no PTX: a NUL is missing or too many".into()))?;
         let mut log = vec![0u8; 16 << 10];
@@ -166,13 +172,16 @@ impl Module {
                     .into(),
             )
         })?;
-        Ok(Self(raw))
+        Ok(Self {
+            raw,
+            device: device.clone(),
+        })
     }
 
     pub fn function(&self, name: &str) -> Result<Function, Error> {
         let symbol = CString::new(name).map_err(|_| Error::Load(format!("no symbol '{name}'")))?;
         // Safety: the module is loaded.
-        let raw = unsafe { module::get_function(self.0, symbol) }
+        let raw = unsafe { module::get_function(self.raw, symbol) }
             .map_err(|e| Error::Load(format!("symbol '{name}': {}", reason(e))))?;
         Ok(Function(raw))
     }
@@ -180,8 +189,9 @@ impl Module {
 
 impl Drop for Module {
     fn drop(&mut self) {
-        // Safety: nothing runs it any more: runs end before they return.
-        let _ = unsafe { module::unload(self.0) };
+        let _entered = Entered::relaxed(&self.device);
+        // Safety: loaded by `new`, and nobody launches it any more. What runs it is waited for.
+        let _ = unsafe { module::unload(self.raw) };
     }
 }
 

@@ -2,11 +2,14 @@
 //! in which the first one that was stopped leaves its kernel's name.
 
 use super::{
-    device::failed,
+    device::{Device, failed},
     resident::{Entered, Shared, fault},
 };
 use crate::{Error, objects::driver::Fault};
-use cudarc::driver::{result, sys};
+use cudarc::driver::{
+    result,
+    sys::{self, CUstream},
+};
 use std::{
     ptr,
     sync::{
@@ -23,6 +26,7 @@ pub(super) struct Report {
     pub address: u64,
     /// Kernels by their numbers.
     names: Mutex<Vec<Arc<str>>>,
+    device: Arc<Device>,
 }
 
 // Safety: what is pointed to is atomic.
@@ -32,24 +36,28 @@ unsafe impl Sync for Report {}
 
 impl Report {
     /// The device has been entered.
-    pub fn new() -> Result<Self, Error> {
+    pub fn new(device: &Arc<Device>) -> Result<Self, Error> {
+        let what = "memory that the device and the host share";
         let flags = sys::CU_MEMHOSTALLOC_DEVICEMAP;
+        let bytes = size_of::<[AtomicU64; 2]>();
         // Safety: it is written before anybody has its address.
-        unsafe {
-            let host = result::malloc_host(size_of::<[AtomicU64; 2]>(), flags)
-                .map_err(|e| failed("memory that the device and the host share", e))?;
+        let host = unsafe {
+            let host = result::malloc_host(bytes, flags).map_err(|e| failed(what, e))?;
             let host = host.cast::<[AtomicU64; 2]>();
             host.write([AtomicU64::new(0), AtomicU64::new(0)]);
-            let mut address = 0;
-            sys::cuMemHostGetDevicePointer_v2(&mut address, host.cast(), 0)
-                .result()
-                .map_err(|e| failed("memory that the device and the host share", e))?;
-            Ok(Self {
-                host,
-                address,
-                names: Mutex::default(),
-            })
-        }
+            host
+        };
+        let mut report = Self {
+            host,
+            address: 0,
+            names: Mutex::default(),
+            device: device.clone(),
+        };
+        // Safety: it is the device's, too.
+        unsafe { sys::cuMemHostGetDevicePointer_v2(&mut report.address, host.cast(), 0) }
+            .result()
+            .map_err(|e| failed(what, e))?;
+        Ok(report)
     }
 
     /// A kernel's number.
@@ -86,6 +94,7 @@ impl Report {
 
 impl Drop for Report {
     fn drop(&mut self) {
+        let _entered = Entered::relaxed(&self.device);
         // Safety: made by `new`, and no graph is left that writes it.
         let _ = unsafe { result::free_host(self.host.cast()) };
     }
@@ -120,26 +129,33 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    /// The device has been entered.
-    pub fn new(shared: &Arc<Shared>, count: usize) -> Result<Self, Fault> {
+    /// For what comes onto a stream from now on. The device has been entered.
+    pub fn on(stream: CUstream, shared: &Arc<Shared>, count: usize) -> Result<Self, Fault> {
         let bytes = 8 * count;
-        // Safety: of as many bytes; the stream is the only one that knows of it.
+        // Safety: of as many bytes, which nobody uses yet.
         unsafe {
-            let address = result::malloc_sync(bytes).map_err(fault)?;
             let counters = Self {
                 shared: shared.clone(),
-                address,
+                address: result::malloc_sync(bytes).map_err(fault)?,
             };
-            let mut beside = ptr::null_mut();
-            let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
+            result::memset_d8_async(counters.address, 0, bytes, stream).map_err(fault)?;
+            Ok(counters)
+        }
+    }
+
+    /// For whatever comes from now on. The device has been entered.
+    pub fn new(shared: &Arc<Shared>, count: usize) -> Result<Self, Fault> {
+        let mut beside = ptr::null_mut();
+        let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
+        // Safety: the stream is the only one that knows of the counters.
+        unsafe {
             sys::cuStreamCreate(&mut beside, flags)
                 .result()
                 .map_err(fault)?;
-            let cleared = result::memset_d8_async(address, 0, bytes, beside)
-                .and_then(|()| result::stream::synchronize(beside));
+            let counters = Self::on(beside, shared, count);
+            let cleared = result::stream::synchronize(beside).map_err(fault);
             let _ = result::stream::destroy(beside);
-            cleared.map_err(fault)?;
-            Ok(counters)
+            cleared.and(counters)
         }
     }
 }

@@ -16,7 +16,7 @@ mod resident;
 use crate::{
     Error,
     program::Program,
-    validate::{PlannedLaunch, launches},
+    validate::{PlannedLaunch, most_shared},
 };
 use device::{Device, Function, failed};
 pub(crate) use resident::device;
@@ -37,16 +37,13 @@ impl Functions {
         self.0[body]
     }
 
-    /// Has the driver allow what launches will ask for, which is set once and
-    /// holds for graphs as well.
+    /// Has the driver allow the most that launches will ask for, which is set once a body
+    /// and holds for graphs as well.
     fn allow_dynamic_shared(&self, program: Program<'_>, device: &Device) -> Result<(), Error> {
-        for launch in launches(program) {
-            let bytes = launch.dynamic_shared_bytes;
-            if bytes == 0 {
-                continue;
-            }
+        for (body, launch) in most_shared(program) {
             check_shared(&launch, &device.name, device.max_shared_bytes)?;
-            let allowed = self.get(launch.body).allow_dynamic_shared(bytes);
+            let bytes = launch.dynamic_shared_bytes;
+            let allowed = self.get(body).allow_dynamic_shared(bytes);
             allowed.map_err(|e| failed(&asks_for_shared(&launch), e))?;
         }
         Ok(())

@@ -1,8 +1,9 @@
 //! Kernels that fill and copy. Nodes that do so by themselves cannot be patched for every size
 //! and kind of memory; a kernel's words always can.
 
-use super::device::{Function, Module};
+use super::device::{Device, Function, Module};
 use crate::{Error, objects::driver::Fault};
+use std::sync::Arc;
 
 /// Threads of a block, and blocks at most: each thread goes on by as many elements.
 pub(super) const BLOCK: u32 = 256;
@@ -25,10 +26,11 @@ pub(super) struct Moves {
 }
 
 impl Moves {
-    pub fn new() -> Result<Self, Error> {
+    /// The device has been entered.
+    pub fn new(device: &Arc<Device>) -> Result<Self, Error> {
         let entries = [1, 2, 4, 8].map(fill).concat() + &copy();
         let text = format!(".version 8.0\n.target sm_80\n.address_size 64\n{entries}\0");
-        let module = Module::new(text.as_bytes())?;
+        let module = Module::new(device, text.as_bytes())?;
         let fill = |size: usize| module.function(&format!("qd_fill_{size}"));
         Ok(Self {
             fills: [fill(1)?, fill(2)?, fill(4)?, fill(8)?],

@@ -15,7 +15,7 @@ use super::{
 use crate::objects::driver::{Fault, Label, Op, OpKind, RawStream, Replay, Shape};
 use cudarc::driver::{
     result::graph,
-    sys::{self, CUgraph, CUgraphExec, CUgraphNode},
+    sys::{self, CUgraph, CUgraphExec, CUgraphNode, CUstream},
 };
 use std::{ptr, sync::Arc};
 
@@ -244,8 +244,9 @@ impl Graph {
         Ok(())
     }
 
-    /// Has loops stop at a limit, or at none if it is 0. The device has been entered.
-    fn count(&mut self, limit: u64) -> Result<(), Fault> {
+    /// Has loops stop at a limit, or at none if it is 0, in what comes onto a stream from now on. The
+    /// device has been entered.
+    fn count(&mut self, limit: u64, on: CUstream) -> Result<(), Fault> {
         if limit == self.counting.limit {
             return Ok(());
         }
@@ -253,7 +254,7 @@ impl Graph {
             Some(counters) => counters,
             None => {
                 let _relaxed = Relaxed::new();
-                Counters::new(&self.shared, self.loops)?
+                Counters::on(on, &self.shared, self.loops)?
             }
         };
         self.counting = self.shared.counting(limit, &counters);
@@ -288,11 +289,12 @@ impl Replay for Graph {
     fn replay(&mut self, on: RawStream, max_iterations: Option<u64>) -> Result<(), Fault> {
         let _entered = Entered::new(&self.shared.device).map_err(fault)?;
         self.shared.report.take()?;
+        let on = on.0 as CUstream;
         if self.loops > 0 {
-            self.count(limit_of(max_iterations))?;
+            self.count(limit_of(max_iterations), on)?;
         }
         // Safety: what the graph refers to lives until the stream has done it.
-        unsafe { graph::launch(self.executable, on.0 as sys::CUstream) }.map_err(fault)
+        unsafe { graph::launch(self.executable, on) }.map_err(fault)
     }
 }
 

@@ -44,7 +44,7 @@ pub(super) struct Shared {
     pub conditions: Option<Conditions>,
     /// Of loops that were stopped.
     pub report: Report,
-    pub device: Device,
+    pub device: Arc<Device>,
 }
 
 impl Shared {
@@ -65,11 +65,11 @@ unsafe impl Sync for Cuda {}
 
 /// The device of that number.
 pub(crate) fn device(id: &DeviceId, _: &DeviceOptions) -> Result<Cuda, Error> {
-    let device = Device::open(id.ordinal)?;
+    let device = Arc::new(Device::open(id.ordinal)?);
     let entered = Entered::relaxed(&device).map_err(|e| failed("entering its context", e))?;
-    let moves = Moves::new()?;
-    let conditions = Conditions::new();
-    let report = Report::new()?;
+    let moves = Moves::new(&device)?;
+    let conditions = Conditions::new(&device);
+    let report = Report::new(&device)?;
     let pool = pool(id.ordinal).map_err(|e| failed("a pool of memory", e))?;
     drop(entered);
     Ok(Cuda {
@@ -103,7 +103,10 @@ fn pool(ordinal: u32) -> Result<sys::CUmemoryPool, DriverError> {
     // Safety: the structure is filled in; the attribute is a 64-bit number.
     unsafe {
         sys::cuMemPoolCreate(&mut pool, &properties).result()?;
-        sys::cuMemPoolSetAttribute(pool, threshold, (&raw mut keep).cast()).result()?;
+        let set = sys::cuMemPoolSetAttribute(pool, threshold, (&raw mut keep).cast());
+        set.result().inspect_err(|_| {
+            let _ = sys::cuMemPoolDestroy(pool);
+        })?;
     }
     Ok(pool)
 }
@@ -112,14 +115,25 @@ fn pool(ordinal: u32) -> Result<sys::CUmemoryPool, DriverError> {
 pub(super) struct Entered {
     /// If what may be called while somebody captures is everything. Ends when this does.
     relaxed: Option<Relaxed>,
+    /// Whether another one was the thread's before.
+    is_pushed: bool,
 }
 
 impl Entered {
     /// For what is part of a capture if the stream is being captured.
     pub fn new(device: &Device) -> Result<Self, DriverError> {
-        // Safety: the context lives as long as the device.
-        unsafe { sys::cuCtxPushCurrent_v2(device.context) }.result()?;
-        Ok(Self { relaxed: None })
+        let mut current = ptr::null_mut();
+        // Asking is quicker than pushing and popping. Safety: it writes a handle.
+        unsafe { sys::cuCtxGetCurrent(&mut current) }.result()?;
+        let is_pushed = current != device.context;
+        if is_pushed {
+            // Safety: the context lives as long as the device.
+            unsafe { sys::cuCtxPushCurrent_v2(device.context) }.result()?;
+        }
+        Ok(Self {
+            relaxed: None,
+            is_pushed,
+        })
     }
 
     /// For what is part of none, and would break those of others.
@@ -133,32 +147,52 @@ impl Entered {
 impl Drop for Entered {
     fn drop(&mut self) {
         self.relaxed = None;
-        let mut left = ptr::null_mut();
-        // Safety: pushed by `new`.
-        let _ = unsafe { sys::cuCtxPopCurrent_v2(&mut left) };
+        if self.is_pushed {
+            let mut left = ptr::null_mut();
+            // Safety: pushed by `new`.
+            let _ = unsafe { sys::cuCtxPopCurrent_v2(&mut left) };
+        }
     }
 }
 
 /// What a driver's error means for the device.
 pub(super) fn fault(error: DriverError) -> Fault {
-    use sys::CUresult::*;
     match error.0 {
-        CUDA_ERROR_OUT_OF_MEMORY => Fault::OutOfMemory {
+        sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => Fault::OutOfMemory {
             free: result::mem_get_info().ok().map(|(free, _)| free as u64),
         },
-        CUDA_ERROR_ILLEGAL_ADDRESS
-        | CUDA_ERROR_LAUNCH_FAILED
-        | CUDA_ERROR_LAUNCH_TIMEOUT
-        | CUDA_ERROR_ILLEGAL_INSTRUCTION
-        | CUDA_ERROR_MISALIGNED_ADDRESS
-        | CUDA_ERROR_INVALID_ADDRESS_SPACE
-        | CUDA_ERROR_INVALID_PC
-        | CUDA_ERROR_HARDWARE_STACK_ERROR
-        | CUDA_ERROR_ASSERT
-        | CUDA_ERROR_ECC_UNCORRECTABLE
-        | CUDA_ERROR_CONTEXT_IS_DESTROYED => Fault::Lost(reason(error)),
+        lost if is_lost(lost) => Fault::Lost(reason(error)),
         _ => Fault::Failed(reason(error)),
     }
+}
+
+/// Whether nothing can be done any more when a call has said this: CUDA documents that all calls
+/// of the process fail from then on, that the context is gone, or that the hardware has failed.
+/// `CUDA_ERROR_UNKNOWN` is not among these: whether it stays the next call says.
+fn is_lost(error: sys::CUresult) -> bool {
+    use sys::CUresult::*;
+    /// What drivers say that are newer than the interface that is used here.
+    const CUDA_ERROR_CONTAINED: u32 = 226;
+    const CUDA_ERROR_TENSOR_MEMORY_LEAK: u32 = 721;
+    let is_known = matches!(
+        error,
+        CUDA_ERROR_DEINITIALIZED
+            | CUDA_ERROR_ECC_UNCORRECTABLE
+            | CUDA_ERROR_NVLINK_UNCORRECTABLE
+            | CUDA_ERROR_ILLEGAL_ADDRESS
+            | CUDA_ERROR_LAUNCH_TIMEOUT
+            | CUDA_ERROR_CONTEXT_IS_DESTROYED
+            | CUDA_ERROR_ASSERT
+            | CUDA_ERROR_HARDWARE_STACK_ERROR
+            | CUDA_ERROR_ILLEGAL_INSTRUCTION
+            | CUDA_ERROR_MISALIGNED_ADDRESS
+            | CUDA_ERROR_INVALID_ADDRESS_SPACE
+            | CUDA_ERROR_INVALID_PC
+            | CUDA_ERROR_LAUNCH_FAILED
+            | CUDA_ERROR_MPS_CLIENT_TERMINATED
+            | CUDA_ERROR_EXTERNAL_DEVICE
+    );
+    is_known || [CUDA_ERROR_CONTAINED, CUDA_ERROR_TENSOR_MEMORY_LEAK].contains(&(error as u32))
 }
 
 impl Cuda {
@@ -205,6 +239,29 @@ unsafe impl Driver for Cuda {
         }
     }
 
+    fn reserved(&self) -> Option<u64> {
+        let _entered = self.enter().ok()?;
+        let mut bytes = 0_u64;
+        let held = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT;
+        // Safety: the pool exists; the attribute is a 64-bit number.
+        let asked = unsafe { sys::cuMemPoolGetAttribute(self.pool, held, (&raw mut bytes).cast()) };
+        asked.result().is_ok().then_some(bytes)
+    }
+
+    fn trim(&self, keep: u64) -> Result<(), Fault> {
+        let _entered = self.enter()?;
+        // Safety: the pool exists.
+        unsafe { sys::cuMemPoolTrimTo(self.pool, keep as usize) }
+            .result()
+            .map_err(fault)
+    }
+
+    fn within(&self, what: &mut dyn FnMut()) -> Result<(), Fault> {
+        let _entered = self.enter()?;
+        what();
+        Ok(())
+    }
+
     fn upload(&self, on: RawStream, to: u64, from: &[u8]) -> Result<(), Fault> {
         if from.is_empty() {
             return Ok(());
@@ -232,13 +289,42 @@ unsafe impl Driver for Cuda {
         self.shared.report.take()
     }
 
+    fn pin(&self, bytes: u64) -> Result<RawMemory, Fault> {
+        let _entered = self.enter()?;
+        let size = usize::try_from(bytes.max(1)).map_err(|_| Fault::OutOfMemory { free: None })?;
+        // All devices of the process see it at the same address.
+        let flags = sys::CU_MEMHOSTALLOC_PORTABLE;
+        // Safety: it is of at least one byte.
+        let made = unsafe { result::malloc_host(size, flags) };
+        let address = made.map_err(|error| match fault(error) {
+            // What is free on the device says nothing of the host.
+            Fault::OutOfMemory { .. } => Fault::OutOfMemory { free: None },
+            fault => fault,
+        })? as u64;
+        Ok(RawMemory {
+            address,
+            bytes,
+            handle: address,
+        })
+    }
+
+    fn unpin(&self, memory: RawMemory) {
+        // Nobody is left to be told.
+        if let Ok(_entered) = self.enter() {
+            // Safety: made by `pin`, and not in use.
+            let _ = unsafe { result::free_host(memory.handle as *mut _) };
+        }
+    }
+
     fn copy(&self, on: RawStream, from: u64, to: u64, bytes: u64) -> Result<(), Fault> {
         if bytes == 0 {
             return Ok(());
         }
         let _entered = self.enter()?;
-        // Safety: as above.
-        unsafe { result::memcpy_dtod_async(to, from, bytes as usize, stream(on)) }.map_err(fault)
+        // Safety: as above. Which of both is the host's is in the addresses.
+        unsafe { sys::cuMemcpyAsync(to, from, bytes as usize, stream(on)) }
+            .result()
+            .map_err(fault)
     }
 
     fn set(&self, on: RawStream, at: u64, bytes: u64, value: u8) -> Result<(), Fault> {
@@ -326,8 +412,14 @@ unsafe impl Driver for Cuda {
             }
         };
         // Safety: both exist.
-        unsafe { result::event::record(event(raw), stream(on)) }.map_err(fault)?;
-        Ok(raw)
+        let recorded = unsafe { result::event::record(event(raw), stream(on)) };
+        match recorded {
+            Ok(()) => Ok(raw),
+            Err(error) => {
+                self.drop_event(raw);
+                Err(fault(error))
+            }
+        }
     }
 
     fn wait(&self, on: RawStream, raw: RawEvent) -> Result<(), Fault> {
@@ -383,7 +475,7 @@ unsafe impl Driver for Cuda {
         for module in program.modules_of(Format::Ptx)? {
             let code = {
                 let _span = tracing::info_span!("driver compiles").entered();
-                Module::new(module.bytes())?
+                Module::new(device, module.bytes())?
             };
             for Body { name, .. } in &module.bodies {
                 if launched.contains(&**name) {
@@ -396,8 +488,7 @@ unsafe impl Driver for Cuda {
         functions.allow_dynamic_shared(program, device)?;
         Ok(Box::new(Compiled {
             functions,
-            modules,
-            shared: self.shared.clone(),
+            _modules: modules,
         }))
     }
 
@@ -434,8 +525,8 @@ fn is_pinned(address: *const u8) -> bool {
 /// Code on the device.
 struct Compiled {
     functions: Functions,
-    modules: Vec<Module>,
-    shared: Arc<Shared>,
+    /// Own what `functions` are.
+    _modules: Vec<Module>,
 }
 
 impl Code for Compiled {
@@ -445,10 +536,28 @@ impl Code for Compiled {
     }
 }
 
-impl Drop for Compiled {
-    fn drop(&mut self) {
-        // Unloading waits for what runs it.
-        let _entered = Entered::relaxed(&self.shared.device);
-        self.modules.clear();
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_that_stay_lose_the_device() {
+        use sys::CUresult::*;
+        for error in [
+            CUDA_ERROR_NVLINK_UNCORRECTABLE,
+            CUDA_ERROR_ILLEGAL_ADDRESS,
+            CUDA_ERROR_MPS_CLIENT_TERMINATED,
+            CUDA_ERROR_EXTERNAL_DEVICE,
+        ] {
+            assert!(is_lost(error), "{error:?}");
+        }
+        for error in [
+            CUDA_ERROR_INVALID_VALUE,
+            CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
+            CUDA_ERROR_STREAM_CAPTURE_INVALIDATED,
+            CUDA_ERROR_UNKNOWN,
+        ] {
+            assert!(!is_lost(error), "{error:?}");
+        }
     }
 }

@@ -4,7 +4,7 @@
 use super::{
     device::Device,
     driver::RawMemory,
-    reclaim,
+    fork, reclaim,
     stream::{Event, Queue, Stream},
 };
 use crate::Error;
@@ -37,6 +37,13 @@ struct Use {
     is_write: bool,
 }
 
+impl Use {
+    /// Whether a host is still doing it. Its allocation is locked.
+    fn is_hosted(&self) -> bool {
+        self.queue.is_hosted(self.number)
+    }
+}
+
 /// Uses of parts that are remembered one by one.
 const MOST_USES: usize = 32;
 
@@ -49,9 +56,7 @@ impl Allocation {
         let shared = on.0.shared();
         shared.check()?;
         on.0.check_not_captured("memory")?;
-        let raw = shared.driver.allocate(bytes, on.0.raw);
-        let raw = raw.map_err(|fault| shared.failed(&what(), fault))?;
-        shared.counters.allocated(bytes);
+        let raw = shared.allocate(bytes, on.0.raw, what)?;
         Ok(Arc::new(Self {
             device: on.device().clone(),
             raw,
@@ -62,7 +67,7 @@ impl Allocation {
             uses: Mutex::new(Uses(vec![Use {
                 bytes: 0..bytes,
                 queue: on.0.clone(),
-                number: on.0.submit(|| Ok(()))?,
+                number: on.0.count(),
                 is_write: true,
             }])),
             keep: None,
@@ -84,7 +89,7 @@ impl Allocation {
             uses.push(Use {
                 bytes: 0..bytes,
                 queue: on.0.clone(),
-                number: on.0.submit(|| Ok(()))?,
+                number: on.0.count(),
                 is_write: true,
             });
         }
@@ -110,6 +115,10 @@ impl Allocation {
 
 impl Drop for Allocation {
     fn drop(&mut self) {
+        if fork::is_copy() {
+            std::mem::forget(self.keep.take());
+            return;
+        }
         let uses = self.uses.get_mut().unwrap_or_else(PoisonError::into_inner);
         let mut release = Release {
             raw: self.raw,
@@ -147,76 +156,115 @@ impl Release {
         }
         match &self.owner {
             Some(owner) => {
-                for used in &self.uses {
-                    // Of a lost device nothing is left to be kept in order.
-                    let _ = owner.follow(&used.queue, used.number);
+                let mut uses = self.uses.iter();
+                let behind = uses.try_for_each(|used| owner.follow(&used.queue, used.number));
+                if !is_over(behind.map(|()| true)) {
+                    return false;
                 }
-                owner.shared().driver.free(self.raw, owner.raw);
-                owner.shared().counters.freed(self.raw.bytes);
+                owner.shared().free(self.raw, owner.raw);
                 true
             }
             None => {
-                let uses = &self.uses;
-                let record = || uses.iter().filter_map(|used| used.queue.record().ok());
-                let events = self.events.get_or_insert_with(|| record().collect());
-                // An event of a lost device never happens.
-                let is_over = events.iter().all(|event| event.is_done().unwrap_or(true));
-                if is_over {
+                let has_ended = is_over(self.has_ended());
+                if has_ended {
                     self.keep = None;
                 }
-                is_over
+                has_ended
             }
         }
     }
+
+    /// Whether the last use of somebody else's memory has ended.
+    fn has_ended(&mut self) -> Result<bool, Error> {
+        let events = match &self.events {
+            Some(events) => events,
+            None => {
+                let events = self.uses.iter().map(|used| used.queue.record());
+                self.events.insert(events.collect::<Result<_, _>>()?)
+            }
+        };
+        let mut events = events.iter();
+        events.try_fold(true, |so_far, event| Ok(so_far && event.is_done()?))
+    }
+}
+
+/// Whether memory need not be kept any more: of a lost device nothing is done. What fails otherwise is
+/// tried again later.
+fn is_over(has_ended: Result<bool, Error>) -> bool {
+    has_ended.unwrap_or_else(|error| matches!(error, Error::Lost { .. }))
 }
 
 impl Uses {
-    /// Has what comes onto a queue wait for whoever it must not be beside of.
-    pub fn wait(&self, on: &Queue, bytes: &Range<u64>, is_write: bool) -> Result<(), Error> {
-        let others = self.0.iter().filter(|used| used.queue.id != on.id);
-        others
-            .filter(|used| (is_write || used.is_write) && overlap(&used.bytes, bytes))
-            .try_for_each(|used| on.follow(&used.queue, used.number))
+    /// The uses that such a call must not be beside of.
+    fn conflicts(&self, bytes: &Range<u64>, is_write: bool) -> impl Iterator<Item = &Use> {
+        let used = self.0.iter();
+        used.filter(move |used| (is_write || used.is_write) && overlap(&used.bytes, bytes))
+    }
+
+    /// Has what comes onto a queue wait for whoever it must not be beside of. Yields one whom it
+    /// cannot be put behind yet.
+    fn wait(&self, on: &Queue, touch: &Touch) -> Result<Option<Doing>, Error> {
+        for used in self.conflicts(&touch.bytes, touch.is_write) {
+            if used.is_hosted() {
+                return Ok(Some(Doing {
+                    queue: used.queue.clone(),
+                    number: used.number,
+                }));
+            }
+            on.follow(&used.queue, used.number)?;
+        }
+        Ok(None)
     }
 
     /// The stream, if there is one, of a use that such a call would have to wait for: one whose end
     /// the queue does not know of.
     pub fn unsettled(&self, on: &Queue, bytes: &Range<u64>, is_write: bool) -> Option<u64> {
-        let mut others = self.0.iter().filter(|used| {
-            (is_write || used.is_write)
-                && overlap(&used.bytes, bytes)
-                && !on.has_seen(&used.queue, used.number)
-        });
-        others.next().map(|used| used.queue.id)
+        let mut others = self.conflicts(bytes, is_write);
+        let unseen = others.find(|used| !on.has_seen(&used.queue, used.number));
+        unseen.map(|used| used.queue.id)
     }
 
-    /// Remembers a call that has been submitted.
-    pub fn add(&mut self, queue: &Arc<Queue>, bytes: Range<u64>, is_write: bool, number: u64) {
+    /// Remembers a call that is behind all that [`wait`](Self::wait) names.
+    fn add(&mut self, queue: &Arc<Queue>, touch: &Touch, number: u64) {
+        // A call like the last one, which is what most are.
+        if let [used] = &mut self.0[..]
+            && (&used.bytes, used.is_write) == (&touch.bytes, touch.is_write)
+            && used.queue.id == queue.id
+            && !used.is_hosted()
+        {
+            used.number = number;
+            return;
+        }
         // What it waited for, or is in order with, need not be waited for again.
         self.0.retain(|used| {
-            let is_behind = is_write || (used.queue.id == queue.id && !used.is_write);
-            !(is_behind && contains(&bytes, &used.bytes))
+            let is_behind = touch.is_write
+                || (used.queue.id == queue.id && !used.is_write && !used.is_hosted());
+            !(is_behind && contains(&touch.bytes, &used.bytes))
         });
+        self.push(queue, touch, number);
+    }
+
+    fn push(&mut self, queue: &Arc<Queue>, touch: &Touch, number: u64) {
         if self.0.len() >= MOST_USES {
             self.merge();
         }
         self.0.push(Use {
-            bytes,
+            bytes: touch.bytes.clone(),
             queue: queue.clone(),
             number,
-            is_write,
+            is_write: touch.is_write,
         });
     }
-}
 
-impl Uses {
     /// One use for all of a stream's reads, and one for its writes: of more bytes than they
-    /// were, so that more is waited for than has to be.
+    /// were, so that more is waited for than has to be. Hosted ones stay as they are: they are waited
+    /// for by their numbers.
     fn merge(&mut self) {
-        let mut merged: Vec<Use> = Vec::new();
-        for used in self.0.drain(..) {
+        let (mut merged, used): (Vec<_>, Vec<_>) = self.0.drain(..).partition(Use::is_hosted);
+        let hosted = merged.len();
+        for used in used {
             let same = |m: &&mut Use| m.queue.id == used.queue.id && m.is_write == used.is_write;
-            match merged.iter_mut().find(same) {
+            match merged[hosted..].iter_mut().find(same) {
                 Some(found) => {
                     found.bytes.start = found.bytes.start.min(used.bytes.start);
                     found.bytes.end = found.bytes.end.max(used.bytes.end);
@@ -245,34 +293,127 @@ pub(super) struct Touch {
     pub is_write: bool,
 }
 
-/// Submits a call behind all that it must not be beside of.
+impl Touch {
+    /// Notes that what somebody else has put onto a stream uses it. Nothing is asked of the stream,
+    /// which may be being captured, so that nothing is behind other uses.
+    pub fn note(&self, queue: &Arc<Queue>) {
+        self.allocation.lock().push(queue, self, queue.count());
+    }
+}
+
+/// A call that a host is still doing.
+pub(super) struct Doing {
+    queue: Arc<Queue>,
+    number: u64,
+}
+
+impl Doing {
+    /// Waits until it has been done. The caller holds no lock.
+    pub fn wait(self) {
+        self.queue.wait_for_host(self.number);
+    }
+}
+
+/// What a call touches, locked in an order that is the same for all.
+struct Locked<'a>(Vec<(&'a Allocation, Option<MutexGuard<'a, Uses>>)>);
+
+impl<'a> Locked<'a> {
+    fn new(touches: &'a [Touch]) -> Self {
+        let allocations = touches.iter().map(|touch| (&*touch.allocation, None));
+        let mut locked: Vec<_> = allocations.collect();
+        locked.sort_unstable_by_key(|(allocation, _)| allocation.id);
+        locked.dedup_by_key(|(allocation, _)| allocation.id);
+        for (allocation, uses) in &mut locked {
+            *uses = Some(allocation.lock());
+        }
+        Self(locked)
+    }
+
+    fn uses(&mut self, of: &Touch) -> Option<&mut Uses> {
+        let id = of.allocation.id;
+        let place = self
+            .0
+            .binary_search_by_key(&id, |(allocation, _)| allocation.id);
+        self.0[place.ok()?].1.as_deref_mut()
+    }
+
+    /// It, if what comes onto the queue is behind all that it must not be beside of.
+    fn behind(queue: &Queue, touches: &'a [Touch]) -> Result<Result<Self, Doing>, Error> {
+        let mut locked = Self::new(touches);
+        for touch in touches {
+            let Some(uses) = locked.uses(touch) else {
+                continue;
+            };
+            if let Some(doing) = uses.wait(queue, touch)? {
+                return Ok(Err(doing));
+            }
+        }
+        Ok(Ok(locked))
+    }
+
+    fn submit(
+        mut self,
+        queue: &Arc<Queue>,
+        touches: &[Touch],
+        waits: bool,
+        submit: impl FnOnce(u64) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        if waits {
+            let hosted = queue.host();
+            self.note(queue, touches, hosted.number);
+            drop(self);
+            return submit(hosted.number);
+        }
+        let (number, done) = queue.submit(submit);
+        self.note(queue, touches, number);
+        done
+    }
+
+    fn note(&mut self, queue: &Arc<Queue>, touches: &[Touch], number: u64) {
+        for touch in touches {
+            if let Some(uses) = self.uses(touch) {
+                uses.add(queue, touch, number);
+            }
+        }
+    }
+}
+
+/// Does a call behind all that it must not be beside of. `submit` is given its number.
 ///
-/// What it touches is locked meanwhile, in an order that is the same for all, so that
-/// another stream that touches the same sees it when it has been submitted. Yields its number.
+/// One that only has to be put onto its stream has locked what it touches meanwhile, so that another
+/// stream that touches the same sees it when it has been submitted; also if that fails, as part of it
+/// may be on the stream.
+///
+/// One that `waits` for the device before it is all on the stream, or is done by the host, has nothing
+/// locked meanwhile. Whoever must not be beside it waits until it has been done; who touches other
+/// memory, or only reads the same, does not, on whichever stream.
 pub(super) fn in_order(
     queue: &Arc<Queue>,
     touches: &[Touch],
-    submit: impl FnOnce() -> Result<(), Error>,
-) -> Result<u64, Error> {
-    let mut allocations: Vec<&Arc<Allocation>> = touches.iter().map(|t| &t.allocation).collect();
-    allocations.sort_by_key(|allocation| allocation.id);
-    allocations.dedup_by_key(|allocation| allocation.id);
-    let mut locked: Vec<_> = allocations
-        .iter()
-        .map(|allocation| (allocation.id, allocation.lock()))
-        .collect();
-    let place = |id: u64| allocations.binary_search_by_key(&id, |a| a.id);
-    for touch in touches {
-        if let Ok(i) = place(touch.allocation.id) {
-            locked[i].1.wait(queue, &touch.bytes, touch.is_write)?;
+    waits: bool,
+    submit: impl FnOnce(u64) -> Result<(), Error>,
+) -> Result<(), Error> {
+    loop {
+        match Locked::behind(queue, touches)? {
+            Ok(locked) => return locked.submit(queue, touches, waits, submit),
+            Err(doing) => doing.wait(),
         }
     }
-    let number = queue.submit(submit)?;
-    for touch in touches {
-        if let Ok(i) = place(touch.allocation.id) {
-            let uses = &mut locked[i].1;
-            uses.add(queue, touch.bytes.clone(), touch.is_write, number);
-        }
-    }
-    Ok(number)
 }
+
+/// As [`in_order`], of a caller that holds locks: yields whom it has to wait for, without them, if
+/// there is one. Nothing has been done then.
+pub(super) fn try_in_order(
+    queue: &Arc<Queue>,
+    touches: &[Touch],
+    waits: bool,
+    submit: impl FnOnce(u64) -> Result<(), Error>,
+) -> Result<Option<Doing>, Error> {
+    match Locked::behind(queue, touches)? {
+        Ok(locked) => locked.submit(queue, touches, waits, submit).map(|()| None),
+        Err(doing) => Ok(Some(doing)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

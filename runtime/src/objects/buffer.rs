@@ -35,7 +35,7 @@ impl Buffer {
     /// There is no memory for it.
     pub fn new(on: &Stream, dtype: Dtype, shape: &[u64]) -> Result<Self, Error> {
         let what = || describe_buffer(dtype, shape);
-        let bytes = bytes_of(dtype, shape).ok_or_else(|| Error::OutOfMemory(what()))?;
+        let bytes = bytes_of(dtype, shape).ok_or_else(|| Error::no_memory(what()))?;
         on.0.shared().check()?;
         reclaim::now();
         let allocation = Allocation::new(on, bytes, what)?;
@@ -69,7 +69,7 @@ impl Buffer {
     pub fn filled(on: &Stream, dtype: Dtype, shape: &[u64], byte: u8) -> Result<Self, Error> {
         let buffer = Self::new(on, dtype, shape)?;
         let shared = on.0.shared();
-        buffer.used(on, true, || {
+        buffer.used(on, true, shared.driver.is_host(), || {
             let set =
                 |driver: &dyn Driver| driver.set(on.0.raw, buffer.address(), buffer.bytes(), byte);
             let set = buffer.moved(on, CopyKind::Clear, set);
@@ -226,7 +226,7 @@ impl Buffer {
     pub fn read_bytes(&self, on: &Stream, to: &mut [u8]) -> Result<(), Error> {
         self.check_bytes(to.len())?;
         let shared = on.0.shared();
-        self.used(on, false, || {
+        self.used(on, false, true, || {
             let read = |driver: &dyn Driver| driver.download(on.0.raw, self.address(), to);
             let read = self.moved(on, CopyKind::Download, read);
             read.map_err(|fault| shared.failed(&format!("reading {self:?}"), fault))
@@ -258,7 +258,7 @@ impl Buffer {
     pub fn write_bytes(&self, on: &Stream, from: &[u8]) -> Result<(), Error> {
         self.check_bytes(from.len())?;
         let shared = on.0.shared();
-        self.used(on, true, || {
+        self.used(on, true, true, || {
             let write = |driver: &dyn Driver| driver.upload(on.0.raw, self.address(), from);
             let written = self.moved(on, CopyKind::Upload, write);
             written.map_err(|fault| shared.failed(&format!("writing {self:?}"), fault))
@@ -268,27 +268,31 @@ impl Buffer {
         Ok(())
     }
 
-    /// Copies the elements to another buffer of the same device, type and size.
+    /// Copies the elements to another buffer of the same type and size. The stream is of this one's
+    /// device. If the other is on another device, they go through the host and are there when this
+    /// returns; work of other threads on either may come between the pieces.
     ///
     /// # Errors
     ///
     /// They are not alike, share memory, or the device failed.
     pub fn copy_to(&self, on: &Stream, to: &Buffer) -> Result<(), Error> {
+        if self.device() != to.device() {
+            return self.copy_across(on, to);
+        }
         self.check_copy(on.device(), to)?;
         on.0.check_not_captured("a copy")?;
         let shared = on.0.shared();
         let touches = [self.touch(false), to.touch(true)];
-        in_order(&on.0, &touches, || {
+        in_order(&on.0, &touches, shared.driver.is_host(), |_| {
             let (from, to) = (self.address(), to.address());
             let copy = |driver: &dyn Driver| driver.copy(on.0.raw, from, to, self.bytes());
             let copied = self.moved(on, CopyKind::Within, copy);
             copied.map_err(|fault| shared.failed(&format!("copying {self:?}"), fault))
-        })?;
-        Ok(())
+        })
     }
 
     /// Has the driver copy what is as long as this.
-    fn moved(
+    pub(super) fn moved(
         &self,
         on: &Stream,
         kind: CopyKind,
@@ -308,10 +312,12 @@ impl Buffer {
         }
     }
 
-    fn used(
+    /// A copy from or to the host, in the order of its uses: see [`in_order`].
+    pub(super) fn used(
         &self,
         on: &Stream,
         is_write: bool,
+        waits: bool,
         what: impl FnOnce() -> Result<(), Error>,
     ) -> Result<(), Error> {
         self.check_device(on.device())?;
@@ -319,8 +325,7 @@ impl Buffer {
         if is_write {
             self.check_writable()?;
         }
-        in_order(&on.0, &[self.touch(is_write)], what)?;
-        Ok(())
+        in_order(&on.0, &[self.touch(is_write)], waits, |_| what())
     }
 
     /// Whether its elements can be copied to another.
@@ -328,13 +333,19 @@ impl Buffer {
         self.check_device(on)?;
         to.check_device(on)?;
         to.check_writable()?;
-        let is_alike = (self.dtype, self.bytes()) == (to.dtype, to.bytes());
-        match is_alike && !overlap(&self.addresses(), &to.addresses()) {
-            true => Ok(()),
-            false => Err(Error::View(format!(
-                "{self:?} cannot be copied to {to:?}{}",
-                if is_alike { ": they share memory" } else { "" }
+        self.check_alike(to)?;
+        match overlap(&self.addresses(), &to.addresses()) {
+            false => Ok(()),
+            true => Err(Error::View(format!(
+                "{self:?} cannot be copied to {to:?}: they share memory"
             ))),
+        }
+    }
+
+    pub(super) fn check_alike(&self, to: &Buffer) -> Result<(), Error> {
+        match (self.dtype, self.bytes()) == (to.dtype, to.bytes()) {
+            true => Ok(()),
+            false => Err(Error::View(format!("{self:?} cannot be copied to {to:?}"))),
         }
     }
 
@@ -350,7 +361,7 @@ impl Buffer {
         }
     }
 
-    fn check_writable(&self) -> Result<(), Error> {
+    pub(super) fn check_writable(&self) -> Result<(), Error> {
         match self.allocation.is_read_only {
             false => Ok(()),
             true => Err(Error::View(format!("{self:?} is read-only"))),

@@ -41,7 +41,7 @@ impl Call<'_> {
             let uses = touch.allocation.lock();
             if let Some(other) = uses.unsettled(&on.0, &touch.bytes, touch.is_write) {
                 return Err(Error::Capture(format!(
-                    "{}: a buffer was last used on stream {other}, outside of the capture: wait for that on {on:?} before the capture begins",
+                    "{}: a buffer was last used on stream {other}, outside of the capture: synchronize that, or have {on:?} wait for it, before the capture begins",
                     self.what
                 )));
             }

@@ -1,10 +1,10 @@
 //! Code that is on a device already: artifacts with the same modules share it.
 
 use super::driver::{Code, Driver};
-use crate::{Error, program::Program};
+use crate::{Error, program::Program, validate::most_shared};
 use qd_artifact::{Hash, Requirements, Step, StepKind};
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     sync::{Arc, Mutex, PoisonError, Weak},
 };
 
@@ -18,6 +18,8 @@ struct Origin {
     modules: Vec<Hash>,
     needs: Vec<Requirements>,
     bodies: BTreeSet<Launched>,
+    /// Shared memory that each may be given besides what it declares.
+    shared: BTreeMap<String, u32>,
 }
 
 /// The code on a device that somebody still holds.
@@ -40,6 +42,10 @@ impl Codes {
             modules: program.modules().map(|module| module.id()).collect(),
             needs: program.needs().into_iter().cloned().collect(),
             bodies: bodies.clone(),
+            shared: most_shared(program)
+                .into_iter()
+                .map(|(body, most)| (body.into(), most.dynamic_shared_bytes))
+                .collect(),
         };
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let there = lock()

@@ -2,10 +2,12 @@
 
 use super::{
     allocation::Keep,
+    allocator::Allocator,
     codes::Codes,
     driver::{Driver, Fault},
     executable::Executable,
-    fork,
+    fork::{self, Here},
+    reclaim,
     stream::{Priority, Stream},
 };
 use crate::{Error, cpu, cuda, vulkan};
@@ -68,6 +70,9 @@ pub struct DeviceOptions {
     /// Host threads that work, where the host does the work; as many as the machine runs at
     /// a time unless given.
     pub threads: Option<usize>,
+    /// Where arrays and what kernels need besides come from, instead of the device's own pool: on the
+    /// cpu and on NVIDIA's devices.
+    pub allocator: Option<Allocator>,
 }
 
 /// What a device is.
@@ -89,6 +94,8 @@ pub struct DeviceInfo {
 pub struct MemoryStats {
     /// In use.
     pub live: u64,
+    /// Held for that, in use or not: what [`Device::trim`] may give back is beyond `live`.
+    pub reserved: u64,
     /// The most that was in use at a time.
     pub peak: u64,
     /// Allocations so far.
@@ -105,7 +112,9 @@ pub struct Device(pub(super) Arc<Shared>);
 
 /// What all handles of a device share.
 pub(super) struct Shared {
-    pub driver: Box<dyn Driver>,
+    pub driver: Here<Box<dyn Driver>>,
+    /// Where memory comes from, if not from the driver.
+    pub allocator: Option<Allocator>,
     pub counters: Counters,
     pub codes: Codes,
     /// Why it does nothing any more.
@@ -133,6 +142,10 @@ impl Counters {
         self.peak.fetch_max(live, Ordering::Relaxed);
     }
 
+    pub fn live(&self) -> u64 {
+        self.live.load(Ordering::Relaxed)
+    }
+
     pub fn freed(&self, bytes: u64) {
         self.live.fetch_sub(bytes, Ordering::Relaxed);
     }
@@ -149,6 +162,11 @@ fn driver(id: &DeviceId, options: &DeviceOptions) -> Result<Box<dyn Driver>, Err
     Ok(match id.driver.as_str() {
         "cpu" if id.ordinal == 0 => Box::new(cpu::device(id, options)?),
         "cuda" => Box::new(cuda::device(id, options)?),
+        "vulkan" if options.allocator.is_some() => {
+            return Err(Error::Device(format!(
+                "{id} takes no memory of an allocator: its arrays are in Vulkan buffers of its own"
+            )));
+        }
         "vulkan" => Box::new(vulkan::device(id)?),
         _ => return Err(Error::Device(format!("there is no device {id}"))),
     })
@@ -171,19 +189,26 @@ impl Device {
             return Ok(Self(shared.clone()));
         }
         let driver = driver(id, options);
-        let device = Self::of(driver.map_err(|error| {
+        let driver = driver.map_err(|error| {
             // What cannot be opened again is lost for this process.
             let lost = found.and_then(|shared| shared.check().err());
             lost.unwrap_or(error)
-        })?);
+        })?;
+        let device = Self::with(driver, options.allocator.clone());
         open.insert(key, Arc::downgrade(&device.0));
         Ok(device)
     }
 
     /// A device with this driver.
+    #[cfg(test)]
     pub(crate) fn of(driver: Box<dyn Driver>) -> Self {
+        Self::with(driver, None)
+    }
+
+    pub(super) fn with(driver: Box<dyn Driver>, allocator: Option<Allocator>) -> Self {
         Self(Arc::new(Shared {
-            driver,
+            driver: Here::new(driver),
+            allocator,
             counters: Counters::default(),
             codes: Codes::default(),
             lost: OnceLock::new(),
@@ -203,12 +228,26 @@ impl Device {
         let counters = &self.0.counters;
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         MemoryStats {
-            live: read(&counters.live),
+            live: counters.live(),
+            reserved: self.0.reserved(),
             peak: read(&counters.peak),
             allocations: read(&counters.allocations),
             uploaded: read(&counters.uploaded),
             downloaded: read(&counters.downloaded),
         }
+    }
+
+    /// Gives memory that nobody uses back to the system until about so many bytes are held, as it is
+    /// given block by block. What was freed behind work that is under way stays.
+    ///
+    /// # Errors
+    ///
+    /// The device is lost.
+    pub fn trim(&self, keep_bytes: u64) -> Result<(), Error> {
+        self.0.check()?;
+        reclaim::now();
+        let trimmed = self.0.driver.trim(keep_bytes);
+        trimmed.map_err(|fault| self.0.failed("giving memory back", fault))
     }
 
     /// A new stream.
@@ -282,10 +321,12 @@ impl Shared {
     /// What a driver says, as an error about `what`.
     pub fn failed(&self, what: &str, fault: Fault) -> Error {
         match fault {
-            Fault::OutOfMemory { free } => Error::OutOfMemory(match free {
-                Some(free) => format!("{what} ({free} bytes are free)"),
-                None => what.into(),
-            }),
+            Fault::OutOfMemory { free } => Error::OutOfMemory {
+                what: what.into(),
+                bytes: None,
+                free,
+                pooled: None,
+            },
             Fault::Lost(why) => {
                 let why = self.lost.get_or_init(|| why);
                 self.is_lost(why)

@@ -226,7 +226,8 @@ impl Buffer {
         let tensor = self.tensor()?;
         self.check_device(on.device())?;
         on.0.check_not_captured("giving an array away")?;
-        in_order(&on.0, &[self.touch(!self.is_read_only())], || Ok(()))?;
+        let touches = [self.touch(!self.is_read_only())];
+        in_order(&on.0, &touches, false, |_| Ok(()))?;
         Ok(Capsule(Some(match form {
             Form::Versioned => {
                 Managed::Versioned(
@@ -319,12 +320,13 @@ unsafe extern "C" fn delete<M>(managed: *mut M) {
     // Safety: made by `give`, and a deleter is called once.
     let given = unsafe { Box::from_raw(managed.cast::<Given<M>>()) };
     let Given { buffer, stream, .. } = &*given;
-    // What the other library has put onto the stream uses it. Nobody is there to be told of errors,
-    // and somebody's graph holds what it uses itself.
-    if !stream.0.is_captured() {
-        let touches = [buffer.touch(!buffer.is_read_only())];
-        let _ = in_order(&stream.0, &touches, || Ok(()));
+    // Nothing of a device that is lost, or another process's, is kept in order.
+    if stream.0.shared().check().is_err() {
+        return;
     }
+    // What the other library has put onto the stream uses it. What it has captured does not count:
+    // somebody's graph holds what it uses itself.
+    buffer.touch(!buffer.is_read_only()).note(&stream.0);
 }
 
 /// # Safety

@@ -131,15 +131,37 @@ pub(crate) struct Label {
 /// asked for has been done; the driver may not touch anything else.
 pub(crate) unsafe trait Driver: Send + Sync {
     fn info(&self) -> &DeviceInfo;
+    /// Whether what is asked for has been done on return, by the thread that asks.
+    fn is_host(&self) -> bool {
+        false
+    }
 
     /// Memory that holds anything, of at least one byte, for use on the stream from now on.
     fn allocate(&self, bytes: u64, on: RawStream) -> Result<RawMemory, Fault>;
     /// Gives memory back behind all that is on the stream.
     fn free(&self, memory: RawMemory, on: RawStream);
+    /// Bytes that it holds to allocate from; none: it keeps nothing of what is freed.
+    fn reserved(&self) -> Option<u64> {
+        None
+    }
+    /// Gives back what nobody uses, until it holds about so many bytes.
+    fn trim(&self, _keep: u64) -> Result<(), Fault> {
+        Ok(())
+    }
+    /// Does something that may call the device's own library, as if nothing were being captured.
+    fn within(&self, what: &mut dyn FnMut()) -> Result<(), Fault> {
+        what();
+        Ok(())
+    }
     /// Copies bytes in; they have been read on return.
     fn upload(&self, on: RawStream, to: u64, from: &[u8]) -> Result<(), Fault>;
     /// Copies bytes out, behind all that is on the stream; they are there on return.
     fn download(&self, on: RawStream, from: u64, to: &mut [u8]) -> Result<(), Fault>;
+    /// Host memory of at least one byte that the device copies from and to: its address is what
+    /// [`copy`](Self::copy) takes, its handle where the host sees it.
+    fn pin(&self, bytes: u64) -> Result<RawMemory, Fault>;
+    /// Gives such memory back, which nobody uses any more.
+    fn unpin(&self, memory: RawMemory);
     fn copy(&self, on: RawStream, from: u64, to: u64, bytes: u64) -> Result<(), Fault>;
     /// Sets bytes to one value.
     fn set(&self, on: RawStream, at: u64, bytes: u64, value: u8) -> Result<(), Fault>;
@@ -203,6 +225,10 @@ pub(crate) trait Code: Send + Sync {
 
 /// A shape as the driver replays it.
 pub(crate) trait Replay: Send {
+    /// Whether the host waits for the device before all of a replay is on its stream.
+    fn waits(&self) -> bool {
+        false
+    }
     /// Takes other words; those at the places in `changed`, which ascend, differ from the last
     /// ones.
     fn patch(&mut self, words: &[u64], changed: &[usize]) -> Result<(), Fault>;

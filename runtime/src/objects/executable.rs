@@ -6,6 +6,7 @@ use super::{
     driver::{Code, RawBody},
     evaluate::Evaluated,
     executor::Calls,
+    fork::Here,
     stream::Stream,
 };
 use crate::{
@@ -26,7 +27,7 @@ pub(super) struct Loaded {
     code: program::Loaded,
     /// Every body that a plan launches, by its symbol and the threads of a block.
     pub bodies: HashMap<(String, u32), RawBody>,
-    _bodies: Arc<dyn Code>,
+    _bodies: Here<Arc<dyn Code>>,
 }
 
 impl Executable {
@@ -48,7 +49,7 @@ impl Executable {
             device: device.clone(),
             code: program.without_code(),
             bodies,
-            _bodies: code,
+            _bodies: Here::new(code),
         })))
     }
 

@@ -2,19 +2,20 @@
 //! and what differs in shape is built anew.
 
 use super::{
-    allocation::{Allocation, Touch, in_order},
+    allocation::{Allocation, Doing, Touch, try_in_order},
     arguments::{self, Arg, Input},
     capture,
     driver::{Fault, Replay, Shape},
     evaluate::{Evaluated, changed},
     executable::{Callable, LaunchOptions},
+    fork::Here,
     reclaim,
     stream::Stream,
 };
 use crate::{Error, control};
 use qd_artifact::Access;
 use std::sync::{
-    Arc, Mutex, PoisonError,
+    Arc, Mutex, MutexGuard, PoisonError,
     atomic::{AtomicBool, Ordering},
 };
 
@@ -34,7 +35,7 @@ struct Kept {
     shape: Shape,
     words: Vec<u64>,
     control: Arc<Control>,
-    replay: Box<dyn Replay>,
+    replay: Here<Box<dyn Replay>>,
 }
 
 /// A kernel's words of control on a stream, which are 0 between calls.
@@ -42,6 +43,30 @@ struct Control {
     /// None for a kernel without.
     memory: Option<Arc<Allocation>>,
     is_clear: AtomicBool,
+    /// Whether a call with them is under way of which nothing is locked.
+    is_busy: AtomicBool,
+}
+
+impl Calls {
+    fn lock(&self) -> MutexGuard<'_, Vec<Kept>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Kept {
+    /// Whether it may be put onto a stream.
+    fn is_for(&self, on: &Stream) -> bool {
+        self.queue == on.0.id && !self.control.is_busy.load(Ordering::Relaxed)
+    }
+}
+
+/// Keeps a call, as the last that was used. What has to go for it is dropped without the lock: a
+/// driver may wait for what is under way.
+fn keep(mut calls: MutexGuard<'_, Vec<Kept>>, kept: Kept) {
+    let oldest = (calls.len() >= MOST_KEPT).then(|| calls.remove(0));
+    calls.push(kept);
+    drop(calls);
+    drop(oldest);
 }
 
 impl Callable {
@@ -56,10 +81,34 @@ impl Callable {
         if on.0.is_captured() {
             return self.splice(on, given, options);
         }
-        let mut calls = self.calls.0.lock().unwrap_or_else(PoisonError::into_inner);
+        while let Some(doing) = self.try_launch(on, given, options)? {
+            doing.wait();
+        }
+        Ok(())
+    }
+
+    /// Yields whom it has to wait for before, if there is one.
+    fn try_launch(
+        &self,
+        on: &Stream,
+        given: &[Arg<'_>],
+        options: &LaunchOptions,
+    ) -> Result<Option<Doing>, Error> {
+        let mut calls = self.calls.lock();
         let mut kept = self.take(&mut calls, on, given)?;
-        let launched = self.replay(&mut kept, on, given, options);
-        calls.push(kept);
+        let launched;
+        if on.0.waits_for(&*kept.replay) {
+            // Nothing is locked while it waits. Whoever else launches the kernel on this stream
+            // meanwhile makes a call with words of control of its own.
+            kept.control.is_busy.store(true, Ordering::Relaxed);
+            drop(calls);
+            launched = self.replay(&mut kept, true, on, given, options);
+            calls = self.calls.lock();
+            kept.control.is_busy.store(false, Ordering::Relaxed);
+        } else {
+            launched = self.replay(&mut kept, false, on, given, options);
+        }
+        keep(calls, kept);
         launched
     }
 
@@ -70,9 +119,9 @@ impl Callable {
         if on.0.is_captured() {
             return Ok(());
         }
-        let mut calls = self.calls.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut calls = self.calls.lock();
         let kept = self.take(&mut calls, on, given)?;
-        calls.push(kept);
+        keep(calls, kept);
         Ok(())
     }
 
@@ -90,25 +139,20 @@ impl Callable {
         arguments::check(self.planned()?.kernel, device, given, false)
     }
 
-    /// Takes the call with these arguments out of those that are kept, or makes it. There is
-    /// room for it then.
+    /// Takes the call with these arguments out of those that are kept, or makes it.
     fn take(&self, calls: &mut Vec<Kept>, on: &Stream, given: &[Arg<'_>]) -> Result<Kept, Error> {
         let is_same = |kept: &Kept| {
-            kept.queue == on.0.id
+            kept.is_for(on)
                 && kept
                     .inputs
                     .iter()
                     .zip(given)
                     .all(|(input, given)| input.is(given))
         };
-        let kept = match calls.iter().rposition(is_same) {
-            Some(place) => calls.remove(place),
-            None => self.make(calls, on, given)?,
-        };
-        if calls.len() >= MOST_KEPT {
-            calls.remove(0);
+        match calls.iter().rposition(is_same) {
+            Some(place) => Ok(calls.remove(place)),
+            None => self.make(calls, on, given),
         }
-        Ok(kept)
     }
 
     /// Takes a call of the same shape with these words, or makes a new one.
@@ -118,7 +162,7 @@ impl Callable {
         arguments::check_together(planned.kernel, &inputs)?;
         let failed = |fault| self.failed("preparing a launch", fault);
         // A call of this stream has words of control, which are part of the words.
-        let place = calls.iter().rposition(|kept| kept.queue == on.0.id);
+        let place = calls.iter().rposition(|kept| kept.is_for(on));
         let control = match place {
             Some(place) => calls[place].control.clone(),
             None => self.control(on)?,
@@ -128,7 +172,7 @@ impl Callable {
             .as_ref()
             .map_or(0, |memory| memory.raw.address);
         let evaluated = Evaluated::without_shape(&self.loaded, planned, &inputs, at)?;
-        let is_alike = |kept: &Kept| kept.queue == on.0.id && kept.choices == evaluated.choices;
+        let is_alike = |kept: &Kept| kept.is_for(on) && kept.choices == evaluated.choices;
         if let Some(place) = calls.iter().rposition(is_alike) {
             let mut kept = calls.remove(place);
             let changed = changed(&kept.words, &evaluated.words);
@@ -149,7 +193,7 @@ impl Callable {
             shape: evaluated.shape,
             words: evaluated.words,
             control,
-            replay: replay.map_err(failed)?,
+            replay: Here::new(replay.map_err(failed)?),
         })
     }
 
@@ -162,25 +206,27 @@ impl Callable {
                 bytes => Some(Allocation::new(on, bytes, what)?),
             },
             is_clear: AtomicBool::new(false),
+            is_busy: AtomicBool::new(false),
         }))
     }
 
-    /// Puts a call onto its stream.
+    /// Puts a call onto its stream, unless it has to wait for another before.
     fn replay(
         &self,
         kept: &mut Kept,
+        waits: bool,
         on: &Stream,
         given: &[Arg<'_>],
         options: &LaunchOptions,
-    ) -> Result<(), Error> {
+    ) -> Result<Option<Doing>, Error> {
         let _span = tracing::debug_span!("launch", kernel = &*self.name).entered();
         let driver = &self.loaded.device.0.driver;
         let touches = self.touches(given)?;
-        in_order(&on.0, &touches, || {
+        try_in_order(&on.0, &touches, waits, |_| {
             self.loaded.device.0.launched(&self.name);
-            if let Some(memory) = &kept.control.memory
-                && !kept.control.is_clear.swap(true, Ordering::Relaxed)
-            {
+            // What a call that fails leaves may be anything.
+            let is_clear = kept.control.is_clear.swap(false, Ordering::Relaxed);
+            if let Some(memory) = kept.control.memory.as_ref().filter(|_| !is_clear) {
                 driver
                     .set(on.0.raw, memory.raw.address, memory.raw.bytes, 0)
                     .map_err(|fault| self.failed("clearing its control", fault))?;
@@ -188,13 +234,10 @@ impl Callable {
             let (call, replay) = ((&kept.shape, &kept.words[..]), &mut *kept.replay);
             let name = || self.name.clone();
             let replayed = on.0.replay(name, call, replay, options.max_iterations);
-            replayed.map_err(|fault| {
-                // What it left may be anything.
-                kept.control.is_clear.store(false, Ordering::Relaxed);
-                self.failed_at(&kept.shape, fault)
-            })
-        })?;
-        Ok(())
+            replayed.map_err(|fault| self.failed_at(&kept.shape, fault))?;
+            kept.control.is_clear.store(true, Ordering::Relaxed);
+            Ok(())
+        })
     }
 
     /// What a call uses, and which of it is written.

@@ -7,7 +7,14 @@ use super::{
         Code, Driver, Fault, Op, OpKind, RawBody, RawEvent, RawMemory, RawStream, Replay, Shape,
     },
 };
-use crate::{Error, objects::reclaim, program::Program};
+use crate::{
+    Error,
+    objects::{
+        parts::{self, Host, Look, Parts},
+        reclaim,
+    },
+    program::Program,
+};
 use std::{
     collections::{HashMap, HashSet, VecDeque},
     sync::{
@@ -42,6 +49,13 @@ struct State {
     /// Calls so far, and what each was.
     log: Vec<&'static str>,
     random: u64,
+    /// Bytes in use, and of what was freed, which it keeps and nothing fits into.
+    live: u64,
+    pooled: u64,
+    /// Whether the next allocation fails, as the last one did.
+    is_full: bool,
+    /// What of the driver's was dropped so far: itself, its code, replays and events.
+    dropped: usize,
     /// Streams that somebody captures, and what they have become so far.
     captured: HashMap<u64, Vec<Spliced>>,
 }
@@ -78,10 +92,14 @@ pub(super) struct Mood {
     pub seed: u64,
     /// The call that fails, from 0, and the device with it, if it is lost.
     pub fails: Option<(usize, bool)>,
+    /// Whether what the failing call asks for is done nevertheless.
+    pub is_late: bool,
     /// Whether streams do not wait for events: what a test of the order must notice.
     pub is_hasty: bool,
     /// Whether the host looks at conditions.
     pub asks_host: bool,
+    /// Bytes that it has at most, if it is not as many as one likes.
+    pub room: Option<u64>,
 }
 
 pub(super) struct Fake {
@@ -98,6 +116,11 @@ pub(super) struct Log(Arc<Mutex<State>>);
 impl Log {
     pub fn calls(&self) -> Vec<&'static str> {
         self.0.lock().unwrap().log.clone()
+    }
+
+    /// What of the driver's was dropped so far.
+    pub fn dropped(&self) -> usize {
+        self.0.lock().unwrap().dropped
     }
 
     /// A stream of the test's own.
@@ -120,6 +143,13 @@ impl Log {
     /// How often a call was made.
     pub fn count(&self, call: &str) -> usize {
         self.calls().iter().filter(|made| **made == call).count()
+    }
+}
+
+/// Of a device, or of a replay, which has one.
+impl Drop for Fake {
+    fn drop(&mut self) {
+        self.state.lock().unwrap().dropped += 1;
     }
 }
 
@@ -154,10 +184,22 @@ impl Fake {
         match self.mood.fails {
             Some((at, true)) if number >= at => Err(Fault::Lost("it is a fake".into())),
             Some((at, false)) if number == at => match name {
-                "allocate" => Err(Fault::OutOfMemory { free: Some(7) }),
+                "allocate" => {
+                    state.is_full = true;
+                    Err(Fault::OutOfMemory { free: Some(7) })
+                }
                 _ => Err(Fault::Failed(format!("{name} fails"))),
             },
             _ => Ok(()),
+        }
+    }
+
+    /// As [`call`](Self::call), of a call that puts something onto a stream: an error within is to be
+    /// returned when that has been done.
+    fn submit(&self, name: &'static str) -> Result<Result<(), Fault>, Fault> {
+        match self.call(name) {
+            Err(fault) if !self.mood.is_late => Err(fault),
+            outcome => Ok(outcome),
         }
     }
 
@@ -233,6 +275,12 @@ impl Fake {
     }
 }
 
+/// The address of memory that is never let go. Of words, so that any element may be there.
+fn memory(bytes: u64) -> u64 {
+    let memory = vec![0xA5A5_A5A5_A5A5_A5A5_u64; bytes.div_ceil(8).max(1) as usize];
+    Box::leak(memory.into_boxed_slice()).as_mut_ptr() as u64
+}
+
 // Safety: it works on memory of this process that its callers vouch for.
 unsafe impl Driver for Fake {
     fn info(&self) -> &DeviceInfo {
@@ -241,10 +289,18 @@ unsafe impl Driver for Fake {
 
     fn allocate(&self, bytes: u64, _: RawStream) -> Result<RawMemory, Fault> {
         self.call("allocate")?;
-        // Of words, so that any element may be there.
-        let memory = vec![0xA5A5_A5A5_A5A5_A5A5_u64; bytes.div_ceil(8).max(1) as usize];
+        let mut state = self.state.lock().unwrap();
+        if std::mem::take(&mut state.is_full) {
+            return Err(Fault::OutOfMemory { free: Some(7) });
+        }
+        let room = self.mood.room.unwrap_or(u64::MAX);
+        let free = room.saturating_sub(state.live + state.pooled);
+        if bytes > free {
+            return Err(Fault::OutOfMemory { free: Some(free) });
+        }
+        state.live += bytes;
         Ok(RawMemory {
-            address: Box::leak(memory.into_boxed_slice()).as_mut_ptr() as u64,
+            address: memory(bytes),
             bytes,
             handle: 0,
         })
@@ -253,18 +309,36 @@ unsafe impl Driver for Fake {
     fn free(&self, memory: RawMemory, on: RawStream) {
         let _ = self.call("free");
         // Kept, so that whoever comes late finds what was put there.
-        self.later(on, move || unsafe {
-            std::ptr::write_bytes(memory.address as *mut u8, FREED, memory.bytes as usize);
+        let state = self.state.clone();
+        self.later(on, move || {
+            let mut state = state.lock().unwrap();
+            state.live -= memory.bytes;
+            state.pooled += memory.bytes;
+            unsafe {
+                std::ptr::write_bytes(memory.address as *mut u8, FREED, memory.bytes as usize);
+            }
         });
     }
 
+    fn reserved(&self) -> Option<u64> {
+        let state = self.state.lock().unwrap();
+        Some(state.live + state.pooled)
+    }
+
+    fn trim(&self, keep: u64) -> Result<(), Fault> {
+        self.call("trim")?;
+        let mut state = self.state.lock().unwrap();
+        state.pooled = state.pooled.min(keep.saturating_sub(state.live));
+        Ok(())
+    }
+
     fn upload(&self, on: RawStream, to: u64, from: &[u8]) -> Result<(), Fault> {
-        self.call("upload")?;
+        let done = self.submit("upload")?;
         let from = from.to_vec();
         self.later(on, move || unsafe {
             std::ptr::copy_nonoverlapping(from.as_ptr(), to as *mut u8, from.len());
         });
-        Ok(())
+        done
     }
 
     fn download(&self, on: RawStream, from: u64, to: &mut [u8]) -> Result<(), Fault> {
@@ -274,20 +348,37 @@ unsafe impl Driver for Fake {
         Ok(())
     }
 
+    fn pin(&self, bytes: u64) -> Result<RawMemory, Fault> {
+        self.call("pin")?;
+        let address = memory(bytes);
+        Ok(RawMemory {
+            address,
+            bytes,
+            handle: address,
+        })
+    }
+
+    fn unpin(&self, memory: RawMemory) {
+        let _ = self.call("unpin");
+        unsafe {
+            std::ptr::write_bytes(memory.handle as *mut u8, FREED, memory.bytes as usize);
+        }
+    }
+
     fn copy(&self, on: RawStream, from: u64, to: u64, bytes: u64) -> Result<(), Fault> {
-        self.call("copy")?;
+        let done = self.submit("copy")?;
         self.later(on, move || unsafe {
             std::ptr::copy(from as *const u8, to as *mut u8, bytes as usize);
         });
-        Ok(())
+        done
     }
 
     fn set(&self, on: RawStream, at: u64, bytes: u64, value: u8) -> Result<(), Fault> {
-        self.call("set")?;
+        let done = self.submit("set")?;
         self.later(on, move || unsafe {
             std::ptr::write_bytes(at as *mut u8, value, bytes as usize);
         });
-        Ok(())
+        done
     }
 
     fn open_stream(&self, _: bool) -> Result<RawStream, Fault> {
@@ -366,7 +457,9 @@ unsafe impl Driver for Fake {
         Ok(Duration::from_micros(tasks.expect("the later event")))
     }
 
-    fn drop_event(&self, _: RawEvent) {}
+    fn drop_event(&self, _: RawEvent) {
+        self.state.lock().unwrap().dropped += 1;
+    }
 
     fn takes(&self, target: &str) -> bool {
         target == "cpu"
@@ -375,13 +468,17 @@ unsafe impl Driver for Fake {
     fn load(&self, _: Program<'_>) -> Result<Box<dyn Code>, Error> {
         self.call("load")
             .map_err(|fault| Error::Load(fault.to_string()))?;
-        Ok(Box::new(Table(self.bodies.clone())))
+        Ok(Box::new(Table {
+            bodies: self.bodies.clone(),
+            state: self.state.clone(),
+        }))
     }
 
     fn build(&self, shape: &Shape, words: &[u64]) -> Result<Box<dyn Replay>, Fault> {
         self.call("build")?;
         Ok(Box::new(Recorded {
             ops: Arc::new(shape.ops.clone()),
+            parts: Parts::of(&shape.ops),
             words: words.to_vec(),
             asked: 0,
             done: Arc::default(),
@@ -395,16 +492,28 @@ unsafe impl Driver for Fake {
     }
 }
 
-struct Table(HashMap<&'static str, Body>);
+struct Table {
+    bodies: HashMap<&'static str, Body>,
+    state: Arc<Mutex<State>>,
+}
+
+impl Drop for Table {
+    fn drop(&mut self) {
+        self.state.lock().unwrap().dropped += 1;
+    }
+}
 
 impl Code for Table {
     fn body(&self, name: &str, _: u32) -> Option<RawBody> {
-        self.0.get(name).map(|body| RawBody(*body as usize as u64))
+        self.bodies
+            .get(name)
+            .map(|body| RawBody(*body as usize as u64))
     }
 }
 
 struct Recorded {
     ops: Arc<Vec<Op>>,
+    parts: Parts,
     words: Vec<u64>,
     /// Replays so far, and those that have been done.
     asked: u64,
@@ -423,18 +532,49 @@ impl Replay for Recorded {
         Ok(())
     }
 
-    fn replay(&mut self, on: RawStream, _: Option<u64>) -> Result<(), Fault> {
-        self.fake.call("replay")?;
+    fn waits(&self) -> bool {
+        self.fake.mood.asks_host && self.parts.looks > 0
+    }
+
+    fn replay(&mut self, on: RawStream, limit: Option<u64>) -> Result<(), Fault> {
+        let done = self.fake.submit("replay")?;
+        if self.waits() {
+            let (fake, words) = (&self.fake, &self.words);
+            parts::run(&mut Asked { fake, words, on }, &self.parts.parts, limit)?;
+            return done;
+        }
         // As they are now: a later patch does not change what is under way.
         let (ops, words) = (self.ops.clone(), self.words.clone());
-        let (number, done) = (self.asked, self.done.clone());
+        let (number, asked) = (self.asked, self.done.clone());
         self.asked += 1;
         self.fake.later(on, move || {
-            let before = done.fetch_add(1, Ordering::Relaxed);
+            let before = asked.fetch_add(1, Ordering::Relaxed);
             assert_eq!(before, number, "replays of one graph, beside each other");
             all(&ops, &words);
         });
+        done
+    }
+}
+
+/// A replay at whose conditions the host looks.
+struct Asked<'a> {
+    fake: &'a Fake,
+    words: &'a [u64],
+    on: RawStream,
+}
+
+impl Host for Asked<'_> {
+    fn ops(&mut self, _: usize, ops: &[Op]) -> Result<(), Fault> {
+        let (ops, words) = (ops.to_vec(), self.words.to_vec());
+        // In the plan's order, which is one that they allow.
+        let what = move || ops.iter().for_each(|op| one(op, &words));
+        self.fake.later(self.on, what);
         Ok(())
+    }
+
+    fn is_set(&mut self, look: Look) -> Result<bool, Fault> {
+        self.fake.drain(self.on);
+        Ok(unsafe { *(self.words[look.word] as *const i32) } != 0)
     }
 }
 

@@ -56,7 +56,7 @@ impl Buffer {
         let what = || format!("memory of somebody else, {}", describe_buffer(dtype, shape));
         let shared = on.0.shared();
         shared.check()?;
-        let bytes = bytes_of(dtype, shape).ok_or_else(|| Error::OutOfMemory(what()))?;
+        let bytes = bytes_of(dtype, shape).ok_or_else(|| Error::no_memory(what()))?;
         if memory
             .strides
             .is_some_and(|given| !is_compact(shape, &given))

@@ -1,10 +1,14 @@
 //! Whether this process is a copy of the one that opened the devices: drivers do not
-//! survive `fork`.
+//! survive `fork`. In a copy calls are errors, and what is dropped asks nothing of a driver.
 
 use crate::Error;
-use std::sync::{
-    Once,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    mem::ManuallyDrop,
+    ops::{Deref, DerefMut},
+    sync::{
+        Once,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 static IS_FORKED: AtomicBool = AtomicBool::new(false);
@@ -22,10 +26,50 @@ pub(super) fn watch() {
     });
 }
 
+/// Whether this is a copy.
+pub(super) fn is_copy() -> bool {
+    IS_FORKED.load(Ordering::Relaxed)
+}
+
 /// An error in a copy.
 pub(super) fn check() -> Result<(), Error> {
-    match IS_FORKED.load(Ordering::Relaxed) {
+    match is_copy() {
         false => Ok(()),
         true => Err(Error::Forked),
     }
 }
+
+/// What may call a driver, or wait for a thread, when it is dropped. In a copy it is not.
+pub(super) struct Here<T>(ManuallyDrop<T>);
+
+impl<T> Here<T> {
+    pub fn new(what: T) -> Self {
+        Self(ManuallyDrop::new(what))
+    }
+}
+
+impl<T: ?Sized> Deref for Here<Box<T>> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: ?Sized> DerefMut for Here<Box<T>> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.0
+    }
+}
+
+impl<T> Drop for Here<T> {
+    fn drop(&mut self) {
+        if !is_copy() {
+            // Safety: it is dropped here alone.
+            unsafe { ManuallyDrop::drop(&mut self.0) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -6,10 +6,37 @@
 //! buffer is in the order of the calls. An artifact that is loaded is an [`Executable`],
 //! and its [`Kernel`]s are launched on a stream with their arguments where they are.
 //!
+//! What is gone cannot be used, nor freed twice: such a program does not compile.
+//!
+//! ```compile_fail,E0382
+//! # fn show(x: qd_runtime::objects::Buffer, on: qd_runtime::objects::Stream) {
+//! drop(x);
+//! let elements = x.to_vec::<f32>(&on); // borrow of moved value
+//! # }
+//! ```
+//!
+//! ```compile_fail,E0382
+//! # fn show(graph: qd_runtime::objects::Graph) {
+//! drop(graph);
+//! drop(graph); // use of moved value
+//! # }
+//! ```
+//!
+//! A graph is one thread's at a time:
+//!
+//! ```compile_fail,E0596
+//! # use qd_runtime::objects::{Graph, Stream};
+//! fn launch(graph: &Graph, on: &Stream) {
+//!     let _ = graph.launch(on); // cannot borrow as mutable
+//! }
+//! ```
+//!
 //! Checks, evaluation of plans, graphs and their patching are in one place (`executor`);
 //! a driver (`driver`) does primitives and checks nothing.
 
+mod across;
 mod allocation;
+mod allocator;
 mod arguments;
 mod buffer;
 mod capture;
@@ -22,12 +49,17 @@ mod executable;
 mod executor;
 mod foreign;
 mod fork;
+mod memory;
+mod numbers;
 pub(crate) mod parts;
+mod pinned;
 mod profiler;
 pub(crate) mod reclaim;
 mod recording;
 mod stream;
+mod sync;
 mod target;
+mod tasks;
 
 #[cfg(test)]
 mod fake;
@@ -35,13 +67,30 @@ mod fake;
 mod tests;
 
 pub use allocation::Keep;
+pub use allocator::{Allocate, Allocator};
 pub use arguments::Arg;
 pub use buffer::Buffer;
 pub use device::{Device, DeviceId, DeviceInfo, DeviceOptions, MemoryStats};
 pub use executable::{Executable, Kernel, LaunchOptions, Signature};
 pub use foreign::{Foreign, Ready};
+pub use pinned::{Pending, Pinned};
 pub use profiler::{
     Attached, CopyKind, Detail, Profiler, Span, SpanKind, Step, StepTotal, step_totals,
 };
 pub use recording::{Graph, Recording, Slot};
 pub use stream::{Event, Priority, Stream};
+
+/// What is one thread's at a time may go to another, and the rest is everybody's.
+const _: () = {
+    const fn moves<T: Send>() {}
+    const fn is_shared<T: Clone + Send + Sync>() {}
+    moves::<Recording>();
+    moves::<Graph>();
+    is_shared::<Device>();
+    is_shared::<Stream>();
+    is_shared::<Event>();
+    is_shared::<Buffer>();
+    is_shared::<Executable>();
+    is_shared::<Kernel>();
+    is_shared::<Profiler>();
+};

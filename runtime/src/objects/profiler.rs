@@ -10,6 +10,7 @@ mod totals;
 use super::{
     device::Device,
     driver::{Fault, RawEvent, Replay, Shape},
+    fork,
     stream::{Priority, Queue, Stream},
 };
 use crate::Error;
@@ -142,7 +143,9 @@ struct Mark {
 
 impl Drop for Mark {
     fn drop(&mut self) {
-        self.device.0.driver.drop_event(self.raw);
+        if !fork::is_copy() {
+            self.device.0.driver.drop_event(self.raw);
+        }
     }
 }
 
@@ -213,6 +216,7 @@ impl Profiler {
     /// The device is lost.
     pub fn take(&self) -> Result<Vec<Span>, Error> {
         let log = &self.0;
+        log.device.0.check()?;
         let mut spans = Vec::new();
         let mut tracks = log.lock();
         for track in &mut tracks.0 {
@@ -284,6 +288,10 @@ pub struct Attached {
 
 impl Drop for Attached {
     fn drop(&mut self) {
+        // Who else had these locks is not there any more.
+        if fork::is_copy() {
+            return;
+        }
         let is_other = |(id, log): &(u64, Arc<Log>)| *id != self.id || !Arc::ptr_eq(log, &self.log);
         self.queue.profile.change(|logs| logs.retain(is_other));
         let mut tracks = self.log.lock();
@@ -346,6 +354,14 @@ impl Queue {
         let kind = kind();
         note(&logs, vec![Timed { kind, begin, end }]);
         Ok(())
+    }
+
+    /// Whether a replay waits for the device, or is done by the host. With a profiler it may: if one
+    /// comes only now, locks are held longer than they would be.
+    pub fn waits_for(&self, replay: &dyn Replay) -> bool {
+        self.profile.is_on.load(Ordering::Relaxed)
+            || replay.waits()
+            || self.shared().driver.is_host()
     }
 
     /// Replays a call.

@@ -10,6 +10,7 @@ use super::{
     driver::{OpKind, Replay, Shape},
     evaluate::{Evaluated, changed},
     executable::Kernel,
+    fork::Here,
     reclaim,
     stream::{Queue, Stream},
 };
@@ -67,7 +68,7 @@ const MOST_KEPT: usize = 8;
 struct Prepared {
     shape: Shape,
     words: Vec<u64>,
-    replay: Box<dyn Replay>,
+    replay: Here<Box<dyn Replay>>,
 }
 
 /// An argument that is kept.
@@ -382,8 +383,11 @@ impl Graph {
             on.0.follow(queue, *number)?;
         }
         let shared = &device.0;
-        let (control, is_clear) = (&self.control, &mut self.is_clear);
-        let number = in_order(&on.0, touches, || {
+        let (control, is_clear, last) = (&self.control, &mut self.is_clear, &mut self.last);
+        let waits = on.0.waits_for(&*kept.replay);
+        in_order(&on.0, touches, waits, |number| {
+            // Also if it fails: part of it may be on the stream.
+            *last = Some((on.0.clone(), number));
             for step in &self.recording.steps {
                 if let Work::Launch { kernel, .. } = &step.work {
                     shared.launched(&kernel.0.name);
@@ -403,9 +407,7 @@ impl Graph {
             replayed.map_err(|fault| shared.failed("launching a graph", fault))?;
             *is_clear = true;
             Ok(())
-        })?;
-        self.last = Some((on.0.clone(), number));
-        Ok(())
+        })
     }
 
     /// Makes the last of `kept` one for what is bound.
@@ -435,7 +437,7 @@ impl Graph {
             }
             None => {
                 let replay = device.0.driver.build(&shape, &words);
-                let replay = replay.map_err(failed)?;
+                let replay = Here::new(replay.map_err(failed)?);
                 Prepared {
                     shape,
                     words,

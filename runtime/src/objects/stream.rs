@@ -5,16 +5,13 @@ use super::{
     allocation::Keep,
     device::{Device, Shared},
     driver::{Fault, RawEvent, RawStream},
+    fork::{self, Here},
+    numbers::Numbers,
     profiler::{Profile, SpanKind},
     reclaim,
 };
 use crate::Error;
-use std::{
-    collections::HashMap,
-    fmt,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{fmt, sync::Arc, time::Duration};
 
 /// How much a stream's work matters beside that of others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,17 +36,9 @@ pub(super) struct Queue {
     pub id: u64,
     /// Whether it is somebody else's, and what is held for that.
     is_wrapped: bool,
-    _keep: Keep,
-    state: Mutex<State>,
+    _keep: Here<Keep>,
+    numbers: Numbers,
     pub profile: Profile,
-}
-
-#[derive(Default)]
-struct State {
-    /// Calls so far.
-    number: u64,
-    /// Up to which call of other streams this one has waited, by their ids.
-    seen: HashMap<u64, u64>,
 }
 
 impl Stream {
@@ -74,8 +63,8 @@ impl Stream {
             raw,
             id: device.0.next_stream(),
             is_wrapped,
-            _keep: keep,
-            state: Mutex::default(),
+            _keep: Here::new(keep),
+            numbers: Numbers::default(),
             profile: Profile::default(),
         }))
     }
@@ -95,9 +84,12 @@ impl Stream {
         shared.check()?;
         self.0.check_not_captured("waiting for it")?;
         let _span = tracing::debug_span!("wait", stream = self.0.id).entered();
+        let number = self.0.numbers.between(|number| number);
         let done = shared.driver.synchronize(self.0.raw);
         reclaim::now();
-        done.map_err(|fault| shared.failed("waiting for a stream", fault))
+        done.map_err(|fault| shared.failed("waiting for a stream", fault))?;
+        self.0.numbers.end(number);
+        Ok(())
     }
 
     /// An event behind all that is on it.
@@ -127,7 +119,7 @@ impl Stream {
         self.0.check_not_captured("waiting for an event")?;
         let done = self.0.wait(event);
         done.map_err(|fault| shared.failed("waiting for an event", fault))?;
-        self.0.note(event.0.queue, event.0.number);
+        self.0.numbers.note(event.0.queue, event.0.number);
         Ok(())
     }
 }
@@ -143,34 +135,52 @@ impl Queue {
         &self.device.0
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Counts what has been put onto the stream as its next call, and returns its number.
+    pub fn count(&self) -> u64 {
+        self.numbers.count()
     }
 
-    /// Does something on the stream that is its next call, and returns its number.
-    pub fn submit(&self, what: impl FnOnce() -> Result<(), Error>) -> Result<u64, Error> {
-        let mut state = self.lock();
-        what()?;
-        state.number += 1;
-        Ok(state.number)
+    /// Puts the stream's next call onto it, and returns its number. A call that fails has one, too:
+    /// part of it may be on the stream.
+    pub fn submit(&self, what: impl FnOnce(u64) -> Result<(), Error>) -> (u64, Result<(), Error>) {
+        self.numbers.submit(what)
     }
 
-    /// An event behind all calls so far, and the number of the last of them.
+    /// The stream's next call, if it waits for the device before it is all on the stream, or at all:
+    /// no lock is held meanwhile.
+    pub fn host(self: &Arc<Self>) -> Hosted {
+        Hosted {
+            number: self.numbers.host(),
+            queue: self.clone(),
+        }
+    }
+
+    /// See [`Numbers::is_hosted`].
+    pub fn is_hosted(&self, number: u64) -> bool {
+        self.numbers.is_hosted(number)
+    }
+
+    /// See [`Numbers::wait_for_host`].
+    pub fn wait_for_host(&self, number: u64) {
+        self.numbers.wait_for_host(number);
+    }
+
+    /// An event behind all calls so far, and the number of the last that it is behind with all before
+    /// it: a hosted one may not be on the stream yet.
     fn mark(&self) -> Result<(Event, u64), Error> {
         let shared = self.shared();
         shared.check()?;
         self.check_not_captured("an event")?;
-        // No call comes between the number and the event.
-        let state = self.lock();
-        let raw = shared.driver.record(self.raw);
+        let record = |number| (number, shared.driver.record(self.raw));
+        let (number, raw) = self.numbers.between(record);
         let raw = raw.map_err(|fault| shared.failed("an event", fault))?;
         let event = Event(Arc::new(Moment {
             device: self.device.clone(),
             raw,
             queue: self.id,
-            number: state.number,
+            number,
         }));
-        Ok((event, state.number))
+        Ok((event, number))
     }
 
     /// See [`Stream::record`].
@@ -196,14 +206,9 @@ impl Queue {
 
     /// Whether a call of a stream has ended before whatever comes onto this one from now on.
     pub fn has_seen(&self, other: &Queue, number: u64) -> bool {
-        other.id == self.id || self.lock().seen.get(&other.id) >= Some(&number)
-    }
-
-    /// Has seen that call of another stream, and those before it.
-    fn note(&self, other: u64, number: u64) {
-        let mut state = self.lock();
-        let seen = state.seen.entry(other).or_default();
-        *seen = number.max(*seen);
+        other.id == self.id
+            || other.numbers.has_ended(number)
+            || self.numbers.has_seen(other.id, number)
     }
 
     fn wait(&self, event: &Event) -> Result<(), Fault> {
@@ -220,14 +225,26 @@ impl Queue {
         let shared = self.shared();
         let done = self.wait(&event);
         done.map_err(|fault| shared.failed("waiting for another stream", fault))?;
-        self.note(other.id, last);
+        self.numbers.note(other.id, last);
         Ok(())
+    }
+}
+
+/// A call that a host is doing, until this is dropped.
+pub(super) struct Hosted {
+    queue: Arc<Queue>,
+    pub number: u64,
+}
+
+impl Drop for Hosted {
+    fn drop(&mut self) {
+        self.queue.numbers.unhost(self.number);
     }
 }
 
 impl Drop for Queue {
     fn drop(&mut self) {
-        if !self.is_wrapped {
+        if !self.is_wrapped && !fork::is_copy() {
             self.shared().driver.close_stream(self.raw);
         }
     }
@@ -302,6 +319,8 @@ impl fmt::Debug for Event {
 
 impl Drop for Moment {
     fn drop(&mut self) {
-        self.device.0.driver.drop_event(self.raw);
+        if !fork::is_copy() {
+            self.device.0.driver.drop_event(self.raw);
+        }
     }
 }

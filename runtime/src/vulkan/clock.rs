@@ -68,7 +68,7 @@ impl Queries {
 
 impl Drop for Queries {
     fn drop(&mut self) {
-        // Safety: runs end before they return.
+        // Safety: its event goes when the commands that write it have been done.
         unsafe { self.device.raw.destroy_query_pool(self.raw, None) };
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! Which drivers and layers there are is the loader's business and follows its
 //! environment. `QD_VULKAN_VALIDATION=1` adds the validation layer: what it says
-//! goes to the log, and an error of its is one of the run in which it was said.
+//! goes to the log, and an error of its is one of the next wait.
 
 use super::words::{failed, reason};
 use crate::Error;
@@ -33,7 +33,7 @@ struct Validation {
     errors: Box<Errors>,
 }
 
-/// Errors of the validation layer that no run has reported yet.
+/// Errors of the validation layer that no wait has reported yet.
 type Errors = Mutex<Vec<String>>;
 
 impl Instance {
@@ -176,7 +176,7 @@ impl Validation {
     }
 }
 
-/// What the layer says: to the log, and errors to those that runs report.
+/// What the layer says: to the log, and errors to those that a wait reports.
 unsafe extern "system" fn hear(
     severity: vk::DebugUtilsMessageSeverityFlagsEXT,
     _: vk::DebugUtilsMessageTypeFlagsEXT,

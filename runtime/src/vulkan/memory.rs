@@ -56,7 +56,7 @@ impl Refusal {
     /// An error about `what` there was no memory for.
     pub fn into_error(self, what: &str, device: &Device) -> Error {
         match self {
-            Refusal::TooLarge(limit) => Error::OutOfMemory(format!(
+            Refusal::TooLarge(limit) => Error::no_memory(format!(
                 "{what}: a buffer of {} has at most {limit} bytes",
                 device.name
             )),
@@ -64,7 +64,7 @@ impl Refusal {
                 error @ (vk::Result::ERROR_OUT_OF_DEVICE_MEMORY
                 | vk::Result::ERROR_OUT_OF_HOST_MEMORY
                 | vk::Result::ERROR_TOO_MANY_OBJECTS),
-            ) => Error::OutOfMemory(format!("{what}: {}", reason(error))),
+            ) => Error::no_memory(format!("{what}: {}", reason(error))),
             Refusal::Failed(error) => Error::Device(format!("{what}: {}", reason(error))),
         }
     }
@@ -183,7 +183,7 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // Safety: runs end before they return. Freeing unmaps.
+        // Safety: pools give back what nobody uses any more. Freeing unmaps.
         unsafe {
             self.device.raw.destroy_buffer(self.raw, None);
             self.device.raw.free_memory(self.memory, None);

@@ -172,7 +172,7 @@ impl Drop for Code {
             self.cache.save(&self.device);
         }
         let raw = &self.device.raw;
-        // Safety: runs end before they return.
+        // Safety: commands hold the code that they run until they have been done.
         unsafe {
             for pipeline in pipelines.values() {
                 raw.destroy_pipeline(*pipeline, None);

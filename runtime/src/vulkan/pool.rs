@@ -1,4 +1,5 @@
-//! Memory in parts of few large blocks. What is freed is used again when the stream that it
+//! Memory in parts of few large blocks, and large arrays in blocks of their own: a part that is left in
+//! a large block is in the way of the next large one. What is freed is used again when the stream that it
 //! was freed on has come to where that was; by the same stream at once, for its order is kept.
 
 use super::{
@@ -16,6 +17,8 @@ use std::{
 
 /// Parts begin at multiples of so many bytes, and are as long.
 const GRAIN: u64 = 256;
+/// A block of an array's own is used again for one that leaves at most this part of it unused.
+const UNUSED: u64 = 8;
 
 type Make = Box<dyn Fn(usize) -> Result<Memory, Refusal> + Send + Sync>;
 
@@ -23,6 +26,8 @@ pub(super) struct Pool {
     make: Make,
     /// Bytes of a block at least.
     block: u64,
+    /// Bytes from which on there is a block for each.
+    own: u64,
     state: Mutex<State>,
     /// Blocks that were given back.
     trimmed: AtomicU64,
@@ -32,7 +37,15 @@ pub(super) struct Pool {
 struct State {
     /// By their addresses.
     blocks: BTreeMap<u64, Memory>,
-    /// Parts that nobody uses: their bytes by their addresses, and both the other way round.
+    /// Bytes of these, of what is in use in them, and of what was at most.
+    reserved: u64,
+    used: u64,
+    most: u64,
+    /// Blocks that are one array's each, and of these what nobody uses: bytes and addresses.
+    own: BTreeSet<u64>,
+    own_free: BTreeSet<(u64, u64)>,
+    /// Parts of the others that nobody uses: their bytes by their addresses, and both the other way
+    /// round.
     free: BTreeMap<u64, u64>,
     sizes: BTreeSet<(u64, u64)>,
     /// Parts that were freed and may be in use yet.
@@ -71,11 +84,13 @@ fn rounded(bytes: u64) -> Option<u64> {
 impl Pool {
     pub fn new(
         block: u64,
+        own: u64,
         make: impl Fn(usize) -> Result<Memory, Refusal> + Send + Sync + 'static,
     ) -> Self {
         Self {
             make: Box::new(make),
             block,
+            own,
             state: Mutex::default(),
             trimmed: AtomicU64::new(0),
         }
@@ -86,8 +101,20 @@ impl Pool {
         self.trimmed.load(Ordering::Acquire)
     }
 
-    fn trim(&self, state: &mut State) {
-        self.trimmed.fetch_add(state.trim(), Ordering::Release);
+    /// Gives blocks of which nothing is in use back, until there are no more than so many bytes.
+    pub fn give_back(&self, keep: u64) {
+        let mut state = self.lock();
+        state.sweep();
+        self.trim(&mut state, keep);
+    }
+
+    fn trim(&self, state: &mut State, keep: u64) {
+        let given = state.unused(keep);
+        self.trimmed
+            .fetch_add(given.len() as u64, Ordering::Release);
+        for at in given {
+            state.give(at);
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -102,26 +129,29 @@ impl Pool {
             return Ok(found);
         }
         state.sweep();
-        if let Some(found) = state.take(bytes) {
+        let is_own = bytes >= self.own;
+        if let Some(found) = state.take(bytes, is_own) {
             return Ok(found);
         }
-        // Blocks that nobody uses are too small, or there would be room.
-        self.trim(&mut state);
-        let block = match self.make(bytes.max(self.block)) {
+        let wanted = if is_own { bytes } else { bytes.max(self.block) };
+        // No more than was in use at a time, if it can be.
+        let keep = state.most.saturating_sub(wanted);
+        self.trim(&mut state, keep);
+        let block = match self.make(wanted) {
             Ok(block) => block,
             Err(refusal @ Refusal::TooLarge(_)) => return Err(refusal),
             Err(Refusal::Failed(_)) => {
                 state.wait();
-                if let Some(found) = state.take(bytes) {
+                if let Some(found) = state.take(bytes, is_own) {
                     return Ok(found);
                 }
-                self.trim(&mut state);
+                self.trim(&mut state, 0);
                 self.make(bytes)?
             }
         };
-        state.add(block);
+        state.add(block, is_own);
         state
-            .take(bytes)
+            .take(bytes, is_own)
             .ok_or(Refusal::Failed(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY))
     }
 
@@ -153,9 +183,8 @@ impl Pool {
     }
 
     /// Bytes of all blocks.
-    #[cfg(test)]
     pub fn reserved(&self) -> u64 {
-        self.lock().blocks.values().map(Memory::bytes).sum()
+        self.lock().reserved
     }
 
     /// Forgets what is waited for: the device is idle, or lost.
@@ -195,17 +224,35 @@ impl State {
         }
     }
 
-    fn take(&mut self, bytes: u64) -> Option<u64> {
-        let (found, at) = *self.sizes.range((bytes, 0)..).next()?;
-        self.remove(at, found);
-        if found > bytes {
-            self.insert(at + bytes, found - bytes);
+    fn take(&mut self, bytes: u64, is_own: bool) -> Option<u64> {
+        let sizes = if is_own { &self.own_free } else { &self.sizes };
+        let (found, at) = *sizes.range((bytes, 0)..).next()?;
+        if is_own {
+            if found - bytes > found / UNUSED {
+                return None;
+            }
+            self.own_free.remove(&(found, at));
+            self.used += found;
+        } else {
+            self.remove(at, found);
+            if found > bytes {
+                self.insert(at + bytes, found - bytes);
+            }
+            self.used += bytes;
         }
+        self.most = self.most.max(self.used);
         Some(at)
     }
 
-    /// Makes a part free, as one with its free neighbours in the same block.
+    /// Makes a part free: a block, or as one with its free neighbours in the same block.
     fn put(&mut self, mut at: u64, mut bytes: u64) {
+        if self.own.contains(&at) {
+            let bytes = self.blocks.get(&at).map_or(0, Memory::bytes);
+            self.used -= bytes;
+            self.own_free.insert((bytes, at));
+            return;
+        }
+        self.used -= bytes;
         if let Some((&next, &more)) = self.free.range(at + bytes..).next()
             && next == at + bytes
             && !self.blocks.contains_key(&next)
@@ -233,22 +280,44 @@ impl State {
         self.sizes.remove(&(bytes, at));
     }
 
-    fn add(&mut self, block: Memory) {
-        self.insert(block.address, block.bytes());
-        self.blocks.insert(block.address, block);
+    fn add(&mut self, block: Memory, is_own: bool) {
+        let (at, bytes) = (block.address, block.bytes());
+        if is_own {
+            self.own.insert(at);
+            self.own_free.insert((bytes, at));
+        } else {
+            self.insert(at, bytes);
+        }
+        self.reserved += bytes;
+        self.blocks.insert(at, block);
     }
 
-    /// Gives blocks of which nothing is in use back, and says how many these are.
-    fn trim(&mut self) -> u64 {
-        let whole = |(at, bytes): (&u64, &u64)| {
-            let block = self.blocks.get(at)?;
-            (block.bytes() == *bytes).then_some((*at, *bytes))
-        };
-        let unused: Vec<_> = self.free.iter().filter_map(whole).collect();
-        for (at, bytes) in &unused {
-            self.remove(*at, *bytes);
-            self.blocks.remove(at);
+    /// Blocks of which nothing is in use, until so many bytes are left without them.
+    fn unused(&self, keep: u64) -> Vec<u64> {
+        let bytes = |at: &u64| self.blocks.get(at).map_or(0, Memory::bytes);
+        let shared = self.free.iter().map(|(at, bytes)| (*bytes, *at));
+        let whole = shared.filter(|(free, at)| *free == bytes(at));
+        let mut left = self.reserved;
+        let mut unused = Vec::new();
+        for (bytes, at) in whole.chain(self.own_free.iter().copied()) {
+            if left <= keep {
+                break;
+            }
+            left -= bytes;
+            unused.push(at);
         }
-        unused.len() as u64
+        unused
+    }
+
+    /// Gives a block back of which nothing is in use.
+    fn give(&mut self, at: u64) {
+        let Some(block) = self.blocks.remove(&at) else {
+            return;
+        };
+        self.reserved -= block.bytes();
+        match self.own.remove(&at) {
+            true => drop(self.own_free.remove(&(block.bytes(), at))),
+            false => self.remove(at, block.bytes()),
+        }
     }
 }

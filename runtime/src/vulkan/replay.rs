@@ -281,7 +281,11 @@ impl Graph {
         let (address, mapped) = self.shared.allocate_words(self.bytes)?;
         let mut commands = vec![vk::CommandBuffer::null(); self.parts.lists + self.parts.looks];
         if !commands.is_empty() {
-            allocate(&self.shared.device, self.pool, &mut commands).map_err(fault)?;
+            let allocated = allocate(&self.shared.device, self.pool, &mut commands);
+            allocated.map_err(|error| {
+                self.shared.words.free(address, self.bytes, Vec::new());
+                fault(error)
+            })?;
         }
         self.slots.push(Slot {
             address,
@@ -391,6 +395,10 @@ impl Graph {
 }
 
 impl Replay for Graph {
+    fn waits(&self) -> bool {
+        !self.looks.is_empty()
+    }
+
     fn patch(&mut self, words: &[u64], _: &[usize]) -> Result<(), Fault> {
         self.set(words)
     }

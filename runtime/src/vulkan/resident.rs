@@ -32,7 +32,7 @@ use std::{
 };
 
 /// Bytes of a block of memory at least.
-pub(super) const DATA_BLOCK: u64 = 16 << 20;
+const DATA_BLOCK: u64 = 16 << 20;
 const WORDS_BLOCK: u64 = 256 << 10;
 /// Bytes that are staged at a time, and how many such pieces are under way.
 const STAGED: usize = 4 << 20;
@@ -91,11 +91,14 @@ impl Resident {
         cache: Option<PathBuf>,
     ) -> Result<Self, Error> {
         let device = Device::at(id.ordinal)?;
-        let pool = |block, make: fn(&Arc<Device>, usize, Copies) -> Result<Memory, Refusal>| {
-            let device = device.clone();
-            Pool::new(block, move |bytes| make(&device, bytes, copies))
-        };
-        let words = pool(WORDS_BLOCK, |device, bytes, _| Memory::words(device, bytes));
+        let pool =
+            |block, own, make: fn(&Arc<Device>, usize, Copies) -> Result<Memory, Refusal>| {
+                let device = device.clone();
+                Pool::new(block, own, move |bytes| make(&device, bytes, copies))
+            };
+        let words = pool(WORDS_BLOCK, u64::MAX, |device, bytes, _| {
+            Memory::words(device, bytes)
+        });
         let bytes = words.allocate(256 * WORD, None);
         let bytes = bytes.map_err(|refusal| refusal.into_error("words of launches", &device))?;
         if let Some(place) = words.place(bytes) {
@@ -116,10 +119,10 @@ impl Resident {
             },
             shared: Arc::new(Shared {
                 kernels: Kernels::new(&device)?,
-                data: pool(DATA_BLOCK, Memory::new),
+                data: pool(DATA_BLOCK, DATA_BLOCK / 2, Memory::new),
                 words,
                 bytes,
-                staging: pool(STAGED as u64, |device, bytes, _| {
+                staging: pool(STAGED as u64, u64::MAX, |device, bytes, _| {
                     Memory::staging(device, bytes)
                 }),
                 timelines: RwLock::default(),
@@ -129,12 +132,6 @@ impl Resident {
             cache,
             idle: Mutex::default(),
         })
-    }
-
-    /// Bytes of all blocks that buffers are in.
-    #[cfg(test)]
-    pub(super) fn reserved(&self) -> u64 {
-        self.shared.data.reserved()
     }
 
     #[cfg(test)]
@@ -214,6 +211,14 @@ impl Shared {
     /// Where an address of a buffer is.
     fn data(&self, address: u64) -> Result<Place, Fault> {
         self.place(&self.data, address)
+    }
+
+    /// Where an address of a buffer is, or of the host's memory.
+    fn copied(&self, address: u64) -> Result<Place, Fault> {
+        match self.data.place(address) {
+            Some(place) => Ok(place),
+            None => self.place(&self.staging, address),
+        }
     }
 
     /// Destroys commands, and drops their code, when they have been done.
@@ -430,6 +435,16 @@ unsafe impl Driver for Resident {
         self.shared.data.free(memory.address, memory.bytes, until);
     }
 
+    fn reserved(&self) -> Option<u64> {
+        Some(self.shared.data.reserved())
+    }
+
+    fn trim(&self, keep: u64) -> Result<(), Fault> {
+        self.shared.data.give_back(keep);
+        self.shared.staging.give_back(0);
+        Ok(())
+    }
+
     fn upload(&self, on: RawStream, to: u64, from: &[u8]) -> Result<(), Fault> {
         if from.is_empty() {
             return Ok(());
@@ -460,11 +475,26 @@ unsafe impl Driver for Resident {
         Ok(())
     }
 
+    fn pin(&self, bytes: u64) -> Result<RawMemory, Fault> {
+        let address = self.shared.staged(bytes)?;
+        let place = self.shared.place(&self.shared.staging, address)?;
+        Ok(RawMemory {
+            address,
+            bytes,
+            handle: place.mapped as u64,
+        })
+    }
+
+    fn unpin(&self, memory: RawMemory) {
+        let staging = &self.shared.staging;
+        staging.free(memory.address, memory.bytes, Vec::new());
+    }
+
     fn copy(&self, on: RawStream, from: u64, to: u64, bytes: u64) -> Result<(), Fault> {
         if bytes == 0 {
             return Ok(());
         }
-        let (from, to) = (self.shared.data(from)?, self.shared.data(to)?);
+        let (from, to) = (self.shared.copied(from)?, self.shared.copied(to)?);
         let on = self.shared.timeline(on);
         // Safety: the caller's promise of the addresses.
         unsafe { self.shared.copy(&on, from, to, bytes) }.map(drop)

@@ -33,7 +33,13 @@ pub struct Options {
 /// There is none.
 pub fn open(target: &str, threads: Option<usize>) -> Result<Device, Error> {
     static KEPT: Mutex<Vec<Device>> = Mutex::new(Vec::new());
-    let device = Device::open(&DeviceId::for_target(target)?, &DeviceOptions { threads })?;
+    let device = Device::open(
+        &DeviceId::for_target(target)?,
+        &DeviceOptions {
+            threads,
+            ..DeviceOptions::default()
+        },
+    )?;
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     if !kept.contains(&device) {
         kept.push(device.clone());

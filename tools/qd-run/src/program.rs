@@ -228,6 +228,7 @@ fn median(cli: &Cli, resident: &Resident) -> Result<Run, Error> {
 fn device(cli: &Cli, id: &DeviceId) -> Result<Device, String> {
     let options = DeviceOptions {
         threads: cli.threads.map(|threads| threads as usize),
+        ..DeviceOptions::default()
     };
     Device::open(id, &options).map_err(|e| format!("{}: {e}", cli.file.display()))
 }

@@ -40,17 +40,17 @@ pub fn arguments(kernel: &Kernel, bound: &Bound) -> String {
 /// A line per step, with its share of the time.
 pub fn times(steps: &[StepTotal], total: Duration) -> String {
     let mut rows = vec![["phase", "runs", "blocks", "time", "share"].map(String::from)];
-    rows.extend(steps.iter().map(|step| {
+    rows.extend(steps.iter().map(|of| {
         let share = if total.is_zero() {
             0.0
         } else {
-            100.0 * step.total.as_secs_f64() / total.as_secs_f64()
+            100.0 * of.total.as_secs_f64() / total.as_secs_f64()
         };
         [
-            step.name.to_string(),
-            step.runs.to_string(),
-            step.blocks.to_string(),
-            duration(step.total),
+            of.step.name.to_string(),
+            of.runs.to_string(),
+            of.step.blocks.to_string(),
+            duration(of.total),
             format!("{share:.1} %"),
         ]
     }));

@@ -8,15 +8,10 @@ use crate::{
         Buffer, Device, Kernel, Recording,
         allocation::Keep,
         fake::{Log, Mood},
-        reclaim,
-        tests::{artifact, buffer, fake, kernel, launch, whole},
+        tests::{artifact, buffer, fake, kernel, launch, wait_until, whole},
     },
 };
 use qd_artifact::{BufferRef, Dtype, Expr, Operand, Step, StepKind};
-use std::{
-    thread,
-    time::{Duration, Instant},
-};
 
 fn setup(mood: Mood) -> (Device, Log, Stream, u64, [Kernel; 3]) {
     let (device, log) = fake(mood);
@@ -26,16 +21,6 @@ fn setup(mood: Mood) -> (Device, Log, Stream, u64, [Kernel; 3]) {
     let loaded = device.load(&artifact()).unwrap();
     let kernels = ["set", "next", "count"].map(|name| loaded.kernel(name).unwrap());
     (device, log, stream, raw, kernels)
-}
-
-/// Another test's call may be letting things go just now.
-fn wait_until(is_so: impl Fn() -> bool) {
-    let begin = Instant::now();
-    while !is_so() {
-        assert!(begin.elapsed() < Duration::from_secs(10), "it is kept");
-        reclaim::now();
-        thread::yield_now();
-    }
 }
 
 #[test]
@@ -140,6 +125,13 @@ fn what_cannot_be_captured_is_an_error_and_the_capture_goes_on() {
     next.launch(&stream, &args![&x, &far]).unwrap();
     log.captured(raw).replay();
     assert_eq!(x.to_vec::<i32>(&stream).unwrap(), [1, 1]);
+    // What the host has waited for has ended for everybody.
+    let far = Buffer::filled(&beside, Dtype::I32, &[2], 1).unwrap();
+    beside.synchronize().unwrap();
+    log.capture(raw);
+    next.launch(&stream, &args![&x, &far]).unwrap();
+    log.captured(raw).replay();
+    assert_eq!(x.to_vec::<i32>(&stream).unwrap(), [0x0101_0102; 2]);
 }
 
 #[test]

@@ -6,17 +6,12 @@ use crate::{
     objects::{
         Priority,
         fake::Mood,
-        reclaim,
-        tests::{artifact, fake},
+        tests::{artifact, fake, wait_until},
     },
 };
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    thread,
-    time::{Duration, Instant},
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
 };
 
 /// Memory of the test's own, which says when nobody keeps it any more.
@@ -53,16 +48,6 @@ fn foreign(values: &[i32]) -> Foreign {
     }
 }
 
-/// Another test's call may be letting things go just now.
-fn wait_for(is_gone: &AtomicBool) {
-    let begin = Instant::now();
-    while !is_gone.load(Ordering::Relaxed) {
-        assert!(begin.elapsed() < Duration::from_secs(10), "it is kept");
-        reclaim::now();
-        thread::yield_now();
-    }
-}
-
 #[test]
 fn it_is_used_where_it_is_and_kept_until_its_last_use_has_ended() {
     for seed in 0..20 {
@@ -87,8 +72,38 @@ fn it_is_used_where_it_is_and_kept_until_its_last_use_has_ended() {
         assert_eq!(log.count("synchronize"), before, "nobody waits");
         assert_eq!(y.to_vec::<i32>(&b).unwrap(), [2, 8, 4], "seed {seed}");
         a.synchronize().unwrap();
-        wait_for(&is_gone);
+        wait_until(|| is_gone.load(Ordering::Relaxed));
         assert_eq!(device.memory().live, 12, "it is not the device's");
+    }
+}
+
+#[test]
+fn it_is_kept_also_where_its_last_use_cannot_be_asked_for_at_once() {
+    for call in ["record", "is_done"] {
+        let run = |fails| {
+            let (device, log) = fake(Mood {
+                fails,
+                ..Mood::default()
+            });
+            let set = device.load(&artifact()).unwrap().kernel("set").unwrap();
+            let s = device.stream(Priority::Normal).unwrap();
+            let (owner, memory, is_gone) = owner(&[1, 2, 3]);
+            let x = unsafe { Buffer::import(&s, memory, Some(owner)) }.unwrap();
+            set.launch(&s, &args![&x, 7]).unwrap();
+            drop(x);
+            assert!(
+                !is_gone.load(Ordering::Relaxed),
+                "{call}: it is still written"
+            );
+            wait_until(|| {
+                s.synchronize().unwrap();
+                is_gone.load(Ordering::Relaxed)
+            });
+            log.calls()
+        };
+        let calls = run(None);
+        let at = calls.iter().position(|made| *made == call);
+        run(Some((at.unwrap(), false)));
     }
 }
 

@@ -4,6 +4,7 @@
 use super::{Mark, SpanKind, Step, Timed};
 use crate::objects::{
     driver::{Fault, Op, OpKind, Replay, Shape},
+    fork::Here,
     stream::Queue,
 };
 use std::{collections::HashMap, sync::Arc};
@@ -18,7 +19,7 @@ pub(super) struct Pieces<'a> {
 
 enum Piece {
     Once {
-        replay: Box<dyn Replay>,
+        replay: Here<Box<dyn Replay>>,
         label: usize,
         is_launch: bool,
         blocks: u64,
@@ -155,7 +156,7 @@ fn pieces(queue: &Queue, shape: &Shape, words: &[u64], ops: &[Op]) -> Result<Vec
             labels: shape.labels.clone(),
         };
         all.push(Piece::Once {
-            replay: queue.shared().driver.build(&alone, words)?,
+            replay: Here::new(queue.shared().driver.build(&alone, words)?),
             label: op.label,
             is_launch,
             blocks,

@@ -229,9 +229,9 @@ fn steps_are_timed_one_by_one_and_do_what_they_do_otherwise() {
     let totals = step_totals(&spans);
     let row = |t: &StepTotal| {
         (
-            t.id,
-            t.is_launch,
-            t.blocks,
+            t.step.id,
+            t.step.is_launch,
+            t.step.blocks,
             t.bytes,
             t.runs,
             t.total.as_micros(),
@@ -245,7 +245,7 @@ fn steps_are_timed_one_by_one_and_do_what_they_do_otherwise() {
             (4, true, 1, 0, 1, 1)
         ]
     );
-    assert!(totals.iter().all(|total| &*total.kernel == "counted"));
+    assert!(totals.iter().all(|total| &*total.step.kernel == "counted"));
 }
 
 #[test]
@@ -298,7 +298,7 @@ fn a_recording_is_a_call_and_two_profilers_see_what_they_look_at() {
     assert_eq!(names.len(), 5, "{names:?}");
     assert!(names[3].contains("copy"), "{names:?}");
     let totals = step_totals(&spans);
-    let kernels: Vec<&str> = totals.iter().map(|t| &*t.kernel).collect();
+    let kernels: Vec<&str> = totals.iter().map(|t| &*t.step.kernel).collect();
     assert_eq!(kernels[..2], ["set", "next"]);
     assert_eq!(totals[2].bytes, 16);
 }

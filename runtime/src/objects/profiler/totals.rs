@@ -1,7 +1,7 @@
 //! Times by step, and spans as traces show them.
 
-use super::{CopyKind, Span, SpanKind};
-use std::{collections::HashMap, fmt, sync::Arc, time::Duration};
+use super::{CopyKind, Span, SpanKind, Step};
+use std::{collections::HashMap, fmt, time::Duration};
 
 impl Span {
     /// What a trace calls it.
@@ -49,16 +49,8 @@ impl fmt::Display for CopyKind {
 /// All spans of one step together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepTotal {
-    /// The kernel that it is of.
-    pub kernel: Arc<str>,
-    /// The phase's name, or what the step is.
-    pub name: Arc<str>,
-    /// Its number in the plan.
-    pub id: u64,
-    /// Whether it runs a body, and is no fill or copy.
-    pub is_launch: bool,
-    /// Blocks of the last run.
-    pub blocks: u64,
+    /// The step, as it ran last.
+    pub step: Step,
     /// Bytes that a fill or a copy wrote, in all.
     pub bytes: u64,
     /// How often it ran: in a loop more than once a call.
@@ -75,14 +67,10 @@ pub fn step_totals(spans: &[Span]) -> Vec<StepTotal> {
         let SpanKind::Step(step) = &span.kind else {
             continue;
         };
-        let key = (step.kernel.clone(), step.name.clone(), step.id);
+        let key = (&step.kernel, &step.name, step.id);
         let place = *places.entry(key).or_insert_with(|| {
             totals.push(StepTotal {
-                kernel: step.kernel.clone(),
-                name: step.name.clone(),
-                id: step.id,
-                is_launch: step.is_launch,
-                blocks: 0,
+                step: step.clone(),
                 bytes: 0,
                 runs: 0,
                 total: Duration::ZERO,
@@ -90,7 +78,7 @@ pub fn step_totals(spans: &[Span]) -> Vec<StepTotal> {
             totals.len() - 1
         });
         let total = &mut totals[place];
-        total.blocks = step.blocks;
+        total.step = step.clone();
         total.bytes += step.bytes;
         total.runs += 1;
         total.total += span.duration;

@@ -323,7 +323,7 @@ fn whichever_call_of_a_graph_fails_the_next_launch_works() {
             Ok(sum) => assert!(sum == 6 && is_silent, "call {at}, {}", calls[at]),
             Err(Error::Lost { .. }) => assert!(is_lost),
             Err(error) => assert!(
-                error.to_string().contains(" fails") || error.to_string().contains("7 bytes"),
+                error.to_string().contains(" fails") || error.to_string().contains("7 are free"),
                 "{error}"
             ),
         }

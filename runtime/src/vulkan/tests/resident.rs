@@ -209,8 +209,8 @@ fn memory_of_many_sizes_is_whole_again_when_it_is_freed() {
     let stream = driver.open_stream(false).expect("a stream");
     let mut random = 1_u64;
     let mut held = Vec::new();
-    let (mut live, mut most) = (0, 0);
-    for _ in 0..20_000 {
+    let (mut live, mut most, mut held_most) = (0, 0, 0);
+    for _ in 0..100_000 {
         random = random
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1);
@@ -225,27 +225,19 @@ fn memory_of_many_sizes_is_whole_again_when_it_is_freed() {
             live -= memory.bytes;
             driver.free(memory, stream);
         }
+        held_most = held_most.max(driver.reserved().expect("known"));
     }
-    let reserved = driver.reserved();
-    assert!(reserved <= 2 * most, "{reserved} bytes for {most}");
+    assert!(
+        held_most <= most + most / 10,
+        "{held_most} bytes for {most}"
+    );
     for memory in held {
         driver.free(memory, stream);
     }
-    // Parts of one block, which are freed in another order.
-    let before = driver.reserved();
-    let parts = (1..100).map(|i| driver.allocate(i * 1000, stream).expect("memory"));
-    let (even, odd): (Vec<_>, Vec<_>) = parts.partition(|memory| memory.bytes % 2000 == 0);
-    for memory in even.into_iter().chain(odd) {
-        driver.free(memory, stream);
-    }
-    let whole = driver
-        .allocate(crate::vulkan::resident::DATA_BLOCK, stream)
-        .expect("memory");
-    assert!(
-        driver.reserved() <= before,
-        "there is room where the parts were"
-    );
-    driver.free(whole, stream);
+    // Each block is one part again, in whichever order they were freed.
+    driver.synchronize(stream).expect("done");
+    driver.trim(0).expect("given back");
+    assert_eq!(driver.reserved(), Some(0));
 }
 
 #[test]
@@ -430,7 +422,7 @@ fn more_memory_than_there_is_is_an_error_and_the_next_allocation_works() {
     for (_, opened) in opened("more_memory_than_there_is_is_an_error") {
         let on = stream(&opened);
         let error = Buffer::new(&on, Dtype::U8, &[1 << 60]).expect_err("too much");
-        assert!(matches!(error, Error::OutOfMemory(_)), "{error}");
+        assert!(matches!(error, Error::OutOfMemory { .. }), "{error}");
         assert_eq!(opened.memory().live, 0);
         Buffer::zeros(&on, Dtype::U8, &[1000]).expect("memory");
     }
@@ -445,9 +437,11 @@ fn where_there_is_no_room_what_is_freed_is_waited_for() {
     let is_full = Arc::new(AtomicBool::new(false));
     let pool = {
         let (device, is_full) = (device.clone(), is_full.clone());
-        Pool::new(ROOM, move |bytes| match is_full.load(Ordering::Relaxed) {
-            true => Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY.into()),
-            false => Memory::new(&device, bytes, Copies::Direct),
+        Pool::new(ROOM, u64::MAX, move |bytes| {
+            match is_full.load(Ordering::Relaxed) {
+                true => Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY.into()),
+                false => Memory::new(&device, bytes, Copies::Direct),
+            }
         })
     };
     let address = |bytes| pool.allocate(bytes, None).map_err(|_| "refused");

@@ -1,13 +1,15 @@
 //! What a call of a kernel costs the host and the device, beside the vendor's API where there is
 //! one: the same nodes, captured from such a call and replayed without us.
 
+mod pool;
 mod raw;
+mod start;
 
 use crate::scaling::phases;
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail};
 use qd_frontend::{
-    Dtype, args, compile_text,
-    objects::{Buffer, Device, DeviceId, DeviceOptions, Kernel, Priority, Stream},
+    ArgumentKind, Dtype, args, compile_text,
+    objects::{Arg, Buffer, Device, DeviceId, DeviceOptions, Kernel, Priority, Stream},
 };
 use raw::Raw;
 use std::time::{Duration, Instant};
@@ -31,7 +33,7 @@ struct Row {
     arguments: fn(&Kernel, &Stream) -> anyhow::Result<Vec<Buffer>>,
 }
 
-const ROWS: [Row; 5] = [
+const ROWS: [Row; 6] = [
     Row {
         name: "calls of 1 launch",
         source: || phases(1),
@@ -57,7 +59,14 @@ const ROWS: [Row; 5] = [
         source: || SORT.into(),
         arguments: sorted,
     },
+    Row {
+        name: "calls of the flights",
+        source: || FLIGHTS.into(),
+        arguments: grouped,
+    },
 ];
+
+const FLIGHTS: &str = include_str!("../../../../examples/flights/flights.mlir");
 
 const SORT: &str = "qd.grid.kernel @main(%keys: memref<?xi32>, %tmp: memref<?xi32>, \
      %scratch: memref<?xi32>, %n: memref<i32>) {
@@ -82,14 +91,50 @@ fn sorted(kernel: &Kernel, stream: &Stream) -> anyhow::Result<Vec<Buffer>> {
     Ok(vec![keys, tmp, scratch, n])
 }
 
+/// As many flights as the example has, whose miles and minutes are in no order.
+fn grouped(kernel: &Kernel, stream: &Stream) -> anyhow::Result<Vec<Buffer>> {
+    let length = 200_000_u32;
+    let values = |most: u32| -> Vec<i32> {
+        let each = (0..length).map(|i| i.wrapping_mul(2_654_435_761) >> 8);
+        each.map(|value| (value % most) as i32).collect()
+    };
+    let mut buffers: Vec<Buffer> = Vec::new();
+    for argument in kernel.signature() {
+        let ArgumentKind::Buffer { dtype, shape } = &argument.kind else {
+            bail!("'{}' is no buffer", argument.name);
+        };
+        let rows = match shape.as_slice() {
+            // What it depends on comes before it.
+            _ if argument.name.ends_with("scratch") => {
+                let mut given: Vec<_> = buffers.iter().map(Arg::from).collect();
+                given.resize(kernel.signature().len(), Arg::Missing);
+                vec![kernel.minimum(&argument.name, &given)?]
+            }
+            [None, ..] => vec![length.into()],
+            fixed => fixed.iter().flatten().copied().collect(),
+        };
+        buffers.push(match argument.name.as_str() {
+            "delay" => Buffer::from_slice(stream, &values(100))?,
+            "distance" => Buffer::from_slice(stream, &values(1500))?,
+            "n" => Buffer::from_slice(stream, &[length as i32])?.cast(Dtype::I32, &[])?,
+            _ => Buffer::new(stream, *dtype, &rows)?,
+        });
+    }
+    Ok(buffers)
+}
+
 /// What the rows are called.
 pub fn names() -> Vec<String> {
     let rows = ROWS.iter().map(|row| row.name.to_string());
-    rows.chain(["calls: start".into()]).collect()
+    rows.chain(["calls: start", pool::NAME].map(String::from))
+        .collect()
 }
 
 /// Measures and prints the rows.
 pub fn run(target: &str, wanted: impl Fn(&str) -> bool) -> anyhow::Result<()> {
+    if wanted(pool::NAME) {
+        pool::run(&DeviceId::for_target(target)?)?;
+    }
     let rows: Vec<_> = ROWS.iter().filter(|row| wanted(row.name)).collect();
     if rows.is_empty() && !wanted("calls: start") {
         return Ok(());
@@ -120,14 +165,14 @@ pub fn run(target: &str, wanted: impl Fn(&str) -> bool) -> anyhow::Result<()> {
         LONGEST.as_secs()
     );
     if wanted("calls: start") {
-        start(&device, &id, target)?;
+        start::print(&device, target)?;
     }
     Ok(())
 }
 
 fn measure(row: &Row, device: &Device, target: &str) -> anyhow::Result<()> {
     let artifact = compile_text(&(row.source)(), &device.resolve(target))?;
-    let kernel = device.load(&artifact)?.kernel("main")?;
+    let kernel = device.load(&artifact)?.kernel(&artifact.kernels[0].name)?;
     let stream = device.stream(Priority::Normal)?;
     let sets: Result<Vec<_>, _> = (0..SETS)
         .map(|_| (row.arguments)(&kernel, &stream))
@@ -225,45 +270,4 @@ fn micros(time: Duration) -> f64 {
 fn median(times: &mut [f64]) -> f64 {
     times.sort_by(f64::total_cmp);
     times[times.len() / 2]
-}
-
-/// What it takes to open and load again, and until a kernel runs for the first time.
-fn start(device: &Device, id: &DeviceId, target: &str) -> anyhow::Result<()> {
-    let target = device.resolve(target);
-    let artifact = compile_text(SORT, &target)?;
-    let time = |what: &mut dyn FnMut() -> anyhow::Result<()>| -> anyhow::Result<f64> {
-        let mut times = Vec::new();
-        for _ in 0..21 {
-            let begin = Instant::now();
-            what()?;
-            times.push(micros(begin.elapsed()));
-        }
-        Ok(median(&mut times))
-    };
-    let opened = time(&mut || {
-        let again = Device::open(id, &DeviceOptions::default())?;
-        ensure!(again == *device, "another device");
-        Ok(())
-    })?;
-    let begin = Instant::now();
-    let executable = device.load(&artifact)?;
-    let loaded = micros(begin.elapsed());
-    let again = time(&mut || {
-        device.load(&artifact)?;
-        Ok(())
-    })?;
-    let stream = device.stream(Priority::Normal)?;
-    let kernel = executable.kernel("main")?;
-    let buffers = sorted(&kernel, &stream)?;
-    let arguments: Vec<_> = buffers.iter().map(Into::into).collect();
-    stream.synchronize()?;
-    let begin = Instant::now();
-    kernel.launch(&stream, &arguments)?;
-    let first = micros(begin.elapsed());
-    stream.synchronize()?;
-    println!(
-        "\nopening an open device {opened:.1} µs; loading a sort {loaded:.0} µs, again {again:.0} µs; its first \
-         call {first:.0} µs"
-    );
-    Ok(())
 }

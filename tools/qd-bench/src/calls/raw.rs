@@ -60,6 +60,23 @@ impl Raw {
         Ok(Some(raw))
     }
 
+    /// Another graph of the same nodes that can be launched, and has been.
+    pub fn again(&self) -> anyhow::Result<Again> {
+        let graph = if self.copy.is_null() {
+            self.graph
+        } else {
+            self.copy
+        };
+        let mut made = Again(ptr::null_mut());
+        // Safety: the graph is ours, and its nodes' memory is there.
+        unsafe {
+            sys::cuGraphInstantiateWithFlags(&mut made.0, graph, 0).result()?;
+            sys::cuGraphLaunch(made.0, self.stream).result()?;
+            sys::cuStreamSynchronize(self.stream).result()?;
+        }
+        Ok(made)
+    }
+
     /// Puts it onto its stream.
     pub fn launch(&self) -> anyhow::Result<()> {
         // Safety: both live as long as this.
@@ -73,8 +90,18 @@ impl Raw {
     }
 }
 
-/// The same kernels in a graph that holds nothing of ours, which a launch would have to count;
-/// null if not all nodes are kernels.
+/// See [`Raw::again`].
+pub struct Again(sys::CUgraphExec);
+
+impl Drop for Again {
+    fn drop(&mut self) {
+        // Safety: made by `again`.
+        let _ = unsafe { sys::cuGraphExecDestroy(self.0) };
+    }
+}
+
+/// The same nodes in a graph that holds nothing of ours, which a launch would have to count;
+/// null if some are neither kernels nor empty.
 ///
 /// # Safety
 ///
@@ -87,12 +114,15 @@ unsafe fn without_objects(captured: sys::CUgraph) -> anyhow::Result<sys::CUgraph
         sys::cuGraphGetNodes(captured, ptr::null_mut(), &mut nodes_count).result()?;
         let mut nodes = vec![ptr::null_mut(); nodes_count];
         sys::cuGraphGetNodes(captured, nodes.as_mut_ptr(), &mut nodes_count).result()?;
+        let mut are_kernels = Vec::new();
         for node in &nodes {
             let mut kind = sys::CUgraphNodeType::CU_GRAPH_NODE_TYPE_EMPTY;
             sys::cuGraphNodeGetType(*node, &mut kind).result()?;
-            if kind != sys::CUgraphNodeType::CU_GRAPH_NODE_TYPE_KERNEL {
-                return Ok(graph);
-            }
+            are_kernels.push(match kind {
+                sys::CUgraphNodeType::CU_GRAPH_NODE_TYPE_KERNEL => true,
+                sys::CUgraphNodeType::CU_GRAPH_NODE_TYPE_EMPTY => false,
+                _ => return Ok(graph),
+            });
         }
         let none = ptr::null_mut();
         sys::cuGraphGetEdges(captured, none, none, &mut edges_count).result()?;
@@ -104,11 +134,17 @@ unsafe fn without_objects(captured: sys::CUgraph) -> anyhow::Result<sys::CUgraph
         }
         sys::cuGraphCreate(&mut graph, 0).result()?;
         let mut made = HashMap::new();
-        for node in &nodes {
-            let mut parameters = std::mem::zeroed();
-            sys::cuGraphKernelNodeGetParams_v2(*node, &mut parameters).result()?;
+        for (node, is_kernel) in nodes.iter().zip(are_kernels) {
             let mut copy = ptr::null_mut();
-            sys::cuGraphAddKernelNode_v2(&mut copy, graph, ptr::null(), 0, &parameters).result()?;
+            if is_kernel {
+                let mut parameters = std::mem::zeroed();
+                sys::cuGraphKernelNodeGetParams_v2(*node, &mut parameters).result()?;
+                let parameters = &raw const parameters;
+                sys::cuGraphAddKernelNode_v2(&mut copy, graph, ptr::null(), 0, parameters)
+                    .result()?;
+            } else {
+                sys::cuGraphAddEmptyNode(&mut copy, graph, ptr::null(), 0).result()?;
+            }
             made.insert(*node, copy);
         }
         let [from, to] = [from, to].map(|ends: Vec<sys::CUgraphNode>| -> Vec<_> {

@@ -10,11 +10,11 @@ mod cub;
 mod data;
 mod tune;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use case::{CASES, Case, Prepared};
 use qd_frontend::{
     Program,
-    objects::{Kernel, Priority, Stream},
+    objects::{Detail, Kernel, Priority, Profiler, SpanKind, Stream},
 };
 pub use tune::tune;
 
@@ -100,6 +100,9 @@ fn row(
 
 /// The median time of a row in µs, and how many launches it takes; its results are
 /// checked. Nothing is copied between the device and the host while it is measured.
+///
+/// The time is the device's, between two events with nothing of the host between them but
+/// handing over the call: what else a call costs the host is in the rows of calls.
 fn measure(
     kernel: &Kernel,
     stream: &Stream,
@@ -110,13 +113,20 @@ fn measure(
     prepared.restore(stream)?;
     kernel.launch(stream, &arguments)?;
     (prepared.check)(stream, &prepared.arguments)?;
-    let mut times = Vec::new();
+    let profiler = Profiler::new(stream.device(), Detail::Calls)?;
     for _ in 0..repeats {
         prepared.restore(stream)?;
-        let begin = stream.record()?;
+        // As the peer's program does.
+        stream.synchronize()?;
+        let attached = profiler.attach(stream)?;
         kernel.launch(stream, &arguments)?;
-        times.push(stream.record()?.since(&begin)?);
+        drop(attached);
+        stream.synchronize()?;
     }
+    let spans = profiler.take()?.into_iter();
+    let calls = spans.filter(|span| matches!(span.kind, SpanKind::Call { .. }));
+    let mut times: Vec<_> = calls.map(|span| span.duration).collect();
+    ensure!(times.len() == repeats as usize, "a call was not timed");
     times.sort();
     let median = times[times.len() / 2].as_secs_f64() * 1e6;
     Ok((median, kernel.launches(&arguments)?))

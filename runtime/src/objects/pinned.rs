@@ -1,0 +1,232 @@
+//! Copies that nobody waits for, from and to host memory that the device reaches by itself.
+
+use super::{
+    buffer::Buffer,
+    device::Device,
+    driver::RawMemory,
+    fork,
+    profiler::CopyKind,
+    reclaim,
+    stream::{Event, Stream},
+};
+use crate::{Element, Error};
+use std::{
+    fmt,
+    ops::{Deref, DerefMut},
+    slice,
+    sync::atomic::Ordering,
+};
+
+/// Host memory that a device copies from and to while the host goes on: so many bytes, which begin
+/// where any element may. It is made once and used again, as making it takes longer than a copy.
+pub struct Pinned {
+    device: Device,
+    /// As the device sees it; its handle is where the host does.
+    raw: RawMemory,
+    /// Behind its last use by the device.
+    last: Option<Event>,
+}
+
+impl Pinned {
+    /// So many zeros.
+    ///
+    /// # Errors
+    ///
+    /// There is no such memory, or the device is lost.
+    pub fn new(device: &Device, bytes: usize) -> Result<Self, Error> {
+        let shared = &device.0;
+        shared.check()?;
+        reclaim::now();
+        let raw = shared.driver.pin(bytes as u64);
+        let what = || format!("{bytes} bytes of the host for {device:?}");
+        let raw = raw.map_err(|fault| shared.failed(&what(), fault))?;
+        // Safety: as many are there, and nobody else has them.
+        unsafe { (raw.handle as *mut u8).write_bytes(0, bytes) };
+        Ok(Self {
+            device: device.clone(),
+            raw,
+            last: None,
+        })
+    }
+
+    /// What copies from and to it.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Its bytes as elements, as many as are whole.
+    pub fn elements<T: Element>(&self) -> &[T] {
+        // Safety: elements are plain data of which any bits are a value, and begin where they may.
+        unsafe { slice::from_raw_parts(self.raw.handle as *const T, self.len() / size_of::<T>()) }
+    }
+
+    /// As [`elements`](Self::elements).
+    pub fn elements_mut<T: Element>(&mut self) -> &mut [T] {
+        let length = self.len() / size_of::<T>();
+        // Safety: as above.
+        unsafe { slice::from_raw_parts_mut(self.raw.handle as *mut T, length) }
+    }
+
+    /// Whether a buffer can be copied from and to its first bytes.
+    fn check(&self, on: &Device, buffer: &Buffer) -> Result<(), Error> {
+        if self.device != *on {
+            return Err(Error::WrongDevice {
+                what: format!("{self:?}"),
+                is: format!("{:?}", self.device),
+                wanted: format!("{on:?}"),
+            });
+        }
+        match self.raw.bytes >= buffer.bytes() {
+            true => Ok(()),
+            false => Err(Error::View(format!(
+                "{buffer:?} has {} bytes, which do not fit into {self:?}",
+                buffer.bytes()
+            ))),
+        }
+    }
+}
+
+impl Deref for Pinned {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        // Safety: as many are there and have been written; the device uses none of them while
+        // anybody has this.
+        unsafe { slice::from_raw_parts(self.raw.handle as *const u8, self.raw.bytes as usize) }
+    }
+}
+
+impl DerefMut for Pinned {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        // Safety: as above.
+        unsafe { slice::from_raw_parts_mut(self.raw.handle as *mut u8, self.raw.bytes as usize) }
+    }
+}
+
+impl fmt::Debug for Pinned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes of the host", self.len())
+    }
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        if fork::check().is_err() {
+            return;
+        }
+        let (device, raw, last) = (self.device.clone(), self.raw, self.last.take());
+        let let_go = move || {
+            // An event of a lost device never happens.
+            let is_done =
+                |last: &Event| matches!(last.is_done(), Ok(true) | Err(Error::Lost { .. }));
+            let is_over = last.as_ref().is_none_or(is_done);
+            if is_over {
+                device.0.driver.unpin(raw);
+            }
+            is_over
+        };
+        if !let_go() {
+            reclaim::later(Box::new(let_go));
+        }
+    }
+}
+
+/// What the device is using. Dropped before the end of that, it is let go behind it, in a later call.
+#[derive(Debug)]
+pub struct Pending<T> {
+    of: T,
+    event: Event,
+}
+
+impl<T> Pending<T> {
+    /// Whether the device has done with it.
+    ///
+    /// # Errors
+    ///
+    /// The device is lost.
+    pub fn is_done(&self) -> Result<bool, Error> {
+        self.event.is_done()
+    }
+
+    /// Waits until the device has done with it.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Event::wait`].
+    pub fn wait(self) -> Result<T, Error> {
+        self.event.wait()?;
+        Ok(self.of)
+    }
+}
+
+impl Pending<Pinned> {
+    /// Behind the last call on a stream, which uses the memory.
+    fn behind(on: &Stream, mut of: Pinned) -> Result<Self, Error> {
+        match on.record() {
+            Ok(event) => {
+                of.last = Some(event.clone());
+                Ok(Self { of, event })
+            }
+            Err(error) => {
+                if on.synchronize().is_err() {
+                    // Nobody can tell when it is not in use any more.
+                    std::mem::forget(of);
+                }
+                Err(error)
+            }
+        }
+    }
+}
+
+impl Buffer {
+    /// As [`read_bytes`](Self::read_bytes), but waits for nothing: the host's first bytes are these
+    /// when that is done.
+    ///
+    /// # Errors
+    ///
+    /// They do not fit, the memory is for another device, or the device failed.
+    pub fn read_async(&self, on: &Stream, to: Pinned) -> Result<Pending<Pinned>, Error> {
+        self.copy_async(on, to, CopyKind::Download)
+    }
+
+    /// As [`write_bytes`](Self::write_bytes), but waits for nothing: the host's first bytes, as many as
+    /// are needed, have been read when that is done.
+    ///
+    /// # Errors
+    ///
+    /// They are too few, the memory is for another device, the buffer is read-only, or the
+    /// device failed.
+    pub fn write_async(&self, on: &Stream, from: Pinned) -> Result<Pending<Pinned>, Error> {
+        self.copy_async(on, from, CopyKind::Upload)
+    }
+
+    fn copy_async(
+        &self,
+        on: &Stream,
+        host: Pinned,
+        kind: CopyKind,
+    ) -> Result<Pending<Pinned>, Error> {
+        host.check(on.device(), self)?;
+        let shared = on.0.shared();
+        let is_write = kind == CopyKind::Upload;
+        let (from, to, counter) = match is_write {
+            true => (host.raw.address, self.address(), &shared.counters.uploaded),
+            false => (
+                self.address(),
+                host.raw.address,
+                &shared.counters.downloaded,
+            ),
+        };
+        self.used(on, is_write, shared.driver.is_host(), || {
+            let copied = self.moved(on, kind, |driver| {
+                driver.copy(on.0.raw, from, to, self.bytes())
+            });
+            copied.map_err(|fault| shared.failed(&format!("copying {self:?}"), fault))
+        })?;
+        counter.fetch_add(self.bytes(), Ordering::Relaxed);
+        Pending::behind(on, host)
+    }
+}
+
+#[cfg(test)]
+mod tests;

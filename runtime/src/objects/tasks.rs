@@ -1,0 +1,44 @@
+//! What is tried again until it can be done. `tests/interleavings.rs` goes through the orders in which
+//! threads may use it.
+
+use super::sync::{
+    Mutex, PoisonError,
+    atomic::{AtomicBool, Ordering},
+};
+
+/// Does something if it can be done, and says whether it was.
+pub type Task = Box<dyn FnMut() -> bool + Send>;
+
+/// Tasks of all threads.
+#[derive(Default)]
+pub struct Tasks {
+    waiting: Mutex<Vec<Task>>,
+    /// Whether there is any, as whoever has locked them last has said: most who try look at this alone.
+    is_any: AtomicBool,
+}
+
+impl Tasks {
+    /// Has a later try do something.
+    pub fn later(&self, task: Task) {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.push(task);
+        self.is_any.store(true, Ordering::Relaxed);
+    }
+
+    /// Tries what waits. The caller holds no lock.
+    pub fn now(&self) {
+        if !self.is_any.load(Ordering::Relaxed) {
+            return;
+        }
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        self.is_any.store(false, Ordering::Relaxed);
+        let tasks = std::mem::take(&mut *waiting);
+        drop(waiting);
+        for mut task in tasks {
+            // It may put others there.
+            if !task() {
+                self.later(task);
+            }
+        }
+    }
+}
