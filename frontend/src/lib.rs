@@ -127,7 +127,9 @@ impl Program {
     /// rejects the module.
     pub fn compile(source: &str, target: &str) -> Result<Self, Error> {
         let device = open(target)?;
-        let executable = device.load(&compile_text(source, &device.resolve(target))?)?;
+        let target = target.parse().map_err(Diagnostics::from)?;
+        let request = CompileRequest::of_text(source, device.resolve(&target));
+        let executable = device.load(&compile(&request)?)?;
         Ok(Self { device, executable })
     }
 

@@ -17,7 +17,7 @@ use crate::{
     validate::body_names,
 };
 use inkwell::targets::TargetMachine;
-use qd_artifact::Format;
+use qd_artifact::{Format, TargetSpec};
 use std::{
     alloc::{Layout, alloc, dealloc},
     collections::HashMap,
@@ -45,7 +45,7 @@ pub(crate) fn device(id: &DeviceId, options: &DeviceOptions) -> Result<Cpu, Erro
             name: TargetMachine::get_host_cpu_name()
                 .to_string_lossy()
                 .into_owned(),
-            target: "cpu".into(),
+            target: TargetSpec::new("cpu"),
             decides: true,
         },
         pool: Arc::new(Mutex::new(Pool::new(threads).map_err(Error::Thread)?)),

@@ -20,7 +20,7 @@ use crate::{
     validate::body_names,
 };
 use cudarc::driver::{DriverError, result, sys};
-use qd_artifact::{Body, Format};
+use qd_artifact::{Body, Format, TargetSpec};
 use std::{
     collections::HashMap,
     mem, ptr,
@@ -76,7 +76,7 @@ pub(crate) fn device(id: &DeviceId, _: &DeviceOptions) -> Result<Cuda, Error> {
         info: DeviceInfo {
             id: id.clone(),
             name: device.name.clone(),
-            target: format!("nvptx:sm_{}", device.capability),
+            target: TargetSpec::new(format!("nvptx:sm_{}", device.capability)),
             decides: conditions.is_some(),
         },
         shared: Arc::new(Shared {

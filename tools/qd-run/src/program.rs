@@ -20,7 +20,7 @@ use qd_runtime::{
     objects::{Detail, Device, DeviceId, DeviceOptions, LaunchOptions, Priority},
 };
 use qd_trace::Guard;
-use std::{collections::BTreeSet, fs::File, io::Read, path::Path, time::Instant};
+use std::{collections::BTreeSet, fs::File, io::Read, path::Path, slice, time::Instant};
 
 /// A program and the kernel of it that is run.
 pub struct Program<'c> {
@@ -70,16 +70,13 @@ impl<'c> Program<'c> {
         if cli.interpret {
             return Ok(Form::Interpreted(parsed()?, interpreter_options(cli)?));
         }
-        let target = cli.target.as_deref().unwrap_or("cpu");
-        check_targets(&[spec(target)?])?;
+        let name = cli.target.as_deref().unwrap_or("cpu");
+        let target = spec(name)?;
+        check_targets(slice::from_ref(&target))?;
         let parsed = parsed()?;
-        let id = DeviceId::for_target(target).map_err(|e| e.to_string())?;
+        let id = DeviceId::for_target(name).map_err(|e| e.to_string())?;
         let device = device(cli, &id)?;
-        Ok(Form::Compiled(
-            parsed,
-            spec(&device.resolve(target))?,
-            device,
-        ))
+        Ok(Form::Compiled(parsed, device.resolve(&target), device))
     }
 
     fn artifact(
