@@ -3,16 +3,16 @@
 
 use qd_dialects::{
     diagnostic::{Diagnostic, Result},
-    ir::{Op, OpExt, Value},
+    ir::{Op, OpExt, Value, context_of},
     melior::{
         diagnostic::DiagnosticSeverity,
-        ir::{Module, operation::OperationLike},
+        ir::{Module, OperationRef, operation::OperationLike},
     },
     options,
     pass::{self, NoOptions, Pass, Pipeline, run_pipeline},
     pattern::{Pattern, PatternSet, Rewriter, Rewritten},
 };
-use std::{cell::RefCell, rc::Rc, sync::Once};
+use std::{cell::RefCell, rc::Rc, sync::Once, thread};
 
 const SOURCE: &str = "
 func.func @f(%v: f32) -> f32 {
@@ -249,4 +249,19 @@ fn canonical_forms_in_rust_are_in_every_context() {
     let (outcome, _, left) = run("canonicalize");
     assert_eq!(outcome, Ok(()));
     assert!(!left.contains("broadcast_first"), "{left}");
+}
+
+#[test]
+fn a_context_is_at_one_place_whichever_thread_asks() {
+    let context = qd_dialects::context();
+    let place = || {
+        let module = Module::parse(&context, SOURCE).expect("it parses");
+        // Safety: the handle is used while the module lives.
+        let op = unsafe { OperationRef::from_raw(module.as_operation().to_raw()) };
+        let found = context_of(op);
+        assert_eq!(found.to_raw().ptr, context.to_raw().ptr);
+        std::ptr::from_ref(found) as usize
+    };
+    let other = thread::scope(|scope| scope.spawn(place).join().expect("no panic"));
+    assert_eq!(place(), other);
 }
