@@ -2,7 +2,7 @@
 
 use super::{CompileError, Setting, host, llvm, nvptx, spirv};
 use crate::targets::{Capabilities, Kind, Target};
-use qd_artifact::{Format, Requirements};
+use qd_artifact::{Format, Origins, Requirements};
 use qd_dialects::{diagnostic::Result, ir::Op};
 
 /// What a converted module is turned into, by what makes it.
@@ -20,8 +20,8 @@ pub struct Backend {
     pub conversion: fn(&Capabilities) -> String,
     /// Bytes of shared memory that a launch of a tiled body has to ask for.
     pub dynamic_shared_bytes: for<'c> fn(Op<'c>, &Target) -> Result<'c, u32>,
-    /// What the machine that runs a part's code must have, besides being the target.
-    pub requirements: fn(Op<'_>, &Setting<'_>) -> Requirements,
+    /// What the machine that runs a part's code must have, besides being the target, and why.
+    pub requirements: fn(Op<'_>, &Setting<'_>) -> (Requirements, Origins),
     /// One kind of output of converted parts, as one file.
     pub emit: fn(&[Op<'_>], &Setting<'_>, Output) -> std::result::Result<Vec<u8>, CompileError>,
     /// What an artifact's modules are.

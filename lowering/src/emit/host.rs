@@ -11,14 +11,14 @@ use inkwell::{
     targets::{InitializationConfig, Target},
     values::FunctionValue,
 };
-use qd_artifact::{Format, Requirements};
+use qd_artifact::{Format, Origins, Requirements};
 use qd_dialects::ir::Op;
 
 /// See the module.
 pub const HOST: Backend = Backend {
     conversion,
     dynamic_shared_bytes: |_, _| Ok(0),
-    requirements: |_, setting| requirements(&setting.options.host),
+    requirements: |_, setting| (requirements(&setting.options.host), Origins::default()),
     emit,
     // What the runtime links.
     format: Format::Object,
@@ -50,15 +50,10 @@ fn requirements(host: &Host) -> Requirements {
     Requirements {
         device: host.cpu.clone(),
         features: features.collect(),
-        ..Requirements::default()
     }
 }
 
-fn emit(
-    parts: &[Op<'_>],
-    setting: &Setting<'_>,
-    output: Output,
-) -> Result<Vec<u8>, CompileError> {
+fn emit(parts: &[Op<'_>], setting: &Setting<'_>, output: Output) -> Result<Vec<u8>, CompileError> {
     let Output::Llvm(output) = output else {
         return Err(lacks(
             setting,

@@ -22,7 +22,9 @@ use crate::{Options, targets::Target};
 use backend::{Backend, Output};
 use melior::ir::Module;
 use plan::Planned;
-use qd_artifact::{self as artifact, Artifact, Body, Kernel, Plan, Requirements, TargetSpec};
+use qd_artifact::{
+    self as artifact, Artifact, Body, Kernel, Origins, Plan, Requirements, TargetSpec,
+};
 use qd_dialects::{
     attributes,
     diagnostic::Diagnostic,
@@ -85,6 +87,9 @@ pub fn compile(
     let setting = Setting::new(target, options)?;
     Tiled::of(module, &setting)?.convert()?.artifact()
 }
+
+/// Bodies are what their names say from here on, also to the plan.
+pub(crate) const NAMED: &str = "qd-name-bodies";
 
 /// From tiled bodies to the dialects that are emitted, each in a module of its own, as a pipeline.
 pub(crate) fn conversion(target: &Target) -> String {
@@ -169,7 +174,8 @@ impl<'a, 'c> Tiled<'a, 'c> {
     fn of(module: &'a mut Module<'c>, setting: &'a Setting<'a>) -> Result<Self, CompileError> {
         // Before algorithms are expanded, which have the sizes and roles of arguments.
         let signatures = reflect(module)?;
-        pipeline(module, &format!("qd-to-tiled{{target={}}}", setting.spec))?;
+        let passes = format!("qd-to-tiled{{target={}}},{NAMED}", setting.spec);
+        pipeline(module, &passes)?;
         Ok(Self {
             planned: plan::plan(handle(module), signatures, setting).map_err(said)?,
             module,
@@ -266,8 +272,7 @@ impl Converted<'_, '_> {
     fn artifact(mut self) -> Result<Artifact, CompileError> {
         // What nobody launches has been verified, and is not worth LLVM's time.
         let launched = plan::bodies(&self.planned);
-        self.parts
-            .retain(|part| !part.bodies(&launched).is_empty());
+        self.parts.retain(|part| !part.bodies(&launched).is_empty());
         let parts: Vec<_> = self.parts.iter().map(|part| part.module).collect();
         let code = (self.setting.backend().code)(&parts, self.setting)?;
         Ok(self.with_code(code))
@@ -282,11 +287,16 @@ impl Converted<'_, '_> {
     fn with_code(self, code: Vec<Vec<u8>>) -> Artifact {
         let backend = self.setting.backend();
         let (mut modules, mut needs) = (Vec::new(), Vec::new());
+        let mut origins = Origins::default();
         let launched = plan::bodies(&self.planned);
         for (part, code) in self.parts.iter().zip(code) {
             let bodies = part.bodies(&launched);
             modules.push(artifact::Module::new(0, backend.format, bodies, code));
-            needs.push((backend.requirements)(part.module, self.setting));
+            let (of_part, from) = (backend.requirements)(part.module, self.setting);
+            needs.push(of_part);
+            for (feature, reason) in from.reasons {
+                origins.reasons.entry(feature).or_insert(reason);
+            }
         }
         let kernels = self.planned.into_iter().map(|planned| {
             let launched = plan::bodies([&planned]);
@@ -310,6 +320,7 @@ impl Converted<'_, '_> {
             targets: vec![self.setting.spec.to_string()],
             kernels: kernels.collect(),
             modules,
+            origins: vec![origins],
         }
     }
 }

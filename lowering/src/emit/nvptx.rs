@@ -19,7 +19,7 @@ use inkwell::{
     targets::{InitializationConfig, Target},
     values::FunctionValue,
 };
-use qd_artifact::{Format, Requirements};
+use qd_artifact::Format;
 use qd_dialects::ir::Op;
 
 /// See the module.
@@ -27,7 +27,7 @@ pub const NVPTX: Backend = Backend {
     conversion,
     dynamic_shared_bytes: qd_to_nvvm::dynamic_shared_bytes,
     // The target says it all.
-    requirements: |_, _| Requirements::default(),
+    requirements: |_, _| Default::default(),
     emit,
     format: Format::Ptx,
     code,
@@ -62,11 +62,7 @@ fn architecture(capabilities: &Capabilities) -> &'static str {
     }
 }
 
-fn emit(
-    parts: &[Op<'_>],
-    setting: &Setting<'_>,
-    output: Output,
-) -> Result<Vec<u8>, CompileError> {
+fn emit(parts: &[Op<'_>], setting: &Setting<'_>, output: Output) -> Result<Vec<u8>, CompileError> {
     let Output::Llvm(output) = output else {
         return Err(lacks(setting, "SPIR-V", "its bodies are PTX (--emit=asm)"));
     };
@@ -78,9 +74,7 @@ fn emit(
         ));
     }
     match output {
-        llvm::Output::LlvmIr => {
-            llvm::emit_linked(parts, &machine(setting)?, output, is_kernel)
-        }
+        llvm::Output::LlvmIr => llvm::emit_linked(parts, &machine(setting)?, output, is_kernel),
         _ => Ok(ptx::joined(&each(parts, setting)?).into_bytes()),
     }
 }
@@ -92,12 +86,7 @@ fn code(parts: &[Op<'_>], setting: &Setting<'_>) -> Result<Vec<Vec<u8>>, Compile
 
 /// The PTX of each part.
 fn each(parts: &[Op<'_>], setting: &Setting<'_>) -> Result<Vec<String>, CompileError> {
-    let made = llvm::emit_each(
-        parts,
-        &machine(setting)?,
-        llvm::Output::Assembly,
-        is_kernel,
-    )?;
+    let made = llvm::emit_each(parts, &machine(setting)?, llvm::Output::Assembly, is_kernel)?;
     let text = |bytes: &Vec<u8>| ptx::narrow_stores(&String::from_utf8_lossy(bytes));
     Ok(made.iter().map(text).collect())
 }

@@ -2,10 +2,7 @@
 
 use crate::{Dtype, Expr};
 use serde::{Deserialize, Serialize};
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt,
-};
+use std::{collections::BTreeSet, fmt};
 
 /// A kernel: its arguments and how it is run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,10 +37,6 @@ pub struct Requirements {
     /// Features that the code may use, sorted, such as `avx2`. A device that lacks
     /// one of them must not run it.
     pub features: Vec<String>,
-    /// What needs a feature, for those of which that is known, such as
-    /// `arith.addf at k.mlir:3:4`: for messages.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub reasons: BTreeMap<String, String>,
 }
 
 impl Requirements {
@@ -54,10 +47,6 @@ impl Requirements {
         for part in parts {
             all.device.clone_from(&part.device);
             features.extend(part.features.iter().cloned());
-            for (feature, reason) in &part.reasons {
-                let known = all.reasons.entry(feature.clone());
-                known.or_insert_with(|| reason.clone());
-            }
         }
         all.features = features.into_iter().collect();
         all

@@ -18,7 +18,7 @@ use super::{
     llvm,
 };
 use crate::{Options, convert::qd_to_spirv::REASONS, targets::Capabilities};
-use qd_artifact::{Format, Requirements};
+use qd_artifact::{Format, Origins, Requirements};
 use qd_dialects::{
     attributes,
     ir::{Op, OpExt, operations},
@@ -70,9 +70,9 @@ fn conversion(capabilities: &Capabilities) -> String {
 }
 
 /// The capabilities that the module declares, and why.
-fn requirements(part: Op<'_>) -> Requirements {
+fn requirements(part: Op<'_>) -> (Requirements, Origins) {
     let Ok(module) = spirv_module(part) else {
-        return Requirements::default();
+        return Default::default();
     };
     let declared = module.attr("vce_triple").map(|triple| triple.to_string());
     let declared = declared.unwrap_or_default();
@@ -81,11 +81,12 @@ fn requirements(part: Op<'_>) -> Requirements {
     let mut features: Vec<_> = list.split(", ").map(str::to_owned).collect();
     features.sort();
     let reasons = module.attr(REASONS).map(attributes::strings);
-    Requirements {
+    let requirements = Requirements {
         features,
-        reasons: reasons.unwrap_or_default().into_iter().collect(),
         ..Requirements::default()
-    }
+    };
+    let reasons = reasons.unwrap_or_default().into_iter().collect();
+    (requirements, Origins { reasons })
 }
 
 fn emit(
