@@ -3,7 +3,7 @@
 
 use qd_dialects::{
     diagnostic::{Diagnostic, Result},
-    ir::{Op, OpExt, Value, context_of},
+    ir::{Context, Op, OpExt, Value, context_of},
     melior::{
         diagnostic::DiagnosticSeverity,
         ir::{Module, OperationRef, operation::OperationLike},
@@ -251,17 +251,27 @@ fn canonical_forms_in_rust_are_in_every_context() {
     assert!(!left.contains("broadcast_first"), "{left}");
 }
 
-#[test]
-fn a_context_is_at_one_place_whichever_thread_asks() {
-    let context = qd_dialects::context();
-    let place = || {
-        let module = Module::parse(&context, SOURCE).expect("it parses");
+/// A context for several threads.
+struct Shared(Context);
+
+// Safety: MLIR's contexts are made for that.
+unsafe impl Sync for Shared {}
+
+impl Shared {
+    /// Where an operation's context is.
+    fn place(&self) -> usize {
+        let module = Module::parse(&self.0, SOURCE).expect("it parses");
         // Safety: the handle is used while the module lives.
         let op = unsafe { OperationRef::from_raw(module.as_operation().to_raw()) };
         let found = context_of(op);
-        assert_eq!(found.to_raw().ptr, context.to_raw().ptr);
+        assert_eq!(found.to_raw().ptr, self.0.to_raw().ptr);
         std::ptr::from_ref(found) as usize
-    };
-    let other = thread::scope(|scope| scope.spawn(place).join().expect("no panic"));
-    assert_eq!(place(), other);
+    }
+}
+
+#[test]
+fn a_context_is_at_one_place_whichever_thread_asks() {
+    let context = Shared(qd_dialects::context());
+    let other = thread::scope(|scope| scope.spawn(|| context.place()).join());
+    assert_eq!(context.place(), other.expect("no panic"));
 }

@@ -72,7 +72,7 @@ pub use qd_lowering::{Emit, Host, Options as CompileOptions, draw};
 pub use qd_runtime::{Element, Scalar, args, objects};
 pub use request::{CompileRequest, check_targets, compile, compile_text, compile_with};
 pub use source::{ModuleBytes, Source};
-pub use units::{Origins, Unit, units};
+pub use units::{Unit, units};
 
 /// Why a program could not be compiled or run.
 #[derive(Debug, thiserror::Error)]

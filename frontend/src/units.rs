@@ -32,27 +32,9 @@ pub struct Unit {
     /// other kernels and the order of all in the source do not change it, nor does the form of the
     /// source. Names of kernels, functions and arguments do, for they are in what comes out.
     pub hash: Hash,
-    /// Where all that was.
-    pub origins: Origins,
-}
-
-/// Where the operations of a unit were in the source.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Origins(Vec<Option<Span>>);
-
-impl Origins {
-    /// That of an operation by its number in the bytecode's module, which itself is 0; what an
-    /// operation holds is behind it. None where the source has no place for it.
-    pub fn of(&self, operation: usize) -> Option<&Span> {
-        self.0.get(operation)?.as_ref()
-    }
-
-    fn of_module(module: &Module<'_>) -> Self {
-        // Safety: the handle is used while the module lives.
-        let root: Op<'_> = unsafe { OperationRef::from_raw(module.as_operation().to_raw()) };
-        let all = root.walk_all().into_iter();
-        Self(all.map(|op| Span::of(op.location())).collect())
-    }
+    /// Where in the source the operations were, by their numbers in the bytecode's module, which
+    /// itself is 0; what an operation holds is behind it. None where the source has no place for one.
+    pub origins: Vec<Option<Span>>,
 }
 
 /// The units of the kernels that a request asks for, and of those that they dispatch to, in the
@@ -79,7 +61,7 @@ fn written(context: &Context, unit: qd_lowering::Unit<'_>) -> Result<Unit, Failu
         message,
     };
     let mut module = unit.module;
-    let origins = Origins::of_module(&module);
+    let origins = origins(&module);
     run_pipeline(context, &mut module, "strip-debuginfo").map_err(failure)?;
     let bytecode: Arc<[u8]> = serialize::bytecode(&module)
         .ok_or_else(|| failure(format!("kernel '{}' has no binary form", unit.kernel)))?
@@ -90,6 +72,13 @@ fn written(context: &Context, unit: qd_lowering::Unit<'_>) -> Result<Unit, Failu
         bytecode,
         origins,
     })
+}
+
+fn origins(module: &Module<'_>) -> Vec<Option<Span>> {
+    // Safety: the handle is used while the module lives.
+    let root: Op<'_> = unsafe { OperationRef::from_raw(module.as_operation().to_raw()) };
+    let all = root.walk_all().into_iter();
+    all.map(|op| Span::of(op.location())).collect()
 }
 
 #[cfg(test)]

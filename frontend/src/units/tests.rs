@@ -265,13 +265,13 @@ fn a_unit_is_a_module_whose_operations_have_origins() {
         assert_eq!(kernel.as_ref(), Some(&unit.kernel));
         for (i, op) in all.iter().enumerate().skip(1) {
             assert_eq!(op.location().to_string(), "loc(unknown)");
-            let at = unit.origins.of(i).expect("an origin");
+            let at = unit.origins[i].as_ref().expect("an origin");
             let line = &lines[at.line - 1][at.column - 1..];
             let name = op.full_name();
             let short = name.strip_prefix("func.").unwrap_or(name);
             assert!(line.contains(short), "{name} is not in '{line}'");
         }
-        assert_eq!(unit.origins.of(all.len()), None);
+        assert_eq!(unit.origins.len(), all.len());
         // The others of a dispatch are there by their signatures.
         let bodies = all.iter().filter(|op| op.is("qd.grid.kernel")).skip(1);
         bodies.for_each(|kernel| assert!(kernel.nested().is_empty()));
