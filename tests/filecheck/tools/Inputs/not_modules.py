@@ -21,7 +21,7 @@ files = {
     "artifact": artifact,
     "artifact-cut": artifact[: len(artifact) // 2],
     "bytecode-cut": bytecode[: len(bytecode) // 2],
-    "bytes": bytes(range(256)),
+    "bytes": bytes(range(128, 256)),
     "no-utf8": b"qd.grid.kernel @k\xff() {}\n",
 }
 for name, content in files.items():
