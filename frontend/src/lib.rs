@@ -57,7 +57,7 @@ mod request;
 mod source;
 mod units;
 
-use objects::{Device, DeviceId, DeviceOptions, Executable, Kernel};
+use objects::{Device, DeviceId, DeviceOptions, Executable, Kernel, Opening};
 use qd_dialects::ir::Context;
 use std::sync::Once;
 
@@ -119,17 +119,20 @@ pub struct Program {
 
 impl Program {
     /// Compiles a module in text for a target, as `--target=` spells it, and loads it onto the
-    /// first device that runs it.
+    /// first device that runs it. It is compiled while the device is opened.
     ///
     /// # Errors
     ///
     /// The text is malformed, the target unknown or without a device, or a pass
     /// rejects the module.
     pub fn compile(source: &str, target: &str) -> Result<Self, Error> {
-        let device = open(target)?;
+        let id = DeviceId::for_target(target)?;
         let target = target.parse().map_err(Diagnostics::from)?;
-        let request = CompileRequest::of_text(source, device.resolve(&target));
-        let executable = device.load(&compile(&request)?)?;
+        let opening = Opening::begin(id, DeviceOptions::default());
+        let (target, opening) = opening.resolve(&target)?;
+        let artifact = compile(&CompileRequest::of_text(source, target))?;
+        let device = opening.wait()?;
+        let executable = device.load(&artifact)?;
         Ok(Self { device, executable })
     }
 

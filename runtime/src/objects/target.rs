@@ -47,6 +47,13 @@ impl Device {
     }
 }
 
+/// Whether no device has to be asked what to compile for a target: Vulkan's say how many lanes
+/// their subgroups have.
+pub(super) fn says_all(target: &TargetSpec) -> bool {
+    let mut options = target.options();
+    family(target.name()) != "vulkan" || options.any(|option| option.starts_with("subgroup="))
+}
+
 /// A target with the options of another, if both are of a family.
 fn resolved(target: &TargetSpec, own: &TargetSpec) -> TargetSpec {
     fn name(option: &str) -> &str {
@@ -81,6 +88,21 @@ mod tests {
         );
     }
 
+    fn spec(text: &str) -> TargetSpec {
+        text.parse().expect("a target")
+    }
+
+    #[test]
+    fn a_target_says_all_unless_its_device_has_lanes_to_say() {
+        for target in ["cpu", "nvptx:sm_90", "vulkan:1.3,subgroup=8", "metal"] {
+            let target = spec(target);
+            assert!(says_all(&target), "{target}");
+            // What a device would add is nothing.
+            assert_eq!(resolved(&target, &spec("vulkan:1.3,subgroup=8")), target);
+        }
+        assert!(!says_all(&spec("vulkan:1.3")));
+    }
+
     #[test]
     fn a_target_takes_from_its_device_what_it_does_not_say() {
         for (target, own, expected) in [
@@ -97,7 +119,6 @@ mod tests {
             ("metal", "vulkan:1.3,subgroup=8", "metal"),
             ("cpu,wave=8", "cpu", "cpu,wave=8"),
         ] {
-            let spec = |text: &str| text.parse().expect("a target");
             assert_eq!(resolved(&spec(target), &spec(own)), spec(expected));
         }
     }
