@@ -114,6 +114,30 @@ pub fn symbol_name(attribute: Attribute<'_>) -> Option<String> {
     }
 }
 
+/// Adds the symbols that an attribute names, in arrays and dictionaries, too: of a reference with a
+/// path the first, which is looked up where the others are in what it finds.
+pub fn add_symbols(attribute: Attribute<'_>, to: &mut Vec<String>) {
+    let raw = attribute.to_raw();
+    // Safety: each query is made of an attribute of its kind, and in range.
+    unsafe {
+        if sys::mlirAttributeIsASymbolRef(raw) {
+            to.push(spelled(sys::mlirSymbolRefAttrGetRootReference(raw)));
+        } else if sys::mlirAttributeIsAArray(raw) {
+            for i in 0..sys::mlirArrayAttrGetNumElements(raw) {
+                add_symbols(
+                    Attribute::from_raw(sys::mlirArrayAttrGetElement(raw, i)),
+                    to,
+                );
+            }
+        } else if sys::mlirAttributeIsADictionary(raw) {
+            for i in 0..sys::mlirDictionaryAttrGetNumElements(raw) {
+                let entry = sys::mlirDictionaryAttrGetElement(raw, i);
+                add_symbols(Attribute::from_raw(entry.attribute), to);
+            }
+        }
+    }
+}
+
 /// MLIR's strings are bytes. What is no UTF-8 becomes `\FF`, so that two names stay
 /// two.
 pub(crate) fn spelled(string: sys::MlirStringRef) -> String {

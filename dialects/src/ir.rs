@@ -3,7 +3,6 @@
 //! Handles are `Copy` and refer into IR that a pass or a builder owns. As in
 //! C++, a handle to an erased operation must not be used again.
 
-use melior::ContextRef;
 use melior::ir::{
     Attribute, BlockLike, BlockRef, Identifier, Location, OperationRef, RegionLike, RegionRef,
     Type, TypeLike, ValueLike, block::BlockArgument, operation::OperationBuilder,
@@ -55,25 +54,13 @@ impl<'c> InsertionPoint<'c> {
     }
 }
 
-/// The context of an operation, for as long as the IR lives.
+/// The context of an operation, for as long as the IR lives. Loads our dialect into a context that
+/// lacks it.
 pub fn context_of<'c>(op: Op<'c>) -> &'c Context {
-    use std::{cell::RefCell, collections::HashMap};
-    // `ContextRef::to_ref` yields a reference to the `ContextRef` it is called
-    // on, so that one has to stay where it is: one word a context and thread.
-    thread_local! {
-        static KNOWN: RefCell<HashMap<usize, &'static ContextRef<'static>>> =
-            RefCell::new(HashMap::new());
-    }
-    // Safety: IR does not outlive its context.
-    let raw = unsafe { sys::mlirOperationGetContext(op.to_raw()) };
-    let kept = KNOWN.with_borrow_mut(|known| {
-        *known
-            .entry(raw.ptr as usize)
-            // Safety: the context is valid as long as its operations.
-            .or_insert_with(|| Box::leak(Box::new(unsafe { ContextRef::from_raw(raw) })))
-    });
-    // Safety: as above.
-    unsafe { kept.to_ref() }
+    // A context is its handle, of which the dialect keeps one where it lives as long as the context.
+    const { assert!(size_of::<Context>() == size_of::<sys::MlirContext>()) }
+    // Safety: IR does not outlive its context, which owns the dialect.
+    unsafe { &*qd_sys::qdContextOf(op.to_raw()).cast() }
 }
 
 /// The identity of an operation, a value or a block, as long as it lives.

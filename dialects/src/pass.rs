@@ -6,7 +6,7 @@
 
 use crate::{
     diagnostic::{Diagnostic, Result},
-    ir::{Context, Op, context_of},
+    ir::{Context, Op},
     spans,
 };
 use melior::{
@@ -294,7 +294,6 @@ unsafe extern "C" fn run_pass<P: Pass>(
             texts(std::slice::from_raw_parts(values, count as usize)),
         )
     };
-    let _ = context_of(op);
     match P::Options::parse(&values) {
         Ok(options) => run::<P>(op, &options),
         Err(message) => {

@@ -3,16 +3,16 @@
 
 use qd_dialects::{
     diagnostic::{Diagnostic, Result},
-    ir::{Op, OpExt, Value},
+    ir::{Context, Op, OpExt, Value, context_of},
     melior::{
         diagnostic::DiagnosticSeverity,
-        ir::{Module, operation::OperationLike},
+        ir::{Module, OperationRef, operation::OperationLike},
     },
     options,
     pass::{self, NoOptions, Pass, Pipeline, run_pipeline},
     pattern::{Pattern, PatternSet, Rewriter, Rewritten},
 };
-use std::{cell::RefCell, rc::Rc, sync::Once};
+use std::{cell::RefCell, rc::Rc, sync::Once, thread};
 
 const SOURCE: &str = "
 func.func @f(%v: f32) -> f32 {
@@ -249,4 +249,29 @@ fn canonical_forms_in_rust_are_in_every_context() {
     let (outcome, _, left) = run("canonicalize");
     assert_eq!(outcome, Ok(()));
     assert!(!left.contains("broadcast_first"), "{left}");
+}
+
+/// A context for several threads.
+struct Shared(Context);
+
+// Safety: MLIR's contexts are made for that.
+unsafe impl Sync for Shared {}
+
+impl Shared {
+    /// Where an operation's context is.
+    fn place(&self) -> usize {
+        let module = Module::parse(&self.0, SOURCE).expect("it parses");
+        // Safety: the handle is used while the module lives.
+        let op = unsafe { OperationRef::from_raw(module.as_operation().to_raw()) };
+        let found = context_of(op);
+        assert_eq!(found.to_raw().ptr, self.0.to_raw().ptr);
+        std::ptr::from_ref(found) as usize
+    }
+}
+
+#[test]
+fn a_context_is_at_one_place_whichever_thread_asks() {
+    let context = Shared(qd_dialects::context());
+    let other = thread::scope(|scope| scope.spawn(|| context.place()).join());
+    assert_eq!(context.place(), other.expect("no panic"));
 }

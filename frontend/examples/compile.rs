@@ -16,7 +16,7 @@ fn main() -> Outcome {
     let request = CompileRequest {
         source: Source::text("fill.mlir", text),
         // The cpu's code goes along, for where there is no such device.
-        targets: vec![device.info().target.parse()?, "cpu".parse()?],
+        targets: vec![device.target().clone(), "cpu".parse()?],
         kernels: Some(vec!["fill".into()]),
         ..CompileRequest::default()
     };

@@ -167,7 +167,7 @@ impl Display for Diagnostics {
 
 impl std::error::Error for Diagnostics {}
 
-/// Takes warnings and remarks.
+/// Takes what is said of a module that there is a result of: warnings and remarks.
 pub(crate) type Sink<'a> = &'a mut (dyn FnMut(&Diagnostic) + 'a);
 
 /// Does something in a context. What is said of it meanwhile goes to the sink, but errors, which
@@ -183,10 +183,13 @@ pub(crate) fn hear<T>(
     let heard = heard.into_iter().map(|said| Diagnostic::of(said, stage));
     let (mut errors, others): (Vec<_>, Vec<_>) =
         heard.partition(|said| said.severity == Severity::Error);
-    others.iter().for_each(sink);
+    others.iter().for_each(&mut *sink);
     let failure = match result {
-        // What was an error to a pass, and not to who ran it, is none.
-        Ok(result) => return Ok(result),
+        Ok(result) => {
+            // Errors to a pass, and not to who ran it: worth knowing.
+            errors.iter().for_each(sink);
+            return Ok(result);
+        }
         Err(failure) => failure,
     };
     if errors.is_empty() {
@@ -211,5 +214,40 @@ impl From<CompileError> for Failure {
             },
             message: error.to_string(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use qd_dialects::{diagnostic, melior::ir::Location};
+
+    #[test]
+    fn what_is_an_error_to_a_pass_alone_is_heard() {
+        let context = crate::context();
+        let error = |message: &str| {
+            let place = Location::new(&context, "k.mlir", 3, 4);
+            diagnostic::Diagnostic::new(place, message).emit();
+        };
+        let mut said = Vec::new();
+        let mut sink = |heard: &Diagnostic| said.push(heard.to_string());
+        let done = hear(&context, &mut sink, Stage::Lower, || {
+            error("was got over");
+            Ok(7)
+        });
+        assert_eq!(done, Ok(7));
+        assert_eq!(said, ["k.mlir:3:4: error: was got over"]);
+
+        // Where there is no result it is the error, and not said to the sink, too.
+        let done = hear::<()>(&context, &mut |_| panic!("said"), Stage::Lower, || {
+            error("was not");
+            error("was not");
+            let stage = Stage::Emit;
+            let message = "failed".into();
+            Err(Failure { stage, message })
+        });
+        let errors = done.expect_err("it failed");
+        assert_eq!(errors.to_string(), "k.mlir:3:4: error: was not");
+        assert_eq!(errors[0].stage, Stage::Emit);
     }
 }

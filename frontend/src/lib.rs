@@ -55,6 +55,7 @@ mod diagnostic;
 mod parsed;
 mod request;
 mod source;
+mod units;
 
 use objects::{Device, DeviceId, DeviceOptions, Executable, Kernel, Opening};
 use qd_dialects::ir::Context;
@@ -71,6 +72,7 @@ pub use qd_lowering::{Emit, Host, Options as CompileOptions, draw};
 pub use qd_runtime::{Element, Scalar, args, objects};
 pub use request::{CompileRequest, check_targets, compile, compile_text, compile_with};
 pub use source::{ModuleBytes, Source};
+pub use units::{Unit, units};
 
 /// Why a program could not be compiled or run.
 #[derive(Debug, thiserror::Error)]
@@ -125,9 +127,10 @@ impl Program {
     /// rejects the module.
     pub fn compile(source: &str, target: &str) -> Result<Self, Error> {
         let id = DeviceId::for_target(target)?;
+        let target = target.parse().map_err(Diagnostics::from)?;
         let opening = Opening::begin(id, DeviceOptions::default());
-        let (target, opening) = opening.resolve(target)?;
-        let artifact = compile_text(source, &target)?;
+        let (target, opening) = opening.resolve(&target)?;
+        let artifact = compile(&CompileRequest::of_text(source, target))?;
         let device = opening.wait()?;
         let executable = device.load(&artifact)?;
         Ok(Self { device, executable })

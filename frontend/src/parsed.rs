@@ -10,6 +10,7 @@ use qd_dialects::{
     ir::Context,
     melior::ir::{Module, Operation},
     parse,
+    report::Severity,
 };
 use qd_lowering::{Emit, Options};
 
@@ -32,7 +33,7 @@ impl<'c> Parsed<'c> {
         source: &Source,
         sink: &mut dyn FnMut(&Diagnostic),
     ) -> Result<Self, Diagnostics> {
-        source.check_version()?;
+        source.check_form()?;
         let module = hear(context, sink, Stage::Parse, || {
             let module = parse::parse(context, source.bytes(), source.path());
             module.ok_or_else(|| Failure {
@@ -106,7 +107,14 @@ impl<'c> Parsed<'c> {
             }
         }
         Diagnostics::check(errors)?;
-        Ok(Artifact::joined(parts))
+        let artifact = Artifact::joined(parts);
+        if artifact.kernels.is_empty() {
+            sink(&Diagnostic {
+                severity: Severity::Warning,
+                ..Diagnostic::error(Stage::Request, "there is no kernel: nothing can be run")
+            });
+        }
+        Ok(artifact)
     }
 
     /// An artifact for one target.

@@ -25,6 +25,17 @@ pub struct CompileRequest {
     pub options: Options,
 }
 
+impl CompileRequest {
+    /// All kernels of a text, for one target.
+    pub(crate) fn of_text(text: &str, target: TargetSpec) -> Self {
+        Self {
+            source: Source::text("<source>", text),
+            targets: vec![target],
+            ..Self::default()
+        }
+    }
+}
+
 /// Compiles what is asked for, and says nothing of warnings and remarks.
 ///
 /// # Errors
@@ -65,12 +76,7 @@ pub fn compile_with(
 ///
 /// As for [`compile`].
 pub fn compile_text(text: &str, target: &str) -> Result<Artifact, Diagnostics> {
-    let target: TargetSpec = target.parse()?;
-    compile(&CompileRequest {
-        source: Source::text("<source>", text),
-        targets: vec![target],
-        ..CompileRequest::default()
-    })
+    compile(&CompileRequest::of_text(text, target.parse()?))
 }
 
 /// Looks whether there are such targets, and one at least. Whoever compiles does that

@@ -1,8 +1,9 @@
 //! What is compiled, as data.
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Stage};
+use qd_artifact::MAGIC;
 use qd_dialects::{
-    ir::{Op, OpExt, context_of},
+    ir::{Op, OpExt},
     melior::ir::{Module, OperationRef, operation::OperationLike},
     parse,
     report::Span,
@@ -78,29 +79,34 @@ impl Source {
         }
     }
 
-    /// That it is no bytecode of a version that cannot be read.
-    pub(crate) fn check_version(&self) -> Result<(), Diagnostics> {
-        let Some(header) = BytecodeHeader::of(self.bytes()) else {
+    /// That it is neither an artifact nor bytecode of a version that cannot be read.
+    pub(crate) fn check_form(&self) -> Result<(), Diagnostics> {
+        let Some(message) = self.unreadable() else {
             return Ok(());
         };
-        if header.version <= serialize::BYTECODE_VERSION {
-            return Ok(());
-        }
-        let error = Diagnostic::error(
-            Stage::Parse,
-            format!(
-                "bytecode of version {} (made by {}); this reads versions up to {}: write it again",
-                header.version,
-                header.producer,
-                serialize::BYTECODE_VERSION,
-            ),
-        );
         let at = Some(Span {
             file: self.path().display().to_string(),
             line: 0,
             column: 0,
         });
+        let error = Diagnostic::error(Stage::Parse, message);
         Err(Diagnostic { at, ..error }.into())
+    }
+
+    /// Why MLIR need not try.
+    fn unreadable(&self) -> Option<String> {
+        if self.bytes().starts_with(MAGIC) {
+            return Some("is an artifact, which has been compiled: give its module".into());
+        }
+        let header = BytecodeHeader::of(self.bytes())?;
+        (header.version > serialize::BYTECODE_VERSION).then(|| {
+            format!(
+                "bytecode of version {} (made by {}); this reads versions up to {}: write it again",
+                header.version,
+                header.producer,
+                serialize::BYTECODE_VERSION,
+            )
+        })
     }
 }
 
@@ -125,7 +131,10 @@ impl ModuleBytes {
     pub fn of(module: &Module<'_>) -> Result<Self, Diagnostics> {
         // Safety: the handle is used while the module lives.
         let root: Op<'_> = unsafe { OperationRef::from_raw(module.as_operation().to_raw()) };
-        let context = context_of(root);
+        // Not by `context_of`, which loads our dialect.
+        let context = module.context();
+        // Safety: the context is used while the module lives.
+        let context = unsafe { context.to_ref() };
         let is_foreign = |op: &&Op<'_>| !context.is_registered_operation(op.full_name());
         if let Some(op) = root.nested().iter().find(is_foreign) {
             let error = Diagnostic::error(

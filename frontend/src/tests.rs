@@ -311,6 +311,44 @@ fn bytecode_of_another_version_says_so() {
 }
 
 #[test]
+fn what_is_no_module_is_said_once() {
+    let request_of = |bytes: &[u8]| CompileRequest {
+        source: Source::Bytecode(bytes.into()),
+        targets: vec!["cpu".parse().expect("a target")],
+        ..CompileRequest::default()
+    };
+    let artifact = compile(&request(&adders(&["k"]), &["cpu"])).expect("it compiles");
+    for (bytes, expected) in [
+        (
+            &artifact.to_bytes()[..],
+            "<bytecode>:0:0: error: is an artifact, which has been compiled: give its module",
+        ),
+        (b"\xFF\xFE", "<bytecode>:1:1: error: unexpected character"),
+        (
+            b"ML\xEFR",
+            "<bytecode>:0:0: error: attempting to parse a byte at the end of the bytecode",
+        ),
+    ] {
+        assert_eq!(errors(&request_of(bytes)), [expected]);
+    }
+    let why = Source::read("/nowhere.mlir".as_ref()).expect_err("there is none");
+    assert_eq!(
+        why.to_string(),
+        "error: /nowhere.mlir: there is no such file"
+    );
+    let why = Source::read("/".as_ref()).expect_err("it cannot be read");
+    assert_eq!(why.to_string(), "error: /: it is a folder");
+}
+
+#[test]
+fn a_source_without_kernels_is_warned_of() {
+    let mut said = Vec::new();
+    let compiled = compile_with(&request("", &["cpu"]), &mut |d| said.push(d.to_string()));
+    assert_eq!(names(&compiled.expect("it compiles")), [""; 0]);
+    assert_eq!(said, ["warning: there is no kernel: nothing can be run"]);
+}
+
+#[test]
 fn a_module_of_a_context_that_lacks_our_dialect_is_refused() {
     let foreign = Context::new();
     foreign.set_allow_unregistered_dialects(true);
@@ -326,6 +364,8 @@ fn a_module_of_a_context_that_lacks_our_dialect_is_refused() {
     );
     let ours = context();
     assert!(ModuleBytes::of(&Module::new(Location::unknown(&ours))).is_ok());
+    // To ask does not teach it.
+    assert!(ModuleBytes::of(&module).is_err());
 }
 
 #[test]

@@ -17,7 +17,7 @@ fn what_is_given_away_and_comes_back_is_the_same_memory() {
     let device = Device::open(&id, &DeviceOptions::default()).expect("it opens");
     let [ours, theirs] = [Priority::Normal, Priority::High]
         .map(|priority| device.stream(priority).expect("a stream"));
-    let artifact = compile_text(FILL, &device.info().target).expect("compiles");
+    let artifact = compile_text(FILL, &device.target().to_string()).expect("compiles");
     let loaded = device.load(&artifact).expect("loads");
     let fill = loaded.kernel("fill").expect("there");
     let add = loaded.kernel("add").expect("there");

@@ -20,7 +20,7 @@ fn ten_thousand_loads_leave_nothing() {
     let device = Device::open(&id, &DeviceOptions::default()).expect("it opens");
     let stream = device.stream(Priority::Normal).expect("a stream");
     let source = include_str!("../examples/kernels/fill.mlir");
-    let artifact = compile_text(source, &device.info().target).expect("compiles");
+    let artifact = compile_text(source, &device.target().to_string()).expect("compiles");
     let once = || {
         let fill = device
             .load(&artifact)

@@ -11,10 +11,12 @@ mod options;
 pub mod pipelines;
 mod select;
 pub mod targets;
+mod units;
 
 pub use emit::{CompileError, Emit, compile, draw, reflect, translate};
 pub use options::{Host, Options};
 pub use select::{UnknownKernel, select};
+pub use units::{Unit, units};
 
 use std::sync::Once;
 

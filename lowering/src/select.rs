@@ -47,8 +47,8 @@ pub fn select(module: &mut Module<'_>, names: &[String]) -> Result<(), UnknownKe
     let mut kept: HashSet<String> = names.iter().cloned().collect();
     let mut next = names.to_vec();
     while let Some(name) = next.pop() {
-        let nested = symbols.get(&name).map(|op| op.nested()).unwrap_or_default();
-        let found = nested.into_iter().flat_map(references);
+        let found = symbols.get(&name).map(|op| symbols_below(*op));
+        let found = found.unwrap_or_default().into_iter();
         next.extend(found.filter(|name| kept.insert(name.clone())));
     }
     let goes = |op: &Op<'_>| op.is("qd.grid.kernel") || op.is("func.func");
@@ -60,15 +60,19 @@ pub fn select(module: &mut Module<'_>, names: &[String]) -> Result<(), UnknownKe
     Ok(())
 }
 
-fn symbol(op: Op<'_>) -> Option<String> {
+/// The name of an operation.
+pub(crate) fn symbol(op: Op<'_>) -> Option<String> {
     op.attr("sym_name").and_then(attributes::text)
 }
 
-/// The symbols that an operation names.
-fn references(op: Op<'_>) -> Vec<String> {
-    let attributes = op.attributes();
-    let names = attributes.filter_map(|(_, value)| attributes::symbol_name(value));
-    names.collect()
+/// The symbols that what is in an operation names, in that order.
+pub(crate) fn symbols_below(op: Op<'_>) -> Vec<String> {
+    let mut found = Vec::new();
+    for op in op.walk_all() {
+        op.attributes()
+            .for_each(|(_, value)| attributes::add_symbols(value, &mut found));
+    }
+    found
 }
 
 #[cfg(test)]

@@ -87,6 +87,7 @@ public:
   // `Pass::clone` copies the options' values over.
   std::unique_ptr<Pass> clonePass() const override { return std::make_unique<RustPass>(spec); }
   void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<qd::QdDialect>(); // for qdContextOf
     for (MlirDialectHandle dialect : spec->dialects)
       mlirDialectHandleInsertDialect(dialect, wrap(&registry));
   }

@@ -32,6 +32,14 @@ extern "C" bool qdHaveSameAttributes(MlirOperation left, MlirOperation right) {
          a->getName().compareOpProperties(a->getPropertiesStorage(), b->getPropertiesStorage());
 }
 
+/// Where the operation's context has its own handle. Ours is loaded if it is not, which no pass need
+/// fear: each depends on it.
+extern "C" const MlirContext *qdContextOf(MlirOperation op) {
+  auto *dialect = unwrap(op)->getContext()->getOrLoadDialect<qd::QdDialect>();
+  static_assert(sizeof(MlirContext) == sizeof(dialect->self));
+  return reinterpret_cast<const MlirContext *>(&dialect->self);
+}
+
 /// The operation before another in its block, or null.
 extern "C" MlirOperation qdPreviousInBlock(MlirOperation op) {
   return wrap(unwrap(op)->getBlock() ? unwrap(op)->getPrevNode() : nullptr);

@@ -102,6 +102,7 @@ unsafe extern "C" {
 
     pub fn qdParse(context: MlirContext, source: MlirStringRef, name: MlirStringRef) -> MlirModule;
 
+    pub fn qdContextOf(op: MlirOperation) -> *const MlirContext;
     pub fn qdPreviousInBlock(op: MlirOperation) -> MlirOperation;
     pub fn qdErase(op: MlirOperation);
     pub fn qdClean(root: MlirOperation, large: QdLarge, iterations: isize, with_regions: bool);

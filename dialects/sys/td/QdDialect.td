@@ -31,6 +31,11 @@ def Qd_Dialect : Dialect {
   let hasOperationAttrVerify = 1;
   let hasRegionArgAttrVerify = 1;
   let useDefaultAttributePrinterParser = 1;
+  let extraClassDeclaration = [{
+    /// The context, at a place that lives as long as it does: what Rust's references to
+    /// contexts point to.
+    ::mlir::MLIRContext *const self = getContext();
+  }];
 }
 
 class Qd_Op<string mnemonic, list<Trait> traits = []>

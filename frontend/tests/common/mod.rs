@@ -24,6 +24,6 @@ pub fn open(threads: Option<usize>) -> (Device, Stream) {
 
 /// Kernels in text, on a device.
 pub fn load(device: &Device, source: &str) -> Executable {
-    let artifact = compile_text(source, &device.info().target).expect("compiles");
+    let artifact = compile_text(source, &device.target().to_string()).expect("compiles");
     device.load(&artifact).expect("loads")
 }

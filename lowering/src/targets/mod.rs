@@ -151,6 +151,14 @@ const TARGETS: &[Row] = &[
 ];
 
 impl Target {
+    /// The machine the compiler runs on.
+    pub fn host() -> Self {
+        Self {
+            capabilities: cpu::capabilities(),
+            wave: None,
+        }
+    }
+
     /// Reads `cpu`, `cpu,wave=N`, `nvptx:sm_90` or `vulkan:1.3,subgroup=N`.
     ///
     /// # Errors

@@ -14,6 +14,20 @@ pub struct TargetSpec {
 }
 
 impl TargetSpec {
+    /// A target without options: neither commas are in its name nor spaces around it.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            options: Vec::new(),
+        }
+    }
+
+    /// With one more option, such as `subgroup=8`, of which the same is true.
+    pub fn with(mut self, option: impl Into<String>) -> Self {
+        self.options.push(option.into());
+        self
+    }
+
     /// What is before the first comma: `vulkan:1.3`.
     pub fn name(&self) -> &str {
         &self.name
@@ -82,6 +96,7 @@ mod tests {
         assert_eq!(spaced.to_string(), "cpu,wave=8");
         assert_eq!(spaced.name(), "cpu");
         assert!(spaced.options().eq(["wave=8"]));
+        assert_eq!(spaced, TargetSpec::new("cpu").with("wave=8"));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::{
     program::Part,
 };
 use inkwell::targets::TargetMachine;
-use qd_artifact::{Format, Origins, Requirements};
+use qd_artifact::{Format, Origins, Requirements, TargetSpec};
 use std::{
     alloc::{Layout, alloc, dealloc},
     collections::HashMap,
@@ -44,7 +44,7 @@ pub(crate) fn device(id: &DeviceId, options: &DeviceOptions) -> Result<Cpu, Erro
             name: TargetMachine::get_host_cpu_name()
                 .to_string_lossy()
                 .into_owned(),
-            target: "cpu".into(),
+            target: TargetSpec::new("cpu"),
             decides: true,
         },
         pool: Arc::new(Mutex::new(Pool::new(threads).map_err(Error::Thread)?)),

@@ -19,7 +19,7 @@ use crate::{
     program::Part,
 };
 use cudarc::driver::{DriverError, result, sys};
-use qd_artifact::{Body, Format};
+use qd_artifact::{Body, Format, TargetSpec};
 use std::{
     collections::HashMap,
     mem, ptr,
@@ -75,7 +75,7 @@ pub(crate) fn device(id: &DeviceId, _: &DeviceOptions) -> Result<Cuda, Error> {
         info: DeviceInfo {
             id: id.clone(),
             name: device.name.clone(),
-            target: format!("nvptx:sm_{}", device.capability),
+            target: TargetSpec::new(format!("nvptx:sm_{}", device.capability)),
             decides: conditions.is_some(),
         },
         shared: Arc::new(Shared {

@@ -11,7 +11,7 @@ use super::{
     stream::{Priority, Stream},
 };
 use crate::{Error, cpu, cuda, vulkan};
-use qd_artifact::Artifact;
+use qd_artifact::{Artifact, TargetSpec};
 use std::{
     collections::HashMap,
     fmt,
@@ -82,8 +82,8 @@ pub struct DeviceInfo {
     pub id: DeviceId,
     /// What its maker calls it.
     pub name: String,
-    /// What to compile for, as `--target=` spells it.
-    pub target: String,
+    /// What to compile for.
+    pub target: TargetSpec,
     /// Whether it decides by itself whether a loop goes on. Otherwise the host looks, and a
     /// launch with a loop or an `if` returns after its last look.
     pub decides: bool,

@@ -15,6 +15,7 @@ use crate::{
     },
     program::Part,
 };
+use qd_artifact::TargetSpec;
 use std::{
     collections::{HashMap, HashSet, VecDeque},
     sync::{
@@ -166,7 +167,7 @@ impl Fake {
                     ordinal: 0,
                 },
                 name: "a fake".into(),
-                target: "cpu".into(),
+                target: TargetSpec::new("cpu"),
                 decides: !mood.asks_host,
             },
             mood,

@@ -2,6 +2,7 @@
 
 use super::{Device, DeviceId, DeviceOptions, target};
 use crate::Error;
+use qd_artifact::TargetSpec;
 use std::{
     panic,
     thread::{self, JoinHandle},
@@ -47,9 +48,9 @@ impl Opening {
     /// # Errors
     ///
     /// As for [`Device::open`].
-    pub fn resolve(self, target: &str) -> Result<(String, Self), Error> {
+    pub fn resolve(self, target: &TargetSpec) -> Result<(TargetSpec, Self), Error> {
         if target::says_all(target) {
-            return Ok((target.into(), self));
+            return Ok((target.clone(), self));
         }
         let device = self.wait()?;
         let resolved = device.resolve(target);

@@ -2,6 +2,7 @@
 
 use super::{Device, DeviceId};
 use crate::Error;
+use qd_artifact::TargetSpec;
 
 /// What `vulkan:1.3,subgroup=8` begins with.
 fn family(target: &str) -> &str {
@@ -34,41 +35,36 @@ impl DeviceId {
 }
 
 impl Device {
+    /// What to compile for so that it runs here.
+    pub fn target(&self) -> &TargetSpec {
+        &self.info().target
+    }
+
     /// A target with what the compiler has to know of this device: `vulkan:1.3` is
     /// `vulkan:1.3,subgroup=8` where subgroups have 8 lanes. What it says itself stays.
-    pub fn resolve(&self, target: &str) -> String {
-        resolved(target, &self.info().target)
+    pub fn resolve(&self, target: &TargetSpec) -> TargetSpec {
+        resolved(target, self.target())
     }
 }
 
 /// Whether no device has to be asked what to compile for a target: Vulkan's say how many lanes
 /// their subgroups have.
-pub(super) fn says_all(target: &str) -> bool {
-    let says_lanes = || {
-        target
-            .split(',')
-            .any(|part| part.trim().starts_with("subgroup="))
-    };
-    family(target) != "vulkan" || says_lanes()
+pub(super) fn says_all(target: &TargetSpec) -> bool {
+    let mut options = target.options();
+    family(target.name()) != "vulkan" || options.any(|option| option.starts_with("subgroup="))
 }
 
 /// A target with the options of another, if both are of a family.
-fn resolved(target: &str, own: &str) -> String {
-    fn options(target: &str) -> impl Iterator<Item = &str> {
-        target.split(',').skip(1)
-    }
+fn resolved(target: &TargetSpec, own: &TargetSpec) -> TargetSpec {
     fn name(option: &str) -> &str {
         option.split('=').next().unwrap_or_default()
     }
-    let mut resolved = target.to_string();
-    if family(own) == family(target) {
-        let is_said = |option: &&str| options(target).any(|said| name(said) == name(option));
-        for option in options(own).filter(|option| !is_said(option)) {
-            resolved += ",";
-            resolved += option;
-        }
+    if family(own.name()) != family(target.name()) {
+        return target.clone();
     }
-    resolved
+    let is_said = |option: &&str| target.options().any(|said| name(said) == name(option));
+    let missing = own.options().filter(|option| !is_said(option));
+    missing.fold(target.clone(), TargetSpec::with)
 }
 
 #[cfg(test)]
@@ -92,25 +88,38 @@ mod tests {
         );
     }
 
+    fn spec(text: &str) -> TargetSpec {
+        text.parse().expect("a target")
+    }
+
     #[test]
     fn a_target_says_all_unless_its_device_has_lanes_to_say() {
         for target in ["cpu", "nvptx:sm_90", "vulkan:1.3,subgroup=8", "metal"] {
-            assert!(says_all(target), "{target}");
+            let target = spec(target);
+            assert!(says_all(&target), "{target}");
             // What a device would add is nothing.
-            assert_eq!(resolved(target, "vulkan:1.3,subgroup=8"), target);
+            assert_eq!(resolved(&target, &spec("vulkan:1.3,subgroup=8")), target);
         }
-        assert!(!says_all("vulkan:1.3"));
+        assert!(!says_all(&spec("vulkan:1.3")));
     }
 
     #[test]
     fn a_target_takes_from_its_device_what_it_does_not_say() {
-        let own = "vulkan:1.3,subgroup=8";
-        assert_eq!(resolved("vulkan:1.2", own), "vulkan:1.2,subgroup=8");
-        assert_eq!(
-            resolved("vulkan:1.3,subgroup=32", own),
-            "vulkan:1.3,subgroup=32"
-        );
-        assert_eq!(resolved("metal", own), "metal");
-        assert_eq!(resolved("cpu,wave=8", "cpu"), "cpu,wave=8");
+        for (target, own, expected) in [
+            (
+                "vulkan:1.2",
+                "vulkan:1.3,subgroup=8",
+                "vulkan:1.2,subgroup=8",
+            ),
+            (
+                "vulkan:1.3,subgroup=32",
+                "vulkan:1.3,subgroup=8",
+                "vulkan:1.3,subgroup=32",
+            ),
+            ("metal", "vulkan:1.3,subgroup=8", "metal"),
+            ("cpu,wave=8", "cpu", "cpu,wave=8"),
+        ] {
+            assert_eq!(resolved(&spec(target), &spec(own)), spec(expected));
+        }
     }
 }

@@ -23,7 +23,7 @@ use crate::{
     program::Part,
 };
 use ash::vk;
-use qd_artifact::{Origins, Requirements};
+use qd_artifact::{Origins, Requirements, TargetSpec};
 use std::{
     collections::HashMap,
     path::PathBuf,
@@ -115,7 +115,8 @@ impl Resident {
             info: DeviceInfo {
                 id: id.clone(),
                 name: device.name.clone(),
-                target: format!("vulkan:1.3,subgroup={}", device.subgroups.usual),
+                target: TargetSpec::new("vulkan:1.3")
+                    .with(format!("subgroup={}", device.subgroups.usual)),
                 decides: false,
             },
             shared: Arc::new(Shared {

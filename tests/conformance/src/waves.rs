@@ -1,6 +1,7 @@
 //! The target, and the subgroup sizes it is tested at.
 
 use crate::open;
+use qd_frontend::TargetSpec;
 use qd_lowering::targets::{Cores, Kind, Target};
 use std::{env, sync::LazyLock};
 
@@ -9,9 +10,10 @@ use std::{env, sync::LazyLock};
 static TARGET: LazyLock<(String, Target)> = LazyLock::new(|| {
     let name = env::var("QD_TARGET").unwrap_or_else(|_| "cpu".into());
     let device = open(&name, None).unwrap_or_else(|why| panic!("QD_TARGET: {why}"));
-    let name = device.resolve(&name);
-    let target = Target::parse(&name).unwrap_or_else(|why| panic!("QD_TARGET: {why}"));
-    (name, target)
+    let spec: TargetSpec = name.parse().expect("it has been opened");
+    let spec = device.resolve(&spec);
+    let target = Target::of(&spec).unwrap_or_else(|why| panic!("QD_TARGET: {why}"));
+    (spec.to_string(), target)
 });
 
 /// Subgroup sizes that everything is run at: that of the target, if it names one,

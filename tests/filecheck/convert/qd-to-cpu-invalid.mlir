@@ -24,6 +24,17 @@ module attributes {qd.wave = 32 : i32} {
 // -----
 
 module attributes {qd.wave = 32 : i32} {
+  func.func private @too_much_shared() attributes {qd.threads = 64 : i64} {
+    %fits = qd.simt.block.shared : memref<65535xi32, #gpu.address_space<workgroup>>
+    // expected-error@+1 {{makes the block's shared memory 262148 bytes, but target 'cpu' has 262144}}
+    %more = qd.simt.block.shared : memref<1xi32, #gpu.address_space<workgroup>>
+    return
+  }
+}
+
+// -----
+
+module attributes {qd.wave = 32 : i32} {
   func.func private @lanes_part(%v: i32) attributes {qd.threads = 64 : i64} {
     %c16 = arith.constant 16 : index
     // expected-note@+1 {{'qd.simt.block.thread_id' tells the lanes of a subgroup of 32 apart}}

@@ -67,9 +67,9 @@ pub fn child(target: &str, spawned: u64, opens_only: bool) -> anyhow::Result<()>
     let source = Source::text("sort.mlir", calls::SORT);
     let mut parsed = ManuallyDrop::new(Parsed::new(&context, &source, &mut |_| ())?);
     stage(&mut times);
-    let (resolved, opening) = opening.resolve(target)?;
+    let (resolved, opening) = opening.resolve(&target.parse()?)?;
     let options = CompileOptions::of_environment();
-    let artifact = parsed.compile(&[resolved.parse()?], &options, &mut |_| ())?;
+    let artifact = parsed.compile(&[resolved], &options, &mut |_| ())?;
     stage(&mut times);
     // Of what it took, what was LLVM's.
     let llvm = LLVM_END

@@ -51,11 +51,12 @@ pub fn position(kernel: &Kernel, name: &str) -> Result<usize, String> {
     };
     by_name.or_else(by_number).ok_or_else(|| {
         let names: Vec<_> = kernel.arguments.iter().map(|p| p.name.as_str()).collect();
-        format!(
-            "kernel '{}' has no argument '{name}': it takes {}",
-            kernel.name,
-            names.join(", ")
-        )
+        let names = match &names[..] {
+            [] => "none".into(),
+            names => names.join(", "),
+        };
+        let kernel = &kernel.name;
+        format!("kernel '{kernel}' has no argument '{name}': it takes {names}")
     })
 }
 

@@ -25,6 +25,7 @@ use std::{
     fs::File,
     io::Read,
     path::Path,
+    slice,
     time::{Duration, Instant},
 };
 
@@ -76,13 +77,14 @@ impl<'c> Program<'c> {
         if cli.interpret {
             return Ok(Form::Interpreted(parsed()?, interpreter_options(cli)?));
         }
-        let target = cli.target.as_deref().unwrap_or("cpu");
-        check_targets(&[spec(target)?])?;
-        let id = DeviceId::for_target(target).map_err(|e| e.to_string())?;
+        let name = cli.target.as_deref().unwrap_or("cpu");
+        let target = spec(name)?;
+        check_targets(slice::from_ref(&target))?;
+        let id = DeviceId::for_target(name).map_err(|e| e.to_string())?;
         let opening = Opening::begin(id, device_options(cli));
         let parsed = parsed()?;
-        let resolved = opening.resolve(target).map_err(|e| no_device(cli, &e))?;
-        Ok(Form::Compiled(parsed, spec(&resolved.0)?, resolved.1))
+        let resolved = opening.resolve(&target).map_err(|e| no_device(cli, &e))?;
+        Ok(Form::Compiled(parsed, resolved.0, resolved.1))
     }
 
     fn artifact(

@@ -16,7 +16,10 @@ mod own_memory;
 pub mod scalar;
 pub mod uniform;
 
-use crate::convert::descriptor;
+use crate::{
+    convert::{descriptor, shared},
+    targets::Target,
+};
 use body::BodyLowering;
 use melior::{
     dialect::DialectHandle,
@@ -120,6 +123,8 @@ fn convert<'c>(old: Op<'c>, wave: i64) -> Result<'c> {
     let old_body = old
         .body()
         .ok_or_else(|| Diagnostic::at(old, "has no body"))?;
+    // They are on the stack of a host thread, as what threads allocate is.
+    shared::arrays(&Builder::before(old), old, &Target::host())?;
     own_memory::share(old_body, threads)?;
     let old_arguments = arguments(old_body);
 

@@ -1,6 +1,7 @@
 //! Launches: what they are passed, in which order they run, how many blocks.
 
 use super::*;
+use qd_artifact::TargetSpec;
 
 #[test]
 fn launches_get_their_words() {
@@ -168,10 +169,9 @@ fn targets_get_the_size_of_the_device() {
         return;
     };
     let opened = Opened::of(Box::new(raw(Copies::Direct)));
-    assert_eq!(
-        opened.resolve("vulkan:1.3"),
-        format!("vulkan:1.3,subgroup={}", device.subgroups.usual)
-    );
-    let given = "vulkan:1.3,subgroup=64";
-    assert_eq!(opened.resolve(given), given);
+    let any = TargetSpec::new("vulkan:1.3");
+    let usual = format!("subgroup={}", device.subgroups.usual);
+    assert_eq!(opened.resolve(&any), any.clone().with(usual));
+    let given = any.with("subgroup=64");
+    assert_eq!(opened.resolve(&given), given);
 }

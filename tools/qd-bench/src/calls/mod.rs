@@ -176,7 +176,8 @@ pub fn run(target: &str, wanted: impl Fn(&str) -> bool) -> anyhow::Result<()> {
 }
 
 fn measure(row: &Row, device: &Device, target: &str) -> anyhow::Result<()> {
-    let artifact = compile_text(&(row.source)(), &device.resolve(target))?;
+    let target = device.resolve(&target.parse()?).to_string();
+    let artifact = compile_text(&(row.source)(), &target)?;
     let kernel = device.load(&artifact)?.kernel(&artifact.kernels[0].name)?;
     let stream = device.stream(Priority::Normal)?;
     let sets: Result<Vec<_>, _> = (0..SETS)

@@ -15,7 +15,7 @@ const MANY: usize = 500;
 
 /// Measures and prints it, of a sort.
 pub fn print(device: &Device, target: &str) -> anyhow::Result<()> {
-    let artifact = compile_text(SORT, &device.resolve(target))?;
+    let artifact = compile_text(SORT, &device.resolve(&target.parse()?).to_string())?;
     let opened = time(&mut || {
         let again = Device::open(&device.info().id, &DeviceOptions::default())?;
         ensure!(again == *device, "another device");

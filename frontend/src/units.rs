@@ -1,0 +1,85 @@
+//! What there is to compile, by kernel: what tells whether a kernel has changed.
+
+use crate::{
+    context,
+    diagnostic::{Diagnostics, Failure, Stage, hear},
+    parsed::Parsed,
+    request::CompileRequest,
+};
+use qd_artifact::Hash;
+use qd_dialects::{
+    ir::{Context, Op, OpExt},
+    melior::ir::{Module, OperationRef, operation::OperationLike},
+    pass::run_pipeline,
+    report::Span,
+    serialize,
+};
+use std::sync::Arc;
+
+/// A kernel, the functions that it calls, and the signatures of the kernels that it dispatches to.
+///
+/// What a kernel that dispatches says of its arguments (the scratch that they need, whether they
+/// are read) follows from the bodies of those kernels, too: whoever keeps that by hash keeps it by
+/// their hashes as well.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unit {
+    /// Its name.
+    pub kernel: String,
+    /// A module of all that, the kernel first, without locations. It can be a
+    /// [`Source::Bytecode`](crate::Source::Bytecode).
+    pub bytecode: Arc<[u8]>,
+    /// Of the bytecode. Comments, whitespace, names of values, locations and so names of files,
+    /// other kernels and the order of all in the source do not change it, nor does the form of the
+    /// source. Names of kernels, functions and arguments do, for they are in what comes out.
+    pub hash: Hash,
+    /// Where in the source the operations were, by their numbers in the bytecode's module, which
+    /// itself is 0; what an operation holds is behind it. None where the source has no place for one.
+    pub origins: Vec<Option<Span>>,
+}
+
+/// The units of the kernels that a request asks for, and of those that they dispatch to, in the
+/// order of the source. Neither targets nor options are looked at.
+///
+/// # Errors
+///
+/// The source is no module, or has no kernel of a name that is asked for.
+pub fn units(request: &CompileRequest) -> Result<Vec<Unit>, Diagnostics> {
+    let context = context();
+    let mut parsed = Parsed::new(&context, &request.source, &mut |_| ())?;
+    if let Some(kernels) = &request.kernels {
+        parsed.select(kernels)?;
+    }
+    hear(&context, &mut |_| (), Stage::Parse, || {
+        let units = qd_lowering::units(parsed.module()).into_iter();
+        units.map(|unit| written(&context, unit)).collect()
+    })
+}
+
+fn written(context: &Context, unit: qd_lowering::Unit<'_>) -> Result<Unit, Failure> {
+    let failure = |message: String| Failure {
+        stage: Stage::Parse,
+        message,
+    };
+    let mut module = unit.module;
+    let origins = origins(&module);
+    run_pipeline(context, &mut module, "strip-debuginfo").map_err(failure)?;
+    let bytecode: Arc<[u8]> = serialize::bytecode(&module)
+        .ok_or_else(|| failure(format!("kernel '{}' has no binary form", unit.kernel)))?
+        .into();
+    Ok(Unit {
+        kernel: unit.kernel,
+        hash: blake3::hash(&bytecode),
+        bytecode,
+        origins,
+    })
+}
+
+fn origins(module: &Module<'_>) -> Vec<Option<Span>> {
+    // Safety: the handle is used while the module lives.
+    let root: Op<'_> = unsafe { OperationRef::from_raw(module.as_operation().to_raw()) };
+    let all = root.walk_all().into_iter();
+    all.map(|op| Span::of(op.location())).collect()
+}
+
+#[cfg(test)]
+mod tests;
