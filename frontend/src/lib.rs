@@ -25,6 +25,29 @@
 //! # Ok::<(), qd_frontend::Error>(())
 //! ```
 //!
+//! [`Program`] is the short way. The long one takes a [`CompileRequest`], which says all that
+//! decides what comes out, and yields an [`Artifact`] for one target or several, or
+//! [`Diagnostics`]:
+//!
+//! ```
+//! use qd_frontend::{CompileRequest, Severity, Source, Stage, compile};
+//!
+//! let mut request = CompileRequest {
+//!     source: Source::text("k.mlir", "qd.grid.kernel @k() {}"),
+//!     targets: vec!["nvptx:sm_90".parse()?, "cpu,wave=8".parse()?],
+//!     ..CompileRequest::default()
+//! };
+//! let artifact = compile(&request)?;
+//! assert_eq!(artifact.targets, ["nvptx:sm_90", "cpu,wave=8"]);
+//!
+//! request.source = Source::text("k.mlir", "qd.grid.kernel @k() { nonsense }");
+//! let errors = compile(&request).expect_err("nonsense is no operation");
+//! assert_eq!(errors.len(), 1);
+//! assert_eq!((errors[0].severity, errors[0].stage), (Severity::Error, Stage::Parse));
+//! assert_eq!(errors[0].at.as_ref().map(|at| (at.line, at.column)), Some((1, 23)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! What is not here yet: sessions that recompile only what an edit changed, and
 //! bindings for C and Python.
 

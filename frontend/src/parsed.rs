@@ -88,9 +88,15 @@ impl<'c> Parsed<'c> {
         sink: &mut dyn FnMut(&Diagnostic),
     ) -> Result<Artifact, Diagnostics> {
         check_targets(targets)?;
+        let mut distinct: Vec<&TargetSpec> = Vec::new();
+        for target in targets {
+            if !distinct.contains(&target) {
+                distinct.push(target);
+            }
+        }
         let (mut parts, mut errors) = (Vec::new(), Vec::new());
-        for (i, target) in targets.iter().enumerate() {
-            let compiled = match i + 1 < targets.len() {
+        for (i, target) in distinct.iter().enumerate() {
+            let compiled = match i + 1 < distinct.len() {
                 true => self.copied().lower(target, options, sink),
                 false => self.lower(target, options, sink),
             };

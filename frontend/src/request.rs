@@ -16,7 +16,7 @@ pub struct CompileRequest {
     /// What is compiled.
     pub source: Source,
     /// What for: at least one. A device of it need not be there. The artifact has them in this
-    /// order, and a device takes the first that it can run.
+    /// order, each once, and a device takes the first that it can run.
     pub targets: Vec<TargetSpec>,
     /// The kernels that are compiled, by name, and with them what they dispatch to; all if it is
     /// `None`.
@@ -73,7 +73,7 @@ pub fn compile_text(text: &str, target: &str) -> Result<Artifact, Diagnostics> {
     })
 }
 
-/// Looks whether there are such targets, one at least and each once. Whoever compiles does that
+/// Looks whether there are such targets, and one at least. Whoever compiles does that
 /// first; this is for those who do something else before.
 ///
 /// # Errors
@@ -81,17 +81,9 @@ pub fn compile_text(text: &str, target: &str) -> Result<Artifact, Diagnostics> {
 /// What is wrong with each.
 pub fn check_targets(targets: &[TargetSpec]) -> Result<(), Diagnostics> {
     let error = |message: String| Diagnostic::error(Stage::Request, message);
-    let mut errors = Vec::new();
     if targets.is_empty() {
-        errors.push(error("no target is asked for".into()));
+        return Err(error("no target is asked for".into()).into());
     }
-    let mut seen = HashSet::new();
-    for target in targets {
-        if let Err(message) = Target::of(target) {
-            errors.push(error(message));
-        } else if !seen.insert(target) {
-            errors.push(error(format!("target '{target}' is asked for twice")));
-        }
-    }
-    Diagnostics::check(errors)
+    let unknown = targets.iter().filter_map(|target| Target::of(target).err());
+    Diagnostics::check(unknown.map(error).collect())
 }

@@ -22,8 +22,8 @@ use std::sync::Once;
 /// once a process, however often it is called.
 pub fn register() {
     static ONCE: Once = Once::new();
+    qd_passes::register();
     ONCE.call_once(|| {
-        qd_passes::register();
         algorithms::register();
         convert::register();
         pipelines::register();

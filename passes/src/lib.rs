@@ -31,9 +31,16 @@ pub mod verify_level;
 mod template;
 
 use qd_dialects::pass;
+use std::sync::Once;
 
-/// Makes every pass of this crate reachable by name. Once a process.
+/// Makes every pass of this crate reachable by name. Does so once a process, however often it is
+/// called.
 pub fn register() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(register_all);
+}
+
+fn register_all() {
     pass::register::<clean::Clean>();
     pass::register::<expand_collectives::ExpandCollectives>();
     pass::register::<expand_dims::ExpandDims>();

@@ -25,6 +25,7 @@ pub fn open() -> Outcome<Device> {
 }
 
 /// Kernels in text, compiled for a device and loaded onto it.
+#[allow(dead_code)] // Not all examples do it so.
 pub fn load(device: &Device, source: &str) -> Outcome<Executable> {
     Ok(device.load(&compile_text(source, &device.info().target)?)?)
 }

@@ -100,6 +100,15 @@ impl Artifact {
         bytes
     }
 
+    /// Writes it to a file, as a whole: those that have mapped what was there keep that.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written: what was there still is.
+    pub fn save(&self, path: impl AsRef<Path>) -> io::Result<()> {
+        crate::replace(path.as_ref(), &self.to_bytes())
+    }
+
     /// Reads a file. Its modules stay in it, and are mapped: whoever replaces an
     /// artifact writes another file and renames it, for what happens to a mapped one
     /// happens to those who use it.
@@ -305,8 +314,15 @@ mod tests {
 
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("k.qdart");
-        std::fs::write(&path, &bytes).expect("written");
+        artifact().save(&path).expect("written");
         let read = Artifact::open(&path).expect("readable");
+        // Another one in its place leaves what is mapped as it was.
+        Artifact {
+            targets: vec!["metal".into()],
+            ..artifact()
+        }
+        .save(&path)
+        .expect("written");
         assert_eq!(read, artifact());
         for module in &read.modules {
             assert_eq!(module.bytes().as_ptr() as usize % ALIGNMENT, 0);

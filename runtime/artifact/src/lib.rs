@@ -7,6 +7,7 @@ mod file;
 mod join;
 mod module;
 mod plan;
+mod replace;
 mod target;
 
 pub use blake3::Hash;
@@ -19,6 +20,7 @@ pub use plan::{
     Access, Argument, ArgumentKind, BufferRef, Kernel, MOST_CONTROL, Operand, Plan, Requirements,
     Role, Step, StepKind, Variant, View,
 };
+pub use replace::replace;
 pub use target::{TargetError, TargetSpec};
 
 use serde::{Deserialize, Serialize};

@@ -2,7 +2,7 @@
 //! `qd-translate FILE --target=cpu --emit=obj -o OUT`.
 
 use clap::{Parser, ValueEnum};
-use qd_artifact::{Artifact, MAGIC};
+use qd_artifact::{Artifact, MAGIC, replace};
 use qd_dialects::tools::exit_on_fatal_errors;
 use qd_frontend::{
     CompileOptions, Diagnostic, Diagnostics, Emit, Parsed, Source, TargetSpec, check_targets, draw,
@@ -176,7 +176,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
 /// Puts what was made where it was asked for.
 fn write(cli: &Cli, bytes: &[u8]) -> Result<(), Failure> {
     match cli.output.as_deref().filter(|path| *path != Path::new("-")) {
-        Some(path) => write_file(path, bytes).map_err(|e| format!("{}: {e}", path.display()))?,
+        Some(path) => replace(path, bytes).map_err(|e| format!("{}: {e}", path.display()))?,
         None => {
             let is_text = !matches!(cli.emit, Form::Obj | Form::Spirv | Form::Artifact);
             let mut stdout = io::stdout();
@@ -190,24 +190,5 @@ fn write(cli: &Cli, bytes: &[u8]) -> Result<(), Failure> {
                 .map_err(|e| format!("standard output: {e}"))?;
         }
     }
-    Ok(())
-}
-
-/// Writes a file beside its place and moves it there, so that nobody sees half
-/// of it; a device or a pipe is written to.
-fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
-        return fs::write(path, bytes);
-    }
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    let mut file = tempfile::Builder::new()
-        .prefix(".qd-translate-")
-        .permissions(fs::Permissions::from_mode(0o666))
-        .tempfile_in(folder.unwrap_or(Path::new(".")))?;
-    file.write_all(bytes)?;
-    file.persist(path).map_err(|e| e.error)?;
     Ok(())
 }

@@ -152,7 +152,7 @@ fn arrays_on_vulkan(workspace: &Workspace) -> Result<Report> {
 }
 
 /// Programs that check their own results.
-const EXAMPLES: [&str; 3] = ["resident", "two_streams", "recording"];
+const EXAMPLES: [&str; 4] = ["resident", "two_streams", "recording", "compile"];
 
 fn examples(workspace: &Workspace) -> Result<Report> {
     for name in EXAMPLES {
