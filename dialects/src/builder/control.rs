@@ -47,14 +47,14 @@ fn types<'c>(values: &[V<'_, 'c>]) -> Vec<Type<'c>> {
 
 impl<'c> Builder<'c> {
     /// A region of one block with these arguments.
-    fn region(&self, arguments: &[Type<'c>]) -> melior::ir::Region<'c> {
+    pub(super) fn region(&self, arguments: &[Type<'c>]) -> melior::ir::Region<'c> {
         let region = melior::ir::Region::new();
         region.append_block(new_block(arguments, self.location()));
         region
     }
 
     /// Fills the first block of a region of `op`.
-    fn fill<'b, R>(
+    pub(super) fn fill<'b, R>(
         &'b self,
         op: Op<'c>,
         region: usize,

@@ -16,15 +16,19 @@
 //! Integers compare, divide and shift as unsigned unless the method says
 //! signed: what they hold in kernels are sizes and indices.
 
+mod algo;
 mod combiner;
 mod control;
+mod kernel;
 mod known;
 mod memory;
 mod simt;
 mod value;
 
+pub use algo::{Order, Room};
 pub use combiner::Combiner;
 pub use control::Values;
+pub use kernel::Parameter;
 pub use value::V;
 
 use crate::{
@@ -241,11 +245,16 @@ impl<'c> Builder<'c> {
         self.scalar(r#type, 0)
     }
 
+    /// A float constant of that type.
+    pub fn float(&self, r#type: Type<'c>, value: f64) -> V<'_, 'c> {
+        let value = attributes::float_constant(self.context, r#type, value);
+        self.constant(value, r#type)
+    }
+
     /// A small integer as a constant of any scalar type.
     pub fn scalar(&self, r#type: Type<'c>, value: i64) -> V<'_, 'c> {
         if ir::is_float(r#type) {
-            let value = attributes::float_constant(self.context, r#type, value as f64);
-            self.constant(value, r#type)
+            self.float(r#type, value as f64)
         } else {
             self.int(r#type, value)
         }
