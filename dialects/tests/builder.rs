@@ -21,7 +21,8 @@ fn same(build: impl for<'c> Fn(&Builder<'c>), text: &str) {
         InsertionPoint::End(body),
     ));
     assert!(module.as_operation().verify(), "{}", module.as_operation());
-    let expected = parse::parse_bytes(&context, text.as_bytes()).expect("it is valid");
+    let expected = parse::parse(&context, text.as_bytes(), std::path::Path::new("k.mlir"))
+        .expect("it is valid");
     assert_eq!(
         module.as_operation().to_string(),
         expected.as_operation().to_string()
@@ -130,7 +131,8 @@ fn algorithms() {
             scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
           qd.algo.inclusive_scan ins(%v : memref<?xi32>) outs(%vt : memref<?xi32>)
             scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
-            identity [0 : i32] combiner(%left: i32, %right: i32) {
+            identity [0 : i32] combiner {
+            ^bb0(%left: i32, %right: i32):
               qd.yield %right : i32
             }
         }"#,
