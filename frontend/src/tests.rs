@@ -158,12 +158,13 @@ fn an_artifact_has_a_plan_and_code_for_each_target() {
     let modules: Vec<_> = modules
         .map(|m| (m.target, m.format, m.bodies[0].wave))
         .collect();
-    let expected = [
+    // A module for each body.
+    let of = [
         (0, Format::Ptx, 32),
         (1, Format::Spirv, 8),
         (2, Format::Object, 8),
     ];
-    assert_eq!(modules, expected);
+    assert_eq!(modules, of.map(|module| [module; 2]).as_flattened());
     for kernel in &artifact.kernels {
         assert!(kernel.plans.iter().all(Option::is_some) && kernel.plans.len() == 3);
     }
@@ -197,9 +198,11 @@ fn only_the_kernels_that_are_named_are_compiled() {
     request.kernels = Some(vec!["two".into()]);
     let two = compile(&request).expect("it compiles");
     assert_eq!(names(&two), ["two"]);
-    let bodies = |artifact: &Artifact| artifact.modules[1].bodies.len();
-    // Two of the three have one in common.
-    assert_eq!((bodies(&all), bodies(&two)), (2, 1));
+    assert_eq!((all.modules.len(), two.modules.len()), (6, 2));
+    // The same, whatever it is compiled with.
+    assert_eq!(all.kernels[2], two.kernels[0]);
+    assert_eq!(all.modules[2], two.modules[0]);
+    assert_eq!(all.modules[5], two.modules[1]);
 
     request.kernels = Some(vec!["three".into()]);
     let expected = "error: there is no kernel 'three': the module has none, one, two";
@@ -209,6 +212,64 @@ fn only_the_kernels_that_are_named_are_compiled() {
         compile(&request).expect_err("none")[0].stage,
         Stage::Request
     );
+}
+
+/// Kernels of phases, each with a number that it adds to an element from elsewhere, so that no
+/// two of them become one.
+fn turners(kernels: &[(&str, &[u32])]) -> String {
+    let phase = |number: &u32| {
+        format!(
+            "%v{number} = arith.constant {number} : i32
+             qd.grid.for_each \"turn\" %i to %n {{
+               %j = arith.subi %n, %i : index
+               %x = memref.load %a[%j] : memref<?xi32>
+               %y = arith.addi %x, %v{number} : i32
+               memref.store %y, %a[%i] : memref<?xi32>
+             }}\n"
+        )
+    };
+    let kernel = |(name, phases): &(&str, &[u32])| {
+        let phases: String = phases.iter().map(phase).collect();
+        format!("qd.grid.kernel @{name}(%a: memref<?xi32>, %n: index) {{ {phases} }}\n")
+    };
+    kernels.iter().map(kernel).collect()
+}
+
+fn bodies(artifact: &Artifact) -> Vec<&str> {
+    let bodies = artifact.modules.iter().flat_map(|module| &module.bodies);
+    bodies.map(|body| &*body.name).collect()
+}
+
+#[test]
+fn bodies_are_shared_within_a_kernel_and_meet_across_kernels() {
+    for target in ["cpu", "nvptx:sm_90", "vulkan:1.3,subgroup=8"] {
+        let compiled = |text: &str| compile_text(text, target).expect("it compiles");
+        // Phases that add different numbers are one body with the number as an argument.
+        let alone = compiled(&turners(&[("k", &[1, 2])]));
+        assert_eq!(alone.modules.len(), 1, "{target}");
+        // Another kernel's is the same, and one whose number is always the same is not.
+        let text = turners(&[("j", &[3]), ("l", &[7, 4]), ("k", &[1, 2])]);
+        let beside = compiled(&text);
+        assert_eq!(beside.modules.len(), 2, "{target}");
+        assert_eq!(alone.kernels[0], beside.kernels[2], "{target}");
+        assert!(beside.modules.contains(&alone.modules[0]), "{target}");
+        let name = bodies(&alone)[0];
+        let digits = name.strip_prefix("turn_").expect("the phase's name");
+        assert!(digits.len() == 12 && digits.bytes().all(|b| b.is_ascii_hexdigit()));
+        // Where it is written changes nothing.
+        let moved = compiled(&format!("// A comment.\n\n{}", turners(&[("k", &[1, 2])])));
+        assert_eq!(
+            (moved.kernels, moved.modules),
+            (alone.kernels, alone.modules),
+            "{target}"
+        );
+    }
+    // The size of subgroups does.
+    let names = |target: &str| {
+        let artifact = compile_text(&turners(&[("k", &[1])]), target);
+        bodies(&artifact.expect("it compiles"))[0].to_string()
+    };
+    assert_ne!(names("cpu,wave=8"), names("cpu,wave=16"));
 }
 
 #[test]

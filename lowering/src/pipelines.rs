@@ -98,7 +98,11 @@ impl Pipeline for ToTarget {
     fn passes(options: &TargetOptions) -> Result<String, String> {
         let target = Target::parse(&options.target)?;
         let conversion = emit::conversion(&target);
-        Ok(format!("qd-to-tiled{},{conversion}", options.text()))
+        Ok(format!(
+            "qd-to-tiled{},{},{conversion}",
+            options.text(),
+            emit::NAMED
+        ))
     }
 }
 

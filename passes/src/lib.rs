@@ -15,6 +15,7 @@ pub mod hoist_invariants;
 pub mod inline_functions;
 pub mod mark_noalias;
 pub mod merge_collectives;
+pub mod name_bodies;
 pub mod outline_phases;
 pub mod plan;
 pub mod plan_launches;
@@ -53,6 +54,7 @@ fn register_all() {
     pass::register::<inline_functions::InlineFunctions>();
     pass::register::<mark_noalias::MarkNoalias>();
     pass::register::<merge_collectives::MergeCollectives>();
+    pass::register::<name_bodies::NameBodies>();
     pass::register::<outline_phases::OutlinePhases>();
     pass::register::<plan_launches::PlanLaunches>();
     pass::register::<separate_bodies::SeparateBodies>();

@@ -253,6 +253,13 @@ pub(crate) fn captures<'c>(phase: Op<'c>) -> (Vec<Op<'c>>, Vec<Value<'c>>) {
     (constants, captured)
 }
 
+/// A name as every target can spell it.
+pub(crate) fn plain(name: &str) -> String {
+    name.chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
+        .collect()
+}
+
 /// The names that symbols have in the modules around kernels, looked up once.
 #[derive(Default)]
 pub struct Names(HashMap<Key, HashSet<String>>);
@@ -261,14 +268,8 @@ impl Names {
     /// `<kernel>_<phase>_<index>`, with a further number if that is taken.
     fn body<'c>(&mut self, kernel: Op<'c>, phase: Op<'c>, index: usize) -> String {
         let text = |op: Op<'c>, name: &str| op.attr(name).and_then(attributes::text);
-        // What every target can spell.
-        let plain = |name: String| -> String {
-            name.chars()
-                .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
-                .collect()
-        };
-        let kernel_name = plain(text(kernel, "sym_name").unwrap_or_default());
-        let phase_name = plain(text(phase, "name").unwrap_or_else(|| "phase".into()));
+        let kernel_name = plain(&text(kernel, "sym_name").unwrap_or_default());
+        let phase_name = text(phase, "name").map_or_else(|| "phase".into(), |name| plain(&name));
         let module = kernel.parent();
         let taken = self.0.entry(module.unwrap_or(kernel).key());
         let taken = taken.or_insert_with(|| {

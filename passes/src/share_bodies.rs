@@ -1,4 +1,4 @@
-//! `qd-share-bodies`: phases that differ only in parameters share one body.
+//! `qd-share-bodies`: phases of a kernel that differ only in parameters share one body.
 //!
 //! Two outlined bodies are the same if one can be laid over the other: the same
 //! ops on the same values, up to integer constants. Where these differ they
@@ -12,6 +12,9 @@
 //! collectives stay constants, since code is better for it, and so does what
 //! decides whether a branch around a collective is uniform. No more than five
 //! arguments are added to a body.
+//!
+//! What a kernel becomes does not depend on what else is in its module: bodies of several kernels
+//! that are the same meet when they are named (`qd-name-bodies`).
 //!
 //! Limits: bodies whose arguments come in another order are not found to be the
 //! same.
@@ -39,7 +42,9 @@ use qd_dialects::{
     argument_attributes, attributes,
     builder::Builder,
     diagnostic::Result,
-    ir::{self, InsertionPoint, Op, OpExt, Value, ValueExt, arguments, context_of, operations},
+    ir::{
+        self, InsertionPoint, Key, Op, OpExt, Value, ValueExt, arguments, context_of, operations,
+    },
     melior::{
         dialect::DialectHandle,
         ir::{
@@ -227,24 +232,24 @@ impl<'c> Cluster<'c> {
     }
 }
 
-/// Shares the bodies of one module's launches. Returns how many went.
+/// Shares the bodies of the launches of each of a module's kernels. Returns how many went.
 pub fn share(module: Op) -> usize {
     let Some(block) = module.body() else { return 0 };
     let mut clusters: Vec<Cluster> = Vec::new();
-    // Those of one shape, in the order of the text.
-    let mut alike: HashMap<u64, Vec<usize>> = HashMap::new();
+    let launches = launches_by_body(module);
+    // Those of one kernel and shape, in the order of the text.
+    let mut alike: HashMap<(Key, u64), Vec<usize>> = HashMap::new();
     for op in operations(block) {
-        if !is_private_body(op) {
+        let Some(kernel) = kernel_of(op, &launches, module) else {
             continue;
-        }
-        let known = alike.entry(shape(op)).or_default();
+        };
+        let known = alike.entry((kernel, shape(op))).or_default();
         let recent = known.len().saturating_sub(MAX_CLUSTERS);
         if !known[recent..].iter().any(|i| clusters[*i].take(op)) {
             known.push(clusters.len());
             clusters.push(Cluster::new(op));
         }
     }
-    let launches = launches_by_body(module);
     let mut gone = 0;
     for cluster in clusters {
         gone += cluster.members.len() - 1;
@@ -260,11 +265,36 @@ fn is_private_body(op: Op) -> bool {
         && op.body().is_some_and(|b| b.next_in_region().is_none())
 }
 
+/// The kernel whose launches alone have a body; the module if nobody launches it.
+fn kernel_of<'c>(
+    body: Op<'c>,
+    launches: &HashMap<String, Vec<Op<'c>>>,
+    module: Op<'c>,
+) -> Option<Key> {
+    if !is_private_body(body) {
+        return None;
+    }
+    let launches = launches.get(&name_of(body, "sym_name")?);
+    let launches = launches.map_or(&[][..], Vec::as_slice).iter();
+    let mut kernels = launches.filter_map(|launch| kernel_around(*launch));
+    let kernel = kernels.next().unwrap_or(module.key());
+    kernels.all(|other| other == kernel).then_some(kernel)
+}
+
+fn kernel_around(launch: Op) -> Option<Key> {
+    let mut around = launch.parent()?;
+    while !around.is("qd.grid.kernel") {
+        around = around.parent()?;
+    }
+    Some(around.key())
+}
+
 fn name_of(op: Op, attribute: &str) -> Option<String> {
     op.attr(attribute).and_then(attributes::text)
 }
 
-fn launches_by_body<'c>(module: Op<'c>) -> HashMap<String, Vec<Op<'c>>> {
+/// A module's launches, by their body's symbol.
+pub(crate) fn launches_by_body<'c>(module: Op<'c>) -> HashMap<String, Vec<Op<'c>>> {
     let mut all: HashMap<String, Vec<Op>> = HashMap::new();
     for op in module.nested() {
         if op.is("qd.grid.launch")

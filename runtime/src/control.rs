@@ -65,6 +65,7 @@ mod tests {
             targets: vec!["cpu".into()],
             kernels,
             modules: Vec::new(),
+            ..Artifact::default()
         }
     }
 

@@ -1,7 +1,11 @@
 //! What of an artifact is for one of its targets.
 
-use crate::Error;
-use qd_artifact::{Artifact, Format, Kernel, Module, Plan, Requirements};
+use crate::{
+    Error,
+    validate::{PlannedLaunch, most_shared},
+};
+use qd_artifact::{Artifact, Bytes, Format, Kernel, Module, Origins, Plan, Step, StepKind};
+use std::collections::BTreeMap;
 
 /// An artifact as one of its targets has it.
 #[derive(Clone, Copy)]
@@ -53,15 +57,56 @@ impl<'a> Program<'a> {
         Some(Planned { kernel, plan })
     }
 
-    /// What its plans need of the device, each once.
-    pub fn needs(self) -> Vec<&'a Requirements> {
-        let mut needs: Vec<&Requirements> = Vec::new();
-        for Planned { plan, .. } in self.kernels() {
-            if !needs.contains(&&plan.needs) {
-                needs.push(&plan.needs);
+    /// Where in the source things come from, as far as that is known.
+    pub fn origins(self) -> Option<&'a Origins> {
+        self.artifact.origins(self.target)
+    }
+
+    /// A kernel and those that it dispatches to, each once.
+    pub fn reached(self, kernel: Planned<'a>) -> Vec<Planned<'a>> {
+        let mut reached = vec![kernel];
+        let mut next = 0;
+        while let Some(from) = reached.get(next) {
+            next += 1;
+            for callee in self.dispatched(&from.plan.steps) {
+                if !reached.iter().any(|r| r.kernel.name == callee.kernel.name) {
+                    reached.push(callee);
+                }
             }
         }
-        needs
+        reached
+    }
+
+    fn dispatched(self, steps: &'a [Step]) -> Vec<Planned<'a>> {
+        let callees = steps.iter().flat_map(|step| match &step.kind {
+            StepKind::Dispatch { variants, .. } => {
+                let callees = variants.iter().filter_map(|v| self.kernel(&v.kernel));
+                callees.collect()
+            }
+            StepKind::DoWhile { steps, .. } | StepKind::If { steps, .. } => self.dispatched(steps),
+            StepKind::Launch { .. } | StepKind::Fill { .. } => Vec::new(),
+        });
+        callees.collect()
+    }
+
+    /// The modules with one of these bodies.
+    pub fn parts(self, is_launched: impl Fn(&str) -> bool) -> Vec<Part<'a>> {
+        let most = most_shared(self);
+        let modules = self.modules().filter(|module| {
+            let mut bodies = module.bodies.iter();
+            bodies.any(|body| is_launched(&body.name))
+        });
+        let part = |module: &'a Module| Part {
+            target: self.target(),
+            module,
+            shared: module
+                .bodies
+                .iter()
+                .filter_map(|body| most.get_key_value(&*body.name))
+                .map(|(body, launch)| (*body, *launch))
+                .collect(),
+        };
+        modules.map(part).collect()
     }
 
     /// The target's code.
@@ -70,37 +115,44 @@ impl<'a> Program<'a> {
         modules.filter(move |module| module.target == self.target)
     }
 
-    /// The modules, each of a format that the driver takes.
-    pub fn modules_of(self, format: Format) -> Result<Vec<&'a Module>, Error> {
-        let modules: Vec<_> = self.modules().collect();
-        match modules.iter().find(|module| module.format != format) {
-            Some(other) => Err(Error::Load(format!(
-                "it is {:?}, and the device takes {format:?}",
-                other.format
-            ))),
-            None => Ok(modules),
-        }
-    }
-
-    /// What is kept of it once its code is on the device.
-    pub fn without_code(self) -> Loaded {
-        Loaded {
-            artifact: Artifact {
-                modules: Vec::new(),
-                ..self.artifact.clone()
-            },
+    /// One of its own, with the same code.
+    pub fn kept(self) -> Kept {
+        Kept {
+            artifact: self.artifact.clone(),
             target: self.target,
         }
     }
 }
 
-/// A program whose code is on a device.
-pub(crate) struct Loaded {
+/// A module of a program, with all that decides what a device makes of it.
+pub(crate) struct Part<'a> {
+    pub target: &'a str,
+    pub module: &'a Module,
+    /// Of each of its bodies that is given shared memory besides what it declares, the launch that
+    /// gives it most.
+    pub shared: BTreeMap<&'a str, PlannedLaunch<'a>>,
+}
+
+impl<'a> Part<'a> {
+    /// The code, which is of the format that the driver takes.
+    pub fn code(&self, format: Format) -> Result<&'a Bytes, Error> {
+        match self.module.format == format {
+            true => Ok(self.module.bytes()),
+            false => Err(Error::Load(format!(
+                "it is {:?}, and the device takes {format:?}",
+                self.module.format
+            ))),
+        }
+    }
+}
+
+/// A program that belongs to who has it.
+pub(crate) struct Kept {
     pub artifact: Artifact,
     target: usize,
 }
 
-impl Loaded {
+impl Kept {
     pub fn program(&self) -> Program<'_> {
         Program {
             artifact: &self.artifact,

@@ -5,7 +5,7 @@ use crate::{
     program::{Planned, Program},
 };
 use qd_artifact::{ArgumentKind, BufferRef, Expr, Kernel, MOST_CONTROL, Operand, Step, StepKind};
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 /// Checks that every reference in the plan has something to refer to, so that
 /// running it need not.
@@ -61,7 +61,7 @@ pub(crate) fn validate(program: Program<'_>) -> Result<(), Error> {
         check.steps(&plan.steps, &mut HashSet::new())?;
         check.dispatches_end(&plan.steps, &mut vec![&kernel.name])?;
     }
-    if let Some(launch) = launches(program).find(|launch| !bodies.contains(launch.body)) {
+    if let Some(launch) = launches(program.kernels()).find(|launch| !bodies.contains(launch.body)) {
         return invalid(format!(
             "kernel '{}': phase '{}' launches '{}', which is in no module",
             launch.kernel, launch.phase, launch.body
@@ -71,29 +71,36 @@ pub(crate) fn validate(program: Program<'_>) -> Result<(), Error> {
 }
 
 /// A launch of the artifact's plan.
+#[derive(Clone, Copy)]
 pub(crate) struct PlannedLaunch<'a> {
     pub kernel: &'a str,
     /// The phase's name.
     pub phase: &'a str,
     pub body: &'a str,
+    /// Of a block.
+    pub threads: u32,
     /// Shared memory of a block besides what the body declares.
     pub dynamic_shared_bytes: u32,
 }
 
-/// All launches of the program's plans, in the order of their text.
-pub(crate) fn launches(program: Program<'_>) -> impl Iterator<Item = PlannedLaunch<'_>> {
+/// All launches of plans, in the order of their text.
+pub(crate) fn launches<'a>(
+    kernels: impl IntoIterator<Item = Planned<'a>>,
+) -> impl Iterator<Item = PlannedLaunch<'a>> {
     fn collect<'a>(kernel: &'a str, steps: &'a [Step], launches: &mut Vec<PlannedLaunch<'a>>) {
         for step in steps {
             match &step.kind {
                 StepKind::Launch {
                     name,
                     body,
+                    threads,
                     dynamic_shared_bytes,
                     ..
                 } => launches.push(PlannedLaunch {
                     kernel,
                     phase: name,
                     body,
+                    threads: *threads,
                     dynamic_shared_bytes: *dynamic_shared_bytes,
                 }),
                 StepKind::DoWhile { steps, .. } | StepKind::If { steps, .. } => {
@@ -103,7 +110,8 @@ pub(crate) fn launches(program: Program<'_>) -> impl Iterator<Item = PlannedLaun
             }
         }
     }
-    program.kernels().flat_map(|Planned { kernel, plan }| {
+    let kernels = kernels.into_iter();
+    kernels.flat_map(|Planned { kernel, plan }| {
         let mut launches = Vec::new();
         collect(&kernel.name, &plan.steps, &mut launches);
         launches
@@ -114,18 +122,13 @@ pub(crate) fn launches(program: Program<'_>) -> impl Iterator<Item = PlannedLaun
 /// what a driver is asked to allow is a body's, whoever launches it.
 pub(crate) fn most_shared(program: Program<'_>) -> BTreeMap<&str, PlannedLaunch<'_>> {
     let mut most: BTreeMap<&str, PlannedLaunch<'_>> = BTreeMap::new();
-    for launch in launches(program) {
+    for launch in launches(program.kernels()) {
         let so_far = most.get(launch.body);
         if launch.dynamic_shared_bytes > so_far.map_or(0, |most| most.dynamic_shared_bytes) {
             most.insert(launch.body, launch);
         }
     }
     most
-}
-
-/// The bodies that the program's plans launch, each once.
-pub(crate) fn body_names(program: Program<'_>) -> BTreeSet<&str> {
-    launches(program).map(|launch| launch.body).collect()
 }
 
 struct Check<'a> {
@@ -377,6 +380,7 @@ mod tests {
             targets: vec!["cpu".into()],
             kernels: vec![kernel("k", steps), kernel("l", last)],
             modules: Vec::new(),
+            ..Artifact::default()
         };
         let program = Program::new(&artifact, || "any".into(), |_| true).expect("a target");
         let most = most_shared(program);

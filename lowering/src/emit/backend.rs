@@ -2,9 +2,8 @@
 
 use super::{CompileError, Setting, host, llvm, nvptx, spirv};
 use crate::targets::{Capabilities, Kind, Target};
-use melior::ir::Module;
-use qd_artifact::{Format, Requirements};
-use qd_dialects::{diagnostic::Result, ir::Op, melior};
+use qd_artifact::{Format, Origins, Requirements};
+use qd_dialects::{diagnostic::Result, ir::Op};
 
 /// What a converted module is turned into, by what makes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,19 +20,15 @@ pub struct Backend {
     pub conversion: fn(&Capabilities) -> String,
     /// Bytes of shared memory that a launch of a tiled body has to ask for.
     pub dynamic_shared_bytes: for<'c> fn(Op<'c>, &Target) -> Result<'c, u32>,
-    /// What the machine that runs the code must have, besides being the target.
-    pub requirements: fn(&Module<'_>, &Setting<'_>) -> Requirements,
-    /// One kind of output of a converted module.
-    pub emit: Emitter<Output>,
+    /// What the machine that runs a part's code must have, besides being the target, and why.
+    pub requirements: fn(Op<'_>, &Setting<'_>) -> (Requirements, Origins),
+    /// One kind of output of converted parts, as one file.
+    pub emit: fn(&[Op<'_>], &Setting<'_>, Output) -> std::result::Result<Vec<u8>, CompileError>,
     /// What an artifact's modules are.
     pub format: Format,
-    /// The code of all bodies, as a module of an artifact.
-    pub code: fn(&Module<'_>, &Setting<'_>) -> std::result::Result<Vec<u8>, CompileError>,
+    /// The code of each of these converted parts, as a module of an artifact.
+    pub code: fn(&[Op<'_>], &Setting<'_>) -> std::result::Result<Vec<Vec<u8>>, CompileError>,
 }
-
-/// Makes what is asked for of a module.
-type Emitter<What> =
-    fn(&Module<'_>, &Setting<'_>, What) -> std::result::Result<Vec<u8>, CompileError>;
 
 /// The error of a target that does not have what is asked for.
 pub fn lacks(setting: &Setting<'_>, what: &str, because: &str) -> CompileError {

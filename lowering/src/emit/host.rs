@@ -9,21 +9,27 @@ use crate::{Host, targets::Capabilities};
 use inkwell::{
     OptimizationLevel,
     targets::{InitializationConfig, Target},
+    values::FunctionValue,
 };
-use melior::ir::Module;
-use qd_artifact::{Format, Requirements};
-use qd_dialects::melior;
+use qd_artifact::{Format, Origins, Requirements};
+use qd_dialects::ir::Op;
 
 /// See the module.
 pub const HOST: Backend = Backend {
     conversion,
     dynamic_shared_bytes: |_, _| Ok(0),
-    requirements: |_, setting| requirements(&setting.options.host),
+    requirements: |_, setting| (requirements(&setting.options.host), Origins::default()),
     emit,
     // What the runtime links.
     format: Format::Object,
-    code: |module, setting| emit(module, setting, Output::Llvm(llvm::Output::Object)),
+    code: |parts, setting| {
+        let machine = machine(&setting.options.host)?;
+        llvm::emit_each(parts, &machine, llvm::Output::Object, IS_ENTRY)
+    },
 };
+
+/// What a body calls in its module is called after it already.
+const IS_ENTRY: fn(FunctionValue<'_>) -> bool = |_| true;
 
 /// From tiled bodies to the LLVM dialect. Functions of `math` are LLVM's intrinsics where there is
 /// one, and else the library's; all the rest is one conversion. Nothing is rolled back, for a failure
@@ -44,15 +50,10 @@ fn requirements(host: &Host) -> Requirements {
     Requirements {
         device: host.cpu.clone(),
         features: features.collect(),
-        ..Requirements::default()
     }
 }
 
-fn emit(
-    module: &Module<'_>,
-    setting: &Setting<'_>,
-    output: Output,
-) -> Result<Vec<u8>, CompileError> {
+fn emit(parts: &[Op<'_>], setting: &Setting<'_>, output: Output) -> Result<Vec<u8>, CompileError> {
     let Output::Llvm(output) = output else {
         return Err(lacks(
             setting,
@@ -60,20 +61,24 @@ fn emit(
             "its bodies are LLVM IR (--emit=llvm-ir) and machine code (--emit=asm)",
         ));
     };
+    let machine = machine(&setting.options.host)?;
+    llvm::emit_linked(parts, &machine, output, IS_ENTRY)
+}
+
+/// What LLVM compiles for.
+fn machine(host: &Host) -> Result<Machine<'_>, CompileError> {
     Target::initialize_native(&InitializationConfig::default())
         .map_err(|e| failed("no native target", &e))?;
-    let host = &setting.options.host;
-    let machine = Machine {
+    Ok(Machine {
         triple: host.triple.clone(),
         cpu: &host.cpu,
-        features: &host.features.join(","),
-        passes: "default<O3>",
+        features: host.features.join(","),
+        passes: "default<O3>".into(),
         skipped: "",
         level: OptimizationLevel::Aggressive,
         // Registers are given out in a time that grows with the cube of the depth.
         deep_level: OptimizationLevel::None,
         vectorize: true,
         has_libraries: true,
-    };
-    llvm::emit(super::handle(module), &machine, output)
+    })
 }

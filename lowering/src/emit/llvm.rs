@@ -24,9 +24,9 @@ use std::cmp::Reverse;
 pub struct Machine<'a> {
     pub triple: String,
     pub cpu: &'a str,
-    pub features: &'a str,
+    pub features: String,
     /// The passes, as `opt` spells them.
-    pub passes: &'a str,
+    pub passes: String,
     /// Passes of code generation that are left out of long bodies, with commas between.
     pub skipped: &'a str,
     /// How hard code generation tries.
@@ -74,14 +74,8 @@ pub fn failed(what: &str, why: &dyn std::fmt::Display) -> CompileError {
     CompileError::Llvm(format!("{what}: {why}"))
 }
 
-/// Optimises and emits a module in the LLVM dialect.
-pub fn emit(module: Op<'_>, to: &Machine<'_>, output: Output) -> Result<Vec<u8>, CompileError> {
-    prepare(module, to)?;
-    finish(&translate(module, &Context::create())?, to, "", output)
-}
-
-/// The same for modules that have nothing to do with each other, side by side; in
-/// their order. Functions that are no entry points are called after one that is:
+/// Optimises and emits modules in the LLVM dialect that have nothing to do with each other, side
+/// by side; in their order. Functions that are no entry points are called after one that is:
 /// parts may have functions of the same name.
 pub fn emit_each(
     parts: &[Op<'_>],
@@ -110,26 +104,30 @@ pub fn emit_each(
     Ok(made.into_iter().map(|(_, bytes)| bytes).collect())
 }
 
-/// The optimised IR of modules that have nothing to do with each other, as text of one.
+/// The same as one module.
 pub fn emit_linked(
     parts: &[Op<'_>],
     to: &Machine<'_>,
+    output: Output,
     is_entry: fn(FunctionValue<'_>) -> bool,
 ) -> Result<Vec<u8>, CompileError> {
     let context = Context::create();
     let all = context.create_module("bodies");
     all.set_triple(&TargetTriple::create(&to.triple));
-    let layout = machine(to, to.level)?.get_target_data().get_data_layout();
+    let mut level = to.level;
+    let layout = machine(to, level)?.get_target_data().get_data_layout();
     all.set_data_layout(&layout);
     for part in parts {
         prepare(*part, to)?;
         let module = translate(*part, &context)?;
         name_after_entry(&module, is_entry);
-        optimise(&module, to, "")?;
+        if optimise(&module, to, "")? == to.deep_level {
+            level = to.deep_level;
+        }
         let linked = all.link_in_module(module);
         linked.map_err(|e| failed("linking", &e.to_string_lossy()))?;
     }
-    Ok(all.print_to_string().to_bytes().to_vec())
+    written(&all, &machine(to, level)?, output)
 }
 
 /// Puts the name of a module's entry point before those of its other functions.
@@ -162,7 +160,7 @@ fn machine(to: &Machine<'_>, level: OptimizationLevel) -> Result<TargetMachine, 
         .create_target_machine(
             &triple,
             to.cpu,
-            to.features,
+            &to.features,
             level,
             RelocMode::PIC,
             CodeModel::Default,
@@ -204,25 +202,35 @@ fn finish(
     skipped: &str,
     output: Output,
 ) -> Result<Vec<u8>, CompileError> {
-    let machine = optimise(module, to, skipped)?;
+    let level = optimise(module, to, skipped)?;
+    written(module, &machine(to, level)?, output)
+}
+
+/// As what is asked for.
+fn written(
+    module: &LlvmModule<'_>,
+    by: &TargetMachine,
+    output: Output,
+) -> Result<Vec<u8>, CompileError> {
     let kind = match output {
         Output::LlvmIr => return Ok(module.print_to_string().to_bytes().to_vec()),
         Output::Assembly => FileType::Assembly,
         Output::Object => FileType::Object,
     };
     let _span = tracing::info_span!("codegen").entered();
-    let buffer = machine
+    let buffer = by
         .write_to_memory_buffer(module, kind)
         .map_err(|e| failed("code generation", &e.to_string_lossy()))?;
     Ok(buffer.as_slice().to_vec())
 }
 
-/// Optimised, with some passes left out of this and of what follows; yields what emits it.
+/// Optimised, with some passes left out of this and of what follows; yields how hard code
+/// generation is to try.
 fn optimise(
     module: &LlvmModule<'_>,
     to: &Machine<'_>,
     skipped: &str,
-) -> Result<TargetMachine, CompileError> {
+) -> Result<OptimizationLevel, CompileError> {
     keep_assembly_together(module);
     // Safety: the module is valid.
     let shape = unsafe { qd_dialects::llvm::prepare(module.as_mut_ptr().cast(), LONGEST, DEEPEST) };
@@ -241,7 +249,7 @@ fn optimise(
     }
     let (passes, level) = match shape.deepest_loop > DEEPEST {
         true => (WITHOUT_LOOPS, to.deep_level),
-        false => (to.passes, to.level),
+        false => (&*to.passes, to.level),
     };
     let machine = machine(to, level)?;
     {
@@ -257,7 +265,7 @@ fn optimise(
     if !to.has_libraries {
         called_elsewhere(module)?;
     }
-    Ok(machine)
+    Ok(level)
 }
 
 /// Inline assembly may hold collectives, and LLVM must not move it into branches,

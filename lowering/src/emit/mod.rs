@@ -22,8 +22,17 @@ use crate::{Options, targets::Target};
 use backend::{Backend, Output};
 use melior::ir::Module;
 use plan::Planned;
-use qd_artifact::{Artifact, Body, Kernel, Plan, Requirements, TargetSpec};
-use qd_dialects::{diagnostic::Diagnostic, ir::Op, melior, pass::run_pipeline};
+use qd_artifact::{
+    self as artifact, Artifact, Body, Kernel, Origins, Plan, Requirements, TargetSpec,
+};
+use qd_dialects::{
+    attributes,
+    diagnostic::Diagnostic,
+    ir::{Op, OpExt, operations},
+    melior,
+    pass::run_pipeline,
+};
+use std::collections::BTreeSet;
 use waits::Waits;
 
 /// What a module is turned into.
@@ -79,9 +88,13 @@ pub fn compile(
     Tiled::of(module, &setting)?.convert()?.artifact()
 }
 
-/// From tiled bodies to the dialects that are emitted, as a pipeline.
+/// Bodies are what their names say from here on, also to the plan.
+pub(crate) const NAMED: &str = "qd-name-bodies";
+
+/// From tiled bodies to the dialects that are emitted, each in a module of its own, as a pipeline.
 pub(crate) fn conversion(target: &Target) -> String {
-    (backend::of(target).conversion)(&target.capabilities)
+    let each = (backend::of(target).conversion)(&target.capabilities);
+    format!("qd-separate-bodies,builtin.module({each})")
 }
 
 /// Compiles a module for a target and yields one kind of output.
@@ -115,7 +128,11 @@ pub fn translate(
             return Ok(text);
         }
     };
-    tiled.convert()?.emit(output)
+    match output {
+        // Tools of others take one module a file.
+        Output::Spirv(spirv::Output::Words) => tiled.convert_together()?.emit(output),
+        _ => tiled.convert()?.emit(output),
+    }
 }
 
 /// An artifact's launch plans as a page. What steps do with memory is not in it, so that the
@@ -157,7 +174,8 @@ impl<'a, 'c> Tiled<'a, 'c> {
     fn of(module: &'a mut Module<'c>, setting: &'a Setting<'a>) -> Result<Self, CompileError> {
         // Before algorithms are expanded, which have the sizes and roles of arguments.
         let signatures = reflect(module)?;
-        pipeline(module, &format!("qd-to-tiled{{target={}}}", setting.spec))?;
+        let passes = format!("qd-to-tiled{{target={}}},{NAMED}", setting.spec);
+        pipeline(module, &passes)?;
         Ok(Self {
             planned: plan::plan(handle(module), signatures, setting).map_err(said)?,
             module,
@@ -171,62 +189,138 @@ impl<'a, 'c> Tiled<'a, 'c> {
     }
 
     fn convert(self) -> Result<Converted<'a, 'c>, CompileError> {
-        let wave = handle_attr(self.module, "qd.wave").unwrap_or(0) as u32;
         pipeline(self.module, &conversion(&self.setting.target))?;
+        let body = handle(self.module).body().expect("a module's body");
+        let parts = operations(body).into_iter();
+        let parts = parts.filter(|op| op.is("builtin.module")).map(Part::of);
         Ok(Converted {
-            needs: (self.setting.backend().requirements)(self.module, self.setting),
-            module: self.module,
+            parts: parts.collect(),
             setting: self.setting,
             planned: self.planned,
-            wave,
+            _module: self.module,
+        })
+    }
+
+    /// As one part.
+    fn convert_together(self) -> Result<Converted<'a, 'c>, CompileError> {
+        let each = self.setting.backend().conversion;
+        pipeline(self.module, &each(&self.setting.target.capabilities))?;
+        Ok(Converted {
+            parts: vec![Part::of(handle(self.module))],
+            setting: self.setting,
+            planned: self.planned,
+            _module: self.module,
         })
     }
 }
 
-/// A module in the target's own dialects, and what an artifact has beside its code.
-struct Converted<'a, 'c> {
-    module: &'a mut Module<'c>,
-    setting: &'a Setting<'a>,
-    planned: Vec<Planned>,
-    needs: Requirements,
+/// A module within a module, of a body or of several that have something in common, in the
+/// target's own dialects.
+struct Part<'c> {
+    module: Op<'c>,
+    /// What functions in it are called.
+    symbols: BTreeSet<String>,
     /// Lanes of a subgroup.
     wave: u32,
 }
 
-impl Converted<'_, '_> {
-    fn emit(&self, output: Output) -> Result<Vec<u8>, CompileError> {
-        (self.setting.backend().emit)(self.module, self.setting, output)
+impl<'c> Part<'c> {
+    fn of(module: Op<'c>) -> Self {
+        let mut symbols = BTreeSet::new();
+        add_symbols(module, &mut symbols);
+        let wave = module.attr("qd.wave").and_then(attributes::int);
+        Self {
+            module,
+            symbols,
+            wave: wave.unwrap_or(0) as u32,
+        }
     }
 
-    fn artifact(self) -> Result<Artifact, CompileError> {
-        let code = (self.setting.backend().code)(self.module, self.setting)?;
+    /// Those of its functions that are launched.
+    fn bodies(&self, launched: &BTreeSet<String>) -> Vec<Body> {
+        let names = self.symbols.intersection(launched).cloned();
+        let wave = self.wave;
+        names.map(|name| Body { name, wave }).collect()
+    }
+}
+
+/// The symbols of a module, or of a `spirv.module` in it.
+fn add_symbols(module: Op<'_>, symbols: &mut BTreeSet<String>) {
+    for op in module.body().map(operations).unwrap_or_default() {
+        if op.is("spirv.module") {
+            add_symbols(op, symbols);
+        }
+        symbols.extend(op.attr("sym_name").and_then(attributes::text));
+    }
+}
+
+/// Parts in the target's own dialects, and what an artifact has beside their code.
+struct Converted<'a, 'c> {
+    parts: Vec<Part<'c>>,
+    setting: &'a Setting<'a>,
+    planned: Vec<Planned>,
+    /// Whose parts these are.
+    _module: &'a mut Module<'c>,
+}
+
+impl Converted<'_, '_> {
+    fn emit(&self, output: Output) -> Result<Vec<u8>, CompileError> {
+        let parts: Vec<_> = self.parts.iter().map(|part| part.module).collect();
+        (self.setting.backend().emit)(&parts, self.setting, output)
+    }
+
+    fn artifact(mut self) -> Result<Artifact, CompileError> {
+        // What nobody launches has been verified, and is not worth LLVM's time.
+        let launched = plan::bodies(&self.planned);
+        self.parts.retain(|part| !part.bodies(&launched).is_empty());
+        let parts: Vec<_> = self.parts.iter().map(|part| part.module).collect();
+        let code = (self.setting.backend().code)(&parts, self.setting)?;
         Ok(self.with_code(code))
     }
 
     /// Of which only the plans are looked at.
     fn without_code(self) -> Artifact {
-        self.with_code(Vec::new())
+        let none = vec![Vec::new(); self.parts.len()];
+        self.with_code(none)
     }
 
-    fn with_code(self, code: Vec<u8>) -> Artifact {
-        let wave = self.wave;
-        let bodies = plan::bodies(&self.planned).into_iter();
-        let bodies = bodies.map(|name| Body { name, wave }).collect();
-        let format = self.setting.backend().format;
-        let needs = self.needs;
-        let kernels = self.planned.into_iter().map(|planned| Kernel {
-            name: planned.name,
-            arguments: planned.arguments,
-            plans: vec![Some(Plan {
-                control: planned.control,
-                steps: planned.steps,
-                needs: needs.clone(),
-            })],
+    fn with_code(self, code: Vec<Vec<u8>>) -> Artifact {
+        let backend = self.setting.backend();
+        let (mut modules, mut needs) = (Vec::new(), Vec::new());
+        let mut origins = Origins::default();
+        let launched = plan::bodies(&self.planned);
+        for (part, code) in self.parts.iter().zip(code) {
+            let bodies = part.bodies(&launched);
+            modules.push(artifact::Module::new(0, backend.format, bodies, code));
+            let (of_part, from) = (backend.requirements)(part.module, self.setting);
+            needs.push(of_part);
+            for (feature, reason) in from.reasons {
+                origins.reasons.entry(feature).or_insert(reason);
+            }
+        }
+        let kernels = self.planned.into_iter().map(|planned| {
+            let launched = plan::bodies([&planned]);
+            let is_its = |module: &artifact::Module| {
+                let mut bodies = module.bodies.iter();
+                bodies.any(|body| launched.contains(&body.name))
+            };
+            let parts = modules.iter().zip(&needs);
+            let parts = parts.filter(|(module, _)| is_its(module));
+            Kernel {
+                plans: vec![Some(Plan {
+                    control: planned.control,
+                    needs: Requirements::of_all(parts.map(|(_, needs)| needs)),
+                    steps: planned.steps,
+                })],
+                name: planned.name,
+                arguments: planned.arguments,
+            }
         });
         Artifact {
             targets: vec![self.setting.spec.to_string()],
             kernels: kernels.collect(),
-            modules: vec![qd_artifact::Module::new(0, format, bodies, code)],
+            modules,
+            origins: vec![origins],
         }
     }
 }
@@ -248,11 +342,4 @@ fn pipeline(module: &mut Module<'_>, passes: &str) -> Result<(), CompileError> {
 pub(crate) fn handle<'c>(module: &Module<'c>) -> Op<'c> {
     // Safety: the handle is used while the module lives.
     unsafe { melior::ir::OperationRef::from_raw(module.as_operation().to_raw()) }
-}
-
-fn handle_attr(module: &Module<'_>, name: &str) -> Option<i64> {
-    use qd_dialects::ir::OpExt;
-    handle(module)
-        .attr(name)
-        .and_then(qd_dialects::attributes::int)
 }

@@ -335,7 +335,7 @@ impl<'c> Reader<'_, 'c> {
 }
 
 /// The bodies that kernels launch, each once.
-pub fn bodies(kernels: &[Planned]) -> BTreeSet<String> {
+pub fn bodies<'a>(kernels: impl IntoIterator<Item = &'a Planned>) -> BTreeSet<String> {
     let mut bodies = BTreeSet::new();
     for kernel in kernels {
         add_bodies(&kernel.steps, &mut bodies);

@@ -4,13 +4,12 @@
 const HEADER_END: &str = "\n.address_size 64\n";
 
 /// One module of modules for the same device.
-pub fn joined(modules: &[Vec<u8>]) -> String {
+pub fn joined(modules: &[String]) -> String {
     let mut all = String::new();
-    for module in modules {
-        let text = String::from_utf8_lossy(module);
+    for text in modules {
         match text.split_once(HEADER_END) {
             Some((_, behind)) if !all.is_empty() => all += behind,
-            _ => all += &text,
+            _ => all += text,
         }
     }
     all
@@ -58,9 +57,9 @@ mod tests {
 
     #[test]
     fn modules_are_joined_behind_one_header() {
-        let module = |body: &str| format!("//\n.version 8.0{HEADER_END}{body}\n").into_bytes();
+        let module = |body: &str| format!("//\n.version 8.0{HEADER_END}{body}\n");
         let both = module("a\nb");
-        assert_eq!(joined(&[module("a"), module("b")]).as_bytes(), both);
+        assert_eq!(joined(&[module("a"), module("b")]), both);
     }
 
     #[test]

@@ -290,6 +290,7 @@ mod tests {
                 module("b", &[]),
                 module("c", &[4; 99]),
             ],
+            ..Artifact::default()
         }
     }
 

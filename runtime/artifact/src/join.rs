@@ -6,14 +6,11 @@ impl Artifact {
     /// All that artifacts of the same source hold: their targets, in this order, and of each
     /// kernel the plans for them. What is not in one of them has no plan for its targets.
     pub fn joined(parts: Vec<Artifact>) -> Artifact {
-        let mut all = Artifact {
-            targets: Vec::new(),
-            kernels: Vec::new(),
-            modules: Vec::new(),
-        };
+        let mut all = Artifact::default();
         for part in parts {
             let before = all.targets.len();
             all.targets.extend(part.targets);
+            all.origins.extend(part.origins);
             for kernel in part.kernels {
                 all.add(kernel, before);
             }
@@ -79,6 +76,7 @@ mod tests {
             targets: vec![target.into()],
             kernels: kernels.iter().map(kernel).collect(),
             modules: vec![Module::new(0, Format::Ptx, vec![body], target.to_string())],
+            ..Artifact::default()
         }
     }
 

@@ -24,10 +24,10 @@ pub use replace::replace;
 pub use target::{TargetError, TargetSpec};
 
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What kernels become for some targets.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Artifact {
     /// The targets it was made for, as `--target=` spells them.
     pub targets: Vec<String>,
@@ -35,12 +35,29 @@ pub struct Artifact {
     pub kernels: Vec<Kernel>,
     /// Code for the devices.
     pub modules: Vec<Module>,
+    /// For each target where in the source things come from, unless that has been taken out. It
+    /// is for messages: what runs does not depend on it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub origins: Vec<Origins>,
+}
+
+/// Where in the source things come from, for one target.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origins {
+    /// What needs a feature, for those of which that is known, such as
+    /// `arith.addf at k.mlir:3:4`.
+    pub reasons: BTreeMap<String, String>,
 }
 
 impl Artifact {
     /// A kernel by name.
     pub fn kernel(&self, name: &str) -> Option<&Kernel> {
         self.kernels.iter().find(|k| k.name == name)
+    }
+
+    /// Where things for one of its targets come from, as far as that is known.
+    pub fn origins(&self, target: usize) -> Option<&Origins> {
+        self.origins.get(target)
     }
 
     /// The lanes of the subgroups of the bodies for one of its targets, each number once.

@@ -2,7 +2,7 @@
 
 use crate::{Dtype, Expr};
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, fmt};
+use std::{collections::BTreeSet, fmt};
 
 /// A kernel: its arguments and how it is run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,10 +37,20 @@ pub struct Requirements {
     /// Features that the code may use, sorted, such as `avx2`. A device that lacks
     /// one of them must not run it.
     pub features: Vec<String>,
-    /// What needs a feature, for those of which that is known, such as
-    /// `arith.addf at k.mlir:3:4`: for messages.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub reasons: BTreeMap<String, String>,
+}
+
+impl Requirements {
+    /// What code needs that is made of parts with these needs.
+    pub fn of_all<'a>(parts: impl IntoIterator<Item = &'a Requirements>) -> Self {
+        let mut all = Self::default();
+        let mut features = BTreeSet::new();
+        for part in parts {
+            all.device.clone_from(&part.device);
+            features.extend(part.features.iter().cloned());
+        }
+        all.features = features.into_iter().collect();
+        all
+    }
 }
 
 /// Words of control that a kernel may have: 4 KiB.

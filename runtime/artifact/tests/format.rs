@@ -4,8 +4,8 @@
 
 use qd_artifact::{
     Access, Argument, ArgumentKind, Artifact, Body, BufferRef, Comparison, Dtype, Expr, FORMAT,
-    Format, Kernel, Module, Operand, Operation, Plan, Requirements, Role, Step, StepKind, Variant,
-    View,
+    Format, Kernel, Module, Operand, Operation, Origins, Plan, Requirements, Role, Step, StepKind,
+    Variant, View,
 };
 
 fn buffer(name: &str, shape: &[Option<u64>]) -> Argument {
@@ -136,7 +136,6 @@ fn everything() -> Artifact {
                     needs: Requirements {
                         device: "a-processor".into(),
                         features: vec!["vectors".into()],
-                        reasons: [("vectors".into(), "arith.addf at k.mlir:3:4".into())].into(),
                     },
                 }),
                 None,
@@ -146,6 +145,12 @@ fn everything() -> Artifact {
             module(0, Format::Object, "main_first_0", 8),
             module(1, Format::Ptx, "main_first_0", 32),
             module(1, Format::Spirv, "other", 64),
+        ],
+        origins: vec![
+            Origins {
+                reasons: [("vectors".into(), "arith.addf at k.mlir:3:4".into())].into(),
+            },
+            Origins::default(),
         ],
     }
 }

@@ -13,11 +13,10 @@ use crate::{
     },
     objects::parts::{self, Host, Look, Parts},
     objects::{DeviceId, DeviceInfo, DeviceOptions},
-    program::Program,
-    validate::body_names,
+    program::Part,
 };
 use inkwell::targets::TargetMachine;
-use qd_artifact::Format;
+use qd_artifact::{Format, Origins, Requirements};
 use std::{
     alloc::{Layout, alloc, dealloc},
     collections::HashMap,
@@ -172,19 +171,18 @@ unsafe impl Driver for Cpu {
         target.split(',').next() == Some("cpu")
     }
 
-    fn load(&self, program: Program<'_>) -> Result<Box<dyn Code>, Error> {
-        let names = body_names(program);
-        // A plan of fills alone has no code.
-        let mut bodies = HashMap::new();
-        let mut jit = None;
-        if !names.is_empty() {
-            let jit = jit.insert(Jit::new(&program.modules_of(Format::Object)?)?);
-            program.needs().into_iter().try_for_each(host::check)?;
-            for name in names {
-                bodies.insert(name.to_string(), jit.body(name)?);
-            }
-        }
-        Ok(Box::new(Linked { bodies, _jit: jit }))
+    fn check(&self, needs: &Requirements, _: Option<&Origins>) -> Result<(), Error> {
+        host::check(needs)
+    }
+
+    fn load(&self, part: &Part<'_>) -> Result<Box<dyn Code>, Error> {
+        let jit = Jit::new(part.code(Format::Object)?)?;
+        let bodies = part.module.bodies.iter();
+        let bodies = bodies.map(|body| Ok((body.name.clone(), jit.body(&body.name)?)));
+        Ok(Box::new(Linked {
+            bodies: bodies.collect::<Result<_, Error>>()?,
+            _jit: jit,
+        }))
     }
 
     fn build(&self, shape: &Shape, words: &[u64]) -> Result<Box<dyn Replay>, Fault> {
@@ -200,7 +198,7 @@ unsafe impl Driver for Cpu {
 struct Linked {
     bodies: HashMap<String, Body>,
     /// Owns what `bodies` points to.
-    _jit: Option<Jit>,
+    _jit: Jit,
 }
 
 impl Code for Linked {

@@ -17,7 +17,7 @@ use inkwell::{
     },
     targets::{InitializationConfig, Target},
 };
-use qd_artifact::{Bytes, Module};
+use qd_artifact::Bytes;
 use std::{
     ffi::{CStr, CString, c_void},
     ptr,
@@ -32,11 +32,11 @@ use std::{
 /// is its bits, zero-extended.
 pub(super) type Body = unsafe extern "C" fn(u64, u64, u64, *const u64);
 
-/// Code of object files in this process. Freed when dropped.
+/// Code of an object file in this process. Freed when dropped.
 pub(super) struct Jit {
     raw: LLVMOrcLLJITRef,
     /// What it was made of, which LLVM links when a body is first asked for.
-    objects: Vec<Bytes>,
+    object: Bytes,
     /// What LLVM reports besides the errors it returns; it has the address.
     reports: Box<Mutex<Vec<String>>>,
 }
@@ -50,21 +50,20 @@ unsafe impl Sync for Jit {}
 const ENDS_ANYWHERE: i32 = 0;
 
 impl Jit {
-    /// Takes in relocatable objects. What they refer to and do not define is
+    /// Takes in a relocatable object. What it refers to and does not define is
     /// looked for in this process: `memcpy`, the mathematical functions.
-    pub fn new(modules: &[&Module]) -> Result<Self, Error> {
-        let objects: Vec<_> = modules.iter().map(|m| m.bytes().clone()).collect();
-        objects.iter().try_for_each(|object| check_object(object))?;
+    pub fn new(object: &Bytes) -> Result<Self, Error> {
+        check_object(object)?;
         Target::initialize_native(&InitializationConfig::default()).map_err(Error::Load)?;
         let mut raw = ptr::null_mut();
         // Safety: no builder means the defaults, for this machine.
         check(unsafe { LLVMOrcCreateLLJIT(&mut raw, ptr::null_mut()) })?;
         let jit = Jit {
             raw,
-            objects,
+            object: object.clone(),
             reports: Box::default(),
         };
-        // Safety: the LLJIT is valid; it takes the generator; the objects, which it
+        // Safety: the LLJIT is valid; it takes the generator; the object, which it
         // reads, and the reports outlive it.
         unsafe {
             LLVMOrcExecutionSessionSetErrorReporter(
@@ -81,15 +80,13 @@ impl Jit {
                 ptr::null_mut(),
             ))?;
             LLVMOrcJITDylibAddGenerator(library, process);
-            for object in &jit.objects {
-                let buffer = LLVMCreateMemoryBufferWithMemoryRange(
-                    object.as_ptr().cast(),
-                    object.len(),
-                    c"bodies.o".as_ptr(),
-                    ENDS_ANYWHERE,
-                );
-                check(LLVMOrcLLJITAddObjectFile(raw, library, buffer))?;
-            }
+            let buffer = LLVMCreateMemoryBufferWithMemoryRange(
+                jit.object.as_ptr().cast(),
+                jit.object.len(),
+                c"bodies.o".as_ptr(),
+                ENDS_ANYWHERE,
+            );
+            check(LLVMOrcLLJITAddObjectFile(raw, library, buffer))?;
         }
         Ok(jit)
     }

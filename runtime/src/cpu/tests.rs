@@ -165,6 +165,7 @@ fn artifact(ir: &str, arguments: Vec<Parameter>, steps: Vec<Step>) -> Artifact {
         targets: vec!["cpu".into()],
         kernels: vec![kernel("k", arguments, steps)],
         modules: vec![Module::new(0, Format::Object, bodies.collect(), object(ir))],
+        ..Artifact::default()
     }
 }
 
@@ -208,9 +209,10 @@ fn run(loaded: &Executable, on: &Stream, arguments: &[Arg<'_>]) -> Result<(), Er
     loaded.kernel("k")?.launch_with(on, arguments, &options)
 }
 
-/// Why an artifact is not loaded.
+/// Why an artifact's kernel `k` is not loaded.
 fn refusal(artifact: &Artifact) -> Error {
-    open(1).0.load(artifact).err().expect("not loaded")
+    let loaded = open(1).0.load(artifact).and_then(|all| all.kernel("k"));
+    loaded.err().expect("not loaded")
 }
 
 /// A buffer of rank 0.

@@ -13,41 +13,13 @@ mod moves;
 mod replay;
 mod resident;
 
-use crate::{
-    Error,
-    program::Program,
-    validate::{PlannedLaunch, most_shared},
-};
-use device::{Device, Function, failed};
+use crate::{Error, validate::PlannedLaunch};
 pub(crate) use resident::device;
-use std::collections::HashMap;
 
 /// `nvptx:sm_90,wave=32` is 90.
 fn capability(target: &str) -> Option<u32> {
     let name = target.split(',').next()?;
     name.strip_prefix("nvptx:sm_")?.parse().ok()
-}
-
-/// The bodies of an artifact.
-struct Functions(HashMap<String, Function>);
-
-impl Functions {
-    /// A body of a launch: each has been looked up when the artifact was loaded.
-    fn get(&self, body: &str) -> Function {
-        self.0[body]
-    }
-
-    /// Has the driver allow the most that launches will ask for, which is set once a body
-    /// and holds for graphs as well.
-    fn allow_dynamic_shared(&self, program: Program<'_>, device: &Device) -> Result<(), Error> {
-        for (body, launch) in most_shared(program) {
-            check_shared(&launch, &device.name, device.max_shared_bytes)?;
-            let bytes = launch.dynamic_shared_bytes;
-            let allowed = self.get(body).allow_dynamic_shared(bytes);
-            allowed.map_err(|e| failed(&asks_for_shared(&launch), e))?;
-        }
-        Ok(())
-    }
 }
 
 /// `kernel 'k': phase 'p' asks for 61440 bytes of shared memory a block`.
@@ -72,7 +44,7 @@ fn check_shared(launch: &PlannedLaunch<'_>, device: &str, most: u32) -> Result<(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{device::Device, *};
 
     #[test]
     fn targets_and_capabilities() {
@@ -88,6 +60,7 @@ mod tests {
             kernel: "k",
             phase: "sweep",
             body: "k_sweep_0",
+            threads: 256,
             dynamic_shared_bytes: 61_440,
         };
         assert!(check_shared(&launch, "a device", 61_440).is_ok());

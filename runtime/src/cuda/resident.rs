@@ -2,9 +2,9 @@
 //! words are patched.
 
 use super::{
-    Functions, capability, capture,
+    asks_for_shared, capability, capture, check_shared,
     conditions::Conditions,
-    device::{Device, Module, failed, reason},
+    device::{Device, Function, Module, failed, reason},
     foreign::{self, Relaxed},
     loops::{Counters, Counting, Report, limit_of},
     moves::Moves,
@@ -16,8 +16,7 @@ use crate::{
         Code, Driver, Fault, RawBody, RawEvent, RawMemory, RawStream, Replay, Shape,
     },
     objects::{DeviceId, DeviceInfo, DeviceOptions},
-    program::Program,
-    validate::body_names,
+    program::Part,
 };
 use cudarc::driver::{DriverError, result, sys};
 use qd_artifact::{Body, Format};
@@ -467,28 +466,28 @@ unsafe impl Driver for Cuda {
         capability(target).is_some_and(|wanted| wanted <= self.shared.device.capability)
     }
 
-    fn load(&self, program: Program<'_>) -> Result<Box<dyn Code>, Error> {
+    fn load(&self, part: &Part<'_>) -> Result<Box<dyn Code>, Error> {
         let device = &self.shared.device;
         let _entered = Entered::relaxed(device).map_err(|e| failed("entering its context", e))?;
-        let launched = body_names(program);
-        let (mut modules, mut functions) = (Vec::new(), HashMap::new());
-        for module in program.modules_of(Format::Ptx)? {
-            let code = {
-                let _span = tracing::info_span!("driver compiles").entered();
-                Module::new(device, module.bytes())?
-            };
-            for Body { name, .. } in &module.bodies {
-                if launched.contains(&**name) {
-                    functions.insert(name.clone(), code.function(name)?);
-                }
+        let module = {
+            let _span = tracing::info_span!("driver compiles").entered();
+            Module::new(device, part.code(Format::Ptx)?)?
+        };
+        let mut functions = HashMap::new();
+        for Body { name, .. } in &part.module.bodies {
+            let function = module.function(name)?;
+            // The most that launches will ask for, which is set once a body and holds for graphs
+            // as well.
+            if let Some(launch) = part.shared.get(&**name) {
+                check_shared(launch, &device.name, device.max_shared_bytes)?;
+                let allowed = function.allow_dynamic_shared(launch.dynamic_shared_bytes);
+                allowed.map_err(|e| failed(&asks_for_shared(launch), e))?;
             }
-            modules.push(code);
+            functions.insert(name.clone(), function);
         }
-        let functions = Functions(functions);
-        functions.allow_dynamic_shared(program, device)?;
         Ok(Box::new(Compiled {
             functions,
-            _modules: modules,
+            _module: module,
         }))
     }
 
@@ -524,14 +523,14 @@ fn is_pinned(address: *const u8) -> bool {
 
 /// Code on the device.
 struct Compiled {
-    functions: Functions,
-    /// Own what `functions` are.
-    _modules: Vec<Module>,
+    functions: HashMap<String, Function>,
+    /// Owns what `functions` are.
+    _module: Module,
 }
 
 impl Code for Compiled {
     fn body(&self, name: &str, _: u32) -> Option<RawBody> {
-        let function = self.functions.0.get(name)?;
+        let function = self.functions.get(name)?;
         Some(RawBody(function.0 as u64))
     }
 }

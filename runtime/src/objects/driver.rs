@@ -2,7 +2,8 @@
 //! are above.
 
 use super::device::DeviceInfo;
-use crate::{Error, program::Program};
+use crate::{Error, program::Part};
+use qd_artifact::{Origins, Requirements};
 use std::{fmt, ops::Range, time::Duration};
 
 /// A driver's own name for a stream.
@@ -210,8 +211,12 @@ pub(crate) unsafe trait Driver: Send + Sync {
 
     /// Whether it runs code for a target, as `--target=` spells it.
     fn takes(&self, target: &str) -> bool;
-    /// Makes a program's bodies ready to be launched.
-    fn load(&self, program: Program<'_>) -> Result<Box<dyn Code>, Error>;
+    /// Refuses code that needs what the device lacks, and says what of the source does.
+    fn check(&self, _: &Requirements, _: Option<&Origins>) -> Result<(), Error> {
+        Ok(())
+    }
+    /// Makes a module's bodies ready to be launched. Several threads load side by side.
+    fn load(&self, part: &Part<'_>) -> Result<Box<dyn Code>, Error>;
 
     /// Makes what replays a shape.
     fn build(&self, shape: &Shape, words: &[u64]) -> Result<Box<dyn Replay>, Fault>;

@@ -11,23 +11,37 @@ use super::{
 };
 use crate::{
     Error,
-    program::{self, Planned, Program},
-    validate,
+    program::{Kept, Planned, Program},
+    validate::{self, PlannedLaunch},
 };
 use qd_artifact::Artifact;
-use std::{cell::Cell, collections::HashMap, fmt, sync::Arc};
+use std::{
+    cell::Cell,
+    collections::{HashMap, HashSet},
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+};
 
-/// An artifact on a device, whose code stays there as long as it or one of its kernels is held.
+/// An artifact for a device. The code of a kernel is brought onto the device when the kernel is
+/// first asked for, and stays there as long as the executable or the kernel is held.
 #[derive(Clone)]
-pub struct Executable(Arc<Loaded>);
+pub struct Executable(Arc<Shared>);
 
 /// What all handles of an executable share.
+struct Shared {
+    device: Device,
+    program: Arc<Kept>,
+    /// Those whose code is on the device.
+    kernels: Mutex<HashMap<String, Arc<Loaded>>>,
+}
+
+/// The code of a kernel and of those that it dispatches to, on a device.
 pub(super) struct Loaded {
     pub device: Device,
-    code: program::Loaded,
-    /// Every body that a plan launches, by its symbol and the threads of a block.
+    program: Arc<Kept>,
+    /// Every body that is launched, by its symbol and the threads of a block.
     pub bodies: HashMap<(String, u32), RawBody>,
-    _bodies: Here<Arc<dyn Code>>,
+    _code: Here<Vec<Arc<dyn Code>>>,
 }
 
 impl Executable {
@@ -36,49 +50,87 @@ impl Executable {
         let driver = &device.0.driver;
         let name = || format!("{:?}, which takes {}", device, device.info().target);
         let program = Program::new(artifact, name, |target| driver.takes(target))?;
-        let _span = tracing::debug_span!("load", target = program.target()).entered();
         validate::validate(program)?;
-        let (code, launched) = device.0.codes.load(&**driver, program)?;
-        let mut bodies = HashMap::new();
-        for (body, threads) in launched {
-            let found = code.body(&body, threads);
-            let found = found.ok_or_else(|| Error::Load(format!("there is no symbol '{body}'")))?;
-            bodies.insert((body, threads), found);
-        }
-        Ok(Self(Arc::new(Loaded {
+        Ok(Self(Arc::new(Shared {
             device: device.clone(),
-            code: program.without_code(),
-            bodies,
-            _bodies: Here::new(code),
+            program: Arc::new(program.kept()),
+            kernels: Mutex::default(),
         })))
     }
 
-    /// A kernel by name.
+    /// A kernel by name, with its code on the device: the first time its bodies are compiled by
+    /// the driver or linked, side by side, unless other kernels have the same.
     ///
     /// # Errors
     ///
-    /// There is none: the message lists those there are.
+    /// There is none of that name: the message lists those there are. Or its code needs what the
+    /// device lacks, or the driver refuses it.
     pub fn kernel(&self, name: &str) -> Result<Kernel, Error> {
-        self.0.code.kernel(name)?;
+        let planned = self.0.program.kernel(name)?;
+        let kernels = || {
+            self.0
+                .kernels
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+        };
+        let known = kernels().get(name).cloned();
+        let loaded = match known {
+            Some(loaded) => loaded,
+            None => {
+                // Without the lock: it may take long.
+                let loaded = Arc::new(self.0.loaded(planned)?);
+                kernels().entry(name.into()).or_insert(loaded).clone()
+            }
+        };
         Ok(Kernel(Arc::new(Callable {
             name: name.into(),
-            loaded: self.0.clone(),
+            loaded,
             calls: Calls::default(),
         })))
     }
 
     /// The names of its kernels, in the artifact's order.
     pub fn kernels(&self) -> impl Iterator<Item = &str> {
-        self.0
-            .program()
-            .kernels()
-            .map(|planned| &*planned.kernel.name)
+        let kernels = self.0.program.program().kernels();
+        kernels.map(|planned| &*planned.kernel.name)
+    }
+}
+
+impl Shared {
+    /// Brings a kernel's code onto the device.
+    fn loaded(&self, kernel: Planned<'_>) -> Result<Loaded, Error> {
+        let device = &self.device.0;
+        device.check()?;
+        let program = self.program.program();
+        let name = &*kernel.kernel.name;
+        let _span =
+            tracing::debug_span!("load", target = program.target(), kernel = name).entered();
+        let reached = program.reached(kernel);
+        for Planned { plan, .. } in &reached {
+            device.driver.check(&plan.needs, program.origins())?;
+        }
+        let launches: Vec<_> = validate::launches(reached).collect();
+        let launched: HashSet<_> = launches.iter().map(|launch| launch.body).collect();
+        let parts = program.parts(|body| launched.contains(body));
+        let code = device.codes.load(&*device.driver, &parts)?;
+        let mut bodies = HashMap::new();
+        for PlannedLaunch { body, threads, .. } in launches {
+            let found = code.iter().find_map(|code| code.body(body, threads));
+            let found = found.ok_or_else(|| Error::Load(format!("there is no symbol '{body}'")))?;
+            bodies.insert((body.to_string(), threads), found);
+        }
+        Ok(Loaded {
+            device: self.device.clone(),
+            program: self.program.clone(),
+            bodies,
+            _code: Here::new(code),
+        })
     }
 }
 
 impl Loaded {
     pub fn program(&self) -> Program<'_> {
-        self.code.program()
+        self.program.program()
     }
 }
 
@@ -109,7 +161,7 @@ pub(super) struct Callable {
 impl Callable {
     /// It, and its plan.
     pub fn planned(&self) -> Result<Planned<'_>, Error> {
-        self.loaded.code.kernel(&self.name)
+        self.loaded.program.kernel(&self.name)
     }
 }
 

@@ -13,7 +13,7 @@ use crate::{
         parts::{self, Host, Look, Parts},
         reclaim,
     },
-    program::Program,
+    program::Part,
 };
 use std::{
     collections::{HashMap, HashSet, VecDeque},
@@ -465,7 +465,7 @@ unsafe impl Driver for Fake {
         target == "cpu"
     }
 
-    fn load(&self, _: Program<'_>) -> Result<Box<dyn Code>, Error> {
+    fn load(&self, _: &Part<'_>) -> Result<Box<dyn Code>, Error> {
         self.call("load")
             .map_err(|fault| Error::Load(fault.to_string()))?;
         Ok(Box::new(Table {

@@ -5,10 +5,10 @@ use super::{
     fake::{Body, Fake, Log, Mood},
     *,
 };
-use crate::{Error, args};
+use crate::{Error, args, testing::step};
 use qd_artifact::{
     Access, Argument, ArgumentKind, Artifact, BufferRef, Dtype, Expr, Format, Kernel as Planned,
-    Module, Operand, Plan, Requirements, Step, StepKind,
+    Module, Operand, Plan, Requirements, Step, StepKind, Variant,
 };
 use std::{
     thread,
@@ -128,6 +128,7 @@ pub(super) fn artifact() -> Artifact {
             ),
         ],
         modules: vec![Module::new(0, Format::Object, bodies, Vec::new())],
+        ..Artifact::default()
     }
 }
 
@@ -258,20 +259,76 @@ fn rows_of_what_is_empty_have_a_size_too() {
 #[test]
 fn code_that_is_held_is_loaded_once() {
     let (device, log) = fake(Mood::default());
-    let (first, second) = (device.load(&artifact()).unwrap(), device.load(&artifact()));
-    assert_eq!(log.count("load"), 1);
+    let load = |artifact| device.load(&artifact).unwrap();
+    let (first, second) = (load(artifact()), load(artifact()));
+    assert_eq!(log.count("load"), 0);
+    for executable in [&first, &second, &first] {
+        executable.kernel("set").unwrap();
+        assert_eq!(log.count("load"), 1);
+    }
     let mut other = artifact();
     other.modules[0].set_bytes(b"other code".to_vec());
-    device.load(&other).unwrap();
+    load(other).kernel("set").unwrap();
     assert_eq!(log.count("load"), 2);
     // A kernel holds it too.
     let set = first.kernel("set").unwrap();
     drop((first, second));
-    device.load(&artifact()).unwrap();
+    load(artifact()).kernel("set").unwrap();
     assert_eq!(log.count("load"), 2);
     drop(set);
-    device.load(&artifact()).unwrap();
+    load(artifact()).kernel("set").unwrap();
     assert_eq!(log.count("load"), 3);
+}
+
+/// The artifact, with a module for each body.
+fn apart() -> Artifact {
+    let mut artifact = artifact();
+    let all = artifact.modules.remove(0).bodies;
+    let modules = all.into_iter().map(|body| {
+        let code = body.name.clone();
+        Module::new(0, Format::Object, vec![body], code)
+    });
+    artifact.modules = modules.collect();
+    artifact
+}
+
+#[test]
+fn what_is_not_called_is_not_loaded() {
+    let (device, log) = fake(Mood::default());
+    let executable = device.load(&apart()).unwrap();
+    for (kernel, loaded) in [("needs", 0), ("set", 1), ("next", 2), ("set", 2)] {
+        executable.kernel(kernel).unwrap();
+        assert_eq!(log.count("load"), loaded, "{kernel}");
+    }
+    drop(executable);
+    // A kernel that dispatches to another brings its code.
+    let mut dispatching = apart();
+    let next = Variant {
+        kernel: "next".into(),
+        predicate: None,
+    };
+    let dispatch = StepKind::Dispatch {
+        variants: vec![next],
+        arguments: vec![whole(0), whole(1)],
+    };
+    dispatching.kernels[2].plans[0].as_mut().unwrap().steps = vec![step(dispatch)];
+    let executable = device.load(&dispatching).unwrap();
+    for kernel in ["needs", "next"] {
+        executable.kernel(kernel).unwrap();
+        assert_eq!(log.count("load"), 3, "{kernel}");
+    }
+}
+
+#[test]
+fn code_that_is_refused_is_no_kernel_and_is_asked_for_again() {
+    let (device, log) = fake(Mood {
+        fails: Some((0, false)),
+        ..Mood::default()
+    });
+    let executable = device.load(&apart()).unwrap();
+    assert!(matches!(executable.kernel("set"), Err(Error::Load(_))));
+    assert!(executable.kernel("set").is_ok());
+    assert_eq!(log.count("load"), 2);
 }
 
 #[test]
@@ -299,7 +356,10 @@ fn code_whose_bodies_get_other_shared_memory_is_other_code() {
         with_shared(&[(0, 100), (1, 100)]),
         with_shared(&[(0, 101)]),
     ];
-    let loaded = artifacts.map(|artifact| device.load(&artifact).unwrap());
+    let loaded = artifacts.map(|artifact| {
+        let executable = device.load(&artifact).unwrap();
+        executable.kernel("set").unwrap()
+    });
     assert_eq!(log.count("load"), loaded.len() - 1);
 }
 

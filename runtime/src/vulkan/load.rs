@@ -1,4 +1,4 @@
-//! Programs on a device: what targets it takes, and what of a module is held against it.
+//! Modules on a device: what targets it takes, and what of a module is held against it.
 
 use super::{
     capabilities,
@@ -6,40 +6,29 @@ use super::{
     pipeline::{Code, Size},
     spirv,
 };
-use crate::{Error, program::Program, validate::body_names};
+use crate::{Error, program::Part};
 use qd_artifact::{Body, Format};
 use std::{collections::HashMap, path::Path, sync::Arc};
 
-/// A program's modules on a device that can run them.
+/// A module on a device that can run it.
 pub(super) fn code(
-    program: Program<'_>,
+    part: &Part<'_>,
     device: &Arc<Device>,
     cache: Option<&Path>,
-) -> Result<Vec<Code>, Error> {
-    // A plan of fills alone has no code.
-    if body_names(program).is_empty() {
-        return Ok(Vec::new());
+) -> Result<Code, Error> {
+    let code = part.code(Format::Spirv)?;
+    let declared = spirv::Module::read(&spirv::words(code)?)?;
+    capabilities::check_declared(&declared, &device.features, &device.properties)?;
+    let mut sizes = HashMap::new();
+    for Body { name, wave } in &part.module.bodies {
+        if !declared.entries.contains_key(name) {
+            return Err(Error::Load(format!("there is no symbol '{name}'")));
+        }
+        let asked = device.subgroups.ask(*wave, &device.name, part.target);
+        let asked = asked.map_err(Error::Device)?;
+        sizes.insert(name.clone(), Size { wave: *wave, asked });
     }
-    let code = program
-        .modules_of(Format::Spirv)?
-        .into_iter()
-        .map(|module| {
-            let declared = spirv::Module::read(&spirv::words(module.bytes())?)?;
-            for needs in program.needs() {
-                capabilities::check(needs, &declared, &device.features, &device.properties)?;
-            }
-            let mut sizes = HashMap::new();
-            for Body { name, wave } in &module.bodies {
-                if !declared.entries.contains_key(name) {
-                    return Err(Error::Load(format!("there is no symbol '{name}'")));
-                }
-                let asked = device.subgroups.ask(*wave, &device.name, program.target());
-                let asked = asked.map_err(Error::Device)?;
-                sizes.insert(name.clone(), Size { wave: *wave, asked });
-            }
-            Code::new(device, module.bytes(), declared, sizes, cache)
-        });
-    code.collect()
+    Code::new(device, code, declared, sizes, cache)
 }
 
 /// `vulkan:1.3,subgroup=8` is 1.3, as Vulkan packs it; `metal` is the part of 1.3

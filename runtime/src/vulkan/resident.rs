@@ -2,7 +2,7 @@
 //! values, and shapes that are recorded.
 
 use super::{
-    cache,
+    cache, capabilities,
     device::Device,
     event::Event,
     kernels::{Bound, Kernels},
@@ -20,9 +20,10 @@ use crate::{
         Code, Driver, Fault, RawBody, RawEvent, RawMemory, RawStream, Replay, Shape,
     },
     objects::{DeviceId, DeviceInfo},
-    program::Program,
+    program::Part,
 };
 use ash::vk;
+use qd_artifact::{Origins, Requirements};
 use std::{
     collections::HashMap,
     path::PathBuf,
@@ -615,10 +616,14 @@ unsafe impl Driver for Resident {
         load::takes(&self.shared.device, target)
     }
 
-    fn load(&self, program: Program<'_>) -> Result<Box<dyn Code>, Error> {
-        let modules = load::code(program, &self.shared.device, self.cache.as_deref())?;
+    fn check(&self, needs: &Requirements, origins: Option<&Origins>) -> Result<(), Error> {
+        let device = &self.shared.device;
+        capabilities::check(needs, origins, &device.features, &device.properties)
+    }
+
+    fn load(&self, part: &Part<'_>) -> Result<Box<dyn Code>, Error> {
         Ok(Box::new(Loaded {
-            modules: modules.into_iter().map(Arc::new).collect(),
+            module: load::code(part, &self.shared.device, self.cache.as_deref())?.into(),
             bodies: Mutex::default(),
         }))
     }
@@ -637,7 +642,7 @@ impl Drop for Resident {
 
 /// Code on the device.
 struct Loaded {
-    modules: Vec<Arc<Module>>,
+    module: Arc<Module>,
     bodies: Mutex<HashMap<(String, u32), Box<Body>>>,
 }
 
@@ -657,7 +662,7 @@ impl Body {
 
 impl Code for Loaded {
     fn body(&self, name: &str, threads: u32) -> Option<RawBody> {
-        let code = self.modules.iter().find(|code| code.has(name))?;
+        let code = Some(&self.module).filter(|code| code.has(name))?;
         let mut bodies = self.bodies.lock().unwrap_or_else(PoisonError::into_inner);
         let body = bodies.entry((name.into(), threads)).or_insert_with(|| {
             Box::new(Body {

@@ -20,7 +20,7 @@
 // CHECK-NOT:     qd.grid.phase
 // CHECK-NOT:     %[[Y]]{{[^0-9]}}
 
-// PTX-LABEL: .entry sum_of_squares_reduce_0(
+// PTX-LABEL: .entry reduce_{{[0-9a-f]+}}(
 // The count.
 // PTX:         min.u32
 // PTX:         ld.global.nc.b32 [[V:%r[0-9]+]]

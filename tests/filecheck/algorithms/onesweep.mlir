@@ -27,7 +27,7 @@
 // CHECK-NOT:     qd.grid.phase
 
 // Nothing is kept in memory that could be in registers.
-// PTX:     .entry pairs_sort_sweep1
+// PTX:     .entry sort_sweep1
 // PTX-NOT: .local
 // PTX:     vote.sync.ballot.b32
 // PTX-NOT: .local

@@ -5,7 +5,7 @@
 // RUN: qd-run %s --arg arg0=iota[64] --arg arg1=iota[64] --arg arg2=iota[64] --arg arg3=1 --print arg2 -q | FileCheck %s --check-prefix=VALUE
 
 // VALUE: arg2 = [0, 2, 4, 6,
-// CHECK-LABEL: .entry k_phase_0(
+// CHECK-LABEL: .entry k_phase_0_{{[0-9a-f]+}}(
 // CHECK:         mul.wide.u32 %[[BYTES:rd[0-9]+]], %r{{[0-9]+}}, 8;
 // CHECK:         add.s64 %[[AT:rd[0-9]+]], %rd{{[0-9]+}}, %[[BYTES]];
 // CHECK:         cvta.global.u64 %[[GLOBAL:rd[0-9]+]], %[[AT]];

@@ -55,8 +55,8 @@ qd.grid.kernel @k(%p: memref<?xi32>, %q: memref<?xi32>, %g: index) {
 
 // -----
 
-// The same in all: no arguments are added, also across kernels. A constant that
-// differs in two places alike is one argument.
+// The same in all: no arguments are added. A constant that differs in two places
+// alike is one argument. What another kernel launches stays its own.
 // CHECK-LABEL: func.func private @a_0(%{{.*}}: memref<?xi32>) attributes
 // CHECK-LABEL: func.func private @a_1
 // CHECK-SAME:    (%{{.*}}: memref<?xi32>, %[[C:.*]]: i32) attributes
@@ -66,9 +66,11 @@ qd.grid.kernel @k(%p: memref<?xi32>, %q: memref<?xi32>, %g: index) {
 // CHECK-LABEL: qd.grid.kernel @a
 // CHECK:         launch 0 @a_0 {{.*}} args(%{{.*}} : memref<?xi32>)
 // CHECK:         launch 1 @a_1
-// CHECK-LABEL: qd.grid.kernel @b
-// CHECK:         launch 0 @a_0 {{.*}} args(%{{.*}} : memref<?xi32>)
-// CHECK:         launch 1 @a_1
+// CHECK:         launch 2 @a_0 {{.*}} args(%{{.*}} : memref<?xi32>)
+// CHECK:         launch 3 @a_1
+// CHECK-LABEL: func.func private @c_0
+// CHECK-LABEL: qd.grid.kernel @c
+// CHECK:         launch 0 @c_0 {{.*}} args(%{{.*}} : memref<?xi32>)
 func.func private @a_0(%a: memref<?xi32>) attributes {qd.threads = 64 : i64} {
   %i = qd.simt.block.thread_id
   %x = memref.load %a[%i] : memref<?xi32>
@@ -83,10 +85,6 @@ func.func private @a_1(%a: memref<?xi32>) attributes {qd.threads = 64 : i64} {
   %z = arith.xori %y, %c3 : i32
   memref.store %z, %a[%i] : memref<?xi32>
   return
-}
-qd.grid.kernel @a(%p: memref<?xi32>, %g: index) {
-  qd.grid.launch 0 @a_0 blocks(%g) args(%p : memref<?xi32>)
-  qd.grid.launch 1 @a_1 blocks(%g) args(%p : memref<?xi32>) after [0]
 }
 func.func private @b_0(%a: memref<?xi32>) attributes {qd.threads = 64 : i64} {
   %i = qd.simt.block.thread_id
@@ -103,9 +101,20 @@ func.func private @b_1(%a: memref<?xi32>) attributes {qd.threads = 64 : i64} {
   memref.store %z, %a[%i] : memref<?xi32>
   return
 }
-qd.grid.kernel @b(%p: memref<?xi32>, %g: index) {
-  qd.grid.launch 0 @b_0 blocks(%g) args(%p : memref<?xi32>)
-  qd.grid.launch 1 @b_1 blocks(%g) args(%p : memref<?xi32>) after [0]
+qd.grid.kernel @a(%p: memref<?xi32>, %g: index) {
+  qd.grid.launch 0 @a_0 blocks(%g) args(%p : memref<?xi32>)
+  qd.grid.launch 1 @a_1 blocks(%g) args(%p : memref<?xi32>) after [0]
+  qd.grid.launch 2 @b_0 blocks(%g) args(%p : memref<?xi32>) after [1]
+  qd.grid.launch 3 @b_1 blocks(%g) args(%p : memref<?xi32>) after [2]
+}
+func.func private @c_0(%a: memref<?xi32>) attributes {qd.threads = 64 : i64} {
+  %i = qd.simt.block.thread_id
+  %x = memref.load %a[%i] : memref<?xi32>
+  memref.store %x, %a[%i] : memref<?xi32>
+  return
+}
+qd.grid.kernel @c(%p: memref<?xi32>, %g: index) {
+  qd.grid.launch 0 @c_0 blocks(%g) args(%p : memref<?xi32>)
 }
 
 // -----

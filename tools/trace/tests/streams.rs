@@ -47,6 +47,7 @@ fn fills() -> Artifact {
             })],
         }],
         modules: Vec::new(),
+        ..Artifact::default()
     }
 }
 

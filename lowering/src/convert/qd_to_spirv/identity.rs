@@ -33,7 +33,7 @@ fn load<'b, 'c>(b: &'b Builder<'c>, op: Op<'c>, name: &str, r#type: Type<'c>) ->
 /// is there.
 fn declare<'c>(b: &Builder<'c>, op: Op<'c>, name: &str, symbol: &str, pointer: Type<'c>) {
     let mut module = op;
-    while let Some(around) = module.parent() {
+    while let Some(around) = module.parent().filter(|_| !module.is("builtin.module")) {
         module = around;
     }
     let block = module.body().expect("a module's body");

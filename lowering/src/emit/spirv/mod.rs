@@ -1,7 +1,7 @@
-//! Bodies as one SPIR-V module, which the driver compiles when a pipeline is made
-//! of it.
+//! Bodies as SPIR-V modules, one each, which the driver compiles when a pipeline is made
+//! of one.
 //!
-//! The artifact holds the module's words, little-endian.
+//! The artifact holds a module's words, little-endian.
 
 mod atomics;
 mod disassemble;
@@ -18,19 +18,18 @@ use super::{
     llvm,
 };
 use crate::{Options, convert::qd_to_spirv::REASONS, targets::Capabilities};
-use melior::ir::Module;
-use qd_artifact::{Format, Requirements};
+use qd_artifact::{Format, Origins, Requirements};
 use qd_dialects::{
     attributes,
     ir::{Op, OpExt, operations},
-    melior, serialize,
+    serialize,
 };
 use reflect::{ModuleError, Reflection};
 
 /// What is shown of the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output {
-    /// Its words, as in a file.
+    /// The words of one module, as in a file.
     Words,
     /// Text.
     Text,
@@ -42,10 +41,13 @@ pub enum Output {
 pub const SPIRV: Backend = Backend {
     conversion,
     dynamic_shared_bytes: |_, _| Ok(0),
-    requirements: |module, _| requirements(module),
+    requirements: |part, _| requirements(part),
     emit,
     format: Format::Spirv,
-    code: |module, setting| Ok(bytes(&words(module, setting.options)?)),
+    code: |parts, setting| {
+        let code = |part: &Op<'_>| Ok(bytes(&words(*part, setting.options)?));
+        parts.iter().map(code).collect()
+    },
 };
 
 /// From tiled bodies to a `spirv.module`.
@@ -68,9 +70,9 @@ fn conversion(capabilities: &Capabilities) -> String {
 }
 
 /// The capabilities that the module declares, and why.
-fn requirements(module: &Module<'_>) -> Requirements {
-    let Ok(module) = spirv_module(super::handle(module)) else {
-        return Requirements::default();
+fn requirements(part: Op<'_>) -> (Requirements, Origins) {
+    let Ok(module) = spirv_module(part) else {
+        return Default::default();
     };
     let declared = module.attr("vce_triple").map(|triple| triple.to_string());
     let declared = declared.unwrap_or_default();
@@ -79,15 +81,16 @@ fn requirements(module: &Module<'_>) -> Requirements {
     let mut features: Vec<_> = list.split(", ").map(str::to_owned).collect();
     features.sort();
     let reasons = module.attr(REASONS).map(attributes::strings);
-    Requirements {
+    let requirements = Requirements {
         features,
-        reasons: reasons.unwrap_or_default().into_iter().collect(),
         ..Requirements::default()
-    }
+    };
+    let reasons = reasons.unwrap_or_default().into_iter().collect();
+    (requirements, Origins { reasons })
 }
 
 fn emit(
-    module: &Module<'_>,
+    parts: &[Op<'_>],
     setting: &Setting<'_>,
     output: backend::Output,
 ) -> Result<Vec<u8>, CompileError> {
@@ -109,12 +112,19 @@ fn emit(
             ));
         }
     };
-    let words = words(module, setting.options)?;
+    let modules = parts.iter().map(|part| words(*part, setting.options));
+    let modules = modules.collect::<Result<Vec<_>, _>>()?;
     match output {
-        Output::Words => Ok(bytes(&words)),
-        Output::Text => Ok(disassemble::disassemble(&words)?.into_bytes()),
+        Output::Words => Ok(bytes(&modules.concat())),
+        Output::Text => {
+            let texts = modules.iter().map(|words| disassemble::disassemble(words));
+            let texts = texts.collect::<Result<Vec<_>, _>>()?;
+            Ok(texts.join("\n").into_bytes())
+        }
         Output::Reflection => {
-            let mut text = serde_json::to_vec_pretty(&Reflection::of(&words)?)
+            let declared = modules.iter().map(|words| Reflection::of(words));
+            let declared = declared.collect::<Result<Vec<_>, _>>()?;
+            let mut text = serde_json::to_vec_pretty(&declared)
                 .map_err(|e| CompileError::Spirv(e.to_string()))?;
             text.push(b'\n');
             Ok(text)
@@ -122,18 +132,17 @@ fn emit(
     }
 }
 
-/// The module's words. What would not run is an error here, and not on the
+/// The words of a part's module. What would not run is an error here, and not on the
 /// machine that they are for.
-fn words(module: &Module<'_>, options: &Options) -> Result<Vec<u32>, CompileError> {
+fn words(part: Op<'_>, options: &Options) -> Result<Vec<u32>, CompileError> {
     let _span = tracing::info_span!("serialize").entered();
-    let module = spirv_module(super::handle(module))?;
+    let module = spirv_module(part)?;
     let words = serialize::spirv(module)
         .ok_or_else(|| CompileError::Pipeline("the module has no binary form".into()))?;
     let words = atomics::with_loads_and_stores(words)?;
     let reflection = Reflection::of(&words)?;
     reflection.check()?;
-    // A plan of fills alone has no bodies, and what has no entry points is no
-    // module to the specification. Nothing loads it.
+    // What has no entry points is no module to the specification. Nothing loads it.
     if options.validate_spirv && !reflection.entry_points.is_empty() {
         validate::validate(&bytes(&words))?;
     }

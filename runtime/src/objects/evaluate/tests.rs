@@ -64,6 +64,7 @@ fn waits(kernels: Vec<Kernel>) -> Vec<Vec<u32>> {
         targets: vec!["cpu".into()],
         kernels,
         modules: Vec::new(),
+        ..Artifact::default()
     };
     let loaded = Device::of(Box::new(fake)).load(&artifact).expect("valid");
     let kernel = loaded.kernel("k").expect("a kernel");

@@ -80,6 +80,7 @@ fn counted(mood: Mood) -> (Device, Log, Artifact) {
         targets: vec!["cpu".into()],
         kernels: vec![kernel("counted", arguments, 0, steps)],
         modules: vec![Module::new(0, Format::Object, bodies.collect(), Vec::new())],
+        ..Artifact::default()
     };
     let (fake, log) = Fake::new(mood, BODIES);
     (Device::of(Box::new(fake)), log, artifact)

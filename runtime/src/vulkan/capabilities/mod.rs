@@ -11,8 +11,7 @@ use crate::Error;
 use ash::vk::SubgroupFeatureFlags as Subgroup;
 use float_modes::FLOAT_MODES;
 pub(super) use float_modes::{DENORM_PRESERVE, widths_with_denormals};
-use qd_artifact::Requirements;
-use std::collections::BTreeSet;
+use qd_artifact::{Origins, Requirements};
 use table::{CAPABILITIES, Need};
 
 /// What a device must have to be taken at all: what every module declares, and
@@ -120,65 +119,76 @@ pub(super) fn switched_on(offered: &Features) -> Features {
     features
 }
 
-/// Checks that the device has what the module needs.
+/// Checks that the device has what code needs, as the plan says it.
 pub(super) fn check(
-    requirements: &Requirements,
+    needs: &Requirements,
+    origins: Option<&Origins>,
+    features: &Features,
+    properties: &Properties,
+) -> Result<(), Error> {
+    let missing = needs.features.iter().filter_map(|name| {
+        let reason = origins.and_then(|origins| origins.reasons.get(name));
+        let reason = reason.map_or(String::new(), |reason| format!(" for {reason}"));
+        Some(lacks(name, &lacked(name, features, properties)?) + &reason)
+    });
+    none_missing(missing.collect(), properties)
+}
+
+/// Checks that the device has what a module declares.
+pub(super) fn check_declared(
     module: &spirv::Module,
     features: &Features,
     properties: &Properties,
 ) -> Result<(), Error> {
-    let mut missing = Vec::new();
-    let mut lacks = |name: &str, what: &str| {
-        let reason = requirements.reasons.get(name);
-        let reason = reason.map_or(String::new(), |reason| format!(" for {reason}"));
-        missing.push(format!("{name} ({what}), which it needs{reason}"));
-    };
-
     let numbered = |number: &u32| {
         let row = CAPABILITIES.iter().find(|row| row.number == *number);
         row.map_or_else(|| format!("capability {number}"), |row| row.name.into())
     };
-    let declared: BTreeSet<String> = module.capabilities.iter().map(numbered).collect();
-    for name in declared.iter().chain(&requirements.features) {
-        match CAPABILITIES
-            .iter()
-            .find(|row| row.name == name)
-            .map(|row| &row.need)
-        {
-            None => lacks(name, "unknown to this driver"),
-            Some(Need::Features(choice)) => {
-                if !choice.iter().any(|feature| (feature.has)(features)) {
-                    let names: Vec<_> = choice.iter().map(|feature| feature.name).collect();
-                    lacks(name, &names.join(" or "));
-                }
-            }
-            Some(Need::Operation(operation, flag)) => {
-                if !properties.v11.subgroup_supported_operations.contains(*flag) {
-                    lacks(name, &format!("subgroup operations {operation}"));
-                }
-            }
-            Some(Need::Nothing | Need::Width) => {}
-        }
-    }
-
-    let modes: BTreeSet<_> = module
-        .entries
-        .values()
-        .flat_map(|entry| &entry.modes)
-        .collect();
-    for (mode, width) in modes {
+    let declared = module.capabilities.iter().map(numbered);
+    let missing = declared.filter_map(|name| {
+        let what = lacked(&name, features, properties)?;
+        Some(lacks(&name, &what))
+    });
+    let mut missing: Vec<_> = missing.collect();
+    let entries = module.entries.values();
+    for (mode, width) in entries.flat_map(|entry| &entry.modes) {
         if let Some((name, _, feature)) = MODES.iter().find(|row| row.1 == *mode)
             && !(feature.has)(features)
         {
-            lacks(name, feature.name);
+            missing.push(lacks(name, feature.name));
         }
         if let Some(row) = FLOAT_MODES.iter().find(|row| row.number == *mode)
             && !row.is_had(*width, &properties.v12)
         {
-            lacks(row.name, &format!("{}{width}", row.property));
+            missing.push(lacks(row.name, &format!("{}{width}", row.property)));
         }
     }
+    none_missing(missing, properties)
+}
 
+fn lacks(name: &str, what: &str) -> String {
+    format!("{name} ({what}), which it needs")
+}
+
+/// What the device would have to have for a capability, if it has not.
+fn lacked(name: &str, features: &Features, properties: &Properties) -> Option<String> {
+    let row = CAPABILITIES.iter().find(|row| row.name == name);
+    match row.map(|row| &row.need) {
+        None => Some("unknown to this driver".into()),
+        Some(Need::Features(choice)) => {
+            let is_had = choice.iter().any(|feature| (feature.has)(features));
+            let names = || choice.iter().map(|feature| feature.name);
+            (!is_had).then(|| names().collect::<Vec<_>>().join(" or "))
+        }
+        Some(Need::Operation(operation, flag)) => {
+            let operations = properties.v11.subgroup_supported_operations;
+            (!operations.contains(*flag)).then(|| format!("subgroup operations {operation}"))
+        }
+        Some(Need::Nothing | Need::Width) => None,
+    }
+}
+
+fn none_missing(mut missing: Vec<String>, properties: &Properties) -> Result<(), Error> {
     missing.sort();
     missing.dedup();
     match missing.is_empty() {

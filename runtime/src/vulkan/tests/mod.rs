@@ -146,6 +146,7 @@ fn artifact(device: &Device, module: Module, kernels: Vec<Kernel>) -> Artifact {
             bodies.collect(),
             bytes,
         )],
+        ..Artifact::default()
     }
 }
 
@@ -238,8 +239,10 @@ fn load(artifact: &Artifact) -> Loaded {
     loaded(raw(Copies::Direct), artifact).expect("a module for this device")
 }
 
+/// Why an artifact or its first kernel is not loaded.
 fn refused(artifact: &Artifact) -> String {
-    match loaded(raw(Copies::Direct), artifact) {
+    let first = |loaded: Loaded| loaded.executable.kernel(&artifact.kernels[0].name);
+    match loaded(raw(Copies::Direct), artifact).and_then(first) {
         Ok(_) => panic!("loaded"),
         Err(error) => error.to_string(),
     }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::vulkan::cache::{self, Cache};
+use qd_artifact::Origins;
 
 #[test]
 fn what_the_device_lacks_is_named_with_who_needs_it() {
@@ -21,8 +22,14 @@ fn what_the_device_lacks_is_named_with_who_needs_it() {
             vec![launch(&device, "size", 1, vec![whole(0)])],
         );
         let mut artifact = artifact(&device, module, vec![main]);
-        plan_of(&mut artifact.kernels[0]).needs.reasons =
-            [(format!("{capability:?}"), "arith.addf at k.mlir:3:4".into())].into();
+        let name = format!("{capability:?}");
+        // What nobody has is in the module alone, as if somebody had edited the plan.
+        let needs = &mut plan_of(&mut artifact.kernels[0]).needs;
+        if capability != Capability::Geometry {
+            needs.features.push(name.clone());
+        }
+        let reasons = [(name, "arith.addf at k.mlir:3:4".into())].into();
+        artifact.origins = vec![Origins { reasons }];
         artifact
     };
 

@@ -1,10 +1,10 @@
 // Functions are part of the bodies that call them, with whatever collectives they hold, and nothing else is left of them.
 // RUN: qd-translate %s --target=nvptx:sm_90 --emit=asm | FileCheck %s --implicit-check-not=.func --implicit-check-not=call
 
-// CHECK-LABEL: .entry k_first_0(
+// CHECK-LABEL: .entry first_{{[0-9a-f]+}}(
 // CHECK:         clz.b32
 // CHECK:         shfl.sync.bfly
-// CHECK-LABEL: .entry k_second_1(
+// CHECK-LABEL: .entry second_{{[0-9a-f]+}}(
 // CHECK:         clz.b32
 // CHECK:         shfl.sync.bfly
 func.func private @mixed(%x: i32) -> i32 {

@@ -10,34 +10,34 @@
 // SM100: .version 8.6
 // SM100: .target sm_100
 // PTX:   .address_size 64
-// PTX:   .visible .entry add_add_one_0(
+// PTX:   .visible .entry add_one_{{[0-9a-f]+}}(
 // The number of tiles and of elements; the buffer and its length; what is added.
-// PTX-NEXT: .param .u64 add_add_one_0_param_0,
-// PTX-NEXT: .param .u64 add_add_one_0_param_1,
-// PTX-NEXT: .param .u64 .ptr .global .align 1 add_add_one_0_param_2,
-// PTX-NEXT: .param .u64 add_add_one_0_param_3,
-// PTX-NEXT: .param .u64 add_add_one_0_param_4
+// PTX-NEXT: .param .u64 add_one_{{[0-9a-f]+}}_param_0,
+// PTX-NEXT: .param .u64 add_one_{{[0-9a-f]+}}_param_1,
+// PTX-NEXT: .param .u64 .ptr .global .align 1 add_one_{{[0-9a-f]+}}_param_2,
+// PTX-NEXT: .param .u64 add_one_{{[0-9a-f]+}}_param_3,
+// PTX-NEXT: .param .u64 add_one_{{[0-9a-f]+}}_param_4
 // PTX:   .reqntid 256, 1, 1
 // PTX:   ld.global.b32
 // PTX:   st.global.b32
 
 // RUN: qd-translate %s --target=nvptx:sm_90 --emit=llvm-ir | FileCheck %s --check-prefix=IR
 // IR: target triple = "nvptx64-nvidia-cuda"
-// IR: define ptx_kernel void @add_add_one_0(i64 {{.*}}, i64 {{.*}}, ptr addrspace(1) noalias {{.*}}, i64 {{.*}}, i64 {{.*}})
+// IR: define ptx_kernel void @add_one_{{[0-9a-f]+}}(i64 {{.*}}, i64 {{.*}}, ptr addrspace(1) noalias {{.*}}, i64 {{.*}}, i64 {{.*}})
 
 // RUN: qd-translate %s --target=nvptx:sm_90 --emit=plan | FileCheck %s --check-prefix=PLAN
 // PLAN: "targets": [
 // PLAN-NEXT: "nvptx:sm_90"
-// PLAN: "body": "add_add_one_0",
+// PLAN: "body": "add_one_{{[0-9a-f]+}}",
 // PLAN: "format": "ptx",
-// PLAN: "name": "add_add_one_0",
+// PLAN: "name": "add_one_{{[0-9a-f]+}}",
 // PLAN-NEXT: "wave": 32
 
 // RUN: qd-translate %s --target=nvptx:sm_90 --emit=artifact -o %t.qdart
 // RUN: %python -c 'import sys; sys.exit(open(sys.argv[1], "rb").read()[-3:] != b"}\n\0")' %t.qdart
 
 // RUN: qd-opt %s --to=target --target=nvptx:sm_90 | FileCheck %s --check-prefix=NVVM
-// NVVM: llvm.func @add_add_one_0({{.*}}) attributes {nvvm.kernel,
+// NVVM: llvm.func @add_one_{{[0-9a-f]+}}({{.*}}) attributes {nvvm.kernel,
 // NVVM: nvvm.read.ptx.sreg.tid.x
 
 // RUN: not qd-translate %s --target=nvptx:sm_90 --emit=obj -o %t.none 2>&1 | FileCheck %s --check-prefix=OBJ

@@ -3,7 +3,7 @@
 
 // RUN: qd-translate %s --target=nvptx:sm_90 --emit=asm | FileCheck %s
 
-// CHECK-LABEL: .entry pairs_phase_0(
+// CHECK-LABEL: .entry pairs_phase_0_{{[0-9a-f]+}}(
 // CHECK:         min.NaN.f32
 // CHECK:         max.NaN.f32
 // CHECK:         min.f32
@@ -27,7 +27,7 @@ qd.grid.kernel @pairs(%x: memref<?xf32>, %y: memref<?xf32>, %o0: memref<?xf32>, 
   }
 }
 
-// CHECK-LABEL: .entry atomic_phase_0(
+// CHECK-LABEL: .entry atomic_phase_0_{{[0-9a-f]+}}(
 // CHECK:         min.f32 [[NEXT:%r[0-9]+]],
 // CHECK-NEXT:    atom.relaxed.gpu.global.cas.b32 %{{.*}}, [[NEXT]];
 qd.grid.kernel @atomic(%x: memref<?xf32>, %o: memref<?xf32>) {
@@ -39,7 +39,7 @@ qd.grid.kernel @atomic(%x: memref<?xf32>, %o: memref<?xf32>) {
   }
 }
 
-// CHECK-LABEL: .entry least_reduce_0(
+// CHECK-LABEL: .entry reduce_{{[0-9a-f]+}}(
 // CHECK:         mov.b32 %{{.*}}, 0f7FC00000
 // CHECK:         selp.f32 %{{.*}}, 0f7F800000, %{{.*}}
 qd.grid.kernel @least(%x: memref<?xf32>, %o: memref<1xf32>, %s: memref<?xi32>, %n: memref<i32>) {
@@ -48,7 +48,7 @@ qd.grid.kernel @least(%x: memref<?xf32>, %o: memref<1xf32>, %s: memref<?xi32>, %
 }
 
 // Flags are compared, and not added up.
-// CHECK-LABEL: .entry kept_select_count_0(
+// CHECK-LABEL: .entry select_count_{{[0-9a-f]+}}(
 // CHECK:         ld.global.{{.*}} %r{{[0-9]+}}
 // CHECK:         setp.ne.b32 %{{.*}}, {{%r[0-9]+}}, 0
 // CHECK:         vote.sync.ballot.b32

@@ -4,7 +4,7 @@
 // RUN: qd-translate %s --target=nvptx:sm_80 --emit=asm | FileCheck %s
 
 // A grid has one dimension, whose limit is 2^31 - 1: nothing folds block ids.
-// CHECK-LABEL: .visible .entry moves_phase_0(
+// CHECK-LABEL: .visible .entry moves_phase_0_{{[0-9a-f]+}}(
 // CHECK-DAG:     mov.u32 %{{.*}}, %ctaid.x
 // CHECK-DAG:     mov.u32 %{{.*}}, %tid.x
 // CHECK:         ld.global.b64
@@ -33,7 +33,7 @@ qd.grid.kernel @moves(%a: memref<?xf64>, %b: memref<?xi32>) {
   }
 }
 
-// CHECK-LABEL: .visible .entry votes_phase_0(
+// CHECK-LABEL: .visible .entry votes_phase_0_{{[0-9a-f]+}}(
 // CHECK:         vote.sync.all.pred
 // CHECK:         vote.sync.any.pred
 // CHECK:         vote.sync.ballot.b32
@@ -60,7 +60,7 @@ qd.grid.kernel @votes(%b: memref<?xi32>, %o: memref<?xi64>) {
 }
 
 // An i32 has an instruction, but for products; tiles and other types are shuffled.
-// CHECK-LABEL: .visible .entry reductions_phase_0(
+// CHECK-LABEL: .visible .entry reductions_phase_0_{{[0-9a-f]+}}(
 // CHECK:         redux.sync.add.s32
 // CHECK-COUNT-5: shfl.sync.bfly.b32
 // CHECK-COUNT-2: shfl.sync.bfly.b32
@@ -80,7 +80,7 @@ qd.grid.kernel @reductions(%b: memref<?xi32>) {
   }
 }
 
-// CHECK-LABEL: .visible .entry bits_phase_0(
+// CHECK-LABEL: .visible .entry bits_phase_0_{{[0-9a-f]+}}(
 // CHECK-DAG:     ld.global.nc.b64
 // CHECK-DAG:     popc.b64
 // CHECK-DAG:     clz.b32
@@ -102,8 +102,8 @@ qd.grid.kernel @bits(%b: memref<?xi32>, %w: memref<?xi64>) {
 }
 
 // Shared memory is addressed as such, and the barrier stands between its uses.
-// CHECK-LABEL: .visible .entry shared_phase_0(
-// CHECK:         .shared .align 16 .b8 __qd_shared_shared_phase_0_0[256];
+// CHECK-LABEL: .visible .entry shared_phase_0_{{[0-9a-f]+}}(
+// CHECK:         .shared .align 16 .b8 __qd_shared_shared_phase_0_{{[0-9a-f]+}}_0[256];
 // CHECK:         st.shared.b32
 // CHECK:         bar.sync 0;
 // CHECK:         ld.shared.b32
@@ -128,7 +128,7 @@ qd.grid.kernel @shared(%b: memref<?xi32>) {
 }
 
 // The order of a read-modify-write is that of the fences around it.
-// CHECK-LABEL: .visible .entry atomics_phase_0(
+// CHECK-LABEL: .visible .entry atomics_phase_0_{{[0-9a-f]+}}(
 // CHECK:         fence.acq_rel.gpu;
 // CHECK-NEXT:    atom.global.add.u32
 // CHECK-NEXT:    fence.acq_rel.gpu;
@@ -162,7 +162,7 @@ qd.grid.kernel @atomics(%a: memref<?xi32>, %f: memref<?xf32>) {
   }
 }
 
-// CHECK-LABEL: .visible .entry functions_phase_0(
+// CHECK-LABEL: .visible .entry functions_phase_0_{{[0-9a-f]+}}(
 // CHECK-DAG:     sqrt.rn.f32
 // CHECK-DAG:     fma.rn.f32
 // CHECK-DAG:     cvt.rmi.f32.f32
@@ -188,7 +188,7 @@ qd.grid.kernel @functions(%f: memref<?xf32>) {
 }
 
 // What another thread has written is loaded again behind a barrier, also where no store of this thread's is in between.
-// CHECK-LABEL: .visible .entry through_memory_phase_0(
+// CHECK-LABEL: .visible .entry through_memory_phase_0_{{[0-9a-f]+}}(
 // CHECK:         st.global.b32
 // CHECK:         bar.sync 0;
 // CHECK:         ld.global.b32

@@ -5,10 +5,10 @@
 // RUN: qd-translate %s --target=nvptx:sm_90 --emit=plan | FileCheck %s --check-prefix=PLAN
 
 // CHECK-NOT:   .extern
-// CHECK-LABEL: .visible .entry declared_phase_0(
-// CHECK:         .shared .align 16 .b8 __qd_shared_declared_phase_0_0[49152];
+// CHECK-LABEL: .visible .entry declared_phase_0_{{[0-9a-f]+}}(
+// CHECK:         .shared .align 16 .b8 __qd_shared_declared_phase_0_{{[0-9a-f]+}}_0[49152];
 // CHECK:         ret;
-// PLAN:        "body": "declared_phase_0"
+// PLAN:        "body": "declared_phase_0_{{[0-9a-f]+}}"
 // PLAN:        "dynamic_shared_bytes": 0
 qd.grid.kernel @declared(%b: memref<?xi32>) {
   %c1 = arith.constant 1 : index
@@ -26,18 +26,18 @@ qd.grid.kernel @declared(%b: memref<?xi32>) {
 }
 
 // 20 bytes, and from byte 32 on the rest of 60 KiB.
-// CHECK:       .extern .shared .align 16 .b8 __qd_shared_asked_for_phase_0[];
-// CHECK-LABEL: .visible .entry asked_for_phase_0(
+// CHECK:       .extern .shared .align 16 .b8 __qd_shared_asked_for_phase_0_{{[0-9a-f]+}}[];
+// CHECK-LABEL: .visible .entry asked_for_phase_0_{{[0-9a-f]+}}(
 // CHECK-NOT:     .shared .align
-// CHECK:         mov.b64 %[[ARRAY:rd[0-9]+]], __qd_shared_asked_for_phase_0;
+// CHECK:         mov.b64 %[[ARRAY:rd[0-9]+]], __qd_shared_asked_for_phase_0_{{[0-9a-f]+}};
 // CHECK:         add.s64 %[[OWN:rd[0-9]+]], %[[ARRAY]],
 // CHECK:         st.shared.b32 [%[[OWN]]+32],
-// CHECK:         st.shared.b32 [__qd_shared_asked_for_phase_0+16],
+// CHECK:         st.shared.b32 [__qd_shared_asked_for_phase_0_{{[0-9a-f]+}}+16],
 // CHECK:         bar.sync 0;
 // CHECK:         ld.shared.b32 %r{{[0-9]+}}, [%rd{{[0-9]+}}+32];
-// CHECK:         ld.shared.b32 %r{{[0-9]+}}, [__qd_shared_asked_for_phase_0+16];
+// CHECK:         ld.shared.b32 %r{{[0-9]+}}, [__qd_shared_asked_for_phase_0_{{[0-9a-f]+}}+16];
 // CHECK:         ret;
-// PLAN:        "body": "asked_for_phase_0"
+// PLAN:        "body": "asked_for_phase_0_{{[0-9a-f]+}}"
 // PLAN:        "dynamic_shared_bytes": 61440
 qd.grid.kernel @asked_for(%b: memref<?xi32>) {
   %c1 = arith.constant 1 : index

@@ -1,0 +1,101 @@
+//! `qd-name-bodies`: names each outlined body after its phase and what it does.
+//!
+//! The name is the phase's and 12 digits of a hash of the body, its attributes and the subgroup
+//! size. Locations, the kernel's name and whatever else is in the module change nothing, so that
+//! the same body has the same name wherever it is compiled. Bodies of one module that get the same
+//! name are the same: one stays. A body of no phase keeps its name before the digits. What a body
+//! calls is part of what it does.
+//!
+//! Before:
+//! ```mlir
+//! func.func private @k_a_0(%x: memref<?xi32>) attributes {qd.threads = 256 : i64} { ... }
+//! func.func private @l_a_0(%x: memref<?xi32>) attributes {qd.threads = 256 : i64} { ... }
+//! qd.grid.launch 0 @k_a_0 blocks(%g) args(%p : memref<?xi32>) {qd.phase = "a"}
+//! qd.grid.launch 0 @l_a_0 blocks(%g) args(%q : memref<?xi32>) {qd.phase = "a"}
+//! ```
+//! After:
+//! ```mlir
+//! func.func private @a_0c4f1e9b62d7(%x: memref<?xi32>) attributes {qd.threads = 256 : i64} { ... }
+//! qd.grid.launch 0 @a_0c4f1e9b62d7 blocks(%g) args(%p : memref<?xi32>) {qd.phase = "a"}
+//! qd.grid.launch 0 @a_0c4f1e9b62d7 blocks(%g) args(%q : memref<?xi32>) {qd.phase = "a"}
+//! ```
+
+mod description;
+
+use crate::{outline_phases::plain, share_bodies::launches_by_body};
+use description::Description;
+use qd_dialects::{
+    attributes,
+    diagnostic::Result,
+    ir::{Op, OpExt, context_of, operations},
+    pass::{NoOptions, Pass},
+};
+use std::collections::HashSet;
+
+/// Hexadecimal digits of the hash.
+const DIGITS: usize = 12;
+
+/// What a launch calls its phase.
+const PHASE: &str = "qd.phase";
+
+/// The pass.
+pub struct NameBodies;
+
+impl Pass for NameBodies {
+    type Options = NoOptions;
+    const NAME: &'static str = "qd-name-bodies";
+    const SUMMARY: &'static str = "Name each outlined body after what it does";
+
+    fn run<'c>(module: Op<'c>, _: &NoOptions) -> Result<'c> {
+        let Some(block) = module.body() else {
+            return Ok(());
+        };
+        let (bodies, others): (Vec<Op>, Vec<Op>) = operations(block)
+            .into_iter()
+            .filter(|op| op.is("func.func"))
+            .partition(|op| op.attr("qd.threads").is_some());
+        let mut around = Description::default();
+        around.attribute(module.attr("qd.wave"));
+        for called in others {
+            around.op(called);
+        }
+        let launches = launches_by_body(module);
+        let mut named = HashSet::new();
+        for body in bodies {
+            let Some(symbol) = body.attr("sym_name").and_then(attributes::text) else {
+                continue;
+            };
+            let launches = launches.get(&symbol).map_or(&[][..], Vec::as_slice);
+            let name = name(body, &symbol, launches, around.clone());
+            for launch in launches {
+                launch.set_attr("body", attributes::symbol(context_of(body), &name));
+                if launch.attr(PHASE).is_none() {
+                    launch.set_attr(PHASE, attributes::string(context_of(body), &symbol));
+                }
+            }
+            if !named.insert(name) {
+                body.erase();
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Names a body that has these launches.
+fn name<'c>(
+    body: Op<'c>,
+    symbol: &str,
+    launches: &[Op<'c>],
+    mut description: Description,
+) -> String {
+    let phase = launches.first().and_then(|launch| launch.attr(PHASE));
+    let phase = phase.and_then(attributes::text);
+    let stem = phase.map_or_else(|| symbol.into(), |phase| plain(&phase));
+    let set = |name: &str| body.set_attr("sym_name", attributes::string(context_of(body), name));
+    set(&stem);
+    description.op(body);
+    let hash = description.hash().to_hex();
+    let name = format!("{stem}_{}", &hash[..DIGITS]);
+    set(&name);
+    name
+}
