@@ -1,69 +1,184 @@
 //! Device-wide algorithms: steps of a kernel, like phases. What each does, and what its buffers must
 //! be, is on the page of `qd.algo`.
 
-use super::{Builder, Combiner, V};
+use super::{Builder, Combiner, V, Values};
 use crate::{
     attributes,
     ir::{self, Op},
 };
 use melior::ir::{Attribute, Region, attribute::DenseI32ArrayAttribute};
 
-/// How many elements an algorithm has, and where it works.
-#[derive(Clone, Copy)]
-pub struct Room<'b, 'c> {
-    /// Workspace: `i32`, or `i64` for scalars of 8 bytes that are reduced or scanned.
-    pub scratch: V<'b, 'c>,
-    /// A buffer of rank 0 with the number of elements, read on the device.
-    pub count: V<'b, 'c>,
-    /// D, where there are at most 256^D elements: 1 to 4.
-    pub log256_max_n: i32,
+/// What an algorithm is given besides its inputs and outputs, and how it goes about it.
+#[derive(Clone)]
+pub struct Workspace<'b, 'c> {
+    scratch: Vec<V<'b, 'c>>,
+    count: V<'b, 'c>,
+    log256_max_n: i32,
+    strategy: Option<String>,
+    is_deterministic: bool,
+    is_checked: bool,
 }
 
-/// How a sort compares integers.
+impl<'b, 'c> Workspace<'b, 'c> {
+    /// `scratch` is a buffer of `i32`, or of `i64` where scalars of 8 bytes are reduced or scanned;
+    /// one for each of several inputs. `count` is a buffer of rank 0 that holds the number of
+    /// elements, read on the device: at most 256^`log256_max_n`, of which the exponent is 1 to 4.
+    pub fn new(scratch: impl Values<'b, 'c>, count: V<'b, 'c>, log256_max_n: i32) -> Self {
+        Self {
+            scratch: scratch.to_vec(),
+            count,
+            log256_max_n,
+            strategy: None,
+            is_deterministic: false,
+            is_checked: false,
+        }
+    }
+
+    /// Asks for a strategy by name, in place of the one that the target's table has.
+    pub fn strategy(mut self, name: &str) -> Self {
+        self.strategy = Some(name.into());
+        self
+    }
+
+    /// Asks for results that depend on the input and the capacity alone, to the last bit.
+    pub fn deterministic(mut self) -> Self {
+        self.is_deterministic = true;
+        self
+    }
+
+    /// Asks that a count that is out of range be an error on the device as well, which no target can
+    /// yet.
+    pub fn checked(mut self) -> Self {
+        self.is_checked = true;
+        self
+    }
+
+    fn attributes(&self, b: &Builder<'c>) -> Vec<Named<'c>> {
+        let context = b.context();
+        let unit = || attributes::unit(context);
+        let strategy = self.strategy.as_ref();
+        let strategy = strategy.map(|name| ("strategy", attributes::string(context, name)));
+        let mut named = vec![("log256_max_n", attributes::i32(context, self.log256_max_n))];
+        named.extend(strategy);
+        named.extend(self.is_deterministic.then(|| ("deterministic", unit())));
+        named.extend(self.is_checked.then(|| ("checked", unit())));
+        named
+    }
+}
+
+/// How a sort compares keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
-    /// By their value with a sign.
-    #[default]
-    Signed,
-    /// By their value without one.
-    Unsigned,
+pub struct Order {
+    is_unsigned: bool,
+    end_bit: Option<i32>,
 }
 
-/// An algorithm's operands, by groups, some of which may be empty.
-type Groups<'a, 'b, 'c> = &'a [&'a [V<'b, 'c>]];
+impl Order {
+    /// Integers by their value with a sign, floats by their value: what sorts do unless they are told
+    /// otherwise.
+    pub fn signed() -> Self {
+        Self::default()
+    }
+
+    /// Integers by their value without a sign.
+    pub fn unsigned() -> Self {
+        Self {
+            is_unsigned: true,
+            ..Self::default()
+        }
+    }
+
+    /// By so many low bits alone: a positive multiple of 8.
+    pub fn low_bits(self, bits: i32) -> Self {
+        Self {
+            end_bit: Some(bits),
+            ..self
+        }
+    }
+
+    fn attributes<'c>(self, b: &Builder<'c>) -> Vec<Named<'c>> {
+        let unsigned = ("is_unsigned", attributes::unit(b.context()));
+        let end = self.end_bit.map(|bit| attributes::i32(b.context(), bit));
+        let mut named: Vec<_> = end.map(|end| ("end_bit", end)).into_iter().collect();
+        named.extend(self.is_unsigned.then_some(unsigned));
+        named
+    }
+}
+
+/// An algorithm that takes scratch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Algorithm {
+    Reduce,
+    ExclusiveScan,
+    InclusiveScan,
+    Select,
+    Sort,
+    ReduceByKey,
+    Partition,
+}
+
+impl Algorithm {
+    /// As it is spelled: `inclusive_scan`.
+    fn name(self) -> &'static str {
+        match self {
+            Algorithm::Reduce => "reduce",
+            Algorithm::ExclusiveScan => "exclusive_scan",
+            Algorithm::InclusiveScan => "inclusive_scan",
+            Algorithm::Select => "select",
+            Algorithm::Sort => "sort",
+            Algorithm::ReduceByKey => "reduce_by_key",
+            Algorithm::Partition => "partition",
+        }
+    }
+}
+
+type Named<'c> = (&'static str, Attribute<'c>);
+
+/// What an algorithm's operation is made of.
+struct Parts<'a, 'b, 'c> {
+    algorithm: Algorithm,
+    /// By groups, some of which may be empty.
+    operands: &'a [&'a [V<'b, 'c>]],
+    /// Whether the groups' sizes tell the operands apart.
+    is_grouped: bool,
+    attributes: Vec<Named<'c>>,
+    regions: Vec<Region<'c>>,
+}
 
 impl<'c> Builder<'c> {
-    /// `out[0]` is all elements combined.
-    pub fn reduce<'b>(
+    /// `out[0]` is all elements combined, or the combiner's identity if there is none. A combiner of
+    /// several scalars takes as many inputs, outputs and scratch buffers, as arrays.
+    pub fn reduce<'b, T: Values<'b, 'c>>(
         &'b self,
         combiner: &Combiner<'c>,
-        input: V<'b, 'c>,
-        out: V<'b, 'c>,
-        room: Room<'b, 'c>,
+        input: T,
+        out: T,
+        workspace: &Workspace<'b, 'c>,
     ) -> Op<'c> {
-        self.combining("reduce", combiner, &[&[input], &[out]], room)
+        self.combining(Algorithm::Reduce, combiner, [input, out], workspace)
     }
 
     /// `out[i]` is all elements up to `i` combined, and with it.
-    pub fn inclusive_scan<'b>(
+    pub fn inclusive_scan<'b, T: Values<'b, 'c>>(
         &'b self,
         combiner: &Combiner<'c>,
-        input: V<'b, 'c>,
-        out: V<'b, 'c>,
-        room: Room<'b, 'c>,
+        input: T,
+        out: T,
+        workspace: &Workspace<'b, 'c>,
     ) -> Op<'c> {
-        self.combining("inclusive_scan", combiner, &[&[input], &[out]], room)
+        self.combining(Algorithm::InclusiveScan, combiner, [input, out], workspace)
     }
 
     /// `out[i]` is all elements before `i` combined.
-    pub fn exclusive_scan<'b>(
+    pub fn exclusive_scan<'b, T: Values<'b, 'c>>(
         &'b self,
         combiner: &Combiner<'c>,
-        input: V<'b, 'c>,
-        out: V<'b, 'c>,
-        room: Room<'b, 'c>,
+        input: T,
+        out: T,
+        workspace: &Workspace<'b, 'c>,
     ) -> Op<'c> {
-        self.combining("exclusive_scan", combiner, &[&[input], &[out]], room)
+        self.combining(Algorithm::ExclusiveScan, combiner, [input, out], workspace)
     }
 
     /// Copies the elements whose flag is not 0 to the front of `out`, and counts them.
@@ -73,9 +188,10 @@ impl<'c> Builder<'c> {
         flags: V<'b, 'c>,
         out: V<'b, 'c>,
         num_out: V<'b, 'c>,
-        room: Room<'b, 'c>,
+        workspace: &Workspace<'b, 'c>,
     ) -> Op<'c> {
-        self.plain("select", &[input, flags, out, num_out], room)
+        let operands = [input, flags, out, num_out];
+        self.compacting(Algorithm::Select, operands, workspace)
     }
 
     /// As [`select`](Self::select), with the other elements behind them.
@@ -85,9 +201,10 @@ impl<'c> Builder<'c> {
         flags: V<'b, 'c>,
         out: V<'b, 'c>,
         num_out: V<'b, 'c>,
-        room: Room<'b, 'c>,
+        workspace: &Workspace<'b, 'c>,
     ) -> Op<'c> {
-        self.plain("partition", &[input, flags, out, num_out], room)
+        let operands = [input, flags, out, num_out];
+        self.compacting(Algorithm::Partition, operands, workspace)
     }
 
     /// Sorts keys in place, stably; `tmp` is as large.
@@ -96,9 +213,9 @@ impl<'c> Builder<'c> {
         keys: V<'b, 'c>,
         tmp: V<'b, 'c>,
         order: Order,
-        room: Room<'b, 'c>,
+        workspace: &Workspace<'b, 'c>,
     ) -> Op<'c> {
-        self.sorting(&[&[keys], &[tmp], &[], &[]], order, room)
+        self.sorting(&[&[keys], &[tmp], &[], &[]], order, workspace)
     }
 
     /// As [`sort`](Self::sort), and moves values with their keys; each with a buffer as large.
@@ -107,10 +224,10 @@ impl<'c> Builder<'c> {
         [keys, tmp_keys]: [V<'b, 'c>; 2],
         [values, tmp_values]: [V<'b, 'c>; 2],
         order: Order,
-        room: Room<'b, 'c>,
+        workspace: &Workspace<'b, 'c>,
     ) -> Op<'c> {
-        let groups: Groups<'_, 'b, 'c> = &[&[keys], &[tmp_keys], &[values], &[tmp_values]];
-        self.sorting(groups, order, room)
+        let operands: [&[_]; 4] = [&[keys], &[tmp_keys], &[values], &[tmp_values]];
+        self.sorting(&operands, order, workspace)
     }
 
     /// Makes one entry of each run of equal keys: the key, and its values combined; and counts them.
@@ -120,82 +237,123 @@ impl<'c> Builder<'c> {
         [keys, values]: [V<'b, 'c>; 2],
         [keys_out, values_out]: [V<'b, 'c>; 2],
         num_runs: V<'b, 'c>,
-        room: Room<'b, 'c>,
+        workspace: &Workspace<'b, 'c>,
     ) -> Op<'c> {
-        let (named, region) = combiner.carried(self.location());
-        let operands = [
-            keys,
-            values,
-            keys_out,
-            values_out,
-            num_runs,
-            room.scratch,
-            room.count,
-        ];
-        self.algorithm("reduce_by_key", &operands, None, named, vec![region], room)
-    }
-
-    fn combining(
-        &self,
-        name: &str,
-        combiner: &Combiner<'c>,
-        groups: Groups<'_, '_, 'c>,
-        room: Room<'_, 'c>,
-    ) -> Op<'c> {
-        let (named, region) = combiner.carried(self.location());
-        self.grouped(name, groups, named, vec![region], room)
-    }
-
-    fn plain(&self, name: &str, operands: &[V<'_, 'c>], room: Room<'_, 'c>) -> Op<'c> {
-        let all = [operands, &[room.scratch, room.count]].concat();
-        self.algorithm(name, &all, None, Vec::new(), Vec::new(), room)
-    }
-
-    fn sorting(&self, groups: Groups<'_, '_, 'c>, order: Order, room: Room<'_, 'c>) -> Op<'c> {
-        let named = match order {
-            Order::Signed => Vec::new(),
-            Order::Unsigned => vec![("is_unsigned", attributes::unit(self.context()))],
+        let (attributes, region) = combiner.carried(self.location());
+        let parts = Parts {
+            algorithm: Algorithm::ReduceByKey,
+            operands: &[&[keys, values, keys_out, values_out, num_runs]],
+            is_grouped: false,
+            attributes,
+            regions: vec![region],
         };
-        self.grouped("sort", groups, named, Vec::new(), room)
+        self.algorithm(parts, workspace)
     }
 
-    /// An algorithm whose operands are told apart by how many each has.
-    fn grouped(
-        &self,
-        name: &str,
-        groups: Groups<'_, '_, 'c>,
-        named: Vec<(&'static str, Attribute<'c>)>,
-        regions: Vec<Region<'c>>,
-        room: Room<'_, 'c>,
+    /// Sorts all keys in place, and values with them, without scratch: not stable, and slow. For what
+    /// still asks for it.
+    pub fn parallel_sort<'b>(
+        &'b self,
+        keys: V<'b, 'c>,
+        values: Option<V<'b, 'c>>,
+        order: Order,
     ) -> Op<'c> {
-        let own: Groups<'_, '_, 'c> = &[&[room.scratch], &[room.count]];
-        let groups = [groups, own].concat();
-        let sizes: Vec<_> = groups.iter().map(|group| group.len() as i32).collect();
-        let sizes = DenseI32ArrayAttribute::new(self.context(), &sizes).into();
-        self.algorithm(name, &groups.concat(), Some(sizes), named, regions, room)
+        let operands: Vec<_> = std::iter::once(keys)
+            .chain(values)
+            .map(|v| v.value())
+            .collect();
+        let name = "qd.algo.parallel_sort";
+        self.op(name, &operands, &[], &order.attributes(self))
     }
 
-    fn algorithm(
-        &self,
-        name: &str,
-        operands: &[V<'_, 'c>],
-        sizes: Option<Attribute<'c>>,
-        mut named: Vec<(&'static str, Attribute<'c>)>,
-        regions: Vec<Region<'c>>,
-        room: Room<'_, 'c>,
+    /// Slots of scratch that an algorithm needs for `n` elements, `index`, at a capacity of
+    /// 256^`log256_max_n`.
+    pub fn scratch_slots<'b>(
+        &'b self,
+        algorithm: Algorithm,
+        n: V<'b, 'c>,
+        log256_max_n: i32,
+    ) -> V<'b, 'c> {
+        let context = self.context();
+        let name = attributes::case(context, "algorithm", algorithm.name());
+        let attributes = [
+            ("algorithm", name),
+            ("log256_max_n", attributes::i32(context, log256_max_n)),
+        ];
+        let slots = self.index_type();
+        self.result("qd.algo.scratch_slots", &[n], slots, &attributes)
+    }
+
+    fn combining<'b, T: Values<'b, 'c>>(
+        &'b self,
+        algorithm: Algorithm,
+        combiner: &Combiner<'c>,
+        buffers: [T; 2],
+        workspace: &Workspace<'b, 'c>,
     ) -> Op<'c> {
-        let depth = attributes::i32(self.context(), room.log256_max_n);
-        named.push(("log256_max_n", depth));
-        named.extend(sizes.map(|sizes| ("operandSegmentSizes", sizes)));
-        let operands: Vec<_> = operands.iter().map(|v| v.value()).collect();
-        let name = format!("qd.algo.{name}");
+        let (attributes, region) = combiner.carried(self.location());
+        let [inputs, outputs] = buffers.map(Values::to_vec);
+        let parts = Parts {
+            algorithm,
+            operands: &[&inputs, &outputs],
+            is_grouped: true,
+            attributes,
+            regions: vec![region],
+        };
+        self.algorithm(parts, workspace)
+    }
+
+    fn compacting<'b>(
+        &'b self,
+        algorithm: Algorithm,
+        operands: [V<'b, 'c>; 4],
+        workspace: &Workspace<'b, 'c>,
+    ) -> Op<'c> {
+        let parts = Parts {
+            algorithm,
+            operands: &[&operands],
+            is_grouped: false,
+            attributes: Vec::new(),
+            regions: Vec::new(),
+        };
+        self.algorithm(parts, workspace)
+    }
+
+    fn sorting(
+        &self,
+        operands: &[&[V<'_, 'c>]],
+        order: Order,
+        workspace: &Workspace<'_, 'c>,
+    ) -> Op<'c> {
+        let parts = Parts {
+            algorithm: Algorithm::Sort,
+            operands,
+            is_grouped: true,
+            attributes: order.attributes(self),
+            regions: Vec::new(),
+        };
+        self.algorithm(parts, workspace)
+    }
+
+    /// Builds an algorithm, with its workspace behind its own operands.
+    fn algorithm(&self, parts: Parts<'_, '_, 'c>, workspace: &Workspace<'_, 'c>) -> Op<'c> {
+        let count = [workspace.count];
+        let groups = [parts.operands, &[&workspace.scratch, &count]].concat();
+        let mut named = parts.attributes;
+        named.extend(workspace.attributes(self));
+        if parts.is_grouped {
+            let sizes: Vec<_> = groups.iter().map(|group| group.len() as i32).collect();
+            let sizes = DenseI32ArrayAttribute::new(self.context(), &sizes);
+            named.push(("operandSegmentSizes", sizes.into()));
+        }
+        let operands: Vec<_> = groups.concat().iter().map(|v| v.value()).collect();
         self.insert(ir::build(
-            &name,
+            &format!("qd.algo.{}", parts.algorithm.name()),
             self.location(),
             &operands,
             &[],
             &named,
-            regions,
+            parts.regions,
         ))
     }
 }

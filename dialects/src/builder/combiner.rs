@@ -51,7 +51,8 @@ impl<'c> Combiner<'c> {
 
     /// A function on scalars that are made up by an algorithm: associative, with
     /// these identities, its left operand the lower index. It may use no value
-    /// but its operands.
+    /// but its operands. Identities are [`Builder::int_attribute`]s or
+    /// [`Builder::float_attribute`]s, whose types are the scalars'.
     pub fn function<F>(context: &'c Context, identities: Vec<Attribute<'c>>, function: F) -> Self
     where
         F: for<'b> Fn(&'b Builder<'c>, &[V<'b, 'c>], &[V<'b, 'c>]) -> Vec<V<'b, 'c>> + 'c,

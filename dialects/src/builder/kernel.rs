@@ -1,15 +1,16 @@
-//! Whole kernels: what they take, and elementwise phases.
+//! Whole modules and kernels: what they take, and elementwise phases.
 
-use super::{Builder, V};
+use super::{Builder, V, Values};
 use crate::{
     argument_attributes, attributes,
-    ir::{self, Op},
+    ir::{self, Context, InsertionPoint, Op},
 };
 use melior::ir::{
-    Attribute, Location, Type,
+    Attribute, BlockLike, BlockRef, Location, Module, Type,
     attribute::TypeAttribute,
     r#type::{FunctionType, MemRefType},
 };
+use std::fmt::Display;
 
 /// What a kernel takes: a buffer or a number, by name.
 #[derive(Clone, Debug)]
@@ -56,8 +57,8 @@ impl<'c> Parameter<'c> {
     }
 
     /// How its elements are read and shown, since MLIR's integers have no sign: `u32`, `bool`, `f16`.
-    pub fn shown_as(mut self, dtype: &str) -> Self {
-        self.says.push(("qd.dtype", Says::Text(dtype.into())));
+    pub fn shown_as(mut self, dtype: impl Display) -> Self {
+        self.says.push(("qd.dtype", Says::Text(dtype.to_string())));
         self
     }
 
@@ -84,15 +85,48 @@ impl<'c> Parameter<'c> {
     }
 }
 
+/// All that a kernel takes: an array where the number is known, a vector where it is not.
+pub trait Parameters<'b, 'c> {
+    /// As many values.
+    type Values: Values<'b, 'c>;
+    /// As a vector.
+    fn to_vec(self) -> Vec<Parameter<'c>>;
+}
+
+impl<'b, 'c: 'b, const N: usize> Parameters<'b, 'c> for [Parameter<'c>; N] {
+    type Values = [V<'b, 'c>; N];
+    fn to_vec(self) -> Vec<Parameter<'c>> {
+        self.into_iter().collect()
+    }
+}
+
+impl<'b, 'c: 'b> Parameters<'b, 'c> for Vec<Parameter<'c>> {
+    type Values = Vec<V<'b, 'c>>;
+    fn to_vec(self) -> Vec<Parameter<'c>> {
+        self
+    }
+}
+
 impl<'c> Builder<'c> {
+    /// A module that is written from its top: kernels, and what functions they call.
+    pub fn module(context: &'c Context, write: impl FnOnce(&Self)) -> Module<'c> {
+        let nowhere = Location::unknown(context);
+        let module = Module::new(nowhere);
+        // Safety: the block is the module's, which is there as long as the builder.
+        let top = unsafe { BlockRef::from_raw(module.body().to_raw()) };
+        write(&Self::new(context, nowhere, InsertionPoint::End(top)));
+        module
+    }
+
     /// A kernel, whose body makes its phases and algorithms of its arguments. At the top of a module.
-    pub fn kernel<const N: usize>(
-        &self,
+    pub fn kernel<'b, P: Parameters<'b, 'c>>(
+        &'b self,
         name: &str,
-        takes: [Parameter<'c>; N],
-        body: impl for<'b> FnOnce([V<'b, 'c>; N]),
+        takes: P,
+        body: impl FnOnce(P::Values),
     ) -> Op<'c> {
-        let types = takes.each_ref().map(|parameter| parameter.r#type);
+        let takes = takes.to_vec();
+        let types: Vec<_> = takes.iter().map(|parameter| parameter.r#type).collect();
         let function = FunctionType::new(self.context(), &types, &[]);
         let op = self.insert(ir::build(
             "qd.grid.kernel",
@@ -110,10 +144,7 @@ impl<'c> Builder<'c> {
                 argument_attributes::set(op, i, name, Some(value));
             }
         }
-        self.fill(op, 0, |arguments| {
-            let arguments = <[V<'_, 'c>; N]>::try_from(arguments);
-            body(arguments.unwrap_or_else(|_| unreachable!("an argument a parameter")));
-        });
+        self.fill(op, 0, |arguments| body(Values::from_vec(arguments)));
         op
     }
 
@@ -143,9 +174,14 @@ impl<'c> Builder<'c> {
         op
     }
 
-    /// What follows is at this place of a source, of a frontend's own: diagnostics name it.
+    /// What follows is at this place of a source, which may be in any language: diagnostics name it.
+    /// Lines and columns are from 1 on.
     pub fn locate(&self, file: &str, line: usize, column: usize) {
-        self.location
-            .set(Location::new(self.context(), file, line, column));
+        self.set_location(Location::new(self.context(), file, line, column));
+    }
+
+    /// What follows has this location.
+    pub fn set_location(&self, location: Location<'c>) {
+        self.location.set(location);
     }
 }
