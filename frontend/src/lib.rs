@@ -62,7 +62,7 @@ mod request;
 mod source;
 
 use ir::Context;
-use objects::{Device, DeviceId, DeviceOptions, Executable, Kernel};
+use objects::{Device, DeviceId, DeviceOptions, Executable, Kernel, Opening};
 use std::sync::Once;
 
 pub use build::build;
@@ -134,15 +134,19 @@ pub struct Program {
 
 impl Program {
     /// Compiles a module in text for a target, as `--target=` spells it, and loads it onto the
-    /// first device that runs it.
+    /// first device that runs it. It is compiled while the device is opened.
     ///
     /// # Errors
     ///
     /// The text is malformed, the target unknown or without a device, or a pass
     /// rejects the module.
     pub fn compile(source: &str, target: &str) -> Result<Self, Error> {
-        let device = open(target)?;
-        let executable = device.load(&compile_text(source, &device.resolve(target))?)?;
+        let id = DeviceId::for_target(target)?;
+        let opening = Opening::begin(id, DeviceOptions::default());
+        let (target, opening) = opening.resolve(target)?;
+        let artifact = compile_text(source, &target)?;
+        let device = opening.wait()?;
+        let executable = device.load(&artifact)?;
         Ok(Self { device, executable })
     }
 

@@ -51,6 +51,7 @@ mod foreign;
 mod fork;
 mod memory;
 mod numbers;
+mod opening;
 pub(crate) mod parts;
 mod pinned;
 mod profiler;
@@ -74,6 +75,7 @@ pub use buffer::Buffer;
 pub use device::{Device, DeviceId, DeviceInfo, DeviceOptions, MemoryStats};
 pub use executable::{Executable, Kernel, LaunchOptions, Signature};
 pub use foreign::{Foreign, Ready};
+pub use opening::Opening;
 pub use pinned::{Pending, Pinned};
 pub use profiler::{
     Attached, CopyKind, Detail, Profiler, Span, SpanKind, Step, StepTotal, step_totals,

@@ -41,6 +41,17 @@ impl Device {
     }
 }
 
+/// Whether no device has to be asked what to compile for a target: Vulkan's say how many lanes
+/// their subgroups have.
+pub(super) fn says_all(target: &str) -> bool {
+    let says_lanes = || {
+        target
+            .split(',')
+            .any(|part| part.trim().starts_with("subgroup="))
+    };
+    family(target) != "vulkan" || says_lanes()
+}
+
 /// A target with the options of another, if both are of a family.
 fn resolved(target: &str, own: &str) -> String {
     fn options(target: &str) -> impl Iterator<Item = &str> {
@@ -79,6 +90,16 @@ mod tests {
             id("abacus").expect_err("none").to_string(),
             "no driver for target 'abacus': the targets that can be run are cpu, nvptx, vulkan"
         );
+    }
+
+    #[test]
+    fn a_target_says_all_unless_its_device_has_lanes_to_say() {
+        for target in ["cpu", "nvptx:sm_90", "vulkan:1.3,subgroup=8", "metal"] {
+            assert!(says_all(target), "{target}");
+            // What a device would add is nothing.
+            assert_eq!(resolved(target, "vulkan:1.3,subgroup=8"), target);
+        }
+        assert!(!says_all("vulkan:1.3"));
     }
 
     #[test]

@@ -10,11 +10,11 @@
 // CHECK-LABEL: qd.grid.kernel @k
 // CHECK: launch 0 @first_step_[[$A]] {{.*}} {qd.phase = "first step"}
 // CHECK: launch 1 @first_step_[[$B]] {{.*}} {qd.phase = "first step"}
+// CHECK-NOT: func.func
 // CHECK: func.func private @own_[[$C:[0-9a-f]+]](
 // CHECK-LABEL: qd.grid.kernel @l
 // CHECK: launch 0 @first_step_[[$A]] {{.*}} {qd.phase = "first step"}
 // CHECK: launch 1 @own_[[$C]] {{.*}} {qd.phase = "own"}
-// CHECK-NOT: func.func
 module attributes {qd.wave = 32 : i64} {
   func.func private @k_0(%a: memref<?xi32>) attributes {qd.threads = 64 : i64} {
     %i = qd.simt.block.thread_id
@@ -52,6 +52,7 @@ module attributes {qd.wave = 32 : i64} {
 
 // What a body calls is part of what it does.
 // CHECK: func.func private @it_[[$ONE:[0-9a-f]+]](
+// CHECK: launch 0 @it_[[$ONE]]
 module attributes {qd.wave = 32 : i64} {
   func.func private @f() {
     return

@@ -5,6 +5,7 @@
 //! copy, measured in the same run.
 
 mod calls;
+mod cold;
 mod device;
 mod measure;
 mod opt;
@@ -45,6 +46,13 @@ struct Arguments {
     /// Compiles this file for the target and prints what that costs: what `scaling` runs
     #[arg(long, hide = true, value_name = "FILE")]
     compile: Option<PathBuf>,
+    /// Sorts once and prints what that took by stage: what `start of a process` runs, which says
+    /// when that was
+    #[arg(long, hide = true, value_name = "NANOSECONDS")]
+    sort_once: Option<u64>,
+    /// Only opens the device, likewise
+    #[arg(long, hide = true, requires = "sort_once")]
+    open_only: bool,
     /// What is made of it
     #[arg(
         long,
@@ -70,6 +78,9 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if let Some(path) = &arguments.compile {
         return scaling::child::run(path, &arguments.target, arguments.what);
     }
+    if let Some(spawned) = arguments.sort_once {
+        return cold::child(&arguments.target, spawned, arguments.open_only);
+    }
     let is_cpu = arguments.target.split(',').next() == Some("cpu");
     let mut names = match is_cpu {
         true => {
@@ -81,6 +92,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
         false => device::names(),
     };
     names.extend(calls::names());
+    names.push(cold::NAME.into());
     let nothing = |part: &&String| !names.iter().any(|name| name.contains(part.as_str()));
     if let Some(part) = arguments.only.iter().find(nothing) {
         anyhow::bail!(
@@ -106,7 +118,8 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
             Some(path) => device::tune(&table, path, wanted),
             None => {
                 device::run(&table, wanted)?;
-                calls::run(&arguments.target, wanted)
+                calls::run(&arguments.target, wanted)?;
+                started(arguments, wanted)
             }
         };
     }
@@ -120,8 +133,17 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     if !arguments.instructions {
         calls::run(&arguments.target, wanted)?;
+        started(arguments, wanted)?;
     }
     scaling::run(wanted, arguments.instructions)
+}
+
+/// What it takes to start.
+fn started(arguments: &Arguments, wanted: impl Fn(&str) -> bool) -> anyhow::Result<()> {
+    match wanted(cold::NAME) {
+        true => cold::run(&arguments.target, arguments.repeats),
+        false => Ok(()),
+    }
 }
 
 /// The rows of the cpu and of qd-opt.

@@ -76,7 +76,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
     let guard = qd_trace::init(cli.trace.as_deref());
 
     let context = qd_frontend::lazy_context();
-    let mut program = program::Program::open(cli, &context)?;
+    let program = program::Program::open(cli, &context)?;
     let kernel = program.kernel().clone();
     bind::check_names(&kernel)?;
     let outputs = output::parse(&kernel, &cli.outputs)?;

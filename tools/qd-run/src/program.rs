@@ -17,10 +17,16 @@ use qd_frontend::{
 use qd_interp::Schedule;
 use qd_runtime::{
     Error,
-    objects::{Detail, Device, DeviceId, DeviceOptions, LaunchOptions, Priority},
+    objects::{Detail, Device, DeviceId, DeviceOptions, LaunchOptions, Opening, Priority},
 };
 use qd_trace::Guard;
-use std::{collections::BTreeSet, fs::File, io::Read, path::Path, time::Instant};
+use std::{
+    collections::BTreeSet,
+    fs::File,
+    io::Read,
+    path::Path,
+    time::{Duration, Instant},
+};
 
 /// A program and the kernel of it that is run.
 pub struct Program<'c> {
@@ -31,7 +37,7 @@ pub struct Program<'c> {
 
 enum Form<'c> {
     Interpreted(Parsed<'c>, qd_interp::Options),
-    Compiled(Parsed<'c>, TargetSpec, Device),
+    Compiled(Parsed<'c>, TargetSpec, Opening),
     /// For which of its targets.
     Artifact(Artifact, usize, Device),
 }
@@ -72,14 +78,11 @@ impl<'c> Program<'c> {
         }
         let target = cli.target.as_deref().unwrap_or("cpu");
         check_targets(&[spec(target)?])?;
-        let parsed = parsed()?;
         let id = DeviceId::for_target(target).map_err(|e| e.to_string())?;
-        let device = device(cli, &id)?;
-        Ok(Form::Compiled(
-            parsed,
-            spec(&device.resolve(target))?,
-            device,
-        ))
+        let opening = Opening::begin(id, device_options(cli));
+        let parsed = parsed()?;
+        let resolved = opening.resolve(target).map_err(|e| no_device(cli, &e))?;
+        Ok(Form::Compiled(parsed, spec(&resolved.0)?, resolved.1))
     }
 
     fn artifact(
@@ -104,7 +107,8 @@ impl<'c> Program<'c> {
                 continue;
             }
             let id = DeviceId::for_target(target).map_err(|e| format!("{path}: {e}"));
-            match id.and_then(|id| device(cli, &id)) {
+            let open = |id| Device::open(&id, &device_options(cli)).map_err(|e| no_device(cli, &e));
+            match id.and_then(open) {
                 Ok(device) => return Ok(Form::Artifact(artifact, i, device)),
                 Err(message) => why = why.or(Some(message)),
             }
@@ -141,7 +145,7 @@ impl<'c> Program<'c> {
 
     /// Runs the kernel. What it leaves in those arguments that are `wanted` is in them.
     pub fn run(
-        &mut self,
+        self,
         cli: &Cli,
         guard: &Guard,
         bound: &mut Bound,
@@ -149,9 +153,10 @@ impl<'c> Program<'c> {
     ) -> Result<Done, Failure> {
         let kernel = self.kernels[self.entry].clone();
         let begin = Instant::now();
-        let (artifact, target, device) = match &mut self.form {
+        let mut compiled = Duration::ZERO;
+        let (artifact, target, device) = match self.form {
             Form::Interpreted(parsed, options) => {
-                let what = interpret::run(parsed.module(), &kernel, bound, options)?;
+                let what = interpret::run(parsed.module(), &kernel, bound, &options)?;
                 return Ok(Done {
                     summary: format!(
                         "interpreted in {}: {what}",
@@ -160,19 +165,23 @@ impl<'c> Program<'c> {
                     run: None,
                 });
             }
-            Form::Compiled(parsed, target, device) => {
+            Form::Compiled(mut parsed, target, opening) => {
+                parsed.select(std::slice::from_ref(&kernel.name))?;
                 let options = CompileOptions::of_environment();
-                let targets = std::slice::from_ref(&*target);
-                (&parsed.compile(targets, &options, &mut print)?, 0, device)
+                let artifact = parsed.compile(&[target], &options, &mut print)?;
+                compiled = begin.elapsed();
+                let device = opening.wait().map_err(|e| no_device(cli, &e))?;
+                (artifact, 0, device)
             }
-            Form::Artifact(artifact, target, device) => (&*artifact, *target, device),
+            Form::Artifact(artifact, target, device) => (artifact, target, device),
         };
-        let loaded = device
-            .load(artifact)
-            .map_err(|e| format!("{}: {e}", cli.file.display()))?;
-        let compiled = begin.elapsed();
         let said = |e: Error| e.to_string();
-        let kernel = loaded.kernel(&kernel.name).map_err(said)?;
+        let begin = Instant::now();
+        let loaded = device
+            .load(&artifact)
+            .and_then(|all| all.kernel(&kernel.name));
+        let kernel = loaded.map_err(|e| no_device(cli, &e))?;
+        compiled += begin.elapsed();
         let stream = device.stream(Priority::Normal).map_err(said)?;
         let detail = match cli.time {
             true => Detail::Steps,
@@ -196,7 +205,7 @@ impl<'c> Program<'c> {
             summary: format!(
                 "compiled in {}{}; ran in {}{median}: {launches} launch{}",
                 report::duration(compiled),
-                waves("; ", artifact, target),
+                waves("; ", &artifact, target),
                 report::duration(run.total),
                 if launches == 1 { "" } else { "es" },
             ),
@@ -224,13 +233,16 @@ fn median(cli: &Cli, resident: &Resident) -> Result<Run, Error> {
     Ok(runs.swap_remove(runs.len() / 2))
 }
 
-/// The device, with as many threads as are asked for.
-fn device(cli: &Cli, id: &DeviceId) -> Result<Device, String> {
-    let options = DeviceOptions {
+/// With as many threads as are asked for.
+fn device_options(cli: &Cli) -> DeviceOptions {
+    DeviceOptions {
         threads: cli.threads.map(|threads| threads as usize),
         ..DeviceOptions::default()
-    };
-    Device::open(id, &options).map_err(|e| format!("{}: {e}", cli.file.display()))
+    }
+}
+
+fn no_device(cli: &Cli, why: &Error) -> String {
+    format!("{}: {why}", cli.file.display())
 }
 
 /// A file that is an artifact and can be mapped, read; none if it is anything else.

@@ -68,7 +68,8 @@ const ROWS: [Row; 6] = [
 
 const FLIGHTS: &str = include_str!("../../../../examples/flights/flights.mlir");
 
-const SORT: &str = "qd.grid.kernel @main(%keys: memref<?xi32>, %tmp: memref<?xi32>, \
+/// Of 32-bit keys, up to 2^24.
+pub const SORT: &str = "qd.grid.kernel @main(%keys: memref<?xi32>, %tmp: memref<?xi32>, \
      %scratch: memref<?xi32>, %n: memref<i32>) {
        qd.algo.sort keys(%keys, %tmp : memref<?xi32>, memref<?xi32>) scratch(%scratch : memref<?xi32>)
          count(%n : memref<i32>) log256_max_n = 3 unsigned
@@ -80,7 +81,11 @@ fn two_arrays(_: &Kernel, stream: &Stream) -> anyhow::Result<Vec<Buffer>> {
 }
 
 fn sorted(kernel: &Kernel, stream: &Stream) -> anyhow::Result<Vec<Buffer>> {
-    let length = 1_u32 << 16;
+    unsorted(kernel, stream, 1 << 16)
+}
+
+/// What [`SORT`] takes.
+pub fn unsorted(kernel: &Kernel, stream: &Stream, length: u32) -> anyhow::Result<Vec<Buffer>> {
     // Knuth's multiplicative hash: in no order.
     let values: Vec<u32> = (0..length).map(|i| i.wrapping_mul(2_654_435_761)).collect();
     let keys = Buffer::from_slice(stream, &values)?.cast(Dtype::I32, &[length.into()])?;

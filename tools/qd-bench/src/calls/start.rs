@@ -22,14 +22,13 @@ pub fn print(device: &Device, target: &str) -> anyhow::Result<()> {
         Ok(())
     })?;
     let begin = Instant::now();
-    let executable = device.load(&artifact)?;
+    let kernel = device.load(&artifact)?.kernel("main")?;
     let loaded = micros(begin.elapsed());
     let again = time(&mut || {
-        device.load(&artifact)?;
+        device.load(&artifact)?.kernel("main")?;
         Ok(())
     })?;
     let stream = device.stream(Priority::Normal)?;
-    let kernel = executable.kernel("main")?;
     let buffers = sorted(&kernel, &stream)?;
     let arguments: Vec<_> = buffers.iter().map(Into::into).collect();
     stream.synchronize()?;
