@@ -48,22 +48,30 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! A frontend of your own needs no text: [`build`] gives it the kernel [`builder`], and
+//! `docs/how-to/embed.md` shows how.
+//!
 //! What is not here yet: sessions that recompile only what an edit changed, and
 //! bindings for C and Python.
 
+mod build;
 mod diagnostic;
+pub mod ir;
 mod parsed;
 mod request;
 mod source;
 mod units;
 
+use ir::Context;
 use objects::{Device, DeviceId, DeviceOptions, Executable, Kernel, Opening};
-use qd_dialects::ir::Context;
 use std::sync::Once;
 
+pub use build::build;
 pub use diagnostic::{Diagnostic, Diagnostics, Stage};
 pub use parsed::Parsed;
-pub use qd_artifact::{Argument, ArgumentKind, Artifact, Dtype, TargetError, TargetSpec};
+pub use qd_artifact::{
+    Access, Argument, ArgumentKind, Artifact, Dtype, Role, TargetError, TargetSpec,
+};
 pub use qd_dialects::{
     builder,
     report::{Note, Severity, Span},
@@ -95,8 +103,17 @@ pub fn register() {
     });
 }
 
-/// A context with all that modules may name and pipelines use.
+/// A context with all that modules may name and pipelines use, every dialect loaded: operations of
+/// all of them can be built. That takes 5 ms; [`lazy_context`] is for those who only read.
 pub fn context() -> Context {
+    let context = lazy_context();
+    context.load_all_available_dialects();
+    context
+}
+
+/// As [`context`], but that each dialect is loaded when a text or bytecode that is read is first
+/// found to have it.
+pub fn lazy_context() -> Context {
     register();
     qd_dialects::context()
 }

@@ -1,8 +1,8 @@
 //! Compilation as data: a request in, an artifact or diagnostics out.
 
 use crate::{
-    context,
     diagnostic::{Diagnostic, Diagnostics, Stage},
+    lazy_context,
     parsed::Parsed,
     source::Source,
 };
@@ -62,7 +62,7 @@ pub fn compile_with(
             sink(diagnostic);
         }
     };
-    let context = context();
+    let context = lazy_context();
     let mut parsed = Parsed::new(&context, &request.source, &mut sink)?;
     if let Some(kernels) = &request.kernels {
         parsed.select(kernels)?;

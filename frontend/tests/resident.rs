@@ -5,7 +5,10 @@ mod common;
 use common::{load, open};
 use qd_frontend::{
     Dtype, Element, args,
-    objects::{Allocate, Allocator, Buffer, Device, DeviceOptions, Pinned, Priority},
+    objects::{
+        Allocate, Allocator, Arg, Buffer, Device, DeviceOptions, Pinned, Priority, Recording,
+        Stream,
+    },
 };
 use std::sync::{
     Arc,
@@ -20,14 +23,12 @@ fn keys_are_sorted_where_they_are() {
     let (device, stream) = open(Some(2));
     let sort = load(&device, SORT).kernel("sort").expect("there");
     for length in [0, 1, 2, 255, 4097, 100_003_u32] {
-        // Knuth's multiplicative hash: in no order.
-        let host: Vec<u32> = (0..length).map(|i| i.wrapping_mul(2_654_435_761)).collect();
-        let keys = Buffer::from_slice(&stream, &host).expect("memory");
+        let (host, keys, n) = keys(&stream, length);
         let tmp = Buffer::new(&stream, Dtype::U32, keys.shape()).expect("memory");
-        let n = Buffer::from_slice(&stream, &[length as i32]).expect("memory");
-        let n = n.cast(Dtype::I32, &[]).expect("one element");
         let slots = sort.minimum("scratch", &args![&keys, &tmp, _, &n]);
         let slots = slots.expect("known");
+        let shape = args![Arg::Shape(keys.shape()), _, _, _];
+        assert_eq!(sort.minimum("scratch", &shape).expect("known"), slots);
         let scratch = Buffer::new(&stream, Dtype::I32, &[slots]).expect("memory");
         let before = device.memory();
         for _ in 0..3 {
@@ -49,6 +50,77 @@ fn keys_are_sorted_where_they_are() {
             assert!(error.contains("'scratch' must have at least"), "{error}");
         }
     }
+}
+
+/// Keys in no order, and how many there are, on a device.
+fn keys(stream: &Stream, length: u32) -> (Vec<u32>, Buffer, Buffer) {
+    // Knuth's multiplicative hash.
+    let host: Vec<u32> = (0..length).map(|i| i.wrapping_mul(2_654_435_761)).collect();
+    let keys = Buffer::from_slice(stream, &host).expect("memory");
+    let n = Buffer::from_slice(stream, &[length as i32]).expect("memory");
+    let n = n.cast(Dtype::I32, &[]).expect("one element");
+    (host, keys, n)
+}
+
+#[test]
+fn scratch_that_is_left_out_is_there_as_long_as_it_is_needed() {
+    let (device, a) = open(Some(9));
+    let b = device.stream(Priority::Normal).expect("a stream");
+    let sort = load(&device, SORT).kernel("sort").expect("there");
+    for (i, length) in [0, 1, 257, 100_003, 4097, 100_003].into_iter().enumerate() {
+        let stream = if i % 2 == 0 { &a } else { &b };
+        let (mut host, keys, n) = keys(&a, length);
+        let live = device.memory().live;
+        sort.launch(stream, &args![&keys, _, _, &n]).expect("runs");
+        // Of what is freed others may have the memory at once.
+        let next = Buffer::filled(stream, Dtype::U32, keys.shape(), 0xFF).expect("memory");
+        host.sort_unstable();
+        assert_eq!(keys.to_vec::<u32>(&a).expect("read"), host, "{length} keys");
+        drop(next);
+        assert_eq!(device.memory().live, live);
+    }
+    let (_, keys, _) = keys(&a, 3);
+    let refused = sort.launch(&a, &args![&keys, _, _, _]);
+    let error = refused.expect_err("a count").to_string();
+    assert!(
+        error.contains("'n' is a buffer i32[], but was given nothing"),
+        "{error}"
+    );
+    let refused = sort.launch(&a, &args![_, _, _, _]);
+    let error = refused.expect_err("keys").to_string();
+    assert!(
+        error.contains("'keys' is a buffer u32[?], but was given nothing"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_recording_makes_scratch_for_what_is_bound() {
+    let (device, stream) = open(Some(10));
+    let sort = load(&device, SORT).kernel("sort").expect("there");
+    let mut recording = Recording::new(&device);
+    let [to_sort, number] = ["keys", "n"].map(|name| {
+        let kind = &sort.argument(name).expect("there").kind;
+        recording.slot(kind)
+    });
+    let launched = recording.launch(&sort, &args![to_sort, _, _, number]);
+    launched.expect("recorded");
+    let mut graph = recording.finish().expect("a graph");
+    let mut sorted = Vec::new();
+    for length in [3, 100_003, 0, 4097, 200_001] {
+        let (mut host, keys, n) = keys(&stream, length);
+        graph.bind(to_sort, &keys).expect("bound");
+        graph.bind(number, &n).expect("bound");
+        graph.launch(&stream).expect("runs");
+        host.sort_unstable();
+        sorted.push((keys, host));
+    }
+    for (keys, expected) in &sorted {
+        assert_eq!(keys.to_vec::<u32>(&stream).expect("read"), *expected);
+    }
+    drop((graph, sorted));
+    stream.synchronize().expect("ends");
+    assert_eq!(device.memory().live, 0);
 }
 
 #[test]

@@ -36,6 +36,9 @@ enum Form<'c> {
 type Function<'c> =
     dyn for<'b> Fn(&'b Builder<'c>, &[V<'b, 'c>], &[V<'b, 'c>]) -> Vec<V<'b, 'c>> + 'c;
 
+/// Attributes of an op, and its region.
+type Carried<'c> = (Vec<(&'static str, Attribute<'c>)>, melior::ir::Region<'c>);
+
 impl<'c> Combiner<'c> {
     /// A kind, on one scalar.
     pub fn kind(context: &'c Context, kind: Kind, r#type: Type<'c>) -> Self {
@@ -48,7 +51,8 @@ impl<'c> Combiner<'c> {
 
     /// A function on scalars that are made up by an algorithm: associative, with
     /// these identities, its left operand the lower index. It may use no value
-    /// but its operands.
+    /// but its operands. Identities are [`Builder::int_attribute`]s or
+    /// [`Builder::float_attribute`]s, whose types are the scalars'.
     pub fn function<F>(context: &'c Context, identities: Vec<Attribute<'c>>, function: F) -> Self
     where
         F: for<'b> Fn(&'b Builder<'c>, &[V<'b, 'c>], &[V<'b, 'c>]) -> Vec<V<'b, 'c>> + 'c,
@@ -194,6 +198,12 @@ impl<'c> Combiner<'c> {
         location: Location<'c>,
         operands: &[Value<'c>],
     ) -> Operation<'c> {
+        let (named, region) = self.carried(location);
+        crate::ir::build(name, location, operands, &self.types, &named, vec![region])
+    }
+
+    /// As an op carries it: attributes, and a region that is empty for a kind.
+    pub(super) fn carried(&self, location: Location<'c>) -> Carried<'c> {
         let region = melior::ir::Region::new();
         let mut named = Vec::new();
         match &self.form {
@@ -204,7 +214,7 @@ impl<'c> Combiner<'c> {
                 region.append_block(self.block(location));
             }
         }
-        crate::ir::build(name, location, operands, &self.types, &named, vec![region])
+        (named, region)
     }
 
     /// A block that takes both operands and yields their combination.

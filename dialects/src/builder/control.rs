@@ -7,8 +7,8 @@ use crate::{
 };
 use melior::ir::{RegionLike, Type, operation::OperationLike};
 
-/// What a loop carries: an array of values where the number is known, a vector
-/// where it is not.
+/// What a loop carries, or a kernel or an algorithm takes: a value, an array of values where the
+/// number is known, a vector where it is not.
 pub trait Values<'b, 'c>: Sized {
     /// As a vector.
     fn to_vec(self) -> Vec<V<'b, 'c>>;
@@ -22,6 +22,16 @@ impl<'b, 'c> Values<'b, 'c> for Vec<V<'b, 'c>> {
     }
     fn from_vec(values: Vec<V<'b, 'c>>) -> Self {
         values
+    }
+}
+
+impl<'b, 'c> Values<'b, 'c> for V<'b, 'c> {
+    fn to_vec(self) -> Vec<V<'b, 'c>> {
+        vec![self]
+    }
+    fn from_vec(values: Vec<V<'b, 'c>>) -> Self {
+        let [value] = Values::from_vec(values);
+        value
     }
 }
 
@@ -47,14 +57,14 @@ fn types<'c>(values: &[V<'_, 'c>]) -> Vec<Type<'c>> {
 
 impl<'c> Builder<'c> {
     /// A region of one block with these arguments.
-    fn region(&self, arguments: &[Type<'c>]) -> melior::ir::Region<'c> {
+    pub(super) fn region(&self, arguments: &[Type<'c>]) -> melior::ir::Region<'c> {
         let region = melior::ir::Region::new();
         region.append_block(new_block(arguments, self.location()));
         region
     }
 
     /// Fills the first block of a region of `op`.
-    fn fill<'b, R>(
+    pub(super) fn fill<'b, R>(
         &'b self,
         op: Op<'c>,
         region: usize,

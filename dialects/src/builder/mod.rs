@@ -15,17 +15,26 @@
 //!
 //! Integers compare, divide and shift as unsigned unless the method says
 //! signed: what they hold in kernels are sizes and indices.
+//!
+//! Whole kernels begin with [`Builder::module`] and [`Builder::kernel`]. What has no method here is
+//! built by name: `b.result("math.sqrt", &[x], x.ty(), &[])`. Nothing is checked meanwhile: whoever
+//! reads the module verifies it, and errors name the places that [`Builder::locate`] was given.
 
+mod algo;
 mod combiner;
 mod control;
+mod kernel;
 mod known;
 mod memory;
 mod simt;
 mod value;
 
+pub use crate::attributes::Kind;
+pub use algo::{Algorithm, Order, Workspace};
 pub use combiner::Combiner;
 pub use control::Values;
-pub use value::V;
+pub use kernel::{Parameter, Parameters};
+pub use value::{Operand, V};
 
 use crate::{
     attributes,
@@ -197,6 +206,16 @@ impl<'c> Builder<'c> {
         IntegerType::new(self.context, width).into()
     }
 
+    /// `f32`.
+    pub fn f32_type(&self) -> Type<'c> {
+        Type::float32(self.context)
+    }
+
+    /// `f64`.
+    pub fn f64_type(&self) -> Type<'c> {
+        Type::float64(self.context)
+    }
+
     /// A memref of one dynamic dimension.
     pub fn buffer_type(&self, element: Type<'c>) -> Type<'c> {
         Type::parse(self.context, &format!("memref<?x{element}>")).expect("a scalar element")
@@ -209,10 +228,20 @@ impl<'c> Builder<'c> {
         self.result("arith.constant", &[], r#type, &[("value", value)])
     }
 
+    /// An integer as an attribute: a combiner's identity.
+    pub fn int_attribute(&self, r#type: Type<'c>, value: i64) -> Attribute<'c> {
+        IntegerAttribute::new(r#type, value).into()
+    }
+
+    /// A float as an attribute.
+    pub fn float_attribute(&self, r#type: Type<'c>, value: f64) -> Attribute<'c> {
+        attributes::float_constant(self.context, r#type, value)
+    }
+
     /// An integer or index constant.
     pub fn int(&self, r#type: Type<'c>, value: i64) -> V<'_, 'c> {
         self.once(r#type, "arith.constant", value, || {
-            self.constant(IntegerAttribute::new(r#type, value).into(), r#type)
+            self.constant(self.int_attribute(r#type, value), r#type)
         })
     }
 
@@ -241,11 +270,25 @@ impl<'c> Builder<'c> {
         self.scalar(r#type, 0)
     }
 
+    /// A constant of type `f32`.
+    pub fn f32(&self, value: f32) -> V<'_, 'c> {
+        self.float(self.f32_type(), value.into())
+    }
+
+    /// A constant of type `f64`.
+    pub fn f64(&self, value: f64) -> V<'_, 'c> {
+        self.float(self.f64_type(), value)
+    }
+
+    /// A float constant of that type.
+    pub fn float(&self, r#type: Type<'c>, value: f64) -> V<'_, 'c> {
+        self.constant(self.float_attribute(r#type, value), r#type)
+    }
+
     /// A small integer as a constant of any scalar type.
     pub fn scalar(&self, r#type: Type<'c>, value: i64) -> V<'_, 'c> {
         if ir::is_float(r#type) {
-            let value = attributes::float_constant(self.context, r#type, value as f64);
-            self.constant(value, r#type)
+            self.float(r#type, value as f64)
         } else {
             self.int(r#type, value)
         }

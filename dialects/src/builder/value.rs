@@ -18,6 +18,8 @@ mod predicate {
     pub const NE: i64 = 1;
     pub const SLT: i64 = 2;
     pub const SLE: i64 = 3;
+    pub const SGT: i64 = 4;
+    pub const SGE: i64 = 5;
     pub const ULT: i64 = 6;
     pub const ULE: i64 = 7;
     pub const UGT: i64 = 8;
@@ -122,6 +124,16 @@ impl<'b, 'c> V<'b, 'c> {
         self.compare(predicate::SLE, predicate::OLE, other.of(self))
     }
 
+    /// `self > other`, signed on integers.
+    pub fn sgt(self, other: impl Operand<'b, 'c>) -> Self {
+        self.compare(predicate::SGT, predicate::OGT, other.of(self))
+    }
+
+    /// `self >= other`, signed on integers.
+    pub fn sge(self, other: impl Operand<'b, 'c>) -> Self {
+        self.compare(predicate::SGE, predicate::OGE, other.of(self))
+    }
+
     /// The smaller, unsigned on integers, NaN-suppressing on floats.
     pub fn min(self, other: impl Operand<'b, 'c>) -> Self {
         self.binary("arith.minui", "arith.minnumf", other.of(self))
@@ -135,6 +147,21 @@ impl<'b, 'c> V<'b, 'c> {
     /// The larger, signed on integers, NaN-suppressing on floats.
     pub fn max_signed(self, other: impl Operand<'b, 'c>) -> Self {
         self.binary("arith.maxsi", "arith.maxnumf", other.of(self))
+    }
+
+    /// The smaller, signed on integers, NaN-suppressing on floats.
+    pub fn min_signed(self, other: impl Operand<'b, 'c>) -> Self {
+        self.binary("arith.minsi", "arith.minnumf", other.of(self))
+    }
+
+    /// `self / other`, signed on integers, towards zero.
+    pub fn div_signed(self, other: impl Operand<'b, 'c>) -> Self {
+        self.binary("arith.divsi", "arith.divf", other.of(self))
+    }
+
+    /// What [`div_signed`](Self::div_signed) leaves, with the sign of `self`.
+    pub fn rem_signed(self, other: impl Operand<'b, 'c>) -> Self {
+        self.binary("arith.remsi", "arith.remf", other.of(self))
     }
 
     /// `⌈self / other⌉`, unsigned.
@@ -212,6 +239,16 @@ impl<'b, 'c> Operand<'b, 'c> for i64 {
     }
 }
 
+impl<'b, 'c> Operand<'b, 'c> for f64 {
+    fn of(self, like: V<'b, 'c>) -> V<'b, 'c> {
+        // Of an integer it is none, which the verifier says.
+        match like.is_float() {
+            true => like.builder.float(like.ty(), self),
+            false => like.builder.f64(self),
+        }
+    }
+}
+
 macro_rules! operator {
     ($($trait:ident, $method:ident, $int:literal, $float:literal;)*) => {$(
         impl<'b, 'c, T: Operand<'b, 'c>> ops::$trait<T> for V<'b, 'c> {
@@ -234,6 +271,16 @@ operator! {
     BitXor, bitxor, "arith.xori", "arith.xori";
     Shl, shl, "arith.shli", "arith.shli";
     Shr, shr, "arith.shrui", "arith.shrui";
+}
+
+impl ops::Neg for V<'_, '_> {
+    type Output = Self;
+    fn neg(self) -> Self {
+        match self.is_float() {
+            true => self.builder.result("arith.negf", &[self], self.ty(), &[]),
+            false => self.same(0) - self,
+        }
+    }
 }
 
 impl ops::Not for V<'_, '_> {

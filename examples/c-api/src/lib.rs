@@ -27,7 +27,8 @@ thread_local! {
     static ERROR: RefCell<CString> = RefCell::default();
 }
 
-/// An argument: an array if `rank` is 0 or more, a value if it is −1, and missing if it is −2.
+/// An argument: an array if `rank` is 0 or more, a value if it is −1, and missing if it is −2, as scratch
+/// may be that the launch is to make.
 #[repr(C)]
 pub struct QdArg {
     /// Where an array begins, or a value's bits.

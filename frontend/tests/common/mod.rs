@@ -23,6 +23,7 @@ pub fn open(threads: Option<usize>) -> (Device, Stream) {
 }
 
 /// Kernels in text, on a device.
+#[allow(dead_code)] // Not all tests do it so.
 pub fn load(device: &Device, source: &str) -> Executable {
     let artifact = compile_text(source, &device.target().to_string()).expect("compiles");
     device.load(&artifact).expect("loads")

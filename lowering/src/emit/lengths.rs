@@ -4,7 +4,7 @@
 use melior::ir::ValueLike;
 use qd_artifact::{Expr, Operation, Role};
 use qd_dialects::{
-    attributes,
+    argument_attributes, attributes,
     ir::{Block, Op, OpExt, Value, ValueExt, arguments, operations},
     melior,
 };
@@ -15,6 +15,9 @@ use std::collections::{HashMap, HashSet};
 pub struct Bounds {
     /// A buffer's minimal length.
     pub minimum: Option<Expr>,
+    /// A length that will do: the minimal one, and of `qd.scratch` that of what is put there
+    /// element by element.
+    pub length: Option<Expr>,
     /// A live count's largest value.
     pub limit: Option<Expr>,
     /// Whether algorithms work in it, and nothing else touches it.
@@ -60,6 +63,8 @@ struct Kernel<'c> {
 #[derive(Clone, Default)]
 struct All {
     minima: Vec<Expr>,
+    /// Lengths that are no minima: a live count may be less.
+    extents: Vec<Expr>,
     limits: Vec<Expr>,
     seen: HashSet<String>,
     /// Of ops that use it, whether some or others work in it.
@@ -154,6 +159,9 @@ impl<'c> Kernel<'c> {
             lengths: vec![All::default(); arguments(body).len()],
         };
         for inner in op.nested() {
+            if inner.is("qd.grid.for_each") {
+                kernel.elementwise(op, inner);
+            }
             if let Some(algorithm) = inner.full_name().strip_prefix("qd.algo.") {
                 kernel.algorithm(algorithm, inner);
             }
@@ -164,6 +172,10 @@ impl<'c> Kernel<'c> {
 
     fn bounds(self) -> Vec<Bounds> {
         let bounds = |all: All| Bounds {
+            length: merged(
+                [&all.minima[..], &all.extents].concat(),
+                Operation::MaxUnsigned,
+            ),
             minimum: merged(all.minima, Operation::MaxUnsigned),
             limit: merged(all.limits, Operation::MinUnsigned),
             is_workspace: all.works_in == [false, true],
@@ -178,6 +190,40 @@ impl<'c> Kernel<'c> {
             Some(extent) => Expr::constant(*extent as u64),
             None => Expr::Length(argument, 0),
         })
+    }
+
+    /// How many indices an elementwise phase has, where that is a buffer's length or a number that
+    /// the kernel is given.
+    fn extent(value: Value<'_>) -> Option<Expr> {
+        let Some(op) = value.defining_op() else {
+            return Some(Expr::Scalar(value.block_argument()?.1));
+        };
+        let buffer = *op.operand_values().first()?;
+        let shape = crate::convert::descriptor::shape(buffer.r#type())?;
+        (op.is("memref.dim") && shape.len() == 1).then(|| Self::length(buffer))?
+    }
+
+    /// Notes scratch that an elementwise phase sets at each of its indices.
+    fn elementwise(&mut self, kernel: Op<'c>, phase: Op<'c>) {
+        let extent = phase.operand_values().first().copied();
+        let (Some(extent), Some(body)) = (extent.and_then(Self::extent), phase.body()) else {
+            return;
+        };
+        let index = arguments(body).first().copied();
+        for store in operations(body) {
+            let operands = store.operand_values();
+            let to = operands.get(1).and_then(|to| to.block_argument());
+            if let Some((block, argument)) = to
+                && store.is("memref.store")
+                && block == self.body
+                && operands.get(2).copied() == index
+                && argument_attributes::has(kernel, argument, "qd.scratch")
+                && extent != Expr::Length(argument, 0)
+                && !self.lengths[argument].extents.contains(&extent)
+            {
+                self.lengths[argument].extents.push(extent.clone());
+            }
+        }
     }
 
     fn need(&mut self, value: Value<'_>, length: Expr) {

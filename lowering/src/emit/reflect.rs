@@ -25,7 +25,7 @@ pub fn reflect(module: &Module<'_>) -> Result<Vec<Kernel>, CompileError> {
         let mut arguments = plan::arguments(op).map_err(said)?;
         let bounds = lengths.get(&name).map(Vec::as_slice).unwrap_or_default();
         for (argument, bounds) in arguments.iter_mut().zip(bounds) {
-            argument.length = bounds.minimum.clone();
+            argument.length = bounds.length.clone();
             argument.minimum = bounds.minimum.clone();
             argument.limit = bounds.limit.clone();
             if argument.role == Role::Data {

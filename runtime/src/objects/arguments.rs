@@ -2,7 +2,7 @@
 
 use super::{buffer::Buffer, device::Device, recording::Slot};
 use crate::{Element, Error, Scalar, argument::describe_buffer};
-use qd_artifact::{Access, Argument, ArgumentKind, Dtype, Kernel, Values};
+use qd_artifact::{Access, Argument, ArgumentKind, Dtype, Expr, Kernel, Values};
 use std::{cell::Cell, sync::Arc};
 
 /// What is passed for one argument of a kernel.
@@ -14,7 +14,12 @@ pub enum Arg<'a> {
     Scalar(Scalar),
     /// What a graph is launched with: see [`Recording`](super::Recording).
     Slot(Slot),
-    /// None yet: see [`Kernel::minimum`](super::Kernel::minimum).
+    /// An array of this shape, of which no more is known:
+    /// [`Kernel::minimum`](super::Kernel::minimum) alone takes it.
+    Shape(&'a [u64]),
+    /// None. A launch makes what it has nothing for if that is scratch (its role is
+    /// [`Role::Scratch`](qd_artifact::Role)): as much as it uses, of the stream's memory, until the launch
+    /// has ended.
     Missing,
 }
 
@@ -42,7 +47,8 @@ impl<T: Element> From<T> for Arg<'_> {
     }
 }
 
-/// The arguments of a launch: `args![&keys, &tmp, 1.5f32]`. `_` is one that is missing.
+/// The arguments of a launch: `args![&keys, &tmp, 1.5f32]`. `_` is one that is missing, such as
+/// scratch that the launch is to make.
 #[macro_export]
 macro_rules! args {
     (@list [$($done:expr,)*]) => { [$($done,)*] };
@@ -78,7 +84,18 @@ impl Input {
                 shape: buffer.extents().clone(),
             },
             Arg::Scalar(scalar) => Input::Scalar(*scalar),
+            Arg::Shape(shape) => Input::shaped(shape),
             Arg::Slot(_) | Arg::Missing => Input::Missing,
+        }
+    }
+
+    /// An array that is nowhere, for what depends on lengths alone.
+    pub fn shaped(shape: &[u64]) -> Self {
+        Input::Buffer {
+            address: 0,
+            bytes: 0,
+            dtype: Dtype::U8,
+            shape: shape.into(),
         }
     }
 
@@ -134,9 +151,9 @@ impl Values for Given<'_> {
 }
 
 /// As [`Given`], and which argument was asked for that is missing.
-pub(super) struct Asked<'a> {
-    pub inputs: &'a [Input],
-    pub missing: Cell<Option<usize>>,
+struct Asked<'a> {
+    inputs: &'a [Input],
+    missing: Cell<Option<usize>>,
 }
 
 impl Asked<'_> {
@@ -159,13 +176,37 @@ impl Values for Asked<'_> {
     }
 }
 
-/// Checks how many there are, and the kind, type, shape and device of each. One that is missing is
-/// an error unless it may be.
+/// Rows of an argument, 0 if nothing is said of them; or an argument on which they depend, and which
+/// is missing.
+pub(super) fn rows(
+    kernel: &Kernel,
+    place: usize,
+    rows: Option<&Expr>,
+    inputs: &[Input],
+) -> Result<Result<u64, usize>, Error> {
+    let Some(rows) = rows else {
+        return Ok(Ok(0));
+    };
+    let asked = Asked {
+        inputs,
+        missing: Cell::new(None),
+    };
+    let rows = rows.evaluate(&asked);
+    if let Some(missing) = asked.missing.get() {
+        return Ok(Err(missing));
+    }
+    let what = || format!("the length of '{}'", kernel.arguments[place].name);
+    let rows = rows.map_err(|e| Error::evaluate(kernel, &what(), e))?;
+    Ok(Ok(rows))
+}
+
+/// Checks how many there are, and the kind, type, shape and device of each that is not accepted as it
+/// is.
 pub(super) fn check(
     kernel: &Kernel,
     device: &Device,
     given: &[Arg<'_>],
-    may_miss: bool,
+    accepts: impl Fn(&Argument, &Arg<'_>) -> bool,
 ) -> Result<(), Error> {
     if given.len() != kernel.arguments.len() {
         return Err(Error::ArgumentCount {
@@ -175,11 +216,25 @@ pub(super) fn check(
         });
     }
     for (expected, given) in kernel.arguments.iter().zip(given) {
-        if !(may_miss && matches!(given, Arg::Missing)) {
+        if !accepts(expected, given) {
             check_one(&kernel.name, expected, device, given)?;
         }
     }
     Ok(())
+}
+
+/// That there is an array or a value for each.
+pub(super) fn all(_: &Argument, _: &Arg<'_>) -> bool {
+    false
+}
+
+/// That lengths may follow from it: anything may be missing, and a shape will do for an array.
+pub(super) fn shapes(expected: &Argument, given: &Arg<'_>) -> bool {
+    match (&expected.kind, given) {
+        (_, Arg::Missing) => true,
+        (ArgumentKind::Buffer { shape, .. }, Arg::Shape(given)) => is_shaped(shape, given),
+        _ => false,
+    }
 }
 
 /// Checks the kind, type, shape and device of what is given for an argument.
@@ -229,6 +284,7 @@ pub(super) fn describe(given: &Arg<'_>) -> String {
     match given {
         Arg::Buffer(b) => format!("a buffer {}", describe_buffer(b.dtype(), b.shape())),
         Arg::Scalar(scalar) => format!("a scalar {}", scalar.dtype),
+        Arg::Shape(shape) => format!("a shape {shape:?} without an array"),
         Arg::Slot(_) => "a slot, which only a recording takes".into(),
         Arg::Missing => "nothing".into(),
     }
@@ -273,14 +329,15 @@ pub(super) fn check_together(kernel: &Kernel, given: &[Input]) -> Result<(), Err
 pub(super) fn fits(expected: &ArgumentKind, given: &Arg<'_>) -> bool {
     match (expected, given) {
         (ArgumentKind::Buffer { dtype, shape }, Arg::Buffer(buffer)) => {
-            *dtype == buffer.dtype()
-                && shape.len() == buffer.shape().len()
-                && shape
-                    .iter()
-                    .zip(buffer.shape())
-                    .all(|(expected, given)| expected.is_none_or(|extent| extent == *given))
+            *dtype == buffer.dtype() && is_shaped(shape, buffer.shape())
         }
         (ArgumentKind::Scalar { dtype }, Arg::Scalar(scalar)) => *dtype == scalar.dtype,
         _ => false,
     }
+}
+
+fn is_shaped(expected: &[Option<u64>], given: &[u64]) -> bool {
+    let mut extents = expected.iter().zip(given);
+    expected.len() == given.len()
+        && extents.all(|(expected, given)| expected.is_none_or(|extent| extent == *given))
 }

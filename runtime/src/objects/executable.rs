@@ -1,7 +1,7 @@
 //! Artifacts on a device, and their kernels.
 
 use super::{
-    arguments::{self, Arg, Asked, Input},
+    arguments::{self, Arg, Input},
     device::Device,
     driver::{Code, RawBody},
     evaluate::Evaluated,
@@ -16,7 +16,6 @@ use crate::{
 };
 use qd_artifact::Artifact;
 use std::{
-    cell::Cell,
     collections::{HashMap, HashSet},
     fmt,
     sync::{Arc, Mutex, OnceLock, PoisonError},
@@ -192,7 +191,12 @@ impl Kernel {
     ///
     /// There is none of that name: the message lists those there are.
     pub fn argument(&self, name: &str) -> Result<&qd_artifact::Argument, Error> {
-        let found = self.signature().iter().find(|one| one.name == name);
+        Ok(&self.signature()[self.place(name)?])
+    }
+
+    /// Which of its arguments is called so.
+    fn place(&self, name: &str) -> Result<usize, Error> {
+        let found = self.signature().iter().position(|one| one.name == name);
         found.ok_or_else(|| Error::UnknownArgument {
             kernel: self.name().into(),
             argument: name.into(),
@@ -206,7 +210,8 @@ impl Kernel {
 
     /// Rows that a buffer must have at least, by the other arguments: of scratch what its
     /// algorithms need, and 0 of what has no such bound. Arguments on which that does not
-    /// depend may be missing, as `args![&keys, _]` has it.
+    /// depend may be missing, as `args![&keys, _]` has it, and no array need be there yet:
+    /// `args![Arg::Shape(&[1000]), _]`.
     ///
     /// # Errors
     ///
@@ -214,26 +219,19 @@ impl Kernel {
     /// on which it depends is missing.
     pub fn minimum(&self, argument: &str, given: &[Arg<'_>]) -> Result<u64, Error> {
         let plan = self.0.planned()?.kernel;
-        arguments::check(plan, &self.0.loaded.device, given, true)?;
-        let Some(minimum) = &self.argument(argument)?.minimum else {
-            return Ok(0);
-        };
+        arguments::check(plan, &self.0.loaded.device, given, arguments::shapes)?;
+        let place = self.place(argument)?;
         let inputs: Vec<_> = given.iter().map(Input::of).collect();
-        let asked = Asked {
-            inputs: &inputs,
-            missing: Cell::new(None),
-        };
-        let rows = minimum.evaluate(&asked);
-        if let Some(missing) = asked.missing.get() {
+        let minimum = plan.arguments[place].minimum.as_ref();
+        arguments::rows(plan, place, minimum, &inputs)?.map_err(|missing| {
             let missing = &plan.arguments[missing];
-            return Err(Error::ArgumentType {
+            Error::ArgumentType {
                 kernel: plan.name.clone(),
                 argument: missing.name.clone(),
                 expected: missing.kind.to_string(),
                 given: format!("nothing, on which the length of '{argument}' depends"),
-            });
-        }
-        rows.map_err(|e| Error::evaluate(plan, &format!("the length of '{argument}'"), e))
+            }
+        })
     }
 
     /// Brings all its code and that of the kernels that it dispatches to onto the device, so that
@@ -261,14 +259,19 @@ impl Kernel {
     }
 
     /// How many launches of bodies a call with these arguments is made of. One that is in a loop
-    /// or an `if` is one, however often it runs.
+    /// or an `if` is one, however often it runs. No scratch may be left out.
     ///
     /// # Errors
     ///
     /// The arguments are not what it takes.
     pub fn launches(&self, arguments: &[Arg<'_>]) -> Result<u64, Error> {
         let planned = self.0.planned()?;
-        arguments::check(planned.kernel, &self.0.loaded.device, arguments, false)?;
+        arguments::check(
+            planned.kernel,
+            &self.0.loaded.device,
+            arguments,
+            arguments::all,
+        )?;
         let inputs: Vec<_> = arguments.iter().map(Input::of).collect();
         arguments::check_together(planned.kernel, &inputs)?;
         let evaluated = Evaluated::of(&self.0.loaded, planned, &inputs, 0)?;
@@ -278,10 +281,13 @@ impl Kernel {
     /// Puts the kernel onto a stream, behind all that uses the same buffers. Does not wait for
     /// it where the device works by itself.
     ///
+    /// Scratch may be left out, as `args![&keys, _]` has it. It is made as long as
+    /// it is used, of the stream's memory, and freed behind the launch.
+    ///
     /// # Errors
     ///
-    /// The arguments are not what it takes, or the device refuses a launch: nothing has been done
-    /// then. A loop that goes on too long has done what it has done.
+    /// The arguments are not what it takes, there is no memory for scratch, or the device refuses a
+    /// launch: nothing has been done then. A loop that goes on too long has done what it has done.
     pub fn launch(&self, on: &Stream, arguments: &[Arg<'_>]) -> Result<(), Error> {
         self.launch_with(on, arguments, &LaunchOptions::default())
     }

@@ -9,7 +9,7 @@ use super::{
     evaluate::{Evaluated, changed},
     executable::{Callable, LaunchOptions},
     fork::Here,
-    reclaim,
+    reclaim, scratch,
     stream::Stream,
 };
 use crate::{Error, control};
@@ -78,6 +78,15 @@ impl Callable {
         options: &LaunchOptions,
     ) -> Result<(), Error> {
         self.check(on, given)?;
+        if !scratch::is_left_out(given) {
+            return self.put(on, given, options);
+        }
+        let made = scratch::make(self.planned()?.kernel, on, given)?;
+        self.put(on, &scratch::complete(given, &made), options)
+    }
+
+    /// Puts a call onto its stream, or makes it part of the graph that is being captured.
+    fn put(&self, on: &Stream, given: &[Arg<'_>], options: &LaunchOptions) -> Result<(), Error> {
         if on.0.is_captured() {
             return self.splice(on, given, options);
         }
@@ -119,8 +128,9 @@ impl Callable {
         if on.0.is_captured() {
             return Ok(());
         }
+        let made = scratch::make(self.planned()?.kernel, on, given)?;
         let mut calls = self.calls.lock();
-        let kept = self.take(&mut calls, on, given)?;
+        let kept = self.take(&mut calls, on, &scratch::complete(given, &made))?;
         keep(calls, kept);
         Ok(())
     }
@@ -136,7 +146,7 @@ impl Callable {
                 wanted: format!("{device:?}"),
             });
         }
-        arguments::check(self.planned()?.kernel, device, given, false)
+        arguments::check(self.planned()?.kernel, device, given, scratch::is_made)
     }
 
     /// Takes the call with these arguments out of those that are kept, or makes it.
@@ -247,7 +257,7 @@ impl Callable {
         Ok(touches
             .filter_map(|(argument, declared)| match argument {
                 Arg::Buffer(buffer) => Some(buffer.touch(declared.access != Access::Read)),
-                Arg::Scalar(_) | Arg::Slot(_) | Arg::Missing => None,
+                Arg::Scalar(_) | Arg::Shape(_) | Arg::Slot(_) | Arg::Missing => None,
             })
             .collect())
     }

@@ -57,6 +57,7 @@ mod pinned;
 mod profiler;
 pub(crate) mod reclaim;
 mod recording;
+mod scratch;
 mod stream;
 mod sync;
 mod target;

@@ -11,12 +11,13 @@ use super::{
     evaluate::{Evaluated, changed},
     executable::Kernel,
     fork::Here,
-    reclaim,
+    reclaim, scratch,
     stream::{Queue, Stream},
 };
 use crate::{Error, Scalar, control};
 use qd_artifact::{Access, ArgumentKind};
 use std::{
+    collections::HashMap,
     fmt,
     sync::{
         Arc,
@@ -49,6 +50,7 @@ pub struct Graph {
     kept: Vec<Prepared>,
     recording: Recording,
     bound: Vec<Option<Held>>,
+    scratch: Scratch,
     /// Words of control of all launches, of that many bytes.
     control: Option<Arc<Allocation>>,
     control_bytes: u64,
@@ -77,7 +79,12 @@ enum Held {
     Buffer(Buffer),
     Scalar(Scalar),
     Slot(usize),
+    /// Left out: the graph makes it.
+    Scratch,
 }
+
+/// What launches leave out, by the step and the argument.
+type Scratch = HashMap<(usize, usize), Buffer>;
 
 struct Step {
     work: Work,
@@ -114,7 +121,8 @@ impl Recording {
         }
     }
 
-    /// Adds a launch.
+    /// Adds a launch. Scratch that is left out the graph makes when it is launched, each launch's by
+    /// itself, and again when it has to be longer.
     ///
     /// # Errors
     ///
@@ -138,7 +146,9 @@ impl Recording {
         }
         for (expected, given) in signature.iter().zip(given) {
             let Arg::Slot(slot) = given else {
-                arguments::check_one(name, expected, &self.device, given)?;
+                if !scratch::is_made(expected, given) {
+                    arguments::check_one(name, expected, &self.device, given)?;
+                }
                 continue;
             };
             let kind = self.kind(*slot)?;
@@ -172,7 +182,7 @@ impl Recording {
             let is_buffer = match one {
                 Arg::Buffer(_) => true,
                 Arg::Slot(slot) => matches!(self.kind(*slot)?, ArgumentKind::Buffer { .. }),
-                Arg::Scalar(_) | Arg::Missing => false,
+                Arg::Scalar(_) | Arg::Shape(_) | Arg::Missing => false,
             };
             if !is_buffer {
                 let what = match one {
@@ -203,6 +213,7 @@ impl Recording {
             control_bytes: self.control_bytes()?,
             is_clear: false,
             kept: Vec::new(),
+            scratch: Scratch::new(),
             touches: None,
             last: None,
             recording: self,
@@ -218,14 +229,15 @@ impl Recording {
 
     fn add(&mut self, work: Work, given: &[Arg<'_>]) -> Result<(), Error> {
         let arguments = given.iter().map(|one| match one {
-            Arg::Buffer(buffer) => Ok(Held::Buffer((*buffer).clone())),
-            Arg::Scalar(scalar) => Ok(Held::Scalar(*scalar)),
-            Arg::Slot(slot) => Ok(Held::Slot(slot.place)),
-            Arg::Missing => Err(Error::Recording("an argument is missing".into())),
+            Arg::Buffer(buffer) => Held::Buffer((*buffer).clone()),
+            Arg::Scalar(scalar) => Held::Scalar(*scalar),
+            Arg::Slot(slot) => Held::Slot(slot.place),
+            // Of all that is not there scratch alone has been taken.
+            Arg::Shape(_) | Arg::Missing => Held::Scratch,
         });
         let mut step = Step {
             work,
-            arguments: arguments.collect::<Result<_, _>>()?,
+            arguments: arguments.collect(),
             after: Vec::new(),
         };
         // The nearest first: what it waits for need not be waited for again.
@@ -252,7 +264,9 @@ impl Recording {
             .filter(|((_, a_writes), (_, b_writes))| *a_writes || *b_writes)
             .any(|((a, _), (b, _))| match (a, b) {
                 (Held::Buffer(a), Held::Buffer(b)) => overlap(&a.addresses(), &b.addresses()),
-                (Held::Scalar(_), _) | (_, Held::Scalar(_)) => false,
+                (Held::Scalar(_) | Held::Scratch, _) | (_, Held::Scalar(_) | Held::Scratch) => {
+                    false
+                }
                 (Held::Slot(slot), _) | (_, Held::Slot(slot)) => {
                     matches!(self.slots[*slot], ArgumentKind::Buffer { .. })
                 }
@@ -417,10 +431,11 @@ impl Graph {
             let what = || "a graph's control".into();
             self.control = Some(Allocation::new(on, self.control_bytes, what)?);
         }
+        self.scratch = self.scratch(on, &self.scratch)?;
         let at = self.control.as_ref().map_or(0, |memory| memory.raw.address);
         let mut evaluated = Evaluated::default();
-        self.evaluate(&mut evaluated, at, &[])?;
-        let mut touches = self.touched()?;
+        self.evaluate(&self.scratch, &mut evaluated, at, &[])?;
+        let mut touches = self.touched(&self.scratch)?;
         touches.extend(self.control.iter().map(|memory| Touch {
             allocation: memory.clone(),
             bytes: 0..memory.raw.bytes,
@@ -463,24 +478,49 @@ impl Graph {
                 Work::Launch { kernel, .. } => Some(kernel.0.loaded.clone()),
                 Work::Copy => None,
             });
+        // Its own: the owner's graph may run beside this one.
+        let scratch = self.scratch(on, &Scratch::new())?;
         let call = capture::Call {
             what: "a recording".into(),
-            touches: self.touched()?,
+            touches: self.touched(&scratch)?,
             control_bytes: self.control_bytes,
             code: kernels.collect(),
             max_iterations: None,
             evaluate: Box::new(|evaluated, control, entry| {
-                self.evaluate(evaluated, control, entry)
+                self.evaluate(&scratch, evaluated, control, entry)
             }),
         };
         call.splice(on)
     }
 
+    /// Scratch for what is bound: what there is, where that is long enough.
+    fn scratch(&self, on: &Stream, there_is: &Scratch) -> Result<Scratch, Error> {
+        let mut all = Scratch::new();
+        for (at, step) in self.recording.steps.iter().enumerate() {
+            let Work::Launch { kernel, .. } = &step.work else {
+                continue;
+            };
+            let given = self.given(at, &all)?;
+            if !scratch::is_left_out(&given) {
+                continue;
+            }
+            let kernel = kernel.0.planned()?.kernel;
+            arguments::check(kernel, &self.recording.device, &given, scratch::is_made)?;
+            for left_out in scratch::left_out(kernel, &given)? {
+                let place = (at, left_out.place);
+                let known = there_is.get(&place).filter(|made| left_out.may_be(made));
+                let made = known.map_or_else(|| left_out.make(on), |made| Ok(made.clone()))?;
+                all.insert(place, made);
+            }
+        }
+        Ok(all)
+    }
+
     /// What the steps use, and which of it is written.
-    fn touched(&self) -> Result<Vec<Touch>, Error> {
+    fn touched(&self, scratch: &Scratch) -> Result<Vec<Touch>, Error> {
         let mut touches = Vec::new();
-        for step in &self.recording.steps {
-            let given = self.given(step)?;
+        for (at, step) in self.recording.steps.iter().enumerate() {
+            let given = self.given(at, scratch)?;
             let uses = given.iter().zip(step.memory());
             touches.extend(uses.filter_map(|(given, (_, is_write))| match given {
                 Arg::Buffer(buffer) => Some(buffer.touch(is_write)),
@@ -493,14 +533,15 @@ impl Graph {
     /// Adds all steps on what is bound, with their control from `control` on, behind `begin`.
     fn evaluate(
         &self,
+        scratch: &Scratch,
         evaluated: &mut Evaluated,
         control: u64,
         begin: &[u32],
     ) -> Result<(), Error> {
         // What has finished when a step has.
         let mut ends: Vec<Vec<u32>> = Vec::new();
-        for step in &self.recording.steps {
-            let given = self.given(step)?;
+        for (at, step) in self.recording.steps.iter().enumerate() {
+            let given = self.given(at, scratch)?;
             let mut entry: Vec<u32> = step.after.iter().flat_map(|i| ends[*i].clone()).collect();
             entry.sort_unstable();
             entry.dedup();
@@ -517,24 +558,26 @@ impl Graph {
                 (
                     Work::Launch {
                         kernel,
-                        control: at,
+                        control: behind,
                     },
                     given,
                 ) => {
                     let callable = &kernel.0;
                     let planned = callable.planned()?;
-                    arguments::check(planned.kernel, &self.recording.device, given, false)?;
+                    let device = &self.recording.device;
+                    arguments::check(planned.kernel, device, given, arguments::all)?;
                     let inputs: Vec<_> = given.iter().map(Input::of).collect();
                     arguments::check_together(planned.kernel, &inputs)?;
-                    evaluated.add(&callable.loaded, planned, &inputs, control + at, &entry)?
+                    evaluated.add(&callable.loaded, planned, &inputs, control + behind, &entry)?
                 }
             });
         }
         Ok(())
     }
 
-    /// A step's arguments, with what is bound for slots.
-    fn given<'a>(&'a self, step: &'a Step) -> Result<Vec<Arg<'a>>, Error> {
+    /// A step's arguments, with what is bound for slots and what was made for what is left out.
+    fn given<'a>(&'a self, at: usize, scratch: &'a Scratch) -> Result<Vec<Arg<'a>>, Error> {
+        let step = &self.recording.steps[at];
         let given = step.arguments.iter().enumerate();
         given
             .map(|(place, argument)| {
@@ -545,6 +588,10 @@ impl Graph {
                 match argument {
                     Some(Held::Buffer(buffer)) => Ok(Arg::Buffer(buffer)),
                     Some(Held::Scalar(scalar)) => Ok(Arg::Scalar(*scalar)),
+                    Some(Held::Scratch) => {
+                        let made = scratch.get(&(at, place));
+                        Ok(made.map_or(Arg::Missing, Arg::Buffer))
+                    }
                     Some(Held::Slot(_)) | None => Err(Error::Recording(format!(
                         "{} is a slot that nothing is bound to",
                         step.argument(place)

@@ -170,7 +170,7 @@ pub fn interpret(
     wave: u32,
     arguments: &[Argument],
 ) -> Result<Vec<qd_interp::Argument>, qd_interp::Fault> {
-    let context = qd_frontend::context();
+    let context = qd_frontend::lazy_context();
     let parsed = parse(&context, source);
     let mut reference: Vec<_> = arguments
         .iter()

@@ -75,7 +75,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
     qd_dialects::tools::exit_on_fatal_errors(TOOL);
     let guard = qd_trace::init(cli.trace.as_deref());
 
-    let context = qd_frontend::context();
+    let context = qd_frontend::lazy_context();
     let program = program::Program::open(cli, &context)?;
     let kernel = program.kernel().clone();
     bind::check_names(&kernel)?;

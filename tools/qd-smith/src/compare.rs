@@ -73,7 +73,7 @@ pub fn compare(program: &Program, targets: &[String]) -> Done {
 }
 
 fn verify(text: &str) -> Result<(), Diagnostics> {
-    let context = qd_frontend::context();
+    let context = qd_frontend::lazy_context();
     Parsed::new(&context, &Source::text("program", text), &mut |_| ()).map(drop)
 }
 

@@ -18,7 +18,7 @@ pub struct Forms {
 impl Default for Forms {
     fn default() -> Self {
         Self {
-            context: qd_frontend::context(),
+            context: qd_frontend::lazy_context(),
             known: HashMap::new(),
         }
     }

@@ -234,7 +234,7 @@ pub fn try_text(text: &str, target: &str) -> Done {
             input: text.into(),
         });
     };
-    let context = qd_frontend::context();
+    let context = qd_frontend::lazy_context();
     let compile = || {
         let mut parsed = parsed(&context, text)?;
         stage(format!("compilation for {target}\n{text}"));
@@ -332,7 +332,7 @@ fn try_bytecode(text: &str, random: &mut Rng) -> Done {
         is_last: true,
         ..Done::default()
     };
-    let context = qd_frontend::context();
+    let context = qd_frontend::lazy_context();
     let parsed = parsed(&context, text).ok();
     let Some(mut bytes) = parsed.and_then(|parsed| bytecode(parsed.module())) else {
         return Done::default();

@@ -172,7 +172,7 @@ fn given(parameter: &Parameter) -> String {
 
 /// The module as people write it; as it is, if it does not parse.
 pub fn pretty(text: &str) -> String {
-    let context = qd_frontend::context();
+    let context = qd_frontend::lazy_context();
     match Parsed::new(&context, &Source::text("program", text), &mut |_| ()) {
         Ok(parsed) => parsed.module().as_operation().to_string(),
         Err(_) => text.into(),

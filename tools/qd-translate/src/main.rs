@@ -149,7 +149,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         return write(cli, draw(&artifact).as_bytes());
     }
     // The process ends with them: nobody gains by taking them apart.
-    let context = ManuallyDrop::new(qd_frontend::context());
+    let context = ManuallyDrop::new(qd_frontend::lazy_context());
     let mut print = |said: &Diagnostic| said.print(TOOL);
     let mut parsed = ManuallyDrop::new(Parsed::new(&context, &source, &mut print)?);
     if !cli.kernels.is_empty() {

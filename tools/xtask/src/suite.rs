@@ -71,7 +71,7 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "examples",
-        rerun: "cargo run -p qd-frontend --example NAME",
+        rerun: "cargo run -p qd-frontend --example NAME, cargo run -p embed",
         needed: false,
         run: examples,
     },
@@ -159,7 +159,8 @@ fn examples(workspace: &Workspace) -> Result<Report> {
         let words = ["run", "-p", "qd-frontend", "--example", name];
         process::run(cargo::cargo(workspace).args(words))?;
     }
-    Ok(Report::passed(format!("{} programs", EXAMPLES.len())))
+    process::run(cargo::cargo(workspace).args(["run", "-p", "embed"]))?;
+    Ok(Report::passed(format!("{} programs", EXAMPLES.len() + 1)))
 }
 
 fn one_llvm(workspace: &Workspace) -> Result<Report> {

@@ -40,7 +40,7 @@ const UPSTREAM: &str = "func.func(canonicalize,cse),convert-func-to-spirv,conver
 /// Compiles a file and prints what that costs.
 pub fn run(path: &Path, target: &str, what: What) -> anyhow::Result<()> {
     tracing_subscriber::registry().with(LlvmTime).init();
-    let context = ManuallyDrop::new(qd_frontend::context());
+    let context = ManuallyDrop::new(qd_frontend::lazy_context());
     let source = Source::read(path)?;
     let start = processor_time(libc::CLOCK_PROCESS_CPUTIME_ID);
     let parsed = Parsed::new(&context, &source, &mut |_| ())?;
