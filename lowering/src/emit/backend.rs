@@ -14,8 +14,10 @@ pub enum Output {
     Spirv(spirv::Output),
 }
 
-/// Code, or why there is none.
-type Emitted<T> = std::result::Result<T, CompileError>;
+/// One file, or why there is none.
+type File = std::result::Result<Vec<u8>, CompileError>;
+/// The code of each part, or why there is none.
+type Codes = std::result::Result<Vec<Vec<u8>>, CompileError>;
 
 /// One kind of target's conversion and emitter.
 pub struct Backend {
@@ -26,11 +28,11 @@ pub struct Backend {
     /// What the machine that runs a part's code must have, besides being the target, and why.
     pub requirements: fn(Op<'_>, &Setting<'_>) -> (Requirements, Origins),
     /// One kind of output of converted parts, as one file.
-    pub emit: fn(&[Op<'_>], &Setting<'_>, Output) -> Emitted<Vec<u8>>,
+    pub emit: fn(&[Op<'_>], &Setting<'_>, Output) -> File,
     /// What an artifact's modules are.
     pub format: Format,
     /// The code of each of these converted parts, as a module of an artifact.
-    pub code: fn(&[Op<'_>], &Setting<'_>) -> Emitted<Vec<Vec<u8>>>,
+    pub code: fn(&[Op<'_>], &Setting<'_>) -> Codes,
 }
 
 /// The error of a target that does not have what is asked for.
