@@ -134,16 +134,16 @@ fn convert<'c>(old: Op<'c>, wave: i64) -> Result<'c> {
     let (index, word) = (probe.index_type(), probe.int_type(64));
     let pointer = descriptor::pointer_type(&probe);
     let mut types = vec![index, index, index];
-    let dictionary = |text| Attribute::parse(context, text).expect("a dictionary");
-    let plain = dictionary("{}");
+    let parse = |text| Attribute::parse(context, text).expect("an attribute");
+    let plain = parse("{}");
     let mut dictionaries = vec![plain; 3];
     for (i, argument) in old_arguments.iter().enumerate() {
         match descriptor::is_buffer(argument.r#type()) {
             Some(has_length) => {
                 types.push(pointer);
                 dictionaries.push(match argument_attributes::has(old, i, NOALIAS) {
-                    true => dictionary("{llvm.noalias, llvm.nonnull, llvm.noundef}"),
-                    false => dictionary("{llvm.nonnull, llvm.noundef}"),
+                    true => parse("{llvm.noalias, llvm.nonnull, llvm.noundef}"),
+                    false => parse("{llvm.nonnull, llvm.noundef}"),
                 });
                 if has_length {
                     types.push(word);
@@ -164,6 +164,10 @@ fn convert<'c>(old: Op<'c>, wave: i64) -> Result<'c> {
         &types,
         &[
             ("sym_visibility", attributes::string(context, "private")),
+            // Only the entry point is seen from outside. What is inlined into it would be compiled
+            // with less that is known of its pointers.
+            ("llvm.linkage", parse("#llvm.linkage<internal>")),
+            ("passthrough", parse("[\"noinline\"]")),
             ("arg_attrs", dictionaries),
         ],
     );
