@@ -45,6 +45,9 @@ const STAGES: [(&str, &str); 10] = [
     ("all", "from the start of the process"),
 ];
 
+/// Waiting for the device.
+const DEVICE: usize = 5;
+
 /// What one process measures of itself.
 pub fn child(target: &str, spawned: u64, opens_only: bool) -> anyhow::Result<()> {
     let mut times = vec![now() - spawned];
@@ -67,7 +70,10 @@ pub fn child(target: &str, spawned: u64, opens_only: bool) -> anyhow::Result<()>
     let source = Source::text("sort.mlir", calls::SORT);
     let mut parsed = ManuallyDrop::new(Parsed::new(&context, &source, &mut |_| ())?);
     stage(&mut times);
+    // A target may leave something to the device.
     let (resolved, opening) = opening.resolve(&target.parse()?)?;
+    stage(&mut times);
+    let resolving = times.pop().unwrap_or_default();
     let options = CompileOptions::of_environment();
     let artifact = parsed.compile(&[resolved], &options, &mut |_| ())?;
     stage(&mut times);
@@ -79,6 +85,7 @@ pub fn child(target: &str, spawned: u64, opens_only: bool) -> anyhow::Result<()>
     times.extend([compiled.saturating_sub(llvm), llvm]);
     let device = opening.wait()?;
     stage(&mut times);
+    times[DEVICE] += resolving;
     let kernel = device.load(&artifact)?.kernel("main")?;
     let stream = device.stream(Priority::Normal)?;
     let buffers = calls::unsorted(&kernel, &stream, LENGTH)?;
