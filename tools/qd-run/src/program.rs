@@ -191,7 +191,10 @@ impl<'c> Program<'c> {
         let resident = Resident::new(stream, kernel, bound, cli.repeat > 1)?;
         // What the driver compiles it compiles now.
         let begin = Instant::now();
-        resident.prepare().map_err(|e| no_device(cli, &e))?;
+        resident.prepare().map_err(|e| match e {
+            Error::Load(_) => no_device(cli, &e),
+            _ => said(e),
+        })?;
         compiled += begin.elapsed();
         let launches = resident.launches().map_err(said)?;
         let run = median(cli, &resident).map_err(said)?;
