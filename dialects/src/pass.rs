@@ -15,10 +15,11 @@ use melior::{
     ir::{OperationRef, operation::OperationLike},
 };
 use mlir_sys::{MlirOperation, MlirStringRef};
-use qd_sys::{QdOption, QdPassSpec, QdPipelineSpec, QdSinkFn};
+use qd_sys::{QdBuildFn, QdOption, QdPassSpec, QdPipelineSpec, QdSinkFn};
 use std::{
     any::Any,
     ffi::c_void,
+    marker::PhantomData,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{Mutex, PoisonError},
 };
@@ -26,7 +27,7 @@ use std::{
 /// How one option of a pass is spelled, explained and preset.
 #[derive(Clone, Debug)]
 pub struct OptionInfo {
-    /// `wave` of `--qd-tile=wave=32`.
+    /// `wave` of `--qd-select-subgroup-size=wave=32`.
     pub name: &'static str,
     /// Help text, one line.
     pub help: &'static str,
@@ -60,8 +61,8 @@ impl Options for NoOptions {
 ///
 /// ```no_run
 /// qd_dialects::options! {
-///     /// Options of `qd-tile`.
-///     pub struct TileOptions {
+///     /// Options of `qd-select-subgroup-size`.
+///     pub struct SelectSubgroupSizeOptions {
 ///         /// lanes in a subgroup
 ///         wave: u32 = 32u32,
 ///     }
@@ -119,8 +120,10 @@ pub fn spelling(field: &'static str) -> &'static str {
 pub trait Pass: Send + Sync + 'static {
     /// What can be set. [`NoOptions`] if nothing.
     type Options: Options;
-    /// The flag, such as `qd-tile`.
+    /// The flag, such as `qd-select-subgroup-size`.
     const NAME: &'static str;
+    /// The name that it had: to use it is an error that says what it is called now.
+    const FORMER_NAME: Option<&'static str> = None;
     /// What it does, in one line.
     const SUMMARY: &'static str;
     /// The operation it runs on.
@@ -140,6 +143,8 @@ pub trait Pipeline: Send + Sync + 'static {
     type Options: Options;
     /// The flag, such as `qd-to-cpu`.
     const NAME: &'static str;
+    /// The name that it had, as of a pass.
+    const FORMER_NAME: Option<&'static str> = None;
     /// What it does, in one line.
     const SUMMARY: &'static str;
     /// The passes, as text: what would stand between the parentheses of
@@ -179,8 +184,40 @@ fn list(name: &'static str, summary: &'static str, options: Vec<OptionInfo>, is_
     });
 }
 
+/// A pass or a pipeline by the name that it had.
+struct Former<P>(PhantomData<fn() -> P>);
+
+const RENAMED: &str = "Has another name now";
+
+fn renamed(now: &str) -> String {
+    format!("is called '{now}' now")
+}
+
+impl<P: Pass> Pass for Former<P> {
+    type Options = P::Options;
+    const NAME: &'static str = match P::FORMER_NAME {
+        Some(name) => name,
+        None => "",
+    };
+    const SUMMARY: &'static str = RENAMED;
+    const ANCHOR: &'static str = P::ANCHOR;
+
+    fn run<'c>(op: Op<'c>, _: &Self::Options) -> Result<'c> {
+        let message = format!("pass '{}' {}", Self::NAME, renamed(P::NAME));
+        Err(Diagnostic::new(op.location(), message))
+    }
+}
+
 /// Makes a pass reachable by its name. Once a process.
 pub fn register<P: Pass>() {
+    let options = register_unlisted::<P>();
+    list(P::NAME, P::SUMMARY, options, false);
+    if P::FORMER_NAME.is_some() {
+        register_unlisted::<Former<P>>();
+    }
+}
+
+fn register_unlisted<P: Pass>() -> Vec<OptionInfo> {
     let options = P::Options::describe();
     let dialects: Vec<_> = P::dialects().iter().map(|d| d.to_raw()).collect();
     let raw_options = raw_options(&options);
@@ -199,24 +236,36 @@ pub fn register<P: Pass>() {
     };
     // Safety: the shim copies everything the spec points to.
     unsafe { qd_sys::qdRegisterPass(&spec) }
-    list(P::NAME, P::SUMMARY, options, false);
+    options
 }
 
 /// Makes a pipeline reachable by its name. Once a process.
 pub fn register_pipeline<P: Pipeline>() {
     let options = P::Options::describe();
-    let raw_options = raw_options(&options);
+    register_pipeline_as(P::NAME, P::SUMMARY, &options, build_pipeline::<P>);
+    if let Some(former) = P::FORMER_NAME {
+        register_pipeline_as(former, RENAMED, &options, build_renamed::<P>);
+    }
+    list(P::NAME, P::SUMMARY, options, true);
+}
+
+fn register_pipeline_as(
+    name: &'static str,
+    summary: &'static str,
+    options: &[OptionInfo],
+    build: QdBuildFn,
+) {
+    let raw_options = raw_options(options);
     let spec = QdPipelineSpec {
-        argument: borrowed(P::NAME),
-        description: borrowed(P::SUMMARY),
+        argument: borrowed(name),
+        description: borrowed(summary),
         num_options: raw_options.len() as isize,
         options: raw_options.as_ptr(),
-        build: build_pipeline::<P>,
+        build,
         data: std::ptr::null_mut(),
     };
     // Safety: as above.
     unsafe { qd_sys::qdRegisterPipeline(&spec) }
-    list(P::NAME, P::SUMMARY, options, true);
 }
 
 /// Runs a pass directly, without a pass manager, emitting its error if it
@@ -323,6 +372,20 @@ unsafe extern "C" fn build_pipeline<P: Pipeline>(
         sink(StringRef::new(&text).to_raw(), to);
         good
     }
+}
+
+unsafe extern "C" fn build_renamed<P: Pipeline>(
+    _: isize,
+    _: *const MlirStringRef,
+    sink: QdSinkFn,
+    to: *mut c_void,
+    _: *mut c_void,
+) -> bool {
+    let former = P::FORMER_NAME.unwrap_or_default();
+    let message = format!("pipeline '{former}' {}", renamed(P::NAME));
+    // Safety: `sink` copies what it gets.
+    unsafe { sink(StringRef::new(&message).to_raw(), to) }
+    false
 }
 
 fn borrowed(text: &'static str) -> MlirStringRef {

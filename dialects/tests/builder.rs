@@ -171,7 +171,7 @@ fn reductions_and_scans() {
             let plain = Workspace::new(*s, *n, 3);
             b.reduce(&add, *input, *out, &plain);
             b.inclusive_scan(&add, *input, *out, &plain);
-            let exact = plain.strategy("staircase").deterministic().checked();
+            let exact = plain.strategy("hierarchical").deterministic().checked();
             b.exclusive_scan(&add, *input, *out, &exact);
         },
         "qd.algo.reduce add ins(%in : memref<?xi32>) outs(%out : memref<?xi32>)
@@ -180,7 +180,7 @@ fn reductions_and_scans() {
            scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
          qd.algo.exclusive_scan add ins(%in : memref<?xi32>) outs(%out : memref<?xi32>)
            scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
-           strategy = \"staircase\" deterministic checked",
+           strategy = \"hierarchical\" deterministic checked",
     );
 }
 

@@ -1,4 +1,4 @@
-//! The rungs between phases and targets, each a readable list of passes.
+//! The levels between phases and targets, each a readable list of passes.
 
 use crate::{emit, targets::Target};
 use qd_dialects::{
@@ -9,7 +9,7 @@ use qd_dialects::{
 /// Makes the pipelines reachable by name. Once a process.
 pub fn register() {
     pass::register_pipeline::<ToPlan>();
-    pass::register_pipeline::<ToTiled>();
+    pass::register_pipeline::<ToSubgroup>();
     pass::register_pipeline::<ToTarget>();
 }
 
@@ -60,19 +60,20 @@ impl Pipeline for ToPlan {
     }
 }
 
-/// `qd-to-tiled`: bodies for subgroups of one size.
-pub struct ToTiled;
+/// `qd-to-subgroup`: bodies for subgroups of one size.
+pub struct ToSubgroup;
 
-impl Pipeline for ToTiled {
+impl Pipeline for ToSubgroup {
     type Options = TargetOptions;
-    const NAME: &'static str = "qd-to-tiled";
+    const NAME: &'static str = "qd-to-subgroup";
+    const FORMER_NAME: Option<&'static str> = Some("qd-to-tiled");
     const SUMMARY: &'static str = "Lower to launches of bodies for one subgroup size";
 
     fn passes(options: &TargetOptions) -> Result<String, String> {
         let target = Target::parse(&options.target)?;
         Ok([
             &format!("qd-to-plan{}", options.text()),
-            &format!("qd-tile{{wave={}}}", wave(&target)),
+            &format!("qd-select-subgroup-size{{wave={}}}", wave(&target)),
             CLEAN,
             "qd-merge-collectives",
             &format!(
@@ -81,7 +82,7 @@ impl Pipeline for ToTiled {
             ),
             &format!("qd-expand-math{{keep={}}}", target.capabilities.functions),
             CLEAN,
-            "qd-verify-level{level=tiled}",
+            "qd-verify-level{level=subgroup}",
         ]
         .join(","))
     }
@@ -99,7 +100,7 @@ impl Pipeline for ToTarget {
         let target = Target::parse(&options.target)?;
         let conversion = emit::conversion(&target);
         Ok(format!(
-            "qd-to-tiled{},{},{conversion}",
+            "qd-to-subgroup{},{},{conversion}",
             options.text(),
             emit::NAMED
         ))

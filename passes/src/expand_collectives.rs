@@ -1,6 +1,6 @@
 //! `qd-expand-collectives`: what a target does not have, from what it has.
 //!
-//! After `qd-tile`. Each collective that `keep` does not name becomes shuffles
+//! After `qd-select-subgroup-size`. Each collective that `keep` does not name becomes shuffles
 //! and ballots of its subgroup, and for a block shared memory and barriers:
 //!
 //! | op | becomes |
@@ -133,7 +133,7 @@ impl Pass for ExpandCollectives {
         let Some(wave) = module.attr("qd.wave").and_then(attributes::int) else {
             return Err(Diagnostic::at(
                 module,
-                "has no subgroup size yet: run qd-tile first",
+                "has no subgroup size yet: run qd-select-subgroup-size first",
             ));
         };
         let setting = Setting { wave, keep };

@@ -33,7 +33,7 @@
 
 mod order;
 
-use crate::{collective, tile::threads_of};
+use crate::{collective, select_subgroup_size::threads_of};
 use order::{Functions, calls_in};
 use qd_dialects::{
     attributes,

@@ -19,9 +19,9 @@ pub mod name_bodies;
 pub mod outline_phases;
 pub mod plan;
 pub mod plan_launches;
+pub mod select_subgroup_size;
 pub mod separate_bodies;
 pub mod share_bodies;
-pub mod tile;
 pub mod uniformity;
 pub mod verify_convergence;
 pub mod verify_level;
@@ -59,7 +59,7 @@ fn register_all() {
     pass::register::<plan_launches::PlanLaunches>();
     pass::register::<separate_bodies::SeparateBodies>();
     pass::register::<share_bodies::ShareBodies>();
-    pass::register::<tile::Tile>();
+    pass::register::<select_subgroup_size::SelectSubgroupSize>();
     pass::register::<verify_convergence::VerifyConvergence>();
     pass::register::<verify_level::VerifyLevel>();
 }

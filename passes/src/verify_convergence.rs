@@ -8,7 +8,7 @@
 //!
 //! Uniformity depends on the wave: `thread_id < 32` is uniform in subgroups of
 //! 32 but not of 64. Every size that a subgroup may have is checked, or the one
-//! that `wave` names, or the one the module was tiled for. The lane of a
+//! that `wave` names, or the one the module is for. The lane of a
 //! `broadcast` and the distance of a `rotate` must be uniform as well.
 //!
 //! Limits: what the analysis takes for granted and what it does not see is said
@@ -29,7 +29,7 @@
 
 use crate::{
     collective::{self, Scope},
-    tile::{WAVES, bodies},
+    select_subgroup_size::{WAVES, bodies},
     uniformity::{Step, Uniformity},
 };
 use qd_dialects::{
@@ -76,9 +76,9 @@ impl Pass for VerifyConvergence {
 
 /// The wave sizes to check.
 fn waves<'c>(module: Op<'c>, option: u32) -> Result<'c, Vec<u32>> {
-    let tiled = module.attr("qd.wave").and_then(attributes::int);
+    let selected = module.attr("qd.wave").and_then(attributes::int);
     let chosen = match option {
-        0 => tiled.and_then(|wave| u32::try_from(wave).ok()),
+        0 => selected.and_then(|wave| u32::try_from(wave).ok()),
         wave => Some(wave),
     };
     match chosen {

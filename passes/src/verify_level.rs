@@ -1,4 +1,4 @@
-//! `qd-verify-level`: nothing is left that a rung of the ladder has lowered.
+//! `qd-verify-level`: nothing is left that a level has lowered.
 //!
 //! One check at each border between stages, with the pass that should have
 //! removed what it finds:
@@ -8,9 +8,9 @@
 //! | `algo` | what a body cannot hold (`verify_level/body.rs`), extents of dimensions that a buffer does not have, arithmetic that is too much for the host (`verify_level/host.rs`) |
 //! | `grid` | and `qd.algo.*`, types and sizes that no target has (`verify_level/portable.rs`) |
 //! | `plan` | and `qd.grid.phase`, `qd.grid.for_each` |
-//! | `tiled` | and wave-polymorphic ops, collectives without a tile, a module without `qd.wave` |
+//! | `subgroup` | and wave-polymorphic ops, collectives without a tile, a module without `qd.wave` |
 //!
-//! With `expanded=true`, `tiled` also rejects the collectives that
+//! With `expanded=true`, `subgroup` also rejects the collectives that
 //! `qd-expand-collectives` expands where its `keep` names none.
 //!
 //! Limits: it looks at ops, not at what they compute; verifiers of the ops
@@ -31,7 +31,7 @@ pub use portable::no_data;
 use crate::{
     expand_collectives,
     expand_dims::{constant_dimension, rank},
-    outline_phases, tile,
+    outline_phases, select_subgroup_size,
 };
 use qd_dialects::{
     attributes,
@@ -42,7 +42,7 @@ use qd_dialects::{
 };
 use std::{fmt, str::FromStr};
 
-/// A rung of the ladder.
+/// A level of the IR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// Algorithms.
@@ -52,14 +52,14 @@ pub enum Level {
     /// Launches of outlined bodies.
     Plan,
     /// For one subgroup size.
-    Tiled,
+    Subgroup,
 }
 
 const LEVELS: [(Level, &str); 4] = [
     (Level::Algo, "algo"),
     (Level::Grid, "grid"),
     (Level::Plan, "plan"),
-    (Level::Tiled, "tiled"),
+    (Level::Subgroup, "subgroup"),
 ];
 
 impl fmt::Display for Level {
@@ -74,18 +74,22 @@ impl FromStr for Level {
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
         let found = LEVELS.iter().find(|(_, name)| *name == text);
-        found
-            .map(|(level, _)| *level)
-            .ok_or_else(|| "expected algo, grid, plan or tiled".into())
+        found.map(|(level, _)| *level).ok_or_else(|| match text {
+            FORMER_SUBGROUP => format!("it is called '{}' now", Level::Subgroup),
+            _ => "expected algo, grid, plan or subgroup".into(),
+        })
     }
 }
+
+/// What the level `subgroup` was called.
+pub const FORMER_SUBGROUP: &str = "tiled";
 
 options! {
     /// Options of `qd-verify-level`.
     pub struct VerifyLevelOptions {
-        /// algo, grid, plan or tiled
+        /// algo, grid, plan or subgroup
         level: Level = Level::Grid,
-        /// whether collectives are to be expanded as well, at level tiled
+        /// whether collectives are to be expanded as well, at level subgroup
         expanded: bool = false,
     }
 }
@@ -100,10 +104,10 @@ impl Pass for VerifyLevel {
 
     fn run<'c>(module: Op<'c>, options: &VerifyLevelOptions) -> Result<'c> {
         let level = options.level;
-        if level >= Level::Tiled && module.attr("qd.wave").is_none() {
+        if level >= Level::Subgroup && module.attr("qd.wave").is_none() {
             return Err(Diagnostic::at(
                 module,
-                format!("has no 'qd.wave' at level '{level}': 'qd-tile' sets it"),
+                format!("has no 'qd.wave' at level '{level}': 'qd-select-subgroup-size' sets it"),
             ));
         }
         let all = module.nested();
@@ -143,22 +147,22 @@ fn remover(op: Op, level: Level, expanded: bool) -> Option<&'static str> {
         _ if name.starts_with("qd.algo.") => Some("qd-expand-algorithms"),
         "qd.grid.for_each" if level >= Level::Plan => Some("qd-expand-for-each"),
         "qd.grid.phase" if level >= Level::Plan => Some("qd-plan-launches"),
-        "qd.simt.subgroup_size" | "qd.simt.log2_subgroup_size" if level >= Level::Tiled => {
-            Some("qd-tile")
+        "qd.simt.subgroup_size" | "qd.simt.log2_subgroup_size" if level >= Level::Subgroup => {
+            Some("qd-select-subgroup-size")
         }
         "qd.simt.num_subgroups" | "qd.simt.block.dim"
-            if level >= Level::Tiled && is_in_body(op) =>
+            if level >= Level::Subgroup && is_in_body(op) =>
         {
-            Some("qd-tile")
+            Some("qd-select-subgroup-size")
         }
-        _ if expanded && level >= Level::Tiled && expand_collectives::is_expandable(name) => {
+        _ if expanded && level >= Level::Subgroup && expand_collectives::is_expandable(name) => {
             Some("qd-expand-collectives")
         }
-        _ if level >= Level::Tiled
-            && tile::TILEABLE.contains(&name)
+        _ if level >= Level::Subgroup
+            && select_subgroup_size::TILEABLE.contains(&name)
             && op.attr("tile").and_then(attributes::int).is_none() =>
         {
-            Some("qd-tile")
+            Some("qd-select-subgroup-size")
         }
         _ => None,
     }
@@ -176,7 +180,7 @@ fn out_of_range(op: Op) -> Option<String> {
 fn is_in_body(op: Op) -> bool {
     let mut around = op.parent();
     while let Some(body) = around {
-        if tile::threads_of(body).is_some() {
+        if select_subgroup_size::threads_of(body).is_some() {
             return true;
         }
         around = body.parent();

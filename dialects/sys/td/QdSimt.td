@@ -66,14 +66,14 @@ def Simt_LaneIdOp : Simt_IdentityOp<"lane_id", I32, "this lane's number in its s
 }]>;
 def Simt_SubgroupSizeOp : Simt_IdentityOp<"subgroup_size", I32, "lanes in a subgroup", [{
   A power of two from 4 to 64. Folds to a constant once the wave is chosen
-  (`qd-tile`).
+  (`qd-select-subgroup-size`).
 
   ```mlir
   %size = qd.simt.subgroup_size
   ```
 }]>;
 def Simt_Log2SubgroupSizeOp : Simt_IdentityOp<"log2_subgroup_size", I32, "base-2 logarithm of the subgroup size", [{
-  Folds to a constant once the wave is chosen (`qd-tile`).
+  Folds to a constant once the wave is chosen (`qd-select-subgroup-size`).
 
   ```mlir
   %log = qd.simt.log2_subgroup_size

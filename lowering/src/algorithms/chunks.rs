@@ -7,7 +7,7 @@
 //! side by side: the loop over threads vectorises.
 //!
 //! A chunk has at least 65,536 elements, so that what the chunks come to takes
-//! no more scratch than what the tiles of a staircase do.
+//! no more scratch than what the tiles of the hierarchical strategy do.
 
 use super::levels::{BLOCK, Levels, load_or_neutral};
 use qd_dialects::builder::{Builder, Combiner, V, Values};

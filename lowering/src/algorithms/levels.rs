@@ -1,4 +1,4 @@
-//! The geometry of a staircase: a tree of fixed depth with 256 branches.
+//! The geometry of hierarchical strategies: a tree of fixed depth with 256 branches.
 //!
 //! A level's elements are combined 256 at a time, by one block each, into the
 //! elements of the next: `t₀ = n`, `tᵢ₊₁ = ⌈tᵢ / 256⌉`. A capacity of `256^D`

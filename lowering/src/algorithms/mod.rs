@@ -102,13 +102,11 @@ impl Algorithm {
         let named = self.strategies.iter().find(|s| s.name == asked);
         named.ok_or_else(|| {
             let names: Vec<_> = self.strategies.iter().map(|s| s.name).collect();
-            Diagnostic::at(
-                op,
-                format!(
-                    "has no strategy '{asked}': expected one of {}",
-                    names.join(", ")
-                ),
-            )
+            let known = match &*asked {
+                "staircase" => "it is called 'hierarchical' now".into(),
+                _ => format!("expected one of {}", names.join(", ")),
+            };
+            Diagnostic::at(op, format!("has no strategy '{asked}': {known}"))
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Where the upper levels of a staircase are kept: in the caller's scratch.
+//! Where the upper levels of a hierarchy are kept: in the caller's scratch.
 
 use super::levels::Levels;
 use qd_dialects::{

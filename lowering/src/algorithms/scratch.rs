@@ -58,7 +58,7 @@ fn depth_for(n: u64, depth: Option<u32>) -> result::Result<u32, CapacityError> {
 ///
 /// A depth over 4, or more elements than that covers.
 pub fn reduce_scratch_slots(n: u64, depth: Option<u32>) -> result::Result<u64, CapacityError> {
-    Ok(Formula::Staircase.slots(n, depth_for(n, depth)?))
+    Ok(Formula::Hierarchical.slots(n, depth_for(n, depth)?))
 }
 
 /// Slots for `qd.algo.exclusive_scan` and `qd.algo.inclusive_scan` of `n`
@@ -68,7 +68,7 @@ pub fn reduce_scratch_slots(n: u64, depth: Option<u32>) -> result::Result<u64, C
 ///
 /// A depth over 4, or more elements than that covers.
 pub fn scan_scratch_slots(n: u64, depth: Option<u32>) -> result::Result<u64, CapacityError> {
-    Ok(Formula::Staircase.slots(n, depth_for(n, depth)?))
+    Ok(Formula::Hierarchical.slots(n, depth_for(n, depth)?))
 }
 
 /// Slots for `qd.algo.sort` of `n` keys: h = 256 · ⌈n / 256⌉, and its D − 1
@@ -95,7 +95,7 @@ pub fn reduce_by_key_scratch_slots(n: u64) -> u64 {
 
 #[derive(Clone, Copy)]
 enum Formula {
-    Staircase,
+    Hierarchical,
     Sort,
     Select,
     ByKey,
@@ -105,7 +105,7 @@ impl Formula {
     /// Of an algorithm, by its name in the IR.
     fn of(algorithm: &str) -> Option<Self> {
         Some(match algorithm {
-            "reduce" | "exclusive_scan" | "inclusive_scan" => Self::Staircase,
+            "reduce" | "exclusive_scan" | "inclusive_scan" => Self::Hierarchical,
             "sort" => Self::Sort,
             "select" | "partition" => Self::Select,
             "reduce_by_key" => Self::ByKey,
@@ -116,7 +116,7 @@ impl Formula {
     /// Evaluates it, or builds it: whatever counting with `N` does.
     fn slots<N: Number>(self, n: N, depth: u32) -> N {
         let slots = match self {
-            Self::Staircase => ceilings(n, depth - 1),
+            Self::Hierarchical => ceilings(n, depth - 1),
             Self::Sort => {
                 let table = n.tiles().times_block();
                 table + ceilings(table, depth - 1)
@@ -229,7 +229,7 @@ mod tests {
     #[test]
     fn worked_values() {
         type Table = &'static [(u64, [u64; 4])];
-        let staircase: Table = &[
+        let hierarchical: Table = &[
             (0, [1, 1, 1, 1]),
             (1, [1, 1, 2, 3]),
             (257, [1, 2, 3, 4]),
@@ -247,7 +247,7 @@ mod tests {
         ];
         for depth in 1..=4 {
             let index = depth as usize - 1;
-            for (n, slots) in staircase {
+            for (n, slots) in hierarchical {
                 assert_eq!(
                     reduce_scratch_slots(*n, Some(depth)),
                     Ok(slots[index]),

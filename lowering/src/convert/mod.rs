@@ -25,7 +25,7 @@ pub fn register() {
     qd_dialects::pass::register::<verify_llvm::VerifyLlvm>();
 }
 
-/// The subgroup size that a module has been tiled for, which the target must have.
+/// The subgroup size that a module is for, which the target must have.
 fn subgroup_size<'c>(module: Op<'c>, target: &Target) -> Result<'c, i64> {
     let capabilities = &target.capabilities;
     match module.attr("qd.wave").and_then(attributes::int) {
@@ -39,7 +39,7 @@ fn subgroup_size<'c>(module: Op<'c>, target: &Target) -> Result<'c, i64> {
         )),
         None => Err(Diagnostic::at(
             module,
-            "has no 'qd.wave': run qd-tile first",
+            "has no 'qd.wave': run qd-select-subgroup-size first",
         )),
     }
 }

@@ -1,4 +1,4 @@
-//! How tiled bodies become code: a row for each kind of target.
+//! How bodies at the subgroup level become code: a row for each kind of target.
 
 use super::{CompileError, Setting, host, llvm, nvptx, spirv};
 use crate::targets::{Capabilities, Kind, Target};
@@ -21,9 +21,9 @@ type Codes = std::result::Result<Vec<Vec<u8>>, CompileError>;
 
 /// One kind of target's conversion and emitter.
 pub struct Backend {
-    /// From tiled bodies to the dialects that `emit` takes, as a pipeline.
+    /// From bodies at the subgroup level to the dialects that `emit` takes, as a pipeline.
     pub conversion: fn(&Capabilities) -> String,
-    /// Bytes of shared memory that a launch of a tiled body has to ask for.
+    /// Bytes of shared memory that a launch of a body at the subgroup level has to ask for.
     pub dynamic_shared_bytes: for<'c> fn(Op<'c>, &Target) -> Result<'c, u32>,
     /// What the machine that runs a part's code must have, besides being the target, and why.
     pub requirements: fn(Op<'_>, &Setting<'_>) -> (Requirements, Origins),

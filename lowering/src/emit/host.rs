@@ -31,7 +31,7 @@ pub const HOST: Backend = Backend {
 /// What a body calls in its module is called after it already.
 const IS_ENTRY: fn(FunctionValue<'_>) -> bool = |_| true;
 
-/// From tiled bodies to the LLVM dialect. Functions of `math` are LLVM's intrinsics where there is
+/// From bodies at the subgroup level to the LLVM dialect. Functions of `math` are LLVM's intrinsics where there is
 /// one, and else the library's; all the rest is one conversion. Nothing is rolled back, for a failure
 /// ends it all.
 const PIPELINE: &str = "qd-convert-to-cpu,any(qd-clean),qd-hoist-invariants,\

@@ -85,13 +85,13 @@ pub fn compile(
     options: &Options,
 ) -> Result<Artifact, CompileError> {
     let setting = Setting::new(target, options)?;
-    Tiled::of(module, &setting)?.convert()?.artifact()
+    SubgroupLevel::of(module, &setting)?.convert()?.artifact()
 }
 
 /// Bodies are what their names say from here on, also to the plan.
 pub(crate) const NAMED: &str = "qd-name-bodies";
 
-/// From tiled bodies to the dialects that are emitted, each in a module of its own, as a pipeline.
+/// From bodies at the subgroup level to the dialects that are emitted, each in a module of its own, as a pipeline.
 pub(crate) fn conversion(target: &Target) -> String {
     let each = (backend::of(target).conversion)(&target.capabilities);
     format!("qd-separate-bodies,builtin.module({each})")
@@ -109,7 +109,7 @@ pub fn translate(
     emit: Emit,
 ) -> Result<Vec<u8>, CompileError> {
     let setting = Setting::new(target, options)?;
-    let tiled = Tiled::of(module, &setting)?;
+    let lowered = SubgroupLevel::of(module, &setting)?;
     let output = match emit {
         Emit::LlvmIr => Output::Llvm(llvm::Output::LlvmIr),
         Emit::Assembly => Output::Llvm(llvm::Output::Assembly),
@@ -118,20 +118,20 @@ pub fn translate(
         Emit::SpirvAssembly => Output::Spirv(spirv::Output::Text),
         Emit::Reflection => Output::Spirv(spirv::Output::Reflection),
         Emit::PlanHtml => {
-            let waits = tiled.waits();
-            let page = draw::page(&tiled.convert()?.without_code(), Some(&waits));
+            let waits = lowered.waits();
+            let page = draw::page(&lowered.convert()?.without_code(), Some(&waits));
             return Ok(page.into_bytes());
         }
         Emit::Plan => {
-            let text = serde_json::to_vec_pretty(&tiled.convert()?.without_code())
+            let text = serde_json::to_vec_pretty(&lowered.convert()?.without_code())
                 .map_err(|e| CompileError::Pipeline(e.to_string()))?;
             return Ok(text);
         }
     };
     match output {
         // Tools of others take one module a file.
-        Output::Spirv(spirv::Output::Words) => tiled.convert_together()?.emit(output),
-        _ => tiled.convert()?.emit(output),
+        Output::Spirv(spirv::Output::Words) => lowered.convert_together()?.emit(output),
+        _ => lowered.convert()?.emit(output),
     }
 }
 
@@ -163,18 +163,18 @@ impl<'a> Setting<'a> {
 }
 
 /// A module whose bodies are for one subgroup size, and the plans of its kernels.
-struct Tiled<'a, 'c> {
+struct SubgroupLevel<'a, 'c> {
     module: &'a mut Module<'c>,
     setting: &'a Setting<'a>,
     planned: Vec<Planned>,
 }
 
-impl<'a, 'c> Tiled<'a, 'c> {
+impl<'a, 'c> SubgroupLevel<'a, 'c> {
     /// Lowers a module of whatever level above.
     fn of(module: &'a mut Module<'c>, setting: &'a Setting<'a>) -> Result<Self, CompileError> {
         // Before algorithms are expanded, which have the sizes and roles of arguments.
         let signatures = reflect(module)?;
-        let passes = format!("qd-to-tiled{{target={}}},{NAMED}", setting.spec);
+        let passes = format!("qd-to-subgroup{{target={}}},{NAMED}", setting.spec);
         pipeline(module, &passes)?;
         Ok(Self {
             planned: plan::plan(handle(module), signatures, setting).map_err(said)?,

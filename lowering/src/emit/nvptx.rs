@@ -33,7 +33,7 @@ pub const NVPTX: Backend = Backend {
     code,
 };
 
-/// From a tiled body to NVVM. Minima and maxima stay what they are, for
+/// From a body at the subgroup level to NVVM. Minima and maxima stay what they are, for
 /// PTX has them: there is no `arith-expand` here. What LLVM does at once in any
 /// case, MLIR does not: bodies are neither canonicalised nor rid of what they
 /// compute twice, and nothing is rolled back, for a failure ends it all. But what

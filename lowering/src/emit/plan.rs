@@ -37,7 +37,7 @@ struct Launched {
     dynamic_shared_bytes: u32,
 }
 
-/// Every kernel of a tiled module. Before algorithms were expanded they had these signatures; what
+/// Every kernel of a module at the subgroup level. Before algorithms were expanded they had these signatures; what
 /// they do with their arguments is read from the bodies.
 pub fn plan<'c>(
     module: Op<'c>,

@@ -96,7 +96,7 @@ fn case(moves: Moves, strategy: &str, n: usize, flags: Flags, number: usize) -> 
 /// What an op asks for, and what it is expanded for.
 type Way = (&'static str, &'static str);
 
-const STAIRCASE: Way = ("strategy = \"staircase\"", "any");
+const HIERARCHICAL: Way = ("strategy = \"hierarchical\"", "any");
 const TWO_PASSES: Way = ("strategy = \"reduce_then_scan\"", "any");
 const FEW_CORES: Way = ("", "cpu");
 const MANY_CORES: Way = ("", "nvptx:sm_90");
@@ -129,7 +129,7 @@ fn all(op: &'static str, large: &[usize], way: Way) {
 
 #[test]
 fn select() {
-    all("select", &SIZES[SMALL_SIZES.len()..], STAIRCASE);
+    all("select", &SIZES[SMALL_SIZES.len()..], HIERARCHICAL);
     all("select", &SIZES[SMALL_SIZES.len()..], TWO_PASSES);
 }
 
@@ -145,7 +145,7 @@ fn select_on_many_cores() {
 
 #[test]
 fn partition() {
-    all("partition", &SIZES[SMALL_SIZES.len()..], STAIRCASE);
+    all("partition", &SIZES[SMALL_SIZES.len()..], HIERARCHICAL);
     all("partition", &SIZES[SMALL_SIZES.len()..], TWO_PASSES);
 }
 

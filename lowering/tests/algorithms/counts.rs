@@ -105,7 +105,7 @@ fn check(
 #[test]
 fn counts_that_are_none() {
     let ways = [
-        ("strategy = \"staircase\"", "any"),
+        ("strategy = \"hierarchical\"", "any"),
         ("", "cpu"),
         ("", "nvptx:sm_90"),
     ];

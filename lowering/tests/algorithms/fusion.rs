@@ -18,7 +18,7 @@ const STRATEGIES: [&str; 5] = [
     "lookback",
     "reduce_then_scan",
     "tiled",
-    "staircase",
+    "hierarchical",
 ];
 
 /// An algorithm that reads `%y`, which a map makes of `%x`.

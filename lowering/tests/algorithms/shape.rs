@@ -114,7 +114,7 @@ fn launches_by_depth() {
 /// Blocks follow the buffers' lengths and the capacity, and never the count.
 #[test]
 fn a_small_count_in_a_large_buffer() {
-    for (strategy, phases, blocks) in [("tiled", 1, 98), ("staircase", 4, 391 + 2 + 1 + 1)] {
+    for (strategy, phases, blocks) in [("tiled", 1, 98), ("hierarchical", 4, 391 + 2 + 1 + 1)] {
         let context = context();
         let text = format!(
             "qd.grid.kernel @k(%a: {B}, %out: memref<1xi32>, %s: {B}, %n: memref<i32>) {{

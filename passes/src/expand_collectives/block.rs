@@ -10,7 +10,7 @@ use super::{
     Setting,
     fold::{Fold, raw, select, shuffle},
 };
-use crate::tile::threads_of;
+use crate::select_subgroup_size::threads_of;
 use qd_dialects::{
     builder::{Builder, V},
     diagnostic::{Diagnostic, Result},

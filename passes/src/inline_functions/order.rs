@@ -1,7 +1,7 @@
 //! Which function calls which, and in what order they can be inlined.
 
 use super::name_of;
-use crate::tile::threads_of;
+use crate::select_subgroup_size::threads_of;
 use qd_dialects::{
     attributes,
     diagnostic::{Diagnostic, Result},

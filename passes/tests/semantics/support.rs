@@ -126,7 +126,7 @@ fn difference(a: &Argument, b: &Argument) -> String {
 /// Tiling and full expansion, whose collectives stand where they may.
 pub fn expansion(wave: u32) -> String {
     format!(
-        "qd-tile{{wave={wave}}},qd-expand-collectives,qd-verify-convergence,canonicalize,cse,\
+        "qd-select-subgroup-size{{wave={wave}}},qd-expand-collectives,qd-verify-convergence,canonicalize,cse,\
          qd-verify-convergence"
     )
 }

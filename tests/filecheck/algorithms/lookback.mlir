@@ -38,7 +38,7 @@ qd.grid.kernel @scan(%a: memref<?xi32>, %out: memref<?xi32>, %s: memref<?xi32>, 
 
 // -----
 
-// What a block combines in one step is a staircase of one.
+// What a block combines in one step is a hierarchy of one level.
 // CHECK-LABEL: qd.grid.kernel @one_block
 // CHECK-NOT:     qd.grid.fill
 // CHECK:         qd.grid.phase "inclusive_scan.last"

@@ -1,4 +1,4 @@
-// As a staircase, partition scans the flags once. The number of flagged elements, behind which
+// The hierarchical strategy of partition scans the flags once. The number of flagged elements, behind which
 // the others go, is written before the last phase, which reads it there.
 
 // RUN: qd-opt %s --qd-expand-algorithms --split-input-file | FileCheck %s
@@ -16,7 +16,7 @@
 qd.grid.kernel @two_levels(%num: memref<i32>, %a: memref<?xi32>, %f: memref<?xi32>, %out: memref<?xi32>,
                            %s: memref<?xi32>, %n: memref<i32>) {
   qd.algo.partition ins(%a, %f : memref<?xi32>, memref<?xi32>) outs(%out, %num : memref<?xi32>, memref<i32>)
-      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2 strategy = "staircase"
+      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2 strategy = "hierarchical"
 }
 
 // -----
@@ -41,5 +41,5 @@ qd.grid.kernel @one_level(%a: memref<?x2xf64>, %f: memref<?xi32>, %out: memref<?
 qd.grid.kernel @four_levels(%a: memref<?xi32>, %f: memref<?xi32>, %out: memref<?xi32>, %num: memref<i32>,
                             %s: memref<?xi32>, %n: memref<i32>) {
   qd.algo.partition ins(%a, %f : memref<?xi32>, memref<?xi32>) outs(%out, %num : memref<?xi32>, memref<i32>)
-      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 4 strategy = "staircase"
+      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 4 strategy = "hierarchical"
 }

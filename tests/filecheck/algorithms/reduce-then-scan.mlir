@@ -81,7 +81,7 @@ qd.grid.kernel @rows(%a: memref<?x3xf32>, %f: memref<?xi32>, %out: memref<?x3xf3
 
 // Flags that nobody sees may be computed where they are read: a selection by them
 // takes one pass where blocks may wait. A partition takes two all the same. Where
-// nobody has measured any of that, both are staircases.
+// nobody has measured any of that, both are hierarchical.
 // CHECK-LABEL: qd.grid.kernel @scratch_flags
 // ANY-LABEL:   qd.grid.kernel @scratch_flags
 // CHECK:         qd.grid.fill
@@ -100,7 +100,7 @@ qd.grid.kernel @scratch_flags(%a: memref<?xi32>, %f: memref<?xi32> {qd.scratch},
 
 // -----
 
-// What a block does in one step is a staircase of one.
+// What a block does in one step is a hierarchy of one level.
 // CHECK-LABEL: qd.grid.kernel @one_block
 // CHECK:         qd.grid.phase "partition.last"
 // CHECK-NOT:     qd.grid.phase

@@ -1,4 +1,4 @@
-// As a staircase, reduce becomes a tree of D phases in which every block combines 256 elements,
+// The hierarchical strategy makes of reduce a tree of D phases in which every block combines 256 elements,
 // in order. Grids come from the buffer and the capacity, bounds from the count
 // that is read on the device.
 
@@ -34,7 +34,7 @@ qd.grid.kernel @one_level(%a: memref<?xf32>, %out: memref<1xf32>, %s: memref<?xi
 // CHECK-NOT:     qd.grid.phase
 qd.grid.kernel @four_levels(%a: memref<?xi64>, %out: memref<?xi64>, %s: memref<?xi64>, %n: memref<i64>) {
   qd.algo.reduce minui ins(%a : memref<?xi64>) outs(%out : memref<?xi64>)
-      scratch(%s : memref<?xi64>) count(%n : memref<i64>) log256_max_n = 4 strategy = "staircase"
+      scratch(%s : memref<?xi64>) count(%n : memref<i64>) log256_max_n = 4 strategy = "hierarchical"
 }
 
 // -----
@@ -75,6 +75,6 @@ qd.grid.kernel @composed_maps(%a: memref<?xf32>, %b: memref<?xf64>, %ao: memref<
 qd.grid.kernel @in_a_loop(%a: memref<?xi32>, %flag: memref<i32>, %out: memref<1xi32>, %s: memref<?xi32>, %n: memref<i32>) {
   qd.grid.do_while %flag : memref<i32> {
     qd.algo.reduce add ins(%a : memref<?xi32>) outs(%out : memref<1xi32>)
-        scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2 strategy = "staircase"
+        scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2 strategy = "hierarchical"
   }
 }

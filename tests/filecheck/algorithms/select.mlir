@@ -1,4 +1,4 @@
-// As a staircase, select scans the flags and, in the last phase of the scan, moves the selected
+// The hierarchical strategy of select scans the flags and, in the last phase of the scan, moves the selected
 // elements and writes their number: no further phases, no stored positions.
 
 // RUN: qd-opt %s --qd-expand-algorithms --split-input-file | FileCheck %s
@@ -30,7 +30,7 @@ qd.grid.kernel @one_level(%a: memref<?xf32>, %f: memref<?xi32>, %out: memref<?xf
 qd.grid.kernel @rows(%a: memref<?x3xf32>, %f: memref<?xi32>, %out: memref<?x3xf32>, %num: memref<1xi32>,
                      %s: memref<?xi32>, %n: memref<i32>) {
   qd.algo.select ins(%a, %f : memref<?x3xf32>, memref<?xi32>) outs(%out, %num : memref<?x3xf32>, memref<1xi32>)
-      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2 strategy = "staircase"
+      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2 strategy = "hierarchical"
 }
 
 // -----
@@ -53,5 +53,5 @@ qd.grid.kernel @long_rows(%a: memref<?x100xi8>, %f: memref<?xi32>, %out: memref<
 qd.grid.kernel @four_levels(%a: memref<?xi64>, %f: memref<?xi32>, %out: memref<?xi64>, %num: memref<i32>,
                             %s: memref<?xi32>, %n: memref<i64>) {
   qd.algo.select ins(%a, %f : memref<?xi64>, memref<?xi32>) outs(%out, %num : memref<?xi64>, memref<i32>)
-      scratch(%s : memref<?xi32>) count(%n : memref<i64>) log256_max_n = 4 strategy = "staircase"
+      scratch(%s : memref<?xi32>) count(%n : memref<i64>) log256_max_n = 4 strategy = "hierarchical"
 }

@@ -25,17 +25,17 @@ qd.grid.kernel @chosen(%a: memref<?xi32>, %out: memref<1xi32>, %s: memref<?xi32>
 // CHECK-COUNT-2: qd.grid.phase "reduce
 qd.grid.kernel @asked_for(%a: memref<?xi32>, %out: memref<1xi32>, %s: memref<?xi32>, %n: memref<i32>) {
   qd.algo.reduce add ins(%a : memref<?xi32>) outs(%out : memref<1xi32>)
-      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2 strategy = "staircase"
+      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2 strategy = "hierarchical"
 }
 
 // -----
 
 // Every mistake is reported, not only the first.
 qd.grid.kernel @unknown(%a: memref<?xi32>, %b: memref<?xi32>, %out: memref<1xi32>, %s: memref<?xi32>, %n: memref<i32>) {
-  // expected-error @below {{'qd.algo.reduce' op has no strategy 'magic': expected one of chunked, tiled, staircase}}
+  // expected-error @below {{'qd.algo.reduce' op has no strategy 'magic': expected one of chunked, tiled, hierarchical}}
   qd.algo.reduce add ins(%a : memref<?xi32>) outs(%out : memref<1xi32>)
       scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2 strategy = "magic"
-  // expected-error @below {{'qd.algo.sort' op has no strategy 'quick': expected one of chunked, onesweep, staircase}}
+  // expected-error @below {{'qd.algo.sort' op has no strategy 'quick': expected one of chunked, onesweep, hierarchical}}
   qd.algo.sort keys(%a, %b : memref<?xi32>, memref<?xi32>) scratch(%s : memref<?xi32>)
       count(%n : memref<i32>) log256_max_n = 1 strategy = "quick"
 }

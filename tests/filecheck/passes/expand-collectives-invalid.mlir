@@ -2,9 +2,9 @@
 
 // RUN: qd-opt %s --qd-expand-collectives --split-input-file --verify-diagnostics
 
-// expected-error @+1 {{'builtin.module' op has no subgroup size yet: run qd-tile first}}
+// expected-error @+1 {{'builtin.module' op has no subgroup size yet: run qd-select-subgroup-size first}}
 module {
-  func.func private @untiled(%v: i32) -> i32 attributes {qd.threads = 64 : i64} {
+  func.func private @polymorphic(%v: i32) -> i32 attributes {qd.threads = 64 : i64} {
     %0 = qd.simt.reduce_all add %v : i32
     return %0 : i32
   }

@@ -3,7 +3,7 @@
 
 // RUN: qd-opt %s --qd-verify-convergence
 // RUN: qd-opt %s --qd-verify-convergence=wave=4
-// RUN: qd-opt %s --qd-tile=wave=64 --qd-verify-convergence
+// RUN: qd-opt %s --qd-select-subgroup-size=wave=64 --qd-verify-convergence
 
 // At the top, whatever the values.
 qd.grid.kernel @top(%g: index, %a: memref<?xi32>) {

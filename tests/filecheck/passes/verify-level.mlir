@@ -5,16 +5,16 @@
 // RUN: qd-opt %t/grid.mlir --qd-verify-level=level=grid
 // RUN: not qd-opt %t/grid.mlir --qd-verify-level=level=plan 2>&1 | FileCheck %s --check-prefix=GRID-AT-PLAN
 // RUN: qd-opt %t/plan.mlir --qd-verify-level=level=grid --qd-verify-level=level=plan
-// RUN: not qd-opt %t/plan.mlir --qd-verify-level=level=tiled 2>&1 | FileCheck %s --check-prefix=PLAN-AT-TILED
-// RUN: qd-opt %t/tiled.mlir --qd-verify-level=level=plan --qd-verify-level=level=tiled
-// RUN: not qd-opt %t/tiled.mlir --qd-verify-level="level=tiled expanded=true" 2>&1 | FileCheck %s --check-prefix=EXPANDED
-// RUN: qd-opt %t/tiled.mlir --qd-expand-collectives --qd-verify-level="level=tiled expanded=true"
+// RUN: not qd-opt %t/plan.mlir --qd-verify-level=level=subgroup 2>&1 | FileCheck %s --check-prefix=PLAN-AT-SUBGROUP
+// RUN: qd-opt %t/subgroup.mlir --qd-verify-level=level=plan --qd-verify-level=level=subgroup
+// RUN: not qd-opt %t/subgroup.mlir --qd-verify-level="level=subgroup expanded=true" 2>&1 | FileCheck %s --check-prefix=EXPANDED
+// RUN: qd-opt %t/subgroup.mlir --qd-expand-collectives --qd-verify-level="level=subgroup expanded=true"
 // RUN: qd-opt %t/algo.mlir --qd-verify-level=level=algo
 // RUN: not qd-opt %t/algo.mlir --qd-verify-level=level=grid 2>&1 | FileCheck %s --check-prefix=ALGO
-// RUN: not qd-opt %t/polymorphic.mlir --qd-verify-level=level=tiled 2>&1 | FileCheck %s --check-prefix=POLYMORPHIC
+// RUN: not qd-opt %t/polymorphic.mlir --qd-verify-level=level=subgroup 2>&1 | FileCheck %s --check-prefix=POLYMORPHIC
 // RUN: not qd-opt %t/grid.mlir --qd-verify-level=level=ground 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 
-// UNKNOWN: option 'level': cannot read 'ground': expected algo, grid, plan or tiled
+// UNKNOWN: option 'level': cannot read 'ground': expected algo, grid, plan or subgroup
 
 //--- algo.mlir
 // ALGO: error: 'qd.algo.reduce' op does not belong at level 'grid': 'qd-expand-algorithms' removes it
@@ -35,7 +35,7 @@ qd.grid.kernel @k(%g: index, %v: i32) {
 }
 
 //--- plan.mlir
-// PLAN-AT-TILED: error: 'builtin.module' op has no 'qd.wave' at level 'tiled': 'qd-tile' sets it
+// PLAN-AT-SUBGROUP: error: 'builtin.module' op has no 'qd.wave' at level 'subgroup': 'qd-select-subgroup-size' sets it
 func.func private @body(%v: i32) attributes {qd.threads = 64 : i64} {
   %0 = qd.simt.reduce_all add %v : i32
   return
@@ -44,8 +44,8 @@ qd.grid.kernel @k(%g: index, %v: i32) {
   qd.grid.launch 0 @body blocks(%g) args(%v : i32)
 }
 
-//--- tiled.mlir
-// EXPANDED: error: 'qd.simt.reduce_all' op does not belong at level 'tiled': 'qd-expand-collectives' removes it
+//--- subgroup.mlir
+// EXPANDED: error: 'qd.simt.reduce_all' op does not belong at level 'subgroup': 'qd-expand-collectives' removes it
 module attributes {qd.wave = 32 : i64} {
   func.func private @body(%v: i32) attributes {qd.threads = 64 : i64} {
     %0 = qd.simt.reduce_all add %v tile(5) : i32
@@ -54,9 +54,9 @@ module attributes {qd.wave = 32 : i64} {
 }
 
 //--- polymorphic.mlir
-// POLYMORPHIC-DAG: error: 'qd.simt.subgroup_size' op does not belong at level 'tiled': 'qd-tile' removes it
-// POLYMORPHIC-DAG: error: 'qd.simt.block.dim' op does not belong at level 'tiled': 'qd-tile' removes it
-// POLYMORPHIC-DAG: error: 'qd.simt.any' op does not belong at level 'tiled': 'qd-tile' removes it
+// POLYMORPHIC-DAG: error: 'qd.simt.subgroup_size' op does not belong at level 'subgroup': 'qd-select-subgroup-size' removes it
+// POLYMORPHIC-DAG: error: 'qd.simt.block.dim' op does not belong at level 'subgroup': 'qd-select-subgroup-size' removes it
+// POLYMORPHIC-DAG: error: 'qd.simt.any' op does not belong at level 'subgroup': 'qd-select-subgroup-size' removes it
 module attributes {qd.wave = 32 : i64} {
   func.func private @body(%p: i1) attributes {qd.threads = 64 : i64} {
     %0 = qd.simt.subgroup_size

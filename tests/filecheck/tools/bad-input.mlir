@@ -45,19 +45,19 @@
 // NO-FOLDER: cannot open output file '{{.*}}out': No such file or directory
 
 // Flags, passes and options that do not exist.
-// RUN: sh -c 'qd-opt %t/valid.mlir --qd-tyle -o %t/out 2>&1; test $? -eq 1' | FileCheck %s --check-prefix=NO-FLAG
-// NO-FLAG: Unknown command line argument '--qd-tyle'
-// NO-FLAG: Did you mean '--qd-tile'?
+// RUN: sh -c 'qd-opt %t/valid.mlir --qd-select-subgroup-sise -o %t/out 2>&1; test $? -eq 1' | FileCheck %s --check-prefix=NO-FLAG
+// NO-FLAG: Unknown command line argument '--qd-select-subgroup-sise'
+// NO-FLAG: Did you mean '--qd-select-subgroup-size'?
 // RUN: sh -c 'qd-opt %t/valid.mlir --pass-pipeline="builtin.module(canonicalize,qd-tyle)" -o %t/out 2>&1; test $? -eq 1' | FileCheck %s --check-prefix=NO-PASS
 // NO-PASS: error: 'qd-tyle' does not refer to a registered pass or pass pipeline
 // NO-PASS-NEXT: canonicalize,qd-tyle
 // NO-PASS-NEXT: {{^ +}}^
-// RUN: sh -c 'qd-opt %t/valid.mlir --pass-pipeline="builtin.module(qd-tile{wave=thirty})" -o %t/out 2>&1; test $? -eq 1' | FileCheck %s --check-prefix=NO-NUMBER
-// NO-NUMBER: error: pass 'qd-tile': option 'wave': cannot read 'thirty'
-// RUN: sh -c 'qd-opt %t/valid.mlir --pass-pipeline="builtin.module(qd-tile{wav=32})" -o %t/out 2>&1; test $? -eq 1' | FileCheck %s --check-prefix=NO-OPTION
+// RUN: sh -c 'qd-opt %t/valid.mlir --pass-pipeline="builtin.module(qd-select-subgroup-size{wave=thirty})" -o %t/out 2>&1; test $? -eq 1' | FileCheck %s --check-prefix=NO-NUMBER
+// NO-NUMBER: error: pass 'qd-select-subgroup-size': option 'wave': cannot read 'thirty'
+// RUN: sh -c 'qd-opt %t/valid.mlir --pass-pipeline="builtin.module(qd-select-subgroup-size{wav=32})" -o %t/out 2>&1; test $? -eq 1' | FileCheck %s --check-prefix=NO-OPTION
 // NO-OPTION: no such option wav
-// RUN: sh -c 'qd-opt %t/valid.mlir --pass-pipeline="builtin.module(func.func(qd-tile))" -o %t/out 2>&1; test $? -eq 1' | FileCheck %s --check-prefix=NESTED
-// NESTED: Can't add pass 'qd-tile' restricted to 'builtin.module' on a PassManager intended to run on 'func.func'
+// RUN: sh -c 'qd-opt %t/valid.mlir --pass-pipeline="builtin.module(func.func(qd-select-subgroup-size))" -o %t/out 2>&1; test $? -eq 1' | FileCheck %s --check-prefix=NESTED
+// NESTED: Can't add pass 'qd-select-subgroup-size' restricted to 'builtin.module' on a PassManager intended to run on 'func.func'
 
 // RUN: not ls %t/out
 

@@ -7,17 +7,17 @@
 // RUN: qd-opt --help | FileCheck %s --check-prefix=HELP
 // What mlir-opt has not comes first.
 // HELP: USAGE: qd-opt FILE [--to=<level> [--target=<target>]]
-// HELP: --to=<level>{{.*}} algo, grid, plan, tiled, target
+// HELP: --to=<level>{{.*}} algo, grid, plan, subgroup, target
 // HELP-NEXT: --target=<target>
 // HELP-NEXT: --trace=<file>
 // HELP: print-plan=true
 // HELP: QD_LOG=info
 // HELP: --qd-to-plan{{.*}} plan of launches
-// HELP: --qd-tile{{.*}} Choose the subgroup size
+// HELP: --qd-select-subgroup-size{{.*}} Choose the subgroup size
 // HELP-NEXT: wave {{.*}}64 (32)
 // HELP: OVERVIEW: qd optimizer driver
 // HELP: --qd-expand-for-each - Make plain phases of elementwise ones
-// HELP: --qd-tile - Choose the subgroup size
+// HELP: --qd-select-subgroup-size - Choose the subgroup size
 // HELP-NEXT: --wave=<string>
 // HELP: --pass-pipeline=
 

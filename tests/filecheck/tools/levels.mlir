@@ -1,4 +1,4 @@
-// --to=<level> stops at a rung of the ladder, --target says for whom; a level or a target that does not exist is one message and exit
+// --to=<level> stops at a level of the lowering pipeline, --target says for whom; a level or a target that does not exist is one message and exit
 // code 1, and nothing is written.
 
 // RUN: qd-opt %s --to=algo | FileCheck %s --check-prefix=ALGO
@@ -6,7 +6,7 @@
 // RUN: qd-opt %s --to=grid --target=cpu | FileCheck %s --check-prefix=GRID
 // RUN: qd-opt %s -to=grid -target=any | FileCheck %s --check-prefix=GRID
 // RUN: qd-opt %s --to=plan | FileCheck %s --check-prefix=PLAN
-// RUN: qd-opt %s --to=tiled | FileCheck %s --check-prefix=TILED
+// RUN: qd-opt %s --to=subgroup | FileCheck %s --check-prefix=TILED
 
 // The value may follow a space, and passes run where they stand: before or behind.
 // RUN: qd-opt %s --to plan --target cpu | FileCheck %s --check-prefix=PLAN
@@ -14,7 +14,7 @@
 // EMPTY: module {
 // EMPTY-NEXT: }
 
-// A rung's output is the next one's input.
+// A level's output is the next one's input.
 // RUN: qd-opt %s --to=grid | qd-opt --to=plan | FileCheck %s --check-prefix=PLAN
 
 // ALGO: qd.algo.reduce add
@@ -36,14 +36,14 @@
 // RUN: sh -c 'qd-opt %s --to -o %t.nowhere 2>&1; test $? -eq 1' | FileCheck %s --check-prefix=VALUE
 // VALUE: qd-opt: unknown level '-o'
 // RUN: sh -c 'qd-opt %s --to 2>&1; test $? -eq 1' | FileCheck %s --check-prefix=NO-VALUE
-// NO-VALUE: qd-opt: --to needs a value: --to=<level>, one of algo, grid, plan, tiled, target
+// NO-VALUE: qd-opt: --to needs a value: --to=<level>, one of algo, grid, plan, subgroup, target
 // RUN: sh -c 'qd-opt %s --to=plan --pass-pipeline="builtin.module(cse)" -o %t.nowhere 2>&1; test $? -eq 1' | FileCheck %s --check-prefix=PIPELINE
 // PIPELINE: qd-opt: --to and --pass-pipeline are two pipelines
 // RUN: sh -c 'qd-opt %s --to=plan --target=cpu,wave=8,wave=16 -o %t.nowhere 2>&1; test $? -eq 1' | FileCheck %s --check-prefix=OPTION
 // OPTION: qd-opt: option 'wave' of target 'cpu' is given twice
 // RUN: not ls %t.nowhere
 
-// LEVEL: qd-opt: unknown level 'nowhere': expected one of algo, grid, plan, tiled, target
+// LEVEL: qd-opt: unknown level 'nowhere': expected one of algo, grid, plan, subgroup, target
 // TARGET: qd-opt: unknown target 'nowhere': expected one of {{.*}}cpu
 // ALONE: qd-opt: --target goes with --to=<level>
 

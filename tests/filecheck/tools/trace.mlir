@@ -5,7 +5,7 @@
 // RUN: FileCheck %s --check-prefix=TRACE < %t.json
 // RUN: env QD_LOG=info qd-opt %s --canonicalize -o %t.out 2>&1 | FileCheck %s --check-prefix=LOG
 // RUN: env QD_LOG=warn qd-opt %s --canonicalize -o %t.out 2>&1 | FileCheck %s --allow-empty --check-prefix=QUIET
-// RUN: not qd-opt %s --pass-pipeline='builtin.module(qd-tile{wave=48},cse)' --trace=%t.failed.json 2>&1 | FileCheck %s --check-prefix=ERROR
+// RUN: not qd-opt %s --pass-pipeline='builtin.module(qd-select-subgroup-size{wave=48},cse)' --trace=%t.failed.json 2>&1 | FileCheck %s --check-prefix=ERROR
 // RUN: FileCheck %s --check-prefix=FAILED < %t.failed.json
 
 // TRACE: "name":"qd-expand-for-each"{{.*}}"ph":"B"
@@ -17,7 +17,7 @@
 // LOG: INFO pass{name="canonicalize"}: {{.*}}close time.busy=
 // QUIET-NOT: pass
 // ERROR: error:
-// FAILED: "name":"qd-tile"{{.*}}"ph":"E"
+// FAILED: "name":"qd-select-subgroup-size"{{.*}}"ph":"E"
 // FAILED-NOT: "name":"cse"
 
 func.func @nothing() {

@@ -1,6 +1,7 @@
 //! The flags that `mlir-opt` does not have.
 
 use qd_lowering::targets::Target;
+use qd_passes::verify_level::{FORMER_SUBGROUP, Level};
 use std::{ffi::OsString, path::PathBuf};
 
 /// Flags of our own.
@@ -12,12 +13,12 @@ pub struct Own {
     pub help: bool,
 }
 
-/// The rungs of the ladder, top to bottom, and the pipeline that leads to each.
+/// The levels of the IR, top to bottom, and the pipeline that leads to each.
 pub const LEVELS: &[(&str, &str)] = &[
     ("algo", ""),
     ("grid", "qd-to-grid"),
     ("plan", "qd-to-plan"),
-    ("tiled", "qd-to-tiled"),
+    ("subgroup", "qd-to-subgroup"),
     ("target", "qd-to-target"),
 ];
 
@@ -104,10 +105,10 @@ fn names() -> String {
 
 fn pipeline(level: &str, target: &str) -> Result<Option<String>, String> {
     let Some((_, pass)) = LEVELS.iter().find(|(name, _)| *name == level) else {
-        return Err(format!(
-            "unknown level '{level}': expected one of {}",
-            names()
-        ));
+        return Err(match level {
+            FORMER_SUBGROUP => format!("level '{level}' is called '{}' now", Level::Subgroup),
+            _ => format!("unknown level '{level}': expected one of {}", names()),
+        });
     };
     Target::parse(target)?;
     Ok((!pass.is_empty()).then(|| format!("--{pass}=target={target}")))

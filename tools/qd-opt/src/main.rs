@@ -1,7 +1,7 @@
 //! `mlir-opt` with the qd dialect and its passes.
 //!
 //! Takes every flag of `mlir-opt`, and of its own: `--to=<level>` stops at a
-//! rung of the ladder, `--trace=FILE` writes a Chrome trace.
+//! level of the lowering pipeline, `--trace=FILE` writes a Chrome trace.
 
 mod help;
 mod levels;

@@ -32,11 +32,11 @@ const MAIN_JOB: &[&str] = &[
     "worst_mean",
 ];
 
-/// The rungs at which the job's IR can be read, from the top, by the command that prints each.
+/// The levels at which the job's IR can be read, from the top, by the command that prints each.
 const LEVELS: &[(&str, &str, &str)] = &[
     ("qd-opt", "--to=grid", "algorithms expanded into phases"),
     ("qd-opt", "--to=plan", "phases fused, outlined and ordered"),
-    ("qd-opt", "--to=tiled", "the subgroup size chosen"),
+    ("qd-opt", "--to=subgroup", "the subgroup size chosen"),
     (
         "qd-opt",
         "--to=target",

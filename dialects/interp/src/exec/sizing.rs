@@ -8,7 +8,7 @@ fn blocks(n: u64) -> u64 {
 }
 
 /// `c(n) + c(c(n)) + …`, `terms` of them.
-fn staircase(n: u64, terms: u32) -> u64 {
+fn hierarchical(n: u64, terms: u32) -> u64 {
     (0..terms)
         .scan(n, |level, _| {
             *level = blocks(*level);
@@ -27,9 +27,9 @@ fn compaction(n: u64) -> u64 {
 pub(crate) fn scratch_slots(algorithm: Algorithm, n: u64, depth: u32) -> u64 {
     let slots = match algorithm {
         Algorithm::Reduce | Algorithm::ExclusiveScan | Algorithm::InclusiveScan => {
-            staircase(n, depth - 1)
+            hierarchical(n, depth - 1)
         }
-        Algorithm::Sort => 256 * blocks(n) + staircase(256 * blocks(n), depth - 1),
+        Algorithm::Sort => 256 * blocks(n) + hierarchical(256 * blocks(n), depth - 1),
         Algorithm::ReduceByKey if n <= 256 => n,
         Algorithm::Select | Algorithm::Partition | Algorithm::ReduceByKey => compaction(n),
     };

@@ -463,13 +463,13 @@ fn scratch_slots_of_the_contract() {
             1_003_923,
         ),
     ];
-    for (n, staircase, sort, select, by_key) in rows {
+    for (n, hierarchical, sort, select, by_key) in rows {
         for depth in 1..=4 {
             let at = depth as usize - 1;
             for algorithm in ["reduce", "exclusive_scan", "inclusive_scan"] {
                 assert_eq!(
                     slots(algorithm, n, depth),
-                    staircase[at],
+                    hierarchical[at],
                     "{algorithm} {n} {depth}"
                 );
             }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `chunked` | on few cores |
 //! | `reduce_then_scan` | on many cores on which it was measured |
-//! | `staircase` | everywhere |
+//! | `hierarchical` | everywhere |
 
 mod sweep;
 
@@ -30,16 +30,16 @@ pub(super) const PARTITION: Algorithm = Algorithm {
         Strategy {
             name: "reduce_then_scan",
             suits: |_, capabilities| reduce_then_scan::suits(capabilities),
-            // What a block does in one step is a staircase of one.
+            // What a block does in one step is a hierarchy of one level.
             expand: |b, op, capabilities| match depth(op) {
-                1 => sweep::expand(b, op, Form::Staircase),
+                1 => sweep::expand(b, op, Form::Hierarchical),
                 _ => reduce_then_scan::expand(b, op, capabilities, "partition", Others::Behind),
             },
         },
         Strategy {
-            name: "staircase",
+            name: "hierarchical",
             suits: always,
-            expand: |b, op, _| sweep::expand(b, op, Form::Staircase),
+            expand: |b, op, _| sweep::expand(b, op, Form::Hierarchical),
         },
     ],
 };

@@ -7,7 +7,7 @@
 //! neighbours read next to each other and the loop over threads vectorises. With
 //! a combiner that need not commute one thread goes through the chunk in order.
 //!
-//! Deviations from the staircase: the tree is that of the chunks and threads,
+//! Deviations from the hierarchical strategy: the tree is that of the chunks and threads,
 //! fixed by the count alone.
 //! Cost: reads each element once. 2 phases, or 1 where the capacity is one chunk.
 

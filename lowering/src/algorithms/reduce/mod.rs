@@ -4,10 +4,10 @@
 //! |---|---|
 //! | `chunked` | on few cores |
 //! | `tiled` | on many cores, with shared memory enough where order matters |
-//! | `staircase` | everywhere |
+//! | `hierarchical` | everywhere |
 
 mod chunked;
-mod staircase;
+mod hierarchical;
 mod tiled;
 
 use super::{
@@ -34,9 +34,9 @@ pub(super) const REDUCE: Algorithm = Algorithm {
             expand: tiled::expand,
         },
         Strategy {
-            name: "staircase",
+            name: "hierarchical",
             suits: always,
-            expand: |b, op, _| staircase::expand(b, op),
+            expand: |b, op, _| hierarchical::expand(b, op),
         },
     ],
 };

@@ -20,7 +20,7 @@
 //! tree, is fixed by the count of elements alone.
 //! Cost: reads each element once. 1 phase.
 
-use super::{Reduce, staircase};
+use super::{Reduce, hierarchical};
 use crate::{
     algorithms::{
         last_block::LastBlock,
@@ -65,7 +65,7 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, capabilities: &Capabilitie
         ));
     }
     if reduce.depth == 1 {
-        return staircase::expand(b, op);
+        return hierarchical::expand(b, op);
     }
     let tuning = Tuning::of(op, "reduce", bytes, capabilities)?;
     let tiled = Tiled {

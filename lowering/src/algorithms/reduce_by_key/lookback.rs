@@ -23,7 +23,7 @@
 //! Look-back (2016), whose run-length encoding this is with values; Blelloch,
 //! Prefix Sums and Their Applications (1990), segmented scans.
 //! Deviations: what is scanned is a pair a thread and not an element. A capacity
-//! of 256 is a staircase of one step.
+//! of 256 is a hierarchy of one level.
 //! Cost: reads each key and each value once, and a key more for each subgroup;
 //! writes each run once. Descriptors take 32 bytes a tile.
 //! A fill and a phase.
@@ -49,7 +49,7 @@ const WORD: i64 = 32;
 pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, capabilities: &Capabilities) -> Result<'c> {
     let by_key = ReduceByKey::of(b, op);
     if by_key.depth == 1 {
-        return sweep::expand(b, op, Form::Staircase);
+        return sweep::expand(b, op, Form::Hierarchical);
     }
     chain::require(op, capabilities)?;
     let held = bytes(&[by_key.keys.element(), by_key.values.element()]);

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `chunked` | on few cores |
 //! | `lookback` | on many cores, where a block may wait for those before it |
-//! | `staircase` | everywhere |
+//! | `hierarchical` | everywhere |
 //!
 //! No strategy uses atomics: a region combiner need not commute, and float sums
 //! are to depend on the input alone.
@@ -33,9 +33,9 @@ pub(super) const REDUCE_BY_KEY: Algorithm = Algorithm {
             expand: lookback::expand,
         },
         Strategy {
-            name: "staircase",
+            name: "hierarchical",
             suits: always,
-            expand: |b, op, _| sweep::expand(b, op, Form::Staircase),
+            expand: |b, op, _| sweep::expand(b, op, Form::Hierarchical),
         },
     ],
 };

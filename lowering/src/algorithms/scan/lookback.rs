@@ -9,7 +9,7 @@
 //! Papers: see [`Chain`].
 //! Deviations: a tile's elements are asked for when the tile some hundred before it
 //! is loaded: all tiles behind wait for one whose loads take long. A capacity of
-//! 256 is a staircase of one step.
+//! 256 is a hierarchy of one level.
 //! Cost: reads and writes each element once; a tile takes 32 bytes of scratch for
 //! each scalar. A fill and a phase.
 
@@ -50,7 +50,7 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, capabilities: &Capabilitie
         return Err(Diagnostic::at(op, what));
     }
     if scan.depth == 1 {
-        return sweep::expand(b, op, Form::Staircase);
+        return sweep::expand(b, op, Form::Hierarchical);
     }
     chain::require(op, capabilities)?;
     // Tile by tile takes a time for each of them, so that there had better be few.

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `chunked` | on few cores |
 //! | `lookback` | on many cores, where a block may wait for those before it |
-//! | `staircase` | everywhere |
+//! | `hierarchical` | everywhere |
 
 mod lookback;
 mod sweep;
@@ -44,9 +44,9 @@ const STRATEGIES: &[Strategy] = &[
         expand: lookback::expand,
     },
     Strategy {
-        name: "staircase",
+        name: "hierarchical",
         suits: always,
-        expand: |b, op, _| sweep::expand(b, op, Form::Staircase),
+        expand: |b, op, _| sweep::expand(b, op, Form::Hierarchical),
     },
 ];
 

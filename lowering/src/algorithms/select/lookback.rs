@@ -15,7 +15,7 @@
 //! wait for one flag at a time costs more. They are packed by subgroups, which then
 //! need not know of each other: all they hold goes to shared memory before anyone
 //! waits for other tiles. Rows, and scalars of more than 8 bytes, go straight from
-//! the input to the output. A capacity of 256 is a staircase of one step.
+//! the input to the output. A capacity of 256 is a hierarchy of one level.
 //! Cost: reads each flag and each element once; writes what is kept once. A tile
 //! takes 32 bytes of scratch. A fill and a phase.
 

@@ -5,7 +5,7 @@
 //! | `chunked` | on few cores |
 //! | `lookback` | on many cores, where a block may wait for those before it, and the flags are `qd.scratch` |
 //! | `reduce_then_scan` | on many cores on which it was measured |
-//! | `staircase` | everywhere |
+//! | `hierarchical` | everywhere |
 //!
 //! Flags that are `qd.scratch` may be computed where they are read, from the
 //! elements themselves: two passes would read those twice.
@@ -45,14 +45,14 @@ pub(super) const SELECT: Algorithm = Algorithm {
         Strategy {
             name: "reduce_then_scan",
             suits: |_, capabilities| reduce_then_scan::suits(capabilities),
-            // What a block does in one step is a staircase of one.
+            // What a block does in one step is a hierarchy of one level.
             expand: |b, op, capabilities| match depth(op) {
                 1 => sweep::expand(b, op),
                 _ => reduce_then_scan::expand(b, op, capabilities, "select", Others::Dropped),
             },
         },
         Strategy {
-            name: "staircase",
+            name: "hierarchical",
             suits: always,
             expand: |b, op, _| sweep::expand(b, op),
         },

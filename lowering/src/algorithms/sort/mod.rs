@@ -4,16 +4,16 @@
 //! |---|---|
 //! | `chunked` | on few cores |
 //! | `onesweep` | on many cores, where a block may wait for those before it |
-//! | `staircase` | everywhere |
+//! | `hierarchical` | everywhere |
 
 mod chunked;
 mod halves;
+mod hierarchical;
 mod key;
 mod one_tile;
 mod onesweep;
 mod pass;
 mod staged;
-mod staircase;
 mod states;
 mod tile;
 
@@ -41,9 +41,9 @@ pub(super) const SORT: Algorithm = Algorithm {
             expand: |b, op, capabilities| onesweep::expand(b, op, capabilities),
         },
         Strategy {
-            name: "staircase",
+            name: "hierarchical",
             suits: always,
-            expand: |b, op, _| staircase::expand(b, op),
+            expand: |b, op, _| hierarchical::expand(b, op),
         },
     ],
 };

@@ -2,11 +2,11 @@
 //! result: what the scans are, and select, partition, sort and reduce by key
 //! are made of where they do not go over their input in one pass.
 //!
-//! - [`staircase`]: a tile a block, in a tree of fixed depth;
+//! - [`hierarchical`]: a tile a block, in a tree of fixed depth;
 //! - [`chunked`]: a long chunk a block, for few cores.
 
 mod chunked;
-mod staircase;
+mod hierarchical;
 
 use super::partials::Partials;
 use qd_dialects::builder::{Builder, Combiner, V};
@@ -14,8 +14,8 @@ use qd_dialects::builder::{Builder, Combiner, V};
 /// How a sweep goes over its elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// See [`staircase`].
-    Staircase,
+    /// See [`hierarchical`].
+    Hierarchical,
     /// See [`chunked`].
     Chunked,
 }
@@ -44,7 +44,7 @@ impl<'b, 'c> Sweep<'_, 'b, 'c> {
     /// Builds the phases; `last` is what the threads of the last one do.
     pub fn run(&self, last: impl Fn(&Element<'b, 'c>)) {
         match self.form {
-            Form::Staircase => self.staircase(&last),
+            Form::Hierarchical => self.hierarchical(&last),
             Form::Chunked => self.chunked(&last),
         }
     }

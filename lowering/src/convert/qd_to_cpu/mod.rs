@@ -62,7 +62,12 @@ impl Pass for ConvertToCpu {
         let wave = module
             .attr("qd.wave")
             .and_then(attributes::int)
-            .ok_or_else(|| Diagnostic::at(module, "has no 'qd.wave': run qd-tile first"))?;
+            .ok_or_else(|| {
+                Diagnostic::at(
+                    module,
+                    "has no 'qd.wave': run qd-select-subgroup-size first",
+                )
+            })?;
         let block = module.body().expect("a module's body");
         for op in operations(block) {
             if op.is("func.func") && op.attr("qd.threads").is_some() {

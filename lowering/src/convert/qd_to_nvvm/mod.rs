@@ -1,6 +1,6 @@
 //! `qd-convert-to-nvvm`: outlined bodies as NVVM kernels.
 //!
-//! After `qd-tile` and `qd-expand-collectives`, with `qd.wave = 32`. Each
+//! After `qd-select-subgroup-size` and `qd-expand-collectives`, with `qd.wave = 32`. Each
 //! outlined body becomes an `llvm.func` with `nvvm.kernel` and its block size
 //! (`kernel.rs` has the ABI, `shared.rs` the shared arrays), and every op of ours in it one or a few of `nvvm`
 //! and `llvm`, by the table below. What is not ours is left to upstream's

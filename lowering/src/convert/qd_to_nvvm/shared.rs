@@ -31,7 +31,7 @@ const SHARED: u32 = 3;
 /// assemble more.
 const MOST_STATIC_BYTES: u64 = 48 << 10;
 
-/// Bytes of shared memory that a launch of a tiled body has to ask for: what its arrays take, if
+/// Bytes of shared memory that a launch of a body at the subgroup level has to ask for: what its arrays take, if
 /// they are parts of the external one.
 ///
 /// # Errors

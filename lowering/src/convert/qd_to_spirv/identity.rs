@@ -88,7 +88,7 @@ pub(super) fn subgroup_id<'c>(
     Ok(vec![subgroup(b, op).value()])
 }
 
-/// A constant where the block's size is known, which `qd-tile` has seen to.
+/// A constant where the block's size is known, which `qd-select-subgroup-size` has seen to.
 pub(super) fn num_subgroups<'c>(
     b: &Builder<'c>,
     op: Op<'c>,

@@ -1,6 +1,6 @@
 //! `qd-convert-to-spirv`: outlined bodies as functions of the `spirv` dialect.
 //!
-//! After `qd-tile`, `qd-expand-collectives` and `qd-expand-math`. Each outlined
+//! After `qd-select-subgroup-size`, `qd-expand-collectives` and `qd-expand-math`. Each outlined
 //! body becomes a function without arguments (`kernel.rs`, and `docs/rationale/vulkan.md`, have
 //! what it is passed instead), and every op of ours in it one or a few of
 //! `spirv` and `arith`, by the table below; so does what upstream's conversions

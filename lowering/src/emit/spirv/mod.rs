@@ -50,7 +50,7 @@ pub const SPIRV: Backend = Backend {
     },
 };
 
-/// From tiled bodies to a `spirv.module`.
+/// From bodies at the subgroup level to a `spirv.module`.
 fn conversion(capabilities: &Capabilities) -> String {
     [
         &format!("qd-convert-to-spirv{{target={}}}", capabilities.name),

@@ -3,8 +3,8 @@
 
 // RUN: split-file %s %t
 
-// RUN: not qd-opt %t/untiled.mlir --qd-convert-to-nvvm=arch=sm_90 2>&1 | FileCheck %s --check-prefix=UNTILED
-// UNTILED: untiled.mlir:1:1: error: 'builtin.module' op has no 'qd.wave': run qd-tile first
+// RUN: not qd-opt %t/polymorphic.mlir --qd-convert-to-nvvm=arch=sm_90 2>&1 | FileCheck %s --check-prefix=POLYMORPHIC
+// POLYMORPHIC: polymorphic.mlir:1:1: error: 'builtin.module' op has no 'qd.wave': run qd-select-subgroup-size first
 // RUN: not qd-opt %t/wave.mlir --qd-convert-to-nvvm=arch=sm_90 2>&1 | FileCheck %s --check-prefix=WAVE
 // WAVE: wave.mlir:1:1: error: 'builtin.module' op is for subgroups of 64, which target 'nvptx:sm_90' does not have
 // RUN: not qd-opt %t/math.mlir --qd-convert-to-nvvm=arch=sm_70 2>&1 | FileCheck %s --check-prefix=ARCH
@@ -56,7 +56,7 @@ qd.grid.kernel @k(%a: memref<?xf32>) {
     memref.store %y, %a[%t] : memref<?xf32>
   }
 }
-//--- untiled.mlir
+//--- polymorphic.mlir
 module {}
 //--- wave.mlir
 module attributes {qd.wave = 64 : i64} {}

@@ -3,8 +3,8 @@
 
 // RUN: split-file %s %t
 
-// RUN: not qd-opt %t/untiled.mlir --qd-convert-to-spirv 2>&1 | FileCheck %s --check-prefix=UNTILED
-// UNTILED: untiled.mlir:1:1: error: 'builtin.module' op has no 'qd.wave': run qd-tile first
+// RUN: not qd-opt %t/polymorphic.mlir --qd-convert-to-spirv 2>&1 | FileCheck %s --check-prefix=POLYMORPHIC
+// POLYMORPHIC: polymorphic.mlir:1:1: error: 'builtin.module' op has no 'qd.wave': run qd-select-subgroup-size first
 // RUN: not qd-opt %t/wave.mlir --qd-convert-to-spirv=target=metal 2>&1 | FileCheck %s --check-prefix=WAVE
 // WAVE: wave.mlir:1:1: error: 'builtin.module' op is for subgroups of 8, which target 'metal' does not have
 // RUN: not qd-opt %t/wave.mlir --qd-convert-to-spirv=target=cpu 2>&1 | FileCheck %s --check-prefix=CPU
@@ -28,7 +28,7 @@
 // RUN: qd-opt %t/assert.mlir --qd-convert-to-spirv 2>&1 | FileCheck %s --check-prefix=ASSERT
 // ASSERT: assert.mlir:3:3: warning: 'cf.assert' op is not checked: nothing stops a kernel of target 'vulkan:1.3'
 
-//--- untiled.mlir
+//--- polymorphic.mlir
 module {}
 //--- wave.mlir
 module attributes {qd.wave = 8 : i64} {}

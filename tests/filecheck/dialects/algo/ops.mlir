@@ -9,11 +9,11 @@
 qd.grid.kernel @reduce(%in: memref<?xf32>, %in64: memref<?xi64>, %out: memref<1xf32>, %out64: memref<?xi64>, %s: memref<?xi32>, %s64: memref<?xi64>, %n: memref<i32>, %n64: memref<i64>) {
   // CHECK: qd.algo.reduce add ins(%arg0 : memref<?xf32>) outs(%arg2 : memref<1xf32>) scratch(%arg4 : memref<?xi32>) count(%arg6 : memref<i32>) log256_max_n = 1
   qd.algo.reduce add ins(%in : memref<?xf32>) outs(%out : memref<1xf32>) scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 1
-  // CHECK: qd.algo.reduce minsi ins(%arg1 : memref<?xi64>) outs(%arg3 : memref<?xi64>) scratch(%arg5 : memref<?xi64>) count(%arg7 : memref<i64>) log256_max_n = 4 strategy = "staircase"
+  // CHECK: qd.algo.reduce minsi ins(%arg1 : memref<?xi64>) outs(%arg3 : memref<?xi64>) scratch(%arg5 : memref<?xi64>) count(%arg7 : memref<i64>) log256_max_n = 4 strategy = "hierarchical"
   qd.algo.reduce minsi ins(%in64 : memref<?xi64>) outs(%out64 : memref<?xi64>)
-    scratch(%s64 : memref<?xi64>) count(%n64 : memref<i64>) log256_max_n = 4 strategy = "staircase"
-  // CHECK: qd.algo.reduce maxnumf ins(%arg0 : memref<?xf32>) outs(%arg2 : memref<1xf32>) scratch(%arg4 : memref<?xi32>) count(%arg6 : memref<i32>) log256_max_n = 3 strategy = "staircase" deterministic checked {note = "kept"}
-  qd.algo.reduce maxnumf ins(%in : memref<?xf32>) outs(%out : memref<1xf32>) scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3 strategy = "staircase" deterministic checked {note = "kept"}
+    scratch(%s64 : memref<?xi64>) count(%n64 : memref<i64>) log256_max_n = 4 strategy = "hierarchical"
+  // CHECK: qd.algo.reduce maxnumf ins(%arg0 : memref<?xf32>) outs(%arg2 : memref<1xf32>) scratch(%arg4 : memref<?xi32>) count(%arg6 : memref<i32>) log256_max_n = 3 strategy = "hierarchical" deterministic checked {note = "kept"}
+  qd.algo.reduce maxnumf ins(%in : memref<?xf32>) outs(%out : memref<1xf32>) scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3 strategy = "hierarchical" deterministic checked {note = "kept"}
 }
 
 // CHECK-LABEL: qd.grid.kernel @scans(%arg0: memref<?xi32>, %arg1: memref<?xi32>, %arg2: memref<?xi32>, %arg3: memref<i32>) {
@@ -35,8 +35,8 @@ qd.grid.kernel @regions(%a: memref<?xf32>, %b: memref<?xi64>, %oa: memref<?xf32>
     // CHECK: qd.yield %0 : f32
     qd.yield %x : f32
   }
-  // CHECK: qd.algo.inclusive_scan ins(%arg0, %arg1 : memref<?xf32>, memref<?xi64>) outs(%arg2, %arg3 : memref<?xf32>, memref<?xi64>) scratch(%arg4, %arg5 : memref<?xi32>, memref<?xi64>) count(%arg6 : memref<i32>) log256_max_n = 3 strategy = "staircase" identity [0.000000e+00 : f32, 0] combiner {
-  qd.algo.inclusive_scan ins(%a, %b : memref<?xf32>, memref<?xi64>) outs(%oa, %ob : memref<?xf32>, memref<?xi64>) scratch(%sa, %sb : memref<?xi32>, memref<?xi64>) count(%n : memref<i32>) log256_max_n = 3 strategy = "staircase" identity [0.0 : f32, 0] combiner {
+  // CHECK: qd.algo.inclusive_scan ins(%arg0, %arg1 : memref<?xf32>, memref<?xi64>) outs(%arg2, %arg3 : memref<?xf32>, memref<?xi64>) scratch(%arg4, %arg5 : memref<?xi32>, memref<?xi64>) count(%arg6 : memref<i32>) log256_max_n = 3 strategy = "hierarchical" identity [0.000000e+00 : f32, 0] combiner {
+  qd.algo.inclusive_scan ins(%a, %b : memref<?xf32>, memref<?xi64>) outs(%oa, %ob : memref<?xf32>, memref<?xi64>) scratch(%sa, %sb : memref<?xi32>, memref<?xi64>) count(%n : memref<i32>) log256_max_n = 3 strategy = "hierarchical" identity [0.0 : f32, 0] combiner {
   ^bb0(%la: f32, %lb: i64, %ra: f32, %rb: i64):
     // CHECK: qd.yield %arg11, %arg12 : f32, i64
     qd.yield %ra, %rb : f32, i64
@@ -57,12 +57,12 @@ qd.grid.kernel @regions(%a: memref<?xf32>, %b: memref<?xi64>, %oa: memref<?xf32>
 qd.grid.kernel @select(%in: memref<?xf32>, %flags: memref<?xi32>, %out: memref<?xf32>, %num: memref<i32>, %num1: memref<1xi32>, %s: memref<?xi32>, %n: memref<i32>) {
   // CHECK: qd.algo.select ins(%arg0, %arg1 : memref<?xf32>, memref<?xi32>) outs(%arg2, %arg3 : memref<?xf32>, memref<i32>) scratch(%arg5 : memref<?xi32>) count(%arg6 : memref<i32>) log256_max_n = 2
   qd.algo.select ins(%in, %flags : memref<?xf32>, memref<?xi32>) outs(%out, %num : memref<?xf32>, memref<i32>) scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2
-  // CHECK: qd.algo.select ins(%arg0, %arg1 : memref<?xf32>, memref<?xi32>) outs(%arg2, %arg4 : memref<?xf32>, memref<1xi32>) scratch(%arg5 : memref<?xi32>) count(%arg6 : memref<i32>) log256_max_n = 2 strategy = "staircase" deterministic checked {note = "kept"}
-  qd.algo.select ins(%in, %flags : memref<?xf32>, memref<?xi32>) outs(%out, %num1 : memref<?xf32>, memref<1xi32>) scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2 strategy = "staircase" deterministic checked {note = "kept"}
+  // CHECK: qd.algo.select ins(%arg0, %arg1 : memref<?xf32>, memref<?xi32>) outs(%arg2, %arg4 : memref<?xf32>, memref<1xi32>) scratch(%arg5 : memref<?xi32>) count(%arg6 : memref<i32>) log256_max_n = 2 strategy = "hierarchical" deterministic checked {note = "kept"}
+  qd.algo.select ins(%in, %flags : memref<?xf32>, memref<?xi32>) outs(%out, %num1 : memref<?xf32>, memref<1xi32>) scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2 strategy = "hierarchical" deterministic checked {note = "kept"}
   // CHECK: qd.algo.partition ins(%arg0, %arg1 : memref<?xf32>, memref<?xi32>) outs(%arg2, %arg3 : memref<?xf32>, memref<i32>) scratch(%arg5 : memref<?xi32>) count(%arg6 : memref<i32>) log256_max_n = 2
   qd.algo.partition ins(%in, %flags : memref<?xf32>, memref<?xi32>) outs(%out, %num : memref<?xf32>, memref<i32>) scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2
-  // CHECK: qd.algo.partition ins(%arg0, %arg1 : memref<?xf32>, memref<?xi32>) outs(%arg2, %arg3 : memref<?xf32>, memref<i32>) scratch(%arg5 : memref<?xi32>) count(%arg6 : memref<i32>) log256_max_n = 2 strategy = "staircase"
-  qd.algo.partition ins(%in, %flags : memref<?xf32>, memref<?xi32>) outs(%out, %num : memref<?xf32>, memref<i32>) scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2 strategy = "staircase"
+  // CHECK: qd.algo.partition ins(%arg0, %arg1 : memref<?xf32>, memref<?xi32>) outs(%arg2, %arg3 : memref<?xf32>, memref<i32>) scratch(%arg5 : memref<?xi32>) count(%arg6 : memref<i32>) log256_max_n = 2 strategy = "hierarchical"
+  qd.algo.partition ins(%in, %flags : memref<?xf32>, memref<?xi32>) outs(%out, %num : memref<?xf32>, memref<i32>) scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2 strategy = "hierarchical"
 }
 
 // Elements are moved without a look inside: any scalar of whole bytes, and rows of them.
@@ -90,8 +90,8 @@ qd.grid.kernel @sort(%k: memref<?xi32>, %tk: memref<?xi32>, %d: memref<?xf64>, %
   qd.algo.sort keys(%d, %td : memref<?xf64>, memref<?xf64>) scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3 end_bit = 24
   // CHECK: qd.algo.sort keys(%arg0, %arg1 : memref<?xi32>, memref<?xi32>) values(%arg4, %arg5 : memref<?x3xf32>, memref<?x3xf32>) scratch(%arg6 : memref<?xi32>) count(%arg7 : memref<i32>) log256_max_n = 3
   qd.algo.sort keys(%k, %tk : memref<?xi32>, memref<?xi32>) values(%v, %tv : memref<?x3xf32>, memref<?x3xf32>) scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
-  // CHECK: qd.algo.sort keys(%arg0, %arg1 : memref<?xi32>, memref<?xi32>) values(%arg4, %arg5 : memref<?x3xf32>, memref<?x3xf32>) scratch(%arg6 : memref<?xi32>) count(%arg7 : memref<i32>) log256_max_n = 3 unsigned end_bit = 16 strategy = "staircase" deterministic checked {note = "kept"}
-  qd.algo.sort keys(%k, %tk : memref<?xi32>, memref<?xi32>) values(%v, %tv : memref<?x3xf32>, memref<?x3xf32>) scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3 unsigned end_bit = 16 strategy = "staircase" deterministic checked {note = "kept"}
+  // CHECK: qd.algo.sort keys(%arg0, %arg1 : memref<?xi32>, memref<?xi32>) values(%arg4, %arg5 : memref<?x3xf32>, memref<?x3xf32>) scratch(%arg6 : memref<?xi32>) count(%arg7 : memref<i32>) log256_max_n = 3 unsigned end_bit = 16 strategy = "hierarchical" deterministic checked {note = "kept"}
+  qd.algo.sort keys(%k, %tk : memref<?xi32>, memref<?xi32>) values(%v, %tv : memref<?x3xf32>, memref<?x3xf32>) scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3 unsigned end_bit = 16 strategy = "hierarchical" deterministic checked {note = "kept"}
 }
 
 // CHECK-LABEL: qd.grid.kernel @parallel_sort(%arg0: memref<?xi32>, %arg1: memref<?xf64>, %arg2: memref<?xf32>) {
@@ -112,8 +112,8 @@ qd.grid.kernel @parallel_sort(%k: memref<?xi32>, %d: memref<?xf64>, %v: memref<?
 qd.grid.kernel @reduce_by_key(%k: memref<?xf64>, %v: memref<?xi64>, %ko: memref<?xf64>, %vo: memref<?xi64>, %runs: memref<i32>, %runs1: memref<1xi32>, %s: memref<?xi32>, %n: memref<i32>) {
   // CHECK: qd.algo.reduce_by_key add ins(%arg0, %arg1 : memref<?xf64>, memref<?xi64>) outs(%arg2, %arg3, %arg4 : memref<?xf64>, memref<?xi64>, memref<i32>) scratch(%arg6 : memref<?xi32>) count(%arg7 : memref<i32>) log256_max_n = 3
   qd.algo.reduce_by_key add ins(%k, %v : memref<?xf64>, memref<?xi64>) outs(%ko, %vo, %runs : memref<?xf64>, memref<?xi64>, memref<i32>) scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
-  // CHECK: qd.algo.reduce_by_key minsi ins(%arg0, %arg1 : memref<?xf64>, memref<?xi64>) outs(%arg2, %arg3, %arg5 : memref<?xf64>, memref<?xi64>, memref<1xi32>) scratch(%arg6 : memref<?xi32>) count(%arg7 : memref<i32>) log256_max_n = 3 strategy = "staircase" deterministic checked {note = "kept"}
-  qd.algo.reduce_by_key minsi ins(%k, %v : memref<?xf64>, memref<?xi64>) outs(%ko, %vo, %runs1 : memref<?xf64>, memref<?xi64>, memref<1xi32>) scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3 strategy = "staircase" deterministic checked {note = "kept"}
+  // CHECK: qd.algo.reduce_by_key minsi ins(%arg0, %arg1 : memref<?xf64>, memref<?xi64>) outs(%arg2, %arg3, %arg5 : memref<?xf64>, memref<?xi64>, memref<1xi32>) scratch(%arg6 : memref<?xi32>) count(%arg7 : memref<i32>) log256_max_n = 3 strategy = "hierarchical" deterministic checked {note = "kept"}
+  qd.algo.reduce_by_key minsi ins(%k, %v : memref<?xf64>, memref<?xi64>) outs(%ko, %vo, %runs1 : memref<?xf64>, memref<?xi64>, memref<1xi32>) scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3 strategy = "hierarchical" deterministic checked {note = "kept"}
   // CHECK: qd.algo.reduce_by_key ins(%arg0, %arg1 : memref<?xf64>, memref<?xi64>) outs(%arg2, %arg3, %arg4 : memref<?xf64>, memref<?xi64>, memref<i32>) scratch(%arg6 : memref<?xi32>) count(%arg7 : memref<i32>) log256_max_n = 3 identity [0] combiner {
   qd.algo.reduce_by_key ins(%k, %v : memref<?xf64>, memref<?xi64>) outs(%ko, %vo, %runs : memref<?xf64>, memref<?xi64>, memref<i32>) scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3 identity [0] combiner {
   ^bb0(%l: i64, %r: i64):

@@ -5,7 +5,7 @@
 
 // REQUIRES: x86
 // RUN: qd-translate %s --emit=asm | FileCheck %s
-// RUN: qd-translate %s --emit=asm --kernel=scan_staircase | FileCheck %s --check-prefix=STAIRS
+// RUN: qd-translate %s --emit=asm --kernel=scan_hierarchical | FileCheck %s --check-prefix=HIERARCHICAL
 
 // CHECK-LABEL: reduce_chunks_{{.*}}.blocks:
 // CHECK: addps {{.*}}(%r{{.*}}),{{.*}}%{{[xyz]}}mm
@@ -31,10 +31,10 @@ qd.grid.kernel @scan_chunked(%a: memref<?xi32>, %o: memref<?xi32>, %s: memref<?x
     count(%n : memref<i32>) log256_max_n = 4
 }
 
-// STAIRS-LABEL: inclusive_scan_last_{{.*}}.blocks:
-// STAIRS: addps {{.*}},{{.*}}%{{[xyz]}}mm
-// STAIRS-LABEL: .size inclusive_scan_last_
-qd.grid.kernel @scan_staircase(%a: memref<?xf32>, %o: memref<?xf32>, %s: memref<?xi32>, %n: memref<i32>) {
+// HIERARCHICAL-LABEL: inclusive_scan_last_{{.*}}.blocks:
+// HIERARCHICAL: addps {{.*}},{{.*}}%{{[xyz]}}mm
+// HIERARCHICAL-LABEL: .size inclusive_scan_last_
+qd.grid.kernel @scan_hierarchical(%a: memref<?xf32>, %o: memref<?xf32>, %s: memref<?xi32>, %n: memref<i32>) {
   qd.algo.inclusive_scan add ins(%a : memref<?xf32>) outs(%o : memref<?xf32>) scratch(%s : memref<?xi32>)
-    count(%n : memref<i32>) log256_max_n = 4 strategy = "staircase"
+    count(%n : memref<i32>) log256_max_n = 4 strategy = "hierarchical"
 }

@@ -189,8 +189,8 @@ fn algorithm(root: &Path, name: &str) -> Result<(Vec<Change>, String)> {
             name.fill(include_str!("templates/algorithm/mod.rs")),
         ),
         Change::new(
-            format!("{folder}/staircase.rs"),
-            name.fill(include_str!("templates/algorithm/staircase.rs")),
+            format!("{folder}/hierarchical.rs"),
+            name.fill(include_str!("templates/algorithm/hierarchical.rs")),
         ),
         Change::edit(root, "lowering/src/algorithms/mod.rs", |text| {
             let text = insert_sorted(text, "mod ", &format!("mod {};", name.snake()))?;
@@ -281,7 +281,7 @@ mod tests {
             paths(&changes),
             [
                 "lowering/src/algorithms/histogram/mod.rs",
-                "lowering/src/algorithms/histogram/staircase.rs",
+                "lowering/src/algorithms/histogram/hierarchical.rs",
                 "lowering/src/algorithms/mod.rs",
                 "tests/filecheck/algorithms/histogram.mlir",
             ]

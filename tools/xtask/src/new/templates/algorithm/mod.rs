@@ -2,9 +2,9 @@
 //!
 //! | strategy | where |
 //! |---|---|
-//! | `staircase` | everywhere |
+//! | `hierarchical` | everywhere |
 
-mod staircase;
+mod hierarchical;
 
 use super::{Algorithm, Strategy, always};
 
@@ -12,8 +12,8 @@ use super::{Algorithm, Strategy, always};
 pub(super) const THE_NAME: Algorithm = Algorithm {
     op: "qd.algo.the_name",
     strategies: &[Strategy {
-        name: "staircase",
+        name: "hierarchical",
         suits: always,
-        expand: |b, op, _| staircase::expand(b, op),
+        expand: |b, op, _| hierarchical::expand(b, op),
     }],
 };

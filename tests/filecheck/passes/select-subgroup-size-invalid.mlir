@@ -1,6 +1,6 @@
 // A wave that there is not, or that does not fit the code, is an error.
 
-// RUN: qd-opt %s --qd-tile=wave=32 --split-input-file --verify-diagnostics
+// RUN: qd-opt %s --qd-select-subgroup-size=wave=32 --split-input-file --verify-diagnostics
 
 qd.grid.kernel @too_large(%g: index, %v: i32) {
   qd.grid.phase blocks(%g) threads(64) {
@@ -11,6 +11,6 @@ qd.grid.kernel @too_large(%g: index, %v: i32) {
 
 // -----
 
-// expected-error @+1 {{'builtin.module' op has been tiled for subgroups of 64, and cannot be for 32}}
+// expected-error @+1 {{'builtin.module' op is for subgroups of 64, and cannot be for 32}}
 module attributes {qd.wave = 64 : i64} {
 }

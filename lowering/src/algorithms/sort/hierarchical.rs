@@ -93,7 +93,7 @@ impl<'b, 'c> Tiled<'_, 'b, 'c> {
         let entries = || tiles(sort.count.live()) * DIGITS;
         let sweep = Sweep {
             b,
-            form: Form::Staircase,
+            form: Form::Hierarchical,
             name: &self.pass.name("scan"),
             depth: sort.depth,
             capacity: self.tiles * DIGITS,

@@ -14,6 +14,6 @@ use qd_dialects::{
 pub(super) fn expand<'c>(_: &Builder<'c>, op: Op<'c>) -> Result<'c> {
     Err(Diagnostic::at(
         op,
-        "is not expanded yet: lowering/src/algorithms/the_name/staircase.rs",
+        "is not expanded yet: lowering/src/algorithms/the_name/hierarchical.rs",
     ))
 }

@@ -1,12 +1,12 @@
 // Choosing the wave makes constants of what depends on it, and gives every
 // collective a tile.
 
-// RUN: qd-opt %s --qd-tile=wave=32 | FileCheck %s
-// RUN: qd-opt %s --qd-tile=wave=8 | FileCheck %s --check-prefix=WAVE8
-// RUN: qd-opt %s --qd-tile=wave=64 | FileCheck %s --check-prefix=WAVE64
-// RUN: qd-opt %s --qd-tile=wave=64 --qd-tile=wave=64 | FileCheck %s --check-prefix=WAVE64
-// RUN: not qd-opt %s --qd-tile=wave=48 2>&1 | FileCheck %s --check-prefix=BAD
-// RUN: not qd-opt %s --qd-tile=wave=128 2>&1 | FileCheck %s --check-prefix=LARGE
+// RUN: qd-opt %s --qd-select-subgroup-size=wave=32 | FileCheck %s
+// RUN: qd-opt %s --qd-select-subgroup-size=wave=8 | FileCheck %s --check-prefix=WAVE8
+// RUN: qd-opt %s --qd-select-subgroup-size=wave=64 | FileCheck %s --check-prefix=WAVE64
+// RUN: qd-opt %s --qd-select-subgroup-size=wave=64 --qd-select-subgroup-size=wave=64 | FileCheck %s --check-prefix=WAVE64
+// RUN: not qd-opt %s --qd-select-subgroup-size=wave=48 2>&1 | FileCheck %s --check-prefix=BAD
+// RUN: not qd-opt %s --qd-select-subgroup-size=wave=128 2>&1 | FileCheck %s --check-prefix=LARGE
 
 // BAD: error: 'builtin.module' op cannot have subgroups of 48: expected 4, 8, 16, 32 or 64
 // LARGE: error: 'builtin.module' op cannot have subgroups of 128

@@ -1,4 +1,4 @@
-//! `qd-tile`: choose how many lanes a subgroup has.
+//! `qd-select-subgroup-size`: choose how many lanes a subgroup has.
 //!
 //! Until here code is wave-polymorphic. This pass records the wave as the
 //! module's attribute `qd.wave`, makes constants of what depends on it
@@ -35,8 +35,8 @@ use qd_dialects::{
 };
 
 options! {
-    /// Options of `qd-tile`.
-    pub struct TileOptions {
+    /// Options of `qd-select-subgroup-size`.
+    pub struct SelectSubgroupSizeOptions {
         /// lanes in a subgroup: 4, 8, 16, 32 or 64
         wave: i64 = 32,
     }
@@ -60,18 +60,19 @@ pub const TILEABLE: [&str; 10] = [
 ];
 
 /// The pass.
-pub struct Tile;
+pub struct SelectSubgroupSize;
 
-impl Pass for Tile {
-    type Options = TileOptions;
-    const NAME: &'static str = "qd-tile";
+impl Pass for SelectSubgroupSize {
+    type Options = SelectSubgroupSizeOptions;
+    const NAME: &'static str = "qd-select-subgroup-size";
+    const FORMER_NAME: Option<&'static str> = Some("qd-tile");
     const SUMMARY: &'static str = "Choose the subgroup size, and with it every collective's tile";
 
     fn dialects() -> Vec<DialectHandle> {
         vec![DialectHandle::arith()]
     }
 
-    fn run<'c>(module: Op<'c>, options: &TileOptions) -> Result<'c> {
+    fn run<'c>(module: Op<'c>, options: &SelectSubgroupSizeOptions) -> Result<'c> {
         let wave = options.wave;
         if !WAVES.map(i64::from).contains(&wave) {
             return Err(Diagnostic::at(
@@ -84,7 +85,7 @@ impl Pass for Tile {
         {
             return Err(Diagnostic::at(
                 module,
-                format!("has been tiled for subgroups of {before}, and cannot be for {wave}"),
+                format!("is for subgroups of {before}, and cannot be for {wave}"),
             ));
         }
         for (body, threads) in bodies(module) {

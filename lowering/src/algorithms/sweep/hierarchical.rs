@@ -34,7 +34,7 @@ struct Tile<'b, 'c> {
 }
 
 impl<'b, 'c> Sweep<'_, 'b, 'c> {
-    pub(super) fn staircase(&self, last: &dyn Fn(&Element<'b, 'c>)) {
+    pub(super) fn hierarchical(&self, last: &dyn Fn(&Element<'b, 'c>)) {
         let grids = Levels::new(self.capacity, self.depth as usize);
         let top = self.top();
         for level in 1..=top {
