@@ -34,8 +34,8 @@ use crate::{
     outline_phases, tile,
 };
 use qd_dialects::{
-    attributes,
     diagnostic::{Diagnostic, Result},
+    interfaces::Collective,
     ir::{Op, OpExt},
     options,
     pass::Pass,
@@ -155,8 +155,8 @@ fn remover(op: Op, level: Level, expanded: bool) -> Option<&'static str> {
             Some("qd-expand-collectives")
         }
         _ if level >= Level::Tiled
-            && tile::TILEABLE.contains(&name)
-            && op.attr("tile").and_then(attributes::int).is_none() =>
+            && Collective::of(op)
+                .is_some_and(|c| c.supports_clusters && c.log2_cluster_size.is_none()) =>
         {
             Some("qd-tile")
         }
