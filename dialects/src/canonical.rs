@@ -10,6 +10,7 @@
 use crate::{
     attributes::{self, Kind},
     builder::Combiner,
+    interfaces::{Collective, ResultUniformity},
     ir::{self, Op, OpExt, Value, ValueExt},
     pattern::{NoMatch, Pattern, Rewriter, Rewritten, register_canonical_form},
 };
@@ -90,15 +91,7 @@ fn is_uniform_within(value: Value<'_>, depth: usize) -> bool {
         | "qd.simt.num_subgroups"
         | "qd.simt.block.id"
         | "qd.simt.block.dim"
-        | "qd.simt.grid.dim"
-        | "qd.simt.broadcast"
-        | "qd.simt.broadcast_first"
-        | "qd.simt.ballot"
-        | "qd.simt.ballot_first_n"
-        | "qd.simt.block.reduce_all" => true,
-        "qd.simt.all" | "qd.simt.any" | "qd.simt.all_equal" | "qd.simt.reduce_all" => {
-            op.attr("tile").is_none()
-        }
+        | "qd.simt.grid.dim" => true,
         name if is_lanewise(name) => {
             depth > 0
                 && op
@@ -106,7 +99,10 @@ fn is_uniform_within(value: Value<'_>, depth: usize) -> bool {
                     .into_iter()
                     .all(|operand| is_uniform_within(operand, depth - 1))
         }
-        _ => false,
+        _ => Collective::of(op).is_some_and(|collective| {
+            collective.result_uniformity == ResultUniformity::Uniform
+                && collective.log2_cluster_size.is_none()
+        }),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The `qd` dialect for Rust: a safe layer over MLIR.
 //!
 //! - [`ir`]: handles to operations, values and blocks, and how to change them;
+//! - [`interfaces`]: what ops say of themselves;
 //! - [`clone`]: copying code with its operands replaced;
 //! - [`ops`]: typed builders and accessors of our ops, made from their ODS;
 //! - [`pass`], [`pattern`], [`conversion`]: passes, rewrite patterns, canonical
@@ -22,6 +23,7 @@ pub mod canonical;
 pub mod clone;
 pub mod conversion;
 pub mod diagnostic;
+pub mod interfaces;
 pub mod ir;
 pub mod llvm;
 pub mod ops;

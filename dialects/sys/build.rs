@@ -26,6 +26,12 @@ const DIALECT: &[(&str, &str, &[&str])] = &[
     ("gen-op-defs", "QdOps.cpp.inc", &[]),
 ];
 
+/// Generated from `QdInterfaces.td`: mlir-tblgen passes over the interfaces of files that are included.
+const INTERFACES: &[(&str, &str)] = &[
+    ("gen-op-interface-decls", "QdInterfaces.h.inc"),
+    ("gen-op-interface-defs", "QdInterfaces.cpp.inc"),
+];
+
 /// Each family's definitions are compiled with its verifiers and folders.
 const FAMILIES: &[(&str, &str)] = &[
     ("QdYield.cpp.inc", r"^qd\.yield$"),
@@ -45,22 +51,25 @@ fn main() {
     println!("cargo:rerun-if-changed=cpp");
 
     for (generator, file, extra) in DIALECT {
-        tablegen(&prefix, &out, generator, file, extra);
+        tablegen(&prefix, &out, "td/Qd.td", generator, file, extra);
+    }
+    for (generator, file) in INTERFACES {
+        tablegen(&prefix, &out, "td/QdInterfaces.td", generator, file, &[]);
     }
     for (file, ops) in FAMILIES {
         let include = format!("-op-include-regex={ops}");
-        tablegen(&prefix, &out, "gen-op-defs", file, &[&include]);
+        tablegen(&prefix, &out, "td/Qd.td", "gen-op-defs", file, &[&include]);
     }
     compile(&prefix, &out);
     link(&prefix, &out);
 }
 
-fn tablegen(prefix: &Path, out: &Path, generator: &str, file: &str, extra: &[&str]) {
+fn tablegen(prefix: &Path, out: &Path, from: &str, generator: &str, file: &str, extra: &[&str]) {
     let status = Command::new(prefix.join("bin/mlir-tblgen"))
         .arg(format!("-{generator}"))
         .args(extra)
         .arg(format!("-I{}", prefix.join("include").display()))
-        .args(["-Itd", "td/Qd.td", "-o"])
+        .args(["-Itd", from, "-o"])
         .arg(out.join(file))
         .status();
     match status {

@@ -33,7 +33,7 @@
 
 mod order;
 
-use crate::{collective, select_subgroup_size::threads_of};
+use crate::select_subgroup_size::threads_of;
 use order::{Functions, calls_in};
 use qd_dialects::{
     attributes,
@@ -169,7 +169,7 @@ fn shows_threads(op: Op) -> bool {
     let name = op.full_name();
     match name.strip_prefix("qd.simt.") {
         Some(name) => !HINTS.contains(&name),
-        None => name.starts_with("gpu.") || collective::scope_of(name).is_some(),
+        None => name.starts_with("gpu."),
     }
 }
 

@@ -3,7 +3,6 @@
 //! One file per pass, one line here to register it.
 
 pub mod clean;
-pub mod collective;
 pub mod expand_collectives;
 pub mod expand_dims;
 pub mod expand_for_each;

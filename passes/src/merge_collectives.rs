@@ -24,9 +24,9 @@
 //! USE(%a, %a)
 //! ```
 
-use crate::collective;
 use qd_dialects::{
     diagnostic::Result,
+    interfaces::{Collective, Effects},
     ir::{Block, Key, Op, OpExt, ValueExt, arguments, operations},
     melior::ir::{BlockLike, operation::OperationLike},
     pass::{NoOptions, Pass},
@@ -81,17 +81,16 @@ fn merge_block(block: Block) -> bool {
 }
 
 fn is_mergeable(op: Op) -> bool {
-    collective::scope_of(op.full_name()).is_some()
-        && op.result_count() > 0
-        && !op.is("qd.simt.block.radix_rank")
+    op.result_count() > 0 && Collective::of(op).is_some() && !accesses_memory(op)
 }
 
 /// Whether threads wait at an op, or may.
 fn is_barrier(op: Op) -> bool {
-    matches!(
-        op.full_name(),
-        "qd.simt.sync" | "qd.simt.block.sync" | "qd.simt.block.radix_rank" | "func.call"
-    )
+    op.is("func.call") || (Collective::of(op).is_some() && accesses_memory(op))
+}
+
+fn accesses_memory(op: Op) -> bool {
+    Effects::of(op).is_none_or(|effects| effects.reads || !effects.only_reads())
 }
 
 /// The op in words: equal for equal ops on equal operands.

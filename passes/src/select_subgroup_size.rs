@@ -28,6 +28,7 @@ use qd_dialects::{
     attributes,
     builder::Builder,
     diagnostic::{Diagnostic, Result},
+    interfaces::Collective,
     ir::{Op, OpExt, context_of},
     melior::dialect::DialectHandle,
     options,
@@ -44,20 +45,6 @@ options! {
 
 /// Sizes that a subgroup may have.
 pub const WAVES: [u32; 5] = [4, 8, 16, 32, 64];
-
-/// Collectives that work on tiles, by full name.
-pub const TILEABLE: [&str; 10] = [
-    "qd.simt.rotate",
-    "qd.simt.all",
-    "qd.simt.any",
-    "qd.simt.all_equal",
-    "qd.simt.reduce",
-    "qd.simt.reduce_all",
-    "qd.simt.inclusive_scan",
-    "qd.simt.exclusive_scan",
-    "qd.simt.segmented_reduce",
-    "qd.simt.bitonic_sort_kv",
-];
 
 /// The pass.
 pub struct SelectSubgroupSize;
@@ -131,20 +118,30 @@ fn tile_op<'c>(op: Op<'c>, wave: i64) -> Result<'c> {
     match op.full_name() {
         "qd.simt.subgroup_size" => fold(op, wave),
         "qd.simt.log2_subgroup_size" => fold(op, log2.into()),
-        name if TILEABLE.contains(&name) => match op.attr("tile").and_then(attributes::int) {
-            None => op.set_attr("tile", attributes::i32(context_of(op), log2 as i32)),
-            Some(tile) if tile > i64::from(log2) => {
-                return Err(Diagnostic::at(
-                    op,
-                    format!(
-                        "works on tiles of {} lanes, but a subgroup has {wave}",
-                        1u64 << tile
-                    ),
-                ));
+        _ => match Collective::of(op) {
+            Some(collective) if collective.supports_clusters => {
+                return tile_collective(op, collective, wave);
             }
-            Some(_) => {}
+            _ => {}
         },
-        _ => {}
+    }
+    Ok(())
+}
+
+fn tile_collective<'c>(op: Op<'c>, collective: Collective<'c>, wave: i64) -> Result<'c> {
+    let log2 = wave.trailing_zeros();
+    match collective.log2_cluster_size {
+        None => op.set_attr("tile", attributes::i32(context_of(op), log2 as i32)),
+        Some(tile) if tile > log2 => {
+            return Err(Diagnostic::at(
+                op,
+                format!(
+                    "works on tiles of {} lanes, but a subgroup has {wave}",
+                    1u64 << tile
+                ),
+            ));
+        }
+        Some(_) => {}
     }
     Ok(())
 }

@@ -25,8 +25,8 @@ mod range;
 mod shape;
 mod transfer;
 
-pub use crate::collective::{SCOPES, Scope};
 pub use explain::Step;
+pub use qd_dialects::interfaces::Scope;
 pub use shape::Shape;
 
 use qd_dialects::{
@@ -323,7 +323,7 @@ impl<'c> Uniformity<'c> {
                     2,
                     (induction.shapes[s], None),
                     (upper, self.constant(operands[1])),
-                    self.group(SCOPES[s]),
+                    self.group(Scope::ALL[s]),
                 )
                 .is_uniform()
         });

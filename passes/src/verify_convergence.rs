@@ -28,14 +28,14 @@
 //! ```
 
 use crate::{
-    collective::{self, Scope},
     select_subgroup_size::{WAVES, bodies},
     uniformity::{Step, Uniformity},
 };
 use qd_dialects::{
     attributes,
     diagnostic::{Diagnostic, Result},
-    ir::{Op, OpExt, Value},
+    interfaces::{Collective, Convergence, Scope},
+    ir::{Op, OpExt},
     options,
     pass::Pass,
 };
@@ -60,7 +60,7 @@ impl Pass for VerifyConvergence {
     fn run<'c>(module: Op<'c>, options: &ConvergenceOptions) -> Result<'c> {
         let waves = waves(module, options.wave)?;
         let calls = Calls::new(module);
-        let mut errors = Vec::new();
+        let mut errors = undeclared(module);
         for (body, threads) in bodies(module) {
             errors.extend(verify(body, threads, &waves, &calls));
         }
@@ -89,6 +89,24 @@ fn waves<'c>(module: Op<'c>, option: u32) -> Result<'c, Vec<u32>> {
             format!("cannot have subgroups of {wave}: expected 4, 8, 16, 32 or 64"),
         )),
     }
+}
+
+/// Ops of ours of which it is not known whether threads execute them together.
+fn undeclared<'c>(module: Op<'c>) -> Vec<Diagnostic<'c>> {
+    let is_undeclared = |op: &Op<'c>| {
+        op.full_name().starts_with("qd.simt.")
+            && matches!(Convergence::of(*op), Convergence::Unknown)
+    };
+    let ops = module.nested().into_iter().filter(is_undeclared);
+    ops.map(|op| {
+        let message = format!(
+            "does not say whether threads execute it together, which '{}' has to know: \
+             define it as a 'Simt_Collective' or a 'Simt_PerThreadOp'",
+            VerifyConvergence::NAME
+        );
+        Diagnostic::at(op, message)
+    })
+    .collect()
 }
 
 /// A rule that an op breaks, at some of the wave sizes.
@@ -164,28 +182,21 @@ fn check<'c>(
         let what = format!("stands under control flow that is not uniform in its {scope}");
         return Some((what, uniformity.explain_branch(branch, scope)));
     }
-    let (name, value) = uniform_operand(op)?;
-    if uniformity.is_uniform(value, Scope::Subgroup) {
-        return None;
-    }
+    let operands = Collective::of(op)?.uniform_operands().into_iter();
+    let mut varying = operands.filter(|(_, value)| !uniformity.is_uniform(*value, scope));
+    let (name, value) = varying.next()?;
     let instead = match op.is("qd.simt.broadcast") {
         true => ": use 'qd.simt.shuffle idx'",
         false => "",
     };
-    Some((
-        format!("needs the same '{name}' in every lane{instead}"),
-        uniformity.explain(value, Scope::Subgroup),
-    ))
-}
-
-/// The operand that has to be the same in every lane.
-fn uniform_operand<'c>(op: Op<'c>) -> Option<(&'static str, Value<'c>)> {
-    let name = match op.full_name() {
-        "qd.simt.broadcast" => "lane",
-        "qd.simt.rotate" => "delta",
-        _ => return None,
+    let each = match scope {
+        Scope::Subgroup => "lane",
+        Scope::Block | Scope::Grid => "thread",
     };
-    Some((name, op.operand_values()[1]))
+    Some((
+        format!("needs the same '{name}' in every {each}{instead}"),
+        uniformity.explain(value, scope),
+    ))
 }
 
 fn list(waves: &[u32]) -> String {
@@ -243,7 +254,7 @@ impl<'c> Calls<'c> {
             let callee = op.attr("callee").and_then(attributes::symbol_name)?;
             return self.functions.get(&callee)?.1;
         }
-        collective::scope_of(op.full_name())
+        Some(Collective::of(op)?.scope)
     }
 
     /// The functions with collectives in them.
@@ -259,4 +270,57 @@ impl<'c> Calls<'c> {
 
 fn symbol(op: Op, name: &str) -> Option<String> {
     op.attr(name).and_then(attributes::text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use qd_dialects::{
+        ir::{InsertionPoint, Value, build},
+        melior::ir::{Module, Type, operation::OperationLike},
+    };
+
+    #[test]
+    fn an_op_that_does_not_say_who_executes_it_is_an_error() {
+        let context = qd_dialects::context();
+        let text = "qd.grid.kernel @k(%out: memref<?xi32>) {
+            %c1 = arith.constant 1 : index
+            qd.grid.phase blocks(%c1) threads(256) {
+              %t = qd.simt.block.thread_id
+              %b = qd.simt.block.id
+              %first = arith.cmpi eq, %t, %b : index
+              scf.if %first {
+                %v = arith.index_cast %t : index to i32
+                memref.store %v, %out[%t] : memref<?xi32>
+              }
+            }
+          }";
+        let module = Module::parse(&context, text).unwrap();
+        // Safety: the module outlives the handle.
+        let root = unsafe { Op::from_raw(module.as_operation().to_raw()) };
+        let options = ConvergenceOptions::default();
+        assert!(VerifyConvergence::run(root, &options).is_ok());
+
+        // As one that has been added to the dialect, and to no list.
+        let store = root.nested().into_iter().find(|op| op.is("memref.store"));
+        let store = store.unwrap();
+        let operands: Vec<Value> = store.operand_values()[..1].to_vec();
+        let i32 = Type::parse(&context, "i32").unwrap();
+        let new = build(
+            "qd.simt.count_true",
+            store.location(),
+            &operands,
+            &[i32],
+            &[],
+            vec![],
+        );
+        InsertionPoint::Before(store).insert(new);
+        let error = VerifyConvergence::run(root, &options).unwrap_err();
+        let message = error.message();
+        assert!(
+            message.starts_with("'qd.simt.count_true' op does not say"),
+            "{message}"
+        );
+        assert!(message.contains("'qd-verify-convergence'"), "{message}");
+    }
 }

@@ -34,8 +34,8 @@ use crate::{
     outline_phases, select_subgroup_size,
 };
 use qd_dialects::{
-    attributes,
     diagnostic::{Diagnostic, Result},
+    interfaces::Collective,
     ir::{Op, OpExt},
     options,
     pass::Pass,
@@ -159,8 +159,8 @@ fn remover(op: Op, level: Level, expanded: bool) -> Option<&'static str> {
             Some("qd-expand-collectives")
         }
         _ if level >= Level::Subgroup
-            && select_subgroup_size::TILEABLE.contains(&name)
-            && op.attr("tile").and_then(attributes::int).is_none() =>
+            && Collective::of(op)
+                .is_some_and(|c| c.supports_clusters && c.log2_cluster_size.is_none()) =>
         {
             Some("qd-select-subgroup-size")
         }

@@ -25,12 +25,39 @@ struct ConvergenceResource
     : public mlir::SideEffects::Resource::Base<ConvergenceResource> {
   mlir::StringRef getName() final { return "<Convergence>"; }
 };
+
+/// What other threads do meanwhile: written by what must not be moved or done twice for it.
+struct ConcurrencyResource
+    : public mlir::SideEffects::Resource::Base<ConcurrencyResource> {
+  mlir::StringRef getName() final { return "<Concurrency>"; }
+};
 } // namespace qd
 
 #include "QdDialect.h.inc"
 #include "QdEnums.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "QdAttrs.h.inc"
+
+namespace qd {
+/// Who executes an op: each thread for itself.
+template <typename ConcreteOp>
+class PerThread : public mlir::OpTrait::TraitBase<ConcreteOp, PerThread> {};
+
+/// In which of the threads that execute a collective its results are the same.
+enum class ResultUniformity {
+  Varying,      // not known to be the same in any two
+  FromOperands, // in all of them, where each operand is
+  Uniform,      // in all of them, or in all of a cluster
+};
+
+/// An operand that must be the same in all of these threads.
+struct UniformOperand {
+  llvm::StringRef name;
+  mlir::Value value;
+};
+} // namespace qd
+
+#include "QdInterfaces.h.inc"
 
 namespace qd {
 /// Parses the bare keyword of an enum attribute. (Printed as the attribute it

@@ -15,6 +15,7 @@ using namespace qd;
 #include "QdEnums.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "QdAttrs.cpp.inc"
+#include "QdInterfaces.cpp.inc"
 #define GET_OP_CLASSES
 #include "QdYield.cpp.inc"
 

@@ -62,6 +62,36 @@ pub struct QdLlvmShape {
     pub deepest_loop: usize,
 }
 
+/// Who executes an op.
+pub type QdConvergence = c_int;
+pub const QD_CONVERGENCE_UNKNOWN: QdConvergence = 0;
+pub const QD_CONVERGENCE_PER_THREAD: QdConvergence = 1;
+pub const QD_CONVERGENCE_COLLECTIVE: QdConvergence = 2;
+
+/// What a collective says of itself.
+#[repr(C)]
+pub struct QdCollective {
+    /// 0: the subgroup's threads execute it together; 1: the block's; 2: the device's.
+    pub scope: u32,
+    /// 0: results vary; 1: they come of the operands; 2: they are uniform.
+    pub result_uniformity: u32,
+    /// -1: all lanes are one cluster.
+    pub log2_cluster_size: i32,
+    pub supports_clusters: bool,
+    /// Null: it has none.
+    pub source_lane: MlirValue,
+}
+
+/// What an op does, or does to one of its operands: a sum of these.
+pub const QD_EFFECT_READ: u32 = 1;
+pub const QD_EFFECT_WRITE: u32 = 2;
+/// It allocates, frees, or is not to be done twice for another reason.
+pub const QD_EFFECT_OTHER: u32 = 4;
+/// It does not say, or the operand lives on under another name.
+pub const QD_EFFECT_UNKNOWN: u32 = 8;
+/// The operand lives on as the op's result.
+pub const QD_EFFECT_VIEW: u32 = 16;
+
 /// Beyond which bodies are large.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -89,6 +119,8 @@ pub type QdRewriteFn = unsafe extern "C" fn(
     MlirRewriterBase,
     *mut c_void,
 ) -> bool;
+pub type QdNameFn = unsafe extern "C" fn(MlirStringRef, *mut c_void);
+pub type QdNamedValueFn = unsafe extern "C" fn(MlirStringRef, MlirValue, *mut c_void);
 pub type QdWordsFn = unsafe extern "C" fn(*const u32, usize, *mut c_void);
 pub type QdTypeFn = unsafe extern "C" fn(MlirType, *mut c_void) -> MlirType;
 pub type QdLegalFn = unsafe extern "C" fn(MlirOperation, *mut c_void) -> bool;
@@ -108,6 +140,13 @@ unsafe extern "C" {
     pub fn qdClean(root: MlirOperation, large: QdLarge, iterations: isize, with_regions: bool);
     pub fn qdExpandStridedMetadata(root: MlirOperation, large: QdLarge);
     pub fn qdHoistInvariants(root: MlirOperation, deepest: usize);
+
+    pub fn qdConvergence(op: MlirOperation, said: *mut QdCollective) -> QdConvergence;
+    pub fn qdUniformOperands(op: MlirOperation, visit: QdNamedValueFn, data: *mut c_void);
+    pub fn qdCollectives(context: MlirContext, visit: QdNameFn, data: *mut c_void);
+    pub fn qdEffects(op: MlirOperation) -> u32;
+    pub fn qdEffectsOn(op: MlirOperation, operand: isize) -> u32;
+    pub fn qdViewSource(op: MlirOperation) -> MlirValue;
 
     pub fn qdHaveSameAttributes(left: MlirOperation, right: MlirOperation) -> bool;
 

@@ -14,6 +14,7 @@ include "mlir/IR/BuiltinAttributes.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+include "QdInterfaces.td"
 
 def Qd_Dialect : Dialect {
   let name = "qd";
@@ -106,8 +107,9 @@ def Qd_Int : AnyTypeOf<[I32, I64], "i32 or i64">;
 // regions and sunk into `scf.if`; a read of this resource prevents both.
 def Qd_ConvergenceResource : Resource<"::qd::ConvergenceResource">;
 
-class Qd_Collective<string mnemonic, list<Trait> traits = []>
-    : Qd_Op<mnemonic, !listconcat(traits, [MemoryEffects<[MemRead<Qd_ConvergenceResource>]>])>;
+// What an op writes whose reads must stay where and as often as they are: what it finds is what
+// other threads write meanwhile. It writes no memory, so that two such reads are not in conflict.
+def Qd_ConcurrencyResource : Resource<"::qd::ConcurrencyResource">;
 
 //===----------------------------------------------------------------------===//
 // qd.yield

@@ -289,7 +289,7 @@ def Grid_AtomicRmwOp : Grid_Op<"atomic.rmw", [AllTypesMatch<["value", "result"]>
   let hasVerifier = 1;
 }
 
-def Grid_AtomicLoadOp : Grid_Op<"atomic.load"> {
+def Grid_AtomicLoadOp : Grid_Op<"atomic.load", [MemoryEffects<[MemWrite<Qd_ConcurrencyResource>]>]> {
   let summary = "atomic load";
   let description = [{
     Order `relaxed` or `acquire`.
@@ -298,7 +298,7 @@ def Grid_AtomicLoadOp : Grid_Op<"atomic.load"> {
     %v = qd.grid.atomic.load %a[%i] device acquire : memref<?xi32>
     ```
   }];
-  let arguments = (ins Arg<AnyMemRef, "buffer", [MemRead, MemWrite]>:$memref, Variadic<Index>:$indices,
+  let arguments = (ins Arg<AnyMemRef, "buffer", [MemRead]>:$memref, Variadic<Index>:$indices,
                        Qd_Scope:$scope, Qd_Order:$order);
   let results = (outs Qd_Scalar:$result);
   let hasCustomAssemblyFormat = 1;

@@ -40,9 +40,40 @@ class Simt_Op<string mnemonic, list<Trait> traits = []>
     : Qd_Op<"simt." # mnemonic, traits> {
   let cppNamespace = "::qd::simt";
 }
-class Simt_Collective<string mnemonic, list<Trait> traits = []>
-    : Qd_Collective<"simt." # mnemonic, traits> {
-  let cppNamespace = "::qd::simt";
+
+// What each thread executes for itself.
+class Simt_PerThreadOp<string mnemonic, list<Trait> traits = []>
+    : Simt_Op<mnemonic, !listconcat(traits, [PerThread])>;
+
+// How the results of a collective come about, as `ResultUniformity` says.
+defvar Simt_Varying = "::qd::ResultUniformity::Varying";
+defvar Simt_FromOperands = "::qd::ResultUniformity::FromOperands";
+defvar Simt_Uniform = "::qd::ResultUniformity::Uniform";
+
+// What the threads of a scope, "Subgroup" or "Block", execute together. Memory that it accesses
+// itself is in `effects`.
+class Simt_Collective<string mnemonic, string scope, list<Trait> traits = [],
+                      list<MemoryEffect> effects = []>
+    : Simt_Op<mnemonic, !listconcat(traits, [
+        CollectiveOpInterface,
+        MemoryEffects<!listconcat(effects, [MemRead<Qd_ConvergenceResource>])>])> {
+  // Whether it takes a `tile`, and then exchanges values within clusters of that size.
+  bit hasClusters = 0;
+  // Operands that must be the same in all threads of the scope.
+  list<string> uniformOperands = [];
+  // What `getResultUniformity` and `getSourceLane` return.
+  string resultUniformity = Simt_Varying;
+  string sourceLane = "::mlir::Value()";
+  let extraClassDeclaration =
+    "::qd::Scope getExecutionScope() { return ::qd::Scope::" # scope # "; }\n" #
+    "::qd::ResultUniformity getResultUniformity() { return " # resultUniformity # "; }\n" #
+    "::mlir::Value getSourceLane() { return " # sourceLane # "; }\n" #
+    !if(hasClusters,
+        "bool supportsClusters() { return true; }\n"
+        "::std::optional<uint32_t> getLog2ClusterSize() { return getTile(); }\n", "") #
+    "::llvm::SmallVector<::qd::UniformOperand> getUniformOperands() { return {" #
+    !interleave(!foreach(name, uniformOperands, "{\"" # name # "\", get" #
+      !toupper(!substr(name, 0, 1)) # !substr(name, 1) # "()}"), ", ") # "}; }\n";
 }
 
 //===----------------------------------------------------------------------===//
@@ -50,7 +81,7 @@ class Simt_Collective<string mnemonic, list<Trait> traits = []>
 //===----------------------------------------------------------------------===//
 
 class Simt_IdentityOp<string mnemonic, Type type, string what, string text>
-    : Simt_Op<mnemonic, [Pure]> {
+    : Simt_PerThreadOp<mnemonic, [Pure]> {
   let summary = what;
   let description = text;
   let results = (outs type:$result);
@@ -99,7 +130,11 @@ def Simt_NumSubgroupsOp : Simt_IdentityOp<"num_subgroups", I32, "subgroups in a 
 // Data movement
 //===----------------------------------------------------------------------===//
 
-def Simt_ShuffleOp : Simt_Collective<"shuffle", [AllTypesMatch<["value", "result"]>]> {
+def Simt_ShuffleOp : Simt_Collective<"shuffle", "Subgroup", [AllTypesMatch<["value", "result"]>]> {
+  // The lane that is read exists, so that equal values stay equal; below and above there may be none.
+  let resultUniformity = !strconcat("getMode() == ShuffleMode::Idx || getMode() == ShuffleMode::Xor ? ",
+                                    Simt_FromOperands, " : ", Simt_Varying);
+  let sourceLane = "getMode() == ShuffleMode::Idx ? getLane() : ::mlir::Value()";
   let summary = "read another lane's value";
   let description = [{
     Lane `i` gets the value held by lane `lane` (`idx`), `i − lane` (`up`),
@@ -117,7 +152,9 @@ def Simt_ShuffleOp : Simt_Collective<"shuffle", [AllTypesMatch<["value", "result
   let hasFolder = 1;
 }
 
-def Simt_BroadcastOp : Simt_Collective<"broadcast", [AllTypesMatch<["value", "result"]>]> {
+def Simt_BroadcastOp : Simt_Collective<"broadcast", "Subgroup", [AllTypesMatch<["value", "result"]>]> {
+  let uniformOperands = ["lane"];
+  let resultUniformity = Simt_Uniform;
   let summary = "every lane reads one lane's value";
   let description = [{
     `lane` must be the same in every lane of the subgroup (dynamically
@@ -132,7 +169,8 @@ def Simt_BroadcastOp : Simt_Collective<"broadcast", [AllTypesMatch<["value", "re
   let assemblyFormat = "$value `,` $lane attr-dict `:` type($value)";
 }
 
-def Simt_BroadcastFirstOp : Simt_Collective<"broadcast_first", [AllTypesMatch<["value", "result"]>]> {
+def Simt_BroadcastFirstOp : Simt_Collective<"broadcast_first", "Subgroup", [AllTypesMatch<["value", "result"]>]> {
+  let resultUniformity = Simt_Uniform;
   let summary = "every lane reads lane 0's value";
   let description = [{
     ```mlir
@@ -144,7 +182,10 @@ def Simt_BroadcastFirstOp : Simt_Collective<"broadcast_first", [AllTypesMatch<["
   let assemblyFormat = "$value attr-dict `:` type($value)";
 }
 
-def Simt_RotateOp : Simt_Collective<"rotate", [AllTypesMatch<["value", "result"]>]> {
+def Simt_RotateOp : Simt_Collective<"rotate", "Subgroup", [AllTypesMatch<["value", "result"]>]> {
+  let hasClusters = 1;
+  let uniformOperands = ["delta"];
+  let resultUniformity = Simt_FromOperands;
   let summary = "read the value a fixed distance ahead, cyclically";
   let description = [{
     Lane `i` gets the value of lane `(i + delta) mod size`, where the size is
@@ -165,7 +206,7 @@ def Simt_RotateOp : Simt_Collective<"rotate", [AllTypesMatch<["value", "result"]
 // Control
 //===----------------------------------------------------------------------===//
 
-def Simt_ElectOp : Simt_Op<"elect", [Pure]> {
+def Simt_ElectOp : Simt_PerThreadOp<"elect", [Pure]> {
   let summary = "true in lane 0 alone";
   let description = [{
     Lane 0 is elected on every target (narrower than SPIR-V's
@@ -179,7 +220,7 @@ def Simt_ElectOp : Simt_Op<"elect", [Pure]> {
   let assemblyFormat = "attr-dict";
 }
 
-def Simt_SyncOp : Simt_Op<"sync", [MemoryEffects<[MemRead, MemWrite, MemRead<Qd_ConvergenceResource>]>]> {
+def Simt_SyncOp : Simt_Collective<"sync", "Subgroup", [], [MemRead, MemWrite]> {
   let summary = "subgroup barrier";
   let description = [{
     Every lane of the subgroup arrives before any goes on, and what was
@@ -193,7 +234,7 @@ def Simt_SyncOp : Simt_Op<"sync", [MemoryEffects<[MemRead, MemWrite, MemRead<Qd_
   let assemblyFormat = "attr-dict";
 }
 
-def Simt_MemFenceOp : Simt_Op<"mem_fence", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Simt_MemFenceOp : Simt_PerThreadOp<"mem_fence", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "subgroup-scope memory fence";
   let description = [{
     Orders memory operations as seen by the subgroup, without requiring that
@@ -206,7 +247,7 @@ def Simt_MemFenceOp : Simt_Op<"mem_fence", [MemoryEffects<[MemRead, MemWrite]>]>
   let assemblyFormat = "attr-dict";
 }
 
-def Simt_PauseOp : Simt_Op<"pause", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Simt_PauseOp : Simt_PerThreadOp<"pause", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "lets others run for a while";
   let description = [{
     Says that this subgroup has nothing to do for about so many nanoseconds,
@@ -225,7 +266,9 @@ def Simt_PauseOp : Simt_Op<"pause", [MemoryEffects<[MemRead, MemWrite]>]> {
 // Votes and masks
 //===----------------------------------------------------------------------===//
 
-class Simt_VoteOp<string mnemonic, string what, string text> : Simt_Collective<mnemonic> {
+class Simt_VoteOp<string mnemonic, string what, string text> : Simt_Collective<mnemonic, "Subgroup"> {
+  let hasClusters = 1;
+  let resultUniformity = Simt_Uniform;
   let summary = what;
   let description = text;
   let arguments = (ins I1:$predicate, Qd_Tile:$tile);
@@ -247,7 +290,9 @@ def Simt_AnyOp : Simt_VoteOp<"any", "whether some lane's predicate holds", [{
   ```
 }]> { let hasFolder = 1; }
 
-def Simt_AllEqualOp : Simt_Collective<"all_equal"> {
+def Simt_AllEqualOp : Simt_Collective<"all_equal", "Subgroup"> {
+  let hasClusters = 1;
+  let resultUniformity = Simt_Uniform;
   let summary = "whether every lane holds the same value";
   let description = [{
     To every lane of the subgroup, or of the tile. On floats equality is `==`:
@@ -264,7 +309,8 @@ def Simt_AllEqualOp : Simt_Collective<"all_equal"> {
   let hasFolder = 1;
 }
 
-def Simt_BallotOp : Simt_Collective<"ballot"> {
+def Simt_BallotOp : Simt_Collective<"ballot", "Subgroup"> {
+  let resultUniformity = Simt_Uniform;
   let summary = "mask of the lanes whose predicate holds";
   let description = [{
     Bit `i` of the `i64` is lane `i`'s predicate; bits at and beyond the
@@ -280,7 +326,8 @@ def Simt_BallotOp : Simt_Collective<"ballot"> {
   let hasFolder = 1;
 }
 
-def Simt_BallotFirstNOp : Simt_Collective<"ballot_first_n"> {
+def Simt_BallotFirstNOp : Simt_Collective<"ballot_first_n", "Subgroup"> {
+  let resultUniformity = Simt_Uniform;
   let summary = "mask of those of the first n lanes whose predicate holds";
   let description = [{
     Bit `i` of the `i32` is lane `i`'s predicate for `i < n`; all other bits
@@ -297,7 +344,7 @@ def Simt_BallotFirstNOp : Simt_Collective<"ballot_first_n"> {
   let hasVerifier = 1;
 }
 
-def Simt_LanemaskOp : Simt_Op<"lanemask", [Pure]> {
+def Simt_LanemaskOp : Simt_PerThreadOp<"lanemask", [Pure]> {
   let summary = "mask of the lanes below, at or above a lane";
   let description = [{
     Bit `i` is set iff `i` stands in the relation to `lane` (`lt`, `le`, `eq`,
@@ -315,7 +362,8 @@ def Simt_LanemaskOp : Simt_Op<"lanemask", [Pure]> {
   let hasFolder = 1;
 }
 
-def Simt_MatchAnyOp : Simt_Collective<"match_any"> {
+def Simt_MatchAnyOp : Simt_Collective<"match_any", "Subgroup"> {
+  let resultUniformity = Simt_FromOperands;
   let summary = "mask of the lanes that hold the same value";
   let description = [{
     Bit `i` is set iff lane `i` holds the same bits as this lane. Integers
@@ -341,17 +389,18 @@ def Simt_MatchAnyOp : Simt_Collective<"match_any"> {
 // A kind, or any associative combiner as a region over K scalars. The region
 // takes the K scalars of the left operand (the lower index) and then the K of
 // the right; it is pure and isolated from above.
-class Simt_Combine<string mnemonic, list<Trait> traits = []>
-    : Simt_Collective<mnemonic, !listconcat(traits, [
-        IsolatedFromAbove, DeclareOpInterfaceMethods<InferTypeOpInterface>])> {
+class Simt_Combine<string mnemonic, string scope>
+    : Simt_Collective<mnemonic, scope, [
+        IsolatedFromAbove, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let regions = (region MaxSizedRegion<1>:$combiner);
   let results = (outs Variadic<Qd_Scalar>:$results);
   let hasVerifier = 1;
 }
 
-class Simt_SubgroupCombine<string mnemonic, string what, string text> : Simt_Combine<mnemonic> {
+class Simt_SubgroupCombine<string mnemonic, string what, string text> : Simt_Combine<mnemonic, "Subgroup"> {
   let summary = what;
   let description = text;
+  let hasClusters = 1;
   let arguments = (ins Variadic<Qd_Scalar>:$values, OptionalAttr<Qd_CombiningKind>:$kind,
                        Qd_Tile:$tile, OptionalAttr<ArrayAttr>:$identities);
   let assemblyFormat = [{
@@ -389,7 +438,10 @@ def Simt_ReduceAllOp : Simt_SubgroupCombine<"reduce_all", "combine all lanes' va
   ```mlir
   %sum = qd.simt.reduce_all add %v tile(3) : i32
   ```
-}]> { let hasFolder = 1; }
+}]> {
+  let hasFolder = 1;
+  let resultUniformity = Simt_Uniform;
+}
 def Simt_InclusiveScanOp : Simt_SubgroupCombine<"inclusive_scan", "combine the values of this lane and those below", [{
   Lane `i` gets `v₀ ∘ v₁ ∘ … ∘ vᵢ` over the subgroup, or from the first lane
   of its tile.
@@ -409,7 +461,8 @@ def Simt_ExclusiveScanOp : Simt_SubgroupCombine<"exclusive_scan", "combine the v
   ```
 }]>;
 
-def Simt_SegmentedReduceOp : Simt_Combine<"segmented_reduce"> {
+def Simt_SegmentedReduceOp : Simt_Combine<"segmented_reduce", "Subgroup"> {
+  let hasClusters = 1;
   let summary = "inclusive scan that restarts at every head";
   let description = [{
     Lane `i` gets the inclusive scan from the nearest lane at or below it
@@ -429,8 +482,9 @@ def Simt_SegmentedReduceOp : Simt_Combine<"segmented_reduce"> {
   let hasFolder = 1;
 }
 
-def Simt_BitonicSortKvOp : Simt_Collective<"bitonic_sort_kv", [
+def Simt_BitonicSortKvOp : Simt_Collective<"bitonic_sort_kv", "Subgroup", [
     AllTypesMatch<["key", "sorted_key"]>, AllTypesMatch<["value", "sorted_value"]>]> {
+  let hasClusters = 1;
   let summary = "sort the lanes' (key, value) pairs";
   let description = [{
     Ascending in `(key, value)` over the subgroup, or within each tile: lane 0
@@ -487,7 +541,7 @@ def Simt_GridDimOp : Simt_IdentityOp<"grid.dim", Index, "blocks in the grid", [{
   ```
 }]>;
 
-def Simt_BlockSyncOp : Simt_Op<"block.sync", [MemoryEffects<[MemRead, MemWrite, MemRead<Qd_ConvergenceResource>]>]> {
+def Simt_BlockSyncOp : Simt_Collective<"block.sync", "Block", [], [MemRead, MemWrite]> {
   let summary = "block barrier";
   let description = [{
     Every thread of the block arrives before any goes on, and what was written
@@ -500,7 +554,7 @@ def Simt_BlockSyncOp : Simt_Op<"block.sync", [MemoryEffects<[MemRead, MemWrite, 
   let assemblyFormat = "attr-dict";
 }
 
-def Simt_BlockMemFenceOp : Simt_Op<"block.mem_fence", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Simt_BlockMemFenceOp : Simt_PerThreadOp<"block.mem_fence", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "block-scope memory fence";
   let description = [{
     Orders memory operations as seen by the block, without requiring that its
@@ -513,7 +567,7 @@ def Simt_BlockMemFenceOp : Simt_Op<"block.mem_fence", [MemoryEffects<[MemRead, M
   let assemblyFormat = "attr-dict";
 }
 
-def Simt_BlockSharedOp : Simt_Op<"block.shared", [
+def Simt_BlockSharedOp : Simt_PerThreadOp<"block.shared", [
     MemoryEffects<[MemAlloc<DefaultResource>]>]> {
   let summary = "an array in the block's shared memory";
   let description = [{
@@ -531,7 +585,7 @@ def Simt_BlockSharedOp : Simt_Op<"block.shared", [
   let hasVerifier = 1;
 }
 
-class Simt_BlockCombine<string mnemonic, string what, string text> : Simt_Combine<mnemonic> {
+class Simt_BlockCombine<string mnemonic, string what, string text> : Simt_Combine<mnemonic, "Block"> {
   let summary = what;
   let description = text;
   let arguments = (ins Variadic<Qd_Scalar>:$values, OptionalAttr<Qd_CombiningKind>:$kind,
@@ -556,7 +610,7 @@ def Simt_BlockReduceAllOp : Simt_BlockCombine<"block.reduce_all", "combine all t
   ```mlir
   %max = qd.simt.block.reduce_all maxnumf %v : f32
   ```
-}]>;
+}]> { let resultUniformity = Simt_Uniform; }
 def Simt_BlockInclusiveScanOp : Simt_BlockCombine<"block.inclusive_scan", "combine the values of this thread and those below", [{
   ```mlir
   %prefix = qd.simt.block.inclusive_scan add %v : i32
@@ -570,7 +624,7 @@ def Simt_BlockExclusiveScanOp : Simt_BlockCombine<"block.exclusive_scan", "combi
   ```
 }]>;
 
-def Simt_BlockRadixRankOp : Simt_Collective<"block.radix_rank"> {
+def Simt_BlockRadixRankOp : Simt_Collective<"block.radix_rank", "Block"> {
   let summary = "stable rank of each thread's digit within the block";
   let description = [{
     Thread `t` with digit `d` gets the number of taking-part threads of the

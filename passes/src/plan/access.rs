@@ -1,13 +1,14 @@
 //! Which buffers a step reads and writes, and which part of them.
 //!
-//! Inside a body, accesses are found by op name; any use that is not known, an
-//! escape through a region or a call for instance, counts as reading and
+//! Inside a body, ops say what they do with a buffer; any use of which they do
+//! not, an escape through a region or a call for instance, counts as reading and
 //! writing. On the host, a buffer is followed through views to the kernel
 //! argument it is part of.
 
 use super::host::{Host, Linear};
 use qd_dialects::{
     argument_attributes, attributes,
+    interfaces::{Use, view_source},
     ir::{Block, Key, Op, OpExt, Value, ValueExt, arguments, bit_width, element_type, operations},
     melior::ir::ValueLike,
 };
@@ -52,50 +53,6 @@ impl Effect {
     }
 }
 
-/// What an op does with a memref it is given.
-enum Use {
-    Access(Effect),
-    /// Its results are the memref, or part of it.
-    View,
-}
-
-fn use_of(op: Op, operand: usize) -> Use {
-    Use::Access(match op.full_name() {
-        "memref.load"
-        | "vector.load"
-        | "vector.transfer_read"
-        | "vector.maskedload"
-        | "vector.gather"
-        | "qd.grid.atomic.load" => Effect::READ,
-        "memref.store"
-        | "vector.store"
-        | "vector.transfer_write"
-        | "vector.maskedstore"
-        | "vector.scatter"
-        | "qd.grid.atomic.store" => Effect::WRITE,
-        "memref.dim" | "memref.rank" | "memref.prefetch" => Effect::NONE,
-        "memref.copy" if operand == 0 => Effect::READ,
-        "memref.copy" => Effect::WRITE,
-        name if is_view(name) => return Use::View,
-        _ => Effect::BOTH,
-    })
-}
-
-fn is_view(name: &str) -> bool {
-    const VIEWS: [&str; 9] = [
-        "memref.cast",
-        "memref.subview",
-        "memref.view",
-        "memref.reinterpret_cast",
-        "memref.expand_shape",
-        "memref.collapse_shape",
-        "memref.memory_space_cast",
-        "memref.assume_alignment",
-        "qd.grid.view",
-    ];
-    VIEWS.contains(&name)
-}
-
 /// What a body does to each of the buffers it is given. Memory that is none of
 /// them, but not the body's own either, is `other`.
 pub struct BodyEffects {
@@ -124,17 +81,19 @@ impl BodyEffects {
                 if element_type(operand.r#type()).is_none() {
                     continue;
                 }
-                match use_of(op, index) {
-                    Use::Access(effect) => {
-                        let known = effects.of.entry(root).or_default();
-                        *known = known.or(effect);
-                    }
+                let effect = match Use::of(op, index) {
+                    Use::Access(effects) => Effect {
+                        reads: effects.reads,
+                        writes: effects.writes,
+                    },
+                    Use::Unknown => Effect::BOTH,
                     Use::View => {
-                        for result in op.result_values() {
-                            roots.insert(result.key(), root);
-                        }
+                        roots.extend(op.result_values().iter().map(|view| (view.key(), root)));
+                        continue;
                     }
-                }
+                };
+                let known = effects.of.entry(root).or_default();
+                *known = known.or(effect);
             }
         }
         effects
@@ -462,15 +421,14 @@ impl<'c> Accesses<'c> {
         if op.is("qd.grid.control") {
             return (Root::Control(memref.key()), Some(Linear::default()));
         }
-        if !is_view(op.full_name()) {
+        let Some(source) = view_source(op) else {
             return (Root::Unknown, None);
-        }
-        let operands = op.operand_values();
-        let (root, start) = self.root(operands[0]);
+        };
+        let (root, start) = self.root(source);
         let offset = match op.full_name() {
             "qd.grid.view" => (|| {
-                let bits = i64::from(bit_width(element_type(operands[0].r#type())?));
-                start?.plus(bits, &self.host.linear(operands[1]))
+                let bits = i64::from(bit_width(element_type(source.r#type())?));
+                start?.plus(bits, &self.host.linear(op.operand_values()[1]))
             })(),
             "memref.cast" => start,
             _ => None,

@@ -1,8 +1,8 @@
 //! Where in a body an argument may stand instead of a constant.
 
 use super::unify::Slot;
-use crate::collective;
 use qd_dialects::{
+    interfaces::Collective,
     ir::{Block, Key, Op, OpExt, ValueExt, operations},
     melior::ir::{BlockLike, operation::OperationLike},
 };
@@ -95,7 +95,7 @@ impl Arguments {
         let mut ends = Vec::new();
         for block in blocks(op) {
             for inner in operations(block) {
-                let is_collective = collective::scope_of(inner.full_name()).is_some();
+                let is_collective = Collective::of(inner).is_some();
                 holds |= self.visit(inner, waiting) || is_collective;
                 if matches!(inner.full_name(), "scf.condition" | "scf.yield") {
                     ends.push(inner);

@@ -128,7 +128,7 @@ impl<'c> Uniformity<'c> {
                 say(format!("this '{name}' is not the same in all {group}"));
                 self.differing(&operands, scope)
             }
-            Origin::Lanes | Origin::Subgroup | Origin::Block => {
+            Origin::Varying | Origin::Uniform(_) => {
                 say(format!("this '{name}' is not the same in all {group}"));
                 None
             }

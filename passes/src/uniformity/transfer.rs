@@ -4,9 +4,9 @@ use super::{
     Fact, Scope, Uniformity, range,
     shape::{Relation, Shape},
 };
-use crate::collective::SCOPES;
 use qd_dialects::{
     attributes,
+    interfaces::{Collective, Effects, ResultUniformity},
     ir::{Op, OpExt, Value, ValueExt, bit_width},
     melior::ir::{TypeLike, ValueLike, operation::OperationLike},
 };
@@ -19,83 +19,65 @@ pub(super) enum Origin {
     /// By itself: a thread's, a lane's, a block's number; memory of one thread;
     /// atomics; unknown ops.
     Source,
-    /// Of all lanes, at once: the same in each.
-    Subgroup,
-    /// Of all threads of the block: the same in each.
-    Block,
-    /// Of the lanes, but not the same in each.
-    Lanes,
+    /// Of all threads of a scope together: the same in each.
+    Uniform(Scope),
+    /// Of several threads together, but not the same in each.
+    Varying,
 }
 
-/// Families whose ops without regions compute each result from the operands and
-/// nothing else.
-const PURE: &[&str] = &[
-    "arith.", "math.", "index.", "ub.", "complex.", "vector.", "qd.math.",
+/// Families whose ops without regions compute each result from the operands, and
+/// from what they read at their operands' address, unless they have other effects.
+const FAMILIES: &[&str] = &[
+    "arith.", "math.", "index.", "ub.", "complex.", "vector.", "memref.", "qd.math.",
 ];
 
-/// Ops on memrefs that make no access, or read at their operands' address.
-const MEMORY: &[&str] = &[
-    "memref.load",
-    "memref.dim",
-    "memref.rank",
-    "memref.cast",
-    "memref.view",
-    "memref.subview",
-    "memref.reinterpret_cast",
-    "memref.expand_shape",
-    "memref.collapse_shape",
-    "memref.memory_space_cast",
-    "memref.extract_aligned_pointer_as_index",
-    "memref.extract_strided_metadata",
-    "memref.get_global",
+/// Ops of other families that do.
+const OTHERS: &[&str] = &[
     "builtin.unrealized_conversion_cast",
     "qd.grid.view",
     "qd.simt.lanemask",
     "qd.simt.grid.dim",
+    "qd.simt.block.dim",
+    "qd.simt.subgroup_size",
+    "qd.simt.log2_subgroup_size",
+    "qd.simt.num_subgroups",
 ];
 
 impl<'c> Uniformity<'c> {
     /// How the result of an op without known regions comes about.
     pub(super) fn origin(&self, op: Op<'c>) -> Origin {
-        let name = op.full_name();
-        if let Some(simt) = name.strip_prefix("qd.simt.") {
-            return match simt {
-                "all" | "any" | "all_equal" | "reduce_all" if self.spans_subgroup(op) => {
-                    Origin::Subgroup
-                }
-                "broadcast" | "broadcast_first" | "ballot" | "ballot_first_n" => Origin::Subgroup,
-                "shuffle"
-                    if op.attr("mode").map(attributes::case_of).as_deref() == Some("idx")
-                        && self.is_uniform(op.operand_values()[1], Scope::Subgroup) =>
-                {
-                    Origin::Subgroup
-                }
-                // In range by contract, so that equal values stay equal.
-                "shuffle" => match op.attr("mode").map(attributes::case_of).as_deref() {
-                    Some("idx" | "xor") => Origin::Operands,
-                    _ => Origin::Lanes,
-                },
-                "all" | "any" | "all_equal" | "rotate" | "match_any" => Origin::Operands,
-                "block.reduce_all" => Origin::Block,
-                "lanemask" | "grid.dim" | "block.dim" | "subgroup_size" | "log2_subgroup_size"
-                | "num_subgroups" => Origin::Operands,
-                _ if crate::collective::scope_of(name).is_some() => Origin::Lanes,
-                _ => Origin::Source,
-            };
+        if let Some(collective) = Collective::of(op) {
+            return self.origin_of_collective(collective);
         }
-        let pure = PURE.iter().any(|prefix| name.starts_with(prefix)) || MEMORY.contains(&name);
-        if pure {
+        let name = op.full_name();
+        let is_function = FAMILIES.iter().any(|family| name.starts_with(family))
+            && Effects::of(op).is_some_and(Effects::only_reads);
+        if is_function || OTHERS.contains(&name) {
             Origin::Operands
         } else {
             Origin::Source
         }
     }
 
-    /// Whether a collective's tile is the whole subgroup.
-    fn spans_subgroup(&self, op: Op<'c>) -> bool {
-        op.attr("tile")
-            .and_then(attributes::int)
-            .is_none_or(|tile| 1 << tile >= i64::from(self.wave()))
+    fn origin_of_collective(&self, collective: Collective<'c>) -> Origin {
+        let scope = collective.scope;
+        let lane = collective.source_lane;
+        if lane.is_some_and(|lane| self.is_uniform(lane, scope)) {
+            return Origin::Uniform(scope);
+        }
+        match collective.result_uniformity {
+            ResultUniformity::Varying => Origin::Varying,
+            ResultUniformity::FromOperands => Origin::Operands,
+            ResultUniformity::Uniform if self.is_one_cluster(collective) => Origin::Uniform(scope),
+            // All clusters compute the same of the same.
+            ResultUniformity::Uniform => Origin::Operands,
+        }
+    }
+
+    /// Whether the lanes of a subgroup are one cluster to a collective.
+    fn is_one_cluster(&self, collective: Collective<'c>) -> bool {
+        let log2 = collective.log2_cluster_size;
+        log2.is_none_or(|log2| 1 << log2 >= self.wave())
     }
 
     /// What is known of an op's results. For ops without known regions.
@@ -111,9 +93,11 @@ impl<'c> Uniformity<'c> {
             range: None,
         };
         let fact = match self.origin(op) {
-            Origin::Source | Origin::Lanes => Fact::VARYING,
-            Origin::Subgroup => plain([true, all(1), all(2)]),
-            Origin::Block => plain([true, true, all(2)]),
+            Origin::Source | Origin::Varying => Fact::VARYING,
+            Origin::Uniform(scope) => {
+                let known = Scope::ALL.map(|other| other <= scope);
+                plain([0, 1, 2].map(|s| known[s] || all(s)))
+            }
             Origin::Operands => {
                 let uniform = plain([all(0), all(1), all(2)]);
                 return op
@@ -223,7 +207,7 @@ impl<'c> Uniformity<'c> {
                             predicate,
                             left,
                             right,
-                            self.group(SCOPES[s]),
+                            self.group(Scope::ALL[s]),
                         ))
                     }),
                 )
@@ -241,7 +225,7 @@ impl<'c> Uniformity<'c> {
                         let shape = facts[0].shapes[s];
                         let kept = !widens
                             || facts[0].range.is_some()
-                            || shape.is_aligned(self.group(SCOPES[s]), 64)
+                            || shape.is_aligned(self.group(Scope::ALL[s]), 64)
                             || shape.is_uniform();
                         kept.then_some(shape)
                     }),
@@ -293,7 +277,7 @@ impl<'c> Uniformity<'c> {
         let [a, b] = facts else { return None };
         let (x, y) = (a.shapes[s], b.shapes[s]);
         let (left, right) = (self.known(operands[0]), self.known(operands[1]));
-        let group = self.group(SCOPES[s]);
+        let group = self.group(Scope::ALL[s]);
         let shift = right.filter(|k| (0..31).contains(k));
         Some(match name {
             "arith.addi" => x.plus(y),

@@ -30,10 +30,11 @@ use qd_dialects::{
     builder::{Builder, V},
     clone::Mapping,
     diagnostic::Result,
+    interfaces::{Collective, Effects},
     ir::{Block, InsertionPoint, Key, Op, OpExt, Value, ValueExt, arguments, operations},
     melior,
 };
-use qd_passes::{collective, uniformity::Uniformity};
+use qd_passes::uniformity::Uniformity;
 use std::{
     cell::OnceCell,
     collections::{HashMap, HashSet},
@@ -122,7 +123,7 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
                     self.flush(&mut run);
                 }
                 self.uniform_op(op);
-            } else if collective::scope_of(name).is_some() {
+            } else if Collective::of(op).is_some() {
                 self.flush(&mut run);
                 collectives::lower(self, op)?;
             } else if !self.is_cheap(op) {
@@ -227,18 +228,14 @@ fn is_terminator(name: &str) -> bool {
 pub(super) fn contains_collective(op: Op<'_>) -> bool {
     op.nested()
         .iter()
-        .any(|inner| collective::scope_of(inner.full_name()).is_some())
+        .any(|inner| Collective::of(*inner).is_some())
 }
 
 /// Whether an op, or one in its regions, may write to memory.
 fn may_write(op: Op<'_>) -> bool {
-    op.walk_all().iter().any(|op| {
-        let name = op.full_name();
-        name == "memref.store"
-            || name == "memref.atomic_rmw"
-            || name == "func.call"
-            || name.starts_with("qd.grid.atomic.")
-    })
+    op.walk_all()
+        .iter()
+        .any(|op| Effects::of(*op).is_none_or(|effects| !effects.only_reads()))
 }
 
 /// Shared arrays are plain memory here.

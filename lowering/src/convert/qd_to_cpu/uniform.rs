@@ -254,16 +254,3 @@ fn is_uniform_op(name: &str) -> bool {
             | "qd.math.fns"
     )
 }
-
-#[cfg(test)]
-mod tests {
-    use super::is_uniform_op;
-    use qd_passes::collective::{BLOCK, SUBGROUP};
-
-    #[test]
-    fn no_collective_is_computed_once() {
-        for name in SUBGROUP.iter().chain(BLOCK) {
-            assert!(!is_uniform_op(&format!("qd.simt.{name}")), "{name}");
-        }
-    }
-}

@@ -10,12 +10,10 @@ use super::{BodyLowering, contains_collective};
 use qd_dialects::{
     builder::V,
     diagnostic::{Diagnostic, Result},
+    interfaces::{Collective, Scope},
     ir::{Op, OpExt, Value, operations},
 };
-use qd_passes::{
-    collective::{self, Scope},
-    uniformity::Uniformity,
-};
+use qd_passes::uniformity::Uniformity;
 
 /// The threads that code is emitted for.
 #[derive(Clone, Copy)]
@@ -104,7 +102,7 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
             return Err(self.varies(op, op, message, Scope::Subgroup));
         }
         let of_block =
-            |inner: &Op<'c>| collective::scope_of(inner.full_name()) == Some(Scope::Block);
+            |inner: &Op<'c>| Collective::of(*inner).is_some_and(|c| c.scope == Scope::Block);
         if let Some(inner) = op.nested().into_iter().find(of_block) {
             let message = "stands under control that varies between the threads of a block";
             return Err(self.varies(op, inner, message, Scope::Block));

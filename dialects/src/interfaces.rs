@@ -1,0 +1,230 @@
+//! What ops say of themselves: the op interfaces of MLIR and of `QdInterfaces.td`.
+//!
+//! A pass asks here and keeps no list of names. What an op does not say is `Unknown`: a pass
+//! then takes it for the worst, or reports an error that names the op and itself.
+
+use crate::ir::{Context, Op, Value};
+use mlir_sys::{MlirStringRef, MlirValue};
+use std::{ffi::c_void, fmt, mem::MaybeUninit};
+
+//===----------------------------------------------------------------------===//
+// Convergence
+//===----------------------------------------------------------------------===//
+
+/// A set of threads that run together, from the smallest to the largest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Scope {
+    /// The lanes of one subgroup.
+    Subgroup,
+    /// The threads of one block.
+    Block,
+    /// All threads of a phase.
+    Grid,
+}
+
+impl Scope {
+    /// All scopes, from the smallest to the largest.
+    pub const ALL: [Self; 3] = [Self::Subgroup, Self::Block, Self::Grid];
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(match self {
+            Self::Subgroup => "subgroup",
+            Self::Block => "block",
+            Self::Grid => "grid",
+        })
+    }
+}
+
+/// In which of the threads that execute a collective its results are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResultUniformity {
+    /// Not known to be the same in any two.
+    Varying,
+    /// The same in all of them, where each operand is.
+    FromOperands,
+    /// The same in all of them, or in all of a cluster.
+    Uniform,
+}
+
+/// What a collective says of itself (`CollectiveOpInterface`).
+#[derive(Clone, Copy, Debug)]
+pub struct Collective<'c> {
+    op: Op<'c>,
+    /// The threads that execute it together.
+    pub scope: Scope,
+    /// In which of these its results are the same.
+    pub result_uniformity: ResultUniformity,
+    /// Whether it can exchange values within clusters of the lanes.
+    pub supports_clusters: bool,
+    /// Base-2 logarithm of the lanes in a cluster; none: all lanes are one.
+    pub log2_cluster_size: Option<u32>,
+    /// The number of the lane that each lane reads, if it reads one. Results are uniform
+    /// where it is.
+    pub source_lane: Option<Value<'c>>,
+}
+
+/// Who executes an op.
+#[derive(Clone, Copy, Debug)]
+pub enum Convergence<'c> {
+    /// The op does not say.
+    Unknown,
+    /// Each thread for itself.
+    PerThread,
+    /// Several threads together.
+    Collective(Collective<'c>),
+}
+
+impl<'c> Convergence<'c> {
+    /// Who executes an op.
+    pub fn of(op: Op<'c>) -> Self {
+        let mut said = MaybeUninit::uninit();
+        // Safety: the operation is valid, and `said` is written where the op is a collective.
+        let said = unsafe {
+            match qd_sys::qdConvergence(op.to_raw(), said.as_mut_ptr()) {
+                qd_sys::QD_CONVERGENCE_PER_THREAD => return Self::PerThread,
+                qd_sys::QD_CONVERGENCE_COLLECTIVE => said.assume_init(),
+                _ => return Self::Unknown,
+            }
+        };
+        Self::Collective(Collective {
+            op,
+            scope: Scope::ALL[said.scope as usize],
+            result_uniformity: match said.result_uniformity {
+                0 => ResultUniformity::Varying,
+                1 => ResultUniformity::FromOperands,
+                _ => ResultUniformity::Uniform,
+            },
+            supports_clusters: said.supports_clusters,
+            log2_cluster_size: u32::try_from(said.log2_cluster_size).ok(),
+            source_lane: value(said.source_lane),
+        })
+    }
+}
+
+impl Collective<'_> {
+    /// The names of all collectives that a context has.
+    pub fn names(context: &Context) -> Vec<String> {
+        unsafe extern "C" fn visit(name: MlirStringRef, data: *mut c_void) {
+            // Safety: MLIR hands over a string, and `data` as it got it.
+            unsafe { (*data.cast::<Vec<String>>()).push(owned(name)) }
+        }
+        let mut all: Vec<String> = Vec::new();
+        let data = std::ptr::from_mut(&mut all).cast();
+        // Safety: the context is valid; `visit` is called before the call returns.
+        unsafe { qd_sys::qdCollectives(context.to_raw(), visit, data) }
+        all
+    }
+}
+
+impl<'c> Collective<'c> {
+    /// What an op says of itself, if it is a collective.
+    pub fn of(op: Op<'c>) -> Option<Self> {
+        match Convergence::of(op) {
+            Convergence::Collective(collective) => Some(collective),
+            Convergence::PerThread | Convergence::Unknown => None,
+        }
+    }
+
+    /// The operands that must be the same in all threads of the scope, each with its name.
+    pub fn uniform_operands(&self) -> Vec<(String, Value<'c>)> {
+        unsafe extern "C" fn visit(name: MlirStringRef, operand: MlirValue, data: *mut c_void) {
+            // Safety: MLIR hands over a string and a valid value, and `data` as it got it.
+            unsafe {
+                let all = &mut *data.cast::<Vec<(String, Value)>>();
+                all.push((owned(name), Value::from_raw(operand)));
+            }
+        }
+        let mut all: Vec<(String, Value<'c>)> = Vec::new();
+        // Safety: the operation is valid; `visit` is called before the call returns.
+        unsafe {
+            let data = std::ptr::from_mut(&mut all).cast();
+            qd_sys::qdUniformOperands(self.op.to_raw(), visit, data);
+        }
+        all
+    }
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// What an op does to memory (`MemoryEffectOpInterface`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effects {
+    /// It reads.
+    pub reads: bool,
+    /// It writes.
+    pub writes: bool,
+    /// It allocates or frees, or is not to be done twice for another reason.
+    pub others: bool,
+}
+
+impl Effects {
+    /// What an op does, without what is in its regions; none if it does not say.
+    pub fn of(op: Op<'_>) -> Option<Self> {
+        // Safety: the operation is valid.
+        let bits = unsafe { qd_sys::qdEffects(op.to_raw()) };
+        (bits & qd_sys::QD_EFFECT_UNKNOWN == 0).then(|| Self::from_bits(bits))
+    }
+
+    fn from_bits(bits: u32) -> Self {
+        Self {
+            reads: bits & qd_sys::QD_EFFECT_READ != 0,
+            writes: bits & qd_sys::QD_EFFECT_WRITE != 0,
+            others: bits & qd_sys::QD_EFFECT_OTHER != 0,
+        }
+    }
+
+    /// Whether it does nothing but read.
+    pub fn only_reads(self) -> bool {
+        !self.writes && !self.others
+    }
+}
+
+/// What an op does with the memory that an operand refers to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    /// It accesses it, or asks for its shape.
+    Access(Effects),
+    /// Its result is that memory, or part of it (`ViewLikeOpInterface`).
+    View,
+    /// It does not say, or hands the memory on under another name.
+    Unknown,
+}
+
+impl Use {
+    /// What an op does with an operand of this number, which it has.
+    pub fn of(op: Op<'_>, operand: usize) -> Self {
+        // Safety: the operation is valid and has the operand.
+        let bits = unsafe { qd_sys::qdEffectsOn(op.to_raw(), operand as isize) };
+        if bits & qd_sys::QD_EFFECT_VIEW != 0 {
+            Self::View
+        } else if bits & qd_sys::QD_EFFECT_UNKNOWN != 0 {
+            Self::Unknown
+        } else {
+            Self::Access(Effects::from_bits(bits))
+        }
+    }
+}
+
+/// The value of which an op's result is a view (`ViewLikeOpInterface`).
+pub fn view_source<'c>(op: Op<'c>) -> Option<Value<'c>> {
+    // Safety: the operation is valid.
+    value(unsafe { qd_sys::qdViewSource(op.to_raw()) })
+}
+
+/// # Safety
+///
+/// The text is valid.
+unsafe fn owned(text: MlirStringRef) -> String {
+    // Safety: by contract.
+    let bytes = unsafe { std::slice::from_raw_parts(text.data.cast(), text.length) };
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn value<'c>(raw: MlirValue) -> Option<Value<'c>> {
+    // Safety: the value is null, or valid as long as the operation that it was asked of.
+    (!raw.ptr.is_null()).then(|| unsafe { Value::from_raw(raw) })
+}

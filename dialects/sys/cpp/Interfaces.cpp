@@ -1,0 +1,133 @@
+// What passes ask of ops through their interfaces, which the C API does not show.
+#include "Qd.h"
+#include "mlir-c/IR.h"
+#include "mlir/CAPI/IR.h"
+#include "mlir/CAPI/Support.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/ShapedOpInterfaces.h"
+
+using namespace mlir;
+
+extern "C" {
+/// Who executes an op.
+enum QdConvergence {
+  QdConvergenceUnknown = 0,
+  QdConvergencePerThread = 1,
+  QdConvergenceCollective = 2,
+};
+
+/// What a collective says of itself.
+struct QdCollective {
+  uint32_t scope;             // as `qd::Scope`
+  uint32_t resultUniformity;  // as `qd::ResultUniformity`
+  int32_t log2ClusterSize;    // -1: all lanes are one cluster
+  bool supportsClusters;
+  MlirValue sourceLane;       // null: it has none
+};
+
+/// What an op does, or does to one of its operands; a sum of these.
+enum QdEffect : uint32_t {
+  QdEffectRead = 1,
+  QdEffectWrite = 2,
+  QdEffectOther = 4,   // allocates, frees, or is not to be done twice for another reason
+  QdEffectUnknown = 8, // it does not say, or the operand lives on under another name
+  QdEffectView = 16,   // the operand lives on as the op's result
+};
+
+typedef void (*QdNamedValueFn)(MlirStringRef name, MlirValue value, void *data);
+typedef void (*QdNameFn)(MlirStringRef name, void *data);
+}
+
+/// Who executes an op, and what it says of itself if it is a collective.
+extern "C" QdConvergence qdConvergence(MlirOperation op, QdCollective *said) {
+  if (unwrap(op)->hasTrait<qd::PerThread>())
+    return QdConvergencePerThread;
+  auto collective = dyn_cast<qd::CollectiveOpInterface>(unwrap(op));
+  if (!collective)
+    return QdConvergenceUnknown;
+  std::optional<uint32_t> cluster = collective.getLog2ClusterSize();
+  *said = {static_cast<uint32_t>(collective.getExecutionScope()),
+           static_cast<uint32_t>(collective.getResultUniformity()),
+           cluster ? static_cast<int32_t>(*cluster) : -1, collective.supportsClusters(),
+           wrap(collective.getSourceLane())};
+  return QdConvergenceCollective;
+}
+
+/// Hands out the operands of a collective that must be uniform.
+extern "C" void qdUniformOperands(MlirOperation op, QdNamedValueFn visit, void *data) {
+  auto collective = dyn_cast<qd::CollectiveOpInterface>(unwrap(op));
+  if (!collective)
+    return;
+  for (const qd::UniformOperand &operand : collective.getUniformOperands())
+    visit(wrap(operand.name), wrap(operand.value), data);
+}
+
+/// Hands out the names of all collectives, in their order.
+extern "C" void qdCollectives(MlirContext context, QdNameFn visit, void *data) {
+  for (RegisteredOperationName name : unwrap(context)->getRegisteredOperationsByDialect("qd"))
+    if (name.hasInterface<qd::CollectiveOpInterface>())
+      visit(wrap(name.getStringRef()), data);
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+static uint32_t kindOf(const MemoryEffects::EffectInstance &effect) {
+  bool isRead = isa<MemoryEffects::Read>(effect.getEffect());
+  if (effect.getResource() != SideEffects::DefaultResource::get())
+    return isRead ? 0 : QdEffectOther;
+  if (isRead)
+    return QdEffectRead;
+  return isa<MemoryEffects::Write>(effect.getEffect()) ? QdEffectWrite : QdEffectOther;
+}
+
+/// Of a memref it reads the shape alone, or nothing that a program sees.
+static bool ignoresContents(Operation *op) {
+  // Upstream does not say what a prefetch does.
+  return isa<ShapedDimOpInterface, memref::RankOp, memref::PrefetchOp>(op);
+}
+
+/// What an op does, without what is in its regions.
+extern "C" uint32_t qdEffects(MlirOperation raw) {
+  Operation *op = unwrap(raw);
+  auto interface = dyn_cast<MemoryEffectOpInterface>(op);
+  if (!interface) {
+    bool isKnown = op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() || ignoresContents(op);
+    return isKnown ? 0 : QdEffectUnknown;
+  }
+  SmallVector<MemoryEffects::EffectInstance> effects;
+  interface.getEffects(effects);
+  uint32_t all = 0;
+  for (const MemoryEffects::EffectInstance &effect : effects)
+    all |= kindOf(effect);
+  return all;
+}
+
+/// What an op does to the memory that an operand refers to.
+extern "C" uint32_t qdEffectsOn(MlirOperation raw, intptr_t number) {
+  Operation *op = unwrap(raw);
+  Value operand = op->getOperand(number);
+  auto view = dyn_cast<ViewLikeOpInterface>(op);
+  if (view && view.getViewSource() == operand)
+    return QdEffectView;
+  if (ignoresContents(op))
+    return 0;
+  auto interface = dyn_cast<MemoryEffectOpInterface>(op);
+  if (!interface)
+    return QdEffectUnknown;
+  SmallVector<MemoryEffects::EffectInstance> effects;
+  interface.getEffects(effects);
+  uint32_t all = 0;
+  for (const MemoryEffects::EffectInstance &effect : effects)
+    if (!effect.getValue() || effect.getValue() == operand)
+      all |= kindOf(effect);
+  // What does nothing to it hands it on: a branch, a return, a choice between two.
+  return (all & (QdEffectRead | QdEffectWrite)) ? all : all | QdEffectUnknown;
+}
+
+/// The value of which an op's result is a view, or null.
+extern "C" MlirValue qdViewSource(MlirOperation op) {
+  auto view = dyn_cast<ViewLikeOpInterface>(unwrap(op));
+  return wrap(view ? view.getViewSource() : Value());
+}

@@ -1,0 +1,47 @@
+//===- QdInterfaces.td - what passes ask of ops ----------------------------===//
+//
+// A fact that more than one pass needs is a method here, and an op says it where it
+// is defined. Passes keep no lists of names.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef QD_INTERFACES_TD
+#define QD_INTERFACES_TD
+
+include "mlir/IR/OpBase.td"
+
+//===----------------------------------------------------------------------===//
+// Convergence
+//===----------------------------------------------------------------------===//
+
+// Every op of `qd.simt` is one of these two. To passes that ask, one that is neither is an
+// error.
+
+def PerThread : NativeOpTrait<"PerThread"> {
+  let cppNamespace = "::qd";
+}
+
+def CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
+  let description = [{
+    What the threads of a subgroup or of a block execute together: each of them has to
+    reach it, or none.
+  }];
+  let cppNamespace = "::qd";
+  let methods = [
+    InterfaceMethod<"The threads that execute the op together.",
+      "::qd::Scope", "getExecutionScope">,
+    InterfaceMethod<"Whether values can be exchanged within clusters of the lanes.",
+      "bool", "supportsClusters", (ins), "", "return false;">,
+    InterfaceMethod<"Base-2 logarithm of the lanes in a cluster; none: all lanes are one.",
+      "::std::optional<uint32_t>", "getLog2ClusterSize", (ins), "", "return std::nullopt;">,
+    InterfaceMethod<"The operands that must be the same in all of these threads, each with its name.",
+      "::llvm::SmallVector<::qd::UniformOperand>", "getUniformOperands", (ins), "", "return {};">,
+    InterfaceMethod<"In which of these threads the results are the same.",
+      "::qd::ResultUniformity", "getResultUniformity">,
+    InterfaceMethod<[{The operand that is the number of the lane that each lane reads, if there is one.
+      Results are uniform where it is.}],
+      "::mlir::Value", "getSourceLane", (ins), "", "return {};">,
+  ];
+}
+
+#endif // QD_INTERFACES_TD
