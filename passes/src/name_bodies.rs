@@ -30,9 +30,9 @@ use qd_dialects::{
     ir::{Op, OpExt, context_of, operations},
     pass::{NoOptions, Pass},
 };
-use std::collections::HashSet;
+use std::collections::HashMap;
 
-/// Hexadecimal digits of the hash.
+/// Hexadecimal digits of the hash that a name has, unless another body has them, too.
 const DIGITS: usize = 12;
 
 /// What a launch calls its phase.
@@ -60,20 +60,25 @@ impl Pass for NameBodies {
             around.op(called);
         }
         let launches = launches_by_body(module);
-        let mut named = HashSet::new();
+        let mut named = HashMap::new();
         for body in bodies {
             let Some(symbol) = body.attr("sym_name").and_then(attributes::text) else {
                 continue;
             };
             let launches = launches.get(&symbol).map_or(&[][..], Vec::as_slice);
-            let name = name(body, &symbol, launches, around.clone());
+            let (stem, hash) = describe(body, &symbol, launches, around.clone());
+            let mut name = format!("{stem}_{}", &hash[..DIGITS]);
+            if named.get(&name).is_some_and(|other| *other != hash) {
+                name = format!("{stem}_{hash}");
+            }
+            body.set_attr("sym_name", attributes::string(context_of(body), &name));
             for launch in launches {
                 launch.set_attr("body", attributes::symbol(context_of(body), &name));
                 if launch.attr(PHASE).is_none() {
                     launch.set_attr(PHASE, attributes::string(context_of(body), &symbol));
                 }
             }
-            if !named.insert(name) {
+            if named.insert(name, hash).is_some() {
                 body.erase();
             }
         }
@@ -81,21 +86,18 @@ impl Pass for NameBodies {
     }
 }
 
-/// Names a body that has these launches.
-fn name<'c>(
+/// What the name of a body that has these launches begins with, and a hash of what it does.
+fn describe<'c>(
     body: Op<'c>,
     symbol: &str,
     launches: &[Op<'c>],
     mut description: Description,
-) -> String {
+) -> (String, String) {
     let phase = launches.first().and_then(|launch| launch.attr(PHASE));
     let phase = phase.and_then(attributes::text);
     let stem = phase.map_or_else(|| symbol.into(), |phase| plain(&phase));
-    let set = |name: &str| body.set_attr("sym_name", attributes::string(context_of(body), name));
-    set(&stem);
+    body.set_attr("sym_name", attributes::string(context_of(body), &stem));
     description.op(body);
-    let hash = description.hash().to_hex();
-    let name = format!("{stem}_{}", &hash[..DIGITS]);
-    set(&name);
-    name
+    let hash = description.hash().to_hex().to_string();
+    (stem, hash)
 }
