@@ -123,3 +123,41 @@ extern "C" MlirValue qdViewSource(MlirOperation op) {
   auto view = dyn_cast<ViewLikeOpInterface>(unwrap(op));
   return wrap(view ? view.getViewSource() : Value());
 }
+
+//===----------------------------------------------------------------------===//
+// Algorithms
+//===----------------------------------------------------------------------===//
+
+extern "C" {
+/// What an algorithm says of itself.
+struct QdAlgorithm {
+  int32_t log256Capacity; // -1: it has none
+  uint32_t formula;       // as `qd::ScratchFormula`
+};
+
+/// `role` is as `qd::OperandRole`.
+typedef void (*QdAlgorithmOperandFn)(MlirValue value, uint32_t role, uint32_t group, void *data);
+}
+
+/// What an algorithm says of itself, and of its operands in their order; false: it is none.
+extern "C" bool qdAlgorithm(MlirOperation op, QdAlgorithm *said, QdAlgorithmOperandFn visit,
+                            void *data) {
+  auto algorithm = dyn_cast<qd::AlgorithmOpInterface>(unwrap(op));
+  if (!algorithm)
+    return false;
+  std::optional<uint32_t> capacity = algorithm.getLog256Capacity();
+  *said = {capacity ? static_cast<int32_t>(*capacity) : -1,
+           static_cast<uint32_t>(algorithm.getScratchFormula())};
+  for (const qd::AlgorithmOperand &operand : algorithm.getAlgorithmOperands())
+    visit(wrap(operand.value), static_cast<uint32_t>(operand.role), operand.group, data);
+  return true;
+}
+
+/// The formula, as `qd::ScratchFormula`, of algorithms of a full name; that of none if there are
+/// none of this name.
+extern "C" uint32_t qdScratchFormula(MlirContext context, MlirStringRef name) {
+  auto known = RegisteredOperationName::lookup(unwrap(name), unwrap(context));
+  auto *interface = known ? known->getInterface<qd::AlgorithmOpInterface>() : nullptr;
+  return static_cast<uint32_t>(interface ? interface->getScratchFormula()
+                                         : qd::ScratchFormula::None);
+}

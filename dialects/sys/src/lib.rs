@@ -82,6 +82,15 @@ pub struct QdCollective {
     pub source_lane: MlirValue,
 }
 
+/// What an algorithm says of itself.
+#[repr(C)]
+pub struct QdAlgorithm {
+    /// -1: it has no capacity.
+    pub log256_capacity: i32,
+    /// Which formula says how many elements scratch has; 0: none.
+    pub formula: u32,
+}
+
 /// What an op does, or does to one of its operands: a sum of these.
 pub const QD_EFFECT_READ: u32 = 1;
 pub const QD_EFFECT_WRITE: u32 = 2;
@@ -119,6 +128,7 @@ pub type QdRewriteFn = unsafe extern "C" fn(
     MlirRewriterBase,
     *mut c_void,
 ) -> bool;
+pub type QdAlgorithmOperandFn = unsafe extern "C" fn(MlirValue, u32, u32, *mut c_void);
 pub type QdNamedValueFn = unsafe extern "C" fn(MlirStringRef, MlirValue, *mut c_void);
 pub type QdWordsFn = unsafe extern "C" fn(*const u32, usize, *mut c_void);
 pub type QdTypeFn = unsafe extern "C" fn(MlirType, *mut c_void) -> MlirType;
@@ -145,6 +155,13 @@ unsafe extern "C" {
     pub fn qdEffects(op: MlirOperation) -> u32;
     pub fn qdEffectsOn(op: MlirOperation, operand: isize) -> u32;
     pub fn qdViewSource(op: MlirOperation) -> MlirValue;
+    pub fn qdAlgorithm(
+        op: MlirOperation,
+        said: *mut QdAlgorithm,
+        visit: QdAlgorithmOperandFn,
+        data: *mut c_void,
+    ) -> bool;
+    pub fn qdScratchFormula(context: MlirContext, name: MlirStringRef) -> u32;
 
     pub fn qdHaveSameAttributes(left: MlirOperation, right: MlirOperation) -> bool;
 
