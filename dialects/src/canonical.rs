@@ -8,6 +8,7 @@
 //! about control flow: a collective is executed by all lanes or not at all.
 
 use crate::{
+    algorithm,
     attributes::{self, Kind},
     builder::Combiner,
     interfaces::{Collective, ResultUniformity},
@@ -37,6 +38,7 @@ pub fn register() {
         register_canonical_form::<ShuffleFromUniformLane>();
         register_canonical_form::<BroadcastFromLaneZero>();
         register_canonical_form::<ExclusiveScanOfOneLane>();
+        register_canonical_form::<SlotsOfConstant>();
         register_canonical_form::<PhaseOfNoBlocks>();
         register_canonical_form::<ForEachOfNothing>();
         register_canonical_form::<FillOfNothing>();
@@ -243,6 +245,24 @@ impl Pattern for ExclusiveScanOfOneLane {
             })
             .collect();
         rewriter.replace(&identities);
+        Ok(())
+    }
+}
+
+/// `scratch_slots` of a constant → how many.
+struct SlotsOfConstant;
+
+impl Pattern for SlotsOfConstant {
+    const ROOT: &'static str = "qd.algo.scratch_slots";
+    fn rewrite<'c>(op: Op<'c>, operands: &[Value<'c>], rewriter: &Rewriter<'c>) -> Rewritten {
+        let n = operands[0].constant_int();
+        let n = n.and_then(|n| u64::try_from(n).ok()).ok_or(NoMatch)?;
+        let (formula, depth) = algorithm::sizing(op).ok_or(NoMatch)?;
+        let r#type = op.first_result().r#type();
+        let slots = formula.slots(n, depth).cast_signed();
+        let value = IntegerAttribute::new(r#type, slots).into();
+        let constant = rewriter.build("arith.constant", &[], &[r#type], &[("value", value)]);
+        rewriter.replace(&constant.result_values());
         Ok(())
     }
 }

@@ -103,21 +103,6 @@ impl<'c> Convergence<'c> {
     }
 }
 
-impl Collective<'_> {
-    /// The names of all collectives that a context has.
-    pub fn names(context: &Context) -> Vec<String> {
-        unsafe extern "C" fn visit(name: MlirStringRef, data: *mut c_void) {
-            // Safety: MLIR hands over a string, and `data` as it got it.
-            unsafe { (*data.cast::<Vec<String>>()).push(owned(name)) }
-        }
-        let mut all: Vec<String> = Vec::new();
-        let data = std::ptr::from_mut(&mut all).cast();
-        // Safety: the context is valid; `visit` is called before the call returns.
-        unsafe { qd_sys::qdCollectives(context.to_raw(), visit, data) }
-        all
-    }
-}
-
 impl<'c> Collective<'c> {
     /// What an op says of itself, if it is a collective.
     pub fn of(op: Op<'c>) -> Option<Self> {
@@ -133,7 +118,7 @@ impl<'c> Collective<'c> {
             // Safety: MLIR hands over a string and a valid value, and `data` as it got it.
             unsafe {
                 let all = &mut *data.cast::<Vec<(String, Value)>>();
-                all.push((owned(name), Value::from_raw(operand)));
+                all.push((text(name), Value::from_raw(operand)));
             }
         }
         let mut all: Vec<(String, Value<'c>)> = Vec::new();
@@ -144,6 +129,32 @@ impl<'c> Collective<'c> {
         }
         all
     }
+}
+
+/// The full names of all collectives.
+pub fn collectives(context: &Context) -> Vec<String> {
+    unsafe extern "C" fn visit(name: MlirStringRef, data: *mut c_void) {
+        // Safety: MLIR hands over a string, and `data` as it got it.
+        unsafe { (*data.cast::<Vec<String>>()).push(text(name)) }
+    }
+    let mut all: Vec<String> = Vec::new();
+    // Safety: the context is valid; `visit` is called before the call returns.
+    unsafe {
+        let data = std::ptr::from_mut(&mut all).cast();
+        qd_sys::qdCollectives(context.to_raw(), visit, data);
+    }
+    all
+}
+
+/// A string of MLIR's.
+///
+/// # Safety
+///
+/// It is one.
+unsafe fn text(name: MlirStringRef) -> String {
+    // Safety: by the caller's contract.
+    let bytes = unsafe { std::slice::from_raw_parts(name.data.cast(), name.length) };
+    String::from_utf8_lossy(bytes).into_owned()
 }
 
 //===----------------------------------------------------------------------===//
@@ -213,15 +224,6 @@ impl Use {
 pub fn view_source<'c>(op: Op<'c>) -> Option<Value<'c>> {
     // Safety: the operation is valid.
     value(unsafe { qd_sys::qdViewSource(op.to_raw()) })
-}
-
-/// # Safety
-///
-/// The text is valid.
-unsafe fn owned(text: MlirStringRef) -> String {
-    // Safety: by contract.
-    let bytes = unsafe { std::slice::from_raw_parts(text.data.cast(), text.length) };
-    String::from_utf8_lossy(bytes).into_owned()
 }
 
 fn value<'c>(raw: MlirValue) -> Option<Value<'c>> {

@@ -1,7 +1,8 @@
 //! The `qd` dialect for Rust: a safe layer over MLIR.
 //!
 //! - [`ir`]: handles to operations, values and blocks, and how to change them;
-//! - [`interfaces`]: what ops say of themselves;
+//! - [`interfaces`], [`algorithm`]: what ops say of themselves;
+//! - [`scratch`]: how much scratch algorithms need;
 //! - [`clone`]: copying code with its operands replaced;
 //! - [`ops`]: typed builders and accessors of our ops, made from their ODS;
 //! - [`pass`], [`pattern`], [`conversion`]: passes, rewrite patterns, canonical
@@ -16,6 +17,7 @@
 //!
 //! No other crate holds a raw `Mlir*` handle.
 
+pub mod algorithm;
 pub mod argument_attributes;
 pub mod attributes;
 pub mod builder;
@@ -32,6 +34,7 @@ pub mod pass;
 pub mod pattern;
 pub mod plugin;
 pub mod report;
+pub mod scratch;
 pub mod serialize;
 mod spans;
 pub mod tools;

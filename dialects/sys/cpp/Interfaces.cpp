@@ -34,8 +34,8 @@ enum QdEffect : uint32_t {
   QdEffectView = 16,   // the operand lives on as the op's result
 };
 
-typedef void (*QdNamedValueFn)(MlirStringRef name, MlirValue value, void *data);
 typedef void (*QdNameFn)(MlirStringRef name, void *data);
+typedef void (*QdNamedValueFn)(MlirStringRef name, MlirValue value, void *data);
 }
 
 /// Who executes an op, and what it says of itself if it is a collective.
@@ -62,11 +62,11 @@ extern "C" void qdUniformOperands(MlirOperation op, QdNamedValueFn visit, void *
     visit(wrap(operand.name), wrap(operand.value), data);
 }
 
-/// Hands out the names of all collectives, in their order.
+/// Hands out the names of all collectives that the context knows.
 extern "C" void qdCollectives(MlirContext context, QdNameFn visit, void *data) {
-  for (RegisteredOperationName name : unwrap(context)->getRegisteredOperationsByDialect("qd"))
-    if (name.hasInterface<qd::CollectiveOpInterface>())
-      visit(wrap(name.getStringRef()), data);
+  for (RegisteredOperationName op : unwrap(context)->getRegisteredOperations())
+    if (op.hasInterface<qd::CollectiveOpInterface>())
+      visit(wrap(op.getStringRef()), data);
 }
 
 //===----------------------------------------------------------------------===//
@@ -130,4 +130,42 @@ extern "C" uint32_t qdEffectsOn(MlirOperation raw, intptr_t number) {
 extern "C" MlirValue qdViewSource(MlirOperation op) {
   auto view = dyn_cast<ViewLikeOpInterface>(unwrap(op));
   return wrap(view ? view.getViewSource() : Value());
+}
+
+//===----------------------------------------------------------------------===//
+// Algorithms
+//===----------------------------------------------------------------------===//
+
+extern "C" {
+/// What an algorithm says of itself.
+struct QdAlgorithm {
+  int32_t log256Capacity; // -1: it has none
+  uint32_t formula;       // as `qd::ScratchFormula`
+};
+
+/// `role` is as `qd::OperandRole`.
+typedef void (*QdAlgorithmOperandFn)(MlirValue value, uint32_t role, uint32_t group, void *data);
+}
+
+/// What an algorithm says of itself, and of its operands in their order; false: it is none.
+extern "C" bool qdAlgorithm(MlirOperation op, QdAlgorithm *said, QdAlgorithmOperandFn visit,
+                            void *data) {
+  auto algorithm = dyn_cast<qd::AlgorithmOpInterface>(unwrap(op));
+  if (!algorithm)
+    return false;
+  std::optional<uint32_t> capacity = algorithm.getLog256Capacity();
+  *said = {capacity ? static_cast<int32_t>(*capacity) : -1,
+           static_cast<uint32_t>(algorithm.getScratchFormula())};
+  for (const qd::AlgorithmOperand &operand : algorithm.getAlgorithmOperands())
+    visit(wrap(operand.value), static_cast<uint32_t>(operand.role), operand.group, data);
+  return true;
+}
+
+/// The formula, as `qd::ScratchFormula`, of algorithms of a full name; that of none if there are
+/// none of this name.
+extern "C" uint32_t qdScratchFormula(MlirContext context, MlirStringRef name) {
+  auto known = RegisteredOperationName::lookup(unwrap(name), unwrap(context));
+  auto *interface = known ? known->getInterface<qd::AlgorithmOpInterface>() : nullptr;
+  return static_cast<uint32_t>(interface ? interface->getScratchFormula()
+                                         : qd::ScratchFormula::None);
 }

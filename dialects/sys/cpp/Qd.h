@@ -55,6 +55,39 @@ struct UniformOperand {
   llvm::StringRef name;
   mlir::Value value;
 };
+
+/// What an algorithm does with a buffer, of n elements unless it says otherwise.
+enum class OperandRole {
+  Input,     // read
+  Output,    // written, of as many elements as there are results
+  Total,     // written, one element
+  Key,       // read, and in place of it what becomes of it
+  Value,     // what goes with a key
+  Workspace, // what it holds before and afterwards means nothing
+  Scratch,   // the same, of as many elements as the formula says
+  Count,     // read, one element: n
+};
+
+/// How many elements scratch has to have, as the page of `qd.algo.scratch_slots` says.
+enum class ScratchFormula { None, Levels, Histograms, Compaction, Runs };
+
+/// An operand of an algorithm.
+struct AlgorithmOperand {
+  OperandRole role;
+  unsigned group; // which operand of the definition it belongs to
+  mlir::Value value;
+};
+
+/// The operands of an op whose definition has one for each of the roles.
+template <typename ConcreteOp>
+llvm::SmallVector<AlgorithmOperand> operandsWithRoles(ConcreteOp op,
+                                                      llvm::ArrayRef<OperandRole> roles) {
+  llvm::SmallVector<AlgorithmOperand> all;
+  for (unsigned group = 0; group < roles.size(); ++group)
+    for (mlir::Value value : op.getODSOperands(group))
+      all.push_back({roles[group], group, value});
+  return all;
+}
 } // namespace qd
 
 #include "QdInterfaces.h.inc"

@@ -1,4 +1,4 @@
-// Device-wide algorithms: verifiers, and the sizing functions' folder.
+// Device-wide algorithms: verifiers.
 #include "Combiner.h"
 #include "Placement.h"
 
@@ -255,59 +255,3 @@ LogicalResult ReduceByKeyOp::verify() {
 //===----------------------------------------------------------------------===//
 
 LogicalResult ScratchSlotsOp::verify() { return verifyCapacity(*this, getLog256MaxN()); }
-
-static uint64_t ceilings(uint64_t n) { return n / 256 + (n % 256 != 0); }
-
-/// Sum of `terms` repeated ceilings of `n`, the first being `⌈n / 256⌉`.
-static uint64_t sumCeilings(uint64_t n, int terms) {
-  uint64_t sum = 0;
-  for (int i = 0; i < terms; ++i)
-    sum += n = ceilings(n);
-  return sum;
-}
-
-static uint64_t selectSlots(uint64_t n) {
-  if (n == 0)
-    return 1;
-  uint64_t sum = n, level = ceilings(n);
-  sum += level;
-  while ((level = ceilings(level)) > 1)
-    sum += level;
-  return sum;
-}
-
-/// The formulas of the op's page. The Rust function of the same name computes
-/// the same for tools; a test compares the two.
-static uint64_t scratchSlots(Algorithm algorithm, uint64_t n, int depth) {
-  uint64_t slots = 0;
-  switch (algorithm) {
-  case Algorithm::Reduce:
-    slots = sumCeilings(n, depth - 1);
-    break;
-  case Algorithm::ExclusiveScan:
-  case Algorithm::InclusiveScan:
-    slots = depth == 1 ? 1 : sumCeilings(n, depth - 1);
-    break;
-  case Algorithm::Sort: {
-    uint64_t histograms = 256 * ceilings(n);
-    slots = histograms + sumCeilings(histograms, depth - 1);
-    break;
-  }
-  case Algorithm::Select:
-  case Algorithm::Partition:
-    slots = selectSlots(n);
-    break;
-  case Algorithm::ReduceByKey:
-    slots = n <= 256 ? n : selectSlots(n);
-    break;
-  }
-  return std::max<uint64_t>(slots, 1);
-}
-
-OpFoldResult ScratchSlotsOp::fold(FoldAdaptor adaptor) {
-  auto n = dyn_cast_if_present<IntegerAttr>(adaptor.getN());
-  if (!n || n.getInt() < 0)
-    return {};
-  return IntegerAttr::get(IndexType::get(getContext()),
-                          scratchSlots(getAlgorithm(), n.getInt(), getLog256MaxN()));
-}

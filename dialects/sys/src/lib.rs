@@ -82,6 +82,15 @@ pub struct QdCollective {
     pub source_lane: MlirValue,
 }
 
+/// What an algorithm says of itself.
+#[repr(C)]
+pub struct QdAlgorithm {
+    /// -1: it has no capacity.
+    pub log256_capacity: i32,
+    /// Which formula says how many elements scratch has; 0: none.
+    pub formula: u32,
+}
+
 /// What an op does, or does to one of its operands: a sum of these.
 pub const QD_EFFECT_READ: u32 = 1;
 pub const QD_EFFECT_WRITE: u32 = 2;
@@ -119,7 +128,7 @@ pub type QdRewriteFn = unsafe extern "C" fn(
     MlirRewriterBase,
     *mut c_void,
 ) -> bool;
-pub type QdNameFn = unsafe extern "C" fn(MlirStringRef, *mut c_void);
+pub type QdAlgorithmOperandFn = unsafe extern "C" fn(MlirValue, u32, u32, *mut c_void);
 pub type QdNamedValueFn = unsafe extern "C" fn(MlirStringRef, MlirValue, *mut c_void);
 pub type QdWordsFn = unsafe extern "C" fn(*const u32, usize, *mut c_void);
 pub type QdTypeFn = unsafe extern "C" fn(MlirType, *mut c_void) -> MlirType;
@@ -143,10 +152,17 @@ unsafe extern "C" {
 
     pub fn qdConvergence(op: MlirOperation, said: *mut QdCollective) -> QdConvergence;
     pub fn qdUniformOperands(op: MlirOperation, visit: QdNamedValueFn, data: *mut c_void);
-    pub fn qdCollectives(context: MlirContext, visit: QdNameFn, data: *mut c_void);
+    pub fn qdCollectives(context: MlirContext, visit: QdSinkFn, data: *mut c_void);
     pub fn qdEffects(op: MlirOperation) -> u32;
     pub fn qdEffectsOn(op: MlirOperation, operand: isize) -> u32;
     pub fn qdViewSource(op: MlirOperation) -> MlirValue;
+    pub fn qdAlgorithm(
+        op: MlirOperation,
+        said: *mut QdAlgorithm,
+        visit: QdAlgorithmOperandFn,
+        data: *mut c_void,
+    ) -> bool;
+    pub fn qdScratchFormula(context: MlirContext, name: MlirStringRef) -> u32;
 
     pub fn qdHaveSameAttributes(left: MlirOperation, right: MlirOperation) -> bool;
 

@@ -23,10 +23,20 @@ def Qd_Algorithm : EnumAttr<Qd_Dialect, Qd_AlgorithmEnum, "algorithm"> {
 // 256^D elements at most: D from 1 to 4.
 defvar Qd_Log256MaxN = I32Attr;
 
-class Algo_Op<string mnemonic, list<Trait> traits = []>
-    : Qd_Op<"algo." # mnemonic, traits> {
+// `roles` are the `OperandRole`s of the operands, one each; `formula` is the `ScratchFormula`.
+class Algo_Op<string mnemonic, list<string> roles, string formula, list<Trait> traits = []>
+    : Qd_Op<"algo." # mnemonic, !listconcat(traits, [AlgorithmOpInterface])> {
   let cppNamespace = "::qd::algo";
   let hasVerifier = 1;
+  // Whether there is a `log256_max_n`.
+  bit hasCapacity = 1;
+  let extraClassDeclaration =
+    "static ::qd::ScratchFormula getScratchFormula() { return ::qd::ScratchFormula::" # formula # "; }\n" #
+    "::std::optional<uint32_t> getLog256Capacity() { return " #
+      !if(hasCapacity, "getLog256MaxN()", "::std::nullopt") # "; }\n" #
+    "::llvm::SmallVector<::qd::AlgorithmOperand> getAlgorithmOperands() {\n" #
+      "return ::qd::operandsWithRoles(*this, {" #
+      !interleave(!foreach(role, roles, "::qd::OperandRole::" # role), ", ") # "}); }\n";
 }
 
 def Qd_Inputs : Arg<Variadic<MemRefRankOf<[Qd_Scalar], [1]>>, "inputs", [MemRead]>;
@@ -54,8 +64,9 @@ defvar Algo_CountText = [{The live count `n` is read on the device; any `0 ≤ n
     for which there must be scratch. `checked` asks that it be an error there as
     well; compiling a `checked` algorithm is an error until a target can.}];
 
-class Algo_Combine<string mnemonic, string what, string text>
-    : Algo_Op<mnemonic, [AttrSizedOperandSegments, IsolatedFromAbove]> {
+class Algo_Combine<string mnemonic, string output, string what, string text>
+    : Algo_Op<mnemonic, ["Input", output, "Scratch", "Count"], "Levels",
+              [AttrSizedOperandSegments, IsolatedFromAbove]> {
   let summary = what;
   let description = !strconcat(text, [{
 
@@ -84,7 +95,7 @@ class Algo_Combine<string mnemonic, string what, string text>
   }];
 }
 
-def Algo_ReduceOp : Algo_Combine<"reduce", "combine the first n elements of a buffer", [{
+def Algo_ReduceOp : Algo_Combine<"reduce", "Total", "combine the first n elements of a buffer", [{
   `out[0] = in[0] ∘ … ∘ in[n − 1]`; the identity for `n = 0`.
 
   ```mlir
@@ -92,7 +103,7 @@ def Algo_ReduceOp : Algo_Combine<"reduce", "combine the first n elements of a bu
       scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
   ```
 }]>;
-def Algo_ExclusiveScanOp : Algo_Combine<"exclusive_scan", "combine all elements before each", [{
+def Algo_ExclusiveScanOp : Algo_Combine<"exclusive_scan", "Output", "combine all elements before each", [{
   `out[i] = in[0] ∘ … ∘ in[i − 1]` for `i < n`, and `out[0]` is the identity.
   The output must not be the input.
 
@@ -101,7 +112,7 @@ def Algo_ExclusiveScanOp : Algo_Combine<"exclusive_scan", "combine all elements 
       scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
   ```
 }]>;
-def Algo_InclusiveScanOp : Algo_Combine<"inclusive_scan", "combine all elements up to each", [{
+def Algo_InclusiveScanOp : Algo_Combine<"inclusive_scan", "Output", "combine all elements up to each", [{
   `out[i] = in[0] ∘ … ∘ in[i]` for `i < n`. The output must not be the input.
 
   ```mlir
@@ -114,7 +125,8 @@ def Algo_InclusiveScanOp : Algo_Combine<"inclusive_scan", "combine all elements 
 // Select and partition
 //===----------------------------------------------------------------------===//
 
-class Algo_Compact<string mnemonic, string what, string text> : Algo_Op<mnemonic> {
+class Algo_Compact<string mnemonic, string what, string text>
+    : Algo_Op<mnemonic, ["Input", "Input", "Output", "Total", "Scratch", "Count"], "Compaction"> {
   let summary = what;
   let description = !strconcat(text, [{
 
@@ -165,7 +177,9 @@ def Algo_PartitionOp : Algo_Compact<"partition", "flagged elements first, the ot
 // Sort
 //===----------------------------------------------------------------------===//
 
-def Algo_SortOp : Algo_Op<"sort", [AttrSizedOperandSegments]> {
+def Algo_SortOp : Algo_Op<"sort",
+    ["Key", "Workspace", "Value", "Workspace", "Scratch", "Count"], "Histograms",
+    [AttrSizedOperandSegments]> {
   let summary = "stable radix sort of keys, or of keys and values";
   let description = !strconcat([{
     Sorts the first `n` keys ascending and in place, and moves the values with
@@ -208,7 +222,9 @@ def Algo_SortOp : Algo_Op<"sort", [AttrSizedOperandSegments]> {
 // Reduce by key
 //===----------------------------------------------------------------------===//
 
-def Algo_ReduceByKeyOp : Algo_Op<"reduce_by_key", [IsolatedFromAbove]> {
+def Algo_ReduceByKeyOp : Algo_Op<"reduce_by_key",
+    ["Key", "Value", "Output", "Output", "Total", "Scratch", "Count"], "Runs",
+    [IsolatedFromAbove]> {
   let summary = "combine the values of each run of equal keys";
   let description = !strconcat([{
     Each run of adjacent equal keys becomes one entry: its key in `keys_out`,
@@ -251,7 +267,8 @@ def Algo_ReduceByKeyOp : Algo_Op<"reduce_by_key", [IsolatedFromAbove]> {
 // Parallel sort (deprecated)
 //===----------------------------------------------------------------------===//
 
-def Algo_ParallelSortOp : Algo_Op<"parallel_sort"> {
+def Algo_ParallelSortOp : Algo_Op<"parallel_sort", ["Key", "Value"], "None"> {
+  let hasCapacity = 0;
   let summary = "odd-even merge sort, in place (deprecated: use sort)";
   let description = [{
     Batcher's odd–even merge sort of all keys, ascending, values along with
@@ -300,7 +317,6 @@ def Algo_ScratchSlotsOp : Qd_Op<"algo.scratch_slots", [Pure]> {
   let arguments = (ins Qd_Algorithm:$algorithm, Index:$n, Qd_Log256MaxN:$log256_max_n);
   let results = (outs Index:$slots);
   let assemblyFormat = "custom<Case>($algorithm) $n `,` $log256_max_n attr-dict";
-  let hasFolder = 1;
   let hasVerifier = 1;
 }
 

@@ -44,4 +44,24 @@ def CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
   ];
 }
 
+//===----------------------------------------------------------------------===//
+// Algorithms
+//===----------------------------------------------------------------------===//
+
+def AlgorithmOpInterface : OpInterface<"AlgorithmOpInterface"> {
+  let description = [{
+    A device-wide algorithm: what it does with each of its buffers, and how long these have to be.
+    What is counted is the first operand that is an input or a key.
+  }];
+  let cppNamespace = "::qd";
+  let methods = [
+    InterfaceMethod<"All operands in their order, each with its role.",
+      "::llvm::SmallVector<::qd::AlgorithmOperand>", "getAlgorithmOperands">,
+    InterfaceMethod<"Base-256 logarithm of the most elements that there can be.",
+      "::std::optional<uint32_t>", "getLog256Capacity">,
+    StaticInterfaceMethod<"How many elements scratch has to have.",
+      "::qd::ScratchFormula", "getScratchFormula">,
+  ];
+}
+
 #endif // QD_INTERFACES_TD

@@ -1,24 +1,18 @@
-//! How much scratch an algorithm needs: the reference's formulas, once as
-//! functions of numbers, for who allocates, and once as arithmetic in the IR,
-//! which `qd.algo.scratch_slots` expands to where its count is not constant.
+//! How much scratch an algorithm needs, for who allocates, and as arithmetic in the
+//! IR, which `qd.algo.scratch_slots` expands to where its count is not constant.
 //!
 //! Slots are counted, whatever their width: `u32` for elements of 4 bytes and
 //! for everything that stages counts, `u64` for reductions and scans of
 //! elements of 8 bytes. Every function returns at least 1.
 
-use super::levels;
 use qd_dialects::{
-    attributes,
-    builder::{Builder, V},
+    algorithm, attributes,
+    builder::Builder,
     diagnostic::{Diagnostic, Result},
     ir::{Op, OpExt},
+    scratch::{BLOCK, Formula, MAX_DEPTH},
 };
-use std::{ops::Add, result};
-
-/// Elements a block combines.
-const BLOCK: u64 = levels::BLOCK as u64;
-/// The most there is a use for: 256^4 = 2^32 elements.
-const MAX_DEPTH: u32 = 4;
+use std::result;
 
 /// A capacity that no algorithm has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -58,7 +52,7 @@ fn depth_for(n: u64, depth: Option<u32>) -> result::Result<u32, CapacityError> {
 ///
 /// A depth over 4, or more elements than that covers.
 pub fn reduce_scratch_slots(n: u64, depth: Option<u32>) -> result::Result<u64, CapacityError> {
-    Ok(Formula::Hierarchical.slots(n, depth_for(n, depth)?))
+    Ok(Formula::Levels.slots(n, depth_for(n, depth)?))
 }
 
 /// Slots for `qd.algo.exclusive_scan` and `qd.algo.inclusive_scan` of `n`
@@ -68,7 +62,7 @@ pub fn reduce_scratch_slots(n: u64, depth: Option<u32>) -> result::Result<u64, C
 ///
 /// A depth over 4, or more elements than that covers.
 pub fn scan_scratch_slots(n: u64, depth: Option<u32>) -> result::Result<u64, CapacityError> {
-    Ok(Formula::Hierarchical.slots(n, depth_for(n, depth)?))
+    Ok(Formula::Levels.slots(n, depth_for(n, depth)?))
 }
 
 /// Slots for `qd.algo.sort` of `n` keys: h = 256 · ⌈n / 256⌉, and its D − 1
@@ -78,146 +72,33 @@ pub fn scan_scratch_slots(n: u64, depth: Option<u32>) -> result::Result<u64, Cap
 ///
 /// A depth over 4, or more elements than that covers.
 pub fn sort_scratch_slots(n: u64, depth: Option<u32>) -> result::Result<u64, CapacityError> {
-    Ok(Formula::Sort.slots(n, depth_for(n, depth)?))
+    Ok(Formula::Histograms.slots(n, depth_for(n, depth)?))
 }
 
 /// Slots for `qd.algo.select` and `qd.algo.partition` of `n` elements: n, and
 /// b = ⌈n / 256⌉, and those of its further ceilings that exceed 1, summed.
 pub fn select_scratch_slots(n: u64) -> u64 {
-    Formula::Select.slots(n, MAX_DEPTH)
+    Formula::Compaction.slots(n, MAX_DEPTH)
 }
 
 /// Slots for `qd.algo.reduce_by_key` of `n` elements: n up to 256, and as
 /// [`select_scratch_slots`] above.
 pub fn reduce_by_key_scratch_slots(n: u64) -> u64 {
-    Formula::ByKey.slots(n, MAX_DEPTH)
-}
-
-#[derive(Clone, Copy)]
-enum Formula {
-    Hierarchical,
-    Sort,
-    Select,
-    ByKey,
-}
-
-impl Formula {
-    /// Of an algorithm, by its name in the IR.
-    fn of(algorithm: &str) -> Option<Self> {
-        Some(match algorithm {
-            "reduce" | "exclusive_scan" | "inclusive_scan" => Self::Hierarchical,
-            "sort" => Self::Sort,
-            "select" | "partition" => Self::Select,
-            "reduce_by_key" => Self::ByKey,
-            _ => return None,
-        })
-    }
-
-    /// Evaluates it, or builds it: whatever counting with `N` does.
-    fn slots<N: Number>(self, n: N, depth: u32) -> N {
-        let slots = match self {
-            Self::Hierarchical => ceilings(n, depth - 1),
-            Self::Sort => {
-                let table = n.tiles().times_block();
-                table + ceilings(table, depth - 1)
-            }
-            Self::Select => select(n),
-            Self::ByKey => n.up_to_block_or(select(n)),
-        };
-        slots.at_least_one()
-    }
-}
-
-/// The first `terms` of ⌈n / 256⌉, ⌈⌈n / 256⌉ / 256⌉, …, summed.
-fn ceilings<N: Number>(n: N, terms: u32) -> N {
-    let mut level = n;
-    let mut sum = n.zero();
-    for _ in 0..terms {
-        level = level.tiles();
-        sum = sum + level;
-    }
-    sum
-}
-
-fn select<N: Number>(n: N) -> N {
-    let mut level = n.tiles();
-    let mut sum = n + level;
-    // Of at most 256^4 elements, the fourth ceiling is 1.
-    for _ in 2..MAX_DEPTH {
-        level = level.tiles();
-        sum = sum + level.if_several();
-    }
-    sum
-}
-
-/// What the formulas are made of.
-trait Number: Copy + Add<Output = Self> {
-    fn zero(self) -> Self;
-    fn tiles(self) -> Self;
-    fn times_block(self) -> Self;
-    fn at_least_one(self) -> Self;
-    /// Itself if it is more than 1, or else 0.
-    fn if_several(self) -> Self;
-    /// Itself if it is at most a block, or else `more`.
-    fn up_to_block_or(self, more: Self) -> Self;
-}
-
-impl Number for u64 {
-    fn zero(self) -> Self {
-        0
-    }
-    fn tiles(self) -> Self {
-        self.div_ceil(BLOCK)
-    }
-    fn times_block(self) -> Self {
-        self * BLOCK
-    }
-    fn at_least_one(self) -> Self {
-        self.max(1)
-    }
-    fn if_several(self) -> Self {
-        if self > 1 { self } else { 0 }
-    }
-    fn up_to_block_or(self, more: Self) -> Self {
-        if self <= BLOCK { self } else { more }
-    }
-}
-
-impl Number for V<'_, '_> {
-    fn zero(self) -> Self {
-        self.same(0)
-    }
-    fn tiles(self) -> Self {
-        levels::tiles(self)
-    }
-    fn times_block(self) -> Self {
-        self * levels::BLOCK
-    }
-    fn at_least_one(self) -> Self {
-        self.max(1)
-    }
-    fn if_several(self) -> Self {
-        self.gt(1).select(self, self.zero())
-    }
-    fn up_to_block_or(self, more: Self) -> Self {
-        self.le(levels::BLOCK).select(self, more)
-    }
+    Formula::Runs.slots(n, MAX_DEPTH)
 }
 
 /// Expands a `qd.algo.scratch_slots` to arithmetic, and erases it.
 pub(super) fn expand<'c>(op: Op<'c>) -> Result<'c> {
-    let algorithm = op.attr("algorithm").map(attributes::case_of);
-    let algorithm = algorithm.unwrap_or_default();
-    let Some(formula) = Formula::of(&algorithm) else {
-        return Err(Diagnostic::at(
-            op,
-            format!("has no formula for '{algorithm}'"),
-        ));
+    let Some((formula, depth)) = algorithm::sizing(op) else {
+        let algorithm = op.attr("algorithm").map(attributes::case_of);
+        let algorithm = algorithm.unwrap_or_default();
+        let message =
+            format!("has no formula for '{algorithm}', which 'qd-expand-algorithms' needs");
+        return Err(Diagnostic::at(op, message));
     };
     let b = Builder::before(op);
     let n = b.v(op.operand_values()[0]);
-    let slots = formula.slots(n, super::depth(op));
-    op.replace_with(&[slots.value()]);
+    op.replace_with(&[formula.slots(n, depth).value()]);
     Ok(())
 }
 

@@ -2,13 +2,18 @@
 //! scratch by the sizing functions, workspace and outputs by their inputs.
 
 use melior::ir::ValueLike;
-use qd_artifact::{Expr, Operation, Role};
+use qd_artifact::{Comparison, Expr, Operation};
 use qd_dialects::{
+    algorithm::{Algorithm, Role},
     argument_attributes, attributes,
     ir::{Block, Op, OpExt, Value, ValueExt, arguments, operations},
     melior,
+    scratch::{BLOCK, Number},
 };
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    ops::Add,
+};
 
 /// What is known of an argument.
 #[derive(Clone, Debug, Default)]
@@ -26,7 +31,8 @@ pub struct Bounds {
 
 impl Bounds {
     /// What the argument is for.
-    pub fn role(&self) -> Role {
+    pub fn role(&self) -> qd_artifact::Role {
+        use qd_artifact::Role;
         match self {
             Self { limit: Some(_), .. } => Role::Count,
             Self { is_workspace, .. } if *is_workspace => Role::Scratch,
@@ -80,75 +86,64 @@ fn binary(operation: Operation, left: Expr, right: Expr) -> Expr {
     }
 }
 
-fn ceil_256(x: Expr) -> Expr {
-    binary(Operation::CeilDivUnsigned, x, Expr::constant(256))
-}
-
 /// The bounds of one thing as one.
 fn merged(bounds: Vec<Expr>, operation: Operation) -> Option<Expr> {
     let both = |left, right| binary(operation, left, right);
     bounds.into_iter().reduce(both)
 }
 
-/// `⌈n/256⌉ + ⌈⌈n/256⌉/256⌉ + …`, so many terms.
-fn sum_ceilings(n: Expr, terms: i64) -> Expr {
-    let mut level = n;
-    let mut sum = Expr::constant(0);
-    for _ in 0..terms {
-        level = ceil_256(level);
-        sum = binary(Operation::Add, sum, level.clone());
-    }
-    sum
-}
+/// What an expression of the plan counts.
+#[derive(Clone)]
+struct Counted(Expr);
 
-/// The slots of the op's page, at least 1. What `select` needs above its first
-/// level ends where a level has one block: three more cover 2^32 elements.
-fn slots(algorithm: &str, n: Expr, depth: i64) -> Expr {
-    let slots = match algorithm {
-        "reduce" | "exclusive_scan" | "inclusive_scan" => sum_ceilings(n, depth - 1),
-        "sort" => {
-            let histograms = binary(Operation::Mul, Expr::constant(256), ceil_256(n));
-            binary(
-                Operation::Add,
-                histograms.clone(),
-                sum_ceilings(histograms, depth - 1),
-            )
-        }
-        "reduce_by_key" => Expr::Select {
+impl Counted {
+    fn with(self, operation: Operation, right: u64) -> Self {
+        Self(binary(operation, self.0, Expr::constant(right)))
+    }
+
+    fn select(self, comparison: Comparison, bound: u64, otherwise: Self) -> Self {
+        Self(Expr::Select {
             condition: Expr::Compare {
-                comparison: qd_artifact::Comparison::LeUnsigned,
+                comparison,
                 width: 64,
-                left: n.clone().into(),
-                right: Expr::constant(256).into(),
+                left: self.0.clone().into(),
+                right: Expr::constant(bound).into(),
             }
             .into(),
-            then: n.clone().into(),
-            otherwise: slots("select", n, depth).into(),
-        },
-        _ => {
-            let blocks = ceil_256(n.clone());
-            let mut sum = binary(Operation::Add, n, blocks.clone());
-            let mut level = blocks;
-            for _ in 0..3 {
-                level = ceil_256(level);
-                // A level of one block is not stored.
-                let stored = Expr::Select {
-                    condition: Expr::Compare {
-                        comparison: qd_artifact::Comparison::GtUnsigned,
-                        width: 64,
-                        left: level.clone().into(),
-                        right: Expr::constant(1).into(),
-                    }
-                    .into(),
-                    then: level.clone().into(),
-                    otherwise: Expr::constant(0).into(),
-                };
-                sum = binary(Operation::Add, sum, stored);
-            }
-            sum
-        }
-    };
-    binary(Operation::MaxUnsigned, slots, Expr::constant(1))
+            then: self.0.into(),
+            otherwise: otherwise.0.into(),
+        })
+    }
+}
+
+impl Add for Counted {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self(binary(Operation::Add, self.0, other.0))
+    }
+}
+
+impl Number for Counted {
+    fn zero(&self) -> Self {
+        Self(Expr::constant(0))
+    }
+    fn tiles(self) -> Self {
+        self.with(Operation::CeilDivUnsigned, BLOCK)
+    }
+    fn times_block(self) -> Self {
+        self.with(Operation::Mul, BLOCK)
+    }
+    fn at_least_one(self) -> Self {
+        self.with(Operation::MaxUnsigned, 1)
+    }
+    fn if_several(self) -> Self {
+        let none = self.zero();
+        self.select(Comparison::GtUnsigned, 1, none)
+    }
+    fn up_to_block_or(self, more: Self) -> Self {
+        self.select(Comparison::LeUnsigned, BLOCK, more)
+    }
 }
 
 impl<'c> Kernel<'c> {
@@ -162,10 +157,10 @@ impl<'c> Kernel<'c> {
             if inner.is("qd.grid.for_each") {
                 kernel.elementwise(op, inner);
             }
-            if let Some(algorithm) = inner.full_name().strip_prefix("qd.algo.") {
-                kernel.algorithm(algorithm, inner);
+            match Algorithm::of(inner) {
+                Some(algorithm) => kernel.algorithm(&algorithm),
+                None => kernel.uses(inner),
             }
-            kernel.roles(inner);
         }
         kernel
     }
@@ -241,7 +236,7 @@ impl<'c> Kernel<'c> {
     }
 
     /// A live count is at most the capacity and the length of what it counts.
-    fn count(&mut self, value: Value<'_>, length: Expr, depth: i64) {
+    fn count(&mut self, value: Value<'_>, length: Expr, depth: u32) {
         let Some((_, argument)) = value.block_argument() else {
             return;
         };
@@ -253,89 +248,50 @@ impl<'c> Kernel<'c> {
         }
     }
 
-    /// Notes what is a workspace to an op, and what is something else.
-    fn roles(&mut self, op: Op<'_>) {
-        let workspaces: &[usize] = match op.full_name() {
-            "memref.dim" => return,
-            "qd.algo.reduce" | "qd.algo.exclusive_scan" | "qd.algo.inclusive_scan" => &[2],
-            "qd.algo.select" | "qd.algo.partition" => &[4],
-            "qd.algo.sort" => &[1, 3, 4],
-            "qd.algo.reduce_by_key" => &[5],
-            _ => &[],
-        };
-        for (i, group) in op.operand_segments().into_iter().enumerate() {
-            for value in group {
-                if let Some((block, argument)) = value.block_argument()
-                    && block == self.body
-                {
-                    let works_in = workspaces.contains(&i);
-                    self.lengths[argument].works_in[usize::from(works_in)] = true;
-                }
-            }
+    /// Notes whether something works in a buffer, or does something else with it.
+    fn use_of(&mut self, value: Value<'_>, works_in: bool) {
+        if let Some((block, argument)) = value.block_argument()
+            && block == self.body
+        {
+            self.lengths[argument].works_in[usize::from(works_in)] = true;
         }
     }
 
-    fn algorithm(&mut self, name: &str, op: Op<'_>) {
-        let depth = op
-            .attr("log256_max_n")
-            .and_then(attributes::int)
-            .unwrap_or(1);
-        let groups = op.operand_segments();
-        let flat = op.operand_values();
-        match name {
-            "reduce" | "exclusive_scan" | "inclusive_scan" => {
-                let [inputs, outputs, scratch, count] = &groups[..] else {
-                    return;
-                };
-                // The live count counts all inputs.
-                if let Some(n) = Self::length(inputs[0]) {
-                    for input in &inputs[1..] {
-                        self.need(*input, n.clone());
+    fn uses(&mut self, op: Op<'_>) {
+        if op.is("memref.dim") {
+            return;
+        }
+        for value in op.operand_values() {
+            self.use_of(value, false);
+        }
+    }
+
+    fn algorithm(&mut self, algorithm: &Algorithm<'_>) {
+        let depth = algorithm.log256_capacity.unwrap_or(1);
+        for operand in &algorithm.operands {
+            self.use_of(operand.value, operand.role.is_workspace());
+            let counted = algorithm.counted_for(operand);
+            let Some(n) = counted.and_then(|counted| Self::length(counted)) else {
+                continue;
+            };
+            match operand.role {
+                Role::Count => {
+                    for n in algorithm.counted().filter_map(|value| Self::length(value)) {
+                        self.count(operand.value, n, depth);
                     }
                 }
-                for ((input, output), scratch) in inputs.iter().zip(outputs).zip(scratch) {
-                    let Some(n) = Self::length(*input) else {
-                        continue;
-                    };
-                    let output_length = if name == "reduce" {
-                        Expr::constant(1)
-                    } else {
-                        n.clone()
-                    };
-                    self.count(count[0], n.clone(), depth);
-                    self.need(*output, output_length);
-                    self.need(*scratch, slots(name, n, depth));
-                }
-            }
-            "select" | "partition" => {
-                if let Some(n) = Self::length(flat[0]) {
-                    self.need(flat[1], n.clone());
-                    self.need(flat[2], n.clone());
-                    self.count(flat[5], n.clone(), depth);
-                    self.need(flat[4], slots(name, n, depth));
-                }
-            }
-            "sort" => {
-                if let Some(n) = Self::length(flat[0]) {
-                    for group in &groups[1..4] {
-                        for value in group {
-                            self.need(*value, n.clone());
-                        }
+                Role::Scratch => {
+                    if let Some(formula) = algorithm.scratch {
+                        self.need(operand.value, formula.slots(Counted(n), depth).0);
                     }
-                    self.count(groups[5][0], n.clone(), depth);
-                    self.need(groups[4][0], slots(name, n, depth));
+                }
+                // What has no dimension has its one element.
+                Role::Total if Self::length(operand.value).is_none() => {}
+                Role::Total => self.need(operand.value, Expr::constant(1)),
+                Role::Input | Role::Output | Role::Key | Role::Value | Role::Workspace => {
+                    self.need(operand.value, n);
                 }
             }
-            "reduce_by_key" => {
-                if let Some(n) = Self::length(flat[0]) {
-                    for value in &flat[1..4] {
-                        self.need(*value, n.clone());
-                    }
-                    self.count(flat[6], n.clone(), depth);
-                    self.need(flat[5], slots(name, n, depth));
-                }
-            }
-            _ => {}
         }
     }
 }

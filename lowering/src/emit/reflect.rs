@@ -3,9 +3,11 @@
 
 use super::{CompileError, handle, lengths, plan, said};
 use melior::ir::Module;
-use qd_artifact::{Kernel, Role};
+use qd_artifact::Kernel;
 use qd_dialects::{
+    algorithm::{Algorithm, Role},
     attributes,
+    interfaces::{Use, view_source},
     ir::{Block, Key, Op, OpExt, Value, ValueExt, arguments, operations},
     melior,
 };
@@ -28,7 +30,7 @@ pub fn reflect(module: &Module<'_>) -> Result<Vec<Kernel>, CompileError> {
             argument.length = bounds.length.clone();
             argument.minimum = bounds.minimum.clone();
             argument.limit = bounds.limit.clone();
-            if argument.role == Role::Data {
+            if argument.role == qd_artifact::Role::Data {
                 argument.role = bounds.role();
             }
         }
@@ -121,9 +123,9 @@ impl<'c> First<'_, 'c> {
     fn note(&mut self, value: Value<'c>, access: Access) {
         let mut base = value;
         while let Some(op) = base.defining_op() {
-            match op.operand_values().first() {
-                Some(source) if is_view(op.full_name()) => base = *source,
-                _ => return,
+            match view_source(op) {
+                Some(source) => base = source,
+                None => return,
             }
         }
         if let Some((block, argument)) = base.block_argument()
@@ -133,57 +135,31 @@ impl<'c> First<'_, 'c> {
         }
     }
 
-    fn note_all(&mut self, values: &[Value<'c>], access: Access) {
-        for value in values {
-            self.note(*value, access);
-        }
-    }
-
     fn visit(&mut self, op: Op<'c>) {
-        let name = op.full_name();
-        let operands = op.operand_values();
+        if matches!(op.full_name(), "qd.grid.launch" | "qd.grid.dispatch") {
+            return self.call(op);
+        }
         // The flag of a loop is read when its body has run.
-        let flag_at_end = name == "qd.grid.do_while";
-        if let Some(algorithm) = name.strip_prefix("qd.algo.") {
-            self.algorithm(algorithm, op);
-        } else if let Some(written) = stored_to(name) {
-            self.note(operands[written], Access::Write);
-        } else if matches!(name, "qd.grid.launch" | "qd.grid.dispatch") {
-            self.call(op);
-            return;
-        } else if !is_view(name) && name != "memref.dim" && !flag_at_end {
-            self.note_all(&operands, Access::Read);
+        let flag_at_end = op.is("qd.grid.do_while");
+        if !flag_at_end {
+            self.operands(op);
         }
         for inner in children(op) {
             self.visit(inner);
         }
         if flag_at_end {
-            self.note_all(&operands, Access::Read);
+            self.operands(op);
         }
     }
 
-    /// Workspace counts as written: it arrives uninitialised.
-    fn algorithm(&mut self, name: &str, op: Op<'c>) {
-        let flat = op.operand_values();
-        let groups = op.operand_segments();
-        let of = |groups: &[Vec<Value<'c>>], which: &[usize]| -> Vec<Value<'c>> {
-            which
-                .iter()
-                .filter_map(|i| groups.get(*i))
-                .flatten()
-                .copied()
-                .collect()
-        };
-        // By operand, or by group of operands where the op has groups.
-        let (reads, writes): (&[usize], &[usize]) = match name {
-            "reduce" | "exclusive_scan" | "inclusive_scan" => (&[0, 3], &[1, 2]),
-            "select" | "partition" => (&[0, 1, 5], &[2, 3, 4]),
-            "sort" => (&[0, 2, 5], &[1, 3, 4]),
-            "reduce_by_key" => (&[0, 1, 6], &[2, 3, 4, 5]),
-            _ => return self.note_all(&flat, Access::Read),
-        };
-        self.note_all(&of(&groups, reads), Access::Read);
-        self.note_all(&of(&groups, writes), Access::Write);
+    /// What an op reads, it reads before it writes.
+    fn operands(&mut self, op: Op<'c>) {
+        let accesses = accesses(op);
+        for access in [Access::Read, Access::Write] {
+            for (value, _) in accesses.iter().filter(|(_, first)| *first == access) {
+                self.note(*value, access);
+            }
+        }
     }
 
     /// What a launched body or a dispatched kernel does with its arguments.
@@ -215,24 +191,25 @@ fn children(op: Op<'_>) -> Vec<Op<'_>> {
     blocks.flat_map(operations).collect()
 }
 
-/// Whether the result is the first operand, or part of it, by another name.
-fn is_view(name: &str) -> bool {
-    matches!(
-        name,
-        "qd.grid.view"
-            | "memref.cast"
-            | "memref.subview"
-            | "memref.reinterpret_cast"
-            | "memref.collapse_shape"
-            | "memref.expand_shape"
-    )
-}
-
-/// Which operand of a store or a fill is the buffer.
-fn stored_to(name: &str) -> Option<usize> {
-    match name {
-        "memref.store" | "qd.grid.atomic.store" | "vector.store" => Some(1),
-        "qd.grid.fill" => Some(0),
-        _ => None,
+/// What an op does first with each of its operands.
+fn accesses<'c>(op: Op<'c>) -> Vec<(Value<'c>, Access)> {
+    if let Some(algorithm) = Algorithm::of(op) {
+        // Workspace counts as written: it arrives uninitialised.
+        let access = |role: Role| match role.is_read() {
+            true => Access::Read,
+            false => Access::Write,
+        };
+        let operands = algorithm.operands.iter();
+        return operands.map(|o| (o.value, access(o.role))).collect();
     }
+    let access = |number: usize| match Use::of(op, number) {
+        Use::Access(effects) if effects.reads => Some(Access::Read),
+        Use::Access(effects) if effects.writes => Some(Access::Write),
+        Use::Access(_) | Use::View => None,
+        Use::Unknown => Some(Access::Read),
+    };
+    let operands = op.operand_values().into_iter().enumerate();
+    operands
+        .filter_map(|(number, value)| Some((value, access(number)?)))
+        .collect()
 }

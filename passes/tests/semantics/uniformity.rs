@@ -2,14 +2,13 @@
 //! interpreter computes: random programs, every subgroup size.
 
 use crate::support::*;
-use qd_dialects::interfaces::Scope;
 use qd_dialects::{
     ir::{Block, Op, OpExt, Value, operations},
     melior::ir::Module,
     pass::run_pipeline,
 };
 use qd_interp::{Argument, Options, interpret};
-use qd_passes::uniformity::{Shape, Uniformity};
+use qd_passes::uniformity::{Scope, Shape, Uniformity};
 use std::fmt::Write;
 
 const BLOCKS: usize = 2;
