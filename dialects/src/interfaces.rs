@@ -3,7 +3,7 @@
 //! A pass asks here and keeps no list of names. What an op does not say is `Unknown`: a pass
 //! then takes it for the worst, or reports an error that names the op and itself.
 
-use crate::ir::{Op, Value};
+use crate::ir::{Context, Op, Value};
 use mlir_sys::{MlirStringRef, MlirValue};
 use std::{ffi::c_void, fmt, mem::MaybeUninit};
 
@@ -118,9 +118,7 @@ impl<'c> Collective<'c> {
             // Safety: MLIR hands over a string and a valid value, and `data` as it got it.
             unsafe {
                 let all = &mut *data.cast::<Vec<(String, Value)>>();
-                let name = std::slice::from_raw_parts(name.data.cast(), name.length);
-                let name = String::from_utf8_lossy(name).into_owned();
-                all.push((name, Value::from_raw(operand)));
+                all.push((text(name), Value::from_raw(operand)));
             }
         }
         let mut all: Vec<(String, Value<'c>)> = Vec::new();
@@ -131,6 +129,32 @@ impl<'c> Collective<'c> {
         }
         all
     }
+}
+
+/// The full names of all collectives.
+pub fn collectives(context: &Context) -> Vec<String> {
+    unsafe extern "C" fn visit(name: MlirStringRef, data: *mut c_void) {
+        // Safety: MLIR hands over a string, and `data` as it got it.
+        unsafe { (*data.cast::<Vec<String>>()).push(text(name)) }
+    }
+    let mut all: Vec<String> = Vec::new();
+    // Safety: the context is valid; `visit` is called before the call returns.
+    unsafe {
+        let data = std::ptr::from_mut(&mut all).cast();
+        qd_sys::qdCollectives(context.to_raw(), visit, data);
+    }
+    all
+}
+
+/// A string of MLIR's.
+///
+/// # Safety
+///
+/// It is one.
+unsafe fn text(name: MlirStringRef) -> String {
+    // Safety: by the caller's contract.
+    let bytes = unsafe { std::slice::from_raw_parts(name.data.cast(), name.length) };
+    String::from_utf8_lossy(bytes).into_owned()
 }
 
 //===----------------------------------------------------------------------===//

@@ -34,6 +34,7 @@ enum QdEffect : uint32_t {
   QdEffectView = 16,   // the operand lives on as the op's result
 };
 
+typedef void (*QdNameFn)(MlirStringRef name, void *data);
 typedef void (*QdNamedValueFn)(MlirStringRef name, MlirValue value, void *data);
 }
 
@@ -59,6 +60,13 @@ extern "C" void qdUniformOperands(MlirOperation op, QdNamedValueFn visit, void *
     return;
   for (const qd::UniformOperand &operand : collective.getUniformOperands())
     visit(wrap(operand.name), wrap(operand.value), data);
+}
+
+/// Hands out the names of all collectives that the context knows.
+extern "C" void qdCollectives(MlirContext context, QdNameFn visit, void *data) {
+  for (RegisteredOperationName op : unwrap(context)->getRegisteredOperations())
+    if (op.hasInterface<qd::CollectiveOpInterface>())
+      visit(wrap(op.getStringRef()), data);
 }
 
 //===----------------------------------------------------------------------===//

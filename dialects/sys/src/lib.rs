@@ -152,6 +152,7 @@ unsafe extern "C" {
 
     pub fn qdConvergence(op: MlirOperation, said: *mut QdCollective) -> QdConvergence;
     pub fn qdUniformOperands(op: MlirOperation, visit: QdNamedValueFn, data: *mut c_void);
+    pub fn qdCollectives(context: MlirContext, visit: QdSinkFn, data: *mut c_void);
     pub fn qdEffects(op: MlirOperation) -> u32;
     pub fn qdEffectsOn(op: MlirOperation, operand: isize) -> u32;
     pub fn qdViewSource(op: MlirOperation) -> MlirValue;

@@ -8,7 +8,7 @@ use qd_dialects::{
     pass::run_pipeline,
 };
 use qd_interp::{Argument, Options, interpret};
-use qd_passes::uniformity::{SCOPES, Scope, Shape, Uniformity};
+use qd_passes::uniformity::{Scope, Shape, Uniformity};
 use std::fmt::Write;
 
 const BLOCKS: usize = 2;
@@ -352,7 +352,7 @@ fn what_is_said_of_values_is_true_of_them() {
                     threads,
                     wave: wave as usize,
                 };
-                for scope in SCOPES {
+                for scope in Scope::ALL {
                     let shape = analysis.shape(value, scope);
                     assert!(
                         values.has(shape, scope),

@@ -4,7 +4,7 @@
 //! collective of its kind.
 
 use qd_conformance::{Argument, Data, Expect, Subject, report, waves};
-use qd_passes::collective::{BLOCK, SUBGROUP};
+use qd_dialects::interfaces::collectives;
 
 const THREADS: usize = 128;
 const SHARED: &str = "memref<8xi32, #gpu.address_space<workgroup>>";
@@ -171,8 +171,9 @@ fn kernel(name: &str) -> String {
 
 #[test]
 fn collectives_of_uniform_operands() {
+    let all = collectives(&qd_dialects::context());
     for &wave in waves() {
-        for name in SUBGROUP.iter().chain(BLOCK) {
+        for name in all.iter().filter_map(|name| name.strip_prefix("qd.simt.")) {
             let subject = Subject::new(kernel(name));
             for s in [[3, 5], [-1, 0]] {
                 let argument = |data| Argument {

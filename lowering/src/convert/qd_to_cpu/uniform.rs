@@ -10,6 +10,7 @@
 use super::body::contains_collective;
 use melior::ir::{BlockLike, operation::OperationLike};
 use qd_dialects::{
+    interfaces::view_source,
     ir::{Block, Key, Op, OpExt, Value, ValueExt, arguments, operations},
     melior,
 };
@@ -42,7 +43,8 @@ impl Uniform {
 
     /// Whether one execution of an op stands for every thread's.
     pub fn is_computed_once(&self, op: Op<'_>) -> bool {
-        is_uniform_op(op.full_name()) && self.has_all(&op.operand_values())
+        let is_uniform_op = is_uniform_op(op.full_name()) || view_source(op).is_some();
+        is_uniform_op && self.has_all(&op.operand_values())
     }
 
     /// Whether every thread goes the same way through a loop or a branch.
@@ -227,8 +229,8 @@ impl Uniform {
 }
 
 /// Ops that yield the same in every thread if their operands are the same, and
-/// that one execution for the whole block can stand for. Collectives are lowered
-/// apart.
+/// that one execution for the whole block can stand for, but for views. Collectives
+/// are lowered apart.
 fn is_uniform_op(name: &str) -> bool {
     if name.starts_with("arith.") || name.starts_with("math.") || name.starts_with("index.") {
         return true;
@@ -237,9 +239,6 @@ fn is_uniform_op(name: &str) -> bool {
         name,
         "memref.load"
             | "memref.dim"
-            | "memref.cast"
-            | "memref.subview"
-            | "qd.grid.view"
             | "qd.simt.block.id"
             | "qd.simt.block.dim"
             | "qd.simt.grid.dim"
