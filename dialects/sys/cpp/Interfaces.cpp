@@ -147,6 +147,14 @@ struct QdAlgorithm {
 typedef void (*QdAlgorithmOperandFn)(MlirValue value, uint32_t role, uint32_t group, void *data);
 }
 
+LogicalResult qd::verifyRoles(Operation *op) {
+  size_t known = cast<qd::AlgorithmOpInterface>(op).getAlgorithmOperands().size();
+  if (known == op->getNumOperands())
+    return success();
+  return op->emitOpError("has ") << op->getNumOperands() << " operands, of which its definition gives "
+                                 << known << " a role";
+}
+
 /// What an algorithm says of itself, and of its operands in their order; false: it is none.
 extern "C" bool qdAlgorithm(MlirOperation op, QdAlgorithm *said, QdAlgorithmOperandFn visit,
                             void *data) {

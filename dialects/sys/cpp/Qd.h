@@ -88,6 +88,9 @@ llvm::SmallVector<AlgorithmOperand> operandsWithRoles(ConcreteOp op,
       all.push_back({roles[group], group, value});
   return all;
 }
+
+/// Whether each operand of an algorithm has a role.
+llvm::LogicalResult verifyRoles(mlir::Operation *op);
 } // namespace qd
 
 #include "QdInterfaces.h.inc"

@@ -26,6 +26,8 @@ defvar Qd_Log256MaxN = I32Attr;
 // `roles` are the `OperandRole`s of the operands, one each; `formula` is the `ScratchFormula`.
 class Algo_Op<string mnemonic, list<string> roles, string formula, list<Trait> traits = []>
     : Qd_Op<"algo." # mnemonic, !listconcat(traits, [AlgorithmOpInterface])> {
+  assert !or(!ne(formula, "None"), !empty(!filter(role, roles, !eq(role, "Scratch")))),
+      "qd.algo." # mnemonic # " has scratch and no formula of how much";
   let cppNamespace = "::qd::algo";
   let hasVerifier = 1;
   // Whether there is a `log256_max_n`.

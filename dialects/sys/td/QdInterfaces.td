@@ -62,6 +62,7 @@ def AlgorithmOpInterface : OpInterface<"AlgorithmOpInterface"> {
     StaticInterfaceMethod<"How many elements scratch has to have.",
       "::qd::ScratchFormula", "getScratchFormula">,
   ];
+  let verify = "return ::qd::verifyRoles($_op);";
 }
 
 #endif // QD_INTERFACES_TD
