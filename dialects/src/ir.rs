@@ -231,6 +231,7 @@ pub trait OpExt<'c>: Sized + Copy {
     fn set_operand_at(self, index: usize, value: Value<'c>) {
         // Safety: the index is in range by the caller's contract; checked here.
         assert!(index < self.handle().operand_count(), "operand index");
+        // Safety: the operation and the value are valid, and it has such an operand.
         unsafe {
             sys::mlirOperationSetOperand(self.handle().to_raw(), index as isize, value.to_raw())
         }

@@ -420,6 +420,7 @@ unsafe fn texts(values: &[MlirStringRef]) -> Vec<&str> {
             let bytes = if value.length == 0 {
                 &[]
             } else {
+                // Safety: by contract.
                 unsafe { std::slice::from_raw_parts(value.data.cast::<u8>(), value.length) }
             };
             std::str::from_utf8(bytes).unwrap_or_default()

@@ -147,8 +147,8 @@ impl PatternSet {
         for add in &self.add {
             add(context, &set);
         }
-        // Safety: the frozen set and the configuration live through the call.
         let _ = take_panic();
+        // Safety: the frozen set and the configuration live through the call.
         let result = unsafe {
             let frozen = set.freeze().into_raw();
             let config = mlir_sys::mlirGreedyRewriteDriverConfigCreate();

@@ -35,6 +35,7 @@ impl Owner {
         let device = result::device::get(0).expect("there is a device");
         let mut owner = Self {
             _alone: alone,
+            // Safety: the device is there; the context is never given back.
             context: unsafe { result::primary_ctx::retain(device) }.expect("a context"),
             stream: ptr::null_mut(),
             graph: ptr::null_mut(),
@@ -42,61 +43,73 @@ impl Owner {
         };
         owner.enter();
         let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
+        // Safety: its context is current, and the stream is written.
         let made = unsafe { sys::cuStreamCreate(&mut owner.stream, flags) };
         made.result().expect("a stream");
         owner
     }
 
     fn enter(&self) {
+        // Safety: the context is retained.
         unsafe { result::ctx::set_current(self.context) }.expect("its context");
     }
 
     fn wrapped(&self, device: &Device) -> Stream {
+        // Safety: the stream is there until the owner is dropped, and whoever uses it waits for it before.
         unsafe { device.wrap_stream(self.stream as u64, None) }.expect("its stream")
     }
 
     /// Whatever may break a capture does.
     fn begin(&self) {
         let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_GLOBAL;
+        // Safety: it is our stream.
         let begun = unsafe { sys::cuStreamBeginCapture_v2(self.stream, mode) };
         begun.result().expect("begins");
     }
 
     fn end(&mut self) {
+        // Safety: it is our stream, and it is captured.
         let ended = unsafe { sys::cuStreamEndCapture(self.stream, &mut self.graph) };
         ended.result().expect("the capture is whole");
     }
 
     fn instantiate(&mut self) {
+        // Safety: the graph is there.
         let made = unsafe { sys::cuGraphInstantiateWithFlags(&mut self.executable, self.graph, 0) };
         made.result().expect("a graph that runs");
     }
 
     fn replay(&self) {
+        // Safety: both are there until the owner is dropped, which waits.
         let launched = unsafe { sys::cuGraphLaunch(self.executable, self.stream) };
         launched.result().expect("runs");
     }
 
     fn synchronize(&self) {
+        // Safety: it is our stream.
         unsafe { result::stream::synchronize(self.stream) }.expect("ends");
     }
 
     /// An array of the driver's own, of which nobody else knows.
     fn array(&self, values: &[i32]) -> u64 {
         let bytes = size_of_val(values);
+        // Safety: a context is current.
         let array = unsafe { result::malloc_sync(bytes) }.expect("memory");
+        // Safety: the array has as many bytes.
         unsafe { result::memcpy_htod_sync(array, values) }.expect("written");
         array
     }
 
     fn read(&self, array: u64, length: usize) -> Vec<i32> {
         let mut values = vec![0; length];
+        // Safety: the array has as many elements; the driver waits for who writes it.
         unsafe { result::memcpy_dtoh_sync(&mut values, array) }.expect("read");
         values
     }
 
     /// Copies an array as part of what is captured.
     fn copy(&self, from: u64, to: u64, length: usize) {
+        // Safety: both arrays have as many elements, and are never freed.
         let copied = unsafe { result::memcpy_dtod_async(to, from, 4 * length, self.stream) };
         copied.expect("captured");
     }
@@ -105,6 +118,7 @@ impl Owner {
 impl Drop for Owner {
     fn drop(&mut self) {
         self.enter();
+        // Safety: all of it is ours, or null, which the driver refuses.
         unsafe {
             // If a test has failed in between.
             let _ = sys::cuStreamEndCapture(self.stream, &mut ptr::null_mut());
@@ -125,6 +139,7 @@ fn import(on: &Stream, address: u64, shape: &[u64]) -> Buffer {
         read_only: false,
         ready: Ready::InOrder,
     };
+    // Safety: arrays of the owner are never freed.
     unsafe { Buffer::import(on, memory, None) }.expect("it is there")
 }
 
@@ -222,6 +237,7 @@ fn replays_go_on_when_all_of_ours_has_gone() {
         if i % 100 == 0 {
             owner.synchronize();
             let values = numbers(i, length);
+            // Safety: the array has as many elements.
             unsafe { result::memcpy_htod_sync(source, &values) }.expect("written");
             // What is freed elsewhere meanwhile must not be the graph's.
             let (_, stream) = open(None);
@@ -266,9 +282,11 @@ fn a_call_may_be_in_the_body_of_somebodys_condition() {
         let scratch = work.scratch();
         let on = owner.wrapped(&work.device);
         let cells = [40, 0, 1].map(|value| owner.array(&[value]));
+        // Safety: the owner has no graph yet, and its context is current.
         let body = unsafe { body_of_condition(&mut owner, runs) };
         let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_GLOBAL;
         let none = (ptr::null(), ptr::null());
+        // Safety: the stream is ours, and the body lives as long as the graph that it is of.
         let begun = unsafe {
             sys::cuStreamBeginCaptureToGraph(owner.stream, body, none.0, none.1, 0, mode)
         };
@@ -280,6 +298,7 @@ fn a_call_may_be_in_the_body_of_somebodys_condition() {
         let launched = halve.launch(&on, &args![&n, &rounds, &goes_on]);
         launched.expect("part of the capture");
         let mut ended = ptr::null_mut();
+        // Safety: it is our stream, and it is captured.
         unsafe { sys::cuStreamEndCapture(owner.stream, &mut ended) }
             .result()
             .expect("the capture is whole");
@@ -301,6 +320,7 @@ fn a_call_may_be_in_the_body_of_somebodys_condition() {
 
 /// A graph with nothing in it but an `if` whose condition is this, and its body.
 unsafe fn body_of_condition(owner: &mut Owner, condition: u32) -> sys::CUgraph {
+    // Safety: by contract; what the driver fills in is zero before, and all else is set.
     unsafe {
         sys::cuGraphCreate(&mut owner.graph, 0)
             .result()

@@ -35,12 +35,15 @@ fn what_is_given_away_and_comes_back_is_the_same_memory() {
         };
         // By the pointer, as another library has it.
         let back = match form {
+            // Safety: the tensor was taken just now, by nobody else.
             Form::Versioned => unsafe {
                 Capsule::versioned(given.take_versioned().expect("versioned"))
             },
+            // Safety: as above.
             Form::Legacy => unsafe { Capsule::legacy(given.take_legacy().expect("legacy")) },
         };
         let mut back = back.expect("a tensor");
+        // Safety: the memory is what the tensor says, as it is ours.
         let read = unsafe { Buffer::from_dlpack(&theirs, &mut back, Ready::InOrder) };
         let read = read.expect("it is this device's");
         assert_eq!(read.address(), x.address());

@@ -29,7 +29,7 @@ fn no_handle_of_a_lost_device_waits() {
         read_only: false,
         ready: Ready::InOrder,
     };
-    // Not as promised: that is what it is about.
+    // Safety: it is not as promised, which is what this is about. Only the device touches it.
     let gone =
         unsafe { Buffer::import(&stream, gone, None) }.expect("it begins where something is");
     fill.launch(&stream, &args![&gone, 2f32])

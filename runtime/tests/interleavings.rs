@@ -31,10 +31,12 @@ impl Memory {
     }
 
     fn add(&self) {
+        // Safety: loom says so if somebody else has it.
         self.0.with_mut(|value| unsafe { *value += 1 });
     }
 
     fn get(&self) -> u64 {
+        // Safety: loom says so if somebody else has it.
         self.0.with(|value| unsafe { *value })
     }
 }

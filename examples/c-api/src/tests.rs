@@ -8,6 +8,7 @@ struct Handle<T>(*mut T, unsafe extern "C" fn(*mut T));
 
 impl<T> Drop for Handle<T> {
     fn drop(&mut self) {
+        // Safety: the handle is what it was made with, and it is freed once.
         unsafe { self.1(self.0) };
     }
 }
@@ -22,6 +23,7 @@ fn handle<T>(
 }
 
 fn error() -> String {
+    // Safety: the message is there until the next error of this thread.
     unsafe { CStr::from_ptr(qd_error()) }
         .to_str()
         .unwrap()
@@ -53,6 +55,7 @@ fn a_scan_where_the_caller_has_its_arrays() {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), artifact.to_bytes()).unwrap();
     let path = CString::new(file.path().to_str().unwrap()).unwrap();
+    // Safety: handles are used until they are freed, and arrays outlive the calls that use them.
     unsafe {
         let device = handle(qd_device_free, |to| qd_device_open(c"cpu".as_ptr(), to));
         let load = |to: *mut *mut _| qd_load_file(device.0, path.as_ptr(), to);

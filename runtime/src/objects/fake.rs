@@ -315,6 +315,7 @@ unsafe impl Driver for Fake {
             let mut state = state.lock().unwrap();
             state.live -= memory.bytes;
             state.pooled += memory.bytes;
+            // Safety: nobody uses what is freed, and it is as large.
             unsafe {
                 std::ptr::write_bytes(memory.address as *mut u8, FREED, memory.bytes as usize);
             }
@@ -336,6 +337,7 @@ unsafe impl Driver for Fake {
     fn upload(&self, on: RawStream, to: u64, from: &[u8]) -> Result<(), Fault> {
         let done = self.submit("upload")?;
         let from = from.to_vec();
+        // Safety: the destination is valid until its last use.
         self.later(on, move || unsafe {
             std::ptr::copy_nonoverlapping(from.as_ptr(), to as *mut u8, from.len());
         });
@@ -345,6 +347,7 @@ unsafe impl Driver for Fake {
     fn download(&self, on: RawStream, from: u64, to: &mut [u8]) -> Result<(), Fault> {
         self.call("download")?;
         self.drain(on);
+        // Safety: the source is valid, and what wrote it has ended.
         unsafe { std::ptr::copy_nonoverlapping(from as *const u8, to.as_mut_ptr(), to.len()) };
         Ok(())
     }
@@ -361,6 +364,7 @@ unsafe impl Driver for Fake {
 
     fn unpin(&self, memory: RawMemory) {
         let _ = self.call("unpin");
+        // Safety: nobody uses what is unpinned, and it is as large.
         unsafe {
             std::ptr::write_bytes(memory.handle as *mut u8, FREED, memory.bytes as usize);
         }
@@ -368,6 +372,7 @@ unsafe impl Driver for Fake {
 
     fn copy(&self, on: RawStream, from: u64, to: u64, bytes: u64) -> Result<(), Fault> {
         let done = self.submit("copy")?;
+        // Safety: both are valid until their last use.
         self.later(on, move || unsafe {
             std::ptr::copy(from as *const u8, to as *mut u8, bytes as usize);
         });
@@ -376,6 +381,7 @@ unsafe impl Driver for Fake {
 
     fn set(&self, on: RawStream, at: u64, bytes: u64, value: u8) -> Result<(), Fault> {
         let done = self.submit("set")?;
+        // Safety: the memory is valid until its last use.
         self.later(on, move || unsafe {
             std::ptr::write_bytes(at as *mut u8, value, bytes as usize);
         });
@@ -575,6 +581,7 @@ impl Host for Asked<'_> {
 
     fn is_set(&mut self, look: Look) -> Result<bool, Fault> {
         self.fake.drain(self.on);
+        // Safety: the word is the address of a flag, and what wrote it has ended.
         Ok(unsafe { *(self.words[look.word] as *const i32) } != 0)
     }
 }
@@ -592,12 +599,14 @@ fn all(ops: &[Op], words: &[u64]) {
 }
 
 fn one(op: &Op, words: &[u64]) {
+    // Safety: the word is the address of a flag, in memory that is held.
     let is_set = |place: usize| unsafe { *(words[place] as *const i32) != 0 };
     match &op.kind {
         OpKind::Launch {
             body, words: mine, ..
         } => {
             if words[mine.start] > 0 {
+                // Safety: a raw body of the fake is a function of this type.
                 let body = unsafe { std::mem::transmute::<usize, Body>(body.0 as usize) };
                 body(&words[mine.clone()]);
             }
@@ -606,12 +615,14 @@ fn one(op: &Op, words: &[u64]) {
             let [address, count, value] = [0, 1, 2].map(|i| words[first + i]);
             for i in 0..count as usize {
                 let to = (address as usize + i * size) as *mut u8;
+                // Safety: the memory has as many elements of this size.
                 unsafe { std::ptr::copy_nonoverlapping(value.to_le_bytes().as_ptr(), to, *size) };
             }
         }
         OpKind::Copy { words: first } => {
             let [from, to, bytes] = [0, 1, 2].map(|i| words[first + i]);
             let (from, to) = (from as *const u8, to as *mut u8);
+            // Safety: both have as many bytes, and do not overlap.
             unsafe { std::ptr::copy_nonoverlapping(from, to, bytes as usize) };
         }
         OpKind::While { flag, ops } => loop {

@@ -17,16 +17,19 @@ use std::{
 
 /// A slice of words of a body: an address and a length.
 pub(super) unsafe fn slice<'a>(words: &[u64]) -> &'a mut [i32] {
+    // Safety: by contract.
     unsafe { std::slice::from_raw_parts_mut(words[0] as *mut i32, words[1] as usize) }
 }
 
 /// `a = value`.
 pub(super) fn set(words: &[u64]) {
+    // Safety: the words describe an array, which nobody else uses meanwhile.
     unsafe { slice(&words[1..]) }.fill(words[3] as i32);
 }
 
 /// `out = in + 1`, element by element.
 pub(super) fn next(words: &[u64]) {
+    // Safety: the words describe arrays, which nobody else uses meanwhile.
     let (out, input) = unsafe { (slice(&words[1..]), slice(&words[3..])) };
     for (to, from) in out.iter_mut().zip(input) {
         *to = *from + 1;
@@ -35,6 +38,7 @@ pub(super) fn next(words: &[u64]) {
 
 /// `a[0] += control[0]`, which is 1 meanwhile, unless somebody else has it as well.
 fn count(words: &[u64]) {
+    // Safety: the words describe arrays, which nobody else uses meanwhile.
     let (a, control) = unsafe { (slice(&words[1..]), slice(&words[3..])) };
     control[0] += 1;
     thread::yield_now();

@@ -68,7 +68,7 @@ pub(super) fn candidates(instance: &Instance) -> Result<Vec<Candidate>, Error> {
 impl Candidate {
     /// A device of Vulkan 1.3 or later: of others not even that can be asked.
     fn new(instance: &ash::Instance, raw: vk::PhysicalDevice) -> Result<Self, String> {
-        // Safety, here and below: the device exists.
+        // Safety: the device exists.
         let base = unsafe { instance.get_physical_device_properties(raw) };
         if base.api_version < vk::API_VERSION_1_3 {
             let name = Properties {
@@ -81,6 +81,7 @@ impl Candidate {
                 version(base.api_version)
             ));
         }
+        // Safety: the device exists.
         let offered = unsafe { instance.enumerate_device_extension_properties(raw) };
         let extensions: Extensions = offered
             .map_err(|e| failed("listing extensions", e).to_string())?
@@ -88,6 +89,7 @@ impl Candidate {
             .filter_map(|extension| extension.extension_name_as_c_str().ok())
             .map(CString::from)
             .collect();
+        // Safety: the device exists.
         let families = unsafe { instance.get_physical_device_queue_family_properties(raw) };
         let family = (0..)
             .zip(&families)

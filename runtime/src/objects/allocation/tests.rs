@@ -166,7 +166,9 @@ fn who_must_not_be_beside_a_hosted_call_waits_for_it_and_nobody_else() {
 /// `flag[0] = gate == 0; flag[1] += 1`, and `a[0] = ++control[0]`, which is 0 again when the gate is
 /// open.
 fn poll(words: &[u64]) {
+    // Safety: the word is the address of a gate that outlives the call.
     let gate = unsafe { &*(words[1] as *const AtomicI32) };
+    // Safety: the words describe arrays, which nobody else uses meanwhile.
     let [flag, a, control] = [3, 5, 7].map(|first| unsafe { slice(&words[first..]) });
     let is_open = gate.load(Ordering::Acquire) != 0;
     flag[0] = i32::from(!is_open);
@@ -181,6 +183,7 @@ fn poll(words: &[u64]) {
 
 /// Comes to its end when the gate is open.
 fn hold(words: &[u64]) {
+    // Safety: the word is the address of a gate that outlives the call.
     let gate = unsafe { &*(words[1] as *const AtomicI32) };
     while gate.load(Ordering::Acquire) == 0 {
         thread::yield_now();
@@ -248,6 +251,7 @@ fn seen(on: &Stream, gate: &AtomicI32) -> Buffer {
         read_only: true,
         ready: Ready::Now,
     };
+    // Safety: the caller keeps the memory until nobody uses it.
     unsafe { Buffer::import(on, memory, None) }.unwrap()
 }
 

@@ -17,6 +17,7 @@ fn setup(mood: Mood) -> (Device, Log, Stream, u64, [Kernel; 3]) {
     let (device, log) = fake(mood);
     let raw = log.stream();
     let keep: Keep = None;
+    // Safety: the stream is the fake's, which has it until its end.
     let stream = unsafe { device.wrap_stream(raw, keep) }.unwrap();
     let loaded = device.load(&artifact()).unwrap();
     let kernels = ["set", "next", "count"].map(|name| loaded.kernel(name).unwrap());
@@ -77,6 +78,7 @@ impl Buffer {
             read_only: false,
             ready: Ready::InOrder,
         };
+        // Safety: the memory is kept by who calls.
         unsafe { Self::import(on, memory, None) }.unwrap()
     }
 }
@@ -157,6 +159,7 @@ fn a_condition_that_the_host_looks_at_is_not_captured() {
             ..Mood::default()
         });
         let raw = log.stream();
+        // Safety: the stream is the fake's, which has it until its end.
         let stream = unsafe { device.wrap_stream(raw, None) }.unwrap();
         let once = device.load(&artifact).unwrap().kernel("once").unwrap();
         let x = Buffer::from_slice(&stream, &[5]).unwrap();

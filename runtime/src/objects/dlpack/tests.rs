@@ -34,6 +34,7 @@ struct Other<M, T> {
 }
 
 unsafe extern "C" fn delete_other<M, T>(managed: *mut M) {
+    // Safety: a deleter is called once, with what was leaked for it.
     let other = unsafe { Box::from_raw(managed.cast::<Other<M, T>>()) };
     other.deleted.fetch_add(1, Ordering::Relaxed);
 }
@@ -94,10 +95,12 @@ fn six() -> (Box<Other<Versioned, i32>>, Arc<AtomicUsize>) {
 }
 
 fn capsule(six: Box<Other<Versioned, i32>>) -> Capsule {
+    // Safety: the tensor is valid, and its deleter frees what is leaked here.
     unsafe { Capsule::versioned(Box::leak(six) as *mut _ as *mut Versioned) }.unwrap()
 }
 
 fn import(on: &Stream, capsule: &mut Capsule) -> Result<Buffer, Error> {
+    // Safety: the memory is what the tensor says.
     unsafe { Buffer::from_dlpack(on, capsule, Ready::Now) }
 }
 
@@ -118,6 +121,7 @@ fn an_array_is_used_where_it_is_until_the_buffer_goes() {
     let row = buffer.rows(1..2).unwrap();
     drop(buffer);
     row.write(&s, &[7, 8, 9]).unwrap();
+    // Safety: the address is of six elements, and the buffer is still held.
     assert_eq!(unsafe { *address.add(4) }, 8, "it is the same memory");
     assert_eq!(row.to_vec::<i32>(&s).unwrap(), [7, 8, 9]);
     drop(capsule);
@@ -139,6 +143,7 @@ fn a_tensor_from_before_versions_is_taken() {
     let (mut one, deleted) = other(managed, vec![2.5], &[]);
     one.managed.dl_tensor.data = one.values.as_mut_ptr().cast();
     let raw = Box::leak(one) as *mut _ as *mut ffi::DLManagedTensor;
+    // Safety: the tensor is valid, and its deleter frees what is leaked here.
     let mut capsule = unsafe { Capsule::legacy(raw) }.unwrap();
     let buffer = import(&s, &mut capsule).unwrap();
     assert!(buffer.shape().is_empty() && !buffer.is_read_only());
@@ -315,7 +320,9 @@ fn what_is_spent_is_an_error() {
         import(&s, &mut capsule).expect_err("spent"),
         capsule.take_versioned().expect_err("spent"),
         capsule.take_legacy().expect_err("spent"),
+        // Safety: null is refused, and not read.
         unsafe { Capsule::versioned(std::ptr::null_mut()) }.expect_err("none"),
+        // Safety: as above.
         unsafe { Capsule::legacy(std::ptr::null_mut()) }.expect_err("none"),
     ];
     for error in errors {
@@ -356,16 +363,19 @@ fn read_elsewhere<T: Element + dlpark::DlpackElement + PartialEq + Default>(valu
                 assert_eq!(valid.shape(), [half as i64 - 1, 2]);
                 assert_eq!(valid.strides(), Some(&[2, 1][..]));
                 assert_eq!(valid.data_ptr() as u64, tail.address());
+                // Safety: nobody writes the elements, and they are of this type.
                 let read = unsafe { valid.cpu_slice::<T>() }.expect("its elements");
                 assert!(read == expected);
                 drop(tensor);
             }};
         }
         match form {
+            // Safety: the tensor was taken just now, by nobody else.
             Form::Versioned => check!(unsafe {
                 dlpark::versioned::Dlpack::from_raw(capsule.take_versioned().unwrap())
             }),
             Form::Legacy => {
+                // Safety: as above.
                 check!(unsafe { dlpark::legacy::Dlpack::from_raw(capsule.take_legacy().unwrap()) })
             }
         }
@@ -421,6 +431,7 @@ fn what_another_library_still_does_is_waited_for() {
         let device = Device::of(Box::new(fake));
         let a = device.stream(Priority::Normal).unwrap();
         let raw = log.stream();
+        // Safety: the stream is the fake's, which has it until its end.
         let b = unsafe { device.wrap_stream(raw, None) }.unwrap();
         let set = device.load(&artifact()).unwrap().kernel("set").unwrap();
         let x = Buffer::new(&a, Dtype::I32, &[4]).unwrap();
@@ -437,6 +448,7 @@ fn what_another_library_still_does_is_waited_for() {
             read_only: false,
             ready: Ready::Now,
         };
+        // Safety: the memory is kept by a buffer until the end.
         let theirs = unsafe { Buffer::import(&b, foreign, None) }.unwrap();
         set.launch(&b, &args![&theirs, 2]).unwrap();
         if is_captured {

@@ -62,6 +62,7 @@ fn it_is_used_where_it_is_and_kept_until_its_last_use_has_ended() {
         );
         let [a, b] = [0, 1].map(|_| device.stream(Priority::Normal).unwrap());
         let (owner, memory, is_gone) = owner(&[1, 2, 3]);
+        // Safety: the owner is kept until the last use.
         let x = unsafe { Buffer::import(&a, memory, Some(owner)) }.unwrap();
         let y = Buffer::new(&b, Dtype::I32, &[3]).unwrap();
         set.launch(&a, &args![&x.rows(1..2).unwrap(), 7]).unwrap();
@@ -88,6 +89,7 @@ fn it_is_kept_also_where_its_last_use_cannot_be_asked_for_at_once() {
             let set = device.load(&artifact()).unwrap().kernel("set").unwrap();
             let s = device.stream(Priority::Normal).unwrap();
             let (owner, memory, is_gone) = owner(&[1, 2, 3]);
+            // Safety: the owner is kept until the last use.
             let x = unsafe { Buffer::import(&s, memory, Some(owner)) }.unwrap();
             set.launch(&s, &args![&x, 7]).unwrap();
             drop(x);
@@ -115,12 +117,14 @@ fn it_is_behind_what_makes_it() {
             ..Mood::default()
         });
         let next = device.load(&artifact()).unwrap().kernel("next").unwrap();
+        // Safety: the stream is the fake's, which has it until its end.
         let theirs = unsafe { device.wrap_stream(log.stream(), None) }.unwrap();
         let ours = device.stream(Priority::Normal).unwrap();
         let [mut x, mut y] = [[0, 0], [0, 0]];
         // Its owner writes it on the owner's stream.
         let write = |to: &mut [i32; 2], value| {
             let memory = foreign(to);
+            // Safety: the memory is kept until the end of the test.
             let own = unsafe { Buffer::import(&theirs, memory, None) }.unwrap();
             own.write(&theirs, &[value, value]).unwrap();
         };
@@ -136,9 +140,11 @@ fn it_is_behind_what_makes_it() {
             ..foreign(&y)
         };
         let out = Buffer::new(&ours, Dtype::I32, &[2]).unwrap();
+        // Safety: the memory is kept until the end of the test.
         let x = unsafe { Buffer::import(&ours, after, None) }.unwrap();
         next.launch(&ours, &args![&out, &x]).unwrap();
         assert_eq!(out.to_vec::<i32>(&ours).unwrap(), [5, 5], "seed {seed}");
+        // Safety: the memory is kept until the end of the test.
         let y = unsafe { Buffer::import(&theirs, in_order, None) }.unwrap();
         next.launch(&ours, &args![&out, &y]).unwrap();
         assert_eq!(out.to_vec::<i32>(&ours).unwrap(), [6, 6], "seed {seed}");
@@ -159,6 +165,7 @@ fn what_cannot_be_used_is_an_error_before_anything_runs() {
     let import = |change: &dyn Fn(&mut Foreign)| {
         let mut memory = foreign(&values);
         change(&mut memory);
+        // Safety: what is not right is refused before anybody uses it.
         unsafe { Buffer::import(&s, memory, None) }
     };
     let error = |outcome: Result<Buffer, Error>| outcome.expect_err("refused").to_string();
@@ -203,6 +210,7 @@ fn what_cannot_be_used_is_an_error_before_anything_runs() {
         memory.address += 2;
         memory.shape = vec![5];
     });
+    // Safety: the memory is kept until the end of the test.
     let far = unsafe { Buffer::import(&t, foreign(&values), None) }.unwrap();
     let y = Buffer::new(&s, Dtype::I32, &[6]).unwrap();
     assert_eq!(

@@ -28,13 +28,16 @@ fn is_in_copy(what: impl FnOnce() -> bool) -> bool {
     let copy = unsafe { libc::fork() };
     if copy == 0 {
         let is_so = catch_unwind(AssertUnwindSafe(what)).unwrap_or(false);
+        // Safety: it ends the copy at once, which has nothing to clean up.
         unsafe { libc::_exit(i32::from(!is_so)) };
     }
     assert!(copy > 0, "no copy");
     let begin = Instant::now();
     let mut status = -1;
+    // Safety: the copy is our child, and the status is written.
     while unsafe { libc::waitpid(copy, &mut status, libc::WNOHANG) } == 0 {
         if begin.elapsed() > Duration::from_secs(20) {
+            // Safety: the copy is our child, and has not been waited for.
             unsafe {
                 libc::kill(copy, libc::SIGKILL);
                 libc::waitpid(copy, &mut status, 0);
@@ -64,6 +67,7 @@ fn in_a_copy_calls_are_errors_and_drops_ask_nothing_of_the_driver() {
     let is_gone = Arc::new(AtomicBool::new(false));
     let keep = || -> Keep { Some(Box::new(Owner(is_gone.clone()))) };
     let stream = device.stream(Priority::Normal).unwrap();
+    // Safety: the stream is the fake's, which has it until its end.
     let theirs = unsafe { device.wrap_stream(log.stream(), keep()) }.unwrap();
     let profiler = Profiler::new(&device, Detail::Calls).unwrap();
     let attached = profiler.attach(&stream).unwrap();
@@ -85,6 +89,7 @@ fn in_a_copy_calls_are_errors_and_drops_ask_nothing_of_the_driver() {
         read_only: false,
         ready: Ready::Now,
     };
+    // Safety: the memory is kept until the end of the test.
     let foreign = unsafe { Buffer::import(&theirs, memory, keep()) }.unwrap();
     let done = || (log.calls().len(), log.dropped());
     let before = done();

@@ -135,6 +135,7 @@ fn a_graph_makes_its_own_and_again_when_it_has_to_be_longer() {
 fn captured() -> (Device, Log, u64, Stream) {
     let (device, log) = fake(Mood::default());
     let raw = log.stream();
+    // Safety: the stream is the fake's, which has it until its end.
     let stream = unsafe { device.wrap_stream(raw, None) }.unwrap();
     (device, log, raw, stream)
 }

@@ -185,8 +185,10 @@ fn what_is_compiled_is_kept() {
     run();
     // What the driver has left, however little some do, and damaged.
     let open = || Cache::open(&device, Some(folder.path()), artifact.modules[0].bytes());
+    // Safety: the cache is the device's, and is not used afterwards.
     let close = |cache: Cache| unsafe { device.raw.destroy_pipeline_cache(cache.raw, None) };
     let cache = open().expect("a cache");
+    // Safety: the cache is the device's.
     let data = unsafe { device.raw.get_pipeline_cache_data(cache.raw) }.expect("data");
     let path = cache.path.clone().expect("a file");
     close(cache);
