@@ -1,45 +1,11 @@
 //! Runs mlir-tblgen over the op definitions and compiles the C++ shim.
 
+mod tablegen;
+
 use std::{
     env, fs,
     path::{Path, PathBuf},
-    process::Command,
 };
-
-/// Generated from all of `Qd.td`: (generator, output, further arguments).
-const DIALECT: &[(&str, &str, &[&str])] = &[
-    ("gen-dialect-decls", "QdDialect.h.inc", &["-dialect=qd"]),
-    ("gen-dialect-defs", "QdDialect.cpp.inc", &["-dialect=qd"]),
-    ("gen-enum-decls", "QdEnums.h.inc", &[]),
-    ("gen-enum-defs", "QdEnums.cpp.inc", &[]),
-    (
-        "gen-attrdef-decls",
-        "QdAttrs.h.inc",
-        &["-attrdefs-dialect=qd"],
-    ),
-    (
-        "gen-attrdef-defs",
-        "QdAttrs.cpp.inc",
-        &["-attrdefs-dialect=qd"],
-    ),
-    ("gen-op-decls", "QdOps.h.inc", &[]),
-    ("gen-op-defs", "QdOps.cpp.inc", &[]),
-];
-
-/// Generated from `QdInterfaces.td`: mlir-tblgen passes over the interfaces of files that are included.
-const INTERFACES: &[(&str, &str)] = &[
-    ("gen-op-interface-decls", "QdInterfaces.h.inc"),
-    ("gen-op-interface-defs", "QdInterfaces.cpp.inc"),
-];
-
-/// Each family's definitions are compiled with its verifiers and folders.
-const FAMILIES: &[(&str, &str)] = &[
-    ("QdYield.cpp.inc", r"^qd\.yield$"),
-    ("QdSimt.cpp.inc", r"^qd\.simt\."),
-    ("QdGrid.cpp.inc", r"^qd\.grid\."),
-    ("QdAlgo.cpp.inc", r"^qd\.algo\."),
-    ("QdMath.cpp.inc", r"^qd\.math\."),
-];
 
 fn main() {
     let prefix = PathBuf::from(
@@ -47,39 +13,13 @@ fn main() {
     );
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     println!("cargo:rerun-if-env-changed=MLIR_SYS_220_PREFIX");
+    println!("cargo:rerun-if-changed=tablegen.rs");
     println!("cargo:rerun-if-changed=td");
     println!("cargo:rerun-if-changed=cpp");
 
-    for (generator, file, extra) in DIALECT {
-        tablegen(&prefix, &out, "td/Qd.td", generator, file, extra);
-    }
-    for (generator, file) in INTERFACES {
-        tablegen(&prefix, &out, "td/QdInterfaces.td", generator, file, &[]);
-    }
-    for (file, ops) in FAMILIES {
-        let include = format!("-op-include-regex={ops}");
-        tablegen(&prefix, &out, "td/Qd.td", "gen-op-defs", file, &[&include]);
-    }
+    tablegen::generate(&prefix, Path::new("."), &out).unwrap_or_else(|error| panic!("{error}"));
     compile(&prefix, &out);
     link(&prefix, &out);
-}
-
-fn tablegen(prefix: &Path, out: &Path, from: &str, generator: &str, file: &str, extra: &[&str]) {
-    let status = Command::new(prefix.join("bin/mlir-tblgen"))
-        .arg(format!("-{generator}"))
-        .args(extra)
-        .arg(format!("-I{}", prefix.join("include").display()))
-        .args(["-Itd", from, "-o"])
-        .arg(out.join(file))
-        .status();
-    match status {
-        Ok(status) if status.success() => {}
-        Ok(status) => panic!("mlir-tblgen -{generator} failed: {status}"),
-        Err(error) => panic!(
-            "cannot run mlir-tblgen from {}: {error}; `cargo xtask setup` installs it",
-            prefix.display()
-        ),
-    }
 }
 
 fn compile(prefix: &Path, out: &Path) {

@@ -7,6 +7,9 @@
 
 mod edit;
 mod name;
+#[cfg(test)]
+#[path = "../../../../dialects/sys/tablegen.rs"]
+mod tablegen;
 
 use std::fs;
 use std::path::Path;
@@ -349,25 +352,6 @@ mod tests {
         }
     }
 
-    /// What `mlir-tblgen` makes of the definitions for `QdAlgo.cpp`.
-    const GENERATED: &[(&str, &[&str])] = &[
-        ("QdDialect.h.inc", &["-gen-dialect-decls", "-dialect=qd"]),
-        ("QdEnums.h.inc", &["-gen-enum-decls"]),
-        (
-            "QdAttrs.h.inc",
-            &["-gen-attrdef-decls", "-attrdefs-dialect=qd"],
-        ),
-        ("QdOps.h.inc", &["-gen-op-decls"]),
-        (
-            "QdAlgo.cpp.inc",
-            &["-gen-op-defs", r"-op-include-regex=^qd\.algo\."],
-        ),
-        (
-            "QdSimt.cpp.inc",
-            &["-gen-op-defs", r"-op-include-regex=^qd\.simt\."],
-        ),
-    ];
-
     #[test]
     fn what_a_new_op_adds_compiles() {
         let folder = std::env::temp_dir().join(format!("qd-new-op-{}", std::process::id()));
@@ -388,13 +372,7 @@ mod tests {
             }
         }
         let sys = folder.join("dialects/sys");
-        let run = |command: &mut Command| process::capture(command.current_dir(&sys)).unwrap();
-        let tool = |name: &str| Command::new(format!("{LLVM_PREFIX}/bin/{name}"));
-        let headers = format!("-I{LLVM_PREFIX}/include");
-        for (file, arguments) in GENERATED {
-            let definitions = [headers.as_str(), "-Itd", "td/Qd.td", "-o", file];
-            run(tool("mlir-tblgen").args(*arguments).args(definitions));
-        }
+        tablegen::generate(Path::new(LLVM_PREFIX), &sys, &sys).unwrap();
         let read = |file: &str| fs::read_to_string(sys.join(file)).unwrap();
         assert!(read("QdSimt.cpp.inc").contains("TheSecondOp"));
         assert!(read("QdAlgo.cpp.inc").contains("TheFirstOp"));
@@ -405,7 +383,12 @@ mod tests {
             "-I.",
             "cpp/QdAlgo.cpp",
         ];
-        run(tool("clang++").arg(&headers).args(flags));
+        let mut compiler = Command::new(format!("{LLVM_PREFIX}/bin/clang++"));
+        compiler
+            .current_dir(&sys)
+            .arg(format!("-I{LLVM_PREFIX}/include"))
+            .args(flags);
+        process::capture(&mut compiler).unwrap();
         fs::remove_dir_all(&folder).unwrap();
     }
 }
