@@ -29,7 +29,7 @@ mod tuning;
 #[path = "../../../tools/xtask/src/new/templates/algorithm/mod.rs"]
 mod template;
 
-use crate::targets::{Capabilities, Cores};
+use crate::targets::{Capabilities, Orientation};
 use qd_dialects::{
     attributes,
     builder::Builder,
@@ -83,8 +83,8 @@ struct Strategy {
 }
 
 /// For strategies that give a core much work at a time.
-fn few_cores(_: Op, capabilities: &Capabilities) -> bool {
-    capabilities.cores == Cores::Few
+fn latency_oriented(_: Op, capabilities: &Capabilities) -> bool {
+    capabilities.orientation == Orientation::Latency
 }
 
 /// For the last strategy of each algorithm.

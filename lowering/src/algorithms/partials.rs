@@ -11,7 +11,7 @@ use qd_dialects::{
 #[derive(Clone)]
 pub(super) enum Partials<'b, 'c> {
     /// A scratch buffer for each scalar, of slots as wide as the scalar.
-    Apart(Vec<V<'b, 'c>>),
+    Separate(Vec<V<'b, 'c>>),
     /// All in one buffer of `i32`, behind its first `start` slots: a plane of
     /// slots for each word of the scalars, so that neighbours lie side by side.
     /// Nothing is aligned to more than a slot.
@@ -29,7 +29,7 @@ impl<'b, 'c> Partials<'b, 'c> {
     ) -> Vec<V<'b, 'c>> {
         let types = combiner.types();
         match self {
-            Self::Apart(buffers) => {
+            Self::Separate(buffers) => {
                 let slot = levels.offset(level) + i;
                 let typed = buffers.iter().zip(types);
                 typed
@@ -49,7 +49,7 @@ impl<'b, 'c> Partials<'b, 'c> {
     /// Sets element `i` of a level.
     pub fn store(&self, levels: &Levels<'b, 'c>, level: usize, i: V<'b, 'c>, values: &[V<'b, 'c>]) {
         match self {
-            Self::Apart(buffers) => {
+            Self::Separate(buffers) => {
                 let slot = levels.offset(level) + i;
                 for (buffer, value) in buffers.iter().zip(values) {
                     buffer.set(slot, *value);

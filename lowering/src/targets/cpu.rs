@@ -1,6 +1,6 @@
 //! The machine the compiler runs on: a thread is an iteration of a loop.
 
-use super::{Capabilities, Conditions, Cores, ForwardProgress, Kind, tuning};
+use super::{Capabilities, Conditions, ForwardProgress, Kind, Orientation, tuning};
 
 pub(super) fn capabilities() -> Capabilities {
     Capabilities {
@@ -13,7 +13,7 @@ pub(super) fn capabilities() -> Capabilities {
         collectives: "all",
         // libm's.
         functions: "all",
-        cores: Cores::Few,
+        orientation: Orientation::Latency,
         conditions: Conditions::OnDevice,
         is_measured: false,
         tunings: tuning::sm_90(),

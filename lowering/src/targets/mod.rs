@@ -39,13 +39,15 @@ pub enum Conditions {
     OnDevice,
 }
 
-/// How many threads run at the same time, in orders of magnitude.
+/// What its cores are made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cores {
-    /// Tens: a thread should do much work, in order.
-    Few,
-    /// Thousands: a thread should do little work, next to its neighbours'.
-    Many,
+pub enum Orientation {
+    /// One thread's speed: tens of threads run at a time, and each should do
+    /// much work, in order.
+    Latency,
+    /// All threads' speed: thousands run at a time, and each should do little
+    /// work, next to its neighbours'.
+    Throughput,
 }
 
 /// Which conversion and which emitter a target has, and what they need to know
@@ -89,8 +91,8 @@ pub struct Capabilities {
     pub collectives: &'static str,
     /// The functions it has, as `qd-expand-math` spells what it keeps.
     pub functions: &'static str,
-    /// How many threads run at the same time.
-    pub cores: Cores,
+    /// What its cores are made for.
+    pub orientation: Orientation,
     /// What a `qd.grid.if` costs.
     pub conditions: Conditions,
     /// How algorithms do best, or are taken to.
@@ -116,7 +118,7 @@ impl Capabilities {
             max_shared_bytes: 16 << 10,
             collectives: "",
             functions: "",
-            cores: Cores::Many,
+            orientation: Orientation::Throughput,
             conditions: Conditions::OnHost,
             is_measured: false,
             tunings: tuning::sm_90(),
@@ -262,7 +264,7 @@ mod tests {
     #[test]
     fn a_target_and_its_wave() {
         let target = Target::parse("cpu,wave=16").unwrap();
-        assert_eq!(target.capabilities.cores, Cores::Few);
+        assert_eq!(target.capabilities.orientation, Orientation::Latency);
         assert_eq!(target.wave, Some(16));
         assert_eq!(Target::parse("cpu").unwrap().wave, None);
     }

@@ -1,6 +1,6 @@
 //! NVIDIA's GPUs, by way of PTX.
 
-use super::{Capabilities, Conditions, Cores, ForwardProgress, Kind, tuning};
+use super::{Capabilities, Conditions, ForwardProgress, Kind, Orientation, tuning};
 
 /// One virtual architecture.
 #[derive(Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub(super) fn capabilities(architecture: &'static Architecture) -> Capabilities 
                       simt.reduce@word,simt.reduce_all@word",
         // `ex2.approx`. What else PTX has is too far off to be a function's value.
         functions: "math.exp2@f32",
-        cores: Cores::Many,
+        orientation: Orientation::Throughput,
         conditions: Conditions::OnDevice,
         is_measured: true,
         tunings: tuning::sm_90(),

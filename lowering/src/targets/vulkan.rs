@@ -1,7 +1,7 @@
 //! What runs SPIR-V: Vulkan 1.3, and the part of it that Metal-class devices
 //! have.
 
-use super::{Capabilities, Conditions, Cores, ForwardProgress, Kind, tuning};
+use super::{Capabilities, Conditions, ForwardProgress, Kind, Orientation, tuning};
 
 /// One kind of device.
 #[derive(Debug, PartialEq, Eq)]
@@ -66,7 +66,7 @@ pub(super) fn vulkan() -> Capabilities {
         collectives: COLLECTIVES,
         // GLSL.std.450's functions are too far off to be a function's value.
         functions: "",
-        cores: Cores::Many,
+        orientation: Orientation::Throughput,
         conditions: Conditions::OnHost,
         is_measured: false,
         tunings: tuning::sm_90(),

@@ -144,12 +144,12 @@ fn runs_of_all_kinds() {
 }
 
 #[test]
-fn runs_on_few_cores() {
+fn runs_where_latency_counts() {
     all(&CHUNKED_SIZES, "cpu");
 }
 
 #[test]
-fn runs_on_many_cores() {
+fn runs_where_throughput_counts() {
     all(&LOOK_BACK_SIZES, "nvptx:sm_90");
 }
 

@@ -190,13 +190,13 @@ fn kinds_at_all_sizes() {
 }
 
 #[test]
-fn kinds_on_few_cores() {
+fn kinds_where_latency_counts() {
     kinds(&[&SIZES[..], &CHUNKED_SIZES].concat(), "cpu");
 }
 
 /// Where blocks may wait for each other.
 #[test]
-fn kinds_on_many_cores() {
+fn kinds_where_throughput_counts() {
     kinds(&LOOK_BACK_SIZES, "nvptx:sm_90");
 }
 

@@ -134,12 +134,12 @@ fn select() {
 }
 
 #[test]
-fn select_on_few_cores() {
+fn select_where_latency_counts() {
     all("select", &CHUNKED_SIZES, FEW_CORES);
 }
 
 #[test]
-fn select_on_many_cores() {
+fn select_where_throughput_counts() {
     all("select", &LOOK_BACK_SIZES, MANY_CORES);
 }
 
@@ -150,12 +150,12 @@ fn partition() {
 }
 
 #[test]
-fn partition_on_few_cores() {
+fn partition_where_latency_counts() {
     all("partition", &CHUNKED_SIZES, FEW_CORES);
 }
 
 #[test]
-fn partition_on_many_cores() {
+fn partition_where_throughput_counts() {
     all("partition", &LOOK_BACK_SIZES, MANY_CORES);
 }
 

@@ -154,7 +154,7 @@ fn keys_and_values() {
 }
 
 #[test]
-fn keys_and_values_on_few_cores() {
+fn keys_and_values_where_latency_counts() {
     all(&SMALL_SIZES, "cpu", "");
 }
 

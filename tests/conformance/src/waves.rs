@@ -2,7 +2,7 @@
 
 use crate::open;
 use qd_frontend::TargetSpec;
-use qd_lowering::targets::{Cores, Kind, Target};
+use qd_lowering::targets::{Kind, Orientation, Target};
 use std::{env, sync::LazyLock};
 
 /// What is held against the interpreter: the target that `QD_TARGET` names, or
@@ -64,5 +64,6 @@ pub(crate) fn is_nvptx() -> bool {
 /// Whether the target's algorithms have blocks that wait for others.
 pub fn looks_back() -> bool {
     let capabilities = &TARGET.1.capabilities;
-    capabilities.cores == Cores::Many && capabilities.forward_progress.is_promised()
+    capabilities.orientation == Orientation::Throughput
+        && capabilities.forward_progress.is_promised()
 }

@@ -79,7 +79,7 @@ impl<'b, 'c> Descriptors<'b, 'c> {
     ) -> Self {
         let types = combiner.types();
         let (streams, start) = match scratch {
-            Partials::Apart(buffers) => {
+            Partials::Separate(buffers) => {
                 let of_one = |(buffer, r#type): (V<'b, 'c>, &Type<'c>)| Stream {
                     buffer,
                     types: vec![*r#type],

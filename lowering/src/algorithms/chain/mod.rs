@@ -24,7 +24,7 @@ use super::{
     partials::Partials,
     tiles::SHARED_BYTES,
 };
-use crate::targets::{Capabilities, Cores, ForwardProgress, tuning::Tuning};
+use crate::targets::{Capabilities, ForwardProgress, Orientation, tuning::Tuning};
 use descriptors::{AGGREGATE, Descriptors, PREFIX, Reading};
 use qd_dialects::{
     attributes::Kind,
@@ -46,7 +46,7 @@ pub(super) struct Chain<'a, 'b, 'c> {
 
 /// Whether to look back is what suits a target.
 pub(super) fn suits(capabilities: &Capabilities) -> bool {
-    capabilities.cores == Cores::Many
+    capabilities.orientation == Orientation::Throughput
         && capabilities.forward_progress.is_promised()
         && capabilities.max_shared_bytes >= SHARED_BYTES
 }
@@ -65,7 +65,7 @@ pub(super) fn require<'c>(op: Op<'c>, capabilities: &Capabilities) -> Result<'c>
 }
 
 /// Whether it shows in what order values are combined.
-pub(super) fn rounds(combiner: &Combiner) -> bool {
+pub(super) fn is_order_sensitive(combiner: &Combiner) -> bool {
     combiner.types().iter().any(|t| is_float(*t))
         && matches!(combiner.as_kind(), None | Some(Kind::Add | Kind::Mul))
 }
@@ -137,7 +137,7 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
 
     /// Says what the own tile comes to; by the one subgroup that looks back, whose
     /// lane that leads knows it.
-    pub fn announce(&self, tile: Position<'b, 'c>, leads: V<'b, 'c>, total: &[V<'b, 'c>]) {
+    pub fn publish_aggregate(&self, tile: Position<'b, 'c>, leads: V<'b, 'c>, total: &[V<'b, 'c>]) {
         let b = self.b;
         b.if_(leads & !self.is_last(tile), || {
             let is_first = tile.number.eq(0);
@@ -188,7 +188,7 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
 
     /// Whether prefixes are combined in order, since another could be seen.
     fn in_order(&self) -> bool {
-        self.deterministic && rounds(self.combiner)
+        self.deterministic && is_order_sensitive(self.combiner)
     }
 
     /// Combines windows from the tile on backwards, up to one that has a prefix.

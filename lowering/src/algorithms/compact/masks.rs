@@ -1,10 +1,10 @@
-//! Flags in scratch, a bit an element: for each item of a stretch the mask of the
+//! Flags in scratch, a bit an element: for each item of a subgroup tile the mask of the
 //! lanes whose element is flagged, in a word, or in two where there are more than 32
 //! lanes. A mask has its place by the elements that it is of, so that those of
-//! neighbouring stretches are neighbours, and as many are stored as have elements
+//! neighbouring subgroup tiles are neighbours, and as many are stored as have elements
 //! that exist.
 
-use super::{FEWEST_LANES, ceil_div, pack::Flags, stretch::Stretch};
+use super::{FEWEST_LANES, ceil_div, pack::Flags, subgroup_tile::SubgroupTile};
 use qd_dialects::builder::{Builder, V};
 
 /// The masks of some elements.
@@ -26,25 +26,30 @@ impl<'b, 'c> Masks<'b, 'c> {
         b.subgroup_size().gt(32).select(b.index(2), b.index(1))
     }
 
-    /// Stores those of a stretch, which all lanes know. A lane stores one, and those
+    /// Stores those of a subgroup tile, which all lanes know. A lane stores one, and those
     /// beside it the ones beside that.
-    pub fn store(&self, number: V<'b, 'c>, stretch: &Stretch<'b, 'c>, masks: &[V<'b, 'c>]) {
+    pub fn store(
+        &self,
+        number: V<'b, 'c>,
+        subgroup_tile: &SubgroupTile<'b, 'c>,
+        masks: &[V<'b, 'c>],
+    ) {
         let b = self.b;
         let (lane, lanes) = (b.lane_id(), b.subgroup_size());
         let mut own = b.zero(b.int_type(64));
         for (nth, mask) in (0..).zip(masks) {
             let turn = b.i32(nth as i32) & (lanes - 1);
             own = lane.eq(turn).select(*mask, own);
-            let is_end = nth + 1 == stretch.items;
+            let is_end = nth + 1 == subgroup_tile.items;
             // No lane is without one before.
             if (nth + 1) % FEWEST_LANES != 0 && !is_end {
                 continue;
             }
             let all_have = turn.eq(lanes - 1) | b.bool(is_end);
             let own_nth = b.i32(nth as i32) - turn + lane;
-            let exists = lane.le(turn) & (own_nth * lanes).slt(stretch.length);
+            let exists = lane.le(turn) & (own_nth * lanes).slt(subgroup_tile.length);
             b.if_(all_have & exists, || {
-                let nth = number * stretch.items + own_nth.to_index();
+                let nth = number * subgroup_tile.items + own_nth.to_index();
                 let slot = nth * self.words();
                 self.scratch.set(slot, own.to_i32());
                 b.if_(lanes.gt(32), || {
@@ -54,20 +59,24 @@ impl<'b, 'c> Masks<'b, 'c> {
         }
     }
 
-    /// The flags of a stretch.
-    pub fn load(&self, number: V<'b, 'c>, stretch: &Stretch<'b, 'c>) -> Vec<Flags<'b, 'c>> {
+    /// The flags of a subgroup tile.
+    pub fn load(
+        &self,
+        number: V<'b, 'c>,
+        subgroup_tile: &SubgroupTile<'b, 'c>,
+    ) -> Vec<Flags<'b, 'c>> {
         let b = self.b;
         let (lane, lanes) = (b.lane_id(), b.subgroup_size());
         let nothing = || b.zero(b.int_type(32));
         let load = |(nth, half): (i64, i64)| {
-            let slot = (number * stretch.items + nth) * self.words() + half;
+            let slot = (number * subgroup_tile.items + nth) * self.words() + half;
             let there = || [self.scratch.at(slot)];
             let [word] = b.if_else(lanes.gt(32 * half), there, || [nothing()]);
             word
         };
-        let halves = (0..stretch.items).flat_map(|nth| [(nth, 0), (nth, 1)]);
-        let exists = |(nth, _): (i64, i64)| (lanes * nth).slt(stretch.length);
-        let words = stretch.of_each(halves.collect(), load, exists, |_| nothing());
+        let halves = (0..subgroup_tile.items).flat_map(|nth| [(nth, 0), (nth, 1)]);
+        let exists = |(nth, _): (i64, i64)| (lanes * nth).slt(subgroup_tile.length);
+        let words = subgroup_tile.of_each(halves.collect(), load, exists, |_| nothing());
         // Words and not masks are what comes together here, so that nothing has 64
         // bits where 32 do.
         let is_high = lanes.gt(32) & lane.ge(32);

@@ -1,10 +1,10 @@
 //! What `qd.algo.select` and `qd.algo.partition` have in common: what they say, a
-//! scan of the flags, two passes over stretches, and how a stretch is packed.
+//! scan of the flags, two passes over subgroup tiles, and how a subgroup tile is packed.
 
 mod masks;
 pub(super) mod pack;
 pub(super) mod reduce_then_scan;
-pub(super) mod stretch;
+pub(super) mod subgroup_tile;
 
 use super::{
     levels::Count,
@@ -81,7 +81,7 @@ impl<'b, 'c> Compact<'b, 'c> {
             inclusive: false,
             count: &|| self.count.live(),
             load: &|i| vec![self.flag(i)],
-            partials: &|| Partials::Apart(vec![self.scratch]),
+            partials: &|| Partials::Separate(vec![self.scratch]),
             total,
         };
         sweep.run(last);

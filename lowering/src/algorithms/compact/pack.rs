@@ -1,7 +1,7 @@
-//! Packing: flagged elements of a stretch gather at its front, others at its back
+//! Packing: flagged elements of a subgroup tile gather at its front, others at its back
 //! and in reverse, and go out from there.
 
-use super::{Compact, stretch::Stretch};
+use super::{Compact, subgroup_tile::SubgroupTile};
 use qd_dialects::builder::{Builder, V};
 
 /// The flags of a subgroup's lanes.
@@ -24,10 +24,10 @@ impl<'b, 'c> Flags<'b, 'c> {
     }
 }
 
-/// How a stretch is packed.
+/// How a subgroup tile is packed.
 pub(in crate::algorithms) struct Packed<'a, 'b, 'c> {
-    stretch: &'a Stretch<'b, 'c>,
-    /// Where in the stretch this lane's own go, `i32`.
+    subgroup_tile: &'a SubgroupTile<'b, 'c>,
+    /// Where in the subgroup tile this lane's own go, `i32`.
     places: Vec<V<'b, 'c>>,
     /// How many are flagged, `i32`.
     pub flagged: V<'b, 'c>,
@@ -36,13 +36,13 @@ pub(in crate::algorithms) struct Packed<'a, 'b, 'c> {
 /// What is written from.
 #[derive(Clone, Copy)]
 pub(in crate::algorithms) enum Source<'b, 'c> {
-    /// The stretch as it is packed in shared memory, from this place on, `i32`.
+    /// The subgroup tile as it is packed in shared memory, from this place on, `i32`.
     Staged { array: V<'b, 'c>, from: V<'b, 'c> },
     /// The input: nothing is staged.
     Input,
 }
 
-/// Where in the output a packed stretch goes. Places are counted from an origin:
+/// Where in the output a packed subgroup tile goes. Places are counted from an origin:
 /// from a lane's first they are constants, which take no registers.
 struct Destination<'b, 'c> {
     /// Places before are those of flagged elements, `i32`.
@@ -62,9 +62,13 @@ struct OthersDestination<'b, 'c> {
 
 impl<'a, 'b, 'c> Packed<'a, 'b, 'c> {
     /// Given the lanes' flags of each item.
-    pub fn new(b: &'b Builder<'c>, stretch: &'a Stretch<'b, 'c>, flags: &[Flags<'b, 'c>]) -> Self {
+    pub fn new(
+        b: &'b Builder<'c>,
+        subgroup_tile: &'a SubgroupTile<'b, 'c>,
+        flags: &[Flags<'b, 'c>],
+    ) -> Self {
         let lanes_below = b.lanemask_lt(b.lane_id());
-        let opposite = stretch.size() - 1 - b.lane_id();
+        let opposite = subgroup_tile.size() - 1 - b.lane_id();
         let mut front = b.i32(0);
         let place = |(nth, flags): (i64, &Flags<'b, 'c>)| {
             let ahead = front + b.popcnt(flags.mask & lanes_below);
@@ -75,13 +79,13 @@ impl<'a, 'b, 'c> Packed<'a, 'b, 'c> {
         };
         let places = (0..).zip(flags).map(place).collect();
         Self {
-            stretch,
+            subgroup_tile,
             places,
             flagged: front,
         }
     }
 
-    /// Puts this lane's elements where they go within the stretch, which begins at
+    /// Puts this lane's elements where they go within the subgroup tile, which begins at
     /// `from` of a shared array.
     pub fn stage(&self, array: V<'b, 'c>, from: V<'b, 'c>, values: &[V<'b, 'c>]) {
         for (place, value) in self.places.iter().zip(values) {
@@ -102,7 +106,7 @@ impl<'a, 'b, 'c> Packed<'a, 'b, 'c> {
         let write = |full| self.write_if(compact, source, before, total, full);
         match total {
             None => write(true),
-            Some(_) => b.either(self.stretch.full, || write(true), || write(false)),
+            Some(_) => b.either(self.subgroup_tile.full, || write(true), || write(false)),
         }
     }
 
@@ -120,9 +124,9 @@ impl<'a, 'b, 'c> Packed<'a, 'b, 'c> {
         match source {
             Source::Staged { array, from } => {
                 let to = to(b.lane_id());
-                for nth in 0..self.stretch.items {
+                for nth in 0..self.subgroup_tile.items {
                     deliver(b.subgroup_size() * nth, &to, |i| {
-                        let at = from + self.stretch.within(nth);
+                        let at = from + self.subgroup_tile.within(nth);
                         output.set(i, array.at(at.to_index()));
                     });
                 }
@@ -131,14 +135,14 @@ impl<'a, 'b, 'c> Packed<'a, 'b, 'c> {
                 let to = to(b.i32(0));
                 for (nth, place) in (0..).zip(&self.places) {
                     deliver(*place, &to, |i| {
-                        output.copy_element(i, compact.input, self.stretch.element(nth));
+                        output.copy_element(i, compact.input, self.subgroup_tile.element(nth));
                     });
                 }
             }
         }
     }
 
-    /// For places counted from `origin`, and maybe for full stretches alone.
+    /// For places counted from `origin`, and maybe for full subgroup tiles alone.
     fn destination(
         &self,
         before: V<'b, 'c>,
@@ -146,17 +150,17 @@ impl<'a, 'b, 'c> Packed<'a, 'b, 'c> {
         origin: V<'b, 'c>,
         full: bool,
     ) -> Destination<'b, 'c> {
-        let stretch = self.stretch;
+        let subgroup_tile = self.subgroup_tile;
         let before = before.to_index();
-        let missing = stretch.size() - stretch.length;
+        let missing = subgroup_tile.size() - subgroup_tile.length;
         Destination {
             flagged_end: self.flagged - origin,
             flagged: before + origin.to_index(),
             others: total.map(|total| OthersDestination {
                 begin: (!full).then(|| self.flagged + missing - origin),
                 at_origin: total.to_index()
-                    + (stretch.start - before)
-                    + (stretch.size() - 1 - origin).to_index(),
+                    + (subgroup_tile.start - before)
+                    + (subgroup_tile.size() - 1 - origin).to_index(),
             }),
         }
     }

@@ -1,14 +1,14 @@
 //! Select and partition in two passes, of which the second reads no flags.
 //!
 //! 1. *Count*: a fixed number of blocks, whose subgroups take a chunk of
-//!    consecutive stretches each. For every item of a stretch the ballot of its flags
-//!    is stored ([`Masks`]), and for every stretch how many elements are flagged
+//!    consecutive subgroup tiles each. For every item of a subgroup tile the ballot of its flags
+//!    is stored ([`Masks`]), and for every subgroup tile how many elements are flagged
 //!    before it in its chunk. Then a block counts itself. The one that was the last
 //!    to do so scans what the chunks come to, and writes how many elements are flagged
 //!    in all. Nobody waits: the others have ended.
-//! 2. *Move*: a stretch a subgroup. The masks rank its flagged elements, and the sums
-//!    of stretch and chunk say where they go. In shared memory, the flagged elements
-//!    gather at the front of the stretch, the others at its back and in reverse; and
+//! 2. *Move*: a subgroup tile a subgroup. The masks rank its flagged elements, and the sums
+//!    of subgroup tile and chunk say where they go. In shared memory, the flagged elements
+//!    gather at the front of the subgroup tile, the others at its back and in reverse; and
 //!    they go out from there, neighbours together.
 //!
 //! Papers: Merrill & Grimshaw, Parallel Scan for Stream Architectures (2009), for
@@ -16,7 +16,7 @@
 //! Efficient Stream Compaction on Wide SIMD Many-Core Architectures (2009), for
 //! ranks by ballots and for packing before writing.
 //! Deviations: a chunk is a subgroup's and not a block's, so that no barrier stands
-//! between one stretch and the next. The scan of the chunks is in the first phase.
+//! between one subgroup tile and the next. The scan of the chunks is in the first phase.
 //! Rows, scalars of more than 8 bytes, and tiles of more than a block's shared memory
 //! go straight from the input to the output.
 //! Cost: reads each flag once, and writes and reads a bit of it; reads each element
@@ -26,10 +26,10 @@ use super::{
     Compact, STAGED_BYTES, ceil_div,
     masks::Masks,
     pack::{Flags, Packed, Source},
-    stretch::Stretch,
+    subgroup_tile::SubgroupTile,
 };
 use crate::algorithms::{last_block::LastBlock, levels::load_or_neutral, tiles::bytes};
-use crate::targets::{Capabilities, Cores, tuning::Tuning};
+use crate::targets::{Capabilities, Orientation, tuning::Tuning};
 use qd_dialects::{
     attributes::Kind,
     builder::{Builder, Combiner, V},
@@ -51,7 +51,7 @@ pub(in crate::algorithms) enum Others {
 /// Whether two passes are what suits a target: no block waits for another, but they
 /// have to be worth a tile's registers.
 pub(in crate::algorithms) fn suits(capabilities: &Capabilities) -> bool {
-    capabilities.cores == Cores::Many && capabilities.is_measured
+    capabilities.orientation == Orientation::Throughput && capabilities.is_measured
 }
 
 /// Builds 2 phases, whose names begin with `name`.
@@ -102,17 +102,17 @@ struct TwoPasses<'a, 'b, 'c> {
 struct Shares<'b, 'c> {
     /// Elements there are.
     count: V<'b, 'c>,
-    /// Stretches there are.
-    stretches: V<'b, 'c>,
+    /// Subgroup tiles there are.
+    subgroup_tiles: V<'b, 'c>,
     /// Whether there are several. One has no sums in scratch, which may have room for
     /// its masks alone.
     several: V<'b, 'c>,
-    /// Stretches of a chunk.
+    /// Subgroup tiles of a chunk.
     length: V<'b, 'c>,
     /// Chunks there are.
     chunks: V<'b, 'c>,
-    /// Where in scratch the sums of stretches begin, behind the masks.
-    stretch_sums: V<'b, 'c>,
+    /// Where in scratch the sums of subgroup tiles begin, behind the masks.
+    tile_sums: V<'b, 'c>,
     /// Where in scratch those of chunks begin.
     chunk_sums: V<'b, 'c>,
 }
@@ -138,19 +138,19 @@ impl<'b, 'c> TwoPasses<'_, 'b, 'c> {
     fn shares(&self) -> Shares<'b, 'c> {
         let b = self.b;
         let count = self.compact.count.live();
-        let size = Stretch::size_of(b, self.tuning.items).to_index();
-        let stretches = ceil_div(count, size);
+        let size = SubgroupTile::size_of(b, self.tuning.items).to_index();
+        let subgroup_tiles = ceil_div(count, size);
         let most = b.num_subgroups().to_index() * self.most();
-        let length = ceil_div(stretches, most).max(1);
-        let stretch_sums = self.masks.slots(count);
+        let length = ceil_div(subgroup_tiles, most).max(1);
+        let tile_sums = self.masks.slots(count);
         Shares {
             count,
-            stretches,
-            several: stretches.gt(1),
+            subgroup_tiles,
+            several: subgroup_tiles.gt(1),
             length,
-            chunks: ceil_div(stretches, length),
-            stretch_sums,
-            chunk_sums: stretch_sums + stretches,
+            chunks: ceil_div(subgroup_tiles, length),
+            tile_sums,
+            chunk_sums: tile_sums + subgroup_tiles,
         }
     }
 
@@ -160,10 +160,10 @@ impl<'b, 'c> TwoPasses<'_, 'b, 'c> {
         b.block_id() * b.num_subgroups().to_index() + b.subgroup_id().to_index()
     }
 
-    fn stretch(&self, number: V<'b, 'c>, shares: &Shares<'b, 'c>) -> Stretch<'b, 'c> {
+    fn subgroup_tile(&self, number: V<'b, 'c>, shares: &Shares<'b, 'c>) -> SubgroupTile<'b, 'c> {
         let (b, items) = (self.b, self.tuning.items);
-        let start = number * Stretch::size_of(b, items).to_index();
-        Stretch::new(b, items, start, shares.count)
+        let start = number * SubgroupTile::size_of(b, items).to_index();
+        SubgroupTile::new(b, items, start, shares.count)
     }
 
     /// The body of the first phase.
@@ -192,15 +192,15 @@ impl<'b, 'c> TwoPasses<'_, 'b, 'c> {
         let stores = b.lane_id().eq(0) & shares.several;
         let chunk = self.subgroup();
         let begin = chunk * shares.length;
-        let end = (begin + shares.length).min(shares.stretches);
+        let end = (begin + shares.length).min(shares.subgroup_tiles);
         let (one, none) = (b.index(1), b.i32(0));
         let [sum] = b.for_(begin, end, one, [none], |number, [sum]| {
-            let stretch = self.stretch(number, shares);
-            let loaded = stretch.load(&[self.compact.flags]).swap_remove(0);
+            let subgroup_tile = self.subgroup_tile(number, shares);
+            let loaded = subgroup_tile.load(&[self.compact.flags]).swap_remove(0);
             let mask = |flag: V<'b, 'c>| Flags::new(b, flag).mask;
             let masks: Vec<_> = loaded.into_iter().map(mask).collect();
-            self.masks.store(number, &stretch, &masks);
-            b.if_(stores, || scratch.set(shares.stretch_sums + number, sum));
+            self.masks.store(number, &subgroup_tile, &masks);
+            b.if_(stores, || scratch.set(shares.tile_sums + number, sum));
             let add = |sum, mask: &V<'b, 'c>| sum + b.popcnt(*mask);
             [masks.iter().fold(sum, add)]
         });
@@ -263,22 +263,22 @@ impl<'b, 'c> TwoPasses<'_, 'b, 'c> {
             .then(|| b.shared(element, self.tuning.size()));
         let shares = &self.shares();
         let number = self.subgroup();
-        b.if_(number.lt(shares.stretches), || {
-            let stretch = self.stretch(number, shares);
+        b.if_(number.lt(shares.subgroup_tiles), || {
+            let subgroup_tile = self.subgroup_tile(number, shares);
             let loaded = match staged {
-                Some(_) => stretch.load(&[compact.input]),
+                Some(_) => subgroup_tile.load(&[compact.input]),
                 None => Vec::new(),
             };
-            let flags = self.masks.load(number, &stretch);
+            let flags = self.masks.load(number, &subgroup_tile);
             let before = self.before(number, shares);
             let total = match self.others {
                 Others::Dropped => None,
                 Others::Behind => Some(compact.num_out.first()),
             };
-            let packed = Packed::new(b, &stretch, &flags);
+            let packed = Packed::new(b, &subgroup_tile, &flags);
             let source = match (staged, loaded.as_slice()) {
                 (Some(array), [values]) => {
-                    let from = b.subgroup_id() * stretch.size();
+                    let from = b.subgroup_id() * subgroup_tile.size();
                     packed.stage(array, from, values);
                     b.subgroup_sync();
                     Source::Staged { array, from }
@@ -289,13 +289,13 @@ impl<'b, 'c> TwoPasses<'_, 'b, 'c> {
         });
     }
 
-    /// How many elements are flagged before a stretch.
+    /// How many elements are flagged before a subgroup tile.
     fn before(&self, number: V<'b, 'c>, shares: &Shares<'b, 'c>) -> V<'b, 'c> {
         let (b, scratch) = (self.b, self.compact.scratch);
         let chunk = (number.to_i32() / shares.length.to_i32()).to_index();
         // Without a branch, so that loads are under way together.
         let at = |slot: V<'b, 'c>| scratch.at(shares.several.select(slot, b.index(0)));
-        let in_chunk = at(shares.stretch_sums + number);
+        let in_chunk = at(shares.tile_sums + number);
         let sum = at(shares.chunk_sums + chunk) + in_chunk;
         shares.several.select(sum, b.i32(0))
     }

@@ -14,7 +14,7 @@ use super::{
         Compact,
         reduce_then_scan::{self, Others},
     },
-    depth, few_cores,
+    depth, latency_oriented,
     sweep::Form,
 };
 
@@ -24,7 +24,7 @@ pub(super) const PARTITION: Algorithm = Algorithm {
     strategies: &[
         Strategy {
             name: "chunked",
-            suits: few_cores,
+            suits: latency_oriented,
             expand: |b, op, _| sweep::expand(b, op, Form::Chunked),
         },
         Strategy {

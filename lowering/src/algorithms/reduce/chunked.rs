@@ -38,7 +38,7 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
 
 fn reduce_chunk<'b, 'c>(b: &'b Builder<'c>, reduce: &Reduce<'b, 'c>) {
     let chunk = Chunk::of(b, reduce.count.live());
-    let partials = Partials::Apart(reduce.scratch.clone());
+    let partials = Partials::Separate(reduce.scratch.clone());
     b.if_(chunk.any(true), || {
         let load = |i| reduce.inputs.iter().map(|input| input.at(i)).collect();
         chunk.reduce(&reduce.combiner, &load, |sum| {
@@ -53,7 +53,7 @@ fn reduce_chunk<'b, 'c>(b: &'b Builder<'c>, reduce: &Reduce<'b, 'c>) {
 
 fn combine_chunks<'b, 'c>(b: &'b Builder<'c>, reduce: &Reduce<'b, 'c>) {
     let chunk = Chunk::of(b, reduce.count.live());
-    let partials = Partials::Apart(reduce.scratch.clone());
+    let partials = Partials::Separate(reduce.scratch.clone());
     b.if_(chunk.number.gt(1), || {
         let t = b.thread_id();
         let sums = load_or_neutral(b, &reduce.combiner, t.lt(chunk.number), || {

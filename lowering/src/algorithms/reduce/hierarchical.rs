@@ -39,7 +39,7 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
 
 fn reduce_level<'b, 'c>(b: &'b Builder<'c>, reduce: &Reduce<'b, 'c>, level: usize) {
     let combiner = &reduce.combiner;
-    let partials = Partials::Apart(reduce.scratch.clone());
+    let partials = Partials::Separate(reduce.scratch.clone());
     let levels = Levels::new(reduce.count.live(), level + 1);
     let elements = levels.count(level);
     let tile = b.block_id() * BLOCK;

@@ -11,7 +11,7 @@ mod hierarchical;
 mod tiled;
 
 use super::{
-    Algorithm, Strategy, always, few_cores, input_types,
+    Algorithm, Strategy, always, input_types, latency_oriented,
     levels::{Count, identity_if},
 };
 use qd_dialects::{
@@ -25,7 +25,7 @@ pub(super) const REDUCE: Algorithm = Algorithm {
     strategies: &[
         Strategy {
             name: "chunked",
-            suits: few_cores,
+            suits: latency_oriented,
             expand: |b, op, _| chunked::expand(b, op),
         },
         Strategy {

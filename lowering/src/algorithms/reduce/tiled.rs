@@ -28,7 +28,7 @@ use crate::{
         partials::Partials,
         tiles::{SHARED_BYTES, Tiles, bytes},
     },
-    targets::{Capabilities, Cores, tuning::Tuning},
+    targets::{Capabilities, Orientation, tuning::Tuning},
 };
 use qd_dialects::{
     builder::{Builder, V},
@@ -49,7 +49,7 @@ const LEAST_ROWS: i64 = 4;
 pub(super) fn suits(op: Op, types: &[Type], capabilities: &Capabilities) -> bool {
     // Only what has to keep its order is exchanged.
     let has_room = op.attr("kind").is_some() || capabilities.max_shared_bytes >= SHARED_BYTES;
-    capabilities.cores == Cores::Many && has_room && bytes(types) <= MOST_BYTES
+    capabilities.orientation == Orientation::Throughput && has_room && bytes(types) <= MOST_BYTES
 }
 
 /// Builds a phase.
@@ -234,7 +234,7 @@ impl<'b, 'c> Tiled<'b, 'c> {
     fn finish(&self, blocks: V<'b, 'c>, count: V<'b, 'c>, sum: &[V<'b, 'c>], is_last: V<'b, 'c>) {
         let (b, combiner) = (self.b, &self.reduce.combiner);
         let t = b.thread_id();
-        let partials = Partials::Apart(self.reduce.scratch.clone());
+        let partials = Partials::Separate(self.reduce.scratch.clone());
         let levels = Levels::with_one_above(count, blocks);
         b.if_(t.eq(0), || {
             partials.store(&levels, 1, b.block_id(), sum);

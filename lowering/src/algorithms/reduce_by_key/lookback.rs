@@ -166,7 +166,9 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
             let total = self.pairs.apply(b, &within, &sum);
             let looks_back = b.subgroup_id().eq(b.num_subgroups() - 1);
             let leads = b.lane_id().eq(b.subgroup_size() - 1);
-            b.if_(looks_back, || chain.announce(position, leads, &total));
+            b.if_(looks_back, || {
+                chain.publish_aggregate(position, leads, &total)
+            });
             shared.masks.set(b.thread_id(), own.heads);
             // All have read what is theirs of the elements.
             b.sync();

@@ -12,7 +12,7 @@
 mod lookback;
 mod sweep;
 
-use super::{Algorithm, Strategy, always, chain, few_cores, levels::Count, sweep::Form};
+use super::{Algorithm, Strategy, always, chain, latency_oriented, levels::Count, sweep::Form};
 use qd_dialects::{
     builder::{Builder, Combiner, V},
     ir::{Op, OpExt},
@@ -24,7 +24,7 @@ pub(super) const REDUCE_BY_KEY: Algorithm = Algorithm {
     strategies: &[
         Strategy {
             name: "chunked",
-            suits: few_cores,
+            suits: latency_oriented,
             expand: |b, op, _| sweep::expand(b, op, Form::Chunked),
         },
         Strategy {

@@ -54,7 +54,7 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, capabilities: &Capabilitie
     }
     chain::require(op, capabilities)?;
     // Tile by tile takes a time for each of them, so that there had better be few.
-    let row = match scan.deterministic && chain::rounds(&scan.combiner) {
+    let row = match scan.deterministic && chain::is_order_sensitive(&scan.combiner) {
         true => "scan_in_order",
         false => "scan",
     };
@@ -64,7 +64,7 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, capabilities: &Capabilitie
         chain: Chain {
             b,
             combiner: &scan.combiner,
-            partials: &|| Partials::Apart(scan.scratch.clone()),
+            partials: &|| Partials::Separate(scan.scratch.clone()),
             deterministic: scan.deterministic,
             tuning,
         },
@@ -123,7 +123,7 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
             let looks_back = b.subgroup_id().eq(b.num_subgroups() - 1);
             let leads = b.lane_id().eq(b.subgroup_size() - 1);
             b.if_(looks_back, || {
-                self.chain.announce(tile.position, leads, &total);
+                self.chain.publish_aggregate(tile.position, leads, &total);
             });
             self.scan(&elements, within, &own);
             b.if_(looks_back, || {

@@ -11,7 +11,7 @@ mod lookback;
 mod sweep;
 
 use super::{
-    Algorithm, Strategy, always, chain, few_cores, input_types,
+    Algorithm, Strategy, always, chain, input_types, latency_oriented,
     levels::{Count, identity_if},
     sweep::Form,
 };
@@ -35,7 +35,7 @@ pub(super) const INCLUSIVE_SCAN: Algorithm = Algorithm {
 const STRATEGIES: &[Strategy] = &[
     Strategy {
         name: "chunked",
-        suits: few_cores,
+        suits: latency_oriented,
         expand: |b, op, _| sweep::expand(b, op, Form::Chunked),
     },
     Strategy {

@@ -25,7 +25,7 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, form: Form) -> Result<'c> 
         inclusive: scan.inclusive,
         count: &|| scan.count.live(),
         load: &|i| scan.inputs.iter().map(|input| input.at(i)).collect(),
-        partials: &|| Partials::Apart(scan.scratch.clone()),
+        partials: &|| Partials::Separate(scan.scratch.clone()),
         total: Total::Unused,
     };
     sweep.run(|element| {

@@ -1,11 +1,11 @@
 //! Select in one pass, over tiles whose blocks wait for each other.
 //!
 //! 1. *Clear*: the tiles' descriptors and the counter of tickets are set to 0.
-//! 2. *Sweep*: a block takes a tile, of which each subgroup has a stretch.
+//! 2. *Sweep*: a block takes a tile, of which each subgroup has a subgroup tile.
 //!    Neighbouring lanes load neighbours, flags and elements together, and a ballot
 //!    for each item ranks its flagged elements. The tile's number of these is told
 //!    to the tiles behind ([`Chain`]). In shared memory, the flagged elements of a
-//!    stretch then gather at its front; and once one subgroup knows what the tiles
+//!    subgroup tile then gather at its front; and once one subgroup knows what the tiles
 //!    before come to, they go out from there, neighbours together.
 //!
 //! Papers: see [`Chain`]; Billeter, Olsson & Assarsson, Efficient Stream Compaction
@@ -25,7 +25,7 @@ use crate::algorithms::{
     compact::{
         Compact, FEWEST_LANES, STAGED_BYTES,
         pack::{Flags, Packed, Source},
-        stretch::Stretch,
+        subgroup_tile::SubgroupTile,
     },
     partials::Partials,
     tiles::{bytes, prefetch},
@@ -58,7 +58,7 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, capabilities: &Capabilitie
         chain: Chain {
             b,
             combiner: &Combiner::kind(b.context(), Kind::Add, b.int_type(32)),
-            partials: &|| Partials::Apart(vec![compact.scratch]),
+            partials: &|| Partials::Separate(vec![compact.scratch]),
             deterministic: false,
             tuning,
         },
@@ -98,16 +98,16 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
         ((elements + (self.size() - 1)) / self.size()).max(1)
     }
 
-    /// This subgroup's stretch of a tile.
-    fn stretch(&self, tile: V<'b, 'c>, count: V<'b, 'c>) -> Stretch<'b, 'c> {
+    /// This subgroup's subgroup tile of a tile.
+    fn subgroup_tile(&self, tile: V<'b, 'c>, count: V<'b, 'c>) -> SubgroupTile<'b, 'c> {
         let b = self.b;
         let start = tile * self.size() + self.first(b.subgroup_id()).to_index();
-        Stretch::new(b, self.tuning.items, start, count)
+        SubgroupTile::new(b, self.tuning.items, start, count)
     }
 
-    /// Where in a tile the stretch of a subgroup begins, `i32`.
+    /// Where in a tile the subgroup tile of a subgroup begins, `i32`.
     fn first(&self, subgroup: V<'b, 'c>) -> V<'b, 'c> {
-        subgroup * Stretch::size_of(self.b, self.tuning.items)
+        subgroup * SubgroupTile::size_of(self.b, self.tuning.items)
     }
 
     /// What a block does.
@@ -124,19 +124,21 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
         b.if_(b.block_id().lt(tiles), || {
             let position = self.chain.take(ticket, tiles);
             let tile = position.number.to_index();
-            let stretch = self.stretch(tile, count);
+            let subgroup_tile = self.subgroup_tile(tile, count);
             let buffers = match staged {
                 Some(_) => vec![compact.flags, compact.input],
                 None => vec![compact.flags],
             };
-            let loaded = stretch.load(&buffers);
+            let loaded = subgroup_tile.load(&buffers);
             prefetch(&self.tuning, &buffers, tile * self.size(), count);
             let flags: Vec<_> = loaded[0].iter().map(|flag| Flags::new(b, *flag)).collect();
-            let packed = Packed::new(b, &stretch, &flags);
+            let packed = Packed::new(b, &subgroup_tile, &flags);
             let [below, here] = self.sums(sums, packed.flagged);
             let looks_back = b.subgroup_id().eq(b.num_subgroups() - 1);
             let leads = b.lane_id().eq(0);
-            b.if_(looks_back, || self.chain.announce(position, leads, &[here]));
+            b.if_(looks_back, || {
+                self.chain.publish_aggregate(position, leads, &[here])
+            });
             let source = match (staged, loaded.as_slice()) {
                 (Some(array), [_, values]) => {
                     let from = self.first(b.subgroup_id());

@@ -20,7 +20,7 @@ use super::{
         Compact,
         reduce_then_scan::{self, Others},
     },
-    depth, few_cores,
+    depth, latency_oriented,
 };
 use qd_dialects::{
     argument_attributes,
@@ -34,7 +34,7 @@ pub(super) const SELECT: Algorithm = Algorithm {
     strategies: &[
         Strategy {
             name: "chunked",
-            suits: few_cores,
+            suits: latency_oriented,
             expand: |b, op, _| chunked::expand(b, op),
         },
         Strategy {

@@ -17,7 +17,7 @@ mod staged;
 mod states;
 mod tile;
 
-use super::{Algorithm, Strategy, always, chain, few_cores, levels::Count};
+use super::{Algorithm, Strategy, always, chain, latency_oriented, levels::Count};
 pub(super) use key::KeyOrder;
 use pass::{DIGITS, Pairs, Pass, RADIX_BITS};
 use qd_dialects::{
@@ -32,7 +32,7 @@ pub(super) const SORT: Algorithm = Algorithm {
     strategies: &[
         Strategy {
             name: "chunked",
-            suits: few_cores,
+            suits: latency_oriented,
             expand: |b, op, _| chunked::expand(b, op),
         },
         Strategy {

@@ -1,11 +1,11 @@
-//! Stretches: the elements that a subgroup takes together.
+//! Subgroup tiles: the elements that a subgroup takes together.
 
 use crate::algorithms::tiles::rest;
 use qd_dialects::builder::{Builder, V};
 
 /// Consecutive elements of a subgroup. A lane's are a subgroup apart, so that
 /// neighbours load neighbours.
-pub(in crate::algorithms) struct Stretch<'b, 'c> {
+pub(in crate::algorithms) struct SubgroupTile<'b, 'c> {
     b: &'b Builder<'c>,
     /// Elements of a lane.
     pub items: i64,
@@ -17,7 +17,7 @@ pub(in crate::algorithms) struct Stretch<'b, 'c> {
     pub full: V<'b, 'c>,
 }
 
-impl<'b, 'c> Stretch<'b, 'c> {
+impl<'b, 'c> SubgroupTile<'b, 'c> {
     /// From an element on, of `count`.
     pub fn new(b: &'b Builder<'c>, items: i64, start: V<'b, 'c>, count: V<'b, 'c>) -> Self {
         let size = Self::size_of(b, items);
@@ -31,7 +31,7 @@ impl<'b, 'c> Stretch<'b, 'c> {
         }
     }
 
-    /// Elements of a stretch, `i32`.
+    /// Elements of a subgroup tile, `i32`.
     pub fn size_of(b: &'b Builder<'c>, items: i64) -> V<'b, 'c> {
         b.subgroup_size() * items
     }
@@ -73,7 +73,7 @@ impl<'b, 'c> Stretch<'b, 'c> {
         each.map(<[_]>::to_vec).collect()
     }
 
-    /// A value of each, of which in a full stretch all exist.
+    /// A value of each, of which in a full subgroup tile all exist.
     pub fn of_each<T: Copy>(
         &self,
         each: Vec<T>,
