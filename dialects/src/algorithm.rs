@@ -1,32 +1,32 @@
-//! What device-wide algorithms say of themselves (`AlgorithmOpInterface`).
+//! The interface of device-wide algorithms (`AlgorithmOpInterface`).
 
 use crate::{
-    attributes,
-    ir::{Op, OpExt, Value, context_of},
+    ir::{Op, Value, context_of},
+    ops::algo,
     scratch::Formula,
 };
-use melior::StringRef;
+use melior::{Context, StringRef};
 use mlir_sys::MlirValue;
 use std::{ffi::c_void, mem::MaybeUninit};
 
-/// What an algorithm does with a buffer, of n elements unless it says otherwise.
+/// The role of a buffer of an algorithm, of n elements by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// It is read.
+    /// Input: it is read.
     Input,
-    /// It is written, as many elements as there are results.
+    /// Output: it is written, one element for each result.
     Output,
     /// Its one element is written.
     Total,
-    /// It is read, and in place of it what becomes of it.
+    /// Key: it is read, and overwritten with the results.
     Key,
-    /// What goes with a key.
+    /// Value: it is moved with its key.
     Value,
-    /// What it holds before and afterwards means nothing.
+    /// Workspace: its contents before and after are undefined.
     Workspace,
-    /// The same, of as many elements as the formula says.
+    /// Scratch: as a workspace, with the formula's number of elements.
     Scratch,
-    /// It is read: its one element is n.
+    /// Count: its one element is n.
     Count,
 }
 
@@ -43,12 +43,12 @@ impl Role {
         Self::Count,
     ];
 
-    /// Whether what the buffer holds has a part in the results.
+    /// Whether results depend on the buffer's contents.
     pub fn is_read(self) -> bool {
         matches!(self, Self::Input | Self::Key | Self::Value | Self::Count)
     }
 
-    /// Whether it is the algorithm's own while it runs.
+    /// Whether its contents are undefined before and after.
     pub fn is_workspace(self) -> bool {
         matches!(self, Self::Workspace | Self::Scratch)
     }
@@ -57,7 +57,7 @@ impl Role {
 /// An operand of an algorithm.
 #[derive(Clone, Copy, Debug)]
 pub struct Operand<'c> {
-    /// What is done with it.
+    /// Its role.
     pub role: Role,
     /// The buffer.
     pub value: Value<'c>,
@@ -72,14 +72,14 @@ pub struct Operand<'c> {
 pub struct Algorithm<'c> {
     /// All operands, in their order.
     pub operands: Vec<Operand<'c>>,
-    /// Base-256 logarithm of the most elements that there can be.
+    /// Base-256 logarithm of the largest number of elements.
     pub log256_capacity: Option<u32>,
-    /// How many elements scratch has to have.
+    /// The formula of scratch.
     pub scratch: Option<Formula>,
 }
 
 impl<'c> Algorithm<'c> {
-    /// What an op says of itself, if it is an algorithm.
+    /// The interface of an op, if it is an algorithm.
     pub fn of(op: Op<'c>) -> Option<Self> {
         unsafe extern "C" fn visit(value: MlirValue, role: u32, group: u32, data: *mut c_void) {
             // Safety: MLIR hands over a valid value, and `data` as it got it.
@@ -112,7 +112,16 @@ impl<'c> Algorithm<'c> {
         })
     }
 
-    /// What is counted: the buffers of the first operand that is an input or a key.
+    /// The buffers of an operand of the definition, by its number.
+    pub fn group(&self, group: u32) -> impl Iterator<Item = Value<'c>> {
+        let operands = self.operands.iter();
+        operands
+            .filter(move |operand| operand.group == group)
+            .map(|operand| operand.value)
+    }
+
+    /// The buffers whose elements the count numbers: those of the first operand that is an input
+    /// or a key.
     pub fn counted(&self) -> impl Iterator<Item = Value<'c>> {
         let is_counted = |operand: &&Operand| matches!(operand.role, Role::Input | Role::Key);
         let group = self
@@ -125,7 +134,7 @@ impl<'c> Algorithm<'c> {
             .map(|operand| operand.value)
     }
 
-    /// The buffer whose elements an operand has one each for: of several that are counted, the one
+    /// The buffer with one element for each of an operand's: where several are counted, the one
     /// with its number.
     pub fn counted_for(&self, operand: &Operand<'c>) -> Option<Value<'c>> {
         let mut counted = self.counted();
@@ -138,13 +147,22 @@ impl<'c> Algorithm<'c> {
     }
 }
 
-/// The formula that a `qd.algo.scratch_slots` asks for, and the depth that it is asked for.
+/// Whether ops of a full name say how many values each of their operands is.
+pub(crate) fn has_operand_segments(context: &Context, name: &str) -> bool {
+    let name = StringRef::new(name);
+    // Safety: the context and the name are valid.
+    unsafe { qd_sys::qdHasOperandSegments(context.to_raw(), name.to_raw()) }
+}
+
+/// The formula of a `qd.algo.scratch_slots`, and its depth.
 pub fn sizing(op: Op<'_>) -> Option<(Formula, u32)> {
-    let algorithm = op.attr("algorithm").map(attributes::case_of)?;
-    let depth = op.attr("log256_max_n").and_then(attributes::int)?;
-    let name = format!("qd.algo.{algorithm}");
+    let slots = algo::ScratchSlots::of(op)?;
+    let name = format!("{}{}", algo::PREFIX, slots.algorithm().name());
     let name = StringRef::new(&name);
     // Safety: the context and the name are valid.
     let raw = unsafe { qd_sys::qdScratchFormula(context_of(op).to_raw(), name.to_raw()) };
-    Some((Formula::from_raw(raw)?, u32::try_from(depth).ok()?))
+    Some((
+        Formula::from_raw(raw)?,
+        u32::try_from(slots.log256_max_n()).ok()?,
+    ))
 }

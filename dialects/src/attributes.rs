@@ -1,5 +1,7 @@
 //! Making and reading attributes.
 
+pub mod names;
+
 use crate::ir::Context;
 use melior::ir::{
     Attribute, AttributeLike, Type, TypeLike,

@@ -1,21 +1,21 @@
-//! Canonical forms written in Rust; those that need no more than attributes are
-//! folders, in `sys/cpp`.
+//! Canonical forms written in Rust; those that depend on attributes alone are folders, in
+//! `sys/cpp`.
 //!
-//! Most rest on one fact: what is the same in every lane need not be moved
-//! between lanes. [`is_uniform`] knows it of constants, of what names the
-//! subgroup or the block, of collectives that answer to every lane, of what a
-//! launch is given, and of arithmetic on all these. It asks nothing
-//! about control flow: a collective is executed by all lanes or not at all.
+//! Most rest on one fact: a uniform value need not be moved between lanes. [`is_uniform`]
+//! holds for constants, for ids and sizes of the subgroup and the block, for collectives
+//! with results in every lane, for arguments of a launch, and for arithmetic on all
+//! these. It ignores control flow: a collective is executed by all lanes or not at all.
 
 use crate::{
     algorithm,
-    attributes::{self, Kind},
+    attributes::{Kind, names},
     builder::Combiner,
     interfaces::{Collective, ResultUniformity},
     ir::{self, Op, OpExt, Value, ValueExt},
+    ops::{ShuffleMode, algo, grid, math, simt},
     pattern::{NoMatch, Pattern, Rewriter, Rewritten, register_canonical_form},
 };
-use melior::ir::{BlockLike, ValueLike, attribute::IntegerAttribute};
+use melior::ir::{ValueLike, attribute::IntegerAttribute};
 pub use qd_sys::QdLarge as Large;
 use std::sync::Once;
 
@@ -83,17 +83,17 @@ fn is_uniform_within(value: Value<'_>, depth: usize) -> bool {
             .block_argument()
             .and_then(|(block, _)| block.parent_operation())
             .is_some_and(|parent| {
-                parent.is("qd.grid.kernel") || parent.attr("qd.threads").is_some()
+                parent.is(grid::Kernel::NAME) || parent.attr(names::THREADS).is_some()
             });
     };
     match op.full_name() {
-        "qd.simt.subgroup_size"
-        | "qd.simt.log2_subgroup_size"
-        | "qd.simt.subgroup_id"
-        | "qd.simt.num_subgroups"
-        | "qd.simt.block.id"
-        | "qd.simt.block.dim"
-        | "qd.simt.grid.dim" => true,
+        simt::SubgroupSize::NAME
+        | simt::Log2SubgroupSize::NAME
+        | simt::SubgroupId::NAME
+        | simt::NumSubgroups::NAME
+        | simt::BlockId::NAME
+        | simt::BlockDim::NAME
+        | simt::GridDim::NAME => true,
         name if is_lanewise(name) => {
             depth > 0
                 && op
@@ -111,7 +111,7 @@ fn is_uniform_within(value: Value<'_>, depth: usize) -> bool {
 /// Whether an operation yields the same for the same operands, whichever lane
 /// runs it.
 fn is_lanewise(name: &str) -> bool {
-    name == "memref.dim" || name.starts_with("arith.") || name.starts_with("qd.math.")
+    name == "memref.dim" || name.starts_with("arith.") || name.starts_with(math::PREFIX)
 }
 
 /// Whether the op combines by a kind `∘` with `x ∘ x = x`.
@@ -133,7 +133,7 @@ fn is_idempotent(op: Op<'_>) -> bool {
 
 /// Collectives that yield their first operand where it is uniform.
 macro_rules! identity_on_uniform {
-    ($($(#[$meta:meta])* $name:ident: $root:literal if $also:expr;)*) => {$(
+    ($($(#[$meta:meta])* $name:ident: $root:expr, if $also:expr;)*) => {$(
         $(#[$meta])*
         struct $name;
 
@@ -158,17 +158,17 @@ macro_rules! identity_on_uniform {
 identity_on_uniform! {
     /// Where another lane is read that does not exist, the result is undefined
     /// and so may be this value too.
-    ShuffleOfUniform: "qd.simt.shuffle" if |_| true;
-    BroadcastOfUniform: "qd.simt.broadcast" if |_| true;
-    BroadcastFirstOfUniform: "qd.simt.broadcast_first" if |_| true;
-    RotateOfUniform: "qd.simt.rotate" if |_| true;
-    AllOfUniform: "qd.simt.all" if |_| true;
-    AnyOfUniform: "qd.simt.any" if |_| true;
+    ShuffleOfUniform: simt::Shuffle::NAME, if |_| true;
+    BroadcastOfUniform: simt::Broadcast::NAME, if |_| true;
+    BroadcastFirstOfUniform: simt::BroadcastFirst::NAME, if |_| true;
+    RotateOfUniform: simt::Rotate::NAME, if |_| true;
+    AllOfUniform: simt::All::NAME, if |_| true;
+    AnyOfUniform: simt::Any::NAME, if |_| true;
     /// Lanes but the first may hold anything: this value, for one.
-    ReduceOfUniform: "qd.simt.reduce" if is_idempotent;
-    ReduceAllOfUniform: "qd.simt.reduce_all" if is_idempotent;
-    InclusiveScanOfUniform: "qd.simt.inclusive_scan" if is_idempotent;
-    SegmentedReduceOfUniform: "qd.simt.segmented_reduce" if is_idempotent;
+    ReduceOfUniform: simt::Reduce::NAME, if is_idempotent;
+    ReduceAllOfUniform: simt::ReduceAll::NAME, if is_idempotent;
+    InclusiveScanOfUniform: simt::InclusiveScan::NAME, if is_idempotent;
+    SegmentedReduceOfUniform: simt::SegmentedReduce::NAME, if is_idempotent;
 }
 
 /// `all_equal %v` → true where `%v` is a uniform integer. A float may be NaN,
@@ -176,7 +176,7 @@ identity_on_uniform! {
 struct AllEqualOfUniform;
 
 impl Pattern for AllEqualOfUniform {
-    const ROOT: &'static str = "qd.simt.all_equal";
+    const ROOT: &'static str = simt::AllEqual::NAME;
     fn rewrite<'c>(op: Op<'c>, operands: &[Value<'c>], rewriter: &Rewriter<'c>) -> Rewritten {
         if ir::is_float(operands[0].r#type()) || !is_uniform(operands[0]) {
             return Err(NoMatch);
@@ -194,14 +194,13 @@ impl Pattern for AllEqualOfUniform {
 struct ShuffleFromUniformLane;
 
 impl Pattern for ShuffleFromUniformLane {
-    const ROOT: &'static str = "qd.simt.shuffle";
+    const ROOT: &'static str = simt::Shuffle::NAME;
     fn rewrite<'c>(op: Op<'c>, operands: &[Value<'c>], rewriter: &Rewriter<'c>) -> Rewritten {
-        let mode = op.attr("mode").map(attributes::case_of);
-        if mode.as_deref() != Some("idx") || !is_uniform(operands[1]) {
+        if simt::Shuffle::cast(op).mode() != ShuffleMode::Idx || !is_uniform(operands[1]) {
             return Err(NoMatch);
         }
         let types = [operands[0].r#type()];
-        let broadcast = rewriter.build("qd.simt.broadcast", operands, &types, &[]);
+        let broadcast = rewriter.build(simt::Broadcast::NAME, operands, &types, &[]);
         rewriter.replace(&broadcast.result_values());
         Ok(())
     }
@@ -211,13 +210,13 @@ impl Pattern for ShuffleFromUniformLane {
 struct BroadcastFromLaneZero;
 
 impl Pattern for BroadcastFromLaneZero {
-    const ROOT: &'static str = "qd.simt.broadcast";
+    const ROOT: &'static str = simt::Broadcast::NAME;
     fn rewrite<'c>(_: Op<'c>, operands: &[Value<'c>], rewriter: &Rewriter<'c>) -> Rewritten {
         if operands[1].constant_int() != Some(0) {
             return Err(NoMatch);
         }
         let types = [operands[0].r#type()];
-        let first = rewriter.build("qd.simt.broadcast_first", &operands[..1], &types, &[]);
+        let first = rewriter.build(simt::BroadcastFirst::NAME, &operands[..1], &types, &[]);
         rewriter.replace(&first.result_values());
         Ok(())
     }
@@ -228,9 +227,9 @@ impl Pattern for BroadcastFromLaneZero {
 struct ExclusiveScanOfOneLane;
 
 impl Pattern for ExclusiveScanOfOneLane {
-    const ROOT: &'static str = "qd.simt.exclusive_scan";
+    const ROOT: &'static str = simt::ExclusiveScan::NAME;
     fn rewrite<'c>(op: Op<'c>, _: &[Value<'c>], rewriter: &Rewriter<'c>) -> Rewritten {
-        if op.attr("tile").and_then(attributes::int) != Some(0) {
+        if simt::ExclusiveScan::cast(op).tile() != Some(0) {
             return Err(NoMatch);
         }
         let combiner = Combiner::of_simt(op);
@@ -253,7 +252,7 @@ impl Pattern for ExclusiveScanOfOneLane {
 struct SlotsOfConstant;
 
 impl Pattern for SlotsOfConstant {
-    const ROOT: &'static str = "qd.algo.scratch_slots";
+    const ROOT: &'static str = algo::ScratchSlots::NAME;
     fn rewrite<'c>(op: Op<'c>, operands: &[Value<'c>], rewriter: &Rewriter<'c>) -> Rewritten {
         let n = operands[0].constant_int();
         let n = n.and_then(|n| u64::try_from(n).ok()).ok_or(NoMatch)?;
@@ -269,7 +268,7 @@ impl Pattern for SlotsOfConstant {
 
 /// Steps that do nothing, as their constant operands show.
 macro_rules! nothing_to_do {
-    ($($(#[$meta:meta])* $name:ident: $root:literal if $nothing:expr;)*) => {$(
+    ($($(#[$meta:meta])* $name:ident: $root:expr, if $nothing:expr;)*) => {$(
         $(#[$meta])*
         struct $name;
 
@@ -293,9 +292,9 @@ macro_rules! nothing_to_do {
 }
 
 nothing_to_do! {
-    PhaseOfNoBlocks: "qd.grid.phase" if |operands| operands[0] == Some(0);
-    ForEachOfNothing: "qd.grid.for_each" if |operands| operands[0] == Some(0);
-    FillOfNothing: "qd.grid.fill" if |operands| {
+    PhaseOfNoBlocks: grid::Phase::NAME, if |operands| operands[0] == Some(0);
+    ForEachOfNothing: grid::ForEach::NAME, if |operands| operands[0] == Some(0);
+    FillOfNothing: grid::Fill::NAME, if |operands| {
         matches!((operands[1], operands[2]), (Some(lower), Some(upper)) if lower >= upper)
     };
 }

@@ -1,7 +1,7 @@
 //! Copying code with its operands replaced.
 
 use crate::ir::{Block, InsertionPoint, Op, OpExt, Value, arguments, operations};
-use melior::ir::{ValueLike, operation::OperationLike};
+use melior::ir::ValueLike;
 use std::collections::HashMap;
 
 /// Which value stands for which in a copy.
@@ -19,12 +19,12 @@ impl<'c> Mapping<'c> {
         self.0.insert(from.to_raw().ptr as usize, to);
     }
 
-    /// What stands for `value`: itself if nothing else does.
+    /// The replacement of `value`, or itself if it has none.
     pub fn get(&self, value: Value<'c>) -> Value<'c> {
         self.find(value).unwrap_or(value)
     }
 
-    /// What stands for `value`, if anything does.
+    /// The replacement of `value`, if it has one.
     pub fn find(&self, value: Value<'c>) -> Option<Value<'c>> {
         self.0.get(&(value.to_raw().ptr as usize)).copied()
     }

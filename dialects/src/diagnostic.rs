@@ -1,8 +1,8 @@
-//! Errors with a location: what a pass returns and what MLIR prints. And
-//! remarks: what a pass found out, without failing.
+//! Errors with a location: a pass's result and MLIR's diagnostics. And remarks,
+//! which do not fail a pass.
 
 use crate::ir::Op;
-use melior::{StringRef, ir::Location, ir::operation::OperationLike};
+use melior::{StringRef, ir::Location};
 use mlir_sys::{MlirDiagnosticSeverity, MlirLocation, MlirStringRef};
 
 /// An error at a place in the IR, with notes at others.

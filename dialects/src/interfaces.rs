@@ -1,7 +1,7 @@
-//! What ops say of themselves: the op interfaces of MLIR and of `QdInterfaces.td`.
+//! Op interfaces, MLIR's and those of `QdInterfaces.td`.
 //!
-//! A pass asks here and keeps no list of names. What an op does not say is `Unknown`: a pass
-//! then takes it for the worst, or reports an error that names the op and itself.
+//! A pass asks here and keeps no list of names. An op without the interface is `Unknown`: a
+//! pass then assumes the worst, or reports an error that names the op and itself.
 
 use crate::ir::{Context, Op, Value};
 use mlir_sys::{MlirStringRef, MlirValue};
@@ -37,24 +37,24 @@ impl fmt::Display for Scope {
     }
 }
 
-/// In which of the threads that execute a collective its results are the same.
+/// In which of its threads a collective's results are uniform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResultUniformity {
-    /// Not known to be the same in any two.
+    /// Not known to be uniform.
     Varying,
-    /// The same in all of them, where each operand is.
+    /// Uniform if each operand is.
     FromOperands,
-    /// The same in all of them, or in all of a cluster.
+    /// Uniform, or uniform in a cluster.
     Uniform,
 }
 
-/// What a collective says of itself (`CollectiveOpInterface`).
+/// The interface of a collective (`CollectiveOpInterface`).
 #[derive(Clone, Copy, Debug)]
 pub struct Collective<'c> {
     op: Op<'c>,
     /// The threads that execute it together.
     pub scope: Scope,
-    /// In which of these its results are the same.
+    /// In which of these its results are uniform.
     pub result_uniformity: ResultUniformity,
     /// Whether it can exchange values within clusters of the lanes.
     pub supports_clusters: bool,
@@ -65,19 +65,19 @@ pub struct Collective<'c> {
     pub source_lane: Option<Value<'c>>,
 }
 
-/// Who executes an op.
+/// How threads execute an op.
 #[derive(Clone, Copy, Debug)]
 pub enum Convergence<'c> {
-    /// The op does not say.
+    /// The op does not declare it.
     Unknown,
-    /// Each thread for itself.
+    /// Each thread by itself.
     PerThread,
     /// Several threads together.
     Collective(Collective<'c>),
 }
 
 impl<'c> Convergence<'c> {
-    /// Who executes an op.
+    /// How threads execute an op.
     pub fn of(op: Op<'c>) -> Self {
         let mut said = MaybeUninit::uninit();
         // Safety: the operation is valid, and `said` is written where the op is a collective.
@@ -104,7 +104,7 @@ impl<'c> Convergence<'c> {
 }
 
 impl<'c> Collective<'c> {
-    /// What an op says of itself, if it is a collective.
+    /// The interface of an op, if it is a collective.
     pub fn of(op: Op<'c>) -> Option<Self> {
         match Convergence::of(op) {
             Convergence::Collective(collective) => Some(collective),
@@ -112,7 +112,7 @@ impl<'c> Collective<'c> {
         }
     }
 
-    /// The operands that must be the same in all threads of the scope, each with its name.
+    /// The operands that must be uniform in the scope, each with its name.
     pub fn uniform_operands(&self) -> Vec<(String, Value<'c>)> {
         unsafe extern "C" fn visit(name: MlirStringRef, operand: MlirValue, data: *mut c_void) {
             // Safety: MLIR hands over a string and a valid value, and `data` as it got it.
@@ -161,19 +161,19 @@ unsafe fn text(name: MlirStringRef) -> String {
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// What an op does to memory (`MemoryEffectOpInterface`).
+/// An op's effects on memory (`MemoryEffectOpInterface`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effects {
     /// It reads.
     pub reads: bool,
     /// It writes.
     pub writes: bool,
-    /// It allocates or frees, or is not to be done twice for another reason.
+    /// It allocates or frees, or may not be repeated for another reason.
     pub others: bool,
 }
 
 impl Effects {
-    /// What an op does, without what is in its regions; none if it does not say.
+    /// An op's effects, without those in its regions; none if it does not declare them.
     pub fn of(op: Op<'_>) -> Option<Self> {
         // Safety: the operation is valid.
         let bits = unsafe { qd_sys::qdEffects(op.to_raw()) };
@@ -194,19 +194,19 @@ impl Effects {
     }
 }
 
-/// What an op does with the memory that an operand refers to.
+/// An op's use of the memory that an operand refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
-    /// It accesses it, or asks for its shape.
+    /// It accesses it, or its shape.
     Access(Effects),
     /// Its result is that memory, or part of it (`ViewLikeOpInterface`).
     View,
-    /// It does not say, or hands the memory on under another name.
+    /// It does not declare its use, or passes the memory on.
     Unknown,
 }
 
 impl Use {
-    /// What an op does with an operand of this number, which it has.
+    /// An op's use of the operand with this number.
     pub fn of(op: Op<'_>, operand: usize) -> Self {
         // Safety: the operation is valid and has the operand.
         let bits = unsafe { qd_sys::qdEffectsOn(op.to_raw(), operand as isize) };

@@ -1,21 +1,40 @@
 //! Handles to operations, values and blocks, and how to change them.
 //!
 //! Handles are `Copy` and refer into IR that a pass or a builder owns. As in
-//! C++, a handle to an erased operation must not be used again.
+//! C++, a handle to an erased operation must not be used again. Debug builds find out: an operation
+//! that was [erased](OpExt::erase) is kept until the pass is over, and to ask something of it, of
+//! what is in it, of its blocks or of its values panics and says where it was erased, which fails
+//! the pass. Release builds destroy it at once and look at nothing.
+//!
+//! What is not found out, in any build:
+//!
+//! - handles to what MLIR itself destroys: below the operation that is given to
+//!   [`canonical::clean`](crate::canonical::clean) and the functions beside it, to a
+//!   [`PatternSet`](crate::pattern::PatternSet) or, outside of a pass, to
+//!   [`run_pipeline`](crate::pass::run_pipeline);
+//! - handles to what is in a `Module`, an `Operation`, a `Region` or a `Block` of `melior`'s that is
+//!   dropped by its owner;
+//! - what is asked of a [`Value`] or a [`Region`] by `melior`'s own methods: in a debug build the
+//!   memory is still there to be read, but nothing panics.
+
+mod block;
+mod erased;
+mod op;
+
+pub use block::Block;
+pub(crate) use erased::Edit;
+pub use erased::edit;
+pub use op::Op;
 
 use melior::ir::{
-    Attribute, BlockLike, BlockRef, Identifier, Location, OperationRef, RegionLike, RegionRef,
-    Type, TypeLike, ValueLike, block::BlockArgument, operation::OperationBuilder,
+    Attribute, BlockLike, Identifier, Location, OperationRef, RegionLike, RegionRef, Type,
+    TypeLike, ValueLike, block::BlockArgument, operation::OperationBuilder,
     operation::OperationLike, operation::OperationResult, r#type::MemRefType,
 };
 use mlir_sys as sys;
 
-/// An operation.
-pub type Op<'c> = OperationRef<'c, 'c>;
 /// A value: an operation's result or a block's argument.
 pub type Value<'c> = melior::ir::Value<'c, 'c>;
-/// A block.
-pub type Block<'c> = BlockRef<'c, 'c>;
 /// A region.
 pub type Region<'c> = RegionRef<'c, 'c>;
 /// The context that owns all types and attributes.
@@ -32,20 +51,32 @@ pub enum InsertionPoint<'c> {
 
 impl<'c> InsertionPoint<'c> {
     /// Inserts a detached operation here.
+    ///
+    /// # Panics
+    ///
+    /// The operation to insert before is in no block.
+    #[track_caller]
     pub fn insert(self, op: melior::ir::Operation<'c>) -> Op<'c> {
         match self {
             Self::End(block) => block.append_operation(op),
-            // Safety: both operations are valid, and the block takes ownership.
-            Self::Before(next) => unsafe {
+            Self::Before(next) => {
+                let (block, next) = (self.block().to_raw(), next.to_raw());
                 let raw = op.into_raw();
-                let block = sys::mlirOperationGetBlock(next.to_raw());
-                sys::mlirBlockInsertOwnedOperationBefore(block, next.to_raw(), raw);
-                OperationRef::from_raw(raw)
-            },
+                // Safety: all are valid, `next` is in the block, and the block takes ownership.
+                unsafe {
+                    sys::mlirBlockInsertOwnedOperationBefore(block, next, raw);
+                    Op::from_raw(raw)
+                }
+            }
         }
     }
 
     /// The block new operations go to.
+    ///
+    /// # Panics
+    ///
+    /// As of [`insert`](Self::insert).
+    #[track_caller]
     pub fn block(self) -> Block<'c> {
         match self {
             Self::End(block) => block,
@@ -67,38 +98,43 @@ pub fn context_of<'c>(op: Op<'c>) -> &'c Context {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Key(usize);
 
-/// What tells this block from every other, for use in maps.
+/// The block's identity, for use in maps.
 pub fn block_key(block: Block<'_>) -> Key {
-    Key(block.to_raw().ptr as usize)
+    Key(block.address())
 }
 
-/// What `melior` lacks on operations.
+/// Methods on operations that `melior` lacks. In debug builds all but `handle` and `key` panic if
+/// the operation was erased.
 pub trait OpExt<'c>: Sized + Copy {
     /// The operation itself, as our handle.
     fn handle(self) -> Op<'c>;
 
     /// The full name, such as `qd.simt.shuffle`.
+    #[track_caller]
     fn full_name(self) -> &'c str {
-        std::str::from_utf8(name_of(self.handle())).unwrap_or("?")
+        std::str::from_utf8(checked_name_of(self.handle())).unwrap_or("?")
     }
 
-    /// What tells this operation from every other, for use in maps.
+    /// The operation's identity, for use in maps.
     fn key(self) -> Key {
-        Key(self.handle().to_raw().ptr as usize)
+        Key(self.handle().address())
     }
 
     /// Whether the operation has this full name.
+    #[track_caller]
     fn is(self, name: &str) -> bool {
-        name_of(self.handle()) == name.as_bytes()
+        checked_name_of(self.handle()) == name.as_bytes()
     }
 
     /// Whether it is called as another operation is, and has the same attributes.
+    #[track_caller]
     fn is_alike(self, other: Op<'c>) -> bool {
         // Safety: both operations are valid.
         unsafe { qd_sys::qdHaveSameAttributes(self.handle().to_raw(), other.to_raw()) }
     }
 
     /// All operands.
+    #[track_caller]
     fn operand_values(self) -> Vec<Value<'c>> {
         let op = self.handle();
         (0..op.operand_count())
@@ -107,6 +143,7 @@ pub trait OpExt<'c>: Sized + Copy {
     }
 
     /// All results.
+    #[track_caller]
     fn result_values(self) -> Vec<Value<'c>> {
         let op = self.handle();
         (0..op.result_count())
@@ -115,6 +152,7 @@ pub trait OpExt<'c>: Sized + Copy {
     }
 
     /// The only or first result.
+    #[track_caller]
     fn first_result(self) -> Value<'c> {
         self.handle()
             .result(0)
@@ -124,6 +162,7 @@ pub trait OpExt<'c>: Sized + Copy {
 
     /// The operand groups of an op with `AttrSizedOperandSegments`, and the
     /// operands as they are for any other op.
+    #[track_caller]
     fn operand_segments(self) -> Vec<Vec<Value<'c>>> {
         let all = self.operand_values();
         let Some(sizes) = self.attr("operandSegmentSizes") else {
@@ -142,11 +181,18 @@ pub trait OpExt<'c>: Sized + Copy {
     }
 
     /// An attribute by name, inherent ones included.
+    #[track_caller]
     fn attr(self, name: &str) -> Option<Attribute<'c>> {
-        self.handle().attribute(name).ok()
+        let name = melior::StringRef::new(name);
+        // Safety: the operation is valid; null where it has none of the name.
+        unsafe {
+            let op = self.handle().to_raw();
+            Attribute::from_option_raw(sys::mlirOperationGetAttributeByName(op, name.to_raw()))
+        }
     }
 
     /// Sets an attribute.
+    #[track_caller]
     fn set_attr(self, name: &str, value: Attribute<'c>) {
         let name = melior::StringRef::new(name);
         // Safety: the operation is valid.
@@ -156,6 +202,7 @@ pub trait OpExt<'c>: Sized + Copy {
     }
 
     /// Removes an attribute if it is there.
+    #[track_caller]
     fn remove_attr(self, name: &str) {
         let name = melior::StringRef::new(name);
         // Safety: the operation is valid.
@@ -165,110 +212,159 @@ pub trait OpExt<'c>: Sized + Copy {
     }
 
     /// The first block of the first region.
+    #[track_caller]
     fn body(self) -> Option<Block<'c>> {
         self.region_block(0)
     }
 
     /// The first block of a region, by its index.
+    #[track_caller]
     fn region_block(self, index: usize) -> Option<Block<'c>> {
         // Asked first, because `melior`'s error holds the operation as text, and
         // to print one verifies the whole module.
         if index >= self.handle().region_count() {
             return None;
         }
-        self.handle().region(index).ok()?.first_block()
+        let block = self.handle().region(index).ok()?.first_block();
+        block.map(Block::from)
     }
 
     /// The operation before this one in its block.
+    #[track_caller]
     fn previous_in_block(self) -> Option<Op<'c>> {
         // Safety: the operation is valid; null where it is the first.
-        unsafe { OperationRef::from_option_raw(qd_sys::qdPreviousInBlock(self.handle().to_raw())) }
+        unsafe { Op::from_option_raw(qd_sys::qdPreviousInBlock(self.handle().to_raw())) }
     }
 
     /// Says that the operation is from somewhere else.
+    #[track_caller]
     fn set_location(self, location: Location<'c>) {
         // Safety: both are valid.
         unsafe { sys::mlirOperationSetLocation(self.handle().to_raw(), location.to_raw()) }
     }
 
-    /// The operation around this one.
-    fn parent(self) -> Option<Op<'c>> {
-        self.handle().parent_operation()
-    }
-
-    /// Takes the operation out of its block and destroys it. It must have no
-    /// uses left.
+    /// Takes the operation out of its block and destroys it, in debug builds when the pass is over.
+    /// Outside of passes see [`edit`]. A pattern erases by its
+    /// [`Rewriter`](crate::pattern::Rewriter).
+    ///
+    /// # Panics
+    ///
+    /// A value of it or of what is in it is still used from elsewhere; it is in no block; a pass is
+    /// running on it or on what is in it. In debug builds, too, where a pattern is running.
+    #[track_caller]
     fn erase(self) {
-        // Safety: the operation is valid and no longer used.
-        unsafe { qd_sys::qdErase(self.handle().to_raw()) }
+        erased::erase(self.handle());
     }
 
     /// Replaces all uses of the results and erases the operation.
+    ///
+    /// # Panics
+    ///
+    /// As of [`erase`](Self::erase), and where there is not a value for each result.
+    #[track_caller]
     fn replace_with(self, values: &[Value<'c>]) {
-        for (old, new) in self.result_values().into_iter().zip(values) {
+        let results = self.result_values();
+        assert_eq!(
+            results.len(),
+            values.len(),
+            "'{}' is replaced by as many values as it has results",
+            self.full_name()
+        );
+        for (old, new) in results.into_iter().zip(values) {
             old.replace_all_uses(*new);
         }
         self.erase();
     }
 
     /// Moves the operation to an insertion point.
+    ///
+    /// # Panics
+    ///
+    /// It is in no block, or the point is in it.
+    #[track_caller]
     fn move_to(self, at: InsertionPoint<'c>) {
-        let op = self.handle().to_raw();
-        // Safety: the operation is valid; the block takes it over.
+        let op = self.handle();
+        assert!(op.block().is_some(), "what moves is in a block");
+        if matches!(at, InsertionPoint::Before(next) if next == op) {
+            return;
+        }
+        let around = at.block().parent_operation();
+        // Safety: both operations are valid.
+        let is_within =
+            |around: Op<'c>| unsafe { qd_sys::qdIsWithin(around.to_raw(), op.to_raw()) };
+        assert!(
+            !around.is_some_and(is_within),
+            "'{}' is moved into itself",
+            op.full_name()
+        );
+        // Safety: the operation is valid and in a block; another takes it over.
         unsafe {
-            sys::mlirOperationRemoveFromParent(op);
-            at.insert(melior::ir::Operation::from_raw(op));
+            sys::mlirOperationRemoveFromParent(op.to_raw());
+            at.insert(melior::ir::Operation::from_raw(op.to_raw()));
         }
     }
 
     /// A deep copy, detached; operands still refer to the originals.
+    #[track_caller]
     fn detached_clone(self) -> melior::ir::Operation<'c> {
         // Safety: cloning a valid operation yields a valid, owned one.
         unsafe { melior::ir::Operation::from_raw(sys::mlirOperationClone(self.handle().to_raw())) }
     }
 
     /// Sets one operand.
+    #[track_caller]
     fn set_operand_at(self, index: usize, value: Value<'c>) {
         // Safety: the index is in range by the caller's contract; checked here.
         assert!(index < self.handle().operand_count(), "operand index");
         // Safety: the operation and the value are valid, and it has such an operand.
-        unsafe {
-            sys::mlirOperationSetOperand(self.handle().to_raw(), index as isize, value.to_raw())
-        }
+        unsafe { sys::mlirOperationSetOperand(self.handle().to_raw(), index as isize, live(value)) }
     }
 
     /// Every operation below this one and itself, in pre-order.
+    #[track_caller]
     fn walk_all(self) -> Vec<Op<'c>> {
         let mut all = vec![self.handle()];
-        collect_nested(self.handle(), &mut all);
+        collect_nested(self.handle().live(), &mut all);
         all
     }
 
     /// Every operation below this one, in pre-order.
+    #[track_caller]
     fn nested(self) -> Vec<Op<'c>> {
         let mut all = Vec::new();
-        collect_nested(self.handle(), &mut all);
+        collect_nested(self.handle().live(), &mut all);
         all
     }
 }
 
+#[track_caller]
+fn checked_name_of<'c>(op: Op<'c>) -> &'c [u8] {
+    // Safety: the context lives as long as the operation.
+    unsafe { name_of(op.to_raw()) }
+}
+
 /// An operation's full name, which MLIR does not hold to be UTF-8.
-fn name_of<'c>(op: Op<'c>) -> &'c [u8] {
-    // Safety: identifiers live as long as the context.
+///
+/// # Safety
+///
+/// The operation was not destroyed, and the context lives as long as the result is used.
+unsafe fn name_of<'c>(op: sys::MlirOperation) -> &'c [u8] {
+    // Safety: by contract; identifiers live as long as the context.
     unsafe {
-        let name = sys::mlirIdentifierStr(sys::mlirOperationGetName(op.to_raw()));
+        let name = sys::mlirIdentifierStr(sys::mlirOperationGetName(op));
         std::slice::from_raw_parts(name.data.cast::<u8>(), name.length)
     }
 }
 
-fn collect_nested<'c>(op: Op<'c>, into: &mut Vec<Op<'c>>) {
+/// What is in an operation that was not erased was not, either.
+fn collect_nested<'c>(op: OperationRef<'c, 'c>, into: &mut Vec<Op<'c>>) {
     for index in 0..op.region_count() {
         let region: Region<'c> = op.region(index).expect("a region in range");
         let mut block = region.first_block();
         while let Some(current) = block {
             let mut next = current.first_operation();
             while let Some(inner) = next {
-                into.push(inner);
+                into.push(inner.into());
                 collect_nested(inner, into);
                 next = inner.next_in_block();
             }
@@ -290,6 +386,7 @@ fn raw(attribute: Attribute<'_>) -> sys::MlirAttribute {
 
 /// The operations of a block, as they are now: the block may be changed while
 /// the list is walked.
+#[track_caller]
 pub fn operations(block: Block<'_>) -> Vec<Op<'_>> {
     let mut all = Vec::new();
     let mut next = block.first_operation();
@@ -301,38 +398,40 @@ pub fn operations(block: Block<'_>) -> Vec<Op<'_>> {
 }
 
 /// The arguments of a block.
+#[track_caller]
 pub fn arguments(block: Block<'_>) -> Vec<Value<'_>> {
+    let block = block.live();
     (0..block.argument_count())
         .map(|i| block.argument(i).expect("an argument in range").into())
         .collect()
 }
 
-/// What `melior` lacks on values.
+/// Methods on values that `melior` lacks. In debug builds all but `handle` and `key` panic if the
+/// operation that yields the value, or one around the block whose argument it is, was erased.
 pub trait ValueExt<'c>: Copy {
     /// The value itself, as our handle.
     fn handle(self) -> Value<'c>;
 
-    /// What tells this value from every other, for use in maps.
+    /// The value's identity, for use in maps.
     fn key(self) -> Key {
         Key(self.handle().to_raw().ptr as usize)
     }
 
     /// The operation that yields it, unless it is a block's argument.
+    #[track_caller]
     fn defining_op(self) -> Option<Op<'c>> {
-        let value = self.handle();
-        if !value.is_operation_result() {
+        let value = live(self.handle());
+        if !self.handle().is_operation_result() {
             return None;
         }
         // Safety: the value is an operation's result.
-        unsafe {
-            Some(OperationRef::from_raw(sys::mlirOpResultGetOwner(
-                value.to_raw(),
-            )))
-        }
+        unsafe { Some(Op::from_raw(sys::mlirOpResultGetOwner(value))) }
     }
 
     /// Which of its operation's results it is.
+    #[track_caller]
     fn result_number(self) -> Option<usize> {
+        live(self.handle());
         if !self.handle().is_operation_result() {
             return None;
         }
@@ -342,7 +441,9 @@ pub trait ValueExt<'c>: Copy {
     }
 
     /// The block and index of a block's argument.
+    #[track_caller]
     fn block_argument(self) -> Option<(Block<'c>, usize)> {
+        let value = live(self.handle());
         // Asked first, because a failed conversion prints the value, and for that
         // verifies the whole module.
         if self.handle().is_operation_result() {
@@ -350,20 +451,21 @@ pub trait ValueExt<'c>: Copy {
         }
         let argument = BlockArgument::try_from(self.handle()).ok()?;
         // Safety: the block lives as long as its argument.
-        let owner =
-            unsafe { BlockRef::from_raw(sys::mlirBlockArgumentGetOwner(self.handle().to_raw())) };
+        let owner = unsafe { Block::from_raw(sys::mlirBlockArgumentGetOwner(value)) };
         Some((owner, argument.argument_number()))
     }
 
     /// The users and which of their operands this value is.
+    #[track_caller]
     fn uses(self) -> Vec<(Op<'c>, usize)> {
         let mut all = Vec::new();
+        let value = live(self.handle());
         // Safety: walking the use list of a valid value.
         unsafe {
-            let mut operand = sys::mlirValueGetFirstUse(self.handle().to_raw());
+            let mut operand = sys::mlirValueGetFirstUse(value);
             while !operand.ptr.is_null() {
                 all.push((
-                    OperationRef::from_raw(sys::mlirOpOperandGetOwner(operand)),
+                    Op::from_raw(sys::mlirOpOperandGetOwner(operand)),
                     sys::mlirOpOperandGetOperandNumber(operand) as usize,
                 ));
                 operand = sys::mlirOpOperandGetNextUse(operand);
@@ -373,12 +475,15 @@ pub trait ValueExt<'c>: Copy {
     }
 
     /// Makes every user use `with` instead.
+    #[track_caller]
     fn replace_all_uses(self, with: Value<'c>) {
+        let (old, new) = (live(self.handle()), live(with));
         // Safety: both values are valid.
-        unsafe { sys::mlirValueReplaceAllUsesOfWith(self.handle().to_raw(), with.to_raw()) }
+        unsafe { sys::mlirValueReplaceAllUsesOfWith(old, new) }
     }
 
     /// The integer a constant holds.
+    #[track_caller]
     fn constant_int(self) -> Option<i64> {
         let op = self.defining_op()?;
         if !op.is("arith.constant") {
@@ -386,6 +491,14 @@ pub trait ValueExt<'c>: Copy {
         }
         crate::attributes::int(op.attr("value")?)
     }
+}
+
+/// A value of an operation that was not erased, for MLIR's C API.
+#[track_caller]
+fn live(value: Value<'_>) -> sys::MlirValue {
+    let raw = value.to_raw();
+    erased::check_value(raw);
+    raw
 }
 
 impl<'c> ValueExt<'c> for Value<'c> {
@@ -400,11 +513,12 @@ pub fn new_block<'c>(types: &[Type<'c>], location: Location<'c>) -> melior::ir::
     melior::ir::Block::new(&typed)
 }
 
-/// Builds an operation by name. For ops of our own prefer [`crate::ops`].
+/// Builds an operation by name: of our own ops, the `NAME` in [`crate::ops`].
 ///
 /// # Panics
 ///
 /// Where the op's types cannot be inferred: a mistake in the caller.
+#[track_caller]
 pub fn build<'c>(
     name: &str,
     location: Location<'c>,
@@ -413,6 +527,9 @@ pub fn build<'c>(
     attributes: &[(&str, Attribute<'c>)],
     regions: Vec<melior::ir::Region<'c>>,
 ) -> melior::ir::Operation<'c> {
+    operands.iter().for_each(|operand| {
+        live(*operand);
+    });
     let context = location.context();
     // Safety: a location lives in its context; `context` stays where it is
     // while the reference to it is used.

@@ -4,9 +4,8 @@
 //! - [`interfaces`], [`algorithm`]: what ops say of themselves;
 //! - [`scratch`]: how much scratch algorithms need;
 //! - [`clone`]: copying code with its operands replaced;
-//! - [`ops`]: typed builders and accessors of our ops, made from their ODS;
-//! - [`pass`], [`pattern`], [`conversion`]: passes, rewrite patterns, canonical
-//!   forms and dialect conversions in safe Rust;
+//! - [`ops`]: a typed handle for each of our ops, made from their ODS;
+//! - [`pass`], [`pattern`]: passes, rewrite patterns and canonical forms in safe Rust;
 //! - [`canonical`]: the canonical forms that are written in Rust;
 //! - [`builder`]: the kernel builder, in which a body reads like a kernel;
 //! - [`parse`]: modules from files;
@@ -23,7 +22,6 @@ pub mod attributes;
 pub mod builder;
 pub mod canonical;
 pub mod clone;
-pub mod conversion;
 pub mod diagnostic;
 pub mod interfaces;
 pub mod ir;

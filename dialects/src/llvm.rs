@@ -1,4 +1,4 @@
-//! What LLVM's own C API lacks.
+//! Functions that LLVM's own C API lacks.
 
 use melior::StringRef;
 pub use qd_sys::QdLlvmShape;

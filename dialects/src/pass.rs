@@ -6,14 +6,10 @@
 
 use crate::{
     diagnostic::{Diagnostic, Result},
-    ir::{Context, Op},
+    ir::{Context, Edit, Op},
     spans,
 };
-use melior::{
-    StringRef,
-    dialect::DialectHandle,
-    ir::{OperationRef, operation::OperationLike},
-};
+use melior::{StringRef, dialect::DialectHandle};
 use mlir_sys::{MlirOperation, MlirStringRef};
 use qd_sys::{QdBuildFn, QdOption, QdPassSpec, QdPipelineSpec, QdSinkFn};
 use std::{
@@ -24,14 +20,14 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// How one option of a pass is spelled, explained and preset.
+/// The name, help and default of an option of a pass.
 #[derive(Clone, Debug)]
 pub struct OptionInfo {
     /// `wave` of `--qd-select-subgroup-size=wave=32`.
     pub name: &'static str,
     /// Help text, one line.
     pub help: &'static str,
-    /// What it is when not given, as text.
+    /// The default, as text.
     pub initial: String,
 }
 
@@ -118,18 +114,18 @@ pub fn spelling(field: &'static str) -> &'static str {
 
 /// A pass over one kind of operation.
 pub trait Pass: Send + Sync + 'static {
-    /// What can be set. [`NoOptions`] if nothing.
+    /// Its options; [`NoOptions`] if it has none.
     type Options: Options;
     /// The flag, such as `qd-select-subgroup-size`.
     const NAME: &'static str;
-    /// The name that it had: to use it is an error that says what it is called now.
+    /// Its former name, whose use is an error that gives the new one.
     const FORMER_NAME: Option<&'static str> = None;
-    /// What it does, in one line.
+    /// A summary, in one line.
     const SUMMARY: &'static str;
     /// The operation it runs on.
     const ANCHOR: &'static str = "builtin.module";
-    /// Dialects whose ops it makes and that its input may not hold. It must not
-    /// load any other while it runs: other threads are running too.
+    /// Dialects whose ops it creates and that its input may not hold. A pass may
+    /// load no other while it runs, since other threads are running, too.
     fn dialects() -> Vec<DialectHandle> {
         Vec::new()
     }
@@ -139,16 +135,15 @@ pub trait Pass: Send + Sync + 'static {
 
 /// A named pipeline: a readable list of passes.
 pub trait Pipeline: Send + Sync + 'static {
-    /// What can be set.
+    /// Its options.
     type Options: Options;
     /// The flag, such as `qd-to-cpu`.
     const NAME: &'static str;
-    /// The name that it had, as of a pass.
+    /// Its former name, as of a pass.
     const FORMER_NAME: Option<&'static str> = None;
-    /// What it does, in one line.
+    /// A summary, in one line.
     const SUMMARY: &'static str;
-    /// The passes, as text: what would stand between the parentheses of
-    /// `builtin.module(…)`.
+    /// The passes, as text: the contents of the parentheses in `builtin.module(…)`.
     fn passes(options: &Self::Options) -> std::result::Result<String, String>;
 }
 
@@ -156,9 +151,9 @@ pub trait Pipeline: Send + Sync + 'static {
 pub struct Registered {
     /// The flag.
     pub name: &'static str,
-    /// What it does.
+    /// A summary, in one line.
     pub summary: &'static str,
-    /// What can be set.
+    /// Its options.
     pub options: Vec<OptionInfo>,
     /// Whether it is a pipeline.
     pub is_pipeline: bool,
@@ -271,16 +266,21 @@ fn register_pipeline_as(
 /// Runs a pass directly, without a pass manager, emitting its error if it
 /// fails.
 pub fn run<'c, P: Pass>(op: Op<'c>, options: &P::Options) -> bool {
+    let location = op.location();
+    let edit = Edit::of(Some(op));
     let outcome = catch_unwind(AssertUnwindSafe(|| P::run(op, options)));
+    let ended = edit.end();
     match outcome {
-        Ok(Ok(())) => true,
-        Ok(Err(diagnostic)) => {
-            diagnostic.emit();
-            false
-        }
+        Ok(outcome) => match outcome.and(ended) {
+            Ok(()) => true,
+            Err(diagnostic) => {
+                diagnostic.emit();
+                false
+            }
+        },
         Err(panic) => {
             Diagnostic::new(
-                op.location(),
+                location,
                 format!(
                     "pass '{}' panicked: {}; this is a bug in the pass",
                     P::NAME,
@@ -339,7 +339,7 @@ unsafe extern "C" fn run_pass<P: Pass>(
     // call.
     let (op, values) = unsafe {
         (
-            OperationRef::from_raw(op),
+            Op::from_raw(op),
             texts(std::slice::from_raw_parts(values, count as usize)),
         )
     };

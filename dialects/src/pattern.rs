@@ -2,16 +2,16 @@
 
 use crate::{
     diagnostic::Diagnostic,
-    ir::{Context, Op, Value, context_of},
+    ir::{Context, Op, OpExt, Value, ValueExt, context_of},
     pass::panic_message,
 };
 use melior::{
     RewriterBase, StringRef,
-    ir::{Attribute, Location, Operation, OperationRef, Type, operation::OperationLike},
+    ir::{Attribute, Location, Operation, OperationRef, Type},
 };
 use mlir_sys::{MlirOperation, MlirRewriterBase, MlirValue};
 use std::{
-    cell::Cell,
+    cell::{Cell, RefCell},
     ffi::c_void,
     panic::{AssertUnwindSafe, catch_unwind},
 };
@@ -20,14 +20,23 @@ use std::{
 #[derive(Clone, Copy, Debug)]
 pub struct NoMatch;
 
-/// What a rewrite says: it fired, or it did not apply.
+/// The outcome of a rewrite: it fired, or it did not apply.
 pub type Rewritten = Result<(), NoMatch>;
 
 /// Changes IR on behalf of a driver, which is told of every change.
-#[derive(Clone, Copy)]
+///
+/// The operation that is rewritten is there as long as its pattern runs: it is replaced or erased
+/// when the pattern has returned, and only if that fired.
 pub struct Rewriter<'c> {
     base: RewriterBase<'c, 'c>,
     root: Op<'c>,
+    end: RefCell<Option<End<'c>>>,
+}
+
+/// What becomes of the operation that is rewritten.
+enum End<'c> {
+    Replaced(Vec<Value<'c>>),
+    Erased,
 }
 
 impl<'c> Rewriter<'c> {
@@ -43,10 +52,10 @@ impl<'c> Rewriter<'c> {
 
     /// Inserts an operation before the one being rewritten.
     pub fn insert(&self, op: impl Into<Operation<'c>>) -> Op<'c> {
-        self.base.set_insertion_point_before(self.root);
+        self.base.set_insertion_point_before(raw_ref(self.root));
         let inserted = self.base.insert(op.into());
         // Safety: the operation lives in the IR, not in the rewriter.
-        unsafe { OperationRef::from_raw(inserted.to_raw()) }
+        unsafe { Op::from_raw(inserted.to_raw()) }
     }
 
     /// Builds and inserts an operation by name.
@@ -68,18 +77,66 @@ impl<'c> Rewriter<'c> {
     }
 
     /// Replaces the operation being rewritten by values.
+    ///
+    /// # Panics
+    ///
+    /// There is not a value for each result, or what becomes of the operation was said before.
     pub fn replace(&self, values: &[Value<'c>]) {
-        self.base.replace_op_with_values(self.root, values);
+        assert_eq!(
+            self.root.result_count(),
+            values.len(),
+            "'{}' is replaced by as many values as it has results",
+            self.root.full_name()
+        );
+        self.finish(End::Replaced(values.to_vec()));
     }
 
     /// Erases the operation being rewritten, which has no uses.
+    ///
+    /// # Panics
+    ///
+    /// What becomes of the operation was said before. The pattern panics if its results are used
+    /// when it has returned.
     pub fn erase(&self) {
-        self.base.erase_op(self.root);
+        self.finish(End::Erased);
+    }
+
+    fn finish(&self, end: End<'c>) {
+        let before = self.end.replace(Some(end));
+        assert!(
+            before.is_none(),
+            "'{}' is replaced or erased twice",
+            self.root.full_name()
+        );
+    }
+
+    /// Does to the operation what the pattern said.
+    fn apply(self) {
+        let root = raw_ref(self.root);
+        match self.end.into_inner() {
+            Some(End::Replaced(values)) => self.base.replace_op_with_values(root, &values),
+            Some(End::Erased) => {
+                let mut users = self.root.result_values().into_iter().flat_map(|v| v.uses());
+                if let Some((user, _)) = users.next() {
+                    panic!(
+                        "'{}' is erased while '{}' uses it",
+                        self.root.full_name(),
+                        user.full_name()
+                    );
+                }
+                self.base.erase_op(root);
+            }
+            None => {}
+        }
     }
 }
 
-/// A rewrite of one kind of operation. `operands` are the operation's, or in a
-/// dialect conversion their converted values.
+fn raw_ref<'c>(op: Op<'c>) -> OperationRef<'c, 'c> {
+    // Safety: the operation is valid.
+    unsafe { OperationRef::from_raw(op.to_raw()) }
+}
+
+/// A rewrite of one kind of operation. `operands` are the operation's.
 pub trait Pattern: Send + Sync + 'static {
     /// The operation it rewrites, by full name.
     const ROOT: &'static str;
@@ -175,11 +232,18 @@ thread_local! {
     /// Whether a pattern has panicked on this thread. To the driver it did not
     /// match, and so the driver goes on: who called the driver must ask.
     static PANICKED: Cell<bool> = const { Cell::new(false) };
+    /// What the pattern that runs on this thread rewrites.
+    static RUNNING: Cell<Option<&'static str>> = const { Cell::new(None) };
 }
 
 /// Whether a pattern has panicked on this thread since this was last asked.
 pub(crate) fn take_panic() -> bool {
     PANICKED.take()
+}
+
+/// What the pattern that runs on this thread rewrites, if one does.
+pub(crate) fn running() -> Option<&'static str> {
+    RUNNING.get()
 }
 
 /// The trampoline of every pattern: a panic becomes a diagnostic.
@@ -193,7 +257,7 @@ pub(crate) unsafe extern "C" fn call<P: Pattern>(
     // Safety: the driver hands valid handles that live through the call.
     let (op, operands, base): (Op, &[Value], _) = unsafe {
         (
-            OperationRef::from_raw(op),
+            Op::from_raw(op),
             if count == 0 {
                 &[]
             } else {
@@ -203,8 +267,19 @@ pub(crate) unsafe extern "C" fn call<P: Pattern>(
         )
     };
     let location = op.location();
-    let rewriter = Rewriter { base, root: op };
-    match catch_unwind(AssertUnwindSafe(|| P::rewrite(op, operands, &rewriter))) {
+    let rewriter = Rewriter {
+        base,
+        root: op,
+        end: RefCell::default(),
+    };
+    let outer = RUNNING.replace(Some(P::ROOT));
+    let rewritten = catch_unwind(AssertUnwindSafe(|| {
+        P::rewrite(op, operands, &rewriter)?;
+        rewriter.apply();
+        Ok::<_, NoMatch>(())
+    }));
+    RUNNING.set(outer);
+    match rewritten {
         Ok(outcome) => outcome.is_ok(),
         Err(panic) => {
             PANICKED.set(true);

@@ -1,5 +1,5 @@
-//! Diagnostics as plain data, which outlive the context that they were said in, and as
-//! compilers print them.
+//! Diagnostics as plain data, which outlive their context, and as text in the form of
+//! compilers.
 
 use crate::attributes::spelled;
 use melior::{
@@ -66,12 +66,12 @@ pub struct Note {
     pub at: Option<Span>,
 }
 
-/// What was said, and its notes.
+/// The message, and its notes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Report {
     /// How bad it is.
     pub severity: Severity,
-    /// What it is, without a place.
+    /// The message, without a location.
     pub message: String,
     /// Where it is, if the IR knows.
     pub at: Option<Span>,

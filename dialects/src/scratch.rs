@@ -1,9 +1,9 @@
-//! How much scratch an algorithm needs: the formulas of the page of
-//! `qd.algo.scratch_slots`, for whatever they are computed with.
+//! Scratch sizes: the formulas of the page of `qd.algo.scratch_slots`, generic over the
+//! type of number.
 //!
 //! An algorithm names its formula in ODS. The compiler evaluates it, builds it as
 //! arithmetic of the IR, and puts it into plans for the runtime. The interpreter has
-//! formulas of its own, to compare with.
+//! formulas of its own, for comparison.
 
 use crate::builder::V;
 use std::ops::Add;
@@ -34,7 +34,7 @@ impl Formula {
         all.get((raw as usize).checked_sub(1)?).copied()
     }
 
-    /// How many elements scratch has to have, at least 1: a number, or what computes it.
+    /// The number of scratch slots, at least 1: a number, or an expression for it.
     pub fn slots<N: Number>(self, n: N, depth: u32) -> N {
         let slots = match self {
             Self::Levels => ceilings(n, depth - 1),
@@ -71,7 +71,7 @@ fn compaction<N: Number>(n: N) -> N {
     sum
 }
 
-/// What the formulas are computed with.
+/// The arithmetic of the formulas.
 pub trait Number: Clone + Add<Output = Self> {
     /// 0, made as it is.
     fn zero(&self) -> Self;

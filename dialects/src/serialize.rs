@@ -34,12 +34,12 @@ pub fn bytecode(module: &Module<'_>) -> Option<Vec<u8>> {
 /// The newest version of bytecode that this MLIR reads; it writes it, too.
 pub const BYTECODE_VERSION: u64 = 6;
 
-/// What bytecode of whatever version begins with.
+/// The magic number of bytecode of any version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BytecodeHeader {
     /// Of the encoding.
     pub version: u64,
-    /// Who wrote it, such as `MLIR22.1.8`.
+    /// The producer, such as `MLIR22.1.8`.
     pub producer: String,
 }
 

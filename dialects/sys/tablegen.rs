@@ -1,5 +1,5 @@
-//! What mlir-tblgen makes of the definitions: for the build, and for the test that compiles what
-//! `cargo xtask new op` adds.
+//! Running mlir-tblgen: for the build, and for the test that compiles the output of `cargo xtask
+//! new op`.
 
 use std::{path::Path, process::Command};
 

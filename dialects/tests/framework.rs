@@ -1,13 +1,10 @@
-//! The promises of the pass framework: what goes wrong in Rust becomes a
+//! Guarantees of the pass framework: an error or a panic in Rust becomes a
 //! diagnostic and fails the pass, and nothing else does.
 
 use qd_dialects::{
     diagnostic::{Diagnostic, Result},
     ir::{Context, Op, OpExt, Value, context_of},
-    melior::{
-        diagnostic::DiagnosticSeverity,
-        ir::{Module, OperationRef, operation::OperationLike},
-    },
+    melior::{diagnostic::DiagnosticSeverity, ir::Module},
     options,
     pass::{self, NoOptions, Pass, Pipeline, run_pipeline},
     pattern::{Pattern, PatternSet, Rewriter, Rewritten},
@@ -262,7 +259,7 @@ impl Shared {
     fn place(&self) -> usize {
         let module = Module::parse(&self.0, SOURCE).expect("it parses");
         // Safety: the handle is used while the module lives.
-        let op = unsafe { OperationRef::from_raw(module.as_operation().to_raw()) };
+        let op = unsafe { Op::from_raw(module.as_operation().to_raw()) };
         let found = context_of(op);
         assert_eq!(found.to_raw().ptr, self.0.to_raw().ptr);
         std::ptr::from_ref(found) as usize

@@ -1,5 +1,5 @@
-//! Two streams that share an array: each call is behind those that it has to be behind, and
-//! beside the rest.
+//! Two streams that share an array: calls that conflict are ordered, and the others are
+//! concurrent.
 //!
 //! `cargo run -p qd-frontend --example two_streams -- --device=cuda:0`
 

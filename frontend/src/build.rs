@@ -1,4 +1,4 @@
-//! Modules that are written with the kernel builder.
+//! Modules from the kernel builder.
 
 use crate::{Diagnostics, ModuleBytes, Source, context};
 use qd_dialects::builder::Builder;

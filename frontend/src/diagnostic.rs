@@ -1,4 +1,4 @@
-//! What the compiler has to say, as data.
+//! Diagnostics of the compiler, as data.
 
 use qd_artifact::TargetError;
 use qd_dialects::{
@@ -11,7 +11,7 @@ use std::{
     ops::Deref,
 };
 
-/// What was being done.
+/// The stage of the compilation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stage {
     /// The request was looked at: its targets, kernels and options.
@@ -29,13 +29,13 @@ pub enum Stage {
 pub struct Diagnostic {
     /// How bad it is.
     pub severity: Severity,
-    /// What was being done.
+    /// The stage of the compilation.
     pub stage: Stage,
-    /// What it is, without a place.
+    /// The message, without a location.
     pub message: String,
     /// Where in the source, if that is known.
     pub at: Option<Span>,
-    /// What is to be said of other places.
+    /// Notes, at other locations.
     pub notes: Vec<Note>,
 }
 

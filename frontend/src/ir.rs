@@ -1,5 +1,5 @@
-//! What modules are made of, for those who hold them: [`build`](crate::build) needs none of it, and
-//! [`Builder`](crate::builder::Builder) little.
+//! IR types, for users that handle modules: [`build`](crate::build) needs none of them, and
+//! [`Builder`](crate::builder::Builder) few.
 
 pub use qd_dialects::{
     ir::{Block, Context, InsertionPoint, Op, OpExt, Region, Value},

@@ -85,10 +85,10 @@ pub use units::{Unit, units};
 /// Why a program could not be compiled or run.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// What the compiler had to say.
+    /// The compiler's diagnostics.
     #[error(transparent)]
     Compile(#[from] Diagnostics),
-    /// What the runtime had to say.
+    /// The runtime's error.
     #[error(transparent)]
     Run(#[from] qd_runtime::Error),
 }

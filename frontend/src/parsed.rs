@@ -1,4 +1,4 @@
-//! Sources that have been read.
+//! Parsed sources.
 
 use crate::{
     diagnostic::{Diagnostic, Diagnostics, Failure, Sink, Stage, hear},

@@ -13,7 +13,7 @@ use std::collections::HashSet;
 /// All that decides what an artifact is: neither files nor the environment are asked for more.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CompileRequest {
-    /// What is compiled.
+    /// The source.
     pub source: Source,
     /// What for: at least one. A device of it need not be there. The artifact has them in this
     /// order, each once, and a device takes the first that it can run.
@@ -21,7 +21,7 @@ pub struct CompileRequest {
     /// The kernels that are compiled, by name, and with them what they dispatch to; all if it is
     /// `None`.
     pub kernels: Option<Vec<String>>,
-    /// What else there is to choose.
+    /// The other options.
     pub options: Options,
 }
 
@@ -84,7 +84,7 @@ pub fn compile_text(text: &str, target: &str) -> Result<Artifact, Diagnostics> {
 ///
 /// # Errors
 ///
-/// What is wrong with each.
+/// The error of each.
 pub fn check_targets(targets: &[TargetSpec]) -> Result<(), Diagnostics> {
     let error = |message: String| Diagnostic::error(Stage::Request, message);
     if targets.is_empty() {

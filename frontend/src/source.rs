@@ -1,10 +1,10 @@
-//! What is compiled, as data.
+//! Sources of a compilation, as data.
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Stage};
 use qd_artifact::MAGIC;
 use qd_dialects::{
     ir::{Op, OpExt},
-    melior::ir::{Module, OperationRef, operation::OperationLike},
+    melior::ir::Module,
     parse,
     report::Span,
     serialize::{self, BytecodeHeader},
@@ -130,7 +130,7 @@ impl ModuleBytes {
     /// would be read as something else here.
     pub fn of(module: &Module<'_>) -> Result<Self, Diagnostics> {
         // Safety: the handle is used while the module lives.
-        let root: Op<'_> = unsafe { OperationRef::from_raw(module.as_operation().to_raw()) };
+        let root: Op<'_> = unsafe { Op::from_raw(module.as_operation().to_raw()) };
         // Not by `context_of`, which loads our dialect.
         let context = module.context();
         // Safety: the context is used while the module lives.

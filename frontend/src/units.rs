@@ -1,4 +1,4 @@
-//! What there is to compile, by kernel: what tells whether a kernel has changed.
+//! The units of a compilation, one for each kernel, for telling whether a kernel has changed.
 
 use crate::{
     context,
@@ -9,7 +9,7 @@ use crate::{
 use qd_artifact::Hash;
 use qd_dialects::{
     ir::{Context, Op, OpExt},
-    melior::ir::{Module, OperationRef, operation::OperationLike},
+    melior::ir::Module,
     pass::run_pipeline,
     report::Span,
     serialize,
@@ -76,7 +76,7 @@ fn written(context: &Context, unit: qd_lowering::Unit<'_>) -> Result<Unit, Failu
 
 fn origins(module: &Module<'_>) -> Vec<Option<Span>> {
     // Safety: the handle is used while the module lives.
-    let root: Op<'_> = unsafe { OperationRef::from_raw(module.as_operation().to_raw()) };
+    let root: Op<'_> = unsafe { Op::from_raw(module.as_operation().to_raw()) };
     let all = root.walk_all().into_iter();
     all.map(|op| Span::of(op.location())).collect()
 }

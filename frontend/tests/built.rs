@@ -1,4 +1,5 @@
-//! Kernels that a frontend builds: they run, and errors are at the frontend's own places.
+//! Kernels that a frontend builds: they run, and errors have the frontend's own
+//! locations.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Calls on a stream that somebody captures by the driver's own API, on an NVIDIA device:
+//! Calls on a stream that is captured by the driver's own API, on an NVIDIA device:
 //! `QD_DEVICE=cuda:0 cargo test -p qd-frontend --test captured -- --ignored`.
 
 mod common;

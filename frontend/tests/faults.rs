@@ -1,5 +1,5 @@
-//! What goes wrong with arrays that stay on a device, and with what is kept for calls on them.
-//! On the device that `QD_DEVICE` names, or this machine.
+//! Errors of arrays that stay on a device, and of cached calls on them. On the device that
+//! `QD_DEVICE` names, or this machine.
 
 mod common;
 

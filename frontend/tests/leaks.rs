@@ -1,5 +1,5 @@
-//! Whether anything is left behind, in a process of its own so that nothing else is counted. On the
-//! device that `QD_DEVICE` names, or this machine.
+//! Leaks of the runtime, in a process of its own so that nothing else is counted. On the device
+//! that `QD_DEVICE` names, or this machine.
 
 use qd_frontend::{
     Dtype, args, compile_text,

@@ -1,5 +1,5 @@
-//! A device that a kernel has taken down. It stays so for the process, so that this is the only test
-//! in it: `QD_DEVICE=cuda:0 cargo test -p qd-frontend --test lost -- --ignored`.
+//! A device that a kernel has crashed. It stays lost for the process, so this is the only test in
+//! it: `QD_DEVICE=cuda:0 cargo test -p qd-frontend --test lost -- --ignored`.
 
 mod common;
 

@@ -1,5 +1,4 @@
-//! Whether compiling leaves anything behind, in a process of its own so that nothing else is
-//! counted.
+//! Leaks of the compiler, in a process of its own so that nothing else is counted.
 
 use qd_frontend::{CompileRequest, Source, Stage, compile, units};
 use std::{

@@ -1,4 +1,4 @@
-//! Times of what a device does, which do not change what it does. `QD_DEVICE` names the device.
+//! Profiles of a device's work, which do not change its results. `QD_DEVICE` names the device.
 
 mod common;
 

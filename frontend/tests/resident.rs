@@ -164,7 +164,7 @@ fn the_host_goes_on_while_it_is_read_and_written() {
         read.push((round, sum.read_async(&beside, to).expect("read")));
         host = written.wait().expect("written");
     }
-    // One that nobody waits for.
+    // One without a wait.
     drop(read.pop());
     for (round, pending) in read {
         let values = pending.wait().expect("read");

@@ -7,6 +7,7 @@
 pub mod algorithms;
 pub mod convert;
 pub mod emit;
+pub mod expand;
 mod options;
 pub mod pipelines;
 mod select;
@@ -28,6 +29,7 @@ pub fn register() {
     ONCE.call_once(|| {
         algorithms::register();
         convert::register();
+        expand::register();
         pipelines::register();
     });
 }

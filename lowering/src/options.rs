@@ -1,18 +1,18 @@
-//! What decides what code becomes, besides the module and the target.
+//! Options that affect the code, besides the module and the target.
 
 use inkwell::targets::TargetMachine;
 use std::env;
 
-/// Set to 1 it asks for `spirv-val`.
+/// Set to 1 it enables `spirv-val`.
 pub(crate) const SPIRV_VAL: &str = "QD_SPIRV_VAL";
 
-/// What the compiler would else ask its surroundings for.
+/// Facts of the environment, so that compiling does not read it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Options {
     /// The machine that target `cpu` is.
     pub host: Host,
-    /// Whether each SPIR-V module is put to `spirv-val`, whose rejection is an error. It is a
-    /// program of its own, in the package spirv-tools.
+    /// Whether `spirv-val`, a program of the package spirv-tools, checks each SPIR-V module; its
+    /// rejection is an error.
     pub validate_spirv: bool,
 }
 
@@ -26,8 +26,8 @@ impl Options {
     }
 }
 
-/// As [`of_environment`](Options::of_environment): it is asked when the options are made, and not
-/// when something is compiled with them.
+/// As [`of_environment`](Options::of_environment): the environment is read when the options are
+/// made, and not when something is compiled with them.
 impl Default for Options {
     fn default() -> Self {
         Self::of_environment()

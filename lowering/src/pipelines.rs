@@ -76,11 +76,8 @@ impl Pipeline for ToSubgroup {
             &format!("qd-select-subgroup-size{{wave={}}}", wave(&target)),
             CLEAN,
             "qd-merge-collectives",
-            &format!(
-                "qd-expand-collectives{{keep={}}}",
-                target.capabilities.collectives
-            ),
-            &format!("qd-expand-math{{keep={}}}", target.capabilities.functions),
+            &format!("qd-expand-collectives{{target={}}}", options.target),
+            &format!("qd-expand-math{{target={}}}", options.target),
             CLEAN,
             "qd-verify-level{level=subgroup}",
         ]

@@ -1,11 +1,12 @@
-//! Some of a module's kernels, as if there were no others.
+//! Selection of some of a module's kernels.
 
 use crate::emit::handle;
 use melior::ir::Module;
 use qd_dialects::{
     attributes,
-    ir::{Op, OpExt, operations},
-    melior::{self, ir::operation::OperationLike},
+    ir::{self, Op, OpExt, operations},
+    melior,
+    ops::grid,
 };
 use std::collections::{HashMap, HashSet};
 
@@ -36,9 +37,13 @@ pub fn select(module: &mut Module<'_>, names: &[String]) -> Result<(), UnknownKe
     let all = operations(handle(module).body().expect("a module's body"));
     let symbols = all.iter().filter_map(|op| Some((symbol(*op)?, *op)));
     let symbols: HashMap<String, Op<'_>> = symbols.collect();
-    let is_kernel = |name: &&String| symbols.get(*name).is_some_and(|op| op.is("qd.grid.kernel"));
+    let is_kernel = |name: &&String| {
+        symbols
+            .get(*name)
+            .is_some_and(|op| op.is(grid::Kernel::NAME))
+    };
     if let Some(unknown) = names.iter().find(|name| !is_kernel(name)) {
-        let kernels = all.iter().filter(|op| op.is("qd.grid.kernel"));
+        let kernels = all.iter().filter(|op| op.is(grid::Kernel::NAME));
         return Err(UnknownKernel {
             name: unknown.clone(),
             known: kernels.filter_map(|op| symbol(*op)).collect(),
@@ -51,12 +56,14 @@ pub fn select(module: &mut Module<'_>, names: &[String]) -> Result<(), UnknownKe
         let found = found.unwrap_or_default().into_iter();
         next.extend(found.filter(|name| kept.insert(name.clone())));
     }
-    let goes = |op: &Op<'_>| op.is("qd.grid.kernel") || op.is("func.func");
-    for op in all.into_iter().filter(goes) {
-        if symbol(op).is_some_and(|name| !kept.contains(&name)) {
-            op.erase();
+    let goes = |op: &Op<'_>| op.is(grid::Kernel::NAME) || op.is("func.func");
+    ir::edit(|| {
+        for op in all.into_iter().filter(goes) {
+            if symbol(op).is_some_and(|name| !kept.contains(&name)) {
+                op.erase();
+            }
         }
-    }
+    });
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! Kernels by themselves: what an edit elsewhere leaves as it is can be told from what it changes.
+//! Kernels as separate units, for telling which of them an edit changes.
 
 use crate::{
     emit::handle,
@@ -6,8 +6,9 @@ use crate::{
 };
 use melior::ir::Module;
 use qd_dialects::{
-    ir::{InsertionPoint, Op, OpExt, operations},
-    melior::{self, ir::operation::OperationLike},
+    ir::{self, InsertionPoint, Op, OpExt, operations},
+    melior,
+    ops::grid,
 };
 use std::collections::{HashMap, HashSet};
 
@@ -39,7 +40,7 @@ pub fn units<'c>(module: &Module<'c>) -> Vec<Unit<'c>> {
 }
 
 fn is_kernel(op: Op<'_>) -> bool {
-    op.is("qd.grid.kernel")
+    op.is(grid::Kernel::NAME)
 }
 
 /// The kernel and what it rests on.
@@ -87,9 +88,8 @@ fn copied<'c>(module: Op<'c>, parts: &[Op<'c>]) -> Module<'c> {
 /// Takes away what of a kernel does not concern those who dispatch to it.
 fn leave_signature(kernel: Op<'_>) {
     let body = kernel.body().expect("a kernel's body");
-    for op in operations(body).into_iter().rev() {
-        op.erase();
-    }
+    let all = operations(body).into_iter();
+    ir::edit(|| all.rev().for_each(|op| op.erase()));
     let names = kernel.attributes().map(|(name, _)| name);
     let names = names.filter_map(|name| Some(name.as_string_ref().as_str().ok()?.to_owned()));
     let names: Vec<String> = names.collect();

@@ -1,14 +1,14 @@
 //! `qd-clean`: `canonicalize` and `cse` in time that grows with a body and no faster.
 //!
-//! Upstream's `canonicalize` looks again at all that is around whatever it has
-//! changed, and both ask of a phase, a loop or a branch whether it is dead by looking
-//! at all ops in it. So n changes among n ops, or n levels in one another, cost n².
-//! Normal bodies are done by these two, and of large ones what has no regions by a
-//! driver that looks at nothing else:
+//! Upstream's `canonicalize` visits again everything around whatever it has changed,
+//! and both passes scan all ops in a phase, a loop or a branch to test whether it is
+//! dead. So n changes among n ops, or n nested levels, cost n². Bodies of normal size
+//! go through these two passes. In large bodies a driver without these costs first
+//! canonicalises the ops without regions:
 //!
-//! - in a long body that comes first, and finds them little left to change;
-//! - in a deep one it is all that is done: what is computed twice stays, and so do
-//!   dead branches and loops. Compilers that are given the code see to that.
+//! - a long body then goes through the two passes, which find little left to change;
+//! - a deep one does not: redundant computations, dead branches and dead loops stay.
+//!   The compilers that take the code remove them.
 //!
 //! Before, with `longest=2`:
 //! ```mlir
@@ -34,10 +34,11 @@ use qd_dialects::{
     pass::Pass,
 };
 
-/// Levels of regions in one another, beyond which a body is deep.
+/// Nested levels of regions, beyond which a body is deep.
 pub const DEEPEST: u32 = 64;
 
-/// Blocks of a region, beyond which it is taken for levels that have become branches.
+/// Blocks of a region, beyond which it is taken for nested levels that have become
+/// branches.
 pub const WIDEST: u32 = 1000;
 
 options! {
@@ -68,7 +69,7 @@ impl Pass for Clean {
     const ANCHOR: &'static str = "";
 
     fn dialects() -> Vec<DialectHandle> {
-        // Of constants that are folded to, and where the canonical forms are kept.
+        // Constants that ops fold to, and the dialect that keeps the canonical forms.
         vec![DialectHandle::arith(), qd_dialects::dialect()]
     }
 

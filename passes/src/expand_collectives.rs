@@ -1,6 +1,6 @@
-//! `qd-expand-collectives`: what a target does not have, from what it has.
+//! Collectives that a target does not have, from what it has.
 //!
-//! After `qd-select-subgroup-size`. Each collective that `keep` does not name becomes shuffles
+//! After `qd-select-subgroup-size`. Each collective that is not kept becomes shuffles
 //! and ballots of its subgroup, and for a block shared memory and barriers:
 //!
 //! | op | becomes |
@@ -11,17 +11,14 @@
 //! | `exclusive_scan` | the inclusive one, shifted by a lane, identity in front |
 //! | `segmented_reduce` | a ballot of heads, distance to the last one by `clz`, and a scan bounded by it |
 //! | `bitonic_sort_kv` | the bitonic network |
-//! | `all`, `any`, `all_equal`, `ballot_first_n`, `match_any` | ballots |
+//! | `all`, `any`, `all_equal`, `count_true`, `ballot_first_n`, `match_any` | ballots |
 //! | `broadcast_first`, `rotate`, `elect`, `lanemask` | shuffles and arithmetic |
 //! | `block.*` | the same in each subgroup, its totals through shared memory |
 //! | `qd.math.*` | `math` and `arith` |
 //!
 //! `shuffle`, `broadcast`, `ballot`, `sync` and `block.sync` are what every
-//! target has. `keep` is a list of names without `qd.`, such as
-//! `simt.reduce_all,math.popcnt`; `simt.all@full` keeps an op only where its
-//! tile is the whole subgroup, `simt.reduce@word` only where it moreover combines
-//! one `i32` by a kind other than `mul`, which is what reductions in hardware can
-//! do; and `all` keeps everything.
+//! target has. What else a target has, its description says; the pass asks that
+//! of each op.
 //!
 //! Limits: combiner regions are inlined, so a large one is repeated log2 times.
 //! A block op in a function that is called needs to be inlined first.
@@ -47,60 +44,46 @@ mod sort;
 mod subgroup;
 mod votes;
 
+use crate::select_subgroup_size::{wave_at, wave_of};
 use qd_dialects::{
-    attributes::{self, Kind},
+    attributes,
     builder::Builder,
     diagnostic::{Diagnostic, Result},
-    ir::{Op, OpExt, Value, bit_width},
-    melior::{
-        dialect::DialectHandle,
-        ir::{TypeLike, ValueLike, operation::OperationLike},
-    },
-    options,
-    pass::Pass,
+    ir::{Op, OpExt, Value},
+    melior::dialect::DialectHandle,
+    ops::{self, simt},
 };
-use std::collections::HashSet;
-
-options! {
-    /// Options of `qd-expand-collectives`.
-    pub struct ExpandCollectivesOptions {
-        /// what the target has: names without 'qd.', or 'all'
-        keep: String = "",
-    }
-}
-
-/// The pass.
-pub struct ExpandCollectives;
 
 /// How one op is expanded at the builder's insertion point: its results.
 type Expansion = for<'c> fn(&Builder<'c>, Op<'c>, &Setting) -> Result<'c, Vec<Value<'c>>>;
 
 /// Every op there is an expansion of, one line each.
 const EXPANSIONS: &[(&str, Expansion)] = &[
-    ("qd.simt.broadcast_first", subgroup::broadcast_first),
-    ("qd.simt.rotate", subgroup::rotate),
-    ("qd.simt.elect", subgroup::elect),
-    ("qd.simt.reduce", subgroup::reduce),
-    ("qd.simt.reduce_all", subgroup::reduce_all),
-    ("qd.simt.inclusive_scan", subgroup::inclusive_scan),
-    ("qd.simt.exclusive_scan", subgroup::exclusive_scan),
-    ("qd.simt.segmented_reduce", segmented::segmented_reduce),
-    ("qd.simt.bitonic_sort_kv", sort::bitonic_sort_kv),
-    ("qd.simt.all", votes::all),
-    ("qd.simt.any", votes::any),
-    ("qd.simt.all_equal", votes::all_equal),
-    ("qd.simt.ballot_first_n", votes::ballot_first_n),
-    ("qd.simt.match_any", votes::match_any),
-    ("qd.simt.lanemask", math::lanemask),
-    ("qd.simt.block.reduce", block::reduce),
-    ("qd.simt.block.reduce_all", block::reduce_all),
-    ("qd.simt.block.inclusive_scan", block::inclusive_scan),
-    ("qd.simt.block.exclusive_scan", block::exclusive_scan),
-    ("qd.simt.block.radix_rank", radix_rank::radix_rank),
-    ("qd.math.popcnt", math::popcnt),
-    ("qd.math.clz", math::clz),
-    ("qd.math.ffs", math::ffs),
-    ("qd.math.fns", math::fns),
+    (simt::BroadcastFirst::NAME, subgroup::broadcast_first),
+    (simt::Rotate::NAME, subgroup::rotate),
+    (simt::Elect::NAME, subgroup::elect),
+    (simt::Reduce::NAME, subgroup::reduce),
+    (simt::ReduceAll::NAME, subgroup::reduce_all),
+    (simt::InclusiveScan::NAME, subgroup::inclusive_scan),
+    (simt::ExclusiveScan::NAME, subgroup::exclusive_scan),
+    (simt::SegmentedReduce::NAME, segmented::segmented_reduce),
+    (simt::BitonicSortKv::NAME, sort::bitonic_sort_kv),
+    (simt::All::NAME, votes::all),
+    (simt::Any::NAME, votes::any),
+    (simt::AllEqual::NAME, votes::all_equal),
+    (simt::CountTrue::NAME, votes::count_true),
+    (simt::BallotFirstN::NAME, votes::ballot_first_n),
+    (simt::MatchAny::NAME, votes::match_any),
+    (simt::Lanemask::NAME, math::lanemask),
+    (simt::BlockReduce::NAME, block::reduce),
+    (simt::BlockReduceAll::NAME, block::reduce_all),
+    (simt::BlockInclusiveScan::NAME, block::inclusive_scan),
+    (simt::BlockExclusiveScan::NAME, block::exclusive_scan),
+    (simt::BlockRadixRank::NAME, radix_rank::radix_rank),
+    (ops::math::Popcnt::NAME, math::popcnt),
+    (ops::math::Clz::NAME, math::clz),
+    (ops::math::Ffs::NAME, math::ffs),
+    (ops::math::Fns::NAME, math::fns),
 ];
 
 /// Whether there is an expansion of an op of this full name.
@@ -108,56 +91,46 @@ pub fn is_expandable(name: &str) -> bool {
     EXPANSIONS.iter().any(|(op, _)| *op == name)
 }
 
-impl Pass for ExpandCollectives {
-    type Options = ExpandCollectivesOptions;
-    const NAME: &'static str = "qd-expand-collectives";
-    const SUMMARY: &'static str =
-        "Make shuffle trees of the collectives that a target does not have";
+/// Dialects of the ops that expansions are made of.
+pub fn dialects() -> Vec<DialectHandle> {
+    vec![
+        DialectHandle::arith(),
+        // The memory space of shared arrays.
+        DialectHandle::gpu(),
+        qd_dialects::math_dialect(),
+        DialectHandle::memref(),
+        DialectHandle::scf(),
+    ]
+}
 
-    fn dialects() -> Vec<DialectHandle> {
-        vec![
-            DialectHandle::arith(),
-            // The memory space of shared arrays.
-            DialectHandle::gpu(),
-            qd_dialects::math_dialect(),
-            DialectHandle::memref(),
-            DialectHandle::scf(),
-        ]
-    }
-
-    fn run<'c>(module: Op<'c>, options: &ExpandCollectivesOptions) -> Result<'c> {
-        let keep = Keep::parse(&options.keep).map_err(|message| Diagnostic::at(module, message))?;
-        if keep.all {
+/// Expands every collective below `module` but those of which `keeps` says, for a body's
+/// subgroup size, that they stay.
+///
+/// # Errors
+///
+/// An op that is to be expanded is in no body whose subgroup size has been chosen, or is one of a
+/// block's and in no body.
+pub fn expand<'c>(module: Op<'c>, keeps: &dyn Fn(Op<'c>, i64) -> bool) -> Result<'c> {
+    // Expansions are made of ops that are expanded in turn.
+    loop {
+        let mut ops = Vec::new();
+        pending(module, wave_of(module), keeps, &mut ops)?;
+        if ops.is_empty() {
             return Ok(());
         }
-        let Some(wave) = module.attr("qd.wave").and_then(attributes::int) else {
-            return Err(Diagnostic::at(
-                module,
-                "has no subgroup size yet: run qd-select-subgroup-size first",
-            ));
-        };
-        let setting = Setting { wave, keep };
-        // Expansions are made of ops that are expanded in turn.
-        loop {
-            let mut ops = Vec::new();
-            pending(module, &setting, &mut ops);
-            if ops.is_empty() {
-                return Ok(());
-            }
-            for (op, expansion) in ops {
-                let b = Builder::before(op);
-                let results = expansion(&b, op, &setting)?;
-                op.replace_with(&results);
-            }
+        for (op, expansion, setting) in ops {
+            let b = Builder::before(op);
+            let results = expansion(&b, op, &setting)?;
+            op.replace_with(&results);
         }
     }
 }
 
 /// What expansions depend on besides the op.
+#[derive(Clone, Copy)]
 struct Setting {
     /// Lanes in a subgroup.
     wave: i64,
-    keep: Keep,
 }
 
 impl Setting {
@@ -168,89 +141,40 @@ impl Setting {
             None => self.wave,
         }
     }
-
-    fn keeps(&self, op: Op) -> bool {
-        let name = op.full_name().trim_start_matches("qd.");
-        let is_full = self.tile(op) == self.wave;
-        self.keep.names.contains(name)
-            || (is_full && self.keep.full.contains(name))
-            || (is_full && is_of_words(op) && self.keep.words.contains(name))
-    }
 }
 
-/// The ops a target has.
-#[derive(Debug, Default)]
-struct Keep {
-    all: bool,
-    names: HashSet<String>,
-    /// Kept where the tile is the whole subgroup.
-    full: HashSet<String>,
-    /// And where one `i32` is combined by a kind other than `mul`.
-    words: HashSet<String>,
-}
+/// An op, and how it is expanded.
+type Pending<'c> = (Op<'c>, Expansion, Setting);
 
-/// Whether an op combines one `i32` by a kind other than `mul`.
-fn is_of_words(op: Op) -> bool {
-    let kind = op.attr("kind").and_then(Kind::of);
-    let [value] = op.operand_values()[..] else {
-        return false;
-    };
-    kind.is_some_and(|kind| kind != Kind::Mul)
-        && value.r#type().is_integer()
-        && bit_width(value.r#type()) == 32
-}
-
-impl Keep {
-    fn parse(text: &str) -> std::result::Result<Self, String> {
-        let mut keep = Self::default();
-        for item in text
-            .split(',')
-            .map(str::trim)
-            .filter(|item| !item.is_empty())
-        {
-            if item == "all" {
-                keep.all = true;
-                continue;
-            }
-            let (name, set) = match item.split_once('@') {
-                Some((name, "full")) => (name, &mut keep.full),
-                Some((name, "word")) => (name, &mut keep.words),
-                _ => (item, &mut keep.names),
-            };
-            if !EXPANSIONS
-                .iter()
-                .any(|(op, _)| op.strip_prefix("qd.") == Some(name))
-            {
-                let names: Vec<_> = EXPANSIONS.iter().map(|(op, _)| &op[3..]).collect();
-                return Err(format!(
-                    "cannot keep '{item}': expected 'all' or names out of {}",
-                    names.join(", ")
-                ));
-            }
-            set.insert(name.to_string());
-        }
-        Ok(keep)
-    }
-}
-
-/// The outermost ops that are to be expanded.
-fn pending<'c>(op: Op<'c>, setting: &Setting, ops: &mut Vec<(Op<'c>, Expansion)>) {
+/// The outermost ops that are to be expanded, of what is in a body for subgroups of `wave` lanes.
+fn pending<'c>(
+    op: Op<'c>,
+    wave: Option<i64>,
+    keeps: &dyn Fn(Op<'c>, i64) -> bool,
+    ops: &mut Vec<Pending<'c>>,
+) -> Result<'c> {
     let name = op.full_name();
-    let ours = name.starts_with("qd.");
+    let ours = name.starts_with(ops::PREFIX);
     let expansion = EXPANSIONS.iter().find(|(known, _)| ours && *known == name);
-    if let Some((_, expansion)) = expansion
-        && !setting.keeps(op)
-    {
-        return ops.push((op, *expansion));
+    if let Some((_, expansion)) = expansion {
+        let wave = wave.ok_or_else(|| {
+            let message =
+                "is in no body that has a subgroup size: run qd-select-subgroup-size first";
+            Diagnostic::at(op, message)
+        })?;
+        if !keeps(op, wave) {
+            ops.push((op, *expansion, Setting { wave }));
+            return Ok(());
+        }
     }
     for region in 0..op.region_count() {
-        use qd_dialects::melior::ir::BlockLike;
         let mut block = op.region_block(region);
         while let Some(current) = block {
             for inner in qd_dialects::ir::operations(current) {
-                pending(inner, setting, ops);
+                pending(inner, wave_at(inner).or(wave), keeps, ops)?;
             }
             block = current.next_in_region();
         }
     }
+    Ok(())
 }

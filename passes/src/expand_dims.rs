@@ -1,11 +1,12 @@
-//! `qd-expand-dims`: every `memref.dim` asks for a dimension that is known.
+//! `qd-expand-dims`: the dimension of every `memref.dim` becomes a constant.
 //!
-//! One whose index is computed becomes a choice between the extents. It has two
-//! reasons: the host and Vulkan know extents by the number of their dimension, and
-//! upstream's canonical forms (of `gpu`) crash where an index folds to a negative one.
+//! A `memref.dim` whose dimension is computed becomes a choice between the extents.
+//! There are two reasons: the host and Vulkan know extents by the number of their
+//! dimension, and upstream's canonical forms (of `gpu`) crash where an index folds to
+//! a negative one.
 //!
-//! Limits: a constant index stays as it is; `qd-verify-level` has seen that it is in
-//! range. An index that is not is undefined, and here some extent.
+//! Limits: a constant index stays as it is; `qd-verify-level` has checked its range. A
+//! computed index out of range is undefined, and here yields some extent.
 //!
 //! Before:
 //! ```mlir
@@ -53,7 +54,7 @@ impl Pass for ExpandDims {
     }
 }
 
-/// The dimension that a `memref.dim` asks for, if it is a constant.
+/// The dimension of a `memref.dim`, if it is a constant.
 pub fn constant_dimension(dim: Op<'_>) -> Option<i64> {
     let index: Value<'_> = dim.operand_values()[1];
     let constant = index.defining_op()?;
@@ -61,7 +62,7 @@ pub fn constant_dimension(dim: Op<'_>) -> Option<i64> {
     known.then(|| constant.attr("value").and_then(attributes::int))?
 }
 
-/// How many dimensions there are to ask a `memref.dim` for, if that is known.
+/// The number of dimensions of a `memref.dim`'s operand, if that is known.
 pub fn rank(dim: Op<'_>) -> Option<usize> {
     ir::as_memref(dim.operand_values()[0].r#type()).map(|memref| memref.rank())
 }

@@ -4,11 +4,11 @@
 //! grid is a host expression: one block for 256 elements, 65,535 at most, which
 //! is the largest grid that every target has in one dimension. The body is a
 //! grid-stride loop over tiles of 256, uniform in the block, with an in-bounds
-//! predicate per element. Where there is a live count, the tiles beyond it are
-//! not visited at all: capacity costs blocks that end at once, not iterations.
+//! predicate per element. Tiles beyond a live count are not visited: a large
+//! capacity costs blocks that end at once, not iterations.
 //!
-//! Limits: the live count is read once, when a block begins. There are no
-//! collectives in a `for_each`: only the threads in bounds would reach them.
+//! Limits: the live count is read once, when a block begins. A `for_each` holds
+//! no collectives: only the threads in bounds would reach them.
 //!
 //! Before:
 //! ```mlir
@@ -30,14 +30,11 @@
 //! ```
 
 use qd_dialects::{
-    attributes,
     builder::Builder,
     diagnostic::Result,
     ir::{InsertionPoint, Op, OpExt, Value, ValueExt, arguments, operations},
-    melior::{
-        dialect::DialectHandle,
-        ir::{Attribute, operation::OperationLike},
-    },
+    melior::{dialect::DialectHandle, ir::Attribute},
+    ops::grid,
     pass::{NoOptions, Pass},
 };
 
@@ -64,8 +61,8 @@ impl Pass for ExpandForEach {
 
     fn run<'c>(module: Op<'c>, _: &NoOptions) -> Result<'c> {
         for op in module.nested() {
-            if op.is("qd.grid.for_each") {
-                expand(op);
+            if let Some(for_each) = grid::ForEach::of(op) {
+                expand(for_each);
             }
         }
         Ok(())
@@ -73,13 +70,13 @@ impl Pass for ExpandForEach {
 }
 
 /// Replaces one `qd.grid.for_each` by a phase.
-pub fn expand(op: Op) {
+pub fn expand(for_each: grid::ForEach) {
+    let op = for_each.op();
     let b = Builder::before(op);
-    let operands = op.operand_values();
-    let extent = b.v(operands[0]);
-    let count = operands.get(1).map(|count| b.v(*count));
+    let extent = b.v(for_each.extent());
+    let count = for_each.count().map(|count| b.v(count));
     let count = count.map(|count| (count, b.count_limit(count, extent)));
-    let name = op.attr("name").and_then(attributes::text);
+    let name = for_each.name();
 
     let blocks = extent.ceil_div(THREADS).min(MAX_BLOCKS);
     let phase = b.phase(name.as_deref().unwrap_or_default(), blocks, THREADS, || {

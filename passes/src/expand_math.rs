@@ -1,14 +1,11 @@
-//! `qd-expand-math`: functions that a target has no library for, as arithmetic.
+//! Functions that a target has no library for, as arithmetic.
 //!
-//! Each function of `math` in the table below that `keep` does not name becomes
+//! Each function of `math` in the table below that is not kept becomes
 //! `arith`, `math.fma`, `math.roundeven`, `math.sqrt` and `math.absf`, inlined.
 //! Everything is computed in `f64`, so that what is `f32` is exact but for its
 //! last rounding, whatever the series lose; an `f64` is off by a few units in the
 //! last place. `arith.remf` is exact. A `math.fma` of theirs that is marked
 //! `contract` may as well be a product and a sum.
-//!
-//! `keep` is a list of names such as `math.exp,math.exp2@f32`, the latter for one
-//! type alone, or `all`.
 //!
 //! Limits: scalars of `f32` and `f64`, on targets that have `f64`; other types are
 //! left as they are. Signalling NaNs and floating-point flags are not looked at.
@@ -35,23 +32,9 @@ mod trigonometry;
 
 use qd_dialects::{
     builder::{Builder, V},
-    diagnostic::{Diagnostic, Result},
     ir::{Op, OpExt, bit_width, is_float},
     melior::{dialect::DialectHandle, ir::ValueLike},
-    options,
-    pass::Pass,
 };
-
-options! {
-    /// Options of `qd-expand-math`.
-    pub struct ExpandMathOptions {
-        /// what the target has: full names, with '@f32' or '@f64' for one type, or 'all'
-        keep: String = "",
-    }
-}
-
-/// The pass.
-pub struct ExpandMath;
 
 /// A function of one or two `f64`.
 type Function = for<'b, 'c> fn(&[V<'b, 'c>]) -> V<'b, 'c>;
@@ -88,67 +71,31 @@ pub fn is_expandable(name: &str) -> bool {
     FUNCTIONS.iter().any(|(op, _)| *op == name)
 }
 
-impl Pass for ExpandMath {
-    type Options = ExpandMathOptions;
-    const NAME: &'static str = "qd-expand-math";
-    const SUMMARY: &'static str = "Make arithmetic of the functions that a target does not have";
+/// Dialects of the ops that expansions are made of.
+pub fn dialects() -> Vec<DialectHandle> {
+    vec![
+        DialectHandle::arith(),
+        qd_dialects::math_dialect(),
+        DialectHandle::scf(),
+    ]
+}
 
-    fn dialects() -> Vec<DialectHandle> {
-        vec![
-            DialectHandle::arith(),
-            qd_dialects::math_dialect(),
-            DialectHandle::scf(),
-        ]
-    }
-
-    fn run<'c>(module: Op<'c>, options: &ExpandMathOptions) -> Result<'c> {
-        let keep: Vec<_> = options
-            .keep
-            .split(',')
-            .map(str::trim)
-            .filter(|item| !item.is_empty())
-            .collect();
-        for item in &keep {
-            check_kept(item).map_err(|message| Diagnostic::at(module, message))?;
+/// Expands every function below `module` but those of which `keeps` says that they stay.
+pub fn expand<'c>(module: Op<'c>, keeps: &dyn Fn(Op<'c>) -> bool) {
+    for op in module.nested() {
+        let name = op.full_name();
+        let Some((_, function)) = FUNCTIONS.iter().find(|(known, _)| *known == name) else {
+            continue;
+        };
+        let r#type = op.first_result().r#type();
+        let is_known = is_float(r#type) && matches!(bit_width(r#type), 32 | 64);
+        if is_known && !keeps(op) {
+            replace(op, *function);
         }
-        if keep.contains(&"all") {
-            return Ok(());
-        }
-        for op in module.nested() {
-            let name = op.full_name();
-            let Some((_, function)) = FUNCTIONS.iter().find(|(known, _)| *known == name) else {
-                continue;
-            };
-            let r#type = op.first_result().r#type();
-            if !is_float(r#type) || !matches!(bit_width(r#type), 32 | 64) {
-                continue;
-            }
-            let kept = |item: &&str| *item == name || *item == format!("{name}@{type}");
-            if !keep.iter().any(kept) {
-                expand(op, *function);
-            }
-        }
-        Ok(())
     }
 }
 
-/// An item of `keep` names a function of the table, and a type if any.
-fn check_kept(item: &str) -> std::result::Result<(), String> {
-    let name = match item.split_once('@') {
-        Some((name, "f32" | "f64")) => name,
-        _ => item,
-    };
-    if item == "all" || is_expandable(name) {
-        return Ok(());
-    }
-    let names: Vec<_> = FUNCTIONS.iter().map(|(name, _)| *name).collect();
-    Err(format!(
-        "cannot keep '{item}': expected 'all' or names out of {}",
-        names.join(", ")
-    ))
-}
-
-fn expand(op: Op<'_>, function: Function) {
+fn replace(op: Op<'_>, function: Function) {
     let b = Builder::before(op);
     let r#type = op.first_result().r#type();
     let operands = b.vs(&op.operand_values());

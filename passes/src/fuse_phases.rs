@@ -1,17 +1,17 @@
-//! `qd-fuse-phases`: neighbouring phases become one where no thread needs what
-//! another one did.
+//! `qd-fuse-phases`: neighbouring phases become one if no thread needs another thread's
+//! results.
 //!
-//! A launch costs microseconds and a trip through memory. Two phases that follow
+//! A launch costs microseconds and a round trip through memory. Two phases that follow
 //! each other in a kernel, in a loop or in an `if` become one if they have the same grid
-//! and block size and every conflict between them is within one thread: each
-//! buffer that one writes and the other touches is accessed by plain loads and
-//! stores at the element that the thread owns, `tile · threads + thread_id`,
-//! where the tile is the block's number or goes from there in strides of the
-//! grid. The second phase's body is put behind the first's, in the same thread.
+//! and block size and every conflict between them is within one thread: each buffer that
+//! one writes and the other accesses is accessed by plain loads and stores at the
+//! element that the thread owns, `tile · threads + thread_id`, where the tile is the
+//! block's number or advances from there by the grid's size. The second phase's body is
+//! put behind the first's, in the same thread.
 //!
-//! Limits: any other access to a buffer in conflict keeps phases apart, and so
-//! do atomics, fences between blocks and calls in either, shared memory in both,
-//! and any step that stands between them. Loops of fused bodies stay two loops.
+//! Limits: phases are not fused across any other access to a buffer in conflict, across
+//! atomics, fences between blocks and calls in either, if both have shared memory, or if
+//! any step stands between them. Loops of fused bodies stay two loops.
 //!
 //! Before:
 //! ```mlir
@@ -26,12 +26,14 @@
 use crate::{
     outline_phases::{is_sequence, kernels, steps},
     plan::access::{Accesses, Functions, Known},
+    select_subgroup_size::wave_at,
 };
 use qd_dialects::{
     attributes,
     diagnostic::Result,
     ir::{InsertionPoint, Key, Op, OpExt, Value, ValueExt, context_of, element_type, operations},
-    melior::ir::{BlockLike, ValueLike},
+    melior::ir::ValueLike,
+    ops::{grid, simt},
     pass::{NoOptions, Pass},
 };
 use std::collections::{HashMap, HashSet};
@@ -54,41 +56,41 @@ impl Pass for FusePhases {
     }
 }
 
-/// Two phases that stay apart, and why.
-pub struct Apart {
+/// Two phases that are not fused, and why.
+pub struct NotFused {
     /// The first phase's name.
     pub first: String,
     /// The second's.
     pub second: String,
-    /// Why they are not one.
+    /// Why they are not fused.
     pub why: String,
 }
 
 /// Fuses the phases of a kernel and of the sequences in it.
-pub fn fuse<'c>(kernel: Op<'c>, functions: &mut Functions<'c>) -> Vec<Apart> {
-    let mut apart = Vec::new();
+pub fn fuse<'c>(kernel: Op<'c>, functions: &mut Functions<'c>) -> Vec<NotFused> {
+    let mut not_fused = Vec::new();
     let mut accesses = Accesses::new(kernel, functions);
-    fuse_sequence(kernel, &mut accesses, &mut apart);
-    apart
+    fuse_sequence(kernel, &mut accesses, &mut not_fused);
+    not_fused
 }
 
-fn fuse_sequence<'c>(sequence: Op<'c>, accesses: &mut Accesses<'c>, apart: &mut Vec<Apart>) {
-    let mut last: Option<Stretch<'c>> = None;
+fn fuse_sequence<'c>(sequence: Op<'c>, accesses: &mut Accesses<'c>, not_fused: &mut Vec<NotFused>) {
+    let mut last: Option<Group<'c>> = None;
     for step in steps(sequence) {
         if is_sequence(step) {
-            fuse_sequence(step, accesses, apart);
+            fuse_sequence(step, accesses, not_fused);
         }
-        if !step.is("qd.grid.phase") {
-            last.take().into_iter().for_each(Stretch::merge);
+        if !step.is(grid::Phase::NAME) {
+            last.take().into_iter().for_each(Group::merge);
             continue;
         }
-        let next = Stretch::of(step, accesses);
+        let next = Group::of(step, accesses);
         last = Some(match last {
             None => next,
             Some(first) => match obstacle(&first, &next, accesses) {
                 None => first.followed_by(next),
                 Some(why) => {
-                    apart.push(Apart {
+                    not_fused.push(NotFused {
                         first: first.name(),
                         second: next.name(),
                         why,
@@ -99,25 +101,24 @@ fn fuse_sequence<'c>(sequence: Op<'c>, accesses: &mut Accesses<'c>, apart: &mut 
             },
         });
     }
-    last.into_iter().for_each(Stretch::merge);
+    last.into_iter().for_each(Group::merge);
 }
 
-/// Neighbouring phases that are to be one, and what is known of them together.
-struct Stretch<'c> {
+/// Neighbouring phases that will be fused, and what is known of them together.
+struct Group<'c> {
     phases: Vec<Op<'c>>,
-    /// In order of first use; what is accessed unknown to the phases is last.
+    /// In order of first use; accesses to memory that the phases do not know come last.
     accesses: Vec<Known<'c>>,
     /// Where in `accesses` a buffer is.
     places: HashMap<Key, usize>,
     /// Buffers that are accessed at other elements than the thread's own.
     shared_buffers: HashSet<Key>,
-    /// An op after which other blocks' memory may be seen, or of which that is not
-    /// known.
+    /// An op that may order memory between blocks.
     ordering_op: Option<Op<'c>>,
     uses_shared: bool,
 }
 
-impl<'c> Stretch<'c> {
+impl<'c> Group<'c> {
     fn of(phase: Op<'c>, accesses: &mut Accesses<'c>) -> Self {
         let nested = phase.nested();
         let accesses = accesses.of_captured(phase);
@@ -130,13 +131,13 @@ impl<'c> Stretch<'c> {
             accesses,
             shared_buffers: not_elementwise(phase, &nested),
             ordering_op: nested.iter().copied().find(|op| is_ordering(*op)),
-            uses_shared: nested.iter().any(|op| op.is("qd.simt.block.shared")),
+            uses_shared: nested.iter().any(|op| op.is(simt::BlockShared::NAME)),
         }
     }
 
-    /// The last of the phases, which becomes all of them.
+    /// The last of the phases, which the others are merged into.
     fn last(&self) -> Op<'c> {
-        *self.phases.last().expect("a stretch has a phase")
+        *self.phases.last().expect("a group has a phase")
     }
 
     fn name(&self) -> String {
@@ -144,7 +145,7 @@ impl<'c> Stretch<'c> {
         names.join("+")
     }
 
-    /// This stretch and the one behind it.
+    /// This group and the next one.
     fn followed_by(mut self, next: Self) -> Self {
         let unknown = self.accesses.pop_if(|(value, _)| value.is_none());
         let mut unknown: Vec<_> = unknown.into_iter().collect();
@@ -197,23 +198,29 @@ impl<'c> Stretch<'c> {
     }
 }
 
-/// What a step is called: by its name, or by what it is.
+/// The name of a step, or else its kind.
 pub(crate) fn name_of(step: Op) -> String {
     let name = step.attr("name").and_then(attributes::text);
-    name.unwrap_or_else(|| step.full_name().trim_start_matches("qd.grid.").into())
+    name.unwrap_or_else(|| step.full_name().trim_start_matches(grid::PREFIX).into())
 }
 
-/// Why two neighbours cannot be one.
+/// Why two neighbours cannot be fused.
 fn obstacle<'c>(
-    first: &Stretch<'c>,
-    second: &Stretch<'c>,
+    first: &Group<'c>,
+    second: &Group<'c>,
     accesses: &mut Accesses<'c>,
 ) -> Option<String> {
     let (before, after) = (first.last(), second.last());
     if before.attr("threads") != after.attr("threads") {
         return Some("their blocks differ in size".into());
     }
-    let blocks = (before.operand_values()[0], after.operand_values()[0]);
+    if wave_at(before) != wave_at(after) {
+        return Some("their subgroups differ in size".into());
+    }
+    let blocks = (
+        grid::Phase::cast(before).blocks(),
+        grid::Phase::cast(after).blocks(),
+    );
     if !accesses.host().equal(blocks.0, blocks.1) {
         return Some("their grids differ".into());
     }
@@ -246,16 +253,16 @@ fn obstacle<'c>(
     None
 }
 
-/// Whether other blocks' memory may be seen after an op, or that is not known.
+/// Whether an op may order memory between blocks.
 fn is_ordering(op: Op) -> bool {
     let name = op.full_name();
-    name.starts_with("qd.grid.") && name != "qd.grid.view"
+    name.starts_with(grid::PREFIX) && name != grid::View::NAME
         || name.contains("atomic")
         || name.starts_with("func.")
 }
 
-/// The buffers that a phase accesses otherwise than by loads and stores of elements
-/// that the thread owns.
+/// The buffers with accesses other than loads and stores of elements that the thread
+/// owns.
 fn not_elementwise<'c>(phase: Op<'c>, nested: &[Op<'c>]) -> HashSet<Key> {
     let mut found = HashSet::new();
     for op in nested {
@@ -286,10 +293,10 @@ fn is_own<'c>(phase: Op<'c>, index: Value<'c>) -> bool {
     let is = |value: Value<'c>, name: &str| value.defining_op().is_some_and(|op| op.is(name));
     let threads = phase.attr("threads").and_then(attributes::int);
     let is_threads = |value: Value<'c>| {
-        is(value, "qd.simt.block.dim") || (threads.is_some() && value.constant_int() == threads)
+        is(value, simt::BlockDim::NAME) || (threads.is_some() && value.constant_int() == threads)
     };
     let is_tile = |value: Value<'c>| {
-        if is(value, "qd.simt.block.id") {
+        if is(value, simt::BlockId::NAME) {
             return true;
         }
         let Some((block, 0)) = value.block_argument() else {
@@ -298,8 +305,8 @@ fn is_own<'c>(phase: Op<'c>, index: Value<'c>) -> bool {
         block.parent_operation().is_some_and(|op: Op<'c>| {
             let bounds = op.operand_values();
             op.is("scf.for")
-                && is(bounds[0], "qd.simt.block.id")
-                && is(bounds[2], "qd.simt.grid.dim")
+                && is(bounds[0], simt::BlockId::NAME)
+                && is(bounds[2], simt::GridDim::NAME)
         })
     };
     let is_start = |value: Value<'c>| {
@@ -309,6 +316,6 @@ fn is_own<'c>(phase: Op<'c>, index: Value<'c>) -> bool {
         let (a, b) = (op.operand_values()[0], op.operand_values()[1]);
         (is_tile(a) && is_threads(b)) || (is_tile(b) && is_threads(a))
     };
-    let is_thread = |value: Value<'c>| is(value, "qd.simt.block.thread_id");
+    let is_thread = |value: Value<'c>| is(value, simt::BlockThreadId::NAME);
     sum(index).is_some_and(|(a, b)| (is_start(a) && is_thread(b)) || (is_start(b) && is_thread(a)))
 }

@@ -1,35 +1,32 @@
-//! `qd-fuse-producers`: what an elementwise phase writes to scratch is computed
-//! where it is read, and the phase is gone.
+//! `qd-fuse-producers`: an elementwise phase that writes to scratch is recomputed where the scratch
+//! is read, and removed.
 //!
-//! A map in front of a reduce, or a predicate in front of a select, is a
-//! `qd.grid.for_each` that writes a buffer which the algorithm reads. As a launch
-//! of its own it costs one trip of that buffer to memory, another one back, and the
-//! launch. Here each plain load of the buffer becomes what the phase would have
-//! stored there, computed from what the phase loads. A `qd.grid.fill` from the
-//! first element on is such a producer too.
+//! A map in front of a reduce, or a predicate in front of a select, is a `qd.grid.for_each` that
+//! writes a buffer which the algorithm reads. As a launch of its own it costs a store and a load of
+//! that buffer, and the launch. Here each plain load of the buffer becomes the computation of the
+//! value that the phase would have stored there, from the phase's own loads. A `qd.grid.fill` from
+//! the first element on is such a producer, too.
 //!
-//! The buffer has to be a kernel's argument with `qd.scratch`: nobody sees whether it
-//! is written. Who loads an element of it has seen it written, or has no meaning; so
-//! an element that is loaded is one for which the producer's body ran, and nothing
-//! that the body loads for it is out of bounds. No extent and no live count is
-//! compared. What the body loads must still hold the same values: no step from the
+//! The buffer has to be a kernel's argument with `qd.scratch`, so that no caller reads it. A load
+//! of an element that was not written is undefined. So the producer's body ran for every element
+//! that is loaded, and its loads for that element are in bounds: extents and live counts need not
+//! be compared. The memory that the body loads must still hold the same values: no step from the
 //! producer to the last reader writes any of it, readers included.
 //!
-//! Each load has to see one producer and nothing else. So all steps that write the
-//! buffer are elementwise; each load stands behind one of them in the same sequence of
-//! steps, or in a loop there, with no other in between; and where there
-//! are several, or one that is repeated, all write the same elements.
+//! Each load has to see one producer and nothing else. So all steps that write the buffer are
+//! elementwise; each load stands behind one of them in the same sequence of steps, or in a loop
+//! there, with no other in between; and where there are several, or one that is repeated, all write
+//! the same elements.
 //!
-//! Fusing may repeat work, as many algorithms read their input in more than one phase.
-//! The producer stays where that would read more bytes than are saved, if each phase
-//! that reads does so once for each element; and where the body has loops, or more
-//! than 32 operations beside loads and constants.
+//! Fusing may repeat work, as many algorithms read their input in more than one phase. The producer
+//! stays if fusing would read more bytes than it saves, assuming that each phase reads each element
+//! once; and if the body has loops, or more than 32 operations besides loads and constants.
 //!
-//! `print-plan` writes what becomes of each producer, and why, to standard error.
+//! `print-plan` writes the decision about each producer, and why, to standard error.
 //!
-//! Limits: rows, views of the buffer, and stores under a condition are left as they
-//! are. Hints to load the buffer become hints to load what is loaded instead at the
-//! same index, and are dropped where there is nothing such.
+//! Limits: rows, views of the buffer, and stores under a condition are not fused. Prefetches of the
+//! buffer become prefetches of the producer's loads at the same index, and are dropped where there
+//! are none.
 //!
 //! Before:
 //! ```mlir
@@ -52,8 +49,10 @@ use crate::{
 use producer::Producer;
 use qd_dialects::{
     argument_attributes, attributes,
+    attributes::names,
     diagnostic::Result,
     ir::{Key, Op, OpExt, Value, ValueExt},
+    ops::grid,
     options,
     pass::Pass,
 };
@@ -98,20 +97,19 @@ impl Pass for FuseProducers {
     }
 }
 
-/// Fuses the producers of a kernel into the steps that read what they write. Says what
-/// became of each, in program order, and if `all` is set, also of those that may not
-/// be fused.
+/// Fuses the producers of a kernel into the steps that read their results. Returns the decision
+/// about each, in program order, and if `all` is set, also those that may not be fused.
 fn fuse<'c>(kernel: Op<'c>, functions: &mut Functions<'c>, all: bool) -> Vec<String> {
     let mut lines = Vec::new();
     let mut accesses = Accesses::new(kernel, functions);
     let mut producers = kernel.nested();
-    producers.retain(|step| step.is("qd.grid.for_each") || step.is("qd.grid.fill"));
+    producers.retain(|step| step.is(grid::ForEach::NAME) || step.is(grid::Fill::NAME));
     for step in producers {
         let name = name_of(step);
         let mut is_done = false;
         for (index, buffer) in producer::written(kernel, step) {
             let what = format!("argument {index}");
-            let is_scratch = argument_attributes::has(kernel, index, "qd.scratch");
+            let is_scratch = argument_attributes::has(kernel, index, names::SCRATCH);
             if !is_scratch && !all {
                 continue;
             }
@@ -129,7 +127,7 @@ fn fuse<'c>(kernel: Op<'c>, functions: &mut Functions<'c>, all: bool) -> Vec<Str
                     is_done = fusion.producer.is_alone();
                     let into = fusion.apply();
                     match into.is_empty() {
-                        true => format!("\"{name}\" is not needed: nobody loads {what}"),
+                        true => format!("\"{name}\" is not needed: no step loads {what}"),
                         false => format!("\"{name}\" goes into {}", into.join(", ")),
                     }
                 }
@@ -143,14 +141,14 @@ fn fuse<'c>(kernel: Op<'c>, functions: &mut Functions<'c>, all: bool) -> Vec<Str
     lines
 }
 
-/// What is to be computed where.
+/// A producer and its readers.
 struct Fusion<'c> {
     producer: Producer<'c>,
     reach: Reach<'c>,
 }
 
 impl<'c> Fusion<'c> {
-    /// Of a step that writes a scratch buffer; or why not.
+    /// For a step that writes a scratch buffer; or why it cannot be fused.
     fn of(
         step: Op<'c>,
         buffer: Value<'c>,
@@ -166,7 +164,7 @@ impl<'c> Fusion<'c> {
         Ok(fusion)
     }
 
-    /// Whether what the body loads is the same wherever it is to be loaded.
+    /// Whether the body's loads have the same results at all readers.
     fn check_sources(&self, accesses: &mut Accesses<'c>) -> std::result::Result<(), String> {
         let step = self.producer.step;
         if self.producer.loads() == 0 {
@@ -201,7 +199,7 @@ impl<'c> Fusion<'c> {
         Ok(())
     }
 
-    /// Whether less is moved if the body's loads are made again.
+    /// Whether fusing moves fewer bytes, although the body's loads are repeated.
     fn check_cost(&self) -> std::result::Result<(), String> {
         let phases: HashSet<Key> = self
             .reach
@@ -228,7 +226,7 @@ impl<'c> Fusion<'c> {
         Ok(())
     }
 
-    /// Has it computed where it is read. Names these phases.
+    /// Computes it at each reader. Yields these phases' names.
     fn apply(self) -> Vec<String> {
         let Self { producer, reach } = self;
         let mut names: Vec<String> = Vec::new();

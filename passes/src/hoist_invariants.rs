@@ -1,10 +1,10 @@
-//! `qd-hoist-invariants`: loop-invariant code motion that stays fast where loops are
-//! nested deep.
+//! `qd-hoist-invariants`: loop-invariant code motion that stays fast in deeply
+//! nested loops.
 //!
-//! Upstream's `loop-invariant-code-motion` asks for each loop of each op in it, with
-//! all that this one holds, whether it may be moved. So d loops in one another cost
-//! d³. This pass does the same, but for one case: ops with regions are not moved out
-//! of loops that hold more than `deepest` levels of regions.
+//! Upstream's `loop-invariant-code-motion` tests each op in each loop, with
+//! everything that the op holds. So d nested loops cost d³. This pass does the same
+//! with one exception: ops with regions are not moved out of loops that hold more
+//! than `deepest` levels of regions.
 //!
 //! Before:
 //! ```mlir

@@ -1,20 +1,20 @@
-//! `qd-inline-functions`: calls become what they call, and no function is left
-//! but outlined bodies.
+//! `qd-inline-functions`: inlines every call, and removes all functions but
+//! outlined bodies.
 //!
-//! No target keeps a call: on the cpu the threads of a block are iterations of
-//! loops, which a collective in a function could not end; SPIR-V's functions take
-//! no pointers to shared memory; and what a pass asks about a body, from
-//! uniformity to hazards, it would have to ask through calls. So functions are
-//! inlined before anything else is done, those that others call first.
+//! No target keeps a call. On the cpu the threads of a block are iterations of
+//! loops, which a collective in a function could not end. SPIR-V's functions take
+//! no pointers to shared memory. Every analysis of a body, from uniformity to
+//! hazards, would have to be interprocedural. So functions are inlined before all
+//! other passes, callees first.
 //!
-//! An op from a function carries both places, its own and the call's. An array of
-//! the block's goes to the top of the phase, one for each call.
+//! An inlined op has both locations, its own and the call's. A shared array of the
+//! function goes to the top of the phase, one for each call.
 //!
 //! Errors: recursion, with the calls that close the cycle; a function without a
 //! body; control flow that is not structured; in a `qd.grid.for_each`, a function
-//! with ops that cannot stand there; more than a million ops inlined.
+//! with ops that are illegal there; more than a million inlined ops.
 //!
-//! Limits: a function that no kernel and no body calls is looked at for recursion
+//! Limits: a function that no kernel and no body calls is checked for recursion
 //! alone. A function's address cannot be taken. A function with `qd.threads` stays,
 //! whether or not it is launched.
 //!
@@ -39,13 +39,15 @@ use qd_dialects::{
     attributes,
     clone::Mapping,
     diagnostic::{Diagnostic, Result},
+    interfaces::Convergence,
     ir::{InsertionPoint, Key, Op, OpExt, Value, arguments, operations},
-    melior::ir::{BlockLike, Location, operation::OperationLike},
+    melior::ir::Location,
+    ops::{grid, simt},
     pass::{NoOptions, Pass},
 };
 use std::collections::HashMap;
 
-/// Ops that calls may become in one module, all together.
+/// The most ops that are inlined into one module.
 const MOST_OPS: usize = 1_000_000;
 
 /// The pass.
@@ -98,7 +100,7 @@ struct Inliner<'f, 'c> {
 
 impl<'c> Inliner<'_, 'c> {
     /// Inlines the calls of a function or a kernel, whose callees call nothing any
-    /// more. How many there were.
+    /// more. Yields their number.
     fn inline_in(&mut self, caller: Op<'c>) -> Result<'c, usize> {
         let calls = calls_in(caller);
         for call in &calls {
@@ -124,7 +126,7 @@ impl<'c> Inliner<'_, 'c> {
     }
 }
 
-/// Whether a call can be replaced by what it calls.
+/// Whether a call can be inlined.
 fn check<'c>(call: Op<'c>, callee: Op<'c>) -> Result<'c> {
     let name = name_of(callee);
     let Some(body) = callee.body() else {
@@ -160,16 +162,16 @@ pub(crate) fn name_of(function: Op) -> String {
 
 fn is_in_for_each(op: Op) -> bool {
     std::iter::successors(op.parent(), |around| around.parent())
-        .any(|around| around.is("qd.grid.for_each"))
+        .any(|around| around.is(grid::ForEach::NAME))
 }
 
-/// Whether an op needs or tells threads, which a `qd.grid.for_each` hides.
+/// Whether an op depends on threads, which a `qd.grid.for_each` hides.
 fn shows_threads(op: Op) -> bool {
-    const HINTS: [&str; 4] = ["lanemask", "mem_fence", "pause", "block.mem_fence"];
-    let name = op.full_name();
-    match name.strip_prefix("qd.simt.") {
-        Some(name) => !HINTS.contains(&name),
-        None => name.starts_with("gpu."),
+    match Convergence::of(op) {
+        Convergence::Collective(_) => true,
+        // What yields something of nothing yields what tells who runs it.
+        Convergence::PerThread => op.operand_count() == 0 && op.result_count() > 0,
+        Convergence::Unknown => op.full_name().starts_with("gpu."),
     }
 }
 
@@ -189,7 +191,7 @@ fn inline<'c>(call: Op<'c>, callee: Op<'c>) {
                 .for_each(|value| *value = mapping.get(*value));
             continue;
         }
-        let at = match op.is("qd.simt.block.shared") {
+        let at = match op.is(simt::BlockShared::NAME) {
             true => top(call),
             false => call,
         };
@@ -205,7 +207,7 @@ fn inline<'c>(call: Op<'c>, callee: Op<'c>) {
 fn top<'c>(call: Op<'c>) -> Op<'c> {
     let is_top = |op: &Op<'c>| {
         op.parent()
-            .is_none_or(|around| around.is("qd.grid.phase") || around.is("func.func"))
+            .is_none_or(|around| around.is(grid::Phase::NAME) || around.is("func.func"))
     };
     std::iter::successors(Some(call), |op| op.parent())
         .find(is_top)

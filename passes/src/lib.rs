@@ -1,4 +1,5 @@
-//! Target-neutral rewriting: inlining, verification, planning, tiling, expansion.
+//! Target-neutral rewriting: inlining, verification, planning, subgroup-size selection,
+//! expansion.
 //!
 //! One file per pass, one line here to register it.
 
@@ -25,7 +26,7 @@ pub mod uniformity;
 pub mod verify_convergence;
 pub mod verify_level;
 
-/// What `cargo xtask new pass` makes, as it is made.
+/// What `cargo xtask new pass` generates, unchanged.
 #[cfg(test)]
 #[path = "../../tools/xtask/src/new/templates/pass.rs"]
 mod template;
@@ -42,10 +43,8 @@ pub fn register() {
 
 fn register_all() {
     pass::register::<clean::Clean>();
-    pass::register::<expand_collectives::ExpandCollectives>();
     pass::register::<expand_dims::ExpandDims>();
     pass::register::<expand_for_each::ExpandForEach>();
-    pass::register::<expand_math::ExpandMath>();
     pass::register::<expand_metadata::ExpandMetadata>();
     pass::register::<fuse_phases::FusePhases>();
     pass::register::<fuse_producers::FuseProducers>();

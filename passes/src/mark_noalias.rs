@@ -1,19 +1,15 @@
-//! `qd-mark-noalias`: says which buffers of a body overlap no other.
+//! `qd-mark-noalias`: marks the buffers of a body that overlap no other.
 //!
-//! A body is compiled once, for all its launches. An argument of it carries
-//! upstream's `llvm.noalias` if, in each launch, what is passed for it shares no
-//! memory with what is passed for another argument, or neither is written: they
-//! are different arguments of the kernel, not both `qd.may_alias`, or parts of one
-//! buffer whose bounds can be compared. Conversions to targets pass the
-//! attribute on.
+//! A body is compiled once, for all its launches. An argument of it gets upstream's `llvm.noalias`
+//! if, in each launch, the memory passed for it is disjoint from that of every other argument, or
+//! neither is written: they are different arguments of the kernel, not both `qd.may_alias`, or
+//! parts of one buffer whose bounds can be compared. Conversions to targets pass the attribute on.
 //!
-//! The pass decides for every body that is launched: an attribute that was
-//! there and does not hold is taken away. A body that nothing launches is left as
-//! it is.
+//! The pass decides for every body that is launched: it removes an attribute that does not hold. A
+//! body that nothing launches stays as it is.
 //!
-//! Limits: those of the analysis that orders launches (`qd-plan-launches`): what
-//! cannot be followed to a kernel's argument may overlap anything.
-//!
+//! Limits: those of the analysis that orders launches (`qd-plan-launches`): memory that cannot be
+//! traced to a kernel's argument may overlap anything.
 //! Before:
 //! ```mlir
 //! func.func private @f(%x: memref<?xi32>, %y: memref<?xi32>) attributes {qd.threads = 256 : i64} { WRITES(%y) ... }
@@ -34,11 +30,12 @@ use qd_dialects::{
     diagnostic::Result,
     ir::{Key, Op, OpExt, ValueExt, arguments, context_of, element_type},
     melior::{dialect::DialectHandle, ir::ValueLike},
+    ops::grid,
     pass::{NoOptions, Pass},
 };
 use std::collections::{HashMap, HashSet};
 
-/// What marks an argument.
+/// The attribute of an argument that overlaps no other.
 pub const NOALIAS: &str = "llvm.noalias";
 
 /// The pass.
@@ -60,8 +57,8 @@ impl Pass for MarkNoalias {
         for kernel in kernels(module) {
             let mut accesses = Accesses::new(kernel, &mut functions);
             for op in kernel.nested() {
-                if op.is("qd.grid.launch")
-                    && let Some((body, passed)) = accesses.of_passed(op)
+                if let Some(launch) = grid::Launch::of(op)
+                    && let Some((body, passed)) = accesses.of_passed(launch)
                 {
                     bodies.insert(body.key(), body);
                     overlapping.extend(overlaps(&passed));

@@ -1,16 +1,16 @@
 //! `qd-merge-collectives`: equal collectives of one block are computed once.
 //!
-//! Upstream's CSE leaves collectives alone: they read who takes part. In one
-//! block of a region the same threads take part in all, so a collective with the
-//! same operands, attributes and combiner as an earlier one has the same
-//! results. Only what depends on its operands alone is merged: moves, votes,
-//! masks, reductions, scans and sorts.
+//! Upstream's CSE leaves collectives alone: they read the convergence resource. In
+//! one block of a region the same threads execute all of them, so a collective with
+//! the same operands, attributes and combiner as an earlier one has the same
+//! results. Only collectives that depend on their operands alone are merged: moves,
+//! votes, masks, reductions, scans and sorts.
 //!
-//! Limits: never across regions, where other threads take part, and not past an
+//! Limits: never across regions, which other threads may execute, and not past an
 //! op with regions that holds a barrier of its own; barriers and `radix_rank`,
-//! which access memory, are never merged. A barrier in between does not matter
-//! to values that are already there, but keeps them alive across it, so nothing
-//! is merged past one either.
+//! which access memory, are never merged. A barrier does not change values that are
+//! computed before it, but merging would keep them alive across it, so nothing is
+//! merged past one either.
 //!
 //! Before:
 //! ```mlir
@@ -28,7 +28,6 @@ use qd_dialects::{
     diagnostic::Result,
     interfaces::{Collective, Effects},
     ir::{Block, Key, Op, OpExt, ValueExt, arguments, operations},
-    melior::ir::{BlockLike, operation::OperationLike},
     pass::{NoOptions, Pass},
 };
 use std::{collections::HashMap, fmt::Write};
@@ -47,8 +46,8 @@ impl Pass for MergeCollectives {
     }
 }
 
-/// Merges below an op. Returns whether it is, or holds, something that threads wait
-/// at.
+/// Merges below an op. Returns whether it is, or holds, an op at which threads
+/// wait.
 fn merge_in(op: Op) -> bool {
     let mut waits = is_barrier(op);
     for region in 0..op.region_count() {

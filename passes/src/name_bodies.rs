@@ -1,10 +1,10 @@
 //! `qd-name-bodies`: names each outlined body after its phase and what it does.
 //!
 //! The name is the phase's and 12 digits of a hash of the body, its attributes and the subgroup
-//! size. Locations, the kernel's name and whatever else is in the module change nothing, so that
-//! the same body has the same name wherever it is compiled. Bodies of one module that get the same
-//! name are the same: one stays. A body of no phase keeps its name before the digits. What a body
-//! calls is part of what it does.
+//! size. Locations, the kernel's name and the rest of the module do not affect it, so that the same
+//! body has the same name wherever it is compiled. Bodies of one module with the same name are the
+//! same: one stays. A body of no phase keeps its name before the digits. The hash includes the
+//! functions that a body calls.
 //!
 //! Before:
 //! ```mlir
@@ -25,18 +25,15 @@ mod description;
 use crate::{outline_phases::plain, share_bodies::launches_by_body};
 use description::Description;
 use qd_dialects::{
-    attributes,
+    attributes::{self, names},
     diagnostic::Result,
     ir::{Op, OpExt, context_of, operations},
     pass::{NoOptions, Pass},
 };
 use std::collections::HashMap;
 
-/// Hexadecimal digits of the hash that a name has, unless another body has them, too.
+/// Hexadecimal digits of the hash in a name, unless another body has the same ones.
 const DIGITS: usize = 12;
-
-/// What a launch calls its phase.
-const PHASE: &str = "qd.phase";
 
 /// The pass.
 pub struct NameBodies;
@@ -53,9 +50,8 @@ impl Pass for NameBodies {
         let (bodies, others): (Vec<Op>, Vec<Op>) = operations(block)
             .into_iter()
             .filter(|op| op.is("func.func"))
-            .partition(|op| op.attr("qd.threads").is_some());
+            .partition(|op| op.attr(names::THREADS).is_some());
         let mut around = Description::default();
-        around.attribute(module.attr("qd.wave"));
         for called in others {
             around.op(called);
         }
@@ -74,8 +70,8 @@ impl Pass for NameBodies {
             body.set_attr("sym_name", attributes::string(context_of(body), &name));
             for launch in launches {
                 launch.set_attr("body", attributes::symbol(context_of(body), &name));
-                if launch.attr(PHASE).is_none() {
-                    launch.set_attr(PHASE, attributes::string(context_of(body), &symbol));
+                if launch.attr(names::PHASE).is_none() {
+                    launch.set_attr(names::PHASE, attributes::string(context_of(body), &symbol));
                 }
             }
             if named.insert(name, hash).is_some() {
@@ -86,14 +82,16 @@ impl Pass for NameBodies {
     }
 }
 
-/// What the name of a body that has these launches begins with, and a hash of what it does.
+/// The beginning of the name of a body with these launches, and a hash of the body.
 fn describe<'c>(
     body: Op<'c>,
     symbol: &str,
     launches: &[Op<'c>],
     mut description: Description,
 ) -> (String, String) {
-    let phase = launches.first().and_then(|launch| launch.attr(PHASE));
+    let phase = launches
+        .first()
+        .and_then(|launch| launch.attr(names::PHASE));
     let phase = phase.and_then(attributes::text);
     let stem = phase.map_or_else(|| symbol.into(), |phase| plain(&phase));
     body.set_attr("sym_name", attributes::string(context_of(body), &stem));

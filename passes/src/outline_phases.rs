@@ -1,13 +1,11 @@
 //! `qd-outline-phases`: each phase's body becomes a function, and the phase a
 //! launch of it.
 //!
-//! A body is a private `func.func` with the attribute `qd.threads`. It takes
-//! what the phase uses of its surroundings, in order of first use; constants
-//! are made again inside instead. Launches are numbered in program order, and
-//! each waits for the one before it: `qd-plan-launches` finds out what it truly
-//! depends on. `qd.phase` keeps the phase's name, and a phase's
-//! `qd.blocks_per_core`, how many of its blocks a core is to have room for, goes to
-//! its body.
+//! A body is a private `func.func` with the attribute `qd.threads`. Its arguments are the values
+//! that the phase captures, in order of first use; constants are cloned into it instead. Launches
+//! are numbered in program order, and each waits for the one before it: `qd-plan-launches` finds
+//! the real dependencies. `qd.phase` keeps the phase's name, and a phase's `qd.blocks_per_core`
+//! (its occupancy: blocks per SM or CU) is copied to its body.
 //!
 //! Limits: a `for_each` or an algorithm is an error; expand them first.
 //!
@@ -26,7 +24,7 @@
 //! ```
 
 use qd_dialects::{
-    attributes,
+    attributes::{self, names},
     clone::Mapping,
     diagnostic::{Diagnostic, Result},
     ir::{
@@ -35,16 +33,14 @@ use qd_dialects::{
     melior::{
         dialect::DialectHandle,
         ir::{
-            Attribute, BlockLike, Region, RegionLike, Type, ValueLike, attribute::TypeAttribute,
-            operation::OperationLike, r#type::FunctionType,
+            Attribute, Region, RegionLike, Type, ValueLike, attribute::TypeAttribute,
+            r#type::FunctionType,
         },
     },
+    ops::{algo, grid},
     pass::{NoOptions, Pass},
 };
 use std::collections::{HashMap, HashSet};
-
-/// How many blocks of a phase a core is to have room for, on the phase and its body.
-pub const BLOCKS_PER_CORE: &str = "qd.blocks_per_core";
 
 /// The pass.
 pub struct OutlinePhases;
@@ -71,25 +67,28 @@ impl Pass for OutlinePhases {
 /// All kernels at or below an op.
 pub fn kernels<'c>(op: Op<'c>) -> Vec<Op<'c>> {
     let mut all = op.walk_all();
-    all.retain(|op| op.is("qd.grid.kernel"));
+    all.retain(|op| op.is(grid::Kernel::NAME));
     all
 }
 
 /// Whether an op is a step of a kernel.
 pub fn is_step(op: Op) -> bool {
     const STEPS: [&str; 7] = [
-        "phase", "for_each", "do_while", "if", "launch", "fill", "dispatch",
+        grid::Phase::NAME,
+        grid::ForEach::NAME,
+        grid::DoWhile::NAME,
+        grid::If::NAME,
+        grid::Launch::NAME,
+        grid::Fill::NAME,
+        grid::Dispatch::NAME,
     ];
     let name = op.full_name();
-    name.starts_with("qd.algo.")
-        || name
-            .strip_prefix("qd.grid.")
-            .is_some_and(|name| STEPS.contains(&name))
+    name.starts_with(algo::PREFIX) || STEPS.contains(&name)
 }
 
-/// Whether a step is a sequence of steps itself: a loop, or what may be left out.
+/// Whether a step is a sequence of steps itself: a loop or an `if`.
 pub fn is_sequence(step: Op) -> bool {
-    step.is("qd.grid.do_while") || step.is("qd.grid.if")
+    step.is(grid::DoWhile::NAME) || step.is(grid::If::NAME)
 }
 
 /// The steps of a kernel or of a sequence in it, in program order.
@@ -103,15 +102,16 @@ pub fn steps<'c>(sequence: Op<'c>) -> Vec<Op<'c>> {
 pub fn outline<'c>(kernel: Op<'c>, names: &mut Names) -> Result<'c> {
     let mut phases = 0;
     for op in kernel.nested() {
-        if op.is("qd.grid.phase") {
+        if op.is(grid::Phase::NAME) {
             outline_phase(kernel, op, phases, names)?;
             phases += 1;
-        } else if op.is("qd.grid.for_each") {
+        } else if op.is(grid::ForEach::NAME) {
             return Err(Diagnostic::at(
                 op,
                 "has to become a phase first: run qd-expand-for-each",
             ));
-        } else if op.full_name().starts_with("qd.algo.") && is_step(op) && op.result_count() == 0 {
+        } else if op.full_name().starts_with(algo::PREFIX) && is_step(op) && op.result_count() == 0
+        {
             return Err(Diagnostic::at(
                 op,
                 "has to be expanded into phases first: run qd-to-grid",
@@ -146,7 +146,7 @@ fn outline_phase<'c>(kernel: Op<'c>, phase: Op<'c>, index: usize, names: &mut Na
             ),
             ("sym_visibility", attributes::string(context, "private")),
             (
-                "qd.threads",
+                names::THREADS,
                 phase
                     .attr("threads")
                     .unwrap_or_else(|| attributes::i64(context, 256)),
@@ -158,8 +158,10 @@ fn outline_phase<'c>(kernel: Op<'c>, phase: Op<'c>, index: usize, names: &mut Na
         return Err(Diagnostic::at(phase, "could not be outlined"));
     };
 
-    if let Some(blocks) = phase.attr(BLOCKS_PER_CORE) {
-        function.set_attr(BLOCKS_PER_CORE, blocks);
+    for name in [names::BLOCKS_PER_CORE, names::WAVE] {
+        if let Some(value) = phase.attr(name) {
+            function.set_attr(name, value);
+        }
     }
 
     let at = InsertionPoint::End(entry);
@@ -189,10 +191,10 @@ fn outline_phase<'c>(kernel: Op<'c>, phase: Op<'c>, index: usize, names: &mut Na
         Vec::new(),
     ));
 
-    let mut operands = vec![phase.operand_values()[0]];
+    let mut operands = vec![grid::Phase::cast(phase).blocks()];
     operands.extend(captured);
     InsertionPoint::Before(phase).insert(ir::build(
-        "qd.grid.launch",
+        grid::Launch::NAME,
         location,
         &operands,
         &[],
@@ -214,13 +216,12 @@ fn launch_attributes<'c>(
         ("after", attributes::i64_array(context, &[])),
     ];
     if let Some(name) = phase.attr("name") {
-        named.push(("qd.phase", name));
+        named.push((names::PHASE, name));
     }
     named
 }
 
-/// What the body of a phase uses of its surroundings, in order of first use:
-/// the constants, and everything else.
+/// The values that a phase captures, in order of first use: the constants, and all others.
 pub(crate) fn captures<'c>(phase: Op<'c>) -> (Vec<Op<'c>>, Vec<Value<'c>>) {
     let inner: HashSet<Key> = phase.nested().into_iter().map(OpExt::key).collect();
     let mut blocks = HashSet::new();
@@ -295,7 +296,7 @@ pub fn number(kernel: Op) {
     fn sequence(op: Op, next: &mut i64) {
         let mut last = None;
         for step in steps(op) {
-            if step.is("qd.grid.launch") {
+            if step.is(grid::Launch::NAME) {
                 set_order(step, *next, last.as_slice());
                 last = Some(*next);
                 *next += 1;
@@ -307,7 +308,7 @@ pub fn number(kernel: Op) {
     sequence(kernel, &mut 0);
 }
 
-/// Sets the number of a launch and what it waits for.
+/// Sets the number of a launch and its dependencies.
 pub fn set_order(launch: Op, id: i64, after: &[i64]) {
     let context = context_of(launch);
     launch.set_attr("id", attributes::i64(context, id));
@@ -316,6 +317,5 @@ pub fn set_order(launch: Op, id: i64, after: &[i64]) {
 
 /// The number of a launch; nothing for any other step.
 pub fn id_of(step: Op) -> Option<i64> {
-    let launch = step.is("qd.grid.launch");
-    launch.then(|| step.attr("id").and_then(attributes::int))?
+    grid::Launch::of(step).map(grid::Launch::id)
 }

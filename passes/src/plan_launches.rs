@@ -1,21 +1,20 @@
 //! `qd-plan-launches`: from phases to a graph of launches.
 //!
-//! Fuses phases (`qd-fuse-phases`), outlines each (`qd-outline-phases`), lets
-//! bodies be shared (`qd-share-bodies`), and gives each launch the launches it truly depends on:
-//! those that read or write memory it writes, or write memory it reads, without
-//! those that others already wait for. Buffers passed as different arguments
-//! do not overlap unless both carry `qd.may_alias`; parts of one buffer
-//! (`qd.grid.view`, ranges of `qd.grid.fill`) are told apart where their bounds
-//! can be compared. The body of a `do_while` or an `if` is planned by itself; the
-//! whole is one step for what is around it. Steps that are no launches (`fill`,
-//! `do_while`, `if`, `dispatch`) keep their place: everything before them ends before
-//! they begin, and they end before anything after them begins.
+//! Fuses phases (`qd-fuse-phases`), outlines each (`qd-outline-phases`), shares bodies
+//! (`qd-share-bodies`), and gives each launch its dependencies: the launches that read or write
+//! memory that it writes, or write memory that it reads, reduced transitively. Buffers passed as
+//! different arguments do not overlap unless both have `qd.may_alias`; parts of one buffer
+//! (`qd.grid.view`, ranges of `qd.grid.fill`) are distinguished where their bounds can be
+//! compared. The body of a `do_while` or an `if` is planned by itself, and the op is one step of
+//! the sequence around it. Steps that are no launches (`fill`, `do_while`, `if`, `dispatch`) are
+//! barriers: everything before them ends before they begin, and they end before anything after
+//! them begins.
 //!
-//! `print-plan` writes, for each kernel, its launches, what each waits for and
-//! why, and why neighbours are not one launch, to standard error.
+//! `print-plan` writes, for each kernel, its launches, their dependencies and why, and why
+//! neighbouring phases are not fused, to standard error.
 //!
-//! Limits: what cannot be followed (a call, a memref carried through a region)
-//! counts as read and written.
+//! Limits: memory that cannot be traced (a call, a memref carried through a region) counts as
+//! read and written.
 //!
 //! Before:
 //! ```mlir
@@ -31,7 +30,7 @@
 //! ```
 
 use crate::{
-    fuse_phases::{self, Apart},
+    fuse_phases::{self, NotFused},
     outline_phases::{self, Names, id_of, set_order},
     plan::{
         access::{Accesses, Functions},
@@ -40,10 +39,11 @@ use crate::{
     share_bodies,
 };
 use qd_dialects::{
-    attributes,
+    attributes::{self, names},
     diagnostic::Result,
     ir::{Op, OpExt},
     melior::dialect::DialectHandle,
+    ops::grid,
     options,
     pass::{NoOptions, Pass},
 };
@@ -75,10 +75,10 @@ impl Pass for PlanLaunches {
 
     fn run<'c>(module: Op<'c>, options: &PlanOptions) -> Result<'c> {
         let kernels = outline_phases::kernels(module);
-        let mut apart = Vec::new();
+        let mut not_fused = Vec::new();
         let mut functions = Functions::default();
         for kernel in &kernels {
-            apart.push(match options.fuse {
+            not_fused.push(match options.fuse {
                 true => fuse_phases::fuse(*kernel, &mut functions),
                 false => Vec::new(),
             });
@@ -92,16 +92,16 @@ impl Pass for PlanLaunches {
             share_bodies::ShareBodies::run(module, &NoOptions)?;
         }
         let mut printed = String::new();
-        // Bodies have been made and shared since.
+        // Bodies have been created and shared since.
         let mut functions = Functions::default();
-        for (kernel, apart) in kernels.iter().zip(apart) {
+        for (kernel, not_fused) in kernels.iter().zip(not_fused) {
             let mut lines = String::new();
             let bodies = bodies(*kernel);
             let mut accesses = Accesses::new(*kernel, &mut functions);
             order(*kernel, &mut accesses, 1, &bodies, &mut lines);
             printed += &title(*kernel, &bodies);
             printed += &lines;
-            for Apart { first, second, why } in apart {
+            for NotFused { first, second, why } in not_fused {
                 let _ = writeln!(
                     printed,
                     "  \"{first}\" and \"{second}\" are not one launch: {why}"
@@ -115,7 +115,7 @@ impl Pass for PlanLaunches {
     }
 }
 
-/// Sets what each launch of a sequence waits for, and of the sequences in it.
+/// Sets the dependencies of each launch of a sequence, and of the sequences in it.
 fn order<'c>(
     sequence: Op<'c>,
     accesses: &mut Accesses<'c>,
@@ -131,11 +131,11 @@ fn order<'c>(
             let after: Vec<i64> = before.filter_map(|on| id_of(planned.steps[*on])).collect();
             set_order(*step, id, &after);
         }
-        let shared = match body_of(*step).and_then(|body| bodies.get(&body)) {
+        let shared = match grid::Launch::of(*step).and_then(|launch| bodies.get(&launch.body())) {
             Some(users) if *users > 1 => {
                 format!(
                     ", \"{}\": {users} launches share this body",
-                    text(*step, "qd.phase")
+                    text(*step, names::PHASE)
                 )
             }
             _ => String::new(),
@@ -155,16 +155,10 @@ fn text(op: Op, name: &str) -> String {
     op.attr(name).and_then(attributes::text).unwrap_or_default()
 }
 
-fn body_of(step: Op) -> Option<String> {
-    step.attr("body").and_then(attributes::symbol_name)
-}
-
 fn describe(step: Op) -> String {
-    match (step.full_name(), body_of(step)) {
-        ("qd.grid.launch", Some(body)) => {
-            format!("launch {} @{body}", id_of(step).unwrap_or_default())
-        }
-        (name, _) => name.trim_start_matches("qd.grid.").to_string(),
+    match grid::Launch::of(step) {
+        Some(launch) => format!("launch {} @{}", launch.id(), launch.body()),
+        None => step.full_name().trim_start_matches(grid::PREFIX).into(),
     }
 }
 
@@ -173,12 +167,8 @@ type Bodies = BTreeMap<String, usize>;
 
 fn bodies(kernel: Op) -> Bodies {
     let mut bodies = Bodies::new();
-    for op in kernel.nested() {
-        if op.is("qd.grid.launch")
-            && let Some(body) = body_of(op)
-        {
-            *bodies.entry(body).or_default() += 1;
-        }
+    for launch in kernel.nested().into_iter().filter_map(grid::Launch::of) {
+        *bodies.entry(launch.body()).or_default() += 1;
     }
     bodies
 }

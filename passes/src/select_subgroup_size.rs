@@ -1,13 +1,13 @@
 //! `qd-select-subgroup-size`: choose how many lanes a subgroup has.
 //!
-//! Until here code is wave-polymorphic. This pass records the wave as the
-//! module's attribute `qd.wave`, makes constants of what depends on it
+//! Code above this level is wave-polymorphic. The pass records the wave as the attribute
+//! `qd.wave` of each phase, outlined body and function, makes constants of the ops that depend on it
 //! (`subgroup_size`, `log2_subgroup_size`, `num_subgroups`, `block.dim`), and
-//! gives every collective that can work on tiles an explicit one: `tile` is
-//! log2 of the wave where nothing was said.
+//! gives every collective on clusters an explicit cluster size: `tile` is log2
+//! of the wave by default.
 //!
-//! Errors: a wave that is no power of two from 4 to 64; another wave than one
-//! that was chosen before; a tile that is larger than the wave; a block whose
+//! Errors: a wave that is no power of two from 4 to 64; another wave than was
+//! chosen for a body before; a tile that is larger than the wave; a block whose
 //! threads are not a multiple of the wave.
 //!
 //! Limits: `block.dim` and `num_subgroups` outside a phase or an outlined body,
@@ -25,12 +25,13 @@
 //! ```
 
 use qd_dialects::{
-    attributes,
+    attributes::{self, names},
     builder::Builder,
     diagnostic::{Diagnostic, Result},
     interfaces::Collective,
     ir::{Op, OpExt, context_of},
     melior::dialect::DialectHandle,
+    ops::{grid, simt},
     options,
     pass::Pass,
 };
@@ -67,23 +68,41 @@ impl Pass for SelectSubgroupSize {
                 format!("cannot have subgroups of {wave}: expected 4, 8, 16, 32 or 64"),
             ));
         }
-        if let Some(before) = module.attr("qd.wave").and_then(attributes::int)
-            && before != wave
-        {
-            return Err(Diagnostic::at(
-                module,
-                format!("is for subgroups of {before}, and cannot be for {wave}"),
-            ));
-        }
         for (body, threads) in bodies(module) {
+            if let Some(before) = wave_at(body)
+                && before != wave
+            {
+                let message = format!("is for subgroups of {before}, and cannot be for {wave}");
+                return Err(Diagnostic::at(body, message));
+            }
             tile_body(body, threads, wave);
         }
         for op in module.nested() {
+            if threads_of(op).is_some() || (op.is("func.func") && op.body().is_some()) {
+                op.set_attr(names::WAVE, attributes::i64(context_of(module), wave));
+            }
+            // Last: it may erase the op.
             tile_op(op, wave)?;
         }
-        module.set_attr("qd.wave", attributes::i64(context_of(module), wave));
         Ok(())
     }
+}
+
+/// Lanes in a subgroup of the body that an op is or is in, once that has been chosen.
+pub fn wave_of(op: Op) -> Option<i64> {
+    let mut around = Some(op);
+    while let Some(at) = around {
+        if let Some(wave) = wave_at(at) {
+            return Some(wave);
+        }
+        around = at.parent();
+    }
+    None
+}
+
+/// The subgroup size that an op itself says.
+pub fn wave_at(op: Op) -> Option<i64> {
+    op.attr(names::WAVE).and_then(attributes::int)
 }
 
 /// The phases and outlined bodies below an op, and the threads in their blocks.
@@ -94,19 +113,18 @@ pub fn bodies<'c>(module: Op<'c>) -> Vec<(Op<'c>, i64)> {
 
 /// The threads in a block of a phase or an outlined body.
 pub fn threads_of(op: Op) -> Option<i64> {
-    let name = match op.full_name() {
-        "qd.grid.phase" => "threads",
-        "func.func" => "qd.threads",
-        _ => return None,
-    };
-    op.attr(name).and_then(attributes::int)
+    match op.full_name() {
+        grid::Phase::NAME => Some(grid::Phase::cast(op).threads()),
+        "func.func" => op.attr(names::THREADS).and_then(attributes::int),
+        _ => None,
+    }
 }
 
 fn tile_body(body: Op, threads: i64, wave: i64) {
     for op in body.nested() {
         let value = match op.full_name() {
-            "qd.simt.block.dim" => threads,
-            "qd.simt.num_subgroups" => threads / wave,
+            simt::BlockDim::NAME => threads,
+            simt::NumSubgroups::NAME => threads / wave,
             _ => continue,
         };
         fold(op, value);
@@ -116,8 +134,8 @@ fn tile_body(body: Op, threads: i64, wave: i64) {
 fn tile_op<'c>(op: Op<'c>, wave: i64) -> Result<'c> {
     let log2 = wave.trailing_zeros();
     match op.full_name() {
-        "qd.simt.subgroup_size" => fold(op, wave),
-        "qd.simt.log2_subgroup_size" => fold(op, log2.into()),
+        simt::SubgroupSize::NAME => fold(op, wave),
+        simt::Log2SubgroupSize::NAME => fold(op, log2.into()),
         _ => match Collective::of(op) {
             Some(collective) if collective.supports_clusters => {
                 return tile_collective(op, collective, wave);

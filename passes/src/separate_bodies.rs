@@ -1,12 +1,12 @@
-//! `qd-separate-bodies`: puts each outlined body into a module of its own.
+//! `qd-separate-bodies`: puts each outlined body into a module of its own, for parallel code
+//! generation.
 //!
-//! What follows can then be done to bodies side by side, for passes on a module, and LLVM, take
-//! one on one thread. Kernels go, as their plans have been read. Where there is something else that
-//! bodies may have in common, all of it is in one module.
+//! Passes on a module, and LLVM, then run on several bodies in parallel. Kernels are removed, as
+//! their plans have been read. If bodies may share other ops, all of them stay in one module.
 //!
 //! Before:
 //! ```mlir
-//! module attributes {qd.wave = 32 : i64} {
+//! module {
 //!   func.func private @f() attributes {qd.threads = 256 : i64} { ... }
 //!   func.func private @g() attributes {qd.threads = 256 : i64} { ... }
 //!   qd.grid.kernel @k() { ... }
@@ -14,20 +14,22 @@
 //! ```
 //! After:
 //! ```mlir
-//! module attributes {qd.wave = 32 : i64} {
-//!   module attributes {qd.wave = 32 : i64} {
+//! module {
+//!   module {
 //!     func.func @f() attributes {qd.threads = 256 : i64} { ... }
 //!   }
-//!   module attributes {qd.wave = 32 : i64} {
+//!   module {
 //!     func.func @g() attributes {qd.threads = 256 : i64} { ... }
 //!   }
 //! }
 //! ```
 
 use qd_dialects::{
+    attributes::names,
     diagnostic::Result,
     ir::{self, InsertionPoint, Op, OpExt, operations},
-    melior::ir::{RegionLike, operation::OperationLike},
+    melior::ir::RegionLike,
+    ops::grid,
     pass::{NoOptions, Pass},
 };
 
@@ -42,16 +44,16 @@ impl Pass for SeparateBodies {
     fn run<'c>(module: Op<'c>, _: &NoOptions) -> Result<'c> {
         let block = module.body().expect("a module's body");
         let all = operations(block).into_iter();
-        let (kernels, rest): (Vec<Op>, Vec<Op>) = all.partition(|op| op.is("qd.grid.kernel"));
-        kernels.into_iter().for_each(OpExt::erase);
-        let is_body = |op: &Op| op.is("func.func") && op.attr("qd.threads").is_some();
+        let (kernels, rest): (Vec<Op>, Vec<Op>) = all.partition(|op| op.is(grid::Kernel::NAME));
+        kernels.into_iter().for_each(|op| op.erase());
+        let is_body = |op: &Op| op.is("func.func") && op.attr(names::THREADS).is_some();
         if !rest.iter().all(is_body) {
             gather(module, &rest);
             return Ok(());
         }
         for body in rest {
             gather(module, &[body]);
-            // Nothing here launches it, and what is private and not used goes.
+            // Nothing here launches it, and private functions without uses are removed.
             body.remove_attr("sym_visibility");
         }
         Ok(())

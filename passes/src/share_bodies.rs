@@ -1,23 +1,19 @@
 //! `qd-share-bodies`: phases of a kernel that differ only in parameters share one body.
 //!
-//! Two outlined bodies are the same if one can be laid over the other: the same
-//! ops on the same values, up to integer constants. Where these differ they
-//! become arguments of the one body that stays, and each launch passes its own.
-//! A shift or an exclusive or that the other body does not have was folded away
-//! there, and is one by 0. So the digit passes of a radix sort are one body with the shift
-//! as an argument.
+//! Two outlined bodies are unified if they are the same up to integer constants: the same ops on
+//! the same values. Constants that differ become arguments of the shared body, and each launch
+//! passes its own. A shift or an exclusive or that one body lacks was folded away there, and is one
+//! by 0. So the digit passes of a radix sort are one body with the shift as an argument.
 //!
-//! Only some constants may become arguments: operands of plain arithmetic,
-//! indices and stored values. Divisors, loop bounds, sizes and the operands of
-//! collectives stay constants, since code is better for it, and so does what
-//! decides whether a branch around a collective is uniform. No more than five
-//! arguments are added to a body.
+//! Only some constants may become arguments: operands of plain arithmetic, indices and stored
+//! values. Divisors, loop bounds, sizes and the operands of collectives stay constants, which makes
+//! better code, and so do constants that decide whether a branch around a collective is uniform. No
+//! more than five arguments are added to a body.
 //!
-//! What a kernel becomes does not depend on what else is in its module: bodies of several kernels
-//! that are the same meet when they are named (`qd-name-bodies`).
+//! The result for a kernel does not depend on other kernels of its module: equal bodies of several
+//! kernels are merged when they are named (`qd-name-bodies`).
 //!
-//! Limits: bodies whose arguments come in another order are not found to be the
-//! same.
+//! Limits: bodies whose arguments are in another order are not recognised as equal.
 //!
 //! Before:
 //! ```mlir
@@ -40,6 +36,7 @@ mod unify;
 use arguments::Arguments;
 use qd_dialects::{
     argument_attributes, attributes,
+    attributes::names,
     builder::Builder,
     diagnostic::Result,
     ir::{
@@ -48,10 +45,10 @@ use qd_dialects::{
     melior::{
         dialect::DialectHandle,
         ir::{
-            Attribute, BlockLike, Type, TypeLike, ValueLike, attribute::TypeAttribute,
-            operation::OperationLike, r#type::FunctionType,
+            Attribute, Type, TypeLike, ValueLike, attribute::TypeAttribute, r#type::FunctionType,
         },
     },
+    ops::grid,
     pass::{NoOptions, Pass},
 };
 use shape::shape;
@@ -61,8 +58,8 @@ use unify::{Slot, slots, unify};
 /// Arguments added to a body at most.
 const MAX_PARAMETERS: usize = 5;
 
-/// Bodies of one shape, none of which is the same as another, that a body of that
-/// shape is compared with at most: the last ones.
+/// The most bodies of one shape, each different, that a body of that shape is compared with: the
+/// last ones.
 const MAX_CLUSTERS: usize = 64;
 
 /// The pass.
@@ -78,7 +75,7 @@ impl Pass for ShareBodies {
     }
 
     fn run<'c>(module: Op<'c>, _: &NoOptions) -> Result<'c> {
-        // Found before any is changed.
+        // All modules are found before any is changed.
         let mut modules = module.walk_all();
         modules.retain(|op| op.is("builtin.module"));
         for module in modules {
@@ -88,9 +85,9 @@ impl Pass for ShareBodies {
     }
 }
 
-/// Bodies that are the same but for constants.
+/// Bodies that are equal but for constants.
 struct Cluster<'c> {
-    /// The one that the others are laid over.
+    /// The body that the others are unified with.
     template: Op<'c>,
     slots: Vec<Slot<'c>>,
     /// Each body, and its constants in the template's slots. The first was
@@ -260,7 +257,7 @@ pub fn share(module: Op) -> usize {
 
 fn is_private_body(op: Op) -> bool {
     op.is("func.func")
-        && op.attr("qd.threads").is_some()
+        && op.attr(names::THREADS).is_some()
         && name_of(op, "sym_visibility").as_deref() == Some("private")
         && op.body().is_some_and(|b| b.next_in_region().is_none())
 }
@@ -283,7 +280,7 @@ fn kernel_of<'c>(
 
 fn kernel_around(launch: Op) -> Option<Key> {
     let mut around = launch.parent()?;
-    while !around.is("qd.grid.kernel") {
+    while !around.is(grid::Kernel::NAME) {
         around = around.parent()?;
     }
     Some(around.key())
@@ -296,12 +293,8 @@ fn name_of(op: Op, attribute: &str) -> Option<String> {
 /// A module's launches, by their body's symbol.
 pub(crate) fn launches_by_body<'c>(module: Op<'c>) -> HashMap<String, Vec<Op<'c>>> {
     let mut all: HashMap<String, Vec<Op>> = HashMap::new();
-    for op in module.nested() {
-        if op.is("qd.grid.launch")
-            && let Some(body) = op.attr("body").and_then(attributes::symbol_name)
-        {
-            all.entry(body).or_default().push(op);
-        }
+    for launch in module.nested().into_iter().filter_map(grid::Launch::of) {
+        all.entry(launch.body()).or_default().push(launch.op());
     }
     all
 }
@@ -354,7 +347,7 @@ fn relaunch<'c>(launch: Op<'c>, body: &str, operands: &[Value<'c>]) {
         .collect();
     let named: Vec<_> = named.iter().map(|(n, v)| (n.as_str(), *v)).collect();
     InsertionPoint::Before(launch).insert(ir::build(
-        "qd.grid.launch",
+        grid::Launch::NAME,
         launch.location(),
         operands,
         &[],

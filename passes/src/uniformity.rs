@@ -31,7 +31,7 @@ pub use shape::Shape;
 
 use qd_dialects::{
     ir::{Block, Key, Op, OpExt, Value, ValueExt, arguments, block_key, operations},
-    melior::ir::{BlockLike, operation::OperationLike},
+    ops::simt,
 };
 use range::Range;
 use std::collections::HashMap;
@@ -125,7 +125,7 @@ impl<'c> Uniformity<'c> {
         for value in arguments(body) {
             analysis.set(value, argument);
         }
-        // Unstructured control flow: nothing is known of who arrives where.
+        // Unstructured control flow: the active threads are unknown.
         let mut rest = body.next_in_region();
         if rest.is_some() {
             analysis.entered.insert(analysis.body, [false; 3]);
@@ -455,7 +455,7 @@ impl<'c> Uniformity<'c> {
         }
     }
 
-    /// Walks a block of which it is not known who arrives there.
+    /// Walks a block whose active threads are unknown.
     fn walk_unknown(&mut self, block: Block<'c>) {
         for argument in arguments(block) {
             self.set(argument, Fact::VARYING);
@@ -467,5 +467,5 @@ impl<'c> Uniformity<'c> {
 
 /// Whether an op's regions are its own: combiners, which hold no collectives.
 fn is_isolated(op: Op<'_>) -> bool {
-    op.full_name().starts_with("qd.simt.")
+    op.full_name().starts_with(simt::PREFIX)
 }

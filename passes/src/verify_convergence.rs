@@ -1,20 +1,21 @@
-//! `qd-verify-convergence`: collectives stand where all their threads meet.
+//! `qd-verify-convergence`: collectives are reached by all their threads
+//! together.
 //!
-//! A subgroup collective needs that the lanes of its subgroup reach it together,
-//! a block collective or a barrier that the threads of its block do. Where a
-//! branch or a loop around it is not uniform, hardware deadlocks or computes
-//! something else: this pass says so instead, names the branch, and follows its
-//! condition to where the difference between threads comes from.
+//! The lanes of a subgroup must reach a subgroup collective together, and the
+//! threads of a block a block collective or a barrier. Under a branch or a loop
+//! that is not uniform, hardware deadlocks or computes something else. This pass
+//! reports that, names the branch, and traces its condition to the source of the
+//! difference between threads.
 //!
 //! Uniformity depends on the wave: `thread_id < 32` is uniform in subgroups of
 //! 32 but not of 64. Every size that a subgroup may have is checked, or the one
-//! that `wave` names, or the one the module is for. The lane of a
+//! that `wave` names, or the body's. The lane of a
 //! `broadcast` and the distance of a `rotate` must be uniform as well.
 //!
-//! Limits: what the analysis takes for granted and what it does not see is said
-//! at [`crate::uniformity`]. A function that holds collectives and is called
-//! counts as a collective at its call, and is checked by itself with arguments
-//! that may be anything.
+//! Limits: [`crate::uniformity`] states the assumptions and limits of the
+//! analysis. A function that holds collectives and is called counts as a
+//! collective at its call, and is checked by itself with arguments that may be
+//! anything.
 //!
 //! Accepted at every wave, for `threads(256)`:
 //! ```mlir
@@ -28,14 +29,15 @@
 //! ```
 
 use crate::{
-    select_subgroup_size::{WAVES, bodies},
+    select_subgroup_size::{WAVES, bodies, wave_of},
     uniformity::{Step, Uniformity},
 };
 use qd_dialects::{
-    attributes,
+    attributes::{self, names},
     diagnostic::{Diagnostic, Result},
     interfaces::{Collective, Convergence, Scope},
     ir::{Op, OpExt},
+    ops::simt,
     options,
     pass::Pass,
 };
@@ -58,15 +60,19 @@ impl Pass for VerifyConvergence {
     const SUMMARY: &'static str = "Reject collectives under control flow that is not uniform";
 
     fn run<'c>(module: Op<'c>, options: &ConvergenceOptions) -> Result<'c> {
-        let waves = waves(module, options.wave)?;
+        if options.wave != 0 && !WAVES.contains(&options.wave) {
+            let wave = options.wave;
+            let message = format!("cannot have subgroups of {wave}: expected 4, 8, 16, 32 or 64");
+            return Err(Diagnostic::at(module, message));
+        }
         let calls = Calls::new(module);
         let mut errors = undeclared(module);
         for (body, threads) in bodies(module) {
-            errors.extend(verify(body, threads, &waves, &calls));
+            errors.extend(verify(body, threads, &waves(body, options.wave), &calls));
         }
         // Functions that bodies call: checked for blocks of any size.
         for function in calls.called() {
-            errors.extend(verify(function, 0, &waves, &calls));
+            errors.extend(verify(function, 0, &waves(function, options.wave), &calls));
         }
         let last = errors.pop();
         errors.into_iter().for_each(Diagnostic::emit);
@@ -74,27 +80,20 @@ impl Pass for VerifyConvergence {
     }
 }
 
-/// The wave sizes to check.
-fn waves<'c>(module: Op<'c>, option: u32) -> Result<'c, Vec<u32>> {
-    let selected = module.attr("qd.wave").and_then(attributes::int);
-    let chosen = match option {
-        0 => selected.and_then(|wave| u32::try_from(wave).ok()),
-        wave => Some(wave),
-    };
-    match chosen {
-        None => Ok(WAVES.to_vec()),
-        Some(wave) if WAVES.contains(&wave) => Ok(vec![wave]),
-        Some(wave) => Err(Diagnostic::at(
-            module,
-            format!("cannot have subgroups of {wave}: expected 4, 8, 16, 32 or 64"),
-        )),
+/// The wave sizes at which to check a body: the option's, the body's own, or every one.
+fn waves(body: Op<'_>, option: u32) -> Vec<u32> {
+    let own = wave_of(body).and_then(|wave| u32::try_from(wave).ok());
+    match (option, own) {
+        (0, None) => WAVES.to_vec(),
+        (0, Some(wave)) | (wave, _) => vec![wave],
     }
 }
 
-/// Ops of ours of which it is not known whether threads execute them together.
+/// Ops of ours that declare neither that they are collective nor that they are
+/// not.
 fn undeclared<'c>(module: Op<'c>) -> Vec<Diagnostic<'c>> {
     let is_undeclared = |op: &Op<'c>| {
-        op.full_name().starts_with("qd.simt.")
+        op.full_name().starts_with(simt::PREFIX)
             && matches!(Convergence::of(*op), Convergence::Unknown)
     };
     let ops = module.nested().into_iter().filter(is_undeclared);
@@ -185,7 +184,7 @@ fn check<'c>(
     let operands = Collective::of(op)?.uniform_operands().into_iter();
     let mut varying = operands.filter(|(_, value)| !uniformity.is_uniform(*value, scope));
     let (name, value) = varying.next()?;
-    let instead = match op.is("qd.simt.broadcast") {
+    let instead = match op.is(simt::Broadcast::NAME) {
         true => ": use 'qd.simt.shuffle idx'",
         false => "",
     };
@@ -216,7 +215,7 @@ impl<'c> Calls<'c> {
     fn new(module: Op<'c>) -> Self {
         let mut functions = HashMap::new();
         for op in module.nested() {
-            let is_body = op.attr("qd.threads").is_some();
+            let is_body = op.attr(names::THREADS).is_some();
             if op.is("func.func")
                 && !is_body
                 && let Some(name) = symbol(op, "sym_name")
@@ -225,8 +224,8 @@ impl<'c> Calls<'c> {
             }
         }
         let mut calls = Self { functions };
-        // A caller's scope is the largest of its callees': at most two rounds
-        // more than the call graph is deep.
+        // A caller's scope is the largest of its callees': at most two
+        // iterations more than the depth of the call graph.
         loop {
             let found: Vec<_> = calls
                 .functions
@@ -248,7 +247,7 @@ impl<'c> Calls<'c> {
         }
     }
 
-    /// Who has to execute an op together, calls included.
+    /// The scope in which threads execute an op together, calls included.
     fn scope_of(&self, op: Op<'c>) -> Option<Scope> {
         if op.is("func.call") {
             let callee = op.attr("callee").and_then(attributes::symbol_name)?;
@@ -277,7 +276,7 @@ mod tests {
     use super::*;
     use qd_dialects::{
         ir::{InsertionPoint, Value, build},
-        melior::ir::{Module, Type, operation::OperationLike},
+        melior::ir::{Module, Type},
     };
 
     #[test]
@@ -301,13 +300,13 @@ mod tests {
         let options = ConvergenceOptions::default();
         assert!(VerifyConvergence::run(root, &options).is_ok());
 
-        // As one that has been added to the dialect, and to no list.
+        // As an op that has been added to the dialect, without the trait.
         let store = root.nested().into_iter().find(|op| op.is("memref.store"));
         let store = store.unwrap();
         let operands: Vec<Value> = store.operand_values()[..1].to_vec();
         let i32 = Type::parse(&context, "i32").unwrap();
         let new = build(
-            "qd.simt.count_true",
+            "qd.simt.count_false",
             store.location(),
             &operands,
             &[i32],
@@ -318,7 +317,7 @@ mod tests {
         let error = VerifyConvergence::run(root, &options).unwrap_err();
         let message = error.message();
         assert!(
-            message.starts_with("'qd.simt.count_true' op does not say"),
+            message.starts_with("'qd.simt.count_false' op does not say"),
             "{message}"
         );
         assert!(message.contains("'qd-verify-convergence'"), "{message}");

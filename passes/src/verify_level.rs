@@ -1,20 +1,20 @@
-//! `qd-verify-level`: nothing is left that a level has lowered.
+//! `qd-verify-level`: a level holds no op that an earlier pass should have removed.
 //!
-//! One check at each border between stages, with the pass that should have
-//! removed what it finds:
+//! One check at each border between levels, whose error names the pass that should have removed the
+//! op:
 //!
-//! | level | what may not be there any more |
+//! | level | illegal |
 //! |---|---|
-//! | `algo` | what a body cannot hold (`verify_level/body.rs`), extents of dimensions that a buffer does not have, arithmetic that is too much for the host (`verify_level/host.rs`) |
+//! | `algo` | ops that a body cannot hold (`verify_level/body.rs`), extents of dimensions that a buffer does not have, too much host arithmetic (`verify_level/host.rs`) |
 //! | `grid` | and `qd.algo.*`, types and sizes that no target has (`verify_level/portable.rs`) |
 //! | `plan` | and `qd.grid.phase`, `qd.grid.for_each` |
-//! | `subgroup` | and wave-polymorphic ops, collectives without a tile, a module without `qd.wave` |
+//! | `subgroup` | and wave-polymorphic ops, collectives without a tile, bodies without `qd.wave` |
 //!
 //! With `expanded=true`, `subgroup` also rejects the collectives that
-//! `qd-expand-collectives` expands where its `keep` names none.
+//! `qd-expand-collectives` expands for a target that has none.
 //!
-//! Limits: it looks at ops, not at what they compute; verifiers of the ops
-//! themselves run after every pass anyway.
+//! Limits: it checks which ops there are, not their results; the ops' own verifiers run after every
+//! pass anyway.
 //!
 //! Rejected at level `plan`:
 //! ```mlir
@@ -37,6 +37,7 @@ use qd_dialects::{
     diagnostic::{Diagnostic, Result},
     interfaces::Collective,
     ir::{Op, OpExt},
+    ops::{algo, grid, simt},
     options,
     pass::Pass,
 };
@@ -81,7 +82,7 @@ impl FromStr for Level {
     }
 }
 
-/// What the level `subgroup` was called.
+/// The former name of the level `subgroup`.
 pub const FORMER_SUBGROUP: &str = "tiled";
 
 options! {
@@ -104,12 +105,6 @@ impl Pass for VerifyLevel {
 
     fn run<'c>(module: Op<'c>, options: &VerifyLevelOptions) -> Result<'c> {
         let level = options.level;
-        if level >= Level::Subgroup && module.attr("qd.wave").is_none() {
-            return Err(Diagnostic::at(
-                module,
-                format!("has no 'qd.wave' at level '{level}': 'qd-select-subgroup-size' sets it"),
-            ));
-        }
         let all = module.nested();
         // Below, the ops are ours.
         if level == Level::Grid {
@@ -122,7 +117,9 @@ impl Pass for VerifyLevel {
                     Some(pass) => {
                         format!("does not belong at level '{level}': '{pass}' removes it")
                     }
-                    None => body::misplaced(op).or_else(|| out_of_range(op))?,
+                    None => body::misplaced(op)
+                        .or_else(|| out_of_range(op))
+                        .or_else(|| without_wave(op, level))?,
                 };
                 Some(Diagnostic::at(op, message))
             })
@@ -142,15 +139,15 @@ fn remover(op: Op, level: Level, expanded: bool) -> Option<&'static str> {
     let name = op.full_name();
     match name {
         // Sizing ops are host arithmetic, and fold.
-        "qd.algo.scratch_slots" => None,
+        algo::ScratchSlots::NAME => None,
         _ if level == Level::Algo => None,
-        _ if name.starts_with("qd.algo.") => Some("qd-expand-algorithms"),
-        "qd.grid.for_each" if level >= Level::Plan => Some("qd-expand-for-each"),
-        "qd.grid.phase" if level >= Level::Plan => Some("qd-plan-launches"),
-        "qd.simt.subgroup_size" | "qd.simt.log2_subgroup_size" if level >= Level::Subgroup => {
+        _ if name.starts_with(algo::PREFIX) => Some("qd-expand-algorithms"),
+        grid::ForEach::NAME if level >= Level::Plan => Some("qd-expand-for-each"),
+        grid::Phase::NAME if level >= Level::Plan => Some("qd-plan-launches"),
+        simt::SubgroupSize::NAME | simt::Log2SubgroupSize::NAME if level >= Level::Subgroup => {
             Some("qd-select-subgroup-size")
         }
-        "qd.simt.num_subgroups" | "qd.simt.block.dim"
+        simt::NumSubgroups::NAME | simt::BlockDim::NAME
             if level >= Level::Subgroup && is_in_body(op) =>
         {
             Some("qd-select-subgroup-size")
@@ -166,6 +163,15 @@ fn remover(op: Op, level: Level, expanded: bool) -> Option<&'static str> {
         }
         _ => None,
     }
+}
+
+/// What is wrong with a body at a level where its subgroup size has been chosen.
+fn without_wave(op: Op, level: Level) -> Option<String> {
+    let is_without = level >= Level::Subgroup
+        && select_subgroup_size::threads_of(op).is_some()
+        && select_subgroup_size::wave_at(op).is_none();
+    is_without
+        .then(|| format!("has no 'qd.wave' at level '{level}': 'qd-select-subgroup-size' sets it"))
 }
 
 /// What is wrong with the dimension that a `memref.dim` asks for.

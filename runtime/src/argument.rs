@@ -1,4 +1,4 @@
-//! Elements of arrays, and values that are passed by themselves.
+//! Element types of arrays, and scalar arguments.
 
 use qd_artifact::Dtype;
 
@@ -23,7 +23,7 @@ macro_rules! elements {
 elements!(i8 => I8, u8 => U8, i16 => I16, u16 => U16, i32 => I32, u32 => U32, i64 => I64,
           u64 => U64, f32 => F32, f64 => F64);
 
-/// A value that is passed by itself.
+/// A scalar argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scalar {
     /// Its type.

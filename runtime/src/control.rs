@@ -1,8 +1,8 @@
-//! Words that are the runtime's own, 0 between runs: a kernel counts in them what
-//! its blocks have done, and leaves them as it found them.
+//! Control words: a kernel's zero-initialised workspace, in which its blocks
+//! count. They are 0 between runs, because the kernel resets them.
 //!
-//! Nothing clears them while kernels leave them clear. A run that ends in an error
-//! may leave anything, so that they are cleared before the next.
+//! So the runtime does not clear them, except after a run that ended in an error,
+//! which may leave any values.
 
 use crate::program::{Planned, Program};
 use qd_artifact::{Step, StepKind};
@@ -10,7 +10,7 @@ use qd_artifact::{Step, StepKind};
 /// Bytes of a word.
 pub(crate) const WORD: u64 = 4;
 
-/// Bytes that running a kernel takes: its own words, and behind them those of the
+/// Bytes of control words for a run of a kernel: its own, followed by those of the
 /// kernel that it dispatches to. The artifact has been validated.
 pub(crate) fn bytes(program: Program<'_>, kernel: Planned<'_>) -> usize {
     (kernel.plan.control * WORD) as usize + dispatched(program, &kernel.plan.steps)

@@ -1,4 +1,4 @@
-//! Why something did not run.
+//! Errors of the runtime.
 
 use qd_artifact::{EvalError, Kernel};
 

@@ -1,7 +1,7 @@
-//! Runs artifacts. Knows no IR: what a kernel takes and what is done to run it
-//! is the artifact's launch plan.
+//! Runs artifacts. The crate knows no IR: an artifact's launch plan has a kernel's
+//! arguments and steps.
 //!
-//! What people build on is in [`objects`]; each kind of device has a driver below it.
+//! Programs use [`objects`]; each kind of device has a driver below it.
 
 mod argument;
 mod control;

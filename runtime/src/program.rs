@@ -1,4 +1,4 @@
-//! What of an artifact is for one of its targets.
+//! The part of an artifact that is for one of its targets.
 
 use crate::{
     Error,
@@ -131,7 +131,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// A program that belongs to who has it.
+/// An owned program.
 pub(crate) struct Kept {
     pub artifact: Artifact,
     target: usize,

@@ -1,4 +1,4 @@
-//! Whether a plan makes sense: artifacts are files, and files are edited.
+//! Validation of plans: artifacts are files, and files can be edited.
 
 use crate::{
     Error,
@@ -7,8 +7,7 @@ use crate::{
 use qd_artifact::{ArgumentKind, BufferRef, Expr, Kernel, MOST_CONTROL, Operand, Step, StepKind};
 use std::collections::{HashMap, HashSet};
 
-/// Checks that every reference in the plan has something to refer to, so that
-/// running it need not.
+/// Checks that every reference in the plan is valid, so that execution need not.
 pub(crate) fn validate(program: Program<'_>) -> Result<(), Error> {
     let invalid = |what: String| Err(Error::InvalidPlan(what));
     let (artifact, targets) = (program.artifact, program.artifact.targets.len());
@@ -54,7 +53,7 @@ pub(crate) fn validate(program: Program<'_>) -> Result<(), Error> {
         }
         if plan.control > MOST_CONTROL {
             return Err(check.error(&format!(
-                "has {} words of control, more than {MOST_CONTROL}",
+                "has {} control words, more than {MOST_CONTROL}",
                 plan.control
             )));
         }
@@ -118,15 +117,15 @@ pub(crate) fn launches<'a>(
     })
 }
 
-/// Shared memory of a block besides what the body declares, and who asks for it.
+/// Shared memory that a launch requests besides what the body declares, and the launch.
 pub(crate) struct DynamicShared {
     pub bytes: u32,
     pub kernel: String,
     pub phase: String,
 }
 
-/// Of each body that is given any, the most: what a driver is asked to allow is a body's, whoever
-/// launches it.
+/// The largest request for each body: the driver raises the limit for a body, whichever launch
+/// uses it.
 pub(crate) fn most_shared(program: Program<'_>) -> HashMap<String, DynamicShared> {
     let mut most: HashMap<String, DynamicShared> = HashMap::new();
     for launch in launches(program.kernels()) {
@@ -147,7 +146,7 @@ pub(crate) fn most_shared(program: Program<'_>) -> HashMap<String, DynamicShared
 struct Check<'a> {
     program: Program<'a>,
     kernel: &'a Kernel,
-    /// Words of control that it has.
+    /// Control words that it has.
     control: u64,
 }
 
@@ -286,7 +285,7 @@ impl<'a> Check<'a> {
             Operand::Control { first, words } => match first.checked_add(*words) {
                 Some(end) if end <= self.control => Ok(()),
                 _ => Err(self.error(&format!(
-                    "passes {words} words of control from word {first}, but has {}",
+                    "passes {words} control words from word {first}, but has {}",
                     self.control
                 ))),
             },

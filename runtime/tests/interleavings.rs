@@ -1,5 +1,5 @@
-//! What threads share, in every order in which they may do so (loom): the numbers of a stream's calls,
-//! and what is let go later. The files are the runtime's own, on loom's locks and atomics.
+//! All interleavings of threads on shared state (loom): the numbers of a stream's calls, and
+//! deferred releases. The files are the runtime's, with loom's locks and atomics.
 
 mod sync {
     pub use loom::sync::{Condvar, Mutex, MutexGuard, atomic};

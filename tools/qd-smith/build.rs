@@ -1,5 +1,5 @@
 //! Reads the op definitions, ours and those of the upstream dialects whose ops
-//! compute scalars, and writes down what the generator needs of them.
+//! compute scalars, and writes the generator's tables.
 
 use serde_json::{Map, Value, json};
 use std::{

@@ -1,5 +1,5 @@
-//! What stops an interpretation: undefined behaviour, bad arguments, an
-//! operation that has no reference semantics.
+//! Faults, which end an interpretation: undefined behaviour, bad arguments, an
+//! operation without reference semantics.
 
 use std::{error::Error, fmt};
 
@@ -11,7 +11,7 @@ pub struct Fault {
     /// Name of the operation, such as `qd.simt.shuffle`; empty where the module
     /// as a whole is at fault.
     pub operation: String,
-    /// What is wrong.
+    /// The message.
     pub message: String,
     /// Other places that take part: the second access of a race.
     pub notes: Vec<Note>,
@@ -24,7 +24,7 @@ pub struct Note {
     pub location: String,
     /// As [`Fault::operation`].
     pub operation: String,
-    /// What it has to do with the fault.
+    /// Its relation to the fault.
     pub message: String,
 }
 

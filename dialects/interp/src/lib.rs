@@ -1,13 +1,12 @@
-//! The reference interpreter: what programs in the `qd` dialect mean.
+//! The reference interpreter: the semantics of the `qd` dialect.
 //!
 //! It executes a kernel at any level above the vendor dialects: device-wide
 //! algorithms from their definitions, phases and launches thread by thread,
 //! subgroup operations lane by lane, at a subgroup size of 4 to 64. It shares
-//! no code with any lowering and is written for clarity, to be what everything
-//! else is compared with.
+//! no code with any lowering and is written for clarity, as the oracle that
+//! everything else is compared with.
 //!
-//! What the reference calls undefined is reported as a [`Fault`], never
-//! computed:
+//! Undefined behaviour is reported as a [`Fault`], never computed:
 //!
 //! - poison (a shuffle's read beyond the subgroup, a reduction's result in any
 //!   lane but the first, memory never written, a shift by the width or more)
@@ -20,14 +19,15 @@
 //!   barrier, no release and acquire and no order of launches puts in sequence;
 //! - undersized scratch, counts above capacity, flags other than 0 and 1.
 //!
-//! The operations it knows are a closed list, [`supported_operations`]; any
-//! other is a fault that names it.
+//! Its operations are a closed list, [`supported_operations`]; any other is a
+//! fault that names it.
 //!
-//! What it does not do: show stale values (a program for which that would
-//! matter has a race, which is reported); model the order in which a device
-//! rounds a float sum (values combine from the lowest index to the highest);
-//! check that memory fences are needed.
+//! Limits: it does not show stale values (a program for which that would matter
+//! has a race, which is reported); it does not model the order in which a
+//! device rounds a float sum (values combine from the lowest index to the
+//! highest); it does not check that memory fences are needed.
 
+mod algorithms;
 mod decode;
 mod exec;
 mod fault;

@@ -1,5 +1,5 @@
-//! Memory: what is allocated, what of it holds a value, and the memrefs that
-//! describe parts of it.
+//! Memory: allocations, which of their bytes are initialised, and memrefs of parts of
+//! them.
 
 use crate::{
     fault::{Outcome, Trap},
@@ -136,7 +136,7 @@ pub(crate) struct Allocation {
     /// The bytes that are a kernel's own while it runs: it loads none that it has not
     /// written.
     pub owned: Range<i64>,
-    /// Who accessed which unit; made when first needed.
+    /// The accesses to each unit, for races; created when first needed.
     pub history: Vec<Cell>,
 }
 

@@ -1,8 +1,11 @@
-//! The operations that have reference semantics, in one table: what the
-//! decoder dispatches on and what the documentation prints. Anything else is a
-//! fault that names the operation.
+//! The operations with reference semantics, in one table, from which the
+//! decoder dispatches and the documentation is printed. Any other is a fault
+//! that names the operation.
 
-use crate::program::{Algorithm, AtomicOp, Binary, Cast, Combining, Extended, Identity, Unary};
+use crate::{
+    algorithms::{ALGORITHMS, Algorithm},
+    program::{AtomicOp, Binary, Cast, Combining, Extended, Id, Unary, Vote},
+};
 use std::{collections::HashMap, sync::LazyLock};
 
 /// How an operation is decoded.
@@ -40,7 +43,7 @@ pub(crate) enum Form {
     SubView,
     AtomicRmw,
 
-    Identity(Identity),
+    Id(Id),
     LaneMask,
     Shuffle,
     Broadcast,
@@ -48,11 +51,9 @@ pub(crate) enum Form {
     Rotate,
     SubgroupSync,
     SubgroupFence,
-    /// What computes nothing.
+    /// A hint, which computes nothing.
     Hint,
-    Vote {
-        all: bool,
-    },
+    Vote(Vote),
     AllEqual,
     Ballot,
     BallotFirstN,
@@ -80,14 +81,7 @@ pub(crate) enum Form {
     Fill,
     Dispatch,
     Variant,
-    Reduce,
-    Scan(Algorithm),
-    Compact {
-        rest: bool,
-    },
-    Sort,
-    ReduceByKey,
-    ParallelSort,
+    Algorithm(&'static Algorithm),
     ScratchSlots,
 
     /// Looked up by name, never executed in place.
@@ -248,21 +242,22 @@ const TABLE: &[(&str, Form)] = &[
     ("qd.math.ffs", F::Unary(Unary::Ffs)),
     ("qd.math.fns", F::FindNthSet),
 
-    ("qd.simt.lane_id", F::Identity(Identity::LaneId)),
-    ("qd.simt.subgroup_size", F::Identity(Identity::SubgroupSize)),
-    ("qd.simt.log2_subgroup_size", F::Identity(Identity::Log2SubgroupSize)),
-    ("qd.simt.subgroup_id", F::Identity(Identity::SubgroupId)),
-    ("qd.simt.num_subgroups", F::Identity(Identity::NumSubgroups)),
+    ("qd.simt.lane_id", F::Id(Id::Lane)),
+    ("qd.simt.subgroup_size", F::Id(Id::SubgroupSize)),
+    ("qd.simt.log2_subgroup_size", F::Id(Id::Log2SubgroupSize)),
+    ("qd.simt.subgroup_id", F::Id(Id::Subgroup)),
+    ("qd.simt.num_subgroups", F::Id(Id::NumSubgroups)),
     ("qd.simt.shuffle", F::Shuffle),
     ("qd.simt.broadcast", F::Broadcast),
     ("qd.simt.broadcast_first", F::BroadcastFirst),
     ("qd.simt.rotate", F::Rotate),
-    ("qd.simt.elect", F::Identity(Identity::Elect)),
+    ("qd.simt.elect", F::Id(Id::Elect)),
     ("qd.simt.sync", F::SubgroupSync),
     ("qd.simt.mem_fence", F::SubgroupFence),
     ("qd.simt.pause", F::Hint),
-    ("qd.simt.all", F::Vote { all: true }),
-    ("qd.simt.any", F::Vote { all: false }),
+    ("qd.simt.all", F::Vote(|holding, tile| (holding & tile == tile).into())),
+    ("qd.simt.any", F::Vote(|holding, tile| (holding & tile != 0).into())),
+    ("qd.simt.count_true", F::Vote(|holding, tile| (holding & tile).count_ones().into())),
     ("qd.simt.all_equal", F::AllEqual),
     ("qd.simt.ballot", F::Ballot),
     ("qd.simt.ballot_first_n", F::BallotFirstN),
@@ -274,10 +269,10 @@ const TABLE: &[(&str, Form)] = &[
     ("qd.simt.exclusive_scan", F::Combine(Combining::Exclusive)),
     ("qd.simt.segmented_reduce", F::Combine(Combining::Segmented)),
     ("qd.simt.bitonic_sort_kv", F::BitonicSort),
-    ("qd.simt.block.id", F::Identity(Identity::BlockId)),
-    ("qd.simt.block.dim", F::Identity(Identity::BlockDim)),
-    ("qd.simt.block.thread_id", F::Identity(Identity::ThreadId)),
-    ("qd.simt.grid.dim", F::Identity(Identity::GridDim)),
+    ("qd.simt.block.id", F::Id(Id::Block)),
+    ("qd.simt.block.dim", F::Id(Id::BlockDim)),
+    ("qd.simt.block.thread_id", F::Id(Id::Thread)),
+    ("qd.simt.grid.dim", F::Id(Id::GridDim)),
     ("qd.simt.block.sync", F::BlockSync),
     ("qd.simt.block.mem_fence", F::BlockFence),
     ("qd.simt.block.shared", F::Shared),
@@ -304,18 +299,17 @@ const TABLE: &[(&str, Form)] = &[
     ("qd.grid.dispatch", F::Dispatch),
     ("qd.grid.variant", F::Variant),
 
-    ("qd.algo.reduce", F::Reduce),
-    ("qd.algo.exclusive_scan", F::Scan(Algorithm::ExclusiveScan)),
-    ("qd.algo.inclusive_scan", F::Scan(Algorithm::InclusiveScan)),
-    ("qd.algo.select", F::Compact { rest: false }),
-    ("qd.algo.partition", F::Compact { rest: true }),
-    ("qd.algo.sort", F::Sort),
-    ("qd.algo.reduce_by_key", F::ReduceByKey),
-    ("qd.algo.parallel_sort", F::ParallelSort),
     ("qd.algo.scratch_slots", F::ScratchSlots),
 ];
 
-static FORMS: LazyLock<HashMap<&str, Form>> = LazyLock::new(|| TABLE.iter().copied().collect());
+static FORMS: LazyLock<HashMap<&str, Form>> = LazyLock::new(|| all().collect());
+
+/// What is in the table, and the algorithms.
+fn all() -> impl Iterator<Item = (&'static str, Form)> {
+    let algorithms = ALGORITHMS.iter();
+    let algorithms = algorithms.map(|algorithm| (algorithm.op, F::Algorithm(algorithm)));
+    TABLE.iter().copied().chain(algorithms)
+}
 
 /// How the operation of this name is decoded; none if it has no semantics here.
 pub(crate) fn form(name: &str) -> Option<Form> {
@@ -324,5 +318,5 @@ pub(crate) fn form(name: &str) -> Option<Form> {
 
 /// The names of all operations that have reference semantics, by dialect.
 pub fn supported_operations() -> impl Iterator<Item = &'static str> {
-    TABLE.iter().map(|(name, _)| *name)
+    all().map(|(name, _)| name)
 }

@@ -58,6 +58,14 @@ impl Element {
         ((bits << unused) as i64) >> unused
     }
 
+    /// Whether two values are equal: a NaN equals nothing, and zeros of both signs are.
+    pub(crate) fn equal(self, x: u64, y: u64) -> bool {
+        match self.is_float() {
+            true => self.float(x) == self.float(y),
+            false => x == y,
+        }
+    }
+
     /// The float that the bits stand for, widened (exactly) to `f64`.
     pub(crate) fn float(self, bits: u64) -> f64 {
         match self {

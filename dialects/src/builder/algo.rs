@@ -1,14 +1,15 @@
-//! Device-wide algorithms: steps of a kernel, like phases. What each does, and what its buffers must
-//! be, is on the page of `qd.algo`.
+//! Device-wide algorithms: steps of a kernel, like phases. The page of `qd.algo` has their
+//! semantics and their buffers.
 
 use super::{Builder, Combiner, V, Values};
 use crate::{
-    attributes,
+    algorithm, attributes,
     ir::{self, Op},
+    ops::{Algorithm, algo},
 };
 use melior::ir::{Attribute, Region, attribute::DenseI32ArrayAttribute};
 
-/// What an algorithm is given besides its inputs and outputs, and how it goes about it.
+/// An algorithm's operands besides its inputs and outputs, and its options.
 #[derive(Clone)]
 pub struct Workspace<'b, 'c> {
     scratch: Vec<V<'b, 'c>>,
@@ -34,19 +35,19 @@ impl<'b, 'c> Workspace<'b, 'c> {
         }
     }
 
-    /// Asks for a strategy by name, in place of the one that the target's table has.
+    /// Names a strategy, instead of the target's default.
     pub fn strategy(mut self, name: &str) -> Self {
         self.strategy = Some(name.into());
         self
     }
 
-    /// Asks for results that depend on the input and the capacity alone, to the last bit.
+    /// Requires results that depend on the input and the capacity alone, to the last bit.
     pub fn deterministic(mut self) -> Self {
         self.is_deterministic = true;
         self
     }
 
-    /// Asks that a count that is out of range be an error on the device as well, which no target can
+    /// Makes a count that is out of range an error on the device as well, which no target supports
     /// yet.
     pub fn checked(mut self) -> Self {
         self.is_checked = true;
@@ -74,13 +75,12 @@ pub struct Order {
 }
 
 impl Order {
-    /// Integers by their value with a sign, floats by their value: what sorts do unless they are told
-    /// otherwise.
+    /// Signed integers, floats by their value: the default.
     pub fn signed() -> Self {
         Self::default()
     }
 
-    /// Integers by their value without a sign.
+    /// Unsigned integers.
     pub fn unsigned() -> Self {
         Self {
             is_unsigned: true,
@@ -88,7 +88,7 @@ impl Order {
         }
     }
 
-    /// By so many low bits alone: a positive multiple of 8.
+    /// Compares only the lowest `bits` bits: a positive multiple of 8.
     pub fn low_bits(self, bits: i32) -> Self {
         Self {
             end_bit: Some(bits),
@@ -105,50 +105,20 @@ impl Order {
     }
 }
 
-/// An algorithm that takes scratch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum Algorithm {
-    Reduce,
-    ExclusiveScan,
-    InclusiveScan,
-    Select,
-    Sort,
-    ReduceByKey,
-    Partition,
-}
-
-impl Algorithm {
-    /// As it is spelled: `inclusive_scan`.
-    fn name(self) -> &'static str {
-        match self {
-            Algorithm::Reduce => "reduce",
-            Algorithm::ExclusiveScan => "exclusive_scan",
-            Algorithm::InclusiveScan => "inclusive_scan",
-            Algorithm::Select => "select",
-            Algorithm::Sort => "sort",
-            Algorithm::ReduceByKey => "reduce_by_key",
-            Algorithm::Partition => "partition",
-        }
-    }
-}
-
 type Named<'c> = (&'static str, Attribute<'c>);
 
-/// What an algorithm's operation is made of.
+/// The parts of an algorithm's operation.
 struct Parts<'a, 'b, 'c> {
     algorithm: Algorithm,
-    /// By groups, some of which may be empty.
+    /// By operands of the definition, some of which may be none.
     operands: &'a [&'a [V<'b, 'c>]],
-    /// Whether the groups' sizes tell the operands apart.
-    is_grouped: bool,
     attributes: Vec<Named<'c>>,
     regions: Vec<Region<'c>>,
 }
 
 impl<'c> Builder<'c> {
-    /// `out[0]` is all elements combined, or the combiner's identity if there is none. A combiner of
-    /// several scalars takes as many inputs, outputs and scratch buffers, as arrays.
+    /// `out[0]` is the combination of all elements, or the combiner's identity if there are none. A
+    /// combiner of several scalars takes as many inputs, outputs and scratch buffers, as arrays.
     pub fn reduce<'b, T: Values<'b, 'c>>(
         &'b self,
         combiner: &Combiner<'c>,
@@ -159,7 +129,7 @@ impl<'c> Builder<'c> {
         self.combining(Algorithm::Reduce, combiner, [input, out], workspace)
     }
 
-    /// `out[i]` is all elements up to `i` combined, and with it.
+    /// `out[i]` is the combination of all elements up to and including `i`.
     pub fn inclusive_scan<'b, T: Values<'b, 'c>>(
         &'b self,
         combiner: &Combiner<'c>,
@@ -170,7 +140,7 @@ impl<'c> Builder<'c> {
         self.combining(Algorithm::InclusiveScan, combiner, [input, out], workspace)
     }
 
-    /// `out[i]` is all elements before `i` combined.
+    /// `out[i]` is the combination of all elements before `i`.
     pub fn exclusive_scan<'b, T: Values<'b, 'c>>(
         &'b self,
         combiner: &Combiner<'c>,
@@ -190,8 +160,11 @@ impl<'c> Builder<'c> {
         num_out: V<'b, 'c>,
         workspace: &Workspace<'b, 'c>,
     ) -> Op<'c> {
-        let operands = [input, flags, out, num_out];
-        self.compacting(Algorithm::Select, operands, workspace)
+        self.algorithm(
+            Algorithm::Select,
+            &[&[input, flags, out, num_out]],
+            workspace,
+        )
     }
 
     /// As [`select`](Self::select), with the other elements behind them.
@@ -203,11 +176,14 @@ impl<'c> Builder<'c> {
         num_out: V<'b, 'c>,
         workspace: &Workspace<'b, 'c>,
     ) -> Op<'c> {
-        let operands = [input, flags, out, num_out];
-        self.compacting(Algorithm::Partition, operands, workspace)
+        self.algorithm(
+            Algorithm::Partition,
+            &[&[input, flags, out, num_out]],
+            workspace,
+        )
     }
 
-    /// Sorts keys in place, stably; `tmp` is as large.
+    /// Sorts keys in place, stably; `tmp` is a buffer of the same size.
     pub fn sort<'b>(
         &'b self,
         keys: V<'b, 'c>,
@@ -218,7 +194,8 @@ impl<'c> Builder<'c> {
         self.sorting(&[&[keys], &[tmp], &[], &[]], order, workspace)
     }
 
-    /// As [`sort`](Self::sort), and moves values with their keys; each with a buffer as large.
+    /// As [`sort`](Self::sort), and moves values with their keys; each with a workspace of the same
+    /// size.
     pub fn sort_pairs<'b>(
         &'b self,
         [keys, tmp_keys]: [V<'b, 'c>; 2],
@@ -230,7 +207,8 @@ impl<'c> Builder<'c> {
         self.sorting(&operands, order, workspace)
     }
 
-    /// Makes one entry of each run of equal keys: the key, and its values combined; and counts them.
+    /// Writes one entry for each run of equal keys, its key and the combination of its values, and
+    /// the number of runs.
     pub fn reduce_by_key<'b>(
         &'b self,
         combiner: &Combiner<'c>,
@@ -243,15 +221,14 @@ impl<'c> Builder<'c> {
         let parts = Parts {
             algorithm: Algorithm::ReduceByKey,
             operands: &[&[keys, values, keys_out, values_out, num_runs]],
-            is_grouped: false,
             attributes,
             regions: vec![region],
         };
-        self.algorithm(parts, workspace)
+        self.build_algorithm(parts, workspace)
     }
 
-    /// Sorts all keys in place, and values with them, without scratch: not stable, and slow. For what
-    /// still asks for it.
+    /// Sorts all keys in place, and values with them, without scratch: not stable, and slow.
+    /// Deprecated.
     pub fn parallel_sort<'b>(
         &'b self,
         keys: V<'b, 'c>,
@@ -262,8 +239,25 @@ impl<'c> Builder<'c> {
             .chain(values)
             .map(|v| v.value())
             .collect();
-        let name = "qd.algo.parallel_sort";
+        let name = algo::ParallelSort::NAME;
         self.op(name, &operands, &[], &order.attributes(self))
+    }
+
+    /// Any algorithm without a combiner, with its own operands: of each of the definition the buffers that
+    /// it is, which may be none. Those of `workspace` come behind them.
+    pub fn algorithm<'b>(
+        &'b self,
+        algorithm: Algorithm,
+        operands: &[&[V<'b, 'c>]],
+        workspace: &Workspace<'b, 'c>,
+    ) -> Op<'c> {
+        let parts = Parts {
+            algorithm,
+            operands,
+            attributes: Vec::new(),
+            regions: Vec::new(),
+        };
+        self.build_algorithm(parts, workspace)
     }
 
     /// Slots of scratch that an algorithm needs for `n` elements, `index`, at a capacity of
@@ -275,13 +269,12 @@ impl<'c> Builder<'c> {
         log256_max_n: i32,
     ) -> V<'b, 'c> {
         let context = self.context();
-        let name = attributes::case(context, "algorithm", algorithm.name());
         let attributes = [
-            ("algorithm", name),
+            ("algorithm", algorithm.attribute(context)),
             ("log256_max_n", attributes::i32(context, log256_max_n)),
         ];
         let slots = self.index_type();
-        self.result("qd.algo.scratch_slots", &[n], slots, &attributes)
+        self.result(algo::ScratchSlots::NAME, &[n], slots, &attributes)
     }
 
     fn combining<'b, T: Values<'b, 'c>>(
@@ -296,27 +289,10 @@ impl<'c> Builder<'c> {
         let parts = Parts {
             algorithm,
             operands: &[&inputs, &outputs],
-            is_grouped: true,
             attributes,
             regions: vec![region],
         };
-        self.algorithm(parts, workspace)
-    }
-
-    fn compacting<'b>(
-        &'b self,
-        algorithm: Algorithm,
-        operands: [V<'b, 'c>; 4],
-        workspace: &Workspace<'b, 'c>,
-    ) -> Op<'c> {
-        let parts = Parts {
-            algorithm,
-            operands: &[&operands],
-            is_grouped: false,
-            attributes: Vec::new(),
-            regions: Vec::new(),
-        };
-        self.algorithm(parts, workspace)
+        self.build_algorithm(parts, workspace)
     }
 
     fn sorting(
@@ -328,27 +304,27 @@ impl<'c> Builder<'c> {
         let parts = Parts {
             algorithm: Algorithm::Sort,
             operands,
-            is_grouped: true,
             attributes: order.attributes(self),
             regions: Vec::new(),
         };
-        self.algorithm(parts, workspace)
+        self.build_algorithm(parts, workspace)
     }
 
-    /// Builds an algorithm, with its workspace behind its own operands.
-    fn algorithm(&self, parts: Parts<'_, '_, 'c>, workspace: &Workspace<'_, 'c>) -> Op<'c> {
+    /// Builds an algorithm, with its workspace after its own operands.
+    fn build_algorithm(&self, parts: Parts<'_, '_, 'c>, workspace: &Workspace<'_, 'c>) -> Op<'c> {
         let count = [workspace.count];
         let groups = [parts.operands, &[&workspace.scratch, &count]].concat();
         let mut named = parts.attributes;
         named.extend(workspace.attributes(self));
-        if parts.is_grouped {
+        let name = format!("{}{}", algo::PREFIX, parts.algorithm.name());
+        if algorithm::has_operand_segments(self.context(), &name) {
             let sizes: Vec<_> = groups.iter().map(|group| group.len() as i32).collect();
             let sizes = DenseI32ArrayAttribute::new(self.context(), &sizes);
             named.push(("operandSegmentSizes", sizes.into()));
         }
         let operands: Vec<_> = groups.concat().iter().map(|v| v.value()).collect();
         self.insert(ir::build(
-            &format!("qd.algo.{}", parts.algorithm.name()),
+            &name,
             self.location(),
             &operands,
             &[],

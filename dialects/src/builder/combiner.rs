@@ -5,6 +5,7 @@ use crate::{
     attributes::{self, Kind},
     clone::Mapping,
     ir::{Block, Context, InsertionPoint, Op, OpExt, Value, context_of},
+    ops,
 };
 use melior::ir::{
     Attribute, Location, Operation, RegionLike, Type, ValueLike, attribute::ArrayAttribute,
@@ -49,9 +50,9 @@ impl<'c> Combiner<'c> {
         }
     }
 
-    /// A function on scalars that are made up by an algorithm: associative, with
-    /// these identities, its left operand the lower index. It may use no value
-    /// but its operands. Identities are [`Builder::int_attribute`]s or
+    /// A function on scalars in algorithms: associative, with these identities,
+    /// its left operand the lower index. It may use no value but its operands.
+    /// Identities are [`Builder::int_attribute`]s or
     /// [`Builder::float_attribute`]s, whose types are the scalars'.
     pub fn function<F>(context: &'c Context, identities: Vec<Attribute<'c>>, function: F) -> Self
     where
@@ -108,13 +109,13 @@ impl<'c> Combiner<'c> {
         }
     }
 
-    /// Whether operands may be exchanged: true of every kind, unknown and so
-    /// false of a region.
+    /// Whether it is known to commute: true of every kind, and false of a
+    /// region.
     pub fn is_commutative(&self) -> bool {
         self.as_kind().is_some()
     }
 
-    /// The identities, as attributes: what combining nothing yields.
+    /// The identities, as attributes: the result of an empty input.
     pub fn identity_attributes(&self) -> Vec<Attribute<'c>> {
         match &self.form {
             Form::Kind(kind) => vec![kind.identity(self.context, self.types[0])],
@@ -124,7 +125,7 @@ impl<'c> Combiner<'c> {
         }
     }
 
-    /// What does not show when it is combined with, as attributes; see
+    /// Neutral values, which leave a combination unchanged, as attributes; see
     /// [`Kind::neutral`].
     pub fn neutral_attributes(&self) -> Vec<Attribute<'c>> {
         match self.form {
@@ -133,7 +134,7 @@ impl<'c> Combiner<'c> {
         }
     }
 
-    /// Whether the identities may be combined with, and do not show.
+    /// Whether the identities are neutral values.
     pub fn identity_is_neutral(&self) -> bool {
         self.identity_attributes() == self.neutral_attributes()
     }
@@ -143,7 +144,7 @@ impl<'c> Combiner<'c> {
         self.constants(b, self.identity_attributes())
     }
 
-    /// What does not show when it is combined with, as constants.
+    /// Neutral values, as constants.
     pub fn neutral<'b>(&self, b: &'b Builder<'c>) -> Vec<V<'b, 'c>> {
         self.constants(b, self.neutral_attributes())
     }
@@ -202,7 +203,7 @@ impl<'c> Combiner<'c> {
         crate::ir::build(name, location, operands, &self.types, &named, vec![region])
     }
 
-    /// As an op carries it: attributes, and a region that is empty for a kind.
+    /// The combiner on an op: attributes, and a region that is empty for a kind.
     pub(super) fn carried(&self, location: Location<'c>) -> Carried<'c> {
         let region = melior::ir::Region::new();
         let mut named = Vec::new();
@@ -222,7 +223,7 @@ impl<'c> Combiner<'c> {
         let operands = [self.types.as_slice(), &self.types].concat();
         let block = crate::ir::new_block(&operands, location);
         // Safety: the block outlives its use here and is then owned by an op.
-        let at: Block<'c> = unsafe { melior::ir::BlockRef::from_raw(block.to_raw()) };
+        let at: Block<'c> = unsafe { Block::from_raw(block.to_raw()) };
         let b = Builder::new(self.context, location, InsertionPoint::End(at));
         let arguments = b.vs(&crate::ir::arguments(at));
         let (left, right) = arguments.split_at(self.types.len());
@@ -231,7 +232,7 @@ impl<'c> Combiner<'c> {
             .iter()
             .map(|v| v.value())
             .collect();
-        b.op("qd.yield", &combined, &[], &[]);
+        b.op(ops::Yield::NAME, &combined, &[], &[]);
         block
     }
 }

@@ -3,12 +3,13 @@
 use super::{Builder, V};
 use crate::{
     attributes,
-    ir::{Op, OpExt, Region, Value, build, new_block},
+    ir::{Block, Op, OpExt, Value, build, new_block},
+    ops::grid,
 };
-use melior::ir::{RegionLike, Type, operation::OperationLike};
+use melior::ir::{BlockLike, RegionLike, Type};
 
-/// What a loop carries, or a kernel or an algorithm takes: a value, an array of values where the
-/// number is known, a vector where it is not.
+/// Loop-carried values, or the arguments of a kernel or an algorithm: a value, an array of
+/// values where the number is known, a vector where it is not.
 pub trait Values<'b, 'c>: Sized {
     /// As a vector.
     fn to_vec(self) -> Vec<V<'b, 'c>>;
@@ -70,8 +71,7 @@ impl<'c> Builder<'c> {
         region: usize,
         body: impl FnOnce(Vec<V<'b, 'c>>) -> R,
     ) -> R {
-        let region: Region<'c> = op.region(region).expect("a region in range");
-        let block = region.first_block().expect("a region with a block");
+        let block = op.region_block(region).expect("a region with a block");
         let arguments = self.vs(&crate::ir::arguments(block));
         self.within(block, || body(arguments))
     }
@@ -130,7 +130,7 @@ impl<'c> Builder<'c> {
             let region = self.region(&[]);
             let block = region.first_block().expect("just made");
             // Safety: the block lives in the region, which the op will own.
-            let block = unsafe { melior::ir::BlockRef::from_raw(block_raw(block)) };
+            let block = unsafe { Block::from_raw(block.to_raw()) };
             let values = self.within(block, || {
                 let values = body().to_vec();
                 self.terminate("scf.yield", &values);
@@ -221,7 +221,7 @@ impl<'c> Builder<'c> {
         body: impl FnOnce(),
     ) -> Op<'c> {
         let op = self.insert(build(
-            "qd.grid.phase",
+            grid::Phase::NAME,
             self.location(),
             &[blocks.value()],
             &[],
@@ -238,7 +238,7 @@ impl<'c> Builder<'c> {
     /// Repeats the phases of `body` while the flag that `flag` holds is set.
     pub fn do_while(&self, flag: V<'_, 'c>, body: impl FnOnce()) -> Op<'c> {
         let op = self.insert(build(
-            "qd.grid.do_while",
+            grid::DoWhile::NAME,
             self.location(),
             &[flag.value()],
             &[],
@@ -252,7 +252,7 @@ impl<'c> Builder<'c> {
     /// Runs the phases of `body` if the word that `condition` holds is not 0.
     pub fn run_if(&self, condition: V<'_, 'c>, body: impl FnOnce()) -> Op<'c> {
         let op = self.insert(build(
-            "qd.grid.if",
+            grid::If::NAME,
             self.location(),
             &[condition.value()],
             &[],
@@ -262,9 +262,4 @@ impl<'c> Builder<'c> {
         self.fill(op, 0, |_| body());
         op
     }
-}
-
-fn block_raw(block: melior::ir::BlockRef<'_, '_>) -> mlir_sys::MlirBlock {
-    use melior::ir::BlockLike;
-    block.to_raw()
 }

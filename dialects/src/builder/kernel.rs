@@ -1,18 +1,20 @@
-//! Whole modules and kernels: what they take, and elementwise phases.
+//! Whole modules and kernels: parameters, and elementwise phases.
 
 use super::{Builder, V, Values};
 use crate::{
     argument_attributes, attributes,
-    ir::{self, Context, InsertionPoint, Op},
+    attributes::names,
+    ir::{self, Block, Context, InsertionPoint, Op},
+    ops::grid,
 };
 use melior::ir::{
-    Attribute, BlockLike, BlockRef, Location, Module, Type,
+    Attribute, BlockLike, Location, Module, Type,
     attribute::TypeAttribute,
     r#type::{FunctionType, MemRefType},
 };
 use std::fmt::Display;
 
-/// What a kernel takes: a buffer or a number, by name.
+/// A parameter of a kernel: a buffer or a number, by name.
 #[derive(Clone, Debug)]
 pub struct Parameter<'c> {
     name: String,
@@ -47,7 +49,7 @@ impl<'c> Parameter<'c> {
         Self::scalar(name, MemRefType::new(element, &extents, None, None).into())
     }
 
-    /// A number, which the host gives with each launch.
+    /// A number, which the host passes with each launch.
     pub fn scalar(name: &str, r#type: Type<'c>) -> Self {
         Self {
             name: name.into(),
@@ -56,21 +58,23 @@ impl<'c> Parameter<'c> {
         }
     }
 
-    /// How its elements are read and shown, since MLIR's integers have no sign: `u32`, `bool`, `f16`.
+    /// The type in which its elements are read and printed, since MLIR's integers have no sign:
+    /// `u32`, `bool`, `f16`.
     pub fn shown_as(mut self, dtype: impl Display) -> Self {
-        self.says.push(("qd.dtype", Says::Text(dtype.to_string())));
+        self.says
+            .push((names::DTYPE, Says::Text(dtype.to_string())));
         self
     }
 
-    /// It is the kernel's own while it runs: what it holds before and afterwards is undefined.
+    /// Marks it `qd.scratch`: its contents before and after the kernel are undefined.
     pub fn scratch(mut self) -> Self {
-        self.says.push(("qd.scratch", Says::Unit));
+        self.says.push((names::SCRATCH, Says::Unit));
         self
     }
 
     /// It may share memory with others that may.
     pub fn may_alias(mut self) -> Self {
-        self.says.push(("qd.may_alias", Says::Unit));
+        self.says.push((names::MAY_ALIAS, Says::Unit));
         self
     }
 
@@ -80,12 +84,12 @@ impl<'c> Parameter<'c> {
             Says::Text(text) => (*name, attributes::string(context, text)),
             Says::Unit => (*name, attributes::unit(context)),
         });
-        let name = ("qd.name", attributes::string(context, &self.name));
+        let name = (names::NAME, attributes::string(context, &self.name));
         std::iter::once(name).chain(says).collect()
     }
 }
 
-/// All that a kernel takes: an array where the number is known, a vector where it is not.
+/// A kernel's parameters: an array where the number is known, a vector where it is not.
 pub trait Parameters<'b, 'c> {
     /// As many values.
     type Values: Values<'b, 'c>;
@@ -108,17 +112,17 @@ impl<'b, 'c: 'b> Parameters<'b, 'c> for Vec<Parameter<'c>> {
 }
 
 impl<'c> Builder<'c> {
-    /// A module that is written from its top: kernels, and what functions they call.
+    /// A module that is written from its top: kernels, and the functions that they call.
     pub fn module(context: &'c Context, write: impl FnOnce(&Self)) -> Module<'c> {
         let nowhere = Location::unknown(context);
         let module = Module::new(nowhere);
         // Safety: the block is the module's, which is there as long as the builder.
-        let top = unsafe { BlockRef::from_raw(module.body().to_raw()) };
+        let top = unsafe { Block::from_raw(module.body().to_raw()) };
         write(&Self::new(context, nowhere, InsertionPoint::End(top)));
         module
     }
 
-    /// A kernel, whose body makes its phases and algorithms of its arguments. At the top of a module.
+    /// A kernel, whose body makes phases and algorithms of its arguments. At the top of a module.
     pub fn kernel<'b, P: Parameters<'b, 'c>>(
         &'b self,
         name: &str,
@@ -129,7 +133,7 @@ impl<'c> Builder<'c> {
         let types: Vec<_> = takes.iter().map(|parameter| parameter.r#type).collect();
         let function = FunctionType::new(self.context(), &types, &[]);
         let op = self.insert(ir::build(
-            "qd.grid.kernel",
+            grid::Kernel::NAME,
             self.location(),
             &[],
             &[],
@@ -148,8 +152,8 @@ impl<'c> Builder<'c> {
         op
     }
 
-    /// A phase that does something once for each index below `extent`, a number of the host's, and
-    /// below what `count` holds on the device, if it is given.
+    /// A phase that runs its body once for each index below `extent`, a number of the host's, and
+    /// below the count in `count` on the device, if given.
     pub fn for_each<'b>(
         &'b self,
         name: &str,
@@ -163,7 +167,7 @@ impl<'c> Builder<'c> {
             .map(|v| v.value())
             .collect();
         let op = self.insert(ir::build(
-            "qd.grid.for_each",
+            grid::ForEach::NAME,
             self.location(),
             &operands,
             &[],
@@ -174,13 +178,13 @@ impl<'c> Builder<'c> {
         op
     }
 
-    /// What follows is at this place of a source, which may be in any language: diagnostics name it.
-    /// Lines and columns are from 1 on.
+    /// Sets the source location of later ops, in any language: diagnostics name it. Lines and
+    /// columns begin at 1.
     pub fn locate(&self, file: &str, line: usize, column: usize) {
         self.set_location(Location::new(self.context(), file, line, column));
     }
 
-    /// What follows has this location.
+    /// Sets the location of later ops.
     pub fn set_location(&self, location: Location<'c>) {
         self.location.set(location);
     }

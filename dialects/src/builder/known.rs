@@ -1,15 +1,14 @@
-//! Values that a builder need not make twice: constants and where a thread is.
+//! Values that a builder creates only once: constants and thread ids.
 //!
 //! Every number in a kernel's arithmetic is a constant, so a body that is built
-//! step by step holds one for each. Taking out what is there already costs
-//! `canonicalize` more than not building it.
+//! step by step holds one for each. Removing duplicates by `canonicalize` costs
+//! more than not building them.
 
 use crate::ir::Value;
 use melior::ir::{Type, TypeLike};
 use std::collections::HashMap;
 
-/// What tells one such value from another: its type, the op, and the number if
-/// that is a constant.
+/// The key of such a value: its type, the op, and the number if it is a constant.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Which(usize, &'static str, i64);
 

@@ -4,6 +4,7 @@ use super::{Builder, V};
 use crate::{
     attributes::{self, Kind},
     ir::{self, OpExt, Value},
+    ops::{grid, simt},
 };
 use melior::ir::{
     Attribute, ShapedTypeLike, Type,
@@ -75,9 +76,9 @@ impl<'b, 'c> V<'b, 'c> {
         self.builder().op("memref.store", &operands, &[], &[]);
     }
 
-    /// Says that element `i`, which exists, will be read soon: a hint.
+    /// Prefetches element `i`, which exists: a hint.
     pub fn prefetch(self, i: V<'b, 'c>) {
-        /// Of 3: not before all else.
+        /// Of 3: moderate temporal locality.
         const LOCALITY: i32 = 2;
         let b = self.builder();
         let attributes = [
@@ -105,7 +106,7 @@ impl<'b, 'c> V<'b, 'c> {
         match self.row_length() {
             None => self.store(&[i], from.load(&[j])),
             Some(length @ ..UNROLLED) => {
-                // All loads first, so that they are under way together.
+                // All loads first, so that they overlap.
                 let columns: Vec<_> = (0..length).map(|column| b.index(column)).collect();
                 let row: Vec<_> = columns.iter().map(|c| from.load(&[j, *c])).collect();
                 for (column, value) in columns.into_iter().zip(row) {
@@ -131,7 +132,7 @@ impl<'b, 'c> V<'b, 'c> {
     pub fn view(self, offset: V<'b, 'c>, size: V<'b, 'c>, element: Type<'c>) -> V<'b, 'c> {
         let b = self.builder();
         b.result(
-            "qd.grid.view",
+            grid::View::NAME,
             &[self, offset, size],
             b.buffer_type(element),
             &[],
@@ -144,8 +145,8 @@ impl<'b, 'c> V<'b, 'c> {
         self.rmw(kind, i, value, scope, "relaxed")
     }
 
-    /// The same, but that what the thread knows of goes to who comes later, and
-    /// what those who came before knew comes to it.
+    /// The same with acquire and release order: later acquirers see the thread's earlier
+    /// writes, and it sees those of earlier releasers.
     pub fn atomic_acq_rel(
         self,
         kind: Kind,
@@ -167,7 +168,7 @@ impl<'b, 'c> V<'b, 'c> {
         let b = self.builder();
         let [scope, order] = b.ordered(scope, order);
         b.result(
-            "qd.grid.atomic.rmw",
+            grid::AtomicRmw::NAME,
             &[value, self, i],
             value.ty(),
             &[("kind", kind.attribute(b.context())), scope, order],
@@ -178,7 +179,7 @@ impl<'b, 'c> V<'b, 'c> {
     pub fn atomic_at(self, i: V<'b, 'c>, scope: &str) -> V<'b, 'c> {
         let b = self.builder();
         let relaxed = b.ordered(scope, "relaxed");
-        b.result("qd.grid.atomic.load", &[self, i], self.element(), &relaxed)
+        b.result(grid::AtomicLoad::NAME, &[self, i], self.element(), &relaxed)
     }
 
     /// Sets element `i` atomically, relaxed.
@@ -186,7 +187,7 @@ impl<'b, 'c> V<'b, 'c> {
         let b = self.builder();
         let operands = [value, self, i].map(|v| v.value());
         b.op(
-            "qd.grid.atomic.store",
+            grid::AtomicStore::NAME,
             &operands,
             &[],
             &b.ordered(scope, "relaxed"),
@@ -201,11 +202,11 @@ impl<'c> Builder<'c> {
         [case("scope", scope), case("order", order)]
     }
 
-    /// So many `i32` that are 0 when the kernel begins, and are to be left 0. At the
-    /// top of a kernel or a loop.
+    /// `words` control words (`qd.grid.control`): `i32` that are 0 when the kernel begins,
+    /// and must be left 0. At the top of a kernel or a loop.
     pub fn control(&self, words: i64) -> V<'_, 'c> {
         let r#type = Type::parse(self.context(), &format!("memref<{words}xi32>"));
-        self.result("qd.grid.control", &[], r#type.expect("a buffer"), &[])
+        self.result(grid::Control::NAME, &[], r#type.expect("a buffer"), &[])
     }
 
     /// An array of `length` elements in the block's shared memory. At the top
@@ -216,7 +217,7 @@ impl<'c> Builder<'c> {
             &format!("memref<{length}x{element}, #gpu.address_space<workgroup>>"),
         )
         .expect("a shared array of scalars");
-        self.result("qd.simt.block.shared", &[], r#type, &[])
+        self.result(simt::BlockShared::NAME, &[], r#type, &[])
     }
 
     /// Sets `dest[lower … upper)`; a step of a kernel, like a phase.
@@ -228,13 +229,13 @@ impl<'c> Builder<'c> {
         value: V<'_, 'c>,
     ) {
         let operands = [dest, lower, upper, value].map(|v| v.value());
-        self.op("qd.grid.fill", &operands, &[], &[]);
+        self.op(grid::Fill::NAME, &operands, &[], &[]);
     }
 
-    /// What a live count may be where there are `most` elements, as the type of the buffer
+    /// The limit of a live count where there are `most` elements, in the type of the buffer
     /// that holds the count: `most`, or the largest of that type if that is less. For
-    /// [`live_count`](Self::live_count), and to be computed by the host: a device then
-    /// clamps in the width of the count, which may be half of that of `index`.
+    /// [`live_count`](Self::live_count), and computed by the host: a device then clamps in
+    /// the width of the count, which may be half of that of `index`.
     pub fn count_limit<'b>(&'b self, count: V<'b, 'c>, most: V<'b, 'c>) -> V<'b, 'c> {
         let r#type = count.element();
         match crate::ir::bit_width(r#type) {
@@ -244,13 +245,13 @@ impl<'c> Builder<'c> {
         }
     }
 
-    /// The live count that a buffer of the device holds, as `index`: 0 where that is
-    /// negative, and the limit where it is more. Read on the device: inside a phase only.
+    /// The live count in a buffer of the device, as `index`: clamped to 0 and the limit.
+    /// Read on the device: inside a phase only.
     pub fn live_count<'b>(&'b self, count: V<'b, 'c>, limit: V<'b, 'c>) -> V<'b, 'c> {
         let count = count.get();
         // No maximum with 0: where LLVM knows that a count is never negative it narrows some
-        // of the arithmetic, and a sweep of 8-byte elements takes 74 registers for 72: one
-        // block less on a core.
+        // of the arithmetic, and a sweep of 8-byte elements takes 74 registers for 72: an
+        // occupancy of one block less.
         count
             .slt(0)
             .select(count.same(0), count.min(limit))

@@ -30,7 +30,8 @@ mod simt;
 mod value;
 
 pub use crate::attributes::Kind;
-pub use algo::{Algorithm, Order, Workspace};
+pub use crate::ops::Algorithm;
+pub use algo::{Order, Workspace};
 pub use combiner::Combiner;
 pub use control::Values;
 pub use kernel::{Parameter, Parameters};
@@ -75,8 +76,8 @@ impl<'c> Builder<'c> {
     }
 
     /// A builder that inserts before `op`, with its location.
+    #[track_caller]
     pub fn before(op: Op<'c>) -> Self {
-        use melior::ir::operation::OperationLike;
         Self::new(
             ir::context_of(op),
             op.location(),
@@ -148,11 +149,13 @@ impl<'c> Builder<'c> {
     }
 
     /// Inserts a detached operation.
+    #[track_caller]
     pub fn insert(&self, op: impl Into<Operation<'c>>) -> Op<'c> {
         self.at.get().insert(op.into())
     }
 
     /// Builds and inserts an operation by name.
+    #[track_caller]
     pub fn op(
         &self,
         name: &str,
@@ -181,6 +184,7 @@ impl<'c> Builder<'c> {
     }
 
     /// The first result of a new operation.
+    #[track_caller]
     pub fn result(
         &self,
         name: &str,

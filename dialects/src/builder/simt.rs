@@ -1,6 +1,7 @@
 //! Subgroup and block operations.
 
 use super::{Builder, Combiner, V, Values};
+use crate::ops::{LaneRelation, math, simt};
 use crate::{attributes, ir::OpExt};
 use melior::ir::Type;
 
@@ -11,64 +12,65 @@ impl<'c> Builder<'c> {
 
     /// This block's number.
     pub fn block_id(&self) -> V<'_, 'c> {
-        self.identity_op("qd.simt.block.id", self.index_type())
+        self.identity_op(simt::BlockId::NAME, self.index_type())
     }
 
     /// Threads in a block.
     pub fn block_dim(&self) -> V<'_, 'c> {
-        self.identity_op("qd.simt.block.dim", self.index_type())
+        self.identity_op(simt::BlockDim::NAME, self.index_type())
     }
 
     /// This thread's number in its block.
     pub fn thread_id(&self) -> V<'_, 'c> {
-        self.identity_op("qd.simt.block.thread_id", self.index_type())
+        self.identity_op(simt::BlockThreadId::NAME, self.index_type())
     }
 
     /// Blocks in the grid.
     pub fn grid_dim(&self) -> V<'_, 'c> {
-        self.identity_op("qd.simt.grid.dim", self.index_type())
+        self.identity_op(simt::GridDim::NAME, self.index_type())
     }
 
     /// This lane's number in its subgroup, `i32`.
     pub fn lane_id(&self) -> V<'_, 'c> {
-        self.identity_op("qd.simt.lane_id", self.int_type(32))
+        self.identity_op(simt::LaneId::NAME, self.int_type(32))
     }
 
     /// This subgroup's number in its block, `i32`.
     pub fn subgroup_id(&self) -> V<'_, 'c> {
-        self.identity_op("qd.simt.subgroup_id", self.int_type(32))
+        self.identity_op(simt::SubgroupId::NAME, self.int_type(32))
     }
 
     /// Lanes in a subgroup, `i32`.
     pub fn subgroup_size(&self) -> V<'_, 'c> {
-        self.identity_op("qd.simt.subgroup_size", self.int_type(32))
+        self.identity_op(simt::SubgroupSize::NAME, self.int_type(32))
     }
 
     /// Subgroups in a block, `i32`.
     pub fn num_subgroups(&self) -> V<'_, 'c> {
-        self.identity_op("qd.simt.num_subgroups", self.int_type(32))
+        self.identity_op(simt::NumSubgroups::NAME, self.int_type(32))
     }
 
-    /// Lets others run for about so many nanoseconds: a hint.
+    /// Backoff: a hint that the subgroup has nothing to do for about
+    /// `nanoseconds`.
     pub fn pause(&self, nanoseconds: i32) {
         let nanoseconds = attributes::i32(self.context(), nanoseconds);
-        self.op("qd.simt.pause", &[], &[], &[("nanoseconds", nanoseconds)]);
+        self.op(simt::Pause::NAME, &[], &[], &[("nanoseconds", nanoseconds)]);
     }
 
     /// Block barrier.
     pub fn sync(&self) {
-        self.op("qd.simt.block.sync", &[], &[], &[]);
+        self.op(simt::BlockSync::NAME, &[], &[], &[]);
     }
 
     /// Subgroup barrier.
     pub fn subgroup_sync(&self) {
-        self.op("qd.simt.sync", &[], &[], &[]);
+        self.op(simt::Sync::NAME, &[], &[], &[]);
     }
 
     /// `mode`: `idx`, `up`, `down` or `xor`.
     pub fn shuffle<'b>(&'b self, mode: &str, value: V<'b, 'c>, lane: V<'b, 'c>) -> V<'b, 'c> {
         self.result(
-            "qd.simt.shuffle",
+            simt::Shuffle::NAME,
             &[value, lane],
             value.ty(),
             &[(
@@ -80,37 +82,34 @@ impl<'c> Builder<'c> {
 
     /// Mask of the lanes where `predicate` holds, `i64`.
     pub fn ballot<'b>(&'b self, predicate: V<'b, 'c>) -> V<'b, 'c> {
-        self.result("qd.simt.ballot", &[predicate], self.int_type(64), &[])
+        self.result(simt::Ballot::NAME, &[predicate], self.int_type(64), &[])
     }
 
     /// Mask of the lanes whose lowest `bits` bits are this lane's, `i64`.
     pub fn match_any<'b>(&'b self, value: V<'b, 'c>, bits: u32) -> V<'b, 'c> {
         let bits = attributes::i32(self.context(), bits as i32);
         let mask = self.int_type(64);
-        self.result("qd.simt.match_any", &[value], mask, &[("bits", bits)])
+        self.result(simt::MatchAny::NAME, &[value], mask, &[("bits", bits)])
     }
 
     /// Mask of the lanes below `lane`, `i64`.
     pub fn lanemask_lt<'b>(&'b self, lane: V<'b, 'c>) -> V<'b, 'c> {
         self.result(
-            "qd.simt.lanemask",
+            simt::Lanemask::NAME,
             &[lane],
             self.int_type(64),
-            &[(
-                "relation",
-                attributes::case(self.context(), "lane_relation", "lt"),
-            )],
+            &[("relation", LaneRelation::Lt.attribute(self.context()))],
         )
     }
 
     /// Set bits, `i32`.
     pub fn popcnt<'b>(&'b self, value: V<'b, 'c>) -> V<'b, 'c> {
-        self.result("qd.math.popcnt", &[value], self.int_type(32), &[])
+        self.result(math::Popcnt::NAME, &[value], self.int_type(32), &[])
     }
 
     /// Leading zero bits, `i32`.
     pub fn clz<'b>(&'b self, value: V<'b, 'c>) -> V<'b, 'c> {
-        self.result("qd.math.clz", &[value], self.int_type(32), &[])
+        self.result(math::Clz::NAME, &[value], self.int_type(32), &[])
     }
 
     /// A combining collective of the subgroup (`reduce`, `inclusive_scan`, …) or
@@ -122,7 +121,11 @@ impl<'c> Builder<'c> {
         values: T,
     ) -> T {
         let operands: Vec<_> = values.to_vec().iter().map(|v| v.value()).collect();
-        let op = self.insert(combiner.build(&format!("qd.simt.{op}"), self.location(), &operands));
+        let op = self.insert(combiner.build(
+            &format!("{}{op}", simt::PREFIX),
+            self.location(),
+            &operands,
+        ));
         T::from_vec(self.vs(&op.result_values()))
     }
 
@@ -137,7 +140,7 @@ impl<'c> Builder<'c> {
         radix_bits: i32,
     ) -> V<'b, 'c> {
         self.result(
-            "qd.simt.block.radix_rank",
+            simt::BlockRadixRank::NAME,
             &[digit, histogram, prefix, valid],
             self.int_type(32),
             &[("radix_bits", attributes::i32(self.context(), radix_bits))],

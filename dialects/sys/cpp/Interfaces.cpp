@@ -9,7 +9,7 @@
 using namespace mlir;
 
 extern "C" {
-/// Who executes an op.
+/// How threads execute an op.
 enum QdConvergence {
   QdConvergenceUnknown = 0,
   QdConvergencePerThread = 1,
@@ -38,7 +38,7 @@ typedef void (*QdNameFn)(MlirStringRef name, void *data);
 typedef void (*QdNamedValueFn)(MlirStringRef name, MlirValue value, void *data);
 }
 
-/// Who executes an op, and what it says of itself if it is a collective.
+/// How threads execute an op, and its interface if it is a collective.
 extern "C" QdConvergence qdConvergence(MlirOperation op, QdCollective *said) {
   if (unwrap(op)->hasTrait<qd::PerThread>())
     return QdConvergencePerThread;
@@ -147,14 +147,6 @@ struct QdAlgorithm {
 typedef void (*QdAlgorithmOperandFn)(MlirValue value, uint32_t role, uint32_t group, void *data);
 }
 
-LogicalResult qd::verifyRoles(Operation *op) {
-  size_t known = cast<qd::AlgorithmOpInterface>(op).getAlgorithmOperands().size();
-  if (known == op->getNumOperands())
-    return success();
-  return op->emitOpError("has ") << op->getNumOperands() << " operands, of which its definition gives "
-                                 << known << " a role";
-}
-
 /// What an algorithm says of itself, and of its operands in their order; false: it is none.
 extern "C" bool qdAlgorithm(MlirOperation op, QdAlgorithm *said, QdAlgorithmOperandFn visit,
                             void *data) {
@@ -176,4 +168,10 @@ extern "C" uint32_t qdScratchFormula(MlirContext context, MlirStringRef name) {
   auto *interface = known ? known->getInterface<qd::AlgorithmOpInterface>() : nullptr;
   return static_cast<uint32_t>(interface ? interface->getScratchFormula()
                                          : qd::ScratchFormula::None);
+}
+
+/// Whether ops of a full name say how many values each of their operands is.
+extern "C" bool qdHasOperandSegments(MlirContext context, MlirStringRef name) {
+  auto known = RegisteredOperationName::lookup(unwrap(name), unwrap(context));
+  return known && known->hasTrait<OpTrait::AttrSizedOperandSegments>();
 }

@@ -1,5 +1,5 @@
-// Dialect conversion driven from Rust, canonical forms written in Rust, code motion, and what
-// these ask of an operation that the C API answers slowly.
+// Canonical forms written in Rust, code motion, and what these ask of an operation that the C API
+// answers slowly.
 #include "Qd.h"
 #include "mlir-c/IR.h"
 #include "mlir-c/Rewrite.h"
@@ -8,20 +8,17 @@
 #include "mlir/CAPI/Support.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 #include <mutex>
 
 using namespace mlir;
 
 extern "C" {
-/// Rewrites `op`, whose operands have been converted; false: no match.
+/// Rewrites `op`; false: no match.
 typedef bool (*QdRewriteFn)(MlirOperation op, intptr_t numOperands, const MlirValue *operands,
                             MlirRewriterBase rewriter, void *data);
-/// The converted type, or null where it is not this function's.
-typedef MlirType (*QdTypeFn)(MlirType type, void *data);
-/// Whether an op is legal as it is.
-typedef bool (*QdLegalFn)(MlirOperation op, void *data);
+/// Gets where an operation or a block is.
+typedef void (*QdAddressFn)(const void *address, void *data);
 }
 
 /// Whether two operations of one name have the same attributes. The C API lists
@@ -45,18 +42,67 @@ extern "C" MlirOperation qdPreviousInBlock(MlirOperation op) {
   return wrap(unwrap(op)->getBlock() ? unwrap(op)->getPrevNode() : nullptr);
 }
 
-/// Erases an operation. Upstream's way has each level of regions drop the references of all that is
-/// below it, again and again: here all are dropped at once, and what is innermost goes first.
-extern "C" void qdErase(MlirOperation op) {
+/// Of what in `root` or of it is used from outside of it, one user, or null.
+static Operation *userOutside(Operation *root) {
+  Operation *found = nullptr;
+  auto look = [&](auto &used) {
+    for (Operation *user : used.getUsers())
+      if (!found && !root->isAncestor(user))
+        found = user;
+  };
+  root->walk([&](Operation *op) {
+    for (Value result : op->getResults())
+      look(result);
+    for (Region &region : op->getRegions())
+      for (Block &block : region) {
+        look(block);
+        for (Value argument : block.getArguments())
+          look(argument);
+      }
+  });
+  return found;
+}
+
+/// Takes an operation out of its block and drops all that it and what is in it use. Null, or what
+/// uses the operation or what is in it still. Where that is a result of the operation itself,
+/// nothing was changed. `visit` gets the address of each operation and block, if it is given.
+///
+/// Upstream's way to erase has each level of regions drop the references of all that is below it,
+/// again and again: here all are dropped at once.
+extern "C" MlirOperation qdUnlink(MlirOperation op, QdAddressFn visit, void *data) {
   Operation *root = unwrap(op);
+  for (Operation *user : root->getUsers())
+    if (!root->isAncestor(user))
+      return wrap(user);
   root->remove();
   root->dropAllReferences();
+  if (visit)
+    root->walk([=](Operation *inner) {
+      visit(inner, data);
+      for (Region &region : inner->getRegions())
+        for (Block &block : region)
+          visit(&block, data);
+    });
+  return wrap(userOutside(root));
+}
+
+/// What uses an operation that was unlinked, or what is in it; or null.
+extern "C" MlirOperation qdUserOf(MlirOperation op) { return wrap(userOutside(unwrap(op))); }
+
+/// Destroys an operation that was unlinked, what is innermost first.
+extern "C" void qdDestroy(MlirOperation op) {
+  Operation *root = unwrap(op);
   root->walk<WalkOrder::PostOrder>([](Operation *inner) {
     for (Region &region : inner->getRegions())
       for (Block &block : region)
         block.clear();
   });
   root->destroy();
+}
+
+/// Whether an operation is another or in it.
+extern "C" bool qdIsWithin(MlirOperation op, MlirOperation around) {
+  return unwrap(around)->isAncestor(unwrap(op));
 }
 
 //===----------------------------------------------------------------------===//
@@ -130,75 +176,4 @@ extern "C" void qdHoistInvariants(MlirOperation root, size_t deepest) {
         },
         [&](Operation *inner, Region *) { loop.moveOutOfLoop(inner); });
   });
-}
-
-//===----------------------------------------------------------------------===//
-// Dialect conversion
-//===----------------------------------------------------------------------===//
-
-extern "C" {
-struct QdConversion {
-  explicit QdConversion(MLIRContext *context) : target(*context), patterns(context) {
-    types.addConversion([](Type type) { return type; });
-  }
-  TypeConverter types;
-  ConversionTarget target;
-  RewritePatternSet patterns;
-};
-
-QdConversion *qdConversionCreate(MlirContext context) { return new QdConversion(unwrap(context)); }
-void qdConversionDestroy(QdConversion *conversion) { delete conversion; }
-
-void qdConversionLegalDialect(QdConversion *conversion, MlirStringRef name) {
-  conversion->target.addLegalDialect(unwrap(name));
-}
-void qdConversionLegalOp(QdConversion *conversion, MlirStringRef name) {
-  conversion->target.addLegalOp(OperationName(unwrap(name), conversion->patterns.getContext()));
-}
-void qdConversionIllegalOp(QdConversion *conversion, MlirStringRef name) {
-  conversion->target.addIllegalOp(OperationName(unwrap(name), conversion->patterns.getContext()));
-}
-/// Every op that nothing else is said of is legal where `legal` says so.
-void qdConversionUnknownOps(QdConversion *conversion, QdLegalFn legal, void *data) {
-  conversion->target.markUnknownOpDynamicallyLegal(
-      [=](Operation *op) -> std::optional<bool> { return legal(wrap(op), data); });
-}
-void qdConversionAddType(QdConversion *conversion, QdTypeFn convert, void *data) {
-  conversion->types.addConversion([=](Type type) -> std::optional<Type> {
-    Type converted = unwrap(convert(wrap(type), data));
-    if (!converted)
-      return std::nullopt;
-    return converted;
-  });
-}
-
-void qdConversionAddPattern(QdConversion *conversion, MlirStringRef root, unsigned benefit,
-                            QdRewriteFn rewrite, void *data) {
-  struct Pattern : public ConversionPattern {
-    Pattern(TypeConverter &types, StringRef root, unsigned benefit, MLIRContext *context,
-            QdRewriteFn rewrite, void *data)
-        : ConversionPattern(types, root, benefit, context), rewrite(rewrite), data(data) {}
-    LogicalResult matchAndRewrite(Operation *op, ArrayRef<Value> operands,
-                                  ConversionPatternRewriter &rewriter) const override {
-      SmallVector<MlirValue> converted;
-      for (Value operand : operands)
-        converted.push_back(wrap(operand));
-      return success(rewrite(wrap(op), converted.size(), converted.data(),
-                             wrap(static_cast<RewriterBase *>(&rewriter)), data));
-    }
-    QdRewriteFn rewrite;
-    void *data;
-  };
-  conversion->patterns.add(std::make_unique<Pattern>(conversion->types, unwrap(root), benefit,
-                                                     conversion->patterns.getContext(), rewrite,
-                                                     data));
-}
-
-/// Applies the conversion, partial or full, and consumes its patterns.
-bool qdConversionApply(QdConversion *conversion, MlirOperation op, bool full) {
-  FrozenRewritePatternSet patterns(std::move(conversion->patterns));
-  if (full)
-    return succeeded(applyFullConversion(unwrap(op), conversion->target, patterns));
-  return succeeded(applyPartialConversion(unwrap(op), conversion->target, patterns));
-}
 }

@@ -11,9 +11,9 @@ namespace qd {
 /// or in a `do_while` or an `if` of one: its grid-wide barriers would be lost.
 mlir::LogicalResult verifyTopLevel(mlir::Operation *op);
 
-/// Whether an op tells who runs it rather than computing from its operands: a
+/// Whether an op depends on the executing thread and not on its operands alone: a
 /// number or a choice of thread, subgroup or block, or how they are grouped.
-bool tellsWhoRuns(mlir::Operation *op);
+bool dependsOnThread(mlir::Operation *op);
 
 /// Rejects a block size that is not a multiple of every candidate wave or is
 /// above what every target takes; `name` is what carries it.

@@ -71,26 +71,34 @@ enum class OperandRole {
 /// How many elements scratch has to have, as the page of `qd.algo.scratch_slots` says.
 enum class ScratchFormula { None, Levels, Histograms, Compaction, Runs };
 
+/// What a definition says of one of its operands.
+struct OperandDefinition {
+  OperandRole role;
+  llvm::StringRef name;
+};
+
 /// An operand of an algorithm.
 struct AlgorithmOperand {
   OperandRole role;
-  unsigned group; // which operand of the definition it belongs to
+  llvm::StringRef name; // as in the definition
+  unsigned group;       // which operand of the definition it belongs to
+  unsigned place;       // among those of its group
   mlir::Value value;
 };
 
-/// The operands of an op whose definition has one for each of the roles.
+/// The operands of an op with this definition.
 template <typename ConcreteOp>
-llvm::SmallVector<AlgorithmOperand> operandsWithRoles(ConcreteOp op,
-                                                      llvm::ArrayRef<OperandRole> roles) {
+llvm::SmallVector<AlgorithmOperand>
+operandsWithRoles(ConcreteOp op, llvm::ArrayRef<OperandDefinition> definitions) {
   llvm::SmallVector<AlgorithmOperand> all;
-  for (unsigned group = 0; group < roles.size(); ++group)
-    for (mlir::Value value : op.getODSOperands(group))
-      all.push_back({roles[group], group, value});
+  for (auto [group, definition] : llvm::enumerate(definitions))
+    for (auto [place, value] : llvm::enumerate(op.getODSOperands(group)))
+      all.push_back({definition.role, definition.name, unsigned(group), unsigned(place), value});
   return all;
 }
 
-/// Whether each operand of an algorithm has a role.
-llvm::LogicalResult verifyRoles(mlir::Operation *op);
+/// What is the same for all algorithms: it follows from the roles of their operands.
+llvm::LogicalResult verifyAlgorithm(mlir::Operation *op);
 } // namespace qd
 
 #include "QdInterfaces.h.inc"

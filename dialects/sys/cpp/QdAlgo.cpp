@@ -20,15 +20,82 @@ static LogicalResult verifyCapacity(Operation *op, int32_t capacity) {
   return success();
 }
 
-/// Rejects a buffer that is passed twice, naming both operands.
-static LogicalResult verifyDistinct(Operation *op, ArrayRef<std::pair<std::string, Value>> buffers) {
-  for (size_t i = 0; i < buffers.size(); ++i)
-    for (size_t j = i + 1; j < buffers.size(); ++j)
-      if (buffers[i].second && buffers[i].second == buffers[j].second)
-        return op->emitOpError("'")
-               << buffers[i].first << "' and '" << buffers[j].first << "' are the same buffer";
+/// An operand as messages call it.
+static std::string quoted(const AlgorithmOperand &operand, ArrayRef<AlgorithmOperand> all) {
+  std::string name = operand.name.str();
+  auto isMate = [&](const AlgorithmOperand &other) { return other.group == operand.group; };
+  if (llvm::count_if(all, isMate) > 1)
+    name += "[" + std::to_string(operand.place) + "]";
+  return "'" + name + "'";
+}
+
+/// Rejects a buffer that is passed twice, naming both operands. Of several inputs two may well be
+/// the same.
+static LogicalResult verifyDistinct(Operation *op, ArrayRef<AlgorithmOperand> operands) {
+  for (const AlgorithmOperand &one : operands)
+    for (const AlgorithmOperand &other : operands.drop_front(&one - operands.begin() + 1)) {
+      bool areInputs = one.role == OperandRole::Input && one.group == other.group;
+      if (one.value == other.value && !areInputs)
+        return op->emitOpError() << quoted(one, operands) << " and " << quoted(other, operands)
+                                 << " are the same buffer";
+    }
   return success();
 }
+
+/// The length of a buffer, 0 where it is not known.
+static int64_t lengthOf(Value buffer) {
+  int64_t length = cast<MemRefType>(buffer.getType()).getDimSize(0);
+  return ShapedType::isDynamic(length) ? 0 : length;
+}
+
+/// Rejects buffers that are known to be too short for what is counted, as far as they hold something
+/// for each element. Scratch may be: what is needed depends on the live count.
+static LogicalResult verifyLengths(Operation *op, ArrayRef<AlgorithmOperand> operands) {
+  auto isCounted = [](const AlgorithmOperand &operand) {
+    return operand.role == OperandRole::Input || operand.role == OperandRole::Key;
+  };
+  const AlgorithmOperand *first = llvm::find_if(operands, isCounted);
+  for (const AlgorithmOperand &operand : operands) {
+    auto type = cast<MemRefType>(operand.value.getType());
+    if (type.getRank() == 0 || type.isDynamicDim(0))
+      continue;
+    int64_t length = type.getDimSize(0);
+    if (operand.role == OperandRole::Total && length < 1)
+      return op->emitOpError() << quoted(operand, operands) << " holds no element, but one is written";
+    bool isPerElement = operand.role == OperandRole::Output || operand.role == OperandRole::Value ||
+                        operand.role == OperandRole::Workspace;
+    if (!isPerElement || first == operands.end())
+      continue;
+    // Of several that are counted, the one with its number.
+    const AlgorithmOperand *counted = first + operand.place;
+    if (counted >= operands.end() || counted->group != first->group)
+      counted = first;
+    if (int64_t needed = lengthOf(counted->value); length < needed)
+      return op->emitOpError() << quoted(operand, operands) << " holds " << length << " elements, but "
+                               << quoted(*counted, operands) << " of this length needs " << needed;
+  }
+  return success();
+}
+
+LogicalResult qd::verifyAlgorithm(Operation *op) {
+  auto algorithm = cast<AlgorithmOpInterface>(op);
+  SmallVector<AlgorithmOperand> operands = algorithm.getAlgorithmOperands();
+  if (operands.size() != op->getNumOperands())
+    return op->emitOpError("has ") << op->getNumOperands() << " operands, of which its definition gives "
+                                   << operands.size() << " a role";
+  if (failed(verifyTopLevel(op)))
+    return failure();
+  if (std::optional<uint32_t> capacity = algorithm.getLog256Capacity())
+    if (failed(verifyCapacity(op, *capacity)))
+      return failure();
+  if (failed(verifyDistinct(op, operands)))
+    return failure();
+  return verifyLengths(op, operands);
+}
+
+//===----------------------------------------------------------------------===//
+// What several verify
+//===----------------------------------------------------------------------===//
 
 static Type elementOf(Value buffer) { return cast<MemRefType>(buffer.getType()).getElementType(); }
 
@@ -39,12 +106,6 @@ static LogicalResult verifyScratchWidth(Operation *op, Value scratch, Type eleme
   return op->emitOpError("'scratch' of ")
          << element << " elements must hold i" << element.getIntOrFloatBitWidth() << ", but is "
          << scratch.getType();
-}
-
-/// The length of a buffer, 0 where it is not known.
-static int64_t lengthOf(Value buffer) {
-  int64_t length = cast<MemRefType>(buffer.getType()).getDimSize(0);
-  return ShapedType::isDynamic(length) ? 0 : length;
 }
 
 /// Rejects a statically known length below `needed`.
@@ -75,13 +136,6 @@ static bool sameRows(Value a, Value b) {
          x.getShape().drop_front() == y.getShape().drop_front();
 }
 
-/// Room for the one number that is written.
-static LogicalResult verifyCountOut(Operation *op, StringRef name, Value buffer) {
-  if (cast<MemRefType>(buffer.getType()).getRank() == 0)
-    return success();
-  return verifyLength(op, name, buffer, 1, "a count");
-}
-
 static LogicalResult mustMatch(Operation *op, StringRef a, Value va, StringRef b, Value vb) {
   return op->emitOpError("'") << a << "' is " << va.getType() << ", but '" << b << "' is "
                               << vb.getType() << ": they must hold the same elements";
@@ -92,46 +146,28 @@ static LogicalResult mustMatch(Operation *op, StringRef a, Value va, StringRef b
 //===----------------------------------------------------------------------===//
 
 template <typename CombineOp>
-static LogicalResult verifyCombine(CombineOp op, bool reduces) {
-  if (failed(verifyTopLevel(op)) || failed(verifyCapacity(op, op.getLog256MaxN())))
-    return failure();
+static LogicalResult verifyCombine(CombineOp op) {
   size_t k = op.getInputs().size();
   if (op.getOutputs().size() != k || op.getScratch().size() != k)
     return op.emitOpError("has ") << k << " inputs, " << op.getOutputs().size() << " outputs and "
                                   << op.getScratch().size()
                                   << " scratch buffers: their numbers must be the same";
   SmallVector<Type> types;
-  SmallVector<std::pair<std::string, Value>> buffers;
   for (size_t i = 0; i < k; ++i) {
-    std::string at = k == 1 ? "" : std::to_string(i);
+    std::string at = k == 1 ? "" : "[" + std::to_string(i) + "]";
     Value in = op.getInputs()[i], out = op.getOutputs()[i], scratch = op.getScratch()[i];
     if (elementOf(in) != elementOf(out))
-      return mustMatch(op, "input" + at, in, "output" + at, out);
+      return mustMatch(op, "inputs" + at, in, "outputs" + at, out);
     if (failed(verifyScratchWidth(op, scratch, elementOf(in))))
       return failure();
     types.push_back(elementOf(in));
-    buffers.push_back({"output" + at, out});
-    buffers.push_back({"scratch" + at, scratch});
   }
-  for (size_t i = 0; i < k; ++i)
-    buffers.push_back({k == 1 ? "input" : "input" + std::to_string(i), op.getInputs()[i]});
-  // Two inputs may well be the same buffer; nothing else may.
-  for (size_t i = 0; i < buffers.size(); ++i)
-    for (size_t j = i + 1; j < buffers.size(); ++j)
-      if (buffers[i].second == buffers[j].second && i < 2 * k)
-        return op.emitOpError("'") << buffers[j].first << "' and '" << buffers[i].first
-                                   << "' are the same buffer";
-  for (size_t i = 0; i < k; ++i)
-    if (failed(verifyLength(op, k == 1 ? "output" : "output" + std::to_string(i),
-                            op.getOutputs()[i], reduces ? 1 : lengthOf(op.getInputs()[i]),
-                            reduces ? "a reduction" : "an input of this length")))
-      return failure();
   return verifyCombiner(op, op.getKind(), op.getIdentities(), op.getCombiner(), types);
 }
 
-LogicalResult ReduceOp::verify() { return verifyCombine(*this, /*reduces=*/true); }
-LogicalResult ExclusiveScanOp::verify() { return verifyCombine(*this, /*reduces=*/false); }
-LogicalResult InclusiveScanOp::verify() { return verifyCombine(*this, /*reduces=*/false); }
+LogicalResult ReduceOp::verify() { return verifyCombine(*this); }
+LogicalResult ExclusiveScanOp::verify() { return verifyCombine(*this); }
+LogicalResult InclusiveScanOp::verify() { return verifyCombine(*this); }
 
 //===----------------------------------------------------------------------===//
 // Select and partition
@@ -139,22 +175,12 @@ LogicalResult InclusiveScanOp::verify() { return verifyCombine(*this, /*reduces=
 
 template <typename CompactOp>
 static LogicalResult verifyCompact(CompactOp op) {
-  if (failed(verifyTopLevel(op)) || failed(verifyCapacity(op, op.getLog256MaxN())) ||
-      failed(verifyRows(op, "input", op.getInput())) ||
+  if (failed(verifyRows(op, "input", op.getInput())) ||
       failed(verifyRows(op, "output", op.getOutput())))
     return failure();
   if (!sameRows(op.getInput(), op.getOutput()))
     return mustMatch(op, "input", op.getInput(), "output", op.getOutput());
-  if (failed(verifyLength(op, "output", op.getOutput(), lengthOf(op.getInput()),
-                          "an input of this length")) ||
-      failed(verifyCountOut(op, "num_out", op.getNumOut())))
-    return failure();
-  return verifyDistinct(op, {{"input", op.getInput()},
-                             {"flags", op.getFlags()},
-                             {"output", op.getOutput()},
-                             {"num_out", op.getNumOut()},
-                             {"scratch", op.getScratch()},
-                             {"count", op.getCount()}});
+  return success();
 }
 
 LogicalResult SelectOp::verify() { return verifyCompact(*this); }
@@ -165,8 +191,6 @@ LogicalResult PartitionOp::verify() { return verifyCompact(*this); }
 //===----------------------------------------------------------------------===//
 
 LogicalResult SortOp::verify() {
-  if (failed(verifyTopLevel(*this)) || failed(verifyCapacity(*this, getLog256MaxN())))
-    return failure();
   Type key = elementOf(getKeys());
   int64_t width = key.getIntOrFloatBitWidth();
   if (std::optional<uint32_t> bits = getEndBit()) {
@@ -179,28 +203,16 @@ LogicalResult SortOp::verify() {
     return emitOpError("'unsigned' needs integer keys, but 'keys' is ") << getKeys().getType();
   if (!sameRows(getKeys(), getTmpKeys()))
     return mustMatch(*this, "keys", getKeys(), "tmp_keys", getTmpKeys());
-  if (failed(verifyLength(*this, "tmp_keys", getTmpKeys(), lengthOf(getKeys()),
-                          "'keys' of this length")))
-    return failure();
   if (bool(getValues()) != bool(getTmpValues()))
     return emitOpError("'values' and 'tmp_values' go together");
-  if (getValues()) {
-    if (failed(verifyRows(*this, "values", getValues())))
-      return failure();
-    if (!sameRows(getValues(), getTmpValues()))
-      return mustMatch(*this, "values", getValues(), "tmp_values", getTmpValues());
-    if (failed(verifyLength(*this, "values", getValues(), lengthOf(getKeys()),
-                            "'keys' of this length")) ||
-        failed(verifyLength(*this, "tmp_values", getTmpValues(), lengthOf(getValues()),
-                            "'values' of this length")))
-      return failure();
-  }
-  return verifyDistinct(*this, {{"keys", getKeys()},
-                                {"tmp_keys", getTmpKeys()},
-                                {"values", getValues()},
-                                {"tmp_values", getTmpValues()},
-                                {"scratch", getScratch()},
-                                {"count", getCount()}});
+  if (!getValues())
+    return success();
+  if (failed(verifyRows(*this, "values", getValues())))
+    return failure();
+  if (!sameRows(getValues(), getTmpValues()))
+    return mustMatch(*this, "values", getValues(), "tmp_values", getTmpValues());
+  return verifyLength(*this, "tmp_values", getTmpValues(), lengthOf(getValues()),
+                      "'values' of this length");
 }
 
 LogicalResult SortOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &) {
@@ -212,14 +224,9 @@ LogicalResult SortOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &) {
 }
 
 LogicalResult ParallelSortOp::verify() {
-  if (failed(verifyTopLevel(*this)))
-    return failure();
   if (getIsUnsigned() && isa<FloatType>(elementOf(getKeys())))
     return emitOpError("'unsigned' needs integer keys, but 'keys' is ") << getKeys().getType();
-  if (getValues() && failed(verifyLength(*this, "values", getValues(), lengthOf(getKeys()),
-                                         "'keys' of this length")))
-    return failure();
-  return verifyDistinct(*this, {{"keys", getKeys()}, {"values", getValues()}});
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -227,26 +234,10 @@ LogicalResult ParallelSortOp::verify() {
 //===----------------------------------------------------------------------===//
 
 LogicalResult ReduceByKeyOp::verify() {
-  if (failed(verifyTopLevel(*this)) || failed(verifyCapacity(*this, getLog256MaxN())))
-    return failure();
   if (!sameRows(getKeys(), getKeysOut()))
     return mustMatch(*this, "keys", getKeys(), "keys_out", getKeysOut());
   if (!sameRows(getValues(), getValuesOut()))
     return mustMatch(*this, "values", getValues(), "values_out", getValuesOut());
-  StringRef why = "'keys' of this length";
-  if (failed(verifyLength(*this, "values", getValues(), lengthOf(getKeys()), why)) ||
-      failed(verifyLength(*this, "keys_out", getKeysOut(), lengthOf(getKeys()), why)) ||
-      failed(verifyLength(*this, "values_out", getValuesOut(), lengthOf(getKeys()), why)) ||
-      failed(verifyCountOut(*this, "num_runs", getNumRuns())))
-    return failure();
-  if (failed(verifyDistinct(*this, {{"keys", getKeys()},
-                                    {"values", getValues()},
-                                    {"keys_out", getKeysOut()},
-                                    {"values_out", getValuesOut()},
-                                    {"num_runs", getNumRuns()},
-                                    {"scratch", getScratch()},
-                                    {"count", getCount()}})))
-    return failure();
   return verifyCombiner(*this, getKind(), getIdentities(), getCombiner(), elementOf(getValues()));
 }
 

@@ -56,8 +56,10 @@ Operation *QdDialect::materializeConstant(OpBuilder &builder, Attribute value, T
 // Attributes on the ops of other dialects
 //===----------------------------------------------------------------------===//
 
-/// A module whose wave has been chosen holds no wider tile.
+/// A body whose wave has been chosen holds no wider tile.
 static LogicalResult verifyWave(Operation *op, Attribute value) {
+  if (!isa<FunctionOpInterface, grid::PhaseOp>(op))
+    return op->emitOpError("cannot have 'qd.wave': it belongs on a phase or a function");
   auto wave = dyn_cast<IntegerAttr>(value);
   int64_t lanes = wave ? wave.getInt() : 0;
   if (lanes < 4 || lanes > 64 || !llvm::isPowerOf2_64(lanes))
@@ -120,7 +122,7 @@ static LogicalResult verifyDtype(Operation *op, unsigned index, Attribute value)
   return success();
 }
 
-/// Scratch is memory, and nobody else's.
+/// Scratch is a memref that overlaps no other operand.
 static LogicalResult verifyScratch(Operation *op, unsigned index) {
   auto function = dyn_cast<FunctionOpInterface>(op);
   if (!function || index >= function.getNumArguments())
@@ -283,9 +285,9 @@ LogicalResult qd::verifyCombiner(Operation *op, std::optional<CombiningKind> kin
     if (!isMemoryEffectFree(&inner))
       return reject(&inner, "has side effects: a combiner must be pure");
   WalkResult result = combiner.walk([&](Operation *inner) -> WalkResult {
-    if (!tellsWhoRuns(inner))
+    if (!dependsOnThread(inner))
       return WalkResult::advance();
-    return reject(inner, "tells who runs it: a combiner must be a function of its operands");
+    return reject(inner, "depends on the executing thread: a combiner must be a function of its operands");
   });
   return failure(result.wasInterrupted());
 }

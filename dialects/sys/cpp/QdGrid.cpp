@@ -22,7 +22,7 @@ static bool isStep(Operation *op) {
          op->getName().getStringRef().starts_with("qd.algo.");
 }
 
-bool qd::tellsWhoRuns(Operation *op) {
+bool qd::dependsOnThread(Operation *op) {
   StringRef name = op->getName().getStringRef();
   return isMemoryEffectFree(op) &&
          (name.starts_with("gpu.") ||
@@ -31,7 +31,7 @@ bool qd::tellsWhoRuns(Operation *op) {
 
 /// Whether the host can evaluate an op before it launches anything.
 static bool isHostArithmetic(Operation *op) {
-  return isMemoryEffectFree(op) && op->getNumRegions() == 0 && !tellsWhoRuns(op) &&
+  return isMemoryEffectFree(op) && op->getNumRegions() == 0 && !dependsOnThread(op) &&
          !op->hasTrait<OpTrait::IsTerminator>();
 }
 
@@ -132,7 +132,7 @@ static LogicalResult verifyControlWords(KernelOp kernel) {
     words += control.getType().getNumElements();
     if (words <= maxControlWords)
       return WalkResult::advance();
-    control.emitOpError("makes ") << words << " words of control in this kernel, which has at most "
+    control.emitOpError("makes ") << words << " control words in this kernel, which has at most "
                                   << maxControlWords;
     return WalkResult::interrupt();
   });
@@ -256,7 +256,7 @@ LogicalResult ForEachOp::verifyRegions() {
                          "use a 'qd.grid.phase'");
       return WalkResult::interrupt();
     }
-    if (tellsWhoRuns(inner)) {
+    if (dependsOnThread(inner)) {
       inner->emitOpError("cannot stand in a 'qd.grid.for_each', which hides the threads that run "
                          "its body: use its index, or a 'qd.grid.phase'");
       return WalkResult::interrupt();

@@ -1,7 +1,7 @@
-//! FFI to the `qd` dialect and to what MLIR's C API lacks.
+//! FFI to the `qd` dialect and to functions that MLIR's C API lacks.
 //!
-//! Nothing here is safe to call directly: `qd-dialects` wraps it. Every
-//! function is declared once here and defined once in `cpp/`.
+//! Nothing here is safe to call directly: `qd-dialects` wraps it. Every function is
+//! declared once here and defined once in `cpp/`.
 #![allow(missing_docs)]
 
 use mlir_sys::*;
@@ -46,13 +46,7 @@ pub struct QdPipelineSpec {
     pub data: *mut c_void,
 }
 
-/// A dialect conversion under construction.
-#[repr(C)]
-pub struct QdConversion {
-    _opaque: [u8; 0],
-}
-
-/// What of a module of LLVM's makes passes slow.
+/// Properties of an LLVM module that make passes slow.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct QdLlvmShape {
@@ -62,13 +56,13 @@ pub struct QdLlvmShape {
     pub deepest_loop: usize,
 }
 
-/// Who executes an op.
+/// How threads execute an op.
 pub type QdConvergence = c_int;
 pub const QD_CONVERGENCE_UNKNOWN: QdConvergence = 0;
 pub const QD_CONVERGENCE_PER_THREAD: QdConvergence = 1;
 pub const QD_CONVERGENCE_COLLECTIVE: QdConvergence = 2;
 
-/// What a collective says of itself.
+/// The interface of a collective.
 #[repr(C)]
 pub struct QdCollective {
     /// 0: the subgroup's threads execute it together; 1: the block's; 2: the device's.
@@ -82,7 +76,7 @@ pub struct QdCollective {
     pub source_lane: MlirValue,
 }
 
-/// What an algorithm says of itself.
+/// The interface of an algorithm.
 #[repr(C)]
 pub struct QdAlgorithm {
     /// -1: it has no capacity.
@@ -91,7 +85,7 @@ pub struct QdAlgorithm {
     pub formula: u32,
 }
 
-/// What an op does, or does to one of its operands: a sum of these.
+/// The effects of an op, or on one of its operands: a sum of these.
 pub const QD_EFFECT_READ: u32 = 1;
 pub const QD_EFFECT_WRITE: u32 = 2;
 /// It allocates, frees, or is not to be done twice for another reason.
@@ -128,11 +122,10 @@ pub type QdRewriteFn = unsafe extern "C" fn(
     MlirRewriterBase,
     *mut c_void,
 ) -> bool;
+pub type QdAddressFn = unsafe extern "C" fn(*const c_void, *mut c_void);
 pub type QdAlgorithmOperandFn = unsafe extern "C" fn(MlirValue, u32, u32, *mut c_void);
 pub type QdNamedValueFn = unsafe extern "C" fn(MlirStringRef, MlirValue, *mut c_void);
 pub type QdWordsFn = unsafe extern "C" fn(*const u32, usize, *mut c_void);
-pub type QdTypeFn = unsafe extern "C" fn(MlirType, *mut c_void) -> MlirType;
-pub type QdLegalFn = unsafe extern "C" fn(MlirOperation, *mut c_void) -> bool;
 
 unsafe extern "C" {
     pub fn qdDialectHandle() -> MlirDialectHandle;
@@ -145,7 +138,14 @@ unsafe extern "C" {
 
     pub fn qdContextOf(op: MlirOperation) -> *const MlirContext;
     pub fn qdPreviousInBlock(op: MlirOperation) -> MlirOperation;
-    pub fn qdErase(op: MlirOperation);
+    pub fn qdUnlink(
+        op: MlirOperation,
+        visit: Option<QdAddressFn>,
+        data: *mut c_void,
+    ) -> MlirOperation;
+    pub fn qdUserOf(op: MlirOperation) -> MlirOperation;
+    pub fn qdDestroy(op: MlirOperation);
+    pub fn qdIsWithin(op: MlirOperation, around: MlirOperation) -> bool;
     pub fn qdClean(root: MlirOperation, large: QdLarge, iterations: isize, with_regions: bool);
     pub fn qdExpandStridedMetadata(root: MlirOperation, large: QdLarge);
     pub fn qdHoistInvariants(root: MlirOperation, deepest: usize);
@@ -163,32 +163,9 @@ unsafe extern "C" {
         data: *mut c_void,
     ) -> bool;
     pub fn qdScratchFormula(context: MlirContext, name: MlirStringRef) -> u32;
+    pub fn qdHasOperandSegments(context: MlirContext, name: MlirStringRef) -> bool;
 
     pub fn qdHaveSameAttributes(left: MlirOperation, right: MlirOperation) -> bool;
-
-    pub fn qdConversionCreate(context: MlirContext) -> *mut QdConversion;
-    pub fn qdConversionDestroy(conversion: *mut QdConversion);
-    pub fn qdConversionLegalDialect(conversion: *mut QdConversion, name: MlirStringRef);
-    pub fn qdConversionLegalOp(conversion: *mut QdConversion, name: MlirStringRef);
-    pub fn qdConversionIllegalOp(conversion: *mut QdConversion, name: MlirStringRef);
-    pub fn qdConversionUnknownOps(
-        conversion: *mut QdConversion,
-        legal: QdLegalFn,
-        data: *mut c_void,
-    );
-    pub fn qdConversionAddType(conversion: *mut QdConversion, convert: QdTypeFn, data: *mut c_void);
-    pub fn qdConversionAddPattern(
-        conversion: *mut QdConversion,
-        root: MlirStringRef,
-        benefit: u32,
-        rewrite: QdRewriteFn,
-        data: *mut c_void,
-    );
-    pub fn qdConversionApply(
-        conversion: *mut QdConversion,
-        operation: MlirOperation,
-        full: bool,
-    ) -> bool;
 
     pub fn qdEmit(
         location: MlirLocation,

@@ -12,7 +12,8 @@ def Qd_AlgorithmEnum : I32EnumAttr<"Algorithm", "device-wide algorithm", [
   I32EnumAttrCase<"Select", 3, "select">,
   I32EnumAttrCase<"Sort", 4, "sort">,
   I32EnumAttrCase<"ReduceByKey", 5, "reduce_by_key">,
-  I32EnumAttrCase<"Partition", 6, "partition">]> {
+  I32EnumAttrCase<"Partition", 6, "partition">,
+  I32EnumAttrCase<"Unique", 7, "unique">]> {
   let cppNamespace = "::qd";
   let genSpecializedAttr = 0;
 }
@@ -23,13 +24,14 @@ def Qd_Algorithm : EnumAttr<Qd_Dialect, Qd_AlgorithmEnum, "algorithm"> {
 // 256^D elements at most: D from 1 to 4.
 defvar Qd_Log256MaxN = I32Attr;
 
-// `roles` are the `OperandRole`s of the operands, one each; `formula` is the `ScratchFormula`.
+// `roles` are the `OperandRole`s of the operands, one each; `formula` is the `ScratchFormula`. What
+// follows from these is verified for all alike: where it stands, the capacity, that nothing that is
+// written is passed twice, and lengths.
 class Algo_Op<string mnemonic, list<string> roles, string formula, list<Trait> traits = []>
     : Qd_Op<"algo." # mnemonic, !listconcat(traits, [AlgorithmOpInterface])> {
   assert !or(!ne(formula, "None"), !empty(!filter(role, roles, !eq(role, "Scratch")))),
       "qd.algo." # mnemonic # " has scratch and no formula of how much";
   let cppNamespace = "::qd::algo";
-  let hasVerifier = 1;
   // Whether there is a `log256_max_n`.
   bit hasCapacity = 1;
   let extraClassDeclaration =
@@ -38,11 +40,14 @@ class Algo_Op<string mnemonic, list<string> roles, string formula, list<Trait> t
       !if(hasCapacity, "getLog256MaxN()", "::std::nullopt") # "; }\n" #
     "::llvm::SmallVector<::qd::AlgorithmOperand> getAlgorithmOperands() {\n" #
       "return ::qd::operandsWithRoles(*this, {" #
-      !interleave(!foreach(role, roles, "::qd::OperandRole::" # role), ", ") # "}); }\n";
+      !interleave(!foreach(i, !range(!size(roles)),
+        "{::qd::OperandRole::" # roles[i] # ", \"" # !getdagname(arguments, i) # "\"}"), ", ") # "}); }\n";
 }
 
 def Qd_Inputs : Arg<Variadic<MemRefRankOf<[Qd_Scalar], [1]>>, "inputs", [MemRead]>;
 def Qd_Outputs : Arg<Variadic<MemRefRankOf<[Qd_Scalar], [1]>>, "outputs", [MemWrite]>;
+// Scalars that are compared and moved, and not computed with.
+def Qd_Comparable : AnyTypeOf<[I8, I16, I32, I64, F32, F64], "i8, i16, i32, i64, f32 or f64">;
 // Scalars, or fixed-size rows of them as a trailing static dimension.
 def Qd_Rows : MemRefRankOf<[AnyType], [1, 2]>;
 def Qd_Scratches : Arg<Variadic<MemRefRankOf<[I32, I64], [1]>>, "scratch", [MemRead, MemWrite]>;
@@ -58,30 +63,32 @@ defvar Algo_Options = (ins Qd_Log256MaxN:$log256_max_n, OptionalAttr<StrAttr>:$s
 // Reduce and scans
 //===----------------------------------------------------------------------===//
 
-// What every op with a live count promises.
+// The contract of every op with a live count.
 defvar Algo_CountText = [{The live count `n` is read on the device; any `0 ≤ n ≤ 256^log256_max_n`
-    within the buffers is right. Any other is an error, which the interpreter
-    reports always. On a device it does no harm: a negative one counts as 0, and
-    one that is too large as the least of the capacity and the buffers' lengths,
-    for which there must be scratch. `checked` asks that it be an error there as
-    well; compiling a `checked` algorithm is an error until a target can.}];
+    within the buffers is valid. Any other is an error, which the interpreter
+    always reports. A device clamps it: a negative count is taken as 0, and one
+    that is too large as the least of the capacity and the buffers' lengths, for
+    which there must be scratch. `checked` makes it an error on a device as well;
+    compiling a `checked` algorithm is an error until a target supports that.}];
 
 class Algo_Combine<string mnemonic, string output, string what, string text>
     : Algo_Op<mnemonic, ["Input", output, "Scratch", "Count"], "Levels",
               [AttrSizedOperandSegments, IsolatedFromAbove]> {
+  let hasVerifier = 1;
   let summary = what;
   let description = !strconcat(text, [{
 
     The combiner is a kind, or a region over K scalars with K inputs, outputs,
     scratch buffers and identities: any associative function of its operands
-    alone, commutative or not: it is pure and does not ask who runs it
-    (`qd.simt.lane_id`, `block.id`, …). Its left operand is always the lower index.
-    Kinds treat NaNs and zeros as [`qd.simt.reduce`](simt.md#qdsimtreduce-qdsimtreduceop) says.
+    alone, commutative or not. It is pure and has no op that depends on the
+    executing thread (`qd.simt.lane_id`, `block.id`, …). Its left operand is
+    always the lower index. NaNs and zeros are treated as by
+    [`qd.simt.reduce`](simt.md#qdsimtreduce-qdsimtreduceop).
 
     }], Algo_CountText, [{ `scratch` arrives uninitialised and holds at least
     `qd.algo.scratch_slots` slots: `i32` for 4-byte elements, `i64` for 8-byte
-    ones. Float sums depend on the shape of the tree; `deterministic` asks for
-    one that depends on the input and the capacity alone.
+    ones. Float sums depend on the shape of the tree; `deterministic` requires one
+    that depends on the input and the capacity alone.
   }]);
   let arguments = !con((ins Qd_Inputs:$inputs, Qd_Outputs:$outputs, Qd_Scratches:$scratch, Qd_Count:$count,
                             OptionalAttr<Qd_CombiningKind>:$kind, OptionalAttr<ArrayAttr>:$identities),
@@ -129,12 +136,12 @@ def Algo_InclusiveScanOp : Algo_Combine<"inclusive_scan", "Output", "combine all
 
 class Algo_Compact<string mnemonic, string what, string text>
     : Algo_Op<mnemonic, ["Input", "Input", "Output", "Total", "Scratch", "Count"], "Compaction"> {
+  let hasVerifier = 1;
   let summary = what;
   let description = !strconcat(text, [{
 
-    An element is flagged if its flag is not 0, whatever else it is. Elements are
-    moved without a look inside: scalars, or rows of a trailing static dimension
-    (`memref<?x3xf32>`).
+    An element is flagged if its flag is not 0. Elements are moved as opaque
+    data: scalars, or rows of a trailing static dimension (`memref<?x3xf32>`).
 
     }], Algo_CountText, [{ `scratch` holds
     at least `qd.algo.scratch_slots` slots of `i32`, uninitialised.
@@ -153,9 +160,9 @@ class Algo_Compact<string mnemonic, string what, string text>
 }
 
 def Algo_SelectOp : Algo_Compact<"select", "keep the flagged elements", [{
-  Copies each `in[i]`, `i < n`, whose `flags[i]` is not 0 to a dense prefix of the
-  output, in input order, and writes their number to `num_out`. The rest of
-  the output is untouched.
+  Copies each `in[i]`, `i < n`, whose `flags[i]` is not 0 to a dense prefix of
+  the output, in input order, and writes their number to `num_out`. The rest of
+  the output is unchanged.
 
   ```mlir
   qd.algo.select ins(%a, %flags : memref<?xf32>, memref<?xi32>)
@@ -182,18 +189,20 @@ def Algo_PartitionOp : Algo_Compact<"partition", "flagged elements first, the ot
 def Algo_SortOp : Algo_Op<"sort",
     ["Key", "Workspace", "Value", "Workspace", "Scratch", "Count"], "Histograms",
     [AttrSizedOperandSegments]> {
+  let hasVerifier = 1;
   let summary = "stable radix sort of keys, or of keys and values";
   let description = !strconcat([{
     Sorts the first `n` keys ascending and in place, and moves the values with
     them. Stable. Integer keys order as signed, or as unsigned with `unsigned`;
     float keys by their bits with the sign bit flipped for positives and all
-    bits for negatives: −NaN first, −0 before +0, NaN last. `end_bit` is how
-    many low bits of the (unsigned, mapped) key take part: a positive multiple
-    of 8, the key's width unless given.
+    bits for negatives: −NaN first, −0 before +0, NaN last. `end_bit` is the
+    number of low bits of the (unsigned, mapped) key that are compared: a
+    positive multiple of 8, the key's width by default.
 
-    `tmp` buffers have the shape and type of their keys or values and hold
-    garbage afterwards, as does `scratch`, of at least `qd.algo.scratch_slots`
-    slots of `i32`, uninitialised. All buffers are distinct.
+    `tmp` buffers have the shape and type of their keys or values. Their
+    contents afterwards are undefined, as are those of `scratch`, which has at
+    least `qd.algo.scratch_slots` slots of `i32`, uninitialised. All buffers are
+    distinct.
 
     }], Algo_CountText, [{
 
@@ -227,16 +236,17 @@ def Algo_SortOp : Algo_Op<"sort",
 def Algo_ReduceByKeyOp : Algo_Op<"reduce_by_key",
     ["Key", "Value", "Output", "Output", "Total", "Scratch", "Count"], "Runs",
     [IsolatedFromAbove]> {
+  let hasVerifier = 1;
   let summary = "combine the values of each run of equal keys";
   let description = !strconcat([{
     Each run of adjacent equal keys becomes one entry: its key in `keys_out`,
-    the combination of its values in `values_out`, in order; `num_runs` gets
-    the number of runs. What lies behind them is untouched. A NaN key equals
+    the combination of its values in `values_out`, in order; `num_runs` gets the
+    number of runs. Elements after the last run are unchanged. A NaN key equals
     nothing, itself included. Sort first for sums over a whole buffer.
 
-    Keys and values are scalars of 4 or 8 bytes. A kind or a region combines the values, as for
-    `reduce`; `scratch` is `i32` and of at least `qd.algo.scratch_slots` slots,
-    uninitialised.
+    Keys and values are scalars of 4 or 8 bytes. A kind or a region combines the
+    values, as for `reduce`; `scratch` is `i32` and of at least
+    `qd.algo.scratch_slots` slots, uninitialised.
 
     }], Algo_CountText, [{
 
@@ -266,15 +276,58 @@ def Algo_ReduceByKeyOp : Algo_Op<"reduce_by_key",
 }
 
 //===----------------------------------------------------------------------===//
+// Unique
+//===----------------------------------------------------------------------===//
+
+def Algo_UniqueOp : Algo_Op<"unique",
+    ["Input", "Output", "Output", "Total", "Scratch", "Count"], "Compaction",
+    [AllElementTypesMatch<["input", "output"]>]> {
+  let summary = "keep the first element of each run of equal ones";
+  let description = !strconcat([{
+    Of each run of adjacent equal elements among the first `n`, copies the first to
+    a dense prefix of the output, in input order, and writes the number of runs to
+    `num_runs`. With `counts`, a run's number of elements goes to the same place
+    there: a run-length encoding. What lies behind is untouched.
+
+    Elements are equal as by `==`: a NaN equals nothing, itself included, and is a run
+    of its own; −0 equals 0, and whichever comes first is kept. Sort first to have each
+    value once.
+
+    }], Algo_CountText, [{ `scratch` holds
+    at least `qd.algo.scratch_slots` slots of `i32`, uninitialised.
+
+    ```mlir
+    qd.algo.unique ins(%in : memref<?xf32>) outs(%out, %runs : memref<?xf32>, memref<i32>)
+        counts(%lengths : memref<?xi32>)
+        scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
+    ```
+  }]);
+  let arguments = !con((ins
+      Arg<MemRefRankOf<[Qd_Comparable], [1]>, "input", [MemRead]>:$input,
+      Arg<MemRefRankOf<[Qd_Comparable], [1]>, "first elements of runs", [MemWrite]>:$output,
+      Arg<Optional<MemRefRankOf<[I32], [1]>>, "lengths of runs", [MemWrite]>:$counts,
+      Qd_CountOut:$num_runs, Qd_Scratch:$scratch, Qd_Count:$count), Algo_Options);
+  let assemblyFormat = [{
+    `ins` `(` $input `:` type($input) `)`
+    `outs` `(` $output `,` $num_runs `:` type($output) `,` type($num_runs) `)`
+    (`counts` `(` $counts^ `:` type($counts) `)`)?
+    `scratch` `(` $scratch `:` type($scratch) `)` `count` `(` $count `:` type($count) `)`
+    `log256_max_n` `=` $log256_max_n (`strategy` `=` $strategy^)? (`deterministic` $deterministic^)?
+    (`checked` $checked^)? attr-dict
+  }];
+}
+
+//===----------------------------------------------------------------------===//
 // Parallel sort (deprecated)
 //===----------------------------------------------------------------------===//
 
 def Algo_ParallelSortOp : Algo_Op<"parallel_sort", ["Key", "Value"], "None"> {
   let hasCapacity = 0;
+  let hasVerifier = 1;
   let summary = "odd-even merge sort, in place (deprecated: use sort)";
   let description = [{
-    Batcher's odd–even merge sort of all keys, ascending, values along with
-    them. Not stable. No count, no scratch. For what still names it; use
+    Batcher's odd–even merge sort of all keys, ascending, with their values. Not
+    stable. No count, no scratch. It exists for code that still names it; use
     `qd.algo.sort`.
 
     ```mlir
@@ -299,9 +352,9 @@ def Algo_ScratchSlotsOp : Qd_Op<"algo.scratch_slots", [Pure]> {
   let cppNamespace = "::qd::algo";
   let summary = "scratch slots an algorithm needs";
   let description = [{
-    The number of scratch slots `algorithm` needs for `n` elements at capacity
-    `256^log256_max_n`; at least 1. A count of slots, whatever their width.
-    Plain arithmetic, on host or device; folds for a constant `n`. With
+    The number of scratch slots that `algorithm` needs for `n` elements at
+    capacity `256^log256_max_n`; at least 1. It counts slots, whatever their
+    width. Plain arithmetic, on host or device; folds for a constant `n`. With
     `c(x) = ⌈x / 256⌉`:
 
     | algorithm | slots |
@@ -309,7 +362,7 @@ def Algo_ScratchSlotsOp : Qd_Op<"algo.scratch_slots", [Pure]> {
     | `reduce` | t₁ + … + t_{D−1}, t₀ = n, t_{i+1} = c(t_i) |
     | scans | 1 if D = 1, else c(n) and its D − 2 further ceilings, summed |
     | `sort` | h = 256·c(n), plus c(h), c(c(h)), … D − 1 terms |
-    | `select`, `partition` | n + b + (the ceilings of b that exceed 1, summed), b = c(n) |
+    | `select`, `partition`, `unique` | n + b + (the ceilings of b that exceed 1, summed), b = c(n) |
     | `reduce_by_key` | n for 0 < n ≤ 256, else as `select` |
 
     ```mlir

@@ -68,7 +68,7 @@ def Qd_CombiningKind : EnumAttr<Qd_Dialect, Qd_CombiningKindEnum, "kind"> {
   let assemblyFormat = "`<` $value `>`";
 }
 
-def Qd_ScopeEnum : I32EnumAttr<"Scope", "who an atomic or a fence is ordered with", [
+def Qd_ScopeEnum : I32EnumAttr<"Scope", "the threads that an atomic or a fence is ordered with", [
   I32EnumAttrCase<"Subgroup", 0, "subgroup">,
   I32EnumAttrCase<"Block", 1, "block">,
   I32EnumAttrCase<"Device", 2, "device">]> {

@@ -21,24 +21,24 @@ class Grid_Op<string mnemonic, list<Trait> traits = []>
 
 def Grid_KernelOp : Grid_Op<"kernel", [
     FunctionOpInterface, IsolatedFromAbove, Symbol, NoTerminator, SingleBlock]> {
-  let summary = "what a user launches: phases, algorithms and loops over them";
+  let summary = "what a caller launches: phases, algorithms and loops over them";
   let description = [{
     A function-like op without results. Its arguments are buffers (contiguous
-    memrefs whose first dimension alone may be dynamic: a buffer travels as a
-    pointer and a length) and scalars; its body is a sequence of phases, algorithms, `do_while`
-    loops over them, `if`s around them, and arithmetic that the host can evaluate before launching
-    (constants, buffer lengths, scalar arguments). Nothing on the host reads a
-    buffer's contents.
+    memrefs of which only the first dimension may be dynamic: a buffer is passed
+    as a pointer and a length) and scalars. Its body is a sequence of phases,
+    algorithms, `do_while` loops over them, `if`s around them, and arithmetic
+    that the host can evaluate before launching (constants, buffer lengths,
+    scalar arguments). The host does not read a buffer's contents.
 
-    Buffers passed as different arguments are taken not to overlap, unless
-    both carry the unit attribute `qd.may_alias`. A buffer with the unit attribute
-    `qd.scratch` is the kernel's own while it runs: what it holds before and
-    afterwards is undefined, and so is a load of an element that the kernel has
-    not written. An elementwise phase that only fills scratch can thus be fused into
-    those that read it (`qd-fuse-producers`). Two more attributes of an
-    argument are for tools: `qd.name` names it, and `qd.dtype = "u32"` says how
-    its elements are to be shown and read, since MLIR's integers have no sign:
-    `i8` may be `bool`, of 0 and 1, and `i16` a float, `f16` or `bf16`.
+    Buffers passed as different arguments are assumed not to overlap, unless
+    both have the unit attribute `qd.may_alias`. The contents of a buffer with
+    the unit attribute `qd.scratch` are undefined before and after the kernel,
+    and so is a load of an element that the kernel has not written. An
+    elementwise phase that only fills scratch can thus be fused into those that
+    read it (`qd-fuse-producers`). Two more attributes of an argument are for
+    tools: `qd.name` names it, and `qd.dtype = "u32"` gives the type in which
+    its elements are printed and read, since MLIR's integers have no sign: `i8`
+    may be `bool`, of 0 and 1, and `i16` a float, `f16` or `bf16`.
 
     ```mlir
     qd.grid.kernel @sum(%a: memref<?xf32>, %out: memref<1xf32>, %s: memref<?xi32>, %n: memref<i32>) {
@@ -70,12 +70,12 @@ def Grid_PhaseOp : Grid_Op<"phase", [
   let summary = "one launch: a body run by every thread of every block";
   let description = [{
     The body runs once per thread, in all threads of all `blocks`, so that
-    collectives and barriers are legal at its top. `threads` is the block
-    size, a multiple of every candidate wave (64). Work beyond one grid is an
-    explicit, uniform loop over tiles with an in-bounds predicate per element.
-    A phase sees the effects of every phase before it: a grid-wide barrier
-    stands between phases whose effects conflict. What `memref.alloca` makes in
-    the body is the thread's own, and gone when the thread ends.
+    collectives and barriers are legal at its top. `threads` is the block size,
+    a multiple of every candidate wave (64). Work beyond one grid is an
+    explicit, uniform loop over tiles with an in-bounds predicate per element. A
+    phase sees the effects of every phase before it: a grid-wide barrier stands
+    between phases whose effects conflict. A `memref.alloca` in the body is
+    private memory: it belongs to the thread and ends with it.
 
     `blocks` is evaluated by the host. A phase of no blocks does nothing.
 
@@ -99,13 +99,14 @@ def Grid_ForEachOp : Grid_Op<"for_each", [
   let summary = "an elementwise phase";
   let description = [{
     Runs its body once for each index below `extent` and, where `count` is
-    given, below the live count it holds. Sugar over `phase`: `qd-expand-for-each`
-    makes of it a grid, a loop over tiles and a predicate, so neither collectives
-    and barriers can stand in it, nor what tells who runs it: `qd.simt.lane_id`,
-    `elect`, `block.id`, `grid.dim`, `subgroup_size` and the like. Fences can.
-    `extent` is evaluated by the host and should not be far
-    above the live count. A count above it is the extent; a negative one is an
-    error, which the interpreter reports, and 0 on a device.
+    given, below the live count it holds. It is sugar over `phase`:
+    `qd-expand-for-each` makes a grid, a loop over tiles and a predicate of it.
+    So it holds neither collectives nor barriers, nor ops that depend on the
+    executing thread: `qd.simt.lane_id`, `elect`, `block.id`, `grid.dim`,
+    `subgroup_size` and the like. Fences are legal. `extent` is evaluated by the
+    host and should not be far above the live count. A count above the extent is
+    taken as the extent; a negative one is an error, which the interpreter
+    reports, and 0 on a device.
 
     ```mlir
     qd.grid.for_each "scale" %i to %len count(%n : memref<i32>) {
@@ -125,9 +126,9 @@ def Grid_ForEachOp : Grid_Op<"for_each", [
 def Grid_DoWhileOp : Grid_Op<"do_while", [NoTerminator, SingleBlock, RecursiveMemoryEffects]> {
   let summary = "repeat phases while a device-resident flag is set";
   let description = [{
-    Runs its body once and again as long as the `i32` that `flag` holds is not
-    zero afterwards. The flag lives on the device; where the target can, no
-    host reads it.
+    Runs its body, and repeats it while the `i32` that `flag` holds is not zero
+    afterwards. The flag is in device memory; the host does not read it on a
+    target that can avoid that.
 
     ```mlir
     qd.grid.do_while %flag : memref<i32> {
@@ -145,9 +146,10 @@ def Grid_DoWhileOp : Grid_Op<"do_while", [NoTerminator, SingleBlock, RecursiveMe
 def Grid_IfOp : Grid_Op<"if", [NoTerminator, SingleBlock, RecursiveMemoryEffects]> {
   let summary = "run phases if a device-resident condition is set";
   let description = [{
-    Runs its body once if the `i32` that `condition` holds is not zero, and not at
-    all if it is. The condition is one word on the device, of a buffer or of
-    `control`, read once, before the body; where the target can, no host reads it.
+    Runs its body once if the `i32` that `condition` holds is not zero. The
+    condition is one word in device memory, of a buffer or of `control`, read
+    once, before the body; the host does not read it on a target that can avoid
+    that.
 
     ```mlir
     %is_long = qd.grid.control : memref<1xi32>
@@ -165,7 +167,7 @@ def Grid_IfOp : Grid_Op<"if", [NoTerminator, SingleBlock, RecursiveMemoryEffects
 }
 
 //===----------------------------------------------------------------------===//
-// Launches: what planning makes of phases
+// Launches: the result of planning
 //===----------------------------------------------------------------------===//
 
 def Grid_LaunchOp : Grid_Op<"launch", [
@@ -174,10 +176,10 @@ def Grid_LaunchOp : Grid_Op<"launch", [
   let summary = "launch an outlined body";
   let description = [{
     Launches `body`, a `func.func` with the attribute `qd.threads`, over
-    `blocks` blocks with the given arguments, once the launches named by
-    `after` have finished. `id` numbers the launches of a kernel in program
-    order; `after` lists the ids it truly depends on, already reduced
-    transitively.
+    Launches `body`, a `func.func` with the attribute `qd.threads`, over
+    `blocks` blocks with the given arguments, once the launches named by `after`
+    have finished. `id` numbers the launches of a kernel in program order;
+    `after` lists the ids of its dependencies, already reduced transitively.
 
     ```mlir
     qd.grid.launch 1 @sum_tile blocks(%g) args(%a, %s : memref<?xf32>, memref<?xi32>) after [0]
@@ -200,9 +202,9 @@ def Grid_FillOp : Grid_Op<"fill", [
                    "::llvm::cast<::mlir::MemRefType>($_self).getElementType()">]> {
   let summary = "set a range of a buffer to one value";
   let description = [{
-    Sets `dest[lower … upper)`. What a strategy needs cleared in scratch that
-    arrives uninitialised. Stands where a phase may; bounds are evaluated by
-    the host.
+    Sets `dest[lower … upper)`, for strategies whose scratch, which arrives
+    uninitialised, must be cleared. Legal where a phase is; the host evaluates
+    the bounds.
 
     ```mlir
     qd.grid.fill %scratch[%lower to %upper] = %zero : memref<?xi32>
@@ -233,18 +235,18 @@ def Grid_ViewOp : Grid_Op<"view", [Pure, DeclareOpInterfaceMethods<ViewLikeOpInt
 }
 
 def Grid_ControlOp : Grid_Op<"control"> {
-  let summary = "words that are 0 when a kernel begins, and when it ends";
+  let summary = "control words: zero-initialised workspace";
   let description = [{
-    A few `i32` that belong to the runtime: 0 when the kernel begins, and to be
-    left 0 when it ends, so that nothing has to be cleared in between. For what
-    blocks count together, such as which of them is the last to finish. Words of
-    different `control` ops are different words. A kernel has at most 4 KiB of
-    them, and a run that ends in an error leaves any values to the runtime, which
-    clears them.
+    A few `i32` words of the runtime's memory. They are 0 when the kernel
+    begins, and the kernel must leave them 0 when it ends, so that nothing has
+    to be cleared in between. They are for counters that blocks share, as in a
+    last-block reduction. Different `control` ops have different words. A kernel
+    has at most 4 KiB of them. After a run that ended in an error they may hold
+    any values, which the runtime clears.
 
-    Stands at the top of a kernel, of an `if` or of a `do_while`, each time round
-    which it yields the same words. They are passed to phases, and one word by
-    itself may be an `if`'s condition; nothing else takes them.
+    Legal at the top of a kernel, of an `if` or of a `do_while`, where it yields
+    the same words in each iteration. Phases take them as operands, and a single
+    word may be an `if`'s condition; no other op takes them.
 
     ```mlir
     %finished = qd.grid.control : memref<1xi32>
@@ -274,8 +276,9 @@ def Grid_MemFenceOp : Grid_Op<"mem_fence", [MemoryEffects<[MemRead, MemWrite]>]>
 def Grid_AtomicRmwOp : Grid_Op<"atomic.rmw", [AllTypesMatch<["value", "result"]>]> {
   let summary = "atomic read-modify-write";
   let description = [{
-    Combines `value` into the element and yields what it held before. Kinds treat
-    NaNs and zeros as [`qd.simt.reduce`](simt.md#qdsimtreduce-qdsimtreduceop) says.
+    Combines `value` into the element and yields its former value. NaNs and
+    zeros are treated as by
+    [`qd.simt.reduce`](simt.md#qdsimtreduce-qdsimtreduceop).
 
     ```mlir
     %old = qd.grid.atomic.rmw add %v, %a[%i] device relaxed : memref<?xi32>
@@ -323,8 +326,8 @@ def Grid_AtomicStoreOp : Grid_Op<"atomic.store"> {
 def Grid_AtomicCasOp : Grid_Op<"atomic.cas", [AllTypesMatch<["expected", "desired", "result"]>]> {
   let summary = "atomic compare and swap";
   let description = [{
-    Stores `desired` if the element equals `expected`, and yields what it held
-    before.
+    Stores `desired` if the element equals `expected`, and yields its former
+    value.
 
     ```mlir
     %old = qd.grid.atomic.cas %expected, %desired, %a[%i] device acq_rel : memref<?xi32>
@@ -345,10 +348,10 @@ def Grid_AtomicCasOp : Grid_Op<"atomic.cas", [AllTypesMatch<["expected", "desire
 def Grid_DispatchOp : Grid_Op<"dispatch", [NoTerminator, SingleBlock, RecursiveMemoryEffects]> {
   let summary = "one of several interchangeable kernels";
   let description = [{
-    Runs one of its `variant`s with `args`. All give the same results, side
-    effects included; that is not checked. A variant whose predicate does not
-    hold is not eligible; one without a predicate always is. The first
-    eligible one runs; having none is an error when the kernel is launched.
+    Runs one of its `variant`s with `args`. All must have the same results, side
+    effects included; that is not checked. A variant whose predicate is false is
+    not eligible; one without a predicate always is. The first eligible one
+    runs; having none is an error when the kernel is launched.
 
     ```mlir
     qd.grid.dispatch(%a, %b : memref<?xf32>, memref<?xf32>) {
@@ -370,10 +373,10 @@ def Grid_DispatchOp : Grid_Op<"dispatch", [NoTerminator, SingleBlock, RecursiveM
 def Grid_VariantOp : Grid_Op<"variant", [
     HasParent<"DispatchOp">, MemoryEffects<[MemRead, MemWrite]>,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "one kernel a dispatch may choose";
+  let summary = "one kernel that a dispatch may choose";
   let description = [{
-    `callee` is a kernel with the dispatch's argument types. The predicate is
-    evaluated by the host, from buffer lengths and scalar arguments.
+    `callee` is a kernel with the dispatch's argument types. The host evaluates
+    the predicate from buffer lengths and scalar arguments.
 
     ```mlir
     qd.grid.variant @large when { ... qd.yield %p : i1 }

@@ -55,14 +55,14 @@ def AlgorithmOpInterface : OpInterface<"AlgorithmOpInterface"> {
   }];
   let cppNamespace = "::qd";
   let methods = [
-    InterfaceMethod<"All operands in their order, each with its role.",
+    InterfaceMethod<"All operands in their order, each with its name and its role.",
       "::llvm::SmallVector<::qd::AlgorithmOperand>", "getAlgorithmOperands">,
     InterfaceMethod<"Base-256 logarithm of the most elements that there can be.",
       "::std::optional<uint32_t>", "getLog256Capacity">,
     StaticInterfaceMethod<"How many elements scratch has to have.",
       "::qd::ScratchFormula", "getScratchFormula">,
   ];
-  let verify = "return ::qd::verifyRoles($_op);";
+  let verify = "return ::qd::verifyAlgorithm($_op);";
 }
 
 #endif // QD_INTERFACES_TD

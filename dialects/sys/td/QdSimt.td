@@ -30,9 +30,9 @@ def Qd_LaneRelation : EnumAttr<Qd_Dialect, Qd_LaneRelationEnum, "lane_relation">
   let assemblyFormat = "`<` $value `>`";
 }
 
-// log2 of the tile a collective works on; absent: the whole subgroup.
+// log2 of the cluster size of a collective, tile(3) for 8 lanes; absent: the whole subgroup.
 def Qd_TileSize : ConfinedAttr<I32Attr, [IntNonNegative, IntMaxValue<6>]> {
-  let summary = "log2 of a tile's lanes, an i32 from 0 to 6 (64 lanes)";
+  let summary = "log2 of the cluster size, an i32 from 0 to 6 (64 lanes)";
 }
 def Qd_Tile : OptionalAttr<Qd_TileSize>;
 
@@ -45,13 +45,13 @@ class Simt_Op<string mnemonic, list<Trait> traits = []>
 class Simt_PerThreadOp<string mnemonic, list<Trait> traits = []>
     : Simt_Op<mnemonic, !listconcat(traits, [PerThread])>;
 
-// How the results of a collective come about, as `ResultUniformity` says.
+// The uniformity of a collective's results, a `ResultUniformity`.
 defvar Simt_Varying = "::qd::ResultUniformity::Varying";
 defvar Simt_FromOperands = "::qd::ResultUniformity::FromOperands";
 defvar Simt_Uniform = "::qd::ResultUniformity::Uniform";
 
-// What the threads of a scope, "Subgroup" or "Block", execute together. Memory that it accesses
-// itself is in `effects`.
+// What the threads of a scope, "Subgroup" or "Block", execute together. `effects` are its own
+// accesses to memory.
 class Simt_Collective<string mnemonic, string scope, list<Trait> traits = [],
                       list<MemoryEffect> effects = []>
     : Simt_Op<mnemonic, !listconcat(traits, [
@@ -77,10 +77,10 @@ class Simt_Collective<string mnemonic, string scope, list<Trait> traits = [],
 }
 
 //===----------------------------------------------------------------------===//
-// Identity
+// Thread and lane ids, and sizes
 //===----------------------------------------------------------------------===//
 
-class Simt_IdentityOp<string mnemonic, Type type, string what, string text>
+class Simt_IdOp<string mnemonic, Type type, string what, string text>
     : Simt_PerThreadOp<mnemonic, [Pure]> {
   let summary = what;
   let description = text;
@@ -88,14 +88,14 @@ class Simt_IdentityOp<string mnemonic, Type type, string what, string text>
   let assemblyFormat = "attr-dict";
 }
 
-def Simt_LaneIdOp : Simt_IdentityOp<"lane_id", I32, "this lane's number in its subgroup", [{
+def Simt_LaneIdOp : Simt_IdOp<"lane_id", I32, "this lane's number in its subgroup", [{
   `0 … subgroup_size − 1`, as `i32`.
 
   ```mlir
   %lane = qd.simt.lane_id
   ```
 }]>;
-def Simt_SubgroupSizeOp : Simt_IdentityOp<"subgroup_size", I32, "lanes in a subgroup", [{
+def Simt_SubgroupSizeOp : Simt_IdOp<"subgroup_size", I32, "lanes in a subgroup", [{
   A power of two from 4 to 64. Folds to a constant once the wave is chosen
   (`qd-select-subgroup-size`).
 
@@ -103,21 +103,21 @@ def Simt_SubgroupSizeOp : Simt_IdentityOp<"subgroup_size", I32, "lanes in a subg
   %size = qd.simt.subgroup_size
   ```
 }]>;
-def Simt_Log2SubgroupSizeOp : Simt_IdentityOp<"log2_subgroup_size", I32, "base-2 logarithm of the subgroup size", [{
+def Simt_Log2SubgroupSizeOp : Simt_IdOp<"log2_subgroup_size", I32, "base-2 logarithm of the subgroup size", [{
   Folds to a constant once the wave is chosen (`qd-select-subgroup-size`).
 
   ```mlir
   %log = qd.simt.log2_subgroup_size
   ```
 }]>;
-def Simt_SubgroupIdOp : Simt_IdentityOp<"subgroup_id", I32, "this subgroup's number in its block", [{
+def Simt_SubgroupIdOp : Simt_IdOp<"subgroup_id", I32, "this subgroup's number in its block", [{
   Thread ids follow subgroup order: `thread_id = subgroup_id · subgroup_size + lane_id`.
 
   ```mlir
   %sg = qd.simt.subgroup_id
   ```
 }]>;
-def Simt_NumSubgroupsOp : Simt_IdentityOp<"num_subgroups", I32, "subgroups in a block", [{
+def Simt_NumSubgroupsOp : Simt_IdOp<"num_subgroups", I32, "subgroups in a block", [{
   `block.dim / subgroup_size`; block sizes are multiples of every candidate
   wave, so every subgroup is full.
 
@@ -137,10 +137,10 @@ def Simt_ShuffleOp : Simt_Collective<"shuffle", "Subgroup", [AllTypesMatch<["val
   let sourceLane = "getMode() == ShuffleMode::Idx ? getLane() : ::mlir::Value()";
   let summary = "read another lane's value";
   let description = [{
-    Lane `i` gets the value held by lane `lane` (`idx`), `i − lane` (`up`),
-    `i + lane` (`down`) or `i xor lane` (`xor`). Lanes are numbered within the
-    whole subgroup. Reading a lane outside the subgroup is undefined: the
-    interpreter yields poison and reports it if the poison is used.
+    Lane `i` gets the value held by lane `lane` (`idx`), `i − lane` (`up`), `i +
+    lane` (`down`) or `i xor lane` (`xor`). Lanes are numbered within the whole
+    subgroup. Reading a lane outside the subgroup is undefined: the interpreter
+    yields poison and reports it if the poison is used.
 
     ```mlir
     %r = qd.simt.shuffle xor %v, %mask : f32
@@ -189,8 +189,8 @@ def Simt_RotateOp : Simt_Collective<"rotate", "Subgroup", [AllTypesMatch<["value
   let summary = "read the value a fixed distance ahead, cyclically";
   let description = [{
     Lane `i` gets the value of lane `(i + delta) mod size`, where the size is
-    that of the subgroup or of the tile, and lanes are numbered within it.
-    `delta` must be the same in every lane.
+    that of the subgroup or of the tile (`tile(4)` is a `cluster_size` of 16),
+    and lanes are numbered within it. `delta` must be the same in every lane.
 
     ```mlir
     %r = qd.simt.rotate %v, %delta tile(4) : f32
@@ -223,9 +223,8 @@ def Simt_ElectOp : Simt_PerThreadOp<"elect", [Pure]> {
 def Simt_SyncOp : Simt_Collective<"sync", "Subgroup", [], [MemRead, MemWrite]> {
   let summary = "subgroup barrier";
   let description = [{
-    Every lane of the subgroup arrives before any goes on, and what was
-    written to memory before is seen after, by the subgroup's lanes. To be
-    reached by all lanes.
+    Every lane of the subgroup arrives before any goes on, and the subgroup's
+    lanes then see what was written to memory before. All lanes must reach it.
 
     ```mlir
     qd.simt.sync
@@ -248,11 +247,11 @@ def Simt_MemFenceOp : Simt_PerThreadOp<"mem_fence", [MemoryEffects<[MemRead, Mem
 }
 
 def Simt_PauseOp : Simt_PerThreadOp<"pause", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "lets others run for a while";
+  let summary = "backoff: suspends the subgroup for a while";
   let description = [{
-    Says that this subgroup has nothing to do for about so many nanoseconds,
-    because it waits for what other blocks will write to memory. A hint: a
-    target may go on at once, or later than that.
+    A hint that this subgroup has nothing to do for about that many nanoseconds,
+    because it polls memory that other blocks will write (`nanosleep` in PTX). A
+    target may ignore it, or wait longer.
 
     ```mlir
     qd.simt.pause 1000
@@ -276,14 +275,15 @@ class Simt_VoteOp<string mnemonic, string what, string text> : Simt_Collective<m
   let assemblyFormat = "$predicate (`tile` `(` $tile^ `)`)? attr-dict";
 }
 def Simt_AllOp : Simt_VoteOp<"all", "whether every lane's predicate holds", [{
-  To every lane of the subgroup, or of the tile.
+  The result is in every lane of the subgroup, or of the tile.
 
   ```mlir
   %r = qd.simt.all %p
   ```
 }]> { let hasFolder = 1; }
 def Simt_AnyOp : Simt_VoteOp<"any", "whether some lane's predicate holds", [{
-  To every lane of the subgroup, or of the tile.
+  The result is in every lane of the subgroup, or of the tile; `tile(3)` has a
+  `cluster_size` of 8.
 
   ```mlir
   %r = qd.simt.any %p tile(3)
@@ -295,9 +295,9 @@ def Simt_AllEqualOp : Simt_Collective<"all_equal", "Subgroup"> {
   let resultUniformity = Simt_Uniform;
   let summary = "whether every lane holds the same value";
   let description = [{
-    To every lane of the subgroup, or of the tile. On floats equality is `==`:
-    a NaN equals nothing, so one NaN makes the result false, and +0 equals −0.
-    Bitcast to integers for equality of bits.
+    The result is in every lane of the subgroup, or of the tile. Floats are
+    compared by `==`: a NaN equals nothing, so one NaN makes the result false,
+    and +0 equals −0. Bitcast to integers to compare bits.
 
     ```mlir
     %r = qd.simt.all_equal %v : f32
@@ -344,6 +344,22 @@ def Simt_BallotFirstNOp : Simt_Collective<"ballot_first_n", "Subgroup"> {
   let hasVerifier = 1;
 }
 
+def Simt_CountTrueOp : Simt_Collective<"count_true", "Subgroup"> {
+  let hasClusters = 1;
+  let resultUniformity = Simt_Uniform;
+  let summary = "number of lanes whose predicate holds";
+  let description = [{
+    To every lane of the subgroup, or of the tile: from 0 to the lanes that it has.
+
+    ```mlir
+    %n = qd.simt.count_true %p tile(3)
+    ```
+  }];
+  let arguments = (ins I1:$predicate, Qd_Tile:$tile);
+  let results = (outs I32:$count);
+  let assemblyFormat = "$predicate (`tile` `(` $tile^ `)`)? attr-dict";
+}
+
 def Simt_LanemaskOp : Simt_PerThreadOp<"lanemask", [Pure]> {
   let summary = "mask of the lanes below, at or above a lane";
   let description = [{
@@ -366,10 +382,9 @@ def Simt_MatchAnyOp : Simt_Collective<"match_any", "Subgroup"> {
   let resultUniformity = Simt_FromOperands;
   let summary = "mask of the lanes that hold the same value";
   let description = [{
-    Bit `i` is set iff lane `i` holds the same bits as this lane. Integers
-    only: bitcast floats first, and mean it. With `bits(n)` the lowest `n` bits
-    are compared and no others, which is cheaper by as much as they are fewer
-    where a ballot for each is the way to do it.
+    Bit `i` is set iff lane `i` holds the same bits as this lane. Integers only:
+    bitcast floats first. With `bits(n)` only the lowest `n` bits are compared,
+    which is cheaper in proportion where a target takes one ballot for each bit.
 
     ```mlir
     %peers = qd.simt.match_any %value : i32
@@ -411,17 +426,17 @@ class Simt_SubgroupCombine<string mnemonic, string what, string text> : Simt_Com
 
 def Simt_ReduceOp : Simt_SubgroupCombine<"reduce", "combine all lanes' values, to lane 0", [{
   Lane 0 of the subgroup, or of each tile, gets the combination of all its
-  lanes' values in lane order; the other lanes' results are undefined (poison
-  to the interpreter). See `reduce_all` where every lane needs it.
+  lanes' values in lane order; the other lanes' results are undefined (poison in
+  the interpreter). Use `reduce_all` where every lane needs it.
 
   The kinds `minnumf` and `maxnumf` are IEEE 754-2019's minimumNumber and
   maximumNumber, on every target and in every op that takes a kind: NaNs are
-  ignored unless there is nothing else, when the result is a NaN, and −0 is
-  below +0. Which NaN is unspecified.
+  ignored unless all values are NaN, when the result is a NaN, and −0 is below
+  +0. Which NaN is unspecified.
 
   A combiner region is any associative function of its operands alone, the left
-  scalars and then the right ones: it is pure, isolated from above, and does not
-  ask who runs it (`qd.simt.lane_id`, `block.id`, …).
+  scalars and then the right ones: it is pure, isolated from above, and has no
+  op that depends on the executing thread (`qd.simt.lane_id`, `block.id`, …).
 
   ```mlir
   %sum = qd.simt.reduce add %v : f32
@@ -433,7 +448,8 @@ def Simt_ReduceOp : Simt_SubgroupCombine<"reduce", "combine all lanes' values, t
   ```
 }]> { let hasFolder = 1; }
 def Simt_ReduceAllOp : Simt_SubgroupCombine<"reduce_all", "combine all lanes' values, to every lane", [{
-  As `reduce`, with the result in every lane of the subgroup or tile.
+  As `reduce`, with the result in every lane of the subgroup or tile; `tile(3)`
+  has a `cluster_size` of 8.
 
   ```mlir
   %sum = qd.simt.reduce_all add %v tile(3) : i32
@@ -451,10 +467,11 @@ def Simt_InclusiveScanOp : Simt_SubgroupCombine<"inclusive_scan", "combine the v
   ```
 }]> { let hasFolder = 1; }
 def Simt_ExclusiveScanOp : Simt_SubgroupCombine<"exclusive_scan", "combine the values of the lanes below", [{
-  Lane `i` gets `v₀ ∘ … ∘ vᵢ₋₁`; lane 0 gets the identity: 0 for `add`, `or`
-  and `xor`, 1 for `mul`, all ones for `and`, +inf or the largest integer for a
-  minimum, −inf or the smallest for a maximum, or the one a region names. It is
-  not combined with any value: behind NaNs alone `minnumf` is a NaN and not +inf.
+  Lane `i` gets `v₀ ∘ … ∘ vᵢ₋₁`; lane 0 gets the identity: 0 for `add`, `or` and
+  `xor`, 1 for `mul`, all ones for `and`, +inf or the largest integer for a
+  minimum, −inf or the smallest for a maximum, or the one that a region names.
+  The identity is not combined with any value: after NaNs alone `minnumf` is a
+  NaN and not +inf.
 
   ```mlir
   %offset = qd.simt.exclusive_scan add %count : i32
@@ -465,9 +482,9 @@ def Simt_SegmentedReduceOp : Simt_Combine<"segmented_reduce", "Subgroup"> {
   let hasClusters = 1;
   let summary = "inclusive scan that restarts at every head";
   let description = [{
-    Lane `i` gets the inclusive scan from the nearest lane at or below it
-    whose `head` is set, or from lane 0 of the subgroup (or tile) if none is.
-    A partner of another segment is never combined with.
+    Lane `i` gets the inclusive scan from the nearest lane at or below it whose
+    `head` is set, or from lane 0 of the subgroup (or tile) if none is. Values
+    of another segment are never combined.
 
     ```mlir
     %s = qd.simt.segmented_reduce add %v heads %head : f32
@@ -489,8 +506,8 @@ def Simt_BitonicSortKvOp : Simt_Collective<"bitonic_sort_kv", "Subgroup", [
   let description = [{
     Ascending in `(key, value)` over the subgroup, or within each tile: lane 0
     gets the smallest pair. Equal keys are ordered by value, not by lane.
-    Integers compare as signed unless `unsigned_key` or `unsigned_value` says
-    otherwise. A NaN key leaves the order unspecified.
+    Integers compare as signed unless `unsigned_key` or `unsigned_value` is set.
+    A NaN key leaves the order unspecified.
 
     ```mlir
     %k1, %v1 = qd.simt.bitonic_sort_kv %k, %v : f32, i32
@@ -511,7 +528,7 @@ def Simt_BitonicSortKvOp : Simt_Collective<"bitonic_sort_kv", "Subgroup", [
 // One block
 //===----------------------------------------------------------------------===//
 
-def Simt_BlockIdOp : Simt_IdentityOp<"block.id", Index, "this block's number in its grid", [{
+def Simt_BlockIdOp : Simt_IdOp<"block.id", Index, "this block's number in its grid", [{
   `0 … blocks − 1`. Grids are one-dimensional in the IR; a target whose
   dimensions are limited folds them.
 
@@ -519,22 +536,22 @@ def Simt_BlockIdOp : Simt_IdentityOp<"block.id", Index, "this block's number in 
   %b = qd.simt.block.id
   ```
 }]>;
-def Simt_BlockDimOp : Simt_IdentityOp<"block.dim", Index, "threads in a block", [{
+def Simt_BlockDimOp : Simt_IdOp<"block.dim", Index, "threads in a block", [{
   Folds to the phase's `threads`.
 
   ```mlir
   %d = qd.simt.block.dim
   ```
 }]> { let hasFolder = 1; }
-def Simt_BlockThreadIdOp : Simt_IdentityOp<"block.thread_id", Index, "this thread's number in its block", [{
+def Simt_BlockThreadIdOp : Simt_IdOp<"block.thread_id", Index, "this thread's number in its block", [{
   `0 … block.dim − 1`, in subgroup order.
 
   ```mlir
   %t = qd.simt.block.thread_id
   ```
 }]>;
-def Simt_GridDimOp : Simt_IdentityOp<"grid.dim", Index, "blocks in the grid", [{
-  What a grid-stride loop strides by, in blocks.
+def Simt_GridDimOp : Simt_IdOp<"grid.dim", Index, "blocks in the grid", [{
+  The stride of a grid-stride loop, in blocks.
 
   ```mlir
   %g = qd.simt.grid.dim
@@ -544,8 +561,8 @@ def Simt_GridDimOp : Simt_IdentityOp<"grid.dim", Index, "blocks in the grid", [{
 def Simt_BlockSyncOp : Simt_Collective<"block.sync", "Block", [], [MemRead, MemWrite]> {
   let summary = "block barrier";
   let description = [{
-    Every thread of the block arrives before any goes on, and what was written
-    before, to shared or device memory, is seen after, by the block's threads.
+    Every thread of the block arrives before any goes on, and the block's
+    threads then see what was written before, to shared or device memory.
 
     ```mlir
     qd.simt.block.sync
@@ -627,23 +644,24 @@ def Simt_BlockExclusiveScanOp : Simt_BlockCombine<"block.exclusive_scan", "combi
 def Simt_BlockRadixRankOp : Simt_Collective<"block.radix_rank", "Block"> {
   let summary = "stable rank of each thread's digit within the block";
   let description = [{
-    Thread `t` with digit `d` gets the number of taking-part threads of the
-    block whose digit is below `d`, plus those below `t` whose digit is `d`:
-    where the block's stable counting sort by digit puts it. After it
-    `histogram[d]` holds the number of threads with digit `d` and `prefix[d]`
-    those with a digit below `d`, visible to the whole block: no barrier is
-    needed before any thread reads them. What they held before does not matter.
+    Thread `t` with digit `d` gets the number of the block's valid threads whose
+    digit is below `d`, plus those below `t` whose digit is `d`: its place in a
+    stable counting sort of the block by digit. After it `histogram[d]` holds
+    the number of threads with digit `d` and `prefix[d]` those with a digit
+    below `d`, visible to the whole block: no barrier is needed before any
+    thread reads them. Their earlier contents do not matter.
 
-    The op does not wait for earlier accesses to the two arrays: between what
-    any thread read or wrote there and the op stands a `qd.simt.block.sync`, as
-    where an array is used for one ranking after another. Writing to the arrays
-    after it takes one as well, since other threads may still be reading their
-    ranks. It orders no other memory.
+    The op does not wait for earlier accesses to the two arrays: a
+    `qd.simt.block.sync` must stand between any thread's access to them and the
+    op, as where an array is used for one ranking after another. Writing to the
+    arrays after it takes a barrier as well, since other threads may still be
+    reading their ranks. It orders no other memory.
 
-    A thread whose `where` predicate is false takes no part, and its rank is
-    undefined. Digits of those that take part must be below `2^radix_bits`.
-    In this form the block has `2^radix_bits` threads or a multiple of them,
-    checked where the block size can be seen; both arrays hold `2^radix_bits` of `i32` in shared memory.
+    A thread whose `where` predicate is false is not ranked, and its rank is
+    undefined. Digits of the other threads must be below `2^radix_bits`. The
+    block has `2^radix_bits` threads or a multiple of them, which is verified
+    where the block size is known; both arrays hold `2^radix_bits` of `i32` in
+    shared memory.
 
     ```mlir
     %rank = qd.simt.block.radix_rank %digit, %hist, %prefix where %valid {radix_bits = 8 : i32}

@@ -1,5 +1,5 @@
-//! A frontend of its own, on `qd-frontend` alone: it builds kernels, compiles them and runs them, and
-//! holds what comes out against plain Rust.
+//! A frontend on `qd-frontend` alone: it builds kernels, compiles them and runs them, and compares
+//! the results with plain Rust.
 //!
 //! `cargo run -p embed -- --device=cuda:0`
 

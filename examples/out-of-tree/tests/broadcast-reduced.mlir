@@ -27,7 +27,7 @@ func.func @region(%v: f32, %i: i32) -> (f32, i32) {
   return %all, %r#1 : f32, i32
 }
 
-// Nobody but lane 0 asks for the result.
+// Only lane 0 uses the result.
 // CHECK-LABEL: func.func @not_broadcast(
 func.func @not_broadcast(%v: f32, %lane: i32) -> f32 {
   // CHECK: qd.simt.reduce add

@@ -1,4 +1,4 @@
-//! What the examples share: a device of the user's choice.
+//! The examples' device, which the user chooses.
 
 use qd_frontend::{
     compile_text,

@@ -97,7 +97,7 @@ fn rewritten(text: &str, rewrite: impl FnOnce(&Module<'_>)) -> Source {
 
 fn root<'c>(module: &Module<'c>) -> Op<'c> {
     // Safety: the handle is used while the module lives.
-    unsafe { OperationRef::from_raw(module.as_operation().to_raw()) }
+    unsafe { Op::from_raw(module.as_operation().to_raw()) }
 }
 
 /// A text with other names for its values, more space, and comments.
@@ -219,7 +219,7 @@ fn an_edit_changes_the_kernels_that_rest_on_it_alone() {
         assert_eq!(changed(&before, &after), expected, "{from} -> {to}");
     }
     // Of the module around all of them.
-    let around = format!("module attributes {{qd.wave = 32 : i64}} {{ {text} }}");
+    let around = format!("module attributes {{llvm.target_triple = \"x\"}} {{ {text} }}");
     assert_eq!(changed(&before, &of_text(&around)).len(), 3);
     let named = format!("module @name {{ {text} }}");
     assert_eq!(changed(&before, &of_text(&named)), [""; 0]);

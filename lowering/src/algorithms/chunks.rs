@@ -1,20 +1,21 @@
-//! The geometry of chunks: each block takes one long stretch of the input and
-//! goes through it tile by tile.
+//! The geometry of chunks: each block takes one long, contiguous part of the
+//! input and goes through it tile by tile.
 //!
-//! For few cores: a chunk is long enough to pay for handing it to a core, and
-//! there are at most as many as a block has threads, so that one block combines
-//! what all of them come to. Where threads work side by side, their elements lie
-//! side by side: the loop over threads vectorises.
+//! Chunks are for latency-oriented targets: a chunk is long enough to pay for
+//! handing it to a core, and there are at most as many as a block has threads,
+//! so that one block combines their aggregates. Where a block's threads work
+//! together, they load consecutive elements, so that the loop over threads
+//! vectorises.
 //!
-//! A chunk has at least 65,536 elements, so that what the chunks come to takes
-//! no more scratch than what the tiles of the hierarchical strategy do.
+//! A chunk has at least 65,536 elements, so that the aggregates of chunks take
+//! no more scratch than those of the hierarchical strategy's tiles.
 
 use super::levels::{BLOCK, Levels, load_or_neutral};
 use qd_dialects::builder::{Builder, Combiner, V, Values};
 
 /// Elements of a chunk, at least.
 const LEAST: i64 = 1 << 16;
-/// Elements that a short loop takes each time round.
+/// Elements that an unrolled loop takes in each iteration.
 const UNROLLED: i64 = 8;
 /// Chunks, at most.
 const MOST: i64 = BLOCK;
@@ -24,13 +25,13 @@ pub(super) fn is_one(depth: u32) -> bool {
     BLOCK.pow(depth) <= LEAST
 }
 
-/// The most chunks that this many elements make. Evaluated by the host.
+/// The most chunks that this many elements make. Evaluated on the host.
 pub(super) fn most<'b, 'c>(capacity: V<'b, 'c>) -> V<'b, 'c> {
     let b = capacity.builder();
     ((capacity + (LEAST - 1)) / LEAST).min(b.index(MOST))
 }
 
-/// The stretch of the input that this block takes.
+/// The part of the input that this block takes.
 #[derive(Clone, Copy)]
 pub(super) struct Chunk<'b, 'c> {
     b: &'b Builder<'c>,
@@ -38,9 +39,9 @@ pub(super) struct Chunk<'b, 'c> {
     pub count: V<'b, 'c>,
     /// The live number of chunks.
     pub number: V<'b, 'c>,
-    /// The first element. Beyond the last one if the block has no chunk.
+    /// The first element; past the last one if the block has no chunk.
     pub start: V<'b, 'c>,
-    /// Behind the last element.
+    /// The end of the chunk: one past its last element.
     pub end: V<'b, 'c>,
 }
 
@@ -59,12 +60,12 @@ impl<'b, 'c> Chunk<'b, 'c> {
         }
     }
 
-    /// The elements, and above them what each chunk comes to.
+    /// The elements, and above them the aggregates of the chunks.
     pub fn levels(&self) -> Levels<'b, 'c> {
         Levels::with_one_above(self.count, self.number)
     }
 
-    /// Whether this block has a chunk; with `even_if_empty`, the first one has
+    /// Whether this block has a chunk. With `even_if_empty`, the first block has
     /// an empty chunk where there are no elements.
     pub fn any(&self, even_if_empty: bool) -> V<'b, 'c> {
         match even_if_empty {
@@ -78,11 +79,11 @@ impl<'b, 'c> Chunk<'b, 'c> {
         self.end.eq(self.count)
     }
 
-    /// Goes through the chunk element by element, in order, with what is carried
-    /// along. For one thread.
+    /// Goes through the chunk in order with a loop-carried value. For one
+    /// thread.
     ///
-    /// What each element needs of the one before is a chain that no number of
-    /// threads shortens where they take turns on one core anyway.
+    /// Each iteration depends on the one before. More threads would not shorten
+    /// that chain, since they take turns on one core.
     pub fn in_order<T: Values<'b, 'c>>(
         &self,
         initial: T,
@@ -92,8 +93,8 @@ impl<'b, 'c> Chunk<'b, 'c> {
         self.b.for_(self.start, self.end, step, initial, each)
     }
 
-    /// The same for a body so short that the loop would cost as much: several
-    /// elements each time round.
+    /// The same, unrolled, for a body that is no longer than the loop's own
+    /// overhead.
     pub fn in_order_unrolled<T: Values<'b, 'c>>(
         &self,
         initial: T,
@@ -121,8 +122,8 @@ impl<'b, 'c> Chunk<'b, 'c> {
 
     /// Combines the chunk's elements; thread 0 has the result.
     ///
-    /// If the combiner commutes, each thread combines elements that are a tile
-    /// apart, and the threads' results are combined at the end.
+    /// If the combiner commutes, each thread combines elements a tile apart (a
+    /// striped arrangement), and the threads' results are combined at the end.
     pub fn reduce(
         &self,
         combiner: &Combiner<'c>,

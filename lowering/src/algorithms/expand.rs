@@ -1,9 +1,9 @@
 //! `qd-expand-algorithms`: every `qd.algo` op becomes the phases of one of its
 //! strategies, where it stands.
 //!
-//! Which one is chosen by what the target can do, unless the op says so. What
-//! comes out is legal wherever the op was: phases and fills, with grids that
-//! are expressions over buffer lengths and the capacity, and never the count.
+//! The target's capabilities choose the strategy, unless the op names one. The
+//! result is legal wherever the op was: phases and fills, with grids that are
+//! expressions over buffer lengths and the capacity, and never the count.
 //! `qd.algo.scratch_slots` becomes arithmetic.
 
 use super::{ALGORITHMS, Algorithm, scratch};
@@ -12,7 +12,8 @@ use qd_dialects::{
     builder::Builder,
     diagnostic::{Diagnostic, Result},
     ir::{Op, OpExt},
-    melior::{dialect::DialectHandle, ir::operation::OperationLike},
+    melior::dialect::DialectHandle,
+    ops::algo,
     options,
     pass::Pass,
 };
@@ -47,19 +48,19 @@ impl Pass for ExpandAlgorithms {
             .map_err(|message| Diagnostic::new(op.location(), message))?;
         let (mut sizes, mut algorithms) = (Vec::new(), Vec::new());
         for op in op.nested() {
-            if op.is("qd.algo.scratch_slots") {
+            if op.is(algo::ScratchSlots::NAME) {
                 sizes.push(op);
             } else if let Some(algorithm) = ALGORITHMS.iter().find(|a| op.is(a.op)) {
                 algorithms.push((op, algorithm));
             }
         }
-        // Sizes first, wherever they are: what an expansion erases is gone.
+        // Sizes first, wherever they are: an expansion erases ops.
         let sizes = sizes.into_iter().map(scratch::expand);
         let phases = algorithms
             .into_iter()
             .map(|(op, algorithm)| expand(op, algorithm, &target.capabilities));
         let mut errors: Vec<_> = sizes.chain(phases).filter_map(Result::err).collect();
-        // All of them are worth reading; the last one fails the pass.
+        // All errors are emitted; the last one fails the pass.
         let last = errors.pop();
         errors.into_iter().for_each(Diagnostic::emit);
         last.map_or(Ok(()), Err)

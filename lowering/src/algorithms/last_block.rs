@@ -1,5 +1,6 @@
-//! What the last block of a phase to finish does for all of them: it may read what
-//! the others have written, and so saves a launch. Nobody waits for it.
+//! The last-block reduction of the CUDA Programming Guide's `__threadfence` example:
+//! the last block of a phase to finish reads what the others have written, which saves
+//! a launch. No block waits for another.
 
 use qd_dialects::{
     attributes::Kind,
@@ -8,7 +9,7 @@ use qd_dialects::{
 
 /// Counts the blocks of a phase that have finished.
 pub(super) struct LastBlock<'b, 'c> {
-    /// How many have, in a word of the runtime's own.
+    /// How many have: one zero-initialised control word.
     finished: V<'b, 'c>,
 }
 
@@ -20,16 +21,15 @@ impl<'b, 'c> LastBlock<'b, 'c> {
         }
     }
 
-    /// What [`run`](Self::run) needs of a block's shared memory. At the top of the
-    /// phase.
+    /// The shared memory that [`run`](Self::run) needs. At the top of the phase.
     pub fn shared(&self) -> V<'b, 'c> {
         let b = self.finished.builder();
         b.shared(b.int_type(32), 1)
     }
 
-    /// Runs `body` in the last of so many blocks that come here, each of which does
-    /// once. What the others have written, it finds if their thread 0 wrote it, or if a
-    /// barrier stood behind it.
+    /// Runs `body` in the last of `blocks` blocks to come here; each comes once. The
+    /// body sees what the others have written if their thread 0 wrote it, or if a
+    /// barrier stood behind the write.
     pub fn run(&self, blocks: V<'b, 'c>, is_last: V<'b, 'c>, body: impl FnOnce()) {
         let b = self.finished.builder();
         let (leads, zero) = (b.thread_id().eq(0), b.index(0));

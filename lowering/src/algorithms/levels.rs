@@ -1,14 +1,13 @@
 //! The geometry of hierarchical strategies: a tree of fixed depth with 256 branches.
 //!
-//! A level's elements are combined 256 at a time, by one block each, into the
-//! elements of the next: `t₀ = n`, `tᵢ₊₁ = ⌈tᵢ / 256⌉`. A capacity of `256^D`
-//! fixes the number of levels, D, at compile time; the live count decides on
-//! the device how much of each there is, so that upper levels may be trivial,
-//! of at most one element, and then have nothing left to do.
+//! Each block combines 256 elements of a level into one element of the next: `t₀ = n`,
+//! `tᵢ₊₁ = ⌈tᵢ / 256⌉`. A capacity of `256^D` fixes the number of levels, D, at
+//! compile time. The live count decides on the device how long each level is, so upper
+//! levels may have at most one element and nothing to do.
 //!
-//! The same arithmetic is done on the host from the capacity, for the grids,
-//! and on the device from the live count, for bounds and addresses: scratch
-//! is addressed by what the live count needs and never by the capacity.
+//! The same arithmetic is done on the host from the capacity, for the grids, and on
+//! the device from the live count, for bounds and addresses: offsets into scratch
+//! depend on the live count and never on the capacity.
 
 use qd_dialects::builder::{Builder, Combiner, V};
 
@@ -23,8 +22,8 @@ pub(super) fn tiles<'b, 'c>(elements: V<'b, 'c>) -> V<'b, 'c> {
 /// How many elements an algorithm is for.
 #[derive(Clone, Copy)]
 pub(super) struct Count<'b, 'c> {
-    /// The most there can be: `256^D`, or the length of the shortest buffer if that is
-    /// less. Evaluated by the host.
+    /// The largest possible count: `256^D`, or the length of the shortest buffer if
+    /// that is less. Evaluated on the host.
     pub capacity: V<'b, 'c>,
     count: V<'b, 'c>,
     /// The capacity in the type of the count.
@@ -32,8 +31,8 @@ pub(super) struct Count<'b, 'c> {
 }
 
 impl<'b, 'c> Count<'b, 'c> {
-    /// As a buffer holds it, of an algorithm of this depth, with buffers that hold an
-    /// element each for every element.
+    /// From the buffer that holds the count, for an algorithm of this depth and for
+    /// buffers with one slot an element.
     pub fn new(
         b: &'b Builder<'c>,
         count: V<'b, 'c>,
@@ -50,15 +49,14 @@ impl<'b, 'c> Count<'b, 'c> {
         }
     }
 
-    /// The live count, in a phase. What the device holds may be anything: it is no
-    /// less than 0 and no more than the capacity.
+    /// The live count, in a phase. It is clamped to 0 and the capacity, whatever the
+    /// device's buffer holds.
     pub fn live(&self) -> V<'b, 'c> {
         self.count.builder().live_count(self.count, self.limit)
     }
 }
 
-/// The counts of all levels, of the host's capacity or of the device's live
-/// count.
+/// The counts of all levels, from the host's capacity or from the device's live count.
 #[derive(Clone)]
 pub(super) struct Levels<'b, 'c> {
     counts: Vec<V<'b, 'c>>,
@@ -86,7 +84,7 @@ impl<'b, 'c> Levels<'b, 'c> {
         self.counts[level]
     }
 
-    /// Where a level above the input begins, if they stand one behind the
+    /// Where a level above the input begins, if the levels are stored one after the
     /// other.
     pub fn offset(&self, level: usize) -> V<'b, 'c> {
         let b = self.counts[0].builder();
@@ -95,8 +93,8 @@ impl<'b, 'c> Levels<'b, 'c> {
     }
 }
 
-/// The values of an element, or for threads beyond the last one what does not show:
-/// what a collective needs, in which all threads take part.
+/// The values of an element, or neutral values in threads beyond the last one: all
+/// threads take part in a collective.
 pub(super) fn load_or_neutral<'b, 'c>(
     b: &'b Builder<'c>,
     combiner: &Combiner<'c>,
@@ -106,8 +104,8 @@ pub(super) fn load_or_neutral<'b, 'c>(
     b.if_else(exists, load, || combiner.neutral(b))
 }
 
-/// What the threads of the block below this one have, combined; in thread 0 what does
-/// not show.
+/// The combination of the threads of the block below this one; a neutral value in
+/// thread 0.
 pub(super) fn combine_below<'b, 'c>(
     b: &'b Builder<'c>,
     combiner: &Combiner<'c>,
@@ -120,8 +118,8 @@ pub(super) fn combine_below<'b, 'c>(
     }
 }
 
-/// What combining some elements yields, of a combination with what does not show: the
-/// identity if there are none.
+/// The combination of some elements: the identity if there are none, where `combined`
+/// is a neutral value.
 pub(super) fn identity_if<'b, 'c>(
     none: impl FnOnce() -> V<'b, 'c>,
     combiner: &Combiner<'c>,

@@ -23,8 +23,9 @@ mod sweep;
 mod tiles;
 mod to_grid;
 mod tuning;
+mod unique;
 
-/// What `cargo xtask new algorithm` makes, as it is made.
+/// What `cargo xtask new algorithm` generates, unchanged.
 #[cfg(test)]
 #[path = "../../../tools/xtask/src/new/templates/algorithm/mod.rs"]
 mod template;
@@ -36,6 +37,7 @@ use qd_dialects::{
     diagnostic::{Diagnostic, Result},
     ir::{Op, OpExt, Value, element_type},
     melior::ir::{Type, ValueLike},
+    ops::algo,
     pass,
 };
 
@@ -52,6 +54,7 @@ const ALGORITHMS: &[Algorithm] = &[
     sort::SORT,
     reduce_by_key::REDUCE_BY_KEY,
     parallel_sort::PARALLEL_SORT,
+    unique::UNIQUE,
 ];
 
 /// Makes the expansion passes reachable by name.
@@ -60,7 +63,15 @@ pub fn register() {
     pass::register_pipeline::<ToGrid>();
 }
 
-/// An op and the ways to do what it says.
+/// The strategies of the op of this name, in order of preference; none if it is no
+/// algorithm.
+pub fn strategies(op: &str) -> Vec<&'static str> {
+    let algorithms = ALGORITHMS.iter().filter(|algorithm| algorithm.op == op);
+    let strategies = algorithms.flat_map(|algorithm| algorithm.strategies);
+    strategies.map(|strategy| strategy.name).collect()
+}
+
+/// An op and the strategies for it.
 struct Algorithm {
     /// The op, by full name.
     op: &'static str,
@@ -68,15 +79,15 @@ struct Algorithm {
     strategies: &'static [Strategy],
 }
 
-/// One way to do it.
+/// One way to compute it.
 ///
-/// What each of them computes depends on the input, the count and the capacity
-/// alone, but for the roundings of a look-back, which `deterministic` puts in
-/// order: so it excludes none.
+/// Each strategy's results depend on the input, the count and the capacity
+/// alone. The one exception is the rounding of a look-back, which
+/// `deterministic` puts in order. So `deterministic` excludes no strategy.
 struct Strategy {
     /// As `strategy = "…"` spells it.
     name: &'static str,
-    /// Whether it is the one to take for this op, where nothing is asked for.
+    /// Whether it is the default for this op on a target.
     suits: for<'c> fn(Op<'c>, &Capabilities) -> bool,
     /// Builds the phases. The op has been verified.
     expand: for<'c> fn(&Builder<'c>, Op<'c>, &Capabilities) -> Result<'c>,
@@ -93,7 +104,7 @@ fn always(_: Op, _: &Capabilities) -> bool {
 }
 
 impl Algorithm {
-    /// The strategy that the op asks for, or else the first that suits.
+    /// The strategy that the op names, or else the first that suits.
     fn choose<'c>(&self, op: Op<'c>, capabilities: &Capabilities) -> Result<'c, &Strategy> {
         let Some(asked) = op.attr("strategy").and_then(attributes::text) else {
             let chosen = self.strategies.iter().find(|s| (s.suits)(op, capabilities));
@@ -113,7 +124,7 @@ impl Algorithm {
 
 /// The types of the scalars that a reduction or scan combines.
 fn input_types<'c>(op: Op<'c>) -> Vec<Type<'c>> {
-    let inputs = op.operand_segments().swap_remove(0);
+    let inputs = algo::Combine::cast(op).inputs();
     let element = |input: Value<'c>| element_type(input.r#type());
     inputs.into_iter().filter_map(element).collect()
 }
@@ -124,7 +135,7 @@ fn depth(op: Op) -> u32 {
     depth.map_or(1, |depth| depth as u32)
 }
 
-/// Whether what the op computes may not depend on timing, roundings included.
+/// Whether results, rounding included, may not depend on timing.
 fn deterministic(op: Op) -> bool {
     op.attr("deterministic").is_some()
 }

@@ -1,4 +1,4 @@
-//! Where the upper levels of a hierarchy are kept: in the caller's scratch.
+//! Where the upper levels of a hierarchy are stored: in the caller's scratch.
 
 use super::levels::Levels;
 use qd_dialects::{
@@ -13,8 +13,8 @@ pub(super) enum Partials<'b, 'c> {
     /// A scratch buffer for each scalar, of slots as wide as the scalar.
     Separate(Vec<V<'b, 'c>>),
     /// All in one buffer of `i32`, behind its first `start` slots: a plane of
-    /// slots for each word of the scalars, so that neighbours lie side by side.
-    /// Nothing is aligned to more than a slot.
+    /// slots for each word of the scalars (a structure of arrays), so that
+    /// neighbouring elements are consecutive. Slots are the only alignment.
     Together { buffer: V<'b, 'c>, start: V<'b, 'c> },
 }
 
@@ -46,7 +46,7 @@ impl<'b, 'c> Partials<'b, 'c> {
         }
     }
 
-    /// Sets element `i` of a level.
+    /// Stores element `i` of a level.
     pub fn store(&self, levels: &Levels<'b, 'c>, level: usize, i: V<'b, 'c>, values: &[V<'b, 'c>]) {
         match self {
             Self::Separate(buffers) => {
@@ -70,7 +70,7 @@ fn words(r#type: Type) -> i64 {
     i64::from(bit_width(r#type) / 32)
 }
 
-/// Hands out one plane after the other.
+/// Allocates one plane after the other.
 struct Planes<'b, 'c> {
     next: V<'b, 'c>,
     length: V<'b, 'c>,

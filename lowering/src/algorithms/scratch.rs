@@ -1,15 +1,17 @@
-//! How much scratch an algorithm needs, for who allocates, and as arithmetic in the
-//! IR, which `qd.algo.scratch_slots` expands to where its count is not constant.
+//! How much scratch an algorithm needs: for the host code that allocates it, and as
+//! arithmetic in the IR, to which `qd.algo.scratch_slots` expands where its count
+//! is not constant.
 //!
-//! Slots are counted, whatever their width: `u32` for elements of 4 bytes and
-//! for everything that stages counts, `u64` for reductions and scans of
-//! elements of 8 bytes. Every function returns at least 1.
+//! The unit is a slot, whatever its width: `u32` for elements of 4 bytes and for
+//! all algorithms that stage counts, `u64` for reductions and scans of elements of
+//! 8 bytes. Every function returns at least 1.
 
 use qd_dialects::{
-    algorithm, attributes,
+    algorithm,
     builder::Builder,
     diagnostic::{Diagnostic, Result},
     ir::{Op, OpExt},
+    ops::algo,
     scratch::{BLOCK, Formula, MAX_DEPTH},
 };
 use std::result;
@@ -36,7 +38,7 @@ pub fn log256_max_n(n: u64) -> result::Result<u32, CapacityError> {
         .ok_or(CapacityError::Count(n))
 }
 
-/// The depth asked for, or else the smallest that covers `n`.
+/// The given depth, or else the smallest that covers `n`.
 fn depth_for(n: u64, depth: Option<u32>) -> result::Result<u32, CapacityError> {
     match depth {
         None => log256_max_n(n),
@@ -90,14 +92,13 @@ pub fn reduce_by_key_scratch_slots(n: u64) -> u64 {
 /// Expands a `qd.algo.scratch_slots` to arithmetic, and erases it.
 pub(super) fn expand<'c>(op: Op<'c>) -> Result<'c> {
     let Some((formula, depth)) = algorithm::sizing(op) else {
-        let algorithm = op.attr("algorithm").map(attributes::case_of);
-        let algorithm = algorithm.unwrap_or_default();
+        let algorithm = algo::ScratchSlots::cast(op).algorithm().name();
         let message =
             format!("has no formula for '{algorithm}', which 'qd-expand-algorithms' needs");
         return Err(Diagnostic::at(op, message));
     };
     let b = Builder::before(op);
-    let n = b.v(op.operand_values()[0]);
+    let n = b.v(algo::ScratchSlots::cast(op).n());
     op.replace_with(&[formula.slots(n, depth).value()]);
     Ok(())
 }
@@ -106,7 +107,7 @@ pub(super) fn expand<'c>(op: Op<'c>) -> Result<'c> {
 mod tests {
     use super::*;
 
-    /// The worked values of the contract: n, then the slots for each depth.
+    /// The worked values of the reference: n, then the slots for each depth.
     #[test]
     fn worked_values() {
         type Table = &'static [(u64, [u64; 4])];

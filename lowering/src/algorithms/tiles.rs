@@ -1,8 +1,9 @@
-//! Tiles of which a thread has several elements: loaded with neighbouring threads
-//! side by side, a block's threads apart, and exchanged in shared memory where
-//! a thread needs neighbours of its own.
+//! Tiles of which a thread has several elements. Loads are striped: neighbouring
+//! threads load neighbouring elements, and a thread's own are a block's threads
+//! apart. Where a thread needs a blocked arrangement, consecutive elements of its
+//! own, they are exchanged in shared memory.
 //!
-//! All of a thread's loads are under way at once.
+//! All of a thread's loads are in flight at once.
 
 use crate::targets::tuning::Tuning;
 use qd_dialects::{
@@ -19,7 +20,7 @@ pub(super) fn bytes(types: &[Type]) -> i64 {
     types.iter().map(|t| i64::from(bit_width(*t)) / 8).sum()
 }
 
-/// The form of tiles.
+/// The shape of tiles.
 #[derive(Clone, Copy)]
 pub(super) struct Tiles<'b, 'c> {
     b: &'b Builder<'c>,
@@ -32,7 +33,7 @@ pub(super) struct Tiles<'b, 'c> {
 }
 
 impl<'b, 'c> Tiles<'b, 'c> {
-    /// Of this form.
+    /// From a tuning.
     pub fn new(b: &'b Builder<'c>, tuning: &Tuning) -> Self {
         Self {
             b,
@@ -42,18 +43,18 @@ impl<'b, 'c> Tiles<'b, 'c> {
         }
     }
 
-    /// Tiles that so many elements make.
+    /// Tiles that `elements` elements make.
     pub fn number(&self, elements: V<'b, 'c>) -> V<'b, 'c> {
         (elements + (self.size - 1)) / self.size
     }
 
-    /// Where this thread's `nth` element is, of those a block apart.
-    pub fn apart(&self, nth: i64) -> V<'b, 'c> {
+    /// The place of this thread's `nth` element in a striped arrangement.
+    pub fn striped(&self, nth: i64) -> V<'b, 'c> {
         self.b.thread_id() + nth * self.threads
     }
 
-    /// Where it is, of neighbours.
-    pub fn own(&self, nth: i64) -> V<'b, 'c> {
+    /// Its place in a blocked arrangement.
+    pub fn blocked(&self, nth: i64) -> V<'b, 'c> {
         self.b.thread_id() * self.items + nth
     }
 
@@ -63,8 +64,8 @@ impl<'b, 'c> Tiles<'b, 'c> {
         types.iter().map(array).collect()
     }
 
-    /// Scalars of this thread's elements of the tile that begins at `start`, a
-    /// block apart; `nothing` where there are no elements of `count`.
+    /// Scalars of this thread's elements, in a striped arrangement, of the tile
+    /// that begins at `start`; `nothing` beyond the `count` elements.
     pub fn load(
         &self,
         start: V<'b, 'c>,
@@ -89,20 +90,20 @@ impl<'b, 'c> Tiles<'b, 'c> {
         all.chunks(scalars).map(<[_]>::to_vec).collect()
     }
 
-    /// From elements a block apart to neighbours.
+    /// From a striped to a blocked arrangement.
     pub fn exchange(&self, arrays: &[V<'b, 'c>], values: &[Vec<V<'b, 'c>>]) -> Vec<Vec<V<'b, 'c>>> {
         for (nth, value) in (0..).zip(values) {
-            store(arrays, self.apart(nth), value);
+            store(arrays, self.striped(nth), value);
         }
         self.b.sync();
         (0..self.items)
-            .map(|nth| load(arrays, self.own(nth)))
+            .map(|nth| load(arrays, self.blocked(nth)))
             .collect()
     }
 }
 
-/// Asks for the elements of a tile to come, as far ahead of the one that begins at
-/// `start` as the tuning says.
+/// Prefetches a later tile: the tuning's prefetch distance after the one that
+/// begins at `start`.
 pub(super) fn prefetch<'b, 'c>(
     tuning: &Tuning,
     buffers: &[V<'b, 'c>],
@@ -115,14 +116,14 @@ pub(super) fn prefetch<'b, 'c>(
     }
 }
 
-/// Asks for the elements of the tile that begins at `first`.
+/// Prefetches the tile that begins at `first`.
 pub(super) fn prefetch_tile<'b, 'c>(
     tuning: &Tuning,
     buffers: &[V<'b, 'c>],
     first: V<'b, 'c>,
     count: V<'b, 'c>,
 ) {
-    /// Bytes that come together.
+    /// Bytes of a cache line.
     const LINE: i64 = 128;
     let b = first.builder();
     for buffer in buffers {
@@ -136,8 +137,8 @@ pub(super) fn prefetch_tile<'b, 'c>(
     }
 }
 
-/// How many elements of `count` there are from `first` on: what is compared with
-/// constants, where each element's own number would take a register.
+/// The number of elements from `first` on, of `count`. It is compared with
+/// constants, where each element's index would take a register.
 pub(super) fn rest<'b, 'c>(count: V<'b, 'c>, first: V<'b, 'c>) -> V<'b, 'c> {
     count.max(first) - first
 }
@@ -147,7 +148,7 @@ pub(super) fn load<'b, 'c>(arrays: &[V<'b, 'c>], at: V<'b, 'c>) -> Vec<V<'b, 'c>
     arrays.iter().map(|array| array.at(at)).collect()
 }
 
-/// Sets an element of several arrays.
+/// Stores an element of several arrays.
 pub(super) fn store<'b, 'c>(arrays: &[V<'b, 'c>], at: V<'b, 'c>, values: &[V<'b, 'c>]) {
     for (array, value) in arrays.iter().zip(values) {
         array.set(at, *value);

@@ -1,31 +1,30 @@
-//! How an algorithm's tiles are cut, and its blocks run: as the target's table has
-//! it, unless the op says otherwise.
+//! The size of an algorithm's tiles and how its blocks run: from the target's
+//! table, unless the op has an attribute.
 //!
-//! `{qd.tuning = {threads = 256 : i64, items = 15 : i64}}` on an op is for who
-//! measures; what is left out is as in the table.
+//! `{qd.tuning = {threads = 256 : i64, items = 15 : i64}}` on an op is for
+//! measurements; settings that it lacks are those of the table.
 
 use crate::targets::{
     Capabilities,
     tuning::{Row, Tuning},
 };
 use qd_dialects::{
-    attributes,
+    attributes::{
+        self,
+        names::{BLOCKS_PER_CORE, TUNING},
+    },
     builder::{Builder, V},
     diagnostic::{Diagnostic, Result},
     ir::{Op, OpExt},
     melior::ir::Attribute,
 };
-use qd_passes::outline_phases::BLOCKS_PER_CORE;
 use std::ops::RangeInclusive;
 
-/// What an op says of itself.
-const ATTRIBUTE: &str = "qd.tuning";
-
-/// What a tile has at least: the descriptors of two such tiles fit the scratch of
-/// any algorithm from there on.
+/// The smallest tile, in elements: from there on the descriptors of two such tiles
+/// fit the scratch of any algorithm.
 const LEAST_TILE: i64 = 1280;
 
-/// A setting: its name, what it may be, and where it is.
+/// A setting: its name, its range, and its field.
 type Setting = (
     &'static str,
     RangeInclusive<i64>,
@@ -42,7 +41,7 @@ const SETTINGS: [Setting; 6] = [
 ];
 
 impl Tuning {
-    /// For so many bytes of an element.
+    /// For elements of `bytes` bytes.
     pub(super) fn of<'c>(
         op: Op<'c>,
         algorithm: &str,
@@ -58,7 +57,7 @@ impl Tuning {
             return Err(Diagnostic::at(op, what));
         };
         let mut tuning = row.tuning;
-        if let Some(said) = op.attr(ATTRIBUTE) {
+        if let Some(said) = op.attr(TUNING) {
             tuning.set(said).map_err(|what| Diagnostic::at(op, what))?;
         }
         Ok(tuning)
@@ -67,29 +66,29 @@ impl Tuning {
     fn set(&mut self, said: Attribute<'_>) -> std::result::Result<(), String> {
         let names = || SETTINGS.map(|(name, ..)| name).join(", ");
         let Some(entries) = attributes::entries(said) else {
-            return Err(format!("'{ATTRIBUTE}' is no dictionary of {}", names()));
+            return Err(format!("'{TUNING}' is no dictionary of {}", names()));
         };
         for (name, value) in entries {
             let Some((name, range, field)) = SETTINGS.iter().find(|s| s.0 == name) else {
-                return Err(format!("'{ATTRIBUTE}' has no '{name}', only {}", names()));
+                return Err(format!("'{TUNING}' has no '{name}', only {}", names()));
             };
             *field(self) = attributes::int(value)
                 .filter(|value| range.contains(value))
                 .ok_or_else(|| {
                     let (least, most) = (range.start(), range.end());
-                    format!("'{ATTRIBUTE}' has {name} = {value}, not {least} to {most}")
+                    format!("'{TUNING}' has {name} = {value}, not {least} to {most}")
                 })?;
         }
         if self.threads % 64 != 0 {
             let threads = self.threads;
             return Err(format!(
-                "'{ATTRIBUTE}' has {threads} threads, no multiple of 64"
+                "'{TUNING}' has {threads} threads, no multiple of 64"
             ));
         }
         if self.size() < LEAST_TILE {
             let size = self.size();
             return Err(format!(
-                "'{ATTRIBUTE}' makes tiles of {size} elements: scratch has room for those of {LEAST_TILE} and more"
+                "'{TUNING}' makes tiles of {size} elements: scratch has room for those of {LEAST_TILE} and more"
             ));
         }
         Ok(())
@@ -100,10 +99,10 @@ impl Tuning {
         self.threads * self.items
     }
 
-    /// Waits before the tile of that number looks back. Most of those before it are
-    /// known a while after it is: to ask sooner takes from others, and gains
-    /// nothing. The first tiles start together, and few come after them.
-    pub(super) fn pause(&self, number: V<'_, '_>) {
+    /// Backs off before the tile looks back: most tiles before it are published a
+    /// while after it is. Polling sooner would take bandwidth from others and gain
+    /// nothing. The first tiles start together and have few before them.
+    pub(super) fn back_off(&self, number: V<'_, '_>) {
         if self.pause > 0 {
             let b = number.builder();
             let is_first = number.slt(self.ahead);
@@ -111,7 +110,7 @@ impl Tuning {
         }
     }
 
-    /// A phase of such blocks.
+    /// A phase with blocks of this tuning.
     pub(super) fn phase<'c>(
         &self,
         b: &Builder<'c>,

@@ -1,5 +1,5 @@
-//! Classes of floats, bounds, and integer powers: what upstream's conversion to
-//! LLVM lacks of `math`.
+//! Classification of floats, clamps, and integer powers: conversions of `math`
+//! that upstream's conversion to LLVM lacks.
 
 use melior::ir::Type;
 use qd_dialects::{
@@ -10,7 +10,7 @@ use qd_dialects::{
     melior,
 };
 
-/// What an op becomes, at the builder's insertion point.
+/// The conversion of an op, at the builder's insertion point.
 type Conversion = for<'c> fn(&Builder<'c>, Op<'c>) -> Result<'c, Vec<Value<'c>>>;
 
 /// Every op that has a conversion here.

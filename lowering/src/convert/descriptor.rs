@@ -66,7 +66,12 @@ pub fn stored<'c>(b: &Builder<'c>, element: Type<'c>) -> Option<(Type<'c>, u64)>
 
 /// `!llvm.ptr`.
 pub fn pointer_type<'c>(b: &Builder<'c>) -> Type<'c> {
-    Type::parse(b.context(), "!llvm.ptr").expect("the llvm dialect")
+    pointer_in(b, 0)
+}
+
+/// A pointer into an address space, of LLVM's number.
+pub fn pointer_in<'c>(b: &Builder<'c>, space: u32) -> Type<'c> {
+    Type::parse(b.context(), &format!("!llvm.ptr<{space}>")).expect("the llvm dialect")
 }
 
 fn descriptor_type<'c>(b: &Builder<'c>, rank: usize) -> Type<'c> {

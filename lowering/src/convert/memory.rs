@@ -10,6 +10,7 @@ use qd_dialects::{
     builder::{Builder, Combiner, V},
     ir::{self, Op, OpExt},
     melior,
+    ops::{Order, Scope, grid},
 };
 
 /// How a target's back end takes scopes and orders.
@@ -28,8 +29,8 @@ pub struct Scopes {
 
 impl Scopes {
     fn of(&self, op: Op<'_>) -> Option<&'static str> {
-        match case(op, "scope").as_str() {
-            "device" => self.device,
+        match op.attr("scope").and_then(Scope::of) {
+            Some(Scope::Device) => self.device,
             // A subgroup has no scope of its own in LLVM.
             _ => self.block,
         }
@@ -44,20 +45,16 @@ const ACQ_REL: i64 = 6;
 /// The number of sequential consistency.
 pub const SEQ_CST: i64 = 7;
 
-fn case(op: Op<'_>, name: &str) -> String {
-    op.attr(name).map(attributes::case_of).unwrap_or_default()
-}
-
 fn ordering(op: Op<'_>) -> i64 {
-    match case(op, "order").as_str() {
-        "relaxed" => RELAXED,
-        "acquire" => ACQUIRE,
-        "release" => RELEASE,
-        _ => ACQ_REL,
+    match op.attr("order").and_then(Order::of) {
+        Some(Order::Relaxed) => RELAXED,
+        Some(Order::Acquire) => ACQUIRE,
+        Some(Order::Release) => RELEASE,
+        Some(Order::AcqRel) | None => ACQ_REL,
     }
 }
 
-/// What every atomic operation carries.
+/// The attributes of every atomic operation.
 type Named<'c> = Vec<(&'static str, Attribute<'c>)>;
 
 fn named<'c>(b: &Builder<'c>, order: (&'static str, i64), scope: Option<&str>) -> Named<'c> {
@@ -126,7 +123,7 @@ pub fn atomic_rmw<'b, 'c>(
     operands: &[V<'b, 'c>],
     scopes: &Scopes,
 ) -> V<'b, 'c> {
-    let kind = op.attr("kind").and_then(Kind::of).expect("a verified kind");
+    let kind = grid::AtomicRmw::cast(op).kind();
     let (value, at) = (operands[0], address(b, &operands[1..]));
     let (order, scope) = (ordering(op), scopes.of(op));
     let is_lax = matches!(kind, Kind::MinNumF | Kind::MaxNumF) && !scopes.rmw_orders_zeros;
@@ -208,7 +205,7 @@ pub fn atomic_cas<'b, 'c>(
     compare_exchange(b, at, values, ordering(op), scopes.of(op)).0
 }
 
-/// What was there before, and whether it was what was expected.
+/// The old value, and whether it was the expected one.
 fn compare_exchange<'b, 'c>(
     b: &'b Builder<'c>,
     at: V<'b, 'c>,

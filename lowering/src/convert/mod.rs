@@ -1,7 +1,9 @@
-//! Conversions to targets: `qd_to_<target>`, one file or folder each.
+//! Conversions to targets: `qd_to_<target>`, one file or folder each. Those of GPUs that LLVM
+//! has a back end for are hooks of `gpu_to_llvm`.
 
 mod classes;
 pub mod descriptor;
+pub mod gpu_to_llvm;
 pub mod memory;
 pub mod qd_to_cpu;
 pub mod qd_to_nvvm;
@@ -11,10 +13,13 @@ pub mod verify_llvm;
 
 use crate::targets::Target;
 use qd_dialects::{
-    attributes,
     diagnostic::{Diagnostic, Result},
     ir::{Op, OpExt, operations},
+    melior::ir::ValueLike,
+    ops,
+    ops::grid,
 };
+use qd_passes::{expand_collectives, expand_math, select_subgroup_size::wave_at};
 
 /// Makes the conversions reachable by name.
 pub fn register() {
@@ -25,40 +30,66 @@ pub fn register() {
     qd_dialects::pass::register::<verify_llvm::VerifyLlvm>();
 }
 
-/// The subgroup size that a module is for, which the target must have.
-fn subgroup_size<'c>(module: Op<'c>, target: &Target) -> Result<'c, i64> {
+/// The subgroup size that a body is for, which the target must have.
+fn subgroup_size<'c>(body: Op<'c>, target: &Target) -> Result<'c, i64> {
     let capabilities = &target.capabilities;
-    match module.attr("qd.wave").and_then(attributes::int) {
+    match wave_at(body) {
         Some(wave) if capabilities.waves.iter().any(|w| i64::from(*w) == wave) => Ok(wave),
         Some(wave) => Err(Diagnostic::at(
-            module,
+            body,
             format!(
                 "is for subgroups of {wave}, which target '{}' does not have",
                 capabilities.name
             ),
         )),
         None => Err(Diagnostic::at(
-            module,
+            body,
             "has no 'qd.wave': run qd-select-subgroup-size first",
         )),
     }
 }
 
-/// An op of ours that has no conversion: names the op and the target.
-fn lacks<'c>(op: Op<'c>, target: &Target) -> Diagnostic<'c> {
-    let name = &target.capabilities.name;
-    let pass = match qd_passes::expand_collectives::is_expandable(op.full_name()) {
-        true => "run qd-expand-collectives first",
-        false => "it belongs to an earlier level",
+/// Whether an op that a conversion to a GPU leaves as it is may stay: an error for one of ours, and for a function
+/// that the target has no form of.
+fn check<'c>(op: Op<'c>, wave: i64, target: &Target) -> Result<'c> {
+    let name = op.full_name();
+    let capabilities = &target.capabilities;
+    let is_ours = name.starts_with(ops::PREFIX);
+    let is_function = name.starts_with("math.") || expand_math::is_expandable(name);
+    if !is_ours && (!is_function || capabilities.form(op, wave).is_some()) {
+        return Ok(());
+    }
+    let target = &capabilities.name;
+    let forms: Vec<_> = capabilities
+        .forms_of(name)
+        .map(|form| form.to_string())
+        .collect();
+    let what = match is_function {
+        true => format!("is a function that target '{target}' does not have"),
+        false => format!("is nothing that target '{target}' has"),
     };
-    Diagnostic::at(op, format!("is nothing that target '{name}' has: {pass}"))
+    let what = match (is_function, forms.is_empty()) {
+        (true, _) => format!("{what} for {}", op.operand_values()[0].r#type()),
+        (false, true) => what,
+        (false, false) => format!("{what} but as {}", forms.join(" and ")),
+    };
+    let remedy = if expand_collectives::is_expandable(name) {
+        ": run qd-expand-collectives first"
+    } else if expand_math::is_expandable(name) {
+        ": run qd-expand-math first"
+    } else if is_ours {
+        ": it belongs to an earlier level"
+    } else {
+        ""
+    };
+    Err(Diagnostic::at(op, format!("{what}{remedy}")))
 }
 
 /// Kernels have become launch plans before bodies are converted.
 pub(crate) fn erase_kernels(module: Op<'_>) {
     let block = module.body().expect("a module's body");
     for op in operations(block) {
-        if op.is("qd.grid.kernel") {
+        if op.is(grid::Kernel::NAME) {
             op.erase();
         }
     }

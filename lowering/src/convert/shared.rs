@@ -1,4 +1,4 @@
-//! The arrays that a body's blocks share.
+//! Shared arrays of a body.
 
 use super::descriptor;
 use crate::targets::Target;
@@ -8,6 +8,7 @@ use qd_dialects::{
     diagnostic::{Diagnostic, Result},
     ir::{self, Op, OpExt},
     melior,
+    ops::simt,
 };
 
 /// What each array is aligned to, so that accesses of several elements can be
@@ -38,7 +39,7 @@ pub fn arrays<'c>(
     let mut bytes = 0u64;
     let mut found = Vec::new();
     for op in root.nested() {
-        if !op.is("qd.simt.block.shared") {
+        if !op.is(simt::BlockShared::NAME) {
             continue;
         }
         let r#type = op.first_result().r#type();

@@ -14,7 +14,7 @@ use qd_dialects::{
     attributes,
     diagnostic::{Diagnostic, Result},
     ir::{Op, OpExt},
-    melior::ir::{ValueLike, operation::OperationLike},
+    melior::ir::ValueLike,
     options,
     pass::Pass,
 };
@@ -23,15 +23,17 @@ use std::collections::HashSet;
 options! {
     /// Options of `qd-verify-llvm`.
     pub struct VerifyLlvmOptions {
-        /// what the module is for: cpu, or an architecture of nvptx
+        /// what the module is for, in messages alone
         target: String = "cpu",
+        /// the device's own dialect, such as nvvm; none for the host, which has a library
+        dialect: String = "",
     }
 }
 
 /// The pass.
 pub struct VerifyLlvm;
 
-/// What stands between a value that was converted and one that was not.
+/// The cast between a value that was converted and one that was not.
 const CAST: &str = "builtin.unrealized_conversion_cast";
 
 impl Pass for VerifyLlvm {
@@ -40,14 +42,13 @@ impl Pass for VerifyLlvm {
     const SUMMARY: &'static str = "Check that all has been converted to LLVM's dialect";
 
     fn run<'c>(module: Op<'c>, options: &VerifyLlvmOptions) -> Result<'c> {
-        let target = &options.target;
+        let (target, own) = (&options.target, &options.dialect);
         let is_left = |op: &Op<'c>| {
             let (dialect, _) = op.full_name().split_once('.').unwrap_or_default();
-            let native = if target == "cpu" { "" } else { "nvvm" };
-            dialect != "llvm" && dialect != native && !op.is("builtin.module")
+            dialect != "llvm" && dialect != own && !op.is("builtin.module")
         };
         let all = module.nested();
-        if target != "cpu" {
+        if !own.is_empty() {
             calls_inside(&all)?;
         }
         let left: Vec<_> = all.into_iter().filter(is_left).collect();

@@ -1,11 +1,12 @@
-//! How bodies at the subgroup level become code: a row for each kind of target.
+//! The backends: how bodies at the subgroup level become code, with a row for each kind of
+//! target.
 
 use super::{CompileError, Setting, host, llvm, nvptx, spirv};
 use crate::targets::{Capabilities, Kind, Target};
 use qd_artifact::{Format, Origins, Requirements};
 use qd_dialects::{diagnostic::Result, ir::Op};
 
-/// What a converted module is turned into, by what makes it.
+/// A kind of output of a converted module, by emitter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output {
     /// By LLVM.
@@ -23,9 +24,9 @@ type Codes = std::result::Result<Vec<Vec<u8>>, CompileError>;
 pub struct Backend {
     /// From bodies at the subgroup level to the dialects that `emit` takes, as a pipeline.
     pub conversion: fn(&Capabilities) -> String,
-    /// Bytes of shared memory that a launch of a body at the subgroup level has to ask for.
+    /// Bytes of shared memory that a launch of a body at the subgroup level has to request.
     pub dynamic_shared_bytes: for<'c> fn(Op<'c>, &Target) -> Result<'c, u32>,
-    /// What the machine that runs a part's code must have, besides being the target, and why.
+    /// The requirements of a part's code beyond the target itself, and the reasons.
     pub requirements: fn(Op<'_>, &Setting<'_>) -> (Requirements, Origins),
     /// One kind of output of converted parts, as one file.
     pub emit: fn(&[Op<'_>], &Setting<'_>, Output) -> File,
@@ -35,7 +36,7 @@ pub struct Backend {
     pub code: fn(&[Op<'_>], &Setting<'_>) -> Codes,
 }
 
-/// The error of a target that does not have what is asked for.
+/// The error of a target that does not have the requested output.
 pub fn lacks(setting: &Setting<'_>, what: &str, because: &str) -> CompileError {
     CompileError::Target(format!(
         "target '{}' has no {what}: {because}",

@@ -1,12 +1,12 @@
-//! What kernels do with their arguments, of a module whose phases are outlined: as
-//! the analysis that orders launches has it.
+//! The effects of kernels on their arguments, for a module whose phases are outlined,
+//! by the analysis that orders launches.
 
 use melior::ir::ValueLike;
 use qd_artifact::Access;
 use qd_dialects::{
-    attributes,
     ir::{Op, OpExt, arguments, element_type, operations},
     melior,
+    ops::grid,
 };
 use qd_passes::{
     outline_phases::{is_sequence, steps},
@@ -32,8 +32,8 @@ impl<'c> Effects<'c> {
         }
     }
 
-    /// What a kernel does with each of its arguments. What it does nothing with, it
-    /// reads at most.
+    /// A kernel's effects on each of its arguments. An unused argument counts as
+    /// read.
     pub fn accesses(&mut self, name: &str) -> Vec<Access> {
         let access = |effect: &Effect| match (effect.reads, effect.writes) {
             (_, false) => Access::Read,
@@ -65,13 +65,13 @@ impl<'c> Effects<'c> {
     fn sequence(&mut self, sequence: Op<'c>, accesses: &mut Accesses<'c>, effects: &mut [Effect]) {
         for step in steps(sequence) {
             if is_sequence(step) {
-                note(
-                    effects,
-                    &accesses.access(step.operand_values()[0], Effect::READ),
-                );
+                for word in step.operand_values() {
+                    note(effects, &accesses.access(word, Effect::READ));
+                }
                 self.sequence(step, accesses, effects);
-            } else if step.is("qd.grid.dispatch") {
-                for variant in step.body().map(operations).unwrap_or_default() {
+            } else if step.is(grid::Dispatch::NAME) {
+                let variants = step.body().map(operations).unwrap_or_default();
+                for variant in variants.into_iter().filter_map(grid::Variant::of) {
                     self.variant(step, variant, accesses, effects);
                 }
             } else {
@@ -86,12 +86,11 @@ impl<'c> Effects<'c> {
     fn variant(
         &mut self,
         dispatch: Op<'c>,
-        variant: Op<'c>,
+        variant: grid::Variant<'c>,
         accesses: &mut Accesses<'c>,
         effects: &mut [Effect],
     ) {
-        let callee = variant.attr("callee").and_then(attributes::symbol_name);
-        let of = self.of(&callee.unwrap_or_default());
+        let of = self.of(&variant.callee());
         for (i, given) in dispatch.operand_values().into_iter().enumerate() {
             if element_type(given.r#type()).is_some() {
                 let effect = of.get(i).copied().unwrap_or(Effect::BOTH);

@@ -1,13 +1,14 @@
 //! Host arithmetic as expressions.
 
 use crate::convert::descriptor;
-use melior::ir::{ValueLike, operation::OperationLike};
+use melior::ir::ValueLike;
 use qd_artifact::{Comparison, Expr, Operation};
 use qd_dialects::{
     attributes,
     diagnostic::{Diagnostic, Result},
     ir::{self, Op, OpExt, Value, ValueExt},
     melior,
+    ops::grid,
 };
 
 /// An op that a launch plan has no place for.
@@ -113,7 +114,9 @@ fn length<'c>(
     }
     match (buffer.block_argument(), buffer.defining_op()) {
         (Some((_, argument)), _) => Ok(Expr::Length(argument, at as usize)),
-        (_, Some(op)) if op.is("qd.grid.view") => host_value(kernel, user, op.operand_values()[2]),
+        (_, Some(op)) if op.is(grid::View::NAME) => {
+            host_value(kernel, user, grid::View::cast(op).size())
+        }
         (_, Some(op)) if op.is("memref.cast") => {
             length(kernel, user, op.operand_values()[0], dimension)
         }

@@ -1,4 +1,4 @@
-//! Bodies for the machine at hand.
+//! The cpu backend.
 
 use super::{
     CompileError, Setting,
@@ -28,12 +28,12 @@ pub const HOST: Backend = Backend {
     },
 };
 
-/// What a body calls in its module is called after it already.
+/// Functions that a body calls are already named after it.
 const IS_ENTRY: fn(FunctionValue<'_>) -> bool = |_| true;
 
-/// From bodies at the subgroup level to the LLVM dialect. Functions of `math` are LLVM's intrinsics where there is
-/// one, and else the library's; all the rest is one conversion. Nothing is rolled back, for a failure
-/// ends it all.
+/// From bodies at the subgroup level to the LLVM dialect. Functions of `math` become LLVM's
+/// intrinsics where there is one, and library calls otherwise; one conversion does the rest.
+/// Nothing is rolled back, since any failure ends the compilation.
 const PIPELINE: &str = "qd-convert-to-cpu,any(qd-clean),qd-hoist-invariants,\
      convert-scf-to-cf{allow-pattern-rollback=0},arith-expand,any(qd-expand-metadata),lower-affine,\
      convert-math-to-llvm,convert-math-to-libm,convert-to-llvm{allow-pattern-rollback=0},\
@@ -76,7 +76,7 @@ fn machine(host: &Host) -> Result<Machine<'_>, CompileError> {
         passes: "default<O3>".into(),
         skipped: "",
         level: OptimizationLevel::Aggressive,
-        // Registers are given out in a time that grows with the cube of the depth.
+        // The time of register allocation grows with the cube of the depth.
         deep_level: OptimizationLevel::None,
         vectorize: true,
         has_libraries: true,

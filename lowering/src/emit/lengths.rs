@@ -1,13 +1,15 @@
-//! How long a kernel's buffers must at least be, as far as its algorithms say:
-//! scratch by the sizing functions, workspace and outputs by their inputs.
+//! Minimum lengths of a kernel's buffers, from its algorithms: scratch by the sizing functions,
+//! workspace and outputs by their inputs.
 
 use melior::ir::ValueLike;
 use qd_artifact::{Comparison, Expr, Operation};
 use qd_dialects::{
     algorithm::{Algorithm, Role},
     argument_attributes, attributes,
+    attributes::names,
     ir::{Block, Op, OpExt, Value, ValueExt, arguments, operations},
     melior,
+    ops::grid,
     scratch::{BLOCK, Number},
 };
 use std::{
@@ -20,8 +22,8 @@ use std::{
 pub struct Bounds {
     /// A buffer's minimal length.
     pub minimum: Option<Expr>,
-    /// A length that will do: the minimal one, and of `qd.scratch` that of what is put there
-    /// element by element.
+    /// A sufficient length: the minimal one, and for `qd.scratch` also that of its elementwise
+    /// writes.
     pub length: Option<Expr>,
     /// A live count's largest value.
     pub limit: Option<Expr>,
@@ -49,7 +51,7 @@ pub fn lengths(module: Op<'_>) -> Lengths {
     let body = module.body().expect("a module's body");
     operations(body)
         .into_iter()
-        .filter(|op| op.is("qd.grid.kernel"))
+        .filter(|op| op.is(grid::Kernel::NAME))
         .map(|kernel| {
             let name = kernel
                 .attr("sym_name")
@@ -154,7 +156,7 @@ impl<'c> Kernel<'c> {
             lengths: vec![All::default(); arguments(body).len()],
         };
         for inner in op.nested() {
-            if inner.is("qd.grid.for_each") {
+            if inner.is(grid::ForEach::NAME) {
                 kernel.elementwise(op, inner);
             }
             match Algorithm::of(inner) {
@@ -212,7 +214,7 @@ impl<'c> Kernel<'c> {
                 && store.is("memref.store")
                 && block == self.body
                 && operands.get(2).copied() == index
-                && argument_attributes::has(kernel, argument, "qd.scratch")
+                && argument_attributes::has(kernel, argument, names::SCRATCH)
                 && extent != Expr::Length(argument, 0)
                 && !self.lengths[argument].extents.contains(&extent)
             {

@@ -1,4 +1,4 @@
-//! A module in the LLVM dialect through LLVM, for any of its back ends.
+//! From the LLVM dialect through LLVM, for all of its back ends.
 
 use super::CompileError;
 use inkwell::{
@@ -15,7 +15,6 @@ use qd_dialects::{
     attributes,
     ir::{Op, OpExt, context_of},
     melior,
-    melior::ir::operation::OperationLike,
 };
 use rayon::prelude::*;
 use std::cmp::Reverse;
@@ -74,9 +73,9 @@ pub fn failed(what: &str, why: &dyn std::fmt::Display) -> CompileError {
     CompileError::Llvm(format!("{what}: {why}"))
 }
 
-/// Optimises and emits modules in the LLVM dialect that have nothing to do with each other, side
-/// by side; in their order. Functions that are no entry points are called after one that is:
-/// parts may have functions of the same name.
+/// Optimises and emits independent modules in the LLVM dialect, in parallel; in their order.
+/// Functions that are no entry points are named after one that is: parts may have functions
+/// of the same name.
 pub fn emit_each(
     parts: &[Op<'_>],
     to: &Machine<'_>,

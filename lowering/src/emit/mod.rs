@@ -1,17 +1,17 @@
-//! From a module to an artifact: the launch plan as data, bodies through the
-//! target's `backend` to a binary.
+//! From a module to an artifact: the launch plan as data, bodies through the target's
+//! `backend` to a binary.
 
 mod backend;
 mod draw;
 mod effects;
 mod expr;
+mod gpu;
 mod host;
 mod lengths;
 mod llvm;
 mod nvptx;
 mod plan;
 mod ptx;
-mod ptx_passes;
 mod reflect;
 mod spirv;
 mod waits;
@@ -32,10 +32,11 @@ use qd_dialects::{
     melior,
     pass::run_pipeline,
 };
-use std::collections::BTreeSet;
+use qd_passes::select_subgroup_size::{bodies, wave_at};
+use std::collections::{BTreeMap, BTreeSet};
 use waits::Waits;
 
-/// What a module is turned into.
+/// A kind of output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Emit {
     /// A relocatable object of the bodies.
@@ -56,8 +57,8 @@ pub enum Emit {
     Reflection,
 }
 
-/// Why a module could not be compiled. What MLIR had to say has been said
-/// through the context's diagnostic handlers.
+/// Why a module could not be compiled. MLIR's diagnostics have been reported through the
+/// context's handlers.
 #[derive(Debug, thiserror::Error)]
 pub enum CompileError {
     /// The target is not one.
@@ -66,10 +67,10 @@ pub enum CompileError {
     /// A pass failed; its diagnostics have the reason.
     #[error("{0}")]
     Pipeline(String),
-    /// LLVM had something against the code.
+    /// An error of LLVM.
     #[error("LLVM: {0}")]
     Llvm(String),
-    /// The module that was made is not what its runtime expects.
+    /// The emitted module is not what its runtime expects.
     #[error("SPIR-V: {0}")]
     Spirv(String),
 }
@@ -88,7 +89,7 @@ pub fn compile(
     SubgroupLevel::of(module, &setting)?.convert()?.artifact()
 }
 
-/// Bodies are what their names say from here on, also to the plan.
+/// From here on a body's name identifies its contents, also in the plan.
 pub(crate) const NAMED: &str = "qd-name-bodies";
 
 /// From bodies at the subgroup level to the dialects that are emitted, each in a module of its own, as a pipeline.
@@ -135,13 +136,13 @@ pub fn translate(
     }
 }
 
-/// An artifact's launch plans as a page. What steps do with memory is not in it, so that the
-/// page has whom they wait for, and not why.
+/// An artifact's launch plans as a page. The artifact lacks the effects of steps, so the
+/// page shows dependencies without reasons.
 pub fn draw(artifact: &Artifact) -> String {
     draw::page(artifact, None)
 }
 
-/// What a module is compiled for, and how.
+/// What a module is compiled for.
 pub(crate) struct Setting<'a> {
     spec: &'a TargetSpec,
     target: Target,
@@ -167,10 +168,11 @@ struct SubgroupLevel<'a, 'c> {
     module: &'a mut Module<'c>,
     setting: &'a Setting<'a>,
     planned: Vec<Planned>,
+    waves: Waves,
 }
 
 impl<'a, 'c> SubgroupLevel<'a, 'c> {
-    /// Lowers a module of whatever level above.
+    /// Lowers a module from any level above.
     fn of(module: &'a mut Module<'c>, setting: &'a Setting<'a>) -> Result<Self, CompileError> {
         // Before algorithms are expanded, which have the sizes and roles of arguments.
         let signatures = reflect(module)?;
@@ -178,12 +180,13 @@ impl<'a, 'c> SubgroupLevel<'a, 'c> {
         pipeline(module, &passes)?;
         Ok(Self {
             planned: plan::plan(handle(module), signatures, setting).map_err(said)?,
+            waves: waves(handle(module)),
             module,
             setting,
         })
     }
 
-    /// For what the steps of its kernels wait.
+    /// The reasons for the dependencies of its kernels' steps.
     fn waits(&self) -> Vec<Waits> {
         waits::waits(handle(self.module), &self.planned)
     }
@@ -197,6 +200,7 @@ impl<'a, 'c> SubgroupLevel<'a, 'c> {
             parts: parts.collect(),
             setting: self.setting,
             planned: self.planned,
+            waves: self.waves,
             _module: self.module,
         })
     }
@@ -209,38 +213,48 @@ impl<'a, 'c> SubgroupLevel<'a, 'c> {
             parts: vec![Part::of(handle(self.module))],
             setting: self.setting,
             planned: self.planned,
+            waves: self.waves,
             _module: self.module,
         })
     }
 }
 
-/// A module within a module, of a body or of several that have something in common, in the
-/// target's own dialects.
+/// Lanes in a subgroup of each body, by its name.
+type Waves = BTreeMap<String, u32>;
+
+/// The waves of the bodies in a module at the subgroup level.
+fn waves(module: Op<'_>) -> Waves {
+    let bodies = bodies(module).into_iter();
+    let of = |(body, _): (Op<'_>, i64)| {
+        let name = body.attr("sym_name").and_then(attributes::text)?;
+        Some((name, u32::try_from(wave_at(body)?).ok()?))
+    };
+    bodies.filter_map(of).collect()
+}
+
+/// A module within a module, of one body or of several that share ops, in the target's own
+/// dialects.
 struct Part<'c> {
     module: Op<'c>,
     /// What functions in it are called.
     symbols: BTreeSet<String>,
-    /// Lanes of a subgroup.
-    wave: u32,
 }
 
 impl<'c> Part<'c> {
     fn of(module: Op<'c>) -> Self {
         let mut symbols = BTreeSet::new();
         add_symbols(module, &mut symbols);
-        let wave = module.attr("qd.wave").and_then(attributes::int);
-        Self {
-            module,
-            symbols,
-            wave: wave.unwrap_or(0) as u32,
-        }
+        Self { module, symbols }
     }
 
-    /// Those of its functions that are launched.
-    fn bodies(&self, launched: &BTreeSet<String>) -> Vec<Body> {
+    /// Those of its functions that are launched, of bodies with these subgroup sizes.
+    fn bodies(&self, launched: &BTreeSet<String>, waves: &Waves) -> Vec<Body> {
         let names = self.symbols.intersection(launched).cloned();
-        let wave = self.wave;
-        names.map(|name| Body { name, wave }).collect()
+        let body = |name| Body {
+            wave: waves.get(&name).copied().unwrap_or(0),
+            name,
+        };
+        names.map(body).collect()
     }
 }
 
@@ -254,11 +268,12 @@ fn add_symbols(module: Op<'_>, symbols: &mut BTreeSet<String>) {
     }
 }
 
-/// Parts in the target's own dialects, and what an artifact has beside their code.
+/// Parts in the target's own dialects, and the artifact without their code.
 struct Converted<'a, 'c> {
     parts: Vec<Part<'c>>,
     setting: &'a Setting<'a>,
     planned: Vec<Planned>,
+    waves: Waves,
     /// Whose parts these are.
     _module: &'a mut Module<'c>,
 }
@@ -270,15 +285,16 @@ impl Converted<'_, '_> {
     }
 
     fn artifact(mut self) -> Result<Artifact, CompileError> {
-        // What nobody launches has been verified, and is not worth LLVM's time.
+        // Bodies that are not launched have been verified, and need not be compiled.
         let launched = plan::bodies(&self.planned);
-        self.parts.retain(|part| !part.bodies(&launched).is_empty());
+        let is_launched = |part: &Part<'_>| !part.symbols.is_disjoint(&launched);
+        self.parts.retain(is_launched);
         let parts: Vec<_> = self.parts.iter().map(|part| part.module).collect();
         let code = (self.setting.backend().code)(&parts, self.setting)?;
         Ok(self.with_code(code))
     }
 
-    /// Of which only the plans are looked at.
+    /// For plans without code.
     fn without_code(self) -> Artifact {
         let none = vec![Vec::new(); self.parts.len()];
         self.with_code(none)
@@ -290,7 +306,7 @@ impl Converted<'_, '_> {
         let mut origins = Origins::default();
         let launched = plan::bodies(&self.planned);
         for (part, code) in self.parts.iter().zip(code) {
-            let bodies = part.bodies(&launched);
+            let bodies = part.bodies(&launched, &self.waves);
             modules.push(artifact::Module::new(0, backend.format, bodies, code));
             let (of_part, from) = (backend.requirements)(part.module, self.setting);
             needs.push(of_part);
@@ -341,5 +357,5 @@ fn pipeline(module: &mut Module<'_>, passes: &str) -> Result<(), CompileError> {
 /// The module's operation as a handle of ours.
 pub(crate) fn handle<'c>(module: &Module<'c>) -> Op<'c> {
     // Safety: the handle is used while the module lives.
-    unsafe { melior::ir::OperationRef::from_raw(module.as_operation().to_raw()) }
+    unsafe { Op::from_raw(module.as_operation().to_raw()) }
 }

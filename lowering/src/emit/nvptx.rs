@@ -7,15 +7,15 @@
 use super::{
     CompileError, Setting,
     backend::{Backend, Output, lacks},
+    gpu,
     llvm::{self, Machine},
-    ptx, ptx_passes,
+    ptx,
 };
 use crate::{
     convert::qd_to_nvvm,
     targets::{Capabilities, Kind},
 };
 use inkwell::{
-    OptimizationLevel,
     targets::{InitializationConfig, Target},
     values::FunctionValue,
 };
@@ -33,26 +33,9 @@ pub const NVPTX: Backend = Backend {
     code,
 };
 
-/// From a body at the subgroup level to NVVM. Minima and maxima stay what they are, for
-/// PTX has them: there is no `arith-expand` here. What LLVM does at once in any
-/// case, MLIR does not: bodies are neither canonicalised nor rid of what they
-/// compute twice, and nothing is rolled back, for a failure ends it all. But what
-/// `qd-expand-metadata` folds on its way has to be folded here: without it
-/// the code of a selection is a sixth longer.
 fn conversion(capabilities: &Capabilities) -> String {
-    let arch = architecture(capabilities);
-    [
-        &format!("qd-convert-to-nvvm{{arch={arch}}}"),
-        // Floats to integer powers, as loops.
-        "convert-math-to-funcs{min-width-of-fpowi-exponent=1}",
-        "any(qd-hoist-invariants,convert-scf-to-cf{allow-pattern-rollback=0},\
-         qd-expand-metadata{widest=500},lower-affine)",
-        "convert-to-llvm{allow-pattern-rollback=0}",
-        // LLVM begins with the rest.
-        "reconcile-unrealized-casts",
-        &format!("qd-verify-llvm{{target={}}}", capabilities.name),
-    ]
-    .join(",")
+    let convert = format!("qd-convert-to-nvvm{{arch={}}}", architecture(capabilities));
+    gpu::conversion(&convert, "nvvm", capabilities)
 }
 
 fn architecture(capabilities: &Capabilities) -> &'static str {
@@ -101,18 +84,12 @@ fn machine(setting: &Setting<'_>) -> Result<Machine<'static>, CompileError> {
         return Err(lacks(setting, "PTX", "it is no NVIDIA device"));
     };
     Target::initialize_nvptx(&InitializationConfig::default());
-    Ok(Machine {
-        triple: "nvptx64-nvidia-cuda".into(),
-        cpu: architecture.name,
-        features: architecture.ptx.into(),
-        passes: ptx_passes::passes(),
-        skipped: ptx_passes::SKIPPED,
-        // The level above numbers values twice more, which finds nothing here.
-        level: OptimizationLevel::Default,
-        deep_level: OptimizationLevel::Default,
-        vectorize: false,
-        has_libraries: false,
-    })
+    Ok(gpu::machine(
+        "nvptx64-nvidia-cuda",
+        architecture.name,
+        architecture.ptx,
+        &["nvvm-intr-range"],
+    ))
 }
 
 /// LLVM's number of how kernels are called.

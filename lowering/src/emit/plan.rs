@@ -1,16 +1,18 @@
 //! A planned kernel as plain data.
 
 use super::expr::{host_value, unsupported};
-use melior::ir::{Type, ValueLike, operation::OperationLike};
+use melior::ir::{Type, ValueLike};
 use qd_artifact::{
     Argument, ArgumentKind, BufferRef, Dtype, Expr, Kernel, Operand, Operation, Role, Step,
     StepKind, Variant, View,
 };
 use qd_dialects::{
     argument_attributes, attributes,
+    attributes::names,
     diagnostic::{Diagnostic, Result},
     ir::{self, Block, Key, Op, OpExt, Value, ValueExt, operations},
     melior,
+    ops::{self, algo, grid},
 };
 
 use super::{Setting, effects::Effects};
@@ -24,7 +26,7 @@ use std::{
 pub struct Planned {
     pub name: String,
     pub arguments: Vec<Argument>,
-    /// Words of control.
+    /// Control words.
     pub control: u64,
     pub steps: Vec<Step>,
 }
@@ -47,9 +49,10 @@ pub fn plan<'c>(
     let all = operations(module.body().expect("a module's body"));
     let mut bodies = HashMap::new();
     for op in &all {
-        if let (Some(name), Some(threads)) =
-            (symbol(*op), op.attr("qd.threads").and_then(attributes::int))
-        {
+        if let (Some(name), Some(threads)) = (
+            symbol(*op),
+            op.attr(names::THREADS).and_then(attributes::int),
+        ) {
             let shared = setting.backend().dynamic_shared_bytes;
             let launched = Launched {
                 threads: threads as u32,
@@ -58,7 +61,7 @@ pub fn plan<'c>(
             bodies.insert(name, launched);
         }
     }
-    let ops = all.into_iter().filter(|op| op.is("qd.grid.kernel"));
+    let ops = all.into_iter().filter(|op| op.is(grid::Kernel::NAME));
     let named: Vec<_> = ops.filter_map(|op| Some((symbol(op)?, op))).collect();
     let signatures = signatures.into_iter();
     let mut known: HashMap<_, _> = signatures.map(|k| (k.name, k.arguments)).collect();
@@ -96,27 +99,28 @@ struct Reader<'k, 'c> {
     kernel: Op<'c>,
     /// The module's bodies, by name.
     bodies: &'k HashMap<String, Launched>,
-    /// First and number of the words that an op stands for.
+    /// First and number of the control words of an op.
     controls: HashMap<Key, (u64, u64)>,
     /// How many of its steps have a number.
     numbered: Cell<u64>,
 }
 
-/// The order of the steps of one list. Launches say what they depend on; any other
-/// step waits for all before it, and all behind it wait for it.
+/// The order of the steps of one list. Launches name their dependencies; any other step is a
+/// barrier.
 #[derive(Default)]
 struct Order {
     barrier: Option<u64>,
     /// Launches since the barrier, by their number in the module.
     launches: HashMap<i64, u64>,
-    /// What nothing waits for yet: the barrier, and launches since.
+    /// Steps without dependents: the barrier, and launches since.
     last: Vec<u64>,
 }
 
 impl Order {
-    /// What a launch waits for; it is number `id` of the plan from now on.
-    fn launch(&mut self, launch: Op<'_>, id: u64) -> Vec<u64> {
-        let mut after: Vec<u64> = named(launch)
+    /// The dependencies of a launch, which is number `id` of the plan from now on.
+    fn launch(&mut self, launch: grid::Launch<'_>, id: u64) -> Vec<u64> {
+        let mut after: Vec<u64> = launch
+            .after()
             .into_iter()
             .filter_map(|earlier| self.launches.get(&earlier).copied())
             .collect();
@@ -125,13 +129,11 @@ impl Order {
         }
         self.last.retain(|earlier| !after.contains(earlier));
         self.last.push(id);
-        if let Some(number) = launch.attr("id").and_then(attributes::int) {
-            self.launches.insert(number, id);
-        }
+        self.launches.insert(launch.id(), id);
         after
     }
 
-    /// What any other step waits for.
+    /// The dependencies of any other step.
     fn barrier(&mut self, id: u64) -> Vec<u64> {
         self.launches.clear();
         self.barrier = Some(id);
@@ -153,7 +155,7 @@ pub fn arguments<'c>(kernel: Op<'c>) -> Result<'c, Vec<Argument>> {
                 let why = qd_passes::verify_level::no_data(r#type);
                 return Err(Diagnostic::at(kernel, format!("argument {i} {why}")));
             }
-            let dtype = dtype(kernel, scalar, text("qd.dtype").as_deref())?;
+            let dtype = dtype(kernel, scalar, text(names::DTYPE).as_deref())?;
             let kind = match descriptor::shape(r#type) {
                 Some(shape) => ArgumentKind::Buffer {
                     dtype,
@@ -161,14 +163,14 @@ pub fn arguments<'c>(kernel: Op<'c>) -> Result<'c, Vec<Argument>> {
                 },
                 None => ArgumentKind::Scalar { dtype },
             };
-            let name = text("qd.name").unwrap_or_else(|| format!("arg{i}"));
+            let name = text(names::NAME).unwrap_or_else(|| format!("arg{i}"));
             let says = |name| argument_attributes::has(kernel, i, name);
             Ok(Argument {
-                role: match says("qd.scratch") {
+                role: match says(names::SCRATCH) {
                     true => Role::Scratch,
                     false => Role::Data,
                 },
-                may_alias: says("qd.may_alias"),
+                may_alias: says(names::MAY_ALIAS),
                 ..Argument::new(&name, kind)
             })
         })
@@ -215,9 +217,9 @@ impl<'c> Reader<'_, 'c> {
             // In the order of the text, also of what is in a step.
             let id = self.numbered.get();
             self.numbered.set(id + 1);
-            let after = match op.is("qd.grid.launch") {
-                true => order.launch(op, id),
-                false => order.barrier(id),
+            let after = match grid::Launch::of(op) {
+                Some(launch) => order.launch(launch, id),
+                None => order.barrier(id),
             };
             let kind = self.kind(op)?;
             steps.push(Step { id, after, kind });
@@ -229,60 +231,62 @@ impl<'c> Reader<'_, 'c> {
     /// used.
     fn is_step(&self, op: Op<'c>) -> Result<'c, bool> {
         match op.full_name() {
-            "qd.grid.launch" | "qd.grid.fill" | "qd.grid.do_while" | "qd.grid.if"
-            | "qd.grid.dispatch" => Ok(true),
-            "qd.grid.view" | "qd.grid.control" => Ok(false),
-            name if name.starts_with("qd.grid.") => Err(unsupported(op)),
-            name if name.starts_with("qd.algo.") => Err(unsupported(op)),
+            grid::Launch::NAME
+            | grid::Fill::NAME
+            | grid::DoWhile::NAME
+            | grid::If::NAME
+            | grid::Dispatch::NAME => Ok(true),
+            grid::View::NAME | grid::Control::NAME => Ok(false),
+            name if name.starts_with(grid::PREFIX) => Err(unsupported(op)),
+            name if name.starts_with(algo::PREFIX) => Err(unsupported(op)),
             _ => Ok(false),
         }
     }
 
     fn kind(&self, op: Op<'c>) -> Result<'c, StepKind> {
         let kernel = self.kernel;
-        let operands = op.operand_values();
         let inner = || op.body().map_or(Ok(Vec::new()), |body| self.steps(body));
         Ok(match op.full_name() {
-            "qd.grid.launch" => self.launch(op)?,
-            "qd.grid.fill" => StepKind::Fill {
-                buffer: buffer(kernel, op, operands[0])?,
-                lower: host_value(kernel, op, operands[1])?,
-                upper: host_value(kernel, op, operands[2])?,
-                value: host_value(kernel, op, operands[3])?,
-            },
-            "qd.grid.do_while" => StepKind::DoWhile {
-                flag: buffer(kernel, op, operands[0])?,
+            grid::Launch::NAME => self.launch(grid::Launch::cast(op))?,
+            grid::Fill::NAME => {
+                let fill = grid::Fill::cast(op);
+                StepKind::Fill {
+                    buffer: buffer(kernel, op, fill.dest())?,
+                    lower: host_value(kernel, op, fill.lower())?,
+                    upper: host_value(kernel, op, fill.upper())?,
+                    value: host_value(kernel, op, fill.value())?,
+                }
+            }
+            grid::DoWhile::NAME => StepKind::DoWhile {
+                flag: buffer(kernel, op, grid::DoWhile::cast(op).flag())?,
                 steps: inner()?,
             },
-            "qd.grid.if" => StepKind::If {
-                condition: self.operand(op, operands[0])?,
+            grid::If::NAME => StepKind::If {
+                condition: self.operand(op, grid::If::cast(op).condition())?,
                 steps: inner()?,
             },
             _ => self.dispatch(op)?,
         })
     }
 
-    fn launch(&self, op: Op<'c>) -> Result<'c, StepKind> {
-        let operands = op.operand_values();
-        let body = op
-            .attr("body")
-            .and_then(attributes::symbol_name)
-            .unwrap_or_default();
+    fn launch(&self, launch: grid::Launch<'c>) -> Result<'c, StepKind> {
+        let (op, body) = (launch.op(), launch.body());
         let launched = self.bodies.get(&body).copied();
         let launched = launched
             .ok_or_else(|| Diagnostic::at(op, format!("launches '{body}', which is not there")))?;
         Ok(StepKind::Launch {
             name: op
-                .attr("qd.phase")
+                .attr(names::PHASE)
                 .and_then(attributes::text)
                 .unwrap_or_else(|| body.clone()),
             body,
-            blocks: host_value(self.kernel, op, operands[0])?,
+            blocks: host_value(self.kernel, op, launch.blocks())?,
             threads: launched.threads,
             dynamic_shared_bytes: launched.dynamic_shared_bytes,
-            arguments: operands[1..]
-                .iter()
-                .map(|value| self.operand(op, *value))
+            arguments: launch
+                .args()
+                .into_iter()
+                .map(|value| self.operand(op, value))
                 .collect::<Result<_>>()?,
         })
     }
@@ -307,21 +311,18 @@ impl<'c> Reader<'_, 'c> {
         Ok(StepKind::Dispatch {
             variants: variants
                 .into_iter()
+                .filter_map(grid::Variant::of)
                 .map(|variant| {
-                    let predicate = match variant.body().and_then(|b| operations(b).pop()) {
-                        Some(yielded) => Some(host_value(
-                            self.kernel,
-                            variant,
-                            yielded.operand_values()[0],
-                        )?),
-                        None => None,
-                    };
+                    let end = variant
+                        .predicate()
+                        .and_then(|block| operations(block).pop());
+                    let predicate = end.map(|end| {
+                        let yielded = ops::Yield::cast(end).values()[0];
+                        host_value(self.kernel, variant.op(), yielded)
+                    });
                     Ok(Variant {
-                        kernel: variant
-                            .attr("callee")
-                            .and_then(attributes::symbol_name)
-                            .unwrap_or_default(),
-                        predicate,
+                        kernel: variant.callee(),
+                        predicate: predicate.transpose()?,
                     })
                 })
                 .collect::<Result<_>>()?,
@@ -353,23 +354,11 @@ fn add_bodies(steps: &[Step], to: &mut BTreeSet<String>) {
     }
 }
 
-/// The numbers of the launches that one waits for, as the module has them.
-fn named(launch: Op<'_>) -> Vec<i64> {
-    use melior::ir::attribute::DenseI64ArrayAttribute;
-    let array = launch.attr("after");
-    let Some(array) = array.and_then(|a| DenseI64ArrayAttribute::try_from(a).ok()) else {
-        return Vec::new();
-    };
-    let numbers = (0..array.len()).filter_map(|i| array.element(i).ok());
-    numbers.collect()
-}
-
-/// First and number of the words of each op that has some: one op's behind the
-/// other's.
+/// First and number of the control words of each op; the words of different ops are consecutive.
 fn controls(kernel: Op<'_>) -> HashMap<Key, (u64, u64)> {
     let mut next = 0;
     let ops = kernel.nested().into_iter();
-    ops.filter(|op| op.is("qd.grid.control"))
+    ops.filter(|op| op.is(grid::Control::NAME))
         .map(|op| {
             let shape = descriptor::shape(op.first_result().r#type());
             let words = shape.into_iter().flatten().flatten().product::<i64>() as u64;
@@ -394,7 +383,7 @@ fn buffer<'c>(kernel: Op<'c>, user: Op<'c>, value: Value<'c>) -> Result<'c, Buff
     if op.is("memref.cast") {
         return buffer(kernel, user, op.operand_values()[0]);
     }
-    if !op.is("qd.grid.view") {
+    if !op.is(grid::View::NAME) {
         return Err(Diagnostic::at(
             user,
             format!(

@@ -1,4 +1,4 @@
-//! PTX as one module, and as drivers compile it rightly.
+//! PTX as one module, and a workaround for ptxas.
 
 /// The last line of what every module begins with.
 const HEADER_END: &str = "\n.address_size 64\n";

@@ -1,4 +1,4 @@
-//! What tools need to know of a kernel's arguments, at any level above the
+//! Reflection of a kernel's arguments for tools, at any level above the
 //! target's.
 
 use super::{CompileError, handle, lengths, plan, said};
@@ -10,6 +10,7 @@ use qd_dialects::{
     interfaces::{Use, view_source},
     ir::{Block, Key, Op, OpExt, Value, ValueExt, arguments, operations},
     melior,
+    ops::grid,
 };
 use std::{collections::HashMap, rc::Rc};
 
@@ -23,7 +24,7 @@ pub fn reflect(module: &Module<'_>) -> Result<Vec<Kernel>, CompileError> {
     let module = handle(module);
     let lengths = lengths::lengths(module);
     let mut callees = Callees::of(module);
-    let kernels = symbols(module, "qd.grid.kernel").map(|(name, op)| {
+    let kernels = symbols(module, grid::Kernel::NAME).map(|(name, op)| {
         let mut arguments = plan::arguments(op).map_err(said)?;
         let bounds = lengths.get(&name).map(Vec::as_slice).unwrap_or_default();
         for (argument, bounds) in arguments.iter_mut().zip(bounds) {
@@ -68,20 +69,20 @@ enum Access {
 /// What kernels launch and dispatch, by name.
 struct Callees<'c> {
     of_names: HashMap<String, Op<'c>>,
-    /// What is done first with their arguments, as far as that was asked for.
+    /// The first access to each of their arguments, computed on demand.
     known: HashMap<Key, Rc<[Option<Access>]>>,
 }
 
 impl<'c> Callees<'c> {
     fn of(module: Op<'c>) -> Self {
-        let kinds = ["qd.grid.kernel", "func.func"].into_iter();
+        let kinds = [grid::Kernel::NAME, "func.func"].into_iter();
         Self {
             of_names: kinds.flat_map(|kind| symbols(module, kind)).collect(),
             known: HashMap::new(),
         }
     }
 
-    /// What one of them does first with its arguments.
+    /// The first access of one of them to each of its arguments.
     fn first_accesses(&mut self, name: &str) -> Rc<[Option<Access>]> {
         let Some(op) = self.of_names.get(name).copied() else {
             return Rc::default();
@@ -136,11 +137,11 @@ impl<'c> First<'_, 'c> {
     }
 
     fn visit(&mut self, op: Op<'c>) {
-        if matches!(op.full_name(), "qd.grid.launch" | "qd.grid.dispatch") {
+        if matches!(op.full_name(), grid::Launch::NAME | grid::Dispatch::NAME) {
             return self.call(op);
         }
         // The flag of a loop is read when its body has run.
-        let flag_at_end = op.is("qd.grid.do_while");
+        let flag_at_end = op.is(grid::DoWhile::NAME);
         if !flag_at_end {
             self.operands(op);
         }
@@ -164,17 +165,16 @@ impl<'c> First<'_, 'c> {
 
     /// What a launched body or a dispatched kernel does with its arguments.
     fn call(&mut self, op: Op<'c>) {
-        let operands = op.operand_values();
-        let (callees, arguments) = if op.is("qd.grid.launch") {
-            (vec![op], &operands[1..])
-        } else {
-            (op.body().map(operations).unwrap_or_default(), &operands[..])
+        let (callees, arguments) = match grid::Launch::of(op) {
+            Some(launch) => (vec![launch.body()], launch.args()),
+            None => {
+                let variants = op.body().map(operations).unwrap_or_default();
+                let variants = variants.into_iter().filter_map(grid::Variant::of);
+                let callees = variants.map(grid::Variant::callee).collect();
+                (callees, op.operand_values())
+            }
         };
-        for callee in callees {
-            let attribute = callee.attr("body").or_else(|| callee.attr("callee"));
-            let Some(name) = attribute.and_then(attributes::symbol_name) else {
-                continue;
-            };
+        for name in callees {
             let accesses = self.callees.first_accesses(&name);
             for (value, access) in arguments.iter().zip(accesses.iter().copied()) {
                 if let Some(access) = access {

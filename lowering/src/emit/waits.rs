@@ -1,5 +1,6 @@
-//! Why steps of a plan wait for others: what each does with what it is given, of a module
-//! whose phases are outlined. A plan says whom a step waits for, and this what for.
+//! Reasons for the dependencies of a plan's steps: the effects of each on its operands,
+//! for a module whose phases are outlined. A plan has the dependencies, and this their
+//! reasons.
 
 use super::plan::Planned;
 use qd_artifact::{Step, StepKind};
@@ -18,7 +19,7 @@ use std::collections::HashMap;
 pub struct Waits {
     /// What a step does with the memory that it names, in the order of its text.
     pub uses: HashMap<u64, Vec<Use>>,
-    /// For what a step (the first) waits for another.
+    /// Why a step (the first) depends on another.
     pub reasons: HashMap<(u64, u64), Vec<Reason>>,
 }
 
@@ -33,13 +34,13 @@ pub struct Use {
 pub enum Memory {
     /// A kernel's argument.
     Argument(usize),
-    /// Its words of control.
+    /// Its control words.
     Control,
     /// None that the host knows.
     Unknown,
 }
 
-/// For what a step waits.
+/// A reason for a dependency.
 pub struct Reason {
     /// What it does: `reads what it writes`.
     pub what: &'static str,

@@ -1,5 +1,7 @@
 //! The machine the compiler runs on: a thread is an iteration of a loop.
 
+use crate::convert::qd_to_cpu;
+
 use super::{Capabilities, Conditions, ForwardProgress, Kind, Orientation, tuning};
 
 pub(super) fn capabilities() -> Capabilities {
@@ -9,10 +11,9 @@ pub(super) fn capabilities() -> Capabilities {
         waves: vec![4, 8, 16, 32, 64],
         forward_progress: ForwardProgress::TicketOrdered,
         max_shared_bytes: 256 << 10,
-        // Each is a loop, as everything is.
-        collectives: "all",
-        // libm's.
-        functions: "all",
+        forms: qd_to_cpu::forms().collect(),
+        // libm.
+        has_math_library: true,
         orientation: Orientation::Latency,
         conditions: Conditions::OnDevice,
         is_measured: false,

@@ -1,21 +1,25 @@
 //! Targets as rows of capabilities: passes ask the row, never the name.
 //!
-//! A row is a function in a file or folder of the target's own. What lowers and
-//! emits for it is looked up by the row's [`Kind`], in `emit`.
+//! A row is a function in a file or folder of the target's own. Its [`Kind`]
+//! selects the conversion and the backend, in `emit`.
 
 mod cpu;
+pub mod isa;
 pub mod nvptx;
 pub mod tuning;
 pub mod vulkan;
 
+use isa::{Form, Primitive};
 use qd_artifact::{TargetError, TargetSpec};
+use qd_dialects::ir::{Op, OpExt};
 
-/// What one block may assume about the others while it waits for them.
+/// Forward progress: what a block that waits may assume about the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ForwardProgress {
-    /// Nothing: a block that waits for another may wait for ever.
+    /// None: a block that waits for another may wait for ever.
     None,
-    /// It is not known what: nobody waits unasked.
+    /// Unknown: no block waits for another unless the op's strategy requires
+    /// it.
     Unknown,
     /// Blocks that took an earlier ticket from an atomic counter finish.
     TicketOrdered,
@@ -30,23 +34,23 @@ impl ForwardProgress {
     }
 }
 
-/// Who looks at a word in device memory that decides what runs next.
+/// Where a condition in device memory is evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conditions {
-    /// The host, which waits for all before it.
+    /// On the host, which waits for all work before it.
     OnHost,
-    /// The device, for which it is a launch of nothing.
+    /// On the device, at the cost of an empty launch.
     OnDevice,
 }
 
-/// What its cores are made for.
+/// The orientation of a target's cores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Orientation {
-    /// One thread's speed: tens of threads run at a time, and each should do
-    /// much work, in order.
+    /// Latency-oriented: tens of threads run at a time, and each should do much
+    /// work, in order.
     Latency,
-    /// All threads' speed: thousands run at a time, and each should do little
-    /// work, next to its neighbours'.
+    /// Throughput-oriented: thousands of threads run at a time, and each should
+    /// do little work, next to its neighbours'.
     Throughput,
 }
 
@@ -63,8 +67,8 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// How a subgroup's size is asked for: `wave=N`, or as the target's own
-    /// documentation calls it.
+    /// The option for the subgroup size: `wave=N`, or the name in the target's
+    /// own documentation.
     fn wave_option(self) -> &'static str {
         match self {
             Kind::Host | Kind::Nvptx(_) => "wave",
@@ -73,10 +77,10 @@ impl Kind {
     }
 }
 
-/// What a target can do.
+/// The capabilities of a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capabilities {
-    /// How the target is called, in messages alone.
+    /// The target's name, for messages alone.
     pub name: String,
     /// Which conversion and emitter it has. Only they may ask.
     pub kind: Kind,
@@ -86,19 +90,19 @@ pub struct Capabilities {
     pub forward_progress: ForwardProgress,
     /// Bytes of shared memory a block may have.
     pub max_shared_bytes: u32,
-    /// The collectives it has, as `qd-expand-collectives` spells what it keeps.
-    /// Shuffles, broadcasts, ballots and barriers every target has.
-    pub collectives: &'static str,
-    /// The functions it has, as `qd-expand-math` spells what it keeps.
-    pub functions: &'static str,
-    /// What its cores are made for.
+    /// Its forms of collectives and functions. Every target has shuffles, broadcasts, ballots and
+    /// barriers.
+    pub forms: Vec<&'static Form>,
+    /// Whether there is a library of the functions of `math`.
+    pub has_math_library: bool,
+    /// The orientation of its cores.
     pub orientation: Orientation,
-    /// What a `qd.grid.if` costs.
+    /// Where the condition of a `qd.grid.if` is evaluated.
     pub conditions: Conditions,
-    /// How algorithms do best, or are taken to.
+    /// The tunings of algorithms, measured or assumed.
     pub tunings: &'static [tuning::Row],
-    /// Whether that was measured on it, or on a device whose compiler is the same.
-    /// Where it was not, what asks least of a compiler is the better guess.
+    /// Whether they were measured on it, or on a device with the same compiler.
+    /// Otherwise strategies that demand less of a compiler are preferred.
     pub is_measured: bool,
     /// Whether 64-bit integers exist.
     pub has_i64: bool,
@@ -116,8 +120,8 @@ impl Capabilities {
             waves: vec![4, 8, 16, 32, 64],
             forward_progress: ForwardProgress::Unknown,
             max_shared_bytes: 16 << 10,
-            collectives: "",
-            functions: "",
+            forms: Vec::new(),
+            has_math_library: false,
             orientation: Orientation::Throughput,
             conditions: Conditions::OnHost,
             is_measured: false,
@@ -125,6 +129,21 @@ impl Capabilities {
             has_i64: true,
             has_f64: true,
         }
+    }
+}
+
+impl Capabilities {
+    /// What it has of the op of this full name, the better first.
+    pub fn forms_of(&self, op: &str) -> impl Iterator<Item = &'static Form> {
+        self.forms.iter().copied().filter(move |form| form.op == op)
+    }
+
+    /// The form that an op takes in a body for subgroups of `wave` lanes.
+    pub fn form(&self, op: Op<'_>, wave: i64) -> Option<&'static Form> {
+        let mut forms = self.forms_of(op.full_name()).peekable();
+        forms.peek()?;
+        let primitive = Primitive::of(op, wave as u32);
+        forms.find(|form| form.does(&primitive))
     }
 }
 

@@ -1,5 +1,7 @@
 //! NVIDIA's GPUs, by way of PTX.
 
+use crate::convert::qd_to_nvvm;
+
 use super::{Capabilities, Conditions, ForwardProgress, Kind, Orientation, tuning};
 
 /// One virtual architecture.
@@ -11,13 +13,12 @@ pub struct Architecture {
     /// knows the architecture, which lacks instructions that it has; the newest
     /// would shut out drivers that could run the code.
     pub ptx: &'static str,
-    /// Bytes of shared memory that a block may have, if its launch asks for them:
-    /// a multiprocessor's, but for the KiB of each block that is the system's
-    /// (CUDA C++ Programming Guide, Technical Specifications per Compute
-    /// Capability).
+    /// The most shared memory of a block, in bytes, if its launch requests it: a
+    /// multiprocessor's, less the KiB of each block that the system reserves (CUDA
+    /// C++ Programming Guide, Technical Specifications per Compute Capability).
     pub max_shared_bytes: u32,
-    /// Whether it can be asked for what is to be read. PTX has `prefetch` for all;
-    /// LLVM selects it from here on, and fails before.
+    /// Whether there are prefetches. PTX has `prefetch` for all architectures;
+    /// LLVM selects it from this one on, and fails before.
     pub has_prefetch: bool,
 }
 
@@ -50,11 +51,8 @@ pub(super) fn capabilities(architecture: &'static Architecture) -> Capabilities 
         waves: vec![32],
         forward_progress: ForwardProgress::Full,
         max_shared_bytes: architecture.max_shared_bytes,
-        // `vote.sync`, `match.any.sync`, `redux.sync`.
-        collectives: "simt.all@full,simt.any@full,simt.match_any,\
-                      simt.reduce@word,simt.reduce_all@word",
-        // `ex2.approx`. What else PTX has is too far off to be a function's value.
-        functions: "math.exp2@f32",
+        forms: qd_to_nvvm::forms().collect(),
+        has_math_library: false,
         orientation: Orientation::Throughput,
         conditions: Conditions::OnDevice,
         is_measured: true,

@@ -1,28 +1,28 @@
-//! How algorithms cut their input into tiles: what was measured, by target,
-//! algorithm and bytes of an element. A row each in a file that `qd-bench --tune`
-//! writes.
+//! Tunings: how algorithms cut their input into tiles, as measured, by target,
+//! algorithm and bytes of an element. Each is a row of a file that `qd-bench
+//! --tune` writes.
 
 use serde::{Deserialize, Serialize};
 use std::{fmt, sync::LazyLock};
 
-/// How tiles are cut, and their blocks run.
+/// The size of tiles, and how their blocks run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tuning {
     /// Of a block: a multiple of the widest subgroup.
     pub threads: i64,
-    /// Elements of a thread. Odd where threads have theirs side by side in shared
-    /// memory: those of a subgroup then meet different banks.
+    /// Elements of a thread. Odd where threads have consecutive elements in shared
+    /// memory, to avoid bank conflicts.
     pub items: i64,
-    /// Blocks that a core is to have room for at a time, which bounds the registers
-    /// of a thread; 0 leaves it to the target.
+    /// Occupancy: the blocks that one SM or CU is to have room for at a time, which
+    /// bounds the registers of a thread; 0 leaves it to the target.
     pub blocks_per_core: i64,
-    /// So many tiles ahead elements are asked for; 0 is not at all.
+    /// Prefetch distance, in tiles; 0 is no prefetch.
     pub ahead: i64,
-    /// Nanoseconds until a tile first looks back, from the tile `ahead` on; 0 is at
-    /// once.
+    /// Backoff: nanoseconds until a tile first looks back, from tile `ahead` on; 0
+    /// is none.
     pub pause: i64,
-    /// Blocks at most, where each takes as many tiles as there are for it; 0 where
-    /// each takes one. A multiple of the cores, so that all end together.
+    /// The most blocks, where each takes as many tiles as its share; 0 where each
+    /// takes one. A multiple of the SMs, so that all end together.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub blocks: i64,
 }
@@ -52,7 +52,7 @@ impl fmt::Display for Tuning {
 /// A row of a target's table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Row {
-    /// What it is for.
+    /// The algorithm.
     pub algorithm: String,
     /// Bytes of an element that a thread holds, at most.
     pub bytes: i64,
@@ -65,7 +65,7 @@ static SM_90: LazyLock<Vec<Row>> = LazyLock::new(|| {
     serde_json::from_str(include_str!("sm_90.tuning.json")).expect("a table, tested")
 });
 
-/// What was measured on an H200, which goes for all that nobody has measured.
+/// The measurements of an H200, which are also used for targets without any.
 pub fn sm_90() -> &'static [Row] {
     &SM_90
 }
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     /// Which algorithms look their tuning up, and the widest element of each.
-    const WANTED: [(&str, i64); 9] = [
+    const WANTED: [(&str, i64); 10] = [
         ("sort", 12),
         ("sort_wide", 16),
         ("reduce", 32),
@@ -85,6 +85,7 @@ mod tests {
         ("select", 8),
         ("select_rows", 0),
         ("reduce_by_key", 16),
+        ("unique", 12),
     ];
 
     #[test]

@@ -1,6 +1,8 @@
 //! What runs SPIR-V: Vulkan 1.3, and the part of it that Metal-class devices
 //! have.
 
+use crate::convert::qd_to_spirv;
+
 use super::{Capabilities, Conditions, ForwardProgress, Kind, Orientation, tuning};
 
 /// One kind of device.
@@ -27,6 +29,7 @@ pub const VULKAN_1_3: Environment = Environment {
         "Int64Atomics",
         "Float16",
         "Float64",
+        "GroupNonUniformClustered",
         "StorageBuffer8BitAccess",
         "StorageBuffer16BitAccess",
     ],
@@ -46,13 +49,6 @@ pub const METAL: Environment = Environment {
     ],
 };
 
-/// Votes, and reductions and scans of integers, whose results are the same in any
-/// order. That of floats would be the driver's, and so would NaNs and the sign of
-/// a zero.
-const COLLECTIVES: &str = "simt.all@full,simt.any@full,\
-                           simt.reduce@word,simt.reduce_all@word,\
-                           simt.inclusive_scan@word,simt.exclusive_scan@word";
-
 pub(super) fn vulkan() -> Capabilities {
     Capabilities {
         name: VULKAN_1_3.name.into(),
@@ -63,9 +59,8 @@ pub(super) fn vulkan() -> Capabilities {
         forward_progress: ForwardProgress::None,
         // What every device has at least.
         max_shared_bytes: 16 << 10,
-        collectives: COLLECTIVES,
-        // GLSL.std.450's functions are too far off to be a function's value.
-        functions: "",
+        forms: qd_to_spirv::forms(&VULKAN_1_3).collect(),
+        has_math_library: false,
         orientation: Orientation::Throughput,
         conditions: Conditions::OnHost,
         is_measured: false,
@@ -80,6 +75,7 @@ pub(super) fn metal() -> Capabilities {
         name: METAL.name.into(),
         kind: Kind::Spirv(&METAL),
         waves: vec![32],
+        forms: qd_to_spirv::forms(&METAL).collect(),
         has_i64: false,
         has_f64: false,
         ..vulkan()

@@ -202,7 +202,7 @@ fn kinds_where_throughput_counts() {
 
 /// Several tiles a block.
 #[test]
-fn long_stretches() {
+fn several_tiles_a_block() {
     Kind {
         op: "reduce",
         kind: "add",

@@ -161,7 +161,7 @@ fn partition_where_throughput_counts() {
 
 const LOOK_BACK: &str = "strategy = \"lookback\" {qd.tuning = {threads = 64, items = 20}}";
 
-/// Chunks of several stretches, and more of them than 64 threads scan at a time.
+/// Chunks of several subgroup tiles, and more of them than 64 threads scan at a time.
 const REDUCE_THEN_SCAN: &str =
     "strategy = \"reduce_then_scan\" {qd.tuning = {threads = 64, items = 20, blocks = 8}}";
 

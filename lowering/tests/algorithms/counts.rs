@@ -1,5 +1,5 @@
-//! Counts that no algorithm may be given: what is expanded keeps to its buffers all the
-//! same, and to its capacity.
+//! Invalid counts: expanded algorithms stay within their buffers and their capacity all
+//! the same.
 
 use crate::{
     data::{Pattern, buffer, scratch, values},

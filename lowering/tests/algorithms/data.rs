@@ -1,4 +1,4 @@
-//! Inputs that break things, of every element type.
+//! Adversarial inputs, of every element type.
 
 use qd_interp::{Argument, Buffer, Element};
 
@@ -55,6 +55,10 @@ pub enum Pattern {
     Extreme,
     /// All equal but for one.
     Outlier,
+    /// Each differs from the one before.
+    Distinct,
+    /// Already grouped, in runs of which some are longer than several tiles.
+    LongRuns,
     /// NaNs alone.
     Nans,
     /// Zeros of both signs, and NaNs.
@@ -76,6 +80,8 @@ pub const PATTERNS: [Pattern; 9] = [
 /// The bits of a whole number.
 pub fn whole(element: Element, value: i64) -> u64 {
     match element {
+        Element::I8 => value as u8 as u64,
+        Element::I16 => value as u16 as u64,
         Element::I32 => value as i32 as u32 as u64,
         Element::I64 => value as u64,
         Element::F32 => (value as f32).to_bits() as u64,
@@ -86,6 +92,8 @@ pub fn whole(element: Element, value: i64) -> u64 {
 
 fn extremes(element: Element) -> Vec<u64> {
     match element {
+        Element::I8 => vec![0, 1, 0xFF, 0x80, 0x7F],
+        Element::I16 => vec![0, 1, 0xFFFF, 0x8000, 0x7FFF, 0x100],
         Element::I32 => [0, 1, u32::MAX, 1 << 31, (1 << 31) - 1]
             .map(u64::from)
             .into(),
@@ -118,7 +126,9 @@ pub fn values(element: Element, pattern: Pattern, n: usize, seed: u64) -> Vec<u6
     let few: Vec<_> = (0..5).map(|_| random.next() & mask).collect();
     let (nan, sign) = match element {
         Element::F32 => (f32::NAN.to_bits().into(), 1 << 31),
-        _ => (f64::NAN.to_bits(), 1 << 63),
+        Element::F64 => (f64::NAN.to_bits(), 1 << 63),
+        // What is the least that there is, with a sign.
+        _ => ((mask >> 1) + 1, 1),
     };
     let mut run = (0, 0);
     (0..n)
@@ -129,9 +139,13 @@ pub fn values(element: Element, pattern: Pattern, n: usize, seed: u64) -> Vec<u6
             Pattern::Sorted => whole(element, i as i64 / 2 - 500),
             Pattern::Reversed => whole(element, 500 - i as i64 / 2),
             Pattern::FewDistinct => few[random.below(5) as usize],
-            Pattern::Runs => {
+            Pattern::Runs | Pattern::LongRuns => {
                 if run.1 == 0 {
-                    let length = [1, 1, 2, 8, 300][random.below(5) as usize];
+                    let lengths = match pattern {
+                        Pattern::Runs => [1, 1, 2, 8, 300],
+                        _ => [1, 40, 1280, 1279, 4000],
+                    };
+                    let length = lengths[random.below(5) as usize];
                     run = (whole(element, random.below(100) as i64), length);
                 }
                 run.1 -= 1;
@@ -139,6 +153,7 @@ pub fn values(element: Element, pattern: Pattern, n: usize, seed: u64) -> Vec<u6
             }
             Pattern::Extreme => extremes[random.below(extremes.len() as u64) as usize],
             Pattern::Outlier => whole(element, if i == n / 2 { -7 } else { 7 }),
+            Pattern::Distinct => whole(element, i as i64 % 100),
             Pattern::Nans => nan,
             Pattern::Zeros => [0, sign, nan][random.below(3) as usize],
         })
@@ -150,6 +165,7 @@ pub fn buffer(element: Element, bits: &[u64]) -> Argument {
     let narrow = || bits.iter().map(|b| *b as u32);
     match element {
         Element::I8 => Buffer::from_slice(&bits.iter().map(|b| *b as i8).collect::<Vec<_>>()),
+        Element::I16 => Buffer::from_slice(&bits.iter().map(|b| *b as i16).collect::<Vec<_>>()),
         Element::I32 => Buffer::from_slice(&narrow().collect::<Vec<_>>()),
         Element::I64 => Buffer::from_slice(bits),
         Element::F32 => Buffer::from_slice(&narrow().map(f32::from_bits).collect::<Vec<_>>()),

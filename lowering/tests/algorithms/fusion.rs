@@ -1,7 +1,7 @@
-//! A map in front of every strategy of the algorithms, fused into it and not.
+//! A map in front of every strategy of the algorithms, with and without fusion.
 //!
-//! What the map loads has room for the live elements and not for one more, while the
-//! scratch between is longer: to compute an element that does not exist is a fault.
+//! The map's input has room for the live elements and for no more, while the scratch
+//! between is longer: computing an element that does not exist is a fault.
 
 use crate::{
     data::{Pattern, buffer, count, scratch, values},

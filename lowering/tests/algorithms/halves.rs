@@ -1,5 +1,5 @@
-//! Sorts of 8-byte keys by half of their digits: what takes each way through them, and
-//! how many phases each takes.
+//! Sorts of 8-byte keys by half of their digits: inputs that take each path, and the
+//! number of phases of each.
 
 use crate::{
     data::{Random, buffer, count, scratch},

@@ -1,5 +1,5 @@
-//! What an expansion looks like: the number of launches, and what it does
-//! where there is nothing to do.
+//! The shape of an expansion: the number of launches, and its behaviour on empty
+//! inputs.
 
 use crate::{
     data::{buffer, count, scratch},

@@ -1,4 +1,4 @@
-//! The sizing functions against the op: its folder, and what it expands to.
+//! The sizing functions, compared with the op: its folder, and its expansion.
 
 use crate::{
     data::Random,

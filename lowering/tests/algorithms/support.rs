@@ -1,4 +1,4 @@
-//! One kernel, two ways: as its algorithms mean, and as they are expanded.
+//! One kernel, two ways: by its algorithms' definitions, and expanded.
 
 use crate::data::bits;
 use qd_dialects::{

@@ -1,4 +1,4 @@
-//! What comes out where blocks wait for each other, whoever comes first.
+//! Results of blocks that wait for each other, under any schedule.
 
 use crate::{
     data::{Pattern, Random, bits, buffer, count, scratch, values},
@@ -37,8 +37,8 @@ fn under_all_schedules(text: &str, arguments: &[Argument], waves: &[u32]) -> Vec
     waves.iter().flat_map(schedules).collect()
 }
 
-/// Sums that round depend on the tree: where that is asked for, it is fixed by the
-/// count. Only the width of a subgroup may matter.
+/// Order-sensitive sums depend on the tree: with `deterministic`, the count fixes it. Only
+/// the width of a subgroup may matter.
 #[test]
 fn deterministic_float_sums_do_not_depend_on_timing() {
     let n = 60_000;
@@ -268,7 +268,7 @@ fn moves_are_stable_whoever_comes_first() {
     }
 }
 
-/// A block that waits for a word that nobody writes is a fault, not a hang.
+/// A block that waits for a word that is never written is a fault, not a hang.
 #[test]
 fn waiting_for_ever_is_a_fault() {
     let text = "qd.grid.kernel @k(%a: memref<?xi32>) {

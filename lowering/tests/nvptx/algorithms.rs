@@ -1,6 +1,6 @@
 //! Every algorithm, over element types and kinds.
 
-use super::{TYPES, compiles, kinds};
+use super::{TYPES, compiles, kinds, listed};
 
 /// Scratch is as wide as the elements.
 fn slot(element: &str) -> &'static str {
@@ -30,8 +30,8 @@ impl Series {
 }
 
 /// One that covers all depths.
-fn depth(number: usize) -> usize {
-    number % 4 + 1
+fn depth(number: usize) -> u32 {
+    number as u32 % 4 + 1
 }
 
 #[test]
@@ -161,4 +161,19 @@ fn reductions_by_key() {
         }
     }
     all.compiles();
+}
+
+/// Those that have forms, in each.
+#[test]
+fn forms() {
+    let mut all = String::new();
+    let mut number = 0;
+    for form in listed::all() {
+        let form = form.with(depth(number), "").called(&format!("k{number}"));
+        let (alias, kernel) = form.text.split_once('\n').expect("an alias");
+        let (_, element) = alias.split_once(" = ").expect("of a type");
+        all += &format!("// {}\n{}", form.name, kernel.replace("!T", element));
+        number += 1;
+    }
+    compiles(&["sm_90"], &all, number);
 }

@@ -99,6 +99,7 @@ fn votes_and_masks() {
     }
     bodies.push(("i32", "i64", "%r = qd.simt.ballot %p".into()));
     bodies.push(("i32", "i32", "%r = qd.simt.ballot_first_n 7 %p".into()));
+    bodies.push(("i32", "i32", "%r = qd.simt.count_true %p tile(3)".into()));
     bodies.push(("i32", "i32", "%r = qd.math.fns %x, %c3, %y".into()));
     check(&bodies);
 }

@@ -1,10 +1,12 @@
-//! Whatever can be written for the NVIDIA targets becomes PTX: algorithms,
-//! collectives and atomics of every element type, for every architecture.
-//! That the results are right is shown on a device, elsewhere.
+//! Code generation for the NVIDIA targets: algorithms, collectives and atomics
+//! of every element type become PTX for every architecture. Other tests check
+//! the results on a device.
 #![allow(missing_docs)]
 
 mod algorithms;
 mod bodies;
+#[path = "../forms/mod.rs"]
+mod listed;
 
 use qd_dialects::melior::{self, ir::Module};
 use qd_lowering::{Emit, Options, translate};

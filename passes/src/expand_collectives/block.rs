@@ -15,7 +15,7 @@ use qd_dialects::{
     builder::{Builder, V},
     diagnostic::{Diagnostic, Result},
     ir::{InsertionPoint, Op, OpExt, Value},
-    melior::ir::{BlockLike, Type},
+    melior::ir::Type,
 };
 
 /// The block an op is in.
@@ -215,7 +215,7 @@ pub(super) fn reduce<'c>(
     }
     let leads = b.lane_id().eq(0);
     let totals = Totals::share(b, &fold, &block, setting.wave, &own, leads);
-    // Thread 0 is in the first subgroup; nobody else needs the result.
+    // Thread 0, which alone needs the result, is in the first subgroup.
     let first = b.subgroup_id().eq(0);
     Ok(raw(&b.if_else(first, || totals.combined(), || own.clone())))
 }

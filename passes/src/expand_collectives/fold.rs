@@ -4,7 +4,7 @@ use qd_dialects::{
     attributes,
     builder::{Builder, Combiner, V},
     ir::{Op, OpExt},
-    melior::ir::operation::OperationLike,
+    ops::{self, simt},
 };
 
 /// A combiner, and whether it may be applied to values that are not there.
@@ -32,7 +32,7 @@ impl<'c> Fold<'c> {
             let name = inner.full_name();
             inner.region_count() == 0
                 && !PARTIAL.contains(&name)
-                && ["arith.", "math.", "qd.yield"]
+                && ["arith.", "math.", ops::Yield::NAME]
                     .iter()
                     .any(|p| name.starts_with(p))
         });
@@ -92,7 +92,7 @@ impl<'c> Fold<'c> {
         size: i64,
     ) -> Vec<V<'b, 'c>> {
         let operands: Vec<_> = values.iter().map(|v| v.value()).collect();
-        let name = format!("qd.simt.{name}");
+        let name = format!("{}{name}", simt::PREFIX);
         let op = b.insert(self.combiner.build(&name, b.location(), &operands));
         if !name.contains("block.") {
             op.set_attr(

@@ -11,7 +11,7 @@
 //! subgroups take turns.
 //! Cost: one ballot a bit and three barriers a turn; 8 KiB of shared memory.
 
-use super::{Setting, block::Block, votes::peers};
+use super::{Setting, block::Block};
 use qd_dialects::{
     attributes::{self, Kind},
     builder::{Builder, Combiner, V},
@@ -56,10 +56,7 @@ pub(super) fn radix_rank<'c>(
     // A thread that takes no part may hold any digit.
     let valid = operands.get(3).copied().unwrap_or_else(|| b.bool(true));
     let digit = valid.select(operands[0], b.i32(0));
-    let same = match setting.keep.names.contains("simt.match_any") {
-        true => b.match_any(digit, bits as u32) & b.ballot(valid),
-        false => peers(digit, bits as u32, b.ballot(valid)),
-    };
+    let same = b.match_any(digit, bits as u32) & b.ballot(valid);
     let ranking = Ranking {
         b,
         digit,
@@ -73,7 +70,7 @@ pub(super) fn radix_rank<'c>(
         below: b.popcnt(same & b.lanemask_lt(b.lane_id())),
     };
 
-    // Whoever has read the arrays before has been waited for, or it is a race.
+    // A barrier stands after earlier reads of the arrays, or they race.
     ranking.for_each_digit(|at| histogram.set(at, b.i32(0)));
     let zero = b.i32(0);
     let rank = match rows == subgroups {

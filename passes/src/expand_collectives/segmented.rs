@@ -9,6 +9,7 @@ use qd_dialects::{
     builder::{Builder, V},
     diagnostic::Result,
     ir::{Op, OpExt, Value},
+    ops::simt,
 };
 
 /// One ballot tells every lane where the heads are; the distance to the last
@@ -59,7 +60,7 @@ fn lanemask_le<'b, 'c>(lane: V<'b, 'c>, width: u32) -> V<'b, 'c> {
     let b = lane.builder();
     let relation = qd_dialects::attributes::case(b.context(), "lane_relation", "le");
     b.result(
-        "qd.simt.lanemask",
+        simt::Lanemask::NAME,
         &[lane],
         b.int_type(width),
         &[("relation", relation)],

@@ -18,7 +18,7 @@ struct Pair<'b, 'c> {
 
 /// Batcher's network: stages of 2, 4, … lanes, each from half its size down to
 /// neighbours. A lane keeps the smaller pair if it is the lower of the two in an
-/// ascending stretch or the upper in a descending one. Equal pairs stay.
+/// ascending run or the upper in a descending one. Equal pairs stay.
 pub(super) fn bitonic_sort_kv<'c>(
     b: &Builder<'c>,
     op: Op<'c>,

@@ -8,6 +8,7 @@ use qd_dialects::{
     builder::{Builder, V},
     diagnostic::Result,
     ir::{Op, OpExt, Value},
+    ops::simt,
 };
 
 /// Neighbours first: after step `d`, every `2d`-th lane holds the combination of
@@ -116,7 +117,7 @@ pub(super) fn broadcast_first<'c>(
 pub(super) fn broadcast<'b, 'c>(value: V<'b, 'c>, lane: V<'b, 'c>) -> V<'b, 'c> {
     value
         .builder()
-        .result("qd.simt.broadcast", &[value, lane], value.ty(), &[])
+        .result(simt::Broadcast::NAME, &[value, lane], value.ty(), &[])
 }
 
 /// The source lane, cyclic within the tile.

@@ -6,6 +6,7 @@ use qd_dialects::{
     builder::{Builder, V},
     diagnostic::Result,
     ir::{Op, OpExt, Value, bit_width},
+    ops::simt,
 };
 
 /// No lane's predicate fails.
@@ -36,6 +37,17 @@ pub(super) fn any<'c>(
     ])
 }
 
+/// How many lanes' predicates hold.
+pub(super) fn count_true<'c>(
+    b: &Builder<'c>,
+    op: Op<'c>,
+    setting: &Setting,
+) -> Result<'c, Vec<Value<'c>>> {
+    let holds = b.v(op.operand_values()[0]);
+    let mask = ballot_of_tile(holds, setting.tile(op), setting.wave);
+    Ok(vec![b.popcnt(mask).value()])
+}
+
 /// The lanes of this lane's tile whose predicate holds; other bits are zero.
 fn ballot_of_tile<'b, 'c>(predicate: V<'b, 'c>, size: i64, wave: i64) -> V<'b, 'c> {
     let b = predicate.builder();
@@ -61,7 +73,7 @@ pub(super) fn all_equal<'c>(
     };
     let tile = attributes::i32(b.context(), size.trailing_zeros() as i32);
     let all = b.result(
-        "qd.simt.all",
+        simt::All::NAME,
         &[value.eq(first)],
         b.int_type(1),
         &[("tile", tile)],
@@ -100,7 +112,7 @@ pub(super) fn match_any<'c>(
 }
 
 /// Those of `among` whose lowest `bits` bits are this lane's.
-pub(super) fn peers<'b, 'c>(value: V<'b, 'c>, bits: u32, among: V<'b, 'c>) -> V<'b, 'c> {
+fn peers<'b, 'c>(value: V<'b, 'c>, bits: u32, among: V<'b, 'c>) -> V<'b, 'c> {
     let b = value.builder();
     (0..i64::from(bits)).fold(among, |peers, bit| {
         // The sign bit as a negative number, as its type has it.

@@ -1,17 +1,18 @@
-//! What an elementwise step writes to a buffer, and computing it elsewhere.
+//! The value that an elementwise step writes to a buffer, and its computation elsewhere.
 
 use qd_dialects::{
     clone::Mapping,
     ir::{InsertionPoint, Key, Op, OpExt, Value, ValueExt, bit_width, element_type, operations},
-    melior::ir::{BlockLike, ValueLike},
+    melior::ir::ValueLike,
+    ops::{self, grid, math},
 };
 use std::collections::HashSet;
 
-/// Operations of a body that is computed again at most, without constants and loads.
-/// Each load of the buffer becomes that many, and a tile has some dozens of them.
+/// The most operations of a body that is recomputed, without constants and loads. Each load
+/// of the buffer becomes as many, and a tile has some dozens of loads.
 pub const MOST_OPS: usize = 32;
 
-/// A step, and how it computes element `index` of one of the buffers it writes.
+/// A step, and the computation of element `index` of one of the buffers it writes.
 pub struct Producer<'c> {
     pub step: Op<'c>,
     buffer: Value<'c>,
@@ -19,20 +20,19 @@ pub struct Producer<'c> {
     store: Option<Op<'c>>,
     index: Option<Value<'c>>,
     value: Value<'c>,
-    /// What the value is computed by, in program order.
+    /// The operations that compute the value, in program order.
     ops: Vec<Op<'c>>,
 }
 
-/// The kernel's arguments that a step writes as an elementwise step does, by number.
+/// The kernel's arguments that an elementwise step writes, by number.
 pub fn written<'c>(kernel: Op<'c>, step: Op<'c>) -> Vec<(usize, Value<'c>)> {
     let mut all: Vec<(usize, Value<'c>)> = Vec::new();
     for op in step.walk_all() {
-        let place = match op.full_name() {
-            "memref.store" => 1,
-            "qd.grid.fill" => 0,
+        let buffer = match op.full_name() {
+            "memref.store" => op.operand_values()[1],
+            grid::Fill::NAME => grid::Fill::cast(op).dest(),
             _ => continue,
         };
-        let buffer = op.operand_values()[place];
         let Some((block, index)) = buffer.block_argument() else {
             continue;
         };
@@ -47,25 +47,25 @@ pub fn written<'c>(kernel: Op<'c>, step: Op<'c>) -> Vec<(usize, Value<'c>)> {
 }
 
 impl<'c> Producer<'c> {
-    /// Of a `qd.grid.for_each` or a `qd.grid.fill`; or why it cannot be computed elsewhere.
+    /// For a `qd.grid.for_each` or a `qd.grid.fill`; or why it cannot be recomputed
+    /// elsewhere.
     pub fn of(step: Op<'c>, buffer: Value<'c>, what: &str) -> Result<Self, String> {
-        match step.is("qd.grid.fill") {
-            true => Self::of_fill(step, buffer, what),
-            false => Self::of_body(step, buffer, what),
+        match grid::Fill::of(step) {
+            Some(fill) => Self::of_fill(fill, buffer, what),
+            None => Self::of_body(step, buffer, what),
         }
     }
 
-    fn of_fill(step: Op<'c>, buffer: Value<'c>, what: &str) -> Result<Self, String> {
-        let operands = step.operand_values();
-        if operands[1].constant_int() != Some(0) {
+    fn of_fill(fill: grid::Fill<'c>, buffer: Value<'c>, what: &str) -> Result<Self, String> {
+        if fill.lower().constant_int() != Some(0) {
             return Err(format!("it does not fill {what} from the first element on"));
         }
         Ok(Self {
-            step,
+            step: fill.op(),
             buffer,
             store: None,
             index: None,
-            value: operands[3],
+            value: fill.value(),
             ops: Vec::new(),
         })
     }
@@ -124,7 +124,7 @@ impl<'c> Producer<'c> {
         loads.map(|op| bytes_of(op.operand_values()[0])).sum()
     }
 
-    /// What the computation uses, whoever makes it.
+    /// The values from outside that the computation uses.
     pub fn given(&self) -> HashSet<Key> {
         let ops = self.ops.iter().flat_map(|op| op.walk_all());
         ops.flat_map(OpExt::operand_values)
@@ -132,7 +132,7 @@ impl<'c> Producer<'c> {
             .collect()
     }
 
-    /// Whether the step does nothing but write the buffer. A hint does nothing.
+    /// Whether the step does nothing but write the buffer; prefetches do not count.
     pub fn is_alone(&self) -> bool {
         let store = self.store.map(OpExt::key);
         let is_nothing = |op: &Op<'c>| can_be_repeated(*op) || op.is("memref.prefetch");
@@ -153,8 +153,8 @@ impl<'c> Producer<'c> {
         load.replace_with(&[here.get(self.value)]);
     }
 
-    /// Asks for what is loaded at the index of a hint instead, but for buffers that
-    /// the phase has to do with anyway: it asks for them as it likes.
+    /// Replaces a prefetch by prefetches of the computation's loads, except of buffers that
+    /// the phase accesses anyway: it prefetches those itself.
     pub fn hint_instead(&self, hint: Op<'c>, phase: Op<'c>) {
         let i = hint.operand_values()[1];
         let known: HashSet<Key> = phase
@@ -178,7 +178,7 @@ impl<'c> Producer<'c> {
         hint.erase();
     }
 
-    /// The buffer is no longer written.
+    /// Removes the store.
     pub fn drop_store(&self) {
         if let Some(store) = self.store {
             store.erase();
@@ -205,20 +205,20 @@ fn slice<'c>(block: &[Op<'c>], value: Value<'c>) -> Vec<Op<'c>> {
     ops
 }
 
-/// Whether an operation has no effects, and may be executed once more where what it
-/// loads is the same.
+/// Whether an operation has no effects, and may be repeated while its loads have the same
+/// results.
 fn can_be_repeated(op: Op) -> bool {
     const ALSO: [&str; 7] = [
         "memref.load",
         "memref.dim",
         "memref.cast",
-        "qd.grid.view",
-        "qd.yield",
+        grid::View::NAME,
+        ops::Yield::NAME,
         "scf.if",
         "scf.yield",
     ];
     let name = op.full_name();
-    let is_arithmetic = ["arith.", "math.", "qd.math."];
+    let is_arithmetic = ["arith.", "math.", math::PREFIX];
     is_arithmetic.iter().any(|family| name.starts_with(family)) || ALSO.contains(&name)
 }
 

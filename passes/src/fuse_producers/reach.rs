@@ -1,4 +1,4 @@
-//! Which loads see what a step writes to a buffer.
+//! Which loads see the values that a step writes to a buffer.
 
 use crate::{
     fuse_phases::name_of,
@@ -6,6 +6,7 @@ use crate::{
     plan::access::{Accesses, Effect},
 };
 use qd_dialects::ir::{Key, Op, OpExt, Value, ValueExt};
+use qd_dialects::ops::grid;
 
 /// An operation that reads a buffer, and the phase it is in.
 #[derive(Clone, Copy)]
@@ -23,19 +24,19 @@ pub struct Uses<'c> {
     writers: Vec<Op<'c>>,
 }
 
-/// What sees the elements that one step writes.
+/// The reads of the elements that one step writes.
 pub struct Reach<'c> {
     pub loads: Vec<Read<'c>>,
-    /// Of `memref.prefetch`.
+    /// Prefetches.
     pub hints: Vec<Read<'c>>,
-    /// The steps behind the writer up to the last that loads.
+    /// The steps after the writer up to the last that loads.
     pub between: Vec<Op<'c>>,
     /// Whether some load is in a loop that the writer is not in.
     pub is_repeated: bool,
 }
 
 impl<'c> Uses<'c> {
-    /// Of a kernel's argument; or what else is done with it.
+    /// Of a kernel's argument; or another use that prevents fusion.
     pub fn of(kernel: Op<'c>, buffer: Value<'c>, what: &str) -> Result<Self, String> {
         let mut uses = Self {
             kernel,
@@ -51,10 +52,10 @@ impl<'c> Uses<'c> {
                     ("memref.dim", ..) => {}
                     ("memref.load", 0, Some(phase)) => uses.loads.push(Read { op, phase }),
                     ("memref.prefetch", 0, Some(phase)) => uses.hints.push(Read { op, phase }),
-                    ("memref.store", 1, Some(step)) if step.is("qd.grid.for_each") => {
+                    ("memref.store", 1, Some(step)) if step.is(grid::ForEach::NAME) => {
                         uses.add_writer(step);
                     }
-                    ("qd.grid.fill", 0, _) => uses.add_writer(op),
+                    (grid::Fill::NAME, 0, _) => uses.add_writer(op),
                     (name, ..) => {
                         let place =
                             phase.map_or(String::new(), |p| format!(" in \"{}\"", name_of(p)));
@@ -76,16 +77,17 @@ impl<'c> Uses<'c> {
         }
     }
 
-    /// Whether somebody loads what a step has written.
+    /// Whether any step loads the values that a step has written.
     pub fn are_behind(&self, step: Op<'c>) -> bool {
-        let stretch = self.stretch(step);
+        let live_range = self.live_range(step);
         self.loads
             .iter()
-            .any(|read| place_in(&stretch, read.op).is_some())
+            .any(|read| place_in(&live_range, read.op).is_some())
     }
 
-    /// The steps behind a writer, up to the next one that writes.
-    fn stretch(&self, writer: Op<'c>) -> Vec<Op<'c>> {
+    /// The live range of a writer's values: the steps after it, up to the next one that
+    /// writes.
+    fn live_range(&self, writer: Op<'c>) -> Vec<Op<'c>> {
         let sequence = writer.parent().map(steps).unwrap_or_default();
         let behind = sequence
             .into_iter()
@@ -96,16 +98,16 @@ impl<'c> Uses<'c> {
             .collect()
     }
 
-    /// What sees the elements that a step writes; or why that is not known.
+    /// The reads of the elements that a step writes; or why they are not known.
     pub fn reach(
         &self,
         writer: Op<'c>,
         what: &str,
         accesses: &mut Accesses<'c>,
     ) -> Result<Reach<'c>, String> {
-        let stretches: Vec<Vec<Op<'c>>> = self.writers.iter().map(|w| self.stretch(*w)).collect();
+        let ranges: Vec<Vec<Op<'c>>> = self.writers.iter().map(|w| self.live_range(*w)).collect();
         let mut reads = self.loads.iter().chain(&self.hints);
-        let is_stray = |read: &&Read<'c>| stretches.iter().all(|s| place_in(s, read.op).is_none());
+        let is_stray = |read: &&Read<'c>| ranges.iter().all(|s| place_in(s, read.op).is_none());
         if let Some(read) = reads.find(is_stray) {
             return Err(format!(
                 "\"{}\" loads what others may have left in {what}",
@@ -114,7 +116,7 @@ impl<'c> Uses<'c> {
         }
         self.check_elements(what, accesses)?;
 
-        let mut between = self.stretch(writer);
+        let mut between = self.live_range(writer);
         let seen = |reads: &[Read<'c>]| -> Vec<Read<'c>> {
             let seen = |read: &&Read<'c>| place_in(&between, read.op).is_some();
             reads.iter().filter(seen).copied().collect()
@@ -135,8 +137,8 @@ impl<'c> Uses<'c> {
         })
     }
 
-    /// Whether each step that writes the buffer writes all elements that any has written
-    /// before, so that none of those shows.
+    /// Whether each step that writes the buffer overwrites all elements that earlier
+    /// ones have written.
     fn check_elements(&self, what: &str, accesses: &mut Accesses<'c>) -> Result<(), String> {
         let first = self.writers[0];
         let is_once = |step: &Op<'c>| step.parent().map(OpExt::key) == Some(self.kernel.key());
@@ -175,7 +177,7 @@ impl<'c> Uses<'c> {
 /// Up to which element a step writes: its extent, and its live count.
 fn elements<'c>(step: Op<'c>) -> (Value<'c>, Option<Value<'c>>) {
     let operands = step.operand_values();
-    match step.is("qd.grid.fill") {
+    match step.is(grid::Fill::NAME) {
         true => (operands[2], None),
         false => (operands[0], operands.get(1).copied()),
     }
@@ -184,7 +186,7 @@ fn elements<'c>(step: Op<'c>) -> (Value<'c>, Option<Value<'c>>) {
 /// The phase around an operation.
 fn phase_of<'c>(op: Op<'c>) -> Option<Op<'c>> {
     std::iter::successors(op.parent(), |op| op.parent())
-        .find(|op| op.is("qd.grid.phase") || op.is("qd.grid.for_each"))
+        .find(|op| op.is(grid::Phase::NAME) || op.is(grid::ForEach::NAME))
 }
 
 /// Whether an operation is another one or in it.

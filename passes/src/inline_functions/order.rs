@@ -1,4 +1,4 @@
-//! Which function calls which, and in what order they can be inlined.
+//! The call graph, and the order in which functions are inlined.
 
 use super::name_of;
 use crate::select_subgroup_size::threads_of;
@@ -6,7 +6,6 @@ use qd_dialects::{
     attributes,
     diagnostic::{Diagnostic, Result},
     ir::{Key, Op, OpExt, operations},
-    melior::ir::operation::OperationLike,
 };
 use std::collections::{HashMap, HashSet};
 
@@ -20,7 +19,7 @@ pub struct Functions<'c> {
 /// Whether a function's calls have been followed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Visit {
-    /// They are being followed.
+    /// Its calls are being followed.
     Open,
     Done,
 }
@@ -28,7 +27,7 @@ enum Visit {
 /// A function whose calls are being followed, and those still to be.
 struct Frame<'c> {
     function: Op<'c>,
-    /// How it was come to, unless it was begun with.
+    /// The call that led here; none at the start.
     through: Option<Op<'c>>,
     rest: std::vec::IntoIter<Op<'c>>,
 }

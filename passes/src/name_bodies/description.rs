@@ -1,13 +1,11 @@
-//! What ops are, as bytes that are the same in every process and wherever the ops are from.
+//! Ops as bytes that are the same in every process, independent of where the ops are.
 //!
-//! MLIR's text would do as well, and takes ten times as long: it spells out each type and
-//! attribute as often as it is there.
+//! MLIR's text would serve as well, and takes ten times as long: it prints each type and
+//! attribute at every use.
 
 use qd_dialects::{
     ir::{Block, Key, Op, OpExt, ValueExt, arguments, block_key, operations},
-    melior::ir::{
-        Attribute, AttributeLike, BlockLike, TypeLike, ValueLike, operation::OperationLike,
-    },
+    melior::ir::{Attribute, AttributeLike, TypeLike, ValueLike},
 };
 use std::{collections::HashMap, fmt::Display};
 
@@ -87,7 +85,7 @@ impl Description {
         }
     }
 
-    /// Adds what MLIR has once, by its address.
+    /// Adds a uniqued type or attribute, by its address.
     fn spelled(&mut self, address: usize, what: &dyn Display) {
         let next = self.spelled.len() as u32;
         let number = *self.spelled.entry(address).or_insert(next);

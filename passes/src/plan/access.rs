@@ -1,16 +1,18 @@
 //! Which buffers a step reads and writes, and which part of them.
 //!
-//! Inside a body, ops say what they do with a buffer; any use of which they do
-//! not, an escape through a region or a call for instance, counts as reading and
-//! writing. On the host, a buffer is followed through views to the kernel
-//! argument it is part of.
+//! Inside a body, ops' interfaces give their effects on a buffer; any other use,
+//! an escape through a region or a call for instance, counts as reading and
+//! writing. On the host, a buffer is traced through views to the kernel argument
+//! it is part of.
 
 use super::host::{Host, Linear};
 use qd_dialects::{
     argument_attributes, attributes,
+    attributes::names,
     interfaces::{Use, view_source},
     ir::{Block, Key, Op, OpExt, Value, ValueExt, arguments, bit_width, element_type, operations},
     melior::ir::ValueLike,
+    ops::grid,
 };
 use std::{cell::RefCell, collections::HashMap, fmt, rc::Rc};
 
@@ -24,12 +26,12 @@ pub struct Effect {
 }
 
 impl Effect {
-    /// Nothing happens to it.
+    /// It is not accessed.
     pub const NONE: Self = Self {
         reads: false,
         writes: false,
     };
-    /// Anything may happen to it.
+    /// It may be read and written.
     pub const BOTH: Self = Self {
         reads: true,
         writes: true,
@@ -53,11 +55,11 @@ impl Effect {
     }
 }
 
-/// What a body does to each of the buffers it is given. Memory that is none of
-/// them, but not the body's own either, is `other`.
+/// A body's effects on each of the buffers it is given. Effects on other memory,
+/// except the body's own, are `other`.
 pub struct BodyEffects {
     of: HashMap<Key, Effect>,
-    /// What it does to memory it was not given, such as globals.
+    /// Effects on memory that it was not given, such as globals.
     pub other: Effect,
 }
 
@@ -68,7 +70,7 @@ impl BodyEffects {
             of: HashMap::new(),
             other: Effect::NONE,
         };
-        // What each value is part of.
+        // The buffer that each value is part of.
         let mut roots: HashMap<Key, Key> = given.iter().map(|v| (v.key(), v.key())).collect();
         for op in operations(body).into_iter().flat_map(OpExt::walk_all) {
             if op.is("memref.get_global") || op.is("func.call") {
@@ -99,7 +101,7 @@ impl BodyEffects {
         effects
     }
 
-    /// What it does to a value it was given.
+    /// The effect on a value that it was given.
     pub fn on(&self, value: Value) -> Effect {
         self.of.get(&value.key()).copied().unwrap_or_default()
     }
@@ -112,10 +114,10 @@ pub enum Root {
     Argument {
         /// Its number.
         index: usize,
-        /// Carries `qd.may_alias`.
+        /// Whether it has `qd.may_alias`.
         may_alias: bool,
     },
-    /// Words of the kernel's own (`qd.grid.control`).
+    /// The kernel's control words (`qd.grid.control`).
     Control(Key),
     /// Anything.
     Unknown,
@@ -132,7 +134,7 @@ impl fmt::Display for Root {
 }
 
 impl Root {
-    /// Whether it shares no memory but with itself, and with what is unknown.
+    /// Whether it overlaps only itself and unknown memory.
     pub fn overlaps_itself_alone(self) -> bool {
         match self {
             Self::Argument { may_alias, .. } => !may_alias,
@@ -174,7 +176,7 @@ pub struct Access {
     pub root: Root,
     /// What happens to it.
     pub effect: Effect,
-    /// Which part of it; all, if that is not known.
+    /// Which part of it; all, if not known.
     part: Option<Part>,
 }
 
@@ -187,8 +189,7 @@ impl Access {
         }
     }
 
-    /// Whether two accesses are in conflict: they may touch the same memory, and
-    /// one writes.
+    /// Whether two accesses conflict: they may overlap, and one writes.
     pub fn conflicts(&self, other: &Self) -> bool {
         (self.effect.writes || other.effect.writes)
             && (self.effect != Effect::NONE && other.effect != Effect::NONE)
@@ -196,8 +197,9 @@ impl Access {
             && !self.is_disjoint(other)
     }
 
-    /// Whether all that is in conflict with `other` is so with this, and this with
-    /// `other`, where the two are of different steps that are in order.
+    /// Whether every access that conflicts with `other` also conflicts with this
+    /// one, and this one with `other`, where the two are of different steps that
+    /// are in order.
     pub fn stands_for(&self, other: &Self) -> bool {
         let is_all = |part: &Option<Part>| part.is_none() || self.root == Root::Unknown;
         (self.effect.writes || !other.effect.writes)
@@ -222,12 +224,12 @@ impl Access {
     }
 }
 
-/// An access of a body, and as which value the body knows the memory; none if it
-/// was not given it.
+/// An access of a body, and the body's value for the memory; none if the body was
+/// not given it.
 pub type Known<'c> = (Option<Value<'c>>, Access);
 
-/// What launches run, looked up once for all kernels. Functions must stay as they
-/// are as long as it is used; kernels may change.
+/// The functions that launches run, looked up once for all kernels. Functions
+/// must not change while it is used; kernels may.
 #[derive(Default)]
 pub struct Functions<'c> {
     of_modules: HashMap<Key, Rc<Module<'c>>>,
@@ -290,27 +292,31 @@ impl<'c> Accesses<'c> {
 
     /// What a step reads and writes.
     pub fn of(&mut self, step: Op<'c>) -> Vec<Access> {
-        let operands = step.operand_values();
         match step.full_name() {
-            "qd.grid.launch" => self.of_launch(step, &operands[1..]),
-            "qd.grid.phase" => self.of_phase(step),
-            "qd.grid.for_each" => {
-                let counts = operands[1..].iter();
-                let mut all: Vec<_> = counts.map(|n| self.access(*n, Effect::READ)).collect();
+            grid::Launch::NAME => self.of_launch(grid::Launch::cast(step)),
+            grid::Phase::NAME => self.of_phase(step),
+            grid::ForEach::NAME => {
+                let count = grid::ForEach::cast(step).count();
+                let read = count.map(|n| self.access(n, Effect::READ));
+                let mut all: Vec<_> = read.into_iter().collect();
                 all.extend(self.of_phase(step));
                 all
             }
-            "qd.grid.fill" => self.of_fill(&operands),
-            "qd.grid.do_while" | "qd.grid.if" => {
-                let mut all = vec![self.access(operands[0], Effect::READ)];
-                for inner in crate::outline_phases::steps(step) {
-                    all.extend(self.of(inner));
-                }
-                all
-            }
+            grid::Fill::NAME => self.of_fill(grid::Fill::cast(step)),
+            grid::DoWhile::NAME => self.of_sequence(step, grid::DoWhile::cast(step).flag()),
+            grid::If::NAME => self.of_sequence(step, grid::If::cast(step).condition()),
             // A dispatched kernel may do anything to what it is given.
-            _ => self.given(&operands),
+            _ => self.given(&step.operand_values()),
         }
+    }
+
+    /// Of a sequence of steps, and the word that says whether they run.
+    fn of_sequence(&mut self, sequence: Op<'c>, word: Value<'c>) -> Vec<Access> {
+        let mut all = vec![self.access(word, Effect::READ)];
+        for inner in crate::outline_phases::steps(sequence) {
+            all.extend(self.of(inner));
+        }
+        all
     }
 
     fn given(&mut self, operands: &[Value<'c>]) -> Vec<Access> {
@@ -321,22 +327,21 @@ impl<'c> Accesses<'c> {
             .collect()
     }
 
-    fn of_launch(&mut self, launch: Op<'c>, operands: &[Value<'c>]) -> Vec<Access> {
+    fn of_launch(&mut self, launch: grid::Launch<'c>) -> Vec<Access> {
         match self.of_passed(launch) {
             Some((_, passed)) => passed.into_iter().map(|(_, access)| access).collect(),
-            None => self.given(operands),
+            None => self.given(&launch.args()),
         }
     }
 
     /// The function a launch runs, and what it reads and writes. Nothing if there
     /// is no such function.
-    pub fn of_passed(&mut self, launch: Op<'c>) -> Option<(Op<'c>, Vec<Known<'c>>)> {
-        let name = launch.attr("body").and_then(attributes::symbol_name)?;
+    pub fn of_passed(&mut self, launch: grid::Launch<'c>) -> Option<(Op<'c>, Vec<Known<'c>>)> {
         let functions = self.functions.clone()?;
-        let function = *functions.by_name.get(&name)?;
+        let function = *functions.by_name.get(&launch.body())?;
         let body = function.body()?;
         let effects = functions.effects(function, body);
-        let passed = self.pairs(&launch.operand_values()[1..], &arguments(body), &effects);
+        let passed = self.pairs(&launch.args(), &arguments(body), &effects);
         Some((function, passed))
     }
 
@@ -379,11 +384,12 @@ impl<'c> Accesses<'c> {
         all
     }
 
-    fn of_fill(&mut self, operands: &[Value<'c>]) -> Vec<Access> {
-        let (dest, lower, upper) = (operands[0], operands[1], operands[2]);
+    fn of_fill(&mut self, fill: grid::Fill<'c>) -> Vec<Access> {
+        let dest = fill.dest();
         let mut access = self.access(dest, Effect::WRITE);
         let bits = element_type(dest.r#type()).map_or(0, |t| i64::from(bit_width(t)));
-        let (lower, upper) = (self.host.linear(lower), self.host.linear(upper));
+        let lower = self.host.linear(fill.lower());
+        let upper = self.host.linear(fill.upper());
         let start = match &access.part {
             Some(part) => Some(part.offset.clone()),
             None => (self.root(dest).1.is_some()).then(Linear::default),
@@ -401,9 +407,9 @@ impl<'c> Accesses<'c> {
     pub fn access(&mut self, memref: Value<'c>, effect: Effect) -> Access {
         let (root, offset) = self.root(memref);
         let part = offset.and_then(|offset| {
-            let op = memref.defining_op().filter(|op| op.is("qd.grid.view"))?;
+            let view = grid::View::of(memref.defining_op()?)?;
             let bits = i64::from(bit_width(element_type(memref.r#type())?));
-            let size = self.host.linear(op.operand_values()[2]).times(bits)?;
+            let size = self.host.linear(view.size()).times(bits)?;
             Some(Part { offset, size })
         });
         Access { root, effect, part }
@@ -412,13 +418,13 @@ impl<'c> Accesses<'c> {
     /// What a memref is part of, and the bits before it, if they are known.
     fn root(&mut self, memref: Value<'c>) -> (Root, Option<Linear>) {
         if let Some((_, index)) = memref.block_argument() {
-            let may_alias = argument_attributes::has(self.kernel, index, "qd.may_alias");
+            let may_alias = argument_attributes::has(self.kernel, index, names::MAY_ALIAS);
             return (Root::Argument { index, may_alias }, Some(Linear::default()));
         }
         let Some(op) = memref.defining_op() else {
             return (Root::Unknown, None);
         };
-        if op.is("qd.grid.control") {
+        if op.is(grid::Control::NAME) {
             return (Root::Control(memref.key()), Some(Linear::default()));
         }
         let Some(source) = view_source(op) else {
@@ -426,9 +432,9 @@ impl<'c> Accesses<'c> {
         };
         let (root, start) = self.root(source);
         let offset = match op.full_name() {
-            "qd.grid.view" => (|| {
+            grid::View::NAME => (|| {
                 let bits = i64::from(bit_width(element_type(source.r#type())?));
-                start?.plus(bits, &self.host.linear(op.operand_values()[1]))
+                start?.plus(bits, &self.host.linear(grid::View::cast(op).offset()))
             })(),
             "memref.cast" => start,
             _ => None,

@@ -1,13 +1,14 @@
-//! Which step has to wait for which: a graph over the steps of a sequence.
+//! Dependencies of steps: a graph over the steps of a sequence.
 //!
-//! Two steps are ordered if they may touch the same memory and one of them
-//! writes it. Loops and `if`s are steps of the sequence around them and have a
-//! graph of their own inside: an iteration ends before the next begins.
+//! Two steps are ordered if they may access the same memory and one of them writes
+//! it. Loops and `if`s are steps of the sequence around them and have a graph of
+//! their own inside: an iteration ends before the next begins.
 //!
-//! Only the transitive reduction is made, step by step: what a step may have to
-//! wait for directly is in the `Frontier`, and [`Order`] knows what others wait
-//! for already. So a sequence costs what its steps and their waits are, as long as
-//! few parts of one buffer are written without ever being written as a whole.
+//! Only the transitive reduction is built, step by step: the `Frontier` holds the
+//! accesses that a step may depend on directly, and [`Order`] knows the dependencies
+//! of these. So the cost of a sequence is linear in its steps and dependencies, as
+//! long as few parts of one buffer are written without the whole buffer being
+//! written.
 
 use super::{
     access::{Access, Accesses, Root},
@@ -15,25 +16,26 @@ use super::{
 };
 use crate::outline_phases::steps;
 use qd_dialects::ir::{Op, OpExt};
+use qd_dialects::ops::grid;
 use std::collections::HashMap;
 
-/// Why a step waits for another.
+/// Why a step depends on another.
 #[derive(Clone, Debug)]
 pub struct Hazard {
-    /// Which step it waits for, by its place in the sequence.
+    /// The step that it depends on, by its place in the sequence.
     pub on: usize,
-    /// What for, in words.
+    /// The reason, in words.
     pub why: String,
 }
 
-/// The steps of one sequence and what each truly waits for.
+/// The steps of one sequence and their dependencies.
 pub struct Sequence<'c> {
     /// The steps in program order.
     pub steps: Vec<Op<'c>>,
-    /// For each step, what it waits for: the transitive reduction.
+    /// The dependencies of each step: the transitive reduction.
     pub waits: Vec<Vec<Hazard>>,
-    /// For each step, the launches it waits for, directly or through steps that
-    /// are no launches; reduced transitively.
+    /// The launches that each step depends on, directly or through steps that are no
+    /// launches; reduced transitively.
     pub launches: Vec<Vec<usize>>,
 }
 
@@ -50,10 +52,10 @@ pub fn analyse<'c>(sequence: Op<'c>, accesses: &mut Accesses<'c>) -> Sequence<'c
         order.add(&on);
         frontier.add(step, accesses, &order);
 
-        // Launches, and one step at a time that may be none.
+        // Launches, and one step at a time that may be another kind.
         let mut through: Vec<usize> = Vec::new();
         for on in &on {
-            match steps[*on].is("qd.grid.launch") {
+            match steps[*on].is(grid::Launch::NAME) {
                 true => through.push(*on),
                 false => through.extend(&launches[*on]),
             }
@@ -72,8 +74,7 @@ pub fn analyse<'c>(sequence: Op<'c>, accesses: &mut Accesses<'c>) -> Sequence<'c
     }
 }
 
-/// Accesses of earlier steps that later ones may have to wait for directly, by
-/// what they are to.
+/// Accesses of earlier steps that later ones may depend on directly, by buffer.
 #[derive(Default)]
 struct Frontier<'t>(HashMap<Root, Accessed<'t>>);
 
@@ -84,11 +85,11 @@ struct Accessed<'t> {
     reads: Vec<(usize, &'t Access)>,
 }
 
-/// How many of the last reads are looked at to find one that a new one stands for.
+/// How many of the last reads are searched for one that a new read replaces.
 const RECENT: usize = 16;
 
 impl<'t> Frontier<'t> {
-    /// The steps that these accesses are in conflict with.
+    /// The steps whose accesses conflict with these.
     fn conflicts(&self, accesses: &[Access]) -> Vec<usize> {
         let mut on = Vec::new();
         for access in accesses {
@@ -110,8 +111,9 @@ impl<'t> Frontier<'t> {
         on
     }
 
-    /// Adds a step's accesses. Who has to wait for an access that one of them stands
-    /// for waits for the step too, which waits for that access: it goes.
+    /// Adds a step's accesses. An earlier access that one of them stands for is
+    /// removed: a later step that conflicts with it also depends on this step, which
+    /// depends on that access.
     fn add(&mut self, step: usize, accesses: &'t [Access], order: &Order) {
         for access in accesses {
             let is_gone = |(before, old): &(usize, &Access)| {
@@ -140,17 +142,17 @@ impl<'t> Frontier<'t> {
     }
 }
 
-/// Two accesses, by their places in their steps, of which the later one has to wait.
+/// Two conflicting accesses, by their places in their steps.
 pub struct Conflict {
     /// The earlier step's access.
     pub before: usize,
     /// The later step's access.
     pub later: usize,
-    /// What the later step does.
+    /// The effect of the later step.
     pub what: &'static str,
 }
 
-/// All for which accesses `later` have to wait for accesses `before`.
+/// All conflicts of accesses `later` with accesses `before`.
 pub fn conflicts<'a>(
     before: &'a [Access],
     later: &'a [Access],
@@ -170,7 +172,7 @@ pub fn conflicts<'a>(
     })
 }
 
-/// Why accesses `later` have to wait for accesses `before`.
+/// Why accesses `later` depend on accesses `before`.
 fn conflict(before: &[Access], later: &[Access]) -> Option<String> {
     let found = conflicts(before, later).next()?;
     Some(format!("{}: {}", found.what, later[found.later].root))

@@ -1,14 +1,12 @@
 //! Expressions that the host evaluates before it launches anything, compared by
-//! what they say rather than by where they stand.
+//! structure.
 //!
-//! An index expression is a sum of atoms with integer factors. What is neither
-//! sum nor product with a constant is an atom, and equal operations on equal
-//! operands are the same atom. Atoms are sizes and offsets, never negative.
+//! An index expression is a sum of atoms with integer factors. An operation that
+//! is neither a sum nor a product with a constant is an atom, and equal
+//! operations on equal operands are the same atom. Atoms are sizes and offsets,
+//! never negative.
 
-use qd_dialects::{
-    ir::{Key, Op, OpExt, Value, ValueExt},
-    melior::ir::operation::OperationLike,
-};
+use qd_dialects::ir::{Key, Op, OpExt, Value, ValueExt};
 use std::{
     collections::{BTreeMap, HashMap},
     fmt,
@@ -96,7 +94,7 @@ impl Host {
         linear
     }
 
-    /// Whether two values are equal, as far as can be told.
+    /// Whether two values are known to be equal.
     pub fn equal(&mut self, a: Value, b: Value) -> bool {
         self.linear(a) == self.linear(b)
     }

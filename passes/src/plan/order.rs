@@ -1,8 +1,8 @@
-//! Which steps of a sequence come before which, by what they wait for.
+//! The order of a sequence's steps, by their dependencies.
 //!
-//! Steps are put into chains, each waiting for the one before it; of a step is kept
-//! how far along each chain the steps before it go. Steps of which one waits for the
-//! other alone share that, so that long chains cost nothing.
+//! Steps are put into chains, in which each depends on the one before it. A step
+//! stores, for each chain, how many of its steps come before it. Steps with a single
+//! dependency share that table with it, so that long chains cost nothing.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -133,8 +133,8 @@ impl Order {
 mod tests {
     use super::Order;
 
-    /// What each step waits for, of which the reduction is made step by step, against
-    /// the same by looking at every path.
+    /// The transitive reduction, built step by step, compared with one that follows
+    /// every path.
     #[test]
     fn the_reduction_is_that_of_all_paths() {
         let mut state = 1_u32;

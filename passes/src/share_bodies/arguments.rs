@@ -4,7 +4,7 @@ use super::unify::Slot;
 use qd_dialects::{
     interfaces::Collective,
     ir::{Block, Key, Op, OpExt, ValueExt, operations},
-    melior::ir::{BlockLike, operation::OperationLike},
+    ops::grid,
 };
 use std::collections::HashSet;
 
@@ -27,16 +27,24 @@ const PLAIN: &[&str] = &[
     "arith.select",
     "memref.load",
     "memref.store",
-    "qd.grid.atomic.load",
-    "qd.grid.atomic.rmw",
-    "qd.grid.atomic.store",
-    "qd.grid.view",
+    grid::AtomicLoad::NAME,
+    grid::AtomicRmw::NAME,
+    grid::AtomicStore::NAME,
+    grid::View::NAME,
     "scf.yield",
 ];
 
 /// Whether an op of this name may take an argument where it has a constant.
 pub(super) fn is_plain(name: &str) -> bool {
     PLAIN.contains(&name)
+}
+
+/// Whether what an op of this name yields has been read from memory.
+fn is_load(name: &str) -> bool {
+    matches!(
+        name,
+        "memref.load" | grid::AtomicLoad::NAME | grid::AtomicRmw::NAME | grid::AtomicCas::NAME
+    )
 }
 
 /// What a body's constants have a part in.
@@ -108,7 +116,7 @@ impl Arguments {
         }
         let name = op.full_name();
         for (number, result) in op.result_values().into_iter().enumerate() {
-            let is_data = if name == "memref.load" || name.starts_with("qd.grid.atomic.") {
+            let is_data = if is_load(name) {
                 true
             } else if name.starts_with("arith.") {
                 let operands = op.operand_values();

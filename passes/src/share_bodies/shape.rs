@@ -6,8 +6,9 @@ use super::{
     unify::{constant, is_constant, may_be_left_out},
 };
 use qd_dialects::{
+    attributes::names,
     ir::{Block, Key, Op, OpExt, Value, ValueExt, arguments, operations},
-    melior::ir::{AttributeLike, BlockLike, TypeLike, ValueLike, operation::OperationLike},
+    melior::ir::{AttributeLike, TypeLike, ValueLike},
 };
 use std::{
     collections::HashMap,
@@ -18,10 +19,10 @@ use std::{
 /// differ between bodies that are the same.
 pub(super) fn shape(body: Op) -> u64 {
     let mut shape = Shape::default();
-    let threads = body.attr("qd.threads");
-    threads
-        .map(|threads| threads.to_raw().ptr as usize)
-        .hash(&mut shape.hasher);
+    for size in [names::THREADS, names::WAVE].map(|name| body.attr(name)) {
+        size.map(|size| size.to_raw().ptr as usize)
+            .hash(&mut shape.hasher);
+    }
     if let Some(block) = body.body() {
         shape.block(block);
     }

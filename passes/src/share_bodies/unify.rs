@@ -1,16 +1,16 @@
-//! Laying one body over another.
+//! Unification of two bodies, up to integer constants.
 
 use qd_dialects::{
-    attributes,
+    attributes::{self, names},
     ir::{Block, Key, Op, OpExt, Value, ValueExt, arguments, operations},
-    melior::ir::{BlockLike, Type, TypeLike, ValueLike, operation::OperationLike},
+    melior::ir::{Type, TypeLike, ValueLike},
 };
 use std::collections::HashMap;
 
 /// A use of an integer constant in a body.
 #[derive(Clone)]
 pub(super) struct Slot<'c> {
-    /// Who uses it.
+    /// Its users.
     pub op: Op<'c>,
     /// As which operand.
     pub operand: usize,
@@ -57,7 +57,8 @@ pub(super) fn slots<'c>(body: Op<'c>) -> Vec<Slot<'c>> {
 
 /// Lays `template` over `body`, if they are the same up to integer constants.
 pub(super) fn unify<'c>(template: Op<'c>, body: Op<'c>) -> Option<Match<'c>> {
-    if template.attr("qd.threads") != body.attr("qd.threads") {
+    let sizes = |body: Op<'c>| [names::THREADS, names::WAVE].map(|name| body.attr(name));
+    if sizes(template) != sizes(body) {
         return None;
     }
     let mut laid = Match {

@@ -3,7 +3,8 @@
 use super::{Scope, Uniformity, transfer::Origin};
 use qd_dialects::{
     ir::{Key, Op, OpExt, Value, ValueExt},
-    melior::ir::{BlockLike, Location, operation::OperationLike},
+    melior::ir::Location,
+    ops::simt,
 };
 use std::collections::HashSet;
 
@@ -134,15 +135,15 @@ impl<'c> Uniformity<'c> {
             }
             Origin::Source => {
                 say(match name {
-                    "qd.simt.lane_id" | "qd.simt.elect" => {
-                        format!("'{name}' tells the lanes of a subgroup apart")
+                    simt::LaneId::NAME | simt::Elect::NAME => {
+                        format!("'{name}' varies across the lanes of a subgroup")
                     }
-                    "qd.simt.block.thread_id" => format!("'{name}' tells the {group} apart"),
-                    "qd.simt.subgroup_id" => {
-                        format!("'{name}' tells the subgroups of a block apart")
+                    simt::BlockThreadId::NAME => format!("'{name}' varies across the {group}"),
+                    simt::SubgroupId::NAME => {
+                        format!("'{name}' varies across the subgroups of a block")
                     }
-                    "qd.simt.block.id" => format!("'{name}' tells blocks apart"),
-                    "qd.simt.block.shared" => format!("'{name}' is another array in each block"),
+                    simt::BlockId::NAME => format!("'{name}' varies across blocks"),
+                    simt::BlockShared::NAME => format!("'{name}' is another array in each block"),
                     "memref.alloca" => format!("'{name}' is memory of one thread"),
                     "func.call" => {
                         format!("what '{name}' returns is not known: inline the function first")

@@ -8,7 +8,8 @@ use qd_dialects::{
     attributes,
     interfaces::{Collective, Effects, ResultUniformity},
     ir::{Op, OpExt, Value, ValueExt, bit_width},
-    melior::ir::{TypeLike, ValueLike, operation::OperationLike},
+    melior::ir::{TypeLike, ValueLike},
+    ops::{grid, math, simt},
 };
 
 /// How an op's result comes about.
@@ -28,19 +29,26 @@ pub(super) enum Origin {
 /// Families whose ops without regions compute each result from the operands, and
 /// from what they read at their operands' address, unless they have other effects.
 const FAMILIES: &[&str] = &[
-    "arith.", "math.", "index.", "ub.", "complex.", "vector.", "memref.", "qd.math.",
+    "arith.",
+    "math.",
+    "index.",
+    "ub.",
+    "complex.",
+    "vector.",
+    "memref.",
+    math::PREFIX,
 ];
 
 /// Ops of other families that do.
 const OTHERS: &[&str] = &[
     "builtin.unrealized_conversion_cast",
-    "qd.grid.view",
-    "qd.simt.lanemask",
-    "qd.simt.grid.dim",
-    "qd.simt.block.dim",
-    "qd.simt.subgroup_size",
-    "qd.simt.log2_subgroup_size",
-    "qd.simt.num_subgroups",
+    grid::View::NAME,
+    simt::Lanemask::NAME,
+    simt::GridDim::NAME,
+    simt::BlockDim::NAME,
+    simt::SubgroupSize::NAME,
+    simt::Log2SubgroupSize::NAME,
+    simt::NumSubgroups::NAME,
 ];
 
 impl<'c> Uniformity<'c> {
@@ -82,7 +90,7 @@ impl<'c> Uniformity<'c> {
 
     /// What is known of an op's results. For ops without known regions.
     pub(super) fn transfer(&self, op: Op<'c>) -> Vec<Fact> {
-        if let Some(fact) = self.identity(op) {
+        if let Some(fact) = self.id_or_constant(op) {
             return vec![fact];
         }
         let operands = op.operand_values();
@@ -110,8 +118,8 @@ impl<'c> Uniformity<'c> {
         vec![fact; op.result_count()]
     }
 
-    /// Constants, and what a thread knows of itself.
-    fn identity(&self, op: Op<'c>) -> Option<Fact> {
+    /// Constants, and thread and lane ids.
+    fn id_or_constant(&self, op: Op<'c>) -> Option<Fact> {
         let wave = i64::from(self.wave());
         let threads = self.threads();
         // None, if the size of the block is not known.
@@ -137,11 +145,11 @@ impl<'c> Uniformity<'c> {
                     .map(Fact::constant)
                     .or(Some(Fact::UNIFORM));
             }
-            "qd.simt.block.dim" => count(threads),
-            "qd.simt.subgroup_size" => Fact::constant(wave),
-            "qd.simt.log2_subgroup_size" => Fact::constant(wave.trailing_zeros().into()),
-            "qd.simt.num_subgroups" => count(subgroups),
-            "qd.simt.lane_id" => Fact {
+            simt::BlockDim::NAME => count(threads),
+            simt::SubgroupSize::NAME => Fact::constant(wave),
+            simt::Log2SubgroupSize::NAME => Fact::constant(wave.trailing_zeros().into()),
+            simt::NumSubgroups::NAME => count(subgroups),
+            simt::LaneId::NAME => Fact {
                 shapes: [
                     strided(64),
                     if subgroups == 1 {
@@ -153,11 +161,11 @@ impl<'c> Uniformity<'c> {
                 ],
                 range: below(wave),
             },
-            "qd.simt.block.thread_id" => Fact {
+            simt::BlockThreadId::NAME => Fact {
                 shapes: [strided(wave.trailing_zeros()), in_block, Shape::Varying],
                 range: below(threads),
             },
-            "qd.simt.subgroup_id" => {
+            simt::SubgroupId::NAME => {
                 if subgroups == 1 {
                     return Some(Fact::constant(0));
                 }
@@ -166,12 +174,12 @@ impl<'c> Uniformity<'c> {
                     range: below(subgroups),
                 }
             }
-            "qd.simt.block.id" => Fact {
+            simt::BlockId::NAME => Fact {
                 shapes: [Shape::UNIFORM, Shape::UNIFORM, Shape::Varying],
                 range: None,
             },
             // One array for each block.
-            "qd.simt.block.shared" => Fact {
+            simt::BlockShared::NAME => Fact {
                 shapes: [Shape::UNIFORM, Shape::UNIFORM, Shape::Varying],
                 range: None,
             },

@@ -1,14 +1,15 @@
-//! What a body may hold: a closed list, which is the interpreter's.
+//! The legal ops of a body: a closed list, which is the interpreter's.
 //!
-//! An op that has no reference semantics means nothing that targets could agree on.
-//! Each would do with it what upstream's conversions happen to do: `memref.alloc`
-//! called `malloc` for every thread on the cpu, and nothing at all on a GPU.
+//! An op without reference semantics has no meaning that targets could agree on. Its
+//! behaviour would depend on upstream's conversions: `memref.alloc` called `malloc`
+//! for every thread on the cpu, and did nothing on a GPU.
 //!
-//! Limits: of `arith`, `math` and `index` every op may be there, for they compute on
-//! scalars, and each target says which it lacks. At the top level of a kernel an
-//! op's own verifier says what the host can evaluate.
+//! Limits: every op of `arith`, `math` and `index` is legal, since they compute on
+//! scalars, and each target reports those that it lacks. At the top level of a kernel
+//! an op's own verifier decides whether the host can evaluate it.
 
 use qd_dialects::ir::{Op, OpExt, ValueExt};
+use qd_dialects::ops::{algo, grid};
 
 /// Dialects of which every op may be in a body.
 const DIALECTS: [&str; 4] = ["arith", "index", "math", "qd"];
@@ -36,11 +37,11 @@ const OPS: &[&str] = &[
     "ub.poison",
 ];
 
-/// What to use instead of some that are often tried.
+/// Alternatives to some ops that are often tried.
 const INSTEAD: &[(&str, &str)] = &[
     (
         "memref.alloc",
-        "a thread's own memory is 'memref.alloca', the block's 'qd.simt.block.shared'",
+        "a thread's private memory is 'memref.alloca', the block's 'qd.simt.block.shared'",
     ),
     ("memref.copy", "copy element by element"),
     ("scf.parallel", "a phase's threads are what is parallel"),
@@ -50,8 +51,8 @@ const INSTEAD: &[(&str, &str)] = &[
     ("gpu.block_id", "use 'qd.simt.block.id'"),
 ];
 
-/// What is wrong with an op, if it is in a body and cannot be in one. Nothing is said
-/// of what is in such an op, or of its results: of these there would be no others.
+/// Why an op is illegal, if it is in a body and not on the list. Ops in such an op,
+/// and uses of its results, are not reported as well.
 pub fn misplaced(op: Op) -> Option<String> {
     let name = op.full_name();
     if is_known(name) || !is_in_body(op) {
@@ -63,7 +64,7 @@ pub fn misplaced(op: Op) -> Option<String> {
     if makers.any(is_unknown) || op.parent().is_some_and(is_unknown) {
         return None;
     }
-    let reason = "is nothing that a body can hold: no target has it";
+    let reason = "is not legal in a body: no target has it";
     let instead = INSTEAD.iter().find(|(known, _)| *known == name);
     Some(match instead {
         Some((_, instead)) => format!("{reason}; {instead}"),
@@ -80,8 +81,8 @@ fn is_known(name: &str) -> bool {
 fn is_in_body(op: Op) -> bool {
     std::iter::successors(op.parent(), |around| around.parent()).any(|around| {
         let name = around.full_name();
-        matches!(name, "qd.grid.phase" | "qd.grid.for_each" | "func.func")
-            || name.starts_with("qd.algo.")
+        matches!(name, grid::Phase::NAME | grid::ForEach::NAME | "func.func")
+            || name.starts_with(algo::PREFIX)
     })
 }
 
@@ -91,7 +92,7 @@ mod tests {
 
     #[test]
     fn the_list_is_the_interpreters() {
-        // Looked up by name and never executed where they stand, or gone by then.
+        // Looked up by name and never executed where they stand, or removed by then.
         let symbols = ["func.func", "func.call"];
         let theirs: Vec<_> = qd_interp::supported_operations()
             .filter(|name| !symbols.contains(name))

@@ -1,12 +1,12 @@
-//! How much arithmetic of the host there is behind one value.
+//! How much host arithmetic a value depends on.
 //!
-//! A launch plan holds what the host computes as an expression, a tree: what is
-//! used twice is in it twice, and what reads it goes down it level by level.
+//! A launch plan holds host arithmetic as an expression, a tree: a value that
+//! is used twice is in it twice, and its readers recurse.
 
 use qd_dialects::{
     diagnostic::Diagnostic,
     ir::{Op, OpExt, ValueExt},
-    melior::ir::operation::OperationLike,
+    ops::grid,
 };
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ const MOST_DEEP: u32 = 128;
 /// Operations in one expression.
 const MOST: u32 = 10_000;
 
-/// The first op of a kernel whose value the host would need too much for.
+/// The first op of a kernel with too much host arithmetic.
 pub fn too_much<'c>(kernel: Op<'c>) -> Option<Diagnostic<'c>> {
     // By result: how deep, and how many. Operands come before their users.
     let mut known = HashMap::new();
@@ -58,6 +58,6 @@ pub fn too_much<'c>(kernel: Op<'c>) -> Option<Diagnostic<'c>> {
 fn is_host_region(name: &str) -> bool {
     matches!(
         name,
-        "qd.grid.kernel" | "qd.grid.do_while" | "qd.grid.if" | "qd.grid.variant"
+        grid::Kernel::NAME | grid::DoWhile::NAME | grid::If::NAME | grid::Variant::NAME
     )
 }

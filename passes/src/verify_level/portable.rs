@@ -1,29 +1,26 @@
-//! What a kernel and the functions that it calls may be made of, whatever the
+//! Types and ops that are legal in a kernel and the functions that it calls, for any
 //! target.
 //!
-//! A conversion that meets something else would leave it behind, and the error
-//! would be of casts and translations that nobody wrote. So it is found here,
-//! where the operation still is what the source says.
+//! A conversion would leave any other op behind, and report casts and translations that
+//! are not in the source. Here the operation is still that of the source.
 
 use qd_dialects::{
     diagnostic::{Diagnostic, Result},
     ir::{self, Op, OpExt, Value, arguments},
-    melior::ir::{
-        ShapedTypeLike, Type, ValueLike, attribute::IntegerAttribute, operation::OperationLike,
-        r#type::DimSize,
-    },
+    melior::ir::{ShapedTypeLike, Type, ValueLike, attribute::IntegerAttribute, r#type::DimSize},
+    ops::grid,
 };
 
-/// The types of elements that a buffer or a scalar of a kernel may have. Others are in
-/// files of data as well; `qd.dtype` says so.
+/// The legal element types of a kernel's buffers and scalars. Data files have others as
+/// well; `qd.dtype` names them.
 const ELEMENTS: &[&str] = &["i8", "i16", "i32", "i64", "f32", "f64", "index"];
 
-/// Bytes that a thread may have of its own: CUDA's local memory. Others have less,
-/// and say so themselves or need not.
+/// The most private memory of a thread, in bytes: CUDA's local memory. Targets with
+/// less report that themselves.
 const MOST_PRIVATE: i64 = 512 << 10;
 
-/// The first error of all, for one often makes the others. Preferably one that has
-/// a place: constants that were merged have none.
+/// The first error, since it often causes the others; preferably one with a location,
+/// which constants that were merged do not have.
 pub(super) fn verify<'c>(all: &[Op<'c>]) -> Result<'c> {
     let mut faulty = all.iter().filter(|op| fault(**op).is_some());
     let first = faulty.next();
@@ -38,7 +35,7 @@ pub(super) fn verify<'c>(all: &[Op<'c>]) -> Result<'c> {
 /// What is wrong with an operation, if something is.
 fn fault<'c>(op: Op<'c>) -> Option<Diagnostic<'c>> {
     let name = op.full_name();
-    if name == "qd.grid.kernel" {
+    if name == grid::Kernel::NAME {
         let body = op.body()?;
         let wrong = arguments(body)
             .into_iter()

@@ -1,5 +1,5 @@
-//! What a pass changes nothing about: its input and its output, interpreted on
-//! the same data at every subgroup size.
+//! Passes preserve semantics: the interpreter runs their input and their output
+//! on the same data at every subgroup size.
 #![allow(missing_docs)]
 
 mod block;

@@ -115,7 +115,7 @@ fn kernel(element: &str, op: &str) -> String {
 /// What a kernel computes, as it is and expanded.
 fn both(text: &str, arguments: &[Argument]) -> [Argument; 2] {
     let context = context();
-    ["", "qd-expand-math"].map(|pipeline| {
+    ["", "test-expand-math"].map(|pipeline| {
         let mut module = Module::parse(&context, text).expect("a valid kernel");
         run_pipeline(&context, &mut module, pipeline).expect("an expansion");
         let mut arguments = arguments.to_vec();

@@ -229,6 +229,7 @@ fn votes_and_masks() {
         let tile = tile_text(tile);
         kernel.op(&format!("%r = qd.simt.all %p {tile}"), "i1", None);
         kernel.op(&format!("%r = qd.simt.any %p {tile}"), "i1", None);
+        kernel.op(&format!("%r = qd.simt.count_true %p {tile}"), "i32", None);
         kernel.op(
             &format!("%r = qd.simt.all_equal %v {tile} : {type}"),
             "i1",

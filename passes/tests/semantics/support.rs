@@ -1,10 +1,13 @@
 //! Kernels as text, run before and after a pass.
 
 use qd_dialects::{
-    melior::{Context, ir::Module, ir::operation::OperationLike},
-    pass::run_pipeline,
+    diagnostic::Result,
+    ir::Op,
+    melior::{Context, dialect::DialectHandle, ir::Module, ir::operation::OperationLike},
+    pass::{self, NoOptions, Pass, run_pipeline},
 };
 use qd_interp::{Argument, Buffer, Native, Options, Schedule, interpret};
+use qd_passes::{expand_collectives, expand_math};
 use std::sync::Once;
 
 pub const WAVES: [u32; 5] = [4, 8, 16, 32, 64];
@@ -14,8 +17,45 @@ pub fn context() -> Context {
     REGISTER.call_once(|| {
         qd_dialects::melior::utility::register_all_passes();
         qd_passes::register();
+        pass::register::<ExpandCollectives>();
+        pass::register::<ExpandMath>();
     });
     qd_dialects::context()
+}
+
+/// Expands for a target that has nothing.
+struct ExpandCollectives;
+
+impl Pass for ExpandCollectives {
+    type Options = NoOptions;
+    const NAME: &'static str = "test-expand-collectives";
+    const SUMMARY: &'static str = "Expand every collective that there is an expansion of";
+
+    fn dialects() -> Vec<DialectHandle> {
+        expand_collectives::dialects()
+    }
+
+    fn run<'c>(module: Op<'c>, _: &NoOptions) -> Result<'c> {
+        expand_collectives::expand(module, &|_, _| false)
+    }
+}
+
+/// Expands for a target without a library.
+struct ExpandMath;
+
+impl Pass for ExpandMath {
+    type Options = NoOptions;
+    const NAME: &'static str = "test-expand-math";
+    const SUMMARY: &'static str = "Expand every function that there is an expansion of";
+
+    fn dialects() -> Vec<DialectHandle> {
+        expand_math::dialects()
+    }
+
+    fn run<'c>(module: Op<'c>, _: &NoOptions) -> Result<'c> {
+        expand_math::expand(module, &|_| false);
+        Ok(())
+    }
 }
 
 /// Numbers that look random, the same each time.
@@ -126,7 +166,7 @@ fn difference(a: &Argument, b: &Argument) -> String {
 /// Tiling and full expansion, whose collectives stand where they may.
 pub fn expansion(wave: u32) -> String {
     format!(
-        "qd-select-subgroup-size{{wave={wave}}},qd-expand-collectives,qd-verify-convergence,canonicalize,cse,\
+        "qd-select-subgroup-size{{wave={wave}}},test-expand-collectives,qd-verify-convergence,canonicalize,cse,\
          qd-verify-convergence"
     )
 }

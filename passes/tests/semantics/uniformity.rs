@@ -1,5 +1,5 @@
-//! What the uniformity analysis says of values and branches, against what the
-//! interpreter computes: random programs, every subgroup size.
+//! The uniformity analysis of values and branches, compared with the
+//! interpreter: random programs, every subgroup size.
 
 use crate::support::*;
 use qd_dialects::{

@@ -1,4 +1,5 @@
-//! What the host evaluates before a launch: grids, bounds, predicates.
+//! Arithmetic that the host evaluates before a launch: grids, bounds,
+//! predicates.
 
 use serde::{Deserialize, Serialize};
 
@@ -99,7 +100,7 @@ pub enum Comparison {
     GeUnsigned,
 }
 
-/// What a kernel's arguments hold when it is launched.
+/// The values of a kernel's arguments at launch.
 pub trait Values {
     /// The bits of a scalar argument, zero-extended.
     fn scalar(&self, argument: usize) -> u64;

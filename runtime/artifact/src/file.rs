@@ -1,4 +1,4 @@
-//! An artifact as one file, of which modules can be used where they are:
+//! An artifact as one file, whose modules are used in place:
 //!
 //! | what | bytes |
 //! |---|---|
@@ -8,7 +8,7 @@
 //! | the plan, as JSON | from a multiple of 64 on |
 //! | each module's code, in the order of the plan | from a multiple of 64 on |
 //!
-//! What is skipped between them is 0, and nothing is behind them.
+//! The bytes skipped between them are 0, and nothing follows the last one.
 
 use crate::Artifact;
 use blake3::Hash;
@@ -26,7 +26,7 @@ pub const FORMAT: u32 = 5;
 /// What every artifact begins with, of whatever format.
 pub const MAGIC: &[u8; 8] = b"QDARTIF\n";
 
-/// What each section's place in the file is a multiple of.
+/// The alignment of each section in the file.
 pub const ALIGNMENT: usize = 64;
 
 /// What every format says of itself.
@@ -44,7 +44,7 @@ struct Manifest {
     sections: Vec<Section>,
 }
 
-/// Code that was damaged must not run; nobody is kept from forging it.
+/// The hash detects damaged code, which must not run; it does not prevent forgery.
 #[derive(Serialize, Deserialize)]
 struct Section {
     bytes: usize,
@@ -109,9 +109,8 @@ impl Artifact {
         crate::replace(path.as_ref(), &self.to_bytes())
     }
 
-    /// Reads a file. Its modules stay in it, and are mapped: whoever replaces an
-    /// artifact writes another file and renames it, for what happens to a mapped one
-    /// happens to those who use it.
+    /// Opens a file and maps its modules. To replace an artifact, write another file and
+    /// rename it: a change to a mapped file changes the code of those who use it.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! Compiled kernels as plain data: modules of code, launch plans, reflection. Knows
-//! no IR: this is all that lowering and runtimes share.
+//! Compiled kernels as plain data: modules of code, launch plans, reflection. The crate knows
+//! no IR; lowering and runtimes share nothing else.
 
 mod dtype;
 mod expr;
@@ -26,22 +26,22 @@ pub use target::{TargetError, TargetSpec};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What kernels become for some targets.
+/// Kernels compiled for some targets.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Artifact {
-    /// The targets it was made for, as `--target=` spells them.
+    /// The targets it was compiled for, as `--target=` spells them.
     pub targets: Vec<String>,
-    /// What is launched, by name.
+    /// The kernels, by name.
     pub kernels: Vec<Kernel>,
     /// Code for the devices.
     pub modules: Vec<Module>,
-    /// For each target where in the source things come from, unless that has been taken out. It
-    /// is for messages: what runs does not depend on it.
+    /// For each target the source locations of requirements, unless they have been removed.
+    /// They are for messages: execution does not depend on them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub origins: Vec<Origins>,
 }
 
-/// Where in the source things come from, for one target.
+/// Source locations, for one target.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origins {
     /// What needs a feature, for those of which that is known, such as

@@ -1,4 +1,4 @@
-//! Code for a device, with what is in it.
+//! Code for a device, with the bodies in it.
 
 use blake3::Hash;
 use bytes::Bytes;
@@ -11,7 +11,7 @@ pub struct Module {
     pub target: usize,
     /// What its bytes are.
     pub format: Format,
-    /// What can be launched of it.
+    /// The bodies that can be launched.
     pub bodies: Vec<Body>,
     /// Not of the plan: a section of the file.
     #[serde(skip)]
@@ -24,7 +24,7 @@ pub struct Module {
 pub enum Format {
     /// A relocatable object of the host's.
     Object,
-    /// PTX as text, with a NUL behind it.
+    /// PTX as NUL-terminated text.
     Ptx,
     /// The words of a SPIR-V module, little-endian.
     Spirv,

@@ -1,4 +1,4 @@
-//! The launch plan: what a runtime does to run a kernel.
+//! The launch plan: the steps that a runtime executes to run a kernel.
 
 use crate::{Dtype, Expr};
 use serde::{Deserialize, Serialize};
@@ -9,27 +9,28 @@ use std::{collections::BTreeSet, fmt};
 pub struct Kernel {
     /// Its symbol.
     pub name: String,
-    /// What a caller passes.
+    /// The arguments that a caller passes.
     pub arguments: Vec<Argument>,
-    /// How it is run on each of the artifact's targets, where it can be.
+    /// Its plan for each of the artifact's targets that it was compiled for.
     pub plans: Vec<Option<Plan>>,
 }
 
 /// How a kernel is run on one target.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// Words of 32 bits that the runtime provides, at most [`MOST_CONTROL`]: 0
-    /// when a run begins, and left 0 by one that ends well.
+    /// Control words, of 32 bits each, at most [`MOST_CONTROL`]: the
+    /// zero-initialised workspace of the kernel. They are 0 when a run begins, and
+    /// a run that succeeds leaves them 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub control: u64,
-    /// What is done, in program order.
+    /// The steps, in program order.
     pub steps: Vec<Step>,
-    /// What the code needs of the device that runs it.
+    /// The code's requirements of the device that runs it.
     pub needs: Requirements,
 }
 
-/// What code needs of a device beyond being of its target. Names are those of the
-/// target's compiler.
+/// The code's requirements of a device beyond being of its target. Names are those
+/// of the target's compiler.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Requirements {
     /// The device it was compiled for, such as `znver4`: another one may do.
@@ -53,7 +54,7 @@ impl Requirements {
     }
 }
 
-/// Words of control that a kernel may have: 4 KiB.
+/// Control words that a kernel may have: 4 KiB.
 pub const MOST_CONTROL: u64 = 1024;
 
 fn is_zero(number: &u64) -> bool {
@@ -74,14 +75,15 @@ pub struct Argument {
     /// Rows that it must have at least: scratch, by its algorithms' sizing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minimum: Option<Expr>,
-    /// What the kernel does with it at most.
+    /// The kernel's effects on it, conservatively.
     pub access: Access,
-    /// What it is for.
+    /// Its role.
     pub role: Role,
     /// Whether it may share memory with others that may.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub may_alias: bool,
-    /// Whether the kernel reads it before it writes it: a caller has to give it.
+    /// Whether the kernel may read it before writing it, so that a caller has to
+    /// pass it.
     #[serde(default)]
     pub is_input: bool,
     /// A live count: the largest value that is within the capacity and the
@@ -90,25 +92,25 @@ pub struct Argument {
     pub limit: Option<Expr>,
 }
 
-/// What a kernel does with an argument.
+/// A kernel's effects on an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Access {
-    /// It stays as it is.
+    /// It is not written.
     Read,
-    /// Some of it is written, and what was there before does not matter to the rest.
+    /// Some of it is written, and its earlier contents are not read.
     Write,
-    /// Both, or it is not known.
+    /// Both, or unknown.
     ReadWrite,
 }
 
-/// What an argument is for.
+/// The role of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// What is computed with, or the result.
+    /// An input or a result.
     Data,
-    /// Memory to work in: what it holds means nothing, before and afterwards.
+    /// Scratch: its contents are undefined before and after.
     Scratch,
     /// How many elements there are.
     Count,
@@ -168,13 +170,13 @@ impl fmt::Display for ArgumentKind {
     }
 }
 
-/// One thing a runtime does.
+/// One step of a plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// Its number, which no other step of the plan has.
     pub id: u64,
-    /// Steps of the same list, all before this one, that must have finished. Those
-    /// that one of them waits for need not be named.
+    /// Steps of the same list, all before this one, that must have finished,
+    /// reduced transitively.
     pub after: Vec<u64>,
     /// What is done.
     pub kind: StepKind,
@@ -184,7 +186,7 @@ pub struct Step {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepKind {
-    /// Runs a compiled body.
+    /// Launches a body.
     Launch {
         /// The body's symbol, in one of the target's modules.
         body: String,
@@ -194,10 +196,10 @@ pub enum StepKind {
         blocks: Expr,
         /// Threads in a block.
         threads: u32,
-        /// Bytes of shared memory that a block is given at launch, besides what
+        /// Bytes of shared memory that a launch requests for a block, besides what
         /// the body declares; 0 on targets whose bodies declare all of it.
         dynamic_shared_bytes: u32,
-        /// What the body takes.
+        /// The body's arguments.
         arguments: Vec<Operand>,
     },
     /// Sets a range of a buffer.
@@ -218,9 +220,9 @@ pub enum StepKind {
         /// What is repeated.
         steps: Vec<Step>,
     },
-    /// Does steps if an `i32` on the device is not 0 before them.
+    /// Runs steps if an `i32` on the device is not 0 before them.
     If {
-        /// Where it is: a buffer, or a word of control.
+        /// Where it is: a buffer, or a control word.
         condition: Operand,
         /// What is done.
         steps: Vec<Step>,
@@ -229,7 +231,7 @@ pub enum StepKind {
     Dispatch {
         /// The kernels to choose from.
         variants: Vec<Variant>,
-        /// What the chosen one gets.
+        /// The arguments of the chosen one.
         arguments: Vec<Operand>,
     },
 }
@@ -243,7 +245,7 @@ pub struct Variant {
     pub predicate: Option<Expr>,
 }
 
-/// What a launch passes on.
+/// An argument of a launch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Operand {

@@ -1,4 +1,4 @@
-//! Files that are replaced as a whole.
+//! Atomic replacement of files.
 
 use std::{
     fs,
@@ -7,12 +7,12 @@ use std::{
     path::Path,
 };
 
-/// Writes a file beside its place and moves it there, so that nobody sees half of it, and what is
-/// mapped of the one before stays as it was; a device or a pipe is written to.
+/// Writes a file beside its place and renames it, so that no reader sees half of it, and mappings
+/// of the old file stay valid; a device or a pipe is written directly.
 ///
 /// # Errors
 ///
-/// It cannot be written: what was there still is.
+/// It cannot be written; the old file is unchanged.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         return fs::write(path, bytes);

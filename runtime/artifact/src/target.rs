@@ -1,12 +1,12 @@
-//! What code is made for, by name.
+//! Targets, by name.
 
 use std::{fmt, str::FromStr};
 
 /// A target as `--target=` spells it: a name, an architecture behind a colon if it has some, and
 /// options behind commas, as in `cpu`, `nvptx:sm_90`, `vulkan:1.3,subgroup=8`.
 ///
-/// No device and no driver is needed for one: that there is such a target is for the compiler to
-/// say, and that a machine has a device for it is for the runtime.
+/// It requires neither device nor driver: the compiler checks that the target exists, and the
+/// runtime that a device for it does.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TargetSpec {
     name: String,

@@ -1,5 +1,5 @@
-//! This machine as a device. What is asked for is done by the thread that asks, before the
-//! call returns, so that streams and events have nothing to keep in order.
+//! This machine as a device. The calling thread does all work before the call returns, so
+//! that streams and events have nothing to order.
 
 use super::{
     host,
@@ -31,7 +31,7 @@ const LINE: usize = 64;
 /// Drives this machine.
 pub(crate) struct Cpu {
     info: DeviceInfo,
-    /// Launches take turns: each has all threads.
+    /// Launches run one at a time: each uses all threads.
     pool: Arc<Mutex<Pool>>,
 }
 
@@ -56,7 +56,7 @@ fn layout(bytes: u64) -> Option<Layout> {
     Layout::from_size_align(usize::try_from(bytes.max(1)).ok()?, LINE).ok()
 }
 
-// Safety: what is asked for is done at once, on memory of this process.
+// Safety: all work is synchronous, on memory of this process.
 unsafe impl Driver for Cpu {
     fn info(&self) -> &DeviceInfo {
         &self.info
@@ -209,7 +209,7 @@ impl Code for Linked {
     }
 }
 
-/// Ops one after the other, in the plan's order, which is one that they allow.
+/// Ops one after the other, in the plan's order, which satisfies their dependencies.
 struct InOrder {
     parts: Parts,
     words: Vec<u64>,
@@ -245,8 +245,8 @@ impl Host for Run<'_> {
             match &op.kind {
                 OpKind::Launch { body, words, .. } => {
                     let words = &self.words[words.clone()];
-                    // Safety: a body's address is what `Linked::body` says; the compiler made
-                    // it for these words, and every block may run beside the others.
+                    // Safety: a body's address has the type of `Linked::body`; the compiler
+                    // generated it for these arguments, and blocks may run concurrently.
                     unsafe {
                         let body = std::mem::transmute::<usize, Body>(body.0 as usize);
                         self.pool.launch(body, words[0], &words[1..]);
@@ -263,7 +263,7 @@ impl Host for Run<'_> {
                     // Safety: as above, within two buffers that do not overlap.
                     unsafe { ptr::copy_nonoverlapping(from, to, words[2] as usize) };
                 }
-                // A part has no others.
+                // A part holds no other ops.
                 OpKind::Join | OpKind::While { .. } | OpKind::If { .. } => {}
             }
         }
@@ -287,13 +287,13 @@ unsafe fn fill(address: u64, count: u64, value: u64, size: usize) {
     // Safety: by contract.
     let range =
         unsafe { std::slice::from_raw_parts_mut(address as *mut u8, count as usize * size) };
-    // A cache-resident stretch of the pattern, and copies of it.
-    let stretch = range.len().min(4096);
-    for chunk in range[..stretch].chunks_exact_mut(size) {
+    // A part of the pattern that fits the cache, and copies of it.
+    let length = range.len().min(4096);
+    for chunk in range[..length].chunks_exact_mut(size) {
         chunk.copy_from_slice(element);
     }
-    let (pattern, rest) = range.split_at_mut(stretch);
-    for chunk in rest.chunks_mut(stretch.max(1)) {
+    let (pattern, rest) = range.split_at_mut(length);
+    for chunk in rest.chunks_mut(length.max(1)) {
         chunk.copy_from_slice(&pattern[..chunk.len()]);
     }
 }

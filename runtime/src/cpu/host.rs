@@ -1,11 +1,11 @@
-//! What this machine's processor can do, as LLVM names it.
+//! The features of this machine's processor, as LLVM names them.
 
 use crate::Error;
 use inkwell::targets::TargetMachine;
 use qd_artifact::Requirements;
 
-/// Whether LLVM lists all that a processor has. Elsewhere its name implies more
-/// than the list says, so that only the same processor will do.
+/// Whether LLVM lists all features of a processor. Elsewhere its name implies
+/// features that are not listed, so that only the same processor will do.
 const LISTS_ALL_FEATURES: bool = cfg!(target_arch = "x86_64");
 
 /// Refuses code that may use an instruction this machine does not have: running

@@ -1,4 +1,4 @@
-//! Object files made callable, by LLVM's ORC.
+//! Object files as callable functions, by LLVM's ORC.
 
 use crate::Error;
 use inkwell::{
@@ -24,18 +24,18 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// A body: runs the blocks from the first number to before the second of a
-/// grid of the third, on the words of its operands.
+/// A body: runs the blocks from the first number up to the second (exclusive) of a
+/// grid whose size is the third. The fourth is the kernel arguments.
 ///
-/// For each operand in order, a buffer is its address and, unless it is of
-/// rank 0, its leading extent; a view is its address and its length; a scalar
-/// is its bits, zero-extended.
+/// For each operand in order, a buffer is its address and, unless it is of rank 0,
+/// its leading extent; a view is its address and its length; a scalar is its bits,
+/// zero-extended.
 pub(super) type Body = unsafe extern "C" fn(u64, u64, u64, *const u64);
 
 /// Code of an object file in this process. Freed when dropped.
 pub(super) struct Jit {
     raw: LLVMOrcLLJITRef,
-    /// What it was made of, which LLVM links when a body is first asked for.
+    /// The object, which LLVM links when a body is first looked up.
     object: Bytes,
     /// What LLVM reports besides the errors it returns; it has the address.
     reports: Box<Mutex<Vec<String>>>,
@@ -50,8 +50,8 @@ unsafe impl Sync for Jit {}
 const ENDS_ANYWHERE: i32 = 0;
 
 impl Jit {
-    /// Takes in a relocatable object. What it refers to and does not define is
-    /// looked for in this process: `memcpy`, the mathematical functions.
+    /// Adds a relocatable object. Its undefined symbols are resolved in this
+    /// process: `memcpy`, the mathematical functions.
     pub fn new(object: &Bytes) -> Result<Self, Error> {
         check_object(object)?;
         Target::initialize_native(&InitializationConfig::default()).map_err(Error::Load)?;

@@ -1,9 +1,9 @@
-//! The cpu: bodies are functions of this process, blocks are spread over host
-//! threads.
+//! The cpu: bodies are functions of this process, and host threads share the
+//! blocks of a launch.
 //!
 //! Modules are relocatable objects with a function per body (see
-//! [`jit::Body`]). Launches run one after the other, in program order, which is
-//! an order that their dependences allow.
+//! [`jit::Body`]). Launches run one after the other, in program order, which
+//! satisfies their dependencies.
 
 mod device;
 mod host;

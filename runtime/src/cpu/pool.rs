@@ -1,9 +1,8 @@
-//! Host threads that share the blocks of a launch.
+//! A pool of host threads that share the blocks of a launch.
 //!
-//! Blocks are handed out by ascending tickets: whoever holds a block knows that
-//! every block before it is finished or being run by a thread that needs
-//! nothing from later ones. That is the forward progress that the target
-//! promises.
+//! Threads take blocks by ascending tickets: every block before a taken one has
+//! finished or is being run by a thread that depends on no later block. That is
+//! the forward progress that the target promises.
 
 use super::jit::Body;
 use std::{
@@ -16,20 +15,20 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long the calling thread works on many small blocks before it wakes those
-/// who sleep: about what waking costs.
+/// How long the calling thread works alone on many small blocks before it wakes
+/// helpers: about the cost of waking them.
 const ALONE: Duration = Duration::from_micros(8);
 
-/// Blocks of which the first is so much of the work that helpers are woken
-/// before it is known how long it takes.
+/// With fewer blocks than this, helpers are woken at once: the first block is
+/// too much of the work to measure it.
 const FEW: u64 = 64;
 
-/// Tickets per thread: enough that uneven blocks even out, few enough that
-/// taking one costs nothing.
+/// Tickets per thread: enough to balance uneven blocks, few enough that taking
+/// one costs nothing.
 const TICKETS_PER_THREAD: u64 = 16;
 
-/// Turns to wait before letting others run, some 20 µs, and so many times that:
-/// launches follow each other more closely than sleeping and waking take.
+/// Spins before a yield, some 20 µs, and the number of yields before sleeping:
+/// the gap between launches is shorter than sleeping and waking.
 const TURNS: u32 = 500;
 const YIELDS: u32 = 200;
 
@@ -43,7 +42,7 @@ pub(super) fn default_threads() -> usize {
     *THREADS.get_or_init(|| thread::available_parallelism().map_or(1, Into::into))
 }
 
-/// A body's call, and the next block that nobody has taken.
+/// A body's call, and the next block to be taken.
 struct Job {
     body: Body,
     grid: u64,
@@ -181,7 +180,7 @@ impl Pool {
             shared.jobs.fetch_add(1, Ordering::Release);
             state.sleeping > 0
         };
-        // Those who are awake come by themselves. The others are woken for many
+        // Helpers that spin join by themselves. The others are woken for many
         // blocks when it has turned out that these take a while.
         if sleeping && job.grid < FEW {
             shared.wake.notify_all();

@@ -358,7 +358,7 @@ fn an_if_runs_once_if_its_condition_is_set() {
     );
     assert_eq!(
         message(words(2)),
-        "the artifact's plan is invalid: kernel 'k': passes 1 words of control from word 2, but has 2"
+        "the artifact's plan is invalid: kernel 'k': passes 1 control words from word 2, but has 2"
     );
 }
 

@@ -12,7 +12,7 @@ use crate::objects::{
 use cudarc::driver::sys::{self, CUgraph, CUgraphNode, CUstream, CUstreamCaptureStatus};
 use std::{ffi::c_void, ptr, slice, sync::Arc};
 
-/// Whether what is asked of the stream becomes part of a graph, or breaks a capture.
+/// Whether calls on the stream become part of a graph, or break a capture.
 pub(super) fn is_active(stream: CUstream) -> bool {
     let mut status = CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
     // Safety: the stream exists; it writes a status.
@@ -25,7 +25,7 @@ pub(super) fn is_active(stream: CUstream) -> bool {
     }
 }
 
-/// The graph that a stream is being captured into, and what comes next is behind.
+/// The graph that a stream is being captured into, and the nodes that the next call depends on.
 fn graph_of(stream: CUstream) -> Result<(CUgraph, Vec<CUgraphNode>), Fault> {
     let mut status = CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
     let (mut graph, mut nodes, mut count) = (ptr::null_mut(), ptr::null(), 0);
@@ -85,7 +85,7 @@ pub(super) fn splice(
         .map_err(fault)
     });
     if added.is_err() {
-        // Nobody waits for them, so that the last goes first.
+        // Dependents are removed before their dependencies.
         for node in maker.outermost.iter().rev() {
             // Safety: added here.
             let _ = unsafe { sys::cuGraphDestroyNode(*node) };
@@ -94,14 +94,14 @@ pub(super) fn splice(
     added
 }
 
-/// Adds the ops behind those nodes, and yields what is to be behind them.
+/// Adds the ops after those nodes, and yields the last nodes.
 fn add(
     maker: &mut Maker<'_>,
     graph: CUgraph,
     behind: &[CUgraphNode],
     shape: &Shape,
 ) -> Result<Vec<CUgraphNode>, Fault> {
-    // It may be in the body of somebody's loop: see `Maker::repeat`.
+    // The capture may be in the body of a foreign loop: see `Maker::repeat`.
     let made = maker.all(graph, &shape.ops, behind, true)?;
     let mut is_last = vec![true; made.len()];
     for op in &shape.ops {

@@ -1,4 +1,4 @@
-//! Conditions of graphs: what sets them without the host.
+//! Kernels that set the conditions of graphs, without the host.
 
 use super::device::{Device, Function, Module};
 use std::{ffi::CStr, sync::Arc};

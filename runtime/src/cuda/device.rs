@@ -1,5 +1,5 @@
-//! The CUDA driver, each object freed when dropped. The library is loaded when
-//! it is first asked for: nothing of CUDA is needed to build or to start.
+//! The CUDA driver's objects, each freed when dropped. The library is loaded when it is first used:
+//! neither building nor starting needs CUDA.
 
 use super::resident::Entered;
 use crate::Error;
@@ -18,15 +18,15 @@ use std::{
 /// and PTX 8.0 came with CUDA 12.0.
 const OLDEST: i32 = 12_000;
 
-/// A device that the driver shows. Whatever is its holds it, and enters it to let go of what it is:
-/// its context is given back when nothing is left.
+/// A device that the driver shows. Its objects hold it, and enter it to free themselves; its
+/// context is released with the last of them.
 pub(super) struct Device {
     raw: sys::CUdevice,
     pub context: sys::CUcontext,
     pub name: String,
     /// Compute capability: 90 is 9.0.
     pub capability: u32,
-    /// Of a block that asks for it.
+    /// The most shared memory that a block may request.
     pub max_shared_bytes: u32,
 }
 
@@ -125,7 +125,7 @@ unsafe fn ctx_retain(raw: sys::CUdevice) -> Result<sys::CUcontext, DriverError> 
 
 impl Drop for Device {
     fn drop(&mut self) {
-        // Safety: retained once by `open`. Nobody is left to tell of a failure.
+        // Safety: retained once by `open`. A failure cannot be reported.
         let _ = unsafe { result::primary_ctx::release(self.raw) };
     }
 }

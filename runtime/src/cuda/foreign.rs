@@ -1,4 +1,4 @@
-//! Whether somebody else's memory and streams are this device's.
+//! Whether foreign memory and streams belong to this device.
 
 use super::{device::Device, resident::fault};
 use crate::objects::{DeviceId, driver::Fault};
@@ -19,7 +19,7 @@ pub(super) fn check(address: u64, id: &DeviceId) -> Result<(), String> {
     };
     let host = sys::CUmemorytype::CU_MEMORYTYPE_HOST as u32;
     match (asked.result().is_ok(), kind) {
-        (false, _) | (_, 0) => Err("the host, or of nobody".into()),
+        (false, _) | (_, 0) => Err("the host, or no device".into()),
         // Of the host, where devices see it.
         (_, kind) if kind == host => Ok(()),
         _ if i64::from(ordinal) == i64::from(id.ordinal) => Ok(()),
@@ -57,7 +57,7 @@ pub(super) fn check_stream(stream: sys::CUstream, device: &Device) -> Result<(),
     }
 }
 
-/// What a thread does meanwhile is no part of a capture, and breaks none.
+/// Calls of this thread meanwhile are not part of a capture, and do not break one.
 pub(super) struct Relaxed(sys::CUstreamCaptureMode);
 
 impl Relaxed {

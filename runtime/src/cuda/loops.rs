@@ -1,5 +1,5 @@
-//! Loops that may not go on for ever: a counter on the device for each, and a page that both see,
-//! in which the first one that was stopped leaves its kernel's name.
+//! Loops with a limit: a counter on the device for each, and a page shared by host and device, to
+//! which the first loop that was stopped writes its kernel's number.
 
 use super::{
     device::{Device, failed},
@@ -18,7 +18,7 @@ use std::{
     },
 };
 
-/// Where a device says which loop it stopped.
+/// The page in which a device reports which loop it stopped.
 pub(super) struct Report {
     /// A kernel's number, from 1, and behind it the limit.
     host: *mut [AtomicU64; 2],
@@ -100,7 +100,8 @@ impl Drop for Report {
     }
 }
 
-/// After how many iterations loops are stopped, and 0 for never. What runs at all runs once.
+/// The number of iterations after which loops are stopped; 0 for never. A body runs at least
+/// once.
 pub(super) fn limit_of(max_iterations: Option<u64>) -> u64 {
     max_iterations.map_or(0, |limit| limit.max(1))
 }

@@ -1,8 +1,8 @@
 //! NVIDIA devices, through the CUDA driver.
 //!
 //! Modules are PTX with a kernel per body, which the driver compiles when it is loaded. Each of a
-//! kernel's parameters is a 64-bit word, in the order of the op's words. A call is a graph (see
-//! [`replay`]), which is replayed.
+//! kernel's parameters is a 64-bit word, in the order of the op's arguments. A call is a graph
+//! (see [`replay`]), which is replayed.
 
 mod capture;
 mod conditions;

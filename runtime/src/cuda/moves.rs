@@ -1,5 +1,5 @@
-//! Kernels that fill and copy. Nodes that do so by themselves cannot be patched for every size
-//! and kind of memory; a kernel's words always can.
+//! Kernels that fill and copy. Memset and memcpy nodes cannot be patched for every size and
+//! kind of memory; a kernel's arguments can.
 
 use super::device::{Device, Function, Module};
 use crate::{Error, objects::driver::Fault};

@@ -1,8 +1,9 @@
-//! A shape as a CUDA graph whose nodes take other words without being made again.
+//! A shape as a CUDA graph whose nodes can be patched with other kernel arguments.
 //!
-//! Each node waits for what its op waits for, and for nothing else. A loop is a conditional
-//! node, whose body ends with a kernel that looks at the flag, and an `if` is one behind such a
-//! kernel. The parameters of nodes may be set in bodies, too, and running launches keep theirs.
+//! Each node depends on the nodes of its op's dependencies, and on no others. A loop is a
+//! conditional node, whose body ends with a kernel that reads the flag, and an `if` is one after
+//! such a kernel. The parameters of nodes may be set in bodies, too, and running launches keep
+//! theirs.
 
 use super::{
     conditions::Conditions,
@@ -23,7 +24,7 @@ pub(super) struct Graph {
     shared: Arc<Shared>,
     raw: CUgraph,
     executable: CUgraphExec,
-    /// What has words, in the order of their places.
+    /// The nodes with arguments, in the order of their places.
     nodes: Vec<Node>,
     words: Vec<u64>,
     loops: usize,
@@ -44,7 +45,7 @@ struct Node {
 
 #[derive(Clone, Copy)]
 enum What {
-    /// Blocks, and the parameters behind them.
+    /// The number of blocks, and the parameters after it.
     Launch {
         function: Function,
         threads: u32,
@@ -330,7 +331,7 @@ pub(super) struct Maker<'a> {
     nodes: Vec<Node>,
     /// Those that are in no body.
     pub outermost: Vec<CUgraphNode>,
-    /// Whether nodes are what they are for ever: none can be disabled.
+    /// Whether nodes are final, so that none can be disabled.
     pub is_fixed: bool,
     /// Loops so far, and the one whose body is being made.
     loops: usize,

@@ -1,5 +1,5 @@
-//! An NVIDIA device as objects use it: memory of a pool, streams, events, and graphs whose
-//! words are patched.
+//! The driver of NVIDIA devices: memory of a pool, streams, events, and graphs whose arguments
+//! are patched.
 
 use super::{
     asks_for_shared, capability, capture, check_shared,
@@ -32,11 +32,11 @@ pub(crate) struct Cuda {
     info: DeviceInfo,
     shared: Arc<Shared>,
     pool: sys::CUmemoryPool,
-    /// Events that nobody has any more: making one takes longer than recording it.
+    /// Unused events: creating one takes longer than recording it.
     idle: Mutex<Vec<u64>>,
 }
 
-/// What graphs are made with, and live as long as.
+/// State that graphs share and keep alive.
 pub(super) struct Shared {
     pub moves: Moves,
     /// Unless the driver has none.
@@ -89,7 +89,7 @@ pub(crate) fn device(id: &DeviceId, _: &DeviceOptions) -> Result<Cuda, Error> {
     })
 }
 
-/// A pool of our own, so that nobody else's settings matter, which keeps what is freed.
+/// A pool of our own, independent of other users' settings, which keeps freed memory.
 fn pool(ordinal: u32) -> Result<sys::CUmemoryPool, DriverError> {
     // Safety: plain data, of which zeros are a value.
     let mut properties: sys::CUmemPoolProps = unsafe { mem::zeroed() };
@@ -110,9 +110,9 @@ fn pool(ordinal: u32) -> Result<sys::CUmemoryPool, DriverError> {
     Ok(pool)
 }
 
-/// The device's context is the thread's until this is dropped; the one before comes back then.
+/// Makes the device's context current until this is dropped, which restores the one before.
 pub(super) struct Entered {
-    /// If what may be called while somebody captures is everything. Ends when this does.
+    /// Set if all calls are allowed during captures. Ends when this does.
     relaxed: Option<Relaxed>,
     /// Whether another one was the thread's before.
     is_pushed: bool,
@@ -208,7 +208,7 @@ fn event(raw: RawEvent) -> sys::CUevent {
     raw.0 as sys::CUevent
 }
 
-// Safety: what is asked for is put onto streams, on addresses that the caller vouches for.
+// Safety: work is put onto streams, on addresses that the caller vouches for.
 unsafe impl Driver for Cuda {
     fn info(&self) -> &DeviceInfo {
         &self.info
@@ -231,7 +231,7 @@ unsafe impl Driver for Cuda {
     }
 
     fn free(&self, memory: RawMemory, on: RawStream) {
-        // Nobody is left to be told.
+        // A failure cannot be reported.
         if let Ok(_entered) = self.enter() {
             // Safety: allocated above; all that uses it is before this on the stream.
             let _ = unsafe { sys::cuMemFreeAsync(memory.address, stream(on)) };
@@ -308,7 +308,7 @@ unsafe impl Driver for Cuda {
     }
 
     fn unpin(&self, memory: RawMemory) {
-        // Nobody is left to be told.
+        // A failure cannot be reported.
         if let Ok(_entered) = self.enter() {
             // Safety: made by `pin`, and not in use.
             let _ = unsafe { result::free_host(memory.handle as *mut _) };

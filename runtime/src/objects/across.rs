@@ -1,6 +1,6 @@
-//! Copies between devices. Each of them reaches the host, and what it has there may be nothing to
-//! the other: so they go through the host, in pieces, of which one is on its way from the first
-//! device while another is on its way to the second.
+//! Copies between devices. Each device reaches the host, but not necessarily the other device's
+//! memory. So copies go through the host in pieces, and one piece is read from the first device
+//! while another is written to the second.
 
 use super::{
     buffer::Buffer,
@@ -22,8 +22,8 @@ fn rows(piece: u64, bytes: u64) -> Range<u64> {
 }
 
 impl Buffer {
-    /// Copies the elements to a buffer of another device, behind all that writes them and all that
-    /// uses the other. They are there when it returns.
+    /// Copies the elements to a buffer of another device, after all writes to them and all uses of
+    /// the other. The copy is complete when this returns.
     pub(super) fn copy_across(&self, on: &Stream, to: &Buffer) -> Result<(), Error> {
         self.check_device(on.device())?;
         to.device().0.check()?;

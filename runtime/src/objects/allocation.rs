@@ -1,5 +1,5 @@
-//! Memory of a device, and who used it last: work of several streams on the same bytes is
-//! done in the order of the calls, without anybody saying so.
+//! Memory of a device and its last uses: work of several streams on the same bytes is ordered as
+//! the calls were, without explicit events.
 
 use super::{
     device::Device,
@@ -13,7 +13,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// Something that is held as long as somebody else's memory or stream is used.
+/// A foreign object that is kept alive while its memory or stream is in use.
 pub type Keep = Option<Box<dyn Send + Sync>>;
 
 pub(super) struct Allocation {
@@ -21,11 +21,11 @@ pub(super) struct Allocation {
     pub raw: RawMemory,
     /// Which of the device's: the order in which several are locked.
     pub id: u64,
-    /// Where it is given back; none: it is somebody else's.
+    /// The queue on which it is freed; none for foreign memory.
     owner: Option<Arc<Queue>>,
     pub is_read_only: bool,
     uses: Mutex<Uses>,
-    /// Of somebody else's memory. Dropped when its last use has ended.
+    /// For foreign memory. Dropped when its last use has ended.
     keep: Keep,
 }
 
@@ -38,13 +38,13 @@ struct Use {
 }
 
 impl Use {
-    /// Whether a host is still doing it. Its allocation is locked.
+    /// Whether the host is still doing it. Its allocation is locked.
     fn is_hosted(&self) -> bool {
         self.queue.is_hosted(self.number)
     }
 }
 
-/// Uses of parts that are remembered one by one.
+/// The number of uses of parts that are remembered separately.
 const MOST_USES: usize = 32;
 
 /// Calls that a later one may have to wait for.
@@ -133,13 +133,13 @@ impl Drop for Allocation {
     }
 }
 
-/// What is left of an allocation that nobody has any more.
+/// An allocation without handles, to be freed.
 struct Release {
     raw: RawMemory,
     owner: Option<Arc<Queue>>,
     uses: Vec<Use>,
     keep: Keep,
-    /// Behind the uses of somebody else's memory.
+    /// Events after the last uses, for foreign memory.
     events: Option<Vec<Event>>,
 }
 
@@ -149,7 +149,7 @@ impl Release {
         if self.owner.is_none() && self.keep.is_none() {
             return true;
         }
-        // What is put onto a stream while it is captured would be part of somebody's graph.
+        // A release on a stream under capture would become part of its owner's graph.
         let queues = self.uses.iter().map(|used| &used.queue);
         if queues.chain(&self.owner).any(|queue| queue.is_captured()) {
             return false;
@@ -174,7 +174,7 @@ impl Release {
         }
     }
 
-    /// Whether the last use of somebody else's memory has ended.
+    /// Whether the last use of foreign memory has ended.
     fn has_ended(&mut self) -> Result<bool, Error> {
         let events = match &self.events {
             Some(events) => events,
@@ -195,14 +195,14 @@ fn is_over(has_ended: Result<bool, Error>) -> bool {
 }
 
 impl Uses {
-    /// The uses that such a call must not be beside of.
+    /// The uses that conflict with such a call.
     fn conflicts(&self, bytes: &Range<u64>, is_write: bool) -> impl Iterator<Item = &Use> {
         let used = self.0.iter();
         used.filter(move |used| (is_write || used.is_write) && overlap(&used.bytes, bytes))
     }
 
-    /// Has what comes onto a queue wait for whoever it must not be beside of. Yields one whom it
-    /// cannot be put behind yet.
+    /// Makes later work on a queue wait for the uses that conflict with it. Yields a call in
+    /// progress that it cannot be ordered after yet.
     fn wait(&self, on: &Queue, touch: &Touch) -> Result<Option<Doing>, Error> {
         for used in self.conflicts(&touch.bytes, touch.is_write) {
             if used.is_hosted() {
@@ -226,7 +226,7 @@ impl Uses {
 
     /// Remembers a call that is behind all that [`wait`](Self::wait) names.
     fn add(&mut self, queue: &Arc<Queue>, touch: &Touch, number: u64) {
-        // A call like the last one, which is what most are.
+        // A call like the last one, which is the common case.
         if let [used] = &mut self.0[..]
             && (&used.bytes, used.is_write) == (&touch.bytes, touch.is_write)
             && used.queue.id == queue.id
@@ -235,7 +235,7 @@ impl Uses {
             used.number = number;
             return;
         }
-        // What it waited for, or is in order with, need not be waited for again.
+        // Uses that it is ordered after need not be waited for again.
         self.0.retain(|used| {
             let is_behind = touch.is_write
                 || (used.queue.id == queue.id && !used.is_write && !used.is_hosted());
@@ -256,9 +256,9 @@ impl Uses {
         });
     }
 
-    /// One use for all of a stream's reads, and one for its writes: of more bytes than they
-    /// were, so that more is waited for than has to be. Hosted ones stay as they are: they are waited
-    /// for by their numbers.
+    /// Merges a stream's reads into one use, and its writes into another, of a larger range, so
+    /// that later calls may wait for more than they have to. Hosted ones stay as they are: they are
+    /// waited for by their numbers.
     fn merge(&mut self) {
         let (mut merged, used): (Vec<_>, Vec<_>) = self.0.drain(..).partition(Use::is_hosted);
         let hosted = merged.len();
@@ -301,7 +301,7 @@ impl Touch {
     }
 }
 
-/// A call that a host is still doing.
+/// A call that the host is still doing.
 pub(super) struct Doing {
     queue: Arc<Queue>,
     number: u64,
@@ -378,15 +378,14 @@ impl<'a> Locked<'a> {
     }
 }
 
-/// Does a call behind all that it must not be beside of. `submit` is given its number.
+/// Runs a call after all uses that conflict with it. `submit` is given its number.
 ///
-/// One that only has to be put onto its stream has locked what it touches meanwhile, so that another
-/// stream that touches the same sees it when it has been submitted; also if that fails, as part of it
-/// may be on the stream.
+/// A call that is only put onto its stream locks its allocations meanwhile, so that another stream
+/// that uses them sees it submitted; also if that fails, as part of it may be on the stream.
 ///
-/// One that `waits` for the device before it is all on the stream, or is done by the host, has nothing
-/// locked meanwhile. Whoever must not be beside it waits until it has been done; who touches other
-/// memory, or only reads the same, does not, on whichever stream.
+/// A call that `waits` for the device before it is all on the stream, or that the host does, holds
+/// no locks meanwhile. A conflicting call waits until it has been done; a call that uses other
+/// memory, or only reads the same, does not, on any stream.
 pub(super) fn in_order(
     queue: &Arc<Queue>,
     touches: &[Touch],
@@ -401,7 +400,7 @@ pub(super) fn in_order(
     }
 }
 
-/// As [`in_order`], of a caller that holds locks: yields whom it has to wait for, without them, if
+/// As [`in_order`], for a caller that holds locks: yields the call to wait for, without locks, if
 /// there is one. Nothing has been done then.
 pub(super) fn try_in_order(
     queue: &Arc<Queue>,

@@ -1,5 +1,5 @@
-//! Memory of a device that somebody else gives: two pools that each keep what is freed would
-//! leave each other little.
+//! Foreign allocators of device memory: two pools that each keep freed memory would leave each
+//! other little.
 
 use std::{
     fmt,
@@ -32,7 +32,7 @@ pub unsafe trait Allocate: Send + Sync {
 pub struct Allocator(Arc<dyn Allocate>);
 
 impl Allocator {
-    /// Memory of somebody else's.
+    /// A foreign allocator.
     pub fn new(of: Arc<dyn Allocate>) -> Self {
         Self(of)
     }

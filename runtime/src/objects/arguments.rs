@@ -1,11 +1,11 @@
-//! What a kernel is launched with, and whether it is what the kernel takes.
+//! The arguments of a launch, and their checks.
 
 use super::{buffer::Buffer, device::Device, recording::Slot};
 use crate::{Element, Error, Scalar, argument::describe_buffer};
 use qd_artifact::{Access, Argument, ArgumentKind, Dtype, Expr, Kernel, Values};
 use std::{cell::Cell, sync::Arc};
 
-/// What is passed for one argument of a kernel.
+/// An argument of a launch.
 #[derive(Clone, Debug)]
 pub enum Arg<'a> {
     /// An array.
@@ -14,12 +14,12 @@ pub enum Arg<'a> {
     Scalar(Scalar),
     /// What a graph is launched with: see [`Recording`](super::Recording).
     Slot(Slot),
-    /// An array of this shape, of which no more is known:
-    /// [`Kernel::minimum`](super::Kernel::minimum) alone takes it.
+    /// An array of this shape without memory: [`Kernel::minimum`](super::Kernel::minimum) alone
+    /// takes it.
     Shape(&'a [u64]),
-    /// None. A launch makes what it has nothing for if that is scratch (its role is
-    /// [`Role::Scratch`](qd_artifact::Role)): as much as it uses, of the stream's memory, until the launch
-    /// has ended.
+    /// A missing argument. A launch allocates missing scratch (arguments with the role
+    /// [`Role::Scratch`](qd_artifact::Role)) from the stream's memory, as long as the kernel uses
+    /// it, until the launch has ended.
     Missing,
 }
 
@@ -47,8 +47,8 @@ impl<T: Element> From<T> for Arg<'_> {
     }
 }
 
-/// The arguments of a launch: `args![&keys, &tmp, 1.5f32]`. `_` is one that is missing, such as
-/// scratch that the launch is to make.
+/// The arguments of a launch: `args![&keys, &tmp, 1.5f32]`. `_` is a missing one, such as scratch
+/// that the launch allocates.
 #[macro_export]
 macro_rules! args {
     (@list [$($done:expr,)*]) => { [$($done,)*] };

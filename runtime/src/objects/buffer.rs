@@ -16,8 +16,8 @@ use std::{
     sync::{Arc, atomic::Ordering},
 };
 
-/// A row-major array of elements on a device, or a view of part of one. Views and clones
-/// share its memory, which is freed behind the last use of the last of them.
+/// A row-major array of elements on a device, or a view of part of one. Views and clones share its
+/// memory, which is freed after the last use, when the last of them has been dropped.
 #[derive(Clone)]
 pub struct Buffer {
     pub(super) allocation: Arc<Allocation>,
@@ -28,7 +28,7 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// A buffer that holds anything. An empty shape is one element.
+    /// A buffer with undefined contents. An empty shape is one element.
     ///
     /// # Errors
     ///
@@ -124,7 +124,7 @@ impl Buffer {
         &self.allocation.device
     }
 
-    /// Whether nothing may be written to it.
+    /// Whether it is read-only.
     pub fn is_read_only(&self) -> bool {
         self.allocation.is_read_only
     }
@@ -134,7 +134,7 @@ impl Buffer {
         self.allocation.raw.address + self.offset
     }
 
-    /// The bytes of its allocation that are its.
+    /// Its bytes within its allocation.
     pub(super) fn range(&self) -> Range<u64> {
         self.offset..self.offset + self.bytes()
     }
@@ -193,11 +193,11 @@ impl Buffer {
         })
     }
 
-    /// Copies the elements to the host, behind all that writes them. Waits for it.
+    /// Copies the elements to the host, after all writes to them. Waits for the copy.
     ///
     /// # Errors
     ///
-    /// They are of another type or as many, or the device failed.
+    /// The types or lengths differ, or the device failed.
     pub fn read<T: Element>(&self, on: &Stream, to: &mut [T]) -> Result<(), Error> {
         self.check_host::<T>(to.len())?;
         // Safety: elements are plain data of which any bits are a value.
@@ -236,12 +236,12 @@ impl Buffer {
         Ok(())
     }
 
-    /// Copies elements from the host, behind all that uses the buffer. They have been read when
-    /// it returns.
+    /// Copies elements from the host, after all uses of the buffer. They have been read when it
+    /// returns.
     ///
     /// # Errors
     ///
-    /// They are of another type or not as many, the buffer is read-only, or the device failed.
+    /// The types or lengths differ, the buffer is read-only, or the device failed.
     pub fn write<T: Element>(&self, on: &Stream, from: &[T]) -> Result<(), Error> {
         self.check_host::<T>(from.len())?;
         // Safety: elements are plain data.
@@ -268,13 +268,13 @@ impl Buffer {
         Ok(())
     }
 
-    /// Copies the elements to another buffer of the same type and size. The stream is of this one's
-    /// device. If the other is on another device, they go through the host and are there when this
-    /// returns; work of other threads on either may come between the pieces.
+    /// Copies the elements to another buffer of the same type and size. The stream is of this
+    /// one's device. If the other is on another device, the copy goes through the host and is
+    /// complete when this returns; work of other threads on either may come between the pieces.
     ///
     /// # Errors
     ///
-    /// They are not alike, share memory, or the device failed.
+    /// The types or sizes differ, they share memory, or the device failed.
     pub fn copy_to(&self, on: &Stream, to: &Buffer) -> Result<(), Error> {
         if self.device() != to.device() {
             return self.copy_across(on, to);

@@ -1,4 +1,4 @@
-//! Calls on a stream whose owner captures it: they become part of the owner's graph.
+//! Calls on a stream under capture: they become part of its owner's graph.
 
 use super::{
     allocation::{Allocation, Touch},
@@ -10,12 +10,12 @@ use super::{
 use crate::Error;
 use std::sync::Arc;
 
-/// What a captured call needs besides its ops.
+/// A captured call, apart from its ops.
 pub(super) struct Call<'a> {
     /// As messages say it.
     pub what: String,
     pub touches: Vec<Touch>,
-    /// Its words of control.
+    /// Its control words.
     pub control_bytes: u64,
     /// The code that it runs.
     pub code: Vec<Arc<Loaded>>,
@@ -34,8 +34,8 @@ struct Held {
 }
 
 impl Call<'_> {
-    /// Adds it to the graph that the stream is being captured into. Until that and all that is made
-    /// of it are gone it holds what it needs. An error leaves the capture as it was.
+    /// Adds the call to the graph that the stream is being captured into. That graph, and all that
+    /// is made of it, keep alive what the call needs. An error leaves the capture unchanged.
     pub fn splice(self, on: &Stream) -> Result<(), Error> {
         for touch in &self.touches {
             let uses = touch.allocation.lock();
@@ -75,7 +75,7 @@ impl Call<'_> {
         spliced.map_err(|fault| shared.failed(&format!("{}: capturing it", self.what), fault))
     }
 
-    /// Words of control of its own: the owner's graph may run beside other calls.
+    /// Control words of its own: the owner may run the graph concurrently with other calls.
     fn control(&self, on: &Stream) -> Result<Option<Arc<Allocation>>, Error> {
         if self.control_bytes == 0 {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! Code that is on a device already: artifacts with the same modules share it.
+//! Code that is on a device already: artifacts with equal modules share it.
 
 use super::driver::{Code, Driver};
 use crate::{Error, program::Part};
@@ -34,7 +34,7 @@ impl Origin {
     }
 }
 
-/// The code on a device that somebody still holds.
+/// The code on a device that is still referenced.
 #[derive(Default)]
 pub(super) struct Codes(Mutex<HashMap<Origin, Weak<dyn Code>>>);
 
@@ -53,7 +53,7 @@ impl Codes {
         // Without the lock: it may take long, and others load other code.
         let code: Arc<dyn Code> = driver.load(part)?.into();
         let mut codes = self.lock();
-        // What nobody holds any more goes when there is no room for more.
+        // Unreferenced entries are removed when there is no room for more.
         if codes.len() == codes.capacity() {
             codes.retain(|_, code| code.strong_count() > 0);
         }

@@ -1,4 +1,4 @@
-//! Devices: opened once, shared by all that is on them.
+//! Devices: opened once, shared by all objects on them.
 
 use super::{
     allocation::Keep,
@@ -25,7 +25,7 @@ use std::{
 /// Which device: `cpu`, `cuda:0`, `vulkan:1`. Without a number it is the first.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct DeviceId {
-    /// What drives it.
+    /// The name of its driver.
     pub driver: String,
     /// Its place among that driver's devices, from 0.
     pub ordinal: u32,
@@ -70,33 +70,33 @@ pub struct DeviceOptions {
     /// Host threads that work, where the host does the work; as many as the machine runs at
     /// a time unless given.
     pub threads: Option<usize>,
-    /// Where arrays and what kernels need besides come from, instead of the device's own pool: on the
-    /// cpu and on NVIDIA's devices.
+    /// The allocator of arrays and of kernels' other memory, instead of the device's own pool: on
+    /// the cpu and on NVIDIA's devices.
     pub allocator: Option<Allocator>,
 }
 
-/// What a device is.
+/// A description of a device.
 #[derive(Clone, Debug)]
 pub struct DeviceInfo {
     /// What it is opened by.
     pub id: DeviceId,
     /// What its maker calls it.
     pub name: String,
-    /// What to compile for.
+    /// The target to compile for.
     pub target: TargetSpec,
-    /// Whether it decides by itself whether a loop goes on. Otherwise the host looks, and a
-    /// launch with a loop or an `if` returns after its last look.
+    /// Whether the device decides if a loop goes on. Otherwise the host reads the flag, and a
+    /// launch with a loop or an `if` returns after its last read.
     pub decides: bool,
 }
 
-/// What is allocated on a device, and what was copied to it and from it, in bytes.
+/// Memory that is allocated on a device, and bytes copied to and from it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryStats {
     /// In use.
     pub live: u64,
-    /// Held for that, in use or not: what [`Device::trim`] may give back is beyond `live`.
+    /// Reserved for that, in use or not: [`Device::trim`] may release what is beyond `live`.
     pub reserved: u64,
-    /// The most that was in use at a time.
+    /// The peak of `live`.
     pub peak: u64,
     /// Allocations so far.
     pub allocations: u64,
@@ -106,7 +106,8 @@ pub struct MemoryStats {
     pub downloaded: u64,
 }
 
-/// A device. There is one for each id and options in a process, as long as something of it is held.
+/// A device. There is one for each id and options in a process, as long as one of its objects is
+/// held.
 #[derive(Clone)]
 pub struct Device(pub(super) Arc<Shared>);
 
@@ -117,7 +118,7 @@ pub(super) struct Shared {
     pub allocator: Option<Allocator>,
     pub counters: Counters,
     pub codes: Codes,
-    /// Why it does nothing any more.
+    /// Why the device is lost.
     lost: OnceLock<String>,
     /// Kernels that were launched last, for messages.
     recent: Mutex<Vec<Arc<str>>>,
@@ -173,11 +174,11 @@ fn driver(id: &DeviceId, options: &DeviceOptions) -> Result<Box<dyn Driver>, Err
 }
 
 impl Device {
-    /// Opens a device, or finds it open. One that is lost is opened anew, where its driver can.
+    /// Opens a device, or returns the open one. A lost device is opened anew, if its driver can.
     ///
     /// # Errors
     ///
-    /// There is no such device, or it cannot be used: the message says what is missing.
+    /// There is no such device, or it cannot be used: the message names what is missing.
     pub fn open(id: &DeviceId, options: &DeviceOptions) -> Result<Self, Error> {
         fork::watch();
         fork::check()?;
@@ -237,8 +238,8 @@ impl Device {
         }
     }
 
-    /// Gives memory that nobody uses back to the system until about so many bytes are held, as it is
-    /// given block by block. What was freed behind work that is under way stays.
+    /// Releases unused memory to the system, block by block, until about `keep_bytes` are held.
+    /// Memory that running work may still use stays.
     ///
     /// # Errors
     ///
@@ -254,7 +255,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// The device is lost or makes none.
+    /// The device is lost or cannot create one.
     pub fn stream(&self, priority: Priority) -> Result<Stream, Error> {
         Stream::open(self, priority)
     }
@@ -277,11 +278,11 @@ impl Device {
         Stream::wrap(self, raw, keep)
     }
 
-    /// Makes an artifact's kernels ready to be launched.
+    /// Prepares an artifact's kernels for launches.
     ///
     /// # Errors
     ///
-    /// It is for another target, damaged, or needs what the device does not have.
+    /// It is for another target, damaged, or requires what the device does not have.
     pub fn load(&self, artifact: &Artifact) -> Result<Executable, Error> {
         Executable::load(self, artifact)
     }

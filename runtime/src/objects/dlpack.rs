@@ -1,8 +1,7 @@
-//! Arrays of other libraries, and ours for them, by [DLPack](https://dmlc.github.io/dlpack):
-//! nothing is copied.
+//! Import and export of arrays by [DLPack](https://dmlc.github.io/dlpack), without copies.
 //!
-//! Its structures are `dlpark`'s. What is taken and what is refused is said here: major version 1
-//! and what was before versions, elements of kernels' types, row-major.
+//! Its structures are `dlpark`'s. This module accepts major version 1 and unversioned tensors,
+//! elements of kernels' types, row-major.
 
 use super::{
     allocation::in_order,
@@ -16,8 +15,8 @@ use dlpark::{DlpackFlags, ffi};
 use qd_artifact::Dtype;
 use std::{ffi::c_void, ptr::NonNull};
 
-/// An array that one library gives to another. Nobody has taken it yet, or it is spent. What nobody
-/// takes is let go when this is dropped.
+/// An array that one library hands to another. It is spent once it has been taken. A capsule that
+/// is dropped before calls the tensor's deleter.
 #[derive(Debug)]
 pub struct Capsule(Option<Managed>);
 
@@ -92,7 +91,7 @@ impl Capsule {
         Ok(Self(Some(Managed::Legacy(tensor))))
     }
 
-    /// Whether somebody has taken what was in it.
+    /// Whether it has been taken.
     pub fn is_spent(&self) -> bool {
         self.0.is_none()
     }
@@ -139,18 +138,19 @@ fn refused(why: impl std::fmt::Display) -> Error {
 }
 
 impl Buffer {
-    /// Another library's array as a buffer. The capsule is spent, also if it is refused: its deleter
-    /// is called then, and otherwise when the last use of the buffer has ended.
+    /// Imports another library's array as a buffer. The capsule is spent, also if the array is
+    /// refused: its deleter is called then, and otherwise when the last use of the buffer has
+    /// ended.
     ///
     /// # Safety
     ///
-    /// The tensor is what it says, and `ready` is true of it. Nobody else writes it while it is
-    /// used, nor reads it while it is written.
+    /// The tensor's description is true, and so is `ready`. No one else writes it while it is used,
+    /// nor reads it while it is written.
     ///
     /// # Errors
     ///
     /// The capsule is spent; the tensor is of another version or device, of elements that no kernel
-    /// takes, or they do not lie behind each other.
+    /// takes, or not row-major.
     pub unsafe fn from_dlpack(
         on: &Stream,
         capsule: &mut Capsule,
@@ -210,13 +210,13 @@ impl Buffer {
         unsafe { Self::import(on, memory, Some(Box::new(managed))) }
     }
 
-    /// The buffer for another library, which uses it on that stream: behind what uses it now, and
-    /// what uses it here later is behind what is on that stream when the deleter is called. Until
-    /// then its memory stays.
+    /// Exports the buffer to another library, which uses it on that stream: after its current uses.
+    /// Later uses here come after the stream's work up to the call of the deleter. Until then its
+    /// memory stays.
     ///
     /// # Errors
     ///
-    /// The library would not know the device, or that it is read-only.
+    /// DLPack cannot describe the device, or that the buffer is read-only.
     pub fn to_dlpack(&self, on: &Stream, form: Form) -> Result<Capsule, Error> {
         if form == Form::Legacy && self.is_read_only() {
             return Err(Error::Foreign(format!(

@@ -1,5 +1,5 @@
-//! What a driver does for the executor: primitives. Nothing is checked here, as all checks
-//! are above.
+//! The interface of a driver: primitives for the executor. A driver checks nothing; all checks are
+//! above it.
 
 use super::device::DeviceInfo;
 use crate::{Error, program::Part};
@@ -17,9 +17,9 @@ pub(crate) struct RawEvent(pub u64);
 /// Memory of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RawMemory {
-    /// As kernels see it.
+    /// Its address, as kernels see it.
     pub address: u64,
-    /// What was asked for.
+    /// The requested size.
     pub bytes: u64,
     /// The driver's own name for it.
     pub handle: u64,
@@ -29,18 +29,18 @@ pub(crate) struct RawMemory {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct RawBody(pub u64);
 
-/// What went wrong, before anybody knows what it was for.
+/// A failure, without the object that it concerns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// There is no room; so many bytes are free, where that is known.
     OutOfMemory { free: Option<u64> },
-    /// The device does nothing any more.
+    /// The device is lost.
     Lost(String),
     /// A call failed, as the driver says it.
     Failed(String),
     /// A loop was still running after as many iterations as it may have.
     TooManyIterations { label: usize, limit: u64 },
-    /// The same of an earlier call, as the device has said since.
+    /// The same in an earlier call, as the device has reported since.
     WentOn { kernel: String, limit: u64 },
 }
 
@@ -59,11 +59,11 @@ impl fmt::Display for Fault {
     }
 }
 
-/// One thing to do. Where it is in the device's memory and on how much of it are words, so
-/// that two calls that differ in these alone have equal ops.
+/// One operation of a shape. Addresses and sizes are words outside of it, so that two calls that
+/// differ only in these have equal ops.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Op {
-    /// Which ops of the same list, all before this one, must have finished.
+    /// The ops of the same list, all before this one, that must have finished.
     pub after: Vec<u32>,
     /// What it is called: its place among the shape's labels.
     pub label: usize,
@@ -77,22 +77,22 @@ pub(crate) enum OpKind {
         threads: u32,
         /// Shared memory of a block besides what its body declares.
         dynamic_shared_bytes: u32,
-        /// The number of blocks, and behind it the body's own words.
+        /// The number of blocks, and after it the kernel arguments.
         words: Range<usize>,
     },
-    /// Sets elements of so many bytes each. Three words: the address, how many, and the bits.
+    /// Sets elements of `size` bytes each. Three words: the address, the number, and the bits.
     Fill { size: usize, words: usize },
-    /// Copies bytes that do not overlap. Three words: from where, to where, and how many.
+    /// Copies bytes that do not overlap. Three words: source, destination, and the number.
     Copy { words: usize },
-    /// Does the ops, and again while the `i32` at the word's address is not 0.
+    /// Runs the ops, and repeats them while the `i32` at the word's address is not 0.
     While { flag: usize, ops: Vec<Op> },
-    /// Does the ops if the `i32` at the word's address is not 0 before them.
+    /// Runs the ops if the `i32` at the word's address is not 0 before them.
     If { condition: usize, ops: Vec<Op> },
-    /// Where others wait, and nothing is done.
+    /// Joins dependencies, and does nothing.
     Join,
 }
 
-/// What is done by one call, but for its words.
+/// The ops of one call, without their words (addresses, sizes and kernel arguments).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Shape {
     pub ops: Vec<Op>,
@@ -128,64 +128,66 @@ pub(crate) struct Label {
 ///
 /// # Safety
 ///
-/// Addresses that are given are the device's, and what they point to lives until what was
-/// asked for has been done; the driver may not touch anything else.
+/// Addresses that are passed in are the device's, and their memory stays valid until the requested
+/// work has completed; the driver may access nothing else.
 pub(crate) unsafe trait Driver: Send + Sync {
     fn info(&self) -> &DeviceInfo;
-    /// Whether what is asked for has been done on return, by the thread that asks.
+    /// Whether all work is done on return, by the calling thread.
     fn is_host(&self) -> bool {
         false
     }
 
-    /// Memory that holds anything, of at least one byte, for use on the stream from now on.
+    /// Allocates memory with undefined contents, of at least one byte, for later work on the
+    /// stream.
     fn allocate(&self, bytes: u64, on: RawStream) -> Result<RawMemory, Fault>;
-    /// Gives memory back behind all that is on the stream.
+    /// Frees memory after all work on the stream.
     fn free(&self, memory: RawMemory, on: RawStream);
-    /// Bytes that it holds to allocate from; none: it keeps nothing of what is freed.
+    /// Bytes in its pool; none if it has no pool.
     fn reserved(&self) -> Option<u64> {
         None
     }
-    /// Gives back what nobody uses, until it holds about so many bytes.
+    /// Releases unused memory until the pool holds about `keep` bytes.
     fn trim(&self, _keep: u64) -> Result<(), Fault> {
         Ok(())
     }
-    /// Does something that may call the device's own library, as if nothing were being captured.
+    /// Runs a function that may call the device's own library, outside of captures.
     fn within(&self, what: &mut dyn FnMut()) -> Result<(), Fault> {
         what();
         Ok(())
     }
-    /// Copies bytes in; they have been read on return.
+    /// Copies bytes to the device; they have been read on return.
     fn upload(&self, on: RawStream, to: u64, from: &[u8]) -> Result<(), Fault>;
-    /// Copies bytes out, behind all that is on the stream; they are there on return.
+    /// Copies bytes to the host, after all work on the stream; the copy is complete on return.
     fn download(&self, on: RawStream, from: u64, to: &mut [u8]) -> Result<(), Fault>;
-    /// Host memory of at least one byte that the device copies from and to: its address is what
-    /// [`copy`](Self::copy) takes, its handle where the host sees it.
+    /// Allocates page-locked host memory of at least one byte: its address is what
+    /// [`copy`](Self::copy) takes, its handle is the host's address.
     fn pin(&self, bytes: u64) -> Result<RawMemory, Fault>;
-    /// Gives such memory back, which nobody uses any more.
+    /// Frees such memory, which must not be in use.
     fn unpin(&self, memory: RawMemory);
     fn copy(&self, on: RawStream, from: u64, to: u64, bytes: u64) -> Result<(), Fault>;
     /// Sets bytes to one value.
     fn set(&self, on: RawStream, at: u64, bytes: u64, value: u8) -> Result<(), Fault>;
 
     fn open_stream(&self, is_urgent: bool) -> Result<RawStream, Fault>;
-    /// Nothing comes onto it any more; what is on it is still done.
+    /// Closes it to further work; submitted work still completes.
     fn close_stream(&self, stream: RawStream);
     fn synchronize(&self, on: RawStream) -> Result<(), Fault>;
 
-    /// Whether somebody else's stream is this device's.
+    /// Whether a foreign stream belongs to this device.
     fn adopt(&self, _: RawStream) -> Result<(), Fault> {
         Ok(())
     }
-    /// Whether somebody else's memory is there for this device; otherwise whose it is.
+    /// Whether this device can access foreign memory; otherwise whose it is.
     fn owns(&self, _: u64) -> Result<(), String> {
-        Err("somebody whose memory this driver does not take".into())
+        Err("an owner whose memory this driver does not take".into())
     }
-    /// Whether what is asked of a stream now becomes part of somebody's graph.
+    /// Whether work on a stream becomes part of its owner's graph now.
     fn is_captured(&self, _: RawStream) -> bool {
         false
     }
-    /// Adds a shape to that graph behind what is on the stream, and has the graph hold `keep`, which
-    /// goes by [`drop_later`](super::reclaim::drop_later). An error leaves the capture as it was.
+    /// Adds a shape to that graph after the stream's work, and has the graph own `keep`, which is
+    /// dropped by [`drop_later`](super::reclaim::drop_later). An error leaves the capture
+    /// unchanged.
     fn splice(
         &self,
         _: RawStream,
@@ -199,9 +201,9 @@ pub(crate) unsafe trait Driver: Send + Sync {
         ))
     }
 
-    /// An event behind all that is on the stream.
+    /// Records an event after all work on the stream.
     fn record(&self, on: RawStream) -> Result<RawEvent, Fault>;
-    /// What comes onto the stream from now on waits for the event.
+    /// Makes later work on the stream wait for the event.
     fn wait(&self, on: RawStream, event: RawEvent) -> Result<(), Fault>;
     fn is_done(&self, event: RawEvent) -> Result<bool, Fault>;
     fn block(&self, event: RawEvent) -> Result<(), Fault>;
@@ -211,14 +213,14 @@ pub(crate) unsafe trait Driver: Send + Sync {
 
     /// Whether it runs code for a target, as `--target=` spells it.
     fn takes(&self, target: &str) -> bool;
-    /// Refuses code that needs what the device lacks, and says what of the source does.
+    /// Refuses code that requires a feature the device lacks, and names the op that needs it.
     fn check(&self, _: &Requirements, _: Option<&Origins>) -> Result<(), Error> {
         Ok(())
     }
-    /// Makes a module's bodies ready to be launched.
+    /// Loads a module, so that its bodies can be launched.
     fn load(&self, part: &Part<'_>) -> Result<Box<dyn Code>, Error>;
 
-    /// Makes what replays a shape.
+    /// Builds the replay of a shape.
     fn build(&self, shape: &Shape, words: &[u64]) -> Result<Box<dyn Replay>, Fault>;
 }
 
@@ -234,9 +236,9 @@ pub(crate) trait Replay: Send {
     fn waits(&self) -> bool {
         false
     }
-    /// Takes other words; those at the places in `changed`, which ascend, differ from the last
-    /// ones.
+    /// Sets other words; those at the places in `changed`, which ascend, differ from the last ones.
     fn patch(&mut self, words: &[u64], changed: &[usize]) -> Result<(), Fault>;
-    /// Puts it onto a stream, behind its last replay. Loops end with an error after so many iterations.
+    /// Puts it onto a stream, after its last replay. Loops end with an error after
+    /// `max_iterations`.
     fn replay(&mut self, on: RawStream, max_iterations: Option<u64>) -> Result<(), Fault>;
 }

@@ -1,4 +1,4 @@
-//! A kernel's plan on arguments: what is done, and in which order it has to be.
+//! Evaluation of a kernel's plan on arguments, to ops and their dependencies.
 
 use super::{
     arguments::{Given, Input},
@@ -16,13 +16,13 @@ use std::{
 #[cfg(test)]
 mod tests;
 
-/// A call's shape, and its words.
+/// A call: its shape, and its words.
 #[derive(Default)]
 pub(super) struct Evaluated {
     pub shape: Shape,
     pub words: Vec<u64>,
-    /// What the arguments decided about the shape: calls of a kernel with the same choices are
-    /// of one shape.
+    /// The choices that the arguments determine: calls of a kernel with the same choices have the
+    /// same shape.
     pub choices: Vec<usize>,
     /// Whether the shape is known, and left empty.
     is_shaped: bool,
@@ -56,9 +56,9 @@ impl Evaluated {
         Ok(evaluated)
     }
 
-    /// Adds a kernel on its arguments behind the ops of `entry`; its control begins at `control`.
-    /// Yields the ops that have to finish for it to have. The artifact has been validated and the
-    /// arguments have been checked.
+    /// Adds a kernel on its arguments after the ops of `entry`; its control words begin at
+    /// `control`. Yields the ops that end it. The artifact has been validated and the arguments
+    /// have been checked.
     pub fn add(
         &mut self,
         loaded: &Loaded,
@@ -137,7 +137,7 @@ struct Frame<'a> {
     kernel: &'a Kernel,
     name: Arc<str>,
     inputs: Cow<'a, [Input]>,
-    /// How many words of control it has, and where they begin.
+    /// How many control words it has, and where they begin.
     words: u64,
     control: u64,
 }
@@ -158,7 +158,7 @@ impl Frame<'_> {
             .map_err(|e| Error::evaluate(self.kernel, what, e))
     }
 
-    /// The memory behind a reference; `step` is who asks, for messages.
+    /// The memory behind a reference; `step` is for messages.
     fn memory(&self, buffer: &BufferRef, step: &str) -> Result<Memory, Error> {
         let Input::Buffer {
             address,
@@ -210,7 +210,7 @@ impl Frame<'_> {
         }
     }
 
-    /// Where the word is that an `if` looks at.
+    /// The address of the word that an `if` tests.
     fn condition(&self, operand: &Operand) -> Result<u64, Error> {
         match operand {
             Operand::Buffer(buffer) => self.word(buffer, "if"),
@@ -231,7 +231,7 @@ impl Frame<'_> {
         }
     }
 
-    /// Adds the words of operands, in their order.
+    /// Adds the kernel arguments of operands, in their order.
     fn operands(
         &self,
         words: &mut Vec<u64>,
@@ -280,7 +280,7 @@ impl Frame<'_> {
     }
 }
 
-/// The ops that a step waits for.
+/// The ops that a step depends on.
 fn after(step: &Step, ends: &HashMap<u64, Vec<u32>>, entry: &[u32]) -> Vec<u32> {
     let ops = step.after.iter().filter_map(|id| ends.get(id)).flatten();
     let mut after: Vec<u32> = ops.copied().collect();
@@ -365,7 +365,7 @@ impl List<'_> {
                     ends.insert(step.id, vec![self.ops.len() as u32]);
                     self.push(frame, step, name, after, kind);
                 }
-                // Who waits for a step without an op waits for what it waits for.
+                // Dependents of a step without an op get its dependencies.
                 None => _ = ends.insert(step.id, after),
             }
         }
@@ -391,7 +391,7 @@ impl List<'_> {
                 let blocks = frame.evaluate(blocks, name)?;
                 let first = self.evaluated.word(blocks);
                 frame.operands(&mut self.evaluated.words, arguments, name)?;
-                // What is not launched is not brought onto the device.
+                // Code that is not launched is not loaded.
                 let is_out = blocks == 0 && !self.loaded.is_there(body);
                 self.evaluated.choices.push(is_out.into());
                 if is_out || self.evaluated.is_shaped {
@@ -428,7 +428,7 @@ impl List<'_> {
                 let condition = self.evaluated.word(frame.condition(condition)?);
                 let (ops, is_any) = Self::of(self.loaded, self.evaluated, frame, steps)?;
                 self.evaluated.choices.push(is_any.into());
-                // Nobody has to look whether nothing is to be done.
+                // Without ops the condition need not be read.
                 let kind = match is_any {
                     true => OpKind::If { condition, ops },
                     false => OpKind::Join,

@@ -1,4 +1,4 @@
-//! Artifacts on a device, and their kernels.
+//! Artifacts that are loaded for a device, and their kernels.
 
 use super::{
     arguments::{self, Arg, Input},
@@ -21,8 +21,8 @@ use std::{
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
-/// An artifact for a device. A module of code is brought onto the device by the first launch
-/// that runs some of it, and stays there as long as the executable or one of its kernels is held.
+/// An artifact for a device. The first launch that runs a body of a module loads the module onto
+/// the device, where it stays as long as the executable or one of its kernels is held.
 #[derive(Clone)]
 pub struct Executable(Arc<Loaded>);
 
@@ -61,14 +61,14 @@ impl Executable {
         })))
     }
 
-    /// A kernel by name. Its code comes onto the device when it is first needed, by a launch,
+    /// A kernel by name. Its code is loaded onto the device when it is first needed, by a launch,
     /// [`prepare`](Kernel::prepare) or [`load`](Kernel::load): a driver may take long to compile
     /// it.
     ///
     /// # Errors
     ///
-    /// There is none of that name: the message lists those there are. Or it needs what the device
-    /// lacks.
+    /// There is none of that name: the message lists the kernels. Or the device lacks a feature
+    /// that it requires.
     pub fn kernel(&self, name: &str) -> Result<Kernel, Error> {
         let loaded = &self.0;
         loaded.check(loaded.program.kernel(name)?)?;
@@ -102,8 +102,8 @@ impl Loaded {
         Ok(())
     }
 
-    /// A body by its symbol, for blocks of so many threads. Brings its module onto the device if
-    /// it is not there.
+    /// A body by its symbol, for blocks of `threads` threads. Loads its module if it is not on the
+    /// device.
     pub fn body(&self, name: &str, threads: u32) -> Result<RawBody, Error> {
         let missing = || Error::Load(format!("there is no symbol '{name}'"));
         let place = *self.places.get(name).ok_or_else(missing)?;
@@ -141,19 +141,19 @@ impl Loaded {
     }
 }
 
-/// What a kernel takes.
+/// The arguments of a kernel.
 pub type Signature = [qd_artifact::Argument];
 
-/// How a kernel is launched.
+/// Options of a launch.
 #[derive(Clone, Debug, Default)]
 pub struct LaunchOptions {
-    /// Iterations after which a `do_while` is an error; without it one that never ends never
-    /// ends. A device that decides by itself stops the loop and goes on, and the error comes with
-    /// a later launch, read or wait, of whichever stream.
+    /// Iterations after which a `do_while` is an error; without a limit it may run for ever. A
+    /// device that decides by itself stops the loop and continues, and a later launch, read or
+    /// wait, on any stream, returns the error.
     pub max_iterations: Option<u64>,
 }
 
-/// A kernel of an executable. What a launch prepares is kept for those that follow.
+/// A kernel of an executable. It caches prepared launches.
 #[derive(Clone)]
 pub struct Kernel(pub(super) Arc<Callable>);
 
@@ -208,15 +208,15 @@ impl Kernel {
         })
     }
 
-    /// Rows that a buffer must have at least, by the other arguments: of scratch what its
-    /// algorithms need, and 0 of what has no such bound. Arguments on which that does not
-    /// depend may be missing, as `args![&keys, _]` has it, and no array need be there yet:
+    /// The least number of rows of a buffer, from the other arguments: of scratch what its
+    /// algorithms need, and 0 for buffers without such a bound. Arguments on which it does not
+    /// depend may be missing, as in `args![&keys, _]`, and arrays need not exist yet:
     /// `args![Arg::Shape(&[1000]), _]`.
     ///
     /// # Errors
     ///
-    /// There is no such argument, those that are given are not what the kernel takes, or one
-    /// on which it depends is missing.
+    /// There is no such argument, the given ones are not those of the kernel, or one on which it
+    /// depends is missing.
     pub fn minimum(&self, argument: &str, given: &[Arg<'_>]) -> Result<u64, Error> {
         let plan = self.0.planned()?.kernel;
         arguments::check(plan, &self.0.loaded.device, given, arguments::shapes)?;
@@ -234,9 +234,9 @@ impl Kernel {
         })
     }
 
-    /// Brings all its code and that of the kernels that it dispatches to onto the device, so that
-    /// no launch does. Launches may need less of it: a short array does without what long ones
-    /// take.
+    /// Loads all its code and that of the kernels that it dispatches to onto the device, so that
+    /// no launch does. Launches may need less of it: short arrays do not use the code for long
+    /// ones.
     ///
     /// # Errors
     ///
@@ -248,22 +248,22 @@ impl Kernel {
         launches.try_for_each(|launch| loaded.body(launch.body, launch.threads).map(drop))
     }
 
-    /// Has a launch with these arguments on this stream prepared, as the first such launch would,
-    /// so that it takes no longer than those that follow.
+    /// Prepares a launch with these arguments on this stream, as the first such launch would, so
+    /// that it takes no longer than later ones.
     ///
     /// # Errors
     ///
-    /// The arguments are not what it takes, or the device refuses the launch.
+    /// The arguments are not the kernel's, or the device refuses the launch.
     pub fn prepare(&self, on: &Stream, arguments: &[Arg<'_>]) -> Result<(), Error> {
         self.0.prepare(on, arguments)
     }
 
-    /// How many launches of bodies a call with these arguments is made of. One that is in a loop
-    /// or an `if` is one, however often it runs. No scratch may be left out.
+    /// The number of body launches in a call with these arguments. A launch in a loop or an `if`
+    /// counts once. Scratch may not be omitted.
     ///
     /// # Errors
     ///
-    /// The arguments are not what it takes.
+    /// The arguments are not the kernel's.
     pub fn launches(&self, arguments: &[Arg<'_>]) -> Result<u64, Error> {
         let planned = self.0.planned()?;
         arguments::check(
@@ -278,16 +278,16 @@ impl Kernel {
         Ok(evaluated.shape.launches())
     }
 
-    /// Puts the kernel onto a stream, behind all that uses the same buffers. Does not wait for
-    /// it where the device works by itself.
+    /// Puts the kernel onto a stream, after all uses of the same buffers. Returns without waiting
+    /// for it on devices that work by themselves.
     ///
-    /// Scratch may be left out, as `args![&keys, _]` has it. It is made as long as
-    /// it is used, of the stream's memory, and freed behind the launch.
+    /// Scratch may be omitted, as in `args![&keys, _]`. The launch then allocates it from the
+    /// stream's memory, as long as it is used, and frees it afterwards.
     ///
     /// # Errors
     ///
-    /// The arguments are not what it takes, there is no memory for scratch, or the device refuses a
-    /// launch: nothing has been done then. A loop that goes on too long has done what it has done.
+    /// The arguments are not the kernel's, there is no memory for scratch, or the device refuses a
+    /// launch: nothing has been done then. The effects of a loop that goes on too long remain.
     pub fn launch(&self, on: &Stream, arguments: &[Arg<'_>]) -> Result<(), Error> {
         self.launch_with(on, arguments, &LaunchOptions::default())
     }

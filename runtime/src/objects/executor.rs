@@ -1,5 +1,5 @@
-//! Calls of kernels: what is the same as before is replayed, what differs in words is patched,
-//! and what differs in shape is built anew.
+//! Calls of kernels: a call that is the same as before is replayed, one whose words differ is
+//! patched, and one whose shape differs is built anew.
 
 use super::{
     allocation::{Allocation, Doing, Touch, try_in_order},
@@ -19,16 +19,16 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-/// Calls of one kernel that are kept.
+/// Calls of one kernel that are cached.
 const MOST_KEPT: usize = 8;
 
-/// What was prepared for calls of a kernel; the last one that was used is the last.
+/// Prepared calls of a kernel, least recently used first.
 #[derive(Default)]
 pub(super) struct Calls(Mutex<Vec<Kept>>);
 
 /// A call that is kept: what it was for, and what replays it.
 struct Kept {
-    /// Of which stream. One graph runs once at a time, so that streams do not share them.
+    /// Its stream. A graph runs once at a time, so that streams do not share them.
     queue: u64,
     inputs: Vec<Input>,
     choices: Vec<usize>,
@@ -38,12 +38,12 @@ struct Kept {
     replay: Here<Box<dyn Replay>>,
 }
 
-/// A kernel's words of control on a stream, which are 0 between calls.
+/// A kernel's control words on a stream, which are 0 between calls.
 struct Control {
     /// None for a kernel without.
     memory: Option<Arc<Allocation>>,
     is_clear: AtomicBool,
-    /// Whether a call with them is under way of which nothing is locked.
+    /// Whether a call that uses them is in progress without locks.
     is_busy: AtomicBool,
 }
 
@@ -60,8 +60,8 @@ impl Kept {
     }
 }
 
-/// Keeps a call, as the last that was used. What has to go for it is dropped without the lock: a
-/// driver may wait for what is under way.
+/// Caches a call, as the last used. An evicted call is dropped without the lock: a driver may
+/// wait for work in progress.
 fn keep(mut calls: MutexGuard<'_, Vec<Kept>>, kept: Kept) {
     let oldest = (calls.len() >= MOST_KEPT).then(|| calls.remove(0));
     calls.push(kept);
@@ -96,7 +96,7 @@ impl Callable {
         Ok(())
     }
 
-    /// Yields whom it has to wait for before, if there is one.
+    /// Yields the call that it has to wait for first, if there is one.
     fn try_launch(
         &self,
         on: &Stream,
@@ -107,8 +107,8 @@ impl Callable {
         let mut kept = self.take(&mut calls, on, given)?;
         let launched;
         if on.0.waits_for(&*kept.replay) {
-            // Nothing is locked while it waits. Whoever else launches the kernel on this stream
-            // meanwhile makes a call with words of control of its own.
+            // Nothing is locked while it waits. Another launch of the kernel on this stream
+            // meanwhile makes a call with control words of its own.
             kept.control.is_busy.store(true, Ordering::Relaxed);
             drop(calls);
             launched = self.replay(&mut kept, true, on, given, options);
@@ -171,7 +171,7 @@ impl Callable {
         let inputs: Vec<_> = given.iter().map(Input::of).collect();
         arguments::check_together(planned.kernel, &inputs)?;
         let failed = |fault| self.failed("preparing a launch", fault);
-        // A call of this stream has words of control, which are part of the words.
+        // A call of this stream has control words, which are part of the words.
         let place = calls.iter().rposition(|kept| kept.is_for(on));
         let control = match place {
             Some(place) => calls[place].control.clone(),
@@ -234,7 +234,7 @@ impl Callable {
         let touches = self.touches(given)?;
         try_in_order(&on.0, &touches, waits, |_| {
             self.loaded.device.0.launched(&self.name);
-            // What a call that fails leaves may be anything.
+            // A call that fails may leave any values.
             let is_clear = kept.control.is_clear.swap(false, Ordering::Relaxed);
             if let Some(memory) = kept.control.memory.as_ref().filter(|_| !is_clear) {
                 driver

@@ -1,5 +1,5 @@
-//! A device for tests: it does nothing before somebody waits, then what no event orders in an
-//! order of its own; it fails the call it is told to fail, and overwrites what is freed.
+//! A device for tests: it defers all work until a wait, then runs work that no event orders
+//! in an arbitrary order; it fails a given call, and overwrites freed memory.
 
 use super::{
     device::{DeviceId, DeviceInfo},
@@ -28,7 +28,7 @@ use std::{
 /// What a test's body is: blocks from the first to before the second, and its words.
 pub(super) type Body = fn(&[u64]);
 
-/// What is freed holds this, so that a late use is seen.
+/// Freed memory holds this, so that a late use is seen.
 const FREED: u8 = 0xDB;
 
 enum Task {
@@ -57,7 +57,7 @@ struct State {
     is_full: bool,
     /// What of the driver's was dropped so far: itself, its code, replays and events.
     dropped: usize,
-    /// Streams that somebody captures, and what they have become so far.
+    /// Streams under capture, and their graphs so far.
     captured: HashMap<u64, Vec<Spliced>>,
 }
 
@@ -68,7 +68,7 @@ struct Spliced {
     keep: Option<Box<dyn Send + Sync>>,
 }
 
-/// A graph that somebody captured.
+/// A captured graph.
 pub(super) struct Captured(Vec<Spliced>);
 
 impl Captured {
@@ -309,7 +309,7 @@ unsafe impl Driver for Fake {
 
     fn free(&self, memory: RawMemory, on: RawStream) {
         let _ = self.call("free");
-        // Kept, so that whoever comes late finds what was put there.
+        // Kept, so that a late use finds the marker.
         let state = self.state.clone();
         self.later(on, move || {
             let mut state = state.lock().unwrap();

@@ -1,4 +1,4 @@
-//! Memory and streams of somebody else: used where they are.
+//! Memory and streams of other libraries, used in place.
 
 use super::{
     allocation::{Allocation, Keep},
@@ -8,7 +8,7 @@ use super::{
 use crate::{Error, argument::describe_buffer};
 use qd_artifact::Dtype;
 
-/// Memory of somebody else.
+/// Foreign memory.
 #[derive(Clone, Debug)]
 pub struct Foreign {
     /// Where it begins, as the device's kernels see it.
@@ -21,39 +21,39 @@ pub struct Foreign {
     pub strides: Option<Vec<i64>>,
     /// Whether nothing may be written to it.
     pub read_only: bool,
-    /// When it holds what it is to hold.
+    /// When its contents are ready.
     pub ready: Ready,
 }
 
-/// When somebody else's memory may be used.
+/// When foreign memory may be used.
 #[derive(Clone, Debug)]
 pub enum Ready {
     /// At once.
     Now,
-    /// Behind what is on the stream that it comes in on.
+    /// After the work on the stream that it is imported on.
     InOrder,
-    /// Behind an event.
+    /// After an event.
     After(Event),
 }
 
 impl Buffer {
-    /// Somebody else's memory as a buffer. It must begin where its elements may when a kernel gets
-    /// it. Two buffers of the same memory do not know of each other: their uses are in order on one
+    /// Imports foreign memory as a buffer. It must be aligned for its elements when a kernel gets
+    /// it. Two buffers of the same memory do not know of each other: their uses are ordered on one
     /// stream alone. `keep` is dropped when the last use has ended, in a later call; without it the
-    /// owner sees to that.
+    /// owner must keep the memory alive.
     ///
     /// # Safety
     ///
-    /// The memory is there, of the extents that are said, until `keep` is dropped, or without it
-    /// until all that uses the buffer has ended. Nobody else writes it while it is used, nor reads
-    /// it while it is written.
+    /// The memory is valid, with the given extents, until `keep` is dropped, or without it until
+    /// all uses of the buffer have ended. No one else writes it while it is used, nor reads it
+    /// while it is written.
     ///
     /// # Errors
     ///
-    /// It is another device's, or its elements do not lie behind each other.
+    /// It belongs to another device, or its elements are not contiguous.
     pub unsafe fn import(on: &Stream, memory: Foreign, keep: Keep) -> Result<Self, Error> {
         let (dtype, shape) = (memory.dtype, &memory.shape);
-        let what = || format!("memory of somebody else, {}", describe_buffer(dtype, shape));
+        let what = || format!("foreign memory, {}", describe_buffer(dtype, shape));
         let shared = on.0.shared();
         shared.check()?;
         let bytes = bytes_of(dtype, shape).ok_or_else(|| Error::no_memory(what()))?;

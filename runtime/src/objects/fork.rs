@@ -1,5 +1,5 @@
-//! Whether this process is a copy of the one that opened the devices: drivers do not
-//! survive `fork`. In a copy calls are errors, and what is dropped asks nothing of a driver.
+//! Whether this process is a copy, by `fork`, of the one that opened the devices: drivers do
+//! not survive `fork`. In a copy calls are errors, and drops do not call a driver.
 
 use crate::Error;
 use std::{
@@ -39,7 +39,7 @@ pub(super) fn check() -> Result<(), Error> {
     }
 }
 
-/// What may call a driver, or wait for a thread, when it is dropped. In a copy it is not.
+/// A value whose drop may call a driver, or wait for a thread. In a copy it is leaked.
 pub(super) struct Here<T>(ManuallyDrop<T>);
 
 impl<T> Here<T> {

@@ -1,4 +1,4 @@
-//! Where a device's memory comes from and goes to, for whoever has arrays in it.
+//! Allocation of a device's memory, from its driver or a foreign allocator.
 
 use super::{
     device::Shared,
@@ -7,8 +7,8 @@ use super::{
 use crate::Error;
 
 impl Shared {
-    /// Memory for use on the stream. Where there is no room, what nobody uses is given back, and it
-    /// is tried again.
+    /// Allocates memory for use on the stream. If there is no room, unused memory is released, and
+    /// the allocation is tried again.
     pub fn allocate(
         &self,
         bytes: u64,
@@ -40,7 +40,7 @@ impl Shared {
         Ok(made)
     }
 
-    /// Gives memory back behind all that is on the stream.
+    /// Frees memory after all work on the stream.
     pub fn free(&self, memory: RawMemory, on: RawStream) {
         match &self.allocator {
             None => self.driver.free(memory, on),
@@ -50,7 +50,7 @@ impl Shared {
                         .get()
                         .free(memory.address, memory.bytes.max(1), on.0)
                 };
-                // Nobody is left to be told.
+                // A failure cannot be reported.
                 let _ = self.driver.within(&mut free);
             }
         }

@@ -1,12 +1,12 @@
-//! What people build on: devices, buffers, streams, kernels and graphs. Each is a handle
+//! The runtime's API: devices, buffers, streams, kernels and graphs. Each is a handle
 //! that may be cloned and sent to other threads; none has a lifetime.
 //!
-//! A [`Device`] is opened once. What it does is put into [`Stream`]s, which keep their
-//! order, and [`Buffer`]s know who used them last, so that work of several streams on one
-//! buffer is in the order of the calls. An artifact that is loaded is an [`Executable`],
-//! and its [`Kernel`]s are launched on a stream with their arguments where they are.
+//! A [`Device`] is opened once. Its work is put onto [`Stream`]s, which are in order, and
+//! [`Buffer`]s know their last uses, so that work of several streams on one buffer is in
+//! the order of the calls. A loaded artifact is an [`Executable`], and its [`Kernel`]s
+//! are launched on a stream with arguments that stay on the device.
 //!
-//! What is gone cannot be used, nor freed twice: such a program does not compile.
+//! A dropped object cannot be used, nor freed twice: such a program does not compile.
 //!
 //! ```compile_fail,E0382
 //! # fn show(x: qd_runtime::objects::Buffer, on: qd_runtime::objects::Stream) {
@@ -22,7 +22,7 @@
 //! # }
 //! ```
 //!
-//! A graph is one thread's at a time:
+//! Only one thread at a time uses a graph:
 //!
 //! ```compile_fail,E0596
 //! # use qd_runtime::objects::{Graph, Stream};
@@ -32,7 +32,7 @@
 //! ```
 //!
 //! Checks, evaluation of plans, graphs and their patching are in one place (`executor`);
-//! a driver (`driver`) does primitives and checks nothing.
+//! a driver (`driver`) implements primitives and checks nothing.
 
 mod across;
 mod allocation;

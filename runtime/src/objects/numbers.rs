@@ -1,5 +1,5 @@
-//! The numbers of a stream's calls: which are on it, which a host is still doing, and which have
-//! ended. `tests/interleavings.rs` goes through the orders in which threads may use them.
+//! The numbers of a stream's calls: which are on it, which the host is still doing, and which have
+//! ended. `tests/interleavings.rs` tries all interleavings of threads on them.
 
 use super::sync::{
     Condvar, Mutex, MutexGuard, PoisonError,
@@ -11,9 +11,9 @@ use std::collections::HashMap;
 #[derive(Default)]
 pub struct Numbers {
     state: Mutex<State>,
-    /// Up to which call somebody has waited for all: nobody need wait for these.
+    /// All calls up to this one have been waited for.
     ended: AtomicU64,
-    /// How many calls are hosted: most who ask look at this alone.
+    /// The number of hosted calls: the fast path reads only this.
     hosted: AtomicUsize,
     /// Told when one is not any more.
     is_done: Condvar,
@@ -57,8 +57,8 @@ impl Numbers {
         (number, done)
     }
 
-    /// Does something when no call comes onto the stream, with the number of the last that is there
-    /// with all before it: a hosted one may not be yet.
+    /// Runs a function while no call is put onto the stream, with the number of the last call such
+    /// that it and all before it are on the stream: a hosted one may not be yet.
     pub fn between<T>(&self, what: impl FnOnce(u64) -> T) -> T {
         let state = self.lock();
         let first = state.hosted.iter().min();
@@ -79,7 +79,7 @@ impl Numbers {
     pub fn unhost(&self, number: u64) {
         let mut state = self.lock();
         state.hosted.retain(|hosted| *hosted != number);
-        // Who sees this sees what the call did.
+        // A thread that sees this sees the effects of the call.
         self.hosted.store(state.hosted.len(), Ordering::Release);
         // Telling costs a call of the system.
         if state.waiting > 0 {
@@ -87,8 +87,8 @@ impl Numbers {
         }
     }
 
-    /// Whether a host is still doing a call. The caller has locked what it touches, as the host had
-    /// when it began.
+    /// Whether the host is still doing a call. The caller has locked the call's allocations, as the
+    /// host had when it began.
     pub fn is_hosted(&self, number: u64) -> bool {
         self.hosted.load(Ordering::Acquire) > 0 && self.lock().hosted.contains(&number)
     }
@@ -104,7 +104,7 @@ impl Numbers {
         state.waiting -= 1;
     }
 
-    /// Somebody has waited for all up to that call.
+    /// All calls up to that one have been waited for.
     pub fn end(&self, number: u64) {
         self.ended.fetch_max(number, Ordering::Release);
     }

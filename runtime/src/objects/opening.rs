@@ -1,4 +1,4 @@
-//! Devices that are opened while something else is done.
+//! Opening a device concurrently with other work.
 
 use super::{Device, DeviceId, DeviceOptions, target};
 use crate::Error;
@@ -8,10 +8,10 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-/// A device that is being opened by a thread of its own. Drivers take a while for it, an NVIDIA
-/// one a quarter of a second, in which a kernel can be compiled.
+/// A device that a thread of its own is opening. Drivers take a while for it, an NVIDIA one a
+/// quarter of a second, in which a kernel can be compiled.
 ///
-/// To drop it waits, too: a process that ends while a driver begins may crash.
+/// Dropping it waits, too: a process that ends while a driver initialises may crash.
 #[derive(Debug)]
 pub struct Opening(Option<State>);
 
@@ -42,8 +42,8 @@ impl Opening {
         }
     }
 
-    /// What is to be compiled for, as [`Device::resolve`] has it. Waits for the device only if
-    /// `target` does not say all that a compiler has to know.
+    /// The target to compile for, as by [`Device::resolve`]. Waits for the device only if
+    /// `target` lacks something that the compiler has to know.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! Ops where the host decides: lists of ops that the device does without being asked, and
-//! between them loops and `if`s for which somebody looks at a word.
+//! Shapes whose control flow the host decides: lists of ops without control flow, and
+//! between them loops and `if`s whose condition the host reads.
 
 use super::driver::{Fault, Op, OpKind};
 
@@ -24,7 +24,7 @@ pub(crate) enum Part {
     },
 }
 
-/// A look at an `i32`.
+/// A read of an `i32` by the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Look {
     /// Which of the shape's looks.

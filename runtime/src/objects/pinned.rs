@@ -1,4 +1,4 @@
-//! Copies that nobody waits for, from and to host memory that the device reaches by itself.
+//! Asynchronous copies, from and to page-locked host memory.
 
 use super::{
     buffer::Buffer,
@@ -17,8 +17,8 @@ use std::{
     sync::atomic::Ordering,
 };
 
-/// Host memory that a device copies from and to while the host goes on: so many bytes, which begin
-/// where any element may. It is made once and used again, as making it takes longer than a copy.
+/// Page-locked host memory for asynchronous copies, aligned for any element. Reuse it: allocating
+/// it takes longer than a copy.
 pub struct Pinned {
     device: Device,
     /// As the device sees it; its handle is where the host does.
@@ -131,7 +131,7 @@ impl Drop for Pinned {
     }
 }
 
-/// What the device is using. Dropped before the end of that, it is let go behind it, in a later call.
+/// Memory that the device is using. If it is dropped before that ends, a later call frees it.
 #[derive(Debug)]
 pub struct Pending<T> {
     of: T,
@@ -179,8 +179,8 @@ impl Pending<Pinned> {
 }
 
 impl Buffer {
-    /// As [`read_bytes`](Self::read_bytes), but waits for nothing: the host's first bytes are these
-    /// when that is done.
+    /// As [`read_bytes`](Self::read_bytes), but asynchronous: the host memory begins with these
+    /// bytes when the copy is done.
     ///
     /// # Errors
     ///
@@ -189,13 +189,13 @@ impl Buffer {
         self.copy_async(on, to, CopyKind::Download)
     }
 
-    /// As [`write_bytes`](Self::write_bytes), but waits for nothing: the host's first bytes, as many as
-    /// are needed, have been read when that is done.
+    /// As [`write_bytes`](Self::write_bytes), but asynchronous: the first bytes of the host memory,
+    /// as many as are needed, have been read when the copy is done.
     ///
     /// # Errors
     ///
-    /// They are too few, the memory is for another device, the buffer is read-only, or the
-    /// device failed.
+    /// They are too few, the memory is for another device, the buffer is read-only, or the device
+    /// failed.
     pub fn write_async(&self, on: &Stream, from: Pinned) -> Result<Pending<Pinned>, Error> {
         self.copy_async(on, from, CopyKind::Upload)
     }

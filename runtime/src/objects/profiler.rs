@@ -1,8 +1,8 @@
-//! How long what is on streams takes on the device: an event before it and one behind it.
+//! Times of a stream's work on the device, by an event before and one after it.
 //!
-//! With [`Detail::Steps`] a call is not replayed as one but step by step, and the host decides
-//! whether a loop goes on, so that each step is between two events on every device alike. It
-//! takes longer that way than it would by itself; what a step takes is what it took.
+//! With [`Detail::Steps`] a call is replayed step by step, and the host decides whether a loop
+//! goes on, so that each step is between two events on every device alike. The call then takes
+//! longer; the times of its steps are right.
 
 mod pieces;
 mod totals;
@@ -25,7 +25,7 @@ use std::{
 
 pub use totals::{StepTotal, step_totals};
 
-/// What a profiler looks at.
+/// The detail of a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
     /// Calls as they are: two events each.
@@ -101,7 +101,7 @@ pub enum CopyKind {
     Clear,
 }
 
-/// Times of what streams do while it is attached to them. It keeps them until they are taken.
+/// Records times of streams while it is attached to them. It keeps them until they are taken.
 #[derive(Clone)]
 pub struct Profiler(Arc<Log>);
 
@@ -149,7 +149,7 @@ impl Drop for Mark {
     }
 }
 
-/// How long after an anchor times may be counted from it: drivers tell them in few digits.
+/// How long after an anchor times may be measured from it: drivers report them with few digits.
 const FAR: Duration = Duration::from_secs(1);
 
 impl Profiler {
@@ -179,8 +179,8 @@ impl Profiler {
         self.0.made
     }
 
-    /// Times what comes onto a stream from now on, until what is returned is dropped. Captured
-    /// calls are not timed: they run when their graph does.
+    /// Times later work on a stream, until the returned value is dropped. Captured calls are not
+    /// timed: they run when their graph does.
     ///
     /// # Errors
     ///
@@ -288,7 +288,7 @@ pub struct Attached {
 
 impl Drop for Attached {
     fn drop(&mut self) {
-        // Who else had these locks is not there any more.
+        // Other owners of these locks do not exist here.
         if fork::is_copy() {
             return;
         }
@@ -322,7 +322,7 @@ impl Profile {
         self.logs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The profilers, held so that nobody else times anything of this stream meanwhile.
+    /// The profilers, locked so that no other span of this stream begins meanwhile.
     fn on(&self) -> Option<MutexGuard<'_, Logs>> {
         match self.is_on.load(Ordering::Acquire) {
             true => Some(self.lock()).filter(|logs| !logs.is_empty()),

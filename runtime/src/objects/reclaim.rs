@@ -1,5 +1,5 @@
-//! What can only be let go later: behind work that is under way, or by a thread that may call
-//! the driver. Each of the calls that follow tries again.
+//! Deferred releases: after work in progress, or by a thread that may call the driver. Each
+//! later call tries them again.
 
 use super::tasks::{Task, Tasks};
 use std::sync::LazyLock;

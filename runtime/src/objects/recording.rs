@@ -1,5 +1,5 @@
-//! Kernels and copies that are put onto a stream by one call: recorded once, launched often,
-//! on other arrays each time.
+//! Kernels and copies that one call puts onto a stream: recorded once, launched often, on other
+//! arrays each time.
 
 use super::{
     allocation::{Allocation, Touch, in_order, overlap},
@@ -25,9 +25,8 @@ use std::{
     },
 };
 
-/// Launches and copies, as [`Graph`] does them. Those that use the same memory are in the order in
-/// which they were recorded, and others beside one another. What a slot will be is not known yet:
-/// it may be any memory.
+/// Launches and copies of a [`Graph`]. Those that use the same memory run in the order in which
+/// they were recorded; others are concurrent. A slot's memory is not known yet: it may be any.
 pub struct Recording {
     device: Device,
     /// Which of the process's recordings.
@@ -43,15 +42,15 @@ pub struct Slot {
     place: usize,
 }
 
-/// A recording that can be launched. It holds the buffers that it was recorded with and those
-/// that are bound, and what was bound until the launches that use it have ended.
+/// A recording that can be launched. It keeps alive the buffers that it was recorded with and those
+/// that are bound, and earlier bound ones until the launches that use them have ended.
 pub struct Graph {
-    /// What is prepared; the last is what was launched last. Dropped before the kernels.
+    /// Prepared launches, least recently used first. Dropped before the kernels.
     kept: Vec<Prepared>,
     recording: Recording,
     bound: Vec<Option<Held>>,
     scratch: Scratch,
-    /// Words of control of all launches, of that many bytes.
+    /// Control words of all launches, of that many bytes.
     control: Option<Arc<Allocation>>,
     control_bytes: u64,
     is_clear: bool,
@@ -111,8 +110,8 @@ impl Recording {
         }
     }
 
-    /// An argument that the graph is given before it is launched, and may be given anew. The kind
-    /// is that of a kernel's argument: `kernel.argument("x")?.kind`.
+    /// An argument that is bound to the graph before it is launched, and may be bound again. The
+    /// kind is that of a kernel's argument: `kernel.argument("x")?.kind`.
     pub fn slot(&mut self, kind: &ArgumentKind) -> Slot {
         self.slots.push(kind.clone());
         Slot {
@@ -121,12 +120,12 @@ impl Recording {
         }
     }
 
-    /// Adds a launch. Scratch that is left out the graph makes when it is launched, each launch's by
-    /// itself, and again when it has to be longer.
+    /// Adds a launch. The graph allocates omitted scratch when it is launched, separately for each
+    /// launch, and again when it has to be longer.
     ///
     /// # Errors
     ///
-    /// The arguments are not what the kernel takes, or a slot is another recording's.
+    /// The arguments are not the kernel's, or a slot is another recording's.
     pub fn launch(&mut self, kernel: &Kernel, given: &[Arg<'_>]) -> Result<(), Error> {
         let (name, device) = (kernel.name(), &kernel.0.loaded.device);
         if *device != self.device {
@@ -200,7 +199,7 @@ impl Recording {
         self.add(Work::Copy, &given)
     }
 
-    /// What has been recorded, to be launched.
+    /// Finishes the recording.
     ///
     /// # Errors
     ///
@@ -336,7 +335,7 @@ fn may_be(kind: &ArgumentKind, wanted: &ArgumentKind) -> bool {
 }
 
 impl Graph {
-    /// Gives it what the launches from now on have for a slot.
+    /// Binds a slot for later launches.
     ///
     /// # Errors
     ///
@@ -367,12 +366,12 @@ impl Graph {
         Ok(())
     }
 
-    /// Puts it onto a stream, behind all that uses the same buffers and behind its last launch.
+    /// Puts it onto a stream, after all uses of the same buffers and after its last launch.
     ///
     /// # Errors
     ///
-    /// A slot is not bound, or what is bound is not what a kernel takes: nothing has been done then.
-    /// A loop that goes on too long has done what it has done.
+    /// A slot is not bound, or a bound value is not a kernel's argument: nothing has been done
+    /// then. The effects of a loop that goes on too long remain.
     pub fn launch(&mut self, on: &Stream) -> Result<(), Error> {
         let device = self.recording.device.clone();
         device.0.check()?;

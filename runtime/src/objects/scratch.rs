@@ -1,5 +1,5 @@
-//! Scratch that a launch leaves out: memory of its stream, as much as the kernel uses,
-//! which is freed behind the launch.
+//! Scratch that a launch omits: memory of its stream, as long as the kernel uses it, which is freed
+//! after the launch.
 
 use super::{
     arguments::{self, Arg, Input},
@@ -9,19 +9,19 @@ use super::{
 use crate::Error;
 use qd_artifact::{Argument, ArgumentKind, Dtype, Kernel, Role};
 
-/// Whether a launch makes it: nothing is given for scratch.
+/// Whether a launch allocates it: scratch without an argument.
 pub(super) fn is_made(argument: &Argument, given: &Arg<'_>) -> bool {
     matches!(given, Arg::Missing)
         && argument.role == Role::Scratch
         && matches!(argument.kind, ArgumentKind::Buffer { .. })
 }
 
-/// Whether one of a launch's arguments is left out.
+/// Whether one of a launch's arguments is omitted.
 pub(super) fn is_left_out(given: &[Arg<'_>]) -> bool {
     given.iter().any(|one| matches!(one, Arg::Missing))
 }
 
-/// An array that is left out.
+/// An omitted array.
 pub(super) struct LeftOut {
     /// Which of the kernel's arguments it is.
     pub place: usize,
@@ -29,11 +29,11 @@ pub(super) struct LeftOut {
     shape: Vec<u64>,
 }
 
-/// The arrays that are left out, by what is given. That has been checked.
+/// The omitted arrays, from the given arguments, which have been checked.
 ///
 /// # Errors
 ///
-/// How long one must be is not known.
+/// The length of one is not known.
 pub(super) fn left_out(kernel: &Kernel, given: &[Arg<'_>]) -> Result<Vec<LeftOut>, Error> {
     let mut inputs: Vec<_> = given.iter().map(Input::of).collect();
     let mut found = Vec::new();
@@ -100,13 +100,13 @@ impl LeftOut {
         }
     }
 
-    /// Makes it. What comes onto the stream may use it; in a graph that somebody captures it is the
-    /// graph's alone.
+    /// Allocates it for later work on the stream; under capture it belongs to the owner's graph
+    /// alone.
     pub fn make(&self, on: &Stream) -> Result<Buffer, Error> {
         if !on.0.is_captured() {
             return Buffer::new(on, self.dtype, &self.shape);
         }
-        // What is allocated on the captured stream would be part of the graph.
+        // An allocation on the captured stream would be part of the graph.
         let beside = Stream::open(on.device(), Priority::Normal)?;
         let made = Buffer::new(&beside, self.dtype, &self.shape)?;
         beside.synchronize()?;
@@ -124,7 +124,7 @@ fn unknown(kernel: &Kernel, place: usize, why: &str) -> Error {
     }
 }
 
-/// Makes what a launch leaves out, by its place.
+/// Allocates the omitted arrays of a launch, by place.
 pub(super) fn make(
     kernel: &Kernel,
     on: &Stream,

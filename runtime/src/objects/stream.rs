@@ -1,5 +1,4 @@
-//! Streams and events: what is put into a stream is done in its order, and streams beside
-//! one another.
+//! Streams and events: work of one stream is in order, and work of several streams is concurrent.
 
 use super::{
     allocation::Keep,
@@ -13,7 +12,7 @@ use super::{
 use crate::Error;
 use std::{fmt, sync::Arc, time::Duration};
 
-/// How much a stream's work matters beside that of others.
+/// The priority of a stream's work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Priority {
     /// As any.
@@ -23,8 +22,7 @@ pub enum Priority {
     High,
 }
 
-/// Work of a device, in order. On the cpu it is done by the thread that asks for it, before
-/// the call returns.
+/// Work of a device, in order. On the cpu the calling thread does it before the call returns.
 #[derive(Clone)]
 pub struct Stream(pub(super) Arc<Queue>);
 
@@ -34,7 +32,7 @@ pub(super) struct Queue {
     pub raw: RawStream,
     /// Which of the device's streams.
     pub id: u64,
-    /// Whether it is somebody else's, and what is held for that.
+    /// Whether it is foreign, and what is kept alive for that.
     is_wrapped: bool,
     _keep: Here<Keep>,
     numbers: Numbers,
@@ -53,7 +51,7 @@ impl Stream {
         device.0.check()?;
         let raw = RawStream(raw);
         let adopted = device.0.driver.adopt(raw);
-        adopted.map_err(|fault| device.0.failed("a stream of somebody else", fault))?;
+        adopted.map_err(|fault| device.0.failed("a foreign stream", fault))?;
         Ok(Self::of(device, raw, true, keep))
     }
 
@@ -92,16 +90,16 @@ impl Stream {
         Ok(())
     }
 
-    /// An event behind all that is on it.
+    /// Records an event after all its work.
     ///
     /// # Errors
     ///
-    /// The device is lost or makes none.
+    /// The device is lost or cannot create one.
     pub fn record(&self) -> Result<Event, Error> {
         self.0.record()
     }
 
-    /// What comes onto it from now on waits for the event.
+    /// Makes later work on it wait for the event.
     ///
     /// # Errors
     ///
@@ -140,14 +138,14 @@ impl Queue {
         self.numbers.count()
     }
 
-    /// Puts the stream's next call onto it, and returns its number. A call that fails has one, too:
-    /// part of it may be on the stream.
+    /// Puts the stream's next call onto it, and returns its number. A call that fails has a number,
+    /// too: part of it may be on the stream.
     pub fn submit(&self, what: impl FnOnce(u64) -> Result<(), Error>) -> (u64, Result<(), Error>) {
         self.numbers.submit(what)
     }
 
-    /// The stream's next call, if it waits for the device before it is all on the stream, or at all:
-    /// no lock is held meanwhile.
+    /// The stream's next call, if it waits for the device before it is all on the stream, or if the
+    /// host does it: no lock is held meanwhile.
     pub fn host(self: &Arc<Self>) -> Hosted {
         Hosted {
             number: self.numbers.host(),
@@ -188,12 +186,12 @@ impl Queue {
         Ok(self.mark()?.0)
     }
 
-    /// Whether what is asked of it now becomes part of somebody's graph.
+    /// Whether calls on it become part of its owner's graph now.
     pub fn is_captured(&self) -> bool {
         self.is_wrapped && self.shared().driver.is_captured(self.raw)
     }
 
-    /// An error for what cannot be part of somebody's graph.
+    /// An error for a call that cannot be captured.
     pub fn check_not_captured(&self, what: &str) -> Result<(), Error> {
         match self.is_captured() {
             false => Ok(()),

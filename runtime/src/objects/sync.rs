@@ -1,3 +1,3 @@
-//! What threads share, here. `tests/interleavings.rs` has loom's instead.
+//! Synchronisation primitives. `tests/interleavings.rs` uses loom's instead.
 
 pub use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, atomic};

@@ -1,4 +1,4 @@
-//! Which device is for a target, as `--target=` spells targets.
+//! Devices by target, as `--target=` spells targets.
 
 use super::{Device, DeviceId};
 use crate::Error;
@@ -35,20 +35,20 @@ impl DeviceId {
 }
 
 impl Device {
-    /// What to compile for so that it runs here.
+    /// The target to compile for so that the code runs here.
     pub fn target(&self) -> &TargetSpec {
         &self.info().target
     }
 
-    /// A target with what the compiler has to know of this device: `vulkan:1.3` is
-    /// `vulkan:1.3,subgroup=8` where subgroups have 8 lanes. What it says itself stays.
+    /// Completes a target for this device: `vulkan:1.3` becomes `vulkan:1.3,subgroup=8` where
+    /// subgroups have 8 lanes. Given options stay.
     pub fn resolve(&self, target: &TargetSpec) -> TargetSpec {
         resolved(target, self.target())
     }
 }
 
-/// Whether no device has to be asked what to compile for a target: Vulkan's say how many lanes
-/// their subgroups have.
+/// Whether a target is complete without a device: Vulkan's lack the number of lanes in a
+/// subgroup.
 pub(super) fn says_all(target: &TargetSpec) -> bool {
     let mut options = target.options();
     family(target.name()) != "vulkan" || options.any(|option| option.starts_with("subgroup="))

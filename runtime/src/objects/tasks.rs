@@ -1,5 +1,5 @@
-//! What is tried again until it can be done. `tests/interleavings.rs` goes through the orders in which
-//! threads may use it.
+//! Tasks that are tried again until they succeed. `tests/interleavings.rs` tries all interleavings
+//! of threads on them.
 
 use super::sync::{
     Mutex, PoisonError,

@@ -1,4 +1,4 @@
-//! What objects promise, on a device that delays, reorders and fails.
+//! Guarantees of the objects, on a device that delays, reorders and fails.
 
 use super::{
     driver::Fault,
@@ -440,7 +440,7 @@ fn threads_share_a_kernel_and_streams_do_not_share_its_control() {
     assert_eq!(sums, [200; 4]);
 }
 
-/// A run that fails may leave anything in a kernel's words of control.
+/// A run that fails may leave anything in a kernel's control words.
 #[test]
 fn control_is_cleared_at_first_and_after_an_error() {
     let thrice = |mood| {

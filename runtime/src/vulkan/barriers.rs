@@ -1,11 +1,11 @@
-//! A subgroup's barriers, where the driver takes them for the block's.
+//! Subgroup barriers on a driver that executes them as block barriers.
 //!
 //! Mesa's llvmpipe suspends a subgroup at every control barrier, whatever its
-//! scope, until each of the block's other subgroups has come to one as well or has
-//! ended, and gives up those that have not ended when the first one has. In a
-//! branch that not all subgroups take, what stands behind the branch is then done
-//! too early, or never. Its lanes are those of a vector and always together, so
-//! that there a memory barrier is all that a subgroup's barrier has to be.
+//! scope, until each of the block's other subgroups has reached one as well or has
+//! ended, and drops those that have not ended when the first one has. If not all
+//! subgroups take a branch with such a barrier, the code after the branch then
+//! runs too early, or never. Its lanes are those of a vector and always together,
+//! so that a memory barrier is sufficient for a subgroup's barrier there.
 
 use super::spirv;
 use ash::vk;
@@ -18,7 +18,7 @@ const MEMORY_BARRIER: u32 = 225;
 /// The scope.
 const SUBGROUP: u32 = 3;
 
-/// The module as this driver may have it.
+/// The module in a form that this driver executes correctly.
 pub(super) fn suited(words: Vec<u32>, driver: vk::DriverId) -> Vec<u32> {
     match driver {
         vk::DriverId::MESA_LLVMPIPE => of_memory_alone(&words),
@@ -26,7 +26,7 @@ pub(super) fn suited(words: Vec<u32>, driver: vk::DriverId) -> Vec<u32> {
     }
 }
 
-/// The module with a memory barrier for each control barrier of a subgroup.
+/// Replaces each control barrier of a subgroup by a memory barrier.
 fn of_memory_alone(words: &[u32]) -> Vec<u32> {
     let mut scopes = BTreeSet::new();
     let mut all = words[..spirv::HEADER_WORDS].to_vec();

@@ -1,10 +1,10 @@
-//! What the driver has compiled, kept between processes: a file per module, so
-//! that processes do not write each other's.
+//! The driver's compiled pipelines, cached between processes: a file per module,
+//! so that processes do not overwrite each other's.
 //!
-//! A folder is one device's, by everything that may change what its driver makes
-//! of a module. The driver's own key is not enough: lavapipe's ignores how wide
-//! its subgroups are. A file that is damaged or cannot be written costs time and
-//! nothing else, so it is a warning.
+//! A folder belongs to one device, with everything that may change its driver's
+//! code in the name. The driver's own key is not enough: lavapipe's ignores the
+//! width of its subgroups. A file that is damaged or cannot be written only
+//! costs time, so it is a warning.
 
 use super::{device::Device, words::reason};
 use ash::vk;

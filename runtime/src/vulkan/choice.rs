@@ -1,5 +1,5 @@
-//! Which devices there are: those that can run what is compiled for Vulkan, and first
-//! of them what is most of a GPU of its own.
+//! The Vulkan devices that can run compiled modules, in order of preference: discrete
+//! GPUs first.
 
 use super::{
     capabilities::{OPERATIONS, REQUIRED},
@@ -110,7 +110,7 @@ impl Candidate {
         })
     }
 
-    /// What it would need to be taken.
+    /// The features it lacks.
     fn lacks(&self) -> Vec<String> {
         let mut lacks: Vec<String> = REQUIRED
             .iter()

@@ -1,4 +1,4 @@
-//! How long things take, on the device's clock.
+//! Timestamps of the device.
 
 use super::{device::Device, features::Properties};
 use ash::vk;

@@ -1,6 +1,5 @@
-//! The devices that are used. A process has one of each, however many artifacts it
-//! loads, and everything that modules may ask for is switched on there: a logical
-//! device costs far more than what is switched on and not used.
+//! Logical devices. A process has one of each, however many artifacts it loads, with every
+//! feature enabled that modules may use: a logical device costs far more than unused features.
 
 use super::{
     capabilities,
@@ -21,7 +20,8 @@ use std::{
     },
 };
 
-/// Queues that are used, where there are as many: streams on one of them wait for one another.
+/// Queues that are used, if the device has as many: streams on one of them wait for one
+/// another.
 const QUEUES: u32 = 4;
 
 /// A device, and its queues.
@@ -29,7 +29,7 @@ pub(super) struct Device {
     pub raw: ash::Device,
     pub name: String,
     pub properties: Properties,
-    /// What is switched on, which is all of use that it offers.
+    /// The enabled features: all that are useful and available.
     pub features: Features,
     pub memory: vk::PhysicalDeviceMemoryProperties,
     pub subgroups: Sizes,
@@ -163,7 +163,7 @@ impl Device {
     /// Waits until the device does nothing.
     pub fn idle(&self) {
         let _queues: Vec<_> = (0..self.queues()).map(|i| self.queue(i)).collect();
-        // Safety: all queues are locked. Nobody is left to tell of a failure.
+        // Safety: all queues are locked. A failure cannot be reported.
         let _ = self.noted(unsafe { self.raw.device_wait_idle() });
     }
 }

@@ -1,4 +1,4 @@
-//! Events: points in streams whose times are taken.
+//! Events: points in streams, with timestamps.
 
 use super::{
     clock::Queries,

@@ -1,5 +1,5 @@
-//! What a device says that it can do: Vulkan's feature and property structures,
-//! those of extensions among them.
+//! A device's features and properties: Vulkan's structures, including those of
+//! extensions.
 
 use ash::{Instance, vk};
 use std::{collections::BTreeSet, ffi::CStr, ffi::CString, ptr};

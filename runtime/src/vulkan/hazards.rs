@@ -1,5 +1,5 @@
-//! Which actions a barrier has to stand before: those that wait for one that no
-//! barrier has stood behind yet.
+//! Where barriers are needed: before an action that depends on one since the
+//! last barrier.
 
 use std::collections::HashSet;
 
@@ -21,8 +21,8 @@ impl Hazards {
         waits
     }
 
-    /// The next action, which does nothing: who waits for it waits for those it
-    /// waits for.
+    /// The next action, which does nothing: its dependents depend on its
+    /// dependencies.
     pub fn join(&mut self, number: usize, after: impl IntoIterator<Item = usize>) {
         if self.waits(after) {
             self.since.insert(number);

@@ -1,9 +1,9 @@
-//! The loader and what it knows. The library is opened when it is first asked
-//! for: nothing of Vulkan is needed to build or to start.
+//! The loader and its instance. The library is opened when it is first used:
+//! neither building nor starting needs Vulkan.
 //!
-//! Which drivers and layers there are is the loader's business and follows its
-//! environment. `QD_VULKAN_VALIDATION=1` adds the validation layer: what it says
-//! goes to the log, and an error of its is one of the next wait.
+//! The loader's environment decides which drivers and layers there are.
+//! `QD_VULKAN_VALIDATION=1` adds the validation layer: its messages go to the
+//! log, and its errors are errors of the next wait.
 
 use super::words::{failed, reason};
 use crate::Error;
@@ -104,7 +104,7 @@ impl Instance {
         self.validation.is_some()
     }
 
-    /// Fails if the validation layer has found errors since it was last asked.
+    /// Fails if the validation layer has reported errors since the last check.
     pub fn check_validation(&self) -> Result<(), Error> {
         let Some(validation) = &self.validation else {
             return Ok(());
@@ -200,9 +200,9 @@ unsafe extern "system" fn hear(
     vk::FALSE
 }
 
-/// What older layers take for an error and is none: structures that the driver
-/// offers and they do not know, and the sum of what all entry points of a module
-/// share in their blocks, where each may have so much by itself.
+/// Errors of older layers that are mistaken: unknown structures of the driver,
+/// and the sum of the shared memory of all entry points of a module, where the
+/// limit applies to each.
 fn is_mistaken(id: &str, text: &str) -> bool {
     id.ends_with("-pNext-pNext") && text.contains("unknown VkStructureType")
         || id == "VUID-RuntimeSpirv-Workgroup-06530"

@@ -1,8 +1,8 @@
-//! Kernels of the driver's own, so that what they do can be given other words as any launch
-//! can: fills, and a look at a word for the host.
+//! Kernels of the driver's own, whose arguments can be patched as those of any launch: fills, and
+//! a copy of a word for the host.
 //!
-//! Where a fill has 64-bit numbers its module has pairs of 32 bits, as not every device has
-//! others. A block fills [`PART`] elements at a time.
+//! A fill's module has pairs of 32 bits for 64-bit numbers, as not every device has 64-bit
+//! integers. A block fills [`PART`] elements at a time.
 
 use super::{
     device::Device,
@@ -46,7 +46,7 @@ impl Kernels {
         Ok(Self(Code::new(device, &binary, declared, sizes, None)?))
     }
 
-    /// What fills elements of so many bytes. Its words: the address, how many, and the bits.
+    /// Fills elements of `size` bytes. Its arguments: the address, the number, and the bits.
     pub fn fill(&self, size: usize) -> Result<Bound, Fault> {
         match size {
             4 => self.bound("fill_4"),
@@ -55,7 +55,7 @@ impl Kernels {
         }
     }
 
-    /// What copies a word of 32 bits. Its words: the address of it, and of where it goes.
+    /// Copies a word of 32 bits. Its arguments: the source and the destination.
     pub fn look(&self) -> Result<Bound, Fault> {
         self.bound("look")
     }

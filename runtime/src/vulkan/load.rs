@@ -1,4 +1,4 @@
-//! Modules on a device: what targets it takes, and what of a module is held against it.
+//! Loading of modules: the targets that a device runs, and the checks of a module.
 
 use super::{
     capabilities,

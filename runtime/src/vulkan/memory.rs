@@ -1,11 +1,11 @@
-//! Memory on the device: what pools are made of.
+//! Memory of the device, for pools.
 
 use super::{device::Device, words::reason};
 use crate::Error;
 use ash::vk::{self, MemoryPropertyFlags as Flags};
 use std::{ptr, sync::Arc};
 
-/// How contents reach the device's memory.
+/// How data is copied to and from the device's memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Copies {
     /// By the processor where it sees that memory through its caches, as on

@@ -1,9 +1,9 @@
 //! Vulkan devices.
 //!
-//! Modules are SPIR-V with an entry point per body. There are no descriptors: a body is pushed
-//! the address of its words, which are the number of blocks and the words of the op. A call is
-//! command buffers (see [`replay`]), which are recorded once and put onto a stream as often as it
-//! is made; the host goes round loops.
+//! Modules are SPIR-V with an entry point per body. There are no descriptors: the push constant
+//! is the address of a launch's kernel arguments, which are the number of blocks and the words of
+//! the op. A call is command buffers (see [`replay`]), which are recorded once and submitted at
+//! every call; the host decides whether loops go on.
 
 mod barriers;
 mod cache;

@@ -1,15 +1,14 @@
-//! Modes that a module runs in, asked for where the device offers them.
+//! Execution modes that the driver adds to a module where the device has them.
 //!
-//! SPIR-V promises some things only to a module that asks for them, and a module
-//! may ask only where the device offers it. So it is the driver that asks, when it
+//! SPIR-V promises some things only to a module that declares a mode, and a module
+//! may declare it only where the device has it. So the driver adds it, since it
 //! knows the device.
 //!
-//! - *Lanes that come back together after a branch.* All lanes of a subgroup are at
-//!   its operations, if a driver brings those that took a branch back together
-//!   behind it. Where nothing is promised, blocks are in an order in which drivers
-//!   are known to do it anyway: each branch before what follows both of its sides.
-//! - *Denormals that are kept.* Where nothing is promised, a device may take them
-//!   for zeros.
+//! - *Reconvergence.* All lanes of a subgroup reach its operations, if those that
+//!   took a branch reconverge after it. Without the promise, blocks are in an order
+//!   for which drivers are known to reconverge anyway: each branch before the
+//!   blocks that follow both of its sides.
+//! - *Denormals.* Without the promise, a device may take them for zeros.
 
 use super::{
     capabilities::{self, DENORM_PRESERVE},

@@ -1,5 +1,5 @@
-//! Code on the device: a module, and a pipeline for each of its bodies, made
-//! when a kernel first needs it.
+//! Code on the device: a module, and a pipeline for each of its bodies, created when
+//! a kernel first needs it.
 
 use super::{barriers, cache::Cache, device::Device, modes, spirv, words::failed, words::reason};
 use crate::Error;
@@ -11,7 +11,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// Bytes of push constants: the address of a launch's words.
+/// Bytes of push constants: the address of a launch's kernel arguments.
 const PUSHED: u32 = 8;
 
 /// A body's subgroups.

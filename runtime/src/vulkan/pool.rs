@@ -1,6 +1,7 @@
-//! Memory in parts of few large blocks, and large arrays in blocks of their own: a part that is left in
-//! a large block is in the way of the next large one. What is freed is used again when the stream that it
-//! was freed on has come to where that was; by the same stream at once, for its order is kept.
+//! A pool of device memory: parts of few large blocks, and large arrays in blocks of their own,
+//! because a part that stays in a large block would be in the way of the next large array. Freed
+//! memory is reused when its stream has reached the point of the free; by the same stream at once,
+//! since it is in order.
 
 use super::{
     memory::{Memory, Refusal},
@@ -41,7 +42,7 @@ struct State {
     reserved: u64,
     used: u64,
     most: u64,
-    /// Blocks that are one array's each, and of these what nobody uses: bytes and addresses.
+    /// Blocks of a single array each, and the unused ones of these: bytes and addresses.
     own: BTreeSet<u64>,
     own_free: BTreeSet<(u64, u64)>,
     /// Parts of the others that nobody uses: their bytes by their addresses, and both the other way
@@ -121,7 +122,7 @@ impl Pool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The address of memory: for use on a stream, or by anybody at once.
+    /// Allocates memory and yields its address: for use on a stream, or at once on any.
     pub fn allocate(&self, bytes: u64, on: Option<&Arc<Timeline>>) -> Result<u64, Refusal> {
         let bytes = rounded(bytes).ok_or(Refusal::TooLarge(u64::MAX))?;
         let mut state = self.lock();

@@ -116,7 +116,7 @@ impl Slot {
         idle.map_err(fault)
     }
 
-    /// Copies words in, which nobody uses.
+    /// Copies words into memory that is not in use.
     fn write(&self, at: u64, words: &[u64]) {
         // Safety: within the block of words.
         unsafe {
@@ -213,7 +213,7 @@ impl Graph {
         at
     }
 
-    /// Makes a slot that nobody uses the current one, with these words.
+    /// Makes an unused slot the current one, with these words.
     fn set(&mut self, words: &[u64]) -> Result<(), Fault> {
         self.current = self.idle_slot()?;
         let slot = &mut self.slots[self.current];

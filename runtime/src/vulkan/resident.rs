@@ -62,7 +62,7 @@ pub(super) struct Shared {
     pub kernels: Kernels,
     /// What buffers are in.
     data: Pool,
-    /// What the words of launches are in.
+    /// The memory of the launches' kernel arguments.
     pub words: Pool,
     staging: Pool,
     /// The address of a word of each byte, four times over, among the words.
@@ -101,7 +101,7 @@ impl Resident {
             Memory::words(device, bytes)
         });
         let bytes = words.allocate(256 * WORD, None);
-        let bytes = bytes.map_err(|refusal| refusal.into_error("words of launches", &device))?;
+        let bytes = bytes.map_err(|refusal| refusal.into_error("kernel arguments", &device))?;
         if let Some(place) = words.place(bytes) {
             for value in 0..=u8::MAX {
                 // Safety: as many bytes are mapped.
@@ -193,7 +193,7 @@ impl Shared {
         }
     }
 
-    /// Memory for words, which nobody uses.
+    /// Unused memory for words.
     pub fn allocate_words(&self, bytes: u64) -> Result<(u64, *mut u8), Fault> {
         let refused = |refusal| self.refused(refusal);
         let address = self.words.allocate(bytes, None).map_err(refused)?;

@@ -1,4 +1,4 @@
-//! What kernels are given.
+//! Arguments of kernels.
 
 use crate::{Argument, Data, Expect, Input, generate};
 use qd_lowering::algorithms::scratch as sizing;

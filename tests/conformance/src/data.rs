@@ -1,4 +1,4 @@
-//! Buffers' contents, and how two results are compared.
+//! Contents of buffers, and comparison of results.
 
 use qd_artifact::Dtype;
 use qd_interp::Element;
@@ -15,6 +15,7 @@ const GARBAGE: u8 = 0xA5;
 #[allow(missing_docs)]
 pub enum Data {
     I8(Vec<i8>),
+    I16(Vec<i16>),
     I32(Vec<i32>),
     I64(Vec<i64>),
     F32(Vec<f32>),
@@ -58,6 +59,7 @@ impl Data {
     pub fn len(&self) -> usize {
         match self {
             Data::I8(v) => v.len(),
+            Data::I16(v) => v.len(),
             Data::I32(v) => v.len(),
             Data::I64(v) | Data::Rows(v, _) => v.len(),
             Data::F32(v) => v.len(),
@@ -85,6 +87,7 @@ impl Data {
         if matches!(expect, Expect::Scratch | Expect::Unused) {
             let element = match self {
                 Data::I8(_) => Element::I8,
+                Data::I16(_) => Element::I16,
                 Data::I32(_) | Data::Count(_) => Element::I32,
                 Data::I64(_) | Data::Rows(..) | Data::LongCount(_) => Element::I64,
                 Data::F32(_) => Element::F32,
@@ -94,6 +97,7 @@ impl Data {
         }
         let flat = match self {
             Data::I8(v) => Buffer::from_slice(v),
+            Data::I16(v) => Buffer::from_slice(v),
             Data::I32(v) => Buffer::from_slice(v),
             Data::I64(v) | Data::Rows(v, _) => Buffer::from_slice(v),
             Data::F32(v) => Buffer::from_slice(v),
@@ -119,6 +123,7 @@ impl Data {
     fn dtype(&self) -> Dtype {
         match self {
             Data::I8(_) => Dtype::I8,
+            Data::I16(_) => Dtype::I16,
             Data::I32(_) | Data::Count(_) => Dtype::I32,
             Data::I64(_) | Data::Rows(..) | Data::LongCount(_) => Dtype::I64,
             Data::F32(_) => Dtype::F32,

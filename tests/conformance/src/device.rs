@@ -107,7 +107,7 @@ impl Main {
 ///
 /// # Errors
 ///
-/// What the runtime has to say.
+/// The runtime's error.
 pub fn execute(main: &Main, arguments: &[Argument]) -> Result<Vec<Held>, String> {
     execute_with(main, arguments, &Options::default())
 }

@@ -1,5 +1,5 @@
-//! What Vulkan leaves to a device: whether it takes denormals for zeros, and how far
-//! quotients and roots are off.
+//! Properties of floats that Vulkan leaves to a device: whether it flushes denormals,
+//! and the error of quotients and roots.
 
 use crate::{Argument, Data, Expect, Input, any_wave, data, execute, generate, load, waves};
 use std::sync::LazyLock;

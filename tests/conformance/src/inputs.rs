@@ -1,4 +1,4 @@
-//! Inputs that break things.
+//! Adversarial inputs.
 
 use crate::Data;
 
@@ -110,8 +110,11 @@ fn floats(input: Input, n: usize, seed: u64, denormal: f64) -> Vec<f64> {
 
 /// `n` elements of a type.
 pub fn generate(element: &str, input: Input, n: usize, seed: u64) -> Data {
+    let whole = || integers(input, n, seed).into_iter();
     match element {
-        "i64" => Data::I64(integers(input, n, seed)),
+        "i8" => Data::I8(whole().map(|x| x as i8).collect()),
+        "i16" => Data::I16(whole().map(|x| x as i16).collect()),
+        "i64" => Data::I64(whole().collect()),
         "f32" => Data::F32(
             floats(input, n, seed, 1e-42)
                 .into_iter()
@@ -119,11 +122,6 @@ pub fn generate(element: &str, input: Input, n: usize, seed: u64) -> Data {
                 .collect(),
         ),
         "f64" => Data::F64(floats(input, n, seed, 1e-310)),
-        _ => Data::I32(
-            integers(input, n, seed)
-                .into_iter()
-                .map(|x| x as i32)
-                .collect(),
-        ),
+        _ => Data::I32(whole().map(|x| x as i32).collect()),
     }
 }

@@ -1,10 +1,10 @@
-//! Targets against the interpreter.
+//! Targets, compared with the interpreter.
 //!
-//! A [`Subject`] is a kernel in text; [`Subject::check`] runs it by the
-//! interpreter and on a target, from the same data, and compares the buffers.
-//! Compiled kernels are kept, so that many sizes and inputs cost one compile.
-//! [`Repeated`] is one that is run again and again and compares for itself.
-//! [`report`] says how many cases a test ran.
+//! A [`Subject`] is a kernel in text; [`Subject::check`] runs it in the interpreter
+//! and on a target, from the same data, and compares the buffers. Compiled kernels
+//! are cached, so that many sizes and inputs cost one compile. [`Repeated`] is one
+//! that runs repeatedly and compares its own results. [`report`] prints the number
+//! of cases of a test.
 
 mod arguments;
 mod data;

@@ -1,7 +1,7 @@
-//! Collectives of operands that are the same in every thread, on a target against
-//! the interpreter: a compiler may compute what is uniform once, and a collective is
-//! not such an op. Each collective's result feeds arithmetic, control, loops and a
-//! collective of its kind.
+//! Collectives of uniform operands, on a target, compared with the interpreter: a
+//! compiler may compute a uniform value once, but not a collective. Each
+//! collective's result feeds arithmetic, control, loops and a collective of its
+//! kind.
 
 use qd_conformance::{Argument, Data, Expect, Subject, report, waves};
 use qd_dialects::interfaces::collectives;
@@ -31,6 +31,7 @@ fn apply(name: &str, from: &str, to: &str) -> String {
         "all" | "any" => extended(format!("{holds}\n %{to}r = {op} %{to}p")),
         "all_equal" => extended(format!("%{to}r = {op} {from} : i32")),
         "ballot" => narrow(format!("{holds}\n %{to}r = {op} %{to}p")),
+        "count_true" => format!("{holds}\n %{to} = {op} %{to}p"),
         "ballot_first_n" => format!("{holds}\n %{to} = {op} 7 %{to}p"),
         "match_any" => narrow(format!("%{to}r = {op} {from} : i32")),
         // What the others get is undefined.

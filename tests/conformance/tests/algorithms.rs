@@ -1,6 +1,13 @@
 //! Every algorithm on a target against the interpreter: types, kinds,
-//! capacities, waves, sizes and inputs, covered pairwise.
+//! capacities, waves, sizes and inputs, covered pairwise. Those that have forms need
+//! nothing here.
 
+#[path = "../../../lowering/tests/forms/known.rs"]
+mod known;
+#[path = "../../../lowering/tests/forms/mod.rs"]
+mod listed;
+
+use known::Given;
 use qd_conformance::{
     Argument, Data, Expect, Input, Subject, element_types, generate, given, output, report,
     scratch, slots, waves,
@@ -364,4 +371,42 @@ fn reduce_by_key() {
         });
     }
     report("reduce_by_key");
+}
+
+/// What an argument of a form is given.
+fn argument(parameter: &known::Parameter, input: Input, n: usize, slots: u64) -> Argument {
+    let element = &parameter.element;
+    match parameter.given {
+        Given::Data | Given::InPlace => given(generate(element, input, n, n as u64)),
+        // What lies behind the results must be untouched: all of it is compared.
+        Given::Result => output(element, n, Expect::Same),
+        Given::Total if parameter.is_cell => given(Data::Count(-1)),
+        Given::Total => output(element, 1, Expect::Same),
+        Given::Workspace => output(element, n, Expect::Scratch),
+        Given::Scratch => scratch(element, slots as usize),
+        Given::Count => given(Data::Count(n as i32)),
+    }
+}
+
+#[test]
+fn forms() {
+    let inputs = [&Input::ALL[..], &[Input::Degenerate, Input::AllEqual]].concat();
+    let context = qd_frontend::lazy_context();
+    for (salt, form) in listed::all().into_iter().enumerate() {
+        let form = form.called("main");
+        let known = known::of(&form, &context);
+        cover(salt, &inputs, |depth, n, wave, input| {
+            let slots = known.formula.slots(n as u64, depth);
+            let parameters = known.parameters.iter();
+            let arguments: Vec<_> = parameters
+                .map(|parameter| argument(parameter, input, n, slots))
+                .collect();
+            let about = format!(
+                "{}: {}, n = {n}, D = {depth}, {input:?}",
+                known.op, form.name
+            );
+            Subject::new(form.with(depth, "").text).check(wave, &arguments, &about);
+        });
+        report(&form.name);
+    }
 }

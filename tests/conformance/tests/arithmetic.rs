@@ -1,9 +1,9 @@
-//! Arithmetic of floats on a target against the interpreter: rounded as it is
-//! there, and with its infinities, denormals and NaNs.
+//! Arithmetic of floats on a target, compared with the interpreter: rounding,
+//! infinities, denormals and NaNs.
 //!
-//! Denormals are left out where they are the device's business and it takes them
-//! for zeros; quotients and roots may be off where nobody has promised that they are
-//! not. A test goes on behind what differs and says at its end what did.
+//! Denormals are excluded where the device may flush them and does; quotients and
+//! roots may be inexact where the target does not promise otherwise. A test
+//! continues after a difference and lists all of them at its end.
 
 use qd_conformance::{Argument, Data, Expect, Input, Subject, any_wave, floats, generate};
 

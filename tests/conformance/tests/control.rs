@@ -1,5 +1,5 @@
-//! What is around launches, on a target against the interpreter: loops, one in
-//! another, algorithms in them, fills of every width, and dispatch.
+//! Steps around launches, on a target, compared with the interpreter: nested loops,
+//! algorithms in them, fills of every width, and dispatch.
 
 use qd_conformance::{Argument, Data, Expect, Subject, any_wave, report};
 

@@ -1,5 +1,5 @@
-//! What blocks that wait for each other make of an input is the same in a thousand
-//! runs, whatever scratch holds before, and whoever else is on the device.
+//! Results of blocks that wait for each other are the same in a thousand runs,
+//! whatever the contents of scratch, and whatever else runs on the device.
 
 use qd_conformance::{Data, Repeated, Role, looks_back, repeats, report};
 use qd_lowering::{algorithms::scratch as sizing, targets::tuning};

@@ -1,5 +1,5 @@
-//! Sorts of 8-byte keys by half of their digits, on a target against the interpreter:
-//! inputs that take each way through them.
+//! Sorts of 8-byte keys by half of their digits, on a target, compared with the
+//! interpreter: inputs that take each path.
 
 use qd_conformance::{Argument, Data, Expect, Input, Subject, any_wave, generate, report};
 use qd_lowering::algorithms::scratch::sort_scratch_slots;

@@ -1,8 +1,8 @@
-//! Counts at multiples of 2^31 − 1, and buffers of more than 2^32 bytes: by command, for
-//! they take a device of 80 GB and more, and as much memory of the host.
+//! Counts at multiples of 2^31 − 1, and buffers of more than 2^32 bytes. They run on command,
+//! since they take a device of 80 GB and more, and as much memory of the host.
 //!
-//! No interpreter reaches these sizes: what comes out is known beforehand, and compared
-//! where it is. What goes in is made there as well.
+//! The interpreter does not reach these sizes: the results are known in advance, and compared
+//! on the device. The inputs are generated there as well.
 
 use qd_conformance::{any_wave, load_for};
 use qd_lowering::algorithms::scratch as sizing;

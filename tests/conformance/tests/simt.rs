@@ -139,6 +139,7 @@ fn votes_and_masks() {
             for tile in tiles(wave) {
                 run("i1", &format!("%r = qd.simt.all %p tile({tile})"));
                 run("i1", &format!("%r = qd.simt.any %p tile({tile})"));
+                run("i32", &format!("%r = qd.simt.count_true %p tile({tile})"));
                 run(
                     "i1",
                     &format!("%r = qd.simt.all_equal %x tile({tile}) : i32"),

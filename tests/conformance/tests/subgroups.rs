@@ -1,7 +1,6 @@
-//! Collectives under control that is the same in all lanes of a subgroup, but not in
-//! all threads of a block, on a target against the interpreter: branches and loops,
-//! one in another, that some of a block's subgroups take, or each for another number
-//! of rounds.
+//! Collectives under control flow that is uniform in subgroups, but not in the block,
+//! on a target, compared with the interpreter: nested branches and loops that some of
+//! a block's subgroups take, or each with another number of iterations.
 
 use qd_conformance::{Argument, Data, Expect, Subject, report, waves};
 

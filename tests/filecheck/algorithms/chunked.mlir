@@ -1,10 +1,10 @@
-// On few cores every algorithm takes long chunks, a block each: a fixed number of
+// On a latency-oriented target every algorithm takes long chunks, a block each: a fixed number of
 // launches whatever the capacity, and one where that is a single chunk.
 
 // RUN: qd-opt %s --qd-expand-algorithms=target=cpu --split-input-file | FileCheck %s
 
-// Threads side by side add up elements a tile apart, and then each other's: that
-// loop has no predicate, and neighbours in it are neighbours in memory.
+// Each thread adds up elements a tile apart, and one loop then combines the threads. The loop over
+// threads has no predicate, and its iterations load consecutive elements.
 // CHECK-LABEL: qd.grid.kernel @reduce
 // CHECK-SAME:    %[[A:[a-z0-9]+]]: memref<?xf32>
 // CHECK:         qd.grid.phase "reduce.chunks"

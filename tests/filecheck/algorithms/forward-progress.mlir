@@ -1,4 +1,5 @@
-// To look back, or to sort a digit in one sweep, blocks wait for each other: an error where a target promises nothing, and nothing that hangs.
+// Strategies whose blocks wait for each other (look-back, onesweep) are an error on a target
+// without forward progress, where they could hang.
 
 // RUN: qd-opt %s --qd-expand-algorithms=target=vulkan:1.3 --split-input-file --verify-diagnostics
 // RUN: qd-opt %s --qd-expand-algorithms=target=nvptx:sm_90 --split-input-file | FileCheck %s

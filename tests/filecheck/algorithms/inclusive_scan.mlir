@@ -18,7 +18,7 @@ qd.grid.kernel @one_level(%a: memref<?xi32>, %out: memref<?xi32>, %s: memref<?xi
 
 // -----
 
-// The upper levels are scanned exclusively: what comes before each tile.
+// The upper levels are scanned exclusively, to each tile's exclusive prefix.
 // CHECK-LABEL: qd.grid.kernel @three_levels
 // CHECK:         qd.grid.phase "inclusive_scan.up1"
 // CHECK:           qd.simt.block.reduce add

@@ -1,11 +1,10 @@
-// Where blocks that have started also end, scans take one pass: a fill of what
-// the tiles tell each other, and a phase, whatever the capacity.
+// With forward progress, scans take one pass: a fill that clears the tiles' descriptors, and a
+// phase, whatever the capacity.
 
 // RUN: qd-opt %s --qd-expand-algorithms=target=nvptx:sm_90 --split-input-file --verify-diagnostics | FileCheck %s
 
-// Tiles are taken by ticket; elements a block apart change places in shared
-// memory, and one subgroup waits for the tiles before. Those of a tile to come are
-// asked for.
+// Blocks take tiles by ticket. Striped elements are exchanged in shared memory, and one subgroup
+// waits for the tiles before. A later tile is prefetched.
 // CHECK-LABEL: qd.grid.kernel @scan
 // CHECK-SAME:    %[[A:[a-z0-9]+]]: memref<?xi32>, %[[OUT:[a-z0-9]+]]: memref<?xi32>, %[[S:[a-z0-9]+]]: memref<?xi32>
 // CHECK:         qd.grid.fill %[[S]]
@@ -38,7 +37,7 @@ qd.grid.kernel @scan(%a: memref<?xi32>, %out: memref<?xi32>, %s: memref<?xi32>, 
 
 // -----
 
-// What a block combines in one step is a hierarchy of one level.
+// What one block combines in one step is a hierarchy of one level.
 // CHECK-LABEL: qd.grid.kernel @one_block
 // CHECK-NOT:     qd.grid.fill
 // CHECK:         qd.grid.phase "inclusive_scan.last"
@@ -50,8 +49,8 @@ qd.grid.kernel @one_block(%a: memref<?xi32>, %out: memref<?xi32>, %s: memref<?xi
 
 // -----
 
-// Sums that round are combined from the left where that is asked for, lane by
-// lane: back to a prefix, and from there forwards.
+// Deterministic order-sensitive sums are combined from the left, lane by lane: back to a prefix,
+// and from there forwards.
 // CHECK-LABEL: qd.grid.kernel @float
 // CHECK:         qd.grid.fill
 // CHECK:         qd.grid.phase "inclusive_scan.sweep"
@@ -66,7 +65,7 @@ qd.grid.kernel @float(%a: memref<?xf64>, %out: memref<?xf64>, %s: memref<?xi64>,
 
 // -----
 
-// The largest of floats does not round.
+// A maximum of floats is not order-sensitive.
 // CHECK-LABEL: qd.grid.kernel @largest
 // CHECK:           qd.simt.reduce_all maxnumf
 qd.grid.kernel @largest(%a: memref<?xf32>, %out: memref<?xf32>, %s: memref<?xi32>, %n: memref<i32>) {
@@ -98,9 +97,9 @@ qd.grid.kernel @pairs(%a: memref<?xi32>, %b: memref<?xi64>, %c: memref<?xi32>, %
 
 // -----
 
-// Elements are loaded together with their flags, selected or not, and ranked by
-// ballots. They are packed in shared memory once the tile has been announced, and
-// before anyone waits for others.
+// Elements are loaded together with their flags, selected or not, and ranked by ballots. They are
+// packed in shared memory after the tile's aggregate is published, and before the block waits for
+// other tiles.
 // CHECK-LABEL: qd.grid.kernel @select
 // CHECK-SAME:    %[[A:[a-z0-9]+]]: memref<?xf32>, %[[F:[a-z0-9]+]]: memref<?xi32>, %[[OUT:[a-z0-9]+]]: memref<?xf32>
 // CHECK-SAME:    %[[S:[a-z0-9]+]]: memref<?xi32>, %{{[a-z0-9]+}}: memref<i32>)
@@ -128,7 +127,7 @@ qd.grid.kernel @select(%a: memref<?xf32>, %f: memref<?xi32>, %out: memref<?xf32>
 
 // -----
 
-// Rows are not packed: they go straight to where they belong.
+// Rows are not packed: they go straight to the output.
 // CHECK-LABEL: qd.grid.kernel @rows
 // CHECK-SAME:    %[[A:[a-z0-9]+]]: memref<?x3xf32>, %{{[a-z0-9]+}}: memref<?xi32>, %[[OUT:[a-z0-9]+]]: memref<?x3xf32>
 // CHECK:         qd.grid.phase "select.sweep"
@@ -147,11 +146,10 @@ qd.grid.kernel @rows(%a: memref<?x3xf32>, %f: memref<?xi32>, %out: memref<?x3xf3
 
 // -----
 
-// Each key and value is loaded once, and changes places within a subgroup. What
-// is scanned is a pair a thread, of a number of heads and a sum. It is announced,
-// its 96 bits in four words, and then runs are put in shared memory before it is
-// waited for those of the tiles before. Behind that, only the tile's first value
-// is changed: all go out.
+// Each key and value is loaded once, and exchanged within a subgroup. The scan is over a pair a
+// thread: a number of heads and a sum. The tile's aggregate is published, its 96 bits in four
+// words. Runs are staged in shared memory before the block waits for the tiles before. After that,
+// only the tile's first value changes, and all runs are written.
 // CHECK-LABEL: qd.grid.kernel @by_key
 // CHECK-SAME:    %[[K:[a-z0-9]+]]: memref<?xi32>, %[[V:[a-z0-9]+]]: memref<?xf64>, %[[KO:[a-z0-9]+]]: memref<?xi32>, %[[VO:[a-z0-9]+]]: memref<?xf64>, %[[RUNS:[a-z0-9]+]]: memref<i32>, %[[S:[a-z0-9]+]]: memref<?xi32>
 // CHECK:         qd.grid.fill %[[S]]

@@ -1,5 +1,5 @@
-// Where blocks that have started also end, a sort of what fits a tile takes one
-// launch, and else counts all digits in one read and takes one launch a digit.
+// With forward progress, a sort of what fits a tile takes one launch. A longer one counts all
+// digits in one read and takes one launch a digit.
 
 // RUN: qd-opt %s --qd-expand-algorithms=target=nvptx:sm_90 --split-input-file --verify-diagnostics | FileCheck %s
 // RUN: qd-translate %s --target=nvptx:sm_90 --emit=asm | FileCheck %s --check-prefix=PTX
@@ -41,9 +41,9 @@ qd.grid.kernel @pairs(%k: memref<?xi32>, %tk: memref<?xi32>, %v: memref<?xi64>, 
 
 // -----
 
-// Of keys of 8 bytes half of the digits may be enough, which the last block to have
-// counted its keys decides. The first digit of keys alone need not be stable, unless
-// some bits are left out; an odd number of passes ends with a copy.
+// For keys of 8 bytes half of the digits may be enough, which the last block to count its keys
+// decides. The first digit of keys alone need not be stable, unless some bits do not take part; an
+// odd number of passes ends with a copy.
 // CHECK-LABEL: qd.grid.kernel @keys
 // CHECK:         %[[FINISHED:.*]] = qd.grid.control : memref<1xi32>
 // CHECK:         %[[UPPER:.*]] = qd.grid.control : memref<1xi32>
@@ -103,7 +103,7 @@ qd.grid.kernel @small(%k: memref<?xi32>, %tk: memref<?xi32>, %v: memref<?x3xf32>
 
 // -----
 
-// Neither halves of fewer bits are chosen, nor of keys with rows.
+// Halves are chosen neither for fewer bits nor for keys with rows.
 // CHECK-LABEL: qd.grid.kernel @rows
 // CHECK-NOT:     qd.grid.if
 // CHECK-LABEL: qd.grid.kernel @bits

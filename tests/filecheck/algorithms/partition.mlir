@@ -21,7 +21,7 @@ qd.grid.kernel @two_levels(%num: memref<i32>, %a: memref<?xi32>, %f: memref<?xi3
 
 // -----
 
-// One tile knows its own total.
+// A single tile has the total without a scan of the levels.
 // CHECK-LABEL: qd.grid.kernel @one_level
 // CHECK:         qd.grid.phase "partition.last"
 // CHECK:           qd.simt.block.exclusive_scan add

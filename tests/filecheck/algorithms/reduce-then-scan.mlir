@@ -1,12 +1,12 @@
-// Without a block that waits, partitions and selections take two passes: flags are
-// read in the first, which leaves a bit of each, and elements in the second.
+// Where no block may wait for another, partitions and selections take two passes: flags are read in
+// the first, which stores one bit of each, and elements in the second.
 
 // RUN: qd-opt %s --qd-expand-algorithms=target=nvptx:sm_90 --split-input-file | FileCheck %s
 // RUN: qd-opt %s --qd-expand-algorithms=target=any --split-input-file | FileCheck %s --check-prefix=ANY
 
-// In the first pass nothing stands between a stretch and the next. The last block to
-// have counted itself scans what chunks come to, writes how many are flagged and sets
-// the word of control back. In the second a subgroup waits for nobody but its lanes.
+// In the first pass no barrier stands between one subgroup tile and the next. The last block to
+// finish scans the chunks' counts, writes how many elements are flagged, and resets the control
+// word. In the second pass a subgroup waits for no other.
 // CHECK-LABEL: qd.grid.kernel @partition
 // CHECK-SAME:    %[[A:[a-z0-9]+]]: memref<?xf32>, %[[F:[a-z0-9]+]]: memref<?xi32>, %[[OUT:[a-z0-9]+]]: memref<?xf32>
 // CHECK-SAME:    %[[NUM:[a-z0-9]+]]: memref<i32>, %[[S:[a-z0-9]+]]: memref<?xi32>
@@ -63,7 +63,7 @@ qd.grid.kernel @large(%a: memref<?xf64>, %f: memref<?xi32>, %out: memref<?xf64>,
 
 // -----
 
-// Rows go straight to where they belong.
+// Rows go straight to the output.
 // CHECK-LABEL: qd.grid.kernel @rows
 // CHECK-SAME:    %[[A:[a-z0-9]+]]: memref<?x3xf32>, %{{[a-z0-9]+}}: memref<?xi32>, %[[OUT:[a-z0-9]+]]: memref<?x3xf32>
 // CHECK:         qd.grid.phase "partition.move"
@@ -79,9 +79,9 @@ qd.grid.kernel @rows(%a: memref<?x3xf32>, %f: memref<?xi32>, %out: memref<?x3xf3
 
 // -----
 
-// Flags that nobody sees may be computed where they are read: a selection by them
-// takes one pass where blocks may wait. A partition takes two all the same. Where
-// nobody has measured any of that, both are hierarchical.
+// Scratch flags may be recomputed where they are read: a selection by them takes one pass on a
+// target with forward progress. A partition takes two all the same. Without a measured tuning, both
+// are hierarchical.
 // CHECK-LABEL: qd.grid.kernel @scratch_flags
 // ANY-LABEL:   qd.grid.kernel @scratch_flags
 // CHECK:         qd.grid.fill
@@ -100,7 +100,7 @@ qd.grid.kernel @scratch_flags(%a: memref<?xi32>, %f: memref<?xi32> {qd.scratch},
 
 // -----
 
-// What a block does in one step is a hierarchy of one level.
+// What one block does in one step is a hierarchy of one level.
 // CHECK-LABEL: qd.grid.kernel @one_block
 // CHECK:         qd.grid.phase "partition.last"
 // CHECK-NOT:     qd.grid.phase

@@ -1,4 +1,4 @@
-// Strategies are chosen by what the target can do, unless the op says which.
+// The target's capabilities choose the strategy, unless the op names one.
 
 // RUN: qd-opt %s --qd-expand-algorithms --split-input-file --verify-diagnostics | FileCheck %s --check-prefixes=CHECK,ANY
 // RUN: qd-opt %s --qd-expand-algorithms=target=cpu,wave=16 --split-input-file --verify-diagnostics | FileCheck %s --check-prefixes=CHECK,CPU
@@ -8,7 +8,7 @@
 // UNKNOWN: error: unknown target 'gpu': expected one of any, cpu
 // WAVE: target 'cpu' has no wave of '5': expected one of 4, 8, 16, 32, 64
 
-// Many cores combine in one launch, few take long chunks.
+// A throughput-oriented target reduces in one launch, a latency-oriented one in long chunks.
 // CHECK-LABEL:  qd.grid.kernel @chosen
 // ANY:          qd.grid.phase "reduce"
 // CPU:          qd.grid.phase "reduce.chunks"

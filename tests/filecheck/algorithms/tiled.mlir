@@ -1,11 +1,9 @@
-// On many cores a reduction takes one launch, whatever the capacity: a thread has
-// several elements under way together, and the last block to finish combines what
-// the blocks come to.
+// On a throughput-oriented target a reduction takes one launch, whatever the capacity: a thread has
+// several loads in flight, and the last block to finish combines the blocks' aggregates.
 
 // RUN: qd-opt %s --qd-expand-algorithms=target=nvptx:sm_90 --split-input-file | FileCheck %s
 
-// Blocks take rows of elements in turn. No row of a full round is asked of whether
-// it exists.
+// Blocks take rows of elements in turn. The loads of a full round have no bounds check.
 // CHECK-LABEL: qd.grid.kernel @reduce
 // CHECK-SAME:    %[[A:[a-z0-9]+]]: memref<?xf32>, %[[OUT:[a-z0-9]+]]: memref<1xf32>, %[[S:[a-z0-9]+]]: memref<?xi32>
 // CHECK:         %[[FINISHED:.*]] = qd.grid.control : memref<1xi32>
@@ -38,7 +36,7 @@ qd.grid.kernel @reduce(%a: memref<?xf32>, %out: memref<1xf32>, %s: memref<?xi32>
 
 // -----
 
-// Each has its own word.
+// Each has its own control word.
 // CHECK-LABEL: qd.grid.kernel @two
 // CHECK:         %[[FIRST:.*]] = qd.grid.control
 // CHECK:         qd.grid.phase
@@ -65,7 +63,7 @@ qd.grid.kernel @one_block(%a: memref<?xf32>, %out: memref<1xf32>, %s: memref<?xi
 
 // -----
 
-// Where order matters, a thread gets neighbours, and blocks combine tile by tile.
+// Where order matters, a thread gets consecutive elements, and blocks combine tile by tile.
 // CHECK-LABEL: qd.grid.kernel @in_order
 // CHECK:         qd.grid.phase "reduce"
 // CHECK:           qd.simt.block.shared : memref<1xi32

@@ -1,4 +1,4 @@
-// What the cpu conversion makes of a body's signature, and of control flow around
+// The cpu conversion of a body's signature, and of control flow around
 // collectives.
 // RUN: qd-opt %s --qd-convert-to-cpu --split-input-file | FileCheck %s
 
@@ -9,8 +9,8 @@
 // CHECK-SAME: %{{.*}}: !llvm.ptr {llvm.nonnull, llvm.noundef}, %{{.*}}: f32,
 // CHECK-SAME: %{{.*}}: !llvm.ptr {llvm.noalias, llvm.nonnull, llvm.noundef})
 // CHECK-LABEL: func.func @body(%{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: !llvm.ptr)
-module attributes {qd.wave = 32 : i32} {
-  func.func private @body(%a: memref<?xf32> {llvm.noalias}, %b: memref<f32>, %x: f32, %c: memref<f32> {llvm.noalias}) attributes {qd.threads = 64 : i64} {
+module {
+  func.func private @body(%a: memref<?xf32> {llvm.noalias}, %b: memref<f32>, %x: f32, %c: memref<f32> {llvm.noalias}) attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
     %t = qd.simt.block.thread_id
     memref.store %x, %a[%t] : memref<?xf32>
     return
@@ -28,8 +28,8 @@ module attributes {qd.wave = 32 : i32} {
 // CHECK: %[[TAKEN:.*]] = memref.load %{{.*}}[%[[FIRST]]] : memref<64xi1>
 // CHECK: scf.if %[[TAKEN]] {
 // CHECK: scf.for %{{.*}} = %[[FIRST]] to %[[END]]
-module attributes {qd.wave = 32 : i32} {
-  func.func private @by_subgroup(%a: memref<?xi32>, %p: memref<?xi1>) attributes {qd.threads = 64 : i64} {
+module {
+  func.func private @by_subgroup(%a: memref<?xi32>, %p: memref<?xi1>) attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
     %t = qd.simt.block.thread_id
     %v = memref.load %a[%t] : memref<?xi32>
     %q = memref.load %p[%t] : memref<?xi1>
@@ -49,8 +49,8 @@ module attributes {qd.wave = 32 : i32} {
 // CHECK: %[[MOST:.*]] = memref.load %{{.*}}[%c0{{.*}}] : memref<64xi1>
 // CHECK-NEXT: scf.if %[[MOST]] {
 // CHECK: scf.for %{{.*}} = %c0{{.*}} to %c64
-module attributes {qd.wave = 32 : i32} {
-  func.func private @by_block(%a: memref<?xi32>) attributes {qd.threads = 64 : i64} {
+module {
+  func.func private @by_block(%a: memref<?xi32>) attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
     %zero = arith.constant 0 : i32
     %t = qd.simt.block.thread_id
     %v = memref.load %a[%t] : memref<?xi32>

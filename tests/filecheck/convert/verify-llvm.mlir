@@ -1,6 +1,6 @@
-// What upstream's conversions have left behind is an error that names the operation, at its place, and the target.
+// An op that upstream's conversions have left behind is an error at the op, which names it and the target.
 // RUN: qd-opt %s --split-input-file --verify-diagnostics --qd-verify-llvm -o /dev/null
-// RUN: not qd-opt %s --split-input-file --qd-verify-llvm=target=nvptx:sm_90 -o /dev/null 2>&1 | FileCheck %s
+// RUN: not qd-opt %s --split-input-file "--qd-verify-llvm=target=nvptx:sm_90 dialect=nvvm" -o /dev/null 2>&1 | FileCheck %s
 // CHECK-NOT: nvvm
 // CHECK: 'vector.print' op has no lowering to target 'nvptx:sm_90'
 // CHECK: [[@LINE+41]]:3: error: 'llvm.call' op calls 'outside', and the target has no library that it could be in

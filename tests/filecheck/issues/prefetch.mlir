@@ -1,4 +1,4 @@
-// Elements of every type can be asked for ahead, `index` too: where the target has no form for the hint, it falls away.
+// Elements of every type can be prefetched, `index` too; a target without the instruction drops the hint.
 // RUN: qd-translate %s --target=nvptx:sm_90 --emit=asm | FileCheck %s
 // RUN: qd-translate %s --target=cpu -o %t
 // RUN: qd-translate %s --target=vulkan:1.3,subgroup=8 -o %t

@@ -1,7 +1,7 @@
-// Bodies of any size are canonicalised; what has regions, and what is computed twice, only where bodies are not deep.
+// Bodies of any size are canonicalised; ops with regions, and redundant computations, only in bodies that are not deep.
 // RUN: qd-opt %s --pass-pipeline='builtin.module(any(qd-clean{deepest=3}))' | FileCheck %s
 
-// Without iterations of `canonicalize`, what is done is done to what has no regions, in long bodies.
+// Without iterations of `canonicalize`, only ops without regions are canonicalised, in long bodies.
 // RUN: qd-opt %s --pass-pipeline='builtin.module(any(qd-clean{longest=8 max-iterations=0}))' | FileCheck %s --check-prefix=LONG
 
 // CHECK-LABEL: @shallow
@@ -36,7 +36,7 @@ qd.grid.kernel @deep(%a: memref<?xi32>, %c: i1, %g: index) {
     %t = qd.simt.block.thread_id
     // CHECK-NEXT: scf.if
     scf.if %c {
-      // What nobody needs goes, and what it alone needed.
+      // Dead ops are removed, and the operands that they alone used.
       // CHECK-NEXT: %[[X:.*]] = memref.load
       // CHECK-NEXT: %[[Y:.*]] = arith.muli %[[X]], %[[X]]
       // CHECK-NEXT: %[[Z:.*]] = arith.muli %[[X]], %[[X]]

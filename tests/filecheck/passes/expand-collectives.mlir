@@ -2,20 +2,18 @@
 // results are the same is tested by interpretation (passes/tests/semantics).
 
 // RUN: qd-opt %s --qd-expand-collectives --canonicalize --cse | FileCheck %s
-// RUN: qd-opt %s --qd-expand-collectives=keep=simt.reduce,simt.inclusive_scan,simt.all@full,math.fns | FileCheck %s --check-prefix=KEEP
-// RUN: qd-opt %s --qd-expand-collectives=keep=simt.reduce@word,simt.reduce_all@word | FileCheck %s --check-prefix=WORD
-// RUN: qd-opt %s --qd-expand-collectives=keep=all | FileCheck %s --check-prefix=ALL
-// RUN: not qd-opt %s --qd-expand-collectives=keep=simt.shuffle 2>&1 | FileCheck %s --check-prefix=BAD
-// RUN: not qd-opt %s --qd-expand-collectives=keep=reduce 2>&1 | FileCheck %s --check-prefix=SHORT
+// RUN: qd-opt %s --qd-expand-collectives=target=vulkan:1.3 | FileCheck %s --check-prefix=KEEP
+// RUN: qd-opt %s --qd-expand-collectives=target=metal | FileCheck %s --check-prefix=WORD
+// RUN: qd-opt %s --qd-expand-collectives=target=cpu | FileCheck %s --check-prefix=ALL
+// RUN: not qd-opt %s --qd-expand-collectives=target=gpu 2>&1 | FileCheck %s --check-prefix=BAD
 
-// BAD: error: 'builtin.module' op cannot keep 'simt.shuffle': expected 'all' or names out of simt.broadcast_first,
-// SHORT: error: 'builtin.module' op cannot keep 'reduce'
+// BAD: error: 'builtin.module' op unknown target 'gpu': expected one of any, cpu,
 
 // ALL-LABEL: func.func private @reductions
 // ALL:         qd.simt.reduce add
 // ALL:         qd.simt.reduce_all add
 
-module attributes {qd.wave = 8 : i64} {
+module {
 
 // Neighbours first, as far as the tile goes; a butterfly where all need it.
 // CHECK-LABEL: func.func private @reductions
@@ -37,11 +35,11 @@ module attributes {qd.wave = 8 : i64} {
 //
 // KEEP-LABEL: func.func private @reductions
 // KEEP:         qd.simt.reduce add %{{.*}} tile(2) : i32
-// KEEP-NOT:     qd.simt.reduce_all
+// KEEP:         qd.simt.reduce_all add %{{.*}} tile(3) : i32
 // WORD-LABEL: func.func private @reductions
 // WORD-NOT:     qd.simt.reduce add
 // WORD:         qd.simt.reduce_all add %{{.*}} tile(3) : i32
-func.func private @reductions(%v: i32) -> (i32, i32) {
+func.func private @reductions(%v: i32) -> (i32, i32) attributes {qd.wave = 8 : i64} {
   %0 = qd.simt.reduce add %v tile(2) : i32
   %1 = qd.simt.reduce_all add %v tile(3) : i32
   return %0, %1 : i32, i32
@@ -68,10 +66,12 @@ func.func private @reductions(%v: i32) -> (i32, i32) {
 // CHECK:         return %[[R]]
 //
 // KEEP-LABEL: func.func private @scans
-// KEEP:         qd.simt.inclusive_scan minnumf %{{.*}} tile(2) : f32
+// KEEP-NOT:     qd.simt.inclusive_scan
 // KEEP:         qd.simt.shuffle up
 // KEEP:         return
-func.func private @scans(%v: f32) -> f32 {
+// ALL-LABEL: func.func private @scans
+// ALL:         qd.simt.exclusive_scan minnumf %{{.*}} tile(2) : f32
+func.func private @scans(%v: f32) -> f32 attributes {qd.wave = 8 : i64} {
   %0 = qd.simt.exclusive_scan minnumf %v tile(2) : f32
   return %0 : f32
 }
@@ -89,7 +89,7 @@ func.func private @scans(%v: f32) -> f32 {
 // CHECK:         %[[RB:.*]] = arith.select %[[LOWER]], %[[XB]], %[[B]]
 // CHECK:         arith.muli %[[LA]], %[[RA]]
 // CHECK:         arith.muli %[[LB]], %[[RA]]
-func.func private @ordered(%a: i32, %b: i32) -> (i32, i32) {
+func.func private @ordered(%a: i32, %b: i32) -> (i32, i32) attributes {qd.wave = 8 : i64} {
   %0, %1 = qd.simt.reduce_all %a, %b tile(1) : i32, i32 identity [1 : i32, 0 : i32] combiner {
   ^bb0(%la: i32, %lb: i32, %ra: i32, %rb: i32):
     %x = arith.muli %la, %ra : i32
@@ -107,7 +107,7 @@ func.func private @ordered(%a: i32, %b: i32) -> (i32, i32) {
 // CHECK:         %[[THERE:.*]] = arith.cmpi uge
 // CHECK:         scf.if %[[THERE]] -> (i32) {
 // CHECK:           arith.divui %[[UP]]
-func.func private @partial(%v: i32) -> i32 {
+func.func private @partial(%v: i32) -> i32 attributes {qd.wave = 8 : i64} {
   %0 = qd.simt.inclusive_scan %v tile(1) : i32 identity [1 : i32] combiner {
   ^bb0(%l: i32, %r: i32):
     %x = arith.divui %l, %r : i32
@@ -126,7 +126,7 @@ func.func private @partial(%v: i32) -> i32 {
 // CHECK:         qd.simt.shuffle up
 // CHECK:         arith.cmpi uge, %[[REACH]]
 // CHECK-NOT:     qd.simt.ballot
-func.func private @segments(%v: i32, %h: i1) -> i32 {
+func.func private @segments(%v: i32, %h: i1) -> i32 attributes {qd.wave = 8 : i64} {
   %0 = qd.simt.segmented_reduce add %v heads %h tile(3) : i32
   return %0 : i32
 }
@@ -147,7 +147,7 @@ func.func private @segments(%v: i32, %h: i1) -> i32 {
 // KEEP:         qd.simt.all %{{.*}} tile(3)
 // KEEP-NOT:     qd.simt.all {{.*}} tile(2)
 // KEEP:         return
-func.func private @votes(%p: i1) -> (i1, i1, i1) {
+func.func private @votes(%p: i1) -> (i1, i1, i1) attributes {qd.wave = 8 : i64} {
   %0 = qd.simt.all %p tile(3)
   %1 = qd.simt.any %p tile(2)
   %2 = qd.simt.all %p tile(2)
@@ -159,7 +159,7 @@ func.func private @votes(%p: i1) -> (i1, i1, i1) {
 // CHECK-COUNT-12: qd.simt.shuffle xor
 // CHECK-NOT:   qd.simt.shuffle
 // CHECK:       return
-func.func private @sort(%k: f32, %v: i32) -> (f32, i32) {
+func.func private @sort(%k: f32, %v: i32) -> (f32, i32) attributes {qd.wave = 8 : i64} {
   %0, %1 = qd.simt.bitonic_sort_kv %k, %v tile(3) : f32, i32
   return %0, %1 : f32, i32
 }
@@ -171,10 +171,7 @@ func.func private @sort(%k: f32, %v: i32) -> (f32, i32) {
 // CHECK-COUNT-6: math.ctpop %{{.*}} : i32
 // CHECK-NOT:     qd.
 // CHECK:         return
-//
-// KEEP-LABEL: func.func private @bits
-// KEEP:         qd.math.fns
-func.func private @bits(%x: i32, %y: i64) -> (i32, i32, i32, i32) {
+func.func private @bits(%x: i32, %y: i64) -> (i32, i32, i32, i32) attributes {qd.wave = 8 : i64} {
   %0 = qd.math.popcnt %y : i64
   %1 = qd.math.clz %x : i32
   %2 = qd.math.ffs %x : i32
@@ -192,7 +189,7 @@ func.func private @bits(%x: i32, %y: i64) -> (i32, i32, i32, i32) {
 // CHECK:         memref.load %[[S]]
 // CHECK-NOT:     qd.simt.block.sync
 // CHECK:         return
-func.func private @block_fits(%a: memref<?xi32>) -> i32 attributes {qd.threads = 64 : i64} {
+func.func private @block_fits(%a: memref<?xi32>) -> i32 attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
   %t = qd.simt.block.thread_id
   %v = memref.load %a[%t] : memref<?xi32>
   %0 = qd.simt.block.reduce_all add %v : i32
@@ -210,7 +207,7 @@ func.func private @block_fits(%a: memref<?xi32>) -> i32 attributes {qd.threads =
 // CHECK:           scf.if
 // CHECK:             scf.for
 // CHECK:           qd.simt.block.sync
-func.func private @block_loops(%v: i32, %n: index, %a: memref<?xi32>) attributes {qd.threads = 128 : i64} {
+func.func private @block_loops(%v: i32, %n: index, %a: memref<?xi32>) attributes {qd.threads = 128 : i64, qd.wave = 8 : i64} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   scf.for %i = %c0 to %n step %c1 {
@@ -229,7 +226,7 @@ func.func private @block_loops(%v: i32, %n: index, %a: memref<?xi32>) attributes
 // CHECK-NEXT:    qd.simt.sync
 // CHECK-NEXT:    qd.simt.block.sync
 // CHECK-NEXT:    return
-func.func private @primitives(%v: i32, %p: i1) -> (i32, i32, i64) {
+func.func private @primitives(%v: i32, %p: i1) -> (i32, i32, i64) attributes {qd.wave = 8 : i64} {
   %0 = qd.simt.shuffle idx %v, %v : i32
   %1 = qd.simt.broadcast %v, %v : i32
   %2 = qd.simt.ballot %p

@@ -2,13 +2,11 @@
 // (passes/tests/semantics).
 
 // RUN: qd-opt %s --qd-expand-math | FileCheck %s
-// RUN: qd-opt %s --qd-expand-math=keep=math.exp2@f32,math.exp | FileCheck %s --check-prefix=KEEP
-// RUN: qd-opt %s --qd-expand-math=keep=all | FileCheck %s --check-prefix=ALL
-// RUN: not qd-opt %s --qd-expand-math=keep=exp 2>&1 | FileCheck %s --check-prefix=SHORT
-// RUN: not qd-opt %s --qd-expand-math=keep=math.exp@f16 2>&1 | FileCheck %s --check-prefix=WIDTH
+// RUN: qd-opt %s --qd-expand-math=target=nvptx:sm_90 | FileCheck %s --check-prefix=KEEP
+// RUN: qd-opt %s --qd-expand-math=target=cpu | FileCheck %s --check-prefix=ALL
+// RUN: not qd-opt %s --qd-expand-math=target=gpu 2>&1 | FileCheck %s --check-prefix=BAD
 
-// SHORT: error: 'builtin.module' op cannot keep 'exp': expected 'all' or names out of arith.remf, math.acos,
-// WIDTH: error: 'builtin.module' op cannot keep 'math.exp@f16': expected
+// BAD: error: 'builtin.module' op unknown target 'gpu': expected one of any, cpu,
 
 // A number of doublings, the rest to a series, and the doublings in two steps.
 // CHECK-LABEL: func.func private @exp
@@ -19,8 +17,6 @@
 // CHECK:         %[[R:.*]] = arith.select %{{.*}}, %[[WIDE]], %{{.*}} : f64
 // CHECK-NEXT:    arith.truncf %[[R]] : f64 to f32
 //
-// KEEP-LABEL: func.func private @exp
-// KEEP:         math.exp %
 // ALL-LABEL:  func.func private @exp
 // ALL:          math.exp %
 func.func private @exp(%o: memref<1xf32>) attributes {qd.threads = 64 : i64} {

@@ -1,5 +1,4 @@
-// Neighbouring phases become one if no thread needs what another one did, and
-// stay apart in every other case.
+// Neighbouring phases are fused if no thread needs another thread's results, and only then.
 
 // RUN: qd-opt %s --qd-fuse-phases --split-input-file | FileCheck %s
 // RUN: qd-opt %s --qd-plan-launches=print-plan=true --split-input-file 2>&1 >/dev/null | FileCheck %s --check-prefix=WHY

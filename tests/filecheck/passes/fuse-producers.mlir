@@ -1,5 +1,5 @@
-// What an elementwise phase writes to scratch is computed where it is read, if that is
-// the same and costs no more; and stays in every other case.
+// An elementwise phase that writes scratch is recomputed where the scratch is read, if
+// that has the same results and costs no more, and only then.
 
 // RUN: qd-opt %s --qd-fuse-producers --canonicalize --split-input-file | FileCheck %s
 // RUN: qd-opt %s --qd-fuse-producers=print-plan=true --split-input-file 2>&1 >/dev/null | FileCheck %s --check-prefix=WHY
@@ -173,7 +173,7 @@ qd.grid.kernel @again(%x: memref<?xi32>, %y: memref<?xi32> {qd.scratch}, %o: mem
 // A hint asks for what is loaded instead, but not for what the phase asks for itself,
 // nor for what is at another index.
 // WHY-LABEL: producers of @hints
-// WHY-NEXT:    "map" is not needed: nobody loads argument 4
+// WHY-NEXT:    "map" is not needed: no step loads argument 4
 // CHECK-LABEL: qd.grid.kernel @hints(
 // CHECK-SAME:    %[[X:[^:]*]]: memref<?xi32>, %[[Z:[^:]*]]: memref<?xi32>, %[[P:[^:]*]]: memref<?xindex>
 // CHECK:         qd.grid.phase "use"

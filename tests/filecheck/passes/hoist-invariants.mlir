@@ -1,4 +1,4 @@
-// What is the same in each iteration leaves its loop; what has regions does so only where the loop is not deep.
+// Loop-invariant ops leave their loop; ops with regions do so only where the loop is not deep.
 // RUN: qd-opt %s --qd-hoist-invariants=deepest=1 | FileCheck %s
 
 // CHECK-LABEL: func.func @shallow

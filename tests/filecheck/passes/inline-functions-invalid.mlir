@@ -1,5 +1,5 @@
-// What cannot be inlined is an error at the call: recursion, with the calls that close the cycle; functions of others; unstructured
-// control flow; what a `for_each` cannot hold; and growth without bounds.
+// A call that cannot be inlined is an error at the call: recursion, with the calls that close the cycle; functions without a body;
+// unstructured control flow; ops that a `for_each` cannot hold; and unbounded growth.
 
 // RUN: qd-opt %s --split-input-file --verify-diagnostics --qd-inline-functions
 // RUN: split-file %s %t --leading-lines

@@ -1,5 +1,5 @@
-// Calls become what they call, callees' callees first; arrays of the block's go to the top of the phase; only bodies are left of the
-// functions. A module without functions stays as it is.
+// Calls are inlined, callees first; shared arrays go to the top of the phase; all functions but outlined bodies are removed.
+// A module without functions stays as it is.
 
 // RUN: qd-opt %s --split-input-file --qd-inline-functions | FileCheck %s
 // RUN: qd-opt %s --split-input-file --qd-inline-functions --mlir-print-debuginfo | FileCheck %s --check-prefix=PLACE

@@ -46,7 +46,7 @@ qd.grid.kernel @twice(%a: memref<?xi32>, %b: memref<?xi32>, %g: index) {
 
 // -----
 
-// What nobody writes may be passed twice.
+// A buffer that is not written may be passed twice.
 // CHECK-LABEL: func.func private @sum(
 // CHECK-SAME: %{{.*}}: memref<?xi32> {llvm.noalias}, %{{.*}}: memref<?xi32> {llvm.noalias}, %{{.*}}: memref<?xi32> {llvm.noalias})
 func.func private @sum(%x: memref<?xi32>, %y: memref<?xi32>, %to: memref<?xi32>) attributes {qd.threads = 64 : i64} {

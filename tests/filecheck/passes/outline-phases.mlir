@@ -1,5 +1,5 @@
 // Each phase becomes a private function with `qd.threads` and a launch of it, in
-// program order; what is no phase yet is an error.
+// program order; a step that is not a phase yet is an error.
 
 // RUN: qd-opt %s --qd-outline-phases --split-input-file --verify-diagnostics | FileCheck %s
 

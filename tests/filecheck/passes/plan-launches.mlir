@@ -1,5 +1,5 @@
-// A launch waits for those that it truly depends on, and the printed plan says
-// why.
+// A launch waits for its dependencies alone, and the printed plan has the
+// reasons.
 
 // RUN: qd-opt %s --qd-plan-launches="fuse=false share=false" --split-input-file | FileCheck %s
 // RUN: qd-opt %s --qd-plan-launches="fuse=false share=false print-plan=true" --split-input-file 2>&1 >/dev/null \

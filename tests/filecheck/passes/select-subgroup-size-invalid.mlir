@@ -1,4 +1,4 @@
-// A wave that there is not, or that does not fit the code, is an error.
+// A wave that does not exist, or that does not fit the code, is an error.
 
 // RUN: qd-opt %s --qd-select-subgroup-size=wave=32 --split-input-file --verify-diagnostics
 
@@ -11,6 +11,7 @@ qd.grid.kernel @too_large(%g: index, %v: i32) {
 
 // -----
 
-// expected-error @+1 {{'builtin.module' op is for subgroups of 64, and cannot be for 32}}
-module attributes {qd.wave = 64 : i64} {
+// expected-error @+1 {{'func.func' op is for subgroups of 64, and cannot be for 32}}
+func.func private @other() attributes {qd.threads = 64 : i64, qd.wave = 64 : i64} {
+  return
 }

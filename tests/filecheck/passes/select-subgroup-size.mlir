@@ -1,5 +1,5 @@
-// Choosing the wave makes constants of what depends on it, and gives every
-// collective a tile.
+// Subgroup-size selection makes constants of the ops that depend on it, and gives every
+// collective a cluster size.
 
 // RUN: qd-opt %s --qd-select-subgroup-size=wave=32 | FileCheck %s
 // RUN: qd-opt %s --qd-select-subgroup-size=wave=8 | FileCheck %s --check-prefix=WAVE8
@@ -12,8 +12,8 @@
 // LARGE: error: 'builtin.module' op cannot have subgroups of 128
 
 // In an outlined body: the block's size is `qd.threads`.
-// CHECK: module attributes {qd.wave = 32 : i64}
 // CHECK-LABEL: func.func private @sizes
+// CHECK-SAME:    attributes {qd.threads = 256 : i64, qd.wave = 32 : i64}
 // CHECK-DAG:     %[[DIM:.*]] = arith.constant 256 : index
 // CHECK-DAG:     %[[SIZE:.*]] = arith.constant 32 : i32
 // CHECK-DAG:     %[[LOG:.*]] = arith.constant 5 : i32

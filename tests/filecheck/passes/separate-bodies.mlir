@@ -1,23 +1,23 @@
-// Each body is in a module of its own, and kernels are gone; what bodies may have in common keeps them together.
+// Each body is in a module of its own, and kernels are removed; bodies that may share ops stay together.
 // RUN: qd-opt %s --qd-separate-bodies --split-input-file | FileCheck %s
 
-// CHECK:      module attributes {qd.wave = 32 : i64} {
-// CHECK-NEXT:   module attributes {qd.wave = 32 : i64} {
-// CHECK-NEXT:     func.func @f() attributes {qd.threads = 64 : i64} {
+// CHECK:      module attributes {llvm.target_triple = "x"} {
+// CHECK-NEXT:   module attributes {llvm.target_triple = "x"} {
+// CHECK-NEXT:     func.func @f() attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
 // CHECK-NEXT:       return
 // CHECK-NEXT:     }
 // CHECK-NEXT:   }
-// CHECK-NEXT:   module attributes {qd.wave = 32 : i64} {
-// CHECK-NEXT:     func.func @g() attributes {qd.threads = 64 : i64} {
+// CHECK-NEXT:   module attributes {llvm.target_triple = "x"} {
+// CHECK-NEXT:     func.func @g() attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
 // CHECK-NEXT:       return
 // CHECK-NEXT:     }
 // CHECK-NEXT:   }
 // CHECK-NEXT: }
-module attributes {qd.wave = 32 : i64} {
-  func.func private @f() attributes {qd.threads = 64 : i64} {
+module attributes {llvm.target_triple = "x"} {
+  func.func private @f() attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
     return
   }
-  func.func private @g() attributes {qd.threads = 64 : i64} {
+  func.func private @g() attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
     return
   }
   qd.grid.kernel @k(%blocks: index) {

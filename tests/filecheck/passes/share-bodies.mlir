@@ -1,5 +1,5 @@
-// Bodies that differ only in integer constants become one, with arguments for
-// these; bodies that differ otherwise stay apart.
+// Bodies that differ only in integer constants become one, with arguments for these; others are not
+// shared.
 
 // RUN: qd-opt %s --qd-share-bodies --split-input-file | FileCheck %s
 

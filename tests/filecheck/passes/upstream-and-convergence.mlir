@@ -1,5 +1,5 @@
 // Upstream's passes neither merge collectives across regions, nor hoist them out
-// of loops, nor sink them into branches: who takes part would change. Plain
+// of loops, nor sink them into branches: other threads would execute them. Plain
 // arithmetic in the same places is moved, so that the passes do run here.
 
 // RUN: qd-opt %s --allow-unregistered-dialect --cse | FileCheck %s --check-prefix=CSE

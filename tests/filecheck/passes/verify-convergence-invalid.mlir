@@ -1,11 +1,11 @@
 // A collective that not all of its threads reach is an error, which names the
-// branch, where its condition comes from, and the wave sizes it is true of.
+// branch, the source of its condition, and the wave sizes that it applies to.
 
 // RUN: qd-opt %s --qd-verify-convergence --split-input-file --verify-diagnostics
 
 qd.grid.kernel @one_thread(%g: index, %v: i32) {
   qd.grid.phase blocks(%g) threads(256) {
-    // expected-note @+1 {{'qd.simt.block.thread_id' tells the lanes of a subgroup of 4 apart}}
+    // expected-note @+1 {{'qd.simt.block.thread_id' varies across the lanes of a subgroup of 4}}
     %t = qd.simt.block.thread_id
     %c0 = arith.constant 0 : index
     // expected-note @+1 {{this 'arith.cmpi' is not the same in all lanes of a subgroup of 4}}
@@ -23,7 +23,7 @@ qd.grid.kernel @one_thread(%g: index, %v: i32) {
 // Uniform at 32 lanes and fewer, not at 64.
 qd.grid.kernel @half_a_wave(%g: index, %v: i32) {
   qd.grid.phase blocks(%g) threads(256) {
-    // expected-note @+1 {{'qd.simt.block.thread_id' tells the lanes of a subgroup of 64 apart}}
+    // expected-note @+1 {{'qd.simt.block.thread_id' varies across the lanes of a subgroup of 64}}
     %t = qd.simt.block.thread_id
     %c32 = arith.constant 32 : index
     // expected-note @+1 {{this 'arith.cmpi' is not the same in all lanes of a subgroup of 64}}
@@ -41,7 +41,7 @@ qd.grid.kernel @half_a_wave(%g: index, %v: i32) {
 // Uniform in each subgroup is not uniform in the block.
 qd.grid.kernel @barrier(%g: index, %v: i32) {
   qd.grid.phase blocks(%g) threads(256) {
-    // expected-note @+1 {{'qd.simt.subgroup_id' tells the subgroups of a block apart}}
+    // expected-note @+1 {{'qd.simt.subgroup_id' varies across the subgroups of a block}}
     %sg = qd.simt.subgroup_id
     %c0 = arith.constant 0 : i32
     // expected-note @+1 {{it is computed by this 'arith.cmpi'}}
@@ -60,7 +60,7 @@ qd.grid.kernel @barrier(%g: index, %v: i32) {
 // With one subgroup in the block it is uniform in the block.
 qd.grid.kernel @one_subgroup(%g: index, %v: i32) {
   qd.grid.phase blocks(%g) threads(64) {
-    // expected-note @+1 {{tells the subgroups}}
+    // expected-note @+1 {{varies across the subgroups}}
     %sg = qd.simt.subgroup_id
     %c0 = arith.constant 0 : i32
     // expected-note @+1 {{it is computed by}}
@@ -78,7 +78,7 @@ qd.grid.kernel @one_subgroup(%g: index, %v: i32) {
 // A value loaded from each thread's own place, through arithmetic and a select.
 qd.grid.kernel @loaded(%g: index, %a: memref<?xi32>, %v: i32, %c: i1) {
   qd.grid.phase blocks(%g) threads(64) {
-    // expected-note @+1 {{'qd.simt.lane_id' tells the lanes}}
+    // expected-note @+1 {{'qd.simt.lane_id' varies across the lanes}}
     %l = qd.simt.lane_id
     // expected-note @+1 {{this 'arith.index_cast' is not the same}}
     %i = arith.index_cast %l : i32 to index
@@ -103,7 +103,7 @@ qd.grid.kernel @loaded(%g: index, %a: memref<?xi32>, %v: i32, %c: i1) {
 // A loop that runs as often as each thread says.
 qd.grid.kernel @trip_count(%g: index, %v: i32) {
   qd.grid.phase blocks(%g) threads(64) {
-    // expected-note @+1 {{'qd.simt.block.thread_id' tells}}
+    // expected-note @+1 {{'qd.simt.block.thread_id' varies across}}
     %t = qd.simt.block.thread_id
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -120,7 +120,7 @@ qd.grid.kernel @trip_count(%g: index, %v: i32) {
 // A loop whose condition begins to vary in its second iteration.
 qd.grid.kernel @while_loop(%g: index, %v: i32) {
   qd.grid.phase blocks(%g) threads(64) {
-    // expected-note @+1 {{'qd.simt.lane_id' tells}}
+    // expected-note @+1 {{'qd.simt.lane_id' varies across}}
     %lane = qd.simt.lane_id
     %c0 = arith.constant 0 : i32
     %c8 = arith.constant 8 : i32
@@ -148,7 +148,7 @@ qd.grid.kernel @out_of_a_branch(%g: index, %v: i32) {
   qd.grid.phase blocks(%g) threads(64) {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
-    // expected-note @+1 {{'qd.simt.elect' tells the lanes of a subgroup apart}}
+    // expected-note @+1 {{'qd.simt.elect' varies across the lanes of a subgroup}}
     %e = qd.simt.elect
     // expected-note @+1 {{the condition of this 'scf.if'}}
     %x = scf.if %e -> i32 {
@@ -171,7 +171,7 @@ qd.grid.kernel @out_of_a_branch(%g: index, %v: i32) {
 // A vote over part of the subgroup is uniform in that part alone.
 qd.grid.kernel @tiles(%g: index, %a: memref<?xi1>, %v: i32) {
   qd.grid.phase blocks(%g) threads(64) {
-    // expected-note @+1 {{'qd.simt.block.thread_id' tells}}
+    // expected-note @+1 {{'qd.simt.block.thread_id' varies across}}
     %t = qd.simt.block.thread_id
     // expected-note @+1 {{this 'memref.load' is not}}
     %x = memref.load %a[%t] : memref<?xi1>
@@ -218,7 +218,7 @@ func.func private @sources(%a: memref<i32>) attributes {qd.threads = 64 : i64} {
 // Operands that every lane must agree on.
 qd.grid.kernel @operands(%g: index, %v: i32) {
   qd.grid.phase blocks(%g) threads(64) {
-    // expected-note @+1 {{tells the lanes of a subgroup apart}}
+    // expected-note @+1 {{varies across the lanes of a subgroup}}
     %l = qd.simt.lane_id
     // expected-error @+1 {{'qd.simt.broadcast' op needs the same 'lane' in every lane: use 'qd.simt.shuffle idx', at every wave size}}
     %0 = qd.simt.broadcast %v, %l : i32
@@ -247,7 +247,7 @@ func.func private @outer(%v: i32, %c: i1) -> i32 {
 }
 qd.grid.kernel @calls(%g: index, %v: i32) {
   qd.grid.phase blocks(%g) threads(64) {
-    // expected-note @+1 {{tells the lanes}}
+    // expected-note @+1 {{varies across the lanes}}
     %e = qd.simt.elect
     // expected-note @+1 {{the condition of this 'scf.if'}}
     scf.if %e {

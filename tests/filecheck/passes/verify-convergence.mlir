@@ -1,5 +1,5 @@
-// What is uniform is accepted: at the top of a phase, under branches that all
-// threads of the scope take together, in loops that they all run equally often.
+// Uniform control flow is accepted: at the top of a phase, under branches that all
+// threads of the scope take together, in loops with the same number of iterations in all.
 
 // RUN: qd-opt %s --qd-verify-convergence
 // RUN: qd-opt %s --qd-verify-convergence=wave=4
@@ -224,7 +224,7 @@ qd.grid.kernel @calls(%g: index, %v: i32) {
   }
 }
 
-// What diverges and holds no collective is nobody's business.
+// Divergent control flow without a collective is legal.
 qd.grid.kernel @divergent(%g: index, %a: memref<?xindex>) {
   qd.grid.phase blocks(%g) threads(64) {
     %t = qd.simt.block.thread_id

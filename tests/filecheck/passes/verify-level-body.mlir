@@ -1,4 +1,4 @@
-// A body holds what has reference semantics, and asks for dimensions that there are; anything else is an error at the op, on every target
+// A body holds ops with reference semantics, and its dimensions are in range; anything else is an error at the op, on every target
 // and before anything is rewritten.
 
 // RUN: qd-opt %s --split-input-file --verify-diagnostics --qd-verify-level=level=algo
@@ -6,7 +6,7 @@
 // RUN: not qd-opt %t/alloc.mlir --to=target 2>&1 | FileCheck %s --check-prefix=ALLOC
 // RUN: not qd-translate %t/alloc.mlir --target=nvptx:sm_90 2>&1 | FileCheck %s --check-prefix=ALLOC
 // RUN: not qd-translate %t/alloc.mlir --target=vulkan:1.3 2>&1 | FileCheck %s --check-prefix=ALLOC
-// ALLOC: alloc.mlir:4:10: error: 'memref.alloc' op is nothing that a body can hold
+// ALLOC: alloc.mlir:4:10: error: 'memref.alloc' op is not legal in a body
 // RUN: not qd-opt %t/negative.mlir --to=grid 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 // RUN: not qd-run %t/negative.mlir --arg arg0=[1] --arg arg1=[1] 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 // RUN: not qd-translate %t/negative.mlir --target=nvptx:sm_90 2>&1 | FileCheck %s --check-prefix=NEGATIVE
@@ -16,7 +16,7 @@
 //--- alloc.mlir
 qd.grid.kernel @alloc(%g: index, %x: i32) {
   qd.grid.phase blocks(%g) threads(64) {
-    // expected-error @+1 {{'memref.alloc' op is nothing that a body can hold: no target has it; a thread's own memory is 'memref.alloca', the block's 'qd.simt.block.shared'}}
+    // expected-error @+1 {{'memref.alloc' op is not legal in a body: no target has it; a thread's private memory is 'memref.alloca', the block's 'qd.simt.block.shared'}}
     %m = memref.alloc() : memref<1xi32>
     // Nothing is said of what is done with its result.
     memref.dealloc %m : memref<1xi32>
@@ -26,11 +26,11 @@ qd.grid.kernel @alloc(%g: index, %x: i32) {
 //--- outlined.mlir
 llvm.func @puts(!llvm.ptr) -> i32
 func.func private @body(%x: i32, %p: !llvm.ptr) attributes {qd.threads = 64 : i64} {
-  // expected-error @+1 {{'llvm.call' op is nothing that a body can hold: no target has it}}
+  // expected-error @+1 {{'llvm.call' op is not legal in a body: no target has it}}
   %0 = llvm.call @puts(%p) : (!llvm.ptr) -> i32
   %c = arith.constant true
   scf.if %c {
-    // expected-error @+1 {{'gpu.barrier' op is nothing that a body can hold: no target has it; use 'qd.simt.block.sync'}}
+    // expected-error @+1 {{'gpu.barrier' op is not legal in a body: no target has it; use 'qd.simt.block.sync'}}
     gpu.barrier
   }
   return
@@ -40,7 +40,7 @@ func.func private @body(%x: i32, %p: !llvm.ptr) attributes {qd.threads = 64 : i6
 func.func private @f(i32) -> i32
 qd.grid.kernel @indirect(%n: index, %x: i32) {
   qd.grid.for_each %i to %n {
-    // expected-error @+1 {{'func.constant' op is nothing that a body can hold: no target has it}}
+    // expected-error @+1 {{'func.constant' op is not legal in a body: no target has it}}
     %f = func.constant @f : (i32) -> i32
     %0 = func.call_indirect %f(%x) : (i32) -> i32
   }

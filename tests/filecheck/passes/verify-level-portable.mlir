@@ -1,7 +1,7 @@
-// At level grid a kernel is made of what targets lower, and the error is at the operation, before a conversion leaves it behind.
+// At level grid a kernel holds types and ops that targets can lower, and the error is at the op, before a conversion leaves it behind.
 // RUN: qd-opt %s --split-input-file --verify-diagnostics --qd-verify-level=level=grid -o /dev/null
 
-// What targets lower stays; functions of another kind are none of ours.
+// Legal types and ops are accepted; functions of other dialects are not checked.
 llvm.func @other() {
   llvm.return
 }
@@ -20,7 +20,7 @@ qd.grid.kernel @vector(%a: memref<?xf32>, %n: index) {
   qd.grid.phase blocks(%n) threads(64) {
     %t = qd.simt.block.thread_id
     %v = memref.load %a[%t] : memref<?xf32>
-    // expected-error@+1 {{'vector.broadcast' op is nothing that a body can hold: no target has it}}
+    // expected-error@+1 {{'vector.broadcast' op is not legal in a body: no target has it}}
     %w = vector.broadcast %v : f32 to vector<4xf32>
     // One error says enough.
     %x = vector.extract %w[0] : f32 from vector<4xf32>
@@ -31,7 +31,7 @@ qd.grid.kernel @vector(%a: memref<?xf32>, %n: index) {
 // -----
 
 func.func @frees(%a: memref<?xi32>) {
-  // expected-error@+1 {{'memref.dealloc' op is nothing that a body can hold}}
+  // expected-error@+1 {{'memref.dealloc' op is not legal in a body}}
   memref.dealloc %a : memref<?xi32>
   return
 }
@@ -39,7 +39,7 @@ func.func @frees(%a: memref<?xi32>) {
 // -----
 
 func.func @called(%x: i32) -> i32 {
-  // expected-error@+1 {{'llvm.add' op is nothing that a body can hold}}
+  // expected-error@+1 {{'llvm.add' op is not legal in a body}}
   %y = llvm.add %x, %x : i32
   return %y : i32
 }

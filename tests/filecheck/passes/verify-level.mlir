@@ -1,5 +1,5 @@
-// What has been lowered is an error at the levels below, with the pass that
-// removes it; what belongs there is not.
+// An op that an earlier level should have lowered is an error, with the pass that
+// removes it; legal ops are accepted.
 
 // RUN: split-file %s %t
 // RUN: qd-opt %t/grid.mlir --qd-verify-level=level=grid
@@ -35,7 +35,7 @@ qd.grid.kernel @k(%g: index, %v: i32) {
 }
 
 //--- plan.mlir
-// PLAN-AT-SUBGROUP: error: 'builtin.module' op has no 'qd.wave' at level 'subgroup': 'qd-select-subgroup-size' sets it
+// PLAN-AT-SUBGROUP: error: 'func.func' op has no 'qd.wave' at level 'subgroup': 'qd-select-subgroup-size' sets it
 func.func private @body(%v: i32) attributes {qd.threads = 64 : i64} {
   %0 = qd.simt.reduce_all add %v : i32
   return
@@ -46,8 +46,8 @@ qd.grid.kernel @k(%g: index, %v: i32) {
 
 //--- subgroup.mlir
 // EXPANDED: error: 'qd.simt.reduce_all' op does not belong at level 'subgroup': 'qd-expand-collectives' removes it
-module attributes {qd.wave = 32 : i64} {
-  func.func private @body(%v: i32) attributes {qd.threads = 64 : i64} {
+module {
+  func.func private @body(%v: i32) attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
     %0 = qd.simt.reduce_all add %v tile(5) : i32
     return
   }
@@ -57,8 +57,8 @@ module attributes {qd.wave = 32 : i64} {
 // POLYMORPHIC-DAG: error: 'qd.simt.subgroup_size' op does not belong at level 'subgroup': 'qd-select-subgroup-size' removes it
 // POLYMORPHIC-DAG: error: 'qd.simt.block.dim' op does not belong at level 'subgroup': 'qd-select-subgroup-size' removes it
 // POLYMORPHIC-DAG: error: 'qd.simt.any' op does not belong at level 'subgroup': 'qd-select-subgroup-size' removes it
-module attributes {qd.wave = 32 : i64} {
-  func.func private @body(%p: i1) attributes {qd.threads = 64 : i64} {
+module {
+  func.func private @body(%p: i1) attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
     %0 = qd.simt.subgroup_size
     %1 = qd.simt.block.dim
     %2 = qd.simt.any %p

@@ -1,5 +1,5 @@
-// What the host does between launches: loops over a flag on the device, fills, and kernels chosen by length. The cpu and
-// the interpreter agree, and a loop that does not end is an error where one is asked for.
+// The host's steps between launches: loops over a flag on the device, fills, and kernels chosen by length. The cpu and
+// the interpreter agree, and with a limit a loop that does not end is an error.
 
 // DEFINE: %{how} = --target=cpu
 // DEFINE: %{count} = qd-run %s --entry=count_down %{how} --arg steps=0 --arg flag

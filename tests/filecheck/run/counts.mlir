@@ -1,5 +1,5 @@
-// A count that no algorithm may be given, written by the device, is an error to the interpreter, and harmless when compiled: a
-// negative one is 0, and one that is too large is as long as the buffers are.
+// An invalid count, written by the device, is an error in the interpreter, and clamped in compiled code: a negative
+// one to 0, and one that is too large to the length of the buffers.
 
 // DEFINE: %{way} = --target=cpu
 // DEFINE: %{run} = qd-run %s %{way} -q --arg 'x=[5, 3, 4]' --arg 'flags=[1, 0, 1]' --arg 'doubled=zeros[3]' --arg 'kept=zeros[3]' \

@@ -1,5 +1,5 @@
-// Functions compute the same wherever a body calls them: ops of ours, collectives, arrays of the block's, buffers as arguments,
-// several results, calls of calls. Nobody has to call one.
+// Functions have the same results wherever a body calls them: ops of ours, collectives, shared arrays, buffers as arguments,
+// several results, calls of calls. A function need not be called.
 
 // DEFINE: %{how} = --target=cpu
 // DEFINE: %{bits} = qd-run %s %{how} --entry=bits --arg 'a=[1, 6, -1, 0, 64]' --arg hi=zeros[5] --arg lo=zeros[5] --print hi --print lo -q

@@ -1,4 +1,4 @@
-// A kernel can be taken up again at every level above the target's: what is printed there compiles, and the interpreter
+// A kernel at any level above the target's is valid input: the printed IR compiles, and the interpreter
 // runs it, at the smallest and the largest subgroup.
 
 // DEFINE: %{level} = algo

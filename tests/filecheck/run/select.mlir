@@ -1,4 +1,4 @@
-// What select keeps on the cpu is what NumPy keeps, in order: scalars and rows, with no flag, all flags or half of them set.
+// Select on the cpu keeps the same elements as NumPy, in order: scalars and rows, with no flag, all flags or half of them set.
 
 // REQUIRES: numpy
 // RUN: %python %S/Inputs/against_numpy.py select %s qd-translate qd-run %t | FileCheck %s

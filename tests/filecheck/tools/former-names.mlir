@@ -1,4 +1,4 @@
-// What has another name now says which, whichever way it is asked for.
+// A former name is an error that gives the new one, wherever it is used.
 
 // RUN: not qd-opt %s --qd-tile=wave=32 2>&1 | FileCheck %s --check-prefix=PASS
 // RUN: not qd-opt %s --pass-pipeline='builtin.module(qd-tile{wave=32})' 2>&1 | FileCheck %s --check-prefix=PASS

@@ -22,7 +22,7 @@
 // GRID: qd.grid.phase
 // PLAN-NOT: qd.grid.phase
 // PLAN: qd.grid.launch 0
-// TILED: module attributes {{{.*}}qd.wave = {{[0-9]+}}
+// TILED: func.func private @{{.*}}qd.wave = {{[0-9]+}}
 
 // RUN: sh -c 'qd-opt %s --to=nowhere -o %t.nowhere 2>&1; test $? -eq 1' | FileCheck %s --check-prefix=LEVEL
 // RUN: not ls %t.nowhere

@@ -5,7 +5,7 @@
 // CHECK:      hoverProvider True
 // CHECK-NEXT: definitionProvider True
 // CHECK-NEXT: referencesProvider True
-// CHECK-NEXT: diagnostic [[#@LINE+7]]:12 'qd.simt.reduce_all' op attribute 'tile' failed to satisfy constraint: log2 of a tile's lanes, an i32 from 0 to 6 (64 lanes)
+// CHECK-NEXT: diagnostic [[#@LINE+7]]:12 'qd.simt.reduce_all' op attribute 'tile' failed to satisfy constraint: log2 of the cluster size, an i32 from 0 to 6 (64 lanes)
 // CHECK-NEXT: diagnostics 0
 
 qd.grid.kernel @scale(%a: memref<?xi32>, %blocks: index) {

@@ -1,4 +1,4 @@
-// What is nested too deep, or makes the host or inlining do too much, is an error with a place, from every reader: no stack overflows.
+// Too deep nesting, and too much host arithmetic or inlining, is a located error, from every reader: no stack overflows.
 // NO-ROUNDTRIP: the modules are made by a script
 
 // DEFINE: %{make} = %python %S/Inputs/nesting.py

@@ -1,4 +1,4 @@
-// What is no module is refused by every tool that compiles or runs one, once and in words of its own, and nothing is written.
+// A file that is no module is refused by every tool that compiles or runs one, with one error of the tool's own, and nothing is written.
 // RUN: rm -rf %t && mkdir %t
 // RUN: qd-opt %s --emit-bytecode -o %t/valid.mlirbc
 // RUN: qd-translate %s -o %t/valid.qdart

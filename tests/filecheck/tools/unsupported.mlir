@@ -4,21 +4,21 @@
 // RUN: %python %S/Inputs/refused.py qd-opt qd-run qd-translate %t | FileCheck %s
 
 // CHECK:      async
-// CHECK-NEXT:   'async.execute' op is nothing that a body can hold: no target has it
+// CHECK-NEXT:   'async.execute' op is not legal in a body: no target has it
 // CHECK-NEXT: complex
 // CHECK-NEXT:   'qd.grid.kernel' op argument 0 is of type 'memref<?xcomplex<f32>>', which no kernel takes
 // CHECK-NEXT: gpu
-// CHECK-NEXT:   'gpu.barrier' op is nothing that a body can hold: no target has it
+// CHECK-NEXT:   'gpu.barrier' op is not legal in a body: no target has it
 // CHECK-NEXT: half
 // CHECK-NEXT:   'qd.grid.kernel' op argument 0 is of type 'memref<?xf16>', which no kernel takes
 // CHECK-NEXT: linalg
-// CHECK-NEXT:   'linalg.fill' op is nothing that a body can hold: no target has it
+// CHECK-NEXT:   'linalg.fill' op is not legal in a body: no target has it
 // CHECK-NEXT: llvm
-// CHECK-NEXT:   'llvm.intr.ctpop' op is nothing that a body can hold: no target has it
+// CHECK-NEXT:   'llvm.intr.ctpop' op is not legal in a body: no target has it
 // CHECK-NEXT: nowhere
 // CHECK-NEXT:   'memref.alloca' op has a value of type 'memref<4xi32, "weird">', whose memory space no target has
 // CHECK-NEXT: nvvm
-// CHECK-NEXT:   'nvvm.read.ptx.sreg.laneid' op is nothing that a body can hold: no target has it
+// CHECK-NEXT:   'nvvm.read.ptx.sreg.laneid' op is not legal in a body: no target has it
 // CHECK-NEXT: space
 // CHECK-NEXT:   'qd.grid.kernel' op argument 0 is of type 'memref<?xf32, "weird">', but a buffer lies in the default memory space
 // CHECK-NEXT: strided
@@ -26,7 +26,7 @@
 // CHECK-NEXT: top-level
 // CHECK-NEXT:   'gpu.barrier' op cannot stand at the top level of a kernel
 // CHECK-NEXT: vector
-// CHECK-NEXT:   'vector.print' op is nothing that a body can hold: no target has it
+// CHECK-NEXT:   'vector.print' op is not legal in a body: no target has it
 
 //--- async.mlir
 qd.grid.kernel @k(%a: memref<?xi32>) {

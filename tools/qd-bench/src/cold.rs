@@ -1,8 +1,8 @@
 //! From the start of a process to the first result of a sort, by stage.
 //!
 //! Each run is a process of its own. It opens the device while it compiles, as `qd-run` does, so
-//! that a stage that waits for nobody may cost nothing; how long a device takes by itself is
-//! measured by processes that do nothing else.
+//! that the stage of opening may cost nothing; the time of opening alone is measured by
+//! processes that do nothing else.
 
 use crate::calls;
 use anyhow::{Context, bail, ensure};

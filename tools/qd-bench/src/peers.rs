@@ -1,5 +1,5 @@
-//! What we are compared with: loops written by hand over rayon, as a careful
-//! Rust programmer would.
+//! The peers: loops written by hand over rayon, as a careful Rust programmer
+//! would.
 
 use rayon::prelude::*;
 

@@ -1,4 +1,5 @@
-//! What of `qd-opt` is not `mlir-opt`'s, before upstream's own help.
+//! Help for the flags of `qd-opt` that `mlir-opt` does not have, before
+//! upstream's own help.
 
 use crate::levels::LEVELS;
 use qd_dialects::pass::{Registered, for_each_registered};

@@ -1,4 +1,4 @@
-//! Arrays of the host: what a kernel is given, and what is shown of what it leaves.
+//! Arrays of the host: a kernel's inputs, and its printed results.
 
 use qd_artifact::Dtype;
 use qd_runtime::{

@@ -1,4 +1,4 @@
-//! From what the user says to what the kernel takes.
+//! From the command line to a kernel's arguments.
 
 use crate::{
     array::{Array, POISON},

@@ -92,7 +92,7 @@ fn elements(module: &Module, kernel: &Kernel) -> Vec<Element> {
 
 /// For each argument of a kernel, whether it holds `index`.
 fn argument_types(module: &Module, kernel: &str) -> Vec<bool> {
-    let found = operations(module.body()).into_iter().find(|op| {
+    let found = operations(module.body().into()).into_iter().find(|op| {
         op.is("qd.grid.kernel")
             && op.attr("sym_name").and_then(attributes::text).as_deref() == Some(kernel)
     });

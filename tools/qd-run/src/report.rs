@@ -1,4 +1,4 @@
-//! What is printed about a run.
+//! The report of a run.
 
 use crate::{
     bind::{Argument, Bound},

@@ -1,4 +1,4 @@
-//! What of which argument: `NAME`, `NAME[:K]`.
+//! Selection of an argument, or part of it: `NAME`, `NAME[:K]`.
 
 use crate::{
     array::Array,

@@ -1,4 +1,4 @@
-//! What a stream does, in the trace beside what the host does.
+//! A stream's work, in the trace beside the host's.
 
 use qd_runtime::{
     Error,

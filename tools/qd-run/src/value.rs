@@ -1,4 +1,4 @@
-//! What stands behind `--arg NAME=`: a small language for data.
+//! The value of `--arg NAME=`: a small language for data.
 //!
 //! ```text
 //! value     := file | number | list | 'len(' name ')' | generator [ extents ]

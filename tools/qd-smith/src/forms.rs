@@ -1,8 +1,8 @@
-//! Which forms of an op there are: what MLIR's own verifier accepts.
+//! The forms of an op: those that MLIR's own verifier accepts.
 //!
-//! An op's definition says how many operands it has and which attributes; that
-//! a cast takes these types and not those is asked of MLIR, once for each form,
-//! by parsing an op that has it.
+//! An op's definition has the number of operands and the attributes; whether a
+//! cast takes given types is asked of MLIR, once for each form, by parsing an op
+//! that has it.
 
 use crate::{ods::OpDef, types::Ty};
 use qd_dialects::ir::Context;

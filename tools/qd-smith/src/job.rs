@@ -1,4 +1,4 @@
-//! What is asked of a worker, and what it answers: one line of JSON each.
+//! A worker's jobs and answers: one line of JSON each.
 
 use crate::program::Program;
 use serde::{Deserialize, Serialize};

@@ -86,6 +86,7 @@ impl Parameter {
     pub fn literals(&self) -> String {
         match self.argument().data {
             Data::I8(v) => format!("{v:?}"),
+            Data::I16(v) => format!("{v:?}"),
             Data::I32(v) => format!("{v:?}"),
             Data::I64(v) | Data::Rows(v, _) => format!("{v:?}"),
             Data::F32(v) => format!("{v:?}").to_lowercase(),

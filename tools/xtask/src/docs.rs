@@ -33,7 +33,7 @@ const FAMILIES: &[Family] = &[
         source: "QdSimt.td",
         ops: r"^(qd\.)?(simt\.|yield$)",
         enumerations: true,
-        intro: "One subgroup and one block: identity, moves between lanes, votes, reductions and \
+        intro: "One subgroup and one block: thread and lane ids, moves between lanes, votes, reductions and \
                 scans, shared memory. `qd.yield`, which ends the regions of all families, and the \
                 enumerations are here too.",
     },

@@ -2,9 +2,9 @@
 
 use super::{Decoder, Op, read, steps::Host};
 use crate::{
+    algorithms::{Algorithm, Arity, Operand},
     fault::Fault,
-    program::{Algo, AlgoOp, Algorithm, Limits},
-    table::Form,
+    program::Algo,
     value::Element,
 };
 use melior::ir::{ValueLike, operation::OperationLike};
@@ -14,104 +14,58 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
         &mut self,
         host: &Host,
         op: Op<'c, 'm>,
-        form: Form,
+        definition: &'static Algorithm,
     ) -> Result<Algo, Fault> {
-        let limits = |scratch: Vec<u32>, count: u32| -> Result<Option<Limits>, Fault> {
-            Ok(Some(Limits {
-                scratch,
-                count,
-                depth: depth(op)?,
-            }))
-        };
-        match form {
-            Form::Reduce | Form::Scan(_) => {
-                let segments = read::segments(op);
-                let &[inputs, outputs, scratch, 1] = &segments[..] else {
-                    return Err(read::fault(op, "has operands that do not add up"));
-                };
-                let elements = (0..inputs)
-                    .map(|index| element_at(op, index))
-                    .collect::<Result<Vec<_>, _>>()?;
-                let combiner = self.combiner(op, &elements)?;
-                let scratch_from = inputs + outputs;
-                let limits = limits(
-                    host.regs(op, scratch_from..scratch_from + scratch)?,
-                    host.reg(op, scratch_from + scratch)?,
-                )?;
-                let (inputs, outputs) = (
-                    host.regs(op, 0..inputs)?,
-                    host.regs(op, inputs..scratch_from)?,
-                );
-                let op = match form {
-                    Form::Scan(which) => AlgoOp::Scan {
-                        inclusive: which == Algorithm::InclusiveScan,
-                        inputs,
-                        outputs,
-                        combiner,
-                    },
-                    _ => AlgoOp::Reduce {
-                        inputs,
-                        outputs,
-                        combiner,
-                    },
-                };
-                Ok(Algo { op, limits })
+        let mut groups = Vec::new();
+        let (mut end, mut combined) = (0, 0..0);
+        for (number, size) in sizes(op, definition)?.into_iter().enumerate() {
+            let operands = end..end + size;
+            end = operands.end;
+            if definition.combines == Some(number) {
+                combined = operands.clone();
             }
-            Form::Compact { rest } => Ok(Algo {
-                op: AlgoOp::Compact {
-                    rest,
-                    input: host.reg(op, 0)?,
-                    flags: host.reg(op, 1)?,
-                    output: host.reg(op, 2)?,
-                    written: host.reg(op, 3)?,
-                },
-                limits: limits(vec![host.reg(op, 4)?], host.reg(op, 5)?)?,
-            }),
-            Form::Sort => {
-                let segments = read::segments(op);
-                let &[1, 1, values, temporary, 1, 1] = &segments[..] else {
-                    return Err(read::fault(op, "has operands that do not add up"));
-                };
-                let mut temporaries = vec![host.reg(op, 1)?];
-                if temporary > 0 {
-                    temporaries.push(host.reg(op, 2 + values)?);
-                }
-                let scratch = 2 + values + temporary;
-                Ok(Algo {
-                    op: AlgoOp::Sort {
-                        keys: host.reg(op, 0)?,
-                        values: (values > 0).then(|| host.reg(op, 2)).transpose()?,
-                        temporaries,
-                        unsigned: op.has_attribute("is_unsigned"),
-                        end_bit: read::integer(op, "end_bit").map(|bit| bit as u32),
-                    },
-                    limits: limits(vec![host.reg(op, scratch)?], host.reg(op, scratch + 1)?)?,
-                })
-            }
-            Form::ReduceByKey => Ok(Algo {
-                op: AlgoOp::ReduceByKey {
-                    keys: host.reg(op, 0)?,
-                    values: host.reg(op, 1)?,
-                    keys_out: host.reg(op, 2)?,
-                    values_out: host.reg(op, 3)?,
-                    runs: host.reg(op, 4)?,
-                    combiner: self.combiner(op, &[element_at(op, 1)?])?,
-                },
-                limits: limits(vec![host.reg(op, 5)?], host.reg(op, 6)?)?,
-            }),
-            _ => Ok(Algo {
-                op: AlgoOp::Sort {
-                    keys: host.reg(op, 0)?,
-                    values: (op.operand_count() > 1)
-                        .then(|| host.reg(op, 1))
-                        .transpose()?,
-                    temporaries: Vec::new(),
-                    unsigned: op.has_attribute("is_unsigned"),
-                    end_bit: None,
-                },
-                limits: None,
-            }),
+            groups.push(host.regs(op, operands)?);
         }
+        let combiner = match definition.combines {
+            Some(_) => {
+                let elements = combined.map(|index| element_at(op, index));
+                let elements = elements.collect::<Result<Vec<_>, _>>()?;
+                Some(self.combiner(op, &elements)?)
+            }
+            None => None,
+        };
+        Ok(Algo {
+            definition,
+            groups,
+            combiner,
+            is_unsigned: op.has_attribute("is_unsigned"),
+            end_bit: read::integer(op, "end_bit").map(|bit| bit as u32),
+            depth: definition.slots.map(|_| depth(op)).transpose()?,
+        })
+    }
+}
+
+/// How many buffers each operand is.
+fn sizes(op: Op, definition: &Algorithm) -> Result<Vec<usize>, Fault> {
+    let operands = definition.operands;
+    let mut sizes = read::segments(op);
+    if sizes.is_empty() {
+        // Where nothing is said, at most one operand may be left out.
+        let is_whole = op.operand_count() == operands.len();
+        let size = |operand: &Operand| usize::from(is_whole || operand.arity != Arity::Optional);
+        sizes = operands.iter().map(size).collect();
+    }
+    let fits = |(operand, size): (&Operand, &usize)| match operand.arity {
+        Arity::One => *size == 1,
+        Arity::Optional => *size <= 1,
+        Arity::Many => true,
+    };
+    let add_up = sizes.len() == operands.len()
+        && sizes.iter().sum::<usize>() == op.operand_count()
+        && operands.iter().zip(&sizes).all(fits);
+    match add_up {
+        true => Ok(sizes),
+        false => Err(read::fault(op, "has operands that do not add up")),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Loads, stores, atomics, and what describes memory.
+//! Loads, stores, atomics, and memref descriptors.
 
 use super::{Decoder, Op, body::Body, read};
 use crate::{

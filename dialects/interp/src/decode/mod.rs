@@ -1,4 +1,4 @@
-//! From MLIR to [`Program`]: done once, so that nothing is looked up by name
+//! Decoding of MLIR to [`Program`]: once, so that nothing is looked up by name
 //! while threads run.
 
 mod algo;

@@ -6,10 +6,9 @@ use super::{
     read,
 };
 use crate::{
+    algorithms::Algorithm,
     fault::Fault,
-    program::{
-        Algorithm, Binary, Cast, FloatPredicate, Instruction, IntPredicate, LaneRelation, Promise,
-    },
+    program::{Binary, Cast, FloatPredicate, Instruction, IntPredicate, LaneRelation, Promise},
     table::Form,
     value::Element,
 };
@@ -49,13 +48,13 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
                 self.memory(body, op, form)
             }
 
-            F::Identity(_)
+            F::Id(_)
             | F::Shuffle
             | F::Broadcast
             | F::BroadcastFirst
             | F::Rotate
             | F::SubgroupSync
-            | F::Vote { .. }
+            | F::Vote(_)
             | F::AllEqual
             | F::Ballot
             | F::BallotFirstN
@@ -84,12 +83,7 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
             | F::Dispatch
             | F::Variant
             | F::Control
-            | F::Reduce
-            | F::Scan(_)
-            | F::Compact { .. }
-            | F::Sort
-            | F::ReduceByKey
-            | F::ParallelSort
+            | F::Algorithm(_)
             | F::Symbol
             | F::Terminator => Err(read::fault(
                 op,
@@ -260,7 +254,7 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
             _ => Instruction::ScratchSlots {
                 dst,
                 n: at(0)?,
-                algorithm: read::case(op, "algorithm", Algorithm::parse)?,
+                algorithm: read::case(op, "algorithm", Algorithm::named)?,
                 depth: read::required_u32(op, "log256_max_n")?,
             },
         };

@@ -20,7 +20,7 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
         let tile = read::tile(op, self.wave)?;
         let subgroup = |op| Instruction::Subgroup(Box::new(op));
         let instruction = match form {
-            Form::Identity(what) => Instruction::Identity {
+            Form::Id(what) => Instruction::Id {
                 dst: body.result(op, 0)?,
                 what,
             },
@@ -68,10 +68,10 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
                 })
             }
             Form::SubgroupSync => subgroup(SubgroupOp::Sync),
-            Form::Vote { all } => {
+            Form::Vote(vote) => {
                 let predicate = body.operand(op, 0)?;
                 subgroup(SubgroupOp::Vote {
-                    all,
+                    vote,
                     dst: body.result(op, 0)?,
                     predicate,
                     tile,

@@ -1,4 +1,4 @@
-//! Kernels: the steps at their top.
+//! Kernels: their steps.
 
 use super::{
     Decoder, Op, block,
@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     fault::Fault,
-    program::{Action, Code, Control, Identity, Instruction, Kernel, Reg, Step, Variant},
+    program::{Action, Code, Control, Id, Instruction, Kernel, Reg, Step, Variant},
     table::{Form, form},
 };
 use melior::ir::{BlockLike, ValueLike, operation::OperationLike};
@@ -122,13 +122,8 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
                     self.control_words(host, inner)?;
                     continue;
                 }
-                Form::Reduce
-                | Form::Scan(_)
-                | Form::Compact { .. }
-                | Form::Sort
-                | Form::ReduceByKey
-                | Form::ParallelSort => {
-                    Action::Algorithm(Box::new(self.algorithm(host, inner, form)?))
+                Form::Algorithm(definition) => {
+                    Action::Algorithm(Box::new(self.algorithm(host, inner, definition)?))
                 }
                 _ => Action::Host(self.on_host(host, inner, form)?),
             };
@@ -189,9 +184,9 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
         let index = body.fresh();
         body.emit(
             site,
-            Instruction::Identity {
+            Instruction::Id {
                 dst: index,
-                what: Identity::Element,
+                what: Id::Element,
             },
         );
         body.bind_argument(op, entry, 0, index)?;

@@ -1,4 +1,4 @@
-//! What the arithmetic operations compute, on the bits of single values.
+//! Semantics of the arithmetic operations, on the bits of single values.
 
 use crate::{
     program::{Binary, Cast, Extended, FloatPredicate, IntPredicate, Kind, Promise, Unary},

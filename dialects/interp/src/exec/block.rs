@@ -1,4 +1,4 @@
-//! What the threads of a block do together, once all have arrived.
+//! Block collectives, once all threads have arrived.
 
 use super::{
     combine::{Tuples, combine_group},

@@ -120,7 +120,7 @@ impl<'p> Folder<'p> {
     }
 }
 
-/// What each thread of a tile or a block gets.
+/// The results of each thread of a tile or a block.
 pub(crate) fn combine_group(
     combining: Combining,
     combiner: &Combiner,

@@ -1,5 +1,5 @@
 //! Arithmetic, structured control flow and memref descriptors: the instructions
-//! that need nothing but the registers.
+//! that access registers alone.
 
 use super::{
     arithmetic::{self as math, Undefined},
@@ -12,7 +12,7 @@ use crate::{
     value::Element,
 };
 
-/// What comes after an instruction.
+/// The next instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flow {
     Next,
@@ -221,7 +221,7 @@ pub(crate) fn step(
             partial(lanes, *dst, *n, *n, |n, _| {
                 i64::try_from(n)
                     .ok()
-                    .map(|_| super::sizing::scratch_slots(*algorithm, n, *depth))
+                    .and_then(|_| algorithm.slots(n, *depth))
             });
         }
 

@@ -1,11 +1,12 @@
 //! One launch: blocks that start, take turns, wait for one another and end.
 //!
-//! The unit that runs is the subgroup, in lockstep; every subgroup can be
-//! stopped after any instruction. In order, a block runs until it ends or has
-//! used up its turn, which lets a block that waits for a later one give way.
-//! Hostile, the blocks of a small resident set take turns at random, and a
-//! block starts only when another one ends, in random order: as on a device
-//! that is nearly full, code may only wait for blocks that have started.
+//! The unit of scheduling is the subgroup, in lockstep; every subgroup can be
+//! preempted after any instruction. There are two schedules. In the ordered
+//! one, a block runs until it ends or its time slice is over, so that a block
+//! may wait for a later one. In the hostile one, the blocks of a small resident
+//! set take turns at random, and a block starts only when another one ends, in
+//! random order: as on a device that is nearly full, code may only wait for
+//! blocks that have started.
 
 use super::{
     Engine,
@@ -19,7 +20,7 @@ use super::{
 use crate::{
     fault::{Fault, Outcome, SiteId, Trap},
     memory::{Allocation, Memref, Space},
-    program::{Code, Identity, Instruction, Reg},
+    program::{Code, Id, Instruction, Reg},
     race::BlockClock,
 };
 use std::collections::VecDeque;
@@ -27,7 +28,7 @@ use std::collections::VecDeque;
 /// Instructions a subgroup executes before others get a turn, in order.
 const TURN: u64 = 4096;
 
-/// What is launched.
+/// A body to launch.
 pub(crate) struct Launch<'l> {
     pub code: &'l Code,
     pub blocks: u64,
@@ -285,21 +286,21 @@ impl Engine<'_> {
             } => reach.store(lanes, *value, *memref, indices)?,
             I::Atomic(op) => reach.atomic(lanes, op)?,
             I::Fence { scope } => reach.fence(lanes, *scope),
-            I::Identity { dst, what } => {
+            I::Id { dst, what } => {
                 let (width, first) = (lanes.width, index * lanes.width);
                 let element = *id * width as u64;
                 let of = |lane: usize| match what {
-                    Identity::LaneId => lane as u64,
-                    Identity::SubgroupSize => width as u64,
-                    Identity::Log2SubgroupSize => width.trailing_zeros() as u64,
-                    Identity::SubgroupId => index as u64,
-                    Identity::NumSubgroups => count as u64,
-                    Identity::Elect => (lane == 0) as u64,
-                    Identity::BlockId => *id,
-                    Identity::BlockDim => launch.threads as u64,
-                    Identity::ThreadId => (first + lane) as u64,
-                    Identity::GridDim => launch.blocks,
-                    Identity::Element => element + lane as u64,
+                    Id::Lane => lane as u64,
+                    Id::SubgroupSize => width as u64,
+                    Id::Log2SubgroupSize => width.trailing_zeros() as u64,
+                    Id::Subgroup => index as u64,
+                    Id::NumSubgroups => count as u64,
+                    Id::Elect => (lane == 0) as u64,
+                    Id::Block => *id,
+                    Id::BlockDim => launch.threads as u64,
+                    Id::Thread => (first + lane) as u64,
+                    Id::GridDim => launch.blocks,
+                    Id::Element => element + lane as u64,
                 };
                 for (lane, value) in lanes.values_mut(*dst).iter_mut().enumerate() {
                     *value = of(lane);
@@ -335,7 +336,7 @@ impl Engine<'_> {
     }
 
     /// No subgroup can go on by itself: either all have ended (true), or all
-    /// have come to one operation of the block, which is executed.
+    /// have reached one operation of the block, which is executed.
     fn meet(&mut self, launch: &Launch, block: &mut Block) -> Result<bool, Fault> {
         let waits = |subgroup: &Subgroup| subgroup.state == State::Waiting;
         let Some(first) = block.subgroups.iter().position(waits) else {

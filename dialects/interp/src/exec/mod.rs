@@ -10,11 +10,11 @@ mod host;
 mod lanes;
 mod launch;
 mod random;
-mod sizing;
 mod subgroup;
 
+pub(crate) use algo::Call;
+pub(crate) use combine::{Folder, Tuples, identity};
 pub(crate) use lanes::bits;
-pub(crate) use sizing::scratch_slots;
 
 use crate::{
     Report, Schedule,
@@ -59,7 +59,7 @@ impl Engine<'_> {
     }
 }
 
-/// Who decides about turns, unless they are taken in order.
+/// The scheduler, unless blocks run in order.
 pub(crate) fn adversary(schedule: Schedule) -> Option<Random> {
     match schedule {
         Schedule::InOrder => None,

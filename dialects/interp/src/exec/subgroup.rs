@@ -1,4 +1,4 @@
-//! What the lanes of a subgroup do together. All of them are active.
+//! Subgroup collectives. All lanes are active.
 
 use super::{
     combine::{Tuples, combine_group},
@@ -63,17 +63,14 @@ pub(crate) fn subgroup_op(
             });
         }
         SubgroupOp::Vote {
-            all,
+            vote,
             dst,
             predicate,
             tile,
         } => {
             lanes.need(*predicate, "a predicate")?;
             let holding = lanes.holding(*predicate);
-            each_tile(lanes, *tile, *dst, |tile| {
-                let met = holding & tile;
-                (if *all { met == tile } else { met != 0 }) as u64
-            });
+            each_tile(lanes, *tile, *dst, |tile| vote(holding, tile));
         }
         SubgroupOp::AllEqual {
             dst,

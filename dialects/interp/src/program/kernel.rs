@@ -1,7 +1,11 @@
-//! Kernels: what the host does, step by step.
+//! Kernels: the host's steps.
 
 use super::{Code, Combiner, Reg};
-use crate::{fault::SiteId, value::Element};
+use crate::{
+    algorithms::{Access, Algorithm},
+    fault::SiteId,
+    value::Element,
+};
 
 /// A kernel that can be launched.
 #[derive(Debug)]
@@ -42,7 +46,7 @@ pub(crate) struct Step {
     pub action: Action,
 }
 
-/// What a kernel does, one after another.
+/// A kernel's steps, in order.
 #[derive(Debug)]
 pub(crate) enum Action {
     /// Arithmetic on the host's registers.
@@ -95,52 +99,21 @@ pub(crate) struct Variant {
 /// A device-wide algorithm; buffers are registers of the host.
 #[derive(Debug)]
 pub(crate) struct Algo {
-    pub op: AlgoOp,
-    /// None for `parallel_sort`, which takes none.
-    pub limits: Option<Limits>,
+    pub definition: &'static Algorithm,
+    /// The buffers of each operand of the definition.
+    pub groups: Vec<Vec<Reg>>,
+    pub combiner: Option<Combiner>,
+    pub is_unsigned: bool,
+    pub end_bit: Option<u32>,
+    /// Of the capacity `256^depth`, if there is one.
+    pub depth: Option<u32>,
 }
 
-#[derive(Debug)]
-pub(crate) struct Limits {
-    pub scratch: Vec<Reg>,
-    pub count: Reg,
-    pub depth: u32,
-}
-
-#[derive(Debug)]
-pub(crate) enum AlgoOp {
-    Reduce {
-        inputs: Vec<Reg>,
-        outputs: Vec<Reg>,
-        combiner: Combiner,
-    },
-    Scan {
-        inclusive: bool,
-        inputs: Vec<Reg>,
-        outputs: Vec<Reg>,
-        combiner: Combiner,
-    },
-    /// `select`, or `partition` if the others are kept too.
-    Compact {
-        rest: bool,
-        input: Reg,
-        flags: Reg,
-        output: Reg,
-        written: Reg,
-    },
-    Sort {
-        keys: Reg,
-        values: Option<Reg>,
-        temporaries: Vec<Reg>,
-        unsigned: bool,
-        end_bit: Option<u32>,
-    },
-    ReduceByKey {
-        keys: Reg,
-        values: Reg,
-        keys_out: Reg,
-        values_out: Reg,
-        runs: Reg,
-        combiner: Combiner,
-    },
+impl Algo {
+    /// The buffer that holds how many elements there are.
+    pub fn count(&self) -> Option<Reg> {
+        let mut operands = self.definition.operands.iter().zip(&self.groups);
+        let (_, group) = operands.find(|(operand, _)| operand.access == Access::Count)?;
+        group.first().copied()
+    }
 }

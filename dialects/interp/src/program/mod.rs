@@ -1,4 +1,4 @@
-//! The form a module is decoded into: instructions over numbered registers,
+//! The decoded form of a module: instructions over numbered registers,
 //! structured control flow as jumps that narrow the set of active threads.
 
 mod kernel;
@@ -7,14 +7,14 @@ mod operators;
 pub(crate) use kernel::*;
 pub(crate) use operators::*;
 
-use crate::{fault::SiteId, value::Element};
+use crate::{algorithms::Algorithm, fault::SiteId, value::Element};
 
 /// Number of a register: one 64-bit value per lane, and whether it is poison.
 pub(crate) type Reg = u32;
 /// Position in [`Code::instructions`].
 pub(crate) type Target = u32;
 
-/// One body: a phase, a combiner, a predicate, or a stretch of host arithmetic.
+/// One body: a phase, a combiner, a predicate, or some host arithmetic.
 #[derive(Debug, Default)]
 pub(crate) struct Code {
     pub instructions: Vec<Instruction>,
@@ -54,6 +54,9 @@ pub(crate) enum Combining {
     Segmented,
 }
 
+/// What each lane of a tile gets, of the lanes whose predicate holds and those of the tile.
+pub(crate) type Vote = fn(u64, u64) -> u64;
+
 /// Executed by all lanes of a subgroup together.
 #[derive(Debug)]
 pub(crate) enum SubgroupOp {
@@ -80,7 +83,7 @@ pub(crate) enum SubgroupOp {
     },
     Sync,
     Vote {
-        all: bool,
+        vote: Vote,
         dst: Reg,
         predicate: Reg,
         tile: Option<u32>,
@@ -276,12 +279,12 @@ pub(crate) enum Instruction {
     ScratchSlots {
         dst: Reg,
         n: Reg,
-        algorithm: Algorithm,
+        algorithm: &'static Algorithm,
         depth: u32,
     },
-    Identity {
+    Id {
         dst: Reg,
-        what: Identity,
+        what: Id,
     },
 
     /// All at once, in active lanes: (to, from).
@@ -298,7 +301,7 @@ pub(crate) enum Instruction {
         end: Target,
     },
     EndIf,
-    /// Remembers who is active; checks a `for`'s step.
+    /// Saves the active threads; checks a `for`'s step.
     EnterLoop {
         step: Option<(Reg, Element)>,
     },

@@ -28,7 +28,7 @@ spelled! {
     }
 }
 spelled! {
-    /// Who an atomic or a fence is ordered with; narrower is less.
+    /// The scope of an atomic or a fence; narrower is less.
     Scope { Subgroup = "subgroup", Block = "block", Device = "device" }
 }
 spelled! {
@@ -39,12 +39,6 @@ spelled! {
 }
 spelled! {
     LaneRelation { Lt = "lt", Le = "le", Eq = "eq", Gt = "gt", Ge = "ge" }
-}
-spelled! {
-    Algorithm {
-        Reduce = "reduce", ExclusiveScan = "exclusive_scan", InclusiveScan = "inclusive_scan",
-        Select = "select", Sort = "sort", ReduceByKey = "reduce_by_key", Partition = "partition",
-    }
 }
 spelled! {
     /// Comparison of integers.
@@ -232,18 +226,18 @@ pub(crate) enum Extended {
     MulU,
 }
 
-/// What a thread is and where.
+/// Thread, lane and block ids, and sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Identity {
-    LaneId,
+pub(crate) enum Id {
+    Lane,
     SubgroupSize,
     Log2SubgroupSize,
-    SubgroupId,
+    Subgroup,
     NumSubgroups,
     Elect,
-    BlockId,
+    Block,
     BlockDim,
-    ThreadId,
+    Thread,
     GridDim,
     /// The index of a `for_each`.
     Element,

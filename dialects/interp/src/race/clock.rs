@@ -1,5 +1,4 @@
-//! What each thread knows to have happened before: vector clocks, kept short by
-//! what barriers make common knowledge.
+//! The happens-before relation: vector clocks, compressed at barriers.
 
 use super::{Access, Who, Window};
 use crate::program::Scope;
@@ -76,7 +75,7 @@ impl View {
     }
 }
 
-/// What a release leaves with the value it writes.
+/// The clock that a release stores with the value it writes.
 #[derive(Clone, Debug)]
 pub(crate) struct Released {
     view: Rc<View>,
@@ -103,7 +102,7 @@ impl Released {
     }
 }
 
-/// What a thread knew at a fence.
+/// A thread's clock at a fence.
 #[derive(Clone, Debug)]
 struct Fence {
     scope: Scope,
@@ -170,7 +169,7 @@ impl BlockClock {
         self.subgroups[subgroup].joined
     }
 
-    /// Whether an access is ordered before what `who` does now.
+    /// Whether an access is ordered before the next one of `who`.
     pub fn knows(&self, window: &Window, who: Who, access: &Access) -> bool {
         if access.subgroup < window.base() {
             return window.is_subgroup_ordered(access.subgroup);

@@ -54,7 +54,7 @@ enum Accesses {
     Many(HashMap<u32, Vec<Access>>),
 }
 
-/// What is remembered of one element.
+/// The accesses of one element that are remembered.
 #[derive(Debug, Default)]
 pub(crate) struct Cell {
     /// The last launch that accessed it.

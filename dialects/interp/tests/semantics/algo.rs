@@ -386,6 +386,68 @@ fn reduces_by_key() {
     assert_eq!(sums, [3, 4, 8]);
 }
 
+/// Firsts and lengths of runs, straight from what the page says.
+#[test]
+fn runs_of_equal_elements() {
+    let text = |element: &str, counts: &str| {
+        kernel(
+            &format!(
+                "%a: memref<?x{element}>, %o: memref<?x{element}>, %c: memref<?xi32>, %m: memref<i32>, \
+                 %s: memref<?xi32>, %n: memref<i32>"
+            ),
+            &format!(
+                "qd.algo.unique ins(%a : memref<?x{element}>) outs(%o, %m : memref<?x{element}>, memref<i32>)
+                 {counts} scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2"
+            ),
+        )
+    };
+    let with_counts = "counts(%c : memref<?xi32>)";
+    let slots = |n: usize| scratch(if n == 0 { 1 } else { n + n.div_ceil(256) });
+    // The keys of the reference's example of reduce_by_key, and one more that is not live.
+    let keys = [1, 1, 1, 2, 2, 3, 3, 3, 3];
+    let given = |n: usize| {
+        let clear = || buffer(&[-7i32; 9]);
+        let number = Buffer::scalar(-1).into();
+        vec![buffer(&keys), clear(), clear(), number, slots(n), count(n)]
+    };
+    let after = run(&text("i32", with_counts), given(8), 32);
+    assert_eq!(values::<i32>(&after[3]), [3]);
+    assert_eq!(values::<i32>(&after[1]), [1, 2, 3, -7, -7, -7, -7, -7, -7]);
+    assert_eq!(values::<i32>(&after[2]), [3, 2, 3, -7, -7, -7, -7, -7, -7]);
+    let after = run(&text("i32", ""), given(4), 4);
+    assert_eq!(values::<i32>(&after[1])[..3], [1, 2, -7]);
+    assert_eq!(values::<i32>(&after[2]), [-7; 9], "nobody asked");
+    let after = run(&text("i32", with_counts), given(0), 32);
+    assert_eq!(values::<i32>(&after[3]), [0]);
+    assert_eq!(values::<i32>(&after[1]), [-7; 9]);
+
+    let floats = [
+        f32::NAN,
+        f32::NAN,
+        0.0,
+        -0.0,
+        -0.0,
+        0.0,
+        f32::INFINITY,
+        f32::INFINITY,
+    ];
+    let clear = |length: usize| buffer(&vec![-7f32; length]);
+    let arguments = vec![
+        buffer(&floats),
+        clear(8),
+        buffer(&[-7i32; 8]),
+        Buffer::scalar(-1).into(),
+        slots(8),
+        count(8),
+    ];
+    let after = run(&text("f32", with_counts), arguments, 32);
+    assert_eq!(values::<i32>(&after[3]), [4]);
+    assert_eq!(values::<i32>(&after[2])[..5], [1, 1, 4, 2, -7]);
+    let firsts = values::<f32>(&after[1]);
+    assert!(firsts[0].is_nan() && firsts[1].is_nan());
+    assert_eq!((firsts[2].to_bits(), firsts[3]), (0, f32::INFINITY));
+}
+
 #[test]
 fn the_deprecated_sort() {
     let text = kernel(

@@ -266,7 +266,7 @@ fn radix_rank_overwrites() {
     );
 }
 
-/// Nor may anybody write to the arrays before all have met behind the ranking.
+/// Nor may a thread write to the arrays before a barrier after the ranking.
 #[test]
 fn radix_rank_is_still_reading() {
     let memref = "memref<64xi32, #gpu.address_space<workgroup>>";

@@ -1,4 +1,4 @@
-//! Structured control flow, in which lanes part and meet again.
+//! Structured control flow, in which lanes diverge and reconverge.
 
 use crate::support::*;
 

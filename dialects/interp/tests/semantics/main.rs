@@ -1,4 +1,4 @@
-//! What each operation means, and what each kind of fault is reported for.
+//! The semantics of each operation, and each kind of fault.
 #![allow(missing_docs)]
 
 mod algo;
@@ -7,11 +7,11 @@ mod block;
 mod control;
 mod faults;
 mod grid;
-mod own_memory;
 mod races;
 mod subgroup;
 mod support;
 mod thin;
+mod workspace;
 
 /// A new row of the table comes with a test.
 #[test]
@@ -23,10 +23,10 @@ fn every_operation_occurs_in_a_test() {
         include_str!("control.rs"),
         include_str!("faults.rs"),
         include_str!("grid.rs"),
-        include_str!("own_memory.rs"),
         include_str!("races.rs"),
         include_str!("subgroup.rs"),
         include_str!("thin.rs"),
+        include_str!("workspace.rs"),
     ]
     .concat();
     let missing: Vec<_> = qd_interp::supported_operations()

@@ -1,4 +1,4 @@
-//! What is ordered and what is a race; blocks that wait for one another.
+//! Ordered accesses and races; blocks that wait for one another.
 
 use crate::support::*;
 use qd_interp::Argument;
@@ -123,7 +123,7 @@ fn stores_to_one_element() {
     races(&text(&mixed), clear(), 32, &["load", "atomic access"]);
 }
 
-/// The next phase sees everything, whoever wrote it.
+/// The next phase sees the writes of every thread.
 #[test]
 fn phases_are_ordered() {
     let text = "

@@ -163,6 +163,22 @@ fn votes() {
     let inverted: Vec<i32> = x.iter().map(|x| 1 - x).collect();
     check(&vote("qd.simt.any %p"), &inverted, whole, any);
     check(&vote("qd.simt.any %p tile(2)"), &inverted, |_| 4, any);
+    let count = |op: &str| {
+        format!(
+            "%c0 = arith.constant 0 : i32
+             %p = arith.cmpi ne, %x, %c0 : i32
+             %r = {op}"
+        )
+    };
+    let number = |v: &[i32], _| v.iter().sum();
+    check(&count("qd.simt.count_true %p"), &x, whole, number);
+    check(&count("qd.simt.count_true %p tile(3)"), &x, |_| 8, number);
+    check(
+        &count("qd.simt.count_true %p tile(0)"),
+        &inverted,
+        |_| 1,
+        number,
+    );
     let equal = |v: &[i32], _| v.iter().all(|x| *x == v[0]) as i32;
     check(&vote("qd.simt.all_equal %x : i32"), &x, whole, equal);
     check(

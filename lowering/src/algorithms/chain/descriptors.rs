@@ -1,19 +1,18 @@
-//! What the tiles of a one-pass sweep tell each other: in scratch, a few words a
-//! tile.
+//! Tile descriptors of decoupled look-back: a few status words a tile, in scratch.
 //!
-//! A tile's state is nothing yet, its *aggregate* (what its own elements come
-//! to), or its *prefix* (what all elements up to its last come to). The bits of
-//! its scalars go one behind the other into words, and the two highest bits of
-//! each word say which of the three states it is of. A reader takes a tile's
-//! words one by one: if all are of one state they belong together, and else it
-//! reads again. So relaxed atomics of single words do, for values of any size,
-//! and no fence stands between a value and its flag.
+//! A tile's status is nothing yet, its *aggregate* (of its own elements), or its
+//! *prefix* (of all elements up to its last). The bits of the tile's scalars are
+//! packed into words, and the two highest bits of each word are its status flag. A
+//! reader loads a tile's words one by one. If all carry the same status they belong
+//! together; otherwise it reads again. So relaxed atomics of single words are
+//! enough for values of any size, and no fence stands between a value and its flag.
 //!
-//! The words of a tile lie side by side, and those of the next tile 32 bytes on,
-//! where scratch has room: in what the memory system moves and orders at once, no
-//! two tiles publish. (Of an H200, a scan with a plane for each half takes 628 µs
-//! where one with a sector for each tile takes 567, though lanes read 8 times the
-//! lines.) Nobody reads what the last tile comes to, so it has no words.
+//! The words of a tile are consecutive, and the next tile's begin 32 bytes further
+//! on, where scratch has room: no two tiles publish in the same sector, which is
+//! what the memory system moves and orders at once. (On an H200, a scan with a
+//! plane for each half takes 628 µs where one with a sector for each tile takes
+//! 567, though lanes read 8 times the lines.) No tile reads the last tile's
+//! aggregate, so it has no words.
 
 use crate::algorithms::{levels::BLOCK, partials::Partials};
 use qd_dialects::{
@@ -23,20 +22,20 @@ use qd_dialects::{
     melior::ir::Type,
 };
 
-/// A tile's state, as its words say it; 0 is that there is nothing yet.
+/// A tile's status, as its words have it; 0 means nothing yet.
 pub(super) const AGGREGATE: i64 = 1;
 pub(super) const PREFIX: i64 = 2;
 
-/// Bytes from a tile's words to the next tile's, if scratch has room for as many.
+/// Bytes from a tile's words to the next tile's, if scratch has room for that many.
 const STRIDE_BYTES: i64 = 32;
 
-/// Bits of a word that say which state it is of.
+/// Bits of a word that hold its status flag.
 const STATUS_BITS: i64 = 2;
 
-/// Who sees the words.
+/// The scope of the atomics.
 const SCOPE: &str = "device";
 
-/// The words of all tiles, and before them the counter of tickets.
+/// The words of all tiles, and before them the ticket counter.
 pub(super) struct Descriptors<'b, 'c> {
     b: &'b Builder<'c>,
     streams: Vec<Stream<'b, 'c>>,
@@ -46,31 +45,31 @@ pub(super) struct Descriptors<'b, 'c> {
     size: i64,
 }
 
-/// Scalars whose bits share words.
+/// Scalars whose bits are packed into the same words.
 struct Stream<'b, 'c> {
     buffer: V<'b, 'c>,
     types: Vec<Type<'c>>,
 }
 
-/// Bits of a scalar that are in a word.
+/// The bits of a scalar that are in one word.
 struct Piece {
     /// Which of the stream's words.
     word: usize,
-    /// How far the scalar's bits are shifted to the left there; to the right if it
-    /// is negative.
+    /// How far the scalar's bits are shifted to the left there; to the right if
+    /// negative.
     shift: i64,
 }
 
-/// The state of a tile, as a lane has read it.
+/// The status of a tile, as one lane has read it.
 pub(super) struct Reading<'b, 'c> {
-    /// `i32`; 0 if there is nothing yet, or the words are not of one state.
+    /// `i32`; 0 if nothing is published yet, or if the words differ in status.
     pub status: V<'b, 'c>,
-    /// Means nothing where the status is 0.
+    /// Undefined where the status is 0.
     pub values: Vec<V<'b, 'c>>,
 }
 
 impl<'b, 'c> Descriptors<'b, 'c> {
-    /// In scratch, for the combiner's scalars and tiles of so many elements.
+    /// In scratch, for the combiner's scalars and tiles of `size` elements.
     pub fn new(
         b: &'b Builder<'c>,
         scratch: Partials<'b, 'c>,
@@ -105,15 +104,15 @@ impl<'b, 'c> Descriptors<'b, 'c> {
         self.streams.iter().map(|stream| stream.buffer).collect()
     }
 
-    /// Behind the last slot that is used of any buffer, for so many tiles: at
+    /// The end of the last slot that is used in any buffer, for `tiles` tiles, at
     /// least one.
     pub fn end(&self, tiles: V<'b, 'c>) -> V<'b, 'c> {
         let strides = self.streams.iter().map(|stream| stream.stride(self.size));
         self.start + (tiles - 1) * strides.max().expect("scratch")
     }
 
-    /// The next ticket, `i32`. Of the blocks that ask, each gets another one, and
-    /// who has a smaller one has started.
+    /// Takes the next ticket, `i32`. Each block gets a different one, and the
+    /// blocks with smaller tickets have started.
     pub fn ticket(&self) -> V<'b, 'c> {
         let counter = self.streams[0].integers();
         let one = self.b.scalar(counter.element(), 1);
@@ -126,7 +125,7 @@ impl<'b, 'c> Descriptors<'b, 'c> {
         self.start + tile * stream.stride(self.size)
     }
 
-    /// Says that a tile has come to a state; by one thread.
+    /// Publishes a tile's status and values; run by one thread.
     pub fn publish(&self, tile: V<'b, 'c>, status: V<'b, 'c>, values: &[V<'b, 'c>]) {
         let b = self.b;
         let mut values = values.iter();
@@ -152,7 +151,7 @@ impl<'b, 'c> Descriptors<'b, 'c> {
         }
     }
 
-    /// The state of a tile.
+    /// Reads the status of a tile.
     pub fn read(&self, tile: V<'b, 'c>) -> Reading<'b, 'c> {
         let b = self.b;
         let mut statuses = Vec::new();
@@ -189,12 +188,12 @@ impl<'b, 'c> Descriptors<'b, 'c> {
 }
 
 impl<'b, 'c> Stream<'b, 'c> {
-    /// Bits of a word that are of scalars.
+    /// Bits of a word that hold scalars.
     fn payload(&self) -> i64 {
         i64::from(bit_width(self.buffer.element())) - STATUS_BITS
     }
 
-    /// Mask of those.
+    /// The mask of those bits.
     fn mask(&self) -> i64 {
         (1 << self.payload()) - 1
     }
@@ -210,16 +209,16 @@ impl<'b, 'c> Stream<'b, 'c> {
         (bits + self.payload() - 1) / self.payload()
     }
 
-    /// Slots from a tile's first to the next tile's, for tiles of so many elements.
-    /// Any scratch has a slot for each 256 elements and one more, so that tiles but
-    /// the last have `size / 256` each, less what is needed once.
+    /// Slots from a tile's first to the next tile's, for tiles of `size` elements.
+    /// Any scratch has a slot for each 256 elements and one more. So each tile but
+    /// the last has `size / 256` slots, less what is needed once.
     fn stride(&self, size: i64) -> i64 {
         let slot_bytes = i64::from(bit_width(self.buffer.element())) / 8;
         let most = size / BLOCK - 1;
         self.words().max(most.min(STRIDE_BYTES / slot_bytes))
     }
 
-    /// Where the bits of each scalar are, the lowest first.
+    /// Where the bits of each scalar are, lowest first.
     fn pieces(&self) -> Vec<Vec<Piece>> {
         pieces(&self.widths(), self.payload())
     }
@@ -237,8 +236,8 @@ impl<'b, 'c> Stream<'b, 'c> {
     }
 }
 
-/// Where the bits of scalars of such widths are that go one behind the other into
-/// words with so much room.
+/// Where the bits of scalars of these widths are when they are packed into words
+/// with `payload` bits each.
 fn pieces(widths: &[i64], payload: i64) -> Vec<Vec<Piece>> {
     let mut start = 0;
     let of_one = |width: &i64| {
@@ -259,8 +258,8 @@ fn pieces(widths: &[i64], payload: i64) -> Vec<Vec<Piece>> {
 mod tests {
     use super::*;
 
-    /// Every bit of every scalar has its place, those of counts that no test
-    /// reaches too.
+    /// Every bit of every scalar has its place, also for numbers of scalars that no
+    /// other test reaches.
     #[test]
     fn scalars_lie_one_behind_the_other() {
         for (widths, payload) in [

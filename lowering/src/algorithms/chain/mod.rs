@@ -1,21 +1,22 @@
-//! Decoupled look-back: how tiles that blocks take in turn get to know what those
-//! before come to. Blocks wait for each other: for targets on which a block that
-//! has started also ends.
+//! Decoupled look-back: how each tile gets its exclusive prefix, the combination of
+//! all tiles before it. Blocks wait for each other, so this is for targets with
+//! forward progress: a block that has started also ends.
 //!
-//! A block takes a ticket, which says which tile is its own, and publishes what
-//! that comes to, its aggregate. One of its subgroups then looks back over the
-//! tiles before, as many at a time as it has lanes: aggregates are combined
-//! until a tile is met whose prefix is known, and the own prefix is published.
+//! A block takes a ticket, which is the number of its tile, and publishes the
+//! tile's aggregate. One of its subgroups then looks back over the tiles before, as
+//! many at a time as it has lanes. It combines aggregates until it meets a tile
+//! whose prefix is published, and then publishes its own tile's prefix.
 //!
 //! Paper: Merrill & Garland, Single-pass Parallel Prefix Scan with Decoupled
 //! Look-back (2016).
-//! Deviations: tickets instead of block numbers, as CUB once did, for nothing
-//! is said of the order in which blocks start. A flag is in every word of a
-//! state ([`Descriptors`]), which needs neither fences nor wide atomics. A single
-//! tile takes no ticket and touches no scratch. Where results are to be
-//! deterministic, what rounds is combined from the left, a tile at a time, whatever
-//! was known when: such results depend on the input and the capacity alone, for
-//! twice the reads of descriptors. A tile waits for a while before it looks back.
+//! Deviations: tickets instead of block numbers, as CUB once did, since the order
+//! in which blocks start is not specified. Every status word has a flag
+//! ([`Descriptors`]), which needs neither fences nor wide atomics. A single tile
+//! takes no ticket and touches no scratch. Where results are to be deterministic,
+//! an order-sensitive combination goes from the left, one tile at a time, whichever
+//! prefixes were published when: such results depend on the input and the capacity
+//! alone, for twice the reads of descriptors. A tile backs off before it looks
+//! back.
 
 mod descriptors;
 
@@ -33,25 +34,25 @@ use qd_dialects::{
     ir::{Op, is_float},
 };
 
-/// What the tiles of a sweep tell each other.
+/// Look-back over the tiles of a sweep.
 pub(super) struct Chain<'a, 'b, 'c> {
     pub b: &'b Builder<'c>,
     pub combiner: &'a Combiner<'c>,
-    /// Where states are kept, in a phase.
+    /// Where the descriptors are kept, in a phase.
     pub partials: &'a dyn Fn() -> Partials<'b, 'c>,
-    /// Whether results may not depend on what was known when.
+    /// Whether results may not depend on which prefixes were published when.
     pub deterministic: bool,
     pub tuning: Tuning,
 }
 
-/// Whether to look back is what suits a target.
+/// Whether look-back suits a target.
 pub(super) fn suits(capabilities: &Capabilities) -> bool {
     capabilities.orientation == Orientation::Throughput
         && capabilities.forward_progress.is_promised()
         && capabilities.max_shared_bytes >= SHARED_BYTES
 }
 
-/// An error at an op that asks to look back where a block may wait for ever.
+/// An error at an op that asks for look-back on a target without forward progress.
 pub(super) fn require<'c>(op: Op<'c>, capabilities: &Capabilities) -> Result<'c> {
     if capabilities.forward_progress != ForwardProgress::None {
         return Ok(());
@@ -64,7 +65,8 @@ pub(super) fn require<'c>(op: Op<'c>, capabilities: &Capabilities) -> Result<'c>
     Err(Diagnostic::at(op, what))
 }
 
-/// Whether it shows in what order values are combined.
+/// Whether results depend on the order in which values are combined, as float sums
+/// do.
 pub(super) fn is_order_sensitive(combiner: &Combiner) -> bool {
     combiner.types().iter().any(|t| is_float(*t))
         && matches!(combiner.as_kind(), None | Some(Kind::Add | Kind::Mul))
@@ -78,10 +80,10 @@ pub(super) struct Position<'b, 'c> {
     pub tiles: V<'b, 'c>,
 }
 
-/// What the lanes of a subgroup have read of as many tiles.
+/// What the lanes of a subgroup have read: one tile a lane.
 struct Window<'b, 'c> {
     values: Vec<V<'b, 'c>>,
-    /// Mask of the lanes whose tile has its prefix.
+    /// Mask of the lanes whose tile has published its prefix.
     prefixes: V<'b, 'c>,
     /// The last of them; lane 0 if there is none.
     from: V<'b, 'c>,
@@ -93,8 +95,8 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
         Descriptors::new(self.b, scratch, self.combiner, self.tuning.size())
     }
 
-    /// Clears the descriptors of as many tiles, as far as there are any: scratch
-    /// is as long as the live count needs. `name` is the algorithm's.
+    /// Clears the descriptors of `most` tiles, or of as many as scratch has room
+    /// for: it is as long as the live count needs. `name` is the algorithm's.
     pub fn clear(&self, name: &str, most: V<'b, 'c>) {
         let b = self.b;
         let descriptors = self.descriptors();
@@ -118,8 +120,9 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
         }
     }
 
-    /// Takes a tile, which nobody else has, in an order in which blocks start; by
-    /// all threads of a block, which share the array `ticket` of one `i32`.
+    /// Takes a tile that no other block has. Tiles are taken in the order in which
+    /// blocks start. Run by all threads of a block, which share the array `ticket`
+    /// of one `i32`.
     pub fn take(&self, ticket: V<'b, 'c>, tiles: V<'b, 'c>) -> Position<'b, 'c> {
         let b = self.b;
         let (t, zero) = (b.thread_id(), b.index(0));
@@ -135,8 +138,8 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
         }
     }
 
-    /// Says what the own tile comes to; by the one subgroup that looks back, whose
-    /// lane that leads knows it.
+    /// Publishes the aggregate of the block's own tile. Run by the subgroup that
+    /// looks back; its leading lane has the value.
     pub fn publish_aggregate(&self, tile: Position<'b, 'c>, leads: V<'b, 'c>, total: &[V<'b, 'c>]) {
         let b = self.b;
         b.if_(leads & !self.is_last(tile), || {
@@ -146,8 +149,8 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
         });
     }
 
-    /// What the tiles before come to, to all lanes of the subgroup that has
-    /// announced its own tile.
+    /// Waits for the exclusive prefix of the tile, in all lanes of the subgroup
+    /// that has published the tile's aggregate.
     pub fn wait(
         &self,
         tile: Position<'b, 'c>,
@@ -156,7 +159,7 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
     ) -> Vec<V<'b, 'c>> {
         let b = self.b;
         let looking = || {
-            self.tuning.pause(tile.number);
+            self.tuning.back_off(tile.number);
             let descriptors = self.descriptors();
             let before = match self.in_order() {
                 true => self.look_back_in_order(&descriptors, tile),
@@ -171,7 +174,7 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
         b.if_else(tile.tiles.gt(1), looking, || self.combiner.neutral(b))
     }
 
-    /// Whether nobody comes behind.
+    /// Whether no tile follows.
     pub fn is_last(&self, tile: Position<'b, 'c>) -> V<'b, 'c> {
         (tile.number + 1).eq(tile.tiles.to_i32())
     }
@@ -186,12 +189,13 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
         descriptors.publish(tile.number.to_index(), status, values);
     }
 
-    /// Whether prefixes are combined in order, since another could be seen.
+    /// Whether prefixes are combined in order, because another order would show in
+    /// the result.
     fn in_order(&self) -> bool {
         self.deterministic && is_order_sensitive(self.combiner)
     }
 
-    /// Combines windows from the tile on backwards, up to one that has a prefix.
+    /// Combines windows from the tile backwards, up to one that has a prefix.
     fn look_back(
         &self,
         descriptors: &Descriptors<'b, 'c>,
@@ -214,14 +218,15 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
         state[2..].to_vec()
     }
 
-    /// The same from the left: first back to a window that has a prefix, and
-    /// from there forwards again, tile by tile.
+    /// The same from the left: goes back to a window that has a prefix, and from
+    /// there forwards, tile by tile.
     fn look_back_in_order(
         &self,
         descriptors: &Descriptors<'b, 'c>,
         tile: Position<'b, 'c>,
     ) -> Vec<V<'b, 'c>> {
-        /// Lanes whose values are asked for together; the fewest of a subgroup.
+        /// Lanes whose values are loaded together; the smallest subgroup has as
+        /// many.
         const TOGETHER: i32 = 4;
         let b = self.b;
         let size = b.subgroup_size();
@@ -267,7 +272,7 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
         state[1..].to_vec()
     }
 
-    /// What is combined of a window: the last prefix and what is behind it.
+    /// The combination of a window: its last prefix and the aggregates behind it.
     fn taken(&self, window: &Window<'b, 'c>) -> Vec<V<'b, 'c>> {
         let b = self.b;
         let taken = b.lane_id().ge(window.from);
@@ -275,8 +280,8 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
         either.map(|(v, none)| taken.select(*v, none)).collect()
     }
 
-    /// Waits until of the tiles before `end`, a lane each, all are known behind
-    /// the last prefix. Before the first tile all is known: a prefix of nothing.
+    /// Reads the tiles before `end`, one a lane, until all behind the last prefix
+    /// are published. Before the first tile stands an empty prefix.
     fn window(&self, descriptors: &Descriptors<'b, 'c>, end: V<'b, 'c>) -> Window<'b, 'c> {
         let b = self.b;
         let number = end - b.subgroup_size() + b.lane_id();

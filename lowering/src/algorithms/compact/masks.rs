@@ -1,8 +1,7 @@
-//! Flags in scratch, a bit an element: for each item of a subgroup tile the mask of the
-//! lanes whose element is flagged, in a word, or in two where there are more than 32
-//! lanes. A mask has its place by the elements that it is of, so that those of
-//! neighbouring subgroup tiles are neighbours, and as many are stored as have elements
-//! that exist.
+//! Flags in scratch, one bit an element. For each item of a subgroup tile there is the
+//! ballot of the lanes whose element is flagged: one word, or two where there are more
+//! than 32 lanes. A mask's place follows from its elements, so that neighbouring subgroup
+//! tiles have neighbouring masks. Masks without an element that exists are not stored.
 
 use super::{FEWEST_LANES, ceil_div, pack::Flags, subgroup_tile::SubgroupTile};
 use qd_dialects::builder::{Builder, V};
@@ -10,12 +9,12 @@ use qd_dialects::builder::{Builder, V};
 /// The masks of some elements.
 pub(super) struct Masks<'b, 'c> {
     pub b: &'b Builder<'c>,
-    /// Where they are, from the first slot on.
+    /// Where they are; they begin at the first slot.
     pub scratch: V<'b, 'c>,
 }
 
 impl<'b, 'c> Masks<'b, 'c> {
-    /// Slots that those of so many elements take.
+    /// Slots that the masks of `elements` elements take.
     pub fn slots(&self, elements: V<'b, 'c>) -> V<'b, 'c> {
         ceil_div(elements, self.b.subgroup_size().to_index()) * self.words()
     }
@@ -26,8 +25,8 @@ impl<'b, 'c> Masks<'b, 'c> {
         b.subgroup_size().gt(32).select(b.index(2), b.index(1))
     }
 
-    /// Stores those of a subgroup tile, which all lanes know. A lane stores one, and those
-    /// beside it the ones beside that.
+    /// Stores the masks of a subgroup tile, which all lanes know. Each lane stores one,
+    /// and neighbouring lanes store neighbours.
     pub fn store(
         &self,
         number: V<'b, 'c>,
@@ -41,7 +40,7 @@ impl<'b, 'c> Masks<'b, 'c> {
             let turn = b.i32(nth as i32) & (lanes - 1);
             own = lane.eq(turn).select(*mask, own);
             let is_end = nth + 1 == subgroup_tile.items;
-            // No lane is without one before.
+            // Every lane before this one has a mask to store.
             if (nth + 1) % FEWEST_LANES != 0 && !is_end {
                 continue;
             }
@@ -77,8 +76,8 @@ impl<'b, 'c> Masks<'b, 'c> {
         let halves = (0..subgroup_tile.items).flat_map(|nth| [(nth, 0), (nth, 1)]);
         let exists = |(nth, _): (i64, i64)| (lanes * nth).slt(subgroup_tile.length);
         let words = subgroup_tile.of_each(halves.collect(), load, exists, |_| nothing());
-        // Words and not masks are what comes together here, so that nothing has 64
-        // bits where 32 do.
+        // The select is on words and not on masks, so that nothing takes 64 bits where 32
+        // are enough.
         let is_high = lanes.gt(32) & lane.ge(32);
         let flags = |halves: &[V<'b, 'c>]| Flags {
             mask: halves[0].to_i64() | (halves[1].to_i64() << 32),

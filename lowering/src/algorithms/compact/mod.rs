@@ -1,5 +1,5 @@
-//! What `qd.algo.select` and `qd.algo.partition` have in common: what they say, a
-//! scan of the flags, two passes over subgroup tiles, and how a subgroup tile is packed.
+//! What `qd.algo.select` and `qd.algo.partition` share: their operands, a scan of the
+//! flags, two passes over subgroup tiles, and the packing of a subgroup tile.
 
 mod masks;
 pub(super) mod pack;
@@ -14,17 +14,17 @@ use super::{
 use qd_dialects::{
     attributes::Kind,
     builder::{Builder, Combiner, V},
-    ir::{Op, OpExt},
+    ir::Op,
+    ops::algo,
 };
 
-/// Lanes of the smallest subgroup there is.
+/// Lanes of the smallest subgroup of any target.
 pub(super) const FEWEST_LANES: i64 = 4;
 
-/// Bytes of an element that goes by shared memory, at most.
+/// The largest element, in bytes, that is staged in shared memory.
 pub(super) const STAGED_BYTES: i64 = 8;
 
-/// `⌈a / b⌉` of what is far below the largest number there is: less to compute than
-/// of any number.
+/// `⌈a / b⌉` for numbers far below the type's largest, which takes fewer operations.
 fn ceil_div<'b, 'c>(a: V<'b, 'c>, b: V<'b, 'c>) -> V<'b, 'c> {
     (a + (b - 1)) / b
 }
@@ -43,26 +43,29 @@ pub(super) struct Compact<'b, 'c> {
 
 impl<'b, 'c> Compact<'b, 'c> {
     pub fn of(b: &'b Builder<'c>, op: Op<'c>) -> Self {
-        let operand = |i: usize| b.v(op.operand_values()[i]);
+        let said = algo::Compact::cast(op);
+        let [input, flags, output] =
+            [said.input(), said.flags(), said.output()].map(|buffer| b.v(buffer));
         let depth = super::depth(op);
+        let buffers = [input, flags, output].into_iter();
         Self {
-            input: operand(0),
-            flags: operand(1),
-            output: operand(2),
-            num_out: operand(3),
-            scratch: operand(4),
-            count: Count::new(b, operand(5), depth, (0..3).map(operand)),
+            input,
+            flags,
+            output,
+            num_out: b.v(said.num_out()),
+            scratch: b.v(said.scratch()),
+            count: Count::new(b, b.v(said.count()), depth, buffers),
             depth,
         }
     }
 
-    /// Flag `i`, in a phase: 1 for whatever is not 0, as a number to add up, `i32`.
+    /// Flag `i`, in a phase: 1 if it is not 0, as an `i32` to add up.
     pub fn flag(&self, i: V<'b, 'c>) -> V<'b, 'c> {
         self.flags.at(i).ne(0).to_i32()
     }
 
-    /// An exclusive scan of the flags: for each element, how many flagged ones
-    /// stand before it.
+    /// An exclusive scan of the flags: for each element, how many flagged elements stand
+    /// before it.
     pub fn sweep(
         &self,
         form: Form,

@@ -1,5 +1,5 @@
-//! Packing: flagged elements of a subgroup tile gather at its front, others at its back
-//! and in reverse, and go out from there.
+//! Packing: the flagged elements of a subgroup tile gather at its front, the others at
+//! its back in reverse order, and both are written from there.
 
 use super::{Compact, subgroup_tile::SubgroupTile};
 use qd_dialects::builder::{Builder, V};
@@ -7,14 +7,14 @@ use qd_dialects::builder::{Builder, V};
 /// The flags of a subgroup's lanes.
 #[derive(Clone, Copy)]
 pub(in crate::algorithms) struct Flags<'b, 'c> {
-    /// A bit a lane, `i64`.
+    /// One bit a lane, `i64`.
     pub mask: V<'b, 'c>,
-    /// Whether this lane's is set.
+    /// Whether this lane's bit is set.
     pub own: V<'b, 'c>,
 }
 
 impl<'b, 'c> Flags<'b, 'c> {
-    /// Of what each lane has loaded.
+    /// From the flag that each lane has loaded.
     pub fn new(b: &'b Builder<'c>, flag: V<'b, 'c>) -> Self {
         let own = flag.ne(0);
         Self {
@@ -27,41 +27,42 @@ impl<'b, 'c> Flags<'b, 'c> {
 /// How a subgroup tile is packed.
 pub(in crate::algorithms) struct Packed<'a, 'b, 'c> {
     subgroup_tile: &'a SubgroupTile<'b, 'c>,
-    /// Where in the subgroup tile this lane's own go, `i32`.
+    /// Where in the subgroup tile this lane's own elements go, `i32`.
     places: Vec<V<'b, 'c>>,
     /// How many are flagged, `i32`.
     pub flagged: V<'b, 'c>,
 }
 
-/// What is written from.
+/// Where a packed subgroup tile is written from.
 #[derive(Clone, Copy)]
 pub(in crate::algorithms) enum Source<'b, 'c> {
-    /// The subgroup tile as it is packed in shared memory, from this place on, `i32`.
+    /// Packed in shared memory, from this place on, `i32`.
     Staged { array: V<'b, 'c>, from: V<'b, 'c> },
-    /// The input: nothing is staged.
+    /// Straight from the input, without staging.
     Input,
 }
 
-/// Where in the output a packed subgroup tile goes. Places are counted from an origin:
-/// from a lane's first they are constants, which take no registers.
+/// Where in the output a packed subgroup tile goes. Places are relative to an origin:
+/// relative to a lane's first place they are constants, which take no registers.
 struct Destination<'b, 'c> {
-    /// Places before are those of flagged elements, `i32`.
+    /// Places before this one hold flagged elements, `i32`.
     flagged_end: V<'b, 'c>,
-    /// Where the one at the origin goes, or would.
+    /// Where the element at the origin goes, if it is flagged.
     flagged: V<'b, 'c>,
     others: Option<OthersDestination<'b, 'c>>,
 }
 
 struct OthersDestination<'b, 'c> {
-    /// Places from here on are those of others, `i32`, if between these and the
-    /// flagged ones are places of elements that do not exist.
+    /// Places from here on hold unflagged elements, `i32`. None if these follow the
+    /// flagged ones without a gap for elements that do not exist.
     begin: Option<V<'b, 'c>>,
-    /// Where the one at the origin goes, or would; those behind it go before it.
+    /// Where the element at the origin goes, if it is not flagged; later ones go before
+    /// it.
     at_origin: V<'b, 'c>,
 }
 
 impl<'a, 'b, 'c> Packed<'a, 'b, 'c> {
-    /// Given the lanes' flags of each item.
+    /// From the lanes' flags of each item.
     pub fn new(
         b: &'b Builder<'c>,
         subgroup_tile: &'a SubgroupTile<'b, 'c>,
@@ -73,7 +74,7 @@ impl<'a, 'b, 'c> Packed<'a, 'b, 'c> {
         let place = |(nth, flags): (i64, &Flags<'b, 'c>)| {
             let ahead = front + b.popcnt(flags.mask & lanes_below);
             front = front + b.popcnt(flags.mask);
-            // As far from the back as there are others ahead of this one.
+            // From the back, by the number of unflagged elements before this one.
             let behind = opposite - b.subgroup_size() * nth + ahead;
             flags.own.select(ahead, behind)
         };
@@ -93,8 +94,8 @@ impl<'a, 'b, 'c> Packed<'a, 'b, 'c> {
         }
     }
 
-    /// Writes the flagged elements, before which so many are flagged, `i32`; and
-    /// the others behind `total` flagged ones, if they go anywhere.
+    /// Writes the flagged elements, of which `i32` as many stand before this subgroup
+    /// tile, and the others behind all `total` flagged ones, unless they are dropped.
     pub fn write(
         &self,
         compact: &Compact<'b, 'c>,
@@ -142,7 +143,7 @@ impl<'a, 'b, 'c> Packed<'a, 'b, 'c> {
         }
     }
 
-    /// For places counted from `origin`, and maybe for full subgroup tiles alone.
+    /// For places relative to `origin`, possibly for full subgroup tiles alone.
     fn destination(
         &self,
         before: V<'b, 'c>,
@@ -166,7 +167,7 @@ impl<'a, 'b, 'c> Packed<'a, 'b, 'c> {
     }
 }
 
-/// Has the element in a place put where it goes, if it goes anywhere.
+/// Writes the element at a place to its destination, if it has one.
 fn deliver<'b, 'c>(place: V<'b, 'c>, to: &Destination<'b, 'c>, put: impl Fn(V<'b, 'c>)) {
     let b = place.builder();
     let is_flagged = place.slt(to.flagged_end);

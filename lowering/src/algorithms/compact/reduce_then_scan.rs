@@ -1,25 +1,25 @@
 //! Select and partition in two passes, of which the second reads no flags.
 //!
-//! 1. *Count*: a fixed number of blocks, whose subgroups take a chunk of
-//!    consecutive subgroup tiles each. For every item of a subgroup tile the ballot of its flags
-//!    is stored ([`Masks`]), and for every subgroup tile how many elements are flagged
-//!    before it in its chunk. Then a block counts itself. The one that was the last
-//!    to do so scans what the chunks come to, and writes how many elements are flagged
-//!    in all. Nobody waits: the others have ended.
-//! 2. *Move*: a subgroup tile a subgroup. The masks rank its flagged elements, and the sums
-//!    of subgroup tile and chunk say where they go. In shared memory, the flagged elements
-//!    gather at the front of the subgroup tile, the others at its back and in reverse; and
-//!    they go out from there, neighbours together.
+//! 1. *Count*: a fixed number of blocks, each of whose subgroups takes a chunk of
+//!    consecutive subgroup tiles. A subgroup stores the ballot of the flags of each item
+//!    ([`Masks`]), and for each subgroup tile how many elements of its chunk are flagged
+//!    before it. Then the block counts itself as finished. The last block to do so scans
+//!    the chunks' counts and writes the total number of flagged elements. No block waits
+//!    for another: the others have ended.
+//! 2. *Move*: each subgroup takes one subgroup tile. The masks rank its flagged elements;
+//!    the prefixes of the subgroup tile and of its chunk say where they go. In shared
+//!    memory, the flagged elements gather at the front of the subgroup tile and the others
+//!    at its back in reverse order. From there they are written with coalesced stores.
 //!
 //! Papers: Merrill & Grimshaw, Parallel Scan for Stream Architectures (2009), for
-//! reduce-then-scan by a fixed number of blocks; Billeter, Olsson & Assarsson,
-//! Efficient Stream Compaction on Wide SIMD Many-Core Architectures (2009), for
-//! ranks by ballots and for packing before writing.
-//! Deviations: a chunk is a subgroup's and not a block's, so that no barrier stands
-//! between one subgroup tile and the next. The scan of the chunks is in the first phase.
-//! Rows, scalars of more than 8 bytes, and tiles of more than a block's shared memory
-//! go straight from the input to the output.
-//! Cost: reads each flag once, and writes and reads a bit of it; reads each element
+//! reduce-then-scan by a fixed number of blocks; Billeter, Olsson & Assarsson, Efficient
+//! Stream Compaction on Wide SIMD Many-Core Architectures (2009), for ranks by ballots and
+//! for packing before writing.
+//! Deviations: a chunk belongs to a subgroup and not to a block, so that no barrier stands
+//! between one subgroup tile and the next. The scan of the chunks is in the first phase,
+//! as a last-block reduction. Rows, scalars of more than 8 bytes, and tiles of more than a
+//! block's shared memory go straight from the input to the output.
+//! Cost: reads each flag once, and writes and reads one bit of it; reads each element
 //! once, and writes what is kept once. 2 phases.
 
 use super::{
@@ -40,7 +40,7 @@ use qd_dialects::{
 /// Lanes of the subgroup for which the last block scans all chunks in one step.
 const LANES: i64 = 32;
 
-/// What becomes of elements that are not flagged.
+/// The destination of elements that are not flagged.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::algorithms) enum Others {
     Dropped,
@@ -48,8 +48,8 @@ pub(in crate::algorithms) enum Others {
     Behind,
 }
 
-/// Whether two passes are what suits a target: no block waits for another, but they
-/// have to be worth a tile's registers.
+/// Whether two passes suit a target. No block waits for another, but the registers that a
+/// tile takes have to pay off.
 pub(in crate::algorithms) fn suits(capabilities: &Capabilities) -> bool {
     capabilities.orientation == Orientation::Throughput && capabilities.is_measured
 }
@@ -65,7 +65,7 @@ pub(in crate::algorithms) fn expand<'c>(
     let compact = &Compact::of(b, op);
     let bytes = bytes(&[compact.input.element()]);
     let is_small = compact.input.row_length().is_none() && bytes <= STAGED_BYTES;
-    // Of what is not staged a thread loads flags alone.
+    // A thread holds flags alone if elements are not staged.
     let held = if is_small { bytes } else { 0 };
     let tuning = Tuning::of(op, "compact", held, capabilities)?;
     let passes = TwoPasses {
@@ -93,27 +93,27 @@ struct TwoPasses<'a, 'b, 'c> {
     masks: Masks<'b, 'c>,
     last_block: LastBlock<'b, 'c>,
     others: Others,
-    /// Whether elements change places in shared memory.
+    /// Whether elements are exchanged in shared memory.
     is_staged: bool,
     tuning: Tuning,
 }
 
-/// How the live elements are shared out.
+/// How the live elements are divided among subgroups.
 struct Shares<'b, 'c> {
-    /// Elements there are.
+    /// The live number of elements.
     count: V<'b, 'c>,
-    /// Subgroup tiles there are.
+    /// The live number of subgroup tiles.
     subgroup_tiles: V<'b, 'c>,
-    /// Whether there are several. One has no sums in scratch, which may have room for
-    /// its masks alone.
+    /// Whether there are several. A single one has no prefixes in scratch, which may have
+    /// room for its masks alone.
     several: V<'b, 'c>,
     /// Subgroup tiles of a chunk.
     length: V<'b, 'c>,
-    /// Chunks there are.
+    /// The live number of chunks.
     chunks: V<'b, 'c>,
-    /// Where in scratch the sums of subgroup tiles begin, behind the masks.
+    /// Where in scratch the prefixes of subgroup tiles begin, behind the masks.
     tile_sums: V<'b, 'c>,
-    /// Where in scratch those of chunks begin.
+    /// Where in scratch the counts of chunks begin.
     chunk_sums: V<'b, 'c>,
 }
 
@@ -123,7 +123,7 @@ impl<'b, 'c> TwoPasses<'_, 'b, 'c> {
         let capacity = compact.count.capacity;
         let tiles = (capacity + (self.tuning.size() - 1)) / self.tuning.size();
         let count = format!("{name}.count");
-        // One at least, which writes that nothing is flagged of nothing.
+        // At least one block, which writes a count of 0 for an empty input.
         let blocks = tiles.min(self.most()).max(1);
         self.tuning.phase(b, &count, blocks, || self.count());
         let last = format!("{name}.move");
@@ -186,7 +186,7 @@ impl<'b, 'c> TwoPasses<'_, 'b, 'c> {
         });
     }
 
-    /// Counts the flags of this subgroup's chunk, stores them, and what they come to.
+    /// Counts the flags of this subgroup's chunk, and stores masks and prefixes.
     fn count_chunk(&self, shares: &Shares<'b, 'c>) -> V<'b, 'c> {
         let (b, scratch) = (self.b, self.compact.scratch);
         let stores = b.lane_id().eq(0) & shares.several;
@@ -210,10 +210,10 @@ impl<'b, 'c> TwoPasses<'_, 'b, 'c> {
         sum
     }
 
-    /// Counts this block, and scans the chunks if all others have been counted.
+    /// Counts this block as finished; the last block scans the chunks.
     fn finish(&self, shares: &Shares<'b, 'c>, blocks: V<'b, 'c>, is_last: V<'b, 'c>) {
         let b = self.b;
-        // Its subgroups have stored their sums.
+        // All subgroups of this block have stored their counts.
         b.sync();
         self.last_block.run(blocks, is_last, || {
             let total = self.scan_chunks(shares);
@@ -223,7 +223,7 @@ impl<'b, 'c> TwoPasses<'_, 'b, 'c> {
         });
     }
 
-    /// Scans what the chunks come to, by all threads of a block; yields their sum.
+    /// Scans the chunks' counts, by all threads of a block; yields their sum.
     fn scan_chunks(&self, shares: &Shares<'b, 'c>) -> V<'b, 'c> {
         let (b, scratch) = (self.b, self.compact.scratch);
         let per_thread = (self.most() + (LANES - 1)) / LANES;
@@ -293,7 +293,7 @@ impl<'b, 'c> TwoPasses<'_, 'b, 'c> {
     fn before(&self, number: V<'b, 'c>, shares: &Shares<'b, 'c>) -> V<'b, 'c> {
         let (b, scratch) = (self.b, self.compact.scratch);
         let chunk = (number.to_i32() / shares.length.to_i32()).to_index();
-        // Without a branch, so that loads are under way together.
+        // Without a branch, so that the loads overlap.
         let at = |slot: V<'b, 'c>| scratch.at(shares.several.select(slot, b.index(0)));
         let in_chunk = at(shares.tile_sums + number);
         let sum = at(shares.chunk_sums + chunk) + in_chunk;

@@ -3,22 +3,22 @@
 use crate::algorithms::tiles::rest;
 use qd_dialects::builder::{Builder, V};
 
-/// Consecutive elements of a subgroup. A lane's are a subgroup apart, so that
-/// neighbours load neighbours.
+/// Consecutive elements of a subgroup, in a striped arrangement: neighbouring
+/// lanes load neighbouring elements.
 pub(in crate::algorithms) struct SubgroupTile<'b, 'c> {
     b: &'b Builder<'c>,
     /// Elements of a lane.
     pub items: i64,
-    /// Which of all elements is its first.
+    /// The index of its first element.
     pub start: V<'b, 'c>,
     /// How many of its elements exist, `i32`.
     pub length: V<'b, 'c>,
-    /// Whether all do.
+    /// Whether all of them exist.
     pub full: V<'b, 'c>,
 }
 
 impl<'b, 'c> SubgroupTile<'b, 'c> {
-    /// From an element on, of `count`.
+    /// From element `start` on, of `count`.
     pub fn new(b: &'b Builder<'c>, items: i64, start: V<'b, 'c>, count: V<'b, 'c>) -> Self {
         let size = Self::size_of(b, items);
         let length = rest(count, start).min(size.to_index()).to_i32();
@@ -36,23 +36,23 @@ impl<'b, 'c> SubgroupTile<'b, 'c> {
         b.subgroup_size() * items
     }
 
-    /// Its elements, `i32`, whether they exist or not.
+    /// The number of its elements, `i32`, including those that do not exist.
     pub fn size(&self) -> V<'b, 'c> {
         Self::size_of(self.b, self.items)
     }
 
-    /// Where in it this lane's `nth` element is, `i32`.
+    /// The place in it of this lane's `nth` element, `i32`.
     pub fn within(&self, nth: i64) -> V<'b, 'c> {
         self.b.lane_id() + self.b.subgroup_size() * nth
     }
 
-    /// Which of all elements that is.
+    /// The index of that element.
     pub fn element(&self, nth: i64) -> V<'b, 'c> {
         let (lane, step) = (self.b.lane_id(), self.b.subgroup_size());
         self.start + lane.to_index() + step.to_index() * nth
     }
 
-    /// Whether it exists.
+    /// Whether that element exists.
     pub fn exists(&self, nth: i64) -> V<'b, 'c> {
         let step = self.b.subgroup_size();
         (step * nth).slt(self.length - self.b.lane_id())
@@ -73,7 +73,7 @@ impl<'b, 'c> SubgroupTile<'b, 'c> {
         each.map(<[_]>::to_vec).collect()
     }
 
-    /// A value of each, of which in a full subgroup tile all exist.
+    /// A value for each element; in a full subgroup tile all exist.
     pub fn of_each<T: Copy>(
         &self,
         each: Vec<T>,

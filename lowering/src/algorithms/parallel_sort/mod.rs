@@ -9,12 +9,13 @@ mod one_block;
 use super::{Algorithm, Strategy, always, sort::KeyOrder};
 use qd_dialects::{
     builder::{Builder, V},
-    ir::{Op, OpExt},
+    ir::Op,
+    ops::algo,
 };
 
 /// The line of the table.
 pub(super) const PARALLEL_SORT: Algorithm = Algorithm {
-    op: "qd.algo.parallel_sort",
+    op: algo::ParallelSort::NAME,
     strategies: &[Strategy {
         name: "one_block",
         suits: always,
@@ -22,7 +23,7 @@ pub(super) const PARALLEL_SORT: Algorithm = Algorithm {
     }],
 };
 
-/// What the op says.
+/// The op's operands.
 struct ParallelSort<'b, 'c> {
     keys: V<'b, 'c>,
     values: Option<V<'b, 'c>>,
@@ -31,12 +32,12 @@ struct ParallelSort<'b, 'c> {
 
 impl<'b, 'c> ParallelSort<'b, 'c> {
     fn of(b: &'b Builder<'c>, op: Op<'c>) -> Self {
-        let operands = b.vs(&op.operand_values());
-        let unsigned = op.attr("is_unsigned").is_some();
+        let said = algo::ParallelSort::cast(op);
+        let keys = b.v(said.keys());
         Self {
-            keys: operands[0],
-            values: operands.get(1).copied(),
-            order: KeyOrder::of(b, operands[0].element(), unsigned),
+            keys,
+            values: said.values().map(|values| b.v(values)),
+            order: KeyOrder::of(b, keys.element(), said.is_unsigned()),
         }
     }
 }

@@ -1,14 +1,15 @@
 //! Batcher's odd–even merge sort by one block. Portable.
 //!
-//! For p = 1, 2, 4, … below n, sorted runs of p are merged to runs of 2p: for
-//! k = p, p/2, …, 1, elements k apart are put in order, each pair by another
-//! thread, with a barrier behind each k.
+//! For p = 1, 2, 4, … below n, sorted runs of p are merged to runs of 2p: for k
+//! = p, p/2, …, 1, elements at distance k are compared and exchanged, each pair
+//! by another thread, with a barrier behind each k.
 //!
-//! Paper: Batcher, Sorting Networks and Their Applications (1968); the loops
-//! for any n are Knuth's, The Art of Computer Programming 3, 5.2.2, algorithm M.
+//! Paper: Batcher, Sorting Networks and Their Applications (1968); the loops for
+//! any n are Knuth's, The Art of Computer Programming 3, 5.2.2, algorithm M.
 //! Deviations: the network's depth depends on the length, which is not known
-//! when phases are laid out: one block walks through it, with barriers of its
-//! own. It is the deprecated op of up to a few thousand keys: use `sort`.
+//! when phases are laid out. So one block walks through the network, with
+//! barriers of its own. The op is deprecated, for at most a few thousand keys:
+//! use `sort`.
 //! Cost: reads each key and value log²(n)/2 times, and writes about half as
 //! often. 1 phase.
 
@@ -27,7 +28,7 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
     b.phase("parallel_sort", b.index(1), THREADS, || {
         let n = sort.keys.len();
         let (zero, one) = (b.index(0), b.index(1));
-        // How many powers of two are below n.
+        // The number of powers of two below n.
         let stages = b.i32(64) - b.clz((n.max(1) - 1).to_i64());
         b.for_(zero, stages.to_index(), one, [], |stage, none| {
             let p = one << stage;
@@ -42,7 +43,7 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
     Ok(())
 }
 
-/// Puts the network's pairs of elements `k` apart in order.
+/// Compares and exchanges the network's pairs at distance `k`.
 fn exchange<'b, 'c>(
     b: &'b Builder<'c>,
     sort: &ParallelSort<'b, 'c>,
@@ -50,8 +51,8 @@ fn exchange<'b, 'c>(
     p: V<'b, 'c>,
     k: V<'b, 'c>,
 ) {
-    // A merge begins with pairs p apart; its further steps leave out the
-    // elements that have found their place.
+    // A merge begins with distance p; its later steps skip the elements that are
+    // already in place.
     let first = k.eq(p).select(b.index(0), k);
     b.for_(
         first + b.thread_id(),

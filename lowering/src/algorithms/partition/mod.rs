@@ -2,8 +2,8 @@
 //!
 //! | strategy | where |
 //! |---|---|
-//! | `chunked` | on few cores |
-//! | `reduce_then_scan` | on many cores on which it was measured |
+//! | `chunked` | on latency-oriented targets |
+//! | `reduce_then_scan` | on throughput-oriented targets with a measured tuning |
 //! | `hierarchical` | everywhere |
 
 mod sweep;
@@ -17,10 +17,11 @@ use super::{
     depth, latency_oriented,
     sweep::Form,
 };
+use qd_dialects::ops::algo;
 
 /// The line of the table.
 pub(super) const PARTITION: Algorithm = Algorithm {
-    op: "qd.algo.partition",
+    op: algo::Partition::NAME,
     strategies: &[
         Strategy {
             name: "chunked",
@@ -30,7 +31,7 @@ pub(super) const PARTITION: Algorithm = Algorithm {
         Strategy {
             name: "reduce_then_scan",
             suits: |_, capabilities| reduce_then_scan::suits(capabilities),
-            // What a block does in one step is a hierarchy of one level.
+            // What one block does in one step is a hierarchy of one level.
             expand: |b, op, capabilities| match depth(op) {
                 1 => sweep::expand(b, op, Form::Hierarchical),
                 _ => reduce_then_scan::expand(b, op, capabilities, "partition", Others::Behind),

@@ -1,15 +1,15 @@
 //! Partition by a scan of the flags.
 //!
-//! An exclusive scan of the flags says for each element how many flagged ones
-//! stand before it. A flagged element goes there; any other goes behind all
-//! flagged ones, by how many unflagged ones stand before it. How many flagged
-//! ones there are in all is known before the last phase, which reads it where
-//! it was to be written: from `num_out`.
+//! An exclusive scan of the flags gives for each element the number of flagged
+//! elements before it. A flagged element goes there. Any other element goes
+//! behind all flagged ones, by the number of unflagged elements before it. The
+//! total number of flagged elements is known before the last phase, which reads
+//! it from `num_out`.
 //!
-//! Paper: Blelloch, Prefix Sums and Their Applications (1990): `split`; the
-//! two forms of sweep name their own.
-//! Deviations: one scan instead of two, since of `i` elements before the i-th
-//! those that are not flagged are unflagged; positions are never stored.
+//! Paper: Blelloch, Prefix Sums and Their Applications (1990): `split`; the two
+//! forms of sweep name their own.
+//! Deviations: one scan instead of two, since the elements before the i-th are
+//! flagged or unflagged; positions are never stored.
 //! Cost: reads each flag twice and each element once, writes the latter once.
 
 use super::Compact;

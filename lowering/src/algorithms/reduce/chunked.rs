@@ -1,14 +1,14 @@
-//! Reduce in one pass over long chunks, for few cores.
+//! Reduce in one pass over long chunks, for latency-oriented targets.
 //!
 //! 1. Each block reduces its chunk.
-//! 2. One block combines what the chunks came to.
+//! 2. One block combines the chunks' aggregates.
 //!
-//! Within a chunk each thread combines elements a tile apart, so that
-//! neighbours read next to each other and the loop over threads vectorises. With
-//! a combiner that need not commute one thread goes through the chunk in order.
+//! Within a chunk each thread combines elements a tile apart, so that neighbouring
+//! threads read consecutive elements and the loop over threads vectorises. With a
+//! combiner that need not commute, one thread goes through the chunk in order.
 //!
 //! Deviations from the hierarchical strategy: the tree is that of the chunks and threads,
-//! fixed by the count alone.
+//! which the count alone determines.
 //! Cost: reads each element once. 2 phases, or 1 where the capacity is one chunk.
 
 use super::Reduce;

@@ -2,11 +2,11 @@
 //!
 //! Phase `i` of D combines level `i`, 256 elements a block, into level `i + 1`
 //! in scratch. The phase whose result is a single element writes it to the
-//! output, and the phases above it find nothing to do.
+//! output; the phases above it do nothing.
 //!
 //! Paper: the tree is the up-sweep of Blelloch, Prefix Sums and Their
 //! Applications (1990), with 256 branches.
-//! Deviations: one element a thread, as the formula for scratch demands; order
+//! Deviations: one element a thread, as the formula for scratch requires; order
 //! is kept, so the combiner need not commute.
 //! Cost: reads each element once; 1/256 of that again for each level above. D
 //! phases.
@@ -24,8 +24,8 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
     let depth = reduce.depth as usize;
     let grids = Levels::new(reduce.count.capacity, depth);
     for level in 0..depth {
-        // The last level is a single element, and there is a result, the
-        // identity, even of no elements at all.
+        // The last level is a single element. It exists even for an empty
+        // input: the result is then the identity.
         let blocks = match level + 1 == depth {
             true => b.index(1),
             false => grids.count(level + 1).max(1),

@@ -2,8 +2,8 @@
 //!
 //! | strategy | where |
 //! |---|---|
-//! | `chunked` | on few cores |
-//! | `tiled` | on many cores, with shared memory enough where order matters |
+//! | `chunked` | on latency-oriented targets |
+//! | `tiled` | on throughput-oriented targets, with shared memory enough where order matters |
 //! | `hierarchical` | everywhere |
 
 mod chunked;
@@ -16,12 +16,13 @@ use super::{
 };
 use qd_dialects::{
     builder::{Builder, Combiner, V},
-    ir::{Op, OpExt},
+    ir::Op,
+    ops::algo,
 };
 
 /// The line of the table.
 pub(super) const REDUCE: Algorithm = Algorithm {
-    op: "qd.algo.reduce",
+    op: algo::Reduce::NAME,
     strategies: &[
         Strategy {
             name: "chunked",
@@ -41,7 +42,7 @@ pub(super) const REDUCE: Algorithm = Algorithm {
     ],
 };
 
-/// What the op says. K buffers of each kind, for a combiner over K scalars.
+/// The op's operands. K buffers of each kind, for a combiner over K scalars.
 struct Reduce<'b, 'c> {
     inputs: Vec<V<'b, 'c>>,
     outputs: Vec<V<'b, 'c>>,
@@ -53,13 +54,13 @@ struct Reduce<'b, 'c> {
 
 impl<'b, 'c> Reduce<'b, 'c> {
     fn of(b: &'b Builder<'c>, op: Op<'c>) -> Self {
-        let segments = op.operand_segments();
-        let inputs = b.vs(&segments[0]);
+        let reduce = algo::Reduce::cast(op);
+        let inputs = b.vs(&reduce.inputs());
         let types: Vec<_> = inputs.iter().map(|input| input.element()).collect();
-        let (count, depth) = (b.v(segments[3][0]), super::depth(op));
+        let (count, depth) = (b.v(reduce.count()), super::depth(op));
         Self {
-            outputs: b.vs(&segments[1]),
-            scratch: b.vs(&segments[2]),
+            outputs: b.vs(&reduce.outputs()),
+            scratch: b.vs(&reduce.scratch()),
             count: Count::new(b, count, depth, inputs.iter().copied()),
             combiner: Combiner::of(op, &types),
             depth,
@@ -67,7 +68,7 @@ impl<'b, 'c> Reduce<'b, 'c> {
         }
     }
 
-    /// Writes what `count` elements come to; by one thread.
+    /// Writes the result of `count` elements; run by one thread.
     fn write(&self, count: V<'b, 'c>, sum: &[V<'b, 'c>]) {
         let result = identity_if(|| count.eq(0), &self.combiner, sum);
         for (output, value) in self.outputs.iter().zip(result) {

@@ -1,23 +1,24 @@
 //! Reduce with several elements a thread, in one launch.
 //!
-//! 1. Each block combines its share of the elements and writes what that comes
-//!    to. Then it counts itself.
-//! 2. The block that was the last to count itself combines the blocks' results.
-//!    Nobody waits: the others have ended.
+//! 1. Each block combines its share of the elements and writes the aggregate. Then
+//!    it counts itself as finished.
+//! 2. The last block to finish combines the blocks' aggregates. No block waits for
+//!    another: the others have ended.
 //!
-//! A thread combines what it loads together as a tree, and that with what it had
-//! before; the threads' results are combined at the end. With a combiner that
-//! commutes blocks take rows of elements in turn, a thread one of each row, so
-//! that all have as many but one. With another each block takes a stretch of
-//! tiles, of which a thread has neighbours, exchanged in shared memory, and
-//! combines tile by tile.
+//! A thread combines the elements that it loads together as a tree, and then with
+//! its accumulator; the threads' results are combined at the end. With a combiner
+//! that commutes, blocks take rows of elements in turn (a grid-stride loop), and a
+//! thread takes one element of each row. So all threads have the same number of
+//! elements, give or take one. With any other combiner each block takes a chunk of
+//! consecutive tiles. A thread's elements of a tile are then neighbours, exchanged
+//! in shared memory, and tiles are combined in order.
 //!
-//! Papers: Harris, Optimizing Parallel Reduction in CUDA (2007): several elements
-//! a thread before any tree of threads. The last block is that of the CUDA
+//! Papers: Harris, Optimizing Parallel Reduction in CUDA (2007): several elements a
+//! thread before any tree of threads. The last-block reduction is that of the CUDA
 //! Programming Guide's example of `__threadfence`.
-//! Deviations: the count of blocks is in a word of control, which the last one
-//! sets back, so that nothing is cleared. How many blocks take part, and so the
-//! tree, is fixed by the count of elements alone.
+//! Deviations: the count of finished blocks is in a control word, which the last
+//! block resets, so that nothing is cleared. The number of blocks that take part,
+//! and so the tree, depends on the count of elements alone.
 //! Cost: reads each element once. 1 phase.
 
 use super::{Reduce, hierarchical};
@@ -37,17 +38,17 @@ use qd_dialects::{
     melior::ir::Type,
 };
 
-/// Bytes of an element that a thread holds, at most, for a tile to fit a block's
-/// shared memory.
+/// The largest element, in bytes, that a thread may hold for a tile to fit a
+/// block's shared memory.
 const MOST_BYTES: i64 = 32;
 
-/// Rows that a block takes at least, which are on their way together: fewer would
-/// make a block for nothing.
+/// The least number of rows of a block. Their loads overlap, so fewer rows would
+/// take a block without being faster.
 const LEAST_ROWS: i64 = 4;
 
-/// Whether this is the way to reduce scalars of these types.
+/// Whether this strategy suits scalars of these types.
 pub(super) fn suits(op: Op, types: &[Type], capabilities: &Capabilities) -> bool {
-    // Only what has to keep its order is exchanged.
+    // Only order-sensitive tiles are exchanged in shared memory.
     let has_room = op.attr("kind").is_some() || capabilities.max_shared_bytes >= SHARED_BYTES;
     capabilities.orientation == Orientation::Throughput && has_room && bytes(types) <= MOST_BYTES
 }
@@ -89,11 +90,11 @@ struct Tiled<'b, 'c> {
     last_block: LastBlock<'b, 'c>,
 }
 
-/// A thread's, or a block's, value: a scalar of each buffer.
+/// The value of a thread or a block: one scalar for each buffer.
 type Value<'b, 'c> = Vec<V<'b, 'c>>;
 
 impl<'b, 'c> Tiled<'b, 'c> {
-    /// Blocks, of which as many take part as the live count is for.
+    /// Blocks of the launch. The live count decides how many of them take part.
     fn grid(&self, capacity: V<'b, 'c>) -> V<'b, 'c> {
         let most = match self.in_order() {
             true => self.tiles.number(capacity),
@@ -102,12 +103,12 @@ impl<'b, 'c> Tiled<'b, 'c> {
         most.min(self.most).max(1)
     }
 
-    /// Blocks that take part, of so many elements: no more than of more elements
-    /// there are in the grid.
+    /// Blocks that take part for `elements` elements: never more than the grid has
+    /// for the capacity.
     fn blocks(&self, elements: V<'b, 'c>) -> V<'b, 'c> {
         let blocks = match self.in_order() {
             true => {
-                let length = self.stretch(elements);
+                let length = self.chunk(elements);
                 (elements + (length - 1)) / length
             }
             false => self.rows_shared(elements).min(self.most),
@@ -115,14 +116,14 @@ impl<'b, 'c> Tiled<'b, 'c> {
         blocks.max(1)
     }
 
-    /// Blocks that have rows enough of so many elements.
+    /// Blocks that have [`LEAST_ROWS`] rows each of `elements` elements.
     fn rows_shared(&self, elements: V<'b, 'c>) -> V<'b, 'c> {
         let least = LEAST_ROWS * self.tiles.threads;
         (elements + (least - 1)) / least
     }
 
-    /// Elements of a block's stretch, whole tiles.
-    fn stretch(&self, elements: V<'b, 'c>) -> V<'b, 'c> {
+    /// Elements of a block's chunk: whole tiles.
+    fn chunk(&self, elements: V<'b, 'c>) -> V<'b, 'c> {
         let size = self.tiles.size;
         let all = self.most * size;
         ((elements + (all - 1)) / all * size).max(size)
@@ -145,7 +146,7 @@ impl<'b, 'c> Tiled<'b, 'c> {
         let blocks = self.blocks(count);
         b.if_(b.block_id().lt(blocks), || {
             let sum = match self.in_order() {
-                true => self.of_stretch(count, &arrays),
+                true => self.of_chunk(count, &arrays),
                 false => b.combine("block.reduce", combiner, self.of_rows(count, blocks)),
             };
             b.either(
@@ -173,20 +174,19 @@ impl<'b, 'c> Tiled<'b, 'c> {
         values.swap_remove(0)
     }
 
-    /// What this thread has of the block's rows, which are as many apart as there
-    /// are blocks.
+    /// This thread's sum over the block's rows, which are `blocks` rows apart.
     fn of_rows(&self, count: V<'b, 'c>, blocks: V<'b, 'c>) -> Value<'b, 'c> {
         let (b, combiner) = (self.b, &self.reduce.combiner);
         let Tiles { threads, items, .. } = self.tiles;
-        let apart = blocks * threads;
-        // Behind which the last of so many rows has not all of its elements.
-        let reach = apart * (items - 1) + (threads - 1);
+        let stride = blocks * threads;
+        // The end of the loop whose iterations have all of their elements.
+        let reach = stride * (items - 1) + (threads - 1);
         let end = count.max(reach) - reach;
         let first = b.block_id() * threads;
-        let place = |first: V<'b, 'c>, nth: i64| first + apart * nth + b.thread_id();
+        let place = |first: V<'b, 'c>, nth: i64| first + stride * nth + b.thread_id();
 
         let state = [vec![first], combiner.neutral(b)].concat();
-        let step = apart * items;
+        let step = stride * items;
         let state = b.for_(first, end, step, state, |first, state| {
             let values = (0..items).map(|nth| self.load(place(first, nth)));
             let values = self.combine_as_tree(values.collect());
@@ -200,22 +200,22 @@ impl<'b, 'c> Tiled<'b, 'c> {
             });
             self.combine_as_tree(values.collect())
         };
-        // All that a small input has.
+        // A small input has no more rows than these.
         let least = LEAST_ROWS.min(items);
         let rest = rows(0..least);
         let sum = combiner.apply(b, &state[1..], &rest);
         if least == items {
             return sum;
         }
-        let has_more = (state[0] + apart * least).lt(count);
+        let has_more = (state[0] + stride * least).lt(count);
         let more = load_or_neutral(b, combiner, has_more, || rows(least..items));
         combiner.apply(b, &sum, &more)
     }
 
-    /// What the block's stretch comes to, in thread 0.
-    fn of_stretch(&self, count: V<'b, 'c>, arrays: &[V<'b, 'c>]) -> Value<'b, 'c> {
+    /// The aggregate of the block's chunk, in thread 0.
+    fn of_chunk(&self, count: V<'b, 'c>, arrays: &[V<'b, 'c>]) -> Value<'b, 'c> {
         let (b, combiner) = (self.b, &self.reduce.combiner);
-        let length = self.stretch(count);
+        let length = self.chunk(count);
         let start = b.block_id() * length;
         let end = (start + length).min(count);
         let (step, nothing) = (b.index(self.tiles.size), combiner.neutral(b));
@@ -229,8 +229,8 @@ impl<'b, 'c> Tiled<'b, 'c> {
         })
     }
 
-    /// Writes what thread 0 knows the block to come to, and the result if all other
-    /// blocks have written.
+    /// Writes the block's aggregate, which thread 0 has, and in the last block the
+    /// result.
     fn finish(&self, blocks: V<'b, 'c>, count: V<'b, 'c>, sum: &[V<'b, 'c>], is_last: V<'b, 'c>) {
         let (b, combiner) = (self.b, &self.reduce.combiner);
         let t = b.thread_id();

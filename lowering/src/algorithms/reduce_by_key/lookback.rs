@@ -1,32 +1,30 @@
 //! Reduce by key in one pass over large tiles, whose blocks wait for each other.
 //!
-//! 1. *Clear*: the tiles' descriptors and the counter of tickets are set to 0.
+//! 1. *Clear*: the tiles' descriptors and the ticket counter are set to 0.
 //! 2. *Sweep*: a block takes a tile.
-//!    - Elements are loaded once, neighbouring lanes side by side, and change
-//!      places within their subgroup, so that a thread has neighbours. It finds
-//!      the heads among them, where a key differs from the one before, and scans
-//!      their values within each run: in registers.
-//!    - One scan of the block, of a pair a thread: how many heads, and what the
-//!      values since the last one come to.
-//!    - The last subgroup announces the tile's pair, and will look back
-//!      ([`Chain`]). Meanwhile a thread puts each head's key, and the value of the
-//!      run that ends before it, in shared memory, at the number of heads before
-//!      it in the tile.
-//!    - What the tiles before come to says where all that goes in the output,
-//!      and what the tile's first value lacks: the run that came in from there.
-//!      Both go out with neighbouring threads side by side.
+//!    - Elements are loaded once, coalesced, and exchanged within their subgroup,
+//!      so that each thread has consecutive elements. The thread finds the heads
+//!      among them, where a key differs from the one before, and scans their
+//!      values within each run, in registers.
+//!    - One block scan of a pair a thread: the number of heads, and the sum of the
+//!      values since the last head.
+//!    - The last subgroup publishes the tile's aggregate, a pair, and will look
+//!      back ([`Chain`]). Meanwhile each thread puts each head's key, and the
+//!      value of the run that ends before it, in shared memory, at the number of
+//!      heads before it in the tile.
+//!    - The tile's exclusive prefix gives the tile's offset in the output, and the
+//!      part of its first run that earlier tiles hold. Runs are written with
+//!      coalesced stores.
 //!
-//! The run that nothing ends is ended by the last tile, which knows the number
-//! of runs as well.
+//! The last tile ends the last run, and writes the number of runs.
 //!
 //! Papers: Merrill & Garland, Single-pass Parallel Prefix Scan with Decoupled
 //! Look-back (2016), whose run-length encoding this is with values; Blelloch,
 //! Prefix Sums and Their Applications (1990), segmented scans.
-//! Deviations: what is scanned is a pair a thread and not an element. A capacity
-//! of 256 is a hierarchy of one level.
-//! Cost: reads each key and each value once, and a key more for each subgroup;
-//! writes each run once. Descriptors take 32 bytes a tile.
-//! A fill and a phase.
+//! Deviations: the scan is over a pair a thread and not an element. A capacity of
+//! 256 is a hierarchy of one level.
+//! Cost: reads each key and each value once, and one key more for each subgroup;
+//! writes each run once. Descriptors take 32 bytes a tile. A fill and a phase.
 
 use super::{ReduceByKey, sweep};
 use crate::algorithms::{
@@ -42,7 +40,8 @@ use qd_dialects::{
     ir::Op,
 };
 
-/// Bits of a mask of a thread's heads. No item has the last, which would be a sign.
+/// Bits of a mask of a thread's heads. No item uses the last bit, which is the
+/// sign.
 const WORD: i64 = 32;
 
 /// Builds a fill and a phase, or a phase.
@@ -71,23 +70,24 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, capabilities: &Capabilitie
 struct LookBack<'a, 'b, 'c> {
     b: &'b Builder<'c>,
     by_key: &'a ReduceByKey<'b, 'c>,
-    /// Combines numbers of heads and what the values since the last one come to.
+    /// Combines pairs: the number of heads and the sum of the values since the
+    /// last head.
     pairs: &'a Combiner<'c>,
     tuning: Tuning,
 }
 
-/// What the threads of a block share.
+/// Shared memory of a block.
 struct Shared<'b, 'c> {
-    /// The elements as they come, and then the runs that end in the tile: of each
-    /// head its key, and the value of the run before it.
+    /// First the elements in the order of loading, and then the runs that end in
+    /// the tile: each head's key, and the value of the run before it.
     keys: V<'b, 'c>,
     values: V<'b, 'c>,
-    /// How many heads there are before the tile, and in it.
+    /// The number of heads before the tile, and in it.
     heads: V<'b, 'c>,
-    /// Each thread's mask of heads. In registers, each of its bits would wait in
-    /// one for its second use: a quarter of all.
+    /// Each thread's mask of heads. In registers, each of its bits would be kept
+    /// for its second use: a quarter of all registers.
     masks: V<'b, 'c>,
-    /// What the values since the last head before the tile come to.
+    /// The sum of the values since the last head before the tile.
     open: V<'b, 'c>,
     ticket: V<'b, 'c>,
 }
@@ -100,12 +100,12 @@ struct Tile<'b, 'c> {
     start: V<'b, 'c>,
 }
 
-/// A thread's elements, which are neighbours.
+/// A thread's elements, in a blocked arrangement.
 struct Own<'b, 'c> {
     keys: Vec<V<'b, 'c>>,
-    /// Each with those before it that are of its run and the thread's.
+    /// Each element's sum with those before it of the same run in this thread.
     values: Vec<V<'b, 'c>>,
-    /// Mask of those that are heads, `i32`.
+    /// Mask of the elements that are heads, `i32`.
     heads: V<'b, 'c>,
 }
 
@@ -134,13 +134,13 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
         self.tuning.size()
     }
 
-    /// Tiles that so many elements make: one of none, which says that there are no
-    /// runs.
+    /// Tiles that `elements` elements make. An empty input makes one, which writes
+    /// that there are no runs.
     fn tiles(&self, elements: V<'b, 'c>) -> V<'b, 'c> {
         ((elements + (self.size() - 1)) / self.size()).max(1)
     }
 
-    /// What a block does.
+    /// The body of the phase.
     fn sweep(&self, chain: &Chain<'_, 'b, 'c>) {
         let (b, word) = (self.b, self.b.int_type(32));
         let (key, value) = (self.by_key.keys.element(), self.by_key.values.element());
@@ -170,7 +170,7 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
                 chain.publish_aggregate(position, leads, &total)
             });
             shared.masks.set(b.thread_id(), own.heads);
-            // All have read what is theirs of the elements.
+            // All threads have read their elements.
             b.sync();
             self.stage(&shared, &own, &within);
             b.if_(looks_back, || {
@@ -199,7 +199,7 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
         let below = b.shuffle("up", last, b.i32(1));
         let mut before = lane.eq(0).select(key_before, below);
         let first = tile.start + b.thread_id() * items;
-        // Before the first of all there is none.
+        // The first element of all is a head.
         let mut heads = first.eq(0).to_i32();
         for (nth, key) in (0..).zip(&keys) {
             heads = heads | key.ne(before).to_i32() << nth;
@@ -220,9 +220,9 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
         }
     }
 
-    /// Loads keys and values of a subgroup's part of the tile, a thread's a
-    /// subgroup apart; and the key before that part. Where there is no element,
-    /// there is a key of no meaning, and a value that does not show.
+    /// Loads the keys and values of a subgroup's part of the tile, in a striped
+    /// arrangement, and the key before that part. Beyond the last element a key is
+    /// undefined and a value is neutral.
     fn load(&self, tile: &Tile<'b, 'c>) -> (V<'b, 'c>, Vec<Vec<V<'b, 'c>>>) {
         let (b, items) = (self.b, self.tuning.items);
         let step = b.subgroup_size().to_index();
@@ -255,7 +255,7 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
         (all[0], all[1..].chunks(2).map(<[_]>::to_vec).collect())
     }
 
-    /// From elements a subgroup apart to neighbours.
+    /// From a striped to a blocked arrangement within a subgroup.
     fn exchange(
         &self,
         shared: &Shared<'b, 'c>,
@@ -277,8 +277,8 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
         (own(shared.keys), own(shared.values))
     }
 
-    /// Puts heads' keys and the values of the runs before them in shared memory.
-    /// The tile's first value lacks what comes from the tiles before.
+    /// Stages heads' keys and the values of the runs before them in shared memory.
+    /// The tile's first value lacks the prefix.
     fn stage(&self, shared: &Shared<'b, 'c>, own: &Own<'b, 'c>, within: &[V<'b, 'c>]) {
         let b = self.b;
         let first = within[0].to_index();
@@ -294,7 +294,7 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
             at = at + is_head.to_i32();
             ended = *upto;
         }
-        // The run that the first head ends began in a thread below.
+        // The run that ends at the first head began in a thread below.
         let begins_below = heads.ne(0) & (heads & 1).eq(0);
         b.if_(begins_below, || {
             let own = shared.values.at(first);
@@ -303,7 +303,7 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
         });
     }
 
-    /// Moves a tile's runs from shared memory to where they belong.
+    /// Writes a tile's runs from shared memory to the output.
     fn put_out(&self, shared: &Shared<'b, 'c>) {
         let (b, zero) = (self.b, self.b.index(0));
         let before = shared.heads.at(zero).to_index();
@@ -319,7 +319,7 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
             let nth = nth.to_index();
             let run = before + nth;
             self.by_key.keys_out.set(run, shared.keys.at(nth));
-            // The first head of all ends nothing.
+            // No run ends at the first head of all.
             b.if_(run.ne(0), || {
                 self.by_key.values_out.set(run - 1, shared.values.at(nth));
             });
@@ -327,7 +327,7 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
         });
     }
 
-    /// Ends the last run, and says how many there are; by one thread.
+    /// Ends the last run, and writes the number of runs; run by one thread.
     fn end(&self, all: &[V<'b, 'c>]) {
         let (runs, open) = (all[0], all[1]);
         self.by_key.num_runs.set_first(runs);

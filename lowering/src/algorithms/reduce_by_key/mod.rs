@@ -2,8 +2,8 @@
 //!
 //! | strategy | where |
 //! |---|---|
-//! | `chunked` | on few cores |
-//! | `lookback` | on many cores, where a block may wait for those before it |
+//! | `chunked` | on latency-oriented targets |
+//! | `lookback` | on throughput-oriented targets with forward progress |
 //! | `hierarchical` | everywhere |
 //!
 //! No strategy uses atomics: a region combiner need not commute, and float sums
@@ -15,12 +15,13 @@ mod sweep;
 use super::{Algorithm, Strategy, always, chain, latency_oriented, levels::Count, sweep::Form};
 use qd_dialects::{
     builder::{Builder, Combiner, V},
-    ir::{Op, OpExt},
+    ir::Op,
+    ops::algo,
 };
 
 /// The line of the table.
 pub(super) const REDUCE_BY_KEY: Algorithm = Algorithm {
-    op: "qd.algo.reduce_by_key",
+    op: algo::ReduceByKey::NAME,
     strategies: &[
         Strategy {
             name: "chunked",
@@ -40,7 +41,7 @@ pub(super) const REDUCE_BY_KEY: Algorithm = Algorithm {
     ],
 };
 
-/// What the op says.
+/// The op's operands.
 struct ReduceByKey<'b, 'c> {
     keys: V<'b, 'c>,
     values: V<'b, 'c>,
@@ -56,24 +57,27 @@ struct ReduceByKey<'b, 'c> {
 
 impl<'b, 'c> ReduceByKey<'b, 'c> {
     fn of(b: &'b Builder<'c>, op: Op<'c>) -> Self {
-        let operand = |i: usize| b.v(op.operand_values()[i]);
+        let said = algo::ReduceByKey::cast(op);
+        let (keys, values) = (b.v(said.keys()), b.v(said.values()));
+        let (keys_out, values_out) = (b.v(said.keys_out()), b.v(said.values_out()));
         let depth = super::depth(op);
+        let buffers = [keys, values, keys_out, values_out].into_iter();
         Self {
-            keys: operand(0),
-            values: operand(1),
-            keys_out: operand(2),
-            values_out: operand(3),
-            num_runs: operand(4),
-            scratch: operand(5),
-            count: Count::new(b, operand(6), depth, (0..4).map(operand)),
-            combiner: Combiner::of(op, &[operand(1).element()]),
+            keys,
+            values,
+            keys_out,
+            values_out,
+            num_runs: b.v(said.num_runs()),
+            scratch: b.v(said.scratch()),
+            count: Count::new(b, b.v(said.count()), depth, buffers),
+            combiner: Combiner::of(op, &[values.element()]),
             depth,
             deterministic: super::deterministic(op),
         }
     }
 
     /// Whether a run begins at element `i`, which exists: its key differs from
-    /// the one before. A NaN equals nothing.
+    /// the one before. A NaN differs from every key.
     fn is_head(&self, i: V<'b, 'c>) -> V<'b, 'c> {
         let before = i.max(1) - 1;
         i.eq(0) | self.keys.at(i).ne(self.keys.at(before))

@@ -15,11 +15,11 @@
 //! Paper: Blelloch, Prefix Sums and Their Applications (1990), segmented scans;
 //! the forms of sweep name their own.
 //! Deviations: the reference scans head flags, clears the output and adds to it
-//! atomically. Here one scan does both, in index order: any associative
-//! combiner, and float sums that depend on the input alone. Partials of pairs
-//! take two slots, three for 8-byte values, for every 256 elements, well within
-//! the n slots that the formula has for the flags' scan: a partial is stored
-//! only if there are two or more, so from 257 elements on.
+//! atomically. Here one scan does both, in index order. So any associative
+//! combiner will do, and float sums depend on the input alone. Partials of
+//! pairs take two slots, three for 8-byte values, for every 256 elements. That
+//! is well within the n slots that the formula has for the flags' scan: a
+//! partial is stored only if there are two or more, so from 257 elements on.
 //! Cost: reads each key two to four times (neighbours', cached) and each value
 //! twice; writes each run once.
 
@@ -69,7 +69,8 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, form: Form) -> Result<'c> 
     Ok(())
 }
 
-/// Pairs of a number of heads and a combination since the last one.
+/// The combiner of pairs: a number of heads and a combination since the last
+/// one.
 pub(super) fn segmented<'c>(b: &Builder<'c>, values: &Combiner<'c>) -> Combiner<'c> {
     let no_heads = attributes::i32(b.context(), 0);
     let identities = [vec![no_heads], values.neutral_attributes()].concat();

@@ -1,15 +1,15 @@
 //! Scan in one pass, over large tiles whose blocks wait for each other.
 //!
-//! 1. *Clear*: the tiles' descriptors and the counter of tickets are set to 0.
-//! 2. *Sweep*: a block takes a tile, announces what it comes to, and scans it in
-//!    shared memory. Its last subgroup finds out what the tiles before come to
-//!    ([`Chain`]). The others wait for it at one barrier, and what they scanned goes
-//!    out behind it.
+//! 1. *Clear*: the tiles' descriptors and the ticket counter are set to 0.
+//! 2. *Sweep*: a block takes a tile, publishes its aggregate, and scans it in shared
+//!    memory. Its last subgroup looks back for the tile's exclusive prefix
+//!    ([`Chain`]). The other subgroups wait for it at one barrier, and write their
+//!    results after it.
 //!
 //! Papers: see [`Chain`].
-//! Deviations: a tile's elements are asked for when the tile some hundred before it
-//! is loaded: all tiles behind wait for one whose loads take long. A capacity of
-//! 256 is a hierarchy of one level.
+//! Deviations: a tile is prefetched when the tile some hundred before it is loaded,
+//! because every later tile waits for one whose loads are slow. A capacity of 256 is
+//! a hierarchy of one level.
 //! Cost: reads and writes each element once; a tile takes 32 bytes of scratch for
 //! each scalar. A fill and a phase.
 
@@ -29,11 +29,11 @@ use qd_dialects::{
     melior::ir::Type,
 };
 
-/// Bytes of an element that a thread holds, at most, for a tile to fit a block's
+/// The largest element, in bytes, that a thread may hold for a tile to fit a block's
 /// shared memory.
 const MOST_BYTES: i64 = 32;
 
-/// Whether there are tiles of these types.
+/// Whether tiles of these types fit.
 pub(super) fn fits(types: &[Type]) -> bool {
     bytes(types) <= MOST_BYTES
 }
@@ -53,7 +53,7 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, capabilities: &Capabilitie
         return sweep::expand(b, op, Form::Hierarchical);
     }
     chain::require(op, capabilities)?;
-    // Tile by tile takes a time for each of them, so that there had better be few.
+    // In-order look-back takes time for each tile, so tiles are large and few.
     let row = match scan.deterministic && chain::is_order_sensitive(&scan.combiner) {
         true => "scan_in_order",
         false => "scan",
@@ -105,7 +105,7 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
         self.tuning.phase(b, &name, tiles, || self.sweep());
     }
 
-    /// What a block does.
+    /// The body of the phase.
     fn sweep(&self) {
         let (b, combiner) = (self.b, &self.scan.combiner);
         let types = combiner.types();
@@ -149,7 +149,7 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
         }
     }
 
-    /// Loads this thread's elements; what does not show where there are none.
+    /// Loads this thread's elements; neutral values where there are none.
     fn load(&self, tile: &Tile<'b, 'c>) -> Vec<Vec<V<'b, 'c>>> {
         let (b, inputs) = (self.b, &self.scan.inputs);
         let each = |i| inputs.iter().map(|input| input.at(i)).collect();
@@ -165,18 +165,18 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
         own[1..].iter().fold(own[0].clone(), combine)
     }
 
-    /// Scans this thread's elements behind those of the threads below.
+    /// Scans this thread's elements, after those of the threads below.
     fn scan(&self, elements: &[V<'b, 'c>], within: Vec<V<'b, 'c>>, own: &[Vec<V<'b, 'c>>]) {
         let mut before = within;
         for (nth, value) in (0..).zip(own) {
             let upto = self.scan.combiner.apply(self.b, &before, value);
             let scanned = if self.scan.inclusive { &upto } else { &before };
-            store(elements, self.form.own(nth), scanned);
+            store(elements, self.form.blocked(nth), scanned);
             before = upto;
         }
     }
 
-    /// Puts out the elements, those a block apart.
+    /// Writes the elements, in a striped arrangement.
     fn finish(&self, tile: &Tile<'b, 'c>, elements: &[V<'b, 'c>], before: &[V<'b, 'c>]) {
         let b = self.b;
         let first = tile.start + b.thread_id();
@@ -184,7 +184,7 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
         for nth in 0..self.form.items {
             let exists = tile.full | rest.gt(nth * self.form.threads);
             b.if_(exists, || {
-                let within = load(elements, self.form.apart(nth));
+                let within = load(elements, self.form.striped(nth));
                 let scanned = self.scan.combiner.apply(b, before, &within);
                 self.scan.write(first + nth * self.form.threads, &scanned);
             });

@@ -3,8 +3,8 @@
 //!
 //! | strategy | where |
 //! |---|---|
-//! | `chunked` | on few cores |
-//! | `lookback` | on many cores, where a block may wait for those before it |
+//! | `chunked` | on latency-oriented targets |
+//! | `lookback` | on throughput-oriented targets with forward progress |
 //! | `hierarchical` | everywhere |
 
 mod lookback;
@@ -18,17 +18,18 @@ use super::{
 use qd_dialects::{
     builder::{Builder, Combiner, V},
     ir::{Op, OpExt},
+    ops::algo,
 };
 
 /// A line of the table.
 pub(super) const EXCLUSIVE_SCAN: Algorithm = Algorithm {
-    op: "qd.algo.exclusive_scan",
+    op: algo::ExclusiveScan::NAME,
     strategies: STRATEGIES,
 };
 
 /// A line of the table.
 pub(super) const INCLUSIVE_SCAN: Algorithm = Algorithm {
-    op: "qd.algo.inclusive_scan",
+    op: algo::InclusiveScan::NAME,
     strategies: STRATEGIES,
 };
 
@@ -50,7 +51,7 @@ const STRATEGIES: &[Strategy] = &[
     },
 ];
 
-/// What the op says. K buffers of each kind, for a combiner over K scalars.
+/// The op's operands. K buffers of each kind, for a combiner over K scalars.
 struct Scan<'b, 'c> {
     /// `exclusive_scan` or `inclusive_scan`.
     name: &'static str,
@@ -66,13 +67,13 @@ struct Scan<'b, 'c> {
 
 impl<'b, 'c> Scan<'b, 'c> {
     fn of(b: &'b Builder<'c>, op: Op<'c>) -> Self {
-        let segments = op.operand_segments();
-        let inputs = b.vs(&segments[0]);
+        let scan = algo::Combine::cast(op);
+        let inputs = b.vs(&scan.inputs());
         let types: Vec<_> = inputs.iter().map(|input| input.element()).collect();
         let inclusive = op.is(INCLUSIVE_SCAN.op);
-        let outputs = b.vs(&segments[1]);
+        let outputs = b.vs(&scan.outputs());
         let buffers = inputs.iter().chain(&outputs).copied();
-        let (count, depth) = (b.v(segments[3][0]), super::depth(op));
+        let (count, depth) = (b.v(scan.count()), super::depth(op));
         Self {
             name: if inclusive {
                 "inclusive_scan"
@@ -80,7 +81,7 @@ impl<'b, 'c> Scan<'b, 'c> {
                 "exclusive_scan"
             },
             inclusive,
-            scratch: b.vs(&segments[2]),
+            scratch: b.vs(&scan.scratch()),
             count: Count::new(b, count, depth, buffers),
             combiner: Combiner::of(op, &types),
             depth,
@@ -90,11 +91,11 @@ impl<'b, 'c> Scan<'b, 'c> {
         }
     }
 
-    /// Writes what belongs to element `i`.
+    /// Writes the result of element `i`.
     fn write(&self, i: V<'b, 'c>, scanned: &[V<'b, 'c>]) {
         let values = match self.inclusive {
             true => scanned.to_vec(),
-            // Before the first there is nothing.
+            // The result of the first element is the identity.
             false => identity_if(|| i.eq(0), &self.combiner, scanned),
         };
         for (output, value) in self.outputs.iter().zip(values) {

@@ -1,13 +1,13 @@
-//! Select in two passes over long chunks, for few cores.
+//! Select in two passes over long chunks, for latency-oriented targets.
 //!
 //! 1. *Count*: each block counts its chunk's flags.
 //! 2. *Move*: each block adds up the counts of the chunks before its own, and
-//!    goes through its chunk in order, a tile at a time: the selected elements
-//!    of a tile are packed in shared memory, and go out from there together.
+//!    goes through its chunk in order, a tile at a time: the selected elements of
+//!    a tile are packed in shared memory, and written from there together.
 //!
-//! One thread of a block does the going. Packing has no branch on the flag,
-//! which could not be predicted: every element is stored, and only a selected
-//! one advances the place for the next. Rows go straight to the output.
+//! One thread of a block does this. Packing has no branch on the flag, which the
+//! core could not predict: every element is stored, and only a selected one
+//! advances the place of the next. Rows go straight to the output.
 //!
 //! Papers: Harris, Sengupta & Owens, GPU Gems 3, ch. 39, for reduce, then scan;
 //! Billeter, Olsson & Assarsson, Efficient Stream Compaction on Wide SIMD
@@ -71,7 +71,7 @@ impl<'b, 'c> Select<'b, 'c> {
         });
     }
 
-    /// How many are selected in the chunks before this block's.
+    /// The number of selected elements in the chunks before this block's.
     fn before(&self) -> V<'b, 'c> {
         let b = self.b;
         let none = [b.i32(0)];
@@ -105,7 +105,8 @@ impl<'b, 'c> Select<'b, 'c> {
         });
     }
 
-    /// Moves selected rows to `to` and behind; yields where they end.
+    /// Moves selected rows to place `to` and onward; yields the place after the
+    /// last one.
     fn move_rows(&self, from: V<'b, 'c>, end: V<'b, 'c>, to: V<'b, 'c>) -> V<'b, 'c> {
         let b = self.b;
         let [end] = b.for_(from, end, b.index(1), [to], |i, [to]| {
@@ -118,7 +119,8 @@ impl<'b, 'c> Select<'b, 'c> {
         end
     }
 
-    /// The same for scalars. One that is not selected is overwritten by the next.
+    /// The same for scalars. The next element overwrites one that is not
+    /// selected.
     fn move_packed(
         &self,
         packed: V<'b, 'c>,

@@ -1,23 +1,23 @@
 //! Select in one pass, over tiles whose blocks wait for each other.
 //!
-//! 1. *Clear*: the tiles' descriptors and the counter of tickets are set to 0.
-//! 2. *Sweep*: a block takes a tile, of which each subgroup has a subgroup tile.
-//!    Neighbouring lanes load neighbours, flags and elements together, and a ballot
-//!    for each item ranks its flagged elements. The tile's number of these is told
-//!    to the tiles behind ([`Chain`]). In shared memory, the flagged elements of a
-//!    subgroup tile then gather at its front; and once one subgroup knows what the tiles
-//!    before come to, they go out from there, neighbours together.
+//! 1. *Clear*: the tiles' descriptors and the ticket counter are set to 0.
+//! 2. *Sweep*: a block takes a tile, and each of its subgroups a subgroup tile. Loads of
+//!    flags and elements are coalesced, and a ballot for each item ranks its flagged
+//!    elements. The number of these in the tile is published as its aggregate
+//!    ([`Chain`]). Meanwhile the flagged elements of a subgroup tile gather at its front
+//!    in shared memory. Once one subgroup knows the tile's exclusive prefix, they are
+//!    written from there with coalesced stores.
 //!
-//! Papers: see [`Chain`]; Billeter, Olsson & Assarsson, Efficient Stream Compaction
-//! on Wide SIMD Many-Core Architectures (2009), for ranks by ballots and for
-//! packing before writing.
-//! Deviations: elements are loaded together with their flags, selected or not: to
-//! wait for one flag at a time costs more. They are packed by subgroups, which then
-//! need not know of each other: all they hold goes to shared memory before anyone
-//! waits for other tiles. Rows, and scalars of more than 8 bytes, go straight from
-//! the input to the output. A capacity of 256 is a hierarchy of one level.
-//! Cost: reads each flag and each element once; writes what is kept once. A tile
-//! takes 32 bytes of scratch. A fill and a phase.
+//! Papers: see [`Chain`]; Billeter, Olsson & Assarsson, Efficient Stream Compaction on
+//! Wide SIMD Many-Core Architectures (2009), for ranks by ballots and for packing before
+//! writing.
+//! Deviations: elements are loaded together with their flags, selected or not: waiting
+//! for the flags first costs more. Each subgroup packs its own elements, independently
+//! of the others: all elements are in shared memory before the block waits for other
+//! tiles. Rows, and scalars of more than 8 bytes, go straight from the input to the
+//! output. A capacity of 256 is a hierarchy of one level.
+//! Cost: reads each flag and each element once; writes what is kept once. A tile takes
+//! 32 bytes of scratch. A fill and a phase.
 
 use super::sweep;
 use crate::algorithms::{
@@ -74,7 +74,7 @@ struct LookBack<'a, 'b, 'c> {
     b: &'b Builder<'c>,
     compact: &'a Compact<'b, 'c>,
     chain: Chain<'a, 'b, 'c>,
-    /// Whether elements change places in shared memory.
+    /// Whether elements are exchanged in shared memory.
     is_staged: bool,
     tuning: Tuning,
 }
@@ -92,25 +92,25 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
         self.tuning.size()
     }
 
-    /// Tiles that so many elements make: at least one, which has the number of
-    /// flagged ones written.
+    /// Tiles that `elements` elements make. There is at least one, which writes the
+    /// number of flagged elements.
     fn tiles(&self, elements: V<'b, 'c>) -> V<'b, 'c> {
         ((elements + (self.size() - 1)) / self.size()).max(1)
     }
 
-    /// This subgroup's subgroup tile of a tile.
+    /// The part of a tile that this subgroup takes.
     fn subgroup_tile(&self, tile: V<'b, 'c>, count: V<'b, 'c>) -> SubgroupTile<'b, 'c> {
         let b = self.b;
         let start = tile * self.size() + self.first(b.subgroup_id()).to_index();
         SubgroupTile::new(b, self.tuning.items, start, count)
     }
 
-    /// Where in a tile the subgroup tile of a subgroup begins, `i32`.
+    /// Where in a tile a subgroup's part begins, `i32`.
     fn first(&self, subgroup: V<'b, 'c>) -> V<'b, 'c> {
         subgroup * SubgroupTile::size_of(self.b, self.tuning.items)
     }
 
-    /// What a block does.
+    /// The body of the phase.
     fn sweep(&self) {
         let (b, compact) = (self.b, self.compact);
         let word = b.int_type(32);
@@ -166,8 +166,8 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
         self.b.if_(is_last, || self.compact.num_out.set_first(upto));
     }
 
-    /// How many elements are flagged in the subgroups below this one, which has
-    /// `own`, and in all of the block.
+    /// How many elements are flagged in the subgroups below this one, which has `own`,
+    /// and in the whole block.
     fn sums(&self, sums: V<'b, 'c>, own: V<'b, 'c>) -> [V<'b, 'c>; 2] {
         let b = self.b;
         b.if_(b.lane_id().eq(0), || {

@@ -2,13 +2,13 @@
 //!
 //! | strategy | where |
 //! |---|---|
-//! | `chunked` | on few cores |
-//! | `lookback` | on many cores, where a block may wait for those before it, and the flags are `qd.scratch` |
-//! | `reduce_then_scan` | on many cores on which it was measured |
+//! | `chunked` | on latency-oriented targets |
+//! | `lookback` | on throughput-oriented targets with forward progress, where the flags are `qd.scratch` |
+//! | `reduce_then_scan` | on throughput-oriented targets with a measured tuning |
 //! | `hierarchical` | everywhere |
 //!
-//! Flags that are `qd.scratch` may be computed where they are read, from the
-//! elements themselves: two passes would read those twice.
+//! Flags that are `qd.scratch` may be recomputed from the elements where they are read: two passes
+//! would read the elements twice.
 
 mod chunked;
 mod lookback;
@@ -24,13 +24,14 @@ use super::{
 };
 use qd_dialects::{
     argument_attributes,
-    ir::{Op, OpExt, ValueExt},
-    melior::ir::BlockLike,
+    attributes::names,
+    ir::{Op, ValueExt},
+    ops::algo,
 };
 
 /// The line of the table.
 pub(super) const SELECT: Algorithm = Algorithm {
-    op: "qd.algo.select",
+    op: algo::Select::NAME,
     strategies: &[
         Strategy {
             name: "chunked",
@@ -45,7 +46,7 @@ pub(super) const SELECT: Algorithm = Algorithm {
         Strategy {
             name: "reduce_then_scan",
             suits: |_, capabilities| reduce_then_scan::suits(capabilities),
-            // What a block does in one step is a hierarchy of one level.
+            // What one block does in one step is a hierarchy of one level.
             expand: |b, op, capabilities| match depth(op) {
                 1 => sweep::expand(b, op),
                 _ => reduce_then_scan::expand(b, op, capabilities, "select", Others::Dropped),
@@ -59,11 +60,11 @@ pub(super) const SELECT: Algorithm = Algorithm {
     ],
 };
 
-/// Whether nobody sees the flags, which are an argument of the kernel.
+/// Whether the flags are an argument of the kernel that no caller sees.
 fn has_scratch_flags(op: Op) -> bool {
-    let argument = op.operand_values()[1].block_argument();
+    let argument = algo::Select::cast(op).flags().block_argument();
     argument.is_some_and(|(block, index)| {
         let kernel: Option<Op> = block.parent_operation();
-        kernel.is_some_and(|kernel| argument_attributes::has(kernel, index, "qd.scratch"))
+        kernel.is_some_and(|kernel| argument_attributes::has(kernel, index, names::SCRATCH))
     })
 }

@@ -1,14 +1,14 @@
 //! Select by a scan of the flags.
 //!
-//! An exclusive scan of the flags says for each element how many selected ones
-//! stand before it, which is where it goes; the thread of the last element
-//! knows how many there are in all.
+//! An exclusive scan of the flags gives for each element the number of selected
+//! elements before it, which is its place in the output. The thread of the last
+//! element knows the total.
 //!
 //! Paper: Blelloch, Prefix Sums and Their Applications (1990), section on
 //! compaction; the hierarchical strategy names its own.
-//! Deviations: positions are used where they come out, in the last phase of the
-//! scan, and never stored: of the scratch's formula only what the upper levels
-//! take is used, and neither the scatter nor the count is a phase of its own.
+//! Deviations: positions are used in the last phase of the scan, which computes
+//! them, and never stored. So only the upper levels use scratch, and neither
+//! the scatter nor the count is a phase of its own.
 //! Cost: reads each flag twice and each selected element once; writes the
 //! selected elements once.
 
@@ -22,7 +22,7 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
     let total = Total::AtTheEnd(&|total| select.num_out.set_first(total[0]));
     select.sweep(Form::Hierarchical, "select", total, |element| {
         let (flag, before) = (element.value[0], element.scanned[0]);
-        // Threads beyond the last element hold 0: no flag.
+        // Threads beyond the last element have flag 0.
         b.if_(flag.ne(0), || {
             let to = before.to_index();
             select.output.copy_element(to, select.input, element.i);

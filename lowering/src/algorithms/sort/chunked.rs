@@ -1,24 +1,25 @@
-//! Least-significant-digit radix sort over long chunks, for few cores.
+//! Least-significant-digit radix sort over long chunks, for latency-oriented
+//! targets.
 //!
 //! For each digit of 8 bits, from the lowest:
 //!
 //! 1. *Histogram*: each block counts the digits of its chunk.
-//! 2. *Offsets*: one block makes of the counts where each chunk's keys of each
-//!    digit begin.
-//! 3. *Scatter*: each block goes through its chunk in order and puts every key
-//!    where its digit is at.
+//! 2. *Offsets*: one block computes from the counts where each chunk's keys of
+//!    each digit begin.
+//! 3. *Scatter*: each block goes through its chunk in order and writes every key
+//!    at its digit's next place.
 //!
-//! One thread of a block does the going: the order in which keys of one digit
-//! arrive is what makes the sort stable, and a core has one thread at a time.
+//! One thread of a block does this: the sort is stable because keys of one digit
+//! arrive in order, and a core runs one thread at a time.
 //!
 //! Papers: Zagha & Blelloch, Radix Sort for Vector Multiprocessors (1991), in
 //! its plain form of one thread a chunk.
-//! Deviations: the table has a row for each chunk, since one block adds it up,
-//! a thread for each digit. Keys go straight to the output: to collect them in
+//! Deviations: the table has a row for each chunk, since one block adds it up, a
+//! thread for each digit. Keys go straight to the output: collecting them in
 //! lines first costs more than it saves where a cache holds a line for each
 //! digit.
-//! Cost, per pass: reads each key twice and each value once, writes each once.
-//! 3 phases a pass, whatever the depth.
+//! Cost, per pass: reads each key twice and each value once, writes each once. 3
+//! phases a pass, whatever the depth.
 
 use super::{DIGITS, Pass, Sort};
 use crate::algorithms::{
@@ -83,8 +84,8 @@ fn histogram(pass: &Pass) {
     });
 }
 
-/// Replaces each count by how many keys have a smaller digit, or the same one in
-/// an earlier chunk.
+/// Replaces each count by the number of keys that have a smaller digit, or the
+/// same digit in an earlier chunk.
 fn offsets(pass: &Pass) {
     let Pass { b, sort, .. } = *pass;
     let chunk = Chunk::of(b, sort.count.live());

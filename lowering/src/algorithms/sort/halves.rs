@@ -1,25 +1,25 @@
-//! Keys of 8 bytes by half of their digits, where that is enough.
+//! Sorts keys of 8 bytes by half of their digits, where that is enough.
 //!
-//! 1. The last block to have counted its keys *chooses*, from the counts of the
-//!    upper digits: the lower half, if no upper digit differs; the upper half, if it
-//!    is likely to tell nearly all keys apart; or the whole.
-//! 2. The sweeps of the digits that were chosen follow. Behind those of the upper
-//!    half, what is left out of order are short runs of keys with equal upper halves,
-//!    which are still as they came:
-//! 3. A block *repairs* a tile: it lists the runs in it, and a thread puts each in
-//!    order, where it is, with its values.
-//! 4. A thread repairs the run that goes over a *seam* of two tiles, if one does.
-//! 5. Where a run turns out to be long, the sweeps of the whole follow. They need
-//!    nothing undone: equal keys are still as they came.
+//! 1. The last block to count its keys *chooses* from the counts of the upper
+//!    digits: the lower half, if no upper digit differs; the upper half, if it is
+//!    likely to distinguish nearly all keys; or the whole.
+//! 2. The sweeps of the chosen digits follow. After those of the upper half, only
+//!    short runs of keys with equal upper halves are unsorted; they are still in
+//!    input order:
+//! 3. A block *repairs* a tile: it lists the runs in it, and a thread sorts each in
+//!    place, with its values.
+//! 4. A thread repairs the run that crosses a *seam* between two tiles, if one does.
+//! 5. If a run turns out to be long, the sweeps of the whole follow. They need
+//!    nothing undone: equal keys are still in input order.
 //!
 //! Paper: Stehle & Jacobsen, A Memory Bandwidth-Efficient Hybrid Radix Sort on GPUs
-//! (2017), for the idea to sort by digits only until little is left of each run.
-//! Deviations: stable passes from the upper half's lowest digit on, so that what is
-//! left is found where it is and kept in no list of buckets; an insertion sort by a
-//! thread for each run; a choice beforehand.
-//! Cost: reads each key once, and reads and writes each key and value four times
-//! and not eight; behind the upper half reads each key once more. What fits the
-//! estimate and still has long runs takes four passes for nothing. Three `if`s.
+//! (2017), for the idea to sort by digits only until short runs remain.
+//! Deviations: stable passes start at the upper half's lowest digit, so that the
+//! remaining runs are found in place and no list of buckets is kept; one thread
+//! sorts each run by insertion; the choice is made beforehand.
+//! Cost: reads each key once, and reads and writes each key and value four times and
+//! not eight; after the upper half reads each key once more. Keys that pass the
+//! estimate and still have long runs cost four passes in vain. Three `if`s.
 
 use super::{Sort, onesweep::OneSweep, pass::DIGITS};
 use crate::{
@@ -39,12 +39,14 @@ const THREADS: i64 = 512;
 const ITEMS: i64 = 8;
 /// Keys of a tile.
 const TILE: i64 = THREADS * ITEMS;
-/// Keys of a run that a thread puts in order; their number squared is its work.
+/// The longest run that a thread sorts; its work grows with the square of the
+/// length.
 const LONGEST: i64 = 32;
-/// One key in so many may share its upper half with another, by the estimate.
+/// The estimate may find one in so many keys that shares its upper half with
+/// another.
 const SHARED_BY_ONE_IN: i64 = 4;
 
-/// The words that say what is done.
+/// The control words that say which digits are sorted.
 pub(super) struct Halves<'a, 'b, 'c> {
     b: &'b Builder<'c>,
     sort: &'a Sort<'b, 'c>,
@@ -53,12 +55,13 @@ pub(super) struct Halves<'a, 'b, 'c> {
     upper: V<'b, 'c>,
     /// Whether the lower half is.
     lower: V<'b, 'c>,
-    /// Whether all digits are: at once, or because the upper half was not enough.
+    /// Whether all digits are: chosen at first, or because the upper half was not
+    /// enough.
     whole: V<'b, 'c>,
 }
 
 impl<'a, 'b, 'c> Halves<'a, 'b, 'c> {
-    /// If there are halves to choose from, and the device can.
+    /// If the keys have halves to choose from, and the device can.
     pub fn of(
         b: &'b Builder<'c>,
         sort: &'a Sort<'b, 'c>,
@@ -82,16 +85,17 @@ impl<'a, 'b, 'c> Halves<'a, 'b, 'c> {
         self.sort.passes() / 2..self.sort.passes()
     }
 
-    /// What [`choose`](Self::choose) needs of a block's shared memory.
+    /// The shared memory that [`choose`](Self::choose) needs.
     pub fn shared(&self) -> V<'b, 'c> {
         self.last_block.shared()
     }
 
-    /// In a block of several that has counted its keys, at its end.
+    /// Run at the end of a phase by each of several blocks that have counted their
+    /// keys.
     pub fn choose(&self, is_last: V<'b, 'c>, blocks: V<'b, 'c>, count: V<'b, 'c>) {
         let b = self.b;
         let zero = b.index(0);
-        // All of the block's counts are there.
+        // The block's counts are complete.
         b.sync();
         self.last_block.run(blocks, is_last, || {
             let bins = self.bins();
@@ -107,7 +111,7 @@ impl<'a, 'b, 'c> Halves<'a, 'b, 'c> {
         });
     }
 
-    /// The same in the block of a single tile, of which no digit is counted.
+    /// The same in the block of a single tile, which counts no digits.
     pub fn choose_whole(&self) {
         let b = self.b;
         b.if_(b.thread_id().eq(0), || {
@@ -115,7 +119,7 @@ impl<'a, 'b, 'c> Halves<'a, 'b, 'c> {
         });
     }
 
-    /// This thread's bins of the upper digits: how many keys each has. A thread
+    /// How many keys each of this thread's bins of the upper digits has. A thread
     /// beyond the bins has none.
     fn bins(&self) -> Vec<V<'b, 'c>> {
         let b = self.b;
@@ -129,7 +133,7 @@ impl<'a, 'b, 'c> Halves<'a, 'b, 'c> {
         self.upper_digits().map(bin).collect()
     }
 
-    /// How many upper digits are not the same in all keys. In thread 0, `i32`.
+    /// How many upper digits differ between keys. In thread 0, `i32`.
     fn differing(&self, bins: &[V<'b, 'c>], count: V<'b, 'c>) -> V<'b, 'c> {
         let b = self.b;
         let add = Combiner::kind(b.context(), Kind::Add, b.int_type(32));
@@ -139,9 +143,9 @@ impl<'a, 'b, 'c> Halves<'a, 'b, 'c> {
         b.i32(bins.len() as i32) - same
     }
 
-    /// How many keys share a key's upper half, if digits do not depend on each
-    /// other: of each digit, the chance of two keys to have the same one. In thread
-    /// 0, `f32`.
+    /// The number of keys that share a key's upper half, if digits are independent:
+    /// the product over the digits of the chance that two keys have the same digit.
+    /// In thread 0, `f32`.
     fn sharing(&self, bins: &[V<'b, 'c>], count: V<'b, 'c>) -> V<'b, 'c> {
         let b = self.b;
         let r#type = Type::float32(b.context());
@@ -155,8 +159,8 @@ impl<'a, 'b, 'c> Halves<'a, 'b, 'c> {
         })
     }
 
-    /// Builds what can be chosen, of at most so many keys. `sweeps` builds the
-    /// sweeps of some digits, with something before each.
+    /// Builds the choices, for at most `most` keys. `sweeps` builds the sweeps of
+    /// some digits, and inserts ops before each.
     pub fn build(
         &self,
         one_sweep: &OneSweep<'_, 'b, 'c>,
@@ -170,7 +174,7 @@ impl<'a, 'b, 'c> Halves<'a, 'b, 'c> {
             b.phase("sort.repair", blocks(TILE), THREADS, || {
                 self.once(|| {
                     self.upper.set(b.index(0), b.i32(0));
-                    // For the whole. States have turned back.
+                    // For the whole. The status flags have their first parity again.
                     for digit in self.upper_digits() {
                         let ticket = b.index(one_sweep.ticket(digit));
                         self.sort.scratch.set(ticket, b.i32(0));
@@ -192,19 +196,19 @@ impl<'a, 'b, 'c> Halves<'a, 'b, 'c> {
         }
     }
 
-    /// In one thread of all.
+    /// In one thread of the grid.
     fn once(&self, body: impl FnOnce()) {
         let b = self.b;
         b.if_(b.block_id().eq(0) & b.thread_id().eq(0), body);
     }
 
-    /// The upper half of a key, as far as equality goes.
+    /// The upper half of a key, for comparison by equality.
     fn half(&self, i: V<'b, 'c>) -> V<'b, 'c> {
         let bits = self.sort.data.keys.at_as(i, self.b.int_type(64));
         (bits >> 32).to_i32()
     }
 
-    /// Repairs a tile: runs, as far as they are in it.
+    /// Repairs a tile: the parts of runs that are in it.
     fn repair(&self) {
         let b = self.b;
         let halves = b.shared(b.int_type(32), TILE);
@@ -243,7 +247,7 @@ impl<'a, 'b, 'c> Halves<'a, 'b, 'c> {
         });
     }
 
-    /// Repairs what goes over a seam.
+    /// Repairs the runs that cross a seam.
     fn seams(&self) {
         let b = self.b;
         let count = self.sort.count.live();
@@ -264,7 +268,8 @@ impl<'a, 'b, 'c> Halves<'a, 'b, 'c> {
         });
     }
 
-    /// Behind the last key of a run, or as far behind the first as it may be.
+    /// The end of a run that begins at `first`, or of its longest part that may be
+    /// sorted.
     fn end(
         &self,
         first: V<'b, 'c>,
@@ -282,7 +287,7 @@ impl<'a, 'b, 'c> Halves<'a, 'b, 'c> {
         end
     }
 
-    /// Puts a run in order, unless it is too long.
+    /// Sorts a run, unless it is too long.
     fn settle(&self, first: V<'b, 'c>, end: V<'b, 'c>) {
         let b = self.b;
         b.either(
@@ -297,8 +302,8 @@ impl<'a, 'b, 'c> Halves<'a, 'b, 'c> {
         );
     }
 
-    /// Moves element `at` before those of the run that are greater, all of which
-    /// are in order.
+    /// Inserts element `at` before the greater elements of the run, all of which are
+    /// sorted.
     fn insert(&self, first: V<'b, 'c>, at: V<'b, 'c>) {
         let b = self.b;
         let Sort { order, data, .. } = self.sort;

@@ -6,10 +6,10 @@
 //! 1. *Histogram*: each block counts the digits of its tile of 256 keys, and
 //!    writes the counts digit by digit: `counts[digit · tiles + tile]`.
 //! 2. *Scan*: an exclusive scan of the whole table, in place. In this layout
-//!    it says, for each digit and tile, where the tile's keys with that digit
+//!    it gives, for each digit and tile, where the tile's keys with that digit
 //!    begin.
-//! 3. *Scatter*: each block ranks its keys by digit, stably, and moves keys and
-//!    values there, from one pair of buffers to the other.
+//! 3. *Scatter*: each block ranks its keys by digit, stably, and moves keys
+//!    and values there, from one pair of buffers to the other.
 //!
 //! Papers: Knuth, The Art of Computer Programming 3, 5.2.5; Zagha & Blelloch,
 //! Radix Sort for Vector Multiprocessors (1991), for the table and its scan.
@@ -49,7 +49,7 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
 
 struct Tiled<'a, 'b, 'c> {
     pass: Pass<'a, 'b, 'c>,
-    /// The most tiles there can be; the host's.
+    /// The largest number of tiles; the host's.
     tiles: V<'b, 'c>,
 }
 
@@ -86,7 +86,7 @@ impl<'b, 'c> Tiled<'_, 'b, 'c> {
         });
     }
 
-    /// Makes offsets of the counts.
+    /// Scans the counts to offsets.
     fn scan(&self) {
         let Pass { b, sort, .. } = self.pass;
         let scratch = sort.scratch;
@@ -112,7 +112,7 @@ impl<'b, 'c> Tiled<'_, 'b, 'c> {
         });
     }
 
-    /// Moves keys and values to where their digit's offset says.
+    /// Moves keys and values to their digit's offset.
     fn scatter(&self) {
         let Pass { b, sort, .. } = self.pass;
         b.phase(&self.pass.name("scatter"), self.tiles, BLOCK, || {

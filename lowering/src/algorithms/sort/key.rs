@@ -6,7 +6,7 @@ use qd_dialects::{
     melior::ir::Type,
 };
 
-/// What makes unsigned integers of keys, and keys of them again.
+/// Maps keys to unsigned integers, and back.
 #[derive(Clone, Copy)]
 pub(in crate::algorithms) struct KeyOrder<'c> {
     key: Type<'c>,
@@ -47,7 +47,7 @@ impl<'c> KeyOrder<'c> {
         like.same(i64::MIN >> (64 - self.width()))
     }
 
-    /// Bits that order as unsigned integers do.
+    /// Maps a key to bits that order as unsigned integers do.
     pub fn map<'b>(&self, key: V<'b, 'c>) -> V<'b, 'c> {
         let bits = key.bitcast(self.mapped);
         match self.form {

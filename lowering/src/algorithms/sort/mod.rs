@@ -2,8 +2,8 @@
 //!
 //! | strategy | where |
 //! |---|---|
-//! | `chunked` | on few cores |
-//! | `onesweep` | on many cores, where a block may wait for those before it |
+//! | `chunked` | on latency-oriented targets |
+//! | `onesweep` | on throughput-oriented targets with forward progress |
 //! | `hierarchical` | everywhere |
 
 mod chunked;
@@ -21,14 +21,14 @@ use super::{Algorithm, Strategy, always, chain, latency_oriented, levels::Count}
 pub(super) use key::KeyOrder;
 use pass::{DIGITS, Pairs, Pass, RADIX_BITS};
 use qd_dialects::{
-    attributes,
     builder::{Builder, V},
-    ir::{Op, OpExt},
+    ir::Op,
+    ops::algo,
 };
 
 /// The line of the table.
 pub(super) const SORT: Algorithm = Algorithm {
-    op: "qd.algo.sort",
+    op: algo::Sort::NAME,
     strategies: &[
         Strategy {
             name: "chunked",
@@ -48,7 +48,7 @@ pub(super) const SORT: Algorithm = Algorithm {
     ],
 };
 
-/// What the op says.
+/// The op's operands.
 struct Sort<'b, 'c> {
     data: Pairs<'b, 'c>,
     tmp: Pairs<'b, 'c>,
@@ -62,25 +62,25 @@ struct Sort<'b, 'c> {
 
 impl<'b, 'c> Sort<'b, 'c> {
     fn of(b: &'b Builder<'c>, op: Op<'c>) -> Self {
-        let segments = op.operand_segments();
-        let operand = |i: usize| segments[i].first().map(|value| b.v(*value));
-        let required = |i: usize| b.v(segments[i][0]);
-        let order = KeyOrder::of(b, required(0).element(), op.attr("is_unsigned").is_some());
-        let end_bit = op.attr("end_bit").and_then(attributes::int);
+        let sort = algo::Sort::cast(op);
+        let data = Pairs {
+            keys: b.v(sort.keys()),
+            values: sort.values().map(|values| b.v(values)),
+        };
+        let tmp = Pairs {
+            keys: b.v(sort.tmp_keys()),
+            values: sort.tmp_values().map(|values| b.v(values)),
+        };
+        let order = KeyOrder::of(b, data.keys.element(), sort.is_unsigned());
         let depth = super::depth(op);
-        let buffers = segments[..4].iter().flatten().map(|buffer| b.v(*buffer));
+        let keys = [data.keys, tmp.keys].into_iter();
+        let buffers = keys.chain(data.values).chain(tmp.values);
         Self {
-            data: Pairs {
-                keys: required(0),
-                values: operand(2),
-            },
-            tmp: Pairs {
-                keys: required(1),
-                values: operand(3),
-            },
-            scratch: required(4),
-            count: Count::new(b, required(5), depth, buffers),
-            end_bit: end_bit.map_or(order.width(), |bits| bits as u32),
+            scratch: b.v(sort.scratch()),
+            count: Count::new(b, b.v(sort.count()), depth, buffers),
+            data,
+            tmp,
+            end_bit: sort.end_bit().map_or(order.width(), |bits| bits as u32),
             order,
             depth,
         }

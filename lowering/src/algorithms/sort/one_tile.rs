@@ -1,8 +1,8 @@
 //! The whole sort in one block and one launch, for what fits a tile.
 //!
-//! Keys stay in registers from pass to pass, and go through shared memory to
-//! where they rank; values go with them. Of rows it is their number that goes,
-//! and they are moved once, by way of the workspace.
+//! Keys stay in registers from pass to pass, and are exchanged through shared
+//! memory by their ranks; values go with them. Of rows only the index goes
+//! along, and rows are moved once, through the workspace.
 //!
 //! Paper: Satish, Harris & Garland, Designing Efficient Sorting Algorithms for
 //! Manycore GPUs (2009), for the sort of a block.
@@ -19,7 +19,7 @@ use qd_dialects::{
     builder::{Builder, Combiner, V},
 };
 
-/// Builds a phase that does nothing where more keys than a tile may come.
+/// Builds a phase that does nothing if there are more keys than a tile holds.
 pub(super) fn build<'b, 'c>(
     b: &'b Builder<'c>,
     sort: &Sort<'b, 'c>,
@@ -66,17 +66,17 @@ impl<'b, 'c> OneTile<'_, 'b, 'c> {
         self.write(keys, payload);
     }
 
-    /// This thread's items, by their number in the tile.
+    /// The places in the tile of this thread's items.
     fn items(&self) -> impl Iterator<Item = V<'b, 'c>> {
         (0..self.shape.items).map(|nth| self.layout.item(self.b.index(0), nth))
     }
 
-    /// The number of an item, or of the last one that exists.
+    /// The place of an item, or of the last one that exists.
     fn existing(&self, i: V<'b, 'c>) -> V<'b, 'c> {
         i.min(self.count - 1)
     }
 
-    /// Mapped keys. What is beyond the last one ranks behind it.
+    /// Loads and maps the keys. Items beyond the last key rank behind it.
     fn keys(&self) -> Vec<V<'b, 'c>> {
         let Sort { order, data, .. } = self.sort;
         let key = |i: V<'b, 'c>| {
@@ -86,7 +86,7 @@ impl<'b, 'c> OneTile<'_, 'b, 'c> {
         self.items().map(key).collect()
     }
 
-    /// What goes with the keys: bits of values, or numbers of rows.
+    /// The keys' payload: the bits of values, or the indices of rows.
     fn payload(&self) -> Vec<V<'b, 'c>> {
         let Some(values) = self.sort.data.values else {
             return Vec::new();
@@ -127,11 +127,11 @@ impl<'b, 'c> OneTile<'_, 'b, 'c> {
         [keys, payload].concat()
     }
 
-    /// Hands items to whose number their rank is.
+    /// Exchanges items: each goes to the thread and item of its rank.
     fn exchange(&self, items: &[V<'b, 'c>], ranks: &[V<'b, 'c>], bits: u32) -> Vec<V<'b, 'c>> {
         let b = self.b;
         let staged = Staged::new(self.words, self.shape, bits);
-        // What is there has been read.
+        // Earlier contents have been read.
         b.sync();
         staged.put(items, ranks);
         b.sync();

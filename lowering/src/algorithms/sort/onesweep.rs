@@ -1,42 +1,41 @@
-//! Least-significant-digit radix sort that reads and writes each key once a
-//! digit. Blocks wait for each other: for targets on which a block that has
-//! started also ends.
+//! Least-significant-digit radix sort that reads and writes each key once a digit.
+//! Blocks wait for each other, so this is for targets with forward progress: a block
+//! that has started also ends.
 //!
-//! 1. *Clear*: histograms, tickets and states are set to 0.
-//! 2. *Histogram*: all digits of all keys are counted in one read, by blocks that
-//!    have a counter for each lane as far as there is room.
-//! 3. For each digit of 8 bits, from the lowest, a *sweep*: a block takes a
-//!    ticket, which says which tile is its own: of 4,096 keys and more, as the
-//!    target's table has it and its shared memory has room. It counts the tile's
-//!    digits and publishes the counts, ranks the keys, and puts them in order in
-//!    shared memory, and values beside them. A thread for each digit looks back over
-//!    the tiles before until it meets one whose prefix is known, and publishes its
-//!    own. The keys go out in order, so that those of one digit are written side by
-//!    side, and their values with them. Where shared memory has no room for both,
-//!    values wait until the keys have left, and follow the same way.
+//! 1. *Clear*: histograms, tickets and status flags are set to 0.
+//! 2. *Histogram*: one read of the keys counts all digits. Blocks have a counter for
+//!    each lane as far as shared memory has room.
+//! 3. For each digit of 8 bits, from the lowest, a *sweep*: a block takes a ticket,
+//!    which is the number of its tile, of 4,096 keys and more, as the target's table
+//!    has it and its shared memory has room. It counts the tile's digits and
+//!    publishes the counts, ranks the keys, and sorts them in shared memory, and
+//!    values beside them. A thread for each digit looks back over the tiles before
+//!    until it meets one whose prefix is published, and publishes its own. Sorted
+//!    keys of one digit are written with coalesced stores, and their values with
+//!    them. Where shared memory has no room for both, values take the keys' place
+//!    once these are written, and are written in the same way.
 //!
-//! What fits a tile is sorted in one launch instead ([`one_tile`]). Of keys of 8
+//! What fits a tile is sorted in one launch instead ([`one_tile`]). For keys of 8
 //! bytes half of the digits may be enough, which the histograms tell
 //! ([`halves`](super::halves)).
 //!
-//! Papers: Adinets & Merrill, Onesweep: A Faster Least Significant Digit Radix
-//! Sort for GPUs (2022, arXiv 2206.01784).
-//! Deviations: nobody scans the histograms for all: the first tile of each pass
-//! does, and what it publishes as its prefix begins where the digit does. States
-//! are cleared once, not once a pass ([`states`](super::states)). Keys are mapped
-//! to unsigned integers as the first pass reads them and mapped back as the last
-//! one writes them; an odd number of passes ends with a copy. Where all bits of
-//! keys without values take part, the first pass ranks them in the order in which
-//! they are counted, and so without ballots. A count of a single tile touches no
-//! scratch.
-//! Scratch: for P passes over n keys, 256·P + 32 words of histograms and tickets
-//! and at most 256·⌈n/4096⌉ of states. With P ≤ 8 that is at most
-//! 2,080 + 256·⌈n/4096⌉, which for n > 4,096 is less than the formula's
-//! 256·⌈n/256⌉: 2,592 of 4,352 for n = 4,097, and from there on 256 more against
-//! 4,096 more a tile. From 2^30 keys on states are twice as many.
+//! Papers: Adinets & Merrill, Onesweep: A Faster Least Significant Digit Radix Sort
+//! for GPUs (2022, arXiv 2206.01784).
+//! Deviations: no kernel scans the histograms for all: the first tile of each pass
+//! does, and the prefix that it publishes begins where the digit does. Status flags
+//! are cleared once, not once a pass ([`states`](super::states)). Keys are mapped to
+//! unsigned integers as the first pass reads them and mapped back as the last one
+//! writes them; an odd number of passes ends with a copy. Where all bits of keys
+//! without values take part, the first pass ranks them in the order in which they
+//! are counted, and so without ballots. A count of a single tile touches no scratch.
+//! Scratch: for P passes over n keys, 256·P + 32 words of histograms and tickets and
+//! at most 256·⌈n/4096⌉ of status flags. With P ≤ 8 that is at most 2,080 +
+//! 256·⌈n/4096⌉, which for n > 4,096 is less than the formula's 256·⌈n/256⌉: 2,592
+//! of 4,352 for n = 4,097, and from there on 256 more against 4,096 more a tile.
+//! From 2^30 keys on status flags are twice as many.
 //! Cost: reads each key once, and then, per pass, reads and writes each key and
-//! value once; for each digit and tile a word of state is written twice, and read
-//! about as often as tiles begin while it is under way. P + 2 launches, unless half
+//! value once; for each digit and tile a status word is written twice, and read
+//! about as often as tiles begin while it is in flight. P + 2 launches, unless half
 //! of the digits are enough: 6 for 32-bit keys, besides one of no blocks. Keys, and
 //! values beside them, in shared memory; counters in three quarters of it.
 
@@ -58,16 +57,16 @@ use qd_dialects::{
     ir::Op,
 };
 
-/// Words that the tickets have; one a pass is used.
+/// Words for tickets; each pass uses one.
 const TICKETS: i64 = 32;
-/// Blocks that count, at most: as many as are there at a time on a large device,
-/// for each adds up what it has of every digit.
+/// The most blocks that count: as many as a large device runs at a time, since each
+/// block adds its counts of every digit to the totals.
 const COUNTING: i64 = 264;
 /// Keys that each of their threads loads together.
 const COUNTED: i64 = 16;
-/// Their threads.
+/// Threads of a block that counts.
 const COUNTING_THREADS: i64 = 1024;
-/// Lanes that may count at once: as many counters of a digit are enough.
+/// Lanes that may count at once: that many counters of a digit are enough.
 const LANES: i64 = 32;
 
 /// Builds P + 2 phases.
@@ -123,18 +122,18 @@ impl<'b, 'c> OneSweep<'_, 'b, 'c> {
         i64::from(self.sort.passes()) * DIGITS
     }
 
-    /// The word of the scratch that a pass takes its tickets from.
+    /// The word of the scratch that holds a pass's ticket counter.
     pub fn ticket(&self, digit: u32) -> i64 {
         self.tickets() + i64::from(digit)
     }
 
-    /// Where the states are.
+    /// Where the status flags begin.
     fn states(&self) -> i64 {
         self.tickets() + TICKETS
     }
 
-    /// As much as so many tiles need, as far as it is there: scratch is as long
-    /// as the live count needs.
+    /// Clears the scratch of `most` tiles, or of as many as it has room for: it is
+    /// as long as the live count needs.
     fn clear(&self, most: V<'b, 'c>) {
         let (b, scratch) = (self.b, self.sort.scratch);
         let end = (states::words(self.sort, most) + self.states()).min(scratch.len());
@@ -142,8 +141,7 @@ impl<'b, 'c> OneSweep<'_, 'b, 'c> {
         b.fill_range(scratch, b.index(0), end, b.i32(0));
     }
 
-    /// Counts all digits of all keys. From the counts follows whether half of
-    /// them are enough.
+    /// Counts all digits of all keys, and decides whether half of them are enough.
     fn histogram(&self, most: V<'b, 'c>, halves: Option<&Halves<'_, 'b, 'c>>) {
         let (b, sort) = (self.b, self.sort);
         let blocks = most.min(b.index(COUNTING));
@@ -174,7 +172,8 @@ impl<'b, 'c> OneSweep<'_, 'b, 'c> {
                 own(digits, &|at| {
                     let (zero, one) = (b.index(0), b.index(1));
                     let [count] = b.for_(zero, b.index(copies), one, [b.i32(0)], |nth, [sum]| {
-                        // Of neighbours, who are copies apart, each in another bank.
+                        // Neighbouring threads are `copies` apart and use different
+                        // banks.
                         let copy = (b.thread_id() + nth) % copies;
                         [sum + counts.at(at * copies + copy)]
                     });
@@ -194,9 +193,9 @@ impl<'b, 'c> OneSweep<'_, 'b, 'c> {
         });
     }
 
-    /// Counters of a digit that a block has. Each lane counts in another one, which
-    /// is in another bank: where there is room for one a lane, none meet, of random
-    /// digits or of equal ones.
+    /// Copies of a digit's counter in a block. Each lane uses another copy, in
+    /// another bank. Where there is one for each lane, no two lanes conflict,
+    /// whether digits are random or equal.
     fn copies(&self) -> i64 {
         let words = self.shape.shared_bytes / 4;
         let room = words * 3 / 4;
@@ -218,7 +217,7 @@ impl<'b, 'c> OneSweep<'_, 'b, 'c> {
         b.either(
             (start + COUNTED * COUNTING_THREADS).le(count),
             || {
-                // All loads first, so that they are under way together.
+                // All loads first, so that they overlap.
                 let keys: Vec<_> = items().map(key).collect();
                 keys.into_iter().for_each(add);
             },
@@ -237,17 +236,18 @@ impl<'b, 'c> OneSweep<'_, 'b, 'c> {
 struct Sweep<'a, 'b, 'c> {
     b: &'b Builder<'c>,
     shape: &'a Shape,
-    /// The word of the scratch that tickets are taken from.
+    /// The word of the scratch that holds the ticket counter.
     ticket_word: i64,
     pass: Pass<'a, 'b, 'c>,
     states: States<'b, 'c>,
     layout: Layout<'b, 'c>,
     ranking: Ranking<'b, 'c>,
-    /// Where the counters have been.
+    /// Keys, in the memory that the counters have used before.
     keys: Staged<'b, 'c>,
-    /// Behind the keys, or where they were.
+    /// Values, behind the keys or in their place.
     values: Staged<'b, 'c>,
-    /// For each digit, how far behind its place in the tile it goes.
+    /// For each digit, the distance from its place in the tile to its place in the
+    /// output.
     offsets: V<'b, 'c>,
     ticket: V<'b, 'c>,
 }
@@ -256,11 +256,11 @@ struct Sweep<'a, 'b, 'c> {
 struct Tile<'b, 'c> {
     /// The live number of keys.
     count: V<'b, 'c>,
-    /// Its number, `i32`.
+    /// The tile's number, `i32`.
     number: V<'b, 'c>,
-    /// Its first key.
+    /// The tile's first key.
     start: V<'b, 'c>,
-    /// Whether it is the only one.
+    /// Whether it is the only tile.
     alone: V<'b, 'c>,
     /// Whether all of its keys exist.
     full: V<'b, 'c>,
@@ -292,7 +292,7 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
         let b = self.b;
         let count = self.pass.sort.count.live();
         let tiles = self.shape.tiles(count);
-        // While the count is under way.
+        // While the load of the count is in flight.
         self.ranking.clear();
         b.if_(b.block_id().lt(tiles), || {
             let tile = self.take(count, tiles);
@@ -311,8 +311,8 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
                 Some(counted) => self.ranks_as_counted(&tile, &digits, &counted),
                 None => self.ranking.rank(&digits),
             };
-            // Early: they are under way until the slowest has its ranks. For some of
-            // the keys there is no register then, which costs less.
+            // Early, so that the loads are in flight until the slowest thread has
+            // its ranks. Some keys are spilled for that, which costs less.
             let values = self.load_values(&tile);
             // The counters have been read.
             b.sync();
@@ -344,7 +344,7 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
         });
     }
 
-    /// Takes a tile, which nobody else has, in an order in which blocks start.
+    /// Takes a tile that no other block has, in the order in which blocks start.
     fn take(&self, count: V<'b, 'c>, tiles: V<'b, 'c>) -> Tile<'b, 'c> {
         let b = self.b;
         let zero = b.index(0);
@@ -371,8 +371,7 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
         }
     }
 
-    /// What `load` makes of this thread's items, and `nothing` where there are
-    /// none.
+    /// Loads this thread's items by `load`; `nothing` where there are none.
     fn load(
         &self,
         tile: &Tile<'b, 'c>,
@@ -381,7 +380,7 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
     ) -> Vec<V<'b, 'c>> {
         let b = self.b;
         let items = || (0..self.shape.items).map(|nth| self.layout.item(tile.start, nth));
-        // The last key again, and not a branch for each.
+        // Loads the last key again instead of branching for each.
         let guarded = |i: V<'b, 'c>| {
             let value = load(i.min(tile.count - 1));
             i.lt(tile.count).select(value, nothing())
@@ -393,14 +392,14 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
         )
     }
 
-    /// Mapped keys. What is beyond the last one ranks behind it.
+    /// Loads and maps the keys. Items beyond the last key rank behind it.
     fn load_keys(&self, tile: &Tile<'b, 'c>) -> Vec<V<'b, 'c>> {
         let mapped = self.b.int_type(self.pass.sort.order.width());
         self.load(tile, |i| self.pass.key(i), || self.b.int(mapped, -1))
     }
 
-    /// Asks for keys and scalar values of a tile to come, or else for the values of
-    /// this one, which are not loaded before all keys have their ranks.
+    /// Prefetches keys and scalar values of a later tile; or else the values of this
+    /// tile, which are loaded only once all keys have their ranks.
     fn prefetch(&self, tile: &Tile<'b, 'c>) {
         let (from, tuning) = (&self.pass.from, &self.shape.tuning);
         let values = from.values.filter(|_| self.shape.value_bits > 0);
@@ -421,8 +420,8 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
         Some(self.load(tile, |i| values.at_as(i, bits), || self.b.zero(bits)))
     }
 
-    /// Counts the digits. Yields how many of each were counted before, where that
-    /// is order enough.
+    /// Counts the digits. Where the order of counting is order enough, yields how
+    /// many of each were counted before.
     fn count(&self, tile: &Tile<'b, 'c>, digits: &[V<'b, 'c>]) -> Option<Vec<V<'b, 'c>>> {
         let count = |digit: &V<'b, 'c>| self.ranking.count(*digit);
         if !self.pass.in_any_order() {
@@ -442,7 +441,7 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
         ))
     }
 
-    /// Ranks in the order of counting; of what does not exist, behind all others.
+    /// Ranks in the order of counting; items that do not exist rank last.
     fn ranks_as_counted(
         &self,
         tile: &Tile<'b, 'c>,
@@ -472,8 +471,8 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
         b.combine("block.exclusive_scan", &add, [count])
     }
 
-    /// Tells the others how many keys the tile has of this thread's digit. In
-    /// the first tile, yields where the digit begins.
+    /// Publishes the tile's count of this thread's digit. In the first tile, yields
+    /// where the digit begins.
     fn publish(&self, tile: &Tile<'b, 'c>, total: V<'b, 'c>) -> V<'b, 'c> {
         let b = self.b;
         let digit = b.thread_id();
@@ -485,9 +484,9 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
         };
         let begin = || {
             let histogram = i64::from(self.pass.digit) * DIGITS;
-            // In 32 bits, as no other index is: all that differs between passes is
-            // this number, and they have one body. Of wider keys it would take more
-            // registers than leave room for as many blocks.
+            // The pass's number is in 32 bits, as no other index is: it is all that
+            // differs between passes, and so they share one body. For wider keys the
+            // extra registers would reduce occupancy.
             let at = match self.pass.sort.order.width() {
                 32 => (digit.to_i32() + histogram).to_index(),
                 _ => digit + histogram,
@@ -509,7 +508,8 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
         first
     }
 
-    /// Where this thread's digit goes: behind what the tiles before have of it.
+    /// Where this thread's digit begins: behind the keys of that digit in the tiles
+    /// before.
     fn before(
         &self,
         tile: &Tile<'b, 'c>,
@@ -522,7 +522,7 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
         let [before] = b.if_else(
             tile.number.ne(0),
             || {
-                self.shape.tuning.pause(tile.number);
+                self.shape.tuning.back_off(tile.number);
                 let before = self.states.look_back(tile.number, digit);
                 let upto = before + total;
                 self.states
@@ -534,8 +534,8 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
         before
     }
 
-    /// The ranks that this thread writes, and whether there is a key of that rank
-    /// in a tile that is not full.
+    /// The ranks that this thread writes, and whether a key has that rank in a tile
+    /// that is not full.
     fn outgoing(&self, tile: &Tile<'b, 'c>) -> Vec<(V<'b, 'c>, V<'b, 'c>)> {
         let t = self.b.thread_id();
         let left = tile.count - tile.start;
@@ -543,7 +543,7 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
         ranks.map(|rank| (rank, rank.lt(left))).collect()
     }
 
-    /// Runs `write` for each item that there is of those that this thread writes.
+    /// Runs `write` for each existing item that this thread writes.
     fn write(&self, tile: &Tile<'b, 'c>, write: impl Fn(usize)) {
         let b = self.b;
         b.either(
@@ -557,14 +557,14 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
         );
     }
 
-    /// Where the key of a rank goes.
+    /// The destination of the key of a rank.
     fn place(&self, key: V<'b, 'c>, rank: V<'b, 'c>) -> V<'b, 'c> {
         let offset = self.offsets.at(self.pass.digit_of(key).to_index());
         offset + rank.to_i32()
     }
 
-    /// Writes each key and its value in the order of their ranks: where they go
-    /// needs no register once both are on their way.
+    /// Writes each key and its value in the order of their ranks. The destination
+    /// takes no register once both stores are issued.
     fn write_pairs(&self, tile: &Tile<'b, 'c>) {
         let Some(to) = self.pass.to.values else {
             return;
@@ -579,7 +579,7 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
         });
     }
 
-    /// Writes keys in the order of their ranks. Yields where they went.
+    /// Writes keys in the order of their ranks; yields their destinations.
     fn write_keys(&self, tile: &Tile<'b, 'c>) -> Vec<V<'b, 'c>> {
         let ranks: Vec<_> = self.outgoing(tile).into_iter().map(|(r, _)| r).collect();
         let get = |rank: &V<'b, 'c>| self.keys.get(*rank);
@@ -602,7 +602,7 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
         self.write(tile, |nth| to.set(positions[nth].to_index(), values[nth]));
     }
 
-    /// Moves rows, each of which is written side by side anyway.
+    /// Moves rows, each of which is contiguous anyway.
     fn move_values(&self, tile: &Tile<'b, 'c>, digits: &[V<'b, 'c>], ranks: &[V<'b, 'c>]) {
         if self.pass.from.values.is_none() {
             return;

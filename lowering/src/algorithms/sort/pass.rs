@@ -1,5 +1,4 @@
-//! What radix sorts share: passes over digits, from one pair of buffers to the
-//! other and back.
+//! What radix sorts share: passes over digits, between two pairs of buffers.
 
 use super::Sort;
 use crate::algorithms::levels::{BLOCK, tiles};
@@ -8,7 +7,7 @@ use std::{mem::swap, ops::Range};
 
 /// Bits of a digit.
 pub(super) const RADIX_BITS: u32 = 8;
-/// Digits there are.
+/// The number of digits' values.
 pub(super) const DIGITS: i64 = 1 << RADIX_BITS;
 
 /// Keys, and values if there are any.
@@ -32,7 +31,7 @@ pub(super) fn digit<'b, 'c>(key: V<'b, 'c>, nth: u32) -> V<'b, 'c> {
     ((key >> i64::from(nth * RADIX_BITS)) & (DIGITS - 1)).to_i32()
 }
 
-/// One digit's turn. Keys are mapped to unsigned integers as the first pass
+/// The pass of one digit. Keys are mapped to unsigned integers as the first pass
 /// reads them, and mapped back as the last one writes them.
 pub(super) struct Pass<'a, 'b, 'c> {
     pub b: &'b Builder<'c>,
@@ -51,8 +50,9 @@ impl<'b, 'c> Sort<'b, 'c> {
         self.end_bit / RADIX_BITS
     }
 
-    /// Has `build` build the phases of each pass. What an odd number of passes
-    /// leaves in the workspace is copied back, of as many keys as there may be.
+    /// Calls `build` for the phases of each pass. After an odd number of passes the
+    /// result is in the workspace, and is copied back, as many keys as there may
+    /// be.
     pub fn for_passes(
         &self,
         b: &'b Builder<'c>,
@@ -66,8 +66,8 @@ impl<'b, 'c> Sort<'b, 'c> {
         }
     }
 
-    /// The same for some digits alone: an even number, or what is sorted is left in
-    /// the workspace.
+    /// The same for some digits alone: an even number, or the result is left in the
+    /// workspace.
     pub fn for_digits(
         &self,
         b: &'b Builder<'c>,
@@ -101,13 +101,13 @@ impl<'b, 'c> Sort<'b, 'c> {
 }
 
 impl<'b, 'c> Pass<'_, 'b, 'c> {
-    /// How a phase is called.
+    /// The name of a phase.
     pub fn name(&self, step: &str) -> String {
         format!("sort.{step}{}", self.digit)
     }
 
-    /// Whether keys of one digit may come in any order: later passes put them in
-    /// theirs, and what is left can not be told apart.
+    /// Whether keys of one digit may come in any order: later passes sort them, and
+    /// keys that stay equal are indistinguishable.
     pub fn in_any_order(&self) -> bool {
         let Sort { order, end_bit, .. } = self.sort;
         self.is_first && self.from.values.is_none() && *end_bit == order.width()
@@ -127,7 +127,7 @@ impl<'b, 'c> Pass<'_, 'b, 'c> {
         digit(key, self.digit)
     }
 
-    /// Puts a mapped key in its place.
+    /// Writes a mapped key to its place.
     pub fn put_key(&self, position: V<'b, 'c>, key: V<'b, 'c>) {
         let key = match self.is_last {
             true => self.sort.order.unmap(key),
@@ -141,7 +141,7 @@ impl<'b, 'c> Pass<'_, 'b, 'c> {
         self.to.copy_values(position, self.from, i);
     }
 
-    /// Moves element `i`, whose mapped key is at hand.
+    /// Moves element `i`, whose mapped key has been loaded.
     pub fn put(&self, position: V<'b, 'c>, key: V<'b, 'c>, i: V<'b, 'c>) {
         self.put_key(position, key);
         self.put_values(position, i);

@@ -1,4 +1,4 @@
-//! A tile's items in shared memory, and how many of them there are.
+//! A tile's items staged in shared memory, and how many there are.
 
 use super::{
     Sort,
@@ -11,26 +11,26 @@ use qd_dialects::{
     ir::{Op, bit_width},
 };
 
-/// Words that the keys of a tile have at most, where there is no room for more.
+/// The most words of a tile's keys, where shared memory has no room for more.
 const WORDS: i64 = 8192;
-/// Words in a row, behind which one is left out.
+/// Words between one word of padding and the next, which avoids bank conflicts.
 const ROW: i64 = 32;
 /// Keys of the smallest tile.
 const LEAST: i64 = 4096;
-/// Bytes of shared memory that a sweep takes besides items: offsets, and what a
-/// scan and a ticket need.
+/// Bytes of shared memory that a sweep needs besides items: for offsets, a scan and
+/// a ticket.
 const OTHER_BYTES: i64 = 2 << 10;
-/// Words that so many, a multiple of [`ROW`], take with what is left out.
+/// The length with bank-conflict padding of `words` words, a multiple of [`ROW`].
 const fn padded(words: i64) -> i64 {
     words + words / ROW
 }
 
-/// Bytes of shared memory that a sweep with so many words of items takes.
+/// Bytes of shared memory of a sweep that stages `words` words of items.
 const fn shared_bytes(words: i64) -> i64 {
     4 * words + OTHER_BYTES
 }
 
-/// An array for so many words of items, and for counters while there are none.
+/// An array for `words` words of items, which counters use before.
 fn array<'b, 'c>(b: &'b Builder<'c>, words: i64) -> V<'b, 'c> {
     b.shared(b.int_type(32), words.max(COUNTERS))
 }
@@ -38,10 +38,10 @@ fn array<'b, 'c>(b: &'b Builder<'c>, words: i64) -> V<'b, 'c> {
 /// The size of tiles.
 pub(super) struct Shape {
     key_bits: u32,
-    /// Bits of a value, if values are scalars; 0 if there are none to be staged.
+    /// Bits of a value, if values are scalars; 0 if none are staged.
     pub value_bits: u32,
     /// Whether a sweep has keys and values in shared memory at once, and not one
-    /// in the place of the other.
+    /// after the other in the same place.
     pub is_together: bool,
     /// Keys of a thread.
     pub items: i64,
@@ -51,7 +51,7 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// As the tuning has it, as far as scratch and shared memory allow.
+    /// From the tuning, as far as scratch and shared memory allow.
     pub fn of<'c>(sort: &Sort, op: Op<'c>, capabilities: &Capabilities) -> Result<'c, Self> {
         let values = sort.data.values.filter(|v| v.row_length().is_none());
         let value_bits = values.map_or(0, |values| bit_width(values.element()));
@@ -80,7 +80,7 @@ impl Shape {
         Ok(Self {
             key_bits,
             value_bits,
-            // Of two blocks one waits while the other works.
+            // With two blocks on an SM, one waits while the other works.
             is_together: value_bits > 0
                 && 2 * shared_bytes(all) <= i64::from(capabilities.max_shared_bytes),
             items: tuning.items,
@@ -99,13 +99,13 @@ impl Shape {
         array(b, words)
     }
 
-    /// The same where items are handed on as keys, and then as what goes with them:
-    /// values, or words.
+    /// The same where keys and then their payload (values or words) use the same
+    /// memory.
     pub fn words_in_turn<'b, 'c>(&self, b: &'b Builder<'c>) -> V<'b, 'c> {
         array(b, self.planes(self.key_bits.max(self.value_bits)))
     }
 
-    /// Words that a tile's items of so many bits take.
+    /// Words of a tile's items of `bits` bits.
     fn planes(&self, bits: u32) -> i64 {
         padded(self.size()) * i64::from(bits / 32)
     }
@@ -123,21 +123,22 @@ impl Shape {
 
 /// Items in shared memory, as words: those of 8 bytes in two planes.
 ///
-/// A word is left out behind every 32. Of keys that count up, tiles have as many
-/// of each digit as of any other, 32 in a tile of 8,192: then the ranks of a
-/// subgroup's keys lie 32 apart, and all of them would be in one bank.
+/// Bank-conflict padding: one word is left unused after every 32. Of keys that
+/// count up, a tile has the same number of each digit, 32 in a tile of 8,192. Then
+/// the ranks of a subgroup's keys are 32 apart, and without padding all of them
+/// would be in one bank.
 #[derive(Clone, Copy)]
 pub(super) struct Staged<'b, 'c> {
     words: V<'b, 'c>,
     /// Where they begin.
     first: i64,
     bits: u32,
-    /// Words of a plane.
+    /// Words of a plane, with padding.
     plane: i64,
 }
 
 impl<'b, 'c> Staged<'b, 'c> {
-    /// A tile's items of so many bits, at the beginning of an array.
+    /// A tile's items of `bits` bits, at the beginning of an array.
     pub fn new(words: V<'b, 'c>, shape: &Shape, bits: u32) -> Self {
         Self {
             words,
@@ -147,8 +148,8 @@ impl<'b, 'c> Staged<'b, 'c> {
         }
     }
 
-    /// A tile's values behind its keys if there is room for both, else in their
-    /// place, once they have been read.
+    /// A tile's values: behind its keys if there is room for both, else in their
+    /// place once they have been read.
     pub fn then(&self, shape: &Shape) -> Self {
         Self {
             first: match shape.is_together {
@@ -165,7 +166,7 @@ impl<'b, 'c> Staged<'b, 'c> {
         rank + (rank >> i64::from(ROW.ilog2())) + self.first
     }
 
-    /// Puts items where they rank.
+    /// Stores items at their ranks.
     pub fn put(&self, items: &[V<'b, 'c>], ranks: &[V<'b, 'c>]) {
         for (bits, rank) in items.iter().zip(ranks) {
             let at = self.at(*rank).to_index();
@@ -176,7 +177,7 @@ impl<'b, 'c> Staged<'b, 'c> {
         }
     }
 
-    /// The item of a rank.
+    /// Loads the item of a rank.
     pub fn get(&self, rank: V<'b, 'c>) -> V<'b, 'c> {
         let at = self.at(rank);
         let low = self.words.at(at);

@@ -1,16 +1,17 @@
-//! What the tiles of a pass tell each other: for each tile and digit a word of
-//! scratch, which is read and written by relaxed atomics and needs no fence, for
-//! it is all there is to know.
+//! Status flags of the look-back of a sort's pass: one word of scratch for each tile
+//! and digit, read and written by relaxed atomics. A word holds flag and count
+//! together, so no fence is needed.
 //!
-//! The two bits on top say what the others hold: nothing yet, the tile's own
-//! count, or that and all before it. They turn with the passes: what the end of
-//! one pass leaves in every word, a prefix, is what the next one takes for
-//! nothing. So the words are cleared once a sort and not once a pass. A turn is
-//! an exclusive or, which is all that differs between passes here.
+//! The two highest bits are the flag: nothing yet, the tile's own count (its
+//! aggregate), or the count up to its end (its prefix). Their encoding alternates
+//! with the parity of the pass: a prefix, which is in every word at the end of one
+//! pass, means nothing yet in the next. So the words are cleared once a sort and not
+//! once a pass. The parity is applied by an exclusive or, which is all that differs
+//! between passes here.
 //!
-//! A word has room for a count below 2^30. Where there may be more keys, the
-//! buffers' length decides: a count then takes two words, each with its flag, and
-//! is known when the flags agree.
+//! A word has room for a count below 2^30. Where there may be more keys, which the
+//! buffers' length decides, a count takes two words, each with its flag, and is
+//! valid when the flags agree.
 
 use super::{DIGITS, Pass, Sort};
 use crate::algorithms::levels::BLOCK;
@@ -18,14 +19,14 @@ use qd_dialects::builder::{Builder, V, Values};
 
 /// Bits of a count.
 const COUNT_BITS: i64 = 30;
-/// All of them.
+/// The mask of a count.
 const COUNT: i64 = (1 << COUNT_BITS) - 1;
-/// Tiles whose words are asked for together. While a word is under way, some twenty
-/// tiles publish theirs; but to ask for more of them at once takes from others what
-/// it gains.
+/// Tiles whose words are loaded together. While a load is in flight, some twenty
+/// tiles publish. More loads at once would take bandwidth from others and gain
+/// nothing.
 const WINDOW: i64 = 6;
 
-/// What a word holds, apart from the turn of its pass.
+/// The flag of a word, for a pass of even parity.
 #[derive(Clone, Copy)]
 pub(super) enum Status {
     Nothing = 0,
@@ -33,20 +34,20 @@ pub(super) enum Status {
     Prefix = 2,
 }
 
-/// Whether a count may take two words; nothing if it never does. On the host or
-/// in a phase.
+/// Whether a count takes two words; `None` if it never does. On the host or in a
+/// phase.
 fn wide<'b, 'c>(sort: &Sort<'b, 'c>) -> Option<V<'b, 'c>> {
     let limit = 1 << COUNT_BITS;
     (BLOCK.pow(sort.depth) >= limit).then(|| sort.data.keys.len().ge(limit))
 }
 
-/// Words that the states of so many tiles take.
+/// Words for the status flags of `tiles` tiles.
 pub(super) fn words<'b, 'c>(sort: &Sort<'b, 'c>, tiles: V<'b, 'c>) -> V<'b, 'c> {
     let one = tiles * DIGITS;
     wide(sort).map_or(one, |wide| wide.select(one * 2, one))
 }
 
-/// The words of a pass.
+/// The status flags of a pass.
 pub(super) struct States<'b, 'c> {
     b: &'b Builder<'c>,
     words: V<'b, 'c>,
@@ -55,14 +56,14 @@ pub(super) struct States<'b, 'c> {
     wide: Option<V<'b, 'c>>,
 }
 
-/// What a tile's words say.
+/// The status of a tile, for one digit.
 struct State<'b, 'c> {
     flag: V<'b, 'c>,
     count: V<'b, 'c>,
 }
 
 impl<'b, 'c> States<'b, 'c> {
-    /// Those that begin at word `first` of the scratch; in a phase.
+    /// The flags that begin at word `first` of the scratch; in a phase.
     pub fn of(pass: &Pass<'_, 'b, 'c>, first: i64) -> Self {
         Self {
             b: pass.b,
@@ -73,11 +74,11 @@ impl<'b, 'c> States<'b, 'c> {
         }
     }
 
-    /// A word of another pass as one of the first, and back.
-    fn turned(&self, word: V<'b, 'c>) -> V<'b, 'c> {
+    /// A word of this pass as one of even parity, and back.
+    fn with_parity(&self, word: V<'b, 'c>) -> V<'b, 'c> {
         match self.pass % 2 {
             0 => word,
-            // 2 more on top, and 4 is 0.
+            // Adds 2 to the flag, modulo 4.
             _ => word ^ i64::from(i32::MIN),
         }
     }
@@ -90,19 +91,19 @@ impl<'b, 'c> States<'b, 'c> {
         }
     }
 
-    /// A word of the scratch: the `nth` of a tile's `width` for a digit.
+    /// Index of a word in scratch: the `nth` of a tile's `width` for a digit.
     fn at(&self, tile: V<'b, 'c>, digit: V<'b, 'c>, width: i64, nth: i64) -> V<'b, 'c> {
         tile.to_index() * (width * DIGITS) + digit + (nth * DIGITS + self.first)
     }
 
-    /// Tells what a tile's keys of a digit come to.
+    /// Publishes a tile's count of a digit, with a status.
     pub fn publish(&self, tile: V<'b, 'c>, digit: V<'b, 'c>, status: Status, count: V<'b, 'c>) {
-        // As a negative number if the sign bit is set, as its type has it.
+        // A signed constant, which is negative if its highest bit is set.
         let flag = self.b.i32(((status as i64) << COUNT_BITS) as i32);
         let set = |width, nth, bits: V<'b, 'c>| {
             let at = self.at(tile, digit, width, nth);
             self.words
-                .atomic_set(at, self.turned(bits | flag), "device");
+                .atomic_set(at, self.with_parity(bits | flag), "device");
         };
         self.by_width(|width| {
             match width {
@@ -119,7 +120,7 @@ impl<'b, 'c> States<'b, 'c> {
     fn read(&self, tile: V<'b, 'c>, digit: V<'b, 'c>, width: i64) -> State<'b, 'c> {
         let word = |nth| {
             let at = self.at(tile, digit, width, nth);
-            self.turned(self.words.atomic_at(at, "device"))
+            self.with_parity(self.words.atomic_at(at, "device"))
         };
         let low = word(0);
         let (flag, count) = (low >> COUNT_BITS, low & COUNT);
@@ -134,8 +135,8 @@ impl<'b, 'c> States<'b, 'c> {
         }
     }
 
-    /// Keys of a digit in the tiles before `tile`, of which there are some.
-    /// Waits for them.
+    /// Number of keys of a digit in the tiles before `tile`, of which there is at
+    /// least one. Waits for them.
     pub fn look_back(&self, tile: V<'b, 'c>, digit: V<'b, 'c>) -> V<'b, 'c> {
         let b = self.b;
         let [sum] = self.by_width(|width| {
@@ -144,7 +145,8 @@ impl<'b, 'c> States<'b, 'c> {
                 initial,
                 |[_, _, done]| done.eq(0),
                 |[next, sum, done]| {
-                    // Below the first tile, which is never passed, anything will do.
+                    // The walk ends at the first tile, so indices below it are
+                    // clamped.
                     let window: Vec<_> = (0..WINDOW)
                         .map(|back| next.lt(back).select(b.i32(0), next - back))
                         .map(|tile| self.read(tile, digit, width))
@@ -159,7 +161,8 @@ impl<'b, 'c> States<'b, 'c> {
         sum
     }
 
-    /// Goes on by one tile, if it is known and so were those behind it.
+    /// Advances by one tile, if its count is published and so were those of the
+    /// tiles after it.
     fn take(
         &self,
         ([next, sum, done], goes_on): ([V<'b, 'c>; 3], V<'b, 'c>),

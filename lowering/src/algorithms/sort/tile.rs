@@ -1,17 +1,17 @@
 //! A tile of keys in the registers of a block, ranked by a digit.
 //!
-//! Each subgroup has neighbouring keys, a thread's own a subgroup apart: loads
-//! are coalesced, and the order of keys is that of subgroups, then items, then
-//! lanes. Digits are counted by atomics, a row of counters for every 32 threads;
-//! a thread for each digit turns its column into where each row's keys of the
-//! digit begin. Then lanes with the same digit find each other, and the last of
-//! them moves the row's counter on.
+//! Each subgroup has consecutive keys in a striped arrangement: loads are
+//! coalesced, and the order of keys is that of subgroups, then items, then
+//! lanes. Digits are counted by atomics, in a row of counters for every 32
+//! threads. A thread for each digit scans its column: where each row's keys of
+//! the digit begin. Then lanes with the same digit find each other by ballots,
+//! and the last of them advances the row's counter.
 //!
 //! Papers: Merrill & Grimshaw, High Performance and Scalable Radix Sorting
 //! (2011); Adinets & Merrill, Onesweep (2022).
-//! Deviations: subgroups of fewer than 32 lanes take turns at their row. The
-//! digits are counted before they are ranked, as CUB does where tiles wait for
-//! the counts of others.
+//! Deviations: subgroups of fewer than 32 lanes take turns at their row. Digits
+//! are counted before they are ranked, as CUB does where tiles wait for the
+//! counts of others.
 
 use super::{DIGITS, RADIX_BITS};
 use qd_dialects::{
@@ -24,7 +24,7 @@ pub(super) const THREADS: i64 = 512;
 /// Threads that share a row of counters.
 const TEAM: i64 = 32;
 const ROWS: i64 = THREADS / TEAM;
-/// Words of shared memory that the counters take.
+/// Words of shared memory for the counters.
 pub(super) const COUNTERS: i64 = ROWS * DIGITS;
 
 /// Where a thread's items are in its tile.
@@ -34,7 +34,7 @@ pub(super) struct Layout<'b, 'c> {
 }
 
 impl<'b, 'c> Layout<'b, 'c> {
-    /// Of this thread, which has so many items.
+    /// For this thread, which has `items` items.
     pub fn new(b: &'b Builder<'c>, items: i64) -> Self {
         let step = b.subgroup_size().to_index();
         let subgroup = b.subgroup_id().to_index() * step;
@@ -57,7 +57,7 @@ pub(super) struct Ranking<'b, 'c> {
 }
 
 impl<'b, 'c> Ranking<'b, 'c> {
-    /// With the first [`COUNTERS`] words of an array.
+    /// In the first [`COUNTERS`] words of an array.
     pub fn new(b: &'b Builder<'c>, counters: V<'b, 'c>) -> Self {
         Self { b, counters }
     }
@@ -77,7 +77,8 @@ impl<'b, 'c> Ranking<'b, 'c> {
         b.thread_id() / together * DIGITS
     }
 
-    /// Counts a digit of this thread; how many of its row were counted before.
+    /// Counts a digit of this thread; yields how many of its row were counted
+    /// before.
     pub fn count(&self, digit: V<'b, 'c>) -> V<'b, 'c> {
         let at = self.row() + digit.to_index();
         self.counters.atomic(Kind::Add, at, self.b.i32(1), "block")
@@ -88,13 +89,13 @@ impl<'b, 'c> Ranking<'b, 'c> {
         self.counters.at(self.row() + digit.to_index()) + before
     }
 
-    /// Whether there is a digit that is this thread's number.
+    /// Whether this thread's number is a digit.
     pub fn has_digit(&self) -> V<'b, 'c> {
         self.b.thread_id().lt(DIGITS)
     }
 
-    /// How often the digit that is this thread's number has been counted; never
-    /// if there is none.
+    /// How often the digit that is this thread's number has been counted; 0 if
+    /// it is no digit.
     pub fn total(&self) -> V<'b, 'c> {
         let b = self.b;
         let sum = || {
@@ -110,12 +111,12 @@ impl<'b, 'c> Ranking<'b, 'c> {
         self.b.thread_id() + row * DIGITS
     }
 
-    /// Has the ranks of this thread's digit begin at `start`; a barrier has to
+    /// Makes the ranks of this thread's digit begin at `start`; a barrier has to
     /// follow.
     pub fn begin(&self, start: V<'b, 'c>) {
         self.b.if_(self.has_digit(), || {
             (0..ROWS).fold(start, |start, row| {
-                // Once more, and not kept: registers are few.
+                // Loaded again, to save a register.
                 let count = self.counters.at(self.own(row));
                 self.counters.set(self.own(row), start);
                 start + count
@@ -133,13 +134,14 @@ impl<'b, 'c> Ranking<'b, 'c> {
         let ranks = vec![b.i32(0); digits.len()];
         b.for_(b.i32(0), turns, b.i32(1), ranks, |turn, ranks| {
             let ranks = b.if_else(mine.eq(turn), || self.turn(row, digits), || ranks);
-            // For whoever has a turn behind this one.
+            // Before the next subgroup's turn.
             b.if_(turns.gt(1), || b.sync());
             ranks
         })
     }
 
-    /// Ranks the digits of a subgroup that has the row to itself.
+    /// Ranks the digits of a subgroup, which has the row to itself during its
+    /// turn.
     fn turn(&self, row: V<'b, 'c>, digits: &[V<'b, 'c>]) -> Vec<V<'b, 'c>> {
         let b = self.b;
         let rank = |digit: &V<'b, 'c>| {
@@ -164,7 +166,7 @@ impl<'b, 'c> Ranking<'b, 'c> {
             let [peers, below, above] = [peers, below, above].map(narrow);
             [b.popcnt(peers & below), (peers & above).eq(0)]
         };
-        // Masks of words where a word is enough: there they cost half.
+        // Masks of 32 bits where they are enough: there they cost half.
         b.if_else(
             b.subgroup_size().le(32),
             || among(&|mask| mask.to_i32()),

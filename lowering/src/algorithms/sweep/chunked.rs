@@ -1,11 +1,11 @@
-//! A scan in two passes over long chunks, for few cores.
+//! A scan in two passes over long chunks, for latency-oriented targets.
 //!
 //! 1. *Up*: each block reduces its chunk.
-//! 2. *Last*: each block combines what the chunks before its own came to, and
-//!    goes through its chunk in order, carrying the total along.
+//! 2. *Last*: each block combines the aggregates of the chunks before its own,
+//!    and scans its chunk in order.
 //!
-//! Between them, if the total of all is needed before the last phase, one block
-//! combines what the chunks came to. A single chunk needs neither phase.
+//! Between them, if the total is needed before the last phase, one block
+//! combines the aggregates of all chunks. A single chunk needs neither phase.
 //!
 //! Papers: the reduce-then-scan of Harris, Sengupta & Owens, GPU Gems 3, ch. 39,
 //! with chunks as long as the work of a core: Merrill & Grimshaw, Parallel Scan
@@ -62,7 +62,8 @@ impl<'b, 'c> Sweep<'_, 'b, 'c> {
         });
     }
 
-    /// Stores what all chunks came to, unless there is only one.
+    /// Stores the combination of all chunks' aggregates, unless there is only
+    /// one chunk.
     fn combine_chunks(&self, store: &dyn Fn(&[V<'b, 'c>])) {
         let b = self.b;
         let chunk = self.chunk();
@@ -71,7 +72,7 @@ impl<'b, 'c> Sweep<'_, 'b, 'c> {
         });
     }
 
-    /// Combines what the first `number` chunks came to.
+    /// Combines the aggregates of the first `number` chunks.
     fn combined(&self, chunk: &Chunk<'b, 'c>, number: V<'b, 'c>) -> Vec<V<'b, 'c>> {
         let (b, combiner) = (self.b, self.combiner);
         let partials = (self.partials)();

@@ -1,14 +1,14 @@
 //! A scan by up- and down-sweep of fixed depth. Portable: no block waits for
 //! another.
 //!
-//! 1. *Up*: level by level, each block reduces a tile to an element of the
-//!    next, until at most 256 elements are left.
+//! 1. *Up*: level by level, each block reduces a tile to an element of the next,
+//!    until at most 256 elements are left.
 //! 2. *Top*: one block scans these in place.
-//! 3. *Down*: level by level, each block scans its tile in place, starting
-//!    from what the level above holds for it.
-//! 4. *Last*: the same on the input, but for what becomes of the result.
+//! 3. *Down*: level by level, each block scans its tile in place, starting from
+//!    its element of the level above.
+//! 4. *Last*: the same on the input, whose result goes to the caller's function.
 //!
-//! A level of one element needs no scan: nothing is before it. It is
+//! A level of one element needs no scan, because no element is before it. It is
 //! neither stored nor read, so a live count far below the capacity costs empty
 //! phases and no scratch.
 //!
@@ -27,7 +27,7 @@ use qd_dialects::builder::V;
 /// A level in a phase: its bounds, and this block's tile.
 struct Tile<'b, 'c> {
     levels: Levels<'b, 'c>,
-    /// Whether this block has a tile; the same for all its threads.
+    /// Whether this block has a tile; uniform across the block.
     any: V<'b, 'c>,
     i: V<'b, 'c>,
     exists: V<'b, 'c>,
@@ -179,8 +179,8 @@ impl<'b, 'c> Sweep<'_, 'b, 'c> {
         });
     }
 
-    /// What the level above holds for this block's tile, combined with the scan
-    /// within the tile.
+    /// Combines this block's element of the level above with the scan within the
+    /// tile.
     fn behind_prefix(
         &self,
         partials: &Partials<'b, 'c>,

@@ -1,9 +1,8 @@
-//! Scans of whatever their user loads, into whatever their user does with the
-//! result: what the scans are, and select, partition, sort and reduce by key
-//! are made of where they do not go over their input in one pass.
+//! Scans whose user supplies the load and the store. The scans use them, and so do
+//! select, partition, sort and reduce by key where they are not single-pass.
 //!
 //! - [`hierarchical`]: a tile a block, in a tree of fixed depth;
-//! - [`chunked`]: a long chunk a block, for few cores.
+//! - [`chunked`]: a long chunk a block, for latency-oriented targets.
 
 mod chunked;
 mod hierarchical;
@@ -11,7 +10,7 @@ mod hierarchical;
 use super::partials::Partials;
 use qd_dialects::builder::{Builder, Combiner, V};
 
-/// How a sweep goes over its elements.
+/// The strategy of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// See [`hierarchical`].
@@ -24,10 +23,10 @@ pub(super) enum Form {
 pub(super) struct Sweep<'a, 'b, 'c> {
     pub b: &'b Builder<'c>,
     pub form: Form,
-    /// Of the phases.
+    /// Prefix of the phases' names.
     pub name: &'a str,
     pub depth: u32,
-    /// The most elements there can be; the host's.
+    /// The largest number of elements; the host's.
     pub capacity: V<'b, 'c>,
     pub combiner: &'a Combiner<'c>,
     pub inclusive: bool,
@@ -41,7 +40,7 @@ pub(super) struct Sweep<'a, 'b, 'c> {
 }
 
 impl<'b, 'c> Sweep<'_, 'b, 'c> {
-    /// Builds the phases; `last` is what the threads of the last one do.
+    /// Builds the phases; the threads of the last phase run `last`.
     pub fn run(&self, last: impl Fn(&Element<'b, 'c>)) {
         match self.form {
             Form::Hierarchical => self.hierarchical(&last),
@@ -53,39 +52,39 @@ impl<'b, 'c> Sweep<'_, 'b, 'c> {
 /// Stores the combination of all elements; run by one thread.
 type Store<'a, 'b, 'c> = &'a (dyn Fn(&[V<'b, 'c>]) + 'a);
 
-/// What becomes of the combination of all elements, which is what does not show if
-/// there are none.
+/// What becomes of the combination of all elements. It is a neutral value if there
+/// are none.
 #[derive(Clone, Copy)]
 pub(super) enum Total<'a, 'b, 'c> {
-    /// Nobody needs it.
+    /// It is not used.
     Unused,
     /// It is stored in the last phase.
     AtTheEnd(Store<'a, 'b, 'c>),
-    /// It is stored before the last phase, whose threads find it there; or they
-    /// have it as [`Element::total`].
+    /// It is stored before the last phase, whose threads load it, or have it as
+    /// [`Element::total`].
     Before(Store<'a, 'b, 'c>),
 }
 
 impl Total<'_, '_, '_> {
-    /// Whether there is something to do even for no elements.
+    /// Whether there is something to do even for an empty input.
     fn is_used(&self) -> bool {
         !matches!(self, Self::Unused)
     }
 }
 
-/// What a thread of the last phase has.
+/// An element, in a thread of the last phase.
 pub(super) struct Element<'b, 'c> {
-    /// Which element it is, or would be.
+    /// Index of the element, whether it exists or not.
     pub i: V<'b, 'c>,
-    /// Whether there is one.
+    /// Whether it exists.
     pub exists: V<'b, 'c>,
     /// The live number of elements.
     pub count: V<'b, 'c>,
-    /// What was loaded; what does not show if there is none.
+    /// The loaded value; neutral if the element does not exist.
     pub value: Vec<V<'b, 'c>>,
-    /// The combination of all before, and if inclusive of this as well.
+    /// The combination of all elements before it, and with it if inclusive.
     pub scanned: Vec<V<'b, 'c>>,
-    /// The combination of all, if it was to be there [`Total::Before`] the last
-    /// phase and there is none before it.
+    /// The combination of all, if it is wanted [`Total::Before`] the last phase
+    /// and there is no phase before it.
     pub total: Option<Vec<V<'b, 'c>>>,
 }

@@ -1,22 +1,24 @@
-//! Loops over the threads of a block, split at barriers and collectives.
+//! Work-item loops: loops over the threads of a block, split at barriers and
+//! collectives into parallel regions.
 //!
 //! A body that runs once per thread becomes one that runs once per block:
-//! - what is the same in every thread is computed once, in place;
-//! - runs of other ops become a loop over the threads;
-//! - a collective ends the run: it becomes loops of its own over arrays that
+//! - a uniform value is computed once, in place;
+//! - the other ops between two collectives are a parallel region, which becomes
+//!   one loop over the threads;
+//! - a collective ends the region: it becomes loops of its own over arrays that
 //!   hold one element per thread;
-//! - control flow that is uniform stays outside the loops over threads, so that
-//!   barriers may stand in it and the innermost loop is always over threads,
-//!   where neighbours touch neighbouring memory: that is the loop LLVM
-//!   vectorises;
-//! - control flow that holds collectives and is uniform in subgroups only does so
-//!   once for each subgroup, whose threads are then those that are looped over;
-//! - a value that is used behind the run it is made in goes through an array,
-//!   unless it is cheap to compute again.
+//! - uniform control flow stays outside the loops over threads, so that barriers
+//!   may stand in it and the innermost loop is always over threads, which access
+//!   consecutive memory: that is the loop LLVM vectorises;
+//! - control flow that holds collectives and is uniform in subgroups only stays
+//!   outside loops over the threads of one subgroup, within a loop over the
+//!   subgroups;
+//! - a value that is used after its region goes through an array, unless it is
+//!   cheap to recompute.
 //!
-//! Here is how a block is cut into runs, and how a run becomes a loop; `active`
-//! has which threads that loop is over, `control` loops and branches around runs,
-//! `values` where a value is found.
+//! This file cuts blocks into regions and emits a region's loop. `active` has the
+//! threads of that loop, `control` loops and branches around regions, `values`
+//! where a value is stored.
 
 mod active;
 mod control;
@@ -25,7 +27,7 @@ mod values;
 use super::{collectives, uniform::Uniform};
 use crate::convert::descriptor;
 use active::Active;
-use melior::ir::{ValueLike, operation::OperationLike};
+use melior::ir::ValueLike;
 use qd_dialects::{
     builder::{Builder, V},
     clone::Mapping,
@@ -33,13 +35,14 @@ use qd_dialects::{
     interfaces::{Collective, Effects},
     ir::{Block, InsertionPoint, Key, Op, OpExt, Value, ValueExt, arguments, operations},
     melior,
+    ops::simt,
 };
 use qd_passes::uniformity::Uniformity;
 use std::{
     cell::OnceCell,
     collections::{HashMap, HashSet},
 };
-use values::{Thread, is_block_identity, is_thread_identity};
+use values::{Thread, is_block_id, is_thread_id};
 
 /// Rewrites one body.
 pub struct BodyLowering<'b, 'c> {
@@ -52,21 +55,21 @@ pub struct BodyLowering<'b, 'c> {
     /// The old body.
     body: Block<'c>,
     uniform: Uniform,
-    /// What [`Uniform`] does not see, once it is asked for.
+    /// For values that [`Uniform`] does not know, computed on demand.
     uniformity: OnceCell<Uniformity<'c>>,
     active: Active<'b, 'c>,
-    /// Uniform values of the old body, and what stands for them.
+    /// Uniform values of the old body, and their replacements.
     mapping: Mapping<'c>,
     /// Varying values that live in arrays, one element per thread.
     arrays: HashMap<Key, V<'b, 'c>>,
     /// Where arrays are allocated: the top of the function.
     entry: InsertionPoint<'c>,
-    /// What `block.id` and `grid.dim` are.
+    /// The values of `block.id` and `grid.dim`.
     block_id: V<'b, 'c>,
     grid_dim: V<'b, 'c>,
 }
 
-/// Ops that become one loop over the threads.
+/// A parallel region: ops that become one loop over the threads.
 #[derive(Default)]
 struct Run<'c> {
     ops: Vec<Op<'c>>,
@@ -118,14 +121,14 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
                 self.flush(&mut run);
                 self.structure(op)?;
             } else if self.uniform.is_computed_once(op) {
-                // Loads must not overtake the stores of the run before them.
+                // Loads must not overtake the stores of the region before them.
                 if name == "memref.load" && run.may_write {
                     self.flush(&mut run);
                 }
                 self.uniform_op(op);
-            } else if Collective::of(op).is_some() {
+            } else if let Some(collective) = Collective::of(op) {
                 self.flush(&mut run);
-                collectives::lower(self, op)?;
+                collectives::lower(self, collective, op)?;
             } else if !self.is_cheap(op) {
                 run.push(op);
             }
@@ -136,9 +139,9 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
 
     fn uniform_op(&mut self, op: Op<'c>) {
         let name = op.full_name();
-        if let Some(value) = self.block_identity(name) {
+        if let Some(value) = self.block_id_value(name) {
             self.mapping.insert(op.first_result(), value.value());
-        } else if name == "qd.simt.block.shared" {
+        } else if name == simt::BlockShared::NAME {
             let r#type = descriptor::without_memory_space(self.b, op.first_result().r#type());
             let array = self.allocate(&r#type.to_string());
             self.mapping.insert(op.first_result(), array.value());
@@ -148,7 +151,7 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
         }
     }
 
-    /// Emits a run of ops as one loop over the threads.
+    /// Emits a parallel region as one loop over the threads.
     fn flush(&mut self, run: &mut Run<'c>) {
         let run = std::mem::take(run).ops;
         if run.is_empty() {
@@ -156,7 +159,8 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
         }
         let nested = run.iter().flat_map(|op| op.walk_all());
         let inside: HashSet<Key> = nested.map(|op| op.key()).collect();
-        // What is used behind the run: by ops outside it, or as a loop's value.
+        // Values that are used after the region: by ops outside it, or as a
+        // loop's value.
         let mut escaping = Vec::new();
         for op in &run {
             for result in op.result_values() {
@@ -184,7 +188,7 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
 
     /// Copies an op, nested ones included, into the loop over threads.
     fn clone_into_thread(&self, thread: &mut Thread<'b, 'c>, op: Op<'c>) {
-        // Everything it uses from outside must be at hand.
+        // All values that it uses from outside must be available.
         for operand in op.walk_all().iter().flat_map(|o| o.operand_values()) {
             if self.is_known(operand) {
                 self.in_thread(thread, operand);
@@ -199,12 +203,12 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
         strip_memory_space(self.b, copy);
         for inner in copy.walk_all() {
             let name = inner.full_name();
-            if !is_thread_identity(name) && !is_block_identity(name) {
+            if !is_thread_id(name) && !is_block_id(name) {
                 continue;
             }
             let value = self.b.at(InsertionPoint::Before(inner), || {
-                self.thread_identity(name, thread.id)
-                    .or_else(|| self.block_identity(name))
+                self.thread_id_value(name, thread.id)
+                    .or_else(|| self.block_id_value(name))
             });
             if let Some(value) = value {
                 inner.replace_with(&[value.value()]);
@@ -212,7 +216,7 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
         }
     }
 
-    /// Whether a value comes from outside the run being emitted.
+    /// Whether a value comes from outside the region that is being emitted.
     fn is_known(&self, value: Value<'c>) -> bool {
         self.mapping.find(value).is_some()
             || self.arrays.contains_key(&value.key())
@@ -224,7 +228,7 @@ fn is_terminator(name: &str) -> bool {
     matches!(name, "scf.yield" | "scf.condition" | "func.return")
 }
 
-/// Whether the threads of a block meet somewhere below an op.
+/// Whether there is a collective below an op.
 pub(super) fn contains_collective(op: Op<'_>) -> bool {
     op.nested()
         .iter()

@@ -5,67 +5,97 @@
 //! vector width. A combiner region goes through the threads in order.
 
 use super::body::BodyLowering;
+use crate::targets::isa::{self, Form};
 use melior::ir::ValueLike;
 use qd_dialects::{
-    attributes,
     builder::{Builder, Combiner, V},
     diagnostic::{Diagnostic, Result},
+    interfaces::{Collective, Scope},
     ir::{Op, OpExt, Value, bit_width},
     melior,
+    ops::{ShuffleMode, simt},
 };
 
 /// Elements that are scanned by shifted copies before a carry goes from group to
 /// group.
 const SCAN_GROUP: i64 = 16;
 
+/// Emits a collective, with the lanes of its clusters, at the insertion point.
+type Lowering = for<'b, 'c> fn(&mut BodyLowering<'b, 'c>, Op<'c>, i64) -> Result<'c>;
+
+/// The conversion of every collective, one line each. For ops of a block the block is the cluster.
+pub(super) const FORMS: &[(Form, Lowering)] = &[
+    // Every parallel region before a barrier has finished in all threads.
+    (a_loop(simt::Sync::NAME), |_, _, _| Ok(())),
+    (a_loop(simt::BlockSync::NAME), |_, _, _| Ok(())),
+    (a_loop(simt::Shuffle::NAME), shuffle),
+    (a_loop(simt::Broadcast::NAME), broadcast),
+    (a_loop(simt::BroadcastFirst::NAME), broadcast_first),
+    (a_loop(simt::Rotate::NAME), rotate),
+    (a_loop(simt::All::NAME), |body, op, tile| {
+        vote(body, op, tile, true)
+    }),
+    (a_loop(simt::Any::NAME), |body, op, tile| {
+        vote(body, op, tile, false)
+    }),
+    (a_loop(simt::AllEqual::NAME), all_equal),
+    (a_loop(simt::Ballot::NAME), |body, op, _| {
+        ballot(body, op, body.wave)
+    }),
+    (a_loop(simt::BallotFirstN::NAME), |body, op, _| {
+        ballot(body, op, simt::BallotFirstN::cast(op).n())
+    }),
+    (a_loop(simt::MatchAny::NAME), match_any),
+    (a_loop(simt::Reduce::NAME), reduce),
+    (a_loop(simt::ReduceAll::NAME), reduce),
+    (a_loop(simt::BlockReduce::NAME), reduce),
+    (a_loop(simt::BlockReduceAll::NAME), reduce),
+    (a_loop(simt::InclusiveScan::NAME), |body, op, tile| {
+        scan(body, op, tile, false)
+    }),
+    (a_loop(simt::ExclusiveScan::NAME), |body, op, tile| {
+        scan(body, op, tile, true)
+    }),
+    (a_loop(simt::BlockInclusiveScan::NAME), |body, op, tile| {
+        scan(body, op, tile, false)
+    }),
+    (a_loop(simt::BlockExclusiveScan::NAME), |body, op, tile| {
+        scan(body, op, tile, true)
+    }),
+    (a_loop(simt::SegmentedReduce::NAME), segmented_reduce),
+    (a_loop(simt::BitonicSortKv::NAME), sort_kv),
+    (a_loop(simt::BlockRadixRank::NAME), radix_rank),
+];
+
+const fn a_loop(op: &'static str) -> Form {
+    Form::of(op, "a loop over threads")
+}
+
 /// Emits a collective at the insertion point; its results become arrays.
-pub fn lower<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>) -> Result<'c> {
-    let name = op.full_name().trim_start_matches("qd.simt.");
-    let wave = body.wave;
-    let tile = match op.attr("tile").and_then(attributes::int) {
-        Some(log2) => 1 << log2,
-        None => wave,
-    };
-    if tile > wave {
+pub fn lower<'c>(
+    body: &mut BodyLowering<'_, 'c>,
+    collective: Collective<'c>,
+    op: Op<'c>,
+) -> Result<'c> {
+    let Some((_, lowering)) = isa::find(FORMS, op, body.wave as u32) else {
         return Err(Diagnostic::at(
             op,
-            format!("works on tiles of {tile} lanes, but the subgroup has {wave}"),
+            "has no lowering to the cpu target: run qd-expand-collectives first",
         ));
+    };
+    let lanes = match (collective.scope, collective.log2_cluster_size) {
+        (Scope::Subgroup, Some(log2)) => 1 << log2,
+        (Scope::Subgroup, None) => body.wave,
+        (Scope::Block | Scope::Grid, _) => body.threads,
+    };
+    if collective.scope == Scope::Subgroup && lanes > body.wave {
+        let message = format!(
+            "works on tiles of {lanes} lanes, but the subgroup has {}",
+            body.wave
+        );
+        return Err(Diagnostic::at(op, message));
     }
-    match name {
-        // Every run of ops before a barrier has finished in all threads.
-        "sync" | "block.sync" => {}
-        "shuffle" => shuffle(body, op),
-        "broadcast" => gather(body, op, |body, t, wave| {
-            let lane = body.read(op.operand_values()[1], t).to_index() & (wave - 1);
-            first_of(t, wave) | lane
-        }),
-        "broadcast_first" => gather(body, op, |_, t, wave| first_of(t, wave)),
-        "rotate" => gather(body, op, |body, t, _| {
-            let delta = body.read(op.operand_values()[1], t).to_index();
-            first_of(t, tile) | ((t + delta) & (tile - 1))
-        }),
-        "all" | "any" => vote(body, op, tile, name == "all"),
-        "all_equal" => all_equal(body, op, tile),
-        "ballot" => ballot(body, op, wave),
-        "ballot_first_n" => ballot(
-            body,
-            op,
-            op.attr("n").and_then(attributes::int).unwrap_or(32),
-        ),
-        "match_any" => match_any(body, op),
-        "reduce" | "reduce_all" => reduce(body, op, tile),
-        "block.reduce" | "block.reduce_all" => reduce(body, op, body.threads),
-        "inclusive_scan" => scan(body, op, tile, false),
-        "exclusive_scan" => scan(body, op, tile, true),
-        "block.inclusive_scan" => scan(body, op, body.threads, false),
-        "block.exclusive_scan" => scan(body, op, body.threads, true),
-        "segmented_reduce" => segmented_reduce(body, op, tile),
-        "bitonic_sort_kv" => sort_kv(body, op, tile),
-        "block.radix_rank" => radix_rank(body, op)?,
-        _ => return Err(Diagnostic::at(op, "has no lowering to the cpu target")),
-    }
-    Ok(())
+    lowering(body, op, lanes)
 }
 
 fn results<'b, 'c>(body: &mut BodyLowering<'b, 'c>, op: Op<'c>) -> Vec<V<'b, 'c>> {
@@ -108,25 +138,48 @@ fn gather<'b, 'c>(
     });
 }
 
-fn shuffle<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>) {
-    let mode = op.attr("mode").map(attributes::case_of).unwrap_or_default();
-    let lane = op.operand_values()[1];
+fn broadcast<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, _: i64) -> Result<'c> {
+    let lane = simt::Broadcast::cast(op).lane();
+    gather(body, op, |body, t, wave| {
+        first_of(t, wave) | (body.read(lane, t).to_index() & (wave - 1))
+    });
+    Ok(())
+}
+
+fn broadcast_first<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, _: i64) -> Result<'c> {
+    gather(body, op, |_, t, wave| first_of(t, wave));
+    Ok(())
+}
+
+fn rotate<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, tile: i64) -> Result<'c> {
+    let delta = simt::Rotate::cast(op).delta();
+    gather(body, op, |body, t, _| {
+        let delta = body.read(delta, t).to_index();
+        first_of(t, tile) | ((t + delta) & (tile - 1))
+    });
+    Ok(())
+}
+
+fn shuffle<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, _: i64) -> Result<'c> {
+    let shuffle = simt::Shuffle::cast(op);
+    let (mode, lane) = (shuffle.mode(), shuffle.lane());
     gather(body, op, |body, t, wave| {
         let lane = body.read(lane, t).to_index();
         // Out of range is undefined: wrap around, within the array.
-        let to = match mode.as_str() {
-            "up" => t - lane,
-            "down" => t + lane,
-            "xor" => t ^ lane,
-            _ => lane,
+        let to = match mode {
+            ShuffleMode::Up => t - lane,
+            ShuffleMode::Down => t + lane,
+            ShuffleMode::Xor => t ^ lane,
+            ShuffleMode::Idx => lane,
         };
         first_of(t, wave) | (to & (wave - 1))
     });
+    Ok(())
 }
 
-fn vote<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, tile: i64, all: bool) {
+fn vote<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, tile: i64, all: bool) -> Result<'c> {
     let out = results(body, op)[0];
-    let predicate = op.operand_values()[0];
+    let predicate = simt::Vote::cast(op).predicate();
     per_tile(body, tile, |body, base, end| {
         let b = body.b;
         let [agreed] = b.for_(base, end, b.index(1), [b.bool(all)], |i, [so_far]| {
@@ -135,6 +188,7 @@ fn vote<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, tile: i64, all: bool) {
         });
         each(b, base, end, 1, |i| out.set(i, agreed));
     });
+    Ok(())
 }
 
 fn per_tile<'b, 'c>(
@@ -148,9 +202,9 @@ fn per_tile<'b, 'c>(
     });
 }
 
-fn all_equal<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, tile: i64) {
+fn all_equal<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, tile: i64) -> Result<'c> {
     let out = results(body, op)[0];
-    let value = op.operand_values()[0];
+    let value = simt::AllEqual::cast(op).value();
     per_tile(body, tile, |body, base, end| {
         let b = body.b;
         let first = body.read(value, base);
@@ -159,10 +213,11 @@ fn all_equal<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, tile: i64) {
         });
         each(b, base, end, 1, |i| out.set(i, agreed));
     });
+    Ok(())
 }
 
 /// A mask of the first `lanes` lanes.
-fn ballot<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, lanes: i64) {
+fn ballot<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, lanes: i64) -> Result<'c> {
     let out = results(body, op)[0];
     let predicate = op.operand_values()[0];
     let wave = body.wave;
@@ -176,12 +231,14 @@ fn ballot<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, lanes: i64) {
         });
         each(b, base, end, 1, |i| out.set(i, mask));
     });
+    Ok(())
 }
 
-fn match_any<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>) {
+fn match_any<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, _: i64) -> Result<'c> {
+    let matched = simt::MatchAny::cast(op);
     let out = results(body, op)[0];
-    let value = op.operand_values()[0];
-    let bits = op.attr("bits").and_then(attributes::int);
+    let value = matched.value();
+    let bits = matched.bits();
     let (body, wave) = (&*body, body.wave);
     body.for_threads(|t| {
         let b = body.b;
@@ -200,16 +257,17 @@ fn match_any<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>) {
         });
         out.set(t, mask);
     });
+    Ok(())
 }
 
 /// All threads of a tile get the result, lane 0 among them.
-fn reduce<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, tile: i64) {
+fn reduce<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, tile: i64) -> Result<'c> {
     let combiner = Combiner::of_simt(op);
     let values = op.operand_values();
     if combiner.is_commutative() && (tile as u64).is_power_of_two() {
         let out = reduce_by_halves(body, &combiner, values[0], tile);
         define(body, op, &[out]);
-        return;
+        return Ok(());
     }
     let out = results(body, op);
     per_tile(body, tile, |body, base, end| {
@@ -225,6 +283,7 @@ fn reduce<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, tile: i64) {
             }
         });
     });
+    Ok(())
 }
 
 /// Makes arrays the results of an op.
@@ -261,7 +320,7 @@ fn reduce_by_halves<'b, 'c>(
     work
 }
 
-fn scan<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, tile: i64, exclusive: bool) {
+fn scan<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, tile: i64, exclusive: bool) -> Result<'c> {
     let combiner = Combiner::of_simt(op);
     let values = op.operand_values();
     let inclusive = if combiner.is_commutative() && (tile as u64).is_power_of_two() {
@@ -271,7 +330,7 @@ fn scan<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, tile: i64, exclusive: b
     };
     if !exclusive {
         define(body, op, &inclusive);
-        return;
+        return Ok(());
     }
     let out = results(body, op);
     let (body, b) = (&*body, body.b);
@@ -285,6 +344,7 @@ fn scan<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, tile: i64, exclusive: b
             }
         });
     });
+    Ok(())
 }
 
 /// Groups of [`SCAN_GROUP`] by shifted copies, then a carry from group to group.
@@ -354,12 +414,11 @@ fn scan_in_order<'b, 'c>(
     out
 }
 
-fn segmented_reduce<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, tile: i64) {
+fn segmented_reduce<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, tile: i64) -> Result<'c> {
     let combiner = Combiner::of_simt(op);
     let out = results(body, op);
-    let operands = op.operand_values();
-    let (head, values) = operands.split_last().expect("a head flag");
-    let (head, values) = (*head, values.to_vec());
+    let segmented = simt::SegmentedReduce::cast(op);
+    let (head, values) = (segmented.head(), segmented.values());
     per_tile(body, tile, |body, base, end| {
         let b = body.b;
         let read = |i| -> Vec<_> { values.iter().map(|v| body.read(*v, i)).collect() };
@@ -382,21 +441,20 @@ fn segmented_reduce<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, tile: i64) 
             next
         });
     });
+    Ok(())
 }
 
 /// Odd–even transposition: `tile` rounds of exchanges between neighbours.
-fn sort_kv<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, tile: i64) {
+fn sort_kv<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, tile: i64) -> Result<'c> {
     let out = results(body, op);
     let (keys, values) = (out[0], out[1]);
-    let operands = op.operand_values();
-    let unsigned = [
-        op.attr("unsigned_key").is_some(),
-        op.attr("unsigned_value").is_some(),
-    ];
+    let sort = simt::BitonicSortKv::cast(op);
+    let (key, value) = (sort.key(), sort.value());
+    let unsigned = [sort.unsigned_key(), sort.unsigned_value()];
     let body = &*body;
     body.for_threads(|t| {
-        keys.set(t, body.read(operands[0], t));
-        values.set(t, body.read(operands[1], t));
+        keys.set(t, body.read(key, t));
+        values.set(t, body.read(value, t));
     });
     per_tile(body, tile, |body, base, end| {
         let b = body.b;
@@ -414,12 +472,13 @@ fn sort_kv<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, tile: i64) {
             });
         });
     });
+    Ok(())
 }
 
-fn radix_rank<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>) -> Result<'c> {
+fn radix_rank<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, _: i64) -> Result<'c> {
     let out = results(body, op)[0];
-    let operands = op.operand_values();
-    let bits = op.attr("radix_bits").and_then(attributes::int).unwrap_or(8);
+    let rank = simt::BlockRadixRank::cast(op);
+    let (digit, valid, bits) = (rank.digit(), rank.valid(), rank.radix_bits());
     let (body, b) = (&*body, body.b);
     let shared = |array: Value<'c>| {
         body.uniform_value(array).ok_or_else(|| {
@@ -429,18 +488,18 @@ fn radix_rank<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>) -> Result<'c> {
             )
         })
     };
-    let (histogram, prefix) = (shared(operands[1])?, shared(operands[2])?);
+    let (histogram, prefix) = (shared(rank.histogram())?, shared(rank.prefix())?);
     let bins = b.index(1 << bits);
     each(b, b.index(0), bins, 1, |d| histogram.set(d, b.i32(0)));
     body.for_threads(|t| {
         let count = || {
-            let digit = body.read(operands[0], t).to_index();
+            let digit = body.read(digit, t).to_index();
             let before = histogram.at(digit);
             out.set(t, before);
             histogram.set(digit, before + 1);
         };
-        match operands.get(3) {
-            Some(valid) => b.if_(body.read(*valid, t), count),
+        match valid {
+            Some(valid) => b.if_(body.read(valid, t), count),
             None => count(),
         }
     });
@@ -450,11 +509,11 @@ fn radix_rank<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>) -> Result<'c> {
     });
     body.for_threads(|t| {
         let place = || {
-            let digit = body.read(operands[0], t).to_index();
+            let digit = body.read(digit, t).to_index();
             out.set(t, out.at(t) + prefix.at(digit));
         };
-        match operands.get(3) {
-            Some(valid) => b.if_(body.read(*valid, t), place),
+        match valid {
+            Some(valid) => b.if_(body.read(valid, t), place),
             None => place(),
         }
     });

@@ -1,10 +1,10 @@
 //! Minima and maxima of floats, which order −0 below +0.
 //!
-//! Upstream's `arith-expand` makes comparisons of them, to which zeros of both signs are
-//! equal. Of two that are equal the bits are combined here: those of the minimum are
-//! either's, those of the maximum both's. That is for a processor as fast as the
-//! comparisons are, where scans wait for one after the other; LLVM's `minimumnum` takes
-//! four times as long there.
+//! Upstream's `arith-expand` makes comparisons of them, for which zeros of both signs
+//! are equal. The bits of two equal operands are combined here: by an `or` for the
+//! minimum, by an `and` for the maximum. On a processor that is as fast as comparisons,
+//! where scans have a dependent chain of them; LLVM's `minimumnum` takes four times as
+//! long there.
 
 use melior::ir::ValueLike;
 use qd_dialects::{

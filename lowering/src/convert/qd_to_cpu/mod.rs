@@ -1,46 +1,51 @@
 //! `qd-convert-to-cpu`: outlined bodies as host functions that run blocks.
 //!
-//! A body `@f(args…)` of one thread becomes `@f(first, end, grid, words)`, which
-//! runs blocks `first … end − 1` of a grid of `grid`, one after another, and
-//! whose arguments come as an array of 64-bit words: for each buffer its
-//! pointer and, unless its rank is 0, its leading extent; for each scalar its
-//! bits. See [`body`] for how threads become loops.
+//! A body `@f(args…)` of one thread becomes `@f(first, end, grid, words)`, which runs blocks
+//! `first … end − 1` of a grid of `grid` blocks, one after another. The kernel arguments are an
+//! array of 64-bit words: for each buffer its pointer and, unless its rank is 0, its leading
+//! extent; for each scalar its bits. See [`body`] for the loops over threads.
 //!
-//! Subgroups keep their size, whatever it is: a subgroup is a stretch of an
-//! array.
+//! Subgroups keep their size, whatever it is: a subgroup is a contiguous part of an array.
 
 pub mod body;
 pub mod collectives;
 pub mod minima;
-mod own_memory;
+mod private_memory;
 pub mod scalar;
 pub mod uniform;
 
 use crate::{
-    convert::{descriptor, shared},
-    targets::Target,
+    convert::{descriptor, shared, subgroup_size},
+    targets::{Target, isa::Form},
 };
 use body::BodyLowering;
 use melior::{
     dialect::DialectHandle,
     ir::{
-        Attribute, BlockLike, Location, RegionLike, Type, ValueLike, attribute::TypeAttribute,
-        operation::OperationLike, r#type::FunctionType,
+        Attribute, Location, RegionLike, Type, ValueLike, attribute::TypeAttribute,
+        r#type::FunctionType,
     },
 };
 use qd_dialects::{
     argument_attributes, attributes,
+    attributes::names,
     builder::{Builder, V},
     clone::Mapping,
     diagnostic::{Diagnostic, Result},
     ir::{self, InsertionPoint, Op, OpExt, Value, arguments, context_of, operations},
     melior,
+    ops::grid,
     pass::{NoOptions, Pass},
 };
 use qd_passes::mark_noalias::NOALIAS;
 
 /// The pass.
 pub struct ConvertToCpu;
+
+/// What a processor has: everything is a loop.
+pub fn forms() -> impl Iterator<Item = &'static Form> {
+    collectives::FORMS.iter().map(|(form, _)| form)
+}
 
 impl Pass for ConvertToCpu {
     type Options = NoOptions;
@@ -59,20 +64,12 @@ impl Pass for ConvertToCpu {
     }
 
     fn run<'c>(module: Op<'c>, _: &NoOptions) -> Result<'c> {
-        let wave = module
-            .attr("qd.wave")
-            .and_then(attributes::int)
-            .ok_or_else(|| {
-                Diagnostic::at(
-                    module,
-                    "has no 'qd.wave': run qd-select-subgroup-size first",
-                )
-            })?;
+        let target = Target::host();
         let block = module.body().expect("a module's body");
         for op in operations(block) {
-            if op.is("func.func") && op.attr("qd.threads").is_some() {
-                convert(op, wave)?;
-            } else if op.is("qd.grid.kernel") {
+            if op.is("func.func") && op.attr(names::THREADS).is_some() {
+                convert(op, subgroup_size(op, &target)?)?;
+            } else if op.is(grid::Kernel::NAME) {
                 // Kernels have become launch plans by now.
                 op.erase();
             }
@@ -112,7 +109,7 @@ fn function<'c>(
 fn convert<'c>(old: Op<'c>, wave: i64) -> Result<'c> {
     let context = context_of(old);
     let threads = old
-        .attr("qd.threads")
+        .attr(names::THREADS)
         .and_then(attributes::int)
         .unwrap_or(0);
     if threads <= 0 || threads % wave != 0 {
@@ -130,7 +127,7 @@ fn convert<'c>(old: Op<'c>, wave: i64) -> Result<'c> {
         .ok_or_else(|| Diagnostic::at(old, "has no body"))?;
     // They are on the stack of a host thread, as what threads allocate is.
     shared::arrays(&Builder::before(old), old, &Target::host())?;
-    own_memory::share(old_body, threads)?;
+    private_memory::share(old_body, threads)?;
     let old_arguments = arguments(old_body);
 
     // The function that runs blocks: pointers are arguments of its own, so that
@@ -236,7 +233,7 @@ fn run_blocks<'b, 'c>(
     outcome
 }
 
-/// `@name(first, end, grid, words)`: unpacks the words and calls the runner.
+/// `@name(first, end, grid, words)`: unpacks the kernel arguments and calls the runner.
 fn entry<'c>(old: Op<'c>, name: &str, runner: &str, types: &[Type<'c>], passed: &[Value<'c>]) {
     let context = context_of(old);
     let probe = Builder::before(old);

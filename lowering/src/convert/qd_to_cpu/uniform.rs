@@ -1,18 +1,17 @@
-//! Which values of a body are the same in every thread of a block.
+//! Uniformity in a block, for the cpu's conversion.
 //!
-//! Syntactic and conservative: a value is uniform if it is computed from
-//! uniform values alone, in control flow that is uniform. A load at a uniform
-//! address is uniform because a race-free body has no thread write there while
-//! another reads. Control flow that is left to a loop over threads holds no
-//! uniform values: nothing in it is computed apart from that loop. The results
-//! of a collective are arrays, and so vary, even where all elements are equal.
+//! Syntactic and conservative: a value is uniform if it is computed from uniform
+//! values alone, under uniform control flow. A load at a uniform address is uniform
+//! because in a race-free body no thread writes there while another reads. Control
+//! flow within a loop over threads holds no uniform values: nothing in it is
+//! computed outside of that loop. The results of a collective are arrays, and so
+//! vary, even if all elements are equal.
 
 use super::body::contains_collective;
-use melior::ir::{BlockLike, operation::OperationLike};
 use qd_dialects::{
     interfaces::view_source,
     ir::{Block, Key, Op, OpExt, Value, ValueExt, arguments, operations},
-    melior,
+    ops::{math, simt},
 };
 use std::collections::HashSet;
 
@@ -41,13 +40,13 @@ impl Uniform {
         values.iter().all(|v| self.has(*v))
     }
 
-    /// Whether one execution of an op stands for every thread's.
+    /// Whether one execution of an op is enough for all threads.
     pub fn is_computed_once(&self, op: Op<'_>) -> bool {
         let is_uniform_op = is_uniform_op(op.full_name()) || view_source(op).is_some();
         is_uniform_op && self.has_all(&op.operand_values())
     }
 
-    /// Whether every thread goes the same way through a loop or a branch.
+    /// Whether control flow is uniform at a loop or a branch.
     pub fn controls(&self, op: Op<'_>) -> bool {
         match op.full_name() {
             "scf.for" => self.has_all(&op.operand_values()[..3]),
@@ -74,7 +73,7 @@ impl Uniform {
         }
     }
 
-    /// What a region's terminator yields, without a leading condition.
+    /// The operands of a region's terminator, without a leading condition.
     fn yielded<'c>(block: Block<'c>) -> Vec<Value<'c>> {
         let Some(last) = operations(block).pop() else {
             return Vec::new();
@@ -108,7 +107,7 @@ impl Uniform {
                     }
                 }
             }
-            // Within a loop over threads nothing is done once for all of them.
+            // Within a loop over threads nothing is computed once for all of them.
             "scf.while" if !contains_collective(op) => {}
             "scf.while" => {
                 let before = op.region_block(0).expect("a condition region");
@@ -228,9 +227,9 @@ impl Uniform {
     }
 }
 
-/// Ops that yield the same in every thread if their operands are the same, and
-/// that one execution for the whole block can stand for, but for views. Collectives
-/// are lowered apart.
+/// Ops whose results are uniform if their operands are, and that can be executed
+/// once for the whole block. Views are not among them, and collectives are lowered
+/// separately.
 fn is_uniform_op(name: &str) -> bool {
     if name.starts_with("arith.") || name.starts_with("math.") || name.starts_with("index.") {
         return true;
@@ -239,17 +238,17 @@ fn is_uniform_op(name: &str) -> bool {
         name,
         "memref.load"
             | "memref.dim"
-            | "qd.simt.block.id"
-            | "qd.simt.block.dim"
-            | "qd.simt.grid.dim"
-            | "qd.simt.block.shared"
-            | "qd.simt.subgroup_size"
-            | "qd.simt.log2_subgroup_size"
-            | "qd.simt.num_subgroups"
-            | "qd.simt.lanemask"
-            | "qd.math.popcnt"
-            | "qd.math.clz"
-            | "qd.math.ffs"
-            | "qd.math.fns"
+            | simt::BlockId::NAME
+            | simt::BlockDim::NAME
+            | simt::GridDim::NAME
+            | simt::BlockShared::NAME
+            | simt::SubgroupSize::NAME
+            | simt::Log2SubgroupSize::NAME
+            | simt::NumSubgroups::NAME
+            | simt::Lanemask::NAME
+            | math::Popcnt::NAME
+            | math::Clz::NAME
+            | math::Ffs::NAME
+            | math::Fns::NAME
     )
 }

@@ -1,21 +1,12 @@
 //! `qd-convert-to-nvvm`: outlined bodies as NVVM kernels.
 //!
-//! After `qd-select-subgroup-size` and `qd-expand-collectives`, with `qd.wave = 32`. Each
-//! outlined body becomes an `llvm.func` with `nvvm.kernel` and its block size
-//! (`kernel.rs` has the ABI, `shared.rs` the shared arrays), and every op of ours in it one or a few of `nvvm`
-//! and `llvm`, by the table below. What is not ours is left to upstream's
-//! conversions.
+//! What NVIDIA's GPUs do their own way, as the hooks of [`gpu_to_llvm`], which has the
+//! conversion. After `qd-select-subgroup-size` and `qd-expand-collectives`, with
+//! `qd.wave = 32`.
 //!
 //! All lanes of a subgroup are there at a collective, which
 //! `qd-verify-convergence` has made sure of: every mask of members is full,
 //! under subgroup-uniform branches as well.
-//!
-//! Memrefs become descriptors of generic pointers, made by casts from the
-//! global and shared address spaces: LLVM follows pointers through branches and
-//! loops and infers the space of each access.
-//!
-//! Errors: an op that is not in the table; a subgroup that is not of 32; more
-//! shared memory than the target has; a name that PTX cannot spell.
 //!
 //! Before:
 //! ```mlir
@@ -33,24 +24,22 @@
 //! }
 //! ```
 
+mod forms;
 mod hints;
-mod identity;
 mod kernel;
-mod math;
 mod ordered;
-mod private;
-mod shared;
+mod registers;
 mod shuffle;
 mod vote;
 
-pub use shared::dynamic_shared_bytes;
-
-use crate::{convert, targets::Target};
-use melior::{dialect::DialectHandle, ir::ValueLike};
+use crate::{
+    convert::gpu_to_llvm::{self, AddressSpaces, Hooks},
+    targets::{Target, isa::Form},
+};
+use melior::dialect::DialectHandle;
 use qd_dialects::{
-    builder::Builder,
     diagnostic::{Diagnostic, Result},
-    ir::{Op, OpExt, Value, bit_width, is_float, operations},
+    ir::Op,
     melior, options,
     pass::Pass,
 };
@@ -66,47 +55,36 @@ options! {
 /// The pass.
 pub struct ConvertToNvvm;
 
-/// Lanes in a warp.
-const WARP: i64 = 32;
+/// NVIDIA's GPUs.
+const NVVM: Hooks = Hooks {
+    // An `alloca` yields generic pointers.
+    spaces: AddressSpaces {
+        global: 1,
+        shared: 3,
+        private: 0,
+    },
+    scopes: ordered::SCOPES,
+    // PTX does not assemble more, on no device.
+    max_static_shared_bytes: 48 << 10,
+    refuses_name: kernel::refuses_name,
+    kernel_attributes: kernel::attributes,
+    register: registers::register,
+    shuffle: shuffle::move_word,
+    ballot: vote::ballot,
+    subgroup_barrier: ordered::subgroup_barrier,
+    block_barrier: ordered::block_barrier,
+    pause: hints::pause,
+    prefetch: hints::prefetch,
+    forms: forms::FORMS,
+};
 
-/// What an op becomes at the builder's insertion point: its results.
-type Conversion = for<'c> fn(&Builder<'c>, Op<'c>) -> Result<'c, Vec<Value<'c>>>;
-
-/// Every op that has a conversion, one line each, besides the classes of floats.
-/// `qd.simt.block.shared` is made with its kernel.
-const CONVERSIONS: &[(&str, Conversion)] = &[
-    ("qd.simt.lane_id", identity::lane_id),
-    ("qd.simt.subgroup_id", identity::subgroup_id),
-    ("qd.simt.block.id", identity::block_id),
-    ("qd.simt.block.dim", identity::block_dim),
-    ("qd.simt.num_subgroups", identity::num_subgroups),
-    ("qd.simt.block.thread_id", identity::thread_id),
-    ("qd.simt.grid.dim", identity::grid_dim),
-    ("qd.simt.elect", identity::elect),
-    ("qd.simt.shuffle", shuffle::shuffle),
-    ("qd.simt.broadcast", shuffle::broadcast),
-    ("qd.simt.broadcast_first", shuffle::broadcast_first),
-    ("qd.simt.all", vote::all),
-    ("qd.simt.any", vote::any),
-    ("qd.simt.ballot", vote::ballot),
-    ("qd.simt.match_any", vote::match_any),
-    ("qd.simt.reduce", vote::reduce),
-    ("qd.simt.reduce_all", vote::reduce),
-    ("qd.simt.sync", ordered::subgroup_sync),
-    ("qd.simt.mem_fence", ordered::block_fence),
-    ("qd.simt.block.sync", ordered::block_sync),
-    ("qd.simt.block.mem_fence", ordered::block_fence),
-    ("qd.grid.mem_fence", ordered::device_fence),
-    ("qd.grid.view", ordered::view),
-    ("qd.grid.atomic.rmw", ordered::atomic_rmw),
-    ("qd.grid.atomic.load", ordered::atomic_load),
-    ("qd.grid.atomic.store", ordered::atomic_store),
-    ("qd.grid.atomic.cas", ordered::atomic_cas),
-    ("qd.simt.pause", hints::pause),
-    ("memref.prefetch", hints::prefetch),
-    ("memref.alloca", private::alloca),
-    ("cf.assert", ordered::assert),
-];
+/// What NVIDIA's targets have.
+pub fn forms() -> impl Iterator<Item = &'static Form> {
+    forms::FORMS
+        .iter()
+        .map(|(form, _)| form)
+        .chain(forms::FUNCTIONS)
+}
 
 impl Pass for ConvertToNvvm {
     type Options = ConvertToNvvmOptions;
@@ -114,62 +92,23 @@ impl Pass for ConvertToNvvm {
     const SUMMARY: &'static str = "Turn outlined bodies into NVVM kernels";
 
     fn dialects() -> Vec<DialectHandle> {
-        vec![
-            DialectHandle::arith(),
-            DialectHandle::llvm(),
-            DialectHandle::memref(),
-            // Safety: a static handle of the C API.
-            unsafe { DialectHandle::from_raw(mlir_sys::mlirGetDialectHandle__nvvm__()) },
-            DialectHandle::scf(),
-        ]
+        // Safety: a static handle of the C API.
+        let nvvm = unsafe { DialectHandle::from_raw(mlir_sys::mlirGetDialectHandle__nvvm__()) };
+        [gpu_to_llvm::dialects(), vec![nvvm]].concat()
     }
 
     fn run<'c>(module: Op<'c>, options: &ConvertToNvvmOptions) -> Result<'c> {
         let target = Target::parse(&format!("nvptx:{}", options.arch))
             .map_err(|message| Diagnostic::at(module, message))?;
-        convert::subgroup_size(module, &target)?;
-        convert::erase_kernels(module);
-        let block = module.body().expect("a module's body");
-        for op in operations(block) {
-            if op.is("func.func") && op.attr("qd.threads").is_some() {
-                let kernel = kernel::convert(op, &target)?;
-                convert_ops(kernel, &target)?;
-            } else {
-                convert_ops(op, &target)?;
-            }
-        }
-        Ok(())
+        gpu_to_llvm::convert(module, &target, &NVVM)
     }
 }
 
-/// Converts every op of ours below `root`.
-fn convert_ops<'c>(root: Op<'c>, target: &Target) -> Result<'c> {
-    for op in root.nested() {
-        let name = op.full_name();
-        if name == "memref.prefetch" && !hints::has_prefetch(target) {
-            op.erase();
-            continue;
-        }
-        let mut types = op.result_values().into_iter().map(|value| value.r#type());
-        if let Some(wide) = types.find(|t| is_float(*t) && bit_width(*t) > 64) {
-            let target = &target.capabilities.name;
-            return Err(Diagnostic::at(
-                op,
-                format!("computes in {wide}, which target '{target}' does not have"),
-            ));
-        }
-        let conversion = CONVERSIONS
-            .iter()
-            .chain(convert::classes::CLASSES)
-            .find(|(known, _)| *known == name);
-        if let Some((_, conversion)) = conversion {
-            let results = conversion(&Builder::before(op), op)?;
-            op.replace_with(&results);
-        } else if name.starts_with("qd.") {
-            return Err(convert::lacks(op, target));
-        } else {
-            math::check(op, target)?;
-        }
-    }
-    Ok(())
+/// Bytes of shared memory that a launch of a body at the subgroup level has to ask for.
+///
+/// # Errors
+///
+/// Its arrays do not fit the target.
+pub fn dynamic_shared_bytes<'c>(body: Op<'c>, target: &Target) -> Result<'c, u32> {
+    gpu_to_llvm::dynamic_shared_bytes(body, target, &NVVM)
 }

@@ -1,31 +1,18 @@
 //! Votes, ballots, matches, and reductions of words.
 
 use super::{
-    WARP,
+    registers::special,
     shuffle::{case, everyone},
 };
+use crate::convert::gpu_to_llvm::Setting;
 use qd_dialects::{
     attributes::{self, Kind},
     builder::{Builder, V},
     diagnostic::{Diagnostic, Result},
     ir::{Op, OpExt, Value, bit_width},
-    melior::ir::ValueLike,
 };
 
-/// An error unless the op works on the whole warp: a vote has no tiles.
-fn whole_warp<'c>(op: Op<'c>) -> Result<'c> {
-    match op.attr("tile").and_then(attributes::int) {
-        Some(log2) if 1 << log2 != WARP => Err(Diagnostic::at(
-            op,
-            "works on tiles, which no vote and no reduction of this target does: \
-             run qd-expand-collectives first",
-        )),
-        _ => Ok(()),
-    }
-}
-
 fn vote<'c>(b: &Builder<'c>, op: Op<'c>, kind: &str) -> Result<'c, Vec<Value<'c>>> {
-    whole_warp(op)?;
     let predicate = b.v(op.operand_values()[0]);
     let kind = case(b, "vote_sync_kind", kind);
     let vote = b.result(
@@ -37,44 +24,35 @@ fn vote<'c>(b: &Builder<'c>, op: Op<'c>, kind: &str) -> Result<'c, Vec<Value<'c>
     Ok(vec![vote.value()])
 }
 
-pub(super) fn all<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c, Vec<Value<'c>>> {
+pub(super) fn all<'c>(b: &Builder<'c>, op: Op<'c>, _: &Setting<'_>) -> Result<'c, Vec<Value<'c>>> {
     vote(b, op, "all")
 }
 
-pub(super) fn any<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c, Vec<Value<'c>>> {
+pub(super) fn any<'c>(b: &Builder<'c>, op: Op<'c>, _: &Setting<'_>) -> Result<'c, Vec<Value<'c>>> {
     vote(b, op, "any")
 }
 
-/// 32 lanes, zero-extended to the mask's 64.
-pub(super) fn ballot<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c, Vec<Value<'c>>> {
-    let predicate = b.v(op.operand_values()[0]);
-    let mask = b.result(
+/// 32 lanes.
+pub(super) fn ballot<'b, 'c>(predicate: V<'b, 'c>, _: &Setting<'_>) -> V<'b, 'c> {
+    let b = predicate.builder();
+    b.result(
         "nvvm.vote.sync",
         &[everyone(b), predicate],
         b.int_type(32),
         &[("kind", case(b, "vote_sync_kind", "ballot"))],
-    );
-    Ok(vec![mask.to_i64().value()])
+    )
 }
 
-/// Bits, at most, of which a ballot each is cheaper than one match: that goes
-/// through the values that there are one after the other.
-const MOST_BALLOTS: i64 = 16;
-
 /// Words of 32 and of 64 bits are compared alike.
-pub(super) fn match_any<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c, Vec<Value<'c>>> {
+pub(super) fn match_any<'c>(
+    b: &Builder<'c>,
+    op: Op<'c>,
+    _: &Setting<'_>,
+) -> Result<'c, Vec<Value<'c>>> {
     let value = b.v(op.operand_values()[0]);
     let value = match op.attr("bits").and_then(attributes::int) {
         None => value,
-        Some(bits @ ..=MOST_BALLOTS) => {
-            return Ok(vec![
-                match_by_ballots(value.to_i32(), bits).to_i64().value(),
-            ]);
-        }
-        Some(bits) => {
-            let above = i64::from(bit_width(value.ty())) - bits;
-            value << above
-        }
+        Some(bits) => value << (i64::from(bit_width(value.ty())) - bits),
     };
     let peers = b.result(
         "nvvm.match.sync",
@@ -83,6 +61,17 @@ pub(super) fn match_any<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c, Vec<Value
         &[("kind", case(b, "match_sync_kind", "any"))],
     );
     Ok(vec![peers.to_i64().value()])
+}
+
+/// A ballot of each bit that counts.
+pub(super) fn match_by_ballots<'c>(
+    b: &Builder<'c>,
+    op: Op<'c>,
+    _: &Setting<'_>,
+) -> Result<'c, Vec<Value<'c>>> {
+    let value = b.v(op.operand_values()[0]).to_i32();
+    let bits = op.attr("bits").and_then(attributes::int).unwrap_or(32);
+    Ok(vec![who_agrees(value, bits).to_i64().value()])
 }
 
 /// Which lanes have the same lowest bits: those that agree in each.
@@ -95,14 +84,10 @@ pub(super) fn match_any<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c, Vec<Value
 /// The value is flipped twice, by ones of which the driver does not know that they
 /// are. Where it can tell that a bit is the same in all lanes, or that it is clear,
 /// it votes in its uniform unit, and CUDA 13.0 gets some of those votes wrong.
-fn match_by_ballots<'b, 'c>(value: V<'b, 'c>, bits: i64) -> V<'b, 'c> {
+fn who_agrees<'b, 'c>(value: V<'b, 'c>, bits: i64) -> V<'b, 'c> {
     let b = value.builder();
     // All bits, and nobody knows: a constant would not be multiplied with.
-    let lanes = |relation| {
-        let register = format!("nvvm.read.ptx.sreg.lanemask.{relation}");
-        b.result(&register, &[], b.int_type(32), &[])
-    };
-    let ones = lanes("lt") | lanes("ge");
+    let ones = special(b, "lanemask.lt") | special(b, "lanemask.ge");
     let mut ptx = String::from("{ .reg .pred p; .reg .b32 d, bit");
     for bit in 0..bits {
         ptx += &format!(", b{bit}");
@@ -138,31 +123,21 @@ fn match_by_ballots<'b, 'c>(value: V<'b, 'c>, bits: i64) -> V<'b, 'c> {
 
 /// `redux.sync`, in every lane: who asked for lane 0's alone has no use for the
 /// others.
-pub(super) fn reduce<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c, Vec<Value<'c>>> {
-    whole_warp(op)?;
-    let operands = b.vs(&op.operand_values());
+pub(super) fn reduce<'c>(
+    b: &Builder<'c>,
+    op: Op<'c>,
+    _: &Setting<'_>,
+) -> Result<'c, Vec<Value<'c>>> {
+    let value = b.v(op.operand_values()[0]);
     let kind = op.attr("kind").and_then(Kind::of).and_then(reduction);
-    let (&[value], Some(kind)) = (&operands[..], kind) else {
-        return Err(not_of_words(op));
-    };
-    if value.is_float() || bit_width(value.value().r#type()) != 32 {
-        return Err(not_of_words(op));
-    }
-    let kind = case(b, "redux_kind", kind);
+    let kind = kind.ok_or_else(|| Diagnostic::at(op, "has a kind that redux.sync lacks"))?;
     let result = b.result(
         "nvvm.redux.sync",
         &[value, everyone(b)],
         value.ty(),
-        &[("kind", kind)],
+        &[("kind", case(b, "redux_kind", kind))],
     );
     Ok(vec![result.value()])
-}
-
-fn not_of_words(op: Op<'_>) -> Diagnostic<'_> {
-    Diagnostic::at(
-        op,
-        "is no reduction of an i32 that this target has: run qd-expand-collectives first",
-    )
 }
 
 fn reduction(kind: Kind) -> Option<&'static str> {

@@ -1,11 +1,10 @@
-//! Atomics on an element, for `memory.rs`, which knows where it is.
+//! Atomics on an element, for `memory.rs`, which computes its address.
 //!
 //! The dialect has neither `OpAtomicLoad` nor `OpAtomicStore`: a load is an `or`
-//! with 0 and a store an exchange, which mean the same, and which the emitter
-//! makes loads and stores of. Floats are combined as
-//! integers of their width, by compare and swap, and so are products: what
-//! devices have of float atomics differs from one to the next. So every pointer
-//! asked for is one to an integer.
+//! with 0 and a store an exchange, which are equivalent; the emitter replaces
+//! them by loads and stores. Floats are combined as integers of their width, by
+//! compare-and-swap, and so are products: support for float atomics differs
+//! between devices. So every pointer points to an integer.
 //!
 //! 64 bits take the capability `Int64Atomics`.
 
@@ -16,13 +15,13 @@ use qd_dialects::{
     builder::{Builder, Combiner, V},
     diagnostic::{Diagnostic, Result},
     ir::{Op, OpExt, bit_width},
-    melior,
+    melior, ops,
 };
 
 /// A pointer to the element, as one of this type.
 pub(super) type At<'a, 'b, 'c> = &'a dyn Fn(Type<'c>) -> V<'b, 'c>;
 
-/// What an atomic op asks for besides its operands.
+/// The ordering of an atomic op.
 struct Ordered {
     scope: &'static str,
     order: String,
@@ -32,7 +31,7 @@ impl Ordered {
     /// Upstream's atomics have no order.
     fn of(op: Op<'_>) -> Self {
         let text = |name: &str| op.attr(name).map(attributes::case_of).unwrap_or_default();
-        let is_ours = op.full_name().starts_with("qd.");
+        let is_ours = op.full_name().starts_with(ops::PREFIX);
         Self {
             scope: match text("scope").as_str() {
                 "subgroup" => "Subgroup",
@@ -61,7 +60,7 @@ impl Ordered {
         )
     }
 
-    /// What was there, which is replaced if it is what was expected.
+    /// The old value, which is replaced if it is the expected one.
     fn compare_exchange<'b, 'c>(
         &self,
         at: V<'b, 'c>,
@@ -167,7 +166,7 @@ pub(super) fn read_modify_write<'b, 'c>(
     Ok(old.bitcast(value.ty()))
 }
 
-/// What a read-modify-write does.
+/// The operation of a read-modify-write.
 #[derive(Clone, Copy)]
 enum Update {
     Combine(Kind),

@@ -1,4 +1,4 @@
-//! Counts of bits. Vulkan counts in words of 32 alone: narrower integers are
+//! Counts of bits. Vulkan counts in 32-bit words alone: narrower integers are
 //! widened, wider ones are counted by halves.
 
 use super::Setting;

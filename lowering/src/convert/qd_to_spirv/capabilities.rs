@@ -1,7 +1,7 @@
-//! What a device must have to run a module: the capabilities that SPIR-V makes it
-//! declare, each with what needs it first.
+//! A module's requirements of a device: the capabilities that SPIR-V makes it
+//! declare, each with the first op that needs it.
 
-use melior::ir::{Location, Type, TypeLike, ValueLike, operation::OperationLike};
+use melior::ir::{Location, Type, TypeLike, ValueLike};
 use qd_dialects::{
     attributes,
     ir::{self, Op, OpExt},
@@ -9,7 +9,7 @@ use qd_dialects::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What every module of ours declares.
+/// The capabilities of every module of ours.
 pub const ALWAYS: &[&str] = &[
     "Shader",
     "PhysicalStorageBufferAddresses",
@@ -31,12 +31,15 @@ const SUBGROUP: &[(&str, &str)] = &[
     ("", "GroupNonUniformArithmetic"),
 ];
 
-/// Everything that a module of ours may declare for its subgroups.
+/// What reductions of clusters need, which not every device has.
+pub const CLUSTERED: &str = "GroupNonUniformClustered";
+
+/// Everything that a module of ours may declare for its subgroups on every device.
 pub fn of_subgroups() -> impl Iterator<Item = &'static str> {
     SUBGROUP.iter().map(|(_, capability)| *capability)
 }
 
-/// What a module needs.
+/// The requirements of a module.
 #[derive(Default)]
 pub struct Needed {
     /// The first op that needs each capability, and where it is.
@@ -46,7 +49,7 @@ pub struct Needed {
 }
 
 impl Needed {
-    /// What the ops of these functions and variables need.
+    /// The requirements of the ops of these functions and variables.
     pub fn by<'c>(ops: impl Iterator<Item = Op<'c>>) -> Self {
         let mut needed = Self::default();
         for op in ops {
@@ -64,8 +67,17 @@ impl Needed {
     fn op(&mut self, op: Op<'_>) {
         let name = op.full_name();
         if let Some(what) = name.strip_prefix("spirv.GroupNonUniform") {
+            let operation = op
+                .attr("group_operation")
+                .map(|operation| operation.to_string());
             let row = SUBGROUP.iter().find(|(prefix, _)| what.starts_with(prefix));
-            self.add(row.expect("the last fits all").1, op);
+            self.add(
+                match operation.is_some_and(|operation| operation.contains("Clustered")) {
+                    true => CLUSTERED,
+                    false => row.expect("the last fits all").1,
+                },
+                op,
+            );
         }
         if name.starts_with("spirv.Atomic") && ir::bit_width(op.first_result().r#type()) == 64 {
             self.add("Int64Atomics", op);

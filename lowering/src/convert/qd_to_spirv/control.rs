@@ -1,8 +1,8 @@
-//! Control flow that upstream's conversion to SPIR-V lacks, as what it has;
-//! assertions and poison.
+//! Control flow that upstream's conversion to SPIR-V lacks; assertions and
+//! poison.
 
 use super::Setting;
-use melior::ir::{BlockLike, ValueLike, operation::OperationLike};
+use melior::ir::ValueLike;
 use qd_dialects::{
     attributes,
     builder::{Builder, V},
@@ -29,8 +29,8 @@ pub(super) fn execute_region<'c>(
     }
 }
 
-/// Lets a loop that makes no round yield what it was given: upstream's conversion
-/// stores results at the end of each round, and nowhere else.
+/// Makes a loop without iterations yield its initial values: upstream's
+/// conversion stores results at the end of each iteration, and nowhere else.
 pub(super) fn yield_without_a_round(op: Op<'_>) {
     let operands = op.operand_values();
     let (lower, upper) = (operands[0], operands[1]);
@@ -96,12 +96,12 @@ fn search<'b, 'c>(
     }
 }
 
-/// A hint, of which SPIR-V knows nothing.
+/// A hint that SPIR-V does not have, such as a backoff, is dropped.
 pub(super) fn nothing<'c>(_: &Builder<'c>, _: Op<'c>, _: &Setting) -> Result<'c, Vec<Value<'c>>> {
     Ok(Vec::new())
 }
 
-/// A kernel cannot fail: there is nothing to stop it with.
+/// An assertion is dropped: a kernel cannot fail.
 pub(super) fn assert<'c>(
     _: &Builder<'c>,
     op: Op<'c>,

@@ -1,14 +1,14 @@
-//! Denormals where a device may take them for zeros.
+//! Denormals on devices that may flush them to zero.
 //!
 //! Vulkan lets arithmetic, comparisons and conversions of floats do that unless a
-//! module asks them not to, which a device need not offer. What arithmetic makes of
-//! a denormal is off by next to nothing, and is left to the device. Which keys are
-//! equal, which way a select goes, and whether a number is whole are not near
-//! anything, so those are decided by integers; and so is what can be at next to no
-//! cost.
+//! module declares that they must not, which a device need not support. In
+//! arithmetic a flushed denormal is a negligible error, and is left to the device.
+//! In comparisons, selects and tests for whole numbers it is not negligible, so
+//! those are done on integers; and so are operations for which integers cost hardly
+//! more.
 //!
-//! Floats of 16 bits are the device's: arithmetic of integers as narrow is more
-//! than many devices have.
+//! Floats of 16 bits are the device's: many devices lack arithmetic of 16-bit
+//! integers.
 
 use super::floats::{bits, constant, infinity, is_nan, largest, magnitude, smallest_normal};
 use melior::ir::{Type, ValueLike};

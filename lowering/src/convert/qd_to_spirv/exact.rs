@@ -1,4 +1,4 @@
-//! Fused multiply-add, which Vulkan has no promise of: `GL.Fma` may round the
+//! Fused multiply-add, which Vulkan does not guarantee: `GL.Fma` may round the
 //! product.
 
 use super::{
@@ -26,7 +26,7 @@ pub(super) fn fma<'c>(b: &Builder<'c>, op: Op<'c>, _: &Setting) -> Result<'c, Ve
     Ok(vec![result.value()])
 }
 
-/// Whether nothing rests on its being fused.
+/// Whether two roundings are allowed.
 fn may_round_twice(op: Op<'_>) -> bool {
     let flags = op.attr("fastmath").map(|flags| flags.to_string());
     flags.is_some_and(|flags| flags.contains("contract") || flags.contains("fast>"))

@@ -1,10 +1,10 @@
 //! `qd-finish-spirv`: functions of the `spirv` dialect as one module.
 //!
-//! After upstream's conversions. Every body becomes an entry point of the module,
-//! with its variables as its interface; floats are computed as they are written,
-//! and what the module needs of a device is declared and no more.
+//! Runs after upstream's conversions. Every body becomes an entry point of the module, with
+//! its variables as its interface; floats are not contracted, and the module declares
+//! exactly the capabilities that it needs.
 //!
-//! Errors: an op that no conversion has taken.
+//! Errors: an op without a conversion.
 //!
 //! Before:
 //! ```mlir
@@ -30,13 +30,11 @@ use super::{
 use melior::{
     dialect::DialectHandle,
     ir::{
-        Attribute, BlockLike, RegionLike,
-        attribute::ArrayAttribute,
-        operation::{OperationBuilder, OperationLike},
+        Attribute, BlockLike, RegionLike, attribute::ArrayAttribute, operation::OperationBuilder,
     },
 };
 use qd_dialects::{
-    attributes,
+    attributes::{self, names},
     builder::Builder,
     diagnostic::{Diagnostic, Result},
     ir::{self, InsertionPoint, Op, OpExt, context_of, operations},
@@ -47,9 +45,6 @@ use std::collections::{BTreeSet, HashMap};
 
 /// The pass.
 pub struct FinishSpirv;
-
-/// Where the finished module says why it declares a capability.
-pub const REASONS: &str = "qd.reasons";
 
 impl Pass for FinishSpirv {
     type Options = NoOptions;
@@ -87,7 +82,7 @@ impl Pass for FinishSpirv {
         }
         let functions = all.iter().filter(|op| op.is("spirv.func"));
         let functions = functions.map(|op| (symbol_of(*op), *op)).collect();
-        for op in all.iter().filter(|op| op.attr("qd.threads").is_some()) {
+        for op in all.iter().filter(|op| op.attr(names::THREADS).is_some()) {
             entry_point(*op, at, &needed, &functions);
         }
         module.remove_attr("spirv.target_env");
@@ -129,20 +124,20 @@ fn free_header(op: Op<'_>) {
     let Some((region, header)) = header else {
         return;
     };
-    let ops = operations(header);
+    let ops = operations(header.into());
     if ops.iter().all(|op| op.region_count() == 0) {
         return;
     }
     let location = op.location();
     let rest = region.insert_block_after(header, ir::new_block(&[], location));
     for op in ops {
-        op.move_to(InsertionPoint::End(rest));
+        op.move_to(InsertionPoint::End(rest.into()));
     }
     let branch = OperationBuilder::new("spirv.Branch", location)
         .add_successors(&[&rest])
         .build()
         .expect("a branch");
-    InsertionPoint::End(header).insert(branch);
+    InsertionPoint::End(header.into()).insert(branch);
 }
 
 fn spirv_module<'c>(module: Op<'c>, needed: &Needed) -> Op<'c> {
@@ -182,7 +177,7 @@ fn spirv_module<'c>(module: Op<'c>, needed: &Needed) -> Op<'c> {
             ),
             ("vce_triple", types::attribute(b, &triple)),
             (
-                REASONS,
+                names::REASONS,
                 types::attribute(b, &format!("{{{}}}", reasons.join(", "))),
             ),
         ],
@@ -219,13 +214,13 @@ fn entry_point<'c>(
             ),
         ],
     );
-    let threads = function.attr("qd.threads").and_then(attributes::int);
+    let threads = function.attr(names::THREADS).and_then(attributes::int);
     mode(b, callee, "LocalSize", &[threads.unwrap_or(1) as i32, 1, 1]);
     for bits in &needed.float_bits {
         mode(b, callee, "SignedZeroInfNanPreserve", &[*bits as i32]);
         mode(b, callee, "RoundingModeRTE", &[*bits as i32]);
     }
-    function.remove_attr("qd.threads");
+    function.remove_attr(names::THREADS);
 }
 
 fn mode<'c>(b: &Builder<'c>, callee: Attribute<'c>, name: &str, values: &[i32]) {

@@ -1,57 +1,27 @@
-//! Floats where SPIR-V, or what upstream makes of it, leaves open what the
-//! reference says: NaNs, signed zeros, classes, and functions that are not there.
+//! Floats where SPIR-V, or upstream's conversion, leaves open what the reference
+//! semantics require: NaNs, signed zeros, classes, and missing functions.
 //!
-//! A float is classified and ordered as the integer of its bits. That is right on
-//! drivers that take NaNs for impossible or denormals for zeros, too; `denormals.rs`
-//! has what else is kept from being zero.
+//! A float is classified and ordered as the integer of its bits. That is right also
+//! on drivers that assume there are no NaNs or flush denormals; `denormals.rs` has
+//! the other operations that must not flush them.
 //!
-//! `spirv.IsFinite` is OpenCL's, `GL.FMin` and `GL.FMax` say nothing of NaNs and
-//! of zeros of both signs, and the functions of `GLSL.std.450` are too far off to
-//! be functions' values: those `qd-expand-math` has made arithmetic of.
+//! `spirv.IsFinite` is OpenCL's. `GL.FMin` and `GL.FMax` leave NaNs and zeros of
+//! both signs open. The functions of `GLSL.std.450` are not accurate enough:
+//! `qd-expand-math` has replaced them by arithmetic.
 //!
 //! The basic operations and square roots are the device's. Vulkan promises that sums
-//! and products are rounded correctly, but not that quotients and roots are, and on
-//! some devices roots are not.
+//! and products are rounded correctly, but not quotients and roots, and on some
+//! devices roots are not.
 
 use super::Setting;
-use melior::ir::{Type, ValueLike};
+use melior::ir::Type;
 use qd_dialects::{
     attributes,
     builder::{Builder, V},
-    diagnostic::{Diagnostic, Result},
+    diagnostic::Result,
     ir::{Op, OpExt, Value, bit_width},
     melior,
 };
-use qd_passes::expand_math::is_expandable;
-
-/// Functions that upstream's conversion makes of what SPIR-V has exactly.
-const NATIVE: &[&str] = &[
-    "math.absf",
-    "math.ceil",
-    "math.copysign",
-    "math.floor",
-    "math.round",
-    "math.sqrt",
-];
-
-/// An error unless there is code for a function.
-pub(super) fn check<'c>(op: Op<'c>, setting: &Setting) -> Result<'c> {
-    let name = op.full_name();
-    let is_function = name.starts_with("math.") || is_expandable(name);
-    if !is_function || NATIVE.contains(&name) {
-        return Ok(());
-    }
-    let target = &setting.target.capabilities.name;
-    let r#type = op.operand_values()[0].r#type();
-    let remedy = match is_expandable(name) {
-        true => ": run qd-expand-math first",
-        false => "",
-    };
-    Err(Diagnostic::at(
-        op,
-        format!("is a function that target '{target}' does not have for {type}{remedy}"),
-    ))
-}
 
 /// A float constant of the value's type.
 pub(super) fn constant<'b, 'c>(like: V<'b, 'c>, value: f64) -> V<'b, 'c> {

@@ -1,8 +1,8 @@
-//! `index` as an integer: SPIR-V has no type whose width is the target's to say.
+//! `index` as an integer: SPIR-V has no type whose width depends on the target.
 
 use crate::convert::descriptor;
 use melior::ir::{
-    BlockLike, Type, ValueLike,
+    Type, ValueLike,
     attribute::{IntegerAttribute, TypeAttribute},
 };
 use qd_dialects::{
@@ -23,7 +23,7 @@ pub(super) fn convert<'c>(function: Op<'c>, bits: u32) {
     };
     for op in function.walk_all() {
         op.result_values().into_iter().for_each(retype);
-        for region in 0..melior::ir::operation::OperationLike::region_count(&op) {
+        for region in 0..op.region_count() {
             let mut block = op.region_block(region);
             while let Some(current) = block {
                 arguments(current).into_iter().for_each(retype);

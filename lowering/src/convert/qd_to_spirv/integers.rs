@@ -1,5 +1,5 @@
-//! Integers: truth values as numbers of one bit, wide products, powers,
-//! remainders, and upstream's `index` dialect.
+//! Integers: booleans as numbers of one bit, wide products, powers, remainders, and
+//! upstream's `index` dialect.
 
 use super::{Setting, floats::conversions};
 use crate::convert::classes::power;

@@ -1,9 +1,9 @@
-//! The entry point around a body: what it is passed, and what its blocks share.
+//! The entry point of a body: its kernel arguments, and its blocks' shared memory.
 //!
-//! `docs/rationale/vulkan.md` has the words of a launch. They are read as a
-//! structure whose members are of the arguments' own types, so that no address
-//! is ever a number: SPIR-V has pointers to structures in memory, and drivers
-//! know best what follows from those.
+//! `docs/rationale/vulkan.md` documents the kernel arguments. They are read as a
+//! structure whose members have the arguments' own types, so that no address is
+//! ever a number: SPIR-V has pointers to structures in memory, from which drivers
+//! can derive more.
 
 use super::{
     memory::{self, Place},
@@ -13,16 +13,14 @@ use crate::{
     convert::{descriptor, shared},
     targets::Target,
 };
-use melior::ir::{
-    RegionLike, Type, ValueLike, attribute::TypeAttribute, operation::OperationLike,
-    r#type::FunctionType,
-};
+use melior::ir::{RegionLike, Type, ValueLike, attribute::TypeAttribute, r#type::FunctionType};
 use qd_dialects::{
-    attributes,
+    attributes::{self, names},
     builder::{Builder, V},
     diagnostic::{Diagnostic, Result},
     ir::{self, InsertionPoint, Key, Op, OpExt, ValueExt, arguments, context_of, operations},
     melior,
+    ops::simt,
 };
 use std::collections::HashMap;
 
@@ -74,7 +72,7 @@ pub(super) fn convert<'c>(body: Op<'c>, target: &Target, index_bits: u32) -> Res
     }
     shared_arrays(function, &name, target, &mut places)?;
     for op in function.nested() {
-        if op.is("qd.simt.grid.dim") {
+        if op.is(simt::GridDim::NAME) {
             let b = &Builder::before(op);
             op.replace_with(&[words.load(b, pointer, BLOCKS).to_index().value()]);
         }
@@ -95,7 +93,7 @@ fn function<'c>(body: Op<'c>, name: &str) -> Op<'c> {
         ("sym_name", attributes::string(context, name)),
         ("function_type", TypeAttribute::new(r#type.into()).into()),
     ];
-    attributes.extend(body.attr("qd.threads").map(|n| ("qd.threads", n)));
+    attributes.extend(body.attr(names::THREADS).map(|n| (names::THREADS, n)));
     InsertionPoint::Before(body).insert(ir::build(
         "func.func",
         body.location(),
@@ -106,7 +104,7 @@ fn function<'c>(body: Op<'c>, name: &str) -> Op<'c> {
     ))
 }
 
-/// What a launch passes, as the members of a structure.
+/// The kernel arguments, as the members of a structure.
 struct Words<'c> {
     members: Vec<Type<'c>>,
     /// In bytes from the structure's start.
@@ -154,7 +152,7 @@ impl<'c> Words<'c> {
         self.members.push(member);
     }
 
-    /// The pointer to the words, which is what is pushed.
+    /// The pointer to the kernel arguments, which is the push constant.
     fn pointer<'b>(&self, b: &'b Builder<'c>, function: Op<'c>, name: &str) -> V<'b, 'c> {
         let members: Vec<_> = self
             .members
@@ -179,7 +177,7 @@ impl<'c> Words<'c> {
         let r#type = self.members[member as usize];
         let pointer = types::pointer(b, &r#type.to_string(), Storage::Device);
         let pointer = types::access(b, words, &[types::constant(b, member)], pointer);
-        // Nobody writes to them while the launch runs.
+        // They are constant while the launch runs.
         let bytes = ir::bit_width(r#type) / 8;
         let attributes = [
             (

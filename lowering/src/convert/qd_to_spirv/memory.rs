@@ -1,21 +1,22 @@
-//! Memory: what a memref is once there are none.
+//! Memory: the replacement of memrefs.
 //!
-//! A memref becomes a pointer to the memory it is in and an offset, both known
-//! wherever the memref is used; loads, stores and atomics become accesses of
-//! that. It follows that a memref may not be chosen by a branch.
+//! A memref becomes a pointer to its memory and an offset, both known at each use
+//! of the memref; loads, stores and atomics become accesses at that address. It
+//! follows that a branch may not choose a memref.
 
 use super::{
     atomics,
     types::{self, Storage},
 };
 use crate::convert::descriptor;
-use melior::ir::{Type, ValueLike, operation::OperationLike};
+use melior::ir::{Type, ValueLike};
 use qd_dialects::{
     attributes,
     builder::{Builder, V},
     diagnostic::{Diagnostic, Result},
     ir::{self, Key, Op, OpExt, Value, ValueExt},
     melior,
+    ops::{grid, simt},
 };
 use std::collections::HashMap;
 
@@ -149,10 +150,10 @@ pub(super) fn convert<'c>(function: Op<'c>, mut places: HashMap<Key, Place<'c>>)
             "memref.load" => load(b, op, &places)?,
             "memref.store" => store(b, op, &places)?,
             "memref.dim" => dim(b, op, &places)?,
-            "qd.grid.atomic.load"
-            | "qd.grid.atomic.store"
-            | "qd.grid.atomic.rmw"
-            | "qd.grid.atomic.cas"
+            grid::AtomicLoad::NAME
+            | grid::AtomicStore::NAME
+            | grid::AtomicRmw::NAME
+            | grid::AtomicCas::NAME
             | "memref.atomic_rmw" => atomic(b, op, &places)?,
             "memref.cast" | "memref.memory_space_cast" => {
                 let mut place = place(op, 0, &places)?.clone();
@@ -165,7 +166,7 @@ pub(super) fn convert<'c>(function: Op<'c>, mut places: HashMap<Key, Place<'c>>)
                 places.insert(op.first_result().key(), place);
                 gone.push(op);
             }
-            "qd.grid.view" => {
+            grid::View::NAME => {
                 let place = view(b, op, place(op, 0, &places)?)?;
                 places.insert(op.first_result().key(), place);
                 gone.push(op);
@@ -176,7 +177,7 @@ pub(super) fn convert<'c>(function: Op<'c>, mut places: HashMap<Key, Place<'c>>)
                 gone.push(op);
             }
             // Its place came with the function.
-            "qd.simt.block.shared" => gone.push(op),
+            simt::BlockShared::NAME => gone.push(op),
             _ => {
                 if let Some(memref) = memref_of(op) {
                     return Err(Diagnostic::at(
@@ -272,15 +273,15 @@ fn atomic<'c>(b: &Builder<'c>, op: Op<'c>, places: &HashMap<Key, Place<'c>>) -> 
     let at = |to: Type<'c>| place.element(b, &operands[memref + 1..], to);
     let values = b.vs(&operands[..memref]);
     let old = match op.full_name() {
-        "qd.grid.atomic.load" => {
+        grid::AtomicLoad::NAME => {
             let element = op.first_result().r#type();
             Some(atomics::load(b, op, element, &at)?)
         }
-        "qd.grid.atomic.store" => {
+        grid::AtomicStore::NAME => {
             atomics::store(b, op, values[0], &at)?;
             None
         }
-        "qd.grid.atomic.cas" => Some(atomics::compare_and_swap(
+        grid::AtomicCas::NAME => Some(atomics::compare_and_swap(
             b,
             op,
             [values[0], values[1]],
@@ -315,8 +316,8 @@ fn resize<'c>(place: &mut Place<'c>, op: Op<'c>) {
 }
 
 fn view<'c>(b: &Builder<'c>, op: Op<'c>, source: &Place<'c>) -> Result<'c, Place<'c>> {
-    let operands = op.operand_values();
-    let r#type = op.first_result().r#type();
+    let view = grid::View::cast(op);
+    let r#type = view.result().r#type();
     let stored = stored(b, r#type, Storage::Device);
     if source.storage != Storage::Device {
         return Err(Diagnostic::at(
@@ -326,7 +327,7 @@ fn view<'c>(b: &Builder<'c>, op: Op<'c>, source: &Place<'c>) -> Result<'c, Place
     }
     // A view starts at a multiple of both sizes.
     let (from, to) = (ir::bit_width(source.stored), ir::bit_width(stored));
-    let offset = source.offset.plus(b, Extent::Dynamic(operands[1]));
+    let offset = source.offset.plus(b, Extent::Dynamic(view.offset()));
     let offset = match (from / to, to / from) {
         (1, 1) => offset,
         (0, ratio) => Extent::Dynamic((offset.value(b) / i64::from(ratio)).value()),
@@ -337,7 +338,7 @@ fn view<'c>(b: &Builder<'c>, op: Op<'c>, source: &Place<'c>) -> Result<'c, Place
         let seen = types::pointer(b, &types::buffer(stored), source.storage);
         pointer = b.result("spirv.Bitcast", &[pointer], seen, &[]);
     }
-    let length = b.v(operands[2]);
+    let length = b.v(view.size());
     Ok(Place {
         offset,
         ..Place::whole(b, pointer, source.storage, r#type, Some(length))
@@ -404,7 +405,6 @@ fn alloca<'c>(op: Op<'c>) -> Result<'c, Place<'c>> {
     while let Some(around) = function.parent().filter(|_| !function.is("func.func")) {
         function = around;
     }
-    use melior::ir::BlockLike;
     let top = function.body().and_then(|body| body.first_operation());
     let b = &Builder::new(
         ir::context_of(op),

@@ -1,19 +1,17 @@
 //! `qd-convert-to-spirv`: outlined bodies as functions of the `spirv` dialect.
 //!
-//! After `qd-select-subgroup-size`, `qd-expand-collectives` and `qd-expand-math`. Each outlined
-//! body becomes a function without arguments (`kernel.rs`, and `docs/rationale/vulkan.md`, have
-//! what it is passed instead), and every op of ours in it one or a few of
-//! `spirv` and `arith`, by the table below; so does what upstream's conversions
-//! lack or make something else of than the reference semantics. Memrefs become
-//! pointers (`memory.rs`), and `index` an integer (`index.rs`). What is left is upstream's
-//! to convert; `qd-finish-spirv` makes a module of the result.
+//! Runs after `qd-select-subgroup-size`, `qd-expand-collectives` and `qd-expand-math`. Each
+//! outlined body becomes a function without arguments (`kernel.rs`, and
+//! `docs/rationale/vulkan.md`, describe its kernel arguments), and every op of ours in it one
+//! or a few of `spirv` and `arith`, by the table below. So do ops that upstream's conversions
+//! lack, or convert with other semantics than the reference. Memrefs become pointers
+//! (`memory.rs`), and `index` an integer (`index.rs`). Upstream's conversions handle the rest;
+//! `qd-finish-spirv` makes a module of the result.
 //!
-//! All lanes of a subgroup are there at a collective, which
-//! `qd-verify-convergence` has made sure of.
+//! All lanes of a subgroup reach a collective, which `qd-verify-convergence` has checked.
 //!
-//! Errors: an op that is not in the table; a subgroup of a size that the target
-//! has not; a type that it has not; more shared memory than it has; memory that a
-//! branch chooses.
+//! Errors: an op that is not in the table; a subgroup size, a type or an amount of shared
+//! memory that the target does not have; memory that a branch chooses.
 //!
 //! Before:
 //! ```mlir
@@ -45,7 +43,7 @@ mod denormals;
 mod exact;
 mod finish;
 mod floats;
-mod identity;
+mod forms;
 mod index;
 mod integers;
 mod kernel;
@@ -53,25 +51,33 @@ mod memory;
 mod ordered;
 mod reduce;
 mod shuffle;
+mod thread_ids;
 mod types;
 mod vote;
 mod zeros;
 
-pub use finish::{FinishSpirv, REASONS};
+pub use finish::FinishSpirv;
 
 use crate::{
     convert,
-    targets::{Kind, Target, vulkan::Environment},
+    targets::{
+        Kind, Target,
+        isa::{self, Form},
+        vulkan::Environment,
+    },
 };
 use melior::{
     dialect::DialectHandle,
     ir::{Attribute, Type, TypeLike, ValueLike},
 };
 use qd_dialects::{
+    attributes::names,
     builder::Builder,
     diagnostic::{Diagnostic, Result},
     ir::{Op, OpExt, Value, bit_width, context_of, is_float, operations},
-    melior, options,
+    melior,
+    ops::{grid, simt},
+    options,
     pass::Pass,
 };
 
@@ -86,42 +92,33 @@ options! {
 /// The pass.
 pub struct ConvertToSpirv;
 
-/// What conversions depend on besides the op.
+/// The parameters of conversions besides the op.
 struct Setting<'t> {
     target: &'t Target,
+    environment: &'t Environment,
     /// Lanes in a subgroup.
     wave: i64,
 }
 
-/// What an op becomes at the builder's insertion point: its results.
+/// The conversion of an op, at the builder's insertion point; yields its results.
 type Conversion = for<'c> fn(&Builder<'c>, Op<'c>, &Setting<'_>) -> Result<'c, Vec<Value<'c>>>;
 
-/// Every op that has a conversion, one line each. `qd.simt.grid.dim` and
-/// `qd.simt.block.shared` are made with the entry point, memory is `memory.rs`'s.
+/// The conversions of ops that every target has, one line each. `qd.simt.grid.dim` and
+/// `qd.simt.block.shared` are made with the entry point, memory in `memory.rs`, and ops that not
+/// every target has in `forms.rs`.
 const CONVERSIONS: &[(&str, Conversion)] = &[
-    ("qd.simt.lane_id", identity::lane_id),
-    ("qd.simt.subgroup_id", identity::subgroup_id),
-    ("qd.simt.block.id", identity::block_id),
-    ("qd.simt.block.dim", identity::block_dim),
-    ("qd.simt.num_subgroups", identity::num_subgroups),
-    ("qd.simt.block.thread_id", identity::thread_id),
-    ("qd.simt.elect", identity::elect),
-    ("qd.simt.shuffle", shuffle::shuffle),
-    ("qd.simt.broadcast", shuffle::broadcast),
-    ("qd.simt.broadcast_first", shuffle::broadcast_first),
-    ("qd.simt.all", vote::all),
-    ("qd.simt.any", vote::any),
-    ("qd.simt.ballot", vote::ballot),
-    ("qd.simt.reduce", reduce::reduce),
-    ("qd.simt.reduce_all", reduce::reduce),
-    ("qd.simt.inclusive_scan", reduce::inclusive_scan),
-    ("qd.simt.exclusive_scan", reduce::exclusive_scan),
-    ("qd.simt.sync", ordered::subgroup_sync),
-    ("qd.simt.mem_fence", ordered::subgroup_fence),
-    ("qd.simt.block.sync", ordered::block_sync),
-    ("qd.simt.block.mem_fence", ordered::block_fence),
-    ("qd.grid.mem_fence", ordered::device_fence),
-    ("qd.simt.pause", control::nothing),
+    (simt::LaneId::NAME, thread_ids::lane_id),
+    (simt::SubgroupId::NAME, thread_ids::subgroup_id),
+    (simt::BlockId::NAME, thread_ids::block_id),
+    (simt::BlockDim::NAME, thread_ids::block_dim),
+    (simt::NumSubgroups::NAME, thread_ids::num_subgroups),
+    (simt::BlockThreadId::NAME, thread_ids::thread_id),
+    (simt::Sync::NAME, ordered::subgroup_sync),
+    (simt::MemFence::NAME, ordered::subgroup_fence),
+    (simt::BlockSync::NAME, ordered::block_sync),
+    (simt::BlockMemFence::NAME, ordered::block_fence),
+    (grid::MemFence::NAME, ordered::device_fence),
+    (simt::Pause::NAME, control::nothing),
     ("memref.prefetch", control::nothing),
     ("math.absi", integers::absi),
     ("math.ctlz", bits::ctlz),
@@ -151,6 +148,13 @@ const CONVERSIONS: &[(&str, Conversion)] = &[
     ("ub.poison", control::poison),
 ];
 
+/// What SPIR-V has for devices of an environment.
+pub fn forms(environment: &Environment) -> impl Iterator<Item = &'static Form> {
+    let all = forms::FORMS.iter().map(|(form, _)| form);
+    let all = all.chain(forms::FUNCTIONS);
+    all.filter(|form| form.is_among(environment.capabilities))
+}
+
 impl Pass for ConvertToSpirv {
     type Options = ConvertToSpirvOptions;
     const NAME: &'static str = "qd-convert-to-spirv";
@@ -177,17 +181,23 @@ impl Pass for ConvertToSpirv {
                 format!("cannot be SPIR-V for target '{name}'"),
             ));
         };
-        let setting = Setting {
-            wave: convert::subgroup_size(module, &target)?,
-            target: &target,
-        };
         module.set_attr("spirv.target_env", target_environment(module, environment));
         convert::erase_kernels(module);
         let block = module.body().expect("a module's body");
         for op in operations(block) {
+            let is_body = op.is("func.func") && op.attr(names::THREADS).is_some();
+            let setting = Setting {
+                wave: match is_body {
+                    true => convert::subgroup_size(op, &target)?,
+                    // A function that no body calls any more holds nothing of a subgroup's.
+                    false => i64::from(target.capabilities.waves[0]),
+                },
+                environment,
+                target: &target,
+            };
             let mut function = op;
             convert_ops(function, &setting)?;
-            if op.is("func.func") && op.attr("qd.threads").is_some() {
+            if is_body {
                 function = kernel::convert(op, &target, environment.index_bits)?;
             }
             index::convert(function, environment.index_bits);
@@ -221,22 +231,25 @@ fn convert_ops<'c>(root: Op<'c>, setting: &Setting) -> Result<'c> {
         let b = Builder::before(op);
         if let Some(results) = converted(&b, op, setting)? {
             op.replace_with(&results);
-        } else if op.full_name().starts_with("qd.") && !is_later(op.full_name()) {
-            return Err(convert::lacks(op, setting.target));
-        } else {
-            floats::check(op, setting)?;
+        } else if !is_later(op.full_name()) {
+            convert::check(op, setting.wave, setting.target)?;
         }
     }
     Ok(())
 }
 
-/// What an op becomes, unless it is left as it is.
+/// The replacement of an op, unless it is left as it is.
 fn converted<'c>(
     b: &Builder<'c>,
     op: Op<'c>,
     setting: &Setting,
 ) -> Result<'c, Option<Vec<Value<'c>>>> {
     let name = op.full_name();
+    if let Some((form, conversion)) = isa::find(forms::FORMS, op, setting.wave as u32)
+        && form.is_among(setting.environment.capabilities)
+    {
+        return conversion(b, op, setting).map(Some);
+    }
     if let Some((_, conversion)) = CONVERSIONS.iter().find(|(known, _)| *known == name) {
         return conversion(b, op, setting).map(Some);
     }
@@ -281,6 +294,12 @@ fn is_there(r#type: Type<'_>, setting: &Setting) -> bool {
 fn is_later(name: &str) -> bool {
     matches!(
         name,
-        "qd.simt.grid.dim" | "qd.simt.block.shared" | "qd.grid.view"
-    ) || name.starts_with("qd.grid.atomic.")
+        simt::GridDim::NAME
+            | simt::BlockShared::NAME
+            | grid::View::NAME
+            | grid::AtomicLoad::NAME
+            | grid::AtomicStore::NAME
+            | grid::AtomicRmw::NAME
+            | grid::AtomicCas::NAME
+    )
 }

@@ -13,7 +13,7 @@ use qd_dialects::{
     melior,
 };
 
-/// What memory an order is about: buffers and shared arrays.
+/// The memory that an order applies to: buffers and shared arrays.
 const EVERYTHING: &str = "UniformMemory|WorkgroupMemory";
 
 /// The bits of an order, as ours are called.

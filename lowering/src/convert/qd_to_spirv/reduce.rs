@@ -1,58 +1,65 @@
 //! Reductions and scans of an integer, whose order does not matter.
 
-use super::{Setting, types::case, vote::whole_subgroup};
+use super::{
+    Setting,
+    types::{self, case},
+};
 use qd_dialects::{
-    attributes::Kind,
+    attributes::{self, Kind},
     builder::Builder,
     diagnostic::{Diagnostic, Result},
     ir::{Op, OpExt, Value},
-    melior::ir::{TypeLike, ValueLike},
 };
 
-/// In every lane: who asked for lane 0's alone has no use for the others.
-pub(super) fn reduce<'c>(
+/// The result is in every lane, also where only lane 0's is required.
+pub(super) fn reduce<'c>(b: &Builder<'c>, op: Op<'c>, _: &Setting) -> Result<'c, Vec<Value<'c>>> {
+    combine(b, op, "Reduce", None)
+}
+
+/// Of each cluster, in all its lanes.
+pub(super) fn clustered_reduce<'c>(
     b: &Builder<'c>,
     op: Op<'c>,
     setting: &Setting,
 ) -> Result<'c, Vec<Value<'c>>> {
-    combine(b, op, setting, "Reduce")
+    let log2 = op.attr("tile").and_then(attributes::int);
+    let lanes = log2.map_or(setting.wave, |log2| 1 << log2);
+    combine(b, op, "ClusteredReduce", Some(lanes as i32))
 }
 
 pub(super) fn inclusive_scan<'c>(
     b: &Builder<'c>,
     op: Op<'c>,
-    setting: &Setting,
+    _: &Setting,
 ) -> Result<'c, Vec<Value<'c>>> {
-    combine(b, op, setting, "InclusiveScan")
+    combine(b, op, "InclusiveScan", None)
 }
 
 /// The identities of SPIR-V are those of the kinds.
 pub(super) fn exclusive_scan<'c>(
     b: &Builder<'c>,
     op: Op<'c>,
-    setting: &Setting,
+    _: &Setting,
 ) -> Result<'c, Vec<Value<'c>>> {
-    combine(b, op, setting, "ExclusiveScan")
+    combine(b, op, "ExclusiveScan", None)
 }
 
 fn combine<'c>(
     b: &Builder<'c>,
     op: Op<'c>,
-    setting: &Setting,
     operation: &str,
+    cluster_size: Option<i32>,
 ) -> Result<'c, Vec<Value<'c>>> {
-    whole_subgroup(op, setting)?;
-    let operands = b.vs(&op.operand_values());
+    let value = b.v(op.operand_values()[0]);
     let kind = op.attr("kind").and_then(Kind::of).and_then(instruction);
-    let (&[value], Some(kind)) = (&operands[..], kind) else {
-        return Err(not_of_integers(op));
-    };
-    if !value.value().r#type().is_integer() {
-        return Err(not_of_integers(op));
-    }
+    let kind = kind.ok_or_else(|| Diagnostic::at(op, "has a kind that SPIR-V lacks"))?;
+    let operands: Vec<_> = [value]
+        .into_iter()
+        .chain(cluster_size.map(|lanes| types::constant(b, lanes)))
+        .collect();
     let result = b.result(
         &format!("spirv.GroupNonUniform{kind}"),
-        &[value],
+        &operands,
         value.ty(),
         &[
             ("execution_scope", case(b, "scope", "Subgroup")),
@@ -60,14 +67,6 @@ fn combine<'c>(
         ],
     );
     Ok(vec![result.value()])
-}
-
-fn not_of_integers(op: Op<'_>) -> Diagnostic<'_> {
-    Diagnostic::at(
-        op,
-        "combines something else than an integer by a kind, which is all that this target does: \
-         run qd-expand-collectives first",
-    )
 }
 
 fn instruction(kind: Kind) -> Option<&'static str> {

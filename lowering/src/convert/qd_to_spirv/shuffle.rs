@@ -1,5 +1,5 @@
 //! Moves between lanes. Words of 64 bits move as they are, which takes the
-//! feature `shaderSubgroupExtendedTypes`; a Vulkan 1.3 device has it, as it has
+//! feature `shaderSubgroupExtendedTypes`; a Vulkan 1.3 device has it, and
 //! broadcasts from a lane that is not constant.
 
 use super::{
@@ -7,10 +7,10 @@ use super::{
     types::{self, case},
 };
 use qd_dialects::{
-    attributes,
     builder::{Builder, V},
-    diagnostic::{Diagnostic, Result},
-    ir::{Op, OpExt, Value, ValueExt},
+    diagnostic::Result,
+    ir::{Op, Value, ValueExt},
+    ops::{ShuffleMode, simt},
 };
 
 fn of_subgroup<'b, 'c>(name: &str, value: V<'b, 'c>, lane: V<'b, 'c>) -> V<'b, 'c> {
@@ -24,29 +24,29 @@ fn of_subgroup<'b, 'c>(name: &str, value: V<'b, 'c>, lane: V<'b, 'c>) -> V<'b, '
 }
 
 pub(super) fn shuffle<'c>(b: &Builder<'c>, op: Op<'c>, _: &Setting) -> Result<'c, Vec<Value<'c>>> {
-    let operands = b.vs(&op.operand_values());
-    let mode = op.attr("mode").map(attributes::case_of).unwrap_or_default();
-    let name = match mode.as_str() {
-        "idx" => "Shuffle",
-        "up" => "ShuffleUp",
-        "down" => "ShuffleDown",
-        "xor" => "ShuffleXor",
-        _ => return Err(Diagnostic::at(op, format!("has the unknown mode '{mode}'"))),
+    let shuffle = simt::Shuffle::cast(op);
+    let name = match shuffle.mode() {
+        ShuffleMode::Idx => "Shuffle",
+        ShuffleMode::Up => "ShuffleUp",
+        ShuffleMode::Down => "ShuffleDown",
+        ShuffleMode::Xor => "ShuffleXor",
     };
-    Ok(vec![of_subgroup(name, operands[0], operands[1]).value()])
+    let (value, lane) = (b.v(shuffle.value()), b.v(shuffle.lane()));
+    Ok(vec![of_subgroup(name, value, lane).value()])
 }
 
-/// A lane that is not constant is dynamically uniform, which is all that SPIR-V
-/// asks for; the dialect's broadcast asks for more, and a shuffle does not.
+/// A lane that is not constant is dynamically uniform, as SPIR-V requires; the
+/// dialect's broadcast requires it, and a shuffle does not.
 pub(super) fn broadcast<'c>(
     b: &Builder<'c>,
     op: Op<'c>,
     _: &Setting,
 ) -> Result<'c, Vec<Value<'c>>> {
-    let operands = b.vs(&op.operand_values());
-    let result = match operands[1].value().constant_int() {
-        Some(lane) => from_lane(operands[0], lane as i32),
-        None => of_subgroup("Shuffle", operands[0], operands[1]),
+    let broadcast = simt::Broadcast::cast(op);
+    let value = b.v(broadcast.value());
+    let result = match broadcast.lane().constant_int() {
+        Some(lane) => from_lane(value, lane as i32),
+        None => of_subgroup("Shuffle", value, b.v(broadcast.lane())),
     };
     Ok(vec![result.value()])
 }
@@ -56,7 +56,7 @@ pub(super) fn broadcast_first<'c>(
     op: Op<'c>,
     _: &Setting,
 ) -> Result<'c, Vec<Value<'c>>> {
-    let value = b.v(op.operand_values()[0]);
+    let value = b.v(simt::BroadcastFirst::cast(op).value());
     Ok(vec![from_lane(value, 0).value()])
 }
 

@@ -13,7 +13,7 @@ pub enum Storage {
     Device,
     /// A block's.
     Workgroup,
-    /// A thread's own.
+    /// A thread's private memory.
     Function,
 }
 

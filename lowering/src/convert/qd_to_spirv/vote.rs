@@ -2,28 +2,16 @@
 
 use super::{
     Setting,
-    identity::extract,
+    thread_ids::extract,
     types::{case, parse},
 };
 use qd_dialects::{
-    attributes,
     builder::{Builder, V},
-    diagnostic::{Diagnostic, Result},
-    ir::{Op, OpExt, Value},
+    diagnostic::Result,
+    ir::{Op, Value},
     melior::ir::Type,
+    ops::simt,
 };
-
-/// An error unless the op works on the whole subgroup.
-pub(super) fn whole_subgroup<'c>(op: Op<'c>, setting: &Setting) -> Result<'c> {
-    match op.attr("tile").and_then(attributes::int) {
-        Some(log2) if 1 << log2 != setting.wave => Err(Diagnostic::at(
-            op,
-            "works on tiles, which no vote and no reduction of this target does: \
-             run qd-expand-collectives first",
-        )),
-        _ => Ok(()),
-    }
-}
 
 fn vote<'b, 'c>(name: &str, predicate: V<'b, 'c>, r#type: Type<'c>) -> V<'b, 'c> {
     let b = predicate.builder();
@@ -35,23 +23,13 @@ fn vote<'b, 'c>(name: &str, predicate: V<'b, 'c>, r#type: Type<'c>) -> V<'b, 'c>
     )
 }
 
-pub(super) fn all<'c>(
-    b: &Builder<'c>,
-    op: Op<'c>,
-    setting: &Setting,
-) -> Result<'c, Vec<Value<'c>>> {
-    whole_subgroup(op, setting)?;
-    let predicate = b.v(op.operand_values()[0]);
+pub(super) fn all<'c>(b: &Builder<'c>, op: Op<'c>, _: &Setting) -> Result<'c, Vec<Value<'c>>> {
+    let predicate = b.v(simt::Vote::cast(op).predicate());
     Ok(vec![vote("All", predicate, b.int_type(1)).value()])
 }
 
-pub(super) fn any<'c>(
-    b: &Builder<'c>,
-    op: Op<'c>,
-    setting: &Setting,
-) -> Result<'c, Vec<Value<'c>>> {
-    whole_subgroup(op, setting)?;
-    let predicate = b.v(op.operand_values()[0]);
+pub(super) fn any<'c>(b: &Builder<'c>, op: Op<'c>, _: &Setting) -> Result<'c, Vec<Value<'c>>> {
+    let predicate = b.v(simt::Vote::cast(op).predicate());
     Ok(vec![vote("Any", predicate, b.int_type(1)).value()])
 }
 
@@ -61,7 +39,7 @@ pub(super) fn ballot<'c>(
     op: Op<'c>,
     setting: &Setting,
 ) -> Result<'c, Vec<Value<'c>>> {
-    let predicate = b.v(op.operand_values()[0]);
+    let predicate = b.v(simt::Ballot::cast(op).predicate());
     let words = vote("Ballot", predicate, parse(b, "vector<4xi32>"));
     let low = extract(words, 0).to_i64();
     let mask = match setting.wave {

@@ -1,10 +1,9 @@
-//! Sums, differences and quotients with a constant that is zero.
+//! Sums, differences and quotients with a constant zero.
 //!
-//! Mesa's code for the CPU takes `x + 0` and `x − −0` for `x`, `0 − x` for `−x`, `0 / x`
-//! for 0, and `x / 0` for whatever it likes, in modules that ask for signed zeros and
-//! NaNs as in others, and where `NoContraction` stands. What these are is known but for
-//! the sign: it is looked up in the bits. Constants that are −0 are not taken for zeros
-//! there, and are left.
+//! Mesa's code for the CPU folds `x + 0` and `x − −0` to `x`, `0 − x` to `−x`, `0 / x`
+//! to 0, and `x / 0` to anything, also in modules that require signed zeros and NaNs,
+//! and with `NoContraction`. These results are known except for the sign, which is
+//! computed from the bits. Constants that are −0 are not folded there, and are left.
 
 use super::floats::{infinity, largest};
 use melior::ir::{Type, attribute::IntegerAttribute};

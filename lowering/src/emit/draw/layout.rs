@@ -1,9 +1,10 @@
-//! Places for the nodes of a graph without cycles: layers from top to bottom, each node below
-//! all that it waits for, and in an order in which few lines cross.
+//! Layout of a directed acyclic graph: layers from top to bottom, each node below all its
+//! dependencies, and in an order with few crossing edges.
 //!
 //! After Sugiyama, Tagawa and Toda, "Methods for Visual Understanding of Hierarchical System
-//! Structures", 1981: layers by longest paths, a point in every layer that a line passes, sweeps
-//! that put each node at the mean of its neighbours, and at last places on the page likewise.
+//! Structures", 1981: layers by longest paths, a dummy node in every layer that an edge passes,
+//! sweeps that put each node at the mean of its neighbours, and at last positions on the page
+//! likewise.
 
 /// What is placed: a size, and the nodes before it that it waits for.
 pub struct Node {

@@ -1,5 +1,5 @@
-//! Launch plans as a page: the graph of each kernel's steps, with what each waits for and why.
-//! The page is one file that loads nothing.
+//! Launch plans as a page: the graph of each kernel's steps, with their dependencies and the
+//! reasons. The page is one file that loads no others.
 
 mod layout;
 mod words;
@@ -22,8 +22,8 @@ const MOST_CHARACTERS: usize = 46;
 /// Lines in a box that say what its step waits for.
 const MOST_REASONS: usize = 4;
 
-/// The page of an artifact. `waits` is of its kernels, in their order; without it, that steps
-/// wait is said, and not why.
+/// The page of an artifact. `waits` has the reasons for the kernels' dependencies, in their
+/// order; without it, the page shows dependencies without reasons.
 pub fn page(artifact: &Artifact, waits: Option<&[Waits]>) -> String {
     let mut page = format!(
         "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
@@ -148,7 +148,7 @@ impl Drawing<'_> {
         let count = self.names.len();
         let mut text = format!("<p>{count} step{}", if count == 1 { "" } else { "s" });
         if plan.control > 0 {
-            let _ = write!(text, ", {} words of control", plan.control);
+            let _ = write!(text, ", {} control words", plan.control);
         }
         text += ".</p>\n";
         if plan.steps.is_empty() {

@@ -1,4 +1,4 @@
-//! Expressions, memory and steps of a plan as people read them.
+//! Expressions, memory and steps of a plan as text.
 
 use super::super::waits::{Memory, Use};
 use qd_artifact::{BufferRef, Comparison, Expr, Kernel, Operand, Operation, Step, StepKind, View};

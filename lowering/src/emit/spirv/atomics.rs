@@ -1,9 +1,9 @@
 //! Atomic loads and stores, which the dialect lacks.
 //!
 //! An `OpAtomicOr` with 0 that does not release is an `OpAtomicLoad`, and an
-//! `OpAtomicExchange` whose result nobody uses and that does not acquire is an
-//! `OpAtomicStore`. They mean the same, but a device serves loads of one place at
-//! once and updates one after the other, and look-back waits on loads.
+//! `OpAtomicExchange` with an unused result that does not acquire is an
+//! `OpAtomicStore`. They are equivalent, but a device serves concurrent loads of
+//! one address together and serialises updates, and look-back waits on loads.
 
 use super::reflect::{ModuleError, load};
 use rspirv::{

@@ -1,5 +1,5 @@
-//! Bodies as SPIR-V modules, one each, which the driver compiles when a pipeline is made
-//! of one.
+//! The SPIR-V backend: a module for each body, which the driver compiles when it creates
+//! a pipeline.
 //!
 //! The artifact holds a module's words, little-endian.
 
@@ -17,7 +17,7 @@ use super::{
     backend::{self, Backend, lacks},
     llvm,
 };
-use crate::{Options, convert::qd_to_spirv::REASONS, targets::Capabilities};
+use crate::{Options, targets::Capabilities};
 use qd_artifact::{Format, Origins, Requirements};
 use qd_dialects::{
     attributes,
@@ -80,7 +80,9 @@ fn requirements(part: Op<'_>) -> (Requirements, Origins) {
     let list = declared.split(['[', ']']).nth(1).unwrap_or_default();
     let mut features: Vec<_> = list.split(", ").map(str::to_owned).collect();
     features.sort();
-    let reasons = module.attr(REASONS).map(attributes::strings);
+    let reasons = module
+        .attr(attributes::names::REASONS)
+        .map(attributes::strings);
     let requirements = Requirements {
         features,
         ..Requirements::default()
@@ -132,8 +134,8 @@ fn emit(
     }
 }
 
-/// The words of a part's module. What would not run is an error here, and not on the
-/// machine that they are for.
+/// The words of a part's module. A module that would not run is an error here, and not
+/// on the target machine.
 fn words(part: Op<'_>, options: &Options) -> Result<Vec<u32>, CompileError> {
     let _span = tracing::info_span!("serialize").entered();
     let module = spirv_module(part)?;

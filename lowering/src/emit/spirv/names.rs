@@ -1,4 +1,4 @@
-//! What ids are called in text.
+//! Names of ids in disassembly.
 
 use rspirv::{
     dr::{Instruction, Module, Operand},

@@ -1,4 +1,4 @@
-//! What a runtime has to know of a module before it makes a pipeline.
+//! Reflection of a module, as a runtime needs it before it creates a pipeline.
 
 use super::sizes::Sizes;
 use rspirv::{
@@ -94,12 +94,12 @@ impl Reflection {
         })
     }
 
-    /// Holds the module against `docs/rationale/vulkan.md`: whether launches of
-    /// ours reach it.
+    /// Checks the module against `docs/rationale/vulkan.md`: whether our
+    /// launches can pass its arguments.
     ///
     /// # Errors
     ///
-    /// The first thing that is not so.
+    /// The first violation.
     pub fn check(&self) -> Result<(), ModuleError> {
         let fail = |what: String| Err(ModuleError::Interface(what));
         if self.version != "1.6" {
@@ -128,7 +128,7 @@ impl Reflection {
     }
 }
 
-/// The address of a launch's words.
+/// The address of a launch's kernel arguments.
 const PUSH_CONSTANT_BYTES: u32 = 8;
 
 impl EntryPoint {
@@ -161,7 +161,7 @@ impl EntryPoint {
         })
     }
 
-    /// What keeps a launch from reaching it.
+    /// Why a launch could not run it.
     fn check(&self) -> Result<(), String> {
         if self.model != "GLCompute" {
             return Err(format!("is {}, not GLCompute", self.model));

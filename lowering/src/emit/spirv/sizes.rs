@@ -71,7 +71,7 @@ impl<'m> Sizes<'m> {
             align: bytes,
         };
         Ok(match (of.class.opcode, &of.operands[..]) {
-            // In memory that nobody else sees, a truth value is a word.
+            // In private memory, a boolean is a word.
             (Op::TypeBool, _) => scalar(4),
             (Op::TypeInt | Op::TypeFloat, [Operand::LiteralBit32(bits), ..]) => scalar(bits / 8),
             // Only addresses are kept in memory.

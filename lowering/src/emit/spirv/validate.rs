@@ -1,5 +1,5 @@
-//! Modules held against the specification by its own judge, where that is asked
-//! for: it is another program, and none of ours needs it to compile.
+//! Validation by `spirv-val`, on request: it is a separate program, which
+//! compiling does not need.
 
 use super::CompileError;
 use crate::options::SPIRV_VAL;

@@ -1,4 +1,4 @@
-//! Who waits for whom: calls that fail half-way, and those that a host is still doing.
+//! Order of calls: calls that fail half-way, and calls that the host is still doing.
 
 use super::*;
 use crate::{
@@ -314,7 +314,7 @@ fn a_loop_at_which_the_host_looks_holds_up_those_alone_who_use_its_memory() {
     let [flag, other] = arrays(&s);
     let [gate, open] = [0, 1].map(AtomicI32::new);
     let [gate_here, open_here] = [&gate, &open].map(|gate| seen(&s, gate));
-    // They have words of control in common.
+    // They have control words in common.
     for which in 0..2 {
         let given = args![&open_here, &other, &second, which];
         either.prepare(&s, &given).unwrap();
@@ -327,7 +327,7 @@ fn a_loop_at_which_the_host_looks_holds_up_those_alone_who_use_its_memory() {
         thread::sleep(Duration::from_millis(20));
         before_it_opens(&gate, || {
             for on in [&s, &t] {
-                // Also the same kernel, with words of control of its own.
+                // Also the same kernel, with control words of its own.
                 let given = args![&open_here, &other, &second, 1];
                 either.launch(on, &given).unwrap();
                 set.launch(on, &args![&y, 1]).unwrap();

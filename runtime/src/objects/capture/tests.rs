@@ -1,5 +1,4 @@
-//! Calls on a stream that somebody captures: the fake fails on anything that a capture does not
-//! take.
+//! Calls on a stream under capture: the fake fails on any call that a capture does not take.
 
 use super::*;
 use crate::{

@@ -1,5 +1,5 @@
-//! Arrays of a library that these tests are, on the cpu: what is taken, what is refused, and that
-//! each deleter is called once.
+//! DLPack with these tests as the other library, on the cpu: accepted and refused tensors, and
+//! deleters, which are called once.
 
 use super::*;
 use crate::{

@@ -1,4 +1,4 @@
-//! What each op waits for, by plans of fills.
+//! Dependencies of ops, by plans of fills.
 
 use super::Evaluated;
 use crate::{

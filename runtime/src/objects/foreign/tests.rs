@@ -1,4 +1,4 @@
-//! What somebody else's memory is held to, on a device that delays and reorders.
+//! Checks and ordering of foreign memory, on a device that delays and reorders.
 
 use super::*;
 use crate::{

@@ -1,4 +1,4 @@
-//! What a copy of the process may do, in copies of the tests' own.
+//! Behaviour in a copy of the process, in forks of the tests' own.
 
 use crate::{
     Error, args,

@@ -100,7 +100,7 @@ fn an_allocator_gives_arrays_and_control() {
     let x = Buffer::zeros(&a, Dtype::I32, &[1]).unwrap();
     let empty = bytes(&b, 0).unwrap();
     kernel.launch(&a, &args![&x]).unwrap();
-    assert_eq!(count(), 3, "two arrays and words of control");
+    assert_eq!(count(), 3, "two arrays and control words");
     assert_eq!(device.memory().reserved, device.memory().live);
     let error = bytes(&b, 5).expect_err("no fourth").to_string();
     assert_eq!(error, "not enough memory for u8[5]: 5 bytes were asked for");
@@ -128,7 +128,7 @@ fn control_of_a_captured_call_is_the_allocators_until_the_graph_is_gone() {
     graph.replay();
     assert_eq!(x.to_vec::<i32>(&s).unwrap(), [2]);
     drop(kernel);
-    assert_eq!(count(), 2, "an array and words of control");
+    assert_eq!(count(), 2, "an array and control words");
     drop(graph);
     wait_until(|| count() == 1);
 }

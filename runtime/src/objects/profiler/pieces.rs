@@ -1,5 +1,5 @@
-//! A call in pieces: each op by itself, in the plan's order, which is one that they allow. The
-//! host looks at conditions.
+//! A call in pieces: each op by itself, in the plan's order, which satisfies their
+//! dependencies. The host reads conditions.
 
 use super::{Mark, SpanKind, Step, Timed};
 use crate::objects::{

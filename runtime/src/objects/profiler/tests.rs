@@ -1,4 +1,4 @@
-//! What spans say, on a device that delays and reorders, and on which a task takes a microsecond.
+//! Spans, on a device that delays and reorders, and on which a task takes a microsecond.
 
 use super::*;
 use crate::{

@@ -1,4 +1,4 @@
-//! What recordings promise, on a device that delays and reorders.
+//! Guarantees of recordings, on a device that delays and reorders.
 
 use super::*;
 use crate::{
@@ -150,7 +150,7 @@ fn what_runs_is_not_changed_by_what_is_bound_behind_it() {
         let count = device.load(&artifact()).unwrap().kernel("count").unwrap();
         let mut recording = Recording::new(&device);
         let x = recording.slot(&array());
-        // Each with words of control of its own, which streams use in turn.
+        // Each with control words of its own, which streams use in turn.
         recording.launch(&count, &args![x]).unwrap();
         recording.launch(&count, &args![x]).unwrap();
         let mut graph = recording.finish().unwrap();

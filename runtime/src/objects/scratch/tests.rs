@@ -1,5 +1,4 @@
-//! Scratch that is left out, on a device that delays, reorders and fails, and that overwrites what is
-//! freed.
+//! Omitted scratch, on a device that delays, reorders and fails, and that overwrites freed memory.
 
 use super::*;
 use crate::{

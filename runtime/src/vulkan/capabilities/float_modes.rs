@@ -1,4 +1,5 @@
-//! Execution modes about floats, and what of a device each needs for each width.
+//! Execution modes for floats, and the device property that each requires for
+//! each width.
 
 use crate::vulkan::spirv;
 use ash::vk;

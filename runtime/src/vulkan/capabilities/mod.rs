@@ -1,4 +1,4 @@
-//! What a module needs of a device, and whether it has it.
+//! The capabilities that a module requires, and whether a device has them.
 
 mod float_modes;
 mod table;
@@ -14,8 +14,8 @@ pub(super) use float_modes::{DENORM_PRESERVE, widths_with_denormals};
 use qd_artifact::{Origins, Requirements};
 use table::{CAPABILITIES, Need};
 
-/// What a device must have to be taken at all: what every module declares, and
-/// that subgroups are full and of one size.
+/// Features that a device must have to be used at all: those that every module
+/// declares, and full subgroups of one size.
 pub(super) const REQUIRED: &[Feature] = &[
     vk_feature!(v12.buffer_device_address, "bufferDeviceAddress"),
     vk_feature!(v12.vulkan_memory_model, "vulkanMemoryModel"),
@@ -38,8 +38,8 @@ pub(super) const OPERATIONS: &[(&str, Subgroup)] = &[
     ("SHUFFLE_RELATIVE", Subgroup::SHUFFLE_RELATIVE),
 ];
 
-/// What no capability stands for and is of use where it is there: subgroup
-/// operations on every width, and lanes that come back together.
+/// Features without a capability that are used where they exist: subgroup
+/// operations on every width, and reconvergence.
 const OTHERS: &[Feature] = &[
     vk_feature!(
         v12.shader_subgroup_extended_types,
@@ -85,14 +85,13 @@ const RECONVERGENCE: Feature = vk_feature!(
 );
 
 /// Execution modes that need a feature: `(name, number, feature)`. They promise
-/// that lanes come back together, the first the most.
+/// reconvergence, the first one the most.
 const MODES: &[(&str, u32, Feature)] = &[
     ("MaximallyReconvergesKHR", 6023, RECONVERGENCE),
     ("SubgroupUniformControlFlowKHR", 4421, UNIFORM_CONTROL_FLOW),
 ];
 
-/// The most that is promised of lanes coming back together: the mode's number and
-/// the extension that has it.
+/// The strongest promise of reconvergence: the mode's number and its extension.
 pub(super) fn convergence(features: &Features) -> Option<(u32, &'static str)> {
     const EXTENSIONS: [&str; 2] = [
         "SPV_KHR_maximal_reconvergence",
@@ -104,7 +103,7 @@ pub(super) fn convergence(features: &Features) -> Option<(u32, &'static str)> {
         .map(|((_, mode, _), extension)| (*mode, extension))
 }
 
-/// Everything that a module may ask for, as far as the device has it.
+/// Every feature that a module may use, as far as the device has it.
 pub(super) fn switched_on(offered: &Features) -> Features {
     let of_capabilities = CAPABILITIES.iter().flat_map(|row| match row.need {
         Need::Features(features) => features,
@@ -119,7 +118,7 @@ pub(super) fn switched_on(offered: &Features) -> Features {
     features
 }
 
-/// Checks that the device has what code needs, as the plan says it.
+/// Checks that the device meets the requirements in a plan.
 pub(super) fn check(
     needs: &Requirements,
     origins: Option<&Origins>,
@@ -134,7 +133,7 @@ pub(super) fn check(
     none_missing(missing.collect(), properties)
 }
 
-/// Checks that the device has what a module declares.
+/// Checks that the device has the capabilities that a module declares.
 pub(super) fn check_declared(
     module: &spirv::Module,
     features: &Features,
@@ -170,7 +169,7 @@ fn lacks(name: &str, what: &str) -> String {
     format!("{name} ({what}), which it needs")
 }
 
-/// What the device would have to have for a capability, if it has not.
+/// The feature that the device lacks for a capability, if any.
 fn lacked(name: &str, features: &Features, properties: &Properties) -> Option<String> {
     let row = CAPABILITIES.iter().find(|row| row.name == name);
     match row.map(|row| &row.need) {

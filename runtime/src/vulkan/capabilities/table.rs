@@ -1,5 +1,5 @@
-//! Each capability of SPIR-V and what it needs, as the Vulkan specification's
-//! environment for SPIR-V has it.
+//! Each capability of SPIR-V and the features it requires, as in the Vulkan
+//! specification's environment for SPIR-V.
 
 use crate::vulkan::features::{Feature, vk_feature};
 use ash::vk::SubgroupFeatureFlags as Subgroup;

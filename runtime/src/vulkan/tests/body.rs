@@ -1,4 +1,5 @@
-//! Bodies for tests, as the compiler's are: no descriptors, a pushed address.
+//! Bodies for tests, in the form of the compiler's: no descriptors, an address
+//! as the push constant.
 
 use rspirv::{
     binary::Assemble,

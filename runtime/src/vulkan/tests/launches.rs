@@ -1,4 +1,4 @@
-//! Launches: what they are passed, in which order they run, how many blocks.
+//! Launches: their arguments, their order, their number of blocks.
 
 use super::*;
 use qd_artifact::TargetSpec;

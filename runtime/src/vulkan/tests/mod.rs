@@ -1,5 +1,5 @@
-//! Handmade modules on whatever device there is. Without one, each test says so
-//! and is over.
+//! Handwritten modules on any available device. Without one, each test reports
+//! that and ends.
 
 mod body;
 mod launches;

@@ -1,4 +1,4 @@
-//! What is around launches: loops, dispatches, fills, and runs of the same.
+//! Plans around launches: loops, dispatches, fills, and repeated runs.
 
 use super::*;
 

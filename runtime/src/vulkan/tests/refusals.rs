@@ -1,4 +1,4 @@
-//! What is not run, and what the driver's cache may hold.
+//! Refused modules, and the contents of the driver's cache.
 
 use super::*;
 use crate::vulkan::cache::{self, Cache};

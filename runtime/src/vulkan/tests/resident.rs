@@ -1,4 +1,4 @@
-//! What of a Vulkan device its users see as objects, and how it uses its memory.
+//! A Vulkan device through the objects, and its use of memory.
 
 use super::*;
 use crate::{

@@ -1,7 +1,8 @@
-//! The text of a kernel that spoils, runs and compares.
+//! The text of a kernel that overwrites, runs and compares.
 //!
-//! Elements are handled as integers of their width, since a NaN is not itself. Values of
-//! the text have names of three letters and more: shorter ones are for buffers.
+//! Elements are compared as integers of their width, since a NaN differs from itself.
+//! Values of the text have names of three letters and more: shorter ones are for
+//! buffers.
 
 use super::{Repeated, Role};
 use crate::Data;
@@ -70,6 +71,7 @@ impl<'a> Buffer<'a> {
         | Role::InPlace { expected: data, .. }) = role;
         let (element, word) = match data {
             Data::I8(_) => ("i8", "i8"),
+            Data::I16(_) => ("i16", "i16"),
             Data::I32(_) | Data::Count(_) => ("i32", "i32"),
             Data::I64(_) | Data::Rows(..) | Data::LongCount(_) => ("i64", "i64"),
             Data::F32(_) => ("f32", "i32"),

@@ -1,9 +1,9 @@
-//! One program on a device, run again and again: what it finds in scratch and
-//! results differs from run to run, and what it leaves may not.
+//! One program on a device, run repeatedly: the initial contents of scratch and results differ from
+//! run to run, and the results may not.
 //!
-//! The kernel spoils them itself before the algorithm, and compares behind it:
-//! nothing is copied between runs, so that a thousand of them take little time, and
-//! kernels of several threads are on the device at once.
+//! The kernel overwrites them itself before the algorithm, and compares after it: nothing is copied
+//! between runs, so that a thousand of them take little time, and kernels of several threads are on
+//! the device at once.
 
 mod kernel;
 

@@ -1,4 +1,4 @@
-//! More that wants to run than there is room for.
+//! More blocks than the device has room for.
 
 use crate::kernel::Kernel;
 use qd_conformance::{Input, Options, Subject, any_wave, generate, is_vulkan, looks_back, report};
@@ -19,7 +19,7 @@ fn algorithms() -> impl Iterator<Item = Kernel> {
     })
 }
 
-/// Elements of more tiles than a GPU has room for at a time, 32 on each of 140 cores; and
+/// Elements of more tiles than a GPU has room for at a time, 32 on each of 140 SMs; and
 /// than a host has threads.
 fn many() -> usize {
     if looks_back() { 6_000_011 } else { 40_003 }

@@ -1,4 +1,4 @@
-//! Few elements, and what is behind the last one.
+//! Few elements, and the memory after the last one.
 
 use crate::kernel::{ALGORITHMS, Combiner, Kernel, turn};
 use qd_conformance::{Data, Input, Subject, generate, report, waves};

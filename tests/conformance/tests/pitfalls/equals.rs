@@ -1,4 +1,5 @@
-//! Keys that are equal and not the same, and those that are the same and not equal.
+//! Keys that compare equal and differ in bits, and keys of the same bits that do not
+//! compare equal.
 
 use crate::kernel::{Combiner, Kernel, turn};
 use qd_conformance::{

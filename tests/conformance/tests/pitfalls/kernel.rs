@@ -1,4 +1,4 @@
-//! An algorithm as a kernel, and what it is given.
+//! An algorithm as a kernel, and its arguments.
 
 use qd_conformance::{
     Argument, Data, Expect, Input, generate, given, output, scratch, slots, waves,

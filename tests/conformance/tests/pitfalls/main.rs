@@ -1,6 +1,6 @@
-//! What algorithms of other libraries are known to get wrong, a test for each
-//! pitfall: targets against the interpreter. What takes a large device is in
-//! `large.rs`.
+//! Known defects of other libraries' algorithms, a test for each pitfall:
+//! targets, compared with the interpreter. Tests that take a large device are
+//! in `large.rs`.
 
 mod conditions;
 mod counts;

@@ -1,4 +1,4 @@
-//! Results that are wider than what goes in, and wide elements.
+//! Results that are wider than the inputs, and wide elements.
 
 use crate::kernel::turn;
 use qd_conformance::{

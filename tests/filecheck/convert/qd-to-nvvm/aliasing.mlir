@@ -3,11 +3,11 @@
 
 // RUN: qd-opt %s --qd-mark-noalias --qd-convert-to-nvvm=arch=sm_90 | FileCheck %s
 
-module attributes {qd.wave = 32 : i64} {
+module {
 
 // CHECK-LABEL: llvm.func @copy(
 // CHECK-SAME:    !llvm.ptr<1> {llvm.noundef}, {{[^,]*}}: i64 {llvm.noundef}, {{[^,]*}}: !llvm.ptr<1> {llvm.noundef},
-func.func private @copy(%a: memref<?xi32>, %b: memref<?xi32>) attributes {qd.threads = 64 : i64} {
+func.func private @copy(%a: memref<?xi32>, %b: memref<?xi32>) attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
   %t = qd.simt.block.thread_id
   %v = memref.load %a[%t] : memref<?xi32>
   memref.store %v, %b[%t] : memref<?xi32>
@@ -18,7 +18,7 @@ func.func private @copy(%a: memref<?xi32>, %b: memref<?xi32>) attributes {qd.thr
 // CHECK-LABEL: llvm.func @add(
 // CHECK-SAME:    !llvm.ptr<1> {llvm.noalias, llvm.noundef}, {{[^,]*}}: i64 {llvm.noundef}, {{[^,]*}}: !llvm.ptr<1> {llvm.noalias, llvm.noundef},
 // CHECK-SAME:    {{[^,]*}}: i64 {llvm.noundef}, {{[^,]*}}: !llvm.ptr<1> {llvm.noalias, llvm.noundef}
-func.func private @add(%a: memref<?xi32>, %b: memref<?xi32>, %c: memref<?xi32>) attributes {qd.threads = 64 : i64} {
+func.func private @add(%a: memref<?xi32>, %b: memref<?xi32>, %c: memref<?xi32>) attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
   %t = qd.simt.block.thread_id
   %x = memref.load %a[%t] : memref<?xi32>
   %y = memref.load %b[%t] : memref<?xi32>
@@ -29,7 +29,7 @@ func.func private @add(%a: memref<?xi32>, %b: memref<?xi32>, %c: memref<?xi32>) 
 
 // CHECK-LABEL: llvm.func @may_alias(
 // CHECK-SAME:    !llvm.ptr<1> {llvm.noundef}, {{[^,]*}}: i64 {llvm.noundef}, {{[^,]*}}: !llvm.ptr<1> {llvm.noundef},
-func.func private @may_alias(%a: memref<?xi32>, %b: memref<?xi32>) attributes {qd.threads = 64 : i64} {
+func.func private @may_alias(%a: memref<?xi32>, %b: memref<?xi32>) attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
   %t = qd.simt.block.thread_id
   %v = memref.load %a[%t] : memref<?xi32>
   memref.store %v, %b[%t] : memref<?xi32>
@@ -39,7 +39,7 @@ func.func private @may_alias(%a: memref<?xi32>, %b: memref<?xi32>) attributes {q
 // What is polled may be written by others: LLVM must not think that it is constant.
 // CHECK-LABEL: llvm.func @poll(
 // CHECK-SAME:    !llvm.ptr<1> {llvm.noundef}, {{[^,]*}}: i64 {llvm.noundef}, {{[^,]*}}: !llvm.ptr<1> {llvm.noalias, llvm.noundef},
-func.func private @poll(%a: memref<?xi32>, %b: memref<?xi32>) attributes {qd.threads = 64 : i64} {
+func.func private @poll(%a: memref<?xi32>, %b: memref<?xi32>) attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
   %t = qd.simt.block.thread_id
   %v = qd.grid.atomic.load %a[%t] device acquire : memref<?xi32>
   %w = memref.load %b[%t] : memref<?xi32>
@@ -49,7 +49,7 @@ func.func private @poll(%a: memref<?xi32>, %b: memref<?xi32>) attributes {qd.thr
 // Where threads wait for each other, what is written is somebody else's too.
 // CHECK-LABEL: llvm.func @through_memory(
 // CHECK-SAME:    !llvm.ptr<1> {llvm.noundef}, {{[^,]*}}: i64 {llvm.noundef}, {{[^,]*}}: !llvm.ptr<1> {llvm.noalias, llvm.noundef},
-func.func private @through_memory(%a: memref<?xi32>, %b: memref<?xi32>) attributes {qd.threads = 64 : i64} {
+func.func private @through_memory(%a: memref<?xi32>, %b: memref<?xi32>) attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
   %c63 = arith.constant 63 : index
   %t = qd.simt.block.thread_id
   %j = arith.subi %c63, %t : index

@@ -2,7 +2,7 @@
 
 // RUN: qd-opt %s --qd-convert-to-nvvm=arch=sm_90 | FileCheck %s
 
-module attributes {qd.wave = 32 : i64} {
+module {
 
 // CHECK-LABEL: llvm.func @words(
 // CHECK:         %[[V:.*]] = arith.bitcast %{{.*}} : i32 to f32
@@ -12,7 +12,7 @@ module attributes {qd.wave = 32 : i64} {
 // CHECK:         nvvm.shfl.sync bfly %c-1_i32{{.*}}, %[[V]], %[[LANE]], %c31_i32{{.*}} : f32 -> f32
 // CHECK:         nvvm.shfl.sync up %c-1_i32{{.*}}, %[[V]], %[[LANE]], %c0_i32{{.*}} : f32 -> f32
 // CHECK:         nvvm.shfl.sync idx %c-1_i32{{.*}}, %[[V]], %[[LANE]], %c31_i32{{.*}} : f32 -> f32
-func.func private @words(%v: f32, %lane: i32, %o: memref<?xf32>) attributes {qd.threads = 64 : i64} {
+func.func private @words(%v: f32, %lane: i32, %o: memref<?xf32>) attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
   %c0 = arith.constant 0 : index
   %0 = qd.simt.shuffle idx %v, %lane : f32
   %1 = qd.simt.shuffle down %v, %lane : f32
@@ -36,7 +36,7 @@ func.func private @words(%v: f32, %lane: i32, %o: memref<?xf32>) attributes {qd.
 // CHECK:         %[[LL:.*]] = arith.extui %[[L]] : i32 to i64
 // CHECK:         %[[R:.*]] = arith.ori %[[S]], %[[LL]] : i64
 // CHECK:         arith.bitcast %[[R]] : i64 to f64
-func.func private @halves(%v: f64, %lane: i32, %o: memref<?xf64>) attributes {qd.threads = 64 : i64} {
+func.func private @halves(%v: f64, %lane: i32, %o: memref<?xf64>) attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
   %c0 = arith.constant 0 : index
   %0 = qd.simt.shuffle xor %v, %lane : f64
   memref.store %0, %o[%c0] : memref<?xf64>
@@ -52,7 +52,7 @@ func.func private @halves(%v: f64, %lane: i32, %o: memref<?xf64>) attributes {qd
 // CHECK:           arith.extui %[[B]] : i32 to i64
 // CHECK:           %[[M:.*]] = nvvm.match.sync any %c-1_i32{{.*}}, %{{.*}} : i64 -> i32
 // CHECK:           arith.extui %[[M]] : i32 to i64
-func.func private @votes(%x: i32, %y: i64, %uniform: i1, %o: memref<?xi64>) attributes {qd.threads = 64 : i64} {
+func.func private @votes(%x: i32, %y: i64, %uniform: i1, %o: memref<?xi64>) attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
   %c0 = arith.constant 0 : index
   %lane = qd.simt.lane_id
   %p = arith.cmpi ult, %lane, %x : i32
@@ -77,7 +77,7 @@ func.func private @votes(%x: i32, %y: i64, %uniform: i1, %o: memref<?xi64>) attr
 // Of many, one match of what is left when the others are shifted out.
 // CHECK:         %[[HIGH:.*]] = arith.shli %{{.*}}, %c12_i32
 // CHECK:         nvvm.match.sync any %c-1_i32{{.*}}, %[[HIGH]] : i32 -> i32
-func.func private @matches_of_some_bits(%x: i32, %o: memref<?xi64>) attributes {qd.threads = 64 : i64} {
+func.func private @matches_of_some_bits(%x: i32, %o: memref<?xi64>) attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
   %c0 = arith.constant 0 : index
   %0 = qd.simt.match_any %x bits(4) : i32
   %1 = qd.simt.match_any %x bits(20) : i32
@@ -90,7 +90,7 @@ func.func private @matches_of_some_bits(%x: i32, %o: memref<?xi64>) attributes {
 // CHECK:         nvvm.redux.sync add %[[V:.*]], %c-1_i32{{.*}} : i32 -> i32
 // CHECK:         nvvm.redux.sync umin %[[V]], %c-1_i32{{.*}} : i32 -> i32
 // CHECK:         nvvm.redux.sync max %[[V]], %c-1_i32{{.*}} : i32 -> i32
-func.func private @reductions(%v: i32, %o: memref<?xi32>) attributes {qd.threads = 64 : i64} {
+func.func private @reductions(%v: i32, %o: memref<?xi32>) attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
   %c0 = arith.constant 0 : index
   %0 = qd.simt.reduce add %v tile(5) : i32
   %1 = qd.simt.reduce_all minui %v tile(5) : i32

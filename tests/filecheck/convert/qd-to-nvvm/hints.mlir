@@ -7,14 +7,14 @@
 // LLVM has no prefetch for these: a hint falls away.
 // OLD-NOT: prefetch
 
-module attributes {qd.wave = 32 : i64} {
+module {
 
 // CHECK-LABEL: llvm.func @hints(
 // CHECK-SAME:    nvvm.minctasm = 5 : i32
 // CHECK:         nvvm.prefetch level = L2
 // CHECK:         %[[TIME:.*]] = arith.constant 1000 : i32
 // CHECK:         nvvm.nanosleep %[[TIME]]
-func.func private @hints(%a: memref<?xf32>, %i: index) attributes {qd.threads = 64 : i64, qd.blocks_per_core = 5 : i64} {
+func.func private @hints(%a: memref<?xf32>, %i: index) attributes {qd.threads = 64 : i64, qd.wave = 32 : i64, qd.blocks_per_core = 5 : i64} {
   memref.prefetch %a[%i], read, locality<2>, data : memref<?xf32>
   qd.simt.pause 1000
   return
@@ -24,7 +24,7 @@ func.func private @hints(%a: memref<?xf32>, %i: index) attributes {qd.threads = 
 // CHECK-LABEL: llvm.func @free(
 // CHECK-NOT:     nvvm.minctasm
 // CHECK:         llvm.return
-func.func private @free(%a: memref<?xf32>) attributes {qd.threads = 64 : i64} {
+func.func private @free(%a: memref<?xf32>) attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
   return
 }
 }

@@ -4,17 +4,17 @@
 // RUN: split-file %s %t
 
 // RUN: not qd-opt %t/polymorphic.mlir --qd-convert-to-nvvm=arch=sm_90 2>&1 | FileCheck %s --check-prefix=POLYMORPHIC
-// POLYMORPHIC: polymorphic.mlir:1:1: error: 'builtin.module' op has no 'qd.wave': run qd-select-subgroup-size first
+// POLYMORPHIC: polymorphic.mlir:1:1: error: 'func.func' op has no 'qd.wave': run qd-select-subgroup-size first
 // RUN: not qd-opt %t/wave.mlir --qd-convert-to-nvvm=arch=sm_90 2>&1 | FileCheck %s --check-prefix=WAVE
-// WAVE: wave.mlir:1:1: error: 'builtin.module' op is for subgroups of 64, which target 'nvptx:sm_90' does not have
+// WAVE: wave.mlir:1:1: error: 'func.func' op is for subgroups of 64, which target 'nvptx:sm_90' does not have
 // RUN: not qd-opt %t/math.mlir --qd-convert-to-nvvm=arch=sm_70 2>&1 | FileCheck %s --check-prefix=ARCH
 // ARCH: error: 'builtin.module' op target 'nvptx' has no architecture 'sm_70': expected one of sm_80, sm_90, sm_100
 // RUN: not qd-opt %t/math.mlir --qd-convert-to-nvvm=arch=sm_90 2>&1 | FileCheck %s --check-prefix=MATH
 // MATH: math.mlir:3:8: error: 'math.sin' op is a function that target 'nvptx:sm_90' does not have for f64: run qd-expand-math first
 // RUN: not qd-opt %t/reduce.mlir --qd-convert-to-nvvm=arch=sm_90 2>&1 | FileCheck %s --check-prefix=REDUCE
-// REDUCE: reduce.mlir:3:8: error: 'qd.simt.reduce_all' op is no reduction of an i32 that this target has: run qd-expand-collectives first
+// REDUCE: reduce.mlir:3:8: error: 'qd.simt.reduce_all' op is nothing that target 'nvptx:sm_90' has but as redux.sync of i32 by add, minsi, minui, maxsi, maxui, and, or or xor, of a whole subgroup: run qd-expand-collectives first
 // RUN: not qd-opt %t/tile.mlir --qd-convert-to-nvvm=arch=sm_90 2>&1 | FileCheck %s --check-prefix=TILE
-// TILE: tile.mlir:3:8: error: 'qd.simt.all' op works on tiles, which no vote and no reduction of this target does: run qd-expand-collectives first
+// TILE: tile.mlir:3:8: error: 'qd.simt.all' op is nothing that target 'nvptx:sm_90' has but as vote.sync.all, of a whole subgroup: run qd-expand-collectives first
 // RUN: not qd-opt %t/shared.mlir --qd-convert-to-nvvm=arch=sm_90 2>&1 | FileCheck %s --check-prefix=SHARED
 // SHARED: shared.mlir:4:8: error: 'qd.simt.block.shared' op makes the block's shared memory 232452 bytes, but target 'nvptx:sm_90' has 232448
 // RUN: not qd-opt %t/shared.mlir --qd-convert-to-nvvm=arch=sm_80 2>&1 | FileCheck %s --check-prefix=SHARED-SM80
@@ -32,15 +32,15 @@
 // SCAN: scan.mlir:3:8: error: 'qd.simt.inclusive_scan' op is nothing that target 'nvptx:sm_90' has: run qd-expand-collectives first
 
 //--- scan.mlir
-module attributes {qd.wave = 32 : i64} {
-func.func private @f(%x: i32) attributes {qd.threads = 64 : i64} {
+module {
+func.func private @f(%x: i32) attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
   %0 = qd.simt.inclusive_scan add %x tile(5) : i32
   return
 }
 }
 //--- wide.mlir
-module attributes {qd.wave = 32 : i64} {
-func.func private @f(%x: f64) attributes {qd.threads = 64 : i64} {
+module {
+func.func private @f(%x: f64) attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
   %0 = arith.extf %x : f64 to f128
   return
 }
@@ -57,12 +57,16 @@ qd.grid.kernel @k(%a: memref<?xf32>) {
   }
 }
 //--- polymorphic.mlir
-module {}
+func.func private @f() attributes {qd.threads = 64 : i64} {
+  return
+}
 //--- wave.mlir
-module attributes {qd.wave = 64 : i64} {}
+func.func private @f() attributes {qd.threads = 64 : i64, qd.wave = 64 : i64} {
+  return
+}
 //--- math.mlir
-module attributes {qd.wave = 32 : i64} {
-func.func private @f(%x: f64, %o: memref<1xf64>) attributes {qd.threads = 64 : i64} {
+module {
+func.func private @f(%x: f64, %o: memref<1xf64>) attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
   %0 = math.sin %x : f64
   %c0 = arith.constant 0 : index
   memref.store %0, %o[%c0] : memref<1xf64>
@@ -70,30 +74,30 @@ func.func private @f(%x: f64, %o: memref<1xf64>) attributes {qd.threads = 64 : i
 }
 }
 //--- reduce.mlir
-module attributes {qd.wave = 32 : i64} {
-func.func private @f(%x: i32) attributes {qd.threads = 64 : i64} {
+module {
+func.func private @f(%x: i32) attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
   %0 = qd.simt.reduce_all mul %x : i32
   return
 }
 }
 //--- tile.mlir
-module attributes {qd.wave = 32 : i64} {
-func.func private @f(%x: i1) attributes {qd.threads = 64 : i64} {
+module {
+func.func private @f(%x: i1) attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
   %0 = qd.simt.all %x tile(3)
   return
 }
 }
 //--- shared.mlir
-module attributes {qd.wave = 32 : i64} {
-func.func private @f() attributes {qd.threads = 64 : i64} {
+module {
+func.func private @f() attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
   %0 = qd.simt.block.shared : memref<58112xi32, #gpu.address_space<workgroup>>
   %1 = qd.simt.block.shared : memref<1xi32, #gpu.address_space<workgroup>>
   return
 }
 }
 //--- name.mlir
-module attributes {qd.wave = 32 : i64} {
-  func.func private @"a.b"() attributes {qd.threads = 64 : i64} {
+module {
+  func.func private @"a.b"() attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
     return
   }
 }

@@ -2,7 +2,7 @@
 
 // RUN: qd-opt %s --qd-convert-to-nvvm=arch=sm_90 | FileCheck %s
 
-module attributes {qd.wave = 32 : i64} {
+module {
 
 // Each buffer is a pointer and, but for rank 0, a length; each scalar is a word whose low bits it is.
 // CHECK-LABEL: llvm.func @parameters(
@@ -18,7 +18,7 @@ module attributes {qd.wave = 32 : i64} {
 // CHECK:         arith.trunci %[[I]] : i64 to i32
 // CHECK:         arith.index_castui %[[X]] : i64 to index
 // CHECK:         llvm.return
-func.func private @parameters(%a: memref<?xf32> {llvm.noalias}, %n: memref<i32> {llvm.noalias}, %f: f32, %i: i32, %x: index) attributes {qd.threads = 128 : i64} {
+func.func private @parameters(%a: memref<?xf32> {llvm.noalias}, %n: memref<i32> {llvm.noalias}, %f: f32, %i: i32, %x: index) attributes {qd.threads = 128 : i64, qd.wave = 32 : i64} {
   memref.store %f, %a[%x] : memref<?xf32>
   memref.store %i, %n[] : memref<i32>
   return
@@ -28,7 +28,7 @@ func.func private @parameters(%a: memref<?xf32> {llvm.noalias}, %n: memref<i32> 
 // CHECK-LABEL: llvm.func @rows(
 // CHECK-SAME:    !llvm.ptr<1> {{{[^,]*}}}, %{{[a-z0-9]+}}: i64 {llvm.noundef})
 // CHECK:         llvm.mlir.poison : !llvm.struct<(ptr, ptr, i64, array<2 x i64>, array<2 x i64>)>
-func.func private @rows(%a: memref<?x3xi64>) attributes {qd.threads = 64 : i64} {
+func.func private @rows(%a: memref<?x3xi64>) attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
   %c0 = arith.constant 0 : index
   %zero = arith.constant 0 : i64
   memref.store %zero, %a[%c0, %c0] : memref<?x3xi64>
@@ -45,7 +45,7 @@ func.func private @rows(%a: memref<?x3xi64>) attributes {qd.threads = 64 : i64} 
 // CHECK:         llvm.mlir.addressof @__qd_shared_shared_1 : !llvm.ptr<3>
 // CHECK:         memref.store %{{.*}} : memref<64xf32>
 // CHECK:         scf.if %{{.*}} -> (memref<64xf32>)
-func.func private @shared(%v: f32, %c: i1) attributes {qd.threads = 64 : i64} {
+func.func private @shared(%v: f32, %c: i1) attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
   %a = qd.simt.block.shared : memref<64xf32, #gpu.address_space<workgroup>>
   %b = qd.simt.block.shared : memref<4x8xi64, #gpu.address_space<workgroup>>
   %t = qd.simt.block.thread_id
@@ -64,7 +64,7 @@ func.func private @shared(%v: f32, %c: i1) attributes {qd.threads = 64 : i64} {
 // CHECK:         llvm.alloca %{{.*}} x i32
 // CHECK:         scf.for
 // CHECK-NOT:       alloca
-func.func private @private_array(%n: index, %v: i32) attributes {qd.threads = 64 : i64} {
+func.func private @private_array(%n: index, %v: i32) attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   scf.for %i = %c0 to %n step %c1 {
@@ -76,7 +76,7 @@ func.func private @private_array(%n: index, %v: i32) attributes {qd.threads = 64
 
 // An index in memory is a word.
 // CHECK: llvm.mlir.global internal @__qd_shared_indices_0() {{.*}} : !llvm.array<64 x i64>
-func.func private @indices() attributes {qd.threads = 64 : i64} {
+func.func private @indices() attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
   %s = qd.simt.block.shared : memref<64xindex, #gpu.address_space<workgroup>>
   %t = qd.simt.block.thread_id
   memref.store %t, %s[%t] : memref<64xindex, #gpu.address_space<workgroup>>
@@ -91,7 +91,7 @@ func.func private @indices() attributes {qd.threads = 64 : i64} {
 // CHECK:         arith.andi %[[T]], %c31{{.*}} : i32
 // CHECK:         %[[T2:.*]] = nvvm.read.ptx.sreg.tid.x : i32
 // CHECK:         arith.shrui %[[T2]], %c5{{.*}} : i32
-func.func private @identity(%o: memref<?xindex>, %p: memref<?xi32>) attributes {qd.threads = 64 : i64} {
+func.func private @identity(%o: memref<?xindex>, %p: memref<?xi32>) attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
   %b = qd.simt.block.id
   %g = qd.simt.grid.dim
   %t = qd.simt.block.thread_id

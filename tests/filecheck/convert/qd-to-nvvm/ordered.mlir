@@ -3,7 +3,7 @@
 
 // RUN: qd-opt %s --qd-convert-to-nvvm=arch=sm_90 | FileCheck %s
 
-module attributes {qd.wave = 32 : i64} {
+module {
 
 // CHECK-LABEL: llvm.func @barriers(
 // CHECK:         nvvm.bar.warp.sync %c-1_i32
@@ -11,7 +11,7 @@ module attributes {qd.wave = 32 : i64} {
 // CHECK:         llvm.fence syncscope("block") seq_cst
 // CHECK:         llvm.fence syncscope("block") seq_cst
 // CHECK:         llvm.fence syncscope("device") seq_cst
-func.func private @barriers() attributes {qd.threads = 64 : i64} {
+func.func private @barriers() attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
   qd.simt.sync
   qd.simt.block.sync
   qd.simt.mem_fence
@@ -32,7 +32,7 @@ func.func private @barriers() attributes {qd.threads = 64 : i64} {
 // CHECK:         llvm.fence syncscope("block") acq_rel
 // CHECK-NEXT:    llvm.atomicrmw min %{{.*}} syncscope("block") monotonic
 // CHECK-NEXT:    llvm.fence syncscope("block") acq_rel
-func.func private @read_modify_write(%a: memref<?xi32>, %v: i32) attributes {qd.threads = 64 : i64} {
+func.func private @read_modify_write(%a: memref<?xi32>, %v: i32) attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
   %t = qd.simt.block.thread_id
   %0 = qd.grid.atomic.rmw add %v, %a[%t] device relaxed : memref<?xi32>
   %1 = qd.grid.atomic.rmw maxui %v, %a[%t] device acquire : memref<?xi32>
@@ -47,7 +47,7 @@ func.func private @read_modify_write(%a: memref<?xi32>, %v: i32) attributes {qd.
 // CHECK:         scf.while
 // CHECK:           arith.mulf
 // CHECK:           llvm.cmpxchg %{{.*}} syncscope("device") acq_rel acquire : !llvm.ptr, i32
-func.func private @product(%a: memref<?xf32>, %v: f32) attributes {qd.threads = 64 : i64} {
+func.func private @product(%a: memref<?xf32>, %v: f32) attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
   %t = qd.simt.block.thread_id
   %0 = qd.grid.atomic.rmw mul %v, %a[%t] device acq_rel : memref<?xf32>
   return
@@ -57,7 +57,7 @@ func.func private @product(%a: memref<?xf32>, %v: f32) attributes {qd.threads = 
 // CHECK:         llvm.load %{{.*}} atomic syncscope("device") acquire {alignment = 8 : i64}
 // CHECK:         llvm.store %{{.*}} atomic syncscope("block") release {alignment = 8 : i64}
 // CHECK:         llvm.cmpxchg %{{.*}} syncscope("device") release monotonic
-func.func private @loads_and_stores(%a: memref<?xi64>) attributes {qd.threads = 64 : i64} {
+func.func private @loads_and_stores(%a: memref<?xi64>) attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
   %t = qd.simt.block.thread_id
   %0 = qd.grid.atomic.load %a[%t] device acquire : memref<?xi64>
   qd.grid.atomic.store %0, %a[%t] block release : memref<?xi64>
@@ -73,7 +73,7 @@ func.func private @loads_and_stores(%a: memref<?xi64>) attributes {qd.threads = 
 // CHECK:         %[[SCALED:.*]] = arith.muli %{{.*}}, %[[STRIDE]] : i64
 // CHECK:         %[[AT:.*]] = arith.addi %[[OFFSET]], %[[SCALED]] : i64
 // CHECK:         llvm.getelementptr %{{.*}}[%[[AT]]]
-func.func private @part(%a: memref<?xi32>, %i: index) attributes {qd.threads = 64 : i64} {
+func.func private @part(%a: memref<?xi32>, %i: index) attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
   %c1 = arith.constant 1 : index
   %s = memref.subview %a[%i] [4] [2] : memref<?xi32> to memref<4xi32, strided<[2], offset: ?>>
   %0 = qd.grid.atomic.load %s[%c1] device relaxed : memref<4xi32, strided<[2], offset: ?>>
@@ -84,7 +84,7 @@ func.func private @part(%a: memref<?xi32>, %i: index) attributes {qd.threads = 6
 // CHECK-LABEL: llvm.func @assertion(
 // CHECK:         scf.if
 // CHECK-NEXT:      llvm.intr.trap
-func.func private @assertion(%p: i1) attributes {qd.threads = 64 : i64} {
+func.func private @assertion(%p: i1) attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
   cf.assert %p, "holds"
   return
 }

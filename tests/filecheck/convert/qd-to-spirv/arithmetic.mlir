@@ -1,9 +1,9 @@
-// What upstream's conversions lack or make something else of than the reference. That the values are right is for the
-// conformance tests.
+// Conversions that upstream lacks, or does with other semantics than the reference. The conformance tests check
+// the values.
 
 // RUN: qd-opt %s --qd-convert-to-spirv | FileCheck %s
 
-module attributes {qd.wave = 8 : i64} {
+module {
 
 // Vulkan counts bits of 32 alone; the highest and the lowest bit of 0 are numbered -1.
 // CHECK-LABEL: func.func @bits(
@@ -18,7 +18,7 @@ module attributes {qd.wave = 8 : i64} {
 // CHECK:         %[[N:.*]] = spirv.BitCount %[[LOW]] : i32
 // CHECK:         %[[M:.*]] = spirv.BitCount %[[HIGH]] : i32
 // CHECK:         arith.addi %[[N]], %[[M]] : i32
-func.func private @bits(%w: i32, %d: i64) attributes {qd.threads = 64 : i64} {
+func.func private @bits(%w: i32, %d: i64) attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
   %0 = math.ctpop %w : i32
   %1 = math.ctlz %w : i32
   %2 = math.cttz %w : i32
@@ -34,7 +34,7 @@ func.func private @bits(%w: i32, %d: i64) attributes {qd.threads = 64 : i64} {
 // CHECK:         %[[L:.*]] = spirv.GL.FindILsb
 // CHECK:         %[[T:.*]] = spirv.GL.UMin %[[L]], %c32_i32
 // CHECK:         spirv.GL.UMin %[[T]], %c8_i32
-func.func private @narrow(%w: i32) attributes {qd.threads = 64 : i64} {
+func.func private @narrow(%w: i32) attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
   %b = arith.trunci %w : i32 to i8
   %0 = math.ctlz %b : i8
   %1 = math.cttz %b : i8
@@ -48,7 +48,7 @@ func.func private @narrow(%w: i32) attributes {qd.threads = 64 : i64} {
 // CHECK:         spirv.GL.UMin %[[I:.*]], %[[I]] : i64
 // CHECK:         spirv.GL.UMax %[[W]], %[[W]] : i32
 // CHECK:         arith.minsi %{{.*}} : i16
-func.func private @minima(%w: i32, %d: i64, %i: index) attributes {qd.threads = 64 : i64} {
+func.func private @minima(%w: i32, %d: i64, %i: index) attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
   %h = arith.trunci %w : i32 to i16
   %0 = arith.minsi %w, %w : i32
   %1 = arith.maxsi %d, %d : i64
@@ -67,7 +67,7 @@ func.func private @minima(%w: i32, %d: i64, %i: index) attributes {qd.threads = 
 // CHECK:         arith.cmpi eq, %{{.*}}, %c2139095040_i32{{.*}} : i32
 // CHECK-NOT:     arith.minnumf
 // CHECK-NOT:     arith.cmpf uno
-func.func private @classes(%x: f32, %y: f32) attributes {qd.threads = 64 : i64} {
+func.func private @classes(%x: f32, %y: f32) attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
   %0 = math.isnan %x : f32
   %1 = math.isfinite %x : f32
   %2 = math.isinf %x : f32
@@ -81,7 +81,7 @@ func.func private @classes(%x: f32, %y: f32) attributes {qd.threads = 64 : i64} 
 // CHECK:         %[[S:.*]] = arith.addf %[[M]], %[[LARGE:.*]] : f64
 // CHECK:         %[[D:.*]] = arith.subf %[[S]], %[[LARGE]] : f64
 // CHECK:         math.copysign %[[D]], %[[X]] : f64
-func.func private @rounded(%x: f64) attributes {qd.threads = 64 : i64} {
+func.func private @rounded(%x: f64) attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
   %0 = math.roundeven %x : f64
   return
 }
@@ -92,7 +92,7 @@ func.func private @rounded(%x: f64) attributes {qd.threads = 64 : i64} {
 // CHECK:         arith.mulf %{{.*}} : f64
 // CHECK-NOT:     math.fma
 // CHECK:         arith.truncf %{{.*}} : f64 to f32
-func.func private @fused(%x: f32) attributes {qd.threads = 64 : i64} {
+func.func private @fused(%x: f32) attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
   %0 = math.fma %x, %x, %x : f32
   return
 }
@@ -101,7 +101,7 @@ func.func private @fused(%x: f32) attributes {qd.threads = 64 : i64} {
 // CHECK-LABEL: func.func @in_two_steps(
 // CHECK:         %[[P:.*]] = arith.mulf %[[X:.*]], %[[X]] : f64
 // CHECK-NEXT:    arith.addf %[[P]], %[[X]] : f64
-func.func private @in_two_steps(%x: f64) attributes {qd.threads = 64 : i64} {
+func.func private @in_two_steps(%x: f64) attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
   %0 = math.fma %x, %x, %x fastmath<contract> : f64
   return
 }
@@ -112,7 +112,7 @@ func.func private @in_two_steps(%x: f64) attributes {qd.threads = 64 : i64} {
 // CHECK:         %[[S:.*]] = arith.addi %[[P]], %[[Q]] : i32
 // CHECK:         arith.trunci %[[S]] : i32 to i1
 // CHECK:         arith.cmpi slt, %{{.*}}, %{{.*}} : i32
-func.func private @truths(%p: i1, %q: i1) attributes {qd.threads = 64 : i64} {
+func.func private @truths(%p: i1, %q: i1) attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
   %0 = arith.addi %p, %q : i1
   %1 = arith.cmpi slt, %p, %q : i1
   return
@@ -122,7 +122,7 @@ func.func private @truths(%p: i1, %q: i1) attributes {qd.threads = 64 : i64} {
 // CHECK:         arith.addi %{{.*}} : i64
 // CHECK:         arith.cmpi ult, %{{.*}} : i64
 // CHECK:         arith.constant 64 : i64
-func.func private @indices(%i: index) attributes {qd.threads = 64 : i64} {
+func.func private @indices(%i: index) attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
   %0 = index.add %i, %i
   %1 = index.cmp ult(%i, %0)
   %2 = index.sizeof
@@ -137,7 +137,7 @@ func.func private @indices(%i: index) attributes {qd.threads = 64 : i64} {
 // CHECK:         else
 // CHECK:           arith.cmpi eq, %[[I]], %c5_i64
 // CHECK-NOT:     scf.index_switch
-func.func private @switch(%i: index, %o: memref<?xi32>) attributes {qd.threads = 64 : i64} {
+func.func private @switch(%i: index, %o: memref<?xi32>) attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
   %r = scf.index_switch %i -> i32
   case 5 {
     %c1 = arith.constant 1 : i32

@@ -1,8 +1,8 @@
-// Moves between lanes, votes, and what an integer's reductions and scans are: one instruction each.
+// Moves between lanes, votes, and reductions and scans of an integer: one instruction each.
 
 // RUN: qd-opt %s --qd-convert-to-spirv | FileCheck %s
 
-module attributes {qd.wave = 8 : i64} {
+module {
 
 // CHECK-LABEL: func.func @moves(
 // CHECK:         spirv.GroupNonUniformShuffle <Subgroup> %[[V:.*]], %[[LANE:.*]] : f32, i32
@@ -13,7 +13,7 @@ module attributes {qd.wave = 8 : i64} {
 // CHECK:         spirv.GroupNonUniformShuffle <Subgroup> %{{.*}}, %[[LANE]] : i64, i32
 // CHECK:         %[[ZERO:.*]] = spirv.Constant 0 : i32
 // CHECK-NEXT:    spirv.GroupNonUniformBroadcast <Subgroup> %{{.*}}, %[[ZERO]] : i64, i32
-func.func private @moves(%v: f32, %w: f64, %x: i64, %lane: i32) attributes {qd.threads = 64 : i64} {
+func.func private @moves(%v: f32, %w: f64, %x: i64, %lane: i32) attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
   %0 = qd.simt.shuffle idx %v, %lane : f32
   %1 = qd.simt.shuffle down %v, %lane : f32
   %2 = qd.simt.shuffle xor %v, %lane : f32
@@ -31,7 +31,7 @@ func.func private @moves(%v: f32, %w: f64, %x: i64, %lane: i32) attributes {qd.t
 // CHECK-NEXT:    %[[LOW:.*]] = spirv.CompositeExtract %[[B]][0 : i32] : vector<4xi32>
 // CHECK-NEXT:    arith.extui %[[LOW]] : i32 to i64
 // CHECK-NEXT:    return
-func.func private @votes(%p: i1) attributes {qd.threads = 64 : i64} {
+func.func private @votes(%p: i1) attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
   %0 = qd.simt.all %p tile(3)
   %1 = qd.simt.any %p
   %2 = qd.simt.ballot %p
@@ -43,11 +43,16 @@ func.func private @votes(%p: i1) attributes {qd.threads = 64 : i64} {
 // CHECK:         spirv.GroupNonUniformUMin <Subgroup> <Reduce> %[[V]] : i32 -> i32
 // CHECK:         spirv.GroupNonUniformSMax <Subgroup> <InclusiveScan> %[[V]] : i32 -> i32
 // CHECK:         spirv.GroupNonUniformBitwiseXor <Subgroup> <ExclusiveScan> %{{.*}} : i64 -> i64
-func.func private @integers(%v: i32, %w: i64) attributes {qd.threads = 64 : i64} {
+// CHECK:         spirv.GroupNonUniformIMul <Subgroup> <Reduce> %[[V]] : i32 -> i32
+// CHECK:         %[[TWO:.*]] = spirv.Constant 2 : i32
+// CHECK-NEXT:    spirv.GroupNonUniformSMin <Subgroup> <ClusteredReduce> %[[V]] cluster_size(%[[TWO]]) : i32, i32 -> i32
+func.func private @integers(%v: i32, %w: i64) attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
   %0 = qd.simt.reduce add %v tile(3) : i32
   %1 = qd.simt.reduce_all minui %v : i32
   %2 = qd.simt.inclusive_scan maxsi %v tile(3) : i32
   %3 = qd.simt.exclusive_scan xor %w tile(3) : i64
+  %4 = qd.simt.reduce_all mul %v tile(3) : i32
+  %5 = qd.simt.reduce minsi %v tile(1) : i32
   return
 }
 }

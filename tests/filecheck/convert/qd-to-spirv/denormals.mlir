@@ -1,9 +1,9 @@
-// A device may take denormals for zeros: what must not depend on that is decided by integers. That the values are right is
-// for the conformance tests.
+// A device may flush denormals: results that must not depend on that are computed on integers. The conformance tests
+// check the values.
 
 // RUN: qd-opt %s --qd-convert-to-spirv | FileCheck %s
 
-module attributes {qd.wave = 8 : i64} {
+module {
 
 // Zeros of both signs are the same.
 // CHECK-LABEL: func.func @equal(
@@ -15,7 +15,7 @@ module attributes {qd.wave = 8 : i64} {
 // CHECK:         %[[ZEROS:.*]] = arith.cmpi eq, %[[REST]], %c0_i32{{.*}} : i32
 // CHECK:         arith.ori %[[SAME]], %[[ZEROS]] : i1
 // CHECK-NOT:     arith.cmpf
-func.func private @equal(%x: f32, %y: f32) attributes {qd.threads = 64 : i64} {
+func.func private @equal(%x: f32, %y: f32) attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
   %0 = arith.cmpf oeq, %x, %y : f32
   return
 }
@@ -29,7 +29,7 @@ func.func private @equal(%x: f32, %y: f32) attributes {qd.threads = 64 : i64} {
 // CHECK:         arith.cmpi sle, %c-9218868437227405312_i64{{.*}}, %[[X]] : i64
 // CHECK:         arith.cmpi sle, %[[Y]], %c9218868437227405312_i64{{.*}} : i64
 // CHECK-NOT:     arith.cmpf
-func.func private @less(%x: f64, %y: f64) attributes {qd.threads = 64 : i64} {
+func.func private @less(%x: f64, %y: f64) attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
   %0 = arith.cmpf olt, %x, %y : f64
   return
 }
@@ -39,7 +39,7 @@ func.func private @less(%x: f64, %y: f64) attributes {qd.threads = 64 : i64} {
 // CHECK:         arith.cmpf olt, %{{.*}}, %[[HALF:.*]] : f32
 // CHECK:         arith.cmpf ult, %[[HALF]], %{{.*}} : f32
 // CHECK-NOT:     arith.cmpf
-func.func private @constants(%x: f32) attributes {qd.threads = 64 : i64} {
+func.func private @constants(%x: f32) attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
   %half = arith.constant -0.5 : f32
   %zero = arith.constant 0.0 : f32
   %denormal = arith.constant 1.0e-42 : f32
@@ -57,7 +57,7 @@ func.func private @constants(%x: f32) attributes {qd.threads = 64 : i64} {
 // CHECK:         arith.negf %{{.*}} : f16
 // CHECK:         arith.extf %{{.*}} : f16 to f32
 // CHECK-NOT:     arith.sitofp
-func.func private @halves(%x: f16, %y: f16) attributes {qd.threads = 64 : i64} {
+func.func private @halves(%x: f16, %y: f16) attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
   %0 = arith.cmpf olt, %x, %y : f16
   %1 = arith.cmpf uno, %x, %y : f16
   %2 = arith.negf %x : f16
@@ -72,7 +72,7 @@ func.func private @halves(%x: f16, %y: f16) attributes {qd.threads = 64 : i64} {
 // CHECK:         %[[S:.*]] = arith.mulf %[[N]], %{{.*}} : f64
 // CHECK:         %[[D:.*]] = arith.cmpi ult, %{{.*}}, %c8388607_i32{{.*}} : i32
 // CHECK:         arith.select %[[D]], %[[S]], %[[C]] : f64
-func.func private @widened(%x: f32) attributes {qd.threads = 64 : i64} {
+func.func private @widened(%x: f32) attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
   %0 = arith.extf %x : f32 to f64
   return
 }
@@ -86,7 +86,7 @@ func.func private @widened(%x: f32) attributes {qd.threads = 64 : i64} {
 // Rounded otherwise it is SPIR-V's.
 // CHECK:         arith.truncf %{{.*}} toward_zero : f64 to f32
 // CHECK-NEXT:    return
-func.func private @narrowed(%x: f64) attributes {qd.threads = 64 : i64} {
+func.func private @narrowed(%x: f64) attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
   %0 = arith.truncf %x : f64 to f32
   %1 = arith.truncf %x toward_zero : f64 to f32
   return
@@ -97,7 +97,7 @@ func.func private @narrowed(%x: f64) attributes {qd.threads = 64 : i64} {
 // CHECK:         arith.andi %{{.*}}, %c2147483647_i32{{.*}} : i32
 // CHECK-NOT:     arith.negf
 // CHECK-NOT:     math.absf
-func.func private @signs(%x: f32) attributes {qd.threads = 64 : i64} {
+func.func private @signs(%x: f32) attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
   %0 = arith.negf %x : f32
   %1 = math.absf %x : f32
   return
@@ -109,7 +109,7 @@ func.func private @signs(%x: f32) attributes {qd.threads = 64 : i64} {
 // CHECK:         %[[I:.*]] = arith.subi %{{.*}}, %c-2147483647_i32{{.*}} : i32
 // CHECK:         %[[D:.*]] = arith.cmpi ult, %[[I]], %c8388607_i32{{.*}} : i32
 // CHECK:         arith.select %[[D]], %{{.*}}, %[[F]] : f32
-func.func private @whole(%x: f32) attributes {qd.threads = 64 : i64} {
+func.func private @whole(%x: f32) attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
   %0 = math.floor %x : f32
   return
 }

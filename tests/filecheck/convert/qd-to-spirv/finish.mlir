@@ -1,5 +1,5 @@
-// One module of all bodies: an entry point each, with its variables, floats as they are written, and no more declared than
-// is needed.
+// One module of all bodies: an entry point each, with its variables, floats without contraction, and only the
+// capabilities that it needs.
 
 // RUN: qd-opt %s --qd-finish-spirv | FileCheck %s
 

@@ -1,20 +1,20 @@
-// What the target does not have is one message at its place.
+// A feature that the target does not have is one error at the op.
 // NO-ROUNDTRIP: the parts are modules of their own, split by marks
 
 // RUN: split-file %s %t
 
 // RUN: not qd-opt %t/polymorphic.mlir --qd-convert-to-spirv 2>&1 | FileCheck %s --check-prefix=POLYMORPHIC
-// POLYMORPHIC: polymorphic.mlir:1:1: error: 'builtin.module' op has no 'qd.wave': run qd-select-subgroup-size first
+// POLYMORPHIC: polymorphic.mlir:1:1: error: 'func.func' op has no 'qd.wave': run qd-select-subgroup-size first
 // RUN: not qd-opt %t/wave.mlir --qd-convert-to-spirv=target=metal 2>&1 | FileCheck %s --check-prefix=WAVE
-// WAVE: wave.mlir:1:1: error: 'builtin.module' op is for subgroups of 8, which target 'metal' does not have
+// WAVE: wave.mlir:1:1: error: 'func.func' op is for subgroups of 8, which target 'metal' does not have
 // RUN: not qd-opt %t/wave.mlir --qd-convert-to-spirv=target=cpu 2>&1 | FileCheck %s --check-prefix=CPU
 // CPU: error: 'builtin.module' op cannot be SPIR-V for target 'cpu'
 // RUN: not qd-opt %t/math.mlir --qd-convert-to-spirv 2>&1 | FileCheck %s --check-prefix=MATH
 // MATH: math.mlir:3:8: error: 'math.sin' op is a function that target 'vulkan:1.3' does not have for f64: run qd-expand-math first
 // RUN: not qd-opt %t/reduce.mlir --qd-convert-to-spirv 2>&1 | FileCheck %s --check-prefix=REDUCE
-// REDUCE: reduce.mlir:3:8: error: 'qd.simt.reduce_all' op combines something else than an integer by a kind, which is all that this target does: run qd-expand-collectives first
+// REDUCE: reduce.mlir:3:8: error: 'qd.simt.reduce_all' op is nothing that target 'vulkan:1.3' has but as Reduce of i32 or i64 by add, mul, minsi, minui, maxsi, maxui, and, or or xor, of a whole subgroup and ClusteredReduce of i32 or i64 by add, mul, minsi, minui, maxsi, maxui, and, or or xor: run qd-expand-collectives first
 // RUN: not qd-opt %t/tile.mlir --qd-convert-to-spirv 2>&1 | FileCheck %s --check-prefix=TILE
-// TILE: tile.mlir:3:8: error: 'qd.simt.all' op works on tiles, which no vote and no reduction of this target does: run qd-expand-collectives first
+// TILE: tile.mlir:3:8: error: 'qd.simt.all' op is nothing that target 'vulkan:1.3' has but as OpGroupNonUniformAll, of a whole subgroup: run qd-expand-collectives first
 // RUN: not qd-opt %t/sort.mlir --qd-convert-to-spirv 2>&1 | FileCheck %s --check-prefix=SORT
 // SORT: sort.mlir:3:12: error: 'qd.simt.bitonic_sort_kv' op is nothing that target 'vulkan:1.3' has: run qd-expand-collectives first
 // RUN: not qd-opt %t/wide.mlir --qd-convert-to-spirv 2>&1 | FileCheck %s --check-prefix=WIDE
@@ -29,62 +29,66 @@
 // ASSERT: assert.mlir:3:3: warning: 'cf.assert' op is not checked: nothing stops a kernel of target 'vulkan:1.3'
 
 //--- polymorphic.mlir
-module {}
+func.func private @f() attributes {qd.threads = 64 : i64} {
+  return
+}
 //--- wave.mlir
-module attributes {qd.wave = 8 : i64} {}
+func.func private @f() attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
+  return
+}
 //--- math.mlir
-module attributes {qd.wave = 8 : i64} {
-func.func private @f(%x: f64) attributes {qd.threads = 64 : i64} {
+module {
+func.func private @f(%x: f64) attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
   %0 = math.sin %x : f64
   return
 }
 }
 //--- reduce.mlir
-module attributes {qd.wave = 8 : i64} {
-func.func private @f(%x: f32) attributes {qd.threads = 64 : i64} {
+module {
+func.func private @f(%x: f32) attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
   %0 = qd.simt.reduce_all add %x : f32
   return
 }
 }
 //--- tile.mlir
-module attributes {qd.wave = 8 : i64} {
-func.func private @f(%p: i1) attributes {qd.threads = 64 : i64} {
+module {
+func.func private @f(%p: i1) attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
   %0 = qd.simt.all %p tile(2)
   return
 }
 }
 //--- sort.mlir
-module attributes {qd.wave = 8 : i64} {
-func.func private @f(%k: i32) attributes {qd.threads = 64 : i64} {
+module {
+func.func private @f(%k: i32) attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
   %0, %1 = qd.simt.bitonic_sort_kv %k, %k : i32, i32
   return
 }
 }
 //--- wide.mlir
-module attributes {qd.wave = 8 : i64} {
-func.func private @f(%x: f64) attributes {qd.threads = 64 : i64} {
+module {
+func.func private @f(%x: f64) attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
   %0 = arith.extf %x : f64 to f128
   return
 }
 }
 //--- double.mlir
-module attributes {qd.wave = 32 : i64} {
-func.func private @f(%x: f32) attributes {qd.threads = 64 : i64} {
+module {
+func.func private @f(%x: f32) attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
   %0 = arith.extf %x : f32 to f64
   return
 }
 }
 //--- narrow.mlir
-module attributes {qd.wave = 8 : i64} {
-func.func private @f(%a: memref<?xi16>, %v: i16) attributes {qd.threads = 64 : i64} {
+module {
+func.func private @f(%a: memref<?xi16>, %v: i16) attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
   %c0 = arith.constant 0 : index
   %0 = memref.atomic_rmw addi %v, %a[%c0] : (i16, memref<?xi16>) -> i16
   return
 }
 }
 //--- assert.mlir
-module attributes {qd.wave = 8 : i64} {
-func.func private @f(%p: i1) attributes {qd.threads = 64 : i64} {
+module {
+func.func private @f(%p: i1) attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
   cf.assert %p, "holds"
   return
 }

@@ -1,10 +1,10 @@
-// A body is passed the address of its launch's words, which it reads as a structure of the arguments' own types; shared
+// A body is passed the address of its launch's kernel arguments, which it reads as a structure of the arguments' own types; shared
 // arrays become variables of the module.
 
 // RUN: qd-opt %s --qd-convert-to-spirv | FileCheck %s
 // RUN: qd-opt %s --qd-convert-to-spirv=target=metal | FileCheck %s --check-prefix=METAL
 
-module attributes {qd.wave = 32 : i64} {
+module {
 
 // Word 0 is the number of blocks. A buffer is its address and, but for rank 0, its length; a scalar is no less than 32 bits.
 // CHECK:       spirv.GlobalVariable @__qd_words_parameters : !spirv.ptr<!spirv.struct<(!spirv.ptr<!spirv.struct<(i32 [0],
@@ -34,20 +34,20 @@ module attributes {qd.wave = 32 : i64} {
 // METAL-LABEL: func.func @parameters() attributes {qd.threads = 128 : i64}
 // METAL-NOT:     i64
 // METAL:         return
-func.func private @parameters(%a: memref<?xf32>, %n: memref<i32>, %f: f32, %i: i8, %x: index) attributes {qd.threads = 128 : i64} {
+func.func private @parameters(%a: memref<?xf32>, %n: memref<i32>, %f: f32, %i: i8, %x: index) attributes {qd.threads = 128 : i64, qd.wave = 32 : i64} {
   memref.store %f, %a[%x] : memref<?xf32>
   %w = arith.extui %i : i8 to i32
   memref.store %w, %n[] : memref<i32>
   return
 }
 
-// What nobody reads is not loaded, and everything else keeps its place.
+// Unused arguments are not loaded, and the others keep their places.
 // CHECK-LABEL: func.func @unread(
 // CHECK-COUNT-2: spirv.Load "PhysicalStorageBuffer"
 // CHECK-SAME:    ["Aligned", 8] : i64
 // CHECK-NOT:     spirv.Load
 // CHECK:         return
-func.func private @unread(%a: memref<?xi32>, %b: memref<?xi32>) attributes {qd.threads = 64 : i64} {
+func.func private @unread(%a: memref<?xi32>, %b: memref<?xi32>) attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
   %c0 = arith.constant 0 : index
   %v = arith.constant 7 : i32
   memref.store %v, %b[%c0] : memref<?xi32>
@@ -61,7 +61,7 @@ func.func private @unread(%a: memref<?xi32>, %b: memref<?xi32>) attributes {qd.t
 // CHECK:         spirv.AccessChain %[[WORDS]][%[[FIRST]]] {{.*}} -> !spirv.ptr<i32, PhysicalStorageBuffer>
 // CHECK:         %[[N:.*]] = spirv.Load "PhysicalStorageBuffer" %{{.*}} ["Aligned", 4] : i32
 // CHECK:         arith.extui %[[N]] : i32 to i64
-func.func private @blocks(%a: memref<?xi32>) attributes {qd.threads = 64 : i64} {
+func.func private @blocks(%a: memref<?xi32>) attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
   %n = qd.simt.grid.dim
   %v = arith.constant 7 : i32
   memref.store %v, %a[%n] : memref<?xi32>
@@ -81,7 +81,7 @@ func.func private @blocks(%a: memref<?xi32>) attributes {qd.threads = 64 : i64} 
 // Rows of 8: 3 * 8 + 5.
 // CHECK:         %[[AT:.*]] = arith.addi %{{.*}}, %{{.*}} : i64
 // CHECK:         spirv.AccessChain %{{.*}}[%[[AT]]] {{.*}} -> !spirv.ptr<i32, Workgroup>
-func.func private @shared(%x: index, %y: index, %v: f32) attributes {qd.threads = 64 : i64} {
+func.func private @shared(%x: index, %y: index, %v: f32) attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
   %a = qd.simt.block.shared : memref<64xi1, #gpu.address_space<workgroup>>
   %b = qd.simt.block.shared : memref<4x8xf32, #gpu.address_space<workgroup>>
   %p = memref.load %a[%x] : memref<64xi1, #gpu.address_space<workgroup>>

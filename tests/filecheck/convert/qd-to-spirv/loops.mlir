@@ -1,15 +1,15 @@
-// A loop that makes no round yields what it was given.
+// A loop without iterations yields its initial values.
 
 // RUN: qd-opt %s --qd-convert-to-spirv | FileCheck %s
 
-module attributes {qd.wave = 8 : i64} {
+module {
 
 // CHECK-LABEL: func.func @sum(
 // CHECK:         %[[SUM:[^ ]+]] = scf.for %{{[^ ]+}} = %[[LOWER:[^ ]+]] to %[[UPPER:[^ ]+]] step {{.*}} iter_args(%{{[^ ]+}} = %[[GIVEN:[0-9]+]])
 // CHECK:         %[[ANY:.*]] = arith.cmpi slt, %[[LOWER]], %[[UPPER]]
 // CHECK:         %[[YIELDED:.*]] = arith.select %[[ANY]], %[[SUM]], %[[GIVEN]]
 // CHECK:         spirv.Store "PhysicalStorageBuffer" %{{.*}}, %[[YIELDED]]
-func.func private @sum(%a: memref<?xi32>, %n: index, %given: i32) attributes {qd.threads = 64 : i64} {
+func.func private @sum(%a: memref<?xi32>, %n: index, %given: i32) attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %sum = scf.for %i = %c0 to %n step %c1 iter_args(%x = %given) -> (i32) {
@@ -26,7 +26,7 @@ func.func private @sum(%a: memref<?xi32>, %n: index, %given: i32) attributes {qd
 // CHECK:         scf.for
 // CHECK-NOT:     arith.select
 // CHECK:         return
-func.func private @known(%a: memref<?xi32>, %given: i32) attributes {qd.threads = 64 : i64} {
+func.func private @known(%a: memref<?xi32>, %given: i32) attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index

@@ -1,8 +1,8 @@
-// Memrefs become pointers and offsets: what is a view of what is known at each access.
+// Memrefs become pointers and offsets: each access knows the buffer behind its views.
 
 // RUN: qd-opt %s --qd-convert-to-spirv --canonicalize --cse | FileCheck %s
 
-module attributes {qd.wave = 8 : i64} {
+module {
 
 // Every access says that others may make one to the same memory.
 // CHECK-LABEL: func.func @rows(
@@ -10,7 +10,7 @@ module attributes {qd.wave = 8 : i64} {
 // CHECK:         %[[P:.*]] = spirv.AccessChain %{{.*}}[%{{.*}}, %[[AT]]] {{.*}} -> !spirv.ptr<i64, PhysicalStorageBuffer>
 // CHECK:         spirv.Load "PhysicalStorageBuffer" %[[P]] ["Aligned|NonPrivatePointer", 8] : i64
 // CHECK:         spirv.Store "PhysicalStorageBuffer" %[[P]], %{{.*}} ["Aligned|NonPrivatePointer", 8] : i64
-func.func private @rows(%a: memref<?x3xi64>, %i: index, %j: index) attributes {qd.threads = 64 : i64} {
+func.func private @rows(%a: memref<?x3xi64>, %i: index, %j: index) attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
   %x = memref.load %a[%i, %j] : memref<?x3xi64>
   %y = arith.addi %x, %x : i64
   memref.store %y, %a[%i, %j] : memref<?x3xi64>
@@ -23,7 +23,7 @@ func.func private @rows(%a: memref<?x3xi64>, %i: index, %j: index) attributes {q
 // CHECK-SAME:      to !spirv.ptr<!spirv.struct<(!spirv.rtarray<i64, stride=8> [0])>, PhysicalStorageBuffer>
 // CHECK:         %[[P:.*]] = spirv.AccessChain %[[WIDE]][%{{.*}}, %{{.*}}] {{.*}} -> !spirv.ptr<i64, PhysicalStorageBuffer>
 // CHECK:         spirv.Store "PhysicalStorageBuffer" %[[P]], %{{.*}} ["Aligned|NonPrivatePointer", 8] : i64
-func.func private @view(%s: memref<?xi32>, %offset: index, %size: index, %i: index) attributes {qd.threads = 64 : i64} {
+func.func private @view(%s: memref<?xi32>, %offset: index, %size: index, %i: index) attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
   %c0 = arith.constant 0 : index
   %v = qd.grid.view %s[%offset] [%size] : memref<?xi32> to memref<?xi64>
   %length = memref.dim %v, %c0 : memref<?xi64>
@@ -37,7 +37,7 @@ func.func private @view(%s: memref<?xi32>, %offset: index, %size: index, %i: ind
 // CHECK:         %[[ROWS:.*]] = arith.muli %{{.*}}, %c8_i64 : i64
 // CHECK:         %[[AT:.*]] = arith.addi %[[ROWS]], %c7_i64 : i64
 // CHECK:         spirv.AccessChain %{{.*}}[%{{.*}}, %[[AT]]] {{.*}} -> !spirv.ptr<f32, PhysicalStorageBuffer>
-func.func private @subview(%a: memref<8x4xf32>, %i: index, %v: f32) attributes {qd.threads = 64 : i64} {
+func.func private @subview(%a: memref<8x4xf32>, %i: index, %v: f32) attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
   %s = memref.subview %a[1, 3] [3, 1] [2, 1] : memref<8x4xf32> to memref<3xf32, strided<[8], offset: 7>>
   memref.store %v, %s[%i] : memref<3xf32, strided<[8], offset: 7>>
   return
@@ -49,7 +49,7 @@ func.func private @subview(%a: memref<8x4xf32>, %i: index, %v: f32) attributes {
 // CHECK:         scf.for
 // CHECK:           %[[P:.*]] = spirv.AccessChain %[[OWN]][%{{.*}}] : !spirv.ptr<!spirv.array<4 x f32>, Function>, i64 -> !spirv.ptr<f32, Function>
 // CHECK:           spirv.Store "Function" %[[P]], %{{.*}} : f32
-func.func private @own(%n: index, %v: f32) attributes {qd.threads = 64 : i64} {
+func.func private @own(%n: index, %v: f32) attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   scf.for %i = %c0 to %n step %c1 {

@@ -3,7 +3,7 @@
 
 // RUN: qd-opt %s --qd-convert-to-spirv | FileCheck %s
 
-module attributes {qd.wave = 8 : i64} {
+module {
 
 // CHECK-LABEL: func.func @barriers(
 // CHECK:         spirv.ControlBarrier <Subgroup>, <Subgroup>, <AcquireRelease|UniformMemory|WorkgroupMemory|MakeAvailable|MakeVisible>
@@ -11,7 +11,7 @@ module attributes {qd.wave = 8 : i64} {
 // CHECK:         spirv.MemoryBarrier <Subgroup>, <AcquireRelease|UniformMemory|WorkgroupMemory|MakeAvailable|MakeVisible>
 // CHECK:         spirv.MemoryBarrier <Workgroup>, <AcquireRelease
 // CHECK:         spirv.MemoryBarrier <Device>, <AcquireRelease
-func.func private @barriers() attributes {qd.threads = 64 : i64} {
+func.func private @barriers() attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
   qd.simt.sync
   qd.simt.block.sync
   qd.simt.mem_fence
@@ -26,7 +26,7 @@ func.func private @barriers() attributes {qd.threads = 64 : i64} {
 // CHECK:         spirv.AtomicXor <Workgroup> <Release|UniformMemory|WorkgroupMemory|MakeAvailable> %{{.*}}, %[[V]]
 // CHECK:         spirv.AtomicSMin <Subgroup> <AcquireRelease|UniformMemory|WorkgroupMemory|MakeAvailable|MakeVisible> %{{.*}}, %[[V]]
 // CHECK:         spirv.AtomicExchange <Device> <None> %{{.*}}, %[[V]]
-func.func private @integers(%a: memref<?xi32>, %v: i32) attributes {qd.threads = 64 : i64} {
+func.func private @integers(%a: memref<?xi32>, %v: i32) attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
   %t = qd.simt.block.thread_id
   %0 = qd.grid.atomic.rmw add %v, %a[%t] device relaxed : memref<?xi32>
   %1 = qd.grid.atomic.rmw maxui %v, %a[%t] device acquire : memref<?xi32>
@@ -44,7 +44,7 @@ func.func private @integers(%a: memref<?xi32>, %v: i32) attributes {qd.threads =
 // A failed exchange only loads: it cannot release.
 // CHECK:         spirv.AtomicCompareExchange <Device> <AcquireRelease|UniformMemory|WorkgroupMemory|MakeAvailable|MakeVisible> <Acquire|UniformMemory|WorkgroupMemory|MakeVisible> %{{.*}}, %[[D:.*]], %[[E:.*]] : !spirv.ptr<i64
 // CHECK:         spirv.AtomicCompareExchange <Device> <Release|UniformMemory|WorkgroupMemory|MakeAvailable> <None>
-func.func private @loads_and_stores(%a: memref<?xf64>, %b: memref<?xi64>, %e: i64, %d: i64) attributes {qd.threads = 64 : i64} {
+func.func private @loads_and_stores(%a: memref<?xf64>, %b: memref<?xi64>, %e: i64, %d: i64) attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
   %t = qd.simt.block.thread_id
   %0 = qd.grid.atomic.load %a[%t] device acquire : memref<?xf64>
   qd.grid.atomic.store %0, %a[%t] block release : memref<?xf64>
@@ -63,7 +63,7 @@ func.func private @loads_and_stores(%a: memref<?xf64>, %b: memref<?xi64>, %e: i6
 // CHECK:           %[[NOW:.*]] = spirv.AtomicCompareExchange <Device> <None> <None> %[[AT]], %[[BITS]], %[[OLD]]
 // CHECK:           %[[DONE:.*]] = arith.cmpi eq, %[[NOW]], %[[OLD]] : i32
 // CHECK:           scf.yield %[[NOW]], %[[DONE]]
-func.func private @floats(%a: memref<?xf32>, %v: f32) attributes {qd.threads = 64 : i64} {
+func.func private @floats(%a: memref<?xf32>, %v: f32) attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
   %t = qd.simt.block.thread_id
   %0 = qd.grid.atomic.rmw add %v, %a[%t] device relaxed : memref<?xf32>
   return
@@ -77,7 +77,7 @@ func.func private @floats(%a: memref<?xf32>, %v: f32) attributes {qd.threads = 6
 // CHECK:         spirv.AtomicCompareExchange <Workgroup> {{.*}} : !spirv.ptr<i32, Workgroup>
 // CHECK:         %[[WORD:.*]] = spirv.Load "Workgroup" {{.*}} : i32
 // CHECK:         arith.bitcast %[[WORD]] : i32 to f32
-func.func private @shared(%v: f32, %o: memref<?xf32>) attributes {qd.threads = 64 : i64} {
+func.func private @shared(%v: f32, %o: memref<?xf32>) attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
   %a = qd.simt.block.shared : memref<64xf32, #gpu.address_space<workgroup>>
   %t = qd.simt.block.thread_id
   memref.store %v, %a[%t] : memref<64xf32, #gpu.address_space<workgroup>>

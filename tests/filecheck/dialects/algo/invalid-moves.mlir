@@ -23,7 +23,7 @@ qd.grid.kernel @num_out_type(%in: memref<?xf32>, %flags: memref<?xi32>, %out: me
 // -----
 
 qd.grid.kernel @num_out_of_nothing(%in: memref<?xf32>, %flags: memref<?xi32>, %out: memref<?xf32>, %num: memref<0xi32>, %s: memref<?xi32>, %n: memref<i32>) {
-  // expected-error@+1 {{'qd.algo.select' op 'num_out' holds 0 elements, but a count needs 1}}
+  // expected-error@+1 {{'qd.algo.select' op 'num_out' holds no element, but one is written}}
   qd.algo.select ins(%in, %flags : memref<?xf32>, memref<?xi32>) outs(%out, %num : memref<?xf32>, memref<0xi32>)
       scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
 }
@@ -56,7 +56,7 @@ qd.grid.kernel @partition_rows(%in: memref<?x3xf32>, %flags: memref<?xi32>, %out
 // -----
 
 qd.grid.kernel @select_output_too_short(%in: memref<10xf32>, %flags: memref<?xi32>, %out: memref<9xf32>, %num: memref<i32>, %s: memref<?xi32>, %n: memref<i32>) {
-  // expected-error@+1 {{'qd.algo.select' op 'output' holds 9 elements, but an input of this length needs 10}}
+  // expected-error@+1 {{'qd.algo.select' op 'output' holds 9 elements, but 'input' of this length needs 10}}
   qd.algo.select ins(%in, %flags : memref<10xf32>, memref<?xi32>) outs(%out, %num : memref<9xf32>, memref<i32>)
       scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
 }

@@ -157,7 +157,7 @@ qd.grid.kernel @input_rank(%in: memref<?x3xf32>, %out: memref<?xf32>, %s: memref
 // -----
 
 qd.grid.kernel @output_type(%in: memref<?xf32>, %out: memref<?xi32>, %s: memref<?xi32>, %n: memref<i32>) {
-  // expected-error@+1 {{'qd.algo.reduce' op 'input' is 'memref<?xf32>', but 'output' is 'memref<?xi32>': they must hold the same elements}}
+  // expected-error@+1 {{'qd.algo.reduce' op 'inputs' is 'memref<?xf32>', but 'outputs' is 'memref<?xi32>': they must hold the same elements}}
   qd.algo.reduce add ins(%in : memref<?xf32>) outs(%out : memref<?xi32>)
       scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
 }
@@ -165,7 +165,7 @@ qd.grid.kernel @output_type(%in: memref<?xf32>, %out: memref<?xi32>, %s: memref<
 // -----
 
 qd.grid.kernel @output_of_nothing(%in: memref<?xf32>, %out: memref<0xf32>, %s: memref<?xi32>, %n: memref<i32>) {
-  // expected-error@+1 {{'qd.algo.reduce' op 'output' holds 0 elements, but a reduction needs 1}}
+  // expected-error@+1 {{'qd.algo.reduce' op 'outputs' holds no element, but one is written}}
   qd.algo.reduce add ins(%in : memref<?xf32>) outs(%out : memref<0xf32>)
       scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
 }
@@ -173,7 +173,7 @@ qd.grid.kernel @output_of_nothing(%in: memref<?xf32>, %out: memref<0xf32>, %s: m
 // -----
 
 qd.grid.kernel @output_too_short(%in: memref<100xf32>, %out: memref<99xf32>, %s: memref<?xi32>, %n: memref<i32>) {
-  // expected-error@+1 {{'qd.algo.inclusive_scan' op 'output' holds 99 elements, but an input of this length needs 100}}
+  // expected-error@+1 {{'qd.algo.inclusive_scan' op 'outputs' holds 99 elements, but 'inputs' of this length needs 100}}
   qd.algo.inclusive_scan add ins(%in : memref<100xf32>) outs(%out : memref<99xf32>)
       scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
 }
@@ -206,7 +206,7 @@ qd.grid.kernel @float_scratch(%in: memref<?xf32>, %out: memref<?xf32>, %s: memre
 
 // The blocks of a scan read what others have written.
 qd.grid.kernel @in_place(%in: memref<?xf32>, %out: memref<?xf32>, %s: memref<?xi32>, %n: memref<i32>) {
-  // expected-error@+1 {{'qd.algo.exclusive_scan' op 'input' and 'output' are the same buffer}}
+  // expected-error@+1 {{'qd.algo.exclusive_scan' op 'inputs' and 'outputs' are the same buffer}}
   qd.algo.exclusive_scan add ins(%in : memref<?xf32>) outs(%in : memref<?xf32>)
       scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
 }
@@ -214,7 +214,7 @@ qd.grid.kernel @in_place(%in: memref<?xf32>, %out: memref<?xf32>, %s: memref<?xi
 // -----
 
 qd.grid.kernel @in_place_inclusive(%in: memref<?xf32>, %out: memref<?xf32>, %s: memref<?xi32>, %n: memref<i32>) {
-  // expected-error@+1 {{'qd.algo.inclusive_scan' op 'input' and 'output' are the same buffer}}
+  // expected-error@+1 {{'qd.algo.inclusive_scan' op 'inputs' and 'outputs' are the same buffer}}
   qd.algo.inclusive_scan add ins(%in : memref<?xf32>) outs(%in : memref<?xf32>)
       scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
 }
@@ -222,7 +222,7 @@ qd.grid.kernel @in_place_inclusive(%in: memref<?xf32>, %out: memref<?xf32>, %s: 
 // -----
 
 qd.grid.kernel @scratch_is_input(%in: memref<?xi32>, %out: memref<?xi32>, %n: memref<i32>) {
-  // expected-error@+1 {{'qd.algo.reduce' op 'input' and 'scratch' are the same buffer}}
+  // expected-error@+1 {{'qd.algo.reduce' op 'inputs' and 'scratch' are the same buffer}}
   qd.algo.reduce add ins(%in : memref<?xi32>) outs(%out : memref<?xi32>)
       scratch(%in : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
 }
@@ -230,7 +230,7 @@ qd.grid.kernel @scratch_is_input(%in: memref<?xi32>, %out: memref<?xi32>, %n: me
 // -----
 
 qd.grid.kernel @scratch_is_output(%in: memref<?xi32>, %out: memref<?xi32>, %n: memref<i32>) {
-  // expected-error@+1 {{'qd.algo.reduce' op 'scratch' and 'output' are the same buffer}}
+  // expected-error@+1 {{'qd.algo.reduce' op 'outputs' and 'scratch' are the same buffer}}
   qd.algo.reduce add ins(%in : memref<?xi32>) outs(%out : memref<?xi32>)
       scratch(%out : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
 }
@@ -246,7 +246,7 @@ qd.grid.kernel @numbers(%in: memref<?xf32>, %out: memref<?xf32>, %s: memref<?xi3
 // -----
 
 qd.grid.kernel @second_output_too_short(%a: memref<8xf32>, %b: memref<8xf32>, %oa: memref<8xf32>, %ob: memref<4xf32>, %sa: memref<?xi32>, %sb: memref<?xi32>, %n: memref<i32>) {
-  // expected-error@+1 {{'qd.algo.inclusive_scan' op 'output1' holds 4 elements, but an input of this length needs 8}}
+  // expected-error@+1 {{'qd.algo.inclusive_scan' op 'outputs[1]' holds 4 elements, but 'inputs[1]' of this length needs 8}}
   qd.algo.inclusive_scan ins(%a, %b : memref<8xf32>, memref<8xf32>) outs(%oa, %ob : memref<8xf32>, memref<4xf32>)
       scratch(%sa, %sb : memref<?xi32>, memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3 identity [0.0 : f32, 0.0 : f32] combiner {
   ^bb0(%la: f32, %lb: f32, %ra: f32, %rb: f32):
@@ -257,7 +257,7 @@ qd.grid.kernel @second_output_too_short(%a: memref<8xf32>, %b: memref<8xf32>, %o
 // -----
 
 qd.grid.kernel @same_outputs(%a: memref<?xf32>, %b: memref<?xf32>, %o: memref<?xf32>, %sa: memref<?xi32>, %sb: memref<?xi32>, %n: memref<i32>) {
-  // expected-error@+1 {{'qd.algo.reduce' op 'output1' and 'output0' are the same buffer}}
+  // expected-error@+1 {{'qd.algo.reduce' op 'outputs[0]' and 'outputs[1]' are the same buffer}}
   qd.algo.reduce ins(%a, %b : memref<?xf32>, memref<?xf32>) outs(%o, %o : memref<?xf32>, memref<?xf32>)
       scratch(%sa, %sb : memref<?xi32>, memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3 identity [0.0 : f32, 0.0 : f32] combiner {
   ^bb0(%la: f32, %lb: f32, %ra: f32, %rb: f32):
@@ -318,7 +318,7 @@ qd.grid.kernel @combiner_block(%in: memref<?xi64>, %out: memref<?xi64>, %s: memr
   qd.algo.inclusive_scan ins(%in : memref<?xi64>) outs(%out : memref<?xi64>)
       scratch(%s : memref<?xi64>) count(%n : memref<i32>) log256_max_n = 3 identity [0 : i64] combiner {
   ^bb0(%l: i64, %r: i64):
-    // expected-error@+1 {{'qd.simt.block.id' op tells who runs it: a combiner must be a function of its operands}}
+    // expected-error@+1 {{'qd.simt.block.id' op depends on the executing thread: a combiner must be a function of its operands}}
     %b = qd.simt.block.id
     %x = arith.index_cast %b : index to i64
     qd.yield %x : i64
@@ -393,7 +393,7 @@ qd.grid.kernel @by_key_values_out_too_short(%k: memref<4xi32>, %v: memref<?xf32>
 // -----
 
 qd.grid.kernel @num_runs_of_nothing(%k: memref<?xi32>, %v: memref<?xf32>, %ko: memref<?xi32>, %vo: memref<?xf32>, %runs: memref<0xi32>, %s: memref<?xi32>, %n: memref<i32>) {
-  // expected-error@+1 {{'qd.algo.reduce_by_key' op 'num_runs' holds 0 elements, but a count needs 1}}
+  // expected-error@+1 {{'qd.algo.reduce_by_key' op 'num_runs' holds no element, but one is written}}
   qd.algo.reduce_by_key add ins(%k, %v : memref<?xi32>, memref<?xf32>) outs(%ko, %vo, %runs : memref<?xi32>, memref<?xf32>, memref<0xi32>)
       scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
 }
@@ -445,7 +445,7 @@ func.func @slots_capacity(%n: index) {
 // -----
 
 func.func @slots_algorithm(%n: index) {
-  // expected-error@+1 {{expected one of [reduce, exclusive_scan, inclusive_scan, select, sort, reduce_by_key, partition] for device-wide algorithm, got: parallel_sort}}
+  // expected-error@+1 {{expected one of [reduce, exclusive_scan, inclusive_scan, select, sort, reduce_by_key, partition, unique] for device-wide algorithm, got: parallel_sort}}
   %0 = qd.algo.scratch_slots parallel_sort %n, 2
   return
 }

@@ -1,4 +1,4 @@
-// Steps that do nothing go, and a view of all of a buffer is the buffer; what may do something stays, in its order.
+// Steps without effects are removed, and a view of a whole buffer is the buffer; other steps stay, in order.
 // RUN: qd-opt %s --canonicalize | FileCheck %s
 
 // CHECK-LABEL: qd.grid.kernel @nothing_to_do(

@@ -167,7 +167,7 @@ qd.grid.kernel @no_control() {
 qd.grid.kernel @too_much_control(%flag: memref<i32>) {
   %v = qd.grid.control : memref<1000xi32>
   qd.grid.do_while %flag : memref<i32> {
-    // expected-error@+1 {{'qd.grid.control' op makes 1025 words of control in this kernel, which has at most 1024}}
+    // expected-error@+1 {{'qd.grid.control' op makes 1025 control words in this kernel, which has at most 1024}}
     %w = qd.grid.control : memref<25xi32>
   }
 }

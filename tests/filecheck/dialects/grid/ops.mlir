@@ -70,7 +70,7 @@ qd.grid.kernel @phases(%a: memref<?xf32>, %blocks: index, %n: memref<i32>, %n64:
   }
 }
 
-// A thread's own memory ends with its body.
+// A thread's private memory ends with its body.
 // CHECK-LABEL: qd.grid.kernel @allocations(
 qd.grid.kernel @allocations(%blocks: index) {
   // CHECK: qd.grid.phase blocks(%arg0) threads(64) {
@@ -85,7 +85,7 @@ qd.grid.kernel @allocations(%blocks: index) {
   }
 }
 
-// An elementwise body may order its memory accesses and compute masks: neither depends on who runs it.
+// An elementwise body may order its memory accesses and compute masks: neither depends on the executing thread.
 // CHECK-LABEL: qd.grid.kernel @threadless(
 qd.grid.kernel @threadless(%len: index, %lane: i32) {
   // CHECK: qd.grid.for_each

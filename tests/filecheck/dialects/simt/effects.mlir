@@ -1,5 +1,5 @@
 // A collective is executed by all lanes of its scope where it stands: no pass may merge, hoist or sink it across control flow, though
-// it may go where nobody uses it. What only names a lane is plain arithmetic.
+// an unused one may be removed. Ops that only name a lane are plain arithmetic.
 // RUN: qd-opt %s --cse | FileCheck %s --check-prefixes=CHECK,CSE
 // RUN: qd-opt %s --loop-invariant-code-motion | FileCheck %s --check-prefixes=CHECK,LICM
 // RUN: qd-opt %s --control-flow-sink | FileCheck %s --check-prefixes=CHECK,SINK

@@ -54,7 +54,7 @@ func.func @broadcast_first_type(%v: vector<4xf32>) {
 // -----
 
 func.func @rotate_tile(%v: f32, %delta: i32) {
-  // expected-error@+1 {{'qd.simt.rotate' op attribute 'tile' failed to satisfy constraint: log2 of a tile's lanes, an i32 from 0 to 6 (64 lanes)}}
+  // expected-error@+1 {{'qd.simt.rotate' op attribute 'tile' failed to satisfy constraint: log2 of the cluster size, an i32 from 0 to 6 (64 lanes)}}
   %0 = qd.simt.rotate %v, %delta tile(7) : f32
   return
 }
@@ -74,7 +74,7 @@ func.func @vote_predicate(%p: i32) {
 // -----
 
 func.func @vote_tile(%p: i1) {
-  // expected-error@+1 {{'qd.simt.all' op attribute 'tile' failed to satisfy constraint: log2 of a tile's lanes, an i32 from 0 to 6 (64 lanes)}}
+  // expected-error@+1 {{'qd.simt.all' op attribute 'tile' failed to satisfy constraint: log2 of the cluster size, an i32 from 0 to 6 (64 lanes)}}
   %0 = qd.simt.all %p tile(-1)
   return
 }
@@ -224,7 +224,7 @@ func.func @results(%v: f32) {
 // -----
 
 func.func @tile(%v: f32) {
-  // expected-error@+1 {{'qd.simt.reduce' op attribute 'tile' failed to satisfy constraint: log2 of a tile's lanes, an i32 from 0 to 6 (64 lanes)}}
+  // expected-error@+1 {{'qd.simt.reduce' op attribute 'tile' failed to satisfy constraint: log2 of the cluster size, an i32 from 0 to 6 (64 lanes)}}
   %0 = qd.simt.reduce add %v tile(7) : f32
   return
 }
@@ -345,7 +345,7 @@ func.func @combiner_lane(%v: i32) {
   // expected-note@+1 {{the combiner belongs to this operation}}
   %0 = qd.simt.reduce %v : i32 identity [0 : i32] combiner {
   ^bb0(%l: i32, %r: i32):
-    // expected-error@+1 {{'qd.simt.lane_id' op tells who runs it: a combiner must be a function of its operands}}
+    // expected-error@+1 {{'qd.simt.lane_id' op depends on the executing thread: a combiner must be a function of its operands}}
     %lane = qd.simt.lane_id
     %sum = arith.addi %l, %lane : i32
     qd.yield %sum : i32
@@ -362,7 +362,7 @@ func.func @combiner_nested_thread(%v: i32) {
   ^bb0(%l: i32, %r: i32):
     %less = arith.cmpi slt, %l, %r : i32
     %x = scf.if %less -> i32 {
-      // expected-error@+1 {{'qd.simt.block.thread_id' op tells who runs it: a combiner must be a function of its operands}}
+      // expected-error@+1 {{'qd.simt.block.thread_id' op depends on the executing thread: a combiner must be a function of its operands}}
       %t = qd.simt.block.thread_id
       %t32 = arith.index_cast %t : index to i32
       scf.yield %t32 : i32
@@ -381,7 +381,7 @@ func.func @combiner_subgroup_size(%v: i32, %head: i1) {
   // expected-note@+1 {{the combiner belongs to this operation}}
   %0 = qd.simt.segmented_reduce %v heads %head : i32 identity [0 : i32] combiner {
   ^bb0(%l: i32, %r: i32):
-    // expected-error@+1 {{'qd.simt.subgroup_size' op tells who runs it: a combiner must be a function of its operands}}
+    // expected-error@+1 {{'qd.simt.subgroup_size' op depends on the executing thread: a combiner must be a function of its operands}}
     %size = qd.simt.subgroup_size
     qd.yield %size : i32
   }
@@ -394,7 +394,7 @@ func.func @combiner_gpu_thread(%w: i64) {
   // expected-note@+1 {{the combiner belongs to this operation}}
   %0 = qd.simt.reduce %w : i64 identity [0 : i64] combiner {
   ^bb0(%l: i64, %r: i64):
-    // expected-error@+1 {{'gpu.thread_id' op tells who runs it: a combiner must be a function of its operands}}
+    // expected-error@+1 {{'gpu.thread_id' op depends on the executing thread: a combiner must be a function of its operands}}
     %t = gpu.thread_id x
     qd.yield %l : i64
   }
@@ -607,20 +607,23 @@ qd.grid.kernel @radix_phase(%n: index) {
 // The wave
 //===----------------------------------------------------------------------===//
 
-// expected-error@+1 {{'builtin.module' op 'qd.wave' must be 4, 8, 16, 32 or 64, but is 128 : i64}}
-module attributes {qd.wave = 128 : i64} {
-}
+// expected-error@+1 {{'func.func' op 'qd.wave' must be 4, 8, 16, 32 or 64, but is 128 : i64}}
+func.func private @wave() attributes {qd.wave = 128 : i64}
 
 // -----
 
-// expected-error@+1 {{'builtin.module' op 'qd.wave' must be 4, 8, 16, 32 or 64, but is 48 : i64}}
-module attributes {qd.wave = 48 : i64} {
-}
+// expected-error@+1 {{'func.func' op 'qd.wave' must be 4, 8, 16, 32 or 64, but is 48 : i64}}
+func.func private @wave() attributes {qd.wave = 48 : i64}
 
 // -----
 
-// expected-error@+1 {{'builtin.module' op 'qd.wave' must be 4, 8, 16, 32 or 64, but is "32"}}
-module attributes {qd.wave = "32"} {
+// expected-error@+1 {{'func.func' op 'qd.wave' must be 4, 8, 16, 32 or 64, but is "32"}}
+func.func private @wave() attributes {qd.wave = "32"}
+
+// -----
+
+// expected-error@+1 {{'builtin.module' op cannot have 'qd.wave': it belongs on a phase or a function}}
+module attributes {qd.wave = 32 : i64} {
 }
 
 // -----
@@ -633,8 +636,8 @@ func.func @pause() {
 
 // -----
 
-module attributes {qd.wave = 16 : i64} {
-  func.func @tile(%v: f32) {
+module {
+  func.func @tile(%v: f32) attributes {qd.wave = 16 : i64} {
     %0 = qd.simt.reduce add %v tile(4) : f32
     // expected-error@+1 {{'qd.simt.reduce' op 'tile' is 5, 32 lanes, but subgroups have 16}}
     %1 = qd.simt.reduce add %v tile(5) : f32

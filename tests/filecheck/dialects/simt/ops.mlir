@@ -2,11 +2,11 @@
 // RUN: qd-opt %s | FileCheck %s
 
 //===----------------------------------------------------------------------===//
-// Identity
+// Thread and lane ids
 //===----------------------------------------------------------------------===//
 
-// CHECK-LABEL: func.func @identity(
-func.func @identity() {
+// CHECK-LABEL: func.func @ids(
+func.func @ids() {
   // CHECK: qd.simt.lane_id
   %lane = qd.simt.lane_id
   // CHECK: qd.simt.subgroup_size
@@ -114,6 +114,10 @@ func.func @votes(%p: i1, %i: i32, %l: i64, %f: f32, %d: f64) {
   %2 = qd.simt.any %p
   // CHECK: qd.simt.any %arg0 tile(0) {note = "kept"}
   %3 = qd.simt.any %p tile(0) {note = "kept"}
+  // CHECK: qd.simt.count_true %arg0
+  %n = qd.simt.count_true %p
+  // CHECK: qd.simt.count_true %arg0 tile(3) {note = "kept"}
+  %m = qd.simt.count_true %p tile(3) {note = "kept"}
   // CHECK: qd.simt.all_equal %arg1 : i32
   %4 = qd.simt.all_equal %i : i32
   // CHECK: qd.simt.all_equal %arg2 : i64

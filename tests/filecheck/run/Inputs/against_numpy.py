@@ -222,6 +222,24 @@ def sort(runner, kernel, values, n, what):
         same(moved, order, what + ", values")
 
 
+def heads_of(values):
+    """Where runs of equal elements begin."""
+    heads = np.ones(len(values), dtype=bool)
+    # A NaN is not even equal to itself.
+    heads[1:] = ~(values[1:] == values[:-1])
+    return np.flatnonzero(heads)
+
+
+def unique(runner, kernel, values, n, what):
+    outputs = ["runs", "out[:runs]"] + ["lengths[:runs]"] * kernel.startswith("lengths")
+    [runs, firsts, *lengths] = runner.run(kernel, {"in": values, "n": n}, outputs)
+    starts = heads_of(values[:n])
+    same(runs, np.array(len(starts)), what + ", runs")
+    same(firsts, values[:n][starts], what)
+    for found in lengths:
+        same(found, np.diff(starts, append=n), what + ", lengths")
+
+
 def reduce_by_key(runner, kernel, keys, n, what):
     value_type = kernel.split("_")[-1]
     random = np.random.default_rng(n)
@@ -229,10 +247,7 @@ def reduce_by_key(runner, kernel, keys, n, what):
     outputs = ["runs", "keys_out[:runs]", "sums[:runs]"]
     [runs, found_keys, sums] = runner.run(kernel, {"keys": keys, "values": values, "n": n}, outputs)
     keys, values = keys[:n], values[:n]
-    heads = np.ones(n, dtype=bool)
-    # A NaN is not even equal to itself.
-    heads[1:] = ~(keys[1:] == keys[:-1])
-    starts = np.flatnonzero(heads)
+    starts = heads_of(keys)
     same(runs, np.array(len(starts)), what + ", runs")
     same(found_keys, keys[starts], what + ", keys")
     wanted = np.add.reduceat(values, starts) if n else values
@@ -250,6 +265,7 @@ ALGORITHMS = {
     "partition": partition,
     "sort": sort,
     "reduce_by_key": reduce_by_key,
+    "unique": unique,
 }
 
 

@@ -1,5 +1,5 @@
-// On Vulkan, the kernels of ../partition.mlir agree with NumPy on more than the interpreter is made for,
-// by the strategy that the target takes and by two passes, which it is not given unasked.
+// On Vulkan, the kernels of ../partition.mlir agree with NumPy at sizes that the interpreter does not reach,
+// by the target's default strategy and by two passes, which have to be named.
 
 // REQUIRES: numpy, vulkan
 // RUN: %python %S/../Inputs/against_numpy.py partition %S/../partition.mlir qd-translate qd-run %t vulkan:1.3,subgroup=8 1000003 | FileCheck %s

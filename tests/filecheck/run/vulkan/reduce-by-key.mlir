@@ -1,4 +1,4 @@
-// On Vulkan, the kernels of ../reduce-by-key.mlir agree with NumPy on more than the interpreter is made for.
+// On Vulkan, the kernels of ../reduce-by-key.mlir agree with NumPy at sizes that the interpreter does not reach.
 
 // REQUIRES: numpy, vulkan
 // RUN: %python %S/../Inputs/against_numpy.py reduce_by_key %S/../reduce-by-key.mlir qd-translate qd-run %t vulkan:1.3,subgroup=8 1000003 | FileCheck %s

@@ -1,10 +1,10 @@
-// The words of a kernel's control stand one op's behind the other's, and are
-// passed by their place: they are no argument.
+// The control words of a kernel's ops are consecutive, and are passed by their place: they are no
+// argument.
 
 // RUN: qd-translate %s --target=cpu --emit=plan | FileCheck %s
 // RUN: qd-opt %s --qd-plan-launches=print-plan=true 2>&1 >/dev/null | FileCheck %s --check-prefix=PLAN
 
-// What counts in words of its own waits for nobody.
+// Launches that count in different control words do not wait for each other.
 // PLAN:      launch 0 @k_first_0
 // PLAN-NEXT: launch 1 @k_second_1
 // PLAN-NEXT: launch 2 @k_again_2

@@ -24,7 +24,7 @@ qd.grid.kernel @sum(%in: memref<?xi32> {qd.name = "in"}, %out: memref<1xi32> {qd
       scratch(%scratch : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
 }
 
-// What somebody else reads is data, though an algorithm works in it.
+// A buffer that other steps read is data, though an algorithm uses it as workspace.
 //      CHECK: "name": "sorted",
 //      CHECK: "name": "keys",
 //      CHECK: "access": "read_write",

@@ -1,5 +1,5 @@
-//! What a call of a kernel costs the host and the device, beside the vendor's API where there is
-//! one: the same nodes, captured from such a call and replayed without us.
+//! The cost of a kernel's call on host and device, beside the vendor's API where there is one:
+//! the same nodes, captured from such a call and replayed without us.
 
 mod pool;
 mod raw;

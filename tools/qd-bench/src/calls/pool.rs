@@ -1,5 +1,4 @@
-//! What a device's pool holds beyond what is in use, and what allocating takes, with arrays of
-//! random sizes.
+//! The overhead of a device's pool, and the time of allocations, with arrays of random sizes.
 
 use super::{median, micros};
 use qd_frontend::{

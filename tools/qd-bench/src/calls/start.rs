@@ -1,5 +1,5 @@
-//! What it takes to open and load again, until a kernel runs for the first time, and how much
-//! memory is kept for it.
+//! The cost of opening and loading again, up to a kernel's first run, and the memory that it
+//! takes.
 
 use super::{Raw, SORT, median, micros, sorted};
 use anyhow::ensure;

@@ -156,6 +156,14 @@ struct Forms {
       return cub::DeviceReduce::ReduceByKey(s, b, keys, keys_out, in, out, number, cuda::std::plus<>{}, n);
     });
   }
+  static double unique(const T *in, T *out, N *number, N n) {
+    return algorithm([=](void *s, size_t &b) { return cub::DeviceSelect::Unique(s, b, in, out, number, n); });
+  }
+  static double run_lengths(const T *in, T *out, uint32_t *lengths, N *number, N n) {
+    return algorithm([=](void *s, size_t &b) {
+      return cub::DeviceRunLengthEncode::Encode(s, b, in, out, lengths, number, n);
+    });
+  }
   static double sort(const T *in, T *a, T *b, N n) {
     return algorithm([=](void *s, size_t &bytes) {
       cub::DoubleBuffer<T> keys(a, b);
@@ -212,6 +220,18 @@ void rows(const char *element, int log2) {
   }
   row("reduce_by_key", element, log2, [=] { return A::reduce_by_key(keys, keys_out, in, a, number32, n); },
       [=] { return B::reduce_by_key(keys, keys_out, in, a, number, n); });
+
+  if (wanted("unique", element) || wanted("run_lengths", element)) {
+    std::vector<T> runs(n);
+    T run = 0;
+    for (uint64_t i = 0; i < n; ++i)
+      runs[i] = run += (mix(i) & 7) == 0;
+    CHECK(cudaMemcpy(b, runs.data(), n * sizeof(T), cudaMemcpyHostToDevice));
+  }
+  row("unique", element, log2, [=] { return A::unique(b, a, number32, n); },
+      [=] { return B::unique(b, a, number, n); });
+  row("run_lengths", element, log2, [=] { return A::run_lengths(b, a, keys_out, number32, n); },
+      [=] { return B::run_lengths(b, a, keys_out, number, n); });
 
   // Values of 4 bytes, whatever they are.
   if constexpr (is_integer)

@@ -1,10 +1,10 @@
-//! The search for how algorithms do best on a device.
+//! Tuning: the search for the best settings of algorithms on a device.
 //!
-//! For each row of the table, one setting after the other: the shapes of blocks
-//! with all else as it was, then how far ahead elements are asked for, then how
-//! long tiles wait before they look back; of what has a fixed number of blocks,
-//! how many there are instead. What counts is the sum over the sizes of
-//! the time over what it was at first. Results are checked each time.
+//! For each row of the table, it varies one setting after the other: the shapes
+//! of blocks, then the prefetch distance, then the backoff before the
+//! look-back; for algorithms with a fixed number of blocks, that number
+//! instead. The objective is the sum over the sizes of the time relative to the
+//! initial one. Results are checked each time.
 
 use super::{
     Table,
@@ -22,7 +22,7 @@ struct Subject {
     bytes: i64,
     /// Of the cases.
     case: &'static str,
-    /// Threads, items and blocks on a core.
+    /// Threads, items and occupancy (blocks per SM or CU).
     shapes: &'static [(i64, i64, i64)],
 }
 
@@ -183,10 +183,52 @@ const SUBJECTS: &[Subject] = &[
             (512, 14, 2),
         ],
     },
+    Subject {
+        algorithm: "unique",
+        bytes: 4,
+        case: "unique u32",
+        shapes: &[
+            (512, 23, 2),
+            (512, 31, 2),
+            (512, 15, 3),
+            (256, 23, 5),
+            (256, 31, 4),
+            (256, 39, 3),
+            (128, 31, 9),
+        ],
+    },
+    Subject {
+        algorithm: "unique",
+        bytes: 8,
+        case: "unique u64",
+        shapes: &[
+            (512, 15, 2),
+            (512, 19, 2),
+            (256, 15, 5),
+            (256, 19, 4),
+            (256, 23, 3),
+            (128, 19, 8),
+            (128, 23, 7),
+        ],
+    },
+    Subject {
+        algorithm: "unique",
+        bytes: 12,
+        case: "run_lengths u64",
+        shapes: &[
+            (512, 15, 2),
+            (512, 19, 2),
+            (256, 11, 5),
+            (256, 15, 4),
+            (256, 19, 3),
+            (128, 15, 8),
+            (128, 23, 5),
+        ],
+    },
 ];
 
 const AHEAD: [i64; 5] = [0, 132, 264, 396, 528];
-const PAUSES: [i64; 5] = [0, 1000, 2000, 3000, 4000];
+const BACKOFFS: [i64; 5] = [0, 1000, 2000, 3000, 4000];
 const BLOCKS: [i64; 6] = [132, 264, 396, 528, 792, 1056];
 
 /// Searches, and writes the table.
@@ -257,7 +299,7 @@ impl Search<'_> {
         let further = AHEAD.map(ahead).to_vec();
         self.improve(&mut best, &reference, further)?;
         let pause = |pause| Tuning { pause, ..best.1 };
-        let longer = PAUSES.map(pause).to_vec();
+        let longer = BACKOFFS.map(pause).to_vec();
         self.improve(&mut best, &reference, longer)?;
         println!("  best: {}", best.1);
         Ok(best.1)

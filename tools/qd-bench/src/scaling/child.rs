@@ -1,4 +1,4 @@
-//! The process that compiles one module, and what it says of that.
+//! The process that compiles one module, and its report.
 
 use super::What;
 use anyhow::ensure;

@@ -1,11 +1,11 @@
 //! How compile time grows with a module: families of modules, each in sizes that
 //! double, to every level and target that matters.
 //!
-//! Each size is compiled in a process of its own (`child`), which takes the time
-//! that LLVM takes apart from ours, and can be ended when it takes too long. Times
-//! are processor time of all threads, so that whatever else the machine does falls
-//! on nobody. They still depend on which caches a size fits into; how many
-//! instructions are executed does not, and is counted instead where asked for.
+//! Each size is compiled in a process of its own (`child`), which measures LLVM's
+//! time and ours separately, and can be ended when it takes too long. Times are
+//! processor time of all threads, so that other load on the machine does not count.
+//! They still depend on which caches a size fits into. The number of executed
+//! instructions does not, and can be counted instead.
 
 pub mod child;
 mod family;

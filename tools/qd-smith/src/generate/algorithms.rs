@@ -1,4 +1,4 @@
-//! Device algorithms on the buffers at hand.
+//! Device algorithms on the existing buffers.
 
 use super::{Buffer, Generator, Role};
 use crate::{
@@ -81,13 +81,14 @@ impl Generator<'_> {
     }
 
     pub(super) fn algorithm(&mut self) {
-        match self.random.usize(0..13) {
+        match self.random.usize(0..15) {
             0 | 6 => self.combining("qd.algo.reduce"),
             1 | 7 => self.combining("qd.algo.inclusive_scan"),
             2 | 8 => self.combining("qd.algo.exclusive_scan"),
             3 | 9 => self.compaction(),
             4 | 10 => self.sort(),
             5 => self.parallel_sort(),
+            13 | 14 => self.unique(),
             _ => self.reduce_by_key(),
         }
     }
@@ -336,5 +337,31 @@ impl Generator<'_> {
             &[],
             regions,
         );
+    }
+    /// Firsts of runs, and sometimes how long these are; how many there are is a count from
+    /// then on.
+    fn unique(&mut self) {
+        let ty = Ty::ELEMENTS[self.random.usize(0..4)];
+        let Some(input) = self.input(ty, &[]) else {
+            return;
+        };
+        let output = self.output(ty, &[input]);
+        let class = self.buffers[input].class;
+        self.buffers[output].class = self.buffers[output].class.join(class);
+        let mut operands = vec![self.memory_of(input), self.memory_of(output)];
+        if self.random.bool() {
+            let counts = self.output(Ty::I32, &[input, output]);
+            operands.push(self.memory_of(counts));
+        }
+        let depth = self.depth();
+        let runs = self.parameter(Ty::I32, None, Contents::Constant(-1), Comparison::Same);
+        let slots = self.scratch(Ty::I32, scratch::select_scratch_slots(self.length as u64));
+        let count = self.live_count();
+        operands.extend([runs, slots, count]);
+        let properties = format!("log256_max_n = {depth} : i32");
+        self.push("qd.algo.unique", &properties, &operands, &[]);
+        if self.random.bool() {
+            self.sum_of(output, runs);
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! What threads do: statements of a phase, and control flow around them.
+//! Bodies: statements of a phase, and control flow around them.
 
 use super::Generator;
 use crate::{

@@ -1,5 +1,5 @@
-//! Ops that lanes execute together, from their definitions: moves, votes,
-//! reductions and scans of a subgroup, its tiles, or a block.
+//! Collectives, from their definitions: moves, votes, reductions and scans of a subgroup,
+//! its tiles, or a block.
 
 use super::{Generator, family};
 use crate::{
@@ -65,7 +65,7 @@ const COMBINERS: &[Combiner] = &[
 ];
 
 impl Generator<'_> {
-    /// One more op that says who runs it, or that lanes execute together.
+    /// One more thread id op, or a collective.
     pub(super) fn collective_op(&mut self, control: Level) {
         for _ in 0..12 {
             let again = self.last_collective.clone().filter(|_| self.one_in(4));
@@ -73,7 +73,7 @@ impl Generator<'_> {
                 Some((op, ..)) => *op,
                 None => COLLECTIVE[self.random.usize(0..COLLECTIVE.len())],
             };
-            // What says who runs it says little.
+            // Thread ids are rarely interesting.
             if op.operands.is_empty() && !self.one_in(4) {
                 continue;
             }

@@ -1,5 +1,5 @@
-//! A whole kernel: phases, elementwise phases, fills, algorithms, and loops and
-//! choices around them, on counts that the device computes.
+//! A whole kernel: phases, elementwise phases, fills, algorithms, and loops and branches
+//! around them, on counts that the device computes.
 
 use super::{Buffer, Generator, Phase, Role};
 use crate::{

@@ -1,5 +1,5 @@
-//! Memory: loads and stores that race with nothing, exchanges through shared
-//! arrays, counters, private arrays, and hints.
+//! Memory: loads and stores without races, exchanges through shared arrays, counters,
+//! private arrays, and hints.
 
 use super::{Buffer, Generator, Private, Role};
 use crate::{

@@ -1,11 +1,11 @@
 //! Random kernels that are valid by the dialect's rules.
 //!
 //! [`kernel`] strings phases, algorithms and loops together, [`body`] fills a
-//! phase, [`scalar`] and [`collective`] take an op from the definitions and
-//! give it operands it is defined for, and [`algorithms`] knows what the
-//! buffers of a device algorithm are. What is undefined, racy, or left to a
-//! device's rounding is kept out where it would arise, so that nearly every
-//! program is a test: the interpreter, which finds the rest, faults on few.
+//! phase, [`scalar`] and [`collective`] take an op from the definitions and give
+//! it operands it is defined for, and [`algorithms`] knows the buffers of a device
+//! algorithm. Undefined behaviour, races, and results that depend on a device's
+//! rounding are avoided at the source, so that nearly every program is a test: the
+//! interpreter, which finds the rest, faults on few.
 
 mod algorithms;
 mod body;

@@ -49,7 +49,8 @@ pub fn insert_before_last(text: &str, mark: &str, insert: &str) -> Result<String
         .iter()
         .rposition(|line| line.starts_with(mark))
         .with_context(|| format!("no line begins with '{mark}'"))?;
-    Ok(insert_line(&lines, at, insert.trim_end_matches('\n')))
+    let insert = insert.strip_suffix('\n').unwrap_or(insert);
+    Ok(insert_line(&lines, at, insert))
 }
 
 fn insert_line(lines: &[&str], at: usize, line: &str) -> String {
@@ -92,6 +93,6 @@ mod tests {
     fn a_text_goes_before_the_last_mark() {
         let text = "#ifndef A\n#endif\nx\n#endif // A\n";
         let with = insert_before_last(text, "#endif", "y\n\n").unwrap();
-        assert_eq!(with, "#ifndef A\n#endif\nx\ny\n#endif // A\n");
+        assert_eq!(with, "#ifndef A\n#endif\nx\ny\n\n#endif // A\n");
     }
 }

@@ -153,10 +153,16 @@ fn op(root: &Path, full: &str) -> Result<(Vec<Change>, String)> {
     let fill = |text: &str| {
         let text = name.fill(text);
         let text = text.replace("{family}", family);
-        text.replace("{Family}", &Name::capital(family))
+        let text = text.replace("{Family}", &Name::capital(family));
+        // In simt an op says who executes it: each thread for itself, until it is made a collective.
+        let class = match family {
+            "simt" => "Simt_PerThreadOp".into(),
+            _ => format!("{}_Op", Name::capital(family)),
+        };
+        text.replace("{Class}", &class)
     };
     let test = format!("tests/filecheck/dialects/{family}/{}.mlir", name.kebab());
-    // An algorithm has buffers and a place where it may stand, which C++ verifies.
+    // An algorithm has buffers, and the interpreter a file of what it means.
     let (definition, case) = match family {
         "algo" => (
             include_str!("templates/algo-op.td.in"),
@@ -174,9 +180,13 @@ fn op(root: &Path, full: &str) -> Result<(Vec<Change>, String)> {
         Change::new(&test, fill(case)),
     ];
     if family == "algo" {
-        changes.push(Change::edit(root, "dialects/sys/cpp/QdAlgo.cpp", |text| {
-            let verifier = fill(include_str!("templates/algo-op.cpp.in"));
-            Ok(format!("{}\n\n{}\n", text.trim_end(), verifier.trim_end()))
+        let meanings = "dialects/interp/src/algorithms";
+        changes.push(Change::new(
+            format!("{meanings}/{}.rs", name.snake()),
+            name.fill(include_str!("templates/interp-algorithm.rs")),
+        ));
+        changes.push(Change::edit(root, format!("{meanings}/mod.rs"), |text| {
+            register(text, &name)
         })?);
     }
     Ok((changes, next(&test, "docs/how-to/add-an-op.md")))
@@ -195,10 +205,12 @@ fn algorithm(root: &Path, name: &str) -> Result<(Vec<Change>, String)> {
             format!("{folder}/hierarchical.rs"),
             name.fill(include_str!("templates/algorithm/hierarchical.rs")),
         ),
+        Change::new(
+            format!("{folder}/forms.mlir"),
+            name.fill(include_str!("templates/algorithm/forms.mlir")),
+        ),
         Change::edit(root, "lowering/src/algorithms/mod.rs", |text| {
-            let text = insert_sorted(text, "mod ", &format!("mod {};", name.snake()))?;
-            let row = format!("{}::{},", name.snake(), name.screaming());
-            insert_into_table(&text, "const ALGORITHMS", &row)
+            register(text, &name)
         })?,
         Change::new(
             &test,
@@ -206,6 +218,13 @@ fn algorithm(root: &Path, name: &str) -> Result<(Vec<Change>, String)> {
         ),
     ];
     Ok((changes, next(&test, "docs/how-to/add-an-op.md")))
+}
+
+/// Makes a module part of a table of algorithms.
+fn register(text: &str, name: &Name) -> Result<String> {
+    let text = insert_sorted(text, "mod ", &format!("mod {};", name.snake()))?;
+    let row = format!("{}::{},", name.snake(), name.screaming());
+    insert_into_table(&text, "const ALGORITHMS", &row)
 }
 
 fn next(test: &str, page: &str) -> String {
@@ -261,19 +280,21 @@ mod tests {
                 "tests/filecheck/dialects/simt/block-vote-none.mlir",
             ]
         );
-        let definition = "def Simt_BlockVoteNoneOp : Simt_Op<\"block.vote_none\"";
+        let definition = "def Simt_BlockVoteNoneOp : Simt_PerThreadOp<\"block.vote_none\"";
         assert!(changes[0].text.contains(definition), "{}", changes[0].text);
         assert!(changes[0].text.ends_with("#endif // QD_SIMT_TD\n"));
         assert!(changes[1].text.contains("qd.simt.block.vote_none"));
     }
 
     #[test]
-    fn an_op_of_algo_has_a_verifier() {
+    fn an_op_of_algo_has_a_meaning() {
         let name = "algo.histogram".to_owned();
         let (changes, _) = plan(root(), &What::Op { name }).unwrap();
-        assert_eq!(changes[2].path, "dialects/sys/cpp/QdAlgo.cpp");
-        let verifier = "LogicalResult HistogramOp::verify() {";
-        assert!(changes[2].text.contains(verifier));
+        let meaning = "dialects/interp/src/algorithms/histogram.rs";
+        assert_eq!(changes[2].path, meaning);
+        assert!(changes[2].text.contains("const HISTOGRAM: Algorithm"));
+        assert!(changes[3].text.contains("\nmod histogram;\n"));
+        assert!(changes[3].text.contains("    histogram::HISTOGRAM,\n];\n"));
     }
 
     #[test]
@@ -285,12 +306,13 @@ mod tests {
             [
                 "lowering/src/algorithms/histogram/mod.rs",
                 "lowering/src/algorithms/histogram/hierarchical.rs",
+                "lowering/src/algorithms/histogram/forms.mlir",
                 "lowering/src/algorithms/mod.rs",
                 "tests/filecheck/algorithms/histogram.mlir",
             ]
         );
-        assert!(changes[2].text.contains("\nmod histogram;\n"));
-        assert!(changes[2].text.contains("    histogram::HISTOGRAM,\n];\n"));
+        assert!(changes[3].text.contains("\nmod histogram;\n"));
+        assert!(changes[3].text.contains("    histogram::HISTOGRAM,\n];\n"));
     }
 
     #[test]
@@ -318,6 +340,7 @@ mod tests {
                     "{mnemonic}",
                     "{family}",
                     "{Family}",
+                    "{Class}",
                 ] {
                     assert!(!change.text.contains(placeholder), "{}", change.path);
                 }

@@ -1,10 +1,10 @@
-//! Which threads of a block code is emitted for, and how control flow around
-//! collectives gets each of them where it has to be.
+//! The active threads of a parallel region, and how control flow around
+//! collectives selects them.
 //!
 //! Parallel regions are loops over the active threads. Those are all threads of
-//! the block as long as control flow is the same in all of them. Where it is the
-//! same only within a subgroup, a loop over the subgroups goes around the
-//! control op, and the threads of one subgroup are active in it.
+//! the block under uniform control flow. Under control flow that is uniform only
+//! within a subgroup, a loop over the subgroups goes around the control op, and
+//! the threads of one subgroup are active in it.
 
 use super::{BodyLowering, contains_collective};
 use qd_dialects::{
@@ -57,7 +57,8 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
         });
     }
 
-    /// A value that is the same in all active threads, as the first has it.
+    /// A value that is uniform in the active threads, as the first of them has
+    /// it.
     pub(super) fn common(&self, value: Value<'c>) -> V<'b, 'c> {
         self.uniform_value(value).unwrap_or_else(|| {
             let first = match self.active {
@@ -68,13 +69,13 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
         })
     }
 
-    /// Whether a value is the same in all active threads.
+    /// Whether a value is uniform in the active threads.
     pub(super) fn is_common(&self, value: Value<'c>) -> bool {
         self.uniform.has(value) || self.uniformity().is_uniform(value, self.active.scope())
     }
 
-    /// The analysis that the convergence of collectives is verified by. Most
-    /// bodies get by with what [`super::Uniform`] knows.
+    /// The analysis that `qd-verify-convergence` uses. Most bodies need only
+    /// [`super::Uniform`].
     fn uniformity(&self) -> &Uniformity<'c> {
         self.uniformity.get_or_init(|| {
             let wave = u32::try_from(self.wave).expect("a subgroup size");
@@ -110,7 +111,7 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
         self.each_subgroup(|this| this.control_flow(op))
     }
 
-    /// Whether all threads of a scope go the same way through a control op.
+    /// Whether control flow is uniform in a scope at a control op.
     fn meets_at(&self, op: Op<'c>, scope: Scope) -> bool {
         self.uniform.controls(op)
             || op
@@ -119,7 +120,8 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
                 .is_some_and(|end| self.uniformity().is_convergent(end, scope))
     }
 
-    /// An error at `op`, with why the threads of a scope part at `control`.
+    /// An error at `op`, with why the control flow of `control` varies in a
+    /// scope.
     fn varies(&self, control: Op<'c>, op: Op<'c>, message: &str, scope: Scope) -> Diagnostic<'c> {
         let steps = self.uniformity().explain_branch(control, scope);
         steps

@@ -1,9 +1,9 @@
-//! Loops and branches around parallel regions: their control is the same in all
+//! Loops and branches around parallel regions, whose control is uniform in the
 //! active threads.
 
 use super::BodyLowering;
 use crate::convert::descriptor;
-use melior::ir::{BlockLike, RegionLike, Type, ValueLike, operation::OperationLike};
+use melior::ir::{RegionLike, Type, ValueLike};
 use qd_dialects::{
     builder::V,
     diagnostic::Result,
@@ -36,7 +36,8 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
         let lower = self.common(operands[0]);
         let upper = self.common(operands[1]);
         let step = self.common(operands[2]);
-        // As many rounds in each thread do not make the same numbers of them.
+        // The same number of iterations in each thread does not make the
+        // induction variables equal.
         let numbers = (!self.is_common(operands[0])).then(|| self.array_of(induction));
 
         // Uniform carried values stay SSA; the others live in arrays.
@@ -232,13 +233,13 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
         region
     }
 
-    /// The type of what stands for a value.
+    /// The type of a value's replacement.
     fn plain(&self, value: Value<'c>) -> Type<'c> {
         descriptor::without_memory_space(self.b, value.r#type())
     }
 }
 
-/// What a region's terminator yields.
+/// The operands of a region's terminator.
 fn yielded<'c>(block: Block<'c>) -> Vec<Value<'c>> {
     operations(block)
         .pop()

@@ -1,5 +1,4 @@
-//! Where the value that an op of the old body uses is found: as it is, in an
-//! array, or by computing it again.
+//! Where an operand's value is: in SSA form, in an array, or recomputed.
 
 use super::BodyLowering;
 use crate::convert::descriptor;
@@ -9,6 +8,7 @@ use qd_dialects::{
     clone::Mapping,
     ir::{Op, OpExt, Value, ValueExt},
     melior,
+    ops::simt,
 };
 
 /// Values of one thread, while its loop body is built.
@@ -19,8 +19,8 @@ pub(super) struct Thread<'b, 'c> {
 }
 
 impl<'b, 'c> BodyLowering<'b, 'c> {
-    /// Whether the op is computed again wherever it is needed: the thread's
-    /// number and short arithmetic on it.
+    /// Whether the op is recomputed at each use: thread ids and short arithmetic
+    /// on them.
     pub(super) fn is_cheap(&self, op: Op<'c>) -> bool {
         let mut budget = 8;
         self.cheap(op, &mut budget)
@@ -32,7 +32,7 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
             return false;
         }
         let name = op.full_name();
-        if is_thread_identity(name) {
+        if is_thread_id(name) {
             return true;
         }
         let simple = matches!(
@@ -61,7 +61,7 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
             })
     }
 
-    /// What stands for a value that is computed once for all active threads.
+    /// The replacement of a value that is computed once for all active threads.
     pub fn uniform_value(&self, value: Value<'c>) -> Option<V<'b, 'c>> {
         self.mapping.find(value).map(|v| self.b.v(v))
     }
@@ -132,7 +132,7 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
     }
 
     fn recompute(&self, thread: &mut Thread<'b, 'c>, op: Op<'c>) -> Value<'c> {
-        if let Some(id) = self.thread_identity(op.full_name(), thread.id) {
+        if let Some(id) = self.thread_id_value(op.full_name(), thread.id) {
             return id.value();
         }
         let mut values = Mapping::new();
@@ -142,47 +142,47 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
         values.clone_op(op, self.b.insertion_point()).first_result()
     }
 
-    /// What the ops that name a thread are in thread `t`.
-    pub(super) fn thread_identity(&self, name: &str, t: V<'b, 'c>) -> Option<V<'b, 'c>> {
+    /// Thread and lane ids in thread `t`.
+    pub(super) fn thread_id_value(&self, name: &str, t: V<'b, 'c>) -> Option<V<'b, 'c>> {
         Some(match name {
-            "qd.simt.block.thread_id" => t,
-            "qd.simt.lane_id" => (t & (self.wave - 1)).to_i32(),
-            "qd.simt.subgroup_id" => (t >> i64::from(self.wave.trailing_zeros())).to_i32(),
-            "qd.simt.elect" => (t & (self.wave - 1)).eq(0),
+            simt::BlockThreadId::NAME => t,
+            simt::LaneId::NAME => (t & (self.wave - 1)).to_i32(),
+            simt::SubgroupId::NAME => (t >> i64::from(self.wave.trailing_zeros())).to_i32(),
+            simt::Elect::NAME => (t & (self.wave - 1)).eq(0),
             _ => return None,
         })
     }
 
-    /// What the ops that name the block or its shape are.
-    pub(super) fn block_identity(&self, name: &str) -> Option<V<'b, 'c>> {
+    /// Ids and sizes of the block and the grid.
+    pub(super) fn block_id_value(&self, name: &str) -> Option<V<'b, 'c>> {
         let b = self.b;
         Some(match name {
-            "qd.simt.block.id" => self.block_id,
-            "qd.simt.grid.dim" => self.grid_dim,
-            "qd.simt.block.dim" => b.index(self.threads),
-            "qd.simt.subgroup_size" => b.i32(self.wave as i32),
-            "qd.simt.log2_subgroup_size" => b.i32(self.wave.trailing_zeros() as i32),
-            "qd.simt.num_subgroups" => b.i32((self.threads / self.wave) as i32),
+            simt::BlockId::NAME => self.block_id,
+            simt::GridDim::NAME => self.grid_dim,
+            simt::BlockDim::NAME => b.index(self.threads),
+            simt::SubgroupSize::NAME => b.i32(self.wave as i32),
+            simt::Log2SubgroupSize::NAME => b.i32(self.wave.trailing_zeros() as i32),
+            simt::NumSubgroups::NAME => b.i32((self.threads / self.wave) as i32),
             _ => return None,
         })
     }
 }
 
-pub(super) fn is_thread_identity(name: &str) -> bool {
+pub(super) fn is_thread_id(name: &str) -> bool {
     matches!(
         name,
-        "qd.simt.block.thread_id" | "qd.simt.lane_id" | "qd.simt.subgroup_id" | "qd.simt.elect"
+        simt::BlockThreadId::NAME | simt::LaneId::NAME | simt::SubgroupId::NAME | simt::Elect::NAME
     )
 }
 
-pub(super) fn is_block_identity(name: &str) -> bool {
+pub(super) fn is_block_id(name: &str) -> bool {
     matches!(
         name,
-        "qd.simt.block.id"
-            | "qd.simt.grid.dim"
-            | "qd.simt.block.dim"
-            | "qd.simt.subgroup_size"
-            | "qd.simt.log2_subgroup_size"
-            | "qd.simt.num_subgroups"
+        simt::BlockId::NAME
+            | simt::GridDim::NAME
+            | simt::BlockDim::NAME
+            | simt::SubgroupSize::NAME
+            | simt::Log2SubgroupSize::NAME
+            | simt::NumSubgroups::NAME
     )
 }

@@ -8,7 +8,7 @@ use qd_lowering::algorithms::scratch::{reduce_scratch_slots, scan_scratch_slots}
 
 /// Elements that are summed one after the other to check a sum: all of them in a
 /// row would make a sum of floats that is worse than ours.
-const STRETCH: usize = 1 << 10;
+const CHUNK: usize = 1 << 10;
 
 pub fn reduce_kernel<T: Value>() -> String {
     let (e, s) = (T::MLIR, T::SLOT);
@@ -93,8 +93,8 @@ fn check_sum<T: Value>(
     of: fn(T) -> T,
 ) -> anyhow::Result<()> {
     let sums = input
-        .chunks(STRETCH)
-        .map(|stretch| added(stretch.iter().map(|x| of(*x))));
+        .chunks(CHUNK)
+        .map(|chunk| added(chunk.iter().map(|x| of(*x))));
     let expected = added(sums);
     let got = sum.to_vec::<T>(on)?[0];
     let close = got.close(expected, input.len());
@@ -141,9 +141,9 @@ fn scan<T: Value>(n: usize, on: &Stream, at: fn(T, T) -> T) -> anyhow::Result<Pr
         check: Box::new(move |on, after| {
             let got = after[1].to_vec::<T>(on)?;
             let mut before = T::of(0);
-            for (stretch, from) in input.chunks(STRETCH).zip((0..).step_by(STRETCH)) {
+            for (chunk, from) in input.chunks(CHUNK).zip((0..).step_by(CHUNK)) {
                 let mut within = T::of(0);
-                for (i, x) in (from..).zip(stretch) {
+                for (i, x) in (from..).zip(chunk) {
                     let expected = before.plus(at(within, *x));
                     ensure!(
                         got[i].close(expected, i + 1),

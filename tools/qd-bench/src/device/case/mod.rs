@@ -1,9 +1,10 @@
-//! What is measured: kernels, their data, and what they have to come to.
+//! The cases: kernels, their data, and their expected results.
 
 mod by_key;
 mod combine;
 mod compact;
 mod sort;
+mod unique;
 
 use super::data::{few, random, sorted};
 use qd_frontend::objects::{Arg, Buffer, Stream};
@@ -97,6 +98,10 @@ pub const CASES: &[Case] = cases! {
     "reduce_by_key" "u32": by_key::kernel::<u32>(), by_key::reduce::<u32>;
     "reduce_by_key" "f32": by_key::kernel::<f32>(), by_key::reduce::<f32>;
     "reduce_by_key" "u64": by_key::kernel::<u64>(), by_key::reduce::<u64>;
+    "unique" "u32": unique::kernel::<u32>(false), unique::firsts::<u32>;
+    "unique" "u64": unique::kernel::<u64>(false), unique::firsts::<u64>;
+    "run_lengths" "u32": unique::kernel::<u32>(true), unique::lengths::<u32>;
+    "run_lengths" "u64": unique::kernel::<u64>(true), unique::lengths::<u64>;
     "sort" "u32": sort::kernel::<u32>(), |n, on| sort::keys(random::<u32>(n), on);
     "sort" "f32": sort::kernel::<f32>(), |n, on| sort::keys(random::<f32>(n), on);
     "sort" "u64": sort::kernel::<u64>(), |n, on| sort::keys(random::<u64>(n), on);

@@ -12,6 +12,7 @@
 use qd_dialects::{
     diagnostic::Result,
     ir::{Op, Value},
+    ops::simt,
     pass::{NoOptions, Pass},
     pattern::{NoMatch, Pattern, PatternSet, Rewriter, Rewritten},
 };
@@ -33,7 +34,7 @@ impl Pass for TheName {
 struct Rewrite;
 
 impl Pattern for Rewrite {
-    const ROOT: &'static str = "qd.simt.block.sync";
+    const ROOT: &'static str = simt::BlockSync::NAME;
 
     fn rewrite<'c>(_: Op<'c>, _: &[Value<'c>], _: &Rewriter<'c>) -> Rewritten {
         Err(NoMatch)

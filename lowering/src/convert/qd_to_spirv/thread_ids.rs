@@ -1,10 +1,10 @@
-//! Which thread, lane and block this is, from built-in variables.
+//! Thread, lane and block ids, from built-in variables.
 //!
-//! A module declares each variable once, by name; a use is a load, of which the
-//! driver keeps one.
+//! A module declares each variable once, by name; each use is a load, and the driver merges
+//! them.
 
 use super::{Setting, kernel::address, types::parse};
-use melior::ir::{BlockLike, Type, attribute::TypeAttribute, operation::OperationLike};
+use melior::ir::{Type, attribute::TypeAttribute};
 use qd_dialects::{
     attributes,
     builder::{Builder, V},
@@ -135,8 +135,4 @@ pub(super) fn extract<'b, 'c>(words: V<'b, 'c>, i: i32) -> V<'b, 'c> {
         b.int_type(32),
         &[("indices", indices.into())],
     )
-}
-
-pub(super) fn elect<'c>(b: &Builder<'c>, op: Op<'c>, _: &Setting) -> Result<'c, Vec<Value<'c>>> {
-    Ok(vec![lane(b, op).eq(0).value()])
 }

@@ -1,4 +1,4 @@
-// What a thread allocates for itself costs its block's stack once, however many blocks one host thread runs.
+// Private memory costs its block's stack once, however many blocks one host thread runs.
 // RUN: qd-run %s --arg a=iota[4000000] --print a | FileCheck %s
 // CHECK: a = [0, 3, 3, 3, 4, 3, 3, 3
 

@@ -1,11 +1,11 @@
 //! The arrays that a kernel's blocks share.
 //!
-//! As far as PTX has room for what is declared statically, each is a variable of
+//! As far as there is room for what is declared statically, each is a variable of
 //! the module: LLVM then knows that no two overlap. Where they take more, all of
 //! them are parts of one external array, whose size is that of the launch: such
 //! arrays all begin at the same address, so that there can be no second one.
 
-use super::kernel::generic;
+use super::{Hooks, Setting, kernel::generic};
 use crate::{
     convert::{
         descriptor,
@@ -13,9 +13,7 @@ use crate::{
     },
     targets::Target,
 };
-use melior::ir::{
-    Attribute, BlockLike, Type, ValueLike, attribute::TypeAttribute, operation::OperationLike,
-};
+use melior::ir::{Attribute, Type, ValueLike, attribute::TypeAttribute};
 use qd_dialects::{
     attributes,
     builder::{Builder, V},
@@ -24,23 +22,16 @@ use qd_dialects::{
     melior,
 };
 
-/// LLVM's number of the shared address space.
-const SHARED: u32 = 3;
-
-/// Bytes of a block's static arrays, at most, on every device: PTX does not
-/// assemble more.
-const MOST_STATIC_BYTES: u64 = 48 << 10;
-
 /// Bytes of shared memory that a launch of a body at the subgroup level has to ask for: what its arrays take, if
 /// they are parts of the external one.
 ///
 /// # Errors
 ///
 /// They do not fit the target.
-pub fn dynamic_shared_bytes<'c>(body: Op<'c>, target: &Target) -> Result<'c, u32> {
+pub fn dynamic_shared_bytes<'c>(body: Op<'c>, target: &Target, hooks: &Hooks) -> Result<'c, u32> {
     let arrays = shared::arrays(&Builder::before(body), body, target)?;
     let bytes = taken(&arrays);
-    Ok(match is_external(bytes) {
+    Ok(match is_external(bytes, hooks) {
         true => bytes as u32,
         false => 0,
     })
@@ -52,8 +43,8 @@ fn taken(arrays: &[SharedArray<'_>]) -> u64 {
 }
 
 /// Whether arrays that take so many bytes are parts of an external one.
-fn is_external(bytes: u64) -> bool {
-    bytes > MOST_STATIC_BYTES
+fn is_external(bytes: u64, hooks: &Hooks) -> bool {
+    bytes > hooks.max_static_shared_bytes
 }
 
 /// Gives the arrays of a kernel of this name an address. They fit the target.
@@ -61,12 +52,14 @@ pub(super) fn convert<'c>(
     b: &Builder<'c>,
     kernel: Op<'c>,
     name: &str,
-    target: &Target,
+    setting: &Setting<'_>,
 ) -> Result<'c> {
-    let arrays = shared::arrays(b, kernel, target)?;
-    let external = is_external(taken(&arrays)).then(|| {
+    let space = setting.hooks.spaces.shared;
+    let arrays = shared::arrays(b, kernel, setting.target)?;
+    let external = is_external(taken(&arrays), setting.hooks).then(|| {
         let variable = format!("__qd_shared_{name}");
-        global(b, kernel, &variable, "external", "!llvm.array<0 x i8>");
+        let r#type = "!llvm.array<0 x i8>";
+        global(b, kernel, space, &variable, "external", r#type);
         variable
     });
     for (i, array) in arrays.into_iter().enumerate() {
@@ -75,12 +68,12 @@ pub(super) fn convert<'c>(
         let own = || {
             let variable = format!("__qd_shared_{name}_{i}");
             let r#type = format!("!llvm.array<{} x {}>", array.count, array.element);
-            global(b, kernel, &variable, "internal", &r#type);
+            global(b, kernel, space, &variable, "internal", &r#type);
             variable
         };
         let variable = external.clone().unwrap_or_else(own);
         let pointer = b.at(InsertionPoint::Before(op), || {
-            let begin = address(b, &variable);
+            let begin = address(b, space, &variable);
             let part = match external {
                 Some(_) => {
                     let offset = b.i64(array.offset as i64);
@@ -97,12 +90,11 @@ pub(super) fn convert<'c>(
 }
 
 /// A variable's.
-fn address<'b, 'c>(b: &'b Builder<'c>, variable: &str) -> V<'b, 'c> {
-    let r#type = format!("!llvm.ptr<{SHARED}>");
+fn address<'b, 'c>(b: &'b Builder<'c>, space: u32, variable: &str) -> V<'b, 'c> {
     b.result(
         "llvm.mlir.addressof",
         &[],
-        Type::parse(b.context(), &r#type).expect("the llvm dialect"),
+        descriptor::pointer_in(b, space),
         &[("global_name", attributes::symbol(b.context(), variable))],
     )
 }
@@ -127,7 +119,14 @@ fn strip_memory_spaces<'c>(b: &Builder<'c>, kernel: Op<'c>) {
 }
 
 /// Declares a variable in shared memory before the kernel.
-fn global<'c>(b: &Builder<'c>, kernel: Op<'c>, name: &str, linkage: &str, r#type: &str) {
+fn global<'c>(
+    b: &Builder<'c>,
+    kernel: Op<'c>,
+    space: u32,
+    name: &str,
+    linkage: &str,
+    r#type: &str,
+) {
     let context = b.context();
     let r#type = Type::parse(context, r#type).expect("an array of scalars");
     let linkage = format!("#llvm.linkage<{linkage}>");
@@ -142,7 +141,7 @@ fn global<'c>(b: &Builder<'c>, kernel: Op<'c>, name: &str, linkage: &str, r#type
             ("sym_name", attributes::string(context, name)),
             ("global_type", TypeAttribute::new(r#type).into()),
             ("linkage", linkage),
-            ("addr_space", attributes::i32(context, SHARED as i32)),
+            ("addr_space", attributes::i32(context, space as i32)),
             ("alignment", attributes::i64(context, ALIGNMENT as i64)),
         ],
         vec![region],

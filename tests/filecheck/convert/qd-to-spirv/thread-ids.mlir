@@ -1,5 +1,5 @@
-// Who runs is told by built-in variables, each declared once; a block's number by rows of workgroups, for a dimension may
-// have no more than 65,535.
+// Thread, lane and block ids come from built-in variables, each declared once; a block's id from rows of workgroups, since a
+// dimension may have no more than 65,535.
 
 // RUN: qd-opt %s --qd-convert-to-spirv | FileCheck %s
 
@@ -8,7 +8,7 @@
 // CHECK-DAG: spirv.GlobalVariable @__qd_WorkgroupId built_in("WorkgroupId") : !spirv.ptr<vector<3xi32>, Input>
 // CHECK-DAG: spirv.GlobalVariable @__qd_NumSubgroups built_in("NumSubgroups") : !spirv.ptr<i32, Input>
 // CHECK-NOT: built_in
-module attributes {qd.wave = 16 : i64} {
+module {
 
 // CHECK-LABEL: func.func @who(
 // CHECK:         %[[LANE_AT:.*]] = spirv.mlir.addressof @__qd_SubgroupLocalInvocationId
@@ -30,15 +30,13 @@ module attributes {qd.wave = 16 : i64} {
 // CHECK:         arith.addi %[[XW]], %[[ROWS]] : i64
 // CHECK:         %[[N:.*]] = spirv.Load "Input" %__qd_NumSubgroups_addr{{.*}} : i32
 // CHECK:         arith.muli %[[N]], %c16_i32{{.*}} : i32
-// CHECK:         arith.cmpi eq, %{{.*}}, %c0_i32{{.*}} : i32
-func.func private @who() attributes {qd.threads = 64 : i64} {
+func.func private @who() attributes {qd.threads = 64 : i64, qd.wave = 16 : i64} {
   %0 = qd.simt.lane_id
   %1 = qd.simt.subgroup_id
   %2 = qd.simt.num_subgroups
   %3 = qd.simt.block.thread_id
   %4 = qd.simt.block.id
   %5 = qd.simt.block.dim
-  %6 = qd.simt.elect
   return
 }
 }

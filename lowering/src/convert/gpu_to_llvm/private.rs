@@ -1,7 +1,8 @@
 //! Arrays of a thread's own.
 
+use super::{Setting, kernel::generic};
 use crate::convert::descriptor;
-use melior::ir::{Type, ValueLike, attribute::TypeAttribute};
+use melior::ir::{ValueLike, attribute::TypeAttribute};
 use qd_dialects::{
     builder::Builder,
     diagnostic::{Diagnostic, Result},
@@ -11,7 +12,11 @@ use qd_dialects::{
 
 /// At the top of the kernel: one in a loop is the same memory in each iteration,
 /// and no stack grows.
-pub(super) fn alloca<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c, Vec<Value<'c>>> {
+pub(super) fn alloca<'c>(
+    b: &Builder<'c>,
+    op: Op<'c>,
+    setting: &Setting<'_>,
+) -> Result<'c, Vec<Value<'c>>> {
     let r#type = op.first_result().r#type();
     let extents: Option<Vec<i64>> =
         descriptor::shape(r#type).and_then(|shape| shape.into_iter().collect());
@@ -26,12 +31,13 @@ pub(super) fn alloca<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c, Vec<Value<'c
         return Err(Diagnostic::at(op, "is in no function"));
     };
     let pointer = b.at(InsertionPoint::Before(entry), || {
-        b.result(
+        let allocated = b.result(
             "llvm.alloca",
             &[b.i64(extents.iter().product())],
-            Type::parse(b.context(), "!llvm.ptr").expect("the llvm dialect"),
+            descriptor::pointer_in(b, setting.hooks.spaces.private),
             &[("elem_type", TypeAttribute::new(element).into())],
-        )
+        );
+        generic(b, allocated)
     });
     Ok(vec![
         descriptor::memref_from_pointer(b, pointer, None, r#type).value(),
@@ -43,7 +49,6 @@ fn entry(op: Op<'_>) -> Option<Op<'_>> {
     let mut around = op.parent();
     while let Some(function) = around {
         if function.is("llvm.func") || function.is("func.func") {
-            use melior::ir::BlockLike;
             return function.body()?.first_operation();
         }
         around = function.parent();

@@ -1,4 +1,4 @@
-//! Memory that is a kernel's own: `qd.grid.control` and `qd.scratch`.
+//! Workspace: control words (`qd.grid.control`) and `qd.scratch`.
 
 use crate::support::*;
 use qd_interp::Buffer;
@@ -142,7 +142,7 @@ fn scratch_is_the_kernels_own() {
 
 #[test]
 fn scratch_of_a_dispatched_kernel_is_its_own() {
-    // The one who dispatches may have written it, and may not read it afterwards.
+    // The dispatching kernel may have written it, and may not read it afterwards.
     let text = |read_after: bool| {
         let last = match read_after {
             true => "%x = memref.load %z[%i] : memref<?xi32>",

@@ -1,5 +1,4 @@
-//! What threads allocate for themselves, on a target against the
-//! interpreter.
+//! Private memory (`memref.alloca`) on a target, against the interpreter.
 
 use qd_conformance::{Argument, Data, Expect, Subject, any_wave, report};
 

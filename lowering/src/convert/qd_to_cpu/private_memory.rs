@@ -1,8 +1,9 @@
-//! What a thread allocates for itself, as its part of an array of the block.
+//! Private memory: each `memref.alloca` of a thread becomes the thread's part of
+//! an array of the block.
 //!
 //! Threads become iterations of loops in one function. An allocation in such a
-//! loop would grow the stack with every thread of every block, and what a thread
-//! keeps across a barrier must still be its own in the next loop.
+//! loop would grow the stack with every thread of every block, and a thread's
+//! memory must outlive a barrier, which ends the loop.
 //!
 //! Limits: one piece of memory for each `memref.alloca` and thread, however often
 //! the op is executed; static sizes.
@@ -16,11 +17,11 @@ use qd_dialects::{
     melior,
 };
 
-/// Bytes that the threads of a block may allocate together. They are on the stack
-/// of a host thread.
+/// The most bytes of private memory of a block's threads together. They are on
+/// the stack of a host thread.
 const MOST: i64 = 256 << 10;
 
-/// Replaces the allocations of a body's threads.
+/// Replaces the allocations in a body.
 pub fn share<'c>(body: Block<'c>, threads: i64) -> Result<'c> {
     let mut total = 0;
     for top in operations(body) {

@@ -1,0 +1,23 @@
+//! Names of the attributes that our ops do not define: those of arguments, functions, modules and
+//! launches.
+
+/// Of an argument: what it is called.
+pub const NAME: &str = "qd.name";
+/// Of an argument: what tools take its elements for.
+pub const DTYPE: &str = "qd.dtype";
+/// Of an argument: it may overlap others that say so.
+pub const MAY_ALIAS: &str = "qd.may_alias";
+/// Of an argument: it is the kernel's own while that runs.
+pub const SCRATCH: &str = "qd.scratch";
+/// Of a function: how many threads a block of it has. It makes it a body that is launched.
+pub const THREADS: &str = "qd.threads";
+/// Of a phase and its body: how many blocks of it a core is to have room for.
+pub const BLOCKS_PER_CORE: &str = "qd.blocks_per_core";
+/// Of a launch: the phase that it was.
+pub const PHASE: &str = "qd.phase";
+/// Of a phase, its body and functions: how many lanes a subgroup has.
+pub const WAVE: &str = "qd.wave";
+/// Of an algorithm: the shapes of its blocks, in place of those that the target's table has.
+pub const TUNING: &str = "qd.tuning";
+/// Of a module of SPIR-V: why it declares each of its capabilities.
+pub const REASONS: &str = "qd.reasons";

@@ -1,0 +1,178 @@
+//! Outlined bodies as kernels in the LLVM dialect, for any vendor's GPU.
+//!
+//! A conversion of a vendor's, such as `qd-convert-to-nvvm`, calls [`convert`](convert()) with its
+//! [`Hooks`]: what differs between vendors, one field each. All else is here: what a kernel
+//! takes (`kernel.rs`), its shared arrays (`shared.rs`) and private ones (`private.rs`), ids
+//! from a few registers (`ids.rs`), values of two words (`shuffle.rs`), the order of memory
+//! (`ordered.rs`, on the cpu's and our own `memory.rs`), which ops there are (the table below),
+//! and errors.
+//!
+//! After `qd-select-subgroup-size` and `qd-expand-collectives`. Each outlined body becomes an
+//! `llvm.func`, and every op of ours in it one or a few of LLVM's dialect and the vendor's. What
+//! is not ours is left to upstream's conversions.
+//!
+//! All lanes of a subgroup are there at a collective, which `qd-verify-convergence` has made
+//! sure of.
+//!
+//! Memrefs become descriptors of generic pointers, made by casts from the global, shared and
+//! private address spaces: LLVM follows pointers through branches and loops and infers the space
+//! of each access.
+//!
+//! Errors: an op that is neither in the table below nor a form that fits; a subgroup of a size
+//! that the target does not have; more shared memory than it has; a name that it cannot spell; a
+//! function that it lacks.
+
+mod ballot;
+mod hints;
+mod hooks;
+mod ids;
+mod kernel;
+mod ordered;
+mod private;
+mod shared;
+mod shuffle;
+#[cfg(test)]
+mod tests;
+
+pub use ballot::ballot;
+pub use hooks::{AddressSpaces, Attributes, Hooks, Launch, Prefetch, Register, Source};
+pub use shared::dynamic_shared_bytes;
+pub use shuffle::{broadcast, broadcast_first, shuffle};
+
+use crate::{convert, targets::Target};
+use melior::{dialect::DialectHandle, ir::ValueLike};
+use qd_dialects::{
+    attributes::names,
+    builder::Builder,
+    diagnostic::{Diagnostic, Result},
+    ir::{Op, OpExt, Value, bit_width, is_float, operations},
+    melior,
+    ops::{self, grid, simt},
+};
+
+/// What conversions depend on besides the op.
+pub struct Setting<'t> {
+    /// What the vendor does its own way.
+    pub hooks: &'static Hooks,
+    /// What the bodies are to run on.
+    pub target: &'t Target,
+    /// Lanes in a subgroup.
+    pub wave: i64,
+}
+
+/// What an op becomes at the builder's insertion point: its results.
+pub type Conversion = for<'c> fn(&Builder<'c>, Op<'c>, &Setting<'_>) -> Result<'c, Vec<Value<'c>>>;
+
+/// The conversions of ops that every target has, one line each, besides the classes of floats.
+/// `qd.simt.block.shared` is made with its kernel, and what not every target has is among the
+/// vendor's forms.
+const CONVERSIONS: &[(&str, Conversion)] = &[
+    (simt::LaneId::NAME, ids::lane_id),
+    (simt::SubgroupId::NAME, ids::subgroup_id),
+    (simt::BlockId::NAME, ids::block_id),
+    (simt::BlockDim::NAME, ids::block_dim),
+    (simt::NumSubgroups::NAME, ids::num_subgroups),
+    (simt::BlockThreadId::NAME, ids::thread_id),
+    (simt::GridDim::NAME, ids::grid_dim),
+    (simt::Sync::NAME, ordered::subgroup_sync),
+    (simt::MemFence::NAME, ordered::block_fence),
+    (simt::BlockSync::NAME, ordered::block_sync),
+    (simt::BlockMemFence::NAME, ordered::block_fence),
+    (grid::MemFence::NAME, ordered::device_fence),
+    (grid::View::NAME, ordered::view),
+    (grid::AtomicRmw::NAME, ordered::atomic_rmw),
+    (grid::AtomicLoad::NAME, ordered::atomic_load),
+    (grid::AtomicStore::NAME, ordered::atomic_store),
+    (grid::AtomicCas::NAME, ordered::atomic_cas),
+    (simt::Pause::NAME, hints::pause),
+    ("memref.prefetch", hints::prefetch),
+    ("memref.alloca", private::alloca),
+    ("cf.assert", ordered::assert),
+];
+
+/// The dialects that conversions make, besides the vendor's.
+pub fn dialects() -> Vec<DialectHandle> {
+    vec![
+        DialectHandle::arith(),
+        DialectHandle::llvm(),
+        DialectHandle::memref(),
+        DialectHandle::scf(),
+    ]
+}
+
+/// Makes kernels of a module's bodies.
+///
+/// # Errors
+///
+/// See the module.
+pub fn convert<'c>(module: Op<'c>, target: &Target, hooks: &'static Hooks) -> Result<'c> {
+    convert::erase_kernels(module);
+    let block = module.body().expect("a module's body");
+    for op in operations(block) {
+        let setting = Setting {
+            hooks,
+            target,
+            wave: subgroup_size(op, target)?,
+        };
+        let root = match is_body(op) {
+            true => kernel::convert(op, &setting)?,
+            false => op,
+        };
+        convert_ops(root, &setting)?;
+    }
+    Ok(())
+}
+
+fn is_body(op: Op<'_>) -> bool {
+    op.is("func.func") && op.attr(names::THREADS).is_some()
+}
+
+/// The subgroup size that ops in one of a module's ops are for.
+fn subgroup_size<'c>(op: Op<'c>, target: &Target) -> Result<'c, i64> {
+    let is_ours = |op: &Op<'c>| op.full_name().starts_with(ops::PREFIX);
+    match *target.capabilities.waves {
+        // Then a body alone has to say it.
+        [only] if !is_body(op) => Ok(only.into()),
+        _ if is_body(op) || op.nested().iter().any(is_ours) => convert::subgroup_size(op, target),
+        // Nothing in it asks.
+        _ => Ok(0),
+    }
+}
+
+/// Converts every op of ours below `root`.
+fn convert_ops<'c>(root: Op<'c>, setting: &Setting<'_>) -> Result<'c> {
+    for op in root.nested() {
+        let name = op.full_name();
+        let mut types = op.result_values().into_iter().map(|value| value.r#type());
+        if let Some(wide) = types.find(|t| is_float(*t) && bit_width(*t) > 64) {
+            let target = &setting.target.capabilities.name;
+            return Err(Diagnostic::at(
+                op,
+                format!("computes in {wide}, which target '{target}' does not have"),
+            ));
+        }
+        let builder = Builder::before(op);
+        let named = CONVERSIONS.iter().find(|(known, _)| *known == name);
+        let named = named.map(|(_, conversion)| conversion);
+        let conversion = form(op, setting).or(named);
+        let mut classes = convert::classes::CLASSES.iter();
+        let class = classes.find(|(known, _)| *known == name);
+        let results = match (conversion, class) {
+            (Some(conversion), _) => conversion(&builder, op, setting)?,
+            (None, Some((_, class))) => class(&builder, op)?,
+            (None, None) => {
+                convert::check(op, setting.wave, setting.target)?;
+                continue;
+            }
+        };
+        op.replace_with(&results);
+    }
+    Ok(())
+}
+
+/// How the form is made that an op takes, of those that the target has.
+fn form<'c>(op: Op<'c>, setting: &Setting<'_>) -> Option<&'static Conversion> {
+    let taken = setting.target.capabilities.form(op, setting.wave)?;
+    let mut forms = setting.hooks.forms.iter();
+    forms.find_map(|(form, conversion)| (form == taken).then_some(conversion))
+}

@@ -1,0 +1,106 @@
+//! Barriers, fences, atomics, views and assertions.
+
+use super::Setting;
+use crate::convert::memory;
+use qd_dialects::{
+    builder::Builder,
+    diagnostic::Result,
+    ir::{Op, OpExt, Value},
+};
+
+pub(super) fn subgroup_sync<'c>(
+    b: &Builder<'c>,
+    _: Op<'c>,
+    setting: &Setting<'_>,
+) -> Result<'c, Vec<Value<'c>>> {
+    (setting.hooks.subgroup_barrier)(b);
+    Ok(Vec::new())
+}
+
+pub(super) fn block_sync<'c>(
+    b: &Builder<'c>,
+    _: Op<'c>,
+    setting: &Setting<'_>,
+) -> Result<'c, Vec<Value<'c>>> {
+    (setting.hooks.block_barrier)(b);
+    Ok(Vec::new())
+}
+
+/// Sequentially consistent, as `__threadfence_block` is: the op promises an
+/// order of all memory operations, stores before loads included. A subgroup has
+/// no smaller scope.
+pub(super) fn block_fence<'c>(
+    b: &Builder<'c>,
+    _: Op<'c>,
+    setting: &Setting<'_>,
+) -> Result<'c, Vec<Value<'c>>> {
+    memory::fence(b, memory::SEQ_CST, setting.hooks.scopes.block);
+    Ok(Vec::new())
+}
+
+pub(super) fn device_fence<'c>(
+    b: &Builder<'c>,
+    _: Op<'c>,
+    setting: &Setting<'_>,
+) -> Result<'c, Vec<Value<'c>>> {
+    memory::fence(b, memory::SEQ_CST, setting.hooks.scopes.device);
+    Ok(Vec::new())
+}
+
+pub(super) fn view<'c>(b: &Builder<'c>, op: Op<'c>, _: &Setting<'_>) -> Result<'c, Vec<Value<'c>>> {
+    let operands = b.vs(&op.operand_values());
+    Ok(vec![memory::view(b, op, &operands).value()])
+}
+
+pub(super) fn atomic_rmw<'c>(
+    b: &Builder<'c>,
+    op: Op<'c>,
+    setting: &Setting<'_>,
+) -> Result<'c, Vec<Value<'c>>> {
+    let operands = b.vs(&op.operand_values());
+    let old = memory::atomic_rmw(b, op, &operands, &setting.hooks.scopes);
+    Ok(vec![old.value()])
+}
+
+pub(super) fn atomic_load<'c>(
+    b: &Builder<'c>,
+    op: Op<'c>,
+    setting: &Setting<'_>,
+) -> Result<'c, Vec<Value<'c>>> {
+    let operands = b.vs(&op.operand_values());
+    let value = memory::atomic_load(b, op, &operands, &setting.hooks.scopes);
+    Ok(vec![value.value()])
+}
+
+pub(super) fn atomic_store<'c>(
+    b: &Builder<'c>,
+    op: Op<'c>,
+    setting: &Setting<'_>,
+) -> Result<'c, Vec<Value<'c>>> {
+    let operands = b.vs(&op.operand_values());
+    memory::atomic_store(b, op, &operands, &setting.hooks.scopes);
+    Ok(Vec::new())
+}
+
+pub(super) fn atomic_cas<'c>(
+    b: &Builder<'c>,
+    op: Op<'c>,
+    setting: &Setting<'_>,
+) -> Result<'c, Vec<Value<'c>>> {
+    let operands = b.vs(&op.operand_values());
+    let old = memory::atomic_cas(b, op, &operands, &setting.hooks.scopes);
+    Ok(vec![old.value()])
+}
+
+/// There is no `abort` to call: the kernel traps, and its launch fails.
+pub(super) fn assert<'c>(
+    b: &Builder<'c>,
+    op: Op<'c>,
+    _: &Setting<'_>,
+) -> Result<'c, Vec<Value<'c>>> {
+    let holds = b.v(op.operand_values()[0]);
+    b.if_(holds.eq(0), || {
+        b.op("llvm.intr.trap", &[], &[], &[]);
+    });
+    Ok(Vec::new())
+}

@@ -1,0 +1,87 @@
+//! What NVIDIA's targets have of the dialect and of `math`.
+
+use super::vote;
+use crate::{
+    convert::gpu_to_llvm::{self, Conversion},
+    targets::isa::{Form, Scalar},
+};
+use qd_dialects::{attributes::Kind, ops::simt};
+
+/// Every form of an op of ours, the better of two first, and how it is made.
+pub(super) const FORMS: &[(Form, Conversion)] = &[
+    (
+        Form::of(simt::Shuffle::NAME, "shfl.sync"),
+        gpu_to_llvm::shuffle,
+    ),
+    (
+        Form::of(simt::Broadcast::NAME, "shfl.sync.idx"),
+        gpu_to_llvm::broadcast,
+    ),
+    // What a broadcast of lane 0 is folded to.
+    (
+        Form::of(simt::BroadcastFirst::NAME, "shfl.sync.idx"),
+        gpu_to_llvm::broadcast_first,
+    ),
+    (
+        Form::of(simt::Ballot::NAME, "vote.sync.ballot"),
+        gpu_to_llvm::ballot,
+    ),
+    (
+        Form::of(simt::All::NAME, "vote.sync.all").of_subgroup(),
+        vote::all,
+    ),
+    (
+        Form::of(simt::Any::NAME, "vote.sync.any").of_subgroup(),
+        vote::any,
+    ),
+    // A match goes through the values that there are one after the other, which costs more than
+    // a ballot of each of a few bits.
+    (
+        Form::of(simt::MatchAny::NAME, "vote.sync.ballot of each bit").up_to_bits(16),
+        vote::match_by_ballots,
+    ),
+    (
+        Form::of(simt::MatchAny::NAME, "match.any.sync"),
+        vote::match_any,
+    ),
+    (REDUX.for_op(simt::Reduce::NAME), vote::reduce),
+    (REDUX.for_op(simt::ReduceAll::NAME), vote::reduce),
+];
+
+const REDUX: Form = Form::of("", "redux.sync")
+    .on(&[Scalar::Int(32)])
+    .combining(&[
+        Kind::Add,
+        Kind::MinSi,
+        Kind::MinUi,
+        Kind::MaxSi,
+        Kind::MaxUi,
+        Kind::And,
+        Kind::Or,
+        Kind::Xor,
+    ])
+    .of_subgroup();
+
+/// What upstream's conversion to LLVM makes of a function without calling one: there is no
+/// library.
+pub(super) const FUNCTIONS: &[Form] = &[
+    Form::of("math.absf", "abs"),
+    Form::of("math.absi", "abs"),
+    Form::of("math.ceil", "cvt.rpi"),
+    Form::of("math.copysign", "copysign"),
+    Form::of("math.ctlz", "clz"),
+    Form::of("math.ctpop", "popc"),
+    Form::of("math.cttz", "brev and clz"),
+    // What else PTX approximates is too far off to be a function's value.
+    Form::of("math.exp2", "ex2.approx").on(&[Scalar::Float(32)]),
+    Form::of("math.floor", "cvt.rmi"),
+    Form::of("math.fma", "fma.rn"),
+    Form::of("math.fpowi", "a loop of mul"),
+    Form::of("math.isfinite", "testp.finite"),
+    Form::of("math.isnan", "testp.notanumber"),
+    Form::of("math.round", "a sequence"),
+    Form::of("math.roundeven", "cvt.rni"),
+    Form::of("math.rsqrt", "sqrt.rn and div.rn"),
+    Form::of("math.sqrt", "sqrt.rn"),
+    Form::of("math.trunc", "cvt.rzi"),
+];

@@ -1,0 +1,89 @@
+//! What SPIR-V has of the dialect and of `math`.
+
+use super::{Conversion, capabilities::CLUSTERED, reduce, shuffle, vote};
+use crate::targets::isa::{Form, Scalar};
+use qd_dialects::attributes::Kind;
+use qd_dialects::ops::simt;
+
+/// Every form of an op of ours, the better of two first, and how it is made.
+pub(super) const FORMS: &[(Form, Conversion)] = &[
+    (
+        Form::of(simt::Shuffle::NAME, "OpGroupNonUniformShuffle"),
+        shuffle::shuffle,
+    ),
+    (
+        Form::of(simt::Broadcast::NAME, "OpGroupNonUniformBroadcast"),
+        shuffle::broadcast,
+    ),
+    // What a broadcast of lane 0 is folded to.
+    (
+        Form::of(simt::BroadcastFirst::NAME, "OpGroupNonUniformBroadcast"),
+        shuffle::broadcast_first,
+    ),
+    (
+        Form::of(simt::Ballot::NAME, "OpGroupNonUniformBallot"),
+        vote::ballot,
+    ),
+    (
+        Form::of(simt::All::NAME, "OpGroupNonUniformAll").of_subgroup(),
+        vote::all,
+    ),
+    (
+        Form::of(simt::Any::NAME, "OpGroupNonUniformAny").of_subgroup(),
+        vote::any,
+    ),
+    (REDUCE.for_op(simt::Reduce::NAME), reduce::reduce),
+    (REDUCE.for_op(simt::ReduceAll::NAME), reduce::reduce),
+    (
+        CLUSTERS.for_op(simt::Reduce::NAME),
+        reduce::clustered_reduce,
+    ),
+    (
+        CLUSTERS.for_op(simt::ReduceAll::NAME),
+        reduce::clustered_reduce,
+    ),
+    (
+        integers("InclusiveScan")
+            .for_op(simt::InclusiveScan::NAME)
+            .of_subgroup(),
+        reduce::inclusive_scan,
+    ),
+    (
+        integers("ExclusiveScan")
+            .for_op(simt::ExclusiveScan::NAME)
+            .of_subgroup(),
+        reduce::exclusive_scan,
+    ),
+];
+
+const REDUCE: Form = integers("Reduce").of_subgroup();
+const CLUSTERS: Form = integers("ClusteredReduce").with_feature(CLUSTERED);
+
+/// A group operation on integers, whose result is the same in any order. That of floats would be
+/// the driver's, and so would NaNs and the sign of a zero.
+const fn integers(operation: &'static str) -> Form {
+    Form::of("", operation)
+        .on(&[Scalar::Int(32), Scalar::Int(64)])
+        .combining(&[
+            Kind::Add,
+            Kind::Mul,
+            Kind::MinSi,
+            Kind::MinUi,
+            Kind::MaxSi,
+            Kind::MaxUi,
+            Kind::And,
+            Kind::Or,
+            Kind::Xor,
+        ])
+}
+
+/// Functions that upstream's conversion makes of what SPIR-V has exactly. The others of
+/// `GLSL.std.450` are too far off to be a function's value.
+pub(super) const FUNCTIONS: &[Form] = &[
+    Form::of("math.absf", "FAbs"),
+    Form::of("math.ceil", "Ceil"),
+    Form::of("math.copysign", "a sequence"),
+    Form::of("math.floor", "Floor"),
+    Form::of("math.round", "a sequence"),
+    Form::of("math.sqrt", "Sqrt"),
+];
