@@ -26,6 +26,8 @@ pub enum Format {
     Object,
     /// PTX as NUL-terminated text.
     Ptx,
+    /// An AMD code object: an ELF file, as HIP loads it.
+    Hsaco,
     /// The words of a SPIR-V module, little-endian.
     Spirv,
 }

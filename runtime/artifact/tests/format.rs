@@ -145,6 +145,7 @@ fn everything() -> Artifact {
             module(0, Format::Object, "main_first_0", 8),
             module(1, Format::Ptx, "main_first_0", 32),
             module(1, Format::Spirv, "other", 64),
+            module(1, Format::Hsaco, "third", 32),
         ],
         origins: vec![
             Origins {
