@@ -8,6 +8,7 @@ mod control;
 mod cpu;
 mod cuda;
 mod error;
+mod hip;
 pub mod objects;
 mod program;
 #[cfg(test)]

@@ -124,6 +124,27 @@ pub(crate) struct DynamicShared {
     pub phase: String,
 }
 
+impl DynamicShared {
+    /// `kernel 'k': phase 'p' asks for 61440 bytes of shared memory a block`.
+    pub fn asks(&self) -> String {
+        format!(
+            "kernel '{}': phase '{}' asks for {} bytes of shared memory a block",
+            self.kernel, self.phase, self.bytes
+        )
+    }
+
+    /// Whether a device of that name, whose blocks have so many bytes at most, has it.
+    pub fn check(&self, device: &str, most: u32) -> Result<(), Error> {
+        match self.bytes <= most {
+            true => Ok(()),
+            false => Err(Error::Device(format!(
+                "{}, but {device} has {most}",
+                self.asks()
+            ))),
+        }
+    }
+}
+
 /// The largest request for each body: the driver raises the limit for a body, whichever launch
 /// uses it.
 pub(crate) fn most_shared(program: Program<'_>) -> HashMap<String, DynamicShared> {
@@ -355,6 +376,22 @@ mod tests {
     use super::*;
     use crate::testing::step;
     use qd_artifact::{Artifact, Plan};
+
+    #[test]
+    fn a_device_with_less_shared_memory_is_told_who_asks() {
+        let shared = DynamicShared {
+            bytes: 61_440,
+            kernel: "k".into(),
+            phase: "sweep".into(),
+        };
+        assert!(shared.check("a device", 61_440).is_ok());
+        let error = shared.check("a device", 61_439).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "kernel 'k': phase 'sweep' asks for 61440 bytes of shared memory a block, \
+             but a device has 61439"
+        );
+    }
 
     #[test]
     fn of_a_body_the_launch_counts_that_gives_it_most() {

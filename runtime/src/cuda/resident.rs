@@ -2,7 +2,7 @@
 //! are patched.
 
 use super::{
-    asks_for_shared, capability, capture, check_shared,
+    capability, capture,
     conditions::Conditions,
     device::{Device, Function, Module, failed, reason},
     foreign::{self, Relaxed},
@@ -479,9 +479,9 @@ unsafe impl Driver for Cuda {
             // The most that launches will ask for, which is set once a body and holds for graphs
             // as well.
             if let Some(shared) = part.shared.get(&**name) {
-                check_shared(shared, &device.name, device.max_shared_bytes)?;
+                shared.check(&device.name, device.max_shared_bytes)?;
                 let allowed = function.allow_dynamic_shared(shared.bytes);
-                allowed.map_err(|e| failed(&asks_for_shared(shared), e))?;
+                allowed.map_err(|e| failed(&shared.asks(), e))?;
             }
             functions.insert(name.clone(), function);
         }

@@ -11,7 +11,7 @@ use std::{
 ///
 /// It is called by any thread, with the device's context current where there is such a thing, and
 /// must not call this library. A stream is what the device's driver calls it: on NVIDIA's devices a
-/// `CUstream`.
+/// `CUstream`, on AMD's a `hipStream_t`.
 ///
 /// # Safety
 ///

@@ -10,7 +10,7 @@ use super::{
     reclaim,
     stream::{Priority, Stream},
 };
-use crate::{Error, cpu, cuda, vulkan};
+use crate::{Error, cpu, cuda, hip, vulkan};
 use qd_artifact::{Artifact, TargetSpec};
 use std::{
     collections::HashMap,
@@ -22,7 +22,7 @@ use std::{
     },
 };
 
-/// Which device: `cpu`, `cuda:0`, `vulkan:1`. Without a number it is the first.
+/// Which device: `cpu`, `cuda:0`, `hip:0`, `vulkan:1`. Without a number it is the first.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct DeviceId {
     /// The name of its driver.
@@ -32,7 +32,7 @@ pub struct DeviceId {
 }
 
 /// What drives devices.
-const DRIVERS: [&str; 3] = ["cpu", "cuda", "vulkan"];
+const DRIVERS: [&str; 4] = ["cpu", "cuda", "hip", "vulkan"];
 
 impl FromStr for DeviceId {
     type Err = Error;
@@ -70,8 +70,8 @@ pub struct DeviceOptions {
     /// Host threads that work, where the host does the work; as many as the machine runs at
     /// a time unless given.
     pub threads: Option<usize>,
-    /// The allocator of arrays and of kernels' other memory, instead of the device's own pool: on
-    /// the cpu and on NVIDIA's devices.
+    /// The allocator of arrays and of kernels' other memory, instead of the device's own pool:
+    /// everywhere but on Vulkan's devices.
     pub allocator: Option<Allocator>,
 }
 
@@ -163,6 +163,7 @@ fn driver(id: &DeviceId, options: &DeviceOptions) -> Result<Box<dyn Driver>, Err
     Ok(match id.driver.as_str() {
         "cpu" if id.ordinal == 0 => Box::new(cpu::device(id, options)?),
         "cuda" => Box::new(cuda::device(id, options)?),
+        "hip" => Box::new(hip::device(id)?),
         "vulkan" if options.allocator.is_some() => {
             return Err(Error::Device(format!(
                 "{id} takes no memory of an allocator: its arrays are in Vulkan buffers of its own"

@@ -19,11 +19,12 @@ impl DeviceId {
         let driver = match family(target) {
             "cpu" => "cpu",
             "nvptx" => "cuda",
+            "amdgpu" => "hip",
             "vulkan" | "metal" => "vulkan",
             _ => {
                 return Err(Error::NoDriver {
                     target: target.into(),
-                    known: vec!["cpu", "nvptx", "vulkan"],
+                    known: vec!["cpu", "nvptx", "amdgpu", "vulkan", "metal"],
                 });
             }
         };
@@ -77,6 +78,7 @@ mod tests {
         for (target, device) in [
             ("cpu,wave=32", "cpu"),
             ("nvptx:sm_90", "cuda:0"),
+            ("amdgpu:gfx942,wave=64", "hip:0"),
             ("vulkan:1.3,subgroup=8", "vulkan:0"),
             ("metal", "vulkan:0"),
         ] {
@@ -84,7 +86,7 @@ mod tests {
         }
         assert_eq!(
             id("abacus").expect_err("none").to_string(),
-            "no driver for target 'abacus': the targets that can be run are cpu, nvptx, vulkan"
+            "no driver for target 'abacus': the targets that can be run are cpu, nvptx, amdgpu, vulkan, metal"
         );
     }
 

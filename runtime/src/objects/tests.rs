@@ -596,7 +596,7 @@ fn devices_are_named_by_driver_and_number() {
     assert_eq!(id("cuda:3").unwrap().to_string(), "cuda:3");
     for text in ["abacus", "cuda:first", "cuda:-1", ""] {
         let error = id(text).expect_err("there is none").to_string();
-        assert!(error.contains("one of cpu, cuda, vulkan"), "{error}");
+        assert!(error.contains("one of cpu, cuda, hip, vulkan"), "{error}");
     }
     let none = Device::open(&id("cpu:1").unwrap(), &DeviceOptions::default());
     assert!(none.is_err());
