@@ -4,7 +4,7 @@
 use crate::Error;
 use libloading::Library;
 use std::{
-    env,
+    env, error,
     ffi::{CStr, c_char, c_int, c_uint, c_void},
     fmt,
     sync::OnceLock,
@@ -175,6 +175,19 @@ impl PointerAttributes {
     }
 }
 
+/// A function of the library by its name.
+///
+/// # Safety
+///
+/// It is of this type, and the library stays loaded as long as it is used.
+unsafe fn symbol<T: Copy>(library: &Library, name: &str) -> Result<T, Error> {
+    // Safety: by contract.
+    match unsafe { library.get::<T>(name) } {
+        Ok(symbol) => Ok(*symbol),
+        Err(_) => Err(Error::Device(format!("the HIP runtime has no {name}"))),
+    }
+}
+
 /// Declares functions of the library by symbol, each as a method that returns what is not
 /// `hipSuccess` as an error.
 macro_rules! functions {
@@ -189,18 +202,16 @@ macro_rules! functions {
         }
 
         impl Api {
-            /// The first symbol that the library lacks is an error.
-            ///
             /// # Safety
             ///
             /// The library's functions of these names are HIP's.
-            unsafe fn of(library: Library) -> Result<Self, libloading::Error> {
+            unsafe fn of(library: Library) -> Result<Self, Error> {
                 // Safety: by contract; `_library` keeps it loaded.
                 unsafe {
                     Ok(Self {
-                        error_name: *library.get("hipGetErrorName")?,
-                        error_string: *library.get("hipGetErrorString")?,
-                        $($name: *library.get($symbol)?,)*
+                        error_name: symbol(&library, "hipGetErrorName")?,
+                        error_string: symbol(&library, "hipGetErrorString")?,
+                        $($name: symbol(&library, $symbol)?,)*
                         _library: library,
                     })
                 }
@@ -295,7 +306,8 @@ pub(super) fn api() -> Result<&'static Api, Error> {
     let api = match API.get() {
         Some(api) => api,
         None => {
-            let api = Api::load()?;
+            // Safety: a library of this name is HIP's.
+            let api = unsafe { Api::of(library()?) }?;
             // Another thread may have been quicker: it has the same.
             API.get_or_init(|| api)
         }
@@ -324,20 +336,15 @@ pub(super) fn failed(what: &str, code: Code) -> Error {
     Error::Device(format!("{what}: {code}"))
 }
 
-impl Api {
-    fn load() -> Result<Self, Error> {
-        // Safety: a library of this name is HIP's.
-        unsafe { Self::of(library()?) }
-            .map_err(|e| Error::Device(format!("the HIP runtime lacks a function: {e}")))
-    }
-}
-
 fn library() -> Result<Library, Error> {
     if let Some(path) = env::var_os(VARIABLE) {
         // Safety: it runs the initialisers of the library that whoever set the variable chose.
         return unsafe { Library::new(&path) }.map_err(|error| {
+            // The loader's own words, which name the file, are behind those of the crate.
+            let reason =
+                error::Error::source(&error).map_or(error.to_string(), ToString::to_string);
             Error::Device(format!(
-                "there is no HIP runtime: {VARIABLE} is '{}': {error}",
+                "there is no HIP runtime: {VARIABLE} is '{}': {reason}",
                 path.display()
             ))
         });
