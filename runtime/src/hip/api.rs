@@ -73,9 +73,9 @@ impl fmt::Display for Code {
 pub(super) type Handle = *mut c_void;
 
 /// How `hipModuleLaunchKernel` is told of kernel arguments as one block of bytes.
-pub(super) const BUFFER_POINTER: *mut c_void = 1 as *mut c_void;
-pub(super) const BUFFER_SIZE: *mut c_void = 2 as *mut c_void;
-pub(super) const END: *mut c_void = 3 as *mut c_void;
+pub(super) const BUFFER_POINTER: *mut c_void = std::ptr::without_provenance_mut(1);
+pub(super) const BUFFER_SIZE: *mut c_void = std::ptr::without_provenance_mut(2);
+pub(super) const END: *mut c_void = std::ptr::without_provenance_mut(3);
 
 /// `hipDeviceAttribute_t`.
 pub(super) const MAX_SHARED_MEMORY_PER_BLOCK: c_int = 74;
