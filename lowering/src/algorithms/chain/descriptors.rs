@@ -1,11 +1,8 @@
 //! Tile descriptors of decoupled look-back: a few status words a tile, in scratch.
 //!
-//! A tile's status is nothing yet, its *aggregate* (of its own elements), or its
-//! *prefix* (of all elements up to its last). The bits of the tile's scalars are
-//! packed into words, and the two highest bits of each word are its status flag. A
-//! reader loads a tile's words one by one. If all carry the same status they belong
-//! together; otherwise it reads again. So relaxed atomics of single words are
-//! enough for values of any size, and no fence stands between a value and its flag.
+//! The bits of the tile's scalars are packed into the payload of words, each with a
+//! flag of its own ([`Words`]). So relaxed atomics of single words are enough for
+//! values of any size.
 //!
 //! The words of a tile are consecutive, and the next tile's begin 32 bytes further
 //! on, where scratch has room: no two tiles publish in the same sector, which is
@@ -14,26 +11,16 @@
 //! 567, though lanes read 8 times the lines.) No tile reads the last tile's
 //! aggregate, so it has no words.
 
+use super::status::{self, Words};
 use crate::algorithms::{levels::BLOCK, partials::Partials};
 use qd_dialects::{
-    attributes::Kind,
     builder::{Builder, Combiner, V},
     ir::{bit_width, is_float},
     melior::ir::Type,
 };
 
-/// A tile's status, as its words have it; 0 means nothing yet.
-pub(super) const AGGREGATE: i64 = 1;
-pub(super) const PREFIX: i64 = 2;
-
 /// Bytes from a tile's words to the next tile's, if scratch has room for that many.
 const STRIDE_BYTES: i64 = 32;
-
-/// Bits of a word that hold its status flag.
-const STATUS_BITS: i64 = 2;
-
-/// The scope of the atomics.
-const SCOPE: &str = "device";
 
 /// The words of all tiles, and before them the ticket counter.
 pub(super) struct Descriptors<'b, 'c> {
@@ -62,9 +49,9 @@ struct Piece {
 
 /// The status of a tile, as one lane has read it.
 pub(super) struct Reading<'b, 'c> {
-    /// `i32`; 0 if nothing is published yet, or if the words differ in status.
+    /// A [`Status`](status::Status), `i32`.
     pub status: V<'b, 'c>,
-    /// Undefined where the status is 0.
+    /// Undefined where nothing is published.
     pub values: Vec<V<'b, 'c>>,
 }
 
@@ -111,13 +98,9 @@ impl<'b, 'c> Descriptors<'b, 'c> {
         self.start + (tiles - 1) * strides.max().expect("scratch")
     }
 
-    /// Takes the next ticket, `i32`. Each block gets a different one, and the
-    /// blocks with smaller tickets have started.
+    /// Takes the next ticket.
     pub fn ticket(&self) -> V<'b, 'c> {
-        let counter = self.streams[0].integers();
-        let one = self.b.scalar(counter.element(), 1);
-        let ticket = counter.atomic(Kind::Add, self.start - 1, one, SCOPE);
-        ticket.to_i32()
+        status::ticket(self.streams[0].integers(), self.start - 1)
     }
 
     /// The slot of the first word of a tile.
@@ -132,8 +115,8 @@ impl<'b, 'c> Descriptors<'b, 'c> {
         for stream in &self.streams {
             let integers = stream.integers();
             let slot = integers.element();
-            let flag = status.cast(slot) << stream.payload();
-            let mut words = vec![flag; stream.words() as usize];
+            let status_words = Words::new(integers, 0);
+            let mut words = vec![status_words.flag_of(status); stream.words() as usize];
             for (pieces, value) in stream.pieces().iter().zip(values.by_ref()) {
                 let bits = value.bitcast(b.int_type(bit_width(value.ty())));
                 for Piece { word, shift } in pieces {
@@ -141,12 +124,12 @@ impl<'b, 'c> Descriptors<'b, 'c> {
                         true => (bits >> -shift).cast(slot),
                         false => bits.cast(slot) << *shift,
                     };
-                    words[*word] = words[*word] | (part & stream.mask());
+                    words[*word] = words[*word] | status_words.payload(part);
                 }
             }
             let first = self.first(stream, tile);
             for (nth, word) in (0..).zip(words) {
-                integers.atomic_set(first + nth, word, SCOPE);
+                status_words.publish(first + nth, word);
             }
         }
     }
@@ -157,16 +140,15 @@ impl<'b, 'c> Descriptors<'b, 'c> {
         let mut statuses = Vec::new();
         let mut values = Vec::new();
         for stream in &self.streams {
-            let integers = stream.integers();
+            let status_words = Words::new(stream.integers(), 0);
             let first = self.first(stream, tile);
-            let word = |nth| integers.atomic_at(first + nth, SCOPE);
+            let word = |nth| status_words.read(first + nth);
             let words: Vec<_> = (0..stream.words()).map(word).collect();
-            let status = |word: &V<'b, 'c>| (*word >> stream.payload()).to_i32();
-            statuses.extend(words.iter().map(status));
+            statuses.extend(words.iter().map(|word| status_words.status(*word)));
             for (pieces, r#type) in stream.pieces().iter().zip(&stream.types) {
                 let scalar = b.int_type(bit_width(*r#type));
                 let part = |Piece { word, shift }: &Piece| {
-                    let bits = words[*word] & stream.mask();
+                    let bits = status_words.payload(words[*word]);
                     match *shift < 0 {
                         true => bits.cast(scalar) << -shift,
                         false => (bits >> *shift).cast(scalar),
@@ -177,12 +159,8 @@ impl<'b, 'c> Descriptors<'b, 'c> {
                 values.push(bits.bitcast(*r#type));
             }
         }
-        let (first, rest) = statuses.split_first().expect("a combiner of some scalar");
-        let agree = rest.iter().map(|status| status.eq(*first));
-        let status = match agree.reduce(|a, b| a & b) {
-            Some(agree) => agree.select(*first, b.i32(0)),
-            None => *first,
-        };
+        let (first, others) = statuses.split_first().expect("a combiner of some scalar");
+        let status = status::agreed(*first, others.iter().map(|other| other.eq(*first)));
         Reading { status, values }
     }
 }
@@ -190,12 +168,7 @@ impl<'b, 'c> Descriptors<'b, 'c> {
 impl<'b, 'c> Stream<'b, 'c> {
     /// Bits of a word that hold scalars.
     fn payload(&self) -> i64 {
-        i64::from(bit_width(self.buffer.element())) - STATUS_BITS
-    }
-
-    /// The mask of those bits.
-    fn mask(&self) -> i64 {
-        (1 << self.payload()) - 1
+        status::payload_bits(bit_width(self.buffer.element()))
     }
 
     fn widths(&self) -> Vec<i64> {

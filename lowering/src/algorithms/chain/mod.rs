@@ -11,7 +11,7 @@
 //! Look-back (2016).
 //! Deviations: tickets instead of block numbers, as CUB once did, since the order
 //! in which blocks start is not specified. Every status word has a flag
-//! ([`Descriptors`]), which needs neither fences nor wide atomics. A single tile
+//! ([`status`]), which needs neither fences nor wide atomics. A single tile
 //! takes no ticket and touches no scratch. Where results are to be deterministic,
 //! an order-sensitive combination goes from the left, one tile at a time, whichever
 //! prefixes were published when: such results depend on the input and the capacity
@@ -19,6 +19,7 @@
 //! back.
 
 mod descriptors;
+pub(super) mod status;
 
 use super::{
     levels::{BLOCK, tiles},
@@ -26,13 +27,14 @@ use super::{
     tiles::SHARED_BYTES,
 };
 use crate::targets::{Capabilities, ForwardProgress, Orientation, tuning::Tuning};
-use descriptors::{AGGREGATE, Descriptors, PREFIX, Reading};
+use descriptors::{Descriptors, Reading};
 use qd_dialects::{
     attributes::Kind,
     builder::{Builder, Combiner, V},
     diagnostic::{Diagnostic, Result},
     ir::{Op, is_float},
 };
+use status::Status;
 
 /// Look-back over the tiles of a sweep.
 pub(super) struct Chain<'a, 'b, 'c> {
@@ -121,21 +123,16 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
     }
 
     /// Takes a tile that no other block has. Tiles are taken in the order in which
-    /// blocks start. Run by all threads of a block, which share the array `ticket`
-    /// of one `i32`.
-    pub fn take(&self, ticket: V<'b, 'c>, tiles: V<'b, 'c>) -> Position<'b, 'c> {
+    /// blocks start. Run by all threads of a block, which share the array `taken` of
+    /// one `i32`.
+    pub fn take(&self, taken: V<'b, 'c>, tiles: V<'b, 'c>) -> Position<'b, 'c> {
         let b = self.b;
-        let (t, zero) = (b.thread_id(), b.index(0));
-        b.if_(t.eq(0), || {
-            let several = || [self.descriptors().ticket()];
-            let [taken] = b.if_else(tiles.gt(1), several, || [b.i32(0)]);
-            ticket.set(zero, taken);
+        let number = status::take(b, taken, || {
+            let ticket = || [self.descriptors().ticket()];
+            let [number] = b.if_else(tiles.gt(1), ticket, || [b.i32(0)]);
+            number
         });
-        b.sync();
-        Position {
-            number: ticket.at(zero),
-            tiles,
-        }
+        Position { number, tiles }
     }
 
     /// Publishes the aggregate of the block's own tile. Run by the subgroup that
@@ -144,7 +141,10 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
         let b = self.b;
         b.if_(leads & !self.is_last(tile), || {
             let is_first = tile.number.eq(0);
-            let status = is_first.select(b.i32(PREFIX as i32), b.i32(AGGREGATE as i32));
+            let status = is_first.select(
+                b.i32(Status::Prefix as i32),
+                b.i32(Status::Aggregate as i32),
+            );
             self.publish(&self.descriptors(), tile, status, total);
         });
     }
@@ -167,7 +167,7 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
             };
             b.if_(leads & tile.number.ne(0) & !self.is_last(tile), || {
                 let upto = self.combiner.apply(b, &before, total);
-                self.publish(&descriptors, tile, b.i32(PREFIX as i32), &upto);
+                self.publish(&descriptors, tile, b.i32(Status::Prefix as i32), &upto);
             });
             before
         };
@@ -292,11 +292,11 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
             let nothing = self.combiner.neutral(b);
             let values = values.iter().zip(nothing);
             let values = values.map(|(v, nothing)| none.select(nothing, *v));
-            let status = none.select(b.i32(PREFIX as i32), status);
+            let status = none.select(b.i32(Status::Prefix as i32), status);
             [vec![status], values.collect()].concat()
         };
         let lanes = |status: V<'b, 'c>| {
-            let prefixes = b.ballot(status.eq(PREFIX));
+            let prefixes = b.ballot(status.eq(Status::Prefix as i64));
             let from = b.i32(63) - b.clz(prefixes | 1);
             (prefixes, from)
         };
@@ -304,7 +304,7 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
             read(),
             |state| {
                 let (_, from) = lanes(state[0]);
-                (b.ballot(state[0].eq(0)) >> from.to_i64()).ne(0)
+                (b.ballot(state[0].eq(Status::Nothing as i64)) >> from.to_i64()).ne(0)
             },
             |_| read(),
         );

@@ -22,7 +22,7 @@
 //! Papers: Adinets & Merrill, Onesweep: A Faster Least Significant Digit Radix Sort
 //! for GPUs (2022, arXiv 2206.01784).
 //! Deviations: no kernel scans the histograms for all: the first tile of each pass
-//! does, and the prefix that it publishes begins where the digit does. Status flags
+//! does, and the prefix that it publishes begins where the digit does. Status words
 //! are cleared once, not once a pass ([`states`](super::states)). Keys are mapped to
 //! unsigned integers as the first pass reads them and mapped back as the last one
 //! writes them; an odd number of passes ends with a copy. Where all bits of keys
@@ -45,10 +45,17 @@ use super::{
     one_tile,
     pass::digit,
     staged::{Shape, Staged},
-    states::{self, States, Status},
+    states::{self, States},
     tile::{Layout, Ranking, THREADS},
 };
-use crate::algorithms::{chain, levels::BLOCK, tiles};
+use crate::algorithms::{
+    chain::{
+        self,
+        status::{self, Status},
+    },
+    levels::BLOCK,
+    tiles,
+};
 use crate::targets::Capabilities;
 use qd_dialects::{
     attributes::Kind,
@@ -344,23 +351,16 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
         });
     }
 
-    /// Takes a tile that no other block has, in the order in which blocks start.
+    /// Takes a tile.
     fn take(&self, count: V<'b, 'c>, tiles: V<'b, 'c>) -> Tile<'b, 'c> {
         let b = self.b;
-        let zero = b.index(0);
         let alone = tiles.le(1);
-        b.if_(b.thread_id().eq(0), || {
-            let at = self.ticket_word;
+        let number = status::take(b, self.ticket, || {
             let scratch = self.pass.sort.scratch;
-            let [taken] = b.if_else(
-                alone,
-                || [b.i32(0)],
-                || [scratch.atomic(Kind::Add, b.index(at), b.i32(1), "device")],
-            );
-            self.ticket.set(zero, taken);
+            let ticket = || [status::ticket(scratch, b.index(self.ticket_word))];
+            let [number] = b.if_else(alone, || [b.i32(0)], ticket);
+            number
         });
-        b.sync();
-        let number = self.ticket.at(zero);
         let start = number.to_index() * self.shape.size();
         Tile {
             count,

@@ -1,38 +1,24 @@
-//! Status flags of the look-back of a sort's pass: one word of scratch for each tile
-//! and digit, read and written by relaxed atomics. A word holds flag and count
-//! together, so no fence is needed.
-//!
-//! The two highest bits are the flag: nothing yet, the tile's own count (its
-//! aggregate), or the count up to its end (its prefix). Their encoding alternates
-//! with the parity of the pass: a prefix, which is in every word at the end of one
-//! pass, means nothing yet in the next. So the words are cleared once a sort and not
-//! once a pass. The parity is applied by an exclusive or, which is all that differs
-//! between passes here.
+//! Status words of the look-back of a sort's pass: one word of scratch for each tile
+//! and digit, whose payload is a count of keys ([`Words`]). The number of the pass is
+//! the epoch, so the words are cleared once a sort and not once a pass.
 //!
 //! A word has room for a count below 2^30. Where there may be more keys, which the
 //! buffers' length decides, a count takes two words, each with its flag, and is
 //! valid when the flags agree.
 
 use super::{DIGITS, Pass, Sort};
-use crate::algorithms::levels::BLOCK;
+use crate::algorithms::{
+    chain::status::{self, Status, Words},
+    levels::BLOCK,
+};
 use qd_dialects::builder::{Builder, V, Values};
 
 /// Bits of a count.
-const COUNT_BITS: i64 = 30;
-/// The mask of a count.
-const COUNT: i64 = (1 << COUNT_BITS) - 1;
+const COUNT_BITS: i64 = status::payload_bits(32);
 /// Tiles whose words are loaded together. While a load is in flight, some twenty
 /// tiles publish. More loads at once would take bandwidth from others and gain
 /// nothing.
 const WINDOW: i64 = 6;
-
-/// The flag of a word, for a pass of even parity.
-#[derive(Clone, Copy)]
-pub(super) enum Status {
-    Nothing = 0,
-    Aggregate = 1,
-    Prefix = 2,
-}
 
 /// Whether a count takes two words; `None` if it never does. On the host or in a
 /// phase.
@@ -41,18 +27,17 @@ fn wide<'b, 'c>(sort: &Sort<'b, 'c>) -> Option<V<'b, 'c>> {
     (BLOCK.pow(sort.depth) >= limit).then(|| sort.data.keys.len().ge(limit))
 }
 
-/// Words for the status flags of `tiles` tiles.
+/// Words for the status of `tiles` tiles.
 pub(super) fn words<'b, 'c>(sort: &Sort<'b, 'c>, tiles: V<'b, 'c>) -> V<'b, 'c> {
     let one = tiles * DIGITS;
     wide(sort).map_or(one, |wide| wide.select(one * 2, one))
 }
 
-/// The status flags of a pass.
+/// The status words of a pass.
 pub(super) struct States<'b, 'c> {
     b: &'b Builder<'c>,
-    words: V<'b, 'c>,
+    words: Words<'b, 'c>,
     first: i64,
-    pass: u32,
     wide: Option<V<'b, 'c>>,
 }
 
@@ -63,23 +48,13 @@ struct State<'b, 'c> {
 }
 
 impl<'b, 'c> States<'b, 'c> {
-    /// The flags that begin at word `first` of the scratch; in a phase.
+    /// Those that begin at slot `first` of the scratch; in a phase.
     pub fn of(pass: &Pass<'_, 'b, 'c>, first: i64) -> Self {
         Self {
             b: pass.b,
-            words: pass.sort.scratch,
+            words: Words::new(pass.sort.scratch, pass.digit),
             first,
-            pass: pass.digit,
             wide: wide(pass.sort),
-        }
-    }
-
-    /// A word of this pass as one of even parity, and back.
-    fn with_parity(&self, word: V<'b, 'c>) -> V<'b, 'c> {
-        match self.pass % 2 {
-            0 => word,
-            // Adds 2 to the flag, modulo 4.
-            _ => word ^ i64::from(i32::MIN),
         }
     }
 
@@ -98,18 +73,16 @@ impl<'b, 'c> States<'b, 'c> {
 
     /// Publishes a tile's count of a digit, with a status.
     pub fn publish(&self, tile: V<'b, 'c>, digit: V<'b, 'c>, status: Status, count: V<'b, 'c>) {
-        // A signed constant, which is negative if its highest bit is set.
-        let flag = self.b.i32(((status as i64) << COUNT_BITS) as i32);
+        let flag = self.words.flag(status);
         let set = |width, nth, bits: V<'b, 'c>| {
-            let at = self.at(tile, digit, width, nth);
             self.words
-                .atomic_set(at, self.with_parity(bits | flag), "device");
+                .publish(self.at(tile, digit, width, nth), bits | flag);
         };
         self.by_width(|width| {
             match width {
                 1 => set(width, 0, count),
                 _ => {
-                    set(width, 0, count & COUNT);
+                    set(width, 0, self.words.payload(count));
                     set(width, 1, count >> COUNT_BITS);
                 }
             }
@@ -118,19 +91,16 @@ impl<'b, 'c> States<'b, 'c> {
     }
 
     fn read(&self, tile: V<'b, 'c>, digit: V<'b, 'c>, width: i64) -> State<'b, 'c> {
-        let word = |nth| {
-            let at = self.at(tile, digit, width, nth);
-            self.with_parity(self.words.atomic_at(at, "device"))
-        };
+        let word = |nth| self.words.read(self.at(tile, digit, width, nth));
         let low = word(0);
-        let (flag, count) = (low >> COUNT_BITS, low & COUNT);
+        let (flag, count) = (self.words.status(low), self.words.payload(low));
         if width == 1 {
             return State { flag, count };
         }
         let high = word(1);
-        let nothing = flag.same(Status::Nothing as i64);
+        let agree = flag.eq(self.words.status(high));
         State {
-            flag: flag.eq(high >> COUNT_BITS).select(flag, nothing),
+            flag: status::agreed(flag, [agree].into_iter()),
             count: count | (high << COUNT_BITS),
         }
     }
