@@ -21,7 +21,7 @@ GIVEN = {
     "laneID": ("lane", "0", 32), "SIMM16": ("o->simm16", "0", 16), "SIMM32": ("o->simm32", "0", 32),
     "WAVE64": ("o->wave64", "0", 1), "WAVE32": ("!o->wave64", "0", 1), "wave32": ("!o->wave64", "0", 1),
     "OPSEL": ("o->opsel", "0", 4), "OPSEL_HI": ("o->opsel_hi", "0", 3), "NEG": ("o->neg", "0", 3),
-    "SRC0": ("o->reg_src0", "0", 32), "SRC1": ("o->reg_src1", "0", 32), "VDST": ("o->reg_dst", "0", 32),
+    "SRC0": ("o->reg_src0", "0", 32), "SRC1": ("o->reg_src1", "0", 32), "VDST": ("o->reg_dst", "0", 32), "DST": ("o->reg_dst", "0", 32),
     "DATA0": ("o->reg_data0", "0", 32), "OFFSET0": ("o->offset0", "0", 32),
     "OFFSET1": ("o->offset1", "0", 32), "OFFSET": ("o->offset", "0", 32), "offset": ("o->offset", "0", 32),
     "ADDR_BASE": ("o->addr[lane]", "0", 32), "ROUND_MODE": ("o->round", "0", 2),
@@ -821,7 +821,7 @@ def function(name, text, lookup, saturate=False):
     """The C text of an instruction, and the set of what it writes."""
     e = Emitter(text, lookup, saturate)
     body = []
-    body.append(f"static void NAME({name})(oracle_operands *o) {{")
+    body.append(f"void NAME({name})(oracle_operands *o) {{")
     if e.has_lanes:
         body.append("for (u64 todo = o->lanes; todo; todo &= todo - 1) { const u64 lane = (u64)__builtin_ctzll(todo); (void)lane;")
     else:
