@@ -100,6 +100,9 @@ typedef struct launch {
     oracle_operands second;
 } launch;
 
+/* None of these names may meet those of the program that links the engine. */
+#pragma GCC visibility push(hidden)
+
 /* The first failure of a launch: where, which instruction, what. */
 void fail(wave *w, int lane, const char *form, ...) __attribute__((format(printf, 3, 4)));
 
@@ -130,10 +133,12 @@ u64 memory_load(oracle_operands *o, unsigned lane, u64 addr, unsigned bits, u64 
 void memory_store(oracle_operands *o, unsigned lane, u64 addr, unsigned bits, u64 value, u64 undefined);
 
 /* execute.c */
-void step(wave *w);
+void execute(wave *w);
 /* launch.c */
 void arrive(wave *w);
 void leave_barrier(wave *w);
 void check_barrier(block *b);
+
+#pragma GCC visibility pop
 
 #endif

@@ -387,7 +387,7 @@ static void mode_register(wave *w, const table_instruction *i) {
     if (w->mode & 15) fail(w, -1, "rounding mode %#x: only to nearest even is supported", w->mode & 15);
 }
 
-void step(wave *w) {
+void execute(wave *w) {
     oracle_module *m = w->launch->module;
     u64 at = (w->pc - (u64)(uintptr_t)m->image - m->header->text_base) / 4;
     if (at >= m->index_count || m->index[at] == 0xffffffff || (w->pc & 3)) {

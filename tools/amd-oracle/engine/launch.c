@@ -199,7 +199,7 @@ static void run_blocks(launch *l) {
         if (!chosen) { waits_for_ever(l, resident, most, "all waves wait at barriers"); break; }
         for (u64 quantum = 1 + next_random(l) % 64; quantum && chosen->state == WAVE_READY && !l->failed; quantum--) {
             l->since_progress++;
-            step(chosen);
+            execute(chosen);
             if (chosen->at && chosen->at->kind == KIND_SLEEP) break;
         }
         if (!l->failed && l->since_progress > l->budget) waits_for_ever(l, resident, most, "no progress: waves wait for what does not come");
