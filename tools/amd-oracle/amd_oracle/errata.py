@@ -67,6 +67,12 @@ def rescale(text):
             f"else D0.{kind} = fma(S0.{kind}, S1.{kind}, S2.{kind}) endif")
 
 
+def overflows(text):
+    kind, width = ("f64", 64) if "S0.f64" in text else ("f32", 32)
+    last = f"D0.{kind} = sign_out ? -abs(S0.{kind}) : abs(S0.{kind})"
+    return text.replace(last, f"if isNAN(S0.{kind}) then D0.{kind} = sign_out ? -OVERFLOW_F{width} : OVERFLOW_F{width} else {last} endif")
+
+
 def nearest_even(text):
     kind = re.search(r"D0\.(f\d+)", text).group(1)
     return f"D0.{kind} = rint(S0.{kind})"
@@ -101,6 +107,11 @@ ERRATA = [
      "numerator up, the denominator up or down, so that the scaling back is by 2^64 (2^128) in the direction that the "
      "magnitude tells. Checked by comparing all expanded divisions with IEEE results in the tests.",
      rescale),
+    (ALL, r"V_DIV_FIXUP_F(32|64)(_E64)?",
+     "A quotient that overflows makes NaN in the steps between (inf - inf), with numerator and denominator finite: the text "
+     "passes the NaN on, IEEE division gives an infinity, which LLVM's expansion (`LowerFDIV32`, `LowerFDIV64`) relies on. "
+     "Checked as V_DIV_FMAS.",
+     overflows),
     (ALL, r"[VS]_RNDNE_F(16|32|64)(_E32|_E64)?",
      "floor(x + 0.5) rounds in the addition: 0.49999997 and odd integers above 2^23 come out wrong. The instruction is "
      "\"round to nearest even\", LLVM's `llvm.rint` (VOP1Instructions.td).",
