@@ -10,21 +10,21 @@ ALL = ("cdna", "rdna3", "rdna4")
 
 SWIZZLE = """
 declare tmp : 32'B[64];
-offset = 32'U({ OFFSET1.u8, OFFSET0.u8 });
+mode = 32'U({ OFFSET1.u8, OFFSET0.u8 });
 for i in 0 : WAVE64 ? 63 : 31 do
   low = 32'U(i) & 31U;
-  if offset[15] == 1'0U then
-    j = (((low & offset[4 : 0].u32) | offset[9 : 5].u32) ^ offset[14 : 10].u32)
-  elsif offset[14] == 1'0U then
-    j = (low & 28U) | ((offset >> ((low & 3U) * 2U)) & 3U)
+  if mode[15] == 1'0U then
+    j = (((low & mode[4 : 0].u32) | mode[9 : 5].u32) ^ mode[14 : 10].u32)
+  elsif mode[14] == 1'0U then
+    j = (low & 28U) | ((mode >> ((low & 3U) * 2U)) & 3U)
   else
-    rotate = offset[9 : 5].u32;
-    if offset[10] == 1'1U then
+    rotate = mode[9 : 5].u32;
+    if mode[10] == 1'1U then
       turned = low - rotate
     else
       turned = low + rotate
     endif;
-    j = (turned & ~offset[4 : 0].u32 & 31U) | (low & offset[4 : 0].u32)
+    j = (turned & ~mode[4 : 0].u32 & 31U) | (low & mode[4 : 0].u32)
   endif;
   j = j | (32'U(i) & 32U);
   if EXEC[j].u1 then
@@ -127,7 +127,8 @@ ERRATA = [
 
 
 def correct(family, name, text):
-    """The pseudocode of an op as it is executed."""
+    """The pseudocode of an op as it is executed, without its comments."""
+    text = re.sub(r"//[^\n]*", "", text)
     for families, pattern, _, change in ERRATA:
         if family in families and re.fullmatch(pattern, name):
             return change(text)

@@ -78,6 +78,8 @@ typedef struct wave {
     uint8_t *waiting[COUNTERS];
     queue queues[COUNTERS];
     uint32_t lds_number, lds_done, lds_released;
+    /* The barrier that the wave has signalled and not waited for. */
+    int signalled;
     uint32_t signal_phase, epoch;
     int atomic, flat_lds;
     int fault_lane;

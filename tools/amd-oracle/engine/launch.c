@@ -29,21 +29,30 @@ void check_barrier(block *b) {
     b->signalled = 0;
     b->phase++;
     for (unsigned k = 0; k < b->waves; k++)
-        if (b->wave[k].state == WAVE_WAITS) { b->wave[k].state = WAVE_READY; b->wave[k].epoch = b->phase; }
+        if (b->wave[k].state == WAVE_WAITS && b->wave[k].signalled) {
+            b->wave[k].state = WAVE_READY;
+            b->wave[k].signalled = 0;
+            b->wave[k].epoch = b->phase;
+        }
     b->wave[0].launch->since_progress = 0;
 }
 
 void arrive(wave *w) {
     block *b = w->block;
     w->signal_phase = b->phase;
+    w->signalled = 1;
     w->lds_released = w->lds_done;
     b->signalled++;
     check_barrier(b);
 }
 
+/* Waits for the barrier that the wave has signalled; one that it has not never comes. */
 void leave_barrier(wave *w) {
-    if (w->block->phase > w->signal_phase || w->signal_phase == UINT32_MAX) w->epoch = w->block->phase;
-    else w->state = WAVE_WAITS;
+    w->state = WAVE_WAITS;
+    if (!w->signalled || w->block->phase == w->signal_phase) return;
+    w->state = WAVE_READY;
+    w->signalled = 0;
+    w->epoch = w->block->phase;
 }
 
 static u64 next_random(launch *l) {
@@ -107,7 +116,6 @@ static void initial_registers(wave *w) {
     w->mode = (k->rsrc1 >> 12 & 0xff) | (k->rsrc1 >> 21 & 1) << 8 | (k->rsrc1 >> 23 & 1) << 9;
     if (l->module->header->architecture == GFX1201) w->mode = (w->mode & 0xff) | 1 << 8 | 1 << 9;
     w->pc = entry;
-    w->signal_phase = UINT32_MAX;
 }
 
 static void free_block(block *b) {
