@@ -39,8 +39,10 @@ impl Scopes {
 
 // LLVM's numbers of orderings.
 const RELAXED: i64 = 2;
-const ACQUIRE: i64 = 4;
-const RELEASE: i64 = 5;
+/// The number of acquiring.
+pub const ACQUIRE: i64 = 4;
+/// The number of releasing.
+pub const RELEASE: i64 = 5;
 const ACQ_REL: i64 = 6;
 /// The number of sequential consistency.
 pub const SEQ_CST: i64 = 7;

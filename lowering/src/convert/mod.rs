@@ -7,6 +7,7 @@ pub mod gpu_to_llvm;
 pub mod memory;
 pub mod qd_to_cpu;
 pub mod qd_to_nvvm;
+pub mod qd_to_rocdl;
 pub mod qd_to_spirv;
 mod shared;
 pub mod verify_llvm;
@@ -25,6 +26,7 @@ use qd_passes::{expand_collectives, expand_math, select_subgroup_size::wave_at};
 pub fn register() {
     qd_dialects::pass::register::<qd_to_cpu::ConvertToCpu>();
     qd_dialects::pass::register::<qd_to_nvvm::ConvertToNvvm>();
+    qd_dialects::pass::register::<qd_to_rocdl::ConvertToRocdl>();
     qd_dialects::pass::register::<qd_to_spirv::ConvertToSpirv>();
     qd_dialects::pass::register::<qd_to_spirv::FinishSpirv>();
     qd_dialects::pass::register::<verify_llvm::VerifyLlvm>();

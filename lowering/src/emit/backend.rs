@@ -1,7 +1,7 @@
 //! The backends: how bodies at the subgroup level become code, with a row for each kind of
 //! target.
 
-use super::{CompileError, Setting, host, llvm, nvptx, spirv};
+use super::{CompileError, Setting, amdgpu, host, llvm, nvptx, spirv};
 use crate::targets::{Capabilities, Kind, Target};
 use qd_artifact::{Format, Origins, Requirements};
 use qd_dialects::{diagnostic::Result, ir::Op};
@@ -47,6 +47,7 @@ pub fn lacks(setting: &Setting<'_>, what: &str, because: &str) -> CompileError {
 /// The row of a target.
 pub fn of(target: &Target) -> &'static Backend {
     match target.capabilities.kind {
+        Kind::Amdgpu(_) => &amdgpu::AMDGPU,
         Kind::Host => &host::HOST,
         Kind::Nvptx(_) => &nvptx::NVPTX,
         Kind::Spirv(_) => &spirv::SPIRV,

@@ -82,7 +82,7 @@ const SIMPLIFY_LAST: &str = "simplifycfg<bonus-inst-threshold=1;switch-range-to-
      speculate-unpredictables>";
 
 /// The passes, as `opt` spells them, with the vendor's own.
-fn passes(own: &[&str]) -> String {
+pub fn passes(own: &[&str]) -> String {
     let nested = |name: &str, passes: &[&str]| format!("{name}({})", passes.join(","));
     // Pointers are generic until here. What they point into is clear once the
     // descriptors around them are gone, and most of what follows does better if it

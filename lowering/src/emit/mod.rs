@@ -1,6 +1,7 @@
 //! From a module to an artifact: the launch plan as data, bodies through the target's
 //! `backend` to a binary.
 
+mod amdgpu;
 mod backend;
 mod draw;
 mod effects;
@@ -8,6 +9,7 @@ mod expr;
 mod gpu;
 mod host;
 mod lengths;
+mod lld;
 mod llvm;
 mod nvptx;
 mod plan;

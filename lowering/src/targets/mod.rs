@@ -3,6 +3,7 @@
 //! A row is a function in a file or folder of the target's own. Its [`Kind`]
 //! selects the conversion and the backend, in `emit`.
 
+pub mod amdgpu;
 mod cpu;
 pub mod isa;
 pub mod nvptx;
@@ -58,6 +59,8 @@ pub enum Orientation {
 /// of it beyond capabilities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
+    /// AMD's instruction sets.
+    Amdgpu(&'static amdgpu::Architecture),
     /// The machine the compiler runs on.
     Host,
     /// NVIDIA's virtual instruction set.
@@ -71,7 +74,7 @@ impl Kind {
     /// own documentation.
     fn wave_option(self) -> &'static str {
         match self {
-            Kind::Host | Kind::Nvptx(_) => "wave",
+            Kind::Amdgpu(_) | Kind::Host | Kind::Nvptx(_) => "wave",
             Kind::Spirv(_) => "subgroup",
         }
     }
@@ -167,6 +170,10 @@ const TARGETS: &[Row] = &[
     ("nvptx:sm_80", || nvptx::capabilities(&nvptx::SM_80)),
     ("nvptx:sm_90", || nvptx::capabilities(&nvptx::SM_90)),
     ("nvptx:sm_100", || nvptx::capabilities(&nvptx::SM_100)),
+    ("amdgpu:gfx90a", || amdgpu::capabilities(&amdgpu::GFX90A)),
+    ("amdgpu:gfx942", || amdgpu::capabilities(&amdgpu::GFX942)),
+    ("amdgpu:gfx1100", || amdgpu::capabilities(&amdgpu::GFX1100)),
+    ("amdgpu:gfx1201", || amdgpu::capabilities(&amdgpu::GFX1201)),
     ("vulkan:1.3", vulkan::vulkan),
     ("metal", vulkan::metal),
 ];
@@ -301,7 +308,7 @@ mod tests {
         assert_eq!(
             message("gpu"),
             "unknown target 'gpu': expected one of any, cpu, nvptx:sm_80, nvptx:sm_90, nvptx:sm_100, \
-             vulkan:1.3, metal"
+             amdgpu:gfx90a, amdgpu:gfx942, amdgpu:gfx1100, amdgpu:gfx1201, vulkan:1.3, metal"
         );
         assert_eq!(
             message("nvptx:sm_75"),

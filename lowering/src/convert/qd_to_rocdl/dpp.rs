@@ -1,0 +1,94 @@
+//! Data-parallel primitives: operands that come from a fixed other lane, without LDS.
+
+use super::{architecture, shuffle};
+use crate::convert::gpu_to_llvm::Setting;
+use qd_dialects::{attributes, builder::V};
+
+/// Controls of DPP ("AMD Instinct MI300" and "RDNA3" Instruction Set Architecture, Data
+/// Parallel Primitives).
+const ROW_SHL: i32 = 0x100;
+const ROW_SHR: i32 = 0x110;
+const ROW_ROR: i32 = 0x120;
+/// Of RDNA.
+const ROW_XMASK: i32 = 0x160;
+const ALL: i32 = 0xf;
+
+/// What the lane has whose number differs in the bits of `mask`; nothing if no form is known
+/// that is better than `ds_bpermute`.
+pub(super) fn exchange<'b, 'c>(
+    word: V<'b, 'c>,
+    mask: i64,
+    setting: &Setting<'_>,
+) -> Option<V<'b, 'c>> {
+    let is_rdna = architecture(setting.target).is_rdna;
+    Some(match mask {
+        1..=3 => moved(word, word, quad_perm(mask as i32), ALL),
+        4..=15 if is_rdna => moved(word, word, ROW_XMASK | mask as i32, ALL),
+        // Of eight lanes the lower four read above them, and the others below.
+        4 => {
+            let low = moved(word, word, ROW_SHL | 4, 0b0101);
+            moved(low, word, ROW_SHR | 4, 0b1010)
+        }
+        8 => moved(word, word, ROW_ROR | 8, ALL),
+        // Within 32 lanes, by a mask.
+        16 if is_rdna => rows(word),
+        16 => swizzle(word, 16),
+        32 if is_rdna => shuffle::exchange_halves(word),
+        _ => return None,
+    })
+}
+
+/// Each lane of four reads the one whose number differs in `mask`.
+fn quad_perm(mask: i32) -> i32 {
+    (0..4).map(|lane| (lane ^ mask) << (2 * lane)).sum()
+}
+
+/// `v_mov_b32` with DPP, where banks of four lanes that are not in `banks` keep `old`.
+fn moved<'b, 'c>(old: V<'b, 'c>, word: V<'b, 'c>, control: i32, banks: i32) -> V<'b, 'c> {
+    let b = word.builder();
+    let i32 = |value| attributes::i32(b.context(), value);
+    b.result(
+        "rocdl.update.dpp",
+        &[old, word],
+        word.ty(),
+        &[
+            ("dppCtrl", i32(control)),
+            ("rowMask", i32(ALL)),
+            ("bankMask", i32(banks)),
+            ("boundCtrl", attributes::bool(b.context(), false)),
+        ],
+    )
+}
+
+/// The two rows of 16 of each 32 lanes exchanged, each lane's own place in it.
+fn rows<'b, 'c>(word: V<'b, 'c>) -> V<'b, 'c> {
+    let b = word.builder();
+    let (low, high) = (b.i32(0x7654_3210), b.i32(0xfedc_ba98_u32 as i32));
+    let no = attributes::bool(b.context(), false);
+    b.result(
+        "rocdl.permlanex16",
+        &[word, word, low, high],
+        word.ty(),
+        &[("fi", no), ("boundControl", no)],
+    )
+}
+
+/// `ds_swizzle_b32`, whose mask mode takes the lane's five low bits, all of them, and flips
+/// some.
+fn swizzle<'b, 'c>(word: V<'b, 'c>, mask: i32) -> V<'b, 'c> {
+    let b = word.builder();
+    let pattern = b.i32(mask << 10 | 0x1f);
+    b.result("rocdl.ds_swizzle", &[word, pattern], word.ty(), &[])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quad_perm;
+
+    #[test]
+    fn a_quad_permutation_names_the_source_of_each_lane() {
+        assert_eq!(quad_perm(0), 0b11_10_01_00);
+        assert_eq!(quad_perm(1), 0b10_11_00_01);
+        assert_eq!(quad_perm(2), 0b01_00_11_10);
+    }
+}

@@ -1,0 +1,46 @@
+//! What AMD's targets have of the dialect and of `math`.
+
+use crate::{
+    convert::gpu_to_llvm::{self, Conversion},
+    targets::isa::Form,
+};
+use qd_dialects::ops::simt;
+
+/// Every form of an op of ours, the better of two first, and how it is made.
+pub(super) const FORMS: &[(Form, Conversion)] = &[
+    (
+        Form::of(simt::Shuffle::NAME, "ds_bpermute_b32 or DPP"),
+        gpu_to_llvm::shuffle,
+    ),
+    (
+        Form::of(simt::Broadcast::NAME, "v_readlane_b32"),
+        gpu_to_llvm::broadcast,
+    ),
+    (
+        Form::of(simt::BroadcastFirst::NAME, "v_readfirstlane_b32"),
+        gpu_to_llvm::broadcast_first,
+    ),
+    (Form::of(simt::Ballot::NAME, "v_cmp"), gpu_to_llvm::ballot),
+];
+
+/// What upstream's conversion to LLVM makes of a function without calling one: there is no
+/// library.
+pub(super) const FUNCTIONS: &[Form] = &[
+    Form::of("math.absf", "an operand's modifier"),
+    Form::of("math.absi", "v_max_i32"),
+    Form::of("math.ceil", "v_ceil"),
+    Form::of("math.copysign", "v_bfi_b32"),
+    Form::of("math.ctlz", "v_ffbh_u32"),
+    Form::of("math.ctpop", "v_bcnt_u32_b32"),
+    Form::of("math.cttz", "v_ffbl_b32"),
+    Form::of("math.floor", "v_floor"),
+    Form::of("math.fma", "v_fma"),
+    Form::of("math.fpowi", "a loop of v_mul"),
+    Form::of("math.isfinite", "v_cmp_class"),
+    Form::of("math.isnan", "v_cmp_class"),
+    Form::of("math.round", "a sequence"),
+    Form::of("math.roundeven", "v_rndne"),
+    Form::of("math.rsqrt", "v_sqrt and a division"),
+    Form::of("math.sqrt", "v_sqrt and its correction"),
+    Form::of("math.trunc", "v_trunc"),
+];

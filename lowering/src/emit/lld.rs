@@ -1,0 +1,53 @@
+//! Linking, by LLVM's linker in a process of its own, as MLIR's `gpu-module-to-binary` does it:
+//! Debian's LLVM library has none.
+
+use super::{CompileError, llvm::failed};
+use std::{env, ffi::OsString, fs, path::Path, process::Command};
+
+/// The environment variable with the linker's path.
+const LINKER: &str = "QD_LLD";
+/// What it is called, in a folder of `PATH` or in Debian's.
+const NAMES: [&str; 3] = ["ld.lld-22", "ld.lld", "/usr/lib/llvm-22/bin/ld.lld"];
+
+/// One shared object of relocatable ones.
+///
+/// # Errors
+///
+/// There is no linker, or it fails: what it says.
+pub fn link(objects: &[Vec<u8>]) -> Result<Vec<u8>, CompileError> {
+    let _span = tracing::info_span!("link").entered();
+    let folder = tempfile::tempdir().map_err(|e| failed("linking", &e))?;
+    let linked = folder.path().join("linked");
+    let mut arguments: Vec<OsString> = ["-shared", "--no-undefined", "-o"].map(Into::into).into();
+    arguments.push(linked.clone().into());
+    for (i, object) in objects.iter().enumerate() {
+        let path = folder.path().join(format!("{i}.o"));
+        fs::write(&path, object).map_err(|e| failed("linking", &e))?;
+        arguments.push(path.into());
+    }
+    run(&arguments)?;
+    fs::read(&linked).map_err(|e| failed("linking", &e))
+}
+
+fn run(arguments: &[OsString]) -> Result<(), CompileError> {
+    let given = env::var_os(LINKER);
+    let names = match &given {
+        Some(path) => vec![Path::new(path)],
+        None => NAMES.iter().map(Path::new).collect(),
+    };
+    for name in &names {
+        match Command::new(name).args(arguments).output() {
+            Ok(output) if output.status.success() => return Ok(()),
+            Ok(output) => return Err(failed("linking", &String::from_utf8_lossy(&output.stderr))),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(failed(&name.to_string_lossy(), &error)),
+        }
+    }
+    Err(failed(
+        "linking",
+        &format!(
+            "{} is not there: install lld-22, or set {LINKER}",
+            names[0].display()
+        ),
+    ))
+}
