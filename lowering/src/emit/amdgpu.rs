@@ -73,7 +73,10 @@ fn code(parts: &[Op<'_>], setting: &Setting<'_>) -> Result<Vec<Vec<u8>>, Compile
         let objects = llvm::emit_each(&parts, &machine, llvm::Output::Object, is_kernel)?;
         let linked = objects.par_chunks(1);
         let linked = linked.map(|object| lld::link(object, setting.options));
-        for (place, code) in places.into_iter().zip(linked.collect::<Result<Vec<_>, _>>()?) {
+        for (place, code) in places
+            .into_iter()
+            .zip(linked.collect::<Result<Vec<_>, _>>()?)
+        {
             made[place] = code;
         }
     }
