@@ -76,6 +76,9 @@ def coverage(options):
         for op, (count, kind) in launch["ops"].items():
             key = launch["architecture"], kind, op
             total[key] = total.get(key, 0) + count
+    if options.brief:
+        print(f"{len(total)} distinct instructions, {sum(total.values()):,} executed")
+        return
     for (architecture, kind, op), count in sorted(total.items()):
         print(f"{architecture:8} {kind:7} {op:32} {count}")
 
@@ -103,6 +106,7 @@ def main():
     c.set_defaults(do=check)
     c = commands.add_parser("coverage", help="sum the ops of a coverage file")
     c.add_argument("file", help="what QD_AMD_ORACLE_COVERAGE named")
+    c.add_argument("--brief", action="store_true", help="only how many instructions, and how often")
     c.set_defaults(do=coverage)
     c = commands.add_parser("translate", help="translate a code object and print the table's path; the engine does this")
     c.add_argument("file", help="a code object (.hsaco)")
