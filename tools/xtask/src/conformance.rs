@@ -4,11 +4,10 @@ use std::process::Command;
 
 use anyhow::{Result, ensure};
 
-use crate::oracle::{self, Chip, Oracle};
 use crate::packages::Purpose;
 use crate::suite::Report;
 use crate::workspace::Workspace;
-use crate::{cargo, lavapipe, packages, process};
+use crate::{amd, cargo, lavapipe, oracle, packages, process};
 
 /// What Vulkan's targets begin with, as --target of the tools spells them.
 const VULKAN: &str = "vulkan:1.3";
@@ -16,12 +15,7 @@ const VULKAN: &str = "vulkan:1.3";
 /// Runs the suite on a target and says how many cases that were.
 pub fn run(workspace: &Workspace, target: &str, args: &[String]) -> Result<()> {
     if target.starts_with(oracle::PREFIX) && !oracle::is_replaced() {
-        let chips = oracle::chips(target)?;
-        packages::ensure(Purpose::Test)?;
-        let report = execute(workspace, &chips, args, |_| None)?;
-        println!("\n{}", report.counts);
-        ensure!(report.passed, "{target} differs from the interpreter");
-        return Ok(());
+        return amd::run(workspace, target, args);
     }
     let mut command = suite(workspace, target);
     packages::ensure(if target.starts_with(VULKAN) {
@@ -76,53 +70,9 @@ pub fn run_on_lavapipe(workspace: &Workspace, args: &[String]) -> Result<Report>
     })
 }
 
-/// Runs the suite on AMD's targets in turns, on the CPU.
-pub fn run_on_oracle(workspace: &Workspace, args: &[String]) -> Result<Report> {
-    let chips = oracle::all();
-    let count = chips.len();
-    execute(workspace, &chips, args, |turn| {
-        Some(format!("{turn}/{count}"))
-    })
-}
-
-/// Runs the suite on AMD's chips, on the CPU. `turn` says which of the cases are that chip's; without
-/// it, all are.
-fn execute(
-    workspace: &Workspace,
-    chips: &[Chip],
-    args: &[String],
-    turn: impl Fn(usize) -> Option<String>,
-) -> Result<Report> {
-    let oracle = Oracle::prepare(workspace)?;
-    let mut passed = true;
-    let mut total = 0;
-    let mut counts = Vec::new();
-    for (number, chip) in chips.iter().enumerate() {
-        let mut command = suite(workspace, &chip.target());
-        let coverage = oracle.coverage_file(chip)?;
-        oracle.select(&mut command, &chip.architecture, &coverage);
-        if let Some(turn) = turn(number) {
-            command.env("QD_TURN", turn);
-        }
-        let (cases, agrees) = count(command.args(args))?;
-        passed &= agrees && (cases > 0 || !args.is_empty());
-        total += cases;
-        counts.push(format!(
-            "{}: {cases} cases; {}",
-            chip.target(),
-            oracle.coverage(&coverage)?
-        ));
-    }
-    ensure!(total > 0 || !passed, nothing_ran(args));
-    Ok(Report {
-        passed,
-        counts: counts.join("\n"),
-    })
-}
-
 /// A filter that is misspelt passes no case, and must not pass for a suite that
 /// agrees.
-fn nothing_ran(args: &[String]) -> String {
+pub fn nothing_ran(args: &[String]) -> String {
     let list = "cargo test --package qd-conformance -- --list";
     match args.is_empty() {
         true => format!("no case ran: {list} shows the tests"),
@@ -151,7 +101,7 @@ fn count(command: &mut Command) -> Result<(u64, bool)> {
 }
 
 /// `reduce: 532 cases` is 532; tests on several threads may write before it.
-fn cases(line: &str) -> Option<u64> {
+pub fn cases(line: &str) -> Option<u64> {
     let (rest, _) = line.split_once(" cases")?;
     rest.rsplit(' ').next()?.parse().ok()
 }

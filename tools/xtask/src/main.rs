@@ -3,6 +3,7 @@
 //! This crate is the first thing that is built on a fresh machine, and it is what installs LLVM
 //! there: it depends on no crate of ours and on nothing that needs LLVM.
 
+mod amd;
 mod bench;
 mod cargo;
 mod conformance;
@@ -202,8 +203,8 @@ fn run(task: Task) -> Result<()> {
             amd: true, args, ..
         } => {
             packages::ensure(Purpose::Test)?;
-            let report = conformance::run_on_oracle(&workspace, &args)?;
-            println!("\namd: {}", report.counts);
+            let report = amd::run_in_turns(&workspace, &args)?;
+            println!("\n{}", report.counts);
             anyhow::ensure!(report.passed, "AMD's targets differ from the interpreter");
             Ok(())
         }

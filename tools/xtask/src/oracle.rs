@@ -168,6 +168,8 @@ impl Oracle {
         command
             .env(LIBRARY, self.folder.join("libamdhip64.so.6"))
             .env("QD_FAKE_HIP_ARCH", architecture)
+            // The tests take small sizes then.
+            .env("QD_SIMULATED", "1")
             .env("QD_AMD_ORACLE", &self.sources)
             .env("QD_AMD_ORACLE_PYTHON", self.python())
             .env("QD_AMD_ORACLE_CACHE", self.folder.join("cache"))
