@@ -76,7 +76,7 @@ mod tests {
             for step in 1..=12 {
                 for first in 0..step {
                     let mut met = vec![false; of];
-                    for k in 0..30 {
+                    for k in 0..200 {
                         met[turn_of(first + step * k, of)] = true;
                     }
                     assert!(met.iter().all(|met| *met), "{first} + {step}k of {of}");
