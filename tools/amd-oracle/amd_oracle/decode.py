@@ -440,7 +440,8 @@ class Decoder:
         out.returns = int(out.dst.code != NONE)
         if "VGPR[" in (out.pcode or "") or "SWIZZLE" in name:
             out.kind = "wave"
-            if out.data.code == NONE:
+            # A swizzle moves what its address operand holds.
+            if out.data.code == NONE and "SWIZZLE" not in name:
                 out.data = Operand(inst.data0.offset, 32)
         out.space = 3
         return out

@@ -56,7 +56,14 @@ fn permute<'b, 'c>(word: V<'b, 'c>, lane: V<'b, 'c>, setting: &Setting<'_>) -> V
 /// What the lane has whose number differs in the highest bit of six.
 pub(super) fn exchange_halves<'b, 'c>(word: V<'b, 'c>) -> V<'b, 'c> {
     let b = word.builder();
-    intrinsic::result(b, "llvm.amdgcn.permlane64", &[word], word.ty())
+    // LLVM 22 does not know that the instruction depends on who is there, and moves it into the
+    // branch that uses it. What it knows nothing of stays.
+    opaque(intrinsic::result(
+        b,
+        "llvm.amdgcn.permlane64",
+        &[word],
+        word.ty(),
+    ))
 }
 
 /// By the lane's number times four.
@@ -65,7 +72,8 @@ pub(super) fn bpermute<'b, 'c>(word: V<'b, 'c>, bytes: V<'b, 'c>) -> V<'b, 'c> {
     b.result("rocdl.ds_bpermute", &[bytes, word], word.ty(), &[])
 }
 
-/// The same value, of which LLVM knows nothing.
+/// The same value, of which LLVM knows nothing, and which it does not make elsewhere: inline
+/// assembly is convergent (`emit::llvm`).
 fn opaque<'b, 'c>(value: V<'b, 'c>) -> V<'b, 'c> {
     let b = value.builder();
     let text = |text: &str| attributes::string(b.context(), text);
