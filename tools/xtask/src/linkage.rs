@@ -12,11 +12,17 @@ use anyhow::{Result, bail};
 use crate::process;
 use crate::workspace::{LLVM_PREFIX, Profile, Workspace};
 
+/// Libraries: how their names begin, and the names.
+type Wanted = &'static [(&'static str, &'static str)];
+
 /// The libraries that a tool must load, each once.
-const LIBRARIES: &[(&str, &str)] = &[
+const LIBRARIES: Wanted = &[
     ("libLLVM", "libLLVM.so.22.1"),
     ("libMLIR", "libMLIR.so.22.1"),
 ];
+
+/// The tools that are to start without them.
+const WITHOUT: &[&str] = &["qd-cache"];
 
 /// Functions that are in every copy of LLVM and MLIR, whatever else the linker dropped. A shared
 /// library of ours hides its symbols, so there a copy shows by these alone.
@@ -27,14 +33,21 @@ const CORE: &[&str] = &[
     "mlir::MLIRContext::MLIRContext(",
 ];
 
-/// Checks all tools as built last; returns how many there are.
+/// Checks all tools as built last; returns how many link them.
 pub fn check(workspace: &Workspace, profile: Profile) -> Result<usize> {
     let folder = workspace.bin_dir(profile);
     let tools = workspace.tools()?;
     let mut faults = Vec::new();
     for tool in &tools {
         match built(&folder, tool) {
-            Some(binary) => faults.extend(faults_of(&binary)?),
+            Some(binary) => {
+                let wanted = if WITHOUT.contains(&&**tool) {
+                    &[]
+                } else {
+                    LIBRARIES
+                };
+                faults.extend(faults_of(&binary, wanted)?);
+            }
             None => faults.push(format!(
                 "{tool} is not built in {}: run cargo build first",
                 folder.display()
@@ -48,7 +61,7 @@ pub fn check(workspace: &Workspace, profile: Profile) -> Result<usize> {
             faults.join("\n")
         );
     }
-    Ok(tools.len())
+    Ok(tools.len() - WITHOUT.len())
 }
 
 /// The tool's program or shared library.
@@ -59,7 +72,7 @@ fn built(folder: &Path, tool: &str) -> Option<PathBuf> {
         .find(|path| path.is_file())
 }
 
-fn faults_of(binary: &Path) -> Result<Vec<String>> {
+fn faults_of(binary: &Path, wanted: Wanted) -> Result<Vec<String>> {
     let symbols = process::capture(
         Command::new(format!("{LLVM_PREFIX}/bin/llvm-nm"))
             .args(["--demangle", "--defined-only"])
@@ -73,7 +86,7 @@ fn faults_of(binary: &Path) -> Result<Vec<String>> {
             .env_remove("LD_LIBRARY_PATH"),
     )?;
     let name = binary.display();
-    let faults = [own_llvm(&symbols), libraries(&loaded)].concat();
+    let faults = [own_llvm(&symbols), libraries(&loaded, wanted)].concat();
     Ok(faults
         .into_iter()
         .map(|fault| format!("{name}: {fault}"))
@@ -102,20 +115,27 @@ fn own_symbol(line: &str) -> Option<&str> {
 }
 
 /// What ldd's answer says of the libraries that are loaded.
-fn libraries(loaded: &str) -> Vec<String> {
+fn libraries(loaded: &str, wanted: Wanted) -> Vec<String> {
     let names: Vec<&str> = loaded
         .lines()
         .filter_map(|line| line.split_whitespace().next())
         .collect();
     let mut faults = Vec::new();
-    for (stem, wanted) in LIBRARIES {
+    for (stem, _) in LIBRARIES {
+        let wanted = wanted.iter().find(|(known, _)| known == stem);
         let found: Vec<&str> = names
             .iter()
             .copied()
             .filter(|name| name.starts_with(stem))
             .collect();
-        if found != [*wanted] {
-            faults.push(format!("loads {found:?}, not {wanted} once"));
+        match wanted {
+            Some((_, wanted)) if found != [*wanted] => {
+                faults.push(format!("loads {found:?}, not {wanted} once"));
+            }
+            None if !found.is_empty() => {
+                faults.push(format!("loads {found:?}, and is to start without"));
+            }
+            _ => {}
         }
     }
     faults.extend(
@@ -149,10 +169,18 @@ mod tests {
     #[test]
     fn each_library_is_loaded_once() {
         let good = "\tlibLLVM.so.22.1 => /usr/lib/llvm-22/lib/libLLVM.so.22.1 (0x1)\n\tlibMLIR.so.22.1 => /x (0x2)\n";
-        assert_eq!(libraries(good), Vec::<String>::new());
-        assert_eq!(libraries("\tlibLLVM.so.22.1 => /x (0x1)\n").len(), 1);
+        assert_eq!(libraries(good, LIBRARIES), Vec::<String>::new());
+        assert_eq!(
+            libraries("\tlibLLVM.so.22.1 => /x (0x1)\n", LIBRARIES).len(),
+            1
+        );
         let two = format!("{good}\tlibLLVM-14.so.1 => /y (0x3)\n");
-        assert_eq!(libraries(&two).len(), 1);
-        assert_eq!(libraries(&good.replace("/x (0x2)", "not found")).len(), 1);
+        assert_eq!(libraries(&two, LIBRARIES).len(), 1);
+        assert_eq!(libraries(good, &[]).len(), 2);
+        assert_eq!(libraries("\tlibc.so.6 => /x (0x1)\n", &[]).len(), 0);
+        assert_eq!(
+            libraries(&good.replace("/x (0x2)", "not found"), LIBRARIES).len(),
+            1
+        );
     }
 }

@@ -1,0 +1,278 @@
+//! What has been compiled, kept on disk by content: bytes under the hash of all that they follow
+//! from. Processes share a folder, also those of different versions.
+//!
+//! The crate knows neither compilers nor artifacts and links no LLVM. It takes no locks: an entry is
+//! written beside its place and renamed, so a reader finds all of it or nothing, whoever is killed
+//! meanwhile, and writers of one key write the same.
+//!
+//! Nothing here fails a compilation. What goes wrong is a [`Trouble`] to be said as a warning, and
+//! the entry is compiled again.
+
+mod entry;
+mod key;
+mod sweep;
+
+pub use entry::Entry;
+pub use key::Key;
+pub use sweep::Usage;
+
+use std::{
+    env,
+    ffi::OsString,
+    fs, io,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::{Duration, SystemTime},
+};
+
+/// The variable with the folder; empty: no store.
+pub const FOLDER: &str = "QD_CACHE_DIR";
+/// The variable with the most bytes of the store: `500M`, `2G`.
+pub const SIZE: &str = "QD_CACHE_SIZE";
+/// The most bytes unless that says otherwise.
+pub const DEFAULT_SIZE: u64 = 2 << 30;
+
+/// The folder of entries in the caches' folder. The number counts up when older readers would
+/// misunderstand an entry.
+const ENTRIES: &str = "store-1";
+/// The folder of files that are being written.
+const PARTS: &str = "parts";
+/// An entry that was read is marked so, unless it was within this time.
+const MARKED: Duration = Duration::from_secs(600);
+
+/// What went wrong with the store. The compilation goes on without it.
+#[derive(Debug, thiserror::Error)]
+pub enum Trouble {
+    /// An entry is not what was written. It is removed.
+    #[error("the cached {} is damaged: it is compiled again", .0.display())]
+    Damaged(PathBuf),
+    /// An entry, or the folder, cannot be read. Of several the first is said.
+    #[error("the cache cannot be read: {}: {}", .0.display(), .1)]
+    Unreadable(PathBuf, io::Error),
+    /// Nothing can be written. It is not tried again.
+    #[error("the cache cannot be written: {}: {}", .0.display(), .1)]
+    Unwritable(PathBuf, io::Error),
+    /// The environment names no size.
+    #[error("{SIZE}={0}: expected a number of bytes, as in 500M or 2G")]
+    Size(String),
+}
+
+/// How often it was asked, and had an answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Entries found.
+    pub hits: u64,
+    /// Entries not found, or damaged.
+    pub misses: u64,
+    /// Entries written.
+    pub writes: u64,
+}
+
+/// A folder of entries. It is made when the first is written.
+#[derive(Debug)]
+pub struct Store {
+    folder: PathBuf,
+    limit: u64,
+    is_unwritable: AtomicBool,
+    is_unreadable: AtomicBool,
+    unswept: AtomicU64,
+    hits: AtomicU64,
+    misses: AtomicU64,
+    writes: AtomicU64,
+    troubles: Mutex<Vec<Trouble>>,
+}
+
+impl Store {
+    /// The store in a folder of caches, with at most so many bytes.
+    pub fn new(caches: impl Into<PathBuf>, limit: u64) -> Self {
+        Self {
+            folder: caches.into().join(ENTRIES),
+            limit,
+            is_unwritable: AtomicBool::new(false),
+            is_unreadable: AtomicBool::new(false),
+            unswept: AtomicU64::new(0),
+            hits: AtomicU64::new(0),
+            misses: AtomicU64::new(0),
+            writes: AtomicU64::new(0),
+            troubles: Mutex::default(),
+        }
+    }
+
+    /// The store that the environment names: `QD_CACHE_DIR`, or `qd` in the user's folder of caches;
+    /// none if the variable is empty, or there is no such folder.
+    pub fn of_environment() -> Option<Self> {
+        let caches = folder_of(env::var_os(FOLDER), dirs::cache_dir())?;
+        let size = env::var(SIZE).ok().filter(|text| !text.is_empty());
+        let limit = size.as_deref().map(|text| (parse_size(text), text));
+        let store = Self::new(
+            caches,
+            limit.and_then(|(size, _)| size).unwrap_or(DEFAULT_SIZE),
+        );
+        if let Some((None, text)) = limit {
+            store.say(Trouble::Size(text.into()));
+        }
+        Some(store)
+    }
+
+    /// Where entries are.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The most bytes that it keeps.
+    pub fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// What was put under a key, if it is there and whole. A damaged entry is removed.
+    pub fn get(&self, key: &Key) -> Option<Vec<u8>> {
+        let found = self.read(key);
+        let counter = if found.is_some() {
+            &self.hits
+        } else {
+            &self.misses
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+        found.map(|entry| entry.contents)
+    }
+
+    fn read(&self, key: &Key) -> Option<Entry> {
+        let path = self.path(key);
+        let bytes = match fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                let is_missing = error.kind() == io::ErrorKind::NotFound;
+                if !is_missing && !self.is_unreadable.swap(true, Ordering::Relaxed) {
+                    self.say(Trouble::Unreadable(path, error));
+                }
+                return None;
+            }
+        };
+        let Some(entry) = Entry::from_bytes(key.as_bytes(), bytes) else {
+            let _ = fs::remove_file(&path);
+            self.say(Trouble::Damaged(path));
+            return None;
+        };
+        self.mark(&path);
+        Some(entry)
+    }
+
+    /// Notes that an entry is in use, by the time of its file. A folder that cannot be written is
+    /// as good to read.
+    fn mark(&self, path: &Path) {
+        let changed = fs::metadata(path).and_then(|found| found.modified());
+        let is_fresh = changed.is_ok_and(|at| at.elapsed().is_ok_and(|age| age < MARKED));
+        if !is_fresh && let Ok(file) = fs::File::options().append(true).open(path) {
+            let _ = file.set_modified(SystemTime::now());
+        }
+    }
+
+    /// Keeps contents under a key. `label` says what they are to people. If that fails once, for want
+    /// of space or rights, it is not tried again.
+    pub fn put(&self, key: &Key, label: &str, contents: &[u8]) {
+        if self.is_unwritable.load(Ordering::Relaxed) {
+            return;
+        }
+        let bytes = Entry::to_bytes(key, label, contents);
+        let length = bytes.len() as u64;
+        if length > self.limit {
+            return;
+        }
+        let path = self.path(key);
+        if let Err(error) = self.write(&path, &bytes) {
+            self.is_unwritable.store(true, Ordering::Relaxed);
+            self.say(Trouble::Unwritable(self.folder.clone(), error));
+            return;
+        }
+        self.writes.fetch_add(1, Ordering::Relaxed);
+        let unswept = self.unswept.fetch_add(length, Ordering::Relaxed) + length;
+        if unswept > self.limit / 16 || self.is_unswept() {
+            self.unswept.store(0, Ordering::Relaxed);
+            self.sweep();
+        }
+    }
+
+    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let parts = self.folder.join(PARTS);
+        fs::create_dir_all(&parts)?;
+        let folder = path.parent().unwrap_or(&self.folder);
+        fs::create_dir_all(folder)?;
+        // In the same file system as its place. Whoever may read the folder may read entries.
+        let mut file = tempfile::Builder::new()
+            .permissions(fs::Permissions::from_mode(0o666))
+            .tempfile_in(&parts)?;
+        io::Write::write_all(&mut file, bytes)?;
+        file.as_file().sync_data()?;
+        file.persist(path).map_err(|e| e.error)?;
+        Ok(())
+    }
+
+    /// Removes what was put under a key, because it is not what whoever reads it expects, though it
+    /// is what was written.
+    pub fn discard(&self, key: &Key) {
+        let path = self.path(key);
+        let _ = fs::remove_file(&path);
+        self.say(Trouble::Damaged(path));
+    }
+
+    /// What went wrong since this was last asked.
+    pub fn troubles(&self) -> Vec<Trouble> {
+        let mut troubles = self.troubles.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut troubles)
+    }
+
+    /// Prints that to standard error as warnings of a tool.
+    pub fn print_troubles(&self, tool: &str) {
+        for trouble in self.troubles() {
+            eprintln!("{tool}: warning: {trouble}");
+        }
+    }
+
+    /// How often it was asked in this process.
+    pub fn counts(&self) -> Counts {
+        let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Counts {
+            hits: of(&self.hits),
+            misses: of(&self.misses),
+            writes: of(&self.writes),
+        }
+    }
+
+    fn say(&self, trouble: Trouble) {
+        let mut troubles = self.troubles.lock().unwrap_or_else(PoisonError::into_inner);
+        troubles.push(trouble);
+    }
+
+    fn path(&self, key: &Key) -> PathBuf {
+        let digits = key.to_string();
+        self.folder.join(&digits[..2]).join(&digits[2..])
+    }
+}
+
+/// The folder of caches, by what a variable says and the user's own.
+fn folder_of(variable: Option<OsString>, users: Option<PathBuf>) -> Option<PathBuf> {
+    match variable {
+        Some(path) if path.is_empty() => None,
+        Some(path) => Some(path.into()),
+        None => Some(users?.join("qd")),
+    }
+}
+
+/// `1000`, `500M`, `2G`.
+fn parse_size(text: &str) -> Option<u64> {
+    let (digits, factor) = match text.as_bytes().last()? {
+        b'K' => (&text[..text.len() - 1], 1 << 10),
+        b'M' => (&text[..text.len() - 1], 1 << 20),
+        b'G' => (&text[..text.len() - 1], 1 << 30),
+        _ => (text, 1),
+    };
+    let number: u64 = digits.parse().ok()?;
+    number.checked_mul(factor)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,115 @@
+//! Looks after what the tools have compiled and kept: `qd-cache stats`. It links no LLVM.
+
+use clap::{Parser, Subcommand};
+use qd_store::Store;
+use std::{fmt::Write as _, io::Write as _, path::PathBuf, process::ExitCode};
+
+/// As it calls itself.
+const TOOL: &str = "qd-cache";
+
+/// Looks after what qd-run and qd-translate have compiled and kept.
+#[derive(Debug, Parser)]
+#[command(version, after_help = ENVIRONMENT)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+
+    /// The folder, instead of the one that the environment names.
+    #[arg(long, value_name = "FOLDER", global = true)]
+    dir: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, Subcommand)]
+enum Command {
+    /// Lists the entries, the last used first: key, bytes, what it is.
+    Show,
+    /// Prints where it is, how many entries there are, and their bytes.
+    Stats,
+    /// Reads every entry and removes those that are damaged. Exits with 1 if there were any.
+    Verify,
+    /// Removes all entries.
+    Clear,
+}
+
+const ENVIRONMENT: &str = "\
+Environment:
+  QD_CACHE_DIR=FOLDER   where it is; empty: nowhere. Unless given, qd in the user's folder of caches
+  QD_CACHE_SIZE=SIZE    the most bytes to keep, as in 500M; 2G unless given";
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are no errors.
+            let _ = error.print();
+            return ExitCode::from(u8::from(error.use_stderr()));
+        }
+    };
+    match run(&cli) {
+        Ok((text, code)) => match std::io::stdout().write_all(text.as_bytes()) {
+            Ok(()) => code,
+            Err(error) => failed(&format!("standard output: {error}")),
+        },
+        Err(message) => failed(&message),
+    }
+}
+
+fn failed(message: &str) -> ExitCode {
+    eprintln!("{TOOL}: {message}");
+    ExitCode::FAILURE
+}
+
+fn run(cli: &Cli) -> Result<(String, ExitCode), String> {
+    let store = match &cli.dir {
+        Some(folder) => Some(Store::new(folder, qd_store::DEFAULT_SIZE)),
+        None => Store::of_environment(),
+    };
+    let store =
+        store.ok_or("there is no cache: QD_CACHE_DIR is empty, or the user has no folder")?;
+    store.print_troubles(TOOL);
+    let mut text = String::new();
+    let mut code = ExitCode::SUCCESS;
+    // Writing to a string does not fail.
+    match cli.command {
+        Command::Show => {
+            for (key, bytes, label) in store.list() {
+                let label = label.as_deref().unwrap_or("damaged");
+                let _ = writeln!(text, "{} {bytes:>9} {label}", &key[..12]);
+            }
+        }
+        Command::Stats => {
+            let usage = store.usage();
+            let _ = writeln!(text, "folder   {}", store.folder().display());
+            let _ = writeln!(text, "entries  {}", usage.entries);
+            let _ = writeln!(
+                text,
+                "bytes    {} of at most {}",
+                usage.bytes,
+                store.limit()
+            );
+        }
+        Command::Verify => {
+            let (whole, damaged) = store.verify();
+            for path in &damaged {
+                let _ = writeln!(text, "damaged, removed: {}", path.display());
+            }
+            let _ = writeln!(
+                text,
+                "{whole} entries are whole, {} were damaged",
+                damaged.len()
+            );
+            code = ExitCode::from(u8::from(!damaged.is_empty()));
+        }
+        Command::Clear => {
+            let usage = store.usage();
+            let folder = store.folder().display();
+            store.clear().map_err(|e| format!("{folder}: {e}"))?;
+            let _ = writeln!(
+                text,
+                "removed {} entries, {} bytes",
+                usage.entries, usage.bytes
+            );
+        }
+    }
+    Ok((text, code))
+}
