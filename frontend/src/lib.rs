@@ -51,15 +51,20 @@
 //! A frontend of your own needs no text: [`build`] gives it the kernel [`builder`], and
 //! `docs/how-to/embed.md` shows how.
 //!
-//! What is not here yet: sessions that recompile only what an edit changed, and
-//! bindings for C and Python.
+//! A [`session`] recompiles only what an edit changed, and [`compile_stored`] only what no process
+//! has compiled before.
+//!
+//! What is not here yet: bindings for C and Python.
 
 mod build;
+mod cut;
 mod diagnostic;
 pub mod ir;
 mod parsed;
 mod request;
+pub mod session;
 mod source;
+mod stored;
 mod units;
 
 use ir::Context;
@@ -78,8 +83,10 @@ pub use qd_dialects::{
 };
 pub use qd_lowering::{Emit, Host, Options as CompileOptions, draw};
 pub use qd_runtime::{Element, Scalar, args, objects};
+pub use qd_store as store;
 pub use request::{CompileRequest, check_targets, compile, compile_text, compile_with};
 pub use source::{ModuleBytes, Source};
+pub use stored::{CompileProgress, compile_stored, find_stored, kernel_names};
 pub use units::{Unit, units};
 
 /// Why a program could not be compiled or run.

@@ -89,12 +89,7 @@ impl<'c> Parsed<'c> {
         sink: &mut dyn FnMut(&Diagnostic),
     ) -> Result<Artifact, Diagnostics> {
         check_targets(targets)?;
-        let mut distinct: Vec<&TargetSpec> = Vec::new();
-        for target in targets {
-            if !distinct.contains(&target) {
-                distinct.push(target);
-            }
-        }
+        let distinct = distinct(targets);
         let (mut parts, mut errors) = (Vec::new(), Vec::new());
         for (i, target) in distinct.iter().enumerate() {
             let compiled = match i + 1 < distinct.len() {
@@ -109,16 +104,13 @@ impl<'c> Parsed<'c> {
         Diagnostics::check(errors)?;
         let artifact = Artifact::joined(parts);
         if artifact.kernels.is_empty() {
-            sink(&Diagnostic {
-                severity: Severity::Warning,
-                ..Diagnostic::error(Stage::Request, "there is no kernel: nothing can be run")
-            });
+            sink(&no_kernel());
         }
         Ok(artifact)
     }
 
-    /// An artifact for one target.
-    fn lower(
+    /// An artifact for one target, which there is.
+    pub(crate) fn lower(
         &mut self,
         target: &TargetSpec,
         options: &Options,
@@ -155,5 +147,24 @@ impl<'c> Parsed<'c> {
         hear(self.context, sink, Stage::Lower, || {
             Ok(qd_lowering::translate(module, target, options, emit)?)
         })
+    }
+}
+
+/// Each target once.
+pub(crate) fn distinct(targets: &[TargetSpec]) -> Vec<&TargetSpec> {
+    let mut distinct: Vec<&TargetSpec> = Vec::new();
+    for target in targets {
+        if !distinct.contains(&target) {
+            distinct.push(target);
+        }
+    }
+    distinct
+}
+
+/// What is said of an artifact without kernels.
+pub(crate) fn no_kernel() -> Diagnostic {
+    Diagnostic {
+        severity: Severity::Warning,
+        ..Diagnostic::error(Stage::Request, "there is no kernel: nothing can be run")
     }
 }

@@ -134,7 +134,8 @@ fn unknown_targets_are_errors() {
         "nonsense",
         &["abacus", "cpu", "cpu,wave=5", "cpu"],
     ));
-    let known = "any, cpu, nvptx:sm_80, nvptx:sm_90, nvptx:sm_100, vulkan:1.3, metal";
+    let known = "any, cpu, nvptx:sm_80, nvptx:sm_90, nvptx:sm_100, amdgpu:gfx90a, amdgpu:gfx942, \
+                 amdgpu:gfx1100, amdgpu:gfx1201, vulkan:1.3, metal";
     assert_eq!(
         all,
         [

@@ -1,5 +1,6 @@
 //! Options that affect the code, besides the module and the target.
 
+use crate::targets::{Kind, Target};
 use inkwell::targets::TargetMachine;
 use std::{env, path::PathBuf};
 
@@ -28,6 +29,26 @@ impl Options {
             host: Host::here(),
             validate_spirv: env::var_os(SPIRV_VAL).is_some_and(|value| value == "1"),
             linker: env::var_os(LLD).map(PathBuf::from),
+        }
+    }
+
+    /// What of them the code for a target follows from. None where it follows from more than a module
+    /// and these options: a program that is not ours takes part in making it.
+    pub fn concerning(&self, target: &Target) -> Option<String> {
+        match target.capabilities.kind {
+            Kind::Host => {
+                let Host {
+                    triple,
+                    cpu,
+                    features,
+                } = &self.host;
+                Some(format!("{triple} {cpu} {}", features.join(",")))
+            }
+            Kind::Nvptx(_) => Some(String::new()),
+            // A module that it would reject is no result.
+            Kind::Spirv(_) => Some(format!("validate={}", self.validate_spirv)),
+            // LLD.
+            Kind::Amdgpu(_) => None,
         }
     }
 }

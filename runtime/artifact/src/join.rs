@@ -1,6 +1,7 @@
 //! Artifacts of one source for several targets, as one.
 
-use crate::{Access, Artifact, Kernel};
+use crate::{Access, Artifact, Kernel, Origins};
+use std::collections::HashSet;
 
 impl Artifact {
     /// All that artifacts of the same source hold: their targets, in this order, and of each
@@ -21,6 +22,34 @@ impl Artifact {
             let targets = all.targets.len();
             for kernel in &mut all.kernels {
                 kernel.plans.resize(targets, None);
+            }
+        }
+        all
+    }
+
+    /// All that artifacts for the same target hold, of parts of one source that have been compiled by
+    /// themselves: each kernel and each body once, where it is found first.
+    pub fn gathered(target: &str, parts: impl IntoIterator<Item = Artifact>) -> Artifact {
+        let mut all = Artifact {
+            targets: vec![target.into()],
+            origins: vec![Origins::default()],
+            ..Artifact::default()
+        };
+        let (mut kernels, mut modules) = (HashSet::new(), HashSet::new());
+        for part in parts {
+            for kernel in part.kernels {
+                if kernels.insert(kernel.name.clone()) {
+                    all.kernels.push(kernel);
+                }
+            }
+            for module in part.modules {
+                // A body's name holds a hash of what it does.
+                if modules.insert(module.bodies.clone()) {
+                    all.modules.push(module);
+                }
+            }
+            for (feature, reason) in part.origins.into_iter().flat_map(|o| o.reasons) {
+                all.origins[0].reasons.entry(feature).or_insert(reason);
             }
         }
         all

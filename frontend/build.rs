@@ -1,0 +1,83 @@
+//! Names this build of the compiler for the keys of what it compiles: a hash of the sources that
+//! decide what comes out, of the versions of all crates, and of the toolchain. A build of edited
+//! sources is another one; the same sources built elsewhere are the same.
+//!
+//! LLVM and MLIR are loaded when a program starts, and are asked then.
+
+use std::{
+    env, fs, io,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// What the compiler is made of, from here.
+const SOURCES: [&str; 13] = [
+    "src",
+    "build.rs",
+    "../dialects/src",
+    "../dialects/sys",
+    "../passes/src",
+    "../lowering/src",
+    "../runtime/artifact/src",
+    // What they stand on, with which features.
+    "Cargo.toml",
+    "../Cargo.toml",
+    "../dialects/Cargo.toml",
+    "../passes/Cargo.toml",
+    "../lowering/Cargo.toml",
+    "../runtime/artifact/Cargo.toml",
+];
+const LOCK: &str = "../Cargo.lock";
+/// What cargo says of how it is compiled.
+const SETTINGS: [&str; 6] = [
+    "TARGET",
+    "PROFILE",
+    "OPT_LEVEL",
+    "DEBUG",
+    "CARGO_ENCODED_RUSTFLAGS",
+    "CARGO_PKG_VERSION",
+];
+
+fn main() {
+    let mut hasher = blake3::Hasher::new();
+    let mut add = |bytes: &[u8]| {
+        hasher.update(&(bytes.len() as u64).to_le_bytes());
+        hasher.update(bytes);
+    };
+    let mut files = Vec::new();
+    for source in SOURCES {
+        println!("cargo:rerun-if-changed={source}");
+        collect(Path::new(source), &mut files)
+            .unwrap_or_else(|error| panic!("cannot list {source}: {error}"));
+    }
+    // Not there where the crate is a dependency of another workspace's.
+    if Path::new(LOCK).exists() {
+        println!("cargo:rerun-if-changed={LOCK}");
+        files.push(LOCK.into());
+    }
+    files.sort();
+    for file in files {
+        let bytes = fs::read(&file)
+            .unwrap_or_else(|error| panic!("cannot read {}: {error}", file.display()));
+        add(file.to_string_lossy().as_bytes());
+        add(&bytes);
+    }
+    for setting in SETTINGS {
+        add(env::var(setting).unwrap_or_default().as_bytes());
+    }
+    let rustc = env::var_os("RUSTC").expect("cargo sets RUSTC");
+    let version = Command::new(rustc).arg("-vV").output();
+    add(&version.expect("the compiler says its version").stdout);
+    println!("cargo:rustc-env=QD_SOURCES={}", hasher.finalize().to_hex());
+}
+
+fn collect(path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    if !path.is_dir() {
+        files.push(path.into());
+        return Ok(());
+    }
+    for entry in fs::read_dir(path)? {
+        collect(&entry?.path(), files)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,310 @@
+//! The items of a text's top level.
+
+use super::words::{Words, end_of_string};
+use std::{collections::HashSet, ops::Range};
+
+/// What an item is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A kernel.
+    Kernel,
+    /// A function.
+    Function,
+    /// A global memref.
+    Global,
+    /// An alias of an attribute or a type.
+    Alias,
+}
+
+/// The words that begin items.
+const HEADS: [(&str, Kind); 3] = [
+    ("qd.grid.kernel", Kind::Kernel),
+    ("func.func", Kind::Function),
+    ("memref.global", Kind::Global),
+];
+
+/// A symbol or an alias of the top level.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// What it is.
+    pub kind: Kind,
+    /// `@name`, or `#name` or `!name` of an alias.
+    pub name: String,
+    /// Where it is.
+    pub words: Range<usize>,
+    /// What may be other items' names in it, each once, in the order of their first mention. Names
+    /// of no items are among them.
+    pub names: Vec<String>,
+}
+
+type Around = Option<(Range<usize>, Range<usize>)>;
+
+/// Cuts the words of a text. None if it holds more than items, in a `module` or without one.
+pub fn cut(words: &Words) -> Option<(Around, Vec<Item>)> {
+    let mut around = None;
+    let mut items = Vec::new();
+    let mut at = 0;
+    while at < words.len() {
+        if is_module(words.word(at)) {
+            // The only symbol there is.
+            let has_symbols = items.iter().any(|item: &Item| item.kind != Kind::Alias);
+            if around.is_some() || has_symbols {
+                return None;
+            }
+            let begin = at..begin_of_body(words, at)?;
+            let end = end_of_body(words, begin.end)?;
+            let inside = items_in(words, begin.end..end, 1)?;
+            // An alias is known everywhere, but stands outside.
+            if inside.iter().any(|item| item.kind == Kind::Alias) {
+                return None;
+            }
+            items.extend(inside);
+            let next = end_of_item(words, end + 1, words.len(), 0);
+            around = Some((begin, end..next));
+            at = next;
+        } else {
+            let end = end_of_item(words, at + 1, words.len(), 0);
+            let item = item(words, at..end, 0)?;
+            // A module that is not the only symbol would have to be named.
+            if around.is_some() && item.kind != Kind::Alias {
+                return None;
+            }
+            items.push(item);
+            at = end;
+        }
+    }
+    let mut names = HashSet::new();
+    let are_distinct = items.iter().all(|item| names.insert(&*item.name));
+    if !are_distinct {
+        return None;
+    }
+    add_prefixes(&mut items);
+    Some((around, items))
+}
+
+fn is_module(word: &str) -> bool {
+    matches!(word, "module" | "builtin.module")
+}
+
+/// The word behind the brace that opens the body of a module.
+fn begin_of_body(words: &Words, module: usize) -> Option<usize> {
+    let mut at = module + 1;
+    let word = |at: usize| (at < words.len()).then(|| words.word(at));
+    if word(at)?.starts_with('@') {
+        at += 1;
+    }
+    if word(at)? == "attributes" {
+        at += 1;
+        // A dictionary in words of its own.
+        if !word(at)?.starts_with('{') {
+            return None;
+        }
+        at += 1;
+        while word(at)? != "{" || words.depth(at) > 0 {
+            at += 1;
+        }
+    }
+    (word(at)? == "{").then_some(at + 1)
+}
+
+/// The brace that closes what was opened before a word.
+fn end_of_body(words: &Words, begin: usize) -> Option<usize> {
+    // It is the first word that begins within one brace and ends outside.
+    let is_end = |at: &usize| {
+        let next = match at + 1 < words.len() {
+            true => words.depth(at + 1),
+            false => 0,
+        };
+        next == 0
+    };
+    let end = (begin..words.len()).find(is_end)?;
+    (words.word(end) == "}").then_some(end)
+}
+
+fn items_in(words: &Words, range: Range<usize>, depth: u32) -> Option<Vec<Item>> {
+    let mut items = Vec::new();
+    let mut at = range.start;
+    while at < range.end {
+        let end = end_of_item(words, at + 1, range.end, depth);
+        items.push(item(words, at..end, depth)?);
+        at = end;
+    }
+    Some(items)
+}
+
+/// Where the next item begins, from a word on.
+fn end_of_item(words: &Words, from: usize, end: usize, depth: u32) -> usize {
+    let begins = |at: usize| is_module(words.word(at)) || head(words, at).is_some();
+    let is_head = |at: &usize| words.depth(*at) == depth && begins(*at);
+    (from..end).find(is_head).unwrap_or(end)
+}
+
+/// What begins with a word: none if nothing that is known does.
+fn head(words: &Words, at: usize) -> Option<Kind> {
+    let word = words.word(at);
+    if let Some((_, kind)) = HEADS.iter().find(|(head, _)| *head == word) {
+        return Some(*kind);
+    }
+    is_alias(words, at).then_some(Kind::Alias)
+}
+
+/// Whether `#name =` or `!name =` stands here, and not in a type that is before an equals sign.
+fn is_alias(words: &Words, at: usize) -> bool {
+    let word = words.word(at);
+    let Some(rest) = word.strip_prefix(['#', '!']) else {
+        return false;
+    };
+    let after = rest.trim_start_matches(is_of_name);
+    let is_defined = match after.is_empty() {
+        true => at + 1 < words.len() && is_equals(words.word(at + 1)),
+        false => is_equals(after),
+    };
+    let goes_on = at > 0 && {
+        let before = words.word(at - 1);
+        before.ends_with([':', '=', ',', '<', '(', '[', '{']) || before.ends_with("->")
+    };
+    is_defined && !goes_on
+}
+
+fn is_equals(text: &str) -> bool {
+    text.starts_with('=') && !text.starts_with("==")
+}
+
+fn is_of_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.' | '-')
+}
+
+/// Of a symbol behind its `@`.
+fn is_of_symbol(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.')
+}
+
+/// The item of these words. None if it is none that is known, or another begins within a word of it.
+fn item(words: &Words, range: Range<usize>, depth: u32) -> Option<Item> {
+    let kind = head(words, range.start)?;
+    for at in range.clone() {
+        let word = words.word(at);
+        if at > range.start && words.depth(at) == depth {
+            // Visibilities are strings, too.
+            let is_string = word.starts_with('"') && at > range.start + 1;
+            if is_string || is_other(words, at) {
+                return None;
+            }
+        }
+    }
+    let names = names(words, range.clone())?;
+    let name = match kind {
+        Kind::Alias => names.iter().find(|name| !name.starts_with('@')),
+        _ => names.iter().find(|name| name.starts_with('@')),
+    };
+    Some(Item {
+        kind,
+        name: name?.clone(),
+        words: range,
+        names,
+    })
+}
+
+/// Whether a word of the top level begins something else, or something else begins within it: the
+/// name of an operation, its results, a label, an alias.
+fn is_other(words: &Words, at: usize) -> bool {
+    let word = words.word(at);
+    if word.starts_with(['%', '^']) {
+        return true;
+    }
+    // `1#next = …`.
+    let stem = word.trim_end_matches(is_of_name);
+    let ends_in_alias = stem.len() > 1 && stem.ends_with(['#', '!']);
+    let is_before_equals = at + 1 < words.len() && is_equals(words.word(at + 1));
+    (ends_in_alias && is_before_equals) || names_operation(word)
+}
+
+/// Whether a word has `dialect.operation` outside of its brackets.
+fn names_operation(word: &str) -> bool {
+    let (mut depth, mut before, mut rest) = (0_usize, ' ', word);
+    while let Some(first) = rest.chars().next() {
+        let length = rest.find(|c| !is_of_name(c)).unwrap_or(rest.len());
+        let (name, after) = rest.split_at(length.max(first.len_utf8()));
+        let begins_name = first.is_ascii_alphabetic() || first == '_';
+        let is_sigil = matches!(before, '@' | '#' | '!' | '%' | '^');
+        if depth == 0 && begins_name && !is_sigil && name.contains('.') {
+            return true;
+        }
+        match first {
+            '(' | '[' | '{' | '<' => depth += 1,
+            ')' | ']' | '}' => depth = depth.saturating_sub(1),
+            '>' if before != '-' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        before = name.chars().next_back().unwrap_or(first);
+        rest = after;
+    }
+    false
+}
+
+/// The symbols and aliases that words may mention, each once.
+pub fn names(words: &Words, range: Range<usize>) -> Option<Vec<String>> {
+    let mut names = Vec::new();
+    let mut seen = HashSet::new();
+    for at in range {
+        for name in names_in(words.word(at))? {
+            if seen.insert(name.clone()) {
+                names.push(name);
+            }
+        }
+    }
+    Some(names)
+}
+
+/// The symbols and aliases that a word may mention. None for a symbol that is spelt with escapes, and
+/// for what is behind the end of a module.
+fn names_in(word: &str) -> Option<Vec<String>> {
+    let bytes = word.as_bytes();
+    let mut names = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        let rest = &bytes[at + 1..];
+        match bytes[at] {
+            b'"' => at = end_of_string(bytes, at)?,
+            b'@' if rest.first() == Some(&b'"') => {
+                let end = end_of_string(bytes, at + 1)?;
+                let name = &word[at + 2..end];
+                if name.contains('\\') {
+                    return None;
+                }
+                names.push(format!("@{name}"));
+                at = end;
+            }
+            sigil @ (b'@' | b'#' | b'!') => {
+                let is_of = match sigil {
+                    b'@' => is_of_symbol,
+                    _ => is_of_name,
+                };
+                let length = rest.iter().take_while(|byte| is_of(**byte as char)).count();
+                if length > 0 {
+                    names.push(word[at..=at + length].to_owned());
+                }
+                at += length;
+            }
+            // The file's resources.
+            b'{' if rest.starts_with(b"-#") => return None,
+            _ => {}
+        }
+        at += 1;
+    }
+    Some(names)
+}
+
+/// Adds aliases whose names begin what was taken for a name: `#map-1` may be `#map` less 1.
+fn add_prefixes(items: &mut [Item]) {
+    let aliases = items.iter().filter(|item| item.kind == Kind::Alias);
+    let aliases: Vec<String> = aliases.map(|item| item.name.clone()).collect();
+    for item in items {
+        let begins = |alias: &&String| {
+            let mut names = item.names.iter();
+            names.any(|name| name.len() > alias.len() && name.starts_with(&***alias))
+        };
+        let more: Vec<String> = aliases.iter().filter(begins).cloned().collect();
+        item.names.extend(more);
+    }
+}

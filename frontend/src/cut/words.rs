@@ -1,0 +1,223 @@
+//! Text as words: what is between whitespace and comments, with strings whole. MLIR reads the words
+//! alike however they are set apart, so that a slice of a text, written a word a line, means what it
+//! meant, and line numbers of it are numbers of words.
+//!
+//! Words are not MLIR's tokens: `tensor<4xf32>` and `!llvm.ptr<1>` would mean something else with
+//! spaces in them, and are one word each.
+
+use std::{ops::Range, sync::Arc};
+
+/// A place in words: byte `offset` of word `word`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// The word, from 0 on.
+    pub word: usize,
+    /// The byte of it, from 0 on.
+    pub offset: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Word {
+    begin: u32,
+    end: u32,
+    /// Brackets, braces and parentheses around its beginning.
+    depth: u32,
+}
+
+/// A text, and where its words are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Words {
+    text: Arc<str>,
+    words: Vec<Word>,
+    /// Where each line begins.
+    lines: Vec<u32>,
+}
+
+impl Words {
+    /// The words of a text. None if a string has no end, or a bracket no partner: that is not MLIR.
+    pub fn of(text: Arc<str>) -> Option<Self> {
+        u32::try_from(text.len()).ok()?;
+        let mut scanner = Scanner::new(text.as_bytes());
+        while let Some(byte) = scanner.next() {
+            scanner.take(byte)?;
+        }
+        scanner.end_word();
+        let Scanner { words, open, .. } = scanner;
+        let lines = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        let lines = [0].into_iter().chain(lines.map(|(i, _)| i as u32 + 1));
+        let lines = lines.collect();
+        open.is_empty().then_some(Self { text, words, lines })
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    /// A word.
+    pub fn word(&self, index: usize) -> &str {
+        let word = self.words[index];
+        &self.text[word.begin as usize..word.end as usize]
+    }
+
+    /// How many brackets, braces and parentheses are around the beginning of a word.
+    pub fn depth(&self, index: usize) -> u32 {
+        self.words[index].depth
+    }
+
+    /// The line and the column of a place, both from 1 on.
+    pub fn line_and_column(&self, place: Place) -> Option<(usize, usize)> {
+        let at = self.words.get(place.word)?.begin as usize + place.offset;
+        let line = self.lines.partition_point(|begin| *begin as usize <= at);
+        Some((line, at - self.lines[line - 1] as usize + 1))
+    }
+
+    /// Words, each on a line of its own.
+    pub fn joined(&self, ranges: &[Range<usize>]) -> String {
+        let mut text = String::new();
+        for index in ranges.iter().cloned().flatten() {
+            text += self.word(index);
+            text.push('\n');
+        }
+        text
+    }
+}
+
+struct Scanner<'a> {
+    text: &'a [u8],
+    at: usize,
+    /// Where the word began that is being read.
+    begin: Option<u32>,
+    depth_at_begin: u32,
+    open: Vec<u8>,
+    words: Vec<Word>,
+}
+
+impl<'a> Scanner<'a> {
+    fn new(text: &'a [u8]) -> Self {
+        Self {
+            text,
+            at: 0,
+            begin: None,
+            depth_at_begin: 0,
+            open: Vec::new(),
+            words: Vec::new(),
+        }
+    }
+
+    fn next(&self) -> Option<u8> {
+        self.text.get(self.at).copied()
+    }
+
+    /// Takes what begins with this byte. None if it has no end.
+    fn take(&mut self, byte: u8) -> Option<()> {
+        if matches!(byte, b' ' | b'\t' | b'\r' | b'\n') {
+            self.end_word();
+            self.at += 1;
+            return Some(());
+        }
+        if self.text[self.at..].starts_with(b"//") {
+            self.end_word();
+            let rest = self.text[self.at..].iter();
+            let length = rest.take_while(|byte| **byte != b'\n').count();
+            self.at += length;
+            return Some(());
+        }
+        if self.begin.is_none() {
+            self.begin = Some(self.at as u32);
+            self.depth_at_begin = self.open.len() as u32;
+        }
+        match byte {
+            b'"' => self.at = end_of_string(self.text, self.at)?,
+            b'(' | b'[' | b'{' => self.open.push(byte),
+            b')' => self.close(b'(')?,
+            b']' => self.close(b'[')?,
+            b'}' => self.close(b'{')?,
+            // MLIR's text ends here.
+            0 => return None,
+            _ => {}
+        }
+        self.at += 1;
+        // What follows the end of an operation is a word of its own.
+        if byte == b'}' && self.open.len() <= 1 {
+            self.end_word();
+        }
+        Some(())
+    }
+
+    fn close(&mut self, bracket: u8) -> Option<()> {
+        (self.open.pop() == Some(bracket)).then_some(())
+    }
+
+    fn end_word(&mut self) {
+        if let Some(begin) = self.begin.take() {
+            self.words.push(Word {
+                begin,
+                end: self.at as u32,
+                depth: self.depth_at_begin,
+            });
+        }
+    }
+}
+
+/// The closing quote of the string that begins at `at`.
+pub(super) fn end_of_string(text: &[u8], at: usize) -> Option<usize> {
+    let mut i = at + 1;
+    loop {
+        match text.get(i)? {
+            b'"' => return Some(i),
+            b'\n' => return None,
+            b'\\' => i += 2,
+            _ => i += 1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(text: &str) -> Option<Vec<String>> {
+        let words = Words::of(text.into())?;
+        Some((0..words.len()).map(|i| words.word(i).into()).collect())
+    }
+
+    #[test]
+    fn whitespace_and_comments_are_between_words() {
+        let text = "a b// c\n  \"d  // e\"x\t@f(%g:!h<1>)->i32 {}i { } // j";
+        let expected = [
+            "a",
+            "b",
+            "\"d  // e\"x",
+            "@f(%g:!h<1>)->i32",
+            "{}",
+            "i",
+            "{",
+            "}",
+        ];
+        assert_eq!(all(text).expect("words"), expected);
+        assert_eq!(all("").expect("none"), [""; 0]);
+        assert_eq!(all(r#""a\"b" c"#).expect("words"), [r#""a\"b""#, "c"]);
+        for wrong in ["\"a", "\"a\nb\"", "(", "(]", "}", "\"\\", "a\0b"] {
+            assert_eq!(all(wrong), None, "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn places_are_lines_and_columns() {
+        let text = "ab // c\n\n  de{é}f\n";
+        let words = Words::of(text.into()).expect("words");
+        for (line, column, word, offset) in [
+            (1, 1, 0, 0),
+            (1, 2, 0, 1),
+            (1, 3, 0, 2),
+            (3, 3, 1, 0),
+            (3, 6, 1, 3),
+            (3, 9, 2, 0),
+        ] {
+            let place = Place { word, offset };
+            assert_eq!(words.line_and_column(place), Some((line, column)));
+        }
+        assert_eq!(words.line_and_column(Place { word: 9, offset: 0 }), None);
+    }
+}

@@ -1,0 +1,310 @@
+//! Sessions: files that are edited, and compiled again as far as an edit reaches.
+//!
+//! ```
+//! use qd_frontend::session::Session;
+//!
+//! let mut session = Session::default();
+//! let file = session.add("k.mlir", "qd.grid.kernel @k() {}");
+//! let targets = ["cpu".parse()?];
+//! let artifact = session.compile(file, &targets)?;
+//! session.set_text(file, "// Edited.\nqd.grid.kernel @k() {}");
+//! // Nothing is compiled for it.
+//! assert_eq!(session.compile(file, &targets)?, artifact);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! What comes out is what [`compile`](crate::compile) makes of the whole file, byte by byte, and so
+//! are the diagnostics of a file with one error. Of several kernels with errors a session tells each.
+
+mod queries;
+
+use crate::{
+    cut::{Cut, Slice},
+    diagnostic::{Diagnostic, Diagnostics, Stage},
+    parsed::distinct,
+    request::{CompileRequest, check_targets, compile_with},
+    source::Source,
+    stored::{Outcome, joined},
+};
+use qd_artifact::{Artifact, TargetSpec};
+use qd_lowering::Options;
+use qd_store::Store;
+use queries::{Db, Settings, Target};
+use salsa::Setter;
+use std::{
+    panic::AssertUnwindSafe,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+};
+
+/// A file of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FileId(queries::File);
+
+/// A query that ran, and of what: `compiled`, `k for cpu`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ran {
+    /// `cut`, `slice`, `rest`, `found` for an artifact from the store, `compiled` for one that was
+    /// made.
+    pub query: &'static str,
+    /// A file, a symbol, or a kernel and a target.
+    pub of: String,
+}
+
+/// An edit was made while an answer was computed: it would have been of the text before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the session was edited meanwhile")]
+pub struct Cancelled;
+
+/// Files and options, and what has been computed of them.
+///
+/// A clone shares all of that, and may be asked on another thread, by [`Session::try_compile`]. An
+/// edit cancels what clones are computing and waits until they have noticed, at the next kernel: so no
+/// thread may make one that keeps a clone itself.
+#[derive(Clone)]
+pub struct Session(Database);
+
+#[salsa::db]
+#[derive(Clone)]
+struct Database {
+    storage: salsa::Storage<Self>,
+    store: Option<Arc<Store>>,
+    log: Arc<Mutex<Vec<Ran>>>,
+}
+
+#[salsa::db]
+impl salsa::Database for Database {}
+
+#[salsa::db]
+impl Db for Database {
+    fn store(&self) -> Option<&Store> {
+        self.store.as_deref()
+    }
+
+    fn ran(&self, query: &'static str, of: &str) {
+        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        log.push(Ran {
+            query,
+            of: of.into(),
+        });
+    }
+}
+
+/// This machine, and no store.
+impl Default for Session {
+    fn default() -> Self {
+        Self::new(Options::default(), None)
+    }
+}
+
+impl Session {
+    /// Without files. What is compiled is looked for in a store, and kept there.
+    pub fn new(options: Options, store: Option<Arc<Store>>) -> Self {
+        let database = Database {
+            storage: salsa::Storage::default(),
+            store,
+            log: Arc::default(),
+        };
+        Settings::new(&database, options);
+        Self(database)
+    }
+
+    /// Adds a file. No file of that name need be there: it is for diagnostics.
+    pub fn add(&mut self, name: impl Into<String>, text: impl Into<Arc<str>>) -> FileId {
+        FileId(queries::File::new(&self.0, name.into(), text.into()))
+    }
+
+    /// Edits a file.
+    pub fn set_text(&mut self, file: FileId, text: impl Into<Arc<str>>) {
+        file.0.set_text(&mut self.0).to(text.into());
+    }
+
+    /// Compiles with other options from now on.
+    pub fn set_options(&mut self, options: Options) {
+        Settings::get(&self.0).set_options(&mut self.0).to(options);
+    }
+
+    /// The queries that ran since this was last asked, those of several threads in any order.
+    pub fn take_log(&self) -> Vec<Ran> {
+        let mut log = self.0.log.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut log)
+    }
+
+    /// The names of a file's kernels; none of a file that cannot be told apart into symbols.
+    pub fn kernels(&self, file: FileId) -> Vec<String> {
+        let kernels = queries::kernels(&self.0, file.0).iter();
+        kernels
+            .map(|kernel| kernel.name(&self.0)[1..].to_owned())
+            .collect()
+    }
+
+    /// One kernel for a target, with those that it dispatches to. What is wrong with others is no
+    /// matter. None if the file has none of that name.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be compiled.
+    pub fn kernel(
+        &self,
+        file: FileId,
+        kernel: &str,
+        target: &TargetSpec,
+    ) -> Result<Option<Artifact>, Diagnostics> {
+        check_targets(std::slice::from_ref(target))?;
+        let db = &self.0;
+        let all = queries::kernels(db, file.0);
+        let Some(kernel) = all.iter().find(|k| &k.name(db)[1..] == kernel) else {
+            return Ok(None);
+        };
+        let outcome = queries::outcome(db, file.0, *kernel, Target::new(db, target.clone()));
+        let cut = self.cut(file);
+        let parts = vec![(&**outcome, || slice_of(cut, kernel.name(db)))];
+        let artifact = joined(file.0.name(db), cut, &[target], parts, &mut |_| ());
+        artifact.map(Some)
+    }
+
+    /// All kernels of a file, those that are not known yet side by side.
+    ///
+    /// # Errors
+    ///
+    /// As for [`compile`](crate::compile).
+    pub fn compile(&self, file: FileId, targets: &[TargetSpec]) -> Result<Artifact, Diagnostics> {
+        self.compile_with(file, targets, &mut |_| ())
+    }
+
+    /// As [`compile`](Session::compile), on a thread beside one that edits.
+    ///
+    /// # Errors
+    ///
+    /// The session was edited meanwhile, or as for [`compile`](crate::compile).
+    pub fn try_compile(
+        &self,
+        file: FileId,
+        targets: &[TargetSpec],
+    ) -> Result<Result<Artifact, Diagnostics>, Cancelled> {
+        let work = AssertUnwindSafe(|| self.compile(file, targets));
+        salsa::Cancelled::catch(work).map_err(|_| Cancelled)
+    }
+
+    /// As [`compile`](Session::compile). What is no error goes to `sink`, each once.
+    ///
+    /// # Errors
+    ///
+    /// As for [`compile`](crate::compile).
+    pub fn compile_with(
+        &self,
+        file: FileId,
+        targets: &[TargetSpec],
+        sink: &mut dyn FnMut(&Diagnostic),
+    ) -> Result<Artifact, Diagnostics> {
+        check_targets(targets)?;
+        let mut said = Vec::new();
+        let mut sink = |heard: &Diagnostic| {
+            if !said.contains(heard) {
+                said.push(heard.clone());
+                sink(heard);
+            }
+        };
+        let db = &self.0;
+        let targets = distinct(targets);
+        let Some(cut) = queries::cut(db, file.0) else {
+            return self.compile_whole(file, &targets, &mut sink);
+        };
+        let kernels = queries::kernels(db, file.0);
+        self.compute(file, &targets);
+        let mut outcomes: Vec<(&Outcome, Box<dyn Fn() -> Slice + '_>)> = Vec::new();
+        for target in &targets {
+            let target = Target::new(db, (*target).clone());
+            for kernel in kernels {
+                let outcome = queries::outcome(db, file.0, *kernel, target);
+                let name = kernel.name(db);
+                outcomes.push((outcome, Box::new(move || slice_of(cut, name))));
+            }
+            if let Some(outcome) = queries::outcome_of_rest(db, file.0, target) {
+                outcomes.push((outcome, Box::new(|| rest_of(cut))));
+            }
+        }
+        let result = joined(file.0.name(db), cut, &targets, outcomes, &mut sink);
+        let is_of_parsing = |error: &Diagnostic| error.stage == Stage::Parse;
+        match result {
+            // Were the whole valid, the cut would be wrong, and not the file.
+            Err(errors) if errors.iter().any(is_of_parsing) => self
+                .compile_whole(file, &targets, &mut sink)
+                .map_err(|_| errors),
+            result => result,
+        }
+    }
+
+    /// Without the cut.
+    fn compile_whole(
+        &self,
+        file: FileId,
+        targets: &[&TargetSpec],
+        sink: &mut dyn FnMut(&Diagnostic),
+    ) -> Result<Artifact, Diagnostics> {
+        let db = &self.0;
+        let request = CompileRequest {
+            source: Source::text(file.0.name(db).clone(), file.0.text(db).clone()),
+            targets: targets.iter().copied().cloned().collect(),
+            kernels: None,
+            options: Settings::get(db).options(db).clone(),
+        };
+        compile_with(&request, sink)
+    }
+
+    /// Computes the outcomes of kernels on all cores. They are asked for one by one afterwards.
+    fn compute(&self, file: FileId, targets: &[&TargetSpec]) {
+        let jobs = queries::kernels(&self.0, file.0).len() * targets.len();
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        let next = AtomicUsize::new(0);
+        let next = &next;
+        thread::scope(|scope| {
+            // This thread is one of them.
+            for _ in 1..threads.min(jobs) {
+                let session = self.clone();
+                scope.spawn(move || {
+                    let work = AssertUnwindSafe(|| session.compute_some(file, targets, next));
+                    // The thread that asks notices by itself.
+                    let _ = salsa::Cancelled::catch(work);
+                });
+            }
+            self.compute_some(file, targets, next);
+        });
+    }
+
+    fn compute_some(&self, file: FileId, targets: &[&TargetSpec], next: &AtomicUsize) {
+        let db = &self.0;
+        let kernels = queries::kernels(db, file.0);
+        while !kernels.is_empty() {
+            let i = next.fetch_add(1, Ordering::Relaxed);
+            let Some(target) = targets.get(i / kernels.len()) else {
+                return;
+            };
+            let target = Target::new(db, (*target).clone());
+            queries::outcome(db, file.0, kernels[i % kernels.len()], target);
+        }
+    }
+
+    fn cut(&self, file: FileId) -> &Cut {
+        let cut = queries::cut(&self.0, file.0).as_ref();
+        cut.expect("a file with kernels is cut")
+    }
+}
+
+/// Where a symbol's slice is.
+fn slice_of(cut: &Cut, name: &str) -> Slice {
+    let items = cut.items().unwrap_or_default();
+    let number = items.iter().position(|item| item.name == name);
+    cut.slice(&cut.closure(number))
+}
+
+/// Where what no kernel names is.
+fn rest_of(cut: &Cut) -> Slice {
+    cut.rest().unwrap_or_else(|| cut.whole())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,339 @@
+use super::*;
+use crate::compile;
+use std::{env, fmt::Write, time::Duration};
+
+/// What is compiled: kernels that call functions, and what else a file may hold.
+#[derive(Clone)]
+struct Program {
+    comment: String,
+    space: &'static str,
+    /// Name, and a number in its body.
+    functions: Vec<(String, i32)>,
+    /// Name, a number in its body, the function that it calls, and how many arguments more it has.
+    kernels: Vec<(String, i32, usize, usize)>,
+}
+
+impl Program {
+    fn new() -> Self {
+        let function = |name: &str, number| (name.to_owned(), number);
+        let kernel = |name: &str, number, calls| (name.to_owned(), number, calls, 0);
+        Self {
+            comment: String::new(),
+            space: " ",
+            functions: vec![function("f", 1), function("g", 2)],
+            kernels: vec![kernel("a", 1, 0), kernel("b", 2, 0), kernel("c", 3, 1)],
+        }
+    }
+
+    fn text(&self) -> String {
+        let mut text = format!("// {}\n!t = memref<?xi32>\n", self.comment);
+        for (name, number) in &self.functions {
+            let _ = writeln!(
+                text,
+                "func.func @{name}(%x: i32) -> i32 {{
+  %c = arith.constant {number} : i32
+  %y = arith.addi %x, %c : i32
+  return %y : i32
+}}"
+            );
+        }
+        for (name, number, calls, more) in &self.kernels {
+            let calls = &self.functions[calls % self.functions.len()].0;
+            let more: String = (0..*more).map(|i| format!(", %more{i}: i32")).collect();
+            let space = self.space;
+            let _ = writeln!(
+                text,
+                "qd.grid.kernel @{name}(%p: !t, %n: index{more}) {{
+  qd.grid.for_each \"go\" %i to %n {{
+    %x = memref.load %p[%i]{space}: !t
+    %c = arith.constant {number} : i32
+    %y = arith.muli %x,{space}%c : i32
+    %z = func.call @{calls}(%y) : (i32) -> i32
+    memref.store %z, %p[%i] : !t
+  }}
+}}"
+            );
+        }
+        text
+    }
+}
+
+fn targets(names: &[&str]) -> Vec<TargetSpec> {
+    names
+        .iter()
+        .map(|name| name.parse().expect("a target"))
+        .collect()
+}
+
+fn request(text: &str, targets: &[TargetSpec], options: &Options) -> CompileRequest {
+    CompileRequest {
+        source: Source::text("k.mlir", text),
+        targets: targets.into(),
+        kernels: None,
+        options: options.clone(),
+    }
+}
+
+/// What ran, sorted, for threads run in any order.
+fn log(session: &Session) -> String {
+    let mut lines: Vec<_> = session
+        .take_log()
+        .iter()
+        .map(|ran| format!("  {} {}\n", ran.query, ran.of))
+        .collect();
+    lines.sort();
+    lines.concat()
+}
+
+#[test]
+fn each_edit_runs_what_it_reaches() {
+    let mut session = Session::default();
+    let mut program = Program::new();
+    let mut for_targets = targets(&["cpu"]);
+    let mut options = Options::default();
+    let file = session.add("k.mlir", program.text());
+    let mut all = String::new();
+    let edits: [(&str, fn(&mut Program)); 10] = [
+        ("at first", |_| ()),
+        ("nothing", |_| ()),
+        ("a comment, two lines long", |p| {
+            p.comment = "Said.\n// More.".into()
+        }),
+        ("whitespace", |p| p.space = "   "),
+        ("one body", |p| p.kernels[1].1 = 7),
+        ("one callee", |p| p.functions[0].1 = 9),
+        ("a signature", |p| p.kernels[2].3 = 1),
+        ("a new kernel", |p| {
+            p.kernels.insert(1, ("d".into(), 4, 1, 0))
+        }),
+        ("a kernel deleted", |p| drop(p.kernels.remove(0))),
+        ("an undone edit", |p| p.kernels[1].1 = 2),
+    ];
+    let mut step = |what: &str, session: &Session, text: &str, t: &[TargetSpec], o: &Options| {
+        let found = session.compile(file, t).expect("it compiles");
+        let _ = writeln!(all, "{what}\n{}", log(session));
+        let expected = compile(&request(text, t, o)).expect("it compiles");
+        assert_eq!(found.to_bytes(), expected.to_bytes(), "{what}");
+    };
+    for (what, edit) in edits {
+        edit(&mut program);
+        session.set_text(file, program.text());
+        step(what, &session, &program.text(), &for_targets, &options);
+    }
+    options.host.features.push("-avx512f".into());
+    session.set_options(options.clone());
+    step(
+        "an option",
+        &session,
+        &program.text(),
+        &for_targets,
+        &options,
+    );
+    for_targets.extend(targets(&["nvptx:sm_90"]));
+    step(
+        "a target",
+        &session,
+        &program.text(),
+        &for_targets,
+        &options,
+    );
+    insta::assert_snapshot!(all);
+}
+
+#[test]
+fn what_another_session_compiled_is_found() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let of = || {
+        let store = Arc::new(Store::new(folder.path(), u64::MAX));
+        let mut session = Session::new(Options::default(), Some(store));
+        let file = session.add("k.mlir", Program::new().text());
+        let artifact = session
+            .compile(file, &targets(&["cpu"]))
+            .expect("it compiles");
+        (artifact.to_bytes(), log(&session))
+    };
+    let (first, log) = of();
+    assert_eq!(log.matches("compiled").count(), 3, "{log}");
+    let (again, log) = of();
+    assert_eq!(
+        (
+            log.matches("compiled").count(),
+            log.matches("found").count()
+        ),
+        (0, 3)
+    );
+    assert_eq!(first, again);
+    // Compilations without a session share it.
+    let store = Store::new(folder.path(), u64::MAX);
+    let asked = request(
+        &Program::new().text(),
+        &targets(&["cpu"]),
+        &Options::default(),
+    );
+    let mut compiled = 0;
+    let found = crate::compile_stored(&asked, &store, &mut |_| (), &mut |_| compiled += 1);
+    assert_eq!(
+        (found.expect("it compiles").to_bytes(), compiled),
+        (first, 0)
+    );
+}
+
+/// An edit that somebody might make.
+fn edit(program: &mut Program, turn: &mut fastrand::Rng, nth: usize) {
+    let kernels = program.kernels.len();
+    let kernel = turn.usize(..kernels);
+    let function = turn.usize(..program.functions.len());
+    match turn.u32(..10) {
+        0 => program.comment = format!("Edit {nth}.\n// {}", "\n// ".repeat(nth % 3)),
+        1 => program.space = ["  ", " ", "\n\n", " // {\n"][nth % 4],
+        2 | 3 => program.kernels[kernel].1 = turn.i32(..9),
+        4 => program.functions[function].1 = turn.i32(..9),
+        5 => program.kernels[kernel].3 = turn.usize(..3),
+        6 => program.kernels[kernel].2 = turn.usize(..9),
+        7 if kernels < 6 => {
+            let kernel = (format!("k{nth}"), turn.i32(..9), turn.usize(..9), 0);
+            program.kernels.insert(turn.usize(..=kernels), kernel);
+        }
+        8 if kernels > 1 => drop(program.kernels.remove(kernel)),
+        9 if program.functions.len() < 4 => {
+            program.functions.push((format!("f{nth}"), turn.i32(..9)));
+        }
+        _ => program.kernels.swap(0, kernel),
+    }
+}
+
+/// As many as `QD_EDITS` says.
+#[test]
+fn after_any_edits_it_is_what_a_clean_build_is() {
+    let edits = env::var("QD_EDITS").ok().and_then(|text| text.parse().ok());
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = Arc::new(Store::new(folder.path(), u64::MAX));
+    let options = Options::default();
+    let mut session = Session::new(options.clone(), Some(store));
+    let mut turn = fastrand::Rng::with_seed(19);
+    let mut program = Program::new();
+    let file = session.add("k.mlir", program.text());
+    let for_targets = targets(&["cpu"]);
+    let mut compiled = 0;
+    for nth in 0..edits.unwrap_or(25) {
+        edit(&mut program, &mut turn, nth);
+        let text = program.text();
+        session.set_text(file, &*text);
+        let found = session.compile(file, &for_targets).expect("it compiles");
+        let ran = session.take_log();
+        compiled += ran.iter().filter(|ran| ran.query == "compiled").count();
+        let clean = compile(&request(&text, &for_targets, &options)).expect("it compiles");
+        assert!(
+            found.to_bytes() == clean.to_bytes(),
+            "edit {nth} of\n{text}"
+        );
+    }
+    assert!(compiled > 5, "{compiled}");
+}
+
+#[test]
+fn errors_have_the_places_of_the_text_as_it_is_and_go_again() {
+    let mut session = Session::default();
+    let file = session.add("k.mlir", "");
+    let cpu = targets(&["cpu"]);
+    let good = Program::new().text();
+    let lines = |text: &str| format!("// Moved.\n\n{text}");
+    for broken in [
+        good.replacen("arith.muli", "nonsense", 1),
+        good.replace("@g(%y)", "@h(%y)"),
+        good.replace("@g(%x: i32)", "@f(%x: i32)"),
+        format!("{good} \""),
+        format!("{good} }}"),
+        format!("{good} func.func @alone() {{ nonsense }}"),
+    ] {
+        for text in [broken.clone(), lines(&broken)] {
+            session.set_text(file, &*text);
+            let found = session.compile(file, &cpu).expect_err("it is broken");
+            let clean = compile(&request(&text, &cpu, &Options::default()));
+            assert_eq!(found, clean.expect_err("it is broken"), "{text}");
+        }
+        session.set_text(file, &*good);
+        assert!(session.compile(file, &cpu).is_ok());
+    }
+    // One kernel's failure does not lose the others, nor theirs its.
+    let broken = good.replacen("arith.muli", "nonsense", 2);
+    session.set_text(file, &*broken);
+    assert_eq!(session.kernels(file), ["a", "b", "c"]);
+    let places = session.compile(file, &cpu).expect_err("it is broken");
+    let lines: Vec<_> = places
+        .iter()
+        .filter_map(|e| Some(e.at.as_ref()?.line))
+        .collect();
+    assert_eq!(lines, [17, 26]);
+    assert!(session.kernel(file, "a", &cpu[0]).is_err());
+    let c = session
+        .kernel(file, "c", &cpu[0])
+        .expect("it compiles")
+        .expect("it is there");
+    assert_eq!(c.kernels.len(), 1);
+    assert_eq!(session.kernel(file, "d", &cpu[0]), Ok(None));
+}
+
+#[test]
+fn warnings_move_with_the_text() {
+    let text = "qd.grid.kernel @k(%a: memref<?xi32>, %n: index) {
+  qd.grid.for_each %i to %n {
+    %x = memref.load %a[%i] : memref<?xi32>
+    %zero = arith.constant 0 : i32
+    %is_more = arith.cmpi sgt, %x, %zero : i32
+    cf.assert %is_more, \"more\"
+  }
+}";
+    let mut session = Session::default();
+    let file = session.add("k.mlir", text);
+    let vulkan = targets(&["vulkan:1.3,subgroup=8"]);
+    let places = |session: &Session| {
+        let mut lines = Vec::new();
+        let mut sink = |said: &Diagnostic| lines.extend(said.at.as_ref().map(|at| at.line));
+        session
+            .compile_with(file, &vulkan, &mut sink)
+            .expect("it compiles");
+        lines
+    };
+    assert_eq!(places(&session), [6]);
+    session.take_log();
+    session.set_text(file, format!("\n\n{text}"));
+    assert_eq!(places(&session), [8]);
+    assert_eq!(log(&session), "  cut k.mlir\n");
+}
+
+/// Threads that ask, and one that edits: each answer is of one of the texts.
+#[test]
+fn an_edit_cancels_what_threads_compute() {
+    let mut session = Session::default();
+    let mut program = Program::new();
+    let file = session.add("k.mlir", program.text());
+    let cpu = targets(&["cpu"]);
+    let mut possible = Vec::new();
+    for number in 0..3 {
+        program.kernels[0].1 = number;
+        possible.push(compile(&request(
+            &program.text(),
+            &cpu,
+            &Options::default(),
+        )));
+    }
+    thread::scope(|scope| {
+        let mut askers = Vec::new();
+        for number in 0..3 {
+            program.kernels[0].1 = number;
+            session.set_text(file, program.text());
+            let (asked, cpu) = (session.clone(), &cpu);
+            askers.push(scope.spawn(move || asked.try_compile(file, cpu)));
+            thread::sleep(Duration::from_millis(5 * number as u64));
+        }
+        for asker in askers {
+            match asker.join().expect("no panic") {
+                Ok(answer) => assert!(possible.contains(&answer)),
+                Err(Cancelled) => {}
+            }
+        }
+    });
+    let last = session.compile(file, &cpu);
+    assert_eq!(last, possible[2]);
+}
