@@ -45,7 +45,7 @@ def tool(name, path):
     config.substitutions.append((rf"(?<![\w./-]){re.escape(name)}(?![\w./-])", path))
 
 
-for name in ["qd-opt", "qd-query", "qd-reduce", "qd-run", "qd-translate"]:
+for name in ["qd-cache", "qd-opt", "qd-query", "qd-reduce", "qd-run", "qd-translate"]:
     tool(name, os.path.join(bin_dir, name))
 for name in ["FileCheck", "not", "split-file"]:
     tool(name, os.path.join(llvm_bin, name))

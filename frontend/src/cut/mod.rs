@@ -69,7 +69,8 @@ impl Cut {
 
     /// All of it.
     pub fn whole(&self) -> Slice {
-        Slice::of(vec![0..self.words.len()])
+        let all = 0..self.words.len();
+        Slice::of(vec![all])
     }
 
     /// The words around the items: before them, and behind; and what those may name.

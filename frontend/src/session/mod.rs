@@ -215,7 +215,7 @@ impl Session {
         };
         let kernels = queries::kernels(db, file.0);
         self.compute(file, &targets);
-        let mut outcomes: Vec<(&Outcome, Box<dyn Fn() -> Slice + '_>)> = Vec::new();
+        let mut outcomes: Vec<(&Outcome, Where<'_>)> = Vec::new();
         for target in &targets {
             let target = Target::new(db, (*target).clone());
             for kernel in kernels {
@@ -293,6 +293,9 @@ impl Session {
         cut.expect("a file with kernels is cut")
     }
 }
+
+/// Finds the slice that an outcome is of.
+type Where<'a> = Box<dyn Fn() -> Slice + 'a>;
 
 /// Where a symbol's slice is.
 fn slice_of(cut: &Cut, name: &str) -> Slice {

@@ -131,7 +131,7 @@ fn is_llvm(name: &str) -> bool {
 }
 
 /// Nanoseconds of a clock that all processes share.
-fn now() -> u64 {
+pub fn now() -> u64 {
     let mut time = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,

@@ -7,6 +7,7 @@
 mod calls;
 mod cold;
 mod device;
+mod incremental;
 mod measure;
 mod opt;
 mod peers;
@@ -19,7 +20,7 @@ use std::{path::PathBuf, process::ExitCode};
 /// Measures a target, qd-opt, and how compile time grows, against their peers.
 #[derive(Debug, Parser)]
 #[command(
-    after_help = "Examples:\n  cargo xtask bench\n  cargo xtask bench --log2 22 --repeats 15\n  cargo xtask bench --only opt\n  cargo xtask bench -- --only scaling\n  cargo xtask bench -- --only 'scaling branches'\n  cargo xtask bench -- --only scaling --instructions\n  cargo xtask bench --target nvptx:sm_90 --log2 16,20,24,28\n  cargo xtask bench --target nvptx:sm_90 --only calls\n  cargo xtask bench --target nvptx:sm_90 --only 'scan,sort u64'"
+    after_help = "Examples:\n  cargo xtask bench\n  cargo xtask bench --log2 22 --repeats 15\n  cargo xtask bench --only opt\n  cargo xtask bench -- --only scaling\n  cargo xtask bench -- --only 'scaling branches'\n  cargo xtask bench -- --only scaling --instructions\n  cargo xtask bench -- --only incremental\n  cargo xtask bench --target nvptx:sm_90 --log2 16,20,24,28\n  cargo xtask bench --target nvptx:sm_90 --only calls\n  cargo xtask bench --target nvptx:sm_90 --only 'scan,sort u64'"
 )]
 struct Arguments {
     /// What is measured: the cpu, or a device and CUB beside it (which needs nvcc)
@@ -53,6 +54,9 @@ struct Arguments {
     /// Only opens the device, likewise
     #[arg(long, hide = true, requires = "sort_once")]
     open_only: bool,
+    /// Finds what is kept in a folder of a file: what `incremental` runs
+    #[arg(long, hide = true, requires = "sort_once", num_args = 2, value_names = ["FOLDER", "FILE"])]
+    find_kept: Vec<PathBuf>,
     /// What is made of it
     #[arg(
         long,
@@ -78,6 +82,9 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if let Some(path) = &arguments.compile {
         return scaling::child::run(path, &arguments.target, arguments.what);
     }
+    if let (Some(spawned), [folder, file]) = (arguments.sort_once, &arguments.find_kept[..]) {
+        return incremental::child(folder, file, spawned);
+    }
     if let Some(spawned) = arguments.sort_once {
         return cold::child(&arguments.target, spawned, arguments.open_only);
     }
@@ -87,6 +94,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
             let mut names: Vec<_> = rows::ROWS.iter().map(|row| row.name.to_string()).collect();
             names.push("opt".into());
             names.extend(scaling::names());
+            names.push(incremental::NAME.into());
             names
         }
         false => device::names(),
@@ -134,6 +142,9 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if !arguments.instructions {
         calls::run(&arguments.target, wanted)?;
         started(arguments, wanted)?;
+        if wanted(incremental::NAME) {
+            incremental::run(arguments.repeats)?;
+        }
     }
     scaling::run(wanted, arguments.instructions)
 }

@@ -44,6 +44,10 @@ pub struct Cli {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub repeat: u32,
 
+    /// Compiles the kernel even if it has been compiled before, and keeps nothing of it.
+    #[arg(long)]
+    pub no_cache: bool,
+
     /// Host threads to use; all unless given.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub threads: Option<u32>,
@@ -108,7 +112,9 @@ is 1 and no file is written or changed.
 Environment:
   QD_LOG=info                     log to standard error: each pass and phase and its time; debug, or
                                   a filter such as qd_runtime=debug
-  QD_CACHE_DIR=FOLDER             where compiled Vulkan pipelines are kept; empty: nowhere
+  QD_CACHE_DIR=FOLDER             where what has been compiled is kept, Vulkan pipelines too; empty:
+                                  nowhere. qd-cache looks after it
+  QD_CACHE_SIZE=SIZE              the most bytes to keep of kernels, as in 500M; 2G unless given
   QD_VULKAN_VALIDATION=1          run with the Khronos validation layer; what it finds is an error
   QD_SPIRV_VAL=1                  put each SPIR-V module to spirv-val
   QD_LLD=PATH                     LLVM's linker, for AMD's code objects; ld.lld-22 by default

@@ -12,7 +12,8 @@ use crate::{
 use qd_artifact::{Artifact, FileError, Kernel};
 use qd_dialects::ir::Context;
 use qd_frontend::{
-    CompileOptions, Diagnostic, Diagnostics, Parsed, Source, TargetSpec, check_targets,
+    CompileOptions, CompileRequest, Diagnostic, Diagnostics, Parsed, Source, TargetSpec,
+    check_targets, compile_stored, find_stored, kernel_names, store::Store,
 };
 use qd_interp::Schedule;
 use qd_runtime::{
@@ -38,7 +39,9 @@ pub struct Program<'c> {
 
 enum Form<'c> {
     Interpreted(Parsed<'c>, qd_interp::Options),
-    Compiled(Parsed<'c>, TargetSpec, Opening),
+    Compiled(Parsed<'c>, CompileRequest, Option<Store>, Opening),
+    /// Compiled by an earlier process, for this target.
+    Kept(Artifact, TargetSpec, Opening),
     /// For which of its targets.
     Artifact(Artifact, usize, Device),
 }
@@ -56,10 +59,10 @@ impl<'c> Program<'c> {
     pub fn open(cli: &Cli, context: &'c Context) -> Result<Self, Failure> {
         let form = match mapped(&cli.file) {
             Some(artifact) => Self::artifact(cli, artifact)?,
-            None => Self::source(cli, context, &Source::read(&cli.file)?)?,
+            None => Self::source(cli, context, Source::read(&cli.file)?)?,
         };
         let kernels = match &form {
-            Form::Artifact(artifact, ..) => artifact.kernels.clone(),
+            Form::Artifact(artifact, ..) | Form::Kept(artifact, ..) => artifact.kernels.clone(),
             Form::Interpreted(parsed, _) | Form::Compiled(parsed, ..) => parsed.kernels()?,
         };
         Ok(Self {
@@ -69,22 +72,46 @@ impl<'c> Program<'c> {
         })
     }
 
-    fn source(cli: &Cli, context: &'c Context, source: &Source) -> Result<Form<'c>, Failure> {
+    fn source(cli: &Cli, context: &'c Context, source: Source) -> Result<Form<'c>, Failure> {
         if source.bytes().starts_with(qd_artifact::MAGIC) {
             return Self::artifact(cli, Artifact::from_bytes(source.bytes().to_vec()));
         }
-        let parsed = || Parsed::new(context, source, &mut print);
+        let parsed = |source: &Source| Parsed::new(context, source, &mut print);
         if cli.interpret {
-            return Ok(Form::Interpreted(parsed()?, interpreter_options(cli)?));
+            return Ok(Form::Interpreted(
+                parsed(&source)?,
+                interpreter_options(cli)?,
+            ));
         }
         let name = cli.target.as_deref().unwrap_or("cpu");
         let target = spec(name)?;
         check_targets(slice::from_ref(&target))?;
         let id = DeviceId::for_target(name).map_err(|e| e.to_string())?;
         let opening = Opening::begin(id, device_options(cli));
-        let parsed = parsed()?;
-        let resolved = opening.resolve(&target).map_err(|e| no_device(cli, &e))?;
-        Ok(Form::Compiled(parsed, resolved.0, resolved.1))
+        let store = match cli.no_cache {
+            true => None,
+            false => Store::of_environment(),
+        };
+        let Some(store) = store else {
+            let parsed = parsed(&source)?;
+            let (target, opening) = opening.resolve(&target).map_err(|e| no_device(cli, &e))?;
+            let request = request(source, target, None);
+            return Ok(Form::Compiled(parsed, request, None, opening));
+        };
+        let (target, opening) = opening.resolve(&target).map_err(|e| no_device(cli, &e))?;
+        let entry = kernel_names(&source).and_then(|names| chosen(cli, names));
+        let request = request(source, target, entry);
+        let kept = request
+            .kernels
+            .is_some()
+            .then(|| find_stored(&request, &store, &mut print));
+        store.print_troubles(TOOL);
+        if let Some(artifact) = kept.flatten() {
+            return Ok(Form::Kept(artifact, request.targets[0].clone(), opening));
+        }
+        // What is to be said of it is said when it is compiled.
+        let parsed = Parsed::new(context, &request.source, &mut |_| ())?;
+        Ok(Form::Compiled(parsed, request, Some(store), opening))
     }
 
     fn artifact(
@@ -137,7 +164,8 @@ impl<'c> Program<'c> {
             Form::Interpreted(_, options) => {
                 format!("{kernel}, interpreted, wave {}", options.wave)
             }
-            Form::Compiled(_, target, _) => format!("{kernel} on {target}"),
+            Form::Compiled(_, request, ..) => format!("{kernel} on {}", request.targets[0]),
+            Form::Kept(_, target, _) => format!("{kernel} on {target}"),
             Form::Artifact(artifact, target, _) => {
                 let waves = waves(", ", artifact, *target);
                 format!("{kernel} on {}{waves}", artifact.targets[*target])
@@ -156,6 +184,7 @@ impl<'c> Program<'c> {
         let kernel = self.kernels[self.entry].clone();
         let begin = Instant::now();
         let mut compiled = Duration::ZERO;
+        let mut is_kept = false;
         let (artifact, target, device) = match self.form {
             Form::Interpreted(parsed, options) => {
                 let what = interpret::run(parsed.module(), &kernel, bound, &options)?;
@@ -167,12 +196,26 @@ impl<'c> Program<'c> {
                     run: None,
                 });
             }
-            Form::Compiled(mut parsed, target, opening) => {
-                parsed.select(std::slice::from_ref(&kernel.name))?;
-                let options = CompileOptions::of_environment();
-                let artifact = parsed.compile(&[target], &options, &mut print)?;
+            Form::Compiled(mut parsed, mut request, store, opening) => {
+                let artifact = match store {
+                    Some(store) => {
+                        request.kernels = Some(vec![kernel.name.clone()]);
+                        let kept = compile_stored(&request, &store, &mut print, &mut |_| ());
+                        store.print_troubles(TOOL);
+                        kept?
+                    }
+                    None => {
+                        parsed.select(slice::from_ref(&kernel.name))?;
+                        parsed.compile(&request.targets, &request.options, &mut print)?
+                    }
+                };
                 compiled = begin.elapsed();
                 let device = opening.wait().map_err(|e| no_device(cli, &e))?;
+                (artifact, 0, device)
+            }
+            Form::Kept(artifact, _, opening) => {
+                let device = opening.wait().map_err(|e| no_device(cli, &e))?;
+                is_kept = true;
                 (artifact, 0, device)
             }
             Form::Artifact(artifact, target, device) => (artifact, target, device),
@@ -210,7 +253,12 @@ impl<'c> Program<'c> {
         };
         Ok(Done {
             summary: format!(
-                "compiled in {}{}; ran in {}{median}: {launches} launch{}",
+                "{} in {}{}; ran in {}{median}: {launches} launch{}",
+                if is_kept {
+                    "compiled before: loaded"
+                } else {
+                    "compiled"
+                },
                 report::duration(compiled),
                 waves("; ", &artifact, target),
                 report::duration(run.total),
@@ -278,6 +326,27 @@ fn print(said: &Diagnostic) {
 
 fn spec(target: &str) -> Result<TargetSpec, Diagnostics> {
     Ok(target.parse()?)
+}
+
+/// This machine and the environment, for one target.
+fn request(source: Source, target: TargetSpec, kernel: Option<String>) -> CompileRequest {
+    CompileRequest {
+        source,
+        targets: vec![target],
+        kernels: kernel.map(|name| vec![name]),
+        options: CompileOptions::of_environment(),
+    }
+}
+
+/// The kernel that is asked for, if it is clear which.
+fn chosen(cli: &Cli, names: Vec<String>) -> Option<String> {
+    match &cli.entry {
+        Some(entry) => {
+            let entry = entry.trim_start_matches('@');
+            names.into_iter().find(|name| name == entry)
+        }
+        None => <[String; 1]>::try_from(names).ok().map(|[name]| name),
+    }
 }
 
 fn interpreter_options(cli: &Cli) -> Result<qd_interp::Options, String> {

@@ -1,11 +1,15 @@
 //! Turns a module into what a target runs:
 //! `qd-translate FILE --target=cpu --emit=obj -o OUT`.
 
+mod progress;
+
 use clap::{Parser, ValueEnum};
+use progress::Bar;
 use qd_artifact::{Artifact, MAGIC, replace};
 use qd_dialects::tools::exit_on_fatal_errors;
 use qd_frontend::{
-    CompileOptions, Diagnostic, Diagnostics, Emit, Parsed, Source, TargetSpec, check_targets, draw,
+    CompileOptions, CompileRequest, Diagnostic, Diagnostics, Emit, Parsed, Source, TargetSpec,
+    check_targets, compile_stored, draw, store::Store,
 };
 use std::{
     fs,
@@ -42,6 +46,10 @@ struct Cli {
     /// Where to write it; - or nothing is standard output.
     #[arg(short, long = "output", value_name = "FILE")]
     output: Option<PathBuf>,
+
+    /// Compiles all of an artifact even if it has been compiled before, and keeps nothing of it.
+    #[arg(long)]
+    no_cache: bool,
 
     /// Writes a Chrome trace.
     #[arg(long, value_name = "FILE")]
@@ -82,9 +90,11 @@ Examples:
   qd-translate sum.mlir --emit=plan-html -o sum.html
 
 Environment:
-  QD_LOG=info      log each pass and its time to standard error; debug, or a filter
-  QD_SPIRV_VAL=1   put each SPIR-V module to spirv-val: a rejection is an error
-  QD_LLD=PATH      LLVM's linker, for AMD's code objects; ld.lld-22 by default";
+  QD_LOG=info           log each pass and its time to standard error; debug, or a filter
+  QD_SPIRV_VAL=1        put each SPIR-V module to spirv-val: a rejection is an error
+  QD_LLD=PATH           LLVM's linker, for AMD's code objects; ld.lld-22 by default
+  QD_CACHE_DIR=FOLDER   where kernels of artifacts are kept; empty: nowhere. qd-cache looks after it
+  QD_CACHE_SIZE=SIZE    the most bytes to keep, as in 500M; 2G unless given";
 
 /// Why there is no output.
 enum Failure {
@@ -149,10 +159,17 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         let artifact = artifact.map_err(|e| format!("{}: {e}", cli.file.display()))?;
         return write(cli, draw(&artifact).as_bytes());
     }
+    let store = match cli.no_cache {
+        true => None,
+        false => Store::of_environment(),
+    };
+    if let (Form::Artifact, Some(store)) = (cli.emit, store) {
+        return write(cli, &kept(cli, source, targets, &store)?.to_bytes());
+    }
     // The process ends with them: nobody gains by taking them apart.
     let context = ManuallyDrop::new(qd_frontend::lazy_context());
-    let mut print = |said: &Diagnostic| said.print(TOOL);
-    let mut parsed = ManuallyDrop::new(Parsed::new(&context, &source, &mut print)?);
+    let print = &mut print;
+    let mut parsed = ManuallyDrop::new(Parsed::new(&context, &source, print)?);
     if !cli.kernels.is_empty() {
         parsed.select(&cli.kernels)?;
     }
@@ -167,11 +184,38 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Form::Plan => Emit::Plan,
         Form::PlanHtml => Emit::PlanHtml,
         Form::Artifact => {
-            let artifact = parsed.compile(&targets, &options, &mut print)?;
+            let artifact = parsed.compile(&targets, &options, print)?;
             return write(cli, &artifact.to_bytes());
         }
     };
-    write(cli, &parsed.translate(one, &options, emit, &mut print)?)
+    write(cli, &parsed.translate(one, &options, emit, print)?)
+}
+
+/// What is no error is said when it is found.
+fn print(said: &Diagnostic) {
+    said.print(TOOL);
+}
+
+/// An artifact of what was compiled before, and the rest.
+fn kept(
+    cli: &Cli,
+    source: Source,
+    targets: Vec<TargetSpec>,
+    store: &Store,
+) -> Result<Artifact, Diagnostics> {
+    let request = CompileRequest {
+        source,
+        targets,
+        kernels: Some(cli.kernels.clone()).filter(|kernels| !kernels.is_empty()),
+        options: CompileOptions::of_environment(),
+    };
+    let mut bar = Bar::new();
+    let artifact = compile_stored(&request, store, &mut print, &mut |progress| {
+        bar.show(progress)
+    });
+    bar.end();
+    store.print_troubles(TOOL);
+    artifact
 }
 
 /// Puts what was made where it was asked for.

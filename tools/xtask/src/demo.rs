@@ -66,6 +66,8 @@ fn main_job(workspace: &Workspace) -> Result<()> {
     process::run(
         Command::new(qd_run)
             .args(MAIN_JOB)
+            // It is to be seen compiling, whatever was compiled before.
+            .arg("--no-cache")
             .current_dir(workspace.root()),
     )
 }

@@ -1,0 +1,248 @@
+//! What an edit costs, and a process that finds everything compiled: a file of many kernels, target cpu.
+//!
+//! Each row has a bar. Times are by the wall clock: other load on the machine counts.
+
+use crate::cold::now;
+use anyhow::{Context, ensure};
+use qd_frontend::{
+    Artifact, CompileOptions, CompileRequest, Source, TargetSpec, compile, compile_stored,
+    find_stored,
+    session::{FileId, Session},
+    store::Store,
+};
+use std::{
+    fmt::Write,
+    fs,
+    path::Path,
+    process::Command,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+/// The row of the table.
+pub const NAME: &str = "incremental";
+/// Kernels in the file.
+const KERNELS: usize = 1000;
+/// The kernel that is edited.
+const EDITED: usize = 500;
+/// Edits over which memory is to stay the same.
+const EDITS: usize = 2000;
+
+/// A file of kernels that do different things, with a number that an edit changes.
+fn text(comment: &str, edited: usize) -> String {
+    let mut text = format!("// {comment}\n");
+    for i in 0..KERNELS {
+        let number = if i == EDITED { edited } else { 1 };
+        // Writing to a string does not fail.
+        let _ = writeln!(
+            text,
+            "qd.grid.kernel @k{i}(%a: memref<?xi32>, %n: index) {{
+  qd.grid.for_each \"go\" %i to %n {{
+    %x = memref.load %a[%i] : memref<?xi32>
+    %c = arith.constant {i} : i32
+    %d = arith.constant {number} : i32
+    %y = arith.muli %x, %c : i32
+    %z = arith.addi %y, %d : i32
+    memref.store %z, %a[%i] : memref<?xi32>
+  }}
+}}"
+        );
+    }
+    text
+}
+
+fn request(text: &str, kernel: Option<usize>) -> anyhow::Result<CompileRequest> {
+    Ok(CompileRequest {
+        source: Source::text("k.mlir", text),
+        targets: vec!["cpu".parse()?],
+        kernels: kernel.map(|i| vec![format!("k{i}")]),
+        options: CompileOptions::default(),
+    })
+}
+
+/// Measures and prints the table.
+pub fn run(repeats: u32) -> anyhow::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let store = Arc::new(Store::new(folder.path(), u64::MAX));
+    let cpu: TargetSpec = "cpu".parse()?;
+    println!("{KERNELS} kernels in one file, target cpu\n");
+    println!("{:<52} {:>10} {:>10}", "row", "ours", "bar");
+
+    let empty = memory()?;
+    let mut session = Session::new(CompileOptions::default(), Some(store));
+    let file = session.add("k.mlir", text("", 1));
+    let (first, took) = timed(|| session.compile(file, std::slice::from_ref(&cpu)));
+    let first = first?;
+    row("all of it, nothing known", &ms(took), "");
+    row("  a kernel of it", &ms(took / KERNELS as u32), "");
+
+    let mut times = Vec::new();
+    let mut alone = Vec::new();
+    for nth in 0..repeats {
+        let edited = text("", nth as usize + 2);
+        let (artifact, took) = edit(&mut session, file, &edited, &cpu)?;
+        times.push(took);
+        // The same kernel by itself.
+        let begin = edited
+            .find(&format!("qd.grid.kernel @k{EDITED}("))
+            .context("it is there")?;
+        let end = edited[begin..].find("\n}").context("it has an end")? + begin + 2;
+        let request = request(&edited[begin..end], None)?;
+        let (clean, took) = timed(|| compile(&request));
+        alone.push(took);
+        ensure!(clean? == artifact, "another artifact");
+    }
+    let above = median(&mut times).saturating_sub(median(&mut alone));
+    row(
+        "one body edited, to its artifact",
+        &ms(median(&mut times)),
+        "",
+    );
+    row("  above compiling that kernel alone", &ms(above), "5 ms");
+
+    let last = repeats as usize + 1;
+    let mut times = Vec::new();
+    for nth in 0..repeats {
+        let commented = text(&format!("Comment {nth}.\n//"), last);
+        times.push(edit(&mut session, file, &commented, &cpu)?.1);
+    }
+    row(
+        "a comment edited, to a kernel's artifact",
+        &ms(median(&mut times)),
+        "2 ms",
+    );
+    let (all, took) = timed(|| session.compile(file, std::slice::from_ref(&cpu)));
+    row("  and to the file's", &ms(took), "");
+    ensure!(all?.kernels.len() == first.kernels.len(), "another file");
+
+    let held = memory()?;
+    for nth in 0..EDITS {
+        let commented = text(&format!("Comment {nth}.\n//"), last);
+        edit(&mut session, file, &commented, &cpu)?;
+    }
+    let grown = memory()?.saturating_sub(held);
+    row(
+        "memory, as the system sees it, of the session",
+        &mib(held.saturating_sub(empty)),
+        "50 MiB",
+    );
+    row(
+        &format!("  more after {EDITS} comments edited"),
+        &mib(grown),
+        "0 MiB",
+    );
+    drop(session);
+
+    // That the whole is valid is for compilations without a session to find out.
+    let last_text = text("", last);
+    let store = Store::new(folder.path(), u64::MAX);
+    compile_stored(
+        &request(&last_text, None)?,
+        &store,
+        &mut |_| (),
+        &mut |_| (),
+    )?;
+    let one = request(&last_text, Some(EDITED))?;
+    compile_stored(&one, &store, &mut |_| (), &mut |_| ())?;
+    let path = folder.path().join("k.mlir");
+    fs::write(&path, last_text)?;
+    let mut runs = Vec::new();
+    for _ in 0..repeats {
+        runs.push(process(folder.path(), &path)?);
+    }
+    let of = |i: usize| {
+        median(
+            &mut runs
+                .iter()
+                .map(|run: &Vec<Duration>| run[i])
+                .collect::<Vec<_>>(),
+        )
+    };
+    row(
+        "a new process, everything kept: to its main",
+        &ms(of(0)),
+        "",
+    );
+    row("  from there to one kernel's artifact", &ms(of(1)), "20 ms");
+    row("  from there to all of the file", &ms(of(2)), "60 ms");
+    println!(
+        "\nto its main: libLLVM and libMLIR are linked, and so loaded even where nothing is compiled"
+    );
+    Ok(())
+}
+
+fn edit(
+    session: &mut Session,
+    file: FileId,
+    text: &str,
+    cpu: &TargetSpec,
+) -> anyhow::Result<(Artifact, Duration)> {
+    let begin = Instant::now();
+    session.set_text(file, text);
+    let artifact = session.kernel(file, &format!("k{EDITED}"), cpu)?;
+    let took = begin.elapsed();
+    Ok((artifact.context("it is there")?, took))
+}
+
+/// A process of its own: what it took to its main, from there to a kernel, and to all.
+fn process(folder: &Path, file: &Path) -> anyhow::Result<Vec<Duration>> {
+    let output = Command::new(std::env::current_exe()?)
+        .arg("--find-kept")
+        .args([folder, file])
+        .arg(format!("--sort-once={}", now()))
+        .output()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let times: Result<Vec<u64>, _> = text.split_whitespace().map(str::parse).collect();
+    let times = times.with_context(|| format!("no times: {text:?}"))?;
+    ensure!(times.len() == 3, "other times: {text:?}");
+    Ok(times.into_iter().map(Duration::from_nanos).collect())
+}
+
+/// What that process does; `spawned` is when it was started.
+pub fn child(folder: &Path, file: &Path, spawned: u64) -> anyhow::Result<()> {
+    let started = now().saturating_sub(spawned);
+    let begin = Instant::now();
+    let text = fs::read_to_string(file)?;
+    let store = Store::new(folder, u64::MAX);
+    let found = find_stored(&request(&text, Some(EDITED))?, &store, &mut |_| ());
+    let one = begin.elapsed();
+    found.context("the kernel is not kept")?;
+    let begin = Instant::now();
+    let found = find_stored(&request(&text, None)?, &store, &mut |_| ());
+    let all = begin.elapsed();
+    let found = found.context("a kernel is not kept")?;
+    ensure!(found.kernels.len() == KERNELS, "another file");
+    println!("{started} {} {}", one.as_nanos(), all.as_nanos());
+    Ok(())
+}
+
+fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
+    let begin = Instant::now();
+    let result = work();
+    (result, begin.elapsed())
+}
+
+fn median(times: &mut [Duration]) -> Duration {
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
+fn row(name: &str, ours: &str, bar: &str) {
+    println!("{name:<52} {ours:>10} {bar:>10}");
+}
+
+fn ms(time: Duration) -> String {
+    format!("{:.2} ms", time.as_secs_f64() * 1e3)
+}
+
+fn mib(bytes: u64) -> String {
+    format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
+}
+
+/// Bytes of this process that are in memory.
+fn memory() -> anyhow::Result<u64> {
+    let status = fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"));
+    let number = line.and_then(|line| line.split_whitespace().nth(1));
+    Ok(number.context("no VmRSS")?.parse::<u64>()? << 10)
+}
