@@ -4,7 +4,7 @@
 //! On other targets, and on a GPU, nothing runs here.
 
 use qd_conformance::{
-    Argument, Data, Expect, Main, difference, execute, interpret, is_simulated, open, report,
+    Argument, Data, Expect, Main, difference, execute, interpret, is_simulated, open,
 };
 use qd_frontend::{CompileOptions, Emit, Parsed, Source, compile_text, lazy_context};
 use std::{env, fs, path::Path, process::Command};
@@ -141,7 +141,6 @@ fn caught(test: &str, body: &str, chip: &Chip, expected: &str, plant: fn(&str) -
         );
     }
     println!("{test}: {} defects caught", planted.len());
-    report(test);
 }
 
 /// The text with one of the lines of which `plant` makes another, for each such line.

@@ -112,6 +112,10 @@ fn execute(
         println!("{}: {} cases, {executed}{failed}", chip.target(), sum.cases);
         counts.push(format!("{} {}", chip.name(), sum.cases));
     }
+    println!(
+        "checked against AMD's published pseudocode with {} errata",
+        process::capture(&mut oracle.command(&["errata", "--count"]))?.trim()
+    );
     let passed = sums.iter().all(|sum| sum.failed.is_empty());
     let total: u64 = sums.iter().map(|sum| sum.cases).sum();
     ensure!(total > 0 || !passed, conformance::nothing_ran(args));

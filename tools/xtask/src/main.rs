@@ -7,6 +7,7 @@ mod amd;
 mod bench;
 mod cargo;
 mod conformance;
+mod costs;
 mod coverage;
 mod demo;
 mod docs;
@@ -107,6 +108,12 @@ enum Task {
     /// Its arithmetic against Python's, its moves between lanes against LLVM's code for them, and that it
     /// catches what is wrong.
     TestOracle,
+    /// Count what algorithms cost on AMD's chips, without one
+    ///
+    /// Executes each on 16,384 elements in the oracle, and prints a table: for each body that matters, chip
+    /// and wave, instructions by class and issue slots for 64 elements, registers, LDS, waves of a SIMD, and
+    /// llvm-mca's cycles of the body as a straight line.
+    AmdCosts,
     /// Build the tools and run the FileCheck suite
     ///
     /// Without a path the whole of tests/filecheck runs. Each file also goes through the generic
@@ -213,6 +220,7 @@ fn run(task: Task) -> Result<()> {
             Ok(())
         }
         Task::Conformance { target, args, .. } => conformance::run(&workspace, &target, &args),
+        Task::AmdCosts => costs::run(&workspace),
         Task::TestOracle => {
             packages::ensure(Purpose::Test)?;
             let report = oracle::test(&workspace)?;

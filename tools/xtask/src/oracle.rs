@@ -150,8 +150,19 @@ impl Oracle {
         Ok(file)
     }
 
+    /// A folder for what a run makes, without what an earlier one left.
+    pub fn empty_folder(&self, name: &str) -> Result<PathBuf> {
+        let folder = self.folder.join(name);
+        if folder.exists() {
+            fs::remove_dir_all(&folder)
+                .with_context(|| format!("cannot delete {}", folder.display()))?;
+        }
+        fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        Ok(folder)
+    }
+
     /// A call of the package's command line.
-    fn command(&self, arguments: &[&str]) -> Command {
+    pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(self.python());
         command
             .current_dir(&self.sources)
