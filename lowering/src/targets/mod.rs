@@ -157,7 +157,12 @@ pub struct Target {
     pub capabilities: Capabilities,
     /// The subgroup size asked for, one of the capabilities' `waves`.
     pub wave: Option<u32>,
+    /// Whether each body's is to be [selected](mod@crate::select).
+    pub selects: bool,
 }
+
+/// What an option for the subgroup size says where it is to be selected.
+const SELECT: &str = "select";
 
 /// One row of the table: name, capabilities.
 type Row = (&'static str, fn() -> Capabilities);
@@ -184,10 +189,11 @@ impl Target {
         Self {
             capabilities: cpu::capabilities(),
             wave: None,
+            selects: false,
         }
     }
 
-    /// Reads `cpu`, `cpu,wave=N`, `nvptx:sm_90` or `vulkan:1.3,subgroup=N`.
+    /// Reads `cpu`, `cpu,wave=N`, `cpu,wave=select`, `nvptx:sm_90` or `vulkan:1.3,subgroup=N`.
     ///
     /// # Errors
     ///
@@ -211,13 +217,15 @@ impl Target {
         let mut target = Self {
             capabilities: row(),
             wave: None,
+            selects: false,
         };
         let size = target.capabilities.kind.wave_option();
         for option in spec.options() {
             match option.split_once('=') {
-                Some((key, _)) if key == size && target.wave.is_some() => {
+                Some((key, _)) if key == size && (target.wave.is_some() || target.selects) => {
                     return Err(format!("option '{size}' of target '{name}' is given twice"));
                 }
+                Some((key, SELECT)) if key == size => target.selects = true,
                 Some((key, wave)) if key == size => {
                     target.wave = Some(read_wave(&target.capabilities, wave)?);
                 }
@@ -293,6 +301,9 @@ mod tests {
         assert_eq!(target.capabilities.orientation, Orientation::Latency);
         assert_eq!(target.wave, Some(16));
         assert_eq!(Target::parse("cpu").unwrap().wave, None);
+        assert!(!Target::parse("cpu").unwrap().selects);
+        let selects = Target::parse("cpu,wave=select").unwrap();
+        assert!(selects.selects && selects.wave.is_none());
     }
 
     #[test]
@@ -335,7 +346,11 @@ mod tests {
             message("vulkan:1.3,subgroup=5"),
             "target 'vulkan:1.3' has no subgroup of '5': expected one of 4, 8, 16, 32, 64"
         );
-        for twice in ["cpu,wave=8,wave=16", "cpu,wave=8,wave=8"] {
+        for twice in [
+            "cpu,wave=8,wave=16",
+            "cpu,wave=8,wave=8",
+            "cpu,wave=select,wave=8",
+        ] {
             assert_eq!(
                 message(twice),
                 "option 'wave' of target 'cpu' is given twice"
