@@ -1,10 +1,12 @@
 //! Options that affect the code, besides the module and the target.
 
 use inkwell::targets::TargetMachine;
-use std::env;
+use std::{env, path::PathBuf};
 
 /// Set to 1 it enables `spirv-val`.
 pub(crate) const SPIRV_VAL: &str = "QD_SPIRV_VAL";
+/// The path of LLVM's linker.
+pub(crate) const LLD: &str = "QD_LLD";
 
 /// Facts of the environment, so that compiling does not read it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -14,14 +16,18 @@ pub struct Options {
     /// Whether `spirv-val`, a program of the package spirv-tools, checks each SPIR-V module; its
     /// rejection is an error.
     pub validate_spirv: bool,
+    /// LLVM's linker, `ld.lld`, which makes AMD's code objects; by default the one on `PATH` or
+    /// Debian's.
+    pub linker: Option<PathBuf>,
 }
 
 impl Options {
-    /// This machine, and what the environment says: `QD_SPIRV_VAL=1`.
+    /// This machine, and what the environment says: `QD_SPIRV_VAL=1`, `QD_LLD=PATH`.
     pub fn of_environment() -> Self {
         Self {
             host: Host::here(),
             validate_spirv: env::var_os(SPIRV_VAL).is_some_and(|value| value == "1"),
+            linker: env::var_os(LLD).map(PathBuf::from),
         }
     }
 }

@@ -151,6 +151,16 @@ pub fn pointer_of_element<'b, 'c>(
     offset_pointer(b, pointer, element, stored)
 }
 
+/// The extent of a memref in a dimension, `index`.
+pub fn extent<'b, 'c>(b: &'b Builder<'c>, memref: V<'b, 'c>, dimension: i64) -> V<'b, 'c> {
+    let rank = shape(memref.ty()).expect("a ranked memref").len();
+    let value = cast(b, memref, descriptor_type(b, rank));
+    let position = DenseI64ArrayAttribute::new(b.context(), &[3, dimension]).into();
+    let attributes = [("position", position)];
+    let extent = b.result("llvm.extractvalue", &[value], b.int_type(64), &attributes);
+    extent.to_index()
+}
+
 /// `pointer + index` in elements of `element`; `index` is an `i64`.
 pub fn offset_pointer<'b, 'c>(
     b: &'b Builder<'c>,

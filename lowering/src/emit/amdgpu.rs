@@ -19,6 +19,7 @@ use qd_dialects::{
     attributes::{self, names},
     ir::{Op, OpExt, operations},
 };
+use rayon::prelude::*;
 use std::collections::BTreeMap;
 
 /// See the module.
@@ -52,38 +53,44 @@ fn emit(parts: &[Op<'_>], setting: &Setting<'_>, output: Output) -> Result<Vec<u
             "its bodies are code objects (--emit=obj) and their assembly (--emit=asm)",
         ));
     };
-    let made = each(parts, setting, output)?;
+    let emit = |(wave, parts): (_, Vec<(usize, Op<'_>)>)| {
+        let parts: Vec<_> = parts.into_iter().map(|(_, part)| part).collect();
+        llvm::emit_linked(&parts, &machine(setting, wave)?, output, is_kernel)
+    };
+    let made = by_wave(parts).into_iter().map(emit);
+    let made = made.collect::<Result<Vec<_>, _>>()?;
     match output {
-        llvm::Output::Object => lld::link(&made),
+        llvm::Output::Object => lld::link(&made, setting.options),
         _ => Ok(made.concat()),
     }
 }
 
 fn code(parts: &[Op<'_>], setting: &Setting<'_>) -> Result<Vec<Vec<u8>>, CompileError> {
-    let objects = each(parts, setting, llvm::Output::Object)?;
-    let linked = objects.chunks(1).map(lld::link);
-    linked.collect()
-}
-
-/// The output of each part, those with the same subgroup size by one machine.
-fn each(
-    parts: &[Op<'_>],
-    setting: &Setting<'_>,
-    output: llvm::Output,
-) -> Result<Vec<Vec<u8>>, CompileError> {
-    let mut by_wave = BTreeMap::<_, Vec<_>>::new();
-    for (place, part) in parts.iter().enumerate() {
-        by_wave.entry(wave(*part)).or_default().push((place, *part));
-    }
     let mut made = vec![Vec::new(); parts.len()];
-    for (wave, parts) in by_wave {
+    for (wave, parts) in by_wave(parts) {
         let (places, parts): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
-        let codes = llvm::emit_each(&parts, &machine(setting, wave)?, output, is_kernel)?;
-        for (place, code) in places.into_iter().zip(codes) {
+        let machine = machine(setting, wave)?;
+        let objects = llvm::emit_each(&parts, &machine, llvm::Output::Object, is_kernel)?;
+        let linked = objects.par_chunks(1);
+        let linked = linked.map(|object| lld::link(object, setting.options));
+        for (place, code) in places
+            .into_iter()
+            .zip(linked.collect::<Result<Vec<_>, _>>()?)
+        {
             made[place] = code;
         }
     }
     Ok(made)
+}
+
+/// Parts, each with its place, by the subgroup size of their kernels: to LLVM that is a feature
+/// of what it compiles for.
+fn by_wave<'c>(parts: &[Op<'c>]) -> BTreeMap<Option<i64>, Vec<(usize, Op<'c>)>> {
+    let mut by_wave = BTreeMap::<_, Vec<_>>::new();
+    for (place, part) in parts.iter().enumerate() {
+        by_wave.entry(wave(*part)).or_default().push((place, *part));
+    }
+    by_wave
 }
 
 /// Lanes in a subgroup of the kernel in a part; nothing if it has none.

@@ -2,10 +2,9 @@
 //! Debian's LLVM library has none.
 
 use super::{CompileError, llvm::failed};
-use std::{env, ffi::OsString, fs, path::Path, process::Command};
+use crate::options::{LLD, Options};
+use std::{ffi::OsString, fs, io::ErrorKind, path::Path, process::Command};
 
-/// The environment variable with the linker's path.
-const LINKER: &str = "QD_LLD";
 /// What it is called, in a folder of `PATH` or in Debian's.
 const NAMES: [&str; 3] = ["ld.lld-22", "ld.lld", "/usr/lib/llvm-22/bin/ld.lld"];
 
@@ -14,7 +13,7 @@ const NAMES: [&str; 3] = ["ld.lld-22", "ld.lld", "/usr/lib/llvm-22/bin/ld.lld"];
 /// # Errors
 ///
 /// There is no linker, or it fails: what it says.
-pub fn link(objects: &[Vec<u8>]) -> Result<Vec<u8>, CompileError> {
+pub fn link(objects: &[Vec<u8>], options: &Options) -> Result<Vec<u8>, CompileError> {
     let _span = tracing::info_span!("link").entered();
     let folder = tempfile::tempdir().map_err(|e| failed("linking", &e))?;
     let linked = folder.path().join("linked");
@@ -25,29 +24,24 @@ pub fn link(objects: &[Vec<u8>]) -> Result<Vec<u8>, CompileError> {
         fs::write(&path, object).map_err(|e| failed("linking", &e))?;
         arguments.push(path.into());
     }
-    run(&arguments)?;
+    run(&arguments, options)?;
     fs::read(&linked).map_err(|e| failed("linking", &e))
 }
 
-fn run(arguments: &[OsString]) -> Result<(), CompileError> {
-    let given = env::var_os(LINKER);
-    let names = match &given {
-        Some(path) => vec![Path::new(path)],
+fn run(arguments: &[OsString], options: &Options) -> Result<(), CompileError> {
+    let names = match &options.linker {
+        Some(path) => vec![path.as_path()],
         None => NAMES.iter().map(Path::new).collect(),
     };
     for name in &names {
         match Command::new(name).args(arguments).output() {
             Ok(output) if output.status.success() => return Ok(()),
             Ok(output) => return Err(failed("linking", &String::from_utf8_lossy(&output.stderr))),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(failed(&name.to_string_lossy(), &error)),
         }
     }
-    Err(failed(
-        "linking",
-        &format!(
-            "{} is not there: install lld-22, or set {LINKER}",
-            names[0].display()
-        ),
-    ))
+    let name = names[0].display();
+    let what = format!("{name} is not there: install lld-22, or set {LLD}");
+    Err(failed("linking", &what))
 }

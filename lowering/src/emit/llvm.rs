@@ -1,6 +1,6 @@
 //! From the LLVM dialect through LLVM, for all of its back ends.
 
-use super::CompileError;
+use super::{CompileError, diagnosed::diagnosed};
 use inkwell::{
     OptimizationLevel,
     attributes::{Attribute, AttributeLoc},
@@ -91,12 +91,14 @@ pub fn emit_each(
     // One at a time, so that no thread is left with several when others are done.
     let one_by_one = longest_first.into_iter().par_bridge();
     let made = one_by_one.map(|(ops, place, part)| {
-        let context = Context::create();
         let skipped = if ops > LONG { to.skipped } else { "" };
-        // Safety: by `Part`.
-        let module = translate(unsafe { Op::from_raw(part.0) }, &context)?;
-        name_after_entry(&module, is_entry);
-        Ok((place, finish(&module, to, skipped, output)?))
+        let made = diagnosed(|context| {
+            // Safety: by `Part`.
+            let module = translate(unsafe { Op::from_raw(part.0) }, context)?;
+            name_after_entry(&module, is_entry);
+            finish(&module, to, skipped, output)
+        });
+        Ok((place, made?))
     });
     let mut made = made.collect::<Result<Vec<_>, CompileError>>()?;
     made.sort_by_key(|(place, _)| *place);
@@ -110,7 +112,16 @@ pub fn emit_linked(
     output: Output,
     is_entry: fn(FunctionValue<'_>) -> bool,
 ) -> Result<Vec<u8>, CompileError> {
-    let context = Context::create();
+    diagnosed(|context| linked(parts, to, output, is_entry, context))
+}
+
+fn linked(
+    parts: &[Op<'_>],
+    to: &Machine<'_>,
+    output: Output,
+    is_entry: fn(FunctionValue<'_>) -> bool,
+    context: &Context,
+) -> Result<Vec<u8>, CompileError> {
     let all = context.create_module("bodies");
     all.set_triple(&TargetTriple::create(&to.triple));
     let mut level = to.level;
@@ -118,7 +129,7 @@ pub fn emit_linked(
     all.set_data_layout(&layout);
     for part in parts {
         prepare(*part, to)?;
-        let module = translate(*part, &context)?;
+        let module = translate(*part, context)?;
         name_after_entry(&module, is_entry);
         if optimise(&module, to, "")? == to.deep_level {
             level = to.deep_level;

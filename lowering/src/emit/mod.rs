@@ -3,6 +3,7 @@
 
 mod amdgpu;
 mod backend;
+mod diagnosed;
 mod draw;
 mod effects;
 mod expr;

@@ -14,6 +14,10 @@ pub struct Architecture {
     /// Whether DPP can exchange lanes by a mask and `v_permlanex16` rows of 16 ("RDNA3"
     /// Instruction Set Architecture, Data Parallel Primitives); CDNA shifts whole waves instead.
     pub is_rdna: bool,
+    /// SIMDs of a compute unit.
+    pub simds: u32,
+    /// The most waves of a SIMD.
+    pub waves_per_simd: u32,
     /// Whether `ds_bpermute_b32` reads from a lane's own half of a wave of 64 alone, so that
     /// the halves have to be exchanged by `v_permlane64_b32`.
     pub permutes_halves: bool,
@@ -24,6 +28,8 @@ pub const GFX90A: Architecture = Architecture {
     name: "gfx90a",
     waves: &[64],
     is_rdna: false,
+    simds: 4,
+    waves_per_simd: 8,
     permutes_halves: false,
 };
 /// CDNA3 (MI300).
@@ -36,6 +42,8 @@ pub const GFX1100: Architecture = Architecture {
     name: "gfx1100",
     waves: &[32, 64],
     is_rdna: true,
+    simds: 2,
+    waves_per_simd: 16,
     permutes_halves: true,
 };
 /// RDNA4 (RX 9070).
@@ -53,15 +61,19 @@ pub(super) fn capabilities(architecture: &'static Architecture) -> Capabilities 
         name: format!("amdgpu:{}", architecture.name),
         kind: Kind::Amdgpu(architecture),
         waves: architecture.waves.to_vec(),
-        // Tickets are taken from a counter: see docs/rationale/amdgpu.md.
-        forward_progress: ForwardProgress::TicketOrdered,
+        // Blocks that have started go on. Their numbers promise nothing, but no strategy waits
+        // for what has not taken a ticket.
+        forward_progress: ForwardProgress::Full,
         max_shared_bytes: MAX_SHARED_BYTES,
         forms: qd_to_rocdl::forms().collect(),
         has_math_library: false,
         orientation: Orientation::Throughput,
         conditions: Conditions::OnHost,
         is_measured: false,
-        tunings: tuning::sm_90(),
+        tunings: match architecture.is_rdna {
+            true => tuning::rdna(),
+            false => tuning::cdna(),
+        },
         has_i64: true,
         has_f64: true,
     }

@@ -61,13 +61,27 @@ pub struct Row {
     pub tuning: Tuning,
 }
 
-static SM_90: LazyLock<Vec<Row>> = LazyLock::new(|| {
-    serde_json::from_str(include_str!("sm_90.tuning.json")).expect("a table, tested")
-});
+fn table(text: &str) -> Vec<Row> {
+    serde_json::from_str(text).expect("a table, tested")
+}
 
-/// The measurements of an H200, which are also used for targets without any.
+static SM_90: LazyLock<Vec<Row>> = LazyLock::new(|| table(include_str!("sm_90.tuning.json")));
+static CDNA: LazyLock<Vec<Row>> = LazyLock::new(|| table(include_str!("cdna.tuning.json")));
+static RDNA: LazyLock<Vec<Row>> = LazyLock::new(|| table(include_str!("rdna.tuning.json")));
+
+/// The measurements of an H200, which are also used for targets without any table.
 pub fn sm_90() -> &'static [Row] {
     &SM_90
+}
+
+/// Not measured: from the limits of AMD's CDNA, see `docs/rationale/amdgpu.md`.
+pub fn cdna() -> &'static [Row] {
+    &CDNA
+}
+
+/// Not measured: from the limits of AMD's RDNA, see `docs/rationale/amdgpu.md`.
+pub fn rdna() -> &'static [Row] {
+    &RDNA
 }
 
 #[cfg(test)]
@@ -89,14 +103,14 @@ mod tests {
     ];
 
     #[test]
-    fn the_table_has_all_that_is_looked_up() {
-        for (algorithm, widest) in WANTED {
-            let rows: Vec<_> = sm_90()
-                .iter()
-                .filter(|r| r.algorithm == algorithm)
-                .collect();
-            assert!(rows.is_sorted_by_key(|row| row.bytes), "{algorithm}");
-            assert!(rows.iter().any(|row| row.bytes >= widest), "{algorithm}");
+    fn each_table_has_all_that_is_looked_up() {
+        for table in [sm_90(), cdna(), rdna()] {
+            for (algorithm, widest) in WANTED {
+                let rows = table.iter().filter(|r| r.algorithm == algorithm);
+                let bytes: Vec<_> = rows.map(|row| row.bytes).collect();
+                assert!(bytes.is_sorted(), "{algorithm}");
+                assert!(bytes.last() >= Some(&widest), "{algorithm}");
+            }
         }
     }
 }

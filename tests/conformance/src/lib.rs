@@ -12,6 +12,7 @@ mod device;
 pub mod floats;
 mod inputs;
 mod repeated;
+mod simulated;
 mod waves;
 
 pub use arguments::{given, output, scratch, slots};
@@ -19,6 +20,7 @@ pub use data::{Data, Expect, Held};
 pub use device::{Main, Options, execute, open};
 pub use inputs::{Input, element_types, generate};
 pub use repeated::{Repeated, Role, repeats};
+pub use simulated::{affordable, is_simulated};
 pub use waves::{any_wave, is_vulkan, looks_back, waves};
 
 use qd_dialects::ir::Context;
@@ -113,7 +115,7 @@ impl Subject {
     }
 
     /// Runs it both ways and compares, unless the device has subgroups of another
-    /// size.
+    /// size, or it is another run's turn.
     ///
     /// # Panics
     ///
@@ -129,13 +131,14 @@ impl Subject {
         device::execute_with(&main, arguments, &self.options)
     }
 
-    /// What the target makes of it, unless the device has subgroups of another size.
+    /// What the target makes of it, unless the device has subgroups of another size, or
+    /// it is another run's turn.
     ///
     /// # Errors
     ///
     /// Why it does not compile or run.
     pub fn run(&self, wave: u32, arguments: &[Argument]) -> Option<Result<Vec<Held>, String>> {
-        let target = waves::target_with(wave)?;
+        let target = waves::target_with(wave).filter(|_| simulated::is_ours(&self.source))?;
         RAN.set(RAN.get() + 1);
         Some(self.execute(&target, arguments))
     }
@@ -147,7 +150,8 @@ impl Subject {
     ///
     /// The first difference, or why it does not run.
     pub fn compare(&self, wave: u32, arguments: &[Argument]) -> Result<f64, String> {
-        let Some(target) = waves::target_with(wave) else {
+        let ours = |_: &String| simulated::is_ours(&self.source);
+        let Some(target) = waves::target_with(wave).filter(ours) else {
             return Ok(0.0);
         };
         RAN.set(RAN.get() + 1);

@@ -1,7 +1,7 @@
 //! Steps around launches, on a target, compared with the interpreter: nested loops,
 //! algorithms in them, fills of every width, and dispatch.
 
-use qd_conformance::{Argument, Data, Expect, Subject, any_wave, report};
+use qd_conformance::{Argument, Data, Expect, Subject, affordable, any_wave, report};
 
 fn all(data: impl IntoIterator<Item = Data>) -> Vec<Argument> {
     let argument = |data| Argument {
@@ -235,7 +235,8 @@ qd.grid.kernel @main(%a: memref<?xi32>, %o: memref<?xi32>, %s: memref<?xi32>, %n
 
 #[test]
 fn algorithms_in_loops() {
-    let n = 70_000;
+    let sizes = affordable([5001, 70_000]);
+    let n = *sizes.last().expect("the first") as u64;
     let slots = qd_lowering::algorithms::scratch::scan_scratch_slots(n, Some(3));
     let mut arguments = all([
         Data::I32(vec![1; n as usize]),

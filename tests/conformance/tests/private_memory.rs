@@ -1,6 +1,6 @@
 //! Private memory (`memref.alloca`) on a target, against the interpreter.
 
-use qd_conformance::{Argument, Data, Expect, Subject, any_wave, report};
+use qd_conformance::{Argument, Data, Expect, Subject, affordable, any_wave, report};
 
 fn check(source: &str, about: &str, n: i32) {
     let numbers: Vec<i32> = (0..n).map(|i| i.wrapping_mul(0x9E37) ^ 5).collect();
@@ -53,5 +53,10 @@ qd.grid.kernel @main(%a: memref<?xi32>) {
     memref.store %y, %a[%i] : memref<?xi32>
   }
 }";
-    check(source, "once for each element", 60_000);
+    let sizes = affordable([3001, 60_000]);
+    check(
+        source,
+        "once for each element",
+        *sizes.last().expect("the first") as i32,
+    );
 }

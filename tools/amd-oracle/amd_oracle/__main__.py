@@ -11,6 +11,17 @@ def translate(options):
     print(table(pathlib.Path(options.file).read_bytes()))
 
 
+def serve(options):
+    """Answers each path on standard input with a line: `table PATH`, or `error WHY`."""
+    from .table import table
+    for line in sys.stdin:
+        try:
+            answer = f"table {table(pathlib.Path(line.rstrip(chr(10))).read_bytes())}"
+        except Exception as error:  # Whatever it is, it is about this code object.
+            answer = "error " + " ".join(f"{type(error).__name__}: {error}".split())
+        print(answer, flush=True)
+
+
 def run(options):
     import numpy
 
@@ -61,8 +72,8 @@ def check(options):
     for file in options.files:
         t = Translation(pathlib.Path(file).read_bytes())
         t.write()
-        missing = sorted({i.why or i.name for i in t.records if i.kind == "unsupported" and i.name not in ("S_CODE_END", "padding", "unknown")})
-        print(f"{file}: {t.object.architecture}, {len(t.records)} instructions, {len({i.name for i in t.records})} ops, {len(missing)} unsupported")
+        missing = sorted({i.why or i.name for _, i in t.records if i.kind == "unsupported" and i.name not in ("S_CODE_END", "padding", "unknown")})
+        print(f"{file}: {t.object.architecture}, {len(t.records)} instructions, {len({i.name for _, i in t.records})} ops, {len(missing)} unsupported")
         for why in missing:
             print(f"  {why}")
         bad += len(missing)
@@ -76,6 +87,9 @@ def coverage(options):
         for op, (count, kind) in launch["ops"].items():
             key = launch["architecture"], kind, op
             total[key] = total.get(key, 0) + count
+    if options.brief:
+        print(f"{len(total)} distinct instructions, {sum(total.values()):,} executed")
+        return
     for (architecture, kind, op), count in sorted(total.items()):
         print(f"{architecture:8} {kind:7} {op:32} {count}")
 
@@ -103,10 +117,13 @@ def main():
     c.set_defaults(do=check)
     c = commands.add_parser("coverage", help="sum the ops of a coverage file")
     c.add_argument("file", help="what QD_AMD_ORACLE_COVERAGE named")
+    c.add_argument("--brief", action="store_true", help="only how many instructions, and how often")
     c.set_defaults(do=coverage)
-    c = commands.add_parser("translate", help="translate a code object and print the table's path; the engine does this")
+    c = commands.add_parser("translate", help="translate a code object and print the table's path")
     c.add_argument("file", help="a code object (.hsaco)")
     c.set_defaults(do=translate)
+    c = commands.add_parser("serve", help="translate the code objects whose paths standard input has, a line each; the engine uses this")
+    c.set_defaults(do=serve)
     options = parser.parse_args()
     try:
         return options.do(options) or 0

@@ -4,6 +4,7 @@ A function is named by the hash of all that it is made from. The cache says in `
 library holds it; files appear by renaming, so that a reader never sees half of one.
 """
 
+import functools
 import hashlib
 import os
 import pathlib
@@ -29,6 +30,7 @@ def cache():
     return pathlib.Path(base) / "qd" / "amd-oracle"
 
 
+@functools.cache
 def version():
     """Changes with the translator, with the headers and with the table's format."""
     h = hashlib.sha256()
@@ -37,12 +39,15 @@ def version():
     return h.hexdigest()[:16]
 
 
+@functools.cache
+def basis():
+    """What decides on the C text of an instruction, and on how it is compiled."""
+    paths = (HERE / "emit.py", HERE / "pcode.py", HERE / "compile.py", HEADERS / "ops.h", HEADERS / "arith.h")
+    return b"".join(path.read_bytes() for path in paths)
+
+
 def seed():
-    """Changes with what decides on the C text of an instruction."""
-    h = hashlib.sha256()
-    for path in (HERE / "emit.py", HERE / "pcode.py", HERE / "compile.py", HEADERS / "ops.h", HEADERS / "arith.h"):
-        h.update(path.read_bytes())
-    return h
+    return hashlib.sha256(basis())
 
 
 def place(path, data):
@@ -54,28 +59,45 @@ def place(path, data):
     os.replace(file.name, path)
 
 
+@functools.cache
+def bodies(family, text, lookup, saturate):
+    """A function of an instruction: its name, its C text, and what it writes. May raise `PcodeError`."""
+    # Other instructions are inlined: what they say belongs to the hash.
+    body, outputs = emit.function("@", text, lookup, saturate)
+    probe = seed()
+    probe.update(body.encode())
+    name = probe.hexdigest()[:24]
+    return name, body.replace("@", name), outputs
+
+
 class Library:
     """The compiled functions of one translation; `finish` compiles those that are missing."""
 
+    # Text of all functions, and the files of those that are compiled, of all translations of this process.
+    texts, files = {}, {}
+
     def __init__(self):
         self.root = cache()
-        self.wanted, self.missing, self.seed = {}, {}, seed()
+        self.wanted, self.missing = {}, {}
 
-    def want(self, text, lookup, saturate=False):
+    def want(self, family, text, lookup, saturate=False):
         """The name of an instruction's function, and what it writes. May raise `PcodeError`."""
-        probe = self.seed.copy()
-        # Other instructions are inlined: what they say belongs to the hash.
-        body, outputs = emit.function("@", text, lookup, saturate)
-        probe.update(body.encode())
-        name = probe.hexdigest()[:24]
-        if name not in self.wanted:
-            self.wanted[name] = None
-            known = self.root / "ops" / name
-            if known.exists() and (self.root / "lib" / (found := known.read_text())).exists():
-                self.wanted[name] = found
-            else:
-                self.missing[name] = body.replace("@", name)
+        name, body, outputs = bodies(family, text, lookup, saturate)
+        self.texts[name] = body
         return name, outputs
+
+    def use(self, name):
+        """Says that a function is needed."""
+        if name in self.wanted:
+            return
+        self.wanted[name] = None
+        if name not in self.files:
+            known = self.root / "ops" / name
+            if not known.exists() or not (self.root / "lib" / (found := known.read_text())).exists():
+                self.missing[name] = self.texts[name]
+                return
+            self.files[name] = found
+        self.wanted[name] = self.files[name]
 
     def finish(self):
         """Library files by function name."""
@@ -89,7 +111,7 @@ class Library:
             self.compile(text, self.root / "lib" / file)
             for name in names:
                 place(self.root / "ops" / name, file.encode())
-                self.wanted[name] = file
+                self.wanted[name] = self.files[name] = file
         return self.wanted
 
     @staticmethod

@@ -1,5 +1,6 @@
 """Decodes one instruction into what the engine needs: operands, modifiers, the kind of execution."""
 
+import functools
 import importlib
 import re
 import struct
@@ -15,6 +16,9 @@ NULL, M0 = 124, 125
 SPACES = {"FLAT": 0, "VFLAT": 0, "GLOBAL": 1, "VGLOBAL": 1, "SCRATCH": 2, "VSCRATCH": 2}
 FLOATS = {240: 0.5, 241: -0.5, 242: 1.0, 243: -1.0, 244: 2.0, 245: -2.0, 246: 4.0, 247: -4.0, 248: 0.15915494309189535}
 ONES = (1 << 64) - 1
+# Bytes of an instruction, and all that have been decoded, by family and bytes.
+SIZES = (4, 8, 12, 16, 20, 24)
+DECODED = {}
 NOPS = re.compile(
     r"S_(NOP|CLAUSE|DELAY_ALU|SETPRIO|SETHALT|SET_INST_PREFETCH_DISTANCE|INST_PREFETCH|SENDMSG|ICACHE_INV|DCACHE_(INV|WB|INV_VOL|WB_VOL)"
     r"|WAIT_ALU|WAITCNT_DEPCTR|WAIT_EVENT|VERSION|TTRACEDATA.*|INCPERFLEVEL|DECPERFLEVEL|GL1_INV|PREFETCH_.*|BUFFER_PREFETCH.*)"
@@ -36,7 +40,7 @@ class Operand:
 
 @dataclass
 class Instruction:
-    pc: int
+    """Without its place: the same at every one."""
     size: int
     kind: str
     name: str
@@ -74,10 +78,18 @@ class Instruction:
     returns: int = 0
     float_bits: int = 0
     why: str = ""
+    # What a table says of it, once that is known: its op, and its record but for what differs by place.
+    op: tuple | None = None
+    record: bytes | None = None
 
 
 def pseudocode(family):
     return importlib.import_module(f"tinygrad.runtime.autogen.amd.{family}.str_pcode").PCODE
+
+
+@functools.cache
+def by_name(family):
+    return {op.name: text for op, text in pseudocode(family).items()}
 
 
 def formats(family):
@@ -98,21 +110,32 @@ class Decoder:
     def __init__(self, family, memory):
         self.family, self.memory = family, memory
         self.codes = pseudocode(family)
-        self.by_name = {op.name: text for op, text in self.codes.items()}
+        self.by_name = by_name(family)
+        self.seen = DECODED.setdefault(family, {})
 
     def decode(self, pc):
-        """The instructions at an address: two of a dual one."""
+        """The instructions at an address: two of a dual one. They are shared by all places that have the same bytes."""
         data = bytes(self.memory[pc:pc + 24]).ljust(24, b"\0")
+        # How long an instruction is follows from its bytes: none begins as another, shorter one.
+        for size in SIZES:
+            if found := self.seen.get(data[:size]):
+                return found
+        found = self.anew(data)
+        if found[0].kind != "unsupported":
+            self.seen[data[:found[0].size]] = found
+        return found
+
+    def anew(self, data):
         try:
             inst = self.read(data)
         except (ValueError, KeyError, AssertionError) as error:
-            return [Instruction(pc, 4, "unsupported", "unknown", f"{data[:4][::-1].hex()}", why=f"unknown encoding: {error}")]
+            return [Instruction(4, "unsupported", "unknown", f"{data[:4][::-1].hex()}", why=f"unknown encoding: {error}")]
         try:
             if type(inst).__name__.startswith("VOPD"):
-                return self.dual(pc, inst)
-            return [self.one(pc, inst)]
+                return self.dual(inst)
+            return [self.one(inst)]
         except (AttributeError, KeyError, ValueError) as error:
-            return [Instruction(pc, inst.size(), "unsupported", inst.op.name if hasattr(inst, "op") else "?", repr(inst), why=str(error))]
+            return [Instruction(inst.size(), "unsupported", inst.op.name if hasattr(inst, "op") else "?", repr(inst), why=str(error))]
 
     def read(self, data):
         ins = formats(self.family)
@@ -161,38 +184,38 @@ class Decoder:
             out.value &= (1 << max(bits, 32)) - 1
         return out
 
-    def common(self, pc, inst, kind):
+    def common(self, inst, kind):
         op = inst.op
         name = op.name
         text = self.codes.get(op)
         bare = re.sub(r"_E(32|64)$", "", name)
         if text is None:
             text = self.by_name.get(bare) or self.by_name.get(bare + "_E32") or self.by_name.get(bare + "_E64")
-        return Instruction(pc, inst.size(), kind, bare, repr(inst), text, literal=getattr(inst, "literal", 0) or 0)
+        return Instruction(inst.size(), kind, bare, repr(inst), text, literal=getattr(inst, "literal", 0) or 0)
 
-    def one(self, pc, inst):
+    def one(self, inst):
         form = type(inst).__name__
         base = form.split("_")[0]
         name = inst.op.name
         if NOPS.fullmatch(name) or name.startswith("S_PREFETCH"):
-            return self.common(pc, inst, "nop")
+            return self.common(inst, "nop")
         if base in ("SOP1", "SOP2", "SOPC", "SOPK", "SOPP"):
-            return self.scalar(pc, inst, base, name)
+            return self.scalar(inst, base, name)
         if base == "SMEM":
-            return self.smem(pc, inst)
+            return self.smem(inst)
         if base in ("VOP1", "VOP2", "VOP3", "VOP3SD", "VOPC", "VOP3P"):
-            return self.vector(pc, inst, form, base, name)
+            return self.vector(inst, form, base, name)
         if base == "DS":
-            return self.lds(pc, inst, name)
+            return self.lds(inst, name)
         if base in SPACES:
-            return self.global_memory(pc, inst, base, name)
-        out = self.common(pc, inst, "unsupported")
+            return self.global_memory(inst, base, name)
+        out = self.common(inst, "unsupported")
         out.why = f"instructions of format {form}"
         return out
 
     # Scalar.
-    def scalar(self, pc, inst, base, name):
-        out = self.common(pc, inst, "scalar")
+    def scalar(self, inst, base, name):
+        out = self.common(inst, "scalar")
         simm = getattr(inst, "simm16", 0)
         out.simm = simm
         if name.startswith("S_WAIT") or name == "S_WAITCNT":
@@ -238,8 +261,8 @@ class Decoder:
                 out.source[0] = Operand(CONSTANT, 32, 0, simm)
         return out
 
-    def smem(self, pc, inst):
-        out = self.common(pc, inst, "smem")
+    def smem(self, inst):
+        out = self.common(inst, "smem")
         if "BUFFER" in inst.op.name or "LOAD" not in inst.op.name:
             raise ValueError("buffer or store")
         out.dst = self.operand(inst, "sdata", inst.sdata)
@@ -257,8 +280,8 @@ class Decoder:
         return out
 
     # Vector.
-    def vector(self, pc, inst, form, base, name):
-        out = self.common(pc, inst, "vector")
+    def vector(self, inst, form, base, name):
+        out = self.common(inst, "vector")
         text = out.pcode or ""
         if "MFMA" in form or "WMMA" in name or "SWMMAC" in name:
             raise ValueError("matrix instructions")
@@ -383,13 +406,13 @@ class Decoder:
         if out.dst_select != 6:
             out.dst.select |= 4
 
-    def dual(self, pc, inst):
+    def dual(self, inst):
         out = []
         for part, first in (("x", True), ("y", False)):
             op = getattr(inst, f"op{part}")
             name = op.name.replace("V_DUAL_", "V_")
             text = self.by_name.get(name + "_E32") or self.by_name.get(name)
-            half = Instruction(pc, inst.size() if first else 0, "dual" if first else "vector", op.name, repr(inst), text,
+            half = Instruction(inst.size() if first else 0, "dual" if first else "vector", op.name, repr(inst), text,
                                literal=getattr(inst, "literal", 0) or 0)
             wide = 32
             half.source[0] = self.operand(inst, f"src{part}0", getattr(inst, f"src{part}0"), bits=wide)
@@ -402,8 +425,8 @@ class Decoder:
         return out
 
     # Memory.
-    def lds(self, pc, inst, name):
-        out = self.common(pc, inst, "lds")
+    def lds(self, inst, name):
+        out = self.common(inst, "lds")
         if getattr(inst, "gds", 0):
             raise ValueError("GDS")
         acc = 256 if getattr(inst, "acc", 0) else 0
@@ -417,13 +440,14 @@ class Decoder:
         out.returns = int(out.dst.code != NONE)
         if "VGPR[" in (out.pcode or "") or "SWIZZLE" in name:
             out.kind = "wave"
-            if out.data.code == NONE:
+            # A swizzle moves what its address operand holds.
+            if out.data.code == NONE and "SWIZZLE" not in name:
                 out.data = Operand(inst.data0.offset, 32)
         out.space = 3
         return out
 
-    def global_memory(self, pc, inst, base, name):
-        out = self.common(pc, inst, "memory")
+    def global_memory(self, inst, base, name):
+        out = self.common(inst, "memory")
         if "LDS" in name or "ADDTID" in name or "BLOCK" in name:
             raise ValueError("loads to LDS, blocks")
         out.space = SPACES[base]

@@ -67,7 +67,7 @@ class Emitter:
         self.outputs = set()
         self.returns = []
         # The address operand holds no offset when the pseudocode adds it.
-        self.raw_address = bool(re.search(r"\b(OFFSET|offset|CalcDsAddr)\b", text)) or "ADDR_BASE" in text
+        self.raw_address = bool(re.search(r"\b(OFFSET[01]?|offset|CalcDsAddr)\b", text)) or "ADDR_BASE" in text
         self.registers_of_lanes = "VGPR[" in text
         self.has_lanes = not self.registers_of_lanes or "VGPR[laneId]" in text
         self.block(parse(text))

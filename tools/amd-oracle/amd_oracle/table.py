@@ -3,12 +3,14 @@
 The format is that of `engine/table.h`: sections of fixed records, found by the header's offsets.
 """
 
+import bisect
+import functools
 import hashlib
 import re
 import struct
 
 from .compile import Library, PcodeError, cache, place, version
-from .decode import KIND, NONE, Decoder, Instruction, waits
+from .decode import KIND, NONE, Decoder, Instruction, by_name, waits
 from .elf import CodeObject
 from .errata import correct
 
@@ -42,6 +44,19 @@ def classify(i):
     return "SMEM" if i.kind == "smem" else "SALU"
 
 
+@functools.cache
+def lookup(family):
+    """What gives the pseudocode of another instruction of a family, by its name: `v_min_i32`."""
+    codes = by_name(family)
+
+    def by(name):
+        for full in (name.upper(), name.upper() + "_E32", name.upper() + "_E64"):
+            if full in codes:
+                return correct(family, full, codes[full])
+        return None
+    return by
+
+
 class Translation:
     def __init__(self, image):
         self.object = CodeObject(image)
@@ -51,65 +66,73 @@ class Translation:
         self.text_base = min((a for a, _ in self.object.text), default=0)
         self.text_end = max((a + s for a, s in self.object.text), default=0)
 
-    def lookup(self, name):
-        """The pseudocode of another instruction: `v_min_i32`."""
-        codes = self.decoder.by_name
-        for full in (name.upper(), name.upper() + "_E32", name.upper() + "_E64"):
-            if full in codes:
-                return correct(self.object.family, full, codes[full])
-        return None
-
     def run(self):
         self.index = [0xFFFFFFFF] * ((self.text_end - self.text_base) // 4)
-        for i in self.instructions():
-            slot = (i.pc - self.text_base) // 4
+        for pc, i in self.instructions():
+            slot = (pc - self.text_base) // 4
             if i.size and self.index[slot] == 0xFFFFFFFF:
                 self.index[slot] = len(self.records)
-            self.records.append(i)
+            self.records.append((pc, i))
 
     def instructions(self):
-        starts = {v for v, _, kind in self.object.names.values() if kind == 2}
+        starts = sorted(v for v, _, kind in self.object.names.values() if kind == 2)
         for address, size in self.object.text:
             pc = address
             while pc < address + size:
                 found = self.decoder.decode(pc)
-                following = min((s for s in starts if pc < s < pc + found[0].size), default=None)
-                if following:
-                    found = [Instruction(pc, following - pc, "unsupported", "padding", "", why="not an instruction")]
-                yield from found
+                next_start = bisect.bisect_right(starts, pc)
+                following = starts[next_start] if next_start < len(starts) else self.text_end
+                if following < pc + found[0].size:
+                    found = [Instruction(following - pc, "unsupported", "padding", "", why="not an instruction")]
+                for i in found:
+                    yield pc, i
                 pc += found[0].size
 
+    def compiled(self, i):
+        """The function that does an instruction, and the flags of its op. What cannot be compiled becomes `unsupported`."""
+        if i.kind not in ("scalar", "vector", "dual", "wave", "smem", "lds", "memory"):
+            return "", 0
+        text = EXTRA.get(i.name) or i.pcode
+        try:
+            if text is None:
+                raise PcodeError("no pseudocode")
+            full = correct(self.object.family, i.name, text)
+            function, outputs = self.library.want(self.object.family, full, lookup(self.object.family), i.saturate)
+        except PcodeError as error:
+            i.kind, i.why = "unsupported", f"pseudocode of {i.name}: {error}"
+            return "", 0
+        flags = sum(bit for name, bit in FLAGS.items() if name in outputs)
+        if "VGPR[laneId]" in full or "VGPR[" not in full:
+            flags |= LANES
+        if re.search(r"\bD0\b(?!\S* = )|D0\[", full) or i.dst.bits == 16 or "D0.f16" in full or "D0.b16" in full:
+            flags |= USES_D
+        if "MEM" in outputs:
+            flags |= STORES
+        if "RETURN_DATA" in outputs and "MEM" in outputs or re.search(r"ATOMIC|_RTN_|DS_(ADD|SUB|MIN|MAX|AND|OR|XOR|INC|DEC|CMP|RSUB|MSKOR)", i.name):
+            flags |= ATOMIC
+        return function, flags
+
     def op(self, i):
-        """The number of an instruction's op. What cannot be compiled becomes `unsupported`."""
-        flags, function = 0, ""
-        if i.kind in ("scalar", "vector", "dual", "wave", "smem", "lds", "memory"):
-            text = EXTRA.get(i.name) or i.pcode
-            try:
-                if text is None:
-                    raise PcodeError("no pseudocode")
-                full = correct(self.object.family, i.name, text)
-                function, outputs = self.library.want(full, self.lookup, i.saturate)
-                flags = sum(bit for name, bit in FLAGS.items() if name in outputs)
-                if "VGPR[laneId]" in full or "VGPR[" not in full:
-                    flags |= LANES
-                if re.search(r"\bD0\b(?!\S* = )|D0\[", full) or i.dst.bits == 16 or "D0.f16" in full or "D0.b16" in full:
-                    flags |= USES_D
-                if "MEM" in outputs:
-                    flags |= STORES
-                if "RETURN_DATA" in outputs and "MEM" in outputs or re.search(r"ATOMIC|_RTN_|DS_(ADD|SUB|MIN|MAX|AND|OR|XOR|INC|DEC|CMP|RSUB|MSKOR)", i.name):
-                    flags |= ATOMIC
-            except PcodeError as error:
-                i.kind, i.why, function = "unsupported", f"pseudocode of {i.name}: {error}", ""
-        key = (i.name, function, i.kind == "unsupported" and i.why)
+        """The number of an instruction's op."""
+        if i.op is None:
+            function, flags = self.compiled(i)
+            i.op = (i.name, function, i.kind == "unsupported" and i.why), (flags, classify(i))
+        key, what = i.op
         if key not in self.ops:
-            self.ops[key] = (len(self.ops), flags, classify(i))
+            self.ops[key] = (len(self.ops), *what)
+        if key[1]:
+            self.library.use(key[1])
         return self.ops[key][0]
 
-    def record(self, i):
+    def record(self, pc, i):
         op = self.op(i)
-        counts = waits(self.object.family, i) if i.kind == "wait" and i.name != "S_WAITCNT" or i.name == "S_WAITCNT" else [0xFFFF] * 4
-        head = struct.pack("<IIIIIIii", i.pc, op, self.strings(i.text), self.strings(i.why), i.literal & 0xFFFFFFFF,
-                           i.dpp8, i.offset, i.simm)
+        if i.record is None:
+            i.record = self.rest_of_record(i)
+        return struct.pack("<IIII", pc, op, self.strings(i.text), self.strings(i.why)) + i.record
+
+    def rest_of_record(self, i):
+        counts = waits(self.object.family, i) if i.kind == "wait" else [0xFFFF] * 4
+        head = struct.pack("<IIii", i.literal & 0xFFFFFFFF, i.dpp8, i.offset, i.simm)
         small = struct.pack("<24B", i.size, KIND[i.kind], i.clamp, i.omod, i.opsel, i.opsel_hi, i.neg, i.neg_hi, i.packed,
                             i.dpp_rows, i.dpp_bound, i.dpp_fetch, i.dst_select, i.dst_unused, i.offset0, i.offset1, i.space,
                             i.returns, i.float_bits, 0, 0, 0, 0, 0)
@@ -119,7 +142,7 @@ class Translation:
 
     def write(self):
         self.run()
-        records = [self.record(i) for i in self.records]
+        records = [self.record(pc, i) for pc, i in self.records]
         files = self.library.finish()
         libraries = sorted({f for f in files.values() if f})
         root = cache() / "lib"

@@ -5,10 +5,12 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -33,41 +35,67 @@ static void package(char *path, size_t room) {
     snprintf(path, room, ".");
 }
 
-/* Runs the translator; its output is the path of the table. */
-static int translate(const char *image, char *table, size_t room, char *error, size_t error_room) {
-    char folder[4096];
-    package(folder, sizeof folder);
+/* The translator, which stays for as long as this process does: it takes longer to start than to translate. */
+static struct { pid_t process; int at; pthread_mutex_t mutex; } translator = {0, -1, PTHREAD_MUTEX_INITIALIZER};
+
+static int start_translator(const char *folder, char *error, size_t room) {
     const char *python = getenv("QD_AMD_ORACLE_PYTHON");
     if (!python || !*python) python = "python3";
     int ends[2];
-    if (pipe(ends)) { snprintf(error, error_room, "pipe: %s", strerror(errno)); return 0; }
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) { snprintf(error, room, "socketpair: %s", strerror(errno)); return 0; }
     pid_t child = fork();
-    if (child < 0) { close(ends[0]); close(ends[1]); snprintf(error, error_room, "fork: %s", strerror(errno)); return 0; }
+    if (child < 0) { close(ends[0]); close(ends[1]); snprintf(error, room, "fork: %s", strerror(errno)); return 0; }
     if (!child) {
+        dup2(ends[1], 0);
         dup2(ends[1], 1);
-        dup2(ends[1], 2);
-        close(ends[0]);
-        close(ends[1]);
         if (chdir(folder)) _exit(126);
-        execlp(python, python, "-m", "amd_oracle", "translate", image, (char *)NULL);
-        fprintf(stderr, "cannot run %s: %s", python, strerror(errno));
+        execlp(python, python, "-m", "amd_oracle", "serve", (char *)NULL);
+        fprintf(stderr, "cannot run %s: %s\n", python, strerror(errno));
         _exit(127);
     }
     close(ends[1]);
-    size_t got = 0;
-    ssize_t n;
-    while ((n = read(ends[0], table + got, room - 1 - got)) > 0 || (n < 0 && errno == EINTR))
-        if (n > 0 && (got += (size_t)n) == room - 1) break;
-    close(ends[0]);
-    table[got] = 0;
-    int status = 1;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
-    while (got && (table[got - 1] == '\n' || table[got - 1] == ' ')) table[--got] = 0;
-    if (!WIFEXITED(status) || WEXITSTATUS(status)) {
-        snprintf(error, error_room, "translating the code object: %s (package in %s)", got ? table : "the translator failed", folder);
-        return 0;
-    }
+    translator.process = child;
+    translator.at = ends[0];
     return 1;
+}
+
+/* Sends the path of a code object, and reads the line that answers it. */
+static int ask(const char *image, char *answer, size_t room) {
+    char question[4100];
+    size_t length = (size_t)snprintf(question, sizeof question, "%s\n", image), got = 0;
+    if (send(translator.at, question, length, MSG_NOSIGNAL) != (ssize_t)length) return 0;
+    for (;;) {
+        ssize_t n = recv(translator.at, answer + got, 1, 0);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return 0;
+        if (answer[got] == '\n') break;
+        if (got < room - 1) got++;
+    }
+    answer[got] = 0;
+    return 1;
+}
+
+/* Has a code object translated; `table` is the path of what that makes. */
+static int translate(const char *image, char *table, size_t room, char *error, size_t error_room) {
+    char folder[4096], answer[8192];
+    package(folder, sizeof folder);
+    pthread_mutex_lock(&translator.mutex);
+    int good = translator.at >= 0 || start_translator(folder, error, error_room);
+    if (good && !ask(image, answer, sizeof answer)) {
+        int status = 0;
+        close(translator.at);
+        translator.at = -1;
+        while (waitpid(translator.process, &status, 0) < 0 && errno == EINTR) {}
+        snprintf(error, error_room, "translating the code object: the translator ended with status %d (package in %s)",
+                 WIFEXITED(status) ? WEXITSTATUS(status) : -1, folder);
+        good = 0;
+    } else if (good && strncmp(answer, "table ", 6) != 0) {
+        snprintf(error, error_room, "translating the code object: %s", answer);
+        good = 0;
+    }
+    pthread_mutex_unlock(&translator.mutex);
+    if (good) snprintf(table, room, "%s", answer + 6);
+    return good;
 }
 
 static int write_image(const void *image, size_t bytes, char *path, char *error, size_t room) {

@@ -111,6 +111,7 @@ Environment:
   QD_CACHE_DIR=FOLDER             where compiled Vulkan pipelines are kept; empty: nowhere
   QD_VULKAN_VALIDATION=1          run with the Khronos validation layer; what it finds is an error
   QD_SPIRV_VAL=1                  put each SPIR-V module to spirv-val
+  QD_LLD=PATH                     LLVM's linker, for AMD's code objects; ld.lld-22 by default
 
 Examples:
   # Sum a million random numbers.

@@ -83,7 +83,8 @@ Examples:
 
 Environment:
   QD_LOG=info      log each pass and its time to standard error; debug, or a filter
-  QD_SPIRV_VAL=1   put each SPIR-V module to spirv-val: a rejection is an error";
+  QD_SPIRV_VAL=1   put each SPIR-V module to spirv-val: a rejection is an error
+  QD_LLD=PATH      LLVM's linker, for AMD's code objects; ld.lld-22 by default";
 
 /// Why there is no output.
 enum Failure {

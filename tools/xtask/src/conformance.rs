@@ -7,13 +7,16 @@ use anyhow::{Result, ensure};
 use crate::packages::Purpose;
 use crate::suite::Report;
 use crate::workspace::Workspace;
-use crate::{cargo, lavapipe, packages, process};
+use crate::{amd, cargo, lavapipe, oracle, packages, process};
 
 /// What Vulkan's targets begin with, as --target of the tools spells them.
 const VULKAN: &str = "vulkan:1.3";
 
 /// Runs the suite on a target and says how many cases that were.
 pub fn run(workspace: &Workspace, target: &str, args: &[String]) -> Result<()> {
+    if target.starts_with(oracle::PREFIX) && !oracle::is_replaced() {
+        return amd::run(workspace, target, args);
+    }
     let mut command = suite(workspace, target);
     packages::ensure(if target.starts_with(VULKAN) {
         lavapipe::widen(&mut command, subgroup_size(target));
@@ -69,7 +72,7 @@ pub fn run_on_lavapipe(workspace: &Workspace, args: &[String]) -> Result<Report>
 
 /// A filter that is misspelt passes no case, and must not pass for a suite that
 /// agrees.
-fn nothing_ran(args: &[String]) -> String {
+pub fn nothing_ran(args: &[String]) -> String {
     let list = "cargo test --package qd-conformance -- --list";
     match args.is_empty() {
         true => format!("no case ran: {list} shows the tests"),
@@ -98,7 +101,7 @@ fn count(command: &mut Command) -> Result<(u64, bool)> {
 }
 
 /// `reduce: 532 cases` is 532; tests on several threads may write before it.
-fn cases(line: &str) -> Option<u64> {
+pub fn cases(line: &str) -> Option<u64> {
     let (rest, _) = line.split_once(" cases")?;
     rest.rsplit(' ').next()?.parse().ok()
 }

@@ -3,6 +3,7 @@
 //! This crate is the first thing that is built on a fresh machine, and it is what installs LLVM
 //! there: it depends on no crate of ours and on nothing that needs LLVM.
 
+mod amd;
 mod bench;
 mod cargo;
 mod conformance;
@@ -13,6 +14,7 @@ mod lavapipe;
 mod linkage;
 mod lit;
 mod new;
+mod oracle;
 mod packages;
 mod planted;
 mod process;
@@ -75,22 +77,27 @@ enum Task {
     /// Hold what a target executes against the interpreter
     ///
     /// Every operation and algorithm, over types, sizes and inputs, on a device that is at hand; says
-    /// how many cases ran. `test` does the same on the cpu, and with --lavapipe.
+    /// how many cases ran. `test` does the same on the cpu, with --lavapipe and with --amd.
     ///
     /// Examples:
     ///   cargo xtask conformance --target=nvptx:sm_90
     ///   cargo xtask conformance --target=nvptx:sm_90 sort
     ///   cargo xtask conformance --target=vulkan:1.3
     ///   cargo xtask conformance --target=vulkan:1.3,subgroup=8
+    ///   cargo xtask conformance --target=amdgpu:gfx1100,wave=64
     #[command(verbatim_doc_comment)]
     Conformance {
         /// The target, as --target of the tools spells it. lavapipe has the subgroup size that it
-        /// names
+        /// names; code for AMD is executed on the CPU from AMD's pseudocode, at each wave unless one
+        /// is named
         #[arg(long, default_value = "cpu")]
         target: String,
         /// On Vulkan, on the CPU, at subgroup sizes 4, 8 and 16 by turns
         #[arg(long, conflicts_with = "target")]
         lavapipe: bool,
+        /// AMD's targets by turns, executed on the CPU from AMD's pseudocode
+        #[arg(long, conflicts_with_all = ["target", "lavapipe"])]
+        amd: bool,
         /// Filters and flags of the tests
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
@@ -170,8 +177,14 @@ fn main() -> ExitCode {
 fn run(task: Task) -> Result<()> {
     let workspace = Workspace::locate()?;
     match task {
-        Task::Setup { check: true } => packages::check(Purpose::Test),
-        Task::Setup { check: false } => packages::ensure(Purpose::Test),
+        Task::Setup { check: true } => {
+            packages::check(Purpose::Test)?;
+            oracle::check(&workspace)
+        }
+        Task::Setup { check: false } => {
+            packages::ensure(Purpose::Test)?;
+            oracle::install(&workspace)
+        }
         Task::Demo => demo::run(&workspace),
         Task::Bench { args } => bench::run(&workspace, &args),
         Task::Test => suite::run(&workspace),
@@ -184,6 +197,15 @@ fn run(task: Task) -> Result<()> {
             let report = conformance::run_on_lavapipe(&workspace, &args)?;
             println!("\nlavapipe: {}", report.counts);
             anyhow::ensure!(report.passed, "Vulkan differs from the interpreter");
+            Ok(())
+        }
+        Task::Conformance {
+            amd: true, args, ..
+        } => {
+            packages::ensure(Purpose::Test)?;
+            let report = amd::run_in_turns(&workspace, &args)?;
+            println!("\n{}", report.counts);
+            anyhow::ensure!(report.passed, "AMD's targets differ from the interpreter");
             Ok(())
         }
         Task::Conformance { target, args, .. } => conformance::run(&workspace, &target, &args),

@@ -1,6 +1,6 @@
 //! Running other programs: each is echoed so that it can be retyped, and a failure names it.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write, pipe};
 use std::process::{Command, ExitStatus, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
@@ -92,6 +92,20 @@ pub fn capture(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
+/// Runs a command quietly and returns all that it writes, errors included, and how it ended.
+pub fn collect(command: &mut Command) -> Result<(String, ExitStatus)> {
+    let (mut reader, writer) = pipe()?;
+    command.stdin(Stdio::null());
+    command.stdout(writer.try_clone()?).stderr(writer);
+    let child = command.spawn();
+    // Ours of its ends: while they are open, what is written has no end.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = child.with_context(|| cannot_start(command))?;
+    let mut bytes = Vec::new();
+    reader.read_to_end(&mut bytes)?;
+    Ok((String::from_utf8_lossy(&bytes).into_owned(), child.wait()?))
+}
+
 fn cannot_start(command: &Command) -> String {
     format!("cannot start {}", describe(command))
 }
@@ -131,6 +145,15 @@ mod tests {
         let status = run_watched(&mut command, |line| lines.push(line.to_owned())).unwrap();
         assert_eq!(lines, ["one", "two"]);
         assert_eq!(status.code(), Some(1));
+    }
+
+    #[test]
+    fn collecting_keeps_errors_in_their_place() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo one; echo two >&2; echo three; exit 4"]);
+        let (output, status) = collect(&mut command).unwrap();
+        assert_eq!(output, "one\ntwo\nthree\n");
+        assert_eq!(status.code(), Some(4));
     }
 
     #[test]

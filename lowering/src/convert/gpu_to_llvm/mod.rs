@@ -23,6 +23,7 @@
 //! function that it lacks.
 
 mod ballot;
+mod extent;
 mod hints;
 mod hooks;
 mod ids;
@@ -85,6 +86,7 @@ const CONVERSIONS: &[(&str, Conversion)] = &[
     (grid::AtomicStore::NAME, ordered::atomic_store),
     (grid::AtomicCas::NAME, ordered::atomic_cas),
     (simt::Pause::NAME, hints::pause),
+    ("memref.dim", extent::extent),
     ("memref.prefetch", hints::prefetch),
     ("memref.alloca", private::alloca),
     ("cf.assert", ordered::assert),

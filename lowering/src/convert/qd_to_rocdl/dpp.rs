@@ -9,6 +9,8 @@ use qd_dialects::{attributes, builder::V};
 const ROW_SHL: i32 = 0x100;
 const ROW_SHR: i32 = 0x110;
 const ROW_ROR: i32 = 0x120;
+const ROW_MIRROR: i32 = 0x140;
+const ROW_HALF_MIRROR: i32 = 0x141;
 /// Of RDNA.
 const ROW_XMASK: i32 = 0x160;
 const ALL: i32 = 0xf;
@@ -22,14 +24,17 @@ pub(super) fn exchange<'b, 'c>(
 ) -> Option<V<'b, 'c>> {
     let is_rdna = architecture(setting.target).is_rdna;
     Some(match mask {
-        1..=3 => moved(word, word, quad_perm(mask as i32), ALL),
-        4..=15 if is_rdna => moved(word, word, ROW_XMASK | mask as i32, ALL),
+        1..=3 => permuted(word, quad_perm(mask as i32)),
+        4..=15 if is_rdna => permuted(word, ROW_XMASK | mask as i32),
         // Of eight lanes the lower four read above them, and the others below.
         4 => {
             let low = moved(word, word, ROW_SHL | 4, 0b0101);
             moved(low, word, ROW_SHR | 4, 0b1010)
         }
-        8 => moved(word, word, ROW_ROR | 8, ALL),
+        // CDNA's mirrors: of a half row, and of a row.
+        7 => permuted(word, ROW_HALF_MIRROR),
+        8 => permuted(word, ROW_ROR | 8),
+        15 => permuted(word, ROW_MIRROR),
         // Within 32 lanes, by a mask.
         16 if is_rdna => rows(word),
         16 => swizzle(word, 16),
@@ -43,8 +48,31 @@ fn quad_perm(mask: i32) -> i32 {
     (0..4).map(|lane| (lane ^ mask) << (2 * lane)).sum()
 }
 
+/// `v_mov_b32` with DPP, where each lane has a source. LLVM makes it an operand of what uses
+/// it, if nothing is asked to be kept.
+fn permuted<'b, 'c>(word: V<'b, 'c>, control: i32) -> V<'b, 'c> {
+    dpp(anything(word), word, control, ALL, true)
+}
+
+/// What no lane keeps.
+fn anything<'b, 'c>(word: V<'b, 'c>) -> V<'b, 'c> {
+    let b = word.builder();
+    b.result("llvm.mlir.poison", &[], word.ty(), &[])
+}
+
 /// `v_mov_b32` with DPP, where banks of four lanes that are not in `banks` keep `old`.
 fn moved<'b, 'c>(old: V<'b, 'c>, word: V<'b, 'c>, control: i32, banks: i32) -> V<'b, 'c> {
+    dpp(old, word, control, banks, false)
+}
+
+/// `zeros` is what a lane without a source gets; otherwise it keeps `old`.
+fn dpp<'b, 'c>(
+    old: V<'b, 'c>,
+    word: V<'b, 'c>,
+    control: i32,
+    banks: i32,
+    zeros: bool,
+) -> V<'b, 'c> {
     let b = word.builder();
     let i32 = |value| attributes::i32(b.context(), value);
     b.result(
@@ -55,7 +83,7 @@ fn moved<'b, 'c>(old: V<'b, 'c>, word: V<'b, 'c>, control: i32, banks: i32) -> V
             ("dppCtrl", i32(control)),
             ("rowMask", i32(ALL)),
             ("bankMask", i32(banks)),
-            ("boundCtrl", attributes::bool(b.context(), false)),
+            ("boundCtrl", attributes::bool(b.context(), zeros)),
         ],
     )
 }
@@ -67,7 +95,7 @@ fn rows<'b, 'c>(word: V<'b, 'c>) -> V<'b, 'c> {
     let no = attributes::bool(b.context(), false);
     b.result(
         "rocdl.permlanex16",
-        &[word, word, low, high],
+        &[anything(word), word, low, high],
         word.ty(),
         &[("fi", no), ("boundControl", no)],
     )

@@ -22,6 +22,7 @@
 
 mod dpp;
 mod forms;
+mod intrinsic;
 mod kernel;
 mod ordered;
 mod registers;

@@ -1,5 +1,6 @@
 //! Barriers, orders and backing off.
 
+use super::intrinsic;
 use crate::convert::memory::{self, Scopes};
 use melior::ir::Attribute;
 use qd_dialects::{attributes, builder::Builder, melior};
@@ -18,7 +19,7 @@ const WORKGROUP: &str = "workgroup";
 pub(super) fn subgroup_barrier(b: &Builder<'_>) {
     let scope = Some("wavefront");
     memory::fence(b, memory::RELEASE, scope);
-    b.op("rocdl.wave.barrier", &[], &[], &[]);
+    intrinsic::effect(b, "llvm.amdgcn.wave.barrier");
     memory::fence(b, memory::ACQUIRE, scope);
 }
 

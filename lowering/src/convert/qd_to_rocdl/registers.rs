@@ -1,6 +1,6 @@
 //! Registers, and the packet that a launch is.
 
-use super::shuffle::intrinsic;
+use super::intrinsic;
 use crate::convert::{
     descriptor,
     gpu_to_llvm::{Register, Setting},
@@ -41,7 +41,7 @@ pub(super) fn register<'b, 'c>(b: &'b Builder<'c>, register: Register) -> V<'b, 
 /// A field of the packet.
 fn packet<'b, 'c>(b: &'b Builder<'c>, offset: i64, bits: u32) -> V<'b, 'c> {
     let pointer = descriptor::pointer_in(b, CONSTANT);
-    let packet = intrinsic(b, "llvm.amdgcn.dispatch.ptr", &[], pointer);
+    let packet = intrinsic::result(b, "llvm.amdgcn.dispatch.ptr", &[], pointer);
     let field = descriptor::offset_pointer(b, packet, b.i64(offset), b.int_type(8));
     let alignment = attributes::i64(b.context(), i64::from(bits / 8));
     let invariant = attributes::unit(b.context());

@@ -1,34 +1,12 @@
 //! Moves between lanes: `ds_bpermute`, `readlane`, and DPP where the distance is known.
 
-use super::{architecture, dpp};
+use super::{architecture, dpp, intrinsic};
 use crate::convert::gpu_to_llvm::{Setting, Source};
-use melior::ir::{Type, attribute::DenseI32ArrayAttribute};
 use qd_dialects::{
     attributes,
     builder::{Builder, V},
     ir::ValueExt,
-    melior,
 };
-
-/// An intrinsic of LLVM's for which ROCDL has no op, or which takes any type there.
-pub(super) fn intrinsic<'b, 'c>(
-    b: &'b Builder<'c>,
-    name: &str,
-    operands: &[V<'b, 'c>],
-    to: Type<'c>,
-) -> V<'b, 'c> {
-    let sizes = |sizes: &[i32]| DenseI32ArrayAttribute::new(b.context(), sizes).into();
-    b.result(
-        "llvm.call_intrinsic",
-        operands,
-        to,
-        &[
-            ("intrin", attributes::string(b.context(), name)),
-            ("op_bundle_sizes", sizes(&[])),
-            ("operandSegmentSizes", sizes(&[operands.len() as i32, 0])),
-        ],
-    )
-}
 
 /// `i32` or `f32`.
 pub(super) fn move_word<'b, 'c>(
@@ -78,7 +56,14 @@ fn permute<'b, 'c>(word: V<'b, 'c>, lane: V<'b, 'c>, setting: &Setting<'_>) -> V
 /// What the lane has whose number differs in the highest bit of six.
 pub(super) fn exchange_halves<'b, 'c>(word: V<'b, 'c>) -> V<'b, 'c> {
     let b = word.builder();
-    intrinsic(b, "llvm.amdgcn.permlane64", &[word], word.ty())
+    // LLVM 22 does not know that the instruction depends on who is there, and moves it into the
+    // branch that uses it. What it knows nothing of stays.
+    opaque(intrinsic::result(
+        b,
+        "llvm.amdgcn.permlane64",
+        &[word],
+        word.ty(),
+    ))
 }
 
 /// By the lane's number times four.
@@ -87,7 +72,8 @@ pub(super) fn bpermute<'b, 'c>(word: V<'b, 'c>, bytes: V<'b, 'c>) -> V<'b, 'c> {
     b.result("rocdl.ds_bpermute", &[bytes, word], word.ty(), &[])
 }
 
-/// The same value, of which LLVM knows nothing.
+/// The same value, of which LLVM knows nothing, and which it does not make elsewhere: inline
+/// assembly is convergent (`emit::llvm`).
 fn opaque<'b, 'c>(value: V<'b, 'c>) -> V<'b, 'c> {
     let b = value.builder();
     let text = |text: &str| attributes::string(b.context(), text);

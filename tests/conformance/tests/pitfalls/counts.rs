@@ -2,7 +2,7 @@
 
 use crate::kernel::{ALGORITHMS, Kernel, turn};
 use qd_conformance::{
-    Data, Expect, Input, Subject, difference, generate, interpret, report, slots,
+    Data, Expect, Input, Subject, affordable, difference, generate, interpret, report, slots,
 };
 
 /// Counts of both types, of the same algorithm.
@@ -19,7 +19,7 @@ fn of_both_types(algorithm: &'static str) -> [Kernel; 2] {
 fn scratch_for_either_type() {
     for (nth, algorithm) in ALGORITHMS.into_iter().enumerate() {
         let wave = turn(nth);
-        for n in [1, 257, 20_000] {
+        for n in affordable([1, 257, 5000, 20_000]) {
             let elements = || generate("i64", Input::Random, n, 1);
             let needed = slots(algorithm, n, 3);
             for kernel in of_both_types(algorithm) {

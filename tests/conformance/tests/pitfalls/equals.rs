@@ -3,7 +3,8 @@
 
 use crate::kernel::{Combiner, Kernel, turn};
 use qd_conformance::{
-    Argument, Data, Expect, Input, Subject, generate, given, output, report, scratch, slots,
+    Argument, Data, Expect, Input, Subject, affordable, generate, given, output, report, scratch,
+    slots,
 };
 
 const DEPTH: u32 = 2;
@@ -74,7 +75,7 @@ fn sorts_of_zeros_and_nans() {
   }}
 }}"
         ));
-        for n in SIZES {
+        for n in affordable(SIZES) {
             let wave = turn(n + nth);
             let arguments = [
                 given(floats(element, odd_floats(element, n))),
@@ -110,7 +111,7 @@ fn minima_of_zeros_and_nans() {
                     ..Kernel::new(algorithm, element, DEPTH)
                 };
                 let subject = Subject::new(kernel.text());
-                for n in SIZES {
+                for n in affordable(SIZES) {
                     let wave = turn(n + nth);
                     // Long runs of each, for results to differ before the end.
                     let bits = odd_floats(element, n.div_ceil(50));
@@ -141,7 +142,7 @@ fn runs_of_zeros_and_nans() {
 }}"
         );
         let subject = Subject::new(kernel);
-        for n in SIZES {
+        for n in affordable(SIZES) {
             let wave = turn(n + nth);
             let signs = choices(n, 2);
             // A NaN now and then ends a run of zeros; some runs have more than 10,000.
@@ -192,7 +193,7 @@ fn sorts_by_some_bits() {
     count(%n : memref<i32>) log256_max_n = {DEPTH} {order} end_bit = {end_bit}
 }}"
         ));
-        for n in SIZES {
+        for n in affordable(SIZES) {
             let wave = turn(n + nth);
             let arguments = [
                 given(generate(key, Input::Random, n, 5)),

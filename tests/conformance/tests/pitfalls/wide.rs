@@ -2,7 +2,7 @@
 
 use crate::kernel::turn;
 use qd_conformance::{
-    Argument, Data, Expect, Input, Subject, generate, given, report, scratch, slots,
+    Argument, Data, Expect, Input, Subject, affordable, generate, given, report, scratch, slots,
 };
 
 const DEPTH: u32 = 2;
@@ -80,7 +80,7 @@ fn results_wider_than_elements() {
                      outs(%o : memref<?x{wide}>) scratch(%s : memref<?x{slot}>)"
                 ),
             );
-            for n in SIZES {
+            for n in affordable(SIZES) {
                 let arguments = [
                     given(large(narrow, n + 3)),
                     unused(wide, n + 3),
@@ -107,7 +107,7 @@ fn results_wider_than_elements() {
                  scratch(%s : memref<?xi32>)"
             ),
         );
-        for n in SIZES {
+        for n in affordable(SIZES) {
             let arguments = [
                 given(large(narrow, n + 3)),
                 unused(wide, n + 3),
@@ -150,7 +150,7 @@ fn rows_of_64_bytes() {
     scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = {DEPTH}
 }}"
         ));
-        for n in SIZES {
+        for n in affordable(SIZES) {
             let arguments = [
                 given(rows(n + 3)),
                 given(generate("i32", Input::FewDistinct, n + 3, 1)),
@@ -171,7 +171,7 @@ fn rows_of_64_bytes() {
     scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = {DEPTH}
 }}"
         ));
-        for n in SIZES {
+        for n in affordable(SIZES) {
             let workspace = |data| Argument {
                 data,
                 expect: Expect::Scratch,
@@ -234,7 +234,7 @@ fn combined_elements_of_64_bytes() {
             named("x"),
             each(&|_| "i64".into()),
         ));
-        for n in SIZES {
+        for n in affordable(SIZES) {
             let length = n + 3;
             let of = |one: &dyn Fn(u64) -> Argument| (0..ROW as u64).map(one).collect::<Vec<_>>();
             let mut arguments = of(&|i| given(generate("i64", Input::Random, length, i)));

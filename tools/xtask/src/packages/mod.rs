@@ -47,7 +47,7 @@ const BUILD: &[Package] = &[
     any("python3-numpy"),
 ];
 
-/// What tests need beyond that: a Vulkan device on the CPU, and what judges SPIR-V modules.
+/// What tests on Vulkan need beyond that: a Vulkan device on the CPU, and what judges SPIR-V modules.
 const VULKAN: &[Package] = &[
     any("libvulkan1"),
     any("spirv-tools"),
@@ -59,12 +59,15 @@ const VULKAN: &[Package] = &[
     },
 ];
 
+/// What tests of AMD's targets need: the oracle's Python packages have an environment of their own.
+const ORACLE: &[Package] = &[any("python3-venv")];
+
 /// What packages are wanted for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// To build the tools, and to run kernels on the cpu.
     Build,
-    /// To run the tests, those on Vulkan among them.
+    /// To run the tests, those on Vulkan and of AMD's targets among them.
     Test,
 }
 
@@ -72,7 +75,7 @@ impl Purpose {
     fn packages(self) -> Vec<Package> {
         match self {
             Purpose::Build => BUILD.to_vec(),
-            Purpose::Test => [BUILD, VULKAN].concat(),
+            Purpose::Test => [BUILD, VULKAN, ORACLE].concat(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Every operation of a body, over element types.
 
-use super::{ARCHITECTURES, TYPES, compiles, kinds, ptx};
+use super::{ONE_EACH, TARGETS, TYPES, assembly, compiles, kinds};
 
 /// A kernel of one phase whose threads load `%x`, `%y` and `%d`, run `body` and
 /// store its `%r`.
@@ -33,16 +33,16 @@ fn kernel(number: usize, element: &str, result: &str, body: &str) -> String {
 
 /// Kernels of many bodies, as one module.
 fn check(bodies: &[(&str, &str, String)]) {
-    check_for(&ARCHITECTURES, bodies);
+    check_for(&TARGETS, bodies);
 }
 
-fn check_for(architectures: &[&str], bodies: &[(&str, &str, String)]) {
+fn check_for(targets: &[&str], bodies: &[(&str, &str, String)]) {
     let text: String = bodies
         .iter()
         .enumerate()
         .map(|(number, (element, result, body))| kernel(number, element, result, body))
         .collect();
-    compiles(architectures, &text, bodies.len());
+    compiles(targets, &text, bodies.len());
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn reductions_and_scans() {
                 }
             }
         }
-        check_for(&["sm_80"], &bodies);
+        check_for(&["nvptx:sm_80", "amdgpu:gfx90a"], &bodies);
     }
 }
 
@@ -310,7 +310,7 @@ fn functions() {
         }
         bodies.push((element, element, format!("%r = math.absi %x : {element}")));
     }
-    check_for(&["sm_90"], &bodies);
+    check_for(&ONE_EACH, &bodies);
 }
 
 /// Products of neighbours are made of each other in short bodies. In long ones that
@@ -339,7 +339,7 @@ fn products_of_neighbours() {
                }}
              }}"
         );
-        ptx(&text, "sm_90").matches("mul.lo.s32").count()
+        assembly(&text, "nvptx:sm_90").matches("mul.lo.s32").count()
     };
     assert_eq!(products(2), 0);
     assert!(products(500) > 400);

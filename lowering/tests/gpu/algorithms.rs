@@ -1,6 +1,6 @@
 //! Every algorithm, over element types and kinds.
 
-use super::{TYPES, compiles, kinds, listed};
+use super::{ONE_EACH, TYPES, compiles, kinds, listed};
 
 /// Scratch is as wide as the elements.
 fn slot(element: &str) -> &'static str {
@@ -23,9 +23,9 @@ impl Series {
         self.0 += &format!("qd.grid.kernel @k{number}({arguments}) {{\n  {body}\n}}\n");
     }
 
-    /// For one architecture: what differs between them are single operations.
+    /// For one target a vendor: what differs between them are single operations.
     fn compiles(&self) {
-        compiles(&["sm_90"], &self.0, self.1);
+        compiles(&ONE_EACH, &self.0, self.1);
     }
 }
 
@@ -175,5 +175,5 @@ fn forms() {
         all += &format!("// {}\n{}", form.name, kernel.replace("!T", element));
         number += 1;
     }
-    compiles(&["sm_90"], &all, number);
+    compiles(&ONE_EACH, &all, number);
 }

@@ -1,0 +1,87 @@
+//! Runs on a simulated device, one instruction after another: sizes are small, and chips take turns
+//! with algorithms.
+
+use std::{cell::RefCell, collections::HashMap, env, sync::LazyLock};
+
+/// The most elements of a case where blocks are simulated.
+const MOST: usize = 6000;
+
+/// Whether blocks are simulated, as `QD_SIMULATED=1` says.
+pub fn is_simulated() -> bool {
+    static SIMULATED: LazyLock<bool> =
+        LazyLock::new(|| env::var("QD_SIMULATED").is_ok_and(|value| value == "1"));
+    *SIMULATED
+}
+
+/// Those of these sizes that the device runs in a moment; all of them, unless it is simulated.
+pub fn affordable(sizes: impl IntoIterator<Item = usize>) -> Vec<usize> {
+    let affordable = |n: &usize| !is_simulated() || *n <= MOST;
+    sizes.into_iter().filter(affordable).collect()
+}
+
+/// This run among those that take turns.
+struct Turn {
+    number: usize,
+    of: usize,
+}
+
+/// `QD_TURN=2/5` is the third of five runs.
+static TURN: LazyLock<Option<Turn>> = LazyLock::new(|| {
+    let text = env::var("QD_TURN").ok()?;
+    let turn = text.split_once('/').and_then(|(number, of)| {
+        let (number, of) = (number.parse().ok()?, of.parse().ok()?);
+        (number < of).then_some(Turn { number, of })
+    });
+    Some(turn.unwrap_or_else(|| panic!("QD_TURN={text}: it is to be such as 2/5")))
+});
+
+/// Whether a kernel is this run's to execute. What has an algorithm takes turns; everything else is
+/// every run's.
+pub(crate) fn is_ours(source: &str) -> bool {
+    thread_local! {
+        /// The kernels of a test, which has a thread of its own, in the order in which it has them.
+        static KERNELS: RefCell<HashMap<String, usize>> = RefCell::default();
+    }
+    let Some(turn) = &*TURN else { return true };
+    if !source.contains("qd.algo.") {
+        return true;
+    }
+    let ordinal = KERNELS.with_borrow_mut(|kernels| {
+        let next = kernels.len();
+        *kernels.entry(source.to_owned()).or_insert(next)
+    });
+    turn_of(ordinal, turn.of) == turn.number
+}
+
+/// Whose turn a kernel is: the sum of its number's digits to the base of the turns, modulo that base.
+///
+/// Every `of`-th kernel may have the same capacity, every third one the same type. Digit sums are as
+/// often each remainder along every such progression (Gelfond 1968), so that each choice meets each run.
+fn turn_of(ordinal: usize, of: usize) -> usize {
+    let (mut rest, mut sum) = (ordinal, 0);
+    while of > 1 && rest > 0 {
+        sum += rest % of;
+        rest /= of;
+    }
+    sum % of
+}
+
+#[cfg(test)]
+mod tests {
+    use super::turn_of;
+
+    #[test]
+    fn every_progression_meets_every_turn() {
+        for of in 1..=5 {
+            for step in 1..=12 {
+                for first in 0..step {
+                    let mut met = vec![false; of];
+                    for k in 0..200 {
+                        met[turn_of(first + step * k, of)] = true;
+                    }
+                    assert!(met.iter().all(|met| *met), "{first} + {step}k of {of}");
+                }
+            }
+        }
+    }
+}

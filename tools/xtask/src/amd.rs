@@ -1,0 +1,180 @@
+//! The conformance suite on AMD's targets, in the oracle.
+//!
+//! Each test program is a process of its own, for a kernel that goes wrong takes its device with it; as
+//! many as there are cores run at a time.
+
+use std::collections::VecDeque;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::Mutex;
+use std::thread;
+
+use anyhow::{Result, ensure};
+
+use crate::oracle::{self, Chip, Oracle};
+use crate::packages::{self, Purpose};
+use crate::suite::Report;
+use crate::workspace::Workspace;
+use crate::{cargo, conformance, process};
+
+/// Runs all of the suite on a target, at each wave unless it names one, and says how many cases those
+/// were.
+pub fn run(workspace: &Workspace, target: &str, args: &[String]) -> Result<()> {
+    let chips = oracle::chips(target)?;
+    packages::ensure(Purpose::Test)?;
+    let report = execute(workspace, &chips, args, false)?;
+    println!("\n{}", report.counts);
+    ensure!(report.passed, "{target} differs from the interpreter");
+    Ok(())
+}
+
+/// Runs the suite on every chip at every wave; they take turns with algorithms, so that each kind,
+/// type, capacity, size and input meets each of them.
+pub fn run_in_turns(workspace: &Workspace, args: &[String]) -> Result<Report> {
+    execute(workspace, &oracle::all(), args, true)
+}
+
+/// A test program on a chip.
+struct Job {
+    /// The number of the chip.
+    chip: usize,
+    program: PathBuf,
+}
+
+/// What a chip has run.
+#[derive(Clone, Default)]
+struct Sum {
+    cases: u64,
+    failed: Vec<String>,
+}
+
+fn execute(
+    workspace: &Workspace,
+    chips: &[Chip],
+    args: &[String],
+    in_turns: bool,
+) -> Result<Report> {
+    let oracle = Oracle::prepare(workspace)?;
+    let programs = programs(workspace)?;
+    let coverage = chips.iter().map(|chip| oracle.coverage_file(chip));
+    let coverage: Vec<PathBuf> = coverage.collect::<Result<_>>()?;
+    // Chip by chip for each program: what two run at a time takes about as long.
+    let jobs = programs.iter().flat_map(|program| {
+        let job = |chip| Job {
+            chip,
+            program: program.clone(),
+        };
+        (0..chips.len()).map(job)
+    });
+    let jobs: Mutex<VecDeque<Job>> = Mutex::new(jobs.collect());
+    let sums = Mutex::new(vec![Sum::default(); chips.len()]);
+    let work = || -> Result<()> {
+        loop {
+            let Some(job) = jobs.lock().expect("nothing panics").pop_front() else {
+                return Ok(());
+            };
+            let chip = &chips[job.chip];
+            let mut command = Command::new(&job.program);
+            command
+                .current_dir(workspace.root().join("tests/conformance"))
+                .env("QD_TARGET", chip.target())
+                .arg("--nocapture")
+                .args(args);
+            oracle.select(&mut command, &chip.architecture, &coverage[job.chip]);
+            if in_turns {
+                command.env("QD_TURN", format!("{}/{}", job.chip, chips.len()));
+            }
+            let (output, status) = process::collect(&mut command)?;
+            let mut sums = sums.lock().expect("nothing panics");
+            print!("\n{}: {}\n{output}", chip.target(), name_of(&job.program));
+            let sum = &mut sums[job.chip];
+            sum.cases += output.lines().filter_map(conformance::cases).sum::<u64>();
+            if !status.success() {
+                sum.failed.push(name_of(&job.program));
+            }
+        }
+    };
+    let workers = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        workers
+            .into_iter()
+            .try_for_each(|worker| worker.join().expect("nothing panics"))
+    })?;
+    let sums = sums.into_inner().expect("nothing panics");
+    let mut counts = String::new();
+    for ((chip, sum), coverage) in chips.iter().zip(&sums).zip(&coverage) {
+        let executed = oracle.coverage(coverage)?;
+        // Writing to a string does not fail.
+        let _ = write!(counts, "{}: {} cases; {executed}", chip.target(), sum.cases);
+        if !sum.failed.is_empty() {
+            let _ = write!(counts, "; failed: {}", sum.failed.join(" "));
+        }
+        counts.push('\n');
+    }
+    let passed = sums.iter().all(|sum| sum.failed.is_empty());
+    let total: u64 = sums.iter().map(|sum| sum.cases).sum();
+    ensure!(total > 0 || !passed, conformance::nothing_ran(args));
+    // Filters may well leave nothing to one chip, but not the whole suite.
+    let all_ran = sums.iter().all(|sum| sum.cases > 0) || !args.is_empty();
+    Ok(Report {
+        passed: passed && all_ran,
+        counts: counts.trim_end().to_owned(),
+    })
+}
+
+/// Builds the suite, and says where its programs are.
+fn programs(workspace: &Workspace) -> Result<Vec<PathBuf>> {
+    let mut build = cargo::cargo(workspace);
+    build.args(["test", "--package", "qd-conformance", "--tests", "--no-run"]);
+    let (output, status) = process::collect(&mut build)?;
+    ensure!(
+        status.success(),
+        "{}: {status}\n{output}",
+        process::describe(&build)
+    );
+    let programs: Vec<PathBuf> = output.lines().filter_map(program).collect();
+    ensure!(
+        !programs.is_empty(),
+        "cargo named no test program:\n{output}"
+    );
+    Ok(programs
+        .into_iter()
+        .map(|program| workspace.root().join(program))
+        .collect())
+}
+
+/// `  Executable tests/simt.rs (target/debug/deps/simt-69df6b7e17126e93)` names a program.
+fn program(line: &str) -> Option<PathBuf> {
+    let (_, path) = line
+        .trim_start()
+        .strip_prefix("Executable ")?
+        .split_once(" (")?;
+    Some(path.strip_suffix(')')?.into())
+}
+
+/// `simt` of `simt-69df6b7e17126e93`.
+fn name_of(program: &std::path::Path) -> String {
+    let stem = program.file_stem().unwrap_or_default().to_string_lossy();
+    stem.rsplit_once('-')
+        .map_or(&*stem, |(name, _)| name)
+        .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_read_off_cargos_lines() {
+        let line = "  Executable tests/simt.rs (target/debug/deps/simt-69df6b7e17126e93)";
+        let found = program(line).unwrap();
+        assert_eq!(
+            found,
+            PathBuf::from("target/debug/deps/simt-69df6b7e17126e93")
+        );
+        assert_eq!(name_of(&found), "simt");
+        assert_eq!(program("    Finished `dev` profile"), None);
+    }
+}
