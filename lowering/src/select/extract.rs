@@ -51,6 +51,17 @@ struct Term {
     shape: Option<Shape>,
 }
 
+impl Class {
+    /// The term that the body has: a value that is no term, or else the first op of the class.
+    /// An op stands behind the first ones of its operands' classes, so that these go in no circle;
+    /// an op that rules say is its own operand would, if it went before the value.
+    fn of_body(&self) -> usize {
+        let is_value = |term: &Term| matches!(term.node.head, Head::Leaf(_) | Head::Constant(..));
+        let value = self.terms.iter().position(is_value);
+        value.or(self.original).unwrap_or(0)
+    }
+}
+
 /// The choice of a size.
 pub struct Choice {
     /// Lanes in a subgroup.
@@ -197,11 +208,7 @@ impl<'a, 'c> Problem<'a, 'c> {
             wave: wave.into(),
             resident,
         };
-        let original: Vec<usize> = self
-            .classes
-            .iter()
-            .map(|c| c.original.unwrap_or(0))
-            .collect();
+        let original: Vec<usize> = self.classes.iter().map(Class::of_body).collect();
         let cheapest = judge.trees(&original);
         let Some(before) = judge.whole(&original, &mut judge.nothing_seen()) else {
             return Ok(None);

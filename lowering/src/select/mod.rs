@@ -23,7 +23,7 @@
 //! ```
 //! After: `%sum` is `%n`, and `qd.wave` is 32 or 64.
 //!
-//! Limits: one subgroup size weighs as the number of its launches, whose blocks are not known;
+//! Limits: a body weighs as much as it has launches, whose blocks are not known;
 //! occupancy does not look at registers; [`extract`] searches greedily.
 
 mod cost;
@@ -47,6 +47,7 @@ use explain::Explanation;
 use extract::{Choice, Problem};
 use import::Body;
 use language::Analysis;
+use materialise::Outcome;
 use price::Pricer;
 use qd_dialects::{
     diagnostic::{Diagnostic, Result},
@@ -172,30 +173,14 @@ fn select<'c>(module: Op<'c>, target: &Target, costs: &Costs, explains: bool) ->
         }
         let wave = best_wave(&found, target)?;
         for body in &found {
-            let Some(choice) = body.at(wave) else {
-                continue;
-            };
-            let explanation = explains
-                .then(|| Explanation::of(body, choice, number, &mut pricer))
-                .transpose()?;
-            let outcome = match body.op.body() {
-                Some(block) => materialise::materialise(block, &body.body, choice),
-                None => continue,
-            };
-            set_wave(body.op, wave.into())?;
-            // What the target has no form of is expanded later.
-            let has = |op: &&Op<'c>| target.capabilities.form(**op, wave.into()).is_some();
-            let expanded: HashSet<_> = outcome
-                .expanded
-                .iter()
-                .filter(has)
-                .map(|op| op.key())
-                .collect();
-            if !expanded.is_empty() {
-                expand_collectives::expand(body.op, &|op, _| !expanded.contains(&op.key()))?;
-            }
-            if let Some(explanation) = explanation {
-                eprint!("{}", explanation.text(&outcome));
+            if let Some(choice) = body.at(wave) {
+                let explanation = explains
+                    .then(|| Explanation::of(body, choice, number, &mut pricer))
+                    .transpose()?;
+                let outcome = rewrite(body, choice, &target.capabilities)?;
+                if let Some(explanation) = explanation {
+                    eprint!("{}", explanation.text(&outcome));
+                }
             }
         }
     }
@@ -207,6 +192,27 @@ fn select<'c>(module: Op<'c>, target: &Target, costs: &Costs, explains: bool) ->
     called
         .into_iter()
         .try_for_each(|function| set_wave(function, wave.unwrap_or(default).into()))
+}
+
+/// Makes of a body what was chosen for it.
+fn rewrite<'c>(
+    body: &Candidates<'c>,
+    choice: &Choice,
+    target: &Capabilities,
+) -> Result<'c, Outcome<'c>> {
+    let outcome = match body.op.body() {
+        Some(block) => materialise::materialise(block, &body.body, choice),
+        None => Outcome::default(),
+    };
+    set_wave(body.op, choice.wave.into())?;
+    // What the target has no form of is expanded later.
+    let has = |op: &&Op<'c>| target.form(**op, choice.wave.into()).is_some();
+    let expanded = outcome.expanded.iter().filter(has).map(|op| op.key());
+    let expanded: HashSet<_> = expanded.collect();
+    if !expanded.is_empty() {
+        expand_collectives::expand(body.op, &|op, _| !expanded.contains(&op.key()))?;
+    }
+    Ok(outcome)
 }
 
 /// What can be had of a body at each size.
@@ -242,7 +248,7 @@ fn candidates<'c>(
         let resident = costs.resident(wave).unwrap_or(1.0);
         match problem.choose(pricer, threads, wave, resident)? {
             Some(choice) => choices.push(choice),
-            None => refused.push((wave, "an op has no form".into())),
+            None => refused.push((wave, "its terms go in a circle".into())),
         }
     }
     drop(problem);

@@ -157,12 +157,10 @@ pub struct Target {
     pub capabilities: Capabilities,
     /// The subgroup size asked for, one of the capabilities' `waves`.
     pub wave: Option<u32>,
-    /// Whether each body's is to be [selected](mod@crate::select).
+    /// Whether lowerings are [searched for](mod@crate::select), and subgroup sizes where none is
+    /// asked for.
     pub selects: bool,
 }
-
-/// What an option for the subgroup size says where it is to be selected.
-const SELECT: &str = "select";
 
 /// One row of the table: name, capabilities.
 type Row = (&'static str, fn() -> Capabilities);
@@ -193,7 +191,7 @@ impl Target {
         }
     }
 
-    /// Reads `cpu`, `cpu,wave=N`, `cpu,wave=select`, `nvptx:sm_90` or `vulkan:1.3,subgroup=N`.
+    /// Reads `cpu`, `cpu,wave=N`, `cpu,select`, `nvptx:sm_90` or `vulkan:1.3,subgroup=N`.
     ///
     /// # Errors
     ///
@@ -222,16 +220,16 @@ impl Target {
         let size = target.capabilities.kind.wave_option();
         for option in spec.options() {
             match option.split_once('=') {
-                Some((key, _)) if key == size && (target.wave.is_some() || target.selects) => {
+                Some((key, _)) if key == size && target.wave.is_some() => {
                     return Err(format!("option '{size}' of target '{name}' is given twice"));
                 }
-                Some((key, SELECT)) if key == size => target.selects = true,
                 Some((key, wave)) if key == size => {
                     target.wave = Some(read_wave(&target.capabilities, wave)?);
                 }
+                None if option == "select" => target.selects = true,
                 _ => {
                     return Err(format!(
-                        "unknown option '{option}' of target '{name}': expected {size}=N"
+                        "unknown option '{option}' of target '{name}': expected {size}=N or select"
                     ));
                 }
             }
@@ -302,8 +300,8 @@ mod tests {
         assert_eq!(target.wave, Some(16));
         assert_eq!(Target::parse("cpu").unwrap().wave, None);
         assert!(!Target::parse("cpu").unwrap().selects);
-        let selects = Target::parse("cpu,wave=select").unwrap();
-        assert!(selects.selects && selects.wave.is_none());
+        let selects = Target::parse("cpu,select,wave=8").unwrap();
+        assert!(selects.selects && selects.wave == Some(8));
     }
 
     #[test]
@@ -340,17 +338,13 @@ mod tests {
         );
         assert_eq!(
             message("cpu,threads=2"),
-            "unknown option 'threads=2' of target 'cpu': expected wave=N"
+            "unknown option 'threads=2' of target 'cpu': expected wave=N or select"
         );
         assert_eq!(
             message("vulkan:1.3,subgroup=5"),
             "target 'vulkan:1.3' has no subgroup of '5': expected one of 4, 8, 16, 32, 64"
         );
-        for twice in [
-            "cpu,wave=8,wave=16",
-            "cpu,wave=8,wave=8",
-            "cpu,wave=select,wave=8",
-        ] {
+        for twice in ["cpu,wave=8,wave=16", "cpu,wave=8,wave=8"] {
             assert_eq!(
                 message(twice),
                 "option 'wave' of target 'cpu' is given twice"
@@ -374,7 +368,7 @@ mod tests {
         }
         assert_eq!(
             message("vulkan:1.3,wave=8"),
-            "unknown option 'wave=8' of target 'vulkan:1.3': expected subgroup=N"
+            "unknown option 'wave=8' of target 'vulkan:1.3': expected subgroup=N or select"
         );
     }
 }

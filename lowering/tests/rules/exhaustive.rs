@@ -167,7 +167,7 @@ fn apply(head: Head, operands: &[Term]) -> Term {
             Op::Width => wrap(LANES as i32, r#type),
             Op::LanesBelow => (1 << value(0, lane)?) - 1,
             Op::ShuffleIdx | Op::Broadcast => from(lane)?,
-            Op::ShuffleXor => value(0, lane ^ usize::from(value(1, lane)?) % LANES)?,
+            Op::ShuffleXor => value(0, lane ^ (usize::from(value(1, lane)?) % LANES))?,
             Op::BroadcastFirst => value(0, 0)?,
             Op::Ballot => mask(&|lane| Some(value(0, lane)? != 0))?,
             Op::Any => u8::from(of_cluster(lane)?.iter().any(|p| *p != 0)),
@@ -180,7 +180,7 @@ fn apply(head: Head, operands: &[Term]) -> Term {
                 let count = of_cluster(lane)?.iter().filter(|p| **p != 0).count();
                 wrap(count as i32, r#type)
             }
-            Op::Reduce if lane % cluster() != 0 => return None,
+            Op::Reduce if !lane.is_multiple_of(cluster()) => return None,
             Op::Reduce | Op::ReduceAll => fold(&of_cluster(lane)?)?,
             Op::InclusiveScan => fold(&of_cluster(lane)?[..=lane % cluster()])?,
             Op::ExclusiveScan => {

@@ -3,7 +3,7 @@
 // RUN: qd-opt %s --qd-select-lowering='target=amdgpu:gfx1100 explain=true' -o /dev/null 2>&1 | FileCheck %s --check-prefix=AMD
 // RUN: qd-opt %s --qd-select-lowering='target=nvptx:sm_90 explain=true' 2>&1 | FileCheck %s --check-prefix=NVIDIA
 // RUN: qd-opt %s --qd-select-lowering='target=nvptx:sm_90 costs=%S/Inputs/dear-redux.json explain=true' 2>&1 | FileCheck %s --check-prefix=DEAR
-// RUN: qd-opt %s --to=subgroup --target=amdgpu:gfx1100,wave=select | FileCheck %s --check-prefix=PIPELINE
+// RUN: qd-opt %s --to=subgroup --target=amdgpu:gfx1100,select | FileCheck %s --check-prefix=PIPELINE
 
 // AMD:      @body threads 256, group 0: wave 64 (32: +{{[0-9.]+}} %)
 // AMD-NEXT:   wave      time      alu   scalar   shared   memory  latency

@@ -109,3 +109,17 @@ func.func private @places(%in: memref<?xi32>, %out: memref<?xi32>, %masks: memre
   memref.store %again, %masks[%t] : memref<?xi64>
   return
 }
+
+// What is uniform is read from no lane, though that makes the op its own operand.
+// CHECK-LABEL: func.func private @uniform
+// CHECK:         %[[U:.*]] = memref.load
+// CHECK-NOT:     broadcast
+// CHECK:         memref.store %[[U]]
+func.func private @uniform(%in: memref<?xi32>, %out: memref<?xi32>) attributes {qd.threads = 64 : i64} {
+  %zero = arith.constant 0 : index
+  %t = qd.simt.block.thread_id
+  %v = memref.load %in[%zero] : memref<?xi32>
+  %first = qd.simt.broadcast_first %v : i32
+  memref.store %first, %out[%t] : memref<?xi32>
+  return
+}
