@@ -30,11 +30,13 @@ pub use qd_dialects::interfaces::Scope;
 pub use shape::Shape;
 
 use qd_dialects::{
+    interfaces::Collective,
     ir::{Block, Key, Op, OpExt, Value, ValueExt, arguments, block_key, operations},
     ops::simt,
 };
 use range::Range;
 use std::collections::HashMap;
+use transfer::Origin;
 
 /// Passes over a loop after which alignments and ranges are given up.
 const SETTLES_IN: usize = 3;
@@ -167,6 +169,21 @@ impl<'c> Uniformity<'c> {
     /// Whether all threads of the scope that run the body execute `op` together.
     pub fn is_convergent(&self, op: Op<'c>, scope: Scope) -> bool {
         self.divergence(op, scope).is_none()
+    }
+
+    /// Whether all threads of the scope that reach `op` enter its regions together,
+    /// and as often.
+    pub fn enters_together(&self, op: Op<'c>, scope: Scope) -> bool {
+        let block = op.region_block(0).map(block_key);
+        block
+            .and_then(|block| self.entered.get(&block))
+            .is_some_and(|entered| entered[scope as usize])
+    }
+
+    /// Whether an op computes its results from its operands and what it reads at
+    /// their addresses alone, by itself in each thread.
+    pub fn is_function(&self, op: Op<'c>) -> bool {
+        Collective::of(op).is_none() && self.origin(op) == Origin::Operands
     }
 
     /// The innermost op around `op` whose regions the threads of the scope do

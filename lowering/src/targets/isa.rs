@@ -196,15 +196,6 @@ fn any_of(items: &[impl ToString]) -> String {
     }
 }
 
-/// The first of a table's rows whose form does an op.
-pub fn find<'t, T>(rows: &'t [(Form, T)], op: Op<'_>, wave: u32) -> Option<&'t (Form, T)> {
-    let name = op.full_name();
-    let mut named = rows.iter().filter(|(form, _)| form.op == name).peekable();
-    named.peek()?;
-    let primitive = Primitive::of(op, wave);
-    named.find(|(form, _)| form.does(&primitive))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

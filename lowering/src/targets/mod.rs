@@ -148,6 +148,13 @@ impl Capabilities {
         let primitive = Primitive::of(op, wave as u32);
         forms.find(|form| form.does(&primitive))
     }
+
+    /// What a conversion's table has beside the form that an op takes.
+    pub fn find<'t, T>(&self, table: &'t [(Form, T)], op: Op<'_>, wave: i64) -> Option<&'t T> {
+        let taken = self.form(op, wave)?;
+        let mut rows = table.iter();
+        rows.find_map(|(form, row)| (form == taken).then_some(row))
+    }
 }
 
 /// A target and the choices made for it.

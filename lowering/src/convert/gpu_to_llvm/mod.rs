@@ -156,7 +156,9 @@ fn convert_ops<'c>(root: Op<'c>, setting: &Setting<'_>) -> Result<'c> {
         let builder = Builder::before(op);
         let named = CONVERSIONS.iter().find(|(known, _)| *known == name);
         let named = named.map(|(_, conversion)| conversion);
-        let conversion = form(op, setting).or(named);
+        let capabilities = &setting.target.capabilities;
+        let form = capabilities.find(setting.hooks.forms, op, setting.wave);
+        let conversion = form.or(named);
         let mut classes = convert::classes::CLASSES.iter();
         let class = classes.find(|(known, _)| *known == name);
         let results = match (conversion, class) {
@@ -170,11 +172,4 @@ fn convert_ops<'c>(root: Op<'c>, setting: &Setting<'_>) -> Result<'c> {
         op.replace_with(&results);
     }
     Ok(())
-}
-
-/// How the form is made that an op takes, of those that the target has.
-fn form<'c>(op: Op<'c>, setting: &Setting<'_>) -> Option<&'static Conversion> {
-    let taken = setting.target.capabilities.form(op, setting.wave)?;
-    let mut forms = setting.hooks.forms.iter();
-    forms.find_map(|(form, conversion)| (form == taken).then_some(conversion))
 }

@@ -16,18 +16,20 @@
 //! - a value that is used after its region goes through an array, unless it is
 //!   cheap to recompute.
 //!
-//! This file cuts blocks into regions and emits a region's loop. `active` has the
-//! threads of that loop, `control` loops and branches around regions, `values`
-//! where a value is stored.
+//! This file cuts blocks into regions and emits a region's loop. `once` selects what
+//! is computed once, `active` has the threads of that loop, `control` loops and
+//! branches around regions, `values` where a value is stored.
 
 mod active;
 mod control;
+mod once;
 mod values;
 
-use super::{collectives, uniform::Uniform};
-use crate::convert::descriptor;
+use super::collectives;
+use crate::{convert::descriptor, targets::Target};
 use active::Active;
 use melior::ir::ValueLike;
+use once::Once;
 use qd_dialects::{
     builder::{Builder, V},
     clone::Mapping,
@@ -38,25 +40,22 @@ use qd_dialects::{
     ops::simt,
 };
 use qd_passes::uniformity::Uniformity;
-use std::{
-    cell::OnceCell,
-    collections::{HashMap, HashSet},
-};
+use std::collections::{HashMap, HashSet};
 use values::{Thread, is_block_id, is_thread_id};
 
 /// Rewrites one body.
 pub struct BodyLowering<'b, 'c> {
     /// Inserts into the new function.
     pub b: &'b Builder<'c>,
+    /// The processor.
+    pub target: &'b Target,
     /// Threads in a block.
     pub threads: i64,
     /// Lanes in a subgroup.
     pub wave: i64,
-    /// The old body.
-    body: Block<'c>,
-    uniform: Uniform,
-    /// For values that [`Uniform`] does not know, computed on demand.
-    uniformity: OnceCell<Uniformity<'c>>,
+    uniformity: Uniformity<'c>,
+    /// Which values are computed once for all active threads.
+    once: Once,
     active: Active<'b, 'c>,
     /// Uniform values of the old body, and their replacements.
     mapping: Mapping<'c>,
@@ -90,16 +89,19 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
         body: Block<'c>,
         mapping: Mapping<'c>,
         entry: InsertionPoint<'c>,
+        target: &'b Target,
         (threads, wave): (i64, i64),
         (block_id, grid_dim): (V<'b, 'c>, V<'b, 'c>),
     ) -> Self {
+        let lanes = u32::try_from(wave).expect("a subgroup size");
+        let uniformity = Uniformity::analyse(body, threads, lanes);
         Self {
             b,
+            target,
             threads,
             wave,
-            body,
-            uniform: Uniform::of(body),
-            uniformity: OnceCell::new(),
+            once: Once::of(body, &uniformity),
+            uniformity,
             active: Active::Block,
             mapping,
             arrays: HashMap::new(),
@@ -117,10 +119,10 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
             if is_terminator(name) {
                 continue;
             }
-            if self.is_structure(op) {
+            if self.once.is_structure(op) {
                 self.flush(&mut run);
                 self.structure(op)?;
-            } else if self.uniform.is_computed_once(op) {
+            } else if self.once.computes(op) {
                 // Loads must not overtake the stores of the region before them.
                 if name == "memref.load" && run.may_write {
                     self.flush(&mut run);
@@ -146,7 +148,15 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
             let array = self.allocate(&r#type.to_string());
             self.mapping.insert(op.first_result(), array.value());
         } else {
-            let copy = self.mapping.clone_op(op, self.b.insertion_point());
+            // Results of collectives are in arrays.
+            let mut values = Mapping::new();
+            for operand in op.operand_values() {
+                values.insert(operand, self.common(operand).value());
+            }
+            let copy = values.clone_op(op, self.b.insertion_point());
+            for result in op.result_values() {
+                self.mapping.insert(result, values.get(result));
+            }
             strip_memory_space(self.b, copy);
         }
     }

@@ -5,7 +5,7 @@
 //! vector width. A combiner region goes through the threads in order.
 
 use super::body::BodyLowering;
-use crate::targets::isa::{self, Form};
+use crate::targets::isa::Form;
 use melior::ir::ValueLike;
 use qd_dialects::{
     builder::{Builder, Combiner, V},
@@ -77,7 +77,8 @@ pub fn lower<'c>(
     collective: Collective<'c>,
     op: Op<'c>,
 ) -> Result<'c> {
-    let Some((_, lowering)) = isa::find(FORMS, op, body.wave as u32) else {
+    let capabilities = &body.target.capabilities;
+    let Some(lowering) = capabilities.find(FORMS, op, body.wave) else {
         return Err(Diagnostic::at(
             op,
             "has no lowering to the cpu target: run qd-expand-collectives first",

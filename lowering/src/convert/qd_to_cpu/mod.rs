@@ -12,7 +12,6 @@ pub mod collectives;
 pub mod minima;
 mod private_memory;
 pub mod scalar;
-pub mod uniform;
 
 use crate::{
     convert::{descriptor, shared, subgroup_size},
@@ -68,7 +67,7 @@ impl Pass for ConvertToCpu {
         let block = module.body().expect("a module's body");
         for op in operations(block) {
             if op.is("func.func") && op.attr(names::THREADS).is_some() {
-                convert(op, subgroup_size(op, &target)?)?;
+                convert(op, &target, subgroup_size(op, &target)?)?;
             } else if op.is(grid::Kernel::NAME) {
                 // Kernels have become launch plans by now.
                 op.erase();
@@ -106,7 +105,7 @@ fn function<'c>(
     ))
 }
 
-fn convert<'c>(old: Op<'c>, wave: i64) -> Result<'c> {
+fn convert<'c>(old: Op<'c>, target: &Target, wave: i64) -> Result<'c> {
     let context = context_of(old);
     let threads = old
         .attr(names::THREADS)
@@ -126,7 +125,7 @@ fn convert<'c>(old: Op<'c>, wave: i64) -> Result<'c> {
         .body()
         .ok_or_else(|| Diagnostic::at(old, "has no body"))?;
     // They are on the stack of a host thread, as what threads allocate is.
-    shared::arrays(&Builder::before(old), old, &Target::host())?;
+    shared::arrays(&Builder::before(old), old, target)?;
     private_memory::share(old_body, threads)?;
     let old_arguments = arguments(old_body);
 
@@ -207,6 +206,7 @@ fn convert<'c>(old: Op<'c>, wave: i64) -> Result<'c> {
             old_body,
             mapping,
             InsertionPoint::Before(loop_op),
+            target,
             (threads, wave),
             (block_id, passed[2]),
         )

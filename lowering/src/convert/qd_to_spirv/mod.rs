@@ -60,11 +60,7 @@ pub use finish::FinishSpirv;
 
 use crate::{
     convert,
-    targets::{
-        Kind, Target,
-        isa::{self, Form},
-        vulkan::Environment,
-    },
+    targets::{Kind, Target, isa::Form, vulkan::Environment},
 };
 use melior::{
     dialect::DialectHandle,
@@ -95,7 +91,6 @@ pub struct ConvertToSpirv;
 /// The parameters of conversions besides the op.
 struct Setting<'t> {
     target: &'t Target,
-    environment: &'t Environment,
     /// Lanes in a subgroup.
     wave: i64,
 }
@@ -192,7 +187,6 @@ impl Pass for ConvertToSpirv {
                     // A function that no body calls any more holds nothing of a subgroup's.
                     false => i64::from(target.capabilities.waves[0]),
                 },
-                environment,
                 target: &target,
             };
             let mut function = op;
@@ -245,9 +239,8 @@ fn converted<'c>(
     setting: &Setting,
 ) -> Result<'c, Option<Vec<Value<'c>>>> {
     let name = op.full_name();
-    if let Some((form, conversion)) = isa::find(forms::FORMS, op, setting.wave as u32)
-        && form.is_among(setting.environment.capabilities)
-    {
+    let capabilities = &setting.target.capabilities;
+    if let Some(conversion) = capabilities.find(forms::FORMS, op, setting.wave) {
         return conversion(b, op, setting).map(Some);
     }
     if let Some((_, conversion)) = CONVERSIONS.iter().find(|(known, _)| *known == name) {

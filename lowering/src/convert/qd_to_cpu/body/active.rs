@@ -6,14 +6,13 @@
 //! within a subgroup, a loop over the subgroups goes around the control op, and
 //! the threads of one subgroup are active in it.
 
-use super::{BodyLowering, contains_collective};
+use super::BodyLowering;
 use qd_dialects::{
     builder::V,
     diagnostic::{Diagnostic, Result},
     interfaces::{Collective, Scope},
-    ir::{Op, OpExt, Value, operations},
+    ir::{Op, OpExt, Value},
 };
-use qd_passes::uniformity::Uniformity;
 
 /// The threads that code is emitted for.
 #[derive(Clone, Copy)]
@@ -71,25 +70,7 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
 
     /// Whether a value is uniform in the active threads.
     pub(super) fn is_common(&self, value: Value<'c>) -> bool {
-        self.uniform.has(value) || self.uniformity().is_uniform(value, self.active.scope())
-    }
-
-    /// The analysis that `qd-verify-convergence` uses. Most bodies need only
-    /// [`super::Uniform`].
-    fn uniformity(&self) -> &Uniformity<'c> {
-        self.uniformity.get_or_init(|| {
-            let wave = u32::try_from(self.wave).expect("a subgroup size");
-            Uniformity::analyse(self.body, self.threads, wave)
-        })
-    }
-
-    /// Control flow that stays outside the loops over threads.
-    pub(super) fn is_structure(&self, op: Op<'c>) -> bool {
-        match op.full_name() {
-            "scf.for" | "scf.if" => self.uniform.controls(op) || contains_collective(op),
-            "scf.while" | "scf.index_switch" => contains_collective(op),
-            _ => false,
-        }
+        self.once.has(value) || self.uniformity.is_uniform(value, self.active.scope())
     }
 
     /// Emits control flow around parallel regions.
@@ -111,19 +92,18 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
         self.each_subgroup(|this| this.control_flow(op))
     }
 
-    /// Whether control flow is uniform in a scope at a control op.
+    /// Whether control flow is uniform in a scope, or in the whole block, at a
+    /// control op.
     fn meets_at(&self, op: Op<'c>, scope: Scope) -> bool {
-        self.uniform.controls(op)
-            || op
-                .region_block(0)
-                .and_then(|block| operations(block).pop())
-                .is_some_and(|end| self.uniformity().is_convergent(end, scope))
+        [Scope::Block, scope]
+            .into_iter()
+            .any(|scope| self.uniformity.enters_together(op, scope))
     }
 
     /// An error at `op`, with why the control flow of `control` varies in a
     /// scope.
     fn varies(&self, control: Op<'c>, op: Op<'c>, message: &str, scope: Scope) -> Diagnostic<'c> {
-        let steps = self.uniformity().explain_branch(control, scope);
+        let steps = self.uniformity.explain_branch(control, scope);
         steps
             .into_iter()
             .fold(Diagnostic::at(op, message), |error, step| {

@@ -43,7 +43,7 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
         // Uniform carried values stay SSA; the others live in arrays.
         let (mut scalars, mut arrays, mut initial) = (Vec::new(), Vec::new(), Vec::new());
         for (i, argument) in carried.iter().enumerate() {
-            if self.uniform.has(*argument) {
+            if self.once.has(*argument) {
                 scalars.push(i);
             } else {
                 let array = self.new_array(argument.r#type());
@@ -81,13 +81,14 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
                 self.mapping.insert(carried[*at], value.value());
             }
             outcome = self.block(body);
+            if outcome.is_err() {
+                return state;
+            }
+            // Before the arrays change, of which these may be computed.
+            let uniform = scalars.iter().map(|i| self.common(yielded[*i])).collect();
             let next: Vec<_> = arrays.iter().map(|(i, _)| yielded[*i]).collect();
             self.assign(&targets, &next);
-            scalars
-                .iter()
-                .zip(&state)
-                .map(|(i, old)| self.uniform_value(yielded[*i]).unwrap_or(*old))
-                .collect()
+            uniform
         });
         for (i, value) in scalars.iter().zip(finals) {
             self.mapping.insert(results[*i], value.value());
@@ -101,7 +102,7 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
         let condition = self.common(op.operand_values()[0]);
         let results = op.result_values();
         let (scalars, varying): (Vec<usize>, Vec<usize>) =
-            (0..results.len()).partition(|i| self.uniform.has(results[*i]));
+            (0..results.len()).partition(|i| self.once.has(results[*i]));
         let targets: Vec<_> = varying.iter().map(|i| self.array_of(results[*i])).collect();
         let types: Vec<_> = scalars.iter().map(|i| self.plain(results[*i])).collect();
         let cases = op.attr("cases").map(|cases| ("cases", cases));
@@ -148,20 +149,20 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
         // State that varies lives in arrays, as do varying forwarded values;
         // uniform state is carried, uniform forwarded values are forwarded.
         let uniform_state: Vec<usize> = (0..state.len())
-            .filter(|i| self.uniform.has(state[*i]))
+            .filter(|i| self.once.has(state[*i]))
             .collect();
         let uniform_passed: Vec<usize> = (0..passed.len())
-            .filter(|i| self.uniform.has(passed[*i]))
+            .filter(|i| self.once.has(passed[*i]))
             .collect();
         let mut state_arrays = Vec::new();
         for (i, argument) in state.iter().enumerate() {
-            if !self.uniform.has(*argument) {
+            if !self.once.has(*argument) {
                 state_arrays.push((i, self.array_of(*argument)));
             }
         }
         let mut passed_arrays = Vec::new();
         for (i, argument) in passed.iter().enumerate() {
-            if !self.uniform.has(*argument) {
+            if !self.once.has(*argument) {
                 let array = self.array_of(*argument);
                 self.arrays.insert(results[i].key(), array);
                 passed_arrays.push((i, array));
@@ -211,13 +212,14 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
         }
         b.at(InsertionPoint::End(second), || -> Result<'c> {
             self.block(after)?;
+            // Before the arrays change, of which these may be computed.
+            let uniform = uniform_state
+                .iter()
+                .map(|i| self.common(yielded[*i]).value());
+            let uniform: Vec<_> = uniform.collect();
             let values: Vec<_> = state_arrays.iter().map(|(i, _)| yielded[*i]).collect();
             self.assign(&targets, &values);
-            let mut operands = Vec::new();
-            for i in &uniform_state {
-                operands.push(self.common(yielded[*i]).value());
-            }
-            b.op("scf.yield", &operands, &[], &[]);
+            b.op("scf.yield", &uniform, &[], &[]);
             Ok(())
         })?;
         for (i, value) in uniform_passed.iter().zip(lowered.result_values()) {

@@ -54,7 +54,7 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
         );
         simple
             && op.operand_values().iter().all(|operand| {
-                self.uniform.has(*operand)
+                self.once.has(*operand)
                     || operand
                         .defining_op()
                         .is_some_and(|source| self.cheap(source, budget))
