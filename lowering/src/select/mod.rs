@@ -1,11 +1,11 @@
 //! `qd-select-lowering`: choose the subgroup size of each body and the form of each op, by a
 //! search over what is equal.
 //!
-//! Each body becomes an e-graph ([`import`]); [`rules`] add what is equal, for subgroups of any
-//! size. For each size that the target has, the cheapest terms are [`extract`]ed, by [`cost`]s
-//! of the target's forms and of expansions ([`price`]), and the body's time is estimated. Bodies
-//! that [share a layout](groups) get one size, that with the least time in all; then the chosen
-//! terms become IR ([`materialise`]), and the size constants.
+//! Each body becomes an e-graph (`import`); [`rules`] add what is equal, for subgroups of any
+//! size. For each size that the target has, the cheapest terms are taken (`extract`), by the costs (`cost`)
+//! of the target's forms and of expansions (`price`), and the body's time is estimated. Bodies
+//! that share a layout (`groups`) get one size, that with the least time in all; then the chosen
+//! terms become IR (`materialise`), and the size constants.
 //!
 //! A size is a candidate where every cluster fits and collectives are reached together; threads of
 //! a block are a multiple of each. `qd.wave` on a body, the target's `wave=N` and the pass's
@@ -24,7 +24,7 @@
 //! After: `%sum` is `%n`, and `qd.wave` is 32 or 64.
 //!
 //! Limits: a body weighs as much as it has launches, whose blocks are not known;
-//! occupancy does not look at registers; [`extract`] searches greedily.
+//! occupancy does not look at registers; `extract` searches greedily.
 
 mod cost;
 mod explain;
