@@ -220,6 +220,12 @@ impl Use {
     }
 }
 
+/// Whether an op orders accesses to memory between threads, as barriers, fences and atomics do.
+pub fn orders_memory(op: Op<'_>) -> bool {
+    // Safety: the operation is valid.
+    unsafe { qd_sys::qdOrdersMemory(op.to_raw()) }
+}
+
 /// The value of which an op's result is a view (`ViewLikeOpInterface`).
 pub fn view_source<'c>(op: Op<'c>) -> Option<Value<'c>> {
     // Safety: the operation is valid.

@@ -2,21 +2,23 @@
 //!
 //! - [`algorithms`]: each device algorithm, one folder, by strategy;
 //! - `convert`: `qd_to_<target>`, one file each;
+//! - [`select`](mod@select): the search for subgroup sizes and forms;
 //! - [`targets`]: capabilities and emission.
 
 pub mod algorithms;
 pub mod convert;
 pub mod emit;
 pub mod expand;
+mod kernels;
 mod options;
 pub mod pipelines;
-mod select;
+pub mod select;
 pub mod targets;
 mod units;
 
 pub use emit::{CompileError, Emit, compile, draw, reflect, translate};
+pub use kernels::{UnknownKernel, select};
 pub use options::{Host, Options};
-pub use select::{UnknownKernel, select};
 pub use units::{Unit, units};
 
 use std::sync::Once;
@@ -31,5 +33,6 @@ pub fn register() {
         convert::register();
         expand::register();
         pipelines::register();
+        select::register();
     });
 }

@@ -71,9 +71,13 @@ impl Pipeline for ToSubgroup {
 
     fn passes(options: &TargetOptions) -> Result<String, String> {
         let target = Target::parse(&options.target)?;
+        let select = match target.selects {
+            true => format!("{CLEAN},qd-select-lowering{{target={}}}", options.target),
+            false => format!("qd-select-subgroup-size{{wave={}}}", default_wave(&target)),
+        };
         Ok([
             &format!("qd-to-plan{}", options.text()),
-            &format!("qd-select-subgroup-size{{wave={}}}", wave(&target)),
+            &select,
             CLEAN,
             "qd-merge-collectives",
             &format!("qd-expand-collectives{{target={}}}", options.target),
@@ -106,7 +110,7 @@ impl Pipeline for ToTarget {
 
 /// The wave a target gets unless it is asked for another: 32 if it has that,
 /// and else its largest.
-fn wave(target: &Target) -> u32 {
+pub(crate) fn default_wave(target: &Target) -> u32 {
     let waves = &target.capabilities.waves;
     match target.wave {
         Some(wave) => wave,

@@ -2,7 +2,7 @@
 
 use crate::{
     emit::handle,
-    select::{symbol, symbols_below},
+    kernels::{symbol, symbols_below},
 };
 use melior::ir::Module;
 use qd_dialects::{

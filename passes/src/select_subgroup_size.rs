@@ -88,6 +88,21 @@ impl Pass for SelectSubgroupSize {
     }
 }
 
+/// Gives one body, or a function that bodies call, a subgroup size, as the pass gives it to all.
+///
+/// # Errors
+///
+/// As of the pass.
+pub fn set_wave<'c>(body: Op<'c>, wave: i64) -> Result<'c> {
+    if let Some(threads) = threads_of(body) {
+        tile_body(body, threads, wave);
+    }
+    body.set_attr(names::WAVE, attributes::i64(context_of(body), wave));
+    body.nested()
+        .into_iter()
+        .try_for_each(|op| tile_op(op, wave))
+}
+
 /// Lanes in a subgroup of the body that an op is or is in, once that has been chosen.
 pub fn wave_of(op: Op) -> Option<i64> {
     let mut around = Some(op);

@@ -80,6 +80,16 @@ impl Pass for VerifyConvergence {
     }
 }
 
+/// The first error in a body of blocks of `threads`, in subgroups of `wave` lanes, if there is one.
+pub fn error_at<'c>(
+    body: Op<'c>,
+    threads: i64,
+    wave: u32,
+    calls: &Calls<'c>,
+) -> Option<Diagnostic<'c>> {
+    verify(body, threads, &[wave], calls).into_iter().next()
+}
+
 /// The wave sizes at which to check a body: the option's, the body's own, or every one.
 fn waves(body: Op<'_>, option: u32) -> Vec<u32> {
     let own = wave_of(body).and_then(|wave| u32::try_from(wave).ok());
@@ -207,12 +217,13 @@ fn list(waves: &[u32]) -> String {
 }
 
 /// The functions that bodies call, and the collectives in them.
-struct Calls<'c> {
+pub struct Calls<'c> {
     functions: HashMap<String, (Op<'c>, Option<Scope>)>,
 }
 
 impl<'c> Calls<'c> {
-    fn new(module: Op<'c>) -> Self {
+    /// Of a module.
+    pub fn new(module: Op<'c>) -> Self {
         let mut functions = HashMap::new();
         for op in module.nested() {
             let is_body = op.attr(names::THREADS).is_some();

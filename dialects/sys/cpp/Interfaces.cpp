@@ -126,6 +126,9 @@ extern "C" uint32_t qdEffectsOn(MlirOperation raw, intptr_t number) {
   return (all & (QdEffectRead | QdEffectWrite)) ? all : all | QdEffectUnknown;
 }
 
+/// Whether an op orders accesses to memory between threads.
+extern "C" bool qdOrdersMemory(MlirOperation op) { return unwrap(op)->hasTrait<qd::OrdersMemory>(); }
+
 /// The value of which an op's result is a view, or null.
 extern "C" MlirValue qdViewSource(MlirOperation op) {
   auto view = dyn_cast<ViewLikeOpInterface>(unwrap(op));

@@ -43,6 +43,10 @@ namespace qd {
 template <typename ConcreteOp>
 class PerThread : public mlir::OpTrait::TraitBase<ConcreteOp, PerThread> {};
 
+/// Orders accesses to memory between threads: barriers, fences, and atomics.
+template <typename ConcreteOp>
+class OrdersMemory : public mlir::OpTrait::TraitBase<ConcreteOp, OrdersMemory> {};
+
 /// In which of the threads that execute a collective its results are the same.
 enum class ResultUniformity {
   Varying,      // not known to be the same in any two

@@ -155,6 +155,7 @@ unsafe extern "C" {
     pub fn qdCollectives(context: MlirContext, visit: QdSinkFn, data: *mut c_void);
     pub fn qdEffects(op: MlirOperation) -> u32;
     pub fn qdEffectsOn(op: MlirOperation, operand: isize) -> u32;
+    pub fn qdOrdersMemory(op: MlirOperation) -> bool;
     pub fn qdViewSource(op: MlirOperation) -> MlirValue;
     pub fn qdAlgorithm(
         op: MlirOperation,

@@ -261,7 +261,7 @@ def Grid_ControlOp : Grid_Op<"control"> {
 // Memory ordering
 //===----------------------------------------------------------------------===//
 
-def Grid_MemFenceOp : Grid_Op<"mem_fence", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Grid_MemFenceOp : Grid_Op<"mem_fence", [OrdersMemory, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "device-scope memory fence";
   let description = [{
     Orders memory operations as seen by the whole device.
@@ -273,7 +273,7 @@ def Grid_MemFenceOp : Grid_Op<"mem_fence", [MemoryEffects<[MemRead, MemWrite]>]>
   let assemblyFormat = "attr-dict";
 }
 
-def Grid_AtomicRmwOp : Grid_Op<"atomic.rmw", [AllTypesMatch<["value", "result"]>]> {
+def Grid_AtomicRmwOp : Grid_Op<"atomic.rmw", [OrdersMemory, AllTypesMatch<["value", "result"]>]> {
   let summary = "atomic read-modify-write";
   let description = [{
     Combines `value` into the element and yields its former value. NaNs and
@@ -292,7 +292,7 @@ def Grid_AtomicRmwOp : Grid_Op<"atomic.rmw", [AllTypesMatch<["value", "result"]>
   let hasVerifier = 1;
 }
 
-def Grid_AtomicLoadOp : Grid_Op<"atomic.load", [MemoryEffects<[MemWrite<Qd_ConcurrencyResource>]>]> {
+def Grid_AtomicLoadOp : Grid_Op<"atomic.load", [OrdersMemory, MemoryEffects<[MemWrite<Qd_ConcurrencyResource>]>]> {
   let summary = "atomic load";
   let description = [{
     Order `relaxed` or `acquire`.
@@ -308,7 +308,7 @@ def Grid_AtomicLoadOp : Grid_Op<"atomic.load", [MemoryEffects<[MemWrite<Qd_Concu
   let hasVerifier = 1;
 }
 
-def Grid_AtomicStoreOp : Grid_Op<"atomic.store"> {
+def Grid_AtomicStoreOp : Grid_Op<"atomic.store", [OrdersMemory]> {
   let summary = "atomic store";
   let description = [{
     Order `relaxed` or `release`.
@@ -323,7 +323,7 @@ def Grid_AtomicStoreOp : Grid_Op<"atomic.store"> {
   let hasVerifier = 1;
 }
 
-def Grid_AtomicCasOp : Grid_Op<"atomic.cas", [AllTypesMatch<["expected", "desired", "result"]>]> {
+def Grid_AtomicCasOp : Grid_Op<"atomic.cas", [OrdersMemory, AllTypesMatch<["expected", "desired", "result"]>]> {
   let summary = "atomic compare and swap";
   let description = [{
     Stores `desired` if the element equals `expected`, and yields its former

@@ -21,6 +21,12 @@ def PerThread : NativeOpTrait<"PerThread"> {
   let cppNamespace = "::qd";
 }
 
+// Orders accesses to memory between threads: barriers, fences, and atomics. What another thread
+// has written before may be read after it.
+def OrdersMemory : NativeOpTrait<"OrdersMemory"> {
+  let cppNamespace = "::qd";
+}
+
 def CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
   let description = [{
     What the threads of a subgroup or of a block execute together: each of them has to

@@ -220,7 +220,7 @@ def Simt_ElectOp : Simt_PerThreadOp<"elect", [Pure]> {
   let assemblyFormat = "attr-dict";
 }
 
-def Simt_SyncOp : Simt_Collective<"sync", "Subgroup", [], [MemRead, MemWrite]> {
+def Simt_SyncOp : Simt_Collective<"sync", "Subgroup", [OrdersMemory], [MemRead, MemWrite]> {
   let summary = "subgroup barrier";
   let description = [{
     Every lane of the subgroup arrives before any goes on, and the subgroup's
@@ -233,7 +233,7 @@ def Simt_SyncOp : Simt_Collective<"sync", "Subgroup", [], [MemRead, MemWrite]> {
   let assemblyFormat = "attr-dict";
 }
 
-def Simt_MemFenceOp : Simt_PerThreadOp<"mem_fence", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Simt_MemFenceOp : Simt_PerThreadOp<"mem_fence", [OrdersMemory, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "subgroup-scope memory fence";
   let description = [{
     Orders memory operations as seen by the subgroup, without requiring that
@@ -558,7 +558,7 @@ def Simt_GridDimOp : Simt_IdOp<"grid.dim", Index, "blocks in the grid", [{
   ```
 }]>;
 
-def Simt_BlockSyncOp : Simt_Collective<"block.sync", "Block", [], [MemRead, MemWrite]> {
+def Simt_BlockSyncOp : Simt_Collective<"block.sync", "Block", [OrdersMemory], [MemRead, MemWrite]> {
   let summary = "block barrier";
   let description = [{
     Every thread of the block arrives before any goes on, and the block's
@@ -571,7 +571,7 @@ def Simt_BlockSyncOp : Simt_Collective<"block.sync", "Block", [], [MemRead, MemW
   let assemblyFormat = "attr-dict";
 }
 
-def Simt_BlockMemFenceOp : Simt_PerThreadOp<"block.mem_fence", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Simt_BlockMemFenceOp : Simt_PerThreadOp<"block.mem_fence", [OrdersMemory, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "block-scope memory fence";
   let description = [{
     Orders memory operations as seen by the block, without requiring that its

@@ -298,8 +298,8 @@ fn keep_assembly_together(module: &LlvmModule<'_>) {
     }
 }
 
-/// An error if something is called that is not in the module. What nobody calls
-/// is gone after optimisation.
+/// An error if something is called that is not in the module. Unused declarations
+/// are gone after optimisation.
 fn called_elsewhere(module: &LlvmModule<'_>) -> Result<(), CompileError> {
     for function in module.get_functions() {
         let name = function.get_name().to_string_lossy();

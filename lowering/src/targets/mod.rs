@@ -164,6 +164,9 @@ pub struct Target {
     pub capabilities: Capabilities,
     /// The subgroup size asked for, one of the capabilities' `waves`.
     pub wave: Option<u32>,
+    /// Whether lowerings are [searched for](mod@crate::select), and subgroup sizes where none is
+    /// asked for.
+    pub selects: bool,
 }
 
 /// One row of the table: name, capabilities.
@@ -191,10 +194,11 @@ impl Target {
         Self {
             capabilities: cpu::capabilities(),
             wave: None,
+            selects: false,
         }
     }
 
-    /// Reads `cpu`, `cpu,wave=N`, `nvptx:sm_90` or `vulkan:1.3,subgroup=N`.
+    /// Reads `cpu`, `cpu,wave=N`, `cpu,select`, `nvptx:sm_90` or `vulkan:1.3,subgroup=N`.
     ///
     /// # Errors
     ///
@@ -218,6 +222,7 @@ impl Target {
         let mut target = Self {
             capabilities: row(),
             wave: None,
+            selects: false,
         };
         let size = target.capabilities.kind.wave_option();
         for option in spec.options() {
@@ -228,9 +233,10 @@ impl Target {
                 Some((key, wave)) if key == size => {
                     target.wave = Some(read_wave(&target.capabilities, wave)?);
                 }
+                None if option == "select" => target.selects = true,
                 _ => {
                     return Err(format!(
-                        "unknown option '{option}' of target '{name}': expected {size}=N"
+                        "unknown option '{option}' of target '{name}': expected {size}=N or select"
                     ));
                 }
             }
@@ -300,6 +306,9 @@ mod tests {
         assert_eq!(target.capabilities.orientation, Orientation::Latency);
         assert_eq!(target.wave, Some(16));
         assert_eq!(Target::parse("cpu").unwrap().wave, None);
+        assert!(!Target::parse("cpu").unwrap().selects);
+        let selects = Target::parse("cpu,select,wave=8").unwrap();
+        assert!(selects.selects && selects.wave == Some(8));
     }
 
     #[test]
@@ -336,7 +345,7 @@ mod tests {
         );
         assert_eq!(
             message("cpu,threads=2"),
-            "unknown option 'threads=2' of target 'cpu': expected wave=N"
+            "unknown option 'threads=2' of target 'cpu': expected wave=N or select"
         );
         assert_eq!(
             message("vulkan:1.3,subgroup=5"),
@@ -366,7 +375,7 @@ mod tests {
         }
         assert_eq!(
             message("vulkan:1.3,wave=8"),
-            "unknown option 'wave=8' of target 'vulkan:1.3': expected subgroup=N"
+            "unknown option 'wave=8' of target 'vulkan:1.3': expected subgroup=N or select"
         );
     }
 }

@@ -44,6 +44,8 @@ pub struct Case {
     pub same: Same,
     pub target: &'static str,
     pub options: Options,
+    /// Whether equal terms may take the place of what it is expanded to.
+    pub selects: bool,
     /// What the algorithm is given as it is meant instead of one of the arguments.
     pub meant: Option<(usize, Argument)>,
 }
@@ -69,6 +71,7 @@ impl Case {
                 schedule,
                 ..Options::default()
             },
+            selects: number % 3 == 1,
             meant: None,
         }
     }
@@ -95,7 +98,19 @@ impl Case {
             arguments[*index] = argument.clone();
         }
         let meant = self.run(&module, "as it is", arguments);
-        let passes = format!("qd-to-grid{{target={}}},qd-verify-convergence", self.target);
+        let passes = match self.selects {
+            true => {
+                let select = format!(
+                    "qd-select-lowering{{target=cpu wave={}}}",
+                    self.options.wave
+                );
+                format!(
+                    "qd-to-plan{{target={}}},{select},qd-verify-convergence",
+                    self.target
+                )
+            }
+            false => format!("qd-to-grid{{target={}}},qd-verify-convergence", self.target),
+        };
         pass::run_pipeline(&context, &mut module, &passes)
             .unwrap_or_else(|error| panic!("{}: {error}", self.label));
         let printed = module.as_operation().to_string();

@@ -7,6 +7,7 @@ use qd_dialects::{
     diagnostic::Result,
     ir::{Op, OpExt, Value, bit_width},
     melior::ir::ValueLike,
+    ops::{math, simt},
 };
 
 /// An upstream count, as `i32`.
@@ -19,19 +20,19 @@ fn count<'b, 'c>(name: &str, value: V<'b, 'c>) -> V<'b, 'c> {
 
 pub(super) fn popcnt<'c>(b: &Builder<'c>, op: Op<'c>, _: &Setting) -> Result<'c, Vec<Value<'c>>> {
     Ok(vec![
-        count("math.ctpop", b.v(op.operand_values()[0])).value(),
+        count("math.ctpop", b.v(math::Popcnt::cast(op).value())).value(),
     ])
 }
 
 /// `math.ctlz` of 0 is the width, as it is here.
 pub(super) fn clz<'c>(b: &Builder<'c>, op: Op<'c>, _: &Setting) -> Result<'c, Vec<Value<'c>>> {
     Ok(vec![
-        count("math.ctlz", b.v(op.operand_values()[0])).value(),
+        count("math.ctlz", b.v(math::Clz::cast(op).value())).value(),
     ])
 }
 
 pub(super) fn ffs<'c>(b: &Builder<'c>, op: Op<'c>, _: &Setting) -> Result<'c, Vec<Value<'c>>> {
-    let value = b.v(op.operand_values()[0]);
+    let value = b.v(math::Ffs::cast(op).value());
     let position = count("math.cttz", value) + 1;
     Ok(vec![value.eq(0).select(b.i32(0), position).value()])
 }
@@ -64,7 +65,7 @@ pub(super) fn fns<'c>(b: &Builder<'c>, op: Op<'c>, _: &Setting) -> Result<'c, Ve
 /// Shifts of the lane's bit.
 pub(super) fn lanemask<'c>(b: &Builder<'c>, op: Op<'c>, _: &Setting) -> Result<'c, Vec<Value<'c>>> {
     let r#type = op.first_result().r#type();
-    let lane = b.v(op.operand_values()[0]);
+    let lane = b.v(simt::Lanemask::cast(op).lane());
     let lane = match bit_width(r#type) {
         64 => lane.to_i64(),
         _ => lane,

@@ -7,7 +7,7 @@ use super::{
 use qd_dialects::{
     builder::{Builder, V},
     diagnostic::Result,
-    ir::{Op, OpExt, Value},
+    ir::{Op, Value},
     ops::simt,
 };
 
@@ -109,7 +109,7 @@ pub(super) fn broadcast_first<'c>(
     op: Op<'c>,
     _: &Setting,
 ) -> Result<'c, Vec<Value<'c>>> {
-    let value = b.v(op.operand_values()[0]);
+    let value = b.v(simt::BroadcastFirst::cast(op).value());
     Ok(vec![broadcast(value, b.i32(0)).value()])
 }
 
@@ -126,7 +126,8 @@ pub(super) fn rotate<'c>(
     op: Op<'c>,
     setting: &Setting,
 ) -> Result<'c, Vec<Value<'c>>> {
-    let (value, delta) = (b.v(op.operand_values()[0]), b.v(op.operand_values()[1]));
+    let rotate = simt::Rotate::cast(op);
+    let (value, delta) = (b.v(rotate.value()), b.v(rotate.delta()));
     let size = setting.tile(op);
     let lane = b.lane_id();
     let within = (lane + delta) & (size - 1);

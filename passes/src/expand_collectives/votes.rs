@@ -15,7 +15,7 @@ pub(super) fn all<'c>(
     op: Op<'c>,
     setting: &Setting,
 ) -> Result<'c, Vec<Value<'c>>> {
-    let fails = !b.v(op.operand_values()[0]);
+    let fails = !b.v(simt::Vote::cast(op).predicate());
     Ok(vec![
         ballot_of_tile(fails, setting.tile(op), setting.wave)
             .eq(0)
@@ -29,7 +29,7 @@ pub(super) fn any<'c>(
     op: Op<'c>,
     setting: &Setting,
 ) -> Result<'c, Vec<Value<'c>>> {
-    let holds = b.v(op.operand_values()[0]);
+    let holds = b.v(simt::Vote::cast(op).predicate());
     Ok(vec![
         ballot_of_tile(holds, setting.tile(op), setting.wave)
             .ne(0)
@@ -43,7 +43,7 @@ pub(super) fn count_true<'c>(
     op: Op<'c>,
     setting: &Setting,
 ) -> Result<'c, Vec<Value<'c>>> {
-    let holds = b.v(op.operand_values()[0]);
+    let holds = b.v(simt::CountTrue::cast(op).predicate());
     let mask = ballot_of_tile(holds, setting.tile(op), setting.wave);
     Ok(vec![b.popcnt(mask).value()])
 }
@@ -65,7 +65,7 @@ pub(super) fn all_equal<'c>(
     op: Op<'c>,
     setting: &Setting,
 ) -> Result<'c, Vec<Value<'c>>> {
-    let value = b.v(op.operand_values()[0]);
+    let value = b.v(simt::AllEqual::cast(op).value());
     let size = setting.tile(op);
     let first = match size == setting.wave {
         true => broadcast(value, b.i32(0)),
@@ -86,11 +86,11 @@ pub(super) fn ballot_first_n<'c>(
     op: Op<'c>,
     _: &Setting,
 ) -> Result<'c, Vec<Value<'c>>> {
-    let n = op.attr("n").and_then(attributes::int).unwrap_or(32);
-    let mask = b.ballot(b.v(op.operand_values()[0])).to_i32();
-    let first = match n {
+    let ballot = simt::BallotFirstN::cast(op);
+    let mask = b.ballot(b.v(ballot.predicate())).to_i32();
+    let first = match ballot.n() {
         32 => mask,
-        _ => mask & ((1 << n) - 1),
+        n => mask & ((1 << n) - 1),
     };
     Ok(vec![first.value()])
 }
@@ -101,7 +101,7 @@ pub(super) fn match_any<'c>(
     op: Op<'c>,
     setting: &Setting,
 ) -> Result<'c, Vec<Value<'c>>> {
-    let value = b.v(op.operand_values()[0]);
+    let value = b.v(simt::MatchAny::cast(op).value());
     let everyone = match setting.wave {
         64 => -1,
         wave => (1 << wave) - 1,

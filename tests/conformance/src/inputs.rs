@@ -39,7 +39,7 @@ pub fn element_types() -> [&'static str; 4] {
 }
 
 /// Numbers that look random, the same in every run (splitmix64).
-fn word(seed: u64, i: u64) -> u64 {
+pub(crate) fn word(seed: u64, i: u64) -> u64 {
     let mut z = seed
         .wrapping_mul(0xD1B5_4A32_D192_ED03)
         .wrapping_add((i + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));

@@ -1,6 +1,7 @@
 //! Runs on a simulated device, one instruction after another: sizes are small, and chips take turns
 //! with algorithms.
 
+use crate::inputs::word;
 use std::{cell::RefCell, collections::HashMap, env, sync::LazyLock};
 
 /// The most elements of a case where blocks are simulated.
@@ -35,8 +36,11 @@ static TURN: LazyLock<Option<Turn>> = LazyLock::new(|| {
     Some(turn.unwrap_or_else(|| panic!("QD_TURN={text}: it is to be such as 2/5")))
 });
 
-/// Whether a kernel is this run's to execute. What has an algorithm takes turns; everything else is
-/// every run's.
+/// How many kernels of a test are every run's: all, of the many tests that have few.
+const EVERYONES: usize = 2;
+
+/// Whether a kernel is this run's to execute. What has an algorithm takes turns, from a test's third
+/// kernel on; everything else is every run's.
 pub(crate) fn is_ours(source: &str) -> bool {
     thread_local! {
         /// The kernels of a test, which has a thread of its own, in the order in which it has them.
@@ -50,20 +54,13 @@ pub(crate) fn is_ours(source: &str) -> bool {
         let next = kernels.len();
         *kernels.entry(source.to_owned()).or_insert(next)
     });
-    turn_of(ordinal, turn.of) == turn.number
+    ordinal < EVERYONES || turn_of(ordinal, turn.of) == turn.number
 }
 
-/// Whose turn a kernel is: the sum of its number's digits to the base of the turns, modulo that base.
-///
-/// Every `of`-th kernel may have the same capacity, every third one the same type. Digit sums are as
-/// often each remainder along every such progression (Gelfond 1968), so that each choice meets each run.
+/// Whose turn a kernel is: drawn, but the same in every run. Every fourth kernel may have the same
+/// capacity, every third the same type; each such choice is to meet each run.
 fn turn_of(ordinal: usize, of: usize) -> usize {
-    let (mut rest, mut sum) = (ordinal, 0);
-    while of > 1 && rest > 0 {
-        sum += rest % of;
-        rest /= of;
-    }
-    sum % of
+    (word(17, ordinal as u64) % of as u64) as usize
 }
 
 #[cfg(test)]
@@ -76,7 +73,7 @@ mod tests {
             for step in 1..=12 {
                 for first in 0..step {
                     let mut met = vec![false; of];
-                    for k in 0..200 {
+                    for k in 0..40 {
                         met[turn_of(first + step * k, of)] = true;
                     }
                     assert!(met.iter().all(|met| *met), "{first} + {step}k of {of}");

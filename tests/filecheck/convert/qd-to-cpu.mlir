@@ -46,8 +46,10 @@ module {
 
 // Control that is uniform in the block takes no such loop, though a collective makes it.
 // CHECK-LABEL: func.func private @by_block.blocks(
-// CHECK: %[[MOST:.*]] = memref.load %{{.*}}[%c0{{.*}}] : memref<64xi1>
-// CHECK-NEXT: scf.if %[[MOST]] {
+// CHECK: %[[MOST:.*]] = memref.load %{{.*}}[%c0{{.*}}] : memref<64xi32>
+// CHECK: %[[F:.*]] = arith.sitofp %[[MOST]] : i32 to f32
+// CHECK: %[[SOME:.*]] = arith.cmpf ogt, %[[F]]
+// CHECK-NEXT: scf.if %[[SOME]] {
 // CHECK: scf.for %{{.*}} = %c0{{.*}} to %c64
 module {
   func.func private @by_block(%a: memref<?xi32>) attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
@@ -62,6 +64,34 @@ module {
       %s = qd.simt.reduce_all add %v : i32
       memref.store %s, %a[%t] : memref<?xi32>
     }
+    return
+  }
+}
+
+// -----
+
+// What a block's threads add up together is one number, and what a loop carries of it
+// is no array.
+// CHECK-LABEL: func.func private @running.blocks(
+// CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %{{.*}} iter_args(%[[SUM:.*]] = %{{.*}}) -> (i32) {
+// CHECK: %[[TOTAL:.*]] = memref.load %{{.*}}[%c0{{.*}}] : memref<64xi32>
+// CHECK: %[[NEXT:.*]] = arith.addi %[[SUM]], %[[TOTAL]] : i32
+// CHECK-NOT: scf.for
+// CHECK: scf.yield %[[NEXT]] : i32
+module {
+  func.func private @running(%a: memref<?xi32>, %out: memref<?xi32>, %n: index) attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
+    %zero = arith.constant 0 : i32
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %t = qd.simt.block.thread_id
+    %sum = scf.for %i = %c0 to %n step %c64 iter_args(%so_far = %zero) -> (i32) {
+      %at = arith.addi %i, %t : index
+      %v = memref.load %a[%at] : memref<?xi32>
+      %total = qd.simt.block.reduce_all add %v : i32
+      %next = arith.addi %so_far, %total : i32
+      scf.yield %next : i32
+    }
+    memref.store %sum, %out[%t] : memref<?xi32>
     return
   }
 }

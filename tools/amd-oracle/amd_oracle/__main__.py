@@ -94,6 +94,20 @@ def coverage(options):
         print(f"{architecture:8} {kind:7} {op:32} {count}")
 
 
+def errata(options):
+    from .errata import ERRATA
+    if options.count:
+        print(len(ERRATA))
+        return
+    for families, pattern, why, _ in ERRATA:
+        print(f"{', '.join(families)}: {pattern}\n    {why}")
+
+
+def costs(options):
+    from .costs import table
+    table(options.folder, options.elements, options.llvm)
+
+
 FORMATS = {"u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i32": "i", "u64": "Q", "i64": "q", "f32": "f", "f64": "d"}
 
 
@@ -124,6 +138,14 @@ def main():
     c.set_defaults(do=translate)
     c = commands.add_parser("serve", help="translate the code objects whose paths standard input has, a line each; the engine uses this")
     c.set_defaults(do=serve)
+    c = commands.add_parser("errata", help="list where AMD's pseudocode is not followed, with the sources")
+    c.add_argument("--count", action="store_true", help="only how many there are")
+    c.set_defaults(do=errata)
+    c = commands.add_parser("costs", help="print what launches cost, by coverage files and assembly; `cargo xtask amd-costs` uses this")
+    c.add_argument("folder", help="files KERNEL.CHIP.WAVE.jsonl and KERNEL.CHIP.WAVE.s")
+    c.add_argument("--elements", type=int, required=True, help="how many elements each launch had")
+    c.add_argument("--llvm", default="/usr/lib/llvm-22/bin", help="folder of llvm-mca")
+    c.set_defaults(do=costs)
     options = parser.parse_args()
     try:
         return options.do(options) or 0

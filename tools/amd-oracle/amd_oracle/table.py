@@ -35,6 +35,8 @@ def classify(i):
     """What unit executes it: the class by which coverage and cost are counted."""
     if re.match(r"S_(C?BRANCH|CALL|SETPC|SWAPPC|GETPC|ENDPGM)", i.name):
         return "branch"
+    if i.kind in ("nop", "wait", "barrier", "signal", "barrier_wait", "sleep") and i.name.startswith("S_"):
+        return "wait"
     if i.name.startswith(("BUFFER_", "GLOBAL_", "FLAT_", "SCRATCH_")):
         return "VMEM"
     if i.name.startswith("DS_"):

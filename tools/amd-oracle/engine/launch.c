@@ -228,8 +228,8 @@ static void report_coverage(launch *l) {
     size_t bytes = 0;
     FILE *text = open_memstream(&line, &bytes);
     if (!text) return;
-    fprintf(text, "{\"architecture\": \"%s\", \"wave\": %u, \"kernel\": \"%s\", \"blocks\": %u, \"threads\": %u, \"ops\": {", oracle_architecture(m), l->lanes,
-            m->strings + l->kernel->name, l->blocks, l->threads);
+    fprintf(text, "{\"architecture\": \"%s\", \"wave\": %u, \"kernel\": \"%s\", \"blocks\": %u, \"threads\": %u, \"vgprs\": %u, \"lds\": %u, \"ops\": {",
+            oracle_architecture(m), l->lanes, m->strings + l->kernel->name, l->blocks, l->threads, l->kernel->vgprs + l->kernel->agprs, l->lds_bytes);
     const char *comma = "";
     for (size_t k = 0; k < m->op_count; k++)
         if (m->issued[k]) {

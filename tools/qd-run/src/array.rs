@@ -7,7 +7,7 @@ use qd_runtime::{
 };
 use std::{borrow::Cow, fmt};
 
-/// The bytes of what nobody has written.
+/// The byte that fills memory that has not been written.
 pub const POISON: u8 = 0xA5;
 
 /// A row-major array of elements.

@@ -10,6 +10,7 @@ use qd_artifact::{ArgumentKind, Dtype, Kernel};
 use qd_dialects::{
     attributes,
     ir::{self, OpExt, Value, arguments, operations},
+    ops::grid,
 };
 use qd_interp::{Element, Fault, Options, Schedule};
 
@@ -93,7 +94,7 @@ fn elements(module: &Module, kernel: &Kernel) -> Vec<Element> {
 /// For each argument of a kernel, whether it holds `index`.
 fn argument_types(module: &Module, kernel: &str) -> Vec<bool> {
     let found = operations(module.body().into()).into_iter().find(|op| {
-        op.is("qd.grid.kernel")
+        op.is(grid::Kernel::NAME)
             && op.attr("sym_name").and_then(attributes::text).as_deref() == Some(kernel)
     });
     let Some(body) = found.and_then(OpExt::body) else {

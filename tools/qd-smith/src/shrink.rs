@@ -183,7 +183,7 @@ fn zero(value: Value, types: &[String]) -> Option<Node> {
     })
 }
 
-/// Without constants that nobody uses.
+/// Without unused constants.
 fn cleaned(mut program: Program) -> Program {
     let mut used: HashSet<Value> = HashSet::new();
     each(&program.body, &mut |node| used.extend(&node.operands));

@@ -4,7 +4,6 @@
 //! many as there are cores run at a time.
 
 use std::collections::VecDeque;
-use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Mutex;
@@ -24,7 +23,6 @@ pub fn run(workspace: &Workspace, target: &str, args: &[String]) -> Result<()> {
     let chips = oracle::chips(target)?;
     packages::ensure(Purpose::Test)?;
     let report = execute(workspace, &chips, args, false)?;
-    println!("\n{}", report.counts);
     ensure!(report.passed, "{target} differs from the interpreter");
     Ok(())
 }
@@ -103,16 +101,21 @@ fn execute(
             .try_for_each(|worker| worker.join().expect("nothing panics"))
     })?;
     let sums = sums.into_inner().expect("nothing panics");
-    let mut counts = String::new();
+    let mut counts = Vec::new();
+    println!();
     for ((chip, sum), coverage) in chips.iter().zip(&sums).zip(&coverage) {
+        let failed = match &sum.failed[..] {
+            [] => String::new(),
+            programs => format!("; failed: {}", programs.join(" ")),
+        };
         let executed = oracle.coverage(coverage)?;
-        // Writing to a string does not fail.
-        let _ = write!(counts, "{}: {} cases; {executed}", chip.target(), sum.cases);
-        if !sum.failed.is_empty() {
-            let _ = write!(counts, "; failed: {}", sum.failed.join(" "));
-        }
-        counts.push('\n');
+        println!("{}: {} cases, {executed}{failed}", chip.target(), sum.cases);
+        counts.push(format!("{} {}", chip.name(), sum.cases));
     }
+    println!(
+        "checked against AMD's published pseudocode with {} errata",
+        process::capture(&mut oracle.command(&["errata", "--count"]))?.trim()
+    );
     let passed = sums.iter().all(|sum| sum.failed.is_empty());
     let total: u64 = sums.iter().map(|sum| sum.cases).sum();
     ensure!(total > 0 || !passed, conformance::nothing_ran(args));
@@ -120,7 +123,7 @@ fn execute(
     let all_ran = sums.iter().all(|sum| sum.cases > 0) || !args.is_empty();
     Ok(Report {
         passed: passed && all_ran,
-        counts: counts.trim_end().to_owned(),
+        counts: format!("cases: {}", counts.join(", ")),
     })
 }
 

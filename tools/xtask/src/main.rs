@@ -7,6 +7,7 @@ mod amd;
 mod bench;
 mod cargo;
 mod conformance;
+mod costs;
 mod coverage;
 mod demo;
 mod docs;
@@ -70,7 +71,7 @@ enum Task {
     /// Run everything that must pass
     ///
     /// In order: setup, build of the workspace and all its targets, cargo test, the conformance
-    /// suite on Vulkan at several subgroup sizes, the FileCheck suite, random kernels, the check that one LLVM is linked, the check that the generated docs are current. Every SPIR-V module that is made on
+    /// suite on Vulkan at several subgroup sizes, the oracle that executes code for AMD and the conformance suite in it, the FileCheck suite, random kernels, the check that one LLVM is linked, the check that the generated docs are current. Every SPIR-V module that is made on
     /// the way goes through spirv-val. Goes on after a failing step where it can, and closes with a
     /// table of counts and times that says how to rerun each failing step alone.
     Test,
@@ -102,6 +103,17 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
+    /// Test the oracle that executes code for AMD's targets
+    ///
+    /// Its arithmetic against Python's, its moves between lanes against LLVM's code for them, and that it
+    /// catches what is wrong.
+    TestOracle,
+    /// Count what algorithms cost on AMD's chips, without one
+    ///
+    /// Executes each on 16,384 elements in the oracle, and prints a table: for each body that matters, chip
+    /// and wave, instructions by class and issue slots for 64 elements, registers, LDS, waves of a SIMD, and
+    /// llvm-mca's cycles of the body as a straight line.
+    AmdCosts,
     /// Build the tools and run the FileCheck suite
     ///
     /// Without a path the whole of tests/filecheck runs. Each file also goes through the generic
@@ -204,11 +216,17 @@ fn run(task: Task) -> Result<()> {
         } => {
             packages::ensure(Purpose::Test)?;
             let report = amd::run_in_turns(&workspace, &args)?;
-            println!("\n{}", report.counts);
             anyhow::ensure!(report.passed, "AMD's targets differ from the interpreter");
             Ok(())
         }
         Task::Conformance { target, args, .. } => conformance::run(&workspace, &target, &args),
+        Task::AmdCosts => costs::run(&workspace),
+        Task::TestOracle => {
+            packages::ensure(Purpose::Test)?;
+            let report = oracle::test(&workspace)?;
+            anyhow::ensure!(report.passed, "the oracle's tests fail");
+            Ok(())
+        }
         Task::Lit { args } => {
             packages::ensure(Purpose::Test)?;
             cargo::build_tools(&workspace, Profile::Dev)?;

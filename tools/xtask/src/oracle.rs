@@ -12,7 +12,8 @@ use std::time::SystemTime;
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::process;
-use crate::workspace::{PYTHON, Workspace};
+use crate::suite::Report;
+use crate::workspace::{LLVM_PREFIX, PYTHON, Workspace};
 
 /// What the names of AMD's targets begin with, as --target of the tools spells them.
 pub const PREFIX: &str = "amdgpu:";
@@ -40,6 +41,11 @@ pub struct Chip {
 }
 
 impl Chip {
+    /// As in "gfx1100 w32".
+    pub fn name(&self) -> String {
+        format!("{} w{}", self.architecture, self.wave)
+    }
+
     /// The target's name.
     pub fn target(&self) -> String {
         format!("{PREFIX}{},wave={}", self.architecture, self.wave)
@@ -144,8 +150,19 @@ impl Oracle {
         Ok(file)
     }
 
+    /// A folder for what a run makes, without what an earlier one left.
+    pub fn empty_folder(&self, name: &str) -> Result<PathBuf> {
+        let folder = self.folder.join(name);
+        if folder.exists() {
+            fs::remove_dir_all(&folder)
+                .with_context(|| format!("cannot delete {}", folder.display()))?;
+        }
+        fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        Ok(folder)
+    }
+
     /// A call of the package's command line.
-    fn command(&self, arguments: &[&str]) -> Command {
+    pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(self.python());
         command
             .current_dir(&self.sources)
@@ -195,7 +212,7 @@ impl Oracle {
         let new = library.with_extension("new");
         let mut cc = Command::new("cc");
         cc.args(["-O2", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared"])
-            .args(["-pthread", "-Wl,-soname,libamdhip64.so.6"])
+            .args(["-pthread", &format!("-Wl,-soname,{name}")])
             .args(files.iter().filter(|file| is_c(file)))
             .arg("-o")
             .arg(&new)
@@ -203,6 +220,26 @@ impl Oracle {
         process::run(&mut cc)?;
         fs::rename(&new, &library).with_context(|| format!("cannot make {}", library.display()))
     }
+}
+
+/// Runs the oracle's own tests.
+pub fn test(workspace: &Workspace) -> Result<Report> {
+    let oracle = Oracle::prepare(workspace)?;
+    oracle.build("liboracle.so", &["engine"])?;
+    let mut command = Command::new(oracle.python());
+    command
+        .current_dir(&oracle.sources)
+        .env("QD_AMD_ORACLE_CACHE", oracle.folder.join("cache"))
+        .env("QD_AMD_ORACLE_LIBRARY", oracle.folder.join("liboracle.so"))
+        .env("LLVM_BIN", format!("{LLVM_PREFIX}/bin"))
+        .args(["-m", "unittest", "discover", "-t", ".", "-s", "tests"]);
+    let (output, status) = process::collect(&mut command)?;
+    print!("{output}");
+    let ran = output.lines().find(|line| line.starts_with("Ran "));
+    Ok(Report {
+        passed: status.success(),
+        counts: ran.unwrap_or_default().to_lowercase(),
+    })
 }
 
 /// Makes the Python environment with the pinned wheel, unless it is there.

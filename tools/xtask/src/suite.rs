@@ -7,7 +7,9 @@ use anyhow::{Result, bail};
 
 use crate::packages::Purpose;
 use crate::workspace::{Profile, Workspace};
-use crate::{cargo, conformance, docs, lavapipe, linkage, lit, packages, process, smith};
+use crate::{
+    amd, cargo, conformance, docs, lavapipe, linkage, lit, oracle, packages, process, smith,
+};
 
 /// How a step ended.
 pub struct Report {
@@ -88,6 +90,18 @@ const STEPS: &[Step] = &[
         run: |workspace| conformance::run_on_lavapipe(workspace, &[]),
     },
     Step {
+        name: "amd oracle",
+        rerun: "cargo xtask test-oracle",
+        needed: false,
+        run: oracle::test,
+    },
+    Step {
+        name: "amd",
+        rerun: "cargo xtask conformance --amd",
+        needed: false,
+        run: |workspace| amd::run_in_turns(workspace, &[]),
+    },
+    Step {
         name: "lit",
         rerun: "cargo xtask lit",
         needed: false,
@@ -113,8 +127,9 @@ const STEPS: &[Step] = &[
     },
 ];
 
-fn setup(_: &Workspace) -> Result<Report> {
+fn setup(workspace: &Workspace) -> Result<Report> {
     packages::ensure(Purpose::Test)?;
+    oracle::install(workspace)?;
     Ok(Report::passed("all packages are there".into()))
 }
 

@@ -4,7 +4,8 @@ use super::Setting;
 use qd_dialects::{
     builder::Builder,
     diagnostic::Result,
-    ir::{Op, OpExt, Value},
+    ir::{Op, Value},
+    ops::simt,
 };
 
 /// `qd.simt.ballot`, by the vendor's: the lanes that there are, zero-extended to the mask's 64.
@@ -13,7 +14,7 @@ pub fn ballot<'c>(
     op: Op<'c>,
     setting: &Setting<'_>,
 ) -> Result<'c, Vec<Value<'c>>> {
-    let predicate = b.v(op.operand_values()[0]);
+    let predicate = b.v(simt::Ballot::cast(op).predicate());
     let mask = (setting.hooks.ballot)(predicate, setting);
     Ok(vec![mask.to_i64().value()])
 }

@@ -17,6 +17,7 @@ use qd_dialects::{
     attributes::names,
     builder::{Builder, V},
     diagnostic::{Diagnostic, Result},
+    interfaces::{orders_memory, view_source},
     ir::{
         self, InsertionPoint, Key, Op, OpExt, Value, ValueExt, arguments, context_of, operations,
     },
@@ -146,37 +147,26 @@ fn function<'c>(
     ))
 }
 
-/// The buffers through which no thread learns what another has done. To LLVM
-/// `noalias` says that nobody else writes: it keeps values over barriers, reads
-/// through the cache that is not coherent, and its instruction selection even
-/// crashes on an atomic load of such memory. So it may be said of what is never
-/// written, and of what is written by a body that orders nothing.
+/// The buffers through which threads do not communicate, which may be `noalias`.
+/// LLVM takes that for memory that no other thread writes: it keeps values over
+/// barriers, reads through the non-coherent cache, and its instruction selection
+/// crashes on an atomic load of such memory. So these are the buffers that the body
+/// never writes, and, in a body that orders no memory, all others too.
 fn unshared<'c>(body: Op<'c>, parameters: &[Value<'c>]) -> HashSet<Key> {
     let Some(block) = body.body() else {
         return HashSet::new();
     };
     let effects = BodyEffects::of(block, parameters);
-    let ordered = body.nested().into_iter().any(is_ordered);
+    let ordered = body
+        .nested()
+        .into_iter()
+        .any(|op| op.is("func.call") || orders_memory(op));
     let polled = polled(body, parameters);
     let keys = parameters
         .iter()
         .filter(|parameter| !ordered || !effects.on(**parameter).writes)
         .map(|parameter| parameter.key());
     keys.filter(|key| !polled.contains(key)).collect()
-}
-
-/// Whether an op orders memory between threads, or may.
-fn is_ordered(op: Op<'_>) -> bool {
-    let name = op.full_name();
-    matches!(
-        name,
-        simt::Sync::NAME
-            | simt::MemFence::NAME
-            | simt::BlockSync::NAME
-            | simt::BlockMemFence::NAME
-            | grid::MemFence::NAME
-            | "func.call"
-    ) || name.starts_with("qd.grid.atomic.")
 }
 
 /// What is known of a body's launches.
@@ -197,15 +187,12 @@ fn launch(body: Op<'_>) -> Launch {
 fn polled<'c>(body: Op<'c>, parameters: &[Value<'c>]) -> HashSet<Key> {
     let mut polled = HashSet::new();
     for load in body.nested() {
-        if !load.is(grid::AtomicLoad::NAME) {
+        let Some(load) = grid::AtomicLoad::of(load) else {
             continue;
-        }
-        let mut memref = load.operand_values()[0];
-        while let Some(view) = memref.defining_op() {
-            match view.operand_values().first() {
-                Some(source) if descriptor::shape(source.r#type()).is_some() => memref = *source,
-                _ => break,
-            }
+        };
+        let mut memref = load.memref();
+        while let Some(source) = memref.defining_op().and_then(view_source) {
+            memref = source;
         }
         if parameters.iter().any(|p| p.key() == memref.key()) {
             polled.insert(memref.key());

@@ -6,6 +6,7 @@ use qd_dialects::{
     builder::{Builder, V},
     diagnostic::{Diagnostic, Result},
     ir::{Op, OpExt, Value, bit_width},
+    ops::simt,
 };
 
 /// `qd.simt.shuffle`, by the vendor's move of a word.
@@ -44,7 +45,7 @@ pub fn broadcast_first<'c>(
     op: Op<'c>,
     setting: &Setting<'_>,
 ) -> Result<'c, Vec<Value<'c>>> {
-    let value = b.v(op.operand_values()[0]);
+    let value = b.v(simt::BroadcastFirst::cast(op).value());
     Ok(vec![move_value(value, Source::First, setting).value()])
 }
 

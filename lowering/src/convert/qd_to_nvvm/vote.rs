@@ -10,10 +10,11 @@ use qd_dialects::{
     builder::{Builder, V},
     diagnostic::{Diagnostic, Result},
     ir::{Op, OpExt, Value, bit_width},
+    ops::simt,
 };
 
 fn vote<'c>(b: &Builder<'c>, op: Op<'c>, kind: &str) -> Result<'c, Vec<Value<'c>>> {
-    let predicate = b.v(op.operand_values()[0]);
+    let predicate = b.v(simt::Vote::cast(op).predicate());
     let kind = case(b, "vote_sync_kind", kind);
     let vote = b.result(
         "nvvm.vote.sync",
@@ -49,7 +50,7 @@ pub(super) fn match_any<'c>(
     op: Op<'c>,
     _: &Setting<'_>,
 ) -> Result<'c, Vec<Value<'c>>> {
-    let value = b.v(op.operand_values()[0]);
+    let value = b.v(simt::MatchAny::cast(op).value());
     let value = match op.attr("bits").and_then(attributes::int) {
         None => value,
         Some(bits) => value << (i64::from(bit_width(value.ty())) - bits),
@@ -69,7 +70,7 @@ pub(super) fn match_by_ballots<'c>(
     op: Op<'c>,
     _: &Setting<'_>,
 ) -> Result<'c, Vec<Value<'c>>> {
-    let value = b.v(op.operand_values()[0]).to_i32();
+    let value = b.v(simt::MatchAny::cast(op).value()).to_i32();
     let bits = op.attr("bits").and_then(attributes::int).unwrap_or(32);
     Ok(vec![who_agrees(value, bits).to_i64().value()])
 }
@@ -86,7 +87,8 @@ pub(super) fn match_by_ballots<'c>(
 /// it votes in its uniform unit, and CUDA 13.0 gets some of those votes wrong.
 fn who_agrees<'b, 'c>(value: V<'b, 'c>, bits: i64) -> V<'b, 'c> {
     let b = value.builder();
-    // All bits, and nobody knows: a constant would not be multiplied with.
+    // All bits set, which the compiler cannot tell: it would fold a constant away, and with it
+    // the flips.
     let ones = special(b, "lanemask.lt") | special(b, "lanemask.ge");
     let mut ptx = String::from("{ .reg .pred p; .reg .b32 d, bit");
     for bit in 0..bits {

@@ -105,7 +105,7 @@ impl Drop for Again {
 ///
 /// # Safety
 ///
-/// The graph is there and nobody else's, and stays as long as the other, for what it holds.
+/// The graph exists, nothing else uses it, and the one that it was captured into outlives the result.
 unsafe fn without_objects(captured: sys::CUgraph) -> anyhow::Result<sys::CUgraph> {
     let (mut nodes_count, mut edges_count) = (0, 0);
     let mut graph = ptr::null_mut();
@@ -159,7 +159,7 @@ unsafe fn without_objects(captured: sys::CUgraph) -> anyhow::Result<sys::CUgraph
 
 impl Drop for Raw {
     fn drop(&mut self) {
-        // Safety: made by `capture`, and nobody else's. An error has been told before.
+        // Safety: made by `capture`, and used here alone. An error has been reported before.
         unsafe {
             let _ = sys::cuStreamSynchronize(self.stream);
             let _ = sys::cuGraphExecDestroy(self.executable);

@@ -99,7 +99,7 @@ fn resident_bytes() -> Option<u64> {
     Some(4096 * pages)
 }
 
-/// Bytes that nobody has of a device, where its driver says so; this thread has entered it before.
+/// Free bytes of a device, where its driver says so; this thread has entered it before.
 fn free_bytes(device: &Device) -> Option<u64> {
     let is_cuda = device.info().id.driver == "cuda";
     is_cuda

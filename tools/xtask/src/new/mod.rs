@@ -1,4 +1,4 @@
-//! `new`: the files that an op, a pass or an algorithm starts from, registered, with a test that
+//! `new`: the files that an op, a pass, an algorithm or a rule starts from, registered, with a test that
 //! fails until they are filled in.
 //!
 //! The text is in `templates/`; here is where it goes. Nothing is written unless all of it can be.
@@ -47,6 +47,16 @@ pub enum What {
     /// Example: cargo xtask new algorithm histogram
     #[command(verbatim_doc_comment)]
     Algorithm {
+        /// The name in words with hyphens
+        name: String,
+    },
+    /// A rule of `qd-select-lowering`: its row in a family and its test
+    ///
+    /// Example: cargo xtask new rule votes any-of-any
+    #[command(verbatim_doc_comment)]
+    Rule {
+        /// The family: a file of lowering/src/select/rules, without its ending
+        family: String,
         /// The name in words with hyphens
         name: String,
     },
@@ -115,6 +125,7 @@ fn plan(root: &Path, what: &What) -> Result<(Vec<Change>, String)> {
         What::Op { name } => op(root, name),
         What::Pass { name } => pass(root, name),
         What::Algorithm { name } => algorithm(root, name),
+        What::Rule { family, name } => rule(root, family, name),
     }
 }
 
@@ -220,6 +231,25 @@ fn algorithm(root: &Path, name: &str) -> Result<(Vec<Change>, String)> {
     Ok((changes, next(&test, "docs/how-to/add-an-op.md")))
 }
 
+fn rule(root: &Path, family: &str, name: &str) -> Result<(Vec<Change>, String)> {
+    let (family, name) = (Name::parse(family)?, Name::parse(name)?);
+    let rules = "lowering/src/select/rules";
+    let path = format!("{rules}/{}.rs", family.snake());
+    if !root.join(&path).exists() {
+        let family = family.kebab();
+        bail!("there is no family '{family}': expected a file of {rules}, such as votes");
+    }
+    let test = format!("tests/filecheck/select/{}.mlir", name.kebab());
+    let changes = vec![
+        Change::edit(root, path, |text| {
+            let row = name.fill(include_str!("templates/rule.rs.in"));
+            insert_before_last(text, "];", &row)
+        })?,
+        Change::new(&test, name.fill(include_str!("templates/rule.mlir.in"))),
+    ];
+    Ok((changes, next(&test, &format!("{rules}/README.md"))))
+}
+
 /// Makes a module part of a table of algorithms.
 fn register(text: &str, name: &Name) -> Result<String> {
     let text = insert_sorted(text, "mod ", &format!("mod {};", name.snake()))?;
@@ -316,8 +346,32 @@ mod tests {
     }
 
     #[test]
+    fn a_rule_is_a_row_and_a_test() {
+        let (family, name) = ("votes".to_owned(), "any-of-any".to_owned());
+        let (changes, _) = plan(root(), &What::Rule { family, name }).unwrap();
+        assert_eq!(
+            paths(&changes),
+            [
+                "lowering/src/select/rules/votes.rs",
+                "tests/filecheck/select/any-of-any.mlir",
+            ]
+        );
+        let row = changes[0].text.find("Rule::new(\"any-of-any\"").unwrap();
+        assert!(
+            changes[0].text[row..].ends_with("];\n"),
+            "{}",
+            changes[0].text
+        );
+        assert!(changes[1].text.contains("The rule any-of-any"));
+    }
+
+    #[test]
     fn every_placeholder_is_filled() {
         for what in [
+            What::Rule {
+                family: "moves".into(),
+                name: "a-b".into(),
+            },
             What::Op {
                 name: "math.parity".into(),
             },
@@ -368,6 +422,13 @@ mod tests {
                     name: "Merge Barriers".into(),
                 },
                 "lower-case words with hyphens",
+            ),
+            (
+                What::Rule {
+                    family: "dreams".into(),
+                    name: "a-b".into(),
+                },
+                "there is no family 'dreams'",
             ),
         ] {
             let error = plan(root(), &what).unwrap_err().to_string();

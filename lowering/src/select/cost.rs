@@ -1,0 +1,368 @@
+//! What a target's forms cost: rows of data, ours or of a file.
+//!
+//! A figure is what one subgroup takes of a pipe, in cycles in which that issues, and the
+//! cycles until the result is there. `costs.json` beside this has ours, each with its source. A
+//! file given by `costs=` has rows of the same shape, which go before ours.
+
+use crate::targets::{Capabilities, Target};
+use qd_dialects::{
+    diagnostic::{Diagnostic, Result},
+    ir::Context,
+    melior::ir::Location,
+};
+use serde::{
+    Deserialize, Deserializer,
+    de::{Error, MapAccess, Visitor, value::MapAccessDeserializer},
+};
+use std::{
+    fmt, fs,
+    ops::{Add, Mul},
+    sync::LazyLock,
+};
+
+/// What issues instructions side by side with the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Pipe {
+    /// Arithmetic of lanes.
+    Alu,
+    /// Arithmetic of subgroups.
+    Scalar,
+    /// Shared memory.
+    Shared,
+    /// Device memory.
+    Memory,
+}
+
+/// Every pipe, with its name.
+pub const PIPES: [(Pipe, &str); 4] = [
+    (Pipe::Alu, "alu"),
+    (Pipe::Scalar, "scalar"),
+    (Pipe::Shared, "shared"),
+    (Pipe::Memory, "memory"),
+];
+
+/// What ops that are no collectives cost as, and the subgroups that a scheduler has resident.
+pub const CLASSES: [&str; 12] = [
+    "int", "int64", "float", "double", "math", "load", "store", "shared", "atomic", "barrier",
+    "branch", "resident",
+];
+
+/// Of what a figure is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Per {
+    /// A subgroup.
+    #[default]
+    Wave,
+    /// A subgroup's values of 32 bits: those of 64 take it twice.
+    Word,
+    /// A lane.
+    Lane,
+}
+
+/// One figure.
+#[derive(Clone, Debug)]
+pub struct Row {
+    targets: Vec<String>,
+    wave: Option<u32>,
+    form: String,
+    op: Option<String>,
+    masks: Option<Vec<i64>>,
+    pipe: Pipe,
+    r#use: f64,
+    latency: f64,
+    per: Per,
+    source: String,
+}
+
+/// A row as a file has it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    /// The targets that it is of.
+    targets: Vec<String>,
+    /// Lanes in a subgroup; any.
+    wave: Option<u32>,
+    /// A form as the target's table names it, or one of [`CLASSES`].
+    form: String,
+    /// The op, where a form is of several that differ.
+    op: Option<String>,
+    /// Of a shuffle by xor: the constant masks for which it is so.
+    masks: Option<Vec<i64>>,
+    pipe: Pipe,
+    r#use: f64,
+    latency: f64,
+    #[serde(default)]
+    per: Per,
+    /// Who says so.
+    source: String,
+}
+
+impl TryFrom<Written> for Row {
+    type Error = String;
+
+    fn try_from(row: Written) -> std::result::Result<Self, String> {
+        for (name, figure) in [("use", row.r#use), ("latency", row.latency)] {
+            if !(figure.is_finite() && figure >= 0.0) {
+                return Err(format!("'{name}' of '{}' is negative: {figure}", row.form));
+            }
+        }
+        if row.source.is_empty() {
+            return Err(format!("'{}' has no source", row.form));
+        }
+        for name in &row.targets {
+            let capabilities = Target::parse(name)?.capabilities;
+            let mut forms = capabilities
+                .forms
+                .iter()
+                .filter(|form| form.name == row.form);
+            let known = match &row.op {
+                None => CLASSES.contains(&row.form.as_str()) || forms.next().is_some(),
+                Some(op) => forms.any(|form| form.op == op),
+            };
+            if !known {
+                let of = row.op.map(|op| format!(" of '{op}'")).unwrap_or_default();
+                return Err(format!("target '{name}' has no form '{}'{of}", row.form));
+            }
+            if row
+                .wave
+                .is_some_and(|wave| !capabilities.waves.contains(&wave))
+            {
+                let wave = row.wave.unwrap_or_default();
+                return Err(format!("target '{name}' has no wave of {wave}"));
+            }
+        }
+        Ok(Self {
+            targets: row.targets,
+            wave: row.wave,
+            form: row.form,
+            op: row.op,
+            masks: row.masks,
+            pipe: row.pipe,
+            r#use: row.r#use,
+            latency: row.latency,
+            per: row.per,
+            source: row.source,
+        })
+    }
+}
+
+/// Checked while the row is read, so that an error has its place.
+impl<'de> Deserialize<'de> for Row {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Self, D::Error> {
+        struct OfRow;
+        impl<'de> Visitor<'de> for OfRow {
+            type Value = Row;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a row of costs")
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, row: M) -> std::result::Result<Row, M::Error> {
+                let row = Written::deserialize(MapAccessDeserializer::new(row))?;
+                Row::try_from(row).map_err(M::Error::custom)
+            }
+        }
+        from.deserialize_map(OfRow)
+    }
+}
+
+/// What something takes: of each pipe, and until its result is there.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cost {
+    /// By [`PIPES`].
+    pub uses: [f64; PIPES.len()],
+    /// Cycles.
+    pub latency: f64,
+}
+
+impl Add for Cost {
+    type Output = Self;
+
+    /// One behind the other.
+    fn add(self, other: Self) -> Self {
+        Self {
+            uses: std::array::from_fn(|pipe| self.uses[pipe] + other.uses[pipe]),
+            latency: self.latency + other.latency,
+        }
+    }
+}
+
+impl Mul<f64> for Cost {
+    type Output = Self;
+
+    fn mul(self, times: f64) -> Self {
+        Self {
+            uses: self.uses.map(|r#use| r#use * times),
+            latency: self.latency * times,
+        }
+    }
+}
+
+/// Of what a cost is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    /// A form's name, or one of [`CLASSES`].
+    pub form: &'a str,
+    /// The op's full name.
+    pub op: &'a str,
+    /// Lanes in a subgroup.
+    pub wave: u32,
+    /// The constant mask of a shuffle by xor.
+    pub mask: Option<i64>,
+    /// Values of 32 bits that one of its values is.
+    pub words: u32,
+}
+
+/// The costs of one target.
+#[derive(Clone, Debug)]
+pub struct Costs {
+    rows: Vec<Row>,
+}
+
+impl Costs {
+    /// Ours, and those of a file if there is one.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or a row of it is not right: at its place in the file.
+    pub fn of<'c>(
+        context: &'c Context,
+        target: &Capabilities,
+        file: Option<&str>,
+    ) -> Result<'c, Self> {
+        let mut rows = OURS.clone();
+        if let Some(path) = file {
+            let at = |line, column| Location::new(context, path, line, column);
+            let text = fs::read_to_string(path)
+                .map_err(|e| Diagnostic::new(at(0, 0), format!("cannot be read: {e}")))?;
+            let given: Vec<Row> = serde_json::from_str(&text).map_err(|error| {
+                let text = error.to_string();
+                // The place is the diagnostic's.
+                let message = text
+                    .rsplit_once(" at line ")
+                    .map_or(&*text, |(said, _)| said);
+                Diagnostic::new(at(error.line(), error.column()), message)
+            })?;
+            rows.extend(given);
+        }
+        rows.retain(|row| row.targets.contains(&target.name));
+        Ok(Self { rows })
+    }
+
+    /// The subgroups of a size that a scheduler has resident; none if there are no costs of it.
+    pub fn resident(&self, wave: u32) -> Option<f64> {
+        let row = self.row(&Question {
+            form: "resident",
+            op: "",
+            wave,
+            mask: None,
+            words: 1,
+        })?;
+        Some(row.r#use.max(1.0))
+    }
+
+    /// What a form takes; none if there is no figure.
+    pub fn cost(&self, question: &Question<'_>) -> Option<Cost> {
+        let row = self.row(question)?;
+        let times = match row.per {
+            Per::Wave => 1.0,
+            Per::Word => f64::from(question.words),
+            Per::Lane => f64::from(question.wave),
+        };
+        let of_pipe = |(pipe, _): &(Pipe, &str)| match *pipe == row.pipe {
+            true => row.r#use * times,
+            false => 0.0,
+        };
+        Some(Cost {
+            uses: std::array::from_fn(|at| of_pipe(&PIPES[at])),
+            latency: row.latency,
+        })
+    }
+
+    /// Who says what a form takes.
+    pub fn source(&self, question: &Question<'_>) -> Option<&str> {
+        self.row(question).map(|row| row.source.as_str())
+    }
+
+    /// The row that says most about it, and of equal ones the last.
+    fn row(&self, question: &Question<'_>) -> Option<&Row> {
+        let rows = self.rows.iter().enumerate().filter(|(_, row)| {
+            let masks = |masks: &Vec<i64>| question.mask.is_some_and(|mask| masks.contains(&mask));
+            row.form == question.form
+                && row.op.as_deref().is_none_or(|op| op == question.op)
+                && row.wave.is_none_or(|wave| wave == question.wave)
+                && row.masks.as_ref().is_none_or(masks)
+        });
+        let says = |row: &Row| (row.masks.is_some(), row.op.is_some(), row.wave.is_some());
+        let most = rows.max_by_key(|(at, row)| (says(row), *at));
+        most.map(|(_, row)| row)
+    }
+}
+
+/// The rows of `costs.json`.
+static OURS: LazyLock<Vec<Row>> = LazyLock::new(|| {
+    let rows = serde_json::from_str(include_str!("costs.json"));
+    rows.expect("the tests read our own table")
+});
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Targets whose lowering can be selected.
+    const PRICED: [&str; 8] = [
+        "cpu",
+        "nvptx:sm_80",
+        "nvptx:sm_90",
+        "nvptx:sm_100",
+        "amdgpu:gfx90a",
+        "amdgpu:gfx942",
+        "amdgpu:gfx1100",
+        "amdgpu:gfx1201",
+    ];
+
+    #[test]
+    fn every_form_of_a_target_has_a_cost_at_each_wave() {
+        let context = qd_dialects::context();
+        for name in PRICED {
+            let target = Target::parse(name).unwrap().capabilities;
+            let costs = Costs::of(&context, &target, None).unwrap();
+            for wave in target.waves.iter().copied() {
+                assert!(costs.resident(wave).is_some(), "{name} {wave}");
+                let ops = target.forms.iter().map(|form| (form.name, form.op));
+                let ops = ops.filter(|(_, op)| op.starts_with("qd."));
+                for (form, op) in ops.chain(CLASSES.map(|class| (class, ""))) {
+                    let question = Question {
+                        form,
+                        op,
+                        wave,
+                        mask: None,
+                        words: 1,
+                    };
+                    assert!(costs.cost(&question).is_some(), "{name} {wave} {form} {op}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_that_says_more_goes_first() {
+        let context = qd_dialects::context();
+        let target = Target::parse("amdgpu:gfx1100").unwrap().capabilities;
+        let costs = Costs::of(&context, &target, None).unwrap();
+        let of = |wave, mask| {
+            let question = Question {
+                form: "ds_bpermute_b32 or DPP",
+                op: "qd.simt.shuffle",
+                wave,
+                mask,
+                words: 2,
+            };
+            costs.cost(&question).unwrap().latency
+        };
+        assert!(of(32, Some(1)) < of(32, None));
+        assert!(of(32, None) < of(64, None));
+    }
+}

@@ -1,0 +1,292 @@
+//! Wave groups: bodies that have to have the same subgroup size.
+//!
+//! One body may write what another reads as its own subgroups lay it out: a mask for each
+//! subgroup, a value for each lane 0. Values that depend on the size are followed through a
+//! body: lanes' and subgroups' numbers and counts, results of collectives of the subgroup, and
+//! what is computed of them or under branches on them. If such a value is written, as what is
+//! stored or as where, then each body that may access that memory is of the group; and what it
+//! reads there depends on the size, too.
+//!
+//! Too large a group costs freedom and never correctness: what a body writes otherwise than by
+//! its arguments is memory that any body may access; bodies that call functions are one group,
+//! and where a kernel dispatches another, all bodies are.
+//!
+//! Left out: memory that one kernel of a program leaves for another. To the host the size shows
+//! as well, and a phase whose results are read elsewhere by subgroups has to say `qd.wave`.
+
+use qd_dialects::{
+    interfaces::{Collective, Effects, Scope, Use, view_source},
+    ir::{Block, Key, Op, OpExt, Value, ValueExt, arguments, element_type, operations},
+    melior::ir::ValueLike,
+    ops::{grid, simt},
+};
+use qd_passes::{
+    outline_phases::kernels,
+    plan::access::{Accesses, Effect, Functions, Root},
+};
+use std::collections::{HashMap, HashSet};
+
+/// A body's access to memory of a kernel.
+struct Link<'c> {
+    kernel: usize,
+    root: Root,
+    body: usize,
+    /// The memory as the body knows it; none if it was not given it.
+    inside: Option<Value<'c>>,
+}
+
+impl Link<'_> {
+    fn may_overlap(&self, other: &Self) -> bool {
+        self.kernel == other.kernel && self.root.may_overlap(other.root)
+    }
+}
+
+/// The groups of bodies, each in the order of the bodies; and how often each body is launched.
+pub fn groups<'c>(module: Op<'c>, bodies: &[Op<'c>]) -> (Vec<Vec<usize>>, Vec<f64>) {
+    let mut sets = Sets((0..bodies.len()).collect());
+    let (links, launches, is_closed) = links(module, bodies);
+    let calls = |body: &Op<'c>| body.nested().into_iter().any(|op| op.is("func.call"));
+    let together: Vec<usize> = match is_closed {
+        true => (0..bodies.len()).filter(|at| calls(&bodies[*at])).collect(),
+        false => (0..bodies.len()).collect(),
+    };
+    together
+        .windows(2)
+        .for_each(|pair| sets.join(pair[0], pair[1]));
+
+    // What one body writes by its subgroups, another may pass on.
+    let mut shows = vec![false; links.len()];
+    loop {
+        let overlaps = |link: &Link<'c>| {
+            let mut shown = links.iter().zip(&shows).filter(|(_, shows)| **shows);
+            shown.any(|(other, _)| link.may_overlap(other))
+        };
+        let mut given: Vec<Vec<Value<'c>>> = vec![Vec::new(); bodies.len()];
+        for link in links.iter().filter(|link| overlaps(link)) {
+            given[link.body].extend(link.inside);
+        }
+        let bodies = bodies.iter().zip(&given);
+        let shown: Vec<Shown> = bodies
+            .map(|(body, given)| Shown::of(*body, given))
+            .collect();
+        let now = links.iter().map(|link| shown[link.body].shows(link.inside));
+        let now: Vec<bool> = now.collect();
+        if now == shows {
+            break;
+        }
+        shows = now;
+    }
+    for (link, _) in links.iter().zip(&shows).filter(|(_, shows)| **shows) {
+        let others = links.iter().filter(|other| link.may_overlap(other));
+        others.for_each(|other| sets.join(link.body, other.body));
+    }
+
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    let mut by_set: HashMap<usize, usize> = HashMap::new();
+    for at in 0..bodies.len() {
+        let set = sets.find(at);
+        let group = *by_set.entry(set).or_insert_with(|| {
+            groups.push(Vec::new());
+            groups.len() - 1
+        });
+        groups[group].push(at);
+    }
+    (groups, launches)
+}
+
+/// Which bodies access which memory of which kernel; how often each is launched; and whether no
+/// kernel hands its memory to another.
+fn links<'c>(module: Op<'c>, bodies: &[Op<'c>]) -> (Vec<Link<'c>>, Vec<f64>, bool) {
+    let places = bodies.iter().enumerate().map(|(at, body)| (body.key(), at));
+    let places: HashMap<Key, usize> = places.collect();
+    let mut links: Vec<Link<'c>> = Vec::new();
+    let mut launches = vec![0.0f64; bodies.len()];
+    let mut is_closed = true;
+    let mut functions = Functions::default();
+    for (number, kernel) in kernels(module).into_iter().enumerate() {
+        let mut accesses = Accesses::new(kernel, &mut functions);
+        let mut known = HashSet::new();
+        for op in kernel.nested() {
+            is_closed &= !op.is(grid::Dispatch::NAME);
+            let (body, passed) = match grid::Launch::of(op) {
+                Some(launch) => match accesses.of_passed(launch) {
+                    Some(known) => known,
+                    None => continue,
+                },
+                None if op.is(grid::Phase::NAME) => (op, accesses.of_captured(op)),
+                None => continue,
+            };
+            let Some(body) = places.get(&body.key()).copied() else {
+                continue;
+            };
+            launches[body] += 1.0;
+            for (inside, access) in passed {
+                let mut is_new = || known.insert((body, inside.map(|v| v.key()), access.root));
+                if access.effect != Effect::NONE && is_new() {
+                    links.push(Link {
+                        kernel: number,
+                        root: access.root,
+                        body,
+                        inside,
+                    });
+                }
+            }
+        }
+    }
+    (links, launches, is_closed)
+}
+
+/// Disjoint sets: of each member another one, or itself.
+struct Sets(Vec<usize>);
+
+impl Sets {
+    fn find(&self, mut at: usize) -> usize {
+        while self.0[at] != at {
+            at = self.0[at];
+        }
+        at
+    }
+
+    fn join(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.find(a), self.find(b));
+        // The first stands for all, so that no order of joining shows.
+        self.0[a.max(b)] = a.min(b);
+    }
+}
+
+/// What a body writes by its subgroups.
+#[derive(Default)]
+struct Shown {
+    /// Values that depend on the size, and memory that holds some.
+    values: HashSet<Key>,
+    /// Memory from outside to which they are written, as the body knows it.
+    memory: HashSet<Key>,
+    /// Whether they are written to memory that the body was not given.
+    elsewhere: bool,
+    changed: bool,
+}
+
+impl Shown {
+    /// Of a body that finds such values in some of the memory that it is given.
+    fn of<'c>(body: Op<'c>, given: &[Value<'c>]) -> Self {
+        let mut shown = Self {
+            values: given.iter().map(|value| value.key()).collect(),
+            ..Self::default()
+        };
+        let Some(block) = body.body() else {
+            return shown;
+        };
+        loop {
+            shown.changed = false;
+            shown.block(block, false);
+            if !shown.changed {
+                return shown;
+            }
+        }
+    }
+
+    /// Whether what is written by the memory that the body knows as `inside` shows the size.
+    fn shows(&self, inside: Option<Value<'_>>) -> bool {
+        match inside {
+            Some(value) => self.memory.contains(&value.key()),
+            None => self.elsewhere,
+        }
+    }
+
+    fn add(&mut self, value: Value<'_>) {
+        self.changed |= self.values.insert(value.key());
+    }
+
+    /// Goes through a block; `under`: whether a branch on such a value is around.
+    fn block(&mut self, block: Block<'_>, under: bool) {
+        for op in operations(block) {
+            self.op(op, under);
+        }
+    }
+
+    fn op(&mut self, op: Op<'_>, under: bool) {
+        let operands = op.operand_values();
+        let any = operands
+            .iter()
+            .any(|value| self.values.contains(&value.key()));
+        let depends = any || is_source(op);
+        // A combiner has nothing from outside.
+        let regions = match Collective::of(op) {
+            Some(_) => 0,
+            None => op.region_count(),
+        };
+        let mut yields = false;
+        for region in 0..regions {
+            let mut block = op.region_block(region);
+            while let Some(current) = block {
+                self.block(current, under || any);
+                let end = current.terminator();
+                let mut end = end.map(|end| end.operand_values()).into_iter().flatten();
+                let of_end = end.any(|value| self.values.contains(&value.key()));
+                yields |= of_end;
+                if any || of_end {
+                    arguments(current).into_iter().for_each(|v| self.add(v));
+                }
+                block = current.next_in_region();
+            }
+        }
+        if depends || yields || (regions > 0 && under) {
+            op.result_values().into_iter().for_each(|v| self.add(v));
+        }
+        if regions == 0 && (depends || under) {
+            self.written(op);
+        }
+    }
+
+    /// What an op writes holds such a value, or stands where one says.
+    fn written(&mut self, op: Op<'_>) {
+        if Collective::of(op).is_none() && Effects::of(op).is_some_and(Effects::only_reads) {
+            return;
+        }
+        for (at, operand) in op.operand_values().into_iter().enumerate() {
+            if element_type(operand.r#type()).is_none() {
+                continue;
+            }
+            let writes = match Use::of(op, at) {
+                Use::Access(effects) => effects.writes,
+                Use::View => false,
+                Use::Unknown => true,
+            };
+            if !writes {
+                continue;
+            }
+            let mut root = operand;
+            while let Some(source) = root.defining_op().and_then(view_source) {
+                // Loads see it by any view.
+                self.add(root);
+                root = source;
+            }
+            self.add(root);
+            let is_new = match root.defining_op() {
+                None => self.memory.insert(root.key()),
+                // The body's own.
+                Some(made) if made.is("memref.alloca") || made.is(simt::BlockShared::NAME) => false,
+                // A phase's, from the kernel around it, or a global.
+                Some(_) => {
+                    let first = !std::mem::replace(&mut self.elsewhere, true);
+                    self.memory.insert(root.key()) || first
+                }
+            };
+            self.changed |= is_new;
+        }
+    }
+}
+
+/// Whether an op's results depend on the size by themselves.
+fn is_source(op: Op<'_>) -> bool {
+    let named = [
+        simt::LaneId::NAME,
+        simt::SubgroupId::NAME,
+        simt::SubgroupSize::NAME,
+        simt::Log2SubgroupSize::NAME,
+        simt::NumSubgroups::NAME,
+        simt::Elect::NAME,
+    ];
+    named.contains(&op.full_name())
+        || Collective::of(op).is_some_and(|collective| collective.scope == Scope::Subgroup)
+}

@@ -1,0 +1,210 @@
+//! A body as an e-graph: every op that is a term, in the order of the body.
+//!
+//! All blocks of a body enter one graph. What is no term is the *skeleton*: it stays where it
+//! is, its operands are roots, its results leaves.
+
+use super::{
+    language::{Analysis, Facts, Graph, Head, Node, Type},
+    term,
+};
+use egg::Id;
+use qd_dialects::{
+    interfaces::{Collective, Effects, Scope},
+    ir::{Block, Key, Op, OpExt, Value, ValueExt, arguments, operations},
+    melior::ir::ValueLike,
+};
+use qd_passes::uniformity::Uniformity;
+use std::collections::HashMap;
+
+/// Iterations of a loop whose bounds are not known, by how deep it stands; deeper ones as the
+/// last.
+const ITERATIONS: [f64; 3] = [8.0, 4.0, 2.0];
+/// How often a side of a branch is taken: by all lanes or none, and by some.
+const TOGETHER: f64 = 0.5;
+const APART: f64 = 0.75;
+
+/// An op of the body.
+pub struct Site<'c> {
+    /// It.
+    pub op: Op<'c>,
+    /// The class of its result and the node that it is, if it is a term.
+    pub term: Option<(Id, Node)>,
+    /// Where it stands: what a collective that is put in its place has.
+    pub token: u32,
+    /// The block that it is in, by its place among the body's.
+    pub block: usize,
+    /// How often it runs, for each time that the body does.
+    pub frequency: f64,
+}
+
+/// A body in a graph.
+pub struct Body<'c> {
+    /// The graph.
+    pub graph: Graph,
+    /// Its ops, in pre-order.
+    pub sites: Vec<Site<'c>>,
+    /// The class of each value.
+    pub classes: HashMap<Key, Id>,
+    /// The values that leaves stand for.
+    pub leaves: Vec<Value<'c>>,
+}
+
+impl<'c> Body<'c> {
+    /// Reads a body. `uniformity` is of the largest subgroup that it may have: what is uniform
+    /// in 64 lanes is in 32 of them.
+    pub fn read(body: Block<'c>, uniformity: &Uniformity<'c>) -> Self {
+        let mut reader = Reader {
+            body: Self {
+                graph: Graph::new(Analysis::default()),
+                sites: Vec::new(),
+                classes: HashMap::new(),
+                leaves: Vec::new(),
+            },
+            uniformity,
+            token: 0,
+            blocks: 0,
+        };
+        reader.block(body, 1.0, 0);
+        reader.body.graph.rebuild();
+        reader.body
+    }
+}
+
+struct Reader<'a, 'c> {
+    body: Body<'c>,
+    uniformity: &'a Uniformity<'c>,
+    /// The last that was given out.
+    token: u32,
+    /// Blocks that were entered.
+    blocks: usize,
+}
+
+impl<'c> Reader<'_, 'c> {
+    /// Reads a block. Returns whether threads wait in it, or may.
+    fn block(&mut self, block: Block<'c>, frequency: f64, depth: usize) -> bool {
+        let number = self.blocks;
+        self.blocks += 1;
+        self.token += 1;
+        let mut token = self.token;
+        for argument in arguments(block) {
+            self.leaf(argument);
+        }
+        let mut waits = false;
+        for op in operations(block) {
+            let term = self.term(op, token);
+            let is_term = term.is_some();
+            self.body.sites.push(Site {
+                op,
+                term,
+                token,
+                block: number,
+                frequency,
+            });
+            let mut waits_here = !is_term && is_barrier(op);
+            // A combiner is part of its op.
+            if Collective::of(op).is_none() {
+                let (times, deeper) = self.weight(op, depth);
+                for region in 0..op.region_count() {
+                    let mut inner = op.region_block(region);
+                    while let Some(current) = inner {
+                        waits_here |= self.block(current, frequency * times, deeper);
+                        inner = current.next_in_region();
+                    }
+                }
+            }
+            if !is_term {
+                for result in op.result_values() {
+                    self.leaf(result);
+                }
+            }
+            if waits_here {
+                waits = true;
+                self.token += 1;
+                token = self.token;
+            }
+        }
+        waits
+    }
+
+    /// How often an op's regions run each time that it does, and how many loops are around
+    /// what is in them, given those around it.
+    fn weight(&self, op: Op<'c>, depth: usize) -> (f64, usize) {
+        let operands = op.operand_values();
+        match op.full_name() {
+            "scf.for" => {
+                let known = |at: usize| self.uniformity.constant(operands[at]);
+                let trips = || {
+                    let (lower, upper, step) = (known(0)?, known(1)?, known(2)?);
+                    let trips = upper.checked_sub(lower)?.max(0) as f64 / step.max(1) as f64;
+                    Some(trips.ceil())
+                };
+                let unknown = ITERATIONS[depth.min(ITERATIONS.len() - 1)];
+                (trips().unwrap_or(unknown), depth + 1)
+            }
+            "scf.while" => (ITERATIONS[depth.min(ITERATIONS.len() - 1)], depth + 1),
+            "scf.if" | "scf.index_switch" => {
+                let together = self.uniformity.is_uniform(operands[0], Scope::Subgroup);
+                (if together { TOGETHER } else { APART }, depth)
+            }
+            _ => (1.0, depth),
+        }
+    }
+
+    fn leaf(&mut self, value: Value<'c>) -> Id {
+        if let Some(class) = self.body.classes.get(&value.key()) {
+            return *class;
+        }
+        let head = term::constant_of(value).unwrap_or_else(|| {
+            self.body.leaves.push(value);
+            self.body.graph.analysis.leaves.push(Facts {
+                r#type: Type::of(value.r#type()),
+                constant: None,
+                uniform: self.uniformity.is_uniform(value, Scope::Subgroup),
+            });
+            Head::Leaf(self.body.leaves.len() as u32 - 1)
+        });
+        let class = self.body.graph.add(Node::leaf(head));
+        self.body.classes.insert(value.key(), class);
+        class
+    }
+
+    /// Adds an op if it is a term.
+    fn term(&mut self, op: Op<'c>, token: u32) -> Option<(Id, Node)> {
+        let operator = term::operator_of(op)?;
+        let values: Vec<Id> = op
+            .operand_values()
+            .into_iter()
+            .map(|v| self.leaf(v))
+            .collect();
+        let (kind, cluster) = term::details_of(op);
+        let graph = &mut self.body.graph;
+        let mut leaf = |head| graph.add(Node::leaf(head));
+        let mut operands = Vec::with_capacity(4);
+        if operator.combines() {
+            operands.push(leaf(Head::kind(kind?)));
+        }
+        operands.extend(values);
+        if operator.has_clusters() {
+            operands.push(leaf(Head::Cluster(cluster)));
+        }
+        if operator.is_collective() {
+            operands.push(leaf(Head::Token(token)));
+        }
+        let node = Node::new(Head::Op(operator), &operands);
+        let class = graph.add(node.clone());
+        let result = op.first_result();
+        let facts = graph[class].data;
+        if !facts.uniform && self.uniformity.is_uniform(result, Scope::Subgroup) {
+            let uniform = true;
+            graph.set_analysis_data(class, Facts { uniform, ..facts });
+        }
+        self.body.classes.insert(result.key(), class);
+        Some((class, node))
+    }
+}
+
+/// Whether threads wait at an op, or may: a collective that accesses memory, or a call.
+fn is_barrier(op: Op<'_>) -> bool {
+    let accesses = || Effects::of(op).is_none_or(|effects| effects.reads || !effects.only_reads());
+    op.is("func.call") || (Collective::of(op).is_some() && accesses())
+}

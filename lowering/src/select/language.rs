@@ -1,0 +1,462 @@
+//! The terms of the e-graph, and what is known of the values that they stand for.
+//!
+//! A term stands for a value in each lane of a subgroup of any size: the size is the term
+//! `width`. A collective's last operand is its *token*: the block of the body and the stretch
+//! between barriers in which it stands. Collectives of different tokens are different terms,
+//! so that none moves to where other lanes are active.
+//!
+//! Left out: floats' arithmetic, `index`, combiner regions, ops with several results. What is
+//! no term is a leaf, a value of the body.
+
+use egg::{DidMerge, EGraph, Id};
+use qd_dialects::{
+    attributes::Kind,
+    ir::{bit_width, is_float},
+    melior::ir::{self, TypeLike},
+};
+use std::{fmt, mem};
+
+/// The type of a value that a term can stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs)]
+pub enum Type {
+    I1,
+    I32,
+    I64,
+    F32,
+    F64,
+}
+
+impl Type {
+    const ALL: [(Self, &'static str); 5] = [
+        (Self::I1, "i1"),
+        (Self::I32, "i32"),
+        (Self::I64, "i64"),
+        (Self::F32, "f32"),
+        (Self::F64, "f64"),
+    ];
+
+    /// Of a type of the IR; none of others.
+    pub fn of(r#type: ir::Type<'_>) -> Option<Self> {
+        match (is_float(r#type), bit_width(r#type)) {
+            (true, 32) => Some(Self::F32),
+            (true, 64) => Some(Self::F64),
+            (false, 1) if r#type.is_integer() => Some(Self::I1),
+            (false, 32) if r#type.is_integer() => Some(Self::I32),
+            (false, 64) if r#type.is_integer() => Some(Self::I64),
+            _ => None,
+        }
+    }
+
+    /// Its spelling in the IR.
+    pub fn name(self) -> &'static str {
+        let named = Self::ALL.iter().find(|(known, _)| *known == self);
+        named.map_or("", |(_, name)| name)
+    }
+
+    /// Whether it is an integer of more than a bit.
+    pub fn is_integer(self) -> bool {
+        matches!(self, Self::I32 | Self::I64)
+    }
+
+    /// An integer as the type keeps it: one bit as 0 or 1, and more with their sign.
+    fn wrapped(self, value: i64) -> i64 {
+        match self {
+            Self::I1 => value & 1,
+            Self::I32 => value as i32 as i64,
+            _ => value,
+        }
+    }
+}
+
+macro_rules! operators {
+    ($($(#[doc = $doc:literal])* $name:ident = $text:literal / $arity:literal),* $(,)?) => {
+        /// An op that rules know.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Operator { $($(#[doc = $doc])* $name),* }
+
+        impl Operator {
+            /// Each with its spelling in rules and the number of its operands.
+            pub const ALL: &'static [(Self, &'static str, usize)] =
+                &[$((Self::$name, $text, $arity)),*];
+        }
+    };
+}
+
+operators! {
+    /// Sum of integers.
+    Add = "add" / 2,
+    /// Difference of integers.
+    Sub = "sub" / 2,
+    /// Product of integers.
+    Mul = "mul" / 2,
+    /// Bitwise.
+    And = "and" / 2,
+    /// Bitwise.
+    Or = "or" / 2,
+    /// Bitwise.
+    Xor = "xor" / 2,
+    /// Whether integers are equal.
+    Equal = "eq" / 2,
+    /// Whether they are not.
+    NotEqual = "ne" / 2,
+    /// Zero-extended to 32 bits.
+    ZeroExtend32 = "zext.i32" / 1,
+    /// Zero-extended to 64 bits.
+    ZeroExtend64 = "zext.i64" / 1,
+    /// Set bits, an `i32`.
+    PopulationCount = "popcnt" / 1,
+    /// The lane's number.
+    Lane = "lane" / 0,
+    /// Lanes in a subgroup.
+    Width = "width" / 0,
+    /// Mask of the lanes below one, an `i64`.
+    LanesBelow = "below" / 1,
+    /// Value, lane, token.
+    ShuffleIdx = "shuffle.idx" / 3,
+    /// Value, mask, token.
+    ShuffleXor = "shuffle.xor" / 3,
+    /// Value, lane, token.
+    Broadcast = "broadcast" / 3,
+    /// Value, token.
+    BroadcastFirst = "broadcast_first" / 2,
+    /// Predicate, token.
+    Ballot = "ballot" / 2,
+    /// Predicate, cluster, token.
+    Any = "any" / 3,
+    /// Predicate, cluster, token.
+    All = "all" / 3,
+    /// Value, cluster, token.
+    AllEqual = "all_equal" / 3,
+    /// Predicate, cluster, token.
+    CountTrue = "count_true" / 3,
+    /// Kind, value, cluster, token: in lane 0 of each cluster, undefined elsewhere.
+    Reduce = "reduce" / 4,
+    /// Kind, value, cluster, token.
+    ReduceAll = "reduce_all" / 4,
+    /// Kind, value, cluster, token.
+    InclusiveScan = "inclusive_scan" / 4,
+    /// Kind, value, cluster, token.
+    ExclusiveScan = "exclusive_scan" / 4,
+}
+
+impl Operator {
+    /// Its spelling in rules.
+    pub fn name(self) -> &'static str {
+        let row = Self::ALL.iter().find(|(known, ..)| *known == self);
+        row.map_or("", |(_, name, _)| name)
+    }
+
+    /// Whether lanes execute it together: its last operand is a token.
+    pub fn is_collective(self) -> bool {
+        self as usize >= Self::ShuffleIdx as usize
+    }
+
+    /// Whether its first operand is the kind that it combines by.
+    pub fn combines(self) -> bool {
+        self as usize >= Self::Reduce as usize
+    }
+
+    /// Whether it works on clusters: the operand in front of the token says which.
+    pub fn has_clusters(self) -> bool {
+        self as usize >= Self::Any as usize
+    }
+
+    /// Where its values stand among its operands.
+    pub fn values(self) -> std::ops::Range<usize> {
+        let row = Self::ALL.iter().find(|(known, ..)| *known == self);
+        let all = row.map_or(0, |(.., arity)| *arity);
+        let behind = usize::from(self.is_collective()) + usize::from(self.has_clusters());
+        usize::from(self.combines())..all - behind
+    }
+}
+
+/// What a node is, without its operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Head {
+    /// An integer constant.
+    Constant(i64, Type),
+    /// A value of the body, by its number.
+    Leaf(u32),
+    /// How values are combined, by its number in [`KINDS`](qd_dialects::attributes::KINDS).
+    Kind(u8),
+    /// log2 of the lanes in a cluster; none: the whole subgroup.
+    Cluster(Option<u32>),
+    /// Where a collective stands.
+    Token(u32),
+    /// An op.
+    Op(Operator),
+}
+
+impl Head {
+    /// Of a kind.
+    pub fn kind(kind: Kind) -> Self {
+        let all = qd_dialects::attributes::KINDS;
+        let at = all.iter().position(|(known, _)| *known == kind);
+        Self::Kind(at.map_or(0, |at| at as u8))
+    }
+
+    /// The kind that it is.
+    pub fn as_kind(self) -> Option<Kind> {
+        match self {
+            Self::Kind(at) => Some(qd_dialects::attributes::KINDS[usize::from(at)].0),
+            _ => None,
+        }
+    }
+}
+
+/// The most operands of a node.
+const MOST: usize = 4;
+
+/// A node of the e-graph.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Node {
+    /// What it is.
+    pub head: Head,
+    operands: [Id; MOST],
+    count: u8,
+}
+
+impl Node {
+    /// A node with at most four operands.
+    pub fn new(head: Head, operands: &[Id]) -> Self {
+        let mut all = [Id::from(0); MOST];
+        all[..operands.len()].copy_from_slice(operands);
+        Self {
+            head,
+            operands: all,
+            count: operands.len() as u8,
+        }
+    }
+
+    /// A node without operands.
+    pub fn leaf(head: Head) -> Self {
+        Self::new(head, &[])
+    }
+}
+
+impl egg::Language for Node {
+    type Discriminant = Head;
+
+    fn discriminant(&self) -> Head {
+        self.head
+    }
+
+    fn matches(&self, other: &Self) -> bool {
+        self.head == other.head && self.count == other.count
+    }
+
+    fn children(&self) -> &[Id] {
+        &self.operands[..usize::from(self.count)]
+    }
+
+    fn children_mut(&mut self) -> &mut [Id] {
+        &mut self.operands[..usize::from(self.count)]
+    }
+}
+
+impl fmt::Display for Node {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self.head {
+            Head::Constant(value, r#type) => write!(f, "{value}:{}", r#type.name()),
+            Head::Leaf(number) => write!(f, "v{number}"),
+            Head::Kind(_) => match self.head.as_kind() {
+                Some(kind) => write!(f, "{kind}"),
+                None => Ok(()),
+            },
+            Head::Cluster(None) => f.write_str("whole"),
+            Head::Cluster(Some(log2)) => write!(f, "cluster{log2}"),
+            Head::Token(number) => write!(f, "token{number}"),
+            Head::Op(operator) => f.write_str(operator.name()),
+        }
+    }
+}
+
+/// Reads what [`Display`](fmt::Display) writes: `(add ?x 1:i32)`, `(any ?p whole ?t)`. A kind
+/// is a name without operands, and an op of the same name has some.
+impl egg::FromOp for Node {
+    type Error = String;
+
+    fn from_op(text: &str, operands: Vec<Id>) -> Result<Self, String> {
+        let of =
+            |(_, name, arity): &&(Operator, &str, usize)| *name == text && *arity == operands.len();
+        if let Some((operator, ..)) = Operator::ALL.iter().find(of) {
+            return Ok(Self::new(Head::Op(*operator), &operands));
+        }
+        let number = |prefix: &str| text.strip_prefix(prefix)?.parse::<u32>().ok();
+        let constant = || {
+            let (value, r#type) = text.split_once(':')?;
+            let r#type = Type::ALL.iter().find(|(_, name)| *name == r#type)?.0;
+            Some(Head::Constant(value.parse().ok()?, r#type))
+        };
+        let head = match text {
+            _ if !operands.is_empty() => None,
+            "whole" => Some(Head::Cluster(None)),
+            _ => (text.parse().ok().map(Head::kind))
+                .or_else(constant)
+                .or_else(|| number("cluster").map(|log2| Head::Cluster(Some(log2))))
+                .or_else(|| number("token").map(Head::Token))
+                .or_else(|| number("v").map(Head::Leaf)),
+        };
+        let no = || format!("there is no term '{text}' of {} operands", operands.len());
+        head.map(Self::leaf).ok_or_else(no)
+    }
+}
+
+/// What is known of a class's value, wherever it is used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// Its type; none of kinds, clusters and tokens.
+    pub r#type: Option<Type>,
+    /// The only value it has.
+    pub constant: Option<i64>,
+    /// Whether it is the same in all lanes of a subgroup, at the largest size that is
+    /// considered and so at each.
+    pub uniform: bool,
+}
+
+/// The analysis of an e-graph, and who made what in it.
+#[derive(Clone, Debug, Default)]
+pub struct Analysis {
+    /// Of each leaf, by its number.
+    pub leaves: Vec<Facts>,
+    /// Two different constants that rules made equal: a mistake in a rule.
+    pub contradiction: Option<(i64, i64)>,
+    /// Nodes by their number, each with the rule that made it.
+    pub made: Vec<(Id, &'static str)>,
+    /// Classes of which a rule said that they are what was there already.
+    pub merged: Vec<(Id, &'static str)>,
+}
+
+/// The e-graph of a body.
+pub type Graph = EGraph<Node, Analysis>;
+
+impl egg::Analysis<Node> for Analysis {
+    type Data = Facts;
+
+    fn make(graph: &mut Graph, node: &Node, _: Id) -> Facts {
+        use egg::Language;
+        let of = |id: Id| graph[id].data;
+        let operands = node.children();
+        match node.head {
+            Head::Constant(value, r#type) => Facts {
+                r#type: Some(r#type),
+                constant: Some(r#type.wrapped(value)),
+                uniform: true,
+            },
+            Head::Leaf(number) => graph.analysis.leaves[number as usize],
+            Head::Kind(_) | Head::Cluster(_) | Head::Token(_) => Facts::default(),
+            Head::Op(operator) => {
+                let values: Vec<Facts> = operands[operator.values()]
+                    .iter()
+                    .map(|id| of(*id))
+                    .collect();
+                let cluster = operator.has_clusters().then(|| {
+                    let cluster = graph[operands[operands.len() - 2]].nodes[0].head;
+                    cluster == Head::Cluster(None)
+                });
+                facts_of(operator, &values, cluster)
+            }
+        }
+    }
+
+    fn merge(&mut self, to: &mut Facts, from: Facts) -> DidMerge {
+        let before = *to;
+        if let (Some(a), Some(b)) = (to.constant, from.constant)
+            && a != b
+        {
+            self.contradiction.get_or_insert((a, b));
+        }
+        to.r#type = to.r#type.or(from.r#type);
+        to.constant = to.constant.or(from.constant);
+        to.uniform |= from.uniform;
+        DidMerge(*to != before, *to != from)
+    }
+
+    fn modify(graph: &mut Graph, id: Id) {
+        let facts = graph[id].data;
+        if let (Some(value), Some(r#type)) = (facts.constant, facts.r#type) {
+            let constant = graph.add(Node::leaf(Head::Constant(value, r#type)));
+            graph.union(id, constant);
+        }
+    }
+}
+
+/// Of an op's result. `whole`: whether it works on whole subgroups, where it has clusters.
+fn facts_of(operator: Operator, values: &[Facts], whole: Option<bool>) -> Facts {
+    use Operator as Op;
+    let first = values.first().copied().unwrap_or_default();
+    let r#type = match operator {
+        Op::Equal | Op::NotEqual | Op::Any | Op::All | Op::AllEqual => Some(Type::I1),
+        Op::ZeroExtend32 | Op::PopulationCount | Op::Lane | Op::Width | Op::CountTrue => {
+            Some(Type::I32)
+        }
+        Op::ZeroExtend64 | Op::LanesBelow | Op::Ballot => Some(Type::I64),
+        _ => first.r#type,
+    };
+    let all_uniform = values.iter().all(|value| value.uniform);
+    let uniform = match operator {
+        Op::Lane => false,
+        Op::Width | Op::Broadcast | Op::BroadcastFirst | Op::Ballot => true,
+        Op::Any | Op::All | Op::AllEqual | Op::CountTrue | Op::ReduceAll => {
+            whole == Some(true) || all_uniform
+        }
+        // In lane 0 alone it is anything, and below a lane there is another number of lanes.
+        Op::Reduce | Op::InclusiveScan | Op::ExclusiveScan => false,
+        Op::ShuffleIdx => first.uniform || values.get(1).is_some_and(|lane| lane.uniform),
+        Op::ShuffleXor => first.uniform,
+        _ => all_uniform,
+    };
+    let constant = r#type.and_then(|r#type| {
+        let number = |at: usize| values.get(at)?.constant;
+        let folded = match (operator, number(0)?) {
+            (Op::ZeroExtend32 | Op::ZeroExtend64, a) => zero_extended(a, first.r#type?),
+            (Op::PopulationCount, a) => zero_extended(a, first.r#type?).count_ones().into(),
+            (Op::Add, a) => a.wrapping_add(number(1)?),
+            (Op::Sub, a) => a.wrapping_sub(number(1)?),
+            (Op::Mul, a) => a.wrapping_mul(number(1)?),
+            (Op::And, a) => a & number(1)?,
+            (Op::Or, a) => a | number(1)?,
+            (Op::Xor, a) => a ^ number(1)?,
+            (Op::Equal, a) => i64::from(a == number(1)?),
+            (Op::NotEqual, a) => i64::from(a != number(1)?),
+            _ => return None,
+        };
+        Some(r#type.wrapped(folded))
+    });
+    Facts {
+        r#type,
+        constant,
+        uniform,
+    }
+}
+
+fn zero_extended(value: i64, from: Type) -> i64 {
+    match from {
+        Type::I32 => i64::from(value as u32),
+        _ => value,
+    }
+}
+
+impl Analysis {
+    /// The rule that made a node of this head in a class, or that said that the class is what
+    /// it is; none if the body said so.
+    pub fn why(graph: &Graph, class: Id, head: Head) -> Option<&'static str> {
+        let (class, analysis) = (graph.find(class), &graph.analysis);
+        let mut made = analysis.made.iter();
+        let by_rule = made.find(|(id, _)| {
+            graph.find(*id) == class && graph.nodes()[usize::from(*id)].head == head
+        });
+        let mut merged = analysis.merged.iter();
+        let by_merge = || merged.find(|(id, _)| graph.find(*id) == class);
+        by_rule.or_else(by_merge).map(|(_, rule)| *rule)
+    }
+
+    /// Notes what a rule added since there were `before` nodes.
+    pub fn note(graph: &mut Graph, before: usize, rule: &'static str) {
+        let after = graph.nodes().len();
+        let mut made = mem::take(&mut graph.analysis.made);
+        made.extend((before..after).map(|id| (Id::from(id), rule)));
+        graph.analysis.made = made;
+    }
+}

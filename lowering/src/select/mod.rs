@@ -1,0 +1,349 @@
+//! `qd-select-lowering`: choose the subgroup size of each body and the form of each op, by a
+//! search over what is equal.
+//!
+//! Each body becomes an e-graph (`import`); [`rules`] add what is equal, for subgroups of any
+//! size. For each size that the target has, the cheapest terms are taken (`extract`), by the costs (`cost`)
+//! of the target's forms and of expansions (`price`), and the body's time is estimated. Bodies
+//! that share a layout (`groups`) get one size, that with the least time in all; then the chosen
+//! terms become IR (`materialise`), and the size constants.
+//!
+//! A size is a candidate where every cluster fits and collectives are reached together; threads of
+//! a block are a multiple of each. `qd.wave` on a body, the target's `wave=N` and the pass's
+//! leave that one.
+//!
+//! What is chosen of a form: where the expansion is cheaper than the target's own form, the op is
+//! expanded here. `qd-expand-collectives` expands what is left.
+//!
+//! Before, for `target=amdgpu:gfx1100`:
+//! ```mlir
+//! %mask = qd.simt.ballot %p
+//! %n = qd.math.popcnt %mask : i64
+//! %all = qd.simt.reduce add %one_if_p : i32   // zero-extended %p
+//! %sum = qd.simt.broadcast_first %all : i32
+//! ```
+//! After: `%sum` is `%n`, and `qd.wave` is 32 or 64.
+//!
+//! Limits: a body weighs as much as it has launches, whose blocks are not known;
+//! occupancy does not look at registers; `extract` searches greedily.
+
+mod cost;
+mod explain;
+mod extract;
+mod groups;
+mod import;
+pub mod language;
+mod materialise;
+mod price;
+pub mod rules;
+pub mod term;
+
+use crate::{
+    pipelines::default_wave,
+    targets::{Capabilities, Target},
+};
+use cost::Costs;
+use egg::{Runner, SimpleScheduler};
+use explain::Explanation;
+use extract::{Choice, Problem};
+use import::Body;
+use language::Analysis;
+use materialise::Outcome;
+use price::Pricer;
+use qd_dialects::{
+    diagnostic::{Diagnostic, Result},
+    interfaces::Collective,
+    ir::{Op, OpExt, context_of},
+    melior::dialect::DialectHandle,
+    options,
+    pass::{self, Pass},
+};
+use qd_passes::{
+    expand_collectives,
+    select_subgroup_size::{bodies, set_wave, wave_at},
+    uniformity::Uniformity,
+    verify_convergence::{Calls, error_at},
+};
+use std::{collections::HashSet, time::Duration};
+
+/// Iterations of saturation.
+const ITERATIONS: usize = 12;
+/// Nodes of a graph, for a body and for each op in it.
+const NODES: (usize, usize) = (2_000, 60);
+/// What a size has to take at most of the default's time to be chosen instead.
+const WORTH: f64 = 0.97;
+
+options! {
+    /// Options of `qd-select-lowering`.
+    pub struct SelectLoweringOptions {
+        /// what the kernels are to run on, such as cpu or amdgpu:gfx1100; its wave=N leaves that size alone
+        target: String = "cpu",
+        /// lanes in a subgroup, where they are not to be chosen; 0: choose
+        wave: u32 = 0_u32,
+        /// a file of costs that go before our own; none: our own
+        costs: String = "",
+        /// write to standard error what was chosen of what, and why
+        explain: bool = false,
+    }
+}
+
+/// Makes the pass reachable by name.
+pub fn register() {
+    pass::register::<SelectLowering>();
+}
+
+/// The pass.
+pub struct SelectLowering;
+
+impl Pass for SelectLowering {
+    type Options = SelectLoweringOptions;
+    const NAME: &'static str = "qd-select-lowering";
+    const SUMMARY: &'static str =
+        "Choose subgroup sizes and lowerings by a search over equal terms";
+
+    fn dialects() -> Vec<DialectHandle> {
+        expand_collectives::dialects()
+    }
+
+    fn run<'c>(module: Op<'c>, options: &SelectLoweringOptions) -> Result<'c> {
+        let at = |message: String| Diagnostic::at(module, message);
+        let mut target = Target::parse(&options.target).map_err(at)?;
+        let has = target.capabilities.waves.clone();
+        if options.wave != 0 {
+            if !has.contains(&options.wave) {
+                let (wave, name) = (options.wave, &target.capabilities.name);
+                let message = format!(
+                    "cannot have subgroups of {wave}: '{name}' has {}",
+                    list(&has)
+                );
+                return Err(at(message));
+            }
+            target.wave = Some(options.wave);
+        }
+        let file = Some(options.costs.as_str()).filter(|path| !path.is_empty());
+        let costs = Costs::of(context_of(module), &target.capabilities, file)?;
+        if has.iter().any(|wave| costs.resident(*wave).is_none()) {
+            let name = &target.capabilities.name;
+            let message = format!("there are no costs of target '{name}': give a file by 'costs'");
+            return Err(at(message));
+        }
+        select(module, &target, &costs, options.explain)
+    }
+}
+
+/// A body, and what was found for it at each size that it may have.
+struct Candidates<'c> {
+    op: Op<'c>,
+    threads: i64,
+    body: Body<'c>,
+    choices: Vec<Choice>,
+    /// The sizes that it may not have, each with the reason.
+    refused: Vec<(u32, String)>,
+    launches: f64,
+}
+
+impl Candidates<'_> {
+    fn at(&self, wave: u32) -> Option<&Choice> {
+        self.choices.iter().find(|choice| choice.wave == wave)
+    }
+}
+
+fn select<'c>(module: Op<'c>, target: &Target, costs: &Costs, explains: bool) -> Result<'c> {
+    let mut all = bodies(module);
+    all.retain(|(op, _)| op.body().is_some());
+    let ops: Vec<Op<'c>> = all.iter().map(|(op, _)| *op).collect();
+    let (groups, launches) = groups::groups(module, &ops);
+    let calls = Calls::new(module);
+    let mut pricer = Pricer::new(module, &target.capabilities, costs);
+    let called: Vec<Op<'c>> = (module.nested().into_iter())
+        .filter(|op| op.is("func.func") && op.body().is_some() && !ops.contains(op))
+        .collect();
+    for (number, group) in groups.iter().enumerate() {
+        let mut found = Vec::new();
+        for at in group {
+            let (op, threads) = all[*at];
+            found.push(candidates(
+                op,
+                threads,
+                launches[*at],
+                target,
+                costs,
+                &calls,
+                &mut pricer,
+            )?);
+        }
+        let wave = best_wave(&found, target)?;
+        for body in &found {
+            if let Some(choice) = body.at(wave) {
+                let explanation = explains
+                    .then(|| Explanation::of(body, choice, number, &mut pricer))
+                    .transpose()?;
+                let outcome = rewrite(body, choice, &target.capabilities)?;
+                if let Some(explanation) = explanation {
+                    eprint!("{}", explanation.text(&outcome));
+                }
+            }
+        }
+    }
+    // Those that call them are one group.
+    let calling = groups.iter().flatten().map(|at| all[*at].0);
+    let of_calls = calling.filter(|body| body.nested().iter().any(|op| op.is("func.call")));
+    let wave = of_calls.filter_map(wave_at).next().map(|wave| wave as u32);
+    let default = default_wave(target);
+    called
+        .into_iter()
+        .try_for_each(|function| set_wave(function, wave.unwrap_or(default).into()))
+}
+
+/// Makes of a body what was chosen for it.
+fn rewrite<'c>(
+    body: &Candidates<'c>,
+    choice: &Choice,
+    target: &Capabilities,
+) -> Result<'c, Outcome<'c>> {
+    let outcome = match body.op.body() {
+        Some(block) => materialise::materialise(block, &body.body, choice),
+        None => Outcome::default(),
+    };
+    set_wave(body.op, choice.wave.into())?;
+    // What the target has no form of is expanded later.
+    let has = |op: &&Op<'c>| target.form(**op, choice.wave.into()).is_some();
+    let expanded = outcome.expanded.iter().filter(has).map(|op| op.key());
+    let expanded: HashSet<_> = expanded.collect();
+    if !expanded.is_empty() {
+        expand_collectives::expand(body.op, &|op, _| !expanded.contains(&op.key()))?;
+    }
+    Ok(outcome)
+}
+
+/// What can be had of a body at each size.
+fn candidates<'c>(
+    op: Op<'c>,
+    threads: i64,
+    launches: f64,
+    target: &Target,
+    costs: &Costs,
+    calls: &Calls<'c>,
+    pricer: &mut Pricer<'_, 'c>,
+) -> Result<'c, Candidates<'c>> {
+    let mut refused = Vec::new();
+    let mut waves = Vec::new();
+    for wave in allowed(op, target)? {
+        match refusal(op, threads, wave, calls) {
+            Some(reason) => refused.push((wave, reason)),
+            None => waves.push(wave),
+        }
+    }
+    let (Some(block), Some(widest)) = (op.body(), waves.iter().copied().max()) else {
+        let reasons = refused.iter().map(|(wave, why)| format!("{wave}: {why}"));
+        let reasons: Vec<_> = reasons.collect();
+        let message = format!("can have no subgroup size: {}", reasons.join("; "));
+        return Err(Diagnostic::at(op, message));
+    };
+    let uniformity = Uniformity::analyse(block, threads, widest);
+    let mut body = Body::read(block, &uniformity);
+    body.graph = saturated(op, body.graph, body.sites.len())?;
+    let problem = Problem::new(&body);
+    let mut choices = Vec::new();
+    for wave in waves {
+        let resident = costs.resident(wave).unwrap_or(1.0);
+        match problem.choose(pricer, threads, wave, resident)? {
+            Some(choice) => choices.push(choice),
+            None => refused.push((wave, "its terms go in a circle".into())),
+        }
+    }
+    drop(problem);
+    Ok(Candidates {
+        op,
+        threads,
+        body,
+        choices,
+        refused,
+        launches: launches.max(1.0),
+    })
+}
+
+/// The sizes that may be looked at: the body's own, the one asked for, or all.
+fn allowed<'c>(op: Op<'c>, target: &Target) -> Result<'c, Vec<u32>> {
+    let Capabilities { name, waves, .. } = &target.capabilities;
+    let own = wave_at(op).and_then(|wave| u32::try_from(wave).ok());
+    match (own, target.wave) {
+        (Some(own), Some(asked)) if own != asked => {
+            let message = format!("is for subgroups of {own}, and cannot be for {asked}");
+            Err(Diagnostic::at(op, message))
+        }
+        (Some(own), _) if !waves.contains(&own) => {
+            let has = list(waves);
+            let message = format!("is for subgroups of {own}, but target '{name}' has {has}");
+            Err(Diagnostic::at(op, message))
+        }
+        (Some(wave), _) | (None, Some(wave)) => Ok(vec![wave]),
+        (None, None) => Ok(waves.clone()),
+    }
+}
+
+/// Why a body cannot have subgroups of this size.
+fn refusal<'c>(op: Op<'c>, threads: i64, wave: u32, calls: &Calls<'c>) -> Option<String> {
+    let clusters = op.nested().into_iter();
+    let clusters = clusters.filter_map(|op| Collective::of(op)?.log2_cluster_size);
+    match clusters.max() {
+        Some(log2) if 1 << log2 > wave => {
+            return Some(format!("a cluster has {} lanes", 1 << log2));
+        }
+        _ => {}
+    }
+    error_at(op, threads, wave, calls).map(|error| error.message().to_owned())
+}
+
+/// A graph with what rules add.
+fn saturated<'c>(op: Op<'c>, graph: language::Graph, ops: usize) -> Result<'c, language::Graph> {
+    let mistake = |message: String| Diagnostic::at(op, message);
+    let rewrites = rules::rewrites().map_err(mistake)?;
+    let runner = Runner::<_, Analysis>::new(Analysis::default())
+        .with_egraph(graph)
+        // Counts alone end it: a clock would make the result another one.
+        .with_time_limit(Duration::MAX)
+        .with_iter_limit(ITERATIONS)
+        .with_node_limit(NODES.0 + NODES.1 * ops)
+        .with_scheduler(SimpleScheduler)
+        .run(rewrites);
+    match runner.egraph.analysis.contradiction {
+        Some((a, b)) => {
+            let message = format!("rules say that {a} is {b}: one of them is wrong");
+            Err(Diagnostic::at(op, message))
+        }
+        None => Ok(runner.egraph),
+    }
+}
+
+/// The size at which a group takes least: the default, unless another is worth it.
+fn best_wave<'c>(group: &[Candidates<'c>], target: &Target) -> Result<'c, u32> {
+    let time = |wave: u32| -> Option<f64> {
+        let times = group
+            .iter()
+            .map(|body| Some(body.launches * body.at(wave)?.whole.time));
+        times.sum()
+    };
+    let of = |wave: &u32| Some((*wave, time(*wave)?));
+    let all: Vec<(u32, f64)> = target.capabilities.waves.iter().filter_map(of).collect();
+    let default = default_wave(target);
+    let known = all.iter().find(|(wave, _)| *wave == default);
+    let worth = known.map_or(f64::INFINITY, |(_, time)| time * WORTH);
+    let better = all.iter().copied().filter(|(_, time)| *time < worth);
+    let better = better.reduce(|best, next| if next.1 < best.1 { next } else { best });
+    let best = better.or(known.copied()).map(|(wave, _)| wave);
+    best.ok_or_else(|| {
+        let message = "shares memory with bodies by subgroups, and no size suits all of them";
+        let mut error = Diagnostic::at(group[0].op, message);
+        for body in group {
+            for (wave, why) in &body.refused {
+                error = error.note(body.op.location(), format!("not {wave}: {why}"));
+            }
+        }
+        error
+    })
+}
+
+fn list(waves: &[u32]) -> String {
+    let waves: Vec<_> = waves.iter().map(u32::to_string).collect();
+    waves.join(", ")
+}

@@ -1,0 +1,393 @@
+//! The ways in which a target does an op, and what each takes: its native form, if it has one,
+//! and its expansion.
+//!
+//! What an expansion takes is not written down: the op is expanded in a function of its own,
+//! and what came of it is priced. Each op is priced once, by what it is.
+
+use super::{
+    cost::{Cost, Costs, Question},
+    language::{Head, Type},
+    term::{self, Operand},
+};
+use crate::targets::{Capabilities, isa::Scalar};
+use qd_dialects::{
+    attributes::{self, Kind, names},
+    builder::Builder,
+    clone::Mapping,
+    diagnostic::{Diagnostic, Result},
+    interfaces::Collective,
+    ir::{self, Block, InsertionPoint, Key, Op, OpExt, Value, ValueExt, context_of},
+    melior::ir::{
+        Region, RegionLike, Type as IrType, ValueLike, attribute::TypeAttribute,
+        r#type::FunctionType,
+    },
+    ops::{ShuffleMode, simt},
+};
+use qd_passes::expand_collectives::{self, is_expandable};
+use std::{collections::HashMap, fmt::Write};
+
+/// What an op's expansion is called where forms are.
+pub const EXPANSION: &str = "expansion";
+
+/// One way to do an op.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// The form's name, or [`EXPANSION`].
+    pub form: &'static str,
+    /// What it takes.
+    pub cost: Cost,
+}
+
+/// A term, by what it costs depend on.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Shape {
+    /// Its op.
+    pub head: Head,
+    /// How it combines.
+    pub kind: Option<Kind>,
+    /// log2 of the lanes in a cluster.
+    pub cluster: Option<u32>,
+    /// Its values' types, and the constants among them.
+    pub values: Vec<(Type, Option<i64>)>,
+}
+
+/// Prices ops for one target.
+pub struct Pricer<'a, 'c> {
+    module: Op<'c>,
+    target: &'a Capabilities,
+    costs: &'a Costs,
+    shapes: HashMap<(Shape, u32), Vec<Candidate>>,
+    ops: HashMap<(String, i64, u32), Vec<Candidate>>,
+}
+
+impl<'a, 'c> Pricer<'a, 'c> {
+    /// For bodies of a module, at whose end ops are expanded meanwhile.
+    pub fn new(module: Op<'c>, target: &'a Capabilities, costs: &'a Costs) -> Self {
+        Self {
+            module,
+            target,
+            costs,
+            shapes: HashMap::new(),
+            ops: HashMap::new(),
+        }
+    }
+
+    /// Who says what a form of the target takes.
+    pub fn source(&self, form: &str, op: &str, wave: u32) -> Option<&str> {
+        self.costs.source(&Question {
+            form,
+            op,
+            wave,
+            mask: None,
+            words: 1,
+        })
+    }
+
+    /// The ways to do a term in subgroups of `wave` lanes, the cheapest first where forms
+    /// are equal. None: it has more lanes in a cluster.
+    pub fn term(&mut self, shape: &Shape, wave: u32) -> Result<'c, Vec<Candidate>> {
+        let key = (shape.clone(), wave);
+        if let Some(known) = self.shapes.get(&key) {
+            return Ok(known.clone());
+        }
+        let fits = shape.cluster.is_none_or(|log2| 1 << log2 <= wave);
+        let candidates = match (shape.head, fits) {
+            (_, false) => Vec::new(),
+            (Head::Op(operator), true) if operator.is_collective() => {
+                let types = shape.values.iter().map(|(r#type, _)| r#type.name());
+                let types: Vec<_> = types.collect();
+                let context = context_of(self.module);
+                let parse = |name: &&str| IrType::parse(context, name);
+                let types: Vec<_> = types.iter().filter_map(parse).collect();
+                self.alone(&types, wave, wave.into(), |b, arguments| {
+                    let values = arguments.iter().zip(&shape.values);
+                    let values = values.map(|(argument, (_, constant))| match constant {
+                        Some(value) => b.scalar(argument.r#type(), *value),
+                        None => b.v(*argument),
+                    });
+                    let mut operands: Vec<_> = shape.kind.map(Operand::Kind).into_iter().collect();
+                    operands.extend(values.map(Operand::Value));
+                    if operator.has_clusters() {
+                        // As `qd-select-subgroup-size` makes it.
+                        let log2 = shape.cluster.unwrap_or(wave.trailing_zeros());
+                        operands.push(Operand::Cluster(Some(log2)));
+                    }
+                    operands.push(Operand::Token);
+                    let made = term::insert(b, shape.head, &operands)?;
+                    made.value().defining_op()
+                })?
+            }
+            _ => {
+                let class = class_of(shape);
+                vec![Candidate {
+                    form: "",
+                    cost: class.map_or(Ok(Cost::default()), |class| self.class(class, wave))?,
+                }]
+            }
+        };
+        self.shapes.insert(key, candidates.clone());
+        Ok(candidates)
+    }
+
+    /// The ways to do an op that is no term, of a block of `threads`.
+    pub fn op(&mut self, op: Op<'c>, threads: i64, wave: u32) -> Result<'c, Vec<Candidate>> {
+        if Collective::of(op).is_none() && !is_expandable(op.full_name()) {
+            let cost = self.neutral(op, wave)?;
+            return Ok(vec![Candidate { form: "", cost }]);
+        }
+        let key = signature(op).map(|signature| (signature, threads, wave));
+        if let Some(known) = key.as_ref().and_then(|key| self.ops.get(key)) {
+            return Ok(known.clone());
+        }
+        let types: Vec<_> = op.operand_values().iter().map(|v| v.r#type()).collect();
+        let candidates = self.alone(&types, wave, threads, |b, arguments| {
+            let mut mapping = Mapping::new();
+            for (operand, argument) in op.operand_values().into_iter().zip(arguments) {
+                mapping.insert(operand, *argument);
+            }
+            let copy = mapping.clone_op(op, b.insertion_point());
+            let collective = Collective::of(copy)?;
+            if collective.supports_clusters && collective.log2_cluster_size.is_none() {
+                let log2 = wave.trailing_zeros() as i32;
+                copy.set_attr("tile", attributes::i32(b.context(), log2));
+            }
+            Some(copy)
+        })?;
+        if let Some(key) = key {
+            self.ops.insert(key, candidates.clone());
+        }
+        Ok(candidates)
+    }
+
+    /// The ways to do the op that `make` inserts into a function which takes values of these
+    /// types.
+    fn alone(
+        &mut self,
+        types: &[IrType<'c>],
+        wave: u32,
+        threads: i64,
+        make: impl FnOnce(&Builder<'c>, &[Value<'c>]) -> Option<Op<'c>>,
+    ) -> Result<'c, Vec<Candidate>> {
+        let context = context_of(self.module);
+        let location = self.module.location();
+        let region = Region::new();
+        region.append_block(ir::new_block(types, location));
+        let r#type = FunctionType::new(context, types, &[]).into();
+        let Some(block) = self.module.body() else {
+            return Ok(Vec::new());
+        };
+        let function = InsertionPoint::End(block).insert(ir::build(
+            "func.func",
+            location,
+            &[],
+            &[],
+            &[
+                ("sym_name", attributes::string(context, "qd.priced")),
+                ("function_type", TypeAttribute::new(r#type).into()),
+                (names::THREADS, attributes::i64(context, threads)),
+                (names::WAVE, attributes::i64(context, wave.into())),
+            ],
+            vec![region],
+        ));
+        let candidates = function.body().map_or(Ok(Vec::new()), |body| {
+            let b = Builder::new(context, location, InsertionPoint::End(body));
+            match make(&b, &ir::arguments(body)) {
+                Some(op) => self.candidates(function, body, op, wave),
+                None => Ok(Vec::new()),
+            }
+        });
+        function.erase();
+        candidates
+    }
+
+    fn candidates(
+        &self,
+        function: Op<'c>,
+        body: Block<'c>,
+        op: Op<'c>,
+        wave: u32,
+    ) -> Result<'c, Vec<Candidate>> {
+        let mut all = Vec::new();
+        if let Some(form) = self.target.form(op, wave.into()) {
+            all.push(Candidate {
+                form: form.name,
+                cost: self.native(op, form.name, wave)?,
+            });
+        }
+        if is_expandable(op.full_name()) {
+            let target = self.target;
+            let first = op.key();
+            expand_collectives::expand(function, &|op, wave| {
+                op.key() != first && target.form(op, wave).is_some()
+            })?;
+            all.push(Candidate {
+                form: EXPANSION,
+                cost: self.block(body, wave)?,
+            });
+        }
+        // Barriers are no forms: every target has them.
+        if all.is_empty() && neutral_class(op).is_some() {
+            let cost = self.neutral(op, wave)?;
+            all.push(Candidate { form: "", cost });
+        }
+        if all.is_empty() {
+            let name = &self.target.name;
+            let message = format!("has no form on target '{name}', and no expansion");
+            return Err(Diagnostic::at(op, message));
+        }
+        Ok(all)
+    }
+
+    /// What a block takes: of each pipe the sum, and the longest way through it.
+    fn block(&self, block: Block<'c>, wave: u32) -> Result<'c, Cost> {
+        let mut total = Cost::default();
+        let mut ready: HashMap<Key, f64> = HashMap::new();
+        for op in ir::operations(block) {
+            let mut cost = match self.target.form(op, wave.into()) {
+                Some(form) if Collective::of(op).is_some() => self.native(op, form.name, wave)?,
+                _ => self.neutral(op, wave)?,
+            };
+            if Collective::of(op).is_none() {
+                for region in 0..op.region_count() {
+                    let inner = op.region_block(region);
+                    cost = cost + inner.map_or(Ok(Cost::default()), |b| self.block(b, wave))?;
+                }
+            }
+            let starts = op.operand_values().into_iter();
+            let starts = starts.filter_map(|value| ready.get(&value.key()).copied());
+            let ends = starts.fold(0.0, f64::max) + cost.latency;
+            for result in op.result_values() {
+                ready.insert(result.key(), ends);
+            }
+            let latency = total.latency.max(ends);
+            total = total + cost;
+            total.latency = latency;
+        }
+        Ok(total)
+    }
+
+    fn native(&self, op: Op<'c>, form: &str, wave: u32) -> Result<'c, Cost> {
+        let operands = op.operand_values();
+        let mask = operands.get(1).and_then(|mask| mask.constant_int());
+        let is_xor = simt::Shuffle::of(op).is_some_and(|s| s.mode() == ShuffleMode::Xor);
+        let bits = match operands
+            .first()
+            .and_then(|value| Scalar::of(value.r#type()))
+        {
+            Some(Scalar::Int(bits) | Scalar::Float(bits)) => bits,
+            None => 32,
+        };
+        let question = Question {
+            form,
+            op: op.full_name(),
+            wave,
+            mask: mask.filter(|_| is_xor),
+            words: bits.div_ceil(32),
+        };
+        self.ask(&question)
+    }
+
+    /// What an op takes that is no collective, without what is in it.
+    fn neutral(&self, op: Op<'c>, wave: u32) -> Result<'c, Cost> {
+        match neutral_class(op) {
+            Some(class) => self.class(class, wave),
+            None => Ok(Cost::default()),
+        }
+    }
+
+    fn class(&self, class: &'static str, wave: u32) -> Result<'c, Cost> {
+        self.ask(&Question {
+            form: class,
+            op: "",
+            wave,
+            mask: None,
+            words: 1,
+        })
+    }
+
+    fn ask(&self, question: &Question<'_>) -> Result<'c, Cost> {
+        self.costs.cost(question).ok_or_else(|| {
+            let (form, wave) = (question.form, question.wave);
+            let name = &self.target.name;
+            let message = format!("there is no cost of '{form}' at wave {wave} of target '{name}'");
+            Diagnostic::at(self.module, message)
+        })
+    }
+}
+
+/// Whether a term reads a lane that subgroups of `wave` do not have: its value is undefined, and
+/// what rules make equal to it need not be.
+pub fn is_beyond(shape: &Shape, wave: u32) -> bool {
+    use super::language::Operator as Op;
+    let reads = matches!(
+        shape.head,
+        Head::Op(Op::ShuffleIdx | Op::ShuffleXor | Op::Broadcast)
+    );
+    let lane = shape.values.get(1).and_then(|(_, constant)| *constant);
+    reads && lane.is_some_and(|lane| !(0..i64::from(wave)).contains(&lane))
+}
+
+/// As what a term costs that is no collective; none: nothing.
+fn class_of(shape: &Shape) -> Option<&'static str> {
+    use super::language::Operator as Op;
+    match shape.head {
+        // Registers hold them.
+        Head::Op(Op::Lane | Op::Width) => None,
+        Head::Op(Op::LanesBelow) => Some("int64"),
+        Head::Op(Op::ZeroExtend64) => Some("int"),
+        Head::Op(_) => match shape.values.first() {
+            Some((Type::I64, _)) => Some("int64"),
+            _ => Some("int"),
+        },
+        _ => None,
+    }
+}
+
+/// As what an op costs that is no collective; none: nothing.
+fn neutral_class(op: Op<'_>) -> Option<&'static str> {
+    let name = op.full_name();
+    // A comparison is of its operands' type.
+    let values = match name {
+        "arith.cmpi" | "arith.cmpf" => op.operand_values(),
+        _ => op.result_values(),
+    };
+    let scalar = values.first().and_then(|value| Scalar::of(value.r#type()));
+    let is_shared = |operand: usize| {
+        let memref = op.operand_values().get(operand).map(|v| v.r#type());
+        memref.is_some_and(|memref| memref.to_string().contains("workgroup"))
+    };
+    match name {
+        "memref.load" if is_shared(0) => Some("shared"),
+        "memref.store" if is_shared(1) => Some("shared"),
+        "memref.load" => Some("load"),
+        "memref.store" => Some("store"),
+        simt::BlockSync::NAME | simt::Sync::NAME => Some("barrier"),
+        "scf.if" | "scf.for" | "scf.while" | "scf.index_switch" | "func.call" => Some("branch"),
+        // Registers, addresses, and what code generation leaves nothing of.
+        "arith.constant" | "arith.index_cast" | "arith.index_castui" | "arith.bitcast" => None,
+        _ if name.contains("atomic") => Some("atomic"),
+        _ if name.starts_with("math.") => Some("math"),
+        _ if name.starts_with("arith.") || name.starts_with("qd.math.") => match scalar {
+            Some(Scalar::Float(64)) => Some("double"),
+            Some(Scalar::Float(_)) => Some("float"),
+            Some(Scalar::Int(64)) => Some("int64"),
+            _ => Some("int"),
+        },
+        _ => None,
+    }
+}
+
+/// What an op without regions is, but for its operands; none of one with some.
+fn signature(op: Op<'_>) -> Option<String> {
+    if (0..op.region_count()).any(|region| op.region_block(region).is_some()) {
+        return None;
+    }
+    let mut text = op.full_name().to_owned();
+    for value in op.operand_values() {
+        let _ = write!(text, " {}", value.r#type());
+    }
+    for (name, value) in op.attributes() {
+        let _ = write!(text, " {:?}={value}", name.as_string_ref().as_str());
+    }
+    Some(text)
+}

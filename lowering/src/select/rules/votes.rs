@@ -1,0 +1,81 @@
+//! Predicates of all lanes, and masks of the lanes whose predicate holds.
+
+use super::{Domain, Guard, Rule};
+use qd_dialects::attributes::Kind;
+
+/// The family.
+pub const RULES: &[Rule] = &[
+    Rule::new(
+        "any-is-ballot",
+        "(any ?p whole ?t)",
+        "(ne (ballot ?p ?t) 0:i64)",
+    )
+    .both_ways()
+    .because("some bit is set"),
+    Rule::new(
+        "all-is-not-any",
+        "(all ?p ?c ?t)",
+        "(xor (any (xor ?p 1:i1) ?c ?t) 1:i1)",
+    )
+    .because("De Morgan"),
+    Rule::new("not-of-not", "(xor (xor ?p 1:i1) 1:i1)", "?p").because("a bit flipped twice"),
+    Rule::new("any-of-uniform", "(any ?p ?c ?t)", "?p")
+        .when(&[Guard::Uniform("?p")])
+        .because("each lane votes alike"),
+    Rule::new("all-of-uniform", "(all ?p ?c ?t)", "?p")
+        .when(&[Guard::Uniform("?p")])
+        .because("each lane votes alike"),
+    Rule::new("equal-if-uniform", "(all_equal ?x ?c ?t)", "1:i1")
+        .when(&[Guard::Uniform("?x"), Guard::Integer("?x")])
+        .proved_for(&[("?x", Domain::Integer)])
+        .because("an integer is equal to itself, which a NaN is not"),
+    Rule::new(
+        "count-is-popcnt",
+        "(count_true ?p whole ?t)",
+        "(popcnt (ballot ?p ?t))",
+    )
+    .both_ways()
+    .because("the definition of a ballot"),
+    Rule::new(
+        "count-is-sum",
+        "(count_true ?p ?c ?t)",
+        "(reduce_all add (zext.i32 ?p) ?c ?t)",
+    )
+    .both_ways()
+    .because("a count is a sum of ones"),
+    Rule::new(
+        "rank-is-scan",
+        "(exclusive_scan add (zext.i32 ?p) whole ?t)",
+        "(popcnt (and (ballot ?p ?t) (below lane)))",
+    )
+    .both_ways()
+    .because("the lanes below are the low bits of a mask"),
+    Rule::new(
+        "or-of-bits",
+        "(reduce_all ?o (zext.i32 ?p) ?c ?t)",
+        "(zext.i32 (any ?p ?c ?t))",
+    )
+    .when(&[Guard::OneOf("?o", &[Kind::Or, Kind::MaxUi, Kind::MaxSi])])
+    .because("the largest bit is set if some bit is"),
+    Rule::new(
+        "and-of-bits",
+        "(reduce_all ?o (zext.i32 ?p) ?c ?t)",
+        "(zext.i32 (all ?p ?c ?t))",
+    )
+    .when(&[Guard::OneOf("?o", &[Kind::And, Kind::MinUi, Kind::MinSi])])
+    .because("the smallest bit is set if all are"),
+    Rule::new(
+        "ballot-of-and",
+        "(and (ballot ?p ?t) (ballot ?q ?t))",
+        "(ballot (and ?p ?q) ?t)",
+    )
+    .both_ways()
+    .because("bit by bit"),
+    Rule::new(
+        "ballot-of-or",
+        "(or (ballot ?p ?t) (ballot ?q ?t))",
+        "(ballot (or ?p ?q) ?t)",
+    )
+    .both_ways()
+    .because("bit by bit"),
+];

@@ -1,0 +1,181 @@
+//! Every rule of the search is proved: exhaustively in subgroups of four lanes with integers of
+//! a few bits, and by the interpreter in subgroups of 4 to 64 lanes on numbers that look random.
+//! A rule that is wrong is caught by both.
+#![allow(missing_docs)]
+
+mod exhaustive;
+mod interpreted;
+
+use egg::{ENodeOrVar, Pattern};
+use qd_dialects::attributes::{KINDS, Kind};
+use qd_lowering::select::{
+    language::{Head, Node, Type},
+    rules::{self, Domain, Guard, Rule},
+};
+
+/// What a rule's variable is in one case of its proof.
+#[derive(Clone, Copy, Debug)]
+enum Variable {
+    /// A value of a type. A lane is below the subgroup's size.
+    Value {
+        r#type: Type,
+        is_lane: bool,
+        uniform: bool,
+        constant: bool,
+    },
+    /// A kind, a cluster or a token.
+    Fixed(Head),
+}
+
+/// A case: each variable by its name.
+type Case = Vec<(String, Variable)>;
+
+/// Every case of a rule in subgroups of `1 << log2` lanes.
+fn cases(rule: &Rule, log2: u32, types: &[Type]) -> Vec<Case> {
+    let (left, right) = rule.sides().unwrap();
+    let mut names: Vec<String> = Vec::new();
+    for side in [&left, &right] {
+        for name in side.vars().iter().map(ToString::to_string) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    // What values are combined is of one type.
+    let mut all = Vec::new();
+    for r#type in types {
+        for kind in KINDS.map(|(kind, _)| kind) {
+            for cluster in (0..=log2).map(Some).chain([None]) {
+                let case = names.iter().map(|name| {
+                    let variable = variable(rule, name, *r#type, kind, cluster)?;
+                    Some((name.clone(), variable))
+                });
+                if let Some(case) = case.collect::<Option<Case>>()
+                    && suits(&case, &[&left, &right], kind, *r#type)
+                    && !all
+                        .iter()
+                        .any(|known| format!("{known:?}") == format!("{case:?}"))
+                {
+                    all.push(case);
+                }
+            }
+        }
+    }
+    assert!(!all.is_empty(), "rule '{}' has no case", rule.name);
+    all
+}
+
+fn variable(
+    rule: &Rule,
+    name: &str,
+    r#type: Type,
+    kind: Kind,
+    cluster: Option<u32>,
+) -> Option<Variable> {
+    let is = |guard: fn(&'static str) -> Guard| {
+        let mut guards = rule.guards.iter();
+        guards.any(|known| matches!((known, guard("")), (Guard::Uniform(v), Guard::Uniform(_)) | (Guard::Constant(v), Guard::Constant(_)) if *v == name))
+    };
+    let (uniform, constant) = (is(Guard::Uniform), is(Guard::Constant));
+    let value = |r#type, is_lane| Variable::Value {
+        r#type,
+        is_lane,
+        uniform: uniform || constant,
+        constant,
+    };
+    Some(match rule.domain(name) {
+        Domain::Scalar => value(r#type, false),
+        Domain::Integer if r#type.is_integer() => value(r#type, false),
+        Domain::Word if r#type == Type::I32 => value(r#type, false),
+        Domain::Integer | Domain::Word => return None,
+        Domain::Predicate => value(Type::I1, false),
+        Domain::Lane => value(Type::I32, true),
+        Domain::Kind => {
+            let allowed = rule.guards.iter().all(|guard| match guard {
+                Guard::OneOf(v, kinds) if *v == name => kinds.contains(&kind),
+                _ => true,
+            });
+            return allowed.then(|| Variable::Fixed(Head::kind(kind)));
+        }
+        Domain::Cluster => Variable::Fixed(Head::Cluster(cluster)),
+        Domain::Token => Variable::Fixed(Head::Token(0)),
+    })
+}
+
+/// Whether a kind combines values of the type: floats have kinds of their own.
+fn suits(case: &Case, sides: &[&Pattern<Node>], kind: Kind, r#type: Type) -> bool {
+    let of_case = |(_, v): &(String, Variable)| matches!(v, Variable::Fixed(Head::Kind(_)));
+    if !case.iter().any(of_case) {
+        return true;
+    }
+    let nodes = sides.iter().flat_map(|side| side.ast.iter());
+    // A predicate's number is an i32.
+    let widens = |node: &ENodeOrVar<Node>| node.to_string() == "zext.i32";
+    let r#type = match nodes.into_iter().any(widens) {
+        true => Type::I32,
+        false => r#type,
+    };
+    match r#type {
+        Type::F32 | Type::F64 => {
+            matches!(kind, Kind::Add | Kind::Mul | Kind::MinNumF | Kind::MaxNumF)
+        }
+        _ => !matches!(kind, Kind::MinNumF | Kind::MaxNumF),
+    }
+}
+
+/// Rules that are wrong, each in a way of its own.
+const PLANTED: &[Rule] = &[
+    planted(
+        "back and forth",
+        "(exclusive_scan add ?x ?c ?t)",
+        "(add (inclusive_scan add ?x ?c ?t) ?x)",
+    ),
+    planted(
+        "with its own",
+        "(popcnt (and (ballot ?p ?t) (below lane)))",
+        "(inclusive_scan add (zext.i32 ?p) whole ?t)",
+    ),
+    planted(
+        "the first prefix",
+        "(broadcast (inclusive_scan ?o ?x whole ?t) 0:i32 ?t)",
+        "(reduce_all ?o ?x whole ?t)",
+    ),
+    planted("anywhere", "(any ?p ?c ?t)", "(ne (ballot ?p ?t) 0:i64)"),
+    planted(
+        "in lane 0 alone",
+        "(reduce ?o ?x whole ?t)",
+        "(reduce_all ?o ?x whole ?t)",
+    ),
+    planted("not uniform", "(broadcast_first ?x ?t)", "?x"),
+    planted(
+        "one bit more",
+        "(all ?p ?c ?t)",
+        "(xor (any ?p ?c ?t) 1:i1)",
+    ),
+    planted("not idempotent", "(reduce_all ?o ?x ?c ?t)", "?x"),
+];
+
+const fn planted(name: &'static str, left: &'static str, right: &'static str) -> Rule {
+    Rule {
+        name,
+        left,
+        right,
+        both_ways: false,
+        guards: &[],
+        reason: "it is wrong",
+        proof: &[("?x", Domain::Integer)],
+    }
+}
+
+#[test]
+fn every_rule_is_found_by_its_name_and_says_why() {
+    let mut names: Vec<_> = rules::all().map(|rule| rule.name).collect();
+    let count = names.len();
+    names.sort();
+    names.dedup();
+    assert_eq!(names.len(), count, "two rules have one name");
+    for rule in rules::all() {
+        assert!(!rule.reason.is_empty(), "'{}' has no reason", rule.name);
+        rule.rewrites().unwrap();
+    }
+}

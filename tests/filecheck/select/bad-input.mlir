@@ -1,0 +1,72 @@
+// Errors of the search have a place, and say what there is instead.
+
+// RUN: split-file %s %t
+// RUN: not qd-opt %t/good.mlir --qd-select-lowering=target=gpu 2>&1 | FileCheck %s --check-prefix=TARGET
+// RUN: not qd-opt %t/good.mlir --qd-select-lowering=target=vulkan:1.3 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: not qd-opt %t/good.mlir --qd-select-lowering='target=nvptx:sm_90 wave=64' 2>&1 | FileCheck %s --check-prefix=WAVE
+// RUN: not qd-opt %t/good.mlir --qd-select-lowering='explain=perhaps' 2>&1 | FileCheck %s --check-prefix=FLAG
+// RUN: not qd-opt %t/good.mlir --qd-select-lowering='target=nvptx:sm_90 costs=%S/Inputs/negative.json' 2>&1 | FileCheck %s --check-prefix=NEGATIVE
+// RUN: not qd-opt %t/good.mlir --qd-select-lowering='target=nvptx:sm_90 costs=%S/Inputs/unknown.json' 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// RUN: not qd-opt %t/good.mlir --qd-select-lowering='target=nvptx:sm_90 costs=%S/Inputs/field.json' 2>&1 | FileCheck %s --check-prefix=FIELD
+// RUN: not qd-opt %t/good.mlir --qd-select-lowering='target=nvptx:sm_90 costs=%t/none.json' 2>&1 | FileCheck %s --check-prefix=FILE
+// RUN: not qd-opt %t/pinned.mlir --qd-select-lowering=target=nvptx:sm_90 2>&1 | FileCheck %s --check-prefix=PINNED
+// RUN: not qd-opt %t/pinned.mlir --qd-select-lowering='target=cpu wave=8' 2>&1 | FileCheck %s --check-prefix=TWICE
+// RUN: not qd-opt %t/cluster.mlir --qd-select-lowering=target=nvptx:sm_90 2>&1 | FileCheck %s --check-prefix=CLUSTER
+// RUN: not qd-opt %t/group.mlir --qd-select-lowering=target=cpu 2>&1 | FileCheck %s --check-prefix=GROUP
+
+// TARGET: error: 'builtin.module' op unknown target 'gpu': expected one of any, cpu
+// NONE: error: 'builtin.module' op there are no costs of target 'vulkan:1.3': give a file by 'costs'
+// WAVE: error: 'builtin.module' op cannot have subgroups of 64: 'nvptx:sm_90' has 32
+// FLAG: option 'explain': cannot read 'perhaps'
+// NEGATIVE: negative.json:3:{{[0-9]+}}: error: 'use' of 'redux.sync' is negative: -1
+// UNKNOWN: unknown.json:2:{{[0-9]+}}: error: target 'nvptx:sm_90' has no form 'redux.async'
+// FIELD: field.json:2:{{[0-9]+}}: error: unknown field `delay`
+// FILE: none.json:0:0: error: cannot be read
+// PINNED: pinned.mlir:1:1: error: 'func.func' op is for subgroups of 64, but target 'nvptx:sm_90' has 32
+// TWICE: pinned.mlir:1:1: error: 'func.func' op is for subgroups of 64, and cannot be for 8
+// CLUSTER: cluster.mlir:1:1: error: 'func.func' op can have no subgroup size: 32: a cluster has 64 lanes
+// GROUP: error: 'func.func' op shares memory with bodies by subgroups, and no size suits all of them
+// GROUP: note: not 32: a cluster has 64 lanes
+// GROUP: note: not 64: 'qd.simt.reduce_all' op stands under control flow that is not uniform in its subgroup
+
+//--- good.mlir
+func.func private @body() attributes {qd.threads = 64 : i64} {
+  return
+}
+
+//--- pinned.mlir
+func.func private @body() attributes {qd.threads = 64 : i64, qd.wave = 64 : i64} {
+  return
+}
+
+//--- cluster.mlir
+func.func private @body(%v: i32, %out: memref<?xi32>) attributes {qd.threads = 64 : i64} {
+  %t = qd.simt.block.thread_id
+  %s = qd.simt.reduce_all add %v tile(6) : i32
+  memref.store %s, %out[%t] : memref<?xi32>
+  return
+}
+
+//--- group.mlir
+// One body needs 64 lanes, and in the other, which reads what it wrote, 32 threads take a branch.
+func.func private @writes(%v: i32, %out: memref<?xi32>) attributes {qd.threads = 64 : i64} {
+  %t = qd.simt.block.thread_id
+  %s = qd.simt.reduce_all add %v tile(6) : i32
+  memref.store %s, %out[%t] : memref<?xi32>
+  return
+}
+func.func private @reads(%in: memref<?xi32>, %out: memref<?xi32>) attributes {qd.threads = 256 : i64} {
+  %half = arith.constant 32 : index
+  %t = qd.simt.block.thread_id
+  %v = memref.load %in[%t] : memref<?xi32>
+  %first = arith.cmpi ult, %t, %half : index
+  scf.if %first {
+    %sum = qd.simt.reduce_all add %v : i32
+    memref.store %sum, %out[%t] : memref<?xi32>
+  }
+  return
+}
+qd.grid.kernel @k(%n: index, %v: i32, %a: memref<?xi32>, %b: memref<?xi32>) {
+  qd.grid.launch 0 @writes blocks(%n) args(%v, %a : i32, memref<?xi32>)
+  qd.grid.launch 1 @reads blocks(%n) args(%a, %b : memref<?xi32>, memref<?xi32>) after [0]
+}

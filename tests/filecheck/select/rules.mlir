@@ -1,0 +1,125 @@
+// Equal terms take the place of dearer ones; what a guard forbids stays.
+
+// RUN: qd-opt %s --qd-select-lowering=target=nvptx:sm_90 | FileCheck %s
+
+// A count and a rank share the ballot that is there.
+// CHECK-LABEL: func.func private @ranks
+// CHECK:         %[[P:.*]] = arith.cmpi
+// CHECK:         %[[MASK:.*]] = qd.simt.ballot %[[P]]
+// CHECK-DAG:     qd.math.popcnt %[[MASK]]
+// CHECK-DAG:     %[[BELOW:.*]] = arith.andi %[[MASK]]
+// CHECK-DAG:     qd.math.popcnt %[[BELOW]]
+// CHECK-NOT:     scan
+// CHECK-NOT:     reduce
+// CHECK:         return
+func.func private @ranks(%in: memref<?xi32>, %out: memref<?xi32>, %masks: memref<?xi64>) attributes {qd.threads = 64 : i64} {
+  %zero = arith.constant 0 : i32
+  %t = qd.simt.block.thread_id
+  %v = memref.load %in[%t] : memref<?xi32>
+  %p = arith.cmpi sgt, %v, %zero : i32
+  %mask = qd.simt.ballot %p
+  memref.store %mask, %masks[%t] : memref<?xi64>
+  %one = arith.extui %p : i1 to i32
+  %count = qd.simt.reduce_all add %one : i32
+  %rank = qd.simt.exclusive_scan add %one : i32
+  %sum = arith.addi %count, %rank : i32
+  memref.store %sum, %out[%t] : memref<?xi32>
+  return
+}
+
+// Two moves by constants are one.
+// CHECK-LABEL: func.func private @moves
+// CHECK:         %[[V:.*]] = memref.load
+// CHECK:         %[[MASK:.*]] = arith.constant 6 : i32
+// CHECK:         qd.simt.shuffle xor %[[V]], %[[MASK]] : f32
+// CHECK-NOT:     shuffle
+// CHECK:         return
+func.func private @moves(%in: memref<?xf32>, %out: memref<?xf32>) attributes {qd.threads = 64 : i64} {
+  %two = arith.constant 2 : i32
+  %four = arith.constant 4 : i32
+  %t = qd.simt.block.thread_id
+  %v = memref.load %in[%t] : memref<?xf32>
+  %a = qd.simt.shuffle xor %v, %two : f32
+  %b = qd.simt.shuffle xor %a, %four : f32
+  memref.store %b, %out[%t] : memref<?xf32>
+  return
+}
+
+// By masks that lanes do not share they are not.
+// CHECK-LABEL: func.func private @no_moves
+// CHECK-COUNT-2: qd.simt.shuffle xor
+// CHECK:         return
+func.func private @no_moves(%in: memref<?xi32>, %out: memref<?xi32>) attributes {qd.threads = 64 : i64} {
+  %one = arith.constant 1 : i32
+  %two = arith.constant 2 : i32
+  %t = qd.simt.block.thread_id
+  %v = memref.load %in[%t] : memref<?xi32>
+  %mask = arith.andi %v, %one : i32
+  %a = qd.simt.shuffle xor %v, %mask : i32
+  %b = qd.simt.shuffle xor %a, %two : i32
+  memref.store %b, %out[%t] : memref<?xi32>
+  return
+}
+
+// The last prefix of integers is their sum. Of floats it may differ from the tree of a
+// reduction.
+// CHECK-LABEL: func.func private @last
+// CHECK:         qd.simt.reduce_all add %{{.*}} : i32
+// CHECK:         %[[SCAN:.*]] = qd.simt.inclusive_scan add %{{.*}} : f32
+// CHECK:         qd.simt.broadcast %[[SCAN]]
+// CHECK:         return
+func.func private @last(%in: memref<?xi32>, %out: memref<?xi32>, %from: memref<?xf32>, %to: memref<?xf32>) attributes {qd.threads = 64 : i64} {
+  %one = arith.constant 1 : i32
+  %size = qd.simt.subgroup_size
+  %last = arith.subi %size, %one : i32
+  %t = qd.simt.block.thread_id
+  %v = memref.load %in[%t] : memref<?xi32>
+  %scan = qd.simt.inclusive_scan add %v : i32
+  %sum = qd.simt.broadcast %scan, %last : i32
+  memref.store %sum, %out[%t] : memref<?xi32>
+  %f = memref.load %from[%t] : memref<?xf32>
+  %scanned = qd.simt.inclusive_scan add %f : f32
+  %total = qd.simt.broadcast %scanned, %last : f32
+  memref.store %total, %to[%t] : memref<?xf32>
+  return
+}
+
+// A collective stays in its branch and on its side of a barrier: a mask is not made anew where
+// only some lanes are, and none is kept across a barrier in place of another.
+// CHECK-LABEL: func.func private @places
+// CHECK:         %[[FIRST:.*]] = qd.simt.ballot
+// CHECK:         scf.if
+// CHECK:           qd.math.popcnt %[[FIRST]]
+// CHECK-NOT:       count_true
+// CHECK:         qd.simt.block.sync
+// CHECK:         qd.simt.ballot
+// CHECK:         return
+func.func private @places(%in: memref<?xi32>, %out: memref<?xi32>, %masks: memref<?xi64>) attributes {qd.threads = 64 : i64} {
+  %zero = arith.constant 0 : i32
+  %t = qd.simt.block.thread_id
+  %v = memref.load %in[%t] : memref<?xi32>
+  %p = arith.cmpi sgt, %v, %zero : i32
+  %mask = qd.simt.ballot %p
+  scf.if %p {
+    %count = qd.math.popcnt %mask : i64
+    memref.store %count, %out[%t] : memref<?xi32>
+  }
+  qd.simt.block.sync
+  %again = qd.simt.ballot %p
+  memref.store %again, %masks[%t] : memref<?xi64>
+  return
+}
+
+// What is uniform is read from no lane, though that makes the op its own operand.
+// CHECK-LABEL: func.func private @uniform
+// CHECK:         %[[U:.*]] = memref.load
+// CHECK-NOT:     broadcast
+// CHECK:         memref.store %[[U]]
+func.func private @uniform(%in: memref<?xi32>, %out: memref<?xi32>) attributes {qd.threads = 64 : i64} {
+  %zero = arith.constant 0 : index
+  %t = qd.simt.block.thread_id
+  %v = memref.load %in[%zero] : memref<?xi32>
+  %first = qd.simt.broadcast_first %v : i32
+  memref.store %first, %out[%t] : memref<?xi32>
+  return
+}

@@ -1,0 +1,115 @@
+"""What launches cost, counted and not measured: instructions by class, issue slots, registers, occupancy.
+
+Slots are cycles in which a SIMD issues for one wave and nothing else:
+
+- CDNA: a SIMD has 16 lanes, and an instruction of 64 takes four cycles, whatever its class (CDNA3 ISA; LLVM, SISchedule.td).
+  Transcendental functions and 32-bit multiplications of integers have a quarter of the rate.
+- RDNA: 32 lanes and one cycle, and vector instructions of wave64 take two passes (RDNA3 ISA and RDNA4 ISA, on wave32 and
+  wave64). Transcendentals and 32-bit multiplications of integers have a quarter of the rate, and doubles a sixteenth (Mesa,
+  aco_statistics.cpp). A dual instruction (VOPD) is one. That some instructions of wave64 take one pass, where the hardware
+  pairs their halves, is left out: wave64 may be better than it looks here.
+- Waits, barriers, hints and `s_nop` are done where instructions are buffered, beside the others, and take none.
+
+Occupancy: waves that a SIMD has room for, by registers and LDS, in whole blocks (LLVM, AMDGPUBaseInfo.cpp).
+"""
+
+import json
+import pathlib
+import re
+import subprocess
+
+CLASSES = ("VALU", "SALU", "SMEM", "LDS", "VMEM", "branch", "wait")
+QUARTER = re.compile(r"V_(EXP|LOG|RCP|RSQ|SQRT|SIN|COS)_.*|V_MUL_(LO|HI)_[UI]32|V_MAD_[UI]64_[UI]32|V_S_.*")
+DOUBLE = re.compile(r"V_(ADD|MUL|FMA|MIN|MAX|CMPX?|RCP|RSQ|SQRT|DIV|LDEXP|CVT|TRUNC|CEIL|FLOOR|RNDNE).*F64.*")
+# Of a SIMD: waves, registers and their granule by wave; of what shares LDS: bytes of it, SIMDs, and blocks of several waves.
+ROOM = {
+    "gfx942": {"slots": 8, "registers": {64: (512, 8)}, "lds": 65536, "simds": 4, "blocks": 16},
+    "gfx1100": {"slots": 16, "registers": {32: (1536, 24), 64: (768, 12)}, "lds": 131072, "simds": 4, "blocks": 32},
+    "gfx1201": {"slots": 16, "registers": {32: (1536, 24), 64: (768, 12)}, "lds": 131072, "simds": 4, "blocks": 32},
+}
+
+
+def slots(architecture, wave, name, kind):
+    """Cycles in which an instruction keeps its SIMD from issuing another."""
+    if kind == "wait":
+        return 0
+    if architecture == "gfx942":
+        return 16 if QUARTER.fullmatch(name) else 4
+    passes = 2 if wave == 64 and kind in ("VALU", "LDS", "VMEM") else 1
+    if kind == "VALU":
+        if name.startswith("V_DUAL_"):
+            # Each of the two is counted.
+            return 0.5
+        passes *= 16 if DOUBLE.fullmatch(name) else 4 if QUARTER.fullmatch(name) else 1
+    return passes
+
+
+def occupancy(architecture, wave, vgprs, lds, threads):
+    """Waves of a SIMD that are resident at a time."""
+    room = ROOM[architecture]
+    total, granule = room["registers"][wave]
+    by_registers = min(room["slots"], total // (-(-max(vgprs, 1) // granule) * granule))
+    waves = -(-threads // wave)
+    blocks = by_registers * room["simds"] // waves
+    if waves > 1:
+        blocks = min(blocks, room["blocks"])
+    if lds:
+        blocks = min(blocks, room["lds"] // lds)
+    return min(by_registers, blocks * waves / room["simds"])
+
+
+def straight_line(llvm, assembly, launch):
+    """llvm-mca's cycles of a body's instructions, each once, without barriers: to it a branch leads nowhere, and a barrier takes 2000."""
+    name, chip, wave = launch["kernel"], launch["architecture"], launch["wave"]
+    body = re.search(rf"^{re.escape(name)}:\n(.*?)^\t\.section", assembly, re.S | re.M)
+    if not body:
+        return None
+    text = re.sub(r"^\ts_barrier.*\n", "", body.group(1), flags=re.M)
+    attributes = [] if chip == "gfx942" else [f"-mattr=+wavefrontsize{wave}"]
+    command = [f"{llvm}/llvm-mca", "-mtriple=amdgcn-amd-amdhsa", f"-mcpu={chip}", *attributes, "-iterations=1", "-skip-unsupported-instructions=any"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    found = re.search(r"Total Cycles:\s+(\d+)", done.stdout)
+    return int(found.group(1)) if found else None
+
+
+def bodies(path):
+    """The launches of a file, those of one body together."""
+    out = {}
+    for line in path.read_text().splitlines():
+        launch = json.loads(line)
+        known = out.setdefault(launch["kernel"], {**launch, "ops": {}, "launches": 0})
+        known["launches"] += 1
+        for name, (count, kind) in launch["ops"].items():
+            known["ops"][name] = (known["ops"].get(name, (0, kind))[0] + count, kind)
+    return list(out.values())
+
+
+def cost(launch):
+    return sum(slots(launch["architecture"], launch["wave"], name, kind) * count for name, (count, kind) in launch["ops"].items())
+
+
+def table(folder, elements, llvm):
+    """A row for each body that has a tenth of its kernel's slots or more, of files `KERNEL.CHIP.WAVE.jsonl` with assembly beside."""
+    print("| algorithm | body | chip | " + " | ".join(CLASSES) + " | slots | VGPRs | LDS | waves | mca |")
+    print("|---|---|---|" + "---:|" * (len(CLASSES) + 5))
+    rows = []
+    for path in pathlib.Path(folder).glob("*.jsonl"):
+        kernel, chip, wave = path.stem.split(".")
+        assembly = path.with_suffix(".s").read_text()
+        launches = bodies(path)
+        total = sum(map(cost, launches))
+        for launch in launches:
+            if cost(launch) < total / 10:
+                continue
+            counts = dict.fromkeys(CLASSES, 0)
+            for count, kind in launch["ops"].values():
+                counts[kind] += count
+            each = [counts[kind] * 64 / elements for kind in CLASSES]
+            resident = occupancy(chip, int(wave), launch["vgprs"], launch["lds"], launch["threads"])
+            name = re.sub(r"_[0-9a-f]{12}$", "", launch["kernel"]).removeprefix(kernel).strip("_") or "all"
+            mca = straight_line(llvm, assembly, launch)
+            rows.append((kernel, name, ["gfx942", "gfx1100", "gfx1201"].index(chip), wave,
+                         [f"{chip} w{wave}", *(f"{x:.1f}" for x in each), f"{cost(launch) * 64 / elements:.0f}", str(launch["vgprs"]),
+                          str(launch["lds"]), f"{resident:.3g}", str(mca or "")]))
+    for kernel, name, _, _, cells in sorted(rows):
+        print(f"| {kernel} | {name} | " + " | ".join(cells) + " |")
