@@ -84,10 +84,10 @@ mod tests {
             target.create_target_machine(&triple, "", "", level, reloc, CodeModel::Default);
         let machine = machine.expect("this machine");
         let text = format!(
-            "define void @f() {{\n  call void asm sideeffect \"{assembly}\", \"\"()\n  ret void\n}}\n\0"
+            "define void @f() {{\n  call void asm sideeffect \"{assembly}\", \"\"()\n  ret void\n}}\n"
         );
         diagnosed(|context| {
-            let text = MemoryBuffer::create_from_memory_range(text.as_bytes(), "f");
+            let text = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "f");
             let module = context.create_module_from_ir(text).expect("IR");
             let _ = machine.write_to_memory_buffer(&module, FileType::Object);
             Ok(())
