@@ -81,7 +81,11 @@ fn execute(
                 .args(args);
             oracle.select(&mut command, &chip.architecture, &coverage[job.chip]);
             if in_turns {
-                command.env("QD_TURN", format!("{}/{}", job.chip, chips.len()));
+                // Each has its own order of waves, the same in every run.
+                let seed = (job.chip + 1).to_string();
+                command
+                    .env("QD_TURN", format!("{}/{}", job.chip, chips.len()))
+                    .env("QD_AMD_ORACLE_SEED", seed);
             }
             let (output, status) = process::collect(&mut command)?;
             let mut sums = sums.lock().expect("nothing panics");
