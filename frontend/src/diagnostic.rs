@@ -104,7 +104,7 @@ pub struct Diagnostics(Vec<Diagnostic>);
 
 impl Diagnostics {
     /// These errors, of which there is one at least.
-    fn of(errors: Vec<Diagnostic>) -> Self {
+    pub(crate) fn of(errors: Vec<Diagnostic>) -> Self {
         let mut each: Vec<Diagnostic> = Vec::new();
         for error in errors {
             if !each.contains(&error) {

@@ -81,7 +81,10 @@ pub use qd_dialects::{
     builder,
     report::{Note, Severity, Span},
 };
-pub use qd_lowering::{Emit, Host, Options as CompileOptions, draw};
+pub use qd_lowering::{
+    Emit, Host, Options as CompileOptions, draw,
+    pipelines::{LEVELS, Level},
+};
 pub use qd_runtime::{Element, Scalar, args, objects};
 pub use qd_store as store;
 pub use request::{CompileRequest, check_targets, compile, compile_text, compile_with};

@@ -10,9 +10,10 @@ use qd_dialects::{
     ir::Context,
     melior::ir::{Module, Operation},
     parse,
+    pass::run_pipeline,
     report::Severity,
 };
-use qd_lowering::{Emit, Options};
+use qd_lowering::{Emit, Options, Stages, pipelines::Level};
 
 /// A source that has been read: a module that is valid. For those who look at it before they
 /// compile it, or who do something else with it; [`compile`](crate::compile) needs none.
@@ -110,15 +111,50 @@ impl<'c> Parsed<'c> {
     }
 
     /// An artifact for one target, which there is.
-    pub(crate) fn lower(
+    fn lower(
         &mut self,
         target: &TargetSpec,
         options: &Options,
         sink: Sink<'_>,
     ) -> Result<Artifact, Diagnostics> {
+        self.lower_timed(target, options, sink, &mut Stages::new())
+    }
+
+    /// As [`lower`](Self::lower), and how long each stage took.
+    pub(crate) fn lower_timed(
+        &mut self,
+        target: &TargetSpec,
+        options: &Options,
+        sink: Sink<'_>,
+        stages: &mut Stages,
+    ) -> Result<Artifact, Diagnostics> {
         let module = &mut self.module;
         hear(self.context, sink, Stage::Lower, || {
-            Ok(qd_lowering::compile(module, target, options)?)
+            Ok(qd_lowering::compile_timed(module, target, options, stages)?)
+        })
+    }
+
+    /// Lowers it to a level, for a target, which there is. What is no error goes to `sink`.
+    ///
+    /// # Errors
+    ///
+    /// A pass rejects it.
+    pub fn lower_to(
+        &mut self,
+        level: Level,
+        target: &TargetSpec,
+        sink: &mut dyn FnMut(&Diagnostic),
+    ) -> Result<(), Diagnostics> {
+        let passes = level.passes(&target.to_string());
+        if passes.is_empty() {
+            return Ok(());
+        }
+        let (context, module) = (self.context, &mut self.module);
+        hear(context, sink, Stage::Lower, || {
+            run_pipeline(context, module, &passes).map_err(|message| Failure {
+                stage: Stage::Lower,
+                message,
+            })
         })
     }
 

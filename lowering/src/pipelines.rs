@@ -6,6 +6,43 @@ use qd_dialects::{
     pass::{self, Pipeline},
 };
 
+/// A level of the IR.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Level {
+    /// As `--to=` spells it.
+    pub name: &'static str,
+    /// What leads to it; nothing for the level of the source.
+    pub pipeline: &'static str,
+}
+
+/// The levels of the IR, top to bottom.
+pub const LEVELS: [Level; 5] = [
+    Level::new("algo", ""),
+    Level::new("grid", crate::algorithms::ToGrid::NAME),
+    Level::new("plan", ToPlan::NAME),
+    Level::new("subgroup", ToSubgroup::NAME),
+    Level::new("target", ToTarget::NAME),
+];
+
+impl Level {
+    const fn new(name: &'static str, pipeline: &'static str) -> Self {
+        Self { name, pipeline }
+    }
+
+    /// Of that name.
+    pub fn of(name: &str) -> Option<Self> {
+        LEVELS.into_iter().find(|level| level.name == name)
+    }
+
+    /// The pipeline for a target, as text; empty for the level of the source.
+    pub fn passes(self, target: &str) -> String {
+        match self.pipeline {
+            "" => String::new(),
+            pipeline => format!("{pipeline}{{target={target}}}"),
+        }
+    }
+}
+
 /// Makes the pipelines reachable by name. Once a process.
 pub fn register() {
     pass::register_pipeline::<ToPlan>();

@@ -17,6 +17,9 @@
 //! are the diagnostics of a file with one error. Of several kernels with errors a session tells each.
 
 mod queries;
+mod symbols;
+
+pub use symbols::{Change, Symbols};
 
 use crate::{
     cut::{Cut, Slice},
@@ -24,12 +27,12 @@ use crate::{
     parsed::distinct,
     request::{CompileRequest, check_targets, compile_with},
     source::Source,
-    stored::{Outcome, joined},
+    stored::{Origin, Outcome, joined},
 };
 use qd_artifact::{Artifact, TargetSpec};
-use qd_lowering::Options;
+use qd_lowering::{Options, Stages, pipelines::Level};
 use qd_store::Store;
-use queries::{Db, Settings, Target};
+use queries::{Db, Settings, Target, Wanted};
 use salsa::Setter;
 use std::{
     panic::AssertUnwindSafe,
@@ -38,6 +41,7 @@ use std::{
         atomic::{AtomicUsize, Ordering},
     },
     thread,
+    time::{Duration, Instant},
 };
 
 /// A file of a session.
@@ -48,10 +52,24 @@ pub struct FileId(queries::File);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ran {
     /// `cut`, `slice`, `rest`, `found` for an artifact from the store, `compiled` for one that was
-    /// made.
+    /// made, `lowered` for IR, `failed` for either with errors.
     pub query: &'static str,
     /// A file, a symbol, or a kernel and a target.
     pub of: String,
+    /// How long that took.
+    pub took: Duration,
+    /// How long each stage of it did, where it has stages.
+    pub stages: Stages,
+}
+
+impl Ran {
+    /// The kernel that was found, compiled or lowered, or could not be; none of other queries, and of what no kernel
+    /// names.
+    pub fn kernel(&self) -> Option<&str> {
+        let is_of_kernel = matches!(self.query, "found" | "compiled" | "lowered" | "failed");
+        let name = self.of.split(' ').next().filter(|_| is_of_kernel)?;
+        (!self.of.starts_with(queries::REST)).then_some(name)
+    }
 }
 
 /// An edit was made while an answer was computed: it would have been of the text before.
@@ -84,11 +102,14 @@ impl Db for Database {
         self.store.as_deref()
     }
 
-    fn ran(&self, query: &'static str, of: &str) {
+    fn ran(&self, query: &'static str, of: &str, since: Instant, stages: Stages) {
+        let took = since.elapsed();
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
         log.push(Ran {
             query,
             of: of.into(),
+            took,
+            stages,
         });
     }
 }
@@ -141,6 +162,62 @@ impl Session {
             .collect()
     }
 
+    /// What is at the top level of a file: nothing of a file that cannot be told apart into symbols.
+    pub fn symbols(&self, file: FileId) -> Symbols {
+        let db = &self.0;
+        let all = queries::symbols(db, file.0).iter();
+        Symbols::of(all.map(|symbol| (symbol.name(db), symbol.text(db))))
+    }
+
+    /// The names of the symbols that a kernel follows from, with their signs: `@k`, `!type`.
+    pub fn follows_from(&self, file: FileId, kernel: &str) -> Vec<String> {
+        let found = self.symbol(file, kernel);
+        found.map_or_else(Vec::new, |kernel| {
+            queries::follows_from(&self.0, file.0, kernel)
+        })
+    }
+
+    fn symbol(&self, file: FileId, kernel: &str) -> Option<queries::Symbol<'_>> {
+        let db = &self.0;
+        let mut all = queries::kernels(db, file.0).iter().copied();
+        all.find(|symbol| &symbol.name(db)[1..] == kernel)
+    }
+
+    /// A kernel at a level of the IR, as text: a module of it and all that it names. What is wrong with
+    /// others is no matter. None if the file has none of that name.
+    ///
+    /// # Errors
+    ///
+    /// There is no such target, or the kernel cannot be lowered to that level.
+    pub fn ir(
+        &self,
+        file: FileId,
+        kernel: &str,
+        target: &TargetSpec,
+        level: Level,
+        sink: &mut dyn FnMut(&Diagnostic),
+    ) -> Result<Option<String>, Diagnostics> {
+        check_targets(std::slice::from_ref(target))?;
+        let db = &self.0;
+        let Some(kernel) = self.symbol(file, kernel) else {
+            return Ok(None);
+        };
+        let wanted = Wanted::new(db, target.clone(), level);
+        let lowered = queries::lowered(db, file.0, kernel, wanted);
+        let cut = self.cut(file);
+        let origin = Origin {
+            name: file.0.name(db),
+            words: cut.words(),
+            slice: &slice_of(cut, kernel.name(db)),
+        };
+        let located = lowered.said.iter().map(|said| origin.located(said));
+        located.for_each(|said| sink(&said));
+        let errors = lowered.result.as_ref().map(|text| Some(text.clone()));
+        errors.map_err(|errors| {
+            Diagnostics::of(errors.iter().map(|error| origin.located(error)).collect())
+        })
+    }
+
     /// One kernel for a target, with those that it dispatches to. What is wrong with others is no
     /// matter. None if the file has none of that name.
     ///
@@ -153,16 +230,30 @@ impl Session {
         kernel: &str,
         target: &TargetSpec,
     ) -> Result<Option<Artifact>, Diagnostics> {
+        self.kernel_with(file, kernel, target, &mut |_| ())
+    }
+
+    /// As [`kernel`](Session::kernel). What is no error goes to `sink`.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be compiled.
+    pub fn kernel_with(
+        &self,
+        file: FileId,
+        kernel: &str,
+        target: &TargetSpec,
+        sink: &mut dyn FnMut(&Diagnostic),
+    ) -> Result<Option<Artifact>, Diagnostics> {
         check_targets(std::slice::from_ref(target))?;
         let db = &self.0;
-        let all = queries::kernels(db, file.0);
-        let Some(kernel) = all.iter().find(|k| &k.name(db)[1..] == kernel) else {
+        let Some(kernel) = self.symbol(file, kernel) else {
             return Ok(None);
         };
-        let outcome = queries::outcome(db, file.0, *kernel, Target::new(db, target.clone()));
+        let outcome = queries::outcome(db, file.0, kernel, Target::new(db, target.clone()));
         let cut = self.cut(file);
         let parts = vec![(&**outcome, || slice_of(cut, kernel.name(db)))];
-        let artifact = joined(file.0.name(db), cut, &[target], parts, &mut |_| ());
+        let artifact = joined(file.0.name(db), cut, &[target], parts, sink);
         artifact.map(Some)
     }
 

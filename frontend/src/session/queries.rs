@@ -5,23 +5,27 @@
 
 use crate::{
     cut::{Cut, Kind, closure},
-    stored::{Outcome, find_or_compile},
+    stored::{Lowered, Outcome, find_or_compile, lower},
 };
 use qd_artifact::TargetSpec;
-use qd_lowering::Options;
+use qd_lowering::{Options, Stages, pipelines::Level};
 use qd_store::Store;
 use std::{
     collections::{BTreeSet, HashMap},
     sync::Arc,
+    time::Instant,
 };
+
+/// What no kernel names, in the log.
+pub const REST: &str = "the rest";
 
 /// What queries need besides values.
 #[salsa::db]
 pub trait Db: salsa::Database {
     /// What other processes have compiled.
     fn store(&self) -> Option<&Store>;
-    /// Notes that a query runs, and of what.
-    fn ran(&self, query: &'static str, of: &str);
+    /// Notes that a query ran, of what, since when, and what stages it had.
+    fn ran(&self, query: &'static str, of: &str, since: Instant, stages: Stages);
 }
 
 /// A source.
@@ -42,6 +46,13 @@ pub struct Target<'db> {
     pub spec: TargetSpec,
 }
 
+/// A level for a target.
+#[salsa::interned]
+pub struct Wanted<'db> {
+    pub spec: TargetSpec,
+    pub level: Level,
+}
+
 /// A symbol or alias of the top level. Its name is what it is known by after an edit.
 #[salsa::tracked]
 pub struct Symbol<'db> {
@@ -59,8 +70,10 @@ pub struct Symbol<'db> {
 /// None for a text that is no MLIR.
 #[salsa::tracked(returns(ref))]
 pub fn cut(db: &dyn Db, file: File) -> Option<Cut> {
-    db.ran("cut", file.name(db));
-    Cut::of(file.text(db).clone())
+    let begin = Instant::now();
+    let cut = Cut::of(file.text(db).clone());
+    db.ran("cut", file.name(db), begin, Vec::new());
+    cut
 }
 
 /// In the order of the text; none of a text that is not cut.
@@ -101,17 +114,19 @@ pub fn kernels<'db>(db: &'db dyn Db, file: File) -> Vec<Symbol<'db>> {
 /// A symbol with all that it names.
 #[salsa::tracked(returns(ref))]
 fn slice<'db>(db: &'db dyn Db, file: File, kernel: Symbol<'db>) -> String {
-    db.ran("slice", kernel.name(db));
     let root = numbers(db, file).get(kernel.name(db));
-    sliced(db, file, root.copied().into_iter().collect())
+    let begin = Instant::now();
+    let slice = sliced(db, file, root.copied().into_iter().collect());
+    db.ran("slice", kernel.name(db), begin, Vec::new());
+    slice
 }
 
 /// What no kernel names; all of a file without kernels. None if that is nothing but aliases.
 #[salsa::tracked(returns(ref))]
 fn rest(db: &dyn Db, file: File) -> Option<String> {
-    db.ran("rest", file.name(db));
     let all = symbols(db, file);
     let numbers = numbers(db, file);
+    db.ran("rest", file.name(db), Instant::now(), Vec::new());
     let number = |symbol: &Symbol<'_>| numbers.get(symbol.name(db)).copied();
     let kernels: Vec<usize> = kernels(db, file).iter().filter_map(number).collect();
     if kernels.is_empty() {
@@ -173,10 +188,47 @@ fn compiled(db: &dyn Db, text: &str, kernel: Option<String>, target: Target<'_>)
     db.unwind_if_revision_cancelled();
     let options = Settings::get(db).options(db);
     let spec = target.spec(db);
-    let name = kernel.as_deref().unwrap_or("the rest");
+    let name = kernel.as_deref().unwrap_or(REST);
     let of = format!("{name} for {spec}");
     let kernels = kernel.clone().map(|name| vec![name]);
-    let (outcome, is_found) = find_or_compile(text, kernels.as_deref(), spec, options, db.store());
-    db.ran(if is_found { "found" } else { "compiled" }, &of);
+    let begin = Instant::now();
+    let (outcome, stages) = find_or_compile(text, kernels.as_deref(), spec, options, db.store());
+    let query = match (&outcome.result, &stages) {
+        (Err(_), _) => "failed",
+        (Ok(_), Some(_)) => "compiled",
+        (Ok(_), None) => "found",
+    };
+    db.ran(query, &of, begin, stages.unwrap_or_default());
     Arc::new(outcome)
+}
+
+/// What a kernel is at a level, as text.
+#[salsa::tracked(returns(ref))]
+pub fn lowered<'db>(
+    db: &'db dyn Db,
+    file: File,
+    kernel: Symbol<'db>,
+    wanted: Wanted<'db>,
+) -> Arc<Lowered> {
+    let name = kernel.name(db)[1..].to_owned();
+    let text = slice(db, file, kernel);
+    db.unwind_if_revision_cancelled();
+    let begin = Instant::now();
+    let (spec, level) = (wanted.spec(db), *wanted.level(db));
+    let of = format!("{name} to {} for {spec}", level.name);
+    let (lowered, stages) = lower(text, Some(&[name]), spec, level);
+    let query = match lowered.result {
+        Ok(_) => "lowered",
+        Err(_) => "failed",
+    };
+    db.ran(query, &of, begin, stages);
+    Arc::new(lowered)
+}
+
+/// The names of all that a kernel follows from, itself among them.
+pub fn follows_from<'db>(db: &'db dyn Db, file: File, kernel: Symbol<'db>) -> Vec<String> {
+    let root = numbers(db, file).get(kernel.name(db));
+    let reached = reached(db, file, root.copied().into_iter().collect());
+    let name = |i: usize| symbols(db, file)[i].name(db).clone();
+    reached.into_iter().map(name).collect()
 }

@@ -12,8 +12,7 @@ mod outcome;
 mod parallel;
 mod record;
 
-use outcome::Origin;
-pub use outcome::Outcome;
+pub use outcome::{Lowered, Origin, Outcome, lower};
 
 use crate::{
     cut::{Cut, Kind, Slice},
@@ -26,7 +25,7 @@ use crate::{
 use key::key;
 use parallel::{Job, Progress};
 use qd_artifact::{Artifact, TargetSpec};
-use qd_lowering::Options;
+use qd_lowering::{Options, Stages};
 use qd_store::{Key, Store};
 use std::{collections::HashSet, sync::Arc};
 
@@ -248,23 +247,23 @@ fn slices(cut: &Cut, asked: Option<&[String]>) -> Option<Vec<Part>> {
     Some(slices)
 }
 
-/// A slice for a target: what the store has of it, or what comes of compiling it, which is kept. And
-/// whether it was found.
+/// A slice for a target: what the store has of it, or what comes of compiling it, which is kept; then,
+/// how long each stage took.
 pub fn find_or_compile(
     text: &str,
     kernels: Option<&[String]>,
     target: &TargetSpec,
     options: &Options,
     store: Option<&Store>,
-) -> (Outcome, bool) {
+) -> (Outcome, Option<Stages>) {
     let key = key(text, kernels, target, options);
     let kept = store.zip(key);
     if let Some((store, key)) = &kept
         && let Some(found) = parallel::find(store, key)
     {
-        return (found, true);
+        return (found, None);
     }
-    let outcome = outcome::compile(text, kernels, target, options);
+    let (outcome, stages) = outcome::compile(text, kernels, target, options);
     if let Some((store, key)) = &kept {
         let label = match kernels {
             Some(kernels) => format!("{} for {target}", kernels.join(", ")),
@@ -272,7 +271,7 @@ pub fn find_or_compile(
         };
         parallel::keep(store, key, &label, &outcome);
     }
-    (outcome, false)
+    (outcome, Some(stages))
 }
 
 #[cfg(test)]

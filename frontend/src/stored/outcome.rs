@@ -3,14 +3,14 @@
 use crate::{
     Parsed,
     cut::{Place, SLICE, Slice, Words},
-    diagnostic::{Diagnostic, Diagnostics},
+    diagnostic::{Diagnostic, Diagnostics, Sink},
     lazy_context,
     source::Source,
 };
 use qd_artifact::{Artifact, TargetSpec};
 use qd_dialects::report::Span;
-use qd_lowering::Options;
-use std::sync::Arc;
+use qd_lowering::{Options, Stages, pipelines::Level};
+use std::{sync::Arc, time::Instant};
 
 /// What comes of compiling a slice. It follows from the slice's text, and holds for every source with
 /// that slice: places are lines and columns of the slice.
@@ -32,33 +32,73 @@ impl Outcome {
 }
 
 /// Compiles the text of a slice for a target that there is: these kernels of it and what they dispatch
-/// to, or all that it has.
+/// to, or all that it has. And how long each stage took.
 pub fn compile(
     text: &str,
     kernels: Option<&[String]>,
     target: &TargetSpec,
     options: &Options,
-) -> Outcome {
+) -> (Outcome, Stages) {
+    let mut stages = Stages::new();
+    let (result, said) = work_on(text, kernels, &mut stages, |parsed, sink, stages| {
+        parsed.lower_timed(target, options, sink, stages)
+    });
+    (Outcome { result, said }, stages)
+}
+
+/// Lowers the text of a slice as far as a level, and prints that. And how long each stage took.
+pub fn lower(
+    text: &str,
+    kernels: Option<&[String]>,
+    target: &TargetSpec,
+    level: Level,
+) -> (Lowered, Stages) {
+    let mut stages = Stages::new();
+    let (result, said) = work_on(text, kernels, &mut stages, |parsed, sink, stages| {
+        let begin = Instant::now();
+        parsed.lower_to(level, target, sink)?;
+        stages.push(("lower", begin.elapsed()));
+        Ok(parsed.module().as_operation().to_string())
+    });
+    (Lowered { result, said }, stages)
+}
+
+/// What comes of lowering a slice to a level, with places as in an [`Outcome`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lowered {
+    /// Text, or the errors.
+    pub result: Result<String, Vec<Diagnostic>>,
+    /// What is no error.
+    pub said: Vec<Diagnostic>,
+}
+
+type Heard<T> = (Result<T, Vec<Diagnostic>>, Vec<Diagnostic>);
+
+fn work_on<T>(
+    text: &str,
+    kernels: Option<&[String]>,
+    stages: &mut Stages,
+    work: impl FnOnce(&mut Parsed<'_>, Sink<'_>, &mut Stages) -> Result<T, Diagnostics>,
+) -> Heard<T> {
     let mut said = Vec::new();
     let mut sink = |heard: &Diagnostic| {
         if !said.contains(heard) {
             said.push(heard.clone());
         }
     };
+    let begin = Instant::now();
     let context = lazy_context();
-    let mut work = || -> Result<Artifact, Diagnostics> {
-        let source = Source::text(SLICE, Arc::from(text));
+    let source = Source::text(SLICE, Arc::from(text));
+    let work = || -> Result<T, Diagnostics> {
         let mut parsed = Parsed::new(&context, &source, &mut sink)?;
         if let Some(kernels) = kernels {
             parsed.select(kernels)?;
         }
-        parsed.lower(target, options, &mut sink)
+        stages.push(("parse", begin.elapsed()));
+        work(&mut parsed, &mut sink, stages)
     };
     let result = work();
-    Outcome {
-        result: result.map_err(|errors| errors.to_vec()),
-        said,
-    }
+    (result.map_err(|errors| errors.to_vec()), said)
 }
 
 /// Where a slice was cut from.

@@ -44,7 +44,7 @@ impl Job<'_> {
     /// Compiles it, and keeps what comes of it.
     fn compile(&self, options: &Options, store: &Store) -> Outcome {
         let kernels = self.kernels.as_deref();
-        let outcome = outcome::compile(&self.text, kernels, self.target, options);
+        let outcome = outcome::compile(&self.text, kernels, self.target, options).0;
         keep(store, &self.key, &self.label, &outcome);
         outcome
     }

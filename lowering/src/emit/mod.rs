@@ -36,7 +36,10 @@ use qd_dialects::{
     pass::run_pipeline,
 };
 use qd_passes::select_subgroup_size::{bodies, wave_at};
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::{Duration, Instant},
+};
 use waits::Waits;
 
 /// A kind of output.
@@ -88,8 +91,37 @@ pub fn compile(
     target: &TargetSpec,
     options: &Options,
 ) -> Result<Artifact, CompileError> {
+    compile_timed(module, target, options, &mut Stages::new())
+}
+
+/// Stages of a compilation that are over, and how long each took.
+pub type Stages = Vec<(&'static str, Duration)>;
+
+/// As [`compile`]. How long each stage took is added to `stages`, also where a later one fails.
+///
+/// # Errors
+///
+/// As for [`compile`].
+pub fn compile_timed(
+    module: &mut Module<'_>,
+    target: &TargetSpec,
+    options: &Options,
+    stages: &mut Stages,
+) -> Result<Artifact, CompileError> {
+    let mut begin = Instant::now();
+    let mut end = |stage| {
+        let now = Instant::now();
+        stages.push((stage, now - begin));
+        begin = now;
+    };
     let setting = Setting::new(target, options)?;
-    SubgroupLevel::of(module, &setting)?.convert()?.artifact()
+    let lowered = SubgroupLevel::of(module, &setting)?;
+    end("lower");
+    let converted = lowered.convert()?;
+    end("convert");
+    let artifact = converted.artifact()?;
+    end("emit");
+    Ok(artifact)
 }
 
 /// From here on a body's name identifies its contents, also in the plan.

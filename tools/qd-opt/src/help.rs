@@ -1,13 +1,13 @@
 //! Help for the flags of `qd-opt` that `mlir-opt` does not have, before
 //! upstream's own help.
 
-use crate::levels::LEVELS;
 use qd_dialects::pass::{Registered, for_each_registered};
+use qd_lowering::pipelines::LEVELS;
 use std::fmt::Write;
 
 /// The text. Passes have been registered.
 pub fn text() -> String {
-    let levels: Vec<_> = LEVELS.iter().map(|(name, _)| *name).collect();
+    let levels = LEVELS.map(|level| level.name);
     let mut text = format!(
         "\
 OVERVIEW: mlir-opt with the qd dialect and its passes
@@ -18,6 +18,9 @@ LEVELS AND TRACES:
 
   --to=<level>       lower to a level: {}. Passes named before it run before it
   --target=<target>  what for: cpu unless said otherwise, nvptx:sm_90, vulkan:1.3,subgroup=32, any, …
+  --watch            lower FILE to the level again whenever it is saved, and say to standard error what
+                     was lowered again, and why; until Ctrl-C. With -o <file> all kernels are
+                     written each time, else those that were lowered again. No other passes
   --trace=<file>     write a Chrome trace of every pass
 
   The pipelines of --to have print-plan=true, which writes to standard error why phases were fused

@@ -1,7 +1,10 @@
 //! The flags that `mlir-opt` does not have.
 
-use qd_lowering::targets::Target;
-use qd_passes::verify_level::{FORMER_SUBGROUP, Level};
+use qd_lowering::{
+    pipelines::{LEVELS, Level},
+    targets::Target,
+};
+use qd_passes::verify_level::{self, FORMER_SUBGROUP};
 use std::{ffi::OsString, path::PathBuf};
 
 /// Flags of our own.
@@ -11,16 +14,22 @@ pub struct Own {
     pub trace: Option<PathBuf>,
     /// Whether help is asked for.
     pub help: bool,
+    /// What is watched, if something is.
+    pub watched: Option<Watched>,
 }
 
-/// The levels of the IR, top to bottom, and the pipeline that leads to each.
-pub const LEVELS: &[(&str, &str)] = &[
-    ("algo", ""),
-    ("grid", "qd-to-grid"),
-    ("plan", "qd-to-plan"),
-    ("subgroup", "qd-to-subgroup"),
-    ("target", "qd-to-target"),
-];
+/// A file that is lowered to a level whenever it is saved.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Watched {
+    /// The file.
+    pub file: PathBuf,
+    /// Where to write all of it; standard output unless given, for what an edit changed.
+    pub output: Option<PathBuf>,
+    /// How far it is lowered.
+    pub level: Level,
+    /// For what.
+    pub target: String,
+}
 
 /// Takes our flags out of the command line and turns `--to` and `--target` into
 /// the flag of a pipeline, in the place of `--to`: what stands before it runs
@@ -31,6 +40,7 @@ pub fn split(arguments: impl Iterator<Item = OsString>) -> Result<(Vec<OsString>
     let (mut level, mut target, mut trace) = (None, None, None);
     let mut place = 0;
     let mut own = Own::default();
+    let mut is_watched = false;
     while let Some(argument) = arguments.next() {
         if argument == "--" {
             rest.push(argument);
@@ -48,6 +58,10 @@ pub fn split(arguments: impl Iterator<Item = OsString>) -> Result<(Vec<OsString>
             "to" => &mut level,
             "target" => &mut target,
             "trace" => &mut trace,
+            "watch" => {
+                is_watched = true;
+                continue;
+            }
             _ => {
                 own.help |= matches!(flag, "help" | "h");
                 rest.push(argument);
@@ -75,6 +89,10 @@ pub fn split(arguments: impl Iterator<Item = OsString>) -> Result<(Vec<OsString>
         }
     }
     own.trace = trace.map(PathBuf::from);
+    if is_watched && !own.help {
+        own.watched = Some(watched(&rest, level, target)?);
+        return Ok((rest, own));
+    }
     match (&level, &target) {
         (Some(level), _) => {
             let target = target.as_deref().unwrap_or("cpu");
@@ -89,6 +107,43 @@ pub fn split(arguments: impl Iterator<Item = OsString>) -> Result<(Vec<OsString>
     Ok((rest, own))
 }
 
+/// What `--watch` says, with the flags that are not ours.
+fn watched(
+    rest: &[OsString],
+    level: Option<String>,
+    target: Option<String>,
+) -> Result<Watched, String> {
+    const USAGE: &str = "--watch goes with a file, --to=<level>, --target=<target> and -o <file>";
+    let name = level.ok_or(format!("{USAGE}: --to=<level> is missing"))?;
+    let target = target.unwrap_or_else(|| "cpu".into());
+    pipeline(&name, &target)?;
+    let level = Level::of(&name).ok_or_else(|| format!("unknown level '{name}'"))?;
+    let (mut file, mut output) = (None, None);
+    let mut rest = rest.iter().skip(1);
+    while let Some(argument) = rest.next() {
+        let text = argument.to_string_lossy();
+        let slot = match &*text {
+            "-o" => {
+                let value = rest.next().ok_or("-o needs a value: -o <file>")?;
+                output = Some(PathBuf::from(value));
+                continue;
+            }
+            "-" => return Err("--watch: standard input cannot be watched: give a file".into()),
+            _ if text.starts_with('-') => return Err(format!("{USAGE}, and not with {text}")),
+            _ => &mut file,
+        };
+        if slot.replace(PathBuf::from(argument)).is_some() {
+            return Err(format!("{USAGE}: one file"));
+        }
+    }
+    Ok(Watched {
+        file: file.ok_or(format!("{USAGE}: the file is missing"))?,
+        output,
+        level,
+        target,
+    })
+}
+
 /// What a flag's value is, for an error.
 fn expected(flag: &str) -> String {
     match flag {
@@ -99,18 +154,22 @@ fn expected(flag: &str) -> String {
 }
 
 fn names() -> String {
-    let names: Vec<_> = LEVELS.iter().map(|(name, _)| *name).collect();
+    let names = LEVELS.map(|level| level.name);
     names.join(", ")
 }
 
-fn pipeline(level: &str, target: &str) -> Result<Option<String>, String> {
-    let Some((_, pass)) = LEVELS.iter().find(|(name, _)| *name == level) else {
-        return Err(match level {
-            FORMER_SUBGROUP => format!("level '{level}' is called '{}' now", Level::Subgroup),
-            _ => format!("unknown level '{level}': expected one of {}", names()),
+fn pipeline(name: &str, target: &str) -> Result<Option<String>, String> {
+    let Some(level) = Level::of(name) else {
+        return Err(match name {
+            FORMER_SUBGROUP => format!(
+                "level '{name}' is called '{}' now",
+                verify_level::Level::Subgroup
+            ),
+            _ => format!("unknown level '{name}': expected one of {}", names()),
         });
     };
     Target::parse(target)?;
+    let pass = level.pipeline;
     Ok((!pass.is_empty()).then(|| format!("--{pass}=target={target}")))
 }
 
@@ -152,6 +211,43 @@ mod tests {
         assert_eq!(spaced.unwrap(), [flag, "--cse"]);
         assert_eq!(of(&["a.mlir", "--to=algo"]).unwrap(), ["a.mlir"]);
         assert_eq!(of(&["--", "--to=plan"]).unwrap(), ["--", "--to=plan"]);
+    }
+
+    #[test]
+    fn what_is_watched_is_a_file_and_a_level() {
+        let of = |arguments: &[&str]| {
+            let all = ["qd-opt", "--watch"].iter().chain(arguments);
+            split(all.map(OsString::from)).map(|(_, own)| own.watched)
+        };
+        let found = of(&["a.mlir", "--to=plan", "-o", "b.mlir"])
+            .unwrap()
+            .unwrap();
+        assert_eq!(found.file, PathBuf::from("a.mlir"));
+        assert_eq!(found.output, Some(PathBuf::from("b.mlir")));
+        assert_eq!((found.level.name, &*found.target), ("plan", "cpu"));
+        for (arguments, end) in [
+            (&["a.mlir"] as &[&str], "--to=<level> is missing"),
+            (&["--to=plan"], "the file is missing"),
+            (&["a.mlir", "b.mlir", "--to=plan"], "one file"),
+            (&["a.mlir", "--cse", "--to=plan"], "and not with --cse"),
+            (
+                &["a.mlir", "--to=plan", "-o"],
+                "-o needs a value: -o <file>",
+            ),
+            (&["-", "--to=plan"], "give a file"),
+            (
+                &["a.mlir", "--to=plan", "--target=nowhere"],
+                "'nowhere': expected",
+            ),
+            (
+                &["a.mlir", "--to=nowhere"],
+                "expected one of algo, grid, plan, subgroup, target",
+            ),
+        ] {
+            let error = of(arguments).unwrap_err();
+            assert!(error.contains(end), "{error}");
+        }
+        assert_eq!(of(&["--help"]), Ok(None));
     }
 
     #[test]

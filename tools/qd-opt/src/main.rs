@@ -1,10 +1,12 @@
 //! `mlir-opt` with the qd dialect and its passes.
 //!
 //! Takes every flag of `mlir-opt`, and of its own: `--to=<level>` stops at a
-//! level of the lowering pipeline, `--trace=FILE` writes a Chrome trace.
+//! level of the lowering pipeline, `--watch` does so whenever the file is saved, `--trace=FILE` writes a
+//! Chrome trace.
 
 mod help;
 mod levels;
+mod watch;
 
 use std::{
     io::{self, Write},
@@ -28,6 +30,11 @@ fn main() -> ExitCode {
         let _ = stdout.write_all(help::text().as_bytes());
         let _ = stdout.write_all(b"\n");
         let _ = stdout.flush();
+    }
+    if let Some(watched) = own.watched {
+        let Err(message) = watch::run(&watched);
+        eprintln!("qd-opt: {message}");
+        return ExitCode::FAILURE;
     }
     match qd_dialects::tools::opt_main(arguments) {
         0 => ExitCode::SUCCESS,

@@ -48,6 +48,11 @@ pub struct Cli {
     #[arg(long)]
     pub no_cache: bool,
 
+    /// Runs the kernel again whenever the file is saved with another kernel in it, and says to standard
+    /// error what was compiled again, and why. Until Ctrl-C.
+    #[arg(long, conflicts_with = "interpret")]
+    pub watch: bool,
+
     /// Host threads to use; all unless given.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub threads: Option<u32>,

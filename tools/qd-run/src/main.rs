@@ -13,11 +13,14 @@ mod resident;
 mod select;
 mod streams;
 mod value;
+mod watch;
 
 use clap::Parser;
 use cli::Cli;
 use output::Output;
+use program::Program;
 use qd_frontend::Diagnostics;
+use qd_trace::Guard;
 use select::Selection;
 use std::{fmt::Write as _, io::Write as _, process::ExitCode};
 
@@ -46,6 +49,16 @@ impl From<Diagnostics> for Failure {
     }
 }
 
+impl Failure {
+    fn print(&self) {
+        match self {
+            Failure::Diagnostics(diagnostics) => diagnostics.print(TOOL),
+            Failure::Message(message) => eprintln!("{TOOL}: {message}"),
+            Failure::Located(message) => eprintln!("{message}"),
+        }
+    }
+}
+
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
@@ -58,11 +71,7 @@ fn main() -> ExitCode {
     match run(&cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            match failure {
-                Failure::Diagnostics(diagnostics) => diagnostics.print(TOOL),
-                Failure::Message(message) => eprintln!("{TOOL}: {message}"),
-                Failure::Located(message) => eprintln!("{message}"),
-            }
+            failure.print();
             ExitCode::FAILURE
         }
     }
@@ -75,8 +84,15 @@ fn run(cli: &Cli) -> Result<(), Failure> {
     qd_dialects::tools::exit_on_fatal_errors(TOOL);
     let guard = qd_trace::init(cli.trace.as_deref());
 
+    if cli.watch {
+        return watch::run(cli, &guard);
+    }
     let context = qd_frontend::lazy_context();
-    let program = program::Program::open(cli, &context)?;
+    execute(cli, &guard, Program::open(cli, &context)?)
+}
+
+/// Runs the program and shows what was asked for.
+fn execute(cli: &Cli, guard: &Guard, program: Program<'_>) -> Result<(), Failure> {
     let kernel = program.kernel().clone();
     bind::check_names(&kernel)?;
     let outputs = output::parse(&kernel, &cli.outputs)?;
@@ -101,7 +117,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         .chain(outputs.iter().map(Output::selection))
         .flat_map(Selection::arguments)
         .collect();
-    let done = program.run(cli, &guard, &mut bound, &wanted)?;
+    let done = program.run(cli, guard, &mut bound, &wanted)?;
     if !cli.quiet {
         let _ = writeln!(text, "{}", done.summary);
         if let Some(run) = done.run.filter(|_| cli.time) {

@@ -67,8 +67,18 @@ impl<'c> Program<'c> {
         };
         Ok(Self {
             form,
-            entry: entry(cli, &kernels)?,
+            entry: entry(cli, &names(&kernels))?,
             kernels,
+        })
+    }
+
+    /// What has been compiled for a device, by whoever did.
+    pub fn compiled(cli: &Cli, artifact: Artifact, device: Device) -> Result<Self, Failure> {
+        let kernels = artifact.kernels.clone();
+        Ok(Self {
+            entry: entry(cli, &names(&kernels))?,
+            kernels,
+            form: Form::Artifact(artifact, 0, device),
         })
     }
 
@@ -289,14 +299,14 @@ fn median(cli: &Cli, resident: &Resident) -> Result<Run, Error> {
 }
 
 /// With as many threads as are asked for.
-fn device_options(cli: &Cli) -> DeviceOptions {
+pub fn device_options(cli: &Cli) -> DeviceOptions {
     DeviceOptions {
         threads: cli.threads.map(|threads| threads as usize),
         ..DeviceOptions::default()
     }
 }
 
-fn no_device(cli: &Cli, why: &Error) -> String {
+pub fn no_device(cli: &Cli, why: &Error) -> String {
     format!("{}: {why}", cli.file.display())
 }
 
@@ -320,11 +330,11 @@ fn waves(separator: &str, artifact: &Artifact, target: usize) -> String {
 }
 
 /// What is no error is said when it is found.
-fn print(said: &Diagnostic) {
+pub fn print(said: &Diagnostic) {
     said.print(TOOL);
 }
 
-fn spec(target: &str) -> Result<TargetSpec, Diagnostics> {
+pub fn spec(target: &str) -> Result<TargetSpec, Diagnostics> {
     Ok(target.parse()?)
 }
 
@@ -364,11 +374,15 @@ fn interpreter_options(cli: &Cli) -> Result<qd_interp::Options, String> {
     })
 }
 
-fn entry(cli: &Cli, kernels: &[Kernel]) -> Result<usize, String> {
+fn names(kernels: &[Kernel]) -> Vec<String> {
+    kernels.iter().map(|kernel| kernel.name.clone()).collect()
+}
+
+/// Which of these kernels is run.
+pub fn entry(cli: &Cli, names: &[String]) -> Result<usize, String> {
     let file = cli.file.display();
-    let names: Vec<_> = kernels.iter().map(|kernel| kernel.name.as_str()).collect();
     let known = names.join(", ");
-    match (&cli.entry, kernels) {
+    match (&cli.entry, names) {
         (_, []) => Err(format!("{file}: there is no kernel in it")),
         (None, [_]) => Ok(0),
         (None, _) => Err(format!(
