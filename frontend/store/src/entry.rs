@@ -42,8 +42,24 @@ impl Entry {
         .concat()
     }
 
+    /// Whether these bytes are what was written for this key.
+    #[cfg(feature = "remote")]
+    pub(crate) fn is_whole(key: &Key, bytes: &[u8]) -> bool {
+        Self::label_of(key.as_bytes(), bytes).is_some()
+    }
+
     /// Reads a file's bytes; none if they are not what was written for this key.
     pub(crate) fn from_bytes(key: &[u8], mut bytes: Vec<u8>) -> Option<Self> {
+        let label = Self::label_of(key, &bytes)?.to_owned();
+        bytes.drain(..HEADER + label.len());
+        Some(Self {
+            label,
+            contents: bytes,
+        })
+    }
+
+    /// The label of a file's bytes, if they are whole.
+    fn label_of<'a>(key: &[u8], bytes: &'a [u8]) -> Option<&'a str> {
         let header = bytes.get(..HEADER)?;
         let (magic, header) = header.split_at(MAGIC.len());
         let (found, header) = header.split_at(32);
@@ -54,12 +70,7 @@ impl Entry {
         }
         let length = u32::from_le_bytes(length.try_into().ok()?) as usize;
         let label = bytes.get(HEADER..HEADER.checked_add(length)?)?;
-        let label = String::from_utf8(label.into()).ok()?;
-        bytes.drain(..HEADER + length);
-        Some(Self {
-            label,
-            contents: bytes,
-        })
+        std::str::from_utf8(label).ok()
     }
 }
 

@@ -5,11 +5,16 @@
 //! written beside its place and renamed, so a reader finds all of it or nothing, whoever is killed
 //! meanwhile, and writers of one key write the same.
 //!
+//! With the feature `remote` there may be an object store behind the folder, which a team shares: what the
+//! folder lacks is looked for there, and what is written is written there, too.
+//!
 //! Nothing here fails a compilation. What goes wrong is a [`Trouble`] to be said as a warning, and
 //! the entry is compiled again.
 
 mod entry;
 mod key;
+#[cfg(feature = "remote")]
+mod remote;
 mod sweep;
 
 pub use entry::Entry;
@@ -36,6 +41,9 @@ pub const SIZE: &str = "QD_CACHE_SIZE";
 /// The most bytes unless that says otherwise.
 pub const DEFAULT_SIZE: u64 = 2 << 30;
 
+/// The variable with the URL of a store that a team shares; empty: none.
+pub const REMOTE: &str = "QD_CACHE_REMOTE";
+
 /// The folder of entries in the caches' folder. The number counts up when older readers would
 /// misunderstand an entry.
 const ENTRIES: &str = "store-1";
@@ -56,6 +64,18 @@ pub enum Trouble {
     /// Nothing can be written. It is not tried again.
     #[error("the cache cannot be written: {}: {}", .0.display(), .1)]
     Unwritable(PathBuf, io::Error),
+    /// There is no such store.
+    #[error("{REMOTE}={0} is not used: {1}")]
+    NoRemote(String, String),
+    /// It does not answer, or not as it should. It is left alone for a minute, and this is said once.
+    #[error("the shared cache {0} is not used: {1}")]
+    Unreachable(String, String),
+    /// Nothing can be written there. It is not tried again.
+    #[error("the shared cache {0} cannot be written: {1}")]
+    RemoteUnwritable(String, String),
+    /// An entry there is not what was written. It is written anew.
+    #[error("the shared cache's {0} is damaged: it is compiled again")]
+    RemoteDamaged(String),
     /// The environment names no size.
     #[error("{SIZE}={0}: expected a number of bytes, as in 500M or 2G")]
     Size(String),
@@ -84,6 +104,8 @@ pub struct Store {
     misses: AtomicU64,
     writes: AtomicU64,
     troubles: Mutex<Vec<Trouble>>,
+    #[cfg(feature = "remote")]
+    remote: Option<remote::Remote>,
 }
 
 impl Store {
@@ -99,12 +121,57 @@ impl Store {
             misses: AtomicU64::new(0),
             writes: AtomicU64::new(0),
             troubles: Mutex::default(),
+            #[cfg(feature = "remote")]
+            remote: None,
         }
     }
 
+    /// With a store behind it that a team shares, `s3://BUCKET/FOLDER`. Options are those of Amazon's tools,
+    /// by the names of their variables, such as `AWS_ENDPOINT_URL`. Where there is no such store, that is
+    /// one of the [`troubles`](Store::troubles).
+    #[cfg(feature = "remote")]
+    #[must_use]
+    pub fn with_remote(
+        mut self,
+        url: &str,
+        options: impl IntoIterator<Item = (String, String)>,
+    ) -> Self {
+        match remote::Remote::open(url, options) {
+            Ok(remote) => self.remote = Some(remote),
+            Err(why) => self.say(Trouble::NoRemote(url.into(), why)),
+        }
+        self
+    }
+
+    #[cfg(feature = "remote")]
+    fn with_remote_of_environment(self, url: &str) -> Self {
+        let options = env::vars_os().filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        });
+        self.with_remote(url, options.filter(|(name, _)| name.starts_with("AWS_")))
+    }
+
+    #[cfg(not(feature = "remote"))]
+    fn with_remote_of_environment(self, url: &str) -> Self {
+        let why = "this program was built without the feature `remote` of qd-store";
+        self.say(Trouble::NoRemote(url.into(), why.into()));
+        self
+    }
+
     /// The store that the environment names: `QD_CACHE_DIR`, or `qd` in the user's folder of caches;
-    /// none if the variable is empty, or there is no such folder.
+    /// none if the variable is empty, or there is no such folder. Behind it is the store that
+    /// `QD_CACHE_REMOTE` names, if it does, with the options of the variables of Amazon's tools.
     pub fn of_environment() -> Option<Self> {
+        let store = Self::folder_of_environment()?;
+        let remote = env::var(REMOTE).unwrap_or_default();
+        Some(match remote.is_empty() {
+            true => store,
+            false => store.with_remote_of_environment(&remote),
+        })
+    }
+
+    /// Its folder, with nothing behind it.
+    pub fn folder_of_environment() -> Option<Self> {
         let caches = folder_of(env::var_os(FOLDER), dirs::cache_dir())?;
         let size = env::var(SIZE).ok().filter(|text| !text.is_empty());
         let limit = size.as_deref().map(|text| (parse_size(text), text));
@@ -130,7 +197,7 @@ impl Store {
 
     /// What was put under a key, if it is there and whole. A damaged entry is removed.
     pub fn get(&self, key: &Key) -> Option<Vec<u8>> {
-        let found = self.read(key);
+        let found = self.read(key).or_else(|| self.read_remote(key));
         let counter = if found.is_some() {
             &self.hits
         } else {
@@ -161,6 +228,36 @@ impl Store {
         Some(entry)
     }
 
+    /// Looks for an entry where a team keeps them, and keeps it in the folder, too.
+    #[cfg(feature = "remote")]
+    fn read_remote(&self, key: &Key) -> Option<Entry> {
+        let remote = self.remote.as_ref()?;
+        let (_, bytes) = remote.get(std::slice::from_ref(key), self.limit).pop()?;
+        self.keep(key, &bytes);
+        Entry::from_bytes(key.as_bytes(), bytes)
+    }
+
+    #[cfg(not(feature = "remote"))]
+    fn read_remote(&self, _: &Key) -> Option<Entry> {
+        None
+    }
+
+    /// Brings entries that the folder lacks into it from where a team keeps them, many at a time, before
+    /// they are asked for one by one. Without such a store nothing happens.
+    #[cfg(feature = "remote")]
+    pub fn fetch(&self, keys: &[Key]) {
+        let Some(remote) = &self.remote else { return };
+        let is_missing = |key: &&Key| !self.path(key).exists();
+        let missing: Vec<Key> = keys.iter().filter(is_missing).copied().collect();
+        for (key, bytes) in remote.get(&missing, self.limit) {
+            self.keep(&key, &bytes);
+        }
+    }
+
+    /// Does nothing without the feature `remote`.
+    #[cfg(not(feature = "remote"))]
+    pub fn fetch(&self, _: &[Key]) {}
+
     /// Notes that an entry is in use, by the time of its file. A folder that cannot be written is
     /// as good to read.
     fn mark(&self, path: &Path) {
@@ -174,16 +271,25 @@ impl Store {
     /// Keeps contents under a key. `label` says what they are to people. If that fails once, for want
     /// of space or rights, it is not tried again.
     pub fn put(&self, key: &Key, label: &str, contents: &[u8]) {
+        let bytes = Entry::to_bytes(key, label, contents);
+        if bytes.len() as u64 > self.limit {
+            return;
+        }
+        self.keep(key, &bytes);
+        #[cfg(feature = "remote")]
+        if let Some(remote) = &self.remote {
+            remote.put(key, bytes);
+        }
+    }
+
+    /// Keeps an entry's file in the folder.
+    fn keep(&self, key: &Key, bytes: &[u8]) {
         if self.is_unwritable.load(Ordering::Relaxed) {
             return;
         }
-        let bytes = Entry::to_bytes(key, label, contents);
         let length = bytes.len() as u64;
-        if length > self.limit {
-            return;
-        }
         let path = self.path(key);
-        if let Err(error) = self.write(&path, &bytes) {
+        if let Err(error) = self.write(&path, bytes) {
             self.is_unwritable.store(true, Ordering::Relaxed);
             self.say(Trouble::Unwritable(self.folder.clone(), error));
             return;
@@ -205,8 +311,8 @@ impl Store {
         let mut file = tempfile::Builder::new()
             .permissions(fs::Permissions::from_mode(0o666))
             .tempfile_in(&parts)?;
+        // Nobody waits until it is on disk: what a power cut takes is seen when it is read.
         io::Write::write_all(&mut file, bytes)?;
-        file.as_file().sync_data()?;
         file.persist(path).map_err(|e| e.error)?;
         Ok(())
     }
@@ -216,17 +322,36 @@ impl Store {
     pub fn discard(&self, key: &Key) {
         let path = self.path(key);
         let _ = fs::remove_file(&path);
+        #[cfg(feature = "remote")]
+        if let Some(remote) = &self.remote {
+            remote.discard(key);
+        }
         self.say(Trouble::Damaged(path));
+    }
+
+    /// Waits until what was put is where a team keeps it, but not long. Dropping the store does so, too.
+    pub fn flush(&self) {
+        #[cfg(feature = "remote")]
+        if let Some(remote) = &self.remote {
+            remote.flush();
+        }
     }
 
     /// What went wrong since this was last asked.
     pub fn troubles(&self) -> Vec<Trouble> {
         let mut troubles = self.troubles.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::take(&mut troubles)
+        let troubles = std::mem::take(&mut *troubles);
+        #[cfg(feature = "remote")]
+        let troubles = match &self.remote {
+            Some(remote) => troubles.into_iter().chain(remote.troubles()).collect(),
+            None => troubles,
+        };
+        troubles
     }
 
-    /// Prints that to standard error as warnings of a tool.
+    /// Prints that to standard error as warnings of a tool, after a [`flush`](Store::flush).
     pub fn print_troubles(&self, tool: &str) {
+        self.flush();
         for trouble in self.troubles() {
             eprintln!("{tool}: warning: {trouble}");
         }

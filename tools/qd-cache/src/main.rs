@@ -34,6 +34,7 @@ enum Command {
 const ENVIRONMENT: &str = "\
 Environment:
   QD_CACHE_DIR=FOLDER   where it is; empty: nowhere. Unless given, qd in the user's folder of caches
+  QD_CACHE_REMOTE=URL   a cache that a team shares, behind the folder: qd-cache looks after the folder alone
   QD_CACHE_SIZE=SIZE    the most bytes to keep, as in 500M; 2G unless given";
 
 fn main() -> ExitCode {
@@ -62,7 +63,7 @@ fn failed(message: &str) -> ExitCode {
 fn run(cli: &Cli) -> Result<(String, ExitCode), String> {
     let store = match &cli.dir {
         Some(folder) => Some(Store::new(folder, qd_store::DEFAULT_SIZE)),
-        None => Store::of_environment(),
+        None => Store::folder_of_environment(),
     };
     let store =
         store.ok_or("there is no cache: QD_CACHE_DIR is empty, or the user has no folder")?;
@@ -80,6 +81,11 @@ fn run(cli: &Cli) -> Result<(String, ExitCode), String> {
         Command::Stats => {
             let usage = store.usage();
             let _ = writeln!(text, "folder   {}", store.folder().display());
+            if let Ok(url) = std::env::var(qd_store::REMOTE)
+                && !url.is_empty()
+            {
+                let _ = writeln!(text, "behind   {url}");
+            }
             let _ = writeln!(text, "entries  {}", usage.entries);
             let _ = writeln!(
                 text,

@@ -119,6 +119,7 @@ Environment:
                                   a filter such as qd_runtime=debug
   QD_CACHE_DIR=FOLDER             where what has been compiled is kept, Vulkan pipelines too; empty:
                                   nowhere. qd-cache looks after it
+  QD_CACHE_REMOTE=s3://BUCKET/F   a cache that a team shares, behind that folder; AWS_… as for Amazon's tools
   QD_CACHE_SIZE=SIZE              the most bytes to keep of kernels, as in 500M; 2G unless given
   QD_VULKAN_VALIDATION=1          run with the Khronos validation layer; what it finds is an error
   QD_SPIRV_VAL=1                  put each SPIR-V module to spirv-val

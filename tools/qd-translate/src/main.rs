@@ -94,6 +94,7 @@ Environment:
   QD_SPIRV_VAL=1        put each SPIR-V module to spirv-val: a rejection is an error
   QD_LLD=PATH           LLVM's linker, for AMD's code objects; ld.lld-22 by default
   QD_CACHE_DIR=FOLDER   where kernels of artifacts are kept; empty: nowhere. qd-cache looks after it
+  QD_CACHE_REMOTE=URL   a cache that a team shares, behind that folder: s3://BUCKET/FOLDER
   QD_CACHE_SIZE=SIZE    the most bytes to keep, as in 500M; 2G unless given";
 
 /// Why there is no output.

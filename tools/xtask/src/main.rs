@@ -11,6 +11,7 @@ mod costs;
 mod coverage;
 mod demo;
 mod docs;
+mod environment;
 mod lavapipe;
 mod linkage;
 mod lit;
@@ -191,11 +192,11 @@ fn run(task: Task) -> Result<()> {
     match task {
         Task::Setup { check: true } => {
             packages::check(Purpose::Test)?;
-            oracle::check(&workspace)
+            environment::check(&workspace)
         }
         Task::Setup { check: false } => {
             packages::ensure(Purpose::Test)?;
-            oracle::install(&workspace)
+            environment::install(&workspace)
         }
         Task::Demo => demo::run(&workspace),
         Task::Bench { args } => bench::run(&workspace, &args),

@@ -11,9 +11,10 @@ use std::time::SystemTime;
 
 use anyhow::{Context, Result, bail, ensure};
 
+use crate::environment::Environment;
 use crate::process;
 use crate::suite::Report;
-use crate::workspace::{LLVM_PREFIX, PYTHON, Workspace};
+use crate::workspace::{LLVM_PREFIX, Workspace};
 
 /// What the names of AMD's targets begin with, as --target of the tools spells them.
 pub const PREFIX: &str = "amdgpu:";
@@ -101,6 +102,7 @@ pub fn is_replaced() -> bool {
 pub struct Oracle {
     sources: PathBuf,
     folder: PathBuf,
+    python: PathBuf,
 }
 
 impl Oracle {
@@ -109,36 +111,21 @@ impl Oracle {
         Self {
             sources: workspace.root().join("tools/amd-oracle"),
             folder: workspace.target().join("amd-oracle"),
+            python: Environment::of_oracle(workspace).python(),
         }
     }
 
     /// Makes what is missing or older than its sources.
     pub fn prepare(workspace: &Workspace) -> Result<Self> {
-        install(workspace)?;
+        Environment::of_oracle(workspace).install()?;
         let oracle = Self::of(workspace);
         oracle.build("libamdhip64.so.6", &["", "engine"])?;
         Ok(oracle)
     }
 
-    fn requirements(&self) -> PathBuf {
-        self.sources.join("requirements.txt")
-    }
-
-    /// What the environment was made from, written last: without it, one is half made.
-    fn stamp(&self) -> PathBuf {
-        self.folder.join("venv/requirements.txt")
-    }
-
-    fn is_installed(&self) -> Result<bool> {
-        let wanted = self.requirements();
-        let wanted =
-            fs::read(&wanted).with_context(|| format!("cannot read {}", wanted.display()))?;
-        Ok(fs::read(self.stamp()).is_ok_and(|made| made == wanted))
-    }
-
     /// The Python that has the pinned wheel.
-    fn python(&self) -> PathBuf {
-        self.folder.join("venv/bin/python")
+    fn python(&self) -> &Path {
+        &self.python
     }
 
     /// An empty file for what launches on a chip execute.
@@ -240,40 +227,6 @@ pub fn test(workspace: &Workspace) -> Result<Report> {
         passed: status.success(),
         counts: ran.unwrap_or_default().to_lowercase(),
     })
-}
-
-/// Makes the Python environment with the pinned wheel, unless it is there.
-pub fn install(workspace: &Workspace) -> Result<()> {
-    let oracle = Oracle::of(workspace);
-    if oracle.is_installed()? {
-        return Ok(());
-    }
-    process::run(
-        Command::new(PYTHON)
-            .args(["-m", "venv", "--clear"])
-            .arg(oracle.folder.join("venv")),
-    )?;
-    process::run(
-        Command::new(oracle.python())
-            .args(["-m", "pip", "install", "--quiet"])
-            .args(["--disable-pip-version-check", "--require-hashes"])
-            .args(["--no-deps", "-r"])
-            .arg(oracle.requirements()),
-    )?;
-    fs::copy(oracle.requirements(), oracle.stamp())
-        .with_context(|| format!("cannot write {}", oracle.stamp().display()))?;
-    Ok(())
-}
-
-/// Fails if the environment is not there; changes nothing.
-pub fn check(workspace: &Workspace) -> Result<()> {
-    let oracle = Oracle::of(workspace);
-    ensure!(
-        oracle.is_installed()?,
-        "there is no {}, which executes code for AMD\n  make it with: cargo xtask setup",
-        oracle.folder.join("venv").display()
-    );
-    Ok(())
 }
 
 fn is_c(file: &Path) -> bool {

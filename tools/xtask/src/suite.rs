@@ -8,7 +8,8 @@ use anyhow::{Result, bail};
 use crate::packages::Purpose;
 use crate::workspace::{Profile, Workspace};
 use crate::{
-    amd, cargo, conformance, docs, lavapipe, linkage, lit, oracle, packages, process, smith,
+    amd, cargo, conformance, docs, environment, lavapipe, linkage, lit, oracle, packages, process,
+    smith,
 };
 
 /// How a step ended.
@@ -129,7 +130,7 @@ const STEPS: &[Step] = &[
 
 fn setup(workspace: &Workspace) -> Result<Report> {
     packages::ensure(Purpose::Test)?;
-    oracle::install(workspace)?;
+    environment::install(workspace)?;
     Ok(Report::passed("all packages are there".into()))
 }
 
