@@ -13,7 +13,7 @@ use qd_dialects::{
     pass::run_pipeline,
     report::Severity,
 };
-use qd_lowering::{Emit, Options, Stages, pipelines::Level};
+use qd_lowering::{Emit, KeptCode, Options, Stages, pipelines::Level};
 
 /// A source that has been read: a module that is valid. For those who look at it before they
 /// compile it, or who do something else with it; [`compile`](crate::compile) needs none.
@@ -117,20 +117,22 @@ impl<'c> Parsed<'c> {
         options: &Options,
         sink: Sink<'_>,
     ) -> Result<Artifact, Diagnostics> {
-        self.lower_timed(target, options, sink, &mut Stages::new())
+        self.lower_timed(target, options, None, sink, &mut Stages::new())
     }
 
-    /// As [`lower`](Self::lower), and how long each stage took.
+    /// As [`lower`](Self::lower), with code of bodies that is kept; and how long each stage took.
     pub(crate) fn lower_timed(
         &mut self,
         target: &TargetSpec,
         options: &Options,
+        kept: Option<&dyn KeptCode>,
         sink: Sink<'_>,
         stages: &mut Stages,
     ) -> Result<Artifact, Diagnostics> {
         let module = &mut self.module;
         hear(self.context, sink, Stage::Lower, || {
-            Ok(qd_lowering::compile_timed(module, target, options, stages)?)
+            let artifact = qd_lowering::compile_timed(module, target, options, kept, stages);
+            Ok(artifact?)
         })
     }
 

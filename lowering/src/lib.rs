@@ -16,7 +16,9 @@ pub mod select;
 pub mod targets;
 mod units;
 
-pub use emit::{CompileError, Emit, Stages, compile, compile_timed, draw, reflect, translate};
+pub use emit::{
+    CompileError, Emit, KeptCode, Stages, compile, compile_timed, draw, reflect, translate,
+};
 pub use kernels::{UnknownKernel, select};
 pub use options::{Host, Options};
 pub use units::{Unit, units};

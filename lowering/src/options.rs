@@ -32,8 +32,8 @@ impl Options {
         }
     }
 
-    /// What of them the code for a target follows from. None where it follows from more than a module
-    /// and these options: a program that is not ours takes part in making it.
+    /// What of them the code for a target follows from, and what the linker is that takes part in making
+    /// AMD's. None where there is no linker.
     pub fn concerning(&self, target: &Target) -> Option<String> {
         match target.capabilities.kind {
             Kind::Host => {
@@ -47,8 +47,7 @@ impl Options {
             Kind::Nvptx(_) => Some(String::new()),
             // A module that it would reject is no result.
             Kind::Spirv(_) => Some(format!("validate={}", self.validate_spirv)),
-            // LLD.
-            Kind::Amdgpu(_) => None,
+            Kind::Amdgpu(_) => crate::emit::linker(self),
         }
     }
 }

@@ -19,6 +19,7 @@
 mod queries;
 mod symbols;
 
+pub use crate::stored::View;
 pub use symbols::{Change, Symbols};
 
 use crate::{
@@ -30,7 +31,7 @@ use crate::{
     stored::{Origin, Outcome, joined},
 };
 use qd_artifact::{Artifact, TargetSpec};
-use qd_lowering::{Options, Stages, pipelines::Level};
+use qd_lowering::{Options, Stages};
 use qd_store::Store;
 use queries::{Db, Settings, Target, Wanted};
 use salsa::Setter;
@@ -183,18 +184,19 @@ impl Session {
         all.find(|symbol| &symbol.name(db)[1..] == kernel)
     }
 
-    /// A kernel at a level of the IR, as text: a module of it and all that it names. What is wrong with
-    /// others is no matter. None if the file has none of that name.
+    /// A kernel between its text and its code, as text: at a level of the IR a module of it and all that it
+    /// names, or its plan and the reasons for it. What is wrong with others is no matter. None if the file
+    /// has none of that name.
     ///
     /// # Errors
     ///
-    /// There is no such target, or the kernel cannot be lowered to that level.
-    pub fn ir(
+    /// There is no such target, or the kernel cannot be lowered so far.
+    pub fn view(
         &self,
         file: FileId,
         kernel: &str,
         target: &TargetSpec,
-        level: Level,
+        view: View,
         sink: &mut dyn FnMut(&Diagnostic),
     ) -> Result<Option<String>, Diagnostics> {
         check_targets(std::slice::from_ref(target))?;
@@ -202,7 +204,7 @@ impl Session {
         let Some(kernel) = self.symbol(file, kernel) else {
             return Ok(None);
         };
-        let wanted = Wanted::new(db, target.clone(), level);
+        let wanted = Wanted::new(db, target.clone(), view);
         let lowered = queries::lowered(db, file.0, kernel, wanted);
         let cut = self.cut(file);
         let origin = Origin {

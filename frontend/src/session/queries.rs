@@ -5,10 +5,10 @@
 
 use crate::{
     cut::{Cut, Kind, closure},
-    stored::{Lowered, Outcome, find_or_compile, lower},
+    stored::{Lowered, Outcome, View, find_or_compile, lower},
 };
 use qd_artifact::TargetSpec;
-use qd_lowering::{Options, Stages, pipelines::Level};
+use qd_lowering::{Options, Stages};
 use qd_store::Store;
 use std::{
     collections::{BTreeSet, HashMap},
@@ -46,11 +46,11 @@ pub struct Target<'db> {
     pub spec: TargetSpec,
 }
 
-/// A level for a target.
+/// What to look at, for a target.
 #[salsa::interned]
 pub struct Wanted<'db> {
     pub spec: TargetSpec,
-    pub level: Level,
+    pub view: View,
 }
 
 /// A symbol or alias of the top level. Its name is what it is known by after an edit.
@@ -202,7 +202,7 @@ fn compiled(db: &dyn Db, text: &str, kernel: Option<String>, target: Target<'_>)
     Arc::new(outcome)
 }
 
-/// What a kernel is at a level, as text.
+/// What is to be seen of a kernel, as text.
 #[salsa::tracked(returns(ref))]
 pub fn lowered<'db>(
     db: &'db dyn Db,
@@ -214,9 +214,14 @@ pub fn lowered<'db>(
     let text = slice(db, file, kernel);
     db.unwind_if_revision_cancelled();
     let begin = Instant::now();
-    let (spec, level) = (wanted.spec(db), *wanted.level(db));
-    let of = format!("{name} to {} for {spec}", level.name);
-    let (lowered, stages) = lower(text, Some(&[name]), spec, level);
+    let (spec, view) = (wanted.spec(db), *wanted.view(db));
+    let to = match view {
+        View::Level(level) => level.name,
+        View::Plan => "its plan",
+    };
+    let of = format!("{name} to {to} for {spec}");
+    let options = Settings::get(db).options(db);
+    let (lowered, stages) = lower(text, Some(&[name]), spec, options, view);
     let query = match lowered.result {
         Ok(_) => "lowered",
         Err(_) => "failed",

@@ -339,3 +339,50 @@ fn an_edit_cancels_what_threads_compute() {
     let last = session.compile(file, &cpu);
     assert_eq!(last, possible[2]);
 }
+
+#[test]
+fn what_is_between_text_and_code_can_be_seen_and_is_kept() {
+    let mut session = Session::default();
+    let program = Program::new();
+    let file = session.add("k.mlir", program.text());
+    let cpu = &targets(&["cpu"])[0];
+    let view =
+        |session: &Session, kernel: &str, view| session.view(file, kernel, cpu, view, &mut |_| ());
+    for (level, holds) in [
+        ("algo", "qd.grid.for_each"),
+        ("grid", "qd.grid"),
+        ("plan", "qd.grid.launch"),
+        ("subgroup", "qd.wave"),
+        ("target", "llvm.func"),
+    ] {
+        let level = View::Level(qd_lowering::pipelines::Level::of(level).expect("a level"));
+        let text = view(&session, "a", level).expect("it is lowered");
+        let text = text.expect("it is there");
+        assert!(text.contains(holds) && !text.contains("@c("), "{text}");
+    }
+    let page = view(&session, "a", View::Plan).expect("it is lowered");
+    assert!(page.expect("it is there").contains("<html"));
+    assert_eq!(view(&session, "none", View::Plan), Ok(None));
+    session.take_log();
+    session.set_text(file, format!("// Moved.\n\n{}", program.text()));
+    assert!(view(&session, "a", View::Plan).is_ok());
+    assert_eq!(log(&session), "  cut k.mlir\n");
+    // What is wrong has the places of the text.
+    let broken = program.text().replacen("arith.muli", "nonsense", 1);
+    session.set_text(file, broken);
+    let errors = view(&session, "a", View::Plan).expect_err("it is broken");
+    assert_eq!(errors[0].at.as_ref().map(|at| at.line), Some(17));
+    // Symbols say what changed.
+    let before = session.symbols(file);
+    session.set_text(file, program.text().replace("@g", "@h"));
+    let changes = before.changes(&session.symbols(file));
+    let change = |of: fn(String) -> Change, name: &str| of(name.into());
+    let expected = [
+        change(Change::Removed, "@g"),
+        change(Change::Edited, "@a"),
+        change(Change::Edited, "@c"),
+        change(Change::Added, "@h"),
+    ];
+    assert_eq!(changes, expected);
+    assert_eq!(session.follows_from(file, "c"), ["!t", "@h", "@c"]);
+}

@@ -27,6 +27,12 @@ pub fn key(
     Some(Key::of(parts.map(str::as_bytes)))
 }
 
+/// The key of a body's code, by the text of all else that it follows from.
+pub fn body(from: &str) -> Key {
+    let parts = [identity(), "body 1", from];
+    Key::of(parts.map(str::as_bytes))
+}
+
 /// The key of an entry that says that a text is a valid module.
 pub fn validity(text: &str) -> Key {
     let parts = [identity(), "valid 1", text];

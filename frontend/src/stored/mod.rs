@@ -12,7 +12,7 @@ mod outcome;
 mod parallel;
 mod record;
 
-pub use outcome::{Lowered, Origin, Outcome, lower};
+pub use outcome::{Lowered, Origin, Outcome, View, lower};
 
 use crate::{
     cut::{Cut, Kind, Slice},
@@ -86,6 +86,7 @@ pub fn find_stored(
     check_targets(&request.targets).ok()?;
     let plan = Plan::of(request)?;
     store.get(&plan.validity)?;
+    parallel::fetch(&plan.jobs, store);
     let outcomes = plan.jobs.iter().map(|job| job.find(store));
     plan.joined(outcomes.collect::<Option<_>>()?, sink).ok()
 }
@@ -263,7 +264,7 @@ pub fn find_or_compile(
     {
         return (found, None);
     }
-    let (outcome, stages) = outcome::compile(text, kernels, target, options);
+    let (outcome, stages) = outcome::compile(text, kernels, target, options, store);
     if let Some((store, key)) = &kept {
         let label = match kernels {
             Some(kernels) => format!("{} for {target}", kernels.join(", ")),

@@ -6,10 +6,12 @@ use crate::{
     diagnostic::{Diagnostic, Diagnostics, Sink},
     lazy_context,
     source::Source,
+    stored::key,
 };
 use qd_artifact::{Artifact, TargetSpec};
 use qd_dialects::report::Span;
-use qd_lowering::{Options, Stages, pipelines::Level};
+use qd_lowering::{Emit, KeptCode, Options, Stages, pipelines::Level};
+use qd_store::Store;
 use std::{sync::Arc, time::Instant};
 
 /// What comes of compiling a slice. It follows from the slice's text, and holds for every source with
@@ -32,33 +34,68 @@ impl Outcome {
 }
 
 /// Compiles the text of a slice for a target that there is: these kernels of it and what they dispatch
-/// to, or all that it has. And how long each stage took.
+/// to, or all that it has. Code of bodies comes from the store and goes there. And how long each stage took.
 pub fn compile(
     text: &str,
     kernels: Option<&[String]>,
     target: &TargetSpec,
     options: &Options,
+    store: Option<&Store>,
 ) -> (Outcome, Stages) {
     let mut stages = Stages::new();
+    let kept = store.map(KeptBodies);
+    let kept = kept.as_ref().map(|kept| kept as &dyn KeptCode);
     let (result, said) = work_on(text, kernels, &mut stages, |parsed, sink, stages| {
-        parsed.lower_timed(target, options, sink, stages)
+        parsed.lower_timed(target, options, kept, sink, stages)
     });
     (Outcome { result, said }, stages)
 }
 
-/// Lowers the text of a slice as far as a level, and prints that. And how long each stage took.
+/// Bodies in a store.
+struct KeptBodies<'a>(&'a Store);
+
+impl KeptCode for KeptBodies<'_> {
+    fn get(&self, from: &str) -> Option<Vec<u8>> {
+        self.0.get(&key::body(from))
+    }
+
+    fn put(&self, from: &str, label: &str, code: &[u8]) {
+        self.0.put(&key::body(from), label, code);
+    }
+}
+
+/// What to look at between a text and its code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum View {
+    /// The IR of a level.
+    Level(Level),
+    /// What is launched, what each launch waits for, and why: a page for a browser.
+    Plan,
+}
+
+/// Lowers the text of a slice as far as it takes to see that. And how long each stage took.
 pub fn lower(
     text: &str,
     kernels: Option<&[String]>,
     target: &TargetSpec,
-    level: Level,
+    options: &Options,
+    view: View,
 ) -> (Lowered, Stages) {
     let mut stages = Stages::new();
     let (result, said) = work_on(text, kernels, &mut stages, |parsed, sink, stages| {
         let begin = Instant::now();
-        parsed.lower_to(level, target, sink)?;
+        let text = match view {
+            View::Level(level) => {
+                parsed.lower_to(level, target, sink)?;
+                parsed.module().as_operation().to_string()
+            }
+            View::Plan => {
+                let page = parsed.translate(target, options, Emit::PlanHtml, sink)?;
+                String::from_utf8_lossy(&page).into_owned()
+            }
+        };
         stages.push(("lower", begin.elapsed()));
-        Ok(parsed.module().as_operation().to_string())
+        Ok(text)
     });
     (Lowered { result, said }, stages)
 }

@@ -44,7 +44,7 @@ impl Job<'_> {
     /// Compiles it, and keeps what comes of it.
     fn compile(&self, options: &Options, store: &Store) -> Outcome {
         let kernels = self.kernels.as_deref();
-        let outcome = outcome::compile(&self.text, kernels, self.target, options).0;
+        let outcome = outcome::compile(&self.text, kernels, self.target, options, Some(store)).0;
         keep(store, &self.key, &self.label, &outcome);
         outcome
     }
@@ -67,6 +67,12 @@ pub fn keep(store: &Store, key: &Key, label: &str, outcome: &Outcome) {
     }
 }
 
+/// Brings what others have compiled here, all of it at a time.
+pub fn fetch(jobs: &[Job<'_>], store: &Store) {
+    let keys: Vec<Key> = jobs.iter().map(|job| job.key).collect();
+    store.fetch(&keys);
+}
+
 /// The outcome of each job.
 pub fn outcomes(
     jobs: &[Job<'_>],
@@ -74,6 +80,7 @@ pub fn outcomes(
     store: &Store,
     progress: &mut dyn FnMut(Progress),
 ) -> Vec<Outcome> {
+    fetch(jobs, store);
     let mut outcomes: Vec<_> = jobs.iter().map(|job| job.find(store)).collect();
     let missing: Vec<usize> = (0..jobs.len()).filter(|i| outcomes[*i].is_none()).collect();
     let threads = thread::available_parallelism().map_or(1, usize::from);

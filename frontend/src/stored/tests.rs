@@ -132,8 +132,15 @@ fn each_input_alone_is_another_key() {
         key("text", k, &nvptx, &options),
         key("text", k, &nvptx, &host)
     );
-    // What another program takes part in is not kept.
-    assert_eq!(key("text", k, &target("amdgpu:gfx90a"), &options), None);
+    // Without the linker nobody knows what would come out.
+    let amd = target("amdgpu:gfx90a");
+    let with = |linker: &str| Options {
+        linker: Some(linker.into()),
+        ..options.clone()
+    };
+    assert_eq!(key("text", k, &amd, &with("/none/ld.lld")), None);
+    let others = ["/bin/true", "/bin/cat"].map(|program| key("text", k, &amd, &with(program)));
+    assert!(others[0].is_some() && others[0] != others[1]);
 }
 
 #[test]
@@ -249,4 +256,34 @@ fn what_comes_out_is_what_comes_out_of_the_whole() {
         }
     }
     assert!(checked > 10, "{checked}");
+}
+
+#[test]
+fn bodies_that_an_edit_does_not_reach_are_not_emitted_again() {
+    let flights = include_str!("../../../examples/flights/flights.mlir");
+    let edited = flights.replacen("arith.constant 15 : i32", "arith.constant 30 : i32", 1);
+    assert_ne!(flights, edited);
+    // The linker's work is kept, too.
+    for target in ["cpu", "amdgpu:gfx1100"] {
+        let (_folder, store) = store();
+        let first = stored(&request(flights, &[target]), &store).0;
+        let bodies = first.expect("it compiles").modules.len() as u64;
+        let before = store.counts();
+        let asked = request(&edited, &[target]);
+        let found = stored(&asked, &store).0.expect("it compiles");
+        let clean = compile(&asked).expect("it compiles");
+        assert_eq!(found.to_bytes(), clean.to_bytes());
+        let (hits, writes) = (
+            store.counts().hits - before.hits,
+            store.counts().writes - before.writes,
+        );
+        // Two entries are those of the kernel and of the whole.
+        assert_eq!(hits + writes - 2, bodies, "{target}");
+        assert!(
+            (1..=3).contains(&(writes - 2)),
+            "{target}: {writes} of {bodies}"
+        );
+        assert_eq!(find_stored(&asked, &store, &mut |_| ()), Some(clean));
+        assert!(store.troubles().is_empty());
+    }
 }

@@ -19,6 +19,7 @@ mod reflect;
 mod spirv;
 mod waits;
 
+pub(crate) use lld::identity as linker;
 pub use reflect::reflect;
 
 use crate::{Options, targets::Target};
@@ -91,13 +92,23 @@ pub fn compile(
     target: &TargetSpec,
     options: &Options,
 ) -> Result<Artifact, CompileError> {
-    compile_timed(module, target, options, &mut Stages::new())
+    compile_timed(module, target, options, None, &mut Stages::new())
+}
+
+/// Code of bodies that was made before, by the text of all that it follows from besides the compiler.
+pub trait KeptCode {
+    /// The code, if it is kept.
+    fn get(&self, from: &str) -> Option<Vec<u8>>;
+    /// Keeps it. `label` says what it is to people.
+    fn put(&self, from: &str, label: &str, code: &[u8]);
 }
 
 /// Stages of a compilation that are over, and how long each took.
 pub type Stages = Vec<(&'static str, Duration)>;
 
-/// As [`compile`]. How long each stage took is added to `stages`, also where a later one fails.
+/// As [`compile`]. Bodies whose code is kept are not emitted, in a module with several: that with one is
+/// kept as a whole by whoever keeps. How long each stage took is added to `stages`, also where a later one
+/// fails.
 ///
 /// # Errors
 ///
@@ -106,6 +117,7 @@ pub fn compile_timed(
     module: &mut Module<'_>,
     target: &TargetSpec,
     options: &Options,
+    kept: Option<&dyn KeptCode>,
     stages: &mut Stages,
 ) -> Result<Artifact, CompileError> {
     let mut begin = Instant::now();
@@ -119,7 +131,7 @@ pub fn compile_timed(
     end("lower");
     let converted = lowered.convert()?;
     end("convert");
-    let artifact = converted.artifact()?;
+    let artifact = converted.artifact(kept)?;
     end("emit");
     Ok(artifact)
 }
@@ -319,14 +331,42 @@ impl Converted<'_, '_> {
         (self.setting.backend().emit)(&parts, self.setting, output)
     }
 
-    fn artifact(mut self) -> Result<Artifact, CompileError> {
+    fn artifact(mut self, kept: Option<&dyn KeptCode>) -> Result<Artifact, CompileError> {
         // Bodies that are not launched have been verified, and need not be compiled.
         let launched = plan::bodies(&self.planned);
         let is_launched = |part: &Part<'_>| !part.symbols.is_disjoint(&launched);
         self.parts.retain(is_launched);
         let parts: Vec<_> = self.parts.iter().map(|part| part.module).collect();
-        let code = (self.setting.backend().code)(&parts, self.setting)?;
+        let options = self.setting.options.concerning(&self.setting.target);
+        let code = match (kept, options) {
+            (Some(kept), Some(options)) if parts.len() > 1 => self.code(&parts, &options, kept)?,
+            _ => (self.setting.backend().code)(&parts, self.setting)?,
+        };
         Ok(self.with_code(code))
+    }
+
+    /// The code of parts, as far as it is not kept.
+    fn code(
+        &self,
+        parts: &[Op<'_>],
+        options: &str,
+        kept: &dyn KeptCode,
+    ) -> Result<Vec<Vec<u8>>, CompileError> {
+        let spec = self.setting.spec;
+        // Places are not printed. Emission changes the op.
+        let text = |part: &Op<'_>| format!("{spec}\n{options}\n{part}");
+        let from: Vec<String> = parts.iter().map(text).collect();
+        let mut code: Vec<_> = from.iter().map(|from| kept.get(from)).collect();
+        let missing: Vec<usize> = (0..parts.len()).filter(|i| code[*i].is_none()).collect();
+        let to_do: Vec<_> = missing.iter().map(|i| parts[*i]).collect();
+        let made = (self.setting.backend().code)(&to_do, self.setting)?;
+        for (i, made) in missing.into_iter().zip(made) {
+            let names: Vec<_> = self.parts[i].symbols.iter().map(String::as_str).collect();
+            let label = format!("code of {} for {spec}", names.join(", "));
+            kept.put(&from[i], &label, &made);
+            code[i] = Some(made);
+        }
+        Ok(code.into_iter().flatten().collect())
     }
 
     /// For plans without code.

@@ -7,7 +7,7 @@ use crate::levels::Watched;
 use qd_artifact::replace;
 use qd_frontend::{
     CompileOptions, Diagnostics, Parsed, Source, TargetSpec, lazy_context,
-    session::{FileId, Session, Symbols},
+    session::{FileId, Session, Symbols, View},
 };
 use qd_watch::{Event, Watch};
 use std::{
@@ -82,9 +82,10 @@ fn turn(
             diagnostics.print(TOOL);
         }
     };
+    let view = View::Level(watched.level);
     for kernel in &kernels {
         let mut sink = |said: &qd_frontend::Diagnostic| said.print(TOOL);
-        let found = session.ir(file, kernel, target, watched.level, &mut sink);
+        let found = session.view(file, kernel, target, view, &mut sink);
         add(Some(kernel), found.map(Option::unwrap_or_default));
     }
     if kernels.is_empty() {
