@@ -18,7 +18,7 @@ ISA manuals give no table of rates. What they do say, and where the rest is from
 Occupancy: waves that a SIMD has room for, in whole blocks. RDNA3 ISA, section 1.2.2.1: 128 KiB of LDS for a work-group
 processor, whose mode is LLVM's default. RDNA4 ISA, section 3.3.2.1: registers in granules of 24 and 12 where a SIMD has 1,536;
 that gfx1100 and gfx1201 have them says LLVM. All else is LLVM's (AMDGPUBaseInfo.cpp: getVGPRAllocGranule, getTotalNumVGPRs,
-getMaxWavesPerEU, getMaxWorkGroupsPerCU; AMDGPUUsage, GRANULATED_LDS_SIZE). Scalar registers are left out: they bound a CDNA
+getMaxWavesPerEU, getMaxWorkGroupsPerCU, getLdsDwGranularity). Scalar registers are left out: they bound a CDNA
 kernel that has more than 100, and none of ours has.
 """
 

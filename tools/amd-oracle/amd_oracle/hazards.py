@@ -1,7 +1,7 @@
 """Finds missing wait states in code for CDNA 3: what hardware does not check and `s_nop` must keep apart.
 
 The rules are those of the CDNA3 ISA ("AMD Instinct MI300" Instruction Set Architecture), section 4.5, table 11, for the
-instructions that the engine executes. It is a check of the code at load and not of an execution: from each instruction that
+instructions that the engine executes; it has no buffer instructions. It is a check of the code at load and not of an execution: from each instruction that
 needs distance it goes back over every path of branches. A return from a call ends a path, and a register that was written
 again in between counts as if it had not been.
 
@@ -18,7 +18,7 @@ VCC, VCCZ, EXECZ, EXEC, VGPR = range(106, 108), 251, 252, range(126, 128), 256
 # Table 12.
 TRANS = re.compile(r"V_((EXP|LOG)(_LEGACY)?|RCP(_IFLAG)?|RSQ|SQRT|SIN|COS)_F(16|32|64)")
 LANE = re.compile(r"V_(READLANE|WRITELANE)_B32")
-MEMORY = re.compile(r"(GLOBAL|FLAT|SCRATCH|BUFFER)_.*")
+MEMORY = re.compile(r"(GLOBAL|FLAT|SCRATCH)_.*")
 
 
 class HazardError(Exception):
@@ -52,7 +52,7 @@ class Facts:
         self.select, self.first = registers(i.source[1]), registers(i.source[0])
         self.base, self.dpp = registers(i.base), i.dpp != 0xFFFF
         self.shifts = self.vector and (i.dst_select != 6 or i.dst.select & 1 == 1)
-        wide = MEMORY.fullmatch(i.name) and not i.name.startswith("BUFFER") and i.data.bits > 64 and ("STORE" in i.name or "CMPSWAP" in i.name)
+        wide = MEMORY.fullmatch(i.name) and i.data.bits > 64 and re.search("STORE|CMPSWAP", i.name)
         self.data = registers(i.data) if wide else set()
 
 
@@ -85,7 +85,8 @@ def needs(f):
     if f.reads & {VCCZ, EXECZ}:
         yield 5, lambda p: p.vector and p.writes & {*VCC, *EXEC}, "a vector instruction writes what VCCZ or EXECZ follows"
     if sgprs(f.reads):
-        yield 2, lambda p: p.vector and p.writes & sgprs(f.reads), "a vector instruction writes an SGPR that another reads as a constant"
+        why = "a vector instruction writes an SGPR that another reads as a constant"
+        yield 2, lambda p: p.vector and p.writes & sgprs(f.reads), why
     if f.reads & {*EXEC}:
         yield 2, lambda p: p.name.startswith("V_CMPX"), "V_CMPX writes EXEC that a vector instruction reads as a constant"
     if LANE.fullmatch(f.name) or f.name == "V_READFIRSTLANE_B32":
@@ -94,7 +95,8 @@ def needs(f):
         yield 1, lambda p: p.vector and p.writes & vgprs(f.first), "a vector instruction writes the VGPR of which a lane is read"
     yield 1, lambda p: p.shifts and p.writes & vgprs(f.reads), "a vector instruction reads what SDWA or OPSEL has moved"
     if not TRANS.fullmatch(f.name):
-        yield 1, lambda p: TRANS.fullmatch(p.name) and p.writes & vgprs(f.reads), "a vector instruction reads a transcendental's result"
+        why = "a vector instruction reads a transcendental's result"
+        yield 1, lambda p: TRANS.fullmatch(p.name) and p.writes & vgprs(f.reads), why
     if vgprs(f.writes):
         yield 2, lambda p: p.data & f.writes, "a vector instruction overwrites what a store of more than 64 bits reads"
 
