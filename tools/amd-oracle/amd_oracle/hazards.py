@@ -1,9 +1,9 @@
 """Finds missing wait states in code for CDNA 3: what hardware does not check and `s_nop` must keep apart.
 
 The rules are those of the CDNA3 ISA ("AMD Instinct MI300" Instruction Set Architecture), section 4.5, table 11, for the
-instructions that the engine executes; it has no buffer instructions. It is a check of the code at load and not of an execution: from each instruction that
-needs distance it goes back over every path of branches. A return from a call ends a path, and a register that was written
-again in between counts as if it had not been.
+instructions that the engine executes; it has no buffer instructions. It is a check of the code at load and not of an
+execution: from each instruction that needs distance it goes back over every path of branches. A return from a call ends a
+path, and a register that was written again in between counts as if it had not been.
 
 Left out of that table: VSKIP, RFE and add-TID, which the engine does not know; VCC under its number as an SGPR, which has no
 encoding of its own; and loads that overwrite what a store still reads (one wait state), for which LLVM inserts none either.
