@@ -2,9 +2,11 @@
 
 use super::{Buffer, Generator, Role};
 use crate::{
+    ods::BY_ROLES,
     program::{Block, Comparison, Contents, Value},
     types::{Class, Ty},
 };
+use qd_dialects::ops::algo;
 use qd_lowering::algorithms::scratch;
 
 impl Generator<'_> {
@@ -22,9 +24,9 @@ impl Generator<'_> {
     /// A reduction or a scan of a buffer.
     pub(super) fn reading(&mut self, buffer: usize) {
         let ops = [
-            "qd.algo.reduce",
-            "qd.algo.inclusive_scan",
-            "qd.algo.exclusive_scan",
+            algo::Reduce::NAME,
+            algo::InclusiveScan::NAME,
+            algo::ExclusiveScan::NAME,
         ];
         let op = ops[self.random.usize(0..3)];
         self.by_kind(op, buffer, None);
@@ -82,13 +84,12 @@ impl Generator<'_> {
 
     pub(super) fn algorithm(&mut self) {
         match self.random.usize(0..15) {
-            0 | 6 => self.combining("qd.algo.reduce"),
-            1 | 7 => self.combining("qd.algo.inclusive_scan"),
-            2 | 8 => self.combining("qd.algo.exclusive_scan"),
-            3 | 9 => self.compaction(),
+            0 | 6 => self.combining(algo::Reduce::NAME),
+            1 | 7 => self.combining(algo::InclusiveScan::NAME),
+            2 | 8 => self.combining(algo::ExclusiveScan::NAME),
+            3 | 9 | 13 | 14 => self.by_roles(),
             4 | 10 => self.sort(),
             5 => self.parallel_sort(),
-            13 | 14 => self.unique(),
             _ => self.reduce_by_key(),
         }
     }
@@ -119,8 +120,8 @@ impl Generator<'_> {
     fn slots(&self, op: &str, depth: u32) -> u64 {
         let n = self.length as u64;
         let slots = match op {
-            "qd.algo.reduce" => scratch::reduce_scratch_slots(n, Some(depth)),
-            "qd.algo.sort" => scratch::sort_scratch_slots(n, Some(depth)),
+            algo::Reduce::NAME => scratch::reduce_scratch_slots(n, Some(depth)),
+            algo::Sort::NAME => scratch::sort_scratch_slots(n, Some(depth)),
             _ => scratch::scan_scratch_slots(n, Some(depth)),
         };
         slots.expect("a depth from 1 to 4")
@@ -192,40 +193,73 @@ impl Generator<'_> {
         self.push_with(op, &properties, &operands, &[], vec![region]);
     }
 
-    /// `select` or `partition`; how many were kept is a count from then on.
-    fn compaction(&mut self) {
-        let op = ["qd.algo.select", "qd.algo.partition"][self.random.usize(0..2)];
+    /// An algorithm that says by roles what it does. How many elements it wrote is a count from
+    /// then on.
+    fn by_roles(&mut self) {
+        let algorithms = &*BY_ROLES;
+        let op = algorithms[self.random.usize(0..algorithms.len())];
         let ty = Ty::ELEMENTS[self.random.usize(0..4)];
-        let (Some(input), Some(flags)) = (
-            self.input(ty, &[]),
-            self.buffers.iter().position(|b| b.role == Role::Flags),
-        ) else {
-            return;
-        };
-        let output = self.output(ty, &[input]);
-        let class = self.buffers[input].class;
-        self.buffers[output].class = self.buffers[output].class.join(class);
         let depth = self.depth();
-        let kept = self.parameter(Ty::I32, None, Contents::Constant(-1), Comparison::Same);
-        let slots = self.scratch(Ty::I32, scratch::select_scratch_slots(self.length as u64));
-        let count = self.live_count();
-        let operands = [
-            self.memory_of(input),
-            self.memory_of(flags),
-            self.memory_of(output),
-            kept,
-            slots,
-            count,
-        ];
-        self.push(op, &format!("log256_max_n = {depth} : i32"), &operands, &[]);
-        if self.random.bool() {
-            self.sum_of(output, kept);
+        let (mut operands, mut used) = (Vec::new(), Vec::new());
+        let (mut class, mut first, mut total) = (None, None, None);
+        for operand in &op.operands {
+            if operand.is_optional && self.random.bool() {
+                continue;
+            }
+            let ty = if operand.is_word { Ty::I32 } else { ty };
+            let value = match operand.role.as_deref() {
+                Some("Input") => {
+                    let found = match &*operand.name {
+                        "flags" => self.buffers.iter().position(|b| b.role == Role::Flags),
+                        _ => self.input(ty, &used),
+                    };
+                    let Some(buffer) = found else {
+                        return;
+                    };
+                    used.push(buffer);
+                    if ty.is_float() {
+                        let of = self.buffers[buffer].class;
+                        class = Some(class.map_or(of, |class: Class| class.join(of)));
+                    }
+                    self.memory_of(buffer)
+                }
+                Some("Output") => {
+                    let buffer = self.output(ty, &used);
+                    used.push(buffer);
+                    first = first.or(Some(buffer));
+                    if ty.is_float() {
+                        let of = class.unwrap_or(Class::Rounded);
+                        self.buffers[buffer].class = self.buffers[buffer].class.join(of);
+                    }
+                    self.memory_of(buffer)
+                }
+                Some("Total") => {
+                    let contents = Contents::Constant(-1);
+                    let value = self.parameter(Ty::I32, None, contents, Comparison::Same);
+                    *total.insert(value)
+                }
+                Some("Scratch") => {
+                    let needs = [algo::Reduce::NAME, algo::Sort::NAME, ""];
+                    let most = needs.map(|op| self.slots(op, depth)).into_iter().max();
+                    let compaction = scratch::select_scratch_slots(self.length as u64);
+                    self.scratch(Ty::I32, most.max(Some(compaction)).unwrap_or(0))
+                }
+                _ => self.live_count(),
+            };
+            operands.push(value);
+        }
+        let properties = format!("log256_max_n = {depth} : i32");
+        self.push(&op.name, &properties, &operands, &[]);
+        if let (Some(output), Some(total)) = (first, total)
+            && self.random.bool()
+        {
+            self.sum_of(output, total);
         }
     }
 
     /// A reduction of as many elements as the device counted.
     fn sum_of(&mut self, buffer: usize, count: Value) {
-        self.by_kind("qd.algo.reduce", buffer, Some(count));
+        self.by_kind(algo::Reduce::NAME, buffer, Some(count));
     }
 
     /// A reduction or a scan of a buffer, up to a count or any.
@@ -277,10 +311,10 @@ impl Generator<'_> {
                 segments = "1, 1, 1, 1, 1, 1";
             }
         }
-        operands.push(self.scratch(Ty::I32, self.slots("qd.algo.sort", depth)));
+        operands.push(self.scratch(Ty::I32, self.slots(algo::Sort::NAME, depth)));
         operands.push(self.live_count());
         properties += &format!(", operandSegmentSizes = array<i32: {segments}>");
-        self.push("qd.algo.sort", &properties, &operands, &[]);
+        self.push(algo::Sort::NAME, &properties, &operands, &[]);
     }
 
     /// Of all keys; equal ones are the same but for what belongs to them.
@@ -294,7 +328,7 @@ impl Generator<'_> {
             false => "operandSegmentSizes = array<i32: 1, 0>",
         };
         let memory = self.memory_of(keys);
-        self.push("qd.algo.parallel_sort", properties, &[memory], &[]);
+        self.push(algo::ParallelSort::NAME, properties, &[memory], &[]);
     }
 
     fn reduce_by_key(&mut self) {
@@ -331,37 +365,11 @@ impl Generator<'_> {
         let properties = format!("kind = #qd.kind<{kind}>, log256_max_n = {depth} : i32");
         let regions = vec![Block::default()];
         self.push_with(
-            "qd.algo.reduce_by_key",
+            algo::ReduceByKey::NAME,
             &properties,
             &operands,
             &[],
             regions,
         );
-    }
-    /// Firsts of runs, and sometimes how long these are; how many there are is a count from
-    /// then on.
-    fn unique(&mut self) {
-        let ty = Ty::ELEMENTS[self.random.usize(0..4)];
-        let Some(input) = self.input(ty, &[]) else {
-            return;
-        };
-        let output = self.output(ty, &[input]);
-        let class = self.buffers[input].class;
-        self.buffers[output].class = self.buffers[output].class.join(class);
-        let mut operands = vec![self.memory_of(input), self.memory_of(output)];
-        if self.random.bool() {
-            let counts = self.output(Ty::I32, &[input, output]);
-            operands.push(self.memory_of(counts));
-        }
-        let depth = self.depth();
-        let runs = self.parameter(Ty::I32, None, Contents::Constant(-1), Comparison::Same);
-        let slots = self.scratch(Ty::I32, scratch::select_scratch_slots(self.length as u64));
-        let count = self.live_count();
-        operands.extend([runs, slots, count]);
-        let properties = format!("log256_max_n = {depth} : i32");
-        self.push("qd.algo.unique", &properties, &operands, &[]);
-        if self.random.bool() {
-            self.sum_of(output, runs);
-        }
     }
 }

@@ -7,13 +7,14 @@ use crate::{
     program::{Block, Node, Value},
     types::{Class, Level, Ty},
 };
+use qd_dialects::ops::{Yield, simt};
 use std::sync::LazyLock;
 
 /// Ops of a subgroup or a block whose operands are scalars; what an op needs
 /// beyond that is asked of MLIR.
 static COLLECTIVE: LazyLock<Vec<&'static OpDef>> = LazyLock::new(|| {
-    let mut ops = family(&["qd.simt."]);
-    ops.retain(|op| op.results > 0 && op.name != "qd.simt.lanemask");
+    let mut ops = family(&[simt::PREFIX]);
+    ops.retain(|op| op.results > 0 && op.name != simt::Lanemask::NAME);
     ops
 });
 
@@ -127,7 +128,7 @@ impl Generator<'_> {
             level = level.min(self.level(value));
             operands.push(value);
         }
-        let short = op.name.strip_prefix("qd.simt.").unwrap_or_default();
+        let short = op.name.strip_prefix(simt::PREFIX).unwrap_or_default();
         let Some(class) = self.combined(short, &properties, class, types.first().copied()) else {
             return false;
         };
@@ -276,12 +277,12 @@ impl Generator<'_> {
         let condition = match after {
             Defined::Everywhere => return result,
             Defined::FirstThread => {
-                let thread = self.varying("qd.simt.block.thread_id", Ty::Index);
+                let thread = self.varying(simt::BlockThreadId::NAME, Ty::Index);
                 let zero = self.constant(Ty::Index, 0);
                 self.op("arith.cmpi", eq, &[thread, zero], Ty::I1)
             }
             Defined::FirstLane(log) => {
-                let mut lane = self.varying("qd.simt.lane_id", Ty::I32);
+                let mut lane = self.varying(simt::LaneId::NAME, Ty::I32);
                 if let Some(log) = log {
                     lane = self.masked(lane, (1 << log) - 1);
                 }
@@ -289,15 +290,15 @@ impl Generator<'_> {
                 self.op("arith.cmpi", eq, &[lane, zero], Ty::I1)
             }
             Defined::From(distance) => {
-                let lane = self.varying("qd.simt.lane_id", Ty::I32);
+                let lane = self.varying(simt::LaneId::NAME, Ty::I32);
                 let first = self.constant(Ty::I32, *distance);
                 self.op("arith.cmpi", uge, &[lane, first], Ty::I1)
             }
             Defined::UpTo(distance) => {
-                let lane = self.varying("qd.simt.lane_id", Ty::I32);
+                let lane = self.varying(simt::LaneId::NAME, Ty::I32);
                 let distance = self.constant(Ty::I32, *distance);
                 let read = self.op("arith.addi", "", &[lane, distance], Ty::I32);
-                let size = self.op("qd.simt.subgroup_size", "", &[], Ty::I32);
+                let size = self.op(simt::SubgroupSize::NAME, "", &[], Ty::I32);
                 self.op("arith.cmpi", ult, &[read, size], Ty::I1)
             }
         };
@@ -327,7 +328,7 @@ impl Generator<'_> {
         if operands.iter().any(|v| self.of(*v).class == Class::Rounded) {
             return false;
         }
-        let short = op.name.strip_prefix("qd.simt.").unwrap_or_default();
+        let short = op.name.strip_prefix(simt::PREFIX).unwrap_or_default();
         let mut properties = format!("identities = [{}]", combiner.identities);
         if short == "segmented_reduce" {
             let head = self.find(Ty::I1, Level::Varying);
@@ -381,7 +382,7 @@ impl Generator<'_> {
             values.push(result);
         }
         nodes.push(Node {
-            op: "qd.yield".into(),
+            op: Yield::NAME.into(),
             properties: String::new(),
             operands: combiner.yields.map(|i| values[i]).to_vec(),
             results: Vec::new(),
