@@ -23,7 +23,7 @@ pub use crate::stored::View;
 pub use symbols::{Change, Symbols};
 
 use crate::{
-    cut::{Cut, Slice},
+    cut::{Cut, Slice, Words},
     diagnostic::{Diagnostic, Diagnostics, Stage},
     parsed::distinct,
     request::{CompileRequest, check_targets, compile_with},
@@ -52,7 +52,7 @@ pub struct FileId(queries::File);
 /// A query that ran, and of what: `compiled`, `k for cpu`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ran {
-    /// `cut`, `slice`, `rest`, `found` for an artifact from the store, `compiled` for one that was
+    /// `words`, `cut`, `slice`, `rest`, `found` for an artifact from the store, `compiled` for one that was
     /// made, `lowered` for IR, `failed` for either with errors.
     pub query: &'static str,
     /// A file, a symbol, or a kernel and a target.
@@ -209,7 +209,7 @@ impl Session {
         let cut = self.cut(file);
         let origin = Origin {
             name: file.0.name(db),
-            words: cut.words(),
+            words: self.words(file),
             slice: &slice_of(cut, kernel.name(db)),
         };
         let located = lowered.said.iter().map(|said| origin.located(said));
@@ -255,7 +255,7 @@ impl Session {
         let outcome = queries::outcome(db, file.0, kernel, Target::new(db, target.clone()));
         let cut = self.cut(file);
         let parts = vec![(&**outcome, || slice_of(cut, kernel.name(db)))];
-        let artifact = joined(file.0.name(db), cut, &[target], parts, sink);
+        let artifact = joined(file.0.name(db), self.words(file), &[target], parts, sink);
         artifact.map(Some)
     }
 
@@ -320,7 +320,13 @@ impl Session {
                 outcomes.push((outcome, Box::new(|| rest_of(cut))));
             }
         }
-        let result = joined(file.0.name(db), cut, &targets, outcomes, &mut sink);
+        let result = joined(
+            file.0.name(db),
+            self.words(file),
+            &targets,
+            outcomes,
+            &mut sink,
+        );
         let is_of_parsing = |error: &Diagnostic| error.stage == Stage::Parse;
         match result {
             // Were the whole valid, the cut would be wrong, and not the file.
@@ -379,6 +385,11 @@ impl Session {
             let target = Target::new(db, (*target).clone());
             queries::outcome(db, file.0, kernels[i % kernels.len()], target);
         }
+    }
+
+    fn words(&self, file: FileId) -> &Words {
+        let words = queries::words(&self.0, file.0).as_ref();
+        words.expect("a file that is cut has words")
     }
 
     fn cut(&self, file: FileId) -> &Cut {

@@ -4,7 +4,7 @@
 //! an edit only moved it. Contexts of MLIR live inside `outcome`, one each.
 
 use crate::{
-    cut::{Cut, Kind, closure},
+    cut::{Cut, Kind, Words, closure},
     stored::{Lowered, Outcome, View, find_or_compile, lower},
 };
 use qd_artifact::TargetSpec;
@@ -67,11 +67,29 @@ pub struct Symbol<'db> {
     pub kind: Kind,
 }
 
-/// None for a text that is no MLIR.
+/// Where the words of a file are, and those words alone, a word a line. None for a text that is no MLIR.
+#[salsa::tracked(returns(ref))]
+pub fn words(db: &dyn Db, file: File) -> Option<Words> {
+    let begin = Instant::now();
+    let words = Words::of(file.text(db).clone());
+    db.ran("words", file.name(db), begin, Vec::new());
+    words
+}
+
+/// The words without their places, which an edit of comments or whitespace does not change.
+#[salsa::tracked(returns(ref))]
+fn content(db: &dyn Db, file: File) -> Option<Arc<str>> {
+    let words = words(db, file).as_ref()?;
+    let all = 0..words.len();
+    Some(words.joined(&[all]).into())
+}
+
+/// The cut of the words. Numbers of words in it are those of the file; places in it are not.
 #[salsa::tracked(returns(ref))]
 pub fn cut(db: &dyn Db, file: File) -> Option<Cut> {
+    let content = content(db, file).clone()?;
     let begin = Instant::now();
-    let cut = Cut::of(file.text(db).clone());
+    let cut = Cut::of(content);
     db.ran("cut", file.name(db), begin, Vec::new());
     cut
 }

@@ -301,7 +301,7 @@ fn warnings_move_with_the_text() {
     session.take_log();
     session.set_text(file, format!("\n\n{text}"));
     assert_eq!(places(&session), [8]);
-    assert_eq!(log(&session), "  cut k.mlir\n");
+    assert_eq!(log(&session), "  words k.mlir\n");
 }
 
 /// Threads that ask, and one that edits: each answer is of one of the texts.
@@ -366,7 +366,7 @@ fn what_is_between_text_and_code_can_be_seen_and_is_kept() {
     session.take_log();
     session.set_text(file, format!("// Moved.\n\n{}", program.text()));
     assert!(view(&session, "a", View::Plan).is_ok());
-    assert_eq!(log(&session), "  cut k.mlir\n");
+    assert_eq!(log(&session), "  words k.mlir\n");
     // What is wrong has the places of the text.
     let broken = program.text().replacen("arith.muli", "nonsense", 1);
     session.set_text(file, broken);

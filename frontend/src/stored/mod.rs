@@ -15,7 +15,7 @@ mod record;
 pub use outcome::{Lowered, Origin, Outcome, View, lower};
 
 use crate::{
-    cut::{Cut, Kind, Slice},
+    cut::{Cut, Kind, Slice, Words},
     diagnostic::{Diagnostic, Diagnostics, Stage},
     lazy_context,
     parsed::{Parsed, distinct, no_kernel},
@@ -158,7 +158,8 @@ impl<'a> Plan<'a> {
     ) -> Result<Artifact, Diagnostics> {
         let parts = self.jobs.iter().zip(&outcomes);
         let parts = parts.map(|(job, outcome)| (outcome, || job.slice.clone()));
-        joined(&self.name, &self.cut, &self.targets, parts.collect(), sink)
+        let words = self.cut.words();
+        joined(&self.name, words, &self.targets, parts.collect(), sink)
     }
 }
 
@@ -166,7 +167,7 @@ impl<'a> Plan<'a> {
 /// next. A slice is asked for only where something has a place in it.
 pub fn joined(
     name: &str,
-    cut: &Cut,
+    words: &Words,
     targets: &[&TargetSpec],
     outcomes: Vec<(&Outcome, impl Fn() -> Slice)>,
     sink: &mut dyn FnMut(&Diagnostic),
@@ -180,7 +181,7 @@ pub fn joined(
         }
         let origin = Origin {
             name,
-            words: cut.words(),
+            words,
             slice: &slice(),
         };
         let located = outcome.said.iter().map(|said| origin.located(said));

@@ -42,7 +42,7 @@ fn what_is_saved_is_compiled_as_far_as_it_differs_and_run() {
     let save = |text: &str| fs::write(&file, text).expect("it is written");
     save(&text("First.", 2));
     let tool = start(folder.path());
-    tool.says("k.mlir: 3 symbols; cut into symbols in ");
+    tool.says("k.mlir: 3 symbols; read in ");
     let compiled = tool.says("  scale for cpu: compiled in ").concat();
     assert!(
         compiled.contains(": parse ") && compiled.contains(", emit "),
@@ -51,7 +51,7 @@ fn what_is_saved_is_compiled_as_far_as_it_differs_and_run() {
     tool.shows("a = [2, 4, 6]");
 
     save(&text("A comment.", 2));
-    tool.says("k.mlir: comments or whitespace: nothing is compiled; cut into symbols in ");
+    tool.says("k.mlir: comments or whitespace: nothing is compiled; read in ");
 
     save(&text("A comment.", 5));
     let edited = tool.says("scale for cpu: compiled in ");

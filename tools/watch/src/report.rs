@@ -13,10 +13,10 @@ pub fn redone(
     ran: &[Ran],
 ) -> Vec<String> {
     let changes = before.changes(&session.symbols(file));
-    let cut = ran.iter().find(|ran| ran.query == "cut");
-    let cut = cut.map_or_else(String::new, |ran| {
-        format!("; cut into symbols in {}", time(ran.took))
-    });
+    let cut = ran
+        .iter()
+        .filter(|ran| ["words", "cut"].contains(&ran.query));
+    let cut = format!("; read in {}", time(cut.map(|ran| ran.took).sum()));
     let is_first = *before == Symbols::default();
     let what = match &changes[..] {
         [] if is_first => "it is no list of symbols, and is taken as a whole".into(),
