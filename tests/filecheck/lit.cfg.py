@@ -71,6 +71,7 @@ if shutil.which("spirv-val"):
 # lane. Caches would hold what was compiled for the width of an earlier test.
 lavapipe = glob.glob("/usr/share/vulkan/icd.d/lvp_icd*.json") + glob.glob("/etc/vulkan/icd.d/lvp_icd*.json")
 config.environment["QD_CACHE_DIR"] = ""
+config.environment["QD_CACHE_REMOTE"] = ""
 if lavapipe and ctypes.util.find_library("vulkan"):
     config.available_features.add("vulkan")
     config.environment["VK_DRIVER_FILES"] = lavapipe[0]

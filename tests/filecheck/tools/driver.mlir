@@ -9,7 +9,8 @@
 // HELP: USAGE: qd-opt FILE [--to=<level> [--target=<target>]]
 // HELP: --to=<level>{{.*}} algo, grid, plan, subgroup, target
 // HELP-NEXT: --target=<target>
-// HELP-NEXT: --trace=<file>
+// HELP-NEXT: --watch {{ *}}lower FILE to the level again whenever it is saved
+//      HELP: --trace=<file>
 // HELP: print-plan=true
 // HELP: QD_LOG=info
 // HELP: --qd-to-plan{{.*}} plan of launches

@@ -39,7 +39,7 @@ pub struct Program<'c> {
 
 enum Form<'c> {
     Interpreted(Parsed<'c>, qd_interp::Options),
-    Compiled(Parsed<'c>, CompileRequest, Option<Store>, Opening),
+    Compiled(Parsed<'c>, CompileRequest, Option<Box<Store>>, Opening),
     /// Compiled by an earlier process, for this target.
     Kept(Artifact, TargetSpec, Opening),
     /// For which of its targets.
@@ -121,7 +121,12 @@ impl<'c> Program<'c> {
         }
         // What is to be said of it is said when it is compiled.
         let parsed = Parsed::new(context, &request.source, &mut |_| ())?;
-        Ok(Form::Compiled(parsed, request, Some(store), opening))
+        Ok(Form::Compiled(
+            parsed,
+            request,
+            Some(Box::new(store)),
+            opening,
+        ))
     }
 
     fn artifact(

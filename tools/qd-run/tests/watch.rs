@@ -31,7 +31,8 @@ fn start(folder: &Path) -> Tool {
         .current_dir(folder)
         .args(["k.mlir", "--entry=scale", "--watch", "--quiet"])
         .args(["--arg", "a=[1, 2, 3]", "--print", "a"])
-        .env("QD_CACHE_DIR", folder.join("cache"));
+        .env("QD_CACHE_DIR", folder.join("cache"))
+        .env("QD_CACHE_REMOTE", "");
     Tool::start(&mut command)
 }
 
