@@ -86,8 +86,7 @@ pub fn find_stored(
     check_targets(&request.targets).ok()?;
     let plan = Plan::of(request)?;
     store.get(&plan.validity)?;
-    parallel::fetch(&plan.jobs, store);
-    let outcomes = plan.jobs.iter().map(|job| job.find(store));
+    let outcomes = parallel::find_all(&plan.jobs, store).into_iter();
     plan.joined(outcomes.collect::<Option<_>>()?, sink).ok()
 }
 

@@ -67,10 +67,28 @@ pub fn keep(store: &Store, key: &Key, label: &str, outcome: &Outcome) {
     }
 }
 
-/// Brings what others have compiled here, all of it at a time.
-pub fn fetch(jobs: &[Job<'_>], store: &Store) {
+/// Fewer are looked up on one thread: others take longer to start.
+const FEW: usize = 32;
+
+/// What the store has of each job, looked up on all cores.
+pub fn find_all(jobs: &[Job<'_>], store: &Store) -> Vec<Option<Outcome>> {
     let keys: Vec<Key> = jobs.iter().map(|job| job.key).collect();
+    // From where a team keeps them many at a time.
     store.fetch(&keys);
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let each = jobs.len().div_ceil(threads).max(FEW);
+    let find = |jobs: &[Job<'_>]| -> Vec<_> { jobs.iter().map(|job| job.find(store)).collect() };
+    let mut parts = jobs.chunks(each);
+    let first = parts.next().unwrap_or_default();
+    thread::scope(|scope| {
+        let others: Vec<_> = parts.map(|part| scope.spawn(move || find(part))).collect();
+        let mut found = find(first);
+        for other in others {
+            let other = other.join();
+            found.extend(other.unwrap_or_else(|panic| panic::resume_unwind(panic)));
+        }
+        found
+    })
 }
 
 /// The outcome of each job.
@@ -80,8 +98,7 @@ pub fn outcomes(
     store: &Store,
     progress: &mut dyn FnMut(Progress),
 ) -> Vec<Outcome> {
-    fetch(jobs, store);
-    let mut outcomes: Vec<_> = jobs.iter().map(|job| job.find(store)).collect();
+    let mut outcomes = find_all(jobs, store);
     let missing: Vec<usize> = (0..jobs.len()).filter(|i| outcomes[*i].is_none()).collect();
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let next = AtomicUsize::new(0);

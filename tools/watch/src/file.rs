@@ -210,6 +210,10 @@ mod tests {
         assert_eq!(next(&events), saved("renamed"));
         // The same again is no save.
         fs::write(&path, "renamed").expect("it is written");
+        assert_eq!(
+            events.recv_timeout(20 * QUIET),
+            Err(RecvTimeoutError::Timeout)
+        );
         fs::remove_file(&path).expect("it is removed");
         assert_eq!(next(&events), Event::Gone("the file is gone".into()));
         fs::write(&path, "back").expect("it is written");
