@@ -590,7 +590,7 @@ def Simt_BlockSharedOp : Simt_PerThreadOp<"block.shared", [
   let description = [{
     One array for the whole block, uninitialised, living as long as the block.
     Its shape is static, its memory space is `#gpu.address_space<workgroup>`,
-    and it must stand at the top of a phase or an outlined body, where every
+    and it must be at the top level of a phase or an outlined body, where every
     thread executes it once.
 
     ```mlir
@@ -652,7 +652,7 @@ def Simt_BlockRadixRankOp : Simt_Collective<"block.radix_rank", "Block"> {
     thread reads them. Their earlier contents do not matter.
 
     The op does not wait for earlier accesses to the two arrays: a
-    `qd.simt.block.sync` must stand between any thread's access to them and the
+    `qd.simt.block.sync` must be between any thread's access to them and the
     op, as where an array is used for one ranking after another. Writing to the
     arrays after it takes a barrier as well, since other threads may still be
     reading their ranks. It orders no other memory.
