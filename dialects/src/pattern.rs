@@ -218,7 +218,7 @@ impl PatternSet {
         if take_panic() {
             return Err(Diagnostic::at(
                 op,
-                "is left as a pattern that panicked left it",
+                "may be only partly rewritten: a pattern panicked",
             ));
         }
         if result.value == 0 {

@@ -38,7 +38,7 @@ impl<'c> Parsed<'c> {
             let module = parse::parse(context, source.bytes(), source.path());
             module.ok_or_else(|| Failure {
                 stage: Stage::Parse,
-                message: "the source is no module".into(),
+                message: "the source is not a module".into(),
             })
         })?;
         Ok(Self { context, module })

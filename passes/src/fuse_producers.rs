@@ -220,7 +220,7 @@ impl<'c> Fusion<'c> {
                 _ => format!("{phases} phases"),
             };
             return Err(format!(
-                "to load {loaded} bytes an element instead of {own} in {phases} is more than it saves"
+                "loading {loaded} bytes an element instead of {own} in {phases} costs more than it saves"
             ));
         }
         Ok(())

@@ -143,8 +143,8 @@ pub enum Error {
         argument: String,
         other: String,
     },
-    /// Elements that do not lie behind each other.
-    #[error("{0}: its elements do not lie behind each other")]
+    /// Elements that are not contiguous.
+    #[error("{0}: its elements are not contiguous")]
     NotContiguous(String),
     /// An array of another library, or for one, that cannot be taken or given.
     #[error("{0}")]
@@ -184,7 +184,9 @@ pub enum Error {
         reason: String,
     },
     /// This process is a copy of the one that opened the device.
-    #[error("devices cannot be used behind fork: open them in the new process's own program")]
+    #[error(
+        "devices cannot be used after fork: open them in a program that the new process executes"
+    )]
     Forked,
     /// The host does not start threads.
     #[error("cannot start a thread: {0}")]

@@ -252,8 +252,8 @@ LogicalResult ForEachOp::verifyRegions() {
     SmallVector<MemoryEffects::EffectInstance> effects;
     inner.getEffectsOnResource(ConvergenceResource::get(), effects);
     if (!effects.empty()) {
-      inner->emitOpError("is not legal in a 'qd.grid.for_each', whose body is not run by every thread: "
-                         "use a 'qd.grid.phase'");
+      inner->emitOpError("is not legal in a 'qd.grid.for_each', whose body is not run by every "
+                         "thread: use a 'qd.grid.phase'");
       return WalkResult::interrupt();
     }
     if (dependsOnThread(inner)) {

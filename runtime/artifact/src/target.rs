@@ -63,7 +63,7 @@ impl FromStr for TargetSpec {
         }
         if options.iter().any(String::is_empty) {
             return Err(TargetError(format!(
-                "target '{text}' has an empty option: expected NAME=VALUE behind each comma"
+                "target '{text}' has an empty option: expected NAME=VALUE after each comma"
             )));
         }
         Ok(Self { name, options })
@@ -110,7 +110,7 @@ mod tests {
             assert_eq!(message(text), format!("target '{text}' {expected}"));
         }
         for text in ["cpu,", "cpu,,wave=8", "cpu,wave=8,", "cpu, "] {
-            let expected = "has an empty option: expected NAME=VALUE behind each comma";
+            let expected = "has an empty option: expected NAME=VALUE after each comma";
             assert_eq!(message(text), format!("target '{text}' {expected}"));
         }
     }

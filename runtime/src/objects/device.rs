@@ -48,7 +48,7 @@ impl FromStr for DeviceId {
                 ordinal,
             }),
             None => Err(Error::Device(format!(
-                "'{text}' is no device: a device is one of {}, and behind a colon its number",
+                "'{text}' is not a device: expected one of {}, followed by a colon and a number",
                 DRIVERS.join(", ")
             ))),
         }

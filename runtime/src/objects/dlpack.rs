@@ -198,7 +198,7 @@ impl Buffer {
         let memory = Foreign {
             address: match tensor.data.is_null() {
                 true => 0,
-                false => address.ok_or_else(|| refused("that ends behind all memory"))?,
+                false => address.ok_or_else(|| refused("that ends beyond the address space"))?,
             },
             dtype,
             shape,

@@ -33,8 +33,8 @@ pub(super) fn reason(error: vk::Result) -> String {
         }
         R::ERROR_MEMORY_MAP_FAILED => "the host cannot see the device's memory",
         R::ERROR_LAYER_NOT_PRESENT => "a layer is not installed",
-        R::ERROR_EXTENSION_NOT_PRESENT => "an extension is not there",
-        R::ERROR_FEATURE_NOT_PRESENT => "a feature is not there",
+        R::ERROR_EXTENSION_NOT_PRESENT => "an extension is missing",
+        R::ERROR_FEATURE_NOT_PRESENT => "a feature is missing",
         R::ERROR_INCOMPATIBLE_DRIVER => "no driver has the version of Vulkan",
         R::ERROR_TOO_MANY_OBJECTS => "there are too many objects of the kind",
         R::ERROR_FRAGMENTATION => "the memory is in too many pieces",

@@ -105,7 +105,7 @@ struct Run {
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("'{text}' is no time: expected a number and s, m or h");
+    let wrong = || format!("'{text}' is not a time: expected a number and s, m or h");
     let (number, unit) = text.split_at(text.len().saturating_sub(1));
     let number: u64 = number.parse().map_err(|_| wrong())?;
     let seconds = match unit {

@@ -226,7 +226,7 @@ fn write(cli: &Cli, bytes: &[u8]) -> Result<(), Failure> {
             let is_text = !matches!(cli.emit, Form::Obj | Form::Spirv | Form::Artifact);
             let mut stdout = io::stdout();
             if !is_text && stdout.is_terminal() {
-                return Err("this is no text: say where to write it with -o FILE"
+                return Err("the output is binary: name a file for it with -o FILE"
                     .to_string()
                     .into());
             }

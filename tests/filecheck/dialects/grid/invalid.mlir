@@ -72,7 +72,7 @@ qd.grid.kernel @scratch_scalar(%a: memref<?xi32>, %n: index {qd.scratch}) {
 
 // -----
 
-// expected-error@+1 {{'qd.grid.kernel' op argument 0: is 'qd.scratch' and 'qd.may_alias': what overlaps it would be lost}}
+// expected-error@+1 {{'qd.grid.kernel' op argument 0: cannot be both 'qd.scratch' and 'qd.may_alias': the contents of what overlaps it would be lost}}
 qd.grid.kernel @scratch_that_overlaps(%a: memref<?xi32> {qd.may_alias, qd.scratch}) {
 }
 

@@ -157,7 +157,7 @@ fn op(root: &Path, full: &str) -> Result<(Vec<Change>, String)> {
         "grid" => "QdGrid.td",
         "algo" => "QdAlgo.td",
         "math" => "QdMath.td",
-        _ => bail!("'{family}' is no family: expected simt, grid, algo or math"),
+        _ => bail!("'{family}' is not a family: expected simt, grid, algo or math"),
     };
     // `block.reduce` is an op of simt whose name has a dot itself.
     let name = Name::parse_dotted(name)?;
@@ -415,7 +415,7 @@ mod tests {
                 What::Op {
                     name: "gpu.vote".into(),
                 },
-                "'gpu' is no family",
+                "'gpu' is not a family",
             ),
             (
                 What::Pass {
