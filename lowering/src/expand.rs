@@ -32,7 +32,7 @@ use qd_passes::{expand_collectives, expand_math};
 options! {
     /// Options of `qd-expand-collectives` and `qd-expand-math`.
     pub struct ExpandForTargetOptions {
-        /// whose forms stay, such as cpu or nvptx:sm_90; any: none but what every target has
+        /// the target whose ops are kept, such as cpu or nvptx:sm_90; any: only those that every target has
         target: String = "any",
     }
 }
@@ -59,7 +59,7 @@ impl Pass for ExpandCollectives {
     type Options = ExpandForTargetOptions;
     const NAME: &'static str = "qd-expand-collectives";
     const SUMMARY: &'static str =
-        "Make shuffle trees of the collectives that a target does not have";
+        "Expand collectives that a target does not have into shuffles and ballots";
 
     fn dialects() -> Vec<DialectHandle> {
         expand_collectives::dialects()
@@ -77,7 +77,7 @@ pub struct ExpandMath;
 impl Pass for ExpandMath {
     type Options = ExpandForTargetOptions;
     const NAME: &'static str = "qd-expand-math";
-    const SUMMARY: &'static str = "Make arithmetic of the functions that a target does not have";
+    const SUMMARY: &'static str = "Expand functions that a target does not have into arithmetic";
 
     fn dialects() -> Vec<DialectHandle> {
         expand_math::dialects()

@@ -44,8 +44,7 @@ pub struct FusePhases;
 impl Pass for FusePhases {
     type Options = NoOptions;
     const NAME: &'static str = "qd-fuse-phases";
-    const SUMMARY: &'static str =
-        "Make one phase of neighbours whose conflicts are within a thread";
+    const SUMMARY: &'static str = "Fuse neighbouring phases whose conflicts are within a thread";
 
     fn run<'c>(module: Op<'c>, _: &NoOptions) -> Result<'c> {
         let mut functions = Functions::default();

@@ -62,7 +62,7 @@ use std::{collections::HashSet, fmt::Write};
 options! {
     /// Options of `qd-fuse-producers`.
     pub struct FuseProducersOptions {
-        /// write what becomes of each producer to standard error
+        /// write for each producer whether it is fused, and why, to standard error
         print_plan: bool = false,
     }
 }
@@ -74,7 +74,7 @@ impl Pass for FuseProducers {
     type Options = FuseProducersOptions;
     const NAME: &'static str = "qd-fuse-producers";
     const SUMMARY: &'static str =
-        "Compute what elementwise phases write to scratch where it is read";
+        "Fuse elementwise phases that write scratch into the phases that read it";
 
     fn run<'c>(module: Op<'c>, options: &FuseProducersOptions) -> Result<'c> {
         let mut printed = String::new();

@@ -90,7 +90,7 @@ options! {
     pub struct VerifyLevelOptions {
         /// algo, grid, plan or subgroup
         level: Level = Level::Grid,
-        /// whether collectives are to be expanded as well, at level subgroup
+        /// whether, at level subgroup, collectives have been expanded as well
         expanded: bool = false,
     }
 }
@@ -101,7 +101,7 @@ pub struct VerifyLevel;
 impl Pass for VerifyLevel {
     type Options = VerifyLevelOptions;
     const NAME: &'static str = "qd-verify-level";
-    const SUMMARY: &'static str = "Check that nothing is left of what a level has lowered";
+    const SUMMARY: &'static str = "Check that a level holds no op that an earlier pass removes";
 
     fn run<'c>(module: Op<'c>, options: &VerifyLevelOptions) -> Result<'c> {
         let level = options.level;

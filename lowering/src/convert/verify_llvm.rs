@@ -23,7 +23,7 @@ use std::collections::HashSet;
 options! {
     /// Options of `qd-verify-llvm`.
     pub struct VerifyLlvmOptions {
-        /// what the module is for, in messages alone
+        /// the target of the module, for messages only
         target: String = "cpu",
         /// the device's own dialect, such as nvvm; none for the host, which has a library
         dialect: String = "",
@@ -39,7 +39,7 @@ const CAST: &str = "builtin.unrealized_conversion_cast";
 impl Pass for VerifyLlvm {
     type Options = VerifyLlvmOptions;
     const NAME: &'static str = "qd-verify-llvm";
-    const SUMMARY: &'static str = "Check that all has been converted to LLVM's dialect";
+    const SUMMARY: &'static str = "Check that all ops have been converted to LLVM's dialect";
 
     fn run<'c>(module: Op<'c>, options: &VerifyLlvmOptions) -> Result<'c> {
         let (target, own) = (&options.target, &options.dialect);

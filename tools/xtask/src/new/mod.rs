@@ -102,7 +102,7 @@ pub fn run(workspace: &Workspace, what: &What) -> Result<()> {
     let (changes, next) = plan(workspace.root(), what)?;
     for change in changes.iter().filter(|change| change.new) {
         if workspace.root().join(&change.path).exists() {
-            bail!("{} is there already", change.path);
+            bail!("{} already exists", change.path);
         }
     }
     for change in &changes {
