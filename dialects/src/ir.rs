@@ -1,12 +1,12 @@
 //! Handles to operations, values and blocks, and how to change them.
 //!
 //! Handles are `Copy` and refer into IR that a pass or a builder owns. As in
-//! C++, a handle to an erased operation must not be used again. Debug builds find out: an operation
-//! that was [erased](OpExt::erase) is kept until the pass is over, and to ask something of it, of
-//! what is in it, of its blocks or of its values panics and says where it was erased, which fails
-//! the pass. Release builds destroy it at once and look at nothing.
+//! C++, a handle to an erased operation must not be used again. Debug builds detect such a use: an
+//! operation that was [erased](OpExt::erase) is kept until the pass ends, and using it, an operation
+//! in it, its blocks or its values panics with the location where it was erased, which fails the
+//! pass. Release builds destroy it at once and check nothing.
 //!
-//! What is not found out, in any build:
+//! What no build detects is the use of:
 //!
 //! - handles to what MLIR itself destroys: below the operation that is given to
 //!   [`canonical::clean`](crate::canonical::clean) and the functions beside it, to a
@@ -14,8 +14,8 @@
 //!   [`run_pipeline`](crate::pass::run_pipeline);
 //! - handles to what is in a `Module`, an `Operation`, a `Region` or a `Block` of `melior`'s that is
 //!   dropped by its owner;
-//! - what is asked of a [`Value`] or a [`Region`] by `melior`'s own methods: in a debug build the
-//!   memory is still there to be read, but nothing panics.
+//! - a [`Value`] or a [`Region`] by `melior`'s own methods: in a debug build the memory can still be
+//!   read, but nothing panics.
 
 mod block;
 mod erased;

@@ -1,10 +1,9 @@
-//! `qd-expand-collectives` and `qd-expand-math`: what a target has no form of becomes
-//! what it has.
+//! `qd-expand-collectives` and `qd-expand-math`: expand the ops that a target has no form of.
 //!
-//! What becomes of each op stands in [`qd_passes::expand_collectives`] and
-//! [`qd_passes::expand_math`], which know no target. Here is what stays: an op of which
-//! the target has a form (`targets/isa.rs`), in a body for its subgroup size, and every
-//! function where there is a library of them.
+//! The expansions are in [`qd_passes::expand_collectives`] and [`qd_passes::expand_math`],
+//! which are target-independent. This file decides which ops are kept: an op of which the
+//! target has a form (`targets/isa.rs`), in a body for its subgroup size, and every function
+//! on a target with a math library.
 //!
 //! Before, for `target=nvptx:sm_90`:
 //! ```mlir

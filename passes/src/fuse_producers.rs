@@ -14,7 +14,7 @@
 //! producer to the last reader writes any of it, readers included.
 //!
 //! Each load has to see one producer and nothing else. So all steps that write the buffer are
-//! elementwise; each load stands behind one of them in the same sequence of steps, or in a loop
+//! elementwise; each load comes after one of them in the same sequence of steps, or in a loop
 //! there, with no other in between; and where there are several, or one that is repeated, all write
 //! the same elements.
 //!

@@ -7,7 +7,7 @@
 //! is enough for the comparisons with aligned bounds that kernels make. Loops
 //! are iterated to a fixed point.
 //!
-//! What it takes for granted:
+//! Assumptions:
 //! - arguments of the body, and values from outside it, are uniform: the host
 //!   computed them;
 //! - a load from a uniform address yields a uniform value. That holds where the
@@ -17,8 +17,8 @@
 //! - inside a branch that is not uniform, "uniform" is said of the threads that
 //!   take it.
 //!
-//! What it does not know, varies: results of calls (inline first), and
-//! everything in a region whose op it does not know.
+//! What the analysis does not know counts as varying: results of calls (inline
+//! first), and everything in a region of an unknown op.
 
 mod explain;
 mod range;

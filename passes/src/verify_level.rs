@@ -1,6 +1,6 @@
 //! `qd-verify-level`: a level holds no op that an earlier pass should have removed.
 //!
-//! One check at each border between levels, whose error names the pass that should have removed the
+//! One check after the passes of each level, whose error names the pass that should have removed the
 //! op:
 //!
 //! | level | illegal |

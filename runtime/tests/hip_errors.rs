@@ -1,4 +1,4 @@
-//! What the HIP driver says when something is missing, wrong or fails, on the fake HIP runtime.
+//! The HIP driver's errors when something is missing, wrong or fails, on the fake HIP runtime.
 
 mod amd;
 

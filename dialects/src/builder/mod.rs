@@ -16,9 +16,9 @@
 //! Integers compare, divide and shift as unsigned unless the method says
 //! signed: what they hold in kernels are sizes and indices.
 //!
-//! Whole kernels begin with [`Builder::module`] and [`Builder::kernel`]. What has no method here is
-//! built by name: `b.result("math.sqrt", &[x], x.ty(), &[])`. Nothing is checked meanwhile: whoever
-//! reads the module verifies it, and errors name the places that [`Builder::locate`] was given.
+//! Whole kernels begin with [`Builder::module`] and [`Builder::kernel`]. An op that has no method here is
+//! built by name: `b.result("math.sqrt", &[x], x.ty(), &[])`. The builder checks nothing: the module is
+//! verified when it is read, and errors have the locations that [`Builder::locate`] was given.
 
 mod algo;
 mod combiner;

@@ -1,14 +1,15 @@
-//! `qd-verify-llvm`: everything has become LLVM's dialect.
+//! `qd-verify-llvm`: all ops have been converted to LLVM's dialect.
 //!
-//! After upstream's conversions, which leave behind what they do not know. The
-//! error names the operation as the source has it, where its name has survived.
+//! Runs after upstream's conversions, which leave ops that they do not know. The
+//! error names the operation as in the source, if its name has survived.
 //!
 //! Rejected:
 //! ```mlir
 //! vector.print %v : i32
 //! // error: 'vector.print' op has no lowering to target 'cpu'
 //! ```
-//! A call of what the module only declares is one as well, but on the cpu, which has a library.
+//! A call of a function that the module only declares is also an error, except on the cpu, which
+//! has a math library.
 
 use qd_dialects::{
     attributes,

@@ -1,10 +1,10 @@
-//! What a target has of an op: its forms.
+//! The forms of ops on a target.
 //!
-//! A [`Form`] is one way in which a target does an op with instructions of its own,
-//! and for which values, combiners and clusters it can. The forms of a target stand
-//! where its conversion makes them (`forms.rs` of each), and its row of capabilities
-//! names them. Expansion keeps what has a form, conversions take the first form
-//! that fits, and an op that fits none is an error that says what there is.
+//! A [`Form`] is one way in which a target executes an op with its own instructions,
+//! with the values, combiners and clusters for which it can. The forms of a target are
+//! declared next to its conversion (`forms.rs` of each), and its row of capabilities
+//! refers to them. Expansion keeps ops that have a form, conversions take the first form
+//! that fits, and an op that fits none is an error that lists the forms.
 
 use qd_dialects::{
     attributes::{self, Kind},

@@ -1,4 +1,4 @@
-//! Targets as rows of capabilities: passes ask the row, never the name.
+//! Targets as rows of capabilities: passes query the row, never the name.
 //!
 //! A row is a function in a file or folder of the target's own. Its [`Kind`]
 //! selects the conversion and the backend, in `emit`.

@@ -1,4 +1,4 @@
-//! Vulkan's result codes and versions in words.
+//! Vulkan's result codes and versions as text.
 
 use crate::{Error, objects::driver::Fault};
 use ash::vk;

@@ -1,7 +1,7 @@
-//! Measures targets, `qd-opt` and compile time, each beside its peer in the same run.
+//! Benchmarks of targets, `qd-opt` and compile time, each compared with its peer in the same run.
 //!
 //! Every row is checked before it is timed: our result against the peer's. The
-//! floor of a row is the bytes it must move over the bandwidth of a parallel
+//! floor of a row is the bytes that it must move over the bandwidth of a parallel
 //! copy, measured in the same run.
 
 mod calls;

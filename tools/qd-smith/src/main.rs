@@ -1,5 +1,5 @@
-//! Random kernels against the interpreter, and mutated inputs against the
-//! compiler: finds what goes wrong, and makes it small.
+//! A fuzzer: compares random kernels with the interpreter, gives mutated inputs to
+//! the compiler, and reduces what fails.
 
 mod compare;
 mod coverage;

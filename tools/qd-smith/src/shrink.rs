@@ -1,4 +1,4 @@
-//! Makes what went wrong smaller, as long as it goes wrong in the same way.
+//! Reduces a failing program, as long as it fails in the same way.
 
 use crate::program::{Block, Contents, Node, Program, Value};
 use qd_dialects::ops::{Yield, grid};

@@ -1,7 +1,7 @@
 //! What differs between vendors' GPUs, in the LLVM dialect.
 //!
-//! A vendor is a constant of [`Hooks`], as a kind of target is a row of `emit::backend`. What
-//! the target may have or not is asked of its capabilities; a hook is how.
+//! A vendor is a constant of [`Hooks`], as a kind of target is a row of `emit::backend`. Whether
+//! a target has something is in its capabilities; a hook is how it is expressed.
 
 use super::{Conversion, Setting};
 use crate::{
