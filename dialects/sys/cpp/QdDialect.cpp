@@ -20,7 +20,7 @@ using namespace qd;
 #include "QdYield.cpp.inc"
 
 namespace {
-/// What may stand in a body may be inlined into one: where collectives may be is
+/// What is legal in a body may be inlined into one: where collectives may be is
 /// for qd-verify-convergence to say, before and after.
 struct BodyInliner : DialectInlinerInterface {
   using DialectInlinerInterface::DialectInlinerInterface;

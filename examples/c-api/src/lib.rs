@@ -175,7 +175,7 @@ pub unsafe extern "C" fn qd_kernel_get(
     })
 }
 
-/// Somebody else's stream, which has to outlive the handle and what was launched on it.
+/// Wraps a foreign stream, which has to outlive the handle and what was launched on it.
 ///
 /// # Safety
 ///
@@ -192,7 +192,7 @@ pub unsafe extern "C" fn qd_stream_wrap(
     })
 }
 
-/// Waits for a stream, and says what went wrong on it.
+/// Waits for a stream, and returns the error of the work on it, if there is one.
 ///
 /// # Safety
 ///

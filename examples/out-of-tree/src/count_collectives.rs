@@ -15,7 +15,7 @@ use qd_dialects::{
 options! {
     /// Options of `my-count-collectives`.
     pub struct CountOptions {
-        /// only speak of phases with more collectives than this
+        /// only report phases with more collectives than this
         more_than: u32 = 0_u32,
     }
 }

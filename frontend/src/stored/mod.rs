@@ -32,8 +32,8 @@ use std::{collections::HashSet, sync::Arc};
 
 pub use parallel::Progress as CompileProgress;
 
-/// As [`compile_with`], with what is in a store; what is compiled is put there. `progress` hears of
-/// each slice that has to be compiled.
+/// As [`compile_with`], with a store: results are taken from it, and new ones put there. `progress`
+/// is told of each slice that has to be compiled.
 ///
 /// # Errors
 ///
@@ -77,8 +77,8 @@ pub fn compile_stored(
     }
 }
 
-/// What [`compile_stored`] would yield, if the store has all of it: nothing is compiled, and nothing
-/// read by MLIR.
+/// The result of [`compile_stored`], if the store has all of it: nothing is compiled, and MLIR parses
+/// nothing.
 pub fn find_stored(
     request: &CompileRequest,
     store: &Store,

@@ -54,7 +54,7 @@ pub(super) fn suits(capabilities: &Capabilities) -> bool {
         && capabilities.max_shared_bytes >= SHARED_BYTES
 }
 
-/// An error at an op that asks for look-back on a target without forward progress.
+/// An error at an op that requests look-back on a target without forward progress.
 pub(super) fn require<'c>(op: Op<'c>, capabilities: &Capabilities) -> Result<'c> {
     if capabilities.forward_progress != ForwardProgress::None {
         return Ok(());

@@ -49,7 +49,7 @@ pub(super) const UNIQUE: Algorithm = Algorithm {
     ],
 };
 
-/// What the op says.
+/// The op's operands.
 struct Unique<'b, 'c> {
     input: V<'b, 'c>,
     output: V<'b, 'c>,
