@@ -229,8 +229,8 @@ impl PatternSet {
 }
 
 thread_local! {
-    /// Whether a pattern has panicked on this thread. To the driver it did not
-    /// match, and so the driver goes on: who called the driver must ask.
+    /// Whether a pattern has panicked on this thread. The driver is told that it did
+    /// not match, and continues, so that the driver's caller must check this.
     static PANICKED: Cell<bool> = const { Cell::new(false) };
     /// What the pattern that runs on this thread rewrites.
     static RUNNING: Cell<Option<&'static str>> = const { Cell::new(None) };

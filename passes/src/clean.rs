@@ -37,8 +37,8 @@ use qd_dialects::{
 /// Nested levels of regions, beyond which a body is deep.
 pub const DEEPEST: u32 = 64;
 
-/// Blocks of a region, beyond which it is taken for nested levels that have become
-/// branches.
+/// Blocks of a region above which the body counts as deep: the blocks are assumed to be
+/// nested regions that have been lowered to branches.
 pub const WIDEST: u32 = 1000;
 
 options! {

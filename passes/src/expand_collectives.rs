@@ -102,8 +102,8 @@ pub fn dialects() -> Vec<DialectHandle> {
     ]
 }
 
-/// Expands every collective below `module` but those of which `keeps` says, for a body's
-/// subgroup size, that they stay.
+/// Expands every collective below `module`, except those for which `keeps` returns true, given
+/// the subgroup size of the body.
 ///
 /// # Errors
 ///

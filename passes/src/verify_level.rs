@@ -174,7 +174,7 @@ fn without_wave(op: Op, level: Level) -> Option<String> {
         .then(|| format!("has no 'qd.wave' at level '{level}': 'qd-select-subgroup-size' sets it"))
 }
 
-/// What is wrong with the dimension that a `memref.dim` asks for.
+/// The error of a `memref.dim` whose dimension does not exist.
 fn out_of_range(op: Op) -> Option<String> {
     let rank = op.is("memref.dim").then(|| rank(op))??;
     let at = constant_dimension(op)?;

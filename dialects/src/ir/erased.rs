@@ -61,7 +61,7 @@ impl Hasher for OfAddress {
 }
 
 /// A time in which operations are erased. When the outermost of a thread ends, what was erased
-/// meanwhile is destroyed. What is erased outside of any is kept for ever, in debug builds.
+/// meanwhile is destroyed. What is erased outside of any is kept forever, in debug builds.
 pub(crate) struct Edit<'c> {
     /// Erasures before the outermost.
     before: usize,
@@ -132,7 +132,7 @@ impl Drop for Edit<'_> {
 }
 
 /// Changes IR outside of a pass: a debug build destroys what `edit` erases when it is done, and
-/// keeps what is erased elsewhere for ever. A pass needs none.
+/// keeps what is erased elsewhere forever. A pass needs none.
 ///
 /// # Panics
 ///

@@ -31,7 +31,7 @@ static TUNINGS: LazyLock<Vec<Row>> = LazyLock::new(|| {
     rows.collect()
 });
 
-/// The tunings that algorithms bring along, measured on an H200.
+/// The tunings in the algorithms' folders, measured on an H200.
 pub fn tunings() -> &'static [Row] {
     &TUNINGS
 }

@@ -194,7 +194,7 @@ impl Kernel {
         Ok(&self.signature()[self.place(name)?])
     }
 
-    /// Which of its arguments is called so.
+    /// The index of the argument of this name.
     fn place(&self, name: &str) -> Result<usize, Error> {
         let found = self.signature().iter().position(|one| one.name == name);
         found.ok_or_else(|| Error::UnknownArgument {

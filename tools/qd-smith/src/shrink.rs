@@ -33,7 +33,7 @@ pub fn program(start: Program, fails: &mut impl FnMut(&Program) -> bool) -> Prog
     }
     loop {
         let before = best.size();
-        // Ever smaller runs of ops, from the last to the first.
+        // Ever shorter sequences of ops, from the last to the first.
         let mut chunk = before.next_power_of_two() / 2;
         while chunk > 0 && trials > 0 {
             let mut end = count(&best);
