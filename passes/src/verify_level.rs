@@ -180,7 +180,7 @@ fn out_of_range(op: Op) -> Option<String> {
     let at = constant_dimension(op)?;
     let is_there = usize::try_from(at).is_ok_and(|at| at < rank);
     (!is_there)
-        .then(|| format!("asks for dimension {at} of a buffer that has {rank}, numbered from 0"))
+        .then(|| format!("takes dimension {at} of a buffer that has {rank}, numbered from 0"))
 }
 
 fn is_in_body(op: Op) -> bool {
