@@ -30,6 +30,9 @@ pub struct Hooks {
     pub kernel_attributes: for<'c> fn(&'c Context, &Launch, &Setting<'_>) -> Attributes<'c>,
     /// Reads a special register: an `i32` that is never negative.
     pub register: for<'b, 'c> fn(&'b Builder<'c>, Register) -> V<'b, 'c>,
+    /// Whether a lane keeps its own word if the lane that many up or down does not exist, for distances
+    /// that are less than the lanes of a subgroup.
+    pub keeps_own: bool,
     /// Reads a word (`i32` or `f32`) of another lane.
     pub shuffle: for<'b, 'c> fn(V<'b, 'c>, Source<'b, 'c>, &Setting<'_>) -> V<'b, 'c>,
     /// An integer whose bits are the lanes' predicates, with the first lane's as the lowest. It
