@@ -143,8 +143,8 @@ def Simt_ShuffleOp : Simt_Collective<"shuffle", "Subgroup", [AllTypesMatch<["val
     subgroup, and `lane` is unsigned.
 
     Where there is no such lane, `up` and `down` yield the lane's own value. With
-    `in_range` they yield poison there, which takes an instruction less on some
-    targets: for results of these lanes that are not used. `idx` and `xor` always yield
+    `in_range`, for code that does not use the results of these lanes, they yield poison
+    there, which saves an instruction on some targets. `idx` and `xor` always yield
     poison there. The interpreter reports poison that is used.
 
     ```mlir
