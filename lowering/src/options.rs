@@ -32,8 +32,8 @@ impl Options {
         }
     }
 
-    /// What of them the code for a target follows from, and what the linker is that takes part in making
-    /// AMD's. None where there is no linker.
+    /// The options that affect the code for a target, as text, with a hash of the linker, which takes part
+    /// in making AMD's code. None if there is no linker.
     pub fn concerning(&self, target: &Target) -> Option<String> {
         match target.capabilities.kind {
             Kind::Host => {

@@ -17,6 +17,13 @@ static bool isOneLane(std::optional<uint32_t> tile) { return tile == 0; }
 // Data movement
 //===----------------------------------------------------------------------===//
 
+LogicalResult ShuffleOp::verify() {
+  bool isDistance = getMode() == ShuffleMode::Up || getMode() == ShuffleMode::Down;
+  if (getInRange() && !isDistance)
+    return emitOpError("'in_range' is for 'up' and 'down' alone");
+  return success();
+}
+
 OpFoldResult ShuffleOp::fold(FoldAdaptor adaptor) {
   // Each lane reads itself: at distance 0, or by its own number.
   if (getMode() == ShuffleMode::Idx)
@@ -214,7 +221,7 @@ LogicalResult BlockSharedOp::verify() {
   bool atTop = isa_and_present<grid::PhaseOp>(parent) ||
                (isa_and_present<FunctionOpInterface>(parent) && !isa<grid::KernelOp>(parent));
   if (parent && !atTop)
-    return emitOpError("must stand at the top of a phase or of an outlined body, not in '")
+    return emitOpError("must be at the top level of a phase or of an outlined body, not in '")
            << parent->getName() << "'";
   return success();
 }

@@ -80,7 +80,7 @@ pub fn chips(target: &str) -> Result<Vec<Chip>> {
     );
     for option in options.split(',').filter(|option| !option.is_empty()) {
         let Some(wave) = option.strip_prefix("wave=") else {
-            bail!("'{option}' is no option of AMD's targets: they have wave=32 or wave=64");
+            bail!("'{option}' is not an option of AMD's targets: they have wave=32 or wave=64");
         };
         let waves: Vec<String> = chips.iter().map(|chip| chip.wave.to_string()).collect();
         chips.retain(|chip| chip.wave.to_string() == wave);
@@ -289,6 +289,6 @@ mod tests {
             error("amdgpu:gfx942,wave=32"),
             "gfx942 has no waves of 32 lanes, but of 64"
         );
-        assert!(error("amdgpu:gfx942,lanes=3").starts_with("'lanes=3' is no option"));
+        assert!(error("amdgpu:gfx942,lanes=3").starts_with("'lanes=3' is not an option"));
     }
 }

@@ -41,6 +41,7 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
                     dst: body.result(op, 0)?,
                     value,
                     lane,
+                    in_range: op.attribute("in_range").is_ok(),
                 })
             }
             Form::Broadcast => {
@@ -173,7 +174,7 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
                     bits,
                 }))
             }
-            _ => return Err(read::fault(op, "cannot stand here")),
+            _ => return Err(read::fault(op, "is not legal here")),
         };
         body.emit(site, instruction);
         Ok(())

@@ -1,5 +1,5 @@
-//! What is neutral is said once and asks the hooks for all else: with those of a vendor
-//! that there is not, nothing of a real one's is left.
+//! The conversion is independent of the vendor: with the hooks of a vendor that does not
+//! exist, its output contains nothing of a real vendor's.
 
 use super::{
     AddressSpaces, Hooks, Register, Source, ballot, broadcast, broadcast_first, convert,
@@ -49,6 +49,7 @@ const OTHER: Hooks = Hooks {
         ]
     },
     register,
+    keeps_own: false,
     shuffle: |value, source, _| {
         let b = value.builder();
         let (from, lane) = match source {
@@ -214,6 +215,8 @@ fn what_vendors_do_is_asked_of_the_hooks() {
             "\"other.from_xor\"",
             "arith.ori",
             "\"other.from_up\"",
+            "arith.cmpi ule",
+            "arith.select",
             "\"other.from_uniform\"",
             "\"other.from_first\"",
             "\"other.ballot\"(%9) : (i1) -> i64",

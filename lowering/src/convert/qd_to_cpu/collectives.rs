@@ -168,17 +168,23 @@ fn rotate<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, tile: i64) -> Result<
 
 fn shuffle<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, _: i64) -> Result<'c> {
     let shuffle = simt::Shuffle::cast(op);
-    let (mode, lane) = (shuffle.mode(), shuffle.lane());
+    let (mode, lane, in_range) = (shuffle.mode(), shuffle.lane(), shuffle.in_range());
     gather(body, op, shuffle.value(), |body, t, wave| {
         let lane = body.read(lane, t).to_index();
-        // Out of range is undefined: wrap around, within the array.
+        let own = t & (wave - 1);
         let to = match mode {
             ShuffleMode::Up => t - lane,
             ShuffleMode::Down => t + lane,
             ShuffleMode::Xor => t ^ lane,
             ShuffleMode::Idx => lane,
         };
-        first_of(t, wave) | (to & (wave - 1))
+        // What is undefined wraps around, within the array.
+        let to = first_of(t, wave) | (to & (wave - 1));
+        match mode {
+            ShuffleMode::Up if !in_range => lane.le(own).select(to, t),
+            ShuffleMode::Down if !in_range => lane.lt(-own + wave).select(to, t),
+            _ => to,
+        }
     });
     Ok(())
 }

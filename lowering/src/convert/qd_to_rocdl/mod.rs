@@ -1,8 +1,8 @@
 //! `qd-convert-to-rocdl`: outlined bodies as ROCDL kernels.
 //!
-//! What AMD's GPUs do their own way, as the hooks of [`gpu_to_llvm`], which has the
-//! conversion. After `qd-select-subgroup-size` and `qd-expand-collectives`, with a `qd.wave`
-//! that the architecture has.
+//! AMD's hooks for [`gpu_to_llvm`], which has the conversion. Runs after
+//! `qd-select-subgroup-size` and `qd-expand-collectives`, with a `qd.wave` that the
+//! architecture has.
 //!
 //! Before:
 //! ```mlir
@@ -68,6 +68,7 @@ const ROCDL: Hooks = Hooks {
     refuses_name: |_| None,
     kernel_attributes: kernel::attributes,
     register: registers::register,
+    keeps_own: false,
     shuffle: shuffle::move_word,
     ballot: registers::ballot,
     subgroup_barrier: ordered::subgroup_barrier,

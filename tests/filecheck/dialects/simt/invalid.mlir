@@ -13,6 +13,14 @@ func.func @shuffle_type(%v: f16, %lane: i32) {
 
 // -----
 
+func.func @shuffle_in_range(%v: f32, %lane: i32) {
+  // expected-error@+1 {{'qd.simt.shuffle' op 'in_range' is for 'up' and 'down' alone}}
+  %0 = qd.simt.shuffle idx %v, %lane in_range : f32
+  return
+}
+
+// -----
+
 func.func @shuffle_mode(%v: f32, %lane: i32) {
   // expected-error@+1 {{expected one of [idx, up, down, xor] for where a shuffle reads from, got: left}}
   %0 = qd.simt.shuffle left %v, %lane : f32
@@ -526,7 +534,7 @@ func.func @shared_space() {
 
 func.func @shared_place(%p: i1) {
   scf.if %p {
-    // expected-error@+1 {{'qd.simt.block.shared' op must stand at the top of a phase or of an outlined body, not in 'scf.if'}}
+    // expected-error@+1 {{'qd.simt.block.shared' op must be at the top level of a phase or of an outlined body, not in 'scf.if'}}
     %0 = qd.simt.block.shared : memref<64xf32, #gpu.address_space<workgroup>>
   }
   return
@@ -535,7 +543,7 @@ func.func @shared_place(%p: i1) {
 // -----
 
 qd.grid.kernel @shared_in_a_kernel() {
-  // expected-error@+1 {{'qd.simt.block.shared' op must stand at the top of a phase or of an outlined body, not in 'qd.grid.kernel'}}
+  // expected-error@+1 {{'qd.simt.block.shared' op must be at the top level of a phase or of an outlined body, not in 'qd.grid.kernel'}}
   %0 = qd.simt.block.shared : memref<64xf32, #gpu.address_space<workgroup>>
 }
 

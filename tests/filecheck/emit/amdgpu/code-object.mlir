@@ -4,6 +4,7 @@
 // RUN: qd-translate %s --target=amdgpu:gfx1100,wave=64 --emit=obj -o %t.64 && llvm-readelf --file-headers --notes %t.64 | FileCheck %s --check-prefixes=CHECK,W64
 // RUN: llvm-objdump -d %t.64 | FileCheck %s --check-prefix=CODE
 // RUN: qd-translate %s --target=amdgpu:gfx90a --emit=obj -o %t.90a && llvm-readelf --file-headers --notes %t.90a | FileCheck %s --check-prefix=GFX90A
+// RUN: llvm-objdump -d %t.90a | FileCheck %s --check-prefix=CODE
 // RUN: env QD_LLD=/nowhere/ld.lld not qd-translate %s --target=amdgpu:gfx942 --emit=obj -o %t.none 2>&1 | FileCheck %s --check-prefix=NONE
 
 // CHECK:       Type: DYN (Shared object file)
@@ -22,7 +23,7 @@
 // GFX90A:        .wavefront_size: 64
 // CODE:        s_barrier
 // CODE:        s_endpgm
-// NONE:        linking: /nowhere/ld.lld is not there: install lld-22, or set QD_LLD
+// NONE:        linking: /nowhere/ld.lld was not found: install lld-22, or set QD_LLD
 qd.grid.kernel @reversed(%b: memref<?xi32>) {
   %c1 = arith.constant 1 : index
   qd.grid.phase blocks(%c1) threads(128) {

@@ -241,12 +241,13 @@ impl Generator<'_> {
                 operands[1] = self.masked(operands[1], lanes - 1);
             }
             "shuffle" => {
-                let distance = self.random.i64(0..lanes);
-                operands[1] = self.constant(Ty::I32, distance);
-                return Some(match mode("up") {
-                    true => Defined::From(distance),
-                    false => Defined::UpTo(distance),
-                });
+                operands[1] = match self.random.bool() {
+                    true => {
+                        let distance = self.random.i64(0..lanes + 2);
+                        self.constant(Ty::I32, distance)
+                    }
+                    false => self.find(Ty::I32, Level::Varying),
+                };
             }
             "broadcast" => {
                 let lane = self.find(Ty::I32, Level::Subgroup);
@@ -269,11 +270,7 @@ impl Generator<'_> {
         let Some(other) = other.filter(|v| self.of(*v).ty == Some(ty)) else {
             return result;
         };
-        let (eq, ult, uge) = (
-            "predicate = 0 : i64",
-            "predicate = 6 : i64",
-            "predicate = 9 : i64",
-        );
+        let eq = "predicate = 0 : i64";
         let condition = match after {
             Defined::Everywhere => return result,
             Defined::FirstThread => {
@@ -288,18 +285,6 @@ impl Generator<'_> {
                 }
                 let zero = self.constant(Ty::I32, 0);
                 self.op("arith.cmpi", eq, &[lane, zero], Ty::I1)
-            }
-            Defined::From(distance) => {
-                let lane = self.varying(simt::LaneId::NAME, Ty::I32);
-                let first = self.constant(Ty::I32, *distance);
-                self.op("arith.cmpi", uge, &[lane, first], Ty::I1)
-            }
-            Defined::UpTo(distance) => {
-                let lane = self.varying(simt::LaneId::NAME, Ty::I32);
-                let distance = self.constant(Ty::I32, *distance);
-                let read = self.op("arith.addi", "", &[lane, distance], Ty::I32);
-                let size = self.op(simt::SubgroupSize::NAME, "", &[], Ty::I32);
-                self.op("arith.cmpi", ult, &[read, size], Ty::I1)
             }
         };
         let class = self.of(result).class.join(self.of(other).class);
@@ -419,8 +404,4 @@ enum Defined {
     /// Of the subgroup, or of each tile of so many lanes, as a logarithm.
     FirstLane(Option<u32>),
     FirstThread,
-    /// Lanes from this one.
-    From(i64),
-    /// Lanes that have so many above them.
-    UpTo(i64),
 }

@@ -102,7 +102,7 @@ pub fn run(workspace: &Workspace, what: &What) -> Result<()> {
     let (changes, next) = plan(workspace.root(), what)?;
     for change in changes.iter().filter(|change| change.new) {
         if workspace.root().join(&change.path).exists() {
-            bail!("{} is there already", change.path);
+            bail!("{} already exists", change.path);
         }
     }
     for change in &changes {
@@ -157,7 +157,7 @@ fn op(root: &Path, full: &str) -> Result<(Vec<Change>, String)> {
         "grid" => "QdGrid.td",
         "algo" => "QdAlgo.td",
         "math" => "QdMath.td",
-        _ => bail!("'{family}' is no family: expected simt, grid, algo or math"),
+        _ => bail!("'{family}' is not a family: expected simt, grid, algo or math"),
     };
     // `block.reduce` is an op of simt whose name has a dot itself.
     let name = Name::parse_dotted(name)?;
@@ -219,6 +219,14 @@ fn algorithm(root: &Path, name: &str) -> Result<(Vec<Change>, String)> {
         Change::new(
             format!("{folder}/forms.mlir"),
             name.fill(include_str!("templates/algorithm/forms.mlir")),
+        ),
+        Change::new(
+            format!("{folder}/bench.rs"),
+            name.fill(include_str!("templates/algorithm/bench.rs")),
+        ),
+        Change::new(
+            format!("{folder}/bench.cu"),
+            name.fill(include_str!("templates/algorithm/bench.cu")),
         ),
         Change::edit(root, "lowering/src/algorithms/mod.rs", |text| {
             register(text, &name)
@@ -337,12 +345,31 @@ mod tests {
                 "lowering/src/algorithms/histogram/mod.rs",
                 "lowering/src/algorithms/histogram/hierarchical.rs",
                 "lowering/src/algorithms/histogram/forms.mlir",
+                "lowering/src/algorithms/histogram/bench.rs",
+                "lowering/src/algorithms/histogram/bench.cu",
                 "lowering/src/algorithms/mod.rs",
                 "tests/filecheck/algorithms/histogram.mlir",
             ]
         );
-        assert!(changes[3].text.contains("\nmod histogram;\n"));
-        assert!(changes[3].text.contains("    histogram::HISTOGRAM,\n];\n"));
+        assert!(changes[5].text.contains("\nmod histogram;\n"));
+        assert!(changes[5].text.contains("    histogram::HISTOGRAM,\n];\n"));
+    }
+
+    /// Outside its folder, tests aside: its definition, its meaning and a line of two tables.
+    #[test]
+    fn an_algorithm_is_four_files_elsewhere() {
+        let op = What::Op {
+            name: "algo.histogram".into(),
+        };
+        let algorithm = What::Algorithm {
+            name: "histogram".into(),
+        };
+        let all = [op, algorithm].map(|what| plan(root(), &what).unwrap().0);
+        let paths = all.iter().flat_map(|changes| paths(changes));
+        let is_elsewhere = |path: &&str| {
+            !path.starts_with("tests/") && !path.starts_with("lowering/src/algorithms/histogram/")
+        };
+        assert_eq!(paths.filter(is_elsewhere).count(), 4);
     }
 
     #[test]
@@ -415,7 +442,7 @@ mod tests {
                 What::Op {
                     name: "gpu.vote".into(),
                 },
-                "'gpu' is no family",
+                "'gpu' is not a family",
             ),
             (
                 What::Pass {
