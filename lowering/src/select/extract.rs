@@ -1,25 +1,33 @@
 //! Which term to take of each class, for subgroups of one size, and what the body takes then.
 //!
-//! A choice is judged as a whole: what several values share counts once. The search begins
-//! with the body as it is and with the cheapest tree of each class, changes one class at a
-//! time while that helps, and takes the better of the two. It is not exhaustive, and says so
-//! nowhere else than here: two changes that help together alone are not found. Acyclicity is
-//! a condition of each step.
+//! A choice is judged as a whole: what several values share counts once. For the sum of what
+//! its terms take, the best one is found [exactly](super::exact). The time of a body is no
+//! such sum but the larger of bounds: so the pipe that bounds it weighs twice as much in the
+//! next round, and the best of all rounds by time is taken, or the body as it is.
+//!
+//! Where a body has a part that is too large for the exact search, one class at a time is changed
+//! while that helps, from the body as it is and from the cheapest tree of each class: then two
+//! changes that help together alone are not found. How often is counted, too. Acyclicity is a
+//! condition of each choice.
 
 use super::{
     cost::{Cost, PIPES},
+    exact::{self, Way},
     import::{Body, Site},
     language::{Head, Node},
     price::{Candidate, Pricer, Shape, is_beyond},
+    term::asked_form,
 };
 use egg::{Id, Language};
-use qd_dialects::{diagnostic::Result, ir::OpExt, ir::ValueExt};
+use qd_dialects::{attributes, diagnostic::Result, ir::OpExt, ir::ValueExt};
 use std::collections::HashMap;
 
-/// Rounds in which each class is asked for something better.
+/// Rounds of the exact search, and those in which each class is asked for something better.
 const ROUNDS: usize = 3;
-/// Classes beyond which the body is taken as it is.
-const MOST_CLASSES: usize = 4_000;
+/// Classes that are looked at, in all, while one at a time is changed.
+const MOST_LOOKS: usize = 2_000_000;
+/// Parts of a cycle in which costs are added up: integers, so that no order of them shows.
+const PARTS: f64 = 1024.0;
 /// By how much of itself a term has to help to take the place of the body's own.
 const LEAST_GAIN: f64 = 0.03;
 
@@ -33,6 +41,8 @@ pub struct Problem<'a, 'c> {
     results: Vec<Vec<usize>>,
     /// How often each block runs.
     blocks: Vec<f64>,
+    /// How often each class's term runs, wherever it will stand.
+    frequencies: Vec<f64>,
 }
 
 struct Class {
@@ -74,6 +84,8 @@ pub struct Choice {
     pub whole: Whole,
     /// What it would as it was.
     pub before: Whole,
+    /// Whether no choice has a lesser sum of costs.
+    pub is_optimal: bool,
 }
 
 /// What a body takes, of a lane, in cycles.
@@ -85,11 +97,22 @@ pub struct Whole {
     pub issue: [f64; PIPES.len()],
     /// Bound by latency.
     pub latency: f64,
+    /// Subgroups that a scheduler has resident.
+    pub resident: f64,
+    /// Words of a lane that are live at the same time.
+    pub live: u32,
     /// All of it added up: what decides between equal times.
     sum: f64,
 }
 
 impl Whole {
+    /// The pipe that bounds the time; none if latency does.
+    pub fn binding(&self) -> Option<usize> {
+        let pipes = self.issue.iter().enumerate();
+        let (pipe, most) = pipes.max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(&a.0)))?;
+        (*most > self.latency).then_some(pipe)
+    }
+
     fn is_better(&self, other: &Self) -> bool {
         const NOISE: f64 = 1e-9;
         self.time < other.time * (1.0 - NOISE)
@@ -147,7 +170,7 @@ impl<'a, 'c> Problem<'a, 'c> {
                 original,
             }
         });
-        let classes = classes.collect();
+        let classes: Vec<Class> = classes.collect();
         let of = |value: &qd_dialects::ir::Value<'c>| {
             body.classes.get(&value.key()).map(|id| place(*id))
         };
@@ -164,23 +187,30 @@ impl<'a, 'c> Problem<'a, 'c> {
         for site in &body.sites {
             blocks[site.block] = site.frequency;
         }
+        let frequencies = frequencies(body, &classes);
         Self {
             body,
             classes,
             operands,
             results,
             blocks,
+            frequencies,
         }
     }
 
+    /// Whether some class has more than one term.
+    pub fn has_choice(&self) -> bool {
+        self.classes.iter().any(|class| class.terms.len() > 1)
+    }
+
     /// The best choice that the search finds for subgroups of `wave` lanes in blocks of
-    /// `threads`.
+    /// `threads`, of which so many are resident and so many words are live.
     pub fn choose(
         &self,
         pricer: &mut Pricer<'_, 'c>,
         threads: i64,
         wave: u32,
-        resident: f64,
+        (resident, live): (f64, u32),
     ) -> Result<'c, Option<Choice>> {
         let mut costs: Vec<Vec<Option<Candidate>>> = Vec::with_capacity(self.classes.len());
         for class in &self.classes {
@@ -198,7 +228,11 @@ impl<'a, 'c> Problem<'a, 'c> {
         let mut skeleton = vec![None; self.body.sites.len()];
         for (site, form) in self.body.sites.iter().zip(&mut skeleton) {
             if site.term.is_none() {
-                *form = cheapest(pricer.op(site.op, threads, wave)?, resident);
+                let mut all = pricer.op(site.op, threads, wave)?;
+                if let Some(asked) = asked_form(site.op).and_then(attributes::text) {
+                    all.retain(|candidate| candidate.form == asked);
+                }
+                *form = cheapest(all, resident);
             }
         }
         let judge = Judge {
@@ -207,20 +241,37 @@ impl<'a, 'c> Problem<'a, 'c> {
             skeleton: &skeleton,
             wave: wave.into(),
             resident,
+            live,
         };
         let original: Vec<usize> = self.classes.iter().map(Class::of_body).collect();
-        let cheapest = judge.trees(&original);
         let Some(before) = judge.whole(&original, &mut judge.nothing_seen()) else {
             return Ok(None);
         };
         let (mut best, mut whole) = (original.clone(), before);
-        if self.classes.len() <= MOST_CLASSES {
-            for start in [original, cheapest] {
-                if let Some((found, of_found)) = judge.improved(start)
+        let mut is_optimal = true;
+        if self.has_choice() {
+            let mut take = |found: Option<(Vec<usize>, Whole)>| {
+                if let Some((found, of_found)) = found
                     && of_found.is_better(&whole)
                 {
                     (best, whole) = (found, of_found);
                 }
+            };
+            let mut weights = [1.0; PIPES.len()];
+            for round in 0..ROUNDS {
+                let found = judge.exact(&original, &weights);
+                is_optimal &= found.is_optimal;
+                let of_found = judge.whole(&found.choice, &mut judge.nothing_seen());
+                let binding = of_found.as_ref().and_then(Whole::binding);
+                take(of_found.map(|whole| (found.choice, whole)));
+                match binding {
+                    Some(pipe) if round + 1 < ROUNDS => weights[pipe] *= 2.0,
+                    _ => break,
+                }
+            }
+            if !is_optimal {
+                take(judge.improved(judge.trees(&original)));
+                take(judge.improved(original));
             }
         }
         let terms = self.classes.iter().enumerate().filter_map(|(at, class)| {
@@ -234,8 +285,42 @@ impl<'a, 'c> Problem<'a, 'c> {
             forms: skeleton,
             whole,
             before,
+            is_optimal,
         }))
     }
+}
+
+/// How often the term of each class runs: as its first op does, or a collective as its token's
+/// block. Another stands where it is used first: it counts as where it runs most often.
+fn frequencies(body: &Body<'_>, classes: &[Class]) -> Vec<f64> {
+    let mut of_token: HashMap<u32, f64> = HashMap::new();
+    for site in &body.sites {
+        of_token.entry(site.token).or_insert(site.frequency);
+    }
+    let known = classes.iter().map(|class| match class.home {
+        Some(home) => Some(body.sites[home].frequency),
+        None => {
+            let mut tokens = class.terms.iter().map(|term| token_of(body, &term.node));
+            tokens
+                .next()?
+                .and_then(|token| of_token.get(&token).copied())
+        }
+    });
+    let mut all: Vec<Option<f64>> = known.collect();
+    let mut from: Vec<usize> = (0..classes.len()).filter(|at| all[*at].is_some()).collect();
+    from.sort_by(|a, b| all[*b].unwrap_or(0.0).total_cmp(&all[*a].unwrap_or(0.0)));
+    for class in from {
+        let mut stack = vec![class];
+        while let Some(user) = stack.pop() {
+            for value in classes[user].terms.iter().flat_map(|term| &term.values) {
+                if all[*value].is_none() {
+                    all[*value] = all[class];
+                    stack.push(*value);
+                }
+            }
+        }
+    }
+    all.into_iter().map(|known| known.unwrap_or(1.0)).collect()
 }
 
 const FREE: Candidate = Candidate {
@@ -305,9 +390,39 @@ struct Judge<'a, 'p, 'c> {
     skeleton: &'a [Option<Candidate>],
     wave: f64,
     resident: f64,
+    live: u32,
 }
 
 impl Judge<'_, '_, '_> {
+    /// The choice whose terms' costs have the least sum, where uses of each pipe weigh as said.
+    fn exact(&self, original: &[usize], weights: &[f64; PIPES.len()]) -> exact::Found {
+        let problem = self.problem;
+        let classes = problem.classes.iter().zip(&problem.frequencies).enumerate();
+        let ways = classes.map(|(at, (class, frequency))| {
+            let terms = class.terms.iter().enumerate();
+            let ways = terms.filter_map(|(number, term)| {
+                let cost = &self.costs[at][number].as_ref()?.cost;
+                let uses = cost.uses.iter().zip(weights);
+                let uses: f64 = uses.map(|(r#use, weight)| r#use * weight).sum();
+                let own = (uses + cost.latency / self.resident) * frequency * PARTS;
+                let bias = match class.home.is_some() && number != original[at] {
+                    true => 1.0 + LEAST_GAIN,
+                    false => 1.0,
+                };
+                Some(Way {
+                    number,
+                    cost: (own * bias).round() as u64,
+                    needs: term.values.clone(),
+                })
+            });
+            ways.collect()
+        });
+        let skeleton = self.skeleton.iter().zip(&problem.operands);
+        let roots = skeleton.filter(|(form, _)| form.is_some());
+        let roots: Vec<usize> = roots.flat_map(|(_, operands)| operands).copied().collect();
+        exact::cheapest(ways.collect(), &roots, original)
+    }
+
     /// The cheapest tree of each class, where there is one; what is shared counts each time.
     fn trees(&self, original: &[usize]) -> Vec<usize> {
         let classes = &self.problem.classes;
@@ -340,6 +455,7 @@ impl Judge<'_, '_, '_> {
         // Of the choice, and of one that is tried.
         let (mut seen, mut tried) = (self.nothing_seen(), self.nothing_seen());
         let mut whole = self.whole(&choice, &mut seen)?;
+        let mut looks = MOST_LOOKS / self.problem.classes.len().max(1);
         for _ in 0..ROUNDS {
             let mut changed = false;
             for (at, class) in self.problem.classes.iter().enumerate() {
@@ -350,6 +466,10 @@ impl Judge<'_, '_, '_> {
                     if number == before || !is_used || self.costs[at][number].is_none() {
                         continue;
                     }
+                    let Some(left) = looks.checked_sub(1) else {
+                        return Some((choice, whole));
+                    };
+                    looks = left;
                     choice[at] = number;
                     match self.whole(&choice, &mut tried) {
                         Some(found) if self.gains(&whole, &found, at, before) => {
@@ -446,6 +566,8 @@ impl Judge<'_, '_, '_> {
             time: bound.max(latency) + bound.min(latency) / 4.0,
             issue,
             latency,
+            resident: self.resident,
+            live: self.live,
             sum: issue.iter().sum::<f64>() + latency,
         })
     }

@@ -14,9 +14,11 @@ use super::{
 };
 use egg::{Id, Language};
 use qd_dialects::{
+    attributes::{self, names},
     builder::Builder,
     interfaces::Collective,
-    ir::{Block, Key, Op, OpExt, Value, ValueExt, arguments, operations},
+    ir::{Block, Key, Op, OpExt, Value, ValueExt, arguments, context_of, operations},
+    melior::ir::attribute::ArrayAttribute,
 };
 use std::collections::{HashMap, HashSet};
 
@@ -29,10 +31,12 @@ pub struct Outcome<'c> {
     pub kept: usize,
     /// Ops to be expanded although the target has a form of them.
     pub expanded: Vec<Op<'c>>,
+    /// Ops to be done by a form of the target, with its name.
+    pub native: Vec<(Op<'c>, &'static str)>,
 }
 
 /// An op whose place a term took.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Replaced {
     /// The op, as the IR calls it, and where it was from.
     pub op: String,
@@ -69,7 +73,18 @@ pub fn materialise<'c>(block: Block<'c>, body: &Body<'c>, choice: &Choice) -> Ou
         }
     }
     outcome.expanded.retain(|op| !gone.contains(&op.key()));
+    outcome.native.retain(|(op, _)| !gone.contains(&op.key()));
     outcome
+}
+
+impl<'c> Outcome<'c> {
+    fn done_by(&mut self, op: Op<'c>, form: &'static str) {
+        match form {
+            "" => {}
+            EXPANSION => self.expanded.push(op),
+            native => self.native.push((op, native)),
+        }
+    }
 }
 
 struct Writer<'a, 'c> {
@@ -130,9 +145,8 @@ impl<'c> Writer<'_, 'c> {
     }
 
     fn skeleton(&mut self, op: Op<'c>, site: usize) {
-        let form = self.choice.forms[site].as_ref();
-        if form.is_some_and(|candidate| candidate.form == EXPANSION) {
-            self.outcome.expanded.push(op);
+        if let Some(candidate) = &self.choice.forms[site] {
+            self.outcome.done_by(op, candidate.form);
         }
         // A combiner is part of its op.
         if Collective::of(op).is_some() {
@@ -163,9 +177,7 @@ impl<'c> Writer<'_, 'c> {
             return result.replace_all_uses(value);
         }
         if own == *chosen {
-            if candidate.form == EXPANSION {
-                self.outcome.expanded.push(op);
-            }
+            self.outcome.done_by(op, candidate.form);
             return self.know(result);
         }
         let token = self.body.sites[site].token;
@@ -177,6 +189,17 @@ impl<'c> Writer<'_, 'c> {
         let b = Builder::before(op);
         if let Some(value) = self.build(&b, class) {
             self.note(op, class, chosen);
+            if let (Some(made), Some(replaced)) =
+                (value.defining_op(), self.outcome.replaced.last())
+                && !self.sites.contains_key(&made.key())
+            {
+                let context = context_of(made);
+                let rules = replaced.rules.iter();
+                let rules: Vec<_> = rules
+                    .map(|rule| attributes::string(context, rule))
+                    .collect();
+                made.set_attr(names::WHY, ArrayAttribute::new(context, &rules).into());
+            }
             result.replace_all_uses(value);
         } else {
             self.know(result);
@@ -226,8 +249,8 @@ impl<'c> Writer<'_, 'c> {
             });
         }
         let value = term::insert(b, node.head, &operands)?.value();
-        if candidate.form == EXPANSION {
-            self.outcome.expanded.extend(value.defining_op());
+        if let Some(op) = value.defining_op() {
+            self.outcome.done_by(op, candidate.form);
         }
         self.add(class, value);
         Some(value)

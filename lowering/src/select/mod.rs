@@ -24,15 +24,18 @@
 //! After: `%sum` is `%n`, and `qd.wave` is 32 or 64.
 //!
 //! Limits: a body weighs as much as it has launches, whose blocks are not known;
-//! occupancy does not look at registers; `extract` searches greedily.
+//! occupancy does not look at registers.
 
 mod cost;
+mod exact;
 mod explain;
 mod extract;
 mod groups;
 mod import;
 pub mod language;
 mod materialise;
+mod occupancy;
+pub mod page;
 mod price;
 pub mod rules;
 pub mod term;
@@ -43,13 +46,15 @@ use crate::{
 };
 use cost::Costs;
 use egg::{Runner, SimpleScheduler};
-use explain::Explanation;
+use explain::{Explanation, annotate};
 use extract::{Choice, Problem};
 use import::Body;
 use language::Analysis;
 use materialise::Outcome;
+use occupancy::Needs;
 use price::Pricer;
 use qd_dialects::{
+    attributes::{self, names},
     diagnostic::{Diagnostic, Result},
     interfaces::Collective,
     ir::{Op, OpExt, context_of},
@@ -64,6 +69,7 @@ use qd_passes::{
     verify_convergence::{Calls, error_at},
 };
 use std::{collections::HashSet, time::Duration};
+use term::asked_form;
 
 /// Iterations of saturation.
 const ITERATIONS: usize = 12;
@@ -121,7 +127,10 @@ impl Pass for SelectLowering {
         }
         let file = Some(options.costs.as_str()).filter(|path| !path.is_empty());
         let costs = Costs::of(context_of(module), &target.capabilities, file)?;
-        if has.iter().any(|wave| costs.resident(*wave).is_none()) {
+        if has
+            .iter()
+            .any(|wave| costs.limit("resident", *wave).is_none())
+        {
             let name = &target.capabilities.name;
             let message = format!("there are no costs of target '{name}': give a file by 'costs'");
             return Err(at(message));
@@ -174,12 +183,17 @@ fn select<'c>(module: Op<'c>, target: &Target, costs: &Costs, explains: bool) ->
         let wave = best_wave(&found, target)?;
         for body in &found {
             if let Some(choice) = body.at(wave) {
-                let explanation = explains
-                    .then(|| Explanation::of(body, choice, number, &mut pricer))
+                let name = &target.capabilities.name;
+                let explanation = (explains || page::is_wanted())
+                    .then(|| Explanation::of(body, choice, number, name, &mut pricer))
                     .transpose()?;
                 let outcome = rewrite(body, choice, &target.capabilities)?;
                 if let Some(explanation) = explanation {
-                    eprint!("{}", explanation.text(&outcome));
+                    let explanation = explanation.with(outcome);
+                    if explains {
+                        eprint!("{}", explanation.text());
+                    }
+                    page::add(explanation);
                 }
             }
         }
@@ -205,6 +219,14 @@ fn rewrite<'c>(
         None => Outcome::default(),
     };
     set_wave(body.op, choice.wave.into())?;
+    let waves = body
+        .choices
+        .iter()
+        .map(|choice| (choice.wave, choice.whole));
+    annotate(body.op, &waves.collect::<Vec<_>>(), choice);
+    for (op, form) in &outcome.native {
+        op.set_attr(names::FORM, attributes::string(context_of(*op), form));
+    }
     // What the target has no form of is expanded later.
     let has = |op: &&Op<'c>| target.form(**op, choice.wave.into()).is_some();
     let expanded = outcome.expanded.iter().filter(has).map(|op| op.key());
@@ -227,11 +249,21 @@ fn candidates<'c>(
 ) -> Result<'c, Candidates<'c>> {
     let mut refused = Vec::new();
     let mut waves = Vec::new();
+    let asked = op.nested().into_iter();
+    let asked: Vec<Op<'c>> = asked.filter(|op| asked_form(*op).is_some()).collect();
+    let mut unmet = None;
     for wave in allowed(op, target)? {
-        match refusal(op, threads, wave, calls) {
-            Some(reason) => refused.push((wave, reason)),
-            None => waves.push(wave),
+        if let Some(reason) = refusal(op, threads, wave, calls) {
+            refused.push((wave, reason));
+        } else if let Some((op, reason)) = unmet_form(&asked, threads, wave, pricer)? {
+            refused.push((wave, reason.clone()));
+            unmet.get_or_insert((op, reason));
+        } else {
+            waves.push(wave);
         }
+    }
+    if let (Some((op, reason)), true) = (unmet, waves.is_empty()) {
+        return Err(Diagnostic::at(op, reason));
     }
     let (Some(block), Some(widest)) = (op.body(), waves.iter().copied().max()) else {
         let reasons = refused.iter().map(|(wave, why)| format!("{wave}: {why}"));
@@ -240,13 +272,14 @@ fn candidates<'c>(
         return Err(Diagnostic::at(op, message));
     };
     let uniformity = Uniformity::analyse(block, threads, widest);
+    let needs = Needs::of(op, block, &uniformity, target);
     let mut body = Body::read(block, &uniformity);
     body.graph = saturated(op, body.graph, body.sites.len())?;
     let problem = Problem::new(&body);
     let mut choices = Vec::new();
     for wave in waves {
-        let resident = costs.resident(wave).unwrap_or(1.0);
-        match problem.choose(pricer, threads, wave, resident)? {
+        let resident = needs.resident(costs, threads, wave).unwrap_or(1.0);
+        match problem.choose(pricer, threads, wave, (resident, needs.live))? {
             Some(choice) => choices.push(choice),
             None => refused.push((wave, "its terms go in a circle".into())),
         }
@@ -279,6 +312,37 @@ fn allowed<'c>(op: Op<'c>, target: &Target) -> Result<'c, Vec<u32>> {
         (Some(wave), _) | (None, Some(wave)) => Ok(vec![wave]),
         (None, None) => Ok(waves.clone()),
     }
+}
+
+/// The first op that is to be done by a form which it does not have in subgroups of this size, and what
+/// there is instead.
+fn unmet_form<'c>(
+    asked: &[Op<'c>],
+    threads: i64,
+    wave: u32,
+    pricer: &mut Pricer<'_, 'c>,
+) -> Result<'c, Option<(Op<'c>, String)>> {
+    for op in asked.iter().copied() {
+        let form = asked_form(op).and_then(attributes::text);
+        let Some(form) = form else {
+            return Err(Diagnostic::at(op, "'qd.form' is not the name of a form"));
+        };
+        let all = pricer.op(op, threads, wave)?;
+        if all.iter().any(|candidate| candidate.form == form) {
+            continue;
+        }
+        let forms = all.iter().filter(|candidate| !candidate.form.is_empty());
+        let forms: Vec<_> = forms
+            .map(|candidate| format!("'{}'", candidate.form))
+            .collect();
+        let instead = match forms.as_slice() {
+            [] => "it is done in one way alone".into(),
+            forms => format!("there is {}", forms.join(", ")),
+        };
+        let reason = format!("cannot be done by '{form}' in subgroups of {wave}: {instead}");
+        return Ok(Some((op, reason)));
+    }
+    Ok(None)
 }
 
 /// Why a body cannot have subgroups of this size.

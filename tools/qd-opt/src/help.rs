@@ -19,6 +19,8 @@ LEVELS AND TRACES:
   --to=<level>       lower to a level: {}. Passes named before it run before it
   --target=<target>  what for: cpu unless said otherwise, nvptx:sm_90, vulkan:1.3,subgroup=32, any, …
   --trace=<file>     write a Chrome trace of every pass
+  --explain=<file>   write a page for a browser: which subgroup sizes and lowerings were chosen of
+                     which, and why. It goes with targets that select: --target=cpu,select
 
   The pipelines of --to have print-plan=true, which writes to standard error why phases were fused
   and in what order launches wait for each other: --qd-to-plan='target=cpu print-plan=true'

@@ -9,6 +9,8 @@ use std::{ffi::OsString, path::PathBuf};
 pub struct Own {
     /// Where to write a Chrome trace.
     pub trace: Option<PathBuf>,
+    /// Where to write what was selected, as a page.
+    pub explain: Option<PathBuf>,
     /// Whether help is asked for.
     pub help: bool,
 }
@@ -28,7 +30,7 @@ pub const LEVELS: &[(&str, &str)] = &[
 pub fn split(arguments: impl Iterator<Item = OsString>) -> Result<(Vec<OsString>, Own), String> {
     let mut arguments = arguments.into_iter();
     let mut rest: Vec<OsString> = Vec::new();
-    let (mut level, mut target, mut trace) = (None, None, None);
+    let (mut level, mut target, mut trace, mut explain) = (None, None, None, None);
     let mut place = 0;
     let mut own = Own::default();
     while let Some(argument) = arguments.next() {
@@ -48,6 +50,7 @@ pub fn split(arguments: impl Iterator<Item = OsString>) -> Result<(Vec<OsString>
             "to" => &mut level,
             "target" => &mut target,
             "trace" => &mut trace,
+            "explain" => &mut explain,
             _ => {
                 own.help |= matches!(flag, "help" | "h");
                 rest.push(argument);
@@ -75,6 +78,7 @@ pub fn split(arguments: impl Iterator<Item = OsString>) -> Result<(Vec<OsString>
         }
     }
     own.trace = trace.map(PathBuf::from);
+    own.explain = explain.map(PathBuf::from);
     match (&level, &target) {
         (Some(level), _) => {
             let target = target.as_deref().unwrap_or("cpu");
@@ -163,6 +167,7 @@ mod tests {
             ),
             (&["--to="], "--to needs a value"),
             (&["--trace"], "--trace needs a value: --trace=<file>"),
+            (&["--explain="], "--explain needs a value: --explain=<file>"),
             (&["--to=plan", "--to=plan"], "--to is given twice"),
             (
                 &["--to=plan", "--target=cpu", "--target=cpu"],

@@ -1,12 +1,15 @@
 //! `mlir-opt` with the qd dialect and its passes.
 //!
 //! Takes every flag of `mlir-opt`, and of its own: `--to=<level>` stops at a
-//! level of the lowering pipeline, `--trace=FILE` writes a Chrome trace.
+//! level of the lowering pipeline, `--trace=FILE` writes a Chrome trace, `--explain=FILE` a page of
+//! what was selected.
 
 mod help;
 mod levels;
 
+use qd_lowering::select::page;
 use std::{
+    fs,
     io::{self, Write},
     process::ExitCode,
 };
@@ -29,8 +32,19 @@ fn main() -> ExitCode {
         let _ = stdout.write_all(b"\n");
         let _ = stdout.flush();
     }
-    match qd_dialects::tools::opt_main(arguments) {
-        0 => ExitCode::SUCCESS,
-        _ => ExitCode::FAILURE,
+    if own.explain.is_some() {
+        page::begin();
     }
+    if qd_dialects::tools::opt_main(arguments) != 0 {
+        return ExitCode::FAILURE;
+    }
+    if let Some(path) = &own.explain {
+        let written = page::finish()
+            .and_then(|page| fs::write(path, page).map_err(|error| error.to_string()));
+        if let Err(message) = written {
+            eprintln!("qd-opt: --explain={}: {message}", path.display());
+            return ExitCode::FAILURE;
+        }
+    }
+    ExitCode::SUCCESS
 }

@@ -1,0 +1,173 @@
+//! The exact choice beside every choice there is, and beside one class at a time.
+
+use super::*;
+use fastrand::Rng;
+
+fn way(number: usize, cost: u64, needs: &[usize]) -> Way {
+    let needs = needs.to_vec();
+    Way {
+        number,
+        cost,
+        needs,
+    }
+}
+
+/// What a choice costs; none if a class that it uses needs itself, or has no way.
+fn cost(ways: &[Vec<Way>], roots: &[usize], choice: &[usize]) -> Option<u64> {
+    fn enter(ways: &[Vec<Way>], class: usize, choice: &[usize], seen: &mut [u8]) -> Option<u64> {
+        match seen[class] {
+            1 => return None,
+            2 => return Some(0),
+            _ => seen[class] = 1,
+        }
+        let way = ways[class].iter().find(|way| way.number == choice[class])?;
+        let mut total = way.cost;
+        for need in &way.needs {
+            total += enter(ways, *need, choice, seen)?;
+        }
+        seen[class] = 2;
+        Some(total)
+    }
+    let mut seen = vec![0; ways.len()];
+    let mut costs = roots
+        .iter()
+        .map(|root| enter(ways, *root, choice, &mut seen));
+    costs.try_fold(0, |sum, cost| Some(sum + cost?))
+}
+
+/// The least cost of all choices there are.
+fn least(ways: &[Vec<Way>], roots: &[usize]) -> Option<u64> {
+    let mut choice = vec![0; ways.len()];
+    let mut best: Option<u64> = None;
+    loop {
+        if let Some(cost) = cost(ways, roots, &choice) {
+            best = Some(best.map_or(cost, |best| best.min(cost)));
+        }
+        let mut at = 0;
+        loop {
+            if at == ways.len() {
+                return best;
+            }
+            choice[at] += 1;
+            if choice[at] < ways[at].len() {
+                break;
+            }
+            choice[at] = 0;
+            at += 1;
+        }
+    }
+}
+
+/// Changes one class at a time while that helps.
+fn greedy(ways: &[Vec<Way>], roots: &[usize], given: &[usize]) -> Vec<usize> {
+    let mut choice = given.to_vec();
+    loop {
+        let mut changed = false;
+        for class in 0..ways.len() {
+            for number in 0..ways[class].len() {
+                let mut other = choice.clone();
+                other[class] = number;
+                let before = cost(ways, roots, &choice);
+                if cost(ways, roots, &other).is_some_and(|cost| Some(cost) < before) {
+                    (choice, changed) = (other, true);
+                }
+            }
+        }
+        if !changed {
+            return choice;
+        }
+    }
+}
+
+#[test]
+fn two_changes_that_help_together_alone_are_found() {
+    // Two values by 10 each, or both of one that takes 15.
+    let ways = vec![
+        vec![way(0, 15, &[])],
+        vec![way(0, 10, &[]), way(1, 1, &[0])],
+        vec![way(0, 10, &[]), way(1, 1, &[0])],
+    ];
+    let given = [0, 0, 0];
+    assert_eq!(greedy(&ways, &[1, 2], &given), given);
+    let found = cheapest(ways.clone(), &[1, 2], &given);
+    assert_eq!(found.choice, [0, 1, 1]);
+    assert!(found.is_optimal);
+    assert_eq!(cost(&ways, &[1, 2], &found.choice), Some(17));
+}
+
+#[test]
+fn a_circle_is_no_solution() {
+    // Each of two by the other for nothing, or by itself.
+    let ways = vec![
+        vec![way(0, 0, &[1]), way(1, 7, &[])],
+        vec![way(0, 0, &[0]), way(1, 5, &[])],
+    ];
+    let found = cheapest(ways.clone(), &[0, 1], &[1, 1]);
+    assert_eq!(found.choice, [0, 1]);
+    assert_eq!(cost(&ways, &[0, 1], &found.choice), Some(5));
+}
+
+#[test]
+fn no_choice_is_cheaper() {
+    let mut random = Rng::with_seed(7);
+    let (mut optimal, mut better) = (0, 0);
+    for _ in 0..4_000 {
+        let count = random.usize(2..9);
+        let ways: Vec<Vec<Way>> = (0..count)
+            .map(|class| {
+                // Mostly what comes before, and now and then anything: circles.
+                let of_class = (0..random.usize(1..4)).map(|number| {
+                    let needs = (0..random.usize(0..4)).map(|_| match random.u8(0..6) {
+                        0 => random.usize(0..count),
+                        _ => random.usize(0..class.max(1)),
+                    });
+                    let needs: Vec<usize> = needs.collect();
+                    way(number, random.u64(0..6), &needs)
+                });
+                of_class.collect()
+            })
+            .collect();
+        let roots: Vec<usize> = (0..random.usize(1..4))
+            .map(|_| random.usize(0..count))
+            .collect();
+        let Some(least) = least(&ways, &roots) else {
+            continue;
+        };
+        // Some solution to begin with.
+        let given = loop {
+            let choice: Vec<usize> = ways.iter().map(|of| random.usize(0..of.len())).collect();
+            if cost(&ways, &roots, &choice).is_some() {
+                break choice;
+            }
+        };
+        let found = cheapest(ways.clone(), &roots, &given);
+        assert!(found.is_optimal);
+        assert_eq!(
+            cost(&ways, &roots, &found.choice),
+            Some(least),
+            "{ways:?} {roots:?}"
+        );
+        optimal += 1;
+        let greedy = greedy(&ways, &roots, &given);
+        better += usize::from(cost(&ways, &roots, &greedy) > Some(least));
+    }
+    assert!(optimal > 2_000 && better > 20, "{optimal} {better}");
+}
+
+#[test]
+fn what_is_too_large_stays_as_it_is_given() {
+    // Each value by itself, or of one that all of them share.
+    let large = |count: usize| {
+        let mut ways = vec![vec![way(0, 15, &[])]];
+        ways.extend((0..count).map(|_| vec![way(0, 10, &[]), way(1, 1, &[0])]));
+        let roots: Vec<usize> = (1..=count).collect();
+        let given = vec![0; count + 1];
+        (cheapest(ways, &roots, &given), given)
+    };
+    let (found, given) = large(MOST_OPEN + 1);
+    assert!(!found.is_optimal);
+    assert_eq!((found.choice, found.steps), (given, 0));
+    let (found, _) = large(MOST_OPEN);
+    assert!(found.is_optimal);
+    assert_eq!(found.choice[1..], vec![1; MOST_OPEN]);
+}
