@@ -15,11 +15,15 @@ use super::{
     exact::{self, Way},
     import::{Body, Site},
     language::{Head, Node},
-    price::{Candidate, Pricer, Shape, is_beyond},
+    price::{Candidate, Pricer, Shape, is_beyond, plain_class},
     term::asked_form,
 };
 use egg::{Id, Language};
-use qd_dialects::{attributes, diagnostic::Result, ir::OpExt, ir::ValueExt};
+use qd_dialects::{
+    attributes,
+    diagnostic::Result,
+    ir::{Key, OpExt, Value, ValueExt},
+};
 use std::collections::HashMap;
 
 /// Rounds of the exact search, and those in which each class is asked for something better.
@@ -43,7 +47,14 @@ pub struct Problem<'a, 'c> {
     blocks: Vec<f64>,
     /// How often each class's term runs, wherever it will stand.
     frequencies: Vec<f64>,
+    /// Classes of the graph, in front of values that are in none.
+    in_graph: usize,
+    /// Of each site, as what it costs if it is done in one way alone.
+    plain: Vec<Option<Plain>>,
 }
+
+/// As what an op costs that is done in one way alone; none: nothing.
+type Plain = Option<&'static str>;
 
 struct Class {
     id: Id,
@@ -170,18 +181,38 @@ impl<'a, 'c> Problem<'a, 'c> {
                 original,
             }
         });
-        let classes: Vec<Class> = classes.collect();
-        let of = |value: &qd_dialects::ir::Value<'c>| {
-            body.classes.get(&value.key()).map(|id| place(*id))
+        let mut classes: Vec<Class> = classes.collect();
+        let in_graph = classes.len();
+        // Values that no term uses have a place behind the classes, without terms.
+        let mut others: HashMap<Key, usize> = HashMap::new();
+        let mut all = |values: Vec<Value<'c>>| {
+            let of = |value: Value<'c>| match body.classes.get(&value.key()) {
+                Some(id) => place(*id),
+                None => *others.entry(value.key()).or_insert_with(|| {
+                    classes.push(Class {
+                        id: Id::from(usize::MAX >> 32),
+                        terms: Vec::new(),
+                        home: None,
+                        original: None,
+                    });
+                    classes.len() - 1
+                }),
+            };
+            values.into_iter().map(of).collect::<Vec<_>>()
         };
-        let is_skeleton = |site: &&Site<'c>| site.term.is_none();
-        let all = |values: Vec<_>| values.iter().filter_map(of).collect();
-        let operands = body.sites.iter().map(|site| all(site.op.operand_values()));
-        let results = body.sites.iter().map(|site| match is_skeleton(&site) {
-            true => all(site.op.result_values()),
-            false => Vec::new(),
-        });
-        let (operands, results) = (operands.collect(), results.collect());
+        let (mut operands, mut results) = (Vec::new(), Vec::new());
+        let mut plain = Vec::with_capacity(body.sites.len());
+        for site in &body.sites {
+            operands.push(all(site.op.operand_values()));
+            results.push(match site.term {
+                None => all(site.op.result_values()),
+                Some(_) => Vec::new(),
+            });
+            plain.push(match site.term {
+                None => plain_class(site.op),
+                Some(_) => None,
+            });
+        }
         let count = body.sites.iter().map(|site| site.block + 1).max();
         let mut blocks = vec![0.0; count.unwrap_or(0)];
         for site in &body.sites {
@@ -195,6 +226,8 @@ impl<'a, 'c> Problem<'a, 'c> {
             results,
             blocks,
             frequencies,
+            in_graph,
+            plain,
         }
     }
 
@@ -226,8 +259,11 @@ impl<'a, 'c> Problem<'a, 'c> {
             costs.push(of_class);
         }
         let mut skeleton = vec![None; self.body.sites.len()];
-        for (site, form) in self.body.sites.iter().zip(&mut skeleton) {
-            if site.term.is_none() {
+        for (at, (site, form)) in self.body.sites.iter().zip(&mut skeleton).enumerate() {
+            if let Some(class) = self.plain[at] {
+                let cost = class.map_or(Ok(Cost::default()), |class| pricer.class(class, wave))?;
+                *form = Some(Candidate { form: "", cost });
+            } else if site.term.is_none() {
                 let mut all = pricer.op(site.op, threads, wave)?;
                 if let Some(asked) = asked_form(site.op).and_then(attributes::text) {
                     all.retain(|candidate| candidate.form == asked);
@@ -259,7 +295,8 @@ impl<'a, 'c> Problem<'a, 'c> {
             };
             let mut weights = [1.0; PIPES.len()];
             for round in 0..ROUNDS {
-                let found = judge.exact(&original, &weights);
+                let mut found = judge.exact(&original, &weights);
+                found.choice.resize(original.len(), 0);
                 is_optimal &= found.is_optimal;
                 let of_found = judge.whole(&found.choice, &mut judge.nothing_seen());
                 let binding = of_found.as_ref().and_then(Whole::binding);
@@ -397,7 +434,8 @@ impl Judge<'_, '_, '_> {
     /// The choice whose terms' costs have the least sum, where uses of each pipe weigh as said.
     fn exact(&self, original: &[usize], weights: &[f64; PIPES.len()]) -> exact::Found {
         let problem = self.problem;
-        let classes = problem.classes.iter().zip(&problem.frequencies).enumerate();
+        let classes = problem.classes.iter().zip(&problem.frequencies);
+        let classes = classes.take(problem.in_graph).enumerate();
         let ways = classes.map(|(at, (class, frequency))| {
             let terms = class.terms.iter().enumerate();
             let ways = terms.filter_map(|(number, term)| {
@@ -417,10 +455,12 @@ impl Judge<'_, '_, '_> {
             });
             ways.collect()
         });
+        let ways: Vec<Vec<Way>> = ways.collect();
         let skeleton = self.skeleton.iter().zip(&problem.operands);
         let roots = skeleton.filter(|(form, _)| form.is_some());
-        let roots: Vec<usize> = roots.flat_map(|(_, operands)| operands).copied().collect();
-        exact::cheapest(ways.collect(), &roots, original)
+        let roots = roots.flat_map(|(_, operands)| operands).copied();
+        let roots: Vec<usize> = roots.filter(|root| *root < ways.len()).collect();
+        exact::cheapest(ways, &roots, &original[..problem.in_graph])
     }
 
     /// The cheapest tree of each class, where there is one; what is shared counts each time.
@@ -521,7 +561,16 @@ impl Judge<'_, '_, '_> {
                 while let Some((class, block)) = stack.last().copied() {
                     let home = problem.classes[class].home;
                     let block = home.map_or(block, |site| problem.body.sites[site].block);
-                    let term = problem.classes[class].terms.get(choice[class])?;
+                    let terms = &problem.classes[class].terms;
+                    if terms.is_empty() && !matches!(seen[class], Seen::Done { .. }) {
+                        // From outside: it is there.
+                        seen[class] = Seen::Done { block, end: 0.0 };
+                    }
+                    if terms.is_empty() {
+                        stack.pop();
+                        continue;
+                    }
+                    let term = terms.get(choice[class])?;
                     match seen[class] {
                         Seen::Done { .. } => {
                             stack.pop();

@@ -160,7 +160,15 @@ fn select<'c>(module: Op<'c>, target: &Target, costs: &Costs, explains: bool) ->
     let mut all = bodies(module);
     all.retain(|(op, _)| op.body().is_some());
     let ops: Vec<Op<'c>> = all.iter().map(|(op, _)| *op).collect();
-    let (groups, launches) = groups::groups(module, &ops);
+    // With one size alone, all bodies have it in any case.
+    let is_chosen = target.wave.is_none() && target.capabilities.waves.len() > 1;
+    let (groups, launches) = match is_chosen {
+        true => groups::groups(module, &ops),
+        false => (
+            (0..ops.len()).map(|at| vec![at]).collect(),
+            vec![1.0; ops.len()],
+        ),
+    };
     let calls = Calls::new(module);
     let mut pricer = Pricer::new(module, &target.capabilities, costs);
     let called: Vec<Op<'c>> = (module.nested().into_iter())
@@ -170,6 +178,11 @@ fn select<'c>(module: Op<'c>, target: &Target, costs: &Costs, explains: bool) ->
         let mut found = Vec::new();
         for at in group {
             let (op, threads) = all[*at];
+            if !is_chosen && !explains && !page::is_wanted() && !has_forms(op) {
+                let wave = allowed(op, target)?.first().copied();
+                set_wave(op, wave.unwrap_or(default_wave(target)).into())?;
+                continue;
+            }
             found.push(candidates(
                 op,
                 threads,
@@ -179,6 +192,9 @@ fn select<'c>(module: Op<'c>, target: &Target, costs: &Costs, explains: bool) ->
                 &calls,
                 &mut pricer,
             )?);
+        }
+        if found.is_empty() {
+            continue;
         }
         let wave = best_wave(&found, target)?;
         for body in &found {
@@ -206,6 +222,12 @@ fn select<'c>(module: Op<'c>, target: &Target, costs: &Costs, explains: bool) ->
     called
         .into_iter()
         .try_for_each(|function| set_wave(function, wave.unwrap_or(default).into()))
+}
+
+/// Whether a body has an op of which there may be several forms.
+fn has_forms(body: Op<'_>) -> bool {
+    let mut ops = body.nested().into_iter();
+    ops.any(|op| asked_form(op).is_some() || price::plain_class(op).is_none())
 }
 
 /// Makes of a body what was chosen for it.
@@ -251,9 +273,12 @@ fn candidates<'c>(
     let mut waves = Vec::new();
     let asked = op.nested().into_iter();
     let asked: Vec<Op<'c>> = asked.filter(|op| asked_form(*op).is_some()).collect();
+    let allowed = allowed(op, target)?;
+    // Where there is one size, whoever made the plan has verified it.
+    let is_chosen = target.capabilities.waves.len() > 1;
     let mut unmet = None;
-    for wave in allowed(op, target)? {
-        if let Some(reason) = refusal(op, threads, wave, calls) {
+    for wave in allowed {
+        if let Some(reason) = refusal(op, threads, wave, calls, is_chosen) {
             refused.push((wave, reason));
         } else if let Some((op, reason)) = unmet_form(&asked, threads, wave, pricer)? {
             refused.push((wave, reason.clone()));
@@ -274,7 +299,9 @@ fn candidates<'c>(
     let uniformity = Uniformity::analyse(block, threads, widest);
     let needs = Needs::of(op, block, &uniformity, target);
     let mut body = Body::read(block, &uniformity);
-    body.graph = saturated(op, body.graph, body.sites.len())?;
+    if body.graph.number_of_classes() > 0 {
+        body.graph = saturated(op, body.graph, body.sites.len())?;
+    }
     let problem = Problem::new(&body);
     let mut choices = Vec::new();
     for wave in waves {
@@ -346,7 +373,13 @@ fn unmet_form<'c>(
 }
 
 /// Why a body cannot have subgroups of this size.
-fn refusal<'c>(op: Op<'c>, threads: i64, wave: u32, calls: &Calls<'c>) -> Option<String> {
+fn refusal<'c>(
+    op: Op<'c>,
+    threads: i64,
+    wave: u32,
+    calls: &Calls<'c>,
+    is_chosen: bool,
+) -> Option<String> {
     let clusters = op.nested().into_iter();
     let clusters = clusters.filter_map(|op| Collective::of(op)?.log2_cluster_size);
     match clusters.max() {
@@ -355,7 +388,10 @@ fn refusal<'c>(op: Op<'c>, threads: i64, wave: u32, calls: &Calls<'c>) -> Option
         }
         _ => {}
     }
-    error_at(op, threads, wave, calls).map(|error| error.message().to_owned())
+    let error = is_chosen
+        .then(|| error_at(op, threads, wave, calls))
+        .flatten();
+    error.map(|error| error.message().to_owned())
 }
 
 /// A graph with what rules add.
