@@ -373,8 +373,10 @@ fn neutral_class(op: Op<'_>) -> Option<&'static str> {
     let scalar = values.first().and_then(|value| Scalar::of(value.r#type()));
     let is_shared = |operand: usize| {
         let memref = op.operand_values().get(operand).map(|v| v.r#type());
-        let space = memref.and_then(|memref| ir::as_memref(memref)?.memory_space());
-        space.is_some_and(|space| space.to_string().contains("workgroup"))
+        // What has a memory space is the block's.
+        memref.is_some_and(|memref| {
+            ir::as_memref(memref).is_some_and(|memref| memref.memory_space().is_some())
+        })
     };
     match name {
         "memref.load" if is_shared(0) => Some("shared"),

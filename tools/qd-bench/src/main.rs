@@ -13,6 +13,7 @@ mod opt;
 mod peers;
 mod rows;
 mod scaling;
+mod search;
 
 use clap::Parser;
 use std::{path::PathBuf, process::ExitCode};
@@ -20,7 +21,7 @@ use std::{path::PathBuf, process::ExitCode};
 /// Measures a target, qd-opt, and how compile time grows, against their peers.
 #[derive(Debug, Parser)]
 #[command(
-    after_help = "Examples:\n  cargo xtask bench\n  cargo xtask bench --log2 22 --repeats 15\n  cargo xtask bench --only opt\n  cargo xtask bench -- --only scaling\n  cargo xtask bench -- --only 'scaling branches'\n  cargo xtask bench -- --only scaling --instructions\n  cargo xtask bench -- --only incremental\n  cargo xtask bench --target nvptx:sm_90 --log2 16,20,24,28\n  cargo xtask bench --target nvptx:sm_90 --only calls\n  cargo xtask bench --target nvptx:sm_90 --only 'scan,sort u64'"
+    after_help = "Examples:\n  cargo xtask bench\n  cargo xtask bench --log2 22 --repeats 15\n  cargo xtask bench --only opt\n  cargo xtask bench -- --only scaling\n  cargo xtask bench -- --only 'scaling branches'\n  cargo xtask bench -- --only scaling --instructions\n  cargo xtask bench -- --only incremental\n  cargo xtask bench -- --only search\n  cargo xtask bench --target nvptx:sm_90 --log2 16,20,24,28\n  cargo xtask bench --target nvptx:sm_90 --only calls\n  cargo xtask bench --target nvptx:sm_90 --only 'scan,sort u64'"
 )]
 struct Arguments {
     /// What is measured: the cpu, or a device and CUB beside it (which needs nvcc)
@@ -95,6 +96,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
             names.push("opt".into());
             names.extend(scaling::names());
             names.push(incremental::NAME.into());
+            names.extend(search::names());
             names
         }
         false => device::names(),
@@ -145,6 +147,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
         if wanted(incremental::NAME) {
             incremental::run(arguments.repeats)?;
         }
+        search::run(arguments.repeats, wanted)?;
     }
     scaling::run(wanted, arguments.instructions)
 }
