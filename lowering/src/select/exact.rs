@@ -11,7 +11,10 @@
 //! Graph Superoptimization, MLSys 2021): no solver, since groups are small; circles are looked for
 //! when a way is taken, inside strongly connected components alone.
 //!
-//! Bounds: [`MOST_OPEN`] classes with a choice and [`MOST_CLASSES`] classes of a group,
+//! What much may share, such as the mask of the lanes below, would make one group of a body. Where a
+//! group is too large, such a *hub* is taken out: once every solution has it, and once none.
+//!
+//! Bounds: [`MOST_HUBS`] of a body, [`MOST_OPEN`] classes with a choice and [`MOST_CLASSES`] classes of a group,
 //! [`MOST_STEPS`] of its search, and [`ALL_STEPS`] of a body's.
 
 /// Classes of a group of which several ways are left.
@@ -19,9 +22,15 @@ pub const MOST_OPEN: usize = 48;
 /// Classes of a group. The search is as deep.
 pub const MOST_CLASSES: usize = 512;
 /// Steps in a group.
-pub const MOST_STEPS: usize = 20_000;
+pub const MOST_STEPS: usize = 10_000;
 /// Steps in all groups of a body.
-pub const ALL_STEPS: usize = 100_000;
+pub const ALL_STEPS: usize = 20_000;
+/// Hubs that are taken out of a body, each of which makes two problems of one.
+pub const MOST_HUBS: usize = 3;
+/// Steps in a group with a hub that can still be taken out.
+const WITH_HUB: usize = 300;
+/// Ways that need a class from which it is a hub.
+const OF_HUB: usize = 3;
 
 /// A way to have the value of a class.
 #[derive(Clone, Debug)]
@@ -47,8 +56,89 @@ pub struct Found {
 
 /// Finds the cheapest solution that has the classes `roots`. Where a group is too large for the
 /// search, its classes have what `given` says, which has to be a solution.
-pub fn cheapest(mut ways: Vec<Vec<Way>>, roots: &[usize], given: &[usize]) -> Found {
+pub fn cheapest(ways: Vec<Vec<Way>>, roots: &[usize], given: &[usize]) -> Found {
+    split(ways, roots, given, MOST_HUBS).unwrap_or_else(|| Found {
+        choice: given.to_vec(),
+        is_optimal: false,
+        steps: 0,
+    })
+}
+
+/// Finds a solution, with so many hubs to be taken out; none if there is none.
+fn split(ways: Vec<Vec<Way>>, roots: &[usize], given: &[usize], hubs: usize) -> Option<Found> {
+    let (found, hub) = once(ways.clone(), roots, given, hubs)?;
+    let Some(hub) = hub else {
+        return Some(found);
+    };
+    let mut with = roots.to_vec();
+    with.push(hub);
+    let mut without = ways.clone();
+    without[hub].clear();
+    let both = [
+        split(ways.clone(), &with, given, hubs - 1),
+        split(without, roots, given, hubs - 1),
+    ];
+    let (mut best, mut is_optimal, mut steps) = (None, true, found.steps);
+    for found in both.into_iter().flatten() {
+        is_optimal &= found.is_optimal;
+        steps += found.steps;
+        let Some(cost) = cost(&ways, roots, &found.choice) else {
+            is_optimal = false;
+            continue;
+        };
+        if best.as_ref().is_none_or(|(least, _)| cost < *least) {
+            best = Some((cost, found.choice));
+        }
+    }
+    let (_, choice) = best?;
+    Some(Found {
+        choice,
+        is_optimal,
+        steps,
+    })
+}
+
+/// What a choice costs; none if it is no solution.
+fn cost(ways: &[Vec<Way>], roots: &[usize], choice: &[usize]) -> Option<u64> {
+    // Whether a class is left, once it has been entered.
+    let mut is_left: Vec<Option<bool>> = vec![None; ways.len()];
+    let mut total = 0;
+    let mut stack = roots.to_vec();
+    while let Some(class) = stack.last().copied() {
+        let way = ways[class].iter().find(|way| way.number == choice[class])?;
+        match is_left[class] {
+            None => {
+                is_left[class] = Some(false);
+                total += way.cost;
+                for need in &way.needs {
+                    match is_left[*need] {
+                        None => stack.push(*need),
+                        Some(true) => {}
+                        Some(false) => return None,
+                    }
+                }
+            }
+            Some(_) => {
+                is_left[class] = Some(true);
+                stack.pop();
+            }
+        }
+    }
+    Some(total)
+}
+
+/// Finds a solution without taking out a hub, and a hub of a group that was too large; none if there
+/// is no solution.
+fn once(
+    mut ways: Vec<Vec<Way>>,
+    roots: &[usize],
+    given: &[usize],
+    hubs: usize,
+) -> Option<(Found, Option<usize>)> {
     drop_impossible(&mut ways);
+    if roots.iter().any(|root| ways[*root].is_empty()) {
+        return None;
+    }
     let components = components(&ways);
     let is_used = reached(&ways, roots);
     for (class, of_class) in ways.iter_mut().enumerate() {
@@ -67,15 +157,25 @@ pub fn cheapest(mut ways: Vec<Vec<Way>>, roots: &[usize], given: &[usize]) -> Fo
             choice[class] = only.number;
         }
     }
-    let (mut is_optimal, mut steps) = (true, 0);
+    let (mut is_optimal, mut steps, mut hub) = (true, 0, None);
     for group in groups(&ways, &is_sure, &components) {
         let open = group.iter().filter(|class| ways[**class].len() > 1).count();
         let fits = open <= MOST_OPEN && group.len() <= MOST_CLASSES;
-        let most = MOST_STEPS.min(ALL_STEPS.saturating_sub(steps));
+        let of_group = match hubs {
+            0 => None,
+            _ => hub_of(&ways, &is_sure, &group),
+        };
+        let most = match of_group {
+            Some(_) => WITH_HUB,
+            None => MOST_STEPS.min(ALL_STEPS.saturating_sub(steps)),
+        };
         let found = match fits && most > 0 {
             true => search.group(&group, most),
             false => None,
         };
+        if !found.as_ref().is_some_and(|found| found.is_whole) {
+            hub = hub.or(of_group);
+        }
         let Some(found) = found else {
             is_optimal = false;
             group
@@ -89,11 +189,26 @@ pub fn cheapest(mut ways: Vec<Vec<Way>>, roots: &[usize], given: &[usize]) -> Fo
             choice[class] = ways[class][way].number;
         }
     }
-    Found {
+    let found = Found {
         choice,
         is_optimal,
         steps,
+    };
+    Some((found, hub))
+}
+
+/// The class of a group that most ways need, the first of equal ones; none if few do.
+fn hub_of(ways: &[Vec<Way>], is_sure: &[bool], group: &[usize]) -> Option<usize> {
+    let mut users = vec![0; ways.len()];
+    let needs = group.iter().flat_map(|class| &ways[*class]);
+    for need in needs.flat_map(|way| &way.needs) {
+        users[*need] += usize::from(!is_sure[*need]);
     }
+    let most = group
+        .iter()
+        .copied()
+        .max_by_key(|class| (users[*class], usize::MAX - class))?;
+    (users[most] >= OF_HUB).then_some(most)
 }
 
 impl Way {

@@ -29,7 +29,7 @@ use std::collections::HashMap;
 /// Rounds of the exact search, and those in which each class is asked for something better.
 const ROUNDS: usize = 3;
 /// Classes that are looked at, in all, while one at a time is changed.
-const MOST_LOOKS: usize = 2_000_000;
+const MOST_LOOKS: usize = 250_000;
 /// Parts of a cycle in which costs are added up: integers, so that no order of them shows.
 const PARTS: f64 = 1024.0;
 /// By how much of itself a term has to help to take the place of the body's own.

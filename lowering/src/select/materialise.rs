@@ -8,7 +8,7 @@
 use super::{
     extract::Choice,
     import::Body,
-    language::{Analysis, Graph, Head, Node},
+    language::{Graph, Head, Node, Reasons},
     price::EXPANSION,
     term::{self, Operand},
 };
@@ -20,7 +20,10 @@ use qd_dialects::{
     ir::{Block, Key, Op, OpExt, Value, ValueExt, arguments, context_of, operations},
     melior::ir::attribute::ArrayAttribute,
 };
-use std::collections::{HashMap, HashSet};
+use std::{
+    cell::OnceCell,
+    collections::{HashMap, HashSet},
+};
 
 /// What became of a body.
 #[derive(Debug, Default)]
@@ -54,6 +57,7 @@ pub fn materialise<'c>(block: Block<'c>, body: &Body<'c>, choice: &Choice) -> Ou
         choice,
         sites: sites.map(|(at, site)| (site.op.key(), at)).collect(),
         scopes: Vec::new(),
+        reasons: OnceCell::new(),
         outcome: Outcome::default(),
         dead: Vec::new(),
     };
@@ -93,6 +97,8 @@ struct Writer<'a, 'c> {
     sites: HashMap<Key, usize>,
     /// The values of classes that are there, of the blocks around from the outermost.
     scopes: Vec<HashMap<Id, Value<'c>>>,
+    /// Made when something is replaced.
+    reasons: OnceCell<Reasons>,
     outcome: Outcome<'c>,
     /// Terms of the body, in its order: those without users go.
     dead: Vec<Op<'c>>,
@@ -271,8 +277,14 @@ impl<'c> Writer<'_, 'c> {
         if !seen.insert(class) {
             return;
         }
-        let own = Analysis::why(self.graph(), class, node.head);
-        to.extend(own.filter(|rule| !to.contains(rule)));
+        let reasons = self.reasons.get_or_init(|| Reasons::of(self.graph()));
+        // What the body said is said of its own op.
+        let Some(own) = reasons.why(class, node.head) else {
+            return;
+        };
+        if !to.contains(&own) {
+            to.push(own);
+        }
         if let Head::Op(operator) = node.head {
             for id in &node.children()[operator.values()] {
                 let id = self.graph().find(*id);
