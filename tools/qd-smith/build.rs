@@ -97,7 +97,13 @@ impl Records {
                 definition = self.field(definition, "constraint");
             }
             if is_a(definition, "TypeConstraint") {
-                operands.push(name);
+                let summary = definition["summary"].as_str().unwrap_or_default();
+                operands.push(json!({
+                    "name": name,
+                    "role": record["operandRoles"][operands.len()],
+                    "is_optional": is_a(definition, "Optional"),
+                    "is_word": summary.ends_with("memref of 32-bit signless integer values"),
+                }));
             } else {
                 attributes.push(self.attribute(definition, name));
             }

@@ -32,6 +32,8 @@ class Algo_Op<string mnemonic, list<string> roles, string formula, list<Trait> t
   assert !or(!ne(formula, "None"), !empty(!filter(role, roles, !eq(role, "Scratch")))),
       "qd.algo." # mnemonic # " has scratch and no formula of how much";
   let cppNamespace = "::qd::algo";
+  // For tools that read definitions.
+  list<string> operandRoles = roles;
   // Whether there is a `log256_max_n`.
   bit hasCapacity = 1;
   let extraClassDeclaration =

@@ -43,6 +43,7 @@ use qd_dialects::{
 
 pub use expand::{ExpandAlgorithms, ExpandOptions};
 pub use to_grid::{ToGrid, ToGridOptions};
+pub use tuning::tunings;
 
 /// Every algorithm, one line each.
 const ALGORITHMS: &[Algorithm] = &[
@@ -75,6 +76,8 @@ pub fn strategies(op: &str) -> Vec<&'static str> {
 struct Algorithm {
     /// The op, by full name.
     op: &'static str,
+    /// A table of tunings, for targets that have none of their own for it.
+    tunings: &'static str,
     /// In order of preference. The last suits everything.
     strategies: &'static [Strategy],
 }

@@ -1,12 +1,13 @@
 //! The size of an algorithm's tiles and how its blocks run: from the target's
-//! table, unless the op has an attribute.
+//! table or the algorithm's, unless the op has an attribute.
 //!
 //! `{qd.tuning = {threads = 256 : i64, items = 15 : i64}}` on an op is for
 //! measurements; settings that it lacks are those of the table.
 
+use super::ALGORITHMS;
 use crate::targets::{
     Capabilities,
-    tuning::{Row, Tuning},
+    tuning::{self, Row, Tuning},
 };
 use qd_dialects::{
     attributes::{
@@ -18,11 +19,22 @@ use qd_dialects::{
     ir::{Op, OpExt},
     melior::ir::Attribute,
 };
-use std::ops::RangeInclusive;
+use std::{ops::RangeInclusive, sync::LazyLock};
 
 /// The smallest tile, in elements: from there on the descriptors of two such tiles
 /// fit the scratch of any algorithm.
 const LEAST_TILE: i64 = 1280;
+
+static TUNINGS: LazyLock<Vec<Row>> = LazyLock::new(|| {
+    let tables = ALGORITHMS.iter().map(|algorithm| algorithm.tunings);
+    let rows = tables.flat_map(|text| tuning::table(text).expect("rows, read by tests"));
+    rows.collect()
+});
+
+/// The tunings that algorithms bring along, measured on an H200.
+pub fn tunings() -> &'static [Row] {
+    &TUNINGS
+}
 
 /// A setting: its name, its range, and its field.
 type Setting = (
@@ -48,11 +60,11 @@ impl Tuning {
         bytes: i64,
         capabilities: &Capabilities,
     ) -> Result<'c, Self> {
-        let rows = capabilities.tunings.iter();
-        let row = rows
-            .filter(|row: &&Row| row.algorithm == algorithm)
-            .find(|row| bytes <= row.bytes);
-        let Some(row) = row else {
+        let row = |rows: &'static [Row]| {
+            let of_it = |row: &&Row| row.algorithm == algorithm && bytes <= row.bytes;
+            rows.iter().filter(of_it).min_by_key(|row| row.bytes)
+        };
+        let Some(row) = row(capabilities.tunings).or_else(|| row(tunings())) else {
             let what = format!("has no tiles for elements of {bytes} bytes");
             return Err(Diagnostic::at(op, what));
         };
@@ -122,6 +134,28 @@ impl Tuning {
         if self.blocks_per_core > 0 {
             let blocks = attributes::i64(b.context(), self.blocks_per_core);
             phase.set_attr(BLOCKS_PER_CORE, blocks);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::tunings;
+    use crate::targets::Target;
+
+    /// Of targets with tables of their own; what these leave out is the algorithms'.
+    #[test]
+    fn each_row_of_a_target_is_of_an_algorithm() {
+        let known = |name: &str| tunings().iter().any(|row| row.algorithm == name);
+        for target in ["amdgpu:gfx942", "amdgpu:gfx1100"] {
+            let rows = Target::parse(target)
+                .expect("a target")
+                .capabilities
+                .tunings;
+            assert!(!rows.is_empty(), "{target}");
+            for row in rows {
+                assert!(known(&row.algorithm), "{}", row.algorithm);
+            }
         }
     }
 }

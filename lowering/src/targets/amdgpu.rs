@@ -1,8 +1,13 @@
 //! AMD's GPUs, by way of code objects.
 
+use std::sync::LazyLock;
+
 use crate::convert::qd_to_rocdl;
 
-use super::{Capabilities, Conditions, ForwardProgress, Kind, Orientation, tuning};
+use super::{
+    Capabilities, Conditions, ForwardProgress, Kind, Orientation,
+    tuning::{self, Row},
+};
 
 /// One architecture.
 #[derive(Debug, PartialEq, Eq)]
@@ -56,6 +61,16 @@ pub const GFX1201: Architecture = Architecture {
 /// A workgroup's on each of them.
 pub const MAX_SHARED_BYTES: u32 = 64 << 10;
 
+// Not measured: from documented limits, see `docs/rationale/amdgpu.md`.
+static CDNA: Tunings = LazyLock::new(|| tunings(include_str!("cdna.tuning.json")));
+static RDNA: Tunings = LazyLock::new(|| tunings(include_str!("rdna.tuning.json")));
+
+type Tunings = LazyLock<Vec<Row>>;
+
+fn tunings(text: &str) -> Vec<Row> {
+    tuning::table(text).expect("rows, read by tests")
+}
+
 pub(super) fn capabilities(architecture: &'static Architecture) -> Capabilities {
     Capabilities {
         name: format!("amdgpu:{}", architecture.name),
@@ -71,8 +86,8 @@ pub(super) fn capabilities(architecture: &'static Architecture) -> Capabilities 
         conditions: Conditions::OnHost,
         is_measured: false,
         tunings: match architecture.is_rdna {
-            true => tuning::rdna(),
-            false => tuning::cdna(),
+            true => &RDNA,
+            false => &CDNA,
         },
         has_i64: true,
         has_f64: true,

@@ -2,7 +2,7 @@
 
 use crate::convert::qd_to_cpu;
 
-use super::{Capabilities, Conditions, ForwardProgress, Kind, Orientation, tuning};
+use super::{Capabilities, Conditions, ForwardProgress, Kind, Orientation};
 
 pub(super) fn capabilities() -> Capabilities {
     Capabilities {
@@ -17,7 +17,7 @@ pub(super) fn capabilities() -> Capabilities {
         orientation: Orientation::Latency,
         conditions: Conditions::OnDevice,
         is_measured: false,
-        tunings: tuning::sm_90(),
+        tunings: &[],
         has_i64: true,
         has_f64: true,
     }

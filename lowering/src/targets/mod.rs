@@ -102,7 +102,7 @@ pub struct Capabilities {
     pub orientation: Orientation,
     /// Where the condition of a `qd.grid.if` is evaluated.
     pub conditions: Conditions,
-    /// The tunings of algorithms, measured or assumed.
+    /// Its own tunings of algorithms, measured or assumed; of others theirs go.
     pub tunings: &'static [tuning::Row],
     /// Whether they were measured on it, or on a device with the same compiler.
     /// Otherwise strategies that demand less of a compiler are preferred.
@@ -128,7 +128,7 @@ impl Capabilities {
             orientation: Orientation::Throughput,
             conditions: Conditions::OnHost,
             is_measured: false,
-            tunings: tuning::sm_90(),
+            tunings: &[],
             has_i64: true,
             has_f64: true,
         }

@@ -2,7 +2,7 @@
 
 use crate::convert::qd_to_nvvm;
 
-use super::{Capabilities, Conditions, ForwardProgress, Kind, Orientation, tuning};
+use super::{Capabilities, Conditions, ForwardProgress, Kind, Orientation};
 
 /// One virtual architecture.
 #[derive(Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub(super) fn capabilities(architecture: &'static Architecture) -> Capabilities 
         orientation: Orientation::Throughput,
         conditions: Conditions::OnDevice,
         is_measured: true,
-        tunings: tuning::sm_90(),
+        tunings: &[],
         has_i64: true,
         has_f64: true,
     }

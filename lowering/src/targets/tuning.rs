@@ -1,9 +1,10 @@
-//! Tunings: how algorithms cut their input into tiles, as measured, by target,
+//! Tunings: how algorithms cut their input into tiles, as measured, by
 //! algorithm and bytes of an element. Each is a row of a file that `qd-bench
-//! --tune` writes.
+//! --tune` writes: `tuning.json` in the algorithm's folder, measured on an H200,
+//! or a target's own.
 
 use serde::{Deserialize, Serialize};
-use std::{fmt, sync::LazyLock};
+use std::fmt;
 
 /// The size of tiles, and how their blocks run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,7 +50,7 @@ impl fmt::Display for Tuning {
     }
 }
 
-/// A row of a target's table.
+/// A row of a table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Row {
     /// The algorithm.
@@ -61,56 +62,11 @@ pub struct Row {
     pub tuning: Tuning,
 }
 
-fn table(text: &str) -> Vec<Row> {
-    serde_json::from_str(text).expect("a table, tested")
-}
-
-static SM_90: LazyLock<Vec<Row>> = LazyLock::new(|| table(include_str!("sm_90.tuning.json")));
-static CDNA: LazyLock<Vec<Row>> = LazyLock::new(|| table(include_str!("cdna.tuning.json")));
-static RDNA: LazyLock<Vec<Row>> = LazyLock::new(|| table(include_str!("rdna.tuning.json")));
-
-/// The measurements of an H200, which are also used for targets without any table.
-pub fn sm_90() -> &'static [Row] {
-    &SM_90
-}
-
-/// Not measured: from the limits of AMD's CDNA, see `docs/rationale/amdgpu.md`.
-pub fn cdna() -> &'static [Row] {
-    &CDNA
-}
-
-/// Not measured: from the limits of AMD's RDNA, see `docs/rationale/amdgpu.md`.
-pub fn rdna() -> &'static [Row] {
-    &RDNA
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Which algorithms look their tuning up, and the widest element of each.
-    const WANTED: [(&str, i64); 10] = [
-        ("sort", 12),
-        ("sort_wide", 16),
-        ("reduce", 32),
-        ("scan", 32),
-        ("scan_in_order", 32),
-        ("compact", 8),
-        ("select", 8),
-        ("select_rows", 0),
-        ("reduce_by_key", 16),
-        ("unique", 12),
-    ];
-
-    #[test]
-    fn each_table_has_all_that_is_looked_up() {
-        for table in [sm_90(), cdna(), rdna()] {
-            for (algorithm, widest) in WANTED {
-                let rows = table.iter().filter(|r| r.algorithm == algorithm);
-                let bytes: Vec<_> = rows.map(|row| row.bytes).collect();
-                assert!(bytes.is_sorted(), "{algorithm}");
-                assert!(bytes.last() >= Some(&widest), "{algorithm}");
-            }
-        }
-    }
+/// Reads a table.
+///
+/// # Errors
+///
+/// It is no JSON of rows.
+pub fn table(text: &str) -> serde_json::Result<Vec<Row>> {
+    serde_json::from_str(text)
 }

@@ -3,7 +3,7 @@
 
 use crate::convert::qd_to_spirv;
 
-use super::{Capabilities, Conditions, ForwardProgress, Kind, Orientation, tuning};
+use super::{Capabilities, Conditions, ForwardProgress, Kind, Orientation};
 
 /// One kind of device.
 #[derive(Debug, PartialEq, Eq)]
@@ -64,7 +64,7 @@ pub(super) fn vulkan() -> Capabilities {
         orientation: Orientation::Throughput,
         conditions: Conditions::OnHost,
         is_measured: false,
-        tunings: tuning::sm_90(),
+        tunings: &[],
         has_i64: true,
         has_f64: true,
     }

@@ -2,7 +2,7 @@
 //! whatever the contents of scratch, and whatever else runs on the device.
 
 use qd_conformance::{Data, Repeated, Role, affordable, is_simulated, looks_back, repeats, report};
-use qd_lowering::{algorithms::scratch as sizing, targets::tuning};
+use qd_lowering::algorithms::{self, scratch as sizing};
 use std::{sync::Barrier, thread};
 
 /// The capacity: 256^3 elements.
@@ -46,9 +46,9 @@ struct Algorithm {
     at: Box<dyn Fn(usize) -> Repeated + Send + Sync>,
 }
 
-/// What the table says of elements of so many bytes, which goes for all GPUs.
+/// What the algorithm's table says of elements of so many bytes.
 fn tile(algorithm: &str, bytes: i64) -> usize {
-    let rows = tuning::sm_90().iter();
+    let rows = algorithms::tunings().iter();
     let row = rows
         .filter(|row| row.algorithm == algorithm)
         .find(|row| bytes <= row.bytes)

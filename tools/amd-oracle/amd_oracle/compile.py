@@ -34,7 +34,7 @@ def cache():
 def version():
     """Changes with the translator, with the headers and with the table's format."""
     h = hashlib.sha256()
-    for path in sorted([*HERE.glob("*.py"), HEADERS / "ops.h", HEADERS / "arith.h"]):
+    for path in sorted([*HERE.rglob("*.py"), HEADERS / "ops.h", HEADERS / "arith.h"]):
         h.update(path.read_bytes())
     return h.hexdigest()[:16]
 
@@ -42,7 +42,7 @@ def version():
 @functools.cache
 def basis():
     """What decides on the C text of an instruction, and on how it is compiled."""
-    paths = (HERE / "emit.py", HERE / "pcode.py", HERE / "compile.py", HEADERS / "ops.h", HEADERS / "arith.h")
+    paths = (*sorted((HERE / "emit").glob("*.py")), HERE / "pcode.py", HERE / "compile.py", HEADERS / "ops.h", HEADERS / "arith.h")
     return b"".join(path.read_bytes() for path in paths)
 
 

@@ -1,16 +1,25 @@
 """What launches cost, counted and not measured: instructions by class, issue slots, registers, occupancy.
 
-Slots are cycles in which a SIMD issues for one wave and nothing else:
+Slots are cycles in which a SIMD issues for one wave. They are the sum over all units, as if there were one wave: with many,
+a SIMD issues for several at a time, each to another unit (ROCm Compute Profiler, "Pipeline descriptions", Scheduler). AMD's
+ISA manuals give no table of rates. What they do say, and where the rest is from:
 
-- CDNA: a SIMD has 16 lanes, and an instruction of 64 takes four cycles, whatever its class (CDNA3 ISA; LLVM, SISchedule.td).
-  Transcendental functions and 32-bit multiplications of integers have a quarter of the rate.
-- RDNA: 32 lanes and one cycle, and vector instructions of wave64 take two passes (RDNA3 ISA and RDNA4 ISA, on wave32 and
-  wave64). Transcendentals and 32-bit multiplications of integers have a quarter of the rate, and doubles a sixteenth (Mesa,
-  aco_statistics.cpp). A dual instruction (VOPD) is one. That some instructions of wave64 take one pass, where the hardware
-  pairs their halves, is left out: wave64 may be better than it looks here.
-- Waits, barriers, hints and `s_nop` are done where instructions are buffered, beside the others, and take none.
+- CDNA: a SIMD has 16 lanes (the same page, VALU), so that 64 take four cycles; the CDNA3 ISA calls four cycles a pass
+  (section 7.5, table 37). Transcendentals and conversions to and from float have a quarter of the rate; doubles, 64-bit
+  shifts and multiplications of 32-bit integers have all of it: LLVM's model (SISchedule.td, SIDPGFX940FullSpeedModel).
+- RDNA: vector and memory instructions of wave64 are issued twice, all others once (RDNA3 ISA and RDNA4 ISA, section 2.1).
+  The manuals allow hardware to skip a half without active lanes, and it pairs some halves: both are left out, so wave64 may
+  be better than it looks here. A dual instruction (VOPD) is one, of wave32 (RDNA4 ISA, section 2.1).
+- RDNA: 32-bit multiplications of integers take four cycles, other 64-bit integers two, doubles 16; transcendentals run in a
+  unit of their own and take one (Mesa, aco_statistics.cpp, get_perf_info; LLVM, SISchedule.td, GFX11SpeedModel, agrees but on
+  doubles, for which its latency is that of 32). Mesa's comment doubts its own figure for doubles, and so should a reader.
+- Waits, barriers, hints and `s_nop` take none. For `s_nop` that is too little on CDNA, where it is there to take time.
 
-Occupancy: waves that a SIMD has room for, by registers and LDS, in whole blocks (LLVM, AMDGPUBaseInfo.cpp).
+Occupancy: waves that a SIMD has room for, in whole blocks. RDNA3 ISA, section 1.2.2.1: 128 KiB of LDS for a work-group
+processor, whose mode is LLVM's default. RDNA4 ISA, section 3.3.2.1: registers in granules of 24 and 12 where a SIMD has 1,536;
+that gfx1100 and gfx1201 have them says LLVM. All else is LLVM's (AMDGPUBaseInfo.cpp: getVGPRAllocGranule, getTotalNumVGPRs,
+getMaxWavesPerEU, getMaxWorkGroupsPerCU, getLdsDwGranularity). Scalar registers are left out: they bound a CDNA
+kernel that has more than 100, and none of ours has.
 """
 
 import json
@@ -19,8 +28,12 @@ import re
 import subprocess
 
 CLASSES = ("VALU", "SALU", "SMEM", "LDS", "VMEM", "branch", "wait")
-QUARTER = re.compile(r"V_(EXP|LOG|RCP|RSQ|SQRT|SIN|COS)_.*|V_MUL_(LO|HI)_[UI]32|V_MAD_[UI]64_[UI]32|V_S_.*")
-DOUBLE = re.compile(r"V_(ADD|MUL|FMA|MIN|MAX|CMPX?|RCP|RSQ|SQRT|DIV|LDEXP|CVT|TRUNC|CEIL|FLOOR|RNDNE).*F64.*")
+TRANS = re.compile(r"V_(EXP|LOG|RCP|RCP_IFLAG|RSQ|SQRT|SIN|COS)_.*")
+CONVERT = re.compile(r"V_CVT_.*")
+MULTIPLY = re.compile(r"V_MUL_(LO|HI)_[UI]32|V_MAD_(CO_)?[UI]64_[UI]32")
+WIDE = re.compile(r"V_.*_[UIB]64")
+DOUBLE = re.compile(r"V_.*F64.*")
+LDS_GRANULE = 512
 # Of a SIMD: waves, registers and their granule by wave; of what shares LDS: bytes of it, SIMDs, and blocks of several waves.
 ROOM = {
     "gfx942": {"slots": 8, "registers": {64: (512, 8)}, "lds": 65536, "simds": 4, "blocks": 16},
@@ -34,14 +47,19 @@ def slots(architecture, wave, name, kind):
     if kind == "wait":
         return 0
     if architecture == "gfx942":
-        return 16 if QUARTER.fullmatch(name) else 4
+        return 16 if TRANS.fullmatch(name) or CONVERT.fullmatch(name) and "F64" not in name else 4
     passes = 2 if wave == 64 and kind in ("VALU", "LDS", "VMEM") else 1
-    if kind == "VALU":
-        if name.startswith("V_DUAL_"):
-            # Each of the two is counted.
-            return 0.5
-        passes *= 16 if DOUBLE.fullmatch(name) else 4 if QUARTER.fullmatch(name) else 1
-    return passes
+    if kind != "VALU":
+        return passes
+    if name.startswith("V_DUAL_"):
+        # Each of the two is counted.
+        return 0.5
+    if name.startswith("V_S_"):
+        # A transcendental of one value, not of the lanes.
+        return 1
+    if DOUBLE.fullmatch(name):
+        return passes * 16
+    return passes * (4 if MULTIPLY.fullmatch(name) else 2 if WIDE.fullmatch(name) else 1)
 
 
 def occupancy(architecture, wave, vgprs, lds, threads):
@@ -54,7 +72,7 @@ def occupancy(architecture, wave, vgprs, lds, threads):
     if waves > 1:
         blocks = min(blocks, room["blocks"])
     if lds:
-        blocks = min(blocks, room["lds"] // lds)
+        blocks = min(blocks, room["lds"] // (-(-lds // LDS_GRANULE) * LDS_GRANULE))
     return min(by_registers, blocks * waves / room["simds"])
 
 

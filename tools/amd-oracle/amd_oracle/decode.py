@@ -198,7 +198,9 @@ class Decoder:
         base = form.split("_")[0]
         name = inst.op.name
         if NOPS.fullmatch(name) or name.startswith("S_PREFETCH"):
-            return self.common(inst, "nop")
+            out = self.common(inst, "nop")
+            out.simm = getattr(inst, "simm16", 0)
+            return out
         if base in ("SOP1", "SOP2", "SOPC", "SOPK", "SOPP"):
             return self.scalar(inst, base, name)
         if base == "SMEM":

@@ -9,6 +9,7 @@ import hashlib
 import re
 import struct
 
+from . import hazards
 from .compile import Library, PcodeError, cache, place, version
 from .decode import KIND, NONE, Decoder, Instruction, by_name, waits
 from .elf import CodeObject
@@ -144,6 +145,8 @@ class Translation:
 
     def write(self):
         self.run()
+        if self.object.architecture == "gfx942":
+            hazards.check(self.records, sorted((v, n) for n, (v, _, kind) in self.object.names.items() if kind == 2))
         records = [self.record(pc, i) for pc, i in self.records]
         files = self.library.finish()
         libraries = sorted({f for f in files.values() if f})

@@ -39,7 +39,10 @@ struct Arguments {
     /// Timed runs of each side, in turn; the median counts
     #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeats: u32,
-    /// Only the rows whose name contains one of these; `opt` is the row of qd-opt, `scaling` all of compile time
+    /// Writes the kernels of a device's rows to this folder, and measures nothing
+    #[arg(long, value_name = "FOLDER")]
+    kernels: Option<PathBuf>,
+    /// Only the row that is called so, or the rows whose name contains one of these; `opt` is the row of qd-opt, `scaling` all of compile time
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     only: Vec<String>,
     /// Counts instructions of `scaling` with valgrind, instead of taking times
@@ -112,8 +115,19 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     let wanted = |name: &str| {
         let only = &arguments.only;
-        only.is_empty() || only.iter().any(|part| name.contains(part.as_str()))
+        let is_of = |part: &String| match names.contains(part) {
+            true => name == part,
+            false => name.contains(part.as_str()),
+        };
+        only.is_empty() || only.iter().any(is_of)
     };
+    if let Some(folder) = &arguments.kernels {
+        anyhow::ensure!(
+            !is_cpu,
+            "--kernels is for rows of devices: name one with --target"
+        );
+        return device::write_kernels(folder, wanted);
+    }
     if !is_cpu {
         let table = device::Table {
             target: &arguments.target,

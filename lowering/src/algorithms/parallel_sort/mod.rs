@@ -16,6 +16,7 @@ use qd_dialects::{
 /// The line of the table.
 pub(super) const PARALLEL_SORT: Algorithm = Algorithm {
     op: algo::ParallelSort::NAME,
+    tunings: "[]",
     strategies: &[Strategy {
         name: "one_block",
         suits: always,

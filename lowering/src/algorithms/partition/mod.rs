@@ -6,6 +6,9 @@
 //! | `reduce_then_scan` | on throughput-oriented targets with a measured tuning |
 //! | `hierarchical` | everywhere |
 
+/// Of `qd-bench`, which compiles it; here it is only seen by formatters.
+#[cfg(false)]
+mod bench;
 mod sweep;
 
 use super::{
@@ -22,6 +25,7 @@ use qd_dialects::ops::algo;
 /// The line of the table.
 pub(super) const PARTITION: Algorithm = Algorithm {
     op: algo::Partition::NAME,
+    tunings: include_str!("tuning.json"),
     strategies: &[
         Strategy {
             name: "chunked",

@@ -6,6 +6,9 @@
 //! | `tiled` | on throughput-oriented targets, with shared memory enough where order matters |
 //! | `hierarchical` | everywhere |
 
+/// Of `qd-bench`, which compiles it; here it is only seen by formatters.
+#[cfg(false)]
+mod bench;
 mod chunked;
 mod hierarchical;
 mod tiled;
@@ -23,6 +26,7 @@ use qd_dialects::{
 /// The line of the table.
 pub(super) const REDUCE: Algorithm = Algorithm {
     op: algo::Reduce::NAME,
+    tunings: include_str!("tuning.json"),
     strategies: &[
         Strategy {
             name: "chunked",

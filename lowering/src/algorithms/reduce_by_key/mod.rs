@@ -9,6 +9,9 @@
 //! No strategy uses atomics: a region combiner need not commute, and float sums
 //! are to depend on the input alone.
 
+/// Of `qd-bench`, which compiles it; here it is only seen by formatters.
+#[cfg(false)]
+mod bench;
 mod lookback;
 mod sweep;
 
@@ -22,6 +25,7 @@ use qd_dialects::{
 /// The line of the table.
 pub(super) const REDUCE_BY_KEY: Algorithm = Algorithm {
     op: algo::ReduceByKey::NAME,
+    tunings: include_str!("tuning.json"),
     strategies: &[
         Strategy {
             name: "chunked",

@@ -10,6 +10,9 @@
 //! Flags that are `qd.scratch` may be recomputed from the elements where they are read: two passes
 //! would read the elements twice.
 
+/// Of `qd-bench`, which compiles it; here it is only seen by formatters.
+#[cfg(false)]
+mod bench;
 mod chunked;
 mod lookback;
 mod sweep;
@@ -32,6 +35,7 @@ use qd_dialects::{
 /// The line of the table.
 pub(super) const SELECT: Algorithm = Algorithm {
     op: algo::Select::NAME,
+    tunings: include_str!("tuning.json"),
     strategies: &[
         Strategy {
             name: "chunked",

@@ -10,6 +10,9 @@
 //! far its head is from the next one. So a head says how long the run before it is, and
 //! nothing is added up.
 
+/// Of `qd-bench`, which compiles it; here it is only seen by formatters.
+#[cfg(false)]
+mod bench;
 mod chunked;
 mod hierarchical;
 mod lookback;
@@ -26,6 +29,7 @@ use qd_dialects::{
 /// The line of the table.
 pub(super) const UNIQUE: Algorithm = Algorithm {
     op: algo::Unique::NAME,
+    tunings: include_str!("tuning.json"),
     strategies: &[
         Strategy {
             name: "chunked",

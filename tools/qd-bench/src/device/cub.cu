@@ -1,4 +1,5 @@
-// The peer of the device rows: CUB on the same data, timed by events.
+// The peer of the device rows: CUB on the same data, timed by events. What it does for a row
+// is in `bench.cu` of the algorithm's folder; all of these are rows.inc.
 // Usage: cub REPEATS ROWS LOG2...   ROWS are those wanted, such as `reduce u32,sort u64`.
 // Prints a line `algorithm element log2 microseconds` for each row.
 #include <cub/cub.cuh>
@@ -118,135 +119,40 @@ bool wanted(const char *name, const char *element) {
   return rows_wanted.count(std::string(name) + " " + element) != 0;
 }
 
-// The faster of a row's two forms, if the row is wanted.
-void row(const char *name, const char *element, int log2, std::function<double()> a, std::function<double()> b) {
-  if (!wanted(name, element))
-    return;
-  std::printf("%s %s %d %.3f\n", name, element, log2, std::min(a(), b()));
-  std::fflush(stdout);
+// Numbers in runs of eight on average.
+template <class T>
+void fill_runs(T *to, uint64_t n) {
+  std::vector<T> runs(n);
+  T run = 0;
+  for (uint64_t i = 0; i < n; ++i)
+    runs[i] = run += (mix(i) & 7) == 0;
+  CHECK(cudaMemcpy(to, runs.data(), n * sizeof(T), cudaMemcpyHostToDevice));
 }
-
-template <class T, class N>
-struct Forms {
-  static double reduce(const T *in, T *out, N n) {
-    return algorithm([=](void *s, size_t &b) { return cub::DeviceReduce::Sum(s, b, in, out, n); });
-  }
-  static double reduce_squares(const T *in, T *out, N n) {
-    auto squares = thrust::make_transform_iterator(in, Square{});
-    return algorithm([=](void *s, size_t &b) { return cub::DeviceReduce::Sum(s, b, squares, out, n); });
-  }
-  static double exclusive_scan(const T *in, T *out, N n) {
-    return algorithm([=](void *s, size_t &b) { return cub::DeviceScan::ExclusiveSum(s, b, in, out, n); });
-  }
-  static double inclusive_scan(const T *in, T *out, N n) {
-    return algorithm([=](void *s, size_t &b) { return cub::DeviceScan::InclusiveSum(s, b, in, out, n); });
-  }
-  static double select(const T *in, const uint32_t *flags, T *out, N *number, N n) {
-    return algorithm([=](void *s, size_t &b) { return cub::DeviceSelect::Flagged(s, b, in, flags, out, number, n); });
-  }
-  static double select_odd(const T *in, T *out, N *number, N n) {
-    return algorithm([=](void *s, size_t &b) { return cub::DeviceSelect::If(s, b, in, out, number, n, IsOdd{}); });
-  }
-  // What is not flagged comes out last to first.
-  static double partition(const T *in, const uint32_t *flags, T *out, N *number, N n) {
-    return algorithm([=](void *s, size_t &b) { return cub::DevicePartition::Flagged(s, b, in, flags, out, number, n); });
-  }
-  static double reduce_by_key(const uint32_t *keys, uint32_t *keys_out, const T *in, T *out, N *number, N n) {
-    return algorithm([=](void *s, size_t &b) {
-      return cub::DeviceReduce::ReduceByKey(s, b, keys, keys_out, in, out, number, cuda::std::plus<>{}, n);
-    });
-  }
-  static double unique(const T *in, T *out, N *number, N n) {
-    return algorithm([=](void *s, size_t &b) { return cub::DeviceSelect::Unique(s, b, in, out, number, n); });
-  }
-  static double run_lengths(const T *in, T *out, uint32_t *lengths, N *number, N n) {
-    return algorithm([=](void *s, size_t &b) {
-      return cub::DeviceRunLengthEncode::Encode(s, b, in, out, lengths, number, n);
-    });
-  }
-  static double sort(const T *in, T *a, T *b, N n) {
-    return algorithm([=](void *s, size_t &bytes) {
-      cub::DoubleBuffer<T> keys(a, b);
-      return cub::DeviceRadixSort::SortKeys(s, bytes, keys, n);
-    }, [=] { CHECK(cudaMemcpy(a, in, sizeof(T) * n, cudaMemcpyDeviceToDevice)); });
-  }
-  static double sort_pairs(const T *in, T *a, T *b, uint32_t *va, uint32_t *vb, N n) {
-    return algorithm([=](void *s, size_t &bytes) {
-      cub::DoubleBuffer<T> keys(a, b);
-      cub::DoubleBuffer<uint32_t> values(va, vb);
-      return cub::DeviceRadixSort::SortPairs(s, bytes, keys, values, n);
-    }, [=] { CHECK(cudaMemcpy(a, in, sizeof(T) * n, cudaMemcpyDeviceToDevice)); });
-  }
-};
 
 template <class T>
 void rows(const char *element, int log2) {
-  using A = Forms<T, int32_t>;
-  using B = Forms<T, int64_t>;
-  constexpr bool is_integer = std::is_integral<T>::value;
   if (!wanted(element))
     return;
   uint64_t n = 1ull << log2;
+  // Random elements, in which rows leave the same, and room: all for `n` elements, but one number.
   T *in = allocate<T>(n), *a = allocate<T>(n), *b = allocate<T>(n);
   uint32_t *keys = allocate<uint32_t>(n), *keys_out = allocate<uint32_t>(n);
   int64_t *number = allocate<int64_t>(1);
-  auto *number32 = reinterpret_cast<int32_t *>(number);
   generate<<<4096, 256>>>(in, n, RANDOM);
 
-  row("reduce", element, log2, [=] { return A::reduce(in, a, n); }, [=] { return B::reduce(in, a, n); });
-  if constexpr (sizeof(T) == 4)
-    row("transform-reduce", element, log2, [=] { return A::reduce_squares(in, a, n); },
-        [=] { return B::reduce_squares(in, a, n); });
-  row("exclusive_scan", element, log2, [=] { return A::exclusive_scan(in, a, n); },
-      [=] { return B::exclusive_scan(in, a, n); });
-  row("inclusive_scan", element, log2, [=] { return A::inclusive_scan(in, a, n); },
-      [=] { return B::inclusive_scan(in, a, n); });
-
-  flags<<<4096, 256>>>(keys, n);
-  row("select", element, log2, [=] { return A::select(in, keys, a, number32, n); },
-      [=] { return B::select(in, keys, a, number, n); });
-  row("partition", element, log2, [=] { return A::partition(in, keys, a, number32, n); },
-      [=] { return B::partition(in, keys, a, number, n); });
-  if constexpr (std::is_same<T, uint32_t>::value)
-    row("select-if", element, log2, [=] { return A::select_odd(in, a, number32, n); },
-        [=] { return B::select_odd(in, a, number, n); });
-
-  if (wanted("reduce_by_key", element)) {
-    std::vector<uint32_t> runs(n);
-    uint32_t run = 0;
-    for (uint64_t i = 0; i < n; ++i)
-      runs[i] = run += (mix(i) & 7) == 0;
-    CHECK(cudaMemcpy(keys, runs.data(), n * sizeof(uint32_t), cudaMemcpyHostToDevice));
-  }
-  row("reduce_by_key", element, log2, [=] { return A::reduce_by_key(keys, keys_out, in, a, number32, n); },
-      [=] { return B::reduce_by_key(keys, keys_out, in, a, number, n); });
-
-  if (wanted("unique", element) || wanted("run_lengths", element)) {
-    std::vector<T> runs(n);
-    T run = 0;
-    for (uint64_t i = 0; i < n; ++i)
-      runs[i] = run += (mix(i) & 7) == 0;
-    CHECK(cudaMemcpy(b, runs.data(), n * sizeof(T), cudaMemcpyHostToDevice));
-  }
-  row("unique", element, log2, [=] { return A::unique(b, a, number32, n); },
-      [=] { return B::unique(b, a, number, n); });
-  row("run_lengths", element, log2, [=] { return A::run_lengths(b, a, keys_out, number32, n); },
-      [=] { return B::run_lengths(b, a, keys_out, number, n); });
-
-  // Values of 4 bytes, whatever they are.
-  if constexpr (is_integer)
-    row("sort-pairs", element, log2, [=] { return A::sort_pairs(in, a, b, keys, keys_out, n); },
-        [=] { return B::sort_pairs(in, a, b, keys, keys_out, n); });
-  auto sort = [=](const char *name) {
-    row(name, element, log2, [=] { return A::sort(in, a, b, n); }, [=] { return B::sort(in, a, b, n); });
+  // A row, if it is wanted: counts have 32 bits or 64, and the faster is taken.
+  auto row = [=](const char *name, auto call, std::function<void()> prepare = [] {}) {
+    if (!wanted(name, element))
+      return;
+    auto with = [=](auto n, auto *number) {
+      return algorithm([=](void *s, size_t &bytes) { return call(s, bytes, n, number); }, prepare);
+    };
+    double narrow = with(int32_t(n), reinterpret_cast<int32_t *>(number)), wide = with(int64_t(n), number);
+    std::printf("%s %s %d %.3f\n", name, element, log2, std::min(narrow, wide));
+    std::fflush(stdout);
   };
-  sort("sort");
-  if constexpr (is_integer) {
-    generate<<<4096, 256>>>(in, n, FEW);
-    sort("sort-few");
-    generate<<<4096, 256>>>(in, n, SORTED);
-    sort("sort-sorted");
-  }
+#include "rows.inc"
+
   CHECK(cudaDeviceSynchronize());
   for (void *memory : {(void *)in, (void *)a, (void *)b, (void *)keys, (void *)keys_out, (void *)number})
     CHECK(cudaFree(memory));

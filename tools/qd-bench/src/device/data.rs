@@ -86,6 +86,15 @@ impl Value for f32 {
     }
 }
 
+/// Elements that are summed one after the other to check a sum: all of them in a
+/// row would make a sum of floats that is worse than ours.
+pub const CHUNK: usize = 1 << 10;
+
+/// Their sum.
+pub fn added<T: Value>(values: impl Iterator<Item = T>) -> T {
+    values.fold(T::of(0), T::plus)
+}
+
 /// `n` elements that look random.
 pub fn random<T: Value>(n: usize) -> Vec<T> {
     made(n, |i| T::of(mix(i)))
@@ -120,6 +129,14 @@ pub fn runs(n: usize) -> Vec<u32> {
 /// A buffer of `n` elements that hold nothing in particular.
 pub fn empty<T: Element>(on: &Stream, n: u64) -> anyhow::Result<Buffer> {
     Ok(Buffer::filled(on, T::DTYPE, &[n], 0xA5)?)
+}
+
+/// Scratch for elements of this type.
+pub fn slots<T: Value>(on: &Stream, slots: u64) -> anyhow::Result<Buffer> {
+    match T::SLOT {
+        "i64" => empty::<i64>(on, slots),
+        _ => empty::<i32>(on, slots),
+    }
 }
 
 /// A count of rank 0.

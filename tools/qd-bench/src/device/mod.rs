@@ -11,11 +11,12 @@ mod data;
 mod tune;
 
 use anyhow::{Context, ensure};
-use case::{CASES, Case, Prepared};
+use case::{Case, Prepared};
 use qd_frontend::{
     Program,
     objects::{Detail, Kernel, Priority, Profiler, SpanKind, Stream},
 };
+use std::{collections::HashSet, fs, path::Path};
 pub use tune::tune;
 
 /// What the table is of.
@@ -37,12 +38,26 @@ impl Table<'_> {
 
 /// What its rows are called.
 pub fn names() -> Vec<String> {
-    CASES.iter().map(|case| case.name()).collect()
+    case::all().map(Case::name).collect()
+}
+
+/// Writes what rows run, as `ROW.TYPE.mlir`; of those that run the same, the first.
+pub fn write_kernels(folder: &Path, wanted: impl Fn(&str) -> bool) -> anyhow::Result<()> {
+    fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    let mut written = HashSet::new();
+    for case in case::all().filter(|case| wanted(&case.name())) {
+        let kernel = (case.kernel)();
+        if written.insert(kernel.clone()) {
+            let file = folder.join(format!("{}.{}.mlir", case.algorithm, case.element));
+            fs::write(&file, kernel).with_context(|| file.display().to_string())?;
+        }
+    }
+    Ok(())
 }
 
 /// Measures and prints it.
 pub fn run(table: &Table<'_>, wanted: impl Fn(&str) -> bool) -> anyhow::Result<()> {
-    let cases: Vec<_> = CASES.iter().filter(|case| wanted(&case.name())).collect();
+    let cases: Vec<_> = case::all().filter(|case| wanted(&case.name())).collect();
     if cases.is_empty() {
         return Ok(());
     }

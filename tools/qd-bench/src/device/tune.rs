@@ -8,224 +8,13 @@
 
 use super::{
     Table,
-    case::{self, CASES, Case, Prepared},
+    case::{self, Case, Prepared, Subject},
     measure,
 };
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use qd_frontend::{Program, objects::Stream};
 use qd_lowering::targets::tuning::{Row, Tuning};
 use std::path::Path;
-
-/// What a row of the table is measured by.
-struct Subject {
-    algorithm: &'static str,
-    bytes: i64,
-    /// Of the cases.
-    case: &'static str,
-    /// Threads, items and occupancy (blocks per SM or CU).
-    shapes: &'static [(i64, i64, i64)],
-}
-
-const SUBJECTS: &[Subject] = &[
-    Subject {
-        algorithm: "reduce",
-        bytes: 4,
-        case: "reduce u32",
-        shapes: &[
-            (256, 8, 4),
-            (256, 16, 4),
-            (256, 32, 4),
-            (512, 8, 2),
-            (512, 16, 2),
-            (512, 24, 2),
-            (1024, 8, 1),
-            (1024, 16, 1),
-            (128, 16, 8),
-        ],
-    },
-    Subject {
-        algorithm: "reduce",
-        bytes: 8,
-        case: "reduce u64",
-        shapes: &[
-            (256, 8, 4),
-            (256, 12, 4),
-            (256, 16, 4),
-            (512, 8, 2),
-            (512, 12, 2),
-            (1024, 8, 1),
-        ],
-    },
-    Subject {
-        algorithm: "scan",
-        bytes: 4,
-        case: "exclusive_scan u32",
-        shapes: &[
-            (256, 23, 6),
-            (256, 31, 5),
-            (256, 39, 4),
-            (256, 47, 4),
-            (128, 31, 10),
-            (128, 47, 8),
-            (512, 23, 3),
-        ],
-    },
-    Subject {
-        algorithm: "scan",
-        bytes: 8,
-        case: "exclusive_scan u64",
-        shapes: &[
-            (256, 15, 5),
-            (128, 13, 11),
-            (128, 15, 10),
-            (128, 19, 8),
-            (128, 21, 7),
-            (128, 23, 6),
-            (128, 23, 7),
-            (128, 25, 6),
-        ],
-    },
-    Subject {
-        algorithm: "compact",
-        bytes: 4,
-        case: "partition u32",
-        shapes: &[
-            (256, 16, 5),
-            (256, 24, 4),
-            (256, 32, 3),
-            (128, 16, 10),
-            (128, 24, 8),
-        ],
-    },
-    Subject {
-        algorithm: "compact",
-        bytes: 8,
-        case: "partition u64",
-        shapes: &[(256, 14, 4), (256, 12, 5), (128, 14, 8), (128, 20, 6)],
-    },
-    Subject {
-        algorithm: "select",
-        bytes: 4,
-        case: "select-if u32",
-        shapes: &[
-            (128, 28, 8),
-            (256, 16, 5),
-            (256, 20, 4),
-            (256, 24, 4),
-            (256, 28, 4),
-            (256, 31, 3),
-            (512, 16, 3),
-            (512, 24, 2),
-        ],
-    },
-    Subject {
-        algorithm: "reduce_by_key",
-        bytes: 8,
-        case: "reduce_by_key u32",
-        shapes: &[
-            (256, 19, 4),
-            (256, 23, 4),
-            (256, 27, 3),
-            (128, 31, 6),
-            (512, 21, 2),
-            (512, 23, 2),
-            (512, 25, 2),
-        ],
-    },
-    Subject {
-        algorithm: "reduce_by_key",
-        bytes: 12,
-        case: "reduce_by_key u64",
-        shapes: &[
-            (128, 15, 6),
-            (128, 19, 5),
-            (128, 21, 5),
-            (128, 23, 5),
-            (128, 25, 5),
-            (256, 13, 4),
-            (256, 19, 3),
-        ],
-    },
-    Subject {
-        algorithm: "sort",
-        bytes: 4,
-        case: "sort u32",
-        shapes: &[(512, 16, 2), (512, 18, 2), (512, 20, 2), (512, 24, 2)],
-    },
-    Subject {
-        algorithm: "sort",
-        bytes: 8,
-        case: "sort-pairs u32",
-        shapes: &[(512, 16, 2), (512, 18, 2), (512, 20, 2), (512, 22, 2)],
-    },
-    Subject {
-        algorithm: "sort_wide",
-        bytes: 8,
-        case: "sort u64",
-        shapes: &[
-            (512, 8, 2),
-            (512, 8, 3),
-            (512, 10, 2),
-            (512, 12, 2),
-            (512, 14, 2),
-            (512, 16, 2),
-        ],
-    },
-    Subject {
-        algorithm: "sort_wide",
-        bytes: 12,
-        case: "sort-pairs u64",
-        shapes: &[
-            (512, 8, 2),
-            (512, 9, 2),
-            (512, 10, 2),
-            (512, 12, 2),
-            (512, 14, 2),
-        ],
-    },
-    Subject {
-        algorithm: "unique",
-        bytes: 4,
-        case: "unique u32",
-        shapes: &[
-            (512, 23, 2),
-            (512, 31, 2),
-            (512, 15, 3),
-            (256, 23, 5),
-            (256, 31, 4),
-            (256, 39, 3),
-            (128, 31, 9),
-        ],
-    },
-    Subject {
-        algorithm: "unique",
-        bytes: 8,
-        case: "unique u64",
-        shapes: &[
-            (512, 15, 2),
-            (512, 19, 2),
-            (256, 15, 5),
-            (256, 19, 4),
-            (256, 23, 3),
-            (128, 19, 8),
-            (128, 23, 7),
-        ],
-    },
-    Subject {
-        algorithm: "unique",
-        bytes: 12,
-        case: "run_lengths u64",
-        shapes: &[
-            (512, 15, 2),
-            (512, 19, 2),
-            (256, 11, 5),
-            (256, 15, 4),
-            (256, 19, 3),
-            (128, 15, 8),
-            (128, 23, 5),
-        ],
-    },
-];
 
 const AHEAD: [i64; 5] = [0, 132, 264, 396, 528];
 const BACKOFFS: [i64; 5] = [0, 1000, 2000, 3000, 4000];
@@ -236,15 +25,19 @@ pub fn tune(table: &Table<'_>, path: &Path, wanted: impl Fn(&str) -> bool) -> an
     let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
     let mut rows: Vec<Row> =
         serde_json::from_str(&text).with_context(|| path.display().to_string())?;
-    for subject in SUBJECTS.iter().filter(|subject| wanted(subject.case)) {
-        let case = CASES
-            .iter()
+    let is_of = |row: &Row, subject: &Subject| {
+        row.algorithm == subject.algorithm && row.bytes == subject.bytes
+    };
+    let mut found = false;
+    for row in &mut rows {
+        let subject = case::subjects().find(|s| is_of(row, s) && wanted(s.case));
+        let Some(subject) = subject else {
+            continue;
+        };
+        found = true;
+        let case = case::all()
             .find(|case| case.name() == subject.case)
             .context("there is no such case")?;
-        let row = rows
-            .iter_mut()
-            .find(|row| row.algorithm == subject.algorithm && row.bytes == subject.bytes)
-            .with_context(|| format!("{} has no row of {}", path.display(), subject.case))?;
         let stream = table.stream()?;
         let mut prepared = Vec::new();
         for log2 in table.sizes {
@@ -258,6 +51,7 @@ pub fn tune(table: &Table<'_>, path: &Path, wanted: impl Fn(&str) -> bool) -> an
         }
         .run(row.tuning, subject.shapes)?;
     }
+    ensure!(found, "{} has no row that is wanted", path.display());
     std::fs::write(path, written(&rows)?).with_context(|| path.display().to_string())
 }
 

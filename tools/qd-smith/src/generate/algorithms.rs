@@ -2,6 +2,7 @@
 
 use super::{Buffer, Generator, Role};
 use crate::{
+    ods::BY_ROLES,
     program::{Block, Comparison, Contents, Value},
     types::{Class, Ty},
 };
@@ -85,10 +86,9 @@ impl Generator<'_> {
             0 | 6 => self.combining("qd.algo.reduce"),
             1 | 7 => self.combining("qd.algo.inclusive_scan"),
             2 | 8 => self.combining("qd.algo.exclusive_scan"),
-            3 | 9 => self.compaction(),
+            3 | 9 | 13 | 14 => self.by_roles(),
             4 | 10 => self.sort(),
             5 => self.parallel_sort(),
-            13 | 14 => self.unique(),
             _ => self.reduce_by_key(),
         }
     }
@@ -192,34 +192,67 @@ impl Generator<'_> {
         self.push_with(op, &properties, &operands, &[], vec![region]);
     }
 
-    /// `select` or `partition`; how many were kept is a count from then on.
-    fn compaction(&mut self) {
-        let op = ["qd.algo.select", "qd.algo.partition"][self.random.usize(0..2)];
+    /// An algorithm that says by roles what it does. How many elements it wrote is a count from
+    /// then on.
+    fn by_roles(&mut self) {
+        let algorithms = &*BY_ROLES;
+        let op = algorithms[self.random.usize(0..algorithms.len())];
         let ty = Ty::ELEMENTS[self.random.usize(0..4)];
-        let (Some(input), Some(flags)) = (
-            self.input(ty, &[]),
-            self.buffers.iter().position(|b| b.role == Role::Flags),
-        ) else {
-            return;
-        };
-        let output = self.output(ty, &[input]);
-        let class = self.buffers[input].class;
-        self.buffers[output].class = self.buffers[output].class.join(class);
         let depth = self.depth();
-        let kept = self.parameter(Ty::I32, None, Contents::Constant(-1), Comparison::Same);
-        let slots = self.scratch(Ty::I32, scratch::select_scratch_slots(self.length as u64));
-        let count = self.live_count();
-        let operands = [
-            self.memory_of(input),
-            self.memory_of(flags),
-            self.memory_of(output),
-            kept,
-            slots,
-            count,
-        ];
-        self.push(op, &format!("log256_max_n = {depth} : i32"), &operands, &[]);
-        if self.random.bool() {
-            self.sum_of(output, kept);
+        let (mut operands, mut used) = (Vec::new(), Vec::new());
+        let (mut class, mut first, mut total) = (None, None, None);
+        for operand in &op.operands {
+            if operand.is_optional && self.random.bool() {
+                continue;
+            }
+            let ty = if operand.is_word { Ty::I32 } else { ty };
+            let value = match operand.role.as_deref() {
+                Some("Input") => {
+                    let found = match &*operand.name {
+                        "flags" => self.buffers.iter().position(|b| b.role == Role::Flags),
+                        _ => self.input(ty, &used),
+                    };
+                    let Some(buffer) = found else {
+                        return;
+                    };
+                    used.push(buffer);
+                    if ty.is_float() {
+                        let of = self.buffers[buffer].class;
+                        class = Some(class.map_or(of, |class: Class| class.join(of)));
+                    }
+                    self.memory_of(buffer)
+                }
+                Some("Output") => {
+                    let buffer = self.output(ty, &used);
+                    used.push(buffer);
+                    first = first.or(Some(buffer));
+                    if ty.is_float() {
+                        let of = class.unwrap_or(Class::Rounded);
+                        self.buffers[buffer].class = self.buffers[buffer].class.join(of);
+                    }
+                    self.memory_of(buffer)
+                }
+                Some("Total") => {
+                    let contents = Contents::Constant(-1);
+                    let value = self.parameter(Ty::I32, None, contents, Comparison::Same);
+                    *total.insert(value)
+                }
+                Some("Scratch") => {
+                    let needs = ["qd.algo.reduce", "qd.algo.sort", ""];
+                    let most = needs.map(|op| self.slots(op, depth)).into_iter().max();
+                    let compaction = scratch::select_scratch_slots(self.length as u64);
+                    self.scratch(Ty::I32, most.max(Some(compaction)).unwrap_or(0))
+                }
+                _ => self.live_count(),
+            };
+            operands.push(value);
+        }
+        let properties = format!("log256_max_n = {depth} : i32");
+        self.push(&op.name, &properties, &operands, &[]);
+        if let (Some(output), Some(total)) = (first, total)
+            && self.random.bool()
+        {
+            self.sum_of(output, total);
         }
     }
 
@@ -337,31 +370,5 @@ impl Generator<'_> {
             &[],
             regions,
         );
-    }
-    /// Firsts of runs, and sometimes how long these are; how many there are is a count from
-    /// then on.
-    fn unique(&mut self) {
-        let ty = Ty::ELEMENTS[self.random.usize(0..4)];
-        let Some(input) = self.input(ty, &[]) else {
-            return;
-        };
-        let output = self.output(ty, &[input]);
-        let class = self.buffers[input].class;
-        self.buffers[output].class = self.buffers[output].class.join(class);
-        let mut operands = vec![self.memory_of(input), self.memory_of(output)];
-        if self.random.bool() {
-            let counts = self.output(Ty::I32, &[input, output]);
-            operands.push(self.memory_of(counts));
-        }
-        let depth = self.depth();
-        let runs = self.parameter(Ty::I32, None, Contents::Constant(-1), Comparison::Same);
-        let slots = self.scratch(Ty::I32, scratch::select_scratch_slots(self.length as u64));
-        let count = self.live_count();
-        operands.extend([runs, slots, count]);
-        let properties = format!("log256_max_n = {depth} : i32");
-        self.push("qd.algo.unique", &properties, &operands, &[]);
-        if self.random.bool() {
-            self.sum_of(output, runs);
-        }
     }
 }

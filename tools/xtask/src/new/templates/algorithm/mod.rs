@@ -11,6 +11,7 @@ use super::{Algorithm, Strategy, always};
 /// The line of the table.
 pub(super) const THE_NAME: Algorithm = Algorithm {
     op: "qd.algo.the_name",
+    tunings: "[]",
     strategies: &[Strategy {
         name: "hierarchical",
         suits: always,

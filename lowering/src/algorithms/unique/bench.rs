@@ -1,13 +1,67 @@
-//! First elements of runs, and how long these are.
+//! First elements of runs, and how long these are, beside CUB: rows of `qd-bench`, which compiles this file.
 
-use super::{DEPTH, Prepared};
+use super::{Bench, DEPTH, Prepared, Subject};
 use crate::device::data::{Value, count, empty, runs};
 use anyhow::ensure;
 use qd_frontend::objects::{Buffer, Stream};
 use qd_lowering::algorithms::scratch::select_scratch_slots;
 
+/// The rows, and what tunings are found by.
+pub const BENCH: Bench = Bench {
+    cases: cases! {
+        "unique" "u32": kernel::<u32>(false), firsts::<u32>;
+        "unique" "u64": kernel::<u64>(false), firsts::<u64>;
+        "run_lengths" "u32": kernel::<u32>(true), lengths::<u32>;
+        "run_lengths" "u64": kernel::<u64>(true), lengths::<u64>;
+    },
+    subjects: &[
+        Subject {
+            algorithm: "unique",
+            bytes: 4,
+            case: "unique u32",
+            shapes: &[
+                (512, 23, 2),
+                (512, 31, 2),
+                (512, 15, 3),
+                (256, 23, 5),
+                (256, 31, 4),
+                (256, 39, 3),
+                (128, 31, 9),
+            ],
+        },
+        Subject {
+            algorithm: "unique",
+            bytes: 8,
+            case: "unique u64",
+            shapes: &[
+                (512, 15, 2),
+                (512, 19, 2),
+                (256, 15, 5),
+                (256, 19, 4),
+                (256, 23, 3),
+                (128, 19, 8),
+                (128, 23, 7),
+            ],
+        },
+        Subject {
+            algorithm: "unique",
+            bytes: 12,
+            case: "run_lengths u64",
+            shapes: &[
+                (512, 15, 2),
+                (512, 19, 2),
+                (256, 11, 5),
+                (256, 15, 4),
+                (256, 19, 3),
+                (128, 15, 8),
+                (128, 23, 5),
+            ],
+        },
+    ],
+};
+
 /// With lengths, or without.
-pub fn kernel<T: Value>(with_lengths: bool) -> String {
+fn kernel<T: Value>(with_lengths: bool) -> String {
     let e = T::MLIR;
     let counts = match with_lengths {
         true => "counts(%c : memref<?xi32>)",
@@ -23,11 +77,11 @@ pub fn kernel<T: Value>(with_lengths: bool) -> String {
     )
 }
 
-pub fn firsts<T: Value>(n: usize, on: &Stream) -> anyhow::Result<Prepared> {
+fn firsts<T: Value>(n: usize, on: &Stream) -> anyhow::Result<Prepared> {
     of_runs::<T>(n, on, false)
 }
 
-pub fn lengths<T: Value>(n: usize, on: &Stream) -> anyhow::Result<Prepared> {
+fn lengths<T: Value>(n: usize, on: &Stream) -> anyhow::Result<Prepared> {
     of_runs::<T>(n, on, true)
 }
 

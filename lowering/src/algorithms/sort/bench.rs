@@ -1,12 +1,66 @@
-//! Sorts of keys, and of keys with values.
+//! Sorts of keys, and of keys with values, beside CUB: rows of `qd-bench`, which compiles this file.
 
-use super::{DEPTH, Prepared};
-use crate::device::data::{Value, copy, count, empty, random};
+use super::{Bench, DEPTH, Prepared, Subject};
+use crate::device::data::{Value, copy, count, empty, few, random, sorted};
 use anyhow::ensure;
 use qd_frontend::objects::{Buffer, Stream};
 use qd_lowering::algorithms::scratch::sort_scratch_slots;
 
-pub fn kernel<T: Value>() -> String {
+/// The rows, and what tunings are found by.
+pub const BENCH: Bench = Bench {
+    cases: cases! {
+        "sort" "u32": kernel::<u32>(), |n, on| keys(random::<u32>(n), on);
+        "sort" "f32": kernel::<f32>(), |n, on| keys(random::<f32>(n), on);
+        "sort" "u64": kernel::<u64>(), |n, on| keys(random::<u64>(n), on);
+        "sort-pairs" "u32": pairs_kernel::<u32>(), pairs::<u32>;
+        "sort-pairs" "u64": pairs_kernel::<u64>(), pairs::<u64>;
+        "sort-few" "u32": kernel::<u32>(), |n, on| keys(few::<u32>(n), on);
+        "sort-few" "u64": kernel::<u64>(), |n, on| keys(few::<u64>(n), on);
+        "sort-sorted" "u32": kernel::<u32>(), |n, on| keys(sorted::<u32>(n), on);
+        "sort-sorted" "u64": kernel::<u64>(), |n, on| keys(sorted::<u64>(n), on);
+    },
+    subjects: &[
+        Subject {
+            algorithm: "sort",
+            bytes: 4,
+            case: "sort u32",
+            shapes: &[(512, 16, 2), (512, 18, 2), (512, 20, 2), (512, 24, 2)],
+        },
+        Subject {
+            algorithm: "sort",
+            bytes: 8,
+            case: "sort-pairs u32",
+            shapes: &[(512, 16, 2), (512, 18, 2), (512, 20, 2), (512, 22, 2)],
+        },
+        Subject {
+            algorithm: "sort_wide",
+            bytes: 8,
+            case: "sort u64",
+            shapes: &[
+                (512, 8, 2),
+                (512, 8, 3),
+                (512, 10, 2),
+                (512, 12, 2),
+                (512, 14, 2),
+                (512, 16, 2),
+            ],
+        },
+        Subject {
+            algorithm: "sort_wide",
+            bytes: 12,
+            case: "sort-pairs u64",
+            shapes: &[
+                (512, 8, 2),
+                (512, 9, 2),
+                (512, 10, 2),
+                (512, 12, 2),
+                (512, 14, 2),
+            ],
+        },
+    ],
+};
+
+fn kernel<T: Value>() -> String {
     let e = T::MLIR;
     let unsigned = if T::UNSIGNED { " unsigned" } else { "" };
     format!(
@@ -24,7 +78,7 @@ fn sort_bytes(n: usize, key: usize, value: usize) -> f64 {
     (n * (key + key * 2 * (key + value))) as f64
 }
 
-pub fn keys<T: Value>(input: Vec<T>, on: &Stream) -> anyhow::Result<Prepared> {
+fn keys<T: Value>(input: Vec<T>, on: &Stream) -> anyhow::Result<Prepared> {
     let n = input.len();
     let mut expected = input.clone();
     // There are no NaNs and no zeros of both signs.
@@ -51,7 +105,7 @@ pub fn keys<T: Value>(input: Vec<T>, on: &Stream) -> anyhow::Result<Prepared> {
     })
 }
 
-pub fn pairs_kernel<T: Value>() -> String {
+fn pairs_kernel<T: Value>() -> String {
     let e = T::MLIR;
     let unsigned = if T::UNSIGNED { " unsigned" } else { "" };
     format!(
@@ -65,7 +119,7 @@ pub fn pairs_kernel<T: Value>() -> String {
 }
 
 /// Values of 4 bytes: where each key was.
-pub fn pairs<T: Value>(n: usize, on: &Stream) -> anyhow::Result<Prepared> {
+fn pairs<T: Value>(n: usize, on: &Stream) -> anyhow::Result<Prepared> {
     let keys = random::<T>(n);
     let places: Vec<i32> = (0..n as i32).collect();
     let given_keys = Buffer::from_slice(on, &keys)?;

@@ -1,12 +1,51 @@
-//! Sums of the values of each run of equal keys.
+//! Sums of the values of each run of equal keys, beside CUB: rows of `qd-bench`, which compiles this file.
 
-use super::{DEPTH, Prepared};
+use super::{Bench, DEPTH, Prepared, Subject};
 use crate::device::data::{Value, count, empty, random, runs};
 use anyhow::ensure;
 use qd_frontend::objects::{Buffer, Stream};
 use qd_lowering::algorithms::scratch::reduce_by_key_scratch_slots;
 
-pub fn kernel<T: Value>() -> String {
+/// The rows, and what tunings are found by.
+pub const BENCH: Bench = Bench {
+    cases: cases! {
+        "reduce_by_key" "u32": kernel::<u32>(), reduce::<u32>;
+        "reduce_by_key" "f32": kernel::<f32>(), reduce::<f32>;
+        "reduce_by_key" "u64": kernel::<u64>(), reduce::<u64>;
+    },
+    subjects: &[
+        Subject {
+            algorithm: "reduce_by_key",
+            bytes: 8,
+            case: "reduce_by_key u32",
+            shapes: &[
+                (256, 19, 4),
+                (256, 23, 4),
+                (256, 27, 3),
+                (128, 31, 6),
+                (512, 21, 2),
+                (512, 23, 2),
+                (512, 25, 2),
+            ],
+        },
+        Subject {
+            algorithm: "reduce_by_key",
+            bytes: 12,
+            case: "reduce_by_key u64",
+            shapes: &[
+                (128, 15, 6),
+                (128, 19, 5),
+                (128, 21, 5),
+                (128, 23, 5),
+                (128, 25, 5),
+                (256, 13, 4),
+                (256, 19, 3),
+            ],
+        },
+    ],
+};
+
+fn kernel<T: Value>() -> String {
     let e = T::MLIR;
     format!(
         "qd.grid.kernel @main(%k: memref<?xi32>, %v: memref<?x{e}> {{qd.dtype = \"{d}\"}}, %ko: memref<?xi32>, \
@@ -20,7 +59,7 @@ pub fn kernel<T: Value>() -> String {
     )
 }
 
-pub fn reduce<T: Value>(n: usize, on: &Stream) -> anyhow::Result<Prepared> {
+fn reduce<T: Value>(n: usize, on: &Stream) -> anyhow::Result<Prepared> {
     let input = random::<T>(n);
     let keys: Vec<i32> = runs(n).into_iter().map(|key| key as i32).collect();
     let mut expected: Vec<(i32, T)> = Vec::new();

@@ -1,12 +1,37 @@
-//! Selections and partitions.
+//! Selections, beside CUB: rows of `qd-bench`, which compiles this file.
 
-use super::{DEPTH, Prepared};
+use super::{Bench, DEPTH, Prepared, Subject};
 use crate::device::data::{Value, count, empty, mix, random};
 use anyhow::ensure;
 use qd_frontend::objects::{Buffer, Stream};
 use qd_lowering::algorithms::scratch::select_scratch_slots;
 
-pub fn kernel<T: Value>(algorithm: &str) -> String {
+/// The rows, and what tunings are found by.
+pub const BENCH: Bench = Bench {
+    cases: cases! {
+        "select" "u32": kernel::<u32>("select"), select::<u32>;
+        "select" "f32": kernel::<f32>("select"), select::<f32>;
+        "select" "u64": kernel::<u64>("select"), select::<u64>;
+        "select-if" "u32": odd_kernel(), odd;
+    },
+    subjects: &[Subject {
+        algorithm: "select",
+        bytes: 4,
+        case: "select-if u32",
+        shapes: &[
+            (128, 28, 8),
+            (256, 16, 5),
+            (256, 20, 4),
+            (256, 24, 4),
+            (256, 28, 4),
+            (256, 31, 3),
+            (512, 16, 3),
+            (512, 24, 2),
+        ],
+    }],
+};
+
+pub(super) fn kernel<T: Value>(algorithm: &str) -> String {
     let e = T::MLIR;
     format!(
         "qd.grid.kernel @main(%a: memref<?x{e}> {{qd.dtype = \"{d}\"}}, %f: memref<?xi32>, \
@@ -24,18 +49,16 @@ fn flags(n: usize) -> Vec<i32> {
     (0..n as u64).map(|i| (mix(i) >> 7 & 1) as i32).collect()
 }
 
-pub fn select<T: Value>(n: usize, on: &Stream) -> anyhow::Result<Prepared> {
+fn select<T: Value>(n: usize, on: &Stream) -> anyhow::Result<Prepared> {
     flagged::<T>(n, on, false)
 }
 
-/// The others in their order behind the flagged ones. CUB's are there the other way
-/// round, which is less to ask, and moves as many bytes.
-pub fn partition<T: Value>(n: usize, on: &Stream) -> anyhow::Result<Prepared> {
-    flagged::<T>(n, on, true)
-}
-
 /// With the others behind the flagged ones, or without them.
-fn flagged<T: Value>(n: usize, on: &Stream, with_others: bool) -> anyhow::Result<Prepared> {
+pub(super) fn flagged<T: Value>(
+    n: usize,
+    on: &Stream,
+    with_others: bool,
+) -> anyhow::Result<Prepared> {
     let (input, flags) = (random::<T>(n), flags(n));
     let of = |kind: i32| {
         let pairs = input.iter().zip(&flags);
@@ -64,7 +87,7 @@ fn flagged<T: Value>(n: usize, on: &Stream, with_others: bool) -> anyhow::Result
 
 /// Keeps what is odd. The flags are scratch, in which nothing is left: they need no
 /// pass of their own.
-pub fn odd_kernel() -> String {
+fn odd_kernel() -> String {
     format!(
         "qd.grid.kernel @main(%a: memref<?xi32> {{qd.dtype = \"u32\"}}, %f: memref<?xi32> {{qd.scratch}}, \
                               %o: memref<?xi32> {{qd.dtype = \"u32\"}}, %m: memref<i32>, \
@@ -84,7 +107,7 @@ pub fn odd_kernel() -> String {
 }
 
 /// The floor is without flags, which need not be written.
-pub fn odd(n: usize, on: &Stream) -> anyhow::Result<Prepared> {
+fn odd(n: usize, on: &Stream) -> anyhow::Result<Prepared> {
     let input = random::<u32>(n);
     let odd = input.iter().filter(|x| **x % 2 == 1);
     let expected: Vec<u32> = odd.copied().collect();

@@ -1,12 +1,8 @@
 //! The cases: kernels, their data, and their expected results.
+//!
+//! They are in `bench.rs` of the algorithms' folders, and how the peer does the
+//! same in `bench.cu` beside it: `build.rs` finds them.
 
-mod by_key;
-mod combine;
-mod compact;
-mod sort;
-mod unique;
-
-use super::data::{few, random, sorted};
 use qd_frontend::objects::{Arg, Buffer, Stream};
 use qd_lowering::targets::tuning::Tuning;
 
@@ -64,9 +60,26 @@ impl Case {
     }
 }
 
+/// What a row of a table of tunings is measured by.
+pub struct Subject {
+    /// As the table calls it.
+    pub algorithm: &'static str,
+    pub bytes: i64,
+    /// Of the cases.
+    pub case: &'static str,
+    /// Threads, items and occupancy (blocks per SM or CU).
+    pub shapes: &'static [(i64, i64, i64)],
+}
+
+/// What a folder has.
+pub struct Bench {
+    cases: &'static [Case],
+    subjects: &'static [Subject],
+}
+
 macro_rules! cases {
     ($($algorithm:literal $element:literal: $kernel:expr, $prepare:expr;)*) => {
-        &[$(Case {
+        &[$($crate::device::case::Case {
             algorithm: $algorithm,
             element: $element,
             kernel: || $kernel,
@@ -75,43 +88,17 @@ macro_rules! cases {
     };
 }
 
+include!(concat!(env!("OUT_DIR"), "/benches.rs"));
+
 /// Every row.
-pub const CASES: &[Case] = cases! {
-    "reduce" "u32": combine::reduce_kernel::<u32>(), combine::reduce::<u32>;
-    "reduce" "f32": combine::reduce_kernel::<f32>(), combine::reduce::<f32>;
-    "reduce" "u64": combine::reduce_kernel::<u64>(), combine::reduce::<u64>;
-    "transform-reduce" "u32": combine::squares_kernel::<u32>(), combine::squares::<u32>;
-    "transform-reduce" "f32": combine::squares_kernel::<f32>(), combine::squares::<f32>;
-    "exclusive_scan" "u32": combine::scan_kernel::<u32>("exclusive_scan"), combine::exclusive_scan::<u32>;
-    "exclusive_scan" "f32": combine::scan_kernel::<f32>("exclusive_scan"), combine::exclusive_scan::<f32>;
-    "exclusive_scan" "u64": combine::scan_kernel::<u64>("exclusive_scan"), combine::exclusive_scan::<u64>;
-    "inclusive_scan" "u32": combine::scan_kernel::<u32>("inclusive_scan"), combine::inclusive_scan::<u32>;
-    "inclusive_scan" "f32": combine::scan_kernel::<f32>("inclusive_scan"), combine::inclusive_scan::<f32>;
-    "inclusive_scan" "u64": combine::scan_kernel::<u64>("inclusive_scan"), combine::inclusive_scan::<u64>;
-    "select" "u32": compact::kernel::<u32>("select"), compact::select::<u32>;
-    "select" "f32": compact::kernel::<f32>("select"), compact::select::<f32>;
-    "select" "u64": compact::kernel::<u64>("select"), compact::select::<u64>;
-    "select-if" "u32": compact::odd_kernel(), compact::odd;
-    "partition" "u32": compact::kernel::<u32>("partition"), compact::partition::<u32>;
-    "partition" "f32": compact::kernel::<f32>("partition"), compact::partition::<f32>;
-    "partition" "u64": compact::kernel::<u64>("partition"), compact::partition::<u64>;
-    "reduce_by_key" "u32": by_key::kernel::<u32>(), by_key::reduce::<u32>;
-    "reduce_by_key" "f32": by_key::kernel::<f32>(), by_key::reduce::<f32>;
-    "reduce_by_key" "u64": by_key::kernel::<u64>(), by_key::reduce::<u64>;
-    "unique" "u32": unique::kernel::<u32>(false), unique::firsts::<u32>;
-    "unique" "u64": unique::kernel::<u64>(false), unique::firsts::<u64>;
-    "run_lengths" "u32": unique::kernel::<u32>(true), unique::lengths::<u32>;
-    "run_lengths" "u64": unique::kernel::<u64>(true), unique::lengths::<u64>;
-    "sort" "u32": sort::kernel::<u32>(), |n, on| sort::keys(random::<u32>(n), on);
-    "sort" "f32": sort::kernel::<f32>(), |n, on| sort::keys(random::<f32>(n), on);
-    "sort" "u64": sort::kernel::<u64>(), |n, on| sort::keys(random::<u64>(n), on);
-    "sort-pairs" "u32": sort::pairs_kernel::<u32>(), sort::pairs::<u32>;
-    "sort-pairs" "u64": sort::pairs_kernel::<u64>(), sort::pairs::<u64>;
-    "sort-few" "u32": sort::kernel::<u32>(), |n, on| sort::keys(few::<u32>(n), on);
-    "sort-few" "u64": sort::kernel::<u64>(), |n, on| sort::keys(few::<u64>(n), on);
-    "sort-sorted" "u32": sort::kernel::<u32>(), |n, on| sort::keys(sorted::<u32>(n), on);
-    "sort-sorted" "u64": sort::kernel::<u64>(), |n, on| sort::keys(sorted::<u64>(n), on);
-};
+pub fn all() -> impl Iterator<Item = &'static Case> {
+    BENCHES.iter().flat_map(|bench| bench.cases)
+}
+
+/// Of every tuning that is measured.
+pub fn subjects() -> impl Iterator<Item = &'static Subject> {
+    BENCHES.iter().flat_map(|bench| bench.subjects)
+}
 
 #[cfg(test)]
 mod tests {
@@ -121,7 +108,7 @@ mod tests {
     /// What every row makes of a size that is no power of 2, on the cpu.
     #[test]
     fn every_row_comes_to_what_it_should() {
-        for case in CASES {
+        for case in all() {
             let name = case.name();
             let program = Program::compile(&(case.kernel)(), "cpu")
                 .unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -148,7 +135,7 @@ mod tests {
 
     #[test]
     fn names_differ() {
-        let mut names: Vec<_> = CASES.iter().map(Case::name).collect();
+        let mut names: Vec<_> = all().map(Case::name).collect();
         names.sort();
         assert!(names.windows(2).all(|pair| pair[0] != pair[1]));
     }
