@@ -80,6 +80,25 @@ impl<'c> Builder<'c> {
         )
     }
 
+    /// As [`Self::shuffle`] `up` or `down`, for results that are not used where no lane is read.
+    pub fn shuffle_in_range<'b>(
+        &'b self,
+        mode: &str,
+        value: V<'b, 'c>,
+        lane: V<'b, 'c>,
+    ) -> V<'b, 'c> {
+        let context = self.context();
+        self.result(
+            simt::Shuffle::NAME,
+            &[value, lane],
+            value.ty(),
+            &[
+                ("mode", attributes::case(context, "shuffle_mode", mode)),
+                ("in_range", attributes::unit(context)),
+            ],
+        )
+    }
+
     /// Mask of the lanes where `predicate` holds, `i64`.
     pub fn ballot<'b>(&'b self, predicate: V<'b, 'c>) -> V<'b, 'c> {
         self.result(simt::Ballot::NAME, &[predicate], self.int_type(64), &[])

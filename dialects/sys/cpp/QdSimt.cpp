@@ -17,6 +17,13 @@ static bool isOneLane(std::optional<uint32_t> tile) { return tile == 0; }
 // Data movement
 //===----------------------------------------------------------------------===//
 
+LogicalResult ShuffleOp::verify() {
+  bool isDistance = getMode() == ShuffleMode::Up || getMode() == ShuffleMode::Down;
+  if (getInRange() && !isDistance)
+    return emitOpError("'in_range' is for 'up' and 'down' alone");
+  return success();
+}
+
 OpFoldResult ShuffleOp::fold(FoldAdaptor adaptor) {
   // Each lane reads itself: at distance 0, or by its own number.
   if (getMode() == ShuffleMode::Idx)

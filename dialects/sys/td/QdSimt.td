@@ -139,16 +139,24 @@ def Simt_ShuffleOp : Simt_Collective<"shuffle", "Subgroup", [AllTypesMatch<["val
   let description = [{
     Lane `i` gets the value held by lane `lane` (`idx`), `i − lane` (`up`), `i +
     lane` (`down`) or `i xor lane` (`xor`). Lanes are numbered within the whole
-    subgroup. Reading a lane outside the subgroup is undefined: the interpreter
-    yields poison and reports it if the poison is used.
+    subgroup, and `lane` is unsigned.
+
+    Where there is no such lane, `up` and `down` yield the lane's own value. With
+    `in_range` they yield poison there, which takes an instruction less on some
+    targets: for results of these lanes that are not used. `idx` and `xor` always yield
+    poison there. The interpreter reports poison that is used.
 
     ```mlir
     %r = qd.simt.shuffle xor %v, %mask : f32
+    %s = qd.simt.shuffle up %v, %delta in_range : f32
     ```
   }];
-  let arguments = (ins Qd_Scalar:$value, I32:$lane, Qd_ShuffleMode:$mode);
+  let arguments = (ins Qd_Scalar:$value, I32:$lane, Qd_ShuffleMode:$mode, UnitAttr:$in_range);
   let results = (outs Qd_Scalar:$result);
-  let assemblyFormat = "custom<Case>($mode) $value `,` $lane attr-dict `:` type($value)";
+  let assemblyFormat = [{
+    custom<Case>($mode) $value `,` $lane (`in_range` $in_range^)? attr-dict `:` type($value)
+  }];
+  let hasVerifier = 1;
   let hasFolder = 1;
 }
 

@@ -116,14 +116,18 @@ pub(super) fn select<'b, 'c>(
         .collect()
 }
 
-/// Each value as another lane has it.
+/// Each value as another lane has it; none is used where there is no such lane.
 pub(super) fn shuffle<'b, 'c>(
     b: &'b Builder<'c>,
     mode: &str,
     values: &[V<'b, 'c>],
     lane: V<'b, 'c>,
 ) -> Vec<V<'b, 'c>> {
-    values.iter().map(|v| b.shuffle(mode, *v, lane)).collect()
+    let of_lane = |v: &V<'b, 'c>| match mode {
+        "up" | "down" => b.shuffle_in_range(mode, *v, lane),
+        _ => b.shuffle(mode, *v, lane),
+    };
+    values.iter().map(of_lane).collect()
 }
 
 /// This lane's number in its tile.

@@ -8,7 +8,7 @@ use super::{
 use qd_dialects::{
     builder::{Builder, V},
     diagnostic::Result,
-    ir::{Op, OpExt, Value},
+    ir::{Op, Value},
     ops::simt,
 };
 
@@ -21,7 +21,7 @@ pub(super) fn segmented_reduce<'c>(
 ) -> Result<'c, Vec<Value<'c>>> {
     let fold = Fold::of(op);
     let values = fold.values(b, op);
-    let head = b.v(op.operand_values()[values.len()]);
+    let head = b.v(simt::SegmentedReduce::cast(op).head());
     let size = setting.tile(op);
     let distance = match size {
         64 => distance_in_64(b, head),

@@ -89,20 +89,20 @@ fn data_movement() {
             run(&format!("%r = qd.simt.shuffle idx %x, %y : {element}"));
             run(&format!("%r = qd.simt.shuffle xor %x, %y : {element}"));
             run(&format!("%r = qd.simt.broadcast_first %x : {element}"));
-            // Out of range is poison, which must not be stored: keep what is in.
-            for (mode, guard) in [("up", "uge"), ("down", "ult")] {
-                let body = format!(
-                    "%lane = qd.simt.lane_id
-    %d = arith.constant 3 : i32
-    %size = qd.simt.subgroup_size
-    %far = arith.addi %lane, %d : i32
-    %s = qd.simt.shuffle {mode} %x, %d : {element}
-    %in = arith.cmpi {guard}, {}, {} : i32
-    %r = arith.select %in, %s, %x : {element}",
-                    if mode == "up" { "%lane" } else { "%far" },
-                    if mode == "up" { "%d" } else { "%size" },
-                );
-                run(&body);
+            // Where there is no such lane, it is the own value.
+            for mode in ["up", "down"] {
+                run(&format!("%r = qd.simt.shuffle {mode} %x, %y : {element}"));
+                for distance in [3, wave as i32, 67, -1] {
+                    run(&format!(
+                        "%d = arith.constant {distance} : i32
+    %r = qd.simt.shuffle {mode} %x, %d : {element}"
+                    ));
+                }
+                run(&format!(
+                    "%three = arith.constant 3 : i32
+    %d = arith.muli %y, %three : i32
+    %r = qd.simt.shuffle {mode} %x, %d : {element}"
+                ));
             }
             let last = wave - 1;
             run(&format!(

@@ -21,9 +21,9 @@ module {
 // CHECK-DAG:     %[[C1:.*]] = arith.constant 1 : i32
 // CHECK-DAG:     %[[C2:.*]] = arith.constant 2 : i32
 // CHECK-DAG:     %[[C4:.*]] = arith.constant 4 : i32
-// CHECK:         %[[D1:.*]] = qd.simt.shuffle down %[[V]], %[[C1]] : i32
+// CHECK:         %[[D1:.*]] = qd.simt.shuffle down %[[V]], %[[C1]] in_range : i32
 // CHECK-NEXT:    %[[S1:.*]] = arith.addi %[[V]], %[[D1]] : i32
-// CHECK-NEXT:    %[[D2:.*]] = qd.simt.shuffle down %[[S1]], %[[C2]] : i32
+// CHECK-NEXT:    %[[D2:.*]] = qd.simt.shuffle down %[[S1]], %[[C2]] in_range : i32
 // CHECK-NEXT:    %[[S2:.*]] = arith.addi %[[S1]], %[[D2]] : i32
 // CHECK-NEXT:    %[[X1:.*]] = qd.simt.shuffle xor %[[V]], %[[C1]] : i32
 // CHECK-NEXT:    %[[A1:.*]] = arith.addi %[[V]], %[[X1]] : i32
@@ -54,13 +54,13 @@ func.func private @reductions(%v: i32) -> (i32, i32) attributes {qd.wave = 8 : i
 // CHECK-DAG:     %[[C3:.*]] = arith.constant 3 : i32
 // CHECK:         %[[LANE:.*]] = qd.simt.lane_id
 // CHECK:         %[[WITHIN:.*]] = arith.andi %[[LANE]], %[[C3]]
-// CHECK:         %[[U1:.*]] = qd.simt.shuffle up %[[V]], %[[C1]] : f32
+// CHECK:         %[[U1:.*]] = qd.simt.shuffle up %[[V]], %[[C1]] in_range : f32
 // CHECK:         %[[G1:.*]] = arith.cmpi uge, %[[WITHIN]], %[[C1]]
 // CHECK:         %[[M1:.*]] = arith.minnumf %[[U1]], %[[V]]
 // CHECK:         %[[S1:.*]] = arith.select %[[G1]], %[[M1]], %[[V]]
 // CHECK:         %[[U2:.*]] = qd.simt.shuffle up %[[S1]]
 // CHECK:         %[[S2:.*]] = arith.select
-// CHECK:         %[[BELOW:.*]] = qd.simt.shuffle up %[[S2]], %[[C1]] : f32
+// CHECK:         %[[BELOW:.*]] = qd.simt.shuffle up %[[S2]], %[[C1]] in_range : f32
 // CHECK:         %[[FIRST:.*]] = arith.cmpi eq, %[[WITHIN]]
 // CHECK:         %[[R:.*]] = arith.select %[[FIRST]], %[[INF]], %[[BELOW]]
 // CHECK:         return %[[R]]

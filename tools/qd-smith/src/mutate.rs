@@ -10,6 +10,7 @@ use crate::{
 use fastrand::Rng;
 use qd_artifact::Artifact;
 use qd_conformance::open;
+use qd_dialects::ops::Yield;
 use qd_dialects::{ir::Context, serialize::bytecode};
 use qd_frontend::{CompileOptions, Diagnostic, Diagnostics, Parsed, Source, compile_text};
 use std::{
@@ -87,7 +88,7 @@ const TOKENS: &[&str] = &[
     "arith.constant",
     "func.call",
     "scf.yield",
-    "qd.yield",
+    Yield::NAME,
     "memref.alloc()",
     "dense<0>",
 ];

@@ -5,6 +5,7 @@
 //! all of them and the shrinker needs to know none.
 
 use qd_conformance::{Argument, Data, Expect, Input, generate};
+use qd_dialects::ops::grid;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
@@ -191,7 +192,7 @@ impl Program {
         });
         let marks: Vec<_> = marks.collect();
         Node {
-            op: "qd.grid.kernel".into(),
+            op: grid::Kernel::NAME.into(),
             properties: format!(
                 "function_type = ({}) -> (), sym_name = \"{name}\", arg_attrs = [{}]",
                 types.join(", "),
@@ -284,7 +285,7 @@ impl Printer<'_> {
                 // Of an empty region and an empty block these want the latter.
                 let needs_block = matches!(
                     node.op.as_str(),
-                    "qd.grid.if" | "qd.grid.do_while" | "qd.grid.phase"
+                    grid::If::NAME | grid::DoWhile::NAME | grid::Phase::NAME
                 );
                 if region.nodes.is_empty() && region.arguments.is_empty() && needs_block {
                     let _ = writeln!(self.text, "{indent}^bb0:");

@@ -1,6 +1,7 @@
 //! Makes what went wrong smaller, as long as it goes wrong in the same way.
 
 use crate::program::{Block, Contents, Node, Program, Value};
+use qd_dialects::ops::{Yield, grid};
 use std::{
     collections::HashSet,
     time::{Duration, Instant},
@@ -86,7 +87,7 @@ pub fn program(start: Program, fails: &mut impl FnMut(&Program) -> bool) -> Prog
 fn promoted(program: &Program, symbol: usize) -> Program {
     let mut candidate = program.clone();
     let symbol = candidate.symbols.remove(symbol);
-    if symbol.op == "qd.grid.kernel" {
+    if symbol.op == grid::Kernel::NAME {
         candidate.body = symbol.regions.into_iter().flat_map(|r| r.nodes).collect();
     }
     candidate
@@ -119,7 +120,7 @@ fn without_symbol(program: &Program, symbol: usize) -> Program {
 fn is_kept(node: &Node) -> bool {
     matches!(
         node.op.as_str(),
-        "scf.yield" | "scf.condition" | "qd.yield" | "func.return" | "arith.constant"
+        "scf.yield" | "scf.condition" | Yield::NAME | "func.return" | "arith.constant"
     )
 }
 
@@ -217,7 +218,7 @@ fn unwrapped(program: &Program, at: usize) -> Option<Program> {
             }
             let wraps = matches!(
                 node.op.as_str(),
-                "scf.if" | "scf.for" | "qd.grid.if" | "qd.grid.do_while"
+                "scf.if" | "scf.for" | grid::If::NAME | grid::DoWhile::NAME
             );
             let Some(Block {
                 arguments,
@@ -287,7 +288,7 @@ fn used_alone(program: &Program) -> Program {
     if program
         .symbols
         .iter()
-        .all(|symbol| symbol.op != "qd.grid.kernel")
+        .all(|symbol| symbol.op != grid::Kernel::NAME)
     {
         candidate.parameters.retain(|p| used.contains(&p.value));
     }
@@ -325,6 +326,7 @@ pub fn lines(text: &str, fails: &mut impl FnMut(&str) -> bool) -> String {
 mod tests {
     use super::*;
     use crate::{forms::Forms, generate};
+    use qd_dialects::ops::algo;
 
     #[test]
     fn lines_that_do_not_matter_go() {
@@ -345,7 +347,7 @@ mod tests {
         let has_sort = |program: &Program| {
             let mut found = false;
             each(&program.body, &mut |node| {
-                found |= node.op == "qd.algo.sort"
+                found |= node.op == algo::Sort::NAME
             });
             found
         };

@@ -41,6 +41,7 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
                     dst: body.result(op, 0)?,
                     value,
                     lane,
+                    in_range: op.attribute("in_range").is_ok(),
                 })
             }
             Form::Broadcast => {

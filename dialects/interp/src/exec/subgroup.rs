@@ -26,6 +26,7 @@ pub(crate) fn subgroup_op(
             dst,
             value,
             lane,
+            in_range,
         } => {
             lanes.need(*lane, "the lane it reads")?;
             let from = |at: usize| {
@@ -36,7 +37,9 @@ pub(crate) fn subgroup_op(
                     ShuffleMode::Down => at.checked_add(by),
                     ShuffleMode::Xor => Some(at ^ by),
                 };
-                source.filter(|&source| source < width)
+                let keeps_own = matches!(mode, ShuffleMode::Up | ShuffleMode::Down) && !in_range;
+                let own = keeps_own.then_some(at);
+                source.filter(|&source| source < width).or(own)
             };
             let sources: Vec<_> = (0..width).map(from).collect();
             gather(lanes, *dst, *value, |lane| sources[lane]);

@@ -65,6 +65,7 @@ pub(crate) enum SubgroupOp {
         dst: Reg,
         value: Reg,
         lane: Reg,
+        in_range: bool,
     },
     Broadcast {
         dst: Reg,

@@ -101,7 +101,7 @@ fn poison_of_branches() {
             "%c1 = arith.constant 1 : i32
              %c15 = arith.constant 15 : i32
              %lane = qd.simt.lane_id
-             %s = qd.simt.shuffle down %x, %c1 : i32
+             %s = qd.simt.shuffle down %x, %c1 in_range : i32
              %last = arith.cmpi eq, %lane, %c15 : i32
              %r = scf.if %last -> i32 {{
                scf.yield %{then} : i32
@@ -161,12 +161,13 @@ fn undefined_lanes() {
         "%r = qd.simt.block.reduce add %x : i32",
         &["memref.store", "poison"],
     );
-    let by = |mode: &str| {
-        format!("%c1 = arith.constant 1 : i32\n %r = qd.simt.shuffle {mode} %x, %c1 : i32")
-    };
-    expect(&by("up"), &["memref.store", "lane 0"]);
-    expect(&by("down"), &["memref.store", "lane 15"]);
-    fine(&by("xor"));
+    let by =
+        |mode: &str| format!("%c1 = arith.constant 1 : i32\n %r = qd.simt.shuffle {mode} : i32");
+    expect(&by("up %x, %c1 in_range"), &["memref.store", "lane 0"]);
+    expect(&by("down %x, %c1 in_range"), &["memref.store", "lane 15"]);
+    fine(&by("up %x, %c1"));
+    fine(&by("down %x, %c1"));
+    fine(&by("xor %x, %c1"));
     expect(
         "%c16 = arith.constant 16 : i32\n %r = qd.simt.shuffle xor %x, %c16 : i32",
         &["poison"],
@@ -190,7 +191,7 @@ fn undefined_lanes() {
     // One poison lane poisons the lanes that combine it.
     let some = "%lane = qd.simt.lane_id
       %c1 = arith.constant 1 : i32
-      %s = qd.simt.shuffle down %x, %c1 : i32
+      %s = qd.simt.shuffle down %x, %c1 in_range : i32
       %i = qd.simt.inclusive_scan add %s : i32
       %c15 = arith.constant 15 : i32
       %p = arith.cmpi slt, %lane, %c15 : i32";

@@ -86,29 +86,25 @@ fn shuffles() {
         whole,
         |v, lane| v[lane ^ 3],
     );
-    // Where up and down read beyond the subgroup, the result is not looked at.
+    // Where there is no such lane, up and down keep the lane's own.
     check(
-        &format!(
-            "{lane}
-             %s = qd.simt.shuffle up %x, %c1 : i32
-             %p = arith.cmpi eq, %lane, %c0 : i32
-             %r = arith.select %p, %x, %s : i32"
-        ),
+        &format!("{lane}\n %r = qd.simt.shuffle up %x, %c3 : i32"),
         &x,
         whole,
-        |v, lane| v[lane.saturating_sub(1)],
+        |v, lane| v[lane.checked_sub(3).unwrap_or(lane)],
     );
     check(
-        &format!(
-            "{lane}
-             %s = qd.simt.shuffle down %x, %c3 : i32
-             %o = arith.addi %lane, %c3 : i32
-             %p = arith.cmpi ult, %o, %size : i32
-             %r = arith.select %p, %s, %c0 : i32"
-        ),
+        &format!("{lane}\n %r = qd.simt.shuffle down %x, %c3 : i32"),
         &x,
         whole,
-        |v, lane| v.get(lane + 3).copied().unwrap_or(0),
+        |v, lane| v.get(lane + 3).copied().unwrap_or(v[lane]),
+    );
+    // Distances are unsigned.
+    check(
+        "%m = arith.constant -1 : i32\n %r = qd.simt.shuffle down %x, %m : i32",
+        &x,
+        whole,
+        |v, lane| v[lane],
     );
     check(
         &format!("{lane}\n %r = qd.simt.broadcast %x, %last : i32"),

@@ -196,7 +196,7 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
         let lane = b.lane_id();
         let (keys, values) = self.exchange(shared, &loaded);
         let last = keys[keys.len() - 1];
-        let below = b.shuffle("up", last, b.i32(1));
+        let below = b.shuffle_in_range("up", last, b.i32(1));
         let mut before = lane.eq(0).select(key_before, below);
         let first = tile.start + b.thread_id() * items;
         // The first element of all is a head.

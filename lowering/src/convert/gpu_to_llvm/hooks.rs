@@ -30,6 +30,9 @@ pub struct Hooks {
     pub kernel_attributes: for<'c> fn(&'c Context, &Launch, &Setting<'_>) -> Attributes<'c>,
     /// An `i32` that is never negative.
     pub register: for<'b, 'c> fn(&'b Builder<'c>, Register) -> V<'b, 'c>,
+    /// Whether a lane keeps its own word where there is no lane so far up or down, for distances
+    /// that are less than a subgroup's lanes.
+    pub keeps_own: bool,
     /// A word (`i32` or `f32`) of another lane's.
     pub shuffle: for<'b, 'c> fn(V<'b, 'c>, Source<'b, 'c>, &Setting<'_>) -> V<'b, 'c>,
     /// An integer whose bits are the lanes' predicates, the first lane's the lowest. It has

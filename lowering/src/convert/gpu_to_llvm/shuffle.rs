@@ -1,12 +1,11 @@
 //! Moves between lanes, of one or two words.
 
-use super::{Setting, Source};
+use super::{Register, Setting, Source};
 use qd_dialects::{
-    attributes,
     builder::{Builder, V},
-    diagnostic::{Diagnostic, Result},
-    ir::{Op, OpExt, Value, bit_width},
-    ops::simt,
+    diagnostic::Result,
+    ir::{Op, OpExt, Value, ValueExt, bit_width},
+    ops::{ShuffleMode, simt},
 };
 
 /// `qd.simt.shuffle`, by the vendor's move of a word.
@@ -15,17 +14,42 @@ pub fn shuffle<'c>(
     op: Op<'c>,
     setting: &Setting<'_>,
 ) -> Result<'c, Vec<Value<'c>>> {
-    let operands = b.vs(&op.operand_values());
-    let lane = operands[1];
-    let mode = op.attr("mode").map(attributes::case_of).unwrap_or_default();
-    let source = match mode.as_str() {
-        "idx" => Source::Lane(lane),
-        "up" => Source::Up(lane),
-        "down" => Source::Down(lane),
-        "xor" => Source::Xor(lane),
-        _ => return Err(Diagnostic::at(op, format!("has the unknown mode '{mode}'"))),
+    let shuffle = simt::Shuffle::cast(op);
+    let (value, lane) = (b.v(shuffle.value()), b.v(shuffle.lane()));
+    let source = match shuffle.mode() {
+        ShuffleMode::Idx => Source::Lane(lane),
+        ShuffleMode::Up => Source::Up(lane),
+        ShuffleMode::Down => Source::Down(lane),
+        ShuffleMode::Xor => Source::Xor(lane),
     };
-    Ok(vec![move_value(operands[0], source, setting).value()])
+    let moved = move_value(value, source, setting);
+    let result = match is_there(b, source, setting) {
+        Some(is_there) if !shuffle.in_range() => is_there.select(moved, value),
+        _ => moved,
+    };
+    Ok(vec![result.value()])
+}
+
+/// Whether there is a lane so far up or down, where the vendor's move does not see to it.
+fn is_there<'b, 'c>(
+    b: &'b Builder<'c>,
+    source: Source<'b, 'c>,
+    setting: &Setting<'_>,
+) -> Option<V<'b, 'c>> {
+    let (Source::Up(distance) | Source::Down(distance)) = source else {
+        return None;
+    };
+    let wave = setting.wave;
+    if setting.hooks.keeps_own {
+        let known = distance.value().constant_int();
+        let is_near = known.is_some_and(|distance| (0..wave).contains(&distance));
+        return (!is_near).then(|| distance.lt(wave));
+    }
+    let lane = (setting.hooks.register)(b, Register::ThreadId) & (wave - 1);
+    Some(match source {
+        Source::Up(_) => distance.le(lane),
+        _ => distance.lt(-lane + wave),
+    })
 }
 
 /// `qd.simt.broadcast`, by the vendor's move of a word.

@@ -49,6 +49,7 @@ const OTHER: Hooks = Hooks {
         ]
     },
     register,
+    keeps_own: false,
     shuffle: |value, source, _| {
         let b = value.builder();
         let (from, lane) = match source {
@@ -214,6 +215,8 @@ fn what_vendors_do_is_asked_of_the_hooks() {
             "\"other.from_xor\"",
             "arith.ori",
             "\"other.from_up\"",
+            "arith.cmpi ule",
+            "arith.select",
             "\"other.from_uniform\"",
             "\"other.from_first\"",
             "\"other.ballot\"(%9) : (i1) -> i64",

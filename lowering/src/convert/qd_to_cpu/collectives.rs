@@ -40,10 +40,11 @@ pub(super) const FORMS: &[(Form, Lowering)] = &[
     }),
     (a_loop(simt::AllEqual::NAME), all_equal),
     (a_loop(simt::Ballot::NAME), |body, op, _| {
-        ballot(body, op, body.wave)
+        ballot(body, op, simt::Ballot::cast(op).predicate(), body.wave)
     }),
     (a_loop(simt::BallotFirstN::NAME), |body, op, _| {
-        ballot(body, op, simt::BallotFirstN::cast(op).n())
+        let first = simt::BallotFirstN::cast(op);
+        ballot(body, op, first.predicate(), first.n())
     }),
     (a_loop(simt::MatchAny::NAME), match_any),
     (a_loop(simt::Reduce::NAME), reduce),
@@ -125,14 +126,15 @@ fn each<'b, 'c>(
     });
 }
 
-/// Each thread reads one operand of another.
+/// Each thread reads the value of another.
 fn gather<'b, 'c>(
     body: &mut BodyLowering<'b, 'c>,
     op: Op<'c>,
+    value: Value<'c>,
     source: impl FnOnce(&BodyLowering<'b, 'c>, V<'b, 'c>, i64) -> V<'b, 'c>,
 ) {
     let out = results(body, op)[0];
-    let (body, value) = (&*body, op.operand_values()[0]);
+    let body = &*body;
     body.for_threads(|t| {
         let from = source(body, t, body.wave);
         out.set(t, body.read(value, from));
@@ -140,21 +142,24 @@ fn gather<'b, 'c>(
 }
 
 fn broadcast<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, _: i64) -> Result<'c> {
-    let lane = simt::Broadcast::cast(op).lane();
-    gather(body, op, |body, t, wave| {
+    let broadcast = simt::Broadcast::cast(op);
+    let lane = broadcast.lane();
+    gather(body, op, broadcast.value(), |body, t, wave| {
         first_of(t, wave) | (body.read(lane, t).to_index() & (wave - 1))
     });
     Ok(())
 }
 
 fn broadcast_first<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, _: i64) -> Result<'c> {
-    gather(body, op, |_, t, wave| first_of(t, wave));
+    let value = simt::BroadcastFirst::cast(op).value();
+    gather(body, op, value, |_, t, wave| first_of(t, wave));
     Ok(())
 }
 
 fn rotate<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, tile: i64) -> Result<'c> {
-    let delta = simt::Rotate::cast(op).delta();
-    gather(body, op, |body, t, _| {
+    let rotate = simt::Rotate::cast(op);
+    let delta = rotate.delta();
+    gather(body, op, rotate.value(), |body, t, _| {
         let delta = body.read(delta, t).to_index();
         first_of(t, tile) | ((t + delta) & (tile - 1))
     });
@@ -163,17 +168,23 @@ fn rotate<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, tile: i64) -> Result<
 
 fn shuffle<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, _: i64) -> Result<'c> {
     let shuffle = simt::Shuffle::cast(op);
-    let (mode, lane) = (shuffle.mode(), shuffle.lane());
-    gather(body, op, |body, t, wave| {
+    let (mode, lane, in_range) = (shuffle.mode(), shuffle.lane(), shuffle.in_range());
+    gather(body, op, shuffle.value(), |body, t, wave| {
         let lane = body.read(lane, t).to_index();
-        // Out of range is undefined: wrap around, within the array.
+        let own = t & (wave - 1);
         let to = match mode {
             ShuffleMode::Up => t - lane,
             ShuffleMode::Down => t + lane,
             ShuffleMode::Xor => t ^ lane,
             ShuffleMode::Idx => lane,
         };
-        first_of(t, wave) | (to & (wave - 1))
+        // What is undefined wraps around, within the array.
+        let to = first_of(t, wave) | (to & (wave - 1));
+        match mode {
+            ShuffleMode::Up if !in_range => lane.le(own).select(to, t),
+            ShuffleMode::Down if !in_range => lane.lt(-own + wave).select(to, t),
+            _ => to,
+        }
     });
     Ok(())
 }
@@ -218,9 +229,13 @@ fn all_equal<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, tile: i64) -> Resu
 }
 
 /// A mask of the first `lanes` lanes.
-fn ballot<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, lanes: i64) -> Result<'c> {
+fn ballot<'c>(
+    body: &mut BodyLowering<'_, 'c>,
+    op: Op<'c>,
+    predicate: Value<'c>,
+    lanes: i64,
+) -> Result<'c> {
     let out = results(body, op)[0];
-    let predicate = op.operand_values()[0];
     let wave = body.wave;
     per_tile(body, wave, |body, base, end| {
         let b = body.b;

@@ -69,6 +69,7 @@ const NVVM: Hooks = Hooks {
     refuses_name: kernel::refuses_name,
     kernel_attributes: kernel::attributes,
     register: registers::register,
+    keeps_own: true,
     shuffle: shuffle::move_word,
     ballot: vote::ballot,
     subgroup_barrier: ordered::subgroup_barrier,

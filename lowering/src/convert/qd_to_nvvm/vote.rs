@@ -130,8 +130,9 @@ pub(super) fn reduce<'c>(
     op: Op<'c>,
     _: &Setting<'_>,
 ) -> Result<'c, Vec<Value<'c>>> {
-    let value = b.v(op.operand_values()[0]);
-    let kind = op.attr("kind").and_then(Kind::of).and_then(reduction);
+    let combine = simt::SubgroupCombine::cast(op);
+    let value = b.v(combine.values()[0]);
+    let kind = combine.kind().and_then(reduction);
     let kind = kind.ok_or_else(|| Diagnostic::at(op, "has a kind that redux.sync lacks"))?;
     let result = b.result(
         "nvvm.redux.sync",

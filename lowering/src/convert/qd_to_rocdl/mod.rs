@@ -68,6 +68,7 @@ const ROCDL: Hooks = Hooks {
     refuses_name: |_| None,
     kernel_attributes: kernel::attributes,
     register: registers::register,
+    keeps_own: false,
     shuffle: shuffle::move_word,
     ballot: registers::ballot,
     subgroup_barrier: ordered::subgroup_barrier,

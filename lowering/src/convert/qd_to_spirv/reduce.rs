@@ -9,6 +9,7 @@ use qd_dialects::{
     builder::Builder,
     diagnostic::{Diagnostic, Result},
     ir::{Op, OpExt, Value},
+    ops::simt,
 };
 
 /// The result is in every lane, also where only lane 0's is required.
@@ -50,8 +51,9 @@ fn combine<'c>(
     operation: &str,
     cluster_size: Option<i32>,
 ) -> Result<'c, Vec<Value<'c>>> {
-    let value = b.v(op.operand_values()[0]);
-    let kind = op.attr("kind").and_then(Kind::of).and_then(instruction);
+    let combine = simt::SubgroupCombine::cast(op);
+    let value = b.v(combine.values()[0]);
+    let kind = combine.kind().and_then(instruction);
     let kind = kind.ok_or_else(|| Diagnostic::at(op, "has a kind that SPIR-V lacks"))?;
     let operands: Vec<_> = [value]
         .into_iter()

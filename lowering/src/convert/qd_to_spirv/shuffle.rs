@@ -4,6 +4,7 @@
 
 use super::{
     Setting,
+    thread_ids::this_lane,
     types::{self, case},
 };
 use qd_dialects::{
@@ -23,7 +24,11 @@ fn of_subgroup<'b, 'c>(name: &str, value: V<'b, 'c>, lane: V<'b, 'c>) -> V<'b, '
     )
 }
 
-pub(super) fn shuffle<'c>(b: &Builder<'c>, op: Op<'c>, _: &Setting) -> Result<'c, Vec<Value<'c>>> {
+pub(super) fn shuffle<'c>(
+    b: &Builder<'c>,
+    op: Op<'c>,
+    setting: &Setting,
+) -> Result<'c, Vec<Value<'c>>> {
     let shuffle = simt::Shuffle::cast(op);
     let name = match shuffle.mode() {
         ShuffleMode::Idx => "Shuffle",
@@ -32,7 +37,14 @@ pub(super) fn shuffle<'c>(b: &Builder<'c>, op: Op<'c>, _: &Setting) -> Result<'c
         ShuffleMode::Xor => "ShuffleXor",
     };
     let (value, lane) = (b.v(shuffle.value()), b.v(shuffle.lane()));
-    Ok(vec![of_subgroup(name, value, lane).value()])
+    let moved = of_subgroup(name, value, lane);
+    // Undefined is what there is where there is no such lane.
+    let is_there = match shuffle.mode() {
+        ShuffleMode::Up if !shuffle.in_range() => lane.le(this_lane(b, op)),
+        ShuffleMode::Down if !shuffle.in_range() => lane.lt(-this_lane(b, op) + setting.wave),
+        _ => return Ok(vec![moved.value()]),
+    };
+    Ok(vec![is_there.select(moved, value).value()])
 }
 
 /// A lane that is not constant is dynamically uniform, as SPIR-V requires; the

@@ -64,7 +64,8 @@ fn declare<'c>(b: &Builder<'c>, op: Op<'c>, name: &str, symbol: &str, pointer: T
     ));
 }
 
-fn lane<'b, 'c>(b: &'b Builder<'c>, op: Op<'c>) -> V<'b, 'c> {
+/// This lane's number.
+pub(super) fn this_lane<'b, 'c>(b: &'b Builder<'c>, op: Op<'c>) -> V<'b, 'c> {
     word(b, op, "SubgroupLocalInvocationId")
 }
 
@@ -77,7 +78,7 @@ fn subgroups<'b, 'c>(b: &'b Builder<'c>, op: Op<'c>) -> V<'b, 'c> {
 }
 
 pub(super) fn lane_id<'c>(b: &Builder<'c>, op: Op<'c>, _: &Setting) -> Result<'c, Vec<Value<'c>>> {
-    Ok(vec![lane(b, op).value()])
+    Ok(vec![this_lane(b, op).value()])
 }
 
 pub(super) fn subgroup_id<'c>(
@@ -113,7 +114,7 @@ pub(super) fn thread_id<'c>(
     op: Op<'c>,
     setting: &Setting,
 ) -> Result<'c, Vec<Value<'c>>> {
-    let thread = subgroup(b, op) * setting.wave + lane(b, op);
+    let thread = subgroup(b, op) * setting.wave + this_lane(b, op);
     Ok(vec![thread.to_index().value()])
 }
 

@@ -8,16 +8,21 @@ module {
 // CHECK:         %[[V:.*]] = arith.bitcast %{{.*}} : i32 to f32
 // CHECK:         %[[LANE:.*]] = arith.trunci %{{.*}} : i64 to i32
 // CHECK:         nvvm.shfl.sync idx %c-1_i32{{.*}}, %[[V]], %[[LANE]], %c31_i32{{.*}} : f32 -> f32
-// CHECK:         nvvm.shfl.sync down %c-1_i32{{.*}}, %[[V]], %[[LANE]], %c31_i32{{.*}} : f32 -> f32
+// A lane keeps its own where there is none so far, by the instruction if that is less than 32.
+// CHECK:         %[[DOWN:.*]] = nvvm.shfl.sync down %c-1_i32{{.*}}, %[[V]], %[[LANE]], %c31_i32{{.*}} : f32 -> f32
+// CHECK:         %[[IS_NEAR:.*]] = arith.cmpi ult, %[[LANE]], %c32_i32{{.*}} : i32
+// CHECK-NEXT:    arith.select %[[IS_NEAR]], %[[DOWN]], %[[V]] : f32
 // CHECK:         nvvm.shfl.sync bfly %c-1_i32{{.*}}, %[[V]], %[[LANE]], %c31_i32{{.*}} : f32 -> f32
-// CHECK:         nvvm.shfl.sync up %c-1_i32{{.*}}, %[[V]], %[[LANE]], %c0_i32{{.*}} : f32 -> f32
+// CHECK:         nvvm.shfl.sync up %c-1_i32{{.*}}, %[[V]], %c31_i32{{.*}}, %c0_i32{{.*}} : f32 -> f32
+// CHECK-NOT:     arith.select
 // CHECK:         nvvm.shfl.sync idx %c-1_i32{{.*}}, %[[V]], %[[LANE]], %c31_i32{{.*}} : f32 -> f32
 func.func private @words(%v: f32, %lane: i32, %o: memref<?xf32>) attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
   %c0 = arith.constant 0 : index
   %0 = qd.simt.shuffle idx %v, %lane : f32
   %1 = qd.simt.shuffle down %v, %lane : f32
   %2 = qd.simt.shuffle xor %v, %lane : f32
-  %3 = qd.simt.shuffle up %v, %lane : f32
+  %c31 = arith.constant 31 : i32
+  %3 = qd.simt.shuffle up %v, %c31 : f32
   %4 = qd.simt.broadcast %v, %lane : f32
   memref.store %4, %o[%c0] : memref<?xf32>
   return

@@ -6,9 +6,13 @@ module {
 
 // CHECK-LABEL: func.func @moves(
 // CHECK:         spirv.GroupNonUniformShuffle <Subgroup> %[[V:.*]], %[[LANE:.*]] : f32, i32
-// CHECK:         spirv.GroupNonUniformShuffleDown <Subgroup> %[[V]], %[[LANE]] : f32, i32
+// A lane keeps its own where there is none so far.
+// CHECK:         %[[DOWN:.*]] = spirv.GroupNonUniformShuffleDown <Subgroup> %[[V]], %[[LANE]] : f32, i32
+// CHECK:         %[[IS_THERE:.*]] = arith.cmpi ult, %[[LANE]], %{{.*}} : i32
+// CHECK-NEXT:    arith.select %[[IS_THERE]], %[[DOWN]], %[[V]] : f32
 // CHECK:         spirv.GroupNonUniformShuffleXor <Subgroup> %[[V]], %[[LANE]] : f32, i32
 // CHECK:         spirv.GroupNonUniformShuffleUp <Subgroup> %{{.*}}, %[[LANE]] : f64, i32
+// CHECK-NOT:     arith.select
 // The dialect takes a broadcast from a constant lane alone.
 // CHECK:         spirv.GroupNonUniformShuffle <Subgroup> %{{.*}}, %[[LANE]] : i64, i32
 // CHECK:         %[[ZERO:.*]] = spirv.Constant 0 : i32
@@ -17,7 +21,7 @@ func.func private @moves(%v: f32, %w: f64, %x: i64, %lane: i32) attributes {qd.t
   %0 = qd.simt.shuffle idx %v, %lane : f32
   %1 = qd.simt.shuffle down %v, %lane : f32
   %2 = qd.simt.shuffle xor %v, %lane : f32
-  %3 = qd.simt.shuffle up %w, %lane : f64
+  %3 = qd.simt.shuffle up %w, %lane in_range : f64
   %4 = qd.simt.broadcast %x, %lane : i64
   %5 = qd.simt.broadcast_first %x : i64
   return

@@ -13,6 +13,14 @@ func.func @shuffle_type(%v: f16, %lane: i32) {
 
 // -----
 
+func.func @shuffle_in_range(%v: f32, %lane: i32) {
+  // expected-error@+1 {{'qd.simt.shuffle' op 'in_range' is for 'up' and 'down' alone}}
+  %0 = qd.simt.shuffle idx %v, %lane in_range : f32
+  return
+}
+
+// -----
+
 func.func @shuffle_mode(%v: f32, %lane: i32) {
   // expected-error@+1 {{expected one of [idx, up, down, xor] for where a shuffle reads from, got: left}}
   %0 = qd.simt.shuffle left %v, %lane : f32

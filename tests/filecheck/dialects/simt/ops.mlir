@@ -38,8 +38,8 @@ func.func @shuffle(%i: i32, %l: i64, %f: f32, %d: f64, %lane: i32) {
   %0 = qd.simt.shuffle idx %i, %lane : i32
   // CHECK: qd.simt.shuffle up %arg1, %arg4 : i64
   %1 = qd.simt.shuffle up %l, %lane : i64
-  // CHECK: qd.simt.shuffle down %arg2, %arg4 : f32
-  %2 = qd.simt.shuffle down %f, %lane : f32
+  // CHECK: qd.simt.shuffle down %arg2, %arg4 in_range : f32
+  %2 = qd.simt.shuffle down %f, %lane in_range : f32
   // CHECK: qd.simt.shuffle xor %arg3, %arg4 : f64
   %3 = qd.simt.shuffle xor %d, %lane : f64
   // CHECK: qd.simt.shuffle xor %arg0, %arg4 {note = "kept"} : i32

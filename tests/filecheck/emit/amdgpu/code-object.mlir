@@ -4,6 +4,7 @@
 // RUN: qd-translate %s --target=amdgpu:gfx1100,wave=64 --emit=obj -o %t.64 && llvm-readelf --file-headers --notes %t.64 | FileCheck %s --check-prefixes=CHECK,W64
 // RUN: llvm-objdump -d %t.64 | FileCheck %s --check-prefix=CODE
 // RUN: qd-translate %s --target=amdgpu:gfx90a --emit=obj -o %t.90a && llvm-readelf --file-headers --notes %t.90a | FileCheck %s --check-prefix=GFX90A
+// RUN: llvm-objdump -d %t.90a | FileCheck %s --check-prefix=CODE
 // RUN: env QD_LLD=/nowhere/ld.lld not qd-translate %s --target=amdgpu:gfx942 --emit=obj -o %t.none 2>&1 | FileCheck %s --check-prefix=NONE
 
 // CHECK:       Type: DYN (Shared object file)

@@ -100,6 +100,11 @@ pub fn subjects() -> impl Iterator<Item = &'static Subject> {
     BENCHES.iter().flat_map(|bench| bench.subjects)
 }
 
+/// What `cargo xtask new algorithm` makes, as it is made.
+#[cfg(test)]
+#[path = "../../../xtask/src/new/templates/algorithm/bench.rs"]
+mod template;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -138,5 +143,16 @@ mod tests {
         let mut names: Vec<_> = all().map(Case::name).collect();
         names.sort();
         assert!(names.windows(2).all(|pair| pair[0] != pair[1]));
+    }
+    #[test]
+    fn the_template_of_a_row_is_one() {
+        let [case, ..] = template::BENCH.cases else {
+            panic!("it has rows");
+        };
+        assert!((case.kernel)().contains("qd.algo.the_name"));
+        let device = qd_frontend::open("cpu").expect("it is here");
+        let stream = device.stream(Priority::Normal).expect("a stream");
+        let error = (case.prepare)(1, &stream).err().expect("it is not written");
+        assert!(error.to_string().ends_with("yet to be written"), "{error}");
     }
 }

@@ -6,6 +6,7 @@ use crate::{
     program::{Block, Comparison, Contents, Value},
     types::{Class, Ty},
 };
+use qd_dialects::ops::algo;
 use qd_lowering::algorithms::scratch;
 
 impl Generator<'_> {
@@ -23,9 +24,9 @@ impl Generator<'_> {
     /// A reduction or a scan of a buffer.
     pub(super) fn reading(&mut self, buffer: usize) {
         let ops = [
-            "qd.algo.reduce",
-            "qd.algo.inclusive_scan",
-            "qd.algo.exclusive_scan",
+            algo::Reduce::NAME,
+            algo::InclusiveScan::NAME,
+            algo::ExclusiveScan::NAME,
         ];
         let op = ops[self.random.usize(0..3)];
         self.by_kind(op, buffer, None);
@@ -83,9 +84,9 @@ impl Generator<'_> {
 
     pub(super) fn algorithm(&mut self) {
         match self.random.usize(0..15) {
-            0 | 6 => self.combining("qd.algo.reduce"),
-            1 | 7 => self.combining("qd.algo.inclusive_scan"),
-            2 | 8 => self.combining("qd.algo.exclusive_scan"),
+            0 | 6 => self.combining(algo::Reduce::NAME),
+            1 | 7 => self.combining(algo::InclusiveScan::NAME),
+            2 | 8 => self.combining(algo::ExclusiveScan::NAME),
             3 | 9 | 13 | 14 => self.by_roles(),
             4 | 10 => self.sort(),
             5 => self.parallel_sort(),
@@ -119,8 +120,8 @@ impl Generator<'_> {
     fn slots(&self, op: &str, depth: u32) -> u64 {
         let n = self.length as u64;
         let slots = match op {
-            "qd.algo.reduce" => scratch::reduce_scratch_slots(n, Some(depth)),
-            "qd.algo.sort" => scratch::sort_scratch_slots(n, Some(depth)),
+            algo::Reduce::NAME => scratch::reduce_scratch_slots(n, Some(depth)),
+            algo::Sort::NAME => scratch::sort_scratch_slots(n, Some(depth)),
             _ => scratch::scan_scratch_slots(n, Some(depth)),
         };
         slots.expect("a depth from 1 to 4")
@@ -238,7 +239,7 @@ impl Generator<'_> {
                     *total.insert(value)
                 }
                 Some("Scratch") => {
-                    let needs = ["qd.algo.reduce", "qd.algo.sort", ""];
+                    let needs = [algo::Reduce::NAME, algo::Sort::NAME, ""];
                     let most = needs.map(|op| self.slots(op, depth)).into_iter().max();
                     let compaction = scratch::select_scratch_slots(self.length as u64);
                     self.scratch(Ty::I32, most.max(Some(compaction)).unwrap_or(0))
@@ -258,7 +259,7 @@ impl Generator<'_> {
 
     /// A reduction of as many elements as the device counted.
     fn sum_of(&mut self, buffer: usize, count: Value) {
-        self.by_kind("qd.algo.reduce", buffer, Some(count));
+        self.by_kind(algo::Reduce::NAME, buffer, Some(count));
     }
 
     /// A reduction or a scan of a buffer, up to a count or any.
@@ -310,10 +311,10 @@ impl Generator<'_> {
                 segments = "1, 1, 1, 1, 1, 1";
             }
         }
-        operands.push(self.scratch(Ty::I32, self.slots("qd.algo.sort", depth)));
+        operands.push(self.scratch(Ty::I32, self.slots(algo::Sort::NAME, depth)));
         operands.push(self.live_count());
         properties += &format!(", operandSegmentSizes = array<i32: {segments}>");
-        self.push("qd.algo.sort", &properties, &operands, &[]);
+        self.push(algo::Sort::NAME, &properties, &operands, &[]);
     }
 
     /// Of all keys; equal ones are the same but for what belongs to them.
@@ -327,7 +328,7 @@ impl Generator<'_> {
             false => "operandSegmentSizes = array<i32: 1, 0>",
         };
         let memory = self.memory_of(keys);
-        self.push("qd.algo.parallel_sort", properties, &[memory], &[]);
+        self.push(algo::ParallelSort::NAME, properties, &[memory], &[]);
     }
 
     fn reduce_by_key(&mut self) {
@@ -364,7 +365,7 @@ impl Generator<'_> {
         let properties = format!("kind = #qd.kind<{kind}>, log256_max_n = {depth} : i32");
         let regions = vec![Block::default()];
         self.push_with(
-            "qd.algo.reduce_by_key",
+            algo::ReduceByKey::NAME,
             &properties,
             &operands,
             &[],

@@ -5,6 +5,7 @@ use crate::{
     program::{Block, Value},
     types::{Class, Level, Ty},
 };
+use qd_dialects::ops::simt;
 
 /// How deep control is nested at most.
 const DEEPEST: usize = 3;
@@ -90,7 +91,7 @@ impl Generator<'_> {
 
     /// Whether a thread is among the first so many.
     fn some_threads(&mut self) -> Value {
-        let thread = self.varying("qd.simt.block.thread_id", Ty::Index);
+        let thread = self.varying(simt::BlockThreadId::NAME, Ty::Index);
         let first = self.random.i64(1..128);
         let first = self.constant(Ty::Index, first);
         let less_unsigned = "predicate = 6 : i64";
@@ -98,7 +99,7 @@ impl Generator<'_> {
     }
 
     fn vote(&mut self, predicate: Value) -> Value {
-        let vote = ["qd.simt.any", "qd.simt.all"][self.random.usize(0..2)];
+        let vote = [simt::Any::NAME, simt::All::NAME][self.random.usize(0..2)];
         let voted = self.op(vote, "", &[predicate], Ty::I1);
         self.info[voted as usize].level = Level::Subgroup;
         voted
@@ -293,7 +294,7 @@ impl Generator<'_> {
                 Ty::I1,
             );
             if by_vote {
-                goes_on = this.op("qd.simt.any", "", &[goes_on], Ty::I1);
+                goes_on = this.op(simt::Any::NAME, "", &[goes_on], Ty::I1);
                 this.info[goes_on as usize].level = Level::Subgroup;
             }
             let mut operands = vec![goes_on];

@@ -7,13 +7,14 @@ use crate::{
     program::{Block, Node, Value},
     types::{Class, Level, Ty},
 };
+use qd_dialects::ops::{Yield, simt};
 use std::sync::LazyLock;
 
 /// Ops of a subgroup or a block whose operands are scalars; what an op needs
 /// beyond that is asked of MLIR.
 static COLLECTIVE: LazyLock<Vec<&'static OpDef>> = LazyLock::new(|| {
-    let mut ops = family(&["qd.simt."]);
-    ops.retain(|op| op.results > 0 && op.name != "qd.simt.lanemask");
+    let mut ops = family(&[simt::PREFIX]);
+    ops.retain(|op| op.results > 0 && op.name != simt::Lanemask::NAME);
     ops
 });
 
@@ -127,7 +128,7 @@ impl Generator<'_> {
             level = level.min(self.level(value));
             operands.push(value);
         }
-        let short = op.name.strip_prefix("qd.simt.").unwrap_or_default();
+        let short = op.name.strip_prefix(simt::PREFIX).unwrap_or_default();
         let Some(class) = self.combined(short, &properties, class, types.first().copied()) else {
             return false;
         };
@@ -240,12 +241,13 @@ impl Generator<'_> {
                 operands[1] = self.masked(operands[1], lanes - 1);
             }
             "shuffle" => {
-                let distance = self.random.i64(0..lanes);
-                operands[1] = self.constant(Ty::I32, distance);
-                return Some(match mode("up") {
-                    true => Defined::From(distance),
-                    false => Defined::UpTo(distance),
-                });
+                operands[1] = match self.random.bool() {
+                    true => {
+                        let distance = self.random.i64(0..lanes + 2);
+                        self.constant(Ty::I32, distance)
+                    }
+                    false => self.find(Ty::I32, Level::Varying),
+                };
             }
             "broadcast" => {
                 let lane = self.find(Ty::I32, Level::Subgroup);
@@ -268,37 +270,21 @@ impl Generator<'_> {
         let Some(other) = other.filter(|v| self.of(*v).ty == Some(ty)) else {
             return result;
         };
-        let (eq, ult, uge) = (
-            "predicate = 0 : i64",
-            "predicate = 6 : i64",
-            "predicate = 9 : i64",
-        );
+        let eq = "predicate = 0 : i64";
         let condition = match after {
             Defined::Everywhere => return result,
             Defined::FirstThread => {
-                let thread = self.varying("qd.simt.block.thread_id", Ty::Index);
+                let thread = self.varying(simt::BlockThreadId::NAME, Ty::Index);
                 let zero = self.constant(Ty::Index, 0);
                 self.op("arith.cmpi", eq, &[thread, zero], Ty::I1)
             }
             Defined::FirstLane(log) => {
-                let mut lane = self.varying("qd.simt.lane_id", Ty::I32);
+                let mut lane = self.varying(simt::LaneId::NAME, Ty::I32);
                 if let Some(log) = log {
                     lane = self.masked(lane, (1 << log) - 1);
                 }
                 let zero = self.constant(Ty::I32, 0);
                 self.op("arith.cmpi", eq, &[lane, zero], Ty::I1)
-            }
-            Defined::From(distance) => {
-                let lane = self.varying("qd.simt.lane_id", Ty::I32);
-                let first = self.constant(Ty::I32, *distance);
-                self.op("arith.cmpi", uge, &[lane, first], Ty::I1)
-            }
-            Defined::UpTo(distance) => {
-                let lane = self.varying("qd.simt.lane_id", Ty::I32);
-                let distance = self.constant(Ty::I32, *distance);
-                let read = self.op("arith.addi", "", &[lane, distance], Ty::I32);
-                let size = self.op("qd.simt.subgroup_size", "", &[], Ty::I32);
-                self.op("arith.cmpi", ult, &[read, size], Ty::I1)
             }
         };
         let class = self.of(result).class.join(self.of(other).class);
@@ -327,7 +313,7 @@ impl Generator<'_> {
         if operands.iter().any(|v| self.of(*v).class == Class::Rounded) {
             return false;
         }
-        let short = op.name.strip_prefix("qd.simt.").unwrap_or_default();
+        let short = op.name.strip_prefix(simt::PREFIX).unwrap_or_default();
         let mut properties = format!("identities = [{}]", combiner.identities);
         if short == "segmented_reduce" {
             let head = self.find(Ty::I1, Level::Varying);
@@ -381,7 +367,7 @@ impl Generator<'_> {
             values.push(result);
         }
         nodes.push(Node {
-            op: "qd.yield".into(),
+            op: Yield::NAME.into(),
             properties: String::new(),
             operands: combiner.yields.map(|i| values[i]).to_vec(),
             results: Vec::new(),
@@ -418,8 +404,4 @@ enum Defined {
     /// Of the subgroup, or of each tile of so many lanes, as a logarithm.
     FirstLane(Option<u32>),
     FirstThread,
-    /// Lanes from this one.
-    From(i64),
-    /// Lanes that have so many above them.
-    UpTo(i64),
 }

@@ -7,6 +7,7 @@ use crate::{
     program::{Block, Comparison, Contents, Node, Program, Value},
     types::{Class, Level, Ty},
 };
+use qd_dialects::ops::{Yield, grid, simt};
 
 /// The program of a seed.
 pub fn generate(seed: u64, forms: &mut Forms) -> Program {
@@ -35,7 +36,7 @@ impl Generator<'_> {
         ];
         program.symbols.extend(kernels);
         let variant = |name: &str, predicate: Block| Node {
-            op: "qd.grid.variant".into(),
+            op: grid::Variant::NAME.into(),
             properties: format!("callee = @{name}"),
             operands: Vec::new(),
             results: Vec::new(),
@@ -47,7 +48,7 @@ impl Generator<'_> {
         };
         let variants = vec![variant(first, predicate), variant(second, Block::default())];
         program.body = vec![Node {
-            op: "qd.grid.dispatch".into(),
+            op: grid::Dispatch::NAME.into(),
             properties: String::new(),
             operands: arguments,
             results: Vec::new(),
@@ -96,7 +97,7 @@ impl Generator<'_> {
             let compared = this.constant(Ty::Index, compared);
             let predicate = format!("predicate = {comparison} : i64");
             let holds = this.op("arith.cmpi", &predicate, &[computed, compared], Ty::I1);
-            this.push("qd.yield", "", &[holds], &[]);
+            this.push(Yield::NAME, "", &[holds], &[]);
         });
         (holds, block)
     }
@@ -190,8 +191,8 @@ impl Generator<'_> {
         };
         self.share_out();
         let body = self.region(&[], |this| {
-            let thread = this.varying("qd.simt.block.thread_id", Ty::Index);
-            let block = this.op("qd.simt.block.id", "", &[], Ty::Index);
+            let thread = this.varying(simt::BlockThreadId::NAME, Ty::Index);
+            let block = this.op(simt::BlockId::NAME, "", &[], Ty::Index);
             let dim = this.constant(Ty::Index, threads as i64);
             let first = this.op("arith.muli", "", &[block, dim], Ty::Index);
             let place = this.op("arith.addi", "", &[first, thread], Ty::Index);
@@ -209,7 +210,7 @@ impl Generator<'_> {
         });
         self.scope = outside;
         let properties = format!("threads = {threads} : i64");
-        self.push_with("qd.grid.phase", &properties, &[number], &[], vec![body]);
+        self.push_with(grid::Phase::NAME, &properties, &[number], &[], vec![body]);
     }
 
     fn for_each(&mut self) {
@@ -279,7 +280,7 @@ impl Generator<'_> {
         let at = self.constant(Ty::Index, first as i64);
         let extent = self.constant(Ty::Index, length as i64);
         let view = self.memory(format!("memref<?x{to}>"));
-        self.push("qd.grid.view", "", &[value, at, extent], &[view]);
+        self.push(grid::View::NAME, "", &[value, at, extent], &[view]);
         self.buffers.push(Buffer {
             value: view,
             ty: to,
@@ -340,7 +341,7 @@ impl Generator<'_> {
             this.store();
         });
         self.scope = outside;
-        self.push_with("qd.grid.for_each", "", &operands, &[], vec![body]);
+        self.push_with(grid::ForEach::NAME, "", &operands, &[], vec![body]);
     }
 
     /// A count up to the buffers' length: as it arrives, or computed here.
@@ -372,7 +373,7 @@ impl Generator<'_> {
             let number = this.op("arith.remui", "", &[read, bound], Ty::I32);
             this.push("memref.store", "", &[number, word], &[]);
         });
-        self.push_with("qd.grid.for_each", "", &[one], &[], vec![body]);
+        self.push_with(grid::ForEach::NAME, "", &[one], &[], vec![body]);
     }
 
     fn fill(&mut self, buffer: usize) {
@@ -392,7 +393,7 @@ impl Generator<'_> {
         let number = self.random.i64(0..8);
         let filler = self.constant(ty, number);
         self.buffers[buffer].class = class.join(self.of(filler).class);
-        self.push("qd.grid.fill", "", &[value, lower, upper, filler], &[]);
+        self.push(grid::Fill::NAME, "", &[value, lower, upper, filler], &[]);
     }
 
     /// Floats may grow with each round.
@@ -421,9 +422,9 @@ impl Generator<'_> {
                 let least = this.op("arith.maxsi", "", &[less, zero], Ty::I32);
                 this.push("memref.store", "", &[least, flag], &[]);
             });
-            this.push_with("qd.grid.for_each", "", &[one], &[], vec![less]);
+            this.push_with(grid::ForEach::NAME, "", &[one], &[], vec![less]);
         });
-        self.push_with("qd.grid.do_while", "", &[flag], &[], vec![body]);
+        self.push_with(grid::DoWhile::NAME, "", &[flag], &[], vec![body]);
     }
 
     fn chosen(&mut self) {
@@ -437,20 +438,20 @@ impl Generator<'_> {
         }
         let count = self.random.usize(1..3);
         let body = self.region(&[], |this| this.items(count, false));
-        self.push_with("qd.grid.if", "", &[flag], &[], vec![body]);
+        self.push_with(grid::If::NAME, "", &[flag], &[], vec![body]);
     }
 
     /// A choice by a word of the runtime's own, which is 0 again at the end.
     fn chosen_by_control(&mut self) {
         let (other, word) = (self.memory("memref<1xi32>"), self.memory("memref<1xi32>"));
-        self.push("qd.grid.control", "", &[], &[other]);
-        self.push("qd.grid.control", "", &[], &[word]);
+        self.push(grid::Control::NAME, "", &[], &[other]);
+        self.push(grid::Control::NAME, "", &[], &[word]);
         let number = self.random.i64(0..2);
         self.set_word(word, number);
         self.set_word(other, 1 - number);
         let count = self.random.usize(1..3);
         let body = self.region(&[], |this| this.items(count, false));
-        self.push_with("qd.grid.if", "", &[word], &[], vec![body]);
+        self.push_with(grid::If::NAME, "", &[word], &[], vec![body]);
         self.set_word(word, 0);
         self.set_word(other, 0);
     }
@@ -462,6 +463,6 @@ impl Generator<'_> {
             let number = this.constant(Ty::I32, number);
             this.push("memref.store", "", &[number, word, index], &[]);
         });
-        self.push_with("qd.grid.for_each", "", &[one], &[], vec![body]);
+        self.push_with(grid::ForEach::NAME, "", &[one], &[], vec![body]);
     }
 }

@@ -6,6 +6,7 @@ use crate::{
     program::{Comparison, Contents, Value},
     types::{Class, Level, Ty},
 };
+use qd_dialects::ops::{grid, simt};
 
 /// Words of a buffer of counters.
 const COUNTERS: i64 = 8;
@@ -227,14 +228,14 @@ impl Generator<'_> {
         let threads = self.phase.threads;
         let length = if counts { COUNTERS } else { threads };
         let array = self.shared(length, ty);
-        let thread = self.varying("qd.simt.block.thread_id", Ty::Index);
+        let thread = self.varying(simt::BlockThreadId::NAME, Ty::Index);
         let class = if ty.is_float() {
             Class::Rounded
         } else {
             Class::Integer
         };
         // The last exchange's readers have to be done.
-        self.push("qd.simt.block.sync", "", &[], &[]);
+        self.push(simt::BlockSync::NAME, "", &[], &[]);
         let class = match counts {
             true => {
                 let words = self.constant(Ty::Index, length);
@@ -252,7 +253,7 @@ impl Generator<'_> {
                 });
                 let regions = vec![clear, Default::default()];
                 self.push_with("scf.if", "", &[first], &[], regions);
-                self.push("qd.simt.block.sync", "", &[], &[]);
+                self.push(simt::BlockSync::NAME, "", &[], &[]);
                 let kind = KINDS[self.random.usize(0..KINDS.len())];
                 let value = self.any_number(ty);
                 let number = self.find(Ty::I32, Level::Varying);
@@ -266,7 +267,7 @@ impl Generator<'_> {
                 self.of(value).class
             }
         };
-        self.push("qd.simt.block.sync", "", &[], &[]);
+        self.push(simt::BlockSync::NAME, "", &[], &[]);
         for _ in 0..self.random.usize(1..3) {
             let level = [Level::Varying, Level::Block][self.random.usize(0..2)];
             let number = self.find(Ty::I32, level);
@@ -274,7 +275,7 @@ impl Generator<'_> {
             let read = self.load_from(array, place, ty, class);
             self.scope.push(read);
         }
-        self.push("qd.simt.block.sync", "", &[], &[]);
+        self.push(simt::BlockSync::NAME, "", &[], &[]);
     }
 
     /// A shared array, at the top of the phase.
@@ -282,7 +283,7 @@ impl Generator<'_> {
         let r#type = format!("memref<{length}x{ty}, #gpu.address_space<workgroup>>");
         let array = self.memory(r#type);
         let node = crate::program::Node {
-            op: "qd.simt.block.shared".into(),
+            op: simt::BlockShared::NAME.into(),
             properties: String::new(),
             operands: Vec::new(),
             results: vec![array],
@@ -324,7 +325,7 @@ impl Generator<'_> {
         }
         // What was there before depends on who came first: nobody uses it.
         self.op(
-            "qd.grid.atomic.rmw",
+            grid::AtomicRmw::NAME,
             &properties,
             &[value, memory, place],
             ty,
@@ -436,7 +437,7 @@ impl Generator<'_> {
             let place = self.any_place();
             let order = ["relaxed", "acquire"][self.random.usize(0..2)];
             let properties = format!("order = #qd.order<{order}>, scope = #qd.scope<device>");
-            let read = self.op("qd.grid.atomic.load", &properties, &[value, place], ty);
+            let read = self.op(grid::AtomicLoad::NAME, &properties, &[value, place], ty);
             self.info[read as usize].level = Level::Varying;
             self.info[read as usize].class = class;
             return self.scope.push(read);
@@ -466,12 +467,12 @@ impl Generator<'_> {
                 let expected = self.constant(ty, 0);
                 let properties = "order = #qd.order<acq_rel>, scope = #qd.scope<device>";
                 let operands = [expected, desired, memory, place];
-                self.op("qd.grid.atomic.cas", properties, &operands, ty);
+                self.op(grid::AtomicCas::NAME, properties, &operands, ty);
             }
             false => {
                 let properties = "order = #qd.order<release>, scope = #qd.scope<device>";
                 let operands = [desired, memory, place];
-                self.push("qd.grid.atomic.store", properties, &operands, &[]);
+                self.push(grid::AtomicStore::NAME, properties, &operands, &[]);
             }
         }
     }
@@ -485,7 +486,7 @@ impl Generator<'_> {
         );
         let any = self.find(Ty::I32, Level::Varying);
         let digit = self.masked(any, (1 << bits) - 1);
-        self.push("qd.simt.block.sync", "", &[], &[]);
+        self.push(simt::BlockSync::NAME, "", &[], &[]);
         let mut operands = vec![digit, histogram, prefix];
         let valid = self
             .random
@@ -493,7 +494,7 @@ impl Generator<'_> {
             .then(|| self.find(Ty::I1, Level::Varying));
         operands.extend(valid);
         let properties = format!("radix_bits = {bits} : i32");
-        let rank = self.op("qd.simt.block.radix_rank", &properties, &operands, Ty::I32);
+        let rank = self.op(simt::BlockRadixRank::NAME, &properties, &operands, Ty::I32);
         self.info[rank as usize].level = Level::Varying;
         let rank = match valid {
             Some(valid) => {
@@ -506,7 +507,7 @@ impl Generator<'_> {
         let place = self.op("arith.index_castui", "", &[digit], Ty::Index);
         let count = self.load_from(histogram, place, Ty::I32, Class::Integer);
         let before = self.load_from(prefix, place, Ty::I32, Class::Integer);
-        self.push("qd.simt.block.sync", "", &[], &[]);
+        self.push(simt::BlockSync::NAME, "", &[], &[]);
         self.scope.extend([rank, count, before]);
     }
 
@@ -514,12 +515,12 @@ impl Generator<'_> {
     pub(super) fn hint(&mut self, control: Level) {
         match self.random.usize(0..6) {
             4 if control >= Level::Subgroup && !self.phase.is_for_each => {
-                self.push("qd.simt.sync", "", &[], &[]);
+                self.push(simt::Sync::NAME, "", &[], &[]);
             }
-            5 => self.push("qd.simt.mem_fence", "", &[], &[]),
-            0 => self.push("qd.grid.mem_fence", "", &[], &[]),
+            5 => self.push(simt::MemFence::NAME, "", &[], &[]),
+            0 => self.push(grid::MemFence::NAME, "", &[], &[]),
             1 if !self.phase.is_for_each => {
-                self.push("qd.simt.block.mem_fence", "", &[], &[]);
+                self.push(simt::BlockMemFence::NAME, "", &[], &[]);
             }
             2 => {
                 let reads = self.phase.reads.clone();
@@ -532,7 +533,7 @@ impl Generator<'_> {
                     }
                 }
             }
-            _ => self.push("qd.simt.pause", "nanoseconds = 100 : i32", &[], &[]),
+            _ => self.push(simt::Pause::NAME, "nanoseconds = 100 : i32", &[], &[]),
         }
     }
 }

@@ -35,6 +35,7 @@ const PROMISES: &[&str] = &[
     "isDisjoint",
     "nonNeg",
     "roundingmode",
+    "in_range",
 ];
 
 /// A buffer of the kernel.

@@ -7,6 +7,7 @@ use crate::{
     program::Value,
     types::{Class, Level, Ty},
 };
+use qd_dialects::ops::simt;
 use std::sync::LazyLock;
 
 /// Ops that are not generated, and why. Anything else that has operands and
@@ -36,7 +37,7 @@ pub fn left_out(name: &str) -> Option<&'static str> {
 
 static SCALAR: LazyLock<Vec<&'static OpDef>> = LazyLock::new(|| {
     let mut ops = family(&["arith.", "math.", "index.", "qd.math."]);
-    ops.push(crate::ods::op("qd.simt.lanemask").expect("it is defined"));
+    ops.push(crate::ods::op(simt::Lanemask::NAME).expect("it is defined"));
     ops.retain(|op| left_out(&op.name).is_none() && is_interpreted(&op.name));
     ops
 });

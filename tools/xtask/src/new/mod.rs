@@ -220,6 +220,14 @@ fn algorithm(root: &Path, name: &str) -> Result<(Vec<Change>, String)> {
             format!("{folder}/forms.mlir"),
             name.fill(include_str!("templates/algorithm/forms.mlir")),
         ),
+        Change::new(
+            format!("{folder}/bench.rs"),
+            name.fill(include_str!("templates/algorithm/bench.rs")),
+        ),
+        Change::new(
+            format!("{folder}/bench.cu"),
+            name.fill(include_str!("templates/algorithm/bench.cu")),
+        ),
         Change::edit(root, "lowering/src/algorithms/mod.rs", |text| {
             register(text, &name)
         })?,
@@ -337,12 +345,31 @@ mod tests {
                 "lowering/src/algorithms/histogram/mod.rs",
                 "lowering/src/algorithms/histogram/hierarchical.rs",
                 "lowering/src/algorithms/histogram/forms.mlir",
+                "lowering/src/algorithms/histogram/bench.rs",
+                "lowering/src/algorithms/histogram/bench.cu",
                 "lowering/src/algorithms/mod.rs",
                 "tests/filecheck/algorithms/histogram.mlir",
             ]
         );
-        assert!(changes[3].text.contains("\nmod histogram;\n"));
-        assert!(changes[3].text.contains("    histogram::HISTOGRAM,\n];\n"));
+        assert!(changes[5].text.contains("\nmod histogram;\n"));
+        assert!(changes[5].text.contains("    histogram::HISTOGRAM,\n];\n"));
+    }
+
+    /// Outside its folder, tests aside: its definition, its meaning and a line of two tables.
+    #[test]
+    fn an_algorithm_is_four_files_elsewhere() {
+        let op = What::Op {
+            name: "algo.histogram".into(),
+        };
+        let algorithm = What::Algorithm {
+            name: "histogram".into(),
+        };
+        let all = [op, algorithm].map(|what| plan(root(), &what).unwrap().0);
+        let paths = all.iter().flat_map(|changes| paths(changes));
+        let is_elsewhere = |path: &&str| {
+            !path.starts_with("tests/") && !path.starts_with("lowering/src/algorithms/histogram/")
+        };
+        assert_eq!(paths.filter(is_elsewhere).count(), 4);
     }
 
     #[test]
