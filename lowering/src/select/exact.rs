@@ -391,15 +391,14 @@ fn groups(ways: &[Vec<Way>], is_sure: &[bool], components: &[usize]) -> Vec<Vec<
     }
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut place: Vec<Option<usize>> = vec![None; ways.len()];
-    for class in 0..ways.len() {
-        if is_member[class] {
-            let root = find(&mut parent, class);
-            let at = *place[root].get_or_insert_with(|| {
-                groups.push(Vec::new());
-                groups.len() - 1
-            });
-            groups[at].push(class);
-        }
+    let members = is_member.iter().enumerate().filter(|(_, is)| **is);
+    for (class, _) in members {
+        let root = find(&mut parent, class);
+        let at = *place[root].get_or_insert_with(|| {
+            groups.push(Vec::new());
+            groups.len() - 1
+        });
+        groups[at].push(class);
     }
     groups
 }

@@ -63,8 +63,8 @@ fn greedy(ways: &[Vec<Way>], roots: &[usize], given: &[usize]) -> Vec<usize> {
     let mut choice = given.to_vec();
     loop {
         let mut changed = false;
-        for class in 0..ways.len() {
-            for number in 0..ways[class].len() {
+        for (class, of_class) in ways.iter().enumerate() {
+            for number in 0..of_class.len() {
                 let mut other = choice.clone();
                 other[class] = number;
                 let before = total(ways, roots, &choice);

@@ -65,6 +65,13 @@ pub fn run(log2: u32, repeats: u32, wanted: impl Fn(&str) -> bool) -> anyhow::Re
         Buffer::from_slice(&stream, &signed[..n])?,
         Buffer::from_slice(&stream, &signed[n..])?,
     ];
+    let setting = Setting {
+        device,
+        stream,
+        inputs,
+        n,
+        repeats,
+    };
     let sizes: String = WAVES.iter().map(|wave| format!("{wave:>9}")).collect();
     println!(
         "\n{:<34} {:>8}{sizes} {:>8} {:>7} {:>8} {:>8} {:>7}",
@@ -74,16 +81,7 @@ pub fn run(log2: u32, repeats: u32, wanted: impl Fn(&str) -> bool) -> anyhow::Re
     for (number, kernel) in all {
         let is_held_out = number % 2 == 1;
         let set = &mut sets[usize::from(is_held_out)];
-        one(
-            kernel,
-            is_held_out,
-            n,
-            repeats,
-            &device,
-            &stream,
-            &inputs,
-            set,
-        )?;
+        one(kernel, is_held_out, &setting, set)?;
     }
     for (name, set) in ["fitted", "held out"].iter().zip(&sets) {
         let count = set.over_best.len();
@@ -104,17 +102,23 @@ fn mean(ratios: &[f64]) -> f64 {
     (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp()
 }
 
-#[allow(clippy::too_many_arguments)]
-fn one(
-    kernel: Kernel,
-    is_held_out: bool,
+/// On what kernels are measured.
+struct Setting {
+    device: Device,
+    stream: Stream,
+    inputs: [Buffer; 2],
     n: usize,
     repeats: u32,
-    device: &Device,
-    stream: &Stream,
-    inputs: &[Buffer; 2],
-    set: &mut Set,
-) -> anyhow::Result<()> {
+}
+
+fn one(kernel: Kernel, is_held_out: bool, setting: &Setting, set: &mut Set) -> anyhow::Result<()> {
+    let Setting {
+        device,
+        stream,
+        inputs,
+        ..
+    } = setting;
+    let (n, repeats) = (setting.n, setting.repeats);
     let source = kernels::source(kernel, n / 256);
     let load = |target: &str| -> anyhow::Result<Compiled> {
         let artifact = compile(&CompileRequest {
