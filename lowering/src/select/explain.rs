@@ -4,7 +4,8 @@
 use super::{
     Candidates,
     cost::PIPES,
-    extract::{Choice, Whole, shape_of},
+    extract::{Choice, shape_of},
+    judge::Whole,
     materialise::{Outcome, Replaced},
     price::{Candidate, Pricer},
 };

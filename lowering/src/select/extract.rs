@@ -12,8 +12,8 @@
 
 use super::{
     cost::{Cost, PIPES},
-    exact::{self, Way},
     import::{Body, Site},
+    judge::{Judge, Whole},
     language::{Head, Node},
     price::{Candidate, Pricer, Shape, is_beyond, plain_class},
     term::asked_form,
@@ -26,29 +26,23 @@ use qd_dialects::{
 };
 use std::collections::HashMap;
 
-/// Rounds of the exact search, and those in which each class is asked for something better.
+/// Rounds of the exact search.
 const ROUNDS: usize = 3;
-/// Classes that are looked at, in all, while one at a time is changed.
-const MOST_LOOKS: usize = 250_000;
-/// Parts of a cycle in which costs are added up: integers, so that no order of them shows.
-const PARTS: f64 = 1024.0;
-/// By how much of itself a term has to help to take the place of the body's own.
-const LEAST_GAIN: f64 = 0.03;
 
 /// A body's classes with their terms, the same for every size.
 pub struct Problem<'a, 'c> {
-    body: &'a Body<'c>,
-    classes: Vec<Class>,
+    pub(super) body: &'a Body<'c>,
+    pub(super) classes: Vec<Class>,
     /// Of each site, the classes of its operands.
-    operands: Vec<Vec<usize>>,
+    pub(super) operands: Vec<Vec<usize>>,
     /// Of each site that is no term, the classes of its results.
-    results: Vec<Vec<usize>>,
+    pub(super) results: Vec<Vec<usize>>,
     /// How often each block runs.
-    blocks: Vec<f64>,
+    pub(super) blocks: Vec<f64>,
     /// How often each class's term runs, wherever it will stand.
-    frequencies: Vec<f64>,
+    pub(super) frequencies: Vec<f64>,
     /// Classes of the graph, in front of values that are in none.
-    in_graph: usize,
+    pub(super) in_graph: usize,
     /// Of each site, as what it costs if it is done in one way alone.
     plain: Vec<Option<Plain>>,
 }
@@ -56,19 +50,19 @@ pub struct Problem<'a, 'c> {
 /// As what an op costs that is done in one way alone; none: nothing.
 type Plain = Option<&'static str>;
 
-struct Class {
+pub(super) struct Class {
     id: Id,
-    terms: Vec<Term>,
+    pub(super) terms: Vec<Term>,
     /// Where the first op of it stands.
-    home: Option<usize>,
+    pub(super) home: Option<usize>,
     /// The term that this op is.
     original: Option<usize>,
 }
 
-struct Term {
+pub(super) struct Term {
     node: Node,
     /// Its values, by class.
-    values: Vec<usize>,
+    pub(super) values: Vec<usize>,
     shape: Option<Shape>,
 }
 
@@ -97,38 +91,6 @@ pub struct Choice {
     pub before: Whole,
     /// Whether no choice has a lesser sum of costs.
     pub is_optimal: bool,
-}
-
-/// What a body takes, of a lane, in cycles.
-#[derive(Clone, Copy, Debug)]
-pub struct Whole {
-    /// The estimate: the larger of the two bounds, and a quarter of the other.
-    pub time: f64,
-    /// Bound by issue, of each pipe.
-    pub issue: [f64; PIPES.len()],
-    /// Bound by latency.
-    pub latency: f64,
-    /// Subgroups that a scheduler has resident.
-    pub resident: f64,
-    /// Words of a lane that are live at the same time.
-    pub live: u32,
-    /// All of it added up: what decides between equal times.
-    sum: f64,
-}
-
-impl Whole {
-    /// The pipe that bounds the time; none if latency does.
-    pub fn binding(&self) -> Option<usize> {
-        let pipes = self.issue.iter().enumerate();
-        let (pipe, most) = pipes.max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(&a.0)))?;
-        (*most > self.latency).then_some(pipe)
-    }
-
-    fn is_better(&self, other: &Self) -> bool {
-        const NOISE: f64 = 1e-9;
-        self.time < other.time * (1.0 - NOISE)
-            || (self.time <= other.time * (1.0 + NOISE) && self.sum < other.sum * (1.0 - NOISE))
-    }
 }
 
 impl<'a, 'c> Problem<'a, 'c> {
@@ -380,7 +342,7 @@ fn cheapest(candidates: Vec<Candidate>, resident: f64) -> Option<Candidate> {
 }
 
 /// What a cost adds up to: extraction needs one number.
-fn sum(cost: &Cost, resident: f64) -> f64 {
+pub(super) fn sum(cost: &Cost, resident: f64) -> f64 {
     cost.uses.iter().sum::<f64>() + cost.latency / resident
 }
 
@@ -418,228 +380,4 @@ pub fn shape_of(body: &Body<'_>, node: &Node) -> Option<Shape> {
         },
         values: values.collect::<Option<Vec<_>>>()?,
     })
-}
-
-/// Judges choices, which say the number of the term of each class.
-struct Judge<'a, 'p, 'c> {
-    problem: &'a Problem<'p, 'c>,
-    costs: &'a [Vec<Option<Candidate>>],
-    skeleton: &'a [Option<Candidate>],
-    wave: f64,
-    resident: f64,
-    live: u32,
-}
-
-impl Judge<'_, '_, '_> {
-    /// The choice whose terms' costs have the least sum, where uses of each pipe weigh as said.
-    fn exact(&self, original: &[usize], weights: &[f64; PIPES.len()]) -> exact::Found {
-        let problem = self.problem;
-        let classes = problem.classes.iter().zip(&problem.frequencies);
-        let classes = classes.take(problem.in_graph).enumerate();
-        let ways = classes.map(|(at, (class, frequency))| {
-            let terms = class.terms.iter().enumerate();
-            let ways = terms.filter_map(|(number, term)| {
-                let cost = &self.costs[at][number].as_ref()?.cost;
-                let uses = cost.uses.iter().zip(weights);
-                let uses: f64 = uses.map(|(r#use, weight)| r#use * weight).sum();
-                let own = (uses + cost.latency / self.resident) * frequency * PARTS;
-                let bias = match class.home.is_some() && number != original[at] {
-                    true => 1.0 + LEAST_GAIN,
-                    false => 1.0,
-                };
-                Some(Way {
-                    number,
-                    cost: (own * bias).round() as u64,
-                    needs: term.values.clone(),
-                })
-            });
-            ways.collect()
-        });
-        let ways: Vec<Vec<Way>> = ways.collect();
-        let skeleton = self.skeleton.iter().zip(&problem.operands);
-        let roots = skeleton.filter(|(form, _)| form.is_some());
-        let roots = roots.flat_map(|(_, operands)| operands).copied();
-        let roots: Vec<usize> = roots.filter(|root| *root < ways.len()).collect();
-        exact::cheapest(ways, &roots, &original[..problem.in_graph])
-    }
-
-    /// The cheapest tree of each class, where there is one; what is shared counts each time.
-    fn trees(&self, original: &[usize]) -> Vec<usize> {
-        let classes = &self.problem.classes;
-        let mut best: Vec<(f64, usize)> = original.iter().map(|at| (f64::INFINITY, *at)).collect();
-        // Classes stand behind those of their operands, but for a few.
-        for _ in 0..ROUNDS {
-            let mut changed = false;
-            for (at, class) in classes.iter().enumerate() {
-                for (number, term) in class.terms.iter().enumerate() {
-                    let Some(candidate) = &self.costs[at][number] else {
-                        continue;
-                    };
-                    let own = sum(&candidate.cost, self.resident);
-                    let below: f64 = term.values.iter().map(|value| best[*value].0).sum();
-                    if own + below < best[at].0 {
-                        best[at] = (own + below, number);
-                        changed = true;
-                    }
-                }
-            }
-            if !changed {
-                break;
-            }
-        }
-        best.into_iter().map(|(_, at)| at).collect()
-    }
-
-    /// A choice, changed where that helps, and what it comes to; none if it is none.
-    fn improved(&self, mut choice: Vec<usize>) -> Option<(Vec<usize>, Whole)> {
-        // Of the choice, and of one that is tried.
-        let (mut seen, mut tried) = (self.nothing_seen(), self.nothing_seen());
-        let mut whole = self.whole(&choice, &mut seen)?;
-        let mut looks = MOST_LOOKS / self.problem.classes.len().max(1);
-        for _ in 0..ROUNDS {
-            let mut changed = false;
-            for (at, class) in self.problem.classes.iter().enumerate() {
-                for number in 0..class.terms.len() {
-                    let before = choice[at];
-                    // What nobody uses costs nothing.
-                    let is_used = matches!(seen[at], Seen::Done { .. });
-                    if number == before || !is_used || self.costs[at][number].is_none() {
-                        continue;
-                    }
-                    let Some(left) = looks.checked_sub(1) else {
-                        return Some((choice, whole));
-                    };
-                    looks = left;
-                    choice[at] = number;
-                    match self.whole(&choice, &mut tried) {
-                        Some(found) if self.gains(&whole, &found, at, before) => {
-                            (whole, changed) = (found, true);
-                            std::mem::swap(&mut seen, &mut tried);
-                        }
-                        _ => choice[at] = before,
-                    }
-                }
-            }
-            if !changed {
-                break;
-            }
-        }
-        Some((choice, whole))
-    }
-
-    fn nothing_seen(&self) -> Vec<Seen> {
-        vec![Seen::No; self.problem.classes.len()]
-    }
-
-    fn gains(&self, before: &Whole, after: &Whole, class: usize, number: usize) -> bool {
-        let own = self.costs[class][number].as_ref();
-        let own = own.map_or(0.0, |candidate| sum(&candidate.cost, self.resident)) / self.wave;
-        after.is_better(before) && before.sum - after.sum >= LEAST_GAIN * own
-    }
-
-    /// What the body takes, and the classes that it uses; none where the choice is circular, or
-    /// there is no way to do a term.
-    fn whole(&self, choice: &[usize], seen: &mut [Seen]) -> Option<Whole> {
-        let problem = self.problem;
-        seen.fill(Seen::No);
-        let mut longest = vec![0.0f64; problem.blocks.len()];
-        let mut uses = [0.0; PIPES.len()];
-        let mut add = |cost: &Cost, frequency: f64| {
-            for (total, r#use) in uses.iter_mut().zip(cost.uses) {
-                *total += r#use * frequency;
-            }
-        };
-        let mut stack = Vec::new();
-        for (at, site) in problem.body.sites.iter().enumerate() {
-            let Some(candidate) = &self.skeleton[at] else {
-                continue;
-            };
-            let mut start = 0.0f64;
-            for root in &problem.operands[at] {
-                // Depth first: a class is left when its values are there.
-                stack.push((*root, site.block));
-                while let Some((class, block)) = stack.last().copied() {
-                    let home = problem.classes[class].home;
-                    let block = home.map_or(block, |site| problem.body.sites[site].block);
-                    let terms = &problem.classes[class].terms;
-                    if terms.is_empty() && !matches!(seen[class], Seen::Done { .. }) {
-                        // From outside: it is there.
-                        seen[class] = Seen::Done { block, end: 0.0 };
-                    }
-                    if terms.is_empty() {
-                        stack.pop();
-                        continue;
-                    }
-                    let term = terms.get(choice[class])?;
-                    match seen[class] {
-                        Seen::Done { .. } => {
-                            stack.pop();
-                        }
-                        Seen::No => {
-                            seen[class] = Seen::Entered;
-                            for value in &term.values {
-                                match seen[*value] {
-                                    Seen::No => stack.push((*value, block)),
-                                    Seen::Entered => return None,
-                                    Seen::Done { .. } => {}
-                                }
-                            }
-                        }
-                        Seen::Entered => {
-                            let cost = &self.costs[class][choice[class]].as_ref()?.cost;
-                            add(cost, problem.blocks[block]);
-                            let ready = term.values.iter().map(|value| seen[*value].at(block));
-                            let end = ready.fold(0.0, f64::max) + cost.latency;
-                            longest[block] = longest[block].max(end);
-                            seen[class] = Seen::Done { block, end };
-                            stack.pop();
-                        }
-                    }
-                }
-                start = start.max(seen[*root].at(site.block));
-            }
-            add(&candidate.cost, site.frequency);
-            let end = start + candidate.cost.latency;
-            longest[site.block] = longest[site.block].max(end);
-            for result in &problem.results[at] {
-                let block = site.block;
-                seen[*result] = Seen::Done { block, end };
-            }
-        }
-        let issue = uses.map(|r#use| r#use / self.wave);
-        let bound = issue.iter().copied().fold(0.0, f64::max);
-        let ways = longest.iter().zip(&problem.blocks);
-        let way: f64 = ways.map(|(way, frequency)| way * frequency).sum();
-        let latency = way / (self.wave * self.resident);
-        Some(Whole {
-            time: bound.max(latency) + bound.min(latency) / 4.0,
-            issue,
-            latency,
-            resident: self.resident,
-            live: self.live,
-            sum: issue.iter().sum::<f64>() + latency,
-        })
-    }
-}
-
-/// How far a class is.
-#[derive(Clone, Copy)]
-enum Seen {
-    No,
-    Entered,
-    /// When its value is there, in a block.
-    Done {
-        block: usize,
-        end: f64,
-    },
-}
-
-impl Seen {
-    /// When the value is there, as a block sees it: from the start, where it is another's.
-    fn at(self, block: usize) -> f64 {
-        match self {
-            Self::Done { block: own, end } if own == block => end,
-            _ => 0.0,
-        }
-    }
 }

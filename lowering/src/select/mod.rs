@@ -32,6 +32,7 @@ mod explain;
 mod extract;
 mod groups;
 mod import;
+mod judge;
 pub mod language;
 mod materialise;
 mod occupancy;
