@@ -1,6 +1,6 @@
-//! Names this build of the compiler for the keys of what it compiles: a hash of the sources that
-//! decide what comes out, of the versions of all crates, and of the toolchain. A build of edited
-//! sources is another one; the same sources built elsewhere are the same.
+//! Identifies this build of the compiler, for cache keys: a hash of the sources that affect the
+//! output, of the versions of all crates, and of the toolchain. A build of edited sources has another
+//! identity; a build of the same sources elsewhere has the same one.
 //!
 //! LLVM and MLIR are loaded when a program starts, and are asked then.
 

@@ -1,5 +1,5 @@
-//! A handle for each op and for each class of ops that are alike, in a module for each family, and an
-//! enum for each attribute that is one of several cases. What they are made of is in `src/ops.rs`.
+//! Generates a handle for each op and for each TableGen class of ops with the same operands, in a module
+//! for each family, and an enum for each enum attribute. The types that they use are in `src/ops.rs`.
 
 use crate::records::{Listed, Record, Records};
 use std::{collections::BTreeMap, fmt::Write};

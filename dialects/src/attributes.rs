@@ -13,7 +13,7 @@ use melior::ir::{
 use mlir_sys as sys;
 use std::{fmt, str::FromStr};
 
-/// A truth value.
+/// A boolean.
 pub fn bool(context: &Context, value: bool) -> Attribute<'_> {
     BoolAttribute::new(context, value).into()
 }

@@ -45,8 +45,8 @@ pub fn register() {
     });
 }
 
-/// `canonicalize` and `cse`, with what is large done in linear time: in long bodies, what
-/// has no regions is canonicalised first; in deep ones that is all.
+/// `canonicalize` and `cse`, in linear time for large bodies: in long bodies, ops without
+/// regions are canonicalised first; in deep ones nothing else is done.
 ///
 /// `iterations` and `with_regions` are as of `canonicalize`. The dialect is loaded.
 pub fn clean(root: Op<'_>, large: Large, iterations: usize, with_regions: bool) {
@@ -60,14 +60,14 @@ pub fn expand_strided_metadata(root: Op<'_>, large: Large) {
     unsafe { qd_sys::qdExpandStridedMetadata(root.to_raw(), large) }
 }
 
-/// Moves what is the same in each iteration out of loops; ops with regions only out of
-/// loops that hold at most so many levels of regions.
+/// Loop-invariant code motion; ops with regions are only moved out of loops that hold at most
+/// `deepest` levels of regions.
 pub fn hoist_invariants(root: Op<'_>, deepest: usize) {
     // Safety: the operation is valid, and its operations are moved, not erased.
     unsafe { qd_sys::qdHoistInvariants(root.to_raw(), deepest) }
 }
 
-/// How many operations deep [`is_uniform`] looks.
+/// The number of operations along a chain that [`is_uniform`] follows.
 const DEPTH: usize = 6;
 
 /// Whether a value is the same in every lane of a subgroup, as far as can be
@@ -248,7 +248,7 @@ impl Pattern for ExclusiveScanOfOneLane {
     }
 }
 
-/// `scratch_slots` of a constant → how many.
+/// `scratch_slots` of a constant → the number.
 struct SlotsOfConstant;
 
 impl Pattern for SlotsOfConstant {

@@ -5,7 +5,7 @@ use crate::ir::Op;
 use melior::{StringRef, ir::Location};
 use mlir_sys::{MlirDiagnosticSeverity, MlirLocation, MlirStringRef};
 
-/// An error at a place in the IR, with notes at others.
+/// An error at a location in the IR, with notes at others.
 ///
 /// A pass returns it. A warning or a remark, which does not make the pass fail,
 /// is [emitted](Self::emit) by the pass itself.
@@ -49,7 +49,7 @@ impl<'c> Diagnostic<'c> {
         }
     }
 
-    /// A remark at an operation: something worth knowing and nothing wrong.
+    /// A remark at an operation: information, not a problem.
     pub fn remark(op: Op<'c>, message: impl Into<String>) -> Self {
         Self {
             severity: mlir_sys::MlirDiagnosticSeverity_MlirDiagnosticRemark,
@@ -68,7 +68,7 @@ impl<'c> Diagnostic<'c> {
         &self.message
     }
 
-    /// Hands it to the context's diagnostic handlers.
+    /// Passes it to the context's diagnostic handlers.
     pub fn emit(self) {
         let text = |s: &str| MlirStringRef {
             data: s.as_ptr().cast(),

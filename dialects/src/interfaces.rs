@@ -60,8 +60,8 @@ pub struct Collective<'c> {
     pub supports_clusters: bool,
     /// Base-2 logarithm of the lanes in a cluster; none: all lanes are one.
     pub log2_cluster_size: Option<u32>,
-    /// The number of the lane that each lane reads, if it reads one. Results are uniform
-    /// where it is.
+    /// The index of the lane that each lane reads, if it reads one. Results are uniform
+    /// where it is uniform.
     pub source_lane: Option<Value<'c>>,
 }
 
@@ -168,7 +168,7 @@ pub struct Effects {
     pub reads: bool,
     /// It writes.
     pub writes: bool,
-    /// It allocates or frees, or may not be repeated for another reason.
+    /// It allocates or frees, or must not be duplicated for another reason.
     pub others: bool,
 }
 
@@ -188,7 +188,7 @@ impl Effects {
         }
     }
 
-    /// Whether it does nothing but read.
+    /// Whether its only effects are reads.
     pub fn only_reads(self) -> bool {
         !self.writes && !self.others
     }

@@ -1,12 +1,12 @@
 //! Handles to operations, values and blocks, and how to change them.
 //!
 //! Handles are `Copy` and refer into IR that a pass or a builder owns. As in
-//! C++, a handle to an erased operation must not be used again. Debug builds find out: an operation
-//! that was [erased](OpExt::erase) is kept until the pass is over, and to ask something of it, of
-//! what is in it, of its blocks or of its values panics and says where it was erased, which fails
-//! the pass. Release builds destroy it at once and look at nothing.
+//! C++, a handle to an erased operation must not be used again. Debug builds detect such a use: an
+//! operation that was [erased](OpExt::erase) is kept until the pass ends, and using it, an operation
+//! in it, its blocks or its values panics with the location where it was erased, which fails the
+//! pass. Release builds destroy it at once and check nothing.
 //!
-//! What is not found out, in any build:
+//! What no build detects is the use of:
 //!
 //! - handles to what MLIR itself destroys: below the operation that is given to
 //!   [`canonical::clean`](crate::canonical::clean) and the functions beside it, to a
@@ -14,8 +14,8 @@
 //!   [`run_pipeline`](crate::pass::run_pipeline);
 //! - handles to what is in a `Module`, an `Operation`, a `Region` or a `Block` of `melior`'s that is
 //!   dropped by its owner;
-//! - what is asked of a [`Value`] or a [`Region`] by `melior`'s own methods: in a debug build the
-//!   memory is still there to be read, but nothing panics.
+//! - a [`Value`] or a [`Region`] by `melior`'s own methods: in a debug build the memory can still be
+//!   read, but nothing panics.
 
 mod block;
 mod erased;
@@ -43,7 +43,7 @@ pub type Context = melior::Context;
 /// Where new operations go.
 #[derive(Clone, Copy, Debug)]
 pub enum InsertionPoint<'c> {
-    /// Behind the last operation of a block.
+    /// After the last operation of a block.
     End(Block<'c>),
     /// Before an operation.
     Before(Op<'c>),
@@ -126,7 +126,7 @@ pub trait OpExt<'c>: Sized + Copy {
         checked_name_of(self.handle()) == name.as_bytes()
     }
 
-    /// Whether it is called as another operation is, and has the same attributes.
+    /// Whether it has the same name and attributes as another operation.
     #[track_caller]
     fn is_alike(self, other: Op<'c>) -> bool {
         // Safety: both operations are valid.
@@ -236,21 +236,21 @@ pub trait OpExt<'c>: Sized + Copy {
         unsafe { Op::from_option_raw(qd_sys::qdPreviousInBlock(self.handle().to_raw())) }
     }
 
-    /// Says that the operation is from somewhere else.
+    /// Sets the location.
     #[track_caller]
     fn set_location(self, location: Location<'c>) {
         // Safety: both are valid.
         unsafe { sys::mlirOperationSetLocation(self.handle().to_raw(), location.to_raw()) }
     }
 
-    /// Takes the operation out of its block and destroys it, in debug builds when the pass is over.
+    /// Removes the operation from its block and destroys it, in debug builds when the pass ends.
     /// Outside of passes see [`edit`]. A pattern erases by its
     /// [`Rewriter`](crate::pattern::Rewriter).
     ///
     /// # Panics
     ///
-    /// A value of it or of what is in it is still used from elsewhere; it is in no block; a pass is
-    /// running on it or on what is in it. In debug builds, too, where a pattern is running.
+    /// A value of it or of an operation in it is still used elsewhere; it is in no block; a pass is
+    /// running on it or on an operation in it. In debug builds also if a pattern is running.
     #[track_caller]
     fn erase(self) {
         erased::erase(self.handle());
@@ -260,7 +260,7 @@ pub trait OpExt<'c>: Sized + Copy {
     ///
     /// # Panics
     ///
-    /// As of [`erase`](Self::erase), and where there is not a value for each result.
+    /// As [`erase`](Self::erase), and if there is not a value for each result.
     #[track_caller]
     fn replace_with(self, values: &[Value<'c>]) {
         let results = self.result_values();
@@ -343,7 +343,7 @@ fn checked_name_of<'c>(op: Op<'c>) -> &'c [u8] {
     unsafe { name_of(op.to_raw()) }
 }
 
-/// An operation's full name, which MLIR does not hold to be UTF-8.
+/// An operation's full name, which need not be UTF-8 in MLIR.
 ///
 /// # Safety
 ///

@@ -1,7 +1,7 @@
 //! The `qd` dialect for Rust: a safe layer over MLIR.
 //!
 //! - [`ir`]: handles to operations, values and blocks, and how to change them;
-//! - [`interfaces`], [`algorithm`]: what ops say of themselves;
+//! - [`interfaces`], [`algorithm`]: op interfaces;
 //! - [`scratch`]: how much scratch algorithms need;
 //! - [`clone`]: copying code with its operands replaced;
 //! - [`ops`]: a typed handle for each of our ops, made from their ODS;

@@ -1,11 +1,10 @@
 //! A handle for each op of the dialect, made from its definition in `sys/td`.
 //!
 //! A module per family: `qd.simt.shuffle` is [`simt::Shuffle`], whose `NAME` is the op's full name, and
-//! which has a method for each operand, result, attribute and region, called as the definition calls
-//! it. Where several ops are of one class of the definitions and alike, there is a handle for all of
-//! these, too: [`algo::Combine`]. `of` tells whether an op is one. A handle is the op's, and like it must not be used when
-//! that is erased; the methods take what the verifier has found to be right for granted, and panic
-//! where it is not.
+//! which has a method for each operand, result, attribute and region, with the name that it has in the
+//! definition. Ops that share a TableGen class and have the same operands have a common handle, too:
+//! [`algo::Combine`]. `of` tells whether an op is one. A handle must not be used after its op has been
+//! erased; the methods assume that the op has been verified, and panic if it is invalid.
 
 use crate::{
     attributes,

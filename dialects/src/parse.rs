@@ -9,12 +9,12 @@ use std::{
     path::Path,
 };
 
-/// What a file holds; `-` is standard input. It is opened once: a pipe can be
-/// read no more than that.
+/// The contents of a file; `-` is standard input. It is opened once, as a pipe can
+/// only be read once.
 ///
 /// # Errors
 ///
-/// The file cannot be read, in words.
+/// The file cannot be read: the reason, as text.
 pub fn read(path: &Path) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     let read = match path == Path::new("-") {
@@ -33,9 +33,9 @@ pub fn read(path: &Path) -> Result<Vec<u8>, String> {
 }
 
 /// Parses and verifies a module: text or bytecode, with or without a
-/// `builtin.module` around it, nested 1,024 levels deep at most. What is wrong with it
-/// is said through the context's diagnostic handlers, with line and column of the
-/// file at `path`.
+/// `builtin.module` around it, nested 1,024 levels deep at most. Errors are reported
+/// through the context's diagnostic handlers, with line and column of the file at
+/// `path`.
 pub fn parse<'c>(context: &'c Context, source: &[u8], path: &Path) -> Option<Module<'c>> {
     let name: &[u8] = match path == Path::new("-") {
         true => b"<stdin>",

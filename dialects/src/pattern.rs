@@ -25,15 +25,15 @@ pub type Rewritten = Result<(), NoMatch>;
 
 /// Changes IR on behalf of a driver, which is told of every change.
 ///
-/// The operation that is rewritten is there as long as its pattern runs: it is replaced or erased
-/// when the pattern has returned, and only if that fired.
+/// The operation that is rewritten exists as long as its pattern runs: it is replaced or erased when
+/// the pattern has returned, and only if the pattern fired.
 pub struct Rewriter<'c> {
     base: RewriterBase<'c, 'c>,
     root: Op<'c>,
     end: RefCell<Option<End<'c>>>,
 }
 
-/// What becomes of the operation that is rewritten.
+/// The requested change of the operation that is rewritten.
 enum End<'c> {
     Replaced(Vec<Value<'c>>),
     Erased,
@@ -80,7 +80,7 @@ impl<'c> Rewriter<'c> {
     ///
     /// # Panics
     ///
-    /// There is not a value for each result, or what becomes of the operation was said before.
+    /// There is not a value for each result, or the operation has been replaced or erased before.
     pub fn replace(&self, values: &[Value<'c>]) {
         assert_eq!(
             self.root.result_count(),
@@ -95,8 +95,8 @@ impl<'c> Rewriter<'c> {
     ///
     /// # Panics
     ///
-    /// What becomes of the operation was said before. The pattern panics if its results are used
-    /// when it has returned.
+    /// The operation has been replaced or erased before. The pattern also panics if the operation
+    /// still has uses when it returns.
     pub fn erase(&self) {
         self.finish(End::Erased);
     }
@@ -110,7 +110,7 @@ impl<'c> Rewriter<'c> {
         );
     }
 
-    /// Does to the operation what the pattern said.
+    /// Makes the requested change of the operation.
     fn apply(self) {
         let root = raw_ref(self.root);
         match self.end.into_inner() {
@@ -142,11 +142,11 @@ pub trait Pattern: Send + Sync + 'static {
     const ROOT: &'static str;
     /// Which of several patterns is tried first: the higher.
     const BENEFIT: u32 = 1;
-    /// Rewrites `op`, or says that it does not apply, having changed nothing.
+    /// Rewrites `op`, or returns `NoMatch`, having changed nothing.
     fn rewrite<'c>(op: Op<'c>, operands: &[Value<'c>], rewriter: &Rewriter<'c>) -> Rewritten;
 }
 
-/// Adds a canonical form, which `canonicalize` then applies. Once a process.
+/// Adds a canonicalization pattern, which `canonicalize` then applies. Once a process.
 pub fn register_canonical_form<P: Pattern>() {
     let root = StringRef::new(P::ROOT);
     // Safety: the shim copies the name; the function is static.
@@ -218,7 +218,7 @@ impl PatternSet {
         if take_panic() {
             return Err(Diagnostic::at(
                 op,
-                "is left as a pattern that panicked left it",
+                "may be only partly rewritten: a pattern panicked",
             ));
         }
         if result.value == 0 {
@@ -229,8 +229,8 @@ impl PatternSet {
 }
 
 thread_local! {
-    /// Whether a pattern has panicked on this thread. To the driver it did not
-    /// match, and so the driver goes on: who called the driver must ask.
+    /// Whether a pattern has panicked on this thread. The driver is told that it did
+    /// not match, and continues, so that the driver's caller must check this.
     static PANICKED: Cell<bool> = const { Cell::new(false) };
     /// What the pattern that runs on this thread rewrites.
     static RUNNING: Cell<Option<&'static str>> = const { Cell::new(None) };

@@ -24,14 +24,14 @@ use std::{
 /// Lines beyond this are data: they are not quoted.
 const LONGEST_QUOTED_LINE: usize = 400;
 
-/// How bad it is.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Severity {
-    /// There is no result.
+    /// It failed.
     Error,
-    /// There is one, which may not be what was meant.
+    /// It succeeded, but the result may not be what was meant.
     Warning,
-    /// Something worth knowing, and nothing wrong.
+    /// Information; nothing is wrong.
     Remark,
 }
 
@@ -45,37 +45,37 @@ impl Display for Severity {
     }
 }
 
-/// A place in a source: `sum.mlir:3:24`.
+/// A location in a source: `sum.mlir:3:24`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Span {
-    /// What the source is called, which a file of that name need not be.
+    /// The name of the source, which need not be a file.
     pub file: String,
-    /// From 1 on; 0 is all of it.
+    /// From 1 on; 0 stands for the whole source.
     pub line: usize,
     /// In bytes, from 1 on.
     pub column: usize,
 }
 
-/// What is said beside a diagnostic: where the other half of the trouble is, or who called
-/// what was inlined.
+/// A note of a diagnostic, at another location that is involved, or at the call of an inlined
+/// operation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Note {
-    /// What is there.
+    /// The message, without a location.
     pub message: String,
-    /// Where.
+    /// Its location, if it is known.
     pub at: Option<Span>,
 }
 
-/// The message, and its notes.
+/// A diagnostic with its notes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Report {
     /// How bad it is.
     pub severity: Severity,
     /// The message, without a location.
     pub message: String,
-    /// Where it is, if the IR knows.
+    /// Its location, if the IR has one.
     pub at: Option<Span>,
-    /// In the order in which they were said.
+    /// In the order in which they were added.
     pub notes: Vec<Note>,
 }
 
@@ -106,7 +106,7 @@ impl Report {
         }
     }
 
-    /// With the lines of the source below the places, where files of their names can be read:
+    /// With the source line below each location, if a file of its name can be read:
     ///
     /// ```text
     /// sum.mlir:3:24: error: use of undeclared SSA value name
@@ -117,7 +117,7 @@ impl Report {
         fmt::from_fn(|f| self.lines(f, |span| span.quote().unwrap_or_default()))
     }
 
-    /// Each with its place, and behind it what `quote` has of that.
+    /// Each with its location, followed by what `quote` yields for it.
     fn lines(&self, f: &mut fmt::Formatter<'_>, quote: fn(&Span) -> String) -> fmt::Result {
         let mut line = |at: &Option<Span>, kind: &dyn Display, message: &str, end: &str| {
             let (place, quoted) = match at {
@@ -142,15 +142,15 @@ impl Report {
     }
 }
 
-/// `file:line:column: error: message`, and a line for each note. No newline behind the last.
+/// `file:line:column: error: message`, and a line for each note. No newline after the last.
 impl Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.lines(f, |_| String::new())
     }
 }
 
-/// Does something, and yields what was said in a context meanwhile. Handlers that were attached
-/// before hear nothing of it.
+/// Runs `work`, and yields the diagnostics that were emitted in a context meanwhile. Handlers that
+/// were attached before do not receive them.
 pub fn listen<T>(context: &Context, work: impl FnOnce() -> T) -> (T, Vec<Report>) {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let log = heard.clone();
@@ -165,7 +165,7 @@ pub fn listen<T>(context: &Context, work: impl FnOnce() -> T) -> (T, Vec<Report>
     (result, heard)
 }
 
-/// From here on prints what is said in the context to standard error, quoted.
+/// From here on prints the context's diagnostics to standard error, quoted.
 pub fn print_diagnostics(context: &Context) {
     context.attach_diagnostic_handler(|diagnostic| {
         eprintln!("{}", Report::of(&diagnostic).quoted());
@@ -173,8 +173,7 @@ pub fn print_diagnostics(context: &Context) {
     });
 }
 
-/// What a diagnostic says, without its notes. Up to a name that is no UTF-8, if
-/// there is one in it.
+/// The message of a diagnostic, without its notes, up to the first name that is not UTF-8.
 fn message(diagnostic: &Diagnostic<'_>) -> String {
     let mut text = String::new();
     if write!(text, "{diagnostic}").is_err() {
@@ -183,7 +182,7 @@ fn message(diagnostic: &Diagnostic<'_>) -> String {
     text
 }
 
-/// The calls that what was inlined stood for, the innermost first.
+/// The calls through which an operation was inlined, the innermost first.
 fn called_from(mut location: MlirLocation) -> Vec<Note> {
     let mut all = Vec::new();
     // Safety: the location is valid, and a call site where it is asked as one.
@@ -209,7 +208,7 @@ impl Display for Span {
 }
 
 impl Span {
-    /// The first place that a location has.
+    /// The first position in a source that a location has.
     pub fn of(location: Location<'_>) -> Option<Self> {
         Self::of_raw(location.to_raw())
     }
@@ -247,7 +246,7 @@ impl Span {
         None
     }
 
-    /// The line and a caret under the column, if the file is there to be read.
+    /// The line and a caret under the column, if the file can be read.
     fn quote(&self) -> Option<String> {
         // A pipe has been read, and opening it again would wait for a writer.
         let is_file = std::fs::metadata(&self.file).is_ok_and(|what| what.is_file());

@@ -1,4 +1,4 @@
-//! Binary forms that MLIR makes of its own dialects.
+//! Serialization to the binary formats of MLIR: bytecode, and SPIR-V.
 
 use crate::ir::Op;
 use melior::ir::Module;

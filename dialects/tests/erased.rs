@@ -1,5 +1,5 @@
-//! What is erased is not used again: debug builds say where it was, and every build says what would
-//! be left with a use of it.
+//! Uses of erased operations: debug builds report where the operation was erased, and every build
+//! refuses to erase an operation that still has uses.
 
 use qd_dialects::{
     builder::Builder,

@@ -232,7 +232,7 @@ def with_torch(library, replays):
     check("a loop that was not stopped", rounds.item() == 31)
 
     refused("strides", lambda: library.launch("sort", raw, ints(2 * length)[::2], tmp, sort_scratch, n),
-            "do not lie behind each other")
+            "are not contiguous")
 
     # Elements that are aligned as elements, and not as vectors.
     for offset in range(1, 5):

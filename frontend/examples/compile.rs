@@ -1,4 +1,4 @@
-//! A text becomes an artifact for two targets, and an error in it a diagnostic with its place.
+//! Compiles a text for two targets, and shows an error in a text as a diagnostic with a location.
 //!
 //! `cargo run -p qd-frontend --example compile -- --device=cuda:0`
 

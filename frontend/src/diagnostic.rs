@@ -14,13 +14,13 @@ use std::{
 /// The stage of the compilation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stage {
-    /// The request was looked at: its targets, kernels and options.
+    /// The request was checked: its targets, kernels and options.
     Request,
     /// The source was read and verified.
     Parse,
-    /// The module was rewritten for a target.
+    /// The module was lowered for a target.
     Lower,
-    /// Code was made of it.
+    /// Code was emitted.
     Emit,
 }
 
@@ -33,14 +33,14 @@ pub struct Diagnostic {
     pub stage: Stage,
     /// The message, without a location.
     pub message: String,
-    /// Where in the source, if that is known.
+    /// The location in the source, if it is known.
     pub at: Option<Span>,
     /// Notes, at other locations.
     pub notes: Vec<Note>,
 }
 
 impl Diagnostic {
-    /// An error that is nowhere in a source.
+    /// An error without a location.
     pub fn error(stage: Stage, message: impl Into<String>) -> Self {
         Self {
             severity: Severity::Error,
@@ -70,7 +70,7 @@ impl Diagnostic {
         }
     }
 
-    /// As it is displayed, with the lines of the source below places that are in files:
+    /// As it is displayed, with the source line below each location in a file:
     ///
     /// ```text
     /// sum.mlir:3:24: error: use of undeclared SSA value name
@@ -81,8 +81,8 @@ impl Diagnostic {
         self.report().quoted().to_string()
     }
 
-    /// Prints it to standard error as tools do: quoted, or behind the tool's name where it has no
-    /// place.
+    /// Prints it to standard error as tools do: quoted, or after the tool's name if it has no
+    /// location.
     pub fn print(&self, tool: &str) {
         match (&self.at, &self.notes[..], self.severity) {
             (None, [], Severity::Error) => eprintln!("{tool}: {}", self.message),
@@ -91,7 +91,7 @@ impl Diagnostic {
     }
 }
 
-/// `file:line:column: error: message`, and a line for each note. No newline behind the last.
+/// `file:line:column: error: message`, and a line for each note. No newline after the last.
 impl Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.report().fmt(f)
@@ -157,7 +157,7 @@ impl IntoIterator for Diagnostics {
     }
 }
 
-/// Each on lines of its own. No newline behind the last.
+/// Each on lines of its own. No newline after the last.
 impl Display for Diagnostics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let all: Vec<_> = self.iter().map(Diagnostic::to_string).collect();
@@ -167,11 +167,11 @@ impl Display for Diagnostics {
 
 impl std::error::Error for Diagnostics {}
 
-/// Takes what is said of a module that there is a result of: warnings and remarks.
+/// Receives the warnings and remarks of a successful compilation.
 pub(crate) type Sink<'a> = &'a mut (dyn FnMut(&Diagnostic) + 'a);
 
-/// Does something in a context. What is said of it meanwhile goes to the sink, but errors, which
-/// are the result if it fails. The failure's own words count only where nothing was said.
+/// Does something in a context. Diagnostics that are emitted meanwhile go to the sink, except errors,
+/// which are the result if it fails. The failure's own message is used only if none was emitted.
 pub(crate) fn hear<T>(
     context: &Context,
     sink: Sink<'_>,
@@ -198,7 +198,7 @@ pub(crate) fn hear<T>(
     Err(Diagnostics::of(errors))
 }
 
-/// Why a stage has no result, in its own words.
+/// The message of a stage that failed.
 pub(crate) struct Failure {
     pub stage: Stage,
     pub message: String,

@@ -1,4 +1,4 @@
-//! The library's entrance: compile kernels and run them from your own code.
+//! The library's API: compile kernels and run them from your own code.
 //!
 //! ```no_run
 //! use qd_frontend::{
@@ -25,9 +25,8 @@
 //! # Ok::<(), qd_frontend::Error>(())
 //! ```
 //!
-//! [`Program`] is the short way. The long one takes a [`CompileRequest`], which says all that
-//! decides what comes out, and yields an [`Artifact`] for one target or several, or
-//! [`Diagnostics`]:
+//! [`Program`] is the short way. The long way takes a [`CompileRequest`], which determines the
+//! output completely, and yields an [`Artifact`] for one or several targets, or [`Diagnostics`]:
 //!
 //! ```
 //! use qd_frontend::{CompileRequest, Severity, Source, Stage, compile};

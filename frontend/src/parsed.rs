@@ -14,20 +14,20 @@ use qd_dialects::{
 };
 use qd_lowering::{Emit, Options};
 
-/// A source that has been read: a module that is valid. For those who look at it before they
-/// compile it, or who do something else with it; [`compile`](crate::compile) needs none.
+/// A parsed source: a valid module. For programs that inspect it before they compile it, or use it
+/// for something else; [`compile`](crate::compile) does not need it.
 pub struct Parsed<'c> {
     context: &'c Context,
     module: Module<'c>,
 }
 
 impl<'c> Parsed<'c> {
-    /// Reads and verifies a source in a context of [`context`](crate::context). What is no error
-    /// goes to `sink`.
+    /// Parses and verifies a source in a context of [`context`](crate::context). Warnings and
+    /// remarks go to `sink`.
     ///
     /// # Errors
     ///
-    /// It is malformed, or no valid module.
+    /// It is malformed, or not a valid module.
     pub fn new(
         context: &'c Context,
         source: &Source,
@@ -38,7 +38,7 @@ impl<'c> Parsed<'c> {
             let module = parse::parse(context, source.bytes(), source.path());
             module.ok_or_else(|| Failure {
                 stage: Stage::Parse,
-                message: "the source is no module".into(),
+                message: "the source is not a module".into(),
             })
         })?;
         Ok(Self { context, module })
@@ -54,34 +54,34 @@ impl<'c> Parsed<'c> {
         &mut self.module
     }
 
-    /// The kernels and what they take, without plans.
+    /// The kernels and their arguments, without plans.
     ///
     /// # Errors
     ///
-    /// One takes what no caller can give.
+    /// One has an argument of a type that no caller can pass.
     pub fn kernels(&self) -> Result<Vec<Kernel>, Diagnostics> {
         hear(self.context, &mut |_| (), Stage::Request, || {
             Ok(qd_lowering::reflect(&self.module)?)
         })
     }
 
-    /// Leaves these kernels, and what they dispatch to.
+    /// Removes all kernels but these and those that they dispatch to.
     ///
     /// # Errors
     ///
-    /// The module has none of one of these names: the message lists those there are.
+    /// The module lacks one of these kernels: the message lists those that it has.
     pub fn select(&mut self, kernels: &[String]) -> Result<(), Diagnostics> {
         let selected = qd_lowering::select(&mut self.module, kernels);
         selected.map_err(|why| Diagnostic::error(Stage::Request, why.to_string()).into())
     }
 
-    /// Compiles it for targets. The module is lowered where it is: what is left is in the last
-    /// target's own dialects, and cannot be compiled again. What is no error goes to `sink`, and
-    /// comes once for each target of which it is true.
+    /// Compiles it for targets. The module is lowered in place: it ends up in the last target's own
+    /// dialects, and cannot be compiled again. Warnings and remarks go to `sink`, once for each target
+    /// that they are about.
     ///
     /// # Errors
     ///
-    /// There is no such target, or the module cannot be compiled for one: what is wrong for any.
+    /// A target does not exist, or the module cannot be compiled for one: the errors for all targets.
     pub fn compile(
         &mut self,
         targets: &[TargetSpec],
@@ -109,7 +109,7 @@ impl<'c> Parsed<'c> {
         Ok(artifact)
     }
 
-    /// An artifact for one target, which there is.
+    /// An artifact for one target, which exists.
     pub(crate) fn lower(
         &mut self,
         target: &TargetSpec,

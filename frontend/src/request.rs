@@ -10,16 +10,16 @@ use qd_artifact::{Artifact, TargetSpec};
 use qd_lowering::{Options, targets::Target};
 use std::collections::HashSet;
 
-/// All that decides what an artifact is: neither files nor the environment are asked for more.
+/// Everything that determines an artifact: compiling it reads no files and no environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CompileRequest {
     /// The source.
     pub source: Source,
-    /// What for: at least one. A device of it need not be there. The artifact has them in this
-    /// order, each once, and a device takes the first that it can run.
+    /// The targets, at least one. Their devices need not be present. The artifact has the targets in
+    /// this order, each once, and a device uses the first that it can run.
     pub targets: Vec<TargetSpec>,
-    /// The kernels that are compiled, by name, and with them what they dispatch to; all if it is
-    /// `None`.
+    /// The names of the kernels to compile, together with those that they dispatch to; `None` for
+    /// all.
     pub kernels: Option<Vec<String>>,
     /// The other options.
     pub options: Options,
@@ -36,17 +36,17 @@ impl CompileRequest {
     }
 }
 
-/// Compiles what is asked for, and says nothing of warnings and remarks.
+/// Compiles a request. Warnings and remarks are dropped.
 ///
 /// # Errors
 ///
-/// The source is no module, there is no such target or kernel, or the module cannot be compiled
-/// for one of the targets: all that is wrong with that, for all targets.
+/// The source is not a module, a target or kernel does not exist, or the module cannot be compiled
+/// for one of the targets: all errors for all targets.
 pub fn compile(request: &CompileRequest) -> Result<Artifact, Diagnostics> {
     compile_with(request, &mut |_| ())
 }
 
-/// As [`compile`]. What is no error goes to `sink`, each once.
+/// As [`compile`]. Warnings and remarks go to `sink`, each once.
 ///
 /// # Errors
 ///
@@ -79,8 +79,8 @@ pub fn compile_text(text: &str, target: &str) -> Result<Artifact, Diagnostics> {
     compile(&CompileRequest::of_text(text, target.parse()?))
 }
 
-/// Looks whether there are such targets, and one at least. Whoever compiles does that
-/// first; this is for those who do something else before.
+/// Checks that the targets exist, and that there is at least one. Compiling does so first; this is
+/// for programs that do something else before.
 ///
 /// # Errors
 ///

@@ -17,7 +17,7 @@ use std::{
 /// A module that is yet to be read.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Source {
-    /// Text, and what it is called in diagnostics: no file of that name need be there.
+    /// Text, and its name in diagnostics: no file of that name has to exist.
     Text {
         /// Such as `sum.mlir`.
         name: String,
@@ -28,7 +28,7 @@ pub enum Source {
     Bytecode(Arc<[u8]>),
     /// A module that was built in this process.
     Module(ModuleBytes),
-    /// What a file holds, text or bytecode: MLIR tells them apart.
+    /// The contents of a file, text or bytecode: MLIR tells them apart.
     File {
         /// Its path, for diagnostics; `-` is standard input.
         path: PathBuf,
@@ -38,7 +38,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// A text, and what it is called in diagnostics.
+    /// A text, and its name in diagnostics.
     pub fn text(name: impl Into<String>, text: impl Into<Arc<str>>) -> Self {
         Self::Text {
             name: name.into(),
@@ -46,12 +46,11 @@ impl Source {
         }
     }
 
-    /// Reads a file; `-` is standard input. It is opened once: a pipe can be read no more than
-    /// that.
+    /// Reads a file; `-` is standard input. It is opened once, as a pipe can only be read once.
     ///
     /// # Errors
     ///
-    /// It cannot be read, in words that name it.
+    /// It cannot be read; the message names it.
     pub fn read(path: &Path) -> Result<Self, Diagnostics> {
         let bytes = parse::read(path).map_err(|why| Diagnostic::error(Stage::Request, why))?;
         Ok(Self::File {
@@ -60,7 +59,7 @@ impl Source {
         })
     }
 
-    /// What is read.
+    /// Its bytes.
     pub fn bytes(&self) -> &[u8] {
         match self {
             Source::Text { text, .. } => text.as_bytes(),
@@ -69,7 +68,7 @@ impl Source {
         }
     }
 
-    /// What it is called in diagnostics.
+    /// Its name in diagnostics.
     pub(crate) fn path(&self) -> &Path {
         match self {
             Source::Text { name, .. } => Path::new(name),
@@ -126,8 +125,8 @@ impl ModuleBytes {
     ///
     /// # Errors
     ///
-    /// Its context lacks a dialect of its operations, as another's may: what is not known there
-    /// would be read as something else here.
+    /// Its context lacks a dialect of its operations, as another context may: an unregistered
+    /// operation would be read as a different one here.
     pub fn of(module: &Module<'_>) -> Result<Self, Diagnostics> {
         // Safety: the handle is used while the module lives.
         let root: Op<'_> = unsafe { Op::from_raw(module.as_operation().to_raw()) };

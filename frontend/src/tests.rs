@@ -71,9 +71,9 @@ fn an_error_has_its_place_and_is_said_once() {
         (
             "func.func private @f()\nqd.grid.kernel @k() {\n  func.call @f() : () -> ()\n}",
             Stage::Parse,
-            "3:3: error: 'func.call' op cannot stand at the top level of a kernel: only phases, \
+            "3:3: error: 'func.call' op is not legal at the top level of a kernel: only phases, \
              algorithms, 'qd.grid.do_while', 'qd.grid.if' and arithmetic that the host can \
-             evaluate can",
+             evaluate are",
         ),
         (
             "qd.grid.kernel @k(%a: memref<?xf80>) {}",

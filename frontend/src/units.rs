@@ -18,8 +18,8 @@ use std::sync::Arc;
 
 /// A kernel, the functions that it calls, and the signatures of the kernels that it dispatches to.
 ///
-/// What a kernel that dispatches says of its arguments (the scratch that they need, whether they
-/// are read) follows from the bodies of those kernels, too: whoever keeps that by hash keeps it by
+/// What a kernel that dispatches requires of its arguments (the scratch that they need, whether they
+/// are read) follows from the bodies of those kernels, too: a cache of that by hash has to include
 /// their hashes as well.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unit {
@@ -28,21 +28,21 @@ pub struct Unit {
     /// A module of all that, the kernel first, without locations. It can be a
     /// [`Source::Bytecode`](crate::Source::Bytecode).
     pub bytecode: Arc<[u8]>,
-    /// Of the bytecode. Comments, whitespace, names of values, locations and so names of files,
-    /// other kernels and the order of all in the source do not change it, nor does the form of the
-    /// source. Names of kernels, functions and arguments do, for they are in what comes out.
+    /// A hash of the bytecode. Comments, whitespace, names of values, locations and so names of files,
+    /// other kernels and the order of definitions do not change it, nor does the form of the source.
+    /// Names of kernels, functions and arguments do, since they are in the artifact.
     pub hash: Hash,
-    /// Where in the source the operations were, by their numbers in the bytecode's module, which
-    /// itself is 0; what an operation holds is behind it. None where the source has no place for one.
+    /// The operations' locations in the source, by their numbers in the bytecode's module, in pre-order:
+    /// the module itself is 0. None if the source has no location for one.
     pub origins: Vec<Option<Span>>,
 }
 
 /// The units of the kernels that a request asks for, and of those that they dispatch to, in the
-/// order of the source. Neither targets nor options are looked at.
+/// order of the source. Targets and options are ignored.
 ///
 /// # Errors
 ///
-/// The source is no module, or has no kernel of a name that is asked for.
+/// The source is not a module, or lacks a requested kernel.
 pub fn units(request: &CompileRequest) -> Result<Vec<Unit>, Diagnostics> {
     let context = context();
     let mut parsed = Parsed::new(&context, &request.source, &mut |_| ())?;

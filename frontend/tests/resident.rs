@@ -273,7 +273,7 @@ fn arrays_are_in_memory_of_somebody_elses_allocator() {
     assert_eq!(device.memory().live, 8000);
     let refused = Buffer::new(&stream, Dtype::U8, &[16 << 20]);
     let error = refused.expect_err("no room").to_string();
-    assert!(error.contains("16777216 bytes were asked for"), "{error}");
+    assert!(error.contains("16777216 bytes were requested"), "{error}");
     drop((x, y));
     assert_eq!(device.memory().live, 0);
 }
@@ -302,7 +302,7 @@ fn more_memory_than_there_is_is_an_error_that_says_how_much() {
     let refused = Buffer::new(&stream, Dtype::U8, &[bytes]);
     let error = refused.expect_err("too much").to_string();
     assert!(
-        error.contains(&format!("{bytes} bytes were asked for")),
+        error.contains(&format!("{bytes} bytes were requested")),
         "{error}"
     );
     assert_eq!(device.memory().live, 0);

@@ -1,10 +1,9 @@
-//! `qd-expand-collectives` and `qd-expand-math`: what a target has no form of becomes
-//! what it has.
+//! `qd-expand-collectives` and `qd-expand-math`: expand the ops that a target has no form of.
 //!
-//! What becomes of each op stands in [`qd_passes::expand_collectives`] and
-//! [`qd_passes::expand_math`], which know no target. Here is what stays: an op of which
-//! the target has a form (`targets/isa.rs`), in a body for its subgroup size, and every
-//! function where there is a library of them.
+//! The expansions are in [`qd_passes::expand_collectives`] and [`qd_passes::expand_math`],
+//! which are target-independent. This file decides which ops are kept: an op of which the
+//! target has a form (`targets/isa.rs`), in a body for its subgroup size, and every function
+//! on a target with a math library.
 //!
 //! Before, for `target=nvptx:sm_90`:
 //! ```mlir
@@ -32,7 +31,7 @@ use qd_passes::{expand_collectives, expand_math};
 options! {
     /// Options of `qd-expand-collectives` and `qd-expand-math`.
     pub struct ExpandForTargetOptions {
-        /// whose forms stay, such as cpu or nvptx:sm_90; any: none but what every target has
+        /// the target whose ops are kept, such as cpu or nvptx:sm_90; any: only those that every target has
         target: String = "any",
     }
 }
@@ -59,7 +58,7 @@ impl Pass for ExpandCollectives {
     type Options = ExpandForTargetOptions;
     const NAME: &'static str = "qd-expand-collectives";
     const SUMMARY: &'static str =
-        "Make shuffle trees of the collectives that a target does not have";
+        "Expand collectives that a target does not have into shuffles and ballots";
 
     fn dialects() -> Vec<DialectHandle> {
         expand_collectives::dialects()
@@ -77,7 +76,7 @@ pub struct ExpandMath;
 impl Pass for ExpandMath {
     type Options = ExpandForTargetOptions;
     const NAME: &'static str = "qd-expand-math";
-    const SUMMARY: &'static str = "Make arithmetic of the functions that a target does not have";
+    const SUMMARY: &'static str = "Expand functions that a target does not have into arithmetic";
 
     fn dialects() -> Vec<DialectHandle> {
         expand_math::dialects()

@@ -32,8 +32,8 @@ impl Options {
         }
     }
 
-    /// What of them the code for a target follows from. None where it follows from more than a module
-    /// and these options: a program that is not ours takes part in making it.
+    /// The options that affect the code for a target, as text. None if more than a module and these
+    /// options affect it, because an external program takes part in making it.
     pub fn concerning(&self, target: &Target) -> Option<String> {
         match target.capabilities.kind {
             Kind::Host => {

@@ -16,7 +16,7 @@ pub fn register() {
 options! {
     /// Options of every pipeline here.
     pub struct TargetOptions {
-        /// what the kernels are to run on, such as cpu or cpu,wave=32
+        /// the target that the kernels are for, such as cpu or cpu,wave=32
         target: String = "cpu",
         /// write each kernel's plan of launches to standard error
         print_plan: bool = false,

@@ -37,20 +37,20 @@ use qd_dialects::{
 /// Nested levels of regions, beyond which a body is deep.
 pub const DEEPEST: u32 = 64;
 
-/// Blocks of a region, beyond which it is taken for nested levels that have become
-/// branches.
+/// Blocks of a region above which the body counts as deep: the blocks are assumed to be
+/// nested regions that have been lowered to branches.
 pub const WIDEST: u32 = 1000;
 
 options! {
     /// Options of `qd-clean`.
     pub struct CleanOptions {
-        /// ops that a phase, a loop or a branch may hold and not be long
+        /// ops in a phase, a loop or a branch above which it counts as long
         longest: u32 = 4000u32,
-        /// levels of regions that may be in one another and not be deep
+        /// levels of nested regions above which a body counts as deep
         deepest: u32 = DEEPEST,
-        /// blocks that a region may have and not be deep
+        /// blocks in a region above which a body counts as deep
         widest: u32 = WIDEST,
-        /// as of canonicalize
+        /// max-iterations of canonicalize
         max_iterations: u32 = 10u32,
         /// whether canonicalize simplifies regions
         simplify_regions: bool = true,

@@ -1,6 +1,6 @@
-//! Collectives that a target does not have, from what it has.
+//! Expansion of collectives that a target does not have.
 //!
-//! After `qd-select-subgroup-size`. Each collective that is not kept becomes shuffles
+//! Runs after `qd-select-subgroup-size`. Each collective that is not kept becomes shuffles
 //! and ballots of its subgroup, and for a block shared memory and barriers:
 //!
 //! | op | becomes |
@@ -16,9 +16,8 @@
 //! | `block.*` | the same in each subgroup, its totals through shared memory |
 //! | `qd.math.*` | `math` and `arith` |
 //!
-//! `shuffle`, `broadcast`, `ballot`, `sync` and `block.sync` are what every
-//! target has. What else a target has, its description says; the pass asks that
-//! of each op.
+//! Every target has `shuffle`, `broadcast`, `ballot`, `sync` and `block.sync`. Which
+//! other ops it has is in its description, which the pass queries for each op.
 //!
 //! Limits: combiner regions are inlined, so a large one is repeated log2 times.
 //! A block op in a function that is called needs to be inlined first.
@@ -103,8 +102,8 @@ pub fn dialects() -> Vec<DialectHandle> {
     ]
 }
 
-/// Expands every collective below `module` but those of which `keeps` says, for a body's
-/// subgroup size, that they stay.
+/// Expands every collective below `module`, except those for which `keeps` returns true, given
+/// the subgroup size of the body.
 ///
 /// # Errors
 ///

@@ -38,7 +38,7 @@ pub struct ExpandDims;
 impl Pass for ExpandDims {
     type Options = NoOptions;
     const NAME: &'static str = "qd-expand-dims";
-    const SUMMARY: &'static str = "Make extents of computed dimensions choices between all";
+    const SUMMARY: &'static str = "Expand memref.dim of a computed dimension into selects";
 
     fn dialects() -> Vec<DialectHandle> {
         vec![DialectHandle::arith(), DialectHandle::memref()]

@@ -49,7 +49,7 @@ pub struct ExpandForEach;
 impl Pass for ExpandForEach {
     type Options = NoOptions;
     const NAME: &'static str = "qd-expand-for-each";
-    const SUMMARY: &'static str = "Make plain phases of elementwise ones";
+    const SUMMARY: &'static str = "Expand elementwise phases into plain ones";
 
     fn dialects() -> Vec<DialectHandle> {
         vec![

@@ -80,7 +80,7 @@ pub fn dialects() -> Vec<DialectHandle> {
     ]
 }
 
-/// Expands every function below `module` but those of which `keeps` says that they stay.
+/// Expands every function below `module`, except those for which `keeps` returns true.
 pub fn expand<'c>(module: Op<'c>, keeps: &dyn Fn(Op<'c>) -> bool) {
     for op in module.nested() {
         let name = op.full_name();

@@ -28,9 +28,9 @@ use qd_dialects::{
 options! {
     /// Options of `qd-expand-metadata`.
     pub struct ExpandMetadataOptions {
-        /// levels of regions that may be in one another and not be deep
+        /// levels of nested regions above which a body counts as deep
         deepest: u32 = DEEPEST,
-        /// blocks that a region may have and not be deep
+        /// blocks in a region above which a body counts as deep
         widest: u32 = WIDEST,
     }
 }

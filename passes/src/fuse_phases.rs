@@ -7,7 +7,7 @@
 //! one writes and the other accesses is accessed by plain loads and stores at the
 //! element that the thread owns, `tile · threads + thread_id`, where the tile is the
 //! block's number or advances from there by the grid's size. The second phase's body is
-//! put behind the first's, in the same thread.
+//! appended to the first's, in the same thread.
 //!
 //! Limits: phases are not fused across any other access to a buffer in conflict, across
 //! atomics, fences between blocks and calls in either, if both have shared memory, or if
@@ -44,8 +44,7 @@ pub struct FusePhases;
 impl Pass for FusePhases {
     type Options = NoOptions;
     const NAME: &'static str = "qd-fuse-phases";
-    const SUMMARY: &'static str =
-        "Make one phase of neighbours whose conflicts are within a thread";
+    const SUMMARY: &'static str = "Fuse neighbouring phases whose conflicts are within a thread";
 
     fn run<'c>(module: Op<'c>, _: &NoOptions) -> Result<'c> {
         let mut functions = Functions::default();

@@ -14,7 +14,7 @@
 //! producer to the last reader writes any of it, readers included.
 //!
 //! Each load has to see one producer and nothing else. So all steps that write the buffer are
-//! elementwise; each load stands behind one of them in the same sequence of steps, or in a loop
+//! elementwise; each load comes after one of them in the same sequence of steps, or in a loop
 //! there, with no other in between; and where there are several, or one that is repeated, all write
 //! the same elements.
 //!
@@ -62,7 +62,7 @@ use std::{collections::HashSet, fmt::Write};
 options! {
     /// Options of `qd-fuse-producers`.
     pub struct FuseProducersOptions {
-        /// write what becomes of each producer to standard error
+        /// write for each producer whether it is fused, and why, to standard error
         print_plan: bool = false,
     }
 }
@@ -74,7 +74,7 @@ impl Pass for FuseProducers {
     type Options = FuseProducersOptions;
     const NAME: &'static str = "qd-fuse-producers";
     const SUMMARY: &'static str =
-        "Compute what elementwise phases write to scratch where it is read";
+        "Fuse elementwise phases that write scratch into the phases that read it";
 
     fn run<'c>(module: Op<'c>, options: &FuseProducersOptions) -> Result<'c> {
         let mut printed = String::new();
@@ -220,7 +220,7 @@ impl<'c> Fusion<'c> {
                 _ => format!("{phases} phases"),
             };
             return Err(format!(
-                "to load {loaded} bytes an element instead of {own} in {phases} is more than it saves"
+                "loading {loaded} bytes an element instead of {own} in {phases} costs more than it saves"
             ));
         }
         Ok(())

@@ -26,7 +26,7 @@ use qd_dialects::{canonical::hoist_invariants, diagnostic::Result, ir::Op, optio
 options! {
     /// Options of `qd-hoist-invariants`.
     pub struct HoistInvariantsOptions {
-        /// levels of regions in a loop, out of which ops with regions are moved
+        /// levels of nested regions in a loop above which ops with regions are not moved out of it
         deepest: u32 = 16u32,
     }
 }
@@ -37,7 +37,7 @@ pub struct HoistInvariants;
 impl Pass for HoistInvariants {
     type Options = HoistInvariantsOptions;
     const NAME: &'static str = "qd-hoist-invariants";
-    const SUMMARY: &'static str = "Move what is the same in each iteration out of loops";
+    const SUMMARY: &'static str = "Move loop-invariant code out of loops";
     // Any.
     const ANCHOR: &'static str = "";
 

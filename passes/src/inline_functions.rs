@@ -146,10 +146,10 @@ fn check<'c>(call: Op<'c>, callee: Op<'c>) -> Result<'c> {
         && let Some(op) = callee.nested().into_iter().find(|op| shows_threads(*op))
     {
         let message = format!(
-            "calls '{name}' in a 'qd.grid.for_each', whose body not every thread runs: use a \
+            "calls '{name}' in a 'qd.grid.for_each', whose body is not run by every thread: use a \
              'qd.grid.phase'"
         );
-        let why = format!("'{}' cannot stand there", op.full_name());
+        let why = format!("'{}' is not legal there", op.full_name());
         return Err(Diagnostic::at(call, message).note(op.location(), why));
     }
     Ok(())

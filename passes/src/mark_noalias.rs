@@ -44,7 +44,7 @@ pub struct MarkNoalias;
 impl Pass for MarkNoalias {
     type Options = NoOptions;
     const NAME: &'static str = "qd-mark-noalias";
-    const SUMMARY: &'static str = "Say which buffers of a launched body overlap no other";
+    const SUMMARY: &'static str = "Mark the buffers of a launched body that overlap no other";
 
     fn dialects() -> Vec<DialectHandle> {
         vec![DialectHandle::llvm()]

@@ -48,7 +48,7 @@ pub struct OutlinePhases;
 impl Pass for OutlinePhases {
     type Options = NoOptions;
     const NAME: &'static str = "qd-outline-phases";
-    const SUMMARY: &'static str = "Make a function of each phase's body, and a launch of the phase";
+    const SUMMARY: &'static str = "Outline each phase's body to a function, and launch it";
 
     fn dialects() -> Vec<DialectHandle> {
         vec![DialectHandle::arith(), DialectHandle::func()]

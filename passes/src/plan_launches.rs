@@ -54,7 +54,7 @@ options! {
     pub struct PlanOptions {
         /// write each kernel's plan to standard error
         print_plan: bool = false,
-        /// make one launch of phases whose conflicts are within a thread
+        /// fuse phases whose conflicts are within a thread into one launch
         fuse: bool = true,
         /// let launches that differ only in parameters share a body
         share: bool = true,
@@ -67,7 +67,7 @@ pub struct PlanLaunches;
 impl Pass for PlanLaunches {
     type Options = PlanOptions;
     const NAME: &'static str = "qd-plan-launches";
-    const SUMMARY: &'static str = "Make a graph of launches of a kernel's phases";
+    const SUMMARY: &'static str = "Turn the phases of a kernel into a graph of launches";
 
     fn dialects() -> Vec<DialectHandle> {
         outline_phases::OutlinePhases::dialects()

@@ -39,7 +39,7 @@ pub struct SeparateBodies;
 impl Pass for SeparateBodies {
     type Options = NoOptions;
     const NAME: &'static str = "qd-separate-bodies";
-    const SUMMARY: &'static str = "Put each outlined body into a module of its own";
+    const SUMMARY: &'static str = "Split the module into one for each outlined body";
 
     fn run<'c>(module: Op<'c>, _: &NoOptions) -> Result<'c> {
         let block = module.body().expect("a module's body");

@@ -90,11 +90,11 @@ struct Cluster<'c> {
     /// The body that the others are unified with.
     template: Op<'c>,
     slots: Vec<Slot<'c>>,
-    /// Each body, and its constants in the template's slots. The first was
-    /// there first.
+    /// Each body, and its constants in the template's slots. The first body is the
+    /// template.
     members: Vec<(Op<'c>, Vec<i64>)>,
     columns: Columns,
-    /// Where arguments may stand in the template, once that has been asked.
+    /// Where the template may have arguments, once computed.
     arguments: OnceCell<Arguments>,
 }
 
@@ -162,7 +162,7 @@ impl<'c> Cluster<'c> {
         self.slots.iter().map(|slot| slot.value).collect()
     }
 
-    /// Takes one more body, if that is the same.
+    /// Adds one more body, if it can be unified with the template.
     fn take(&mut self, body: Op<'c>) -> bool {
         if let Some(laid) = unify(self.template, body) {
             return self.add(body, laid.at(&self.slots));
@@ -229,7 +229,7 @@ impl<'c> Cluster<'c> {
     }
 }
 
-/// Shares the bodies of the launches of each of a module's kernels. Returns how many went.
+/// Shares the bodies of the launches of each of a module's kernels. Returns how many were removed.
 pub fn share(module: Op) -> usize {
     let Some(block) = module.body() else { return 0 };
     let mut clusters: Vec<Cluster> = Vec::new();
@@ -262,7 +262,7 @@ fn is_private_body(op: Op) -> bool {
         && op.body().is_some_and(|b| b.next_in_region().is_none())
 }
 
-/// The kernel whose launches alone have a body; the module if nobody launches it.
+/// The kernel that is the only one to launch a body; the module if there are no launches of it.
 fn kernel_of<'c>(
     body: Op<'c>,
     launches: &HashMap<String, Vec<Op<'c>>>,

@@ -7,7 +7,7 @@
 //! is enough for the comparisons with aligned bounds that kernels make. Loops
 //! are iterated to a fixed point.
 //!
-//! What it takes for granted:
+//! Assumptions:
 //! - arguments of the body, and values from outside it, are uniform: the host
 //!   computed them;
 //! - a load from a uniform address yields a uniform value. That holds where the
@@ -17,8 +17,8 @@
 //! - inside a branch that is not uniform, "uniform" is said of the threads that
 //!   take it.
 //!
-//! What it does not know, varies: results of calls (inline first), and
-//! everything in a region whose op it does not know.
+//! What the analysis does not know counts as varying: results of calls (inline
+//! first), and everything in a region of an unknown op.
 
 mod explain;
 mod range;
@@ -38,7 +38,7 @@ use range::Range;
 use std::collections::HashMap;
 use transfer::Origin;
 
-/// Passes over a loop after which alignments and ranges are given up.
+/// Iterations over a loop's body after which alignments and ranges are widened to unknown.
 const SETTLES_IN: usize = 3;
 
 /// What is known of a value.
@@ -79,7 +79,7 @@ impl Fact {
         }
     }
 
-    /// Gives up the scopes at which which of several values it is differs.
+    /// Widens to varying at the scopes in which the choice between several values varies.
     fn chosen_by(mut self, uniform: [bool; 3]) -> Self {
         for (shape, uniform) in self.shapes.iter_mut().zip(uniform) {
             if !uniform && range::single(self.range).is_none() {
@@ -405,12 +405,12 @@ impl<'c> Uniformity<'c> {
         }
     }
 
-    /// Iterates a loop's body until what it carries settles. Returns the facts
-    /// of the carried values.
+    /// Iterates over a loop's body until the facts of its carried values reach a fixed
+    /// point, and returns them.
     ///
-    /// A loop in a loop is visited in each round of the one around it, and goes on
-    /// from what it had settled for: facts only ever weaken, and starting over would
-    /// take time exponential in how deep loops are nested.
+    /// An inner loop is visited in each iteration of the outer one, and continues from
+    /// its previous fixed point: facts only ever weaken, and starting over would take
+    /// time exponential in the depth of the nesting.
     fn fixpoint(
         &mut self,
         carried: &[Value<'c>],
@@ -445,7 +445,7 @@ impl<'c> Uniformity<'c> {
         }
     }
 
-    /// Everything in an op that the analysis does not know varies.
+    /// Everything in an op that the analysis does not know counts as varying.
     fn visit_unknown(&mut self, op: Op<'c>) {
         for index in 0..op.region_count() {
             if let Some(block) = op.region_block(index) {

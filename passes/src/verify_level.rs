@@ -1,6 +1,6 @@
 //! `qd-verify-level`: a level holds no op that an earlier pass should have removed.
 //!
-//! One check at each border between levels, whose error names the pass that should have removed the
+//! One check after the passes of each level, whose error names the pass that should have removed the
 //! op:
 //!
 //! | level | illegal |
@@ -90,7 +90,7 @@ options! {
     pub struct VerifyLevelOptions {
         /// algo, grid, plan or subgroup
         level: Level = Level::Grid,
-        /// whether collectives are to be expanded as well, at level subgroup
+        /// whether, at level subgroup, collectives have been expanded as well
         expanded: bool = false,
     }
 }
@@ -101,7 +101,7 @@ pub struct VerifyLevel;
 impl Pass for VerifyLevel {
     type Options = VerifyLevelOptions;
     const NAME: &'static str = "qd-verify-level";
-    const SUMMARY: &'static str = "Check that nothing is left of what a level has lowered";
+    const SUMMARY: &'static str = "Check that a level holds no op that an earlier pass removes";
 
     fn run<'c>(module: Op<'c>, options: &VerifyLevelOptions) -> Result<'c> {
         let level = options.level;
@@ -174,13 +174,13 @@ fn without_wave(op: Op, level: Level) -> Option<String> {
         .then(|| format!("has no 'qd.wave' at level '{level}': 'qd-select-subgroup-size' sets it"))
 }
 
-/// What is wrong with the dimension that a `memref.dim` asks for.
+/// The error of a `memref.dim` whose dimension does not exist.
 fn out_of_range(op: Op) -> Option<String> {
     let rank = op.is("memref.dim").then(|| rank(op))??;
     let at = constant_dimension(op)?;
     let is_there = usize::try_from(at).is_ok_and(|at| at < rank);
     (!is_there)
-        .then(|| format!("asks for dimension {at} of a buffer that has {rank}, numbered from 0"))
+        .then(|| format!("takes dimension {at} of a buffer that has {rank}, numbered from 0"))
 }
 
 fn is_in_body(op: Op) -> bool {

@@ -7,7 +7,7 @@ use qd_artifact::{EvalError, Kernel};
 #[non_exhaustive]
 #[allow(missing_docs)]
 pub enum Error {
-    /// There is no such target, or none of its devices can be driven yet.
+    /// There is no such target, or no driver for its devices yet.
     #[error("no driver for target '{target}': the targets that can be run are {}", known.join(", "))]
     NoDriver {
         target: String,
@@ -16,7 +16,7 @@ pub enum Error {
     /// The artifact is for another device.
     #[error("the artifact is for target '{artifact}', not for {device}")]
     OtherTarget { artifact: String, device: String },
-    /// The code may use what the device cannot do.
+    /// The code may use features that the device lacks.
     #[error(
         "the artifact was compiled for {compiled_for} and uses {}, which this machine ({device}) does not have: compile it again for this machine",
         missing.join(", ")
@@ -41,7 +41,7 @@ pub enum Error {
     /// There is no kernel of that name.
     #[error("no kernel '{name}': the kernels there are: {}", known.join(", "))]
     UnknownKernel { name: String, known: Vec<String> },
-    /// The kernel is there, but for other targets.
+    /// The artifact has the kernel, but for other targets only.
     #[error("kernel '{kernel}' was not compiled for target '{target}'")]
     NoPlan { kernel: String, target: String },
     /// Too many or too few arguments.
@@ -93,11 +93,11 @@ pub enum Error {
         kernel: String,
         variants: Vec<String>,
     },
-    /// A loop went on longer than the options allow.
+    /// A loop ran for more iterations than the options allow.
     #[error("kernel '{kernel}': a loop was still running after {limit} iterations")]
     TooManyIterations { kernel: String, limit: u64 },
-    /// No memory for something: bytes that were asked for, that the device has besides, and that its
-    /// pool holds and nobody uses, as far as they are known.
+    /// Out of memory: the bytes that were requested, the free bytes of the device, and the unused bytes
+    /// of its pool, as far as they are known.
     #[error("not enough memory for {what}{}", room(*bytes, *free, *pooled))]
     OutOfMemory {
         what: String,
@@ -127,14 +127,14 @@ pub enum Error {
         argument: String,
         known: Vec<String>,
     },
-    /// A buffer that does not begin where its elements may.
+    /// A buffer that is not aligned for its elements.
     #[error("kernel '{kernel}': argument '{argument}' does not begin at a multiple of {to} bytes")]
     Misaligned {
         kernel: String,
         argument: String,
         to: usize,
     },
-    /// Memory that is written and is another argument's as well.
+    /// Memory that is written and overlaps another argument.
     #[error(
         "kernel '{kernel}': argument '{argument}' overlaps argument '{other}', of which one is written"
     )]
@@ -143,28 +143,28 @@ pub enum Error {
         argument: String,
         other: String,
     },
-    /// Elements that do not lie behind each other.
-    #[error("{0}: its elements do not lie behind each other")]
+    /// Elements that are not contiguous.
+    #[error("{0}: its elements are not contiguous")]
     NotContiguous(String),
-    /// An array of another library, or for one, that cannot be taken or given.
+    /// An array that cannot be imported from, or exported to, another library.
     #[error("{0}")]
     Foreign(String),
-    /// What cannot be part of a graph that its owner captures.
+    /// A call that cannot be captured into a graph.
     #[error("{0}")]
     Capture(String),
-    /// A kernel writes what may not be written.
+    /// A kernel writes a read-only buffer.
     #[error(
         "kernel '{kernel}' writes argument '{argument}', but was given a buffer that is read-only"
     )]
     ReadOnly { kernel: String, argument: String },
-    /// Something is on another device than it has to be.
+    /// Something is on the wrong device.
     #[error("{what} is of device {is}, not of {wanted}")]
     WrongDevice {
         what: String,
         is: String,
         wanted: String,
     },
-    /// What cannot be recorded, or a graph that is not ready to be launched.
+    /// Something that cannot be recorded, or a graph that is not ready to be launched.
     #[error("{0}")]
     Recording(String),
     /// A view, copy or cast that a buffer does not allow.
@@ -184,16 +184,18 @@ pub enum Error {
         reason: String,
     },
     /// This process is a copy of the one that opened the device.
-    #[error("devices cannot be used behind fork: open them in the new process's own program")]
+    #[error(
+        "devices cannot be used after fork: open them in a program that the new process executes"
+    )]
     Forked,
-    /// The host does not start threads.
+    /// A thread cannot be started.
     #[error("cannot start a thread: {0}")]
     Thread(std::io::Error),
 }
 
-/// `: 4096 bytes were asked for, 512 are free, 0 are pooled`.
+/// `: 4096 bytes were requested, 512 are free, 0 are pooled`.
 fn room(bytes: Option<u64>, free: Option<u64>, pooled: Option<u64>) -> String {
-    let asked = bytes.map(|bytes| format!("{bytes} bytes were asked for"));
+    let asked = bytes.map(|bytes| format!("{bytes} bytes were requested"));
     let free = free.map(|bytes| format!("{bytes} are free"));
     let pooled = pooled.map(|bytes| format!("{bytes} are pooled"));
     let known: Vec<_> = [asked, free, pooled].into_iter().flatten().collect();
@@ -204,7 +206,7 @@ fn room(bytes: Option<u64>, free: Option<u64>, pooled: Option<u64>) -> String {
 }
 
 impl Error {
-    /// No memory for something, of which no more is known.
+    /// Out of memory, without further information.
     pub(crate) fn no_memory(what: impl Into<String>) -> Self {
         Error::OutOfMemory {
             what: what.into(),

@@ -271,7 +271,7 @@ impl<'a> Check<'a> {
     fn callee(&self, name: &str) -> Result<Planned<'a>, Error> {
         self.program
             .kernel(name)
-            .ok_or_else(|| self.error(&format!("dispatches to '{name}', which is not there")))
+            .ok_or_else(|| self.error(&format!("dispatches to '{name}', which is not in the plan")))
     }
 
     /// A kernel that reaches itself through dispatches would never end.
@@ -321,7 +321,7 @@ impl<'a> Check<'a> {
         match self.argument(buffer.argument)? {
             ArgumentKind::Buffer { .. } => Ok(()),
             ArgumentKind::Scalar { .. } => {
-                Err(self.error(&format!("argument {} is no buffer", buffer.argument)))
+                Err(self.error(&format!("argument {} is not a buffer", buffer.argument)))
             }
         }
     }
@@ -332,7 +332,7 @@ impl<'a> Check<'a> {
             Expr::Scalar(argument) => match self.argument(*argument)? {
                 ArgumentKind::Scalar { .. } => Ok(()),
                 ArgumentKind::Buffer { .. } => {
-                    Err(self.error(&format!("argument {argument} is no scalar")))
+                    Err(self.error(&format!("argument {argument} is not a scalar")))
                 }
             },
             Expr::Length(argument, dimension) => match self.argument(*argument)? {

@@ -1,4 +1,4 @@
-//! What the HIP driver says when something is missing, wrong or fails, on the fake HIP runtime.
+//! The HIP driver's errors when something is missing, wrong or fails, on the fake HIP runtime.
 
 mod amd;
 
@@ -51,7 +51,7 @@ fn without_a_device_there_is_a_message() {
 fn an_old_runtime_is_refused() {
     let settings = [("QD_FAKE_HIP_VERSION", "50700000")];
     succeeds("an_old_runtime_is_refused", &settings, || {
-        let expected = "the HIP runtime is of version 5.7: 6.0 is the oldest that will do";
+        let expected = "the HIP runtime is of version 5.7: 6.0 or later is required";
         // Also when it has been loaded.
         assert_eq!([refused(), refused()], [expected; 2]);
     });
@@ -101,7 +101,7 @@ fn damaged_code_is_refused() {
             artifact.modules[0].set_bytes(bytes);
             load_error(&artifact)
         };
-        assert!(with(b"PTX".to_vec()).ends_with("it is no AMD code object"));
+        assert!(with(b"PTX".to_vec()).ends_with("it is not an AMD code object"));
         let mut cut = code("gfx1100");
         cut[60] = 9;
         assert!(with(cut).contains("damaged"));

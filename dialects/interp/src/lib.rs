@@ -47,12 +47,12 @@ use memory::{Allocation, Memref, Memrefs, Space};
 use program::{Kernel, Parameter};
 use race::Window;
 
-/// In which order blocks and subgroups take turns.
+/// The order in which blocks and subgroups are scheduled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Schedule {
     /// Blocks in order, each until it ends or has used up its turn.
     InOrder,
-    /// Hostile: few blocks at a time, started and resumed in random order.
+    /// Adversarial: few blocks at a time, started and resumed in random order.
     Random {
         /// The same seed gives the same schedule.
         seed: u64,

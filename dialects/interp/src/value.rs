@@ -6,7 +6,7 @@ use std::fmt;
 /// sign; `u32` data is [`Element::I32`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Element {
-    /// A truth value, one byte in memory.
+    /// A boolean, one byte in memory.
     I1,
     /// 8-bit integer.
     I8,

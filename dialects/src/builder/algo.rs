@@ -167,7 +167,7 @@ impl<'c> Builder<'c> {
         )
     }
 
-    /// As [`select`](Self::select), with the other elements behind them.
+    /// As [`select`](Self::select), with the other elements after them.
     pub fn partition<'b>(
         &'b self,
         input: V<'b, 'c>,
@@ -243,8 +243,8 @@ impl<'c> Builder<'c> {
         self.op(name, &operands, &[], &order.attributes(self))
     }
 
-    /// Any algorithm without a combiner, with its own operands: of each of the definition the buffers that
-    /// it is, which may be none. Those of `workspace` come behind them.
+    /// Any algorithm without a combiner: `operands` has the buffers of each operand of its definition,
+    /// none for one that is left out. Those of `workspace` come after them.
     pub fn algorithm<'b>(
         &'b self,
         algorithm: Algorithm,

@@ -40,7 +40,7 @@ impl<'c> Parameter<'c> {
         Self::array(name, element, &[])
     }
 
-    /// A buffer of any shape. Of its extents, outermost first, the first alone may be unknown.
+    /// A buffer of any shape. Of its extents, outermost first, only the first may be dynamic.
     pub fn array(name: &str, element: Type<'c>, shape: &[Option<u64>]) -> Self {
         let extents: Vec<_> = shape
             .iter()
@@ -58,7 +58,7 @@ impl<'c> Parameter<'c> {
         }
     }
 
-    /// The type in which its elements are read and printed, since MLIR's integers have no sign:
+    /// The type in which its elements are read and printed, since its integers are signless:
     /// `u32`, `bool`, `f16`.
     pub fn shown_as(mut self, dtype: impl Display) -> Self {
         self.says
@@ -72,7 +72,7 @@ impl<'c> Parameter<'c> {
         self
     }
 
-    /// It may share memory with others that may.
+    /// Marks it `qd.may_alias`: it may overlap other arguments with that mark.
     pub fn may_alias(mut self) -> Self {
         self.says.push((names::MAY_ALIAS, Says::Unit));
         self
@@ -152,7 +152,7 @@ impl<'c> Builder<'c> {
         op
     }
 
-    /// A phase that runs its body once for each index below `extent`, a number of the host's, and
+    /// A phase that runs its body once for each index below `extent`, which the host evaluates, and
     /// below the count in `count` on the device, if given.
     pub fn for_each<'b>(
         &'b self,

@@ -16,9 +16,9 @@
 //! Integers compare, divide and shift as unsigned unless the method says
 //! signed: what they hold in kernels are sizes and indices.
 //!
-//! Whole kernels begin with [`Builder::module`] and [`Builder::kernel`]. What has no method here is
-//! built by name: `b.result("math.sqrt", &[x], x.ty(), &[])`. Nothing is checked meanwhile: whoever
-//! reads the module verifies it, and errors name the places that [`Builder::locate`] was given.
+//! Whole kernels begin with [`Builder::module`] and [`Builder::kernel`]. An op that has no method here is
+//! built by name: `b.result("math.sqrt", &[x], x.ty(), &[])`. The builder checks nothing: the module is
+//! verified when it is read, and errors have the locations that [`Builder::locate`] was given.
 
 mod algo;
 mod combiner;
@@ -66,8 +66,8 @@ impl<'c> Builder<'c> {
         }
     }
 
-    /// The same, making each constant once where it can be used again. Operations
-    /// that it inserts must stay where they are as long as it is used.
+    /// The same, but a builder that reuses constants where they dominate. Operations
+    /// that it inserts must not be moved while it is used.
     pub fn remembering(self) -> Self {
         Self {
             known: Some(RefCell::default()),
@@ -113,8 +113,8 @@ impl<'c> Builder<'c> {
         result
     }
 
-    /// Runs `body` at the end of a block that is empty, of an operation that will
-    /// stand where the builder is.
+    /// Runs `body` at the end of an empty block of an operation that will be inserted
+    /// where the builder is.
     fn within<R>(&self, block: Block<'c>, body: impl FnOnce() -> R) -> R {
         if let Some(known) = &self.known {
             known.borrow_mut().enter();
@@ -128,7 +128,7 @@ impl<'c> Builder<'c> {
         result
     }
 
-    /// What `make` makes, unless that is known.
+    /// The result of `make`, unless it has been made before.
     fn once<'b>(
         &'b self,
         r#type: Type<'c>,

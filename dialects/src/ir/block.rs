@@ -56,19 +56,19 @@ impl<'c> Block<'c> {
         self.live().parent_operation().map(Op::from)
     }
 
-    /// The block behind it in its region.
+    /// The next block in its region.
     #[track_caller]
     pub fn next_in_region(self) -> Option<Self> {
         self.live().next_in_region().map(Self)
     }
 
-    /// Adds an argument behind those that are there.
+    /// Appends an argument.
     #[track_caller]
     pub fn add_argument(self, r#type: Type<'c>, location: Location<'c>) -> Value<'c> {
         self.live().add_argument(r#type, location)
     }
 
-    /// Inserts an operation behind those that are there.
+    /// Appends an operation.
     #[track_caller]
     pub fn append_operation(self, op: Operation<'c>) -> Op<'c> {
         self.live().append_operation(op).into()

@@ -1,10 +1,10 @@
-//! What a handle to an erased operation leads to.
+//! Detection of uses of erased operations, in debug builds.
 //!
 //! Release builds destroy an operation when it is erased. Debug builds unlink it and keep its
-//! memory, so that a handle to it still leads to it and not to what came to be there since; the
-//! addresses of the operation, of what is in it and of its blocks are known to be erased, and whoever
-//! asks something of one panics. [`Edit`] says how long. No two threads share a handle, so a table
-//! a thread is enough.
+//! memory, so that the address is not used for another operation. The addresses of the operation, of
+//! the operations in it and of its blocks are recorded as erased, and any use of a handle with such
+//! an address panics. [`Edit`] determines how long. No two threads share a handle, so one table for
+//! each thread is enough.
 
 use super::{Op, name_of};
 use crate::diagnostic::{Diagnostic, Result};
@@ -61,7 +61,7 @@ impl Hasher for OfAddress {
 }
 
 /// A time in which operations are erased. When the outermost of a thread ends, what was erased
-/// meanwhile is destroyed. What is erased outside of any is kept for ever, in debug builds.
+/// meanwhile is destroyed. What is erased outside of any is kept forever, in debug builds.
 pub(crate) struct Edit<'c> {
     /// Erasures before the outermost.
     before: usize,
@@ -132,7 +132,7 @@ impl Drop for Edit<'_> {
 }
 
 /// Changes IR outside of a pass: a debug build destroys what `edit` erases when it is done, and
-/// keeps what is erased elsewhere for ever. A pass needs none.
+/// keeps what is erased elsewhere forever. A pass needs none.
 ///
 /// # Panics
 ///

@@ -77,7 +77,7 @@ impl<'c> Op<'c> {
         self.live().block().map(Block::from)
     }
 
-    /// The operation behind it in its block.
+    /// The next operation in its block.
     #[track_caller]
     pub fn next_in_block(self) -> Option<Self> {
         self.live().next_in_block().map(Self)
@@ -160,7 +160,7 @@ impl<'c> Op<'c> {
         (0..op.attribute_count()).map(move |i| op.attribute_at(i).expect("an attribute in range"))
     }
 
-    /// Whether it and all that is in it hold what their verifiers ask. What does not is said to
+    /// Whether it and all operations in it pass their verifiers. Errors are reported to
     /// the context's diagnostic handlers.
     #[track_caller]
     pub fn verify(self) -> bool {

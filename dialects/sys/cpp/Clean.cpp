@@ -40,7 +40,7 @@ std::shared_ptr<const FrozenRewritePatternSet> qd::CanonicalPatterns::get() cons
 }
 
 namespace {
-/// What of an op makes upstream's drivers slow.
+/// The properties of an op that make upstream's drivers slow.
 class Shape {
 public:
   Shape(Operation *root, const QdLarge &large) : large(large) { visit(root, false); }

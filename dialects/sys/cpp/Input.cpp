@@ -118,7 +118,7 @@ static MlirModule parse(std::unique_ptr<llvm::MemoryBuffer> buffer, MLIRContext 
   if (!module) {
     // The reader of bytecode has errors that it says nothing of.
     if (!isExplained)
-      emitError(FileLineColLoc::get(context, name, 0, 0)) << "is no bytecode that can be read";
+      emitError(FileLineColLoc::get(context, name, 0, 0)) << "is not valid bytecode";
     return {nullptr};
   }
   if (Operation *deep = findDeep(*module)) {

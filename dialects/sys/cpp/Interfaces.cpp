@@ -1,4 +1,4 @@
-// What passes ask of ops through their interfaces, which the C API does not show.
+// Op interfaces, for passes in Rust: the C API does not expose them.
 #include "Qd.h"
 #include "mlir-c/IR.h"
 #include "mlir/CAPI/IR.h"
@@ -16,7 +16,7 @@ enum QdConvergence {
   QdConvergenceCollective = 2,
 };
 
-/// What a collective says of itself.
+/// The properties of a collective (`CollectiveOpInterface`).
 struct QdCollective {
   uint32_t scope;             // as `qd::Scope`
   uint32_t resultUniformity;  // as `qd::ResultUniformity`
@@ -140,7 +140,7 @@ extern "C" MlirValue qdViewSource(MlirOperation op) {
 //===----------------------------------------------------------------------===//
 
 extern "C" {
-/// What an algorithm says of itself.
+/// The properties of an algorithm (`AlgorithmOpInterface`).
 struct QdAlgorithm {
   int32_t log256Capacity; // -1: it has none
   uint32_t formula;       // as `qd::ScratchFormula`
@@ -150,7 +150,7 @@ struct QdAlgorithm {
 typedef void (*QdAlgorithmOperandFn)(MlirValue value, uint32_t role, uint32_t group, void *data);
 }
 
-/// What an algorithm says of itself, and of its operands in their order; false: it is none.
+/// The properties of an algorithm, and of its operands in their order; false: it is not an algorithm.
 extern "C" bool qdAlgorithm(MlirOperation op, QdAlgorithm *said, QdAlgorithmOperandFn visit,
                             void *data) {
   auto algorithm = dyn_cast<qd::AlgorithmOpInterface>(unwrap(op));

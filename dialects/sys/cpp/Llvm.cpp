@@ -31,7 +31,7 @@ extern "C" void qdContextSkipPasses(void *context, MlirStringRef names) {
 }
 
 extern "C" {
-/// What of a module makes passes of LLVM's slow.
+/// The properties of a module that make LLVM's passes slow.
 struct QdLlvmShape {
   size_t longestBlock; // instructions
   size_t deepestLoop;  // loops in one another

@@ -60,7 +60,7 @@ struct UniformOperand {
   mlir::Value value;
 };
 
-/// What an algorithm does with a buffer, of n elements unless it says otherwise.
+/// What an algorithm does with a buffer, which has n elements unless stated otherwise.
 enum class OperandRole {
   Input,     // read
   Output,    // written, of as many elements as there are results
@@ -72,10 +72,10 @@ enum class OperandRole {
   Count,     // read, one element: n
 };
 
-/// How many elements scratch has to have, as the page of `qd.algo.scratch_slots` says.
+/// The required number of elements of scratch: the formulas on the page of `qd.algo.scratch_slots`.
 enum class ScratchFormula { None, Levels, Histograms, Compaction, Runs };
 
-/// What a definition says of one of its operands.
+/// The name and the role of an operand, as in the op's definition.
 struct OperandDefinition {
   OperandRole role;
   llvm::StringRef name;
@@ -101,7 +101,7 @@ operandsWithRoles(ConcreteOp op, llvm::ArrayRef<OperandDefinition> definitions) 
   return all;
 }
 
-/// What is the same for all algorithms: it follows from the roles of their operands.
+/// The checks that all algorithms share: they follow from the roles of their operands.
 llvm::LogicalResult verifyAlgorithm(mlir::Operation *op);
 } // namespace qd
 

@@ -20,7 +20,7 @@ using namespace qd;
 #include "QdYield.cpp.inc"
 
 namespace {
-/// What may stand in a body may be inlined into one: where collectives may be is
+/// What is legal in a body may be inlined into one: where collectives may be is
 /// for qd-verify-convergence to say, before and after.
 struct BodyInliner : DialectInlinerInterface {
   using DialectInlinerInterface::DialectInlinerInterface;
@@ -132,7 +132,9 @@ static LogicalResult verifyScratch(Operation *op, unsigned index) {
            << index << ": 'qd.scratch' is for buffers, but the argument is " << type;
   if (function.getArgAttr(index, "qd.may_alias"))
     return op->emitOpError("argument ")
-           << index << ": is 'qd.scratch' and 'qd.may_alias': what overlaps it would be lost";
+           << index
+           << ": cannot be both 'qd.scratch' and 'qd.may_alias': the contents of what overlaps it "
+              "would be lost";
   return success();
 }
 

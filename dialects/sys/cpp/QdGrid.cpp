@@ -41,9 +41,9 @@ static LogicalResult verifySteps(Block &block, StringRef where) {
   for (Operation &op : block) {
     if (isStep(&op) || isHostArithmetic(&op) || isa<ControlOp>(op))
       continue;
-    return op.emitOpError("cannot stand at the top level of ")
+    return op.emitOpError("is not legal at the top level of ")
            << where << ": only phases, algorithms, 'qd.grid.do_while', 'qd.grid.if' and "
-           << "arithmetic that the host can evaluate can";
+           << "arithmetic that the host can evaluate are";
   }
   return success();
 }
@@ -52,7 +52,7 @@ LogicalResult qd::verifyTopLevel(Operation *op) {
   Operation *parent = op->getParentOp();
   if (!parent || isa<KernelOp, DoWhileOp, IfOp>(parent))
     return success();
-  return op->emitOpError("may stand only at the top level of a 'qd.grid.kernel' or directly in a "
+  return op->emitOpError("is only legal at the top level of a 'qd.grid.kernel' or directly in a "
                          "'qd.grid.do_while' or a 'qd.grid.if', not in '")
          << parent->getName() << "': its grid-wide barriers would be lost";
 }
@@ -252,12 +252,12 @@ LogicalResult ForEachOp::verifyRegions() {
     SmallVector<MemoryEffects::EffectInstance> effects;
     inner.getEffectsOnResource(ConvergenceResource::get(), effects);
     if (!effects.empty()) {
-      inner->emitOpError("cannot stand in a 'qd.grid.for_each', whose body not every thread runs: "
-                         "use a 'qd.grid.phase'");
+      inner->emitOpError("is not legal in a 'qd.grid.for_each', whose body is not run by every "
+                         "thread: use a 'qd.grid.phase'");
       return WalkResult::interrupt();
     }
     if (dependsOnThread(inner)) {
-      inner->emitOpError("cannot stand in a 'qd.grid.for_each', which hides the threads that run "
+      inner->emitOpError("is not legal in a 'qd.grid.for_each', which hides the threads that run "
                          "its body: use its index, or a 'qd.grid.phase'");
       return WalkResult::interrupt();
     }
@@ -335,7 +335,7 @@ LogicalResult ViewOp::verify() {
 LogicalResult ControlOp::verify() {
   Operation *parent = (*this)->getParentOp();
   if (parent && !isa<KernelOp, DoWhileOp, IfOp>(parent))
-    return emitOpError("may stand only at the top level of a 'qd.grid.kernel' or directly in a "
+    return emitOpError("is only legal at the top level of a 'qd.grid.kernel' or directly in a "
                        "'qd.grid.do_while' or a 'qd.grid.if', not in '")
            << parent->getName() << "'";
   MemRefType type = getType();
@@ -495,7 +495,7 @@ LogicalResult DispatchOp::verify() {
     return emitOpError("has no variants");
   for (Operation &op : block)
     if (!isa<VariantOp>(op))
-      return op.emitOpError("cannot stand in a 'qd.grid.dispatch': only 'qd.grid.variant' can");
+      return op.emitOpError("is not legal in a 'qd.grid.dispatch': only 'qd.grid.variant' is");
   return success();
 }
 
@@ -508,7 +508,7 @@ LogicalResult VariantOp::verify() {
     return emitOpError("predicate must end in a 'qd.yield' of one i1");
   for (Operation &op : block.without_terminator())
     if (!isHostArithmetic(&op))
-      return op.emitOpError("cannot stand in a variant's predicate: the host evaluates it from "
+      return op.emitOpError("is not legal in a variant's predicate: the host evaluates it from "
                             "buffer lengths and scalar arguments");
   return success();
 }

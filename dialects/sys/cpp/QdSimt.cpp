@@ -221,7 +221,7 @@ LogicalResult BlockSharedOp::verify() {
   bool atTop = isa_and_present<grid::PhaseOp>(parent) ||
                (isa_and_present<FunctionOpInterface>(parent) && !isa<grid::KernelOp>(parent));
   if (parent && !atTop)
-    return emitOpError("must stand at the top of a phase or of an outlined body, not in '")
+    return emitOpError("must be at the top level of a phase or of an outlined body, not in '")
            << parent->getName() << "'";
   return success();
 }

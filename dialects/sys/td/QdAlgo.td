@@ -24,9 +24,9 @@ def Qd_Algorithm : EnumAttr<Qd_Dialect, Qd_AlgorithmEnum, "algorithm"> {
 // 256^D elements at most: D from 1 to 4.
 defvar Qd_Log256MaxN = I32Attr;
 
-// `roles` are the `OperandRole`s of the operands, one each; `formula` is the `ScratchFormula`. What
-// follows from these is verified for all alike: where it stands, the capacity, that nothing that is
-// written is passed twice, and lengths.
+// `roles` are the `OperandRole`s of the operands, one each; `formula` is the `ScratchFormula`. From
+// these follows what is verified for all algorithms alike: where the op is legal, its capacity, that
+// no buffer that is written is passed twice, and lengths.
 class Algo_Op<string mnemonic, list<string> roles, string formula, list<Trait> traits = []>
     : Qd_Op<"algo." # mnemonic, !listconcat(traits, [AlgorithmOpInterface])> {
   assert !or(!ne(formula, "None"), !empty(!filter(role, roles, !eq(role, "Scratch")))),
@@ -174,7 +174,7 @@ def Algo_SelectOp : Algo_Compact<"select", "keep the flagged elements", [{
 }]>;
 def Algo_PartitionOp : Algo_Compact<"partition", "flagged elements first, the others after them", [{
   Copies the flagged elements to the front of the output and the others
-  behind them, both in input order, and writes the number of flagged ones to
+  after them, both in input order, and writes the number of flagged ones to
   `num_out`.
 
   ```mlir
@@ -244,7 +244,7 @@ def Algo_ReduceByKeyOp : Algo_Op<"reduce_by_key",
     Each run of adjacent equal keys becomes one entry: its key in `keys_out`,
     the combination of its values in `values_out`, in order; `num_runs` gets the
     number of runs. Elements after the last run are unchanged. A NaN key equals
-    nothing, itself included. Sort first for sums over a whole buffer.
+    nothing, itself included. To combine equal keys that are not adjacent, sort first.
 
     Keys and values are scalars of 4 or 8 bytes. A kind or a region combines the
     values, as for `reduce`; `scratch` is `i32` and of at least
@@ -288,12 +288,12 @@ def Algo_UniqueOp : Algo_Op<"unique",
   let description = !strconcat([{
     Of each run of adjacent equal elements among the first `n`, copies the first to
     a dense prefix of the output, in input order, and writes the number of runs to
-    `num_runs`. With `counts`, a run's number of elements goes to the same place
-    there: a run-length encoding. What lies behind is untouched.
+    `num_runs`. With `counts`, the number of elements of a run is written at the same
+    index of `counts`: a run-length encoding. The rest of both outputs is unchanged.
 
     Elements are equal as by `==`: a NaN equals nothing, itself included, and is a run
-    of its own; −0 equals 0, and whichever comes first is kept. Sort first to have each
-    value once.
+    of its own; −0 equals 0, and the first of them is kept. Sort first to keep each
+    distinct value once.
 
     }], Algo_CountText, [{ `scratch` holds
     at least `qd.algo.scratch_slots` slots of `i32`, uninitialised.
@@ -329,7 +329,7 @@ def Algo_ParallelSortOp : Algo_Op<"parallel_sort", ["Key", "Value"], "None"> {
   let summary = "odd-even merge sort, in place (deprecated: use sort)";
   let description = [{
     Batcher's odd–even merge sort of all keys, ascending, with their values. Not
-    stable. No count, no scratch. It exists for code that still names it; use
+    stable. It has no count and no scratch. It is kept for existing code; use
     `qd.algo.sort`.
 
     ```mlir

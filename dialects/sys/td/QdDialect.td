@@ -46,9 +46,8 @@ class Qd_Op<string mnemonic, list<Trait> traits = []>
 // Enums
 //===----------------------------------------------------------------------===//
 
-// Cases and spelling are upstream's `vector.kind`, so that what people know
-// holds here; `minimumf`/`maximumf` (NaN-propagating) are left out: no target
-// has them for subgroups.
+// Cases and spelling follow upstream's `vector.kind`; `minimumf`/`maximumf`
+// (NaN-propagating) are left out: no target has them for subgroups.
 def Qd_CombiningKindEnum : I32EnumAttr<"CombiningKind", "kind of combining function", [
   I32EnumAttrCase<"ADD", 0, "add">,
   I32EnumAttrCase<"MUL", 1, "mul">,
@@ -107,8 +106,8 @@ def Qd_Int : AnyTypeOf<[I32, I64], "i32 or i64">;
 // regions and sunk into `scf.if`; a read of this resource prevents both.
 def Qd_ConvergenceResource : Resource<"::qd::ConvergenceResource">;
 
-// What an op writes whose reads must stay where and as often as they are: what it finds is what
-// other threads write meanwhile. It writes no memory, so that two such reads are not in conflict.
+// Written by ops whose reads must not be moved, merged or duplicated, because other threads may
+// write the memory concurrently. It is not memory, so that two such reads do not conflict.
 def Qd_ConcurrencyResource : Resource<"::qd::ConcurrencyResource">;
 
 //===----------------------------------------------------------------------===//

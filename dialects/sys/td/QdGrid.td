@@ -37,8 +37,8 @@ def Grid_KernelOp : Grid_Op<"kernel", [
     elementwise phase that only fills scratch can thus be fused into those that
     read it (`qd-fuse-producers`). Two more attributes of an argument are for
     tools: `qd.name` names it, and `qd.dtype = "u32"` gives the type in which
-    its elements are printed and read, since MLIR's integers have no sign: `i8`
-    may be `bool`, of 0 and 1, and `i16` a float, `f16` or `bf16`.
+    its elements are printed and read, since the kernel's integers are signless:
+    `i8` may be `bool`, of 0 and 1, and `i16` a float, `f16` or `bf16`.
 
     ```mlir
     qd.grid.kernel @sum(%a: memref<?xf32>, %out: memref<1xf32>, %s: memref<?xi32>, %n: memref<i32>) {
@@ -70,7 +70,7 @@ def Grid_PhaseOp : Grid_Op<"phase", [
   let summary = "one launch: a body run by every thread of every block";
   let description = [{
     The body runs once per thread, in all threads of all `blocks`, so that
-    collectives and barriers are legal at its top. `threads` is the block size,
+    collectives and barriers are legal at its top level. `threads` is the block size,
     a multiple of every candidate wave (64). Work beyond one grid is an
     explicit, uniform loop over tiles with an in-bounds predicate per element. A
     phase sees the effects of every phase before it: a grid-wide barrier stands
@@ -99,9 +99,9 @@ def Grid_ForEachOp : Grid_Op<"for_each", [
   let summary = "an elementwise phase";
   let description = [{
     Runs its body once for each index below `extent` and, where `count` is
-    given, below the live count it holds. It is sugar over `phase`:
-    `qd-expand-for-each` makes a grid, a loop over tiles and a predicate of it.
-    So it holds neither collectives nor barriers, nor ops that depend on the
+    given, below the live count it holds. It is shorthand for a `phase`:
+    `qd-expand-for-each` expands it to a grid, a loop over tiles and a predicate.
+    So it contains neither collectives nor barriers, nor ops that depend on the
     executing thread: `qd.simt.lane_id`, `elect`, `block.id`, `grid.dim`,
     `subgroup_size` and the like. Fences are legal. `extent` is evaluated by the
     host and should not be far above the live count. A count above the extent is
@@ -176,7 +176,6 @@ def Grid_LaunchOp : Grid_Op<"launch", [
   let summary = "launch an outlined body";
   let description = [{
     Launches `body`, a `func.func` with the attribute `qd.threads`, over
-    Launches `body`, a `func.func` with the attribute `qd.threads`, over
     `blocks` blocks with the given arguments, once the launches named by `after`
     have finished. `id` numbers the launches of a kernel in program order;
     `after` lists the ids of its dependencies, already reduced transitively.
@@ -237,12 +236,12 @@ def Grid_ViewOp : Grid_Op<"view", [Pure, DeclareOpInterfaceMethods<ViewLikeOpInt
 def Grid_ControlOp : Grid_Op<"control"> {
   let summary = "control words: zero-initialised workspace";
   let description = [{
-    A few `i32` words of the runtime's memory. They are 0 when the kernel
-    begins, and the kernel must leave them 0 when it ends, so that nothing has
-    to be cleared in between. They are for counters that blocks share, as in a
-    last-block reduction. Different `control` ops have different words. A kernel
-    has at most 4 KiB of them. After a run that ended in an error they may hold
-    any values, which the runtime clears.
+    A few `i32` words of memory that the runtime owns. They are 0 when the
+    kernel begins, and the kernel must leave them 0 when it ends, so that nothing
+    has to be cleared between launches. They are for counters that blocks share,
+    as in a last-block reduction. Different `control` ops have different words. A
+    kernel has at most 4 KiB of them. After a run that ended in an error they may
+    hold any values; the runtime then clears them.
 
     Legal at the top of a kernel, of an `if` or of a `do_while`, where it yields
     the same words in each iteration. Phases take them as operands, and a single

@@ -1,7 +1,7 @@
 //===- QdInterfaces.td - what passes ask of ops ----------------------------===//
 //
-// A fact that more than one pass needs is a method here, and an op says it where it
-// is defined. Passes keep no lists of names.
+// A fact that more than one pass needs is a method here, which an op implements where
+// it is defined. Passes keep no lists of names.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,8 +14,8 @@ include "mlir/IR/OpBase.td"
 // Convergence
 //===----------------------------------------------------------------------===//
 
-// Every op of `qd.simt` is one of these two. To passes that ask, one that is neither is an
-// error.
+// Every op of `qd.simt` has one of these two. A pass that queries an op with neither reports
+// an error.
 
 def PerThread : NativeOpTrait<"PerThread"> {
   let cppNamespace = "::qd";
@@ -29,8 +29,8 @@ def OrdersMemory : NativeOpTrait<"OrdersMemory"> {
 
 def CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
   let description = [{
-    What the threads of a subgroup or of a block execute together: each of them has to
-    reach it, or none.
+    An op that the threads of a subgroup or of a block execute together: all of them
+    have to reach it, or none.
   }];
   let cppNamespace = "::qd";
   let methods = [
@@ -44,8 +44,8 @@ def CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
       "::llvm::SmallVector<::qd::UniformOperand>", "getUniformOperands", (ins), "", "return {};">,
     InterfaceMethod<"In which of these threads the results are the same.",
       "::qd::ResultUniformity", "getResultUniformity">,
-    InterfaceMethod<[{The operand that is the number of the lane that each lane reads, if there is one.
-      Results are uniform where it is.}],
+    InterfaceMethod<[{The operand with the index of the lane that each lane reads, if there is one.
+      Results are uniform where it is uniform.}],
       "::mlir::Value", "getSourceLane", (ins), "", "return {};">,
   ];
 }
@@ -57,7 +57,7 @@ def CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
 def AlgorithmOpInterface : OpInterface<"AlgorithmOpInterface"> {
   let description = [{
     A device-wide algorithm: what it does with each of its buffers, and how long these have to be.
-    What is counted is the first operand that is an input or a key.
+    The count is the number of elements of the first operand that is an input or a key.
   }];
   let cppNamespace = "::qd";
   let methods = [

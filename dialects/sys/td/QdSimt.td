@@ -41,7 +41,7 @@ class Simt_Op<string mnemonic, list<Trait> traits = []>
   let cppNamespace = "::qd::simt";
 }
 
-// What each thread executes for itself.
+// Ops that each thread executes independently.
 class Simt_PerThreadOp<string mnemonic, list<Trait> traits = []>
     : Simt_Op<mnemonic, !listconcat(traits, [PerThread])>;
 
@@ -50,8 +50,8 @@ defvar Simt_Varying = "::qd::ResultUniformity::Varying";
 defvar Simt_FromOperands = "::qd::ResultUniformity::FromOperands";
 defvar Simt_Uniform = "::qd::ResultUniformity::Uniform";
 
-// What the threads of a scope, "Subgroup" or "Block", execute together. `effects` are its own
-// accesses to memory.
+// Ops that the threads of a scope, "Subgroup" or "Block", execute together. `effects` are the op's
+// own accesses to memory.
 class Simt_Collective<string mnemonic, string scope, list<Trait> traits = [],
                       list<MemoryEffect> effects = []>
     : Simt_Op<mnemonic, !listconcat(traits, [
@@ -131,7 +131,8 @@ def Simt_NumSubgroupsOp : Simt_IdOp<"num_subgroups", I32, "subgroups in a block"
 //===----------------------------------------------------------------------===//
 
 def Simt_ShuffleOp : Simt_Collective<"shuffle", "Subgroup", [AllTypesMatch<["value", "result"]>]> {
-  // The lane that is read exists, so that equal values stay equal; below and above there may be none.
+  // With `idx` and `xor` the source lane exists, so that a uniform value stays uniform; with `up` and
+  // `down` it may not.
   let resultUniformity = !strconcat("getMode() == ShuffleMode::Idx || getMode() == ShuffleMode::Xor ? ",
                                     Simt_FromOperands, " : ", Simt_Varying);
   let sourceLane = "getMode() == ShuffleMode::Idx ? getLane() : ::mlir::Value()";
@@ -142,8 +143,8 @@ def Simt_ShuffleOp : Simt_Collective<"shuffle", "Subgroup", [AllTypesMatch<["val
     subgroup, and `lane` is unsigned.
 
     Where there is no such lane, `up` and `down` yield the lane's own value. With
-    `in_range` they yield poison there, which takes an instruction less on some
-    targets: for results of these lanes that are not used. `idx` and `xor` always yield
+    `in_range`, for code that does not use the results of these lanes, they yield poison
+    there, which saves an instruction on some targets. `idx` and `xor` always yield
     poison there. The interpreter reports poison that is used.
 
     ```mlir
@@ -231,8 +232,9 @@ def Simt_ElectOp : Simt_PerThreadOp<"elect", [Pure]> {
 def Simt_SyncOp : Simt_Collective<"sync", "Subgroup", [OrdersMemory], [MemRead, MemWrite]> {
   let summary = "subgroup barrier";
   let description = [{
-    Every lane of the subgroup arrives before any goes on, and the subgroup's
-    lanes then see what was written to memory before. All lanes must reach it.
+    No lane of the subgroup continues before all have arrived. Writes to memory
+    before the barrier are visible to the subgroup's lanes after it. All lanes
+    must reach it.
 
     ```mlir
     qd.simt.sync
@@ -244,8 +246,8 @@ def Simt_SyncOp : Simt_Collective<"sync", "Subgroup", [OrdersMemory], [MemRead, 
 def Simt_MemFenceOp : Simt_PerThreadOp<"mem_fence", [OrdersMemory, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "subgroup-scope memory fence";
   let description = [{
-    Orders memory operations as seen by the subgroup, without requiring that
-    its lanes meet.
+    Orders memory operations as seen by the subgroup. It does not synchronize the
+    lanes: it is not a barrier.
 
     ```mlir
     qd.simt.mem_fence
@@ -357,7 +359,8 @@ def Simt_CountTrueOp : Simt_Collective<"count_true", "Subgroup"> {
   let resultUniformity = Simt_Uniform;
   let summary = "number of lanes whose predicate holds";
   let description = [{
-    To every lane of the subgroup, or of the tile: from 0 to the lanes that it has.
+    The result, from 0 to the number of lanes in the subgroup or tile, is in every
+    lane of it.
 
     ```mlir
     %n = qd.simt.count_true %p tile(3)
@@ -478,8 +481,8 @@ def Simt_ExclusiveScanOp : Simt_SubgroupCombine<"exclusive_scan", "combine the v
   Lane `i` gets `v₀ ∘ … ∘ vᵢ₋₁`; lane 0 gets the identity: 0 for `add`, `or` and
   `xor`, 1 for `mul`, all ones for `and`, +inf or the largest integer for a
   minimum, −inf or the smallest for a maximum, or the one that a region names.
-  The identity is not combined with any value: after NaNs alone `minnumf` is a
-  NaN and not +inf.
+  The identity is not combined with any value: if all lanes below hold NaNs,
+  `minnumf` yields a NaN and not +inf.
 
   ```mlir
   %offset = qd.simt.exclusive_scan add %count : i32
@@ -537,8 +540,8 @@ def Simt_BitonicSortKvOp : Simt_Collective<"bitonic_sort_kv", "Subgroup", [
 //===----------------------------------------------------------------------===//
 
 def Simt_BlockIdOp : Simt_IdOp<"block.id", Index, "this block's number in its grid", [{
-  `0 … blocks − 1`. Grids are one-dimensional in the IR; a target whose
-  dimensions are limited folds them.
+  `0 … blocks − 1`. Grids are one-dimensional in the IR; a target that limits
+  the size of a dimension maps them to two.
 
   ```mlir
   %b = qd.simt.block.id
@@ -569,8 +572,8 @@ def Simt_GridDimOp : Simt_IdOp<"grid.dim", Index, "blocks in the grid", [{
 def Simt_BlockSyncOp : Simt_Collective<"block.sync", "Block", [OrdersMemory], [MemRead, MemWrite]> {
   let summary = "block barrier";
   let description = [{
-    Every thread of the block arrives before any goes on, and the block's
-    threads then see what was written before, to shared or device memory.
+    No thread of the block continues before all have arrived. Writes to shared and
+    device memory before the barrier are visible to the block's threads after it.
 
     ```mlir
     qd.simt.block.sync
@@ -582,8 +585,8 @@ def Simt_BlockSyncOp : Simt_Collective<"block.sync", "Block", [OrdersMemory], [M
 def Simt_BlockMemFenceOp : Simt_PerThreadOp<"block.mem_fence", [OrdersMemory, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "block-scope memory fence";
   let description = [{
-    Orders memory operations as seen by the block, without requiring that its
-    threads meet.
+    Orders memory operations as seen by the block. It does not synchronize the
+    threads: it is not a barrier.
 
     ```mlir
     qd.simt.block.mem_fence
@@ -598,7 +601,7 @@ def Simt_BlockSharedOp : Simt_PerThreadOp<"block.shared", [
   let description = [{
     One array for the whole block, uninitialised, living as long as the block.
     Its shape is static, its memory space is `#gpu.address_space<workgroup>`,
-    and it must stand at the top of a phase or an outlined body, where every
+    and it must be at the top level of a phase or an outlined body, where every
     thread executes it once.
 
     ```mlir
@@ -660,7 +663,7 @@ def Simt_BlockRadixRankOp : Simt_Collective<"block.radix_rank", "Block"> {
     thread reads them. Their earlier contents do not matter.
 
     The op does not wait for earlier accesses to the two arrays: a
-    `qd.simt.block.sync` must stand between any thread's access to them and the
+    `qd.simt.block.sync` must be between any thread's access to them and the
     op, as where an array is used for one ranking after another. Writing to the
     arrays after it takes a barrier as well, since other threads may still be
     reading their ranks. It orders no other memory.

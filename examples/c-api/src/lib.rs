@@ -1,9 +1,9 @@
-//! The runtime behind C functions: enough of it to run kernels on memory and streams of somebody
-//! else, as `pytorch.py` does. Every function that can fail returns 0, or another number and leaves
-//! [`qd_error`].
+//! C functions over the runtime: enough to run kernels on the memory and streams of another library,
+//! as `pytorch.py` does. Every function that can fail returns 0 on success; otherwise it returns
+//! another number, and [`qd_error`] has the message.
 //!
-//! Handles are freed by the function that is named for them, once, in any order: what a kernel, a
-//! launch or a captured graph needs is held by it.
+//! Each handle is freed once, by the function named after it, in any order: a kernel, a launch or a
+//! captured graph keeps alive what it needs.
 
 use qd_artifact::Artifact;
 use qd_runtime::{
@@ -175,7 +175,7 @@ pub unsafe extern "C" fn qd_kernel_get(
     })
 }
 
-/// Somebody else's stream, which has to outlive the handle and what was launched on it.
+/// Wraps a foreign stream, which has to outlive the handle and what was launched on it.
 ///
 /// # Safety
 ///
@@ -192,7 +192,7 @@ pub unsafe extern "C" fn qd_stream_wrap(
     })
 }
 
-/// Waits for a stream, and says what went wrong on it.
+/// Waits for a stream, and returns the error of the work on it, if there is one.
 ///
 /// # Safety
 ///

@@ -125,7 +125,7 @@ fn a_scan_where_the_caller_has_its_arrays() {
         fails(&given, "given nothing");
         given[1] = array(&sums, &extents);
         given[1].strides = [2].as_ptr();
-        fails(&given, "do not lie behind each other");
+        fails(&given, "are not contiguous");
         given[1].strides = ptr::null();
         given[1].read_only = 1;
         fails(&given, "read-only");

@@ -1,5 +1,5 @@
-//! What a frontend makes of a program: kernels, built step by step. Whoever has a syntax tree calls the
-//! builder where it comes to the nodes, and `locate` with their places.
+//! What a frontend makes of a program: kernels, built step by step. A frontend with a syntax tree calls
+//! the builder as it visits the nodes, and `locate` with their locations.
 
 use qd_frontend::{
     Dtype,

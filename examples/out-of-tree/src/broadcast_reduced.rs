@@ -1,5 +1,5 @@
 //! `my-broadcast-reduced`: a reduction whose result is broadcast becomes one
-//! that answers to every lane.
+//! with a result in every lane.
 //!
 //! ```mlir
 //! %sum = qd.simt.reduce add %v : f32            %sum = qd.simt.reduce_all add %v : f32
@@ -7,11 +7,11 @@
 //! ```
 //!
 //! The two reductions cost the same, and `canonicalize` then drops the
-//! broadcast, whose operand is the same in every lane. The lanes for which
-//! `reduce` promises nothing get a value, which no use can tell.
+//! broadcast, whose operand is the same in every lane. The lanes in which the
+//! result of `reduce` is undefined get a value, which no use can observe.
 //!
-//! Left alone: a reduction within tiles, where lane 0 of the subgroup speaks for
-//! its own tile only.
+//! Left unchanged: a reduction within tiles, where lane 0 of the subgroup has the
+//! result of its own tile only.
 
 use qd_dialects::{
     builder::Combiner,

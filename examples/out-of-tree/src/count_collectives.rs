@@ -1,7 +1,7 @@
-//! `my-count-collectives`: says of each phase how many collectives it executes
-//! from its text, and how many of them are across the block.
+//! `my-count-collectives`: reports for each phase how many collectives it
+//! contains, and how many of them are across the block.
 //!
-//! An analysis: it changes nothing and speaks in remarks, at the phase. What is
+//! An analysis: it changes nothing and emits remarks, at the phase. A collective
 //! in a loop counts once.
 
 use qd_dialects::{
@@ -15,7 +15,7 @@ use qd_dialects::{
 options! {
     /// Options of `my-count-collectives`.
     pub struct CountOptions {
-        /// only speak of phases with more collectives than this
+        /// only report phases with more collectives than this
         more_than: u32 = 0_u32,
     }
 }

@@ -1,10 +1,10 @@
-//! Cuts a text into its top-level symbols without MLIR, and slices it: a kernel with all that it
-//! names.
+//! Splits a text into its top-level symbols without MLIR, and into slices: a kernel with everything
+//! that it references.
 //!
-//! Only a text whose top level holds nothing but kernels, functions, globals and aliases is cut, each
-//! in its usual form: the words that begin one are known, and stand nowhere else on that level. Any
-//! other text is [one slice](Cut::whole), which is right as well, and compiled again as a whole.
-//! Tests compare the cuts of every `.mlir` file of the repository with MLIR's parser.
+//! Only a text whose top level contains nothing but kernels, functions, globals and aliases is split,
+//! each in its usual form: the words that begin one are known, and occur nowhere else on that level.
+//! Any other text is [one slice](Cut::whole), which is correct as well, but is compiled as a whole.
+//! Tests compare the result for every `.mlir` file of the repository with MLIR's parser.
 
 mod items;
 mod slice;

@@ -1,6 +1,6 @@
-//! Text as words: what is between whitespace and comments, with strings whole. MLIR reads the words
-//! alike however they are set apart, so that a slice of a text, written a word a line, means what it
-//! meant, and line numbers of it are numbers of words.
+//! Text as words: the parts between whitespace and comments, with strings as one part. How words are
+//! separated does not matter to MLIR, so that a slice of a text, written one word a line, keeps its
+//! meaning, and its line numbers are word numbers.
 //!
 //! Words are not MLIR's tokens: `tensor<4xf32>` and `!llvm.ptr<1>` would mean something else with
 //! spaces in them, and are one word each.

@@ -1,4 +1,4 @@
-//! The keys of what is kept.
+//! The keys of the entries of a store.
 
 use super::identity::identity;
 use qd_artifact::{FORMAT, TargetSpec};

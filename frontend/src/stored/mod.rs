@@ -1,10 +1,10 @@
-//! Compilation with a store: what has been compiled before, by whomever, is not compiled again.
+//! Compilation with a store: what any process has compiled before is not compiled again.
 //!
-//! The source is [cut](crate::cut) into a slice for each kernel, and each slice is looked up, or
-//! compiled by itself, for each target. What comes out is what [`compile_with`] makes of the whole,
-//! with its diagnostics and their places.
+//! The source is [split](crate::cut) into a slice for each kernel, and each slice is looked up, or
+//! compiled by itself, for each target. The result is that of [`compile_with`] for the whole source,
+//! with the same diagnostics and locations.
 //!
-//! Only texts are kept: bytecode holds locations, and is compiled as a whole.
+//! Only results for text are stored: bytecode contains locations, and is compiled as a whole.
 
 mod identity;
 mod key;
@@ -32,8 +32,8 @@ use std::{collections::HashSet, sync::Arc};
 
 pub use parallel::Progress as CompileProgress;
 
-/// As [`compile_with`], with what is in a store; what is compiled is put there. `progress` hears of
-/// each slice that has to be compiled.
+/// As [`compile_with`], with a store: results are taken from it, and new ones put there. `progress`
+/// is told of each slice that has to be compiled.
 ///
 /// # Errors
 ///
@@ -77,8 +77,8 @@ pub fn compile_stored(
     }
 }
 
-/// What [`compile_stored`] would yield, if the store has all of it: nothing is compiled, and nothing
-/// read by MLIR.
+/// The result of [`compile_stored`], if the store has all of it: nothing is compiled, and MLIR parses
+/// nothing.
 pub fn find_stored(
     request: &CompileRequest,
     store: &Store,

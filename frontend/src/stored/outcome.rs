@@ -1,4 +1,5 @@
-//! Slices, compiled: what comes of one, with places as words of it, and those places in the source.
+//! The result of compiling a slice, with locations as word numbers of the slice, and the mapping of
+//! these to locations in the source.
 
 use crate::{
     Parsed,

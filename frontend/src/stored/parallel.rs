@@ -1,4 +1,4 @@
-//! Slices, looked up, and those that are missing compiled side by side.
+//! Looks slices up, and compiles the missing ones in parallel.
 
 use super::{Outcome, outcome, record};
 use crate::cut::Slice;

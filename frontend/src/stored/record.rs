@@ -1,4 +1,4 @@
-//! What is kept of a compilation, as bytes: its artifact, and what was said.
+//! The entry of a compilation in a store, as bytes: its artifact and its diagnostics.
 
 use crate::{
     diagnostic::{Diagnostic, Stage},

@@ -21,7 +21,7 @@ use qd_dialects::{
 options! {
     /// Options of `qd-expand-algorithms`.
     pub struct ExpandOptions {
-        /// what the phases are to run on, such as cpu; any: on every target
+        /// the target that the phases are for, such as cpu; any: phases that run on every target
         target: String = "any",
     }
 }

@@ -29,7 +29,7 @@ impl<'b, 'c> LastBlock<'b, 'c> {
 
     /// Runs `body` in the last of `blocks` blocks to come here; each comes once. The
     /// body sees what the others have written if their thread 0 wrote it, or if a
-    /// barrier stood behind the write.
+    /// barrier followed the write.
     pub fn run(&self, blocks: V<'b, 'c>, is_last: V<'b, 'c>, body: impl FnOnce()) {
         let b = self.finished.builder();
         let (leads, zero) = (b.thread_id().eq(0), b.index(0));

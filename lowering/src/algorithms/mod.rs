@@ -76,17 +76,17 @@ pub fn strategies(op: &str) -> Vec<&'static str> {
 struct Algorithm {
     /// The op, by full name.
     op: &'static str,
-    /// A table of tunings, for targets that have none of their own for it.
+    /// Its table of tunings, for targets without their own.
     tunings: &'static str,
-    /// In order of preference. The last suits everything.
+    /// In order of preference. The last runs on every target.
     strategies: &'static [Strategy],
 }
 
 /// One way to compute it.
 ///
 /// Each strategy's results depend on the input, the count and the capacity
-/// alone. The one exception is the rounding of a look-back, which
-/// `deterministic` puts in order. So `deterministic` excludes no strategy.
+/// alone. The one exception is the rounding of a look-back, for which
+/// `deterministic` fixes the order. So `deterministic` excludes no strategy.
 struct Strategy {
     /// As `strategy = "…"` spells it.
     name: &'static str,
@@ -96,7 +96,7 @@ struct Strategy {
     expand: for<'c> fn(&Builder<'c>, Op<'c>, &Capabilities) -> Result<'c>,
 }
 
-/// For strategies that give a core much work at a time.
+/// For strategies for latency-oriented targets.
 fn latency_oriented(_: Op, capabilities: &Capabilities) -> bool {
     capabilities.orientation == Orientation::Latency
 }

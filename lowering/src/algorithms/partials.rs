@@ -12,7 +12,7 @@ use qd_dialects::{
 pub(super) enum Partials<'b, 'c> {
     /// A scratch buffer for each scalar, of slots as wide as the scalar.
     Separate(Vec<V<'b, 'c>>),
-    /// All in one buffer of `i32`, behind its first `start` slots: a plane of
+    /// All in one buffer of `i32`, after its first `start` slots: a plane of
     /// slots for each word of the scalars (a structure of arrays), so that
     /// neighbouring elements are consecutive. Slots are the only alignment.
     Together { buffer: V<'b, 'c>, start: V<'b, 'c> },

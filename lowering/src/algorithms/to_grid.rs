@@ -6,9 +6,9 @@ use qd_dialects::{options, pass::Pipeline};
 options! {
     /// Options of `qd-to-grid`.
     pub struct ToGridOptions {
-        /// what the phases are to run on, such as cpu or cpu,wave=32
+        /// the target that the phases are for, such as cpu or cpu,wave=32
         target: String = "cpu",
-        /// write what becomes of each elementwise phase to standard error
+        /// write for each elementwise phase whether it is fused, and why, to standard error
         print_plan: bool = false,
     }
 }

@@ -31,7 +31,7 @@ static TUNINGS: LazyLock<Vec<Row>> = LazyLock::new(|| {
     rows.collect()
 });
 
-/// The tunings that algorithms bring along, measured on an H200.
+/// The tunings in the algorithms' folders, measured on an H200.
 pub fn tunings() -> &'static [Row] {
     &TUNINGS
 }
@@ -78,7 +78,7 @@ impl Tuning {
     fn set(&mut self, said: Attribute<'_>) -> std::result::Result<(), String> {
         let names = || SETTINGS.map(|(name, ..)| name).join(", ");
         let Some(entries) = attributes::entries(said) else {
-            return Err(format!("'{TUNING}' is no dictionary of {}", names()));
+            return Err(format!("'{TUNING}' is not a dictionary of {}", names()));
         };
         for (name, value) in entries {
             let Some((name, range, field)) = SETTINGS.iter().find(|s| s.0 == name) else {
@@ -94,7 +94,7 @@ impl Tuning {
         if self.threads % 64 != 0 {
             let threads = self.threads;
             return Err(format!(
-                "'{TUNING}' has {threads} threads, no multiple of 64"
+                "'{TUNING}' has {threads} threads, not a multiple of 64"
             ));
         }
         if self.size() < LEAST_TILE {

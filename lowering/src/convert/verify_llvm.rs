@@ -1,14 +1,15 @@
-//! `qd-verify-llvm`: everything has become LLVM's dialect.
+//! `qd-verify-llvm`: all ops have been converted to LLVM's dialect.
 //!
-//! After upstream's conversions, which leave behind what they do not know. The
-//! error names the operation as the source has it, where its name has survived.
+//! Runs after upstream's conversions, which leave ops that they do not know. The
+//! error names the operation as in the source, if its name has survived.
 //!
 //! Rejected:
 //! ```mlir
 //! vector.print %v : i32
 //! // error: 'vector.print' op has no lowering to target 'cpu'
 //! ```
-//! A call of what the module only declares is one as well, but on the cpu, which has a library.
+//! A call of a function that the module only declares is also an error, except on the cpu, which
+//! has a math library.
 
 use qd_dialects::{
     attributes,
@@ -23,7 +24,7 @@ use std::collections::HashSet;
 options! {
     /// Options of `qd-verify-llvm`.
     pub struct VerifyLlvmOptions {
-        /// what the module is for, in messages alone
+        /// the target of the module, for messages only
         target: String = "cpu",
         /// the device's own dialect, such as nvvm; none for the host, which has a library
         dialect: String = "",
@@ -39,7 +40,7 @@ const CAST: &str = "builtin.unrealized_conversion_cast";
 impl Pass for VerifyLlvm {
     type Options = VerifyLlvmOptions;
     const NAME: &'static str = "qd-verify-llvm";
-    const SUMMARY: &'static str = "Check that all has been converted to LLVM's dialect";
+    const SUMMARY: &'static str = "Check that all ops have been converted to LLVM's dialect";
 
     fn run<'c>(module: Op<'c>, options: &VerifyLlvmOptions) -> Result<'c> {
         let (target, own) = (&options.target, &options.dialect);

@@ -1,5 +1,4 @@
-//! What LLVM has to say while it makes code. Left to itself it prints that, and ends the process
-//! at an error.
+//! LLVM's diagnostics during code generation. By default LLVM prints them, and exits on an error.
 
 use super::{CompileError, llvm::failed};
 use inkwell::{

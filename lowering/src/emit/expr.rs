@@ -15,7 +15,7 @@ use qd_dialects::{
 pub fn unsupported<'c>(op: Op<'c>) -> Diagnostic<'c> {
     Diagnostic::at(
         op,
-        "has no place in a launch plan: it belongs to an earlier level",
+        "cannot be part of a launch plan: it belongs to an earlier level",
     )
 }
 

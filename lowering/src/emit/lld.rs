@@ -42,6 +42,6 @@ fn run(arguments: &[OsString], options: &Options) -> Result<(), CompileError> {
         }
     }
     let name = names[0].display();
-    let what = format!("{name} is not there: install lld-22, or set {LLD}");
+    let what = format!("{name} was not found: install lld-22, or set {LLD}");
     Err(failed("linking", &what))
 }

@@ -239,7 +239,7 @@ fn waves(module: Op<'_>) -> Waves {
 /// dialects.
 struct Part<'c> {
     module: Op<'c>,
-    /// What functions in it are called.
+    /// The symbols of the functions in it.
     symbols: BTreeSet<String>,
 }
 
@@ -344,7 +344,7 @@ impl Converted<'_, '_> {
     }
 }
 
-/// Says an error through the context's handlers.
+/// Reports an error through the context's handlers.
 fn said(diagnostic: Diagnostic<'_>) -> CompileError {
     let message = diagnostic.message().to_string();
     diagnostic.emit();

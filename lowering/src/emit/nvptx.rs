@@ -1,8 +1,8 @@
 //! Bodies as PTX, which the driver compiles when it loads them.
 //!
-//! An artifact's module is the PTX of a body as text with a NUL behind it:
-//! what `cuModuleLoadData` takes. There are no objects: that would be the
-//! driver's own code.
+//! An artifact's module is the PTX of a body as NUL-terminated text, which
+//! `cuModuleLoadData` takes. There are no objects: these would be machine code
+//! for one device, which the driver makes.
 
 use super::{
     CompileError, Setting,

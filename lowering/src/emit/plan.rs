@@ -272,8 +272,12 @@ impl<'c> Reader<'_, 'c> {
     fn launch(&self, launch: grid::Launch<'c>) -> Result<'c, StepKind> {
         let (op, body) = (launch.op(), launch.body());
         let launched = self.bodies.get(&body).copied();
-        let launched = launched
-            .ok_or_else(|| Diagnostic::at(op, format!("launches '{body}', which is not there")))?;
+        let launched = launched.ok_or_else(|| {
+            Diagnostic::at(
+                op,
+                format!("launches '{body}', which is not in this module"),
+            )
+        })?;
         Ok(StepKind::Launch {
             name: op
                 .attr(names::PHASE)

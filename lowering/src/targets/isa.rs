@@ -1,10 +1,10 @@
-//! What a target has of an op: its forms.
+//! The forms of ops on a target.
 //!
-//! A [`Form`] is one way in which a target does an op with instructions of its own,
-//! and for which values, combiners and clusters it can. The forms of a target stand
-//! where its conversion makes them (`forms.rs` of each), and its row of capabilities
-//! names them. Expansion keeps what has a form, conversions take the first form
-//! that fits, and an op that fits none is an error that says what there is.
+//! A [`Form`] is one way in which a target executes an op with its own instructions,
+//! with the values, combiners and clusters for which it can. The forms of a target are
+//! declared next to its conversion (`forms.rs` of each), and its row of capabilities
+//! refers to them. Expansion keeps ops that have a form, conversions take the first form
+//! that fits, and an op that fits none is an error that lists the forms.
 
 use qd_dialects::{
     attributes::{self, Kind},
@@ -14,7 +14,7 @@ use qd_dialects::{
 };
 use std::fmt;
 
-/// A number that an op takes or makes.
+/// The scalar type of an operand or a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scalar {
     /// An integer of so many bits.
@@ -43,11 +43,11 @@ impl fmt::Display for Scalar {
     }
 }
 
-/// What decides which forms an op can take.
+/// The properties of an op that determine which forms it can take.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Primitive {
     /// The values that it combines, moves or is a function of; none if one of them
-    /// is no scalar.
+    /// is not a scalar.
     pub values: Option<Vec<Scalar>>,
     /// How it combines them, if by a kind.
     pub kind: Option<Kind>,
@@ -55,12 +55,12 @@ pub struct Primitive {
     pub cluster: u32,
     /// Lanes in a subgroup.
     pub wave: u32,
-    /// Bits of each value that count, where the op says so.
+    /// Bits of each value that matter, if the op limits them.
     pub bits: Option<u32>,
 }
 
 impl Primitive {
-    /// What an op in a body for subgroups of `wave` lanes says.
+    /// The properties of an op in a body for subgroups of `wave` lanes.
     pub fn of(op: Op<'_>, wave: u32) -> Self {
         let mut operands = op.operand_values();
         // Operands behind these say where a value comes from.
@@ -78,27 +78,27 @@ impl Primitive {
     }
 }
 
-/// One way in which a target does an op.
+/// One way in which a target executes an op.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Form {
     /// The op, by full name.
     pub op: &'static str,
     /// As the target's documentation calls it, such as `redux.sync`.
     pub name: &'static str,
-    /// What the values may be; empty: anything.
+    /// Types that the values may have; empty: any.
     values: &'static [Scalar],
-    /// What may combine them; empty: anything.
+    /// Kinds that may combine them; empty: any combiner.
     kinds: &'static [Kind],
     /// Whether a cluster must be the whole subgroup.
     is_of_subgroup: bool,
     /// How many bits of the values may count, at most.
     most_bits: Option<u32>,
-    /// What a member of the target's family must have for it, as the family calls it.
+    /// The feature that a target of the family must have for it, by the family's name for it.
     feature: Option<&'static str>,
 }
 
 impl Form {
-    /// A form that takes whatever the op takes.
+    /// A form without restrictions.
     pub const fn of(op: &'static str, name: &'static str) -> Self {
         Self {
             op,
@@ -111,12 +111,12 @@ impl Form {
         }
     }
 
-    /// The same of another op.
+    /// The same form for another op.
     pub const fn for_op(self, op: &'static str) -> Self {
         Self { op, ..self }
     }
 
-    /// Only of such values.
+    /// Only for values of these types.
     pub const fn on(self, values: &'static [Scalar]) -> Self {
         Self { values, ..self }
     }
@@ -155,7 +155,7 @@ impl Form {
         self.feature.is_none_or(|needed| features.contains(&needed))
     }
 
-    /// Whether it does an op of this name that is so.
+    /// Whether it applies to an op of its name with these properties.
     pub fn does(&self, primitive: &Primitive) -> bool {
         let values = primitive.values.as_deref();
         let takes = |values: &[Scalar]| values.iter().all(|value| self.values.contains(value));
@@ -168,7 +168,7 @@ impl Form {
     }
 }
 
-/// The form and for what it is there: `redux.sync of i32 by add or xor, of a whole subgroup`.
+/// The form and what it applies to: `redux.sync of i32 by add or xor, of a whole subgroup`.
 impl fmt::Display for Form {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(self.name)?;

@@ -1,4 +1,4 @@
-//! Targets as rows of capabilities: passes ask the row, never the name.
+//! Targets as rows of capabilities: passes query the row, never the name.
 //!
 //! A row is a function in a file or folder of the target's own. Its [`Kind`]
 //! selects the conversion and the backend, in `emit`.
@@ -17,7 +17,7 @@ use qd_dialects::ir::{Op, OpExt};
 /// Forward progress: what a block that waits may assume about the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ForwardProgress {
-    /// None: a block that waits for another may wait for ever.
+    /// None: a block that waits for another may wait forever.
     None,
     /// Unknown: no block waits for another unless the op's strategy requires
     /// it.
@@ -96,13 +96,13 @@ pub struct Capabilities {
     /// Its forms of collectives and functions. Every target has shuffles, broadcasts, ballots and
     /// barriers.
     pub forms: Vec<&'static Form>,
-    /// Whether there is a library of the functions of `math`.
+    /// Whether there is a math library, with the functions of `math`.
     pub has_math_library: bool,
     /// The orientation of its cores.
     pub orientation: Orientation,
     /// Where the condition of a `qd.grid.if` is evaluated.
     pub conditions: Conditions,
-    /// Its own tunings of algorithms, measured or assumed; of others theirs go.
+    /// Its own tunings of algorithms, measured or assumed; other algorithms use their folders'.
     pub tunings: &'static [tuning::Row],
     /// Whether they were measured on it, or on a device with the same compiler.
     /// Otherwise strategies that demand less of a compiler are preferred.
@@ -136,7 +136,7 @@ impl Capabilities {
 }
 
 impl Capabilities {
-    /// What it has of the op of this full name, the better first.
+    /// Its forms of the op of this full name, the better first.
     pub fn forms_of(&self, op: &str) -> impl Iterator<Item = &'static Form> {
         self.forms.iter().copied().filter(move |form| form.op == op)
     }
@@ -149,7 +149,7 @@ impl Capabilities {
         forms.find(|form| form.does(&primitive))
     }
 
-    /// What a conversion's table has beside the form that an op takes.
+    /// The entry of a conversion's table for the form that an op takes.
     pub fn find<'t, T>(&self, table: &'t [(Form, T)], op: Op<'_>, wave: i64) -> Option<&'t T> {
         let taken = self.form(op, wave)?;
         let mut rows = table.iter();
@@ -172,7 +172,7 @@ pub struct Target {
 /// One row of the table: name, capabilities.
 type Row = (&'static str, fn() -> Capabilities);
 
-/// Every target. `any` is no device: IR made for it runs on each. An
+/// Every target. `any` is not a device: IR made for it runs on each. An
 /// architecture of a family follows a colon.
 const TARGETS: &[Row] = &[
     ("any", Capabilities::portable),

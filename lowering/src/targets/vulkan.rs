@@ -1,5 +1,5 @@
-//! What runs SPIR-V: Vulkan 1.3, and the part of it that Metal-class devices
-//! have.
+//! The targets that run SPIR-V: Vulkan 1.3, and `metal`, the subset of it that
+//! Metal-class devices support.
 
 use crate::convert::qd_to_spirv;
 

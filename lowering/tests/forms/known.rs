@@ -1,5 +1,4 @@
-//! What there is to know of a form, which it does not say itself: what its arguments are
-//! given follows from the roles of the op's operands.
+//! The arguments of a form's kernel: they follow from the roles of the op's operands.
 
 use crate::listed::Form;
 use qd_dialects::{

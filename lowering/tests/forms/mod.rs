@@ -1,9 +1,9 @@
 //! Forms of algorithms: kernels that tests run, in `forms.mlir` of an algorithm's folder.
-//! Whoever adds such a file has its algorithm tested: each strategy against what the op
-//! means, compiled for devices, and on them.
+//! An algorithm with such a file is tested: each strategy is compared with the interpreter,
+//! compiled for devices, and run on them.
 //!
 //! A kernel has one algorithm. `!T` is each of the types that a line `// ELEMENTS:` names, in turn, and
-//! the capacity is each that there is.
+//! every capacity is tested.
 
 use std::{fs, path::Path};
 

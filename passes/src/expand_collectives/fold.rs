@@ -1,4 +1,4 @@
-//! The combiner of an op, applied where both operands are there.
+//! Application of an op's combiner to two values.
 
 use qd_dialects::{
     attributes,

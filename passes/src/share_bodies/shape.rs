@@ -1,5 +1,5 @@
-//! What bodies have in common that may be the same, as a number: two are compared
-//! only where it is equal.
+//! A hash of a body that is equal for bodies that may be unified: only bodies with equal
+//! hashes are compared.
 
 use super::{
     arguments::is_plain,

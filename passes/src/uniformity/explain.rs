@@ -1,4 +1,4 @@
-//! Where the variance of a value comes from, for people.
+//! The origin of a value's divergence, for error messages.
 
 use super::{Scope, Uniformity, transfer::Origin};
 use qd_dialects::{

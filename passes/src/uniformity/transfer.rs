@@ -1,4 +1,4 @@
-//! What each op makes of what is known of its operands.
+//! The transfer function of each op.
 
 use super::{
     Fact, Scope, Uniformity, range,

@@ -66,7 +66,7 @@ fn fault<'c>(op: Op<'c>) -> Option<Diagnostic<'c>> {
         let most = format!("{MOST_PRIVATE} are the most that a target has for one");
         Diagnostic::at(
             op,
-            format!("is {private} bytes of each thread's own, but {most}"),
+            format!("is {private} bytes of private memory for each thread, but {most}"),
         )
     })
 }
@@ -101,7 +101,7 @@ pub fn no_data(r#type: Type<'_>) -> String {
     let elements = ELEMENTS.join(", ");
     let element = ir::element_type(r#type).unwrap_or(r#type).to_string();
     let instead = match &*element {
-        "i1" => "; for truth values, i8 with qd.dtype = \"bool\"".into(),
+        "i1" => "; for booleans, i8 with qd.dtype = \"bool\"".into(),
         "f16" | "bf16" => format!("; for its bits, i16 with qd.dtype = \"{element}\""),
         _ => String::new(),
     };

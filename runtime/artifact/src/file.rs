@@ -195,7 +195,7 @@ impl Sections {
         let end = begin.checked_add(section.bytes);
         let end = end
             .filter(|end| *end <= self.bytes.len())
-            .ok_or_else(|| damaged(format!("it is cut short: {what} ends behind it")))?;
+            .ok_or_else(|| damaged(format!("it is cut short: {what} ends beyond it")))?;
         if self.bytes[self.at..begin].iter().any(|byte| *byte != 0) {
             return Err(damaged(format!("what is before {what} is not 0")));
         }

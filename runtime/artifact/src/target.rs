@@ -2,8 +2,8 @@
 
 use std::{fmt, str::FromStr};
 
-/// A target as `--target=` spells it: a name, an architecture behind a colon if it has some, and
-/// options behind commas, as in `cpu`, `nvptx:sm_90`, `vulkan:1.3,subgroup=8`.
+/// A target as `--target=` spells it: a name, an architecture after a colon if it has some, and
+/// options after commas, as in `cpu`, `nvptx:sm_90`, `vulkan:1.3,subgroup=8`.
 ///
 /// It requires neither device nor driver: the compiler checks that the target exists, and the
 /// runtime that a device for it does.
@@ -33,7 +33,7 @@ impl TargetSpec {
         &self.name
     }
 
-    /// What is behind each comma: `subgroup=8`.
+    /// The text after each comma: `subgroup=8`.
     pub fn options(&self) -> impl Iterator<Item = &str> {
         self.options.iter().map(String::as_str)
     }
@@ -51,7 +51,7 @@ impl FromStr for TargetSpec {
     ///
     /// # Errors
     ///
-    /// There is no name, or nothing behind a comma.
+    /// There is no name, or nothing after a comma.
     fn from_str(text: &str) -> Result<Self, TargetError> {
         let mut parts = text.split(',').map(|part| part.trim().to_string());
         let name = parts.next().unwrap_or_default();
@@ -63,7 +63,7 @@ impl FromStr for TargetSpec {
         }
         if options.iter().any(String::is_empty) {
             return Err(TargetError(format!(
-                "target '{text}' has an empty option: expected NAME=VALUE behind each comma"
+                "target '{text}' has an empty option: expected NAME=VALUE after each comma"
             )));
         }
         Ok(Self { name, options })
@@ -110,7 +110,7 @@ mod tests {
             assert_eq!(message(text), format!("target '{text}' {expected}"));
         }
         for text in ["cpu,", "cpu,,wave=8", "cpu,wave=8,", "cpu, "] {
-            let expected = "has an empty option: expected NAME=VALUE behind each comma";
+            let expected = "has an empty option: expected NAME=VALUE after each comma";
             assert_eq!(message(text), format!("target '{text}' {expected}"));
         }
     }

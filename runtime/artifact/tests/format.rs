@@ -1,6 +1,6 @@
-//! What artifacts of this format look like inside. Files outlive the program
-//! that wrote them: whoever changes this raises `FORMAT`, unless older readers
-//! still understand what is written.
+//! The contents of artifacts of this format. Files outlive the program that
+//! wrote them: a change of the format has to increment `FORMAT`, unless older
+//! readers can still read the files.
 
 use qd_artifact::{
     Access, Argument, ArgumentKind, Artifact, Body, BufferRef, Comparison, Dtype, Expr, FORMAT,

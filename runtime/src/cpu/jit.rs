@@ -94,7 +94,7 @@ impl Jit {
     /// A body by its symbol. The first call links its object.
     pub fn body(&self, name: &str) -> Result<Body, Error> {
         let symbol = CString::new(name)
-            .map_err(|_| Error::Load(format!("'{}' is no symbol", name.escape_debug())))?;
+            .map_err(|_| Error::Load(format!("'{}' is not a symbol", name.escape_debug())))?;
         let mut address = 0;
         // Safety: the LLJIT and the name are valid.
         let found = check(unsafe { LLVMOrcLLJITLookup(self.raw, &mut address, symbol.as_ptr()) });
@@ -162,7 +162,7 @@ fn check_object(object: &[u8]) -> Result<(), Error> {
     // The magic number, 64 bits, little-endian; the type and the machine.
     let is_elf = object.starts_with(b"\x7fELF\x02\x01") && object.get(16..18) == Some(&[1, 0]);
     if !is_elf {
-        return Err(Error::Load("it is no relocatable object file".into()));
+        return Err(Error::Load("it is not a relocatable object file".into()));
     }
     if object.get(18..20) != Some(&u16::to_le_bytes(machine)) {
         return Err(Error::Load(

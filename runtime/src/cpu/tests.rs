@@ -478,7 +478,7 @@ fn what_is_no_binary_for_this_machine_is_not_loaded() {
     );
     plan.modules[0].set_bytes(&b"text"[..]);
     assert!(
-        message(&plan).contains("no relocatable object"),
+        message(&plan).contains("not a relocatable object"),
         "{}",
         message(&plan)
     );

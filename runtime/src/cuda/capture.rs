@@ -43,7 +43,7 @@ fn graph_of(stream: CUstream) -> Result<(CUgraph, Vec<CUgraphNode>), Fault> {
             CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_ACTIVE => {
                 Ok((graph, slice::from_raw_parts(nodes, count).to_vec()))
             }
-            _ => Err(Fault::Failed("the capture has been broken".into())),
+            _ => Err(Fault::Failed("the capture has been invalidated".into())),
         }
     }
 }

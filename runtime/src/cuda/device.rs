@@ -109,7 +109,7 @@ fn check_version() -> Result<(), Error> {
     match version >= OLDEST {
         true => Ok(()),
         false => Err(Error::Device(format!(
-            "the NVIDIA driver is of CUDA {}.{}: {}.{} is the oldest that will do",
+            "the NVIDIA driver is of CUDA {}.{}: {}.{} or later is required",
             version / 1000,
             version % 1000 / 10,
             OLDEST / 1000,
@@ -145,7 +145,7 @@ impl Module {
     /// Has the driver compile PTX with a NUL behind it. The device has been entered.
     pub fn new(device: &Arc<Device>, ptx: &[u8]) -> Result<Self, Error> {
         let text = CStr::from_bytes_with_nul(ptx)
-            .map_err(|_| Error::Load("it is no PTX: a NUL is missing or too many".into()))?;
+            .map_err(|_| Error::Load("it is not PTX: it must end in exactly one NUL".into()))?;
         let mut log = vec![0u8; 16 << 10];
         let mut options = [
             sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER,

@@ -38,7 +38,7 @@ pub(super) fn goes_with_context(stream: sys::CUstream) -> bool {
 pub(super) fn check_stream(stream: sys::CUstream, device: &Device) -> Result<(), Fault> {
     if stream as usize == PER_THREAD {
         return Err(Fault::Failed(
-            "each thread's own default stream is another one in each thread: make one by \
+            "the per-thread default stream is a different stream in each thread: make one by \
              cuStreamCreate"
                 .into(),
         ));

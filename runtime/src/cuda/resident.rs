@@ -1,5 +1,5 @@
-//! The driver of NVIDIA devices: memory of a pool, streams, events, and graphs whose arguments
-//! are patched.
+//! The driver of NVIDIA devices: pooled memory, streams, events, and graphs whose arguments are
+//! patched.
 
 use super::{
     capability, capture,

@@ -324,7 +324,7 @@ pub(super) fn api() -> Result<&'static Api, Error> {
     match version >= OLDEST {
         true => Ok(api),
         false => Err(Error::Device(format!(
-            "the HIP runtime is of version {}.{}: 6.0 is the oldest that will do",
+            "the HIP runtime is of version {}.{}: 6.0 or later is required",
             version / 10_000_000,
             version / 100_000 % 100
         ))),

@@ -18,7 +18,7 @@ pub(super) fn check(image: &[u8]) -> Result<(), Error> {
         || !image.starts_with(b"\x7fELF\x02\x01")
         || number(image, 18, 2) != AMDGPU
     {
-        return Err(Error::Load("it is no AMD code object".into()));
+        return Err(Error::Load("it is not an AMD code object".into()));
     }
     let sections = Table {
         at: number(image, 40, 8),

@@ -274,7 +274,7 @@ unsafe impl Driver for Hip {
         const PER_THREAD: u64 = 2;
         if on.0 == PER_THREAD {
             return Err(Fault::Failed(
-                "each thread's own default stream is another one in each thread: make one by \
+                "the per-thread default stream is a different stream in each thread: make one by \
                  hipStreamCreate"
                     .into(),
             ));

@@ -15,12 +15,12 @@ use std::{
 ///
 /// # Safety
 ///
-/// What is allocated is memory of the device, or of this process on the cpu, that nobody else uses
-/// until it is freed, but for what was put onto the same stream before. It begins at a multiple of
-/// 256 bytes.
+/// What is allocated is memory of the device, or of this process on the cpu, that nothing else uses
+/// until it is freed, except work that was put onto the same stream before. It begins at a multiple
+/// of 256 bytes.
 pub unsafe trait Allocate: Send + Sync {
-    /// The address of so many bytes, at least one, for use on the stream from now on; none: there is
-    /// no room.
+    /// The address of this many bytes, at least one, for use on the stream from now on; none if there
+    /// is no room.
     fn allocate(&self, bytes: u64, stream: u64) -> Option<u64>;
     /// Takes back what was allocated on the stream. What used it was put onto that before, or is
     /// waited for by it.

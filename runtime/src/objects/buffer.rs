@@ -182,7 +182,7 @@ impl Buffer {
         }
         if !self.address().is_multiple_of(dtype.size() as u64) {
             return Err(Error::View(format!(
-                "{self:?} begins at no multiple of {} bytes, as {wanted} has to",
+                "{self:?} begins at an address that is not a multiple of {} bytes, as {wanted} requires",
                 dtype.size()
             )));
         }

@@ -27,11 +27,11 @@ use std::{
 pub struct DeviceId {
     /// The name of its driver.
     pub driver: String,
-    /// Its place among that driver's devices, from 0.
+    /// Its index among that driver's devices, from 0.
     pub ordinal: u32,
 }
 
-/// What drives devices.
+/// The names of the drivers.
 const DRIVERS: [&str; 4] = ["cpu", "cuda", "hip", "vulkan"];
 
 impl FromStr for DeviceId {
@@ -48,7 +48,7 @@ impl FromStr for DeviceId {
                 ordinal,
             }),
             None => Err(Error::Device(format!(
-                "'{text}' is no device: a device is one of {}, and behind a colon its number",
+                "'{text}' is not a device: expected one of {}, followed by a colon and a number",
                 DRIVERS.join(", ")
             ))),
         }
@@ -67,8 +67,8 @@ impl fmt::Display for DeviceId {
 /// How a device is opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct DeviceOptions {
-    /// Host threads that work, where the host does the work; as many as the machine runs at
-    /// a time unless given.
+    /// Worker threads, if the device is the host; by default as many as the machine has hardware
+    /// threads.
     pub threads: Option<usize>,
     /// The allocator of arrays and of kernels' other memory, instead of the device's own pool:
     /// everywhere but on Vulkan's devices.
@@ -78,9 +78,9 @@ pub struct DeviceOptions {
 /// A description of a device.
 #[derive(Clone, Debug)]
 pub struct DeviceInfo {
-    /// What it is opened by.
+    /// The id by which it is opened.
     pub id: DeviceId,
-    /// What its maker calls it.
+    /// The vendor's name of it.
     pub name: String,
     /// The target to compile for.
     pub target: TargetSpec,
@@ -175,7 +175,7 @@ fn driver(id: &DeviceId, options: &DeviceOptions) -> Result<Box<dyn Driver>, Err
 }
 
 impl Device {
-    /// Opens a device, or returns the open one. A lost device is opened anew, if its driver can.
+    /// Opens a device, or returns the open one. A lost device is opened again, if its driver can.
     ///
     /// # Errors
     ///
@@ -261,11 +261,11 @@ impl Device {
         Stream::open(self, priority)
     }
 
-    /// Somebody else's stream, by the name that the device's driver has for it: on NVIDIA's devices a
-    /// `CUstream`. While its owner captures it, launches become part of the owner's graph; what
-    /// cannot be is an error, which leaves the capture as it was. Wrap a stream once: what is
-    /// prepared for it goes by the handle. `keep` is dropped with the last handle, the
-    /// last memory that was used on it and the last kernel that was launched on it.
+    /// Wraps a foreign stream, by its driver's handle: on NVIDIA's devices a `CUstream`. While its
+    /// owner captures it, launches become part of the owner's graph; a call that cannot is an error,
+    /// which leaves the capture unchanged. Wrap a stream only once: prepared launches belong to the
+    /// wrapper. `keep` is dropped with the last handle, the last memory that was used on it and the
+    /// last kernel that was launched on it.
     ///
     /// # Safety
     ///
@@ -274,7 +274,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// It is another device's or each thread's own default stream, or the device is lost.
+    /// It is another device's stream or the per-thread default stream, or the device is lost.
     pub unsafe fn wrap_stream(&self, raw: u64, keep: Keep) -> Result<Stream, Error> {
         Stream::wrap(self, raw, keep)
     }
@@ -283,7 +283,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// It is for another target, damaged, or requires what the device does not have.
+    /// It is for another target, damaged, or requires features that the device lacks.
     pub fn load(&self, artifact: &Artifact) -> Result<Executable, Error> {
         Executable::load(self, artifact)
     }

@@ -15,8 +15,8 @@ use dlpark::{DlpackFlags, ffi};
 use qd_artifact::Dtype;
 use std::{ffi::c_void, ptr::NonNull};
 
-/// An array that one library hands to another. It is spent once it has been taken. A capsule that
-/// is dropped before calls the tensor's deleter.
+/// An array that one library passes to another. It is spent once it has been taken. A capsule that is
+/// dropped before calls the tensor's deleter.
 #[derive(Debug)]
 pub struct Capsule(Option<Managed>);
 
@@ -63,11 +63,11 @@ impl Drop for Managed {
 }
 
 impl Capsule {
-    /// Takes what another library gives.
+    /// Takes another library's tensor.
     ///
     /// # Safety
     ///
-    /// It is a tensor, whose deleter nobody else calls.
+    /// It is a tensor, and nothing else calls its deleter.
     ///
     /// # Errors
     ///
@@ -198,7 +198,7 @@ impl Buffer {
         let memory = Foreign {
             address: match tensor.data.is_null() {
                 true => 0,
-                false => address.ok_or_else(|| refused("that ends behind all memory"))?,
+                false => address.ok_or_else(|| refused("that ends beyond the address space"))?,
             },
             dtype,
             shape,

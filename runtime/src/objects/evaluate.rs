@@ -168,7 +168,7 @@ impl Frame<'_> {
         } = &self.inputs[buffer.argument]
         else {
             return Err(Error::InvalidPlan(format!(
-                "kernel '{}': argument {} is no buffer",
+                "kernel '{}': argument {} is not a buffer",
                 self.kernel.name, buffer.argument
             )));
         };

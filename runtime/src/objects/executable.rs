@@ -147,7 +147,7 @@ pub type Signature = [qd_artifact::Argument];
 /// Options of a launch.
 #[derive(Clone, Debug, Default)]
 pub struct LaunchOptions {
-    /// Iterations after which a `do_while` is an error; without a limit it may run for ever. A
+    /// Iterations after which a `do_while` is an error; without a limit it may run forever. A
     /// device that decides by itself stops the loop and continues, and a later launch, read or
     /// wait, on any stream, returns the error.
     pub max_iterations: Option<u64>,
@@ -178,23 +178,23 @@ impl Kernel {
         &self.0.name
     }
 
-    /// What it takes, in order.
+    /// Its arguments, in order.
     pub fn signature(&self) -> &Signature {
         self.0
             .planned()
             .map_or(&[], |planned| &planned.kernel.arguments)
     }
 
-    /// One of what it takes, by name.
+    /// One of its arguments, by name.
     ///
     /// # Errors
     ///
-    /// There is none of that name: the message lists those there are.
+    /// There is none of that name: the message lists the arguments.
     pub fn argument(&self, name: &str) -> Result<&qd_artifact::Argument, Error> {
         Ok(&self.signature()[self.place(name)?])
     }
 
-    /// Which of its arguments is called so.
+    /// The index of the argument of this name.
     fn place(&self, name: &str) -> Result<usize, Error> {
         let found = self.signature().iter().position(|one| one.name == name);
         found.ok_or_else(|| Error::UnknownArgument {

@@ -86,8 +86,8 @@ impl Buffer {
     }
 }
 
-/// Whether elements lie behind each other, row by row. Where there is one element, or none, no
-/// stride matters.
+/// Whether elements are contiguous and row-major. Where there is one element, or none, no stride
+/// matters.
 fn is_compact(shape: &[u64], strides: &[i64]) -> bool {
     if strides.len() != shape.len() {
         return false;

@@ -35,7 +35,7 @@ pub struct Recording {
     steps: Vec<Step>,
 }
 
-/// An argument that a graph is given later.
+/// An argument that is bound before a graph is launched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Slot {
     recording: u64,
@@ -170,7 +170,7 @@ impl Recording {
     ///
     /// # Errors
     ///
-    /// They are not alike, are no buffers, or a slot is another recording's.
+    /// Their types differ, they are not buffers, or a slot is another recording's.
     pub fn copy<'a>(
         &mut self,
         from: impl Into<Arg<'a>>,

@@ -72,7 +72,7 @@ impl LeftOut {
     fn of(kernel: &Kernel, place: usize, inputs: &[Input]) -> Result<Result<Self, usize>, Error> {
         let argument = &kernel.arguments[place];
         let ArgumentKind::Buffer { dtype, shape } = &argument.kind else {
-            return Err(unknown(kernel, place, "it is no array"));
+            return Err(unknown(kernel, place, "it is not an array"));
         };
         let rows = argument.length.as_ref().or(argument.minimum.as_ref());
         if rows.is_none() && shape.iter().any(Option::is_none) {

@@ -57,7 +57,7 @@ pub(super) fn candidates(instance: &Instance) -> Result<Vec<Candidate>, Error> {
     if found.is_empty() {
         return Err(Error::Device(match refusals.is_empty() {
             true => "there is no Vulkan device".into(),
-            false => format!("no Vulkan device will do: {}", refusals.join("; ")),
+            false => format!("no Vulkan device is suitable: {}", refusals.join("; ")),
         }));
     }
     // Equals stay as they are: the loader's order is the user's.
@@ -130,10 +130,10 @@ impl Candidate {
             }
         }
         if !Sizes::of(&self.properties).are_known() {
-            lacks.push("a choice of the subgroup size, which varies".into());
+            lacks.push("control of the subgroup size, which varies".into());
         }
         if self.family.is_none() {
-            lacks.push("a queue that computes".into());
+            lacks.push("a compute queue".into());
         }
         lacks
     }

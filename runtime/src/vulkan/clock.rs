@@ -37,7 +37,7 @@ pub(super) struct Queries {
 }
 
 impl Queries {
-    /// None where the device cannot tell the time.
+    /// None where the device has no timestamps.
     pub fn new(device: &Arc<Device>, count: u32) -> Result<Option<Self>, vk::Result> {
         if device.clock.is_none() {
             return Ok(None);

@@ -62,7 +62,7 @@ impl Device {
         if ordinal as usize >= found.len() {
             let names: Vec<_> = found.iter().map(|one| one.properties.name()).collect();
             return Err(Error::Device(format!(
-                "there is no Vulkan device {ordinal}: those that will do are, from 0 on, {}",
+                "there is no Vulkan device {ordinal}: the suitable ones are, from 0 on, {}",
                 names.join(", ")
             )));
         }
@@ -74,7 +74,7 @@ impl Device {
             family,
         } = found.swap_remove(ordinal as usize);
         let Some(family) = family else {
-            return Err(Error::Device("no Vulkan device computes".into()));
+            return Err(Error::Device("no Vulkan device supports compute".into()));
         };
         let name = properties.name();
         tracing::debug!(device = name, "chosen");

@@ -14,7 +14,7 @@ pub(super) struct Event {
     pub point: Point,
     pub commands: vk::CommandBuffer,
     pool: vk::CommandPool,
-    /// None where the device cannot tell the time.
+    /// None where the device has no timestamps.
     pub queries: Option<Queries>,
     device: Arc<Device>,
 }

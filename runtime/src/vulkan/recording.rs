@@ -1,4 +1,4 @@
-//! What commands are made of: buffers that begin behind all that came before on their queue,
+//! Recording of commands: command buffers that begin after all earlier work on their queue,
 //! barriers, dispatches.
 
 use super::device::Device;

@@ -1,9 +1,9 @@
 //! A shape as command buffers, which are recorded once and put onto a stream by every call.
 //!
-//! Words are in memory, and the addresses of a launch's are all that a command buffer has of
-//! them. So other words are the next of a few blocks of words, each with command buffers of
-//! its own, and only other numbers of blocks, which commands do have, are recorded anew. The
-//! host looks at flags and conditions: a kernel of ours copies each to the words.
+//! Kernel arguments are in memory, and a command buffer contains only their addresses. So changed
+//! arguments go into the next of a few blocks of memory, each with command buffers of its own, and
+//! only a changed number of thread blocks, which is in the commands, takes a new recording. The host
+//! reads flags and conditions: a kernel of the driver's copies each next to the arguments.
 
 use super::{
     hazards::Hazards,

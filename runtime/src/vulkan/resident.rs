@@ -565,7 +565,7 @@ unsafe impl Driver for Resident {
 
     fn adopt(&self, _: RawStream) -> Result<(), Fault> {
         Err(Fault::Failed(
-            "a Vulkan device has no streams but those that are made with it".into(),
+            "a Vulkan device cannot use foreign streams".into(),
         ))
     }
 
@@ -600,7 +600,7 @@ unsafe impl Driver for Resident {
     fn elapsed(&self, from: RawEvent, to: RawEvent) -> Result<Duration, Fault> {
         let time = |raw| match &event(raw).queries {
             Some(queries) => queries.read::<1>(0).map(|[time]| time).map_err(fault),
-            None => Err(Fault::Failed("the device cannot tell the time".into())),
+            None => Err(Fault::Failed("the device has no timestamps".into())),
         };
         let (from, to) = (time(from)?, time(to)?);
         let clock = self.shared.device.clock;

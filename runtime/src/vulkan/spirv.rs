@@ -37,10 +37,10 @@ pub(super) struct Entry {
 
 /// The words of a binary.
 pub(super) fn words(binary: &[u8]) -> Result<Vec<u32>, Error> {
-    let no_module = |why: &str| Error::Load(format!("it is no SPIR-V: {why}"));
+    let no_module = |why: &str| Error::Load(format!("it is not SPIR-V: {why}"));
     let (chunks, rest) = binary.as_chunks::<4>();
     if !rest.is_empty() {
-        return Err(no_module("its length is no multiple of 4 bytes"));
+        return Err(no_module("its length is not a multiple of 4 bytes"));
     }
     let words: Vec<_> = chunks
         .iter()

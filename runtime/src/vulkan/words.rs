@@ -1,4 +1,4 @@
-//! Vulkan's result codes and versions in words.
+//! Vulkan's result codes and versions as text.
 
 use crate::{Error, objects::driver::Fault};
 use ash::vk;
@@ -31,13 +31,13 @@ pub(super) fn reason(error: vk::Result) -> String {
             "the device was lost, by a fault in a kernel or by one that ran for longer than the \
              system allows"
         }
-        R::ERROR_MEMORY_MAP_FAILED => "the host cannot see the device's memory",
+        R::ERROR_MEMORY_MAP_FAILED => "the device's memory cannot be mapped",
         R::ERROR_LAYER_NOT_PRESENT => "a layer is not installed",
-        R::ERROR_EXTENSION_NOT_PRESENT => "an extension is not there",
-        R::ERROR_FEATURE_NOT_PRESENT => "a feature is not there",
+        R::ERROR_EXTENSION_NOT_PRESENT => "an extension is missing",
+        R::ERROR_FEATURE_NOT_PRESENT => "a feature is missing",
         R::ERROR_INCOMPATIBLE_DRIVER => "no driver has the version of Vulkan",
-        R::ERROR_TOO_MANY_OBJECTS => "there are too many objects of the kind",
-        R::ERROR_FRAGMENTATION => "the memory is in too many pieces",
+        R::ERROR_TOO_MANY_OBJECTS => "too many objects of this kind exist",
+        R::ERROR_FRAGMENTATION => "the memory is too fragmented",
         R::ERROR_INVALID_SHADER_NV => "the driver does not compile the SPIR-V",
         R::ERROR_UNKNOWN => "the driver does not say why",
         _ => return format!("{error:?}"),

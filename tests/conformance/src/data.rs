@@ -267,7 +267,7 @@ impl Expect {
             Expect::ClosePrefix(within, of) => (within, Some(of)),
         };
         let length = match prefix {
-            Some(of) => counts[of].ok_or("its count is no count")?,
+            Some(of) => counts[of].ok_or("its count is not a count")?,
             None => expected.len(),
         };
         if got.len() != expected.len() {

@@ -5,7 +5,7 @@ use qd_frontend::TargetSpec;
 use qd_lowering::targets::{Kind, Orientation, Target};
 use std::{env, sync::LazyLock};
 
-/// What is held against the interpreter: the target that `QD_TARGET` names, or
+/// The target that is compared with the interpreter: the one that `QD_TARGET` names, or
 /// the cpu. Where subgroups are as large as the device has them, with that size.
 static TARGET: LazyLock<(String, Target)> = LazyLock::new(|| {
     let name = env::var("QD_TARGET").unwrap_or_else(|_| "cpu".into());

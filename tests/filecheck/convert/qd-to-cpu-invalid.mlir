@@ -3,7 +3,7 @@
 
 module {
   func.func private @unknown_size(%n: index) attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
-    // expected-error@+1 {{has a size that is not known, which the cpu's threads cannot allocate}}
+    // expected-error@+1 {{has a size that is not known at compile time, which the cpu's threads cannot allocate}}
     %own = memref.alloca(%n) : memref<?xi32>
     return
   }

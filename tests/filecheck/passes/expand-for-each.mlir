@@ -82,7 +82,7 @@ qd.grid.kernel @in_a_loop(%len: index, %flag: memref<i32>) {
 qd.grid.kernel @subgroup_op(%len: index, %a: memref<?xi32>) {
   qd.grid.for_each %i to %len {
     %x = memref.load %a[%i] : memref<?xi32>
-    // expected-error @+1 {{'qd.simt.reduce_all' op cannot stand in a 'qd.grid.for_each'}}
+    // expected-error @+1 {{'qd.simt.reduce_all' op is not legal in a 'qd.grid.for_each'}}
     %s = qd.simt.reduce_all add %x : i32
     memref.store %s, %a[%i] : memref<?xi32>
   }
@@ -92,7 +92,7 @@ qd.grid.kernel @subgroup_op(%len: index, %a: memref<?xi32>) {
 
 qd.grid.kernel @barrier(%len: index) {
   qd.grid.for_each %i to %len {
-    // expected-error @+1 {{'qd.simt.block.sync' op cannot stand in a 'qd.grid.for_each'}}
+    // expected-error @+1 {{'qd.simt.block.sync' op is not legal in a 'qd.grid.for_each'}}
     qd.simt.block.sync
   }
 }

@@ -402,8 +402,8 @@ qd.grid.kernel @others(%x: memref<?xi32>, %y0: memref<?xi32> {qd.scratch}, %y1: 
 // WHY-LABEL: producers of @bodies
 // WHY-NEXT:    "atomic" stays: 'qd.grid.atomic.rmw' cannot be computed elsewhere
 // WHY-NEXT:    "loop" stays: 'scf.for' cannot be computed elsewhere
-// WHY-NEXT:    "wide" stays: to load 16 bytes an element instead of 4 in 2 phases is more than it saves
-// WHY-NEXT:    "repeated" stays: to load 8 bytes an element instead of 4 in 1 phase is more than it saves
+// WHY-NEXT:    "wide" stays: loading 16 bytes an element instead of 4 in 2 phases costs more than it saves
+// WHY-NEXT:    "repeated" stays: loading 8 bytes an element instead of 4 in 1 phase costs more than it saves
 // CHECK-LABEL: qd.grid.kernel @bodies(
 // CHECK:         "atomic"
 // CHECK:         "loop"

@@ -77,14 +77,14 @@ qd.grid.kernel @k(%x: i32, %g: index) {
 // -----
 //--- for-each.mlir
 func.func private @sum(%x: i32) -> i32 {
-  // expected-note @+1 {{'qd.simt.reduce_all' cannot stand there}}
+  // expected-note @+1 {{'qd.simt.reduce_all' is not legal there}}
   %r = qd.simt.reduce_all add %x : i32
   return %r : i32
 }
 qd.grid.kernel @k(%a: memref<?xi32>, %n: index) {
   qd.grid.for_each %i to %n {
     %x = memref.load %a[%i] : memref<?xi32>
-    // expected-error @+1 {{'func.call' op calls 'sum' in a 'qd.grid.for_each', whose body not every thread runs: use a 'qd.grid.phase'}}
+    // expected-error @+1 {{'func.call' op calls 'sum' in a 'qd.grid.for_each', whose body is not run by every thread: use a 'qd.grid.phase'}}
     %y = func.call @sum(%x) : (i32) -> i32
     memref.store %y, %a[%i] : memref<?xi32>
   }

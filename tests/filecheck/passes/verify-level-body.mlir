@@ -11,7 +11,7 @@
 // RUN: not qd-run %t/negative.mlir --arg arg0=[1] --arg arg1=[1] 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 // RUN: not qd-translate %t/negative.mlir --target=nvptx:sm_90 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 // RUN: not qd-translate %t/negative.mlir --target=vulkan:1.3 2>&1 | FileCheck %s --check-prefix=NEGATIVE
-// NEGATIVE: negative.mlir:4:8: error: 'memref.dim' op asks for dimension -1 of a buffer that has 1, numbered from 0
+// NEGATIVE: negative.mlir:4:8: error: 'memref.dim' op takes dimension -1 of a buffer that has 1, numbered from 0
 
 //--- alloc.mlir
 qd.grid.kernel @alloc(%g: index, %x: i32) {
@@ -49,7 +49,7 @@ qd.grid.kernel @indirect(%n: index, %x: i32) {
 //--- negative.mlir
 qd.grid.kernel @dimension(%a: memref<?xi32>, %o: memref<?xi32>) {
   %c = arith.constant -1 : index
-  // expected-error @+1 {{'memref.dim' op asks for dimension -1 of a buffer that has 1, numbered from 0}}
+  // expected-error @+1 {{'memref.dim' op takes dimension -1 of a buffer that has 1, numbered from 0}}
   %n = memref.dim %a, %c : memref<?xi32>
   qd.grid.for_each %i to %n {
     %x = arith.index_cast %i : index to i32
@@ -61,7 +61,7 @@ qd.grid.kernel @dimension(%a: memref<?xi32>, %o: memref<?xi32>) {
 qd.grid.kernel @dimension(%a: memref<?x4xi32>, %n: index) {
   qd.grid.for_each %i to %n {
     %c = index.constant 2
-    // expected-error @+1 {{'memref.dim' op asks for dimension 2 of a buffer that has 2, numbered from 0}}
+    // expected-error @+1 {{'memref.dim' op takes dimension 2 of a buffer that has 2, numbered from 0}}
     %m = memref.dim %a, %c : memref<?x4xi32>
   }
 }

@@ -72,7 +72,7 @@ qd.grid.kernel @huge(%a: memref<4294967296x4294967296xf32>) {
 
 qd.grid.kernel @private(%n: index) {
   qd.grid.phase blocks(%n) threads(64) {
-    // expected-error@+1 {{'memref.alloca' op is 524292 bytes of each thread's own, but 524288 are the most that a target has for one}}
+    // expected-error@+1 {{'memref.alloca' op is 524292 bytes of private memory for each thread, but 524288 are the most that a target has for one}}
     %m = memref.alloca() : memref<131073xi32>
   }
 }

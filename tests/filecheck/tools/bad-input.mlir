@@ -27,7 +27,7 @@
 
 // Bytecode that upstream's reader refuses without a word.
 // RUN: not qd-translate %S/Inputs/unexplained.mlirbc -o %t/out 2>&1 | FileCheck %s --check-prefix=UNEXPLAINED
-// UNEXPLAINED: unexplained.mlirbc:0:0: error: is no bytecode that can be read
+// UNEXPLAINED: unexplained.mlirbc:0:0: error: is not valid bytecode
 
 // Bytes that are no IR, bytecode that ends early, nothing at all, and files that are not there.
 // RUN: %python -c 'import sys; open(sys.argv[1], "wb").write(bytes(range(256)))' %t/bytes

@@ -16,7 +16,7 @@
 // HELP: --qd-select-subgroup-size{{.*}} Choose the subgroup size
 // HELP-NEXT: wave {{.*}}64 (32)
 // HELP: OVERVIEW: qd optimizer driver
-// HELP: --qd-expand-for-each - Make plain phases of elementwise ones
+// HELP: --qd-expand-for-each - Expand elementwise phases into plain ones
 // HELP: --qd-select-subgroup-size - Choose the subgroup size
 // HELP-NEXT: --wave=<string>
 // HELP: --pass-pipeline=

@@ -24,7 +24,7 @@
 // CHECK-NEXT: strided
 // CHECK-NEXT:   'qd.grid.kernel' op argument 0 {{.*}} but a buffer must be contiguous
 // CHECK-NEXT: top-level
-// CHECK-NEXT:   'gpu.barrier' op cannot stand at the top level of a kernel
+// CHECK-NEXT:   'gpu.barrier' op is not legal at the top level of a kernel
 // CHECK-NEXT: vector
 // CHECK-NEXT:   'vector.print' op is not legal in a body: no target has it
 

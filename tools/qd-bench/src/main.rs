@@ -1,7 +1,7 @@
-//! Measures targets, `qd-opt` and compile time, each beside its peer in the same run.
+//! Benchmarks of targets, `qd-opt` and compile time, each compared with its peer in the same run.
 //!
 //! Every row is checked before it is timed: our result against the peer's. The
-//! floor of a row is the bytes it must move over the bandwidth of a parallel
+//! floor of a row is the bytes that it must move over the bandwidth of a parallel
 //! copy, measured in the same run.
 
 mod calls;
@@ -19,22 +19,22 @@ mod waves;
 use clap::Parser;
 use std::{path::PathBuf, process::ExitCode};
 
-/// Measures a target, qd-opt, and how compile time grows, against their peers.
+/// Benchmarks a target, qd-opt, and the growth of compile time, each compared with a peer.
 #[derive(Debug, Parser)]
 #[command(
     after_help = "Examples:\n  cargo xtask bench\n  cargo xtask bench --log2 22 --repeats 15\n  cargo xtask bench --only opt\n  cargo xtask bench -- --only scaling\n  cargo xtask bench -- --only 'scaling branches'\n  cargo xtask bench -- --only scaling --instructions\n  cargo xtask bench -- --only incremental\n  cargo xtask bench -- --only search\n  cargo xtask bench -- --only waves\n  cargo xtask bench --target nvptx:sm_90 --log2 16,20,24,28\n  cargo xtask bench --target nvptx:sm_90 --only calls\n  cargo xtask bench --target nvptx:sm_90 --only 'scan,sort u64'"
 )]
 struct Arguments {
-    /// What is measured: the cpu, or a device and CUB beside it (which needs nvcc)
+    /// The target to measure: the cpu, or a device, compared with CUB (which needs nvcc)
     #[arg(long, default_value = "cpu")]
     target: String,
     /// log2 of the elements: 26 on the cpu, where sort takes a quarter; 16,20,24,28 on a device
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(10..=28))]
     log2: Vec<u32>,
-    /// Leaves a device's peer out
+    /// Measures the target alone, without CUB
     #[arg(long)]
     alone: bool,
-    /// Searches for how algorithms do best on a device, and writes that to this table
+    /// Tunes algorithms for a device, and writes the best settings to this table
     #[arg(long, value_name = "TABLE")]
     tune: Option<PathBuf>,
     /// Timed runs of each side, in turn; the median counts
@@ -43,10 +43,10 @@ struct Arguments {
     /// Writes the kernels of a device's rows to this folder, and measures nothing
     #[arg(long, value_name = "FOLDER")]
     kernels: Option<PathBuf>,
-    /// Only the row that is called so, or the rows whose name contains one of these; `opt` is the row of qd-opt, `scaling` all of compile time
+    /// Only the row of this name, or the rows whose names contain one of these; `opt` is the row of qd-opt, `scaling` all of compile time
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     only: Vec<String>,
-    /// Counts instructions of `scaling` with valgrind, instead of taking times
+    /// Counts instructions of `scaling` with valgrind, instead of measuring times
     #[arg(long)]
     instructions: bool,
     /// Compiles this file for the target and prints what that costs: what `scaling` runs

@@ -1,5 +1,5 @@
-//! Random kernels against the interpreter, and mutated inputs against the
-//! compiler: finds what goes wrong, and makes it small.
+//! A fuzzer: compares random kernels with the interpreter, gives mutated inputs to
+//! the compiler, and reduces what fails.
 
 mod compare;
 mod coverage;
@@ -25,13 +25,13 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-/// Finds what goes wrong: random kernels, compared with the interpreter on every
-/// target, and mutated modules, bytecode and artifacts.
+/// Fuzzes the compiler and the runtime: random kernels, compared with the interpreter on
+/// every target, and mutated modules, bytecode and artifacts.
 ///
-/// A kernel is made from a seed and the ops' definitions, run by the interpreter
+/// A kernel is generated from a seed and the ops' definitions, run by the interpreter
 /// and compiled for targets, and the results are compared. A mutant is text,
 /// bytecode or an artifact with something changed, which must compile or be
-/// rejected with a located error. What goes wrong is made smaller and written to
+/// rejected with a located error. Failing inputs are reduced and written to
 /// --out as FileCheck files; the exit code is then 1.
 #[derive(Debug, Parser)]
 #[command(version, after_help = EXAMPLES)]
@@ -68,7 +68,7 @@ enum Task {
 
 #[derive(Debug, Args)]
 struct Run {
-    /// The first seed; the clock's unless given. Kernels take this one and those after it
+    /// The first seed; from the clock by default. Kernels use this one and those after it
     #[arg(long)]
     seed: Option<u64>,
     /// How many kernels to try
@@ -80,17 +80,17 @@ struct Run {
     /// Stop after this long, such as 90s, 3m or 2h
     #[arg(long, value_parser = duration)]
     time: Option<Duration>,
-    /// What kernels run on, as often as one likes: cpu is all of its subgroup sizes, vulkan:1.3 is
-    /// lavapipe at 4, 8 and 16; others name their size, or have 32 lanes
+    /// A target to run kernels on; may be repeated. cpu is run at all of its subgroup sizes, and
+    /// vulkan:1.3 on lavapipe at 4, 8 and 16; others name their size, or have 32 lanes
     #[arg(long = "target", default_values_t = ["cpu".to_string(), "vulkan:1.3".to_string()])]
     targets: Vec<String>,
-    /// Stop at the first finding, as it is
+    /// Stop at the first finding, without reducing it
     #[arg(long)]
     first: bool,
-    /// Run each kernel on one target and size, by turns, instead of on all
+    /// Run each kernel on one target and size, in turn, instead of on all
     #[arg(long)]
     turns: bool,
-    /// Processes at a time
+    /// The number of worker processes
     #[arg(long, default_value_t = std::thread::available_parallelism().map_or(1, usize::from))]
     jobs: usize,
     /// The folder whose .mlir files are mutated
@@ -99,13 +99,13 @@ struct Run {
     /// Where findings are written
     #[arg(long, default_value = "out/smith")]
     out: PathBuf,
-    /// Write which ops ran with which types on which targets: a table, or a page if it ends in .html
+    /// Write which ops ran with which types on which targets to this file: a table, or a page if its name ends in .html
     #[arg(long)]
     coverage: Vec<PathBuf>,
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("'{text}' is no time: expected a number and s, m or h");
+    let wrong = || format!("'{text}' is not a time: expected a number and s, m or h");
     let (number, unit) = text.split_at(text.len().saturating_sub(1));
     let number: u64 = number.parse().map_err(|_| wrong())?;
     let seconds = match unit {

@@ -1,7 +1,7 @@
-//! Mutants: texts, bytecode and artifacts that were right and are no longer.
+//! Mutants: valid texts, bytecode and artifacts with random changes.
 //!
-//! What is wrong with them must be said in one located message, by a compiler
-//! that goes on living.
+//! The compiler must either accept one, or report one error with a location, and
+//! must not crash.
 
 use crate::{
     job::{Done, Finding, Kind},

@@ -1,5 +1,5 @@
-//! A worker as its supervisor sees it: a process that is given jobs, and that
-//! may crash or hang over one.
+//! The supervisor's side of a worker: a process that is given jobs, and that a
+//! job may crash or hang.
 
 use crate::job::{Answer, Done, Job};
 use std::{

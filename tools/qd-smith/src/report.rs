@@ -1,4 +1,4 @@
-//! Findings as files, one for each thing that is wrong.
+//! Writes findings to files, one for each distinct failure.
 
 use crate::{
     job::{Finding, Kind},

@@ -1,4 +1,4 @@
-//! Makes what went wrong smaller, as long as it goes wrong in the same way.
+//! Reduces a failing program, as long as it fails in the same way.
 
 use crate::program::{Block, Contents, Node, Program, Value};
 use qd_dialects::ops::{Yield, grid};
@@ -33,7 +33,7 @@ pub fn program(start: Program, fails: &mut impl FnMut(&Program) -> bool) -> Prog
     }
     loop {
         let before = best.size();
-        // Ever smaller runs of ops, from the last to the first.
+        // Ever shorter sequences of ops, from the last to the first.
         let mut chunk = before.next_power_of_two() / 2;
         while chunk > 0 && trials > 0 {
             let mut end = count(&best);

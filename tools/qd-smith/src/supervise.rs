@@ -1,4 +1,4 @@
-//! Hands jobs to workers, counts what comes of them, and says how far it is.
+//! Gives jobs to workers, counts the results, and reports progress.
 
 use crate::{
     job::{Done, Finding, Job, Kind},

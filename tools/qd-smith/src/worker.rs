@@ -1,5 +1,5 @@
-//! A process that tries things and may die of them: jobs come on standard
-//! input, answers go to standard output.
+//! A worker process, which a job may crash: jobs come on standard input, answers
+//! go to standard output.
 
 use crate::{
     compare,

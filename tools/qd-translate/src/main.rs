@@ -29,25 +29,25 @@ struct Cli {
     /// A module: text or bytecode; - for standard input.
     file: PathBuf,
 
-    /// What to compile for, with options after commas. An artifact may be for several: give it
-    /// again for each.
+    /// The target to compile for, with its options after commas. Repeat it to compile an artifact
+    /// for several targets.
     #[arg(long = "target", value_name = "TARGET", default_value = "cpu")]
     targets: Vec<String>,
 
-    /// A kernel to compile, and with it what it dispatches to; all unless it is given, which it
-    /// may be several times.
+    /// A kernel to compile, together with the kernels that it dispatches to. May be repeated;
+    /// without it, all kernels are compiled.
     #[arg(long = "kernel", value_name = "NAME")]
     kernels: Vec<String>,
 
-    /// What to make.
+    /// The kind of output.
     #[arg(long, value_enum, default_value_t = Form::Artifact)]
     emit: Form,
 
-    /// Where to write it; - or nothing is standard output.
+    /// The output file; standard output if it is - or left out.
     #[arg(short, long = "output", value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Compiles all of an artifact even if it has been compiled before, and keeps nothing of it.
+    /// Compiles every kernel of an artifact, even if it is in the cache, and stores nothing there.
     #[arg(long)]
     no_cache: bool,
 
@@ -71,17 +71,17 @@ enum Form {
     Asm,
     /// The bodies as a SPIR-V module, its words little-endian.
     Spirv,
-    /// That module as text, which spirv-as takes.
+    /// The SPIR-V module as text, in the syntax of spirv-as.
     SpirvAsm,
-    /// What that module declares, as JSON: entry points with their local sizes
+    /// What the SPIR-V module declares, as JSON: entry points with their local sizes
     /// and shared memory, capabilities, push constants.
     Reflection,
-    /// Everything a runtime needs, as one file: qd-run takes it.
+    /// Everything that a runtime needs, as one file, which qd-run can run.
     Artifact,
     /// The launch plan and the kernels' arguments, as JSON.
     Plan,
     /// The launch plan as a page for a browser: a graph of each kernel's steps, with
-    /// what each waits for and why. FILE may be an artifact, which does not say why.
+    /// what each waits for and why. FILE may be an artifact, which does not record why.
     PlanHtml,
 }
 
@@ -244,7 +244,7 @@ fn write(cli: &Cli, bytes: &[u8]) -> Result<(), Failure> {
             let is_text = !matches!(cli.emit, Form::Obj | Form::Spirv | Form::Artifact);
             let mut stdout = io::stdout();
             if !is_text && stdout.is_terminal() {
-                return Err("this is no text: say where to write it with -o FILE"
+                return Err("the output is binary: name a file for it with -o FILE"
                     .to_string()
                     .into());
             }

@@ -1,4 +1,4 @@
-//! `conformance`: everything that a target executes, held against the interpreter.
+//! `conformance`: the results of everything that a target executes, compared with the interpreter's.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! `demo`: from a fresh machine to the main job's answer, in one command.
+//! `demo`: from a fresh machine to the result of the example, in one command.
 
 use std::process::Command;
 

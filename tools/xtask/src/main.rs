@@ -55,13 +55,13 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
-    /// Build the tools in release and run the main job, a group-by over 200,000 flights
+    /// Build the tools in release and run an example, a group-by over 200,000 flights
     ///
-    /// Runs `setup` first, and ends with the commands that show each level of the job's IR.
+    /// Runs `setup` first, and ends with the commands that show the IR of the example at each level.
     Demo,
-    /// Measure a target and qd-opt, each beside its peer, in release
+    /// Benchmark a target and qd-opt in release, each compared with its peer
     ///
-    /// The cpu unless --target names a device: then CUB is built and measured beside it, with nvcc.
+    /// The target is the cpu, unless --target names a device: then CUB is built with nvcc and measured, too.
     /// Arguments go to the benchmark: `cargo xtask bench -- --help` lists them.
     Bench {
         /// Flags of the benchmark
@@ -75,10 +75,10 @@ enum Task {
     /// the way goes through spirv-val. Goes on after a failing step where it can, and closes with a
     /// table of counts and times that says how to rerun each failing step alone.
     Test,
-    /// Hold what a target executes against the interpreter
+    /// Compare the results of a target with the interpreter's
     ///
-    /// Every operation and algorithm, over types, sizes and inputs, on a device that is at hand; says
-    /// how many cases ran. `test` does the same on the cpu, with --lavapipe and with --amd.
+    /// Runs every operation and algorithm, over types, sizes and inputs, on a device of this machine, and
+    /// prints how many cases ran. `test` does the same on the cpu, with --lavapipe and with --amd.
     ///
     /// Examples:
     ///   cargo xtask conformance --target=nvptx:sm_90
@@ -88,15 +88,15 @@ enum Task {
     ///   cargo xtask conformance --target=amdgpu:gfx1100,wave=64
     #[command(verbatim_doc_comment)]
     Conformance {
-        /// The target, as --target of the tools spells it. lavapipe has the subgroup size that it
-        /// names; code for AMD is executed on the CPU from AMD's pseudocode, at each wave unless one
+        /// The target, spelled as for the tools. If it names a subgroup size, lavapipe runs at that
+        /// size; code for AMD is executed on the CPU from AMD's pseudocode, at each wave unless one
         /// is named
         #[arg(long, default_value = "cpu")]
         target: String,
-        /// On Vulkan, on the CPU, at subgroup sizes 4, 8 and 16 by turns
+        /// Run on lavapipe, Vulkan on the CPU, at subgroup sizes 4, 8 and 16 in turn
         #[arg(long, conflicts_with = "target")]
         lavapipe: bool,
-        /// AMD's targets by turns, executed on the CPU from AMD's pseudocode
+        /// Run AMD's targets in turn, executed on the CPU from AMD's pseudocode
         #[arg(long, conflicts_with_all = ["target", "lavapipe"])]
         amd: bool,
         /// Filters and flags of the tests
@@ -105,10 +105,10 @@ enum Task {
     },
     /// Test the oracle that executes code for AMD's targets
     ///
-    /// Its arithmetic against Python's, its moves between lanes against LLVM's code for them, and that it
-    /// catches what is wrong.
+    /// Compares its arithmetic with Python's and its lane shuffles with LLVM's code for them, and checks that
+    /// it detects faulty code.
     TestOracle,
-    /// Count what algorithms cost on AMD's chips, without one
+    /// Count what algorithms cost on AMD's chips, without the hardware
     ///
     /// Executes each on 16,384 elements in the oracle, and prints a table: for each body that matters, chip
     /// and wave, instructions by class and issue slots for 64 elements, registers, LDS, waves of a SIMD, and
@@ -145,10 +145,10 @@ enum Task {
         #[command(subcommand)]
         what: smith::What,
     },
-    /// Say which lines of passes and lowering the tests reach, and qd-smith beyond them
+    /// Measure which lines of passes and lowering the tests cover, and qd-smith beyond them
     ///
-    /// Builds everything with counters in target/coverage, and writes tables and pages to
-    /// out/coverage. Runs every test once, and needs cargo-llvm-cov.
+    /// Builds everything with coverage instrumentation in target/coverage, and writes tables and pages
+    /// to out/coverage. Runs every test once, and needs cargo-llvm-cov.
     Coverage,
     /// Generate docs/generated/ from the op definitions
     ///
@@ -160,17 +160,17 @@ enum Task {
     },
     /// Make the files that a new op, pass or algorithm starts from, with a test that fails
     ///
-    /// Registers it where it has to be registered, and says what is left to be done.
+    /// Registers it where it has to be registered, and prints what is left to do.
     New {
         #[command(subcommand)]
         what: new::What,
     },
     /// Check that each tool links LLVM and MLIR once, and from the shared libraries
     ///
-    /// A second, static copy of LLVM links silently and then fails in strange ways: types of one
-    /// copy handed to the other. Looks at the tools as built last; builds nothing.
+    /// A second, static copy of LLVM links silently and then fails in strange ways, as types of one
+    /// copy are passed to the other. Checks the tools as built last; builds nothing.
     CheckLinkage {
-        /// Look at the release build instead of the dev build
+        /// Check the release build instead of the dev build
         #[arg(long)]
         release: bool,
     },

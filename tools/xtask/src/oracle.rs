@@ -87,7 +87,9 @@ pub fn chips(target: &str) -> Result<Vec<Chip>> {
             continue;
         }
         let Some(wave) = option.strip_prefix("wave=") else {
-            bail!("'{option}' is no option of AMD's targets: they have wave=32, wave=64 or select");
+            bail!(
+                "'{option}' is not an option of AMD's targets: they have wave=32, wave=64 or select"
+            );
         };
         let waves: Vec<String> = chips.iter().map(|chip| chip.wave.to_string()).collect();
         chips.retain(|chip| chip.wave.to_string() == wave);
@@ -348,6 +350,6 @@ mod tests {
             error("amdgpu:gfx942,wave=32"),
             "gfx942 has no waves of 32 lanes, but of 64"
         );
-        assert!(error("amdgpu:gfx942,lanes=3").starts_with("'lanes=3' is no option"));
+        assert!(error("amdgpu:gfx942,lanes=3").starts_with("'lanes=3' is not an option"));
     }
 }

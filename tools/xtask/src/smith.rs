@@ -22,9 +22,9 @@ pub enum What {
     /// Plant defects one at a time, and look for each with random kernels
     ///
     /// Each patch in tools/qd-smith/tests/planted is applied to a copy of the last commit, in
-    /// target/planted, and kernels are tried on all targets by turns until something is found: for ten
-    /// minutes at most. Prints a table, and exits with 1 if a defect was not found, or if anything
-    /// is found in as many kernels without one. With all of them this takes more than an hour.
+    /// target/planted, and kernels are tried on all targets in turn until a failure is found, for ten
+    /// minutes at most. Prints a table, and exits with 1 if a defect was not found, or if a failure
+    /// is found in as many kernels without a defect. All defects together take more than an hour.
     ///
     /// Examples:
     ///   cargo xtask smith planted
@@ -37,7 +37,7 @@ pub enum What {
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
-    /// Anything else is qd-smith's to understand.
+    /// All other subcommands are passed to qd-smith.
     #[command(external_subcommand)]
     Other(Vec<String>),
 }

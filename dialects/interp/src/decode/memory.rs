@@ -61,7 +61,7 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
                 self.ordered_atomic(body, op, AtomicOp::Combine(kind))?
             }
             Form::Atomic(which) => self.ordered_atomic(body, op, which)?,
-            _ => return Err(read::fault(op, "cannot stand here")),
+            _ => return Err(read::fault(op, "is not legal here")),
         };
         body.emit(site, instruction);
         Ok(())

@@ -87,7 +87,7 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
             | F::Symbol
             | F::Terminator => Err(read::fault(
                 op,
-                "cannot stand here: it belongs at the top of a kernel",
+                "is not legal here: it belongs at the top level of a kernel",
             )),
         }
     }
@@ -100,11 +100,11 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
             op,
             match body.setting {
                 Setting::Host => "cannot be evaluated by the host",
-                Setting::Combiner => "cannot stand in a combiner: it is not pure",
+                Setting::Combiner => "is not legal in a combiner: it is not pure",
                 Setting::Element => {
-                    "cannot stand in a 'qd.grid.for_each': its body runs per element, in no particular thread"
+                    "is not legal in a 'qd.grid.for_each': its body runs per element, in no particular thread"
                 }
-                Setting::Thread => "cannot stand in a phase",
+                Setting::Thread => "is not legal in a phase",
             },
         ))
     }

@@ -174,7 +174,7 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
                     bits,
                 }))
             }
-            _ => return Err(read::fault(op, "cannot stand here")),
+            _ => return Err(read::fault(op, "is not legal here")),
         };
         body.emit(site, instruction);
         Ok(())

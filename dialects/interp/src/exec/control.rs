@@ -339,7 +339,7 @@ pub(crate) fn step(
                 let at = lanes.get(*index, lane);
                 let Some(size) = sizes.get(at as usize) else {
                     return Err(Trap::new(format!(
-                        "asks for dimension {} of a memref of rank {}",
+                        "takes dimension {} of a memref of rank {}",
                         at as i64,
                         sizes.len()
                     )));

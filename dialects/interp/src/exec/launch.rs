@@ -3,7 +3,7 @@
 //! The unit of scheduling is the subgroup, in lockstep; every subgroup can be
 //! preempted after any instruction. There are two schedules. In the ordered
 //! one, a block runs until it ends or its time slice is over, so that a block
-//! may wait for a later one. In the hostile one, the blocks of a small resident
+//! may wait for a later one. In the adversarial one, the blocks of a small resident
 //! set take turns at random, and a block starts only when another one ends, in
 //! random order: as on a device that is nearly full, code may only wait for
 //! blocks that have started.

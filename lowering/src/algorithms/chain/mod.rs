@@ -54,7 +54,7 @@ pub(super) fn suits(capabilities: &Capabilities) -> bool {
         && capabilities.max_shared_bytes >= SHARED_BYTES
 }
 
-/// An error at an op that asks for look-back on a target without forward progress.
+/// An error at an op that requests look-back on a target without forward progress.
 pub(super) fn require<'c>(op: Op<'c>, capabilities: &Capabilities) -> Result<'c> {
     if capabilities.forward_progress != ForwardProgress::None {
         return Ok(());
@@ -272,7 +272,7 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
         state[1..].to_vec()
     }
 
-    /// The combination of a window: its last prefix and the aggregates behind it.
+    /// The combination of a window: its last prefix and the aggregates after it.
     fn taken(&self, window: &Window<'b, 'c>) -> Vec<V<'b, 'c>> {
         let b = self.b;
         let taken = b.lane_id().ge(window.from);
@@ -280,8 +280,8 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
         either.map(|(v, none)| taken.select(*v, none)).collect()
     }
 
-    /// Reads the tiles before `end`, one a lane, until all behind the last prefix
-    /// are published. Before the first tile stands an empty prefix.
+    /// Reads the tiles before `end`, one a lane, until all after the last prefix
+    /// are published. An empty prefix precedes the first tile.
     fn window(&self, descriptors: &Descriptors<'b, 'c>, end: V<'b, 'c>) -> Window<'b, 'c> {
         let b = self.b;
         let number = end - b.subgroup_size() + b.lane_id();

@@ -119,7 +119,7 @@ pub(in crate::algorithms) fn ticket<'b, 'c>(slots: V<'b, 'c>, counter: V<'b, 'c>
     slots.atomic(Kind::Add, counter, one, SCOPE).to_i32()
 }
 
-/// Hands the number of a block's tile to all of its threads, which run this and share
+/// Distributes the number of a block's tile to all of its threads, which run this and share
 /// the array `taken` of one `i32`. `number` is run by one of them: a [`ticket`], or 0
 /// for the only tile.
 pub(in crate::algorithms) fn take<'b, 'c>(

@@ -2,7 +2,7 @@
 //!
 //! For p = 1, 2, 4, … below n, sorted runs of p are merged to runs of 2p: for k
 //! = p, p/2, …, 1, elements at distance k are compared and exchanged, each pair
-//! by another thread, with a barrier behind each k.
+//! by another thread, with a barrier after each k.
 //!
 //! Paper: Batcher, Sorting Networks and Their Applications (1968); the loops for
 //! any n are Knuth's, The Art of Computer Programming 3, 5.2.2, algorithm M.

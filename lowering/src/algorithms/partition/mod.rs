@@ -1,4 +1,4 @@
-//! `qd.algo.partition`: flagged elements first, the others behind them.
+//! `qd.algo.partition`: flagged elements first, the others after them.
 //!
 //! | strategy | where |
 //! |---|---|

@@ -19,7 +19,7 @@
 //! sorts each run by insertion; the choice is made beforehand.
 //! Cost: reads each key once, and reads and writes each key and value four times and
 //! not eight; after the upper half reads each key once more. Keys that pass the
-//! estimate and still have long runs cost four passes in vain. Three `if`s.
+//! estimate and still have long runs cost four wasted passes. Three `if`s.
 
 use super::{Sort, onesweep::OneSweep, pass::DIGITS};
 use crate::{

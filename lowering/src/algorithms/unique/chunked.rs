@@ -1,16 +1,16 @@
 //! Unique in two passes over long chunks, for latency-oriented targets.
 //!
-//! 1. *Count*: each block counts the heads of its chunk; and with the runs' lengths finds
-//!    the last of them, from the end of the chunk backwards.
+//! 1. *Count*: each block counts the heads of its chunk. If the lengths of runs are
+//!    wanted, it also finds the last head, searching backwards from the chunk's end.
 //! 2. *Move*: each block adds up the counts of the chunks before its own, and goes
-//!    through its chunk in order, a tile at a time: heads are packed in shared memory, and
-//!    go out from there together; where they are, likewise.
+//!    through its chunk in order, a tile at a time: the heads of a tile, and their
+//!    positions, are packed in shared memory, and written from there together.
 //!
-//! One thread of a block does the going. Packing has no branch on what is a head, which
-//! could not be predicted: every element is stored, and only a head advances the place for
-//! the next.
+//! One thread of a block does this. Packing has no branch on whether an element is a head,
+//! which could not be predicted: every element is stored, and only a head advances the
+//! place of the next.
 //!
-//! Papers: as of [select's](super::super::select) chunks.
+//! Papers: those of the strategy `chunked` of [select](super::super::select).
 //! Cost: reads each element twice (neighbours', cached); writes each run once. 2 phases, or
 //! 1 where the capacity is one chunk.
 

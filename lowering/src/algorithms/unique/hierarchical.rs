@@ -1,14 +1,14 @@
 //! Unique by a scan of the heads.
 //!
-//! An exclusive scan says for each element how many heads stand before it, which is
-//! where it goes if it is one; and with the runs' lengths, which element the last of
-//! these is, with which the run ends that it began. The thread of the last element ends
-//! the last run.
+//! An exclusive scan gives for each element the number of heads before it, which is its
+//! place in the output if it is a head. If the lengths of runs are wanted, the scan also
+//! gives the position of the last of these heads, from which the length of the run before
+//! follows. The thread of the last element ends the last run.
 //!
 //! Paper: Blelloch, Prefix Sums and Their Applications (1990), section on compaction;
 //! the hierarchical sweep names its own.
-//! Deviations: lengths are differences of neighbouring heads, so that what is scanned is
-//! a maximum, and not a sum of each run.
+//! Deviations: lengths are differences of neighbouring heads' positions, so that the scan
+//! takes a maximum, and not a sum over each run.
 //! Cost: reads each element four times (neighbours', cached); writes each run once.
 //! 2D − 1 phases.
 

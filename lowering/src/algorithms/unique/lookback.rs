@@ -1,14 +1,14 @@
 //! Unique in one pass, over tiles whose blocks wait for each other.
 //!
-//! 1. *Clear*: the tiles' descriptors and the counter of tickets are set to 0.
-//! 2. *Sweep*: a block takes a tile, of which each subgroup has a subgroup tile.
-//!    Neighbouring lanes load neighbours, and ask the lane below for the element before
-//!    their own: it is not loaded again. A ballot for each item ranks its heads. The tile's
-//!    aggregate, which is the number of heads and with the runs' lengths the last of them, is
-//!    published ([`Chain`]). Meanwhile heads, and their places, gather in shared memory at
-//!    the front of the tile. Once one subgroup has the exclusive prefix of the tile,
-//!    neighbouring threads write neighbouring heads, and the distance of each from the one
-//!    before.
+//! 1. *Clear*: the tiles' descriptors and the ticket counter are set to 0.
+//! 2. *Sweep*: a block takes a tile, and each of its subgroups a subgroup tile. Loads are
+//!    coalesced, and the element before a lane's own comes from the lane below by a shuffle.
+//!    A ballot for each item ranks its heads. The tile's aggregate, which is the number of
+//!    heads and, if the lengths of runs are wanted, the position of the last head, is
+//!    published ([`Chain`]). Meanwhile heads, and their positions, are packed in shared
+//!    memory at the front of the tile. Once one subgroup has the exclusive prefix of the
+//!    tile, heads and their distances from the heads before them are written with coalesced
+//!    stores.
 //!
 //! The last tile ends the last run.
 //!
@@ -16,9 +16,9 @@
 //! (2016), for run-length encoding in one pass; Billeter, Olsson & Assarsson, Efficient
 //! Stream Compaction on Wide SIMD Many-Core Architectures (2009), for ranks by ballots and
 //! for packing before writing.
-//! Deviations: lengths are differences of neighbouring heads, where the paper adds up ones:
-//! a tile publishes a maximum, and no element has a value of its own to be scanned. A
-//! capacity of 256 is a hierarchy of one level.
+//! Deviations: lengths are differences of neighbouring heads' positions, where the paper adds
+//! up ones: a tile publishes a maximum, and elements have no values to scan. A capacity of
+//! 256 is a hierarchy of one level.
 //! Cost: reads each element once, and one more for each subgroup; writes each run once. A
 //! tile takes 32 bytes of scratch. A fill and a phase.
 

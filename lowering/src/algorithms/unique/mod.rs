@@ -3,12 +3,12 @@
 //! | strategy | where |
 //! |---|---|
 //! | `chunked` | on latency-oriented targets |
-//! | `lookback` | on throughput-oriented targets, where a block may wait for those before it |
+//! | `lookback` | on throughput-oriented targets with forward progress |
 //! | `hierarchical` | everywhere |
 //!
-//! A run begins at its *head*. To keep heads is a compaction; how long a run is, is how
-//! far its head is from the next one. So a head says how long the run before it is, and
-//! nothing is added up.
+//! The first element of a run is its *head*. Keeping the heads is a compaction. The length
+//! of a run is the distance from its head to the next one, so that each head yields the
+//! length of the run before it, and nothing is added up.
 
 /// Of `qd-bench`, which compiles it; here it is only seen by formatters.
 #[cfg(false)]
@@ -49,7 +49,7 @@ pub(super) const UNIQUE: Algorithm = Algorithm {
     ],
 };
 
-/// What the op says.
+/// The op's operands.
 struct Unique<'b, 'c> {
     input: V<'b, 'c>,
     output: V<'b, 'c>,

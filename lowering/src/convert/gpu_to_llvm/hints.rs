@@ -1,4 +1,4 @@
-//! Ops that compute nothing, and say what is to come.
+//! Hints to the device, which compute nothing: prefetches and pauses.
 
 use super::Setting;
 use crate::convert::descriptor;

@@ -1,7 +1,7 @@
 //! What differs between vendors' GPUs, in the LLVM dialect.
 //!
-//! A vendor is a constant of [`Hooks`], as a kind of target is a row of `emit::backend`. What
-//! the target may have or not is asked of its capabilities; a hook is how.
+//! A vendor is a constant of [`Hooks`], as a kind of target is a row of `emit::backend`. Whether
+//! a target has something is in its capabilities; a hook is how it is expressed.
 
 use super::{Conversion, Setting};
 use crate::{
@@ -15,71 +15,71 @@ use qd_dialects::{
     melior,
 };
 
-/// A vendor's own.
+/// The hooks of a vendor.
 pub struct Hooks {
-    /// Where memory is.
+    /// The address spaces of buffers, shared and private arrays.
     pub spaces: AddressSpaces,
-    /// How LLVM names scopes for it, and what its back end does with orders.
+    /// LLVM's names of its synchronization scopes, and which memory orders its back end heeds.
     pub scopes: Scopes,
     /// Bytes of a block's static shared arrays, at most. A kernel with more gets one external
     /// array, whose size is that of the launch.
     pub max_static_shared_bytes: u64,
     /// Why it cannot spell a symbol; nothing if it can.
     pub refuses_name: fn(&str) -> Option<&'static str>,
-    /// What makes a function a kernel of that launch.
+    /// The attributes that make a function a kernel with these launches.
     pub kernel_attributes: for<'c> fn(&'c Context, &Launch, &Setting<'_>) -> Attributes<'c>,
-    /// An `i32` that is never negative.
+    /// Reads a special register: an `i32` that is never negative.
     pub register: for<'b, 'c> fn(&'b Builder<'c>, Register) -> V<'b, 'c>,
-    /// Whether a lane keeps its own word where there is no lane so far up or down, for distances
-    /// that are less than a subgroup's lanes.
+    /// Whether a lane keeps its own word if the lane that many up or down does not exist, for distances
+    /// that are less than the lanes of a subgroup.
     pub keeps_own: bool,
-    /// A word (`i32` or `f32`) of another lane's.
+    /// Reads a word (`i32` or `f32`) of another lane.
     pub shuffle: for<'b, 'c> fn(V<'b, 'c>, Source<'b, 'c>, &Setting<'_>) -> V<'b, 'c>,
-    /// An integer whose bits are the lanes' predicates, the first lane's the lowest. It has
-    /// 32 or 64 bits, those of no lane clear.
+    /// An integer whose bits are the lanes' predicates, with the first lane's as the lowest. It
+    /// has 32 or 64 bits; bits without a lane are 0.
     pub ballot: for<'b, 'c> fn(V<'b, 'c>, &Setting<'_>) -> V<'b, 'c>,
-    /// Waits for the lanes of the subgroup, and orders what they do with memory.
+    /// Waits for the lanes of the subgroup, and orders their memory accesses.
     pub subgroup_barrier: fn(&Builder<'_>),
     /// The same for the threads of the block.
     pub block_barrier: fn(&Builder<'_>),
-    /// Waits for about so many nanoseconds, which are an attribute of `i32`.
+    /// Waits for about this many nanoseconds, an `i32` attribute.
     pub pause: for<'c> fn(&Builder<'c>, Attribute<'c>),
-    /// How it brings what is at a generic pointer into the device's cache; nothing if the
-    /// target cannot.
+    /// Prefetches the memory at a generic pointer into the device's cache; nothing if the target
+    /// cannot.
     pub prefetch: fn(&Target) -> Option<Prefetch>,
-    /// Collectives that it has, the better form of two first, and how each is made: shuffles,
-    /// broadcasts and ballots by the conversions of this module, which ask the hooks above, and
-    /// what not every vendor has by its own.
+    /// The forms of collectives that it has, the better of two first, with their conversions: for
+    /// shuffles, broadcasts and ballots those of this module, which call the hooks above, and for
+    /// ops that not every vendor has its own.
     pub forms: &'static [(Form, Conversion)],
 }
 
 /// Named attributes of an operation.
 pub type Attributes<'c> = Vec<(&'static str, Attribute<'c>)>;
 
-/// Makes a prefetch of what is at a generic pointer.
+/// Makes a prefetch of the memory at a generic pointer.
 pub type Prefetch = for<'b, 'c> fn(V<'b, 'c>);
 
 /// LLVM's numbers of address spaces; 0 is the generic one.
 pub struct AddressSpaces {
-    /// What buffers are in.
+    /// Of buffers.
     pub global: u32,
-    /// What a block's threads share.
+    /// Of shared memory.
     pub shared: u32,
-    /// Where an `alloca` is.
+    /// Of an `alloca`.
     pub private: u32,
 }
 
-/// What is known of a kernel's launches.
+/// What all launches of a kernel have in common.
 pub struct Launch {
     /// Threads of a block.
     pub threads: i32,
-    /// How many blocks a core is to have room for, if the body says so.
+    /// Blocks that an SM or CU is to have room for (occupancy), if the body says so.
     pub blocks_per_core: Option<i32>,
     /// Whether a block's threads share arrays: then they wait for each other.
     pub has_shared_arrays: bool,
 }
 
-/// What a thread knows of itself and its launch, in the one dimension that there is.
+/// The special registers of a thread. Blocks and grids have one dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Register {
     /// The thread's number in its block.
@@ -92,7 +92,7 @@ pub enum Register {
     GridDim,
 }
 
-/// Whose word a lane gets. Of a lane that does not exist, it is undefined.
+/// The lane whose word a lane reads. If that lane does not exist, the result is undefined.
 #[derive(Clone, Copy)]
 pub enum Source<'b, 'c> {
     /// The lane of this number, which each lane chooses.

@@ -1,4 +1,4 @@
-//! Which thread, lane and block this is, from a few registers.
+//! Thread, lane and block ids, from a few special registers.
 
 use super::{Register, Setting};
 use qd_dialects::{

@@ -1,7 +1,7 @@
-//! The kernel around a body, and what it takes.
+//! The kernel function of a body, and its parameters.
 //!
-//! Every parameter is 8 bytes, in the order of the body's arguments, exactly as
-//! the words that the cpu target's bodies are given:
+//! Every parameter is 8 bytes, in the order of the body's arguments, the same
+//! words that the bodies of target `cpu` are given:
 //! - a buffer is a pointer to global memory and, unless its rank is 0, an `i64`,
 //!   its leading extent;
 //! - a scalar is an `i64` whose low bits are the scalar's.

@@ -1,24 +1,23 @@
 //! Outlined bodies as kernels in the LLVM dialect, for any vendor's GPU.
 //!
-//! A conversion of a vendor's, such as `qd-convert-to-nvvm`, calls [`convert`](convert()) with its
-//! [`Hooks`]: what differs between vendors, one field each. All else is here: what a kernel
-//! takes (`kernel.rs`), its shared arrays (`shared.rs`) and private ones (`private.rs`), ids
-//! from a few registers (`ids.rs`), values of two words (`shuffle.rs`), the order of memory
-//! (`ordered.rs`, on the cpu's and our own `memory.rs`), which ops there are (the table below),
-//! and errors.
+//! A vendor's conversion, such as `qd-convert-to-nvvm`, calls [`convert`](convert()) with its
+//! [`Hooks`]: what differs between vendors, one field each. Everything else is here: kernel
+//! parameters (`kernel.rs`), shared arrays (`shared.rs`) and private ones (`private.rs`), ids
+//! from a few registers (`ids.rs`), values of two words (`shuffle.rs`), memory ordering
+//! (`ordered.rs`, on the `memory.rs` that the cpu uses, too), the table of ops (below), and
+//! errors.
 //!
-//! After `qd-select-subgroup-size` and `qd-expand-collectives`. Each outlined body becomes an
-//! `llvm.func`, and every op of ours in it one or a few of LLVM's dialect and the vendor's. What
-//! is not ours is left to upstream's conversions.
+//! Runs after `qd-select-subgroup-size` and `qd-expand-collectives`. Each outlined body becomes an
+//! `llvm.func`, and every `qd` op in it one or a few ops of LLVM's dialect and the vendor's. All
+//! other ops are left to upstream's conversions.
 //!
-//! All lanes of a subgroup are there at a collective, which `qd-verify-convergence` has made
-//! sure of.
+//! All lanes of a subgroup reach a collective, which `qd-verify-convergence` has checked.
 //!
 //! Memrefs become descriptors of generic pointers, made by casts from the global, shared and
 //! private address spaces: LLVM follows pointers through branches and loops and infers the space
 //! of each access.
 //!
-//! Errors: an op that is neither in the table below nor a form that fits; a subgroup of a size
+//! Errors: an op that is neither in the table below nor has a form that fits; a subgroup size
 //! that the target does not have; more shared memory than it has; a name that it cannot spell; a
 //! function that it lacks.
 

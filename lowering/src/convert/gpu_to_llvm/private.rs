@@ -1,4 +1,4 @@
-//! Arrays of a thread's own.
+//! Private arrays of a thread (`memref.alloca`).
 
 use super::{Setting, kernel::generic};
 use crate::convert::descriptor;

@@ -1,5 +1,5 @@
-//! What is neutral is said once and asks the hooks for all else: with those of a vendor
-//! that there is not, nothing of a real one's is left.
+//! The conversion is independent of the vendor: with the hooks of a vendor that does not
+//! exist, its output contains nothing of a real vendor's.
 
 use super::{
     AddressSpaces, Hooks, Register, Source, ballot, broadcast, broadcast_first, convert,

@@ -68,7 +68,7 @@ fn bytes<'c>(op: Op<'c>) -> Result<'c, i64> {
         }
         _ => Err(Diagnostic::at(
             op,
-            "has a size that is not known, which the cpu's threads cannot allocate",
+            "has a size that is not known at compile time, which the cpu's threads cannot allocate",
         )),
     }
 }

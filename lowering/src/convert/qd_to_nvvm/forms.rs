@@ -1,4 +1,4 @@
-//! What NVIDIA's targets have of the dialect and of `math`.
+//! The forms of NVIDIA's targets: the ops of the dialect and of `math` that they have.
 
 use super::vote;
 use crate::{

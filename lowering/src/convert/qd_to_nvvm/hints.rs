@@ -1,4 +1,4 @@
-//! What computes nothing, and says what is to come.
+//! Hints to the device: prefetches and pauses.
 
 use crate::{
     convert::gpu_to_llvm::Prefetch,

@@ -1,5 +1,5 @@
-//! What makes a function a kernel in PTX, and how many of its blocks there are to be
-//! at a time.
+//! The attributes that make a function a kernel in PTX, and its occupancy
+//! (`.minnctapersm`).
 
 use crate::convert::gpu_to_llvm::{Attributes, Launch, Setting};
 use melior::ir::attribute::DenseI32ArrayAttribute;

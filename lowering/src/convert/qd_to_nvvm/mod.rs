@@ -1,12 +1,10 @@
 //! `qd-convert-to-nvvm`: outlined bodies as NVVM kernels.
 //!
-//! What NVIDIA's GPUs do their own way, as the hooks of [`gpu_to_llvm`], which has the
-//! conversion. After `qd-select-subgroup-size` and `qd-expand-collectives`, with
-//! `qd.wave = 32`.
+//! NVIDIA's hooks for [`gpu_to_llvm`], which has the conversion. Runs after
+//! `qd-select-subgroup-size` and `qd-expand-collectives`, with `qd.wave = 32`.
 //!
-//! All lanes of a subgroup are there at a collective, which
-//! `qd-verify-convergence` has made sure of: every mask of members is full,
-//! under subgroup-uniform branches as well.
+//! All lanes of a subgroup reach a collective, which `qd-verify-convergence` has
+//! checked: every member mask is full, under subgroup-uniform branches as well.
 //!
 //! Before:
 //! ```mlir

@@ -1,4 +1,4 @@
-//! Barriers, and what becomes of orders.
+//! Barriers and memory ordering.
 
 use super::shuffle::everyone;
 use crate::convert::memory::Scopes;

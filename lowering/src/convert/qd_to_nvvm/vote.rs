@@ -123,8 +123,8 @@ fn who_agrees<'b, 'c>(value: V<'b, 'c>, bits: i64) -> V<'b, 'c> {
     )
 }
 
-/// `redux.sync`, in every lane: who asked for lane 0's alone has no use for the
-/// others.
+/// `redux.sync`, whose result is in every lane. That is right for `reduce`, too, whose results in lanes
+/// other than 0 are undefined.
 pub(super) fn reduce<'c>(
     b: &Builder<'c>,
     op: Op<'c>,

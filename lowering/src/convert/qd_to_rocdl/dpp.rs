@@ -1,4 +1,4 @@
-//! Data-parallel primitives: operands that come from a fixed other lane, without LDS.
+//! Data-parallel primitives (DPP): operands from other lanes in a fixed pattern, without LDS.
 
 use super::{architecture, shuffle};
 use crate::convert::gpu_to_llvm::Setting;

@@ -1,4 +1,4 @@
-//! What AMD's targets have of the dialect and of `math`.
+//! The forms of AMD's targets: the ops of the dialect and of `math` that they have.
 
 use crate::{
     convert::gpu_to_llvm::{self, Conversion},

@@ -1,4 +1,4 @@
-//! What makes a function a kernel of a code object.
+//! The attributes that make a function a kernel of a code object.
 
 use super::architecture;
 use crate::{

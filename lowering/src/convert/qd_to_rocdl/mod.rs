@@ -1,8 +1,8 @@
 //! `qd-convert-to-rocdl`: outlined bodies as ROCDL kernels.
 //!
-//! What AMD's GPUs do their own way, as the hooks of [`gpu_to_llvm`], which has the
-//! conversion. After `qd-select-subgroup-size` and `qd-expand-collectives`, with a `qd.wave`
-//! that the architecture has.
+//! AMD's hooks for [`gpu_to_llvm`], which has the conversion. Runs after
+//! `qd-select-subgroup-size` and `qd-expand-collectives`, with a `qd.wave` that the
+//! architecture has.
 //!
 //! Before:
 //! ```mlir

@@ -1,4 +1,4 @@
-//! Barriers, orders and backing off.
+//! Barriers, memory ordering and backoff.
 
 use super::intrinsic;
 use crate::convert::memory::{self, Scopes};

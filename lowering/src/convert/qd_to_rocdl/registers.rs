@@ -1,4 +1,4 @@
-//! Registers, and the packet that a launch is.
+//! Special registers, and the dispatch packet of a launch.
 
 use super::intrinsic;
 use crate::convert::{

@@ -49,7 +49,7 @@ pub struct FinishSpirv;
 impl Pass for FinishSpirv {
     type Options = NoOptions;
     const NAME: &'static str = "qd-finish-spirv";
-    const SUMMARY: &'static str = "Make one SPIR-V module of converted bodies";
+    const SUMMARY: &'static str = "Combine converted bodies into one SPIR-V module";
 
     fn dialects() -> Vec<DialectHandle> {
         vec![qd_dialects::spirv_dialect()]

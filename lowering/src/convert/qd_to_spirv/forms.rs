@@ -1,4 +1,4 @@
-//! What SPIR-V has of the dialect and of `math`.
+//! The forms of SPIR-V: the ops of the dialect and of `math` that it has.
 
 use super::{Conversion, capabilities::CLUSTERED, reduce, shuffle, vote};
 use crate::targets::isa::{Form, Scalar};

@@ -12,7 +12,7 @@ use qd_dialects::{
     melior,
 };
 
-/// Arithmetic that SPIR-V does not have on truth values, and whether it takes
+/// Arithmetic that SPIR-V does not have on booleans, and whether it takes
 /// them as unsigned.
 const OF_TRUTH: &[(&str, bool)] = &[
     ("arith.addi", false),
@@ -43,7 +43,7 @@ fn is_truth(value: Value<'_>) -> bool {
     !is_float(value.r#type()) && bit_width(value.r#type()) == 1
 }
 
-/// An op on truth values, as the same on words.
+/// An op on booleans, as the same on words.
 pub(super) fn of_truth<'b, 'c>(b: &'b Builder<'c>, op: Op<'c>) -> Option<V<'b, 'c>> {
     let name = op.full_name();
     let (_, unsigned) = OF_TRUTH.iter().find(|(known, _)| *known == name)?;

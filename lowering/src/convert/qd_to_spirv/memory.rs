@@ -299,7 +299,10 @@ fn dim<'c>(b: &Builder<'c>, op: Op<'c>, places: &HashMap<Key, Place<'c>>) -> Res
     let index = op.operand_values()[1].constant_int();
     let size = index.and_then(|index| place.sizes.get(usize::try_from(index).ok()?));
     let Some(size) = size else {
-        return Err(Diagnostic::at(op, "asks for an extent that is no constant"));
+        return Err(Diagnostic::at(
+            op,
+            "takes the extent of a dimension that is not a constant",
+        ));
     };
     op.replace_with(&[size.value(b).value()]);
     Ok(())
@@ -322,7 +325,7 @@ fn view<'c>(b: &Builder<'c>, op: Op<'c>, source: &Place<'c>) -> Result<'c, Place
     if source.storage != Storage::Device {
         return Err(Diagnostic::at(
             op,
-            "is a view of memory that is no buffer's",
+            "is a view of memory that belongs to no buffer",
         ));
     }
     // A view starts at a multiple of both sizes.

@@ -80,7 +80,7 @@ use qd_dialects::{
 options! {
     /// Options of `qd-convert-to-spirv`.
     pub struct ConvertToSpirvOptions {
-        /// what the bodies are to run on, such as vulkan:1.3 or metal
+        /// the target that the bodies are for, such as vulkan:1.3 or metal
         target: String = "vulkan:1.3",
     }
 }

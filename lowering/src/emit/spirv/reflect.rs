@@ -54,7 +54,7 @@ pub struct Binding {
 /// What is wrong with a module.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum ModuleError {
-    /// It is no SPIR-V, or is cut short.
+    /// It is not SPIR-V, or is truncated.
     #[error("not a SPIR-V module: {0}")]
     Malformed(String),
     /// Nothing that our runtime could launch.

@@ -1,4 +1,4 @@
-//! A module as our artifacts hold them, with a knob for each thing that may be
+//! A module as in our artifacts, for tests, with a parameter for each thing that may be
 //! wrong with it.
 
 use rspirv::{

@@ -58,7 +58,7 @@ impl<'m> Sizes<'m> {
         match pointer.map(|pointer| &pointer.operands[..]) {
             Some([_, Operand::IdRef(pointee)]) => Ok(self.layout(*pointee)?.size),
             _ => Err(ModuleError::Malformed(
-                "a variable that is no pointer".into(),
+                "a variable that is not a pointer".into(),
             )),
         }
     }

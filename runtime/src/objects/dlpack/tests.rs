@@ -186,9 +186,9 @@ fn what_is_refused_is_let_go_once_and_nothing_was_done() {
         ("is of device DLPack's kind 7", |o| {
             o.managed.dl_tensor.device.device_type = ffi::DLDeviceType::VULKAN;
         }),
-        ("do not lie behind each other", |o| o.strides[0] = 4),
-        ("do not lie behind each other", |o| o.strides = vec![1, 2]),
-        ("do not lie behind each other", |o| o.strides[1] = -1),
+        ("are not contiguous", |o| o.strides[0] = 4),
+        ("are not contiguous", |o| o.strides = vec![1, 2]),
+        ("are not contiguous", |o| o.strides[1] = -1),
         ("of -1 dimensions", |o| o.managed.dl_tensor.ndim = -1),
         ("without a shape", |o| {
             o.managed.dl_tensor.shape = std::ptr::null_mut();
@@ -198,7 +198,7 @@ fn what_is_refused_is_let_go_once_and_nothing_was_done() {
             o.managed.dl_tensor.data = std::ptr::null_mut();
             o.managed.dl_tensor.byte_offset = 64;
         }),
-        ("behind all memory", |o| {
+        ("beyond the address space", |o| {
             o.managed.dl_tensor.byte_offset = u64::MAX;
         }),
     ];

@@ -34,7 +34,7 @@ fn where_there_is_no_room_the_pool_is_trimmed_and_asked_again() {
     let error = bytes(&s, 1001).expect_err("more than there is");
     assert_eq!(
         error.to_string(),
-        "not enough memory for u8[1001]: 1001 bytes were asked for, 1000 are free, 0 are pooled"
+        "not enough memory for u8[1001]: 1001 bytes were requested, 1000 are free, 0 are pooled"
     );
     assert_eq!(device.memory().live, 0);
     bytes(&s, 1000).expect("the next one");
@@ -103,7 +103,7 @@ fn an_allocator_gives_arrays_and_control() {
     assert_eq!(count(), 3, "two arrays and control words");
     assert_eq!(device.memory().reserved, device.memory().live);
     let error = bytes(&b, 5).expect_err("no fourth").to_string();
-    assert_eq!(error, "not enough memory for u8[5]: 5 bytes were asked for");
+    assert_eq!(error, "not enough memory for u8[5]: 5 bytes were requested");
     drop(empty);
     assert_eq!(x.to_vec::<i32>(&b).unwrap(), [1]);
     drop((x, kernel));

@@ -107,7 +107,7 @@ fn damaged_artifacts_are_refused() {
     let mut cut = with("size");
     let code = cut.modules[0].bytes().clone();
     cut.modules[0].set_bytes(code.slice(..99));
-    assert!(refused(&cut).contains("it is no SPIR-V"));
+    assert!(refused(&cut).contains("it is not SPIR-V"));
     cut.modules[0].set_bytes(code.slice(..96));
     assert!(refused(&cut).contains("the SPIR-V module is damaged"));
 

@@ -40,7 +40,7 @@ func.func private @shared() attributes {qd.threads = 64 : i64, qd.wave = 8 : i64
 
 module {
 func.func private @extent(%a: memref<?x3xf32>, %o: memref<?xindex>, %d: index) attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
-  // expected-error @+1 {{'memref.dim' op asks for an extent that is no constant}}
+  // expected-error @+1 {{'memref.dim' op takes the extent of a dimension that is not a constant}}
   %n = memref.dim %a, %d : memref<?x3xf32>
   memref.store %n, %o[%n] : memref<?xindex>
   return

@@ -69,7 +69,7 @@ qd.grid.kernel @count_type(%in: memref<?xf32>, %out: memref<?xf32>, %s: memref<?
 // Its barriers would be inside a branch that the threads take one by one.
 qd.grid.kernel @in_a_branch(%in: memref<?xf32>, %out: memref<?xf32>, %s: memref<?xi32>, %n: memref<i32>, %p: i1) {
   scf.if %p {
-    // expected-error@+1 {{'qd.algo.reduce' op may stand only at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while' or a 'qd.grid.if', not in 'scf.if': its grid-wide barriers would be lost}}
+    // expected-error@+1 {{'qd.algo.reduce' op is only legal at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while' or a 'qd.grid.if', not in 'scf.if': its grid-wide barriers would be lost}}
     qd.algo.reduce add ins(%in : memref<?xf32>) outs(%out : memref<?xf32>)
       scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
   }
@@ -79,7 +79,7 @@ qd.grid.kernel @in_a_branch(%in: memref<?xf32>, %out: memref<?xf32>, %s: memref<
 
 qd.grid.kernel @in_a_loop(%in: memref<?xf32>, %out: memref<?xf32>, %s: memref<?xi32>, %n: memref<i32>, %len: index) {
   scf.for %i = %len to %len step %len {
-    // expected-error@+1 {{'qd.algo.inclusive_scan' op may stand only at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while' or a 'qd.grid.if', not in 'scf.for': its grid-wide barriers would be lost}}
+    // expected-error@+1 {{'qd.algo.inclusive_scan' op is only legal at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while' or a 'qd.grid.if', not in 'scf.for': its grid-wide barriers would be lost}}
     qd.algo.inclusive_scan add ins(%in : memref<?xf32>) outs(%out : memref<?xf32>)
       scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
   }
@@ -89,7 +89,7 @@ qd.grid.kernel @in_a_loop(%in: memref<?xf32>, %out: memref<?xf32>, %s: memref<?x
 
 qd.grid.kernel @in_a_phase(%in: memref<?xf32>, %flags: memref<?xi32>, %out: memref<?xf32>, %num: memref<i32>, %s: memref<?xi32>, %n: memref<i32>, %len: index) {
   qd.grid.phase blocks(%len) threads(64) {
-    // expected-error@+1 {{'qd.algo.select' op may stand only at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while' or a 'qd.grid.if', not in 'qd.grid.phase': its grid-wide barriers would be lost}}
+    // expected-error@+1 {{'qd.algo.select' op is only legal at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while' or a 'qd.grid.if', not in 'qd.grid.phase': its grid-wide barriers would be lost}}
     qd.algo.select ins(%in, %flags : memref<?xf32>, memref<?xi32>) outs(%out, %num : memref<?xf32>, memref<i32>)
       scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
   }
@@ -99,7 +99,7 @@ qd.grid.kernel @in_a_phase(%in: memref<?xf32>, %flags: memref<?xi32>, %out: memr
 
 qd.grid.kernel @in_an_elementwise_phase(%k: memref<?xi32>, %tk: memref<?xi32>, %s: memref<?xi32>, %n: memref<i32>, %len: index) {
   qd.grid.for_each %i to %len {
-    // expected-error@+1 {{'qd.algo.sort' op may stand only at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while' or a 'qd.grid.if', not in 'qd.grid.for_each': its grid-wide barriers would be lost}}
+    // expected-error@+1 {{'qd.algo.sort' op is only legal at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while' or a 'qd.grid.if', not in 'qd.grid.for_each': its grid-wide barriers would be lost}}
     qd.algo.sort keys(%k, %tk : memref<?xi32>, memref<?xi32>)
       scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
   }
@@ -109,7 +109,7 @@ qd.grid.kernel @in_an_elementwise_phase(%k: memref<?xi32>, %tk: memref<?xi32>, %
 
 // Hidden in a function, it is found where it stands.
 func.func private @helper(%k: memref<?xi32>, %v: memref<?xf32>, %ko: memref<?xi32>, %vo: memref<?xf32>, %runs: memref<i32>, %s: memref<?xi32>, %n: memref<i32>) {
-  // expected-error@+1 {{'qd.algo.reduce_by_key' op may stand only at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while' or a 'qd.grid.if', not in 'func.func': its grid-wide barriers would be lost}}
+  // expected-error@+1 {{'qd.algo.reduce_by_key' op is only legal at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while' or a 'qd.grid.if', not in 'func.func': its grid-wide barriers would be lost}}
   qd.algo.reduce_by_key add ins(%k, %v : memref<?xi32>, memref<?xf32>) outs(%ko, %vo, %runs : memref<?xi32>, memref<?xf32>, memref<i32>)
       scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
   return
@@ -121,7 +121,7 @@ func.func private @helper(%k: memref<?xi32>, %v: memref<?xf32>, %ko: memref<?xi3
 func.func private @helper(%k: memref<?xi32>)
 
 qd.grid.kernel @through_a_function(%k: memref<?xi32>) {
-  // expected-error@+1 {{'func.call' op cannot stand at the top level of a kernel: only phases, algorithms, 'qd.grid.do_while', 'qd.grid.if' and arithmetic that the host can evaluate can}}
+  // expected-error@+1 {{'func.call' op is not legal at the top level of a kernel: only phases, algorithms, 'qd.grid.do_while', 'qd.grid.if' and arithmetic that the host can evaluate are}}
   func.call @helper(%k) : (memref<?xi32>) -> ()
 }
 
@@ -129,7 +129,7 @@ qd.grid.kernel @through_a_function(%k: memref<?xi32>) {
 
 qd.grid.kernel @parallel_sort_in_a_phase(%k: memref<?xi32>, %len: index) {
   qd.grid.phase blocks(%len) threads(64) {
-    // expected-error@+1 {{'qd.algo.parallel_sort' op may stand only at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while' or a 'qd.grid.if', not in 'qd.grid.phase': its grid-wide barriers would be lost}}
+    // expected-error@+1 {{'qd.algo.parallel_sort' op is only legal at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while' or a 'qd.grid.if', not in 'qd.grid.phase': its grid-wide barriers would be lost}}
     qd.algo.parallel_sort keys(%k : memref<?xi32>)
   }
 }

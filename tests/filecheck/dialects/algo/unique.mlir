@@ -91,7 +91,7 @@ qd.grid.kernel @capacity(%in: memref<?xi32>, %out: memref<?xi32>, %runs: memref<
 // -----
 
 func.func @nowhere(%in: memref<?xi32>, %out: memref<?xi32>, %runs: memref<i32>, %s: memref<?xi32>, %n: memref<i32>) {
-  // expected-error@+1 {{'qd.algo.unique' op may stand only at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while' or a 'qd.grid.if', not in 'func.func': its grid-wide barriers would be lost}}
+  // expected-error@+1 {{'qd.algo.unique' op is only legal at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while' or a 'qd.grid.if', not in 'func.func': its grid-wide barriers would be lost}}
   qd.algo.unique ins(%in : memref<?xi32>) outs(%out, %runs : memref<?xi32>, memref<i32>)
       scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 1
   return

@@ -72,7 +72,7 @@ qd.grid.kernel @scratch_scalar(%a: memref<?xi32>, %n: index {qd.scratch}) {
 
 // -----
 
-// expected-error@+1 {{'qd.grid.kernel' op argument 0: is 'qd.scratch' and 'qd.may_alias': what overlaps it would be lost}}
+// expected-error@+1 {{'qd.grid.kernel' op argument 0: cannot be both 'qd.scratch' and 'qd.may_alias': the contents of what overlaps it would be lost}}
 qd.grid.kernel @scratch_that_overlaps(%a: memref<?xi32> {qd.may_alias, qd.scratch}) {
 }
 
@@ -92,7 +92,7 @@ func.func @nested() {
 //===----------------------------------------------------------------------===//
 
 qd.grid.kernel @host_reads(%n: memref<i32>) {
-  // expected-error@+1 {{'memref.load' op cannot stand at the top level of a kernel: only phases, algorithms, 'qd.grid.do_while', 'qd.grid.if' and arithmetic that the host can evaluate can}}
+  // expected-error@+1 {{'memref.load' op is not legal at the top level of a kernel: only phases, algorithms, 'qd.grid.do_while', 'qd.grid.if' and arithmetic that the host can evaluate are}}
   %count = memref.load %n[] : memref<i32>
 }
 
@@ -100,28 +100,28 @@ qd.grid.kernel @host_reads(%n: memref<i32>) {
 
 // Free of effects, and yet nothing that a host could evaluate.
 qd.grid.kernel @per_thread() {
-  // expected-error@+1 {{'qd.simt.block.thread_id' op cannot stand at the top level of a kernel: only phases, algorithms, 'qd.grid.do_while', 'qd.grid.if' and arithmetic that the host can evaluate can}}
+  // expected-error@+1 {{'qd.simt.block.thread_id' op is not legal at the top level of a kernel: only phases, algorithms, 'qd.grid.do_while', 'qd.grid.if' and arithmetic that the host can evaluate are}}
   %t = qd.simt.block.thread_id
 }
 
 // -----
 
 qd.grid.kernel @per_thread_upstream() {
-  // expected-error@+1 {{'gpu.thread_id' op cannot stand at the top level of a kernel: only phases, algorithms, 'qd.grid.do_while', 'qd.grid.if' and arithmetic that the host can evaluate can}}
+  // expected-error@+1 {{'gpu.thread_id' op is not legal at the top level of a kernel: only phases, algorithms, 'qd.grid.do_while', 'qd.grid.if' and arithmetic that the host can evaluate are}}
   %t = gpu.thread_id x
 }
 
 // -----
 
 qd.grid.kernel @collective(%v: f32) {
-  // expected-error@+1 {{'qd.simt.reduce' op cannot stand at the top level of a kernel: only phases, algorithms, 'qd.grid.do_while', 'qd.grid.if' and arithmetic that the host can evaluate can}}
+  // expected-error@+1 {{'qd.simt.reduce' op is not legal at the top level of a kernel: only phases, algorithms, 'qd.grid.do_while', 'qd.grid.if' and arithmetic that the host can evaluate are}}
   %sum = qd.simt.reduce add %v : f32
 }
 
 // -----
 
 qd.grid.kernel @branch(%p: i1) {
-  // expected-error@+1 {{'scf.if' op cannot stand at the top level of a kernel: only phases, algorithms, 'qd.grid.do_while', 'qd.grid.if' and arithmetic that the host can evaluate can}}
+  // expected-error@+1 {{'scf.if' op is not legal at the top level of a kernel: only phases, algorithms, 'qd.grid.do_while', 'qd.grid.if' and arithmetic that the host can evaluate are}}
   scf.if %p {
   }
 }
@@ -130,7 +130,7 @@ qd.grid.kernel @branch(%p: i1) {
 
 qd.grid.kernel @in_do_while(%flag: memref<i32>, %v: i32) {
   qd.grid.do_while %flag : memref<i32> {
-    // expected-error@+1 {{'memref.store' op cannot stand at the top level of a 'qd.grid.do_while': only phases, algorithms, 'qd.grid.do_while', 'qd.grid.if' and arithmetic that the host can evaluate can}}
+    // expected-error@+1 {{'memref.store' op is not legal at the top level of a 'qd.grid.do_while': only phases, algorithms, 'qd.grid.do_while', 'qd.grid.if' and arithmetic that the host can evaluate are}}
     memref.store %v, %flag[] : memref<i32>
   }
 }
@@ -143,7 +143,7 @@ qd.grid.kernel @in_do_while(%flag: memref<i32>, %v: i32) {
 
 qd.grid.kernel @control_in_a_phase(%blocks: index) {
   qd.grid.phase blocks(%blocks) threads(64) {
-    // expected-error@+1 {{'qd.grid.control' op may stand only at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while' or a 'qd.grid.if', not in 'qd.grid.phase'}}
+    // expected-error@+1 {{'qd.grid.control' op is only legal at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while' or a 'qd.grid.if', not in 'qd.grid.phase'}}
     %w = qd.grid.control : memref<1xi32>
   }
 }
@@ -179,7 +179,7 @@ qd.grid.kernel @too_much_control(%flag: memref<i32>) {
 //===----------------------------------------------------------------------===//
 
 func.func @phase_in_a_function(%blocks: index) {
-  // expected-error@+1 {{'qd.grid.phase' op may stand only at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while' or a 'qd.grid.if', not in 'func.func': its grid-wide barriers would be lost}}
+  // expected-error@+1 {{'qd.grid.phase' op is only legal at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while' or a 'qd.grid.if', not in 'func.func': its grid-wide barriers would be lost}}
   qd.grid.phase blocks(%blocks) threads(64) {
   }
   return
@@ -189,7 +189,7 @@ func.func @phase_in_a_function(%blocks: index) {
 
 qd.grid.kernel @phase_in_a_phase(%blocks: index) {
   qd.grid.phase blocks(%blocks) threads(64) {
-    // expected-error@+1 {{'qd.grid.phase' op may stand only at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while' or a 'qd.grid.if', not in 'qd.grid.phase': its grid-wide barriers would be lost}}
+    // expected-error@+1 {{'qd.grid.phase' op is only legal at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while' or a 'qd.grid.if', not in 'qd.grid.phase': its grid-wide barriers would be lost}}
     qd.grid.phase blocks(%blocks) threads(64) {
     }
   }
@@ -232,7 +232,7 @@ qd.grid.kernel @blocks_type(%blocks: i32) {
 
 qd.grid.kernel @for_each_in_a_phase(%len: index) {
   qd.grid.phase blocks(%len) threads(64) {
-    // expected-error@+1 {{'qd.grid.for_each' op may stand only at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while' or a 'qd.grid.if', not in 'qd.grid.phase': its grid-wide barriers would be lost}}
+    // expected-error@+1 {{'qd.grid.for_each' op is only legal at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while' or a 'qd.grid.if', not in 'qd.grid.phase': its grid-wide barriers would be lost}}
     qd.grid.for_each %i to %len {
     }
   }
@@ -260,7 +260,7 @@ qd.grid.kernel @for_each_count(%len: index, %n: memref<1xi32>) {
 qd.grid.kernel @for_each_collective(%len: index, %v: f32, %p: i1) {
   qd.grid.for_each %i to %len {
     scf.if %p {
-      // expected-error@+1 {{'qd.simt.reduce' op cannot stand in a 'qd.grid.for_each', whose body not every thread runs: use a 'qd.grid.phase'}}
+      // expected-error@+1 {{'qd.simt.reduce' op is not legal in a 'qd.grid.for_each', whose body is not run by every thread: use a 'qd.grid.phase'}}
       %sum = qd.simt.reduce add %v : f32
     }
   }
@@ -270,7 +270,7 @@ qd.grid.kernel @for_each_collective(%len: index, %v: f32, %p: i1) {
 
 qd.grid.kernel @for_each_subgroup_barrier(%len: index) {
   qd.grid.for_each %i to %len {
-    // expected-error@+1 {{'qd.simt.sync' op cannot stand in a 'qd.grid.for_each', whose body not every thread runs: use a 'qd.grid.phase'}}
+    // expected-error@+1 {{'qd.simt.sync' op is not legal in a 'qd.grid.for_each', whose body is not run by every thread: use a 'qd.grid.phase'}}
     qd.simt.sync
   }
 }
@@ -279,7 +279,7 @@ qd.grid.kernel @for_each_subgroup_barrier(%len: index) {
 
 qd.grid.kernel @for_each_barrier(%len: index) {
   qd.grid.for_each %i to %len {
-    // expected-error@+1 {{'qd.simt.block.sync' op cannot stand in a 'qd.grid.for_each', whose body not every thread runs: use a 'qd.grid.phase'}}
+    // expected-error@+1 {{'qd.simt.block.sync' op is not legal in a 'qd.grid.for_each', whose body is not run by every thread: use a 'qd.grid.phase'}}
     qd.simt.block.sync
   }
 }
@@ -290,7 +290,7 @@ qd.grid.kernel @for_each_barrier(%len: index) {
 qd.grid.kernel @for_each_thread(%len: index, %p: i1) {
   qd.grid.for_each %i to %len {
     scf.if %p {
-      // expected-error@+1 {{'qd.simt.block.thread_id' op cannot stand in a 'qd.grid.for_each', which hides the threads that run its body: use its index, or a 'qd.grid.phase'}}
+      // expected-error@+1 {{'qd.simt.block.thread_id' op is not legal in a 'qd.grid.for_each', which hides the threads that run its body: use its index, or a 'qd.grid.phase'}}
       %t = qd.simt.block.thread_id
     }
   }
@@ -300,7 +300,7 @@ qd.grid.kernel @for_each_thread(%len: index, %p: i1) {
 
 qd.grid.kernel @for_each_lane_id(%len: index) {
   qd.grid.for_each %i to %len {
-    // expected-error@+1 {{'qd.simt.lane_id' op cannot stand in a 'qd.grid.for_each', which hides the threads}}
+    // expected-error@+1 {{'qd.simt.lane_id' op is not legal in a 'qd.grid.for_each', which hides the threads}}
     %x = qd.simt.lane_id
   }
 }
@@ -309,7 +309,7 @@ qd.grid.kernel @for_each_lane_id(%len: index) {
 
 qd.grid.kernel @for_each_subgroup_id(%len: index) {
   qd.grid.for_each %i to %len {
-    // expected-error@+1 {{'qd.simt.subgroup_id' op cannot stand in a 'qd.grid.for_each', which hides the threads}}
+    // expected-error@+1 {{'qd.simt.subgroup_id' op is not legal in a 'qd.grid.for_each', which hides the threads}}
     %x = qd.simt.subgroup_id
   }
 }
@@ -318,7 +318,7 @@ qd.grid.kernel @for_each_subgroup_id(%len: index) {
 
 qd.grid.kernel @for_each_num_subgroups(%len: index) {
   qd.grid.for_each %i to %len {
-    // expected-error@+1 {{'qd.simt.num_subgroups' op cannot stand in a 'qd.grid.for_each', which hides the threads}}
+    // expected-error@+1 {{'qd.simt.num_subgroups' op is not legal in a 'qd.grid.for_each', which hides the threads}}
     %x = qd.simt.num_subgroups
   }
 }
@@ -327,7 +327,7 @@ qd.grid.kernel @for_each_num_subgroups(%len: index) {
 
 qd.grid.kernel @for_each_elect(%len: index) {
   qd.grid.for_each %i to %len {
-    // expected-error@+1 {{'qd.simt.elect' op cannot stand in a 'qd.grid.for_each', which hides the threads}}
+    // expected-error@+1 {{'qd.simt.elect' op is not legal in a 'qd.grid.for_each', which hides the threads}}
     %x = qd.simt.elect
   }
 }
@@ -336,7 +336,7 @@ qd.grid.kernel @for_each_elect(%len: index) {
 
 qd.grid.kernel @for_each_block_id(%len: index) {
   qd.grid.for_each %i to %len {
-    // expected-error@+1 {{'qd.simt.block.id' op cannot stand in a 'qd.grid.for_each', which hides the threads}}
+    // expected-error@+1 {{'qd.simt.block.id' op is not legal in a 'qd.grid.for_each', which hides the threads}}
     %x = qd.simt.block.id
   }
 }
@@ -345,7 +345,7 @@ qd.grid.kernel @for_each_block_id(%len: index) {
 
 qd.grid.kernel @for_each_block_dim(%len: index) {
   qd.grid.for_each %i to %len {
-    // expected-error@+1 {{'qd.simt.block.dim' op cannot stand in a 'qd.grid.for_each', which hides the threads}}
+    // expected-error@+1 {{'qd.simt.block.dim' op is not legal in a 'qd.grid.for_each', which hides the threads}}
     %x = qd.simt.block.dim
   }
 }
@@ -354,7 +354,7 @@ qd.grid.kernel @for_each_block_dim(%len: index) {
 
 qd.grid.kernel @for_each_grid_dim(%len: index) {
   qd.grid.for_each %i to %len {
-    // expected-error@+1 {{'qd.simt.grid.dim' op cannot stand in a 'qd.grid.for_each', which hides the threads}}
+    // expected-error@+1 {{'qd.simt.grid.dim' op is not legal in a 'qd.grid.for_each', which hides the threads}}
     %x = qd.simt.grid.dim
   }
 }
@@ -363,7 +363,7 @@ qd.grid.kernel @for_each_grid_dim(%len: index) {
 
 qd.grid.kernel @for_each_subgroup_size(%len: index) {
   qd.grid.for_each %i to %len {
-    // expected-error@+1 {{'qd.simt.subgroup_size' op cannot stand in a 'qd.grid.for_each', which hides the threads}}
+    // expected-error@+1 {{'qd.simt.subgroup_size' op is not legal in a 'qd.grid.for_each', which hides the threads}}
     %x = qd.simt.subgroup_size
   }
 }
@@ -372,7 +372,7 @@ qd.grid.kernel @for_each_subgroup_size(%len: index) {
 
 qd.grid.kernel @for_each_log2_subgroup_size(%len: index) {
   qd.grid.for_each %i to %len {
-    // expected-error@+1 {{'qd.simt.log2_subgroup_size' op cannot stand in a 'qd.grid.for_each', which hides the threads}}
+    // expected-error@+1 {{'qd.simt.log2_subgroup_size' op is not legal in a 'qd.grid.for_each', which hides the threads}}
     %x = qd.simt.log2_subgroup_size
   }
 }
@@ -381,7 +381,7 @@ qd.grid.kernel @for_each_log2_subgroup_size(%len: index) {
 
 qd.grid.kernel @do_while_in_a_phase(%flag: memref<i32>, %blocks: index) {
   qd.grid.phase blocks(%blocks) threads(64) {
-    // expected-error@+1 {{'qd.grid.do_while' op may stand only at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while' or a 'qd.grid.if', not in 'qd.grid.phase': its grid-wide barriers would be lost}}
+    // expected-error@+1 {{'qd.grid.do_while' op is only legal at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while' or a 'qd.grid.if', not in 'qd.grid.phase': its grid-wide barriers would be lost}}
     qd.grid.do_while %flag : memref<i32> {
     }
   }
@@ -391,7 +391,7 @@ qd.grid.kernel @do_while_in_a_phase(%flag: memref<i32>, %blocks: index) {
 
 qd.grid.kernel @if_in_a_phase(%flag: memref<i32>, %blocks: index) {
   qd.grid.phase blocks(%blocks) threads(64) {
-    // expected-error@+1 {{'qd.grid.if' op may stand only at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while' or a 'qd.grid.if', not in 'qd.grid.phase': its grid-wide barriers would be lost}}
+    // expected-error@+1 {{'qd.grid.if' op is only legal at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while' or a 'qd.grid.if', not in 'qd.grid.phase': its grid-wide barriers would be lost}}
     qd.grid.if %flag : memref<i32> {
     }
   }
@@ -401,7 +401,7 @@ qd.grid.kernel @if_in_a_phase(%flag: memref<i32>, %blocks: index) {
 
 qd.grid.kernel @if_holds_steps(%flag: memref<i32>, %v: i32) {
   qd.grid.if %flag : memref<i32> {
-    // expected-error@+1 {{'memref.store' op cannot stand at the top level of a 'qd.grid.if': only phases, algorithms, 'qd.grid.do_while', 'qd.grid.if' and arithmetic that the host can evaluate can}}
+    // expected-error@+1 {{'memref.store' op is not legal at the top level of a 'qd.grid.if': only phases, algorithms, 'qd.grid.do_while', 'qd.grid.if' and arithmetic that the host can evaluate are}}
     memref.store %v, %flag[] : memref<i32>
   }
 }
@@ -535,7 +535,7 @@ qd.grid.kernel @launch_twice(%blocks: index) {
 qd.grid.kernel @fill_in_a_phase(%a: memref<?xi32>, %i: index) {
   qd.grid.phase blocks(%i) threads(64) {
     %x = arith.constant 0 : i32
-    // expected-error@+1 {{'qd.grid.fill' op may stand only at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while' or a 'qd.grid.if', not in 'qd.grid.phase': its grid-wide barriers would be lost}}
+    // expected-error@+1 {{'qd.grid.fill' op is only legal at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while' or a 'qd.grid.if', not in 'qd.grid.phase': its grid-wide barriers would be lost}}
     qd.grid.fill %a[%i to %i] = %x : memref<?xi32>
   }
 }
@@ -687,7 +687,7 @@ qd.grid.kernel @dispatch_to_nothing() {
 
 qd.grid.kernel @dispatch_body() {
   qd.grid.dispatch() {
-    // expected-error@+1 {{'arith.constant' op cannot stand in a 'qd.grid.dispatch': only 'qd.grid.variant' can}}
+    // expected-error@+1 {{'arith.constant' op is not legal in a 'qd.grid.dispatch': only 'qd.grid.variant' is}}
     %c = arith.constant 0 : i32
   }
 }
@@ -696,7 +696,7 @@ qd.grid.kernel @dispatch_body() {
 
 qd.grid.kernel @dispatch_in_a_phase(%blocks: index) {
   qd.grid.phase blocks(%blocks) threads(64) {
-    // expected-error@+1 {{'qd.grid.dispatch' op may stand only at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while' or a 'qd.grid.if', not in 'qd.grid.phase': its grid-wide barriers would be lost}}
+    // expected-error@+1 {{'qd.grid.dispatch' op is only legal at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while' or a 'qd.grid.if', not in 'qd.grid.phase': its grid-wide barriers would be lost}}
     qd.grid.dispatch() {
       qd.grid.variant @other
     }
@@ -772,7 +772,7 @@ qd.grid.kernel @other(%n: memref<i1>) {
 qd.grid.kernel @predicate_reads(%n: memref<i1>) {
   qd.grid.dispatch(%n : memref<i1>) {
     qd.grid.variant @other when {
-      // expected-error@+1 {{'memref.load' op cannot stand in a variant's predicate: the host evaluates it from buffer lengths and scalar arguments}}
+      // expected-error@+1 {{'memref.load' op is not legal in a variant's predicate: the host evaluates it from buffer lengths and scalar arguments}}
       %p = memref.load %n[] : memref<i1>
       qd.yield %p : i1
     }

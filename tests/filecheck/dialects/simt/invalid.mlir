@@ -534,7 +534,7 @@ func.func @shared_space() {
 
 func.func @shared_place(%p: i1) {
   scf.if %p {
-    // expected-error@+1 {{'qd.simt.block.shared' op must stand at the top of a phase or of an outlined body, not in 'scf.if'}}
+    // expected-error@+1 {{'qd.simt.block.shared' op must be at the top level of a phase or of an outlined body, not in 'scf.if'}}
     %0 = qd.simt.block.shared : memref<64xf32, #gpu.address_space<workgroup>>
   }
   return
@@ -543,7 +543,7 @@ func.func @shared_place(%p: i1) {
 // -----
 
 qd.grid.kernel @shared_in_a_kernel() {
-  // expected-error@+1 {{'qd.simt.block.shared' op must stand at the top of a phase or of an outlined body, not in 'qd.grid.kernel'}}
+  // expected-error@+1 {{'qd.simt.block.shared' op must be at the top level of a phase or of an outlined body, not in 'qd.grid.kernel'}}
   %0 = qd.simt.block.shared : memref<64xf32, #gpu.address_space<workgroup>>
 }
 

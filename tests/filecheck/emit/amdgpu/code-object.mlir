@@ -23,7 +23,7 @@
 // GFX90A:        .wavefront_size: 64
 // CODE:        s_barrier
 // CODE:        s_endpgm
-// NONE:        linking: /nowhere/ld.lld is not there: install lld-22, or set QD_LLD
+// NONE:        linking: /nowhere/ld.lld was not found: install lld-22, or set QD_LLD
 qd.grid.kernel @reversed(%b: memref<?xi32>) {
   %c1 = arith.constant 1 : index
   qd.grid.phase blocks(%c1) threads(128) {

@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 
-INSIDE = re.compile(r"LLVM|<<UNKNOWN|panicked|Stack dump|does not parse|is no module")
+INSIDE = re.compile(r"LLVM|<<UNKNOWN|panicked|Stack dump|does not parse|is not a module")
 
 run, translate, folder = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
 bytecode = (folder / "valid.mlirbc").read_bytes()

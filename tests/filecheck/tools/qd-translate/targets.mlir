@@ -24,7 +24,7 @@
 // TARGETS:      qd-translate: unknown target 'abacus': expected one of any, cpu
 // TARGETS-NEXT: qd-translate: target 'cpu' has no wave of '5': expected one of 4, 8, 16, 32, 64
 // RUN: not qd-translate %s --target=cpu, -o %t.none 2>&1 | FileCheck %s --check-prefix=OPTION
-// OPTION: qd-translate: target 'cpu,' has an empty option: expected NAME=VALUE behind each comma
+// OPTION: qd-translate: target 'cpu,' has an empty option: expected NAME=VALUE after each comma
 // RUN: not qd-translate %s --target=cpu --target=nvptx:sm_90 --emit=asm -o %t.none 2>&1 | FileCheck %s --check-prefix=ONE
 // ONE: qd-translate: only an artifact is for several targets
 // RUN: not ls %t.none

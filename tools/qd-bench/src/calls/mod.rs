@@ -106,7 +106,7 @@ fn grouped(kernel: &Kernel, stream: &Stream) -> anyhow::Result<Vec<Buffer>> {
     let mut buffers: Vec<Buffer> = Vec::new();
     for argument in kernel.signature() {
         let ArgumentKind::Buffer { dtype, shape } = &argument.kind else {
-            bail!("'{}' is no buffer", argument.name);
+            bail!("'{}' is not a buffer", argument.name);
         };
         let rows = match shape.as_slice() {
             // What it depends on comes before it.

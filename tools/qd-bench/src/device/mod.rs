@@ -1,9 +1,9 @@
-//! The rows of a device: every algorithm, element and size, each checked, and
-//! beside it the vendor's own library and the floor.
+//! The rows of a device: every algorithm, element type and size, each checked, and
+//! compared with the vendor's own library and the floor.
 //!
-//! The floor is the bytes that must move over what a copy on the same device
-//! moves; of a sort, a histogram's read and a read and a write for each digit of
-//! eight bits.
+//! The floor is the least time that memory bandwidth allows: the bytes that must move,
+//! over the bandwidth of a copy on the same device. For a sort these are a histogram's
+//! read, and a read and a write for each digit of eight bits.
 
 mod case;
 mod cub;

@@ -11,7 +11,7 @@ pub enum What {
     Target,
     /// The plan of launches.
     Plan,
-    /// What MLIR's own passes make, for the same target: how they grow is what ours is held against.
+    /// Compiled by MLIR's own passes, for the same target: the growth that ours is compared with.
     Upstream,
 }
 

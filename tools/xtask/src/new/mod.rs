@@ -102,7 +102,7 @@ pub fn run(workspace: &Workspace, what: &What) -> Result<()> {
     let (changes, next) = plan(workspace.root(), what)?;
     for change in changes.iter().filter(|change| change.new) {
         if workspace.root().join(&change.path).exists() {
-            bail!("{} is there already", change.path);
+            bail!("{} already exists", change.path);
         }
     }
     for change in &changes {
@@ -157,7 +157,7 @@ fn op(root: &Path, full: &str) -> Result<(Vec<Change>, String)> {
         "grid" => "QdGrid.td",
         "algo" => "QdAlgo.td",
         "math" => "QdMath.td",
-        _ => bail!("'{family}' is no family: expected simt, grid, algo or math"),
+        _ => bail!("'{family}' is not a family: expected simt, grid, algo or math"),
     };
     // `block.reduce` is an op of simt whose name has a dot itself.
     let name = Name::parse_dotted(name)?;
@@ -442,7 +442,7 @@ mod tests {
                 What::Op {
                     name: "gpu.vote".into(),
                 },
-                "'gpu' is no family",
+                "'gpu' is not a family",
             ),
             (
                 What::Pass {

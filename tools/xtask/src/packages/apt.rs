@@ -62,7 +62,7 @@ fn by_hand(plan: &Plan) -> String {
 fn update(root: &[&str]) {
     let mut command = with_root(root, &["apt-get", "--quiet", "update"]);
     if let Err(error) = process::run(&mut command) {
-        eprintln!("warning: {error:#}; going on with the package lists at hand");
+        eprintln!("warning: {error:#}; continuing with the present package lists");
     }
 }
 
