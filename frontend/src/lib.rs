@@ -80,6 +80,8 @@ pub use qd_dialects::{
     builder,
     report::{Note, Severity, Span},
 };
+/// What was selected, as a page.
+pub use qd_lowering::select::page as explanations;
 pub use qd_lowering::{
     Emit, Host, Options as CompileOptions, draw,
     pipelines::{LEVELS, Level},

@@ -25,6 +25,7 @@
 //! ```
 
 use qd_dialects::{
+    attributes::names,
     diagnostic::Result,
     interfaces::{Collective, Effects},
     ir::{Block, Key, Op, OpExt, ValueExt, arguments, operations},
@@ -110,6 +111,10 @@ fn describe(op: Op, numbers: &mut HashMap<Key, usize>, text: &mut String) {
         }
     }
     for (name, value) in op.attributes() {
+        // How it came to be is no part of what it is.
+        if name.as_string_ref().as_str() == Ok(names::WHY) {
+            continue;
+        }
         let _ = write!(text, "{:?}={value},", name.as_string_ref().as_str());
     }
     for region in 0..op.region_count() {

@@ -21,3 +21,10 @@ pub const WAVE: &str = "qd.wave";
 pub const TUNING: &str = "qd.tuning";
 /// Of a module of SPIR-V: why it declares each of its capabilities.
 pub const REASONS: &str = "qd.reasons";
+/// Of a collective: the form of the target that it is to be done by, or `expansion`. Whoever says so
+/// before `qd-select-lowering` overrides it; the pass says it of what it leaves.
+pub const FORM: &str = "qd.form";
+/// Of a body: what `qd-select-lowering` estimates that it takes, and what it would otherwise.
+pub const SELECT: &str = "qd.select";
+/// Of an op that took another's place: the rules that led there.
+pub const WHY: &str = "qd.why";

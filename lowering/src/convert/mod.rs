@@ -9,7 +9,7 @@ pub mod qd_to_cpu;
 pub mod qd_to_nvvm;
 pub mod qd_to_rocdl;
 pub mod qd_to_spirv;
-mod shared;
+pub(crate) mod shared;
 pub mod verify_llvm;
 
 use crate::targets::Target;

@@ -4,7 +4,7 @@
 mod amdgpu;
 mod backend;
 mod diagnosed;
-mod draw;
+pub(crate) mod draw;
 mod effects;
 mod expr;
 mod gpu;

@@ -48,6 +48,11 @@ pub const CLASSES: [&str; 12] = [
     "branch", "resident",
 ];
 
+/// What limits the subgroups that a scheduler has resident, besides its slots (`resident`): schedulers
+/// of a core; registers of 32 bits that the subgroups of a scheduler share, in each lane; of how
+/// many at a time they are given out; and the bytes of shared memory of a core.
+pub const LIMITS: [&str; 4] = ["schedulers", "registers", "granule", "bytes"];
+
 /// Of what a figure is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -84,7 +89,7 @@ struct Written {
     targets: Vec<String>,
     /// Lanes in a subgroup; any.
     wave: Option<u32>,
-    /// A form as the target's table names it, or one of [`CLASSES`].
+    /// A form as the target's table names it, or one of [`CLASSES`] or [`LIMITS`].
     form: String,
     /// The op, where a form is of several that differ.
     op: Option<String>,
@@ -118,7 +123,11 @@ impl TryFrom<Written> for Row {
                 .iter()
                 .filter(|form| form.name == row.form);
             let known = match &row.op {
-                None => CLASSES.contains(&row.form.as_str()) || forms.next().is_some(),
+                None => {
+                    let form = row.form.as_str();
+                    let is_own = CLASSES.contains(&form) || LIMITS.contains(&form);
+                    is_own || forms.next().is_some()
+                }
                 Some(op) => forms.any(|form| form.op == op),
             };
             if !known {
@@ -251,10 +260,10 @@ impl Costs {
         Ok(Self { rows })
     }
 
-    /// The subgroups of a size that a scheduler has resident; none if there are no costs of it.
-    pub fn resident(&self, wave: u32) -> Option<f64> {
+    /// What limits residency, as the row `resident` or one of [`LIMITS`] has it.
+    pub fn limit(&self, name: &str, wave: u32) -> Option<f64> {
         let row = self.row(&Question {
-            form: "resident",
+            form: name,
             op: "",
             wave,
             mask: None,
@@ -330,7 +339,10 @@ mod tests {
             let target = Target::parse(name).unwrap().capabilities;
             let costs = Costs::of(&context, &target, None).unwrap();
             for wave in target.waves.iter().copied() {
-                assert!(costs.resident(wave).is_some(), "{name} {wave}");
+                assert!(costs.limit("resident", wave).is_some(), "{name} {wave}");
+                // All of the limits, or none.
+                let limits = LIMITS.map(|name| costs.limit(name, wave).is_some());
+                assert_eq!(limits, [name != "cpu"; 4], "{name} {wave}");
                 let ops = target.forms.iter().map(|form| (form.name, form.op));
                 let ops = ops.filter(|(_, op)| op.starts_with("qd."));
                 for (form, op) in ops.chain(CLASSES.map(|class| (class, ""))) {

@@ -1,16 +1,18 @@
-//! A body as an e-graph: every op that is a term, in the order of the body.
+//! A body as an e-graph: its ops that are terms, in the order of the body.
 //!
 //! All blocks of a body enter one graph. What is no term is the *skeleton*: it stays where it
-//! is, its operands are roots, its results leaves.
+//! is, its operands are roots, its results leaves. Arithmetic that no rule can reach is part of it, too:
+//! every rule has a collective, and arithmetic a few ops around it. A body without collectives is all
+//! skeleton, and its graph is empty.
 
 use super::{
-    language::{Analysis, Facts, Graph, Head, Node, Type},
+    language::{Analysis, Facts, Graph, Head, Node, Operator, Type},
     term,
 };
 use egg::Id;
 use qd_dialects::{
     interfaces::{Collective, Effects, Scope},
-    ir::{Block, Key, Op, OpExt, Value, ValueExt, arguments, operations},
+    ir::{Block, Key, Op, OpExt, Value, ValueExt, operations},
     melior::ir::ValueLike,
 };
 use qd_passes::uniformity::Uniformity;
@@ -22,6 +24,10 @@ const ITERATIONS: [f64; 3] = [8.0, 4.0, 2.0];
 /// How often a side of a branch is taken: by all lanes or none, and by some.
 const TOGETHER: f64 = 0.5;
 const APART: f64 = 0.75;
+
+/// How many ops away from a collective a rule reaches: `popcnt (and (ballot ?p) …)` has two, and what
+/// a rule makes others begin with.
+const REACH: u8 = 4;
 
 /// An op of the body.
 pub struct Site<'c> {
@@ -43,7 +49,7 @@ pub struct Body<'c> {
     pub graph: Graph,
     /// Its ops, in pre-order.
     pub sites: Vec<Site<'c>>,
-    /// The class of each value.
+    /// The class of each value that is of a term.
     pub classes: HashMap<Key, Id>,
     /// The values that leaves stand for.
     pub leaves: Vec<Value<'c>>,
@@ -61,6 +67,7 @@ impl<'c> Body<'c> {
                 leaves: Vec::new(),
             },
             uniformity,
+            terms: reachable(body),
             token: 0,
             blocks: 0,
         };
@@ -73,6 +80,8 @@ impl<'c> Body<'c> {
 struct Reader<'a, 'c> {
     body: Body<'c>,
     uniformity: &'a Uniformity<'c>,
+    /// The ops that rules may reach.
+    terms: HashMap<Key, Operator>,
     /// The last that was given out.
     token: u32,
     /// Blocks that were entered.
@@ -86,9 +95,6 @@ impl<'c> Reader<'_, 'c> {
         self.blocks += 1;
         self.token += 1;
         let mut token = self.token;
-        for argument in arguments(block) {
-            self.leaf(argument);
-        }
         let mut waits = false;
         for op in operations(block) {
             let term = self.term(op, token);
@@ -110,11 +116,6 @@ impl<'c> Reader<'_, 'c> {
                         waits_here |= self.block(current, frequency * times, deeper);
                         inner = current.next_in_region();
                     }
-                }
-            }
-            if !is_term {
-                for result in op.result_values() {
-                    self.leaf(result);
                 }
             }
             if waits_here {
@@ -170,7 +171,7 @@ impl<'c> Reader<'_, 'c> {
 
     /// Adds an op if it is a term.
     fn term(&mut self, op: Op<'c>, token: u32) -> Option<(Id, Node)> {
-        let operator = term::operator_of(op)?;
+        let operator = *self.terms.get(&op.key())?;
         let values: Vec<Id> = op
             .operand_values()
             .into_iter()
@@ -200,6 +201,77 @@ impl<'c> Reader<'_, 'c> {
         }
         self.body.classes.insert(result.key(), class);
         Some((class, node))
+    }
+}
+
+/// The ops of a body that are terms and that rules may reach, with what they are: collectives, and
+/// arithmetic near them.
+fn reachable(body: Block<'_>) -> HashMap<Key, Operator> {
+    let mut terms: Vec<(Op<'_>, Operator)> = Vec::new();
+    collect(body, &mut terms);
+    let mut near: HashMap<Key, u8> = HashMap::new();
+    let is_collective = |operator: &Operator| operator.is_collective();
+    if !terms.iter().any(|(_, operator)| is_collective(operator)) {
+        return HashMap::new();
+    }
+    // From results to users, and from operands to what makes them.
+    let mut behind: HashMap<Key, u8> = HashMap::new();
+    for (op, operator) in &terms {
+        let nearest = || {
+            let operands = op.operand_values().into_iter();
+            operands
+                .filter_map(|value| behind.get(&value.key()).copied())
+                .min()
+        };
+        let distance = match is_collective(operator) {
+            true => Some(0),
+            false => nearest().map(|distance| distance + 1),
+        };
+        if let Some(distance) = distance.filter(|distance| *distance <= REACH) {
+            behind.insert(op.first_result().key(), distance);
+            near.insert(op.key(), distance);
+        }
+    }
+    let mut before: HashMap<Key, u8> = HashMap::new();
+    for (op, operator) in terms.iter().rev() {
+        let distance = match is_collective(operator) {
+            true => Some(0),
+            false => before.get(&op.first_result().key()).copied(),
+        };
+        // What stands near a collective that uses it has operands which rules look at, too.
+        let own = near.get(&op.key()).copied();
+        let distance = [distance, own].into_iter().flatten().min();
+        if let Some(distance) = distance.filter(|distance| *distance <= REACH) {
+            near.insert(op.key(), distance);
+            for value in op.operand_values() {
+                let known = before.entry(value.key()).or_insert(u8::MAX);
+                *known = (*known).min(distance + 1);
+            }
+        }
+    }
+    let is_near = |(op, operator): (Op<'_>, Operator)| {
+        near.contains_key(&op.key()).then_some((op.key(), operator))
+    };
+    terms.into_iter().filter_map(is_near).collect()
+}
+
+/// The ops below a block that are terms, in pre-order.
+fn collect<'c>(block: Block<'c>, to: &mut Vec<(Op<'c>, Operator)>) {
+    for op in operations(block) {
+        if let Some(operator) = term::operator_of(op) {
+            to.push((op, operator));
+            continue;
+        }
+        if Collective::of(op).is_some() {
+            continue;
+        }
+        for region in 0..op.region_count() {
+            let mut inner = op.region_block(region);
+            while let Some(current) = inner {
+                collect(current, to);
+                inner = current.next_in_region();
+            }
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use qd_dialects::{
     ir::{bit_width, is_float},
     melior::ir::{self, TypeLike},
 };
-use std::{fmt, mem};
+use std::{collections::HashMap, fmt, mem};
 
 /// The type of a value that a term can stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -438,20 +438,36 @@ fn zero_extended(value: i64, from: Type) -> i64 {
     }
 }
 
-impl Analysis {
-    /// The rule that made a node of this head in a class, or that said that the class is what
-    /// it is; none if the body said so.
-    pub fn why(graph: &Graph, class: Id, head: Head) -> Option<&'static str> {
-        let (class, analysis) = (graph.find(class), &graph.analysis);
-        let mut made = analysis.made.iter();
-        let by_rule = made.find(|(id, _)| {
-            graph.find(*id) == class && graph.nodes()[usize::from(*id)].head == head
-        });
-        let mut merged = analysis.merged.iter();
-        let by_merge = || merged.find(|(id, _)| graph.find(*id) == class);
-        by_rule.or_else(by_merge).map(|(_, rule)| *rule)
+/// Who made what in a graph.
+#[derive(Debug, Default)]
+pub struct Reasons {
+    made: HashMap<(Id, Head), &'static str>,
+    merged: HashMap<Id, &'static str>,
+}
+
+impl Reasons {
+    /// Of a graph in which nothing is added any more.
+    pub fn of(graph: &Graph) -> Self {
+        let mut reasons = Self::default();
+        for (id, rule) in &graph.analysis.made {
+            let head = graph.nodes()[usize::from(*id)].head;
+            reasons.made.entry((graph.find(*id), head)).or_insert(rule);
+        }
+        for (id, rule) in &graph.analysis.merged {
+            reasons.merged.entry(graph.find(*id)).or_insert(rule);
+        }
+        reasons
     }
 
+    /// The rule that made a node of this head in a class, or that said that the class is what
+    /// it is; none if the body said so.
+    pub fn why(&self, class: Id, head: Head) -> Option<&'static str> {
+        let made = self.made.get(&(class, head));
+        made.or_else(|| self.merged.get(&class)).copied()
+    }
+}
+
+impl Analysis {
     /// Notes what a rule added since there were `before` nodes.
     pub fn note(graph: &mut Graph, before: usize, rule: &'static str) {
         let after = graph.nodes().len();

@@ -8,17 +8,22 @@
 use super::{
     extract::Choice,
     import::Body,
-    language::{Analysis, Graph, Head, Node},
+    language::{Graph, Head, Node, Reasons},
     price::EXPANSION,
     term::{self, Operand},
 };
 use egg::{Id, Language};
 use qd_dialects::{
+    attributes::{self, names},
     builder::Builder,
     interfaces::Collective,
-    ir::{Block, Key, Op, OpExt, Value, ValueExt, arguments, operations},
+    ir::{Block, Key, Op, OpExt, Value, ValueExt, arguments, context_of, operations},
+    melior::ir::attribute::ArrayAttribute,
 };
-use std::collections::{HashMap, HashSet};
+use std::{
+    cell::OnceCell,
+    collections::{HashMap, HashSet},
+};
 
 /// What became of a body.
 #[derive(Debug, Default)]
@@ -29,10 +34,12 @@ pub struct Outcome<'c> {
     pub kept: usize,
     /// Ops to be expanded although the target has a form of them.
     pub expanded: Vec<Op<'c>>,
+    /// Ops to be done by a form of the target, with its name.
+    pub native: Vec<(Op<'c>, &'static str)>,
 }
 
 /// An op whose place a term took.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Replaced {
     /// The op, as the IR calls it, and where it was from.
     pub op: String,
@@ -50,6 +57,7 @@ pub fn materialise<'c>(block: Block<'c>, body: &Body<'c>, choice: &Choice) -> Ou
         choice,
         sites: sites.map(|(at, site)| (site.op.key(), at)).collect(),
         scopes: Vec::new(),
+        reasons: OnceCell::new(),
         outcome: Outcome::default(),
         dead: Vec::new(),
     };
@@ -69,7 +77,18 @@ pub fn materialise<'c>(block: Block<'c>, body: &Body<'c>, choice: &Choice) -> Ou
         }
     }
     outcome.expanded.retain(|op| !gone.contains(&op.key()));
+    outcome.native.retain(|(op, _)| !gone.contains(&op.key()));
     outcome
+}
+
+impl<'c> Outcome<'c> {
+    fn done_by(&mut self, op: Op<'c>, form: &'static str) {
+        match form {
+            "" => {}
+            EXPANSION => self.expanded.push(op),
+            native => self.native.push((op, native)),
+        }
+    }
 }
 
 struct Writer<'a, 'c> {
@@ -78,6 +97,8 @@ struct Writer<'a, 'c> {
     sites: HashMap<Key, usize>,
     /// The values of classes that are there, of the blocks around from the outermost.
     scopes: Vec<HashMap<Id, Value<'c>>>,
+    /// Made when something is replaced.
+    reasons: OnceCell<Reasons>,
     outcome: Outcome<'c>,
     /// Terms of the body, in its order: those without users go.
     dead: Vec<Op<'c>>,
@@ -130,9 +151,8 @@ impl<'c> Writer<'_, 'c> {
     }
 
     fn skeleton(&mut self, op: Op<'c>, site: usize) {
-        let form = self.choice.forms[site].as_ref();
-        if form.is_some_and(|candidate| candidate.form == EXPANSION) {
-            self.outcome.expanded.push(op);
+        if let Some(candidate) = &self.choice.forms[site] {
+            self.outcome.done_by(op, candidate.form);
         }
         // A combiner is part of its op.
         if Collective::of(op).is_some() {
@@ -163,9 +183,7 @@ impl<'c> Writer<'_, 'c> {
             return result.replace_all_uses(value);
         }
         if own == *chosen {
-            if candidate.form == EXPANSION {
-                self.outcome.expanded.push(op);
-            }
+            self.outcome.done_by(op, candidate.form);
             return self.know(result);
         }
         let token = self.body.sites[site].token;
@@ -177,6 +195,17 @@ impl<'c> Writer<'_, 'c> {
         let b = Builder::before(op);
         if let Some(value) = self.build(&b, class) {
             self.note(op, class, chosen);
+            if let (Some(made), Some(replaced)) =
+                (value.defining_op(), self.outcome.replaced.last())
+                && !self.sites.contains_key(&made.key())
+            {
+                let context = context_of(made);
+                let rules = replaced.rules.iter();
+                let rules: Vec<_> = rules
+                    .map(|rule| attributes::string(context, rule))
+                    .collect();
+                made.set_attr(names::WHY, ArrayAttribute::new(context, &rules).into());
+            }
             result.replace_all_uses(value);
         } else {
             self.know(result);
@@ -226,8 +255,8 @@ impl<'c> Writer<'_, 'c> {
             });
         }
         let value = term::insert(b, node.head, &operands)?.value();
-        if candidate.form == EXPANSION {
-            self.outcome.expanded.extend(value.defining_op());
+        if let Some(op) = value.defining_op() {
+            self.outcome.done_by(op, candidate.form);
         }
         self.add(class, value);
         Some(value)
@@ -248,8 +277,14 @@ impl<'c> Writer<'_, 'c> {
         if !seen.insert(class) {
             return;
         }
-        let own = Analysis::why(self.graph(), class, node.head);
-        to.extend(own.filter(|rule| !to.contains(rule)));
+        let reasons = self.reasons.get_or_init(|| Reasons::of(self.graph()));
+        // What the body said is said of its own op.
+        let Some(own) = reasons.why(class, node.head) else {
+            return;
+        };
+        if !to.contains(&own) {
+            to.push(own);
+        }
         if let Head::Op(operator) = node.head {
             for id in &node.children()[operator.values()] {
                 let id = self.graph().find(*id);

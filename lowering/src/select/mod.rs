@@ -24,15 +24,19 @@
 //! After: `%sum` is `%n`, and `qd.wave` is 32 or 64.
 //!
 //! Limits: a body weighs as much as it has launches, whose blocks are not known;
-//! occupancy does not look at registers; `extract` searches greedily.
+//! occupancy does not look at registers.
 
 mod cost;
+mod exact;
 mod explain;
 mod extract;
 mod groups;
 mod import;
+mod judge;
 pub mod language;
 mod materialise;
+mod occupancy;
+pub mod page;
 mod price;
 pub mod rules;
 pub mod term;
@@ -43,13 +47,15 @@ use crate::{
 };
 use cost::Costs;
 use egg::{Runner, SimpleScheduler};
-use explain::Explanation;
+use explain::{Explanation, annotate};
 use extract::{Choice, Problem};
 use import::Body;
 use language::Analysis;
 use materialise::Outcome;
+use occupancy::Needs;
 use price::Pricer;
 use qd_dialects::{
+    attributes::{self, names},
     diagnostic::{Diagnostic, Result},
     interfaces::Collective,
     ir::{Op, OpExt, context_of},
@@ -64,6 +70,7 @@ use qd_passes::{
     verify_convergence::{Calls, error_at},
 };
 use std::{collections::HashSet, time::Duration};
+use term::asked_form;
 
 /// Iterations of saturation.
 const ITERATIONS: usize = 12;
@@ -121,7 +128,10 @@ impl Pass for SelectLowering {
         }
         let file = Some(options.costs.as_str()).filter(|path| !path.is_empty());
         let costs = Costs::of(context_of(module), &target.capabilities, file)?;
-        if has.iter().any(|wave| costs.resident(*wave).is_none()) {
+        if has
+            .iter()
+            .any(|wave| costs.limit("resident", *wave).is_none())
+        {
             let name = &target.capabilities.name;
             let message = format!("there are no costs of target '{name}': give a file by 'costs'");
             return Err(at(message));
@@ -151,7 +161,15 @@ fn select<'c>(module: Op<'c>, target: &Target, costs: &Costs, explains: bool) ->
     let mut all = bodies(module);
     all.retain(|(op, _)| op.body().is_some());
     let ops: Vec<Op<'c>> = all.iter().map(|(op, _)| *op).collect();
-    let (groups, launches) = groups::groups(module, &ops);
+    // With one size alone, all bodies have it in any case.
+    let is_chosen = target.wave.is_none() && target.capabilities.waves.len() > 1;
+    let (groups, launches) = match is_chosen {
+        true => groups::groups(module, &ops),
+        false => (
+            (0..ops.len()).map(|at| vec![at]).collect(),
+            vec![1.0; ops.len()],
+        ),
+    };
     let calls = Calls::new(module);
     let mut pricer = Pricer::new(module, &target.capabilities, costs);
     let called: Vec<Op<'c>> = (module.nested().into_iter())
@@ -161,6 +179,11 @@ fn select<'c>(module: Op<'c>, target: &Target, costs: &Costs, explains: bool) ->
         let mut found = Vec::new();
         for at in group {
             let (op, threads) = all[*at];
+            if !is_chosen && !explains && !page::is_wanted() && !has_forms(op) {
+                let wave = allowed(op, target)?.first().copied();
+                set_wave(op, wave.unwrap_or(default_wave(target)).into())?;
+                continue;
+            }
             found.push(candidates(
                 op,
                 threads,
@@ -171,15 +194,23 @@ fn select<'c>(module: Op<'c>, target: &Target, costs: &Costs, explains: bool) ->
                 &mut pricer,
             )?);
         }
+        if found.is_empty() {
+            continue;
+        }
         let wave = best_wave(&found, target)?;
         for body in &found {
             if let Some(choice) = body.at(wave) {
-                let explanation = explains
-                    .then(|| Explanation::of(body, choice, number, &mut pricer))
+                let name = &target.capabilities.name;
+                let explanation = (explains || page::is_wanted())
+                    .then(|| Explanation::of(body, choice, number, name, &mut pricer))
                     .transpose()?;
                 let outcome = rewrite(body, choice, &target.capabilities)?;
                 if let Some(explanation) = explanation {
-                    eprint!("{}", explanation.text(&outcome));
+                    let explanation = explanation.with(outcome);
+                    if explains {
+                        eprint!("{}", explanation.text());
+                    }
+                    page::add(explanation);
                 }
             }
         }
@@ -194,6 +225,12 @@ fn select<'c>(module: Op<'c>, target: &Target, costs: &Costs, explains: bool) ->
         .try_for_each(|function| set_wave(function, wave.unwrap_or(default).into()))
 }
 
+/// Whether a body has an op of which there may be several forms.
+fn has_forms(body: Op<'_>) -> bool {
+    let mut ops = body.nested().into_iter();
+    ops.any(|op| asked_form(op).is_some() || price::plain_class(op).is_none())
+}
+
 /// Makes of a body what was chosen for it.
 fn rewrite<'c>(
     body: &Candidates<'c>,
@@ -205,6 +242,14 @@ fn rewrite<'c>(
         None => Outcome::default(),
     };
     set_wave(body.op, choice.wave.into())?;
+    let waves = body
+        .choices
+        .iter()
+        .map(|choice| (choice.wave, choice.whole));
+    annotate(body.op, &waves.collect::<Vec<_>>(), choice);
+    for (op, form) in &outcome.native {
+        op.set_attr(names::FORM, attributes::string(context_of(*op), form));
+    }
     // What the target has no form of is expanded later.
     let has = |op: &&Op<'c>| target.form(**op, choice.wave.into()).is_some();
     let expanded = outcome.expanded.iter().filter(has).map(|op| op.key());
@@ -227,11 +272,24 @@ fn candidates<'c>(
 ) -> Result<'c, Candidates<'c>> {
     let mut refused = Vec::new();
     let mut waves = Vec::new();
-    for wave in allowed(op, target)? {
-        match refusal(op, threads, wave, calls) {
-            Some(reason) => refused.push((wave, reason)),
-            None => waves.push(wave),
+    let asked = op.nested().into_iter();
+    let asked: Vec<Op<'c>> = asked.filter(|op| asked_form(*op).is_some()).collect();
+    let allowed = allowed(op, target)?;
+    // Where there is one size, whoever made the plan has verified it.
+    let is_chosen = target.capabilities.waves.len() > 1;
+    let mut unmet = None;
+    for wave in allowed {
+        if let Some(reason) = refusal(op, threads, wave, calls, is_chosen) {
+            refused.push((wave, reason));
+        } else if let Some((op, reason)) = unmet_form(&asked, threads, wave, pricer)? {
+            refused.push((wave, reason.clone()));
+            unmet.get_or_insert((op, reason));
+        } else {
+            waves.push(wave);
         }
+    }
+    if let (Some((op, reason)), true) = (unmet, waves.is_empty()) {
+        return Err(Diagnostic::at(op, reason));
     }
     let (Some(block), Some(widest)) = (op.body(), waves.iter().copied().max()) else {
         let reasons = refused.iter().map(|(wave, why)| format!("{wave}: {why}"));
@@ -240,13 +298,16 @@ fn candidates<'c>(
         return Err(Diagnostic::at(op, message));
     };
     let uniformity = Uniformity::analyse(block, threads, widest);
+    let needs = Needs::of(op, block, &uniformity, target);
     let mut body = Body::read(block, &uniformity);
-    body.graph = saturated(op, body.graph, body.sites.len())?;
+    if body.graph.number_of_classes() > 0 {
+        body.graph = saturated(op, body.graph, body.sites.len())?;
+    }
     let problem = Problem::new(&body);
     let mut choices = Vec::new();
     for wave in waves {
-        let resident = costs.resident(wave).unwrap_or(1.0);
-        match problem.choose(pricer, threads, wave, resident)? {
+        let resident = needs.resident(costs, threads, wave).unwrap_or(1.0);
+        match problem.choose(pricer, threads, wave, (resident, needs.live))? {
             Some(choice) => choices.push(choice),
             None => refused.push((wave, "its terms go in a circle".into())),
         }
@@ -281,8 +342,45 @@ fn allowed<'c>(op: Op<'c>, target: &Target) -> Result<'c, Vec<u32>> {
     }
 }
 
+/// The first op that is to be done by a form which it does not have in subgroups of this size, and what
+/// there is instead.
+fn unmet_form<'c>(
+    asked: &[Op<'c>],
+    threads: i64,
+    wave: u32,
+    pricer: &mut Pricer<'_, 'c>,
+) -> Result<'c, Option<(Op<'c>, String)>> {
+    for op in asked.iter().copied() {
+        let form = asked_form(op).and_then(attributes::text);
+        let Some(form) = form else {
+            return Err(Diagnostic::at(op, "'qd.form' is not the name of a form"));
+        };
+        let all = pricer.op(op, threads, wave)?;
+        if all.iter().any(|candidate| candidate.form == form) {
+            continue;
+        }
+        let forms = all.iter().filter(|candidate| !candidate.form.is_empty());
+        let forms: Vec<_> = forms
+            .map(|candidate| format!("'{}'", candidate.form))
+            .collect();
+        let instead = match forms.as_slice() {
+            [] => "it is done in one way alone".into(),
+            forms => format!("there is {}", forms.join(", ")),
+        };
+        let reason = format!("cannot be done by '{form}' in subgroups of {wave}: {instead}");
+        return Ok(Some((op, reason)));
+    }
+    Ok(None)
+}
+
 /// Why a body cannot have subgroups of this size.
-fn refusal<'c>(op: Op<'c>, threads: i64, wave: u32, calls: &Calls<'c>) -> Option<String> {
+fn refusal<'c>(
+    op: Op<'c>,
+    threads: i64,
+    wave: u32,
+    calls: &Calls<'c>,
+    is_chosen: bool,
+) -> Option<String> {
     let clusters = op.nested().into_iter();
     let clusters = clusters.filter_map(|op| Collective::of(op)?.log2_cluster_size);
     match clusters.max() {
@@ -291,7 +389,10 @@ fn refusal<'c>(op: Op<'c>, threads: i64, wave: u32, calls: &Calls<'c>) -> Option
         }
         _ => {}
     }
-    error_at(op, threads, wave, calls).map(|error| error.message().to_owned())
+    let error = is_chosen
+        .then(|| error_at(op, threads, wave, calls))
+        .flatten();
+    error.map(|error| error.message().to_owned())
 }
 
 /// A graph with what rules add.

@@ -57,6 +57,7 @@ pub struct Pricer<'a, 'c> {
     target: &'a Capabilities,
     costs: &'a Costs,
     shapes: HashMap<(Shape, u32), Vec<Candidate>>,
+    classes: HashMap<(&'static str, u32), Cost>,
     ops: HashMap<(String, i64, u32), Vec<Candidate>>,
 }
 
@@ -68,6 +69,7 @@ impl<'a, 'c> Pricer<'a, 'c> {
             target,
             costs,
             shapes: HashMap::new(),
+            classes: HashMap::new(),
             ops: HashMap::new(),
         }
     }
@@ -131,8 +133,8 @@ impl<'a, 'c> Pricer<'a, 'c> {
 
     /// The ways to do an op that is no term, of a block of `threads`.
     pub fn op(&mut self, op: Op<'c>, threads: i64, wave: u32) -> Result<'c, Vec<Candidate>> {
-        if Collective::of(op).is_none() && !is_expandable(op.full_name()) {
-            let cost = self.neutral(op, wave)?;
+        if let Some(class) = plain_class(op) {
+            let cost = class.map_or(Ok(Cost::default()), |class| self.class(class, wave))?;
             return Ok(vec![Candidate { form: "", cost }]);
         }
         let key = signature(op).map(|signature| (signature, threads, wave));
@@ -290,12 +292,22 @@ impl<'a, 'c> Pricer<'a, 'c> {
     /// What an op takes that is no collective, without what is in it.
     fn neutral(&self, op: Op<'c>, wave: u32) -> Result<'c, Cost> {
         match neutral_class(op) {
-            Some(class) => self.class(class, wave),
+            Some(class) => self.of_class(class, wave),
             None => Ok(Cost::default()),
         }
     }
 
-    fn class(&self, class: &'static str, wave: u32) -> Result<'c, Cost> {
+    /// What an op of a class of ops takes.
+    pub fn class(&mut self, class: &'static str, wave: u32) -> Result<'c, Cost> {
+        if let Some(known) = self.classes.get(&(class, wave)) {
+            return Ok(*known);
+        }
+        let cost = self.of_class(class, wave)?;
+        self.classes.insert((class, wave), cost);
+        Ok(cost)
+    }
+
+    fn of_class(&self, class: &'static str, wave: u32) -> Result<'c, Cost> {
         self.ask(&Question {
             form: class,
             op: "",
@@ -313,6 +325,13 @@ impl<'a, 'c> Pricer<'a, 'c> {
             Diagnostic::at(self.module, message)
         })
     }
+}
+
+/// As what an op costs that is done in one way alone, and that no target has forms of; none if it is no
+/// such op.
+pub fn plain_class(op: Op<'_>) -> Option<Option<&'static str>> {
+    let is_plain = Collective::of(op).is_none() && !is_expandable(op.full_name());
+    is_plain.then(|| neutral_class(op))
 }
 
 /// Whether a term reads a lane that subgroups of `wave` do not have: its value is undefined, and
@@ -354,7 +373,10 @@ fn neutral_class(op: Op<'_>) -> Option<&'static str> {
     let scalar = values.first().and_then(|value| Scalar::of(value.r#type()));
     let is_shared = |operand: usize| {
         let memref = op.operand_values().get(operand).map(|v| v.r#type());
-        memref.is_some_and(|memref| memref.to_string().contains("workgroup"))
+        // What has a memory space is the block's.
+        memref.is_some_and(|memref| {
+            ir::as_memref(memref).is_some_and(|memref| memref.memory_space().is_some())
+        })
     };
     match name {
         "memref.load" if is_shared(0) => Some("shared"),

@@ -3,7 +3,7 @@
 
 use super::language::{Head, Operator, Type};
 use qd_dialects::{
-    attributes::{self, Kind},
+    attributes::{self, Kind, names},
     builder::{Builder, Combiner, V},
     interfaces::Collective,
     ir::{Op, OpExt, Value, ValueExt},
@@ -28,10 +28,15 @@ pub enum Operand<'b, 'c> {
 const EQUAL: i64 = 0;
 const NOT_EQUAL: i64 = 1;
 
-/// The operator that an op is; none if it is no term.
+/// The form that an op is to be done by, where the program says so.
+pub fn asked_form(op: Op<'_>) -> Option<Attribute<'_>> {
+    op.attr(names::FORM)
+}
+
+/// The operator that an op is; none if it is no term, or the program says how it is to be done.
 pub fn operator_of(op: Op<'_>) -> Option<Operator> {
     use Operator as To;
-    if op.result_count() != 1 || promises_more(op) {
+    if op.result_count() != 1 || promises_more(op) || asked_form(op).is_some() {
         return None;
     }
     let r#type = Type::of(op.first_result().r#type())?;

@@ -152,6 +152,21 @@ const PLANTED: &[Rule] = &[
         "(all ?p ?c ?t)",
         "(xor (any ?p ?c ?t) 1:i1)",
     ),
+    planted(
+        "one lane less",
+        "(exclusive_scan add (zext.i32 (xor ?p 1:i1)) whole ?t)",
+        "(sub lane (popcnt (ballot ?p ?t)))",
+    ),
+    planted(
+        "every lane has one",
+        "(and (any ?p ?c ?t) (any ?q ?c ?t))",
+        "(any (and ?p ?q) ?c ?t)",
+    ),
+    planted(
+        "a factor of its own",
+        "(reduce_all add (mul ?x ?y) ?c ?t)",
+        "(mul (reduce_all add ?x ?c ?t) ?y)",
+    ),
     planted("not idempotent", "(reduce_all ?o ?x ?c ?t)", "?x"),
 ];
 
@@ -163,7 +178,7 @@ const fn planted(name: &'static str, left: &'static str, right: &'static str) ->
         both_ways: false,
         guards: &[],
         reason: "it is wrong",
-        proof: &[("?x", Domain::Integer)],
+        proof: &[("?x", Domain::Integer), ("?y", Domain::Integer)],
     }
 }
 

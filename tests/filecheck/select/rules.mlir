@@ -9,8 +9,8 @@
 // CHECK-DAG:     qd.math.popcnt %[[MASK]]
 // CHECK-DAG:     %[[BELOW:.*]] = arith.andi %[[MASK]]
 // CHECK-DAG:     qd.math.popcnt %[[BELOW]]
-// CHECK-NOT:     scan
-// CHECK-NOT:     reduce
+// CHECK-NOT:     qd.simt.{{.*}}scan
+// CHECK-NOT:     qd.simt.reduce
 // CHECK:         return
 func.func private @ranks(%in: memref<?xi32>, %out: memref<?xi32>, %masks: memref<?xi64>) attributes {qd.threads = 64 : i64} {
   %zero = arith.constant 0 : i32
@@ -31,7 +31,7 @@ func.func private @ranks(%in: memref<?xi32>, %out: memref<?xi32>, %masks: memref
 // CHECK-LABEL: func.func private @moves
 // CHECK:         %[[V:.*]] = memref.load
 // CHECK:         %[[MASK:.*]] = arith.constant 6 : i32
-// CHECK:         qd.simt.shuffle xor %[[V]], %[[MASK]] : f32
+// CHECK:         qd.simt.shuffle xor %[[V]], %[[MASK]] {qd.form = "shfl.sync", qd.why = ["xor-of-xor"]} : f32
 // CHECK-NOT:     shuffle
 // CHECK:         return
 func.func private @moves(%in: memref<?xf32>, %out: memref<?xf32>) attributes {qd.threads = 64 : i64} {

@@ -13,6 +13,8 @@ mod opt;
 mod peers;
 mod rows;
 mod scaling;
+mod search;
+mod waves;
 
 use clap::Parser;
 use std::{path::PathBuf, process::ExitCode};
@@ -20,7 +22,7 @@ use std::{path::PathBuf, process::ExitCode};
 /// Benchmarks a target, qd-opt, and the growth of compile time, each compared with a peer.
 #[derive(Debug, Parser)]
 #[command(
-    after_help = "Examples:\n  cargo xtask bench\n  cargo xtask bench --log2 22 --repeats 15\n  cargo xtask bench --only opt\n  cargo xtask bench -- --only scaling\n  cargo xtask bench -- --only 'scaling branches'\n  cargo xtask bench -- --only scaling --instructions\n  cargo xtask bench -- --only incremental\n  cargo xtask bench --target nvptx:sm_90 --log2 16,20,24,28\n  cargo xtask bench --target nvptx:sm_90 --only calls\n  cargo xtask bench --target nvptx:sm_90 --only 'scan,sort u64'"
+    after_help = "Examples:\n  cargo xtask bench\n  cargo xtask bench --log2 22 --repeats 15\n  cargo xtask bench --only opt\n  cargo xtask bench -- --only scaling\n  cargo xtask bench -- --only 'scaling branches'\n  cargo xtask bench -- --only scaling --instructions\n  cargo xtask bench -- --only incremental\n  cargo xtask bench -- --only search\n  cargo xtask bench -- --only waves\n  cargo xtask bench --target nvptx:sm_90 --log2 16,20,24,28\n  cargo xtask bench --target nvptx:sm_90 --only calls\n  cargo xtask bench --target nvptx:sm_90 --only 'scan,sort u64'"
 )]
 struct Arguments {
     /// The target to measure: the cpu, or a device, compared with CUB (which needs nvcc)
@@ -98,6 +100,8 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
             names.push("opt".into());
             names.extend(scaling::names());
             names.push(incremental::NAME.into());
+            names.extend(search::names());
+            names.extend(waves::names());
             names
         }
         false => device::names(),
@@ -159,6 +163,9 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
         if wanted(incremental::NAME) {
             incremental::run(arguments.repeats)?;
         }
+        search::run(arguments.repeats, wanted)?;
+        let log2 = arguments.log2.first().copied().unwrap_or(22);
+        waves::run(log2, arguments.repeats, wanted)?;
     }
     scaling::run(wanted, arguments.instructions)
 }

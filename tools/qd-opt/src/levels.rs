@@ -12,6 +12,8 @@ use std::{ffi::OsString, path::PathBuf};
 pub struct Own {
     /// Where to write a Chrome trace.
     pub trace: Option<PathBuf>,
+    /// Where to write what was selected, as a page.
+    pub explain: Option<PathBuf>,
     /// Whether help is asked for.
     pub help: bool,
     /// What is watched, if something is.
@@ -37,7 +39,7 @@ pub struct Watched {
 pub fn split(arguments: impl Iterator<Item = OsString>) -> Result<(Vec<OsString>, Own), String> {
     let mut arguments = arguments.into_iter();
     let mut rest: Vec<OsString> = Vec::new();
-    let (mut level, mut target, mut trace) = (None, None, None);
+    let (mut level, mut target, mut trace, mut explain) = (None, None, None, None);
     let mut place = 0;
     let mut own = Own::default();
     let mut is_watched = false;
@@ -58,6 +60,7 @@ pub fn split(arguments: impl Iterator<Item = OsString>) -> Result<(Vec<OsString>
             "to" => &mut level,
             "target" => &mut target,
             "trace" => &mut trace,
+            "explain" => &mut explain,
             "watch" => {
                 is_watched = true;
                 continue;
@@ -89,6 +92,7 @@ pub fn split(arguments: impl Iterator<Item = OsString>) -> Result<(Vec<OsString>
         }
     }
     own.trace = trace.map(PathBuf::from);
+    own.explain = explain.map(PathBuf::from);
     if is_watched && !own.help {
         own.watched = Some(watched(&rest, level, target)?);
         return Ok((rest, own));
@@ -259,6 +263,7 @@ mod tests {
             ),
             (&["--to="], "--to needs a value"),
             (&["--trace"], "--trace needs a value: --trace=<file>"),
+            (&["--explain="], "--explain needs a value: --explain=<file>"),
             (&["--to=plan", "--to=plan"], "--to is given twice"),
             (
                 &["--to=plan", "--target=cpu", "--target=cpu"],

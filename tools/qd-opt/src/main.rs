@@ -2,13 +2,15 @@
 //!
 //! Takes every flag of `mlir-opt`, and of its own: `--to=<level>` stops at a
 //! level of the lowering pipeline, `--watch` does so whenever the file is saved, `--trace=FILE` writes a
-//! Chrome trace.
+//! Chrome trace, `--explain=FILE` a page of what was selected.
 
 mod help;
 mod levels;
 mod watch;
 
+use qd_lowering::select::page;
 use std::{
+    fs,
     io::{self, Write},
     process::ExitCode,
 };
@@ -36,8 +38,19 @@ fn main() -> ExitCode {
         eprintln!("qd-opt: {message}");
         return ExitCode::FAILURE;
     }
-    match qd_dialects::tools::opt_main(arguments) {
-        0 => ExitCode::SUCCESS,
-        _ => ExitCode::FAILURE,
+    if own.explain.is_some() {
+        page::begin();
     }
+    if qd_dialects::tools::opt_main(arguments) != 0 {
+        return ExitCode::FAILURE;
+    }
+    if let Some(path) = &own.explain {
+        let written = page::finish()
+            .and_then(|page| fs::write(path, page).map_err(|error| error.to_string()));
+        if let Err(message) = written {
+            eprintln!("qd-opt: --explain={}: {message}", path.display());
+            return ExitCode::FAILURE;
+        }
+    }
+    ExitCode::SUCCESS
 }

@@ -73,6 +73,11 @@ pub struct Cli {
     #[arg(long, value_name = "ORDER", requires = "interpret")]
     pub schedule: Option<String>,
 
+    /// Writes a page for a browser: which subgroup sizes and lowerings were chosen of which, and why.
+    /// It goes with targets that select, such as cpu,select, and compiles the kernel anew.
+    #[arg(long, value_name = "FILE.html", conflicts_with = "interpret")]
+    pub explain: Option<PathBuf>,
+
     /// Writes a Chrome trace: what the host and the device's stream did, with each step if --time is given.
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,

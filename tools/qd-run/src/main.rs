@@ -19,7 +19,7 @@ use clap::Parser;
 use cli::Cli;
 use output::Output;
 use program::Program;
-use qd_frontend::Diagnostics;
+use qd_frontend::{Diagnostics, explanations};
 use qd_trace::Guard;
 use select::Selection;
 use std::{fmt::Write as _, io::Write as _, process::ExitCode};
@@ -117,7 +117,15 @@ fn execute(cli: &Cli, guard: &Guard, program: Program<'_>) -> Result<(), Failure
         .chain(outputs.iter().map(Output::selection))
         .flat_map(Selection::arguments)
         .collect();
+    if cli.explain.is_some() {
+        explanations::begin();
+    }
     let done = program.run(cli, guard, &mut bound, &wanted)?;
+    if let Some(path) = &cli.explain {
+        let said = |message: String| format!("--explain={}: {message}", path.display());
+        let page = explanations::finish().map_err(said)?;
+        std::fs::write(path, page).map_err(|e| said(e.to_string()))?;
+    }
     if !cli.quiet {
         let _ = writeln!(text, "{}", done.summary);
         if let Some(run) = done.run.filter(|_| cli.time) {

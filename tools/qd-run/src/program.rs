@@ -98,7 +98,7 @@ impl<'c> Program<'c> {
         check_targets(slice::from_ref(&target))?;
         let id = DeviceId::for_target(name).map_err(|e| e.to_string())?;
         let opening = Opening::begin(id, device_options(cli));
-        let store = match cli.no_cache {
+        let store = match cli.no_cache || cli.explain.is_some() {
             true => None,
             false => Store::of_environment(),
         };

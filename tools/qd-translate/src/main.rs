@@ -9,7 +9,7 @@ use qd_artifact::{Artifact, MAGIC, replace};
 use qd_dialects::tools::exit_on_fatal_errors;
 use qd_frontend::{
     CompileOptions, CompileRequest, Diagnostic, Diagnostics, Emit, Parsed, Source, TargetSpec,
-    check_targets, compile_stored, draw, store::Store,
+    check_targets, compile_stored, draw, explanations, store::Store,
 };
 use std::{
     fs,
@@ -50,6 +50,11 @@ struct Cli {
     /// Compiles every kernel of an artifact, even if it is in the cache, and stores nothing there.
     #[arg(long)]
     no_cache: bool,
+
+    /// Writes a page for a browser: which subgroup sizes and lowerings were chosen of which, and why.
+    /// It goes with targets that select, such as cpu,select, and compiles all anew.
+    #[arg(long, value_name = "FILE.html")]
+    explain: Option<PathBuf>,
 
     /// Writes a Chrome trace.
     #[arg(long, value_name = "FILE")]
@@ -126,7 +131,7 @@ fn main() -> ExitCode {
             return ExitCode::from(u8::from(error.use_stderr()));
         }
     };
-    match run(&cli) {
+    match explained(&cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             match failure {
@@ -136,6 +141,19 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Does what is asked for, and writes what was selected meanwhile.
+fn explained(cli: &Cli) -> Result<(), Failure> {
+    let Some(path) = &cli.explain else {
+        return run(cli);
+    };
+    explanations::begin();
+    run(cli)?;
+    let said = |message: String| format!("--explain={}: {message}", path.display());
+    let page = explanations::finish().map_err(said)?;
+    replace(path, page.as_bytes()).map_err(|e| said(e.to_string()))?;
+    Ok(())
 }
 
 fn run(cli: &Cli) -> Result<(), Failure> {
@@ -160,7 +178,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         let artifact = artifact.map_err(|e| format!("{}: {e}", cli.file.display()))?;
         return write(cli, draw(&artifact).as_bytes());
     }
-    let store = match cli.no_cache {
+    let store = match cli.no_cache || cli.explain.is_some() {
         true => None,
         false => Store::of_environment(),
     };

@@ -39,6 +39,8 @@ pub struct Chip {
     pub architecture: String,
     /// Lanes in a wave.
     pub wave: u32,
+    /// Whether lowerings are searched for.
+    pub selects: bool,
 }
 
 impl Chip {
@@ -49,7 +51,8 @@ impl Chip {
 
     /// The target's name.
     pub fn target(&self) -> String {
-        format!("{PREFIX}{},wave={}", self.architecture, self.wave)
+        let select = if self.selects { ",select" } else { "" };
+        format!("{PREFIX}{},wave={}{select}", self.architecture, self.wave)
     }
 }
 
@@ -59,6 +62,7 @@ pub fn all() -> Vec<Chip> {
         let chip = |wave: &u32| Chip {
             architecture: (*name).to_owned(),
             wave: *wave,
+            selects: false,
         };
         waves.iter().map(chip).collect::<Vec<_>>()
     };
@@ -79,8 +83,14 @@ pub fn chips(target: &str) -> Result<Vec<Chip>> {
         names.join(", ")
     );
     for option in options.split(',').filter(|option| !option.is_empty()) {
+        if option == "select" {
+            chips.iter_mut().for_each(|chip| chip.selects = true);
+            continue;
+        }
         let Some(wave) = option.strip_prefix("wave=") else {
-            bail!("'{option}' is not an option of AMD's targets: they have wave=32 or wave=64");
+            bail!(
+                "'{option}' is not an option of AMD's targets: they have wave=32, wave=64 or select"
+            );
         };
         let waves: Vec<String> = chips.iter().map(|chip| chip.wave.to_string()).collect();
         chips.retain(|chip| chip.wave.to_string() == wave);
@@ -275,6 +285,10 @@ mod tests {
         assert_eq!(
             targets("amdgpu:gfx1201,wave=32"),
             ["amdgpu:gfx1201,wave=32"]
+        );
+        assert_eq!(
+            targets("amdgpu:gfx942,select"),
+            ["amdgpu:gfx942,wave=64,select"]
         );
         assert_eq!(all().len(), 5);
     }

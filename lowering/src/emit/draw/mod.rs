@@ -64,7 +64,8 @@ pub fn page(artifact: &Artifact, waits: Option<&[Waits]>) -> String {
     page
 }
 
-fn escape(text: &str) -> String {
+/// Text as a page has it.
+pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

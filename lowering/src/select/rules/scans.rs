@@ -66,4 +66,60 @@ pub const RULES: &[Rule] = &[
     .when(&[Guard::Integer("?x")])
     .proved_for(&[("?x", Domain::Integer)])
     .because("the lane's own value comes on top of those below"),
+    Rule::new(
+        "sum-of-sums",
+        "(add (reduce_all add ?x ?c ?t) (reduce_all add ?y ?c ?t))",
+        "(reduce_all add (add ?x ?y) ?c ?t)",
+    )
+    .when(&[Guard::Integer("?x")])
+    .proved_for(&[("?x", Domain::Integer), ("?y", Domain::Integer)])
+    .because("sums of integers add up in any order"),
+    Rule::new(
+        "and-of-ands",
+        "(and (reduce_all and ?x ?c ?t) (reduce_all and ?y ?c ?t))",
+        "(reduce_all and (and ?x ?y) ?c ?t)",
+    )
+    .when(&[Guard::Integer("?x")])
+    .proved_for(&[("?x", Domain::Integer), ("?y", Domain::Integer)])
+    .because("bits that all lanes have of both"),
+    Rule::new(
+        "or-of-ors",
+        "(or (reduce_all or ?x ?c ?t) (reduce_all or ?y ?c ?t))",
+        "(reduce_all or (or ?x ?y) ?c ?t)",
+    )
+    .when(&[Guard::Integer("?x")])
+    .proved_for(&[("?x", Domain::Integer), ("?y", Domain::Integer)])
+    .because("bits that some lane has of either"),
+    Rule::new(
+        "xor-of-xors",
+        "(xor (reduce_all xor ?x ?c ?t) (reduce_all xor ?y ?c ?t))",
+        "(reduce_all xor (xor ?x ?y) ?c ?t)",
+    )
+    .when(&[Guard::Integer("?x")])
+    .proved_for(&[("?x", Domain::Integer), ("?y", Domain::Integer)])
+    .because("parities add up in any order"),
+    Rule::new(
+        "uniform-factor",
+        "(reduce_all add (mul ?x ?y) ?c ?t)",
+        "(mul (reduce_all add ?x ?c ?t) ?y)",
+    )
+    .when(&[Guard::Uniform("?y"), Guard::Integer("?x")])
+    .proved_for(&[("?x", Domain::Integer), ("?y", Domain::Integer)])
+    .because("multiplication distributes over addition"),
+    Rule::new(
+        "exclusive-of-uniform",
+        "(exclusive_scan add ?x whole ?t)",
+        "(mul ?x lane)",
+    )
+    .when(&[Guard::Uniform("?x"), Guard::Word("?x")])
+    .proved_for(&[("?x", Domain::Word)])
+    .because("as many copies as there are lanes below"),
+    Rule::new(
+        "inclusive-of-uniform",
+        "(inclusive_scan add ?x whole ?t)",
+        "(mul ?x (add lane 1:i32))",
+    )
+    .when(&[Guard::Uniform("?x"), Guard::Word("?x")])
+    .proved_for(&[("?x", Domain::Word)])
+    .because("as many copies as there are lanes below, and its own"),
 ];

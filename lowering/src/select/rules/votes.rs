@@ -78,4 +78,35 @@ pub const RULES: &[Rule] = &[
     )
     .both_ways()
     .because("bit by bit"),
+    Rule::new(
+        "ballot-of-xor",
+        "(xor (ballot ?p ?t) (ballot ?q ?t))",
+        "(ballot (xor ?p ?q) ?t)",
+    )
+    .both_ways()
+    .because("bit by bit"),
+    Rule::new(
+        "any-of-or",
+        "(or (any ?p ?c ?t) (any ?q ?c ?t))",
+        "(any (or ?p ?q) ?c ?t)",
+    )
+    .because("some lane has one of them"),
+    Rule::new(
+        "all-of-and",
+        "(and (all ?p ?c ?t) (all ?q ?c ?t))",
+        "(all (and ?p ?q) ?c ?t)",
+    )
+    .because("every lane has both"),
+    Rule::new(
+        "count-of-not",
+        "(count_true (xor ?p 1:i1) whole ?t)",
+        "(sub width (popcnt (ballot ?p ?t)))",
+    )
+    .because("lanes that do not are those left of all"),
+    Rule::new(
+        "rank-of-not",
+        "(exclusive_scan add (zext.i32 (xor ?p 1:i1)) whole ?t)",
+        "(sub lane (popcnt (and (ballot ?p ?t) (below lane))))",
+    )
+    .because("as many lanes are below as the lane's number says"),
 ];

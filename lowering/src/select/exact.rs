@@ -1,0 +1,551 @@
+//! The cheapest choice of terms, where what several share counts once: found exactly, or, where a
+//! part of the body is too large for that, as it was given.
+//!
+//! A *solution* has one way for each class that it uses, and no class needs itself. Classes that
+//! every solution has are *sure*: their cost is sunk, so that they join no choices. What is left
+//! falls apart into groups, and in each a search goes through the ways of one class after the
+//! other, and turns back where the cheapest that is still possible is no better than the best that it
+//! found. Its steps are counted, and nothing looks at a clock.
+//!
+//! Deviations from the usual integer program (Yang et al., Equality Saturation for Tensor
+//! Graph Superoptimization, MLSys 2021): no solver, since groups are small; circles are looked for
+//! when a way is taken, inside strongly connected components alone.
+//!
+//! What much may share, such as the mask of the lanes below, would make one group of a body. Where a
+//! group is too large, such a *hub* is taken out: once every solution has it, and once none.
+//!
+//! Bounds: [`MOST_HUBS`] of a body, [`MOST_OPEN`] classes with a choice and [`MOST_CLASSES`] classes of a group,
+//! [`MOST_STEPS`] of its search, and [`ALL_STEPS`] of a body's.
+
+/// Classes of a group of which several ways are left.
+pub const MOST_OPEN: usize = 48;
+/// Classes of a group. The search is as deep.
+pub const MOST_CLASSES: usize = 512;
+/// Steps in a group.
+pub const MOST_STEPS: usize = 10_000;
+/// Steps in all groups of a body.
+pub const ALL_STEPS: usize = 20_000;
+/// Hubs that are taken out of a body, each of which makes two problems of one.
+pub const MOST_HUBS: usize = 3;
+/// Steps in a group with a hub that can still be taken out.
+const WITH_HUB: usize = 300;
+/// Ways that need a class from which it is a hub.
+const OF_HUB: usize = 3;
+
+/// A way to have the value of a class.
+#[derive(Clone, Debug)]
+pub struct Way {
+    /// What the caller calls it: its number among the terms of the class.
+    pub number: usize,
+    /// What it takes by itself.
+    pub cost: u64,
+    /// The classes that it needs.
+    pub needs: Vec<usize>,
+}
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Of each class the number of a way. Of classes that nothing uses it is the given one.
+    pub choice: Vec<usize>,
+    /// Whether no solution is cheaper.
+    pub is_optimal: bool,
+    /// Steps of the search.
+    pub steps: usize,
+}
+
+/// Finds the cheapest solution that has the classes `roots`. Where a group is too large for the
+/// search, its classes have what `given` says, which has to be a solution.
+pub fn cheapest(ways: Vec<Vec<Way>>, roots: &[usize], given: &[usize]) -> Found {
+    split(ways, roots, given, MOST_HUBS).unwrap_or_else(|| Found {
+        choice: given.to_vec(),
+        is_optimal: false,
+        steps: 0,
+    })
+}
+
+/// Finds a solution, with so many hubs to be taken out; none if there is none.
+fn split(ways: Vec<Vec<Way>>, roots: &[usize], given: &[usize], hubs: usize) -> Option<Found> {
+    let (found, hub) = once(ways.clone(), roots, given, hubs)?;
+    let Some(hub) = hub else {
+        return Some(found);
+    };
+    let mut with = roots.to_vec();
+    with.push(hub);
+    let mut without = ways.clone();
+    without[hub].clear();
+    let both = [
+        split(ways.clone(), &with, given, hubs - 1),
+        split(without, roots, given, hubs - 1),
+    ];
+    let (mut best, mut is_optimal, mut steps) = (None, true, found.steps);
+    for found in both.into_iter().flatten() {
+        is_optimal &= found.is_optimal;
+        steps += found.steps;
+        let Some(cost) = cost(&ways, roots, &found.choice) else {
+            is_optimal = false;
+            continue;
+        };
+        if best.as_ref().is_none_or(|(least, _)| cost < *least) {
+            best = Some((cost, found.choice));
+        }
+    }
+    let (_, choice) = best?;
+    Some(Found {
+        choice,
+        is_optimal,
+        steps,
+    })
+}
+
+/// What a choice costs; none if it is no solution.
+fn cost(ways: &[Vec<Way>], roots: &[usize], choice: &[usize]) -> Option<u64> {
+    // Whether a class is left, once it has been entered.
+    let mut is_left: Vec<Option<bool>> = vec![None; ways.len()];
+    let mut total = 0;
+    let mut stack = roots.to_vec();
+    while let Some(class) = stack.last().copied() {
+        let way = ways[class].iter().find(|way| way.number == choice[class])?;
+        match is_left[class] {
+            None => {
+                is_left[class] = Some(false);
+                total += way.cost;
+                for need in &way.needs {
+                    match is_left[*need] {
+                        None => stack.push(*need),
+                        Some(true) => {}
+                        Some(false) => return None,
+                    }
+                }
+            }
+            Some(_) => {
+                is_left[class] = Some(true);
+                stack.pop();
+            }
+        }
+    }
+    Some(total)
+}
+
+/// Finds a solution without taking out a hub, and a hub of a group that was too large; none if there
+/// is no solution.
+fn once(
+    mut ways: Vec<Vec<Way>>,
+    roots: &[usize],
+    given: &[usize],
+    hubs: usize,
+) -> Option<(Found, Option<usize>)> {
+    drop_impossible(&mut ways);
+    if roots.iter().any(|root| ways[*root].is_empty()) {
+        return None;
+    }
+    let components = components(&ways);
+    let is_used = reached(&ways, roots);
+    for (class, of_class) in ways.iter_mut().enumerate() {
+        if !is_used[class] {
+            of_class.clear();
+        } else if let Some(free) = of_class.iter().position(Way::is_free) {
+            of_class.drain(..free);
+            of_class.truncate(1);
+        }
+    }
+    let is_sure = simplified(&mut ways, roots, &components);
+    let mut search = Search::new(&ways, &is_sure, &components);
+    let mut choice = given.to_vec();
+    for (class, of_class) in ways.iter().enumerate() {
+        if let [only] = of_class.as_slice() {
+            choice[class] = only.number;
+        }
+    }
+    let (mut is_optimal, mut steps, mut hub) = (true, 0, None);
+    for group in groups(&ways, &is_sure, &components) {
+        let open = group.iter().filter(|class| ways[**class].len() > 1).count();
+        let fits = open <= MOST_OPEN && group.len() <= MOST_CLASSES;
+        let of_group = match hubs {
+            0 => None,
+            _ => hub_of(&ways, &is_sure, &group),
+        };
+        let most = match of_group {
+            Some(_) => WITH_HUB,
+            None => MOST_STEPS.min(ALL_STEPS.saturating_sub(steps)),
+        };
+        let found = match fits && most > 0 {
+            true => search.group(&group, most),
+            false => None,
+        };
+        if !found.as_ref().is_some_and(|found| found.is_whole) {
+            hub = hub.or(of_group);
+        }
+        let Some(found) = found else {
+            is_optimal = false;
+            group
+                .iter()
+                .for_each(|class| choice[*class] = given[*class]);
+            continue;
+        };
+        is_optimal &= found.is_whole;
+        steps += found.steps;
+        for (class, way) in found.taken {
+            choice[class] = ways[class][way].number;
+        }
+    }
+    let found = Found {
+        choice,
+        is_optimal,
+        steps,
+    };
+    Some((found, hub))
+}
+
+/// The class of a group that most ways need, the first of equal ones; none if few do.
+fn hub_of(ways: &[Vec<Way>], is_sure: &[bool], group: &[usize]) -> Option<usize> {
+    let mut users = vec![0; ways.len()];
+    let needs = group.iter().flat_map(|class| &ways[*class]);
+    for need in needs.flat_map(|way| &way.needs) {
+        users[*need] += usize::from(!is_sure[*need]);
+    }
+    let most = group
+        .iter()
+        .copied()
+        .max_by_key(|class| (users[*class], usize::MAX - class))?;
+    (users[most] >= OF_HUB).then_some(most)
+}
+
+impl Way {
+    fn is_free(&self) -> bool {
+        self.cost == 0 && self.needs.is_empty()
+    }
+}
+
+/// Drops ways that need what nothing gives, or their own class.
+fn drop_impossible(ways: &mut [Vec<Way>]) {
+    let mut is_possible = vec![false; ways.len()];
+    let mut users: Vec<Vec<usize>> = vec![Vec::new(); ways.len()];
+    for (class, of_class) in ways.iter_mut().enumerate() {
+        for way in of_class.iter_mut() {
+            way.needs.sort_unstable();
+            way.needs.dedup();
+            way.needs.iter().for_each(|need| users[*need].push(class));
+        }
+        of_class.retain(|way| way.needs.binary_search(&class).is_err());
+    }
+    let mut changed: Vec<usize> = (0..ways.len()).collect();
+    while let Some(class) = changed.pop() {
+        let has = |way: &Way| way.needs.iter().all(|need| is_possible[*need]);
+        if !is_possible[class] && ways[class].iter().any(has) {
+            is_possible[class] = true;
+            changed.extend(&users[class]);
+        }
+    }
+    for of_class in ways {
+        of_class.retain(|way| way.needs.iter().all(|need| is_possible[*need]));
+    }
+}
+
+/// The classes that some solution may use.
+fn reached(ways: &[Vec<Way>], roots: &[usize]) -> Vec<bool> {
+    let mut seen = vec![false; ways.len()];
+    let mut stack = roots.to_vec();
+    while let Some(class) = stack.pop() {
+        if !std::mem::replace(&mut seen[class], true) {
+            stack.extend(ways[class].iter().flat_map(|way| &way.needs));
+        }
+    }
+    seen
+}
+
+/// The strongly connected component of each class, by Tarjan's algorithm.
+fn components(ways: &[Vec<Way>]) -> Vec<usize> {
+    const NONE: usize = usize::MAX;
+    let mut component = vec![NONE; ways.len()];
+    let (mut index, mut low) = (vec![NONE; ways.len()], vec![0; ways.len()]);
+    let (mut stack, mut count, mut made) = (Vec::new(), 0, 0);
+    for root in 0..ways.len() {
+        if index[root] != NONE {
+            continue;
+        }
+        // A class, a way of its, and a need of that to be looked at next.
+        let mut calls = vec![(root, 0, 0)];
+        while let Some((class, way, need)) = calls.last_mut() {
+            let class = *class;
+            if index[class] == NONE {
+                (index[class], low[class]) = (count, count);
+                count += 1;
+                stack.push(class);
+            }
+            if *way == ways[class].len() {
+                if low[class] == index[class] {
+                    while let Some(member) = stack.pop() {
+                        component[member] = made;
+                        if member == class {
+                            break;
+                        }
+                    }
+                    made += 1;
+                }
+                calls.pop();
+                if let Some((above, ..)) = calls.last() {
+                    low[*above] = low[*above].min(low[class]);
+                }
+                continue;
+            }
+            let next = ways[class][*way].needs.get(*need).copied();
+            match next {
+                None => (*way, *need) = (*way + 1, 0),
+                Some(next) => {
+                    *need += 1;
+                    if index[next] == NONE {
+                        calls.push((next, 0, 0));
+                    } else if component[next] == NONE {
+                        low[class] = low[class].min(index[next]);
+                    }
+                }
+            }
+        }
+    }
+    component
+}
+
+/// Drops ways that another of the class is never worse than. Returns which classes are sure.
+fn simplified(ways: &mut [Vec<Way>], roots: &[usize], components: &[usize]) -> Vec<bool> {
+    let mut is_sure = vec![false; ways.len()];
+    loop {
+        let mut changed = false;
+        let mut stack = roots.to_vec();
+        let mut seen = vec![false; ways.len()];
+        while let Some(class) = stack.pop() {
+            if std::mem::replace(&mut seen[class], true) {
+                continue;
+            }
+            changed |= !std::mem::replace(&mut is_sure[class], true);
+            if let Some((first, others)) = ways[class].split_first() {
+                let by_all = first.needs.iter().filter(|need| {
+                    let mut others = others.iter();
+                    others.all(|way| way.needs.binary_search(need).is_ok())
+                });
+                stack.extend(by_all);
+            }
+        }
+        for class in 0..ways.len() {
+            if ways[class].len() < 2 {
+                continue;
+            }
+            // What is sure costs nothing more, but may close a circle in its component.
+            let matters =
+                |need: &&usize| !is_sure[**need] || components[**need] == components[class];
+            let of = |way: &Way| way.needs.iter().filter(matters).copied().collect();
+            let needs: Vec<Vec<usize>> = ways[class].iter().map(of).collect();
+            let is_worse = |at: usize| {
+                let own = &ways[class][at];
+                ways[class].iter().enumerate().any(|(other, way)| {
+                    let subset = || needs[other].iter().all(|need| needs[at].contains(need));
+                    let is_less = way.cost < own.cost || needs[other].len() < needs[at].len();
+                    other != at && way.cost <= own.cost && subset() && (is_less || other < at)
+                })
+            };
+            let worse: Vec<bool> = (0..ways[class].len()).map(is_worse).collect();
+            let mut worse = worse.into_iter();
+            let before = ways[class].len();
+            ways[class].retain(|_| !worse.next().unwrap_or(false));
+            changed |= ways[class].len() != before;
+        }
+        if !changed {
+            return is_sure;
+        }
+    }
+}
+
+/// The groups of classes whose choices depend on one another, each in the order of the classes:
+/// those with a choice, and what they may use that is not sure.
+fn groups(ways: &[Vec<Way>], is_sure: &[bool], components: &[usize]) -> Vec<Vec<usize>> {
+    let is_open = |class: usize| is_sure[class] && ways[class].len() > 1;
+    let mut parent: Vec<usize> = (0..ways.len()).collect();
+    fn find(parent: &mut [usize], mut at: usize) -> usize {
+        while parent[at] != at {
+            parent[at] = parent[parent[at]];
+            at = parent[at];
+        }
+        at
+    }
+    let mut is_member = vec![false; ways.len()];
+    let mut of_component: Vec<Option<usize>> = vec![None; ways.len()];
+    let mut stack: Vec<usize> = (0..ways.len()).filter(|class| is_open(*class)).collect();
+    while let Some(class) = stack.pop() {
+        if std::mem::replace(&mut is_member[class], true) {
+            continue;
+        }
+        let mut join = |a: usize, b: usize| {
+            let (a, b) = (find(&mut parent, a), find(&mut parent, b));
+            parent[a.max(b)] = a.min(b);
+        };
+        match of_component[components[class]] {
+            Some(other) => join(class, other),
+            None => of_component[components[class]] = Some(class),
+        }
+        for need in ways[class].iter().flat_map(|way| &way.needs) {
+            if !is_sure[*need] {
+                join(class, *need);
+                stack.push(*need);
+            }
+        }
+    }
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    let mut place: Vec<Option<usize>> = vec![None; ways.len()];
+    let members = is_member.iter().enumerate().filter(|(_, is)| **is);
+    for (class, _) in members {
+        let root = find(&mut parent, class);
+        let at = *place[root].get_or_insert_with(|| {
+            groups.push(Vec::new());
+            groups.len() - 1
+        });
+        groups[at].push(class);
+    }
+    groups
+}
+
+/// What the search found in a group.
+struct OfGroup {
+    /// The way of each class that is used, by its place.
+    taken: Vec<(usize, usize)>,
+    steps: usize,
+    /// Whether it looked at all that could be better.
+    is_whole: bool,
+}
+
+struct Search<'a> {
+    ways: &'a [Vec<Way>],
+    is_sure: &'a [bool],
+    components: &'a [usize],
+    /// Of each class, the least cost of a way.
+    least: Vec<u64>,
+    /// Of each class the place of the way that is taken.
+    taken: Vec<Option<usize>>,
+    is_queued: Vec<bool>,
+    /// Classes in the order in which they were found to be used.
+    queue: Vec<usize>,
+    best: Option<(u64, Vec<(usize, usize)>)>,
+    steps: usize,
+    most: usize,
+}
+
+impl<'a> Search<'a> {
+    fn new(ways: &'a [Vec<Way>], is_sure: &'a [bool], components: &'a [usize]) -> Self {
+        let least = |of: &Vec<Way>| of.iter().map(|way| way.cost).min().unwrap_or(0);
+        Self {
+            ways,
+            is_sure,
+            components,
+            least: ways.iter().map(least).collect(),
+            taken: vec![None; ways.len()],
+            is_queued: vec![false; ways.len()],
+            queue: Vec::new(),
+            best: None,
+            steps: 0,
+            most: 0,
+        }
+    }
+
+    /// The cheapest ways of a group; none if no solution was found in `most` steps.
+    fn group(&mut self, group: &[usize], most: usize) -> Option<OfGroup> {
+        (self.steps, self.most, self.best) = (0, most, None);
+        self.queue.clear();
+        let sure = group.iter().copied().filter(|class| self.is_sure[*class]);
+        self.queue.extend(sure);
+        let bound = self.queue.iter().map(|class| self.least[*class]).sum();
+        for class in &self.queue {
+            self.is_queued[*class] = true;
+        }
+        self.step(0, 0, bound);
+        group
+            .iter()
+            .for_each(|class| self.is_queued[*class] = false);
+        let (_, taken) = self.best.take()?;
+        Some(OfGroup {
+            taken,
+            steps: self.steps,
+            is_whole: self.steps <= most,
+        })
+    }
+
+    /// Takes a way of the class at a place of the queue, and goes on. `cost` is of what is taken
+    /// in front of it, `bound` the least of what is queued from there.
+    fn step(&mut self, at: usize, cost: u64, bound: u64) {
+        let best = self.best.as_ref().map(|(best, _)| *best);
+        if best.is_some_and(|best| cost.saturating_add(bound) >= best) {
+            return;
+        }
+        self.steps += 1;
+        if self.steps > self.most {
+            return;
+        }
+        let Some(class) = self.queue.get(at).copied() else {
+            let taken = self.queue.iter();
+            let taken = taken.filter_map(|class| Some((*class, self.taken[*class]?)));
+            self.best = Some((cost, taken.collect()));
+            return;
+        };
+        let ways = &self.ways[class];
+        let more = |way: &Way| -> u64 {
+            let new = way.needs.iter().filter(|need| self.is_new(**need));
+            new.map(|need| self.least[*need]).sum()
+        };
+        let mut order: Vec<(u64, usize)> = ways
+            .iter()
+            .map(|way| way.cost + more(way))
+            .zip(0..)
+            .collect();
+        order.sort_unstable();
+        for (_, number) in order {
+            let way = &ways[number];
+            if self.closes(class, way) {
+                continue;
+            }
+            self.taken[class] = Some(number);
+            let queued = self.queue.len();
+            let mut next = bound - self.least[class];
+            for need in &way.needs {
+                if self.is_new(*need) {
+                    self.is_queued[*need] = true;
+                    self.queue.push(*need);
+                    next += self.least[*need];
+                }
+            }
+            self.step(at + 1, cost + way.cost, next);
+            for class in self.queue.drain(queued..) {
+                self.is_queued[class] = false;
+            }
+            self.taken[class] = None;
+        }
+    }
+
+    /// Whether a class would be used from now on alone, and not in any case.
+    fn is_new(&self, class: usize) -> bool {
+        !self.is_sure[class] && !self.is_queued[class]
+    }
+
+    /// Whether a way of a class closes a circle with what is taken.
+    fn closes(&self, class: usize, way: &Way) -> bool {
+        let inside = |need: &&usize| self.components[**need] == self.components[class];
+        let mut stack: Vec<usize> = way.needs.iter().filter(inside).copied().collect();
+        let mut seen = Vec::new();
+        while let Some(next) = stack.pop() {
+            if next == class {
+                return true;
+            }
+            if seen.contains(&next) {
+                continue;
+            }
+            seen.push(next);
+            let taken = match self.ways[next].as_slice() {
+                [only] => Some(only),
+                several => self.taken[next].map(|way| &several[way]),
+            };
+            let needs = taken.into_iter().flat_map(|way| &way.needs);
+            stack.extend(needs.filter(inside));
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests;

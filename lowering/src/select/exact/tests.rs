@@ -1,0 +1,204 @@
+//! The exact choice beside every choice there is, and beside one class at a time.
+
+use super::*;
+use fastrand::Rng;
+
+fn way(number: usize, cost: u64, needs: &[usize]) -> Way {
+    let needs = needs.to_vec();
+    Way {
+        number,
+        cost,
+        needs,
+    }
+}
+
+/// What a choice costs; none if a class that it uses needs itself, or has no way.
+fn total(ways: &[Vec<Way>], roots: &[usize], choice: &[usize]) -> Option<u64> {
+    fn enter(ways: &[Vec<Way>], class: usize, choice: &[usize], seen: &mut [u8]) -> Option<u64> {
+        match seen[class] {
+            1 => return None,
+            2 => return Some(0),
+            _ => seen[class] = 1,
+        }
+        let way = ways[class].iter().find(|way| way.number == choice[class])?;
+        let mut total = way.cost;
+        for need in &way.needs {
+            total += enter(ways, *need, choice, seen)?;
+        }
+        seen[class] = 2;
+        Some(total)
+    }
+    let mut seen = vec![0; ways.len()];
+    let mut costs = roots
+        .iter()
+        .map(|root| enter(ways, *root, choice, &mut seen));
+    costs.try_fold(0, |sum, cost| Some(sum + cost?))
+}
+
+/// The least cost of all choices there are.
+fn least(ways: &[Vec<Way>], roots: &[usize]) -> Option<u64> {
+    let mut choice = vec![0; ways.len()];
+    let mut best: Option<u64> = None;
+    loop {
+        if let Some(cost) = total(ways, roots, &choice) {
+            best = Some(best.map_or(cost, |best| best.min(cost)));
+        }
+        let mut at = 0;
+        loop {
+            if at == ways.len() {
+                return best;
+            }
+            choice[at] += 1;
+            if choice[at] < ways[at].len() {
+                break;
+            }
+            choice[at] = 0;
+            at += 1;
+        }
+    }
+}
+
+/// Changes one class at a time while that helps.
+fn greedy(ways: &[Vec<Way>], roots: &[usize], given: &[usize]) -> Vec<usize> {
+    let mut choice = given.to_vec();
+    loop {
+        let mut changed = false;
+        for (class, of_class) in ways.iter().enumerate() {
+            for number in 0..of_class.len() {
+                let mut other = choice.clone();
+                other[class] = number;
+                let before = total(ways, roots, &choice);
+                if total(ways, roots, &other).is_some_and(|cost| Some(cost) < before) {
+                    (choice, changed) = (other, true);
+                }
+            }
+        }
+        if !changed {
+            return choice;
+        }
+    }
+}
+
+#[test]
+fn two_changes_that_help_together_alone_are_found() {
+    // Two values by 10 each, or both of one that takes 15.
+    let ways = vec![
+        vec![way(0, 15, &[])],
+        vec![way(0, 10, &[]), way(1, 1, &[0])],
+        vec![way(0, 10, &[]), way(1, 1, &[0])],
+    ];
+    let given = [0, 0, 0];
+    assert_eq!(greedy(&ways, &[1, 2], &given), given);
+    let found = cheapest(ways.clone(), &[1, 2], &given);
+    assert_eq!(found.choice, [0, 1, 1]);
+    assert!(found.is_optimal);
+    assert_eq!(total(&ways, &[1, 2], &found.choice), Some(17));
+}
+
+#[test]
+fn a_circle_is_no_solution() {
+    // Each of two by the other for nothing, or by itself.
+    let ways = vec![
+        vec![way(0, 0, &[1]), way(1, 7, &[])],
+        vec![way(0, 0, &[0]), way(1, 5, &[])],
+    ];
+    let found = cheapest(ways.clone(), &[0, 1], &[1, 1]);
+    assert_eq!(found.choice, [0, 1]);
+    assert_eq!(total(&ways, &[0, 1], &found.choice), Some(5));
+}
+
+#[test]
+fn no_choice_is_cheaper() {
+    let mut random = Rng::with_seed(7);
+    let (mut optimal, mut better) = (0, 0);
+    for _ in 0..4_000 {
+        let count = random.usize(2..9);
+        let ways: Vec<Vec<Way>> = (0..count)
+            .map(|class| {
+                // Mostly what comes before, and now and then anything: circles.
+                let of_class = (0..random.usize(1..4)).map(|number| {
+                    let needs = (0..random.usize(0..4)).map(|_| match random.u8(0..6) {
+                        0 => random.usize(0..count),
+                        _ => random.usize(0..class.max(1)),
+                    });
+                    let needs: Vec<usize> = needs.collect();
+                    way(number, random.u64(0..6), &needs)
+                });
+                of_class.collect()
+            })
+            .collect();
+        let roots: Vec<usize> = (0..random.usize(1..4))
+            .map(|_| random.usize(0..count))
+            .collect();
+        let Some(least) = least(&ways, &roots) else {
+            continue;
+        };
+        // Some solution to begin with.
+        let given = loop {
+            let choice: Vec<usize> = ways.iter().map(|of| random.usize(0..of.len())).collect();
+            if total(&ways, &roots, &choice).is_some() {
+                break choice;
+            }
+        };
+        let found = cheapest(ways.clone(), &roots, &given);
+        assert!(found.is_optimal);
+        assert_eq!(
+            total(&ways, &roots, &found.choice),
+            Some(least),
+            "{ways:?} {roots:?}"
+        );
+        optimal += 1;
+        let greedy = greedy(&ways, &roots, &given);
+        better += usize::from(total(&ways, &roots, &greedy) > Some(least));
+    }
+    assert!(optimal > 2_000 && better > 20, "{optimal} {better}");
+}
+
+/// Pairs of values, each by itself or of what the pair shares: a group for each pair. What they share
+/// has a way that needs a hub of all pairs.
+fn pairs(count: usize) -> (Vec<Vec<Way>>, Vec<usize>, Vec<usize>) {
+    let mut ways = vec![vec![way(0, 20, &[])]];
+    let mut roots = Vec::new();
+    for _ in 0..count {
+        let shared = ways.len();
+        ways.push(vec![way(0, 15, &[]), way(1, 14, &[0])]);
+        for _ in 0..2 {
+            roots.push(ways.len());
+            ways.push(vec![way(0, 10, &[]), way(1, 1, &[shared])]);
+        }
+    }
+    let given = vec![0; ways.len()];
+    (ways, roots, given)
+}
+
+#[test]
+fn a_hub_is_taken_out() {
+    // Of 21 pairs on, it is worth 20 to save 1 of each.
+    for (count, with) in [(18, 0), (19, 0), (21, 1), (40, 1)] {
+        let (ways, roots, given) = pairs(count);
+        let found = cheapest(ways.clone(), &roots, &given);
+        assert!(found.is_optimal, "{count}");
+        assert_eq!(found.choice[1], with, "{count}");
+        let each = 17 * count as u64;
+        let least = each.min(20 + each - count as u64);
+        assert_eq!(cost(&ways, &roots, &found.choice), Some(least));
+    }
+}
+
+#[test]
+fn what_is_too_large_stays_as_it_is_given() {
+    // Neighbours share: no group, and no hub.
+    let large = |count: usize| {
+        let mut ways: Vec<Vec<Way>> = (0..=count).map(|_| vec![way(0, 15, &[])]).collect();
+        let of = |number: usize| vec![way(0, 10, &[]), way(1, 0, &[number, number + 1])];
+        ways.extend((0..count).map(of));
+        let roots: Vec<usize> = (count + 1..ways.len()).collect();
+        let given = vec![0; ways.len()];
+        (cheapest(ways, &roots, &given), given)
+    };
+    let (found, given) = large(MOST_OPEN + 1);
+    assert!(!found.is_optimal);
+    assert_eq!((found.choice, found.steps), (given, 0));
+    let (found, _) = large(6);
+    assert!(found.is_optimal);
+}

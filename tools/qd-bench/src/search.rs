@@ -1,0 +1,169 @@
+//! What `qd-select-lowering` takes, and how it grows: bodies of collectives alone, in mixes that give
+//! rules much to do, much to share, or nothing.
+//!
+//! Each body is parsed anew, and the fastest run counts: what other processes do comes on top.
+
+use crate::measure;
+use anyhow::Context;
+use qd_frontend::{Parsed, Source};
+use std::{fmt::Write as _, time::Duration};
+
+/// What the rows begin with.
+pub const NAME: &str = "search";
+const TARGETS: [&str; 3] = ["nvptx:sm_90", "amdgpu:gfx1100", "cpu"];
+/// Collectives of a body.
+const SIZES: [usize; 5] = [200, 1_000, 2_000, 5_000, 10_000];
+/// What it may take at the first size.
+const BAR: Duration = Duration::from_millis(10);
+
+/// A body's ops, of which each takes a value and a predicate and adds to what is stored.
+type Mix = (&'static str, &'static [&'static str]);
+
+const MIXES: [Mix; 3] = [
+    (
+        "mixed",
+        &[
+            "%r = qd.simt.inclusive_scan add %v : i32",
+            "%r = qd.simt.reduce_all add %v : i32",
+            "%m = qd.simt.ballot %p\n %r = qd.math.popcnt %m : i64",
+            "%r = qd.simt.count_true %p",
+            "%r = qd.simt.exclusive_scan add %o : i32",
+            "%b = qd.simt.any %p\n %r = arith.extui %b : i1 to i32",
+            "%x = qd.simt.shuffle xor %v, %c1 : i32\n %r = qd.simt.shuffle xor %x, %c2 : i32",
+            "%r = qd.simt.reduce_all maxsi %v : i32",
+        ],
+    ),
+    ("gathers", &["%r = qd.simt.shuffle idx %v, %o : i32"]),
+    ("reductions", &["%r = qd.simt.reduce_all add %v : i32"]),
+];
+
+/// A body of `count` collectives of a mix, on as many values as it has kinds of ops, twice.
+fn source((_, ops): Mix, count: usize) -> String {
+    let mut text = String::from(
+        "func.func private @body(%in: memref<?xi32>, %out: memref<?xi32>) attributes {qd.threads = 256 : i64} {
+           %c1 = arith.constant 1 : i32
+           %c2 = arith.constant 2 : i32
+           %zero = arith.constant 0 : i32
+           %t = qd.simt.block.thread_id
+           %first = memref.load %in[%t] : memref<?xi32>\n",
+    );
+    let mut sum = String::from("first");
+    for number in 0..count {
+        let op = ops[number % ops.len()];
+        // Another value now and then: what is on one value is shared.
+        if number % (2 * ops.len()) == 0 {
+            let of = number / (2 * ops.len());
+            let _ = writeln!(
+                text,
+                "%k{of} = arith.constant {of} : i32
+                 %v{of} = arith.addi %first, %k{of} : i32
+                 %p{of} = arith.cmpi sgt, %v{of}, %zero : i32
+                 %o{of} = arith.extui %p{of} : i1 to i32"
+            );
+        }
+        let of = number / (2 * ops.len());
+        let mut op = op.to_string();
+        for name in ["v", "p", "o"] {
+            op = renamed(&op, name, of);
+        }
+        for name in ["r", "m", "b", "x"] {
+            op = renamed(&op, name, number);
+        }
+        let _ = writeln!(
+            text,
+            "{op}\n%s{number} = arith.addi %{sum}, %r{number} : i32"
+        );
+        sum = format!("s{number}");
+    }
+    let _ = writeln!(
+        text,
+        "memref.store %{sum}, %out[%t] : memref<?xi32>\nreturn\n}}"
+    );
+    text
+}
+
+/// With a number behind a value's name of one letter.
+fn renamed(op: &str, name: &str, number: usize) -> String {
+    let mut text = op.to_string();
+    for end in [" ", ",", "\n"] {
+        text = text.replace(&format!("%{name}{end}"), &format!("%{name}{number}{end}"));
+    }
+    match text.strip_suffix(&format!("%{name}")) {
+        Some(start) => format!("{start}%{name}{number}"),
+        None => text,
+    }
+}
+
+/// The rows' names.
+pub fn names() -> Vec<String> {
+    rows().map(|(mix, target)| name(mix, target)).collect()
+}
+
+fn rows() -> impl Iterator<Item = (Mix, &'static str)> {
+    MIXES
+        .into_iter()
+        .flat_map(|mix| TARGETS.map(|target| (mix, target)))
+}
+
+fn name((mix, _): Mix, target: &str) -> String {
+    format!("{NAME} {mix} {target}")
+}
+
+/// Measures and prints the rows.
+pub fn run(repeats: u32, wanted: impl Fn(&str) -> bool) -> anyhow::Result<()> {
+    let rows: Vec<_> = rows()
+        .filter(|(mix, target)| wanted(&name(*mix, target)))
+        .collect();
+    if rows.is_empty() {
+        return Ok(());
+    }
+    println!(
+        "\n{:<36} {:>8} {:>10} {:>10} {:>10}",
+        "row", "ops", "search, ms", "fixed, ms", "µs an op"
+    );
+    for (mix, target) in rows {
+        let name = name(mix, target);
+        for size in SIZES {
+            let repeats = if size > 1_000 {
+                repeats.min(3)
+            } else {
+                repeats
+            };
+            let of = |pass: &str| fastest(&source(mix, size), pass, repeats);
+            let search = of(&format!("qd-select-lowering{{target={target}}}"));
+            let search = search.with_context(|| name.clone())?;
+            let fixed = of("qd-select-subgroup-size{wave=32}")?;
+            let is_slow = size == SIZES[0] && search > BAR;
+            println!(
+                "{name:<36} {size:>8} {:>10.2} {:>10.2} {:>10.2}{}",
+                search.as_secs_f64() * 1e3,
+                fixed.as_secs_f64() * 1e3,
+                search.as_secs_f64() * 1e6 / size as f64,
+                if is_slow { " !" } else { "" }
+            );
+        }
+    }
+    println!(
+        "\nsearch: qd-select-lowering, the fastest run; fixed: qd-select-subgroup-size in its place; \
+         !: more than {} ms with {} ops",
+        BAR.as_millis(),
+        SIZES[0]
+    );
+    Ok(())
+}
+
+fn fastest(source: &str, pass: &str, repeats: u32) -> anyhow::Result<Duration> {
+    let mut best = Duration::MAX;
+    for _ in 0..repeats {
+        let context = qd_frontend::lazy_context();
+        let source = Source::text("body.mlir", source);
+        let mut parsed = Parsed::new(&context, &source, &mut |_| ())?;
+        let mut done = Ok(());
+        let time = measure::time(|| {
+            done = qd_dialects::pass::run_pipeline(&context, parsed.module_mut(), pass);
+        });
+        done.map_err(anyhow::Error::msg)?;
+        best = best.min(time);
+    }
+    Ok(best)
+}
