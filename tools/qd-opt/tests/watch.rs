@@ -75,6 +75,6 @@ fn kernels_that_an_edit_reaches_are_lowered_again() {
 
     save("func.func @alone() { return }");
     shows.says("k.mlir: @a removed, @b removed, @alone added; ");
-    shows.interrupt();
-    assert!(!writes.interrupt().success());
+    shows.end();
+    assert!(!writes.end().success());
 }

@@ -80,7 +80,7 @@ fn what_is_saved_is_compiled_as_far_as_it_differs_and_run() {
     tool.says("qd-run: warning: k.mlir: the file is gone: waiting for it");
     save(&text("Back.", 7));
     assert_eq!(tool.shows("a = "), ["a = [7, 14, 21]"]);
-    assert_eq!(tool.interrupt().signal(), Some(2));
+    assert_eq!(tool.end().signal(), Some(15));
 }
 
 #[test]

@@ -41,10 +41,11 @@ impl Tool {
         until(&self.said, text)
     }
 
-    /// Ends it as Ctrl-C does, and says how it ended.
-    pub fn interrupt(mut self) -> ExitStatus {
+    /// Ends it from outside, and says how it ended. Not as Ctrl-C does, which is ignored by what a shell
+    /// runs in the background.
+    pub fn end(mut self) -> ExitStatus {
         let id = self.child.id().to_string();
-        let sent = Command::new("kill").args(["-INT", &id]).status();
+        let sent = Command::new("kill").args(["-TERM", &id]).status();
         assert!(sent.expect("kill runs").success());
         let begin = Instant::now();
         loop {
