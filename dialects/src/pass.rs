@@ -321,7 +321,7 @@ pub fn run_pipeline(
     melior::utility::parse_pass_pipeline(manager.as_operation_pass_manager(), &text)
         .map_err(|error| format!("pipeline '{passes}': {error}"))?;
     if let Some(spans) = spans::wanted() {
-        // Safety: a live pass manager; functions live for ever.
+        // Safety: a live pass manager; functions are never freed.
         unsafe { qd_sys::qdPassManagerTrace(manager.to_raw(), *spans) }
     }
     manager
@@ -443,6 +443,6 @@ fn type_id<P: Pass>() -> mlir_sys::MlirTypeID {
     let anchor = *anchors
         .entry(RustId::of::<P>())
         .or_insert_with(|| Box::leak(Box::new(Anchor(0))));
-    // Safety: the anchor is aligned and lives for ever.
+    // Safety: the anchor is aligned and never freed.
     unsafe { mlir_sys::mlirTypeIDCreate(std::ptr::from_ref(anchor).cast()) }
 }

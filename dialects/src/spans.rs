@@ -25,6 +25,6 @@ unsafe extern "C" fn begin(pass: MlirStringRef) {
 }
 
 unsafe extern "C" fn end() {
-    // The span closes outside the borrow: whoever listens may run passes.
+    // The span closes outside the borrow: its subscriber may run passes.
     drop(OPEN.with_borrow_mut(Vec::pop));
 }

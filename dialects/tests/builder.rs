@@ -34,7 +34,7 @@ fn takes<'c>(b: &Builder<'c>, names: &str) -> Vec<Parameter<'c>> {
     names.split(' ').map(parameter).collect()
 }
 
-/// As [`takes`], in text, with `body` behind it.
+/// As [`takes`], in text, with `body` after it.
 fn kernel(names: &str, body: &str) -> String {
     let parameter = |name| {
         let shape = if matches!(name, "n" | "m") { "" } else { "?x" };

@@ -24,12 +24,12 @@ fn main() -> Outcome {
     let x = Buffer::new(&a, Dtype::F32, &[2 * n])?;
     let total = Buffer::zeros(&b, Dtype::F32, &[2 * n])?;
     fill.launch(&a, &args![&x.rows(0..n)?, 1f32])?;
-    // Behind the making of `x`, and beside the other half's fill.
+    // After the making of `x`, and concurrent with the other half's fill.
     fill.launch(&b, &args![&x.rows(n..2 * n)?, 2f32])?;
-    // Behind both fills.
+    // After both fills.
     add.launch(&a, &args![&x, &total])?;
     add.launch(&b, &args![&x, &total])?;
-    // Freed behind its last use.
+    // Freed after its last use.
     drop(x);
 
     let totals = total.to_vec::<f32>(&a)?;

@@ -55,7 +55,8 @@ impl Owner {
     }
 
     fn wrapped(&self, device: &Device) -> Stream {
-        // Safety: the stream is there until the owner is dropped, and whoever uses it waits for it before.
+        // Safety: the stream is there until the owner is dropped, and each user waits for it
+        // before.
         unsafe { device.wrap_stream(self.stream as u64, None) }.expect("its stream")
     }
 
@@ -90,7 +91,7 @@ impl Owner {
         unsafe { result::stream::synchronize(self.stream) }.expect("ends");
     }
 
-    /// An array of the driver's own, of which nobody else knows.
+    /// An array of the driver's own, of which nothing else knows.
     fn array(&self, values: &[i32]) -> u64 {
         let bytes = size_of_val(values);
         // Safety: a context is current.

@@ -35,7 +35,7 @@ fn what_is_given_away_and_comes_back_is_the_same_memory() {
         };
         // By the pointer, as another library has it.
         let back = match form {
-            // Safety: the tensor was taken just now, by nobody else.
+            // Safety: the tensor was taken just now, and only here.
             Form::Versioned => unsafe {
                 Capsule::versioned(given.take_versioned().expect("versioned"))
             },

@@ -159,7 +159,7 @@ fn a_loop_that_goes_on_too_long_is_an_error_and_the_next_one_runs() {
         let (n, rounds, goes_on) = (cell(&stream, from), cell(&stream, 0), cell(&stream, 1));
         let options = LaunchOptions { max_iterations };
         let launched = halve.launch_with(&stream, &args![&n, &rounds, &goes_on], &options);
-        // Where the device looks by itself it says so when somebody waits.
+        // Where the device looks by itself it says so when the host waits.
         let outcome = launched.and_then(|()| stream.synchronize());
         let rounds = rounds.to_vec::<i32>(&stream).expect("read")[0];
         outcome

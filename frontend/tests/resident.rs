@@ -207,7 +207,7 @@ fn arrays_are_copied_between_devices() {
         let one = Buffer::new(&stream, Dtype::F32, &[n]).expect("memory");
         fill.launch(&stream, &args![&y, -1f32]).expect("runs");
         fill.launch(&stream, &args![&one, 1f32]).expect("runs");
-        // Behind what fills it, and before what adds to it.
+        // After what fills it, and before what adds to it.
         x.copy_to(&here, &y).expect("copied");
         add.launch(&stream, &args![&one, &y]).expect("runs");
         y.copy_to(&stream, &x).expect("copied");
@@ -223,7 +223,7 @@ struct Parts {
     given: AtomicU64,
 }
 
-// Safety: parts of an array that nobody uses, of which none is given twice.
+// Safety: parts of an unused array, of which none is given twice.
 unsafe impl Allocate for Parts {
     fn allocate(&self, bytes: u64, _: u64) -> Option<u64> {
         let bytes = bytes.next_multiple_of(256);

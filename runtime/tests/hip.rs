@@ -283,7 +283,7 @@ fn foreign_memory_and_streams_are_used_in_place() {
             read_only: false,
             ready: Ready::Now,
         };
-        // Safety: nobody else uses the memory meanwhile.
+        // Safety: nothing else uses the memory meanwhile.
         let import = |address| unsafe { Buffer::import(&foreign, describe(address), None) };
         let x = import(own.address()).expect("memory of the device");
         set.launch(&foreign, &args![&x, 9]).expect("runs");

@@ -31,12 +31,12 @@ impl Memory {
     }
 
     fn add(&self) {
-        // Safety: loom says so if somebody else has it.
+        // Safety: loom says so if another thread has it.
         self.0.with_mut(|value| unsafe { *value += 1 });
     }
 
     fn get(&self) -> u64 {
-        // Safety: loom says so if somebody else has it.
+        // Safety: loom says so if another thread has it.
         self.0.with(|value| unsafe { *value })
     }
 }
@@ -50,7 +50,7 @@ struct Host {
 
 impl Host {
     /// Does a stream's next call, which uses the memory, on the host, as `in_order` does: before that it
-    /// waits for whoever is using it.
+    /// waits for what is using it.
     fn call(&self, stream: usize) {
         let mut last = loop {
             let last = self.last.lock().expect("no panic");

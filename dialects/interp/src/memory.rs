@@ -77,7 +77,7 @@ impl Memref {
         self.sizes.iter().skip(1).product::<i64>() as usize
     }
 
-    /// The bytes from the first element to behind the last of the first `rows`
+    /// The bytes from the first element to the end of the last of the first `rows`
     /// rows; empty if there are none.
     pub fn bytes(&self, rows: i64) -> Range<i64> {
         if rows <= 0 || self.sizes.iter().skip(1).any(|&size| size == 0) {

@@ -86,7 +86,7 @@ fn is_module(word: &str) -> bool {
     matches!(word, "module" | "builtin.module")
 }
 
-/// The word behind the brace that opens the body of a module.
+/// The word after the brace that opens the body of a module.
 fn begin_of_body(words: &Words, module: usize) -> Option<usize> {
     let mut at = module + 1;
     let word = |at: usize| (at < words.len()).then(|| words.word(at));
@@ -174,7 +174,7 @@ fn is_of_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.' | '-')
 }
 
-/// Of a symbol behind its `@`.
+/// Of a symbol after its `@`.
 fn is_of_symbol(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.')
 }
@@ -257,7 +257,7 @@ pub fn names(words: &Words, range: Range<usize>) -> Option<Vec<String>> {
 }
 
 /// The symbols and aliases that a word may mention. None for a symbol that is spelt with escapes, and
-/// for what is behind the end of a module.
+/// for what follows the end of a module.
 fn names_in(word: &str) -> Option<Vec<String>> {
     let bytes = word.as_bytes();
     let mut names = Vec::new();

@@ -73,7 +73,7 @@ impl Cut {
         Slice::of(vec![all])
     }
 
-    /// The words around the items: before them, and behind; and what those may name.
+    /// The words around the items: before them, and after; and what those may name.
     pub fn around(&self) -> Option<(String, String, Vec<String>)> {
         let (begin, end) = self.around.clone()?;
         let text = |range| self.words.joined(&[range]);

@@ -88,7 +88,7 @@ fn what_is_not_known_is_not_cut() {
     ] {
         assert_eq!(names(text), None, "{text}");
     }
-    // An equals sign behind a type does not make it an alias.
+    // An equals sign after a type does not make it an alias.
     let text = "!t = memref<1xi32>\nmemref.global @g : !t = dense<0>";
     assert_eq!(names(text).expect("it is cut"), ["!t", "@g"]);
 }
@@ -137,7 +137,7 @@ fn every_source_is_cut_as_mlir_reads_it() {
     let context = context();
     let (mut valid, mut is_cut, mut slices) = (0, 0, 0);
     for text in chunks {
-        // The name behind `//---` is no MLIR.
+        // The name after `//---` is no MLIR.
         let text = text.trim_start_matches(|c: char| c != '\n');
         let Some(whole) = parsed(&context, text) else {
             // Whatever it is, there is an answer.

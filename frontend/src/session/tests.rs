@@ -180,7 +180,7 @@ fn what_another_session_compiled_is_found() {
     );
 }
 
-/// An edit that somebody might make.
+/// An edit that a user might make.
 fn edit(program: &mut Program, turn: &mut fastrand::Rng, nth: usize) {
     let kernels = program.kernels.len();
     let kernel = turn.usize(..kernels);

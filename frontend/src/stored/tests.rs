@@ -132,7 +132,7 @@ fn each_input_alone_is_another_key() {
         key("text", k, &nvptx, &options),
         key("text", k, &nvptx, &host)
     );
-    // Without the linker nobody knows what would come out.
+    // Without the linker the output cannot be known.
     let amd = target("amdgpu:gfx90a");
     let with = |linker: &str| Options {
         linker: Some(linker.into()),

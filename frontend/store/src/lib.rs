@@ -2,8 +2,8 @@
 //! from. Processes share a folder, also those of different versions.
 //!
 //! The crate knows neither compilers nor artifacts and links no LLVM. It takes no locks: an entry is
-//! written beside its place and renamed, so a reader finds all of it or nothing, whoever is killed
-//! meanwhile, and writers of one key write the same.
+//! written beside its place and renamed, so a reader finds all of it or nothing, whichever process
+//! is killed meanwhile, and writers of one key write the same.
 //!
 //! With the feature `remote` there may be an object store behind the folder, which a team shares: what the
 //! folder lacks is looked for there, and what is written is written there, too.
@@ -307,11 +307,11 @@ impl Store {
         fs::create_dir_all(&parts)?;
         let folder = path.parent().unwrap_or(&self.folder);
         fs::create_dir_all(folder)?;
-        // In the same file system as its place. Whoever may read the folder may read entries.
+        // In the same file system as its place. All who may read the folder may read entries.
         let mut file = tempfile::Builder::new()
             .permissions(fs::Permissions::from_mode(0o666))
             .tempfile_in(&parts)?;
-        // Nobody waits until it is on disk: what a power cut takes is seen when it is read.
+        // It is not synced to disk: what a power cut takes is seen when it is read.
         io::Write::write_all(&mut file, bytes)?;
         file.persist(path).map_err(|e| e.error)?;
         Ok(())

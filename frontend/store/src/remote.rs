@@ -6,7 +6,7 @@
 //!
 //! A request is waited for [`PATIENCE`] at most, and a store that does not answer, or says that
 //! something is wrong, is left alone for [`REST`]: a compilation without it is quicker than one that
-//! waits. Nobody waits for writes before the end.
+//! waits. Writes are waited for only at the end.
 
 use crate::{Entry, Key, Trouble};
 use object_store::{
@@ -35,7 +35,7 @@ const ABSENT: Duration = Duration::from_secs(10);
 /// So many requests are under way at a time.
 const AT_A_TIME: usize = 32;
 
-/// Nobody knows whether there is such an object.
+/// It is not known whether there is such an object.
 struct NotRead;
 
 /// What is shared with requests that are under way.
@@ -59,8 +59,8 @@ struct Shared {
 pub struct Remote {
     shared: Arc<Shared>,
     folder: Path,
-    /// Objects that were not there, and when that was: whoever asked for many at a time asks for one by one
-    /// next.
+    /// Objects that were not there, and when that was: a caller that asked for many at a time asks
+    /// for one by one next.
     absent: Mutex<HashMap<Key, Instant>>,
     /// Objects that were not what was written: they are written anew.
     damaged: Mutex<HashSet<Key>>,
@@ -94,7 +94,7 @@ impl Remote {
         // Another crate may have chosen one.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let store = builder.with_bucket_name(bucket).with_retry(RetryConfig {
-            // Whoever has to wait compiles.
+            // A caller that would have to wait compiles instead.
             max_retries: 1,
             retry_timeout: PATIENCE,
             ..RetryConfig::default()
@@ -143,7 +143,7 @@ impl Remote {
                 (self.shared.clone(), send.clone(), self.path(key), **key);
             runtime.spawn(async move {
                 let found = shared.get(&path, limit).await;
-                // Nobody waits any longer.
+                // It fails if the receiver waits no longer.
                 let _ = send.send((key, path, found));
             });
         }
@@ -286,7 +286,7 @@ impl Shared {
         };
         let write = async {
             match put(mode).await {
-                // Whoever came first has written the same.
+                // The first writer has written the same.
                 Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => Ok(()),
                 // The same is written twice then.
                 Err(Error::NotImplemented { .. } | Error::NotSupported { .. }) => {

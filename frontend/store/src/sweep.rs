@@ -32,7 +32,7 @@ pub struct Usage {
 }
 
 impl Store {
-    /// Whether nobody has bounded it of late.
+    /// Whether no process has bounded it of late.
     pub(crate) fn is_unswept(&self) -> bool {
         age(&self.folder.join(SWEPT)).is_none_or(|age| age > OFTEN)
     }

@@ -97,7 +97,7 @@ fn the_least_recently_used_go() {
     // What is larger than all of it is not kept, and drives nothing out.
     store.put(&key("large"), "", &[3; 5000]);
     assert!(!has("large") && has("d"));
-    // Whoever writes bounds it.
+    // A store that writes bounds it.
     for i in 0..20 {
         store.put(&key(&i.to_string()), "", &[4; 1000]);
         assert!(store.usage().bytes <= 4500);

@@ -39,7 +39,7 @@ fn what_one_machine_writes_another_finds_and_damage_is_repaired() {
         stores[0].put(&key(&i.to_string()), "k for cpu", &[i; 1000]);
     }
     stores[0].put(&key("k"), "k for cpu", b"compiled");
-    // Somebody else has compiled the same meanwhile.
+    // Another process has compiled the same meanwhile.
     stores[1].put(&key("k"), "k for cpu", b"compiled");
     stores[0].flush();
     stores[1].flush();

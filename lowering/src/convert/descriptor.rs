@@ -2,7 +2,7 @@
 //!
 //! A buffer crosses our ABI as a pointer and a length. Inside a body it is a
 //! memref; this makes the descriptor that MLIR's lowering of memrefs expects,
-//! behind a cast that `reconcile-unrealized-casts` removes.
+//! followed by a cast that `reconcile-unrealized-casts` removes.
 
 use melior::ir::{
     Type, TypeLike,

@@ -23,9 +23,9 @@ pub struct SharedArray<'c> {
     pub element: Type<'c>,
     /// How many, over all dimensions.
     pub count: u64,
-    /// Its first byte, where the arrays lie one behind another.
+    /// Its first byte, where the arrays lie one after another.
     pub offset: u64,
-    /// Behind its last byte.
+    /// The offset after its last byte.
     pub end: u64,
 }
 

@@ -113,7 +113,7 @@ fn machine(setting: &Setting<'_>, wave: Option<i64>) -> Result<Machine<'static>,
     let wave = wave.unwrap_or_else(|| architecture.waves[0].into());
     let features = format!("+wavefrontsize{wave}");
     Ok(Machine {
-        // What of the initial registers nobody reads need not be given.
+        // Initial registers that are never read need not be given.
         passes: format!("{},amdgpu-attributor", gpu::passes(&[])),
         ..gpu::machine("amdgcn-amd-amdhsa", architecture.name, &features, &[])
     })

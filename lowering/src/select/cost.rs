@@ -189,7 +189,7 @@ pub struct Cost {
 impl Add for Cost {
     type Output = Self;
 
-    /// One behind the other.
+    /// One after the other.
     fn add(self, other: Self) -> Self {
         Self {
             uses: std::array::from_fn(|pipe| self.uses[pipe] + other.uses[pipe]),

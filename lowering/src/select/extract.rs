@@ -68,7 +68,7 @@ pub(super) struct Term {
 
 impl Class {
     /// The term that the body has: a value that is no term, or else the first op of the class.
-    /// An op stands behind the first ones of its operands' classes, so that these go in no circle;
+    /// An op stands after the first ones of its operands' classes, so that these go in no circle;
     /// an op that rules say is its own operand would, if it went before the value.
     fn of_body(&self) -> usize {
         let is_value = |term: &Term| matches!(term.node.head, Head::Leaf(_) | Head::Constant(..));
@@ -145,7 +145,7 @@ impl<'a, 'c> Problem<'a, 'c> {
         });
         let mut classes: Vec<Class> = classes.collect();
         let in_graph = classes.len();
-        // Values that no term uses have a place behind the classes, without terms.
+        // Values that no term uses have a place after the classes, without terms.
         let mut others: HashMap<Key, usize> = HashMap::new();
         let mut all = |values: Vec<Value<'c>>| {
             let of = |value: Value<'c>| match body.classes.get(&value.key()) {

@@ -96,7 +96,7 @@ impl Judge<'_, '_, '_> {
     pub(super) fn trees(&self, original: &[usize]) -> Vec<usize> {
         let classes = &self.problem.classes;
         let mut best: Vec<(f64, usize)> = original.iter().map(|at| (f64::INFINITY, *at)).collect();
-        // Classes stand behind those of their operands, but for a few.
+        // Classes stand after those of their operands, but for a few.
         for _ in 0..ROUNDS {
             let mut changed = false;
             for (at, class) in classes.iter().enumerate() {
@@ -130,7 +130,7 @@ impl Judge<'_, '_, '_> {
             for (at, class) in self.problem.classes.iter().enumerate() {
                 for number in 0..class.terms.len() {
                     let before = choice[at];
-                    // What nobody uses costs nothing.
+                    // What is unused costs nothing.
                     let is_used = matches!(seen[at], Seen::Done { .. });
                     if number == before || !is_used || self.costs[at][number].is_none() {
                         continue;

@@ -275,7 +275,7 @@ fn candidates<'c>(
     let asked = op.nested().into_iter();
     let asked: Vec<Op<'c>> = asked.filter(|op| asked_form(*op).is_some()).collect();
     let allowed = allowed(op, target)?;
-    // Where there is one size, whoever made the plan has verified it.
+    // Where there is one size, the maker of the plan has verified it.
     let is_chosen = target.capabilities.waves.len() > 1;
     let mut unmet = None;
     for wave in allowed {

@@ -2,7 +2,7 @@
 //! body its sizes as bars, the forms of its ops with their costs, and the terms that took the
 //! place of others, with the rules that led there.
 //!
-//! A tool that is asked for the page says [`begin`] before it compiles and [`finish`] behind it.
+//! A tool that is asked for the page says [`begin`] before it compiles and [`finish`] after it.
 //! Bodies may be compiled on several threads: the page has them in the order of their names.
 
 use super::{

@@ -63,7 +63,7 @@ impl Primitive {
     /// The properties of an op in a body for subgroups of `wave` lanes.
     pub fn of(op: Op<'_>, wave: u32) -> Self {
         let mut operands = op.operand_values();
-        // Operands behind these say where a value comes from.
+        // Operands after these say where a value comes from.
         operands.truncate(op.result_count().max(1));
         let values = operands.iter().map(|value| Scalar::of(value.r#type()));
         let int = |name| op.attr(name).and_then(attributes::int);

@@ -215,8 +215,8 @@ fn runs_about_tiles() {
     }
 }
 
-/// A NaN is a run of its own, wherever it is in a tile, and behind the last
-/// element nothing is.
+/// A NaN is a run of its own, wherever it is in a tile, and no run follows
+/// the last element.
 #[test]
 fn runs_of_nan_in_tiles() {
     for (number, key) in [Element::F32, Element::F64].into_iter().enumerate() {

@@ -69,7 +69,7 @@ impl Kind<'_> {
                  scratch(%s : memref<?x{slot}>) count(%n : memref<{counted}>) log256_max_n = {depth}
              }}"
         );
-        // Room behind the live elements, which must not be touched.
+        // Room after the live elements, which must not be touched.
         let room = [0, 1, 300][number % 3];
         let input = values(element, pattern, n + room, number as u64);
         let output = values(element, Pattern::Wild, length(op, n + room), 99);

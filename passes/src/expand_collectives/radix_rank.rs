@@ -108,7 +108,7 @@ impl<'b, 'c> Ranking<'b, 'c> {
         }
     }
 
-    /// Subgroups `first … first + rows − 1` rank their digits behind those of
+    /// Subgroups `first … first + rows − 1` rank their digits after those of
     /// the subgroups before; the others' `rank` stays.
     fn turn(&self, first: V<'b, 'c>, rank: V<'b, 'c>) -> V<'b, 'c> {
         let b = self.b;

@@ -33,20 +33,20 @@ pub(super) fn bitonic_sort_kv<'c>(
         unsigned_key: op.attr("unsigned_key").is_some(),
         unsigned_value: op.attr("unsigned_value").is_some(),
     };
-    let mut stretch = 2;
-    while stretch <= size {
-        let mut distance = stretch / 2;
+    let mut stage_size = 2;
+    while stage_size <= size {
+        let mut distance = stage_size / 2;
         while distance >= 1 {
             let is_lower = (rank & distance).eq(0);
             // The last stage is ascending throughout.
-            let keeps_smaller = match stretch == size {
+            let keeps_smaller = match stage_size == size {
                 true => is_lower,
-                false => is_lower.eq((rank & stretch).eq(0)),
+                false => is_lower.eq((rank & stage_size).eq(0)),
             };
             own = exchange(b, own, distance, keeps_smaller);
             distance /= 2;
         }
-        stretch *= 2;
+        stage_size *= 2;
     }
     Ok(vec![own.key.value(), own.value.value()])
 }

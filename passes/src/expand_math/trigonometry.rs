@@ -23,7 +23,7 @@ const PARTS: [f64; 3] = [
     2.022_266_248_795_950_6e-21,
 ];
 
-/// The bits of 2/π, behind 64 zeros.
+/// The bits of 2/π, after 64 zeros.
 const TWO_OVER_PI: [u64; 21] = [
     0x0000000000000000,
     0xA2F9836E4E441529,
@@ -116,7 +116,7 @@ fn product<'b, 'c>(x: V<'b, 'c>, y: V<'b, 'c>) -> (V<'b, 'c>, V<'b, 'c>) {
 }
 
 /// For finite x from 2²⁰ on: `x = M·2ᴱ`, M an integer of 53 bits. Bits of 2/π
-/// that make multiples of 4 of the product are skipped; of the 192 behind them
+/// that make multiples of 4 of the product are skipped; of the 192 after them
 /// the product modulo 4 is taken, in fixed point.
 fn far<'b, 'c>(x: V<'b, 'c>) -> [V<'b, 'c>; 2] {
     let b = x.builder();

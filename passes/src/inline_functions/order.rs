@@ -88,7 +88,7 @@ impl<'c> Functions<'c> {
         reached
     }
 
-    /// All functions, each behind those it calls.
+    /// All functions, each after those it calls.
     ///
     /// # Errors
     ///

@@ -182,7 +182,7 @@ fn cut() -> FileError {
     damaged("it is cut short".into())
 }
 
-/// The sections of a file, one behind the other.
+/// The sections of a file, one after the other.
 struct Sections {
     bytes: Bytes,
     /// Where the last one ended.

@@ -55,7 +55,7 @@ impl Artifact {
         all
     }
 
-    /// Adds a kernel whose plans are for the targets behind those `before`.
+    /// Adds a kernel whose plans are for the targets after those `before`.
     fn add(&mut self, kernel: Kernel, before: usize) {
         let known = self.kernels.iter_mut().find(|k| k.name == kernel.name);
         let Some(known) = known else {

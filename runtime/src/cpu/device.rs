@@ -281,7 +281,7 @@ impl Host for Run<'_> {
 ///
 /// # Safety
 ///
-/// The range must be memory of this process that nobody else uses.
+/// The range must be memory of this process that nothing else uses.
 unsafe fn fill(address: u64, count: u64, value: u64, size: usize) {
     let element = &value.to_le_bytes()[..size];
     // Safety: by contract.

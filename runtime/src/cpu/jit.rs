@@ -46,7 +46,7 @@ unsafe impl Send for Jit {}
 // Safety: as above.
 unsafe impl Sync for Jit {}
 
-/// No NUL is behind what LLVM is given.
+/// What LLVM is given does not end in a NUL.
 const ENDS_ANYWHERE: i32 = 0;
 
 impl Jit {

@@ -59,7 +59,7 @@ impl Job {
             return false;
         }
         let end = self.grid.min(first + self.ticket);
-        // Safety: whoever made the job vouches for body and arguments.
+        // Safety: the maker of the job vouches for body and arguments.
         unsafe { (self.body)(first, end, self.grid, self.arguments) };
         true
     }
@@ -194,7 +194,7 @@ impl Pool {
             }
         }
         job.work();
-        // Nobody joins from here on, and the job lives until the last has left.
+        // No thread joins from here on, and the job lives until the last has left.
         shared.lock().job = None;
         let is_done = || shared.helping.load(Ordering::Acquire) == 0;
         wait_awake(is_done);

@@ -142,7 +142,7 @@ unsafe impl Send for Module {}
 unsafe impl Sync for Module {}
 
 impl Module {
-    /// Has the driver compile PTX with a NUL behind it. The device has been entered.
+    /// Has the driver compile PTX that ends in a NUL. The device has been entered.
     pub fn new(device: &Arc<Device>, ptx: &[u8]) -> Result<Self, Error> {
         let text = CStr::from_bytes_with_nul(ptx)
             .map_err(|_| Error::Load("it is not PTX: it must end in exactly one NUL".into()))?;
@@ -190,7 +190,7 @@ impl Module {
 impl Drop for Module {
     fn drop(&mut self) {
         let _entered = Entered::relaxed(&self.device);
-        // Safety: loaded by `new`, and nobody launches it any more. What runs it is waited for.
+        // Safety: loaded by `new`, and it is not launched any more. What runs it is waited for.
         let _ = unsafe { module::unload(self.raw) };
     }
 }

@@ -20,7 +20,7 @@ use std::{
 
 /// The page in which a device reports which loop it stopped.
 pub(super) struct Report {
-    /// A kernel's number, from 1, and behind it the limit.
+    /// A kernel's number, from 1, and after it the limit.
     host: *mut [AtomicU64; 2],
     /// The same as the device sees it.
     pub address: u64,
@@ -133,7 +133,7 @@ impl Counters {
     /// For what comes onto a stream from now on. The device has been entered.
     pub fn on(stream: CUstream, shared: &Arc<Shared>, count: usize) -> Result<Self, Fault> {
         let bytes = 8 * count;
-        // Safety: of as many bytes, which nobody uses yet.
+        // Safety: of as many bytes, which are not in use yet.
         unsafe {
             let counters = Self {
                 shared: shared.clone(),

@@ -115,7 +115,7 @@ fn copy() -> String {
     )
 }
 
-/// Copies elements of `size` bytes from `%begin` on, as many as there are, and moves it behind
+/// Copies elements of `size` bytes from `%begin` on, as many as there are, and moves it past
 /// them; does nothing if a place is not aligned.
 fn pieces(ty: &str, registers: &str, size: u64) -> String {
     let low = size - 1;

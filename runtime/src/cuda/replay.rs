@@ -355,7 +355,7 @@ impl<'a> Maker<'a> {
 }
 
 impl Maker<'_> {
-    /// Adds ops to a graph, which is a loop's body or in one, behind those of `entry`, and returns
+    /// Adds ops to a graph, which is a loop's body or in one, after those of `entry`, and returns
     /// their nodes.
     pub fn all(
         &mut self,

@@ -338,9 +338,9 @@ pub(super) fn failed(what: &str, code: Code) -> Error {
 
 fn library() -> Result<Library, Error> {
     if let Some(path) = env::var_os(VARIABLE) {
-        // Safety: it runs the initialisers of the library that whoever set the variable chose.
+        // Safety: it runs the initialisers of the library that the user chose by the variable.
         return unsafe { Library::new(&path) }.map_err(|error| {
-            // The loader's own words, which name the file, are behind those of the crate.
+            // The loader's own words, which name the file, come after those of the crate.
             let reason =
                 error::Error::source(&error).map_or(error.to_string(), ToString::to_string);
             Error::Device(format!(

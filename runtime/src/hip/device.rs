@@ -178,7 +178,7 @@ impl Module {
 impl Drop for Module {
     fn drop(&mut self) {
         let _entered = Entered::new(&self.device);
-        // HIP does not wait for launches of what it unloads. Safety: nobody launches it any more.
+        // HIP does not wait for launches of what it unloads. Safety: it is not launched any more.
         // Failures cannot be reported.
         unsafe {
             let _ = self.device.api.synchronize_device();

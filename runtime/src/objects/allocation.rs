@@ -74,7 +74,7 @@ impl Allocation {
         }))
     }
 
-    /// Somebody else's memory. What comes onto other streams is behind the stream if it is ready in
+    /// Foreign memory. What comes onto other streams is ordered after the stream if it is ready in
     /// order with that.
     pub fn foreign(
         on: &Stream,
@@ -224,7 +224,7 @@ impl Uses {
         unseen.map(|used| used.queue.id)
     }
 
-    /// Remembers a call that is behind all that [`wait`](Self::wait) names.
+    /// Remembers a call that comes after all that [`wait`](Self::wait) names.
     fn add(&mut self, queue: &Arc<Queue>, touch: &Touch, number: u64) {
         // A call like the last one, which is the common case.
         if let [used] = &mut self.0[..]
@@ -294,8 +294,8 @@ pub(super) struct Touch {
 }
 
 impl Touch {
-    /// Notes that what somebody else has put onto a stream uses it. Nothing is asked of the stream,
-    /// which may be being captured, so that nothing is behind other uses.
+    /// Notes that what foreign code has put onto a stream uses it. Nothing is asked of the stream,
+    /// which may be being captured, so that nothing is ordered after other uses.
     pub fn note(&self, queue: &Arc<Queue>) {
         self.allocation.lock().push(queue, self, queue.count());
     }
@@ -337,7 +337,7 @@ impl<'a> Locked<'a> {
         self.0[place.ok()?].1.as_deref_mut()
     }
 
-    /// It, if what comes onto the queue is behind all that it must not be beside of.
+    /// It, if what comes onto the queue is ordered after all that it must not overlap.
     fn behind(queue: &Queue, touches: &'a [Touch]) -> Result<Result<Self, Doing>, Error> {
         let mut locked = Self::new(touches);
         for touch in touches {

@@ -20,7 +20,7 @@ pub(super) struct Call<'a> {
     /// The code that it runs.
     pub code: Vec<Arc<Loaded>>,
     pub max_iterations: Option<u64>,
-    /// Adds its ops, with their control from an address on, behind some.
+    /// Adds its ops, with their control from an address on, after some.
     pub evaluate: Evaluate<'a>,
 }
 

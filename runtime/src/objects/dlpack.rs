@@ -43,7 +43,7 @@ unsafe impl Sync for Managed {}
 
 impl Drop for Managed {
     fn drop(&mut self) {
-        // Safety: it is whoever made the tensor's, and is called once: whoever takes the tensor
+        // Safety: the tensor's maker gave the deleter, which is called once: what takes the tensor
         // out forgets this.
         unsafe {
             match *self {
@@ -325,7 +325,7 @@ unsafe extern "C" fn delete<M>(managed: *mut M) {
         return;
     }
     // What the other library has put onto the stream uses it. What it has captured does not count:
-    // somebody's graph holds what it uses itself.
+    // the other library's graph holds what it uses itself.
     buffer.touch(!buffer.is_read_only()).note(&stream.0);
 }
 

@@ -90,7 +90,7 @@ impl Evaluated {
         Ok(ends)
     }
 
-    /// Adds an op that is no kernel's, behind those of `after`, and yields it.
+    /// Adds an op that is no kernel's, after those of `after`, and yields it.
     pub fn push(&mut self, step: &str, after: Vec<u32>, kind: OpKind) -> u32 {
         let label = self.shape.labels.len();
         self.shape.labels.push(Label {
@@ -330,7 +330,7 @@ impl List<'_> {
         self.ops.push(Op { after, label, kind });
     }
 
-    /// Adds steps of one list, behind the ops of `entry`; says whether there is something to do
+    /// Adds steps of one list, after the ops of `entry`; says whether there is something to do
     /// for them, or to wait for.
     fn steps(&mut self, frame: &Frame<'_>, steps: &[Step], entry: &[u32]) -> Result<bool, Error> {
         // What has finished when a step has.
@@ -450,7 +450,7 @@ impl List<'_> {
         ends.collect()
     }
 
-    /// Adds the ops of the variant that is chosen, behind those of `after`. Yields those that
+    /// Adds the ops of the variant that is chosen, after those of `after`. Yields those that
     /// have to finish for it to have, and whether it does something.
     fn dispatch(
         &mut self,

@@ -315,7 +315,7 @@ unsafe impl Driver for Fake {
             let mut state = state.lock().unwrap();
             state.live -= memory.bytes;
             state.pooled += memory.bytes;
-            // Safety: nobody uses what is freed, and it is as large.
+            // Safety: nothing uses what is freed, and it is as large.
             unsafe {
                 std::ptr::write_bytes(memory.address as *mut u8, FREED, memory.bytes as usize);
             }
@@ -364,7 +364,7 @@ unsafe impl Driver for Fake {
 
     fn unpin(&self, memory: RawMemory) {
         let _ = self.call("unpin");
-        // Safety: nobody uses what is unpinned, and it is as large.
+        // Safety: nothing uses what is unpinned, and it is as large.
         unsafe {
             std::ptr::write_bytes(memory.handle as *mut u8, FREED, memory.bytes as usize);
         }

@@ -114,14 +114,14 @@ impl Numbers {
         self.ended.load(Ordering::Acquire) >= number
     }
 
-    /// What comes from now on is behind that call of another stream, and those before it.
+    /// What comes from now on is ordered after that call of another stream, and those before it.
     pub fn note(&self, other: u64, number: u64) {
         let mut state = self.lock();
         let seen = state.seen.entry(other).or_default();
         *seen = number.max(*seen);
     }
 
-    /// Whether what comes from now on is behind that call of another stream.
+    /// Whether what comes from now on is ordered after that call of another stream.
     pub fn has_seen(&self, other: u64, number: u64) -> bool {
         self.lock().seen.get(&other) >= Some(&number)
     }

@@ -93,7 +93,7 @@ impl Parts {
 
 /// What does the parts of a shape.
 pub(crate) trait Host {
-    /// Does a list of ops, behind all before it.
+    /// Does a list of ops, after all before it.
     fn ops(&mut self, number: usize, ops: &[Op]) -> Result<(), Fault>;
     /// Whether a word is not 0 when all before has been done.
     fn is_set(&mut self, look: Look) -> Result<bool, Fault>;

@@ -23,7 +23,7 @@ pub struct Pinned {
     device: Device,
     /// As the device sees it; its handle is where the host does.
     raw: RawMemory,
-    /// Behind its last use by the device.
+    /// After its last use by the device.
     last: Option<Event>,
 }
 
@@ -40,7 +40,7 @@ impl Pinned {
         let raw = shared.driver.pin(bytes as u64);
         let what = || format!("{bytes} bytes of the host for {device:?}");
         let raw = raw.map_err(|fault| shared.failed(&what(), fault))?;
-        // Safety: as many are there, and nobody else has them.
+        // Safety: as many are there, and nothing else has them.
         unsafe { (raw.handle as *mut u8).write_bytes(0, bytes) };
         Ok(Self {
             device: device.clone(),
@@ -160,7 +160,7 @@ impl<T> Pending<T> {
 }
 
 impl Pending<Pinned> {
-    /// Behind the last call on a stream, which uses the memory.
+    /// After the last call on a stream, which uses the memory.
     fn behind(on: &Stream, mut of: Pinned) -> Result<Self, Error> {
         match on.record() {
             Ok(event) => {
@@ -169,7 +169,7 @@ impl Pending<Pinned> {
             }
             Err(error) => {
                 if on.synchronize().is_err() {
-                    // Nobody can tell when it is not in use any more.
+                    // It cannot be known when its use ends.
                     std::mem::forget(of);
                 }
                 Err(error)

@@ -56,7 +56,7 @@ pub struct Graph {
     is_clear: bool,
     /// What a launch touches, if the last of `kept` is for what is bound.
     touches: Option<Vec<Touch>>,
-    /// The last launch: the next one, maybe of another stream, is behind it.
+    /// The last launch: the next one, maybe of another stream, is ordered after it.
     last: Option<(Arc<Queue>, u64)>,
 }
 
@@ -93,7 +93,7 @@ struct Step {
 }
 
 enum Work {
-    /// Its control begins so many bytes behind that of the first.
+    /// Its control begins so many bytes after that of the first.
     Launch { kernel: Kernel, control: u64 },
     /// Of the first argument to the second.
     Copy,
@@ -529,7 +529,7 @@ impl Graph {
         Ok(touches)
     }
 
-    /// Adds all steps on what is bound, with their control from `control` on, behind `begin`.
+    /// Adds all steps on what is bound, with their control from `control` on, after `begin`.
     fn evaluate(
         &self,
         scratch: &Scratch,

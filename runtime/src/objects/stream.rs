@@ -163,7 +163,7 @@ impl Queue {
         self.numbers.wait_for_host(number);
     }
 
-    /// An event behind all calls so far, and the number of the last that it is behind with all before
+    /// An event after all calls so far, and the number of the last that it follows with all before
     /// it: a hosted one may not be on the stream yet.
     fn mark(&self) -> Result<(Event, u64), Error> {
         let shared = self.shared();
@@ -214,7 +214,7 @@ impl Queue {
         self.timed(|| SpanKind::Wait, wait)
     }
 
-    /// What comes from now on is behind that call of another stream.
+    /// What comes from now on is ordered after that call of another stream.
     pub fn follow(&self, other: &Queue, number: u64) -> Result<(), Error> {
         if self.has_seen(other, number) {
             return Ok(());
@@ -255,7 +255,7 @@ pub struct Event(pub(super) Arc<Moment>);
 pub(super) struct Moment {
     device: Device,
     raw: RawEvent,
-    /// Behind which call of which stream.
+    /// After which call of which stream.
     queue: u64,
     number: u64,
 }

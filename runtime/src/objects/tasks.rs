@@ -13,7 +13,8 @@ pub type Task = Box<dyn FnMut() -> bool + Send>;
 #[derive(Default)]
 pub struct Tasks {
     waiting: Mutex<Vec<Task>>,
-    /// Whether there is any, as whoever has locked them last has said: most who try look at this alone.
+    /// Whether there is any, as the last thread that locked them has said: most that try look at
+    /// this alone.
     is_any: AtomicBool,
 }
 

@@ -23,22 +23,22 @@ pub(super) unsafe fn slice<'a>(words: &[u64]) -> &'a mut [i32] {
 
 /// `a = value`.
 pub(super) fn set(words: &[u64]) {
-    // Safety: the words describe an array, which nobody else uses meanwhile.
+    // Safety: the words describe an array, which nothing else uses meanwhile.
     unsafe { slice(&words[1..]) }.fill(words[3] as i32);
 }
 
 /// `out = in + 1`, element by element.
 pub(super) fn next(words: &[u64]) {
-    // Safety: the words describe arrays, which nobody else uses meanwhile.
+    // Safety: the words describe arrays, which nothing else uses meanwhile.
     let (out, input) = unsafe { (slice(&words[1..]), slice(&words[3..])) };
     for (to, from) in out.iter_mut().zip(input) {
         *to = *from + 1;
     }
 }
 
-/// `a[0] += control[0]`, which is 1 meanwhile, unless somebody else has it as well.
+/// `a[0] += control[0]`, which is 1 meanwhile, unless another launch has it as well.
 fn count(words: &[u64]) {
-    // Safety: the words describe arrays, which nobody else uses meanwhile.
+    // Safety: the words describe arrays, which nothing else uses meanwhile.
     let (a, control) = unsafe { (slice(&words[1..]), slice(&words[3..])) };
     control[0] += 1;
     thread::yield_now();
@@ -481,7 +481,7 @@ fn whichever_call_fails_it_is_an_error_and_nothing_leaks() {
                 fails: Some((at, is_lost)),
                 ..Mood::default()
             });
-            // What fails when it is freed has nobody to tell.
+            // A failure to free has no caller to tell.
             let fails_silently = matches!(log.calls().get(at), Some(&"free" | &"close_stream"));
             match program(&device) {
                 Ok(sum) => assert!(sum == 12 || fails_silently),

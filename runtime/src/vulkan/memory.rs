@@ -183,7 +183,7 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // Safety: pools give back what nobody uses any more. Freeing unmaps.
+        // Safety: pools give back what is not in use any more. Freeing unmaps.
         unsafe {
             self.device.raw.destroy_buffer(self.raw, None);
             self.device.raw.free_memory(self.memory, None);

@@ -74,7 +74,7 @@ impl Asked {
                         modes.extend(instruction(EXECUTION_MODE, operands));
                     }
                 }
-                // Modes come behind the last entry point.
+                // Modes come after the last entry point.
                 (ENTRY_POINT, _) => {}
                 _ if !modes.is_empty() => all.append(&mut modes),
                 _ => {}

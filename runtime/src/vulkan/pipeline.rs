@@ -135,7 +135,7 @@ impl Code {
             stage = stage.push_next(&mut size);
         }
         let info = vk::ComputePipelineCreateInfo::default()
-            // For the blocks behind the last full row.
+            // For the blocks after the last full row.
             .flags(vk::PipelineCreateFlags::DISPATCH_BASE)
             .stage(stage)
             .layout(self.layout);

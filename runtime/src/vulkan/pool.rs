@@ -45,7 +45,7 @@ struct State {
     /// Blocks of a single array each, and the unused ones of these: bytes and addresses.
     own: BTreeSet<u64>,
     own_free: BTreeSet<(u64, u64)>,
-    /// Parts of the others that nobody uses: their bytes by their addresses, and both the other way
+    /// Parts of the others that are unused: their bytes by their addresses, and both the other way
     /// round.
     free: BTreeMap<u64, u64>,
     sizes: BTreeSet<(u64, u64)>,

@@ -82,7 +82,7 @@ impl What {
 /// A look at a flag or a condition.
 struct LookAt {
     word: usize,
-    /// Where the kernel's words are, and behind them what it copies.
+    /// Where the kernel's words are, and after them what it copies.
     at: u64,
 }
 

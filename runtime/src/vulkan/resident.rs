@@ -335,7 +335,7 @@ impl Shared {
             let staged = self.staged(bytes)?;
             let place = self.place(&self.staging, staged)?;
             let to = self.data(to + (i * STAGED) as u64)?;
-            // Safety: as many bytes are mapped, and nobody uses them.
+            // Safety: as many bytes are mapped, and nothing uses them.
             let copied = unsafe {
                 ptr::copy_nonoverlapping(part.as_ptr(), place.mapped, part.len());
                 self.copy(on, place, to, bytes)

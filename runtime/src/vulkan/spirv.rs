@@ -156,7 +156,7 @@ mod tests {
         assert!(Module::read(&TINY[..15]).is_err());
         assert!(words(&[1, 2, 3]).is_err());
         assert!(words(b"not SPIR-V, whatever the length.").is_err());
-        // An instruction of no words would be read for ever.
+        // An instruction of no words would be read without end.
         assert!(Module::read(&[MAGIC, 0, 0, 0, 0, 0]).is_err());
     }
 }

@@ -247,7 +247,7 @@ pub(super) fn allocate(
         .command_pool(pool)
         .level(vk::CommandBufferLevel::PRIMARY)
         .command_buffer_count(to.len() as u32);
-    // Safety: nobody else uses the pool meanwhile.
+    // Safety: nothing else uses the pool meanwhile.
     let made = unsafe { device.raw.allocate_command_buffers(&info) }?;
     to.copy_from_slice(&made);
     Ok(())

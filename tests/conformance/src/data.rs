@@ -7,7 +7,7 @@ use qd_runtime::{
     objects::{Buffer, Stream},
 };
 
-/// The bytes of what nobody has written.
+/// The bytes of what has not been written.
 const GARBAGE: u8 = 0xA5;
 
 /// What a buffer holds.

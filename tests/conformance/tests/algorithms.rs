@@ -384,7 +384,7 @@ fn argument(parameter: &known::Parameter, input: Input, n: usize, slots: u64) ->
     let element = &parameter.element;
     match parameter.given {
         Given::Data | Given::InPlace => given(generate(element, input, n, n as u64)),
-        // What lies behind the results must be untouched: all of it is compared.
+        // What follows the results must be untouched: all of it is compared.
         Given::Result => output(element, n, Expect::Same),
         Given::Total if parameter.is_cell => given(Data::Count(-1)),
         Given::Total => output(element, 1, Expect::Same),

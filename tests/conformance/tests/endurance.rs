@@ -8,7 +8,7 @@ use std::{sync::Barrier, thread};
 /// The capacity: 256^3 elements.
 const DEPTH: u32 = 3;
 
-/// Elements behind the live ones.
+/// Elements after the live ones.
 const ROOM: usize = 3;
 
 /// Sizes about those of a tile, of two, and of more than a subgroup looks back over;
@@ -527,7 +527,7 @@ fn kernels_that_compete() {
 }
 
 /// An element that is wrong is counted in each run, and so are one that is not
-/// written and one that is written behind the last.
+/// written and one that is written after the last.
 #[test]
 fn what_is_wrong_is_seen() {
     let n = 5000;

@@ -8,10 +8,10 @@ use qd_lowering::algorithms::scratch as sizing;
 
 const SIZES: [usize; 9] = [0, 1, 255, 256, 257, 4095, 4096, 4097, 20_000];
 
-/// Elements behind the live ones.
+/// Elements after the live ones.
 const ROOM: usize = 37;
 
-/// Scratch of the phases: nobody may write it.
+/// Scratch of the phases: nothing may write it.
 fn unused(element: &str, n: usize) -> Argument {
     Argument {
         data: generate(element, Input::AllEqual, n, 0),
@@ -166,7 +166,7 @@ fn reduce_by_key_of_mapped_values() {
 }
 
 /// Two maps and a constant, in a loop that goes round `%turns` times and changes what
-/// the maps read behind their reader.
+/// the maps read after their reader.
 const LOOP: &str = "
 qd.grid.kernel @main(%x: memref<?xi32>, %y: memref<?xi32> {qd.scratch}, %z: memref<?xi32> {qd.scratch}, \
     %ones: memref<?xi32> {qd.scratch}, %s: memref<?xi32>, %n: memref<i32>, %o: memref<?xi32>, %turns: memref<i32>) {

@@ -27,7 +27,7 @@ struct Large {
     /// Of `%i`, in a loop that is fused into the algorithm.
     fused: &'static str,
     algorithm: String,
-    /// Of `%i`, in a loop behind, up to `%end`: whether it `%differs`.
+    /// Of `%i`, in a loop after the algorithm, up to `%end`: whether it `%differs`.
     behind: &'static str,
     /// How many elements come out.
     results: u64,
@@ -44,7 +44,7 @@ fn mlir(dtype: Dtype) -> &'static str {
 impl Large {
     fn text(&self) -> String {
         let declared = self.buffers.iter().map(|(name, dtype, _)| {
-            // What a fused loop makes is nobody else's.
+            // Nothing else uses what a fused loop makes.
             let attribute = if *name == "y" { " {qd.scratch}" } else { "" };
             format!(", %{name}: memref<?x{}>{attribute}", mlir(*dtype))
         });
@@ -209,7 +209,7 @@ fn exclusive_scan() {
     }
 }
 
-/// Every third byte, and for partitions the others behind them in their order.
+/// Every third byte, and for partitions the others after them in their order.
 fn compact(algorithm: &'static str, count: &'static str, n: u64) {
     let kept = n.div_ceil(3);
     let number = Large {
@@ -239,7 +239,7 @@ fn compact(algorithm: &'static str, count: &'static str, n: u64) {
             "qd.algo.{algorithm} ins(%x, %y : memref<?xi8>, memref<?xi32>) \
              outs(%o, %m : memref<?xi8>, memref<?xi32>) scratch(%s : memref<?xi32>)"
         ),
-        // Of those behind, the kth is the element 3k/2 + 1, rounded down.
+        // Of those that follow, the kth is the element 3k/2 + 1, rounded down.
         behind: "    %three = arith.constant 3 : index
     %two = arith.constant 2 : index
     %first = arith.constant 1 : index

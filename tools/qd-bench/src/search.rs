@@ -82,7 +82,7 @@ fn source((_, ops): Mix, count: usize) -> String {
     text
 }
 
-/// With a number behind a value's name of one letter.
+/// With a number after a value's name of one letter.
 fn renamed(op: &str, name: &str, number: usize) -> String {
     let mut text = op.to_string();
     for end in [" ", ",", "\n"] {

@@ -63,7 +63,7 @@ pub fn run(watched: &Watched) -> Result<Infallible, String> {
 }
 
 /// Lowers what the file holds now, and says what was lowered again. What cannot be written ends the watch:
-/// nobody reads it.
+/// it has no reader.
 fn turn(
     watched: &Watched,
     session: &Session,

@@ -72,7 +72,7 @@ fn said(error: &io::Error) -> String {
     }
 }
 
-/// Bytes behind the current position; `None` where that cannot be told.
+/// Bytes after the current position; `None` where that cannot be told.
 fn remaining(mut file: &File) -> io::Result<Option<u64>> {
     use std::io::Seek;
     let metadata = file.metadata()?;

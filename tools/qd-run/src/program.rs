@@ -72,7 +72,7 @@ impl<'c> Program<'c> {
         })
     }
 
-    /// What has been compiled for a device, by whoever did.
+    /// What has already been compiled for a device.
     pub fn compiled(cli: &Cli, artifact: Artifact, device: Device) -> Result<Self, Failure> {
         let kernels = artifact.kernels.clone();
         Ok(Self {
@@ -324,7 +324,7 @@ fn mapped(path: &Path) -> Option<Result<Artifact, FileError>> {
     is_artifact.then(|| Artifact::open(path))
 }
 
-/// `wave 32` behind a separator; nothing for an artifact without bodies for the target.
+/// `wave 32` after a separator; nothing for an artifact without bodies for the target.
 fn waves(separator: &str, artifact: &Artifact, target: usize) -> String {
     let waves = artifact.waves(target);
     let waves: Vec<_> = waves.iter().map(u32::to_string).collect();

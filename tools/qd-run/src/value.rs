@@ -294,7 +294,7 @@ impl Parser {
     fn number(&mut self) -> Result<Number> {
         self.spaces();
         let begin = self.at;
-        // A sign belongs to the number, and so does one behind an exponent's e.
+        // A sign belongs to the number, and so does one after an exponent's e.
         let mut text = String::new();
         while let Some(&c) = self.characters.get(self.at) {
             let exponent = text.ends_with(['e', 'E']) && !text.starts_with("0x");

@@ -55,7 +55,7 @@ pub struct Finding {
     /// What was seen.
     pub message: String,
     /// What it was seen with, if that is not a program: text, or bytes in
-    /// hexadecimal digits behind `hex:`.
+    /// hexadecimal digits after `hex:`.
     pub input: String,
 }
 

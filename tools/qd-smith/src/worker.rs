@@ -21,7 +21,7 @@ pub fn stage(text: impl Into<String>) {
 fn answer(answer: &Answer) {
     let line = serde_json::to_string(answer).expect("answers are plain data");
     let mut out = io::stdout().lock();
-    // Without a supervisor there is nobody to tell.
+    // Without a supervisor the answer has no reader.
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 

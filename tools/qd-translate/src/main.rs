@@ -185,7 +185,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
     if let (Form::Artifact, Some(store)) = (cli.emit, store) {
         return write(cli, &kept(cli, source, targets, &store)?.to_bytes());
     }
-    // The process ends with them: nobody gains by taking them apart.
+    // The process ends with them: destroying them would gain nothing.
     let context = ManuallyDrop::new(qd_frontend::lazy_context());
     let print = &mut print;
     let mut parsed = ManuallyDrop::new(Parsed::new(&context, &source, print)?);

@@ -133,7 +133,7 @@ impl Rows {
             .extend(events);
     }
 
-    /// Writes what was added and the end, behind the layer's last event.
+    /// Writes what was added and the end, after the layer's last event.
     pub fn finish(&self) -> io::Result<()> {
         let mut held = self.file.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Held {

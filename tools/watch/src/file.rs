@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-/// How often the file is looked at though nobody tells of a save.
+/// How often the file is looked at even if no save is reported.
 const LOOKS: Duration = Duration::from_secs(1);
 /// A save is over when nothing has happened for this long: editors empty a file and then write it, or
 /// write another and rename it.
@@ -152,7 +152,7 @@ fn watcher(path: &Path, send: Sender<()>) -> notify::Result<RecommendedWatcher> 
         .collect();
     notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
         let is_its = match &event {
-            // Reading is no save: whoever looks would look again.
+            // Reading is no save: each look would cause the next.
             Ok(event) => {
                 let is_read = matches!(event.kind, EventKind::Access(kind)
                     if kind != AccessKind::Close(AccessMode::Write));
@@ -163,7 +163,7 @@ fn watcher(path: &Path, send: Sender<()>) -> notify::Result<RecommendedWatcher> 
             Err(_) => true,
         };
         if is_its {
-            // Nobody listens where the watch has ended.
+            // It fails where the watch has ended.
             let _ = send.send(());
         }
     })

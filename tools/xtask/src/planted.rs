@@ -93,7 +93,7 @@ fn all(workspace: &Workspace) -> Result<Vec<Defect>> {
             patch,
         });
     }
-    // Those of one crate behind each other: what is built for one is built for the next.
+    // Those of one crate one after the other: what is built for one is built for the next.
     defects.sort_by(|a, b| (&a.place, &a.name).cmp(&(&b.place, &b.name)));
     Ok(defects)
 }

@@ -10,7 +10,7 @@ use crate::suite::Report;
 use crate::workspace::{Profile, Workspace};
 use crate::{cargo, packages, planted, process};
 
-/// What the tests try: the same in every run, and what nobody has tried before.
+/// What the tests try: the same in every run, and what has not been tried before.
 const ARGUMENTS: &[&str] = &[
     "run --turns --seed 1 --kernels 300 --mutants 4000",
     "run --turns --time 60s --kernels 100000 --mutants 1000000",

@@ -135,7 +135,7 @@ impl Meeting<'_> {
     /// Which thread writes which of them is not said, so each one's earlier
     /// accesses must be ordered before all threads of the block. Nor is it said
     /// which still read them for their ranks: two of the first subgroup and two of
-    /// the last stand for all, so that whoever writes next without a barrier
+    /// the last stand for all, so that the thread that writes next without a barrier
     /// between is not the only one.
     fn publish(&mut self, buffer: Reg, counters: &[u64]) -> Outcome {
         let first = &self.subgroups[0];

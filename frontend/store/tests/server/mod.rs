@@ -13,7 +13,7 @@ use std::{
 /// The bucket that it has.
 pub const BUCKET: &str = "team";
 
-/// Who asks past the store, with a signature that nobody checks.
+/// Who asks past the store, with a signature that is not checked.
 const OWNER: &str = "AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/s3/aws4_request, \
                      SignedHeaders=host, Signature=0";
 

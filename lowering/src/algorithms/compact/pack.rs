@@ -95,7 +95,7 @@ impl<'a, 'b, 'c> Packed<'a, 'b, 'c> {
     }
 
     /// Writes the flagged elements, of which `i32` as many stand before this subgroup
-    /// tile, and the others behind all `total` flagged ones, unless they are dropped.
+    /// tile, and the others after all `total` flagged ones, unless they are dropped.
     pub fn write(
         &self,
         compact: &Compact<'b, 'c>,

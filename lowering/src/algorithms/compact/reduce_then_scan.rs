@@ -44,7 +44,7 @@ const LANES: i64 = 32;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::algorithms) enum Others {
     Dropped,
-    /// They go behind the flagged ones.
+    /// They go after the flagged ones.
     Behind,
 }
 
@@ -111,7 +111,7 @@ struct Shares<'b, 'c> {
     length: V<'b, 'c>,
     /// The live number of chunks.
     chunks: V<'b, 'c>,
-    /// Where in scratch the prefixes of subgroup tiles begin, behind the masks.
+    /// Where in scratch the prefixes of subgroup tiles begin, after the masks.
     tile_sums: V<'b, 'c>,
     /// Where in scratch the counts of chunks begin.
     chunk_sums: V<'b, 'c>,

@@ -36,7 +36,7 @@ pub const BENCH: Bench = Bench {
     ],
 };
 
-/// The others in their order behind the flagged ones. CUB's are there the other way
+/// The others in their order after the flagged ones. CUB's are there the other way
 /// round, which is less to ask, and moves as many bytes.
 fn partition<T: Value>(n: usize, on: &Stream) -> anyhow::Result<Prepared> {
     flagged::<T>(n, on, true)

@@ -2,7 +2,7 @@
 //!
 //! An exclusive scan of the flags gives for each element the number of flagged
 //! elements before it. A flagged element goes there. Any other element goes
-//! behind all flagged ones, by the number of unflagged elements before it. The
+//! after all flagged ones, by the number of unflagged elements before it. The
 //! total number of flagged elements is known before the last phase, which reads
 //! it from `num_out`.
 //!

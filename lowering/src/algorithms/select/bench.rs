@@ -53,7 +53,7 @@ fn select<T: Value>(n: usize, on: &Stream) -> anyhow::Result<Prepared> {
     flagged::<T>(n, on, false)
 }
 
-/// With the others behind the flagged ones, or without them.
+/// With the others after the flagged ones, or without them.
 pub(super) fn flagged<T: Value>(
     n: usize,
     on: &Stream,

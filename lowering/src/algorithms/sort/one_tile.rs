@@ -76,7 +76,7 @@ impl<'b, 'c> OneTile<'_, 'b, 'c> {
         i.min(self.count - 1)
     }
 
-    /// Loads and maps the keys. Items beyond the last key rank behind it.
+    /// Loads and maps the keys. Items beyond the last key rank after it.
     fn keys(&self) -> Vec<V<'b, 'c>> {
         let Sort { order, data, .. } = self.sort;
         let key = |i: V<'b, 'c>| {

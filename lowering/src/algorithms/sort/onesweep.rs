@@ -124,7 +124,7 @@ pub(super) struct OneSweep<'a, 'b, 'c> {
 }
 
 impl<'b, 'c> OneSweep<'_, 'b, 'c> {
-    /// Where the tickets are in the scratch, behind the histograms.
+    /// Where the tickets are in the scratch, after the histograms.
     fn tickets(&self) -> i64 {
         i64::from(self.sort.passes()) * DIGITS
     }
@@ -251,7 +251,7 @@ struct Sweep<'a, 'b, 'c> {
     ranking: Ranking<'b, 'c>,
     /// Keys, in the memory that the counters have used before.
     keys: Staged<'b, 'c>,
-    /// Values, behind the keys or in their place.
+    /// Values, after the keys or in their place.
     values: Staged<'b, 'c>,
     /// For each digit, the distance from its place in the tile to its place in the
     /// output.
@@ -392,7 +392,7 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
         )
     }
 
-    /// Loads and maps the keys. Items beyond the last key rank behind it.
+    /// Loads and maps the keys. Items beyond the last key rank after it.
     fn load_keys(&self, tile: &Tile<'b, 'c>) -> Vec<V<'b, 'c>> {
         let mapped = self.b.int_type(self.pass.sort.order.width());
         self.load(tile, |i| self.pass.key(i), || self.b.int(mapped, -1))
@@ -508,7 +508,7 @@ impl<'a, 'b, 'c> Sweep<'a, 'b, 'c> {
         first
     }
 
-    /// Where this thread's digit begins: behind the keys of that digit in the tiles
+    /// Where this thread's digit begins: after the keys of that digit in the tiles
     /// before.
     fn before(
         &self,

@@ -148,7 +148,7 @@ impl<'b, 'c> Staged<'b, 'c> {
         }
     }
 
-    /// A tile's values: behind its keys if there is room for both, else in their
+    /// A tile's values: after its keys if there is room for both, else in their
     /// place once they have been read.
     pub fn then(&self, shape: &Shape) -> Self {
         Self {

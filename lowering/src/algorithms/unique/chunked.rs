@@ -81,7 +81,7 @@ impl<'b, 'c> Chunked<'b, 'c> {
         Chunk::of(self.b, self.unique.count.live())
     }
 
-    /// Counts the heads of each chunk, and finds the last ones: behind the counts of all
+    /// Counts the heads of each chunk, and finds the last ones: after the counts of all
     /// chunks.
     fn count(&self) {
         let (b, scratch) = (self.b, self.unique.scratch);

@@ -244,7 +244,7 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
         (all[0], all[1..].to_vec())
     }
 
-    /// Puts heads, and where they are, behind the `below` ones of the subgroups below. The
+    /// Puts heads, and where they are, after the `below` ones of the subgroups below. The
     /// subgroup tile is the `first` of its tile and on.
     fn stage(
         &self,

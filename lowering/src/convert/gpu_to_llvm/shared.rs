@@ -37,7 +37,7 @@ pub fn dynamic_shared_bytes<'c>(body: Op<'c>, target: &Target, hooks: &Hooks) ->
     })
 }
 
-/// What arrays take that lie one behind another.
+/// What arrays take that lie one after another.
 fn taken(arrays: &[SharedArray<'_>]) -> u64 {
     arrays.last().map_or(0, |array| array.end)
 }

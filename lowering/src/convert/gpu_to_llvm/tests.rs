@@ -132,7 +132,7 @@ fn context() -> Context {
     context
 }
 
-/// Whether all of these are in the text, one behind the other.
+/// Whether all of these are in the text, one after the other.
 fn assert_in_order(text: &str, parts: &[&str]) {
     let mut rest = text;
     for part in parts {

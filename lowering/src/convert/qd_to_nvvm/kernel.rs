@@ -53,7 +53,7 @@ fn is_ptx_identifier(name: &str) -> bool {
     let follows = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
     match rest.next() {
         Some(c) if letter(c) => rest.all(follows),
-        // These need something behind them.
+        // These need something after them.
         Some('_' | '$') => name.len() > 1 && rest.all(follows),
         _ => false,
     }

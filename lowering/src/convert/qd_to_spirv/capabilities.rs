@@ -17,7 +17,7 @@ pub const ALWAYS: &[&str] = &[
     "VulkanMemoryModelDeviceScope",
 ];
 
-/// What ops of a subgroup need, by what their names begin with behind
+/// What ops of a subgroup need, by what their names begin with after
 /// `spirv.GroupNonUniform`; the first that fits.
 const SUBGROUP: &[(&str, &str)] = &[
     ("Elect", "GroupNonUniform"),

@@ -175,7 +175,7 @@ pub(super) fn extended<'b, 'c>(x: V<'b, 'c>) -> V<'b, 'c> {
 
 /// An `f64` as `f32`, of which the denormals are integers: how often they hold the
 /// smallest, 2⁻¹⁴⁹, rounded by a sum that leaves no place for a fraction. The
-/// least normal number comes behind the largest of them.
+/// least normal number comes after the largest of them.
 pub(super) fn truncated<'b, 'c>(x: V<'b, 'c>, to: Type<'c>) -> V<'b, 'c> {
     let b = x.builder();
     let converted = b.result("arith.truncf", &[x], to, &[]);
@@ -188,7 +188,7 @@ pub(super) fn truncated<'b, 'c>(x: V<'b, 'c>, to: Type<'c>) -> V<'b, 'c> {
     is_small.select((times | sign).bitcast(to), converted)
 }
 
-/// A number rounded to a whole one, where denormals behind the zero of these bits
+/// A number rounded to a whole one, where denormals after the zero of these bits
 /// become `whole`.
 fn rounded<'b, 'c>(name: &str, x: V<'b, 'c>, zero: i64, whole: f64) -> V<'b, 'c> {
     let device = x.builder().result(name, &[x], x.ty(), &[]);

@@ -122,7 +122,7 @@ fn choose<'b, 'c>(condition: V<'b, 'c>, x: Wide<'b, 'c>, y: Wide<'b, 'c>) -> Wid
     (condition.select(x.0, y.0), condition.select(x.1, y.1))
 }
 
-/// `f64`, in integers of 128 bits: the product with 20 zeros behind it has its
+/// `f64`, in integers of 128 bits: the product with 20 zeros after it has its
 /// highest bit in place 124 or 125, and so has the addend with 72. The one with
 /// the lower exponent is shifted to the other's; where that loses bits, the other
 /// is so much larger that they only matter as "some".

@@ -84,7 +84,7 @@ impl Sample {
             b.constant_bit32(float, bits.to_bits());
         }
 
-        // The launch's kernel arguments, behind the address in the push constants.
+        // The launch's kernel arguments, after the address in the push constants.
         let words = b.type_struct([ulong]);
         b.decorate(words, Decoration::Block, []);
         let offset = |bytes| [Operand::LiteralBit32(bytes)];

@@ -11,7 +11,7 @@ use crate::{
 const LENGTH: u64 = (2 * PIECE + PIECE / 2) / 4 + 1;
 
 /// Copies what a stream is yet to write to memory that another is yet to read. Yields what was read
-/// before, and the sum behind it.
+/// before, and the sum after it.
 fn copied(from: &Device, to: &Device) -> Result<(Vec<i32>, Vec<i32>), Error> {
     let [a, b] = [from, to].map(|device| device.stream(Priority::Normal));
     let (a, b) = (a?, b?);

@@ -56,7 +56,7 @@ fn a_launch_that_fails_is_waited_for_as_it_may_be_on_the_stream() {
             let [a, b] = streams(device);
             let [x, y] = arrays(&a);
             set.launch(&a, &args![&x, 1]).unwrap();
-            // From now on the second stream is behind what the first has done so far.
+            // From now on the second stream is ordered after what the first has done so far.
             next.launch(&b, &args![&y, &x]).unwrap();
             let failed = set.launch(&a, &args![&x, 5]);
             next.launch(&b, &args![&y, &x]).unwrap();
@@ -151,7 +151,7 @@ fn who_must_not_be_beside_a_hosted_call_waits_for_it_and_nobody_else() {
         for on in [&s, &t] {
             assert!(!at_once(on, x.touch(true)));
         }
-        // An event is not behind what is not on the stream yet.
+        // An event is not ordered after what is not on the stream yet.
         t.wait_for(&s.record()?)?;
         assert!(!t.0.has_seen(&s.0, number));
         Ok(())
@@ -168,7 +168,7 @@ fn who_must_not_be_beside_a_hosted_call_waits_for_it_and_nobody_else() {
 fn poll(words: &[u64]) {
     // Safety: the word is the address of a gate that outlives the call.
     let gate = unsafe { &*(words[1] as *const AtomicI32) };
-    // Safety: the words describe arrays, which nobody else uses meanwhile.
+    // Safety: the words describe arrays, which nothing else uses meanwhile.
     let [flag, a, control] = [3, 5, 7].map(|first| unsafe { slice(&words[first..]) });
     let is_open = gate.load(Ordering::Acquire) != 0;
     flag[0] = i32::from(!is_open);
@@ -251,7 +251,7 @@ fn seen(on: &Stream, gate: &AtomicI32) -> Buffer {
         read_only: true,
         ready: Ready::Now,
     };
-    // Safety: the caller keeps the memory until nobody uses it.
+    // Safety: the caller keeps the memory until it is no longer used.
     unsafe { Buffer::import(on, memory, None) }.unwrap()
 }
 

@@ -363,14 +363,14 @@ fn read_elsewhere<T: Element + dlpark::DlpackElement + PartialEq + Default>(valu
                 assert_eq!(valid.shape(), [half as i64 - 1, 2]);
                 assert_eq!(valid.strides(), Some(&[2, 1][..]));
                 assert_eq!(valid.data_ptr() as u64, tail.address());
-                // Safety: nobody writes the elements, and they are of this type.
+                // Safety: nothing writes the elements, and they are of this type.
                 let read = unsafe { valid.cpu_slice::<T>() }.expect("its elements");
                 assert!(read == expected);
                 drop(tensor);
             }};
         }
         match form {
-            // Safety: the tensor was taken just now, by nobody else.
+            // Safety: the tensor was taken just now, and only here.
             Form::Versioned => check!(unsafe {
                 dlpark::versioned::Dlpack::from_raw(capsule.take_versioned().unwrap())
             }),
@@ -437,7 +437,7 @@ fn what_another_library_still_does_is_waited_for() {
         let x = Buffer::new(&a, Dtype::I32, &[4]).unwrap();
         set.launch(&a, &args![&x, 1]).unwrap();
         let capsule = x.to_dlpack(&b, Form::Versioned).unwrap();
-        // The array's stream has seen that it was given away, and nothing behind that.
+        // The array's stream has seen that it was given away, and nothing after that.
         assert_eq!(x.to_vec::<i32>(&a).unwrap(), [1; 4]);
         // What the library does is unknown here: the memory as a buffer that knows nothing of `x`.
         let foreign = Foreign {

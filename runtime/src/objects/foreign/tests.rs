@@ -14,7 +14,7 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-/// Memory of the test's own, which says when nobody keeps it any more.
+/// Memory of the test's own, which says when it is no longer held.
 struct Owner {
     values: Vec<i32>,
     is_gone: Arc<AtomicBool>,

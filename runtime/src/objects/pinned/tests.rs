@@ -12,7 +12,7 @@ fn there_and_back(device: &Device) -> Result<Vec<i32>, Error> {
     let [a, b] = [Priority::Normal, Priority::High].map(|of| device.stream(of));
     let (a, b) = (a?, b?);
     let read = copied(device, &a, &b);
-    // Also behind a failure, and if one of these fails.
+    // Also after a failure, and if one of these fails.
     for on in [&a, &b, &a, &b] {
         let _ = on.synchronize();
     }
@@ -76,7 +76,7 @@ fn whichever_call_fails_no_host_memory_is_lost() {
             fails: Some((at, false)),
             ..Mood::default()
         });
-        // What goes behind work that is under way goes in a later call.
+        // What goes after work that is under way goes in a later call.
         if let Ok(read) = there_and_back(&device) {
             // What failed was only to free something.
             assert_eq!(read, [7, 7, 7, 7, 42, 8, 8, 8], "call {at}");

@@ -115,7 +115,7 @@ impl<'a> Pieces<'a> {
         Ok(())
     }
 
-    /// Whether the `i32` at an address is not 0, behind all that is on the stream.
+    /// Whether the `i32` at an address is not 0, after all that is on the stream.
     fn is_set(&self, address: u64) -> Result<bool, Fault> {
         let mut word = [0; 4];
         let driver = &self.queue.shared().driver;

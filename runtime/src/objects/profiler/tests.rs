@@ -13,7 +13,7 @@ use qd_artifact::{Artifact, BufferRef, Dtype, Expr, Format, Module, StepKind};
 
 /// `a[0] += 1; flag -= 1`.
 fn down(words: &[u64]) {
-    // Safety: the words describe arrays, which nobody else uses meanwhile.
+    // Safety: the words describe arrays, which nothing else uses meanwhile.
     let (a, flag) = unsafe { (slice(&words[1..]), slice(&words[3..])) };
     a[0] += 1;
     flag[0] -= 1;

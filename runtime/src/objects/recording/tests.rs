@@ -100,11 +100,11 @@ fn a_step_waits_for_those_whose_memory_it_uses_and_for_no_other() {
         &[],
         &[0],
         &[0],
-        // Behind both readers, and by them behind the writer.
+        // After both readers, and by them after the writer.
         &[3, 2],
         // The source was written by 2, the destination by 1.
         &[2, 1],
-        // A slot may be any memory that somebody uses.
+        // A slot may be any memory that is in use.
         &[5, 4],
     ];
     assert_eq!(after, expected);
@@ -330,7 +330,7 @@ fn whichever_call_of_a_graph_fails_the_next_launch_works() {
     }
 }
 
-/// What a graph counts that is launched three times, also behind a launch that failed.
+/// What a graph counts that is launched three times, also after a launch that failed.
 fn counted(device: &Device) -> Result<i32, Error> {
     let count = device.load(&artifact())?.kernel("count")?;
     let s = device.stream(Priority::Normal)?;

@@ -226,7 +226,7 @@ impl Body<'_> {
         stored.expect("an open block");
     }
 
-    /// Adds to the `i32` at an address, whoever else does.
+    /// Adds atomically to the `i32` at an address.
     pub fn atomic_add(&mut self, address: Word, value: u32) {
         let pointer = self.pointer(self.module.u32, address);
         let m = &mut *self.module;

@@ -3,7 +3,7 @@
 use super::*;
 
 /// A loop that is gone round as often as its flag says, in a kernel that another
-/// dispatches to, with a fill before and a launch behind it.
+/// dispatches to, with a fill before and a launch after it.
 fn loops(device: &Device) -> Artifact {
     let body = launch(device, "count_down", 1, vec![whole(0), whole(1)]);
     let inner = kernel(
@@ -62,7 +62,7 @@ fn loops_go_round() {
     }
 }
 
-/// What is chosen behind a launch that makes the condition, by a buffer and by a word
+/// What is chosen after a launch that makes the condition, by a buffer and by a word
 /// of control that is 0.
 #[test]
 fn an_if_runs_once_if_its_condition_is_set() {

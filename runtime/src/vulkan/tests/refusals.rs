@@ -23,7 +23,7 @@ fn what_the_device_lacks_is_named_with_who_needs_it() {
         );
         let mut artifact = artifact(&device, module, vec![main]);
         let name = format!("{capability:?}");
-        // What nobody has is in the module alone, as if somebody had edited the plan.
+        // What no device has is in the module alone, as if the plan had been edited.
         let needs = &mut plan_of(&mut artifact.kernels[0]).needs;
         if capability != Capability::Geometry {
             needs.features.push(name.clone());

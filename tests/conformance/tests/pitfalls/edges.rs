@@ -4,7 +4,7 @@ use crate::kernel::{ALGORITHMS, Combiner, Kernel, turn};
 use qd_conformance::{Data, Input, Subject, generate, report, waves};
 
 /// Tiny n: no element, one, two, and those about a subgroup, of every algorithm and at
-/// every subgroup size; in buffers that end there, and in longer ones. Whoever takes
+/// every subgroup size; in buffers that end there, and in longer ones. Code that takes
 /// part of a subgroup for the whole, or no elements for some, is wrong here.
 #[test]
 fn tiny_counts() {
@@ -49,9 +49,9 @@ const LAST_BUT_ZERO: Combiner = Combiner::Region(
     }",
 );
 
-/// Custom combiners must not see elements past the end: everything behind the last
+/// Custom combiners must not see elements past the end: everything after the last
 /// one is poison, which one look at it would spread to the result. Kinds, and
-/// algorithms that only move, have it behind the last one as well.
+/// algorithms that only move, have it after the last one as well.
 #[test]
 fn elements_past_the_end() {
     const SMALL: &str = "{qd.tuning = {threads = 64, items = 20}}";

@@ -93,7 +93,7 @@ fn sorts_of_zeros_and_nans() {
 }
 
 /// ±0 and NaN in minima and maxima: −0 is less than +0, and NaNs count only where there is
-/// nothing else; the same whoever combines them, also in scans and by key.
+/// nothing else; the same whatever combines them, also in scans and by key.
 #[test]
 fn minima_of_zeros_and_nans() {
     let algorithms = [

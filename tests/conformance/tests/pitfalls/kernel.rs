@@ -38,7 +38,7 @@ pub struct Kernel {
 #[derive(Clone, Copy)]
 pub enum Combiner {
     Kind(&'static str),
-    /// An identity and a combiner, as behind an algorithm's attributes.
+    /// An identity and a combiner, as after an algorithm's attributes.
     Region(&'static str),
 }
 
@@ -107,7 +107,7 @@ impl Kernel {
         )
     }
 
-    /// Of `n` elements of these, which may be more. What lies behind results is compared
+    /// Of `n` elements of these, which may be more. What follows results is compared
     /// as well.
     pub fn arguments(&self, elements: Data, n: usize) -> Vec<Argument> {
         let (element, length) = (self.element, elements.len());

@@ -162,7 +162,7 @@ impl Generator<'_> {
             let (is_written, is_left) = (self.one_in(3), self.random.bool());
             match self.buffers[i].role {
                 Role::Elements if is_written => writes.push(i),
-                // Views are behind what they are of.
+                // Views come after what they are of.
                 Role::View { of, .. } if writes.contains(&of) => {}
                 Role::Counters(_) if is_left => {}
                 Role::Loose | Role::Marks(_) => {}

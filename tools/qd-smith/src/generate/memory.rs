@@ -170,7 +170,7 @@ impl Generator<'_> {
         self.push("memref.store", "", &[digest, memory, place], &[]);
     }
 
-    /// A number that depends on every integer that came into scope behind the first so
+    /// A number that depends on every integer that came into scope after the first so
     /// many values: most values are used by nothing, and show nothing.
     pub(super) fn digest(&mut self, first: usize) -> Value {
         let is_integer = |v: &Value| self.of(*v).ty.is_some_and(|ty| !ty.is_float());
@@ -323,7 +323,7 @@ impl Generator<'_> {
             );
             return;
         }
-        // What was there before depends on who came first: nobody uses it.
+        // What was there before depends on which thread came first: it is not used.
         self.op(
             grid::AtomicRmw::NAME,
             &properties,
@@ -418,7 +418,7 @@ impl Generator<'_> {
     }
 
     /// An atomic store of, or an exchange for, the one number that a word is to have
-    /// once any thread has come by; or an atomic load of what nobody writes.
+    /// once any thread has come by; or an atomic load of what is never written.
     pub(super) fn mark(&mut self) {
         if self.random.bool() {
             let reads = self.phase.reads.clone();

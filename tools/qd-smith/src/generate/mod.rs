@@ -58,7 +58,7 @@ enum Role {
     Loose,
     /// 0 and 1.
     Flags,
-    /// Words that some threads set to one number, whoever comes first.
+    /// Words that some threads set to one number, whichever comes first.
     Marks(i64),
     /// Scratch that a `for_each` has written all of.
     Produced,

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 
-/// Inserts a line into the first run of lines that hold `mark` behind at most a word (`pub mod x;`),
+/// Inserts a line into the first run of lines that hold `mark` after at most a word (`pub mod x;`),
 /// in alphabetical order of what follows it. The line takes over its neighbours' indentation.
 pub fn insert_sorted(text: &str, mark: &str, line: &str) -> Result<String> {
     let key = |line: &str| {

@@ -96,7 +96,7 @@ fn become_root() -> Option<Vec<&'static str>> {
     if !has_program("sudo") {
         return None;
     }
-    // Without a terminal nobody can type a password: fail at once instead of waiting for one.
+    // Without a terminal no password can be typed: fail at once instead of waiting for one.
     Some(if stdin().is_terminal() {
         vec!["sudo"]
     } else {

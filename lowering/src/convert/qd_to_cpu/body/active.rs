@@ -23,7 +23,7 @@ pub(super) enum Active<'b, 'c> {
     Subgroup {
         /// The number of the first.
         first: V<'b, 'c>,
-        /// The number behind the last.
+        /// The number after the last.
         end: V<'b, 'c>,
     },
 }
@@ -38,7 +38,7 @@ impl Active<'_, '_> {
 }
 
 impl<'b, 'c> BodyLowering<'b, 'c> {
-    /// The numbers of the active threads: the first, and the one behind the last.
+    /// The numbers of the active threads: the first, and the one after the last.
     pub fn range(&self) -> (V<'b, 'c>, V<'b, 'c>) {
         match self.active {
             Active::Block => (self.b.index(0), self.b.index(self.threads)),
