@@ -8,7 +8,7 @@ use melior::ir::{Attribute, Type, ValueLike, attribute::DenseI64ArrayAttribute};
 use qd_dialects::{
     attributes::{self, Kind},
     builder::{Builder, Combiner, V},
-    ir::{self, Op, OpExt},
+    ir::{self, Op, OpExt, Value},
     melior,
     ops::{Order, Scope, grid},
 };
@@ -66,15 +66,16 @@ fn named<'c>(b: &Builder<'c>, order: (&'static str, i64), scope: Option<&str>) -
 }
 
 /// `qd.grid.view`: part of a buffer as another element type.
-pub fn view<'b, 'c>(b: &'b Builder<'c>, op: Op<'c>, operands: &[V<'b, 'c>]) -> V<'b, 'c> {
-    let r#type = op.first_result().r#type();
-    let pointer = descriptor::pointer_of_element(b, operands[0], &operands[1..2]);
-    descriptor::memref_from_pointer(b, pointer, Some(operands[2].to_i64()), r#type)
+pub fn view<'b, 'c>(b: &'b Builder<'c>, op: Op<'c>) -> V<'b, 'c> {
+    let view = grid::View::cast(op);
+    let pointer = address(b, view.source(), vec![view.offset()]);
+    let size = b.v(view.size()).to_i64();
+    descriptor::memref_from_pointer(b, pointer, Some(size), view.result().r#type())
 }
 
-/// The address of an element: a memref and its indices.
-fn address<'b, 'c>(b: &'b Builder<'c>, operands: &[V<'b, 'c>]) -> V<'b, 'c> {
-    descriptor::pointer_of_element(b, operands[0], &operands[1..])
+/// The address of an element.
+fn address<'b, 'c>(b: &'b Builder<'c>, memref: Value<'c>, indices: Vec<Value<'c>>) -> V<'b, 'c> {
+    descriptor::pointer_of_element(b, b.v(memref), &b.vs(&indices))
 }
 
 fn alignment<'c>(b: &Builder<'c>, r#type: Type<'c>) -> (&'static str, Attribute<'c>) {
@@ -83,26 +84,20 @@ fn alignment<'c>(b: &Builder<'c>, r#type: Type<'c>) -> (&'static str, Attribute<
 }
 
 /// `qd.grid.atomic.load`.
-pub fn atomic_load<'b, 'c>(
-    b: &'b Builder<'c>,
-    op: Op<'c>,
-    operands: &[V<'b, 'c>],
-    scopes: &Scopes,
-) -> V<'b, 'c> {
-    let r#type = operands[0].element();
+pub fn atomic_load<'b, 'c>(b: &'b Builder<'c>, op: Op<'c>, scopes: &Scopes) -> V<'b, 'c> {
+    let load = grid::AtomicLoad::cast(op);
+    let at = address(b, load.memref(), load.indices());
+    let r#type = load.result().r#type();
     let mut attributes = named(b, ("ordering", ordering(op)), scopes.of(op));
     attributes.push(alignment(b, r#type));
-    b.result("llvm.load", &[address(b, operands)], r#type, &attributes)
+    b.result("llvm.load", &[at], r#type, &attributes)
 }
 
 /// `qd.grid.atomic.store`.
-pub fn atomic_store<'b, 'c>(
-    b: &'b Builder<'c>,
-    op: Op<'c>,
-    operands: &[V<'b, 'c>],
-    scopes: &Scopes,
-) {
-    let (value, at) = (operands[0], address(b, &operands[1..]));
+pub fn atomic_store<'c>(b: &Builder<'c>, op: Op<'c>, scopes: &Scopes) {
+    let store = grid::AtomicStore::cast(op);
+    let at = address(b, store.memref(), store.indices());
+    let value = b.v(store.value());
     let mut attributes = named(b, ("ordering", ordering(op)), scopes.of(op));
     attributes.push(alignment(b, value.ty()));
     b.op("llvm.store", &[value.value(), at.value()], &[], &attributes);
@@ -119,14 +114,10 @@ pub fn fence(b: &Builder<'_>, order: i64, scope: Option<&str>) {
 }
 
 /// `qd.grid.atomic.rmw`.
-pub fn atomic_rmw<'b, 'c>(
-    b: &'b Builder<'c>,
-    op: Op<'c>,
-    operands: &[V<'b, 'c>],
-    scopes: &Scopes,
-) -> V<'b, 'c> {
-    let kind = grid::AtomicRmw::cast(op).kind();
-    let (value, at) = (operands[0], address(b, &operands[1..]));
+pub fn atomic_rmw<'b, 'c>(b: &'b Builder<'c>, op: Op<'c>, scopes: &Scopes) -> V<'b, 'c> {
+    let rmw = grid::AtomicRmw::cast(op);
+    let (kind, value) = (rmw.kind(), b.v(rmw.value()));
+    let at = address(b, rmw.memref(), rmw.indices());
     let (order, scope) = (ordering(op), scopes.of(op));
     let is_lax = matches!(kind, Kind::MinNumF | Kind::MaxNumF) && !scopes.rmw_orders_zeros;
     let operation = match is_lax {
@@ -196,14 +187,10 @@ fn swap_until<'b, 'c>(
 }
 
 /// `qd.grid.atomic.cas`.
-pub fn atomic_cas<'b, 'c>(
-    b: &'b Builder<'c>,
-    op: Op<'c>,
-    operands: &[V<'b, 'c>],
-    scopes: &Scopes,
-) -> V<'b, 'c> {
-    let at = address(b, &operands[2..]);
-    let values = [operands[0], operands[1]];
+pub fn atomic_cas<'b, 'c>(b: &'b Builder<'c>, op: Op<'c>, scopes: &Scopes) -> V<'b, 'c> {
+    let cas = grid::AtomicCas::cast(op);
+    let at = address(b, cas.memref(), cas.indices());
+    let values = [b.v(cas.expected()), b.v(cas.desired())];
     compare_exchange(b, at, values, ordering(op), scopes.of(op)).0
 }
 

@@ -387,7 +387,7 @@ fn buffer<'c>(kernel: Op<'c>, user: Op<'c>, value: Value<'c>) -> Result<'c, Buff
     if op.is("memref.cast") {
         return buffer(kernel, user, op.operand_values()[0]);
     }
-    if !op.is(grid::View::NAME) {
+    let Some(view) = grid::View::of(op) else {
         return Err(Diagnostic::at(
             user,
             format!(
@@ -396,14 +396,13 @@ fn buffer<'c>(kernel: Op<'c>, user: Op<'c>, value: Value<'c>) -> Result<'c, Buff
             ),
         )
         .note(op.location(), "made here"));
-    }
-    let operands = op.operand_values();
-    let base = buffer(kernel, user, operands[0])?;
-    let element = ir::element_type(operands[0].r#type()).expect("a buffer");
+    };
+    let base = buffer(kernel, user, view.source())?;
+    let element = ir::element_type(view.source().r#type()).expect("a buffer");
     let bytes = Expr::Binary {
         operation: Operation::Mul,
         width: 64,
-        left: host_value(kernel, user, operands[1])?.into(),
+        left: host_value(kernel, user, view.offset())?.into(),
         right: Expr::constant(u64::from(ir::bit_width(element) / 8)).into(),
     };
     let offset_bytes = match base.view {
@@ -420,7 +419,7 @@ fn buffer<'c>(kernel: Op<'c>, user: Op<'c>, value: Value<'c>) -> Result<'c, Buff
         argument: base.argument,
         view: Some(View {
             offset_bytes,
-            length: host_value(kernel, user, operands[2])?,
+            length: host_value(kernel, user, view.size())?,
             dtype: dtype(op, element, None)?,
         }),
     })

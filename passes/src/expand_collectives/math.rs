@@ -40,8 +40,8 @@ pub(super) fn ffs<'c>(b: &Builder<'c>, op: Op<'c>, _: &Setting) -> Result<'c, Ve
 /// The bits that count, and which of them from below: from above, the `k`-th of
 /// `n` is the `n − k + 1`-th. Then a binary search by population counts.
 pub(super) fn fns<'c>(b: &Builder<'c>, op: Op<'c>, _: &Setting) -> Result<'c, Vec<Value<'c>>> {
-    let operands = op.operand_values();
-    let (mask, base, offset) = (b.v(operands[0]), b.v(operands[1]), b.v(operands[2]));
+    let fns = math::Fns::cast(op);
+    let (mask, base, offset) = (b.v(fns.mask()), b.v(fns.base()), b.v(fns.offset()));
     let (upwards, downwards) = (b.i32(0).slt(offset), offset.slt(0));
     let own = b.i32(1) << base;
     let from_base = b.i32(-1) << base;

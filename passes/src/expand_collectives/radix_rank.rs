@@ -13,10 +13,11 @@
 
 use super::{Setting, block::Block};
 use qd_dialects::{
-    attributes::{self, Kind},
+    attributes::Kind,
     builder::{Builder, Combiner, V},
     diagnostic::Result,
-    ir::{Op, OpExt, Value},
+    ir::{Op, Value},
+    ops::simt,
 };
 
 /// Words of shared memory that the counters may take.
@@ -45,17 +46,19 @@ pub(super) fn radix_rank<'c>(
     setting: &Setting,
 ) -> Result<'c, Vec<Value<'c>>> {
     let block = Block::of(op)?;
-    let operands = b.vs(&op.operand_values());
-    let bits = op.attr("radix_bits").and_then(attributes::int).unwrap_or(8);
+    let rank = simt::BlockRadixRank::cast(op);
+    let bits = rank.radix_bits();
     let digits = 1i64 << bits;
     let subgroups = block.threads / setting.wave;
     let rows = subgroups.min((COUNTERS / digits).max(1));
     let counters = block.shared(b, b.int_type(32), rows * digits);
-    let (histogram, prefix) = (operands[1], operands[2]);
+    let (histogram, prefix) = (b.v(rank.histogram()), b.v(rank.prefix()));
 
     // A thread that takes no part may hold any digit.
-    let valid = operands.get(3).copied().unwrap_or_else(|| b.bool(true));
-    let digit = valid.select(operands[0], b.i32(0));
+    let valid = rank
+        .valid()
+        .map_or_else(|| b.bool(true), |valid| b.v(valid));
+    let digit = valid.select(b.v(rank.digit()), b.i32(0));
     let same = b.match_any(digit, bits as u32) & b.ballot(valid);
     let ranking = Ranking {
         b,

@@ -4,7 +4,8 @@ use super::{Setting, fold::rank};
 use qd_dialects::{
     builder::{Builder, V},
     diagnostic::Result,
-    ir::{Op, OpExt, Value},
+    ir::{Op, Value},
+    ops::simt,
 };
 
 /// A pair, and how its members compare.
@@ -24,14 +25,14 @@ pub(super) fn bitonic_sort_kv<'c>(
     op: Op<'c>,
     setting: &Setting,
 ) -> Result<'c, Vec<Value<'c>>> {
-    let operands = op.operand_values();
+    let sort = simt::BitonicSortKv::cast(op);
     let size = setting.tile(op);
     let rank = rank(b, size, setting.wave);
     let mut own = Pair {
-        key: b.v(operands[0]),
-        value: b.v(operands[1]),
-        unsigned_key: op.attr("unsigned_key").is_some(),
-        unsigned_value: op.attr("unsigned_value").is_some(),
+        key: b.v(sort.key()),
+        value: b.v(sort.value()),
+        unsigned_key: sort.unsigned_key(),
+        unsigned_value: sort.unsigned_value(),
     };
     let mut stage_size = 2;
     while stage_size <= size {

@@ -48,8 +48,7 @@ pub(super) fn device_fence<'c>(
 }
 
 pub(super) fn view<'c>(b: &Builder<'c>, op: Op<'c>, _: &Setting<'_>) -> Result<'c, Vec<Value<'c>>> {
-    let operands = b.vs(&op.operand_values());
-    Ok(vec![memory::view(b, op, &operands).value()])
+    Ok(vec![memory::view(b, op).value()])
 }
 
 pub(super) fn atomic_rmw<'c>(
@@ -57,8 +56,7 @@ pub(super) fn atomic_rmw<'c>(
     op: Op<'c>,
     setting: &Setting<'_>,
 ) -> Result<'c, Vec<Value<'c>>> {
-    let operands = b.vs(&op.operand_values());
-    let old = memory::atomic_rmw(b, op, &operands, &setting.hooks.scopes);
+    let old = memory::atomic_rmw(b, op, &setting.hooks.scopes);
     Ok(vec![old.value()])
 }
 
@@ -67,8 +65,7 @@ pub(super) fn atomic_load<'c>(
     op: Op<'c>,
     setting: &Setting<'_>,
 ) -> Result<'c, Vec<Value<'c>>> {
-    let operands = b.vs(&op.operand_values());
-    let value = memory::atomic_load(b, op, &operands, &setting.hooks.scopes);
+    let value = memory::atomic_load(b, op, &setting.hooks.scopes);
     Ok(vec![value.value()])
 }
 
@@ -77,8 +74,7 @@ pub(super) fn atomic_store<'c>(
     op: Op<'c>,
     setting: &Setting<'_>,
 ) -> Result<'c, Vec<Value<'c>>> {
-    let operands = b.vs(&op.operand_values());
-    memory::atomic_store(b, op, &operands, &setting.hooks.scopes);
+    memory::atomic_store(b, op, &setting.hooks.scopes);
     Ok(Vec::new())
 }
 
@@ -87,8 +83,7 @@ pub(super) fn atomic_cas<'c>(
     op: Op<'c>,
     setting: &Setting<'_>,
 ) -> Result<'c, Vec<Value<'c>>> {
-    let operands = b.vs(&op.operand_values());
-    let old = memory::atomic_cas(b, op, &operands, &setting.hooks.scopes);
+    let old = memory::atomic_cas(b, op, &setting.hooks.scopes);
     Ok(vec![old.value()])
 }
 

@@ -4,7 +4,7 @@ use super::{Register, Setting, Source};
 use qd_dialects::{
     builder::{Builder, V},
     diagnostic::Result,
-    ir::{Op, OpExt, Value, ValueExt, bit_width},
+    ir::{Op, Value, ValueExt, bit_width},
     ops::{ShuffleMode, simt},
 };
 
@@ -58,9 +58,11 @@ pub fn broadcast<'c>(
     op: Op<'c>,
     setting: &Setting<'_>,
 ) -> Result<'c, Vec<Value<'c>>> {
-    let operands = b.vs(&op.operand_values());
-    let source = Source::Uniform(operands[1]);
-    Ok(vec![move_value(operands[0], source, setting).value()])
+    let broadcast = simt::Broadcast::cast(op);
+    let source = Source::Uniform(b.v(broadcast.lane()));
+    Ok(vec![
+        move_value(b.v(broadcast.value()), source, setting).value(),
+    ])
 }
 
 /// `qd.simt.broadcast_first`, by the vendor's move of a word.

@@ -35,16 +35,15 @@ pub fn lower<'c>(root: Op<'c>) -> Result<'c> {
             continue;
         }
         let b = Builder::before(op);
-        let operands = b.vs(&op.operand_values());
         let value = match name {
-            grid::View::NAME => Some(memory::view(&b, op, &operands)),
-            grid::AtomicRmw::NAME => Some(memory::atomic_rmw(&b, op, &operands, HOST)),
-            grid::AtomicLoad::NAME => Some(memory::atomic_load(&b, op, &operands, HOST)),
+            grid::View::NAME => Some(memory::view(&b, op)),
+            grid::AtomicRmw::NAME => Some(memory::atomic_rmw(&b, op, HOST)),
+            grid::AtomicLoad::NAME => Some(memory::atomic_load(&b, op, HOST)),
             grid::AtomicStore::NAME => {
-                memory::atomic_store(&b, op, &operands, HOST);
+                memory::atomic_store(&b, op, HOST);
                 None
             }
-            grid::AtomicCas::NAME => Some(memory::atomic_cas(&b, op, &operands, HOST)),
+            grid::AtomicCas::NAME => Some(memory::atomic_cas(&b, op, HOST)),
             simt::MemFence::NAME | simt::BlockMemFence::NAME | grid::MemFence::NAME => {
                 fence(&b, name);
                 None
