@@ -202,8 +202,8 @@ impl<'c> Kernel<'c> {
 
     /// Notes scratch that an elementwise phase sets at each of its indices.
     fn elementwise(&mut self, kernel: Op<'c>, phase: Op<'c>) {
-        let extent = phase.operand_values().first().copied();
-        let (Some(extent), Some(body)) = (extent.and_then(Self::extent), phase.body()) else {
+        let phase = grid::ForEach::cast(phase);
+        let (Some(extent), body) = (Self::extent(phase.extent()), phase.body()) else {
             return;
         };
         let index = arguments(body).first().copied();

@@ -270,8 +270,7 @@ impl<'a, 'c> Pricer<'a, 'c> {
 
     fn native(&self, op: Op<'c>, form: &str, wave: u32) -> Result<'c, Cost> {
         let operands = op.operand_values();
-        let mask = operands.get(1).and_then(|mask| mask.constant_int());
-        let is_xor = simt::Shuffle::of(op).is_some_and(|s| s.mode() == ShuffleMode::Xor);
+        let xor = simt::Shuffle::of(op).filter(|s| s.mode() == ShuffleMode::Xor);
         let bits = match operands
             .first()
             .and_then(|value| Scalar::of(value.r#type()))
@@ -283,7 +282,7 @@ impl<'a, 'c> Pricer<'a, 'c> {
             form,
             op: op.full_name(),
             wave,
-            mask: mask.filter(|_| is_xor),
+            mask: xor.and_then(|s| s.lane().constant_int()),
             words: bits.div_ceil(32),
         };
         self.ask(&question)

@@ -176,11 +176,11 @@ impl<'c> Uses<'c> {
 
 /// Up to which element a step writes: its extent, and its live count.
 fn elements<'c>(step: Op<'c>) -> (Value<'c>, Option<Value<'c>>) {
-    let operands = step.operand_values();
-    match step.is(grid::Fill::NAME) {
-        true => (operands[2], None),
-        false => (operands[0], operands.get(1).copied()),
+    if let Some(fill) = grid::Fill::of(step) {
+        return (fill.upper(), None);
     }
+    let each = grid::ForEach::cast(step);
+    (each.extent(), each.count())
 }
 
 /// The phase around an operation.
