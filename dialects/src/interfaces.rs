@@ -226,6 +226,13 @@ pub fn orders_memory(op: Op<'_>) -> bool {
     unsafe { qd_sys::qdOrdersMemory(op.to_raw()) }
 }
 
+/// Whether an op, with what is in its regions, may be executed where its results are not used: it has
+/// no effects, and is defined whatever its operands are.
+pub fn is_pure(op: Op<'_>) -> bool {
+    // Safety: the operation is valid.
+    unsafe { qd_sys::qdIsPure(op.to_raw()) }
+}
+
 /// The value of which an op's result is a view (`ViewLikeOpInterface`).
 pub fn view_source<'c>(op: Op<'c>) -> Option<Value<'c>> {
     // Safety: the operation is valid.

@@ -115,6 +115,7 @@ impl Pipeline for ToSubgroup {
         Ok([
             &format!("qd-to-plan{}", options.text()),
             &select,
+            "qd-fill-subgroups",
             CLEAN,
             "qd-merge-collectives",
             &format!("qd-expand-collectives{{target={}}}", options.target),

@@ -7,8 +7,7 @@
 //! of the wave by default.
 //!
 //! Errors: a wave that is no power of two from 4 to 64; another wave than was
-//! chosen for a body before; a tile that is larger than the wave; a block whose
-//! threads are not a multiple of the wave.
+//! chosen for a body before; a tile that is larger than the wave.
 //!
 //! Limits: `block.dim` and `num_subgroups` outside a phase or an outlined body,
 //! in a function that is still to be inlined, stay.
@@ -139,7 +138,7 @@ fn tile_body(body: Op, threads: i64, wave: i64) {
     for op in body.nested() {
         let value = match op.full_name() {
             simt::BlockDim::NAME => threads,
-            simt::NumSubgroups::NAME => threads / wave,
+            simt::NumSubgroups::NAME => threads.div_euclid(wave) + i64::from(threads % wave != 0),
             _ => continue,
         };
         fold(op, value);

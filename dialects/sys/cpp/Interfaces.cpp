@@ -127,6 +127,10 @@ extern "C" uint32_t qdEffectsOn(MlirOperation raw, intptr_t number) {
 }
 
 /// Whether an op orders accesses to memory between threads.
+/// Whether an op, with what is in its regions, may be executed where its results are not used: it
+/// has no effects, and is defined whatever its operands are.
+extern "C" bool qdIsPure(MlirOperation op) { return isPure(unwrap(op)); }
+
 extern "C" bool qdOrdersMemory(MlirOperation op) { return unwrap(op)->hasTrait<qd::OrdersMemory>(); }
 
 /// The value of which an op's result is a view, or null.

@@ -167,12 +167,9 @@ LogicalResult KernelOp::verifyRegions() {
 //===----------------------------------------------------------------------===//
 
 LogicalResult qd::verifyThreads(Operation *op, StringRef name, int64_t threads) {
-  if (threads >= 64 && threads <= 1024 && threads % 64 == 0)
+  if (threads >= 1 && threads <= 1024)
     return success();
-  return op->emitOpError("'") << name
-                              << "' must be a multiple of 64 (the largest subgroup) from 64 to "
-                                 "1024, but is "
-                              << threads;
+  return op->emitOpError("'") << name << "' must be from 1 to 1024, but is " << threads;
 }
 
 LogicalResult PhaseOp::verify() {

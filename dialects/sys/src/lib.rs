@@ -156,6 +156,7 @@ unsafe extern "C" {
     pub fn qdEffects(op: MlirOperation) -> u32;
     pub fn qdEffectsOn(op: MlirOperation, operand: isize) -> u32;
     pub fn qdOrdersMemory(op: MlirOperation) -> bool;
+    pub fn qdIsPure(op: MlirOperation) -> bool;
     pub fn qdViewSource(op: MlirOperation) -> MlirValue;
     pub fn qdAlgorithm(
         op: MlirOperation,

@@ -71,7 +71,8 @@ def Grid_PhaseOp : Grid_Op<"phase", [
   let description = [{
     The body runs once per thread, in all threads of all `blocks`, so that
     collectives and barriers are legal at its top level. `threads` is the block size,
-    a multiple of every candidate wave (64). Work beyond one grid is an
+    from 1 to 1024; where it is no multiple of the subgroup size, the block's last
+    subgroup is filled in part (see `qd.simt.num_subgroups`). Work beyond one grid is an
     explicit, uniform loop over tiles with an in-bounds predicate per element. A
     phase sees the effects of every phase before it: a grid-wide barrier stands
     between phases whose effects conflict. A `memref.alloca` in the body is

@@ -118,8 +118,12 @@ def Simt_SubgroupIdOp : Simt_IdOp<"subgroup_id", I32, "this subgroup's number in
   ```
 }]>;
 def Simt_NumSubgroupsOp : Simt_IdOp<"num_subgroups", I32, "subgroups in a block", [{
-  `block.dim / subgroup_size`; block sizes are multiples of every candidate
-  wave, so every subgroup is full.
+  `block.dim / subgroup_size`, rounded up. Where the division leaves a remainder, the
+  last subgroup has that many lanes, its first ones, and the others are absent: they
+  contribute nothing to reductions, scans, votes and sorts, and 0 to a ballot, and
+  a lane that reads one of them gets its own value, as from a `shuffle up` beyond the
+  subgroup. `subgroup_size` is the same in all subgroups, and `tile` cuts clusters as if
+  all lanes were there.
 
   ```mlir
   %n = qd.simt.num_subgroups
@@ -164,6 +168,7 @@ def Simt_ShuffleOp : Simt_Collective<"shuffle", "Subgroup", [AllTypesMatch<["val
 def Simt_BroadcastOp : Simt_Collective<"broadcast", "Subgroup", [AllTypesMatch<["value", "result"]>]> {
   let uniformOperands = ["lane"];
   let resultUniformity = Simt_Uniform;
+  let sourceLane = "getLane()";
   let summary = "every lane reads one lane's value";
   let description = [{
     `lane` must be the same in every lane of the subgroup (dynamically

@@ -69,9 +69,14 @@ impl<'c> Uniformity<'c> {
 
     fn origin_of_collective(&self, collective: Collective<'c>) -> Origin {
         let scope = collective.scope;
-        let lane = collective.source_lane;
-        if lane.is_some_and(|lane| self.is_uniform(lane, scope)) {
-            return Origin::Uniform(scope);
+        if let Some(lane) = collective.source_lane {
+            // Each lane has its own value where that lane is absent.
+            if !self.is_present(lane) {
+                return Origin::Operands;
+            }
+            if self.is_uniform(lane, scope) {
+                return Origin::Uniform(scope);
+            }
         }
         match collective.result_uniformity {
             ResultUniformity::Varying => Origin::Varying,
@@ -80,6 +85,15 @@ impl<'c> Uniformity<'c> {
             // All clusters compute the same of the same.
             ResultUniformity::Uniform => Origin::Operands,
         }
+    }
+
+    /// Whether each subgroup of the block has the lane with this number, if it is in a subgroup at all.
+    fn is_present(&self, lane: Value<'c>) -> bool {
+        let in_last = self.threads() % i64::from(self.wave());
+        in_last == 0
+            || self
+                .known(lane)
+                .is_some_and(|lane| (0..in_last).contains(&lane))
     }
 
     /// Whether the lanes of a subgroup are one cluster to a collective.
@@ -123,7 +137,7 @@ impl<'c> Uniformity<'c> {
         let wave = i64::from(self.wave());
         let threads = self.threads();
         // None, if the size of the block is not known.
-        let subgroups = threads / wave;
+        let subgroups = threads / wave + i64::from(threads % wave != 0);
         let count = |n: i64| match threads {
             0 => Fact::UNIFORM,
             _ => Fact::constant(n),

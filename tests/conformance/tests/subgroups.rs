@@ -1,6 +1,7 @@
 //! Collectives under control flow that is uniform in subgroups, but not in the block,
 //! on a target, compared with the interpreter: nested branches and loops that some of
-//! a block's subgroups take, or each with another number of iterations.
+//! a block's subgroups take, or each with another number of iterations. In blocks of full
+//! subgroups, and in blocks whose last subgroup is filled in part.
 
 use qd_conformance::{Argument, Data, Expect, Subject, report, waves};
 
@@ -10,8 +11,8 @@ const SHARED: &str = "memref<256xi32, #gpu.address_space<workgroup>>";
 
 /// What each thread starts from: nothing to do, the same in all, some in a few
 /// threads, in some subgroups only, and more in each subgroup than in the one before.
-fn inputs(wave: u32) -> [Vec<i32>; 6] {
-    let numbers = || 0..(THREADS * BLOCKS) as i32;
+fn inputs(wave: u32, threads: usize) -> [Vec<i32>; 6] {
+    let numbers = || 0..(threads * BLOCKS) as i32;
     let subgroup = |i: i32| i / wave as i32;
     [
         numbers().map(|_| 0).collect(),
@@ -27,17 +28,26 @@ fn inputs(wave: u32) -> [Vec<i32>; 6] {
 /// that is a subgroup, `SHARED` the type of `%shared`.
 fn check(about: &str, body: &str) {
     for &wave in waves() {
-        let body = body
-            .replace("{last_tile}", &wave.trailing_zeros().to_string())
-            .replace("SHARED", SHARED);
-        let subject = Subject::new(format!(
-            "qd.grid.kernel @main(%a: memref<?xi32>, %o: memref<?xi32>) {{
+        // One and a half subgroups.
+        for threads in [THREADS, (wave + wave / 2) as usize] {
+            check_at(about, body, wave, threads);
+        }
+    }
+    report(about);
+}
+
+fn check_at(about: &str, body: &str, wave: u32, threads: usize) {
+    let body = body
+        .replace("{last_tile}", &wave.trailing_zeros().to_string())
+        .replace("SHARED", SHARED);
+    let subject = Subject::new(format!(
+        "qd.grid.kernel @main(%a: memref<?xi32>, %o: memref<?xi32>) {{
   %blocks = arith.constant {BLOCKS} : index
-  qd.grid.phase blocks(%blocks) threads({THREADS}) {{
+  qd.grid.phase blocks(%blocks) threads({threads}) {{
     %i0 = arith.constant 0 : index
     %i1 = arith.constant 1 : index
     %i64 = arith.constant 64 : index
-    %whole = arith.constant {THREADS} : index
+    %whole = arith.constant {threads} : index
     %zero = arith.constant 0 : i32
     %one = arith.constant 1 : i32
     %two = arith.constant 2 : i32
@@ -59,18 +69,16 @@ fn check(about: &str, body: &str) {
     memref.store %r, %o[%i] : memref<?xi32>
   }}
 }}"
-        ));
-        for (number, input) in inputs(wave).into_iter().enumerate() {
-            let argument = |data| Argument {
-                data: Data::I32(data),
-                expect: Expect::Same,
-            };
-            let arguments = [argument(input), argument(vec![0; THREADS * BLOCKS])];
-            let about = format!("{about}, wave {wave}, input {number}");
-            subject.check(wave, &arguments, &about);
-        }
+    ));
+    for (number, input) in inputs(wave, threads).into_iter().enumerate() {
+        let argument = |data| Argument {
+            data: Data::I32(data),
+            expect: Expect::Same,
+        };
+        let arguments = [argument(input), argument(vec![0; threads * BLOCKS])];
+        let about = format!("{about}, wave {wave}, {threads} threads, input {number}");
+        subject.check(wave, &arguments, &about);
     }
-    report(about);
 }
 
 #[test]

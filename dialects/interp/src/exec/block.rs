@@ -38,13 +38,13 @@ impl Meeting<'_> {
             } => {
                 let mut tuples = Tuples::new(values.len());
                 for lanes in &self.subgroups {
-                    collect(lanes, values, 0..lanes.width, &mut tuples);
+                    collect(lanes, values, 0..lanes.present(), &mut tuples);
                 }
                 let results = combine_group(*combining, combiner, tuples, |_| false)?;
                 let mut first = 0;
                 for lanes in &mut self.subgroups {
-                    spread(lanes, dst, 0..lanes.width, &results, first);
-                    first += lanes.width;
+                    spread(lanes, dst, 0..lanes.present(), &results, first);
+                    first += lanes.present();
                 }
                 Ok(())
             }
@@ -69,7 +69,7 @@ impl Meeting<'_> {
         radix_bits: u32,
     ) -> Outcome {
         let radix = 1usize << radix_bits;
-        let threads: usize = self.subgroups.iter().map(|lanes| lanes.width).sum();
+        let threads: usize = self.subgroups.iter().map(|lanes| lanes.present()).sum();
         if !threads.is_multiple_of(radix) {
             return Err(Trap::new(format!(
                 "ranks by {radix} digits in a block of {threads} threads, which is not a multiple"
@@ -80,7 +80,7 @@ impl Meeting<'_> {
             if let Some(valid) = valid {
                 lanes.need(valid, "a 'where' predicate")?;
             }
-            for lane in 0..lanes.width {
+            for lane in 0..lanes.present() {
                 if valid.is_some_and(|valid| lanes.get(valid, lane) == 0) {
                     digits.push(None);
                     continue;
@@ -117,7 +117,7 @@ impl Meeting<'_> {
         let mut next = starts;
         let mut digits = digits.into_iter();
         for lanes in &mut self.subgroups {
-            for lane in 0..lanes.width {
+            for lane in 0..lanes.present() {
                 match digits.next().flatten() {
                     Some(digit) => {
                         lanes.set(dst, lane, next[digit]);
@@ -153,7 +153,8 @@ impl Meeting<'_> {
         let last = self.subgroups.len() - 1;
         let readers = [0, last]
             .into_iter()
-            .flat_map(|subgroup| [0, 1].map(|lane| Who { subgroup, lane }));
+            .flat_map(|subgroup| [0, 1].map(|lane| Who { subgroup, lane }))
+            .filter(|who| who.lane < self.subgroups[who.subgroup].present());
         for (index, &counter) in counters.iter().enumerate() {
             let byte = memref.address(std::iter::once(index as i64))?;
             let allocation = &mut self.shared[memref.slot as usize];
@@ -162,7 +163,7 @@ impl Meeting<'_> {
                 let common = cell.is_common(self.clock, self.window);
                 let unsure = if common { &[][..] } else { &self.subgroups[..] };
                 for (subgroup, lanes) in unsure.iter().enumerate() {
-                    for lane in 0..lanes.width {
+                    for lane in 0..lanes.present() {
                         let who = Who { subgroup, lane };
                         cell.check(self.clock, self.window, who, AccessKind::Store, self.site)?;
                     }

@@ -181,13 +181,7 @@ impl<'p> Engine<'p> {
         id: Option<(i64, &[i64])>,
     ) -> Result<(), Fault> {
         let (threads, lanes) = (threads as usize, self.wave);
-        if threads == 0 || threads % lanes != 0 {
-            return Err(self.fault(
-                site,
-                format!("has blocks of {threads} threads, not a multiple of the {lanes} lanes of a subgroup"),
-            ));
-        }
-        self.open(site, blocks, (threads / lanes) as u32, id)?;
+        self.open(site, blocks, threads.div_ceil(lanes) as u32, id)?;
         let captures = captures(code, host);
         self.launch(&Launch {
             code,

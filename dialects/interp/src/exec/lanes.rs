@@ -26,7 +26,7 @@ pub(crate) struct Frame {
 #[derive(Debug)]
 pub(crate) struct Lanes {
     pub width: usize,
-    /// All lanes.
+    /// The lanes that are there: the first ones.
     pub full: u64,
     pub active: u64,
     /// The next instruction.
@@ -38,7 +38,12 @@ pub(crate) struct Lanes {
 
 impl Lanes {
     pub fn new(width: usize, registers: u32) -> Self {
-        let full = u64::MAX >> (64 - width);
+        Self::partly(width, width, registers)
+    }
+
+    /// Of which only the first `present` are there.
+    pub fn partly(width: usize, present: usize, registers: u32) -> Self {
+        let full = u64::MAX >> (64 - present);
         Self {
             width,
             full,
@@ -48,6 +53,11 @@ impl Lanes {
             values: vec![0; width * registers as usize],
             poison: vec![0; registers as usize],
         }
+    }
+
+    /// How many lanes are there.
+    pub fn present(&self) -> usize {
+        self.full.count_ones() as usize
     }
 
     /// The register's value in every lane.

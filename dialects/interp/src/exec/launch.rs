@@ -170,10 +170,11 @@ impl Engine<'_> {
     }
 
     fn start(&self, launch: &Launch, id: u64) -> Block {
-        let count = launch.threads / launch.lanes;
+        let count = launch.threads.div_ceil(launch.lanes);
         let subgroups = (0..count)
-            .map(|_| {
-                let mut lanes = Lanes::new(launch.lanes, launch.code.registers);
+            .map(|subgroup| {
+                let present = launch.lanes.min(launch.threads - subgroup * launch.lanes);
+                let mut lanes = Lanes::partly(launch.lanes, present, launch.code.registers);
                 for &(reg, value, poison) in &launch.captures {
                     lanes.set_all(reg, value);
                     lanes.set_poison(reg, if poison { u64::MAX } else { 0 });
@@ -405,6 +406,6 @@ fn converged(lanes: &Lanes, subgroup: usize) -> Outcome {
     Err(Trap::new(format!(
         "divergent collective: {} of the {} lanes of subgroup {subgroup} execute it (lane {missing} does not)",
         lanes.active.count_ones(),
-        lanes.width
+        lanes.present()
     )))
 }

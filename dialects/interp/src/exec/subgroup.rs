@@ -1,4 +1,4 @@
-//! Subgroup collectives. All lanes are active.
+//! Subgroup collectives. All lanes that are there are active.
 
 use super::{
     combine::{Tuples, combine_group},
@@ -10,7 +10,7 @@ use crate::{
     race::BlockClock,
     value::Element,
 };
-use std::cmp::Ordering;
+use std::{cmp::Ordering, ops::Range};
 
 pub(crate) fn subgroup_op(
     op: &SubgroupOp,
@@ -39,7 +39,8 @@ pub(crate) fn subgroup_op(
                 };
                 let keeps_own = matches!(mode, ShuffleMode::Up | ShuffleMode::Down) && !in_range;
                 let own = keeps_own.then_some(at);
-                source.filter(|&source| source < width).or(own)
+                let there = if *in_range { lanes.present() } else { width };
+                source.filter(|&source| source < there).or(own)
             };
             let sources: Vec<_> = (0..width).map(from).collect();
             gather(lanes, *dst, *value, |lane| sources[lane]);
@@ -108,7 +109,7 @@ pub(crate) fn subgroup_op(
             lanes.need(*value, "the value it compares")?;
             let values = lanes.values(*value).to_vec();
             for lane in 0..width {
-                let mask = (0..width).fold(0, |mask, other| {
+                let mask = bits(lanes.full).fold(0, |mask, other| {
                     let differ = (values[lane] ^ values[other]) & among;
                     mask | ((differ == 0) as u64) << other
                 });
@@ -129,12 +130,12 @@ pub(crate) fn subgroup_op(
                 heads = lanes.holding(*head);
             }
             let size = size(*tile, width);
-            for base in (0..width).step_by(size) {
+            for tile in tiles(size, lanes.present()) {
                 let mut tuples = Tuples::new(values.len());
-                collect(lanes, values, base..base + size, &mut tuples);
-                let head = |index| heads >> (base + index) & 1 != 0;
+                collect(lanes, values, tile.clone(), &mut tuples);
+                let head = |index| heads >> (tile.start + index) & 1 != 0;
                 let results = combine_group(*combining, combiner, tuples, head)?;
-                spread(lanes, dst, base..base + size, &results, 0);
+                spread(lanes, dst, tile, &results, 0);
             }
         }
         SubgroupOp::BitonicSort {
@@ -147,8 +148,9 @@ pub(crate) fn subgroup_op(
             lanes.need(source[0], "a key")?;
             lanes.need(source[1], "a value")?;
             let size = size(*tile, width);
-            for base in (0..width).step_by(size) {
-                let mut pairs: Vec<[u64; 2]> = (base..base + size)
+            for tile in tiles(size, lanes.present()) {
+                let mut pairs: Vec<[u64; 2]> = tile
+                    .clone()
                     .map(|lane| source.map(|reg| lanes.get(reg, lane)))
                     .collect();
                 // A NaN is not ordered with anything: where it decides, every
@@ -165,7 +167,7 @@ pub(crate) fn subgroup_op(
                     compare(0, &pair[0], &pair[1]).is_eq()
                         && pair.iter().any(|pair| nan(1, pair[1]))
                 });
-                for (lane, pair) in (base..).zip(pairs) {
+                for (lane, pair) in tile.zip(pairs) {
                     for which in 0..2 {
                         lanes.set(dst[which], lane, pair[which]);
                         if unspecified {
@@ -197,12 +199,18 @@ fn size(tile: Option<u32>, width: usize) -> usize {
     tile.map_or(width, |tile| 1 << tile)
 }
 
+/// The lanes of each tile that has some.
+fn tiles(size: usize, present: usize) -> impl Iterator<Item = Range<usize>> {
+    let tile = move |base| base..present.min(base + size);
+    (0..present).step_by(size).map(tile)
+}
+
 /// An operand that is to be the same in every lane.
 fn uniform(lanes: &Lanes, reg: Reg, what: &str) -> Outcome<u64> {
     lanes.need(reg, what)?;
     lanes.uniform(reg).ok_or_else(|| {
         let first = lanes.get(reg, 0);
-        let other = (0..lanes.width).find(|&lane| lanes.get(reg, lane) != first).unwrap_or(0);
+        let other = (0..lanes.present()).find(|&lane| lanes.get(reg, lane) != first).unwrap_or(0);
         Trap::new(format!(
             "needs {what} to be the same in all lanes, but it is {first} in lane 0 and {} in lane {other}",
             lanes.get(reg, other)
@@ -210,11 +218,16 @@ fn uniform(lanes: &Lanes, reg: Reg, what: &str) -> Outcome<u64> {
     })
 }
 
-/// Each lane reads another one's value; poison if it reads none.
+/// Each lane reads another one's value; poison if it reads none, and its own if that one is absent.
 fn gather(lanes: &mut Lanes, dst: Reg, value: Reg, from: impl Fn(usize) -> Option<usize>) {
     let (values, poison) = (lanes.values(value).to_vec(), lanes.poison(value));
-    for lane in 0..lanes.width {
-        match from(lane).filter(|&source| poison >> source & 1 == 0) {
+    let present = lanes.present();
+    for lane in 0..present {
+        let there = |source| if source < present { source } else { lane };
+        match from(lane)
+            .map(there)
+            .filter(|&source| poison >> source & 1 == 0)
+        {
             Some(source) => lanes.set(dst, lane, values[source]),
             None => lanes.set_poison_lane(dst, lane),
         }
@@ -224,20 +237,15 @@ fn gather(lanes: &mut Lanes, dst: Reg, value: Reg, from: impl Fn(usize) -> Optio
 /// Gives every lane of each tile the value of a function of the tile's lanes.
 fn each_tile(lanes: &mut Lanes, tile: Option<u32>, dst: Reg, f: impl Fn(u64) -> u64) {
     let size = size(tile, lanes.width);
-    for base in (0..lanes.width).step_by(size) {
-        let mask = u64::MAX >> (64 - size) << base;
+    for tile in tiles(size, lanes.present()) {
+        let mask = u64::MAX >> (64 - tile.len()) << tile.start;
         let value = f(mask);
-        (base..base + size).for_each(|lane| lanes.set(dst, lane, value));
+        tile.for_each(|lane| lanes.set(dst, lane, value));
     }
 }
 
 /// Adds some lanes' values to the tuples.
-pub(crate) fn collect(
-    lanes: &Lanes,
-    values: &[Reg],
-    range: std::ops::Range<usize>,
-    tuples: &mut Tuples,
-) {
+pub(crate) fn collect(lanes: &Lanes, values: &[Reg], range: Range<usize>, tuples: &mut Tuples) {
     for lane in range {
         let poison = values.iter().enumerate().fold(0, |mask, (at, &reg)| {
             mask | (lanes.is_poison(reg, lane) as u64) << at
@@ -250,7 +258,7 @@ pub(crate) fn collect(
 pub(crate) fn spread(
     lanes: &mut Lanes,
     dst: &[Reg],
-    range: std::ops::Range<usize>,
+    range: Range<usize>,
     tuples: &Tuples,
     first: usize,
 ) {
