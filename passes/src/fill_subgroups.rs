@@ -37,7 +37,10 @@
 
 mod collectives;
 
-use crate::select_subgroup_size::{bodies, wave_at};
+use crate::{
+    select_subgroup_size::{bodies, wave_at},
+    uniformity::{Scope, Uniformity},
+};
 use qd_dialects::{
     attributes::{self, names},
     builder::{Builder, V},
@@ -79,6 +82,13 @@ fn fill<'c>(body: Op<'c>, block: Block<'c>, threads: i64, wave: i64) -> Result<'
     let Some(first) = block.first_operation() else {
         return Ok(());
     };
+    let uniformity = Uniformity::analyse(block, threads, wave as u32);
+    let counted = |op: &Op<'c>| {
+        let same = |value: &Value<'c>| uniformity.is_uniform(*value, Scope::Subgroup);
+        op.is("scf.for") && holds_collective(*op) && !op.operand_values()[..3].iter().all(same)
+    };
+    let counted = body.nested().into_iter().filter(counted);
+    let counted = counted.map(|op| op.key()).collect();
     let b = Builder::before(first);
     let mut filling = Filling {
         there: b.thread_id().lt(threads).value(),
@@ -89,6 +99,7 @@ fn fill<'c>(body: Op<'c>, block: Block<'c>, threads: i64, wave: i64) -> Result<'
         .value(),
         wave,
         common: arguments(block).iter().map(|value| value.key()).collect(),
+        counted,
     };
     let ops = operations(block);
     let from = ops.iter().position(|op| op.key() == first.key());
@@ -112,6 +123,8 @@ struct Filling<'c> {
     wave: i64,
     /// Values that the added lanes share with the subgroup's lane 0, so that they may follow them.
     common: HashSet<Key>,
+    /// Loops that each lane takes from and to numbers of its own, as often as the others.
+    counted: HashSet<Key>,
 }
 
 impl<'c> Filling<'c> {
@@ -174,6 +187,9 @@ impl<'c> Filling<'c> {
                 return Err(Diagnostic::at(op, message));
             }
         };
+        if self.counted.contains(&op.key()) {
+            self.count(op);
+        }
         for &operand in decides {
             self.follow(op, operand);
         }
@@ -185,6 +201,41 @@ impl<'c> Filling<'c> {
         (0..op.region_count()).try_for_each(|region| self.block(op.region_block(region)))
     }
 
+    /// Makes a loop one from 0 by steps of 1, so that lanes that are added can take it as often as the
+    /// others.
+    fn count(&self, op: Op<'c>) {
+        let Some(body) = op.body() else {
+            return;
+        };
+        let b = Builder::before(op);
+        let bounds: [Value; 3] = std::array::from_fn(|at| op.operand_values()[at]);
+        let [lower, upper, step] = bounds.map(|value| b.v(value));
+        let turns = || {
+            let runs = match op.attr("unsignedCmp").is_some() {
+                true => lower.lt(upper),
+                false => lower.slt(upper),
+            };
+            // As unsigned, the difference does not overflow where there is a turn.
+            let count = (upper - lower).ceil_div(step);
+            vec![runs.select(count, lower.same(0))]
+        };
+        // A step of a lane that is added may be 0.
+        let turns = b.if_else(b.v(self.there), turns, || vec![lower.same(0)]);
+        op.set_operand_at(0, lower.same(0).value());
+        op.set_operand_at(1, turns[0].value());
+        op.set_operand_at(2, lower.same(1).value());
+        let (Some(&turn), Some(first)) = (arguments(body).first(), body.first_operation()) else {
+            return;
+        };
+        let uses = turn.uses();
+        let b = Builder::before(first);
+        let [lower, _, step] = bounds.map(|value| b.v(value));
+        let i = (lower + b.v(turn) * step).value();
+        for (user, operand) in uses {
+            user.set_operand_at(operand, i);
+        }
+    }
+
     fn terminator(&mut self, op: Op<'c>) {
         let loops = op.parent().is_some_and(holds_collective);
         if op.is("scf.condition") && loops {
@@ -192,7 +243,7 @@ impl<'c> Filling<'c> {
         }
     }
 
-    /// Makes an operand that decides where a subgroup goes the one of its lane 0.
+    /// Makes an operand that decides where a subgroup goes, which its lanes share, that of lane 0.
     fn follow(&mut self, op: Op<'c>, operand: usize) {
         let value = op.operand_values()[operand];
         if self.common.contains(&value.key()) {

@@ -160,6 +160,13 @@ impl Candidates<'_> {
 fn select<'c>(module: Op<'c>, target: &Target, costs: &Costs, explains: bool) -> Result<'c> {
     let mut all = bodies(module);
     all.retain(|(op, _)| op.body().is_some());
+    // The terms are of full subgroups.
+    let waves = &target.capabilities.waves;
+    let is_full = |threads: i64| waves.iter().all(|wave| threads % i64::from(*wave) == 0);
+    for (op, _) in all.iter().filter(|(_, threads)| !is_full(*threads)) {
+        set_wave(*op, default_wave(target).into())?;
+    }
+    all.retain(|(_, threads)| is_full(*threads));
     let ops: Vec<Op<'c>> = all.iter().map(|(op, _)| *op).collect();
     // With one size alone, all bodies have it in any case.
     let is_chosen = target.wave.is_none() && target.capabilities.waves.len() > 1;

@@ -6,12 +6,12 @@
 // Nothing is expected of the first chunk's copy without comments, so what it says is not.
 // RUN: grep -v '//[ ]expected' %s > %t.mlir
 // RUN: not qd-opt %t.mlir --split-input-file --verify-diagnostics 2>&1 | FileCheck %s --check-prefix=UNEXPECTED
-// RUN: sed 's/threads(65)/threads(128)/' %s > %t.valid.mlir
+// RUN: sed 's/threads(1025)/threads(128)/' %s > %t.valid.mlir
 // RUN: not qd-opt %t.valid.mlir --split-input-file --verify-diagnostics 2>&1 | FileCheck %s --check-prefix=MISSING
 
-// ERROR-DAG: split.mlir:[[#]]:3: error: 'qd.grid.phase' op 'threads' must be a multiple of 64
-// UNEXPECTED: error: unexpected error: 'qd.grid.phase' op 'threads' must be a multiple of 64
-// MISSING: error: expected error "'threads' must be a multiple of 64" was not produced
+// ERROR-DAG: split.mlir:[[#]]:3: error: 'qd.grid.phase' op 'threads' must be from 1 to 1024
+// UNEXPECTED: error: unexpected error: 'qd.grid.phase' op 'threads' must be from 1 to 1024
+// MISSING: error: expected error "'threads' must be from 1 to 1024" was not produced
 
 // CHECK-LABEL: qd.grid.kernel @first(
 // CHECK: qd.grid.phase
@@ -25,8 +25,8 @@ qd.grid.kernel @first(%a: memref<?xi32>, %len: index) {
 // -----
 
 qd.grid.kernel @invalid(%blocks: index) {
-  // expected-error@+1 {{'threads' must be a multiple of 64}}
-  qd.grid.phase blocks(%blocks) threads(65) {
+  // expected-error@+1 {{'threads' must be from 1 to 1024}}
+  qd.grid.phase blocks(%blocks) threads(1025) {
   }
 }
 

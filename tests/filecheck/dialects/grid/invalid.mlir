@@ -197,24 +197,16 @@ qd.grid.kernel @phase_in_a_phase(%blocks: index) {
 
 // -----
 
-qd.grid.kernel @too_few_threads(%blocks: index) {
-  // expected-error@+1 {{'qd.grid.phase' op 'threads' must be a multiple of 64 (the largest subgroup) from 64 to 1024, but is 32}}
-  qd.grid.phase blocks(%blocks) threads(32) {
-  }
-}
-
-// -----
-
-qd.grid.kernel @uneven_threads(%blocks: index) {
-  // expected-error@+1 {{'qd.grid.phase' op 'threads' must be a multiple of 64 (the largest subgroup) from 64 to 1024, but is 100}}
-  qd.grid.phase blocks(%blocks) threads(100) {
+qd.grid.kernel @no_threads(%blocks: index) {
+  // expected-error@+1 {{'qd.grid.phase' op 'threads' must be from 1 to 1024, but is 0}}
+  qd.grid.phase blocks(%blocks) threads(0) {
   }
 }
 
 // -----
 
 qd.grid.kernel @too_many_threads(%blocks: index) {
-  // expected-error@+1 {{'qd.grid.phase' op 'threads' must be a multiple of 64 (the largest subgroup) from 64 to 1024, but is 2048}}
+  // expected-error@+1 {{'qd.grid.phase' op 'threads' must be from 1 to 1024, but is 2048}}
   qd.grid.phase blocks(%blocks) threads(2048) {
   }
 }
@@ -454,8 +446,8 @@ qd.grid.kernel @launch_of_a_function(%blocks: index) {
 
 // -----
 
-// expected-error@+1 {{'func.func' op 'qd.threads' must be a multiple of 64 (the largest subgroup) from 64 to 1024, but is 96}}
-func.func private @body() attributes {qd.threads = 96 : i64} {
+// expected-error@+1 {{'func.func' op 'qd.threads' must be from 1 to 1024, but is 1025}}
+func.func private @body() attributes {qd.threads = 1025 : i64} {
   return
 }
 

@@ -1,0 +1,161 @@
+//! Blocks of any size: every collective in blocks whose last subgroup is filled in part, on a target,
+//! compared with the interpreter. One kernel has many collectives, so that sizes are cheap.
+
+use qd_conformance::{Argument, Data, Expect, Subject, report, waves};
+
+const BLOCKS: usize = 2;
+
+/// Collectives of `%v : i32` and its `%p : i1`, each of which defines `%r` of the given type.
+const I32: &[&str] = &[
+    "shuffle idx %v, %any : i32",
+    "shuffle up %v, %one : i32",
+    "shuffle down %v, %three : i32",
+    "shuffle xor %v, %one : i32",
+    "broadcast %v, %three : i32",
+    "broadcast_first %v : i32",
+    "rotate %v, %three : i32",
+    "rotate %v, %one tile(1) : i32",
+    "ballot_first_n 32 %p",
+    "count_true %p",
+    "count_true %p tile(2)",
+    "reduce_all minsi %v : i32",
+    "reduce_all mul %v tile(1) : i32",
+    "inclusive_scan maxui %v : i32",
+    "exclusive_scan add %v tile(2) : i32",
+    "segmented_reduce add %v heads %p : i32",
+    "block.reduce_all and %v : i32",
+    "block.inclusive_scan xor %v : i32",
+    "block.exclusive_scan maxsi %v : i32",
+];
+const I1: &[&str] = &[
+    "all %small",
+    "all %p tile(1)",
+    "any %p",
+    "any %p tile(2)",
+    "all_equal %half : i32",
+    "all_equal %half tile(1) : i32",
+];
+const I64: &[&str] = &["ballot %p", "match_any %half : i32"];
+
+/// Sizes that leave few lanes, many, and all of the last subgroup.
+fn sizes(wave: u32) -> Vec<u32> {
+    vec![1, 3, wave - 1, wave + 1, 2 * wave + wave / 2 + 1, 3 * wave]
+}
+
+fn kernel(threads: u32) -> Subject {
+    let mut body = String::new();
+    let mut stored = 0;
+    let mut store = |body: &mut String, value: &str| {
+        *body += &format!(
+            "    %place{stored} = arith.constant {stored} : index
+    %own{stored} = arith.addi %row, %place{stored} : index
+    memref.store {value}, %o[%own{stored}] : memref<?xi32>\n"
+        );
+        stored += 1;
+    };
+    for (number, op) in I32.iter().enumerate() {
+        body += &format!("    %a{number} = qd.simt.{op}\n");
+        store(&mut body, &format!("%a{number}"));
+    }
+    for (number, op) in I1.iter().enumerate() {
+        body += &format!(
+            "    %b{number} = qd.simt.{op}\n    %c{number} = arith.extui %b{number} : i1 to i32\n"
+        );
+        store(&mut body, &format!("%c{number}"));
+    }
+    for (number, op) in I64.iter().enumerate() {
+        body += &format!(
+            "    %d{number} = qd.simt.{op}
+    %e{number} = arith.trunci %d{number} : i64 to i32
+    %f{number} = arith.shrui %d{number}, %high : i64
+    %g{number} = arith.trunci %f{number} : i64 to i32\n"
+        );
+        store(&mut body, &format!("%e{number}"));
+        store(&mut body, &format!("%g{number}"));
+    }
+    Subject::new(format!(
+        "qd.grid.kernel @main(%x: memref<?xi32>, %o: memref<?xi32>, %s: memref<?xi32>, %sorted: memref<?xi32>) {{
+  %blocks = arith.constant {BLOCKS} : index
+  qd.grid.phase blocks(%blocks) threads({threads}) {{
+    %i0 = arith.constant 0 : index
+    %i1 = arith.constant 1 : index
+    %i2 = arith.constant 2 : index
+    %i3 = arith.constant 3 : index
+    %i4 = arith.constant 4 : index
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %three = arith.constant 3 : i32
+    %most = arith.constant 1000 : i32
+    %high = arith.constant 32 : i64
+    %block = qd.simt.block.id
+    %dim = qd.simt.block.dim
+    %thread = qd.simt.block.thread_id
+    %base = arith.muli %block, %dim : index
+    %i = arith.addi %base, %thread : index
+    %columns = arith.constant 32 : index
+    %row = arith.muli %i, %columns : index
+    %pair = arith.muli %i, %i2 : index
+    %second = arith.addi %pair, %i1 : index
+    %v = memref.load %x[%i] : memref<?xi32>
+    %odd = arith.andi %v, %one : i32
+    %p = arith.cmpi eq, %odd, %one : i32
+    %small = arith.cmpi slt, %v, %most : i32
+    %half = arith.shrui %v, %three : i32
+    %size = qd.simt.subgroup_size
+    %lane = qd.simt.lane_id
+    %far = arith.muli %lane, %three : i32
+    %any = arith.remui %far, %size : i32
+{body}
+    %k, %w = qd.simt.bitonic_sort_kv %v, %lane : i32, i32
+    memref.store %k, %sorted[%pair] : memref<?xi32>
+    memref.store %w, %sorted[%second] : memref<?xi32>
+    %subgroup = qd.simt.subgroup_id
+    %first = qd.simt.elect
+    %sum = qd.simt.reduce add %v : i32
+    %whole = qd.simt.block.reduce minui %v : i32
+    scf.if %first {{
+      %number = arith.index_cast %subgroup : i32 to index
+      %subgroups = qd.simt.num_subgroups
+      %all = arith.index_cast %subgroups : i32 to index
+      %before = arith.muli %block, %all : index
+      %which = arith.addi %before, %number : index
+      %at0 = arith.muli %which, %i4 : index
+      %at1 = arith.addi %at0, %i1 : index
+      %at2 = arith.addi %at0, %i2 : index
+      memref.store %sum, %s[%at0] : memref<?xi32>
+      memref.store %subgroups, %s[%at1] : memref<?xi32>
+      memref.store %size, %s[%at2] : memref<?xi32>
+      %is_first = arith.cmpi eq, %thread, %i0 : index
+      scf.if %is_first {{
+        %at3 = arith.addi %at0, %i3 : index
+        memref.store %whole, %s[%at3] : memref<?xi32>
+      }}
+    }}
+  }}
+}}"
+    ))
+}
+
+#[test]
+fn collectives() {
+    for &wave in waves() {
+        for threads in sizes(wave) {
+            let all = threads as usize * BLOCKS;
+            let subgroups = threads.div_ceil(wave) as usize * BLOCKS;
+            let numbers = (0..all as i32).map(|i| (i * 7919 + 13) % 101 - 20);
+            let argument = |data| Argument {
+                data: Data::I32(data),
+                expect: Expect::Same,
+            };
+            let arguments = [
+                argument(numbers.collect()),
+                argument(vec![0; all * 32]),
+                argument(vec![0; subgroups * 4]),
+                argument(vec![0; all * 2]),
+            ];
+            let about = format!("wave {wave}, {threads} threads");
+            kernel(threads).check(wave, &arguments, &about);
+        }
+    }
+    report("blocks of any size");
+}
