@@ -2,7 +2,7 @@
 
 use super::{Filling, choose};
 use qd_dialects::{
-    attributes,
+    attributes::{self, Kind},
     builder::{Builder, Combiner, V},
     diagnostic::{Diagnostic, Result},
     interfaces::{Collective, ResultUniformity},
@@ -86,9 +86,15 @@ fn nothing<'c>(_: &Filling<'c>, _: &Builder<'c>, _: Op<'c>) {}
 /// Added lanes bring what changes no combination.
 fn combine<'c>(filling: &Filling<'c>, b: &Builder<'c>, op: Op<'c>) {
     let there = b.v(filling.there);
-    let neutral = Combiner::of_simt(op).neutral(b);
-    for (operand, neutral) in neutral.into_iter().enumerate() {
+    let combiner = Combiner::of_simt(op);
+    let adds = combiner.as_kind() == Some(Kind::Add);
+    for (operand, neutral) in combiner.neutral(b).into_iter().enumerate() {
         let value = b.v(op.operand_values()[operand]);
+        // With +0, the sum of −0 would be +0.
+        let neutral = match adds && value.is_float() {
+            true => b.float(value.ty(), -0.0),
+            false => neutral,
+        };
         op.set_operand_at(operand, choose(there, value, neutral));
     }
 }
