@@ -295,6 +295,6 @@ nothing_to_do! {
     PhaseOfNoBlocks: grid::Phase::NAME, if |operands| operands[0] == Some(0);
     ForEachOfNothing: grid::ForEach::NAME, if |operands| operands[0] == Some(0);
     FillOfNothing: grid::Fill::NAME, if |operands| {
-        matches!((operands[1], operands[2]), (Some(lower), Some(upper)) if lower >= upper)
+        matches!(operands[..], [_, Some(lower), Some(upper), _] if lower >= upper)
     };
 }

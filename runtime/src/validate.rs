@@ -316,7 +316,7 @@ impl<'a> Check<'a> {
     fn buffer(&self, buffer: &BufferRef) -> Result<(), Error> {
         if let Some(view) = &buffer.view {
             self.expr(&view.offset_bytes)?;
-            self.expr(&view.length)?;
+            view.length.iter().try_for_each(|l| self.expr(l))?;
         }
         match self.argument(buffer.argument)? {
             ArgumentKind::Buffer { .. } => Ok(()),

@@ -8,6 +8,7 @@ use crate::{
 };
 use melior::ir::{
     Attribute, ShapedTypeLike, Type,
+    attribute::DenseI32ArrayAttribute,
     r#type::{DimSize, MemRefType},
 };
 
@@ -229,7 +230,9 @@ impl<'c> Builder<'c> {
         value: V<'_, 'c>,
     ) {
         let operands = [dest, lower, upper, value].map(|v| v.value());
-        self.op(grid::Fill::NAME, &operands, &[], &[]);
+        let one_each = DenseI32ArrayAttribute::new(self.context(), &[1; 4]);
+        let named = [("operandSegmentSizes", one_each.into())];
+        self.op(grid::Fill::NAME, &operands, &[], &named);
     }
 
     /// The limit of a live count where there are `most` elements, in the type of the buffer
@@ -248,7 +251,7 @@ impl<'c> Builder<'c> {
     /// The live count in a buffer of the device, as `index`: clamped to 0 and the limit.
     /// Read on the device: inside a phase only.
     pub fn live_count<'b>(&'b self, count: V<'b, 'c>, limit: V<'b, 'c>) -> V<'b, 'c> {
-        let count = count.get();
+        let count = count.first();
         // No maximum with 0: where LLVM knows that a count is never negative it narrows some
         // of the arithmetic, and a sweep of 8-byte elements takes 74 registers for 72: an
         // occupancy of one block less.

@@ -19,6 +19,9 @@ bool dependsOnThread(mlir::Operation *op);
 /// above what every target takes; `name` is what carries it.
 mlir::LogicalResult verifyThreads(mlir::Operation *op, llvm::StringRef name, int64_t threads);
 
+/// Rejects a count, a flag or a condition that is not one element, of rank 0 or 1.
+mlir::LogicalResult verifyOneElement(mlir::Operation *op, llvm::StringRef name, mlir::Value buffer);
+
 } // namespace qd
 
 #endif // QD_PLACEMENT_H

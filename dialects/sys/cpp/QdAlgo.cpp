@@ -90,6 +90,9 @@ LogicalResult qd::verifyAlgorithm(Operation *op) {
       return failure();
   if (failed(verifyDistinct(op, operands)))
     return failure();
+  for (const AlgorithmOperand &operand : operands)
+    if (operand.role == OperandRole::Count && failed(verifyOneElement(op, operand.name, operand.value)))
+      return failure();
   return verifyLengths(op, operands);
 }
 

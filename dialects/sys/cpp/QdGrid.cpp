@@ -226,12 +226,14 @@ void ForEachOp::print(OpAsmPrinter &printer) {
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }
 
-static LogicalResult verifyCount(Operation *op, StringRef name, Type type) {
-  auto memref = cast<MemRefType>(type);
-  if (memref.getRank() != 0 || !(memref.getElementType().isInteger(32) ||
-                                 memref.getElementType().isInteger(64)))
-    return op->emitOpError("'") << name << "' must be a memref<i32> or memref<i64>, but is " << type;
-  return success();
+LogicalResult qd::verifyOneElement(Operation *op, StringRef name, Value buffer) {
+  auto type = cast<MemRefType>(buffer.getType());
+  if (type.hasStaticShape() && type.getNumElements() == 1)
+    return success();
+  auto ofShape = [&](ArrayRef<int64_t> shape) { return MemRefType::get(shape, type.getElementType()); };
+  return op->emitOpError("'") << name << "' must hold one element, as " << ofShape({}) << " or "
+                              << ofShape({1}) << " does, but is " << type
+                              << ": 'qd.grid.view' makes a buffer of one element of a longer one";
 }
 
 LogicalResult ForEachOp::verify() {
@@ -240,7 +242,7 @@ LogicalResult ForEachOp::verify() {
   if (getBody().getNumArguments() != 1 || !getBody().getArgument(0).getType().isIndex())
     return emitOpError("body must take one argument of type index");
   if (Value count = getCount())
-    return verifyCount(*this, "count", count.getType());
+    return verifyOneElement(*this, "count", count);
   return success();
 }
 
@@ -263,7 +265,11 @@ LogicalResult ForEachOp::verifyRegions() {
   return failure(result.wasInterrupted());
 }
 
-LogicalResult DoWhileOp::verify() { return verifyTopLevel(*this); }
+LogicalResult DoWhileOp::verify() {
+  if (failed(verifyTopLevel(*this)))
+    return failure();
+  return verifyOneElement(*this, "flag", getFlag());
+}
 
 LogicalResult DoWhileOp::verifyRegions() {
   return verifySteps(getBody().front(), "a 'qd.grid.do_while'");
@@ -272,15 +278,21 @@ LogicalResult DoWhileOp::verifyRegions() {
 LogicalResult IfOp::verify() {
   if (failed(verifyTopLevel(*this)))
     return failure();
-  MemRefType type = getCondition().getType();
-  if (!type.hasStaticShape() || type.getNumElements() != 1)
-    return emitOpError("'condition' must be one word, memref<i32> or memref<1xi32>, but is ") << type;
-  return success();
+  return verifyOneElement(*this, "condition", getCondition());
 }
 
 LogicalResult IfOp::verifyRegions() { return verifySteps(getBody().front(), "a 'qd.grid.if'"); }
 
-LogicalResult FillOp::verify() { return verifyTopLevel(*this); }
+LogicalResult FillOp::verify() {
+  if (failed(verifyTopLevel(*this)))
+    return failure();
+  bool isOne = getDest().getType().getRank() == 0;
+  if (bool(getLower()) != bool(getUpper()) || isOne == bool(getLower()))
+    return emitOpError("must have two bounds for a buffer of rank 1 and none for one of rank 0, but "
+                       "fills ")
+           << getDest().getType();
+  return success();
+}
 
 //===----------------------------------------------------------------------===//
 // Launch
@@ -306,6 +318,8 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
 Value ViewOp::getViewSource() { return getSource(); }
 
 OpFoldResult ViewOp::fold(FoldAdaptor adaptor) {
+  if (!getSize())
+    return {};
   // The whole of a buffer whose length is known, as what it is.
   auto offset = dyn_cast_if_present<IntegerAttr>(adaptor.getOffset());
   auto size = dyn_cast_if_present<IntegerAttr>(adaptor.getSize());
@@ -322,6 +336,9 @@ LogicalResult ViewOp::verify() {
   if (source.getElementTypeBitWidth() > result.getElementTypeBitWidth())
     return emitOpError("result holds ") << result.getElementType() << ", narrower than the source's "
                                         << source.getElementType();
+  if ((result.getRank() == 0) == bool(getSize()))
+    return emitOpError("must have a size for a result of rank 1 and none for one of rank 0, but makes ")
+           << result;
   if (source.getMemorySpace() != result.getMemorySpace())
     return emitOpError("source and result are in different memory spaces");
   if (!source.getLayout().isIdentity() || !result.getLayout().isIdentity())

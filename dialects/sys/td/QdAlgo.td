@@ -48,13 +48,15 @@ class Algo_Op<string mnemonic, list<string> roles, string formula, list<Trait> t
 
 def Qd_Inputs : Arg<Variadic<MemRefRankOf<[Qd_Scalar], [1]>>, "inputs", [MemRead]>;
 def Qd_Outputs : Arg<Variadic<MemRefRankOf<[Qd_Scalar], [1]>>, "outputs", [MemWrite]>;
+def Qd_Totals : Arg<Variadic<MemRefRankOf<[Qd_Scalar], [0, 1]>>, "results", [MemWrite]>;
 // Scalars that are compared and moved, and not computed with.
 def Qd_Comparable : AnyTypeOf<[I8, I16, I32, I64, F32, F64], "i8, i16, i32, i64, f32 or f64">;
 // Scalars, or fixed-size rows of them as a trailing static dimension.
 def Qd_Rows : MemRefRankOf<[AnyType], [1, 2]>;
 def Qd_Scratches : Arg<Variadic<MemRefRankOf<[I32, I64], [1]>>, "scratch", [MemRead, MemWrite]>;
 def Qd_Scratch : Arg<MemRefRankOf<[I32], [1]>, "scratch", [MemRead, MemWrite]>;
-def Qd_Count : Arg<MemRefRankOf<[Qd_Int], [0]>, "live count", [MemRead]>;
+// One element, of rank 0 or 1: `verifyOneElement`.
+def Qd_Count : Arg<MemRefRankOf<[Qd_Int], [0, 1]>, "live count", [MemRead]>;
 def Qd_CountOut : Arg<MemRefRankOf<[I32], [0, 1]>, "count written", [MemWrite]>;
 
 // Options every algorithm takes.
@@ -66,14 +68,16 @@ defvar Algo_Options = (ins Qd_Log256MaxN:$log256_max_n, OptionalAttr<StrAttr>:$s
 //===----------------------------------------------------------------------===//
 
 // The contract of every op with a live count.
-defvar Algo_CountText = [{The live count `n` is read on the device; any `0 ≤ n ≤ 256^log256_max_n`
-    within the buffers is valid. Any other is an error, which the interpreter
+defvar Algo_CountText = [{The live count `n` is the one element of `count`, a buffer of rank 0 or of
+    one element, or an element of a longer one by
+    [`qd.grid.view`](grid.md#qdgridview-qdgridviewop). It is read on the device;
+    any `0 ≤ n ≤ 256^log256_max_n` within the buffers is valid. Any other is an error, which the interpreter
     always reports. A device clamps it: a negative count is taken as 0, and one
     that is too large as the least of the capacity and the buffers' lengths, for
     which there must be scratch. `checked` makes it an error on a device as well;
     compiling a `checked` algorithm is an error until a target supports that.}];
 
-class Algo_Combine<string mnemonic, string output, string what, string text>
+class Algo_Combine<string mnemonic, string output, dag outputs, string what, string text>
     : Algo_Op<mnemonic, ["Input", output, "Scratch", "Count"], "Levels",
               [AttrSizedOperandSegments, IsolatedFromAbove]> {
   let hasVerifier = 1;
@@ -92,7 +96,7 @@ class Algo_Combine<string mnemonic, string output, string what, string text>
     ones. Float sums depend on the shape of the tree; `deterministic` requires one
     that depends on the input and the capacity alone.
   }]);
-  let arguments = !con((ins Qd_Inputs:$inputs, Qd_Outputs:$outputs, Qd_Scratches:$scratch, Qd_Count:$count,
+  let arguments = !con((ins Qd_Inputs:$inputs), outputs, (ins Qd_Scratches:$scratch, Qd_Count:$count,
                             OptionalAttr<Qd_CombiningKind>:$kind, OptionalAttr<ArrayAttr>:$identities),
                        Algo_Options);
   let regions = (region MaxSizedRegion<1>:$combiner);
@@ -106,15 +110,18 @@ class Algo_Combine<string mnemonic, string output, string what, string text>
   }];
 }
 
-def Algo_ReduceOp : Algo_Combine<"reduce", "Total", "combine the first n elements of a buffer", [{
-  `out[0] = in[0] ∘ … ∘ in[n − 1]`; the identity for `n = 0`.
+def Algo_ReduceOp : Algo_Combine<"reduce", "Total", (ins Qd_Totals:$outputs),
+    "combine the first n elements of a buffer", [{
+  `out[0] = in[0] ∘ … ∘ in[n − 1]`; the identity for `n = 0`. An output may be of
+  rank 0, so that a result is the next count.
 
   ```mlir
   qd.algo.reduce add ins(%a : memref<?xf32>) outs(%out : memref<1xf32>)
       scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
   ```
 }]>;
-def Algo_ExclusiveScanOp : Algo_Combine<"exclusive_scan", "Output", "combine all elements before each", [{
+def Algo_ExclusiveScanOp : Algo_Combine<"exclusive_scan", "Output", (ins Qd_Outputs:$outputs),
+    "combine all elements before each", [{
   `out[i] = in[0] ∘ … ∘ in[i − 1]` for `i < n`, and `out[0]` is the identity.
   The output must not be the input.
 
@@ -123,7 +130,8 @@ def Algo_ExclusiveScanOp : Algo_Combine<"exclusive_scan", "Output", "combine all
       scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
   ```
 }]>;
-def Algo_InclusiveScanOp : Algo_Combine<"inclusive_scan", "Output", "combine all elements up to each", [{
+def Algo_InclusiveScanOp : Algo_Combine<"inclusive_scan", "Output", (ins Qd_Outputs:$outputs),
+    "combine all elements up to each", [{
   `out[i] = in[0] ∘ … ∘ in[i]` for `i < n`. The output must not be the input.
 
   ```mlir

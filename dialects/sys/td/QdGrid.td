@@ -107,7 +107,8 @@ def Grid_ForEachOp : Grid_Op<"for_each", [
     `subgroup_size` and the like. Fences are legal. `extent` is evaluated by the
     host and should not be far above the live count. A count above the extent is
     taken as the extent; a negative one is an error, which the interpreter
-    reports, and 0 on a device.
+    reports, and 0 on a device. It is the one element of a buffer of rank 0 or 1;
+    `qd.grid.view` makes one of any element.
 
     ```mlir
     qd.grid.for_each "scale" %i to %len count(%n : memref<i32>) {
@@ -117,7 +118,7 @@ def Grid_ForEachOp : Grid_Op<"for_each", [
     ```
   }];
   let arguments = (ins OptionalAttr<StrAttr>:$name, Index:$extent,
-                       Arg<Optional<AnyMemRef>, "live count", [MemRead]>:$count);
+                       Arg<Optional<MemRefRankOf<[Qd_Int], [0, 1]>>, "live count", [MemRead]>:$count);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
@@ -128,8 +129,9 @@ def Grid_DoWhileOp : Grid_Op<"do_while", [NoTerminator, SingleBlock, RecursiveMe
   let summary = "repeat phases while a device-resident flag is set";
   let description = [{
     Runs its body, and repeats it while the `i32` that `flag` holds is not zero
-    afterwards. The flag is in device memory; the host does not read it on a
-    target that can avoid that.
+    afterwards. The flag is the one element of a buffer of rank 0 or 1 in device
+    memory, of which `qd.grid.view` makes one of any element; the host does not
+    read it on a target that can avoid that.
 
     ```mlir
     qd.grid.do_while %flag : memref<i32> {
@@ -137,7 +139,7 @@ def Grid_DoWhileOp : Grid_Op<"do_while", [NoTerminator, SingleBlock, RecursiveMe
     }
     ```
   }];
-  let arguments = (ins Arg<MemRefRankOf<[I32], [0]>, "whether to go on", [MemRead]>:$flag);
+  let arguments = (ins Arg<MemRefRankOf<[I32], [0, 1]>, "whether to go on", [MemRead]>:$flag);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$flag `:` type($flag) attr-dict-with-keyword custom<Body>($body)";
   let hasVerifier = 1;
@@ -148,8 +150,8 @@ def Grid_IfOp : Grid_Op<"if", [NoTerminator, SingleBlock, RecursiveMemoryEffects
   let summary = "run phases if a device-resident condition is set";
   let description = [{
     Runs its body once if the `i32` that `condition` holds is not zero. The
-    condition is one word in device memory, of a buffer or of `control`, read
-    once, before the body; the host does not read it on a target that can avoid
+    condition is one word in device memory, of a buffer (an element by
+    `qd.grid.view`) or of `control`, read once, before the body; the host does not read it on a target that can avoid
     that.
 
     ```mlir
@@ -198,38 +200,42 @@ def Grid_LaunchOp : Grid_Op<"launch", [
 //===----------------------------------------------------------------------===//
 
 def Grid_FillOp : Grid_Op<"fill", [
+    AttrSizedOperandSegments,
     TypesMatchWith<"value's type is the buffer's element type", "dest", "value",
                    "::llvm::cast<::mlir::MemRefType>($_self).getElementType()">]> {
   let summary = "set a range of a buffer to one value";
   let description = [{
-    Sets `dest[lower … upper)`, for strategies whose scratch, which arrives
-    uninitialised, must be cleared. Legal where a phase is; the host evaluates
-    the bounds.
+    Sets `dest[lower … upper)`, or the one element of a buffer of rank 0, which
+    has no bounds. Legal where a phase is; the host evaluates the bounds and the
+    value.
 
     ```mlir
     qd.grid.fill %scratch[%lower to %upper] = %zero : memref<?xi32>
+    qd.grid.fill %count = %zero : memref<i32>
     ```
   }];
-  let arguments = (ins Arg<MemRefRankOf<[Qd_Scalar], [1]>, "buffer", [MemWrite]>:$dest,
-                       Index:$lower, Index:$upper, Qd_Scalar:$value);
-  let assemblyFormat = "$dest `[` $lower `to` $upper `]` `=` $value attr-dict `:` type($dest)";
+  let arguments = (ins Arg<MemRefRankOf<[Qd_Scalar], [0, 1]>, "buffer", [MemWrite]>:$dest,
+                       Optional<Index>:$lower, Optional<Index>:$upper, Qd_Scalar:$value);
+  let assemblyFormat = "$dest (`[` $lower^ `to` $upper `]`)? `=` $value attr-dict `:` type($dest)";
   let hasVerifier = 1;
 }
 
 def Grid_ViewOp : Grid_Op<"view", [Pure, DeclareOpInterfaceMethods<ViewLikeOpInterface>]> {
-  let summary = "part of a scratch buffer seen as another element type";
+  let summary = "part of a buffer, perhaps seen as another element type";
   let description = [{
     `size` elements of the result's type, starting at element `offset` of
-    `source`. The element types have the same width, or the result's is a
-    multiple of the source's. (`memref.view` takes only bytes.)
+    `source`; without a size the one element at `offset`, as a buffer of rank 0.
+    The element types have the same width, or the result's is a multiple of the
+    source's. (`memref.view` takes only bytes.)
 
     ```mlir
     %partials = qd.grid.view %scratch[%offset] [%size] : memref<?xi32> to memref<?xf32>
+    %count = qd.grid.view %counts[%i] : memref<?xi32> to memref<i32>
     ```
   }];
-  let arguments = (ins MemRefRankOf<[Qd_Scalar], [1]>:$source, Index:$offset, Index:$size);
-  let results = (outs MemRefRankOf<[Qd_Scalar], [1]>:$result);
-  let assemblyFormat = "$source `[` $offset `]` `[` $size `]` attr-dict `:` type($source) `to` type($result)";
+  let arguments = (ins MemRefRankOf<[Qd_Scalar], [1]>:$source, Index:$offset, Optional<Index>:$size);
+  let results = (outs MemRefRankOf<[Qd_Scalar], [0, 1]>:$result);
+  let assemblyFormat = "$source `[` $offset `]` (`[` $size^ `]`)? attr-dict `:` type($source) `to` type($result)";
   let hasFolder = 1;
   let hasVerifier = 1;
 }

@@ -69,8 +69,8 @@ fn named<'c>(b: &Builder<'c>, order: (&'static str, i64), scope: Option<&str>) -
 pub fn view<'b, 'c>(b: &'b Builder<'c>, op: Op<'c>) -> V<'b, 'c> {
     let view = grid::View::cast(op);
     let pointer = address(b, view.source(), vec![view.offset()]);
-    let size = b.v(view.size()).to_i64();
-    descriptor::memref_from_pointer(b, pointer, Some(size), view.result().r#type())
+    let size = view.size().map(|size| b.v(size).to_i64());
+    descriptor::memref_from_pointer(b, pointer, size, view.result().r#type())
 }
 
 /// The address of an element.

@@ -115,7 +115,8 @@ fn length<'c>(
     match (buffer.block_argument(), buffer.defining_op()) {
         (Some((_, argument)), _) => Ok(Expr::Length(argument, at as usize)),
         (_, Some(op)) if op.is(grid::View::NAME) => {
-            host_value(kernel, user, grid::View::cast(op).size())
+            let size = grid::View::cast(op).size();
+            host_value(kernel, user, size.ok_or_else(|| unsupported(user))?)
         }
         (_, Some(op)) if op.is("memref.cast") => {
             length(kernel, user, op.operand_values()[0], dimension)

@@ -252,8 +252,9 @@ impl<'c> Reader<'_, 'c> {
                 let fill = grid::Fill::cast(op);
                 StepKind::Fill {
                     buffer: buffer(kernel, op, fill.dest())?,
-                    lower: host_value(kernel, op, fill.lower())?,
-                    upper: host_value(kernel, op, fill.upper())?,
+                    // What has no bounds has one element.
+                    lower: number_or(kernel, op, fill.lower(), 0)?,
+                    upper: number_or(kernel, op, fill.upper(), 1)?,
                     value: host_value(kernel, op, fill.value())?,
                 }
             }
@@ -373,6 +374,17 @@ fn controls(kernel: Op<'_>) -> HashMap<Key, (u64, u64)> {
         .collect()
 }
 
+/// A number that the host computes, where the op has one.
+fn number_or<'c>(
+    kernel: Op<'c>,
+    user: Op<'c>,
+    number: Option<Value<'c>>,
+    otherwise: u64,
+) -> Result<'c, Expr> {
+    let constant = || Ok(Expr::constant(otherwise));
+    number.map_or_else(constant, |number| host_value(kernel, user, number))
+}
+
 /// A kernel's argument, or a view of one.
 fn buffer<'c>(kernel: Op<'c>, user: Op<'c>, value: Value<'c>) -> Result<'c, BufferRef> {
     if let Some((block, argument)) = value.block_argument()
@@ -419,7 +431,10 @@ fn buffer<'c>(kernel: Op<'c>, user: Op<'c>, value: Value<'c>) -> Result<'c, Buff
         argument: base.argument,
         view: Some(View {
             offset_bytes,
-            length: host_value(kernel, user, view.size())?,
+            length: view
+                .size()
+                .map(|size| host_value(kernel, user, size))
+                .transpose()?,
             dtype: dtype(op, element, None)?,
         }),
     })

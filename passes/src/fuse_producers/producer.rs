@@ -57,7 +57,7 @@ impl<'c> Producer<'c> {
     }
 
     fn of_fill(fill: grid::Fill<'c>, buffer: Value<'c>, what: &str) -> Result<Self, String> {
-        if fill.lower().constant_int() != Some(0) {
+        if fill.lower().and_then(|lower| lower.constant_int()) != Some(0) {
             return Err(format!("it does not fill {what} from the first element on"));
         }
         Ok(Self {

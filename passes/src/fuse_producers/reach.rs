@@ -176,8 +176,9 @@ impl<'c> Uses<'c> {
 
 /// Up to which element a step writes: its extent, and its live count.
 fn elements<'c>(step: Op<'c>) -> (Value<'c>, Option<Value<'c>>) {
-    if let Some(fill) = grid::Fill::of(step) {
-        return (fill.upper(), None);
+    // A producer that is a fill has bounds.
+    if let Some(upper) = grid::Fill::of(step).and_then(|fill| fill.upper()) {
+        return (upper, None);
     }
     let each = grid::ForEach::cast(step);
     (each.extent(), each.count())

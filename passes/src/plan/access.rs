@@ -388,8 +388,13 @@ impl<'c> Accesses<'c> {
         let dest = fill.dest();
         let mut access = self.access(dest, Effect::WRITE);
         let bits = element_type(dest.r#type()).map_or(0, |t| i64::from(bit_width(t)));
-        let lower = self.host.linear(fill.lower());
-        let upper = self.host.linear(fill.upper());
+        // What has no bounds has one element.
+        let lower = fill
+            .lower()
+            .map_or_else(Linear::default, |v| self.host.linear(v));
+        let upper = fill
+            .upper()
+            .map_or_else(|| Linear::constant(1), |v| self.host.linear(v));
         let start = match &access.part {
             Some(part) => Some(part.offset.clone()),
             None => (self.root(dest).1.is_some()).then(Linear::default),
@@ -409,8 +414,12 @@ impl<'c> Accesses<'c> {
         let part = offset.and_then(|offset| {
             let view = grid::View::of(memref.defining_op()?)?;
             let bits = i64::from(bit_width(element_type(memref.r#type())?));
-            let size = self.host.linear(view.size()).times(bits)?;
-            Some(Part { offset, size })
+            let one = || Linear::constant(1);
+            let size = view.size().map_or_else(one, |size| self.host.linear(size));
+            Some(Part {
+                offset,
+                size: size.times(bits)?,
+            })
         });
         Access { root, effect, part }
     }

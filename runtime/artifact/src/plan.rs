@@ -277,8 +277,9 @@ pub struct BufferRef {
 pub struct View {
     /// Where it starts, in bytes from the argument's start.
     pub offset_bytes: Expr,
-    /// Elements.
-    pub length: Expr,
+    /// Elements; none for a buffer of rank 0, of one element.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub length: Option<Expr>,
     /// Their type.
     pub dtype: Dtype,
 }

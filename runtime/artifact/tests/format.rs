@@ -58,7 +58,7 @@ fn everything() -> Artifact {
                 argument: 0,
                 view: Some(View {
                     offset_bytes: Expr::Constant(8),
-                    length: Expr::Constant(4),
+                    length: Some(Expr::Constant(4)),
                     dtype: Dtype::F64,
                 }),
             }),

@@ -368,7 +368,7 @@ fn fills_and_views_stay_within_their_buffers() {
         argument: 0,
         view: Some(View {
             offset_bytes: Expr::constant(8),
-            length: Expr::constant(length),
+            length: Some(Expr::constant(length)),
             dtype: Dtype::I64,
         }),
     };

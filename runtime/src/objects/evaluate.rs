@@ -181,8 +181,9 @@ impl Frame<'_> {
             });
         };
         let offset = self.evaluate(&view.offset_bytes, step)?;
-        let length = self.evaluate(&view.length, step)?;
-        let size = u128::from(length) * view.dtype.size() as u128;
+        let length = view.length.as_ref();
+        let length = length.map(|l| self.evaluate(l, step)).transpose()?;
+        let size = u128::from(length.unwrap_or(1)) * view.dtype.size() as u128;
         let needed = u128::from(offset) + size;
         if needed > u128::from(*bytes) {
             return Err(self.out_of_bounds(buffer, step, needed));
@@ -192,7 +193,7 @@ impl Frame<'_> {
             address: address.wrapping_add(offset),
             bytes: size as u64,
             dtype: view.dtype,
-            rows: Some(length),
+            rows: length,
         })
     }
 

@@ -26,6 +26,8 @@ pub enum Data {
     Count(i32),
     /// The same, of 64 bits.
     LongCount(i64),
+    /// A number that is passed as such.
+    Number(i32),
 }
 
 /// How two results are compared.
@@ -46,6 +48,8 @@ pub enum Expect {
     Close(f64),
     /// As `Close`, on so many elements as argument number this holds.
     ClosePrefix(f64, usize),
+    /// As `Same`, where the interpreter has written; uninitialised before.
+    Written,
     /// Not at all.
     Ignored,
     /// Scratch: uninitialised before, garbage afterwards.
@@ -64,7 +68,7 @@ impl Data {
             Data::I64(v) | Data::Rows(v, _) => v.len(),
             Data::F32(v) => v.len(),
             Data::F64(v) => v.len(),
-            Data::Count(_) | Data::LongCount(_) => 1,
+            Data::Count(_) | Data::LongCount(_) | Data::Number(_) => 1,
         }
     }
 
@@ -72,7 +76,7 @@ impl Data {
     fn shape(&self) -> Vec<usize> {
         match self {
             Data::Rows(v, row) => vec![v.len() / row, *row],
-            Data::Count(_) | Data::LongCount(_) => Vec::new(),
+            Data::Count(_) | Data::LongCount(_) | Data::Number(_) => Vec::new(),
             _ => vec![self.len()],
         }
     }
@@ -82,13 +86,25 @@ impl Data {
         self.len() == 0
     }
 
-    pub(crate) fn for_interpreter(&self, expect: Expect) -> qd_interp::Buffer {
+    /// It, as an argument of the interpreter's.
+    pub(crate) fn interpreted(&self, expect: Expect) -> qd_interp::Argument {
+        match self {
+            Data::Number(number) => qd_interp::Scalar {
+                element: Element::I32,
+                bits: u64::from(*number as u32),
+            }
+            .into(),
+            _ => self.for_interpreter(expect).into(),
+        }
+    }
+
+    fn for_interpreter(&self, expect: Expect) -> qd_interp::Buffer {
         use qd_interp::Buffer;
-        if matches!(expect, Expect::Scratch | Expect::Unused) {
+        if expect.is_uninitialised() {
             let element = match self {
                 Data::I8(_) => Element::I8,
                 Data::I16(_) => Element::I16,
-                Data::I32(_) | Data::Count(_) => Element::I32,
+                Data::I32(_) | Data::Count(_) | Data::Number(_) => Element::I32,
                 Data::I64(_) | Data::Rows(..) | Data::LongCount(_) => Element::I64,
                 Data::F32(_) => Element::F32,
                 Data::F64(_) => Element::F64,
@@ -102,7 +118,7 @@ impl Data {
             Data::I64(v) | Data::Rows(v, _) => Buffer::from_slice(v),
             Data::F32(v) => Buffer::from_slice(v),
             Data::F64(v) => Buffer::from_slice(v),
-            Data::Count(n) => Buffer::scalar(*n),
+            Data::Count(n) | Data::Number(n) => Buffer::scalar(*n),
             Data::LongCount(n) => Buffer::scalar(*n),
         };
         flat.reshaped(&self.shape()).expect("as many elements")
@@ -111,20 +127,18 @@ impl Data {
     /// The bytes of what it is on the target at first. Not zeros where it is uninitialised: what
     /// needs clearing must be cleared.
     pub(crate) fn bytes(&self, expect: Expect) -> Vec<u8> {
-        match expect {
-            Expect::Scratch | Expect::Unused => {
-                let elements = self.shape().iter().product::<usize>();
-                vec![GARBAGE; elements * self.dtype().size()]
-            }
-            _ => self.for_interpreter(expect).data,
+        if expect.is_uninitialised() {
+            let elements = self.shape().iter().product::<usize>();
+            return vec![GARBAGE; elements * self.dtype().size()];
         }
+        self.for_interpreter(expect).data
     }
 
     fn dtype(&self) -> Dtype {
         match self {
             Data::I8(_) => Dtype::I8,
             Data::I16(_) => Dtype::I16,
-            Data::I32(_) | Data::Count(_) => Dtype::I32,
+            Data::I32(_) | Data::Count(_) | Data::Number(_) => Dtype::I32,
             Data::I64(_) | Data::Rows(..) | Data::LongCount(_) => Dtype::I64,
             Data::F32(_) => Dtype::F32,
             Data::F64(_) => Dtype::F64,
@@ -133,8 +147,22 @@ impl Data {
 
     /// The same on a device.
     pub(crate) fn upload(&self, expect: Expect, on: &Stream) -> Result<Buffer, Error> {
+        self.upload_as(self.dtype(), expect, on)
+    }
+
+    /// The same for an argument that is shown as this: unsigned, perhaps.
+    pub(crate) fn upload_as(
+        &self,
+        shown: Dtype,
+        expect: Expect,
+        on: &Stream,
+    ) -> Result<Buffer, Error> {
         let shape: Vec<_> = self.shape().iter().map(|extent| *extent as u64).collect();
-        let buffer = Buffer::new(on, self.dtype(), &shape)?;
+        let dtype = match (self.dtype(), shown) {
+            (Dtype::I32, Dtype::U32) | (Dtype::I64, Dtype::U64) => shown,
+            (own, _) => own,
+        };
+        let buffer = Buffer::new(on, dtype, &shape)?;
         buffer.write_bytes(on, &self.bytes(expect))?;
         Ok(buffer)
     }
@@ -243,6 +271,10 @@ fn unit(element: Element, x: f64) -> f64 {
 }
 
 impl Expect {
+    fn is_uninitialised(self) -> bool {
+        matches!(self, Expect::Scratch | Expect::Unused | Expect::Written)
+    }
+
     /// How many units in the last place the results are apart, where that may be.
     pub(crate) fn compare(
         self,
@@ -261,7 +293,7 @@ impl Expect {
                 let changed = got.bytes.iter().position(|byte| *byte != GARBAGE);
                 return changed.map_or(Ok(apart), |at| Err(format!("byte {at} was written")));
             }
-            Expect::Same | Expect::Device { .. } => (0.0, None),
+            Expect::Same | Expect::Written | Expect::Device { .. } => (0.0, None),
             Expect::Close(within) => (within, None),
             Expect::Prefix(of) => (0.0, Some(of)),
             Expect::ClosePrefix(within, of) => (within, Some(of)),

@@ -1,7 +1,7 @@
 //! Kernels on the device of a target.
 
-use crate::{Argument, data::Held};
-use qd_artifact::{Access, Artifact};
+use crate::{Argument, Data, data::Held};
+use qd_artifact::{Access, ArgumentKind, Artifact};
 use qd_runtime::{
     Error,
     objects::{
@@ -132,9 +132,20 @@ pub(crate) fn execute_with(
 
 fn ran(main: &Main, arguments: &[Argument], options: &Options) -> Result<Vec<Held>, Error> {
     let stream = main.stream()?;
-    let buffers = arguments.iter().map(|a| a.data.upload(a.expect, &stream));
+    let declared = main.kernel.signature().iter();
+    let buffers = arguments.iter().zip(declared).map(|(argument, declared)| {
+        let shown = match &declared.kind {
+            ArgumentKind::Buffer { dtype, .. } | ArgumentKind::Scalar { dtype } => *dtype,
+        };
+        argument.data.upload_as(shown, argument.expect, &stream)
+    });
     let buffers: Vec<Buffer> = buffers.collect::<Result<_, _>>()?;
-    let given: Vec<_> = buffers.iter().map(Arg::from).collect();
+    let given = arguments.iter().zip(&buffers);
+    let given = given.map(|(argument, buffer)| match argument.data {
+        Data::Number(number) => Arg::from(number),
+        _ => Arg::from(buffer),
+    });
+    let given: Vec<_> = given.collect();
     let how = LaunchOptions {
         max_iterations: options.max_iterations,
     };

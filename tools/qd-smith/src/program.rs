@@ -92,7 +92,7 @@ impl Parameter {
             Data::I64(v) | Data::Rows(v, _) => format!("{v:?}"),
             Data::F32(v) => format!("{v:?}").to_lowercase(),
             Data::F64(v) => format!("{v:?}").to_lowercase(),
-            Data::Count(v) => v.to_string(),
+            Data::Count(v) | Data::Number(v) => v.to_string(),
             Data::LongCount(v) => v.to_string(),
         }
     }

@@ -144,7 +144,9 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
             }
             Form::View => {
                 let (element, _) = read::memref(op, result.r#type())?;
-                let (offset, size) = (body.operand(op, 1)?, body.operand(op, 2)?);
+                let offset = body.operand(op, 1)?;
+                let has_size = op.operand_count() > 2;
+                let size = has_size.then(|| body.operand(op, 2)).transpose()?;
                 Instruction::View {
                     dst: body.result(op, 0)?,
                     source,

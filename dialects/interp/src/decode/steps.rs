@@ -111,12 +111,7 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
                     condition: host.reg(inner, 0)?,
                     body: self.steps(host, inner, 0)?,
                 },
-                Form::Fill => Action::Fill {
-                    buffer: host.reg(inner, 0)?,
-                    lower: host.reg(inner, 1)?,
-                    upper: host.reg(inner, 2)?,
-                    value: host.reg(inner, 3)?,
-                },
+                Form::Fill => self.fill(host, inner)?,
                 Form::Dispatch => self.dispatch(host, inner)?,
                 Form::Control => {
                     self.control_words(host, inner)?;
@@ -168,6 +163,18 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
             code: self.finish(body, op),
             blocks,
             threads,
+        })
+    }
+
+    fn fill(&mut self, host: &mut Host, op: Op<'c, 'm>) -> Result<Action, Fault> {
+        let last = op.operand_count().saturating_sub(1);
+        Ok(Action::Fill {
+            buffer: host.reg(op, 0)?,
+            bounds: match last {
+                0 | 1 => None,
+                _ => Some((host.reg(op, 1)?, host.reg(op, 2)?)),
+            },
+            value: host.reg(op, last)?,
         })
     }
 

@@ -152,9 +152,10 @@ impl Engine<'_> {
                 memref.length()
             )));
         }
-        range
-            .into_iter()
-            .try_for_each(|index| self.put(&memref, &[index as i64], value, "the buffer"))
+        range.into_iter().try_for_each(|index| {
+            let at = indices(&memref, index, 0);
+            self.put(&memref, &at, value, "the buffer")
+        })
     }
 
     /// An element of device memory.
@@ -196,7 +197,8 @@ impl Engine<'_> {
 
     pub fn put_tuple(&mut self, operands: &[Operand], index: u64, values: &[u64]) -> Outcome {
         for (operand, &value) in operands.iter().zip(values) {
-            self.put(&operand.memref, &[index as i64], value, &operand.name)?;
+            let at = indices(&operand.memref, index, 0);
+            self.put(&operand.memref, &at, value, &operand.name)?;
         }
         Ok(())
     }
@@ -224,7 +226,7 @@ impl Engine<'_> {
     }
 }
 
-/// Indices of a scalar of a row, for rank 1 and 2.
+/// Indices of a scalar of a row, for rank 1 and 2; for rank 0 of the one element.
 fn indices(memref: &Memref, index: u64, column: usize) -> Vec<i64> {
     [index as i64, column as i64][..memref.sizes.len()].to_vec()
 }

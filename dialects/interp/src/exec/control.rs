@@ -368,10 +368,12 @@ pub(crate) fn step(
             element,
         } => {
             lanes.need(*offset, "an offset")?;
-            lanes.need(*size, "a size")?;
+            if let Some(size) = size {
+                lanes.need(*size, "a size")?;
+            }
             each_memref(lanes, memrefs, *dst, *source, |memref, lanes, lane| {
-                let (offset, size) = (lanes.get(*offset, lane), lanes.get(*size, lane));
-                view(memref, offset as i64, size as i64, *element)
+                let size = size.map(|size| lanes.get(size, lane) as i64);
+                view(memref, lanes.get(*offset, lane) as i64, size, *element)
             })?;
         }
         I::SubView(op) => {
@@ -506,7 +508,10 @@ fn each_memref(
 }
 
 /// `size` elements of another type from element `offset` on.
-fn view(source: &Memref, offset: i64, size: i64, element: Element) -> Outcome<Memref> {
+/// Part of a buffer; of one element and rank 0 where there is no size.
+fn view(source: &Memref, offset: i64, size: Option<i64>, element: Element) -> Outcome<Memref> {
+    let sizes: Box<[i64]> = size.into_iter().collect();
+    let size = size.unwrap_or(1);
     let bytes = source.length() * source.element.bytes() as i64;
     let start = offset.checked_mul(source.element.bytes() as i64);
     let length = size.checked_mul(element.bytes() as i64);
@@ -516,8 +521,8 @@ fn view(source: &Memref, offset: i64, size: i64, element: Element) -> Outcome<Me
             Ok(Memref {
                 element,
                 offset: source.offset + start,
-                sizes: [size].into(),
-                strides: [1].into(),
+                strides: vec![1; sizes.len()].into(),
+                sizes,
                 ..source.clone()
             })
         }

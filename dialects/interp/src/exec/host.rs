@@ -135,17 +135,21 @@ impl<'p> Engine<'p> {
             }
             Action::Fill {
                 buffer,
-                lower,
-                upper,
+                bounds,
                 value,
             } => {
                 self.window.barrier();
-                let lower = self.length(host, *lower, "lower bound", site)?;
-                let upper = self.length(host, *upper, "upper bound", site)?;
+                let range = match bounds {
+                    None => 0..1,
+                    Some((lower, upper)) => {
+                        let lower = self.length(host, *lower, "lower bound", site)?;
+                        lower..self.length(host, *upper, "upper bound", site)?
+                    }
+                };
                 if host.is_poison(*value, 0) {
                     return Err(self.fault(site, "uses poison as the value it stores"));
                 }
-                self.fill(host.get(*buffer, 0), lower..upper, host.get(*value, 0))
+                self.fill(host.get(*buffer, 0), range, host.get(*value, 0))
                     .map_err(|trap| trap.located(&self.program.sites, site))?;
             }
             Action::Dispatch {

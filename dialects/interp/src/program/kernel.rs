@@ -79,8 +79,8 @@ pub(crate) enum Action {
     },
     Fill {
         buffer: Reg,
-        lower: Reg,
-        upper: Reg,
+        /// None for the one element of a buffer of rank 0.
+        bounds: Option<(Reg, Reg)>,
         value: Reg,
     },
     Dispatch {

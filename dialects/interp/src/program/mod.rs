@@ -375,7 +375,8 @@ pub(crate) enum Instruction {
         dst: Reg,
         source: Reg,
         offset: Reg,
-        size: Reg,
+        /// None for a buffer of rank 0, of one element.
+        size: Option<Reg>,
         element: Element,
     },
     SubView(Box<SubView>),

@@ -341,10 +341,10 @@ fn view<'c>(b: &Builder<'c>, op: Op<'c>, source: &Place<'c>) -> Result<'c, Place
         let seen = types::pointer(b, &types::buffer(stored), source.storage);
         pointer = b.result("spirv.Bitcast", &[pointer], seen, &[]);
     }
-    let length = b.v(view.size());
+    let length = view.size().map(|size| b.v(size));
     Ok(Place {
         offset,
-        ..Place::whole(b, pointer, source.storage, r#type, Some(length))
+        ..Place::whole(b, pointer, source.storage, r#type, length)
     })
 }
 

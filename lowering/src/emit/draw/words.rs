@@ -105,7 +105,9 @@ pub fn buffer(buffer: &BufferRef, kernel: &Kernel) -> String {
 }
 
 fn part(view: &View, kernel: &Kernel) -> String {
-    let length = bare(&view.length, kernel);
+    // Of rank 0 it is one element.
+    let length = view.length.as_ref();
+    let length = length.map_or("1".into(), |length| bare(length, kernel));
     let dtype = view.dtype;
     if let Expr::Binary {
         operation: Operation::Mul,

@@ -177,7 +177,7 @@ fn part(argument: usize, offset: u64, length: u64) -> BufferRef {
         argument,
         view: Some(View {
             offset_bytes: Expr::constant(offset),
-            length: Expr::constant(length),
+            length: Some(Expr::constant(length)),
             dtype: Dtype::I32,
         }),
     }

@@ -72,7 +72,7 @@ impl<'a> Buffer<'a> {
         let (element, word) = match data {
             Data::I8(_) => ("i8", "i8"),
             Data::I16(_) => ("i16", "i16"),
-            Data::I32(_) | Data::Count(_) => ("i32", "i32"),
+            Data::I32(_) | Data::Count(_) | Data::Number(_) => ("i32", "i32"),
             Data::I64(_) | Data::Rows(..) | Data::LongCount(_) => ("i64", "i64"),
             Data::F32(_) => ("f32", "i32"),
             Data::F64(_) => ("f64", "i64"),

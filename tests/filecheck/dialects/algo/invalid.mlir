@@ -46,16 +46,16 @@ qd.grid.kernel @capacity_of_reduce_by_key(%k: memref<?xi32>, %v: memref<?xf32>, 
 
 // -----
 
-qd.grid.kernel @count_in_a_buffer(%in: memref<?xf32>, %out: memref<?xf32>, %s: memref<?xi32>, %n: memref<1xi32>) {
-  // expected-error@+1 {{'qd.algo.reduce' op operand #3 must be 0D memref of i32 or i64 values, but got 'memref<1xi32>'}}
+qd.grid.kernel @count_in_a_buffer(%in: memref<?xf32>, %out: memref<?xf32>, %s: memref<?xi32>, %n: memref<?xi32>) {
+  // expected-error@+1 {{'qd.algo.reduce' op 'count' must hold one element, as 'memref<i32>' or 'memref<1xi32>' does, but is 'memref<?xi32>': 'qd.grid.view' makes a buffer of one element of a longer one}}
   qd.algo.reduce add ins(%in : memref<?xf32>) outs(%out : memref<?xf32>)
-      scratch(%s : memref<?xi32>) count(%n : memref<1xi32>) log256_max_n = 3
+      scratch(%s : memref<?xi32>) count(%n : memref<?xi32>) log256_max_n = 3
 }
 
 // -----
 
 qd.grid.kernel @count_type(%in: memref<?xf32>, %out: memref<?xf32>, %s: memref<?xi32>, %n: memref<f32>) {
-  // expected-error@+1 {{'qd.algo.reduce' op operand #3 must be 0D memref of i32 or i64 values, but got 'memref<f32>'}}
+  // expected-error@+1 {{'qd.algo.reduce' op operand #3 must be 0D/1D memref of i32 or i64 values, but got 'memref<f32>'}}
   qd.algo.reduce add ins(%in : memref<?xf32>) outs(%out : memref<?xf32>)
       scratch(%s : memref<?xi32>) count(%n : memref<f32>) log256_max_n = 3
 }

@@ -241,9 +241,9 @@ qd.grid.kernel @for_each_body(%len: index) {
 
 // -----
 
-qd.grid.kernel @for_each_count(%len: index, %n: memref<1xi32>) {
-  // expected-error@+1 {{'qd.grid.for_each' op 'count' must be a memref<i32> or memref<i64>, but is 'memref<1xi32>'}}
-  qd.grid.for_each %i to %len count(%n : memref<1xi32>) {
+qd.grid.kernel @for_each_count(%len: index, %n: memref<2xi64>) {
+  // expected-error@+1 {{'qd.grid.for_each' op 'count' must hold one element, as 'memref<i64>' or 'memref<1xi64>' does, but is 'memref<2xi64>': 'qd.grid.view' makes a buffer of one element of a longer one}}
+  qd.grid.for_each %i to %len count(%n : memref<2xi64>) {
   }
 }
 
@@ -402,7 +402,7 @@ qd.grid.kernel @if_holds_steps(%flag: memref<i32>, %v: i32) {
 
 qd.grid.kernel @if_of_two_words() {
   %words = qd.grid.control : memref<2xi32>
-  // expected-error@+1 {{'qd.grid.if' op 'condition' must be one word, memref<i32> or memref<1xi32>, but is 'memref<2xi32>'}}
+  // expected-error@+1 {{'qd.grid.if' op 'condition' must hold one element, as 'memref<i32>' or 'memref<1xi32>' does, but is 'memref<2xi32>': 'qd.grid.view' makes a buffer of one element of a longer one}}
   qd.grid.if %words : memref<2xi32> {
   }
 }
@@ -410,16 +410,16 @@ qd.grid.kernel @if_of_two_words() {
 // -----
 
 qd.grid.kernel @if_of_many_words(%words: memref<?xi32>) {
-  // expected-error@+1 {{'qd.grid.if' op 'condition' must be one word, memref<i32> or memref<1xi32>, but is 'memref<?xi32>'}}
+  // expected-error@+1 {{'qd.grid.if' op 'condition' must hold one element, as 'memref<i32>' or 'memref<1xi32>' does, but is 'memref<?xi32>': 'qd.grid.view' makes a buffer of one element of a longer one}}
   qd.grid.if %words : memref<?xi32> {
   }
 }
 
 // -----
 
-qd.grid.kernel @do_while_flag(%flag: memref<1xi32>) {
-  // expected-error@+1 {{'qd.grid.do_while' op operand #0 must be 0D memref of 32-bit signless integer values, but got 'memref<1xi32>'}}
-  qd.grid.do_while %flag : memref<1xi32> {
+qd.grid.kernel @do_while_flag(%flag: memref<?xi32>) {
+  // expected-error@+1 {{'qd.grid.do_while' op 'flag' must hold one element, as 'memref<i32>' or 'memref<1xi32>' does, but is 'memref<?xi32>': 'qd.grid.view' makes a buffer of one element of a longer one}}
+  qd.grid.do_while %flag : memref<?xi32> {
   }
 }
 
@@ -536,7 +536,44 @@ qd.grid.kernel @fill_in_a_phase(%a: memref<?xi32>, %i: index) {
 
 qd.grid.kernel @fill_value(%a: memref<?xi32>, %i: index, %x: f32) {
   // expected-error@+1 {{'qd.grid.fill' op failed to verify that value's type is the buffer's element type}}
-  "qd.grid.fill"(%a, %i, %i, %x) : (memref<?xi32>, index, index, f32) -> ()
+  "qd.grid.fill"(%a, %i, %i, %x) <{operandSegmentSizes = array<i32: 1, 1, 1, 1>}> : (memref<?xi32>, index, index, f32) -> ()
+}
+
+// -----
+
+qd.grid.kernel @fill_of_all(%a: memref<?xi32>, %x: i32) {
+  // expected-error@+1 {{'qd.grid.fill' op must have two bounds for a buffer of rank 1 and none for one of rank 0, but fills 'memref<?xi32>'}}
+  qd.grid.fill %a = %x : memref<?xi32>
+}
+
+// -----
+
+qd.grid.kernel @fill_of_part_of_one(%a: memref<i32>, %i: index, %x: i32) {
+  // expected-error@+1 {{'qd.grid.fill' op must have two bounds for a buffer of rank 1 and none for one of rank 0, but fills 'memref<i32>'}}
+  qd.grid.fill %a[%i to %i] = %x : memref<i32>
+}
+
+// -----
+
+qd.grid.kernel @fill_of_one_bound(%a: memref<?xi32>, %i: index, %x: i32) {
+  // expected-error@+1 {{'qd.grid.fill' op must have two bounds for a buffer of rank 1 and none for one of rank 0, but fills 'memref<?xi32>'}}
+  "qd.grid.fill"(%a, %i, %x) <{operandSegmentSizes = array<i32: 1, 1, 0, 1>}> : (memref<?xi32>, index, i32) -> ()
+}
+
+// -----
+
+func.func @view_without_a_size(%s: memref<?xi32>, %i: index) {
+  // expected-error@+1 {{'qd.grid.view' op must have a size for a result of rank 1 and none for one of rank 0, but makes 'memref<?xi32>'}}
+  %0 = qd.grid.view %s[%i] : memref<?xi32> to memref<?xi32>
+  return
+}
+
+// -----
+
+func.func @view_of_one_with_a_size(%s: memref<?xi32>, %i: index) {
+  // expected-error@+1 {{'qd.grid.view' op must have a size for a result of rank 1 and none for one of rank 0, but makes 'memref<i32>'}}
+  %0 = qd.grid.view %s[%i] [%i] : memref<?xi32> to memref<i32>
+  return
 }
 
 // -----

@@ -151,6 +151,20 @@ qd.grid.kernel @buffers(%a: memref<?xf32>, %s: memref<?xi32>, %fixed: memref<256
   %1 = qd.grid.view %s[%lower] [%upper] : memref<?xi32> to memref<?xf64>
   // CHECK: qd.grid.view %arg2[%arg3] [%arg4] {note = "kept"} : memref<256xi32> to memref<16xi64>
   %2 = qd.grid.view %fixed[%lower] [%upper] {note = "kept"} : memref<256xi32> to memref<16xi64>
+  // CHECK: %[[ONE:.*]] = qd.grid.view %arg2[%arg3] : memref<256xi32> to memref<i32>
+  %one = qd.grid.view %fixed[%lower] : memref<256xi32> to memref<i32>
+  %word = arith.constant 1 : i32
+  // CHECK: qd.grid.fill %[[ONE]] = %{{.*}} : memref<i32>
+  qd.grid.fill %one = %word : memref<i32>
+  // CHECK: qd.grid.for_each %{{.*}} to %arg4 count(%[[ONE]] : memref<i32>)
+  qd.grid.for_each %i to %upper count(%one : memref<i32>) {
+  }
+  %c1 = arith.constant 1 : index
+  // CHECK: %[[SAME:.*]] = qd.grid.view %arg2[%arg3] [%{{.*}}] : memref<256xi32> to memref<1xi32>
+  %same = qd.grid.view %fixed[%lower] [%c1] : memref<256xi32> to memref<1xi32>
+  // CHECK: qd.grid.do_while %[[SAME]] : memref<1xi32>
+  qd.grid.do_while %same : memref<1xi32> {
+  }
 }
 
 //===----------------------------------------------------------------------===//

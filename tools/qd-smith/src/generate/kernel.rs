@@ -349,11 +349,33 @@ impl Generator<'_> {
         let most = self.length as i64;
         let edges = [0, 1, 2, 31, 64, most - 1, most];
         let number = edges[self.random.usize(0..edges.len())].min(most);
-        let count = self.parameter(Ty::I32, None, Contents::Constant(number), Comparison::Same);
+        let contents = Contents::Constant(number);
+        if self.one_in(6) {
+            let count = self.parameter(Ty::I32, None, Contents::Constant(0), Comparison::Same);
+            let number = self.constant(Ty::I32, number);
+            let unbounded = "operandSegmentSizes = array<i32: 1, 0, 0, 1>";
+            self.push(grid::Fill::NAME, unbounded, &[count, number], &[]);
+            return count;
+        }
+        let count = self.word(contents);
         if self.random.bool() {
             self.compute_word(count, most + 1);
         }
         count
+    }
+
+    /// A buffer of rank 0, or one of the elements of a longer one as such.
+    fn word(&mut self, contents: Contents) -> Value {
+        if !self.one_in(4) {
+            return self.parameter(Ty::I32, None, contents, Comparison::Same);
+        }
+        let many = self.random.usize(1..6);
+        let buffer = self.parameter(Ty::I32, Some(many), contents, Comparison::Same);
+        let place = self.random.usize(0..many);
+        let place = self.constant(Ty::Index, place as i64);
+        let element = self.memory("memref<i32>");
+        self.push(grid::View::NAME, "", &[buffer, place], &[element]);
+        element
     }
 
     /// Has the device set a word to some number of its buffers, below a bound.
@@ -393,7 +415,9 @@ impl Generator<'_> {
         let number = self.random.i64(0..8);
         let filler = self.constant(ty, number);
         self.buffers[buffer].class = class.join(self.of(filler).class);
-        self.push(grid::Fill::NAME, "", &[value, lower, upper, filler], &[]);
+        let bounded = "operandSegmentSizes = array<i32: 1, 1, 1, 1>";
+        let operands = [value, lower, upper, filler];
+        self.push(grid::Fill::NAME, bounded, &operands, &[]);
     }
 
     /// Floats may grow with each round.
@@ -407,7 +431,7 @@ impl Generator<'_> {
 
     fn repeated(&mut self) {
         let rounds = self.random.i64(0..4);
-        let flag = self.parameter(Ty::I32, None, Contents::Constant(rounds), Comparison::Same);
+        let flag = self.word(Contents::Constant(rounds));
         self.forget_classes();
         let count = self.random.usize(1..3);
         let body = self.region(&[], |this| {
@@ -432,7 +456,7 @@ impl Generator<'_> {
             return self.chosen_by_control();
         }
         let given = self.random.i64(-1..2);
-        let flag = self.parameter(Ty::I32, None, Contents::Constant(given), Comparison::Same);
+        let flag = self.word(Contents::Constant(given));
         if self.random.bool() {
             self.compute_word(flag, 2);
         }
