@@ -3,12 +3,13 @@
 //! A value is plain data without places, so that it is equal, and nothing after it runs again, where
 //! an edit only moved it. Contexts of MLIR live inside `outcome`, one each.
 
-use crate::{
+use crate::stored::{Lowered, View, find_or_compile, lower};
+use qd_artifact::{Options, TargetSpec};
+use qd_lowering::Stages;
+use qd_request::{
+    Outcome,
     cut::{Cut, Kind, Words, closure},
-    stored::{Lowered, Outcome, View, find_or_compile, lower},
 };
-use qd_artifact::TargetSpec;
-use qd_lowering::{Options, Stages};
 use qd_store::Store;
 use std::{
     collections::{BTreeSet, HashMap},
@@ -80,7 +81,7 @@ pub fn words(db: &dyn Db, file: File) -> Option<Words> {
 #[salsa::tracked(returns(ref))]
 fn content(db: &dyn Db, file: File) -> Option<Arc<str>> {
     let words = words(db, file).as_ref()?;
-    let all = 0..words.len();
+    let all = 0..words.count();
     Some(words.joined(&[all]).into())
 }
 
@@ -139,7 +140,7 @@ fn slice<'db>(db: &'db dyn Db, file: File, kernel: Symbol<'db>) -> String {
     slice
 }
 
-/// What no kernel names; all of a file without kernels. None if that is nothing but aliases.
+/// What no kernel names; all of a file without kernels. None if there is no such thing.
 #[salsa::tracked(returns(ref))]
 fn rest(db: &dyn Db, file: File) -> Option<String> {
     let all = symbols(db, file);
@@ -153,8 +154,7 @@ fn rest(db: &dyn Db, file: File) -> Option<String> {
     }
     let reached = reached(db, file, kernels);
     let rest: Vec<usize> = (0..all.len()).filter(|i| !reached.contains(i)).collect();
-    let has_symbols = rest.iter().any(|i| all[*i].kind(db) != Kind::Alias);
-    has_symbols.then(|| sliced(db, file, rest))
+    (!rest.is_empty()).then(|| sliced(db, file, rest))
 }
 
 fn reached(db: &dyn Db, file: File, roots: Vec<usize>) -> BTreeSet<usize> {

@@ -61,7 +61,7 @@ pub struct KeptParts<'a> {
 impl<'a> KeptParts<'a> {
     /// None where more takes part than is known.
     pub fn of(kept: &'a dyn KeptCode, setting: &Setting<'_>) -> Option<Self> {
-        let options = setting.options.concerning(&setting.target)?;
+        let options = setting.options.concerning(setting.backend().format)?;
         Some(Self {
             kept,
             setting: format!("{}\n{options}\n", setting.spec),

@@ -126,9 +126,9 @@ fn linked(
     let all = context.create_module("bodies");
     all.set_triple(&TargetTriple::create(&to.triple));
     let mut level = to.level;
-    let target = machine(to, level)?;
-    all.set_data_layout(&target.get_target_data().get_data_layout());
-    let layout = layout(to)?;
+    let layout = machine(to, level)?.get_target_data().get_data_layout();
+    all.set_data_layout(&layout);
+    let layout = layout.as_str().to_string_lossy();
     for part in parts {
         prepare(*part, to, &layout);
         let module = translate(*part, context)?;

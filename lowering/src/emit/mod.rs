@@ -2,7 +2,7 @@
 //! `backend` to a binary.
 
 mod amdgpu;
-mod backend;
+pub(crate) mod backend;
 mod diagnosed;
 pub(crate) mod draw;
 mod effects;
@@ -21,7 +21,6 @@ mod spirv;
 mod waits;
 
 pub use kept::KeptCode;
-pub(crate) use lld::identity as linker;
 pub use reflect::reflect;
 
 use crate::{Options, targets::Target};

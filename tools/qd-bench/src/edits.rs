@@ -5,8 +5,9 @@
 use crate::incremental::{memory, mib, ms, row, timed};
 use anyhow::{Context, ensure};
 use qd_frontend::{
-    Artifact, CompileOptions, CompileRequest, Source, TargetSpec, compile,
+    Artifact, CompileOptions, CompileRequest, Host, Source, TargetSpec, compile,
     session::{FileId, Session},
+    this_machine,
 };
 use std::{
     fmt::Write,
@@ -150,9 +151,12 @@ impl Edited {
     }
 
     fn options(&self) -> CompileOptions {
-        let mut options = CompileOptions::default();
-        options.host.features.push(self.feature.into());
-        options
+        let mut machine = this_machine();
+        machine.features.push(self.feature.into());
+        CompileOptions {
+            host: Host::Named(machine),
+            ..CompileOptions::default()
+        }
     }
 
     /// Hands it to a session, and asks for the kernel.
