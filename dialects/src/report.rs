@@ -15,7 +15,10 @@ use mlir_sys::{
 };
 use std::{
     fmt::Write,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 pub use qd_report::{Note, Report, Severity, Span};
@@ -60,6 +63,20 @@ pub fn listen<T>(context: &Context, work: impl FnOnce() -> T) -> (T, Vec<Report>
     context.detach_diagnostic_handler(handler);
     let heard = std::mem::take(&mut *heard.lock().unwrap_or_else(PoisonError::into_inner));
     (result, heard)
+}
+
+/// Runs `work`, and yields whether a diagnostic was emitted in a context meanwhile. Handlers that were attached
+/// before receive them.
+pub fn overhear<T>(context: &Context, work: impl FnOnce() -> T) -> (T, bool) {
+    let was_heard = Arc::new(AtomicBool::new(false));
+    let heard = was_heard.clone();
+    let handler = context.attach_diagnostic_handler(move |_| {
+        heard.store(true, Ordering::Relaxed);
+        false
+    });
+    let result = work();
+    context.detach_diagnostic_handler(handler);
+    (result, was_heard.load(Ordering::Relaxed))
 }
 
 /// From here on prints the context's diagnostics to standard error, quoted.
@@ -161,6 +178,18 @@ mod tests {
         assert!(!parsed);
         assert!(text.starts_with("a.mlir:2:7: error: "), "{text}");
         assert!(text.ends_with("\n\t%c = arith.foo\n\t     ^\n"), "{text}");
+    }
+
+    #[test]
+    fn what_is_overheard_is_heard_by_others_too() {
+        let context = crate::context();
+        let warn = || {
+            let place = Location::new(&context, "k.mlir", 3, 4);
+            crate::diagnostic::Diagnostic::new(place, "odd").emit();
+        };
+        let (was_said, heard) = listen(&context, || overhear(&context, warn).1);
+        assert!(was_said && heard.len() == 1);
+        assert!(!overhear(&context, || ()).1);
     }
 
     #[test]

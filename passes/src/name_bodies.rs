@@ -82,6 +82,13 @@ impl Pass for NameBodies {
     }
 }
 
+/// A hash of an op, its attributes and all that is in it, wherever it is: the same in every process.
+pub fn hash(op: Op<'_>) -> String {
+    let mut description = Description::default();
+    description.op(op);
+    description.hash().to_hex().to_string()
+}
+
 /// The beginning of the name of a body with these launches, and a hash of the body.
 fn describe<'c>(
     body: Op<'c>,

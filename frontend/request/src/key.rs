@@ -27,7 +27,7 @@ pub fn key(
 
 /// The key of a body's code, by the text of all else that it follows from.
 pub fn body(from: &str) -> Key {
-    let parts = [identity(), "body 1", from];
+    let parts = [identity(), "body 2", from];
     Key::of(parts.map(str::as_bytes))
 }
 

@@ -140,7 +140,7 @@ fn slice<'db>(db: &'db dyn Db, file: File, kernel: Symbol<'db>) -> String {
     slice
 }
 
-/// What no kernel names; all of a file without kernels. None if that is nothing but aliases.
+/// What no kernel names; all of a file without kernels. None if there is no such thing.
 #[salsa::tracked(returns(ref))]
 fn rest(db: &dyn Db, file: File) -> Option<String> {
     let all = symbols(db, file);
@@ -154,8 +154,7 @@ fn rest(db: &dyn Db, file: File) -> Option<String> {
     }
     let reached = reached(db, file, kernels);
     let rest: Vec<usize> = (0..all.len()).filter(|i| !reached.contains(i)).collect();
-    let has_symbols = rest.iter().any(|i| all[*i].kind(db) != Kind::Alias);
-    has_symbols.then(|| sliced(db, file, rest))
+    (!rest.is_empty()).then(|| sliced(db, file, rest))
 }
 
 fn reached(db: &dyn Db, file: File, roots: Vec<usize>) -> BTreeSet<usize> {

@@ -249,6 +249,9 @@ fn errors_have_the_places_of_the_text_as_it_is_and_go_again() {
         format!("{good} \""),
         format!("{good} }}"),
         format!("{good} func.func @alone() {{ nonsense }}"),
+        // Aliases that nothing names, or too late.
+        format!("{good} #unused = nonsense"),
+        good.replacen("!t = memref<?xi32>", "", 1) + "\n!t = memref<?xi32>",
     ] {
         for text in [broken.clone(), lines(&broken)] {
             session.set_text(file, &*text);

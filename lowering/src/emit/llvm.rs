@@ -83,8 +83,9 @@ pub fn emit_each(
     is_entry: fn(FunctionValue<'_>) -> bool,
 ) -> Result<Vec<Vec<u8>>, CompileError> {
     let mut longest_first = Vec::new();
+    let layout = layout(to)?;
     for (place, part) in parts.iter().enumerate() {
-        prepare(*part, to)?;
+        prepare(*part, to, &layout);
         longest_first.push((part.nested().len(), place, Part(part.to_raw())));
     }
     longest_first.sort_by_key(|(ops, ..)| Reverse(*ops));
@@ -127,11 +128,12 @@ fn linked(
     let mut level = to.level;
     let layout = machine(to, level)?.get_target_data().get_data_layout();
     all.set_data_layout(&layout);
+    let layout = layout.as_str().to_string_lossy();
     for part in parts {
-        prepare(*part, to)?;
+        prepare(*part, to, &layout);
         let module = translate(*part, context)?;
         name_after_entry(&module, is_entry);
-        if optimise(&module, to, "")? == to.deep_level {
+        if optimise(&module, to, "")?.1 == to.deep_level {
             level = to.deep_level;
         }
         let linked = all.link_in_module(module);
@@ -178,18 +180,21 @@ fn machine(to: &Machine<'_>, level: OptimizationLevel) -> Result<TargetMachine, 
         .ok_or_else(|| failed("target machine", &to.triple))
 }
 
+/// The layout of data. The translation writes the alignment of each access, and without a layout takes an i64
+/// to be aligned to 4 bytes.
+fn layout(to: &Machine<'_>) -> Result<String, CompileError> {
+    let layout = machine(to, to.level)?.get_target_data().get_data_layout();
+    Ok(layout.as_str().to_string_lossy().into_owned())
+}
+
 /// Says in a module what the translation has to know of the target. For one module
 /// after the other: it changes the context.
-fn prepare(module: Op<'_>, to: &Machine<'_>) -> Result<(), CompileError> {
-    // The translation writes the alignment of each access, and without a layout
-    // takes an i64 to be aligned to 4 bytes.
-    let layout = machine(to, to.level)?.get_target_data().get_data_layout();
+fn prepare(module: Op<'_>, to: &Machine<'_>, layout: &str) {
     let context = context_of(module);
     let text = |text: &str| attributes::string(context, text);
-    module.set_attr("llvm.data_layout", text(&layout.as_str().to_string_lossy()));
+    module.set_attr("llvm.data_layout", text(layout));
     module.set_attr("llvm.target_triple", text(&to.triple));
     melior::utility::register_all_llvm_translations(context);
-    Ok(())
 }
 
 /// In LLVM's form, and verified.
@@ -212,8 +217,8 @@ fn finish(
     skipped: &str,
     output: Output,
 ) -> Result<Vec<u8>, CompileError> {
-    let level = optimise(module, to, skipped)?;
-    written(module, &machine(to, level)?, output)
+    let (machine, _) = optimise(module, to, skipped)?;
+    written(module, &machine, output)
 }
 
 /// As what is asked for.
@@ -234,13 +239,13 @@ fn written(
     Ok(buffer.as_slice().to_vec())
 }
 
-/// Optimised, with some passes left out of this and of what follows; yields how hard code
-/// generation is to try.
+/// Optimised, with some passes left out of this and of what follows; yields what generates the code, and how
+/// hard that tries.
 fn optimise(
     module: &LlvmModule<'_>,
     to: &Machine<'_>,
     skipped: &str,
-) -> Result<OptimizationLevel, CompileError> {
+) -> Result<(TargetMachine, OptimizationLevel), CompileError> {
     keep_assembly_together(module);
     // Safety: the module is valid.
     let shape = unsafe { qd_dialects::llvm::prepare(module.as_mut_ptr().cast(), LONGEST, DEEPEST) };
@@ -275,7 +280,7 @@ fn optimise(
     if !to.has_libraries {
         called_elsewhere(module)?;
     }
-    Ok(level)
+    Ok((machine, level))
 }
 
 /// Inline assembly may hold collectives, and LLVM must not move it into branches,

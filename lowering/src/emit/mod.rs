@@ -9,6 +9,7 @@ mod effects;
 mod expr;
 mod gpu;
 mod host;
+mod kept;
 mod lengths;
 mod lld;
 mod llvm;
@@ -19,10 +20,12 @@ mod reflect;
 mod spirv;
 mod waits;
 
+pub use kept::KeptCode;
 pub use reflect::reflect;
 
 use crate::{Options, targets::Target};
 use backend::{Backend, Output};
+use kept::{KeptParts, Made};
 use melior::ir::Module;
 use plan::Planned;
 use qd_artifact::{
@@ -31,9 +34,10 @@ use qd_artifact::{
 use qd_dialects::{
     attributes,
     diagnostic::Diagnostic,
-    ir::{Op, OpExt, operations},
+    ir::{self, Op, OpExt, context_of, operations},
     melior,
     pass::run_pipeline,
+    report,
 };
 use qd_passes::select_subgroup_size::{bodies, wave_at};
 use std::{
@@ -94,19 +98,11 @@ pub fn compile(
     compile_timed(module, target, options, None, &mut Stages::new())
 }
 
-/// Code of bodies that was made before, by the text of all that it follows from besides the compiler.
-pub trait KeptCode {
-    /// The code, if it is kept.
-    fn get(&self, from: &str) -> Option<Vec<u8>>;
-    /// Keeps it. `label` says what it is to people.
-    fn put(&self, from: &str, label: &str, code: &[u8]);
-}
-
 /// Stages of a compilation that are over, and how long each took.
 pub type Stages = Vec<(&'static str, Duration)>;
 
-/// As [`compile`]. Bodies whose code is kept are not emitted, in a module with several: that with one is
-/// kept as a whole by whoever keeps. How long each stage took is added to `stages`, also where a later one
+/// As [`compile`]. Bodies whose code is kept are neither converted nor emitted, in a module with several: that
+/// with one is kept as a whole by whoever keeps. How long each stage took is added to `stages`, also where a later one
 /// fails.
 ///
 /// # Errors
@@ -128,9 +124,9 @@ pub fn compile_timed(
     let setting = Setting::new(target, options)?;
     let lowered = SubgroupLevel::of(module, &setting)?;
     end("lower");
-    let converted = lowered.convert()?;
+    let converted = lowered.convert(kept)?;
     end("convert");
-    let artifact = converted.artifact(kept)?;
+    let artifact = converted.artifact()?;
     end("emit");
     Ok(artifact)
 }
@@ -140,8 +136,15 @@ pub(crate) const NAMED: &str = "qd-name-bodies";
 
 /// From bodies at the subgroup level to the dialects that are emitted, each in a module of its own, as a pipeline.
 pub(crate) fn conversion(target: &Target) -> String {
+    format!("{SEPARATED},{}", conversion_of_each(target))
+}
+
+const SEPARATED: &str = "qd-separate-bodies";
+
+/// From bodies at the subgroup level that are in modules of their own.
+fn conversion_of_each(target: &Target) -> String {
     let each = (backend::of(target).conversion)(&target.capabilities);
-    format!("qd-separate-bodies,builtin.module({each})")
+    format!("builtin.module({each})")
 }
 
 /// Compiles a module for a target and yields one kind of output.
@@ -166,11 +169,11 @@ pub fn translate(
         Emit::Reflection => Output::Spirv(spirv::Output::Reflection),
         Emit::PlanHtml => {
             let waits = lowered.waits();
-            let page = draw::page(&lowered.convert()?.without_code(), Some(&waits));
+            let page = draw::page(&lowered.convert(None)?.without_code(), Some(&waits));
             return Ok(page.into_bytes());
         }
         Emit::Plan => {
-            let text = serde_json::to_vec_pretty(&lowered.convert()?.without_code())
+            let text = serde_json::to_vec_pretty(&lowered.convert(None)?.without_code())
                 .map_err(|e| CompileError::Pipeline(e.to_string()))?;
             return Ok(text);
         }
@@ -178,7 +181,7 @@ pub fn translate(
     match output {
         // Tools of others take one module a file.
         Output::Spirv(spirv::Output::Words) => lowered.convert_together()?.emit(output),
-        _ => lowered.convert()?.emit(output),
+        _ => lowered.convert(None)?.emit(output),
     }
 }
 
@@ -237,13 +240,31 @@ impl<'a, 'c> SubgroupLevel<'a, 'c> {
         waits::waits(handle(self.module), &self.planned)
     }
 
-    fn convert(self) -> Result<Converted<'a, 'c>, CompileError> {
-        pipeline(self.module, &conversion(&self.setting.target))?;
-        let body = handle(self.module).body().expect("a module's body");
-        let parts = operations(body).into_iter();
-        let parts = parts.filter(|op| op.is("builtin.module")).map(Part::of);
+    /// Parts whose code is kept stay as they are.
+    fn convert(self, kept: Option<&'a dyn KeptCode>) -> Result<Converted<'a, 'c>, CompileError> {
+        pipeline(self.module, SEPARATED)?;
+        let root = handle(self.module);
+        let all = operations(root.body().expect("a module's body")).into_iter();
+        let all = all.filter(|op| op.is("builtin.module")).map(Part::of);
+        let mut parts: Vec<_> = all.collect();
+        let kept = kept.filter(|_| parts.len() > 1);
+        let kept = kept.and_then(|kept| KeptParts::of(kept, self.setting));
+        if let Some(kept) = &kept {
+            let launched = plan::bodies(&self.planned);
+            for part in parts.iter_mut().filter(|part| part.is_launched(&launched)) {
+                part.find(kept);
+            }
+        }
+        let each = conversion_of_each(&self.setting.target);
+        // By its whole name: it would be taken for that of the outer module.
+        let passes = format!("builtin.module({each})");
+        let convert = || pipeline(self.module, &passes);
+        let (converted, was_said) = report::overhear(context_of(root), convert);
+        converted?;
         Ok(Converted {
-            parts: parts.collect(),
+            parts,
+            // It would not be said again.
+            kept: kept.filter(|_| !was_said),
             setting: self.setting,
             planned: self.planned,
             waves: self.waves,
@@ -257,6 +278,7 @@ impl<'a, 'c> SubgroupLevel<'a, 'c> {
         pipeline(self.module, &each(&self.setting.target.capabilities))?;
         Ok(Converted {
             parts: vec![Part::of(handle(self.module))],
+            kept: None,
             setting: self.setting,
             planned: self.planned,
             waves: self.waves,
@@ -278,19 +300,55 @@ fn waves(module: Op<'_>) -> Waves {
     bodies.filter_map(of).collect()
 }
 
-/// A module within a module, of one body or of several that share ops, in the target's own
-/// dialects.
+/// A module within a module, of one body or of several that share ops.
 struct Part<'c> {
-    module: Op<'c>,
+    form: Form<'c>,
+    /// What it is kept by, where it can be.
+    key: Option<String>,
     /// The symbols of the functions in it.
     symbols: BTreeSet<String>,
+}
+
+/// A part, to be emitted or not.
+enum Form<'c> {
+    /// In the target's own dialects, once it is converted.
+    Ir(Op<'c>),
+    /// The code of which was kept.
+    Kept(Made),
 }
 
 impl<'c> Part<'c> {
     fn of(module: Op<'c>) -> Self {
         let mut symbols = BTreeSet::new();
         add_symbols(module, &mut symbols);
-        Self { module, symbols }
+        Self {
+            form: Form::Ir(module),
+            key: None,
+            symbols,
+        }
+    }
+
+    /// Its code takes its place, if that is kept.
+    fn find(&mut self, kept: &KeptParts<'_>) {
+        let Form::Ir(module) = self.form else { return };
+        let key = kept.key(module);
+        if let Some(made) = kept.find(&key) {
+            ir::edit(|| module.erase());
+            self.form = Form::Kept(made);
+        }
+        self.key = Some(key);
+    }
+
+    /// Its module, unless its code was kept.
+    fn ir(&self) -> Option<Op<'c>> {
+        match self.form {
+            Form::Ir(module) => Some(module),
+            Form::Kept(_) => None,
+        }
+    }
+
+    fn is_launched(&self, launched: &BTreeSet<String>) -> bool {
+        !self.symbols.is_disjoint(launched)
     }
 
     /// Those of its functions that are launched, of bodies with these subgroup sizes.
@@ -317,6 +375,8 @@ fn add_symbols(module: Op<'_>, symbols: &mut BTreeSet<String>) {
 /// Parts in the target's own dialects, and the artifact without their code.
 struct Converted<'a, 'c> {
     parts: Vec<Part<'c>>,
+    /// Where the others are to be kept.
+    kept: Option<KeptParts<'a>>,
     setting: &'a Setting<'a>,
     planned: Vec<Planned>,
     waves: Waves,
@@ -326,49 +386,20 @@ struct Converted<'a, 'c> {
 
 impl Converted<'_, '_> {
     fn emit(&self, output: Output) -> Result<Vec<u8>, CompileError> {
-        let parts: Vec<_> = self.parts.iter().map(|part| part.module).collect();
-        (self.setting.backend().emit)(&parts, self.setting, output)
+        (self.setting.backend().emit)(&self.ir(), self.setting, output)
     }
 
-    fn artifact(mut self, kept: Option<&dyn KeptCode>) -> Result<Artifact, CompileError> {
+    /// What is not kept.
+    fn ir(&self) -> Vec<Op<'_>> {
+        self.parts.iter().filter_map(Part::ir).collect()
+    }
+
+    fn artifact(mut self) -> Result<Artifact, CompileError> {
         // Bodies that are not launched have been verified, and need not be compiled.
         let launched = plan::bodies(&self.planned);
-        let is_launched = |part: &Part<'_>| !part.symbols.is_disjoint(&launched);
-        self.parts.retain(is_launched);
-        let parts: Vec<_> = self.parts.iter().map(|part| part.module).collect();
-        let options = self
-            .setting
-            .options
-            .concerning(self.setting.backend().format);
-        let code = match (kept, options) {
-            (Some(kept), Some(options)) if parts.len() > 1 => self.code(&parts, &options, kept)?,
-            _ => (self.setting.backend().code)(&parts, self.setting)?,
-        };
+        self.parts.retain(|part| part.is_launched(&launched));
+        let code = (self.setting.backend().code)(&self.ir(), self.setting)?;
         Ok(self.with_code(code))
-    }
-
-    /// The code of parts, as far as it is not kept.
-    fn code(
-        &self,
-        parts: &[Op<'_>],
-        options: &str,
-        kept: &dyn KeptCode,
-    ) -> Result<Vec<Vec<u8>>, CompileError> {
-        let spec = self.setting.spec;
-        // Places are not printed. Emission changes the op.
-        let text = |part: &Op<'_>| format!("{spec}\n{options}\n{part}");
-        let from: Vec<String> = parts.iter().map(text).collect();
-        let mut code: Vec<_> = from.iter().map(|from| kept.get(from)).collect();
-        let missing: Vec<usize> = (0..parts.len()).filter(|i| code[*i].is_none()).collect();
-        let to_do: Vec<_> = missing.iter().map(|i| parts[*i]).collect();
-        let made = (self.setting.backend().code)(&to_do, self.setting)?;
-        for (i, made) in missing.into_iter().zip(made) {
-            let names: Vec<_> = self.parts[i].symbols.iter().map(String::as_str).collect();
-            let label = format!("code of {} for {spec}", names.join(", "));
-            kept.put(&from[i], &label, &made);
-            code[i] = Some(made);
-        }
-        Ok(code.into_iter().flatten().collect())
     }
 
     /// For plans without code.
@@ -377,17 +408,35 @@ impl Converted<'_, '_> {
         self.with_code(none)
     }
 
+    /// With the code of each part that was not kept.
     fn with_code(self, code: Vec<Vec<u8>>) -> Artifact {
         let backend = self.setting.backend();
         let (mut modules, mut needs) = (Vec::new(), Vec::new());
         let mut origins = Origins::default();
         let launched = plan::bodies(&self.planned);
-        for (part, code) in self.parts.iter().zip(code) {
+        let mut code = code.into_iter();
+        for part in self.parts {
             let bodies = part.bodies(&launched, &self.waves);
-            modules.push(artifact::Module::new(0, backend.format, bodies, code));
-            let (of_part, from) = (backend.requirements)(part.module, self.setting);
-            needs.push(of_part);
-            for (feature, reason) in from.reasons {
+            let made = match part.form {
+                Form::Kept(made) => made,
+                Form::Ir(module) => {
+                    // Emission does not change what is asked here.
+                    let (needs, origins) = (backend.requirements)(module, self.setting);
+                    let code = code.next().unwrap_or_default();
+                    let made = Made {
+                        code,
+                        needs,
+                        origins,
+                    };
+                    if let (Some(kept), Some(key)) = (&self.kept, &part.key) {
+                        kept.keep(key, &part.symbols, &made);
+                    }
+                    made
+                }
+            };
+            modules.push(artifact::Module::new(0, backend.format, bodies, made.code));
+            needs.push(made.needs);
+            for (feature, reason) in made.origins.reasons {
                 origins.reasons.entry(feature).or_insert(reason);
             }
         }

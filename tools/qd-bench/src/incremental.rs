@@ -280,7 +280,7 @@ pub fn child(folder: &Path, file: &Path, spawned: u64) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
+pub fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     let begin = Instant::now();
     let result = work();
     (result, begin.elapsed())
@@ -291,20 +291,20 @@ fn median(times: &mut [Duration]) -> Duration {
     times[times.len() / 2]
 }
 
-fn row(name: &str, ours: &str, bar: &str) {
+pub fn row(name: &str, ours: &str, bar: &str) {
     println!("{name:<52} {ours:>10} {bar:>10}");
 }
 
-fn ms(time: Duration) -> String {
+pub fn ms(time: Duration) -> String {
     format!("{:.2} ms", time.as_secs_f64() * 1e3)
 }
 
-fn mib(bytes: u64) -> String {
+pub fn mib(bytes: u64) -> String {
     format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
 }
 
 /// Bytes of this process that are in memory.
-fn memory() -> anyhow::Result<u64> {
+pub fn memory() -> anyhow::Result<u64> {
     let status = fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find(|line| line.starts_with("VmRSS:"));
     let number = line.and_then(|line| line.split_whitespace().nth(1));

@@ -7,6 +7,7 @@
 mod calls;
 mod cold;
 mod device;
+mod edits;
 mod incremental;
 mod measure;
 mod opt;
@@ -22,7 +23,7 @@ use std::{path::PathBuf, process::ExitCode};
 /// Benchmarks a target, qd-opt, and the growth of compile time, each compared with a peer.
 #[derive(Debug, Parser)]
 #[command(
-    after_help = "Examples:\n  cargo xtask bench\n  cargo xtask bench --log2 22 --repeats 15\n  cargo xtask bench --only opt\n  cargo xtask bench -- --only scaling\n  cargo xtask bench -- --only 'scaling branches'\n  cargo xtask bench -- --only scaling --instructions\n  cargo xtask bench -- --only incremental\n  cargo xtask bench -- --only search\n  cargo xtask bench -- --only waves\n  cargo xtask bench --target nvptx:sm_90 --log2 16,20,24,28\n  cargo xtask bench --target nvptx:sm_90 --only calls\n  cargo xtask bench --target nvptx:sm_90 --only 'scan,sort u64'"
+    after_help = "Examples:\n  cargo xtask bench\n  cargo xtask bench --log2 22 --repeats 15\n  cargo xtask bench --only opt\n  cargo xtask bench -- --only scaling\n  cargo xtask bench -- --only 'scaling branches'\n  cargo xtask bench -- --only scaling --instructions\n  cargo xtask bench -- --only incremental\n  cargo xtask bench -- --only edits\n  cargo xtask bench -- --only search\n  cargo xtask bench -- --only waves\n  cargo xtask bench --target nvptx:sm_90 --log2 16,20,24,28\n  cargo xtask bench --target nvptx:sm_90 --only calls\n  cargo xtask bench --target nvptx:sm_90 --only 'scan,sort u64'"
 )]
 struct Arguments {
     /// The target to measure: the cpu, or a device, compared with CUB (which needs nvcc)
@@ -99,7 +100,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
             let mut names: Vec<_> = rows::ROWS.iter().map(|row| row.name.to_string()).collect();
             names.push("opt".into());
             names.extend(scaling::names());
-            names.push(incremental::NAME.into());
+            names.extend([incremental::NAME, edits::EDITS, edits::KERNELS].map(String::from));
             names.extend(search::names());
             names.extend(waves::names());
             names
@@ -162,6 +163,12 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
         started(arguments, wanted)?;
         if wanted(incremental::NAME) {
             incremental::run(arguments.repeats)?;
+        }
+        if wanted(edits::EDITS) {
+            edits::run()?;
+        }
+        if wanted(edits::KERNELS) {
+            edits::many()?;
         }
         search::run(arguments.repeats, wanted)?;
         let log2 = arguments.log2.first().copied().unwrap_or(22);

@@ -79,6 +79,9 @@ pub fn cut(words: &Words) -> Option<(Around, Vec<Item>)> {
         return None;
     }
     add_prefixes(&mut items);
+    if are_used_before(words, &items) {
+        return None;
+    }
     Some((around, items))
 }
 
@@ -293,6 +296,26 @@ fn names_in(word: &str) -> Option<Vec<String>> {
         at += 1;
     }
     Some(names)
+}
+
+/// Whether an alias stands after an item that may name it, which is an error but for locations. A slice has
+/// its aliases first.
+fn are_used_before(words: &Words, items: &[Item]) -> bool {
+    let mut named = HashSet::new();
+    items.iter().any(|item| {
+        let is_location = || {
+            let mut words = item.words.clone().map(|at| words.word(at));
+            words.any(|word| word.trim_start_matches('=').starts_with("loc("))
+        };
+        let is_late = item.kind == Kind::Alias && named.contains(&item.name);
+        named.extend(
+            item.names
+                .iter()
+                .filter(|name| **name != item.name)
+                .cloned(),
+        );
+        is_late && !is_location()
+    })
 }
 
 /// Adds aliases whose names begin what was taken for a name: `#map-1` may be `#map` less 1.

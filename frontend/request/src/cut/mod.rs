@@ -96,16 +96,14 @@ impl Cut {
         })
     }
 
-    /// What no kernel names, with what it names itself; none if that is nothing but aliases, or there is
-    /// no kernel.
+    /// What no kernel names, with what it names itself; none if that is nothing, or there is no kernel.
     pub fn rest(&self) -> Option<Slice> {
         let items = self.items()?;
         let is_kernel = |i: &usize| items[*i].kind == Kind::Kernel;
         let kernels: Vec<usize> = (0..items.len()).filter(is_kernel).collect();
         let reached = self.closure(kernels.iter().copied());
         let rest: Vec<usize> = (0..items.len()).filter(|i| !reached.contains(i)).collect();
-        let has_symbols = rest.iter().any(|i| items[*i].kind != Kind::Alias);
-        let is_some = has_symbols && !kernels.is_empty();
+        let is_some = !rest.is_empty() && !kernels.is_empty();
         is_some.then(|| self.slice(&self.closure(rest)))
     }
 
