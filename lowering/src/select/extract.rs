@@ -374,8 +374,12 @@ pub fn shape_of(body: &Body<'_>, node: &Node) -> Option<Shape> {
     Some(Shape {
         head: node.head,
         kind: operator.combines().then(|| head(0).as_kind()).flatten(),
-        cluster: match operator.has_clusters().then(|| head(operands.len() - 2)) {
+        cluster: match operator.cluster().map(head) {
             Some(Head::Cluster(cluster)) => cluster,
+            _ => None,
+        },
+        bits: match operator.bits().map(head) {
+            Some(Head::Bits(bits)) => bits,
             _ => None,
         },
         values: values.collect::<Option<Vec<_>>>()?,
