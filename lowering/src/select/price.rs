@@ -9,6 +9,7 @@ use super::{
     language::{Head, Type},
     term::{self, Operand},
 };
+pub use crate::expand::EXPANSION;
 use crate::targets::{Capabilities, isa::Scalar};
 use qd_dialects::{
     attributes::{self, Kind, names},
@@ -25,9 +26,6 @@ use qd_dialects::{
 };
 use qd_passes::expand_collectives::{self, is_expandable};
 use std::{collections::HashMap, fmt::Write};
-
-/// What an op's expansion is called where forms are.
-pub const EXPANSION: &str = "expansion";
 
 /// One way to do an op.
 #[derive(Clone, Debug, PartialEq)]
