@@ -6,7 +6,7 @@ use qd_dialects::{
     ir::{Op, OpExt},
     melior::ir::{Location, operation::OperationLike},
     parse,
-    report::Span,
+    report::span_of,
 };
 
 /// Holds a module that is built against one in text.
@@ -340,7 +340,7 @@ fn what_follows_is_where_it_was_said_to_be() {
             b.set_location(Location::unknown(b.context()));
             b.for_each("nowhere", length, None, |_| ());
         });
-        let place = |op: &Op<'_>| match Span::of(op.location()) {
+        let place = |op: &Op<'_>| match span_of(op.location()) {
             Some(span) => format!("{} {span}", op.full_name()),
             None => op.full_name().into(),
         };

@@ -1,6 +1,6 @@
 //! Modules from the kernel builder.
 
-use crate::{Diagnostics, ModuleBytes, Source, context};
+use crate::{Diagnostics, Source, context, module_bytes};
 use qd_dialects::builder::Builder;
 
 /// A source that `write` builds, at the top of a module in a context of its own. It is verified when
@@ -30,5 +30,5 @@ use qd_dialects::builder::Builder;
 pub fn build(write: impl FnOnce(&Builder<'_>)) -> Result<Source, Diagnostics> {
     let context = context();
     let module = Builder::module(&context, write);
-    Ok(ModuleBytes::of(&module)?.into())
+    Ok(module_bytes(&module)?.into())
 }

@@ -56,7 +56,8 @@
 //! What is not here yet: bindings for C and Python.
 
 mod build;
-mod cut;
+#[cfg(test)]
+mod cut_tests;
 mod diagnostic;
 pub mod ir;
 mod parsed;
@@ -74,7 +75,8 @@ pub use build::build;
 pub use diagnostic::{Diagnostic, Diagnostics, Stage};
 pub use parsed::Parsed;
 pub use qd_artifact::{
-    Access, Argument, ArgumentKind, Artifact, Dtype, Role, TargetError, TargetSpec,
+    Access, Argument, ArgumentKind, Artifact, Dtype, Host, Machine, Options as CompileOptions,
+    Role, TargetError, TargetSpec,
 };
 pub use qd_dialects::{
     builder,
@@ -83,14 +85,16 @@ pub use qd_dialects::{
 /// What was selected, as a page.
 pub use qd_lowering::select::page as explanations;
 pub use qd_lowering::{
-    Emit, Host, Options as CompileOptions, draw,
+    Emit, draw,
     pipelines::{LEVELS, Level},
+    this_machine,
 };
+pub use qd_request::{ModuleBytes, Source, find_stored, kernel_names};
 pub use qd_runtime::{Element, Scalar, args, objects};
 pub use qd_store as store;
 pub use request::{CompileRequest, check_targets, compile, compile_text, compile_with};
-pub use source::{ModuleBytes, Source};
-pub use stored::{CompileProgress, compile_stored, find_stored, kernel_names};
+pub use source::module_bytes;
+pub use stored::{CompileProgress, compile_stored};
 pub use units::{Unit, units};
 
 /// Why a program could not be compiled or run.

@@ -3,7 +3,7 @@
 use crate::{
     diagnostic::{Diagnostic, Diagnostics, Failure, Sink, Stage, hear},
     request::check_targets,
-    source::Source,
+    source::check_form,
 };
 use qd_artifact::{Artifact, Kernel, TargetSpec};
 use qd_dialects::{
@@ -11,9 +11,9 @@ use qd_dialects::{
     melior::ir::{Module, Operation},
     parse,
     pass::run_pipeline,
-    report::Severity,
 };
 use qd_lowering::{Emit, KeptCode, Options, Stages, pipelines::Level};
+use qd_request::{Source, distinct, no_kernel};
 
 /// A parsed source: a valid module. For programs that inspect it before they compile it, or use it
 /// for something else; [`compile`](crate::compile) does not need it.
@@ -34,7 +34,7 @@ impl<'c> Parsed<'c> {
         source: &Source,
         sink: &mut dyn FnMut(&Diagnostic),
     ) -> Result<Self, Diagnostics> {
-        source.check_form()?;
+        check_form(source)?;
         let module = hear(context, sink, Stage::Parse, || {
             let module = parse::parse(context, source.bytes(), source.path());
             module.ok_or_else(|| Failure {
@@ -185,24 +185,5 @@ impl<'c> Parsed<'c> {
         hear(self.context, sink, Stage::Lower, || {
             Ok(qd_lowering::translate(module, target, options, emit)?)
         })
-    }
-}
-
-/// Each target once.
-pub(crate) fn distinct(targets: &[TargetSpec]) -> Vec<&TargetSpec> {
-    let mut distinct: Vec<&TargetSpec> = Vec::new();
-    for target in targets {
-        if !distinct.contains(&target) {
-            distinct.push(target);
-        }
-    }
-    distinct
-}
-
-/// What is said of an artifact without kernels.
-pub(crate) fn no_kernel() -> Diagnostic {
-    Diagnostic {
-        severity: Severity::Warning,
-        ..Diagnostic::error(Stage::Request, "there is no kernel: nothing can be run")
     }
 }

@@ -1,40 +1,15 @@
 //! Compilation as data: a request in, an artifact or diagnostics out.
 
+pub use qd_request::CompileRequest;
+
 use crate::{
     diagnostic::{Diagnostic, Diagnostics, Stage},
     lazy_context,
     parsed::Parsed,
-    source::Source,
 };
 use qd_artifact::{Artifact, TargetSpec};
-use qd_lowering::{Options, targets::Target};
+use qd_lowering::targets::Target;
 use std::collections::HashSet;
-
-/// Everything that determines an artifact: compiling it reads no files and no environment.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CompileRequest {
-    /// The source.
-    pub source: Source,
-    /// The targets, at least one. Their devices need not be present. The artifact has the targets in
-    /// this order, each once, and a device uses the first that it can run.
-    pub targets: Vec<TargetSpec>,
-    /// The names of the kernels to compile, together with those that they dispatch to; `None` for
-    /// all.
-    pub kernels: Option<Vec<String>>,
-    /// The other options.
-    pub options: Options,
-}
-
-impl CompileRequest {
-    /// All kernels of a text, for one target.
-    pub(crate) fn of_text(text: &str, target: TargetSpec) -> Self {
-        Self {
-            source: Source::text("<source>", text),
-            targets: vec![target],
-            ..Self::default()
-        }
-    }
-}
 
 /// Compiles a request. Warnings and remarks are dropped.
 ///

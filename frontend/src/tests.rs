@@ -282,7 +282,7 @@ fn text_bytecode_and_modules_are_the_same_to_it() {
     let context = context();
     let parsed = Parsed::new(&context, &request.source, &mut |_| ()).expect("it parses");
     let bytes = serialize::bytecode(parsed.module()).expect("it has a binary form");
-    let module = ModuleBytes::of(parsed.module()).expect("it is of our context");
+    let module = module_bytes(parsed.module()).expect("it is of our context");
     for source in [
         Source::Bytecode(bytes.clone().into()),
         module.into(),
@@ -356,7 +356,7 @@ fn a_module_of_a_context_that_lacks_our_dialect_is_refused() {
     let text =
         "module { \"qd.grid.kernel\"() ({}) {sym_name = \"k\"} : () -> () loc(\"k.py\":3:4) }";
     let module = Module::parse(&foreign, text).expect("it is taken for anything");
-    let error = ModuleBytes::of(&module).expect_err("it is not ours");
+    let error = module_bytes(&module).expect_err("it is not ours");
     assert_eq!(error[0].stage, Stage::Request);
     assert_eq!(
         error.to_string(),
@@ -364,21 +364,23 @@ fn a_module_of_a_context_that_lacks_our_dialect_is_refused() {
          know: build modules in a context of qd_frontend::context()"
     );
     let ours = context();
-    assert!(ModuleBytes::of(&Module::new(Location::unknown(&ours))).is_ok());
+    assert!(module_bytes(&Module::new(Location::unknown(&ours))).is_ok());
     // To ask does not teach it.
-    assert!(ModuleBytes::of(&module).is_err());
+    assert!(module_bytes(&module).is_err());
 }
 
 #[test]
 fn the_machine_is_what_the_request_says() {
     let mut request = request(&adders(&["k"]), &["cpu"]);
-    request.options.host.features = vec!["-avx512f".into()];
-    request.options.host.cpu = match request.options.host.triple.starts_with("x86_64") {
+    let mut machine = this_machine();
+    machine.features = vec!["-avx512f".into()];
+    machine.cpu = match machine.triple.starts_with("x86_64") {
         true => "x86-64-v2".into(),
         false => "generic".into(),
     };
+    request.options.host = Host::Named(machine.clone());
     let artifact = compile(&request).expect("it compiles");
     let needs = &artifact.kernels[0].plans[0].as_ref().expect("a plan").needs;
-    assert_eq!(needs.device, request.options.host.cpu);
+    assert_eq!(needs.device, machine.cpu);
     assert_eq!(needs.features, [""; 0]);
 }

@@ -11,7 +11,7 @@ use qd_dialects::{
     ir::{Context, Op, OpExt},
     melior::ir::Module,
     pass::run_pipeline,
-    report::Span,
+    report::{Span, span_of},
     serialize,
 };
 use std::sync::Arc;
@@ -78,7 +78,7 @@ fn origins(module: &Module<'_>) -> Vec<Option<Span>> {
     // Safety: the handle is used while the module lives.
     let root: Op<'_> = unsafe { Op::from_raw(module.as_operation().to_raw()) };
     let all = root.walk_all().into_iter();
-    all.map(|op| Span::of(op.location())).collect()
+    all.map(|op| span_of(op.location())).collect()
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ pub mod convert;
 pub mod emit;
 pub mod expand;
 mod kernels;
-mod options;
+mod machine;
 pub mod pipelines;
 pub mod select;
 pub mod targets;
@@ -20,7 +20,8 @@ pub use emit::{
     CompileError, Emit, KeptCode, Stages, compile, compile_timed, draw, reflect, translate,
 };
 pub use kernels::{UnknownKernel, select};
-pub use options::{Host, Options};
+pub use machine::this_machine;
+pub use qd_artifact::{Host, Machine, Options};
 pub use units::{Unit, units};
 
 use std::sync::Once;

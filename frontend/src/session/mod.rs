@@ -23,15 +23,16 @@ pub use crate::stored::View;
 pub use symbols::{Change, Symbols};
 
 use crate::{
-    cut::{Cut, Slice, Words},
     diagnostic::{Diagnostic, Diagnostics, Stage},
-    parsed::distinct,
     request::{CompileRequest, check_targets, compile_with},
-    source::Source,
-    stored::{Origin, Outcome, joined},
 };
-use qd_artifact::{Artifact, TargetSpec};
-use qd_lowering::{Options, Stages};
+use qd_artifact::{Artifact, Options, TargetSpec};
+use qd_lowering::Stages;
+use qd_request::{
+    Origin, Outcome, Source,
+    cut::{Cut, Slice, Words},
+    distinct, joined,
+};
 use qd_store::Store;
 use queries::{Db, Settings, Target, Wanted};
 use salsa::Setter;

@@ -3,12 +3,13 @@
 //! A value is plain data without places, so that it is equal, and nothing after it runs again, where
 //! an edit only moved it. Contexts of MLIR live inside `outcome`, one each.
 
-use crate::{
+use crate::stored::{Lowered, View, find_or_compile, lower};
+use qd_artifact::{Options, TargetSpec};
+use qd_lowering::Stages;
+use qd_request::{
+    Outcome,
     cut::{Cut, Kind, Words, closure},
-    stored::{Lowered, Outcome, View, find_or_compile, lower},
 };
-use qd_artifact::TargetSpec;
-use qd_lowering::{Options, Stages};
 use qd_store::Store;
 use std::{
     collections::{BTreeSet, HashMap},
@@ -80,7 +81,7 @@ pub fn words(db: &dyn Db, file: File) -> Option<Words> {
 #[salsa::tracked(returns(ref))]
 fn content(db: &dyn Db, file: File) -> Option<Arc<str>> {
     let words = words(db, file).as_ref()?;
-    let all = 0..words.len();
+    let all = 0..words.count();
     Some(words.joined(&[all]).into())
 }
 

@@ -1,38 +1,15 @@
-//! The result of compiling a slice, with locations as word numbers of the slice, and the mapping of
-//! these to locations in the source.
+//! Compiling a slice.
 
 use crate::{
     Parsed,
-    cut::{Place, SLICE, Slice, Words},
     diagnostic::{Diagnostic, Diagnostics, Sink},
     lazy_context,
-    source::Source,
-    stored::key,
 };
-use qd_artifact::{Artifact, TargetSpec};
-use qd_dialects::report::Span;
-use qd_lowering::{Emit, KeptCode, Options, Stages, pipelines::Level};
+use qd_artifact::{Options, TargetSpec};
+use qd_lowering::{Emit, KeptCode, Stages, pipelines::Level};
+use qd_request::{Outcome, Source, cut::SLICE, key};
 use qd_store::Store;
 use std::{sync::Arc, time::Instant};
-
-/// What comes of compiling a slice. It follows from the slice's text, and holds for every source with
-/// that slice: places are lines and columns of the slice.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
-    /// For one target, or the errors.
-    pub result: Result<Artifact, Vec<Diagnostic>>,
-    /// What is no error.
-    pub said: Vec<Diagnostic>,
-}
-
-impl Outcome {
-    /// Its artifact, if no place is in it and nothing was said.
-    pub fn without_places(&self) -> Option<&Artifact> {
-        let artifact = self.result.as_ref().ok()?;
-        let has_no_reasons = artifact.origins.iter().all(|o| o.reasons.is_empty());
-        (self.said.is_empty() && has_no_reasons).then_some(artifact)
-    }
-}
 
 /// Compiles the text of a slice for a target that there is: these kernels of it and what they dispatch
 /// to, or all that it has. Code of bodies comes from the store and goes there. And how long each stage took.
@@ -137,69 +114,4 @@ fn work_on<T>(
     };
     let result = work();
     (result.map_err(|errors| errors.to_vec()), said)
-}
-
-/// Where a slice was cut from.
-pub struct Origin<'a> {
-    /// What the source is called.
-    pub name: &'a str,
-    /// All of its words.
-    pub words: &'a Words,
-    /// The part.
-    pub slice: &'a Slice,
-}
-
-impl Origin<'_> {
-    /// A diagnostic with the places of the source.
-    pub fn located(&self, diagnostic: &Diagnostic) -> Diagnostic {
-        let mut located = diagnostic.clone();
-        let notes = located.notes.iter_mut().map(|note| &mut note.at);
-        for at in [&mut located.at].into_iter().chain(notes) {
-            if let Some(span) = at.take() {
-                *at = self.span(span);
-            }
-        }
-        located
-    }
-
-    /// An artifact with the places of the source in its reasons.
-    pub fn artifact(&self, artifact: &Artifact) -> Artifact {
-        let mut artifact = artifact.clone();
-        let origins = artifact.origins.iter_mut();
-        for reason in origins.flat_map(|origins| origins.reasons.values_mut()) {
-            *reason = self.reason(reason);
-        }
-        artifact
-    }
-
-    fn span(&self, span: Span) -> Option<Span> {
-        if span.file != SLICE {
-            return Some(span);
-        }
-        let (line, column) = self.line_and_column(span.line, span.column)?;
-        Some(Span {
-            file: self.name.into(),
-            line,
-            column,
-        })
-    }
-
-    /// `arith.addf at <slice>:17:1`, as it would be of the source.
-    fn reason(&self, reason: &str) -> String {
-        let place = reason.rsplit_once(SLICE).and_then(|(what, place)| {
-            let mut numbers = place.strip_prefix(':')?.splitn(2, ':');
-            let mut number = || numbers.next()?.parse::<usize>().ok();
-            let (line, column) = self.line_and_column(number()?, number()?)?;
-            Some(format!("{what}{}:{line}:{column}", self.name))
-        });
-        place.unwrap_or_else(|| reason.into())
-    }
-
-    fn line_and_column(&self, line: usize, column: usize) -> Option<(usize, usize)> {
-        let place = Place {
-            word: line.checked_sub(1)?,
-            offset: column.checked_sub(1)?,
-        };
-        self.slice.line_and_column(self.words, place)
-    }
 }

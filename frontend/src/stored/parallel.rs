@@ -1,10 +1,9 @@
 //! Looks slices up, and compiles the missing ones in parallel.
 
-use super::{Outcome, outcome, record};
-use crate::cut::Slice;
-use qd_artifact::TargetSpec;
-use qd_lowering::Options;
-use qd_store::{Key, Store};
+use super::outcome;
+use qd_artifact::Options;
+use qd_request::{Job, Outcome, find_all, keep};
+use qd_store::Store;
 use std::{
     panic,
     sync::{
@@ -23,72 +22,12 @@ pub struct Progress {
     pub of: usize,
 }
 
-/// A slice to be compiled for a target.
-pub struct Job<'a> {
-    /// What it is, for people.
-    pub label: String,
-    pub slice: Slice,
-    pub text: String,
-    /// Those of its kernels that are compiled; all if it is `None`.
-    pub kernels: Option<Vec<String>>,
-    pub target: &'a TargetSpec,
-    pub key: Key,
-}
-
-impl Job<'_> {
-    /// What the store has of it.
-    pub fn find(&self, store: &Store) -> Option<Outcome> {
-        find(store, &self.key)
-    }
-
-    /// Compiles it, and keeps what comes of it.
-    fn compile(&self, options: &Options, store: &Store) -> Outcome {
-        let kernels = self.kernels.as_deref();
-        let outcome = outcome::compile(&self.text, kernels, self.target, options, Some(store)).0;
-        keep(store, &self.key, &self.label, &outcome);
-        outcome
-    }
-}
-
-/// What a store has under a key.
-pub fn find(store: &Store, key: &Key) -> Option<Outcome> {
-    let bytes = store.get(key)?;
-    let found = record::read(&bytes);
-    if found.is_none() {
-        store.discard(key);
-    }
-    found
-}
-
-/// Keeps an outcome, if it is one to be kept.
-pub fn keep(store: &Store, key: &Key, label: &str, outcome: &Outcome) {
-    if let Some(bytes) = record::write(outcome) {
-        store.put(key, label, &bytes);
-    }
-}
-
-/// Fewer are looked up on one thread: others take longer to start.
-const FEW: usize = 32;
-
-/// What the store has of each job, looked up on all cores.
-pub fn find_all(jobs: &[Job<'_>], store: &Store) -> Vec<Option<Outcome>> {
-    let keys: Vec<Key> = jobs.iter().map(|job| job.key).collect();
-    // From where a team keeps them many at a time.
-    store.fetch(&keys);
-    let threads = thread::available_parallelism().map_or(1, usize::from);
-    let each = jobs.len().div_ceil(threads).max(FEW);
-    let find = |jobs: &[Job<'_>]| -> Vec<_> { jobs.iter().map(|job| job.find(store)).collect() };
-    let mut parts = jobs.chunks(each);
-    let first = parts.next().unwrap_or_default();
-    thread::scope(|scope| {
-        let others: Vec<_> = parts.map(|part| scope.spawn(move || find(part))).collect();
-        let mut found = find(first);
-        for other in others {
-            let other = other.join();
-            found.extend(other.unwrap_or_else(|panic| panic::resume_unwind(panic)));
-        }
-        found
-    })
+/// Compiles it, and keeps what comes of it.
+fn compile(job: &Job<'_>, options: &Options, store: &Store) -> Outcome {
+    let kernels = job.kernels.as_deref();
+    let outcome = outcome::compile(&job.text, kernels, job.target, options, Some(store)).0;
+    keep(store, &job.key, &job.label, &outcome);
+    outcome
 }
 
 /// The outcome of each job.
@@ -108,7 +47,7 @@ pub fn outcomes(
             let (send, missing, next) = (send.clone(), &missing, &next);
             scope.spawn(move || {
                 while let Some(i) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let compile = || jobs[*i].compile(options, store);
+                    let compile = || compile(&jobs[*i], options, store);
                     let outcome = panic::catch_unwind(panic::AssertUnwindSafe(compile));
                     if send.send((*i, outcome)).is_err() {
                         return;

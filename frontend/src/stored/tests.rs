@@ -1,5 +1,5 @@
 use super::*;
-use crate::compile;
+use crate::{CompileRequest, Host, Machine, Source, compile, find_stored, this_machine};
 use std::{fs, path::Path};
 
 const ADDERS: &str = "
@@ -109,10 +109,19 @@ fn each_input_alone_is_another_key() {
     let base = key("text", k, &target("cpu"), &options);
     assert!(base.is_some());
     assert_eq!(base, key("text", k, &target("cpu"), &options.clone()));
-    let mut host = options.clone();
-    host.host.features.push("+more".into());
-    let mut cpu = options.clone();
-    cpu.host.cpu = "another".into();
+    let machine = this_machine();
+    let on = |machine: &Machine| Options {
+        host: Host::Named(machine.clone()),
+        ..options.clone()
+    };
+    let (named, mut more, mut other) = (on(&machine), machine.clone(), machine);
+    more.features.push("+more".into());
+    other.cpu = "another".into();
+    let (host, cpu) = (on(&more), on(&other));
+    assert_ne!(
+        key("text", k, &target("cpu"), &host),
+        key("text", k, &target("cpu"), &cpu)
+    );
     let l = Some(&["l".to_owned()][..]);
     for other in [
         key("text 2", k, &target("cpu"), &options),
@@ -120,6 +129,7 @@ fn each_input_alone_is_another_key() {
         key("text", None, &target("cpu"), &options),
         key("text", k, &target("cpu,wave=8"), &options),
         key("text", k, &target("nvptx:sm_90"), &options),
+        key("text", k, &target("cpu"), &named),
         key("text", k, &target("cpu"), &host),
         key("text", k, &target("cpu"), &cpu),
     ] {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{ModuleBytes, Source};
+use crate::{Source, module_bytes};
 use qd_dialects::{
     attributes,
     ir::{InsertionPoint, operations},
@@ -92,7 +92,7 @@ fn rewritten(text: &str, rewrite: impl FnOnce(&Module<'_>)) -> Source {
     let source = Source::text("k.mlir", text);
     let parsed = Parsed::new(&context, &source, &mut |_| ()).expect("it parses");
     rewrite(parsed.module());
-    ModuleBytes::of(parsed.module()).expect("it is ours").into()
+    module_bytes(parsed.module()).expect("it is ours").into()
 }
 
 fn root<'c>(module: &Module<'c>) -> Op<'c> {

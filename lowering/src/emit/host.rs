@@ -3,15 +3,15 @@
 use super::{
     CompileError, Setting,
     backend::{Backend, Output, lacks},
-    llvm::{self, Machine, failed},
+    llvm::{self, failed},
 };
-use crate::{Host, targets::Capabilities};
+use crate::{machine::machine, targets::Capabilities};
 use inkwell::{
     OptimizationLevel,
     targets::{InitializationConfig, Target},
     values::FunctionValue,
 };
-use qd_artifact::{Format, Origins, Requirements};
+use qd_artifact::{Format, Host, Machine, Origins, Requirements};
 use qd_dialects::ir::Op;
 
 /// See the module.
@@ -23,7 +23,8 @@ pub const HOST: Backend = Backend {
     // What the runtime links.
     format: Format::Object,
     code: |parts, setting| {
-        let machine = machine(&setting.options.host)?;
+        let host = machine(&setting.options.host);
+        let machine = compiled_for(&host)?;
         llvm::emit_each(parts, &machine, llvm::Output::Object, IS_ENTRY)
     },
 };
@@ -45,6 +46,7 @@ fn conversion(_: &Capabilities) -> String {
 
 /// The processor, and what it can do.
 fn requirements(host: &Host) -> Requirements {
+    let host = machine(host);
     let features = host.features.iter();
     let features = features.filter_map(|feature| Some(feature.strip_prefix('+')?.to_string()));
     Requirements {
@@ -61,15 +63,16 @@ fn emit(parts: &[Op<'_>], setting: &Setting<'_>, output: Output) -> Result<Vec<u
             "its bodies are LLVM IR (--emit=llvm-ir) and machine code (--emit=asm)",
         ));
     };
-    let machine = machine(&setting.options.host)?;
+    let host = machine(&setting.options.host);
+    let machine = compiled_for(&host)?;
     llvm::emit_linked(parts, &machine, output, IS_ENTRY)
 }
 
 /// What LLVM compiles for.
-fn machine(host: &Host) -> Result<Machine<'_>, CompileError> {
+fn compiled_for(host: &Machine) -> Result<llvm::Machine<'_>, CompileError> {
     Target::initialize_native(&InitializationConfig::default())
         .map_err(|e| failed("no native target", &e))?;
-    Ok(Machine {
+    Ok(llvm::Machine {
         triple: host.triple.clone(),
         cpu: &host.cpu,
         features: host.features.join(","),

@@ -2,20 +2,8 @@
 //! Debian's LLVM library has none.
 
 use super::{CompileError, llvm::failed};
-use crate::options::{LLD, Options};
-use std::{
-    collections::BTreeMap,
-    env,
-    ffi::OsString,
-    fs,
-    io::ErrorKind,
-    path::{Path, PathBuf},
-    process::Command,
-    sync::{Mutex, PoisonError},
-};
-
-/// What it is called, in a folder of `PATH` or in Debian's.
-const NAMES: [&str; 3] = ["ld.lld-22", "ld.lld", "/usr/lib/llvm-22/bin/ld.lld"];
+use qd_artifact::{LLD, Options};
+use std::{ffi::OsString, fs, io::ErrorKind, process::Command};
 
 /// One shared object of relocatable ones.
 ///
@@ -37,39 +25,8 @@ pub fn link(objects: &[Vec<u8>], options: &Options) -> Result<Vec<u8>, CompileEr
     fs::read(&linked).map_err(|e| failed("linking", &e))
 }
 
-/// What the linker is: a hash of the program. The libraries that it loads are not looked at. None if there
-/// is none.
-pub fn identity(options: &Options) -> Option<String> {
-    static KNOWN: Mutex<BTreeMap<PathBuf, Option<String>>> = Mutex::new(BTreeMap::new());
-    let found = names(options).iter().find_map(|name| located(name))?;
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let hash = known.entry(found).or_insert_with_key(|path| {
-        let bytes = fs::read(path).ok()?;
-        Some(format!("lld {}", blake3::hash(&bytes)))
-    });
-    hash.clone()
-}
-
-/// Where a program is, as the system finds it.
-fn located(name: &Path) -> Option<PathBuf> {
-    let is_name = name.components().count() == 1;
-    let folders = env::var_os("PATH").filter(|_| is_name);
-    let all: Vec<PathBuf> = match &folders {
-        Some(folders) => env::split_paths(folders).map(|f| f.join(name)).collect(),
-        None => vec![name.into()],
-    };
-    all.into_iter().find(|path| path.is_file())
-}
-
-fn names(options: &Options) -> Vec<&Path> {
-    match &options.linker {
-        Some(path) => vec![path.as_path()],
-        None => NAMES.iter().map(Path::new).collect(),
-    }
-}
-
 fn run(arguments: &[OsString], options: &Options) -> Result<(), CompileError> {
-    let names = names(options);
+    let names = options.linkers();
     for name in &names {
         match Command::new(name).args(arguments).output() {
             Ok(output) if output.status.success() => return Ok(()),

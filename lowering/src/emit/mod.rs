@@ -2,7 +2,7 @@
 //! `backend` to a binary.
 
 mod amdgpu;
-mod backend;
+pub(crate) mod backend;
 mod diagnosed;
 pub(crate) mod draw;
 mod effects;
@@ -19,7 +19,6 @@ mod reflect;
 mod spirv;
 mod waits;
 
-pub(crate) use lld::identity as linker;
 pub use reflect::reflect;
 
 use crate::{Options, targets::Target};
@@ -337,7 +336,10 @@ impl Converted<'_, '_> {
         let is_launched = |part: &Part<'_>| !part.symbols.is_disjoint(&launched);
         self.parts.retain(is_launched);
         let parts: Vec<_> = self.parts.iter().map(|part| part.module).collect();
-        let options = self.setting.options.concerning(&self.setting.target);
+        let options = self
+            .setting
+            .options
+            .concerning(self.setting.backend().format);
         let code = match (kept, options) {
             (Some(kept), Some(options)) if parts.len() > 1 => self.code(&parts, &options, kept)?,
             _ => (self.setting.backend().code)(&parts, self.setting)?,

@@ -305,6 +305,7 @@ fn list(items: impl Iterator<Item = impl ToString>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::emit::backend;
 
     #[test]
     fn what_has_no_costs_cannot_be_selected() {
@@ -329,6 +330,14 @@ mod tests {
     fn a_row_is_called_as_it_calls_itself() {
         for (name, row) in TARGETS {
             assert_eq!(row().name, *name);
+        }
+    }
+
+    #[test]
+    fn the_form_of_a_targets_code_is_known_without_its_row() {
+        for (name, _) in TARGETS {
+            let emitted = backend::of(&Target::parse(name).unwrap()).format;
+            assert_eq!(TargetSpec::new(*name).format(), Some(emitted), "{name}");
         }
     }
 

@@ -5,7 +5,9 @@ mod dtype;
 mod expr;
 mod file;
 mod join;
+pub mod machine;
 mod module;
+mod options;
 mod plan;
 mod replace;
 mod target;
@@ -16,6 +18,7 @@ pub use dtype::Dtype;
 pub use expr::{Comparison, EvalError, Expr, Operation, Values};
 pub use file::{ALIGNMENT, FORMAT, FileError, MAGIC};
 pub use module::{Body, Format, Module};
+pub use options::{Host, LLD, Machine, Options, SPIRV_VAL};
 pub use plan::{
     Access, Argument, ArgumentKind, BufferRef, Kernel, MOST_CONTROL, Operand, Plan, Requirements,
     Role, Step, StepKind, Variant, View,

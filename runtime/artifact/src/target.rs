@@ -1,5 +1,6 @@
 //! Targets, by name.
 
+use crate::Format;
 use std::{fmt, str::FromStr};
 
 /// A target as `--target=` spells it: a name, an architecture after a colon if it has some, and
@@ -31,6 +32,17 @@ impl TargetSpec {
     /// What is before the first comma: `vulkan:1.3`.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The form of its code, which follows from what is before a colon; none if there is no such target.
+    pub fn format(&self) -> Option<Format> {
+        match self.name.split(':').next()? {
+            "any" | "cpu" => Some(Format::Object),
+            "nvptx" => Some(Format::Ptx),
+            "amdgpu" => Some(Format::Hsaco),
+            "vulkan" | "metal" => Some(Format::Spirv),
+            _ => None,
+        }
     }
 
     /// The text after each comma: `subgroup=8`.

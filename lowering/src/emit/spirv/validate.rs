@@ -2,7 +2,7 @@
 //! compiling does not need.
 
 use super::CompileError;
-use crate::options::SPIRV_VAL;
+use qd_artifact::SPIRV_VAL;
 use std::{
     io::Write,
     process::{Command, Stdio},

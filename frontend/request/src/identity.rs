@@ -2,8 +2,11 @@
 
 use std::{
     ffi::{CStr, OsStr, c_int, c_void},
-    fs,
-    os::unix::{ffi::OsStrExt, fs::MetadataExt},
+    fs::{self, File},
+    os::unix::{
+        ffi::OsStrExt,
+        fs::{FileExt, MetadataExt},
+    },
     panic::{AssertUnwindSafe, catch_unwind},
     path::Path,
     ptr, slice,
@@ -12,24 +15,33 @@ use std::{
 
 /// What the libraries of the compiler are called, up to their versions.
 const LIBRARIES: [&str; 2] = ["libLLVM", "libMLIR"];
+/// Their files, to which the compiler is linked.
+const PATHS: [&str; 2] = [env!("QD_LIB_LLVM"), env!("QD_LIB_MLIR")];
 /// ELF: the type of a note with the linker's hash of what it linked.
 const BUILD_ID: u32 = 3;
 
 /// What tells builds apart: the sources of the compiler, the crates that it stands on and the toolchain,
-/// by a hash that `build.rs` makes; and the LLVM and MLIR that this process has loaded, by the hash
-/// that their linker left in them. An edit of the sources changes it, and no tool's path or name
-/// does.
+/// by a hash that `build.rs` makes; and LLVM and MLIR, by the hash that their linker left in them. An edit
+/// of the sources changes it, and no tool's path or name does.
+///
+/// A process that has loaded these libraries says which it has. Another says which the compiler is linked
+/// to, by their files: were it to load others, it would find nothing that it has compiled, and nothing wrong.
 pub fn identity() -> &'static str {
     static IDENTITY: OnceLock<String> = OnceLock::new();
     IDENTITY.get_or_init(|| {
-        let mut parts = libraries();
+        let mut parts = loaded();
+        for (name, path) in LIBRARIES.into_iter().zip(PATHS) {
+            if !parts.iter().any(|part| part.starts_with(name)) {
+                parts.extend(of_file(name, Path::new(path)));
+            }
+        }
         parts.sort();
         parts.insert(0, env!("QD_SOURCES").into());
         parts.join(" ")
     })
 }
 
-fn libraries() -> Vec<String> {
+fn loaded() -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     // Safety: `visit` takes `data` for what it is, and returns before this does.
     unsafe { libc::dl_iterate_phdr(Some(visit), ptr::from_mut(&mut found).cast()) };
@@ -63,15 +75,58 @@ fn of_library(info: &libc::dl_phdr_info) -> Option<String> {
     let path = unsafe { CStr::from_ptr(info.dlpi_name) };
     let path = Path::new(OsStr::from_bytes(path.to_bytes()));
     let name = path.file_name()?.to_str()?;
-    if !LIBRARIES.iter().any(|library| name.starts_with(library)) {
+    let library = LIBRARIES
+        .iter()
+        .find(|library| name.starts_with(**library))?;
+    let id = build_id(info).or_else(|| as_it_is_now(path));
+    Some(format!("{library} {}", id?))
+}
+
+/// As [`of_library`], of a library that is not loaded.
+fn of_file(library: &str, path: &Path) -> Option<String> {
+    let file = File::open(path).ok()?;
+    let id = build_id_of(&file).or_else(|| as_it_is_now(path));
+    Some(format!("{library} {}", id?))
+}
+
+/// Of a library without a hash.
+fn as_it_is_now(path: &Path) -> Option<String> {
+    let file = fs::metadata(path).ok()?;
+    let (size, at, nanoseconds) = (file.size(), file.mtime(), file.mtime_nsec());
+    Some(format!("{size} {at} {nanoseconds}"))
+}
+
+/// The build id in a file of ELF, of 64 bits and little-endian: where its segments are described, and how
+/// many there are; of each its kind, where it is and how long.
+fn build_id_of(file: &File) -> Option<String> {
+    const DESCRIPTION: usize = 56;
+    let read = |at: u64, length: usize| {
+        let mut bytes = vec![0; length];
+        file.read_exact_at(&mut bytes, at).ok()?;
+        Some(bytes)
+    };
+    let number = |bytes: &[u8]| {
+        let mut word = [0; 8];
+        word[..bytes.len()].copy_from_slice(bytes);
+        u64::from_le_bytes(word)
+    };
+    let header = read(0, 64)?;
+    let is_known =
+        header.starts_with(b"\x7fELF\x02\x01") && number(&header[54..56]) == DESCRIPTION as u64;
+    if !is_known {
         return None;
     }
-    let id = build_id(info).or_else(|| {
-        let file = fs::metadata(path).ok()?;
-        let (size, at, nanoseconds) = (file.size(), file.mtime(), file.mtime_nsec());
-        Some(format!("{size} {at} {nanoseconds}"))
-    });
-    Some(format!("{name} {}", id?))
+    let count = number(&header[56..58]) as usize;
+    let all = read(number(&header[32..40]), count * DESCRIPTION)?;
+    let notes = all
+        .chunks(DESCRIPTION)
+        .filter(|segment| number(&segment[..4]) == u64::from(libc::PT_NOTE));
+    notes.into_iter().find_map(|segment| {
+        let length = usize::try_from(number(&segment[32..40])).ok()?;
+        // Notes are short: what says otherwise is damaged.
+        let bytes = (length < 1 << 16).then(|| read(number(&segment[8..16]), length))?;
+        build_id_in(&bytes?)
+    })
 }
 
 fn build_id(info: &libc::dl_phdr_info) -> Option<String> {
@@ -132,10 +187,38 @@ mod tests {
     }
 
     #[test]
-    fn the_libraries_that_are_loaded_are_in_it() {
+    fn libraries_that_are_not_loaded_are_in_it() {
+        // This crate links neither.
+        assert_eq!(loaded(), [""; 0]);
         let identity = identity();
         for library in LIBRARIES {
             assert!(identity.contains(library), "{identity}");
         }
+    }
+
+    #[test]
+    fn a_file_says_the_same_as_the_library_once_it_is_loaded() {
+        unsafe extern "C" fn first(
+            info: *mut libc::dl_phdr_info,
+            _: libc::size_t,
+            data: *mut c_void,
+        ) -> c_int {
+            // Safety: as in `visit`.
+            let (info, found) = unsafe { (&*info, &mut *data.cast::<Vec<(String, String)>>()) };
+            // Safety: as there.
+            let path = unsafe { CStr::from_ptr(info.dlpi_name) }.to_string_lossy();
+            if let Some(id) = build_id(info).filter(|_| path.contains("libc.so")) {
+                found.push((path.into_owned(), id));
+            }
+            0
+        }
+        let mut found: Vec<(String, String)> = Vec::new();
+        // Safety: as in `loaded`.
+        unsafe { libc::dl_iterate_phdr(Some(first), ptr::from_mut(&mut found).cast()) };
+        let (path, id) = found.pop().expect("it is loaded, and has one");
+        let file = File::open(path).expect("it is there");
+        assert_eq!(build_id_of(&file), Some(id));
+        let text = File::open("src/identity.rs");
+        assert_eq!(build_id_of(&text.expect("it is there")), None);
     }
 }

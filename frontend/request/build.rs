@@ -2,7 +2,7 @@
 //! output, of the versions of all crates, and of the toolchain. A build of edited sources has another
 //! identity; a build of the same sources elsewhere has the same one.
 //!
-//! LLVM and MLIR are loaded when a program starts, and are asked then.
+//! LLVM and MLIR say themselves which they are, when a program runs; it is told where they are.
 
 use std::{
     env, fs, io,
@@ -11,23 +11,27 @@ use std::{
 };
 
 /// What the compiler is made of, from here.
-const SOURCES: [&str; 13] = [
+const SOURCES: [&str; 17] = [
     "src",
     "build.rs",
-    "../dialects/src",
-    "../dialects/sys",
-    "../passes/src",
-    "../lowering/src",
-    "../runtime/artifact/src",
+    "../src",
+    "../../dialects/report/src",
+    "../../dialects/src",
+    "../../dialects/sys",
+    "../../passes/src",
+    "../../lowering/src",
+    "../../runtime/artifact/src",
     // What they stand on, with which features.
     "Cargo.toml",
     "../Cargo.toml",
-    "../dialects/Cargo.toml",
-    "../passes/Cargo.toml",
-    "../lowering/Cargo.toml",
-    "../runtime/artifact/Cargo.toml",
+    "../../Cargo.toml",
+    "../../dialects/report/Cargo.toml",
+    "../../dialects/Cargo.toml",
+    "../../passes/Cargo.toml",
+    "../../lowering/Cargo.toml",
+    "../../runtime/artifact/Cargo.toml",
 ];
-const LOCK: &str = "../Cargo.lock";
+const LOCK: &str = "../../Cargo.lock";
 /// What cargo says of how it is compiled.
 const SETTINGS: [&str; 6] = [
     "TARGET",
@@ -38,7 +42,21 @@ const SETTINGS: [&str; 6] = [
     "CARGO_PKG_VERSION",
 ];
 
+/// The libraries, what their folder is known by, and where it is told to the program.
+const LIBRARIES: [(&str, &str, &str); 2] = [
+    ("libLLVM.so", "LLVM_SYS_221_PREFIX", "QD_LIB_LLVM"),
+    ("libMLIR.so", "MLIR_SYS_220_PREFIX", "QD_LIB_MLIR"),
+];
+
 fn main() {
+    for (name, prefix, variable) in LIBRARIES {
+        println!("cargo:rerun-if-env-changed={prefix}");
+        let prefix = env::var_os(prefix).unwrap_or_default();
+        // By the name that has a version in it. Without one the program does not know, and finds nothing.
+        let path = Path::new(&prefix).join("lib").join(name);
+        let path = fs::canonicalize(path).unwrap_or_default();
+        println!("cargo:rustc-env={variable}={}", path.display());
+    }
     let mut hasher = blake3::Hasher::new();
     let mut add = |bytes: &[u8]| {
         hasher.update(&(bytes.len() as u64).to_le_bytes());

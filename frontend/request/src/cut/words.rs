@@ -50,7 +50,7 @@ impl Words {
     }
 
     /// How many there are.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.words.len()
     }
 
@@ -179,7 +179,7 @@ mod tests {
 
     fn all(text: &str) -> Option<Vec<String>> {
         let words = Words::of(text.into())?;
-        Some((0..words.len()).map(|i| words.word(i).into()).collect())
+        Some((0..words.count()).map(|i| words.word(i).into()).collect())
     }
 
     #[test]

@@ -1,8 +1,7 @@
 //! The keys of the entries of a store.
 
-use super::identity::identity;
-use qd_artifact::{FORMAT, TargetSpec};
-use qd_lowering::{Options, targets::Target};
+use crate::identity::identity;
+use qd_artifact::{FORMAT, Options, TargetSpec};
 use qd_store::Key;
 
 /// Counts up whenever a record's bytes mean something else.
@@ -16,8 +15,7 @@ pub fn key(
     target: &TargetSpec,
     options: &Options,
 ) -> Option<Key> {
-    let row = Target::of(target).ok()?;
-    let concerning = options.concerning(&row)?;
+    let concerning = options.concerning(target.format()?)?;
     let kernels = kernels.map(|names| names.join(" "));
     let version = format!("outcome {RECORD} {FORMAT}");
     // A name is no word of two, and so none of several.

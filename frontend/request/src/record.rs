@@ -2,10 +2,10 @@
 
 use crate::{
     diagnostic::{Diagnostic, Stage},
-    stored::Outcome,
+    outcome::Outcome,
 };
 use qd_artifact::Artifact;
-use qd_dialects::report::{Note, Severity, Span};
+use qd_report::{Note, Severity, Span};
 use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize)]

@@ -1,7 +1,7 @@
-use super::*;
 use crate::{Parsed, Source, context, ir::Context};
 use qd_dialects::ir::{Op, OpExt, operations};
 use qd_dialects::melior::ir::Module;
+use qd_request::cut::*;
 use std::{fs, path::Path};
 
 fn cut(text: &str) -> Cut {
@@ -50,7 +50,7 @@ fn a_slice_is_a_kernel_and_what_it_names_a_word_a_line() {
     assert_eq!(slice.line_and_column(cut.words(), place), Some((5, 20)));
 
     let moved = TWO.replace('\n', "\n\n   // Another.\n  ");
-    let moved = super::Cut::of(moved.into()).expect("it is cut");
+    let moved = Cut::of(moved.into()).expect("it is cut");
     let slice = moved.slice(&moved.closure([4]));
     assert_eq!(slice.text(moved.words()), text);
 }

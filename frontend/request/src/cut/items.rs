@@ -44,7 +44,7 @@ pub fn cut(words: &Words) -> Option<(Around, Vec<Item>)> {
     let mut around = None;
     let mut items = Vec::new();
     let mut at = 0;
-    while at < words.len() {
+    while at < words.count() {
         if is_module(words.word(at)) {
             // The only symbol there is.
             let has_symbols = items.iter().any(|item: &Item| item.kind != Kind::Alias);
@@ -59,11 +59,11 @@ pub fn cut(words: &Words) -> Option<(Around, Vec<Item>)> {
                 return None;
             }
             items.extend(inside);
-            let next = end_of_item(words, end + 1, words.len(), 0);
+            let next = end_of_item(words, end + 1, words.count(), 0);
             around = Some((begin, end..next));
             at = next;
         } else {
-            let end = end_of_item(words, at + 1, words.len(), 0);
+            let end = end_of_item(words, at + 1, words.count(), 0);
             let item = item(words, at..end, 0)?;
             // A module that is not the only symbol would have to be named.
             if around.is_some() && item.kind != Kind::Alias {
@@ -89,7 +89,7 @@ fn is_module(word: &str) -> bool {
 /// The word after the brace that opens the body of a module.
 fn begin_of_body(words: &Words, module: usize) -> Option<usize> {
     let mut at = module + 1;
-    let word = |at: usize| (at < words.len()).then(|| words.word(at));
+    let word = |at: usize| (at < words.count()).then(|| words.word(at));
     if word(at)?.starts_with('@') {
         at += 1;
     }
@@ -111,13 +111,13 @@ fn begin_of_body(words: &Words, module: usize) -> Option<usize> {
 fn end_of_body(words: &Words, begin: usize) -> Option<usize> {
     // It is the first word that begins within one brace and ends outside.
     let is_end = |at: &usize| {
-        let next = match at + 1 < words.len() {
+        let next = match at + 1 < words.count() {
             true => words.depth(at + 1),
             false => 0,
         };
         next == 0
     };
-    let end = (begin..words.len()).find(is_end)?;
+    let end = (begin..words.count()).find(is_end)?;
     (words.word(end) == "}").then_some(end)
 }
 
@@ -156,7 +156,7 @@ fn is_alias(words: &Words, at: usize) -> bool {
     };
     let after = rest.trim_start_matches(is_of_name);
     let is_defined = match after.is_empty() {
-        true => at + 1 < words.len() && is_equals(words.word(at + 1)),
+        true => at + 1 < words.count() && is_equals(words.word(at + 1)),
         false => is_equals(after),
     };
     let goes_on = at > 0 && {
@@ -215,7 +215,7 @@ fn is_other(words: &Words, at: usize) -> bool {
     // `1#next = …`.
     let stem = word.trim_end_matches(is_of_name);
     let ends_in_alias = stem.len() > 1 && stem.ends_with(['#', '!']);
-    let is_before_equals = at + 1 < words.len() && is_equals(words.word(at + 1));
+    let is_before_equals = at + 1 < words.count() && is_equals(words.word(at + 1));
     (ends_in_alias && is_before_equals) || names_operation(word)
 }
 

@@ -69,7 +69,7 @@ impl Cut {
 
     /// All of it.
     pub fn whole(&self) -> Slice {
-        let all = 0..self.words.len();
+        let all = 0..self.words.count();
         Slice::of(vec![all])
     }
 
@@ -134,6 +134,3 @@ pub fn closure(
     }
     reached
 }
-
-#[cfg(test)]
-mod tests;
