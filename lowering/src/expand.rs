@@ -3,7 +3,8 @@
 //! The expansions are in [`qd_passes::expand_collectives`] and [`qd_passes::expand_math`],
 //! which are target-independent. This file decides which ops are kept: an op of which the
 //! target has a form (`targets/isa.rs`), in a body for its subgroup size, and every function
-//! on a target with a math library.
+//! on a target with a math library. `qd.form = "expansion"` on an op has it expanded in any case, and a
+//! `qd.form` that the target does not have of the op is an error.
 //!
 //! Before, for `target=nvptx:sm_90`:
 //! ```mlir
@@ -20,13 +21,21 @@
 
 use crate::targets::{Capabilities, Target};
 use qd_dialects::{
+    attributes::{self, names},
     diagnostic::{Diagnostic, Result},
-    ir::Op,
+    ir::{Op, OpExt},
     melior::dialect::DialectHandle,
     options,
     pass::{self, Pass},
 };
-use qd_passes::{expand_collectives, expand_math};
+use qd_passes::{
+    expand_collectives::{self, is_expandable},
+    expand_math,
+    select_subgroup_size::{wave_at, wave_of},
+};
+
+/// What an op's expansion is called where forms are.
+pub const EXPANSION: &str = "expansion";
 
 options! {
     /// Options of `qd-expand-collectives` and `qd-expand-math`.
@@ -66,8 +75,45 @@ impl Pass for ExpandCollectives {
 
     fn run<'c>(module: Op<'c>, options: &ExpandForTargetOptions) -> Result<'c> {
         let target = options.capabilities(module)?;
-        expand_collectives::expand(module, &|op, wave| target.form(op, wave).is_some())
+        verify_forms(module, wave_of(module), &target)?;
+        expand_collectives::expand(module, &|op, wave| {
+            target.form(op, wave).is_some() && asked(op).as_deref() != Some(EXPANSION)
+        })
     }
+}
+
+/// The form that an op is to be done by, where that is the name of one.
+fn asked(op: Op<'_>) -> Option<String> {
+    op.attr(names::FORM).and_then(attributes::text)
+}
+
+/// Holds every `qd.form` below an op against what the target does in subgroups of this size.
+fn verify_forms<'c>(op: Op<'c>, wave: Option<i64>, target: &Capabilities) -> Result<'c> {
+    if let (Some(_), Some(wave)) = (op.attr(names::FORM), wave) {
+        let form =
+            asked(op).ok_or_else(|| Diagnostic::at(op, "'qd.form' is not the name of a form"))?;
+        let own = target.form(op, wave).map(|form| form.name);
+        let expansion = is_expandable(op.full_name()).then_some(EXPANSION);
+        let all: Vec<&str> = own.into_iter().chain(expansion).collect();
+        if !all.contains(&form.as_str()) {
+            let instead = match all.as_slice() {
+                [] => "it is done in one way alone".into(),
+                all => format!("there is '{}'", all.join("', '")),
+            };
+            let message = format!("cannot be done by '{form}' in subgroups of {wave}: {instead}");
+            return Err(Diagnostic::at(op, message));
+        }
+    }
+    for region in 0..op.region_count() {
+        let mut block = op.region_block(region);
+        while let Some(current) = block {
+            for inner in qd_dialects::ir::operations(current) {
+                verify_forms(inner, wave_at(inner).or(wave), target)?;
+            }
+            block = current.next_in_region();
+        }
+    }
+    Ok(())
 }
 
 /// The pass.

@@ -310,6 +310,12 @@ impl Costs {
     }
 }
 
+/// Whether we have costs of a target.
+pub fn has_costs(target: &str) -> bool {
+    OURS.iter()
+        .any(|row| row.targets.iter().any(|known| known == target))
+}
+
 /// The rows of `costs.json`.
 static OURS: LazyLock<Vec<Row>> = LazyLock::new(|| {
     let rows = serde_json::from_str(include_str!("costs.json"));

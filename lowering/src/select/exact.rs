@@ -12,10 +12,13 @@
 //! when a way is taken, inside strongly connected components alone.
 //!
 //! What much may share, such as the mask of the lanes below, would make one group of a body. Where a
-//! group is too large, such a *hub* is taken out: once every solution has it, and once none.
+//! group is too large, such a *hub* is taken out: once every solution of the group has it, and once none.
 //!
-//! Bounds: [`MOST_HUBS`] of a body, [`MOST_OPEN`] classes with a choice and [`MOST_CLASSES`] classes of a group,
+//! Bounds: [`MOST_HUBS`], [`MOST_OPEN`] classes with a choice and [`MOST_CLASSES`] classes of a group,
 //! [`MOST_STEPS`] of its search, and [`ALL_STEPS`] of a body's.
+
+use smallvec::SmallVec;
+use std::cell::OnceCell;
 
 /// Classes of a group of which several ways are left.
 pub const MOST_OPEN: usize = 48;
@@ -25,12 +28,15 @@ pub const MOST_CLASSES: usize = 512;
 pub const MOST_STEPS: usize = 10_000;
 /// Steps in all groups of a body.
 pub const ALL_STEPS: usize = 20_000;
-/// Hubs that are taken out of a body, each of which makes two problems of one.
+/// Hubs that are taken out of a group, each of which makes two problems of it.
 pub const MOST_HUBS: usize = 3;
 /// Steps in a group with a hub that can still be taken out.
 const WITH_HUB: usize = 300;
 /// Ways that need a class from which it is a hub.
 const OF_HUB: usize = 3;
+
+/// What a way needs: few have more.
+pub type Needs = SmallVec<[usize; 3]>;
 
 /// A way to have the value of a class.
 #[derive(Clone, Debug)]
@@ -40,7 +46,7 @@ pub struct Way {
     /// What it takes by itself.
     pub cost: u64,
     /// The classes that it needs.
-    pub needs: Vec<usize>,
+    pub needs: Needs,
 }
 
 /// What was found.
@@ -57,45 +63,55 @@ pub struct Found {
 /// Finds the cheapest solution that has the classes `roots`. Where a group is too large for the
 /// search, its classes have what `given` says, which has to be a solution.
 pub fn cheapest(ways: Vec<Vec<Way>>, roots: &[usize], given: &[usize]) -> Found {
-    split(ways, roots, given, MOST_HUBS).unwrap_or_else(|| Found {
+    let mut left = ALL_STEPS;
+    solved(ways, roots, given, MOST_HUBS, &mut left).unwrap_or_else(|| Found {
         choice: given.to_vec(),
         is_optimal: false,
-        steps: 0,
+        steps: ALL_STEPS - left,
     })
 }
 
-/// Finds a solution, with so many hubs to be taken out; none if there is none.
-fn split(ways: Vec<Vec<Way>>, roots: &[usize], given: &[usize], hubs: usize) -> Option<Found> {
-    let (found, hub) = once(ways.clone(), roots, given, hubs)?;
-    let Some(hub) = hub else {
-        return Some(found);
-    };
-    let mut with = roots.to_vec();
-    with.push(hub);
-    let mut without = ways.clone();
-    without[hub].clear();
-    let both = [
-        split(ways.clone(), &with, given, hubs - 1),
-        split(without, roots, given, hubs - 1),
-    ];
-    let (mut best, mut is_optimal, mut steps) = (None, true, found.steps);
-    for found in both.into_iter().flatten() {
-        is_optimal &= found.is_optimal;
-        steps += found.steps;
-        let Some(cost) = cost(&ways, roots, &found.choice) else {
-            is_optimal = false;
-            continue;
-        };
-        if best.as_ref().is_none_or(|(least, _)| cost < *least) {
-            best = Some((cost, found.choice));
+/// A group as a problem of its own.
+struct Part {
+    /// What its classes are called outside.
+    classes: Vec<usize>,
+    ways: Vec<Vec<Way>>,
+    roots: Vec<usize>,
+    given: Vec<usize>,
+}
+
+impl Part {
+    /// The better one of its solutions with a hub and without, with so many hubs to be taken out; none if
+    /// there is neither.
+    fn without_hub(self, hub: usize, hubs: usize, left: &mut usize) -> Option<(Self, Found)> {
+        let mut with = self.roots.clone();
+        with.push(hub);
+        let mut without = self.ways.clone();
+        without[hub].clear();
+        let both = [
+            solved(self.ways.clone(), &with, &self.given, hubs - 1, left),
+            solved(without, &self.roots, &self.given, hubs - 1, left),
+        ];
+        let (mut best, mut is_optimal, mut steps): (Option<(u64, _)>, _, _) = (None, true, 0);
+        for found in both.into_iter().flatten() {
+            is_optimal &= found.is_optimal;
+            steps += found.steps;
+            let Some(cost) = cost(&self.ways, &self.roots, &found.choice) else {
+                is_optimal = false;
+                continue;
+            };
+            if best.as_ref().is_none_or(|(least, _)| cost < *least) {
+                best = Some((cost, found.choice));
+            }
         }
+        let (_, choice) = best?;
+        let found = Found {
+            choice,
+            is_optimal,
+            steps,
+        };
+        Some((self, found))
     }
-    let (_, choice) = best?;
-    Some(Found {
-        choice,
-        is_optimal,
-        steps,
-    })
 }
 
 /// What a choice costs; none if it is no solution.
@@ -127,14 +143,15 @@ fn cost(ways: &[Vec<Way>], roots: &[usize], choice: &[usize]) -> Option<u64> {
     Some(total)
 }
 
-/// Finds a solution without taking out a hub, and a hub of a group that was too large; none if there
-/// is no solution.
-fn once(
+/// Finds a solution in at most `left` steps, with so many hubs to be taken out; none if there is none.
+fn solved(
     mut ways: Vec<Vec<Way>>,
     roots: &[usize],
     given: &[usize],
     hubs: usize,
-) -> Option<(Found, Option<usize>)> {
+    left: &mut usize,
+) -> Option<Found> {
+    let before = *left;
     drop_impossible(&mut ways);
     if roots.iter().any(|root| ways[*root].is_empty()) {
         return None;
@@ -157,24 +174,38 @@ fn once(
             choice[class] = only.number;
         }
     }
-    let (mut is_optimal, mut steps, mut hub) = (true, 0, None);
+    // The classes of each component, made when a group is to be a problem of its own.
+    let members = OnceCell::new();
+    let mut is_optimal = true;
     for group in groups(&ways, &is_sure, &components) {
         let open = group.iter().filter(|class| ways[**class].len() > 1).count();
         let fits = open <= MOST_OPEN && group.len() <= MOST_CLASSES;
-        let of_group = match hubs {
+        let hub = match hubs {
             0 => None,
             _ => hub_of(&ways, &is_sure, &group),
         };
-        let most = match of_group {
+        let most = match hub {
             Some(_) => WITH_HUB,
-            None => MOST_STEPS.min(ALL_STEPS.saturating_sub(steps)),
+            None => MOST_STEPS,
         };
-        let found = match fits && most > 0 {
-            true => search.group(&group, most),
-            false => None,
-        };
-        if !found.as_ref().is_some_and(|found| found.is_whole) {
-            hub = hub.or(of_group);
+        let most = most.min(*left);
+        let mut found = None;
+        if fits && most > 0 {
+            found = search.group(&group, most);
+            *left -= search.steps.min(*left);
+        }
+        if let (Some(hub), false) = (hub, found.as_ref().is_some_and(|found| found.is_whole)) {
+            let members = members.get_or_init(|| by_component(&components));
+            let part = part(&search, &group, members, given);
+            let place = part.classes.binary_search(&hub);
+            let of_part = place.ok().and_then(|hub| part.without_hub(hub, hubs, left));
+            if let Some((part, found)) = of_part {
+                is_optimal &= found.is_optimal;
+                for (class, number) in part.classes.iter().zip(found.choice) {
+                    choice[*class] = number;
+                }
+                continue;
+            }
         }
         let Some(found) = found else {
             is_optimal = false;
@@ -184,17 +215,54 @@ fn once(
             continue;
         };
         is_optimal &= found.is_whole;
-        steps += found.steps;
         for (class, way) in found.taken {
             choice[class] = ways[class][way].number;
         }
     }
-    let found = Found {
+    Some(Found {
         choice,
         is_optimal,
-        steps,
+        steps: before - *left,
+    })
+}
+
+/// The classes of each component.
+fn by_component(components: &[usize]) -> Vec<Vec<usize>> {
+    let count = components.iter().max().map_or(0, |last| last + 1);
+    let mut members = vec![Vec::new(); count];
+    for (class, component) in components.iter().enumerate() {
+        members[*component].push(class);
+    }
+    members
+}
+
+/// A group, and what else is in its components: it may close a circle.
+fn part(search: &Search<'_>, group: &[usize], members: &[Vec<usize>], given: &[usize]) -> Part {
+    let Search { ways, is_sure, .. } = search;
+    let around = group
+        .iter()
+        .flat_map(|class| &members[search.components[*class]]);
+    let mut classes: Vec<usize> = group.iter().chain(around).copied().collect();
+    classes.sort_unstable();
+    classes.dedup();
+    let place = |class: &usize| classes.binary_search(class).ok();
+    let of_class = |class: &usize| {
+        // What is sure elsewhere is there in any case.
+        let way = |way: &Way| Way {
+            number: way.number,
+            cost: way.cost,
+            needs: way.needs.iter().filter_map(place).collect(),
+        };
+        ways[*class].iter().map(way).collect()
     };
-    Some((found, hub))
+    let roots = classes.iter().enumerate();
+    let roots = roots.filter(|(_, class)| is_sure[**class]);
+    Part {
+        ways: classes.iter().map(of_class).collect(),
+        roots: roots.map(|(at, _)| at).collect(),
+        given: classes.iter().map(|class| given[*class]).collect(),
+        classes,
+    }
 }
 
 /// The class of a group that most ways need, the first of equal ones; none if few do.
@@ -407,7 +475,6 @@ fn groups(ways: &[Vec<Way>], is_sure: &[bool], components: &[usize]) -> Vec<Vec<
 struct OfGroup {
     /// The way of each class that is used, by its place.
     taken: Vec<(usize, usize)>,
-    steps: usize,
     /// Whether it looked at all that could be better.
     is_whole: bool,
 }
@@ -462,7 +529,6 @@ impl<'a> Search<'a> {
         let (_, taken) = self.best.take()?;
         Some(OfGroup {
             taken,
-            steps: self.steps,
             is_whole: self.steps <= most,
         })
     }

@@ -256,7 +256,8 @@ impl<'a, 'c> Problem<'a, 'c> {
                 }
             };
             let mut weights = [1.0; PIPES.len()];
-            for round in 0..ROUNDS {
+            let rounds = if judge.is_of_one_pipe() { 1 } else { ROUNDS };
+            for round in 0..rounds {
                 let mut found = judge.exact(&original, &weights);
                 found.choice.resize(original.len(), 0);
                 is_optimal &= found.is_optimal;
@@ -264,7 +265,7 @@ impl<'a, 'c> Problem<'a, 'c> {
                 let binding = of_found.as_ref().and_then(Whole::binding);
                 take(of_found.map(|whole| (found.choice, whole)));
                 match binding {
-                    Some(pipe) if round + 1 < ROUNDS => weights[pipe] *= 2.0,
+                    Some(pipe) if round + 1 < rounds => weights[pipe] *= 2.0,
                     _ => break,
                 }
             }
@@ -374,8 +375,12 @@ pub fn shape_of(body: &Body<'_>, node: &Node) -> Option<Shape> {
     Some(Shape {
         head: node.head,
         kind: operator.combines().then(|| head(0).as_kind()).flatten(),
-        cluster: match operator.has_clusters().then(|| head(operands.len() - 2)) {
+        cluster: match operator.cluster().map(head) {
             Some(Head::Cluster(cluster)) => cluster,
+            _ => None,
+        },
+        bits: match operator.bits().map(head) {
+            Some(Head::Bits(bits)) => bits,
             _ => None,
         },
         values: values.collect::<Option<Vec<_>>>()?,

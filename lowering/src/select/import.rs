@@ -180,13 +180,16 @@ impl<'c> Reader<'_, 'c> {
         let (kind, cluster) = term::details_of(op);
         let graph = &mut self.body.graph;
         let mut leaf = |head| graph.add(Node::leaf(head));
-        let mut operands = Vec::with_capacity(4);
+        let mut operands = Vec::with_capacity(5);
         if operator.combines() {
             operands.push(leaf(Head::kind(kind?)));
         }
         operands.extend(values);
-        if operator.has_clusters() {
+        if operator.cluster().is_some() {
             operands.push(leaf(Head::Cluster(cluster)));
+        }
+        if operator.bits().is_some() {
+            operands.push(leaf(Head::Bits(term::bits_of(op))));
         }
         if operator.is_collective() {
             operands.push(leaf(Head::Token(token)));

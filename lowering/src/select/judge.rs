@@ -60,6 +60,18 @@ pub struct Judge<'a, 'p, 'c> {
 }
 
 impl Judge<'_, '_, '_> {
+    /// Whether all there is takes of one pipe alone: weights change no choice then.
+    pub(super) fn is_of_one_pipe(&self) -> bool {
+        let costs = self.costs.iter().flatten().flatten();
+        let mut is_used = [false; PIPES.len() + 1];
+        for Candidate { cost, .. } in costs {
+            let all = cost.uses.iter().chain([&cost.latency]);
+            let all = all.zip(&mut is_used);
+            all.for_each(|(figure, is_used)| *is_used |= *figure > 0.0);
+        }
+        is_used.iter().filter(|is_used| **is_used).count() == 1
+    }
+
     /// The choice whose terms' costs have the least sum, where uses of each pipe weigh as said.
     pub(super) fn exact(&self, original: &[usize], weights: &[f64; PIPES.len()]) -> exact::Found {
         let problem = self.problem;
@@ -79,7 +91,7 @@ impl Judge<'_, '_, '_> {
                 Some(Way {
                     number,
                     cost: (own * bias).round() as u64,
-                    needs: term.values.clone(),
+                    needs: term.values.as_slice().into(),
                 })
             });
             ways.collect()

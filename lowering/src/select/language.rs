@@ -104,6 +104,8 @@ operators! {
     ZeroExtend32 = "zext.i32" / 1,
     /// Zero-extended to 64 bits.
     ZeroExtend64 = "zext.i64" / 1,
+    /// The second if the first, a predicate, holds; else the third.
+    Select = "select" / 3,
     /// Set bits, an `i32`.
     PopulationCount = "popcnt" / 1,
     /// The lane's number.
@@ -112,6 +114,12 @@ operators! {
     Width = "width" / 0,
     /// Mask of the lanes below one, an `i64`.
     LanesBelow = "below" / 1,
+    /// Mask of the lanes up to one, an `i64`.
+    LanesUpTo = "upto" / 1,
+    /// The highest set bit of an `i64`, an `i32`: -1 if there is none.
+    LastSet = "last" / 1,
+    /// Cluster: mask of the lanes of the lane's own, an `i64`.
+    ClusterLanes = "lanes" / 1,
     /// Value, lane, token.
     ShuffleIdx = "shuffle.idx" / 3,
     /// Value, mask, token.
@@ -122,6 +130,8 @@ operators! {
     BroadcastFirst = "broadcast_first" / 2,
     /// Predicate, token.
     Ballot = "ballot" / 2,
+    /// Value, bits that count, token.
+    MatchAny = "match_any" / 3,
     /// Predicate, cluster, token.
     Any = "any" / 3,
     /// Predicate, cluster, token.
@@ -138,6 +148,8 @@ operators! {
     InclusiveScan = "inclusive_scan" / 4,
     /// Kind, value, cluster, token.
     ExclusiveScan = "exclusive_scan" / 4,
+    /// Kind, value, head, cluster, token.
+    SegmentedReduce = "segmented_reduce" / 5,
 }
 
 impl Operator {
@@ -162,12 +174,29 @@ impl Operator {
         self as usize >= Self::Any as usize
     }
 
+    /// Which of its operands says what its clusters are, if one does.
+    pub fn cluster(self) -> Option<usize> {
+        match self {
+            Self::ClusterLanes => Some(0),
+            _ => self.has_clusters().then(|| self.arity() - 2),
+        }
+    }
+
+    /// Which of its operands says how many bits count, if one does.
+    pub fn bits(self) -> Option<usize> {
+        (self == Self::MatchAny).then_some(1)
+    }
+
+    fn arity(self) -> usize {
+        let row = Self::ALL.iter().find(|(known, ..)| *known == self);
+        row.map_or(0, |(.., arity)| *arity)
+    }
+
     /// Where its values stand among its operands.
     pub fn values(self) -> std::ops::Range<usize> {
-        let row = Self::ALL.iter().find(|(known, ..)| *known == self);
-        let all = row.map_or(0, |(.., arity)| *arity);
-        let behind = usize::from(self.is_collective()) + usize::from(self.has_clusters());
-        usize::from(self.combines())..all - behind
+        let says_more = self.cluster().is_some() || self.bits().is_some();
+        let others = usize::from(self.is_collective()) + usize::from(says_more);
+        usize::from(self.combines())..self.arity() - others
     }
 }
 
@@ -182,6 +211,8 @@ pub enum Head {
     Kind(u8),
     /// log2 of the lanes in a cluster; none: the whole subgroup.
     Cluster(Option<u32>),
+    /// How many bits of a value count; none: all.
+    Bits(Option<u32>),
     /// Where a collective stands.
     Token(u32),
     /// An op.
@@ -206,7 +237,7 @@ impl Head {
 }
 
 /// The most operands of a node.
-const MOST: usize = 4;
+const MOST: usize = 5;
 
 /// A node of the e-graph.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -218,7 +249,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// A node with at most four operands.
+    /// A node with at most five operands.
     pub fn new(head: Head, operands: &[Id]) -> Self {
         let mut all = [Id::from(0); MOST];
         all[..operands.len()].copy_from_slice(operands);
@@ -266,6 +297,8 @@ impl fmt::Display for Node {
             },
             Head::Cluster(None) => f.write_str("whole"),
             Head::Cluster(Some(log2)) => write!(f, "cluster{log2}"),
+            Head::Bits(None) => f.write_str("every_bit"),
+            Head::Bits(Some(bits)) => write!(f, "bits{bits}"),
             Head::Token(number) => write!(f, "token{number}"),
             Head::Op(operator) => f.write_str(operator.name()),
         }
@@ -292,9 +325,11 @@ impl egg::FromOp for Node {
         let head = match text {
             _ if !operands.is_empty() => None,
             "whole" => Some(Head::Cluster(None)),
+            "every_bit" => Some(Head::Bits(None)),
             _ => (text.parse().ok().map(Head::kind))
                 .or_else(constant)
                 .or_else(|| number("cluster").map(|log2| Head::Cluster(Some(log2))))
+                .or_else(|| number("bits").map(|bits| Head::Bits(Some(bits))))
                 .or_else(|| number("token").map(Head::Token))
                 .or_else(|| number("v").map(Head::Leaf)),
         };
@@ -345,17 +380,17 @@ impl egg::Analysis<Node> for Analysis {
                 uniform: true,
             },
             Head::Leaf(number) => graph.analysis.leaves[number as usize],
-            Head::Kind(_) | Head::Cluster(_) | Head::Token(_) => Facts::default(),
+            Head::Kind(_) | Head::Cluster(_) | Head::Bits(_) | Head::Token(_) => Facts::default(),
             Head::Op(operator) => {
                 let values: Vec<Facts> = operands[operator.values()]
                     .iter()
                     .map(|id| of(*id))
                     .collect();
-                let cluster = operator.has_clusters().then(|| {
-                    let cluster = graph[operands[operands.len() - 2]].nodes[0].head;
+                let is_whole = operator.cluster().map(|at| {
+                    let cluster = graph[operands[at]].nodes[0].head;
                     cluster == Head::Cluster(None)
                 });
-                facts_of(operator, &values, cluster)
+                facts_of(operator, &values, is_whole)
             }
         }
     }
@@ -391,7 +426,10 @@ fn facts_of(operator: Operator, values: &[Facts], whole: Option<bool>) -> Facts 
         Op::ZeroExtend32 | Op::PopulationCount | Op::Lane | Op::Width | Op::CountTrue => {
             Some(Type::I32)
         }
-        Op::ZeroExtend64 | Op::LanesBelow | Op::Ballot => Some(Type::I64),
+        Op::LastSet => Some(Type::I32),
+        Op::ZeroExtend64 | Op::LanesBelow | Op::LanesUpTo | Op::ClusterLanes => Some(Type::I64),
+        Op::Ballot | Op::MatchAny => Some(Type::I64),
+        Op::Select => values.get(1).and_then(|value| value.r#type),
         _ => first.r#type,
     };
     let all_uniform = values.iter().all(|value| value.uniform);
@@ -401,8 +439,9 @@ fn facts_of(operator: Operator, values: &[Facts], whole: Option<bool>) -> Facts 
         Op::Any | Op::All | Op::AllEqual | Op::CountTrue | Op::ReduceAll => {
             whole == Some(true) || all_uniform
         }
+        Op::ClusterLanes => whole == Some(true),
         // In lane 0 alone it is anything, and below a lane there is another number of lanes.
-        Op::Reduce | Op::InclusiveScan | Op::ExclusiveScan => false,
+        Op::Reduce | Op::InclusiveScan | Op::ExclusiveScan | Op::SegmentedReduce => false,
         Op::ShuffleIdx => first.uniform || values.get(1).is_some_and(|lane| lane.uniform),
         Op::ShuffleXor => first.uniform,
         _ => all_uniform,

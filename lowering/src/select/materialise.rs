@@ -234,7 +234,9 @@ impl<'c> Writer<'_, 'c> {
                         self.can_build(id, token, seen)
                     })
             }
-            Head::Leaf(_) | Head::Kind(_) | Head::Cluster(_) | Head::Token(_) => false,
+            Head::Leaf(_) | Head::Kind(_) | Head::Cluster(_) | Head::Bits(_) | Head::Token(_) => {
+                false
+            }
         }
     }
 
@@ -250,6 +252,7 @@ impl<'c> Writer<'_, 'c> {
             operands.push(match head {
                 Head::Kind(_) => Operand::Kind(head.as_kind()?),
                 Head::Cluster(cluster) => Operand::Cluster(cluster),
+                Head::Bits(bits) => Operand::Bits(bits),
                 Head::Token(_) => Operand::Token,
                 _ => Operand::Value(b.v(self.build(b, *id)?)),
             });

@@ -26,7 +26,8 @@
 //! Limits: a body weighs as much as it has launches, whose blocks are not known;
 //! occupancy does not look at registers.
 
-mod cost;
+mod control;
+pub(crate) mod cost;
 mod exact;
 mod explain;
 mod extract;
@@ -259,8 +260,15 @@ fn rewrite<'c>(
     }
     // What the target has no form of is expanded later.
     let has = |op: &&Op<'c>| target.form(**op, choice.wave.into()).is_some();
-    let expanded = outcome.expanded.iter().filter(has).map(|op| op.key());
-    let expanded: HashSet<_> = expanded.collect();
+    let expanded = outcome.expanded.iter().filter(has);
+    let mut expanded: HashSet<_> = expanded.map(|op| op.key()).collect();
+    if !expanded.is_empty() {
+        let is_asked = |op: &&Op<'c>| asked_form(**op).is_some();
+        let asked = outcome.expanded.iter().filter(is_asked);
+        let asked: HashSet<_> = asked.map(|op| op.key()).collect();
+        let deciding = control::deciding(body.op);
+        expanded.retain(|op| asked.contains(op) || !deciding.contains(op));
+    }
     if !expanded.is_empty() {
         expand_collectives::expand(body.op, &|op, _| !expanded.contains(&op.key()))?;
     }

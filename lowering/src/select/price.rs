@@ -9,6 +9,7 @@ use super::{
     language::{Head, Type},
     term::{self, Operand},
 };
+pub use crate::expand::EXPANSION;
 use crate::targets::{Capabilities, isa::Scalar};
 use qd_dialects::{
     attributes::{self, Kind, names},
@@ -25,9 +26,6 @@ use qd_dialects::{
 };
 use qd_passes::expand_collectives::{self, is_expandable};
 use std::{collections::HashMap, fmt::Write};
-
-/// What an op's expansion is called where forms are.
-pub const EXPANSION: &str = "expansion";
 
 /// One way to do an op.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,6 +45,8 @@ pub struct Shape {
     pub kind: Option<Kind>,
     /// log2 of the lanes in a cluster.
     pub cluster: Option<u32>,
+    /// How many bits of its value count, if not all.
+    pub bits: Option<u32>,
     /// Its values' types, and the constants among them.
     pub values: Vec<(Type, Option<i64>)>,
 }
@@ -113,6 +113,9 @@ impl<'a, 'c> Pricer<'a, 'c> {
                         // As `qd-select-subgroup-size` makes it.
                         let log2 = shape.cluster.unwrap_or(wave.trailing_zeros());
                         operands.push(Operand::Cluster(Some(log2)));
+                    }
+                    if operator.bits().is_some() {
+                        operands.push(Operand::Bits(shape.bits));
                     }
                     operands.push(Operand::Token);
                     let made = term::insert(b, shape.head, &operands)?;
@@ -351,7 +354,13 @@ fn class_of(shape: &Shape) -> Option<&'static str> {
     match shape.head {
         // Registers hold them.
         Head::Op(Op::Lane | Op::Width) => None,
-        Head::Op(Op::LanesBelow) => Some("int64"),
+        // A constant, once the size is one.
+        Head::Op(Op::ClusterLanes) if shape.cluster.is_none() => None,
+        Head::Op(Op::LanesBelow | Op::LanesUpTo | Op::ClusterLanes) => Some("int64"),
+        Head::Op(Op::Select) => match shape.values.get(1) {
+            Some((Type::I64 | Type::F64, _)) => Some("int64"),
+            _ => Some("int"),
+        },
         Head::Op(Op::ZeroExtend64) => Some("int"),
         Head::Op(_) => match shape.values.first() {
             Some((Type::I64, _)) => Some("int64"),

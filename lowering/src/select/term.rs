@@ -6,7 +6,7 @@ use qd_dialects::{
     attributes::{self, Kind, names},
     builder::{Builder, Combiner, V},
     interfaces::Collective,
-    ir::{Op, OpExt, Value, ValueExt},
+    ir::{Op, OpExt, Value, ValueExt, bit_width},
     melior::ir::{Attribute, ValueLike},
     ops::{LaneRelation, math, simt},
 };
@@ -20,6 +20,8 @@ pub enum Operand<'b, 'c> {
     Kind(Kind),
     /// log2 of the lanes in a cluster.
     Cluster(Option<u32>),
+    /// How many bits of a value count.
+    Bits(Option<u32>),
     /// Where a collective stands, which the IR says by itself.
     Token,
 }
@@ -45,7 +47,10 @@ pub fn operator_of(op: Op<'_>) -> Option<Operator> {
     let is_int = |at: usize| of(at).is_some_and(|t| !matches!(t, Type::F32 | Type::F64));
     let int = |name| op.attr(name).and_then(attributes::int);
     let case = |name| op.attr(name).map(attributes::case_of);
-    let by_kind = |operator| (operands.len() == 1 && op.attr("kind").is_some()).then_some(operator);
+    let by_kind = |operator| {
+        let of_one = operands.len() == 1 + usize::from(operator == To::SegmentedReduce);
+        (of_one && op.attr("kind").is_some()).then_some(operator)
+    };
     match op.full_name() {
         "arith.addi" => Some(To::Add),
         "arith.subi" => Some(To::Sub),
@@ -63,12 +68,15 @@ pub fn operator_of(op: Op<'_>) -> Option<Operator> {
             (Type::I1 | Type::I32, Type::I64) => Some(To::ZeroExtend64),
             _ => None,
         },
+        "arith.select" => Some(To::Select),
         math::Popcnt::NAME => Some(To::PopulationCount),
         simt::LaneId::NAME => Some(To::Lane),
         simt::SubgroupSize::NAME => Some(To::Width),
-        simt::Lanemask::NAME if r#type == Type::I64 => {
-            (case("relation")? == "lt").then_some(To::LanesBelow)
-        }
+        simt::Lanemask::NAME if r#type == Type::I64 => match case("relation")?.as_str() {
+            "lt" => Some(To::LanesBelow),
+            "le" => Some(To::LanesUpTo),
+            _ => None,
+        },
         simt::Shuffle::NAME => match case("mode")?.as_str() {
             "idx" => Some(To::ShuffleIdx),
             "xor" => Some(To::ShuffleXor),
@@ -78,6 +86,7 @@ pub fn operator_of(op: Op<'_>) -> Option<Operator> {
         simt::Broadcast::NAME => Some(To::Broadcast),
         simt::BroadcastFirst::NAME => Some(To::BroadcastFirst),
         simt::Ballot::NAME => Some(To::Ballot),
+        simt::MatchAny::NAME => Some(To::MatchAny),
         simt::Any::NAME => Some(To::Any),
         simt::All::NAME => Some(To::All),
         simt::AllEqual::NAME => Some(To::AllEqual),
@@ -86,6 +95,7 @@ pub fn operator_of(op: Op<'_>) -> Option<Operator> {
         simt::ReduceAll::NAME => by_kind(To::ReduceAll),
         simt::InclusiveScan::NAME => by_kind(To::InclusiveScan),
         simt::ExclusiveScan::NAME => by_kind(To::ExclusiveScan),
+        simt::SegmentedReduce::NAME => by_kind(To::SegmentedReduce),
         _ => None,
     }
 }
@@ -100,6 +110,16 @@ fn promises_more(op: Op<'_>) -> bool {
 pub fn details_of(op: Op<'_>) -> (Option<Kind>, Option<u32>) {
     let cluster = Collective::of(op).and_then(|collective| collective.log2_cluster_size);
     (op.attr("kind").and_then(Kind::of), cluster)
+}
+
+/// How many bits of its value count, of an op that is a term; none: all.
+pub fn bits_of(op: Op<'_>) -> Option<u32> {
+    let bits = op.attr("bits").and_then(attributes::int)? as u32;
+    let all = op
+        .operand_values()
+        .first()
+        .map(|value| bit_width(value.r#type()));
+    (Some(bits) < all).then_some(bits)
 }
 
 /// The constant that a value is, of a type that terms have.
@@ -120,9 +140,15 @@ pub fn insert<'b, 'c>(
     let operator = match head {
         Head::Constant(value, r#type) => return Some(constant(b, value, r#type)),
         Head::Op(operator) => operator,
-        Head::Leaf(_) | Head::Kind(_) | Head::Cluster(_) | Head::Token(_) => return None,
+        Head::Leaf(_) | Head::Kind(_) | Head::Cluster(_) | Head::Bits(_) | Head::Token(_) => {
+            return None;
+        }
     };
     let (i1, i32, i64) = (b.int_type(1), b.int_type(32), b.int_type(64));
+    let mask = |relation: LaneRelation, lane: V<'b, 'c>| {
+        let relation = ("relation", relation.attribute(b.context()));
+        b.result(simt::Lanemask::NAME, &[lane], i64, &[relation])
+    };
     let tile = |cluster: Option<u32>| {
         let log2 = cluster.map(|log2| attributes::i32(b.context(), log2 as i32));
         log2.map(|log2| ("tile", log2))
@@ -138,17 +164,19 @@ pub fn insert<'b, 'c>(
         (Op::NotEqual, &[Is::Value(x), Is::Value(y)]) => x.ne(y),
         (Op::ZeroExtend32, &[Is::Value(x)]) => x.cast(i32),
         (Op::ZeroExtend64, &[Is::Value(x)]) => x.cast(i64),
+        (Op::Select, &[Is::Value(p), Is::Value(x), Is::Value(y)]) => p.select(x, y),
         (Op::PopulationCount, &[Is::Value(x)]) => b.popcnt(x),
         (Op::Lane, &[]) => b.lane_id(),
         (Op::Width, &[]) => b.subgroup_size(),
-        (Op::LanesBelow, &[Is::Value(lane)]) => {
-            let relation = LaneRelation::Lt.attribute(b.context());
-            b.result(
-                simt::Lanemask::NAME,
-                &[lane],
-                i64,
-                &[("relation", relation)],
-            )
+        (Op::LanesBelow, &[Is::Value(lane)]) => mask(LaneRelation::Lt, lane),
+        (Op::LanesUpTo, &[Is::Value(lane)]) => mask(LaneRelation::Le, lane),
+        (Op::LastSet, &[Is::Value(x)]) => b.i32(63) - b.clz(x),
+        (Op::ClusterLanes, &[Is::Cluster(None)]) => {
+            b.i64(-1) >> (b.i64(64) - b.subgroup_size().to_i64())
+        }
+        (Op::ClusterLanes, &[Is::Cluster(Some(log2))]) => {
+            let lanes = -1i64 as u64 >> (64 - (1u32 << log2));
+            b.i64(lanes as i64) << (b.lane_id() & -(1i64 << log2)).to_i64()
         }
         (Op::ShuffleIdx, &[Is::Value(x), Is::Value(lane), Is::Token]) => b.shuffle("idx", x, lane),
         (Op::ShuffleXor, &[Is::Value(x), Is::Value(mask), Is::Token]) => b.shuffle("xor", x, mask),
@@ -159,6 +187,9 @@ pub fn insert<'b, 'c>(
             b.result(simt::BroadcastFirst::NAME, &[x], x.ty(), &[])
         }
         (Op::Ballot, &[Is::Value(p), Is::Token]) => b.ballot(p),
+        (Op::MatchAny, &[Is::Value(x), Is::Bits(bits), Is::Token]) => {
+            b.match_any(x, bits.unwrap_or_else(|| bit_width(x.ty())))
+        }
         (
             Op::Any | Op::All | Op::AllEqual | Op::CountTrue,
             &[Is::Value(x), Is::Cluster(cluster), Is::Token],
@@ -186,7 +217,20 @@ pub fn insert<'b, 'c>(
                 Op::InclusiveScan => simt::InclusiveScan::NAME,
                 _ => simt::ExclusiveScan::NAME,
             };
-            combining(b, name, kind, x, tile(cluster))
+            combining(b, name, kind, &[x], tile(cluster))
+        }
+        (
+            Op::SegmentedReduce,
+            &[
+                Is::Kind(kind),
+                Is::Value(x),
+                Is::Value(head),
+                Is::Cluster(cluster),
+                Is::Token,
+            ],
+        ) => {
+            let name = simt::SegmentedReduce::NAME;
+            combining(b, name, kind, &[x, head], tile(cluster))
         }
         _ => return None,
     })
@@ -207,11 +251,12 @@ fn combining<'b, 'c>(
     b: &'b Builder<'c>,
     name: &'static str,
     kind: Kind,
-    value: V<'b, 'c>,
+    operands: &[V<'b, 'c>],
     tile: Option<(&str, Attribute<'c>)>,
 ) -> V<'b, 'c> {
-    let combiner = Combiner::kind(b.context(), kind, value.ty());
-    let op = b.insert(combiner.build(name, b.location(), &[value.value()]));
+    let combiner = Combiner::kind(b.context(), kind, operands[0].ty());
+    let operands: Vec<_> = operands.iter().map(|operand| operand.value()).collect();
+    let op = b.insert(combiner.build(name, b.location(), &operands));
     if let Some((name, tile)) = tile {
         op.set_attr(name, tile);
     }

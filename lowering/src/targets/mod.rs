@@ -10,6 +10,7 @@ pub mod nvptx;
 pub mod tuning;
 pub mod vulkan;
 
+use crate::select::cost::has_costs;
 use isa::{Form, Primitive};
 use qd_artifact::{TargetError, TargetSpec};
 use qd_dialects::ir::{Op, OpExt};
@@ -241,6 +242,11 @@ impl Target {
                 }
             }
         }
+        if target.selects && !has_costs(name) {
+            return Err(format!(
+                "target '{name}' has no option 'select': there are no costs of it"
+            ));
+        }
         Ok(target)
     }
 }
@@ -300,6 +306,14 @@ fn list(items: impl Iterator<Item = impl ToString>) -> String {
 mod tests {
     use super::*;
     use crate::emit::backend;
+
+    #[test]
+    fn what_has_no_costs_cannot_be_selected() {
+        let message = "target 'vulkan:1.3' has no option 'select': there are no costs of it";
+        assert_eq!(Target::parse("vulkan:1.3,select").unwrap_err(), message);
+        assert!(Target::parse("any,select").is_err());
+        assert!(Target::parse("amdgpu:gfx942,select").is_ok());
+    }
 
     #[test]
     fn a_target_and_its_wave() {

@@ -116,9 +116,18 @@ fn apply(head: Head, operands: &[Term]) -> Term {
         .collect();
     let value = |at: usize, lane: usize| values[at].0[lane];
     let of = |at: usize| values[at].1;
-    let cluster = || match operands[operands.len() - 2] {
-        Term::Fixed(Head::Cluster(log2)) => 1usize << log2.unwrap_or(LOG2),
+    let fixed = |at: Option<usize>| match at.map(|at| operands[at]) {
+        Some(Term::Fixed(head)) => head,
+        _ => panic!("it is no value"),
+    };
+    let cluster = || match fixed(operator.cluster()) {
+        Head::Cluster(log2) => 1usize << log2.unwrap_or(LOG2),
         _ => panic!("no cluster"),
+    };
+    // Of how many low bits a value is made.
+    let counted = || match fixed(operator.bits()) {
+        Head::Bits(counted) => counted.unwrap_or(u32::MAX).min(bits(of(0))),
+        _ => panic!("no bits"),
     };
     let kind = || match operands[0] {
         Term::Fixed(head) => head.as_kind().expect("a kind"),
@@ -146,7 +155,10 @@ fn apply(head: Head, operands: &[Term]) -> Term {
     let r#type = match operator {
         Op::Equal | Op::NotEqual | Op::Any | Op::All | Op::AllEqual => Type::I1,
         Op::ZeroExtend32 | Op::PopulationCount | Op::Lane | Op::Width | Op::CountTrue => Type::I32,
-        Op::ZeroExtend64 | Op::LanesBelow | Op::Ballot => Type::I64,
+        Op::LastSet => Type::I32,
+        Op::ZeroExtend64 | Op::LanesBelow | Op::LanesUpTo | Op::ClusterLanes => Type::I64,
+        Op::Ballot | Op::MatchAny => Type::I64,
+        Op::Select => of(1),
         _ => of(0),
     };
     let two = |lane: usize| Some((i32::from(value(0, lane)?), i32::from(value(1, lane)?)));
@@ -166,10 +178,21 @@ fn apply(head: Head, operands: &[Term]) -> Term {
             Op::Lane => lane as u8,
             Op::Width => wrap(LANES as i32, r#type),
             Op::LanesBelow => (1 << value(0, lane)?) - 1,
+            Op::LanesUpTo => (2 << value(0, lane)?) - 1,
+            Op::LastSet => wrap(7 - value(0, lane)?.leading_zeros() as i32, r#type),
+            Op::ClusterLanes => ((1 << cluster()) - 1) << (lane / cluster() * cluster()),
+            Op::Select => {
+                let (a, b) = (value(1, lane)?, value(2, lane)?);
+                if value(0, lane)? != 0 { a } else { b }
+            }
             Op::ShuffleIdx | Op::Broadcast => from(lane)?,
             Op::ShuffleXor => value(0, lane ^ (usize::from(value(1, lane)?) % LANES))?,
             Op::BroadcastFirst => value(0, 0)?,
             Op::Ballot => mask(&|lane| Some(value(0, lane)? != 0))?,
+            Op::MatchAny => {
+                let low = |lane: usize| Some(value(0, lane)? & ((1 << counted()) - 1));
+                mask(&|peer| Some(low(peer)? == low(lane)?))?
+            }
             Op::Any => u8::from(of_cluster(lane)?.iter().any(|p| *p != 0)),
             Op::All => u8::from(of_cluster(lane)?.iter().all(|p| *p != 0)),
             Op::AllEqual => {
@@ -186,6 +209,14 @@ fn apply(head: Head, operands: &[Term]) -> Term {
             Op::ExclusiveScan => {
                 let below = &of_cluster(lane)?[..lane % cluster()];
                 fold(below).unwrap_or_else(|| identity(kind(), r#type))
+            }
+            Op::SegmentedReduce => {
+                let all = of_cluster(lane)?;
+                let (own, first) = (lane % cluster(), lane / cluster() * cluster());
+                let heads = (first..first + cluster()).map(|lane| value(1, lane));
+                let heads = heads.collect::<Option<Vec<u8>>>()?;
+                let head = (0..=own).rev().find(|at| heads[*at] != 0);
+                fold(&all[head.unwrap_or(0)..=own])?
             }
         })
     };

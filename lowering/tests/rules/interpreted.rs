@@ -186,6 +186,7 @@ fn build<'b, 'c>(
     let mut known: Vec<Operand<'b, 'c>> = Vec::new();
     let fixed = |head: Head| match head {
         Head::Cluster(cluster) => Some(Operand::Cluster(cluster)),
+        Head::Bits(bits) => Some(Operand::Bits(bits)),
         Head::Token(_) => Some(Operand::Token),
         _ => head.as_kind().map(Operand::Kind),
     };

@@ -1,10 +1,11 @@
 //! Every rule of the search is proved: exhaustively in subgroups of four lanes with integers of
-//! a few bits, and by the interpreter in subgroups of 4 to 64 lanes on numbers that look random.
-//! A rule that is wrong is caught by both.
+//! a few bits, by a solver in four and eight lanes with integers of some more, and by the interpreter in
+//! subgroups of 4 to 64 lanes on numbers that look random. A rule that is wrong is caught by each.
 #![allow(missing_docs)]
 
 mod exhaustive;
 mod interpreted;
+mod smt;
 
 use egg::{ENodeOrVar, Pattern};
 use qd_dialects::attributes::{KINDS, Kind};
@@ -14,7 +15,7 @@ use qd_lowering::select::{
 };
 
 /// What a rule's variable is in one case of its proof.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Variable {
     /// A value of a type. A lane is below the subgroup's size.
     Value {
@@ -41,23 +42,33 @@ fn cases(rule: &Rule, log2: u32, types: &[Type]) -> Vec<Case> {
             }
         }
     }
-    // What values are combined is of one type.
+    let has = |domain: Domain| names.iter().any(|name| rule.domain(name) == domain);
+    // What a rule does not speak of has one case.
+    let kinds = KINDS.map(|(kind, _)| kind);
+    let kinds = &kinds[..if has(Domain::Kind) { kinds.len() } else { 1 }];
+    let clusters = (0..=log2).map(Some).chain([None]);
+    let clusters = clusters.take(if has(Domain::Cluster) { 8 } else { 1 });
+    let counted = [None, Some(1), Some(2)];
+    let counted = &counted[..if has(Domain::Bits) { counted.len() } else { 1 }];
     let mut all = Vec::new();
-    for r#type in types {
-        for kind in KINDS.map(|(kind, _)| kind) {
-            for cluster in (0..=log2).map(Some).chain([None]) {
-                let case = names.iter().map(|name| {
-                    let variable = variable(rule, name, *r#type, kind, cluster)?;
-                    Some((name.clone(), variable))
-                });
-                if let Some(case) = case.collect::<Option<Case>>()
-                    && suits(&case, &[&left, &right], kind, *r#type)
-                    && !all
-                        .iter()
-                        .any(|known| format!("{known:?}") == format!("{case:?}"))
-                {
-                    all.push(case);
-                }
+    for (r#type, kind) in types
+        .iter()
+        .flat_map(|t| kinds.iter().map(move |k| (*t, *k)))
+    {
+        for (cluster, bits) in clusters
+            .clone()
+            .flat_map(|c| counted.iter().map(move |b| (c, *b)))
+        {
+            let case = names.iter().map(|name| {
+                let variable = variable(rule, name, r#type, kind, cluster, bits)?;
+                Some((name.clone(), variable))
+            });
+            // What values are combined is of one type.
+            if let Some(case) = case.collect::<Option<Case>>()
+                && suits(&case, &[&left, &right], kind, r#type)
+                && !all.contains(&case)
+            {
+                all.push(case);
             }
         }
     }
@@ -71,6 +82,7 @@ fn variable(
     r#type: Type,
     kind: Kind,
     cluster: Option<u32>,
+    bits: Option<u32>,
 ) -> Option<Variable> {
     let is = |guard: fn(&'static str) -> Guard| {
         let mut guards = rule.guards.iter();
@@ -97,7 +109,12 @@ fn variable(
             });
             return allowed.then(|| Variable::Fixed(Head::kind(kind)));
         }
-        Domain::Cluster => Variable::Fixed(Head::Cluster(cluster)),
+        Domain::Cluster => {
+            let is_part = |guard: &Guard| matches!(guard, Guard::Cluster(v) if *v == name);
+            let allowed = cluster.is_some() || !rule.guards.iter().any(is_part);
+            return allowed.then_some(Variable::Fixed(Head::Cluster(cluster)));
+        }
+        Domain::Bits => Variable::Fixed(Head::Bits(bits)),
         Domain::Token => Variable::Fixed(Head::Token(0)),
     })
 }
@@ -168,6 +185,32 @@ const PLANTED: &[Rule] = &[
         "(mul (reduce_all add ?x ?c ?t) ?y)",
     ),
     planted("not idempotent", "(reduce_all ?o ?x ?c ?t)", "?x"),
+    planted(
+        "over the head",
+        "(segmented_reduce add ?x ?h ?c ?t)",
+        "(inclusive_scan add ?x ?c ?t)",
+    ),
+    planted(
+        "the head alone",
+        "(segmented_reduce add (zext.i32 ?p) ?h whole ?t)",
+        "(popcnt (and (ballot ?p ?t) (upto lane)))",
+    ),
+    planted(
+        "no head in front",
+        "(segmented_reduce add ?x ?h whole ?t)",
+        "(sub (inclusive_scan add ?x whole ?t)
+              (shuffle.idx (exclusive_scan add ?x whole ?t) (last (and (ballot ?h ?t) (upto lane))) ?t))",
+    ),
+    planted(
+        "of the whole",
+        "(count_true ?p ?c ?t)",
+        "(popcnt (ballot ?p ?t))",
+    ),
+    planted(
+        "who votes",
+        "(match_any (zext.i32 ?p) ?b ?t)",
+        "(ballot ?p ?t)",
+    ),
 ];
 
 const fn planted(name: &'static str, left: &'static str, right: &'static str) -> Rule {

@@ -10,6 +10,9 @@
 // RUN: not qd-opt %t/once.mlir --qd-select-lowering=target=nvptx:sm_90 2>&1 | FileCheck %s --check-prefix=ONCE
 // RUN: not qd-opt %t/name.mlir --qd-select-lowering=target=nvptx:sm_90 2>&1 | FileCheck %s --check-prefix=NAME
 // RUN: not qd-opt %t/width.mlir --qd-select-lowering=target=nvptx:sm_90 2>&1 | FileCheck %s --check-prefix=WIDTH
+// Without the search, what is asked for is done or an error, too.
+// RUN: qd-opt %t/chosen.mlir --qd-expand-collectives=target=nvptx:sm_90 | FileCheck %s --check-prefix=ASKED
+// RUN: not qd-opt %t/other.mlir --qd-expand-collectives=target=nvptx:sm_90 2>&1 | FileCheck %s --check-prefix=OTHER
 
 // CHECK-LABEL: func.func private @body
 // CHECK-SAME:    qd.select = {before = {{[0-9.e+]+}} : f64, cost = {{[0-9.e+]+}} : f64, optimal = true}
@@ -29,6 +32,11 @@
 // PIPELINE:      qd.simt.reduce_all
 // PIPELINE-COUNT-5: qd.simt.shuffle xor
 
+// ASKED:         qd.simt.reduce_all add %{{.*}} tile(5) {qd.form = "redux.sync"} : i32
+// ASKED-COUNT-5: qd.simt.shuffle xor
+// ASKED-NOT:     qd.simt.reduce_all
+// OTHER: other.mlir:3:8: error: 'qd.simt.reduce_all' op cannot be done by 'row_shr' in subgroups of 32: there is 'redux.sync', 'expansion'
+
 // FORM:  form.mlir:4:8: error: 'qd.simt.reduce_all' op cannot be done by 'redux.async' in subgroups of 32: there is 'redux.sync', 'expansion'
 // ONCE:  once.mlir:3:8: error: 'arith.addi' op cannot be done by 'expansion' in subgroups of 32: it is done in one way alone
 // NAME:  name.mlir:4:8: error: 'qd.simt.reduce_all' op 'qd.form' is not the name of a form
@@ -46,6 +54,23 @@ func.func private @body(%in: memref<?xi32>, %out: memref<?xi32>) attributes {qd.
   %a = arith.addi %sum, %most : i32
   %b = arith.addi %a, %count : i32
   memref.store %b, %out[%t] : memref<?xi32>
+  return
+}
+
+//--- chosen.mlir
+func.func private @body(%v: i32, %out: memref<?xi32>) attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
+  %t = qd.simt.block.thread_id
+  %s = qd.simt.reduce_all add %v tile(5) {qd.form = "redux.sync"} : i32
+  %m = qd.simt.reduce_all maxsi %s tile(5) {qd.form = "expansion"} : i32
+  memref.store %m, %out[%t] : memref<?xi32>
+  return
+}
+
+//--- other.mlir
+func.func private @body(%v: i32, %out: memref<?xi32>) attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
+  %t = qd.simt.block.thread_id
+  %s = qd.simt.reduce_all add %v tile(5) {qd.form = "row_shr"} : i32
+  memref.store %s, %out[%t] : memref<?xi32>
   return
 }
 

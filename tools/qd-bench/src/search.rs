@@ -1,11 +1,13 @@
 //! What `qd-select-lowering` takes, and how it grows: bodies of collectives alone, in mixes that give
 //! rules much to do, much to share, or nothing.
 //!
+//! And what compiling each algorithm of the bench takes with the search and without, in turns.
+//!
 //! Each body is parsed anew, and the fastest run counts: what other processes do comes on top.
 
-use crate::measure;
+use crate::{device, measure};
 use anyhow::Context;
-use qd_frontend::{Parsed, Source};
+use qd_frontend::{CompileRequest, Parsed, Source, compile};
 use std::{fmt::Write as _, time::Duration};
 
 /// What the rows begin with.
@@ -96,7 +98,9 @@ fn renamed(op: &str, name: &str, number: usize) -> String {
 
 /// The rows' names.
 pub fn names() -> Vec<String> {
-    rows().map(|(mix, target)| name(mix, target)).collect()
+    let compiling = TARGETS.map(compiling);
+    let mixes = rows().map(|(mix, target)| name(mix, target));
+    mixes.chain(compiling).collect()
 }
 
 fn rows() -> impl Iterator<Item = (Mix, &'static str)> {
@@ -109,8 +113,68 @@ fn name((mix, _): Mix, target: &str) -> String {
     format!("{NAME} {mix} {target}")
 }
 
+/// Compiles each algorithm with the search and without, and prints the medians.
+fn compilations(repeats: u32, wanted: &impl Fn(&str) -> bool) -> anyhow::Result<()> {
+    let targets: Vec<_> = TARGETS
+        .into_iter()
+        .filter(|t| wanted(&compiling(t)))
+        .collect();
+    for target in targets {
+        println!(
+            "\n{:<44} {:>10} {:>10} {:>8}",
+            compiling(target),
+            "search, ms",
+            "fixed, ms",
+            "ratio"
+        );
+        let mut ratios = Vec::new();
+        for (name, kernel) in device::kernels() {
+            let mut times = [const { Vec::new() }; 2];
+            // The first run of each is not timed.
+            for turn in 0..=repeats {
+                for (times, options) in times.iter_mut().zip([",select", ""]) {
+                    let request = CompileRequest {
+                        source: Source::text("kernel.mlir", kernel.as_str()),
+                        targets: vec![format!("{target}{options}").parse()?],
+                        ..CompileRequest::default()
+                    };
+                    let mut done = Ok(());
+                    let time = measure::time(|| done = compile(&request).map(drop));
+                    done.with_context(|| name.clone())?;
+                    if turn > 0 {
+                        times.push(time);
+                    }
+                }
+            }
+            let [search, fixed] = times.map(|mut times| {
+                times.sort();
+                times[times.len() / 2].as_secs_f64() * 1e3
+            });
+            ratios.push(search / fixed);
+            println!(
+                "{name:<44} {search:>10.1} {fixed:>10.1} {:>8.2}",
+                search / fixed
+            );
+        }
+        let most = ratios.iter().copied().fold(0.0, f64::max);
+        let sum: f64 = ratios.iter().map(|ratio| ratio.ln()).sum();
+        let mean = (sum / ratios.len() as f64).exp();
+        println!(
+            "{:<44} {:>29}",
+            "geometric mean, most",
+            format!("{mean:.2}, {most:.2}")
+        );
+    }
+    Ok(())
+}
+
+fn compiling(target: &str) -> String {
+    format!("{NAME} compile {target}")
+}
+
 /// Measures and prints the rows.
 pub fn run(repeats: u32, wanted: impl Fn(&str) -> bool) -> anyhow::Result<()> {
+    compilations(repeats, &wanted)?;
     let rows: Vec<_> = rows()
         .filter(|(mix, target)| wanted(&name(*mix, target)))
         .collect();

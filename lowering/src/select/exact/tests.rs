@@ -4,7 +4,7 @@ use super::*;
 use fastrand::Rng;
 
 fn way(number: usize, cost: u64, needs: &[usize]) -> Way {
-    let needs = needs.to_vec();
+    let needs = needs.into();
     Way {
         number,
         cost,

@@ -3,9 +3,10 @@
 
 mod moves;
 mod scans;
+mod segments;
 mod votes;
 
-use super::language::{Analysis, Graph, Node, Type};
+use super::language::{Analysis, Graph, Head, Node, Type};
 use egg::{Applier, Id, Pattern, PatternAst, Rewrite, Searcher, Subst, Symbol, Var};
 use qd_dialects::attributes::Kind;
 use std::sync::LazyLock;
@@ -42,6 +43,8 @@ pub enum Guard {
     Word(&'static str),
     /// It is one of these kinds.
     OneOf(&'static str, &'static [Kind]),
+    /// It is of fewer lanes than a subgroup may have.
+    Cluster(&'static str),
 }
 
 /// What a variable stands for in a proof.
@@ -61,6 +64,8 @@ pub enum Domain {
     Kind,
     /// The lanes of a cluster.
     Cluster,
+    /// How many bits of a value count.
+    Bits,
     /// Where a collective stands: one place, in a proof.
     Token,
 }
@@ -69,7 +74,8 @@ impl Domain {
     /// By the letter that rules have for it.
     pub fn of(variable: &str) -> Self {
         match variable {
-            "?p" | "?q" => Self::Predicate,
+            "?p" | "?q" | "?h" => Self::Predicate,
+            "?b" => Self::Bits,
             "?i" | "?j" => Self::Lane,
             "?o" => Self::Kind,
             "?c" => Self::Cluster,
@@ -185,6 +191,10 @@ impl Guard {
                 v,
                 Box::new(|graph, id| graph[id].data.r#type == Some(Type::I32)),
             ),
+            Self::Cluster(v) => (
+                v,
+                Box::new(|graph, id| graph[id].nodes[0].head != Head::Cluster(None)),
+            ),
             Self::OneOf(v, kinds) => (
                 v,
                 Box::new(|graph, id| {
@@ -232,7 +242,7 @@ impl Applier<Node, Analysis> for Guarded {
 
 /// Every rule, by family.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    [moves::RULES, votes::RULES, scans::RULES]
+    [moves::RULES, votes::RULES, scans::RULES, segments::RULES]
         .into_iter()
         .flatten()
 }

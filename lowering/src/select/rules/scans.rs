@@ -5,7 +5,7 @@ use super::{Domain, Guard, Rule};
 use qd_dialects::attributes::Kind;
 
 /// `x ∘ x = x`.
-const IDEMPOTENT: &[Kind] = &[
+pub(super) const IDEMPOTENT: &[Kind] = &[
     Kind::And,
     Kind::Or,
     Kind::MinSi,

@@ -109,4 +109,68 @@ pub const RULES: &[Rule] = &[
         "(sub lane (popcnt (and (ballot ?p ?t) (below lane))))",
     )
     .because("as many lanes are below as the lane's number says"),
+    Rule::new(
+        "rank-with-own",
+        "(inclusive_scan add (zext.i32 ?p) whole ?t)",
+        "(popcnt (and (ballot ?p ?t) (upto lane)))",
+    )
+    .both_ways()
+    .because("the lanes up to the lane are the low bits of a mask"),
+    Rule::new(
+        "any-in-cluster",
+        "(any ?p ?c ?t)",
+        "(ne (and (ballot ?p ?t) (lanes ?c)) 0:i64)",
+    )
+    .when(&[Guard::Cluster("?c")])
+    .because("some bit of the cluster's is set"),
+    Rule::new(
+        "count-in-cluster",
+        "(count_true ?p ?c ?t)",
+        "(popcnt (and (ballot ?p ?t) (lanes ?c)))",
+    )
+    .when(&[Guard::Cluster("?c")])
+    .because("the set bits of the cluster's"),
+    Rule::new(
+        "rank-in-cluster",
+        "(exclusive_scan add (zext.i32 ?p) ?c ?t)",
+        "(popcnt (and (and (ballot ?p ?t) (lanes ?c)) (below lane)))",
+    )
+    .when(&[Guard::Cluster("?c")])
+    .because("the lanes below that are of the cluster"),
+    Rule::new(
+        "rank-in-cluster-with-own",
+        "(inclusive_scan add (zext.i32 ?p) ?c ?t)",
+        "(popcnt (and (and (ballot ?p ?t) (lanes ?c)) (upto lane)))",
+    )
+    .when(&[Guard::Cluster("?c")])
+    .because("the lanes up to the lane that are of the cluster"),
+    Rule::new("ballot-of-all", "(ballot 1:i1 ?t)", "(lanes whole)")
+        .because("every lane is of the subgroup"),
+    Rule::new("ballot-of-none", "(ballot 0:i1 ?t)", "0:i64").because("no bit is set"),
+    Rule::new(
+        "match-of-bit",
+        "(match_any (zext.i32 ?p) ?b ?t)",
+        "(select ?p (ballot ?p ?t) (ballot (xor ?p 1:i1) ?t))",
+    )
+    .because("a lane's peers are those that vote as it does"),
+    Rule::new("match-of-uniform", "(match_any ?x ?b ?t)", "(lanes whole)")
+        .when(&[Guard::Uniform("?x")])
+        .proved_for(&[("?x", Domain::Integer)])
+        .because("each lane holds the same"),
+    Rule::new(
+        "equal-is-match",
+        "(all_equal ?x whole ?t)",
+        "(eq (match_any ?x every_bit ?t) (lanes whole))",
+    )
+    .when(&[Guard::Integer("?x")])
+    .proved_for(&[("?x", Domain::Integer)])
+    .because("every lane is a peer; a NaN is one and is not equal"),
+    Rule::new(
+        "equal-is-all",
+        "(all_equal ?x whole ?t)",
+        "(all (eq ?x (broadcast_first ?x ?t)) whole ?t)",
+    )
+    .when(&[Guard::Integer("?x")])
+    .proved_for(&[("?x", Domain::Integer)])
+    .because("what equals one of them equals the others"),
 ];

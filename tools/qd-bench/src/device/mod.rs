@@ -55,6 +55,14 @@ pub fn write_kernels(folder: &Path, wanted: impl Fn(&str) -> bool) -> anyhow::Re
     Ok(())
 }
 
+/// The kernels of all rows, each once, with what the rows call them.
+pub fn kernels() -> Vec<(String, String)> {
+    let mut seen = HashSet::new();
+    let all = case::all().map(|case| (case.name(), (case.kernel)()));
+    all.filter(|(_, kernel)| seen.insert(kernel.clone()))
+        .collect()
+}
+
 /// Measures and prints it.
 pub fn run(table: &Table<'_>, wanted: impl Fn(&str) -> bool) -> anyhow::Result<()> {
     let cases: Vec<_> = case::all().filter(|case| wanted(&case.name())).collect();

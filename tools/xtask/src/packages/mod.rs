@@ -62,6 +62,9 @@ const VULKAN: &[Package] = &[
 /// What tests of AMD's targets need: the oracle's Python packages have an environment of their own.
 const ORACLE: &[Package] = &[any("python3-venv")];
 
+/// What proves the rules of the search.
+const PROOFS: &[Package] = &[any("z3")];
+
 /// What packages are wanted for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
@@ -75,7 +78,7 @@ impl Purpose {
     fn packages(self) -> Vec<Package> {
         match self {
             Purpose::Build => BUILD.to_vec(),
-            Purpose::Test => [BUILD, VULKAN, ORACLE].concat(),
+            Purpose::Test => [BUILD, VULKAN, ORACLE, PROOFS].concat(),
         }
     }
 }
