@@ -16,7 +16,6 @@ use std::{
     path::Path,
     process::Command,
     sync::atomic::{AtomicU64, Ordering},
-    time::Duration,
 };
 use tracing_subscriber::{layer::SubscriberExt, registry::LookupSpan, util::SubscriberInitExt};
 
