@@ -5,7 +5,7 @@ use qd_artifact::{Host, Machine};
 use std::borrow::Cow;
 
 /// The machine that a host is.
-pub(crate) fn machine(host: &Host) -> Cow<'_, Machine> {
+pub(crate) fn spelled(host: &Host) -> Cow<'_, Machine> {
     match host {
         Host::Here => Cow::Owned(this_machine()),
         Host::Named(machine) => Cow::Borrowed(machine),
@@ -26,5 +26,25 @@ pub fn this_machine() -> Machine {
             .to_string_lossy()
             .into_owned(),
         features,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// Runtimes know without LLVM what a processor has; where LLVM lists all of it, they know the same.
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn what_this_machine_has_is_known_without_llvm() {
+        let machine = this_machine();
+        let features = machine.features.iter();
+        let by_llvm: BTreeSet<&str> = features.filter_map(|f| f.strip_prefix('+')).collect();
+        let ours = qd_artifact::machine::features();
+        assert_eq!(
+            ours.iter().map(String::as_str).collect::<BTreeSet<_>>(),
+            by_llvm
+        );
     }
 }

@@ -5,13 +5,13 @@ use super::{
     backend::{Backend, Output, lacks},
     llvm::{self, failed},
 };
-use crate::{machine::machine, targets::Capabilities};
+use crate::{machine::spelled, targets::Capabilities};
 use inkwell::{
     OptimizationLevel,
     targets::{InitializationConfig, Target},
     values::FunctionValue,
 };
-use qd_artifact::{Format, Host, Machine, Origins, Requirements};
+use qd_artifact::{Format, Host, Machine, Origins, Requirements, machine};
 use qd_dialects::ir::Op;
 
 /// See the module.
@@ -23,7 +23,7 @@ pub const HOST: Backend = Backend {
     // What the runtime links.
     format: Format::Object,
     code: |parts, setting| {
-        let host = machine(&setting.options.host);
+        let host = spelled(&setting.options.host);
         let machine = compiled_for(&host)?;
         llvm::emit_each(parts, &machine, llvm::Output::Object, IS_ENTRY)
     },
@@ -46,12 +46,16 @@ fn conversion(_: &Capabilities) -> String {
 
 /// The processor, and what it can do.
 fn requirements(host: &Host) -> Requirements {
-    let host = machine(host);
-    let features = host.features.iter();
+    let machine = spelled(host);
+    let features = machine.features.iter();
     let features = features.filter_map(|feature| Some(feature.strip_prefix('+')?.to_string()));
     Requirements {
-        device: host.cpu.clone(),
-        features: features.collect(),
+        device: machine.cpu.clone(),
+        features: match host {
+            // By what runtimes ask, who do not ask LLVM.
+            Host::Here => machine::features(),
+            Host::Named(_) => features.collect(),
+        },
     }
 }
 
@@ -63,7 +67,7 @@ fn emit(parts: &[Op<'_>], setting: &Setting<'_>, output: Output) -> Result<Vec<u
             "its bodies are LLVM IR (--emit=llvm-ir) and machine code (--emit=asm)",
         ));
     };
-    let host = machine(&setting.options.host);
+    let host = spelled(&setting.options.host);
     let machine = compiled_for(&host)?;
     llvm::emit_linked(parts, &machine, output, IS_ENTRY)
 }

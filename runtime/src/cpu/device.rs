@@ -3,7 +3,7 @@
 
 use super::{
     host,
-    jit::{Body, Jit},
+    link::{Body, Linked, link},
     pool::{self, Pool},
 };
 use crate::{
@@ -15,8 +15,7 @@ use crate::{
     objects::{DeviceId, DeviceInfo, DeviceOptions},
     program::Part,
 };
-use inkwell::targets::TargetMachine;
-use qd_artifact::{Format, Origins, Requirements, TargetSpec};
+use qd_artifact::{Format, Origins, Requirements, TargetSpec, machine};
 use std::{
     alloc::{Layout, alloc, dealloc},
     collections::HashMap,
@@ -41,9 +40,7 @@ pub(crate) fn device(id: &DeviceId, options: &DeviceOptions) -> Result<Cpu, Erro
     Ok(Cpu {
         info: DeviceInfo {
             id: id.clone(),
-            name: TargetMachine::get_host_cpu_name()
-                .to_string_lossy()
-                .into_owned(),
+            name: machine::name(),
             target: TargetSpec::new("cpu"),
             decides: true,
         },
@@ -176,12 +173,12 @@ unsafe impl Driver for Cpu {
     }
 
     fn load(&self, part: &Part<'_>) -> Result<Box<dyn Code>, Error> {
-        let jit = Jit::new(part.code(Format::Object)?)?;
+        let linked = link(part.code(Format::Object)?)?;
         let bodies = part.module.bodies.iter();
-        let bodies = bodies.map(|body| Ok((body.name.clone(), jit.body(&body.name)?)));
-        Ok(Box::new(Linked {
+        let bodies = bodies.map(|body| Ok((body.name.clone(), linked.body(&body.name)?)));
+        Ok(Box::new(Bodies {
             bodies: bodies.collect::<Result<_, Error>>()?,
-            _jit: jit,
+            _linked: linked,
         }))
     }
 
@@ -195,13 +192,13 @@ unsafe impl Driver for Cpu {
 }
 
 /// Code in this process.
-struct Linked {
+struct Bodies {
     bodies: HashMap<String, Body>,
     /// Owns what `bodies` points to.
-    _jit: Jit,
+    _linked: Linked,
 }
 
-impl Code for Linked {
+impl Code for Bodies {
     fn body(&self, name: &str, _: u32) -> Option<RawBody> {
         self.bodies
             .get(name)
@@ -245,7 +242,7 @@ impl Host for Run<'_> {
             match &op.kind {
                 OpKind::Launch { body, words, .. } => {
                     let words = &self.words[words.clone()];
-                    // Safety: a body's address has the type of `Linked::body`; the compiler
+                    // Safety: a body's address has the type of `Bodies::body`; the compiler
                     // generated it for these arguments, and blocks may run concurrently.
                     unsafe {
                         let body = std::mem::transmute::<usize, Body>(body.0 as usize);

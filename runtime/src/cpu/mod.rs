@@ -2,13 +2,14 @@
 //! blocks of a launch.
 //!
 //! Modules are relocatable objects with a function per body (see
-//! [`jit::Body`]). Launches run one after the other, in program order, which
+//! [`link::Body`]). Launches run one after the other, in program order, which
 //! satisfies their dependencies.
 
 mod device;
 mod host;
-mod jit;
+mod link;
 mod pool;
+mod relocate;
 
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,7 @@
 //! finished or is being run by a thread that depends on no later block. That is
 //! the forward progress that the target promises.
 
-use super::jit::Body;
+use super::link::Body;
 use std::{
     hint, io,
     sync::{

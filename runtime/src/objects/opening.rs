@@ -28,6 +28,11 @@ impl Opening {
         Self(Some(State::Begun(thread)))
     }
 
+    /// Whether `target` lacks something that the compiler has to know, and its device knows.
+    pub fn is_needed(target: &TargetSpec) -> bool {
+        !target::says_all(target)
+    }
+
     /// The device.
     ///
     /// # Errors
@@ -49,7 +54,7 @@ impl Opening {
     ///
     /// As for [`Device::open`].
     pub fn resolve(self, target: &TargetSpec) -> Result<(TargetSpec, Self), Error> {
-        if target::says_all(target) {
+        if !Self::is_needed(target) {
             return Ok((target.clone(), self));
         }
         let device = self.wait()?;

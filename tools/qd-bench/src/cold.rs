@@ -5,6 +5,7 @@
 //! processes that do nothing else.
 
 use crate::calls;
+use crate::clock::now;
 use anyhow::{Context, bail, ensure};
 use qd_frontend::{
     CompileOptions, Dtype, Parsed, Source,
@@ -15,7 +16,6 @@ use std::{
     path::Path,
     process::Command,
     sync::atomic::{AtomicU64, Ordering},
-    time::Duration,
 };
 use tracing_subscriber::{layer::SubscriberExt, registry::LookupSpan, util::SubscriberInitExt};
 
@@ -128,17 +128,6 @@ impl<S: tracing::Subscriber + for<'a> LookupSpan<'a>> tracing_subscriber::Layer<
 
 fn is_llvm(name: &str) -> bool {
     matches!(name, "translate" | "optimise" | "codegen" | "serialize")
-}
-
-/// Nanoseconds of a clock that all processes share.
-pub fn now() -> u64 {
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // Safety: the clock exists, and the time is ours.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32).as_nanos() as u64
 }
 
 /// Measures and prints the table.

@@ -5,6 +5,7 @@
 //! copy, measured in the same run.
 
 mod calls;
+mod clock;
 mod cold;
 mod device;
 mod incremental;
@@ -59,9 +60,6 @@ struct Arguments {
     /// Only opens the device, likewise
     #[arg(long, hide = true, requires = "sort_once")]
     open_only: bool,
-    /// Finds what is kept in a folder of a file: what `incremental` runs
-    #[arg(long, hide = true, requires = "sort_once", num_args = 2, value_names = ["FOLDER", "FILE"])]
-    find_kept: Vec<PathBuf>,
     /// What is made of it
     #[arg(
         long,
@@ -86,9 +84,6 @@ fn main() -> ExitCode {
 fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if let Some(path) = &arguments.compile {
         return scaling::child::run(path, &arguments.target, arguments.what);
-    }
-    if let (Some(spawned), [folder, file]) = (arguments.sort_once, &arguments.find_kept[..]) {
-        return incremental::child(folder, file, spawned);
     }
     if let Some(spawned) = arguments.sort_once {
         return cold::child(&arguments.target, spawned, arguments.open_only);

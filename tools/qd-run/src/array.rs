@@ -59,12 +59,12 @@ impl Array {
     }
 
     /// Elements in all.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.shape.iter().product::<u64>() as usize
     }
 
     fn size(&self) -> usize {
-        self.len() * self.dtype.size()
+        self.count() * self.dtype.size()
     }
 
     /// The elements' bytes, in the machine's order.
@@ -93,7 +93,7 @@ impl Array {
 
     /// An element's bits, zero-extended.
     pub fn element(&self, index: usize) -> Option<u64> {
-        if index >= self.len() {
+        if index >= self.count() {
             return None;
         }
         let size = self.dtype.size();
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn an_array_holds_what_it_is_filled_with_until_it_is_changed() {
         let mut array = Array::filled(Dtype::U16, &[2, 2], POISON).expect("little memory");
-        assert_eq!((array.rows(), array.len()), (2, 4));
+        assert_eq!((array.rows(), array.count()), (2, 4));
         assert_eq!(array.element(3), Some(0xA5A5));
         assert_eq!(array.element(4), None);
         array.bytes_mut()[6] = 1;

@@ -308,7 +308,9 @@ mod tests {
     }
 
     fn elements(array: &Array) -> Vec<u64> {
-        (0..array.len()).filter_map(|i| array.element(i)).collect()
+        (0..array.count())
+            .filter_map(|i| array.element(i))
+            .collect()
     }
 
     #[test]

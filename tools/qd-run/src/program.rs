@@ -1,32 +1,27 @@
-//! The program that is run: a module to compile or to interpret, or an
-//! artifact.
+//! The program that is run: an artifact, one that was compiled before, or what the compiler makes of a
+//! module.
 
 use crate::{
-    Failure, TOOL,
+    Failure, Troubles,
     bind::Bound,
     cli::Cli,
-    interpret, report,
+    print, print_troubles, report,
     resident::{Resident, Run},
     streams::Traced,
 };
-use qd_artifact::{Artifact, FileError, Kernel};
-use qd_dialects::ir::Context;
-use qd_frontend::{
-    CompileOptions, CompileRequest, Diagnostic, Diagnostics, Parsed, Source, TargetSpec,
-    check_targets, compile_stored, find_stored, kernel_names, store::Store,
-};
-use qd_interp::Schedule;
+use qd_artifact::{Artifact, FileError, Kernel, MAGIC, Options, TargetSpec};
+use qd_request::{CompileRequest, Diagnostics, Source, find_stored, kernel_names};
 use qd_runtime::{
     Error,
     objects::{Detail, Device, DeviceId, DeviceOptions, LaunchOptions, Opening, Priority},
 };
+use qd_store::Store;
 use qd_trace::Guard;
 use std::{
     collections::BTreeSet,
     fs::File,
     io::Read,
     path::Path,
-    slice,
     time::{Duration, Instant},
 };
 
@@ -38,12 +33,28 @@ pub struct Program<'c> {
 }
 
 enum Form<'c> {
-    Interpreted(Parsed<'c>, qd_interp::Options),
-    Compiled(Parsed<'c>, CompileRequest, Option<Box<Store>>, Opening),
+    /// What the compiler has read.
+    Module(Box<dyn Module + 'c>),
     /// Compiled by an earlier process, for this target.
     Kept(Artifact, TargetSpec, Opening),
     /// For which of its targets.
     Artifact(Artifact, usize, Device),
+}
+
+/// A module that is compiled, or interpreted, when it is run.
+pub trait Module {
+    /// How a kernel of it is run, for people.
+    fn title(&self, kernel: &str) -> String;
+    /// What comes of a kernel.
+    fn finish(self: Box<Self>, kernel: &Kernel, bound: &mut Bound) -> Result<Finished, Failure>;
+}
+
+/// What comes of a module.
+pub enum Finished {
+    /// It has been run: a line for people.
+    Run(String),
+    /// It has been compiled for one target, and its device is being opened.
+    Compiled(Artifact, Opening),
 }
 
 /// What a run yields besides its results.
@@ -54,85 +65,111 @@ pub struct Done {
     pub run: Option<Run>,
 }
 
+/// What is found without the compiler.
+pub enum Found {
+    /// All.
+    Program(Box<Program<'static>>),
+    /// Not enough. What was wrong with the store.
+    NeedsCompiler(Troubles),
+}
+
+/// Finds what runs without the compiler.
+pub fn find(cli: &Cli) -> Result<Found, Failure> {
+    let nothing = Ok(Found::NeedsCompiler(Troubles::default()));
+    if cli.interpret || cli.watch || cli.explain.is_some() {
+        return nothing;
+    }
+    if let Some(artifact) = mapped(&cli.file) {
+        return Program::artifact(cli, artifact).map(|program| Found::Program(Box::new(program)));
+    }
+    // A pipe can be read once.
+    let is_file = std::fs::metadata(&cli.file).is_ok_and(|file| file.is_file());
+    if cli.no_cache || !is_file {
+        return nothing;
+    }
+    let (Ok(source), Some(store)) = (Source::read(&cli.file), Store::of_environment()) else {
+        return nothing;
+    };
+    let found = kept(cli, source, &store);
+    let troubles = print_troubles(&store);
+    Ok(match found {
+        Some((artifact, target, opening)) => {
+            let kernels = artifact.kernels.clone();
+            Found::Program(Box::new(Program {
+                entry: entry(cli, &names(&kernels))?,
+                kernels,
+                form: Form::Kept(artifact, target, opening),
+            }))
+        }
+        None => Found::NeedsCompiler(troubles),
+    })
+}
+
+/// What the store has of the kernel that is asked for. Whatever is wrong the compiler says.
+fn kept(cli: &Cli, source: Source, store: &Store) -> Option<(Artifact, TargetSpec, Opening)> {
+    let name = cli.target.as_deref().unwrap_or("cpu");
+    let target: TargetSpec = name.parse().ok()?;
+    let entry = kernel_names(&source).and_then(|names| chosen(cli, names))?;
+    let id = DeviceId::for_target(name).ok()?;
+    let begin = |id| Opening::begin(id, device_options(cli));
+    // A device is opened first only to know what it is: most are not needed to compile.
+    let (target, opening) = match Opening::is_needed(&target) {
+        true => {
+            let (target, opening) = begin(id.clone()).resolve(&target).ok()?;
+            (target, Some(opening))
+        }
+        false => (target, None),
+    };
+    let request = request(source, target, Some(entry));
+    let artifact = find_stored(&request, store, &mut print)?;
+    let opening = opening.unwrap_or_else(|| begin(id));
+    Some((artifact, request.targets[0].clone(), opening))
+}
+
 impl<'c> Program<'c> {
-    /// Reads the file and finds the kernel; nothing is compiled yet.
-    pub fn open(cli: &Cli, context: &'c Context) -> Result<Self, Failure> {
-        let form = match mapped(&cli.file) {
-            Some(artifact) => Self::artifact(cli, artifact)?,
-            None => Self::source(cli, context, Source::read(&cli.file)?)?,
-        };
-        let kernels = match &form {
-            Form::Artifact(artifact, ..) | Form::Kept(artifact, ..) => artifact.kernels.clone(),
-            Form::Interpreted(parsed, _) | Form::Compiled(parsed, ..) => parsed.kernels()?,
-        };
+    /// Of a module that the compiler has read, with these kernels.
+    pub fn of_module(
+        cli: &Cli,
+        module: Box<dyn Module + 'c>,
+        kernels: Vec<Kernel>,
+    ) -> Result<Self, Failure> {
         Ok(Self {
-            form,
             entry: entry(cli, &names(&kernels))?,
             kernels,
+            form: Form::Module(module),
         })
     }
 
     /// What has already been compiled for a device.
     pub fn compiled(cli: &Cli, artifact: Artifact, device: Device) -> Result<Self, Failure> {
+        Self::of_artifact(cli, artifact, 0, device)
+    }
+
+    fn of_artifact(
+        cli: &Cli,
+        artifact: Artifact,
+        target: usize,
+        device: Device,
+    ) -> Result<Self, Failure> {
         let kernels = artifact.kernels.clone();
         Ok(Self {
             entry: entry(cli, &names(&kernels))?,
             kernels,
-            form: Form::Artifact(artifact, 0, device),
+            form: Form::Artifact(artifact, target, device),
         })
     }
 
-    fn source(cli: &Cli, context: &'c Context, source: Source) -> Result<Form<'c>, Failure> {
-        if source.bytes().starts_with(qd_artifact::MAGIC) {
-            return Self::artifact(cli, Artifact::from_bytes(source.bytes().to_vec()));
-        }
-        let parsed = |source: &Source| Parsed::new(context, source, &mut print);
-        if cli.interpret {
-            return Ok(Form::Interpreted(
-                parsed(&source)?,
-                interpreter_options(cli)?,
-            ));
-        }
-        let name = cli.target.as_deref().unwrap_or("cpu");
-        let target = spec(name)?;
-        check_targets(slice::from_ref(&target))?;
-        let id = DeviceId::for_target(name).map_err(|e| e.to_string())?;
-        let opening = Opening::begin(id, device_options(cli));
-        let store = match cli.no_cache || cli.explain.is_some() {
-            true => None,
-            false => Store::of_environment(),
-        };
-        let Some(store) = store else {
-            let parsed = parsed(&source)?;
-            let (target, opening) = opening.resolve(&target).map_err(|e| no_device(cli, &e))?;
-            let request = request(source, target, None);
-            return Ok(Form::Compiled(parsed, request, None, opening));
-        };
-        let (target, opening) = opening.resolve(&target).map_err(|e| no_device(cli, &e))?;
-        let entry = kernel_names(&source).and_then(|names| chosen(cli, names));
-        let request = request(source, target, entry);
-        let kept = request
-            .kernels
-            .is_some()
-            .then(|| find_stored(&request, &store, &mut print));
-        store.print_troubles(TOOL);
-        if let Some(artifact) = kept.flatten() {
-            return Ok(Form::Kept(artifact, request.targets[0].clone(), opening));
-        }
-        // What is to be said of it is said when it is compiled.
-        let parsed = Parsed::new(context, &request.source, &mut |_| ())?;
-        Ok(Form::Compiled(
-            parsed,
-            request,
-            Some(Box::new(store)),
-            opening,
-        ))
+    /// Of a source that is an artifact.
+    pub fn of_artifact_in(cli: &Cli, source: &Source) -> Option<Result<Self, Failure>> {
+        let bytes = source.bytes();
+        let is_artifact = bytes.starts_with(MAGIC);
+        is_artifact.then(|| Self::artifact(cli, Artifact::from_bytes(bytes.to_vec())))
     }
 
     fn artifact(
         cli: &Cli,
         artifact: std::result::Result<Artifact, FileError>,
-    ) -> Result<Form<'c>, Failure> {
+    ) -> Result<Self, Failure> {
         let path = cli.file.display();
         if cli.interpret {
             return Err(
@@ -153,7 +190,7 @@ impl<'c> Program<'c> {
             let id = DeviceId::for_target(target).map_err(|e| format!("{path}: {e}"));
             let open = |id| Device::open(&id, &device_options(cli)).map_err(|e| no_device(cli, &e));
             match id.and_then(open) {
-                Ok(device) => return Ok(Form::Artifact(artifact, i, device)),
+                Ok(device) => return Self::of_artifact(cli, artifact, i, device),
                 Err(message) => why = why.or(Some(message)),
             }
         }
@@ -176,10 +213,7 @@ impl<'c> Program<'c> {
     pub fn title(&self) -> String {
         let kernel = &self.kernel().name;
         match &self.form {
-            Form::Interpreted(_, options) => {
-                format!("{kernel}, interpreted, wave {}", options.wave)
-            }
-            Form::Compiled(_, request, ..) => format!("{kernel} on {}", request.targets[0]),
+            Form::Module(module) => module.title(kernel),
             Form::Kept(_, target, _) => format!("{kernel} on {target}"),
             Form::Artifact(artifact, target, _) => {
                 let waves = waves(", ", artifact, *target);
@@ -201,33 +235,20 @@ impl<'c> Program<'c> {
         let mut compiled = Duration::ZERO;
         let mut is_kept = false;
         let (artifact, target, device) = match self.form {
-            Form::Interpreted(parsed, options) => {
-                let what = interpret::run(parsed.module(), &kernel, bound, &options)?;
-                return Ok(Done {
-                    summary: format!(
-                        "interpreted in {}: {what}",
-                        report::duration(begin.elapsed())
-                    ),
-                    run: None,
-                });
-            }
-            Form::Compiled(mut parsed, mut request, store, opening) => {
-                let artifact = match store {
-                    Some(store) => {
-                        request.kernels = Some(vec![kernel.name.clone()]);
-                        let kept = compile_stored(&request, &store, &mut print, &mut |_| ());
-                        store.print_troubles(TOOL);
-                        kept?
-                    }
-                    None => {
-                        parsed.select(slice::from_ref(&kernel.name))?;
-                        parsed.compile(&request.targets, &request.options, &mut print)?
-                    }
-                };
-                compiled = begin.elapsed();
-                let device = opening.wait().map_err(|e| no_device(cli, &e))?;
-                (artifact, 0, device)
-            }
+            Form::Module(module) => match module.finish(&kernel, bound)? {
+                Finished::Run(what) => {
+                    let took = report::duration(begin.elapsed());
+                    return Ok(Done {
+                        summary: format!("interpreted in {took}: {what}"),
+                        run: None,
+                    });
+                }
+                Finished::Compiled(artifact, opening) => {
+                    compiled = begin.elapsed();
+                    let device = opening.wait().map_err(|e| no_device(cli, &e))?;
+                    (artifact, 0, device)
+                }
+            },
             Form::Kept(artifact, _, opening) => {
                 let device = opening.wait().map_err(|e| no_device(cli, &e))?;
                 is_kept = true;
@@ -311,6 +332,7 @@ pub fn device_options(cli: &Cli) -> DeviceOptions {
     }
 }
 
+/// Why there is no device for it.
 pub fn no_device(cli: &Cli, why: &Error) -> String {
     format!("{}: {why}", cli.file.display())
 }
@@ -334,27 +356,23 @@ fn waves(separator: &str, artifact: &Artifact, target: usize) -> String {
     }
 }
 
-/// What is no error is said when it is found.
-pub fn print(said: &Diagnostic) {
-    said.print(TOOL);
-}
-
+/// A target by its name.
 pub fn spec(target: &str) -> Result<TargetSpec, Diagnostics> {
     Ok(target.parse()?)
 }
 
 /// This machine and the environment, for one target.
-fn request(source: Source, target: TargetSpec, kernel: Option<String>) -> CompileRequest {
+pub fn request(source: Source, target: TargetSpec, kernel: Option<String>) -> CompileRequest {
     CompileRequest {
         source,
         targets: vec![target],
         kernels: kernel.map(|name| vec![name]),
-        options: CompileOptions::of_environment(),
+        options: Options::of_environment(),
     }
 }
 
 /// The kernel that is asked for, if it is clear which.
-fn chosen(cli: &Cli, names: Vec<String>) -> Option<String> {
+pub fn chosen(cli: &Cli, names: Vec<String>) -> Option<String> {
     match &cli.entry {
         Some(entry) => {
             let entry = entry.trim_start_matches('@');
@@ -362,21 +380,6 @@ fn chosen(cli: &Cli, names: Vec<String>) -> Option<String> {
         }
         None => <[String; 1]>::try_from(names).ok().map(|[name]| name),
     }
-}
-
-fn interpreter_options(cli: &Cli) -> Result<qd_interp::Options, String> {
-    let wave = cli.wave.unwrap_or(32);
-    if !matches!(wave, 4 | 8 | 16 | 32 | 64) {
-        return Err(format!("--wave={wave}: expected 4, 8, 16, 32 or 64"));
-    }
-    Ok(qd_interp::Options {
-        wave,
-        schedule: cli
-            .schedule
-            .as_deref()
-            .map_or(Ok(Schedule::InOrder), interpret::schedule)?,
-        ..Default::default()
-    })
 }
 
 fn names(kernels: &[Kernel]) -> Vec<String> {

@@ -23,7 +23,7 @@ pub fn arguments(kernel: &Kernel, bound: &Bound) -> String {
     let rows = rows.map(|(((parameter, described), origin), argument)| {
         let is_number = origin.starts_with(|c: char| c.is_ascii_digit() || "+-.[".contains(c));
         let is_one = match argument {
-            Argument::Array(array) => array.len() == 1,
+            Argument::Array(array) => array.count() == 1,
             Argument::Scalar(_) => true,
         };
         // A computed single value is worth showing, not only where it is from.

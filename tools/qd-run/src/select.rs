@@ -98,7 +98,7 @@ impl Selection {
 fn held(argument: &Argument) -> Option<i128> {
     match argument {
         Argument::Scalar(scalar) => numbers::integer_of(scalar.bits, scalar.dtype),
-        Argument::Array(array) if array.len() == 1 => {
+        Argument::Array(array) if array.count() == 1 => {
             numbers::integer_of(array.element(0)?, array.dtype())
         }
         Argument::Array(_) => None,

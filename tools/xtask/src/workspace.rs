@@ -92,6 +92,10 @@ impl Workspace {
             let entry = entry?;
             let name = entry.file_name().to_string_lossy().into_owned();
             if name != "xtask" && is_tool(&entry.path()) {
+                // The program that it becomes where it needs the compiler.
+                if entry.path().join("src/compile/main.rs").is_file() {
+                    tools.push(format!("{name}-compile"));
+                }
                 tools.push(name);
             }
         }

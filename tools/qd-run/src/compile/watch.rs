@@ -3,16 +3,16 @@
 //! A session compiles, so that an edit of a comment compiles nothing, and nothing is run then either.
 //! Whatever is wrong with a save is said, and the next is waited for.
 
-use crate::{
-    Failure, TOOL,
-    cli::Cli,
-    execute,
-    program::{Program, device_options, entry, no_device, print, spec},
-};
 use qd_frontend::{
     CompileOptions, TargetSpec, check_targets,
     session::{FileId, Session, Symbols},
     store::Store,
+};
+use qd_run::{
+    Failure, TOOL,
+    cli::Cli,
+    execute, print, print_troubles,
+    program::{Program, device_options, entry, no_device, spec},
 };
 use qd_runtime::objects::{Device, DeviceId, Opening};
 use qd_trace::Guard;
@@ -98,14 +98,14 @@ impl Watched<'_> {
         self.symbols = self.session.symbols(self.file);
         lines.iter().for_each(|line| eprintln!("{line}"));
         if let Some(store) = &self.store {
-            store.print_troubles(TOOL);
+            print_troubles(store);
         }
         let is_new = self.session.kernels(self.file).is_empty()
             || ran.iter().any(|ran| ran.kernel().is_some());
         if program.is_ok() && self.has_run && !is_new {
             return;
         }
-        let done = program.and_then(|program| execute(self.cli, self.guard, program));
+        let done = program.and_then(|program| execute(self.cli, self.guard, program, || Ok(())));
         self.has_run = done.is_ok();
         if let Err(failure) = done {
             failure.print();

@@ -1,10 +1,5 @@
 //! Kernels run by the reference interpreter.
 
-use crate::{
-    Failure,
-    array::Array,
-    bind::{Argument, Bound},
-};
 use melior::ir::{Module, ValueLike};
 use qd_artifact::{ArgumentKind, Dtype, Kernel};
 use qd_dialects::{
@@ -13,6 +8,11 @@ use qd_dialects::{
     ops::grid,
 };
 use qd_interp::{Element, Fault, Options, Schedule};
+use qd_run::{
+    Failure,
+    array::Array,
+    bind::{Argument, Bound},
+};
 
 /// Reads `in-order` or `random:SEED`.
 pub fn schedule(text: &str) -> Result<Schedule, String> {

@@ -1,0 +1,38 @@
+//! What `qd-run` becomes where a kernel has to be compiled, or interpreted: the same command line, with the
+//! compiler.
+
+mod interpret;
+mod module;
+mod watch;
+
+use qd_frontend::explanations;
+use qd_run::{Failure, begin_trace, cli::Cli, execute, main_of};
+use std::{fs, process::ExitCode};
+
+fn main() -> ExitCode {
+    main_of(run)
+}
+
+fn run(cli: &Cli) -> Result<(), Failure> {
+    qd_dialects::tools::exit_on_fatal_errors(qd_run::TOOL);
+    let guard = begin_trace(cli)?;
+    if cli.watch {
+        return watch::run(cli, &guard);
+    }
+    let context = qd_frontend::lazy_context();
+    let program = module::open(cli, &context)?;
+    if cli.explain.is_some() {
+        explanations::begin();
+    }
+    execute(cli, &guard, program, || explain(cli))
+}
+
+/// Writes what was selected, and why, if that is asked for.
+fn explain(cli: &Cli) -> Result<(), Failure> {
+    let Some(path) = &cli.explain else {
+        return Ok(());
+    };
+    let said = |message: String| format!("--explain={}: {message}", path.display());
+    let page = explanations::finish().map_err(said)?;
+    Ok(fs::write(path, page).map_err(|e| said(e.to_string()))?)
+}
