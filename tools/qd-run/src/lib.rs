@@ -22,7 +22,7 @@ use cli::Cli;
 use output::Output;
 use program::Program;
 use qd_request::{Diagnostic, Diagnostics};
-use qd_store::Store;
+use qd_store::{Store, Trouble};
 use qd_trace::Guard;
 use select::Selection;
 use std::{env, fmt::Write as _, io::Write as _, process::ExitCode};
@@ -99,18 +99,31 @@ pub fn print(said: &Diagnostic) {
 /// environment.
 pub const SAID: &str = "QD_RUN_SAID";
 
-/// Prints what is wrong with a store, but what has been said. Yields it all.
-pub fn print_troubles(store: &Store) -> String {
+/// What was wrong with a store, as it was said.
+#[derive(Debug, Default)]
+pub struct Troubles {
+    /// A line each.
+    pub said: String,
+    /// Whether the store that a team shares does not answer: nobody is to wait for it again.
+    pub is_unreachable: bool,
+}
+
+/// Prints what is wrong with a store, but what has been said.
+pub fn print_troubles(store: &Store) -> Troubles {
     store.flush();
-    let mut said = env::var(SAID).unwrap_or_default();
+    let mut all = Troubles {
+        said: env::var(SAID).unwrap_or_default(),
+        is_unreachable: false,
+    };
     for trouble in store.troubles() {
+        all.is_unreachable |= matches!(trouble, Trouble::Unreachable(..));
         let line = trouble.to_string();
-        if !said.lines().any(|known| known == line) {
+        if !all.said.lines().any(|known| known == line) {
             eprintln!("{TOOL}: warning: {line}");
-            said += &format!("{line}\n");
+            all.said += &format!("{line}\n");
         }
     }
-    said
+    all
 }
 
 /// Runs the program and shows what was asked for. `ran` is called when it has run, and before anything is

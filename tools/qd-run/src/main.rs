@@ -2,7 +2,7 @@
 //! `qd-run-compile`, which is beside it.
 
 use qd_run::{
-    Failure, SAID, TOOL, begin_trace,
+    Failure, SAID, TOOL, Troubles, begin_trace,
     cli::Cli,
     execute, main_of,
     program::{Found, find},
@@ -21,21 +21,22 @@ fn main() -> ExitCode {
         let guard = begin_trace(cli)?;
         match find(cli)? {
             Found::Program(program) => execute(cli, &guard, *program, || Ok(())),
-            Found::NeedsCompiler(said) => Err(compile(&said)),
+            Found::NeedsCompiler(troubles) => Err(compile(&troubles)),
         }
     })
 }
 
 /// Becomes the program that compiles. Returns why it could not.
-fn compile(said: &str) -> Failure {
+fn compile(troubles: &Troubles) -> Failure {
     let become_it = || -> io::Result<(String, io::Error)> {
         // Where this program is, not where a link to it is.
         let path = env::current_exe()?.canonicalize()?.with_file_name(COMPILES);
         let mut command = Command::new(&path);
-        command
-            .arg0(TOOL)
-            .args(env::args_os().skip(1))
-            .env(SAID, said);
+        command.arg0(TOOL).args(env::args_os().skip(1));
+        command.env(SAID, &troubles.said);
+        if troubles.is_unreachable {
+            command.env(qd_store::REMOTE, "");
+        }
         Ok((path.display().to_string(), command.exec()))
     };
     let why = match become_it() {

@@ -2,7 +2,7 @@
 //! module.
 
 use crate::{
-    Failure,
+    Failure, Troubles,
     bind::Bound,
     cli::Cli,
     print, print_troubles, report,
@@ -69,13 +69,13 @@ pub struct Done {
 pub enum Found {
     /// All.
     Program(Box<Program<'static>>),
-    /// Not enough. What has been said of the store, a line each.
-    NeedsCompiler(String),
+    /// Not enough. What was wrong with the store.
+    NeedsCompiler(Troubles),
 }
 
 /// Finds what runs without the compiler.
 pub fn find(cli: &Cli) -> Result<Found, Failure> {
-    let nothing = Ok(Found::NeedsCompiler(String::new()));
+    let nothing = Ok(Found::NeedsCompiler(Troubles::default()));
     if cli.interpret || cli.watch || cli.explain.is_some() {
         return nothing;
     }
@@ -91,7 +91,7 @@ pub fn find(cli: &Cli) -> Result<Found, Failure> {
         return nothing;
     };
     let found = kept(cli, source, &store);
-    let said = print_troubles(&store);
+    let troubles = print_troubles(&store);
     Ok(match found {
         Some((artifact, target, opening)) => {
             let kernels = artifact.kernels.clone();
@@ -101,7 +101,7 @@ pub fn find(cli: &Cli) -> Result<Found, Failure> {
                 form: Form::Kept(artifact, target, opening),
             }))
         }
-        None => Found::NeedsCompiler(said),
+        None => Found::NeedsCompiler(troubles),
     })
 }
 

@@ -91,3 +91,27 @@ fn without_the_program_that_compiles_that_is_the_error() {
     assert!(again.contains("\ncompiled before: loaded in "), "{again}");
     assert_eq!(loaded, [false; 2]);
 }
+
+#[test]
+fn a_shared_store_that_is_gone_is_waited_for_and_said_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("k.mlir"), SINES).expect("it is written");
+    let output = Command::new(env!("CARGO_BIN_EXE_qd-run"))
+        .current_dir(folder.path())
+        .args(["k.mlir", "--arg", "a=[0]", "--quiet"])
+        .env("QD_CACHE_DIR", folder.path().join("cache"))
+        .env("QD_CACHE_REMOTE", "s3://team/qd")
+        // Nobody answers there.
+        .env("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+        .envs(["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION"].map(|name| (name, "x")))
+        .env("AWS_ALLOW_HTTP", "true")
+        .output()
+        .expect("it runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert_eq!(
+        said.matches("warning: the shared cache").count(),
+        1,
+        "{said}"
+    );
+}
