@@ -75,18 +75,15 @@ fn load(source: &str, target: &str, threads: Option<usize>) -> Result<Main, Stri
     compiled.clone()
 }
 
-/// The kernel `@main` of a text on the target.
+/// The kernel `@main` of a text on the target, unless the device has subgroups of another size, or it
+/// is another run's turn.
 ///
 /// # Errors
 ///
 /// Why it does not compile or load.
-pub fn load_for(source: &str, wave: u32) -> Result<Main, String> {
-    let target = waves::target_with(wave);
-    load(
-        source,
-        &target.ok_or("its subgroups have another size")?,
-        None,
-    )
+pub fn load_for(source: &str, wave: u32) -> Option<Result<Main, String>> {
+    let target = waves::target_with(wave).filter(|_| simulated::is_ours(source))?;
+    Some(load(source, &target, None))
 }
 
 fn compile(source: &str, target: &str, threads: Option<usize>) -> Result<Main, String> {

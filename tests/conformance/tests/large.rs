@@ -91,7 +91,7 @@ impl Large {
         let about = format!("{name} of {n} elements by an {count}");
         println!("{about}: buffers of {:.1} GB", bytes as f64 / 1e9);
         let main =
-            load_for(&self.text(), any_wave()).unwrap_or_else(|why| panic!("{about}: {why}"));
+            load_for(&self.text(), any_wave())?.unwrap_or_else(|why| panic!("{about}: {why}"));
         let run = || -> Result<_, Error> {
             let stream = main.stream()?;
             let counter = match *count {

@@ -7,6 +7,7 @@ mod block;
 mod control;
 mod faults;
 mod grid;
+mod partly;
 mod races;
 mod subgroup;
 mod support;
@@ -23,6 +24,7 @@ fn every_operation_occurs_in_a_test() {
         include_str!("control.rs"),
         include_str!("faults.rs"),
         include_str!("grid.rs"),
+        include_str!("partly.rs"),
         include_str!("races.rs"),
         include_str!("subgroup.rs"),
         include_str!("thin.rs"),
