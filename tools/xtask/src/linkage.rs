@@ -36,7 +36,7 @@ const CORE: &[&str] = &[
 /// Checks all tools as built last; returns how many link them.
 pub fn check(workspace: &Workspace, profile: Profile) -> Result<usize> {
     let folder = workspace.bin_dir(profile);
-    let tools = workspace.tools()?;
+    let tools = workspace.programs()?;
     let mut faults = Vec::new();
     for tool in &tools {
         match built(&folder, tool) {

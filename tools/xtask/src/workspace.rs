@@ -82,7 +82,7 @@ impl Workspace {
     /// The names of all tools, sorted: the packages in `tools/` that make a program or a shared
     /// library, but for this one.
     ///
-    /// A tool's folder, its package and its binary share one name.
+    /// A tool's folder, its package and its first program share one name.
     pub fn tools(&self) -> Result<Vec<String>> {
         let folder = self.root.join("tools");
         let entries =
@@ -92,15 +92,23 @@ impl Workspace {
             let entry = entry?;
             let name = entry.file_name().to_string_lossy().into_owned();
             if name != "xtask" && is_tool(&entry.path()) {
-                // The program that it becomes where it needs the compiler.
-                if entry.path().join("src/compile/main.rs").is_file() {
-                    tools.push(format!("{name}-compile"));
-                }
                 tools.push(name);
             }
         }
         tools.sort();
         Ok(tools)
+    }
+
+    /// The names of the tools' programs and shared libraries, sorted: one of each, and the program that
+    /// one becomes where it needs the compiler.
+    pub fn programs(&self) -> Result<Vec<String>> {
+        let mut programs = self.tools()?;
+        let folder = self.root.join("tools");
+        let becomes = |tool: &&String| folder.join(tool).join("src/compile/main.rs").is_file();
+        let compilers: Vec<_> = programs.iter().filter(becomes).cloned().collect();
+        programs.extend(compilers.into_iter().map(|tool| format!("{tool}-compile")));
+        programs.sort();
+        Ok(programs)
     }
 }
 
