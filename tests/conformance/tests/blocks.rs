@@ -96,8 +96,9 @@ fn kernel(threads: u32) -> Subject {
     %pair = arith.muli %i, %i2 : index
     %second = arith.addi %pair, %i1 : index
     %v = memref.load %x[%i] : memref<?xi32>
-    %odd = arith.andi %v, %one : i32
-    // Lanes that are added have zeros where nothing is loaded: they must not hold here, nor fail there.
+    // Holds in lanes that are added, whose number is known; what is loaded is 0 in them, and fails.
+    %number = arith.index_cast %thread : index to i32
+    %odd = arith.andi %number, %one : i32
     %p = arith.cmpi eq, %odd, %zero : i32
     %other = arith.cmpi ne, %v, %zero : i32
     %half = arith.shrui %v, %three : i32
@@ -114,11 +115,11 @@ fn kernel(threads: u32) -> Subject {
     %sum = qd.simt.reduce add %v : i32
     %whole = qd.simt.block.reduce minui %v : i32
     scf.if %first {{
-      %number = arith.index_cast %subgroup : i32 to index
+      %row_of = arith.index_cast %subgroup : i32 to index
       %subgroups = qd.simt.num_subgroups
       %all = arith.index_cast %subgroups : i32 to index
       %before = arith.muli %block, %all : index
-      %which = arith.addi %before, %number : index
+      %which = arith.addi %before, %row_of : index
       %at0 = arith.muli %which, %i4 : index
       %at1 = arith.addi %at0, %i1 : index
       %at2 = arith.addi %at0, %i2 : index
