@@ -8,7 +8,7 @@
 //! lane 0, which every subgroup has.
 //!
 //! What each collective means in a subgroup that is filled in part is on the page of
-//! `qd.simt.num_subgroups`; how it is kept is in [`collectives`].
+//! `qd.simt.num_subgroups`; how it is kept is in `fill_subgroups/collectives.rs`.
 //!
 //! Errors: a collective in a region of an op that is not known; a result that is no scalar and would leave
 //! a guarded region.
