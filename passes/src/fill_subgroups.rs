@@ -10,8 +10,8 @@
 //! What each collective means in a subgroup that is filled in part is on the page of
 //! `qd.simt.num_subgroups`; how it is kept is in `fill_subgroups/collectives.rs`.
 //!
-//! Errors: a collective in a region of an op that is not known; a result that is no scalar and would leave
-//! a guarded region.
+//! Errors: a phase, which is to be outlined first; a collective in a region of an op that is not known; a
+//! result that is no scalar and would leave a guarded region.
 //!
 //! Before, for subgroups of 32:
 //! ```mlir
@@ -71,6 +71,11 @@ impl Pass for FillSubgroups {
                 && threads % wave != 0
                 && let Some(block) = body.body()
             {
+                if !body.is("func.func") {
+                    let message = "has a subgroup that is filled in part, and is no outlined body: \
+                                   run qd-outline-phases first";
+                    return Err(Diagnostic::at(body, message));
+                }
                 fill(body, block, threads, wave)?;
             }
         }
@@ -105,11 +110,7 @@ fn fill<'c>(body: Op<'c>, block: Block<'c>, threads: i64, wave: i64) -> Result<'
     let from = ops.iter().position(|op| op.key() == first.key());
     filling.ops(&ops[from.unwrap_or(0)..])?;
     let full = (threads + wave - 1) / wave * wave;
-    let full = attributes::i64(context_of(body), full);
-    match body.is("func.func") {
-        true => body.set_attr(names::THREADS, full),
-        false => body.set_attr("threads", full),
-    }
+    body.set_attr(names::THREADS, attributes::i64(context_of(body), full));
     Ok(())
 }
 
