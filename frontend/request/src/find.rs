@@ -230,7 +230,7 @@ fn slices(cut: &Cut, asked: Option<&[String]>) -> Option<Vec<Part>> {
 /// What a store has under a key.
 pub fn find(store: &Store, key: &Key) -> Option<Outcome> {
     let bytes = store.get(key)?;
-    let found = record::read(&bytes);
+    let found = record::read(bytes);
     if found.is_none() {
         store.discard(key);
     }
