@@ -15,13 +15,14 @@ use serde::{
     de::{Error, MapAccess, Visitor, value::MapAccessDeserializer},
 };
 use std::{
+    collections::BTreeMap,
     fmt, fs,
     ops::{Add, Mul},
     sync::LazyLock,
 };
 
 /// What issues instructions side by side with the others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Pipe {
     /// Arithmetic of lanes.
@@ -76,6 +77,7 @@ pub struct Row {
     masks: Option<Vec<i64>>,
     pipe: Pipe,
     r#use: f64,
+    also: BTreeMap<Pipe, f64>,
     latency: f64,
     per: Per,
     source: String,
@@ -97,6 +99,9 @@ struct Written {
     masks: Option<Vec<i64>>,
     pipe: Pipe,
     r#use: f64,
+    /// What it takes of other pipes.
+    #[serde(default)]
+    also: BTreeMap<Pipe, f64>,
     latency: f64,
     #[serde(default)]
     per: Per,
@@ -108,7 +113,11 @@ impl TryFrom<Written> for Row {
     type Error = String;
 
     fn try_from(row: Written) -> std::result::Result<Self, String> {
-        for (name, figure) in [("use", row.r#use), ("latency", row.latency)] {
+        let also = row.also.values().map(|r#use| ("also", *r#use));
+        for (name, figure) in [("use", row.r#use), ("latency", row.latency)]
+            .into_iter()
+            .chain(also)
+        {
             if !(figure.is_finite() && figure >= 0.0) {
                 return Err(format!("'{name}' of '{}' is negative: {figure}", row.form));
             }
@@ -150,6 +159,7 @@ impl TryFrom<Written> for Row {
             masks: row.masks,
             pipe: row.pipe,
             r#use: row.r#use,
+            also: row.also,
             latency: row.latency,
             per: row.per,
             source: row.source,
@@ -280,9 +290,9 @@ impl Costs {
             Per::Word => f64::from(question.words),
             Per::Lane => f64::from(question.wave),
         };
-        let of_pipe = |(pipe, _): &(Pipe, &str)| match *pipe == row.pipe {
-            true => row.r#use * times,
-            false => 0.0,
+        let of_pipe = |(pipe, _): &(Pipe, &str)| {
+            let own = if *pipe == row.pipe { row.r#use } else { 0.0 };
+            (own + row.also.get(pipe).copied().unwrap_or(0.0)) * times
         };
         Some(Cost {
             uses: std::array::from_fn(|at| of_pipe(&PIPES[at])),

@@ -393,6 +393,9 @@ fn neutral_class(op: Op<'_>) -> Option<&'static str> {
         "memref.store" => Some("store"),
         simt::BlockSync::NAME | simt::Sync::NAME => Some("barrier"),
         "scf.if" | "scf.for" | "scf.while" | "scf.index_switch" | "func.call" => Some("branch"),
+        // Each iteration ends with one.
+        "scf.condition" => Some("branch"),
+        "scf.yield" if op.parent().is_some_and(|parent| parent.is("scf.for")) => Some("branch"),
         // Registers, addresses, and what code generation leaves nothing of.
         "arith.constant" | "arith.index_cast" | "arith.index_castui" | "arith.bitcast" => None,
         _ if name.contains("atomic") => Some("atomic"),

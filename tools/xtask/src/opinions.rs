@@ -2,7 +2,7 @@
 //! hardware.
 //!
 //! Two opinions on each body at 32 and at 64 lanes: what Mesa's compiler estimates (RADV without a device),
-//! and what the oracle counts. Both see the code of the fixed lowering at that size: the driver is
+//! and what the oracle counts. Both see what the search makes of the body at that size: the driver is
 //! given, as SPIR-V, the collectives that are left for the chip.
 
 use std::collections::VecDeque;
@@ -55,7 +55,8 @@ pub fn run(workspace: &Workspace) -> Result<()> {
     };
     maker.write_rows()?;
     let is_rdna = |chip: &Chip| CHIPS.iter().any(|(name, _)| *name == chip.architecture);
-    let chips: VecDeque<Chip> = oracle::all().into_iter().filter(is_rdna).collect();
+    let mut chips: VecDeque<Chip> = oracle::all().into_iter().filter(is_rdna).collect();
+    chips.iter_mut().for_each(|chip| chip.selects = true);
     let chips = Mutex::new(chips);
     let work = || -> Result<()> {
         loop {
@@ -145,17 +146,20 @@ impl Maker<'_> {
                     .arg(format!("--qd-select-lowering=target={target}"));
                 process::capture(select.arg("-o").arg(name(row, "chosen")))?;
             }
-            let fixed = name(row, "fixed");
+            let lowered = name(row, "lowered");
             let mut lower = self.tool("qd-opt");
             lower.arg(row).args([
                 "--to=subgroup",
                 &format!("--target={}", chip.target()),
                 "-o",
             ]);
-            process::capture(lower.arg(&fixed))?;
+            process::capture(lower.arg(&lowered))?;
+            // Their forms are AMD's.
+            let text = fs::read_to_string(&lowered)?.replace("qd.form = ", "form = ");
+            fs::write(&lowered, text)?;
             let mut translate = self.tool("qd-translate");
             translate
-                .arg(&fixed)
+                .arg(&lowered)
                 .arg(format!("--target=vulkan:1.3,subgroup={}", chip.wave));
             translate.args(["--emit=spirv", "-o"]).arg(name(row, "spv"));
             // Some need more shared memory than Vulkan promises.
@@ -163,15 +167,20 @@ impl Maker<'_> {
                 modules.push(name(row, "spv"));
             }
         }
-        let mut driver = self.tool("qd-bench-spirv");
-        driver
-            .args(&modules)
-            .args(["--driver", &chip.wave.to_string()]);
-        drivers::select(&mut driver, drivers::RADEON);
         let mesa = CHIPS.iter().find(|(name, _)| *name == chip.architecture);
-        driver.env("RADV_FORCE_FAMILY", mesa.map_or("", |(_, mesa)| mesa));
-        let said = process::capture(&mut driver)?;
-        fs::write(name(Path::new("all"), "driver"), said).context("cannot write what Mesa says")?;
+        // As they are, and with arguments that come as cheaply as on AMD's own targets.
+        for (suffix, flag) in [("driver", None), ("pushed", Some("--push-arguments"))] {
+            let mut driver = self.tool("qd-bench-spirv");
+            driver
+                .args(&modules)
+                .args(["--driver", &chip.wave.to_string()]);
+            driver.args(flag);
+            drivers::select(&mut driver, drivers::RADEON);
+            driver.env("RADV_FORCE_FAMILY", mesa.map_or("", |(_, mesa)| mesa));
+            let said = process::capture(&mut driver)?;
+            let file = name(Path::new("all"), suffix);
+            fs::write(file, said).context("cannot write what Mesa says")?;
+        }
         self.counted(
             chip,
             "waves",

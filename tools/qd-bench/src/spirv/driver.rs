@@ -70,14 +70,13 @@ impl Driver {
         })
     }
 
-    /// A module of the device.
-    pub fn module(&self, bytes: &[u8]) -> anyhow::Result<Code<'_>> {
-        let words = ash::util::read_spv(&mut std::io::Cursor::new(bytes))?;
+    /// A module of the device, and how many bytes of push constants it has if not as many as ours.
+    pub fn module(&self, words: &[u32], pushed: Option<u32>) -> anyhow::Result<Code<'_>> {
         let pushed = [vk::PushConstantRange::default()
             .stage_flags(vk::ShaderStageFlags::COMPUTE)
-            .size(PUSHED)];
+            .size(pushed.unwrap_or(PUSHED))];
         let layout = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(&pushed);
-        let module = vk::ShaderModuleCreateInfo::default().code(&words);
+        let module = vk::ShaderModuleCreateInfo::default().code(words);
         // Safety: the device exists, and what infos refer to outlives the calls.
         unsafe {
             Ok(Code {

@@ -6,12 +6,16 @@
 //! compiler says (`VK_KHR_pipeline_executable_properties`) is in the line, too. Mesa's RADV does that
 //! without hardware, for the chip that `RADV_FORCE_FAMILY` names. Nothing is launched.
 
+mod arguments;
 mod driver;
 
 use anyhow::{Context, anyhow};
 use clap::Parser;
 use driver::Driver;
-use rspirv::dr::{self, Operand};
+use rspirv::{
+    binary::Assemble,
+    dr::{self, Operand},
+};
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, fs, path::PathBuf, process::ExitCode};
 
@@ -24,6 +28,9 @@ struct Arguments {
     /// Lanes of a subgroup: pipelines are made for it, and what their compiler says is printed, too
     #[arg(long, value_name = "LANES")]
     driver: Option<u32>,
+    /// Makes the kernel arguments push constants before the driver sees them
+    #[arg(long, requires = "driver")]
+    push_arguments: bool,
 }
 
 fn main() -> ExitCode {
@@ -41,10 +48,16 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
     for file in &arguments.files {
         let bytes = fs::read(file).with_context(|| file.display().to_string())?;
         let of_file = || file.display().to_string();
-        let module = dr::load_bytes(&bytes).map_err(|error| anyhow!("{}: {error}", of_file()))?;
+        let mut module =
+            dr::load_bytes(&bytes).map_err(|error| anyhow!("{}: {error}", of_file()))?;
+        let pushed = match arguments.push_arguments {
+            true => arguments::pushed(&mut module),
+            false => None,
+        };
         let made = match (&driver, arguments.driver) {
             (Some(driver), Some(lanes)) => {
-                Some((driver.module(&bytes).with_context(of_file)?, lanes))
+                let code = driver.module(&module.assemble(), pushed);
+                Some((code.with_context(of_file)?, lanes))
             }
             _ => None,
         };
