@@ -43,10 +43,10 @@ pub const PIPES: [(Pipe, &str); 4] = [
     (Pipe::Memory, "memory"),
 ];
 
-/// What ops that are no collectives cost as, and the subgroups that a scheduler has resident.
-pub const CLASSES: [&str; 12] = [
-    "int", "int64", "float", "double", "math", "load", "store", "shared", "atomic", "barrier",
-    "branch", "resident",
+/// What ops that are no collectives cost as (`uniform` are integers that are the same in a subgroup), and the subgroups that a scheduler has resident.
+pub const CLASSES: [&str; 13] = [
+    "int", "int64", "uniform", "float", "double", "math", "load", "store", "shared", "atomic",
+    "barrier", "branch", "resident",
 ];
 
 /// What limits the subgroups that a scheduler has resident, besides its slots (`resident`): schedulers
