@@ -253,9 +253,14 @@ impl Costs {
     ) -> Result<'c, Self> {
         let mut rows = OURS.clone();
         if let Some(path) = file {
-            let at = |line, column| Location::new(context, path, line, column);
-            let text = fs::read_to_string(path)
-                .map_err(|e| Diagnostic::new(at(0, 0), format!("cannot be read: {e}")))?;
+            // Lines and columns begin at 1; what is about the whole file is at its start.
+            let at = |line: usize, column: usize| {
+                Location::new(context, path, line.max(1), column.max(1))
+            };
+            let text = fs::read_to_string(path).map_err(|error| {
+                let message = format!("the file that 'costs' names cannot be read: {error}");
+                Diagnostic::new(at(1, 1), message)
+            })?;
             let given: Vec<Row> = serde_json::from_str(&text).map_err(|error| {
                 let text = error.to_string();
                 // The place is the diagnostic's.
@@ -318,6 +323,38 @@ impl Costs {
         let most = rows.max_by_key(|(at, row)| (says(row), *at));
         most.map(|(_, row)| row)
     }
+}
+
+/// What our table says of a form in subgroups of one size.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Figure {
+    /// The pipe's name, as in the table.
+    pub pipe: &'static str,
+    /// Cycles of it, of a subgroup or of a lane, as the row says.
+    pub r#use: f64,
+    /// Cycles until the result is there.
+    pub latency: f64,
+}
+
+/// What our table says of a form, or of a class of ops, of a target.
+pub fn figure(target: &Capabilities, form: &str, op: &str, wave: u32) -> Option<Figure> {
+    let rows = OURS.iter().filter(|row| row.targets.contains(&target.name));
+    let costs = Costs {
+        rows: rows.cloned().collect(),
+    };
+    let row = costs.row(&Question {
+        form,
+        op,
+        wave,
+        mask: None,
+        words: 1,
+    })?;
+    let (_, pipe) = PIPES.iter().find(|(pipe, _)| *pipe == row.pipe)?;
+    Some(Figure {
+        pipe,
+        r#use: row.r#use,
+        latency: row.latency,
+    })
 }
 
 /// Whether we have costs of a target.

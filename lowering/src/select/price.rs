@@ -26,7 +26,6 @@ use qd_dialects::{
 };
 use qd_passes::{
     expand_collectives::{self, is_expandable},
-    select_subgroup_size::threads_of,
     uniformity::Uniformity,
 };
 use std::{collections::HashMap, fmt::Write};
@@ -232,8 +231,8 @@ impl<'a, 'c> Pricer<'a, 'c> {
             expand_collectives::expand(function, &|op, wave| {
                 op.key() != first && target.form(op, wave).is_some()
             })?;
-            let threads = threads_of(function).unwrap_or(wave.into());
-            let uniformity = Uniformity::analyse(body, threads, wave);
+            // Its arguments stand for values of lanes.
+            let uniformity = Uniformity::analyse_called(body, wave);
             all.push(Candidate {
                 form: EXPANSION,
                 cost: self.block(body, wave, &uniformity)?,

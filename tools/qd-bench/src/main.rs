@@ -7,6 +7,7 @@
 mod calls;
 mod clock;
 mod cold;
+mod costs;
 mod device;
 mod edits;
 mod incremental;
@@ -24,7 +25,7 @@ use std::{path::PathBuf, process::ExitCode};
 /// Benchmarks a target, qd-opt, and the growth of compile time, each compared with a peer.
 #[derive(Debug, Parser)]
 #[command(
-    after_help = "Examples:\n  cargo xtask bench\n  cargo xtask bench --log2 22 --repeats 15\n  cargo xtask bench --only opt\n  cargo xtask bench -- --only scaling\n  cargo xtask bench -- --only 'scaling branches'\n  cargo xtask bench -- --only scaling --instructions\n  cargo xtask bench -- --only incremental\n  cargo xtask bench -- --only edits\n  cargo xtask bench -- --only search\n  cargo xtask bench -- --only waves\n  cargo xtask bench --target nvptx:sm_90 --log2 16,20,24,28\n  cargo xtask bench --target nvptx:sm_90 --only calls\n  cargo xtask bench --target nvptx:sm_90 --only 'scan,sort u64'"
+    after_help = "Examples:\n  cargo xtask bench\n  cargo xtask bench --log2 22 --repeats 15\n  cargo xtask bench --only opt\n  cargo xtask bench -- --only scaling\n  cargo xtask bench -- --only 'scaling branches'\n  cargo xtask bench -- --only scaling --instructions\n  cargo xtask bench -- --only incremental\n  cargo xtask bench -- --only edits\n  cargo xtask bench -- --only search\n  cargo xtask bench -- --only waves\n  cargo xtask bench -- --costs\n  cargo xtask bench -- --costs --target nvptx:sm_90\n  cargo xtask bench --target nvptx:sm_90 --log2 16,20,24,28\n  cargo xtask bench --target nvptx:sm_90 --only calls\n  cargo xtask bench --target nvptx:sm_90 --only 'scan,sort u64'"
 )]
 struct Arguments {
     /// The target to measure: the cpu, or a device, compared with CUB (which needs nvcc)
@@ -45,6 +46,9 @@ struct Arguments {
     /// Writes the kernels of a device's rows, or of `waves`, to this folder, and measures nothing
     #[arg(long, value_name = "FOLDER")]
     kernels: Option<PathBuf>,
+    /// Measures what collectives cost on the target, and prints rows for a file of costs
+    #[arg(long)]
+    costs: bool,
     /// Launches each kernel of `waves` once, and measures nothing: what `cargo xtask wave-opinions` counts
     #[arg(long, hide = true)]
     once: bool,
@@ -91,6 +95,9 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     if let Some(spawned) = arguments.sort_once {
         return cold::child(&arguments.target, spawned, arguments.open_only);
+    }
+    if arguments.costs {
+        return costs::run(&arguments.target, arguments.repeats);
     }
     let is_cpu = arguments.target.split(',').next() == Some("cpu");
     let mut names = match is_cpu {
