@@ -16,7 +16,7 @@ use qd_dialects::{
     builder::Builder,
     clone::Mapping,
     diagnostic::{Diagnostic, Result},
-    interfaces::Collective,
+    interfaces::{Collective, Scope},
     ir::{self, Block, InsertionPoint, Key, Op, OpExt, Value, ValueExt, context_of},
     melior::ir::{
         Region, RegionLike, Type as IrType, ValueLike, attribute::TypeAttribute,
@@ -24,7 +24,10 @@ use qd_dialects::{
     },
     ops::{ShuffleMode, simt},
 };
-use qd_passes::expand_collectives::{self, is_expandable};
+use qd_passes::{
+    expand_collectives::{self, is_expandable},
+    uniformity::Uniformity,
+};
 use std::{collections::HashMap, fmt::Write};
 
 /// One way to do an op.
@@ -49,6 +52,8 @@ pub struct Shape {
     pub bits: Option<u32>,
     /// Its values' types, and the constants among them.
     pub values: Vec<(Type, Option<i64>)>,
+    /// Whether its values are the same in a whole subgroup.
+    pub is_uniform: bool,
 }
 
 /// Prices ops for one target.
@@ -124,6 +129,7 @@ impl<'a, 'c> Pricer<'a, 'c> {
             }
             _ => {
                 let class = class_of(shape);
+                let class = class.map(|class| in_subgroup(class, shape.is_uniform));
                 vec![Candidate {
                     form: "",
                     cost: class.map_or(Ok(Cost::default()), |class| self.class(class, wave))?,
@@ -225,14 +231,16 @@ impl<'a, 'c> Pricer<'a, 'c> {
             expand_collectives::expand(function, &|op, wave| {
                 op.key() != first && target.form(op, wave).is_some()
             })?;
+            // Its arguments stand for values of lanes.
+            let uniformity = Uniformity::analyse_called(body, wave);
             all.push(Candidate {
                 form: EXPANSION,
-                cost: self.block(body, wave)?,
+                cost: self.block(body, wave, &uniformity)?,
             });
         }
         // Barriers are no forms: every target has them.
         if all.is_empty() && neutral_class(op).is_some() {
-            let cost = self.neutral(op, wave)?;
+            let cost = self.neutral(op, wave, false)?;
             all.push(Candidate { form: "", cost });
         }
         if all.is_empty() {
@@ -244,18 +252,19 @@ impl<'a, 'c> Pricer<'a, 'c> {
     }
 
     /// What a block takes: of each pipe the sum, and the longest way through it.
-    fn block(&self, block: Block<'c>, wave: u32) -> Result<'c, Cost> {
+    fn block(&self, block: Block<'c>, wave: u32, uniformity: &Uniformity<'c>) -> Result<'c, Cost> {
         let mut total = Cost::default();
         let mut ready: HashMap<Key, f64> = HashMap::new();
         for op in ir::operations(block) {
             let mut cost = match self.target.form(op, wave.into()) {
                 Some(form) if Collective::of(op).is_some() => self.native(op, form.name, wave)?,
-                _ => self.neutral(op, wave)?,
+                _ => self.neutral(op, wave, is_uniform(op, uniformity))?,
             };
             if Collective::of(op).is_none() {
                 for region in 0..op.region_count() {
                     let inner = op.region_block(region);
-                    cost = cost + inner.map_or(Ok(Cost::default()), |b| self.block(b, wave))?;
+                    let inner = inner.map(|inner| self.block(inner, wave, uniformity));
+                    cost = cost + inner.transpose()?.unwrap_or_default();
                 }
             }
             let starts = op.operand_values().into_iter();
@@ -292,9 +301,9 @@ impl<'a, 'c> Pricer<'a, 'c> {
     }
 
     /// What an op takes that is no collective, without what is in it.
-    fn neutral(&self, op: Op<'c>, wave: u32) -> Result<'c, Cost> {
+    fn neutral(&self, op: Op<'c>, wave: u32, is_uniform: bool) -> Result<'c, Cost> {
         match neutral_class(op) {
-            Some(class) => self.of_class(class, wave),
+            Some(class) => self.of_class(in_subgroup(class, is_uniform), wave),
             None => Ok(Cost::default()),
         }
     }
@@ -326,6 +335,21 @@ impl<'a, 'c> Pricer<'a, 'c> {
             let message = format!("there is no cost of '{form}' at wave {wave} of target '{name}'");
             Diagnostic::at(self.module, message)
         })
+    }
+}
+
+/// Whether all that an op results in is the same in a whole subgroup.
+pub fn is_uniform<'c>(op: Op<'c>, uniformity: &Uniformity<'c>) -> bool {
+    let results = op.result_values();
+    let mut all = results.iter();
+    !results.is_empty() && all.all(|value| uniformity.is_uniform(*value, Scope::Subgroup))
+}
+
+/// As what an op of a class costs where it is the same in a subgroup, or is not.
+pub fn in_subgroup(class: &'static str, is_uniform: bool) -> &'static str {
+    match class {
+        "int" | "int64" if is_uniform => "uniform",
+        class => class,
     }
 }
 
@@ -393,6 +417,9 @@ fn neutral_class(op: Op<'_>) -> Option<&'static str> {
         "memref.store" => Some("store"),
         simt::BlockSync::NAME | simt::Sync::NAME => Some("barrier"),
         "scf.if" | "scf.for" | "scf.while" | "scf.index_switch" | "func.call" => Some("branch"),
+        // Each iteration ends with one.
+        "scf.condition" => Some("branch"),
+        "scf.yield" if op.parent().is_some_and(|parent| parent.is("scf.for")) => Some("branch"),
         // Registers, addresses, and what code generation leaves nothing of.
         "arith.constant" | "arith.index_cast" | "arith.index_castui" | "arith.bitcast" => None,
         _ if name.contains("atomic") => Some("atomic"),
