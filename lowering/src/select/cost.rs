@@ -43,9 +43,20 @@ pub const PIPES: [(Pipe, &str); 4] = [
 ];
 
 /// What ops that are no collectives cost as, and the subgroups that a scheduler has resident.
-pub const CLASSES: [&str; 12] = [
-    "int", "int64", "float", "double", "math", "load", "store", "shared", "atomic", "barrier",
-    "branch", "resident",
+pub const CLASSES: [&str; 13] = [
+    "int",
+    "int64",
+    "float",
+    "double",
+    "math",
+    "load",
+    "store",
+    "shared",
+    "atomic",
+    "shared atomic",
+    "barrier",
+    "branch",
+    "resident",
 ];
 
 /// What limits the subgroups that a scheduler has resident, besides its slots (`resident`): schedulers
