@@ -134,6 +134,18 @@ impl<'c> Combiner<'c> {
         }
     }
 
+    /// Neutral values that leave even the sign of a zero unchanged, as attributes: −0 for
+    /// a sum of floats.
+    pub fn exact_neutral_attributes(&self) -> Vec<Attribute<'c>> {
+        let r#type = self.types[0];
+        match self.form {
+            Form::Kind(Kind::Add) if crate::ir::is_float(r#type) => {
+                vec![attributes::float_constant(self.context, r#type, -0.0)]
+            }
+            _ => self.neutral_attributes(),
+        }
+    }
+
     /// Whether the identities are neutral values.
     pub fn identity_is_neutral(&self) -> bool {
         self.identity_attributes() == self.neutral_attributes()
@@ -147,6 +159,11 @@ impl<'c> Combiner<'c> {
     /// Neutral values, as constants.
     pub fn neutral<'b>(&self, b: &'b Builder<'c>) -> Vec<V<'b, 'c>> {
         self.constants(b, self.neutral_attributes())
+    }
+
+    /// The neutral values of [`Self::exact_neutral_attributes`], as constants.
+    pub fn exact_neutral<'b>(&self, b: &'b Builder<'c>) -> Vec<V<'b, 'c>> {
+        self.constants(b, self.exact_neutral_attributes())
     }
 
     fn constants<'b>(&self, b: &'b Builder<'c>, values: Vec<Attribute<'c>>) -> Vec<V<'b, 'c>> {

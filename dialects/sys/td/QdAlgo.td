@@ -93,8 +93,10 @@ class Algo_Combine<string mnemonic, string output, dag outputs, string what, str
 
     }], Algo_CountText, [{ `scratch` arrives uninitialised and holds at least
     `qd.algo.scratch_slots` slots: `i32` for 4-byte elements, `i64` for 8-byte
-    ones. Float sums depend on the shape of the tree; `deterministic` requires one
-    that depends on the input and the capacity alone.
+    ones.
+
+    Float sums depend on the shape of the tree; `deterministic` requires
+    [one for all targets](algo.md#qdalgoreduce-qdalgoreduceop).
   }]);
   let arguments = !con((ins Qd_Inputs:$inputs), outputs, (ins Qd_Scratches:$scratch, Qd_Count:$count,
                             OptionalAttr<Qd_CombiningKind>:$kind, OptionalAttr<ArrayAttr>:$identities),
@@ -119,6 +121,36 @@ def Algo_ReduceOp : Algo_Combine<"reduce", "Total", (ins Qd_Totals:$outputs),
   qd.algo.reduce add ins(%a : memref<?xf32>) outs(%out : memref<1xf32>)
       scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
   ```
+
+  `deterministic` requires a tree that depends on the number of elements alone: results have the same bits on every
+  target, at every subgroup size, whatever the capacity (NaNs are any NaN). With
+  floats it holds for `add`, `mul` and regions; other kinds, and integers, have the
+  same bits in any case. The tree is of *runs* of consecutive elements, *groups* of
+  32 consecutive runs, and *tiles*:
+
+  | bytes of an element | elements of a run | runs of a tile |
+  |---:|---:|---:|
+  | 1–4 | 29 | 512 |
+  | 5–8 | 13 | 512 |
+  | 9–12 | 11 | 256 |
+  | 13–16 | 9 | 256 |
+  | more | 5 | 256 |
+
+  An element is the K scalars of an index, for `reduce_by_key` its key and value.
+  Below, `Σ` combines from the left, one after the other. Of tile `k`, `S(r)` is
+  `Σ` of run `r`, `G(g)` is `Σ` of `S` of group `g`, and `T(k)` is `Σ` of its `G`.
+  With `P(0)` the identity and `P(k + 1) = P(k) ∘ T(k)`, an inclusive scan yields
+  for an element of run `r` in group `g` of tile `k`
+
+  ```text
+  P(k) ∘ ((Σ of G(0 … g − 1) ∘ Σ of S of the group's runs before r) ∘ Σ of r up to the element)
+  ```
+
+  and an exclusive scan the same up to the element before. `reduce` combines the
+  identity and `T(0)` of a single tile. Otherwise the `T(k)` take the elements'
+  place, until they are a single tile. Where it has a kind, which commutes, run `r`
+  of a `reduce` has the elements `r`, `r + R`, `r + 2R`, … of a tile of `R` runs.
+  What does not exist changes nothing; a `Σ` of nothing is −0 for a float's `add`.
 }]>;
 def Algo_ExclusiveScanOp : Algo_Combine<"exclusive_scan", "Output", (ins Qd_Outputs:$outputs),
     "combine all elements before each", [{
@@ -255,7 +287,9 @@ def Algo_ReduceByKeyOp : Algo_Op<"reduce_by_key",
     nothing, itself included. To combine equal keys that are not adjacent, sort first.
 
     Keys and values are scalars of 4 or 8 bytes. A kind or a region combines the
-    values, as for `reduce`; `scratch` is `i32` and of at least
+    values, as for `reduce`; with `deterministic` a run's value is that of an inclusive scan,
+    in which a run's first element discards what is before it, and the last run's that of all
+    tiles. `scratch` is `i32` and of at least
     `qd.algo.scratch_slots` slots, uninitialised.
 
     }], Algo_CountText, [{

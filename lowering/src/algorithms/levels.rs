@@ -65,6 +65,15 @@ pub(super) struct Levels<'b, 'c> {
 impl<'b, 'c> Levels<'b, 'c> {
     /// Of a tree over `elements`, up to and including level `top`.
     pub fn new(elements: V<'b, 'c>, top: usize) -> Self {
+        Self::of_tiles(elements, top, tiles)
+    }
+
+    /// The same, of tiles of another size: `tiles` are those that elements make.
+    pub fn of_tiles(
+        elements: V<'b, 'c>,
+        top: usize,
+        tiles: impl Fn(V<'b, 'c>) -> V<'b, 'c>,
+    ) -> Self {
         let mut counts = vec![elements];
         for level in 0..top {
             counts.push(tiles(counts[level]));

@@ -8,6 +8,7 @@ mod chain;
 mod chunks;
 mod compact;
 mod expand;
+mod fixed_order;
 mod last_block;
 mod levels;
 mod parallel_sort;
@@ -85,8 +86,9 @@ struct Algorithm {
 /// One way to compute it.
 ///
 /// Each strategy's results depend on the input, the count and the capacity
-/// alone. The one exception is the rounding of a look-back, for which
-/// `deterministic` fixes the order. So `deterministic` excludes no strategy.
+/// alone, but for the rounding of floats: a look-back's depends on timing, and each
+/// strategy and subgroup size has its own. Where `deterministic` fixes
+/// [the order](fixed_order), it excludes the strategies that do not keep it.
 struct Strategy {
     /// As `strategy = "…"` spells it.
     name: &'static str,

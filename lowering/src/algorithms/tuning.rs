@@ -4,7 +4,10 @@
 //! `{qd.tuning = {threads = 256 : i64, items = 15 : i64}}` on an op is for
 //! measurements; settings that it lacks are those of the table.
 
-use super::ALGORITHMS;
+use super::{
+    ALGORITHMS,
+    fixed_order::{self, Shape},
+};
 use crate::targets::{
     Capabilities,
     tuning::{self, Row, Tuning},
@@ -104,6 +107,18 @@ impl Tuning {
             ));
         }
         Ok(())
+    }
+
+    /// The same with tiles of this shape, and as many resident threads.
+    pub(super) fn in_shape<'c>(self, op: Op<'c>, shape: Shape) -> Result<'c, Self> {
+        fixed_order::check_tuning(op)?;
+        let resident = self.threads * self.blocks_per_core;
+        Ok(Self {
+            threads: shape.runs,
+            items: shape.items,
+            blocks_per_core: (resident + shape.runs / 2 - 1) / shape.runs,
+            ..self
+        })
     }
 
     /// Elements of a tile.

@@ -110,7 +110,10 @@ fn combining(algorithm: &str) {
                 // Buffers may be longer than what is live in them.
                 let length = n + n % 3;
                 let data = generate(element, input, length, n as u64);
-                let expect = closeness(element, kind, &data).map_or(Expect::Same, Expect::Close);
+                let expect = match order {
+                    "" => closeness(element, kind, &data).map_or(Expect::Same, Expect::Close),
+                    _ => Expect::Same,
+                };
                 let out = if algorithm == "reduce" { 1 } else { length };
                 let result = output(element, out, expect);
                 Subject::new(source(depth, order)).check(

@@ -49,18 +49,28 @@ qd.grid.kernel @one_block(%a: memref<?xi32>, %out: memref<?xi32>, %s: memref<?xi
 
 // -----
 
-// Deterministic order-sensitive sums are combined from the left, lane by lane: back to a prefix,
-// and from there forwards.
+// Deterministic order-sensitive sums have the order of runs, groups and tiles: no collective
+// combines, and tiles are combined from the left, lane by lane: back to a prefix, and from there
+// forwards. A tile of doubles has 512 × 13.
 // CHECK-LABEL: qd.grid.kernel @float
 // CHECK:         qd.grid.fill
 // CHECK:         qd.grid.phase "inclusive_scan.sweep"
-// CHECK:           qd.simt.block.exclusive_scan add
-// CHECK-NOT:       qd.simt.reduce_all
+// CHECK-SAME:        threads(512)
+// CHECK:             memref<6656xf64, #gpu.address_space<workgroup>>
+// CHECK-NOT:       qd.simt.{{(block\.)?(reduce|exclusive_scan|inclusive_scan)}}
 // CHECK-COUNT-4:   qd.simt.shuffle idx
 // CHECK-NOT:     qd.grid.phase
 qd.grid.kernel @float(%a: memref<?xf64>, %out: memref<?xf64>, %s: memref<?xi64>, %n: memref<i32>) {
   qd.algo.inclusive_scan add ins(%a : memref<?xf64>) outs(%out : memref<?xf64>)
       scratch(%s : memref<?xi64>) count(%n : memref<i32>) log256_max_n = 3 deterministic
+}
+
+// -----
+
+qd.grid.kernel @fixed_tiles(%a: memref<?xf64>, %out: memref<?xf64>, %s: memref<?xi64>, %n: memref<i32>) {
+  // expected-error @below {{'qd.tuning' sets items: the tiles of a deterministic combination of floats are fixed}}
+  qd.algo.inclusive_scan add ins(%a : memref<?xf64>) outs(%out : memref<?xf64>)
+      scratch(%s : memref<?xi64>) count(%n : memref<i32>) log256_max_n = 3 deterministic {qd.tuning = {items = 20}}
 }
 
 // -----

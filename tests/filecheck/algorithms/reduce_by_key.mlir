@@ -8,7 +8,7 @@
 // CHECK:         qd.grid.phase "reduce_by_key.last"
 // A NaN key differs from every other.
 // CHECK:           arith.cmpf une
-// CHECK:           qd.simt.block.inclusive_scan %{{.*}}, %{{.*}} : i32, f32 identity [0 : i32, 0.000000e+00 : f32] combiner {
+// CHECK:           qd.simt.block.inclusive_scan %{{.*}}, %{{.*}} : i32, f32 identity [0 : i32, -0.000000e+00 : f32] combiner {
 // CHECK:           ^bb0(%[[M:.*]]: i32, %[[U:.*]]: f32, %[[N:.*]]: i32, %[[W:.*]]: f32):
 // CHECK:             %[[JOINED:.*]] = arith.addf %[[U]], %[[W]] : f32
 // CHECK:             %[[HEAD:.*]] = arith.cmpi ne, %[[N]], %{{.*}} : i32

@@ -6,6 +6,7 @@
 //! none.
 
 mod compact;
+mod fixed_order;
 mod reduce;
 mod reduce_by_key;
 mod scan;

@@ -1,6 +1,10 @@
 //! `qd.algo.reduce`.
 
-use super::{Access, Algorithm, Arity, COUNT, Operand, hierarchical, known};
+use super::{
+    Access, Algorithm, Arity, COUNT, Operand,
+    fixed_order::{self, FixedOrder},
+    hierarchical, known,
+};
 use crate::{
     exec::{Call, Engine, Folder, identity},
     fault::Outcome,
@@ -21,6 +25,18 @@ pub(super) const REDUCE: Algorithm = Algorithm {
 
 fn run(engine: &mut Engine<'_>, call: &Call<'_>) -> Outcome {
     let combiner = call.combiner()?;
+    if fixed_order::applies(call, 0)? {
+        let elements = (0..call.n).map(|index| engine.tuple(call.all(0), index));
+        let elements = elements.collect::<Outcome<_>>()?;
+        let (combine, nothing) = (
+            fixed_order::combine(combiner),
+            fixed_order::nothing(combiner),
+        );
+        let mut order = FixedOrder::new(combine, nothing, &call.elements(0));
+        let commutes = fixed_order::commutes(combiner);
+        let result = order.reduce(elements, &identity(combiner), commutes)?;
+        return engine.put_tuple(call.all(1), 0, &result);
+    }
     let mut result = identity(combiner);
     let mut folder = Folder::new(combiner);
     for index in 0..call.n {

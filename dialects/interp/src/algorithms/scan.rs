@@ -1,6 +1,10 @@
 //! `qd.algo.exclusive_scan` and `qd.algo.inclusive_scan`.
 
-use super::{Access, Algorithm, Arity, COUNT, Operand, hierarchical, known};
+use super::{
+    Access, Algorithm, Arity, COUNT, Operand,
+    fixed_order::{self, FixedOrder},
+    hierarchical, known,
+};
 use crate::{
     exec::{Call, Engine, Folder, identity},
     fault::Outcome,
@@ -27,6 +31,20 @@ pub(super) const INCLUSIVE_SCAN: Algorithm = Algorithm {
 
 fn run(engine: &mut Engine<'_>, call: &Call<'_>, inclusive: bool) -> Outcome {
     let combiner = call.combiner()?;
+    if fixed_order::applies(call, 0)? {
+        let elements = (0..call.n).map(|index| engine.tuple(call.all(0), index));
+        let elements: Vec<_> = elements.collect::<Outcome<_>>()?;
+        let (combine, nothing) = (
+            fixed_order::combine(combiner),
+            fixed_order::nothing(combiner),
+        );
+        let mut order = FixedOrder::new(combine, nothing, &call.elements(0));
+        let scanned = order.scan(&elements, &identity(combiner), inclusive)?;
+        for (index, result) in (0..).zip(&scanned.results) {
+            engine.put_tuple(call.all(1), index, result)?;
+        }
+        return Ok(());
+    }
     let mut before = identity(combiner);
     let mut folder = Folder::new(combiner);
     for index in 0..call.n {

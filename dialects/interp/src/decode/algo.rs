@@ -38,6 +38,7 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
             definition,
             groups,
             combiner,
+            is_deterministic: op.has_attribute("deterministic"),
             is_unsigned: op.has_attribute("is_unsigned"),
             end_bit: read::integer(op, "end_bit").map(|bit| bit as u32),
             depth: definition.slots.map(|_| depth(op)).transpose()?,

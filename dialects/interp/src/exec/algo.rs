@@ -7,6 +7,7 @@ use crate::{
     fault::{Fault, Outcome, SiteId, Trap},
     memory::Memref,
     program::{Algo, Combiner, Reg},
+    value::Element,
 };
 
 /// A buffer operand.
@@ -48,6 +49,17 @@ impl Call<'_> {
     pub fn combiner(&self) -> Outcome<&Combiner> {
         let missing = || Trap::new("has nothing that combines");
         self.algo.combiner.as_ref().ok_or_else(missing)
+    }
+
+    /// Whether results may depend on the input and the capacity alone.
+    pub fn is_deterministic(&self) -> bool {
+        self.algo.is_deterministic
+    }
+
+    /// The elements' types, of the buffers of an operand.
+    pub fn elements(&self, number: usize) -> Vec<Element> {
+        let buffers = self.all(number).iter();
+        buffers.map(|operand| operand.memref.element).collect()
     }
 
     /// Whether keys are integers without a sign.

@@ -104,6 +104,7 @@ pub(crate) struct Algo {
     pub groups: Vec<Vec<Reg>>,
     pub combiner: Option<Combiner>,
     pub is_unsigned: bool,
+    pub is_deterministic: bool,
     pub end_bit: Option<u32>,
     /// Of the capacity `256^depth`, if there is one.
     pub depth: Option<u32>,

@@ -29,10 +29,9 @@ use super::{
 use crate::targets::{Capabilities, ForwardProgress, Orientation, tuning::Tuning};
 use descriptors::{Descriptors, Reading};
 use qd_dialects::{
-    attributes::Kind,
     builder::{Builder, Combiner, V},
     diagnostic::{Diagnostic, Result},
-    ir::{Op, is_float},
+    ir::Op,
 };
 use status::Status;
 
@@ -42,8 +41,9 @@ pub(super) struct Chain<'a, 'b, 'c> {
     pub combiner: &'a Combiner<'c>,
     /// Where the descriptors are kept, in a phase.
     pub partials: &'a dyn Fn() -> Partials<'b, 'c>,
-    /// Whether results may not depend on which prefixes were published when.
-    pub deterministic: bool,
+    /// Whether tiles are combined [from the left](super::fixed_order), whichever
+    /// prefixes were published when.
+    pub in_order: bool,
     pub tuning: Tuning,
 }
 
@@ -65,13 +65,6 @@ pub(super) fn require<'c>(op: Op<'c>, capabilities: &Capabilities) -> Result<'c>
         capabilities.name
     );
     Err(Diagnostic::at(op, what))
-}
-
-/// Whether results depend on the order in which values are combined, as float sums
-/// do.
-pub(super) fn is_order_sensitive(combiner: &Combiner) -> bool {
-    combiner.types().iter().any(|t| is_float(*t))
-        && matches!(combiner.as_kind(), None | Some(Kind::Add | Kind::Mul))
 }
 
 /// A tile's number and the live number of tiles.
@@ -145,6 +138,16 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
                 b.i32(Status::Prefix as i32),
                 b.i32(Status::Aggregate as i32),
             );
+            let total = match self.in_order {
+                true => {
+                    let upto = self.combiner.apply(b, &self.combiner.neutral(b), total);
+                    let either = upto.iter().zip(total);
+                    &*either
+                        .map(|(upto, own)| is_first.select(*upto, *own))
+                        .collect::<Vec<_>>()
+                }
+                false => total,
+            };
             self.publish(&self.descriptors(), tile, status, total);
         });
     }
@@ -161,7 +164,7 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
         let looking = || {
             self.tuning.back_off(tile.number);
             let descriptors = self.descriptors();
-            let before = match self.in_order() {
+            let before = match self.in_order {
                 true => self.look_back_in_order(&descriptors, tile),
                 false => self.look_back(&descriptors, tile),
             };
@@ -187,12 +190,6 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
         values: &[V<'b, 'c>],
     ) {
         descriptors.publish(tile.number.to_index(), status, values);
-    }
-
-    /// Whether prefixes are combined in order, because another order would show in
-    /// the result.
-    fn in_order(&self) -> bool {
-        self.deterministic && is_order_sensitive(self.combiner)
     }
 
     /// Combines windows from the tile backwards, up to one that has a prefix.

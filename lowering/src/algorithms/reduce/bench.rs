@@ -9,9 +9,10 @@ use qd_lowering::algorithms::scratch::reduce_scratch_slots;
 /// The rows, and what tunings are found by.
 pub const BENCH: Bench = Bench {
     cases: cases! {
-        "reduce" "u32": sum_kernel::<u32>(), sum::<u32>;
-        "reduce" "f32": sum_kernel::<f32>(), sum::<f32>;
-        "reduce" "u64": sum_kernel::<u64>(), sum::<u64>;
+        "reduce" "u32": sum_kernel::<u32>(""), sum::<u32>;
+        "reduce" "f32": sum_kernel::<f32>(""), sum::<f32>;
+        "reduce" "u64": sum_kernel::<u64>(""), sum::<u64>;
+        "reduce_in_order" "f32": sum_kernel::<f32>("deterministic"), sum::<f32>;
         "transform-reduce" "u32": squares_kernel::<u32>(), squares::<u32>;
         "transform-reduce" "f32": squares_kernel::<f32>(), squares::<f32>;
     },
@@ -48,13 +49,13 @@ pub const BENCH: Bench = Bench {
     ],
 };
 
-fn sum_kernel<T: Value>() -> String {
+fn sum_kernel<T: Value>(order: &str) -> String {
     let (e, s) = (T::MLIR, T::SLOT);
     format!(
         "qd.grid.kernel @main(%a: memref<?x{e}> {{qd.dtype = \"{d}\"}}, %o: memref<1x{e}> {{qd.dtype = \"{d}\"}}, \
                               %s: memref<?x{s}>, %n: memref<i32>) {{
            qd.algo.reduce add ins(%a : memref<?x{e}>) outs(%o : memref<1x{e}>)
-             scratch(%s : memref<?x{s}>) count(%n : memref<i32>) log256_max_n = {DEPTH}
+             scratch(%s : memref<?x{s}>) count(%n : memref<i32>) log256_max_n = {DEPTH} {order}
          }}",
         d = T::DTYPE_NAME
     )

@@ -14,6 +14,7 @@
 use super::Reduce;
 use crate::algorithms::{
     chunks::{self, Chunk},
+    fixed_order,
     levels::{BLOCK, load_or_neutral},
     partials::Partials,
 };
@@ -22,6 +23,7 @@ use qd_dialects::{builder::Builder, diagnostic::Result, ir::Op};
 /// Builds at most 2 phases.
 pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
     let reduce = Reduce::of(b, op);
+    fixed_order::refuse(op, &reduce.combiner, "chunked")?;
     let one = chunks::is_one(reduce.depth);
     let blocks = match one {
         true => b.index(1),

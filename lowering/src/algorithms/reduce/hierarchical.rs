@@ -13,6 +13,7 @@
 
 use super::Reduce;
 use crate::algorithms::{
+    fixed_order,
     levels::{BLOCK, Levels, load_or_neutral},
     partials::Partials,
 };
@@ -21,6 +22,7 @@ use qd_dialects::{builder::Builder, diagnostic::Result, ir::Op};
 /// Builds D phases.
 pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
     let reduce = Reduce::of(b, op);
+    fixed_order::refuse(op, &reduce.combiner, "hierarchical")?;
     let depth = reduce.depth as usize;
     let grids = Levels::new(reduce.count.capacity, depth);
     for level in 0..depth {

@@ -2,6 +2,7 @@
 //!
 //! | strategy | where |
 //! |---|---|
+//! | `fixed_order` | where `deterministic` fixes the order of floats |
 //! | `chunked` | on latency-oriented targets |
 //! | `tiled` | on throughput-oriented targets, with shared memory enough where order matters |
 //! | `hierarchical` | everywhere |
@@ -10,11 +11,12 @@
 #[cfg(false)]
 mod bench;
 mod chunked;
+mod fixed_order;
 mod hierarchical;
 mod tiled;
 
 use super::{
-    Algorithm, Strategy, always, input_types, latency_oriented,
+    Algorithm, Strategy, always, fixed_order as order, input_types, latency_oriented,
     levels::{Count, identity_if},
 };
 use qd_dialects::{
@@ -28,6 +30,11 @@ pub(super) const REDUCE: Algorithm = Algorithm {
     op: algo::Reduce::NAME,
     tunings: include_str!("tuning.json"),
     strategies: &[
+        Strategy {
+            name: "fixed_order",
+            suits: |op, _| order::applies(op, &Combiner::of(op, &input_types(op))),
+            expand: |b, op, _| fixed_order::expand(b, op),
+        },
         Strategy {
             name: "chunked",
             suits: latency_oriented,

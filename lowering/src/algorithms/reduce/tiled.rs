@@ -24,6 +24,7 @@
 use super::{Reduce, hierarchical};
 use crate::{
     algorithms::{
+        fixed_order,
         last_block::LastBlock,
         levels::{Levels, load_or_neutral},
         partials::Partials,
@@ -56,6 +57,7 @@ pub(super) fn suits(op: Op, types: &[Type], capabilities: &Capabilities) -> bool
 /// Builds a phase.
 pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, capabilities: &Capabilities) -> Result<'c> {
     let reduce = Reduce::of(b, op);
+    fixed_order::refuse(op, &reduce.combiner, "tiled")?;
     let bytes = bytes(reduce.combiner.types());
     if bytes > MOST_BYTES {
         return Err(Diagnostic::at(

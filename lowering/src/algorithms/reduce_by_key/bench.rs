@@ -9,9 +9,10 @@ use qd_lowering::algorithms::scratch::reduce_by_key_scratch_slots;
 /// The rows, and what tunings are found by.
 pub const BENCH: Bench = Bench {
     cases: cases! {
-        "reduce_by_key" "u32": kernel::<u32>(), reduce::<u32>;
-        "reduce_by_key" "f32": kernel::<f32>(), reduce::<f32>;
-        "reduce_by_key" "u64": kernel::<u64>(), reduce::<u64>;
+        "reduce_by_key" "u32": kernel::<u32>(""), reduce::<u32>;
+        "reduce_by_key" "f32": kernel::<f32>(""), reduce::<f32>;
+        "reduce_by_key" "u64": kernel::<u64>(""), reduce::<u64>;
+        "by_key_in_order" "f32": kernel::<f32>("deterministic"), reduce::<f32>;
     },
     subjects: &[
         Subject {
@@ -45,7 +46,7 @@ pub const BENCH: Bench = Bench {
     ],
 };
 
-fn kernel<T: Value>() -> String {
+fn kernel<T: Value>(order: &str) -> String {
     let e = T::MLIR;
     format!(
         "qd.grid.kernel @main(%k: memref<?xi32>, %v: memref<?x{e}> {{qd.dtype = \"{d}\"}}, %ko: memref<?xi32>, \
@@ -53,7 +54,7 @@ fn kernel<T: Value>() -> String {
                               %s: memref<?xi32>, %n: memref<i32>) {{
            qd.algo.reduce_by_key add ins(%k, %v : memref<?xi32>, memref<?x{e}>)
              outs(%ko, %vo, %m : memref<?xi32>, memref<?x{e}>, memref<i32>)
-             scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = {DEPTH}
+             scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = {DEPTH} {order}
          }}",
         d = T::DTYPE_NAME
     )

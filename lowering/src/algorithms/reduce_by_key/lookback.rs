@@ -26,9 +26,10 @@
 //! Cost: reads each key and each value once, and one key more for each subgroup;
 //! writes each run once. Descriptors take 32 bytes a tile. A fill and a phase.
 
-use super::{ReduceByKey, sweep};
+use super::{ReduceByKey, shape, sweep};
 use crate::algorithms::{
     chain::{self, Chain},
+    fixed_order::{Runs, Shape},
     partials::Partials,
     sweep::Form,
     tiles::{bytes, prefetch, rest},
@@ -48,17 +49,25 @@ const WORD: i64 = 32;
 pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, capabilities: &Capabilities) -> Result<'c> {
     let by_key = ReduceByKey::of(b, op);
     if by_key.depth == 1 {
-        return sweep::expand(b, op, Form::Hierarchical);
+        let form = match by_key.in_order {
+            true => Form::FixedOrder(shape(op)),
+            false => Form::Hierarchical,
+        };
+        return sweep::expand(b, op, form);
     }
     chain::require(op, capabilities)?;
     let held = bytes(&[by_key.keys.element(), by_key.values.element()]);
-    let tuning = Tuning::of(op, "reduce_by_key", held, capabilities)?;
+    let mut tuning = Tuning::of(op, "reduce_by_key", held, capabilities)?;
+    if by_key.in_order {
+        tuning = tuning.in_shape(op, shape(op))?;
+    }
     if tuning.items >= WORD {
         let what = format!("has {} items a thread: {} at most", tuning.items, WORD - 1);
         return Err(Diagnostic::at(op, what));
     }
     let look_back = LookBack {
         b,
+        shape: shape(op),
         tuning,
         pairs: &sweep::segmented(b, &by_key.combiner),
         by_key: &by_key,
@@ -73,6 +82,7 @@ struct LookBack<'a, 'b, 'c> {
     /// Combines pairs: the number of heads and the sum of the values since the
     /// last head.
     pairs: &'a Combiner<'c>,
+    shape: Shape,
     tuning: Tuning,
 }
 
@@ -121,7 +131,7 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
             b,
             combiner: self.pairs,
             partials: &scratch,
-            deterministic: by_key.deterministic,
+            in_order: by_key.in_order,
             tuning: self.tuning,
         };
         chain.clear("reduce_by_key", tiles);
@@ -152,6 +162,10 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
             open: b.shared(value, 1),
             ticket: b.shared(word, 1),
         };
+        let runs = self
+            .by_key
+            .in_order
+            .then(|| Runs::new(b, self.pairs, self.shape));
         let count = self.by_key.count.live();
         let tiles = self.tiles(count);
         b.if_(b.block_id().lt(tiles), || {
@@ -162,8 +176,18 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
             };
             let own = self.own(&tile, &shared);
             let sum = vec![b.popcnt(own.heads), own.values[own.values.len() - 1]];
-            let within = b.combine("block.exclusive_scan", self.pairs, sum.clone());
-            let total = self.pairs.apply(b, &within, &sum);
+            let (within, total) = match &runs {
+                Some(runs) => {
+                    runs.set(b.thread_id(), &sum);
+                    runs.combine();
+                    (runs.before(b.thread_id()), runs.total())
+                }
+                None => {
+                    let within = b.combine("block.exclusive_scan", self.pairs, sum.clone());
+                    let total = self.pairs.apply(b, &within, &sum);
+                    (within, total)
+                }
+            };
             let looks_back = b.subgroup_id().eq(b.num_subgroups() - 1);
             let leads = b.lane_id().eq(b.subgroup_size() - 1);
             b.if_(looks_back, || {
@@ -180,7 +204,7 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
                     shared.heads.set(b.index(1), total[0]);
                     shared.open.set(b.index(0), before[1]);
                     b.if_(chain.is_last(position), || {
-                        self.end(&self.pairs.apply(b, &before, &total))
+                        self.by_key.end(&self.pairs.apply(b, &before, &total))
                     });
                 });
             });
@@ -324,15 +348,6 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
                 self.by_key.values_out.set(run - 1, shared.values.at(nth));
             });
             none
-        });
-    }
-
-    /// Ends the last run, and writes the number of runs; run by one thread.
-    fn end(&self, all: &[V<'b, 'c>]) {
-        let (runs, open) = (all[0], all[1]);
-        self.by_key.num_runs.set_first(runs);
-        self.b.if_(runs.ne(0), || {
-            self.by_key.values_out.set(runs.to_index() - 1, open);
         });
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! | strategy | where |
 //! |---|---|
+//! | `fixed_order` | where `deterministic` fixes the order of floats, on targets without forward progress |
 //! | `chunked` | on latency-oriented targets |
 //! | `lookback` | on throughput-oriented targets with forward progress |
 //! | `hierarchical` | everywhere |
@@ -15,10 +16,17 @@ mod bench;
 mod lookback;
 mod sweep;
 
-use super::{Algorithm, Strategy, always, chain, latency_oriented, levels::Count, sweep::Form};
+use super::{
+    Algorithm, Strategy, always, chain,
+    fixed_order::{self, Shape},
+    latency_oriented,
+    levels::Count,
+    sweep::Form,
+};
 use qd_dialects::{
     builder::{Builder, Combiner, V},
-    ir::Op,
+    ir::{Op, element_type},
+    melior::ir::ValueLike,
     ops::algo,
 };
 
@@ -27,6 +35,13 @@ pub(super) const REDUCE_BY_KEY: Algorithm = Algorithm {
     op: algo::ReduceByKey::NAME,
     tunings: include_str!("tuning.json"),
     strategies: &[
+        Strategy {
+            name: "fixed_order",
+            suits: |op, capabilities| {
+                fixed_order::applies(op, &combiner(op)) && !chain::suits(capabilities)
+            },
+            expand: |b, op, _| sweep::expand(b, op, Form::FixedOrder(shape(op))),
+        },
         Strategy {
             name: "chunked",
             suits: latency_oriented,
@@ -56,7 +71,21 @@ struct ReduceByKey<'b, 'c> {
     count: Count<'b, 'c>,
     combiner: Combiner<'c>,
     depth: u32,
-    deterministic: bool,
+    /// Whether values are combined in the fixed order.
+    in_order: bool,
+}
+
+/// What combines the values.
+fn combiner<'c>(op: Op<'c>) -> Combiner<'c> {
+    let values = algo::ReduceByKey::cast(op).values();
+    Combiner::of(op, element_type(values.r#type()).as_slice())
+}
+
+/// The tiles of the fixed order.
+fn shape(op: Op) -> Shape {
+    let op = algo::ReduceByKey::cast(op);
+    let elements = [op.keys(), op.values()].map(|buffer| element_type(buffer.r#type()));
+    Shape::of(&elements.into_iter().flatten().collect::<Vec<_>>())
 }
 
 impl<'b, 'c> ReduceByKey<'b, 'c> {
@@ -74,9 +103,9 @@ impl<'b, 'c> ReduceByKey<'b, 'c> {
             num_runs: b.v(said.num_runs()),
             scratch: b.v(said.scratch()),
             count: Count::new(b, b.v(said.count()), depth, buffers),
-            combiner: Combiner::of(op, &[values.element()]),
+            combiner: combiner(op),
             depth,
-            deterministic: super::deterministic(op),
+            in_order: fixed_order::applies(op, &combiner(op)),
         }
     }
 
@@ -87,9 +116,18 @@ impl<'b, 'c> ReduceByKey<'b, 'c> {
         i.eq(0) | self.keys.at(i).ne(self.keys.at(before))
     }
 
-    /// Whether a run ends at element `i` of `count`, which exists.
+    /// Whether a run ends at element `i` of `count`, which exists, and is not the last
+    /// run.
     fn is_end(&self, i: V<'b, 'c>, count: V<'b, 'c>) -> V<'b, 'c> {
-        let last = count - 1;
-        i.eq(last) | self.keys.at(i).ne(self.keys.at((i + 1).min(last)))
+        self.keys.at(i).ne(self.keys.at((i + 1).min(count - 1)))
+    }
+
+    /// Writes the number of runs and the last run's value; run by one thread.
+    fn end(&self, all: &[V<'b, 'c>]) {
+        let (runs, open) = (all[0], all[1]);
+        self.num_runs.set_first(runs);
+        runs.builder().if_(runs.ne(0), || {
+            self.values_out.set(runs.to_index() - 1, open);
+        });
     }
 }

@@ -10,7 +10,8 @@
 //!
 //! which is associative if the values' combiner is. An inclusive scan gives for
 //! each element the number of its run and the combination of the run so far:
-//! the first element of a run writes its key, the last one the value.
+//! the first element of a run writes its key, the last one the value. The last run's
+//! is the total.
 //!
 //! Paper: Blelloch, Prefix Sums and Their Applications (1990), segmented scans;
 //! the forms of sweep name their own.
@@ -38,6 +39,7 @@ use qd_dialects::{
 /// Builds 2D − 1 phases, or at most 2 in chunks.
 pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, form: Form) -> Result<'c> {
     let by_key = ReduceByKey::of(b, op);
+    form.keeps_order(op, &by_key.combiner)?;
     let sweep = Sweep {
         b,
         form,
@@ -52,7 +54,7 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, form: Form) -> Result<'c> 
             buffer: by_key.scratch,
             start: b.index(0),
         },
-        total: Total::AtTheEnd(&|total| by_key.num_runs.set_first(total[0])),
+        total: Total::AtTheEnd(&|total| by_key.end(total)),
     };
     sweep.run(|element| {
         let (heads, combined) = (element.scanned[0], element.scanned[1]);
@@ -73,7 +75,7 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, form: Form) -> Result<'c> 
 /// one.
 pub(super) fn segmented<'c>(b: &Builder<'c>, values: &Combiner<'c>) -> Combiner<'c> {
     let no_heads = attributes::i32(b.context(), 0);
-    let identities = [vec![no_heads], values.neutral_attributes()].concat();
+    let identities = [vec![no_heads], values.exact_neutral_attributes()].concat();
     let values = values.clone();
     Combiner::function(b.context(), identities, move |b, left, right| {
         let joined = values.apply(b, &left[1..], &right[1..])[0];

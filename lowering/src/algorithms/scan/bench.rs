@@ -9,12 +9,13 @@ use qd_lowering::algorithms::scratch::scan_scratch_slots;
 /// The rows, and what tunings are found by.
 pub const BENCH: Bench = Bench {
     cases: cases! {
-        "exclusive_scan" "u32": kernel::<u32>("exclusive_scan"), exclusive_scan::<u32>;
-        "exclusive_scan" "f32": kernel::<f32>("exclusive_scan"), exclusive_scan::<f32>;
-        "exclusive_scan" "u64": kernel::<u64>("exclusive_scan"), exclusive_scan::<u64>;
-        "inclusive_scan" "u32": kernel::<u32>("inclusive_scan"), inclusive_scan::<u32>;
-        "inclusive_scan" "f32": kernel::<f32>("inclusive_scan"), inclusive_scan::<f32>;
-        "inclusive_scan" "u64": kernel::<u64>("inclusive_scan"), inclusive_scan::<u64>;
+        "exclusive_scan" "u32": kernel::<u32>("exclusive_scan", ""), exclusive_scan::<u32>;
+        "exclusive_scan" "f32": kernel::<f32>("exclusive_scan", ""), exclusive_scan::<f32>;
+        "exclusive_scan" "u64": kernel::<u64>("exclusive_scan", ""), exclusive_scan::<u64>;
+        "inclusive_scan" "u32": kernel::<u32>("inclusive_scan", ""), inclusive_scan::<u32>;
+        "inclusive_scan" "f32": kernel::<f32>("inclusive_scan", ""), inclusive_scan::<f32>;
+        "inclusive_scan" "u64": kernel::<u64>("inclusive_scan", ""), inclusive_scan::<u64>;
+        "scan_in_order" "f32": kernel::<f32>("inclusive_scan", "deterministic"), inclusive_scan::<f32>;
     },
     subjects: &[
         Subject {
@@ -49,13 +50,13 @@ pub const BENCH: Bench = Bench {
     ],
 };
 
-fn kernel<T: Value>(algorithm: &str) -> String {
+fn kernel<T: Value>(algorithm: &str, order: &str) -> String {
     let (e, s) = (T::MLIR, T::SLOT);
     format!(
         "qd.grid.kernel @main(%a: memref<?x{e}> {{qd.dtype = \"{d}\"}}, %o: memref<?x{e}> {{qd.dtype = \"{d}\"}}, \
                               %s: memref<?x{s}>, %n: memref<i32>) {{
            qd.algo.{algorithm} add ins(%a : memref<?x{e}>) outs(%o : memref<?x{e}>)
-             scratch(%s : memref<?x{s}>) count(%n : memref<i32>) log256_max_n = {DEPTH}
+             scratch(%s : memref<?x{s}>) count(%n : memref<i32>) log256_max_n = {DEPTH} {order}
          }}",
         d = T::DTYPE_NAME
     )

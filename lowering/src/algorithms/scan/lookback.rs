@@ -16,6 +16,7 @@
 use super::{Scan, sweep};
 use crate::algorithms::{
     chain::{self, Chain, Position},
+    fixed_order::{Runs, Shape},
     levels::combine_below,
     partials::Partials,
     sweep::Form,
@@ -42,6 +43,7 @@ pub(super) fn fits(types: &[Type]) -> bool {
 pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, capabilities: &Capabilities) -> Result<'c> {
     let scan = Scan::of(b, op);
     let types = scan.combiner.types();
+    let shape = Shape::of(types);
     if !fits(types) {
         let what = format!(
             "combines elements of {} bytes: strategy 'lookback' is for {MOST_BYTES} at most",
@@ -50,25 +52,28 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, capabilities: &Capabilitie
         return Err(Diagnostic::at(op, what));
     }
     if scan.depth == 1 {
-        return sweep::expand(b, op, Form::Hierarchical);
+        let form = match scan.in_order {
+            true => Form::FixedOrder(shape),
+            false => Form::Hierarchical,
+        };
+        return sweep::expand(b, op, form);
     }
     chain::require(op, capabilities)?;
-    // In-order look-back takes time for each tile, so tiles are large and few.
-    let row = match scan.deterministic && chain::is_order_sensitive(&scan.combiner) {
-        true => "scan_in_order",
-        false => "scan",
-    };
-    let tuning = Tuning::of(op, row, bytes(types), capabilities)?;
+    let mut tuning = Tuning::of(op, "scan", bytes(types), capabilities)?;
+    if scan.in_order {
+        tuning = tuning.in_shape(op, shape)?;
+    }
     let look_back = LookBack {
         b,
         chain: Chain {
             b,
             combiner: &scan.combiner,
             partials: &|| Partials::Separate(scan.scratch.clone()),
-            deterministic: scan.deterministic,
+            in_order: scan.in_order,
             tuning,
         },
         form: Tiles::new(b, &tuning),
+        shape,
         scan: &scan,
         tuning,
     };
@@ -82,6 +87,7 @@ struct LookBack<'a, 'b, 'c> {
     scan: &'a Scan<'b, 'c>,
     chain: Chain<'a, 'b, 'c>,
     form: Tiles<'b, 'c>,
+    shape: Shape,
     tuning: Tuning,
 }
 
@@ -112,14 +118,28 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
         let elements = self.form.shared(types);
         let prefix: Vec<_> = types.iter().map(|t| b.shared(*t, 1)).collect();
         let ticket = b.shared(b.int_type(32), 1);
+        let runs = self
+            .scan
+            .in_order
+            .then(|| Runs::new(b, combiner, self.shape));
         let count = self.scan.count.live();
         let tiles = self.form.number(count);
         b.if_(b.block_id().lt(tiles), || {
             let tile = self.take(ticket, count, tiles);
             let own = self.form.exchange(&elements, &self.load(&tile));
             let sum = self.combine_all(&own);
-            let within = combine_below(b, combiner, sum.clone());
-            let total = combiner.apply(b, &within, &sum);
+            let (within, total) = match &runs {
+                Some(runs) => {
+                    runs.set(b.thread_id(), &sum);
+                    runs.combine();
+                    (runs.before(b.thread_id()), runs.total())
+                }
+                None => {
+                    let within = combine_below(b, combiner, sum.clone());
+                    let total = combiner.apply(b, &within, &sum);
+                    (within, total)
+                }
+            };
             let looks_back = b.subgroup_id().eq(b.num_subgroups() - 1);
             let leads = b.lane_id().eq(b.subgroup_size() - 1);
             b.if_(looks_back, || {
@@ -153,7 +173,10 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
     fn load(&self, tile: &Tile<'b, 'c>) -> Vec<Vec<V<'b, 'c>>> {
         let (b, inputs) = (self.b, &self.scan.inputs);
         let each = |i| inputs.iter().map(|input| input.at(i)).collect();
-        let nothing = || self.scan.combiner.neutral(b);
+        let nothing = || match self.scan.in_order {
+            true => self.scan.combiner.exact_neutral(b),
+            false => self.scan.combiner.neutral(b),
+        };
         let loaded = self.form.load(tile.start, tile.count, &each, &nothing);
         prefetch(&self.tuning, inputs, tile.start, tile.count);
         loaded
@@ -167,10 +190,18 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
 
     /// Scans this thread's elements, after those of the threads below.
     fn scan(&self, elements: &[V<'b, 'c>], within: Vec<V<'b, 'c>>, own: &[Vec<V<'b, 'c>>]) {
-        let mut before = within;
+        let (b, combiner) = (self.b, &self.scan.combiner);
+        let (mut before, below) = match self.scan.in_order {
+            true => (combiner.exact_neutral(b), Some(within)),
+            false => (within, None),
+        };
         for (nth, value) in (0..).zip(own) {
-            let upto = self.scan.combiner.apply(self.b, &before, value);
+            let upto = combiner.apply(b, &before, value);
             let scanned = if self.scan.inclusive { &upto } else { &before };
+            let scanned = match &below {
+                Some(below) => &combiner.apply(b, below, scanned),
+                None => scanned,
+            };
             store(elements, self.form.blocked(nth), scanned);
             before = upto;
         }

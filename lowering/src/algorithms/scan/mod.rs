@@ -3,6 +3,7 @@
 //!
 //! | strategy | where |
 //! |---|---|
+//! | `fixed_order` | where `deterministic` fixes the order of floats, on targets without forward progress |
 //! | `chunked` | on latency-oriented targets |
 //! | `lookback` | on throughput-oriented targets with forward progress |
 //! | `hierarchical` | everywhere |
@@ -14,7 +15,9 @@ mod lookback;
 mod sweep;
 
 use super::{
-    Algorithm, Strategy, always, chain, input_types, latency_oriented,
+    Algorithm, Strategy, always, chain,
+    fixed_order::{self, Shape},
+    input_types, latency_oriented,
     levels::{Count, identity_if},
     sweep::Form,
 };
@@ -38,17 +41,30 @@ pub(super) const INCLUSIVE_SCAN: Algorithm = Algorithm {
     strategies: STRATEGIES,
 };
 
+const LOOKBACK: Strategy = Strategy {
+    name: "lookback",
+    suits: |op, capabilities| chain::suits(capabilities) && lookback::fits(&input_types(op)),
+    expand: lookback::expand,
+};
+
 const STRATEGIES: &[Strategy] = &[
+    Strategy {
+        name: "fixed_order",
+        suits: |op, capabilities| {
+            let looks_back = (LOOKBACK.suits)(op, capabilities);
+            fixed_order::applies(op, &combiner(op)) && !looks_back
+        },
+        expand: |b, op, _| {
+            let shape = Shape::of(&input_types(op));
+            sweep::expand(b, op, Form::FixedOrder(shape))
+        },
+    },
     Strategy {
         name: "chunked",
         suits: latency_oriented,
         expand: |b, op, _| sweep::expand(b, op, Form::Chunked),
     },
-    Strategy {
-        name: "lookback",
-        suits: |op, capabilities| chain::suits(capabilities) && lookback::fits(&input_types(op)),
-        expand: lookback::expand,
-    },
+    LOOKBACK,
     Strategy {
         name: "hierarchical",
         suits: always,
@@ -67,14 +83,18 @@ struct Scan<'b, 'c> {
     count: Count<'b, 'c>,
     combiner: Combiner<'c>,
     depth: u32,
-    deterministic: bool,
+    /// Whether elements are combined in the fixed order.
+    in_order: bool,
+}
+
+fn combiner<'c>(op: Op<'c>) -> Combiner<'c> {
+    Combiner::of(op, &input_types(op))
 }
 
 impl<'b, 'c> Scan<'b, 'c> {
     fn of(b: &'b Builder<'c>, op: Op<'c>) -> Self {
         let scan = algo::Combine::cast(op);
         let inputs = b.vs(&scan.inputs());
-        let types: Vec<_> = inputs.iter().map(|input| input.element()).collect();
         let inclusive = op.is(INCLUSIVE_SCAN.op);
         let outputs = b.vs(&scan.outputs());
         let buffers = inputs.iter().chain(&outputs).copied();
@@ -88,9 +108,9 @@ impl<'b, 'c> Scan<'b, 'c> {
             inclusive,
             scratch: b.vs(&scan.scratch()),
             count: Count::new(b, count, depth, buffers),
-            combiner: Combiner::of(op, &types),
+            in_order: fixed_order::applies(op, &combiner(op)),
+            combiner: combiner(op),
             depth,
-            deterministic: super::deterministic(op),
             inputs,
             outputs,
         }

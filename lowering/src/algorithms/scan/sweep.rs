@@ -15,6 +15,7 @@ use qd_dialects::{builder::Builder, diagnostic::Result, ir::Op};
 /// Builds 2D − 1 phases, at most 2 in chunks, or a clear and a phase.
 pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, form: Form) -> Result<'c> {
     let scan = Scan::of(b, op);
+    form.keeps_order(op, &scan.combiner)?;
     let sweep = Sweep {
         b,
         form,

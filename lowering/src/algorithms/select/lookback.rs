@@ -59,7 +59,7 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, capabilities: &Capabilitie
             b,
             combiner: &Combiner::kind(b.context(), Kind::Add, b.int_type(32)),
             partials: &|| Partials::Separate(vec![compact.scratch]),
-            deterministic: false,
+            in_order: false,
             tuning,
         },
         is_staged,

@@ -2,13 +2,19 @@
 //! select, partition, sort and reduce by key where they are not single-pass.
 //!
 //! - [`hierarchical`]: a tile a block, in a tree of fixed depth;
-//! - [`chunked`]: a long chunk a block, for latency-oriented targets.
+//! - [`chunked`]: a long chunk a block, for latency-oriented targets;
+//! - [`fixed_order`]: in the order that `deterministic` fixes.
 
 mod chunked;
+mod fixed_order;
 mod hierarchical;
 
-use super::partials::Partials;
-use qd_dialects::builder::{Builder, Combiner, V};
+use super::{fixed_order::Shape, partials::Partials};
+use qd_dialects::{
+    builder::{Builder, Combiner, V},
+    diagnostic::Result,
+    ir::Op,
+};
 
 /// The strategy of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +23,19 @@ pub(super) enum Form {
     Hierarchical,
     /// See [`chunked`].
     Chunked,
+    /// See [`fixed_order`], in tiles of this size.
+    FixedOrder(Shape),
+}
+
+impl Form {
+    /// An error at an op whose order this form does not keep.
+    pub fn keeps_order<'c>(self, op: Op<'c>, combiner: &Combiner) -> Result<'c> {
+        match self {
+            Self::Hierarchical => super::fixed_order::refuse(op, combiner, "hierarchical"),
+            Self::Chunked => super::fixed_order::refuse(op, combiner, "chunked"),
+            Self::FixedOrder(_) => Ok(()),
+        }
+    }
 }
 
 /// A scan under construction. Exclusive unless `inclusive`.
@@ -45,6 +64,7 @@ impl<'b, 'c> Sweep<'_, 'b, 'c> {
         match self.form {
             Form::Hierarchical => self.hierarchical(&last),
             Form::Chunked => self.chunked(&last),
+            Form::FixedOrder(shape) => self.fixed_order(shape, &last),
         }
     }
 }

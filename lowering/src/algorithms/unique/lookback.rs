@@ -62,7 +62,7 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, capabilities: &Capabilitie
                 buffer: unique.scratch,
                 start: b.index(0),
             },
-            deterministic: false,
+            in_order: false,
             tuning,
         },
         tuning,

@@ -1,0 +1,196 @@
+//! The order in which `deterministic` combines floats: the same on every target, at
+//! every subgroup size, whatever ran first.
+//!
+//! The page of [`qd.algo.reduce`](../../../docs/generated/algo.md) defines it: elements
+//! form *runs*, runs form *groups*, groups form *tiles*, and each level is combined
+//! from the left. Nothing here depends on a subgroup: a thread combines a run, and
+//! another a group, through shared memory. [`Shape`] is the one part of the definition
+//! that depends on the elements' size.
+//!
+//! Kinds that do not round, and integers, have no order to keep: [`applies`].
+
+use super::{
+    deterministic,
+    tiles::{bytes, load, store},
+};
+use qd_dialects::{
+    attributes::{self, Kind, names::TUNING},
+    builder::{Builder, Combiner, V},
+    diagnostic::{Diagnostic, Result},
+    ir::{Op, OpExt, is_float},
+    melior::ir::Type,
+};
+
+/// Runs of a group.
+const GROUP: i64 = 32;
+
+/// The size of tiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shape {
+    /// Runs of a tile.
+    pub runs: i64,
+    /// Elements of a run. Odd, as they are neighbours in shared memory.
+    pub items: i64,
+}
+
+impl Shape {
+    /// For elements that hold scalars of these types. A tile and its runs fit 64 KiB of
+    /// shared memory.
+    pub fn of(types: &[Type]) -> Self {
+        let (runs, items) = match bytes(types) {
+            ..=4 => (512, 29),
+            ..=8 => (512, 13),
+            ..=12 => (256, 11),
+            ..=16 => (256, 9),
+            _ => (256, 5),
+        };
+        Self { runs, items }
+    }
+
+    /// Elements of a tile.
+    pub const fn size(self) -> i64 {
+        self.runs * self.items
+    }
+
+    /// Tiles that `elements` elements make.
+    pub fn tiles<'b, 'c>(self, elements: V<'b, 'c>) -> V<'b, 'c> {
+        (elements + (self.size() - 1)) / self.size()
+    }
+}
+
+/// Whether an op that combines scalars by this is to combine them in the fixed order.
+pub(super) fn applies(op: Op, combiner: &Combiner) -> bool {
+    deterministic(op) && is_order_sensitive(combiner)
+}
+
+/// Whether results depend on the order in which values are combined, as float sums
+/// do.
+fn is_order_sensitive(combiner: &Combiner) -> bool {
+    combiner.types().iter().any(|t| is_float(*t))
+        && matches!(combiner.as_kind(), None | Some(Kind::Add | Kind::Mul))
+}
+
+/// An error at an op that names a strategy with an order of its own.
+pub(super) fn refuse<'c>(op: Op<'c>, combiner: &Combiner, strategy: &str) -> Result<'c> {
+    match applies(op, combiner) {
+        false => Ok(()),
+        true => Err(Diagnostic::at(
+            op,
+            format!(
+                "combines floats and is deterministic: strategy '{strategy}' has an order of its own"
+            ),
+        )),
+    }
+}
+
+/// An error at an op whose tuning sets what the order fixes.
+pub(super) fn check_tuning<'c>(op: Op<'c>) -> Result<'c> {
+    let said = op.attr(TUNING).and_then(attributes::entries);
+    let names = said.into_iter().flatten().map(|(name, _)| name);
+    match names
+        .into_iter()
+        .find(|name| name == "threads" || name == "items")
+    {
+        None => Ok(()),
+        Some(name) => Err(Diagnostic::at(
+            op,
+            format!(
+                "'{TUNING}' sets {name}: the tiles of a deterministic combination of floats are fixed"
+            ),
+        )),
+    }
+}
+
+/// The runs of a block's tile, in shared memory.
+pub(super) struct Runs<'a, 'b, 'c> {
+    b: &'b Builder<'c>,
+    combiner: &'a Combiner<'c>,
+    groups: i64,
+    /// A slot for each run: its sum, and then the sum of the runs before it in its
+    /// group. A slot is left out after each group, against bank conflicts.
+    sums: Vec<V<'b, 'c>>,
+    /// The sum of each group.
+    totals: Vec<V<'b, 'c>>,
+}
+
+impl<'a, 'b, 'c> Runs<'a, 'b, 'c> {
+    /// At the top of a phase.
+    pub fn new(b: &'b Builder<'c>, combiner: &'a Combiner<'c>, shape: Shape) -> Self {
+        let groups = shape.runs / GROUP;
+        let arrays = |length: i64| {
+            let types = combiner.types().iter();
+            types.map(|t| b.shared(*t, length)).collect()
+        };
+        Self {
+            b,
+            combiner,
+            groups,
+            sums: arrays(groups * (GROUP + 1)),
+            totals: arrays(groups),
+        }
+    }
+
+    /// Stores the sum of a run.
+    pub fn set(&self, run: V<'b, 'c>, sum: &[V<'b, 'c>]) {
+        store(&self.sums, run + run / GROUP, sum);
+    }
+
+    /// Combines the runs of each group. Run by all threads of the block, which have
+    /// stored the sums of all runs.
+    pub fn combine(&self) {
+        let b = self.b;
+        let group = b.thread_id();
+        b.sync();
+        b.if_(group.lt(self.groups), || {
+            let first = group * (GROUP + 1);
+            let nothing = self.combiner.exact_neutral(b);
+            let total = match self.combiner.as_kind() {
+                // All loads are in flight at once.
+                Some(_) => {
+                    let sums: Vec<_> = (0..GROUP)
+                        .map(|nth| load(&self.sums, first + nth))
+                        .collect();
+                    (0..).zip(&sums).fold(nothing, |before, (nth, sum)| {
+                        store(&self.sums, first + nth, &before);
+                        self.combiner.apply(b, &before, sum)
+                    })
+                }
+                None => {
+                    let (zero, one) = (b.index(0), b.index(1));
+                    b.for_(zero, b.index(GROUP), one, nothing, |nth, before| {
+                        let sum = load(&self.sums, first + nth);
+                        store(&self.sums, first + nth, &before);
+                        self.combiner.apply(b, &before, &sum)
+                    })
+                }
+            };
+            store(&self.totals, group, &total);
+        });
+        b.sync();
+    }
+
+    /// The combination of the tile's runs before this one.
+    pub fn before(&self, run: V<'b, 'c>) -> Vec<V<'b, 'c>> {
+        let group = run / GROUP;
+        let groups = self.first_groups(group);
+        let within = load(&self.sums, run + group);
+        self.combiner.apply(self.b, &groups, &within)
+    }
+
+    /// The combination of the tile.
+    pub fn total(&self) -> Vec<V<'b, 'c>> {
+        self.first_groups(self.b.index(self.groups))
+    }
+
+    fn first_groups(&self, number: V<'b, 'c>) -> Vec<V<'b, 'c>> {
+        let (b, combiner) = (self.b, self.combiner);
+        let (zero, one) = (b.index(0), b.index(1));
+        b.for_(
+            zero,
+            number,
+            one,
+            combiner.exact_neutral(b),
+            |group, sum| combiner.apply(b, &sum, &load(&self.totals, group)),
+        )
+    }
+}

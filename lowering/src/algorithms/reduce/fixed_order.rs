@@ -1,0 +1,185 @@
+//! Reduce in the order that `deterministic` fixes, in one launch on any target.
+//!
+//! 1. Each block combines a tile and writes the aggregate. Then it counts itself as
+//!    finished.
+//! 2. The last block to finish combines the aggregates in the same way, tile by tile
+//!    and level by level. No block waits for another.
+//!
+//! With a combiner that commutes, an element's run is its number in the tile modulo the
+//! number of runs, so that neighbouring threads load neighbouring elements. With any
+//! other, a run is consecutive elements.
+//!
+//! Paper: the last-block reduction is that of the CUDA Programming Guide's example of
+//! `__threadfence`.
+//! Deviations: the tree is that of [`fixed_order`](crate::algorithms::fixed_order), and
+//! each tile has a block, so that nothing depends on the number of blocks.
+//! Cost: reads each element once, and an aggregate for each tile. 1 phase.
+
+use super::Reduce;
+use crate::algorithms::{
+    fixed_order::{Runs, Shape},
+    last_block::LastBlock,
+    levels::{BLOCK, Levels},
+    partials::Partials,
+};
+use qd_dialects::{
+    builder::{Builder, V},
+    diagnostic::Result,
+    ir::Op,
+};
+
+/// Builds a phase.
+pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
+    let reduce = Reduce::of(b, op);
+    let shape = Shape::of(reduce.combiner.types());
+    let mut capacities = vec![BLOCK.pow(reduce.depth)];
+    while let Some(above) = capacities
+        .last()
+        .filter(|elements| **elements > shape.size())
+    {
+        capacities.push((above + shape.size() - 1) / shape.size());
+    }
+    let fixed = FixedOrder {
+        b,
+        shape,
+        levels: capacities.len(),
+        reduce: &reduce,
+    };
+    let blocks = shape.tiles(reduce.count.capacity).max(1);
+    // A single tile is nobody's to wait for.
+    let last_block = (fixed.levels > 1).then(|| LastBlock::new(b));
+    b.phase("reduce", blocks, BLOCK, || fixed.body(last_block.as_ref()));
+    Ok(())
+}
+
+struct FixedOrder<'a, 'b, 'c> {
+    b: &'b Builder<'c>,
+    reduce: &'a Reduce<'b, 'c>,
+    shape: Shape,
+    /// Levels that a full buffer has: the elements, and the aggregates of each level's
+    /// tiles until one tile holds them all.
+    levels: usize,
+}
+
+impl<'b, 'c> FixedOrder<'_, 'b, 'c> {
+    fn body(&self, last_block: Option<&LastBlock<'b, 'c>>) {
+        let (b, reduce) = (self.b, self.reduce);
+        let runs = Runs::new(b, &reduce.combiner, self.shape);
+        let is_last = last_block.map(LastBlock::shared);
+        let count = reduce.count.live();
+        let levels = Levels::of_tiles(count, self.levels, |count| self.shape.tiles(count));
+        let tile = b.block_id();
+        let blocks = levels.count(1).max(1);
+        b.if_(tile.lt(blocks), || {
+            let load = |i| reduce.inputs.iter().map(|input| input.at(i)).collect();
+            self.combine(&runs, tile, count, &load, true);
+            let (Some(last_block), Some(is_last)) = (last_block, is_last) else {
+                return self.write(&runs, count);
+            };
+            b.either(
+                blocks.gt(1),
+                || {
+                    self.store(&runs, &levels, 1, tile);
+                    last_block.run(blocks, is_last, || self.finish(&runs, &levels));
+                },
+                || self.write(&runs, count),
+            );
+        });
+    }
+
+    /// Combines the aggregates.
+    fn finish(&self, runs: &Runs<'_, 'b, 'c>, levels: &Levels<'b, 'c>) {
+        let b = self.b;
+        let partials = Partials::Separate(self.reduce.scratch.clone());
+        for level in 1..self.levels {
+            let elements = levels.count(level);
+            let load = |i| partials.load(levels, level, i, &self.reduce.combiner);
+            let tiles = self.shape.tiles(elements);
+            // One element is the result, which has been written.
+            b.if_(elements.gt(1), || {
+                b.for_(b.index(0), tiles, b.index(1), [], |tile, none| {
+                    self.combine(runs, tile, elements, &load, false);
+                    let result = || self.write(runs, levels.count(0));
+                    match level + 1 == self.levels {
+                        true => result(),
+                        false => b.either(
+                            tiles.gt(1),
+                            || self.store(runs, levels, level + 1, tile),
+                            result,
+                        ),
+                    }
+                    // Then the next tile's runs, or the next level, take its place.
+                    b.sync();
+                    none
+                });
+            });
+        }
+    }
+
+    /// Combines a tile of `count` elements. Run by all threads of the block. If it is
+    /// `unrolled`, all loads of a run are in flight at once.
+    fn combine(
+        &self,
+        runs: &Runs<'_, 'b, 'c>,
+        tile: V<'b, 'c>,
+        count: V<'b, 'c>,
+        load: &dyn Fn(V<'b, 'c>) -> Vec<V<'b, 'c>>,
+        unrolled: bool,
+    ) {
+        let (b, combiner, Shape { runs: all, items }) = (self.b, &self.reduce.combiner, self.shape);
+        let start = tile * self.shape.size();
+        let end = (start + self.shape.size()).min(count);
+        let full = (start + self.shape.size()).le(count);
+        let nothing = || combiner.exact_neutral(b);
+        let fold = |first: V<'b, 'c>, end: V<'b, 'c>, step: i64| {
+            b.for_(first, end, b.index(step), nothing(), |i, sum| {
+                combiner.apply(b, &sum, &load(i))
+            })
+        };
+        for nth in 0..all / BLOCK {
+            let run = b.thread_id() + nth * BLOCK;
+            let sum = if !combiner.is_commutative() {
+                let first = start + run * items;
+                fold(first, (first + items).min(end), 1)
+            } else if unrolled {
+                let all_at_once = || {
+                    let each = 0..items;
+                    let loaded: Vec<_> = each.map(|item| load(start + run + item * all)).collect();
+                    let combine = |sum: Vec<_>, value: &Vec<_>| combiner.apply(b, &sum, value);
+                    loaded.iter().fold(nothing(), combine)
+                };
+                b.if_else(full, all_at_once, || fold(start + run, end, all))
+            } else {
+                fold(start + run, end, all)
+            };
+            runs.set(run, &sum);
+        }
+        runs.combine();
+    }
+
+    /// Stores a tile's aggregate as an element of a level.
+    fn store(
+        &self,
+        runs: &Runs<'_, 'b, 'c>,
+        levels: &Levels<'b, 'c>,
+        level: usize,
+        tile: V<'b, 'c>,
+    ) {
+        let b = self.b;
+        b.if_(b.thread_id().eq(0), || {
+            let partials = Partials::Separate(self.reduce.scratch.clone());
+            partials.store(levels, level, tile, &runs.total());
+        });
+    }
+
+    /// Writes the result.
+    fn write(&self, runs: &Runs<'_, 'b, 'c>, count: V<'b, 'c>) {
+        let b = self.b;
+        b.if_(b.thread_id().eq(0), || {
+            // As a prefix of nothing: a sum of −0 alone is 0 on every target.
+            let nothing = self.reduce.combiner.neutral(b);
+            let total = self.reduce.combiner.apply(b, &nothing, &runs.total());
+            self.reduce.write(count, &total);
+        });
+    }
+}

@@ -1,0 +1,258 @@
+//! `deterministic` combinations of floats have the same bits on every target, at every subgroup size.
+//! The interpreter has the order from the definition; its own bits are those of a stored digest.
+
+use qd_conformance::{
+    Data, Expect, Subject, affordable, given, interpret, is_vulkan, output, report, scratch, slots,
+    waves,
+};
+
+/// How elements are combined: the scalars' type, how many there are, and the op's text.
+struct Combiner {
+    name: &'static str,
+    element: &'static str,
+    scalars: usize,
+    /// A kind, or nothing.
+    kind: &'static str,
+    /// Identities and region, or nothing.
+    region: &'static str,
+}
+
+const COMBINERS: [Combiner; 5] = [
+    Combiner {
+        name: "sums",
+        element: "f32",
+        scalars: 1,
+        kind: "add",
+        region: "",
+    },
+    Combiner {
+        name: "sums of doubles",
+        element: "f64",
+        scalars: 1,
+        kind: "add",
+        region: "",
+    },
+    Combiner {
+        name: "products",
+        element: "f32",
+        scalars: 1,
+        kind: "mul",
+        region: "",
+    },
+    // A product that is added to must not be contracted.
+    Combiner {
+        name: "affine maps",
+        element: "f32",
+        scalars: 2,
+        kind: "",
+        region: "identity [1.0 : f32, 0.0 : f32] combiner {
+          ^bb0(%la: f32, %lb: f32, %ra: f32, %rb: f32):
+            %factor = arith.mulf %la, %ra : f32
+            %scaled = arith.mulf %lb, %ra : f32
+            %term = arith.addf %scaled, %rb : f32
+            qd.yield %factor, %term : f32, f32
+          }",
+    },
+    // Tiles are small, so that there are many of few elements.
+    Combiner {
+        name: "wide",
+        element: "f64",
+        scalars: 3,
+        kind: "",
+        region: "identity [0.0 : f64, 1.0 : f64, 0.0 : f64] combiner {
+          ^bb0(%la: f64, %lb: f64, %lc: f64, %ra: f64, %rb: f64, %rc: f64):
+            %a = arith.addf %la, %ra : f64
+            %b = arith.mulf %lb, %rb : f64
+            %c = arith.addf %lc, %rc : f64
+            qd.yield %a, %b, %c : f64, f64, f64
+          }",
+    },
+];
+
+/// Numbers about 1, of all signs where sums cancel.
+fn numbers(element: &str, n: usize, salt: u64, signed: bool) -> Data {
+    let number = |i: usize| {
+        let word = (i as u64 + 1 + salt).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
+        let sign = if signed && word & 1 == 1 { -1.0 } else { 1.0 };
+        sign * (1.0 + (word as f64 - f64::from(1 << 23)) / f64::from(1 << 28))
+    };
+    match element {
+        "f32" => Data::F32((0..n).map(|i| number(i) as f32).collect()),
+        _ => Data::F64((0..n).map(number).collect()),
+    }
+}
+
+/// Sizes of subgroups turn with kernels and with numbers of elements: but where each is another run's,
+/// with kernels alone, which are compiled once then.
+fn wave(kernel: usize, size: usize) -> u32 {
+    let turn = if is_vulkan() { kernel } else { kernel + size };
+    waves()[turn % waves().len()]
+}
+
+fn list(count: usize, each: impl Fn(usize) -> String) -> String {
+    (0..count).map(each).collect::<Vec<_>>().join(", ")
+}
+
+fn source(algorithm: &str, combiner: &Combiner, depth: u32) -> String {
+    let Combiner {
+        element: e,
+        scalars: k,
+        kind,
+        region,
+        ..
+    } = combiner;
+    let slot = e.replace('f', "i");
+    let (buffers, slots) = (
+        list(*k, |_| format!("memref<?x{e}>")),
+        list(*k, |_| format!("memref<?x{slot}>")),
+    );
+    format!(
+        "qd.grid.kernel @main({}, {}, {}, %n: memref<i32>) {{
+           qd.algo.{algorithm} {kind} ins({} : {buffers}) outs({} : {buffers}) scratch({} : {slots})
+             count(%n : memref<i32>) log256_max_n = {depth} deterministic {region}
+         }}",
+        list(*k, |i| format!("%a{i}: memref<?x{e}>")),
+        list(*k, |i| format!("%o{i}: memref<?x{e}>")),
+        list(*k, |i| format!("%s{i}: memref<?x{slot}>")),
+        list(*k, |i| format!("%a{i}")),
+        list(*k, |i| format!("%o{i}")),
+        list(*k, |i| format!("%s{i}")),
+    )
+}
+
+fn arguments(
+    algorithm: &str,
+    combiner: &Combiner,
+    n: usize,
+    depth: u32,
+) -> Vec<qd_conformance::Argument> {
+    let Combiner {
+        element,
+        scalars,
+        kind,
+        ..
+    } = combiner;
+    let results = if algorithm == "reduce" { 1 } else { n };
+    let signed = *kind == "add";
+    let mut arguments: Vec<_> = (0..*scalars)
+        .map(|salt| given(numbers(element, n, 1000 * salt as u64, signed)))
+        .collect();
+    arguments.extend((0..*scalars).map(|_| output(element, results, Expect::Same)));
+    arguments.extend((0..*scalars).map(|_| scratch(element, slots(algorithm, n, depth))));
+    arguments.push(given(Data::Count(n as i32)));
+    arguments
+}
+
+#[test]
+fn reductions_and_scans() {
+    let algorithms = ["reduce", "exclusive_scan", "inclusive_scan"];
+    for (c, combiner) in COMBINERS.iter().enumerate() {
+        for (a, algorithm) in algorithms.into_iter().enumerate() {
+            let sizes = [0, 1, 30, 2815, 5000, 20_000, 40_000];
+            for (s, n) in affordable(sizes).into_iter().enumerate() {
+                let wave = wave(c + a, s);
+                let about = format!("{algorithm} of {}, n = {n}", combiner.name);
+                let arguments = arguments(algorithm, combiner, n, 2);
+                Subject::new(source(algorithm, combiner, 2)).check(wave, &arguments, &about);
+            }
+        }
+    }
+    report("same bits");
+}
+
+/// A sum of −0 alone is 0, and one of nothing is the identity.
+#[test]
+fn signs_of_zeros() {
+    for algorithm in ["reduce", "exclusive_scan", "inclusive_scan"] {
+        for n in affordable([1, 5000, 30_000]) {
+            let results = if algorithm == "reduce" { 1 } else { n };
+            let arguments = [
+                given(Data::F32(vec![-0.0; n])),
+                output("f32", results, Expect::Same),
+                scratch("f32", slots(algorithm, n, 2)),
+                given(Data::Count(n as i32)),
+            ];
+            let text = source(algorithm, &COMBINERS[0], 2);
+            let expected = interpret(&text, waves()[0], &arguments).expect("it runs");
+            let bits = &expected[1].buffer().expect("a buffer").data;
+            assert!(bits.iter().all(|byte| *byte == 0), "{algorithm}, n = {n}");
+            Subject::new(text).check(
+                waves()[0],
+                &arguments,
+                &format!("{algorithm} of −0, n = {n}"),
+            );
+        }
+    }
+    report("signs of zeros");
+}
+
+#[test]
+fn by_key() {
+    let types = [
+        ("i32", "f32"),
+        ("i32", "f64"),
+        ("i64", "f32"),
+        ("f64", "f64"),
+    ];
+    for (t, (key, value)) in types.into_iter().enumerate() {
+        for (s, n) in affordable([0, 1, 2815, 5000, 20_000])
+            .into_iter()
+            .enumerate()
+        {
+            let source = format!(
+                "qd.grid.kernel @main(%k: memref<?x{key}>, %v: memref<?x{value}>, %ko: memref<?x{key}>,
+                                      %vo: memref<?x{value}>, %m: memref<i32>, %s: memref<?xi32>, %n: memref<i32>) {{
+                   qd.algo.reduce_by_key add ins(%k, %v : memref<?x{key}>, memref<?x{value}>)
+                     outs(%ko, %vo, %m : memref<?x{key}>, memref<?x{value}>, memref<i32>)
+                     scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2 deterministic
+                 }}"
+            );
+            // Runs of many lengths: shorter than a thread's share, and longer than a tile.
+            let run = |i: usize| if i < n / 3 { i / 7 } else { i / 9000 + n };
+            let keys = match key {
+                "i32" => Data::I32((0..n).map(|i| run(i) as i32).collect()),
+                "i64" => Data::I64((0..n).map(|i| run(i) as i64).collect()),
+                _ => Data::F64((0..n).map(|i| run(i) as f64).collect()),
+            };
+            Subject::new(source).check(
+                wave(t, s),
+                &[
+                    given(keys),
+                    given(numbers(value, n, 0, true)),
+                    output(key, n, Expect::Prefix(4)),
+                    output(value, n, Expect::Prefix(4)),
+                    given(Data::Count(-1)),
+                    scratch("i32", slots("reduce_by_key", n, 2)),
+                    given(Data::Count(n as i32)),
+                ],
+                &format!("reduce_by_key {key} {value}, n = {n}"),
+            );
+        }
+    }
+    report("same bits by key");
+}
+
+/// The definition does not change: the bits of all results for one input, as a digest.
+#[test]
+fn stored_bits() {
+    const STORED: [u64; 3] = [
+        0x5979_6832_975f_e3a3,
+        0x826e_d2a6_c0da_471f,
+        0xfe98_4eef_bbbd_a033,
+    ];
+    let found = ["reduce", "exclusive_scan", "inclusive_scan"].map(|algorithm| {
+        let mut digest = 0xCBF2_9CE4_8422_2325_u64;
+        for combiner in &COMBINERS {
+            let text = source(algorithm, combiner, 2);
+            let arguments = arguments(algorithm, combiner, 20_000, 2);
+            let results = interpret(&text, 4, &arguments).expect("it runs");
+            for result in &results[combiner.scalars..2 * combiner.scalars] {
+                for byte in &result.buffer().expect("a buffer").data {
+                    digest = (digest ^ u64::from(*byte)).wrapping_mul(0x100_0000_01B3);
+                }
+            }
+        }
+        digest
+    });
+    assert_eq!(found, STORED, "{found:#x?}");
+}
