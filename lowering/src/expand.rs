@@ -3,8 +3,8 @@
 //! The expansions are in [`qd_passes::expand_collectives`] and [`qd_passes::expand_math`],
 //! which are target-independent. This file decides which ops are kept: an op of which the
 //! target has a form (`targets/isa.rs`), in a body for its subgroup size, and every function
-//! on a target with a math library. `qd.form = "expansion"` on an op has it expanded in any case, and a
-//! `qd.form` that the target does not have of the op is an error.
+//! on a target with a math library. A `qd.form` that names an expansion of the op has it expanded in that way in any
+//! case, and one that neither an expansion nor the target has is an error.
 //!
 //! Before, for `target=nvptx:sm_90`:
 //! ```mlir
@@ -29,13 +29,10 @@ use qd_dialects::{
     pass::{self, Pass},
 };
 use qd_passes::{
-    expand_collectives::{self, is_expandable},
+    expand_collectives::{self, asks_for_expansion, expansions_of},
     expand_math,
     select_subgroup_size::{wave_at, wave_of},
 };
-
-/// What an op's expansion is called where forms are.
-pub const EXPANSION: &str = "expansion";
 
 options! {
     /// Options of `qd-expand-collectives` and `qd-expand-math`.
@@ -76,25 +73,22 @@ impl Pass for ExpandCollectives {
     fn run<'c>(module: Op<'c>, options: &ExpandForTargetOptions) -> Result<'c> {
         let target = options.capabilities(module)?;
         verify_forms(module, wave_of(module), &target)?;
-        expand_collectives::expand(module, &|op, wave| {
-            target.form(op, wave).is_some() && asked(op).as_deref() != Some(EXPANSION)
-        })
+        expand_collectives::expand(module, &|op, wave| is_kept(&target, op, wave))
     }
 }
 
-/// The form that an op is to be done by, where that is the name of one.
-fn asked(op: Op<'_>) -> Option<String> {
-    op.attr(names::FORM).and_then(attributes::text)
+/// Whether an op is left to the target, in a body for subgroups of `wave` lanes.
+pub(crate) fn is_kept(target: &Capabilities, op: Op<'_>, wave: i64) -> bool {
+    target.form(op, wave).is_some() && !asks_for_expansion(op)
 }
 
 /// Holds every `qd.form` below an op against what the target does in subgroups of this size.
 fn verify_forms<'c>(op: Op<'c>, wave: Option<i64>, target: &Capabilities) -> Result<'c> {
-    if let (Some(_), Some(wave)) = (op.attr(names::FORM), wave) {
-        let form =
-            asked(op).ok_or_else(|| Diagnostic::at(op, "'qd.form' is not the name of a form"))?;
-        let own = target.form(op, wave).map(|form| form.name);
-        let expansion = is_expandable(op.full_name()).then_some(EXPANSION);
-        let all: Vec<&str> = own.into_iter().chain(expansion).collect();
+    if let (Some(form), Some(wave)) = (op.attr(names::FORM), wave) {
+        let form = attributes::text(form)
+            .ok_or_else(|| Diagnostic::at(op, "'qd.form' is not the name of a form"))?;
+        let own = target.fitting(op, wave).into_iter().map(|form| form.name);
+        let all: Vec<&str> = own.chain(expansions_of(op.full_name())).collect();
         if !all.contains(&form.as_str()) {
             let instead = match all.as_slice() {
                 [] => "it is done in one way alone".into(),

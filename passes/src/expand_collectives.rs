@@ -13,11 +13,16 @@
 //! | `bitonic_sort_kv` | the bitonic network |
 //! | `all`, `any`, `all_equal`, `count_true`, `ballot_first_n`, `match_any` | ballots |
 //! | `broadcast_first`, `rotate`, `elect`, `lanemask` | shuffles and arithmetic |
-//! | `block.*` | the same in each subgroup, its totals through shared memory |
+//! | `block.*` | the same in each subgroup, its totals through shared memory; or shared memory alone |
+//! | `block.radix_rank` | a match in each subgroup, counted in shared memory |
 //! | `qd.math.*` | `math` and `arith` |
 //!
 //! Every target has `shuffle`, `broadcast`, `ballot`, `sync` and `block.sync`. Which
 //! other ops it has is in its description, which the pass queries for each op.
+//!
+//! Where there are several ways, `qd.form` on the op says which: `subgroups` or `shared` for a block's reductions and
+//! scans; `match`, `ballots` or `atomics` for ranks; `expansion` (shuffles down) or `butterfly` for `reduce`. The first is
+//! taken otherwise.
 //!
 //! Limits: combiner regions are inlined, so a large one is repeated log2 times.
 //! A block op in a function that is called needs to be inlined first.
@@ -35,6 +40,7 @@
 //! ```
 
 mod block;
+mod block_shared;
 mod fold;
 mod math;
 mod radix_rank;
@@ -45,49 +51,140 @@ mod votes;
 
 use crate::select_subgroup_size::{wave_at, wave_of};
 use qd_dialects::{
-    attributes,
+    attributes::{self, names},
     builder::Builder,
     diagnostic::{Diagnostic, Result},
     ir::{Op, OpExt, Value},
-    melior::dialect::DialectHandle,
+    melior::{
+        dialect::DialectHandle,
+        ir::{TypeLike, ValueLike},
+    },
     ops::{self, simt},
 };
 
 /// How one op is expanded at the builder's insertion point: its results.
 type Expansion = for<'c> fn(&Builder<'c>, Op<'c>, &Setting) -> Result<'c, Vec<Value<'c>>>;
 
-/// Every op there is an expansion of, one line each.
-const EXPANSIONS: &[(&str, Expansion)] = &[
-    (simt::BroadcastFirst::NAME, subgroup::broadcast_first),
-    (simt::Rotate::NAME, subgroup::rotate),
-    (simt::Elect::NAME, subgroup::elect),
-    (simt::Reduce::NAME, subgroup::reduce),
-    (simt::ReduceAll::NAME, subgroup::reduce_all),
-    (simt::InclusiveScan::NAME, subgroup::inclusive_scan),
-    (simt::ExclusiveScan::NAME, subgroup::exclusive_scan),
-    (simt::SegmentedReduce::NAME, segmented::segmented_reduce),
-    (simt::BitonicSortKv::NAME, sort::bitonic_sort_kv),
-    (simt::All::NAME, votes::all),
-    (simt::Any::NAME, votes::any),
-    (simt::AllEqual::NAME, votes::all_equal),
-    (simt::CountTrue::NAME, votes::count_true),
-    (simt::BallotFirstN::NAME, votes::ballot_first_n),
-    (simt::MatchAny::NAME, votes::match_any),
-    (simt::Lanemask::NAME, math::lanemask),
-    (simt::BlockReduce::NAME, block::reduce),
-    (simt::BlockReduceAll::NAME, block::reduce_all),
-    (simt::BlockInclusiveScan::NAME, block::inclusive_scan),
-    (simt::BlockExclusiveScan::NAME, block::exclusive_scan),
-    (simt::BlockRadixRank::NAME, radix_rank::radix_rank),
-    (ops::math::Popcnt::NAME, math::popcnt),
-    (ops::math::Clz::NAME, math::clz),
-    (ops::math::Ffs::NAME, math::ffs),
-    (ops::math::Fns::NAME, math::fns),
+/// What an op's only expansion is called where forms are.
+pub const EXPANSION: &str = "expansion";
+
+/// Every op there is an expansion of, with the expansion's form, one line each. Of several the first is the usual one.
+const EXPANSIONS: &[(&str, &str, Expansion)] = &[
+    (
+        simt::BroadcastFirst::NAME,
+        EXPANSION,
+        subgroup::broadcast_first,
+    ),
+    (simt::Rotate::NAME, EXPANSION, subgroup::rotate),
+    (simt::Elect::NAME, EXPANSION, subgroup::elect),
+    (simt::Reduce::NAME, EXPANSION, subgroup::reduce),
+    // Lane 0 is the lower one at every step, and combines the same.
+    (simt::Reduce::NAME, "butterfly", subgroup::reduce_all),
+    (simt::ReduceAll::NAME, EXPANSION, subgroup::reduce_all),
+    (
+        simt::InclusiveScan::NAME,
+        EXPANSION,
+        subgroup::inclusive_scan,
+    ),
+    (
+        simt::ExclusiveScan::NAME,
+        EXPANSION,
+        subgroup::exclusive_scan,
+    ),
+    (
+        simt::SegmentedReduce::NAME,
+        EXPANSION,
+        segmented::segmented_reduce,
+    ),
+    (simt::BitonicSortKv::NAME, EXPANSION, sort::bitonic_sort_kv),
+    (simt::All::NAME, EXPANSION, votes::all),
+    (simt::Any::NAME, EXPANSION, votes::any),
+    (simt::AllEqual::NAME, EXPANSION, votes::all_equal),
+    (simt::CountTrue::NAME, EXPANSION, votes::count_true),
+    (simt::BallotFirstN::NAME, EXPANSION, votes::ballot_first_n),
+    (simt::MatchAny::NAME, EXPANSION, votes::match_any),
+    (simt::Lanemask::NAME, EXPANSION, math::lanemask),
+    (simt::BlockReduce::NAME, SUBGROUPS, block::reduce),
+    (simt::BlockReduce::NAME, SHARED, block_shared::reduce),
+    (simt::BlockReduceAll::NAME, SUBGROUPS, block::reduce_all),
+    (simt::BlockReduceAll::NAME, SHARED, block_shared::reduce),
+    (
+        simt::BlockInclusiveScan::NAME,
+        SUBGROUPS,
+        block::inclusive_scan,
+    ),
+    (
+        simt::BlockInclusiveScan::NAME,
+        SHARED,
+        block_shared::inclusive_scan,
+    ),
+    (
+        simt::BlockExclusiveScan::NAME,
+        SUBGROUPS,
+        block::exclusive_scan,
+    ),
+    (
+        simt::BlockExclusiveScan::NAME,
+        SHARED,
+        block_shared::exclusive_scan,
+    ),
+    (simt::BlockRadixRank::NAME, "match", radix_rank::by_match),
+    (
+        simt::BlockRadixRank::NAME,
+        "ballots",
+        radix_rank::by_ballots,
+    ),
+    (
+        simt::BlockRadixRank::NAME,
+        "atomics",
+        radix_rank::by_atomics,
+    ),
+    (ops::math::Popcnt::NAME, EXPANSION, math::popcnt),
+    (ops::math::Clz::NAME, EXPANSION, math::clz),
+    (ops::math::Ffs::NAME, EXPANSION, math::ffs),
+    (ops::math::Fns::NAME, EXPANSION, math::fns),
 ];
+
+/// How a block's reductions and scans are done: in subgroups, whose totals go through shared memory, or by that
+/// alone.
+const SUBGROUPS: &str = "subgroups";
+const SHARED: &str = "shared";
+
+/// The forms that expansions of an op of this full name are, the usual one first; none if it has no expansion.
+pub fn expansions_of(name: &str) -> impl Iterator<Item = &'static str> {
+    let of_op = EXPANSIONS.iter().filter(move |(op, ..)| *op == name);
+    of_op.map(|(_, form, _)| *form)
+}
 
 /// Whether there is an expansion of an op of this full name.
 pub fn is_expandable(name: &str) -> bool {
-    EXPANSIONS.iter().any(|(op, _)| *op == name)
+    expansions_of(name).next().is_some()
+}
+
+/// Whether an op says by `qd.form` that it is to be done by one of its expansions.
+pub fn asks_for_expansion(op: Op<'_>) -> bool {
+    asked(op).is_some()
+}
+
+/// The expansion that an op asks for.
+fn asked(op: Op<'_>) -> Option<Expansion> {
+    let form = op.attr(names::FORM).and_then(attributes::text)?;
+    let mut all = EXPANSIONS.iter();
+    let (.., expansion) = all.find(|(name, known, _)| *name == op.full_name() && *known == form)?;
+    Some(*expansion)
+}
+
+/// Whether a form leaves every bit as the usual expansion has it, in a block of so many threads and subgroups
+/// of `wave` lanes: floats may be combined in another order, and so may what a function combines.
+pub fn keeps_bits(op: Op<'_>, form: &str, threads: i64, wave: i64) -> bool {
+    if form != SHARED {
+        return true;
+    }
+    let is_integer = op.result_values().iter().all(|v| v.r#type().is_integer());
+    // Either way it is a tree of neighbours then.
+    let is_tree = || threads.count_ones() == 1 && threads / wave <= wave;
+    let reduces = [simt::BlockReduce::NAME, simt::BlockReduceAll::NAME];
+    (is_integer && op.attr("kind").is_some()) || (reduces.contains(&op.full_name()) && is_tree())
 }
 
 /// Dialects of the ops that expansions are made of.
@@ -103,7 +200,7 @@ pub fn dialects() -> Vec<DialectHandle> {
 }
 
 /// Expands every collective below `module`, except those for which `keeps` returns true, given
-/// the subgroup size of the body.
+/// the subgroup size of the body: by the expansion that its `qd.form` names, or else the usual one.
 ///
 /// # Errors
 ///
@@ -154,15 +251,15 @@ fn pending<'c>(
 ) -> Result<'c> {
     let name = op.full_name();
     let ours = name.starts_with(ops::PREFIX);
-    let expansion = EXPANSIONS.iter().find(|(known, _)| ours && *known == name);
-    if let Some((_, expansion)) = expansion {
+    let usual = EXPANSIONS.iter().find(|(known, ..)| ours && *known == name);
+    if let Some((.., usual)) = usual {
         let wave = wave.ok_or_else(|| {
             let message =
                 "is in no body that has a subgroup size: run qd-select-subgroup-size first";
             Diagnostic::at(op, message)
         })?;
         if !keeps(op, wave) {
-            ops.push((op, *expansion, Setting { wave }));
+            ops.push((op, asked(op).unwrap_or(*usual), Setting { wave }));
             return Ok(());
         }
     }

@@ -1,7 +1,7 @@
 //! Shared arrays of a body.
 
 use super::descriptor;
-use crate::targets::Target;
+use crate::targets::Capabilities;
 use melior::ir::{Type, ValueLike};
 use qd_dialects::{
     builder::Builder,
@@ -33,9 +33,9 @@ pub struct SharedArray<'c> {
 pub fn arrays<'c>(
     b: &Builder<'c>,
     root: Op<'c>,
-    target: &Target,
+    target: &Capabilities,
 ) -> Result<'c, Vec<SharedArray<'c>>> {
-    let limit = u64::from(target.capabilities.max_shared_bytes);
+    let limit = u64::from(target.max_shared_bytes);
     let mut bytes = 0u64;
     let mut found = Vec::new();
     for op in root.nested() {
@@ -62,7 +62,7 @@ pub fn arrays<'c>(
                 op,
                 format!(
                     "makes the block's shared memory {bytes} bytes, but target '{}' has {limit}",
-                    target.capabilities.name
+                    target.name
                 ),
             ));
         }

@@ -44,9 +44,21 @@ pub const PIPES: [(Pipe, &str); 4] = [
 ];
 
 /// What ops that are no collectives cost as (`uniform` are integers that are the same in a subgroup), and the subgroups that a scheduler has resident.
-pub const CLASSES: [&str; 13] = [
-    "int", "int64", "uniform", "float", "double", "math", "load", "store", "shared", "atomic",
-    "barrier", "branch", "resident",
+pub const CLASSES: [&str; 14] = [
+    "int",
+    "int64",
+    "uniform",
+    "float",
+    "double",
+    "math",
+    "load",
+    "store",
+    "shared",
+    "atomic",
+    "shared atomic",
+    "barrier",
+    "branch",
+    "resident",
 ];
 
 /// What limits the subgroups that a scheduler has resident, besides its slots (`resident`): schedulers

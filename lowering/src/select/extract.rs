@@ -11,6 +11,7 @@
 //! condition of each choice.
 
 use super::{
+    WORTH,
     cost::{Cost, PIPES},
     import::{Body, Site},
     judge::{Judge, Whole},
@@ -75,6 +76,21 @@ impl Class {
         let value = self.terms.iter().position(is_value);
         value.or(self.original).unwrap_or(0)
     }
+}
+
+/// Of what a choice is made.
+#[derive(Clone, Copy)]
+pub struct Setting {
+    /// Threads of a block.
+    pub threads: i64,
+    /// Lanes in a subgroup.
+    pub wave: u32,
+    /// Subgroups that a scheduler has resident.
+    pub resident: f64,
+    /// Words of a lane that are live at the same time.
+    pub live: u32,
+    /// Bytes of shared memory that the body leaves to expansions.
+    pub shared: i64,
 }
 
 /// The choice of a size.
@@ -199,15 +215,18 @@ impl<'a, 'c> Problem<'a, 'c> {
         self.classes.iter().any(|class| class.terms.len() > 1)
     }
 
-    /// The best choice that the search finds for subgroups of `wave` lanes in blocks of
-    /// `threads`, of which so many are resident and so many words are live.
+    /// The best choice that the search finds for subgroups of one size.
     pub fn choose(
         &self,
         pricer: &mut Pricer<'_, 'c>,
-        threads: i64,
-        wave: u32,
-        (resident, live): (f64, u32),
+        setting: Setting,
     ) -> Result<'c, Option<Choice>> {
+        let Setting {
+            wave,
+            resident,
+            live,
+            ..
+        } = setting;
         let mut costs: Vec<Vec<Option<Candidate>>> = Vec::with_capacity(self.classes.len());
         for class in &self.classes {
             let mut of_class = Vec::with_capacity(class.terms.len());
@@ -221,19 +240,7 @@ impl<'a, 'c> Problem<'a, 'c> {
             }
             costs.push(of_class);
         }
-        let mut skeleton = vec![None; self.body.sites.len()];
-        for (at, (site, form)) in self.body.sites.iter().zip(&mut skeleton).enumerate() {
-            if let Some(class) = self.plain[at] {
-                let cost = class.map_or(Ok(Cost::default()), |class| pricer.class(class, wave))?;
-                *form = Some(Candidate { form: "", cost });
-            } else if site.term.is_none() {
-                let mut all = pricer.op(site.op, threads, wave)?;
-                if let Some(asked) = asked_form(site.op).and_then(attributes::text) {
-                    all.retain(|candidate| candidate.form == asked);
-                }
-                *form = cheapest(all, resident);
-            }
-        }
+        let skeleton = self.forms(pricer, setting)?;
         let judge = Judge {
             problem: self,
             costs: &costs,
@@ -291,6 +298,51 @@ impl<'a, 'c> Problem<'a, 'c> {
     }
 }
 
+impl<'c> Problem<'_, 'c> {
+    /// How each op that is no term is done: the cheapest way that changes no bit, or that which the op asks for.
+    fn forms(
+        &self,
+        pricer: &mut Pricer<'_, 'c>,
+        setting: Setting,
+    ) -> Result<'c, Vec<Option<Candidate>>> {
+        let Setting { threads, wave, .. } = setting;
+        let mut taken = vec![None; self.body.sites.len()];
+        let mut several = Vec::new();
+        for (at, site) in self.body.sites.iter().enumerate() {
+            if let Some(class) = self.plain[at] {
+                let cost = class.map_or(Ok(Cost::default()), |class| pricer.class(class, wave))?;
+                taken[at] = Some(Candidate::plain(cost));
+            } else if site.term.is_none() {
+                let mut all = pricer.op(site.op, threads, wave)?;
+                match asked_form(site.op).and_then(attributes::text) {
+                    Some(asked) => all.retain(|candidate| candidate.form == asked),
+                    None => all.retain(|candidate| candidate.keeps_bits),
+                }
+                several.push((at, all));
+            }
+        }
+        // Shared memory that is left where each op is done as usual.
+        let usual = several.iter().filter_map(|(_, all)| all.first());
+        let mut left = setting.shared - usual.map(|first| first.shared as i64).sum::<i64>();
+        for (at, mut all) in several {
+            let usual = all.first().map_or(0, |first| first.shared as i64);
+            all.retain(|candidate| candidate.shared as i64 - usual <= left.max(0));
+            let known = all.first().map(|first| sum(&first.cost, setting.resident));
+            if let Some(known) = known {
+                let is_worth =
+                    |other: &Candidate| sum(&other.cost, setting.resident) < known * WORTH;
+                let others = all.split_off(1);
+                all.extend(others.into_iter().filter(is_worth));
+            }
+            taken[at] = cheapest(all, setting.resident);
+            left -= taken[at]
+                .as_ref()
+                .map_or(0, |form| form.shared as i64 - usual);
+        }
+        Ok(taken)
+    }
+}
+
 /// How often the term of each class runs: as its first op does, or a collective as its token's
 /// block. Another stands where it is used first: it counts as where it runs most often.
 fn frequencies(body: &Body<'_>, classes: &[Class]) -> Vec<f64> {
@@ -324,13 +376,10 @@ fn frequencies(body: &Body<'_>, classes: &[Class]) -> Vec<f64> {
     all.into_iter().map(|known| known.unwrap_or(1.0)).collect()
 }
 
-const FREE: Candidate = Candidate {
-    form: "",
-    cost: Cost {
-        uses: [0.0; PIPES.len()],
-        latency: 0.0,
-    },
-};
+const FREE: Candidate = Candidate::plain(Cost {
+    uses: [0.0; PIPES.len()],
+    latency: 0.0,
+});
 
 /// The candidate that takes least, the first of equal ones.
 fn cheapest(candidates: Vec<Candidate>, resident: f64) -> Option<Candidate> {

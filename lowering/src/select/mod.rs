@@ -12,7 +12,8 @@
 //! leave that one.
 //!
 //! What is chosen of a form: where the expansion is cheaper than the target's own form, the op is
-//! expanded here. `qd-expand-collectives` expands what is left.
+//! expanded here. `qd-expand-collectives` expands what is left, by the expansion that `qd.form` then names, where there
+//! are several.
 //!
 //! Before, for `target=amdgpu:gfx1100`:
 //! ```mlir
@@ -40,6 +41,7 @@ mod occupancy;
 pub mod page;
 mod price;
 pub mod rules;
+mod share;
 pub mod term;
 
 use crate::{
@@ -50,12 +52,12 @@ use cost::Costs;
 pub use cost::{Figure, figure};
 use egg::{Runner, SimpleScheduler};
 use explain::{Explanation, annotate};
-use extract::{Choice, Problem};
+use extract::{Choice, Problem, Setting};
 use import::Body;
 use language::Analysis;
 use materialise::Outcome;
 use occupancy::Needs;
-use price::Pricer;
+use price::{EXPANSION, Pricer};
 use qd_dialects::{
     attributes::{self, names},
     diagnostic::{Diagnostic, Result},
@@ -71,14 +73,15 @@ use qd_passes::{
     uniformity::Uniformity,
     verify_convergence::{Calls, error_at},
 };
-use std::{collections::HashSet, time::Duration};
+use std::time::Duration;
 use term::asked_form;
 
 /// Iterations of saturation.
 const ITERATIONS: usize = 12;
 /// Nodes of a graph, for a body and for each op in it.
 const NODES: (usize, usize) = (2_000, 60);
-/// What a size has to take at most of the default's time to be chosen instead.
+/// What a size has to take at most of the default's time to be chosen instead, and of several ways to do an op that is no
+/// term another than the usual one.
 const WORTH: f64 = 0.97;
 
 options! {
@@ -259,19 +262,18 @@ fn rewrite<'c>(
     for (op, form) in &outcome.native {
         op.set_attr(names::FORM, attributes::string(context_of(*op), form));
     }
-    // What the target has no form of is expanded later.
-    let has = |op: &&Op<'c>| target.form(**op, choice.wave.into()).is_some();
-    let expanded = outcome.expanded.iter().filter(has);
-    let mut expanded: HashSet<_> = expanded.map(|op| op.key()).collect();
+    // What the target has no form of is expanded later, and so is what has several expansions.
+    let has = |op: &Op<'c>| target.form(*op, choice.wave.into()).is_some();
+    let expanded: Vec<Op<'c>> = outcome.expanded.iter().copied().filter(has).collect();
     if !expanded.is_empty() {
-        let is_asked = |op: &&Op<'c>| asked_form(**op).is_some();
-        let asked = outcome.expanded.iter().filter(is_asked);
-        let asked: HashSet<_> = asked.map(|op| op.key()).collect();
         let deciding = control::deciding(body.op);
-        expanded.retain(|op| asked.contains(op) || !deciding.contains(op));
-    }
-    if !expanded.is_empty() {
-        expand_collectives::expand(body.op, &|op, _| !expanded.contains(&op.key()))?;
+        let is_free = |op: &Op<'c>| asked_form(*op).is_some() || !deciding.contains(&op.key());
+        for op in expanded.into_iter().filter(is_free) {
+            op.set_attr(names::FORM, attributes::string(context_of(op), EXPANSION));
+        }
+        expand_collectives::expand(body.op, &|op, _| {
+            asked_form(op).and_then(attributes::text).as_deref() != Some(EXPANSION)
+        })?;
     }
     Ok(outcome)
 }
@@ -322,8 +324,14 @@ fn candidates<'c>(
     let problem = Problem::new(&body);
     let mut choices = Vec::new();
     for wave in waves {
-        let resident = needs.resident(costs, threads, wave).unwrap_or(1.0);
-        match problem.choose(pricer, threads, wave, (resident, needs.live))? {
+        let setting = Setting {
+            threads,
+            wave,
+            resident: needs.resident(costs, threads, wave).unwrap_or(1.0),
+            live: needs.live,
+            shared: i64::from(target.capabilities.max_shared_bytes) - needs.shared as i64,
+        };
+        match problem.choose(pricer, setting)? {
             Some(choice) => choices.push(choice),
             None => refused.push((wave, "its terms go in a circle".into())),
         }

@@ -47,7 +47,7 @@ impl Needs {
         reader.block(body);
         let b = Builder::new(context_of(op), op.location(), InsertionPoint::End(body));
         // Too much of it is an error of the conversion.
-        let arrays = shared::arrays(&b, op, target).unwrap_or_default();
+        let arrays = shared::arrays(&b, op, &target.capabilities).unwrap_or_default();
         Self {
             live: reader.most(),
             shared: arrays.last().map_or(0, |array| array.end),

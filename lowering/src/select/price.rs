@@ -2,15 +2,19 @@
 //! and its expansion.
 //!
 //! What an expansion takes is not written down: the op is expanded in a function of its own,
-//! and what came of it is priced. Each op is priced once, by what it is.
+//! and what came of it is priced. Of several each is made. Each op is priced once, by what it is.
 
 use super::{
     cost::{Cost, Costs, Question},
     language::{Head, Type},
+    share::Threads,
     term::{self, Operand},
 };
-pub use crate::expand::EXPANSION;
-use crate::targets::{Capabilities, isa::Scalar};
+use crate::{
+    convert::shared,
+    expand::is_kept,
+    targets::{Capabilities, isa::Scalar},
+};
 use qd_dialects::{
     attributes::{self, Kind, names},
     builder::Builder,
@@ -22,10 +26,11 @@ use qd_dialects::{
         Region, RegionLike, Type as IrType, ValueLike, attribute::TypeAttribute,
         r#type::FunctionType,
     },
-    ops::{ShuffleMode, simt},
+    ops::{ShuffleMode, grid, simt},
 };
+pub use qd_passes::expand_collectives::EXPANSION;
 use qd_passes::{
-    expand_collectives::{self, is_expandable},
+    expand_collectives::{self, expansions_of, is_expandable, keeps_bits},
     uniformity::Uniformity,
 };
 use std::{collections::HashMap, fmt::Write};
@@ -33,10 +38,30 @@ use std::{collections::HashMap, fmt::Write};
 /// One way to do an op.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
-    /// The form's name, or [`EXPANSION`].
+    /// The form's name, of the target's or of an expansion.
     pub form: &'static str,
     /// What it takes.
     pub cost: Cost,
+    /// Bytes of the block's shared memory that it takes.
+    pub shared: u64,
+    /// Whether each bit is as the usual expansion has it, so that it may be chosen where nobody asks for it.
+    pub keeps_bits: bool,
+}
+
+impl Candidate {
+    /// The one way to do something that costs as much.
+    pub const fn plain(cost: Cost) -> Self {
+        Self::native("", cost)
+    }
+
+    const fn native(form: &'static str, cost: Cost) -> Self {
+        Self {
+            form,
+            cost,
+            shared: 0,
+            keeps_bits: true,
+        }
+    }
 }
 
 /// A term, by what it costs depend on.
@@ -55,6 +80,12 @@ pub struct Shape {
     /// Whether its values are the same in a whole subgroup.
     pub is_uniform: bool,
 }
+
+/// Inserts an op that is given these values.
+type Make<'a, 'c> = &'a dyn Fn(&Builder<'c>, &[Value<'c>]) -> Option<Op<'c>>;
+
+/// The ways to do an op.
+type Ways<'c> = Result<'c, Vec<Candidate>>;
 
 /// Prices ops for one target.
 pub struct Pricer<'a, 'c> {
@@ -106,7 +137,7 @@ impl<'a, 'c> Pricer<'a, 'c> {
                 let context = context_of(self.module);
                 let parse = |name: &&str| IrType::parse(context, name);
                 let types: Vec<_> = types.iter().filter_map(parse).collect();
-                self.alone(&types, wave, wave.into(), |b, arguments| {
+                self.ways(&types, wave, wave.into(), &|b, arguments| {
                     let values = arguments.iter().zip(&shape.values);
                     let values = values.map(|(argument, (_, constant))| match constant {
                         Some(value) => b.scalar(argument.r#type(), *value),
@@ -130,10 +161,8 @@ impl<'a, 'c> Pricer<'a, 'c> {
             _ => {
                 let class = class_of(shape);
                 let class = class.map(|class| in_subgroup(class, shape.is_uniform));
-                vec![Candidate {
-                    form: "",
-                    cost: class.map_or(Ok(Cost::default()), |class| self.class(class, wave))?,
-                }]
+                let cost = class.map_or(Ok(Cost::default()), |class| self.class(class, wave))?;
+                vec![Candidate::plain(cost)]
             }
         };
         self.shapes.insert(key, candidates.clone());
@@ -144,14 +173,14 @@ impl<'a, 'c> Pricer<'a, 'c> {
     pub fn op(&mut self, op: Op<'c>, threads: i64, wave: u32) -> Result<'c, Vec<Candidate>> {
         if let Some(class) = plain_class(op) {
             let cost = class.map_or(Ok(Cost::default()), |class| self.class(class, wave))?;
-            return Ok(vec![Candidate { form: "", cost }]);
+            return Ok(vec![Candidate::plain(cost)]);
         }
         let key = signature(op).map(|signature| (signature, threads, wave));
         if let Some(known) = key.as_ref().and_then(|key| self.ops.get(key)) {
             return Ok(known.clone());
         }
         let types: Vec<_> = op.operand_values().iter().map(|v| v.r#type()).collect();
-        let candidates = self.alone(&types, wave, threads, |b, arguments| {
+        let candidates = self.ways(&types, wave, threads, &|b, arguments| {
             let mut mapping = Mapping::new();
             for (operand, argument) in op.operand_values().into_iter().zip(arguments) {
                 mapping.insert(operand, *argument);
@@ -172,22 +201,41 @@ impl<'a, 'c> Pricer<'a, 'c> {
 
     /// The ways to do the op that `make` inserts into a function which takes values of these
     /// types.
+    fn ways(&self, types: &[IrType<'c>], wave: u32, threads: i64, make: Make<'_, 'c>) -> Ways<'c> {
+        let block = Threads {
+            threads,
+            wave: wave.into(),
+        };
+        let mut expansions = Vec::new();
+        let mut all = self.alone(types, block, make, |_, op| {
+            expansions.extend(expansions_of(op.full_name()));
+            self.native_ways(op, wave, expansions.is_empty())
+        })?;
+        for form in expansions {
+            all.extend(self.alone(types, block, make, |function, op| {
+                self.expanded(function, op, form, block)
+            })?);
+        }
+        Ok(all)
+    }
+
+    /// What `ask` says of the op that `make` inserts into a function of its own.
     fn alone(
-        &mut self,
+        &self,
         types: &[IrType<'c>],
-        wave: u32,
-        threads: i64,
-        make: impl FnOnce(&Builder<'c>, &[Value<'c>]) -> Option<Op<'c>>,
-    ) -> Result<'c, Vec<Candidate>> {
+        block: Threads,
+        make: Make<'_, 'c>,
+        ask: impl FnOnce(Op<'c>, Op<'c>) -> Ways<'c>,
+    ) -> Ways<'c> {
         let context = context_of(self.module);
         let location = self.module.location();
         let region = Region::new();
         region.append_block(ir::new_block(types, location));
         let r#type = FunctionType::new(context, types, &[]).into();
-        let Some(block) = self.module.body() else {
+        let Some(end) = self.module.body() else {
             return Ok(Vec::new());
         };
-        let function = InsertionPoint::End(block).insert(ir::build(
+        let function = InsertionPoint::End(end).insert(ir::build(
             "func.func",
             location,
             &[],
@@ -195,87 +243,132 @@ impl<'a, 'c> Pricer<'a, 'c> {
             &[
                 ("sym_name", attributes::string(context, "qd.priced")),
                 ("function_type", TypeAttribute::new(r#type).into()),
-                (names::THREADS, attributes::i64(context, threads)),
-                (names::WAVE, attributes::i64(context, wave.into())),
+                (names::THREADS, attributes::i64(context, block.threads)),
+                (names::WAVE, attributes::i64(context, block.wave)),
             ],
             vec![region],
         ));
-        let candidates = function.body().map_or(Ok(Vec::new()), |body| {
+        let said = function.body().map_or(Ok(Vec::new()), |body| {
             let b = Builder::new(context, location, InsertionPoint::End(body));
-            match make(&b, &ir::arguments(body)) {
-                Some(op) => self.candidates(function, body, op, wave),
-                None => Ok(Vec::new()),
-            }
+            make(&b, &ir::arguments(body)).map_or(Ok(Vec::new()), |op| ask(function, op))
         });
         function.erase();
-        candidates
+        said
     }
 
-    fn candidates(
+    /// The forms of the target that an op may take, and that of a barrier, which every target has. An op has one
+    /// if it is `only` done in these ways.
+    fn native_ways(&self, op: Op<'c>, wave: u32, only: bool) -> Ways<'c> {
+        let fitting = self.target.fitting(op, wave.into()).into_iter();
+        let all: Vec<Candidate> = fitting
+            .map(|form| {
+                Ok(Candidate::native(
+                    form.name,
+                    self.native(op, form.name, wave)?,
+                ))
+            })
+            .collect::<Result<_>>()?;
+        if !all.is_empty() || !only {
+            return Ok(all);
+        }
+        if neutral_class(op).is_some() {
+            return Ok(vec![Candidate::plain(self.neutral(op, wave, false)?)]);
+        }
+        let name = &self.target.name;
+        let message = format!("has no form on target '{name}', and no expansion");
+        Err(Diagnostic::at(op, message))
+    }
+
+    /// An op by an expansion; none if that takes more shared memory than there is.
+    fn expanded(
         &self,
         function: Op<'c>,
-        body: Block<'c>,
         op: Op<'c>,
-        wave: u32,
-    ) -> Result<'c, Vec<Candidate>> {
-        let mut all = Vec::new();
-        if let Some(form) = self.target.form(op, wave.into()) {
-            all.push(Candidate {
-                form: form.name,
-                cost: self.native(op, form.name, wave)?,
-            });
-        }
-        if is_expandable(op.full_name()) {
-            let target = self.target;
-            let first = op.key();
-            expand_collectives::expand(function, &|op, wave| {
-                op.key() != first && target.form(op, wave).is_some()
-            })?;
-            // Its arguments stand for values of lanes.
-            let uniformity = Uniformity::analyse_called(body, wave);
-            all.push(Candidate {
-                form: EXPANSION,
-                cost: self.block(body, wave, &uniformity)?,
-            });
-        }
-        // Barriers are no forms: every target has them.
-        if all.is_empty() && neutral_class(op).is_some() {
-            let cost = self.neutral(op, wave, false)?;
-            all.push(Candidate { form: "", cost });
-        }
-        if all.is_empty() {
-            let name = &self.target.name;
-            let message = format!("has no form on target '{name}', and no expansion");
-            return Err(Diagnostic::at(op, message));
-        }
-        Ok(all)
+        form: &'static str,
+        block: Threads,
+    ) -> Ways<'c> {
+        let Some(body) = function.body() else {
+            return Ok(Vec::new());
+        };
+        let keeps_bits = keeps_bits(op, form, block.threads, block.wave);
+        op.set_attr(names::FORM, attributes::string(context_of(op), form));
+        expand_collectives::expand(function, &|op, wave| is_kept(self.target, op, wave))?;
+        // Its arguments stand for values of lanes.
+        let uniformity = Uniformity::analyse_called(body, block.wave as u32);
+        let b = Builder::before(function);
+        let Ok(arrays) = shared::arrays(&b, function, self.target) else {
+            return Ok(Vec::new());
+        };
+        Ok(vec![Candidate {
+            form,
+            cost: self.block(body, block, &uniformity)?,
+            shared: arrays.last().map_or(0, |array| array.end),
+            keeps_bits,
+        }])
     }
 
     /// What a block takes: of each pipe the sum, and the longest way through it.
-    fn block(&self, block: Block<'c>, wave: u32, uniformity: &Uniformity<'c>) -> Result<'c, Cost> {
+    fn block(
+        &self,
+        body: Block<'c>,
+        block: Threads,
+        uniformity: &Uniformity<'c>,
+    ) -> Result<'c, Cost> {
         let mut total = Cost::default();
         let mut ready: HashMap<Key, f64> = HashMap::new();
-        for op in ir::operations(block) {
+        // When the last barrier lets threads go on.
+        let mut released = 0.0f64;
+        for op in ir::operations(body) {
+            let wave = block.wave as u32;
+            let collective = Collective::of(op);
             let mut cost = match self.target.form(op, wave.into()) {
-                Some(form) if Collective::of(op).is_some() => self.native(op, form.name, wave)?,
+                Some(form) if collective.is_some() => self.native(op, form.name, wave)?,
                 _ => self.neutral(op, wave, is_uniform(op, uniformity))?,
             };
-            if Collective::of(op).is_none() {
-                for region in 0..op.region_count() {
-                    let inner = op.region_block(region);
-                    let inner = inner.map(|inner| self.block(inner, wave, uniformity));
-                    cost = cost + inner.transpose()?.unwrap_or_default();
-                }
+            let inner = match collective {
+                None => op.nested(),
+                Some(_) => Vec::new(),
+            };
+            if !inner.is_empty() {
+                cost = cost + self.regions(op, block, uniformity)?;
             }
-            let starts = op.operand_values().into_iter();
+            let used = inner.iter().flat_map(|inner| inner.operand_values());
+            let starts = op.operand_values().into_iter().chain(used);
             let starts = starts.filter_map(|value| ready.get(&value.key()).copied());
-            let ends = starts.fold(0.0, f64::max) + cost.latency;
+            let mut ends = starts.fold(released, f64::max) + cost.latency;
+            if is_barrier(op) || inner.iter().copied().any(is_barrier) {
+                ends = ends.max(total.latency + cost.latency);
+                released = ends;
+            }
             for result in op.result_values() {
                 ready.insert(result.key(), ends);
             }
             let latency = total.latency.max(ends);
             total = total + cost;
             total.latency = latency;
+        }
+        Ok(total)
+    }
+
+    /// What an op's regions take: as often as they run, and of a branch by as many subgroups as take it. Its other
+    /// subgroups wait.
+    fn regions(&self, op: Op<'c>, block: Threads, uniformity: &Uniformity<'c>) -> Result<'c, Cost> {
+        let mut total = Cost::default();
+        for region in 0..op.region_count() {
+            let Some(inner) = op.region_block(region) else {
+                continue;
+            };
+            let cost = self.block(inner, block, uniformity)?;
+            let operands = op.operand_values();
+            total = total
+                + match op.full_name() {
+                    "scf.if" => Cost {
+                        latency: cost.latency,
+                        ..cost * block.share(operands[0], region == 0)
+                    },
+                    "scf.for" => cost * block.trips(op).unwrap_or(1.0),
+                    _ => cost,
+                };
         }
         Ok(total)
     }
@@ -353,6 +446,11 @@ pub fn in_subgroup(class: &'static str, is_uniform: bool) -> &'static str {
     }
 }
 
+/// Whether threads wait at an op for one another.
+fn is_barrier(op: Op<'_>) -> bool {
+    op.is(simt::BlockSync::NAME) || op.is(simt::Sync::NAME)
+}
+
 /// As what an op costs that is done in one way alone, and that no target has forms of; none if it is no
 /// such op.
 pub fn plain_class(op: Op<'_>) -> Option<Option<&'static str>> {
@@ -422,6 +520,7 @@ fn neutral_class(op: Op<'_>) -> Option<&'static str> {
         "scf.yield" if op.parent().is_some_and(|parent| parent.is("scf.for")) => Some("branch"),
         // Registers, addresses, and what code generation leaves nothing of.
         "arith.constant" | "arith.index_cast" | "arith.index_castui" | "arith.bitcast" => None,
+        grid::AtomicRmw::NAME if is_shared(1) => Some("shared atomic"),
         _ if name.contains("atomic") => Some("atomic"),
         _ if name.starts_with("math.") => Some("math"),
         _ if name.starts_with("arith.") || name.starts_with("qd.math.") => match scalar {

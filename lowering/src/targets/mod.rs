@@ -13,7 +13,10 @@ pub mod vulkan;
 use crate::select::cost::has_costs;
 use isa::{Form, Primitive};
 use qd_artifact::{TargetError, TargetSpec};
-use qd_dialects::ir::{Op, OpExt};
+use qd_dialects::{
+    attributes::{self, names},
+    ir::{Op, OpExt},
+};
 
 /// Forward progress: what a block that waits may assume about the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,12 +145,23 @@ impl Capabilities {
         self.forms.iter().copied().filter(move |form| form.op == op)
     }
 
-    /// The form that an op takes in a body for subgroups of `wave` lanes.
-    pub fn form(&self, op: Op<'_>, wave: i64) -> Option<&'static Form> {
+    /// The forms that an op may take in a body for subgroups of `wave` lanes, the better first.
+    pub fn fitting(&self, op: Op<'_>, wave: i64) -> Vec<&'static Form> {
         let mut forms = self.forms_of(op.full_name()).peekable();
-        forms.peek()?;
+        if forms.peek().is_none() {
+            return Vec::new();
+        }
         let primitive = Primitive::of(op, wave as u32);
-        forms.find(|form| form.does(&primitive))
+        forms.filter(|form| form.does(&primitive)).collect()
+    }
+
+    /// The form that an op takes: the one that its `qd.form` names, or else the first.
+    pub fn form(&self, op: Op<'_>, wave: i64) -> Option<&'static Form> {
+        let fitting = self.fitting(op, wave);
+        let first = fitting.first().copied()?;
+        let asked = op.attr(names::FORM).and_then(attributes::text);
+        let named = asked.and_then(|asked| fitting.into_iter().find(|form| form.name == asked));
+        Some(named.unwrap_or(first))
     }
 
     /// The entry of a conversion's table for the form that an op takes.

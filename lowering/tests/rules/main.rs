@@ -207,6 +207,22 @@ const PLANTED: &[Rule] = &[
         "(popcnt (ballot ?p ?t))",
     ),
     planted(
+        "by a mask of its own",
+        "(broadcast_first (shuffle.xor ?x ?i ?t) ?t)",
+        "(broadcast ?x ?i ?t)",
+    ),
+    planted(
+        "who is read",
+        "(shuffle.xor (shuffle.idx ?x ?i ?t) 1:i32 ?t)",
+        "(shuffle.idx ?x (xor ?i 1:i32) ?t)",
+    ),
+    planted(
+        "over the cluster",
+        "(segmented_reduce add (zext.i32 ?p) ?h ?c ?t)",
+        "(popcnt (and (and (ballot ?p ?t) (upto lane))
+                      (xor (below (last (or (and (ballot ?h ?t) (upto lane)) 1:i64))) -1:i64)))",
+    ),
+    planted(
         "who votes",
         "(match_any (zext.i32 ?p) ?b ?t)",
         "(ballot ?p ?t)",

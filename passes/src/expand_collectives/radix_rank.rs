@@ -1,7 +1,8 @@
 //! The stable rank of each thread's digit in its block.
 //!
-//! Lanes with the same digit find each other by ballots, one for each bit; the
-//! first of them writes how many they are into the subgroup's row of counters.
+//! Lanes with the same digit find each other; the first of them writes how many they are into the
+//! subgroup's row of counters. They find each other by a match, as the target does that, by ballots, one for each
+//! bit, or by atomics: each sets its bit in a word of the row, which all of them then read.
 //! A thread for each digit then turns its column into offsets, row by row, and a
 //! scan of the column sums gives the digits' places.
 //!
@@ -9,19 +10,23 @@
 //! (2011), with the match of Adinets and Merrill, Onesweep (2022).
 //! Deviations: counters are words; where a row for each subgroup does not fit,
 //! subgroups take turns.
-//! Cost: one ballot a bit and three barriers a turn; 8 KiB of shared memory.
+//! Cost: a match, a ballot a bit or an atomic and two subgroup barriers; three barriers a turn; 8 KiB of shared
+//! memory.
 
 use super::{Setting, block::Block};
+use crate::expand_collectives::EXPANSION;
 use qd_dialects::{
-    attributes::Kind,
+    attributes::{self, Kind, names},
     builder::{Builder, Combiner, V},
     diagnostic::Result,
-    ir::{Op, Value},
+    ir::{Op, OpExt, Value, ValueExt},
     ops::simt,
 };
 
 /// Words of shared memory that the counters may take.
 const COUNTERS: i64 = 2048;
+/// Lanes that a word has a bit for.
+const WORD: i64 = 32;
 
 /// What the turns need to know.
 struct Ranking<'b, 'c> {
@@ -34,24 +39,61 @@ struct Ranking<'b, 'c> {
     rows: i64,
     digits: i64,
     threads: i64,
-    /// Lanes of this subgroup with this lane's digit that take part.
-    peers: V<'b, 'c>,
-    /// How many of them are below this lane.
-    below: V<'b, 'c>,
+    /// Words of a counter: one, or as many as have a bit for each lane.
+    words: i64,
+    /// Lanes of this subgroup with this lane's digit that take part; none: atomics tell.
+    peers: Option<V<'b, 'c>>,
 }
 
-pub(super) fn radix_rank<'c>(
+/// How lanes with the same digit find each other.
+#[derive(Clone, Copy, PartialEq)]
+enum Peers {
+    Match,
+    Ballots,
+    Atomics,
+}
+
+pub(super) fn by_match<'c>(
     b: &Builder<'c>,
     op: Op<'c>,
     setting: &Setting,
+) -> Result<'c, Vec<Value<'c>>> {
+    radix_rank(b, op, setting, Peers::Match)
+}
+
+pub(super) fn by_ballots<'c>(
+    b: &Builder<'c>,
+    op: Op<'c>,
+    setting: &Setting,
+) -> Result<'c, Vec<Value<'c>>> {
+    radix_rank(b, op, setting, Peers::Ballots)
+}
+
+pub(super) fn by_atomics<'c>(
+    b: &Builder<'c>,
+    op: Op<'c>,
+    setting: &Setting,
+) -> Result<'c, Vec<Value<'c>>> {
+    radix_rank(b, op, setting, Peers::Atomics)
+}
+
+fn radix_rank<'c>(
+    b: &Builder<'c>,
+    op: Op<'c>,
+    setting: &Setting,
+    how: Peers,
 ) -> Result<'c, Vec<Value<'c>>> {
     let block = Block::of(op)?;
     let rank = simt::BlockRadixRank::cast(op);
     let bits = rank.radix_bits();
     let digits = 1i64 << bits;
     let subgroups = block.threads / setting.wave;
-    let rows = subgroups.min((COUNTERS / digits).max(1));
-    let counters = block.shared(b, b.int_type(32), rows * digits);
+    let words = match how {
+        Peers::Atomics => (setting.wave / WORD).max(1),
+        Peers::Match | Peers::Ballots => 1,
+    };
+    let rows = subgroups.min((COUNTERS / (digits * words)).max(1));
+    let counters = block.shared(b, b.int_type(32), rows * digits * words);
     let (histogram, prefix) = (b.v(rank.histogram()), b.v(rank.prefix()));
 
     // A thread that takes no part may hold any digit.
@@ -59,7 +101,13 @@ pub(super) fn radix_rank<'c>(
         .valid()
         .map_or_else(|| b.bool(true), |valid| b.v(valid));
     let digit = valid.select(b.v(rank.digit()), b.i32(0));
-    let same = b.match_any(digit, bits as u32) & b.ballot(valid);
+    let peers = (how != Peers::Atomics).then(|| {
+        let same = b.match_any(digit, bits as u32);
+        if let (Peers::Ballots, Some(op)) = (how, same.value().defining_op()) {
+            op.set_attr(names::FORM, attributes::string(b.context(), EXPANSION));
+        }
+        same & b.ballot(valid)
+    });
     let ranking = Ranking {
         b,
         digit,
@@ -69,8 +117,8 @@ pub(super) fn radix_rank<'c>(
         rows,
         digits,
         threads: block.threads,
-        peers: same,
-        below: b.popcnt(same & b.lanemask_lt(b.lane_id())),
+        words,
+        peers,
     };
 
     // A barrier stands after earlier reads of the arrays, or they race.
@@ -116,7 +164,7 @@ impl<'b, 'c> Ranking<'b, 'c> {
     fn turn(&self, first: V<'b, 'c>, rank: V<'b, 'c>) -> V<'b, 'c> {
         let b = self.b;
         let thread = b.thread_id();
-        let words = self.rows * self.digits;
+        let words = self.rows * self.digits * self.words;
         b.for_(
             thread,
             b.index(words),
@@ -130,10 +178,13 @@ impl<'b, 'c> Ranking<'b, 'c> {
         b.sync();
 
         let row = b.subgroup_id().to_index() - first;
-        let mine = row * self.digits + self.digit.to_index();
+        let mine = (row * self.digits + self.digit.to_index()) * self.words;
         let takes_turn = row.lt(self.rows) & self.valid;
-        b.if_(takes_turn & self.below.eq(0), || {
-            self.counters.set(mine, b.popcnt(self.peers));
+        let peers = self.peers;
+        let peers = peers.unwrap_or_else(|| self.peers_by_atomics(takes_turn, mine));
+        let below = b.popcnt(peers & b.lanemask_lt(b.lane_id()));
+        b.if_(takes_turn & below.eq(0), || {
+            self.counters.set(mine, b.popcnt(peers));
         });
         b.sync();
 
@@ -141,7 +192,7 @@ impl<'b, 'c> Ranking<'b, 'c> {
             let start = self.histogram.at(digit);
             let (lower, upper) = (b.index(0), b.index(self.rows));
             let [end] = b.for_(lower, upper, b.index(1), [start], |row, [before]| {
-                let at = row * self.digits + digit;
+                let at = (row * self.digits + digit) * self.words;
                 let count = self.counters.at(at);
                 self.counters.set(at, before);
                 [before + count]
@@ -150,11 +201,33 @@ impl<'b, 'c> Ranking<'b, 'c> {
         });
         b.sync();
 
-        let [rank] = b.if_else(
-            takes_turn,
-            || [self.counters.at(mine) + self.below],
-            || [rank],
-        );
+        let [rank] = b.if_else(takes_turn, || [self.counters.at(mine) + below], || [rank]);
         rank
+    }
+
+    /// The lanes that take a turn with this one's digit. Each sets its bit in the words at `mine`, which are zero and
+    /// may be written again afterwards.
+    fn peers_by_atomics(&self, takes_turn: V<'b, 'c>, mine: V<'b, 'c>) -> V<'b, 'c> {
+        let b = self.b;
+        let lane = b.lane_id();
+        b.if_(takes_turn, || {
+            let own = match self.words {
+                1 => mine,
+                _ => mine + (lane >> WORD.trailing_zeros() as i64).to_index(),
+            };
+            let bit = b.i32(1) << (lane & (WORD - 1));
+            self.counters.atomic(Kind::Or, own, bit, "block");
+        });
+        b.subgroup_sync();
+        let read = || {
+            let low = self.counters.at(mine).to_i64();
+            match self.words {
+                1 => [low],
+                _ => [low | (self.counters.at(mine + 1).to_i64() << WORD)],
+            }
+        };
+        let [peers] = b.if_else(takes_turn, read, || [b.i64(0)]);
+        b.subgroup_sync();
+        peers
     }
 }

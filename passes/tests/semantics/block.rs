@@ -1,15 +1,22 @@
-//! Block collectives, before and after their expansion: every subgroup size and
+//! Block collectives, before and after each of their expansions: every subgroup size and
 //! block size, in and out of loops.
 
 use crate::support::*;
 use qd_interp::Argument;
 
 const BLOCKS: [usize; 5] = [64, 192, 256, 320, 1024];
+const FORMS: [&str; 2] = ["subgroups", "shared"];
+const RANKINGS: [&str; 3] = ["match", "ballots", "atomics"];
 const OPS: [&str; 4] = ["reduce", "reduce_all", "inclusive_scan", "exclusive_scan"];
 
-/// All block collectives of one combiner over `values`, in a loop of two
+/// All block collectives of one combiner over `values`, each by an expansion, in a loop of two
 /// rounds. Results are stored in rows of a round and an op.
-fn kernel(threads: usize, r#type: &str, combiner: &str, values: usize, region: &str) -> String {
+fn kernel(
+    threads: usize,
+    (r#type, combiner, region): (&str, &str, &str),
+    values: usize,
+    form: &str,
+) -> String {
     let operands = vec!["%v"; values].join(", ");
     let types = vec![r#type; values].join(", ");
     let mut body = String::new();
@@ -29,7 +36,7 @@ fn kernel(threads: usize, r#type: &str, combiner: &str, values: usize, region: &
             })
             .collect();
         body += &format!(
-            "      {} = qd.simt.block.{op} {combiner} {operands} : {types} {region}\n",
+            "      {} = qd.simt.block.{op} {combiner} {operands} {{qd.form = \"{form}\"}} : {types} {region}\n",
             results.join(", ")
         );
         body += &match *op {
@@ -62,17 +69,17 @@ fn kernel(threads: usize, r#type: &str, combiner: &str, values: usize, region: &
 
 fn check<T: qd_interp::Native>(
     threads: usize,
-    (r#type, combiner, region): (&str, &str, &str),
+    combined: (&str, &str, &str),
     values: usize,
     mut input: impl FnMut(&mut Numbers) -> T,
     fill: T,
 ) {
-    let text = kernel(threads, r#type, combiner, values, region);
-    for wave in WAVES {
+    let texts = FORMS.map(|form| kernel(threads, combined, values, form));
+    for (wave, text) in WAVES.iter().flat_map(|w| texts.iter().map(|t| (*w, t))) {
         let mut numbers = Numbers::new(u64::from(wave) + threads as u64);
         let data: Vec<T> = numbers.many(2 * threads, &mut input);
         let arguments = [buffer(&data), room(2 * OPS.len() * values * threads, fill)];
-        unchanged_by(&expansion(wave), &text, &arguments, wave);
+        unchanged_by(&expansion(wave), text, &arguments, wave);
     }
 }
 
@@ -134,7 +141,7 @@ fn combiners_that_do_not_commute() {
     }
 }
 
-fn ranks(threads: usize, bits: u32, masked: bool) -> String {
+fn ranks(threads: usize, bits: u32, masked: bool, form: &str) -> String {
     let digits = 1 << bits;
     let shared = format!("memref<{digits}xi32, #gpu.address_space<workgroup>>");
     let valid = if masked { "where %p" } else { "" };
@@ -160,7 +167,7 @@ fn ranks(threads: usize, bits: u32, masked: bool) -> String {
       %i = arith.addi %at, %t : index
       %d = memref.load %in[%i] : memref<?xi32>
       %p = memref.load %flags[%i] : memref<?xi1>
-      %r = qd.simt.block.radix_rank %d, %h, %e {valid} {{radix_bits = {bits} : i32}} : {shared}, {shared}
+      %r = qd.simt.block.radix_rank %d, %h, %e {valid} {{radix_bits = {bits} : i32, qd.form = \"{form}\"}} : {shared}, {shared}
       {store}
       %small = arith.cmpi ult, %t, %m : index
       scf.if %small {{
@@ -189,8 +196,11 @@ fn ranks_of_digits() {
         (512, 8),
         (1024, 10),
     ] {
-        for masked in [false, true] {
-            let text = ranks(threads, bits, masked);
+        for (masked, form) in [false, true]
+            .iter()
+            .flat_map(|m| RANKINGS.map(|form| (*m, form)))
+        {
+            let text = ranks(threads, bits, masked, form);
             for wave in WAVES {
                 let mut numbers = Numbers::new(u64::from(wave + bits));
                 let digits = 1u64 << bits;

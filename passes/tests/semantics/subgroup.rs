@@ -98,6 +98,11 @@ fn combining(r#type: &'static str, kinds: &[&str], tile: Option<u32>) -> Kernel 
             r#type,
             Some("%first"),
         );
+        kernel.op(
+            &format!("%r = qd.simt.reduce {kind} %v {tile} {{qd.form = \"butterfly\"}} : {type}"),
+            r#type,
+            Some("%first"),
+        );
         for op in ["reduce_all", "inclusive_scan", "exclusive_scan"] {
             kernel.op(
                 &format!("%r = qd.simt.{op} {kind} %v {tile} : {type}"),
@@ -189,25 +194,34 @@ fn reductions_and_scans_by_a_region() {
             for region in [COMPOSE, LAST] {
                 let mut kernel = Kernel::new("i32");
                 let text = tile_text(tile);
-                for op in [
+                for (number, op) in [
+                    "reduce",
                     "reduce",
                     "reduce_all",
                     "inclusive_scan",
                     "exclusive_scan",
                     "segmented_reduce",
-                ] {
+                ]
+                .into_iter()
+                .enumerate()
+                {
+                    let form = if number == 0 {
+                        "{qd.form = \"butterfly\"}"
+                    } else {
+                        ""
+                    };
                     let heads = match op {
                         "segmented_reduce" => "heads %p",
                         _ => "",
                     };
                     let code = format!(
-                        "%w{op} = arith.addi %v, %lane : i32
-    %r, %s{op} = qd.simt.{op} %v, %w{op} {heads} {text} : i32, i32 {region}"
+                        "%w{number} = arith.addi %v, %lane : i32
+    %r, %s{number} = qd.simt.{op} %v, %w{number} {heads} {text} {form} : i32, i32 {region}"
                     );
                     let guard = (op == "reduce").then_some("%first");
                     kernel.op(&code, "i32", guard);
                     kernel.op(
-                        &format!("%r = arith.addi %s{op}, %zero : i32"),
+                        &format!("%r = arith.addi %s{number}, %zero : i32"),
                         "i32",
                         guard,
                     );

@@ -22,7 +22,7 @@ use crate::{cargo, conformance, process};
 pub fn run(workspace: &Workspace, target: &str, args: &[String]) -> Result<()> {
     let chips = oracle::chips(target)?;
     packages::ensure(Purpose::Test)?;
-    let report = execute(workspace, &chips, args, false)?;
+    let report = execute(workspace, &chips, args, false, &|_| true)?;
     ensure!(report.passed, "{target} differs from the interpreter");
     Ok(())
 }
@@ -30,7 +30,15 @@ pub fn run(workspace: &Workspace, target: &str, args: &[String]) -> Result<()> {
 /// Runs the suite on every chip at every wave; they take turns with algorithms, so that each kind,
 /// type, capacity, size and input meets each of them.
 pub fn run_in_turns(workspace: &Workspace, args: &[String]) -> Result<Report> {
-    execute(workspace, &oracle::all(), args, true)
+    execute(workspace, &oracle::all(), args, true, &|name| {
+        name != REPEATED
+    })
+}
+
+/// Runs test programs of these names on a target.
+pub fn run_programs(workspace: &Workspace, target: &str, names: &[&str]) -> Result<Report> {
+    let is_run = |name: &str| names.contains(&name);
+    execute(workspace, &oracle::chips(target)?, &[], false, &is_run)
 }
 
 /// The program that runs kernels again and again, which takes a tenth of the time and finds on a
@@ -56,12 +64,11 @@ fn execute(
     chips: &[Chip],
     args: &[String],
     in_turns: bool,
+    is_run: &dyn Fn(&str) -> bool,
 ) -> Result<Report> {
     let oracle = Oracle::prepare(workspace)?;
     let mut programs = programs(workspace)?;
-    if in_turns {
-        programs.retain(|program| name_of(program) != REPEATED);
-    }
+    programs.retain(|program| is_run(&name_of(program)));
     let coverage = chips.iter().map(|chip| oracle.coverage_file(chip));
     let coverage: Vec<PathBuf> = coverage.collect::<Result<_>>()?;
     // Chip by chip for each program: what two run at a time takes about as long.

@@ -17,7 +17,7 @@ pub fn run(workspace: &Workspace, target: &str, args: &[String]) -> Result<()> {
     if target.starts_with(oracle::PREFIX) && !oracle::is_replaced() {
         return amd::run(workspace, target, args);
     }
-    let mut command = suite(workspace, target);
+    let mut command = suite(workspace, target, &[]);
     packages::ensure(if target.starts_with(VULKAN) {
         lavapipe::widen(&mut command, subgroup_size(target));
         Purpose::Test
@@ -49,7 +49,7 @@ pub fn run_on_lavapipe(workspace: &Workspace, args: &[String]) -> Result<Report>
     let mut total = 0;
     let mut counts = Vec::new();
     for size in lavapipe::SUBGROUP_SIZES {
-        let mut command = suite(workspace, &format!("{VULKAN},subgroup={size}"));
+        let mut command = suite(workspace, &format!("{VULKAN},subgroup={size}"), &[]);
         command
             .env("QD_WAVES", &all)
             .env(lavapipe::VALIDATE, "1")
@@ -70,6 +70,22 @@ pub fn run_on_lavapipe(workspace: &Workspace, args: &[String]) -> Result<Report>
     })
 }
 
+/// The programs of single collectives.
+const COLLECTIVES: [&str; 4] = ["simt", "subgroups", "blocks", "forms"];
+/// The targets that they run on with lowerings that are searched for, at one size each: all sizes take minutes.
+const SELECTED: [&str; 2] = ["cpu,wave=8,select", "amdgpu:gfx1100,wave=32,select"];
+
+/// Runs what is fast and has every collective with lowerings that are searched for.
+pub fn run_selected(workspace: &Workspace) -> Result<Report> {
+    let [host, chip] = SELECTED;
+    let (cases, agrees) = count(&mut suite(workspace, host, &COLLECTIVES))?;
+    let simulated = amd::run_programs(workspace, chip, &COLLECTIVES)?;
+    Ok(Report {
+        passed: agrees && cases > 0 && simulated.passed,
+        counts: format!("{cases} cases on {host}; {}", simulated.counts),
+    })
+}
+
 /// A filter that is misspelt passes no case, and must not pass for a suite that
 /// agrees.
 pub fn nothing_ran(args: &[String]) -> String {
@@ -83,13 +99,19 @@ pub fn nothing_ran(args: &[String]) -> String {
     }
 }
 
-/// The suite on a target.
-fn suite(workspace: &Workspace, target: &str) -> Command {
+/// The suite on a target, or those of its programs that are named.
+fn suite(workspace: &Workspace, target: &str, programs: &[&str]) -> Command {
     let mut command = cargo::cargo(workspace);
-    command
-        .env("QD_TARGET", target)
-        .args(["test", "--package", "qd-conformance", "--no-fail-fast"])
-        .args(["--", "--nocapture"]);
+    command.env("QD_TARGET", target).args([
+        "test",
+        "--package",
+        "qd-conformance",
+        "--no-fail-fast",
+    ]);
+    for program in programs {
+        command.args(["--test", program]);
+    }
+    command.args(["--", "--nocapture"]);
     command
 }
 

@@ -102,6 +102,10 @@ enum Task {
         /// Run AMD's targets in turn, executed on the CPU from AMD's pseudocode
         #[arg(long, conflicts_with_all = ["target", "lavapipe"])]
         amd: bool,
+        /// Run the programs of single collectives with lowerings that are searched for, on the CPU and on a
+        /// chip of AMD's
+        #[arg(long, conflicts_with_all = ["target", "lavapipe", "amd", "args"])]
+        selected: bool,
         /// Filters and flags of the tests
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
@@ -226,6 +230,13 @@ fn run(task: Task) -> Result<()> {
             packages::ensure(Purpose::Test)?;
             let report = amd::run_in_turns(&workspace, &args)?;
             anyhow::ensure!(report.passed, "AMD's targets differ from the interpreter");
+            Ok(())
+        }
+        Task::Conformance { selected: true, .. } => {
+            packages::ensure(Purpose::Test)?;
+            let report = conformance::run_selected(&workspace)?;
+            println!("\nselected: {}", report.counts);
+            anyhow::ensure!(report.passed, "a lowering that is searched for differs");
             Ok(())
         }
         Task::Conformance { target, args, .. } => conformance::run(&workspace, &target, &args),

@@ -103,6 +103,12 @@ const STEPS: &[Step] = &[
         run: |workspace| amd::run_in_turns(workspace, &[]),
     },
     Step {
+        name: "selected",
+        rerun: "cargo xtask conformance --selected",
+        needed: false,
+        run: conformance::run_selected,
+    },
+    Step {
         name: "lit",
         rerun: "cargo xtask lit",
         needed: false,

@@ -29,7 +29,7 @@ use qd_dialects::{
 ///
 /// They do not fit the target.
 pub fn dynamic_shared_bytes<'c>(body: Op<'c>, target: &Target, hooks: &Hooks) -> Result<'c, u32> {
-    let arrays = shared::arrays(&Builder::before(body), body, target)?;
+    let arrays = shared::arrays(&Builder::before(body), body, &target.capabilities)?;
     let bytes = taken(&arrays);
     Ok(match is_external(bytes, hooks) {
         true => bytes as u32,
@@ -55,7 +55,7 @@ pub(super) fn convert<'c>(
     setting: &Setting<'_>,
 ) -> Result<'c> {
     let space = setting.hooks.spaces.shared;
-    let arrays = shared::arrays(b, kernel, setting.target)?;
+    let arrays = shared::arrays(b, kernel, &setting.target.capabilities)?;
     let external = is_external(taken(&arrays), setting.hooks).then(|| {
         let variable = format!("__qd_shared_{name}");
         let r#type = "!llvm.array<0 x i8>";

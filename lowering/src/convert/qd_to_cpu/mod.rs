@@ -125,7 +125,7 @@ fn convert<'c>(old: Op<'c>, target: &Target, wave: i64) -> Result<'c> {
         .body()
         .ok_or_else(|| Diagnostic::at(old, "has no body"))?;
     // They are on the stack of a host thread, as what threads allocate is.
-    shared::arrays(&Builder::before(old), old, target)?;
+    shared::arrays(&Builder::before(old), old, &target.capabilities)?;
     private_memory::share(old_body, threads)?;
     let old_arguments = arguments(old_body);
 

@@ -247,7 +247,10 @@ fn shared_arrays<'c>(
     places: &mut HashMap<Key, Place<'c>>,
 ) -> Result<'c> {
     let b = &Builder::before(function);
-    for (i, array) in shared::arrays(b, function, target)?.into_iter().enumerate() {
+    for (i, array) in shared::arrays(b, function, &target.capabilities)?
+        .into_iter()
+        .enumerate()
+    {
         let memref = array.op.first_result();
         let b = &Builder::before(array.op);
         let stored = memory::stored(b, memref.r#type(), Storage::Workgroup);

@@ -39,6 +39,44 @@ pub const RULES: &[Rule] = &[
         .when(&[Guard::Uniform("?x")])
         .because("lane 0 holds what the reader holds"),
     Rule::new(
+        "broadcast-of-xor",
+        "(broadcast (shuffle.xor ?x ?i ?t) ?j ?t)",
+        "(broadcast ?x (xor ?j ?i) ?t)",
+    )
+    .when(&[Guard::Uniform("?i"), Guard::Uniform("?j")])
+    .because("the lane that is read read one whose number differs in the same bits for all"),
+    Rule::new(
+        "first-of-xor",
+        "(broadcast_first (shuffle.xor ?x ?i ?t) ?t)",
+        "(broadcast ?x ?i ?t)",
+    )
+    .when(&[Guard::Uniform("?i")])
+    .because("lane 0 read the lane whose number is the mask"),
+    Rule::new(
+        "idx-of-xor",
+        "(shuffle.idx (shuffle.xor ?x ?i ?t) ?j ?t)",
+        "(shuffle.idx ?x (xor ?j ?i) ?t)",
+    )
+    .when(&[Guard::Uniform("?i")])
+    .because("the lane that is read read one whose number differs in the same bits for all"),
+    Rule::new(
+        "idx-of-idx",
+        "(shuffle.idx (shuffle.idx ?x ?i ?t) ?j ?t)",
+        "(shuffle.idx ?x (shuffle.idx ?i ?j ?t) ?t)",
+    )
+    .because(
+        "lanes that are read say which they read; their numbers are narrower than some values",
+    ),
+    Rule::new(
+        "xor-of-idx",
+        "(shuffle.xor (shuffle.idx ?x ?i ?t) ?j ?t)",
+        "(shuffle.idx ?x (shuffle.xor ?i ?j ?t) ?t)",
+    )
+    .when(&[Guard::Uniform("?j")])
+    .because(
+        "lanes that are read say which they read; their numbers are narrower than some values",
+    ),
+    Rule::new(
         "lane-zero",
         "(broadcast ?x 0:i32 ?t)",
         "(broadcast_first ?x ?t)",

@@ -4,6 +4,20 @@
 use super::{Domain, Guard, Rule, scans::IDEMPOTENT};
 use qd_dialects::attributes::Kind;
 
+/// The lane in which a lane's segment begins.
+macro_rules! head {
+    () => {
+        "(last (or (and (ballot ?h ?t) (upto lane)) 1:i64))"
+    };
+}
+
+/// The same within a cluster, whose first lane is its lowest bit.
+macro_rules! head_in_cluster {
+    () => {
+        "(last (or (and (ballot ?h ?t) (upto lane)) (and (lanes ?c) (sub 0:i64 (lanes ?c)))))"
+    };
+}
+
 /// The family.
 pub const RULES: &[Rule] = &[
     Rule::new(
@@ -29,9 +43,11 @@ pub const RULES: &[Rule] = &[
     Rule::new(
         "segment-by-prefixes",
         "(segmented_reduce add ?x ?h whole ?t)",
-        "(sub (inclusive_scan add ?x whole ?t)
-              (shuffle.idx (exclusive_scan add ?x whole ?t)
-                           (last (or (and (ballot ?h ?t) (upto lane)) 1:i64)) ?t))",
+        concat!(
+            "(sub (inclusive_scan add ?x whole ?t) (shuffle.idx (exclusive_scan add ?x whole ?t) ",
+            head!(),
+            " ?t))"
+        ),
     )
     .when(&[Guard::Integer("?x")])
     .proved_for(&[("?x", Domain::Integer)])
@@ -39,7 +55,7 @@ pub const RULES: &[Rule] = &[
     Rule::new(
         "segment-of-copies",
         "(segmented_reduce add ?x ?h whole ?t)",
-        "(mul ?x (add (sub lane (last (or (and (ballot ?h ?t) (upto lane)) 1:i64))) 1:i32))",
+        concat!("(mul ?x (add (sub lane ", head!(), ") 1:i32))"),
     )
     .when(&[Guard::Uniform("?x"), Guard::Word("?x")])
     .proved_for(&[("?x", Domain::Word)])
@@ -47,26 +63,96 @@ pub const RULES: &[Rule] = &[
     Rule::new(
         "count-in-segment",
         "(segmented_reduce add (zext.i32 ?p) ?h whole ?t)",
-        "(popcnt (and (and (ballot ?p ?t) (upto lane))
-                      (xor (below (last (or (and (ballot ?h ?t) (upto lane)) 1:i64))) -1:i64)))",
+        concat!(
+            "(popcnt (and (and (ballot ?p ?t) (upto lane)) (xor (below ",
+            head!(),
+            ") -1:i64)))"
+        ),
     )
     .because("the bits from the head to the lane"),
     Rule::new(
         "any-in-segment",
         "(segmented_reduce ?o (zext.i32 ?p) ?h whole ?t)",
-        "(zext.i32 (ne (and (and (ballot ?p ?t) (upto lane))
-                            (xor (below (last (or (and (ballot ?h ?t) (upto lane)) 1:i64))) -1:i64))
-                       0:i64))",
+        concat!(
+            "(zext.i32 (ne (and (and (ballot ?p ?t) (upto lane)) (xor (below ",
+            head!(),
+            ") -1:i64)) 0:i64))"
+        ),
     )
     .when(&[Guard::OneOf("?o", &[Kind::Or, Kind::MaxUi, Kind::MaxSi])])
     .because("some bit from the head to the lane"),
     Rule::new(
         "all-in-segment",
         "(segmented_reduce ?o (zext.i32 ?p) ?h whole ?t)",
-        "(zext.i32 (eq (and (and (ballot (xor ?p 1:i1) ?t) (upto lane))
-                            (xor (below (last (or (and (ballot ?h ?t) (upto lane)) 1:i64))) -1:i64))
-                       0:i64))",
+        concat!(
+            "(zext.i32 (eq (and (and (ballot (xor ?p 1:i1) ?t) (upto lane)) (xor (below ",
+            head!(),
+            ") -1:i64)) 0:i64))"
+        ),
     )
     .when(&[Guard::OneOf("?o", &[Kind::And, Kind::MinUi, Kind::MinSi])])
+    .because("no bit is missing from the head to the lane"),
+    Rule::new(
+        "segment-in-cluster-by-prefixes",
+        "(segmented_reduce add ?x ?h ?c ?t)",
+        concat!(
+            "(sub (inclusive_scan add ?x ?c ?t) (shuffle.idx (exclusive_scan add ?x ?c ?t) ",
+            head_in_cluster!(),
+            " ?t))"
+        ),
+    )
+    .when(&[Guard::Integer("?x"), Guard::Cluster("?c")])
+    .proved_for(&[("?x", Domain::Integer)])
+    .because("what is before the segment is subtracted from the prefix"),
+    Rule::new(
+        "segment-of-copies-in-cluster",
+        "(segmented_reduce add ?x ?h ?c ?t)",
+        concat!("(mul ?x (add (sub lane ", head_in_cluster!(), ") 1:i32))"),
+    )
+    .when(&[
+        Guard::Uniform("?x"),
+        Guard::Word("?x"),
+        Guard::Cluster("?c"),
+    ])
+    .proved_for(&[("?x", Domain::Word)])
+    .because("as many copies as there are lanes from the head on"),
+    Rule::new(
+        "count-in-segment-of-cluster",
+        "(segmented_reduce add (zext.i32 ?p) ?h ?c ?t)",
+        concat!(
+            "(popcnt (and (and (ballot ?p ?t) (upto lane)) (xor (below ",
+            head_in_cluster!(),
+            ") -1:i64)))"
+        ),
+    )
+    .when(&[Guard::Cluster("?c")])
+    .because("the bits from the head to the lane"),
+    Rule::new(
+        "any-in-segment-of-cluster",
+        "(segmented_reduce ?o (zext.i32 ?p) ?h ?c ?t)",
+        concat!(
+            "(zext.i32 (ne (and (and (ballot ?p ?t) (upto lane)) (xor (below ",
+            head_in_cluster!(),
+            ") -1:i64)) 0:i64))"
+        ),
+    )
+    .when(&[
+        Guard::OneOf("?o", &[Kind::Or, Kind::MaxUi, Kind::MaxSi]),
+        Guard::Cluster("?c"),
+    ])
+    .because("some bit from the head to the lane"),
+    Rule::new(
+        "all-in-segment-of-cluster",
+        "(segmented_reduce ?o (zext.i32 ?p) ?h ?c ?t)",
+        concat!(
+            "(zext.i32 (eq (and (and (ballot (xor ?p 1:i1) ?t) (upto lane)) (xor (below ",
+            head_in_cluster!(),
+            ") -1:i64)) 0:i64))"
+        ),
+    )
+    .when(&[
+        Guard::OneOf("?o", &[Kind::And, Kind::MinUi, Kind::MinSi]),
+        Guard::Cluster("?c"),
+    ])
     .because("no bit is missing from the head to the lane"),
 ];

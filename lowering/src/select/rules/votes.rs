@@ -18,6 +18,8 @@ pub const RULES: &[Rule] = &[
         "(xor (any (xor ?p 1:i1) ?c ?t) 1:i1)",
     )
     .because("De Morgan"),
+    Rule::new("one-or-none", "(select ?p 1:i32 0:i32)", "(zext.i32 ?p)")
+        .because("a predicate is one bit"),
     Rule::new("not-of-not", "(xor (xor ?p 1:i1) 1:i1)", "?p").because("a bit flipped twice"),
     Rule::new("any-of-uniform", "(any ?p ?c ?t)", "?p")
         .when(&[Guard::Uniform("?p")])
