@@ -41,6 +41,18 @@ pub fn kernel_names(source: &Source) -> Option<Vec<String>> {
     Some(kernels.map(|kernel| kernel.name[1..].to_owned()).collect())
 }
 
+/// Notes in a store that a source is a valid module, of which nothing is to be said, where it is one that can be kept.
+pub fn keep_valid(source: &Source, store: &Store) {
+    if let Some(cut) = cut(source) {
+        put_valid(store, &key::validity(&cut.whole().text(cut.words())));
+    }
+}
+
+/// Notes that of a source with this key.
+pub fn put_valid(store: &Store, validity: &Key) {
+    store.put(validity, "a valid module", &[]);
+}
+
 fn cut(source: &Source) -> Option<Cut> {
     let text: Arc<str> = match source {
         Source::Text { text, .. } => text.clone(),
@@ -218,7 +230,7 @@ fn slices(cut: &Cut, asked: Option<&[String]>) -> Option<Vec<Part>> {
 /// What a store has under a key.
 pub fn find(store: &Store, key: &Key) -> Option<Outcome> {
     let bytes = store.get(key)?;
-    let found = record::read(&bytes);
+    let found = record::read(bytes);
     if found.is_none() {
         store.discard(key);
     }

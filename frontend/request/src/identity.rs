@@ -36,9 +36,14 @@ pub fn identity() -> &'static str {
             }
         }
         parts.sort();
-        parts.insert(0, env!("QD_SOURCES").into());
+        parts.insert(0, sources().into());
         parts.join(" ")
     })
+}
+
+/// The hash of the compiler's sources, which is in every program that has them.
+pub fn sources() -> &'static str {
+    env!("QD_SOURCES")
 }
 
 fn loaded() -> Vec<String> {

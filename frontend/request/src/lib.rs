@@ -14,7 +14,11 @@ mod request;
 mod source;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Stage};
-pub use find::{Job, Plan, find, find_all, find_stored, joined, keep, kernel_names, no_kernel};
+pub use find::{
+    Job, Plan, find, find_all, find_stored, joined, keep, keep_valid, kernel_names, no_kernel,
+    put_valid,
+};
+pub use identity::sources;
 pub use outcome::{Origin, Outcome};
 pub use request::{CompileRequest, distinct};
 pub use source::{ModuleBytes, Source};

@@ -36,13 +36,13 @@ pub(super) fn write(outcome: &Outcome) -> Option<Vec<u8>> {
 }
 
 /// Reads what [`write`] has written; none of anything else.
-pub(super) fn read(bytes: &[u8]) -> Option<Outcome> {
+pub(super) fn read(mut bytes: Vec<u8>) -> Option<Outcome> {
     let (length, rest) = bytes.split_first_chunk::<8>()?;
     let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
-    let (said, artifact) = rest.split_at_checked(length)?;
-    let said: Vec<Said> = serde_json::from_slice(said).ok()?;
+    let said: Vec<Said> = serde_json::from_slice(rest.get(..length)?).ok()?;
+    bytes.drain(..8 + length);
     Some(Outcome {
-        result: Ok(Artifact::from_bytes(artifact.to_vec()).ok()?),
+        result: Ok(Artifact::from_bytes(bytes).ok()?),
         said: said.into_iter().map(back).collect::<Option<_>>()?,
     })
 }
@@ -110,9 +110,9 @@ mod tests {
         };
         let kept = outcome(vec![warning.clone()]);
         let bytes = write(&kept).expect("it is kept");
-        assert_eq!(read(&bytes), Some(kept));
+        assert_eq!(read(bytes.clone()), Some(kept));
         for length in 0..bytes.len() {
-            assert_eq!(read(&bytes[..length]), None);
+            assert_eq!(read(bytes[..length].to_vec()), None);
         }
         let error = Diagnostic {
             severity: Severity::Error,

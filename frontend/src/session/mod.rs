@@ -17,6 +17,8 @@
 //! are the diagnostics of a file with one error. Of several kernels with errors a session tells each.
 
 mod queries;
+mod recent;
+mod results;
 mod symbols;
 
 pub use crate::stored::View;
@@ -34,7 +36,8 @@ use qd_request::{
     distinct, joined,
 };
 use qd_store::Store;
-use queries::{Db, Settings, Target, Wanted};
+use queries::{Db, Settings};
+use results::Results;
 use salsa::Setter;
 use std::{
     panic::AssertUnwindSafe,
@@ -70,7 +73,7 @@ impl Ran {
     pub fn kernel(&self) -> Option<&str> {
         let is_of_kernel = matches!(self.query, "found" | "compiled" | "lowered" | "failed");
         let name = self.of.split(' ').next().filter(|_| is_of_kernel)?;
-        (!self.of.starts_with(queries::REST)).then_some(name)
+        (!self.of.starts_with(results::REST)).then_some(name)
     }
 }
 
@@ -92,6 +95,7 @@ pub struct Session(Database);
 struct Database {
     storage: salsa::Storage<Self>,
     store: Option<Arc<Store>>,
+    results: Arc<Results>,
     log: Arc<Mutex<Vec<Ran>>>,
 }
 
@@ -102,6 +106,10 @@ impl salsa::Database for Database {}
 impl Db for Database {
     fn store(&self) -> Option<&Store> {
         self.store.as_deref()
+    }
+
+    fn results(&self) -> &Results {
+        &self.results
     }
 
     fn ran(&self, query: &'static str, of: &str, since: Instant, stages: Stages) {
@@ -129,6 +137,7 @@ impl Session {
         let database = Database {
             storage: salsa::Storage::default(),
             store,
+            results: Arc::default(),
             log: Arc::default(),
         };
         Settings::new(&database, options);
@@ -147,7 +156,9 @@ impl Session {
 
     /// Compiles with other options from now on.
     pub fn set_options(&mut self, options: Options) {
+        // No clone is left that computes with those before.
         Settings::get(&self.0).set_options(&mut self.0).to(options);
+        self.0.results.clear();
     }
 
     /// The queries that ran since this was last asked, those of several threads in any order.
@@ -174,9 +185,7 @@ impl Session {
     /// The names of the symbols that a kernel follows from, with their signs: `@k`, `!type`.
     pub fn follows_from(&self, file: FileId, kernel: &str) -> Vec<String> {
         let found = self.symbol(file, kernel);
-        found.map_or_else(Vec::new, |kernel| {
-            queries::follows_from(&self.0, file.0, kernel)
-        })
+        found.map_or_else(Vec::new, |kernel| queries::follows_from(&self.0, kernel))
     }
 
     fn symbol(&self, file: FileId, kernel: &str) -> Option<queries::Symbol<'_>> {
@@ -205,8 +214,7 @@ impl Session {
         let Some(kernel) = self.symbol(file, kernel) else {
             return Ok(None);
         };
-        let wanted = Wanted::new(db, target.clone(), view);
-        let lowered = queries::lowered(db, file.0, kernel, wanted);
+        let lowered = results::lowered(db, kernel, target, view);
         let cut = self.cut(file);
         let origin = Origin {
             name: file.0.name(db),
@@ -253,9 +261,11 @@ impl Session {
         let Some(kernel) = self.symbol(file, kernel) else {
             return Ok(None);
         };
-        let outcome = queries::outcome(db, file.0, kernel, Target::new(db, target.clone()));
+        let kernels = queries::kernels(db, file.0).len();
+        db.results.hold_at_least(file.0, kernels);
+        let outcome = results::outcome(db, kernel, target);
         let cut = self.cut(file);
-        let parts = vec![(&**outcome, || slice_of(cut, kernel.name(db)))];
+        let parts = vec![(&*outcome, || slice_of(cut, kernel.name(db)))];
         let artifact = joined(file.0.name(db), self.words(file), &[target], parts, sink);
         artifact.map(Some)
     }
@@ -308,24 +318,25 @@ impl Session {
             return self.compile_whole(file, &targets, &mut sink);
         };
         let kernels = queries::kernels(db, file.0);
+        db.results.hold(file.0, (kernels.len() + 1) * targets.len());
         self.compute(file, &targets);
-        let mut outcomes: Vec<(&Outcome, Where<'_>)> = Vec::new();
+        let mut outcomes: Vec<(Arc<Outcome>, Where<'_>)> = Vec::new();
         for target in &targets {
-            let target = Target::new(db, (*target).clone());
             for kernel in kernels {
-                let outcome = queries::outcome(db, file.0, *kernel, target);
+                let outcome = results::outcome(db, *kernel, target);
                 let name = kernel.name(db);
                 outcomes.push((outcome, Box::new(move || slice_of(cut, name))));
             }
-            if let Some(outcome) = queries::outcome_of_rest(db, file.0, target) {
+            if let Some(outcome) = results::outcome_of_rest(db, file.0, target) {
                 outcomes.push((outcome, Box::new(|| rest_of(cut))));
             }
         }
+        let parts = outcomes.iter().map(|(outcome, at)| (&**outcome, at));
         let result = joined(
             file.0.name(db),
             self.words(file),
             &targets,
-            outcomes,
+            parts.collect(),
             &mut sink,
         );
         let is_of_parsing = |error: &Diagnostic| error.stage == Stage::Parse;
@@ -357,7 +368,13 @@ impl Session {
 
     /// Computes the outcomes of kernels on all cores. They are asked for one by one afterwards.
     fn compute(&self, file: FileId, targets: &[&TargetSpec]) {
-        let jobs = queries::kernels(&self.0, file.0).len() * targets.len();
+        let kernels = queries::kernels(&self.0, file.0);
+        let jobs = kernels.len() * targets.len();
+        // What is made now takes the place of others.
+        for target in targets {
+            let each = kernels.iter();
+            each.for_each(|kernel| results::touch(&self.0, *kernel, target));
+        }
         let threads = thread::available_parallelism().map_or(1, usize::from);
         let next = AtomicUsize::new(0);
         let next = &next;
@@ -383,8 +400,7 @@ impl Session {
             let Some(target) = targets.get(i / kernels.len()) else {
                 return;
             };
-            let target = Target::new(db, (*target).clone());
-            queries::outcome(db, file.0, kernels[i % kernels.len()], target);
+            results::outcome(db, kernels[i % kernels.len()], target);
         }
     }
 

@@ -1,15 +1,14 @@
-//! The queries: text → symbols → a kernel with what it names → its artifact for a target.
+//! The queries: text → symbols → a kernel with what it names.
 //!
 //! A value is plain data without places, so that it is equal, and nothing after it runs again, where
-//! an edit only moved it. Contexts of MLIR live inside `outcome`, one each.
+//! an edit only moved it. Each query has one argument, whose end is the end of its value: a session does
+//! not grow. What comes of a kernel has more, and is in [`results`](super::results).
 
-use crate::stored::{Lowered, View, find_or_compile, lower};
-use qd_artifact::{Options, TargetSpec};
+use super::results::Results;
+use blake3::Hash;
+use qd_artifact::Options;
 use qd_lowering::Stages;
-use qd_request::{
-    Outcome,
-    cut::{Cut, Kind, Words, closure},
-};
+use qd_request::cut::{Cut, Kind, Words, closure};
 use qd_store::Store;
 use std::{
     collections::{BTreeSet, HashMap},
@@ -17,14 +16,13 @@ use std::{
     time::Instant,
 };
 
-/// What no kernel names, in the log.
-pub const REST: &str = "the rest";
-
 /// What queries need besides values.
 #[salsa::db]
 pub trait Db: salsa::Database {
     /// What other processes have compiled.
     fn store(&self) -> Option<&Store>;
+    /// What came of kernels.
+    fn results(&self) -> &Results;
     /// Notes that a query ran, of what, since when, and what stages it had.
     fn ran(&self, query: &'static str, of: &str, since: Instant, stages: Stages);
 }
@@ -42,21 +40,11 @@ pub struct Settings {
     pub options: Options,
 }
 
-#[salsa::interned]
-pub struct Target<'db> {
-    pub spec: TargetSpec,
-}
-
-/// What to look at, for a target.
-#[salsa::interned]
-pub struct Wanted<'db> {
-    pub spec: TargetSpec,
-    pub view: View,
-}
-
-/// A symbol or alias of the top level. Its name is what it is known by after an edit.
+/// A symbol or alias of the top level of a file. Its name is what it is known by after an edit.
 #[salsa::tracked]
 pub struct Symbol<'db> {
+    #[returns(copy)]
+    pub file: File,
     pub name: String,
     /// Its words, a word a line.
     #[tracked]
@@ -105,7 +93,7 @@ pub fn symbols<'db>(db: &'db dyn Db, file: File) -> Vec<Symbol<'db>> {
     items
         .map(|item| {
             let (name, names) = (item.name.clone(), item.names.clone());
-            Symbol::new(db, name, cut.text(item), names, item.kind)
+            Symbol::new(db, file, name, cut.text(item), names, item.kind)
         })
         .collect()
 }
@@ -130,22 +118,35 @@ pub fn kernels<'db>(db: &'db dyn Db, file: File) -> Vec<Symbol<'db>> {
         .collect()
 }
 
-/// A symbol with all that it names.
-#[salsa::tracked(returns(ref))]
-fn slice<'db>(db: &'db dyn Db, file: File, kernel: Symbol<'db>) -> String {
-    let root = numbers(db, file).get(kernel.name(db));
+/// What a symbol with all that it names is, by its text.
+#[salsa::tracked(returns(copy))]
+pub fn slice<'db>(db: &'db dyn Db, symbol: Symbol<'db>) -> Hash {
     let begin = Instant::now();
-    let slice = sliced(db, file, root.copied().into_iter().collect());
-    db.ran("slice", kernel.name(db), begin, Vec::new());
-    slice
+    let hash = blake3::hash(slice_text(db, symbol).as_bytes());
+    db.ran("slice", symbol.name(db), begin, Vec::new());
+    hash
+}
+
+/// A symbol with all that it names.
+pub fn slice_text(db: &dyn Db, symbol: Symbol<'_>) -> String {
+    let file = symbol.file(db);
+    let root = numbers(db, file).get(symbol.name(db));
+    sliced(db, file, root.copied().into_iter().collect())
+}
+
+/// What that is which no kernel names, by its text. None if there is no such thing.
+#[salsa::tracked(returns(copy))]
+pub fn rest(db: &dyn Db, file: File) -> Option<Hash> {
+    let begin = Instant::now();
+    let text = rest_text(db, file);
+    db.ran("rest", file.name(db), begin, Vec::new());
+    Some(blake3::hash(text?.as_bytes()))
 }
 
 /// What no kernel names; all of a file without kernels. None if there is no such thing.
-#[salsa::tracked(returns(ref))]
-fn rest(db: &dyn Db, file: File) -> Option<String> {
+pub fn rest_text(db: &dyn Db, file: File) -> Option<String> {
     let all = symbols(db, file);
     let numbers = numbers(db, file);
-    db.ran("rest", file.name(db), Instant::now(), Vec::new());
     let number = |symbol: &Symbol<'_>| numbers.get(symbol.name(db)).copied();
     let kernels: Vec<usize> = kernels(db, file).iter().filter_map(number).collect();
     if kernels.is_empty() {
@@ -177,79 +178,9 @@ fn sliced(db: &dyn Db, file: File, roots: Vec<usize>) -> String {
     text(aliases) + &begin + &text(others) + &end
 }
 
-/// What comes of compiling a kernel.
-#[salsa::tracked(returns(ref))]
-pub fn outcome<'db>(
-    db: &'db dyn Db,
-    file: File,
-    kernel: Symbol<'db>,
-    target: Target<'db>,
-) -> Arc<Outcome> {
-    let name = kernel.name(db)[1..].to_owned();
-    let text = slice(db, file, kernel);
-    compiled(db, text, Some(name), target)
-}
-
-/// What comes of compiling what no kernel names.
-#[salsa::tracked(returns(ref))]
-pub fn outcome_of_rest<'db>(
-    db: &'db dyn Db,
-    file: File,
-    target: Target<'db>,
-) -> Option<Arc<Outcome>> {
-    let text = rest(db, file).as_ref()?;
-    Some(compiled(db, text, None, target))
-}
-
-fn compiled(db: &dyn Db, text: &str, kernel: Option<String>, target: Target<'_>) -> Arc<Outcome> {
-    // A long query: not begun for a revision that is past.
-    db.unwind_if_revision_cancelled();
-    let options = Settings::get(db).options(db);
-    let spec = target.spec(db);
-    let name = kernel.as_deref().unwrap_or(REST);
-    let of = format!("{name} for {spec}");
-    let kernels = kernel.clone().map(|name| vec![name]);
-    let begin = Instant::now();
-    let (outcome, stages) = find_or_compile(text, kernels.as_deref(), spec, options, db.store());
-    let query = match (&outcome.result, &stages) {
-        (Err(_), _) => "failed",
-        (Ok(_), Some(_)) => "compiled",
-        (Ok(_), None) => "found",
-    };
-    db.ran(query, &of, begin, stages.unwrap_or_default());
-    Arc::new(outcome)
-}
-
-/// What is to be seen of a kernel, as text.
-#[salsa::tracked(returns(ref))]
-pub fn lowered<'db>(
-    db: &'db dyn Db,
-    file: File,
-    kernel: Symbol<'db>,
-    wanted: Wanted<'db>,
-) -> Arc<Lowered> {
-    let name = kernel.name(db)[1..].to_owned();
-    let text = slice(db, file, kernel);
-    db.unwind_if_revision_cancelled();
-    let begin = Instant::now();
-    let (spec, view) = (wanted.spec(db), *wanted.view(db));
-    let to = match view {
-        View::Level(level) => level.name,
-        View::Plan => "its plan",
-    };
-    let of = format!("{name} to {to} for {spec}");
-    let options = Settings::get(db).options(db);
-    let (lowered, stages) = lower(text, Some(&[name]), spec, options, view);
-    let query = match lowered.result {
-        Ok(_) => "lowered",
-        Err(_) => "failed",
-    };
-    db.ran(query, &of, begin, stages);
-    Arc::new(lowered)
-}
-
 /// The names of all that a kernel follows from, itself among them.
-pub fn follows_from<'db>(db: &'db dyn Db, file: File, kernel: Symbol<'db>) -> Vec<String> {
+pub fn follows_from(db: &dyn Db, kernel: Symbol<'_>) -> Vec<String> {
+    let file = kernel.file(db);
     let root = numbers(db, file).get(kernel.name(db));
     let reached = reached(db, file, root.copied().into_iter().collect());
     let name = |i: usize| symbols(db, file)[i].name(db).clone();

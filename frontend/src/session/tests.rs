@@ -1,6 +1,10 @@
 use super::*;
 use crate::{Host, compile, this_machine};
-use std::{env, fmt::Write, time::Duration};
+use std::{
+    env,
+    fmt::Write,
+    time::{Duration, Instant},
+};
 
 /// What is compiled: kernels that call functions, and what else a file may hold.
 #[derive(Clone)]
@@ -219,13 +223,12 @@ fn after_any_edits_it_is_what_a_clean_build_is() {
     let file = session.add("k.mlir", program.text());
     let for_targets = targets(&["cpu"]);
     let mut compiled = 0;
-    for nth in 0..edits.unwrap_or(25) {
+    for nth in 0..edits.unwrap_or(150) {
         edit(&mut program, &mut turn, nth);
         let text = program.text();
         session.set_text(file, &*text);
         let found = session.compile(file, &for_targets).expect("it compiles");
-        let ran = session.take_log();
-        compiled += ran.iter().filter(|ran| ran.query == "compiled").count();
+        compiled += count(&session.take_log(), "compiled");
         let clean = compile(&request(&text, &for_targets, &options)).expect("it compiles");
         assert!(
             found.to_bytes() == clean.to_bytes(),
@@ -309,40 +312,107 @@ fn warnings_move_with_the_text() {
     assert_eq!(log(&session), "  words k.mlir\n");
 }
 
-/// Threads that ask, and one that edits: each answer is of one of the texts.
+/// So many kernels that their compilation is not over when it is cancelled.
+fn many() -> Program {
+    let mut program = Program::new();
+    let kernel = |i| (format!("many{i}"), i, 0, 0);
+    program.kernels.extend((0..200).map(kernel));
+    program
+}
+
+/// Waits until something has been compiled.
+fn until_compiling(session: &Session, compiled: &mut usize) {
+    let begin = Instant::now();
+    while *compiled == 0 {
+        assert!(
+            begin.elapsed() < Duration::from_secs(60),
+            "nothing is compiled"
+        );
+        thread::sleep(Duration::from_millis(1));
+        *compiled += count(&session.take_log(), "compiled");
+    }
+}
+
+fn count(ran: &[Ran], query: &str) -> usize {
+    ran.iter().filter(|ran| ran.query == query).count()
+}
+
 #[test]
 fn an_edit_cancels_what_threads_compute() {
     let mut session = Session::default();
-    let mut program = Program::new();
+    let mut program = many();
+    let kernels = program.kernels.len();
     let file = session.add("k.mlir", program.text());
     let cpu = targets(&["cpu"]);
-    let mut possible = Vec::new();
-    for number in 0..3 {
-        program.kernels[0].1 = number;
-        possible.push(compile(&request(
-            &program.text(),
-            &cpu,
-            &Options::default(),
-        )));
-    }
+    let mut compiled = 0;
     thread::scope(|scope| {
-        let mut askers = Vec::new();
-        for number in 0..3 {
-            program.kernels[0].1 = number;
-            session.set_text(file, program.text());
+        let (asked, cpu) = (session.clone(), &cpu);
+        let asker = scope.spawn(move || asked.try_compile(file, cpu));
+        until_compiling(&session, &mut compiled);
+        program.kernels.truncate(2);
+        // It waits for the kernels that are being compiled.
+        session.set_text(file, program.text());
+        let answer = asker.join().expect("no panic");
+        assert_eq!(answer, Err(Cancelled));
+    });
+    compiled += count(&session.take_log(), "compiled");
+    assert!(
+        compiled < kernels / 2,
+        "{compiled} of {kernels} were compiled"
+    );
+    // What was compiled stays, and what was not is.
+    let last = session.compile(file, &cpu);
+    let clean = compile(&request(&program.text(), &cpu, &Options::default()));
+    assert_eq!(last, clean);
+}
+
+/// Threads that ask for the same at once: it is computed once, and all have it.
+#[test]
+fn threads_that_ask_for_the_same_share_it() {
+    let mut session = Session::default();
+    let program = Program::new();
+    let file = session.add("k.mlir", program.text());
+    let cpu = targets(&["cpu"]);
+    let clean = compile(&request(&program.text(), &cpu, &Options::default()));
+    thread::scope(|scope| {
+        let ask = |_| {
             let (asked, cpu) = (session.clone(), &cpu);
-            askers.push(scope.spawn(move || asked.try_compile(file, cpu)));
-            thread::sleep(Duration::from_millis(5 * number as u64));
-        }
+            scope.spawn(move || asked.try_compile(file, cpu))
+        };
+        let askers: Vec<_> = (0..4).map(ask).collect();
         for asker in askers {
-            // Or it was cancelled.
-            if let Ok(answer) = asker.join().expect("no panic") {
-                assert!(possible.contains(&answer));
-            }
+            assert_eq!(asker.join().expect("no panic").as_ref(), Ok(&clean));
         }
     });
-    let last = session.compile(file, &cpu);
-    assert_eq!(last, possible[2]);
+    assert_eq!(
+        count(&session.take_log(), "compiled"),
+        program.kernels.len()
+    );
+}
+
+/// What is there no more is not held, and what is asked for is.
+#[test]
+fn a_session_does_not_grow() {
+    let mut session = Session::default();
+    let cpu = &targets(&["cpu"])[0];
+    let file = session.add("k.mlir", "");
+    for nth in 0..results::HELD * 2 {
+        session.set_text(file, format!("qd.grid.kernel @k{nth}() {{}}"));
+        let found = session.kernel(file, &format!("k{nth}"), cpu);
+        assert!(found.is_ok_and(|found| found.is_some()));
+    }
+    assert_eq!(session.0.results.held(), results::HELD);
+    // More are held where more are asked for.
+    let all: String = (0..results::HELD + 10)
+        .map(|nth| format!("qd.grid.kernel @k{nth}() {{}}\n"))
+        .collect();
+    session.set_text(file, &*all);
+    let cpu = std::slice::from_ref(cpu);
+    assert!(session.compile(file, cpu).is_ok());
+    session.take_log();
+    session.set_text(file, format!("{all}qd.grid.kernel @new() {{}}"));
+    assert!(session.compile(file, cpu).is_ok());
+    assert_eq!(count(&session.take_log(), "compiled"), 1);
 }
 
 #[test]

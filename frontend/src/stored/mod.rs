@@ -20,7 +20,7 @@ use crate::{
 use parallel::Progress;
 use qd_artifact::{Artifact, Options, TargetSpec};
 use qd_lowering::Stages;
-use qd_request::{Outcome, Plan, find, keep, key::key};
+use qd_request::{Outcome, Plan, find, keep, key::key, put_valid};
 use qd_store::Store;
 use std::collections::HashSet;
 
@@ -58,7 +58,7 @@ pub fn compile_stored(
             sink(heard);
         })?;
         if !was_said {
-            store.put(&plan.validity, "a valid module", &[]);
+            put_valid(store, &plan.validity);
         }
     }
     let outcomes = parallel::outcomes(&plan.jobs, &request.options, store, progress);

@@ -209,8 +209,8 @@ impl Store {
 
     fn read(&self, key: &Key) -> Option<Entry> {
         let path = self.path(key);
-        let bytes = match fs::read(&path) {
-            Ok(bytes) => bytes,
+        let (bytes, used) = match read(&path) {
+            Ok(found) => found,
             Err(error) => {
                 let is_missing = error.kind() == io::ErrorKind::NotFound;
                 if !is_missing && !self.is_unreadable.swap(true, Ordering::Relaxed) {
@@ -224,7 +224,7 @@ impl Store {
             self.say(Trouble::Damaged(path));
             return None;
         };
-        self.mark(&path);
+        mark(&path, used);
         Some(entry)
     }
 
@@ -257,16 +257,6 @@ impl Store {
     /// Does nothing without the feature `remote`.
     #[cfg(not(feature = "remote"))]
     pub fn fetch(&self, _: &[Key]) {}
-
-    /// Notes that an entry is in use, by the time of its file. A folder that cannot be written is
-    /// as good to read.
-    fn mark(&self, path: &Path) {
-        let changed = fs::metadata(path).and_then(|found| found.modified());
-        let is_fresh = changed.is_ok_and(|at| at.elapsed().is_ok_and(|age| age < MARKED));
-        if !is_fresh && let Ok(file) = fs::File::options().append(true).open(path) {
-            let _ = file.set_modified(SystemTime::now());
-        }
-    }
 
     /// Keeps contents under a key. `label` says what they are to people. If that fails once, for want
     /// of space or rights, it is not tried again.
@@ -375,6 +365,27 @@ impl Store {
     fn path(&self, key: &Key) -> PathBuf {
         let digits = key.to_string();
         self.folder.join(&digits[..2]).join(&digits[2..])
+    }
+}
+
+/// What is in an entry's file, and when it was last used: few calls of the system, for there are many entries.
+fn read(path: &Path) -> io::Result<(Vec<u8>, io::Result<SystemTime>)> {
+    let mut file = fs::File::open(path)?;
+    let found = file.metadata()?;
+    // Entries are replaced, and never written again. What is cut short is damaged.
+    let length = usize::try_from(found.len()).unwrap_or(usize::MAX);
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(length)?;
+    bytes.resize(length, 0);
+    io::Read::read_exact(&mut file, &mut bytes)?;
+    Ok((bytes, found.modified()))
+}
+
+/// Notes that an entry is in use, by the time of its file. A folder that cannot be written is as good to read.
+fn mark(path: &Path, used: io::Result<SystemTime>) {
+    let is_fresh = used.is_ok_and(|at| at.elapsed().is_ok_and(|age| age < MARKED));
+    if !is_fresh && let Ok(file) = fs::File::options().append(true).open(path) {
+        let _ = file.set_modified(SystemTime::now());
     }
 }
 

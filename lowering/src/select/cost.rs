@@ -15,13 +15,14 @@ use serde::{
     de::{Error, MapAccess, Visitor, value::MapAccessDeserializer},
 };
 use std::{
+    collections::BTreeMap,
     fmt, fs,
     ops::{Add, Mul},
     sync::LazyLock,
 };
 
 /// What issues instructions side by side with the others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Pipe {
     /// Arithmetic of lanes.
@@ -42,10 +43,11 @@ pub const PIPES: [(Pipe, &str); 4] = [
     (Pipe::Memory, "memory"),
 ];
 
-/// What ops that are no collectives cost as, and the subgroups that a scheduler has resident.
-pub const CLASSES: [&str; 13] = [
+/// What ops that are no collectives cost as (`uniform` are integers that are the same in a subgroup), and the subgroups that a scheduler has resident.
+pub const CLASSES: [&str; 14] = [
     "int",
     "int64",
+    "uniform",
     "float",
     "double",
     "math",
@@ -87,6 +89,7 @@ pub struct Row {
     masks: Option<Vec<i64>>,
     pipe: Pipe,
     r#use: f64,
+    also: BTreeMap<Pipe, f64>,
     latency: f64,
     per: Per,
     source: String,
@@ -108,6 +111,9 @@ struct Written {
     masks: Option<Vec<i64>>,
     pipe: Pipe,
     r#use: f64,
+    /// What it takes of other pipes.
+    #[serde(default)]
+    also: BTreeMap<Pipe, f64>,
     latency: f64,
     #[serde(default)]
     per: Per,
@@ -119,7 +125,11 @@ impl TryFrom<Written> for Row {
     type Error = String;
 
     fn try_from(row: Written) -> std::result::Result<Self, String> {
-        for (name, figure) in [("use", row.r#use), ("latency", row.latency)] {
+        let also = row.also.values().map(|r#use| ("also", *r#use));
+        for (name, figure) in [("use", row.r#use), ("latency", row.latency)]
+            .into_iter()
+            .chain(also)
+        {
             if !(figure.is_finite() && figure >= 0.0) {
                 return Err(format!("'{name}' of '{}' is negative: {figure}", row.form));
             }
@@ -161,6 +171,7 @@ impl TryFrom<Written> for Row {
             masks: row.masks,
             pipe: row.pipe,
             r#use: row.r#use,
+            also: row.also,
             latency: row.latency,
             per: row.per,
             source: row.source,
@@ -254,9 +265,14 @@ impl Costs {
     ) -> Result<'c, Self> {
         let mut rows = OURS.clone();
         if let Some(path) = file {
-            let at = |line, column| Location::new(context, path, line, column);
-            let text = fs::read_to_string(path)
-                .map_err(|e| Diagnostic::new(at(0, 0), format!("cannot be read: {e}")))?;
+            // Lines and columns begin at 1; what is about the whole file is at its start.
+            let at = |line: usize, column: usize| {
+                Location::new(context, path, line.max(1), column.max(1))
+            };
+            let text = fs::read_to_string(path).map_err(|error| {
+                let message = format!("the file that 'costs' names cannot be read: {error}");
+                Diagnostic::new(at(1, 1), message)
+            })?;
             let given: Vec<Row> = serde_json::from_str(&text).map_err(|error| {
                 let text = error.to_string();
                 // The place is the diagnostic's.
@@ -291,9 +307,9 @@ impl Costs {
             Per::Word => f64::from(question.words),
             Per::Lane => f64::from(question.wave),
         };
-        let of_pipe = |(pipe, _): &(Pipe, &str)| match *pipe == row.pipe {
-            true => row.r#use * times,
-            false => 0.0,
+        let of_pipe = |(pipe, _): &(Pipe, &str)| {
+            let own = if *pipe == row.pipe { row.r#use } else { 0.0 };
+            (own + row.also.get(pipe).copied().unwrap_or(0.0)) * times
         };
         Some(Cost {
             uses: std::array::from_fn(|at| of_pipe(&PIPES[at])),
@@ -319,6 +335,38 @@ impl Costs {
         let most = rows.max_by_key(|(at, row)| (says(row), *at));
         most.map(|(_, row)| row)
     }
+}
+
+/// What our table says of a form in subgroups of one size.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Figure {
+    /// The pipe's name, as in the table.
+    pub pipe: &'static str,
+    /// Cycles of it, of a subgroup or of a lane, as the row says.
+    pub r#use: f64,
+    /// Cycles until the result is there.
+    pub latency: f64,
+}
+
+/// What our table says of a form, or of a class of ops, of a target.
+pub fn figure(target: &Capabilities, form: &str, op: &str, wave: u32) -> Option<Figure> {
+    let rows = OURS.iter().filter(|row| row.targets.contains(&target.name));
+    let costs = Costs {
+        rows: rows.cloned().collect(),
+    };
+    let row = costs.row(&Question {
+        form,
+        op,
+        wave,
+        mask: None,
+        words: 1,
+    })?;
+    let (_, pipe) = PIPES.iter().find(|(pipe, _)| *pipe == row.pipe)?;
+    Some(Figure {
+        pipe,
+        r#use: row.r#use,
+        latency: row.latency,
+    })
 }
 
 /// Whether we have costs of a target.

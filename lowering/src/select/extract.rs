@@ -16,7 +16,7 @@ use super::{
     import::{Body, Site},
     judge::{Judge, Whole},
     language::{Head, Node},
-    price::{Candidate, Pricer, Shape, is_beyond, plain_class},
+    price::{Candidate, Pricer, Shape, in_subgroup, is_beyond, plain_class},
     term::asked_form,
 };
 use egg::{Id, Language};
@@ -187,7 +187,8 @@ impl<'a, 'c> Problem<'a, 'c> {
                 Some(_) => Vec::new(),
             });
             plain.push(match site.term {
-                None => plain_class(site.op),
+                None => plain_class(site.op)
+                    .map(|class| class.map(|class| in_subgroup(class, site.is_uniform))),
                 Some(_) => None,
             });
         }
@@ -421,6 +422,7 @@ pub fn shape_of(body: &Body<'_>, node: &Node) -> Option<Shape> {
         // A constant value is what a shuffle's mask may be; of others it does not matter.
         Some((facts.r#type?, facts.constant))
     });
+    let is_uniform = (operands[operator.values()].iter()).all(|id| graph[*id].data.uniform);
     Some(Shape {
         head: node.head,
         kind: operator.combines().then(|| head(0).as_kind()).flatten(),
@@ -433,5 +435,9 @@ pub fn shape_of(body: &Body<'_>, node: &Node) -> Option<Shape> {
             _ => None,
         },
         values: values.collect::<Option<Vec<_>>>()?,
+        // What collectives cost does not depend on it, nor what lanes have of their own.
+        is_uniform: is_uniform
+            && !operator.is_collective()
+            && !operands[operator.values()].is_empty(),
     })
 }

@@ -7,6 +7,7 @@
 
 use super::{
     language::{Analysis, Facts, Graph, Head, Node, Operator, Type},
+    price::is_uniform,
     term,
 };
 use egg::Id;
@@ -41,6 +42,8 @@ pub struct Site<'c> {
     pub block: usize,
     /// How often it runs, for each time that the body does.
     pub frequency: f64,
+    /// Whether its results are the same in a subgroup.
+    pub is_uniform: bool,
 }
 
 /// A body in a graph.
@@ -105,6 +108,7 @@ impl<'c> Reader<'_, 'c> {
                 token,
                 block: number,
                 frequency,
+                is_uniform: is_uniform(op, self.uniformity),
             });
             let mut waits_here = !is_term && is_barrier(op);
             // A combiner is part of its op.

@@ -49,6 +49,7 @@ use crate::{
     targets::{Capabilities, Target},
 };
 use cost::Costs;
+pub use cost::{Figure, figure};
 use egg::{Runner, SimpleScheduler};
 use explain::{Explanation, annotate};
 use extract::{Choice, Problem, Setting};

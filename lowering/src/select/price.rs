@@ -20,7 +20,7 @@ use qd_dialects::{
     builder::Builder,
     clone::Mapping,
     diagnostic::{Diagnostic, Result},
-    interfaces::Collective,
+    interfaces::{Collective, Scope},
     ir::{self, Block, InsertionPoint, Key, Op, OpExt, Value, ValueExt, context_of},
     melior::ir::{
         Region, RegionLike, Type as IrType, ValueLike, attribute::TypeAttribute,
@@ -29,7 +29,10 @@ use qd_dialects::{
     ops::{ShuffleMode, grid, simt},
 };
 pub use qd_passes::expand_collectives::EXPANSION;
-use qd_passes::expand_collectives::{self, expansions_of, is_expandable, keeps_bits};
+use qd_passes::{
+    expand_collectives::{self, expansions_of, is_expandable, keeps_bits},
+    uniformity::Uniformity,
+};
 use std::{collections::HashMap, fmt::Write};
 
 /// One way to do an op.
@@ -74,6 +77,8 @@ pub struct Shape {
     pub bits: Option<u32>,
     /// Its values' types, and the constants among them.
     pub values: Vec<(Type, Option<i64>)>,
+    /// Whether its values are the same in a whole subgroup.
+    pub is_uniform: bool,
 }
 
 /// Inserts an op that is given these values.
@@ -155,6 +160,7 @@ impl<'a, 'c> Pricer<'a, 'c> {
             }
             _ => {
                 let class = class_of(shape);
+                let class = class.map(|class| in_subgroup(class, shape.is_uniform));
                 let cost = class.map_or(Ok(Cost::default()), |class| self.class(class, wave))?;
                 vec![Candidate::plain(cost)]
             }
@@ -266,7 +272,7 @@ impl<'a, 'c> Pricer<'a, 'c> {
             return Ok(all);
         }
         if neutral_class(op).is_some() {
-            return Ok(vec![Candidate::plain(self.neutral(op, wave)?)]);
+            return Ok(vec![Candidate::plain(self.neutral(op, wave, false)?)]);
         }
         let name = &self.target.name;
         let message = format!("has no form on target '{name}', and no expansion");
@@ -291,16 +297,23 @@ impl<'a, 'c> Pricer<'a, 'c> {
         let Ok(arrays) = shared::arrays(&b, function, self.target) else {
             return Ok(Vec::new());
         };
+        // Its arguments stand for values of lanes.
+        let uniformity = Uniformity::analyse_called(body, block.wave as u32);
         Ok(vec![Candidate {
             form,
-            cost: self.block(body, block)?,
+            cost: self.block(body, block, &uniformity)?,
             shared: arrays.last().map_or(0, |array| array.end),
             keeps_bits,
         }])
     }
 
     /// What a block takes: of each pipe the sum, and the longest way through it.
-    fn block(&self, body: Block<'c>, block: Threads) -> Result<'c, Cost> {
+    fn block(
+        &self,
+        body: Block<'c>,
+        block: Threads,
+        uniformity: &Uniformity<'c>,
+    ) -> Result<'c, Cost> {
         let mut total = Cost::default();
         let mut ready: HashMap<Key, f64> = HashMap::new();
         // When the last barrier lets threads go on.
@@ -310,14 +323,14 @@ impl<'a, 'c> Pricer<'a, 'c> {
             let collective = Collective::of(op);
             let mut cost = match self.target.form(op, wave.into()) {
                 Some(form) if collective.is_some() => self.native(op, form.name, wave)?,
-                _ => self.neutral(op, wave)?,
+                _ => self.neutral(op, wave, is_uniform(op, uniformity))?,
             };
             let inner = match collective {
                 None => op.nested(),
                 Some(_) => Vec::new(),
             };
             if !inner.is_empty() {
-                cost = cost + self.regions(op, block)?;
+                cost = cost + self.regions(op, block, uniformity)?;
             }
             let used = inner.iter().flat_map(|inner| inner.operand_values());
             let starts = op.operand_values().into_iter().chain(used);
@@ -339,13 +352,13 @@ impl<'a, 'c> Pricer<'a, 'c> {
 
     /// What an op's regions take: as often as they run, and of a branch by as many subgroups as take it. Its other
     /// subgroups wait.
-    fn regions(&self, op: Op<'c>, block: Threads) -> Result<'c, Cost> {
+    fn regions(&self, op: Op<'c>, block: Threads, uniformity: &Uniformity<'c>) -> Result<'c, Cost> {
         let mut total = Cost::default();
         for region in 0..op.region_count() {
             let Some(inner) = op.region_block(region) else {
                 continue;
             };
-            let cost = self.block(inner, block)?;
+            let cost = self.block(inner, block, uniformity)?;
             let operands = op.operand_values();
             total = total
                 + match op.full_name() {
@@ -381,9 +394,9 @@ impl<'a, 'c> Pricer<'a, 'c> {
     }
 
     /// What an op takes that is no collective, without what is in it.
-    fn neutral(&self, op: Op<'c>, wave: u32) -> Result<'c, Cost> {
+    fn neutral(&self, op: Op<'c>, wave: u32, is_uniform: bool) -> Result<'c, Cost> {
         match neutral_class(op) {
-            Some(class) => self.of_class(class, wave),
+            Some(class) => self.of_class(in_subgroup(class, is_uniform), wave),
             None => Ok(Cost::default()),
         }
     }
@@ -421,6 +434,21 @@ impl<'a, 'c> Pricer<'a, 'c> {
 /// Whether threads wait at an op for one another.
 fn is_barrier(op: Op<'_>) -> bool {
     op.is(simt::BlockSync::NAME) || op.is(simt::Sync::NAME)
+}
+
+/// Whether all that an op results in is the same in a whole subgroup.
+pub fn is_uniform<'c>(op: Op<'c>, uniformity: &Uniformity<'c>) -> bool {
+    let results = op.result_values();
+    let mut all = results.iter();
+    !results.is_empty() && all.all(|value| uniformity.is_uniform(*value, Scope::Subgroup))
+}
+
+/// As what an op of a class costs where it is the same in a subgroup, or is not.
+pub fn in_subgroup(class: &'static str, is_uniform: bool) -> &'static str {
+    match class {
+        "int" | "int64" if is_uniform => "uniform",
+        class => class,
+    }
 }
 
 /// As what an op costs that is done in one way alone, and that no target has forms of; none if it is no
@@ -487,19 +515,32 @@ fn neutral_class(op: Op<'_>) -> Option<&'static str> {
         "memref.store" => Some("store"),
         simt::BlockSync::NAME | simt::Sync::NAME => Some("barrier"),
         "scf.if" | "scf.for" | "scf.while" | "scf.index_switch" | "func.call" => Some("branch"),
+        // Each iteration ends with one.
+        "scf.condition" => Some("branch"),
+        "scf.yield" if op.parent().is_some_and(|parent| parent.is("scf.for")) => Some("branch"),
         // Registers, addresses, and what code generation leaves nothing of.
         "arith.constant" | "arith.index_cast" | "arith.index_castui" | "arith.bitcast" => None,
         grid::AtomicRmw::NAME if is_shared(1) => Some("shared atomic"),
         _ if name.contains("atomic") => Some("atomic"),
-        _ if name.starts_with("math.") => Some("math"),
-        _ if name.starts_with("arith.") || name.starts_with("qd.math.") => match scalar {
-            Some(Scalar::Float(64)) => Some("double"),
-            Some(Scalar::Float(_)) => Some("float"),
-            Some(Scalar::Int(64)) => Some("int64"),
-            _ => Some("int"),
-        },
+        _ if name.starts_with("math.") && !counts_bits(name) => Some("math"),
+        _ if ["arith.", "math.", "qd.math."]
+            .iter()
+            .any(|of| name.starts_with(of)) =>
+        {
+            match scalar {
+                Some(Scalar::Float(64)) => Some("double"),
+                Some(Scalar::Float(_)) => Some("float"),
+                Some(Scalar::Int(64)) => Some("int64"),
+                _ => Some("int"),
+            }
+        }
         _ => None,
     }
+}
+
+/// Whether a function is an instruction on integers, as `qd.math`'s of the same kind are.
+fn counts_bits(name: &str) -> bool {
+    ["math.ctpop", "math.ctlz", "math.cttz"].contains(&name)
 }
 
 /// What an op without regions is, but for its operands; none of one with some.

@@ -23,7 +23,7 @@
 // NEGATIVE: negative.json:3:{{[0-9]+}}: error: 'use' of 'redux.sync' is negative: -1
 // UNKNOWN: unknown.json:2:{{[0-9]+}}: error: target 'nvptx:sm_90' has no form 'redux.async'
 // FIELD: field.json:2:{{[0-9]+}}: error: unknown field `delay`
-// FILE: none.json:0:0: error: cannot be read
+// FILE: none.json:1:1: error: the file that 'costs' names cannot be read: No such file
 // PINNED: pinned.mlir:1:1: error: 'func.func' op is for subgroups of 64, but target 'nvptx:sm_90' has 32
 // TWICE: pinned.mlir:1:1: error: 'func.func' op is for subgroups of 64, and cannot be for 8
 // CLUSTER: cluster.mlir:1:1: error: 'func.func' op can have no subgroup size: 32: a cluster has 64 lanes

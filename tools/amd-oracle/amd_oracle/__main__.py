@@ -108,6 +108,11 @@ def costs(options):
     table(options.folder, options.elements, options.llvm)
 
 
+def opinions(options):
+    from .opinions import table
+    table(options.folder)
+
+
 FORMATS = {"u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i32": "i", "u64": "Q", "i64": "q", "f32": "f", "f64": "d"}
 
 
@@ -141,6 +146,9 @@ def main():
     c = commands.add_parser("errata", help="list where AMD's pseudocode is not followed, with the sources")
     c.add_argument("--count", action="store_true", help="only how many there are")
     c.set_defaults(do=errata)
+    c = commands.add_parser("opinions", help="print what 64 lanes take of 32, by whom; `cargo xtask wave-opinions` uses this")
+    c.add_argument("folder", help="what that wrote")
+    c.set_defaults(do=opinions)
     c = commands.add_parser("costs", help="print what launches cost, by coverage files and assembly; `cargo xtask amd-costs` uses this")
     c.add_argument("folder", help="files KERNEL.CHIP.WAVE.jsonl and KERNEL.CHIP.WAVE.s")
     c.add_argument("--elements", type=int, required=True, help="how many elements each launch had")

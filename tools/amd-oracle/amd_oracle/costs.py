@@ -95,8 +95,10 @@ def bodies(path):
     out = {}
     for line in path.read_text().splitlines():
         launch = json.loads(line)
-        known = out.setdefault(launch["kernel"], {**launch, "ops": {}, "launches": 0})
+        known = out.setdefault(launch["kernel"], {**launch, "ops": {}, "stalls": {}, "launches": 0})
         known["launches"] += 1
+        for kind, count in launch["stalls"].items():
+            known["stalls"][kind] = known["stalls"].get(kind, 0) + count
         for name, (count, kind) in launch["ops"].items():
             known["ops"][name] = (known["ops"].get(name, (0, kind))[0] + count, kind)
     return list(out.values())

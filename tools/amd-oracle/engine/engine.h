@@ -12,6 +12,9 @@
 #define SHARED_APERTURE ((u64)0x10000 << 32)
 #define PRIVATE_APERTURE ((u64)0x20000 << 32)
 
+/* What a wait is for. Before GFX12 scalar memory shares a counter with LDS; on GFX9 stores do with loads. */
+enum counter { COUNT_LOADS, COUNT_STORES, COUNT_LDS, COUNT_SCALAR, COUNTERS };
+
 struct oracle_module {
     void *file;
     size_t file_bytes;
@@ -28,15 +31,17 @@ struct oracle_module {
     uint8_t *image;
     size_t image_bytes;
     u64 *issued;
+    /* Waits of the current launch that had something to wait for, by what that was. */
+    u64 stalls[COUNTERS];
 };
-
-/* What a wait is for. Before GFX12 scalar memory shares a counter with LDS; on GFX9 stores do with loads. */
-enum counter { COUNT_LOADS, COUNT_STORES, COUNT_LDS, COUNT_SCALAR, COUNTERS };
 
 typedef struct {
     /* First destination register; none if `count` is 0. SGPRs come before VGPRs. */
     uint16_t first, count;
     uint8_t unordered;
+    /* What it is, whichever counter it shares; and the stalls of its counter that were before it. */
+    uint8_t kind;
+    uint32_t stalls;
     /* Of an LDS instruction: its number in its wave. */
     uint32_t number;
 } pending;
@@ -44,6 +49,8 @@ typedef struct {
 typedef struct {
     pending entry[QUEUE];
     unsigned first, count, unordered;
+    /* Waits that had something to wait for. */
+    uint32_t stalls;
 } queue;
 
 typedef struct {

@@ -219,7 +219,7 @@ static void run_blocks(launch *l) {
     (void)count;
 }
 
-/* One line: what the launch executed, by op, with its class. */
+/* One line: what the launch executed, by op, with its class; and how often it waited, for what. */
 static void report_coverage(launch *l) {
     const char *path = getenv("QD_AMD_ORACLE_COVERAGE");
     oracle_module *m = l->module;
@@ -242,6 +242,9 @@ static void report_coverage(launch *l) {
             fprintf(text, "%s\"%s\": [%llu, \"%s\"]", comma, m->strings + m->ops[k].name, (unsigned long long)total, m->strings + m->ops[k].kind);
             comma = ", ";
         }
+    fprintf(text, "}, \"stalls\": {");
+    static const char *const kinds[] = {"loads", "stores", "LDS", "scalar"};
+    for (unsigned c = 0; c < COUNTERS; c++) fprintf(text, "%s\"%s\": %llu", c ? ", " : "", kinds[c], (unsigned long long)m->stalls[c]);
     fprintf(text, "}}\n");
     fclose(text);
     FILE *file = fopen(path, "a");
@@ -313,6 +316,7 @@ int oracle_launch(oracle_module *m, const char *kernel, uint32_t blocks, uint32_
         if (count) memcpy(l->regions + 3, regions, count * sizeof *regions);
         l->region_count = count + 3;
         memset(m->issued, 0, m->op_count * sizeof *m->issued);
+        memset(m->stalls, 0, sizeof m->stalls);
         run_blocks(l);
         report_coverage(l);
     }

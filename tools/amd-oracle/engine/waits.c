@@ -55,8 +55,22 @@ static void finish(wave *w, unsigned c, unsigned n) {
     q->count--;
 }
 
+/* A wait for what was issued after the last one of its counter is a stall of its own: what was issued
+ * before that has come meanwhile. It is for what takes longest of them. */
+static void note_stall(wave *w, queue *q, unsigned allowed) {
+    unsigned kind = COUNTERS;
+    for (unsigned n = 0; n + allowed < q->count; n++) {
+        const pending *e = &q->entry[(q->first + n) % QUEUE];
+        if (e->stalls == q->stalls && e->kind < kind) kind = e->kind;
+    }
+    if (kind == COUNTERS) return;
+    q->stalls++;
+    w->launch->module->stalls[kind]++;
+}
+
 static void wait_counter(wave *w, unsigned c, unsigned allowed) {
     queue *q = &w->queues[c];
+    note_stall(w, q, allowed);
     if (!allowed) {
         while (q->count) finish(w, c, 0);
         return;
@@ -75,7 +89,7 @@ void issue(wave *w, enum counter counter, unsigned first, unsigned count, int un
     unsigned most = c == COUNT_LDS && family9(w) ? 15 : c == COUNT_SCALAR ? 31 : 63;
     /* The counter is full: hardware stalls until the oldest is done. */
     if (q->count >= most) { if (q->unordered) wait_counter(w, c, 0); else finish(w, c, 0); }
-    pending e = {(uint16_t)first, (uint16_t)count, (uint8_t)unordered, lds ? ++w->lds_number : 0};
+    pending e = {(uint16_t)first, (uint16_t)count, (uint8_t)unordered, (uint8_t)counter, q->stalls, lds ? ++w->lds_number : 0};
     for (unsigned r = first; r < first + count; r++) w->waiting[c][r]++;
     q->entry[(q->first + q->count++) % QUEUE] = e;
     q->unordered += (unsigned)unordered;

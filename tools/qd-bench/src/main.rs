@@ -7,6 +7,7 @@
 mod calls;
 mod clock;
 mod cold;
+mod costs;
 mod device;
 mod edits;
 mod incremental;
@@ -24,7 +25,7 @@ use std::{path::PathBuf, process::ExitCode};
 /// Benchmarks a target, qd-opt, and the growth of compile time, each compared with a peer.
 #[derive(Debug, Parser)]
 #[command(
-    after_help = "Examples:\n  cargo xtask bench\n  cargo xtask bench --log2 22 --repeats 15\n  cargo xtask bench --only opt\n  cargo xtask bench -- --only scaling\n  cargo xtask bench -- --only 'scaling branches'\n  cargo xtask bench -- --only scaling --instructions\n  cargo xtask bench -- --only incremental\n  cargo xtask bench -- --only edits\n  cargo xtask bench -- --only search\n  cargo xtask bench -- --only waves\n  cargo xtask bench --target nvptx:sm_90 --log2 16,20,24,28\n  cargo xtask bench --target nvptx:sm_90 --only calls\n  cargo xtask bench --target nvptx:sm_90 --only 'scan,sort u64'"
+    after_help = "Examples:\n  cargo xtask bench\n  cargo xtask bench --log2 22 --repeats 15\n  cargo xtask bench --only opt\n  cargo xtask bench -- --only scaling\n  cargo xtask bench -- --only 'scaling branches'\n  cargo xtask bench -- --only scaling --instructions\n  cargo xtask bench -- --only incremental\n  cargo xtask bench -- --only edits\n  cargo xtask bench -- --only search\n  cargo xtask bench -- --only waves\n  cargo xtask bench -- --costs\n  cargo xtask bench -- --costs --target nvptx:sm_90\n  cargo xtask bench --target nvptx:sm_90 --log2 16,20,24,28\n  cargo xtask bench --target nvptx:sm_90 --only calls\n  cargo xtask bench --target nvptx:sm_90 --only 'scan,sort u64'"
 )]
 struct Arguments {
     /// The target to measure: the cpu, or a device, compared with CUB (which needs nvcc)
@@ -42,9 +43,15 @@ struct Arguments {
     /// Timed runs of each side, in turn; the median counts
     #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeats: u32,
-    /// Writes the kernels of a device's rows to this folder, and measures nothing
+    /// Writes the kernels of a device's rows, or of `waves`, to this folder, and measures nothing
     #[arg(long, value_name = "FOLDER")]
     kernels: Option<PathBuf>,
+    /// Measures what collectives cost on the target, and prints rows for a file of costs
+    #[arg(long)]
+    costs: bool,
+    /// Launches each kernel of `waves` once, and measures nothing: what `cargo xtask wave-opinions` counts
+    #[arg(long, hide = true)]
+    once: bool,
     /// Only the row of this name, or the rows whose names contain one of these; `opt` is the row of qd-opt, `scaling` all of compile time
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     only: Vec<String>,
@@ -89,6 +96,9 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if let Some(spawned) = arguments.sort_once {
         return cold::child(&arguments.target, spawned, arguments.open_only);
     }
+    if arguments.costs {
+        return costs::run(&arguments.target, arguments.repeats);
+    }
     let is_cpu = arguments.target.split(',').next() == Some("cpu");
     let mut names = match is_cpu {
         true => {
@@ -97,11 +107,11 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
             names.extend(scaling::names());
             names.extend([incremental::NAME, edits::EDITS, edits::KERNELS].map(String::from));
             names.extend(search::names());
-            names.extend(waves::names());
             names
         }
         false => device::names(),
     };
+    names.extend(waves::names());
     names.extend(calls::names());
     names.push(cold::NAME.into());
     let nothing = |part: &&String| !names.iter().any(|name| name.contains(part.as_str()));
@@ -119,12 +129,15 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
         };
         only.is_empty() || only.iter().any(is_of)
     };
+    let log2 = arguments.log2.first().copied().unwrap_or(22);
     if let Some(folder) = &arguments.kernels {
-        anyhow::ensure!(
-            !is_cpu,
-            "--kernels is for rows of devices: name one with --target"
-        );
-        return device::write_kernels(folder, wanted);
+        return match is_cpu {
+            true => waves::write_kernels(folder, log2, wanted),
+            false => device::write_kernels(folder, wanted),
+        };
+    }
+    if arguments.once {
+        return waves::once(&arguments.target, log2, wanted);
     }
     if !is_cpu {
         let table = device::Table {
@@ -140,6 +153,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
             Some(path) => device::tune(&table, path, wanted),
             None => {
                 device::run(&table, wanted)?;
+                waves::run(&arguments.target, log2, arguments.repeats, wanted)?;
                 calls::run(&arguments.target, wanted)?;
                 started(arguments, wanted)
             }
@@ -166,8 +180,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
             edits::many()?;
         }
         search::run(arguments.repeats, wanted)?;
-        let log2 = arguments.log2.first().copied().unwrap_or(22);
-        waves::run(log2, arguments.repeats, wanted)?;
+        waves::run("cpu", log2, arguments.repeats, wanted)?;
     }
     scaling::run(wanted, arguments.instructions)
 }

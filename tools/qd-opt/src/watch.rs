@@ -9,7 +9,7 @@ use qd_frontend::{
     CompileOptions, Diagnostics, Parsed, Source, TargetSpec, lazy_context,
     session::{FileId, Session, Symbols, View},
 };
-use qd_watch::{Event, Watch};
+use qd_watch::Watch;
 use std::{
     collections::HashSet,
     convert::Infallible,
@@ -46,19 +46,9 @@ pub fn run(watched: &Watched) -> Result<Infallible, String> {
         &Symbols::default(),
     )?;
     loop {
-        let text = match watch.wait() {
-            Event::Saved(contents) => {
-                String::from_utf8(contents).map_err(|_| "it is no text".into())
-            }
-            Event::Gone(why) => Err(why),
-        };
-        match text {
-            Ok(text) => {
-                session.set_text(file, &*text);
-                symbols = turn(watched, &session, (file, &text), &target, &symbols)?;
-            }
-            Err(why) => warn(format!("{path}: {why}: waiting for it")),
-        }
+        let text = watch.text(warn);
+        session.set_text(file, &*text);
+        symbols = turn(watched, &session, (file, &text), &target, &symbols)?;
     }
 }
 

@@ -17,113 +17,21 @@ mod select;
 mod streams;
 mod value;
 
-use clap::Parser;
 use cli::Cli;
 use output::Output;
 use program::Program;
-use qd_request::{Diagnostic, Diagnostics};
-use qd_store::{Store, Trouble};
+use qd_request::Diagnostic;
+use qd_thin::Failure;
 use qd_trace::Guard;
 use select::Selection;
-use std::{env, fmt::Write as _, io::Write as _, process::ExitCode};
+use std::{fmt::Write as _, io::Write as _};
 
 /// As both programs call themselves.
 pub const TOOL: &str = "qd-run";
 
-/// Why there is no result.
-pub enum Failure {
-    /// Of the compiler.
-    Diagnostics(Diagnostics),
-    /// To be said.
-    Message(String),
-    /// To be said, and begins with a place.
-    Located(String),
-}
-
-impl From<String> for Failure {
-    fn from(message: String) -> Self {
-        Failure::Message(message)
-    }
-}
-
-impl From<Diagnostics> for Failure {
-    fn from(diagnostics: Diagnostics) -> Self {
-        Failure::Diagnostics(diagnostics)
-    }
-}
-
-impl Failure {
-    /// Prints it to standard error.
-    pub fn print(&self) {
-        match self {
-            Failure::Diagnostics(diagnostics) => diagnostics.print(TOOL),
-            Failure::Message(message) => eprintln!("{TOOL}: {message}"),
-            Failure::Located(message) => eprintln!("{message}"),
-        }
-    }
-}
-
-/// What a program does with a command line.
-pub fn main_of(run: impl FnOnce(&Cli) -> Result<(), Failure>) -> ExitCode {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(error) => {
-            // Help and version are no errors.
-            let _ = error.print();
-            return ExitCode::from(u8::from(error.use_stderr()));
-        }
-    };
-    match run(&cli) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            failure.print();
-            ExitCode::FAILURE
-        }
-    }
-}
-
-/// Begins the trace that is asked for.
-pub fn begin_trace(cli: &Cli) -> Result<Guard, Failure> {
-    if let Some(path) = &cli.trace {
-        std::fs::File::create(path).map_err(|e| format!("--trace={}: {e}", path.display()))?;
-    }
-    Ok(qd_trace::init(cli.trace.as_deref()))
-}
-
 /// What is no error is said when it is found.
 pub fn print(said: &Diagnostic) {
     said.print(TOOL);
-}
-
-/// What `qd-run` has said of the store before it became `qd-run-compile`, a line each: a variable of the
-/// environment.
-pub const SAID: &str = "QD_RUN_SAID";
-
-/// What was wrong with a store, as it was said.
-#[derive(Debug, Default)]
-pub struct Troubles {
-    /// A line each.
-    pub said: String,
-    /// Whether the store that a team shares does not answer: nobody is to wait for it again.
-    pub is_unreachable: bool,
-}
-
-/// Prints what is wrong with a store, but what has been said.
-pub fn print_troubles(store: &Store) -> Troubles {
-    store.flush();
-    let mut all = Troubles {
-        said: env::var(SAID).unwrap_or_default(),
-        is_unreachable: false,
-    };
-    for trouble in store.troubles() {
-        all.is_unreachable |= matches!(trouble, Trouble::Unreachable(..));
-        let line = trouble.to_string();
-        if !all.said.lines().any(|known| known == line) {
-            eprintln!("{TOOL}: warning: {line}");
-            all.said += &format!("{line}\n");
-        }
-    }
-    all
 }
 
 /// Runs the program and shows what was asked for. `ran` is called when it has run, and before anything is

@@ -2,10 +2,10 @@
 //! module.
 
 use crate::{
-    Failure, Troubles,
+    TOOL,
     bind::Bound,
     cli::Cli,
-    print, print_troubles, report,
+    print, report,
     resident::{Resident, Run},
     streams::Traced,
 };
@@ -16,6 +16,7 @@ use qd_runtime::{
     objects::{Detail, Device, DeviceId, DeviceOptions, LaunchOptions, Opening, Priority},
 };
 use qd_store::Store;
+use qd_thin::{Failure, Troubles, print_troubles};
 use qd_trace::Guard;
 use std::{
     collections::BTreeSet,
@@ -91,7 +92,7 @@ pub fn find(cli: &Cli) -> Result<Found, Failure> {
         return nothing;
     };
     let found = kept(cli, source, &store);
-    let troubles = print_troubles(&store);
+    let troubles = print_troubles(TOOL, &store);
     Ok(match found {
         Some((artifact, target, opening)) => {
             let kernels = artifact.kernels.clone();

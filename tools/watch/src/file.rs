@@ -93,6 +93,22 @@ impl Watch {
         }
     }
 
+    /// Waits until it holds another text. What happens to it otherwise is said to `warn`.
+    pub fn text(&mut self, warn: impl Fn(String)) -> String {
+        loop {
+            let text = match self.wait() {
+                Event::Saved(contents) => {
+                    String::from_utf8(contents).map_err(|_| "it is no text".into())
+                }
+                Event::Gone(why) => Err(why),
+            };
+            match text {
+                Ok(text) => return text,
+                Err(why) => warn(format!("{}: {why}: waiting for it", self.path.display())),
+            }
+        }
+    }
+
     fn look(&mut self) -> Option<Event> {
         self.stamp = stamp(&self.path);
         match fs::read(&self.path) {

@@ -21,6 +21,7 @@ pub fn redone(
     let what = match &changes[..] {
         [] if is_first => "it is no list of symbols, and is taken as a whole".into(),
         [] => "comments or whitespace: nothing is compiled".into(),
+        [_] if is_first => "1 symbol".into(),
         changes if is_first => format!("{} symbols", changes.len()),
         changes => list(changes.iter().map(said)),
     };

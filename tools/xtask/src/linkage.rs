@@ -22,7 +22,7 @@ const LIBRARIES: Wanted = &[
 ];
 
 /// The tools that are to start without them.
-const WITHOUT: &[&str] = &["qd-cache", "qd-run"];
+const WITHOUT: &[&str] = &["qd-cache", "qd-run", "qd-translate"];
 
 /// Functions that are in every copy of LLVM and MLIR, whatever else the linker dropped. A shared
 /// library of ours hides its symbols, so there a copy shows by these alone.

@@ -11,11 +11,13 @@ mod costs;
 mod coverage;
 mod demo;
 mod docs;
+mod drivers;
 mod environment;
 mod lavapipe;
 mod linkage;
 mod lit;
 mod new;
+mod opinions;
 mod oracle;
 mod packages;
 mod planted;
@@ -119,6 +121,12 @@ enum Task {
     /// and wave, instructions by class and issue slots for 64 elements, registers, LDS, waves of a SIMD, and
     /// llvm-mca's cycles of the body as a straight line.
     AmdCosts,
+    /// Compare the subgroup sizes that the search chooses for RDNA with what others say of them
+    ///
+    /// For each body of the bench's algorithms and of the kernels of `bench -- --only waves`, prints what
+    /// 64 lanes take of 32 by the search's estimate, by Mesa's compiler (RADV without a device) and by what
+    /// the oracle counts, and where the choice disagrees with either.
+    WaveOpinions,
     /// Build the tools and run the FileCheck suite
     ///
     /// Without a path the whole of tests/filecheck runs. Each file also goes through the generic
@@ -233,6 +241,7 @@ fn run(task: Task) -> Result<()> {
         }
         Task::Conformance { target, args, .. } => conformance::run(&workspace, &target, &args),
         Task::AmdCosts => costs::run(&workspace),
+        Task::WaveOpinions => opinions::run(&workspace),
         Task::TestOracle => {
             packages::ensure(Purpose::Test)?;
             let report = oracle::test(&workspace)?;

@@ -206,7 +206,8 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
             |state| {
                 let end = state[0];
                 let window = self.window(descriptors, end);
-                let sum = b.combine("reduce_all", self.combiner, self.taken(&window));
+                let taken = self.taken(&window, self.combiner.neutral(b));
+                let sum = b.combine("reduce_all", self.combiner, taken);
                 let before = self.combiner.apply(b, &sum, &state[2..]);
                 let next = [end - b.subgroup_size(), window.prefixes.ne(0)];
                 [next.to_vec(), before].concat()
@@ -224,7 +225,7 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
     ) -> Vec<V<'b, 'c>> {
         /// Lanes whose values are loaded together; the smallest subgroup has as
         /// many.
-        const TOGETHER: i32 = 4;
+        const TOGETHER: i64 = 4;
         let b = self.b;
         let size = b.subgroup_size();
         let [end] = b.while_(
@@ -232,36 +233,30 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
             |[end]| self.window(descriptors, *end).prefixes.eq(0),
             |[end]| [end - size],
         );
-        let state = [vec![end], self.combiner.neutral(b)].concat();
+        let state = [vec![end], self.combiner.exact_neutral(b)].concat();
         let state = b.while_(
             state,
             |state| state[0].sle(tile.number),
             |state| {
+                // What is before the prefix changes nothing, so that every lane's value is
+                // combined, in a loop of constant length.
                 let window = self.window(descriptors, state[0]);
-                let values = self.taken(&window);
-                let first = (window.from & !b.i32(TOGETHER - 1)).to_index();
-                let step = b.index(TOGETHER.into());
-                let before = state[1..].to_vec();
+                let values = self.taken(&window, self.combiner.exact_neutral(b));
+                let (first, step) = (b.index(0), b.index(TOGETHER));
+                // A prefix, which a later window may have by now, is of all before it.
+                let has_prefix = window.prefixes.ne(0);
+                let before = state[1..].iter().zip(self.combiner.exact_neutral(b));
+                let before = before.map(|(v, nothing)| has_prefix.select(nothing, *v));
+                let before = before.collect::<Vec<_>>();
                 let before = b.for_(first, size.to_index(), step, before, |lane, before| {
-                    let lanes: Vec<_> = (0..TOGETHER.into())
-                        .map(|nth| (lane + nth).to_i32())
-                        .collect();
-                    let values: Vec<Vec<_>> = lanes
-                        .iter()
-                        .map(|lane| {
-                            let ask = |value: &V<'b, 'c>| b.shuffle("idx", *value, *lane);
-                            values.iter().map(ask).collect()
-                        })
-                        .collect();
-                    lanes
-                        .iter()
-                        .zip(&values)
-                        .fold(before, |before, (lane, value)| {
-                            let is_prefix = ((window.prefixes >> lane.to_i64()) & 1).ne(0);
-                            let upto = self.combiner.apply(b, &before, value);
-                            let either = value.iter().zip(upto);
-                            either.map(|(v, upto)| is_prefix.select(*v, upto)).collect()
-                        })
+                    let of_lane = |nth: i64| {
+                        let from = (lane + nth).to_i32();
+                        let shuffled = values.iter().map(|v| b.shuffle("idx", *v, from));
+                        shuffled.collect::<Vec<_>>()
+                    };
+                    let lanes: Vec<_> = (0..TOGETHER).map(of_lane).collect();
+                    let combine = |sum: Vec<_>, value: &Vec<_>| self.combiner.apply(b, &sum, value);
+                    lanes.iter().fold(before, combine)
                 });
                 [vec![state[0] + size], before].concat()
             },
@@ -269,12 +264,14 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
         state[1..].to_vec()
     }
 
-    /// The combination of a window: its last prefix and the aggregates after it.
-    fn taken(&self, window: &Window<'b, 'c>) -> Vec<V<'b, 'c>> {
-        let b = self.b;
-        let taken = b.lane_id().ge(window.from);
-        let either = window.values.iter().zip(self.combiner.neutral(b));
-        either.map(|(v, none)| taken.select(*v, none)).collect()
+    /// What is combined of a window: its last prefix and the aggregates after it, and
+    /// `nothing` before it.
+    fn taken(&self, window: &Window<'b, 'c>, nothing: Vec<V<'b, 'c>>) -> Vec<V<'b, 'c>> {
+        let taken = self.b.lane_id().ge(window.from);
+        let either = window.values.iter().zip(nothing);
+        either
+            .map(|(v, nothing)| taken.select(*v, nothing))
+            .collect()
     }
 
     /// Reads the tiles before `end`, one a lane, until all after the last prefix

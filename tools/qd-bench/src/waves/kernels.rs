@@ -168,6 +168,11 @@ pub const KERNELS: [Kernel; 50] = [
     ("exponentials f32", "%e = math.exp %f : f32\n %x = math.exp %e : f32"),
 ];
 
+/// What the kernel is called in its text.
+pub fn symbol(name: &str) -> String {
+    name.replace(' ', "_")
+}
+
 /// The kernel's text, on `blocks` blocks of 256 threads.
 pub fn source((name, body): Kernel, blocks: usize) -> String {
     let constants =
@@ -176,8 +181,9 @@ pub fn source((name, body): Kernel, blocks: usize) -> String {
         true => "%r = arith.bitcast %x : f32 to i32",
         false => "",
     };
+    let symbol = symbol(name);
     format!(
-        "qd.grid.kernel @main(%from: memref<?xi32>, %other: memref<?xi32>, %out: memref<?xi32>) {{
+        "qd.grid.kernel @{symbol}(%from: memref<?xi32>, %other: memref<?xi32>, %out: memref<?xi32>) {{
            %blocks = arith.constant {blocks} : index
            qd.grid.phase blocks(%blocks) threads(256) {{
              {}

@@ -1,4 +1,4 @@
-//! The subgroup size that the search chooses, beside every size that the cpu has: 50 kernels, half of them held
+//! The subgroup size that the search chooses, beside every size that the target has: 50 kernels, half of them held
 //! out.
 //!
 //! Sizes take turns, and medians count. 32 runs twice: what it differs by from itself is the spread. What is
@@ -7,18 +7,21 @@
 mod kernels;
 
 use crate::rows::random;
-use anyhow::ensure;
+use anyhow::{Context, anyhow, ensure};
 use kernels::{KERNELS, Kernel};
 use qd_frontend::{
     Artifact, CompileRequest, Source, compile,
-    objects::{Arg, Buffer, Device, DeviceId, DeviceOptions, Priority, Stream},
+    objects::{Arg, Buffer, Device, Priority, Stream},
 };
-use std::time::Duration;
+use qd_lowering::targets::Target;
+use std::{fs, path::Path, time::Duration};
 
 /// What the rows begin with.
 pub const NAME: &str = "waves";
-const WAVES: [u32; 5] = [4, 8, 16, 32, 64];
+/// What others are compared with, where the target has it.
 const DEFAULT: u32 = 32;
+/// Threads of a block.
+const THREADS: usize = 256;
 /// A body's choice counts as right within this, beyond the spread.
 const RIGHT: f64 = 1.05;
 
@@ -47,39 +50,69 @@ struct Set {
     right: usize,
 }
 
+/// Those of [`KERNELS`] that are wanted, each with its number.
+fn chosen(wanted: impl Fn(&str) -> bool) -> Vec<(usize, Kernel)> {
+    let all = KERNELS.iter().copied().enumerate();
+    all.filter(|(_, kernel)| wanted(&row(kernel.0))).collect()
+}
+
+/// Whether no figure may be fitted to a kernel of that number.
+fn is_held_out(number: usize) -> bool {
+    number % 2 == 1
+}
+
+/// Writes the kernels as `NAME.mlir`, of those that are held out `NAME.held-out.mlir`, on blocks for
+/// 2^`log2` elements.
+pub fn write_kernels(
+    folder: &Path,
+    log2: u32,
+    wanted: impl Fn(&str) -> bool,
+) -> anyhow::Result<()> {
+    fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    for (number, kernel) in chosen(wanted) {
+        let held_out = if is_held_out(number) { ".held-out" } else { "" };
+        let file = folder.join(format!("{}{held_out}.mlir", kernels::symbol(kernel.0)));
+        let text = kernels::source(kernel, (1 << log2) / THREADS);
+        fs::write(&file, text).with_context(|| file.display().to_string())?;
+    }
+    Ok(())
+}
+
+/// Launches each kernel once, as the target has it, and measures nothing.
+pub fn once(target: &str, log2: u32, wanted: impl Fn(&str) -> bool) -> anyhow::Result<()> {
+    let setting = Setting::new(target, log2, 1)?;
+    for (_, kernel) in chosen(wanted) {
+        let source = kernels::source(kernel, setting.n / THREADS);
+        let compiled = setting.load(kernel, &source, target)?;
+        setting.launch(&compiled).context(kernel.0)?;
+    }
+    Ok(())
+}
+
 /// Measures and prints the rows.
-pub fn run(log2: u32, repeats: u32, wanted: impl Fn(&str) -> bool) -> anyhow::Result<()> {
-    let all: Vec<_> = KERNELS.iter().copied().enumerate().collect();
-    let all: Vec<_> = all
-        .into_iter()
-        .filter(|(_, kernel)| wanted(&row(kernel.0)))
-        .collect();
+pub fn run(
+    target: &str,
+    log2: u32,
+    repeats: u32,
+    wanted: impl Fn(&str) -> bool,
+) -> anyhow::Result<()> {
+    let all = chosen(wanted);
     if all.is_empty() {
         return Ok(());
     }
-    let device = Device::open(&DeviceId::for_target("cpu")?, &DeviceOptions::default())?;
-    let stream = device.stream(Priority::Normal)?;
-    let n = 1usize << log2;
-    let signed: Vec<i32> = random(2 * n).into_iter().map(|x| x as i32).collect();
-    let inputs = [
-        Buffer::from_slice(&stream, &signed[..n])?,
-        Buffer::from_slice(&stream, &signed[n..])?,
-    ];
-    let setting = Setting {
-        device,
-        stream,
-        inputs,
-        n,
-        repeats,
-    };
-    let sizes: String = WAVES.iter().map(|wave| format!("{wave:>9}")).collect();
+    let setting = Setting::new(target, log2, repeats)?;
+    let sizes: String = setting
+        .waves
+        .iter()
+        .map(|wave| format!("{wave:>9}"))
+        .collect();
     println!(
         "\n{:<34} {:>8}{sizes} {:>8} {:>7} {:>8} {:>8} {:>7}",
         "row, ms by size", "", "selected", "wave", "/ best", "/ 32", "spread"
     );
     let mut sets = [Set::default(), Set::default()];
     for (number, kernel) in all {
-        let is_held_out = number % 2 == 1;
+        let is_held_out = is_held_out(number);
         let set = &mut sets[usize::from(is_held_out)];
         one(kernel, is_held_out, &setting, set)?;
     }
@@ -104,6 +137,9 @@ fn mean(ratios: &[f64]) -> f64 {
 
 /// On what kernels are measured.
 struct Setting {
+    target: String,
+    /// The sizes that the target has.
+    waves: Vec<u32>,
     device: Device,
     stream: Stream,
     inputs: [Buffer; 2],
@@ -111,40 +147,70 @@ struct Setting {
     repeats: u32,
 }
 
-fn one(kernel: Kernel, is_held_out: bool, setting: &Setting, set: &mut Set) -> anyhow::Result<()> {
-    let Setting {
-        device,
-        stream,
-        inputs,
-        ..
-    } = setting;
-    let (n, repeats) = (setting.n, setting.repeats);
-    let source = kernels::source(kernel, n / 256);
-    let load = |target: &str| -> anyhow::Result<Compiled> {
+impl Setting {
+    fn new(target: &str, log2: u32, repeats: u32) -> anyhow::Result<Self> {
+        let parsed = Target::parse(target).map_err(|error| anyhow!(error))?;
+        let device = qd_frontend::open(target)?;
+        let stream = device.stream(Priority::Normal)?;
+        let n = 1usize << log2;
+        let signed: Vec<i32> = random(2 * n).into_iter().map(|x| x as i32).collect();
+        let inputs = [
+            Buffer::from_slice(&stream, &signed[..n])?,
+            Buffer::from_slice(&stream, &signed[n..])?,
+        ];
+        Ok(Self {
+            target: target.to_owned(),
+            waves: parsed.capabilities.waves,
+            device,
+            stream,
+            inputs,
+            n,
+            repeats,
+        })
+    }
+
+    fn load(&self, kernel: Kernel, source: &str, target: &str) -> anyhow::Result<Compiled> {
         let artifact = compile(&CompileRequest {
-            source: Source::text("kernel.mlir", source.as_str()),
+            source: Source::text("kernel.mlir", source),
             targets: vec![target.parse()?],
             ..CompileRequest::default()
         })?;
         Ok(Compiled {
             wave: only(&artifact)?,
-            kernel: device.load(&artifact)?.kernel("main")?,
-            out: Buffer::from_slice(stream, &vec![0i32; n])?,
+            kernel: (self.device.load(&artifact)?).kernel(&kernels::symbol(kernel.0))?,
+            out: Buffer::from_slice(&self.stream, &vec![0i32; self.n])?,
             times: Vec::new(),
         })
-    };
-    let mut all = Vec::new();
-    for wave in WAVES.into_iter().chain([DEFAULT]) {
-        all.push(load(&format!("cpu,wave={wave}"))?);
     }
-    all.push(load("cpu,select")?);
+
+    fn launch(&self, compiled: &Compiled) -> anyhow::Result<Duration> {
+        let arguments = [&self.inputs[0], &self.inputs[1], &compiled.out].map(Arg::from);
+        let begin = self.stream.record()?;
+        compiled.kernel.launch(&self.stream, &arguments)?;
+        Ok(self.stream.record()?.since(&begin)?)
+    }
+}
+
+fn one(kernel: Kernel, is_held_out: bool, setting: &Setting, set: &mut Set) -> anyhow::Result<()> {
+    let stream = &setting.stream;
+    let source = kernels::source(kernel, setting.n / THREADS);
+    let mut all = Vec::new();
+    let default = match setting.waves.contains(&DEFAULT) {
+        true => DEFAULT,
+        false => setting.waves[0],
+    };
+    for wave in setting.waves.iter().chain([&default]) {
+        let target = match setting.waves.len() {
+            1 => setting.target.clone(),
+            _ => format!("{},wave={wave}", setting.target),
+        };
+        all.push(setting.load(kernel, &source, &target)?);
+    }
+    all.push(setting.load(kernel, &source, &format!("{},select", setting.target))?);
     // The first run of each is not timed.
-    for turn in 0..=repeats {
+    for turn in 0..=setting.repeats {
         for compiled in &mut all {
-            let arguments = [&inputs[0], &inputs[1], &compiled.out].map(Arg::from);
-            let begin = stream.record()?;
-            compiled.kernel.launch(stream, &arguments)?;
-            let time = stream.record()?.since(&begin)?;
+            let time = setting.launch(compiled)?;
             if turn > 0 {
                 compiled.times.push(time);
             }
@@ -157,7 +223,7 @@ fn one(kernel: Kernel, is_held_out: bool, setting: &Setting, set: &mut Set) -> a
     };
     let (selected, fixed) = all.split_last().expect("there are some");
     let same = fixed.iter().find(|one| one.wave == selected.wave);
-    let same = same.expect("the cpu has each size");
+    let same = same.expect("the target has each size");
     ensure!(
         same.out.to_vec::<i32>(stream)? == selected.out.to_vec::<i32>(stream)?,
         "{}: what was selected computes something else",
@@ -165,7 +231,7 @@ fn one(kernel: Kernel, is_held_out: bool, setting: &Setting, set: &mut Set) -> a
     );
     let (again, fixed) = fixed.split_last().expect("there are some");
     let times: Vec<f64> = fixed.iter().map(median).collect();
-    let default = fixed.iter().position(|one| one.wave == DEFAULT);
+    let default = fixed.iter().position(|one| one.wave == default);
     let default = times[default.expect("it is one of them")];
     let best = times.iter().copied().fold(f64::INFINITY, f64::min);
     let (own, again) = (median(selected), median(again));

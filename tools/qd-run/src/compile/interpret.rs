@@ -9,10 +9,10 @@ use qd_dialects::{
 };
 use qd_interp::{Element, Fault, Options, Schedule};
 use qd_run::{
-    Failure,
     array::Array,
     bind::{Argument, Bound},
 };
+use qd_thin::Failure;
 
 /// Reads `in-order` or `random:SEED`.
 pub fn schedule(text: &str) -> Result<Schedule, String> {

@@ -6,16 +6,17 @@ mod module;
 mod watch;
 
 use qd_frontend::explanations;
-use qd_run::{Failure, begin_trace, cli::Cli, execute, main_of};
+use qd_run::{TOOL, cli::Cli, execute};
+use qd_thin::{Failure, begin_trace, main_of};
 use std::{fs, process::ExitCode};
 
 fn main() -> ExitCode {
-    main_of(run)
+    main_of(TOOL, run)
 }
 
 fn run(cli: &Cli) -> Result<(), Failure> {
-    qd_dialects::tools::exit_on_fatal_errors(qd_run::TOOL);
-    let guard = begin_trace(cli)?;
+    qd_dialects::tools::exit_on_fatal_errors(TOOL);
+    let guard = begin_trace(cli.trace.as_deref())?;
     if cli.watch {
         return watch::run(cli, &guard);
     }

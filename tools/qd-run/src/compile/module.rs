@@ -4,17 +4,19 @@ use crate::interpret;
 use qd_artifact::{Kernel, TargetSpec};
 use qd_dialects::ir::Context;
 use qd_frontend::{
-    CompileRequest, Parsed, Source, check_targets, compile_stored, kernel_names, store::Store,
+    CompileProgress, CompileRequest, Parsed, Source, check_targets, compile_stored, keep_valid,
+    kernel_names, store::Store,
 };
 use qd_interp::{Options, Schedule};
 use qd_run::{
-    Failure,
+    TOOL,
     bind::Bound,
     cli::Cli,
-    print, print_troubles,
+    print,
     program::{Finished, Module, Program, chosen, device_options, no_device, request, spec},
 };
 use qd_runtime::objects::{DeviceId, Opening};
+use qd_thin::{Bar, Failure, print_troubles};
 use std::slice;
 
 /// Reads the file and finds the kernel; nothing is compiled yet.
@@ -52,9 +54,13 @@ pub fn open<'c>(cli: &Cli, context: &'c Context) -> Result<Program<'c>, Failure>
             let (target, opening) = resolve(opening, &target)?;
             let entry = kernel_names(&source).and_then(|names| chosen(cli, names));
             let request = request(source, target, entry);
-            print_troubles(store);
-            // What is to be said of it is said when it is compiled.
-            let parsed = Parsed::new(context, &request.source, &mut |_| ())?;
+            print_troubles(TOOL, store);
+            // What is to be said of it is said when it is compiled; where nothing is, it is not parsed again.
+            let mut is_said = false;
+            let parsed = Parsed::new(context, &request.source, &mut |_| is_said = true)?;
+            if !is_said {
+                keep_valid(&request.source, store);
+            }
             (parsed, request, opening)
         }
     };
@@ -106,8 +112,11 @@ impl Module for Compiled<'_> {
         let artifact = match &store {
             Some(store) => {
                 request.kernels = Some(vec![kernel.name.clone()]);
-                let kept = compile_stored(&request, store, &mut print, &mut |_| ());
-                print_troubles(store);
+                let bar = Bar::default();
+                let mut show = |progress: CompileProgress| bar.show(progress.done, progress.of);
+                let kept = compile_stored(&request, store, &mut print, &mut show);
+                drop(bar);
+                print_troubles(TOOL, store);
                 kept?
             }
             None => {

@@ -9,14 +9,15 @@ use qd_frontend::{
     store::Store,
 };
 use qd_run::{
-    Failure, TOOL,
+    TOOL,
     cli::Cli,
-    execute, print, print_troubles,
+    execute, print,
     program::{Program, device_options, entry, no_device, spec},
 };
 use qd_runtime::objects::{Device, DeviceId, Opening};
+use qd_thin::{Failure, print_troubles};
 use qd_trace::Guard;
-use qd_watch::{Event, Watch};
+use qd_watch::Watch;
 use std::{path::Path, slice, sync::Arc};
 
 struct Watched<'a> {
@@ -72,19 +73,8 @@ pub fn run(cli: &Cli, guard: &Guard) -> Result<(), Failure> {
     };
     watched.turn();
     loop {
-        let text = match watch.wait() {
-            Event::Saved(contents) => {
-                String::from_utf8(contents).map_err(|_| "it is no text".into())
-            }
-            Event::Gone(why) => Err(why),
-        };
-        match text {
-            Ok(text) => {
-                watched.session.set_text(file, text);
-                watched.turn();
-            }
-            Err(why) => warn(format!("{path}: {why}: waiting for it")),
-        }
+        watched.session.set_text(file, watch.text(warn));
+        watched.turn();
     }
 }
 
@@ -98,7 +88,7 @@ impl Watched<'_> {
         self.symbols = self.session.symbols(self.file);
         lines.iter().for_each(|line| eprintln!("{line}"));
         if let Some(store) = &self.store {
-            print_troubles(store);
+            print_troubles(TOOL, store);
         }
         let is_new = self.session.kernels(self.file).is_empty()
             || ran.iter().any(|ran| ran.kernel().is_some());
@@ -108,7 +98,7 @@ impl Watched<'_> {
         let done = program.and_then(|program| execute(self.cli, self.guard, program, || Ok(())));
         self.has_run = done.is_ok();
         if let Err(failure) = done {
-            failure.print();
+            failure.print(TOOL);
         }
     }
 

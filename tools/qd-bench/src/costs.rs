@@ -1,0 +1,306 @@
+//! Measures what collectives cost on a target, and prints it as rows that `costs=FILE` of
+//! `qd-select-lowering` takes.
+//!
+//! Each op is in a chain, where it needs the result of the one before, behind two operations on integers that keep
+//! compilers from folding the chain; what a chain of those alone takes is subtracted. Two lengths of a chain
+//! are measured, in turns, and their difference counts: what a launch takes is in neither.
+//!
+//! On a target of throughput, blocks fill the device for `use`, and one subgroup runs alone for `latency`.
+//! The unit is a float addition, of which the table says what it takes. On one that runs a block at a time
+//! there is no latency, and the unit is a quarter of a copy, for each lane, as in the table.
+
+use crate::rows::random;
+use anyhow::{Context, anyhow};
+use qd_frontend::{
+    Program,
+    objects::{Arg, Buffer, Device, Kernel, Priority, Stream},
+};
+use qd_lowering::{
+    select::figure,
+    targets::{Orientation, Target},
+};
+use serde_json::json;
+use std::time::Duration;
+
+/// An op's full name, which of the target's forms of it, and what makes `%y` of `%x`.
+type Row = (&'static str, usize, &'static str);
+
+/// Names are those of [`source`].
+const ROWS: [Row; 12] = [
+    (
+        "qd.simt.shuffle",
+        0,
+        "%j = arith.andi %x, %last : i32\n %y = qd.simt.shuffle idx %x, %j : i32",
+    ),
+    (
+        "qd.simt.broadcast",
+        0,
+        "%y = qd.simt.broadcast %x, %c1 : i32",
+    ),
+    (
+        "qd.simt.ballot",
+        0,
+        "%p = arith.cmpi slt, %x, %c0 : i32\n %m = qd.simt.ballot %p\n %y = arith.trunci %m : i64 to i32",
+    ),
+    (
+        "qd.simt.any",
+        0,
+        "%p = arith.cmpi slt, %x, %c0 : i32\n %b = qd.simt.any %p\n %y = arith.extui %b : i1 to i32",
+    ),
+    (
+        "qd.simt.all",
+        0,
+        "%p = arith.cmpi slt, %x, %c0 : i32\n %b = qd.simt.all %p\n %y = arith.extui %b : i1 to i32",
+    ),
+    (
+        "qd.simt.match_any",
+        0,
+        "%j = arith.andi %x, %c255 : i32\n %m = qd.simt.match_any %j bits(8) : i32\n %y = arith.trunci %m : i64 to i32",
+    ),
+    (
+        "qd.simt.match_any",
+        1,
+        "%m = qd.simt.match_any %x : i32\n %y = arith.trunci %m : i64 to i32",
+    ),
+    (
+        "qd.simt.reduce_all",
+        0,
+        "%y = qd.simt.reduce_all add %x : i32",
+    ),
+    (
+        "qd.simt.inclusive_scan",
+        0,
+        "%y = qd.simt.inclusive_scan add %x : i32",
+    ),
+    (
+        "qd.simt.exclusive_scan",
+        0,
+        "%y = qd.simt.exclusive_scan add %x : i32",
+    ),
+    (
+        "qd.simt.segmented_reduce",
+        0,
+        "%p = arith.cmpi slt, %x, %c0 : i32\n %y = qd.simt.segmented_reduce add %x heads %p : i32",
+    ),
+    (
+        "qd.simt.bitonic_sort_kv",
+        0,
+        "%k, %y = qd.simt.bitonic_sort_kv %x, %w : i32, i32",
+    ),
+];
+
+/// Ops in a chain, of which the longer is twice as long, and how often a loop repeats it.
+const CHAIN: usize = 8;
+/// Threads of a block.
+const THREADS: usize = 256;
+
+/// A chain of what is to be measured, of each length.
+struct Chain {
+    kernels: [Kernel; 2],
+    times: [Vec<Duration>; 2],
+}
+
+struct Setting {
+    device: Device,
+    stream: Stream,
+    inputs: [Buffer; 2],
+    out: Buffer,
+    /// Iterations of the loop around a chain.
+    iterations: usize,
+    repeats: u32,
+}
+
+/// Measures and prints the rows of a target.
+pub fn run(target: &str, repeats: u32) -> anyhow::Result<()> {
+    let parsed = Target::parse(target).map_err(|error| anyhow!(error))?;
+    let has = &parsed.capabilities;
+    let is_wide = has.orientation == Orientation::Throughput;
+    let device = qd_frontend::open(target)?;
+    let stream = device.stream(Priority::Normal)?;
+    let n = 1usize << 20;
+    let signed: Vec<i32> = random(2 * n).into_iter().map(|x| x as i32).collect();
+    let setting = Setting {
+        inputs: [
+            Buffer::from_slice(&stream, &signed[..n])?,
+            Buffer::from_slice(&stream, &signed[n..])?,
+        ],
+        out: Buffer::from_slice(&stream, &vec![0i32; n])?,
+        device,
+        stream,
+        iterations: if is_wide { 64 } else { 1 },
+        repeats,
+    };
+    let source = format!(
+        "measured: cargo xtask bench -- --costs, {}, median of {repeats}",
+        setting.device.info().name
+    );
+    let mut rows = Vec::new();
+    for wave in has.waves.iter().copied() {
+        let name = match has.waves.len() {
+            1 => target.to_owned(),
+            _ => format!("{target},wave={wave}"),
+        };
+        let of =
+            |blocks: usize, threads: usize, body: &str| setting.chain(&name, blocks, threads, body);
+        // Of one op, of all lanes and alone.
+        let measured = |body: &str| -> anyhow::Result<[f64; 2]> {
+            let lanes = (wave as usize).min(THREADS);
+            let own = setting.time(of(n / THREADS, THREADS, body)?)?;
+            let alone = if is_wide {
+                setting.time(of(1, lanes, body)?)?
+            } else {
+                0.0
+            };
+            Ok([own, alone])
+        };
+        let base = measured("%y = arith.addi %x, %c0 : i32")?;
+        let unit = match is_wide {
+            true => {
+                let float = "%e = arith.bitcast %x : i32 to f32\n %a = arith.addf %e, %f : f32\n %y = arith.bitcast %a : f32 to i32";
+                let [own, alone] = measured(float)?;
+                let known =
+                    figure(has, "float", "", wave).context("there are no costs of the target")?;
+                [
+                    (own - base[0]) / known.r#use,
+                    (alone - base[1]) / known.latency,
+                ]
+            }
+            false => [setting.copy(&name, n)? / 4.0, f64::INFINITY],
+        };
+        for (op, number, body) in ROWS {
+            let form = has.forms.iter().filter(|form| form.op == op).nth(number);
+            let (Some(form), true) = (form, wave >= 4) else {
+                continue;
+            };
+            let found = measured(body).with_context(|| op.to_owned())?;
+            let of_unit =
+                |at: usize| ((found[at] - base[at]).max(0.0) / unit[at] * 10.0).round() / 10.0;
+            let pipe = figure(has, form.name, op, wave).map_or("alu", |figure| figure.pipe);
+            let mut row = json!({
+                "targets": [has.name], "wave": wave, "form": form.name, "op": op, "pipe": pipe,
+                "use": of_unit(0), "latency": of_unit(1), "source": source,
+            });
+            if !is_wide {
+                row["per"] = "lane".into();
+            }
+            rows.push(format!("  {row}"));
+        }
+    }
+    println!("[\n{}\n]", rows.join(",\n"));
+    Ok(())
+}
+
+impl Setting {
+    fn chain(
+        &self,
+        target: &str,
+        blocks: usize,
+        threads: usize,
+        body: &str,
+    ) -> anyhow::Result<Chain> {
+        let load = |length: usize| -> anyhow::Result<Kernel> {
+            let text = source(body, length, self.iterations, blocks, threads);
+            Ok(Program::compile(&text, target)?.kernel("main")?)
+        };
+        Ok(Chain {
+            kernels: [load(CHAIN)?, load(2 * CHAIN)?],
+            times: Default::default(),
+        })
+    }
+
+    fn launch(&self, kernel: &Kernel) -> anyhow::Result<Duration> {
+        let arguments = [&self.inputs[0], &self.inputs[1], &self.out].map(Arg::from);
+        let begin = self.stream.record()?;
+        kernel.launch(&self.stream, &arguments)?;
+        Ok(self.stream.record()?.since(&begin)?)
+    }
+
+    /// Seconds that one op of a chain takes, with what is beside it.
+    fn time(&self, mut chain: Chain) -> anyhow::Result<f64> {
+        // The first run of each is not timed.
+        for turn in 0..=self.repeats {
+            for (kernel, times) in chain.kernels.iter().zip(&mut chain.times) {
+                let time = self.launch(kernel)?;
+                if turn > 0 {
+                    times.push(time);
+                }
+            }
+        }
+        let [short, long] = chain.times.map(median);
+        Ok((long - short) / (CHAIN * self.iterations) as f64)
+    }
+
+    /// Seconds that a kernel takes which adds two arrays.
+    fn copy(&self, target: &str, n: usize) -> anyhow::Result<f64> {
+        let chain = self.chain(target, n / THREADS, THREADS, "")?;
+        let mut times = Vec::new();
+        for _ in 0..=self.repeats {
+            times.push(self.launch(&chain.kernels[0])?);
+        }
+        times.remove(0);
+        Ok(median(times))
+    }
+}
+
+fn median(mut times: Vec<Duration>) -> f64 {
+    times.sort();
+    times[times.len() / 2].as_secs_f64()
+}
+
+/// A kernel that does `body` so often, one after the other; nothing, where that is empty.
+fn source(body: &str, length: usize, iterations: usize, blocks: usize, threads: usize) -> String {
+    let mut steps = String::new();
+    for step in 0..length {
+        let (from, to) = (format!("%x{step}"), format!("%x{}", step + 1));
+        // Names of this step's own.
+        let mut text = String::new();
+        let mut letters = body.chars().peekable();
+        while let Some(letter) = letters.next() {
+            if letter != '%' {
+                text.push(letter);
+                continue;
+            }
+            let mut name = String::new();
+            while let Some(next) = letters.next_if(|next| next.is_ascii_alphanumeric()) {
+                name.push(next);
+            }
+            match name.as_str() {
+                "x" => text.push_str(&from),
+                "w" | "f" | "last" | "c0" | "c1" | "c255" => text.push_str(&format!("%{name}")),
+                _ => text.push_str(&format!("%{name}_{step}")),
+            }
+        }
+        let made = if body.is_empty() {
+            from
+        } else {
+            format!("%y_{step}")
+        };
+        steps.push_str(&format!(
+            "{text}\n %s{step} = arith.addi {made}, %w : i32\n {to} = arith.xori %s{step}, %v : i32\n"
+        ));
+    }
+    let chain = match (body.is_empty(), iterations) {
+        (true, _) => "%r = arith.addi %v, %w : i32".to_owned(),
+        (_, 1) => format!("%x0 = arith.addi %v, %c1 : i32\n {steps} %r = arith.addi %x{length}, %c1 : i32"),
+        _ => format!(
+            "%times = arith.constant {iterations} : index\n %zero = arith.constant 0 : index\n %one = arith.constant 1 : index
+             %r = scf.for %n = %zero to %times step %one iter_args(%x0 = %v) -> (i32) {{\n {steps} scf.yield %x{length} : i32\n }}"
+        ),
+    };
+    format!(
+        "qd.grid.kernel @main(%from: memref<?xi32>, %other: memref<?xi32>, %out: memref<?xi32>) {{
+           %blocks = arith.constant {blocks} : index
+           qd.grid.phase blocks(%blocks) threads({threads}) {{
+             %c0 = arith.constant 0 : i32\n %c1 = arith.constant 1 : i32\n %c255 = arith.constant 255 : i32
+             %threads = arith.constant {threads} : index
+             %t = qd.simt.block.thread_id\n %block = qd.simt.block.id
+             %first = arith.muli %block, %threads : index\n %i = arith.addi %first, %t : index
+             %v = memref.load %from[%i] : memref<?xi32>\n %w = memref.load %other[%i] : memref<?xi32>
+             %f = arith.uitofp %w : i32 to f32
+             %size = qd.simt.subgroup_size\n %last = arith.subi %size, %c1 : i32
+             {chain}
+             memref.store %r, %out[%i] : memref<?xi32>
+           }}
+         }}"
+    )
+}
