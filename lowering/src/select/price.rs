@@ -293,12 +293,12 @@ impl<'a, 'c> Pricer<'a, 'c> {
         let keeps_bits = keeps_bits(op, form, block.threads, block.wave);
         op.set_attr(names::FORM, attributes::string(context_of(op), form));
         expand_collectives::expand(function, &|op, wave| is_kept(self.target, op, wave))?;
-        // Its arguments stand for values of lanes.
-        let uniformity = Uniformity::analyse_called(body, block.wave as u32);
         let b = Builder::before(function);
         let Ok(arrays) = shared::arrays(&b, function, self.target) else {
             return Ok(Vec::new());
         };
+        // Its arguments stand for values of lanes.
+        let uniformity = Uniformity::analyse_called(body, block.wave as u32);
         Ok(vec![Candidate {
             form,
             cost: self.block(body, block, &uniformity)?,
@@ -431,6 +431,11 @@ impl<'a, 'c> Pricer<'a, 'c> {
     }
 }
 
+/// Whether threads wait at an op for one another.
+fn is_barrier(op: Op<'_>) -> bool {
+    op.is(simt::BlockSync::NAME) || op.is(simt::Sync::NAME)
+}
+
 /// Whether all that an op results in is the same in a whole subgroup.
 pub fn is_uniform<'c>(op: Op<'c>, uniformity: &Uniformity<'c>) -> bool {
     let results = op.result_values();
@@ -444,11 +449,6 @@ pub fn in_subgroup(class: &'static str, is_uniform: bool) -> &'static str {
         "int" | "int64" if is_uniform => "uniform",
         class => class,
     }
-}
-
-/// Whether threads wait at an op for one another.
-fn is_barrier(op: Op<'_>) -> bool {
-    op.is(simt::BlockSync::NAME) || op.is(simt::Sync::NAME)
 }
 
 /// As what an op costs that is done in one way alone, and that no target has forms of; none if it is no
@@ -522,15 +522,25 @@ fn neutral_class(op: Op<'_>) -> Option<&'static str> {
         "arith.constant" | "arith.index_cast" | "arith.index_castui" | "arith.bitcast" => None,
         grid::AtomicRmw::NAME if is_shared(1) => Some("shared atomic"),
         _ if name.contains("atomic") => Some("atomic"),
-        _ if name.starts_with("math.") => Some("math"),
-        _ if name.starts_with("arith.") || name.starts_with("qd.math.") => match scalar {
-            Some(Scalar::Float(64)) => Some("double"),
-            Some(Scalar::Float(_)) => Some("float"),
-            Some(Scalar::Int(64)) => Some("int64"),
-            _ => Some("int"),
-        },
+        _ if name.starts_with("math.") && !counts_bits(name) => Some("math"),
+        _ if ["arith.", "math.", "qd.math."]
+            .iter()
+            .any(|of| name.starts_with(of)) =>
+        {
+            match scalar {
+                Some(Scalar::Float(64)) => Some("double"),
+                Some(Scalar::Float(_)) => Some("float"),
+                Some(Scalar::Int(64)) => Some("int64"),
+                _ => Some("int"),
+            }
+        }
         _ => None,
     }
+}
+
+/// Whether a function is an instruction on integers, as `qd.math`'s of the same kind are.
+fn counts_bits(name: &str) -> bool {
+    ["math.ctpop", "math.ctlz", "math.cttz"].contains(&name)
 }
 
 /// What an op without regions is, but for its operands; none of one with some.

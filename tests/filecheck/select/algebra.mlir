@@ -107,9 +107,9 @@ func.func private @rank(%in: memref<?xi32>, %out: memref<?xi32>) attributes {qd.
 
 // Of two shuffles of 64 bits the first becomes one of lanes' numbers.
 // CHECK-LABEL: func.func private @idx
-// CHECK:         qd.simt.shuffle idx %{{.*}} : i32
-// CHECK:         qd.simt.shuffle idx %{{.*}}qd.why = ["idx-of-idx"]} : i64
-// CHECK-NOT:     qd.simt.shuffle
+// NVIDIA:        qd.simt.shuffle idx %{{.*}} : i32
+// NVIDIA:        qd.simt.shuffle idx %{{.*}}qd.why = ["idx-of-idx"]} : i64
+// NVIDIA-NOT:    qd.simt.shuffle
 // CHECK:         return
 func.func private @idx(%in: memref<?xi64>, %at: memref<?xi32>, %out: memref<?xi64>) attributes {qd.threads = 64 : i64} {
   %c31 = arith.constant 31 : i32
@@ -201,12 +201,11 @@ func.func private @segments(%in: memref<?xi32>, %out: memref<?xi32>) attributes 
   return
 }
 
-// A sum in segments is a difference of prefixes, where that is cheaper than a bounded scan.
+// A sum in segments is a difference of prefixes that are there.
 // CHECK-LABEL: func.func private @sums
-// NVIDIA:        qd.simt.inclusive_scan add
-// NVIDIA:        arith.subi %{{.*}} {qd.why = ["segment-by-prefixes"
-// NVIDIA-NOT:    qd.simt.segmented_reduce
-// AMD:           qd.simt.segmented_reduce
+// CHECK:         qd.simt.inclusive_scan add
+// CHECK:         arith.subi %{{.*}} {qd.why = ["segment-by-prefixes"
+// CHECK-NOT:     qd.simt.segmented_reduce
 // CHECK:         return
 func.func private @sums(%in: memref<?xi32>, %out: memref<?xi32>) attributes {qd.threads = 64 : i64} {
   %zero = arith.constant 0 : i32
@@ -214,7 +213,9 @@ func.func private @sums(%in: memref<?xi32>, %out: memref<?xi32>) attributes {qd.
   %v = memref.load %in[%t] : memref<?xi32>
   %h = arith.cmpi slt, %v, %zero : i32
   %a = qd.simt.segmented_reduce add %v heads %h : i32
-  memref.store %a, %out[%t] : memref<?xi32>
+  %scan = qd.simt.inclusive_scan add %v : i32
+  %both = arith.xori %a, %scan : i32
+  memref.store %both, %out[%t] : memref<?xi32>
   return
 }
 
