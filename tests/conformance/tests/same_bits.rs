@@ -147,6 +147,10 @@ fn arguments(
 fn reductions_and_scans() {
     let algorithms = ["reduce", "exclusive_scan", "inclusive_scan"];
     for (c, combiner) in COMBINERS.iter().enumerate() {
+        // Compiling for lavapipe takes seconds: what differs from another in its type alone is left out.
+        if is_vulkan() && combiner.name == "sums of doubles" {
+            continue;
+        }
         for (a, algorithm) in algorithms.into_iter().enumerate() {
             let sizes = [0, 1, 30, 2815, 5000, 20_000, 40_000];
             for (s, n) in affordable(sizes).into_iter().enumerate() {
