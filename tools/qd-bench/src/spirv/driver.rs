@@ -31,9 +31,12 @@ impl Driver {
         let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);
         let info = vk::InstanceCreateInfo::default().application_info(&application);
         let instance =
+            // Safety: `info` and what it refers to live longer than the call.
             unsafe { entry.create_instance(&info, None) }.context("Vulkan does not start")?;
+        // Safety: the instance exists.
         let devices = unsafe { instance.enumerate_physical_devices() }?;
         let physical = *devices.first().context("the loader finds no device")?;
+        // Safety: the device is the instance's.
         let known = unsafe { instance.enumerate_device_extension_properties(physical) }?;
         let name = khr::pipeline_executable_properties::NAME;
         ensure!(
@@ -52,6 +55,7 @@ impl Driver {
             .push_next(&mut v12)
             .push_next(&mut v13)
             .push_next(&mut executable);
+        // Safety: the device is the instance's, and the chain has each structure once.
         unsafe { instance.get_physical_device_features2(physical, &mut features) };
         let extensions = [name.as_ptr()];
         let priorities = [1.0];
@@ -60,6 +64,7 @@ impl Driver {
             .queue_create_infos(&queues)
             .enabled_extension_names(&extensions)
             .push_next(&mut features);
+        // Safety: the device has the extension; what `info` refers to lives longer than the call.
         let device = unsafe { instance.create_device(physical, &info, None) }
             .context("the device cannot be opened")?;
         Ok(Self {
@@ -125,7 +130,9 @@ impl Code<'_> {
         let made = made.map_err(|(_, error)| anyhow!("'{entry}' is not compiled: {error}"))?;
         let pipeline = *made.first().context("there is no pipeline")?;
         let info = vk::PipelineExecutableInfoKHR::default().pipeline(pipeline);
+        // Safety: the pipeline was made to be asked for its statistics.
         let said = unsafe { executables.get_pipeline_executable_statistics(&info) };
+        // Safety: nothing runs it.
         unsafe { device.destroy_pipeline(pipeline, None) };
         let figures = said?.into_iter().map(|figure| {
             use vk::PipelineExecutableStatisticFormatKHR as Format;
