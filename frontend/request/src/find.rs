@@ -50,7 +50,10 @@ pub fn keep_valid(source: &Source, store: &Store) {
 
 /// Notes that of a source with this key.
 pub fn put_valid(store: &Store, validity: &Key) {
-    store.put(validity, "a valid module", &[]);
+    // What is damaged is seen by who reads it, and written anew then.
+    if store.get(validity).is_none() {
+        store.put(validity, "a valid module", &[]);
+    }
 }
 
 fn cut(source: &Source) -> Option<Cut> {
