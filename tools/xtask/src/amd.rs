@@ -147,8 +147,8 @@ fn execute(
 
 /// Builds the suite, and says where its programs are.
 fn programs(workspace: &Workspace) -> Result<Vec<PathBuf>> {
-    let mut build = cargo::cargo(workspace);
-    build.args(["test", "--package", "qd-conformance", "--tests", "--no-run"]);
+    let mut build = cargo::test(workspace, &conformance::programs(workspace)?);
+    build.arg("--no-run");
     let (output, status) = process::collect(&mut build)?;
     ensure!(
         status.success(),

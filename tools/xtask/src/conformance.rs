@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 
 use crate::packages::Purpose;
 use crate::suite::Report;
@@ -17,7 +17,7 @@ pub fn run(workspace: &Workspace, target: &str, args: &[String]) -> Result<()> {
     if target.starts_with(oracle::PREFIX) && !oracle::is_replaced() {
         return amd::run(workspace, target, args);
     }
-    let mut command = suite(workspace, target, &[]);
+    let mut command = suite(workspace, target, &programs(workspace)?);
     packages::ensure(if target.starts_with(VULKAN) {
         lavapipe::widen(&mut command, subgroup_size(target));
         Purpose::Test
@@ -42,6 +42,7 @@ pub fn run(workspace: &Workspace, target: &str, args: &[String]) -> Result<()> {
 /// with the sizes, in such a way that each kind, type, capacity and input meets each size.
 pub fn run_on_lavapipe(workspace: &Workspace, args: &[String]) -> Result<Report> {
     lavapipe::is_there()?;
+    let programs = programs(workspace)?;
     let all = lavapipe::SUBGROUP_SIZES
         .map(|size| size.to_string())
         .join(",");
@@ -49,7 +50,7 @@ pub fn run_on_lavapipe(workspace: &Workspace, args: &[String]) -> Result<Report>
     let mut total = 0;
     let mut counts = Vec::new();
     for size in lavapipe::SUBGROUP_SIZES {
-        let mut command = suite(workspace, &format!("{VULKAN},subgroup={size}"), &[]);
+        let mut command = suite(workspace, &format!("{VULKAN},subgroup={size}"), &programs);
         command
             .env("QD_WAVES", &all)
             .env(lavapipe::VALIDATE, "1")
@@ -99,19 +100,36 @@ pub fn nothing_ran(args: &[String]) -> String {
     }
 }
 
-/// The suite on a target, or those of its programs that are named.
-fn suite(workspace: &Workspace, target: &str, programs: &[&str]) -> Command {
-    let mut command = cargo::cargo(workspace);
-    command.env("QD_TARGET", target).args([
-        "test",
-        "--package",
-        "qd-conformance",
-        "--no-fail-fast",
-    ]);
-    for program in programs {
-        command.args(["--test", program]);
+/// The names of the suite's programs, sorted.
+pub fn programs(workspace: &Workspace) -> Result<Vec<String>> {
+    let folder = workspace.root().join("tests/conformance/tests");
+    let entries = folder
+        .read_dir()
+        .with_context(|| format!("cannot list {}", folder.display()))?;
+    let mut programs = Vec::new();
+    for entry in entries {
+        let path = entry?.path();
+        let is_program = match path.extension() {
+            Some(extension) => extension == "rs",
+            None => path.join("main.rs").is_file(),
+        };
+        if is_program {
+            programs.extend(
+                path.file_stem()
+                    .map(|name| name.to_string_lossy().into_owned()),
+            );
+        }
     }
-    command.args(["--", "--nocapture"]);
+    programs.sort();
+    Ok(programs)
+}
+
+/// Programs of the suite on a target.
+fn suite(workspace: &Workspace, target: &str, programs: &[impl AsRef<str>]) -> Command {
+    let mut command = cargo::test(workspace, programs);
+    command
+        .env("QD_TARGET", target)
+        .args(["--no-fail-fast", "--", "--nocapture"]);
     command
 }
 

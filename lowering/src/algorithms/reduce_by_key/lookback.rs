@@ -162,10 +162,7 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
             open: b.shared(value, 1),
             ticket: b.shared(word, 1),
         };
-        let runs = self
-            .by_key
-            .in_order
-            .then(|| Runs::new(b, self.pairs, self.shape));
+        let runs = self.by_key.in_order.then(|| Runs::new(b, self.pairs));
         let count = self.by_key.count.live();
         let tiles = self.tiles(count);
         b.if_(b.block_id().lt(tiles), || {
@@ -178,9 +175,9 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
             let sum = vec![b.popcnt(own.heads), own.values[own.values.len() - 1]];
             let (within, total) = match &runs {
                 Some(runs) => {
-                    runs.set(b.thread_id(), &sum);
-                    runs.combine();
-                    (runs.before(b.thread_id()), runs.total())
+                    runs.combine(&sum);
+                    let nothing = self.pairs.exact_neutral(b);
+                    (runs.before(nothing), runs.total())
                 }
                 None => {
                     let within = b.combine("block.exclusive_scan", self.pairs, sum.clone());
