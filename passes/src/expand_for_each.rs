@@ -38,8 +38,8 @@
 use crate::{
     fill_subgroups::{fill_ops, holds_collective},
     outline_phases::captures,
-    uniformity::{Scope, Uniformity},
     select_subgroup_size::WAVES,
+    uniformity::{Scope, Uniformity},
     verify_convergence::{self, Calls},
 };
 use qd_dialects::{
@@ -150,12 +150,7 @@ struct Partial<'c> {
 
 impl<'c> Partial<'c> {
     /// Of the body of a `for_each` of `live` elements, at index `i` of the subgroup that begins at `first`.
-    fn of<'b>(
-        for_each: Op<'c>,
-        i: V<'b, 'c>,
-        first: V<'b, 'c>,
-        live: V<'b, 'c>,
-    ) -> Option<Self> {
+    fn of<'b>(for_each: Op<'c>, i: V<'b, 'c>, first: V<'b, 'c>, live: V<'b, 'c>) -> Option<Self> {
         let b = i.builder();
         let present = (live - first).min(b.subgroup_size().to_index()).to_i32();
         let there = i.lt(live);

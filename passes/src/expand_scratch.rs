@@ -73,7 +73,8 @@ fn expand<'c>(kernel: Op<'c>) -> Result<'c> {
         let (op, result) = (scratch.op(), scratch.result());
         for (user, _) in result.uses() {
             if let grid::Fill::NAME | grid::View::NAME | grid::Dispatch::NAME = user.full_name() {
-                let message = "takes an argument of the kernel, or a view of one, but is given scratch";
+                let message =
+                    "takes an argument of the kernel, or a view of one, but is given scratch";
                 return Err(Diagnostic::at(user, message).note(op.location(), "the scratch"));
             }
         }

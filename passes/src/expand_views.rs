@@ -41,9 +41,7 @@ use qd_dialects::{
     attributes,
     builder::Builder,
     diagnostic::{Diagnostic, Result},
-    ir::{
-        Key, Op, OpExt, Value, ValueExt, arguments, as_memref, element_type,
-    },
+    ir::{Key, Op, OpExt, Value, ValueExt, arguments, as_memref, element_type},
     melior::{
         dialect::DialectHandle,
         ir::{Attribute, Location, ShapedTypeLike, Type, ValueLike, r#type::DimSize},
@@ -136,9 +134,7 @@ fn expand(kernel: Op<'_>) -> Result<'_> {
     let mut expanded = Vec::new();
     for op in all {
         if let Some(layout) = views.layout(op)? {
-            views
-                .known
-                .insert(op.first_result().key(), Rc::new(layout));
+            views.known.insert(op.first_result().key(), Rc::new(layout));
             expanded.push(op);
             continue;
         }
@@ -218,8 +214,9 @@ fn written<'c>(b: &Builder<'c>, op: Op<'c>) -> [Vec<Value<'c>>; 3] {
 impl<'c> Views<'c> {
     /// Whether the host evaluates an op.
     fn is_hosts(op: Op<'c>) -> bool {
-        op.parent()
-            .is_some_and(|around| around.is(grid::Kernel::NAME) || outline_phases::is_sequence(around))
+        op.parent().is_some_and(|around| {
+            around.is(grid::Kernel::NAME) || outline_phases::is_sequence(around)
+        })
     }
 
     /// The layout of a buffer that is no view, as one that is flat.
@@ -238,7 +235,8 @@ impl<'c> Views<'c> {
                 Some(extent) => b.index(extent).value(),
                 None => {
                     let operands = [b.v(buffer), b.index(at as i64)];
-                    b.result("memref.dim", &operands, b.index_type(), &[]).value()
+                    b.result("memref.dim", &operands, b.index_type(), &[])
+                        .value()
                 }
             })
             .collect();
@@ -395,7 +393,10 @@ impl<'c> Layout<'c> {
             let b = Builder::before(at);
             let made = if self.is_contiguous {
                 let one = b.index(1).value();
-                let all = self.sizes.iter().fold(one, |all, size| product(&b, all, *size));
+                let all = self
+                    .sizes
+                    .iter()
+                    .fold(one, |all, size| product(&b, all, *size));
                 part(&b, self.flat, self.start, all)
             } else if self.start.constant_int() == Some(0) {
                 self.flat
@@ -412,9 +413,8 @@ impl<'c> Layout<'c> {
 
     /// It as a buffer of rank 0 or 1 without a layout, for a step that takes it whole.
     fn as_buffer(&self, user: Op<'c>, r#type: Type<'c>) -> Result<'c, Value<'c>> {
-        let error = |message: String| {
-            Err(Diagnostic::at(user, message).note(self.location, "the view"))
-        };
+        let error =
+            |message: String| Err(Diagnostic::at(user, message).note(self.location, "the view"));
         if self.sizes.len() > 1 {
             return error(format!(
                 "takes a buffer of at most one dimension whole, but a view of {}",
@@ -506,7 +506,9 @@ fn collapse<'c>(b: &Builder<'c>, op: Op<'c>, from: &Layout<'c>, made: &mut Layou
             .map(|at| at as usize)
             .collect();
         let one = b.index(1).value();
-        let all = group.iter().fold(one, |all, at| product(b, all, from.sizes[*at]));
+        let all = group
+            .iter()
+            .fold(one, |all, at| product(b, all, from.sizes[*at]));
         // Of an extent of 1 the stride does not matter.
         let innermost = group.iter().rev().find(|at| !is_one(from.sizes[**at]));
         let innermost = innermost.or(group.last());
@@ -526,12 +528,19 @@ fn access<'c>(op: Op<'c>, memref: usize, layout: &Layout<'c>) {
     }
     let mut with: Vec<Value<'c>> = operands[..memref].to_vec();
     with.extend([flat, at]);
-    let types: Vec<_> = op.result_values().iter().map(|value| value.r#type()).collect();
+    let types: Vec<_> = op
+        .result_values()
+        .iter()
+        .map(|value| value.r#type())
+        .collect();
     let named: Vec<(String, Attribute<'c>)> = op
         .attributes()
         .filter_map(|(name, value)| Some((name.as_string_ref().as_str().ok()?.to_string(), value)))
         .collect();
-    let named: Vec<_> = named.iter().map(|(name, value)| (&**name, *value)).collect();
+    let named: Vec<_> = named
+        .iter()
+        .map(|(name, value)| (&**name, *value))
+        .collect();
     let results = b.op(op.full_name(), &with, &types, &named).result_values();
     op.replace_with(&results);
 }

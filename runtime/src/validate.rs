@@ -228,7 +228,9 @@ impl<'a> Check<'a> {
             } => {
                 self.expr(blocks)?;
                 self.operands(arguments)?;
-                arguments.iter().try_for_each(|operand| self.passed(operand))
+                arguments
+                    .iter()
+                    .try_for_each(|operand| self.passed(operand))
             }
             StepKind::Fill {
                 buffer,

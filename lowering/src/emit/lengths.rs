@@ -210,7 +210,9 @@ impl<'c> Kernel<'c> {
         let index = arguments(body).first().copied();
         for store in operations(body) {
             let operands = store.operand_values();
-            let to = operands.get(1).and_then(|to| before_swaps(*to).block_argument());
+            let to = operands
+                .get(1)
+                .and_then(|to| before_swaps(*to).block_argument());
             if let Some((block, argument)) = to
                 && store.is("memref.store")
                 && block == self.body

@@ -58,7 +58,8 @@ pub(crate) fn device(id: &DeviceId, options: &DeviceOptions) -> Result<Cpu, Erro
 /// Bytes of the machine's memory.
 fn memory_bytes() -> Option<u64> {
     // Safety: these ask for numbers.
-    let [pages, size] = [libc::_SC_PHYS_PAGES, libc::_SC_PAGESIZE].map(|which| unsafe { libc::sysconf(which) });
+    let [pages, size] =
+        [libc::_SC_PHYS_PAGES, libc::_SC_PAGESIZE].map(|which| unsafe { libc::sysconf(which) });
     let (pages, size) = (u64::try_from(pages).ok()?, u64::try_from(size).ok()?);
     pages.checked_mul(size)
 }

@@ -120,7 +120,11 @@ impl Resident {
                 decides: false,
                 limits: DeviceLimits {
                     subgroup_sizes: device.subgroups.all(),
-                    threads: device.properties.base.limits.max_compute_work_group_invocations,
+                    threads: device
+                        .properties
+                        .base
+                        .limits
+                        .max_compute_work_group_invocations,
                     shared_bytes: Some(
                         device
                             .properties

@@ -300,7 +300,7 @@ fn collectives_of_elements() {
             Data::Count(count as i32),
         ])
     };
-    for wave in waves() {
+    for &wave in waves() {
         for count in [64, 640, 0] {
             let about = format!("collectives of {count} elements that fill subgroups of {wave}");
             Subject::new(collectives("full")).check(wave, &data(700, count), &about);

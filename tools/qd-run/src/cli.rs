@@ -19,7 +19,11 @@ pub enum DevicesFormat {
 #[command(version, after_help = EXAMPLES, after_long_help = LONG_HELP)]
 pub struct Cli {
     /// A module (text or bytecode, - for standard input) or an artifact of qd-translate.
-    #[arg(required_unless_present = "devices", default_value = "-", hide_default_value = true)]
+    #[arg(
+        required_unless_present = "devices",
+        default_value = "-",
+        hide_default_value = true
+    )]
     pub file: PathBuf,
 
     /// Lists the devices of this machine instead: their names, targets, subgroup sizes and limits.

@@ -35,7 +35,13 @@ fn described(info: &DeviceInfo) -> serde_json::Value {
 }
 
 const TITLES: [&str; 7] = [
-    "device", "target", "subgroups", "threads", "shared", "memory", "name",
+    "device",
+    "target",
+    "subgroups",
+    "threads",
+    "shared",
+    "memory",
+    "name",
 ];
 
 fn table(devices: &Devices) -> String {
@@ -46,7 +52,9 @@ fn table(devices: &Devices) -> String {
     let mut text = String::new();
     for row in &rows {
         let cells = row.iter().zip(widths);
-        let cells: Vec<_> = cells.map(|(cell, width)| format!("{cell:width$}")).collect();
+        let cells: Vec<_> = cells
+            .map(|(cell, width)| format!("{cell:width$}"))
+            .collect();
         text += cells.join("  ").trim_end();
         text.push('\n');
     }

@@ -165,7 +165,9 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
                 if !MemRefType::try_from(of).is_ok_and(|of| of.affine_map().is_identity()) {
                     return Err(read::fault(
                         op,
-                        format!("is of {of}, which has a layout: the offset would count from elsewhere"),
+                        format!(
+                            "is of {of}, which has a layout: the offset would count from elsewhere"
+                        ),
                     ));
                 }
                 let [offsets, sizes, strides] = extents(body, op)?;

@@ -289,7 +289,11 @@ pub(super) fn groups(op: Op, name: &str) -> Vec<Vec<usize>> {
 
 fn list<'c>(of: Attribute<'c>) -> Vec<Attribute<'c>> {
     let all = ArrayAttribute::try_from(of).ok();
-    let all = all.map(|all| (0..all.len()).filter_map(|at| all.element(at).ok()).collect());
+    let all = all.map(|all| {
+        (0..all.len())
+            .filter_map(|at| all.element(at).ok())
+            .collect()
+    });
     all.unwrap_or_default()
 }
 

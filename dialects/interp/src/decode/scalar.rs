@@ -49,7 +49,15 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
                 self.descriptor(body, op, form)
             }
             F::Load | F::Store | F::Alloca | F::AtomicRmw | F::Atomic(_) | F::AtomicCombine => {
-                self.only_in(body, op, &[Setting::Thread, Setting::Element, Setting::ElementOfSubgroup])?;
+                self.only_in(
+                    body,
+                    op,
+                    &[
+                        Setting::Thread,
+                        Setting::Element,
+                        Setting::ElementOfSubgroup,
+                    ],
+                )?;
                 self.memory(body, op, form)
             }
 
@@ -69,19 +77,31 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
                 self.only_in(body, op, &[Setting::Thread, Setting::ElementOfSubgroup])?;
                 self.simt(body, op, form)
             }
-            F::Id(_)
-            | F::BlockSync
-            | F::Shared
-            | F::BlockCombine(_)
-            | F::RadixRank => {
+            F::Id(_) | F::BlockSync | F::Shared | F::BlockCombine(_) | F::RadixRank => {
                 self.only_in(body, op, &[Setting::Thread])?;
                 self.simt(body, op, form)
             }
             F::SubgroupFence | F::BlockFence | F::DeviceFence => {
-                self.only_in(body, op, &[Setting::Thread, Setting::Element, Setting::ElementOfSubgroup])?;
+                self.only_in(
+                    body,
+                    op,
+                    &[
+                        Setting::Thread,
+                        Setting::Element,
+                        Setting::ElementOfSubgroup,
+                    ],
+                )?;
                 self.simt(body, op, form)
             }
-            F::Hint => self.only_in(body, op, &[Setting::Thread, Setting::Element, Setting::ElementOfSubgroup]),
+            F::Hint => self.only_in(
+                body,
+                op,
+                &[
+                    Setting::Thread,
+                    Setting::Element,
+                    Setting::ElementOfSubgroup,
+                ],
+            ),
 
             F::Phase
             | F::ForEach
@@ -281,7 +301,11 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
                 dst,
                 n: at(0)?,
                 algorithm: read::case(op, "algorithm", Algorithm::named)?,
-                depth: read::required_u32(op, "log256_max_n")?,
+                depth: match op.has_attribute("log256_max_n") {
+                    true => read::required_u32(op, "log256_max_n")?,
+                    // The largest capacity there is.
+                    false => 4,
+                },
             },
         };
         body.emit(site, instruction);

@@ -7,7 +7,9 @@ use super::{
 };
 use crate::{
     fault::Fault,
-    program::{Action, Code, Control, Id, Instruction, Kernel, Reg, Step, SubgroupFill, Swap, Variant},
+    program::{
+        Action, Code, Control, Id, Instruction, Kernel, Reg, Step, SubgroupFill, Swap, Variant,
+    },
     table::{Form, form},
 };
 use melior::ir::{BlockLike, ValueLike, operation::OperationLike};
