@@ -604,12 +604,12 @@ fn reinterpret(op: &Reinterpret, source: &Memref, lanes: &Lanes, lane: usize) ->
     let sizes: Vec<_> = op.sizes.iter().map(value).collect();
     let strides: Vec<_> = op.strides.iter().map(value).collect();
     let is_empty = sizes.contains(&0);
-    let steps = sizes.iter().zip(&strides).map(|(size, stride)| {
+    let mut steps = sizes.iter().zip(&strides).map(|(size, stride)| {
         size.checked_sub(1)
             .filter(|steps| *steps >= 0 && *stride >= 0)
             .and_then(|steps| steps.checked_mul(*stride))
     });
-    let last = steps.fold(Some(offset), |last, step| last?.checked_add(step?));
+    let last = steps.try_fold(offset, |last, step| last.checked_add(step?));
     let available = source.elements();
     let is_inside = match is_empty {
         true => sizes.iter().all(|size| *size >= 0) && (0..=available).contains(&offset),
