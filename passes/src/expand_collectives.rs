@@ -143,6 +143,7 @@ const EXPANSIONS: &[(&str, &str, Expansion)] = &[
     (ops::math::Clz::NAME, EXPANSION, math::clz),
     (ops::math::Ffs::NAME, EXPANSION, math::ffs),
     (ops::math::Fns::NAME, EXPANSION, math::fns),
+    (ops::math::Philox::NAME, EXPANSION, math::philox),
 ];
 
 /// How a block's reductions and scans are done: in subgroups, whose totals go through shared memory, or by that

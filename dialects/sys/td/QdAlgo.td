@@ -394,7 +394,8 @@ def Algo_ScratchSlotsOp : Qd_Op<"algo.scratch_slots", [Pure]> {
   let summary = "scratch slots an algorithm needs";
   let description = [{
     The number of scratch slots that `algorithm` needs for `n` elements at
-    capacity `256^log256_max_n`; at least 1. It counts slots, whatever their
+    capacity `256^log256_max_n`; at least 1. Without a capacity it is the number
+    that suffices at any, which is that of the largest, `256^4`. It counts slots, whatever their
     width. Plain arithmetic, on host or device; folds for a constant `n`. With
     `c(x) = ⌈x / 256⌉`:
 
@@ -408,11 +409,12 @@ def Algo_ScratchSlotsOp : Qd_Op<"algo.scratch_slots", [Pure]> {
 
     ```mlir
     %slots = qd.algo.scratch_slots sort %n, 3
+    %enough = qd.algo.scratch_slots reduce %n
     ```
   }];
-  let arguments = (ins Qd_Algorithm:$algorithm, Index:$n, Qd_Log256MaxN:$log256_max_n);
+  let arguments = (ins Qd_Algorithm:$algorithm, Index:$n, OptionalAttr<Qd_Log256MaxN>:$log256_max_n);
   let results = (outs Index:$slots);
-  let assemblyFormat = "custom<Case>($algorithm) $n `,` $log256_max_n attr-dict";
+  let assemblyFormat = "custom<Case>($algorithm) $n (`,` $log256_max_n^)? attr-dict";
   let hasVerifier = 1;
 }
 
