@@ -76,14 +76,39 @@ const COLLECTIVES: [&str; 4] = ["simt", "subgroups", "blocks", "forms"];
 /// The targets that they run on with lowerings that are searched for, at one size each: all sizes take minutes.
 const SELECTED: [&str; 2] = ["cpu,wave=8,select", "amdgpu:gfx1100,wave=32,select"];
 
-/// Runs what is fast and has every collective with lowerings that are searched for.
+/// Lavapipe, at one size, likewise.
+const SELECTED_VULKAN: (&str, u32) = ("vulkan:1.3,subgroup=8,select", 8);
+/// The programs whose results are the same at every size, and the target on which the search chooses it.
+const CHOSEN: [&str; 4] = ["aliasing", "control", "fusion", "private_memory"];
+const CHOOSING: &str = "cpu,select";
+
+/// Runs what is fast and has every collective with lowerings that are searched for; and what does not depend on the
+/// size at the one that is chosen.
 pub fn run_selected(workspace: &Workspace) -> Result<Report> {
+    lavapipe::is_there()?;
     let [host, chip] = SELECTED;
-    let (cases, agrees) = count(&mut suite(workspace, host, &COLLECTIVES))?;
+    let (vulkan, lanes) = SELECTED_VULKAN;
+    let mut on_lavapipe = suite(workspace, vulkan, &COLLECTIVES);
+    on_lavapipe.env(lavapipe::VALIDATE, "1");
+    lavapipe::select(&mut on_lavapipe, lanes);
+    let mut chosen = suite(workspace, CHOOSING, &CHOSEN);
+    chosen.env("QD_WAVES", "chosen");
+    let mut passed = true;
+    let mut counts = Vec::new();
+    for (target, mut command) in [
+        (host, suite(workspace, host, &COLLECTIVES)),
+        (CHOOSING, chosen),
+        (vulkan, on_lavapipe),
+    ] {
+        let (cases, agrees) = count(&mut command)?;
+        passed &= agrees && cases > 0;
+        counts.push(format!("{cases} cases on {target}"));
+    }
     let simulated = amd::run_programs(workspace, chip, &COLLECTIVES)?;
+    counts.push(simulated.counts);
     Ok(Report {
-        passed: agrees && cases > 0 && simulated.passed,
-        counts: format!("{cases} cases on {host}; {}", simulated.counts),
+        passed: passed && simulated.passed,
+        counts: counts.join("; "),
     })
 }
 
