@@ -9,6 +9,7 @@ pub mod expand_dims;
 pub mod expand_for_each;
 pub mod expand_math;
 pub mod expand_metadata;
+pub mod expand_narrow;
 pub mod fill_subgroups;
 pub mod fuse_phases;
 pub mod fuse_producers;
@@ -47,6 +48,7 @@ fn register_all() {
     pass::register::<expand_dims::ExpandDims>();
     pass::register::<expand_for_each::ExpandForEach>();
     pass::register::<expand_metadata::ExpandMetadata>();
+    pass::register::<expand_narrow::ExpandNarrow>();
     pass::register::<fill_subgroups::FillSubgroups>();
     pass::register::<fuse_phases::FusePhases>();
     pass::register::<fuse_producers::FuseProducers>();

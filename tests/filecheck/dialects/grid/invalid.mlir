@@ -603,7 +603,7 @@ func.func @view_layout(%s: memref<?xi32, strided<[2]>>, %i: index) {
 // -----
 
 func.func @view_rank(%s: memref<4x4xi32>, %i: index) {
-  // expected-error@+1 {{'qd.grid.view' op operand #0 must be 1D memref of i32, i64, f32 or f64 values, but got 'memref<4x4xi32>'}}
+  // expected-error@+1 {{'qd.grid.view' op operand #0 must be 1D memref of i1, i8, i16, i32, i64, f16, bf16, f32 or f64 values, but got 'memref<4x4xi32>'}}
   %0 = qd.grid.view %s[%i] [%i] : memref<4x4xi32> to memref<?xi32>
   return
 }
@@ -646,9 +646,9 @@ func.func @atomic_element(%a: memref<?xi32>, %i: index, %x: f32) {
 
 // -----
 
-func.func @atomic_width(%a: memref<?xi16>, %i: index) {
-  // expected-error@+1 {{'qd.grid.atomic.load' op result #0 must be i32, i64, f32 or f64, but got 'i16'}}
-  %0 = qd.grid.atomic.load %a[%i] device relaxed : memref<?xi16>
+func.func @atomic_width(%a: memref<?xi24>, %i: index) {
+  // expected-error@+1 {{'qd.grid.atomic.load' op result #0 must be i1, i8, i16, i32, i64, f16, bf16, f32 or f64, but got 'i24'}}
+  %0 = qd.grid.atomic.load %a[%i] device relaxed : memref<?xi24>
   return
 }
 
