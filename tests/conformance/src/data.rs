@@ -216,10 +216,9 @@ impl Data {
 
 /// A buffer of 16-bit floats with these bits.
 fn halves(bits: &[u16], element: Element) -> qd_interp::Buffer {
-    qd_interp::Buffer {
-        element,
-        ..qd_interp::Buffer::from_slice(bits)
-    }
+    let mut buffer = qd_interp::Buffer::from_slice(bits);
+    buffer.element = element;
+    buffer
 }
 
 /// What a buffer of the target holds.
