@@ -92,7 +92,8 @@ impl Pass for ExpandNarrow {
         }
         retype(&all);
         for op in all {
-            if op.is("arith.bitcast") && op.operand_values()[0].r#type() == op.first_result().r#type()
+            if op.is("arith.bitcast")
+                && op.operand_values()[0].r#type() == op.first_result().r#type()
             {
                 op.replace_with(&op.operand_values());
             }
@@ -108,7 +109,8 @@ fn is_half(r#type: Type<'_>) -> bool {
 
 /// Whether a memref holds booleans.
 fn is_of_booleans(r#type: Type<'_>) -> bool {
-    ir::element_type(r#type).is_some_and(|element| element.is_integer() && ir::bit_width(element) == 1)
+    ir::element_type(r#type)
+        .is_some_and(|element| element.is_integer() && ir::bit_width(element) == 1)
 }
 
 /// What holds the bits of a type; nothing if it holds them itself.
@@ -125,7 +127,9 @@ fn bits<'c>(context: &'c Context, r#type: Type<'c>) -> Option<Type<'c>> {
     // The element type ends the shape: `memref<?x3xf16, #gpu.address_space<workgroup>>`.
     let (text, old) = (r#type.to_string(), element.to_string());
     let end = text.find([',', '>']).expect("a memref's type");
-    let shape = text[..end].strip_suffix(old.as_str()).expect("its element type");
+    let shape = text[..end]
+        .strip_suffix(old.as_str())
+        .expect("its element type");
     let text = format!("{shape}{new}{}", &text[end..]);
     Some(Type::parse(context, &text).expect("a memref's type"))
 }

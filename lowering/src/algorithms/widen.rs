@@ -154,7 +154,9 @@ fn with_element<'c>(buffer: Type<'c>, element: Type<'c>, b: &Builder<'c>) -> Typ
     let old = element_type(buffer).expect("a buffer").to_string();
     let text = buffer.to_string();
     let end = text.find([',', '>']).expect("a memref's type");
-    let shape = text[..end].strip_suffix(old.as_str()).expect("its element type");
+    let shape = text[..end]
+        .strip_suffix(old.as_str())
+        .expect("its element type");
     let text = format!("{shape}{element}{}", &text[end..]);
     Type::parse(b.context(), &text).expect("a memref's type")
 }

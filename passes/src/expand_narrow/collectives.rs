@@ -53,7 +53,11 @@ fn equality(r#type: Type<'_>) -> Widening {
 
 /// Widens the first `count` operands, and the results of the same number.
 fn widen(op: Op<'_>, count: usize, how: &dyn Fn(usize, Type<'_>) -> Widening) {
-    let results = op.result_values();
+    // A vote's result is no value of the operand's.
+    let results = match op.full_name() {
+        simt::AllEqual::NAME => Vec::new(),
+        _ => op.result_values(),
+    };
     for (i, operand) in op.operand_values().into_iter().enumerate().take(count) {
         let r#type = operand.r#type();
         if !is_narrow(r#type) {
@@ -91,7 +95,10 @@ fn match_any(op: Op<'_>) {
     }
     if op.attr("bits").is_none() {
         let b = Builder::before(op);
-        op.set_attr("bits", attributes::i32(b.context(), bit_width(r#type) as i32));
+        op.set_attr(
+            "bits",
+            attributes::i32(b.context(), bit_width(r#type) as i32),
+        );
     }
     widen(op, 1, &|_, _| Widening::Bits);
 }

@@ -87,7 +87,11 @@ pub(super) fn of_integer<'b, 'c>(value: V<'b, 'c>, signed: bool) -> V<'b, 'c> {
     let width = qd_dialects::ir::bit_width(value.ty());
     let float = b.f32_type();
     if width <= DIGITS {
-        let name = if signed { "arith.sitofp" } else { "arith.uitofp" };
+        let name = if signed {
+            "arith.sitofp"
+        } else {
+            "arith.uitofp"
+        };
         return b.result(name, &[value], float, &[]);
     }
     let is_negative = match signed {

@@ -66,7 +66,9 @@ impl Kernels {
         match size {
             1 | 2 => {
                 let load = || Self::load(&self.device, module(Fills::Narrow));
-                let narrow = self.narrow.get_or_init(|| load().map_err(|e| e.to_string()));
+                let narrow = self
+                    .narrow
+                    .get_or_init(|| load().map_err(|e| e.to_string()));
                 let code = narrow.as_ref().map_err(|e| Fault::Failed(e.clone()))?;
                 Self::bound_in(code, &format!("fill_{size}"))
             }

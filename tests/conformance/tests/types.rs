@@ -168,7 +168,9 @@ fn roundings() {
     };
     let doubles: Vec<f64> = (0..N).map(double).collect();
     let singles: Vec<f32> = (0..N)
-        .map(|i| f32::from_bits((doubles[i] as f32).to_bits() & !0x1FFF | (step(i) as u32 & 0x1FFF)))
+        .map(|i| {
+            f32::from_bits((doubles[i] as f32).to_bits() & !0x1FFF | (step(i) as u32 & 0x1FFF))
+        })
         .collect();
     let long: Vec<i64> = (0..N)
         .map(|i| (1_i64 << (i % 62)) + (1 << (i % 62) >> 8) + i64::from(step(i) % 2))
@@ -203,7 +205,9 @@ fn small(element: &str, seed: u64) -> Data {
 fn kinds(element: &str) -> &'static [&'static str] {
     match is_float(element) {
         true => &["add", "minnumf", "maxnumf"],
-        false => &["add", "mul", "minsi", "minui", "maxsi", "maxui", "and", "or", "xor"],
+        false => &[
+            "add", "mul", "minsi", "minui", "maxsi", "maxui", "and", "or", "xor",
+        ],
     }
 }
 
@@ -212,7 +216,9 @@ fn subgroups() {
     for (t, element) in NARROW.into_iter().enumerate() {
         let wave = waves()[t % waves().len()];
         let lane = generate("i32", Input::Random, N, 7);
-        let Data::I32(lane) = lane else { unreachable!() };
+        let Data::I32(lane) = lane else {
+            unreachable!()
+        };
         let lane = Data::I32(lane.into_iter().map(|l| l & (wave as i32 - 1)).collect());
         let mut results = Vec::new();
         for mode in ["idx", "xor", "up"] {
@@ -221,9 +227,18 @@ fn subgroups() {
         }
         let constant = "%t = arith.constant 3 : i32\n    %r = qd.simt";
         results.push((format!("{constant}.broadcast %x, %t : {element}"), element));
-        results.push((format!("{constant}.rotate %x, %t tile(2) : {element}"), element));
-        results.push((format!("%r = qd.simt.broadcast_first %x : {element}"), element));
-        results.push((format!("%r = qd.simt.all_equal %x tile(1) : {element}"), "i1"));
+        results.push((
+            format!("{constant}.rotate %x, %t tile(2) : {element}"),
+            element,
+        ));
+        results.push((
+            format!("%r = qd.simt.broadcast_first %x : {element}"),
+            element,
+        ));
+        results.push((
+            format!("%r = qd.simt.all_equal %x tile(1) : {element}"),
+            "i1",
+        ));
         if !is_float(element) {
             results.push((format!("%r = qd.simt.match_any %x : {element}"), "i64"));
         }
@@ -265,10 +280,10 @@ fn subgroups() {
 const LOWER: &str = "identity [0x7C00 : f16, 0 : i8, 0 : i32] combiner {
   ^bb0(%la: f16, %lb: i8, %lc: i32, %ra: f16, %rb: i8, %rc: i32):
     %left = arith.cmpf ole, %la, %ra : f16
-    %a = arith.select %left, %la, %ra : f16
-    %b = arith.select %left, %lb, %rb : i8
-    %c = arith.select %left, %lc, %rc : i32
-    qd.yield %a, %b, %c : f16, i8, i32
+    %key = arith.select %left, %la, %ra : f16
+    %byte = arith.select %left, %lb, %rb : i8
+    %word = arith.select %left, %lc, %rc : i32
+    qd.yield %key, %byte, %word : f16, i8, i32
   }";
 
 /// Values of different widths in one collective, by a region.
@@ -276,16 +291,20 @@ const LOWER: &str = "identity [0x7C00 : f16, 0 : i8, 0 : i32] combiner {
 fn mixed() {
     let wave = any_wave();
     let body = |scope: &str| {
-        format!(
-            "%r, %t, %t_ = qd.simt.{scope}reduce_all %x, %tb, %y : f16, i8, i32 {LOWER}"
-        )
+        format!("%r, %t, %t_ = qd.simt.{scope}reduce_all %x, %tb, %y : f16, i8, i32 {LOWER}")
     };
     let results = ["", "block."].map(|scope| {
         let byte = "%tb = arith.trunci %y : i32 to i8\n    ";
         (format!("{byte}{}", body(scope)), "f16")
     });
     let y = generate("i32", Input::Random, N, 3);
-    check(wave, ("f16", small("f16", 4)), ("i32", y), &results, "mixed");
+    check(
+        wave,
+        ("f16", small("f16", 4)),
+        ("i32", y),
+        &results,
+        "mixed",
+    );
     report("mixed");
 }
 
@@ -314,7 +333,11 @@ fn combining(algorithm: &str) {
     for (t, element) in NARROW.into_iter().enumerate() {
         let kinds = kinds(element);
         // Each type has some of its kinds here.
-        for kind in [kinds[0], kinds[(t + 1) % kinds.len()], kinds[kinds.len() - 1]] {
+        for kind in [
+            kinds[0],
+            kinds[(t + 1) % kinds.len()],
+            kinds[kinds.len() - 1],
+        ] {
             for order in ["", "deterministic"] {
                 if order != "" && !(is_float(element) && kind == "add") {
                     continue;
@@ -516,7 +539,9 @@ fn compactions() {
              }}"
         );
         for n in sizes() {
-            let flags = (0..n).map(|i| i32::from(i % 3 == 0 || i % 7 == 2)).collect();
+            let flags = (0..n)
+                .map(|i| i32::from(i % 3 == 0 || i % 7 == 2))
+                .collect();
             let scratch = || scratch("i32", slots("select", n, 2));
             let counted = || given(Data::Count(n as i32));
             Subject::new(&select).check(
@@ -620,10 +645,7 @@ fn atomic_updates() {
             );
             Subject::new(source).check(
                 any_wave(),
-                &[
-                    given(small(element, 9)),
-                    given(zeros(element)),
-                ],
+                &[given(small(element, 9)), given(zeros(element))],
                 &format!("atomic {kind} {element}"),
             );
         }

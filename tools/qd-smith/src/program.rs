@@ -105,9 +105,7 @@ impl Parameter {
     pub fn argument(&self) -> Argument {
         let n = self.length.unwrap_or(1);
         let data = match self.contents {
-            Contents::Plain if self.element.contains('f') => {
-                quarters(&self.element, n, self.seed)
-            }
+            Contents::Plain if self.element.contains('f') => quarters(&self.element, n, self.seed),
             Contents::Plain => generate(&self.element, Input::Random, n, self.seed),
             Contents::Extreme => extremes(&self.element, n, self.seed),
             Contents::Runs => generate(&self.element, Input::Grouped, n, self.seed),

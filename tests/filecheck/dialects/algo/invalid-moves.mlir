@@ -72,9 +72,9 @@ qd.grid.kernel @dynamic_rows(%flags: memref<?xi32>, %num: memref<i32>, %s: memre
 
 // -----
 
-qd.grid.kernel @rows_of_bits(%in: memref<?xi1>, %flags: memref<?xi32>, %out: memref<?xi1>, %num: memref<i32>, %s: memref<?xi32>, %n: memref<i32>) {
-  // expected-error@+1 {{'qd.algo.partition' op 'input' must hold scalars of whole bytes, but is 'memref<?xi1>'}}
-  qd.algo.partition ins(%in, %flags : memref<?xi1>, memref<?xi32>) outs(%out, %num : memref<?xi1>, memref<i32>)
+qd.grid.kernel @rows_of_bits(%in: memref<?xi4>, %flags: memref<?xi32>, %out: memref<?xi4>, %num: memref<i32>, %s: memref<?xi32>, %n: memref<i32>) {
+  // expected-error@+1 {{'qd.algo.partition' op 'input' must hold scalars of whole bytes, but is 'memref<?xi4>'}}
+  qd.algo.partition ins(%in, %flags : memref<?xi4>, memref<?xi32>) outs(%out, %num : memref<?xi4>, memref<i32>)
       scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
 }
 

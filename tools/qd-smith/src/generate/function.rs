@@ -16,9 +16,7 @@ impl Generator<'_> {
 
     fn function(&mut self, name: String) {
         let count = self.random.usize(0..3);
-        let types: Vec<Ty> = (0..count)
-            .map(|_| self.element())
-            .collect();
+        let types: Vec<Ty> = (0..count).map(|_| self.element()).collect();
         let result = self.element();
         let mut arguments = Vec::new();
         for ty in &types {

@@ -173,7 +173,11 @@ impl<'f> Generator<'f> {
 
     /// A type of elements; mostly one of which there are buffers.
     fn element(&mut self) -> Ty {
-        let of: &[Ty] = if self.one_in(4) { &Ty::NARROW } else { &Ty::WIDE };
+        let of: &[Ty] = if self.one_in(4) {
+            &Ty::NARROW
+        } else {
+            &Ty::WIDE
+        };
         of[self.random.usize(0..of.len())]
     }
 
