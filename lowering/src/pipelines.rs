@@ -87,7 +87,6 @@ impl Pipeline for ToPlan {
         };
         Ok([
             &format!("qd-to-grid{}", options.text()),
-            "qd-expand-narrow",
             "qd-verify-level{level=grid}",
             &format!("qd-verify-convergence{{wave={wave}}}"),
             &format!("qd-plan-launches{{print-plan={}}}", options.print_plan),

@@ -54,7 +54,8 @@ impl Dtype {
         self.row().2
     }
 
-    /// Whether it is a float of two bytes.
+    /// Whether it is a float of two bytes. Kernels take such as `i16`: MLIR's own types
+    /// of them are in no argument, for the interpreter has none.
     pub fn is_half(self) -> bool {
         matches!(self, Dtype::F16 | Dtype::BF16)
     }

@@ -4,7 +4,6 @@
 mod dtype;
 mod expr;
 mod file;
-mod half;
 mod join;
 pub mod machine;
 mod module;

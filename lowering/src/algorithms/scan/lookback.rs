@@ -73,6 +73,7 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, capabilities: &Capabilitie
             tuning,
         },
         form: Tiles::new(b, &tuning),
+        shape,
         scan: &scan,
         tuning,
     };
@@ -86,6 +87,7 @@ struct LookBack<'a, 'b, 'c> {
     scan: &'a Scan<'b, 'c>,
     chain: Chain<'a, 'b, 'c>,
     form: Tiles<'b, 'c>,
+    shape: Shape,
     tuning: Tuning,
 }
 
