@@ -179,7 +179,7 @@ impl Session {
     pub fn symbols(&self, file: FileId) -> Symbols {
         let db = &self.0;
         let all = queries::symbols(db, file.0).iter();
-        Symbols::of(all.map(|symbol| (symbol.name(db), symbol.text(db))))
+        Symbols::of(all.map(|symbol| (&**symbol.name(db), &**symbol.text(db))))
     }
 
     /// The names of the symbols that a kernel follows from, with their signs: `@k`, `!type`.
@@ -410,7 +410,7 @@ impl Session {
     }
 
     fn cut(&self, file: FileId) -> &Cut {
-        let cut = queries::cut(&self.0, file.0).as_ref();
+        let cut = queries::cut(&self.0, file.0).as_deref();
         cut.expect("a file with kernels is cut")
     }
 }
@@ -420,9 +420,7 @@ type Where<'a> = Box<dyn Fn() -> Slice + 'a>;
 
 /// Where a symbol's slice is.
 fn slice_of(cut: &Cut, name: &str) -> Slice {
-    let items = cut.items().unwrap_or_default();
-    let number = items.iter().position(|item| item.name == name);
-    cut.slice(&cut.closure(number))
+    cut.slice(&cut.closure(cut.number(name)))
 }
 
 /// Where what no kernel names is.

@@ -9,7 +9,10 @@ use super::{
 };
 use crate::stored::{Lowered, View, find_or_compile, lower};
 use qd_artifact::TargetSpec;
-use qd_request::Outcome;
+use qd_request::{
+    Outcome,
+    cut::{Cut, Words},
+};
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
@@ -40,6 +43,8 @@ pub struct Results {
     views: Recent<Of<View>, Arc<Lowered>>,
     /// How many outcomes the files were last asked for.
     asked: Mutex<HashMap<File, usize>>,
+    /// How the files were last cut.
+    cuts: Mutex<HashMap<File, Arc<Cut>>>,
 }
 
 impl Default for Results {
@@ -48,6 +53,7 @@ impl Default for Results {
             outcomes: Recent::new(HELD),
             views: Recent::new(HELD_VIEWS),
             asked: Mutex::default(),
+            cuts: Mutex::default(),
         }
     }
 }
@@ -67,6 +73,15 @@ impl Results {
         let before = asked.get(&file).copied().unwrap_or(0);
         drop(asked);
         self.hold(file, outcomes.max(before));
+    }
+
+    /// Cuts a file's words, with what is known from last time.
+    pub fn cut(&self, file: File, words: Words) -> Arc<Cut> {
+        let mut cuts = self.cuts.lock().unwrap_or_else(PoisonError::into_inner);
+        let cut = Cut::of_words(words, cuts.get(&file).map(|cut| &**cut));
+        let cut = Arc::new(cut);
+        cuts.insert(file, Arc::clone(&cut));
+        cut
     }
 
     /// How many outcomes are held.
