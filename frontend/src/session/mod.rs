@@ -40,6 +40,7 @@ use queries::{Db, Settings};
 use results::Results;
 use salsa::Setter;
 use std::{
+    borrow::Cow,
     panic::AssertUnwindSafe,
     sync::{
         Arc, Mutex, PoisonError,
@@ -265,7 +266,7 @@ impl Session {
         db.results.hold_at_least(file.0, kernels);
         let outcome = results::outcome(db, kernel, target);
         let cut = self.cut(file);
-        let parts = vec![(&*outcome, || slice_of(cut, kernel.name(db)))];
+        let parts = vec![(Cow::Borrowed(&*outcome), || slice_of(cut, kernel.name(db)))];
         let artifact = joined(file.0.name(db), self.words(file), &[target], parts, sink);
         artifact.map(Some)
     }
@@ -331,7 +332,8 @@ impl Session {
                 outcomes.push((outcome, Box::new(|| rest_of(cut))));
             }
         }
-        let parts = outcomes.iter().map(|(outcome, at)| (&**outcome, at));
+        let each = outcomes.iter();
+        let parts = each.map(|(outcome, at)| (Cow::Borrowed(&**outcome), at));
         let result = joined(
             file.0.name(db),
             self.words(file),
