@@ -15,7 +15,10 @@ use qd_request::{
 };
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Instant,
 };
 
@@ -26,6 +29,9 @@ pub const REST: &str = "the rest";
 pub const HELD: usize = if cfg!(test) { 16 } else { 1024 };
 /// As many views are.
 const HELD_VIEWS: usize = 64;
+
+/// After as many compilations memory that is free is given back.
+const COMPILED: usize = 500;
 
 /// By what a result is known, besides its text and the options, which are one for all.
 #[derive(PartialEq, Eq, Hash)]
@@ -45,6 +51,7 @@ pub struct Results {
     asked: Mutex<HashMap<File, usize>>,
     /// How the files were last cut.
     cuts: Mutex<HashMap<File, Arc<Cut>>>,
+    compiled: AtomicUsize,
 }
 
 impl Default for Results {
@@ -54,6 +61,7 @@ impl Default for Results {
             views: Recent::new(HELD_VIEWS),
             asked: Mutex::default(),
             cuts: Mutex::default(),
+            compiled: AtomicUsize::new(0),
         }
     }
 }
@@ -82,6 +90,19 @@ impl Results {
         let cut = Arc::new(cut);
         cuts.insert(file, Arc::clone(&cut));
         cut
+    }
+
+    /// Counts a compilation. What LLVM has freed lies between what is held, and would stay with the process: the C
+    /// library gives back the end of its memory alone unless it is asked.
+    fn count_compiled(&self) {
+        let compiled = self.compiled.fetch_add(1, Ordering::Relaxed) + 1;
+        if compiled.is_multiple_of(COMPILED) {
+            // Safety: it has no requirements.
+            #[cfg(target_env = "gnu")]
+            unsafe {
+                libc::malloc_trim(0)
+            };
+        }
     }
 
     /// How many outcomes are held.
@@ -149,6 +170,9 @@ fn compiled(db: &dyn Db, text: &str, kernel: Option<String>, target: &TargetSpec
     let kernels = kernel.clone().map(|name| vec![name]);
     let begin = Instant::now();
     let (outcome, stages) = find_or_compile(text, kernels.as_deref(), target, options, db.store());
+    if stages.is_some() {
+        db.results().count_compiled();
+    }
     let query = match (&outcome.result, &stages) {
         (Err(_), _) => "failed",
         (Ok(_), Some(_)) => "compiled",
