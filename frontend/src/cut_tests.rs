@@ -11,7 +11,7 @@ fn cut(text: &str) -> Cut {
 fn names(text: &str) -> Option<Vec<String>> {
     let cut = cut(text);
     let items = cut.items()?.iter();
-    Some(items.map(|item| item.name.clone()).collect())
+    Some(items.map(|item| item.name.to_string()).collect())
 }
 
 const TWO: &str = "
@@ -91,6 +91,42 @@ fn what_is_not_known_is_not_cut() {
     // An equals sign after a type does not make it an alias.
     let text = "!t = memref<1xi32>\nmemref.global @g : !t = dense<0>";
     assert_eq!(names(text).expect("it is cut"), ["!t", "@g"]);
+}
+
+/// What an edit leaves as it was is taken from the cut before it, and all is as in a cut from nothing.
+#[test]
+fn a_cut_after_another_is_what_it_is_by_itself() {
+    // The alias `#map` is no part of `#map-1` in a file without it.
+    let prefixed = "#map = 1 : i32\nfunc.func private @f() attributes {a = #map-1}";
+    let texts = [
+        TWO,
+        &TWO.replace("@twice(%b)", "@declared(%b)"),
+        &TWO.replacen("!t = memref<?xi32>", "\n// Moved.\n !t =  memref<?xi32>", 1),
+        &TWO.replacen("#map =", "#other =", 1),
+        &format!("qd.grid.kernel @new() {{}}\n{TWO}"),
+        &format!(
+            "module {{ {} }}",
+            TWO.split_once("i32>\n").expect("aliases").1
+        ),
+        prefixed,
+        prefixed.split_once('\n').expect("two lines").1,
+        "func.func private @f()",
+        "words",
+        "",
+    ];
+    for before in texts {
+        for after in texts {
+            let content = cut(after).words().content();
+            let found = Cut::of_words(content.clone(), Some(&cut(before)));
+            assert_eq!(
+                found,
+                Cut::of_words(content, None),
+                "{after}\nafter {before}"
+            );
+            // A word a line is cut as the text is.
+            assert_eq!(found.items(), cut(after).items());
+        }
+    }
 }
 
 /// The top-level operations of a module, and what they are called.

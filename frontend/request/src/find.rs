@@ -18,7 +18,7 @@ use crate::{
 use qd_artifact::{Artifact, TargetSpec};
 use qd_report::Severity;
 use qd_store::{Key, Store};
-use std::{collections::HashSet, panic, sync::Arc, thread};
+use std::{borrow::Cow, collections::HashSet, panic, sync::Arc, thread};
 
 /// The result of `qd_frontend::compile_stored`, if the store has all of it: nothing is compiled, and MLIR parses
 /// nothing.
@@ -133,8 +133,8 @@ impl<'a> Plan<'a> {
         outcomes: Vec<Outcome>,
         sink: &mut dyn FnMut(&Diagnostic),
     ) -> Result<Artifact, Diagnostics> {
-        let parts = self.jobs.iter().zip(&outcomes);
-        let parts = parts.map(|(job, outcome)| (outcome, || job.slice.clone()));
+        let parts = self.jobs.iter().zip(outcomes);
+        let parts = parts.map(|(job, outcome)| (Cow::Owned(outcome), || job.slice.clone()));
         let words = self.cut.words();
         joined(&self.name, words, &self.targets, parts.collect(), sink)
     }
@@ -150,14 +150,14 @@ pub fn joined(
     name: &str,
     words: &Words,
     targets: &[&TargetSpec],
-    outcomes: Vec<(&Outcome, impl Fn() -> Slice)>,
+    outcomes: Vec<(Cow<'_, Outcome>, impl Fn() -> Slice)>,
     sink: &mut dyn FnMut(&Diagnostic),
 ) -> Result<Artifact, Diagnostics> {
     let each = outcomes.len() / targets.len();
     let (mut parts, mut errors) = (Vec::new(), Vec::new());
     for (outcome, slice) in outcomes {
-        if let Some(artifact) = outcome.without_places() {
-            parts.push(artifact.clone());
+        if outcome.is_without_places() {
+            parts.extend(outcome.into_owned().result);
             continue;
         }
         let origin = Origin {

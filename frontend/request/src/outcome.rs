@@ -19,11 +19,11 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Its artifact, if no place is in it and nothing was said.
-    pub fn without_places(&self) -> Option<&Artifact> {
-        let artifact = self.result.as_ref().ok()?;
-        let has_no_reasons = artifact.origins.iter().all(|o| o.reasons.is_empty());
-        (self.said.is_empty() && has_no_reasons).then_some(artifact)
+    /// Whether it has an artifact with no place in it, and nothing was said.
+    pub fn is_without_places(&self) -> bool {
+        let has_no_reasons =
+            |artifact: &Artifact| artifact.origins.iter().all(|o| o.reasons.is_empty());
+        self.said.is_empty() && self.result.as_ref().is_ok_and(has_no_reasons)
     }
 }
 

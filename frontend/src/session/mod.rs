@@ -40,6 +40,7 @@ use queries::{Db, Settings};
 use results::Results;
 use salsa::Setter;
 use std::{
+    borrow::Cow,
     panic::AssertUnwindSafe,
     sync::{
         Arc, Mutex, PoisonError,
@@ -179,7 +180,7 @@ impl Session {
     pub fn symbols(&self, file: FileId) -> Symbols {
         let db = &self.0;
         let all = queries::symbols(db, file.0).iter();
-        Symbols::of(all.map(|symbol| (symbol.name(db), symbol.text(db))))
+        Symbols::of(all.map(|symbol| (&**symbol.name(db), &**symbol.text(db))))
     }
 
     /// The names of the symbols that a kernel follows from, with their signs: `@k`, `!type`.
@@ -265,7 +266,7 @@ impl Session {
         db.results.hold_at_least(file.0, kernels);
         let outcome = results::outcome(db, kernel, target);
         let cut = self.cut(file);
-        let parts = vec![(&*outcome, || slice_of(cut, kernel.name(db)))];
+        let parts = vec![(Cow::Borrowed(&*outcome), || slice_of(cut, kernel.name(db)))];
         let artifact = joined(file.0.name(db), self.words(file), &[target], parts, sink);
         artifact.map(Some)
     }
@@ -331,7 +332,8 @@ impl Session {
                 outcomes.push((outcome, Box::new(|| rest_of(cut))));
             }
         }
-        let parts = outcomes.iter().map(|(outcome, at)| (&**outcome, at));
+        let each = outcomes.iter();
+        let parts = each.map(|(outcome, at)| (Cow::Borrowed(&**outcome), at));
         let result = joined(
             file.0.name(db),
             self.words(file),
@@ -410,7 +412,7 @@ impl Session {
     }
 
     fn cut(&self, file: FileId) -> &Cut {
-        let cut = queries::cut(&self.0, file.0).as_ref();
+        let cut = queries::cut(&self.0, file.0).as_deref();
         cut.expect("a file with kernels is cut")
     }
 }
@@ -420,9 +422,7 @@ type Where<'a> = Box<dyn Fn() -> Slice + 'a>;
 
 /// Where a symbol's slice is.
 fn slice_of(cut: &Cut, name: &str) -> Slice {
-    let items = cut.items().unwrap_or_default();
-    let number = items.iter().position(|item| item.name == name);
-    cut.slice(&cut.closure(number))
+    cut.slice(&cut.closure(cut.number(name)))
 }
 
 /// Where what no kernel names is.

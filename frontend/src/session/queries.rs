@@ -45,12 +45,12 @@ pub struct Settings {
 pub struct Symbol<'db> {
     #[returns(copy)]
     pub file: File,
-    pub name: String,
+    pub name: Arc<str>,
     /// Its words, a word a line.
     #[tracked]
-    pub text: String,
+    pub text: Arc<str>,
     #[tracked]
-    pub names: Vec<String>,
+    pub names: Arc<[Arc<str>]>,
     #[tracked]
     #[returns(copy)]
     pub kind: Kind,
@@ -67,20 +67,19 @@ pub fn words(db: &dyn Db, file: File) -> Option<Words> {
 
 /// The words without their places, which an edit of comments or whitespace does not change.
 #[salsa::tracked(returns(ref))]
-fn content(db: &dyn Db, file: File) -> Option<Arc<str>> {
-    let words = words(db, file).as_ref()?;
-    let all = 0..words.count();
-    Some(words.joined(&[all]).into())
+fn content(db: &dyn Db, file: File) -> Option<Words> {
+    Some(words(db, file).as_ref()?.content())
 }
 
-/// The cut of the words. Numbers of words in it are those of the file; places in it are not.
+/// The cut of the words. Numbers of words in it are those of the file; places in it are not. What an edit left as it
+/// was is not looked at again.
 #[salsa::tracked(returns(ref))]
-pub fn cut(db: &dyn Db, file: File) -> Option<Cut> {
+pub fn cut(db: &dyn Db, file: File) -> Option<Arc<Cut>> {
     let content = content(db, file).clone()?;
     let begin = Instant::now();
-    let cut = Cut::of(content);
+    let cut = db.results().cut(file, content);
     db.ran("cut", file.name(db), begin, Vec::new());
-    cut
+    Some(cut)
 }
 
 /// In the order of the text; none of a text that is not cut.
@@ -92,21 +91,21 @@ pub fn symbols<'db>(db: &'db dyn Db, file: File) -> Vec<Symbol<'db>> {
     let items = cut.items().unwrap_or_default().iter();
     items
         .map(|item| {
-            let (name, names) = (item.name.clone(), item.names.clone());
-            Symbol::new(db, file, name, cut.text(item), names, item.kind)
+            let item = item.clone();
+            Symbol::new(db, file, item.name, item.text, item.names, item.kind)
         })
         .collect()
 }
 
 #[salsa::tracked(returns(ref))]
-fn around(db: &dyn Db, file: File) -> Option<(String, String, Vec<String>)> {
+fn around(db: &dyn Db, file: File) -> Option<(String, String, Vec<Arc<str>>)> {
     cut(db, file).as_ref()?.around()
 }
 
 #[salsa::tracked(returns(ref))]
-fn numbers(db: &dyn Db, file: File) -> HashMap<String, usize> {
+fn numbers(db: &dyn Db, file: File) -> HashMap<Arc<str>, usize> {
     let each = symbols(db, file).iter().enumerate();
-    each.map(|(i, symbol)| (symbol.name(db).clone(), i))
+    each.map(|(i, symbol)| (Arc::clone(symbol.name(db)), i))
         .collect()
 }
 
@@ -160,7 +159,7 @@ pub fn rest_text(db: &dyn Db, file: File) -> Option<String> {
 
 fn reached(db: &dyn Db, file: File, roots: Vec<usize>) -> BTreeSet<usize> {
     let (all, numbers) = (symbols(db, file), numbers(db, file));
-    let number = |name: &String| numbers.get(name).copied();
+    let number = |name: &Arc<str>| numbers.get(name).copied();
     let around = around(db, file).iter().flat_map(|(_, _, names)| names);
     closure(roots.into_iter().chain(around.filter_map(number)), |i| {
         all[i].names(db).iter().filter_map(number).collect()
@@ -183,6 +182,6 @@ pub fn follows_from(db: &dyn Db, kernel: Symbol<'_>) -> Vec<String> {
     let file = kernel.file(db);
     let root = numbers(db, file).get(kernel.name(db));
     let reached = reached(db, file, root.copied().into_iter().collect());
-    let name = |i: usize| symbols(db, file)[i].name(db).clone();
+    let name = |i: usize| symbols(db, file)[i].name(db).to_string();
     reached.into_iter().map(name).collect()
 }

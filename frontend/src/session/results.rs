@@ -9,10 +9,16 @@ use super::{
 };
 use crate::stored::{Lowered, View, find_or_compile, lower};
 use qd_artifact::TargetSpec;
-use qd_request::Outcome;
+use qd_request::{
+    Outcome,
+    cut::{Cut, Words},
+};
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Instant,
 };
 
@@ -23,6 +29,9 @@ pub const REST: &str = "the rest";
 pub const HELD: usize = if cfg!(test) { 16 } else { 1024 };
 /// As many views are.
 const HELD_VIEWS: usize = 64;
+
+/// After as many compilations memory that is free is given back.
+const COMPILED: usize = 500;
 
 /// By what a result is known, besides its text and the options, which are one for all.
 #[derive(PartialEq, Eq, Hash)]
@@ -40,6 +49,9 @@ pub struct Results {
     views: Recent<Of<View>, Arc<Lowered>>,
     /// How many outcomes the files were last asked for.
     asked: Mutex<HashMap<File, usize>>,
+    /// How the files were last cut.
+    cuts: Mutex<HashMap<File, Arc<Cut>>>,
+    compiled: AtomicUsize,
 }
 
 impl Default for Results {
@@ -48,6 +60,8 @@ impl Default for Results {
             outcomes: Recent::new(HELD),
             views: Recent::new(HELD_VIEWS),
             asked: Mutex::default(),
+            cuts: Mutex::default(),
+            compiled: AtomicUsize::new(0),
         }
     }
 }
@@ -67,6 +81,28 @@ impl Results {
         let before = asked.get(&file).copied().unwrap_or(0);
         drop(asked);
         self.hold(file, outcomes.max(before));
+    }
+
+    /// Cuts a file's words, with what is known from last time.
+    pub fn cut(&self, file: File, words: Words) -> Arc<Cut> {
+        let mut cuts = self.cuts.lock().unwrap_or_else(PoisonError::into_inner);
+        let cut = Cut::of_words(words, cuts.get(&file).map(|cut| &**cut));
+        let cut = Arc::new(cut);
+        cuts.insert(file, Arc::clone(&cut));
+        cut
+    }
+
+    /// Counts a compilation. What LLVM has freed lies between what is held, and would stay with the process: the C
+    /// library gives back the end of its memory alone unless it is asked.
+    fn count_compiled(&self) {
+        let compiled = self.compiled.fetch_add(1, Ordering::Relaxed) + 1;
+        if compiled.is_multiple_of(COMPILED) {
+            // Safety: it has no requirements.
+            #[cfg(target_env = "gnu")]
+            unsafe {
+                libc::malloc_trim(0)
+            };
+        }
     }
 
     /// How many outcomes are held.
@@ -134,6 +170,9 @@ fn compiled(db: &dyn Db, text: &str, kernel: Option<String>, target: &TargetSpec
     let kernels = kernel.clone().map(|name| vec![name]);
     let begin = Instant::now();
     let (outcome, stages) = find_or_compile(text, kernels.as_deref(), target, options, db.store());
+    if stages.is_some() {
+        db.results().count_compiled();
+    }
     let query = match (&outcome.result, &stages) {
         (Err(_), _) => "failed",
         (Ok(_), Some(_)) => "compiled",

@@ -29,8 +29,8 @@ impl Change {
 
 impl Symbols {
     /// Of names and texts.
-    pub(super) fn of<'a>(all: impl Iterator<Item = (&'a String, &'a String)>) -> Self {
-        let hashed = all.map(|(name, text)| (name.clone(), blake3::hash(text.as_bytes())));
+    pub(super) fn of<'a>(all: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
+        let hashed = all.map(|(name, text)| (name.to_owned(), blake3::hash(text.as_bytes())));
         Self(hashed.collect())
     }
 

@@ -3,6 +3,8 @@ use crate::{Host, compile, this_machine};
 use std::{
     env,
     fmt::Write,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
     time::{Duration, Instant},
 };
 
@@ -15,6 +17,9 @@ struct Program {
     functions: Vec<(String, i32)>,
     /// Name, a number in its body, the function that it calls, and how many arguments more it has.
     kernels: Vec<(String, i32, usize, usize)>,
+    /// What of this machine is not used.
+    without: Option<&'static str>,
+    targets: &'static [&'static str],
 }
 
 impl Program {
@@ -26,6 +31,20 @@ impl Program {
             space: " ",
             functions: vec![function("f", 1), function("g", 2)],
             kernels: vec![kernel("a", 1, 0), kernel("b", 2, 0), kernel("c", 3, 1)],
+            without: None,
+            targets: &["cpu"],
+        }
+    }
+
+    fn options(&self) -> Options {
+        let Some(without) = self.without else {
+            return Options::default();
+        };
+        let mut machine = this_machine();
+        machine.features.push(without.into());
+        Options {
+            host: Host::Named(machine),
+            ..Options::default()
         }
     }
 
@@ -191,7 +210,7 @@ fn edit(program: &mut Program, turn: &mut fastrand::Rng, nth: usize) {
     let kernels = program.kernels.len();
     let kernel = turn.usize(..kernels);
     let function = turn.usize(..program.functions.len());
-    match turn.u32(..10) {
+    match turn.u32(..12) {
         0 => program.comment = format!("Edit {nth}.\n// {}", "\n// ".repeat(nth % 3)),
         1 => program.space = ["  ", " ", "\n\n", " // {\n"][nth % 4],
         2 | 3 => program.kernels[kernel].1 = turn.i32(..9),
@@ -206,36 +225,71 @@ fn edit(program: &mut Program, turn: &mut fastrand::Rng, nth: usize) {
         9 if program.functions.len() < 4 => {
             program.functions.push((format!("f{nth}"), turn.i32(..9)));
         }
+        10 => program.without = [None, Some("-avx512f"), Some("-avx2")][turn.usize(..3)],
+        11 => {
+            let all: [&[&str]; 4] = [
+                &["cpu"],
+                &["cpu,wave=8"],
+                &["cpu", "nvptx:sm_90"],
+                &["nvptx:sm_90"],
+            ];
+            program.targets = all[turn.usize(..all.len())];
+        }
         _ => program.kernels.swap(0, kernel),
     }
 }
 
-/// As many as `QD_EDITS` says.
+/// As many as `QD_EDITS` says, by two processes at once that share a store: this test starts itself.
 #[test]
 fn after_any_edits_it_is_what_a_clean_build_is() {
-    let edits = env::var("QD_EDITS").ok().and_then(|text| text.parse().ok());
+    const FOLDER: &str = "QD_EDITS_FOLDER";
+    const NAME: &str = "session::tests::after_any_edits_it_is_what_a_clean_build_is";
+    if let Some(folder) = env::var_os(FOLDER) {
+        return edits_in(Path::new(&folder));
+    }
     let folder = tempfile::tempdir().expect("a folder");
-    let store = Arc::new(Store::new(folder.path(), u64::MAX));
-    let options = Options::default();
-    let mut session = Session::new(options.clone(), Some(store));
+    let program = env::current_exe().expect("it has a path");
+    let mut other = Command::new(program);
+    let other = other
+        .args(["--exact", NAME])
+        .env(FOLDER, folder.path())
+        .stdout(Stdio::piped())
+        .spawn();
+    edits_in(folder.path());
+    let other = other.expect("it starts").wait_with_output();
+    let said = other.expect("it ends").stdout;
+    let said = String::from_utf8_lossy(&said);
+    assert!(said.contains("1 passed"), "{said}");
+    let (_, damaged) = Store::new(folder.path(), u64::MAX).verify();
+    assert_eq!(damaged, [""; 0].map(PathBuf::from));
+}
+
+fn edits_in(folder: &Path) {
+    let edits = env::var("QD_EDITS").ok().and_then(|text| text.parse().ok());
+    let store = Arc::new(Store::new(folder, u64::MAX));
     let mut turn = fastrand::Rng::with_seed(19);
     let mut program = Program::new();
+    let mut session = Session::new(program.options(), Some(Arc::clone(&store)));
     let file = session.add("k.mlir", program.text());
-    let for_targets = targets(&["cpu"]);
-    let mut compiled = 0;
-    for nth in 0..edits.unwrap_or(150) {
+    let (mut compiled, mut found) = (0, 0);
+    for nth in 0..edits.unwrap_or(100) {
+        let without = program.without;
         edit(&mut program, &mut turn, nth);
-        let text = program.text();
+        if program.without != without {
+            session.set_options(program.options());
+        }
+        let (text, for_targets) = (program.text(), targets(program.targets));
         session.set_text(file, &*text);
-        let found = session.compile(file, &for_targets).expect("it compiles");
-        compiled += count(&session.take_log(), "compiled");
-        let clean = compile(&request(&text, &for_targets, &options)).expect("it compiles");
-        assert!(
-            found.to_bytes() == clean.to_bytes(),
-            "edit {nth} of\n{text}"
-        );
+        let made = session.compile(file, &for_targets).expect("it compiles");
+        let ran = session.take_log();
+        compiled += count(&ran, "compiled");
+        found += count(&ran, "found");
+        let asked = request(&text, &for_targets, &program.options());
+        let clean = compile(&asked).expect("it compiles");
+        assert!(made.to_bytes() == clean.to_bytes(), "edit {nth} of\n{text}");
     }
-    assert!(compiled > 5, "{compiled}");
+    assert!(compiled + found > 5, "{compiled} and {found}");
+    assert!(store.troubles().is_empty());
 }
 
 #[test]

@@ -1,19 +1,29 @@
 //! Artifacts of one source for several targets, as one.
 
 use crate::{Access, Artifact, Kernel, Origins};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 impl Artifact {
     /// All that artifacts of the same source hold: their targets, in this order, and of each
     /// kernel the plans for them. What is not in one of them has no plan for its targets.
     pub fn joined(parts: Vec<Artifact>) -> Artifact {
-        let mut all = Artifact::default();
+        let mut parts = parts.into_iter();
+        let mut all = parts.next().unwrap_or_default();
+        // Most often there is one, and nothing to look for.
+        let mut numbers = HashMap::new();
         for part in parts {
+            if numbers.is_empty() {
+                let each = all.kernels.iter().enumerate();
+                numbers.extend(each.map(|(i, kernel)| (kernel.name.clone(), i)));
+            }
             let before = all.targets.len();
             all.targets.extend(part.targets);
             all.origins.extend(part.origins);
             for kernel in part.kernels {
-                all.add(kernel, before);
+                let number = *numbers
+                    .entry(kernel.name.clone())
+                    .or_insert(all.kernels.len());
+                all.add(number, kernel, before);
             }
             for mut module in part.modules {
                 module.target += before;
@@ -55,10 +65,9 @@ impl Artifact {
         all
     }
 
-    /// Adds a kernel whose plans are for the targets after those `before`.
-    fn add(&mut self, kernel: Kernel, before: usize) {
-        let known = self.kernels.iter_mut().find(|k| k.name == kernel.name);
-        let Some(known) = known else {
+    /// Adds a kernel whose plans are for the targets after those `before`, to that of its number, if there is one.
+    fn add(&mut self, number: usize, kernel: Kernel, before: usize) {
+        let Some(known) = self.kernels.get_mut(number) else {
             let plans = vec![None; before].into_iter().chain(kernel.plans);
             self.kernels.push(Kernel {
                 plans: plans.collect(),

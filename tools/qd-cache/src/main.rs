@@ -2,6 +2,7 @@
 
 use clap::{Parser, Subcommand};
 use qd_store::Store;
+use qd_thin::{Failure, main_of};
 use std::{fmt::Write as _, io::Write as _, path::PathBuf, process::ExitCode};
 
 /// As it calls itself.
@@ -38,26 +39,12 @@ Environment:
   QD_CACHE_SIZE=SIZE    the most bytes to keep, as in 500M; 2G unless given";
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(error) => {
-            // Help and version are no errors.
-            let _ = error.print();
-            return ExitCode::from(u8::from(error.use_stderr()));
-        }
-    };
-    match run(&cli) {
-        Ok((text, code)) => match std::io::stdout().write_all(text.as_bytes()) {
-            Ok(()) => code,
-            Err(error) => failed(&format!("standard output: {error}")),
-        },
-        Err(message) => failed(&message),
-    }
-}
-
-fn failed(message: &str) -> ExitCode {
-    eprintln!("{TOOL}: {message}");
-    ExitCode::FAILURE
+    main_of(TOOL, |cli: &Cli| {
+        let (text, code) = run(cli)?;
+        let shown = std::io::stdout().write_all(text.as_bytes());
+        shown.map_err(|e| Failure::Message(format!("standard output: {e}")))?;
+        Ok(code)
+    })
 }
 
 fn run(cli: &Cli) -> Result<(String, ExitCode), String> {

@@ -24,20 +24,16 @@ const BETWEEN: &str = "// -----\n";
 
 /// Runs until it is ended from outside. Errors are those that a save cannot mend.
 pub fn run(watched: &Watched) -> Result<Infallible, String> {
-    let path = watched.file.display();
     let target: TargetSpec = match watched.target.parse() {
         Ok(target) => target,
         Err(error) => return Err(format!("{error}")),
     };
     qd_dialects::tools::exit_on_fatal_errors(TOOL);
     let warn = |why: String| eprintln!("{TOOL}: warning: {why}");
-    let begun = Watch::begin(&watched.file, warn);
-    let (mut watch, contents) = begun.map_err(|e| format!("{path}: {e}"))?;
-    let text = String::from_utf8(contents)
-        .map_err(|_| format!("{path}: --watch is for text, and this is none"))?;
+    let (mut watch, text) = Watch::begin_text(&watched.file, warn)?;
     // IR is not kept on disk.
     let mut session = Session::new(CompileOptions::of_environment(), None);
-    let file = session.add(path.to_string(), &*text);
+    let file = session.add(watched.file.display().to_string(), &*text);
     let mut symbols = turn(
         watched,
         &session,

@@ -234,7 +234,8 @@ impl<'c> Program<'c> {
         let kernel = self.kernels[self.entry].clone();
         let begin = Instant::now();
         let mut compiled = Duration::ZERO;
-        let mut is_kept = false;
+        // An artifact is only loaded, though a driver may compile it then.
+        let mut did = "loaded";
         let (artifact, target, device) = match self.form {
             Form::Module(module) => match module.finish(&kernel, bound)? {
                 Finished::Run(what) => {
@@ -246,13 +247,14 @@ impl<'c> Program<'c> {
                 }
                 Finished::Compiled(artifact, opening) => {
                     compiled = begin.elapsed();
+                    did = "compiled";
                     let device = opening.wait().map_err(|e| no_device(cli, &e))?;
                     (artifact, 0, device)
                 }
             },
             Form::Kept(artifact, _, opening) => {
                 let device = opening.wait().map_err(|e| no_device(cli, &e))?;
-                is_kept = true;
+                did = "compiled before: loaded";
                 (artifact, 0, device)
             }
             Form::Artifact(artifact, target, device) => (artifact, target, device),
@@ -290,12 +292,7 @@ impl<'c> Program<'c> {
         };
         Ok(Done {
             summary: format!(
-                "{} in {}{}; ran in {}{median}: {launches} launch{}",
-                if is_kept {
-                    "compiled before: loaded"
-                } else {
-                    "compiled"
-                },
+                "{did} in {}{}; ran in {}{median}: {launches} launch{}",
                 report::duration(compiled),
                 waves("; ", &artifact, target),
                 report::duration(run.total),

@@ -9,13 +9,17 @@ mod progress;
 mod troubles;
 
 pub use compiler::{COMPILES, become_compiler};
-pub use progress::Bar;
+pub use progress::{Bar, with_bar};
 pub use troubles::{Troubles, print_troubles};
 
 use clap::Parser;
 use qd_request::Diagnostics;
 use qd_trace::Guard;
-use std::{fs::File, path::Path, process::ExitCode};
+use std::{
+    fs::File,
+    path::Path,
+    process::{ExitCode, Termination},
+};
 
 /// Why there is no result.
 pub enum Failure {
@@ -51,7 +55,10 @@ impl Failure {
 }
 
 /// What a tool's program does with its command line.
-pub fn main_of<Cli: Parser>(tool: &str, run: impl FnOnce(&Cli) -> Result<(), Failure>) -> ExitCode {
+pub fn main_of<Cli: Parser, Done: Termination>(
+    tool: &str,
+    run: impl FnOnce(&Cli) -> Result<Done, Failure>,
+) -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
@@ -61,7 +68,7 @@ pub fn main_of<Cli: Parser>(tool: &str, run: impl FnOnce(&Cli) -> Result<(), Fai
         }
     };
     match run(&cli) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(done) => done.report(),
         Err(failure) => {
             failure.print(tool);
             ExitCode::FAILURE

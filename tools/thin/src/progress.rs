@@ -1,6 +1,7 @@
 //! How far a long compilation is, for a person who waits for it.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use qd_request::Diagnostic;
 use std::{
     io::{self, IsTerminal},
     sync::{
@@ -22,6 +23,16 @@ const TURN: Duration = Duration::from_millis(100);
 pub struct Bar {
     progress: Arc<Progress>,
     drawn: Option<(Sender<()>, JoinHandle<()>)>,
+}
+
+/// Does what may take long, and shows how far it is. What it says is printed as the tool's when the line is gone.
+pub fn with_bar<T>(tool: &str, work: impl FnOnce(&Bar, &mut dyn FnMut(&Diagnostic)) -> T) -> T {
+    let bar = Bar::default();
+    let mut said = Vec::new();
+    let result = work(&bar, &mut |heard| said.push(heard.clone()));
+    drop(bar);
+    said.iter().for_each(|heard| heard.print(tool));
+    result
 }
 
 /// How many of how many are compiled; nothing of how many is known at first.

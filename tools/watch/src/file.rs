@@ -74,6 +74,20 @@ impl Watch {
         Ok((watch, contents))
     }
 
+    /// Begins with a text; `warn` as in [`begin`](Self::begin).
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read, or is no text; the message names it.
+    pub fn begin_text(path: &Path, warn: impl FnOnce(String)) -> Result<(Self, String), String> {
+        let name = path.display();
+        let (watch, contents) = Self::begin(path, warn).map_err(|e| format!("{name}: {e}"))?;
+        let text = String::from_utf8(contents).map_err(|_| {
+            format!("{name}: --watch is for text, and this is none: give the module as text")
+        })?;
+        Ok((watch, text))
+    }
+
     /// Waits until something happens.
     pub fn wait(&mut self) -> Event {
         loop {

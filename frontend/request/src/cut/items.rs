@@ -1,7 +1,11 @@
 //! The items of a text's top level.
 
 use super::words::{Words, end_of_string};
-use std::{collections::HashSet, ops::Range};
+use std::{
+    collections::{HashMap, HashSet},
+    ops::Range,
+    sync::Arc,
+};
 
 /// What an item is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -29,18 +33,27 @@ pub struct Item {
     /// What it is.
     pub kind: Kind,
     /// `@name`, or `#name` or `!name` of an alias.
-    pub name: String,
+    pub name: Arc<str>,
+    /// Its words, a word a line.
+    pub text: Arc<str>,
     /// Where it is.
     pub words: Range<usize>,
     /// What may be other items' names in it, each once, in the order of their first mention. Names
     /// of no items are among them.
-    pub names: Vec<String>,
+    pub names: Arc<[Arc<str>]>,
+    /// How many of those are in its text.
+    named: usize,
 }
 
 type Around = Option<(Range<usize>, Range<usize>)>;
 
-/// Cuts the words of a text. None if it holds more than items, in a `module` or without one.
-pub fn cut(words: &Words) -> Option<(Around, Vec<Item>)> {
+/// Items by their texts, which are looked at once.
+type Known<'a> = HashMap<&'a str, &'a Item>;
+
+/// Cuts the words of a text. None if it holds more than items, in a `module` or without one. What is known of an
+/// earlier text's items is taken from there.
+pub fn cut(words: &Words, before: &[Item]) -> Option<(Around, Vec<Item>)> {
+    let known = before.iter().map(|item| (&*item.text, item)).collect();
     let mut around = None;
     let mut items = Vec::new();
     let mut at = 0;
@@ -53,7 +66,7 @@ pub fn cut(words: &Words) -> Option<(Around, Vec<Item>)> {
             }
             let begin = at..begin_of_body(words, at)?;
             let end = end_of_body(words, begin.end)?;
-            let inside = items_in(words, begin.end..end, 1)?;
+            let inside = items_in(words, begin.end..end, 1, &known)?;
             // An alias is known everywhere, but stands outside.
             if inside.iter().any(|item| item.kind == Kind::Alias) {
                 return None;
@@ -64,7 +77,7 @@ pub fn cut(words: &Words) -> Option<(Around, Vec<Item>)> {
             at = next;
         } else {
             let end = end_of_item(words, at + 1, words.count(), 0);
-            let item = item(words, at..end, 0)?;
+            let item = item(words, at..end, 0, &known)?;
             // A module that is not the only symbol would have to be named.
             if around.is_some() && item.kind != Kind::Alias {
                 return None;
@@ -73,7 +86,7 @@ pub fn cut(words: &Words) -> Option<(Around, Vec<Item>)> {
             at = end;
         }
     }
-    let mut names = HashSet::new();
+    let mut names = HashSet::with_capacity(items.len());
     let are_distinct = items.iter().all(|item| names.insert(&*item.name));
     if !are_distinct {
         return None;
@@ -124,12 +137,17 @@ fn end_of_body(words: &Words, begin: usize) -> Option<usize> {
     (words.word(end) == "}").then_some(end)
 }
 
-fn items_in(words: &Words, range: Range<usize>, depth: u32) -> Option<Vec<Item>> {
+fn items_in(
+    words: &Words,
+    range: Range<usize>,
+    depth: u32,
+    known: &Known<'_>,
+) -> Option<Vec<Item>> {
     let mut items = Vec::new();
     let mut at = range.start;
     while at < range.end {
         let end = end_of_item(words, at + 1, range.end, depth);
-        items.push(item(words, at..end, depth)?);
+        items.push(item(words, at..end, depth, known)?);
         at = end;
     }
     Some(items)
@@ -183,8 +201,18 @@ fn is_of_symbol(c: char) -> bool {
 }
 
 /// The item of these words. None if it is none that is known, or another begins within a word of it.
-fn item(words: &Words, range: Range<usize>, depth: u32) -> Option<Item> {
+fn item(words: &Words, range: Range<usize>, depth: u32, known: &Known<'_>) -> Option<Item> {
     let kind = head(words, range.start)?;
+    // What follows is of the text alone.
+    let text = words.joined(std::slice::from_ref(&range));
+    if let Some(known) = known.get(&*text) {
+        let mut item = (*known).clone();
+        item.words = range;
+        if item.named < item.names.len() {
+            item.names = item.names[..item.named].into();
+        }
+        return Some(item);
+    }
     for at in range.clone() {
         let word = words.word(at);
         if at > range.start && words.depth(at) == depth {
@@ -202,9 +230,11 @@ fn item(words: &Words, range: Range<usize>, depth: u32) -> Option<Item> {
     };
     Some(Item {
         kind,
-        name: name?.clone(),
+        name: Arc::clone(name?),
+        text: text.into(),
         words: range,
-        names,
+        named: names.len(),
+        names: names.into(),
     })
 }
 
@@ -246,12 +276,13 @@ fn names_operation(word: &str) -> bool {
 }
 
 /// The symbols and aliases that words may mention, each once.
-pub fn names(words: &Words, range: Range<usize>) -> Option<Vec<String>> {
+pub fn names(words: &Words, range: Range<usize>) -> Option<Vec<Arc<str>>> {
     let mut names = Vec::new();
     let mut seen = HashSet::new();
     for at in range {
         for name in names_in(words.word(at))? {
-            if seen.insert(name.clone()) {
+            if !seen.contains(&name) {
+                seen.insert(Arc::clone(&name));
                 names.push(name);
             }
         }
@@ -261,7 +292,7 @@ pub fn names(words: &Words, range: Range<usize>) -> Option<Vec<String>> {
 
 /// The symbols and aliases that a word may mention. None for a symbol that is spelt with escapes, and
 /// for what follows the end of a module.
-fn names_in(word: &str) -> Option<Vec<String>> {
+fn names_in(word: &str) -> Option<Vec<Arc<str>>> {
     let bytes = word.as_bytes();
     let mut names = Vec::new();
     let mut at = 0;
@@ -275,7 +306,7 @@ fn names_in(word: &str) -> Option<Vec<String>> {
                 if name.contains('\\') {
                     return None;
                 }
-                names.push(format!("@{name}"));
+                names.push(format!("@{name}").into());
                 at = end;
             }
             sigil @ (b'@' | b'#' | b'!') => {
@@ -285,7 +316,7 @@ fn names_in(word: &str) -> Option<Vec<String>> {
                 };
                 let length = rest.iter().take_while(|byte| is_of(**byte as char)).count();
                 if length > 0 {
-                    names.push(word[at..=at + length].to_owned());
+                    names.push(word[at..=at + length].into());
                 }
                 at += length;
             }
@@ -301,19 +332,17 @@ fn names_in(word: &str) -> Option<Vec<String>> {
 /// Whether an alias stands after an item that may name it, which is an error but for locations. A slice has
 /// its aliases first.
 fn are_used_before(words: &Words, items: &[Item]) -> bool {
-    let mut named = HashSet::new();
-    items.iter().any(|item| {
+    let last = items.iter().rposition(|item| item.kind == Kind::Alias);
+    let mut named: HashSet<&str> = HashSet::new();
+    // Most often aliases stand first, and this is over soon.
+    items[..last.map_or(0, |last| last + 1)].iter().any(|item| {
         let is_location = || {
             let mut words = item.words.clone().map(|at| words.word(at));
             words.any(|word| word.trim_start_matches('=').starts_with("loc("))
         };
-        let is_late = item.kind == Kind::Alias && named.contains(&item.name);
-        named.extend(
-            item.names
-                .iter()
-                .filter(|name| **name != item.name)
-                .cloned(),
-        );
+        let is_late = item.kind == Kind::Alias && named.contains(&*item.name);
+        let others = item.names.iter().filter(|name| **name != item.name);
+        named.extend(others.map(|name| &**name));
         is_late && !is_location()
     })
 }
@@ -321,13 +350,16 @@ fn are_used_before(words: &Words, items: &[Item]) -> bool {
 /// Adds aliases whose names begin what was taken for a name: `#map-1` may be `#map` less 1.
 fn add_prefixes(items: &mut [Item]) {
     let aliases = items.iter().filter(|item| item.kind == Kind::Alias);
-    let aliases: Vec<String> = aliases.map(|item| item.name.clone()).collect();
+    let aliases: Vec<Arc<str>> = aliases.map(|item| Arc::clone(&item.name)).collect();
     for item in items {
-        let begins = |alias: &&String| {
+        let begins = |alias: &&Arc<str>| {
             let mut names = item.names.iter();
             names.any(|name| name.len() > alias.len() && name.starts_with(&***alias))
+                && !item.names.contains(alias)
         };
-        let more: Vec<String> = aliases.iter().filter(begins).cloned().collect();
-        item.names.extend(more);
+        let more: Vec<Arc<str>> = aliases.iter().filter(begins).cloned().collect();
+        if !more.is_empty() {
+            item.names = item.names.iter().cloned().chain(more).collect();
+        }
     }
 }

@@ -27,18 +27,23 @@ pub struct Cut {
     /// What is around the items: `module {` and `}`.
     around: Option<(Range<usize>, Range<usize>)>,
     /// What that names.
-    around_names: Vec<String>,
+    around_names: Vec<Arc<str>>,
     /// In the order of the text. None for a text that is not cut.
     items: Option<Vec<Item>>,
     /// The number of each item.
-    numbers: HashMap<String, usize>,
+    numbers: HashMap<Arc<str>, usize>,
 }
 
 impl Cut {
     /// Cuts a text. None if it is no MLIR, by its strings and brackets.
     pub fn of(text: Arc<str>) -> Option<Self> {
-        let words = Words::of(text)?;
-        let cut = items::cut(&words);
+        Some(Self::of_words(Words::of(text)?, None))
+    }
+
+    /// Cuts words. Of items that an earlier cut has, too, nothing is looked at again but their words.
+    pub fn of_words(words: Words, before: Option<&Cut>) -> Self {
+        let before = before.and_then(Cut::items).unwrap_or_default();
+        let cut = items::cut(&words, before);
         let (around, items) = match cut {
             Some((around, items)) => (around, Some(items)),
             None => (None, None),
@@ -47,14 +52,14 @@ impl Cut {
         let around_names = around_words.flat_map(|range| items::names(&words, range.clone()));
         let around_names = around_names.flatten().collect();
         let each = items.iter().flatten().enumerate();
-        let numbers = each.map(|(i, item)| (item.name.clone(), i)).collect();
-        Some(Self {
+        let numbers = each.map(|(i, item)| (Arc::clone(&item.name), i)).collect();
+        Self {
             words,
             around,
             around_names,
             items,
             numbers,
-        })
+        }
     }
 
     /// Its words.
@@ -74,22 +79,22 @@ impl Cut {
     }
 
     /// The words around the items: before them, and after; and what those may name.
-    pub fn around(&self) -> Option<(String, String, Vec<String>)> {
+    pub fn around(&self) -> Option<(String, String, Vec<Arc<str>>)> {
         let (begin, end) = self.around.clone()?;
         let text = |range| self.words.joined(&[range]);
         Some((text(begin), text(end), self.around_names.clone()))
     }
 
-    /// The words of an item, a word a line.
-    pub fn text(&self, item: &Item) -> String {
-        self.words.joined(std::slice::from_ref(&item.words))
+    /// The number of the item of a name.
+    pub fn number(&self, name: &str) -> Option<usize> {
+        self.numbers.get(name).copied()
     }
 
     /// The items and all that they name, directly or not, and what is named around them: their numbers,
     /// in order.
     pub fn closure(&self, roots: impl IntoIterator<Item = usize>) -> BTreeSet<usize> {
         let items = self.items().unwrap_or_default();
-        let number = |name: &String| self.numbers.get(name).copied();
+        let number = |name: &Arc<str>| self.number(name);
         let always = self.around_names.iter().filter_map(number);
         closure(roots.into_iter().chain(always), |i| {
             items[i].names.iter().filter_map(number).collect()

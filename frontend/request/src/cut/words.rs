@@ -24,13 +24,16 @@ struct Word {
     depth: u32,
 }
 
-/// A text, and where its words are.
+/// A text, and where its words are. Clones share them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Words {
+pub struct Words(Arc<Scanned>);
+
+#[derive(Debug, PartialEq, Eq)]
+struct Scanned {
     text: Arc<str>,
     words: Vec<Word>,
-    /// Where each line begins.
-    lines: Vec<u32>,
+    /// Where each line begins. None where each word is one.
+    lines: Option<Vec<u32>>,
 }
 
 impl Words {
@@ -42,46 +45,87 @@ impl Words {
             scanner.take(byte)?;
         }
         scanner.end_word();
-        let Scanner { words, open, .. } = scanner;
-        let lines = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
-        let lines = [0].into_iter().chain(lines.map(|(i, _)| i as u32 + 1));
-        let lines = lines.collect();
-        open.is_empty().then_some(Self { text, words, lines })
+        let Scanner {
+            words, lines, open, ..
+        } = scanner;
+        let lines = Some(lines);
+        let scanned = || Scanned { text, words, lines };
+        open.is_empty().then(|| Self(Arc::new(scanned())))
+    }
+
+    /// These words as a text of their own, a word a line, which comments and whitespace do not change.
+    #[must_use]
+    pub fn content(&self) -> Self {
+        let mut next = 0;
+        let each = self.0.words.iter().map(|word| {
+            let (begin, end) = (next, next + word.end - word.begin);
+            next = end + 1;
+            Word {
+                begin,
+                end,
+                ..*word
+            }
+        });
+        Self(Arc::new(Scanned {
+            words: each.collect(),
+            text: self.joined(&[0..self.count()]).into(),
+            lines: None,
+        }))
     }
 
     /// How many there are.
     pub fn count(&self) -> usize {
-        self.words.len()
+        self.0.words.len()
     }
 
     /// A word.
     pub fn word(&self, index: usize) -> &str {
-        let word = self.words[index];
-        &self.text[word.begin as usize..word.end as usize]
+        let word = self.0.words[index];
+        &self.0.text[word.begin as usize..word.end as usize]
     }
 
     /// How many brackets, braces and parentheses are around the beginning of a word.
     pub fn depth(&self, index: usize) -> u32 {
-        self.words[index].depth
+        self.0.words[index].depth
     }
 
     /// The line and the column of a place, both from 1 on.
     pub fn line_and_column(&self, place: Place) -> Option<(usize, usize)> {
-        let at = self.words.get(place.word)?.begin as usize + place.offset;
-        let line = self.lines.partition_point(|begin| *begin as usize <= at);
-        Some((line, at - self.lines[line - 1] as usize + 1))
+        let at = self.0.words.get(place.word)?.begin as usize + place.offset;
+        let Some(lines) = &self.0.lines else {
+            return Some((place.word + 1, place.offset + 1));
+        };
+        let line = lines.partition_point(|begin| *begin as usize <= at);
+        Some((line, at - lines[line - 1] as usize + 1))
     }
 
     /// Words, each on a line of its own.
     pub fn joined(&self, ranges: &[Range<usize>]) -> String {
-        let mut text = String::new();
-        for index in ranges.iter().cloned().flatten() {
-            text += self.word(index);
+        let words = ranges.iter().flat_map(|range| &self.0.words[range.clone()]);
+        let length = words
+            .clone()
+            .map(|word| word.end - word.begin + 1)
+            .sum::<u32>();
+        let mut text = String::with_capacity(length as usize);
+        for word in words {
+            text += &self.0.text[word.begin as usize..word.end as usize];
             text.push('\n');
         }
         text
     }
 }
+
+/// The bytes that do nothing but go on with a word.
+const IS_PLAIN: [bool; 256] = {
+    let mut is_plain = [true; 256];
+    let others = b" \t\r\n/\"([{)]}\0";
+    let mut i = 0;
+    while i < others.len() {
+        is_plain[others[i] as usize] = false;
+        i += 1;
+    }
+    is_plain
+};
 
 struct Scanner<'a> {
     text: &'a [u8],
@@ -91,6 +135,7 @@ struct Scanner<'a> {
     depth_at_begin: u32,
     open: Vec<u8>,
     words: Vec<Word>,
+    lines: Vec<u32>,
 }
 
 impl<'a> Scanner<'a> {
@@ -102,6 +147,7 @@ impl<'a> Scanner<'a> {
             depth_at_begin: 0,
             open: Vec::new(),
             words: Vec::new(),
+            lines: vec![0],
         }
     }
 
@@ -114,6 +160,9 @@ impl<'a> Scanner<'a> {
         if matches!(byte, b' ' | b'\t' | b'\r' | b'\n') {
             self.end_word();
             self.at += 1;
+            if byte == b'\n' {
+                self.lines.push(self.at as u32);
+            }
             return Some(());
         }
         if self.text[self.at..].starts_with(b"//") {
@@ -135,7 +184,12 @@ impl<'a> Scanner<'a> {
             b'}' => self.close(b'{')?,
             // MLIR's text ends here.
             0 => return None,
-            _ => {}
+            _ => {
+                let rest = self.text[self.at + 1..].iter();
+                self.at += rest
+                    .take_while(|byte| IS_PLAIN[usize::from(**byte)])
+                    .count();
+            }
         }
         self.at += 1;
         // What follows the end of an operation is a word of its own.
@@ -200,6 +254,25 @@ mod tests {
         assert_eq!(all(r#""a\"b" c"#).expect("words"), [r#""a\"b""#, "c"]);
         for wrong in ["\"a", "\"a\nb\"", "(", "(]", "}", "\"\\", "a\0b"] {
             assert_eq!(all(wrong), None, "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn a_content_is_words_without_what_is_between_them() {
+        let words = |text: &str| Words::of(text.into()).expect("words");
+        for text in ["", "a {b // c\n  } \n\n\"d e\"", "{}{} (f)"] {
+            let content = words(text).content();
+            let lines: Vec<&str> = content.0.text.lines().collect();
+            assert_eq!(all(text).expect("words"), lines);
+            let again = words(&content.0.text);
+            assert_eq!(content.0.words, again.0.words, "{text:?}");
+            assert_eq!(content, again.content());
+            assert_eq!(content, words(&format!("// e {{\n {text} ")).content());
+            for (word, line) in lines.iter().enumerate() {
+                let offset = line.len() - 1;
+                let place = Place { word, offset };
+                assert_eq!(content.line_and_column(place), again.line_and_column(place));
+            }
         }
     }
 

@@ -16,7 +16,7 @@ use qd_run::{
     program::{Finished, Module, Program, chosen, device_options, no_device, request, spec},
 };
 use qd_runtime::objects::{DeviceId, Opening};
-use qd_thin::{Bar, Failure, print_troubles};
+use qd_thin::{Failure, print_troubles, with_bar};
 use std::slice;
 
 /// Reads the file and finds the kernel; nothing is compiled yet.
@@ -112,16 +112,18 @@ impl Module for Compiled<'_> {
         let artifact = match &store {
             Some(store) => {
                 request.kernels = Some(vec![kernel.name.clone()]);
-                let bar = Bar::default();
-                let mut show = |progress: CompileProgress| bar.show(progress.done, progress.of);
-                let kept = compile_stored(&request, store, &mut print, &mut show);
-                drop(bar);
+                let kept = with_bar(TOOL, |bar, sink| {
+                    let mut show = |progress: CompileProgress| bar.show(progress.done, progress.of);
+                    compile_stored(&request, store, sink, &mut show)
+                });
                 print_troubles(TOOL, store);
                 kept?
             }
             None => {
                 parsed.select(slice::from_ref(&kernel.name))?;
-                parsed.compile(&request.targets, &request.options, &mut print)?
+                with_bar(TOOL, |_, sink| {
+                    parsed.compile(&request.targets, &request.options, sink)
+                })?
             }
         };
         Ok(Finished::Compiled(artifact, opening))

@@ -36,7 +36,6 @@ struct Watched<'a> {
 
 /// Runs until it is ended from outside. Errors are those that a save cannot mend.
 pub fn run(cli: &Cli, guard: &Guard) -> Result<(), Failure> {
-    let path = cli.file.display();
     if cli.file == Path::new("-") {
         return Err("--watch: standard input cannot be watched: give a file"
             .to_owned()
@@ -49,17 +48,13 @@ pub fn run(cli: &Cli, guard: &Guard) -> Result<(), Failure> {
     let opening = Opening::begin(id, device_options(cli));
     let (target, opening) = opening.resolve(&target).map_err(|e| no_device(cli, &e))?;
     let warn = |why: String| eprintln!("{TOOL}: warning: {why}");
-    let begun = Watch::begin(&cli.file, warn);
-    let (mut watch, contents) = begun.map_err(|e| format!("{path}: {e}"))?;
-    let text = String::from_utf8(contents).map_err(|_| {
-        format!("{path}: --watch is for text, and this is none: give the module as text")
-    })?;
+    let (mut watch, text) = Watch::begin_text(&cli.file, warn)?;
     let store = match cli.no_cache {
         true => None,
         false => Store::of_environment().map(Arc::new),
     };
     let mut session = Session::new(CompileOptions::of_environment(), store.clone());
-    let file = session.add(path.to_string(), text);
+    let file = session.add(cli.file.display().to_string(), text);
     let mut watched = Watched {
         cli,
         guard,

@@ -6,7 +6,7 @@ use qd_frontend::{
     CompileOptions, CompileProgress, Diagnostics, Emit, Parsed, Source, TargetSpec, check_targets,
     compile_stored, draw, explanations, store::Store,
 };
-use qd_thin::{Bar, Failure, begin_trace, main_of, print_troubles};
+use qd_thin::{Failure, begin_trace, main_of, print_troubles, with_bar};
 use qd_translate::{Cli, Form, TOOL, print, request, write};
 use std::{mem::ManuallyDrop, process::ExitCode};
 
@@ -55,8 +55,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
     }
     // The process ends with them: destroying them would gain nothing.
     let context = ManuallyDrop::new(qd_frontend::lazy_context());
-    let print = &mut print;
-    let mut parsed = ManuallyDrop::new(Parsed::new(&context, &source, print)?);
+    let mut parsed = ManuallyDrop::new(Parsed::new(&context, &source, &mut print)?);
     if !cli.kernels.is_empty() {
         parsed.select(&cli.kernels)?;
     }
@@ -71,11 +70,12 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Form::Plan => Emit::Plan,
         Form::PlanHtml => Emit::PlanHtml,
         Form::Artifact => {
-            let artifact = parsed.compile(&targets, &options, print)?;
-            return write(cli, &artifact.to_bytes());
+            let made = with_bar(TOOL, |_, sink| parsed.compile(&targets, &options, sink));
+            return write(cli, &made?.to_bytes());
         }
     };
-    write(cli, &parsed.translate(one, &options, emit, print)?)
+    let made = with_bar(TOOL, |_, sink| parsed.translate(one, &options, emit, sink));
+    write(cli, &made?)
 }
 
 /// An artifact of what was compiled before, and the rest.
@@ -86,10 +86,10 @@ fn kept(
     store: &Store,
 ) -> Result<Artifact, Diagnostics> {
     let request = request(cli, source, targets);
-    let bar = Bar::default();
-    let mut show = |progress: CompileProgress| bar.show(progress.done, progress.of);
-    let artifact = compile_stored(&request, store, &mut print, &mut show);
-    drop(bar);
+    let artifact = with_bar(TOOL, |bar, sink| {
+        let mut show = |progress: CompileProgress| bar.show(progress.done, progress.of);
+        compile_stored(&request, store, sink, &mut show)
+    });
     print_troubles(TOOL, store);
     artifact
 }
