@@ -29,7 +29,7 @@
 use super::{ReduceByKey, shape, sweep};
 use crate::algorithms::{
     chain::{self, Chain},
-    fixed_order::{Runs, Shape},
+    fixed_order::Runs,
     partials::Partials,
     sweep::Form,
     tiles::{bytes, prefetch, rest},
@@ -67,7 +67,6 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, capabilities: &Capabilitie
     }
     let look_back = LookBack {
         b,
-        shape: shape(op),
         tuning,
         pairs: &sweep::segmented(b, &by_key.combiner),
         by_key: &by_key,
@@ -82,7 +81,6 @@ struct LookBack<'a, 'b, 'c> {
     /// Combines pairs: the number of heads and the sum of the values since the
     /// last head.
     pairs: &'a Combiner<'c>,
-    shape: Shape,
     tuning: Tuning,
 }
 

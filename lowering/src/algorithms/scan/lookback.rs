@@ -73,7 +73,6 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, capabilities: &Capabilitie
             tuning,
         },
         form: Tiles::new(b, &tuning),
-        shape,
         scan: &scan,
         tuning,
     };
@@ -87,7 +86,6 @@ struct LookBack<'a, 'b, 'c> {
     scan: &'a Scan<'b, 'c>,
     chain: Chain<'a, 'b, 'c>,
     form: Tiles<'b, 'c>,
-    shape: Shape,
     tuning: Tuning,
 }
 
