@@ -536,3 +536,38 @@ fn entries_and_arguments_are_checked() {
     let fault = run_with(text, vec![a(), s()], odd).expect_err("a wave of 12");
     assert!(fault.to_string().contains("not 12"), "{fault}");
 }
+
+/// The known answer of Salmon et al. for a counter and a key of zeros, kept from one phase to the next.
+#[test]
+fn scratch_outlives_a_phase_and_views_are_of_the_same_elements() {
+    let text = "
+      qd.grid.kernel @k(%a: memref<?xi32>) {
+        %c2 = arith.constant 2 : index
+        %kept = qd.grid.scratch : memref<4xi32>
+        %table = memref.reinterpret_cast %a to offset: [0], sizes: [%c2, 2], strides: [2, 1]
+          : memref<?xi32> to memref<?x2xi32, strided<[2, 1]>>
+        %flat = memref.collapse_shape %table [[0, 1]]
+          : memref<?x2xi32, strided<[2, 1]>> into memref<?xi32, strided<[1]>>
+        %one = arith.constant 1 : index
+        qd.grid.phase blocks(%one) threads(1) {
+          %zero = arith.constant 0 : i32
+          %r:4 = qd.math.philox %zero, %zero, %zero, %zero key %zero, %zero
+          %c0 = arith.constant 0 : index
+          %c3 = arith.constant 3 : index
+          memref.store %r#0, %kept[%c0] : memref<4xi32>
+          memref.store %r#3, %kept[%c3] : memref<4xi32>
+        }
+        qd.grid.phase blocks(%one) threads(1) {
+          %c0 = arith.constant 0 : index
+          %c1 = arith.constant 1 : index
+          %c3 = arith.constant 3 : index
+          %x = memref.load %kept[%c0] : memref<4xi32>
+          %y = memref.load %kept[%c3] : memref<4xi32>
+          memref.store %x, %table[%c1, %c1] : memref<?x2xi32, strided<[2, 1]>>
+          memref.store %y, %flat[%c0] : memref<?xi32, strided<[1]>>
+        }
+      }";
+    let out = run(text, vec![buffer(&[7i32; 4])], 8);
+    let expected = [0x9b00_dbd8_u32 as i32, 7, 7, 0x6627_e8d5];
+    assert_eq!(values::<i32>(&out[0]), expected);
+}
