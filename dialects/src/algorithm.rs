@@ -3,7 +3,7 @@
 use crate::{
     ir::{Op, Value, context_of},
     ops::algo,
-    scratch::Formula,
+    scratch::{Formula, MAX_DEPTH},
 };
 use melior::{Context, StringRef};
 use mlir_sys::MlirValue;
@@ -163,6 +163,10 @@ pub fn sizing(op: Op<'_>) -> Option<(Formula, u32)> {
     let raw = unsafe { qd_sys::qdScratchFormula(context_of(op).to_raw(), name.to_raw()) };
     Some((
         Formula::from_raw(raw)?,
-        u32::try_from(slots.log256_max_n()).ok()?,
+        match slots.log256_max_n() {
+            Some(depth) => u32::try_from(depth).ok()?,
+            // Enough at any capacity.
+            None => MAX_DEPTH,
+        },
     ))
 }

@@ -3,7 +3,10 @@
 //! A pass asks here and keeps no list of names. An op without the interface is `Unknown`: a
 //! pass then assumes the worst, or reports an error that names the op and itself.
 
-use crate::ir::{Context, Op, Value};
+use crate::{
+    ir::{Context, Op, Value, ValueExt},
+    ops::grid,
+};
 use mlir_sys::{MlirStringRef, MlirValue};
 use std::{ffi::c_void, fmt, mem::MaybeUninit};
 
@@ -237,6 +240,18 @@ pub fn is_pure(op: Op<'_>) -> bool {
 pub fn view_source<'c>(op: Op<'c>) -> Option<Value<'c>> {
     // Safety: the operation is valid.
     value(unsafe { qd_sys::qdViewSource(op.to_raw()) })
+}
+
+/// The buffer that a name has in the first iteration of the loops around it which swap buffers; any other
+/// value as it is.
+pub fn before_swaps<'c>(mut value: Value<'c>) -> Value<'c> {
+    while let Some((block, number)) = value.block_argument()
+        && let Some(around) = block.parent_operation().and_then(grid::DoWhile::of)
+        && let Some(outer) = around.swap().get(number)
+    {
+        value = *outer;
+    }
+    value
 }
 
 fn value<'c>(raw: MlirValue) -> Option<Value<'c>> {

@@ -21,7 +21,7 @@
 //! other ops it has is in its description, which the pass queries for each op.
 //!
 //! Where there are several ways, `qd.form` on the op says which: `subgroups` or `shared` for a block's reductions and
-//! scans; `match`, `ballots` or `atomics` for ranks; `expansion` (shuffles down) or `butterfly` for `reduce`. The first is
+//! scans, `butterflies` for its reductions; `match`, `ballots` or `atomics` for ranks; `expansion` (shuffles down) or `butterfly` for `reduce`. The first is
 //! taken otherwise.
 //!
 //! Limits: combiner regions are inlined, so a large one is repeated log2 times.
@@ -49,6 +49,10 @@ mod sort;
 mod subgroup;
 mod votes;
 
+use self::{
+    block::Own,
+    radix_rank::{Peers, radix_rank},
+};
 use crate::select_subgroup_size::{wave_at, wave_of};
 use qd_dialects::{
     attributes::{self, names},
@@ -104,9 +108,19 @@ const EXPANSIONS: &[(&str, &str, Expansion)] = &[
     (simt::BallotFirstN::NAME, EXPANSION, votes::ballot_first_n),
     (simt::MatchAny::NAME, EXPANSION, votes::match_any),
     (simt::Lanemask::NAME, EXPANSION, math::lanemask),
-    (simt::BlockReduce::NAME, SUBGROUPS, block::reduce),
+    (simt::BlockReduce::NAME, SUBGROUPS, |b, op, setting| {
+        block::reduce(b, op, setting, Own::First)
+    }),
+    (simt::BlockReduce::NAME, BUTTERFLIES, |b, op, setting| {
+        block::reduce(b, op, setting, Own::All)
+    }),
     (simt::BlockReduce::NAME, SHARED, block_shared::reduce),
-    (simt::BlockReduceAll::NAME, SUBGROUPS, block::reduce_all),
+    (simt::BlockReduceAll::NAME, SUBGROUPS, |b, op, setting| {
+        block::reduce_all(b, op, setting, Own::First)
+    }),
+    (simt::BlockReduceAll::NAME, BUTTERFLIES, |b, op, setting| {
+        block::reduce_all(b, op, setting, Own::All)
+    }),
     (simt::BlockReduceAll::NAME, SHARED, block_shared::reduce),
     (
         simt::BlockInclusiveScan::NAME,
@@ -128,26 +142,26 @@ const EXPANSIONS: &[(&str, &str, Expansion)] = &[
         SHARED,
         block_shared::exclusive_scan,
     ),
-    (simt::BlockRadixRank::NAME, "match", radix_rank::by_match),
-    (
-        simt::BlockRadixRank::NAME,
-        "ballots",
-        radix_rank::by_ballots,
-    ),
-    (
-        simt::BlockRadixRank::NAME,
-        "atomics",
-        radix_rank::by_atomics,
-    ),
+    (simt::BlockRadixRank::NAME, "match", |b, op, setting| {
+        radix_rank(b, op, setting, Peers::Match)
+    }),
+    (simt::BlockRadixRank::NAME, "ballots", |b, op, setting| {
+        radix_rank(b, op, setting, Peers::Ballots)
+    }),
+    (simt::BlockRadixRank::NAME, "atomics", |b, op, setting| {
+        radix_rank(b, op, setting, Peers::Atomics)
+    }),
     (ops::math::Popcnt::NAME, EXPANSION, math::popcnt),
     (ops::math::Clz::NAME, EXPANSION, math::clz),
     (ops::math::Ffs::NAME, EXPANSION, math::ffs),
     (ops::math::Fns::NAME, EXPANSION, math::fns),
+    (ops::math::Philox::NAME, EXPANSION, math::philox),
 ];
 
 /// How a block's reductions and scans are done: in subgroups, whose totals go through shared memory, or by that
-/// alone.
+/// alone. Reductions of subgroups are by shuffles down, or by butterflies.
 const SUBGROUPS: &str = "subgroups";
+const BUTTERFLIES: &str = "butterflies";
 const SHARED: &str = "shared";
 
 /// The forms that expansions of an op of this full name are, the usual one first; none if it has no expansion.

@@ -7,8 +7,14 @@
 //! predicate per element. Tiles beyond a live count are not visited: a large
 //! capacity costs blocks that end at once, not iterations.
 //!
-//! Limits: the live count is read once, when a block begins. A `for_each` holds
-//! no collectives: only the threads in bounds would reach them.
+//! With `subgroups`, a subgroup enters the body if its first element is in bounds, so that
+//! collectives are legal there. With `subgroups(partial)` lanes beyond the elements do what
+//! nobody sees, as `qd-fill-subgroups` has it for blocks.
+//!
+//! Errors: in a `for_each` with `subgroups(partial)`, a collective under control flow that is
+//! not uniform in a subgroup, or in a region of an op that is not known.
+//!
+//! Limits: the live count is read once, when a block begins.
 //!
 //! Before:
 //! ```mlir
@@ -29,12 +35,19 @@
 //! }
 //! ```
 
+use crate::{
+    fill_subgroups::{fill_ops, holds_collective},
+    outline_phases::captures,
+    select_subgroup_size::WAVES,
+    uniformity::{Scope, Uniformity},
+    verify_convergence::{self, Calls},
+};
 use qd_dialects::{
-    builder::Builder,
+    builder::{Builder, V},
     diagnostic::Result,
     ir::{InsertionPoint, Op, OpExt, Value, ValueExt, arguments, operations},
     melior::{dialect::DialectHandle, ir::Attribute},
-    ops::grid,
+    ops::{SubgroupFill, grid},
     pass::{NoOptions, Pass},
 };
 
@@ -42,6 +55,9 @@ use qd_dialects::{
 pub const THREADS: i64 = 256;
 /// Blocks at most: what every target's grids have in their first dimension.
 pub const MAX_BLOCKS: i64 = 65_535;
+
+/// Lanes of the largest subgroups.
+const LARGEST: u32 = 64;
 
 /// The pass.
 pub struct ExpandForEach;
@@ -62,7 +78,7 @@ impl Pass for ExpandForEach {
     fn run<'c>(module: Op<'c>, _: &NoOptions) -> Result<'c> {
         for op in module.nested() {
             if let Some(for_each) = grid::ForEach::of(op) {
-                expand(for_each);
+                expand(for_each)?;
             }
         }
         Ok(())
@@ -70,13 +86,18 @@ impl Pass for ExpandForEach {
 }
 
 /// Replaces one `qd.grid.for_each` by a phase.
-pub fn expand(for_each: grid::ForEach) {
+///
+/// # Errors
+///
+/// As of the pass.
+pub fn expand<'c>(for_each: grid::ForEach<'c>) -> Result<'c> {
     let op = for_each.op();
     let b = Builder::before(op);
     let extent = b.v(for_each.extent());
     let count = for_each.count().map(|count| b.v(count));
     let count = count.map(|count| (count, b.count_limit(count, extent)));
-    let name = for_each.name();
+    let (name, subgroups) = (for_each.name(), for_each.subgroups());
+    let mut partial = None;
 
     let blocks = extent.ceil_div(THREADS).min(MAX_BLOCKS);
     let phase = b.phase(name.as_deref().unwrap_or_default(), blocks, THREADS, || {
@@ -91,8 +112,20 @@ pub fn expand(for_each: grid::ForEach) {
             b.grid_dim(),
             [],
             |tile, []| {
-                let i = tile * THREADS + thread;
-                b.if_(i.lt(live), || move_body(op, i.value(), b.insertion_point()));
+                if subgroups.is_none() {
+                    let i = tile * THREADS + thread;
+                    b.if_(i.lt(live), || move_body(op, i.value(), b.insertion_point()));
+                    return [];
+                }
+                let of_subgroup = (b.subgroup_id() * b.subgroup_size()).to_index();
+                let first = tile * THREADS + of_subgroup;
+                b.if_(first.lt(live), || {
+                    let i = first + b.lane_id().to_index();
+                    if subgroups == Some(SubgroupFill::Partial) {
+                        partial = Partial::of(op, i, first, live);
+                    }
+                    move_body(op, i.value(), b.insertion_point());
+                });
                 []
             },
         );
@@ -104,6 +137,56 @@ pub fn expand(for_each: grid::ForEach) {
         phase.set_attr(&key, value);
     }
     op.erase();
+    partial.map_or(Ok(()), |partial| partial.fill(phase))
+}
+
+/// A body whose subgroups may be filled in part.
+struct Partial<'c> {
+    /// The ops of the body, which will be followed by the end of their block.
+    ops: Vec<Op<'c>>,
+    there: Value<'c>,
+    present: Value<'c>,
+}
+
+impl<'c> Partial<'c> {
+    /// Of the body of a `for_each` of `live` elements, at index `i` of the subgroup that begins at `first`.
+    fn of<'b>(for_each: Op<'c>, i: V<'b, 'c>, first: V<'b, 'c>, live: V<'b, 'c>) -> Option<Self> {
+        let b = i.builder();
+        let present = (live - first).min(b.subgroup_size().to_index()).to_i32();
+        let there = i.lt(live);
+        let ops = for_each.body().map(operations)?;
+        Some(Self {
+            ops,
+            there: there.value(),
+            present: present.value(),
+        })
+    }
+
+    /// Has lanes that are absent do what nobody sees.
+    fn fill(mut self, phase: Op<'c>) -> Result<'c> {
+        // Lanes that are absent will follow the others, whatever these do.
+        let calls = Calls::new(phase);
+        for wave in WAVES {
+            if let Some(error) = verify_convergence::error_at(phase, THREADS, wave, &calls) {
+                return Err(error);
+            }
+        }
+        let (Some(body), Some(last)) = (phase.body(), self.ops.last()) else {
+            return Ok(());
+        };
+        // What is uniform in the largest subgroups is so in all.
+        let uniformity = Uniformity::analyse(body, THREADS, LARGEST);
+        let is_counted = |op: &Op<'c>| {
+            let same = |value: &Value<'c>| uniformity.is_uniform(*value, Scope::Subgroup);
+            op.is("scf.for") && holds_collective(*op) && !op.operand_values()[..3].iter().all(same)
+        };
+        let counted: Vec<_> = phase.nested().into_iter().filter(is_counted).collect();
+        let (constants, mut common) = captures(phase);
+        common.extend(constants.into_iter().flat_map(OpExt::result_values));
+        let end = last.next_in_block();
+        self.ops.extend(end);
+        fill_ops(&self.ops, self.there, self.present, common, counted)
+    }
 }
 
 fn move_body<'c>(op: Op<'c>, i: Value<'c>, at: InsertionPoint<'c>) {

@@ -102,7 +102,7 @@ fn fill<'c>(body: Op<'c>, block: Block<'c>, threads: i64, wave: i64) -> Result<'
             false => b.i32(threads as i32) - b.subgroup_id() * wave,
         }
         .value(),
-        wave,
+        wave: Some(wave),
         common: arguments(block).iter().map(|value| value.key()).collect(),
         counted,
     };
@@ -114,6 +114,29 @@ fn fill<'c>(body: Op<'c>, block: Block<'c>, threads: i64, wave: i64) -> Result<'
     Ok(())
 }
 
+/// Fills the subgroups of ops in a row, which are the end of their block, where the subgroup size has not been
+/// chosen. `there` and `present` are as in [`Filling`], and `common` the values that all lanes share.
+///
+/// # Errors
+///
+/// As of the pass.
+pub(crate) fn fill_ops<'c>(
+    ops: &[Op<'c>],
+    there: Value<'c>,
+    present: Value<'c>,
+    common: impl IntoIterator<Item = Value<'c>>,
+    counted: impl IntoIterator<Item = Op<'c>>,
+) -> Result<'c> {
+    let mut filling = Filling {
+        there,
+        present,
+        wave: None,
+        common: common.into_iter().map(|value| value.key()).collect(),
+        counted: counted.into_iter().map(|op| op.key()).collect(),
+    };
+    filling.ops(ops)
+}
+
 /// What is known while a body is filled.
 struct Filling<'c> {
     /// Whether this thread is one of the block's, `i1`.
@@ -121,7 +144,8 @@ struct Filling<'c> {
     /// At least as many as this subgroup's lanes that are there, and less than the wave only if that
     /// many are, `i32`.
     present: Value<'c>,
-    wave: i64,
+    /// Lanes of a subgroup, if they have been chosen.
+    wave: Option<i64>,
     /// Values that the added lanes share with the subgroup's lane 0, so that they may follow them.
     common: HashSet<Key>,
     /// Loops that each lane takes from and to numbers of its own, as often as the others.
@@ -360,7 +384,7 @@ fn is_scalar(value: Value) -> bool {
     r#type.is_index() || r#type.is_integer() || qd_dialects::ir::is_float(r#type)
 }
 
-fn holds_collective(op: Op) -> bool {
+pub(crate) fn holds_collective(op: Op) -> bool {
     Collective::of(op).is_some()
         || op
             .nested()

@@ -160,9 +160,12 @@ pub(crate) fn name_of(function: Op) -> String {
     name.unwrap_or_default()
 }
 
+/// Whether an op is in a `for_each` that says nothing of subgroups. Of one that does the verifier knows what
+/// is legal.
 fn is_in_for_each(op: Op) -> bool {
     std::iter::successors(op.parent(), |around| around.parent())
-        .any(|around| around.is(grid::ForEach::NAME))
+        .filter_map(grid::ForEach::of)
+        .any(|for_each| for_each.subgroups().is_none())
 }
 
 /// Whether an op depends on threads, which a `qd.grid.for_each` hides.

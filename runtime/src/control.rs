@@ -7,13 +7,21 @@
 use crate::program::{Planned, Program};
 use qd_artifact::{Step, StepKind};
 
+/// The alignment of the widest elements that they may be.
+const MOST_ALIGNED: u64 = 8;
+
 /// Bytes of a word.
 pub(crate) const WORD: u64 = 4;
 
 /// Bytes of control words for a run of a kernel: its own, followed by those of the
 /// kernel that it dispatches to. The artifact has been validated.
 pub(crate) fn bytes(program: Program<'_>, kernel: Planned<'_>) -> usize {
-    (kernel.plan.control * WORD) as usize + dispatched(program, &kernel.plan.steps)
+    own(kernel.plan.control) as usize + dispatched(program, &kernel.plan.steps)
+}
+
+/// Bytes of a kernel's own words, behind which those of others are aligned.
+pub(crate) fn own(words: u64) -> u64 {
+    (words * WORD).next_multiple_of(MOST_ALIGNED)
 }
 
 fn dispatched(program: Program<'_>, steps: &[Step]) -> usize {
@@ -84,7 +92,8 @@ mod tests {
         ]);
         let program = program(&artifact);
         let bytes = |name| bytes(program, program.kernel(name).expect("a kernel"));
-        assert_eq!(bytes("k"), 4 * (2 + 5 + 1));
+        // Each begins where elements of two words may be.
+        assert_eq!(bytes("k"), 4 * (2 + 6 + 2));
         assert_eq!(bytes("none"), 0);
     }
 }

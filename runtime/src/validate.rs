@@ -36,14 +36,6 @@ pub(crate) fn validate(program: Program<'_>) -> Result<(), Error> {
             control: plan.control,
         };
         for argument in &kernel.arguments {
-            if let ArgumentKind::Buffer { shape, .. } = &argument.kind
-                && shape.iter().skip(1).any(Option::is_none)
-            {
-                return Err(check.error(&format!(
-                    "argument '{}' has an unknown extent that is not its first",
-                    argument.name
-                )));
-            }
             for expr in [&argument.length, &argument.minimum, &argument.limit]
                 .into_iter()
                 .flatten()
@@ -204,13 +196,41 @@ impl<'a> Check<'a> {
         Ok(())
     }
 
+    /// What a loop or an `if` tests.
+    fn word(&self, condition: &Operand) -> Result<(), Error> {
+        if let Operand::Scalar(_) = condition {
+            return Err(self.error("has a scalar for a condition that is on the device"));
+        }
+        self.operands(std::slice::from_ref(condition))
+    }
+
+    /// A body gets a pointer and one length.
+    fn passed(&self, operand: &Operand) -> Result<(), Error> {
+        if let Operand::Buffer(BufferRef {
+            argument,
+            view: None,
+        }) = operand
+            && let ArgumentKind::Buffer { shape, .. } = self.argument(*argument)?
+            && shape.iter().skip(1).any(Option::is_none)
+        {
+            return Err(self.error(&format!(
+                "passes argument '{}' whole, which has an unknown extent that is not its first",
+                self.kernel.arguments[*argument].name
+            )));
+        }
+        Ok(())
+    }
+
     fn step(&self, kind: &StepKind, numbers: &mut HashSet<u64>) -> Result<(), Error> {
         match kind {
             StepKind::Launch {
                 blocks, arguments, ..
             } => {
                 self.expr(blocks)?;
-                self.operands(arguments)
+                self.operands(arguments)?;
+                arguments
+                    .iter()
+                    .try_for_each(|operand| self.passed(operand))
             }
             StepKind::Fill {
                 buffer,
@@ -224,14 +244,11 @@ impl<'a> Check<'a> {
                     .try_for_each(|e| self.expr(e))
             }
             StepKind::DoWhile { flag, steps } => {
-                self.buffer(flag)?;
+                self.word(flag)?;
                 self.steps(steps, numbers)
             }
             StepKind::If { condition, steps } => {
-                if let Operand::Scalar(_) = condition {
-                    return Err(self.error("has a scalar for a condition that is on the device"));
-                }
-                self.operands(std::slice::from_ref(condition))?;
+                self.word(condition)?;
                 self.steps(steps, numbers)
             }
             StepKind::Dispatch {
@@ -421,7 +438,8 @@ mod tests {
                 flag: BufferRef {
                     argument: 0,
                     view: None,
-                },
+                }
+                .into(),
                 steps: vec![launch("most", "a", 9)],
             }),
         ];

@@ -72,6 +72,11 @@ impl Memref {
         self.sizes.first().copied().unwrap_or(1)
     }
 
+    /// Elements in all.
+    pub fn elements(&self) -> i64 {
+        self.sizes.iter().product()
+    }
+
     /// Elements per index of the first dimension.
     pub fn row(&self) -> usize {
         self.sizes.iter().skip(1).product::<i64>() as usize

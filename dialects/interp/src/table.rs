@@ -23,6 +23,7 @@ pub(crate) enum Form {
     Clamp,
     Extended(Extended),
     FindNthSet,
+    Philox,
     IndexWidth,
 
     If,
@@ -41,6 +42,8 @@ pub(crate) enum Form {
     Alloca,
     MemrefCast,
     SubView,
+    CollapseShape,
+    ReinterpretCast,
     AtomicRmw,
 
     Id(Id),
@@ -69,6 +72,7 @@ pub(crate) enum Form {
     DeviceFence,
     View,
     Control,
+    Scratch,
     Atomic(AtomicOp),
     /// `qd.grid.atomic.rmw`: the kind is an attribute.
     AtomicCombine,
@@ -220,6 +224,8 @@ const TABLE: &[(&str, Form)] = &[
     ("memref.cast", F::MemrefCast),
     ("memref.memory_space_cast", F::MemrefCast),
     ("memref.subview", F::SubView),
+    ("memref.collapse_shape", F::CollapseShape),
+    ("memref.reinterpret_cast", F::ReinterpretCast),
     ("memref.atomic_rmw", F::AtomicRmw),
 
     ("scf.if", F::If),
@@ -241,6 +247,7 @@ const TABLE: &[(&str, Form)] = &[
     ("qd.math.clz", F::Unary(Unary::CtLz)),
     ("qd.math.ffs", F::Unary(Unary::Ffs)),
     ("qd.math.fns", F::FindNthSet),
+    ("qd.math.philox", F::Philox),
 
     ("qd.simt.lane_id", F::Id(Id::Lane)),
     ("qd.simt.subgroup_size", F::Id(Id::SubgroupSize)),
@@ -291,6 +298,7 @@ const TABLE: &[(&str, Form)] = &[
     ("qd.grid.fill", F::Fill),
     ("qd.grid.view", F::View),
     ("qd.grid.control", F::Control),
+    ("qd.grid.scratch", F::Scratch),
     ("qd.grid.mem_fence", F::DeviceFence),
     ("qd.grid.atomic.rmw", F::AtomicCombine),
     ("qd.grid.atomic.load", F::Atomic(AtomicOp::Load)),

@@ -248,4 +248,7 @@ LogicalResult ReduceByKeyOp::verify() {
 // Sizing
 //===----------------------------------------------------------------------===//
 
-LogicalResult ScratchSlotsOp::verify() { return verifyCapacity(*this, getLog256MaxN()); }
+LogicalResult ScratchSlotsOp::verify() {
+  std::optional<uint32_t> capacity = getLog256MaxN();
+  return capacity ? verifyCapacity(*this, *capacity) : success();
+}

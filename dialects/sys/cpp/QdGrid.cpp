@@ -39,7 +39,7 @@ static bool isHostArithmetic(Operation *op) {
 /// arithmetic alone.
 static LogicalResult verifySteps(Block &block, StringRef where) {
   for (Operation &op : block) {
-    if (isStep(&op) || isHostArithmetic(&op) || isa<ControlOp>(op))
+    if (isStep(&op) || isHostArithmetic(&op) || isa<ControlOp, ScratchOp>(op))
       continue;
     return op.emitOpError("is not legal at the top level of ")
            << where << ": only phases, algorithms, 'qd.grid.do_while', 'qd.grid.if' and "
@@ -112,13 +112,9 @@ LogicalResult KernelOp::verify() {
     if (!buffer)
       return emitOpError("argument ") << index << " is of type " << type
                                       << ", but must be a buffer (memref) or a scalar";
-    // A buffer travels as a pointer and one length.
     if (!buffer.getLayout().isIdentity())
       return emitOpError("argument ") << index << " is of type " << type
                                       << ", but a buffer must be contiguous";
-    if (buffer.getRank() > 1 && llvm::is_contained(buffer.getShape().drop_front(), ShapedType::kDynamic))
-      return emitOpError("argument ") << index << " is of type " << type
-                                      << ", but only its first dimension may be dynamic";
   }
   return success();
 }
@@ -128,12 +124,15 @@ static constexpr int64_t maxControlWords = 1024;
 
 static LogicalResult verifyControlWords(KernelOp kernel) {
   int64_t words = 0;
-  WalkResult result = kernel.getBody().walk([&](ControlOp control) {
-    words += control.getType().getNumElements();
+  WalkResult result = kernel.getBody().walk([&](Operation *control) {
+    if (!isa<ControlOp, ScratchOp>(control))
+      return WalkResult::advance();
+    auto type = cast<MemRefType>(control->getResult(0).getType());
+    words += type.getNumElements() * (type.getElementTypeBitWidth() / 32);
     if (words <= maxControlWords)
       return WalkResult::advance();
-    control.emitOpError("makes ") << words << " control words in this kernel, which has at most "
-                                  << maxControlWords;
+    control->emitOpError("makes ") << words << " control words in this kernel, which has at most "
+                                   << maxControlWords;
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());
@@ -199,6 +198,21 @@ ParseResult ForEachOp::parse(OpAsmParser &parser, OperationState &result) {
         parser.parseRParen() || parser.resolveOperand(count, type, result.operands))
       return failure();
   }
+  if (succeeded(parser.parseOptionalKeyword("subgroups"))) {
+    StringRef word;
+    if (parser.parseLParen())
+      return failure();
+    SMLoc loc = parser.getCurrentLocation();
+    if (parser.parseKeyword(&word))
+      return failure();
+    std::optional<SubgroupFill> fill = symbolizeSubgroupFill(word);
+    if (!fill)
+      return parser.emitError(loc, "'subgroups' must be full or partial, but is '") << word << "'";
+    result.addAttribute(getSubgroupsAttrName(result.name),
+                        SubgroupFillAttr::get(parser.getContext(), *fill));
+    if (parser.parseRParen())
+      return failure();
+  }
   index.type = builder.getIndexType();
   if (parser.parseOptionalAttrDictWithKeyword(result.attributes))
     return failure();
@@ -221,7 +235,10 @@ void ForEachOp::print(OpAsmPrinter &printer) {
   printer << getBody().getArgument(0) << " to " << getExtent();
   if (Value count = getCount())
     printer << " count(" << count << " : " << count.getType() << ')';
-  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {getNameAttrName()});
+  if (auto subgroups = getSubgroups())
+    printer << " subgroups(" << stringifySubgroupFill(*subgroups) << ')';
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
+                                           {getNameAttrName(), getSubgroupsAttrName()});
   printer << ' ';
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }
@@ -247,12 +264,22 @@ LogicalResult ForEachOp::verify() {
 }
 
 LogicalResult ForEachOp::verifyRegions() {
-  WalkResult result = getBody().walk([](MemoryEffectOpInterface inner) {
+  bool hasSubgroups = getSubgroups().has_value();
+  WalkResult result = getBody().walk([&](MemoryEffectOpInterface inner) {
+    auto collective = dyn_cast<CollectiveOpInterface>(inner.getOperation());
+    bool isSubgroups = collective && collective.getExecutionScope() == Scope::Subgroup;
+    if (hasSubgroups &&
+        (isSubgroups || isa<simt::LaneIdOp, simt::ElectOp, simt::SubgroupSizeOp,
+                            simt::Log2SubgroupSizeOp>(inner.getOperation())))
+      return WalkResult::advance();
     SmallVector<MemoryEffects::EffectInstance> effects;
     inner.getEffectsOnResource(ConvergenceResource::get(), effects);
     if (!effects.empty()) {
-      inner->emitOpError("is not legal in a 'qd.grid.for_each', whose body is not run by every "
-                         "thread: use a 'qd.grid.phase'");
+      StringRef instead =
+          isSubgroups ? "use 'subgroups(partial)', or 'subgroups(full)' where the elements fill them"
+                      : "use a 'qd.grid.phase'";
+      inner->emitOpError("is not legal in a 'qd.grid.for_each', whose body is not run by every thread: ")
+          << instead;
       return WalkResult::interrupt();
     }
     if (dependsOnThread(inner)) {
@@ -265,14 +292,90 @@ LogicalResult ForEachOp::verifyRegions() {
   return failure(result.wasInterrupted());
 }
 
-LogicalResult DoWhileOp::verify() {
-  if (failed(verifyTopLevel(*this)))
+ParseResult DoWhileOp::parse(OpAsmParser &parser, OperationState &result) {
+  OpAsmParser::UnresolvedOperand flag;
+  Type type;
+  if (parser.parseOperand(flag) || parser.parseColonType(type) ||
+      parser.resolveOperand(flag, type, result.operands))
     return failure();
-  return verifyOneElement(*this, "flag", getFlag());
+  SmallVector<OpAsmParser::Argument> names;
+  if (succeeded(parser.parseOptionalKeyword("swap"))) {
+    SmallVector<OpAsmParser::UnresolvedOperand> buffers;
+    SmallVector<Type> types;
+    auto parseName = [&]() -> ParseResult {
+      return failure(parser.parseArgument(names.emplace_back()) || parser.parseEqual() ||
+                     parser.parseOperand(buffers.emplace_back()));
+    };
+    SMLoc loc = parser.getCurrentLocation();
+    if (parser.parseLParen() || parser.parseCommaSeparatedList(parseName) ||
+        parser.parseColonTypeList(types) || parser.parseRParen() ||
+        parser.resolveOperands(buffers, types, loc, result.operands))
+      return failure();
+    for (auto [name, type] : llvm::zip(names, types))
+      name.type = type;
+  }
+  if (parser.parseOptionalAttrDictWithKeyword(result.attributes))
+    return failure();
+  Region *body = result.addRegion();
+  if (failed(parser.parseRegion(*body, names))) {
+    // What `parseNested` says of regions that are dropped.
+    for (Block &block : *body)
+      block.dropAllDefinedValueUses();
+    return failure();
+  }
+  if (body->empty()) {
+    Block &block = body->emplaceBlock();
+    for (const OpAsmParser::Argument &name : names)
+      block.addArgument(name.type, result.location);
+  }
+  return success();
+}
+
+void DoWhileOp::print(OpAsmPrinter &printer) {
+  printer << ' ' << getFlag() << " : " << getFlag().getType();
+  if (!getSwap().empty()) {
+    printer << " swap(";
+    llvm::interleaveComma(llvm::zip(getBody().getArguments(), getSwap()), printer,
+                          [&](auto pair) { printer << std::get<0>(pair) << " = " << std::get<1>(pair); });
+    printer << " : " << getSwap().getTypes() << ')';
+  }
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs());
+  printer << ' ';
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+LogicalResult DoWhileOp::verify() {
+  if (failed(verifyTopLevel(*this)) || failed(verifyOneElement(*this, "flag", getFlag())))
+    return failure();
+  OperandRange swap = getSwap();
+  if (swap.size() % 2 != 0)
+    return emitOpError("'swap' must list pairs of buffers, but lists ") << swap.size();
+  for (size_t first = 0; first < swap.size(); first += 2)
+    if (swap[first].getType() != swap[first + 1].getType())
+      return emitOpError("'swap' exchanges a ")
+             << swap[first].getType() << " and a " << swap[first + 1].getType()
+             << ", which must be of the same type";
+  if (TypeRange(getBody().getArgumentTypes()) != swap.getTypes())
+    return emitOpError("body takes (") << getBody().getArgumentTypes() << "), but must take what 'swap' lists: ("
+                                       << swap.getTypes() << ")";
+  return success();
 }
 
 LogicalResult DoWhileOp::verifyRegions() {
-  return verifySteps(getBody().front(), "a 'qd.grid.do_while'");
+  if (failed(verifySteps(getBody().front(), "a 'qd.grid.do_while'")))
+    return failure();
+  WalkResult result = getBody().walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      if (llvm::is_contained(getSwap(), operand)) {
+        inner->emitOpError("uses a buffer that the loop around it swaps: within the loop it has the "
+                           "name that 'swap' gives it")
+                .attachNote(getLoc())
+            << "the loop";
+        return WalkResult::interrupt();
+      }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
 }
 
 LogicalResult IfOp::verify() {
@@ -308,6 +411,16 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (TypeRange(body.getArgumentTypes()) != getArgs().getTypes())
     return emitOpError("passes (") << getArgs().getTypes() << ") to '" << getBody()
                                    << "', which takes (" << body.getArgumentTypes() << ")";
+  // A launch passes a buffer as a pointer and one length.
+  for (auto [index, type] : llvm::enumerate(getArgs().getTypes())) {
+    auto buffer = dyn_cast<MemRefType>(type);
+    if (buffer && (!buffer.getLayout().isIdentity() ||
+                   (buffer.getRank() > 1 &&
+                    llvm::is_contained(buffer.getShape().drop_front(), ShapedType::kDynamic))))
+      return emitOpError("passes a ") << type << " as argument " << index
+                                      << ", but a body takes contiguous buffers of which only the first "
+                                         "dimension may be dynamic: 'qd-expand-views' makes them";
+  }
   return success();
 }
 
@@ -346,19 +459,23 @@ LogicalResult ViewOp::verify() {
   return success();
 }
 
-LogicalResult ControlOp::verify() {
-  Operation *parent = (*this)->getParentOp();
+/// Verifies memory that is the runtime's: where it is made, and its type.
+static LogicalResult verifyWorkspace(Operation *op, MemRefType type) {
+  Operation *parent = op->getParentOp();
   if (parent && !isa<KernelOp, DoWhileOp, IfOp>(parent))
-    return emitOpError("is only legal at the top level of a 'qd.grid.kernel' or directly in a "
-                       "'qd.grid.do_while' or a 'qd.grid.if', not in '")
+    return op->emitOpError("is only legal at the top level of a 'qd.grid.kernel' or directly in a "
+                           "'qd.grid.do_while' or a 'qd.grid.if', not in '")
            << parent->getName() << "'";
-  MemRefType type = getType();
   if (!type.hasStaticShape() || type.getNumElements() == 0 || !type.getLayout().isIdentity() ||
       type.getMemorySpace())
-    return emitOpError("is of type ") << type << ", but must be some words of the device's memory: "
-                                      << "memref<Nxi32>, N from 1";
+    return op->emitOpError("is of type ") << type << ", but must be some words of the device's memory: "
+                                          << "memref<Nxi32>, N from 1";
   return success();
 }
+
+LogicalResult ControlOp::verify() { return verifyWorkspace(*this, getType()); }
+
+LogicalResult ScratchOp::verify() { return verifyWorkspace(*this, getType()); }
 
 //===----------------------------------------------------------------------===//
 // Atomics

@@ -126,21 +126,18 @@ def Algo_ReduceOp : Algo_Combine<"reduce", "Total", (ins Qd_Totals:$outputs),
   target, at every subgroup size, whatever the capacity (NaNs are any NaN). With
   floats it holds for `add`, `mul` and regions; other kinds, and integers, have the
   same bits in any case. The tree is of *runs* of consecutive elements, *groups* of
-  32 consecutive runs, and *tiles*:
+  32 consecutive runs, *tiles* of 8 groups, and *bands* of 32 consecutive tiles:
 
-  | bytes of an element | elements of a run | runs of a tile |
-  |---:|---:|---:|
-  | 1–4 | 29 | 512 |
-  | 5–8 | 13 | 512 |
-  | 9–12 | 11 | 256 |
-  | 13–16 | 9 | 256 |
-  | more | 5 | 256 |
+  | bytes of an element | 1–4 | 5–8 | 9–12 | 13–16 | more |
+  |---|---:|---:|---:|---:|---:|
+  | elements of a run | 31 | 23 | 11 | 9 | 5 |
 
   An element is the K scalars of an index, for `reduce_by_key` its key and value.
   Below, `Σ` combines from the left, one after the other. Of tile `k`, `S(r)` is
   `Σ` of run `r`, `G(g)` is `Σ` of `S` of group `g`, and `T(k)` is `Σ` of its `G`.
-  With `P(0)` the identity and `P(k + 1) = P(k) ∘ T(k)`, an inclusive scan yields
-  for an element of run `r` in group `g` of tile `k`
+  `B(0)` is the identity, and `B(j + 1) = B(j) ∘ Σ of T of band j`. Of tile `k` of
+  band `j`, `P(k) = B(j) ∘ Σ of T of the band's tiles before k`, and an inclusive
+  scan yields for an element of run `r` in group `g`
 
   ```text
   P(k) ∘ ((Σ of G(0 … g − 1) ∘ Σ of S of the group's runs before r) ∘ Σ of r up to the element)
@@ -149,7 +146,7 @@ def Algo_ReduceOp : Algo_Combine<"reduce", "Total", (ins Qd_Totals:$outputs),
   and an exclusive scan the same up to the element before. `reduce` combines the
   identity and `T(0)` of a single tile. Otherwise the `T(k)` take the elements'
   place, until they are a single tile. Where it has a kind, which commutes, run `r`
-  of a `reduce` has the elements `r`, `r + R`, `r + 2R`, … of a tile of `R` runs.
+  of a `reduce` has the elements `r`, `r + 256`, `r + 512`, … of a tile.
   What does not exist changes nothing; a `Σ` of nothing is −0 for a float's `add`.
 }]>;
 def Algo_ExclusiveScanOp : Algo_Combine<"exclusive_scan", "Output", (ins Qd_Outputs:$outputs),
@@ -397,7 +394,8 @@ def Algo_ScratchSlotsOp : Qd_Op<"algo.scratch_slots", [Pure]> {
   let summary = "scratch slots an algorithm needs";
   let description = [{
     The number of scratch slots that `algorithm` needs for `n` elements at
-    capacity `256^log256_max_n`; at least 1. It counts slots, whatever their
+    capacity `256^log256_max_n`; at least 1. Without a capacity it is the number
+    that suffices at any, which is that of the largest, `256^4`. It counts slots, whatever their
     width. Plain arithmetic, on host or device; folds for a constant `n`. With
     `c(x) = ⌈x / 256⌉`:
 
@@ -411,11 +409,12 @@ def Algo_ScratchSlotsOp : Qd_Op<"algo.scratch_slots", [Pure]> {
 
     ```mlir
     %slots = qd.algo.scratch_slots sort %n, 3
+    %enough = qd.algo.scratch_slots reduce %n
     ```
   }];
-  let arguments = (ins Qd_Algorithm:$algorithm, Index:$n, Qd_Log256MaxN:$log256_max_n);
+  let arguments = (ins Qd_Algorithm:$algorithm, Index:$n, OptionalAttr<Qd_Log256MaxN>:$log256_max_n);
   let results = (outs Index:$slots);
-  let assemblyFormat = "custom<Case>($algorithm) $n `,` $log256_max_n attr-dict";
+  let assemblyFormat = "custom<Case>($algorithm) $n (`,` $log256_max_n^)? attr-dict";
   let hasVerifier = 1;
 }
 

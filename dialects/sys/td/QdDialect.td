@@ -90,6 +90,16 @@ def Qd_Order : EnumAttr<Qd_Dialect, Qd_OrderEnum, "order"> {
   let assemblyFormat = "`<` $value `>`";
 }
 
+def Qd_SubgroupFillEnum : I32EnumAttr<"SubgroupFill", "whether elements fill every subgroup", [
+  I32EnumAttrCase<"Full", 0, "full">,
+  I32EnumAttrCase<"Partial", 1, "partial">]> {
+  let cppNamespace = "::qd";
+  let genSpecializedAttr = 0;
+}
+def Qd_SubgroupFill : EnumAttr<Qd_Dialect, Qd_SubgroupFillEnum, "subgroup_fill"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
 //===----------------------------------------------------------------------===//
 // Constraints
 //===----------------------------------------------------------------------===//

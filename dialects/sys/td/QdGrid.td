@@ -24,11 +24,18 @@ def Grid_KernelOp : Grid_Op<"kernel", [
   let summary = "what a caller launches: phases, algorithms and loops over them";
   let description = [{
     A function-like op without results. Its arguments are buffers (contiguous
-    memrefs of which only the first dimension may be dynamic: a buffer is passed
-    as a pointer and a length) and scalars. Its body is a sequence of phases,
-    algorithms, `do_while` loops over them, `if`s around them, and arithmetic
-    that the host can evaluate before launching (constants, buffer lengths,
-    scalar arguments). The host does not read a buffer's contents.
+    memrefs, any of whose dimensions may be dynamic) and scalars. Its body is a
+    sequence of phases, algorithms, `do_while` loops over them, `if`s around
+    them, and arithmetic that the host can evaluate before launching (constants,
+    buffer lengths, scalar arguments). The host does not read a buffer's
+    contents.
+
+    Views are arithmetic, too: `view`, and upstream's `memref.subview`,
+    `memref.collapse_shape` and `memref.reinterpret_cast`, with offsets, extents
+    and strides that the host evaluates. Phases load from them and store to
+    them, and take subviews of them. What takes a buffer whole, as algorithms,
+    `fill`, counts, flags and conditions do, takes a view of rank 0, or of rank
+    1 and stride 1. A `reinterpret_cast` is of a buffer without a layout.
 
     Buffers passed as different arguments are assumed not to overlap, unless
     both have the unit attribute `qd.may_alias`. The contents of a buffer with
@@ -102,9 +109,9 @@ def Grid_ForEachOp : Grid_Op<"for_each", [
     Runs its body once for each index below `extent` and, where `count` is
     given, below the live count it holds. It is shorthand for a `phase`:
     `qd-expand-for-each` expands it to a grid, a loop over tiles and a predicate.
-    So it contains neither collectives nor barriers, nor ops that depend on the
-    executing thread: `qd.simt.lane_id`, `elect`, `block.id`, `grid.dim`,
-    `subgroup_size` and the like. Fences are legal. `extent` is evaluated by the
+    So it contains no ops that depend on the executing thread, such as
+    `qd.simt.block.id` and `grid.dim`, nor barriers of the block. Collectives of
+    subgroups need `subgroups`, see below. Fences are legal. `extent` is evaluated by the
     host and should not be far above the live count. A count above the extent is
     taken as the extent; a negative one is an error, which the interpreter
     reports, and 0 on a device. It is the one element of a buffer of rank 0 or 1;
@@ -116,9 +123,28 @@ def Grid_ForEachOp : Grid_Op<"for_each", [
       ...
     }
     ```
+
+    With `subgroups`, elements in a row are a subgroup: that of index `i` is in
+    lane `i` modulo the subgroup size. The body may then hold the collectives of
+    a subgroup, and `lane_id`, `elect`, `lanemask`, `subgroup_size` and
+    `log2_subgroup_size`. `subgroups(partial)` is for any number of elements:
+    the last subgroup has its first lanes, as that of a block that is
+    [filled in part](simt.md#qdsimtnum_subgroups-qdsimtnumsubgroupsop).
+    `subgroups(full)` promises that there are as many as fill subgroups, which
+    spares predicates; the interpreter reports a promise that is not kept, and
+    on a device lanes beyond the elements run the body.
+
+    ```mlir
+    qd.grid.for_each "sums" %i to %len subgroups(partial) {
+      %x = memref.load %a[%i] : memref<?xi32>
+      %sum = qd.simt.reduce_all add %x : i32
+      memref.store %sum, %b[%i] : memref<?xi32>
+    }
+    ```
   }];
   let arguments = (ins OptionalAttr<StrAttr>:$name, Index:$extent,
-                       Arg<Optional<MemRefRankOf<[Qd_Int], [0, 1]>>, "live count", [MemRead]>:$count);
+                       Arg<Optional<MemRefRankOf<[Qd_Int], [0, 1]>>, "live count", [MemRead]>:$count,
+                       OptionalAttr<Qd_SubgroupFill>:$subgroups);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
@@ -138,10 +164,31 @@ def Grid_DoWhileOp : Grid_Op<"do_while", [NoTerminator, SingleBlock, RecursiveMe
       qd.grid.phase ...
     }
     ```
+
+    With `swap`, pairs of buffers are exchanged after each iteration, the last
+    included: what an iteration wrote to the second of a pair is in the first
+    when the next begins, and when the loop has ended. The body's names are the
+    region's arguments. So a body that reads `%from` and writes `%to` leaves its
+    result in `%a`, and in `%b` what was read last:
+
+    ```mlir
+    qd.grid.do_while %flag : memref<i32> swap(%from = %a, %to = %b : memref<?xi32>, memref<?xi32>) {
+      qd.grid.phase ...
+    }
+    ```
+
+    An exchange between iterations moves nothing (`qd-expand-swaps`): two
+    iterations are expanded, in which the names are exchanged. If the number of
+    iterations is odd, the buffers' elements are exchanged once, behind the
+    loop. The two buffers of a pair have the same type and the same extents,
+    which the interpreter checks. They do not overlap, none is in two pairs,
+    none is `qd.scratch`, since all elements are read, and the flag is in none
+    of them. The body uses them by the region's arguments alone.
   }];
-  let arguments = (ins Arg<MemRefRankOf<[I32], [0, 1]>, "whether to go on", [MemRead]>:$flag);
+  let arguments = (ins Arg<MemRefRankOf<[I32], [0, 1]>, "whether to go on", [MemRead]>:$flag,
+                       Arg<Variadic<AnyMemRef>, "pairs that are exchanged", [MemRead, MemWrite]>:$swap);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$flag `:` type($flag) attr-dict-with-keyword custom<Body>($body)";
+  let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
 }
@@ -224,7 +271,8 @@ def Grid_ViewOp : Grid_Op<"view", [Pure, DeclareOpInterfaceMethods<ViewLikeOpInt
   let summary = "part of a buffer, perhaps seen as another element type";
   let description = [{
     `size` elements of the result's type, starting at element `offset` of
-    `source`; without a size the one element at `offset`, as a buffer of rank 0.
+    `source`, of whatever rank, whose elements are counted in the order of
+    memory; without a size the one element at `offset`, as a buffer of rank 0.
     The element types have the same width, or the result's is a multiple of the
     source's. (`memref.view` takes only bytes.)
 
@@ -233,7 +281,7 @@ def Grid_ViewOp : Grid_Op<"view", [Pure, DeclareOpInterfaceMethods<ViewLikeOpInt
     %count = qd.grid.view %counts[%i] : memref<?xi32> to memref<i32>
     ```
   }];
-  let arguments = (ins MemRefRankOf<[Qd_Scalar], [1]>:$source, Index:$offset, Optional<Index>:$size);
+  let arguments = (ins MemRefOf<[Qd_Scalar]>:$source, Index:$offset, Optional<Index>:$size);
   let results = (outs MemRefRankOf<[Qd_Scalar], [0, 1]>:$result);
   let assemblyFormat = "$source `[` $offset `]` (`[` $size^ `]`)? attr-dict `:` type($source) `to` type($result)";
   let hasFolder = 1;
@@ -243,7 +291,7 @@ def Grid_ViewOp : Grid_Op<"view", [Pure, DeclareOpInterfaceMethods<ViewLikeOpInt
 def Grid_ControlOp : Grid_Op<"control"> {
   let summary = "control words: zero-initialised workspace";
   let description = [{
-    A few `i32` words of memory that the runtime owns. They are 0 when the
+    A few words of memory that the runtime owns, `i32` or other scalars. They are 0 when the
     kernel begins, and the kernel must leave them 0 when it ends, so that nothing
     has to be cleared between launches. They are for counters that blocks share,
     as in a last-block reduction. Different `control` ops have different words. A
@@ -258,7 +306,32 @@ def Grid_ControlOp : Grid_Op<"control"> {
     %finished = qd.grid.control : memref<1xi32>
     ```
   }];
-  let results = (outs Res<MemRefRankOf<[I32], [1]>, "words", [MemAlloc]>:$result);
+  let results = (outs Res<MemRefRankOf<[Qd_Scalar], [1]>, "words", [MemAlloc]>:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Grid_ScratchOp : Grid_Op<"scratch"> {
+  let summary = "a few elements that outlive a phase";
+  let description = [{
+    Memory of the runtime's for what one phase leaves to the next, such as a
+    pivot, a total or a flag, without an argument for it. Its contents are
+    undefined when the kernel begins and when it has ended, and a load of an
+    element that the kernel has not written is undefined, as of an argument that
+    is `qd.scratch`. Its size is constant: with the kernel's `control` at most
+    4 KiB, of which it is part (`qd-expand-scratch`), so that each run of the
+    kernel clears it in a last phase. What is longer is an argument.
+
+    Legal at the top of a kernel, of an `if` or of a `do_while`, where it yields
+    the same elements in each iteration. Phases, counts, flags and conditions
+    take it, and algorithms for their results; `fill`, `view` and `dispatch` do
+    not.
+
+    ```mlir
+    %pivot = qd.grid.scratch : memref<1xf32>
+    ```
+  }];
+  let results = (outs Res<MemRefRankOf<[Qd_Scalar], [1]>, "elements", [MemAlloc]>:$result);
   let assemblyFormat = "attr-dict `:` type($result)";
   let hasVerifier = 1;
 }

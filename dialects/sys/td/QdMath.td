@@ -59,4 +59,28 @@ def Math_FnsOp : Math_Op<"fns"> {
   let hasFolder = 1;
 }
 
+def Math_PhiloxOp : Math_Op<"philox"> {
+  let summary = "four random numbers of a counter and a key";
+  let description = [{
+    Philox4x32-10, the counter-based generator of Salmon, Moraes, Dror and Shaw
+    (*Parallel random numbers: as easy as 1, 2, 3*, SC 2011): ten rounds of
+    multiplications and exclusive ors turn a counter of four words and a key of
+    two into four words that pass statistical tests as independent and uniform.
+    Equal operands give equal results, on every target; different counters or
+    keys give different streams. A kernel takes the element's index, and
+    perhaps an iteration, as its counter, and a seed as its key, so that no
+    state is stored and the numbers do not depend on which thread makes them.
+    It is not for cryptography.
+
+    ```mlir
+    %r:4 = qd.math.philox %i, %zero, %zero, %zero key %seed, %stream
+    ```
+  }];
+  let arguments = (ins I32:$counter0, I32:$counter1, I32:$counter2, I32:$counter3, I32:$key0, I32:$key1);
+  let results = (outs I32:$random0, I32:$random1, I32:$random2, I32:$random3);
+  let assemblyFormat = [{
+    $counter0 `,` $counter1 `,` $counter2 `,` $counter3 `key` $key0 `,` $key1 attr-dict
+  }];
+}
+
 #endif // QD_MATH_TD

@@ -18,7 +18,8 @@ qd.grid.kernel @main(%cells: memref<?xi32> {qd.name = "cells"}, %width: i32 {qd.
   %n = memref.dim %cells, %c0 : memref<?xi32>
   %w = arith.index_cast %width : i32 to index
   %h = arith.divui %n, %w : index
-  qd.grid.do_while %generations : memref<i32> {
+  // Each generation is computed of the last, and the buffers are exchanged: the result is in %cells.
+  qd.grid.do_while %generations : memref<i32> swap(%last = %cells, %new = %next : memref<?xi32>, memref<?xi32>) {
     qd.grid.for_each "generation" %i to %n {
       // One number is a place in two dimensions.
       %y = arith.divui %i, %w : index
@@ -38,7 +39,7 @@ qd.grid.kernel @main(%cells: memref<?xi32> {qd.name = "cells"}, %width: i32 {qd.
           %column = arith.remui %xx, %w : index
           %start = arith.muli %row, %w : index
           %at = arith.addi %start, %column : index
-          %cell = memref.load %cells[%at] : memref<?xi32>
+          %cell = memref.load %last[%at] : memref<?xi32>
           %more = arith.addi %sum, %cell : i32
           scf.yield %more : i32
         }
@@ -47,25 +48,20 @@ qd.grid.kernel @main(%cells: memref<?xi32> {qd.name = "cells"}, %width: i32 {qd.
       // With the cell itself: three live, or four of which it is one.
       %three = arith.constant 3 : i32
       %four = arith.constant 4 : i32
-      %own = memref.load %cells[%i] : memref<?xi32>
+      %own = memref.load %last[%i] : memref<?xi32>
       %is_three = arith.cmpi eq, %around, %three : i32
       %is_four = arith.cmpi eq, %around, %four : i32
       %lives = arith.trunci %own : i32 to i1
       %stays = arith.andi %is_four, %lives : i1
       %is_alive = arith.ori %is_three, %stays : i1
       %v = arith.extui %is_alive : i1 to i32
-      memref.store %v, %next[%i] : memref<?xi32>
+      memref.store %v, %new[%i] : memref<?xi32>
     }
-    qd.grid.for_each "take over" %i to %n {
-      %v = memref.load %next[%i] : memref<?xi32>
-      memref.store %v, %cells[%i] : memref<?xi32>
-      %is_first = arith.cmpi eq, %i, %c0 : index
-      scf.if %is_first {
-        %one = arith.constant 1 : i32
-        %left = memref.load %generations[] : memref<i32>
-        %less = arith.subi %left, %one : i32
-        memref.store %less, %generations[] : memref<i32>
-      }
+    qd.grid.for_each "count" %i to %c1 {
+      %one = arith.constant 1 : i32
+      %left = memref.load %generations[] : memref<i32>
+      %less = arith.subi %left, %one : i32
+      memref.store %less, %generations[] : memref<i32>
     }
   }
 }

@@ -1,6 +1,6 @@
 // A prefix sum by steps of doubled strides, in a loop on the device.
 //
-// The reference swaps two names after each step; this copies back.
+// The two arrays are swapped after each step, as the reference swaps two names.
 //
 // Reference: quicksort.txt, "Prefix sum": triton_pref_sum
 //
@@ -23,25 +23,21 @@ qd.grid.kernel @main(%x: memref<?xi32> {qd.name = "x"}, %y: memref<?xi32> {qd.na
     %v = memref.load %x[%i] : memref<?xi32>
     memref.store %v, %y[%i] : memref<?xi32>
   }
-  qd.grid.do_while %goes_on : memref<i32> {
+  qd.grid.do_while %goes_on : memref<i32> swap(%last = %y, %new = %next_y : memref<?xi32>, memref<?xi32>) {
     qd.grid.for_each "scan" %i to %n {
       %stride_word = memref.load %state[%c0] : memref<2xi32>
       %stride = arith.index_cast %stride_word : i32 to index
-      %v = memref.load %y[%i] : memref<?xi32>
+      %v = memref.load %last[%i] : memref<?xi32>
       %has_partner = arith.cmpi uge, %i, %stride : index
       %sum = scf.if %has_partner -> (i32) {
         %j = arith.subi %i, %stride : index
-        %before = memref.load %y[%j] : memref<?xi32>
+        %before = memref.load %last[%j] : memref<?xi32>
         %both = arith.addi %v, %before : i32
         scf.yield %both : i32
       } else {
         scf.yield %v : i32
       }
-      memref.store %sum, %next_y[%i] : memref<?xi32>
-    }
-    qd.grid.for_each "take over" %i to %n {
-      %v = memref.load %next_y[%i] : memref<?xi32>
-      memref.store %v, %y[%i] : memref<?xi32>
+      memref.store %sum, %new[%i] : memref<?xi32>
     }
     qd.grid.for_each "double the stride" %i to %c1 {
       %stride = memref.load %state[%c0] : memref<2xi32>

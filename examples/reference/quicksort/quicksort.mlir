@@ -37,18 +37,21 @@ qd.grid.kernel @main(%array: memref<?xi32> {qd.name = "array"}, %other: memref<?
     memref.store %zero, %head[%i] : memref<?xi32>
     memref.store %number, %tail[%i] : memref<?xi32>
   }
-  qd.grid.do_while %is_unsorted : memref<i32> {
+  qd.grid.do_while %is_unsorted : memref<i32>
+      swap(%from_array = %array, %to_array = %other, %heads = %head, %new_heads = %next_head, %tails = %tail,
+           %new_tails = %next_tail : memref<?xi32>, memref<?xi32>, memref<?xi32>, memref<?xi32>, memref<?xi32>,
+           memref<?xi32>) {
     // The pivot is the element in the middle of the segment.
     qd.grid.for_each "count" %i to %n {
       %zero = arith.constant 0 : i32
       %one = arith.constant 1 : i32
-      %first = memref.load %head[%i] : memref<?xi32>
-      %end = memref.load %tail[%i] : memref<?xi32>
+      %first = memref.load %heads[%i] : memref<?xi32>
+      %end = memref.load %tails[%i] : memref<?xi32>
       %both = arith.addi %first, %end : i32
       %middle = arith.shrui %both, %one : i32
       %at = arith.index_cast %middle : i32 to index
-      %pivot = memref.load %array[%at] : memref<?xi32>
-      %x = memref.load %array[%i] : memref<?xi32>
+      %pivot = memref.load %from_array[%at] : memref<?xi32>
+      %x = memref.load %from_array[%i] : memref<?xi32>
       %is_below = arith.cmpi slt, %x, %pivot : i32
       %is_equal = arith.cmpi eq, %x, %pivot : i32
       %below_flag = arith.extui %is_below : i1 to i32
@@ -67,8 +70,8 @@ qd.grid.kernel @main(%array: memref<?xi32> {qd.name = "array"}, %other: memref<?
     // Those below the pivot come first, then its equals, which are a sorted segment, then the others.
     qd.grid.for_each "place" %i to %n {
       %one = arith.constant 1 : i32
-      %first = memref.load %head[%i] : memref<?xi32>
-      %end = memref.load %tail[%i] : memref<?xi32>
+      %first = memref.load %heads[%i] : memref<?xi32>
+      %end = memref.load %tails[%i] : memref<?xi32>
       %b = memref.load %below[%i] : memref<?xi32>
       %e = memref.load %equal[%i] : memref<?xi32>
       %b_here = memref.load %sum_below[%i] : memref<?xi32>
@@ -107,10 +110,10 @@ qd.grid.kernel @main(%array: memref<?xi32> {qd.name = "array"}, %other: memref<?
       %rank_in = arith.select %is_below, %rank_below, %rank_0 : i32
       %place = arith.addi %from, %rank_in : i32
       %at = arith.index_cast %place : i32 to index
-      %x = memref.load %array[%i] : memref<?xi32>
-      memref.store %x, %other[%at] : memref<?xi32>
-      memref.store %from, %next_head[%at] : memref<?xi32>
-      memref.store %to, %next_tail[%at] : memref<?xi32>
+      %x = memref.load %from_array[%i] : memref<?xi32>
+      memref.store %x, %to_array[%at] : memref<?xi32>
+      memref.store %from, %new_heads[%at] : memref<?xi32>
+      memref.store %to, %new_tails[%at] : memref<?xi32>
       %length = arith.subi %to, %from : i32
       %is_long = arith.cmpi sgt, %length, %one : i32
       %not_equal = arith.xori %is_equal, %true : i1
@@ -118,14 +121,6 @@ qd.grid.kernel @main(%array: memref<?xi32> {qd.name = "array"}, %other: memref<?
       scf.if %goes_on {
         %old = qd.grid.atomic.rmw or %one, %is_unsorted[] device relaxed : memref<i32>
       }
-    }
-    qd.grid.for_each "take over" %i to %n {
-      %x = memref.load %other[%i] : memref<?xi32>
-      %from = memref.load %next_head[%i] : memref<?xi32>
-      %to = memref.load %next_tail[%i] : memref<?xi32>
-      memref.store %x, %array[%i] : memref<?xi32>
-      memref.store %from, %head[%i] : memref<?xi32>
-      memref.store %to, %tail[%i] : memref<?xi32>
     }
   }
 }

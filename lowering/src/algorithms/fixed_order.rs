@@ -2,8 +2,8 @@
 //! every subgroup size, whatever ran first.
 //!
 //! The page of [`qd.algo.reduce`](../../../docs/generated/algo.md) defines it: elements
-//! form *runs*, runs form *groups*, groups form *tiles*, and each level is combined
-//! from the left. Nothing here depends on a subgroup: a thread combines a run, and
+//! form *runs*, runs form *groups*, groups form *tiles*, tiles form *bands*, and each
+//! level is combined from the left. Nothing here depends on a subgroup: a thread combines a run, and
 //! another a group, through shared memory. [`Shape`] is the one part of the definition
 //! that depends on the elements' size.
 //!
@@ -11,6 +11,7 @@
 
 use super::{
     deterministic,
+    levels::BLOCK,
     tiles::{bytes, load, store},
 };
 use qd_dialects::{
@@ -24,11 +25,18 @@ use qd_dialects::{
 /// Runs of a group.
 const GROUP: i64 = 32;
 
+/// Groups of a tile.
+pub(super) const GROUPS: i64 = RUNS / GROUP;
+
+/// Tiles of a band.
+pub(super) const BAND: i64 = GROUP;
+
+/// Runs of a tile: one for each thread.
+pub(super) const RUNS: i64 = BLOCK;
+
 /// The size of tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
-    /// Runs of a tile.
-    pub runs: i64,
     /// Elements of a run. Odd, as they are neighbours in shared memory.
     pub items: i64,
 }
@@ -37,19 +45,19 @@ impl Shape {
     /// For elements that hold scalars of these types. A tile and its runs fit 64 KiB of
     /// shared memory.
     pub fn of(types: &[Type]) -> Self {
-        let (runs, items) = match bytes(types) {
-            ..=4 => (512, 29),
-            5..=8 => (512, 13),
-            9..=12 => (256, 11),
-            13..=16 => (256, 9),
-            _ => (256, 5),
+        let items = match bytes(types) {
+            ..=4 => 31,
+            5..=8 => 23,
+            9..=12 => 11,
+            13..=16 => 9,
+            _ => 5,
         };
-        Self { runs, items }
+        Self { items }
     }
 
     /// Elements of a tile.
     pub const fn size(self) -> i64 {
-        self.runs * self.items
+        RUNS * self.items
     }
 
     /// Tiles that `elements` elements make.
@@ -105,7 +113,6 @@ pub(super) fn check_tuning<'c>(op: Op<'c>) -> Result<'c> {
 pub(super) struct Runs<'a, 'b, 'c> {
     b: &'b Builder<'c>,
     combiner: &'a Combiner<'c>,
-    groups: i64,
     /// A slot for each run: its sum, and then the sum of the runs before it in its
     /// group. A slot is left out after each group, against bank conflicts.
     sums: Vec<V<'b, 'c>>,
@@ -115,8 +122,7 @@ pub(super) struct Runs<'a, 'b, 'c> {
 
 impl<'a, 'b, 'c> Runs<'a, 'b, 'c> {
     /// At the top of a phase.
-    pub fn new(b: &'b Builder<'c>, combiner: &'a Combiner<'c>, shape: Shape) -> Self {
-        let groups = shape.runs / GROUP;
+    pub fn new(b: &'b Builder<'c>, combiner: &'a Combiner<'c>) -> Self {
         let arrays = |length: i64| {
             let types = combiner.types().iter();
             types.map(|t| b.shared(*t, length)).collect()
@@ -124,24 +130,20 @@ impl<'a, 'b, 'c> Runs<'a, 'b, 'c> {
         Self {
             b,
             combiner,
-            groups,
-            sums: arrays(groups * (GROUP + 1)),
-            totals: arrays(groups),
+            sums: arrays(GROUPS * (GROUP + 1)),
+            totals: arrays(GROUPS),
         }
     }
 
-    /// Stores the sum of a run.
-    pub fn set(&self, run: V<'b, 'c>, sum: &[V<'b, 'c>]) {
-        store(&self.sums, run + run / GROUP, sum);
-    }
-
-    /// Combines the runs of each group. Run by all threads of the block, which have
-    /// stored the sums of all runs.
-    pub fn combine(&self) {
+    /// Combines the runs of each group. Run by all threads of the block, each with the
+    /// sum of its run.
+    pub fn combine(&self, sum: &[V<'b, 'c>]) {
         let b = self.b;
-        let group = b.thread_id();
+        let run = b.thread_id();
+        store(&self.sums, run + run / GROUP, sum);
+        let group = run;
         b.sync();
-        b.if_(group.lt(self.groups), || {
+        b.if_(group.lt(GROUPS), || {
             let first = group * (GROUP + 1);
             let nothing = self.combiner.exact_neutral(b);
             let total = match self.combiner.as_kind() {
@@ -169,28 +171,27 @@ impl<'a, 'b, 'c> Runs<'a, 'b, 'c> {
         b.sync();
     }
 
-    /// The combination of the tile's runs before this one.
-    pub fn before(&self, run: V<'b, 'c>) -> Vec<V<'b, 'c>> {
+    /// The combination of the runs before this thread's, after `first`.
+    pub fn before(&self, first: Vec<V<'b, 'c>>) -> Vec<V<'b, 'c>> {
+        let run = self.b.thread_id();
         let group = run / GROUP;
-        let groups = self.first_groups(group);
+        let groups = self.first_groups(first, group);
         let within = load(&self.sums, run + group);
         self.combiner.apply(self.b, &groups, &within)
     }
 
     /// The combination of the tile.
     pub fn total(&self) -> Vec<V<'b, 'c>> {
-        self.first_groups(self.b.index(self.groups))
+        let nothing = self.combiner.exact_neutral(self.b);
+        self.first_groups(nothing, self.b.index(GROUPS))
     }
 
-    fn first_groups(&self, number: V<'b, 'c>) -> Vec<V<'b, 'c>> {
+    /// The combination of the first groups, after `first`.
+    pub fn first_groups(&self, first: Vec<V<'b, 'c>>, number: V<'b, 'c>) -> Vec<V<'b, 'c>> {
         let (b, combiner) = (self.b, self.combiner);
         let (zero, one) = (b.index(0), b.index(1));
-        b.for_(
-            zero,
-            number,
-            one,
-            combiner.exact_neutral(b),
-            |group, sum| combiner.apply(b, &sum, &load(&self.totals, group)),
-        )
+        b.for_(zero, number, one, first, |group, sum| {
+            combiner.apply(b, &sum, &load(&self.totals, group))
+        })
     }
 }

@@ -28,7 +28,10 @@ impl Pipeline for ToGrid {
         Ok([
             "qd-inline-functions",
             "qd-verify-level{level=algo}",
+            "qd-expand-scratch",
+            "qd-expand-swaps",
             "qd-expand-dims",
+            "qd-expand-views",
             &expand,
             &fuse,
             "qd-expand-for-each",

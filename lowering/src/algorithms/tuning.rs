@@ -6,7 +6,7 @@
 
 use super::{
     ALGORITHMS,
-    fixed_order::{self, Shape},
+    fixed_order::{self, RUNS, Shape},
 };
 use crate::targets::{
     Capabilities,
@@ -114,9 +114,9 @@ impl Tuning {
         fixed_order::check_tuning(op)?;
         let resident = self.threads * self.blocks_per_core;
         Ok(Self {
-            threads: shape.runs,
+            threads: RUNS,
             items: shape.items,
-            blocks_per_core: (resident + shape.runs / 2 - 1) / shape.runs,
+            blocks_per_core: (resident + RUNS / 2 - 1) / RUNS,
             ..self
         })
     }

@@ -7,6 +7,7 @@ use qd_dialects::{
     algorithm::{Algorithm, Role},
     argument_attributes, attributes,
     attributes::names,
+    interfaces::before_swaps,
     ir::{Block, Op, OpExt, Value, ValueExt, arguments, operations},
     melior,
     ops::grid,
@@ -181,7 +182,7 @@ impl<'c> Kernel<'c> {
     }
 
     fn length(value: Value<'_>) -> Option<Expr> {
-        let (_, argument) = value.block_argument()?;
+        let (_, argument) = before_swaps(value).block_argument()?;
         let shape = crate::convert::descriptor::shape(value.r#type())?;
         Some(match shape.first()? {
             Some(extent) => Expr::constant(*extent as u64),
@@ -193,7 +194,7 @@ impl<'c> Kernel<'c> {
     /// the kernel is given.
     fn extent(value: Value<'_>) -> Option<Expr> {
         let Some(op) = value.defining_op() else {
-            return Some(Expr::Scalar(value.block_argument()?.1));
+            return Some(Expr::Scalar(before_swaps(value).block_argument()?.1));
         };
         let buffer = *op.operand_values().first()?;
         let shape = crate::convert::descriptor::shape(buffer.r#type())?;
@@ -209,7 +210,9 @@ impl<'c> Kernel<'c> {
         let index = arguments(body).first().copied();
         for store in operations(body) {
             let operands = store.operand_values();
-            let to = operands.get(1).and_then(|to| to.block_argument());
+            let to = operands
+                .get(1)
+                .and_then(|to| before_swaps(*to).block_argument());
             if let Some((block, argument)) = to
                 && store.is("memref.store")
                 && block == self.body
@@ -224,7 +227,7 @@ impl<'c> Kernel<'c> {
     }
 
     fn need(&mut self, value: Value<'_>, length: Expr) {
-        let Some((_, argument)) = value.block_argument() else {
+        let Some((_, argument)) = before_swaps(value).block_argument() else {
             return;
         };
         // A buffer's own length says nothing about it.
@@ -239,7 +242,7 @@ impl<'c> Kernel<'c> {
 
     /// A live count is at most the capacity and the length of what it counts.
     fn count(&mut self, value: Value<'_>, length: Expr, depth: u32) {
-        let Some((_, argument)) = value.block_argument() else {
+        let Some((_, argument)) = before_swaps(value).block_argument() else {
             return;
         };
         let capacity = Expr::constant(1 << (8 * depth));
@@ -252,7 +255,7 @@ impl<'c> Kernel<'c> {
 
     /// Notes whether something works in a buffer, or does something else with it.
     fn use_of(&mut self, value: Value<'_>, works_in: bool) {
-        if let Some((block, argument)) = value.block_argument()
+        if let Some((block, argument)) = before_swaps(value).block_argument()
             && block == self.body
         {
             self.lengths[argument].works_in[usize::from(works_in)] = true;

@@ -83,7 +83,7 @@ pub fn plan<'c>(
         Ok(Planned {
             name,
             arguments,
-            control: reader.controls.values().map(|(_, words)| words).sum(),
+            control: reader.controls.values().map(Words::end).max().unwrap_or(0),
             steps: reader.steps(op.body().expect("a kernel's body"))?,
         })
     });
@@ -99,8 +99,8 @@ struct Reader<'k, 'c> {
     kernel: Op<'c>,
     /// The module's bodies, by name.
     bodies: &'k HashMap<String, Launched>,
-    /// First and number of the control words of an op.
-    controls: HashMap<Key, (u64, u64)>,
+    /// The control words of each op.
+    controls: HashMap<Key, Words>,
     /// How many of its steps have a number.
     numbered: Cell<u64>,
 }
@@ -259,7 +259,7 @@ impl<'c> Reader<'_, 'c> {
                 }
             }
             grid::DoWhile::NAME => StepKind::DoWhile {
-                flag: buffer(kernel, op, grid::DoWhile::cast(op).flag())?,
+                flag: self.operand(op, grid::DoWhile::cast(op).flag())?,
                 steps: inner()?,
             },
             grid::If::NAME => StepKind::If {
@@ -298,10 +298,10 @@ impl<'c> Reader<'_, 'c> {
 
     fn operand(&self, user: Op<'c>, value: Value<'c>) -> Result<'c, Operand> {
         let made_by = value.defining_op().map(OpExt::key);
-        if let Some((first, words)) = made_by.and_then(|op| self.controls.get(&op)) {
+        if let Some(words) = made_by.and_then(|op| self.controls.get(&op)) {
             return Ok(Operand::Control {
-                first: *first,
-                words: *words,
+                first: words.first,
+                words: words.elements,
             });
         }
         if descriptor::shape(value.r#type()).is_some() {
@@ -359,17 +359,38 @@ fn add_bodies(steps: &[Step], to: &mut BTreeSet<String>) {
     }
 }
 
-/// First and number of the control words of each op; the words of different ops are consecutive.
-fn controls(kernel: Op<'_>) -> HashMap<Key, (u64, u64)> {
+/// Control words of an op.
+struct Words {
+    first: u64,
+    elements: u64,
+    /// Words of an element.
+    width: u64,
+}
+
+impl Words {
+    fn end(&self) -> u64 {
+        self.first + self.elements * self.width
+    }
+}
+
+/// The control words of each op; the words of different ops are consecutive, but for one that is left out in front
+/// of elements of two words.
+fn controls(kernel: Op<'_>) -> HashMap<Key, Words> {
     let mut next = 0;
     let ops = kernel.nested().into_iter();
     ops.filter(|op| op.is(grid::Control::NAME))
         .map(|op| {
-            let shape = descriptor::shape(op.first_result().r#type());
-            let words = shape.into_iter().flatten().flatten().product::<i64>() as u64;
-            let first = next;
-            next += words;
-            (op.key(), (first, words))
+            let r#type = op.first_result().r#type();
+            let shape = descriptor::shape(r#type);
+            let elements = shape.into_iter().flatten().flatten().product::<i64>() as u64;
+            let width = u64::from(ir::element_type(r#type).map_or(32, ir::bit_width) / 32);
+            let words = Words {
+                first: u64::next_multiple_of(next, width),
+                elements,
+                width,
+            };
+            next = words.end();
+            (op.key(), words)
         })
         .collect()
 }

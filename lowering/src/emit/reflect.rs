@@ -7,7 +7,7 @@ use qd_artifact::Kernel;
 use qd_dialects::{
     algorithm::{Algorithm, Role},
     attributes,
-    interfaces::{Use, view_source},
+    interfaces::{Use, before_swaps, view_source},
     ir::{Block, Key, Op, OpExt, Value, ValueExt, arguments, operations},
     melior,
     ops::grid,
@@ -122,10 +122,10 @@ struct First<'f, 'c> {
 impl<'c> First<'_, 'c> {
     /// Notes an access to the argument behind a value, if there is one.
     fn note(&mut self, value: Value<'c>, access: Access) {
-        let mut base = value;
+        let mut base = before_swaps(value);
         while let Some(op) = base.defining_op() {
             match view_source(op) {
-                Some(source) => base = source,
+                Some(source) => base = before_swaps(source),
                 None => return,
             }
         }

@@ -43,12 +43,16 @@ pub const PIPES: [(Pipe, &str); 4] = [
     (Pipe::Memory, "memory"),
 ];
 
-/// What ops that are no collectives cost as (`uniform` are integers that are the same in a subgroup), and the subgroups that a scheduler has resident.
-pub const CLASSES: [&str; 14] = [
+/// What ops that are no collectives cost as, and the subgroups that a scheduler has resident. `uniform` are integers that
+/// are the same in a subgroup, `mask` those of 64 bits that are made of masks of lanes, and `minmax` minima and maxima of
+/// floats of 32 bits.
+pub const CLASSES: [&str; 16] = [
     "int",
     "int64",
+    "mask",
     "uniform",
     "float",
+    "minmax",
     "double",
     "math",
     "load",
@@ -92,6 +96,7 @@ pub struct Row {
     also: BTreeMap<Pipe, f64>,
     latency: f64,
     per: Per,
+    is_operand: bool,
     source: String,
 }
 
@@ -117,6 +122,9 @@ struct Written {
     latency: f64,
     #[serde(default)]
     per: Per,
+    /// Of a move: whether an instruction of 32 bits takes it as an operand, where it alone uses it.
+    #[serde(default, rename = "operand")]
+    is_operand: bool,
     /// Who says so.
     source: String,
 }
@@ -174,6 +182,7 @@ impl TryFrom<Written> for Row {
             also: row.also,
             latency: row.latency,
             per: row.per,
+            is_operand: row.is_operand,
             source: row.source,
         })
     }
@@ -322,6 +331,11 @@ impl Costs {
         self.row(question).map(|row| row.source.as_str())
     }
 
+    /// Whether an instruction takes it as an operand.
+    pub fn is_operand(&self, question: &Question<'_>) -> bool {
+        self.row(question).is_some_and(|row| row.is_operand)
+    }
+
     /// The row that says most about it, and of equal ones the last.
     fn row(&self, question: &Question<'_>) -> Option<&Row> {
         let rows = self.rows.iter().enumerate().filter(|(_, row)| {
@@ -386,8 +400,10 @@ mod tests {
     use super::*;
 
     /// Targets whose lowering can be selected.
-    const PRICED: [&str; 8] = [
+    const PRICED: [&str; 10] = [
         "cpu",
+        "vulkan:1.3",
+        "metal",
         "nvptx:sm_80",
         "nvptx:sm_90",
         "nvptx:sm_100",
@@ -407,7 +423,8 @@ mod tests {
                 assert!(costs.limit("resident", wave).is_some(), "{name} {wave}");
                 // All of the limits, or none.
                 let limits = LIMITS.map(|name| costs.limit(name, wave).is_some());
-                assert_eq!(limits, [name != "cpu"; 4], "{name} {wave}");
+                let is_known = !["cpu", "vulkan:1.3", "metal"].contains(&name);
+                assert_eq!(limits, [is_known; 4], "{name} {wave}");
                 let ops = target.forms.iter().map(|form| (form.name, form.op));
                 let ops = ops.filter(|(_, op)| op.starts_with("qd."));
                 for (form, op) in ops.chain(CLASSES.map(|class| (class, ""))) {
@@ -422,6 +439,65 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_maximum_of_floats_takes_two_instructions_of_amds() {
+        // `v_max_f32` of the operand with itself, which makes a signalling NaN a quiet one, and that of both: see
+        // tests/filecheck/emit/amdgpu/maxima.mlir.
+        let context = qd_dialects::context();
+        for (name, wave) in [
+            ("amdgpu:gfx1100", 64),
+            ("amdgpu:gfx1201", 64),
+            ("amdgpu:gfx942", 64),
+        ] {
+            let target = Target::parse(name).unwrap().capabilities;
+            let costs = Costs::of(&context, &target, None).unwrap();
+            let of = |form| {
+                let question = Question {
+                    form,
+                    op: "",
+                    wave,
+                    mask: None,
+                    words: 1,
+                };
+                costs.cost(&question).unwrap().uses
+            };
+            assert_eq!(of("minmax"), of("float").map(|one| 2.0 * one), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_row_takes_of_several_pipes() {
+        let context = qd_dialects::context();
+        let target = Target::parse("amdgpu:gfx1100").unwrap().capabilities;
+        let mut costs = Costs::of(&context, &target, None).unwrap();
+        let question = Question {
+            form: "ds_bpermute_b32 or DPP",
+            op: "qd.simt.shuffle",
+            wave: 32,
+            mask: None,
+            words: 2,
+        };
+        let found = |costs: &Costs| costs.cost(&question).unwrap().uses;
+        // An address beside each word that is read.
+        assert_eq!(found(&costs), [2.0, 0.0, 2.0, 0.0]);
+        // What is of the row's own pipe adds up.
+        let row = r#"{"targets": ["amdgpu:gfx1100"], "form": "ds_bpermute_b32 or DPP", "pipe": "shared",
+            "use": 3, "also": {"shared": 1, "scalar": 5}, "latency": 0, "per": "word", "wave": 32, "source": "a test"}"#;
+        costs.rows.push(serde_json::from_str(row).unwrap());
+        assert_eq!(found(&costs), [0.0, 10.0, 8.0, 0.0]);
+        let wrong = row.replace("\"scalar\": 5", "\"scalar\": -5");
+        let error = serde_json::from_str::<Row>(&wrong).unwrap_err().to_string();
+        assert!(
+            error.starts_with("'also' of 'ds_bpermute_b32 or DPP' is negative: -5"),
+            "{error}"
+        );
+        let unknown = row.replace("\"scalar\": 5", "\"texture\": 5");
+        let error = serde_json::from_str::<Row>(&unknown)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("unknown variant `texture`"), "{error}");
     }
 
     #[test]

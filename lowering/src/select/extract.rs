@@ -423,6 +423,7 @@ pub fn shape_of(body: &Body<'_>, node: &Node) -> Option<Shape> {
         Some((facts.r#type?, facts.constant))
     });
     let is_uniform = (operands[operator.values()].iter()).all(|id| graph[*id].data.uniform);
+    let is_of_masks = (operands[operator.values()].iter()).any(|id| graph[*id].data.mask);
     Some(Shape {
         head: node.head,
         kind: operator.combines().then(|| head(0).as_kind()).flatten(),
@@ -439,5 +440,6 @@ pub fn shape_of(body: &Body<'_>, node: &Node) -> Option<Shape> {
         is_uniform: is_uniform
             && !operator.is_collective()
             && !operands[operator.values()].is_empty(),
+        is_of_masks: is_of_masks && !operator.is_collective(),
     })
 }

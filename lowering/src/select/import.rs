@@ -165,6 +165,7 @@ impl<'c> Reader<'_, 'c> {
                 r#type: Type::of(value.r#type()),
                 constant: None,
                 uniform: self.uniformity.is_uniform(value, Scope::Subgroup),
+                mask: false,
             });
             Head::Leaf(self.body.leaves.len() as u32 - 1)
         });

@@ -104,6 +104,10 @@ operators! {
     ZeroExtend32 = "zext.i32" / 1,
     /// Zero-extended to 64 bits.
     ZeroExtend64 = "zext.i64" / 1,
+    /// Sign-extended from 32 to 64 bits.
+    SignExtend64 = "sext.i64" / 1,
+    /// The low 32 of 64 bits.
+    Truncate32 = "trunc.i32" / 1,
     /// The second if the first, a predicate, holds; else the third.
     Select = "select" / 3,
     /// Set bits, an `i32`.
@@ -348,6 +352,8 @@ pub struct Facts {
     /// Whether it is the same in all lanes of a subgroup, at the largest size that is
     /// considered and so at each.
     pub uniform: bool,
+    /// Whether it is made of masks of lanes.
+    pub mask: bool,
 }
 
 /// The analysis of an e-graph, and who made what in it.
@@ -378,6 +384,7 @@ impl egg::Analysis<Node> for Analysis {
                 r#type: Some(r#type),
                 constant: Some(r#type.wrapped(value)),
                 uniform: true,
+                mask: false,
             },
             Head::Leaf(number) => graph.analysis.leaves[number as usize],
             Head::Kind(_) | Head::Cluster(_) | Head::Bits(_) | Head::Token(_) => Facts::default(),
@@ -405,6 +412,7 @@ impl egg::Analysis<Node> for Analysis {
         to.r#type = to.r#type.or(from.r#type);
         to.constant = to.constant.or(from.constant);
         to.uniform |= from.uniform;
+        to.mask |= from.mask;
         DidMerge(*to != before, *to != from)
     }
 
@@ -426,8 +434,9 @@ fn facts_of(operator: Operator, values: &[Facts], whole: Option<bool>) -> Facts 
         Op::ZeroExtend32 | Op::PopulationCount | Op::Lane | Op::Width | Op::CountTrue => {
             Some(Type::I32)
         }
-        Op::LastSet => Some(Type::I32),
-        Op::ZeroExtend64 | Op::LanesBelow | Op::LanesUpTo | Op::ClusterLanes => Some(Type::I64),
+        Op::LastSet | Op::Truncate32 => Some(Type::I32),
+        Op::ZeroExtend64 | Op::SignExtend64 => Some(Type::I64),
+        Op::LanesBelow | Op::LanesUpTo | Op::ClusterLanes => Some(Type::I64),
         Op::Ballot | Op::MatchAny => Some(Type::I64),
         Op::Select => values.get(1).and_then(|value| value.r#type),
         _ => first.r#type,
@@ -450,6 +459,8 @@ fn facts_of(operator: Operator, values: &[Facts], whole: Option<bool>) -> Facts 
         let number = |at: usize| values.get(at)?.constant;
         let folded = match (operator, number(0)?) {
             (Op::ZeroExtend32 | Op::ZeroExtend64, a) => zero_extended(a, first.r#type?),
+            // What is truncated is wrapped below.
+            (Op::SignExtend64 | Op::Truncate32, a) => a,
             (Op::PopulationCount, a) => zero_extended(a, first.r#type?).count_ones().into(),
             (Op::Add, a) => a.wrapping_add(number(1)?),
             (Op::Sub, a) => a.wrapping_sub(number(1)?),
@@ -463,10 +474,16 @@ fn facts_of(operator: Operator, values: &[Facts], whole: Option<bool>) -> Facts 
         };
         Some(r#type.wrapped(folded))
     });
+    let mask = match operator {
+        Op::Ballot | Op::MatchAny | Op::LanesBelow | Op::LanesUpTo | Op::ClusterLanes => true,
+        Op::And | Op::Or | Op::Xor | Op::Select => values.iter().any(|value| value.mask),
+        _ => false,
+    };
     Facts {
         r#type,
         constant,
         uniform,
+        mask,
     }
 }
 

@@ -25,7 +25,7 @@
 //! After: `%sum` is `%n`, and `qd.wave` is 32 or 64.
 //!
 //! Limits: a body weighs as much as it has launches, whose blocks are not known;
-//! occupancy does not look at registers.
+//! what a body holds in registers is an estimate.
 
 mod control;
 pub(crate) mod cost;
@@ -46,7 +46,7 @@ pub mod term;
 
 use crate::{
     pipelines::default_wave,
-    targets::{Capabilities, Target},
+    targets::{Capabilities, Kind, Target},
 };
 use cost::Costs;
 pub use cost::{Figure, figure};
@@ -174,7 +174,8 @@ fn select<'c>(module: Op<'c>, target: &Target, costs: &Costs, explains: bool) ->
     all.retain(|(_, threads)| is_full(*threads));
     let ops: Vec<Op<'c>> = all.iter().map(|(op, _)| *op).collect();
     // With one size alone, all bodies have it in any case.
-    let is_chosen = target.wave.is_none() && target.capabilities.waves.len() > 1;
+    let is_chosen =
+        target.wave.is_none() && target.capabilities.waves.len() > 1 && !is_of_device(target);
     let (groups, launches) = match is_chosen {
         true => groups::groups(module, &ops),
         false => (
@@ -235,6 +236,11 @@ fn select<'c>(module: Op<'c>, target: &Target, costs: &Costs, explains: bool) ->
     called
         .into_iter()
         .try_for_each(|function| set_wave(function, wave.unwrap_or(default).into()))
+}
+
+/// Whether the size of subgroups is the device's to say, which is not known here.
+fn is_of_device(target: &Target) -> bool {
+    matches!(target.capabilities.kind, Kind::Spirv(_))
 }
 
 /// Whether a body has an op of which there may be several forms.
@@ -362,6 +368,7 @@ fn allowed<'c>(op: Op<'c>, target: &Target) -> Result<'c, Vec<u32>> {
             Err(Diagnostic::at(op, message))
         }
         (Some(wave), _) | (None, Some(wave)) => Ok(vec![wave]),
+        (None, None) if is_of_device(target) => Ok(vec![default_wave(target)]),
         (None, None) => Ok(waves.clone()),
     }
 }

@@ -21,7 +21,7 @@ use qd_dialects::{
     clone::Mapping,
     diagnostic::{Diagnostic, Result},
     interfaces::{Collective, Scope},
-    ir::{self, Block, InsertionPoint, Key, Op, OpExt, Value, ValueExt, context_of},
+    ir::{self, Block, InsertionPoint, Key, Op, OpExt, Value, ValueExt, bit_width, context_of},
     melior::ir::{
         Region, RegionLike, Type as IrType, ValueLike, attribute::TypeAttribute,
         r#type::FunctionType,
@@ -79,6 +79,8 @@ pub struct Shape {
     pub values: Vec<(Type, Option<i64>)>,
     /// Whether its values are the same in a whole subgroup.
     pub is_uniform: bool,
+    /// Whether it is made of masks of lanes.
+    pub is_of_masks: bool,
 }
 
 /// Inserts an op that is given these values.
@@ -159,7 +161,10 @@ impl<'a, 'c> Pricer<'a, 'c> {
                 })?
             }
             _ => {
-                let class = class_of(shape);
+                let class = match class_of(shape) {
+                    Some("int64") if shape.is_of_masks => Some("mask"),
+                    class => class,
+                };
                 let class = class.map(|class| in_subgroup(class, shape.is_uniform));
                 let cost = class.map_or(Ok(Cost::default()), |class| self.class(class, wave))?;
                 vec![Candidate::plain(cost)]
@@ -322,6 +327,9 @@ impl<'a, 'c> Pricer<'a, 'c> {
             let wave = block.wave as u32;
             let collective = Collective::of(op);
             let mut cost = match self.target.form(op, wave.into()) {
+                Some(form) if collective.is_some() && self.is_operand(op, form.name, wave) => {
+                    Cost::default()
+                }
                 Some(form) if collective.is_some() => self.native(op, form.name, wave)?,
                 _ => self.neutral(op, wave, is_uniform(op, uniformity))?,
             };
@@ -374,23 +382,17 @@ impl<'a, 'c> Pricer<'a, 'c> {
     }
 
     fn native(&self, op: Op<'c>, form: &str, wave: u32) -> Result<'c, Cost> {
-        let operands = op.operand_values();
-        let xor = simt::Shuffle::of(op).filter(|s| s.mode() == ShuffleMode::Xor);
-        let bits = match operands
-            .first()
-            .and_then(|value| Scalar::of(value.r#type()))
-        {
-            Some(Scalar::Int(bits) | Scalar::Float(bits)) => bits,
-            None => 32,
+        self.ask(&question(op, form, wave))
+    }
+
+    /// Whether the instruction that uses what a form moves takes that as its operand.
+    fn is_operand(&self, op: Op<'c>, form: &str, wave: u32) -> bool {
+        let results = op.result_values();
+        let uses: Vec<_> = results.iter().flat_map(|value| value.uses()).collect();
+        let [(only, _)] = uses.as_slice() else {
+            return false;
         };
-        let question = Question {
-            form,
-            op: op.full_name(),
-            wave,
-            mask: xor.and_then(|s| s.lane().constant_int()),
-            words: bits.div_ceil(32),
-        };
-        self.ask(&question)
+        takes_moves(*only) && self.costs.is_operand(&question(op, form, wave))
     }
 
     /// What an op takes that is no collective, without what is in it.
@@ -431,6 +433,26 @@ impl<'a, 'c> Pricer<'a, 'c> {
     }
 }
 
+/// What a form of an op is asked by.
+fn question<'a, 'c: 'a>(op: Op<'c>, form: &'a str, wave: u32) -> Question<'a> {
+    let operands = op.operand_values();
+    let xor = simt::Shuffle::of(op).filter(|s| s.mode() == ShuffleMode::Xor);
+    let bits = match operands
+        .first()
+        .and_then(|value| Scalar::of(value.r#type()))
+    {
+        Some(Scalar::Int(bits) | Scalar::Float(bits)) => bits,
+        None => 32,
+    };
+    Question {
+        form,
+        op: op.full_name(),
+        wave,
+        mask: xor.and_then(|s| s.lane().constant_int()),
+        words: bits.div_ceil(32),
+    }
+}
+
 /// Whether threads wait at an op for one another.
 fn is_barrier(op: Op<'_>) -> bool {
     op.is(simt::BlockSync::NAME) || op.is(simt::Sync::NAME)
@@ -446,7 +468,7 @@ pub fn is_uniform<'c>(op: Op<'c>, uniformity: &Uniformity<'c>) -> bool {
 /// As what an op of a class costs where it is the same in a subgroup, or is not.
 pub fn in_subgroup(class: &'static str, is_uniform: bool) -> &'static str {
     match class {
-        "int" | "int64" if is_uniform => "uniform",
+        "int" | "int64" | "mask" if is_uniform => "uniform",
         class => class,
     }
 }
@@ -483,7 +505,9 @@ fn class_of(shape: &Shape) -> Option<&'static str> {
             Some((Type::I64 | Type::F64, _)) => Some("int64"),
             _ => Some("int"),
         },
-        Head::Op(Op::ZeroExtend64) => Some("int"),
+        Head::Op(Op::ZeroExtend64 | Op::SignExtend64) => Some("int"),
+        // The low register is there.
+        Head::Op(Op::Truncate32) => None,
         Head::Op(_) => match shape.values.first() {
             Some((Type::I64, _)) => Some("int64"),
             _ => Some("int"),
@@ -508,6 +532,7 @@ fn neutral_class(op: Op<'_>) -> Option<&'static str> {
             ir::as_memref(memref).is_some_and(|memref| memref.memory_space().is_some())
         })
     };
+    let bits = |value: Option<&Value<'_>>| value.map(|value| bit_width(value.r#type()));
     match name {
         "memref.load" if is_shared(0) => Some("shared"),
         "memref.store" if is_shared(1) => Some("shared"),
@@ -520,6 +545,9 @@ fn neutral_class(op: Op<'_>) -> Option<&'static str> {
         "scf.yield" if op.parent().is_some_and(|parent| parent.is("scf.for")) => Some("branch"),
         // Registers, addresses, and what code generation leaves nothing of.
         "arith.constant" | "arith.index_cast" | "arith.index_castui" | "arith.bitcast" => None,
+        // The low register is there, and the high one is one instruction.
+        "arith.trunci" if bits(values.first()) == Some(32) => None,
+        "arith.extui" | "arith.extsi" => Some("int"),
         grid::AtomicRmw::NAME if is_shared(1) => Some("shared atomic"),
         _ if name.contains("atomic") => Some("atomic"),
         _ if name.starts_with("math.") && !counts_bits(name) => Some("math"),
@@ -529,13 +557,71 @@ fn neutral_class(op: Op<'_>) -> Option<&'static str> {
         {
             match scalar {
                 Some(Scalar::Float(64)) => Some("double"),
+                Some(Scalar::Float(_)) if is_minimum(name) => Some("minmax"),
                 Some(Scalar::Float(_)) => Some("float"),
+                Some(Scalar::Int(64)) if is_of_masks(op) => Some("mask"),
                 Some(Scalar::Int(64)) => Some("int64"),
                 _ => Some("int"),
             }
         }
         _ => None,
     }
+}
+
+fn is_minimum(name: &str) -> bool {
+    ["arith.minnumf", "arith.maxnumf"].contains(&name)
+}
+
+/// Whether an op is one instruction of 32 bits that may have an operand from another lane. Minima and maxima of floats
+/// look at it twice.
+fn takes_moves(op: Op<'_>) -> bool {
+    let name = op.full_name();
+    let is_simple = [
+        "arith.addi",
+        "arith.andi",
+        "arith.ori",
+        "arith.xori",
+        "arith.minsi",
+        "arith.minui",
+        "arith.maxsi",
+        "arith.maxui",
+        "arith.addf",
+        "arith.mulf",
+    ]
+    .contains(&name);
+    is_simple && bit_width(op.first_result().r#type()) == 32
+}
+
+/// Whether an op on 64 bits is made of masks of lanes: with a subgroup's size, LLVM knows of which of their bits nothing
+/// comes.
+fn is_of_masks(op: Op<'_>) -> bool {
+    fn is_mask(value: Value<'_>, depth: u32) -> bool {
+        let Some(op) = value.defining_op() else {
+            return false;
+        };
+        let masks = [
+            simt::Ballot::NAME,
+            simt::MatchAny::NAME,
+            simt::Lanemask::NAME,
+        ];
+        if masks.contains(&op.full_name()) {
+            return true;
+        }
+        depth > 0 && keeps_masks(op) && is_made_of_some(op, depth)
+    }
+    fn is_made_of_some(op: Op<'_>, depth: u32) -> bool {
+        let operands = op.operand_values();
+        operands.iter().any(|value| is_mask(*value, depth - 1))
+    }
+    /// As far as one looks.
+    const DEPTH: u32 = 4;
+    (keeps_masks(op) || op.is("arith.cmpi")) && is_made_of_some(op, DEPTH)
+}
+
+/// Whether what an op makes of masks is one.
+fn keeps_masks(op: Op<'_>) -> bool {
+    let names = ["arith.andi", "arith.ori", "arith.xori", "arith.select"];
+    names.contains(&op.full_name())
 }
 
 /// Whether a function is an instruction on integers, as `qd.math`'s of the same kind are.

@@ -15,6 +15,16 @@ const SMALL: &str = "{qd.tuning = {threads = 64, items = 20}}";
 
 /// Runs a kernel under many schedules; the results of each.
 fn under_all_schedules(text: &str, arguments: &[Argument], waves: &[u32]) -> Vec<Vec<Argument>> {
+    under_schedules(text, arguments, waves, 12)
+}
+
+/// Runs a kernel in order and under as many hostile schedules; the results of each.
+fn under_schedules(
+    text: &str,
+    arguments: &[Argument],
+    waves: &[u32],
+    hostile: u64,
+) -> Vec<Vec<Argument>> {
     let context = context();
     let mut module = parse(&context, text);
     pass::run_pipeline(&context, &mut module, "qd-to-grid{target=nvptx:sm_90}").unwrap();
@@ -31,7 +41,7 @@ fn under_all_schedules(text: &str, arguments: &[Argument], waves: &[u32]) -> Vec
         arguments
     };
     let schedules = |wave| {
-        let hostile = (0..12).map(move |seed| run(wave, Schedule::Random { seed }));
+        let hostile = (0..hostile).map(move |seed| run(wave, Schedule::Random { seed }));
         [run(wave, Schedule::InOrder)].into_iter().chain(hostile)
     };
     waves.iter().flat_map(schedules).collect()
@@ -39,7 +49,7 @@ fn under_all_schedules(text: &str, arguments: &[Argument], waves: &[u32]) -> Vec
 
 /// Order-sensitive sums depend on the tree: with `deterministic`, the count fixes it,
 /// whatever ran first, at every width of a subgroup. Of wide elements there are more tiles
-/// than a window of most subgroups has.
+/// than a band has, and then more bands than a window of the smallest subgroup.
 #[test]
 fn deterministic_float_sums_do_not_depend_on_timing() {
     const WIDE: &str = "identity [0.0 : f64, 0.0 : f64, 0.0 : f64] combiner {
@@ -49,29 +59,16 @@ fn deterministic_float_sums_do_not_depend_on_timing() {
         %c = arith.addf %lc, %rc : f64
         qd.yield %a, %b, %c : f64, f64, f64
       }";
-    let forms = [
-        (
-            "add",
-            "",
-            Element::F32,
-            "f32",
-            Element::I32,
-            "i32",
-            1,
-            33_000,
-        ),
-        (
-            "",
-            WIDE,
-            Element::F64,
-            "f64",
-            Element::I64,
-            "i64",
-            3,
-            34 * 1280 + 7,
-        ),
+    /// Of wide elements.
+    const TILE: usize = 1280;
+    let one = ("add", "", Element::F32, "f32", Element::I32, "i32", 1);
+    let wide = ("", WIDE, Element::F64, "f64", Element::I64, "i64", 3);
+    let forms: [(_, _, &[u32], _); 3] = [
+        (one, 33_000, &[8, 64], 12),
+        (wide, 34 * TILE + 7, &[4, 32], 3),
+        (wide, 170 * TILE + 7, &[4], 1),
     ];
-    for (kind, region, element, e, slots, s, scalars, n) in forms {
+    for ((kind, region, element, e, slots, s, scalars), n, waves, hostile) in forms {
         let mut random = Random::new(11);
         let number = |x: f64| match element {
             Element::F32 => u64::from((x as f32).to_bits()),
@@ -82,14 +79,14 @@ fn deterministic_float_sums_do_not_depend_on_timing() {
             .collect();
         let list =
             |of: &dyn Fn(usize) -> String| (0..scalars).map(of).collect::<Vec<_>>().join(", ");
-        let (op, waves) = match scalars {
-            1 => ("exclusive_scan", [8, 64]),
-            _ => ("inclusive_scan", [4, 32]),
+        let op = match scalars {
+            1 => "exclusive_scan",
+            _ => "inclusive_scan",
         };
         let text = format!(
             "qd.grid.kernel @k({}, {}, {}, %n: memref<i32>) {{
                    qd.algo.{op} {kind} ins({} : {buffers}) outs({} : {buffers}) scratch({} : {})
-                     count(%n : memref<i32>) log256_max_n = 2 deterministic {region}
+                     count(%n : memref<i32>) log256_max_n = 3 deterministic {region}
                  }}",
             list(&|i| format!("%a{i}: memref<?x{e}>")),
             list(&|i| format!("%o{i}: memref<?x{e}>")),
@@ -101,7 +98,9 @@ fn deterministic_float_sums_do_not_depend_on_timing() {
             buffers = list(&|_| format!("memref<?x{e}>")),
         );
         let mut arguments = vec![buffer(element, &input); 2 * scalars];
-        arguments.extend((0..scalars).map(|_| scratch(slots, 256)));
+        arguments.extend(
+            (0..scalars).map(|_| scratch(slots, scan_scratch_slots(n as u64, Some(3)).unwrap())),
+        );
         arguments.push(count(n));
         let mut expected = arguments.clone();
         let context = context();
@@ -112,7 +111,7 @@ fn deterministic_float_sums_do_not_depend_on_timing() {
             &Options::default(),
         )
         .unwrap();
-        for result in under_all_schedules(&text, &arguments, &waves) {
+        for result in under_schedules(&text, &arguments, waves, hostile) {
             for scalar in scalars..2 * scalars {
                 assert!(
                     bits(&result[scalar]) == bits(&expected[scalar]),

@@ -155,8 +155,10 @@ fn apply(head: Head, operands: &[Term]) -> Term {
     let r#type = match operator {
         Op::Equal | Op::NotEqual | Op::Any | Op::All | Op::AllEqual => Type::I1,
         Op::ZeroExtend32 | Op::PopulationCount | Op::Lane | Op::Width | Op::CountTrue => Type::I32,
-        Op::LastSet => Type::I32,
-        Op::ZeroExtend64 | Op::LanesBelow | Op::LanesUpTo | Op::ClusterLanes => Type::I64,
+        Op::LastSet | Op::Truncate32 => Type::I32,
+        Op::ZeroExtend64 | Op::SignExtend64 | Op::LanesBelow | Op::LanesUpTo | Op::ClusterLanes => {
+            Type::I64
+        }
         Op::Ballot | Op::MatchAny => Type::I64,
         Op::Select => of(1),
         _ => of(0),
@@ -174,6 +176,8 @@ fn apply(head: Head, operands: &[Term]) -> Term {
             Op::Equal => two(lane).map(|(a, b)| u8::from(a == b))?,
             Op::NotEqual => two(lane).map(|(a, b)| u8::from(a != b))?,
             Op::ZeroExtend32 | Op::ZeroExtend64 => value(0, lane)?,
+            Op::SignExtend64 => wrap(signed(value(0, lane)?, of(0)), r#type),
+            Op::Truncate32 => wrap(value(0, lane)?.into(), r#type),
             Op::PopulationCount => wrap(value(0, lane)?.count_ones() as i32, r#type),
             Op::Lane => lane as u8,
             Op::Width => wrap(LANES as i32, r#type),

@@ -99,7 +99,8 @@ fn variable(
         Domain::Scalar => value(r#type, false),
         Domain::Integer if r#type.is_integer() => value(r#type, false),
         Domain::Word if r#type == Type::I32 => value(r#type, false),
-        Domain::Integer | Domain::Word => return None,
+        Domain::Long if r#type == Type::I64 => value(r#type, false),
+        Domain::Integer | Domain::Word | Domain::Long => return None,
         Domain::Predicate => value(Type::I1, false),
         Domain::Lane => value(Type::I32, true),
         Domain::Kind => {

@@ -203,13 +203,38 @@ impl<'b, 'c, 'f> Totals<'b, 'c, 'f> {
     }
 }
 
+/// How a subgroup's own total is made: in its first lane, by shuffles down, or in all, by a butterfly. The first lane has
+/// the same either way.
+#[derive(Clone, Copy)]
+pub(super) enum Own {
+    First,
+    All,
+}
+
+impl Own {
+    fn of<'b, 'c>(
+        self,
+        b: &'b Builder<'c>,
+        fold: &Fold<'c>,
+        op: Op<'c>,
+        setting: &Setting,
+    ) -> Vec<V<'b, 'c>> {
+        let name = match self {
+            Self::First => "reduce",
+            Self::All => "reduce_all",
+        };
+        fold.collective(b, name, &fold.values(b, op), setting.wave)
+    }
+}
+
 pub(super) fn reduce<'c>(
     b: &Builder<'c>,
     op: Op<'c>,
     setting: &Setting,
+    own: Own,
 ) -> Result<'c, Vec<Value<'c>>> {
     let (fold, block) = (Fold::of(op), Block::of(op)?);
-    let own = fold.collective(b, "reduce", &fold.values(b, op), setting.wave);
+    let own = own.of(b, &fold, op, setting);
     if block.threads == setting.wave {
         return Ok(raw(&own));
     }
@@ -224,6 +249,7 @@ pub(super) fn reduce_all<'c>(
     b: &Builder<'c>,
     op: Op<'c>,
     setting: &Setting,
+    own: Own,
 ) -> Result<'c, Vec<Value<'c>>> {
     let (fold, block) = (Fold::of(op), Block::of(op)?);
     if block.threads == setting.wave {
@@ -234,7 +260,7 @@ pub(super) fn reduce_all<'c>(
             setting.wave,
         )));
     }
-    let own = fold.collective(b, "reduce", &fold.values(b, op), setting.wave);
+    let own = own.of(b, &fold, op, setting);
     let leads = b.lane_id().eq(0);
     let totals = Totals::share(b, &fold, &block, setting.wave, &own, leads);
     if totals.fit() {

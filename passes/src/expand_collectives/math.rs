@@ -82,3 +82,36 @@ pub(super) fn lanemask<'c>(b: &Builder<'c>, op: Op<'c>, _: &Setting) -> Result<'
     };
     Ok(vec![mask.value()])
 }
+
+/// The ten rounds, by the paper's figure: each multiplies two words of the counter, and mixes the high halves of
+/// the products with the other two and the key, which a constant is added to.
+pub(super) fn philox<'c>(b: &Builder<'c>, op: Op<'c>, _: &Setting) -> Result<'c, Vec<Value<'c>>> {
+    const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
+    const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
+    let operands = b.vs(&op.operand_values());
+    let (mut counter, mut key) = (operands[..4].to_vec(), operands[4..].to_vec());
+    let product = |word: V<'_, 'c>, by: u32| {
+        let operands = [word.value(), b.i32(by as i32).value()];
+        let types = [word.ty(), word.ty()];
+        let halves = b.op("arith.mului_extended", &operands, &types, &[]);
+        b.vs(&halves.result_values())
+    };
+    for round in 0..10 {
+        if round > 0 {
+            for (key, by) in key.iter_mut().zip(WEYL) {
+                *key = *key + i64::from(by as i32);
+            }
+        }
+        let (first, second) = (
+            product(counter[0], MULTIPLIERS[0]),
+            product(counter[2], MULTIPLIERS[1]),
+        );
+        counter = vec![
+            second[1] ^ counter[1] ^ key[0],
+            second[0],
+            first[1] ^ counter[3] ^ key[1],
+            first[0],
+        ];
+    }
+    Ok(counter.into_iter().map(V::value).collect())
+}

@@ -47,37 +47,17 @@ struct Ranking<'b, 'c> {
 
 /// How lanes with the same digit find each other.
 #[derive(Clone, Copy, PartialEq)]
-enum Peers {
+pub(super) enum Peers {
+    /// As the target does a match.
     Match,
+    /// A ballot for each bit.
     Ballots,
+    /// Each sets its bit in a word of shared memory.
     Atomics,
 }
 
-pub(super) fn by_match<'c>(
-    b: &Builder<'c>,
-    op: Op<'c>,
-    setting: &Setting,
-) -> Result<'c, Vec<Value<'c>>> {
-    radix_rank(b, op, setting, Peers::Match)
-}
-
-pub(super) fn by_ballots<'c>(
-    b: &Builder<'c>,
-    op: Op<'c>,
-    setting: &Setting,
-) -> Result<'c, Vec<Value<'c>>> {
-    radix_rank(b, op, setting, Peers::Ballots)
-}
-
-pub(super) fn by_atomics<'c>(
-    b: &Builder<'c>,
-    op: Op<'c>,
-    setting: &Setting,
-) -> Result<'c, Vec<Value<'c>>> {
-    radix_rank(b, op, setting, Peers::Atomics)
-}
-
-fn radix_rank<'c>(
+/// By one of them.
+pub(super) fn radix_rank<'c>(
     b: &Builder<'c>,
     op: Op<'c>,
     setting: &Setting,

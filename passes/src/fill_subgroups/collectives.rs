@@ -54,7 +54,7 @@ pub(super) fn fill<'c>(
         return Err(Diagnostic::at(op, message));
     };
     let tile = collective.log2_cluster_size;
-    let whole = tile.is_none_or(|log2| 1 << log2 == filling.wave);
+    let whole = tile.is_none_or(|log2| Some(1 << log2) == filling.wave);
     let reads_a_lane = collective.source_lane.is_some();
     if collective.result_uniformity == ResultUniformity::Uniform && whole && !reads_a_lane {
         let results = op.result_values();
@@ -115,9 +115,9 @@ fn all<'c>(filling: &Filling<'c>, b: &Builder<'c>, op: Op<'c>) {
 fn all_equal<'c>(filling: &Filling<'c>, b: &Builder<'c>, op: Op<'c>) {
     let value = b.v(op.operand_values()[0]);
     let size = cluster(filling, op);
-    let first = match size == filling.wave {
-        true => of_lane_0(value),
-        false => b.shuffle("idx", value, b.lane_id() & -size),
+    let first = match size.filter(|_| size != filling.wave) {
+        None => of_lane_0(value),
+        Some(size) => b.shuffle("idx", value, b.lane_id() & -size),
     };
     op.set_operand_at(0, choose(b.v(filling.there), value, first));
 }
@@ -162,10 +162,17 @@ fn broadcast<'c>(filling: &Filling<'c>, b: &Builder<'c>, op: Op<'c>) {
 }
 
 fn rotate<'c>(filling: &Filling<'c>, b: &Builder<'c>, op: Op<'c>) {
-    let last = cluster(filling, op) - 1;
-    let lane = b.lane_id();
-    let place = (lane + b.v(simt::Rotate::cast(op).delta())) & last;
-    own_where_absent(filling, op, (lane & !last) + place);
+    let delta = b.v(simt::Rotate::cast(op).delta());
+    let source = match cluster(filling, op) {
+        Some(size) => {
+            let last = size - 1;
+            let lane = b.lane_id();
+            let place = (lane + delta) & last;
+            (lane & !last) + place
+        }
+        None => (b.lane_id() + delta) & (b.subgroup_size() - 1),
+    };
+    own_where_absent(filling, op, source);
 }
 
 /// Only threads that are there are ranked.
@@ -203,10 +210,10 @@ fn after<'c>(op: Op<'c>, compute: impl for<'b> FnOnce(&'b Builder<'c>, V<'b, 'c>
     }
 }
 
-/// Lanes of the clusters that an op works on.
-fn cluster(filling: &Filling, op: Op) -> i64 {
+/// Lanes of the clusters that an op works on; none if these are subgroups whose size has not been chosen.
+fn cluster(filling: &Filling, op: Op) -> Option<i64> {
     match op.attr("tile").and_then(attributes::int) {
-        Some(log2) => 1 << log2,
+        Some(log2) => Some(1 << log2),
         None => filling.wave,
     }
 }

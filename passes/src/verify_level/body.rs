@@ -43,6 +43,14 @@ const INSTEAD: &[(&str, &str)] = &[
         "memref.alloc",
         "a thread's private memory is 'memref.alloca', the block's 'qd.simt.block.shared'",
     ),
+    (
+        "memref.collapse_shape",
+        "the host makes such a view, at the top level of a kernel",
+    ),
+    (
+        "memref.reinterpret_cast",
+        "the host makes such a view, at the top level of a kernel",
+    ),
     ("memref.copy", "copy element by element"),
     ("scf.parallel", "a phase's threads are what is parallel"),
     ("scf.forall", "a phase's threads are what is parallel"),
@@ -93,7 +101,13 @@ mod tests {
     #[test]
     fn the_list_is_the_interpreters() {
         // Looked up by name and never executed where they stand, or removed by then.
-        let symbols = ["func.func", "func.call"];
+        // Or the host's alone.
+        let symbols = [
+            "func.func",
+            "func.call",
+            "memref.collapse_shape",
+            "memref.reinterpret_cast",
+        ];
         let theirs: Vec<_> = qd_interp::supported_operations()
             .filter(|name| !symbols.contains(name))
             .collect();

@@ -21,7 +21,7 @@ use std::{
 };
 
 /// Counts up whenever older readers would misunderstand the file.
-pub const FORMAT: u32 = 5;
+pub const FORMAT: u32 = 6;
 
 /// What every artifact begins with, of whatever format.
 pub const MAGIC: &[u8; 8] = b"QDARTIF\n";

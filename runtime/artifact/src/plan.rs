@@ -215,8 +215,8 @@ pub enum StepKind {
     },
     /// Repeats steps while an `i32` on the device is not 0.
     DoWhile {
-        /// Where it is.
-        flag: BufferRef,
+        /// Where it is: a buffer, or a control word.
+        flag: Operand,
         /// What is repeated.
         steps: Vec<Step>,
     },
@@ -260,6 +260,12 @@ pub enum Operand {
         /// How many.
         words: u64,
     },
+}
+
+impl From<BufferRef> for Operand {
+    fn from(buffer: BufferRef) -> Self {
+        Self::Buffer(buffer)
+    }
 }
 
 /// A kernel's argument, or part of it seen as another type.

@@ -93,7 +93,7 @@ fn everything() -> Artifact {
         arguments: vec![Operand::Buffer(whole(0))],
     };
     let repeat = StepKind::DoWhile {
-        flag: whole(1),
+        flag: whole(1).into(),
         steps: vec![step(2, &[], launch)],
     };
     let choice = StepKind::If {

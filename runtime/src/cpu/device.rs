@@ -12,7 +12,7 @@ use crate::{
         Code, Driver, Fault, Op, OpKind, RawBody, RawEvent, RawMemory, RawStream, Replay, Shape,
     },
     objects::parts::{self, Host, Look, Parts},
-    objects::{DeviceId, DeviceInfo, DeviceOptions},
+    objects::{DeviceId, DeviceInfo, DeviceLimits, DeviceOptions},
     program::Part,
 };
 use qd_artifact::{Format, Origins, Requirements, TargetSpec, machine};
@@ -43,9 +43,25 @@ pub(crate) fn device(id: &DeviceId, options: &DeviceOptions) -> Result<Cpu, Erro
             name: machine::name(),
             target: TargetSpec::new("cpu"),
             decides: true,
+            limits: DeviceLimits {
+                // Threads are iterations of loops, and subgroups are vectors, of any width.
+                subgroup_sizes: vec![4, 8, 16, 32, 64],
+                threads: 1024,
+                shared_bytes: None,
+                memory_bytes: memory_bytes(),
+            },
         },
         pool: Arc::new(Mutex::new(Pool::new(threads).map_err(Error::Thread)?)),
     })
+}
+
+/// Bytes of the machine's memory.
+fn memory_bytes() -> Option<u64> {
+    // Safety: these ask for numbers.
+    let [pages, size] =
+        [libc::_SC_PHYS_PAGES, libc::_SC_PAGESIZE].map(|which| unsafe { libc::sysconf(which) });
+    let (pages, size) = (u64::try_from(pages).ok()?, u64::try_from(size).ok()?);
+    pages.checked_mul(size)
 }
 
 /// Of at least one byte: memory of none has an address, too.

@@ -293,7 +293,7 @@ fn a_loop_runs_while_its_flag_is_set_and_not_for_ever() {
         view: None,
     };
     let plan = vec![step(StepKind::DoWhile {
-        flag,
+        flag: flag.into(),
         steps: vec![launch(
             "count_down",
             Expr::constant(1),

@@ -28,6 +28,8 @@ pub(super) struct Device {
     pub capability: u32,
     /// The most shared memory that a block may request.
     pub max_shared_bytes: u32,
+    /// The most threads of a block.
+    pub max_threads: u32,
 }
 
 // Safety: contexts may be used from any thread that makes them current.
@@ -87,6 +89,7 @@ impl Device {
         let major = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
         let minor = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
         let max_shared_bytes = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
+        let max_threads = attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?;
         // Safety: the device exists; `drop` releases what this retains.
         let context = unsafe { ctx_retain(raw) }.map_err(|e| failed(&name, e))?;
         Ok(Self {
@@ -95,7 +98,15 @@ impl Device {
             name,
             capability: (major * 10 + minor) as u32,
             max_shared_bytes: max_shared_bytes as u32,
+            max_threads: max_threads as u32,
         })
+    }
+
+    /// Bytes of its memory.
+    pub fn memory_bytes(&self) -> Option<u64> {
+        // Safety: the device exists.
+        let total = unsafe { device::total_mem(self.raw) };
+        total.ok().map(|bytes| bytes as u64)
     }
 }
 

@@ -15,7 +15,7 @@ use crate::{
     objects::driver::{
         Code, Driver, Fault, RawBody, RawEvent, RawMemory, RawStream, Replay, Shape,
     },
-    objects::{DeviceId, DeviceInfo, DeviceOptions},
+    objects::{DeviceId, DeviceInfo, DeviceLimits, DeviceOptions},
     program::Part,
 };
 use cudarc::driver::{DriverError, result, sys};
@@ -77,6 +77,12 @@ pub(crate) fn device(id: &DeviceId, _: &DeviceOptions) -> Result<Cuda, Error> {
             name: device.name.clone(),
             target: TargetSpec::new(format!("nvptx:sm_{}", device.capability)),
             decides: conditions.is_some(),
+            limits: DeviceLimits {
+                subgroup_sizes: vec![32],
+                threads: device.max_threads,
+                shared_bytes: Some(device.max_shared_bytes.into()),
+                memory_bytes: device.memory_bytes(),
+            },
         },
         shared: Arc::new(Shared {
             moves,

@@ -84,6 +84,14 @@ impl Device {
         })
     }
 
+    /// Bytes of its memory, if it has been entered.
+    pub fn memory_bytes(&self) -> Option<u64> {
+        let (mut free, mut total) = (0, 0);
+        // Safety: it writes two numbers.
+        let asked = unsafe { self.api.memory_info(&mut free, &mut total) };
+        asked.ok().map(|()| total as u64)
+    }
+
     /// What an error means for the device, which has been entered.
     pub fn fault(&self, code: Code) -> Fault {
         match code {

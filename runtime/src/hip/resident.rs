@@ -11,7 +11,7 @@ use crate::{
     objects::driver::{
         Code, Driver, Fault, RawBody, RawEvent, RawMemory, RawStream, Replay, Shape,
     },
-    objects::{DeviceId, DeviceInfo},
+    objects::{DeviceId, DeviceInfo, DeviceLimits},
     program::Part,
 };
 use qd_artifact::{Body, Format, TargetSpec};
@@ -38,10 +38,14 @@ unsafe impl Send for Hip {}
 unsafe impl Sync for Hip {}
 
 /// The device of that number.
+/// Threads of a block, on all of AMD's devices.
+const MOST_THREADS: u32 = 1024;
+
 pub(crate) fn device(id: &DeviceId) -> Result<Hip, Error> {
     let device = Arc::new(Device::open(id.ordinal)?);
     let entered = Entered::new(&device).map_err(|code| failed("entering the device", code))?;
     let pool = pool(&device).map_err(|code| failed("a pool of memory", code))?;
+    let memory_bytes = device.memory_bytes();
     drop(entered);
     Ok(Hip {
         info: DeviceInfo {
@@ -49,6 +53,13 @@ pub(crate) fn device(id: &DeviceId) -> Result<Hip, Error> {
             name: device.name.clone(),
             target: TargetSpec::new(format!("amdgpu:{}", device.architecture)),
             decides: false,
+            limits: DeviceLimits {
+                // Code may ask for twice as many as are usual, but 64 are the most.
+                subgroup_sizes: (device.wave..=64).step_by(32).collect(),
+                threads: MOST_THREADS,
+                shared_bytes: Some(device.max_shared_bytes.into()),
+                memory_bytes,
+            },
         },
         device,
         pool,

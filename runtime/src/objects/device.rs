@@ -87,6 +87,57 @@ pub struct DeviceInfo {
     /// Whether the device decides if a loop goes on. Otherwise the host reads the flag, and a
     /// launch with a loop or an `if` returns after its last read.
     pub decides: bool,
+    /// What it has.
+    pub limits: DeviceLimits,
+}
+
+/// What code may be compiled for on a device, and what it may ask for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DeviceLimits {
+    /// Subgroup sizes, ascending.
+    pub subgroup_sizes: Vec<u32>,
+    /// Threads of a block at most; a kernel's blocks have 1024 at most.
+    pub threads: u32,
+    /// Bytes of shared memory of a block at most, where there is a limit.
+    pub shared_bytes: Option<u64>,
+    /// Bytes of its memory, where that is known.
+    pub memory_bytes: Option<u64>,
+}
+
+/// The devices of this machine, and why drivers have none.
+#[derive(Debug, Default)]
+pub struct Devices {
+    /// In the order of drivers and numbers.
+    pub found: Vec<DeviceInfo>,
+    /// What a driver says that has no device.
+    pub refusals: Vec<(&'static str, Error)>,
+}
+
+impl Devices {
+    /// Opens every device for a moment. After the first of a driver's that cannot be opened, those
+    /// with higher numbers are not tried.
+    pub fn list() -> Self {
+        let mut devices = Self::default();
+        for driver in DRIVERS {
+            let most = if driver == "cpu" { 1 } else { u32::MAX };
+            for ordinal in 0..most {
+                let id = DeviceId {
+                    driver: driver.into(),
+                    ordinal,
+                };
+                match Device::open(&id, &DeviceOptions::default()) {
+                    Ok(device) => devices.found.push(device.info().clone()),
+                    Err(error) => {
+                        if ordinal == 0 {
+                            devices.refusals.push((driver, error));
+                        }
+                        break;
+                    }
+                }
+            }
+        }
+        devices
+    }
 }
 
 /// Memory that is allocated on a device, and bytes copied to and from it.

@@ -5,7 +5,11 @@ use super::{
     driver::{Label, Op, OpKind, Shape},
     executable::Loaded,
 };
-use crate::{Error, control::WORD, program::Planned};
+use crate::{
+    Error,
+    control::{WORD, own},
+    program::Planned,
+};
 use qd_artifact::{BufferRef, Dtype, Expr, Kernel, Operand, Step, StepKind, Values, Variant};
 use std::{
     borrow::Cow,
@@ -211,10 +215,10 @@ impl Frame<'_> {
         }
     }
 
-    /// The address of the word that an `if` tests.
-    fn condition(&self, operand: &Operand) -> Result<u64, Error> {
+    /// The address of the word that a loop or an `if` tests.
+    fn condition(&self, operand: &Operand, step: &str) -> Result<u64, Error> {
         match operand {
-            Operand::Buffer(buffer) => self.word(buffer, "if"),
+            Operand::Buffer(buffer) => self.word(buffer, step),
             Operand::Control { first, .. } => Ok(self.control + first * WORD),
             Operand::Scalar(_) => Err(Error::InvalidPlan(format!(
                 "kernel '{}': a condition that is on no device",
@@ -421,12 +425,12 @@ impl List<'_> {
                 ("fill", kind.is_some(), kind)
             }
             StepKind::DoWhile { flag, steps } => {
-                let flag = self.evaluated.word(frame.word(flag, "do_while")?);
+                let flag = self.evaluated.word(frame.condition(flag, "do_while")?);
                 let (ops, _) = Self::of(self.loaded, self.evaluated, frame, steps)?;
                 ("do_while", true, Some(OpKind::While { flag, ops }))
             }
             StepKind::If { condition, steps } => {
-                let condition = self.evaluated.word(frame.condition(condition)?);
+                let condition = self.evaluated.word(frame.condition(condition, "if")?);
                 let (ops, is_any) = Self::of(self.loaded, self.evaluated, frame, steps)?;
                 self.evaluated.choices.push(is_any.into());
                 // Without ops the condition need not be read.
@@ -477,7 +481,7 @@ impl List<'_> {
                 kernel: planned.kernel,
                 words: planned.plan.control,
                 inputs,
-                control: frame.control + frame.words * WORD,
+                control: frame.control + own(frame.words),
             };
             self.evaluated.choices.push(choice);
             let begin = self.ops.len();

@@ -2,7 +2,7 @@
 //! in an arbitrary order; it fails a given call, and overwrites freed memory.
 
 use super::{
-    device::{DeviceId, DeviceInfo},
+    device::{DeviceId, DeviceInfo, DeviceLimits},
     driver::{
         Code, Driver, Fault, Op, OpKind, RawBody, RawEvent, RawMemory, RawStream, Replay, Shape,
     },
@@ -169,6 +169,7 @@ impl Fake {
                 name: "a fake".into(),
                 target: TargetSpec::new("cpu"),
                 decides: !mood.asks_host,
+                limits: DeviceLimits::default(),
             },
             mood,
             bodies: bodies.iter().copied().collect(),

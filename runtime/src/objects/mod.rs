@@ -72,7 +72,7 @@ pub use allocation::Keep;
 pub use allocator::{Allocate, Allocator};
 pub use arguments::Arg;
 pub use buffer::Buffer;
-pub use device::{Device, DeviceId, DeviceInfo, DeviceOptions, MemoryStats};
+pub use device::{Device, DeviceId, DeviceInfo, DeviceLimits, DeviceOptions, Devices, MemoryStats};
 pub use executable::{Executable, Kernel, LaunchOptions, Signature};
 pub use foreign::{Foreign, Ready};
 pub use opening::Opening;

@@ -42,6 +42,13 @@ pub(super) struct Device {
 }
 
 impl Device {
+    /// Bytes of its own memory.
+    pub fn local_bytes(&self) -> u64 {
+        let heaps = self.memory.memory_heaps_as_slice().iter();
+        let local = heaps.filter(|heap| heap.flags.contains(vk::MemoryHeapFlags::DEVICE_LOCAL));
+        local.map(|heap| heap.size).sum()
+    }
+
     /// The process's device of that number, the best being the first; another one if it was
     /// lost.
     pub fn at(ordinal: u32) -> Result<Arc<Self>, Error> {

@@ -19,7 +19,7 @@ use crate::{
     objects::driver::{
         Code, Driver, Fault, RawBody, RawEvent, RawMemory, RawStream, Replay, Shape,
     },
-    objects::{DeviceId, DeviceInfo},
+    objects::{DeviceId, DeviceInfo, DeviceLimits},
     program::Part,
 };
 use ash::vk;
@@ -118,6 +118,23 @@ impl Resident {
                 target: TargetSpec::new("vulkan:1.3")
                     .with(format!("subgroup={}", device.subgroups.usual)),
                 decides: false,
+                limits: DeviceLimits {
+                    subgroup_sizes: device.subgroups.all(),
+                    threads: device
+                        .properties
+                        .base
+                        .limits
+                        .max_compute_work_group_invocations,
+                    shared_bytes: Some(
+                        device
+                            .properties
+                            .base
+                            .limits
+                            .max_compute_shared_memory_size
+                            .into(),
+                    ),
+                    memory_bytes: Some(device.local_bytes()),
+                },
             },
             shared: Arc::new(Shared {
                 kernels: Kernels::new(&device)?,

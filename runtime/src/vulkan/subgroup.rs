@@ -30,6 +30,16 @@ impl Sizes {
         }
     }
 
+    /// Those that code may be compiled for.
+    pub fn all(&self) -> Vec<u32> {
+        if !self.choosable {
+            return vec![self.usual];
+        }
+        let doubled = |size: &u32| size.checked_mul(2);
+        let sizes = std::iter::successors(Some(self.min), doubled);
+        sizes.take_while(|size| *size <= self.max).collect()
+    }
+
     /// Whether every pipeline's size is known: with modules of SPIR-V 1.6 it
     /// varies wherever it can.
     pub fn are_known(&self) -> bool {

@@ -125,7 +125,7 @@ pub fn artifact(architecture: &str) -> Artifact {
     let set = [buffers(&[0]), vec![Operand::Scalar(Expr::Scalar(1))]].concat();
     let count_down = || launch("count_down", one(), 0, buffers(&[0, 1]));
     let repeat = StepKind::DoWhile {
-        flag: whole(0),
+        flag: whole(0).into(),
         steps: within(vec![count_down()]),
     };
     let choice = StepKind::If {

@@ -21,10 +21,13 @@ static TARGET: LazyLock<(String, Target)> = LazyLock::new(|| {
 ///
 /// `QD_WAVES`, a list such as `4,8,16`, says that other runs are for its other
 /// sizes. What takes turns with sizes then takes turns with these, and in this
-/// run what is another's turn is passed over.
+/// run what is another's turn is passed over. `QD_WAVES=chosen` leaves the size to the search, on
+/// targets with `select`: the interpreter has each size in turn, and what depends on it differs.
 pub fn waves() -> &'static [u32] {
     static WAVES: LazyLock<Vec<u32>> = LazyLock::new(|| {
-        if let Ok(list) = env::var("QD_WAVES") {
+        if let Ok(list) = env::var("QD_WAVES")
+            && !is_chosen()
+        {
             let sizes = list.split(',').map(str::parse).collect::<Result<_, _>>();
             return sizes.unwrap_or_else(|why| panic!("QD_WAVES={list}: {why}"));
         }
@@ -42,10 +45,26 @@ pub fn any_wave() -> u32 {
     TARGET.1.wave.unwrap_or(waves[waves.len() / 2])
 }
 
-/// The target with a subgroup size; none if it has another.
+/// Whether the search chooses the target's size.
+fn is_chosen() -> bool {
+    static CHOSEN: LazyLock<bool> = LazyLock::new(|| {
+        let is_asked = env::var("QD_WAVES").is_ok_and(|value| value == "chosen");
+        let (name, target) = &*TARGET;
+        let may_be = target.wave.is_none() && name.split(',').any(|option| option == "select");
+        assert!(
+            may_be || !is_asked,
+            "QD_WAVES=chosen: {name} names a size, or does not have 'select'"
+        );
+        is_asked
+    });
+    *CHOSEN
+}
+
+/// The target with a subgroup size, or the one that is chosen; none if it has another.
 pub(crate) fn target_with(wave: u32) -> Option<String> {
     let (name, target) = &*TARGET;
     match target.wave {
+        None if is_chosen() => Some(name.clone()),
         Some(named) => (named == wave).then(|| name.clone()),
         None => Some(format!("{name},wave={wave}")),
     }

@@ -49,16 +49,17 @@ qd.grid.kernel @one_block(%a: memref<?xi32>, %out: memref<?xi32>, %s: memref<?xi
 
 // -----
 
-// Deterministic order-sensitive sums have the order of runs, groups and tiles: no collective
-// combines, and tiles are combined from the left, lane by lane: back to a prefix, and from there
-// forwards. A tile of doubles has 512 × 13.
+// Deterministic order-sensitive sums have the order of runs, groups, tiles and bands: no collective
+// combines. The tiles of the band before this one are combined from the left, lane by lane, and then the
+// bands: of the window back with a prefix, and of those after it. A tile of doubles has 256 × 23.
 // CHECK-LABEL: qd.grid.kernel @float
 // CHECK:         qd.grid.fill
 // CHECK:         qd.grid.phase "inclusive_scan.sweep"
-// CHECK-SAME:        threads(512)
-// CHECK:             memref<6656xf64, #gpu.address_space<workgroup>>
+// CHECK-SAME:        threads(256)
+// CHECK:             memref<5888xf64, #gpu.address_space<workgroup>>
 // CHECK-NOT:       qd.simt.{{(block\.)?(reduce|exclusive_scan|inclusive_scan)}}
-// CHECK-COUNT-4:   qd.simt.shuffle idx
+// CHECK-COUNT-12:  qd.simt.shuffle idx
+// CHECK-NOT:       qd.simt.shuffle idx
 // CHECK-NOT:     qd.grid.phase
 qd.grid.kernel @float(%a: memref<?xf64>, %out: memref<?xf64>, %s: memref<?xi64>, %n: memref<i32>) {
   qd.algo.inclusive_scan add ins(%a : memref<?xf64>) outs(%out : memref<?xf64>)

@@ -33,6 +33,16 @@ func.func @constant() -> index {
   return %s : index
 }
 
+// Without a capacity as at the largest: 3907 + 16 + 1.
+// FOLDED-LABEL: func.func @any_capacity
+// FOLDED-NEXT:    %[[C:.*]] = arith.constant 3924 : index
+// FOLDED-NEXT:    return %[[C]]
+func.func @any_capacity() -> index {
+  %n = arith.constant 1000000 : index
+  %s = qd.algo.scratch_slots reduce %n
+  return %s : index
+}
+
 // CHECK-LABEL: qd.grid.kernel @checks_itself
 // CHECK-NOT:     qd.algo
 qd.grid.kernel @checks_itself(%s: memref<?xi32>, %n: memref<i32>, %short: memref<i32>) {

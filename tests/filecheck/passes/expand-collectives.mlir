@@ -236,3 +236,13 @@ func.func private @primitives(%v: i32, %p: i1) -> (i32, i32, i64) attributes {qd
 }
 
 }
+
+// Ten rounds of two products each; keys that are the same in all rounds but the constant.
+// ALL-LABEL:     func.func private @philox
+// ALL-COUNT-20:    arith.mului_extended
+// ALL-NOT:         arith.mului_extended
+// ALL:             return
+func.func private @philox(%c: i32, %k: i32) -> (i32, i32, i32, i32) attributes {qd.wave = 8 : i64} {
+  %r0, %r1, %r2, %r3 = qd.math.philox %c, %c, %c, %c key %k, %k
+  return %r0, %r1, %r2, %r3 : i32, i32, i32, i32
+}

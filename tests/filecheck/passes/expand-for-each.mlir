@@ -96,3 +96,69 @@ qd.grid.kernel @barrier(%len: index) {
     qd.simt.block.sync
   }
 }
+
+// -----
+
+// Elements that fill subgroups: whether a subgroup enters is decided by its first element.
+// CHECK-LABEL: qd.grid.kernel @full(
+// CHECK-SAME:    %[[LEN:.*]]: index
+// CHECK:           scf.for %[[TILE:.*]] =
+// CHECK-DAG:         %[[NUMBER:.*]] = qd.simt.subgroup_id
+// CHECK-DAG:         %[[SIZE:.*]] = qd.simt.subgroup_size
+// CHECK:             %[[OF:.*]] = arith.muli %[[NUMBER]], %[[SIZE]] : i32
+// CHECK:             %[[FIRST:.*]] = arith.addi
+// CHECK:             %[[IN:.*]] = arith.cmpi ult, %[[FIRST]], %[[LEN]]
+// CHECK:             scf.if %[[IN]] {
+// CHECK:               %[[LANE:.*]] = qd.simt.lane_id
+// CHECK:               %[[X:.*]] = memref.load
+// CHECK-NEXT:          qd.simt.reduce_all add %[[X]]
+qd.grid.kernel @full(%len: index, %a: memref<?xi32>) {
+  qd.grid.for_each %i to %len subgroups(full) {
+    %x = memref.load %a[%i] : memref<?xi32>
+    %sum = qd.simt.reduce_all add %x : i32
+    memref.store %sum, %a[%i] : memref<?xi32>
+  }
+}
+
+// -----
+
+// Lanes beyond the elements bring what changes nothing, and store nothing.
+// CHECK-LABEL: qd.grid.kernel @partial(
+// CHECK-SAME:    %[[LEN:.*]]: index
+// CHECK:             scf.if
+// CHECK:               %[[THERE:.*]] = arith.cmpi ult, %{{.*}}, %[[LEN]]
+// CHECK:               %[[X:.*]] = scf.if %[[THERE]]
+// CHECK:                 memref.load
+// CHECK:               %[[GIVEN:.*]] = arith.select %[[THERE]], %[[X]]
+// CHECK:               %[[SUM:.*]] = qd.simt.reduce_all add %[[GIVEN]]
+// CHECK:               scf.if %[[THERE]] {
+// CHECK-NEXT:            memref.store %[[SUM]]
+qd.grid.kernel @partial(%len: index, %a: memref<?xi32>) {
+  qd.grid.for_each %i to %len subgroups(partial) {
+    %x = memref.load %a[%i] : memref<?xi32>
+    %sum = qd.simt.reduce_all add %x : i32
+    memref.store %sum, %a[%i] : memref<?xi32>
+  }
+}
+
+// -----
+
+// Absent lanes follow the others, which must agree before they do.
+qd.grid.kernel @divergent(%len: index, %a: memref<?xi32>) {
+  // expected-note @+3 {{this 'arith.addi' is not the same in all lanes}}
+  // expected-note @+2 {{this 'arith.index_castui' is not the same in all lanes}}
+  // expected-note @+1 {{'qd.simt.lane_id' varies across the lanes}}
+  qd.grid.for_each %i to %len subgroups(partial) {
+    %zero = arith.constant 0 : i32
+    // expected-note @+1 {{this 'memref.load' is not the same in all lanes}}
+    %x = memref.load %a[%i] : memref<?xi32>
+    // expected-note @+1 {{it is computed by this 'arith.cmpi'}}
+    %p = arith.cmpi sgt, %x, %zero : i32
+    // expected-note @+1 {{the condition of this 'scf.if' is not the same in all lanes}}
+    scf.if %p {
+      // expected-error @+1 {{'qd.simt.reduce_all' op stands under control flow that is not uniform in its subgroup}}
+      %sum = qd.simt.reduce_all add %x : i32
+      memref.store %sum, %a[%i] : memref<?xi32>
+    }
+  }
+}

@@ -60,7 +60,7 @@
 // BUTTERFLY-NOT: qd.simt.shuffle down
 // BUTTERFLY:     qd.simt.shuffle xor
 
-// WRONG: wrong.mlir:4:8: error: 'qd.simt.block.reduce_all' op cannot be done by 'expansion' in subgroups of 32: there is 'subgroups', 'shared'
+// WRONG: wrong.mlir:4:8: error: 'qd.simt.block.reduce_all' op cannot be done by 'expansion' in subgroups of 32: there is 'subgroups', 'butterflies', 'shared'
 // RANK: rank.mlir:5:8: error: 'qd.simt.block.radix_rank' op cannot be done by 'sort' in subgroups of 32: there is 'a loop over threads', 'match', 'ballots', 'atomics'
 
 //--- body.mlir

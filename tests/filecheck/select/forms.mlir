@@ -20,12 +20,12 @@
 // CHECK-NOT:     qd.simt.reduce_all
 // CHECK-COUNT-5: qd.simt.shuffle xor
 // CHECK-NOT:     qd.simt.reduce_all
-// CHECK:         qd.math.popcnt %{{.*}} {qd.why = ["count-is-popcnt"]} : i64
+// CHECK:         qd.simt.reduce_all xor %{{.*}}qd.why = ["first-of-reduce"]{{.*}} : i32
 
 // What was chosen once is what is asked for.
 // AGAIN:         qd.simt.reduce_all add %{{.*}} tile(5) {qd.form = "redux.sync"} : i32
 // AGAIN-COUNT-5: qd.simt.shuffle xor
-// AGAIN:         qd.math.popcnt
+// AGAIN:         qd.simt.reduce_all xor
 
 // TWO:           qd.select = {{{.*}}runner_up = {{32|64}} : i64, runner_up_cost = {{[0-9.e+]+}} : f64}
 
@@ -50,7 +50,8 @@ func.func private @body(%in: memref<?xi32>, %out: memref<?xi32>) attributes {qd.
   %sum = qd.simt.reduce_all add %v : i32
   %most = qd.simt.reduce_all maxsi %v {qd.form = "expansion"} : i32
   %p = arith.cmpi sgt, %v, %zero : i32
-  %count = qd.simt.count_true %p
+  %total = qd.simt.reduce xor %v : i32
+  %count = qd.simt.broadcast_first %total : i32
   %a = arith.addi %sum, %most : i32
   %b = arith.addi %a, %count : i32
   memref.store %b, %out[%t] : memref<?xi32>

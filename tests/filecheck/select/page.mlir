@@ -24,8 +24,8 @@
 // CHECK:      <h3>Forms</h3>
 // CHECK:      <td><code>qd.simt.reduce_all</code></td><td><small>loc(&quot;a&lt;b&gt;&amp;&quot;)</small></td><td><b>expansion</b>
 // CHECK:      <h3>Terms</h3>
-// CHECK:      <tr><td>qd.simt.count_true</td><td><code>(popcnt (ballot v{{[0-9]+}}))</code></td><td><a href="#rule-count-is-popcnt">
-// CHECK:      <tr id="rule-count-is-popcnt">
+// CHECK:      <tr><td>qd.simt.count_true</td><td><code>(reduce_all (zext.i32 v{{[0-9]+}}))</code></td><td><a href="#rule-count-is-sum">
+// CHECK:      <tr id="rule-count-is-sum">
 
 // ALONE-NOT: src=
 // ALONE-NOT: <b>&
@@ -54,7 +54,8 @@ qd.grid.kernel @k(%in: memref<3xi32> {qd.name = "in"}, %out: memref<3xi32> {qd.n
     %v = arith.select %here, %read, %zero : i32
     %p = arith.cmpi sgt, %v, %zero : i32
     %count = qd.simt.count_true %p tile(2)
-    %whole = qd.simt.count_true %p
+    %most = qd.simt.reduce maxsi %count : i32
+    %whole = qd.simt.broadcast_first %most : i32
     %sum = qd.simt.reduce_all add %v tile(2) : i32 loc("a<b>&")
     %more = arith.addi %count, %sum : i32
     %both = arith.maxsi %more, %whole : i32

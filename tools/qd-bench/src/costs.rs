@@ -19,7 +19,7 @@ use qd_lowering::{
     select::figure,
     targets::{Orientation, Target},
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use std::time::Duration;
 
 /// An op's full name, which of the target's forms of it, and what makes `%y` of `%x`.
@@ -110,14 +110,29 @@ struct Setting {
     repeats: u32,
 }
 
-/// Measures and prints the rows of a target.
+/// log2 of the elements of a launch.
+const LOG2: u32 = 20;
+
+/// Measures and prints the rows of a target, at the size that it names or at each that it has.
 pub fn run(target: &str, repeats: u32) -> anyhow::Result<()> {
+    let rows = measured(target, LOG2, repeats)?;
+    println!("{}", file(&rows));
+    Ok(())
+}
+
+/// Rows as a file has them.
+fn file(rows: &[Value]) -> String {
+    let rows: Vec<_> = rows.iter().map(|row| format!("  {row}")).collect();
+    format!("[\n{}\n]", rows.join(",\n"))
+}
+
+fn measured(target: &str, log2: u32, repeats: u32) -> anyhow::Result<Vec<Value>> {
     let parsed = Target::parse(target).map_err(|error| anyhow!(error))?;
     let has = &parsed.capabilities;
     let is_wide = has.orientation == Orientation::Throughput;
     let device = qd_frontend::open(target)?;
     let stream = device.stream(Priority::Normal)?;
-    let n = 1usize << 20;
+    let n = 1usize << log2;
     let signed: Vec<i32> = random(2 * n).into_iter().map(|x| x as i32).collect();
     let setting = Setting {
         inputs: [
@@ -135,9 +150,10 @@ pub fn run(target: &str, repeats: u32) -> anyhow::Result<()> {
         setting.device.info().name
     );
     let mut rows = Vec::new();
-    for wave in has.waves.iter().copied() {
-        let name = match has.waves.len() {
-            1 => target.to_owned(),
+    let waves = parsed.wave.map_or(has.waves.clone(), |wave| vec![wave]);
+    for wave in waves {
+        let name = match (has.waves.len(), parsed.wave) {
+            (1, _) | (_, Some(_)) => target.to_owned(),
             _ => format!("{target},wave={wave}"),
         };
         let of =
@@ -183,11 +199,10 @@ pub fn run(target: &str, repeats: u32) -> anyhow::Result<()> {
             if !is_wide {
                 row["per"] = "lane".into();
             }
-            rows.push(format!("  {row}"));
+            rows.push(row);
         }
     }
-    println!("[\n{}\n]", rows.join(",\n"));
-    Ok(())
+    Ok(rows)
 }
 
 impl Setting {
@@ -303,4 +318,56 @@ fn source(body: &str, length: usize, iterations: usize, blocks: usize, threads: 
            }}
          }}"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{env, fs, process};
+
+    #[test]
+    fn rows_of_the_cpu_are_what_a_file_of_costs_has() {
+        let rows = measured("cpu,wave=8", 12, 1).unwrap();
+        // Of both of its matches the cpu has one form.
+        assert_eq!(rows.len(), ROWS.len() - 1);
+        for row in &rows {
+            assert_eq!(
+                (&row["wave"], &row["per"]),
+                (&json!(8), &json!("lane")),
+                "{row}"
+            );
+            assert_eq!(row["latency"], json!(0.0), "{row}");
+        }
+        let sort = rows
+            .iter()
+            .find(|row| row["op"] == "qd.simt.bitonic_sort_kv");
+        // Some hundred operations of a lane: hardly anything hides that.
+        assert!(sort.unwrap()["use"].as_f64().unwrap() > 1.0, "{sort:?}");
+        let path = env::temp_dir().join(format!("qd-costs-{}.json", process::id()));
+        fs::write(&path, file(&rows)).unwrap();
+        let context = qd_frontend::lazy_context();
+        let text = "func.func private @body() attributes {qd.threads = 64 : i64} { return }";
+        let source = qd_frontend::Source::text("body.mlir", text);
+        let mut parsed = qd_frontend::Parsed::new(&context, &source, &mut |_| ()).unwrap();
+        let pass = format!(
+            "qd-select-lowering{{target=cpu costs={}}}",
+            path.to_string_lossy()
+        );
+        let taken = qd_dialects::pass::run_pipeline(&context, parsed.module_mut(), &pass);
+        fs::remove_file(&path).unwrap();
+        taken.unwrap();
+    }
+
+    #[test]
+    fn a_chain_is_as_long_as_it_says_and_each_step_needs_the_one_before() {
+        let text = source("%y = qd.simt.broadcast %x, %c1 : i32", 3, 1, 1, 32);
+        assert_eq!(text.matches("qd.simt.broadcast").count(), 3);
+        for step in 0..3 {
+            let reads = format!("%y_{step} = qd.simt.broadcast %x{step}, %c1");
+            assert!(text.contains(&reads), "{text}");
+            let gives = format!("%x{} = arith.xori %s{step}, %v", step + 1);
+            assert!(text.contains(&gives), "{text}");
+        }
+        assert!(source("", 3, 1, 1, 32).contains("%r = arith.addi %v, %w"));
+    }
 }

@@ -5,12 +5,37 @@
 use clap::Parser;
 use std::path::PathBuf;
 
+/// How devices are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum DevicesFormat {
+    /// For people.
+    Table,
+    /// For programs.
+    Json,
+}
+
 /// Runs a kernel on .npy files or generated data.
 #[derive(Debug, Parser)]
 #[command(version, after_help = EXAMPLES, after_long_help = LONG_HELP)]
 pub struct Cli {
     /// A module (text or bytecode, - for standard input) or an artifact of qd-translate.
+    #[arg(
+        required_unless_present = "devices",
+        default_value = "-",
+        hide_default_value = true
+    )]
     pub file: PathBuf,
+
+    /// Lists the devices of this machine instead: their names, targets, subgroup sizes and limits.
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "table",
+        exclusive = true
+    )]
+    pub devices: Option<DevicesFormat>,
 
     /// The kernel to run; needed if there are several.
     #[arg(long, value_name = "NAME")]

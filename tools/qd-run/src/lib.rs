@@ -7,6 +7,7 @@
 pub mod array;
 pub mod bind;
 pub mod cli;
+pub mod devices;
 mod npy;
 mod numbers;
 mod output;

@@ -4,7 +4,7 @@
 use qd_run::{
     TOOL,
     cli::Cli,
-    execute,
+    devices, execute,
     program::{Found, find},
 };
 use qd_thin::{become_compiler, begin_trace, main_of};
@@ -12,6 +12,10 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     main_of(TOOL, |cli: &Cli| {
+        if let Some(format) = cli.devices {
+            print!("{}", devices::list(format));
+            return Ok(());
+        }
         let guard = begin_trace(cli.trace.as_deref())?;
         match find(cli)? {
             Found::Program(program) => execute(cli, &guard, *program, || Ok(())),

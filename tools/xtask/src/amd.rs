@@ -3,11 +3,9 @@
 //! Each test program is a process of its own, for a kernel that goes wrong takes its device with it; as
 //! many as there are cores run at a time.
 
-use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Mutex;
-use std::thread;
 
 use anyhow::{Result, ensure};
 
@@ -15,7 +13,7 @@ use crate::oracle::{self, Chip, Oracle};
 use crate::packages::{self, Purpose};
 use crate::suite::Report;
 use crate::workspace::Workspace;
-use crate::{cargo, conformance, process};
+use crate::{cargo, conformance, process, workers};
 
 /// Runs all of the suite on a target, at each wave unless it names one, and says how many cases those
 /// were.
@@ -79,44 +77,32 @@ fn execute(
         };
         (0..chips.len()).map(job)
     });
-    let jobs: Mutex<VecDeque<Job>> = Mutex::new(jobs.collect());
     let sums = Mutex::new(vec![Sum::default(); chips.len()]);
-    let work = || -> Result<()> {
-        loop {
-            let Some(job) = jobs.lock().expect("nothing panics").pop_front() else {
-                return Ok(());
-            };
-            let chip = &chips[job.chip];
-            let mut command = Command::new(&job.program);
+    workers::share(jobs, |job| {
+        let chip = &chips[job.chip];
+        let mut command = Command::new(&job.program);
+        command
+            .current_dir(workspace.root().join("tests/conformance"))
+            .env("QD_TARGET", chip.target())
+            .arg("--nocapture")
+            .args(args);
+        oracle.select(&mut command, &chip.architecture, &coverage[job.chip]);
+        if in_turns {
+            // Each has its own order of waves, the same in every run.
+            let seed = (job.chip + 1).to_string();
             command
-                .current_dir(workspace.root().join("tests/conformance"))
-                .env("QD_TARGET", chip.target())
-                .arg("--nocapture")
-                .args(args);
-            oracle.select(&mut command, &chip.architecture, &coverage[job.chip]);
-            if in_turns {
-                // Each has its own order of waves, the same in every run.
-                let seed = (job.chip + 1).to_string();
-                command
-                    .env("QD_TURN", format!("{}/{}", job.chip, chips.len()))
-                    .env("QD_AMD_ORACLE_SEED", seed);
-            }
-            let (output, status) = process::collect(&mut command)?;
-            let mut sums = sums.lock().expect("nothing panics");
-            print!("\n{}: {}\n{output}", chip.target(), name_of(&job.program));
-            let sum = &mut sums[job.chip];
-            sum.cases += output.lines().filter_map(conformance::cases).sum::<u64>();
-            if !status.success() {
-                sum.failed.push(name_of(&job.program));
-            }
+                .env("QD_TURN", format!("{}/{}", job.chip, chips.len()))
+                .env("QD_AMD_ORACLE_SEED", seed);
         }
-    };
-    let workers = thread::available_parallelism().map_or(1, usize::from);
-    thread::scope(|scope| {
-        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-        workers
-            .into_iter()
-            .try_for_each(|worker| worker.join().expect("nothing panics"))
+        let (output, status) = process::collect(&mut command)?;
+        let mut sums = sums.lock().expect("nothing panics");
+        print!("\n{}: {}\n{output}", chip.target(), name_of(&job.program));
+        let sum = &mut sums[job.chip];
+        sum.cases += output.lines().filter_map(conformance::cases).sum::<u64>();
+        if !status.success() {
+            sum.failed.push(name_of(&job.program));
+        }
+        Ok(())
     })?;
     let sums = sums.into_inner().expect("nothing panics");
     let mut counts = Vec::new();
@@ -147,8 +133,8 @@ fn execute(
 
 /// Builds the suite, and says where its programs are.
 fn programs(workspace: &Workspace) -> Result<Vec<PathBuf>> {
-    let mut build = cargo::cargo(workspace);
-    build.args(["test", "--package", "qd-conformance", "--tests", "--no-run"]);
+    let mut build = cargo::test(workspace, &conformance::programs(workspace)?);
+    build.arg("--no-run");
     let (output, status) = process::collect(&mut build)?;
     ensure!(
         status.success(),

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 
 use crate::packages::Purpose;
 use crate::suite::Report;
@@ -17,7 +17,7 @@ pub fn run(workspace: &Workspace, target: &str, args: &[String]) -> Result<()> {
     if target.starts_with(oracle::PREFIX) && !oracle::is_replaced() {
         return amd::run(workspace, target, args);
     }
-    let mut command = suite(workspace, target, &[]);
+    let mut command = suite(workspace, target, &programs(workspace)?);
     packages::ensure(if target.starts_with(VULKAN) {
         lavapipe::widen(&mut command, subgroup_size(target));
         Purpose::Test
@@ -42,6 +42,7 @@ pub fn run(workspace: &Workspace, target: &str, args: &[String]) -> Result<()> {
 /// with the sizes, in such a way that each kind, type, capacity and input meets each size.
 pub fn run_on_lavapipe(workspace: &Workspace, args: &[String]) -> Result<Report> {
     lavapipe::is_there()?;
+    let programs = programs(workspace)?;
     let all = lavapipe::SUBGROUP_SIZES
         .map(|size| size.to_string())
         .join(",");
@@ -49,7 +50,7 @@ pub fn run_on_lavapipe(workspace: &Workspace, args: &[String]) -> Result<Report>
     let mut total = 0;
     let mut counts = Vec::new();
     for size in lavapipe::SUBGROUP_SIZES {
-        let mut command = suite(workspace, &format!("{VULKAN},subgroup={size}"), &[]);
+        let mut command = suite(workspace, &format!("{VULKAN},subgroup={size}"), &programs);
         command
             .env("QD_WAVES", &all)
             .env(lavapipe::VALIDATE, "1")
@@ -75,14 +76,39 @@ const COLLECTIVES: [&str; 4] = ["simt", "subgroups", "blocks", "forms"];
 /// The targets that they run on with lowerings that are searched for, at one size each: all sizes take minutes.
 const SELECTED: [&str; 2] = ["cpu,wave=8,select", "amdgpu:gfx1100,wave=32,select"];
 
-/// Runs what is fast and has every collective with lowerings that are searched for.
+/// Lavapipe, at one size, likewise.
+const SELECTED_VULKAN: (&str, u32) = ("vulkan:1.3,subgroup=8,select", 8);
+/// The programs whose results are the same at every size, and the target on which the search chooses it.
+const CHOSEN: [&str; 4] = ["aliasing", "control", "fusion", "private_memory"];
+const CHOOSING: &str = "cpu,select";
+
+/// Runs what is fast and has every collective with lowerings that are searched for; and what does not depend on the
+/// size at the one that is chosen.
 pub fn run_selected(workspace: &Workspace) -> Result<Report> {
+    lavapipe::is_there()?;
     let [host, chip] = SELECTED;
-    let (cases, agrees) = count(&mut suite(workspace, host, &COLLECTIVES))?;
+    let (vulkan, lanes) = SELECTED_VULKAN;
+    let mut on_lavapipe = suite(workspace, vulkan, &COLLECTIVES);
+    on_lavapipe.env(lavapipe::VALIDATE, "1");
+    lavapipe::select(&mut on_lavapipe, lanes);
+    let mut chosen = suite(workspace, CHOOSING, &CHOSEN);
+    chosen.env("QD_WAVES", "chosen");
+    let mut passed = true;
+    let mut counts = Vec::new();
+    for (target, mut command) in [
+        (host, suite(workspace, host, &COLLECTIVES)),
+        (CHOOSING, chosen),
+        (vulkan, on_lavapipe),
+    ] {
+        let (cases, agrees) = count(&mut command)?;
+        passed &= agrees && cases > 0;
+        counts.push(format!("{cases} cases on {target}"));
+    }
     let simulated = amd::run_programs(workspace, chip, &COLLECTIVES)?;
+    counts.push(simulated.counts);
     Ok(Report {
-        passed: agrees && cases > 0 && simulated.passed,
-        counts: format!("{cases} cases on {host}; {}", simulated.counts),
+        passed: passed && simulated.passed,
+        counts: counts.join("; "),
     })
 }
 
@@ -99,19 +125,36 @@ pub fn nothing_ran(args: &[String]) -> String {
     }
 }
 
-/// The suite on a target, or those of its programs that are named.
-fn suite(workspace: &Workspace, target: &str, programs: &[&str]) -> Command {
-    let mut command = cargo::cargo(workspace);
-    command.env("QD_TARGET", target).args([
-        "test",
-        "--package",
-        "qd-conformance",
-        "--no-fail-fast",
-    ]);
-    for program in programs {
-        command.args(["--test", program]);
+/// The names of the suite's programs, sorted.
+pub fn programs(workspace: &Workspace) -> Result<Vec<String>> {
+    let folder = workspace.root().join("tests/conformance/tests");
+    let entries = folder
+        .read_dir()
+        .with_context(|| format!("cannot list {}", folder.display()))?;
+    let mut programs = Vec::new();
+    for entry in entries {
+        let path = entry?.path();
+        let is_program = match path.extension() {
+            Some(extension) => extension == "rs",
+            None => path.join("main.rs").is_file(),
+        };
+        if is_program {
+            programs.extend(
+                path.file_stem()
+                    .map(|name| name.to_string_lossy().into_owned()),
+            );
+        }
     }
-    command.args(["--", "--nocapture"]);
+    programs.sort();
+    Ok(programs)
+}
+
+/// Programs of the suite on a target.
+fn suite(workspace: &Workspace, target: &str, programs: &[impl AsRef<str>]) -> Command {
+    let mut command = cargo::test(workspace, programs);
+    command
+        .env("QD_TARGET", target)
+        .args(["--no-fail-fast", "--", "--nocapture"]);
     command
 }
 

@@ -3,6 +3,7 @@
 //! This crate is the first thing that is built on a fresh machine, and it is what installs LLVM
 //! there: it depends on no crate of ours and on nothing that needs LLVM.
 
+mod algorithms;
 mod amd;
 mod bench;
 mod cargo;
@@ -23,7 +24,9 @@ mod packages;
 mod planted;
 mod process;
 mod smith;
+mod spirv_counts;
 mod suite;
+mod workers;
 mod workspace;
 
 use std::ffi::OsString;
@@ -127,6 +130,11 @@ enum Task {
     /// 64 lanes take of 32 by the search's estimate, by Mesa's compiler (RADV without a device) and by what
     /// the oracle counts, and where the choice disagrees with either.
     WaveOpinions,
+    /// Count what the search changes of SPIR-V, in instructions
+    ///
+    /// For each kernel of `bench -- --only waves` and each algorithm of which the search changes something,
+    /// prints the instructions without it and with it, at each size that Vulkan has.
+    SpirvCounts,
     /// Build the tools and run the FileCheck suite
     ///
     /// Without a path the whole of tests/filecheck runs. Each file also goes through the generic
@@ -242,6 +250,7 @@ fn run(task: Task) -> Result<()> {
         Task::Conformance { target, args, .. } => conformance::run(&workspace, &target, &args),
         Task::AmdCosts => costs::run(&workspace),
         Task::WaveOpinions => opinions::run(&workspace),
+        Task::SpirvCounts => spirv_counts::run(&workspace),
         Task::TestOracle => {
             packages::ensure(Purpose::Test)?;
             let report = oracle::test(&workspace)?;

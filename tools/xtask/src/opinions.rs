@@ -5,31 +5,22 @@
 //! and what the oracle counts. Both see what the search makes of the body at that size: the driver is
 //! given, as SPIR-V, the collectives that are left for the chip.
 
-use std::collections::VecDeque;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
-use std::thread;
 
 use anyhow::{Context, Result};
 
 use crate::oracle::{self, Chip, Oracle};
 use crate::packages::{self, Purpose};
 use crate::workspace::{Profile, Workspace};
-use crate::{cargo, drivers, process};
+use crate::{algorithms, cargo, drivers, process, workers};
 
 /// RDNA's architectures, with what Mesa calls a chip of each.
 const CHIPS: [(&str, &str); 2] = [("gfx1100", "navi31"), ("gfx1201", "gfx1201")];
 
 /// Elements of a launch: of algorithms, and of the kernels that are one body.
 const LOG2: (u32, u32) = (14, 12);
-
-/// The rows of the bench that are taken: algorithms on 4-byte elements.
-const ELEMENT: &str = "u32";
-
-/// Every row's text is in a file that ends so.
-const TEXT: &str = ".mlir";
 
 /// What all of it needs.
 struct Maker<'a> {
@@ -47,32 +38,22 @@ pub fn run(workspace: &Workspace) -> Result<()> {
     cargo::build_tools(workspace, Profile::Dev)?;
     let oracle = Oracle::prepare(workspace)?;
     let folder = oracle.empty_folder("opinions")?;
-    let mut maker = Maker {
+    let log2 = LOG2.1.to_string();
+    let of_set = ["--only", "waves", "--log2", &log2];
+    let set = algorithms::write(workspace, &of_set, &folder.join("set"))?;
+    let all = algorithms::write_all(workspace, &folder.join("algorithms"))?;
+    let maker = Maker {
         workspace,
         oracle: &oracle,
         folder: &folder,
-        rows: Vec::new(),
+        rows: (set.into_iter().map(|file| (file, false)))
+            .chain(all.into_iter().map(|file| (file, true)))
+            .collect(),
     };
-    maker.write_rows()?;
     let is_rdna = |chip: &Chip| CHIPS.iter().any(|(name, _)| *name == chip.architecture);
-    let mut chips: VecDeque<Chip> = oracle::all().into_iter().filter(is_rdna).collect();
+    let mut chips: Vec<Chip> = oracle::all().into_iter().filter(is_rdna).collect();
     chips.iter_mut().for_each(|chip| chip.selects = true);
-    let chips = Mutex::new(chips);
-    let work = || -> Result<()> {
-        loop {
-            let Some(chip) = chips.lock().expect("nothing panics").pop_front() else {
-                return Ok(());
-            };
-            maker.of_chip(&chip)?;
-        }
-    };
-    let workers = thread::available_parallelism().map_or(1, usize::from);
-    thread::scope(|scope| {
-        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-        workers
-            .into_iter()
-            .try_for_each(|worker| worker.join().expect("nothing panics"))
-    })?;
+    workers::share(chips, |chip| maker.of_chip(&chip))?;
     let folder = folder.to_string_lossy();
     print!(
         "{}",
@@ -83,46 +64,12 @@ pub fn run(workspace: &Workspace) -> Result<()> {
 
 impl Maker<'_> {
     fn tool(&self, name: &str) -> Command {
-        Command::new(self.workspace.bin_dir(Profile::Dev).join(name))
-    }
-
-    /// Writes the text of every row.
-    fn write_rows(&mut self) -> Result<()> {
-        let [set, algorithms] = ["set", "algorithms"].map(|name| self.folder.join(name));
-        let mut write = self.tool("qd-bench");
-        write.args([
-            "--only",
-            "waves",
-            "--log2",
-            &LOG2.1.to_string(),
-            "--kernels",
-        ]);
-        process::capture(write.arg(&set))?;
-        let mut write = self.tool("qd-bench");
-        write.args([
-            "--target",
-            &oracle::all()[0].target(),
-            "--only",
-            ELEMENT,
-            "--kernels",
-        ]);
-        process::capture(write.arg(&algorithms))?;
-        for (folder, is_algorithm) in [(set, false), (algorithms, true)] {
-            let mut files: Vec<_> = fs::read_dir(&folder)?
-                .map(|file| Ok(file?.path()))
-                .collect::<Result<_>>()?;
-            files.sort();
-            self.rows
-                .extend(files.into_iter().map(|file| (file, is_algorithm)));
-        }
-        Ok(())
+        algorithms::tool(self.workspace, name)
     }
 
     fn of_chip(&self, chip: &Chip) -> Result<()> {
         let name = |row: &Path, suffix: &str| {
-            let row = row.file_name().unwrap_or_default().to_string_lossy();
-            let row = row.trim_end_matches(TEXT).trim_end_matches(".held-out");
-            let row = row.trim_end_matches(&format!(".{ELEMENT}"));
+            let row = algorithms::row_of(row);
             let Chip {
                 architecture, wave, ..
             } = chip;
@@ -181,30 +128,15 @@ impl Maker<'_> {
             let file = name(Path::new("all"), suffix);
             fs::write(file, said).context("cannot write what Mesa says")?;
         }
-        self.counted(
-            chip,
-            "waves",
-            LOG2.1,
-            &["--once"],
-            &name(Path::new("set"), "jsonl"),
-        )?;
-        for (row, _) in self.rows.iter().filter(|(_, is_algorithm)| *is_algorithm) {
-            let algorithm = row.file_name().unwrap_or_default().to_string_lossy();
-            let algorithm = algorithm.trim_end_matches(&format!(".{ELEMENT}{TEXT}"));
-            let only = format!("{algorithm} {ELEMENT}");
-            let flags = ["--alone", "--repeats", "1"];
-            self.counted(chip, &only, LOG2.0, &flags, &name(row, "jsonl"))?;
+        let (workspace, oracle) = (self.workspace, self.oracle);
+        let of_set = ("waves", LOG2.1);
+        let to = name(Path::new("set"), "jsonl");
+        algorithms::count(workspace, oracle, chip, of_set, &["--once"], &to)?;
+        for (file, _) in self.rows.iter().filter(|(_, is_algorithm)| *is_algorithm) {
+            let row = algorithms::row_of(file);
+            let to = name(file, "jsonl");
+            algorithms::count_algorithm(workspace, oracle, chip, (&row, LOG2.0), &to)?;
         }
         Ok(())
-    }
-
-    /// Runs rows of the bench in the oracle, which appends what launches execute to a file.
-    fn counted(&self, chip: &Chip, only: &str, log2: u32, flags: &[&str], to: &Path) -> Result<()> {
-        fs::write(to, "").with_context(|| format!("cannot write {}", to.display()))?;
-        let mut bench = self.tool("qd-bench");
-        bench.args(["--target", &chip.target(), "--only", only]);
-        bench.args(["--log2", &log2.to_string()]).args(flags);
-        self.oracle.select(&mut bench, &chip.architecture, to);
-        process::capture(&mut bench).map(drop)
     }
 }

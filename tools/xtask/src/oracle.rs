@@ -14,7 +14,7 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::environment::Environment;
 use crate::process;
 use crate::suite::Report;
-use crate::workspace::{LLVM_PREFIX, Workspace};
+use crate::workspace::{LLVM_PREFIX, Workspace, emptied};
 
 /// What the names of AMD's targets begin with, as --target of the tools spells them.
 pub const PREFIX: &str = "amdgpu:";
@@ -149,13 +149,7 @@ impl Oracle {
 
     /// A folder for what a run makes, without what an earlier one left.
     pub fn empty_folder(&self, name: &str) -> Result<PathBuf> {
-        let folder = self.folder.join(name);
-        if folder.exists() {
-            fs::remove_dir_all(&folder)
-                .with_context(|| format!("cannot delete {}", folder.display()))?;
-        }
-        fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-        Ok(folder)
+        emptied(self.folder.join(name))
     }
 
     /// A call of the package's command line.

@@ -73,13 +73,7 @@ pub fn test(workspace: &Workspace) -> Result<Report> {
 }
 
 fn smith(workspace: &Workspace) -> Result<Command> {
-    process::run(cargo::cargo(workspace).args([
-        "build",
-        "--package",
-        "qd-smith",
-        "--package",
-        "qd-translate",
-    ]))?;
+    cargo::build_tools(workspace, Profile::Dev)?;
     let mut command = Command::new(workspace.bin_dir(Profile::Dev).join("qd-smith"));
     command.current_dir(workspace.root());
     Ok(command)

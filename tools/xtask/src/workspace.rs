@@ -74,6 +74,11 @@ impl Workspace {
         &self.target
     }
 
+    /// A folder of that name in the target directory, without what an earlier run left.
+    pub fn empty_folder(&self, name: &str) -> Result<PathBuf> {
+        emptied(self.target.join(name))
+    }
+
     /// Where cargo puts binaries and shared libraries of a profile.
     pub fn bin_dir(&self, profile: Profile) -> PathBuf {
         self.target.join(profile.folder())
@@ -117,6 +122,16 @@ fn is_tool(folder: &Path) -> bool {
     fs::read_to_string(folder.join("Cargo.toml")).is_ok_and(|manifest| {
         folder.join("src/main.rs").is_file() || manifest.contains("\"cdylib\"")
     })
+}
+
+/// A folder, made anew.
+pub fn emptied(folder: PathBuf) -> Result<PathBuf> {
+    if folder.exists() {
+        fs::remove_dir_all(&folder)
+            .with_context(|| format!("cannot delete {}", folder.display()))?;
+    }
+    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    Ok(folder)
 }
 
 #[cfg(test)]

@@ -9,8 +9,12 @@ use crate::{
     value::Element,
 };
 
+/// Runs of a tile.
+const RUNS: usize = 256;
 /// Runs of a group.
 const GROUP: usize = 32;
+/// Tiles of a band.
+const BAND: usize = 32;
 
 /// `left ∘ right`.
 type Combine<'a> = dyn FnMut(&[u64], &[u64]) -> Outcome<Vec<u64>> + 'a;
@@ -54,7 +58,6 @@ pub(super) fn nothing(combiner: &Combiner) -> Vec<u64> {
 pub(super) struct FixedOrder<'a> {
     combine: Box<Combine<'a>>,
     nothing: Vec<u64>,
-    runs: usize,
     items: usize,
 }
 
@@ -79,23 +82,22 @@ impl<'a> FixedOrder<'a> {
         elements: &[Element],
     ) -> Self {
         let bytes: usize = elements.iter().map(|element| element.bytes()).sum();
-        let (runs, items) = match bytes {
-            ..=4 => (512, 29),
-            5..=8 => (512, 13),
-            9..=12 => (256, 11),
-            13..=16 => (256, 9),
-            _ => (256, 5),
+        let items = match bytes {
+            ..=4 => 31,
+            5..=8 => 23,
+            9..=12 => 11,
+            13..=16 => 9,
+            _ => 5,
         };
         Self {
             combine: Box::new(combine),
             nothing,
-            runs,
             items,
         }
     }
 
     fn size(&self) -> usize {
-        self.runs * self.items
+        RUNS * self.items
     }
 
     fn fold<'e>(&mut self, values: impl IntoIterator<Item = &'e Vec<u64>>) -> Outcome<Vec<u64>> {
@@ -133,9 +135,9 @@ impl<'a> FixedOrder<'a> {
             let mut totals = Vec::new();
             for tile in elements.chunks(self.size()) {
                 let mut sums = Vec::new();
-                for run in 0..self.runs {
+                for run in 0..RUNS {
                     let (start, step) = match commutes {
-                        true => (run, self.runs),
+                        true => (run, RUNS),
                         false => (run * self.items, 1),
                     };
                     let all = tile.iter().skip(start).step_by(step).take(self.items);
@@ -160,10 +162,17 @@ impl<'a> FixedOrder<'a> {
         inclusive: bool,
     ) -> Outcome<Scanned> {
         let mut results = Vec::new();
-        let mut prefix = first.to_vec();
-        for tile in elements.chunks(self.size()) {
+        let mut before_band = first.to_vec();
+        let mut in_band = self.nothing.clone();
+        let mut total = first.to_vec();
+        for (nth, tile) in elements.chunks(self.size()).enumerate() {
+            if nth > 0 && nth.is_multiple_of(BAND) {
+                before_band = (self.combine)(&before_band, &in_band)?;
+                in_band = self.nothing.clone();
+            }
+            let prefix = (self.combine)(&before_band, &in_band)?;
             let mut sums = Vec::new();
-            for run in 0..self.runs {
+            for run in 0..RUNS {
                 let all = tile.iter().skip(run * self.items).take(self.items);
                 sums.push(self.fold(all)?);
             }
@@ -181,11 +190,9 @@ impl<'a> FixedOrder<'a> {
                     below = upto;
                 }
             }
-            prefix = (self.combine)(&prefix, &aggregate)?;
+            total = (self.combine)(&prefix, &aggregate)?;
+            in_band = (self.combine)(&in_band, &aggregate)?;
         }
-        Ok(Scanned {
-            results,
-            total: prefix,
-        })
+        Ok(Scanned { results, total })
     }
 }

@@ -20,6 +20,8 @@ pub(super) enum Setting {
     Thread,
     /// Once for each index of a `for_each`.
     Element,
+    /// The same, where its lane takes part in its subgroup's collectives.
+    ElementOfSubgroup,
     /// In a combiner: no memory, no other thread.
     Combiner,
 }

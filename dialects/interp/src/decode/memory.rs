@@ -3,10 +3,10 @@
 use super::{Decoder, Op, body::Body, read};
 use crate::{
     fault::Fault,
-    program::{Atomic, AtomicOp, Extent, Instruction, Kind, Order, Scope, SubView},
+    program::{Atomic, AtomicOp, Extent, Instruction, Kind, Order, Reinterpret, Scope, SubView},
     table::Form,
 };
-use melior::ir::{ValueLike, operation::OperationLike};
+use melior::ir::{ValueLike, operation::OperationLike, r#type::MemRefType};
 
 impl<'c: 'm, 'm> Decoder<'c, 'm> {
     pub(super) fn memory(
@@ -155,24 +155,34 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
                     element,
                 }
             }
+            Form::CollapseShape => Instruction::Collapse {
+                dst: body.result(op, 0)?,
+                source,
+                groups: read::groups(op, "reassociation").into(),
+            },
+            Form::ReinterpretCast => {
+                let of = operand_type(op, 0)?;
+                if !MemRefType::try_from(of).is_ok_and(|of| of.affine_map().is_identity()) {
+                    return Err(read::fault(
+                        op,
+                        format!(
+                            "is of {of}, which has a layout: the offset would count from elsewhere"
+                        ),
+                    ));
+                }
+                let [offsets, sizes, strides] = extents(body, op)?;
+                let offset = offsets.first().copied();
+                Instruction::Reinterpret(Box::new(Reinterpret {
+                    dst: body.result(op, 0)?,
+                    source,
+                    offset: offset.ok_or_else(|| read::fault(op, "lacks an offset"))?,
+                    sizes,
+                    strides,
+                }))
+            }
             _ => {
                 let (_, shape) = read::memref(op, result.r#type())?;
-                let mut next = 1;
-                let mut extents = |name: &str| {
-                    read::integers(op, name)
-                        .into_iter()
-                        .map(|value| {
-                            if value != i64::MIN {
-                                return Ok(Extent::Static(value));
-                            }
-                            next += 1;
-                            body.operand(op, next - 1).map(Extent::Dynamic)
-                        })
-                        .collect::<Result<Vec<_>, _>>()
-                };
-                let offsets = extents("static_offsets")?;
-                let sizes = extents("static_sizes")?;
-                let strides = extents("static_strides")?;
+                let [offsets, sizes, strides] = extents(body, op)?;
                 let kept = kept_dimensions(&sizes, &shape);
                 let dst = body.result(op, 0)?;
                 Instruction::SubView(Box::new(SubView {
@@ -188,6 +198,28 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
         body.emit(site, instruction);
         Ok(())
     }
+}
+
+/// Offsets, sizes and strides, of operands after the first.
+fn extents<'c: 'm, 'm>(body: &mut Body, op: Op<'c, 'm>) -> Result<[Vec<Extent>; 3], Fault> {
+    let mut next = 1;
+    let mut extents = |name: &str| {
+        read::integers(op, name)
+            .into_iter()
+            .map(|value| {
+                if value != i64::MIN {
+                    return Ok(Extent::Static(value));
+                }
+                next += 1;
+                body.operand(op, next - 1).map(Extent::Dynamic)
+            })
+            .collect::<Result<Vec<_>, _>>()
+    };
+    Ok([
+        extents("static_offsets")?,
+        extents("static_sizes")?,
+        extents("static_strides")?,
+    ])
 }
 
 fn operand_type<'c>(op: Op<'c, '_>, index: usize) -> Result<melior::ir::Type<'c>, Fault> {

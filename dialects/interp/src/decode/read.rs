@@ -277,6 +277,26 @@ pub(super) fn parameter(op: Op, of: Type) -> Result<Parameter, Fault> {
     Ok(Parameter::Memref { element, shape })
 }
 
+/// The groups of dimensions that an attribute lists.
+pub(super) fn groups(op: Op, name: &str) -> Vec<Vec<usize>> {
+    let groups = op.attribute(name).map(list).unwrap_or_default();
+    let number = |of: Attribute| Some(IntegerAttribute::try_from(of).ok()?.value() as usize);
+    groups
+        .into_iter()
+        .map(|group| list(group).into_iter().filter_map(number).collect())
+        .collect()
+}
+
+fn list<'c>(of: Attribute<'c>) -> Vec<Attribute<'c>> {
+    let all = ArrayAttribute::try_from(of).ok();
+    let all = all.map(|all| {
+        (0..all.len())
+            .filter_map(|at| all.element(at).ok())
+            .collect()
+    });
+    all.unwrap_or_default()
+}
+
 /// Number of each of an operation's operand groups.
 pub(super) fn segments(op: Op) -> Vec<usize> {
     integers(op, "operandSegmentSizes")

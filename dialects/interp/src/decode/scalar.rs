@@ -8,7 +8,7 @@ use super::{
 use crate::{
     algorithms::Algorithm,
     fault::Fault,
-    program::{Binary, Cast, FloatPredicate, Instruction, IntPredicate, LaneRelation, Promise},
+    program::{Binary, Cast, FloatPredicate, Id, Instruction, IntPredicate, LaneRelation, Promise},
     table::Form,
     value::Element,
 };
@@ -35,6 +35,7 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
             | F::Clamp
             | F::Extended(_)
             | F::FindNthSet
+            | F::Philox
             | F::LaneMask
             | F::ScratchSlots => self.arithmetic(body, op, form),
 
@@ -43,12 +44,24 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
             }
 
             F::Dim | F::MemrefCast | F::SubView | F::View => self.descriptor(body, op, form),
+            F::CollapseShape | F::ReinterpretCast => {
+                self.only_in(body, op, &[Setting::Host])?;
+                self.descriptor(body, op, form)
+            }
             F::Load | F::Store | F::Alloca | F::AtomicRmw | F::Atomic(_) | F::AtomicCombine => {
-                self.only_in(body, op, &[Setting::Thread, Setting::Element])?;
+                self.only_in(
+                    body,
+                    op,
+                    &[
+                        Setting::Thread,
+                        Setting::Element,
+                        Setting::ElementOfSubgroup,
+                    ],
+                )?;
                 self.memory(body, op, form)
             }
 
-            F::Id(_)
+            F::Id(Id::Lane | Id::Elect | Id::SubgroupSize | Id::Log2SubgroupSize)
             | F::Shuffle
             | F::Broadcast
             | F::BroadcastFirst
@@ -60,19 +73,35 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
             | F::BallotFirstN
             | F::MatchAny
             | F::Combine(_)
-            | F::BitonicSort
-            | F::BlockSync
-            | F::Shared
-            | F::BlockCombine(_)
-            | F::RadixRank => {
+            | F::BitonicSort => {
+                self.only_in(body, op, &[Setting::Thread, Setting::ElementOfSubgroup])?;
+                self.simt(body, op, form)
+            }
+            F::Id(_) | F::BlockSync | F::Shared | F::BlockCombine(_) | F::RadixRank => {
                 self.only_in(body, op, &[Setting::Thread])?;
                 self.simt(body, op, form)
             }
             F::SubgroupFence | F::BlockFence | F::DeviceFence => {
-                self.only_in(body, op, &[Setting::Thread, Setting::Element])?;
+                self.only_in(
+                    body,
+                    op,
+                    &[
+                        Setting::Thread,
+                        Setting::Element,
+                        Setting::ElementOfSubgroup,
+                    ],
+                )?;
                 self.simt(body, op, form)
             }
-            F::Hint => self.only_in(body, op, &[Setting::Thread, Setting::Element]),
+            F::Hint => self.only_in(
+                body,
+                op,
+                &[
+                    Setting::Thread,
+                    Setting::Element,
+                    Setting::ElementOfSubgroup,
+                ],
+            ),
 
             F::Phase
             | F::ForEach
@@ -83,6 +112,7 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
             | F::Dispatch
             | F::Variant
             | F::Control
+            | F::Scratch
             | F::Algorithm(_)
             | F::Symbol
             | F::Terminator => Err(read::fault(
@@ -96,12 +126,18 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
         if settings.contains(&body.setting) {
             return Ok(());
         }
+        if settings == [Setting::Host] {
+            return Err(read::fault(
+                op,
+                "is not legal in a body: the host makes such a view, at the top level of a kernel",
+            ));
+        }
         Err(read::fault(
             op,
             match body.setting {
                 Setting::Host => "cannot be evaluated by the host",
                 Setting::Combiner => "is not legal in a combiner: it is not pure",
-                Setting::Element => {
+                Setting::Element | Setting::ElementOfSubgroup => {
                     "is not legal in a 'qd.grid.for_each': its body runs per element, in no particular thread"
                 }
                 Setting::Thread => "is not legal in a phase",
@@ -245,6 +281,16 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
                 base: at(1)?,
                 offset: at(2)?,
             },
+            Form::Philox => {
+                let (mut read, mut made) = ([dst; 6], [dst; 4]);
+                for (index, reg) in read.iter_mut().enumerate() {
+                    *reg = at(index)?;
+                }
+                for (index, reg) in made.iter_mut().enumerate().skip(1) {
+                    *reg = body.result(op, index)?;
+                }
+                Instruction::Philox { made, read }
+            }
             Form::LaneMask => Instruction::LaneMask {
                 dst,
                 lane: at(0)?,
@@ -255,7 +301,11 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
                 dst,
                 n: at(0)?,
                 algorithm: read::case(op, "algorithm", Algorithm::named)?,
-                depth: read::required_u32(op, "log256_max_n")?,
+                depth: match op.has_attribute("log256_max_n") {
+                    true => read::required_u32(op, "log256_max_n")?,
+                    // The largest capacity there is.
+                    false => 4,
+                },
             },
         };
         body.emit(site, instruction);

@@ -7,7 +7,9 @@ use super::{
 };
 use crate::{
     fault::Fault,
-    program::{Action, Code, Control, Id, Instruction, Kernel, Reg, Step, Variant},
+    program::{
+        Action, Code, Control, Id, Instruction, Kernel, Reg, Step, SubgroupFill, Swap, Variant,
+    },
     table::{Form, form},
 };
 use melior::ir::{BlockLike, ValueLike, operation::OperationLike};
@@ -105,6 +107,7 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
                 Form::Launch => self.launch(host, inner)?,
                 Form::DoWhile => Action::DoWhile {
                     flag: host.reg(inner, 0)?,
+                    swap: swap(host, inner)?,
                     body: self.steps(host, inner, 0)?,
                 },
                 Form::RunIf => Action::RunIf {
@@ -113,8 +116,8 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
                 },
                 Form::Fill => self.fill(host, inner)?,
                 Form::Dispatch => self.dispatch(host, inner)?,
-                Form::Control => {
-                    self.control_words(host, inner)?;
+                Form::Control | Form::Scratch => {
+                    self.workspace(host, inner, matches!(form, Form::Scratch))?;
                     continue;
                 }
                 Form::Algorithm(definition) => {
@@ -128,13 +131,20 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
     }
 
     /// Words that are there before the first step, however often the host comes by.
-    fn control_words(&mut self, host: &mut Host, op: Op<'c, 'm>) -> Result<(), Fault> {
+    fn workspace(
+        &mut self,
+        host: &mut Host,
+        op: Op<'c, 'm>,
+        is_scratch: bool,
+    ) -> Result<(), Fault> {
         let result = op.result(0).map_err(|_| read::fault(op, "has no result"))?;
-        let (_, shape) = read::static_memref(op, result.r#type())?;
+        let (element, shape) = read::static_memref(op, result.r#type())?;
         host.controls.push(Control {
             site: self.site(op),
             register: host.registers,
+            element,
             words: shape.iter().product(),
+            is_scratch,
         });
         host.values
             .insert(read::identity(result.into()), host.registers);
@@ -183,7 +193,15 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
         let count = (op.operand_count() > 1)
             .then(|| host.reg(op, 1))
             .transpose()?;
-        let mut body = Body::new(Setting::Element, Some(&host.values));
+        let subgroups = match op.has_attribute("subgroups") {
+            true => Some(read::case(op, "subgroups", subgroup_fill)?),
+            false => None,
+        };
+        let setting = match subgroups {
+            Some(_) => Setting::ElementOfSubgroup,
+            None => Setting::Element,
+        };
+        let mut body = Body::new(setting, Some(&host.values));
         let Some(entry) = block(op, 0)? else {
             return Err(read::fault(op, "has no body"));
         };
@@ -202,6 +220,7 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
             code: self.finish(body, op),
             extent,
             count,
+            subgroups,
         })
     }
 
@@ -273,4 +292,37 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
         body.emit(site, Instruction::End);
         body.code
     }
+}
+
+fn subgroup_fill(case: &str) -> Option<SubgroupFill> {
+    match case {
+        "full" => Some(SubgroupFill::Full),
+        "partial" => Some(SubgroupFill::Partial),
+        _ => None,
+    }
+}
+
+/// The pairs of buffers that a loop exchanges, whose names in its body are known from now on.
+fn swap(host: &mut Host, op: Op) -> Result<Vec<Swap>, Fault> {
+    let mut names = Vec::new();
+    if let Some(entry) = block(op, 0)? {
+        for index in 0..entry.argument_count() {
+            let name = entry.argument(index);
+            let name = name.map_err(|_| read::fault(op, "lacks an argument"))?;
+            host.values
+                .insert(read::identity(name.into()), host.registers);
+            names.push(host.registers);
+            host.registers += 1;
+        }
+    }
+    let pairs = names.chunks_exact(2).enumerate();
+    pairs
+        .map(|(pair, names)| {
+            let buffer = |of: usize| host.reg(op, 1 + 2 * pair + of);
+            Ok(Swap {
+                buffers: [buffer(0)?, buffer(1)?],
+                names: [names[0], names[1]],
+            })
+        })
+        .collect()
 }

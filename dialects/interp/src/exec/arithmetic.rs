@@ -399,6 +399,21 @@ pub(crate) fn extended(op: Extended, element: Element, x: u64, y: u64) -> (u64, 
     (wide as u64 & element.mask(), high)
 }
 
+/// Philox4x32-10 of Salmon et al., 2011.
+pub(crate) fn philox(counter: [u32; 4], key: [u32; 2]) -> [u32; 4] {
+    let halves = |product: u64| ((product >> 32) as u32, product as u32);
+    let mut random = counter;
+    for round in 0..10_u32 {
+        let k0 = key[0].wrapping_add(round.wrapping_mul(0x9E37_79B9));
+        let k1 = key[1].wrapping_add(round.wrapping_mul(0xBB67_AE85));
+        let [r0, r1, r2, r3] = random;
+        let (high0, low0) = halves(u64::from(r0) * 0xD251_1F53);
+        let (high2, low2) = halves(u64::from(r2) * 0xCD9E_8D57);
+        random = [high2 ^ r1 ^ k0, low2, high0 ^ r3 ^ k1, low0];
+    }
+    random
+}
+
 /// Comparison of integers.
 #[inline(always)]
 pub(crate) fn compare_ints(predicate: IntPredicate, element: Element, x: u64, y: u64) -> bool {

@@ -181,6 +181,19 @@ pub(crate) fn step(
             lanes.set_poison(*low, poison);
             lanes.set_poison(*high, poison);
         }
+        I::Philox { made, read } => {
+            for lane in 0..lanes.width {
+                let [counter @ .., k0, k1] = read.map(|reg| lanes.get(reg, lane) as u32);
+                let random = math::philox(counter, [k0, k1]);
+                for (reg, word) in made.iter().zip(random) {
+                    lanes.values_mut(*reg)[lane] = word.into();
+                }
+            }
+            let poison = read.iter().fold(0, |all, reg| all | lanes.poison(*reg));
+            for reg in made {
+                lanes.set_poison(*reg, poison);
+            }
+        }
         I::FindNthSet {
             dst,
             mask,
@@ -387,6 +400,23 @@ pub(crate) fn step(
                 sub_view(op, memref, lanes, lane)
             })?;
         }
+        I::Collapse {
+            dst,
+            source,
+            groups,
+        } => each_memref(lanes, memrefs, *dst, *source, |memref, _, _| {
+            collapse(memref, groups)
+        })?,
+        I::Reinterpret(op) => {
+            for extent in op.sizes.iter().chain(&op.strides).chain([&op.offset]) {
+                if let Extent::Dynamic(reg) = extent {
+                    lanes.need(*reg, "an offset, size or stride")?;
+                }
+            }
+            each_memref(lanes, memrefs, op.dst, op.source, |memref, lanes, lane| {
+                reinterpret(op, memref, lanes, lane)
+            })?;
+        }
         _ => return Ok(Flow::Elsewhere),
     }
     Ok(Flow::Next)
@@ -512,7 +542,7 @@ fn each_memref(
 fn view(source: &Memref, offset: i64, size: Option<i64>, element: Element) -> Outcome<Memref> {
     let sizes: Box<[i64]> = size.into_iter().collect();
     let size = size.unwrap_or(1);
-    let bytes = source.length() * source.element.bytes() as i64;
+    let bytes = source.elements() * source.element.bytes() as i64;
     let start = offset.checked_mul(source.element.bytes() as i64);
     let length = size.checked_mul(element.bytes() as i64);
     let fits = |start: i64, length: i64| start.checked_add(length).is_some_and(|end| end <= bytes);
@@ -528,17 +558,78 @@ fn view(source: &Memref, offset: i64, size: Option<i64>, element: Element) -> Ou
         }
         _ => Err(Trap::new(format!(
             "is out of bounds: {size} elements of {element} from element {offset} of {} of {}",
-            source.length(),
+            source.elements(),
             source.element
         ))),
     }
 }
 
-fn sub_view(op: &SubView, source: &Memref, lanes: &Lanes, lane: usize) -> Outcome<Memref> {
-    let value = |extent: &Extent| match *extent {
+fn collapse(source: &Memref, groups: &[Vec<usize>]) -> Outcome<Memref> {
+    let (mut sizes, mut strides) = (Vec::new(), Vec::new());
+    for group in groups {
+        let (mut size, mut stride) = (1, 1);
+        // Innermost first; extents of 1 have no say in strides.
+        for &at in group.iter().rev() {
+            let (extent, step) = (source.sizes[at], source.strides[at]);
+            if extent != 1 && size == 1 {
+                stride = step;
+            } else if extent != 1 && step != stride * size {
+                return Err(Trap::new(format!(
+                    "collapses dimension {at} of stride {step} with {size} elements of stride {stride}, which do \
+                     not follow each other"
+                )));
+            }
+            size *= extent;
+        }
+        sizes.push(size);
+        strides.push(stride);
+    }
+    Ok(Memref {
+        sizes: sizes.into(),
+        strides: strides.into(),
+        ..source.clone()
+    })
+}
+
+fn value_of(extent: &Extent, lanes: &Lanes, lane: usize) -> i64 {
+    match *extent {
         Extent::Static(value) => value,
         Extent::Dynamic(reg) => lanes.get(reg, lane) as i64,
+    }
+}
+
+fn reinterpret(op: &Reinterpret, source: &Memref, lanes: &Lanes, lane: usize) -> Outcome<Memref> {
+    let value = |extent: &Extent| value_of(extent, lanes, lane);
+    let offset = value(&op.offset);
+    let sizes: Vec<_> = op.sizes.iter().map(value).collect();
+    let strides: Vec<_> = op.strides.iter().map(value).collect();
+    let is_empty = sizes.contains(&0);
+    let mut steps = sizes.iter().zip(&strides).map(|(size, stride)| {
+        size.checked_sub(1)
+            .filter(|steps| *steps >= 0 && *stride >= 0)
+            .and_then(|steps| steps.checked_mul(*stride))
+    });
+    let last = steps.try_fold(offset, |last, step| last.checked_add(step?));
+    let available = source.elements();
+    let is_inside = match is_empty {
+        true => sizes.iter().all(|size| *size >= 0) && (0..=available).contains(&offset),
+        false => offset >= 0 && last.is_some_and(|last| last < available),
     };
+    if !is_inside {
+        return Err(Trap::new(format!(
+            "is out of bounds: sizes {sizes:?} with strides {strides:?} from element {offset} of {available}"
+        )));
+    }
+    Ok(Memref {
+        offset: source.offset + offset * source.element.bytes() as i64,
+        sizes: sizes.into(),
+        strides: strides.into(),
+        ..source.clone()
+    })
+}
+
+fn sub_view(op: &SubView, source: &Memref, lanes: &Lanes, lane: usize) -> Outcome<Memref> {
+    let value = |extent: &Extent| value_of(extent, lanes, lane);
     let (mut sizes, mut strides, mut start) = (Vec::new(), Vec::new(), source.offset);
     for dimension in 0..op.sizes.len() {
         let (offset, size, stride) = (

@@ -2,10 +2,9 @@
 
 use super::{Engine, control::run_pure, lanes::Lanes, launch::Launch};
 use crate::{
-    fault::{Fault, SiteId},
+    fault::{Fault, SiteId, Trap},
     memory::{Allocation, Memref, Space},
-    program::{Action, Code, Kernel, Reg, Step, Variant},
-    value::Element,
+    program::{Action, Code, Control, Kernel, Reg, Step, SubgroupFill, Swap, Variant},
 };
 
 /// Lanes that the elements of a `for_each` are dealt out to.
@@ -27,7 +26,7 @@ impl<'p> Engine<'p> {
             .collect();
         let first = self.device.len();
         for control in &kernel.controls {
-            let memref = self.zeroed(control.words);
+            let memref = self.workspace(control);
             host.set_all(control.register, memref);
         }
         let outcome = self.steps(&kernel.steps, &mut host);
@@ -41,6 +40,7 @@ impl<'p> Engine<'p> {
         left.map(|(words, control)| (words.first_not_zero(), control))
             .try_for_each(|(word, control)| match word {
                 None => Ok(()),
+                Some(_) if control.is_scratch => Ok(()),
                 Some((word, value)) => Err(self.fault(
                     control.site,
                     format!(
@@ -52,16 +52,21 @@ impl<'p> Engine<'p> {
             })
     }
 
-    /// A buffer of `i32`, each 0; its number.
-    fn zeroed(&mut self, words: usize) -> u64 {
-        let mut allocation = Allocation::new(Element::I32, words);
-        let bytes = Element::I32.bytes();
-        for word in 0..words {
-            allocation.write((word * bytes) as i64, bytes, 0);
+    /// A buffer that is the runtime's: of words that are 0, or of scratch; its number.
+    fn workspace(&mut self, control: &Control) -> u64 {
+        let (element, words) = (control.element, control.words);
+        let mut allocation = Allocation::new(element, words);
+        let bytes = element.bytes();
+        if control.is_scratch {
+            allocation.own(0..(words * bytes) as i64);
+        } else {
+            for word in 0..words {
+                allocation.write((word * bytes) as i64, bytes, 0);
+            }
         }
         let slot = self.device.len() as u32;
         self.device.push(allocation);
-        let memref = Memref::whole(Space::Device, slot, Element::I32, &[words]);
+        let memref = Memref::whole(Space::Device, slot, element, &[words]);
         self.memrefs.add(memref)
     }
 
@@ -98,6 +103,7 @@ impl<'p> Engine<'p> {
                 code,
                 extent,
                 count,
+                subgroups,
             } => {
                 self.window.barrier();
                 let mut elements = self.length(host, *extent, "extent", site)?;
@@ -105,27 +111,60 @@ impl<'p> Engine<'p> {
                     elements = elements.min(self.read_count(host, *count, site)?);
                 }
                 let captures = captures(code, host);
-                let blocks = elements.div_ceil(BATCH as u64);
+                let lanes = match subgroups {
+                    Some(_) => self.wave,
+                    None => BATCH,
+                };
+                if *subgroups == Some(SubgroupFill::Full) && elements % lanes as u64 != 0 {
+                    let message = format!(
+                        "promises that its elements fill subgroups, but has {elements} elements in subgroups of {lanes}"
+                    );
+                    return Err(self.fault(site, message));
+                }
+                let blocks = elements.div_ceil(lanes as u64);
                 self.open(site, blocks, 1, None)?;
                 self.launch(&Launch {
                     code,
                     blocks,
-                    threads: BATCH,
-                    lanes: BATCH,
+                    threads: lanes,
+                    lanes,
                     elements: Some(elements),
                     captures,
                 })?;
                 self.window.barrier();
             }
-            Action::DoWhile { flag, body } => loop {
-                self.window.barrier();
-                self.steps(body, host)?;
-                self.window.barrier();
-                self.spend(site)?;
-                if self.read_scalar(host, *flag, "flag", site)? == 0 {
-                    break;
+            Action::DoWhile { flag, swap, body } => {
+                let mut is_odd = false;
+                loop {
+                    for Swap { buffers, names } in swap {
+                        for of in 0..2 {
+                            let buffer = buffers[of ^ usize::from(is_odd)];
+                            host.set_all(names[of], host.get(buffer, 0));
+                        }
+                    }
+                    self.window.barrier();
+                    self.steps(body, host)?;
+                    self.window.barrier();
+                    self.spend(site)?;
+                    is_odd = !is_odd;
+                    if self.read_scalar(host, *flag, "flag", site)? == 0 {
+                        break;
+                    }
                 }
-            },
+                for Swap { buffers, .. } in swap {
+                    let [a, b] = buffers.map(|reg| self.memrefs.get(host.get(reg, 0)).clone());
+                    if a.sizes != b.sizes {
+                        let message = format!(
+                            "swaps buffers of {:?} and {:?} elements, which must be as many",
+                            a.sizes, b.sizes
+                        );
+                        return Err(self.fault(site, message));
+                    }
+                    if is_odd {
+                        self.exchange(&a, &b, site)?;
+                    }
+                }
+            }
             Action::RunIf { condition, body } => {
                 self.window.barrier();
                 if self.read_scalar(host, *condition, "condition", site)? != 0 {
@@ -165,6 +204,41 @@ impl<'p> Engine<'p> {
             Action::Algorithm(algorithm) => {
                 self.window.barrier();
                 self.algorithm(algorithm, host, site)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Exchanges the elements of two buffers.
+    fn exchange(&mut self, a: &Memref, b: &Memref, site: SiteId) -> Result<(), Fault> {
+        let bytes = a.element.bytes();
+        let locate = |trap: Box<Trap>| trap.located(&self.program.sites, site);
+        let mut places = Vec::new();
+        let count: i64 = a.sizes.iter().product();
+        for number in 0..count {
+            let mut left = number;
+            let mut at = vec![0; a.sizes.len()];
+            for (index, size) in at.iter_mut().zip(&a.sizes).rev() {
+                *index = left % size;
+                left /= size;
+            }
+            let [a, b] = [a, b].map(|memref| memref.address(at.iter().copied()));
+            places.push([a.map_err(locate)?, b.map_err(locate)?]);
+        }
+        let slots = [a, b].map(|memref| memref.slot as usize);
+        for place in places {
+            let mut values = [None; 2];
+            for of in 0..2 {
+                let allocation = &self.device[slots[of]];
+                allocation.units(place[of], bytes).map_err(locate)?;
+                values[1 - of] = allocation.read(place[of], bytes);
+            }
+            for of in 0..2 {
+                let allocation = &mut self.device[slots[of]];
+                match values[of] {
+                    Some(bits) => allocation.write(place[of], bytes, bits),
+                    None => allocation.scramble(place[of]..place[of] + bytes as i64),
+                }
             }
         }
         Ok(())

@@ -173,17 +173,15 @@ impl Engine<'_> {
         let count = launch.threads.div_ceil(launch.lanes);
         let subgroups = (0..count)
             .map(|subgroup| {
-                let present = launch.lanes.min(launch.threads - subgroup * launch.lanes);
+                let left = match launch.elements {
+                    Some(elements) => (elements - id * launch.lanes as u64) as usize,
+                    None => launch.threads - subgroup * launch.lanes,
+                };
+                let present = launch.lanes.min(left);
                 let mut lanes = Lanes::partly(launch.lanes, present, launch.code.registers);
                 for &(reg, value, poison) in &launch.captures {
                     lanes.set_all(reg, value);
                     lanes.set_poison(reg, if poison { u64::MAX } else { 0 });
-                }
-                if let Some(elements) = launch.elements {
-                    let left = elements - id * launch.lanes as u64;
-                    if left < launch.lanes as u64 {
-                        lanes.active = (1 << left) - 1;
-                    }
                 }
                 let private = |&(element, length)| Allocation::new(element, length * launch.lanes);
                 let private = launch.code.private.iter().map(private).collect();

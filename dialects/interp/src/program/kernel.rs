@@ -21,13 +21,15 @@ pub(crate) struct Kernel {
     pub steps: Vec<Step>,
 }
 
-/// Words that are 0 when the kernel begins, and when it ends.
+/// Words that are 0 when the kernel begins, and when it ends; or scratch, of which it knows nothing.
 #[derive(Debug)]
 pub(crate) struct Control {
     pub site: SiteId,
     /// Of the memref.
     pub register: Reg,
+    pub element: Element,
     pub words: usize,
+    pub is_scratch: bool,
 }
 
 /// The type of a kernel's argument.
@@ -60,6 +62,7 @@ pub(crate) enum Action {
         code: Code,
         extent: Reg,
         count: Option<Reg>,
+        subgroups: Option<SubgroupFill>,
     },
     /// An outlined phase; its captures are the arguments.
     Launch {
@@ -71,6 +74,8 @@ pub(crate) enum Action {
     },
     DoWhile {
         flag: Reg,
+        /// Pairs of buffers that are exchanged, and their names in the body.
+        swap: Vec<Swap>,
         body: Vec<Step>,
     },
     RunIf {
@@ -88,6 +93,21 @@ pub(crate) enum Action {
         variants: Vec<Variant>,
     },
     Algorithm(Box<Algo>),
+}
+
+/// How the elements of a `for_each` fill its subgroups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SubgroupFill {
+    Full,
+    Partial,
+}
+
+/// Two buffers that are exchanged after each iteration.
+#[derive(Debug)]
+pub(crate) struct Swap {
+    pub buffers: [Reg; 2],
+    /// In the body.
+    pub names: [Reg; 2],
 }
 
 #[derive(Debug)]

@@ -187,6 +187,16 @@ pub(crate) struct SubView {
     pub kept: Vec<bool>,
 }
 
+/// A buffer without a layout, with other extents.
+#[derive(Debug)]
+pub(crate) struct Reinterpret {
+    pub dst: Reg,
+    pub source: Reg,
+    pub offset: Extent,
+    pub sizes: Vec<Extent>,
+    pub strides: Vec<Extent>,
+}
+
 #[derive(Debug)]
 pub(crate) enum Instruction {
     Constant {
@@ -264,6 +274,11 @@ pub(crate) enum Instruction {
         high: Reg,
         a: Reg,
         b: Reg,
+    },
+    Philox {
+        made: [Reg; 4],
+        /// The counter, and the key.
+        read: [Reg; 6],
     },
     FindNthSet {
         dst: Reg,
@@ -380,6 +395,13 @@ pub(crate) enum Instruction {
         element: Element,
     },
     SubView(Box<SubView>),
+    /// Dimensions that follow each other, as one each.
+    Collapse {
+        dst: Reg,
+        source: Reg,
+        groups: Box<[Vec<usize>]>,
+    },
+    Reinterpret(Box<Reinterpret>),
 
     Subgroup(Box<SubgroupOp>),
     Block(Box<BlockOp>),

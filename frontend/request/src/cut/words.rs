@@ -68,7 +68,7 @@ impl Words {
         });
         Self(Arc::new(Scanned {
             words: each.collect(),
-            text: self.joined(&[0..self.count()]).into(),
+            text: self.joined(std::slice::from_ref(&(0..self.count()))).into(),
             lines: None,
         }))
     }

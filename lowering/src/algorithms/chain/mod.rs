@@ -12,13 +12,11 @@
 //! Deviations: tickets instead of block numbers, as CUB once did, since the order
 //! in which blocks start is not specified. Every status word has a flag
 //! ([`status`]), which needs neither fences nor wide atomics. A single tile
-//! takes no ticket and touches no scratch. Where results are to be deterministic,
-//! an order-sensitive combination goes from the left, one tile at a time, whichever
-//! prefixes were published when: such results depend on the input and the capacity
-//! alone, for twice the reads of descriptors. A tile backs off before it looks
-//! back.
+//! takes no ticket and touches no scratch. Combinations whose order is fixed are
+//! [looked for](in_order) otherwise. A tile backs off before it looks back.
 
 mod descriptors;
+mod in_order;
 pub(super) mod status;
 
 use super::{
@@ -41,8 +39,7 @@ pub(super) struct Chain<'a, 'b, 'c> {
     pub combiner: &'a Combiner<'c>,
     /// Where the descriptors are kept, in a phase.
     pub partials: &'a dyn Fn() -> Partials<'b, 'c>,
-    /// Whether tiles are combined [from the left](super::fixed_order), whichever
-    /// prefixes were published when.
+    /// Whether tiles are combined in the [fixed order](super::fixed_order).
     pub in_order: bool,
     pub tuning: Tuning,
 }
@@ -75,10 +72,10 @@ pub(super) struct Position<'b, 'c> {
     pub tiles: V<'b, 'c>,
 }
 
-/// What the lanes of a subgroup have read: one tile a lane.
+/// What the lanes of a subgroup have read: one number a lane.
 struct Window<'b, 'c> {
     values: Vec<V<'b, 'c>>,
-    /// Mask of the lanes whose tile has published its prefix.
+    /// Mask of the lanes whose number has a prefix.
     prefixes: V<'b, 'c>,
     /// The last of them; lane 0 if there is none.
     from: V<'b, 'c>,
@@ -132,22 +129,11 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
     /// looks back; its leading lane has the value.
     pub fn publish_aggregate(&self, tile: Position<'b, 'c>, leads: V<'b, 'c>, total: &[V<'b, 'c>]) {
         let b = self.b;
+        if self.in_order {
+            return self.publish_for_band(tile, leads, total);
+        }
         b.if_(leads & !self.is_last(tile), || {
-            let is_first = tile.number.eq(0);
-            let status = is_first.select(
-                b.i32(Status::Prefix as i32),
-                b.i32(Status::Aggregate as i32),
-            );
-            let total = match self.in_order {
-                true => {
-                    let upto = self.combiner.apply(b, &self.combiner.neutral(b), total);
-                    let either = upto.iter().zip(total);
-                    &*either
-                        .map(|(upto, own)| is_first.select(*upto, *own))
-                        .collect::<Vec<_>>()
-                }
-                false => total,
-            };
+            let status = self.status(tile.number.eq(0));
             self.publish(&self.descriptors(), tile, status, total);
         });
     }
@@ -164,10 +150,10 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
         let looking = || {
             self.tuning.back_off(tile.number);
             let descriptors = self.descriptors();
-            let before = match self.in_order {
-                true => self.look_back_in_order(&descriptors, tile),
-                false => self.look_back(&descriptors, tile),
-            };
+            if self.in_order {
+                return self.prefix_in_order(&descriptors, tile, leads, total);
+            }
+            let before = self.look_back(&descriptors, tile);
             b.if_(leads & tile.number.ne(0) & !self.is_last(tile), || {
                 let upto = self.combiner.apply(b, &before, total);
                 self.publish(&descriptors, tile, b.i32(Status::Prefix as i32), &upto);
@@ -175,6 +161,15 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
             before
         };
         b.if_else(tile.tiles.gt(1), looking, || self.combiner.neutral(b))
+    }
+
+    /// The status of an aggregate, which is a prefix where nothing is before it.
+    fn status(&self, is_first: V<'b, 'c>) -> V<'b, 'c> {
+        let b = self.b;
+        is_first.select(
+            b.i32(Status::Prefix as i32),
+            b.i32(Status::Aggregate as i32),
+        )
     }
 
     /// Whether no tile follows.
@@ -205,7 +200,7 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
             |state| state[1].eq(0),
             |state| {
                 let end = state[0];
-                let window = self.window(descriptors, end);
+                let window = self.window(descriptors, end, &|tile| tile);
                 let taken = self.taken(&window, self.combiner.neutral(b));
                 let sum = b.combine("reduce_all", self.combiner, taken);
                 let before = self.combiner.apply(b, &sum, &state[2..]);
@@ -214,54 +209,6 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
             },
         );
         state[2..].to_vec()
-    }
-
-    /// The same from the left: goes back to a window that has a prefix, and from
-    /// there forwards, tile by tile.
-    fn look_back_in_order(
-        &self,
-        descriptors: &Descriptors<'b, 'c>,
-        tile: Position<'b, 'c>,
-    ) -> Vec<V<'b, 'c>> {
-        /// Lanes whose values are loaded together; the smallest subgroup has as
-        /// many.
-        const TOGETHER: i64 = 4;
-        let b = self.b;
-        let size = b.subgroup_size();
-        let [end] = b.while_(
-            [tile.number],
-            |[end]| self.window(descriptors, *end).prefixes.eq(0),
-            |[end]| [end - size],
-        );
-        let state = [vec![end], self.combiner.exact_neutral(b)].concat();
-        let state = b.while_(
-            state,
-            |state| state[0].sle(tile.number),
-            |state| {
-                // What is before the prefix changes nothing, so that every lane's value is
-                // combined, in a loop of constant length.
-                let window = self.window(descriptors, state[0]);
-                let values = self.taken(&window, self.combiner.exact_neutral(b));
-                let (first, step) = (b.index(0), b.index(TOGETHER));
-                // A prefix, which a later window may have by now, is of all before it.
-                let has_prefix = window.prefixes.ne(0);
-                let before = state[1..].iter().zip(self.combiner.exact_neutral(b));
-                let before = before.map(|(v, nothing)| has_prefix.select(nothing, *v));
-                let before = before.collect::<Vec<_>>();
-                let before = b.for_(first, size.to_index(), step, before, |lane, before| {
-                    let of_lane = |nth: i64| {
-                        let from = (lane + nth).to_i32();
-                        let shuffled = values.iter().map(|v| b.shuffle("idx", *v, from));
-                        shuffled.collect::<Vec<_>>()
-                    };
-                    let lanes: Vec<_> = (0..TOGETHER).map(of_lane).collect();
-                    let combine = |sum: Vec<_>, value: &Vec<_>| self.combiner.apply(b, &sum, value);
-                    lanes.iter().fold(before, combine)
-                });
-                [vec![state[0] + size], before].concat()
-            },
-        );
-        state[1..].to_vec()
     }
 
     /// What is combined of a window: its last prefix and the aggregates after it, and
@@ -274,13 +221,19 @@ impl<'b, 'c> Chain<'_, 'b, 'c> {
             .collect()
     }
 
-    /// Reads the tiles before `end`, one a lane, until all after the last prefix
-    /// are published. An empty prefix precedes the first tile.
-    fn window(&self, descriptors: &Descriptors<'b, 'c>, end: V<'b, 'c>) -> Window<'b, 'c> {
+    /// Reads what is before number `end`, one a lane, until all after the last prefix
+    /// are published. A number's words are those of a tile. An empty prefix precedes
+    /// the first number.
+    fn window(
+        &self,
+        descriptors: &Descriptors<'b, 'c>,
+        end: V<'b, 'c>,
+        tile: &dyn Fn(V<'b, 'c>) -> V<'b, 'c>,
+    ) -> Window<'b, 'c> {
         let b = self.b;
         let number = end - b.subgroup_size() + b.lane_id();
         let none = number.slt(0);
-        let at = none.select(b.i32(0), number).to_index();
+        let at = none.select(b.i32(0), tile(number)).to_index();
         let read = || {
             let Reading { status, values } = descriptors.read(at);
             let nothing = self.combiner.neutral(b);

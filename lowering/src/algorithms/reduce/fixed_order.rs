@@ -17,7 +17,7 @@
 
 use super::Reduce;
 use crate::algorithms::{
-    fixed_order::{Runs, Shape},
+    fixed_order::{RUNS, Runs, Shape},
     last_block::LastBlock,
     levels::{BLOCK, Levels},
     partials::Partials,
@@ -64,7 +64,7 @@ struct FixedOrder<'a, 'b, 'c> {
 impl<'b, 'c> FixedOrder<'_, 'b, 'c> {
     fn body(&self, last_block: Option<&LastBlock<'b, 'c>>) {
         let (b, reduce) = (self.b, self.reduce);
-        let runs = Runs::new(b, &reduce.combiner, self.shape);
+        let runs = Runs::new(b, &reduce.combiner);
         let is_last = last_block.map(LastBlock::shared);
         let count = reduce.count.live();
         let levels = Levels::of_tiles(count, self.levels, |count| self.shape.tiles(count));
@@ -126,7 +126,7 @@ impl<'b, 'c> FixedOrder<'_, 'b, 'c> {
         load: &dyn Fn(V<'b, 'c>) -> Vec<V<'b, 'c>>,
         unrolled: bool,
     ) {
-        let (b, combiner, Shape { runs: all, items }) = (self.b, &self.reduce.combiner, self.shape);
+        let (b, combiner, Shape { items }) = (self.b, &self.reduce.combiner, self.shape);
         let start = tile * self.shape.size();
         let end = (start + self.shape.size()).min(count);
         let full = (start + self.shape.size()).le(count);
@@ -136,25 +136,22 @@ impl<'b, 'c> FixedOrder<'_, 'b, 'c> {
                 combiner.apply(b, &sum, &load(i))
             })
         };
-        for nth in 0..all / BLOCK {
-            let run = b.thread_id() + nth * BLOCK;
-            let sum = if !combiner.is_commutative() {
-                let first = start + run * items;
-                fold(first, (first + items).min(end), 1)
-            } else if unrolled {
-                let all_at_once = || {
-                    let each = 0..items;
-                    let loaded: Vec<_> = each.map(|item| load(start + run + item * all)).collect();
-                    let combine = |sum: Vec<_>, value: &Vec<_>| combiner.apply(b, &sum, value);
-                    loaded.iter().fold(nothing(), combine)
-                };
-                b.if_else(full, all_at_once, || fold(start + run, end, all))
-            } else {
-                fold(start + run, end, all)
+        let run = b.thread_id();
+        let sum = if !combiner.is_commutative() {
+            let first = start + run * items;
+            fold(first, (first + items).min(end), 1)
+        } else if unrolled {
+            let all_at_once = || {
+                let each = 0..items;
+                let loaded: Vec<_> = each.map(|item| load(start + run + item * RUNS)).collect();
+                let combine = |sum: Vec<_>, value: &Vec<_>| combiner.apply(b, &sum, value);
+                loaded.iter().fold(nothing(), combine)
             };
-            runs.set(run, &sum);
-        }
-        runs.combine();
+            b.if_else(full, all_at_once, || fold(start + run, end, RUNS))
+        } else {
+            fold(start + run, end, RUNS)
+        };
+        runs.combine(&sum);
     }
 
     /// Stores a tile's aggregate as an element of a level.

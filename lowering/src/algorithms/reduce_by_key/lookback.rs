@@ -29,7 +29,7 @@
 use super::{ReduceByKey, shape, sweep};
 use crate::algorithms::{
     chain::{self, Chain},
-    fixed_order::{Runs, Shape},
+    fixed_order::Runs,
     partials::Partials,
     sweep::Form,
     tiles::{bytes, prefetch, rest},
@@ -67,7 +67,6 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, capabilities: &Capabilitie
     }
     let look_back = LookBack {
         b,
-        shape: shape(op),
         tuning,
         pairs: &sweep::segmented(b, &by_key.combiner),
         by_key: &by_key,
@@ -82,7 +81,6 @@ struct LookBack<'a, 'b, 'c> {
     /// Combines pairs: the number of heads and the sum of the values since the
     /// last head.
     pairs: &'a Combiner<'c>,
-    shape: Shape,
     tuning: Tuning,
 }
 
@@ -162,10 +160,7 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
             open: b.shared(value, 1),
             ticket: b.shared(word, 1),
         };
-        let runs = self
-            .by_key
-            .in_order
-            .then(|| Runs::new(b, self.pairs, self.shape));
+        let runs = self.by_key.in_order.then(|| Runs::new(b, self.pairs));
         let count = self.by_key.count.live();
         let tiles = self.tiles(count);
         b.if_(b.block_id().lt(tiles), || {
@@ -178,9 +173,9 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
             let sum = vec![b.popcnt(own.heads), own.values[own.values.len() - 1]];
             let (within, total) = match &runs {
                 Some(runs) => {
-                    runs.set(b.thread_id(), &sum);
-                    runs.combine();
-                    (runs.before(b.thread_id()), runs.total())
+                    runs.combine(&sum);
+                    let nothing = self.pairs.exact_neutral(b);
+                    (runs.before(nothing), runs.total())
                 }
                 None => {
                     let within = b.combine("block.exclusive_scan", self.pairs, sum.clone());

@@ -73,7 +73,6 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, capabilities: &Capabilitie
             tuning,
         },
         form: Tiles::new(b, &tuning),
-        shape,
         scan: &scan,
         tuning,
     };
@@ -87,7 +86,6 @@ struct LookBack<'a, 'b, 'c> {
     scan: &'a Scan<'b, 'c>,
     chain: Chain<'a, 'b, 'c>,
     form: Tiles<'b, 'c>,
-    shape: Shape,
     tuning: Tuning,
 }
 
@@ -118,10 +116,7 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
         let elements = self.form.shared(types);
         let prefix: Vec<_> = types.iter().map(|t| b.shared(*t, 1)).collect();
         let ticket = b.shared(b.int_type(32), 1);
-        let runs = self
-            .scan
-            .in_order
-            .then(|| Runs::new(b, combiner, self.shape));
+        let runs = self.scan.in_order.then(|| Runs::new(b, combiner));
         let count = self.scan.count.live();
         let tiles = self.form.number(count);
         b.if_(b.block_id().lt(tiles), || {
@@ -130,9 +125,9 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
             let sum = self.combine_all(&own);
             let (within, total) = match &runs {
                 Some(runs) => {
-                    runs.set(b.thread_id(), &sum);
-                    runs.combine();
-                    (runs.before(b.thread_id()), runs.total())
+                    runs.combine(&sum);
+                    let nothing = combiner.exact_neutral(b);
+                    (runs.before(nothing), runs.total())
                 }
                 None => {
                     let within = combine_below(b, combiner, sum.clone());

@@ -1,10 +1,11 @@
 //! The forms of AMD's targets: the ops of the dialect and of `math` that they have.
 
+use super::scan;
 use crate::{
     convert::gpu_to_llvm::{self, Conversion},
-    targets::isa::Form,
+    targets::isa::{Form, Scalar},
 };
-use qd_dialects::ops::simt;
+use qd_dialects::{attributes::Kind, ops::simt};
 
 /// Every form of an op of ours, the better of two first, and how it is made.
 pub(super) const FORMS: &[(Form, Conversion)] = &[
@@ -21,7 +22,42 @@ pub(super) const FORMS: &[(Form, Conversion)] = &[
         gpu_to_llvm::broadcast_first,
     ),
     (Form::of(simt::Ballot::NAME, "v_cmp"), gpu_to_llvm::ballot),
+    (
+        SCAN.for_op(simt::InclusiveScan::NAME).combining(KINDS),
+        scan::inclusive,
+    ),
+    (
+        SCAN.for_op(simt::ExclusiveScan::NAME).combining(INVERTIBLE),
+        scan::exclusive,
+    ),
+    (
+        LONG_SCAN.for_op(simt::InclusiveScan::NAME).combining(KINDS),
+        scan::inclusive,
+    ),
+    (
+        (LONG_SCAN.for_op(simt::ExclusiveScan::NAME)).combining(INVERTIBLE),
+        scan::exclusive,
+    ),
 ];
+
+/// Floats are combined in another order so.
+const SCAN: Form = Form::of("", "row_shr").on(&[Scalar::Int(32)]);
+const LONG_SCAN: Form = Form::of("", "row_shr of both words").on(&[Scalar::Int(64)]);
+
+const KINDS: &[Kind] = &[
+    Kind::Add,
+    Kind::Mul,
+    Kind::MinSi,
+    Kind::MinUi,
+    Kind::MaxSi,
+    Kind::MaxUi,
+    Kind::And,
+    Kind::Or,
+    Kind::Xor,
+];
+
+/// What was combined with a value can be had without it.
+const INVERTIBLE: &[Kind] = &[Kind::Add, Kind::Xor];
 
 /// What upstream's conversion to LLVM makes of a function without calling one: there is no
 /// library.

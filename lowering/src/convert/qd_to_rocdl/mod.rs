@@ -26,6 +26,7 @@ mod intrinsic;
 mod kernel;
 mod ordered;
 mod registers;
+mod scan;
 mod shuffle;
 
 use crate::{

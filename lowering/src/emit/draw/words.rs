@@ -145,7 +145,7 @@ pub fn memories(step: &Step, kernel: &Kernel) -> Vec<String> {
             bare(lower, kernel),
             bare(upper, kernel)
         )],
-        StepKind::DoWhile { flag, .. } => vec![buffer(flag, kernel)],
+        StepKind::DoWhile { flag, .. } => memory(flag).into_iter().collect(),
         StepKind::If { condition, .. } => memory(condition).into_iter().collect(),
     }
 }

@@ -2,6 +2,7 @@
 //! README beside them.
 
 mod moves;
+mod narrow;
 mod scans;
 mod segments;
 mod votes;
@@ -56,6 +57,8 @@ pub enum Domain {
     Integer,
     /// An `i32`.
     Word,
+    /// An `i64`.
+    Long,
     /// An `i1`.
     Predicate,
     /// An `i32` below the lanes of a subgroup.
@@ -242,9 +245,14 @@ impl Applier<Node, Analysis> for Guarded {
 
 /// Every rule, by family.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    [moves::RULES, votes::RULES, scans::RULES, segments::RULES]
-        .into_iter()
-        .flatten()
+    let families = [
+        moves::RULES,
+        narrow::RULES,
+        votes::RULES,
+        scans::RULES,
+        segments::RULES,
+    ];
+    families.into_iter().flatten()
 }
 
 /// All of them as egg has them, made once a process.

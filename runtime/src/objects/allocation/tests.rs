@@ -205,7 +205,10 @@ fn gated(mood: Mood) -> (Device, Log, [Kernel; 4]) {
     let until = Step {
         id: 0,
         after: Vec::new(),
-        kind: StepKind::DoWhile { flag, steps },
+        kind: StepKind::DoWhile {
+            flag: flag.into(),
+            steps,
+        },
     };
     let held = launch(0, "hold", vec![whole(0)]);
     let arguments = vec![input("gate"), buffer("flag"), buffer("a")];

@@ -146,7 +146,10 @@ fn a_condition_that_the_host_looks_at_is_not_captured() {
     let once = Step {
         id: 0,
         after: Vec::new(),
-        kind: StepKind::DoWhile { flag, steps },
+        kind: StepKind::DoWhile {
+            flag: flag.into(),
+            steps,
+        },
     };
     let mut artifact = artifact();
     artifact

@@ -51,7 +51,7 @@ fn counted(mood: Mood) -> (Device, Log, Artifact) {
             1,
             &[0],
             StepKind::DoWhile {
-                flag: flag.clone(),
+                flag: flag.clone().into(),
                 steps: vec![down(2)],
             },
         ),

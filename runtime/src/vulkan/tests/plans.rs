@@ -20,10 +20,7 @@ fn loops(device: &Device) -> Artifact {
                 value: Expr::constant(2),
             }),
             step(StepKind::DoWhile {
-                flag: BufferRef {
-                    argument: 0,
-                    view: None,
-                },
+                flag: whole(0),
                 steps: vec![body],
             }),
             launch(device, "triple", 1, vec![whole(2), whole(2), scalar(1)]),

@@ -87,11 +87,11 @@ fn executable(device: &Device, opened: &Opened) -> Executable {
         })
     };
     let repeat = step(StepKind::DoWhile {
-        flag: memory(0),
+        flag: whole(0),
         steps: vec![count.clone()],
     });
     let around = step(StepKind::DoWhile {
-        flag: memory(2),
+        flag: whole(2),
         steps: vec![
             step(StepKind::If {
                 condition: whole(0),

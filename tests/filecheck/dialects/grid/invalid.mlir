@@ -17,15 +17,9 @@ qd.grid.kernel @tensor(%a: memref<?xf32>, %t: tensor<4xf32>) {
 
 // -----
 
-// A buffer travels as a pointer and one length.
+// A buffer travels as a pointer and its extents.
 // expected-error@+1 {{'qd.grid.kernel' op argument 0 is of type 'memref<?xf32, strided<[2]>>', but a buffer must be contiguous}}
 qd.grid.kernel @strided(%a: memref<?xf32, strided<[2]>>) {
-}
-
-// -----
-
-// expected-error@+1 {{'qd.grid.kernel' op argument 0 is of type 'memref<?x?xf32>', but only its first dimension may be dynamic}}
-qd.grid.kernel @two_lengths(%a: memref<?x?xf32>) {
 }
 
 // -----
@@ -252,7 +246,7 @@ qd.grid.kernel @for_each_count(%len: index, %n: memref<2xi64>) {
 qd.grid.kernel @for_each_collective(%len: index, %v: f32, %p: i1) {
   qd.grid.for_each %i to %len {
     scf.if %p {
-      // expected-error@+1 {{'qd.simt.reduce' op is not legal in a 'qd.grid.for_each', whose body is not run by every thread: use a 'qd.grid.phase'}}
+      // expected-error@+1 {{'qd.simt.reduce' op is not legal in a 'qd.grid.for_each', whose body is not run by every thread: use 'subgroups(partial)', or 'subgroups(full)' where the elements fill them}}
       %sum = qd.simt.reduce add %v : f32
     }
   }
@@ -262,7 +256,7 @@ qd.grid.kernel @for_each_collective(%len: index, %v: f32, %p: i1) {
 
 qd.grid.kernel @for_each_subgroup_barrier(%len: index) {
   qd.grid.for_each %i to %len {
-    // expected-error@+1 {{'qd.simt.sync' op is not legal in a 'qd.grid.for_each', whose body is not run by every thread: use a 'qd.grid.phase'}}
+    // expected-error@+1 {{'qd.simt.sync' op is not legal in a 'qd.grid.for_each', whose body is not run by every thread: use 'subgroups(partial)', or 'subgroups(full)' where the elements fill them}}
     qd.simt.sync
   }
 }
@@ -602,14 +596,6 @@ func.func @view_layout(%s: memref<?xi32, strided<[2]>>, %i: index) {
 
 // -----
 
-func.func @view_rank(%s: memref<4x4xi32>, %i: index) {
-  // expected-error@+1 {{'qd.grid.view' op operand #0 must be 1D memref of i32, i64, f32 or f64 values, but got 'memref<4x4xi32>'}}
-  %0 = qd.grid.view %s[%i] [%i] : memref<4x4xi32> to memref<?xi32>
-  return
-}
-
-// -----
-
 //===----------------------------------------------------------------------===//
 // Atomics
 //===----------------------------------------------------------------------===//
@@ -806,4 +792,109 @@ qd.grid.kernel @predicate_reads(%n: memref<i1>) {
       qd.yield %p : i1
     }
   }
+}
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// Swaps, workspace, subgroups of elements, buffers of several lengths
+//===----------------------------------------------------------------------===//
+
+qd.grid.kernel @swap_of_three(%flag: memref<i32>, %a: memref<?xi32>, %b: memref<?xi32>, %c: memref<?xi32>) {
+  // expected-error@+1 {{'qd.grid.do_while' op 'swap' must list pairs of buffers, but lists 3}}
+  qd.grid.do_while %flag : memref<i32> swap(%x = %a, %y = %b, %z = %c : memref<?xi32>, memref<?xi32>, memref<?xi32>) {
+  }
+}
+
+// -----
+
+qd.grid.kernel @swap_of_types(%flag: memref<i32>, %a: memref<?xi32>, %b: memref<?xf32>) {
+  // expected-error@+1 {{'qd.grid.do_while' op 'swap' exchanges a 'memref<?xi32>' and a 'memref<?xf32>', which must be of the same type}}
+  qd.grid.do_while %flag : memref<i32> swap(%x = %a, %y = %b : memref<?xi32>, memref<?xf32>) {
+  }
+}
+
+// -----
+
+qd.grid.kernel @swap_by_another_name(%flag: memref<i32>, %a: memref<?xi32>, %b: memref<?xi32>, %len: index) {
+  // expected-note@+1 {{the loop}}
+  qd.grid.do_while %flag : memref<i32> swap(%x = %a, %y = %b : memref<?xi32>, memref<?xi32>) {
+    qd.grid.for_each %i to %len {
+      // expected-error@+1 {{'memref.load' op uses a buffer that the loop around it swaps: within the loop it has the name that 'swap' gives it}}
+      %v = memref.load %a[%i] : memref<?xi32>
+      memref.store %v, %y[%i] : memref<?xi32>
+    }
+  }
+}
+
+// -----
+
+qd.grid.kernel @swap_without_names(%flag: memref<i32>, %a: memref<?xi32>, %b: memref<?xi32>) {
+  // expected-error@+1 {{'qd.grid.do_while' op body takes (), but must take what 'swap' lists: ('memref<?xi32>', 'memref<?xi32>')}}
+  "qd.grid.do_while"(%flag, %a, %b) ({
+  ^body:
+  }) : (memref<i32>, memref<?xi32>, memref<?xi32>) -> ()
+}
+
+// -----
+
+qd.grid.kernel @scratch_in_a_phase(%blocks: index) {
+  qd.grid.phase blocks(%blocks) threads(64) {
+    // expected-error@+1 {{'qd.grid.scratch' op is only legal at the top level of a 'qd.grid.kernel' or directly in a 'qd.grid.do_while' or a 'qd.grid.if', not in 'qd.grid.phase'}}
+    %w = qd.grid.scratch : memref<1xf32>
+  }
+}
+
+// -----
+
+qd.grid.kernel @scratch_of_any_length() {
+  // expected-error@+1 {{'qd.grid.scratch' op is of type 'memref<?xf32>', but must be some words of the device's memory: memref<Nxi32>, N from 1}}
+  %w = qd.grid.scratch : memref<?xf32>
+}
+
+// -----
+
+// Elements of 64 bits are two words.
+qd.grid.kernel @too_much_scratch() {
+  %c = qd.grid.control : memref<24xi32>
+  // expected-error@+1 {{'qd.grid.scratch' op makes 1026 control words in this kernel, which has at most 1024}}
+  %w = qd.grid.scratch : memref<501xf64>
+}
+
+// -----
+
+qd.grid.kernel @fill_of_subgroups(%len: index) {
+  // expected-error@+1 {{'subgroups' must be full or partial, but is 'some'}}
+  qd.grid.for_each %i to %len subgroups(some) {
+  }
+}
+
+// -----
+
+// Which subgroup it is is no one's business, and a block is not promised.
+qd.grid.kernel @subgroup_number(%len: index) {
+  qd.grid.for_each %i to %len subgroups(partial) {
+    %lane = qd.simt.lane_id
+    // expected-error@+1 {{'qd.simt.subgroup_id' op is not legal in a 'qd.grid.for_each', which hides the threads that run its body: use its index, or a 'qd.grid.phase'}}
+    %s = qd.simt.subgroup_id
+  }
+}
+
+// -----
+
+qd.grid.kernel @block_of_elements(%len: index) {
+  qd.grid.for_each %i to %len subgroups(full) {
+    // expected-error@+1 {{'qd.simt.block.sync' op is not legal in a 'qd.grid.for_each', whose body is not run by every thread: use a 'qd.grid.phase'}}
+    qd.simt.block.sync
+  }
+}
+
+// -----
+
+func.func private @body(%a: memref<?x?xf32>) attributes {qd.threads = 64 : i64} {
+  return
+}
+qd.grid.kernel @two_lengths(%a: memref<?x?xf32>, %blocks: index) {
+  // expected-error@+1 {{'qd.grid.launch' op passes a 'memref<?x?xf32>' as argument 0, but a body takes contiguous buffers of which only the first dimension may be dynamic: 'qd-expand-views' makes them}}
+  qd.grid.launch 0 @body blocks(%blocks) args(%a : memref<?x?xf32>)
 }

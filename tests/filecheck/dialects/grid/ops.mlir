@@ -229,3 +229,37 @@ qd.grid.kernel @dispatch(%a: memref<?xf32>, %n: index) {
     qd.grid.variant @nothing {note = "kept"}
   }
 }
+
+// The names of swapped buffers are the region's arguments; elements that share subgroups; scratch.
+// CHECK-LABEL: qd.grid.kernel @language(%arg0: memref<?xi32>, %arg1: memref<?xi32>, %arg2: memref<i32>, %arg3: index, %arg4: memref<?x?x4xf64>) {
+qd.grid.kernel @language(%a: memref<?xi32>, %b: memref<?xi32>, %flag: memref<i32>, %len: index,
+                         %t: memref<?x?x4xf64>) {
+  // CHECK: qd.grid.do_while %arg2 : memref<i32> swap(%arg5 = %arg0, %arg6 = %arg1 : memref<?xi32>, memref<?xi32>) attributes {note = "kept"} {
+  qd.grid.do_while %flag : memref<i32> swap(%x = %a, %y = %b : memref<?xi32>, memref<?xi32>) attributes {note = "kept"} {
+    // CHECK: qd.grid.for_each %arg7 to %arg3 {
+    qd.grid.for_each %i to %len {
+      %v = memref.load %x[%i] : memref<?xi32>
+      memref.store %v, %y[%i] : memref<?xi32>
+    }
+  }
+  // CHECK: qd.grid.do_while %arg2 : memref<i32> swap(%arg5 = %arg0, %arg6 = %arg1 : memref<?xi32>, memref<?xi32>) {
+  qd.grid.do_while %flag : memref<i32> swap(%x = %a, %y = %b : memref<?xi32>, memref<?xi32>) {
+  }
+  // CHECK: qd.grid.for_each "sums" %arg5 to %arg3 count(%arg2 : memref<i32>) subgroups(partial) attributes {note = "kept"} {
+  qd.grid.for_each "sums" %i to %len count(%flag : memref<i32>) subgroups(partial) attributes {note = "kept"} {
+    %v = memref.load %a[%i] : memref<?xi32>
+    %sum = qd.simt.reduce_all add %v : i32
+    memref.store %sum, %b[%i] : memref<?xi32>
+  }
+  // CHECK: qd.grid.for_each %arg5 to %arg3 subgroups(full) {
+  qd.grid.for_each %i to %len subgroups(full) {
+    %lane = qd.simt.lane_id
+    %first = qd.simt.elect
+    %size = qd.simt.subgroup_size
+    qd.simt.sync
+  }
+  // CHECK: qd.grid.scratch : memref<2xf64>
+  %s = qd.grid.scratch : memref<2xf64>
+  // CHECK: qd.grid.view %arg4[%arg3] [%arg3] : memref<?x?x4xf64> to memref<?xf64>
+  %view = qd.grid.view %t[%len] [%len] : memref<?x?x4xf64> to memref<?xf64>
+}

@@ -38,3 +38,11 @@ func.func @fns(%mask: i64, %base: i32, %offset: i32) {
   %0 = "qd.math.fns"(%mask, %base, %offset) : (i64, i32, i32) -> i32
   return
 }
+
+// -----
+
+func.func @wide_counter(%c: i64, %k: i32) {
+  // expected-error@+1 {{'qd.math.philox' op operand #1 must be 32-bit signless integer, but got 'i64'}}
+  %0:4 = "qd.math.philox"(%k, %c, %k, %k, %k, %k) : (i32, i64, i32, i32, i32, i32) -> (i32, i32, i32, i32)
+  return
+}

@@ -26,3 +26,10 @@ func.func @fns(%mask: i32, %base: i32, %offset: i32) {
   %1 = qd.math.fns %mask, %base, %offset {note = "kept"}
   return
 }
+
+// CHECK-LABEL: func.func @philox(
+func.func @philox(%c: i32, %k: i32) -> i32 {
+  // CHECK: %{{.*}}, %[[SECOND:.*]], %{{.*}}, %{{.*}} = qd.math.philox %arg0, %arg0, %arg0, %arg0 key %arg1, %arg1 {note = "kept"}
+  %r0, %r1, %r2, %r3 = qd.math.philox %c, %c, %c, %c key %k, %k {note = "kept"}
+  return %r1 : i32
+}

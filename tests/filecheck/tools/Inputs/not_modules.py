@@ -13,7 +13,7 @@ INSIDE = re.compile(r"LLVM|<<UNKNOWN|panicked|Stack dump|does not parse|is not a
 run, translate, folder = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
 bytecode = (folder / "valid.mlirbc").read_bytes()
 artifact = (folder / "valid.qdart").read_bytes()
-FORMAT = b'"format":5,'
+FORMAT = b'"format":6,'
 assert FORMAT in artifact
 files = {
     "another-format": artifact.replace(FORMAT, b'"format":4,'),

@@ -69,7 +69,7 @@
 // REPEAT-NEXT: a = [3, 6]
 
 // RUN: qd-run --help | FileCheck %s --check-prefix=HELP
-// HELP: Usage: qd-run [OPTIONS] <FILE>
+// HELP: Usage: qd-run [OPTIONS] [FILE]
 // HELP: Values of --arg
 // HELP: Examples:
 // HELP: qd-run sum.mlir --arg 'a=random(seed=1)[1_000_000]'

@@ -132,3 +132,93 @@ fn end(module: &Module, structure: u32) -> Option<u32> {
     let members = defined(module, structure)?.operands.len();
     u32::try_from(members).ok()?.checked_mul(8)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use qd_frontend::{CompileOptions, Emit, Parsed, Source};
+    use rspirv::{binary::Assemble, dr};
+    use std::{env, fs, process::Command};
+
+    const TWO_BUFFERS: &str = "qd.grid.kernel @k(%from: memref<?xi32>, %out: memref<?xi32>) {
+      %one = arith.constant 1 : index
+      qd.grid.phase blocks(%one) threads(64) {
+        %t = qd.simt.block.thread_id
+        %v = memref.load %from[%t] : memref<?xi32>
+        memref.store %v, %out[%t] : memref<?xi32>
+      }
+    }";
+
+    fn module() -> Module {
+        let context = qd_frontend::lazy_context();
+        let source = Source::text("k.mlir", TWO_BUFFERS);
+        let parsed = Parsed::new(&context, &source, &mut |_| ());
+        let target = "vulkan:1.3,subgroup=32".parse().unwrap();
+        let options = CompileOptions::of_environment();
+        let mut parsed = parsed.unwrap();
+        let made = parsed.translate(&target, &options, Emit::Spirv, &mut |_| ());
+        dr::load_bytes(made.unwrap()).unwrap()
+    }
+
+    /// How often the push constants are an operand of an instruction, and instructions that access memory by an address.
+    fn accesses(module: &Module) -> (usize, usize) {
+        let is_pushed = |one: &&Instruction| {
+            one.class.opcode == Op::Variable
+                && one.operands.first() == Some(&Operand::StorageClass(StorageClass::PushConstant))
+        };
+        let pushed = module.types_global_values.iter().find(is_pushed);
+        let pushed = Operand::IdRef(pushed.unwrap().result_id.unwrap());
+        let all = module.functions.iter().flat_map(|f| f.all_inst_iter());
+        let (mut direct, mut by_address) = (0, 0);
+        for one in all {
+            direct += usize::from(one.operands.first() == Some(&pushed));
+            let is_aligned = |operand: &Operand| matches!(operand, Operand::MemoryAccess(_));
+            by_address += usize::from(one.operands.iter().any(is_aligned));
+        }
+        (direct, by_address)
+    }
+
+    #[test]
+    fn arguments_are_push_constants_and_no_longer_behind_their_address() {
+        let mut module = module();
+        let (direct, by_address) = accesses(&module);
+        let bytes = pushed(&mut module).unwrap();
+        assert!(bytes >= 16 && bytes.is_multiple_of(8), "{bytes}");
+        let (direct_now, by_address_now) = accesses(&module);
+        // Each argument is read from them, where their address was.
+        assert!(direct_now > direct, "{direct} {direct_now}");
+        // The buffers' own elements are left.
+        assert!(by_address_now < by_address, "{by_address} {by_address_now}");
+        assert!(by_address_now >= 2, "{by_address_now}");
+        let path = env::temp_dir().join(format!("qd-pushed-{}.spv", std::process::id()));
+        let bytes: Vec<u8> = module
+            .assemble()
+            .into_iter()
+            .flat_map(u32::to_le_bytes)
+            .collect();
+        fs::write(&path, bytes).unwrap();
+        let judged = Command::new("spirv-val")
+            .args(["--target-env", "vulkan1.3", "--scalar-block-layout"])
+            .arg(&path)
+            .output();
+        fs::remove_file(&path).unwrap();
+        let judged = judged.expect("spirv-val starts: `cargo xtask setup` installs it");
+        let said = String::from_utf8_lossy(&judged.stderr);
+        assert!(judged.status.success(), "{said}");
+    }
+
+    #[test]
+    fn more_than_a_driver_has_stays_where_it_is() {
+        let mut module = module();
+        let structure = module
+            .types_global_values
+            .iter()
+            .position(|one| one.class.opcode == Op::TypeStruct && one.operands.len() >= 2);
+        let structure = &mut module.types_global_values[structure.unwrap()];
+        let member = structure.operands[0].clone();
+        structure.operands.extend(vec![member; 64]);
+        let before = module.assemble();
+        assert_eq!(pushed(&mut module), None);
+        assert_eq!(module.assemble(), before);
+    }
+}

@@ -231,6 +231,15 @@ impl Generator<'_> {
         }
     }
 
+    /// Of how many lanes each subgroup has the first. A lane that is absent is no one's to broadcast.
+    fn surely_present_lanes(&self) -> i64 {
+        // Of a function it is not known.
+        match self.phase.threads {
+            threads if threads > 0 && threads % 64 == 0 => self.least_wave.into(),
+            _ => 1,
+        }
+    }
+
     /// Makes operands that name lanes name lanes that are there; says which lanes
     /// have a result.
     fn lanes(&mut self, short: &str, properties: &str, operands: &mut [Value]) -> Option<Defined> {
@@ -251,7 +260,7 @@ impl Generator<'_> {
             }
             "broadcast" => {
                 let lane = self.find(Ty::I32, Level::Subgroup);
-                operands[1] = self.masked(lane, lanes - 1);
+                operands[1] = self.masked(lane, self.surely_present_lanes() - 1);
             }
             "rotate" => {
                 let delta = self.find(Ty::I32, Level::Subgroup);

@@ -175,7 +175,10 @@ impl Generator<'_> {
 
     fn phase(&mut self) {
         let most = (self.length / 64).min(4);
-        let threads = 64 << self.random.usize(0..=usize::from(most >= 2));
+        let threads = match self.one_in(3) {
+            true => self.uneven_block(),
+            false => 64 << self.random.usize(0..=usize::from(most >= 2)),
+        };
         let blocks = self.random.usize(1..=(self.length / threads).max(1));
         // Neighbours of one shape may become one.
         let again = self.last_shape.filter(|_| self.random.bool());
@@ -211,6 +214,18 @@ impl Generator<'_> {
         self.scope = outside;
         let properties = format!("threads = {threads} : i64");
         self.push_with(grid::Phase::NAME, &properties, &[number], &[], vec![body]);
+    }
+
+    /// A number of threads that may leave lanes of the last subgroup out: one thread, some about the sizes of
+    /// subgroups, and any.
+    fn uneven_block(&mut self) -> usize {
+        let most = self.length.min(256);
+        let edges = [1, 2, 3, 5, 31, 33, 63, 65, 100];
+        let drawn = match self.random.bool() {
+            true => edges[self.random.usize(0..edges.len())],
+            false => self.random.usize(1..=most),
+        };
+        drawn.min(most)
     }
 
     fn for_each(&mut self) {

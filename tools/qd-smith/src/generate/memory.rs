@@ -479,7 +479,12 @@ impl Generator<'_> {
 
     /// The rank of each thread's digit, and what the ranking leaves in its arrays.
     pub(super) fn rank(&mut self) {
-        let bits = self.random.i64(1..=6);
+        // The block is a multiple of the digits.
+        let most = i64::from(self.phase.threads.trailing_zeros()).min(6);
+        if most == 0 {
+            return;
+        }
+        let bits = self.random.i64(1..=most);
         let (histogram, prefix) = (
             self.shared(1 << bits, Ty::I32),
             self.shared(1 << bits, Ty::I32),

@@ -1,0 +1,451 @@
+//! What a kernel may say of its buffers and its elements, on a target, compared with the interpreter: loops that
+//! swap buffers, views that the host makes, several dynamic extents, collectives in elementwise phases, scratch that
+//! nobody passes, random numbers.
+
+use qd_conformance::{Argument, Data, Expect, Subject, any_wave, interpret, report, waves};
+
+fn all(data: impl IntoIterator<Item = Data>) -> Vec<Argument> {
+    let argument = |data| Argument {
+        data,
+        expect: Expect::Same,
+    };
+    data.into_iter().map(argument).collect()
+}
+
+/// As often as `%n` says, each element of `%to` becomes that of `%from` and its place, times three.
+const SWAPPED: &str = "
+qd.grid.kernel @main(%a: memref<?xi32>, %b: memref<?xi32>, %n: memref<i32>) {
+  %c0 = arith.constant 0 : index
+  %len = memref.dim %a, %c0 : memref<?xi32>
+  qd.grid.do_while %n : memref<i32> swap(%from = %a, %to = %b : memref<?xi32>, memref<?xi32>) {
+    qd.grid.for_each %i to %len {
+      %three = arith.constant 3 : i32
+      %x = memref.load %from[%i] : memref<?xi32>
+      %i32 = arith.index_cast %i : index to i32
+      %y = arith.addi %x, %i32 : i32
+      %z = arith.muli %y, %three : i32
+      memref.store %z, %to[%i] : memref<?xi32>
+      %first = arith.cmpi eq, %i, %c0 : index
+      scf.if %first {
+        %one = arith.constant 1 : i32
+        %left = memref.load %n[] : memref<i32>
+        %less = arith.subi %left, %one : i32
+        memref.store %less, %n[] : memref<i32>
+      }
+    }
+  }
+}";
+
+#[test]
+fn loops_that_swap_buffers() {
+    for n in [1, 2, 3, 4, 7] {
+        let data = [
+            Data::I32((0..1000).collect()),
+            Data::I32(vec![-1; 1000]),
+            Data::Count(n),
+        ];
+        let about = format!("{n} iterations that swap");
+        let arguments = all(data);
+        // The result is in the first buffer, however often the two were exchanged.
+        let reference = interpret(SWAPPED, 32, &arguments).expect("no fault");
+        let first = (0..n).fold(5_i32, |x, _| (x + 5) * 3);
+        let result = reference[0].buffer().expect("a buffer");
+        assert_eq!(result.to_vec::<i32>()[5], first);
+        Subject::new(SWAPPED).check(any_wave(), &arguments, &about);
+    }
+    report("loops that swap");
+}
+
+/// Two pairs, of which one has rows, in a loop in a loop that swaps as well.
+const NESTED: &str = "
+qd.grid.kernel @main(%a: memref<?x3xi64>, %b: memref<?x3xi64>, %x: memref<i32>, %y: memref<i32>, %n: memref<i32>,
+                     %m: memref<i32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %len = memref.dim %a, %c0 : memref<?x3xi64>
+  qd.grid.do_while %n : memref<i32>
+      swap(%p = %a, %q = %b, %u = %x, %v = %y : memref<?x3xi64>, memref<?x3xi64>, memref<i32>, memref<i32>) {
+    qd.grid.for_each %i to %c1 {
+      %left = memref.load %n[] : memref<i32>
+      memref.store %left, %m[] : memref<i32>
+    }
+    qd.grid.do_while %m : memref<i32> swap(%from = %p, %to = %q : memref<?x3xi64>, memref<?x3xi64>) {
+      qd.grid.for_each %i to %len {
+        scf.for %j = %c0 to %c3 step %c1 {
+          %e = memref.load %from[%i, %j] : memref<?x3xi64>
+          %j64 = arith.index_cast %j : index to i64
+          %two = arith.constant 2 : i64
+          %d = arith.muli %e, %two : i64
+          %f = arith.addi %d, %j64 : i64
+          memref.store %f, %to[%i, %j] : memref<?x3xi64>
+        }
+      }
+      qd.grid.for_each %i to %c1 {
+        %one = arith.constant 1 : i32
+        %left = memref.load %m[] : memref<i32>
+        %less = arith.subi %left, %one : i32
+        memref.store %less, %m[] : memref<i32>
+        %s = memref.load %u[] : memref<i32>
+        %t = memref.load %v[] : memref<i32>
+        %sum = arith.addi %s, %t : i32
+        memref.store %sum, %v[] : memref<i32>
+      }
+    }
+    qd.grid.for_each %i to %c1 {
+      %one = arith.constant 1 : i32
+      %left = memref.load %n[] : memref<i32>
+      %less = arith.subi %left, %one : i32
+      memref.store %less, %n[] : memref<i32>
+    }
+  }
+}";
+
+#[test]
+fn swaps_in_swaps() {
+    for n in [1, 2, 3, 4] {
+        let data = [
+            Data::Rows((0..300).collect(), 3),
+            Data::Rows(vec![0; 300], 3),
+            Data::Count(1),
+            Data::Count(2),
+            Data::Count(n),
+            Data::Count(0),
+        ];
+        Subject::new(NESTED).check(any_wave(), &all(data), &format!("swaps in swaps, n = {n}"));
+    }
+    report("swaps in swaps");
+}
+
+/// A part of a buffer that is summed, scanned in place as a view, and read in a phase by all kinds of views.
+const VIEWS: &str = "
+qd.grid.kernel @main(%a: memref<?xi32>, %from: i32, %n: i32, %sum: memref<i32>, %o: memref<?xi32>, %s: memref<?xi32>,
+                     %count: memref<i32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %first = arith.index_cast %from : i32 to index
+  %size = arith.index_cast %n : i32 to index
+  %part = memref.subview %a[%first] [%size] [1] : memref<?xi32> to memref<?xi32, strided<[1], offset: ?>>
+  qd.algo.reduce add ins(%part : memref<?xi32, strided<[1], offset: ?>>) outs(%sum : memref<i32>)
+      scratch(%s : memref<?xi32>) count(%count : memref<i32>) log256_max_n = 2
+  // Rows of four, of which every other is seen from its second column on.
+  %rows = arith.divui %size, %c4 : index
+  %table = memref.reinterpret_cast %a to offset: [%first], sizes: [%rows, 4], strides: [4, 1]
+      : memref<?xi32> to memref<?x4xi32, strided<[4, 1], offset: ?>>
+  %half = arith.divui %rows, %c2 : index
+  %some = memref.subview %table[0, 1] [%half, 2] [2, 1]
+      : memref<?x4xi32, strided<[4, 1], offset: ?>> to memref<?x2xi32, strided<[8, 1], offset: ?>>
+  %row = memref.subview %table[1, 0] [1, 4] [1, 1]
+      : memref<?x4xi32, strided<[4, 1], offset: ?>> to memref<4xi32, strided<[1], offset: ?>>
+  %flat = memref.collapse_shape %table [[0, 1]]
+      : memref<?x4xi32, strided<[4, 1], offset: ?>> into memref<?xi32, strided<[1], offset: ?>>
+  %seven = arith.constant 7 : i32
+  qd.grid.for_each %i to %half {
+    %x = memref.load %some[%i, %c0] : memref<?x2xi32, strided<[8, 1], offset: ?>>
+    %y = memref.load %some[%i, %c1] : memref<?x2xi32, strided<[8, 1], offset: ?>>
+    %own = memref.subview %some[%i, 0] [1, 2] [1, 1]
+        : memref<?x2xi32, strided<[8, 1], offset: ?>> to memref<2xi32, strided<[1], offset: ?>>
+    %z = memref.load %own[%c1] : memref<2xi32, strided<[1], offset: ?>>
+    %at = arith.muli %i, %c2 : index
+    %w = memref.load %flat[%at] : memref<?xi32, strided<[1], offset: ?>>
+    %r = memref.load %row[%c1] : memref<4xi32, strided<[1], offset: ?>>
+    %p = arith.addi %x, %y : i32
+    %q = arith.muli %p, %z : i32
+    %t = arith.xori %q, %w : i32
+    %u = arith.addi %t, %r : i32
+    %extent = memref.dim %some, %c0 : memref<?x2xi32, strided<[8, 1], offset: ?>>
+    %e = arith.index_cast %extent : index to i32
+    %v = arith.addi %u, %e : i32
+    memref.store %v, %o[%i] : memref<?xi32>
+    %old = qd.grid.atomic.rmw add %seven, %some[%i, %c0] device relaxed : memref<?x2xi32, strided<[8, 1], offset: ?>>
+  }
+}";
+
+#[test]
+fn views_that_the_host_makes() {
+    for (length, from, n) in [(100, 8, 64), (1000, 3, 996), (64, 0, 16)] {
+        let mut arguments = all([
+            Data::I32((0..length).map(|i| i * i + 3).collect()),
+            Data::Number(from),
+            Data::Number(n),
+            Data::Count(0),
+            Data::I32(vec![0; n as usize]),
+            Data::I32(vec![0; 1024]),
+            Data::Count(n),
+        ]);
+        arguments[5].expect = Expect::Scratch;
+        let about = format!("views of {n} from {from} of {length}");
+        Subject::new(VIEWS).check(any_wave(), &arguments, &about);
+    }
+    report("views");
+}
+
+/// Three extents of which none is known: a transposed copy, the sum of a column, and the extents themselves.
+const EXTENTS: &str = "
+qd.grid.kernel @main(%a: memref<?x?xi64>, %b: memref<?x?xi64>, %column: memref<?xi64>, %extents: memref<?xi64>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %rows = memref.dim %a, %c0 : memref<?x?xi64>
+  %columns = memref.dim %a, %c1 : memref<?x?xi64>
+  %all = arith.muli %rows, %columns : index
+  %last = arith.subi %columns, %c1 : index
+  %of_last = memref.subview %a[0, %last] [%rows, 1] [1, 1]
+      : memref<?x?xi64> to memref<?xi64, strided<[?], offset: ?>>
+  qd.grid.for_each %i to %all {
+    %row = arith.divui %i, %columns : index
+    %at = arith.remui %i, %columns : index
+    %x = memref.load %a[%row, %at] : memref<?x?xi64>
+    memref.store %x, %b[%at, %row] : memref<?x?xi64>
+  }
+  qd.grid.for_each %i to %rows {
+    %x = memref.load %of_last[%i] : memref<?xi64, strided<[?], offset: ?>>
+    memref.store %x, %column[%i] : memref<?xi64>
+  }
+  qd.grid.for_each %i to %c1 {
+    %of_b = memref.dim %b, %c1 : memref<?x?xi64>
+    %x = arith.index_cast %of_b : index to i64
+    memref.store %x, %extents[%c0] : memref<?xi64>
+  }
+}";
+
+#[test]
+fn several_dynamic_extents() {
+    for (rows, columns) in [(1, 1), (3, 5), (70, 33)] {
+        let all_of = rows * columns;
+        let arguments = all([
+            Data::Rows((0..all_of as i64).collect(), columns),
+            Data::Rows(vec![-1; all_of], rows),
+            Data::I64(vec![0; rows]),
+            Data::I64(vec![0; 4]),
+        ]);
+        let about = format!("{rows} rows of {columns}");
+        Subject::new(EXTENTS).check(any_wave(), &arguments, &about);
+    }
+    report("several dynamic extents");
+}
+
+/// Collectives of `%x : i32`, and of the number that it is of, in an elementwise phase.
+fn collectives(fill: &str) -> String {
+    format!(
+        "qd.grid.kernel @main(%a: memref<?xi32>, %o: memref<?xi32>, %n: memref<i32>) {{
+  %c0 = arith.constant 0 : index
+  %len = memref.dim %a, %c0 : memref<?xi32>
+  qd.grid.for_each %i to %len count(%n : memref<i32>) subgroups({fill}) {{
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %c8 = arith.constant 8 : index
+    %x = memref.load %a[%i] : memref<?xi32>
+    %lane = qd.simt.lane_id
+    %size = qd.simt.subgroup_size
+    %p = arith.cmpi sgt, %x, %zero : i32
+    %sum = qd.simt.reduce_all add %x : i32
+    %scan = qd.simt.inclusive_scan add %x : i32
+    %down = qd.simt.shuffle down %x, %one : i32
+    %turned = qd.simt.rotate %x, %one : i32
+    %few = qd.simt.rotate %x, %one tile(1) : i32
+    %positive = qd.simt.count_true %p
+    %ballot = qd.simt.ballot %p
+    %bits = arith.trunci %ballot : i64 to i32
+    %same = qd.simt.all_equal %x tile(2) : i32
+    %every = qd.simt.all %p
+    // All lanes go round as often, and together.
+    %loop = scf.if %every -> (i32) {{
+      %most = qd.simt.reduce_all maxsi %x : i32
+      scf.yield %most : i32
+    }} else {{
+      %least = qd.simt.reduce_all minsi %x : i32
+      scf.yield %least : i32
+    }}
+    %s32 = arith.extui %same : i1 to i32
+    %base = arith.muli %i, %c8 : index
+    %v0 = arith.addi %sum, %lane : i32
+    memref.store %v0, %o[%base] : memref<?xi32>
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c3 = arith.constant 3 : index
+    %c4 = arith.constant 4 : index
+    %c5 = arith.constant 5 : index
+    %c6 = arith.constant 6 : index
+    %c7 = arith.constant 7 : index
+    %p1 = arith.addi %base, %c1 : index
+    memref.store %scan, %o[%p1] : memref<?xi32>
+    %p2 = arith.addi %base, %c2 : index
+    memref.store %down, %o[%p2] : memref<?xi32>
+    %p3 = arith.addi %base, %c3 : index
+    memref.store %turned, %o[%p3] : memref<?xi32>
+    %p4 = arith.addi %base, %c4 : index
+    %v4 = arith.addi %positive, %size : i32
+    memref.store %v4, %o[%p4] : memref<?xi32>
+    %p5 = arith.addi %base, %c5 : index
+    memref.store %bits, %o[%p5] : memref<?xi32>
+    %p6 = arith.addi %base, %c6 : index
+    %v6 = arith.xori %s32, %few : i32
+    memref.store %v6, %o[%p6] : memref<?xi32>
+    %p7 = arith.addi %base, %c7 : index
+    memref.store %loop, %o[%p7] : memref<?xi32>
+  }}
+}}"
+    )
+}
+
+#[test]
+fn collectives_of_elements() {
+    let data = |n: usize, count: usize| {
+        let value = |i: usize| (i as i32 * 7919) % 23 - 3;
+        all([
+            Data::I32((0..n).map(value).collect()),
+            Data::I32(vec![0; 8 * n]),
+            Data::Count(count as i32),
+        ])
+    };
+    for &wave in waves() {
+        for count in [64, 640, 0] {
+            let about = format!("collectives of {count} elements that fill subgroups of {wave}");
+            Subject::new(collectives("full")).check(wave, &data(700, count), &about);
+        }
+        for count in [1, 3, 64, 257, 699] {
+            let about = format!("collectives of {count} elements in subgroups of {wave}");
+            Subject::new(collectives("partial")).check(wave, &data(700, count), &about);
+        }
+    }
+    report("collectives of elements");
+}
+
+/// A mean that one phase leaves to the next, a total that an algorithm leaves, and a flag.
+const SCRATCH: &str = "
+qd.grid.kernel @main(%a: memref<?xi32>, %s: memref<?xi32>, %n: memref<i32>, %o: memref<?xf64>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %len = memref.dim %a, %c0 : memref<?xi32>
+  %odd = qd.grid.scratch : memref<1xi32>
+  %total = qd.grid.scratch : memref<1xi32>
+  %mean = qd.grid.scratch : memref<2xf64>
+  qd.algo.reduce add ins(%a : memref<?xi32>) outs(%total : memref<1xi32>)
+      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2
+  qd.grid.for_each %i to %c1 {
+    %x = memref.load %total[%c0] : memref<1xi32>
+    %f = arith.sitofp %x : i32 to f64
+    %half = arith.constant 0.5 : f64
+    %y = arith.mulf %f, %half : f64
+    memref.store %y, %mean[%c1] : memref<2xf64>
+    %three = arith.constant 3 : i32
+    memref.store %three, %odd[%c0] : memref<1xi32>
+  }
+  qd.grid.do_while %odd : memref<1xi32> {
+    qd.grid.for_each %i to %len {
+      %m = memref.load %mean[%c1] : memref<2xf64>
+      %before = memref.load %o[%i] : memref<?xf64>
+      %x = memref.load %a[%i] : memref<?xi32>
+      %f = arith.sitofp %x : i32 to f64
+      %d = arith.subf %f, %m : f64
+      %after = arith.addf %before, %d : f64
+      memref.store %after, %o[%i] : memref<?xf64>
+    }
+    qd.grid.for_each %i to %c1 {
+      %one = arith.constant 1 : i32
+      %x = memref.load %odd[%c0] : memref<1xi32>
+      %y = arith.subi %x, %one : i32
+      memref.store %y, %odd[%c0] : memref<1xi32>
+    }
+  }
+}";
+
+#[test]
+fn scratch_that_nobody_passes() {
+    for n in [1, 500] {
+        let mut arguments = all([
+            Data::I32((0..n).map(|i| i % 11).collect()),
+            Data::I32(vec![0; 1024]),
+            Data::Count(n),
+            Data::F64(vec![0.0; n as usize]),
+        ]);
+        arguments[1].expect = Expect::Scratch;
+        // Twice: a run finds no trace of the one before.
+        for _ in 0..2 {
+            Subject::new(SCRATCH).check(any_wave(), &arguments, "scratch that nobody passes");
+        }
+    }
+    report("scratch that nobody passes");
+}
+
+/// Four numbers for each element, of its index, and of what is stored.
+const RANDOM: &str = "
+qd.grid.kernel @main(%counters: memref<?xi32>, %keys: memref<?xi32>, %o: memref<?xi32>) {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %len = memref.dim %keys, %c0 : memref<?xi32>
+  qd.grid.for_each %i to %len {
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c3 = arith.constant 3 : index
+    %base = arith.muli %i, %c4 : index
+    %p1 = arith.addi %base, %c1 : index
+    %p2 = arith.addi %base, %c2 : index
+    %p3 = arith.addi %base, %c3 : index
+    %x0 = memref.load %counters[%base] : memref<?xi32>
+    %x1 = memref.load %counters[%p1] : memref<?xi32>
+    %x2 = memref.load %counters[%p2] : memref<?xi32>
+    %x3 = memref.load %counters[%p3] : memref<?xi32>
+    %k0 = memref.load %keys[%i] : memref<?xi32>
+    %k1 = arith.xori %k0, %x2 : i32
+    %r:4 = qd.math.philox %x0, %x1, %x2, %x3 key %k0, %k1
+    memref.store %r#0, %o[%base] : memref<?xi32>
+    memref.store %r#1, %o[%p1] : memref<?xi32>
+    memref.store %r#2, %o[%p2] : memref<?xi32>
+    memref.store %r#3, %o[%p3] : memref<?xi32>
+  }
+}";
+
+/// The known answers of the generator's authors: counter, key, result.
+const KNOWN: [([u32; 4], [u32; 2], [u32; 4]); 3] = [
+    (
+        [0; 4],
+        [0; 2],
+        [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8],
+    ),
+    (
+        [u32::MAX; 4],
+        [u32::MAX; 2],
+        [0x408f_276d, 0x41c8_3b0e, 0xa20b_c7c6, 0x6d54_51fd],
+    ),
+    (
+        [0x243f_6a88, 0x85a3_08d3, 0x1319_8a2e, 0x0370_7344],
+        [0xa409_3822, 0x299f_31d0],
+        [0xd16c_fe09, 0x94fd_cceb, 0x5001_e420, 0x2412_6ea1],
+    ),
+];
+
+#[test]
+fn random_numbers() {
+    // The kernel's second key is of the first and the third word of the counter.
+    let mut counters: Vec<i32> = Vec::new();
+    let mut keys = Vec::new();
+    for i in 0..1000_u32 {
+        counters.extend([i, i / 7, i.wrapping_mul(0x9E37_79B9), !i].map(|word| word as i32));
+        keys.push((i * i) as i32);
+    }
+    let arguments = all([
+        Data::I32(counters),
+        Data::I32(keys),
+        Data::I32(vec![0; 4000]),
+    ]);
+    Subject::new(RANDOM).check(any_wave(), &arguments, "random numbers");
+    for (counter, key, result) in KNOWN {
+        let source = RANDOM.replace(
+            "%k1 = arith.xori %k0, %x2 : i32",
+            &format!("%k1 = arith.constant {} : i32", key[1] as i32),
+        );
+        let arguments = all([
+            Data::I32(counter.map(|word| word as i32).to_vec()),
+            Data::I32(vec![key[0] as i32]),
+            Data::I32(vec![0; 4]),
+        ]);
+        let reference = interpret(&source, 32, &arguments).expect("no fault");
+        let made = reference[2].buffer().expect("a buffer").to_vec::<i32>();
+        assert_eq!(made, result.map(|word| word as i32));
+        Subject::new(source).check(any_wave(), &arguments, "known random numbers");
+    }
+    report("random numbers");
+}
