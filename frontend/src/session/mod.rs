@@ -392,6 +392,7 @@ impl Session {
             }
             self.compute_some(file, targets, next);
         });
+        self.0.results.trim_after(results::COMPILED_AT_ONCE);
     }
 
     fn compute_some(&self, file: FileId, targets: &[&TargetSpec], next: &AtomicUsize) {

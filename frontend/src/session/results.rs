@@ -30,8 +30,9 @@ pub const HELD: usize = if cfg!(test) { 16 } else { 1024 };
 /// As many views are.
 const HELD_VIEWS: usize = 64;
 
-/// After as many compilations memory that is free is given back.
+/// After as many compilations free memory is given back; and after as many at once, when all are done.
 const COMPILED: usize = 500;
+pub const COMPILED_AT_ONCE: usize = 100;
 
 /// By what a result is known, besides its text and the options, which are one for all.
 #[derive(PartialEq, Eq, Hash)]
@@ -51,6 +52,7 @@ pub struct Results {
     asked: Mutex<HashMap<File, usize>>,
     /// How the files were last cut.
     cuts: Mutex<HashMap<File, Arc<Cut>>>,
+    /// Compilations since free memory was given back.
     compiled: AtomicUsize,
 }
 
@@ -92,11 +94,11 @@ impl Results {
         cut
     }
 
-    /// Counts a compilation. What LLVM has freed lies between what is held, and would stay with the process: the C
-    /// library gives back the end of its memory alone unless it is asked.
-    fn count_compiled(&self) {
-        let compiled = self.compiled.fetch_add(1, Ordering::Relaxed) + 1;
-        if compiled.is_multiple_of(COMPILED) {
+    /// Gives free memory back after at least so many compilations. What LLVM has freed lies between what is held, and
+    /// would stay with the process: the C library gives back the end of its memory alone unless it is asked.
+    pub fn trim_after(&self, compiled: usize) {
+        if self.compiled.load(Ordering::Relaxed) >= compiled {
+            self.compiled.store(0, Ordering::Relaxed);
             // Safety: it has no requirements.
             #[cfg(target_env = "gnu")]
             unsafe {
@@ -171,7 +173,8 @@ fn compiled(db: &dyn Db, text: &str, kernel: Option<String>, target: &TargetSpec
     let begin = Instant::now();
     let (outcome, stages) = find_or_compile(text, kernels.as_deref(), target, options, db.store());
     if stages.is_some() {
-        db.results().count_compiled();
+        db.results().compiled.fetch_add(1, Ordering::Relaxed);
+        db.results().trim_after(COMPILED);
     }
     let query = match (&outcome.result, &stages) {
         (Err(_), _) => "failed",

@@ -47,13 +47,14 @@ pub struct Item {
 
 type Around = Option<(Range<usize>, Range<usize>)>;
 
-/// Items by their texts, which are looked at once.
-type Known<'a> = HashMap<&'a str, &'a Item>;
+/// Items by how their texts begin, with their names: of those that begin alike the last.
+type Known<'a> = HashMap<&'a [u8], &'a Item>;
 
 /// Cuts the words of a text. None if it holds more than items, in a `module` or without one. What is known of an
 /// earlier text's items is taken from there.
 pub fn cut(words: &Words, before: &[Item]) -> Option<(Around, Vec<Item>)> {
-    let known = before.iter().map(|item| (&*item.text, item)).collect();
+    let known = before.iter().map(|item| (beginning(&item.text), item));
+    let known = known.collect();
     let mut around = None;
     let mut items = Vec::new();
     let mut at = 0;
@@ -200,12 +201,19 @@ fn is_of_symbol(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.')
 }
 
+/// As much of a text as is looked for.
+fn beginning(text: &str) -> &[u8] {
+    const LENGTH: usize = 64;
+    &text.as_bytes()[..text.len().min(LENGTH)]
+}
+
 /// The item of these words. None if it is none that is known, or another begins within a word of it.
 fn item(words: &Words, range: Range<usize>, depth: u32, known: &Known<'_>) -> Option<Item> {
     let kind = head(words, range.start)?;
     // What follows is of the text alone.
-    let text = words.joined(std::slice::from_ref(&range));
-    if let Some(known) = known.get(&*text) {
+    let text = words.lines_of(range.clone());
+    let known = known.get(beginning(&text));
+    if let Some(known) = known.filter(|known| *known.text == *text) {
         let mut item = (*known).clone();
         item.words = range;
         if item.named < item.names.len() {

@@ -5,7 +5,7 @@
 //! Words are not MLIR's tokens: `tensor<4xf32>` and `!llvm.ptr<1>` would mean something else with
 //! spaces in them, and are one word each.
 
-use std::{ops::Range, sync::Arc};
+use std::{borrow::Cow, ops::Range, sync::Arc};
 
 /// A place in words: byte `offset` of word `word`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -97,6 +97,16 @@ impl Words {
         };
         let line = lines.partition_point(|begin| *begin as usize <= at);
         Some((line, at - lines[line - 1] as usize + 1))
+    }
+
+    /// Words that follow one another, each on a line of its own: of a [`content`](Self::content) as they stand in it.
+    pub(super) fn lines_of(&self, range: Range<usize>) -> Cow<'_, str> {
+        match (&self.0.lines, &self.0.words[range.clone()]) {
+            (None, [first, .., last]) => {
+                Cow::Borrowed(&self.0.text[first.begin as usize..=last.end as usize])
+            }
+            _ => Cow::Owned(self.joined(&[range])),
+        }
     }
 
     /// Words, each on a line of its own.
@@ -265,6 +275,11 @@ mod tests {
             let lines: Vec<&str> = content.0.text.lines().collect();
             assert_eq!(all(text).expect("words"), lines);
             let again = words(&content.0.text);
+            for begin in 0..lines.len() {
+                let range = begin..lines.len();
+                let joined = content.joined(std::slice::from_ref(&range));
+                assert_eq!(content.lines_of(range), joined);
+            }
             assert_eq!(content.0.words, again.0.words, "{text:?}");
             assert_eq!(content, again.content());
             assert_eq!(content, words(&format!("// e {{\n {text} ")).content());
