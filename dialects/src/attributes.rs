@@ -228,6 +228,19 @@ pub enum Kind {
     Xor,
 }
 
+/// The kinds that combine integers, whose results are the same in any order.
+pub const INTEGER_KINDS: [Kind; 9] = [
+    Kind::Add,
+    Kind::Mul,
+    Kind::MinSi,
+    Kind::MinUi,
+    Kind::MaxSi,
+    Kind::MaxUi,
+    Kind::And,
+    Kind::Or,
+    Kind::Xor,
+];
+
 /// Every kind and its spelling.
 pub const KINDS: [(Kind, &str); 11] = [
     (Kind::Add, "add"),

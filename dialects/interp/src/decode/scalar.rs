@@ -14,6 +14,13 @@ use crate::{
 };
 use melior::ir::operation::OperationLike;
 
+/// Where memory is used.
+const IN_BODIES: [Setting; 3] = [
+    Setting::Thread,
+    Setting::Element,
+    Setting::ElementOfSubgroup,
+];
+
 impl<'c: 'm, 'm> Decoder<'c, 'm> {
     /// Decodes one operation within a body.
     pub(super) fn operation(
@@ -49,15 +56,7 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
                 self.descriptor(body, op, form)
             }
             F::Load | F::Store | F::Alloca | F::AtomicRmw | F::Atomic(_) | F::AtomicCombine => {
-                self.only_in(
-                    body,
-                    op,
-                    &[
-                        Setting::Thread,
-                        Setting::Element,
-                        Setting::ElementOfSubgroup,
-                    ],
-                )?;
+                self.only_in(body, op, &IN_BODIES)?;
                 self.memory(body, op, form)
             }
 
@@ -82,15 +81,7 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
                 self.simt(body, op, form)
             }
             F::SubgroupFence | F::BlockFence | F::DeviceFence => {
-                self.only_in(
-                    body,
-                    op,
-                    &[
-                        Setting::Thread,
-                        Setting::Element,
-                        Setting::ElementOfSubgroup,
-                    ],
-                )?;
+                self.only_in(body, op, &IN_BODIES)?;
                 self.simt(body, op, form)
             }
             F::Hint => self.only_in(

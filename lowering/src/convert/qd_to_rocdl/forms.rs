@@ -5,7 +5,10 @@ use crate::{
     convert::gpu_to_llvm::{self, Conversion},
     targets::isa::{Form, Scalar},
 };
-use qd_dialects::{attributes::Kind, ops::simt};
+use qd_dialects::{
+    attributes::{INTEGER_KINDS, Kind},
+    ops::simt,
+};
 
 /// Every form of an op of ours, the better of two first, and how it is made.
 pub(super) const FORMS: &[(Form, Conversion)] = &[
@@ -23,7 +26,8 @@ pub(super) const FORMS: &[(Form, Conversion)] = &[
     ),
     (Form::of(simt::Ballot::NAME, "v_cmp"), gpu_to_llvm::ballot),
     (
-        SCAN.for_op(simt::InclusiveScan::NAME).combining(KINDS),
+        SCAN.for_op(simt::InclusiveScan::NAME)
+            .combining(&INTEGER_KINDS),
         scan::inclusive,
     ),
     (
@@ -31,7 +35,9 @@ pub(super) const FORMS: &[(Form, Conversion)] = &[
         scan::exclusive,
     ),
     (
-        LONG_SCAN.for_op(simt::InclusiveScan::NAME).combining(KINDS),
+        LONG_SCAN
+            .for_op(simt::InclusiveScan::NAME)
+            .combining(&INTEGER_KINDS),
         scan::inclusive,
     ),
     (
@@ -43,18 +49,6 @@ pub(super) const FORMS: &[(Form, Conversion)] = &[
 /// Floats are combined in another order so.
 const SCAN: Form = Form::of("", "row_shr").on(&[Scalar::Int(32)]);
 const LONG_SCAN: Form = Form::of("", "row_shr of both words").on(&[Scalar::Int(64)]);
-
-const KINDS: &[Kind] = &[
-    Kind::Add,
-    Kind::Mul,
-    Kind::MinSi,
-    Kind::MinUi,
-    Kind::MaxSi,
-    Kind::MaxUi,
-    Kind::And,
-    Kind::Or,
-    Kind::Xor,
-];
 
 /// What was combined with a value can be had without it.
 const INVERTIBLE: &[Kind] = &[Kind::Add, Kind::Xor];

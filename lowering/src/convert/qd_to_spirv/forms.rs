@@ -2,7 +2,7 @@
 
 use super::{Conversion, capabilities::CLUSTERED, reduce, shuffle, vote};
 use crate::targets::isa::{Form, Scalar};
-use qd_dialects::attributes::Kind;
+use qd_dialects::attributes::INTEGER_KINDS;
 use qd_dialects::ops::simt;
 
 /// Every form of an op of ours, the better of two first, and how it is made.
@@ -64,17 +64,7 @@ const CLUSTERS: Form = integers("ClusteredReduce").with_feature(CLUSTERED);
 const fn integers(operation: &'static str) -> Form {
     Form::of("", operation)
         .on(&[Scalar::Int(32), Scalar::Int(64)])
-        .combining(&[
-            Kind::Add,
-            Kind::Mul,
-            Kind::MinSi,
-            Kind::MinUi,
-            Kind::MaxSi,
-            Kind::MaxUi,
-            Kind::And,
-            Kind::Or,
-            Kind::Xor,
-        ])
+        .combining(&INTEGER_KINDS)
 }
 
 /// Functions that upstream's conversion makes of what SPIR-V has exactly. The others of
