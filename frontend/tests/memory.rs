@@ -59,12 +59,15 @@ fn compile_nth(nth: usize) {
 /// As many, in threads that end with them.
 fn compile_many(count: usize) {
     let next = AtomicUsize::new(0);
+    let work = || {
+        let numbers = std::iter::from_fn(|| Some(next.fetch_add(1, Ordering::Relaxed)));
+        numbers.take_while(|nth| *nth < count).for_each(compile_nth);
+    };
     thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                let numbers = std::iter::from_fn(|| Some(next.fetch_add(1, Ordering::Relaxed)));
-                numbers.take_while(|nth| *nth < count).for_each(compile_nth);
-            });
+        // The scope alone waits for the work, and not for what a thread frees as it ends.
+        let threads = [scope.spawn(work), scope.spawn(work)];
+        for thread in threads {
+            thread.join().expect("no compilation panics");
         }
     });
 }

@@ -92,8 +92,13 @@ fn fill<'c>(body: Op<'c>, block: Block<'c>, threads: i64, wave: i64) -> Result<'
         let same = |value: &Value<'c>| uniformity.is_uniform(*value, Scope::Subgroup);
         op.is("scf.for") && holds_collective(*op) && !op.operand_values()[..3].iter().all(same)
     };
-    let counted = body.nested().into_iter().filter(counted);
+    let nested = body.nested();
+    let counted = nested.iter().copied().filter(counted);
     let counted = counted.map(|op| op.key()).collect();
+    let together =
+        |op: &Op<'c>| holds_collective(*op) && uniformity.enters_together(*op, Scope::Block);
+    let together = nested.iter().copied().filter(together);
+    let together = together.map(|op| op.key()).collect();
     let b = Builder::before(first);
     let mut filling = Filling {
         there: b.thread_id().lt(threads).value(),
@@ -105,6 +110,7 @@ fn fill<'c>(body: Op<'c>, block: Block<'c>, threads: i64, wave: i64) -> Result<'
         wave: Some(wave),
         common: arguments(block).iter().map(|value| value.key()).collect(),
         counted,
+        together,
     };
     let ops = operations(block);
     let from = ops.iter().position(|op| op.key() == first.key());
@@ -133,6 +139,7 @@ pub(crate) fn fill_ops<'c>(
         wave: None,
         common: common.into_iter().map(|value| value.key()).collect(),
         counted: counted.into_iter().map(|op| op.key()).collect(),
+        together: HashSet::new(),
     };
     filling.ops(ops)
 }
@@ -150,6 +157,9 @@ struct Filling<'c> {
     common: HashSet<Key>,
     /// Loops that each lane takes from and to numbers of its own, as often as the others.
     counted: HashSet<Key>,
+    /// Control flow that all threads of the block take together, whose conditions may be lost to an
+    /// analysis once only the lanes that are there compute them.
+    together: HashSet<Key>,
 }
 
 impl<'c> Filling<'c> {
@@ -275,7 +285,17 @@ impl<'c> Filling<'c> {
             return;
         }
         let b = Builder::before(op);
-        let first = collectives::of_lane_0(b.v(value)).value();
+        let control = if op.is("scf.condition") {
+            op.parent()
+        } else {
+            Some(op)
+        };
+        let same = (names::SAME_IN_BLOCK, attributes::unit(context_of(op)));
+        let attributes = match control.is_some_and(|op| self.together.contains(&op.key())) {
+            true => &[same][..],
+            false => &[],
+        };
+        let first = collectives::of_lane_0(b.v(value), attributes).value();
         self.common.insert(first.key());
         op.set_operand_at(operand, first);
     }

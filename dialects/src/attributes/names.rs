@@ -28,3 +28,5 @@ pub const FORM: &str = "qd.form";
 pub const SELECT: &str = "qd.select";
 /// Of an op that took another's place: the rules that led there.
 pub const WHY: &str = "qd.why";
+/// Of a `qd.simt.broadcast_first`: what it yields is the same in all subgroups of the block.
+pub const SAME_IN_BLOCK: &str = "qd.same_in_block";

@@ -7,7 +7,7 @@ use qd_dialects::{
     diagnostic::{Diagnostic, Result},
     interfaces::{Collective, ResultUniformity},
     ir::{Op, OpExt, ValueExt, bit_width},
-    melior::ir::TypeLike,
+    melior::ir::{Attribute, TypeLike},
     ops::{ShuffleMode, simt},
 };
 
@@ -67,9 +67,13 @@ pub(super) fn fill<'c>(
 }
 
 /// The value of the subgroup's lane 0, of any scalar type.
-pub(super) fn of_lane_0<'b, 'c>(value: V<'b, 'c>) -> V<'b, 'c> {
+pub(super) fn of_lane_0<'b, 'c>(
+    value: V<'b, 'c>,
+    attributes: &[(&str, Attribute<'c>)],
+) -> V<'b, 'c> {
     let b = value.builder();
-    let first = |value: V<'b, 'c>| b.result(simt::BroadcastFirst::NAME, &[value], value.ty(), &[]);
+    let name = simt::BroadcastFirst::NAME;
+    let first = |value: V<'b, 'c>| b.result(name, &[value], value.ty(), attributes);
     let r#type = value.ty();
     if r#type.is_index() {
         return first(value.to_i64()).to_index();
@@ -116,7 +120,7 @@ fn all_equal<'c>(filling: &Filling<'c>, b: &Builder<'c>, op: Op<'c>) {
     let value = b.v(op.operand_values()[0]);
     let size = cluster(filling, op);
     let first = match size.filter(|_| size != filling.wave) {
-        None => of_lane_0(value),
+        None => of_lane_0(value, &[]),
         Some(size) => b.shuffle("idx", value, b.lane_id() & -size),
     };
     op.set_operand_at(0, choose(b.v(filling.there), value, first));

@@ -5,7 +5,7 @@ use super::{
     shape::{Relation, Shape},
 };
 use qd_dialects::{
-    attributes,
+    attributes::{self, names},
     interfaces::{Collective, Effects, ResultUniformity},
     ir::{Op, OpExt, Value, ValueExt, bit_width},
     melior::ir::{TypeLike, ValueLike},
@@ -54,6 +54,9 @@ const OTHERS: &[&str] = &[
 impl<'c> Uniformity<'c> {
     /// How the result of an op without known regions comes about.
     pub(super) fn origin(&self, op: Op<'c>) -> Origin {
+        if op.attr(names::SAME_IN_BLOCK).is_some() {
+            return Origin::Uniform(Scope::Block);
+        }
         if let Some(collective) = Collective::of(op) {
             return self.origin_of_collective(collective);
         }

@@ -63,7 +63,7 @@ func.func private @control(%a: memref<?xi32>, %n: memref<i32>) attributes {qd.th
   // CHECK-NEXT: arith.cmpi sgt
   %more = arith.cmpi sgt, %count, %c0 : i32
   // CHECK: %[[WIDE:.*]] = arith.extui %[[LOADED]]#1 : i1 to i32
-  // CHECK: %[[FIRST:.*]] = qd.simt.broadcast_first %[[WIDE]] : i32
+  // CHECK: %[[FIRST:.*]] = qd.simt.broadcast_first %[[WIDE]] {qd.same_in_block} : i32
   // CHECK: %[[GO:.*]] = arith.cmpi ne, %[[FIRST]]
   // CHECK: scf.if %[[GO]] {
   scf.if %more {
