@@ -4,16 +4,16 @@
 //! many as there are cores run at a time.
 
 use std::path::PathBuf;
-use std::process::Command;
 use std::sync::Mutex;
 
 use anyhow::{Result, ensure};
 
+use crate::conformance::{Suite, name_of};
 use crate::oracle::{self, Chip, Oracle};
 use crate::packages::{self, Purpose};
 use crate::suite::Report;
 use crate::workspace::Workspace;
-use crate::{cargo, conformance, process, workers};
+use crate::{conformance, process, workers};
 
 /// Runs all of the suite on a target, at each wave unless it names one, and says how many cases those
 /// were.
@@ -65,7 +65,8 @@ fn execute(
     is_run: &dyn Fn(&str) -> bool,
 ) -> Result<Report> {
     let oracle = Oracle::prepare(workspace)?;
-    let mut programs = programs(workspace)?;
+    let suite = Suite::build(workspace)?;
+    let mut programs = suite.programs.clone();
     programs.retain(|program| is_run(&name_of(program)));
     let coverage = chips.iter().map(|chip| oracle.coverage_file(chip));
     let coverage: Vec<PathBuf> = coverage.collect::<Result<_>>()?;
@@ -80,12 +81,8 @@ fn execute(
     let sums = Mutex::new(vec![Sum::default(); chips.len()]);
     workers::share(jobs, |job| {
         let chip = &chips[job.chip];
-        let mut command = Command::new(&job.program);
-        command
-            .current_dir(workspace.root().join("tests/conformance"))
-            .env("QD_TARGET", chip.target())
-            .arg("--nocapture")
-            .args(args);
+        let mut command = suite.command(&job.program, &chip.target());
+        command.args(args);
         oracle.select(&mut command, &chip.architecture, &coverage[job.chip]);
         if in_turns {
             // Each has its own order of waves, the same in every run.
@@ -129,59 +126,4 @@ fn execute(
         passed: passed && all_ran,
         counts: format!("cases: {}", counts.join(", ")),
     })
-}
-
-/// Builds the suite, and says where its programs are.
-fn programs(workspace: &Workspace) -> Result<Vec<PathBuf>> {
-    let mut build = cargo::test(workspace, &conformance::programs(workspace)?);
-    build.arg("--no-run");
-    let (output, status) = process::collect(&mut build)?;
-    ensure!(
-        status.success(),
-        "{}: {status}\n{output}",
-        process::describe(&build)
-    );
-    let programs: Vec<PathBuf> = output.lines().filter_map(program).collect();
-    ensure!(
-        !programs.is_empty(),
-        "cargo named no test program:\n{output}"
-    );
-    Ok(programs
-        .into_iter()
-        .map(|program| workspace.root().join(program))
-        .collect())
-}
-
-/// `  Executable tests/simt.rs (target/debug/deps/simt-69df6b7e17126e93)` names a program.
-fn program(line: &str) -> Option<PathBuf> {
-    let (_, path) = line
-        .trim_start()
-        .strip_prefix("Executable ")?
-        .split_once(" (")?;
-    Some(path.strip_suffix(')')?.into())
-}
-
-/// `simt` of `simt-69df6b7e17126e93`.
-fn name_of(program: &std::path::Path) -> String {
-    let stem = program.file_stem().unwrap_or_default().to_string_lossy();
-    stem.rsplit_once('-')
-        .map_or(&*stem, |(name, _)| name)
-        .to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn programs_are_read_off_cargos_lines() {
-        let line = "  Executable tests/simt.rs (target/debug/deps/simt-69df6b7e17126e93)";
-        let found = program(line).unwrap();
-        assert_eq!(
-            found,
-            PathBuf::from("target/debug/deps/simt-69df6b7e17126e93")
-        );
-        assert_eq!(name_of(&found), "simt");
-        assert_eq!(program("    Finished `dev` profile"), None);
-    }
 }

@@ -1,8 +1,10 @@
 //! Calls of cargo itself.
 
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
+use serde_json::Value;
 
 use crate::process;
 use crate::workspace::{Profile, Workspace};
@@ -40,4 +42,51 @@ pub fn test(workspace: &Workspace, programs: &[impl AsRef<str>]) -> Command {
         command.args(["--test", program.as_ref()]);
     }
     command
+}
+
+/// The files of the test programs of these names that have their sources in a folder: other packages may have programs
+/// of the same names.
+pub fn test_files(
+    workspace: &Workspace,
+    folder: &Path,
+    programs: &[impl AsRef<str>],
+) -> Result<Vec<PathBuf>> {
+    let mut build = test(workspace, programs);
+    build.args(["--no-run", "--message-format=json-render-diagnostics"]);
+    let output = process::capture(&mut build)?;
+    let mut files = Vec::new();
+    for line in output.lines() {
+        let message = serde_json::from_str(line)
+            .with_context(|| format!("{} printed: {line}", process::describe(&build)))?;
+        files.extend(executable(&message, folder).map(PathBuf::from));
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// The file that cargo says it has made of sources in a folder.
+fn executable<'m>(message: &'m Value, folder: &Path) -> Option<&'m str> {
+    let source = Path::new(message["target"]["src_path"].as_str()?);
+    let executable = message["executable"].as_str()?;
+    source.starts_with(folder).then_some(executable)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn programs_of_other_packages_are_passed_over() {
+        let file = |source: &str, file: Value| {
+            let message = json!({ "target": { "src_path": source }, "executable": file });
+            executable(&message, Path::new("/qd/tests/conformance")).map(str::to_owned)
+        };
+        let made = json!("/qd/target/debug/deps/simt-1");
+        let ours = file("/qd/tests/conformance/tests/simt.rs", made.clone());
+        assert_eq!(ours.as_deref(), Some("/qd/target/debug/deps/simt-1"));
+        assert_eq!(file("/qd/lowering/tests/simt.rs", made), None);
+        // A library.
+        assert_eq!(file("/qd/tests/conformance/src/lib.rs", Value::Null), None);
+    }
 }

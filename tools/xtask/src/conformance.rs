@@ -1,13 +1,15 @@
 //! `conformance`: the results of everything that a target executes, compared with the interpreter's.
 
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
 
 use anyhow::{Context, Result, ensure};
 
 use crate::packages::Purpose;
 use crate::suite::Report;
 use crate::workspace::Workspace;
-use crate::{amd, cargo, lavapipe, oracle, packages, process};
+use crate::{amd, cargo, lavapipe, oracle, packages, process, workers};
 
 /// What Vulkan's targets begin with, as --target of the tools spells them.
 const VULKAN: &str = "vulkan:1.3";
@@ -17,19 +19,22 @@ pub fn run(workspace: &Workspace, target: &str, args: &[String]) -> Result<()> {
     if target.starts_with(oracle::PREFIX) && !oracle::is_replaced() {
         return amd::run(workspace, target, args);
     }
-    let mut command = suite(workspace, target, &programs(workspace)?);
-    packages::ensure(if target.starts_with(VULKAN) {
-        lavapipe::widen(&mut command, subgroup_size(target));
-        Purpose::Test
-    } else {
-        Purpose::Build
+    let is_vulkan = target.starts_with(VULKAN);
+    packages::ensure(match is_vulkan {
+        true => Purpose::Test,
+        false => Purpose::Build,
     })?;
-    command.args(args);
     // A machine with a GPU may have got its packages otherwise, without the judge of modules.
-    if packages::has_program("spirv-val") {
-        command.env(lavapipe::VALIDATE, "1");
-    }
-    let (cases, passed) = count(&mut command)?;
+    let validates = packages::has_program("spirv-val");
+    let (cases, passed) = Suite::build(workspace)?.run(target, |command| {
+        if is_vulkan {
+            lavapipe::widen(command, subgroup_size(target));
+        }
+        if validates {
+            command.env(lavapipe::VALIDATE, "1");
+        }
+        command.args(args);
+    })?;
     println!("\n{target}: {cases} cases ran");
     ensure!(passed, "{target} differs from the interpreter");
     ensure!(cases > 0, nothing_ran(args));
@@ -42,7 +47,7 @@ pub fn run(workspace: &Workspace, target: &str, args: &[String]) -> Result<()> {
 /// with the sizes, in such a way that each kind, type, capacity and input meets each size.
 pub fn run_on_lavapipe(workspace: &Workspace, args: &[String]) -> Result<Report> {
     lavapipe::is_there()?;
-    let programs = programs(workspace)?;
+    let suite = Suite::build(workspace)?;
     let all = lavapipe::SUBGROUP_SIZES
         .map(|size| size.to_string())
         .join(",");
@@ -50,15 +55,15 @@ pub fn run_on_lavapipe(workspace: &Workspace, args: &[String]) -> Result<Report>
     let mut total = 0;
     let mut counts = Vec::new();
     for size in lavapipe::SUBGROUP_SIZES {
-        let mut command = suite(workspace, &format!("{VULKAN},subgroup={size}"), &programs);
-        command
-            .env("QD_WAVES", &all)
-            .env(lavapipe::VALIDATE, "1")
-            // They are: nothing may be left out or off.
-            .env("QD_FLOATS", "exact")
-            .args(args);
-        lavapipe::select(&mut command, size);
-        let (cases, agrees) = count(&mut command)?;
+        let (cases, agrees) = suite.run(&format!("{VULKAN},subgroup={size}"), |command| {
+            command
+                .env("QD_WAVES", &all)
+                .env(lavapipe::VALIDATE, "1")
+                // They are: nothing may be left out or off.
+                .env("QD_FLOATS", "exact")
+                .args(args);
+            lavapipe::select(command, size);
+        })?;
         // Filters may well leave nothing to one size, but not the whole suite.
         passed &= agrees && (cases > 0 || !args.is_empty());
         counts.push(format!("{cases} cases at {size}"));
@@ -86,21 +91,29 @@ const CHOOSING: &str = "cpu,select";
 /// size at the one that is chosen.
 pub fn run_selected(workspace: &Workspace) -> Result<Report> {
     lavapipe::is_there()?;
+    let suite = Suite::build(workspace)?;
+    let collectives = suite.only(&COLLECTIVES);
     let [host, chip] = SELECTED;
     let (vulkan, lanes) = SELECTED_VULKAN;
-    let mut on_lavapipe = suite(workspace, vulkan, &COLLECTIVES);
-    on_lavapipe.env(lavapipe::VALIDATE, "1");
-    lavapipe::select(&mut on_lavapipe, lanes);
-    let mut chosen = suite(workspace, CHOOSING, &CHOSEN);
-    chosen.env("QD_WAVES", "chosen");
+    let runs = [
+        (host, collectives.run(host, |_| {})?),
+        (
+            CHOOSING,
+            suite.only(&CHOSEN).run(CHOOSING, |command| {
+                command.env("QD_WAVES", "chosen");
+            })?,
+        ),
+        (
+            vulkan,
+            collectives.run(vulkan, |command| {
+                command.env(lavapipe::VALIDATE, "1");
+                lavapipe::select(command, lanes);
+            })?,
+        ),
+    ];
     let mut passed = true;
     let mut counts = Vec::new();
-    for (target, mut command) in [
-        (host, suite(workspace, host, &COLLECTIVES)),
-        (CHOOSING, chosen),
-        (vulkan, on_lavapipe),
-    ] {
-        let (cases, agrees) = count(&mut command)?;
+    for (target, (cases, agrees)) in runs {
         passed &= agrees && cases > 0;
         counts.push(format!("{cases} cases on {target}"));
     }
@@ -125,44 +138,80 @@ pub fn nothing_ran(args: &[String]) -> String {
     }
 }
 
-/// The names of the suite's programs, sorted.
-pub fn programs(workspace: &Workspace) -> Result<Vec<String>> {
-    let folder = workspace.root().join("tests/conformance/tests");
-    let entries = folder
-        .read_dir()
-        .with_context(|| format!("cannot list {}", folder.display()))?;
-    let mut programs = Vec::new();
-    for entry in entries {
-        let path = entry?.path();
-        let is_program = match path.extension() {
-            Some(extension) => extension == "rs",
-            None => path.join("main.rs").is_file(),
-        };
-        if is_program {
-            programs.extend(
-                path.file_stem()
-                    .map(|name| name.to_string_lossy().into_owned()),
-            );
+/// The suite's programs, which have been built.
+pub struct Suite {
+    folder: PathBuf,
+    /// Their files.
+    pub programs: Vec<PathBuf>,
+}
+
+impl Suite {
+    /// Builds them.
+    pub fn build(workspace: &Workspace) -> Result<Self> {
+        let folder = workspace.root().join("tests/conformance");
+        let tests = folder.join("tests");
+        let entries = tests
+            .read_dir()
+            .with_context(|| format!("cannot list {}", tests.display()))?;
+        let mut names = Vec::new();
+        for entry in entries {
+            let path = entry?.path();
+            let is_program = match path.extension() {
+                Some(extension) => extension == "rs",
+                None => path.join("main.rs").is_file(),
+            };
+            if is_program {
+                names.push(name_of(&path));
+            }
+        }
+        let programs = cargo::test_files(workspace, &folder, &names)?;
+        Ok(Self { folder, programs })
+    }
+
+    /// Those of these names.
+    fn only(&self, names: &[&str]) -> Self {
+        let mut programs = self.programs.clone();
+        programs.retain(|program| names.contains(&&*name_of(program)));
+        Self {
+            folder: self.folder.clone(),
+            programs,
         }
     }
-    programs.sort();
-    Ok(programs)
+
+    /// A program on a target.
+    pub fn command(&self, program: &Path, target: &str) -> Command {
+        let mut command = Command::new(program);
+        command
+            .current_dir(&self.folder)
+            .env("QD_TARGET", target)
+            .arg("--nocapture");
+        command
+    }
+
+    /// Runs all of them on a target, each set up by `set`, and says how many cases those were and whether they agree
+    /// with the interpreter. As many as there are cores run at a time: few of them keep all cores busy to their end.
+    fn run(&self, target: &str, set: impl Fn(&mut Command) + Sync) -> Result<(u64, bool)> {
+        let sum = Mutex::new((0, true));
+        workers::share(&self.programs, |program| {
+            let mut command = self.command(program, target);
+            set(&mut command);
+            let (output, status) = process::collect(&mut command)?;
+            let mut sum = sum.lock().expect("nothing panics");
+            print!("\n{target}: {}\n{output}", name_of(program));
+            sum.0 += output.lines().filter_map(cases).sum::<u64>();
+            sum.1 &= status.success();
+            Ok(())
+        })?;
+        Ok(sum.into_inner().expect("nothing panics"))
+    }
 }
 
-/// Programs of the suite on a target.
-fn suite(workspace: &Workspace, target: &str, programs: &[impl AsRef<str>]) -> Command {
-    let mut command = cargo::test(workspace, programs);
-    command
-        .env("QD_TARGET", target)
-        .args(["--no-fail-fast", "--", "--nocapture"]);
-    command
-}
-
-/// How many cases ran, and whether all of them agree with the interpreter.
-fn count(command: &mut Command) -> Result<(u64, bool)> {
-    let mut total = 0;
-    let status = process::run_watched(command, |line| total += cases(line).unwrap_or(0))?;
-    Ok((total, status.success()))
+/// `simt` of `simt.rs` and of `simt-69df6b7e17126e93`.
+pub fn name_of(program: &Path) -> String {
+    let stem = program.file_stem().unwrap_or_default().to_string_lossy();
+    stem.rsplit_once('-')
+        .map_or(&*stem, |(name, _)| name)
+        .to_owned()
 }
 
 /// `reduce: 532 cases` is 532; tests on several threads may write before it.
@@ -187,6 +236,13 @@ mod tests {
         assert_eq!(cases("test sort ... select: 112 cases"), Some(112));
         assert_eq!(cases("test result: ok. 7 passed"), None);
         assert_eq!(cases("in other cases"), None);
+    }
+
+    #[test]
+    fn a_program_is_named_as_its_source() {
+        let name = |path: &str| name_of(Path::new(path));
+        assert_eq!(name("tests/private_memory.rs"), "private_memory");
+        assert_eq!(name("target/debug/deps/simt-69df6b7e17126e93"), "simt");
     }
 
     #[test]
