@@ -6,6 +6,7 @@
 
 use crate::targets::{Capabilities, Target};
 use qd_dialects::{
+    attributes::Kind,
     diagnostic::{Diagnostic, Result},
     ir::Context,
     melior::ir::Location,
@@ -90,6 +91,7 @@ pub struct Row {
     wave: Option<u32>,
     form: String,
     op: Option<String>,
+    kind: Option<Kind>,
     masks: Option<Vec<i64>>,
     pipe: Pipe,
     r#use: f64,
@@ -112,6 +114,8 @@ struct Written {
     form: String,
     /// The op, where a form is of several that differ.
     op: Option<String>,
+    /// What the op combines by, where that makes a difference.
+    kind: Option<String>,
     /// Of a shuffle by xor: the constant masks for which it is so.
     masks: Option<Vec<i64>>,
     pipe: Pipe,
@@ -142,6 +146,7 @@ impl TryFrom<Written> for Row {
                 return Err(format!("'{name}' of '{}' is negative: {figure}", row.form));
             }
         }
+        let kind = row.kind.as_deref().map(str::parse).transpose()?;
         if row.source.is_empty() {
             return Err(format!("'{}' has no source", row.form));
         }
@@ -176,6 +181,7 @@ impl TryFrom<Written> for Row {
             wave: row.wave,
             form: row.form,
             op: row.op,
+            kind,
             masks: row.masks,
             pipe: row.pipe,
             r#use: row.r#use,
@@ -249,10 +255,26 @@ pub struct Question<'a> {
     pub op: &'a str,
     /// Lanes in a subgroup.
     pub wave: u32,
+    /// What it combines by.
+    pub kind: Option<Kind>,
     /// The constant mask of a shuffle by xor.
     pub mask: Option<i64>,
     /// Values of 32 bits that one of its values is.
     pub words: u32,
+}
+
+impl<'a> Question<'a> {
+    /// Of one word, of any kind and mask.
+    pub fn new(form: &'a str, op: &'a str, wave: u32) -> Self {
+        Self {
+            form,
+            op,
+            wave,
+            kind: None,
+            mask: None,
+            words: 1,
+        }
+    }
 }
 
 /// The costs of one target.
@@ -298,13 +320,7 @@ impl Costs {
 
     /// What limits residency, as the row `resident` or one of [`LIMITS`] has it.
     pub fn limit(&self, name: &str, wave: u32) -> Option<f64> {
-        let row = self.row(&Question {
-            form: name,
-            op: "",
-            wave,
-            mask: None,
-            words: 1,
-        })?;
+        let row = self.row(&Question::new(name, "", wave))?;
         Some(row.r#use.max(1.0))
     }
 
@@ -343,9 +359,13 @@ impl Costs {
             row.form == question.form
                 && row.op.as_deref().is_none_or(|op| op == question.op)
                 && row.wave.is_none_or(|wave| wave == question.wave)
+                && row.kind.is_none_or(|kind| Some(kind) == question.kind)
                 && row.masks.as_ref().is_none_or(masks)
         });
-        let says = |row: &Row| (row.masks.is_some(), row.op.is_some(), row.wave.is_some());
+        let says = |row: &Row| {
+            let of_op = (row.op.is_some(), row.kind.is_some());
+            (row.masks.is_some(), of_op, row.wave.is_some())
+        };
         let most = rows.max_by_key(|(at, row)| (says(row), *at));
         most.map(|(_, row)| row)
     }
@@ -368,13 +388,7 @@ pub fn figure(target: &Capabilities, form: &str, op: &str, wave: u32) -> Option<
     let costs = Costs {
         rows: rows.cloned().collect(),
     };
-    let row = costs.row(&Question {
-        form,
-        op,
-        wave,
-        mask: None,
-        words: 1,
-    })?;
+    let row = costs.row(&Question::new(form, op, wave))?;
     let (_, pipe) = PIPES.iter().find(|(pipe, _)| *pipe == row.pipe)?;
     Some(Figure {
         pipe,
@@ -428,13 +442,7 @@ mod tests {
                 let ops = target.forms.iter().map(|form| (form.name, form.op));
                 let ops = ops.filter(|(_, op)| op.starts_with("qd."));
                 for (form, op) in ops.chain(CLASSES.map(|class| (class, ""))) {
-                    let question = Question {
-                        form,
-                        op,
-                        wave,
-                        mask: None,
-                        words: 1,
-                    };
+                    let question = Question::new(form, op, wave);
                     assert!(costs.cost(&question).is_some(), "{name} {wave} {form} {op}");
                 }
             }
@@ -454,13 +462,7 @@ mod tests {
             let target = Target::parse(name).unwrap().capabilities;
             let costs = Costs::of(&context, &target, None).unwrap();
             let of = |form| {
-                let question = Question {
-                    form,
-                    op: "",
-                    wave,
-                    mask: None,
-                    words: 1,
-                };
+                let question = Question::new(form, "", wave);
                 costs.cost(&question).unwrap().uses
             };
             assert_eq!(of("minmax"), of("float").map(|one| 2.0 * one), "{name}");
@@ -473,11 +475,8 @@ mod tests {
         let target = Target::parse("amdgpu:gfx1100").unwrap().capabilities;
         let mut costs = Costs::of(&context, &target, None).unwrap();
         let question = Question {
-            form: "ds_bpermute_b32 or DPP",
-            op: "qd.simt.shuffle",
-            wave: 32,
-            mask: None,
             words: 2,
+            ..Question::new("ds_bpermute_b32 or DPP", "qd.simt.shuffle", 32)
         };
         let found = |costs: &Costs| costs.cost(&question).unwrap().uses;
         // An address beside each word that is read.
@@ -507,15 +506,38 @@ mod tests {
         let costs = Costs::of(&context, &target, None).unwrap();
         let of = |wave, mask| {
             let question = Question {
-                form: "ds_bpermute_b32 or DPP",
-                op: "qd.simt.shuffle",
-                wave,
                 mask,
                 words: 2,
+                ..Question::new("ds_bpermute_b32 or DPP", "qd.simt.shuffle", wave)
             };
             costs.cost(&question).unwrap().latency
         };
         assert!(of(32, Some(1)) < of(32, None));
         assert!(of(32, None) < of(64, None));
+    }
+
+    #[test]
+    fn a_row_of_a_kind_is_of_that_alone() {
+        let context = qd_dialects::context();
+        let target = Target::parse("cpu").unwrap().capabilities;
+        let mut costs = Costs::of(&context, &target, None).unwrap();
+        let row = r#"{"targets": ["cpu"], "form": "a loop over threads", "op": "qd.simt.reduce", "kind": "xor",
+            "wave": 8, "pipe": "alu", "use": 1000, "latency": 0, "source": "a test"}"#;
+        costs.rows.push(serde_json::from_str(row).unwrap());
+        let of = |kind| {
+            let question = Question {
+                kind,
+                ..Question::new("a loop over threads", "qd.simt.reduce", 8)
+            };
+            costs.cost(&question).unwrap().uses[0]
+        };
+        assert_eq!(of(Some(Kind::Xor)), 1000.0);
+        assert!(of(Some(Kind::Or)) < 1000.0);
+        assert!(of(None) < 1000.0);
+        let unknown = row.replace("xor", "nor");
+        let error = serde_json::from_str::<Row>(&unknown)
+            .unwrap_err()
+            .to_string();
+        assert!(error.starts_with("unknown combining kind 'nor'"), "{error}");
     }
 }

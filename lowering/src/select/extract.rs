@@ -233,7 +233,11 @@ impl<'a, 'c> Problem<'a, 'c> {
             for (number, term) in class.terms.iter().enumerate() {
                 let best = match &term.shape {
                     Some(shape) if class.original != Some(number) && is_beyond(shape, wave) => None,
-                    Some(shape) => cheapest(pricer.term(shape, wave)?, resident),
+                    Some(shape) => {
+                        let mut all = pricer.term(shape, wave)?;
+                        all.retain(|candidate| candidate.keeps_bits);
+                        cheapest(all, resident)
+                    }
                     None => Some(FREE),
                 };
                 of_class.push(best);

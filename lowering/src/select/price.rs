@@ -23,7 +23,7 @@ use qd_dialects::{
     interfaces::{Collective, Scope},
     ir::{self, Block, InsertionPoint, Key, Op, OpExt, Value, ValueExt, bit_width, context_of},
     melior::ir::{
-        Region, RegionLike, Type as IrType, ValueLike, attribute::TypeAttribute,
+        Region, RegionLike, Type as IrType, TypeLike, ValueLike, attribute::TypeAttribute,
         r#type::FunctionType,
     },
     ops::{ShuffleMode, grid, simt},
@@ -44,7 +44,8 @@ pub struct Candidate {
     pub cost: Cost,
     /// Bytes of the block's shared memory that it takes.
     pub shared: u64,
-    /// Whether each bit is as the usual expansion has it, so that it may be chosen where nobody asks for it.
+    /// Whether each bit is as the target's form has it, or, where it has none, the usual expansion, so that it may
+    /// be chosen where nobody asks for it.
     pub keeps_bits: bool,
 }
 
@@ -114,13 +115,7 @@ impl<'a, 'c> Pricer<'a, 'c> {
 
     /// Who says what a form of the target takes.
     pub fn source(&self, form: &str, op: &str, wave: u32) -> Option<&str> {
-        self.costs.source(&Question {
-            form,
-            op,
-            wave,
-            mask: None,
-            words: 1,
-        })
+        self.costs.source(&Question::new(form, op, wave))
     }
 
     /// The ways to do a term in subgroups of `wave` lanes, the cheapest first where forms
@@ -216,9 +211,15 @@ impl<'a, 'c> Pricer<'a, 'c> {
             expansions.extend(expansions_of(op.full_name()));
             self.native_ways(op, wave, expansions.is_empty())
         })?;
+        let has_native = !all.is_empty();
         for form in expansions {
             all.extend(self.alone(types, block, make, |function, op| {
-                self.expanded(function, op, form, block)
+                let changes_order = has_native && depends_on_order(op);
+                let mut expanded = self.expanded(function, op, form, block)?;
+                for candidate in &mut expanded {
+                    candidate.keeps_bits &= !changes_order;
+                }
+                Ok(expanded)
             })?);
         }
         Ok(all)
@@ -414,13 +415,7 @@ impl<'a, 'c> Pricer<'a, 'c> {
     }
 
     fn of_class(&self, class: &'static str, wave: u32) -> Result<'c, Cost> {
-        self.ask(&Question {
-            form: class,
-            op: "",
-            wave,
-            mask: None,
-            words: 1,
-        })
+        self.ask(&Question::new(class, "", wave))
     }
 
     fn ask(&self, question: &Question<'_>) -> Result<'c, Cost> {
@@ -448,6 +443,7 @@ fn question<'a, 'c: 'a>(op: Op<'c>, form: &'a str, wave: u32) -> Question<'a> {
         form,
         op: op.full_name(),
         wave,
+        kind: op.attr("kind").and_then(Kind::of),
         mask: xor.and_then(|s| s.lane().constant_int()),
         words: bits.div_ceil(32),
     }
@@ -616,6 +612,15 @@ fn is_of_masks(op: Op<'_>) -> bool {
     /// As far as one looks.
     const DEPTH: u32 = 4;
     (keeps_masks(op) || op.is("arith.cmpi")) && is_made_of_some(op, DEPTH)
+}
+
+/// Whether an op combines values of which another order may make other bits: floats, or what a function combines.
+fn depends_on_order(op: Op<'_>) -> bool {
+    let is_integer = op.result_values().iter().all(|v| v.r#type().is_integer());
+    match op.attr("kind") {
+        Some(_) => !is_integer,
+        None => op.region_count() > 0,
+    }
 }
 
 /// Whether what an op makes of masks is one.

@@ -1,8 +1,9 @@
 // What decides on control flow around a collective is not expanded: nobody could tell that it is the same in all
 // lanes. Elsewhere the same op is, where that is cheaper.
 
-// RUN: qd-opt %s --to=subgroup --target=cpu,select,wave=4 | FileCheck %s
-// RUN: qd-translate %s --target=cpu,select,wave=4 --emit=asm -o %t.s
+// RUN: qd-opt %s --to=plan | qd-opt --qd-select-lowering='target=cpu wave=4 costs=%S/Inputs/dear-reductions.json' -o %t.mlir
+// RUN: FileCheck %s --input-file=%t.mlir
+// RUN: qd-translate %t.mlir --target=cpu,wave=4 --emit=asm -o %t.s
 
 // CHECK-COUNT-1: qd.simt.reduce_all maxsi
 // CHECK-NOT:     qd.simt.reduce_all
