@@ -4,12 +4,17 @@ use super::{CompileError, diagnosed::diagnosed};
 use inkwell::{
     OptimizationLevel,
     attributes::{Attribute, AttributeLoc},
-    context::Context,
-    llvm_sys::core::{LLVMGetCalledValue, LLVMIsAInlineAsm},
+    builder::BuilderError,
+    context::{Context, ContextRef},
+    llvm_sys::core::{
+        LLVMConstIntGetZExtValue, LLVMGetAggregateElement, LLVMGetCalledValue, LLVMIsAConstantInt,
+        LLVMIsAInlineAsm,
+    },
     module::Module as LlvmModule,
     passes::PassBuilderOptions,
     targets::{CodeModel, FileType, RelocMode, Target, TargetMachine, TargetTriple},
-    values::{AsValueRef, CallSiteValue, FunctionValue},
+    types::BasicTypeEnum,
+    values::{AsValueRef, BasicValueEnum, CallSiteValue, FunctionValue, InstructionValue, Operand},
 };
 use qd_dialects::{
     attributes,
@@ -277,10 +282,93 @@ fn optimise(
             .run_passes(passes, &machine, options)
             .map_err(|e| failed("optimisation", &e.to_string_lossy()))?;
     }
+    if to.vectorize {
+        store_single_lanes(module).map_err(|error| failed("a masked store", &error))?;
+    }
     if !to.has_libraries {
         called_elsewhere(module)?;
     }
     Ok((machine, level))
+}
+
+/// Makes a masked store of integers whose mask has one lane a store of that lane. LLVM 22's x86 backend does so, too,
+/// but where the lanes were truncated it stores what was not, and so overwrites what is behind.
+fn store_single_lanes(module: &LlvmModule<'_>) -> Result<(), BuilderError> {
+    let is_masked_store = |function: &FunctionValue<'_>| {
+        function
+            .get_name()
+            .to_bytes()
+            .starts_with(b"llvm.masked.store.")
+    };
+    let intrinsics: Vec<_> = module.get_functions().filter(is_masked_store).collect();
+    if intrinsics.is_empty() {
+        return Ok(());
+    }
+    let blocks = module
+        .get_functions()
+        .flat_map(|function| function.get_basic_blocks());
+    let instructions: Vec<_> = blocks.flat_map(|block| block.get_instructions()).collect();
+    for instruction in instructions {
+        let call = CallSiteValue::try_from(instruction).ok();
+        let callee = call.and_then(|call| call.get_called_fn_value());
+        if let (Some(call), Some(callee)) = (call, callee)
+            && intrinsics.contains(&callee)
+        {
+            store_single_lane(module.get_context(), instruction, call)?;
+        }
+    }
+    Ok(())
+}
+
+/// Likewise for one of them.
+fn store_single_lane<'c>(
+    context: ContextRef<'c>,
+    store: InstructionValue<'c>,
+    call: CallSiteValue<'c>,
+) -> Result<(), BuilderError> {
+    let operand = |at| store.get_operand(at).and_then(Operand::value);
+    let (
+        Some(BasicValueEnum::VectorValue(lanes)),
+        Some(BasicValueEnum::PointerValue(pointer)),
+        Some(BasicValueEnum::VectorValue(mask)),
+    ) = (operand(0), operand(1), operand(2))
+    else {
+        return Ok(());
+    };
+    let BasicTypeEnum::IntType(element) = lanes.get_type().get_element_type() else {
+        return Ok(());
+    };
+    if !mask.is_const() {
+        return Ok(());
+    }
+    let is_set = |lane: &u32| {
+        // Safety: it is a constant; what is asked for is null where there is none.
+        unsafe {
+            let bit = LLVMGetAggregateElement(mask.as_value_ref(), *lane);
+            !bit.is_null()
+                && !LLVMIsAConstantInt(bit).is_null()
+                && LLVMConstIntGetZExtValue(bit) != 0
+        }
+    };
+    let set: Vec<u32> = (0..mask.get_type().get_size()).filter(is_set).collect();
+    let [lane] = set[..] else { return Ok(()) };
+    let builder = context.create_builder();
+    builder.position_before(&store);
+    let lane = context.i64_type().const_int(lane.into(), false);
+    let value = builder.build_extract_element(lanes, lane, "")?;
+    // Safety: the mask says that the lane is there.
+    let place = unsafe { builder.build_gep(element, pointer, &[lane], "")? };
+    let single = builder.build_store(place, value)?;
+    let align = Attribute::get_named_enum_kind_id("align");
+    let align = call.get_enum_attribute(AttributeLoc::Param(1), align);
+    let align = align.map_or(1, |align| align.get_enum_value() as u32);
+    // A lane stands at a multiple of its size.
+    let align = align.min(element.get_bit_width().div_ceil(8).next_power_of_two());
+    single
+        .set_alignment(align)
+        .expect("a store has an alignment");
+    store.erase_from_basic_block();
+    Ok(())
 }
 
 /// Inline assembly may hold collectives, and LLVM must not move it into branches,
