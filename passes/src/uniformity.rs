@@ -35,7 +35,7 @@ use qd_dialects::{
     ops::simt,
 };
 use range::Range;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use transfer::Origin;
 
 /// Iterations over a loop's body after which alignments and ranges are widened to unknown.
@@ -120,8 +120,8 @@ impl<'c> Uniformity<'c> {
             body: block_key(body),
             threads,
             wave,
-            facts: HashMap::new(),
-            entered: HashMap::new(),
+            facts: HashMap::default(),
+            entered: HashMap::default(),
             lifetime: std::marker::PhantomData,
         };
         for value in arguments(body) {

@@ -36,7 +36,7 @@ use qd_dialects::{
     attributes::{self, names},
     diagnostic::{Diagnostic, Result},
     interfaces::{Collective, Convergence, Scope},
-    ir::{Op, OpExt},
+    ir::{Block, Op, OpExt},
     ops::simt,
     options,
     pass::Pass,
@@ -140,6 +140,7 @@ fn verify<'c>(
         .nested()
         .into_iter()
         .filter_map(|op| Some((op, calls.scope_of(op)?)))
+        .filter(|(op, _)| may_break(*op, body))
         .collect();
     if collectives.is_empty() {
         return Vec::new();
@@ -179,6 +180,13 @@ fn verify<'c>(
                 .fold(error, |error, step| error.note(step.location, step.text))
         })
         .collect()
+}
+
+/// Whether a collective may be where or what it may not: not if it stands in the body's block itself, where all threads
+/// come, and has no operand that is to be uniform.
+fn may_break<'c>(op: Op<'c>, body: Block<'c>) -> bool {
+    let needs = || Collective::of(op).is_some_and(|op| !op.uniform_operands().is_empty());
+    op.block() != Some(body) || needs()
 }
 
 /// What is wrong with one collective at one wave, and why.

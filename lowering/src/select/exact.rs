@@ -35,8 +35,11 @@ const WITH_HUB: usize = 300;
 /// Ways that need a class from which it is a hub.
 const OF_HUB: usize = 3;
 
-/// What a way needs: few have more.
+/// Classes, such as those that a way needs: few are more.
 pub type Needs = SmallVec<[usize; 3]>;
+
+/// The ways of a class: most have one.
+pub type Ways = SmallVec<[Way; 1]>;
 
 /// A way to have the value of a class.
 #[derive(Clone, Debug)]
@@ -54,19 +57,19 @@ pub struct Way {
 pub struct Found {
     /// Of each class the number of a way. Of classes that nothing uses it is the given one.
     pub choice: Vec<usize>,
-    /// Whether no solution is cheaper.
-    pub is_optimal: bool,
+    /// The classes of groups that were not searched to the end, in order: without any no solution is cheaper.
+    pub unsure: Vec<usize>,
     /// Steps of the search.
     pub steps: usize,
 }
 
 /// Finds the cheapest solution that has the classes `roots`. Where a group is too large for the
 /// search, its classes have what `given` says, which has to be a solution.
-pub fn cheapest(ways: Vec<Vec<Way>>, roots: &[usize], given: &[usize]) -> Found {
+pub fn cheapest(ways: Vec<Ways>, roots: &[usize], given: &[usize]) -> Found {
     let mut left = ALL_STEPS;
     solved(ways, roots, given, MOST_HUBS, &mut left).unwrap_or_else(|| Found {
         choice: given.to_vec(),
-        is_optimal: false,
+        unsure: (0..given.len()).collect(),
         steps: ALL_STEPS - left,
     })
 }
@@ -75,7 +78,7 @@ pub fn cheapest(ways: Vec<Vec<Way>>, roots: &[usize], given: &[usize]) -> Found 
 struct Part {
     /// What its classes are called outside.
     classes: Vec<usize>,
-    ways: Vec<Vec<Way>>,
+    ways: Vec<Ways>,
     roots: Vec<usize>,
     given: Vec<usize>,
 }
@@ -83,21 +86,28 @@ struct Part {
 impl Part {
     /// The better one of its solutions with a hub and without, with so many hubs to be taken out; none if
     /// there is neither.
-    fn without_hub(self, hub: usize, hubs: usize, left: &mut usize) -> Option<(Self, Found)> {
-        let mut with = self.roots.clone();
+    fn without_hub(&self, hub: usize, hubs: usize, left: &mut usize) -> Option<OfGroup> {
+        let Self {
+            classes,
+            ways,
+            roots,
+            given,
+        } = self;
+        let hub = classes.partition_point(|class| *class < hub);
+        let mut with = roots.clone();
         with.push(hub);
-        let mut without = self.ways.clone();
+        let mut without = ways.clone();
         without[hub].clear();
         let both = [
-            solved(self.ways.clone(), &with, &self.given, hubs - 1, left),
-            solved(without, &self.roots, &self.given, hubs - 1, left),
+            solved(ways.clone(), &with, given, hubs - 1, left),
+            solved(without, roots, given, hubs - 1, left),
         ];
-        let (mut best, mut is_optimal, mut steps): (Option<(u64, _)>, _, _) = (None, true, 0);
+        let mut best: Option<(u64, Vec<usize>)> = None;
+        let mut unsure = Vec::new();
         for found in both.into_iter().flatten() {
-            is_optimal &= found.is_optimal;
-            steps += found.steps;
-            let Some(cost) = cost(&self.ways, &self.roots, &found.choice) else {
-                is_optimal = false;
+            unsure.extend(found.unsure);
+            let Some(cost) = cost(ways, roots, &found.choice) else {
+                unsure.extend(0..ways.len());
                 continue;
             };
             if best.as_ref().is_none_or(|(least, _)| cost < *least) {
@@ -105,17 +115,16 @@ impl Part {
             }
         }
         let (_, choice) = best?;
-        let found = Found {
-            choice,
-            is_optimal,
-            steps,
-        };
-        Some((self, found))
+        unsure.iter_mut().for_each(|class| *class = classes[*class]);
+        Some(OfGroup {
+            taken: classes.iter().copied().zip(choice).collect(),
+            unsure,
+        })
     }
 }
 
 /// What a choice costs; none if it is no solution.
-fn cost(ways: &[Vec<Way>], roots: &[usize], choice: &[usize]) -> Option<u64> {
+fn cost(ways: &[Ways], roots: &[usize], choice: &[usize]) -> Option<u64> {
     // Whether a class is left, once it has been entered.
     let mut is_left: Vec<Option<bool>> = vec![None; ways.len()];
     let mut total = 0;
@@ -145,7 +154,7 @@ fn cost(ways: &[Vec<Way>], roots: &[usize], choice: &[usize]) -> Option<u64> {
 
 /// Finds a solution in at most `left` steps, with so many hubs to be taken out; none if there is none.
 fn solved(
-    mut ways: Vec<Vec<Way>>,
+    mut ways: Vec<Ways>,
     roots: &[usize],
     given: &[usize],
     hubs: usize,
@@ -162,7 +171,7 @@ fn solved(
         if !is_used[class] {
             of_class.clear();
         } else if let Some(free) = of_class.iter().position(Way::is_free) {
-            of_class.drain(..free);
+            of_class.swap(0, free);
             of_class.truncate(1);
         }
     }
@@ -176,60 +185,48 @@ fn solved(
     }
     // The classes of each component, made when a group is to be a problem of its own.
     let members = OnceCell::new();
-    let mut is_optimal = true;
+    let mut unsure = Vec::new();
     for group in groups(&ways, &is_sure, &components) {
-        let open = group.iter().filter(|class| ways[**class].len() > 1).count();
-        let fits = open <= MOST_OPEN && group.len() <= MOST_CLASSES;
         let hub = match hubs {
             0 => None,
             _ => hub_of(&ways, &is_sure, &group),
         };
-        let most = match hub {
-            Some(_) => WITH_HUB,
-            None => MOST_STEPS,
-        };
-        let most = most.min(*left);
-        let mut found = None;
-        if fits && most > 0 {
-            found = search.group(&group, most);
-            *left -= search.steps.min(*left);
-        }
-        if let (Some(hub), false) = (hub, found.as_ref().is_some_and(|found| found.is_whole)) {
-            let members = members.get_or_init(|| by_component(&components));
-            let part = part(&search, &group, members, given);
-            let place = part.classes.binary_search(&hub);
-            let of_part = place.ok().and_then(|hub| part.without_hub(hub, hubs, left));
-            if let Some((part, found)) = of_part {
-                is_optimal &= found.is_optimal;
-                for (class, number) in part.classes.iter().zip(found.choice) {
-                    choice[*class] = number;
+        let found = match hub {
+            None => search.group(&group, MOST_STEPS, left),
+            Some(hub) => match search.group(&group, WITH_HUB, left) {
+                Some(found) if found.unsure.is_empty() => Some(found),
+                partial => {
+                    let members = members.get_or_init(|| by_component(&components));
+                    let part = part(&search, &group, members, given);
+                    part.without_hub(hub, hubs, left).or(partial)
                 }
-                continue;
-            }
-        }
+            },
+        };
         let Some(found) = found else {
-            is_optimal = false;
-            group
-                .iter()
-                .for_each(|class| choice[*class] = given[*class]);
+            for class in group {
+                choice[class] = given[class];
+                unsure.push(class);
+            }
             continue;
         };
-        is_optimal &= found.is_whole;
-        for (class, way) in found.taken {
-            choice[class] = ways[class][way].number;
+        unsure.extend(found.unsure);
+        for (class, number) in found.taken {
+            choice[class] = number;
         }
     }
+    unsure.sort_unstable();
+    unsure.dedup();
     Some(Found {
         choice,
-        is_optimal,
+        unsure,
         steps: before - *left,
     })
 }
 
 /// The classes of each component.
-fn by_component(components: &[usize]) -> Vec<Vec<usize>> {
+fn by_component(components: &[usize]) -> Vec<Needs> {
     let count = components.iter().max().map_or(0, |last| last + 1);
-    let mut members = vec![Vec::new(); count];
+    let mut members = vec![Needs::new(); count];
     for (class, component) in components.iter().enumerate() {
         members[*component].push(class);
     }
@@ -237,7 +234,7 @@ fn by_component(components: &[usize]) -> Vec<Vec<usize>> {
 }
 
 /// A group, and what else is in its components: it may close a circle.
-fn part(search: &Search<'_>, group: &[usize], members: &[Vec<usize>], given: &[usize]) -> Part {
+fn part(search: &Search<'_>, group: &[usize], members: &[Needs], given: &[usize]) -> Part {
     let Search { ways, is_sure, .. } = search;
     let around = group
         .iter()
@@ -245,13 +242,13 @@ fn part(search: &Search<'_>, group: &[usize], members: &[Vec<usize>], given: &[u
     let mut classes: Vec<usize> = group.iter().chain(around).copied().collect();
     classes.sort_unstable();
     classes.dedup();
-    let place = |class: &usize| classes.binary_search(class).ok();
     let of_class = |class: &usize| {
         // What is sure elsewhere is there in any case.
+        let inside = |class: &usize| classes.binary_search(class).ok();
         let way = |way: &Way| Way {
             number: way.number,
             cost: way.cost,
-            needs: way.needs.iter().filter_map(place).collect(),
+            needs: way.needs.iter().filter_map(inside).collect(),
         };
         ways[*class].iter().map(way).collect()
     };
@@ -266,7 +263,7 @@ fn part(search: &Search<'_>, group: &[usize], members: &[Vec<usize>], given: &[u
 }
 
 /// The class of a group that most ways need, the first of equal ones; none if few do.
-fn hub_of(ways: &[Vec<Way>], is_sure: &[bool], group: &[usize]) -> Option<usize> {
+fn hub_of(ways: &[Ways], is_sure: &[bool], group: &[usize]) -> Option<usize> {
     let mut users = vec![0; ways.len()];
     let needs = group.iter().flat_map(|class| &ways[*class]);
     for need in needs.flat_map(|way| &way.needs) {
@@ -286,9 +283,9 @@ impl Way {
 }
 
 /// Drops ways that need what nothing gives, or their own class.
-fn drop_impossible(ways: &mut [Vec<Way>]) {
+fn drop_impossible(ways: &mut [Ways]) {
     let mut is_possible = vec![false; ways.len()];
-    let mut users: Vec<Vec<usize>> = vec![Vec::new(); ways.len()];
+    let mut users: Vec<Needs> = vec![Needs::new(); ways.len()];
     for (class, of_class) in ways.iter_mut().enumerate() {
         for way in of_class.iter_mut() {
             way.needs.sort_unstable();
@@ -302,7 +299,7 @@ fn drop_impossible(ways: &mut [Vec<Way>]) {
         let has = |way: &Way| way.needs.iter().all(|need| is_possible[*need]);
         if !is_possible[class] && ways[class].iter().any(has) {
             is_possible[class] = true;
-            changed.extend(&users[class]);
+            changed.extend_from_slice(&users[class]);
         }
     }
     for of_class in ways {
@@ -311,7 +308,7 @@ fn drop_impossible(ways: &mut [Vec<Way>]) {
 }
 
 /// The classes that some solution may use.
-fn reached(ways: &[Vec<Way>], roots: &[usize]) -> Vec<bool> {
+fn reached(ways: &[Ways], roots: &[usize]) -> Vec<bool> {
     let mut seen = vec![false; ways.len()];
     let mut stack = roots.to_vec();
     while let Some(class) = stack.pop() {
@@ -323,7 +320,7 @@ fn reached(ways: &[Vec<Way>], roots: &[usize]) -> Vec<bool> {
 }
 
 /// The strongly connected component of each class, by Tarjan's algorithm.
-fn components(ways: &[Vec<Way>]) -> Vec<usize> {
+fn components(ways: &[Ways]) -> Vec<usize> {
     const NONE: usize = usize::MAX;
     let mut component = vec![NONE; ways.len()];
     let (mut index, mut low) = (vec![NONE; ways.len()], vec![0; ways.len()]);
@@ -375,7 +372,7 @@ fn components(ways: &[Vec<Way>]) -> Vec<usize> {
 }
 
 /// Drops ways that another of the class is never worse than. Returns which classes are sure.
-fn simplified(ways: &mut [Vec<Way>], roots: &[usize], components: &[usize]) -> Vec<bool> {
+fn simplified(ways: &mut [Ways], roots: &[usize], components: &[usize]) -> Vec<bool> {
     let mut is_sure = vec![false; ways.len()];
     loop {
         let mut changed = false;
@@ -402,7 +399,7 @@ fn simplified(ways: &mut [Vec<Way>], roots: &[usize], components: &[usize]) -> V
             let matters =
                 |need: &&usize| !is_sure[**need] || components[**need] == components[class];
             let of = |way: &Way| way.needs.iter().filter(matters).copied().collect();
-            let needs: Vec<Vec<usize>> = ways[class].iter().map(of).collect();
+            let needs: SmallVec<[Needs; 4]> = ways[class].iter().map(of).collect();
             let is_worse = |at: usize| {
                 let own = &ways[class][at];
                 ways[class].iter().enumerate().any(|(other, way)| {
@@ -411,7 +408,7 @@ fn simplified(ways: &mut [Vec<Way>], roots: &[usize], components: &[usize]) -> V
                     other != at && way.cost <= own.cost && subset() && (is_less || other < at)
                 })
             };
-            let worse: Vec<bool> = (0..ways[class].len()).map(is_worse).collect();
+            let worse: SmallVec<[bool; 16]> = (0..ways[class].len()).map(is_worse).collect();
             let mut worse = worse.into_iter();
             let before = ways[class].len();
             ways[class].retain(|_| !worse.next().unwrap_or(false));
@@ -425,7 +422,7 @@ fn simplified(ways: &mut [Vec<Way>], roots: &[usize], components: &[usize]) -> V
 
 /// The groups of classes whose choices depend on one another, each in the order of the classes:
 /// those with a choice, and what they may use that is not sure.
-fn groups(ways: &[Vec<Way>], is_sure: &[bool], components: &[usize]) -> Vec<Vec<usize>> {
+fn groups(ways: &[Ways], is_sure: &[bool], components: &[usize]) -> Vec<Vec<usize>> {
     let is_open = |class: usize| is_sure[class] && ways[class].len() > 1;
     let mut parent: Vec<usize> = (0..ways.len()).collect();
     fn find(parent: &mut [usize], mut at: usize) -> usize {
@@ -471,16 +468,16 @@ fn groups(ways: &[Vec<Way>], is_sure: &[bool], components: &[usize]) -> Vec<Vec<
     groups
 }
 
-/// What the search found in a group.
+/// What was found in a group.
 struct OfGroup {
-    /// The way of each class that is used, by its place.
+    /// The number of a way of each class that is used.
     taken: Vec<(usize, usize)>,
-    /// Whether it looked at all that could be better.
-    is_whole: bool,
+    /// Those of its classes of which something better may have been missed.
+    unsure: Vec<usize>,
 }
 
 struct Search<'a> {
-    ways: &'a [Vec<Way>],
+    ways: &'a [Ways],
     is_sure: &'a [bool],
     components: &'a [usize],
     /// Of each class, the least cost of a way.
@@ -496,8 +493,8 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(ways: &'a [Vec<Way>], is_sure: &'a [bool], components: &'a [usize]) -> Self {
-        let least = |of: &Vec<Way>| of.iter().map(|way| way.cost).min().unwrap_or(0);
+    fn new(ways: &'a [Ways], is_sure: &'a [bool], components: &'a [usize]) -> Self {
+        let least = |of: &Ways| of.iter().map(|way| way.cost).min().unwrap_or(0);
         Self {
             ways,
             is_sure,
@@ -512,8 +509,13 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The cheapest ways of a group; none if no solution was found in `most` steps.
-    fn group(&mut self, group: &[usize], most: usize) -> Option<OfGroup> {
+    /// The cheapest ways of a group; none if it is too large, or no solution was found in `most` steps.
+    fn group(&mut self, group: &[usize], most: usize, left: &mut usize) -> Option<OfGroup> {
+        let open = group.iter().filter(|class| self.ways[**class].len() > 1);
+        let most = most.min(*left);
+        if open.count() > MOST_OPEN || group.len() > MOST_CLASSES || most == 0 {
+            return None;
+        }
         (self.steps, self.most, self.best) = (0, most, None);
         self.queue.clear();
         let sure = group.iter().copied().filter(|class| self.is_sure[*class]);
@@ -526,10 +528,15 @@ impl<'a> Search<'a> {
         group
             .iter()
             .for_each(|class| self.is_queued[*class] = false);
+        *left -= self.steps.min(*left);
         let (_, taken) = self.best.take()?;
+        let number = |(class, way): (usize, usize)| (class, self.ways[class][way].number);
         Some(OfGroup {
-            taken,
-            is_whole: self.steps <= most,
+            taken: taken.into_iter().map(number).collect(),
+            unsure: match self.steps <= most {
+                true => Vec::new(),
+                false => group.to_vec(),
+            },
         })
     }
 
@@ -555,7 +562,7 @@ impl<'a> Search<'a> {
             let new = way.needs.iter().filter(|need| self.is_new(**need));
             new.map(|need| self.least[*need]).sum()
         };
-        let mut order: Vec<(u64, usize)> = ways
+        let mut order: SmallVec<[(u64, usize); 8]> = ways
             .iter()
             .map(|way| way.cost + more(way))
             .zip(0..)
@@ -592,8 +599,8 @@ impl<'a> Search<'a> {
     /// Whether a way of a class closes a circle with what is taken.
     fn closes(&self, class: usize, way: &Way) -> bool {
         let inside = |need: &&usize| self.components[**need] == self.components[class];
-        let mut stack: Vec<usize> = way.needs.iter().filter(inside).copied().collect();
-        let mut seen = Vec::new();
+        let mut stack: Needs = way.needs.iter().filter(inside).copied().collect();
+        let mut seen = Needs::new();
         while let Some(next) = stack.pop() {
             if next == class {
                 return true;
@@ -607,7 +614,7 @@ impl<'a> Search<'a> {
                 several => self.taken[next].map(|way| &several[way]),
             };
             let needs = taken.into_iter().flat_map(|way| &way.needs);
-            stack.extend(needs.filter(inside));
+            stack.extend(needs.filter(inside).copied());
         }
         false
     }

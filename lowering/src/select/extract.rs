@@ -25,7 +25,7 @@ use qd_dialects::{
     diagnostic::Result,
     ir::{Key, OpExt, Value, ValueExt},
 };
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 /// Rounds of the exact search.
 const ROUNDS: usize = 3;
@@ -34,6 +34,8 @@ const ROUNDS: usize = 3;
 pub struct Problem<'a, 'c> {
     pub(super) body: &'a Body<'c>,
     pub(super) classes: Vec<Class>,
+    /// What terms cost by, each once.
+    shapes: Vec<Shape>,
     /// Of each site, the classes of its operands.
     pub(super) operands: Vec<Vec<usize>>,
     /// Of each site that is no term, the classes of its results.
@@ -64,7 +66,8 @@ pub(super) struct Term {
     node: Node,
     /// Its values, by class.
     pub(super) values: Vec<usize>,
-    shape: Option<Shape>,
+    /// What it costs by, by its place among all shapes.
+    shape: Option<usize>,
 }
 
 impl Class {
@@ -117,13 +120,14 @@ impl<'a, 'c> Problem<'a, 'c> {
         ids.sort();
         let by_id: HashMap<Id, usize> = ids.iter().enumerate().map(|(at, id)| (*id, at)).collect();
         let place = |id: Id| by_id[&graph.find(id)];
-        let mut homes: HashMap<usize, (usize, Node)> = HashMap::new();
+        let mut homes: HashMap<usize, (usize, Node)> = HashMap::default();
         for (site, Site { term, .. }) in body.sites.iter().enumerate() {
             if let Some((class, node)) = term {
                 let canonical = node.clone().map_children(|id| graph.find(id));
                 homes.entry(place(*class)).or_insert((site, canonical));
             }
         }
+        let mut shapes: HashMap<Shape, usize> = HashMap::default();
         let classes = ids.iter().enumerate().map(|(at, id)| {
             let home = homes.get(&at);
             let token = home.map(|(site, _)| body.sites[*site].token);
@@ -149,7 +153,10 @@ impl<'a, 'c> Problem<'a, 'c> {
                 terms.push(Term {
                     node: node.clone(),
                     values: values.iter().map(|id| place(*id)).collect(),
-                    shape: shape_of(body, node),
+                    shape: shape_of(body, node).map(|shape| {
+                        let next = shapes.len();
+                        *shapes.entry(shape).or_insert(next)
+                    }),
                 });
             }
             Class {
@@ -161,8 +168,10 @@ impl<'a, 'c> Problem<'a, 'c> {
         });
         let mut classes: Vec<Class> = classes.collect();
         let in_graph = classes.len();
+        let mut shapes: Vec<(Shape, usize)> = shapes.into_iter().collect();
+        shapes.sort_by_key(|(_, at)| *at);
         // Values that no term uses have a place after the classes, without terms.
-        let mut others: HashMap<Key, usize> = HashMap::new();
+        let mut others: HashMap<Key, usize> = HashMap::default();
         let mut all = |values: Vec<Value<'c>>| {
             let of = |value: Value<'c>| match body.classes.get(&value.key()) {
                 Some(id) => place(*id),
@@ -201,6 +210,7 @@ impl<'a, 'c> Problem<'a, 'c> {
         Self {
             body,
             classes,
+            shapes: shapes.into_iter().map(|(shape, _)| shape).collect(),
             operands,
             results,
             blocks,
@@ -227,20 +237,26 @@ impl<'a, 'c> Problem<'a, 'c> {
             live,
             ..
         } = setting;
+        let mut priced: Vec<Option<Option<Candidate>>> = vec![None; self.shapes.len()];
         let mut costs: Vec<Vec<Option<Candidate>>> = Vec::with_capacity(self.classes.len());
         for class in &self.classes {
             let mut of_class = Vec::with_capacity(class.terms.len());
             for (number, term) in class.terms.iter().enumerate() {
-                let best = match &term.shape {
-                    Some(shape) if class.original != Some(number) && is_beyond(shape, wave) => None,
-                    Some(shape) => {
-                        let mut all = pricer.term(shape, wave)?;
-                        all.retain(|candidate| candidate.keeps_bits);
-                        cheapest(all, resident)
-                    }
-                    None => Some(FREE),
+                let Some(at) = term.shape else {
+                    of_class.push(Some(FREE));
+                    continue;
                 };
-                of_class.push(best);
+                let shape = &self.shapes[at];
+                if class.original != Some(number) && is_beyond(shape, wave) {
+                    of_class.push(None);
+                    continue;
+                }
+                if priced[at].is_none() {
+                    let mut all = pricer.term(shape, wave)?;
+                    all.retain(|candidate| candidate.keeps_bits);
+                    priced[at] = Some(cheapest(all, resident));
+                }
+                of_class.push(priced[at].clone().flatten());
             }
             costs.push(of_class);
         }
@@ -257,35 +273,36 @@ impl<'a, 'c> Problem<'a, 'c> {
         let Some(before) = judge.whole(&original, &mut judge.nothing_seen()) else {
             return Ok(None);
         };
-        let (mut best, mut whole) = (original.clone(), before);
-        let mut is_optimal = true;
+        let mut best = (original.clone(), before);
+        let mut unsure: Vec<usize> = Vec::new();
         if self.has_choice() {
-            let mut take = |found: Option<(Vec<usize>, Whole)>| {
-                if let Some((found, of_found)) = found
-                    && of_found.is_better(&whole)
-                {
-                    (best, whole) = (found, of_found);
-                }
-            };
             let mut weights = [1.0; PIPES.len()];
             let rounds = if judge.is_of_one_pipe() { 1 } else { ROUNDS };
             for round in 0..rounds {
                 let mut found = judge.exact(&original, &weights);
                 found.choice.resize(original.len(), 0);
-                is_optimal &= found.is_optimal;
+                unsure.extend(found.unsure);
                 let of_found = judge.whole(&found.choice, &mut judge.nothing_seen());
                 let binding = of_found.as_ref().and_then(Whole::binding);
-                take(of_found.map(|whole| (found.choice, whole)));
+                take(&mut best, of_found.map(|whole| (found.choice, whole)));
                 match binding {
                     Some(pipe) if round + 1 < rounds => weights[pipe] *= 2.0,
                     _ => break,
                 }
             }
-            if !is_optimal {
-                take(judge.improved(judge.trees(&original)));
-                take(judge.improved(original));
-            }
         }
+        if !unsure.is_empty() {
+            unsure.sort_unstable();
+            unsure.dedup();
+            // From what was found, and from that with the cheapest trees where the search came to no end.
+            let mut of_trees = best.0.clone();
+            let trees = judge.trees(&original);
+            unsure.iter().for_each(|at| of_trees[*at] = trees[*at]);
+            let found = judge.improved(best.0.clone(), &unsure);
+            take(&mut best, judge.improved(of_trees, &unsure));
+            take(&mut best, found);
+        }
+        let (best, whole) = best;
         let terms = self.classes.iter().enumerate().filter_map(|(at, class)| {
             let term = class.terms.get(best[at])?;
             let cost = costs[at][best[at]].clone()?;
@@ -297,7 +314,7 @@ impl<'a, 'c> Problem<'a, 'c> {
             forms: skeleton,
             whole,
             before,
-            is_optimal,
+            is_optimal: unsure.is_empty(),
         }))
     }
 }
@@ -350,7 +367,7 @@ impl<'c> Problem<'_, 'c> {
 /// How often the term of each class runs: as its first op does, or a collective as its token's
 /// block. Another stands where it is used first: it counts as where it runs most often.
 fn frequencies(body: &Body<'_>, classes: &[Class]) -> Vec<f64> {
-    let mut of_token: HashMap<u32, f64> = HashMap::new();
+    let mut of_token: HashMap<u32, f64> = HashMap::default();
     for site in &body.sites {
         of_token.entry(site.token).or_insert(site.frequency);
     }
@@ -378,6 +395,13 @@ fn frequencies(body: &Body<'_>, classes: &[Class]) -> Vec<f64> {
         }
     }
     all.into_iter().map(|known| known.unwrap_or(1.0)).collect()
+}
+
+/// Takes what was found if it is better.
+fn take(best: &mut (Vec<usize>, Whole), found: Option<(Vec<usize>, Whole)>) {
+    if let Some(found) = found.filter(|(_, whole)| whole.is_better(&best.1)) {
+        *best = found;
+    }
 }
 
 const FREE: Candidate = Candidate::plain(Cost {

@@ -17,7 +17,7 @@ use qd_dialects::{
     melior::ir::ValueLike,
 };
 use qd_passes::uniformity::Uniformity;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 /// Iterations of a loop whose bounds are not known, by how deep it stands; deeper ones as the
 /// last.
@@ -66,7 +66,7 @@ impl<'c> Body<'c> {
             body: Self {
                 graph: Graph::new(Analysis::default()),
                 sites: Vec::new(),
-                classes: HashMap::new(),
+                classes: HashMap::default(),
                 leaves: Vec::new(),
             },
             uniformity,
@@ -217,13 +217,13 @@ impl<'c> Reader<'_, 'c> {
 fn reachable(body: Block<'_>) -> HashMap<Key, Operator> {
     let mut terms: Vec<(Op<'_>, Operator)> = Vec::new();
     collect(body, &mut terms);
-    let mut near: HashMap<Key, u8> = HashMap::new();
+    let mut near: HashMap<Key, u8> = HashMap::default();
     let is_collective = |operator: &Operator| operator.is_collective();
     if !terms.iter().any(|(_, operator)| is_collective(operator)) {
-        return HashMap::new();
+        return HashMap::default();
     }
     // From results to users, and from operands to what makes them.
-    let mut behind: HashMap<Key, u8> = HashMap::new();
+    let mut behind: HashMap<Key, u8> = HashMap::default();
     for (op, operator) in &terms {
         let nearest = || {
             let operands = op.operand_values().into_iter();
@@ -240,7 +240,7 @@ fn reachable(body: Block<'_>) -> HashMap<Key, Operator> {
             near.insert(op.key(), distance);
         }
     }
-    let mut before: HashMap<Key, u8> = HashMap::new();
+    let mut before: HashMap<Key, u8> = HashMap::default();
     for (op, operator) in terms.iter().rev() {
         let distance = match is_collective(operator) {
             true => Some(0),

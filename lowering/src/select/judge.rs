@@ -2,7 +2,7 @@
 
 use super::{
     cost::{Cost, PIPES},
-    exact::{self, Way},
+    exact::{self, Way, Ways},
     extract::{Problem, sum},
     price::Candidate,
 };
@@ -96,7 +96,7 @@ impl Judge<'_, '_, '_> {
             });
             ways.collect()
         });
-        let ways: Vec<Vec<Way>> = ways.collect();
+        let ways: Vec<Ways> = ways.collect();
         let skeleton = self.skeleton.iter().zip(&problem.operands);
         let roots = skeleton.filter(|(form, _)| form.is_some());
         let roots = roots.flat_map(|(_, operands)| operands).copied();
@@ -131,16 +131,20 @@ impl Judge<'_, '_, '_> {
         best.into_iter().map(|(_, at)| at).collect()
     }
 
-    /// A choice, changed where that helps, and what it comes to; none if it is none.
-    pub(super) fn improved(&self, mut choice: Vec<usize>) -> Option<(Vec<usize>, Whole)> {
+    /// A choice, changed in some classes where that helps, and what it comes to; none if it is none.
+    pub(super) fn improved(
+        &self,
+        mut choice: Vec<usize>,
+        classes: &[usize],
+    ) -> Option<(Vec<usize>, Whole)> {
         // Of the choice, and of one that is tried.
         let (mut seen, mut tried) = (self.nothing_seen(), self.nothing_seen());
         let mut whole = self.whole(&choice, &mut seen)?;
         let mut looks = MOST_LOOKS / self.problem.classes.len().max(1);
         for _ in 0..ROUNDS {
             let mut changed = false;
-            for (at, class) in self.problem.classes.iter().enumerate() {
-                for number in 0..class.terms.len() {
+            for at in classes.iter().copied() {
+                for number in 0..self.problem.classes[at].terms.len() {
                     let before = choice[at];
                     // What is unused costs nothing.
                     let is_used = matches!(seen[at], Seen::Done { .. });

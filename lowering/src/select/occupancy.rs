@@ -18,7 +18,7 @@ use qd_dialects::{
     melior::ir::{TypeLike, ValueLike},
 };
 use qd_passes::uniformity::Uniformity;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 /// What a body needs of what limits its residency.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl Needs {
             uniformity,
             position: 0,
             loops: Vec::new(),
-            lives: HashMap::new(),
+            lives: HashMap::default(),
             order: Vec::new(),
         };
         reader.block(body);

@@ -33,7 +33,8 @@ use qd_passes::{
     expand_collectives::{self, expansions_of, is_expandable, keeps_bits},
     uniformity::Uniformity,
 };
-use std::{collections::HashMap, fmt::Write};
+use rustc_hash::FxHashMap as HashMap;
+use std::fmt::Write;
 
 /// One way to do an op.
 #[derive(Clone, Debug, PartialEq)]
@@ -107,9 +108,9 @@ impl<'a, 'c> Pricer<'a, 'c> {
             module,
             target,
             costs,
-            shapes: HashMap::new(),
-            classes: HashMap::new(),
-            ops: HashMap::new(),
+            shapes: HashMap::default(),
+            classes: HashMap::default(),
+            ops: HashMap::default(),
         }
     }
 
@@ -321,7 +322,7 @@ impl<'a, 'c> Pricer<'a, 'c> {
         uniformity: &Uniformity<'c>,
     ) -> Result<'c, Cost> {
         let mut total = Cost::default();
-        let mut ready: HashMap<Key, f64> = HashMap::new();
+        let mut ready: HashMap<Key, f64> = HashMap::default();
         // When the last barrier lets threads go on.
         let mut released = 0.0f64;
         for op in ir::operations(body) {
