@@ -126,7 +126,7 @@ impl Generator<'_> {
             class,
             ..
         } = self.buffers[buffer].clone();
-        let value = match !ty.is_float() && self.one_in(3) {
+        let value = match matches!(ty, Ty::I32 | Ty::I64) && self.one_in(3) {
             true => self.widened(ty),
             false => self.find(ty, Level::Varying),
         };
@@ -140,7 +140,7 @@ impl Generator<'_> {
         }
     }
 
-    /// A narrower integer as one of this type: no buffer holds those.
+    /// A narrower integer as one of this type.
     fn widened(&mut self, ty: Ty) -> Value {
         let narrow = [Ty::I1, Ty::I8, Ty::I16][self.random.usize(0..3)];
         let value = self.find(narrow, Level::Varying);
@@ -223,8 +223,9 @@ impl Generator<'_> {
     /// Each thread writes its place of a shared array, all meet, and each reads
     /// wherever it likes; or all count in it.
     pub(super) fn exchange(&mut self) {
-        let ty = Ty::ELEMENTS[self.random.usize(0..4)];
-        let counts = !ty.is_float() && self.one_in(3);
+        let ty = self.element();
+        // Atomics of less than 32 bits are not every target's.
+        let counts = matches!(ty, Ty::I32 | Ty::I64) && self.one_in(3);
         let threads = self.phase.threads;
         let length = if counts { COUNTERS } else { threads };
         let array = self.shared(length, ty);
@@ -374,7 +375,7 @@ impl Generator<'_> {
             let known = self.privates[self.random.usize(0..self.privates.len())];
             return self.private_again(known);
         }
-        let ty = Ty::ELEMENTS[self.random.usize(0..4)];
+        let ty = self.element();
         let length = 1 << self.random.i64(0..3);
         let array = self.memory(format!("memref<{length}x{ty}>"));
         self.push(
