@@ -10,6 +10,7 @@
 //! | `reduce`, scans | inputs, outputs | integers as their bits, of signed extremes in the upper ones; floats as `f32`; a region's as their bits |
 //! | `reduce_by_key` | keys, values | keys as bits or `f32`, values as above |
 //! | `sort`, `parallel_sort` | keys | as the unsigned integers that order alike, so that there is a digit for each byte |
+//! | `sort` | values, if they are scalars | as their bits |
 //!
 //! A sum or product of `f16` or `bf16` is rounded after each combination: the op says so with
 //! `qd.rounds`, which its [`Combiner`] reads.
@@ -101,13 +102,22 @@ fn combining<'c>(op: Op<'c>, types: &[Type<'c>]) -> fn(Type<'_>) -> Widening {
     }
 }
 
-/// Keys as the unsigned integers that order as they do.
+/// Keys as the unsigned integers that order as they do, values as their bits. Rows are only moved.
 fn sort<'c>(op: Op<'c>, views: &mut Vec<View<'c>>) {
+    let b = Builder::before(op);
+    if op.is(algo::Sort::NAME)
+        && let Some(values) = algo::Sort::cast(op).values()
+        && b.v(values).row_length().is_none()
+    {
+        // They and their workspace come after the keys and theirs.
+        for i in [2, 3] {
+            view(op, i, |_| Widening::Bits, views);
+        }
+    }
     let key = element_type(op.operand_values()[0].r#type()).expect("a buffer of keys");
     if !is_narrow(key) {
         return;
     }
-    let b = Builder::before(op);
     let is_unsigned = op.attr("is_unsigned").is_some();
     let order = KeyOrder::of(&b, key, is_unsigned);
     op.set_attr("is_unsigned", attributes::unit(b.context()));

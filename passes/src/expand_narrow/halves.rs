@@ -13,19 +13,26 @@ use qd_dialects::{
 const REBIAS: i64 = 112 << 23;
 /// The magnitude of the infinity of `f32`.
 const INFINITY: i64 = 0x7F80_0000;
+/// What is set in each NaN of `f32` that does not signal.
+const QUIET: i64 = 0x0040_0000;
 
-/// The `f32` that a half of a type, given as `i16`, stands for.
+/// The `f32` that a half of a type, given as `i16`, stands for. No NaN signals: an extreme of a
+/// number and one that does is a NaN on some targets.
 pub(super) fn widen<'b, 'c>(bits: V<'b, 'c>, half: Type<'c>) -> V<'b, 'c> {
     let b = bits.builder();
     let (word, float) = (bits.to_i32(), b.f32_type());
-    if half.is_bf16() {
-        return (word << 16).bitcast(float);
-    }
     let magnitude = word & 0x7FFF;
+    let quiet = |infinity: i64, wide: V<'b, 'c>| {
+        magnitude.gt(infinity).select(wide | QUIET, wide)
+    };
+    if half.is_bf16() {
+        return quiet(INFINITY >> 16, word << 16).bitcast(float);
+    }
     let sign = (word & 0x8000) << 16;
     let shifted = (magnitude << 13) + REBIAS;
     // The exponent of infinities and NaNs is all ones in both.
     let special = magnitude.ge(0x7C00).select(shifted + REBIAS, shifted);
+    let special = quiet(0x7C00, special);
     // Below the smallest normal number the digits are a multiple of the last one.
     let digits = b.result("arith.sitofp", &[magnitude], float, &[]);
     let small = (digits * b.float(float, 2f64.powi(-24))).bitcast(word.ty());

@@ -11,10 +11,7 @@ use super::{
 };
 use crate::{Error, objects::driver::Fault};
 use ash::vk;
-use std::{
-    collections::HashMap,
-    sync::{Arc, OnceLock},
-};
+use std::{collections::HashMap, sync::Arc};
 
 /// Threads of a block: every device takes as many.
 const THREADS: u32 = 128;
@@ -28,26 +25,14 @@ pub(super) fn fill_blocks(count: u64) -> u64 {
     count.div_ceil(u64::from(PART)).min(MOST_BLOCKS)
 }
 
-pub(super) struct Kernels {
-    device: Arc<Device>,
-    code: Code,
-    /// Fills of less than 32 bits, which take capabilities that not every device has.
-    narrow: OnceLock<std::result::Result<Code, String>>,
-}
+pub(super) struct Kernels(Code);
 
 /// What is bound to dispatch a body.
 pub(super) type Bound = (vk::Pipeline, vk::PipelineLayout);
 
 impl Kernels {
     pub fn new(device: &Arc<Device>) -> Result<Self, Error> {
-        Ok(Self {
-            device: device.clone(),
-            code: Self::load(device, module(Fills::Wide))?,
-            narrow: OnceLock::new(),
-        })
-    }
-
-    fn load(device: &Arc<Device>, words: Vec<u32>) -> Result<Code, Error> {
+        let words = module();
         let declared = spirv::Module::read(&words)?;
         let wave = device.subgroups.usual;
         let asked = device.subgroups.ask(wave, &device.name, "vulkan:1.3");
@@ -58,20 +43,12 @@ impl Kernels {
             .map(|name| (name.clone(), Size { wave, asked }))
             .collect();
         let binary: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        Code::new(device, &binary, declared, sizes, None)
+        Ok(Self(Code::new(device, &binary, declared, sizes, None)?))
     }
 
     /// Fills elements of `size` bytes. Its arguments: the address, the number, and the bits.
     pub fn fill(&self, size: usize) -> Result<Bound, Fault> {
         match size {
-            1 | 2 => {
-                let load = || Self::load(&self.device, module(Fills::Narrow));
-                let narrow = self
-                    .narrow
-                    .get_or_init(|| load().map_err(|e| e.to_string()));
-                let code = narrow.as_ref().map_err(|e| Fault::Failed(e.clone()))?;
-                Self::bound_in(code, &format!("fill_{size}"))
-            }
             4 => self.bound("fill_4"),
             8 => self.bound("fill_8"),
             _ => Err(Fault::Failed(format!("a fill of elements of {size} bytes"))),
@@ -84,12 +61,8 @@ impl Kernels {
     }
 
     fn bound(&self, name: &str) -> Result<Bound, Fault> {
-        Self::bound_in(&self.code, name)
-    }
-
-    fn bound_in(code: &Code, name: &str) -> Result<Bound, Fault> {
-        let pipeline = code.pipeline(name, THREADS).map_err(Fault::Failed)?;
-        Ok((pipeline, code.layout))
+        let pipeline = self.0.pipeline(name, THREADS).map_err(Fault::Failed)?;
+        Ok((pipeline, self.0.layout))
     }
 }
 
@@ -248,16 +221,7 @@ impl Writer {
     }
 }
 
-/// Which fills a module has.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Fills {
-    /// Of 4 and 8 bytes.
-    Wide,
-    /// Of 1 and 2.
-    Narrow,
-}
-
-fn module(fills: Fills) -> Vec<u32> {
+fn module() -> Vec<u32> {
     let mut w = Writer::default();
     let (void, truth) = (w.ty(19, &[]), w.ty(20, &[]));
     let word = w.ty(21, &[32, 0]);
@@ -275,14 +239,7 @@ fn module(fills: Fills) -> Vec<u32> {
     };
     let [blocks, block, thread] =
         [BLOCKS, BLOCK_ID, THREAD_ID].map(|built_in| w.input(triple, built_in));
-    let fills_of = match fills {
-        Fills::Wide => [("fill_4", word, 4), ("fill_8", pair, 8)],
-        Fills::Narrow => {
-            let [byte, short] = [8, 16].map(|bits| w.ty(21, &[bits, 0]));
-            [("fill_1", byte, 1), ("fill_2", short, 2)]
-        }
-    };
-    for (name, element, size) in fills_of {
+    for (name, element, size) in [("fill_4", word, 4), ("fill_8", pair, 8)] {
         fill(
             &mut w,
             &common,
@@ -296,12 +253,6 @@ fn module(fills: Fills) -> Vec<u32> {
     // Shader; PhysicalStorageBufferAddresses; PhysicalStorageBuffer64, GLSL450.
     put(&mut words, 17, &[1]);
     put(&mut words, 17, &[5347]);
-    if fills == Fills::Narrow {
-        // Int16, Int8, StorageBuffer16BitAccess, StorageBuffer8BitAccess.
-        for capability in [22, 39, 4433, 4448] {
-            put(&mut words, 17, &[capability]);
-        }
-    }
     put(&mut words, 14, &[5348, 1]);
     words.extend([w.entries, w.modes, w.decorations, w.globals, w.code].concat());
     words
@@ -333,11 +284,8 @@ fn fill(
     let data = w.member(common, words, 0, at_data);
     let count = w.member(common, words, 1, pair);
     let mut value = w.member(common, words, 2, pair);
-    if size <= 4 {
+    if size == 4 {
         value = w.of(81, word, &[value, 0]);
-    }
-    if size < 4 {
-        value = w.of(113, element, &[value]);
     }
     let (low, high) = (w.of(81, word, &[count, 0]), w.of(81, word, &[count, 1]));
     // Parts that are full, and elements of the last one.

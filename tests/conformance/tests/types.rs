@@ -128,16 +128,16 @@ fn floats() {
             let of = |seed| (element, generate(element, Input::Random, N, seed));
             check(wave, of(1 + salt as u64), of(8), results, element);
             // Numbers next to each other, whose sums and quotients are halfway between two.
-            let of = |seed| (element, near_one(element, seed));
+            let of = |seed| (element, near_one(element, N, seed));
             check(wave, of(3), of(4), results, element);
         }
     }
     report("narrow floats");
 }
 
-/// Numbers about 1, and about the smallest.
-fn near_one(element: &str, seed: u64) -> Data {
-    let Data::I32(random) = generate("i32", Input::Random, N, seed) else {
+/// `n` numbers about 1, and about the smallest.
+fn near_one(element: &str, n: usize, seed: u64) -> Data {
+    let Data::I32(random) = generate("i32", Input::Random, n, seed) else {
         unreachable!("integers were asked for")
     };
     let one: i32 = if element == "f16" { 0x3C00 } else { 0x3F80 };
@@ -312,21 +312,25 @@ fn sizes() -> [usize; 4] {
     [0, 1, 257, 3000]
 }
 
-/// `n` elements; floats among which no sum is rounded.
-fn elements(element: &str, kind: &str, n: usize, seed: u64) -> Data {
-    if kind == "add" && is_float(element) {
-        // One in 64 is not 0.
-        let Data::I32(random) = generate("i32", Input::Random, n, seed) else {
-            unreachable!("integers were asked for")
-        };
-        let one = if element == "f16" { 0x3C00 } else { 0x3F80 };
-        let bits = random.iter().map(|r| if r & 63 == 0 { one } else { 0 });
-        return match element {
-            "f16" => Data::F16(bits.collect()),
-            _ => Data::BF16(bits.collect()),
-        };
+/// `n` elements that an algorithm combines: floats among which no sum is rounded, or whose sums
+/// are, in a fixed order.
+fn summands(element: &str, kind: &str, order: &str, n: usize) -> Data {
+    if kind != "add" || !is_float(element) {
+        return generate(element, Input::Random, n, 1);
     }
-    generate(element, Input::Random, n, seed)
+    if order != "" {
+        return near_one(element, n, 1);
+    }
+    // One in 64 is not 0.
+    let Data::I32(random) = generate("i32", Input::Random, n, 1) else {
+        unreachable!("integers were asked for")
+    };
+    let one = if element == "f16" { 0x3C00 } else { 0x3F80 };
+    let bits = random.iter().map(|r| if r & 63 == 0 { one } else { 0 });
+    match element {
+        "f16" => Data::F16(bits.collect()),
+        _ => Data::BF16(bits.collect()),
+    }
 }
 
 fn combining(algorithm: &str) {
@@ -352,13 +356,11 @@ fn combining(algorithm: &str) {
                 );
                 let wave = waves()[t % waves().len()];
                 for n in sizes() {
-                    // In a fixed order what is rounded has the same bits as well.
-                    let exact = if order == "" { kind } else { "" };
                     let out = if algorithm == "reduce" { 1 } else { n };
                     Subject::new(&source).check(
                         wave,
                         &[
-                            given(elements(element, exact, n, 1)),
+                            given(summands(element, kind, order, n)),
                             output(element, out, Expect::Same),
                             scratch("i32", slots(algorithm, n, 2)),
                             given(Data::Count(n as i32)),
@@ -467,20 +469,21 @@ fn sort() {
 #[test]
 fn reduce_by_key() {
     let cases = [
-        ("i8", "i16", "add"),
-        ("f16", "i32", "minsi"),
-        ("i32", "f16", "add"),
-        ("bf16", "bf16", "maxnumf"),
-        ("i1", "i8", "maxsi"),
+        ("i8", "i16", "add", ""),
+        ("f16", "i32", "minsi", ""),
+        ("i32", "f16", "add", ""),
+        ("bf16", "bf16", "maxnumf", ""),
+        ("i1", "i8", "maxsi", ""),
+        ("i8", "f16", "add", "deterministic"),
     ];
-    for (t, (key, value, kind)) in cases.into_iter().enumerate() {
+    for (t, (key, value, kind, order)) in cases.into_iter().enumerate() {
         let source = format!(
             "qd.grid.kernel @main(%k: memref<?x{key}>, %v: memref<?x{value}>, \
              %ko: memref<?x{key}>, %vo: memref<?x{value}>, %runs: memref<i32>, \
              %s: memref<?xi32>, %n: memref<i32>) {{
                qd.algo.reduce_by_key {kind} ins(%k, %v : memref<?x{key}>, memref<?x{value}>) \
              outs(%ko, %vo, %runs : memref<?x{key}>, memref<?x{value}>, memref<i32>) \
-             scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2
+             scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2 {order}
              }}"
         );
         for n in sizes() {
@@ -488,7 +491,7 @@ fn reduce_by_key() {
                 waves()[t % waves().len()],
                 &[
                     given(grouped(key, n)),
-                    given(elements(value, kind, n, 2)),
+                    given(summands(value, kind, order, n)),
                     output(key, n, Expect::Prefix(4)),
                     output(value, n, Expect::Prefix(4)),
                     Argument {
