@@ -27,7 +27,8 @@
 //! %x = memref.load %a[%i] : memref<?xi16>
 //! %wide = arith.extui %x : i16 to i32
 //! %bits = arith.shli %wide, %c16 : i32
-//! %float = arith.bitcast %bits : i32 to f32
+//! %quiet = arith.select %is_nan, %with_quiet_bit, %bits : i32
+//! %float = arith.bitcast %quiet : i32 to f32
 //! %sum = arith.addf %float, %float : f32
 //! ...
 //! %y = arith.trunci %rounded : i32 to i16

@@ -22,9 +22,7 @@ pub(super) fn widen<'b, 'c>(bits: V<'b, 'c>, half: Type<'c>) -> V<'b, 'c> {
     let b = bits.builder();
     let (word, float) = (bits.to_i32(), b.f32_type());
     let magnitude = word & 0x7FFF;
-    let quiet = |infinity: i64, wide: V<'b, 'c>| {
-        magnitude.gt(infinity).select(wide | QUIET, wide)
-    };
+    let quiet = |infinity: i64, wide: V<'b, 'c>| magnitude.gt(infinity).select(wide | QUIET, wide);
     if half.is_bf16() {
         return quiet(INFINITY >> 16, word << 16).bitcast(float);
     }

@@ -318,7 +318,7 @@ fn summands(element: &str, kind: &str, order: &str, n: usize) -> Data {
     if kind != "add" || !is_float(element) {
         return generate(element, Input::Random, n, 1);
     }
-    if order != "" {
+    if !order.is_empty() {
         return near_one(element, n, 1);
     }
     // One in 64 is not 0.
@@ -343,7 +343,7 @@ fn combining(algorithm: &str) {
             kinds[kinds.len() - 1],
         ] {
             for order in ["", "deterministic"] {
-                if order != "" && !(is_float(element) && kind == "add") {
+                if !order.is_empty() && !(is_float(element) && kind == "add") {
                     continue;
                 }
                 let source = format!(
