@@ -35,8 +35,8 @@ static size_t pages(size_t bytes) {
     return (bytes + ALIGNMENT + PAGE - 1) / PAGE * PAGE + PAGE;
 }
 
-/* What a kernel may access: whole words, since an atomic on less is made on the word around it. The
- * granule of an allocation is more. */
+/* What a kernel may access: whole words, since an atomic on less is made on the word around it, and an
+ * allocation's granule is more. */
 static size_t words(size_t bytes) {
     return (bytes + 3) / 4 * 4;
 }

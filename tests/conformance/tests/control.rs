@@ -252,7 +252,7 @@ fn algorithms_in_loops() {
 #[test]
 fn fills_of_every_width() {
     for (element, value) in [
-        ("i1", "true"),
+        ("i1", "1"),
         ("i8", "-2"),
         ("i16", "0x0102"),
         ("f16", "-1.5"),
