@@ -343,7 +343,8 @@ fn combining(algorithm: &str) {
             kinds[kinds.len() - 1],
         ] {
             for order in ["", "deterministic"] {
-                if !order.is_empty() && !(is_float(element) && kind == "add") {
+                let is_ordered = order.is_empty() || (is_float(element) && kind == "add");
+                if !is_ordered {
                     continue;
                 }
                 let source = format!(
