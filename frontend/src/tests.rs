@@ -79,7 +79,7 @@ fn an_error_has_its_place_and_is_said_once() {
             "qd.grid.kernel @k(%a: memref<?xf80>) {}",
             Stage::Lower,
             "1:1: error: 'qd.grid.kernel' op argument 0 is of type 'memref<?xf80>', which no \
-             kernel takes: expected elements of i8, i16, i32, i64, f32, f64, index",
+             kernel takes: expected elements of i1, i8, i16, i32, i64, f16, bf16, f32, f64, index",
         ),
         (
             &shared,

@@ -87,6 +87,7 @@ impl Pipeline for ToPlan {
         };
         Ok([
             &format!("qd-to-grid{}", options.text()),
+            "qd-expand-narrow",
             "qd-verify-level{level=grid}",
             &format!("qd-verify-convergence{{wave={wave}}}"),
             &format!("qd-plan-launches{{print-plan={}}}", options.print_plan),

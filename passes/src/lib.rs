@@ -9,6 +9,7 @@ pub mod expand_dims;
 pub mod expand_for_each;
 pub mod expand_math;
 pub mod expand_metadata;
+pub mod expand_narrow;
 pub mod expand_scratch;
 pub mod expand_swaps;
 pub mod expand_views;
@@ -50,6 +51,7 @@ fn register_all() {
     pass::register::<expand_dims::ExpandDims>();
     pass::register::<expand_for_each::ExpandForEach>();
     pass::register::<expand_metadata::ExpandMetadata>();
+    pass::register::<expand_narrow::ExpandNarrow>();
     pass::register::<expand_scratch::ExpandScratch>();
     pass::register::<expand_swaps::ExpandSwaps>();
     pass::register::<expand_views::ExpandViews>();

@@ -35,6 +35,12 @@ static size_t pages(size_t bytes) {
     return (bytes + ALIGNMENT + PAGE - 1) / PAGE * PAGE + PAGE;
 }
 
+/* What a kernel may access: whole words, since an atomic on less is made on the word around it, and an
+ * allocation's granule is more. */
+static size_t words(size_t bytes) {
+    return (bytes + 3) / 4 * 4;
+}
+
 block *block_new(size_t bytes, int device, pool *from) {
     if (!room_begin) {
         void *room = mmap(NULL, ROOM, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -52,9 +58,11 @@ block *block_new(size_t bytes, int device, pool *from) {
     made->bytes = bytes;
     made->device = device;
     made->from = from;
-    if (from)
-        made->defined = calloc(bytes, 1);
-    memset((void *)made->base, ARBITRARY, bytes);
+    if (from) {
+        made->defined = calloc(words(bytes), 1);
+        memset(made->defined + bytes, 0xFF, words(bytes) - bytes);
+    }
+    memset((void *)made->base, ARBITRARY, words(bytes));
     room_next += size;
     push(&blocks, &count, &capacity, made);
     return made;
@@ -124,7 +132,8 @@ size_t regions(const oracle_region **all) {
     }
     for (size_t i = 0; i < count; i++)
         if (blocks[i]->is_live)
-            found[length++] = (oracle_region){blocks[i]->base, blocks[i]->bytes, blocks[i]->defined};
+            found[length++] =
+                (oracle_region){blocks[i]->base, words(blocks[i]->bytes), blocks[i]->defined};
     *all = found;
     return length;
 }

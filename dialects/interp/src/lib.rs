@@ -172,7 +172,7 @@ fn check_arguments(kernel: &Kernel, arguments: &[Argument]) -> Result<(), String
 fn check_argument(parameter: &Parameter, argument: &Argument) -> Result<(), String> {
     match (parameter, argument) {
         (Parameter::Scalar(element), Argument::Scalar(scalar)) => {
-            if *element != scalar.element {
+            if !element.holds(scalar.element) {
                 return Err(format!(
                     "is an {} where the kernel takes {element}",
                     scalar.element
@@ -180,7 +180,7 @@ fn check_argument(parameter: &Parameter, argument: &Argument) -> Result<(), Stri
             }
         }
         (Parameter::Memref { element, shape }, Argument::Buffer(buffer)) => {
-            if *element != buffer.element {
+            if !element.holds(buffer.element) {
                 return Err(format!(
                     "holds {} where the kernel takes {element}",
                     buffer.element

@@ -303,6 +303,7 @@ const TABLE: &[(&str, Form)] = &[
     ("qd.grid.atomic.rmw", F::AtomicCombine),
     ("qd.grid.atomic.load", F::Atomic(AtomicOp::Load)),
     ("qd.grid.atomic.store", F::Atomic(AtomicOp::Store)),
+    ("qd.grid.atomic.exchange", F::Atomic(AtomicOp::Exchange)),
     ("qd.grid.atomic.cas", F::Atomic(AtomicOp::CompareSwap)),
     ("qd.grid.dispatch", F::Dispatch),
     ("qd.grid.variant", F::Variant),

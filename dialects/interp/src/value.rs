@@ -16,6 +16,10 @@ pub enum Element {
     I32,
     /// 64-bit integer.
     I64,
+    /// IEEE binary16.
+    F16,
+    /// The upper half of an `f32`.
+    BF16,
     /// IEEE binary32.
     F32,
     /// IEEE binary64.
@@ -29,7 +33,7 @@ impl Element {
     pub const fn bytes(self) -> usize {
         match self {
             Self::I1 | Self::I8 => 1,
-            Self::I16 => 2,
+            Self::I16 | Self::F16 | Self::BF16 => 2,
             Self::I32 | Self::F32 => 4,
             Self::I64 | Self::F64 | Self::Index => 8,
         }
@@ -43,13 +47,24 @@ impl Element {
         }
     }
 
+    /// Whether a kernel that takes this may be given that: what lowering has made of `i1`, `f16`
+    /// and `bf16` is their bytes.
+    pub(crate) fn holds(self, given: Self) -> bool {
+        let bits = match given {
+            Self::I1 => Self::I8,
+            Self::F16 | Self::BF16 => Self::I16,
+            other => other,
+        };
+        self == given || self == bits
+    }
+
     /// The bits a value of this type may have set.
     pub(crate) const fn mask(self) -> u64 {
         u64::MAX >> (64 - self.width())
     }
 
     pub(crate) const fn is_float(self) -> bool {
-        matches!(self, Self::F32 | Self::F64)
+        matches!(self, Self::F16 | Self::BF16 | Self::F32 | Self::F64)
     }
 
     /// The bits read as a two's complement number.
@@ -69,8 +84,20 @@ impl Element {
     /// The float that the bits stand for, widened (exactly) to `f64`.
     pub(crate) fn float(self, bits: u64) -> f64 {
         match self {
+            Self::F16 => Half::F16.value(bits),
+            Self::BF16 => Half::BF16.value(bits),
             Self::F32 => f32::from_bits(bits as u32) as f64,
             _ => f64::from_bits(bits),
+        }
+    }
+
+    /// The bits of a float, rounded to this type: to nearest, ties to even.
+    pub(crate) fn rounded(self, value: f64) -> u64 {
+        match self {
+            Self::F16 => Half::F16.rounded(value),
+            Self::BF16 => Half::BF16.rounded(value),
+            Self::F32 => (value as f32).to_bits() as u64,
+            _ => value.to_bits(),
         }
     }
 }
@@ -81,12 +108,73 @@ impl fmt::Display for Element {
             Self::I1 => "i1",
             Self::I8 => "i8",
             Self::I16 => "i16",
+            Self::F16 => "f16",
+            Self::BF16 => "bf16",
             Self::I32 => "i32",
             Self::I64 => "i64",
             Self::F32 => "f32",
             Self::F64 => "f64",
             Self::Index => "index",
         })
+    }
+}
+
+/// A float of 16 bits: a sign, an exponent and a fraction.
+struct Half {
+    fraction: u32,
+    /// The exponent of the smallest normal number.
+    least: i32,
+}
+
+impl Half {
+    const F16: Self = Self {
+        fraction: 10,
+        least: -14,
+    };
+    const BF16: Self = Self {
+        fraction: 7,
+        least: -126,
+    };
+
+    /// The magnitude of infinity.
+    fn infinity(&self) -> u64 {
+        0x7FFF & !((1 << self.fraction) - 1)
+    }
+
+    fn value(&self, bits: u64) -> f64 {
+        let (magnitude, sign) = (bits & 0x7FFF, bits & 0x8000 != 0);
+        let (exponent, fraction) = (magnitude >> self.fraction, magnitude & !self.infinity());
+        let value = match (magnitude.cmp(&self.infinity()), exponent) {
+            (std::cmp::Ordering::Greater, _) => f64::NAN,
+            (std::cmp::Ordering::Equal, _) => f64::INFINITY,
+            (_, 0) => fraction as f64 * self.unit(self.least),
+            (_, exponent) => {
+                let digits = fraction + (1 << self.fraction);
+                digits as f64 * self.unit(exponent as i32 - 1 + self.least)
+            }
+        };
+        if sign { -value } else { value }
+    }
+
+    /// What the last digit of a number of this exponent stands for.
+    fn unit(&self, exponent: i32) -> f64 {
+        2f64.powi(exponent - self.fraction as i32)
+    }
+
+    fn rounded(&self, value: f64) -> u64 {
+        let sign = u64::from(value.is_sign_negative()) << 15;
+        if value.is_nan() {
+            return sign | self.infinity() | 1 << (self.fraction - 1);
+        }
+        let exponent = (value.to_bits() >> 52 & 0x7FF) as i32 - 1023;
+        if exponent > -self.least + 1 {
+            return sign | self.infinity();
+        }
+        let exponent = exponent.max(self.least);
+        let digits = (value.abs() / self.unit(exponent)).round_ties_even() as u64;
+        // A digit more than there are is one of the exponent's.
+        let bits = ((exponent - self.least) as u64) << self.fraction;
+        sign | (bits + digits).min(self.infinity())
     }
 }
 

@@ -19,6 +19,9 @@ pub const PHASE: &str = "qd.phase";
 pub const WAVE: &str = "qd.wave";
 /// Of an algorithm: the shapes of its blocks, in place of those that the target's table has.
 pub const TUNING: &str = "qd.tuning";
+/// Of an algorithm that combines by a kind, while it is expanded: the 16-bit float that each result is
+/// rounded to.
+pub const ROUNDS: &str = "qd.rounds";
 /// Of a module of SPIR-V: why it declares each of its capabilities.
 pub const REASONS: &str = "qd.reasons";
 /// Of a collective: the form of the target that it is to be done by, or `expansion`. Whoever says so

@@ -2,13 +2,14 @@
 
 use super::{Builder, V};
 use crate::{
-    attributes::{self, Kind},
+    attributes::{self, Kind, names},
     clone::Mapping,
     ir::{Block, Context, InsertionPoint, Op, OpExt, Value, context_of},
     ops,
 };
 use melior::ir::{
-    Attribute, Location, Operation, RegionLike, Type, ValueLike, attribute::ArrayAttribute,
+    Attribute, Location, Operation, RegionLike, Type, ValueLike,
+    attribute::{ArrayAttribute, TypeAttribute},
 };
 use std::rc::Rc;
 
@@ -18,6 +19,8 @@ pub struct Combiner<'c> {
     context: &'c Context,
     types: Vec<Type<'c>>,
     form: Form<'c>,
+    /// What a kind's results are rounded to, each.
+    rounds: Option<Type<'c>>,
 }
 
 #[derive(Clone)]
@@ -47,6 +50,7 @@ impl<'c> Combiner<'c> {
             context,
             types: vec![r#type],
             form: Form::Kind(kind),
+            rounds: None,
         }
     }
 
@@ -68,6 +72,7 @@ impl<'c> Combiner<'c> {
                 function: Rc::new(function),
                 identities,
             },
+            rounds: None,
         }
     }
 
@@ -87,6 +92,19 @@ impl<'c> Combiner<'c> {
             context: context_of(op),
             types: types.to_vec(),
             form,
+            rounds: op
+                .attr(names::ROUNDS)
+                .and_then(|rounds| TypeAttribute::try_from(rounds).ok())
+                .map(|rounds| rounds.value()),
+        }
+    }
+
+    /// The same kind on a wider float, with each result rounded to the narrower one.
+    pub fn rounding(self, wide: Type<'c>, to: Type<'c>) -> Self {
+        Self {
+            types: vec![wide],
+            rounds: Some(to),
+            ..self
         }
     }
 
@@ -198,7 +216,12 @@ impl<'c> Combiner<'c> {
                     Kind::Or => "arith.ori",
                     Kind::Xor => "arith.xori",
                 };
-                vec![b.result(name, &[left[0], right[0]], self.types[0], &[])]
+                let result = b.result(name, &[left[0], right[0]], self.types[0], &[]);
+                let rounded = self.rounds.map(|to| {
+                    let narrow = b.result("arith.truncf", &[result], to, &[]);
+                    b.result("arith.extf", &[narrow], self.types[0], &[])
+                });
+                vec![rounded.unwrap_or(result)]
             }
             Form::Region { block, .. } => {
                 let values: Vec<Value<'c>> = left.iter().chain(right).map(|v| v.value()).collect();
@@ -225,9 +248,12 @@ impl<'c> Combiner<'c> {
         let region = melior::ir::Region::new();
         let mut named = Vec::new();
         match &self.form {
-            Form::Kind(kind) => named.push(("kind", kind.attribute(self.context))),
-            Form::Region { identities, .. } | Form::Function { identities, .. } => {
-                let identities = ArrayAttribute::new(self.context, identities);
+            Form::Kind(kind) if self.rounds.is_none() => {
+                named.push(("kind", kind.attribute(self.context)));
+            }
+            _ => {
+                let identities = self.identity_attributes();
+                let identities = ArrayAttribute::new(self.context, &identities);
                 named.push(("identities", identities.into()));
                 region.append_block(self.block(location));
             }

@@ -102,13 +102,13 @@ LogicalResult qd::verifyAlgorithm(Operation *op) {
 
 static Type elementOf(Value buffer) { return cast<MemRefType>(buffer.getType()).getElementType(); }
 
-/// Scratch of reduce and the scans is as wide as the elements.
+/// Scratch of reduce and the scans is as wide as the elements, and at least a word.
 static LogicalResult verifyScratchWidth(Operation *op, Value scratch, Type element) {
-  if (elementOf(scratch).getIntOrFloatBitWidth() == element.getIntOrFloatBitWidth())
+  unsigned width = std::max(32u, element.getIntOrFloatBitWidth());
+  if (elementOf(scratch).getIntOrFloatBitWidth() == width)
     return success();
   return op->emitOpError("'scratch' of ")
-         << element << " elements must hold i" << element.getIntOrFloatBitWidth() << ", but is "
-         << scratch.getType();
+         << element << " elements must hold i" << width << ", but is " << scratch.getType();
 }
 
 /// Rejects a statically known length below `needed`.
@@ -127,7 +127,8 @@ static LogicalResult verifyRows(Operation *op, StringRef name, Value buffer) {
   if (type.getRank() == 2 && ShapedType::isDynamic(type.getDimSize(1)))
     return op->emitOpError("'") << name << "' must have a static trailing dimension, but is " << type;
   Type element = type.getElementType();
-  if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() % 8 != 0)
+  // A boolean is a byte.
+  if (!element.isIntOrFloat() || (element.getIntOrFloatBitWidth() % 8 != 0 && !element.isInteger(1)))
     return op->emitOpError("'") << name << "' must hold scalars of whole bytes, but is " << type;
   return success();
 }
@@ -198,7 +199,7 @@ LogicalResult SortOp::verify() {
   int64_t width = key.getIntOrFloatBitWidth();
   if (std::optional<uint32_t> bits = getEndBit()) {
     int32_t end = *bits;
-    if (end <= 0 || end % 8 != 0 || end > width)
+    if (end <= 0 || end % 8 != 0 || end > std::max<int64_t>(width, 8))
       return emitOpError("'end_bit' must be a positive multiple of 8 and at most the width of ")
              << key << ", " << width << ", but is " << end;
   }

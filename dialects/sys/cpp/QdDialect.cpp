@@ -114,8 +114,12 @@ static LogicalResult verifyDtype(Operation *op, unsigned index, Attribute value)
   Type element = isa<MemRefType>(type) ? cast<MemRefType>(type).getElementType() : type;
   // Arguments hold halves of floats as integers.
   bool isHalf = name.getValue() == "f16" || name.getValue() == "bf16";
-  bool fits = element.isIntOrFloat() && element.getIntOrFloatBitWidth() == width &&
-              (isa<FloatType>(element) == name.getValue().starts_with("f") || isHalf);
+  bool isFloat = name.getValue().starts_with("f") || name.getValue() == "bf16";
+  bool fits = element.isInteger(1) ? name.getValue() == "bool"
+              : isa<Float16Type, BFloat16Type>(element)
+                  ? name.getValue() == (isa<Float16Type>(element) ? "f16" : "bf16")
+                  : element.isIntOrFloat() && element.getIntOrFloatBitWidth() == width &&
+                        (isa<FloatType>(element) == isFloat || isHalf);
   if (!fits)
     return op->emitOpError("argument ")
            << index << ": 'qd.dtype' is " << name << ", but the elements are " << element;

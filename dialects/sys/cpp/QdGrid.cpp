@@ -446,7 +446,9 @@ OpFoldResult ViewOp::fold(FoldAdaptor adaptor) {
 LogicalResult ViewOp::verify() {
   auto source = cast<MemRefType>(getSource().getType());
   auto result = cast<MemRefType>(getResult().getType());
-  if (source.getElementTypeBitWidth() > result.getElementTypeBitWidth())
+  // A boolean is a byte.
+  auto width = [](MemRefType type) { return std::max(8u, type.getElementTypeBitWidth()); };
+  if (width(source) > width(result))
     return emitOpError("result holds ") << result.getElementType() << ", narrower than the source's "
                                         << source.getElementType();
   if ((result.getRank() == 0) == bool(getSize()))
@@ -604,6 +606,15 @@ LogicalResult AtomicStoreOp::verify() {
     return emitOpError("a store cannot have order '") << stringifyOrder(getOrder()) << "'";
   return verifyAtomic(*this, getValue().getType());
 }
+
+ParseResult AtomicExchangeOp::parse(OpAsmParser &parser, OperationState &result) {
+  return parseAtomic(parser, result, 1, /*yields=*/true);
+}
+void AtomicExchangeOp::print(OpAsmPrinter &printer) {
+  printer << ' ';
+  printAtomic(printer, *this, getValue());
+}
+LogicalResult AtomicExchangeOp::verify() { return verifyAtomic(*this, getValue().getType()); }
 
 ParseResult AtomicCasOp::parse(OpAsmParser &parser, OperationState &result) {
   return parseAtomic(parser, result, 2, /*yields=*/true);

@@ -49,8 +49,6 @@ class Algo_Op<string mnemonic, list<string> roles, string formula, list<Trait> t
 def Qd_Inputs : Arg<Variadic<MemRefRankOf<[Qd_Scalar], [1]>>, "inputs", [MemRead]>;
 def Qd_Outputs : Arg<Variadic<MemRefRankOf<[Qd_Scalar], [1]>>, "outputs", [MemWrite]>;
 def Qd_Totals : Arg<Variadic<MemRefRankOf<[Qd_Scalar], [0, 1]>>, "results", [MemWrite]>;
-// Scalars that are compared and moved, and not computed with.
-def Qd_Comparable : AnyTypeOf<[I8, I16, I32, I64, F32, F64], "i8, i16, i32, i64, f32 or f64">;
 // Scalars, or fixed-size rows of them as a trailing static dimension.
 def Qd_Rows : MemRefRankOf<[AnyType], [1, 2]>;
 def Qd_Scratches : Arg<Variadic<MemRefRankOf<[I32, I64], [1]>>, "scratch", [MemRead, MemWrite]>;
@@ -92,8 +90,8 @@ class Algo_Combine<string mnemonic, string output, dag outputs, string what, str
     [`qd.simt.reduce`](simt.md#qdsimtreduce-qdsimtreduceop).
 
     }], Algo_CountText, [{ `scratch` arrives uninitialised and holds at least
-    `qd.algo.scratch_slots` slots: `i32` for 4-byte elements, `i64` for 8-byte
-    ones.
+    `qd.algo.scratch_slots` slots: `i32` for elements of up to 4 bytes, `i64` for
+    8-byte ones.
 
     Float sums depend on the shape of the tree; `deterministic` requires
     [one for all targets](algo.md#qdalgoreduce-qdalgoreduceop).
@@ -132,7 +130,8 @@ def Algo_ReduceOp : Algo_Combine<"reduce", "Total", (ins Qd_Totals:$outputs),
   |---|---:|---:|---:|---:|---:|
   | elements of a run | 31 | 23 | 11 | 9 | 5 |
 
-  An element is the K scalars of an index, for `reduce_by_key` its key and value.
+  An element is the K scalars of an index, for `reduce_by_key` its key and value; a
+  scalar of less than 4 bytes counts as 4.
   Below, `Σ` combines from the left, one after the other. Of tile `k`, `S(r)` is
   `Σ` of run `r`, `G(g)` is `Σ` of `S` of group `g`, and `T(k)` is `Σ` of its `G`.
   `B(0)` is the identity, and `B(j + 1) = B(j) ∘ Σ of T of band j`. Of tile `k` of
@@ -180,7 +179,9 @@ class Algo_Compact<string mnemonic, string what, string text>
   let description = !strconcat(text, [{
 
     An element is flagged if its flag is not 0. Elements are moved as opaque
-    data: scalars, or rows of a trailing static dimension (`memref<?x3xf32>`).
+    data: scalars, or rows of a trailing static dimension (`memref<?x3xf32>`). A
+    struct of mixed types is a row of its words, or of its bytes
+    (`memref<?x6xi8>` of a float and an `i16`).
 
     }], Algo_CountText, [{ `scratch` holds
     at least `qd.algo.scratch_slots` slots of `i32`, uninitialised.
@@ -283,7 +284,7 @@ def Algo_ReduceByKeyOp : Algo_Op<"reduce_by_key",
     number of runs. Elements after the last run are unchanged. A NaN key equals
     nothing, itself included. To combine equal keys that are not adjacent, sort first.
 
-    Keys and values are scalars of 4 or 8 bytes. A kind or a region combines the
+    Keys and values are scalars. A kind or a region combines the
     values, as for `reduce`; with `deterministic` a run's value is that of an inclusive scan,
     in which a run's first element discards what is before it, and the last run's that of all
     tiles. `scratch` is `i32` and of at least
@@ -344,8 +345,8 @@ def Algo_UniqueOp : Algo_Op<"unique",
     ```
   }]);
   let arguments = !con((ins
-      Arg<MemRefRankOf<[Qd_Comparable], [1]>, "input", [MemRead]>:$input,
-      Arg<MemRefRankOf<[Qd_Comparable], [1]>, "first elements of runs", [MemWrite]>:$output,
+      Arg<MemRefRankOf<[Qd_Scalar], [1]>, "input", [MemRead]>:$input,
+      Arg<MemRefRankOf<[Qd_Scalar], [1]>, "first elements of runs", [MemWrite]>:$output,
       Arg<Optional<MemRefRankOf<[I32], [1]>>, "lengths of runs", [MemWrite]>:$counts,
       Qd_CountOut:$num_runs, Qd_Scratch:$scratch, Qd_Count:$count), Algo_Options);
   let assemblyFormat = [{

@@ -104,7 +104,11 @@ def Qd_SubgroupFill : EnumAttr<Qd_Dialect, Qd_SubgroupFillEnum, "subgroup_fill">
 // Constraints
 //===----------------------------------------------------------------------===//
 
-def Qd_Scalar : AnyTypeOf<[I32, I64, F32, F64], "i32, i64, f32 or f64">;
+// Those of less than 32 bits are widened by `qd-expand-narrow`.
+def Qd_Scalar : AnyTypeOf<[I1, I8, I16, I32, I64, F16, BF16, F32, F64],
+                          "i1, i8, i16, i32, i64, f16, bf16, f32 or f64">;
+def Qd_AnyInt : AnyTypeOf<[I1, I8, I16, I32, I64], "i1, i8, i16, i32 or i64">;
+// Of counts and masks.
 def Qd_Int : AnyTypeOf<[I32, I64], "i32 or i64">;
 
 //===----------------------------------------------------------------------===//

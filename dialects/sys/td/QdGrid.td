@@ -45,7 +45,15 @@ def Grid_KernelOp : Grid_Op<"kernel", [
     read it (`qd-fuse-producers`). Two more attributes of an argument are for
     tools: `qd.name` names it, and `qd.dtype = "u32"` gives the type in which
     its elements are printed and read, since the kernel's integers are signless:
-    `i8` may be `bool`, of 0 and 1, and `i16` a float, `f16` or `bf16`.
+    `i8` may be `bool`, of 0 and 1, and `i16` a float, `f16` or `bf16`, whose bits
+    it is.
+
+    Elements and scalars are `i1`, `i8`, `i16`, `i32`, `i64`, `f16`, `bf16`, `f32`,
+    `f64` or `index`. An `i1` is a byte in memory, of 0 or 1. Arithmetic on `f16` and
+    `bf16` is that on `f32`, with each result rounded to nearest, ties to even:
+    sums, differences, products, quotients and square roots are exactly rounded so,
+    and an `fma` and functions are rounded twice. It is the same on all targets, but
+    which NaN is unspecified.
 
     ```mlir
     qd.grid.kernel @sum(%a: memref<?xf32>, %out: memref<1xf32>, %s: memref<?xi32>, %n: memref<i32>) {
@@ -402,20 +410,39 @@ def Grid_AtomicStoreOp : Grid_Op<"atomic.store", [OrdersMemory]> {
   let hasVerifier = 1;
 }
 
+def Grid_AtomicExchangeOp : Grid_Op<"atomic.exchange", [OrdersMemory, AllTypesMatch<["value", "result"]>]> {
+  let summary = "atomic exchange";
+  let description = [{
+    Stores `value` into the element and yields its former value, both bit for bit.
+
+    ```mlir
+    %old = qd.grid.atomic.exchange %v, %a[%i] device acq_rel : memref<?xf32>
+    ```
+  }];
+  let arguments = (ins Qd_Scalar:$value,
+                       Arg<AnyMemRef, "buffer", [MemRead, MemWrite]>:$memref, Variadic<Index>:$indices,
+                       Qd_Scope:$scope, Qd_Order:$order);
+  let results = (outs Qd_Scalar:$result);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
 def Grid_AtomicCasOp : Grid_Op<"atomic.cas", [OrdersMemory, AllTypesMatch<["expected", "desired", "result"]>]> {
   let summary = "atomic compare and swap";
   let description = [{
-    Stores `desired` if the element equals `expected`, and yields its former
-    value.
+    Stores `desired` if the element has the bits of `expected`, and yields its
+    former value, so that it has been stored where both have the same bits. So of
+    floats: −0 is not +0 here, and a NaN is what has its bits. Compare bits, by
+    `arith.bitcast`, to see whether it has.
 
     ```mlir
     %old = qd.grid.atomic.cas %expected, %desired, %a[%i] device acq_rel : memref<?xi32>
     ```
   }];
-  let arguments = (ins Qd_Int:$expected, Qd_Int:$desired,
+  let arguments = (ins Qd_Scalar:$expected, Qd_Scalar:$desired,
                        Arg<AnyMemRef, "buffer", [MemRead, MemWrite]>:$memref, Variadic<Index>:$indices,
                        Qd_Scope:$scope, Qd_Order:$order);
-  let results = (outs Qd_Int:$result);
+  let results = (outs Qd_Scalar:$result);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
 }

@@ -407,7 +407,7 @@ def Simt_MatchAnyOp : Simt_Collective<"match_any", "Subgroup"> {
     %same_digit = qd.simt.match_any %digit bits(8) : i32
     ```
   }];
-  let arguments = (ins Qd_Int:$value, OptionalAttr<I32Attr>:$bits);
+  let arguments = (ins Qd_AnyInt:$value, OptionalAttr<I32Attr>:$bits);
   let results = (outs I64:$mask);
   let assemblyFormat = "$value (`bits` `(` $bits^ `)`)? attr-dict `:` type($value)";
   let hasVerifier = 1;
@@ -449,6 +449,10 @@ def Simt_ReduceOp : Simt_SubgroupCombine<"reduce", "combine all lanes' values, t
   maximumNumber, on every target and in every op that takes a kind: NaNs are
   ignored unless all values are NaN, when the result is a NaN, and −0 is below
   +0. Which NaN is unspecified.
+
+  A sum or a product of `f16` or `bf16` is rounded to that type after each
+  combination, as by `arith.addf` on it; to round once, extend the values to `f32`
+  before.
 
   A combiner region is any associative function of its operands alone, the left
   scalars and then the right ones: it is pure, isolated from above, and has no

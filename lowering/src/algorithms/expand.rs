@@ -6,7 +6,7 @@
 //! expressions over buffer lengths and the capacity, and never the count.
 //! `qd.algo.scratch_slots` becomes arithmetic.
 
-use super::{ALGORITHMS, Algorithm, scratch};
+use super::{ALGORITHMS, Algorithm, scratch, widen};
 use crate::targets::{Capabilities, Target};
 use qd_dialects::{
     builder::Builder,
@@ -74,9 +74,10 @@ fn expand<'c>(op: Op<'c>, algorithm: &Algorithm, capabilities: &Capabilities) ->
             "is 'checked', which nothing that is compiled can be yet: the interpreter always is";
         return Err(Diagnostic::at(op, what));
     }
+    let views = widen::widen(op);
     let strategy = algorithm.choose(op, capabilities)?;
     tracing::debug!(op = algorithm.op, strategy = strategy.name, "expand");
     (strategy.expand)(&Builder::before(op).remembering(), op, capabilities)?;
     op.erase();
-    Ok(())
+    widen::resolve(views)
 }

@@ -25,6 +25,7 @@ mod tiles;
 mod to_grid;
 mod tuning;
 mod unique;
+mod widen;
 
 /// What `cargo xtask new algorithm` generates, unchanged.
 #[cfg(test)]

@@ -127,6 +127,22 @@ pub fn atomic_rmw<'b, 'c>(b: &'b Builder<'c>, op: Op<'c>, scopes: &Scopes) -> V<
     let Some(operation) = operation else {
         return swap_until(b, kind, value, at, order, scope);
     };
+    update(b, operation, at, value, order, scopes, scope)
+}
+
+/// The number of `llvm.atomicrmw`'s exchange.
+const EXCHANGE: i64 = 0;
+
+/// An `llvm.atomicrmw` with this operation: the old value.
+fn update<'b, 'c>(
+    b: &'b Builder<'c>,
+    operation: i64,
+    at: V<'b, 'c>,
+    value: V<'b, 'c>,
+    order: i64,
+    scopes: &Scopes,
+    scope: Option<&str>,
+) -> V<'b, 'c> {
     let fenced = !scopes.rmw_has_order && order != RELAXED;
     if fenced && matches!(order, RELEASE | ACQ_REL) {
         fence(b, order, scope);
@@ -186,12 +202,27 @@ fn swap_until<'b, 'c>(
     old.bitcast(value.ty())
 }
 
+/// `qd.grid.atomic.exchange`.
+pub fn atomic_exchange<'b, 'c>(b: &'b Builder<'c>, op: Op<'c>, scopes: &Scopes) -> V<'b, 'c> {
+    let exchange = grid::AtomicExchange::cast(op);
+    let at = address(b, exchange.memref(), exchange.indices());
+    let value = b.v(exchange.value());
+    // Of bits: no target has to know that they are a float's.
+    let word = value.bitcast(b.int_type(ir::bit_width(value.ty())));
+    let old = update(b, EXCHANGE, at, word, ordering(op), scopes, scopes.of(op));
+    old.bitcast(value.ty())
+}
+
 /// `qd.grid.atomic.cas`.
 pub fn atomic_cas<'b, 'c>(b: &'b Builder<'c>, op: Op<'c>, scopes: &Scopes) -> V<'b, 'c> {
     let cas = grid::AtomicCas::cast(op);
     let at = address(b, cas.memref(), cas.indices());
-    let values = [b.v(cas.expected()), b.v(cas.desired())];
-    compare_exchange(b, at, values, ordering(op), scopes.of(op)).0
+    // Of bits: a float may be either zero, or a NaN.
+    let r#type = cas.expected().r#type();
+    let word = b.int_type(ir::bit_width(r#type));
+    let values = [cas.expected(), cas.desired()].map(|value| b.v(value).bitcast(word));
+    let (old, _) = compare_exchange(b, at, values, ordering(op), scopes.of(op));
+    old.bitcast(r#type)
 }
 
 /// The old value, and whether it was the expected one.

@@ -181,10 +181,8 @@ pub fn arguments<'c>(kernel: Op<'c>) -> Result<'c, Vec<Argument>> {
 fn plain_dtype(scalar: Type<'_>) -> std::result::Result<Dtype, String> {
     match scalar.to_string().as_str() {
         "index" => Ok(Dtype::I64),
-        text => match text.parse::<Dtype>()? {
-            half if half.is_half() => Err(format!("no argument holds {half} but as i16")),
-            dtype => Ok(dtype),
-        },
+        "i1" => Ok(Dtype::Bool),
+        text => text.parse(),
     }
 }
 

@@ -43,7 +43,11 @@ pub(super) fn is_plain(name: &str) -> bool {
 fn is_load(name: &str) -> bool {
     matches!(
         name,
-        "memref.load" | grid::AtomicLoad::NAME | grid::AtomicRmw::NAME | grid::AtomicCas::NAME
+        "memref.load"
+            | grid::AtomicLoad::NAME
+            | grid::AtomicRmw::NAME
+            | grid::AtomicExchange::NAME
+            | grid::AtomicCas::NAME
     )
 }
 

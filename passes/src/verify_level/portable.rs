@@ -13,7 +13,9 @@ use qd_dialects::{
 
 /// The legal element types of a kernel's buffers and scalars. Data files have others as
 /// well; `qd.dtype` names them.
-const ELEMENTS: &[&str] = &["i8", "i16", "i32", "i64", "f32", "f64", "index"];
+const ELEMENTS: &[&str] = &[
+    "i1", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64", "index",
+];
 
 /// The most private memory of a thread, in bytes: CUDA's local memory. Targets with
 /// less report that themselves.
@@ -99,14 +101,8 @@ fn is_nowhere(value: Value<'_>) -> bool {
 /// What is said of an argument whose elements are none of these.
 pub fn no_data(r#type: Type<'_>) -> String {
     let elements = ELEMENTS.join(", ");
-    let element = ir::element_type(r#type).unwrap_or(r#type).to_string();
-    let instead = match &*element {
-        "i1" => "; for booleans, i8 with qd.dtype = \"bool\"".into(),
-        "f16" | "bf16" => format!("; for its bits, i16 with qd.dtype = \"{element}\""),
-        _ => String::new(),
-    };
     format!(
-        "is of type '{}', which no kernel takes: expected elements of {elements}{instead}",
+        "is of type '{}', which no kernel takes: expected elements of {elements}",
         r#type
     )
 }

@@ -54,8 +54,7 @@ impl Dtype {
         self.row().2
     }
 
-    /// Whether it is a float of two bytes. Kernels take such as `i16`: MLIR's own types
-    /// of them are in no argument, for the interpreter has none.
+    /// Whether it is a float of two bytes.
     pub fn is_half(self) -> bool {
         matches!(self, Dtype::F16 | Dtype::BF16)
     }

@@ -4,6 +4,7 @@
 mod dtype;
 mod expr;
 mod file;
+mod half;
 mod join;
 pub mod machine;
 mod module;

@@ -108,10 +108,33 @@ fn floats(input: Input, n: usize, seed: u64, denormal: f64) -> Vec<f64> {
         .collect()
 }
 
+/// Bits of 16-bit floats with this infinity: at random any, NaNs and denormals among them.
+fn halves(input: Input, n: usize, seed: u64, infinity: u16) -> Vec<u16> {
+    let sign = 0x8000;
+    let extremes = [
+        infinity | 1,
+        infinity,
+        sign | infinity,
+        0,
+        sign,
+        sign | 0x7FFF,
+        infinity - 1,
+        0x3C00,
+    ];
+    let of = |x: i64| match input {
+        Input::Extreme | Input::Degenerate => extremes[x as usize % extremes.len()],
+        _ => x as u16,
+    };
+    integers(input, n, seed).into_iter().map(of).collect()
+}
+
 /// `n` elements of a type.
 pub fn generate(element: &str, input: Input, n: usize, seed: u64) -> Data {
     let whole = || integers(input, n, seed).into_iter();
     match element {
+        "i1" => Data::Bool(whole().map(|x| x & 1 != 0).collect()),
+        "f16" => Data::F16(halves(input, n, seed, 0x7C00)),
+        "bf16" => Data::BF16(halves(input, n, seed, 0x7F80)),
         "i8" => Data::I8(whole().map(|x| x as i8).collect()),
         "i16" => Data::I16(whole().map(|x| x as i16).collect()),
         "i64" => Data::I64(whole().collect()),

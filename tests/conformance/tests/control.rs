@@ -252,6 +252,11 @@ fn algorithms_in_loops() {
 #[test]
 fn fills_of_every_width() {
     for (element, value) in [
+        ("i1", "1"),
+        ("i8", "-2"),
+        ("i16", "0x0102"),
+        ("f16", "-1.5"),
+        ("bf16", "-1.5"),
         ("i32", "0x01020304"),
         ("f32", "-1.5"),
         ("i64", "0x0102030405060708"),
@@ -269,6 +274,11 @@ fn fills_of_every_width() {
         );
         for n in [3, 4, 1001] {
             let data = match element {
+                "i1" => Data::Bool(vec![false; n]),
+                "i8" => Data::I8(vec![7; n]),
+                "i16" => Data::I16(vec![7; n]),
+                "f16" => Data::F16(vec![7; n]),
+                "bf16" => Data::BF16(vec![7; n]),
                 "i32" => Data::I32(vec![7; n]),
                 "f32" => Data::F32(vec![7.0; n]),
                 "i64" => Data::I64(vec![7; n]),

@@ -46,14 +46,14 @@ func.func @called(%x: i32) -> i32 {
 
 // -----
 
-// expected-error@+1 {{'qd.grid.kernel' op argument 1 is of type 'memref<?xf16>', which no kernel takes: expected elements of i8, i16, i32, i64, f32, f64, index}}
-qd.grid.kernel @half(%a: memref<?xf32>, %b: memref<?xf16>) {
+// expected-error@+1 {{'qd.grid.kernel' op argument 1 is of type 'memref<?xf80>', which no kernel takes: expected elements of i1, i8, i16, i32, i64, f16, bf16, f32, f64, index}}
+qd.grid.kernel @half(%a: memref<?xf32>, %b: memref<?xf80>) {
 }
 
 // -----
 
-// expected-error@+1 {{'qd.grid.kernel' op argument 0 is of type 'i1', which no kernel takes}}
-qd.grid.kernel @flag(%b: i1) {
+// expected-error@+1 {{'qd.grid.kernel' op argument 0 is of type 'i2', which no kernel takes}}
+qd.grid.kernel @flag(%b: i2) {
 }
 
 // -----

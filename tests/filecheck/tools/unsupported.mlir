@@ -10,7 +10,7 @@
 // CHECK-NEXT: gpu
 // CHECK-NEXT:   'gpu.barrier' op is not legal in a body: no target has it
 // CHECK-NEXT: half
-// CHECK-NEXT:   'qd.grid.kernel' op argument 0 is of type 'memref<?xf16>', which no kernel takes
+// CHECK-NEXT:   'qd.grid.kernel' op argument 0 is of type 'memref<?xf80>', which no kernel takes
 // CHECK-NEXT: linalg
 // CHECK-NEXT:   'linalg.fill' op is not legal in a body: no target has it
 // CHECK-NEXT: llvm
@@ -61,12 +61,12 @@ qd.grid.kernel @k(%a: memref<?xi32>) {
   }
 }
 //--- half.mlir
-qd.grid.kernel @k(%a: memref<?xf16>) {
+qd.grid.kernel @k(%a: memref<?xf80>) {
   %n = arith.constant 1 : index
   qd.grid.phase blocks(%n) threads(64) {
     %t = qd.simt.block.thread_id
-    %v = memref.load %a[%t] : memref<?xf16>
-    memref.store %v, %a[%t] : memref<?xf16>
+    %v = memref.load %a[%t] : memref<?xf80>
+    memref.store %v, %a[%t] : memref<?xf80>
   }
 }
 //--- linalg.mlir

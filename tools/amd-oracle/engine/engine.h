@@ -95,7 +95,7 @@ typedef struct wave {
 typedef struct launch {
     oracle_module *module;
     const table_kernel *kernel;
-    uint32_t blocks, threads, lds_bytes, private_bytes;
+    uint32_t blocks, threads, lds_asked, lds_bytes, private_bytes;
     unsigned lanes;
     oracle_region *regions;
     size_t region_count, last_region;

@@ -143,11 +143,11 @@ static block *start_block(launch *l, uint32_t number) {
     b->wave = calloc(b->waves, sizeof *b->wave);
     size_t lds = l->lds_bytes + 8;
     b->lds = calloc(lds, 1);
-    b->lds_undefined = malloc(lds);
+    b->lds_undefined = calloc(lds, 1);
     b->lds_access = calloc(lds, sizeof *b->lds_access);
     int good = b->wave && b->lds && b->lds_undefined && b->lds_access;
     if (!b->wave) b->waves = 0;
-    if (b->lds_undefined) memset(b->lds_undefined, 0xff, lds);
+    if (b->lds_undefined) memset(b->lds_undefined, 0xff, l->lds_asked);
     for (unsigned k = 0; k < b->waves && good; k++) {
         wave *w = &b->wave[k];
         w->launch = l;
@@ -293,7 +293,9 @@ int oracle_launch(oracle_module *m, const char *kernel, uint32_t blocks, uint32_
     l->random = number_from("QD_AMD_ORACLE_SEED", 1) * 0x9e3779b97f4a7c15;
     l->budget = number_from("QD_AMD_ORACLE_BUDGET", 10000000);
     const char *no = refusal(l, lds);
-    l->lds_bytes = (uint32_t)lds;
+    /* Whole words: an atomic on less is made on the word around it, and LDS's granule is more. */
+    l->lds_asked = (uint32_t)lds;
+    l->lds_bytes = (uint32_t)((lds + 3) / 4 * 4);
     size_t size = (k->kernarg > kernarg_bytes ? k->kernarg : kernarg_bytes) + 64;
     l->kernarg = aligned_alloc(64, (size + 63) & ~(size_t)63);
     l->kernarg_defined = calloc(size, 1);

@@ -179,6 +179,8 @@ fn read_descr(text: &str) -> Option<(Dtype, bool)> {
         "i8" => Dtype::I64,
         "u8" => Dtype::U64,
         "f2" => Dtype::F16,
+        // As `ml_dtypes` writes it: NumPy itself has no such type.
+        "V2" => Dtype::BF16,
         "f4" => Dtype::F32,
         "f8" => Dtype::F64,
         _ => return None,
@@ -199,10 +201,7 @@ pub fn write(to: &mut impl Write, array: &Array, rows: u64) -> io::Result<()> {
     }
     let letter = match dtype {
         Dtype::Bool => 'b',
-        Dtype::BF16 => {
-            let why = "NumPy has no type of bf16";
-            return Err(io::Error::new(io::ErrorKind::Unsupported, why));
-        }
+        Dtype::BF16 => 'V',
         Dtype::F16 | Dtype::F32 | Dtype::F64 => 'f',
         Dtype::U8 | Dtype::U16 | Dtype::U32 | Dtype::U64 => 'u',
         Dtype::I8 | Dtype::I16 | Dtype::I32 | Dtype::I64 => 'i',

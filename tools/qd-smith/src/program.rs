@@ -4,6 +4,7 @@
 //! Ops are kept as MLIR's generic form has them, so that one printer serves
 //! all of them and the shrinker needs to know none.
 
+use qd_artifact::Dtype;
 use qd_conformance::{Argument, Data, Expect, Input, generate};
 use qd_dialects::ops::grid;
 use serde::{Deserialize, Serialize};
@@ -66,7 +67,7 @@ const LOOSE: f64 = 4e-3;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Parameter {
     pub value: Value,
-    /// `i32`, `i64`, `f32` or `f64`.
+    /// `i1`, `i8`, `i16`, `i32`, `i64`, `f16`, `bf16`, `f32` or `f64`.
     pub element: String,
     /// Its length; none where its rank is 0.
     pub length: Option<usize>,
@@ -86,6 +87,9 @@ impl Parameter {
     /// What it holds at first, as `[1, 2, 3]`.
     pub fn literals(&self) -> String {
         match self.argument().data {
+            Data::Bool(v) => format!("{:?}", v.into_iter().map(u8::from).collect::<Vec<_>>()),
+            Data::F16(v) => halves(Dtype::F16, &v),
+            Data::BF16(v) => halves(Dtype::BF16, &v),
             Data::I8(v) => format!("{v:?}"),
             Data::I16(v) => format!("{v:?}"),
             Data::I32(v) => format!("{v:?}"),
@@ -101,9 +105,7 @@ impl Parameter {
     pub fn argument(&self) -> Argument {
         let n = self.length.unwrap_or(1);
         let data = match self.contents {
-            Contents::Plain if self.element.starts_with('f') => {
-                quarters(&self.element, n, self.seed)
-            }
+            Contents::Plain if self.element.contains('f') => quarters(&self.element, n, self.seed),
             Contents::Plain => generate(&self.element, Input::Random, n, self.seed),
             Contents::Extreme => extremes(&self.element, n, self.seed),
             Contents::Runs => generate(&self.element, Input::Grouped, n, self.seed),
@@ -130,6 +132,11 @@ impl Parameter {
 
 fn numbers(element: &str, values: impl Iterator<Item = i64>) -> Data {
     match element {
+        "i1" => Data::Bool(values.map(|v| v & 1 != 0).collect()),
+        "i8" => Data::I8(values.map(|v| v as i8).collect()),
+        "i16" => Data::I16(values.map(|v| v as i16).collect()),
+        "f16" => Data::F16(values.map(|v| Dtype::F16.to_half(v as f64)).collect()),
+        "bf16" => Data::BF16(values.map(|v| Dtype::BF16.to_half(v as f64)).collect()),
         "i64" => Data::I64(values.collect()),
         "f32" => Data::F32(values.map(|v| v as f32).collect()),
         "f64" => Data::F64(values.map(|v| v as f64).collect()),
@@ -141,10 +148,22 @@ fn quarters(element: &str, n: usize, seed: u64) -> Data {
     let mut random = fastrand::Rng::with_seed(seed);
     let values: Vec<i64> = (0..n).map(|_| random.i64(-32..=32)).collect();
     match numbers(element, values.into_iter()) {
+        Data::F16(v) => Data::F16(v.into_iter().map(|x| quarter(Dtype::F16, x)).collect()),
+        Data::BF16(v) => Data::BF16(v.into_iter().map(|x| quarter(Dtype::BF16, x)).collect()),
         Data::F32(v) => Data::F32(v.into_iter().map(|x| x / 4.0).collect()),
         Data::F64(v) => Data::F64(v.into_iter().map(|x| x / 4.0).collect()),
         other => other,
     }
+}
+
+fn quarter(half: Dtype, bits: u16) -> u16 {
+    half.to_half(half.of_half(bits) / 4.0)
+}
+
+/// 16-bit floats as numbers.
+fn halves(half: Dtype, all: &[u16]) -> String {
+    let values: Vec<f64> = all.iter().map(|bits| half.of_half(*bits)).collect();
+    format!("{values:?}").to_lowercase()
 }
 
 /// No denormals: a device may flush them.

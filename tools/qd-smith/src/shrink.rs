@@ -171,8 +171,8 @@ fn zero(value: Value, types: &[String]) -> Option<Node> {
     let ty = &types[value as usize];
     let literal = match ty.as_str() {
         "i1" => "value = false".to_string(),
-        "f32" | "f64" => format!("value = 0.0 : {ty}"),
-        "i32" | "i64" | "index" => format!("value = 0 : {ty}"),
+        "f16" | "bf16" | "f32" | "f64" => format!("value = 0.0 : {ty}"),
+        "i8" | "i16" | "i32" | "i64" | "index" => format!("value = 0 : {ty}"),
         _ => return None,
     };
     Some(Node {

@@ -10,35 +10,41 @@ pub enum Ty {
     I16,
     I32,
     I64,
+    F16,
+    BF16,
     F32,
     F64,
     Index,
 }
 
 impl Ty {
-    pub const ALL: [Ty; 8] = [
+    pub const ALL: [Ty; 10] = [
         Ty::I1,
         Ty::I8,
         Ty::I16,
         Ty::I32,
         Ty::I64,
+        Ty::F16,
+        Ty::BF16,
         Ty::F32,
         Ty::F64,
         Ty::Index,
     ];
-    /// Those that buffers hold.
-    pub const ELEMENTS: [Ty; 4] = [Ty::I32, Ty::I64, Ty::F32, Ty::F64];
+    /// Those of which every program has buffers.
+    pub const WIDE: [Ty; 4] = [Ty::I32, Ty::I64, Ty::F32, Ty::F64];
+    /// Those of which some have: buffers of less than 32 bits.
+    pub const NARROW: [Ty; 5] = [Ty::I1, Ty::I8, Ty::I16, Ty::F16, Ty::BF16];
 
     pub fn is_float(self) -> bool {
-        matches!(self, Ty::F32 | Ty::F64)
+        matches!(self, Ty::F16 | Ty::BF16 | Ty::F32 | Ty::F64)
     }
 
-    /// Bits of an integer.
+    /// Its bits.
     pub fn bits(self) -> i64 {
         match self {
             Ty::I1 => 1,
             Ty::I8 => 8,
-            Ty::I16 => 16,
+            Ty::I16 | Ty::F16 | Ty::BF16 => 16,
             Ty::I32 | Ty::F32 => 32,
             _ => 64,
         }
@@ -53,6 +59,8 @@ impl fmt::Display for Ty {
             Ty::I16 => "i16",
             Ty::I32 => "i32",
             Ty::I64 => "i64",
+            Ty::F16 => "f16",
+            Ty::BF16 => "bf16",
             Ty::F32 => "f32",
             Ty::F64 => "f64",
             Ty::Index => "index",
@@ -83,7 +91,12 @@ pub enum Class {
 impl Class {
     /// Bits that an exact float of a type may take.
     fn room(ty: Ty) -> i32 {
-        if ty == Ty::F64 { 50 } else { 22 }
+        match ty {
+            Ty::F64 => 50,
+            Ty::F16 => 10,
+            Ty::BF16 => 7,
+            _ => 22,
+        }
     }
 
     /// This, if a float of the type holds it exactly.

@@ -48,8 +48,7 @@ pub(super) fn commutes(combiner: &Combiner) -> bool {
 /// What changes no value that it is combined with, not even a zero's sign.
 pub(super) fn nothing(combiner: &Combiner) -> Vec<u64> {
     match combiner {
-        Combiner::Kind(Kind::Add, Element::F32) => vec![u64::from((-0f32).to_bits())],
-        Combiner::Kind(Kind::Add, Element::F64) => vec![(-0f64).to_bits()],
+        Combiner::Kind(Kind::Add, element) if element.is_float() => vec![element.rounded(-0.0)],
         _ => identity(combiner),
     }
 }
@@ -81,7 +80,7 @@ impl<'a> FixedOrder<'a> {
         nothing: Vec<u64>,
         elements: &[Element],
     ) -> Self {
-        let bytes: usize = elements.iter().map(|element| element.bytes()).sum();
+        let bytes: usize = elements.iter().map(|element| element.bytes().max(4)).sum();
         let items = match bytes {
             ..=4 => 31,
             5..=8 => 23,

@@ -177,11 +177,7 @@ pub(super) fn kind(op: Op) -> Result<Option<Kind>, Fault> {
 /// The bits of a numeric attribute as a value of a type.
 pub(super) fn constant(attribute: Attribute, element: Element) -> Option<u64> {
     if let Ok(value) = FloatAttribute::try_from(attribute) {
-        return match element {
-            Element::F32 => Some((value.value() as f32).to_bits() as u64),
-            Element::F64 => Some(value.value().to_bits()),
-            _ => None,
-        };
+        return element.is_float().then(|| element.rounded(value.value()));
     }
     let value = IntegerAttribute::try_from(attribute).ok()?;
     (!element.is_float()).then(|| value.value() as u64 & element.mask())
@@ -191,6 +187,12 @@ pub(super) fn constant(attribute: Attribute, element: Element) -> Option<u64> {
 pub(super) fn element(of: Type) -> Option<Element> {
     if of.is_index() {
         return Some(Element::Index);
+    }
+    if of.is_f16() {
+        return Some(Element::F16);
+    }
+    if of.is_bf16() {
+        return Some(Element::BF16);
     }
     if of.is_f32() {
         return Some(Element::F32);

@@ -23,10 +23,16 @@ pub(crate) fn is_total(op: Binary) -> bool {
     )
 }
 
-/// A function of one definition for `f32` and `f64`.
+/// A function of one definition for `f32` and `f64`. Of narrower floats it is the one of `f32`,
+/// rounded.
 macro_rules! of_floats {
     ($element:expr, |$($name:ident),*| $body:expr) => {
         match $element {
+            Element::F16 | Element::BF16 => {
+                $(let $name = $element.float($name) as f32;)*
+                let result: f32 = $body;
+                $element.rounded(result.into())
+            }
             Element::F32 => {
                 $(let $name = f32::from_bits($name as u32);)*
                 f32::to_bits($body) as u64
@@ -225,10 +231,7 @@ pub(crate) fn combine(kind: Kind, element: Element, x: u64, y: u64) -> u64 {
 
 /// The value that changes nothing under a kind.
 pub(crate) fn identity(kind: Kind, element: Element) -> u64 {
-    let float = |value: f64| match element {
-        Element::F32 => (value as f32).to_bits() as u64,
-        _ => value.to_bits(),
-    };
+    let float = |value: f64| element.rounded(value);
     let largest = element.mask() >> 1;
     match kind {
         Kind::Add | Kind::Or | Kind::Xor | Kind::MaxU => 0,
@@ -292,7 +295,8 @@ pub(crate) fn unary(op: Unary, element: Element, x: u64) -> u64 {
         IsInf => class().is_infinite() as u64,
         IsFinite => class().is_finite() as u64,
         IsNormal => match element {
-            Element::F32 => (class() as f32).is_normal() as u64,
+            Element::F16 => (class().is_finite() && class().abs() >= 2f64.powi(-14)) as u64,
+            Element::BF16 | Element::F32 => (class() as f32).is_normal() as u64,
             _ => class().is_normal() as u64,
         },
     }
@@ -305,15 +309,13 @@ pub(crate) fn fma(element: Element, x: u64, y: u64, z: u64) -> u64 {
 
 /// A conversion; none if the value does not fit (which is poison).
 pub(crate) fn cast(op: Cast, from: Element, to: Element, x: u64) -> Option<u64> {
-    let float = |wide: f64| match to {
-        Element::F32 => (wide as f32).to_bits() as u64,
-        _ => wide.to_bits(),
-    };
+    let float = |wide: f64| to.rounded(wide);
     // An integer straight to the narrower type: by way of f64 it would be
     // rounded twice.
     macro_rules! to_float {
         ($integer:expr) => {
             match to {
+                Element::F16 | Element::BF16 => to.rounded(to_odd($integer.into())),
                 Element::F32 => ($integer as f32).to_bits() as u64,
                 _ => ($integer as f64).to_bits(),
             }
@@ -341,6 +343,17 @@ pub(crate) fn cast(op: Cast, from: Element, to: Element, x: u64) -> Option<u64> 
             value as u64
         }
     })
+}
+
+/// An integer whose last digit, if it does not fit, says that there is more: rounding the result
+/// again rounds the integer once.
+fn to_odd(value: i128) -> f64 {
+    if value.unsigned_abs() < 1 << 53 {
+        return value as f64;
+    }
+    let rest = value.unsigned_abs() & 0xFFFF != 0;
+    let digits = (value.unsigned_abs() >> 16 | u128::from(rest)) as f64 * 65536.0;
+    if value < 0 { -digits } else { digits }
 }
 
 /// 2 to the power of `n`.

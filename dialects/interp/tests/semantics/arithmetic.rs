@@ -499,6 +499,42 @@ fn casts() {
 }
 
 /// A 64-bit integer goes to f32 in one rounding.
+/// The bits of 16-bit floats that `body` makes of `%h`, which is `x` rounded.
+fn halves(half: &str, body: &str, x: &[f32]) -> Vec<i32> {
+    let body = format!(
+        "%h = arith.truncf %x : f32 to {half}
+         {body}
+         %b = arith.bitcast %v : {half} to i16
+         %r = arith.extui %b : i16 to i32"
+    );
+    pairs(&body, "f32", "i32", x, x)
+}
+
+#[test]
+fn floats_of_16_bits_round_each_result() {
+    let same = |half: &str, x: &[f32]| {
+        let zero = format!("%z = arith.constant -0.0 : {half}\n");
+        halves(half, &format!("{zero} %v = arith.addf %h, %z : {half}"), x)
+    };
+    let tie = 1.0 + 2f32.powi(-11);
+    let x = [
+        tie,
+        tie * 3.0 - 2.0,
+        65519.0,
+        65520.0,
+        2f32.powi(-25),
+        -2f32.powi(-24),
+    ];
+    assert_eq!(same("f16", &x), [0x3C00, 0x3C02, 0x7BFF, 0x7C00, 0, 0x8001]);
+    assert_eq!(
+        same("bf16", &[1.0 + 2f32.powi(-8), 3.4e38]),
+        [0x3F80, 0x7F80]
+    );
+    // Of 2049 and 2051 the nearest numbers whose last digit is even.
+    let one = "%c = arith.constant 1.0 : f16\n %v = arith.addf %h, %c : f16";
+    assert_eq!(halves("f16", one, &[2048.0, 2050.0]), [0x6800, 0x6802]);
+}
+
 #[test]
 fn wide_integers_round_once() {
     let value = (1i64 << 60) + (1 << 36) + 1;

@@ -430,8 +430,8 @@ fn unknown_operations_are_named() {
         &["math.erf", "no reference semantics"],
     );
     expect(
-        "%v = arith.sitofp %x : i32 to f16\n %r = arith.fptosi %v : f16 to i32",
-        &["arith.sitofp", "f16"],
+        "%v = arith.sitofp %x : i32 to f80\n %r = arith.fptosi %v : f80 to i32",
+        &["arith.sitofp", "f80"],
     );
 }
 

@@ -269,6 +269,27 @@ fn atomics() {
     }
 }
 
+#[test]
+fn exchanges_and_swaps_are_of_bits() {
+    let text = phase(
+        "%a: memref<64xf32>, %out: memref<64xf32>",
+        1,
+        64,
+        "%t = qd.simt.block.thread_id
+         %minus = arith.constant -0.0 : f32
+         %plus = arith.constant 0.0 : f32
+         %one = arith.constant 1.0 : f32
+         %old = qd.grid.atomic.exchange %minus, %a[%t] device relaxed : memref<64xf32>
+         memref.store %old, %out[%t] : memref<64xf32>
+         %was = qd.grid.atomic.cas %plus, %one, %a[%t] device relaxed : memref<64xf32>",
+    );
+    let out = run(&text, vec![buffer(&[2.5f32; 64]), buffer(&[0f32; 64])], 16);
+    let bits = |x: &f32| x.to_bits();
+    let kept: Vec<_> = values::<f32>(&out[0]).iter().map(bits).collect();
+    assert_eq!(kept, [(-0f32).to_bits(); 64], "-0 is not +0");
+    assert_eq!(values::<f32>(&out[1]), [2.5; 64]);
+}
+
 const LAUNCHES: &str = "
   func.func private @fill(%a: memref<?xi32>, %v: i32) attributes {qd.threads = 64 : i64} {
     %b = qd.simt.block.id

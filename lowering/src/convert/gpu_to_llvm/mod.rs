@@ -83,6 +83,7 @@ const CONVERSIONS: &[(&str, Conversion)] = &[
     (grid::AtomicRmw::NAME, ordered::atomic_rmw),
     (grid::AtomicLoad::NAME, ordered::atomic_load),
     (grid::AtomicStore::NAME, ordered::atomic_store),
+    (grid::AtomicExchange::NAME, ordered::atomic_exchange),
     (grid::AtomicCas::NAME, ordered::atomic_cas),
     (simt::Pause::NAME, hints::pause),
     ("memref.dim", extent::extent),

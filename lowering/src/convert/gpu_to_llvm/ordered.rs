@@ -78,6 +78,15 @@ pub(super) fn atomic_store<'c>(
     Ok(Vec::new())
 }
 
+pub(super) fn atomic_exchange<'c>(
+    b: &Builder<'c>,
+    op: Op<'c>,
+    setting: &Setting<'_>,
+) -> Result<'c, Vec<Value<'c>>> {
+    let old = memory::atomic_exchange(b, op, &setting.hooks.scopes);
+    Ok(vec![old.value()])
+}
+
 pub(super) fn atomic_cas<'c>(
     b: &Builder<'c>,
     op: Op<'c>,

@@ -43,6 +43,7 @@ pub fn lower<'c>(root: Op<'c>) -> Result<'c> {
                 memory::atomic_store(&b, op, HOST);
                 None
             }
+            grid::AtomicExchange::NAME => Some(memory::atomic_exchange(&b, op, HOST)),
             grid::AtomicCas::NAME => Some(memory::atomic_cas(&b, op, HOST)),
             simt::MemFence::NAME | simt::BlockMemFence::NAME | grid::MemFence::NAME => {
                 fence(&b, name);

@@ -92,7 +92,7 @@ fn word<'c>(b: &Builder<'c>, op: Op<'c>, element: Type<'c>) -> Result<'c, Type<'
         width @ (32 | 64) => Ok(b.int_type(width)),
         _ => Err(Diagnostic::at(
             op,
-            format!("is an atomic of {element}, which no device has"),
+            format!("is an atomic of {element}, which no device has: it is of 32 or 64 bits"),
         )),
     }
 }
@@ -129,6 +129,22 @@ pub(super) fn store<'b, 'c>(
     Ok(())
 }
 
+/// `qd.grid.atomic.exchange`: what was there before.
+///
+/// # Errors
+///
+/// As of [`load`].
+pub(super) fn exchange<'b, 'c>(
+    b: &'b Builder<'c>,
+    op: Op<'c>,
+    value: V<'b, 'c>,
+    at: At<'_, 'b, 'c>,
+) -> Result<'c, V<'b, 'c>> {
+    let word = word(b, op, value.ty())?;
+    let old = Ordered::of(op).build("Exchange", at(word), &[value.bitcast(word)]);
+    Ok(old.bitcast(value.ty()))
+}
+
 /// `qd.grid.atomic.cas`: what was there before.
 ///
 /// # Errors
@@ -140,8 +156,11 @@ pub(super) fn compare_and_swap<'b, 'c>(
     values: [V<'b, 'c>; 2],
     at: At<'_, 'b, 'c>,
 ) -> Result<'c, V<'b, 'c>> {
-    let word = word(b, op, values[0].ty())?;
-    Ok(Ordered::of(op).compare_exchange(at(word), values))
+    let element = values[0].ty();
+    let word = word(b, op, element)?;
+    let values = values.map(|value| value.bitcast(word));
+    let old = Ordered::of(op).compare_exchange(at(word), values);
+    Ok(old.bitcast(element))
 }
 
 /// `qd.grid.atomic.rmw` and `memref.atomic_rmw`: what was there before.

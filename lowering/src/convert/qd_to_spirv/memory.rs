@@ -153,6 +153,7 @@ pub(super) fn convert<'c>(function: Op<'c>, mut places: HashMap<Key, Place<'c>>)
             grid::AtomicLoad::NAME
             | grid::AtomicStore::NAME
             | grid::AtomicRmw::NAME
+            | grid::AtomicExchange::NAME
             | grid::AtomicCas::NAME
             | "memref.atomic_rmw" => atomic(b, op, &places)?,
             "memref.cast" | "memref.memory_space_cast" => {
@@ -281,6 +282,7 @@ fn atomic<'c>(b: &Builder<'c>, op: Op<'c>, places: &HashMap<Key, Place<'c>>) -> 
             atomics::store(b, op, values[0], &at)?;
             None
         }
+        grid::AtomicExchange::NAME => Some(atomics::exchange(b, op, values[0], &at)?),
         grid::AtomicCas::NAME => Some(atomics::compare_and_swap(
             b,
             op,

@@ -293,6 +293,7 @@ fn is_later(name: &str) -> bool {
             | grid::AtomicLoad::NAME
             | grid::AtomicStore::NAME
             | grid::AtomicRmw::NAME
+            | grid::AtomicExchange::NAME
             | grid::AtomicCas::NAME
     )
 }

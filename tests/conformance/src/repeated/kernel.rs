@@ -70,6 +70,10 @@ impl<'a> Buffer<'a> {
         | Role::Result { expected: data, .. }
         | Role::InPlace { expected: data, .. }) = role;
         let (element, word) = match data {
+            // By their bits.
+            Data::Bool(_) => ("i1", "i1"),
+            Data::F16(_) => ("f16", "i16"),
+            Data::BF16(_) => ("bf16", "i16"),
             Data::I8(_) => ("i8", "i8"),
             Data::I16(_) => ("i16", "i16"),
             Data::I32(_) | Data::Count(_) | Data::Number(_) => ("i32", "i32"),

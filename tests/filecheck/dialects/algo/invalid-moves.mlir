@@ -72,9 +72,9 @@ qd.grid.kernel @dynamic_rows(%flags: memref<?xi32>, %num: memref<i32>, %s: memre
 
 // -----
 
-qd.grid.kernel @rows_of_bits(%in: memref<?xi1>, %flags: memref<?xi32>, %out: memref<?xi1>, %num: memref<i32>, %s: memref<?xi32>, %n: memref<i32>) {
-  // expected-error@+1 {{'qd.algo.partition' op 'input' must hold scalars of whole bytes, but is 'memref<?xi1>'}}
-  qd.algo.partition ins(%in, %flags : memref<?xi1>, memref<?xi32>) outs(%out, %num : memref<?xi1>, memref<i32>)
+qd.grid.kernel @rows_of_bits(%in: memref<?xi4>, %flags: memref<?xi32>, %out: memref<?xi4>, %num: memref<i32>, %s: memref<?xi32>, %n: memref<i32>) {
+  // expected-error@+1 {{'qd.algo.partition' op 'input' must hold scalars of whole bytes, but is 'memref<?xi4>'}}
+  qd.algo.partition ins(%in, %flags : memref<?xi4>, memref<?xi32>) outs(%out, %num : memref<?xi4>, memref<i32>)
       scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
 }
 
@@ -165,9 +165,9 @@ qd.grid.kernel @unsigned_floats(%k: memref<?xf32>, %tk: memref<?xf32>, %s: memre
 
 // -----
 
-qd.grid.kernel @key_type(%k: memref<?xi16>, %tk: memref<?xi16>, %s: memref<?xi32>, %n: memref<i32>) {
-  // expected-error@+1 {{'qd.algo.sort' op operand #0 must be 1D memref of i32, i64, f32 or f64 values, but got 'memref<?xi16>'}}
-  qd.algo.sort keys(%k, %tk : memref<?xi16>, memref<?xi16>)
+qd.grid.kernel @key_type(%k: memref<?xi24>, %tk: memref<?xi24>, %s: memref<?xi32>, %n: memref<i32>) {
+  // expected-error@+1 {{'qd.algo.sort' op operand #0 must be 1D memref of i1, i8, i16, i32, i64, f16, bf16, f32 or f64 values, but got 'memref<?xi24>'}}
+  qd.algo.sort keys(%k, %tk : memref<?xi24>, memref<?xi24>)
       scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
 }
 
@@ -175,7 +175,7 @@ qd.grid.kernel @key_type(%k: memref<?xi16>, %tk: memref<?xi16>, %s: memref<?xi32
 
 // Rows are moved, not compared.
 qd.grid.kernel @key_rows(%k: memref<?x2xi32>, %tk: memref<?x2xi32>, %s: memref<?xi32>, %n: memref<i32>) {
-  // expected-error@+1 {{'qd.algo.sort' op operand #0 must be 1D memref of i32, i64, f32 or f64 values, but got 'memref<?x2xi32>'}}
+  // expected-error@+1 {{'qd.algo.sort' op operand #0 must be 1D memref of i1, i8, i16, i32, i64, f16, bf16, f32 or f64 values, but got 'memref<?x2xi32>'}}
   qd.algo.sort keys(%k, %tk : memref<?x2xi32>, memref<?x2xi32>)
       scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
 }

@@ -140,16 +140,16 @@ qd.grid.kernel @parallel_sort_in_a_phase(%k: memref<?xi32>, %len: index) {
 // Reduce and scans
 //===----------------------------------------------------------------------===//
 
-qd.grid.kernel @input_type(%in: memref<?xf16>, %out: memref<?xf16>, %s: memref<?xi32>, %n: memref<i32>) {
-  // expected-error@+1 {{'qd.algo.reduce' op operand #0 must be variadic of 1D memref of i32, i64, f32 or f64 values, but got 'memref<?xf16>'}}
-  qd.algo.reduce add ins(%in : memref<?xf16>) outs(%out : memref<?xf16>)
+qd.grid.kernel @input_type(%in: memref<?xf80>, %out: memref<?xf80>, %s: memref<?xi32>, %n: memref<i32>) {
+  // expected-error@+1 {{'qd.algo.reduce' op operand #0 must be variadic of 1D memref of i1, i8, i16, i32, i64, f16, bf16, f32 or f64 values, but got 'memref<?xf80>'}}
+  qd.algo.reduce add ins(%in : memref<?xf80>) outs(%out : memref<?xf80>)
       scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
 }
 
 // -----
 
 qd.grid.kernel @input_rank(%in: memref<?x3xf32>, %out: memref<?xf32>, %s: memref<?xi32>, %n: memref<i32>) {
-  // expected-error@+1 {{'qd.algo.exclusive_scan' op operand #0 must be variadic of 1D memref of i32, i64, f32 or f64 values, but got 'memref<?x3xf32>'}}
+  // expected-error@+1 {{'qd.algo.exclusive_scan' op operand #0 must be variadic of 1D memref of i1, i8, i16, i32, i64, f16, bf16, f32 or f64 values, but got 'memref<?x3xf32>'}}
   qd.algo.exclusive_scan add ins(%in : memref<?x3xf32>) outs(%out : memref<?xf32>)
       scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
 }
@@ -360,9 +360,9 @@ qd.grid.kernel @by_key_value_type(%k: memref<?xi32>, %v: memref<?xf32>, %ko: mem
 
 // -----
 
-qd.grid.kernel @by_key_narrow(%k: memref<?xi32>, %v: memref<?xi16>, %ko: memref<?xi32>, %vo: memref<?xi16>, %runs: memref<i32>, %s: memref<?xi32>, %n: memref<i32>) {
-  // expected-error@+1 {{'qd.algo.reduce_by_key' op operand #1 must be 1D memref of i32, i64, f32 or f64 values, but got 'memref<?xi16>'}}
-  qd.algo.reduce_by_key add ins(%k, %v : memref<?xi32>, memref<?xi16>) outs(%ko, %vo, %runs : memref<?xi32>, memref<?xi16>, memref<i32>)
+qd.grid.kernel @by_key_narrow(%k: memref<?xi32>, %v: memref<?xi24>, %ko: memref<?xi32>, %vo: memref<?xi24>, %runs: memref<i32>, %s: memref<?xi32>, %n: memref<i32>) {
+  // expected-error@+1 {{'qd.algo.reduce_by_key' op operand #1 must be 1D memref of i1, i8, i16, i32, i64, f16, bf16, f32 or f64 values, but got 'memref<?xi24>'}}
+  qd.algo.reduce_by_key add ins(%k, %v : memref<?xi32>, memref<?xi24>) outs(%ko, %vo, %runs : memref<?xi32>, memref<?xi24>, memref<i32>)
       scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
 }
 

@@ -42,9 +42,9 @@ qd.grid.kernel @element_type(%in: memref<?xi32>, %out: memref<?xf32>, %runs: mem
 
 // -----
 
-qd.grid.kernel @no_such_elements(%in: memref<?xf16>, %out: memref<?xf16>, %runs: memref<i32>, %s: memref<?xi32>, %n: memref<i32>) {
-  // expected-error@+1 {{'qd.algo.unique' op operand #0 must be 1D memref of i8, i16, i32, i64, f32 or f64 values, but got 'memref<?xf16>'}}
-  qd.algo.unique ins(%in : memref<?xf16>) outs(%out, %runs : memref<?xf16>, memref<i32>)
+qd.grid.kernel @no_such_elements(%in: memref<?xf80>, %out: memref<?xf80>, %runs: memref<i32>, %s: memref<?xi32>, %n: memref<i32>) {
+  // expected-error@+1 {{'qd.algo.unique' op operand #0 must be 1D memref of i1, i8, i16, i32, i64, f16, bf16, f32 or f64 values, but got 'memref<?xf80>'}}
+  qd.algo.unique ins(%in : memref<?xf80>) outs(%out, %runs : memref<?xf80>, memref<i32>)
       scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 1
 }
 

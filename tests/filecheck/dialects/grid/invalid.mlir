@@ -632,9 +632,9 @@ func.func @atomic_element(%a: memref<?xi32>, %i: index, %x: f32) {
 
 // -----
 
-func.func @atomic_width(%a: memref<?xi16>, %i: index) {
-  // expected-error@+1 {{'qd.grid.atomic.load' op result #0 must be i32, i64, f32 or f64, but got 'i16'}}
-  %0 = qd.grid.atomic.load %a[%i] device relaxed : memref<?xi16>
+func.func @atomic_width(%a: memref<?xi24>, %i: index) {
+  // expected-error@+1 {{'qd.grid.atomic.load' op result #0 must be i1, i8, i16, i32, i64, f16, bf16, f32 or f64, but got 'i24'}}
+  %0 = qd.grid.atomic.load %a[%i] device relaxed : memref<?xi24>
   return
 }
 
@@ -680,9 +680,9 @@ func.func @store_order(%a: memref<?xi32>, %i: index, %x: i32) {
 
 // -----
 
-func.func @cas_float(%a: memref<?xf32>, %i: index, %x: f32) {
-  // expected-error@+1 {{'qd.grid.atomic.cas' op operand #0 must be i32 or i64, but got 'f32'}}
-  %0 = qd.grid.atomic.cas %x, %x, %a[%i] device relaxed : memref<?xf32>
+func.func @cas_float(%a: memref<?xf80>, %i: index, %x: f80) {
+  // expected-error@+1 {{'qd.grid.atomic.cas' op operand #0 must be i1, i8, i16, i32, i64, f16, bf16, f32 or f64, but got 'f80'}}
+  %0 = qd.grid.atomic.cas %x, %x, %a[%i] device relaxed : memref<?xf80>
   return
 }
 

@@ -5,9 +5,9 @@
 // Data movement
 //===----------------------------------------------------------------------===//
 
-func.func @shuffle_type(%v: f16, %lane: i32) {
-  // expected-error@+1 {{'qd.simt.shuffle' op operand #0 must be i32, i64, f32 or f64, but got 'f16'}}
-  %0 = qd.simt.shuffle xor %v, %lane : f16
+func.func @shuffle_type(%v: f80, %lane: i32) {
+  // expected-error@+1 {{'qd.simt.shuffle' op operand #0 must be i1, i8, i16, i32, i64, f16, bf16, f32 or f64, but got 'f80'}}
+  %0 = qd.simt.shuffle xor %v, %lane : f80
   return
 }
 
@@ -45,16 +45,16 @@ func.func @shuffle_result(%v: f32, %lane: i32) {
 
 // -----
 
-func.func @broadcast_type(%v: i8, %lane: i32) {
-  // expected-error@+1 {{'qd.simt.broadcast' op operand #0 must be i32, i64, f32 or f64, but got 'i8'}}
-  %0 = qd.simt.broadcast %v, %lane : i8
+func.func @broadcast_type(%v: i4, %lane: i32) {
+  // expected-error@+1 {{'qd.simt.broadcast' op operand #0 must be i1, i8, i16, i32, i64, f16, bf16, f32 or f64, but got 'i4'}}
+  %0 = qd.simt.broadcast %v, %lane : i4
   return
 }
 
 // -----
 
 func.func @broadcast_first_type(%v: vector<4xf32>) {
-  // expected-error@+1 {{'qd.simt.broadcast_first' op operand #0 must be i32, i64, f32 or f64, but got 'vector<4xf32>'}}
+  // expected-error@+1 {{'qd.simt.broadcast_first' op operand #0 must be i1, i8, i16, i32, i64, f16, bf16, f32 or f64, but got 'vector<4xf32>'}}
   %0 = qd.simt.broadcast_first %v : vector<4xf32>
   return
 }
@@ -89,9 +89,9 @@ func.func @vote_tile(%p: i1) {
 
 // -----
 
-func.func @all_equal_type(%v: i1) {
-  // expected-error@+1 {{'qd.simt.all_equal' op operand #0 must be i32, i64, f32 or f64, but got 'i1'}}
-  %0 = qd.simt.all_equal %v : i1
+func.func @all_equal_type(%v: i2) {
+  // expected-error@+1 {{'qd.simt.all_equal' op operand #0 must be i1, i8, i16, i32, i64, f16, bf16, f32 or f64, but got 'i2'}}
+  %0 = qd.simt.all_equal %v : i2
   return
 }
 
@@ -147,7 +147,7 @@ func.func @lanemask_relation(%lane: i32) {
 // -----
 
 func.func @match_any_float(%v: f32) {
-  // expected-error@+1 {{'qd.simt.match_any' op operand #0 must be i32 or i64, but got 'f32'}}
+  // expected-error@+1 {{'qd.simt.match_any' op operand #0 must be i1, i8, i16, i32 or i64, but got 'f32'}}
   %0 = qd.simt.match_any %v : f32
   return
 }
@@ -190,9 +190,9 @@ func.func @signed_kind(%v: f64) {
 
 // -----
 
-func.func @element_type(%v: f16) {
-  // expected-error@+1 {{'qd.simt.reduce' op operand #0 must be variadic of i32, i64, f32 or f64, but got 'f16'}}
-  %0 = qd.simt.reduce add %v : f16
+func.func @element_type(%v: f80) {
+  // expected-error@+1 {{'qd.simt.reduce' op operand #0 must be variadic of i1, i8, i16, i32, i64, f16, bf16, f32 or f64, but got 'f80'}}
+  %0 = qd.simt.reduce add %v : f80
   return
 }
 
@@ -461,9 +461,9 @@ func.func @unsigned_value(%k: i32, %v: f64) {
 
 // -----
 
-func.func @sort_type(%k: i16, %v: i32) {
-  // expected-error@+1 {{'qd.simt.bitonic_sort_kv' op operand #0 must be i32, i64, f32 or f64, but got 'i16'}}
-  %0, %1 = qd.simt.bitonic_sort_kv %k, %v : i16, i32
+func.func @sort_type(%k: i24, %v: i32) {
+  // expected-error@+1 {{'qd.simt.bitonic_sort_kv' op operand #0 must be i1, i8, i16, i32, i64, f16, bf16, f32 or f64, but got 'i24'}}
+  %0, %1 = qd.simt.bitonic_sort_kv %k, %v : i24, i32
   return
 }
 

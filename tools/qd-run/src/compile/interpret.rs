@@ -73,7 +73,7 @@ fn said(fault: &Fault) -> Failure {
 }
 
 /// The element types of a kernel's arguments. Reflection says `i64` for what
-/// MLIR calls `index`.
+/// MLIR calls `index`, and `f16` also for its bits in an `i16`.
 fn elements(module: &Module, kernel: &Kernel) -> Vec<Element> {
     let types = argument_types(module, &kernel.name);
     let reflected = kernel
@@ -85,14 +85,14 @@ fn elements(module: &Module, kernel: &Kernel) -> Vec<Element> {
     reflected
         .enumerate()
         .map(|(i, element)| match types.get(i) {
-            Some(true) => Element::Index,
+            Some(Some(said)) => *said,
             _ => element,
         })
         .collect()
 }
 
-/// For each argument of a kernel, whether it holds `index`.
-fn argument_types(module: &Module, kernel: &str) -> Vec<bool> {
+/// For each argument of a kernel what it holds, where reflection does not tell.
+fn argument_types(module: &Module, kernel: &str) -> Vec<Option<Element>> {
     let found = operations(module.body().into()).into_iter().find(|op| {
         op.is(grid::Kernel::NAME)
             && op.attr("sym_name").and_then(attributes::text).as_deref() == Some(kernel)
@@ -100,11 +100,18 @@ fn argument_types(module: &Module, kernel: &str) -> Vec<bool> {
     let Some(body) = found.and_then(OpExt::body) else {
         return Vec::new();
     };
-    let is_index = |value: &Value| {
+    let said = |value: &Value| {
         let r#type = value.r#type();
-        ir::element_type(r#type).unwrap_or(r#type).to_string() == "index"
+        let element = ir::element_type(r#type).unwrap_or(r#type);
+        Some(match &*element.to_string() {
+            "index" => Element::Index,
+            "i1" => Element::I1,
+            "f16" => Element::F16,
+            "bf16" => Element::BF16,
+            _ => return None,
+        })
     };
-    arguments(body).iter().map(is_index).collect()
+    arguments(body).iter().map(said).collect()
 }
 
 fn buffer_of(array: &Array, element: Element, uninitialised: bool) -> qd_interp::Buffer {

@@ -144,7 +144,7 @@ impl Generator<'_> {
                 )
             }
             false => {
-                let ty = Ty::ELEMENTS[self.random.usize(0..4)];
+                let ty = self.element();
                 (vec![ty], Block::default(), String::new())
             }
         };
@@ -198,7 +198,7 @@ impl Generator<'_> {
     fn by_roles(&mut self) {
         let algorithms = &*BY_ROLES;
         let op = algorithms[self.random.usize(0..algorithms.len())];
-        let ty = Ty::ELEMENTS[self.random.usize(0..4)];
+        let ty = self.element();
         let depth = self.depth();
         let (mut operands, mut used) = (Vec::new(), Vec::new());
         let (mut class, mut first, mut total) = (None, None, None);
@@ -284,7 +284,7 @@ impl Generator<'_> {
     }
 
     fn sort(&mut self) {
-        let ty = Ty::ELEMENTS[self.random.usize(0..4)];
+        let ty = self.element();
         let Some(keys) = self.elements(ty, &[]) else {
             return;
         };
@@ -295,7 +295,7 @@ impl Generator<'_> {
                 properties += ", is_unsigned";
             }
             if self.one_in(3) {
-                let digits = self.random.i64(1..=ty.bits() / 8);
+                let digits = self.random.i64(1..=(ty.bits() / 8).max(1));
                 properties += &format!(", end_bit = {} : i32", 8 * digits);
             }
         }
@@ -304,7 +304,7 @@ impl Generator<'_> {
         let mut operands = vec![self.memory_of(keys), garbage];
         let mut segments = "1, 1, 0, 0, 1, 1";
         if self.random.bool() {
-            let of = Ty::ELEMENTS[self.random.usize(0..4)];
+            let of = self.element();
             if let Some(values) = self.elements(of, &[keys]) {
                 let garbage = self.parameter(of, length, Contents::Scratch, Comparison::Ignored);
                 operands.extend([self.memory_of(values), garbage]);
@@ -332,8 +332,8 @@ impl Generator<'_> {
     }
 
     fn reduce_by_key(&mut self) {
-        let key = Ty::ELEMENTS[self.random.usize(0..4)];
-        let ty = Ty::ELEMENTS[self.random.usize(0..4)];
+        let key = self.element();
+        let ty = self.element();
         let Some(keys) = self.elements(key, &[]) else {
             return;
         };

@@ -16,10 +16,8 @@ impl Generator<'_> {
 
     fn function(&mut self, name: String) {
         let count = self.random.usize(0..3);
-        let types: Vec<Ty> = (0..count)
-            .map(|_| Ty::ELEMENTS[self.random.usize(0..4)])
-            .collect();
-        let result = Ty::ELEMENTS[self.random.usize(0..4)];
+        let types: Vec<Ty> = (0..count).map(|_| self.element()).collect();
+        let result = self.element();
         let mut arguments = Vec::new();
         for ty in &types {
             let class = match ty.is_float() {

@@ -105,7 +105,10 @@ impl Generator<'_> {
     /// Buffers of each type with an element for each thread, and flags.
     fn buffers(&mut self) {
         let length = Some(self.length);
-        for ty in Ty::ELEMENTS {
+        // A program has a few buffers of narrow elements.
+        let narrow = (0..2).filter_map(|_| self.pick(&Ty::NARROW));
+        let all: Vec<Ty> = narrow.collect::<Vec<_>>();
+        for ty in Ty::WIDE.into_iter().chain(all) {
             for _ in 0..self.random.usize(1..=3) {
                 let contents = match self.random.usize(0..4) {
                     0 => Contents::Extreme,
@@ -236,7 +239,7 @@ impl Generator<'_> {
     /// Scratch of which each element is computed by itself, and an algorithm that reads it,
     /// maybe once what it was computed of has been overwritten.
     fn produce(&mut self) {
-        let ty = Ty::ELEMENTS[self.random.usize(0..4)];
+        let ty = self.element();
         let length = Some(self.length);
         let value = self.parameter(ty, length, Contents::Scratch, Comparison::Ignored);
         let produced = self.buffers.len();

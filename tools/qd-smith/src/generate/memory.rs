@@ -126,7 +126,7 @@ impl Generator<'_> {
             class,
             ..
         } = self.buffers[buffer].clone();
-        let value = match !ty.is_float() && self.one_in(3) {
+        let value = match matches!(ty, Ty::I32 | Ty::I64) && self.one_in(3) {
             true => self.widened(ty),
             false => self.find(ty, Level::Varying),
         };
@@ -140,7 +140,7 @@ impl Generator<'_> {
         }
     }
 
-    /// A narrower integer as one of this type: no buffer holds those.
+    /// A narrower integer as one of this type.
     fn widened(&mut self, ty: Ty) -> Value {
         let narrow = [Ty::I1, Ty::I8, Ty::I16][self.random.usize(0..3)];
         let value = self.find(narrow, Level::Varying);
@@ -223,8 +223,9 @@ impl Generator<'_> {
     /// Each thread writes its place of a shared array, all meet, and each reads
     /// wherever it likes; or all count in it.
     pub(super) fn exchange(&mut self) {
-        let ty = Ty::ELEMENTS[self.random.usize(0..4)];
-        let counts = !ty.is_float() && self.one_in(3);
+        let ty = self.element();
+        // Atomics of less than 32 bits are not every target's.
+        let counts = matches!(ty, Ty::I32 | Ty::I64) && self.one_in(3);
         let threads = self.phase.threads;
         let length = if counts { COUNTERS } else { threads };
         let array = self.shared(length, ty);
@@ -374,7 +375,7 @@ impl Generator<'_> {
             let known = self.privates[self.random.usize(0..self.privates.len())];
             return self.private_again(known);
         }
-        let ty = Ty::ELEMENTS[self.random.usize(0..4)];
+        let ty = self.element();
         let length = 1 << self.random.i64(0..3);
         let array = self.memory(format!("memref<{length}x{ty}>"));
         self.push(
@@ -417,8 +418,8 @@ impl Generator<'_> {
         self.scope.push(read);
     }
 
-    /// An atomic store of, or an exchange for, the one number that a word is to have
-    /// once any thread has come by; or an atomic load of what is never written.
+    /// An atomic store of, an exchange for, or a compare-and-swap to the one number that a word
+    /// is to have once any thread has come by; or an atomic load of what is never written.
     pub(super) fn mark(&mut self) {
         if self.random.bool() {
             let reads = self.phase.reads.clone();
@@ -431,7 +432,8 @@ impl Generator<'_> {
                 class,
                 role,
             } = self.buffers[buffer].clone();
-            if role != Role::Elements {
+            // Vulkan has no atomics of less than 32 bits.
+            if role != Role::Elements || ty.bits() < 32 {
                 return;
             }
             let place = self.any_place();
@@ -442,7 +444,7 @@ impl Generator<'_> {
             self.info[read as usize].class = class;
             return self.scope.push(read);
         }
-        let ty = [Ty::I32, Ty::I64][self.random.usize(0..2)];
+        let ty = Ty::WIDE[self.random.usize(0..Ty::WIDE.len())];
         let known = self.buffers.iter().find_map(|b| match b.role {
             Role::Marks(number) if b.ty == ty => Some((b.value, number)),
             _ => None,
@@ -462,14 +464,19 @@ impl Generator<'_> {
         let desired = self.constant(ty, number);
         let any = self.find(Ty::I32, Level::Varying);
         let place = self.place_of(any, COUNTERS);
-        match self.random.bool() {
-            true => {
+        match self.random.usize(0..3) {
+            0 => {
                 let expected = self.constant(ty, 0);
                 let properties = "order = #qd.order<acq_rel>, scope = #qd.scope<device>";
                 let operands = [expected, desired, memory, place];
                 self.op(grid::AtomicCas::NAME, properties, &operands, ty);
             }
-            false => {
+            1 => {
+                let properties = "order = #qd.order<acq_rel>, scope = #qd.scope<device>";
+                let operands = [desired, memory, place];
+                self.op(grid::AtomicExchange::NAME, properties, &operands, ty);
+            }
+            _ => {
                 let properties = "order = #qd.order<release>, scope = #qd.scope<device>";
                 let operands = [desired, memory, place];
                 self.push(grid::AtomicStore::NAME, properties, &operands, &[]);

@@ -171,6 +171,16 @@ impl<'f> Generator<'f> {
         }
     }
 
+    /// A type of elements; mostly one of which there are buffers.
+    fn element(&mut self) -> Ty {
+        let of: &[Ty] = if self.one_in(4) {
+            &Ty::NARROW
+        } else {
+            &Ty::WIDE
+        };
+        of[self.random.usize(0..of.len())]
+    }
+
     /// A value of a type; nothing defines it yet.
     fn value(&mut self, r#type: impl Into<String>, info: Info) -> Value {
         self.types.push(r#type.into());
@@ -275,7 +285,7 @@ impl<'f> Generator<'f> {
                 if number == 0 { "false" } else { "true" },
                 Class::Integer,
             ),
-            Ty::F32 | Ty::F64 => self.literal(ty, &format!("{number}.0"), class),
+            _ if ty.is_float() => self.literal(ty, &format!("{number}.0"), class),
             _ => self.literal(ty, &number.to_string(), Class::Integer),
         };
         self.constants.insert(key, made);

@@ -1,0 +1,68 @@
+//! Atomics on floats of 16 bits, and on booleans.
+//!
+//! Loads, stores, exchanges and compare-and-swaps are of bits in any case. What combines floats
+//! compares and swaps until nothing has come between; what combines booleans is `and`, `or` or
+//! `xor`.
+
+use super::{is_half, is_of_booleans, refuse};
+use qd_dialects::{
+    attributes::{self, Kind},
+    builder::{Builder, Combiner},
+    diagnostic::Result,
+    ir::{self, Op, OpExt},
+    melior::ir::ValueLike,
+    ops::grid,
+};
+
+pub(super) fn expand<'c>(op: Op<'c>) -> Result<'c> {
+    let operands = op.operand_values();
+    if op.is("memref.atomic_rmw") {
+        let memref = operands[1].r#type();
+        let element = ir::element_type(memref).expect("a memref");
+        return match is_half(element) || is_of_booleans(memref) {
+            true => refuse(op, element, "'qd.grid.atomic.rmw' is"),
+            false => Ok(()),
+        };
+    }
+    if !op.is(grid::AtomicRmw::NAME) {
+        return Ok(());
+    }
+    let kind = grid::AtomicRmw::cast(op).kind();
+    if is_of_booleans(operands[1].r#type()) {
+        // −1 is the one of both that is set.
+        let new = match kind {
+            Kind::Add | Kind::Xor => Kind::Xor,
+            Kind::Mul | Kind::And | Kind::MinUi | Kind::MaxSi => Kind::And,
+            _ => Kind::Or,
+        };
+        op.set_attr("kind", new.attribute(ir::context_of(op)));
+    } else if is_half(operands[0].r#type()) {
+        swap_until(op, kind);
+    }
+    Ok(())
+}
+
+/// No thread waits for another: of those that try at once one succeeds.
+fn swap_until(op: Op<'_>, kind: Kind) {
+    let b = Builder::before(op);
+    let operands = op.operand_values();
+    let (value, at) = (b.v(operands[0]), &operands[1..]);
+    let (half, word) = (value.ty(), b.int_type(16));
+    let scope = ("scope", op.attr("scope").expect("a verified atomic"));
+    let order = ("order", op.attr("order").expect("a verified atomic"));
+    let relaxed = ("order", attributes::case(b.context(), "order", "relaxed"));
+    let first = b.op(grid::AtomicLoad::NAME, at, &[half], &[scope, relaxed]);
+    let combiner = Combiner::kind(b.context(), kind, half);
+    let [old, _] = b.while_(
+        [b.v(first.first_result()), b.bool(false)],
+        |[_, done]| done.eq(0),
+        |[seen, _]| {
+            let next = combiner.apply(&b, &[seen], &[value])[0];
+            let operands = [&[seen.value(), next.value()][..], at].concat();
+            let swap = b.op(grid::AtomicCas::NAME, &operands, &[half], &[scope, order]);
+            let now = b.v(swap.first_result());
+            [now, now.bitcast(word).eq(seen.bitcast(word))]
+        },
+    );
+    op.replace_with(&[old.value()]);
+}
