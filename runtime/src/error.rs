@@ -188,6 +188,9 @@ pub enum Error {
         "devices cannot be used after fork: open them in a program that the new process executes"
     )]
     Forked,
+    /// A dispatcher that cannot be made, or has nothing to run.
+    #[error(transparent)]
+    Dispatch(#[from] crate::dispatch::Error),
     /// A thread cannot be started.
     #[error("cannot start a thread: {0}")]
     Thread(std::io::Error),

@@ -16,7 +16,7 @@ use crate::{
 };
 use qd_artifact::Artifact;
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeSet, HashMap, HashSet},
     fmt,
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
@@ -136,6 +136,25 @@ impl Loaded {
 }
 
 impl Loaded {
+    /// See [`Kernel::code`].
+    fn hash(&self, kernel: &str) -> String {
+        let program = self.program();
+        let mut hasher = blake3::Hasher::new();
+        let reached = program.kernel(kernel).map(|kernel| program.reached(kernel));
+        for Planned { kernel, plan } in reached.iter().flatten() {
+            let text = serde_json::to_vec(&(&kernel.name, &kernel.arguments, plan));
+            hasher.update(&text.expect("plans are plain data"));
+            let bodies = validate::launches([Planned { kernel, plan }]);
+            let places = bodies.filter_map(|launch| self.places.get(launch.body));
+            // Each once, in an order that follows from the artifact.
+            for place in places.collect::<BTreeSet<_>>() {
+                let id = self.program.artifact.modules[*place].id();
+                hasher.update(id.as_bytes());
+            }
+        }
+        hasher.finalize().to_hex()[..16].into()
+    }
+
     pub fn program(&self) -> Program<'_> {
         self.program.program()
     }
@@ -176,6 +195,18 @@ impl Kernel {
     /// Its name.
     pub fn name(&self) -> &str {
         &self.0.name
+    }
+
+    /// Its device.
+    pub fn device(&self) -> &Device {
+        &self.0.loaded.device
+    }
+
+    /// What tells it from other kernels of its name: a hash, in hexadecimal, of its plan and code
+    /// and of those of the kernels that it dispatches to. Two compilations of equal requests have
+    /// the same.
+    pub fn code(&self) -> String {
+        self.0.loaded.hash(&self.0.name)
     }
 
     /// Its arguments, in order.

@@ -72,6 +72,12 @@ impl Stream {
         &self.0.device
     }
 
+    /// Whether its owner captures it, so that calls become part of the owner's graph: true of
+    /// [wrapped](Device::wrap_stream) streams only.
+    pub fn is_captured(&self) -> bool {
+        self.0.is_captured()
+    }
+
     /// Waits until all that is on it has been done.
     ///
     /// # Errors
