@@ -263,7 +263,7 @@ impl<G: Geometry> Dispatcher<G> {
     }
 
     /// Measures nothing from now on: winners stay, and geometries without one get the first
-    /// eligible variant.
+    /// eligible variant. Calls meanwhile do not count.
     pub fn freeze(&self) {
         self.is_frozen.store(true, Ordering::Relaxed);
     }

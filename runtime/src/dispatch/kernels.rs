@@ -43,6 +43,18 @@ impl KernelVariant {
         }
     }
 
+    /// The variants of a kernel's `qd.grid.dispatch`es: for each, the kernel that
+    /// [prefers](Kernel::preferring) it, under its name. Empty if there is no dispatch. Where a
+    /// variant's predicate does not hold, the first eligible one runs instead and is timed for it.
+    pub fn of_dispatches(kernel: &Kernel) -> Vec<Self> {
+        let names = kernel.variants().into_iter();
+        let preferring = names.filter_map(|name| {
+            let preferring = kernel.preferring(name).ok()?;
+            Some(Self::named(name, &preferring))
+        });
+        preferring.collect()
+    }
+
     /// A function that puts all its work onto the stream. Its code is told by its name alone.
     pub fn function(
         name: impl Into<String>,
@@ -91,8 +103,9 @@ impl fmt::Debug for KernelVariant {
 
 /// Kernels of one device, of which the fastest is launched: see [`Dispatcher`].
 ///
-/// A trial is timed by the host's clock, from an idle stream until the stream is idle again. So it
-/// includes the launch, and what else is on the stream ends before.
+/// A trial is timed by the host's clock, from when the stream is idle and no other stream uses the
+/// arguments, until that is so again. So it includes the launch, and nothing that the launch would
+/// have to wait for. Other work of the device at that time disturbs it.
 pub struct KernelDispatcher<G> {
     dispatcher: Dispatcher<G>,
     device: Device,
@@ -300,7 +313,7 @@ impl Call for Launch<'_> {
     }
 
     fn synchronize(&mut self) -> Result<(), Error> {
-        self.on.map_or(Ok(()), Stream::synchronize)
+        self.on.map_or(Ok(()), |on| on.settle(self.arguments))
     }
 
     fn run(&mut self, variant: usize) -> Result<(), Error> {

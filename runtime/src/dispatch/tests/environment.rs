@@ -1,6 +1,12 @@
 //! What users force, and what is printed for them.
 
 use super::*;
+use std::{
+    env,
+    ffi::OsStr,
+    os::unix::ffi::OsStrExt,
+    process::{Command, Output},
+};
 
 fn environment(force: Option<&str>, debug: Option<&str>) -> impl FnOnce(&mut Settings) {
     let read = Environment::parse(force, debug).expect("is well-formed");
@@ -80,4 +86,43 @@ fn debug_prints_say_what_is_registered_and_chosen() {
     let (mut bench, printed) = self::bench(None, None);
     bench.calls(400);
     assert!(printed.lines().is_empty());
+}
+
+/// A program that makes a dispatcher by default settings: what a test runs in a process of its own.
+#[test]
+#[ignore = "it is part of another test"]
+fn child() {
+    match Dispatcher::<u32>::new("sum", variants("a b"), Settings::default()) {
+        Ok(made) => eprintln!("forced: {:?}", made.forced()),
+        Err(error) => eprintln!("error: {error}"),
+    }
+}
+
+fn run(variables: &[(&str, &OsStr)]) -> String {
+    let name = "dispatch::tests::environment::child";
+    let Output { status, stderr, .. } = Command::new(env::current_exe().unwrap())
+        .args(["--exact", name, "--ignored", "--nocapture"])
+        .env_remove(Environment::FORCE)
+        .env_remove(Environment::PRINT_DEBUG)
+        .envs(variables.iter().copied())
+        .output()
+        .unwrap();
+    assert!(status.success());
+    String::from_utf8(stderr).unwrap()
+}
+
+#[test]
+fn the_variables_of_the_process_are_read_by_default() {
+    assert_eq!(run(&[]), "forced: None\n");
+    let force = (Environment::FORCE, OsStr::new("sum:b"));
+    let debug = (Environment::PRINT_DEBUG, OsStr::new("1"));
+    let text = run(&[force, debug]);
+    assert!(
+        text.ends_with("perf_dispatch 'sum': forced to 'b'\nforced: Some(1)\n"),
+        "{text}"
+    );
+    assert_eq!(
+        run(&[(Environment::FORCE, OsStr::from_bytes(b"sum:\xff"))]),
+        "error: QD_PERFDISPATCH_FORCE='sum:\u{fffd}': it is not UTF-8\n"
+    );
 }

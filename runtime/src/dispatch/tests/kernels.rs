@@ -11,7 +11,7 @@ use crate::{
         testing::{self, Log},
     },
 };
-use qd_artifact::Dtype;
+use qd_artifact::{Artifact, Comparison, Dtype, Expr, Operand, StepKind};
 
 /// Kernels `slow` and `fast`, that both set an array to a value, and `next`, which takes others.
 struct Parts {
@@ -86,6 +86,27 @@ fn every_launch_does_the_work_and_waits_around_the_timed_ones() {
     assert_eq!(set.dispatcher().times(&4), [Some(us(2)), Some(us(1))]);
     set.launch(&stream, &args![&y, 7]).unwrap();
     assert_eq!(set.dispatcher().winner(&8), None);
+}
+
+#[test]
+fn a_trial_does_not_include_what_other_streams_do_with_its_arrays() {
+    let parts = parts();
+    let set = dispatcher(&parts, Policy::default());
+    let [here, there] = [0, 1].map(|_| parts.device.stream(Default::default()).unwrap());
+    let x = array(&here, 4);
+    for call in 0..4 {
+        parts.fast.launch(&there, &args![&x, 9]).unwrap();
+        let before = parts.log.calls().len();
+        set.launch(&here, &args![&x, 1]).unwrap();
+        let calls = parts.log.calls()[before..].to_vec();
+        let calls: Vec<_> = calls.into_iter().filter(|call| *call != "build").collect();
+        let expected = match call {
+            // In order on the device, as for any launch.
+            0 | 1 => "record wait replay",
+            _ => "record wait synchronize replay synchronize",
+        };
+        assert_eq!(calls.join(" "), expected, "call {call}");
+    }
 }
 
 #[test]
@@ -234,7 +255,7 @@ fn winners_are_kept_for_the_device_and_its_driver() {
 #[test]
 fn kernels_of_other_code_are_other_variants() {
     let (device, _) = testing::device();
-    let code = |change: fn(&mut qd_artifact::Artifact)| {
+    let code = |change: fn(&mut Artifact)| {
         let mut artifact = testing::artifact();
         change(&mut artifact);
         let kernel = device.load(&artifact).unwrap().kernel("set").unwrap();
@@ -254,4 +275,124 @@ fn kernels_of_other_code_are_other_variants() {
     assert_ne!(plain, other);
     // What another kernel does is not its own.
     assert_eq!(plain, code(|artifact| artifact.kernels.truncate(1)));
+}
+
+/// With a kernel `either`, which dispatches to `seven` or, for values above 4, `eight`. These set
+/// the array to what they are called after, so that a test sees which one ran.
+fn dispatching() -> Artifact {
+    let mut artifact = testing::artifact();
+    let set = artifact.kernels[0].clone();
+    let of = |name: &str, change: &dyn Fn(&mut StepKind)| {
+        let mut kernel = set.clone();
+        kernel.name = name.into();
+        let plan = kernel.plans[0].as_mut().unwrap();
+        change(&mut plan.steps[0].kind);
+        kernel
+    };
+    let setting = |name: &str, value: u64| {
+        of(name, &|step| match step {
+            StepKind::Launch { arguments, .. } => {
+                arguments[1] = Operand::Scalar(Expr::Constant(value));
+            }
+            _ => unreachable!("it launches"),
+        })
+    };
+    let is_large = Expr::Compare {
+        comparison: Comparison::GtSigned,
+        width: 32,
+        left: Box::new(Expr::Scalar(1)),
+        right: Box::new(Expr::Constant(4)),
+    };
+    let variants = [("seven", None), ("eight", Some(is_large))].map(|(kernel, predicate)| {
+        let kernel = kernel.to_string();
+        qd_artifact::Variant { kernel, predicate }
+    });
+    let dispatch = of("either", &|step| {
+        let StepKind::Launch { arguments, .. } = step else {
+            unreachable!("it launches");
+        };
+        *step = StepKind::Dispatch {
+            variants: variants.to_vec(),
+            arguments: arguments.clone(),
+        };
+    });
+    let more = [setting("seven", 7), setting("eight", 8), dispatch];
+    artifact.kernels.extend(more);
+    artifact
+}
+
+#[test]
+fn a_kernel_may_prefer_a_variant_of_its_dispatches() {
+    let (device, log) = testing::device();
+    let either = device
+        .load(&dispatching())
+        .unwrap()
+        .kernel("either")
+        .unwrap();
+    let stream = device.stream(Default::default()).unwrap();
+    let x = array(&stream, 2);
+    assert_eq!(either.variants(), ["seven", "eight"]);
+    let [seven, eight] = ["seven", "eight"].map(|name| either.preferring(name).unwrap());
+    let runs = |kernel: &Kernel, value: i32| {
+        kernel.launch(&stream, &args![&x, value]).unwrap();
+        x.to_vec::<i32>(&stream).unwrap()[0]
+    };
+    for _ in 0..2 {
+        assert_eq!(
+            [&either, &seven, &eight].map(|kernel| runs(kernel, 5)),
+            [7, 7, 8]
+        );
+        // The predicate of `eight` does not hold.
+        assert_eq!(
+            [&either, &seven, &eight].map(|kernel| runs(kernel, 4)),
+            [7, 7, 7]
+        );
+    }
+    // A recording and a capture take the same ones.
+    let mut recording = Recording::new(&device);
+    recording.launch(&eight, &args![&x, 9]).unwrap();
+    recording.finish().unwrap().launch(&stream).unwrap();
+    assert_eq!(x.to_vec::<i32>(&stream).unwrap(), [8, 8]);
+    let raw = log.stream();
+    // Safety: it is the fake's.
+    let captured = unsafe { device.wrap_stream(raw, None) }.unwrap();
+    seven.launch(&stream, &args![&x, 9]).unwrap();
+    stream.synchronize().unwrap();
+    log.capture(raw);
+    eight.launch(&captured, &args![&x, 9]).unwrap();
+    log.captured(raw).replay();
+    assert_eq!(x.to_vec::<i32>(&stream).unwrap(), [8, 8]);
+
+    let error = either.preferring("nine").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "kernel 'either' dispatches to no variant 'nine': those there are: seven, eight"
+    );
+    assert!(seven.preferring("seven").unwrap().variants().len() == 2);
+    assert!(parts().fast.variants().is_empty());
+}
+
+#[test]
+fn the_variants_of_a_dispatch_are_measured() {
+    let (device, _) = testing::device();
+    let either = device
+        .load(&dispatching())
+        .unwrap()
+        .kernel("either")
+        .unwrap();
+    let (settings, _) = settings(Policy::default(), &Arc::default());
+    let variants = KernelVariant::of_dispatches(&either);
+    let made = KernelDispatcher::new("either", &device, rows, variants, settings).unwrap();
+    assert_eq!(made.dispatcher().names(), ["seven", "eight"]);
+    let stream = device.stream(Default::default()).unwrap();
+    let x = array(&stream, 2);
+    let ran = [0; 4].map(|_| {
+        made.launch(&stream, &args![&x, 5]).unwrap();
+        x.to_vec::<i32>(&stream).unwrap()[0]
+    });
+    assert_eq!(ran, [7, 8, 7, 8]);
+    made.dispatcher().force("eight").unwrap();
+    made.launch(&stream, &args![&x, 5]).unwrap();
+    assert_eq!(x.to_vec::<i32>(&stream).unwrap(), [8, 8]);
+    assert!(KernelVariant::of_dispatches(&parts().fast).is_empty());
 }

@@ -330,6 +330,16 @@ fn frozen_winners_stay_and_nothing_is_tried() {
 }
 
 #[test]
+fn calls_of_a_frozen_dispatcher_do_not_count() {
+    let mut bench = Bench::new(Policy::default().repeating(Some(5), None), &[2, 1]);
+    bench.calls(4);
+    bench.dispatcher.freeze();
+    assert_eq!(bench.calls(20), "b".repeat(20));
+    bench.dispatcher.thaw();
+    assert_eq!(bench.calls(5), "bbbb|a|");
+}
+
+#[test]
 fn triggers_are_as_the_decorator_takes_them() {
     let of = |calls, after| {
         let policy = Policy::default().repeating(calls, after);

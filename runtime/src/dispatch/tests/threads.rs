@@ -3,7 +3,7 @@
 use super::*;
 use std::{sync::Barrier, thread};
 
-const THREADS: usize = 8;
+const THREADS: usize = 4;
 
 /// Counts what threads do with it at once.
 #[derive(Default)]
@@ -78,7 +78,7 @@ fn threads_evaluate_again_once_for_so_many_calls() {
     });
     // Calls beside a trial are not counted, so there are fewer evaluations than by one thread.
     let waits = shared.waits.load(Ordering::SeqCst);
-    let most = 4 * (1 + 8 * 200 / 50);
+    let most = 4 * (1 + THREADS as u64 * 200 / 50);
     assert!(waits <= most, "{waits} waits");
 }
 
