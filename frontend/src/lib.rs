@@ -90,7 +90,7 @@ pub use qd_lowering::{
     this_machine,
 };
 pub use qd_request::{ModuleBytes, Source, find_stored, keep_valid, kernel_names};
-pub use qd_runtime::{Element, Scalar, args, objects};
+pub use qd_runtime::{Element, Scalar, args, dispatch, objects};
 pub use qd_store as store;
 pub use request::{CompileRequest, check_targets, compile, compile_text, compile_with};
 pub use source::module_bytes;

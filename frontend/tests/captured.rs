@@ -7,6 +7,7 @@ use common::{load, open};
 use cudarc::driver::{result, sys};
 use qd_frontend::{
     Dtype, args,
+    dispatch::{Environment, KernelDispatcher, KernelVariant, Settings},
     objects::{Buffer, Device, Executable, Foreign, Priority, Ready, Stream},
 };
 use std::{
@@ -417,4 +418,58 @@ fn errors_leave_a_capture_as_it_was() {
     let (sorted, sums) = expected(numbers(0, length));
     assert!(owner.read(work.keys, length) == sorted);
     assert!(owner.read(work.out, length) == sums);
+}
+
+#[test]
+#[ignore = "needs an NVIDIA device"]
+fn a_dispatcher_has_its_winner_captured_and_measures_nothing_meanwhile() {
+    let mut owner = Owner::new();
+    let work = Work::new(&owner, 10_000);
+    let stream = owner.wrapped(&work.device);
+    let rows = [work.length as u64];
+    let [source, out] = [work.source, work.out].map(|array| import(&stream, array, &rows));
+    let n = import(&stream, work.n, &[]);
+    let [_, _, scratch] = work.scratch();
+    work.before.synchronize().expect("ends");
+    let scan = work.kernels.kernel("scan").expect("there");
+    let variants = ["one", "other"].map(|name| KernelVariant::named(name, &scan));
+    let settings = Settings {
+        environment: Some(Environment::default()),
+        ..Settings::default()
+    };
+    let made = KernelDispatcher::new("scan", &work.device, |_| 0, variants.into(), settings);
+    let scans = made.expect("is well-formed");
+    let given = args![&source, &out, &scratch, &n];
+
+    owner.begin();
+    let refused = scans.launch(&stream, &given);
+    owner.end();
+    let text = refused.expect_err("is not measured").to_string();
+    assert!(text.contains("no winner is known for 0"), "{text}");
+
+    for _ in 0..4 {
+        scans.launch(&stream, &given).expect("runs");
+    }
+    stream.synchronize().expect("ends");
+    let winner = scans.dispatcher().winner(&0);
+    assert!(winner.is_some());
+    owner.begin();
+    // Past the call that another evaluation begins with.
+    for _ in 0..400 {
+        scans.launch(&stream, &given).expect("part of the capture");
+    }
+    owner.end();
+    assert_eq!(scans.dispatcher().winner(&0), winner);
+    owner.instantiate();
+    owner.replay();
+    owner.synchronize();
+    let sums = numbers(0, work.length)
+        .into_iter()
+        .scan(0_i32, |sum, value| {
+            *sum = sum.wrapping_add(value);
+            Some(*sum)
+        });
+    assert_eq!(owner.read(work.out, work.length), sums.collect::<Vec<_>>());
+    scans.launch(&stream, &given).expect("runs");
+    assert_eq!(scans.dispatcher().winner(&0), None, "now it begins");
 }

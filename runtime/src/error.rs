@@ -93,6 +93,13 @@ pub enum Error {
         kernel: String,
         variants: Vec<String>,
     },
+    /// No dispatch of a kernel has that variant.
+    #[error("kernel '{kernel}' dispatches to no variant '{variant}': those there are: {}", known.join(", "))]
+    UnknownVariant {
+        kernel: String,
+        variant: String,
+        known: Vec<String>,
+    },
     /// A loop ran for more iterations than the options allow.
     #[error("kernel '{kernel}': a loop was still running after {limit} iterations")]
     TooManyIterations { kernel: String, limit: u64 },
@@ -188,6 +195,9 @@ pub enum Error {
         "devices cannot be used after fork: open them in a program that the new process executes"
     )]
     Forked,
+    /// A dispatcher that cannot be made, or has nothing to run.
+    #[error(transparent)]
+    Dispatch(#[from] crate::dispatch::Error),
     /// A thread cannot be started.
     #[error("cannot start a thread: {0}")]
     Thread(std::io::Error),

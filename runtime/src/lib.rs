@@ -1,12 +1,14 @@
 //! Runs artifacts. The crate knows no IR: an artifact's launch plan has a kernel's
 //! arguments and steps.
 //!
-//! Programs use [`objects`]; each kind of device has a driver below it.
+//! Programs use [`objects`]; each kind of device has a driver below it. [`dispatch`] chooses among
+//! kernels by measuring them.
 
 mod argument;
 mod control;
 mod cpu;
 mod cuda;
+pub mod dispatch;
 mod error;
 mod hip;
 pub mod objects;

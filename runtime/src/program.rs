@@ -20,6 +20,8 @@ pub(crate) struct Program<'a> {
 pub(crate) struct Planned<'a> {
     pub kernel: &'a Kernel,
     pub plan: &'a Plan,
+    /// The variant that its dispatches run where it is eligible, if not the first one.
+    pub preferred: Option<&'a str>,
 }
 
 impl<'a> Program<'a> {
@@ -54,7 +56,11 @@ impl<'a> Program<'a> {
 
     fn planned(self, kernel: &'a Kernel) -> Option<Planned<'a>> {
         let plan = kernel.plans.get(self.target)?.as_ref()?;
-        Some(Planned { kernel, plan })
+        Some(Planned {
+            kernel,
+            plan,
+            preferred: None,
+        })
     }
 
     /// Where in the source things come from, as far as that is known.
@@ -87,6 +93,30 @@ impl<'a> Program<'a> {
             StepKind::Launch { .. } | StepKind::Fill { .. } => Vec::new(),
         });
         callees.collect()
+    }
+
+    /// The kernels that a kernel's own dispatches choose from, each once, in order.
+    pub fn variants(self, kernel: Planned<'a>) -> Vec<&'a str> {
+        fn collect<'a>(steps: &'a [Step], names: &mut Vec<&'a str>) {
+            for step in steps {
+                match &step.kind {
+                    StepKind::Dispatch { variants, .. } => {
+                        for variant in variants {
+                            if !names.contains(&&*variant.kernel) {
+                                names.push(&variant.kernel);
+                            }
+                        }
+                    }
+                    StepKind::DoWhile { steps, .. } | StepKind::If { steps, .. } => {
+                        collect(steps, names);
+                    }
+                    StepKind::Launch { .. } | StepKind::Fill { .. } => {}
+                }
+            }
+        }
+        let mut names = Vec::new();
+        collect(&kernel.plan.steps, &mut names);
+        names
     }
 
     /// Whether a module is for the target.

@@ -29,7 +29,7 @@ pub(crate) fn validate(program: Program<'_>) -> Result<(), Error> {
             return invalid(format!("two bodies '{}'", body.name));
         }
     }
-    for Planned { kernel, plan } in program.kernels() {
+    for Planned { kernel, plan, .. } in program.kernels() {
         let check = Check {
             program,
             kernel,
@@ -102,7 +102,7 @@ pub(crate) fn launches<'a>(
         }
     }
     let kernels = kernels.into_iter();
-    kernels.flat_map(|Planned { kernel, plan }| {
+    kernels.flat_map(|Planned { kernel, plan, .. }| {
         let mut launches = Vec::new();
         collect(&kernel.name, &plan.steps, &mut launches);
         launches

@@ -41,6 +41,10 @@ pub(crate) fn device(id: &DeviceId, options: &DeviceOptions) -> Result<Cpu, Erro
         info: DeviceInfo {
             id: id.clone(),
             name: machine::name(),
+            driver: match threads {
+                1 => "1 thread".into(),
+                _ => format!("{threads} threads"),
+            },
             target: TargetSpec::new("cpu"),
             decides: true,
             limits: DeviceLimits {

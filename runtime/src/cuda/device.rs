@@ -10,7 +10,7 @@ use cudarc::driver::{
 };
 use std::{
     ffi::{CStr, CString, c_void},
-    ptr,
+    fs, ptr,
     sync::Arc,
 };
 
@@ -24,6 +24,8 @@ pub(super) struct Device {
     raw: sys::CUdevice,
     pub context: sys::CUcontext,
     pub name: String,
+    /// As [`DeviceInfo::driver`](crate::objects::DeviceInfo::driver).
+    pub driver: String,
     /// Compute capability: 90 is 9.0.
     pub capability: u32,
     /// The most shared memory that a block may request.
@@ -67,7 +69,7 @@ impl Device {
             ));
         }
         result::init().map_err(|e| failed("the NVIDIA driver does not start", e))?;
-        check_version()?;
+        let driver = driver_name(check_version()?);
         let count = device::get_count().map_err(|e| failed("counting devices", e))?;
         if count == 0 {
             return Err(Error::Device("the NVIDIA driver has no device".into()));
@@ -96,6 +98,7 @@ impl Device {
             raw,
             context,
             name,
+            driver,
             capability: (major * 10 + minor) as u32,
             max_shared_bytes: max_shared_bytes as u32,
             max_threads: max_threads as u32,
@@ -111,14 +114,14 @@ impl Device {
 }
 
 /// What older drivers lack would be missed in the middle of a run.
-fn check_version() -> Result<(), Error> {
+fn check_version() -> Result<i32, Error> {
     let mut version = 0;
     // Safety: it writes a number.
     unsafe { sys::cuDriverGetVersion(&mut version) }
         .result()
         .map_err(|e| failed("the NVIDIA driver's version", e))?;
     match version >= OLDEST {
-        true => Ok(()),
+        true => Ok(version),
         false => Err(Error::Device(format!(
             "the NVIDIA driver is of CUDA {}.{}: {}.{} or later is required",
             version / 1000,
@@ -127,6 +130,25 @@ fn check_version() -> Result<(), Error> {
             OLDEST % 1000 / 10,
         ))),
     }
+}
+
+/// What the driver is called: its own version, where the kernel module says it, and CUDA's.
+fn driver_name(cuda: i32) -> String {
+    let cuda = format!("CUDA {}.{}", cuda / 1000, cuda % 1000 / 10);
+    let text = fs::read_to_string("/proc/driver/nvidia/version").unwrap_or_default();
+    match module_version(&text) {
+        Some(version) => format!("NVIDIA {version}, {cuda}"),
+        None => cuda,
+    }
+}
+
+/// `580.95.05` of what the kernel module says of itself.
+fn module_version(text: &str) -> Option<&str> {
+    let line = text.lines().find(|line| line.starts_with("NVRM version"))?;
+    line.split_whitespace().find(|word| {
+        let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+        word.contains('.') && word.split('.').all(is_number)
+    })
 }
 
 unsafe fn ctx_retain(raw: sys::CUdevice) -> Result<sys::CUcontext, DriverError> {
@@ -237,4 +259,21 @@ pub(super) fn parameters(words: &mut [u64]) -> Vec<*mut c_void> {
         .iter_mut()
         .map(|word| ptr::from_mut(word).cast())
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::module_version;
+
+    #[test]
+    fn the_kernel_modules_version_is_found_in_what_it_says() {
+        let closed = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159  Mon Oct  6 2025\n\
+                      GCC version:  gcc version 13.3.0\n";
+        assert_eq!(module_version(closed), Some("580.159"));
+        let open = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release\n";
+        assert_eq!(module_version(open), Some("580.95.05"));
+        for other in ["", "GCC version: 13.3.0\n", "NVRM version: NVIDIA\n"] {
+            assert_eq!(module_version(other), None);
+        }
+    }
 }

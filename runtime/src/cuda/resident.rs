@@ -75,6 +75,7 @@ pub(crate) fn device(id: &DeviceId, _: &DeviceOptions) -> Result<Cuda, Error> {
         info: DeviceInfo {
             id: id.clone(),
             name: device.name.clone(),
+            driver: device.driver.clone(),
             target: TargetSpec::new(format!("nvptx:sm_{}", device.capability)),
             decides: conditions.is_some(),
             limits: DeviceLimits {

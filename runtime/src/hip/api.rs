@@ -317,10 +317,8 @@ pub(super) fn api() -> Result<&'static Api, Error> {
         Ok(()) | Err(Code::NO_DEVICE) => {}
         Err(code) => return Err(failed("the HIP runtime does not start", code)),
     }
-    let mut version = 0;
-    // Safety: it writes a number.
-    unsafe { api.runtime_version(&mut version) }
-        .map_err(|code| failed("the HIP runtime's version", code))?;
+    let version = api.version();
+    let version = version.map_err(|code| failed("the HIP runtime's version", code))?;
     match version >= OLDEST {
         true => Ok(api),
         false => Err(Error::Device(format!(
@@ -329,6 +327,25 @@ pub(super) fn api() -> Result<&'static Api, Error> {
             version / 100_000 % 100
         ))),
     }
+}
+
+impl Api {
+    /// The library's version, as it numbers it.
+    pub fn version(&self) -> Result<c_int, Code> {
+        let mut version = 0;
+        // Safety: it writes a number.
+        unsafe { self.runtime_version(&mut version) }.map(|()| version)
+    }
+}
+
+/// `6.0.32830` of HIP's number for it.
+pub(super) fn dotted(version: c_int) -> String {
+    let (major, minor, patch) = (
+        version / 10_000_000,
+        version / 100_000 % 100,
+        version % 100_000,
+    );
+    format!("{major}.{minor}.{patch}")
 }
 
 /// `what` failed, as HIP says it.

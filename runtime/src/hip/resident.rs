@@ -46,11 +46,14 @@ pub(crate) fn device(id: &DeviceId) -> Result<Hip, Error> {
     let entered = Entered::new(&device).map_err(|code| failed("entering the device", code))?;
     let pool = pool(&device).map_err(|code| failed("a pool of memory", code))?;
     let memory_bytes = device.memory_bytes();
+    let version = device.api.version();
+    let version = version.map_err(|code| failed("the HIP runtime's version", code))?;
     drop(entered);
     Ok(Hip {
         info: DeviceInfo {
             id: id.clone(),
             name: device.name.clone(),
+            driver: format!("HIP {}", api::dotted(version)),
             target: TargetSpec::new(format!("amdgpu:{}", device.architecture)),
             decides: false,
             limits: DeviceLimits {

@@ -23,6 +23,17 @@ pub enum Arg<'a> {
     Missing,
 }
 
+impl Arg<'_> {
+    /// The extents of an array; none of anything else.
+    pub fn shape(&self) -> &[u64] {
+        match self {
+            Arg::Buffer(buffer) => buffer.shape(),
+            Arg::Shape(shape) => shape,
+            Arg::Scalar(_) | Arg::Slot(_) | Arg::Missing => &[],
+        }
+    }
+}
+
 impl<'a> From<&'a Buffer> for Arg<'a> {
     fn from(buffer: &'a Buffer) -> Self {
         Arg::Buffer(buffer)

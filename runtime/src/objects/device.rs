@@ -82,6 +82,9 @@ pub struct DeviceInfo {
     pub id: DeviceId,
     /// The vendor's name of it.
     pub name: String,
+    /// The driver and its version, as far as it says so; of the host, how many threads it uses.
+    /// Times of kernels are only comparable where it and the name are the same.
+    pub driver: String,
     /// The target to compile for.
     pub target: TargetSpec,
     /// Whether the device decides if a loop goes on. Otherwise the host reads the flag, and a

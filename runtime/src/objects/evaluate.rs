@@ -77,6 +77,7 @@ impl Evaluated {
             words: planned.plan.control,
             inputs: inputs.into(),
             control,
+            preferred: planned.preferred,
         };
         let ops = std::mem::take(&mut self.shape.ops);
         let begin = ops.len();
@@ -144,6 +145,8 @@ struct Frame<'a> {
     /// How many control words it has, and where they begin.
     words: u64,
     control: u64,
+    /// The variant that its dispatches run where it is eligible.
+    preferred: Option<&'a str>,
 }
 
 impl Values for Frame<'_> {
@@ -464,7 +467,10 @@ impl List<'_> {
         (variants, arguments): (&[Variant], &[Operand]),
         after: Vec<u32>,
     ) -> Result<(Vec<u32>, bool), Error> {
-        for (choice, variant) in variants.iter().enumerate() {
+        let numbered = variants.iter().enumerate();
+        let is_preferred = |(_, variant): &(_, &Variant)| frame.preferred == Some(&variant.kernel);
+        let preferred = numbered.clone().filter(is_preferred);
+        for (choice, variant) in preferred.chain(numbered) {
             let predicate = variant.predicate.as_ref();
             let eligible =
                 predicate.map_or(Ok(1), |p| frame.evaluate(p, &variant.kernel))? & 1 == 1;
@@ -482,6 +488,7 @@ impl List<'_> {
                 words: planned.plan.control,
                 inputs,
                 control: frame.control + own(frame.words),
+                preferred: frame.preferred,
             };
             self.evaluated.choices.push(choice);
             let begin = self.ops.len();

@@ -16,7 +16,7 @@ use crate::{
 };
 use qd_artifact::Artifact;
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeSet, HashMap, HashSet},
     fmt,
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
@@ -74,6 +74,7 @@ impl Executable {
         loaded.check(loaded.program.kernel(name)?)?;
         Ok(Kernel(Arc::new(Callable {
             name: name.into(),
+            preferred: None,
             loaded: loaded.clone(),
             calls: Calls::default(),
         })))
@@ -136,6 +137,26 @@ impl Loaded {
 }
 
 impl Loaded {
+    /// See [`Kernel::code`].
+    fn hash(&self, kernel: &str) -> String {
+        let program = self.program();
+        let mut hasher = blake3::Hasher::new();
+        let reached = program.kernel(kernel).map(|kernel| program.reached(kernel));
+        for planned in reached.iter().flatten() {
+            let Planned { kernel, plan, .. } = planned;
+            let text = serde_json::to_vec(&(&kernel.name, &kernel.arguments, plan));
+            hasher.update(&text.expect("plans are plain data"));
+            let bodies = validate::launches([*planned]);
+            let places = bodies.filter_map(|launch| self.places.get(launch.body));
+            // Each once, in an order that follows from the artifact.
+            for place in places.collect::<BTreeSet<_>>() {
+                let id = self.program.artifact.modules[*place].id();
+                hasher.update(id.as_bytes());
+            }
+        }
+        hasher.finalize().to_hex()[..16].into()
+    }
+
     pub fn program(&self) -> Program<'_> {
         self.program.program()
     }
@@ -160,6 +181,8 @@ pub struct Kernel(pub(super) Arc<Callable>);
 /// What all handles of a kernel share.
 pub(super) struct Callable {
     pub name: Arc<str>,
+    /// The variant that its dispatches run where it is eligible, if not the first one.
+    preferred: Option<Box<str>>,
     /// Dropped before the code that it launches.
     pub calls: Calls,
     pub loaded: Arc<Loaded>,
@@ -168,7 +191,11 @@ pub(super) struct Callable {
 impl Callable {
     /// It, and its plan.
     pub fn planned(&self) -> Result<Planned<'_>, Error> {
-        self.loaded.program.kernel(&self.name)
+        let planned = self.loaded.program.kernel(&self.name)?;
+        Ok(Planned {
+            preferred: self.preferred.as_deref(),
+            ..planned
+        })
     }
 }
 
@@ -176,6 +203,48 @@ impl Kernel {
     /// Its name.
     pub fn name(&self) -> &str {
         &self.0.name
+    }
+
+    /// Its device.
+    pub fn device(&self) -> &Device {
+        &self.0.loaded.device
+    }
+
+    /// What tells it from other kernels of its name: a hash, in hexadecimal, of its plan and code
+    /// and of those of the kernels that it dispatches to. Two compilations of equal requests have
+    /// the same.
+    pub fn code(&self) -> String {
+        self.0.loaded.hash(&self.0.name)
+    }
+
+    /// The kernels that its `qd.grid.dispatch`es choose from, each once, in order.
+    pub fn variants(&self) -> Vec<&str> {
+        let program = self.0.loaded.program();
+        let planned = self.0.planned();
+        planned.map_or(Vec::new(), |planned| program.variants(planned))
+    }
+
+    /// The same kernel, with prepared launches of its own, whose dispatches run this variant where
+    /// it is eligible. Elsewhere, as without, the first eligible one runs.
+    ///
+    /// # Errors
+    ///
+    /// It has no dispatch with a variant of that name: the message lists the variants.
+    pub fn preferring(&self, variant: &str) -> Result<Kernel, Error> {
+        let known = self.variants();
+        if !known.contains(&variant) {
+            return Err(Error::UnknownVariant {
+                kernel: self.name().into(),
+                variant: variant.into(),
+                known: known.into_iter().map(Into::into).collect(),
+            });
+        }
+        Ok(Kernel(Arc::new(Callable {
+            name: self.0.name.clone(),
+            preferred: Some(variant.into()),
+            loaded: self.0.loaded.clone(),
+            calls: Calls::default(),
+        })))
     }
 
     /// Its arguments, in order.

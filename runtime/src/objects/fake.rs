@@ -69,7 +69,7 @@ struct Spliced {
 }
 
 /// A captured graph.
-pub(super) struct Captured(Vec<Spliced>);
+pub(crate) struct Captured(Vec<Spliced>);
 
 impl Captured {
     pub fn replay(&self) {
@@ -112,7 +112,7 @@ pub(super) struct Fake {
 
 /// What a test sees of a device.
 #[derive(Clone)]
-pub(super) struct Log(Arc<Mutex<State>>);
+pub(crate) struct Log(Arc<Mutex<State>>);
 
 impl Log {
     pub fn calls(&self) -> Vec<&'static str> {
@@ -167,6 +167,7 @@ impl Fake {
                     ordinal: 0,
                 },
                 name: "a fake".into(),
+                driver: "fake 1".into(),
                 target: TargetSpec::new("cpu"),
                 decides: !mood.asks_host,
                 limits: DeviceLimits::default(),

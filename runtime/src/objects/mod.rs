@@ -66,6 +66,8 @@ mod tasks;
 #[cfg(test)]
 mod fake;
 #[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
 mod tests;
 
 pub use allocation::Keep;

@@ -1,7 +1,8 @@
 //! Streams and events: work of one stream is in order, and work of several streams is concurrent.
 
 use super::{
-    allocation::Keep,
+    allocation::{Keep, in_order},
+    arguments::Arg,
     device::{Device, Shared},
     driver::{Fault, RawEvent, RawStream},
     fork::{self, Here},
@@ -72,6 +73,12 @@ impl Stream {
         &self.0.device
     }
 
+    /// Whether its owner captures it, so that calls become part of the owner's graph: true of
+    /// [wrapped](Device::wrap_stream) streams only.
+    pub fn is_captured(&self) -> bool {
+        self.0.is_captured()
+    }
+
     /// Waits until all that is on it has been done.
     ///
     /// # Errors
@@ -88,6 +95,18 @@ impl Stream {
         done.map_err(|fault| shared.failed("waiting for a stream", fault))?;
         self.0.numbers.end(number);
         Ok(())
+    }
+
+    /// Waits until all that is on it has been done, and all that other streams do with these arrays.
+    pub(crate) fn settle(&self, arguments: &[Arg<'_>]) -> Result<(), Error> {
+        let buffers = arguments.iter().filter_map(|argument| match argument {
+            Arg::Buffer(buffer) => Some(buffer.touch(true)),
+            Arg::Scalar(_) | Arg::Slot(_) | Arg::Shape(_) | Arg::Missing => None,
+        });
+        let touches: Vec<_> = buffers.collect();
+        self.0.check_not_captured("waiting for arrays")?;
+        in_order(&self.0, &touches, false, |_| Ok(()))?;
+        self.synchronize()
     }
 
     /// Records an event after all its work.

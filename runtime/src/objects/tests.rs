@@ -107,7 +107,7 @@ pub(super) fn kernel(
     }
 }
 
-pub(super) fn artifact() -> Artifact {
+pub(crate) fn artifact() -> Artifact {
     let set = launch(0, "set", vec![whole(0), Operand::Scalar(Expr::Scalar(1))]);
     let next = launch(0, "next", vec![whole(0), whole(1)]);
     let control = Operand::Control { first: 0, words: 1 };

@@ -135,6 +135,23 @@ impl Properties {
         properties
     }
 
+    /// The driver and its version, as it says it.
+    pub fn driver(&self) -> String {
+        let words = [
+            self.v12.driver_name_as_c_str(),
+            self.v12.driver_info_as_c_str(),
+        ];
+        let words = words
+            .into_iter()
+            .flatten()
+            .map(|word| word.to_string_lossy());
+        let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
+        match words.is_empty() {
+            true => format!("version {:#x}", self.base.driver_version),
+            false => words.join(" "),
+        }
+    }
+
     /// What the device is called.
     pub fn name(&self) -> String {
         self.base.device_name_as_c_str().map_or_else(

@@ -115,6 +115,7 @@ impl Resident {
             info: DeviceInfo {
                 id: id.clone(),
                 name: device.name.clone(),
+                driver: device.properties.driver(),
                 target: TargetSpec::new("vulkan:1.3")
                     .with(format!("subgroup={}", device.subgroups.usual)),
                 decides: false,

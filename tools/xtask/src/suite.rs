@@ -172,7 +172,13 @@ fn arrays_on_vulkan(workspace: &Workspace) -> Result<Report> {
 }
 
 /// Programs that check their own results.
-const EXAMPLES: [&str; 4] = ["resident", "two_streams", "recording", "compile"];
+const EXAMPLES: [&str; 5] = [
+    "resident",
+    "two_streams",
+    "recording",
+    "compile",
+    "dispatch",
+];
 
 fn examples(workspace: &Workspace) -> Result<Report> {
     // As the workspace's build has made them: `cargo run` of one package would build most of it again.
