@@ -17,7 +17,8 @@ pub(super) const SHARED_BYTES: u32 = 48 << 10;
 
 /// Bytes of a scalar of each type.
 pub(super) fn bytes(types: &[Type]) -> i64 {
-    types.iter().map(|t| i64::from(bit_width(*t)) / 8).sum()
+    let of = |t: &Type| i64::from(bit_width(*t).div_ceil(8));
+    types.iter().map(of).sum()
 }
 
 /// The shape of tiles.

@@ -79,7 +79,7 @@ fn address<'b, 'c>(b: &'b Builder<'c>, memref: Value<'c>, indices: Vec<Value<'c>
 }
 
 fn alignment<'c>(b: &Builder<'c>, r#type: Type<'c>) -> (&'static str, Attribute<'c>) {
-    let bytes = i64::from(ir::bit_width(r#type) / 8);
+    let bytes = i64::from(ir::bit_width(r#type).div_ceil(8));
     ("alignment", attributes::i64(b.context(), bytes))
 }
 

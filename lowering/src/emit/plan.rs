@@ -434,7 +434,7 @@ fn buffer<'c>(kernel: Op<'c>, user: Op<'c>, value: Value<'c>) -> Result<'c, Buff
         operation: Operation::Mul,
         width: 64,
         left: host_value(kernel, user, view.offset())?.into(),
-        right: Expr::constant(u64::from(ir::bit_width(element) / 8)).into(),
+        right: Expr::constant(u64::from(ir::bit_width(element).div_ceil(8))).into(),
     };
     let offset_bytes = match base.view {
         None => bytes,
