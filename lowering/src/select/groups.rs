@@ -24,7 +24,7 @@ use qd_passes::{
     outline_phases::kernels,
     plan::access::{Accesses, Effect, Functions, Root},
 };
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// A body's access to memory of a kernel.
 struct Link<'c> {
@@ -82,7 +82,7 @@ pub fn groups<'c>(module: Op<'c>, bodies: &[Op<'c>]) -> (Vec<Vec<usize>>, Vec<f6
     }
 
     let mut groups: Vec<Vec<usize>> = Vec::new();
-    let mut by_set: HashMap<usize, usize> = HashMap::new();
+    let mut by_set: HashMap<usize, usize> = HashMap::default();
     for at in 0..bodies.len() {
         let set = sets.find(at);
         let group = *by_set.entry(set).or_insert_with(|| {
@@ -105,7 +105,7 @@ fn links<'c>(module: Op<'c>, bodies: &[Op<'c>]) -> (Vec<Link<'c>>, Vec<f64>, boo
     let mut functions = Functions::default();
     for (number, kernel) in kernels(module).into_iter().enumerate() {
         let mut accesses = Accesses::new(kernel, &mut functions);
-        let mut known = HashSet::new();
+        let mut known = HashSet::default();
         for op in kernel.nested() {
             is_closed &= !op.is(grid::Dispatch::NAME);
             let (body, passed) = match grid::Launch::of(op) {

@@ -20,10 +20,8 @@ use qd_dialects::{
     ir::{Block, Key, Op, OpExt, Value, ValueExt, arguments, context_of, operations},
     melior::ir::attribute::ArrayAttribute,
 };
-use std::{
-    cell::OnceCell,
-    collections::{HashMap, HashSet},
-};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::cell::OnceCell;
 
 /// What became of a body.
 #[derive(Debug, Default)]
@@ -65,7 +63,7 @@ pub fn materialise<'c>(block: Block<'c>, body: &Body<'c>, choice: &Choice) -> Ou
     let Writer {
         mut outcome, dead, ..
     } = writer;
-    let mut gone = HashSet::new();
+    let mut gone = HashSet::default();
     for op in dead.into_iter().rev() {
         if op
             .result_values()
@@ -110,7 +108,7 @@ impl<'c> Writer<'_, 'c> {
     }
 
     fn block(&mut self, block: Block<'c>) {
-        self.scopes.push(HashMap::new());
+        self.scopes.push(HashMap::default());
         for argument in arguments(block) {
             self.know(argument);
         }
@@ -187,7 +185,7 @@ impl<'c> Writer<'_, 'c> {
             return self.know(result);
         }
         let token = self.body.sites[site].token;
-        if !self.can_build(class, token, &mut HashSet::new()) {
+        if !self.can_build(class, token, &mut HashSet::default()) {
             self.outcome.kept += 1;
             return self.know(result);
         }
@@ -267,7 +265,7 @@ impl<'c> Writer<'_, 'c> {
 
     fn note(&mut self, op: Op<'c>, class: Id, chosen: Node) {
         let mut rules = Vec::new();
-        self.rules(class, &chosen, &mut HashSet::new(), &mut rules);
+        self.rules(class, &chosen, &mut HashSet::default(), &mut rules);
         self.outcome.replaced.push(Replaced {
             op: op.full_name().to_owned(),
             term: self.spelled(&chosen, 0),
