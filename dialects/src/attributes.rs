@@ -3,12 +3,16 @@
 pub mod names;
 
 use crate::ir::Context;
-use melior::ir::{
-    Attribute, AttributeLike, Type, TypeLike,
-    attribute::{
-        ArrayAttribute, BoolAttribute, DenseI64ArrayAttribute, IntegerAttribute, StringAttribute,
+use melior::{
+    StringRef,
+    ir::{
+        Attribute, AttributeLike, Type, TypeLike,
+        attribute::{
+            ArrayAttribute, BoolAttribute, DenseI64ArrayAttribute, IntegerAttribute,
+            StringAttribute,
+        },
+        r#type::IntegerType,
     },
-    r#type::IntegerType,
 };
 use mlir_sys as sys;
 use std::{fmt, str::FromStr};
@@ -54,17 +58,21 @@ pub fn i64_array<'c>(context: &'c Context, values: &[i64]) -> Attribute<'c> {
 ///
 /// If the dialect has no such attribute or case: a mistake in the caller.
 pub fn case<'c>(context: &'c Context, attribute: &str, case: &str) -> Attribute<'c> {
-    Attribute::parse(context, &format!("#qd.{attribute}<{case}>"))
-        .unwrap_or_else(|| panic!("#qd.{attribute} has no case '{case}'"))
+    // Safety: strings are copied, and null is none.
+    let made = unsafe {
+        let (mnemonic, name) = (StringRef::new(attribute), StringRef::new(case));
+        let raw = qd_sys::qdCase(context.to_raw(), mnemonic.to_raw(), name.to_raw());
+        Attribute::from_option_raw(raw)
+    };
+    made.unwrap_or_else(|| panic!("#qd.{attribute} has no case '{case}'"))
 }
 
-/// The case an attribute of ours holds: `add` of `#qd.kind<add>`.
-pub fn case_of(attribute: Attribute<'_>) -> String {
-    let text = attribute.to_string();
-    match (text.find('<'), text.rfind('>')) {
-        (Some(open), Some(close)) => text[open + 1..close].to_string(),
-        _ => text.rsplit(' ').next().unwrap_or(&text).to_string(),
-    }
+/// The case that an attribute of ours holds, `add` of `#qd.kind<add>`; `none` of an arithmetic op's flags
+/// that promise nothing.
+pub fn case_of(attribute: Attribute<'_>) -> Option<&'static str> {
+    // Safety: the names of cases are constants of the program's.
+    let name = unsafe { StringRef::from_raw(qd_sys::qdCaseOf(attribute.to_raw())).as_str() };
+    name.ok().filter(|name| !name.is_empty())
 }
 
 /// The value of an integer attribute, sign-extended from its type's width
@@ -286,7 +294,7 @@ impl Kind {
 
     /// The kind an attribute holds.
     pub fn of(attribute: Attribute<'_>) -> Option<Self> {
-        case_of(attribute).parse().ok()
+        case_of(attribute)?.parse().ok()
     }
 
     /// What combining nothing yields, as a constant of `type`: 0 for `add`, `or` and

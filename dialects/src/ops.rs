@@ -89,7 +89,7 @@ macro_rules! cases {
 
             /// The case an attribute holds.
             pub fn of(attribute: Attribute<'_>) -> Option<Self> {
-                match attributes::case_of(attribute).as_str() {
+                match attributes::case_of(attribute)? {
                     $($spelled => Some(Self::$case),)*
                     _ => None,
                 }

@@ -27,6 +27,7 @@ pub mod plan_launches;
 pub mod select_subgroup_size;
 pub mod separate_bodies;
 pub mod share_bodies;
+pub mod split_aliases;
 pub mod uniformity;
 pub mod verify_convergence;
 pub mod verify_level;
@@ -67,6 +68,7 @@ fn register_all() {
     pass::register::<plan_launches::PlanLaunches>();
     pass::register::<separate_bodies::SeparateBodies>();
     pass::register::<share_bodies::ShareBodies>();
+    pass::register::<split_aliases::SplitAliases>();
     pass::register::<select_subgroup_size::SelectSubgroupSize>();
     pass::register::<verify_convergence::VerifyConvergence>();
     pass::register::<verify_level::VerifyLevel>();

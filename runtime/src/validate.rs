@@ -356,6 +356,12 @@ impl<'a> Check<'a> {
                 ArgumentKind::Buffer { shape, .. } if *dimension < shape.len() => Ok(()),
                 _ => Err(self.error(&format!("argument {argument} has no dimension {dimension}"))),
             },
+            Expr::Address(argument) => match self.argument(*argument)? {
+                ArgumentKind::Buffer { .. } => Ok(()),
+                ArgumentKind::Scalar { .. } => {
+                    Err(self.error(&format!("argument {argument} is not a buffer")))
+                }
+            },
             Expr::Binary {
                 width, left, right, ..
             }

@@ -34,7 +34,15 @@ pub(crate) struct Memref {
     pub strides: Box<[i64]>,
 }
 
+/// Bytes between where two allocations of a space begin: none is as large.
+const APART: u64 = 1 << 40;
+
 impl Memref {
+    /// Where it begins, as the host sees it: those of one allocation are as far apart as their bytes.
+    pub fn begin(&self) -> u64 {
+        (u64::from(self.slot) + 1) * APART + self.offset as u64
+    }
+
     /// A whole allocation, row-major.
     pub fn whole(space: Space, slot: u32, element: Element, shape: &[usize]) -> Self {
         let sizes: Box<[i64]> = shape.iter().map(|&size| size as i64).collect();

@@ -2,6 +2,8 @@
 #include "Clean.h"
 #include "Combiner.h"
 #include "Placement.h"
+#include "mlir/CAPI/IR.h"
+#include "mlir/CAPI/Support.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Transforms/InliningUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -50,6 +52,57 @@ void QdDialect::initialize() {
 Operation *QdDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,
                                           Location loc) {
   return arith::ConstantOp::materialize(builder, value, type, loc);
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes by the names of their cases
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The attributes of the dialect: each holds an enum.
+template <typename... Attrs> struct Cases {
+  static StringRef of(Attribute attribute) {
+    StringRef name;
+    (void)((isa<Attrs>(attribute) &&
+            (name = stringifyEnum(cast<Attrs>(attribute).getValue()), true)) ||
+           ...);
+    return name;
+  }
+
+  static Attribute get(MLIRContext *context, StringRef mnemonic, StringRef name) {
+    Attribute found;
+    (void)((found = one<Attrs>(context, mnemonic, name)) || ...);
+    return found;
+  }
+
+private:
+  template <typename Attr>
+  static Attribute one(MLIRContext *context, StringRef mnemonic, StringRef name) {
+    if (Attr::getMnemonic() != mnemonic)
+      return {};
+    auto value = symbolizeEnum<decltype(std::declval<Attr>().getValue())>(name);
+    return value ? Attr::get(context, *value) : Attribute();
+  }
+};
+
+using AllCases = Cases<
+#define GET_ATTRDEF_LIST
+#include "QdAttrs.cpp.inc"
+    >;
+} // namespace
+
+/// The case that an attribute of the dialect, or the flags of an arithmetic op, holds; empty of
+/// others, and of flags that are several.
+extern "C" MlirStringRef qdCaseOf(MlirAttribute attribute) {
+  if (auto flags = dyn_cast<arith::IntegerOverflowFlagsAttr>(unwrap(attribute)))
+    return wrap(flags.getValue() == arith::IntegerOverflowFlags::none ? StringRef("none")
+                                                                      : StringRef());
+  return wrap(AllCases::of(unwrap(attribute)));
+}
+
+/// The attribute `#qd.mnemonic<name>`; null if there is none.
+extern "C" MlirAttribute qdCase(MlirContext context, MlirStringRef mnemonic, MlirStringRef name) {
+  return wrap(AllCases::get(unwrap(context), unwrap(mnemonic), unwrap(name)));
 }
 
 //===----------------------------------------------------------------------===//

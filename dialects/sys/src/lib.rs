@@ -130,6 +130,12 @@ pub type QdWordsFn = unsafe extern "C" fn(*const u32, usize, *mut c_void);
 unsafe extern "C" {
     pub fn qdDialectHandle() -> MlirDialectHandle;
 
+    pub fn qdCaseOf(attribute: MlirAttribute) -> MlirStringRef;
+    pub fn qdCase(
+        context: MlirContext,
+        mnemonic: MlirStringRef,
+        name: MlirStringRef,
+    ) -> MlirAttribute;
     pub fn qdRegisterPass(spec: *const QdPassSpec);
     pub fn qdRegisterPipeline(spec: *const QdPipelineSpec);
     pub fn qdRegisterCanonicalForm(root: MlirStringRef, rewrite: QdRewriteFn, data: *mut c_void);

@@ -28,6 +28,7 @@ impl Pipeline for ToGrid {
         Ok([
             "qd-inline-functions",
             "qd-verify-level{level=algo}",
+            "qd-split-aliases",
             "qd-expand-scratch",
             "qd-expand-swaps",
             "qd-expand-dims",

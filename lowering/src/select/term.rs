@@ -46,7 +46,7 @@ pub fn operator_of(op: Op<'_>) -> Option<Operator> {
     let of = |at: usize| operands.get(at).and_then(|value| Type::of(value.r#type()));
     let is_int = |at: usize| of(at).is_some_and(|t| !matches!(t, Type::F32 | Type::F64));
     let int = |name| op.attr(name).and_then(attributes::int);
-    let case = |name| op.attr(name).map(attributes::case_of);
+    let case = |name| op.attr(name).and_then(attributes::case_of);
     let by_kind = |operator| {
         let of_one = operands.len() == 1 + usize::from(operator == To::SegmentedReduce);
         (of_one && op.attr("kind").is_some()).then_some(operator)
@@ -74,12 +74,12 @@ pub fn operator_of(op: Op<'_>) -> Option<Operator> {
         math::Popcnt::NAME => Some(To::PopulationCount),
         simt::LaneId::NAME => Some(To::Lane),
         simt::SubgroupSize::NAME => Some(To::Width),
-        simt::Lanemask::NAME if r#type == Type::I64 => match case("relation")?.as_str() {
+        simt::Lanemask::NAME if r#type == Type::I64 => match case("relation")? {
             "lt" => Some(To::LanesBelow),
             "le" => Some(To::LanesUpTo),
             _ => None,
         },
-        simt::Shuffle::NAME => match case("mode")?.as_str() {
+        simt::Shuffle::NAME => match case("mode")? {
             "idx" => Some(To::ShuffleIdx),
             "xor" => Some(To::ShuffleXor),
             // What they read may not be there.
@@ -104,8 +104,9 @@ pub fn operator_of(op: Op<'_>) -> Option<Operator> {
 
 /// Whether some results are undefined that those of a term are not.
 fn promises_more(op: Op<'_>) -> bool {
-    let flags = op.attr("overflowFlags").map(attributes::case_of);
-    flags.is_some_and(|flags| flags != "none") || op.attr("nonNeg").is_some()
+    let flags = op.attr("overflowFlags");
+    flags.is_some_and(|flags| attributes::case_of(flags) != Some("none"))
+        || op.attr("nonNeg").is_some()
 }
 
 /// The kind and the cluster of an op that is a term.

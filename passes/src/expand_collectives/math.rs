@@ -72,8 +72,8 @@ pub(super) fn lanemask<'c>(b: &Builder<'c>, op: Op<'c>, _: &Setting) -> Result<'
     };
     let own = lane.same(1) << lane;
     let below = own - 1;
-    let relation = op.attr("relation").map(attributes::case_of);
-    let mask = match relation.as_deref() {
+    let relation = op.attr("relation").and_then(attributes::case_of);
+    let mask = match relation {
         Some("lt") => below,
         Some("le") => below | own,
         Some("eq") => own,

@@ -14,6 +14,8 @@ pub enum Expr {
     Scalar(usize),
     /// The extent of a buffer argument along a dimension.
     Length(usize, usize),
+    /// Where a buffer argument begins, as the device's kernels see it.
+    Address(usize),
     /// An operation on integers of `width` bits.
     Binary {
         /// Which.
@@ -106,6 +108,10 @@ pub trait Values {
     fn scalar(&self, argument: usize) -> u64;
     /// The extent of a buffer argument along a dimension.
     fn length(&self, argument: usize, dimension: usize) -> u64;
+    /// Where a buffer argument begins; 0 where what is evaluated depends on no addresses.
+    fn address(&self, _argument: usize) -> u64 {
+        0
+    }
 }
 
 /// Why an expression has no value.
@@ -128,6 +134,7 @@ impl Expr {
             Expr::Constant(value) => *value,
             Expr::Scalar(argument) => values.scalar(*argument),
             Expr::Length(argument, dimension) => values.length(*argument, *dimension),
+            Expr::Address(argument) => values.address(*argument),
             Expr::Binary {
                 operation,
                 width,

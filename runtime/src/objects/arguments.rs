@@ -159,6 +159,13 @@ impl Values for Given<'_> {
             Input::Scalar(_) | Input::Missing => 0,
         }
     }
+
+    fn address(&self, argument: usize) -> u64 {
+        match &self.0[argument] {
+            Input::Buffer { address, .. } => *address,
+            Input::Scalar(_) | Input::Missing => 0,
+        }
+    }
 }
 
 /// As [`Given`], and which argument was asked for that is missing.

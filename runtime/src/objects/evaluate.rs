@@ -157,6 +157,10 @@ impl Values for Frame<'_> {
     fn length(&self, argument: usize, dimension: usize) -> u64 {
         Given(&self.inputs).length(argument, dimension)
     }
+
+    fn address(&self, argument: usize) -> u64 {
+        Given(&self.inputs).address(argument)
+    }
 }
 
 impl Frame<'_> {

@@ -454,7 +454,9 @@ impl<'a> Binder<'a> {
 fn references(expr: &Expr, into: &mut Vec<usize>) {
     match expr {
         Expr::Constant(_) => {}
-        Expr::Scalar(argument) | Expr::Length(argument, _) => into.push(*argument),
+        Expr::Scalar(argument) | Expr::Length(argument, _) | Expr::Address(argument) => {
+            into.push(*argument);
+        }
         Expr::Binary { left, right, .. } | Expr::Compare { left, right, .. } => {
             references(left, into);
             references(right, into);

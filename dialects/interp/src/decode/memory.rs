@@ -134,6 +134,10 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
                     index,
                 }
             }
+            Form::Address => Instruction::Address {
+                dst: body.result(op, 0)?,
+                memref: source,
+            },
             Form::MemrefCast => {
                 let (_, shape) = read::memref(op, result.r#type())?;
                 Instruction::MemrefCast {

@@ -51,7 +51,7 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
             }
 
             F::Dim | F::MemrefCast | F::SubView | F::View => self.descriptor(body, op, form),
-            F::CollapseShape | F::ReinterpretCast => {
+            F::Address | F::CollapseShape | F::ReinterpretCast => {
                 self.only_in(body, op, &[Setting::Host])?;
                 self.descriptor(body, op, form)
             }

@@ -360,6 +360,13 @@ pub(crate) fn step(
                 lanes.set(*dst, lane, *size as u64);
             }
         }
+        I::Address { dst, memref } => {
+            lanes.need(*memref, "a memref")?;
+            for lane in bits(lanes.active) {
+                let address = memrefs.get(lanes.get(*memref, lane)).begin();
+                lanes.set(*dst, lane, address);
+            }
+        }
         I::MemrefCast { dst, source, shape } => {
             each_memref(lanes, memrefs, *dst, *source, |memref, _, _| {
                 for (at, (size, wanted)) in memref.sizes.iter().zip(shape).enumerate() {

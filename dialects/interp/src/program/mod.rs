@@ -371,6 +371,10 @@ pub(crate) enum Instruction {
         memref: Reg,
         index: Reg,
     },
+    Address {
+        dst: Reg,
+        memref: Reg,
+    },
     Shared {
         dst: Reg,
         slot: u32,

@@ -443,6 +443,37 @@ fn dispatch_takes_the_first_eligible() {
 }
 
 #[test]
+fn addresses_of_buffers_are_as_far_apart_as_their_elements() {
+    let text = "
+      qd.grid.kernel @k(%a: memref<8xi32>, %b: memref<8xi32>, %out: memref<2xindex>) {
+        %c0 = arith.constant 0 : index
+        %c1 = arith.constant 1 : index
+        %part = memref.subview %a[3] [5] [1] : memref<8xi32> to memref<5xi32, strided<[1], offset: 3>>
+        %begin = memref.extract_aligned_pointer_as_index %a : memref<8xi32> -> index
+        %of_part = memref.extract_aligned_pointer_as_index %part : memref<5xi32, strided<[1], offset: 3>> -> index
+        %of_b = memref.extract_aligned_pointer_as_index %b : memref<8xi32> -> index
+        %within = arith.subi %of_part, %begin : index
+        %c32 = arith.constant 32 : index
+        %end = arith.addi %begin, %c32 : index
+        %end_b = arith.addi %of_b, %c32 : index
+        %before = arith.cmpi ule, %end, %of_b : index
+        %behind = arith.cmpi ule, %end_b, %begin : index
+        %apart = arith.ori %before, %behind : i1
+        %is_apart = arith.index_castui %apart : i1 to index
+        qd.grid.for_each %i to %c1 {
+          memref.store %within, %out[%c0] : memref<2xindex>
+          memref.store %is_apart, %out[%c1] : memref<2xindex>
+        }
+      }";
+    let arguments = vec![
+        buffer(&[0i32; 8]),
+        buffer(&[0i32; 8]),
+        buffer(&[9usize; 2]),
+    ];
+    assert_eq!(values::<usize>(&run(text, arguments, 4)[2]), [12, 1]);
+}
+
+#[test]
 fn scratch_slots_of_the_contract() {
     let slots = |algorithm: &str, n: usize, depth: u32| {
         let text = format!(

@@ -24,23 +24,23 @@ pub(super) type At<'a, 'b, 'c> = &'a dyn Fn(Type<'c>) -> V<'b, 'c>;
 /// The ordering of an atomic op.
 struct Ordered {
     scope: &'static str,
-    order: String,
+    order: &'static str,
 }
 
 impl Ordered {
     /// Upstream's atomics have no order.
     fn of(op: Op<'_>) -> Self {
-        let text = |name: &str| op.attr(name).map(attributes::case_of).unwrap_or_default();
+        let of = |name: &str| op.attr(name).and_then(attributes::case_of);
         let is_ours = op.full_name().starts_with(ops::PREFIX);
         Self {
-            scope: match text("scope").as_str() {
-                "subgroup" => "Subgroup",
-                "block" => "Workgroup",
+            scope: match of("scope") {
+                Some("subgroup") => "Subgroup",
+                Some("block") => "Workgroup",
                 _ => "Device",
             },
             order: match is_ours {
-                true => text("order"),
-                false => "relaxed".into(),
+                true => of("order").unwrap_or_default(),
+                false => "relaxed",
             },
         }
     }
@@ -55,7 +55,7 @@ impl Ordered {
             values[0].ty(),
             &[
                 ("memory_scope", case(b, "scope", self.scope)),
-                ("semantics", semantics(b, &self.order)),
+                ("semantics", semantics(b, self.order)),
             ],
         )
     }
@@ -68,7 +68,7 @@ impl Ordered {
     ) -> V<'b, 'c> {
         let b = at.builder();
         // One that fails only loads: it cannot release.
-        let failure = match self.order.as_str() {
+        let failure = match self.order {
             "acquire" | "acq_rel" => "acquire",
             _ => "relaxed",
         };
@@ -78,7 +78,7 @@ impl Ordered {
             expected.ty(),
             &[
                 ("memory_scope", case(b, "scope", self.scope)),
-                ("equal_semantics", semantics(b, &self.order)),
+                ("equal_semantics", semantics(b, self.order)),
                 ("unequal_semantics", semantics(b, failure)),
             ],
         )
@@ -272,7 +272,7 @@ fn swap_until<'b, 'c>(
     let word = b.int_type(bit_width(value.ty()));
     let relaxed = Ordered {
         scope: ordered.scope,
-        order: "relaxed".into(),
+        order: "relaxed",
     };
     // Others are writing here: a plain load would be a race.
     let first = relaxed.build("Or", at, &[b.zero(word)]);

@@ -13,6 +13,7 @@ pub fn expr(expr: &Expr, kernel: &Kernel) -> String {
         Expr::Scalar(argument) => name(*argument).into(),
         Expr::Length(argument, 0) => format!("rows({})", name(*argument)),
         Expr::Length(argument, dimension) => format!("extent({}, {dimension})", name(*argument)),
+        Expr::Address(argument) => format!("address({})", name(*argument)),
         Expr::Binary {
             operation,
             left,
