@@ -465,11 +465,7 @@ fn addresses_of_buffers_are_as_far_apart_as_their_elements() {
           memref.store %is_apart, %out[%c1] : memref<2xindex>
         }
       }";
-    let arguments = vec![
-        buffer(&[0i32; 8]),
-        buffer(&[0i32; 8]),
-        buffer(&[9usize; 2]),
-    ];
+    let arguments = vec![buffer(&[0i32; 8]), buffer(&[0i32; 8]), buffer(&[9usize; 2])];
     assert_eq!(values::<usize>(&run(text, arguments, 4)[2]), [12, 1]);
 }
 
