@@ -303,3 +303,60 @@ fn two_threads_and_two_streams_share_a_kernel() {
         assert!(result[32..].iter().all(|value| *value == 2.0 * half));
     }
 }
+
+/// Adds 1 to all, of which none is to be 7.
+const NO_SEVEN: &str = "qd.grid.kernel @k(%a: memref<?xi32>) {
+  %c0 = arith.constant 0 : index
+  %len = memref.dim %a, %c0 : memref<?xi32>
+  qd.grid.for_each \"add\" %i to %len {
+    %seven = arith.constant 7 : i32
+    %one = arith.constant 1 : i32
+    %x = memref.load %a[%i] : memref<?xi32>
+    %is_other = arith.cmpi ne, %x, %seven : i32
+    cf.assert %is_other, \"no seven\"
+    %y = arith.addi %x, %one : i32
+    memref.store %y, %a[%i] : memref<?xi32>
+  }
+}";
+
+/// That this is what is told of a seven.
+fn told(error: impl std::fmt::Display) {
+    let error = error.to_string();
+    let place = "\"no seven\" does not hold at <source>:9:5, in thread ";
+    let numbers = "of block 0 of phase 'add': 7 ≠ 7 is false";
+    assert!(error.contains(place) && error.contains(numbers), "{error}");
+}
+
+#[test]
+fn an_assertion_that_fails_is_told_once_and_breaks_nothing() {
+    // A device of its own: the first fault of a device is told to whoever waits first.
+    let (device, stream) = open(Some(17));
+    let kernel = load(&device, NO_SEVEN).kernel("k").expect("there");
+    let a = Buffer::from_slice(&stream, &[1, 7, 2]).expect("memory");
+    kernel.launch(&stream, &args![&a]).expect("launched");
+    told(stream.synchronize().expect_err("a seven"));
+    stream.synchronize().expect("it is told once");
+    // The lane went on.
+    assert_eq!(a.to_vec::<i32>(&stream).expect("read"), [2, 8, 3]);
+
+    // Whoever waits is told, on another stream, too, and who reads.
+    a.write(&stream, &[7, 7, 7]).expect("written");
+    kernel.launch(&stream, &args![&a]).expect("launched");
+    let other = device.stream(Priority::Normal).expect("a stream");
+    told(a.to_vec::<i32>(&other).expect_err("a seven"));
+    assert_eq!(a.to_vec::<i32>(&other).expect("read"), [8, 8, 8]);
+
+    // A graph notes it each time that it runs.
+    let mut recording = Recording::new(&device);
+    recording.launch(&kernel, &args![&a]).expect("recorded");
+    let mut graph = recording.finish().expect("a graph");
+    for (value, fails) in [(7, true), (1, false), (7, true), (7, true), (6, false)] {
+        a.write(&stream, &[5, 5, value]).expect("written");
+        graph.launch(&stream).expect("launched");
+        match stream.synchronize() {
+            Err(error) if fails => told(error),
+            result => result.expect("no seven"),
+        }
+        assert_eq!(a.to_vec::<i32>(&stream).expect("read"), [6, 6, value + 1]);
+    }
+}

@@ -4,6 +4,7 @@
 //! One file per pass, one line here to register it.
 
 pub mod clean;
+pub mod expand_asserts;
 pub mod expand_collectives;
 pub mod expand_dims;
 pub mod expand_for_each;
@@ -49,6 +50,7 @@ pub fn register() {
 
 fn register_all() {
     pass::register::<clean::Clean>();
+    pass::register::<expand_asserts::ExpandAsserts>();
     pass::register::<expand_dims::ExpandDims>();
     pass::register::<expand_for_each::ExpandForEach>();
     pass::register::<expand_metadata::ExpandMetadata>();

@@ -10,6 +10,9 @@
 //! better code, and so do constants that decide whether a branch around a collective is uniform. No
 //! more than five arguments are added to a body.
 //!
+//! Bodies with assertions are not shared: each has places of its own. Those that are equal are merged when they are
+//! named, as others are.
+//!
 //! The result for a kernel does not depend on other kernels of its module: equal bodies of several
 //! kernels are merged when they are named (`qd-name-bodies`).
 //!
@@ -33,6 +36,7 @@ mod arguments;
 mod shape;
 mod unify;
 
+use crate::expand_asserts::ASSERT;
 use arguments::Arguments;
 use qd_dialects::{
     argument_attributes, attributes,
@@ -260,6 +264,7 @@ fn is_private_body(op: Op) -> bool {
         && op.attr(names::THREADS).is_some()
         && name_of(op, "sym_visibility").as_deref() == Some("private")
         && op.body().is_some_and(|b| b.next_in_region().is_none())
+        && !op.nested().into_iter().any(|inner| inner.is(ASSERT))
 }
 
 /// The kernel that is the only one to launch a body; the module if there are no launches of it.
@@ -333,7 +338,7 @@ fn merge<'c>(cluster: &Cluster<'c>, launches: &HashMap<String, Vec<Op<'c>>>) {
 }
 
 /// Replaces a launch by one of another body with other operands.
-fn relaunch<'c>(launch: Op<'c>, body: &str, operands: &[Value<'c>]) {
+pub(crate) fn relaunch<'c>(launch: Op<'c>, body: &str, operands: &[Value<'c>]) {
     let context = context_of(launch);
     let named: Vec<(String, Attribute<'c>)> = launch
         .attributes()
@@ -369,14 +374,20 @@ fn add_parameters(cluster: &Cluster, parameters: &[Parameter]) {
             slot.op.set_operand_at(slot.operand, argument);
         }
     }
-    let types: Vec<Type> = arguments(entry).iter().map(|v| v.r#type()).collect();
-    let signature = FunctionType::new(context_of(template), &types, &[]);
-    template.set_attr("function_type", TypeAttribute::new(signature.into()).into());
-    argument_attributes::extend(template);
+    sign(template);
     // Constants that nothing uses any more.
     for op in operations(entry) {
         if op.is("arith.constant") && op.first_result().uses().is_empty() {
             op.erase();
         }
     }
+}
+
+/// Gives a body the signature of its arguments, some of which were added.
+pub(crate) fn sign(body: Op<'_>) {
+    let entry = body.body().map(arguments).unwrap_or_default();
+    let types: Vec<Type> = entry.iter().map(|v| v.r#type()).collect();
+    let signature = FunctionType::new(context_of(body), &types, &[]);
+    body.set_attr("function_type", TypeAttribute::new(signature.into()).into());
+    argument_attributes::extend(body);
 }

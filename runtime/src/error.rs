@@ -103,6 +103,21 @@ pub enum Error {
     /// A loop ran for more iterations than the options allow.
     #[error("kernel '{kernel}': a loop was still running after {limit} iterations")]
     TooManyIterations { kernel: String, limit: u64 },
+    /// An assertion of a kernel failed, the first since the last such error. The kernel went on.
+    #[error(
+        "kernel '{kernel}': \"{text}\" does not hold{}, in thread {thread} of block {block} of phase '{phase}'{}",
+        at.as_ref().map_or(String::new(), |at| format!(" at {at}")),
+        compared.as_ref().map_or(String::new(), |what| format!(": {what} is false"))
+    )]
+    Assertion {
+        kernel: String,
+        phase: String,
+        text: String,
+        at: Option<String>,
+        block: u32,
+        thread: u32,
+        compared: Option<String>,
+    },
     /// Out of memory: the bytes that were requested, the free bytes of the device, and the unused bytes
     /// of its pool, as far as they are known.
     #[error("not enough memory for {what}{}", room(*bytes, *free, *pooled))]

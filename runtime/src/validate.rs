@@ -34,6 +34,7 @@ pub(crate) fn validate(program: Program<'_>) -> Result<(), Error> {
             program,
             kernel,
             control: plan.control,
+            sites: plan.sites.len() as u64,
         };
         for argument in &kernel.arguments {
             for expr in [&argument.length, &argument.minimum, &argument.limit]
@@ -161,6 +162,7 @@ struct Check<'a> {
     kernel: &'a Kernel,
     /// Control words that it has.
     control: u64,
+    sites: u64,
 }
 
 impl<'a> Check<'a> {
@@ -198,7 +200,7 @@ impl<'a> Check<'a> {
 
     /// What a loop or an `if` tests.
     fn word(&self, condition: &Operand) -> Result<(), Error> {
-        if let Operand::Scalar(_) = condition {
+        if let Operand::Scalar(_) | Operand::Faults | Operand::Site(_) = condition {
             return Err(self.error("has a scalar for a condition that is on the device"));
         }
         self.operands(std::slice::from_ref(condition))
@@ -320,6 +322,13 @@ impl<'a> Check<'a> {
         operands.iter().try_for_each(|operand| match operand {
             Operand::Buffer(buffer) => self.buffer(buffer),
             Operand::Scalar(value) => self.expr(value),
+            Operand::Faults if self.sites > 0 => Ok(()),
+            Operand::Faults => Err(self.error("passes the fault record, but has no sites")),
+            Operand::Site(number) if *number < self.sites => Ok(()),
+            Operand::Site(number) => Err(self.error(&format!(
+                "passes the number of site {number}, but has {}",
+                self.sites
+            ))),
             Operand::Control { first, words } => match first.checked_add(*words) {
                 Some(end) if end <= self.control => Ok(()),
                 _ => Err(self.error(&format!(

@@ -73,6 +73,7 @@ pub(crate) enum Form {
     DeviceFence,
     View,
     Control,
+    Faults,
     Scratch,
     Atomic(AtomicOp),
     /// `qd.grid.atomic.rmw`: the kind is an attribute.
@@ -300,6 +301,7 @@ const TABLE: &[(&str, Form)] = &[
     ("qd.grid.fill", F::Fill),
     ("qd.grid.view", F::View),
     ("qd.grid.control", F::Control),
+    ("qd.grid.faults", F::Faults),
     ("qd.grid.scratch", F::Scratch),
     ("qd.grid.mem_fence", F::DeviceFence),
     ("qd.grid.atomic.rmw", F::AtomicCombine),

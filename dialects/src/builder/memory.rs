@@ -194,6 +194,36 @@ impl<'b, 'c> V<'b, 'c> {
             &b.ordered(scope, "relaxed"),
         );
     }
+
+    /// The same with release order: who acquires it sees the thread's earlier writes.
+    pub fn atomic_release(self, i: V<'b, 'c>, value: V<'b, 'c>, scope: &str) {
+        let b = self.builder();
+        let operands = [value, self, i].map(|v| v.value());
+        b.op(
+            grid::AtomicStore::NAME,
+            &operands,
+            &[],
+            &b.ordered(scope, "release"),
+        );
+    }
+
+    /// Sets element `i` to `desired` if it is `expected`, relaxed, and yields what it held
+    /// before.
+    pub fn atomic_cas(
+        self,
+        i: V<'b, 'c>,
+        expected: V<'b, 'c>,
+        desired: V<'b, 'c>,
+        scope: &str,
+    ) -> V<'b, 'c> {
+        let b = self.builder();
+        b.result(
+            grid::AtomicCas::NAME,
+            &[expected, desired, self, i],
+            self.element(),
+            &b.ordered(scope, "relaxed"),
+        )
+    }
 }
 
 impl<'c> Builder<'c> {

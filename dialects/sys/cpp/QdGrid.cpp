@@ -39,7 +39,7 @@ static bool isHostArithmetic(Operation *op) {
 /// arithmetic alone.
 static LogicalResult verifySteps(Block &block, StringRef where) {
   for (Operation &op : block) {
-    if (isStep(&op) || isHostArithmetic(&op) || isa<ControlOp, ScratchOp>(op))
+    if (isStep(&op) || isHostArithmetic(&op) || isa<ControlOp, ScratchOp, FaultsOp>(op))
       continue;
     return op.emitOpError("is not legal at the top level of ")
            << where << ": only phases, algorithms, 'qd.grid.do_while', 'qd.grid.if' and "
@@ -478,6 +478,25 @@ static LogicalResult verifyWorkspace(Operation *op, MemRefType type) {
 LogicalResult ControlOp::verify() { return verifyWorkspace(*this, getType()); }
 
 LogicalResult ScratchOp::verify() { return verifyWorkspace(*this, getType()); }
+
+/// Words of the runtime's record of a fault.
+static constexpr int64_t faultWords = 16;
+
+LogicalResult FaultsOp::verify() {
+  auto type = cast<MemRefType>(getRecord().getType());
+  if (failed(verifyWorkspace(*this, type)))
+    return failure();
+  if (type.getNumElements() != faultWords)
+    return emitOpError("has a record of ") << type.getNumElements() << " words, but there are "
+                                           << faultWords;
+  if (getSites().empty())
+    return emitOpError("is for a launch without sites, which needs no record");
+  for (auto [place, site] : llvm::enumerate(getSites().getAsRange<DictionaryAttr>()))
+    for (StringRef name : {"text", "at"})
+      if (!site.getAs<StringAttr>(name))
+        return emitOpError("site ") << place << " has no '" << name << "', which is a string";
+  return success();
+}
 
 //===----------------------------------------------------------------------===//
 // Atomics

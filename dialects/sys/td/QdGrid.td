@@ -344,6 +344,38 @@ def Grid_ScratchOp : Grid_Op<"scratch"> {
   let hasVerifier = 1;
 }
 
+def Grid_FaultsOp : Grid_Op<"faults"> {
+  let summary = "the device's fault record, for one launch";
+  let description = [{
+    Sixteen words of the device in which a launch notes the first assertion that
+    fails (`qd-expand-asserts`), and the number of the launch's first site. The
+    record is the runtime's, and all kernels of the device share it: what claims
+    word 0 writes the others, and word 1 last, and the runtime reports it at the
+    next synchronisation and sets both to 0.
+
+    | word | holds |
+    |---|---|
+    | 0 | 1 once it is claimed |
+    | 1 | 1 once it is complete |
+    | 2 | the number of the site: that of the launch's first, and its place in `sites` |
+    | 3, 4 | the block and the thread in it |
+    | 5, 6 | the left operand of the comparison that failed, low word first |
+    | 7, 8 | the right one |
+
+    `sites` describes each assertion of the launch's body: its `text`, where it is
+    `at`, and the predicate of its comparison, `relation`, if it has one. So
+    nothing of that is in the code.
+
+    ```mlir
+    %record, %first = qd.grid.faults [{at = "k.mlir:6:5", text = "more"} ] : memref<16xi32>
+    ```
+  }];
+  let arguments = (ins DictArrayAttr:$sites);
+  let results = (outs Res<MemRefRankOf<[I32], [1]>, "the record", [MemAlloc]>:$record, I32:$first);
+  let assemblyFormat = "$sites attr-dict `:` type($record)";
+  let hasVerifier = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Memory ordering
 //===----------------------------------------------------------------------===//

@@ -21,9 +21,11 @@ pub struct Outcome {
 impl Outcome {
     /// Whether it has an artifact with no place in it, and nothing was said.
     pub fn is_without_places(&self) -> bool {
-        let has_no_reasons =
-            |artifact: &Artifact| artifact.origins.iter().all(|o| o.reasons.is_empty());
-        self.said.is_empty() && self.result.as_ref().is_ok_and(has_no_reasons)
+        let has_no_places = |artifact: &Artifact| {
+            let mut origins = artifact.origins.iter();
+            origins.all(|o| o.reasons.is_empty() && o.sites.is_empty())
+        };
+        self.said.is_empty() && self.result.as_ref().is_ok_and(has_no_places)
     }
 }
 
@@ -50,12 +52,14 @@ impl Origin<'_> {
         located
     }
 
-    /// An artifact with the places of the source in its reasons.
+    /// An artifact with the places of the source in its reasons and sites.
     pub fn artifact(&self, artifact: &Artifact) -> Artifact {
         let mut artifact = artifact.clone();
-        let origins = artifact.origins.iter_mut();
-        for reason in origins.flat_map(|origins| origins.reasons.values_mut()) {
-            *reason = self.reason(reason);
+        for origins in &mut artifact.origins {
+            let sites = origins.sites.values_mut().flatten();
+            for place in origins.reasons.values_mut().chain(sites) {
+                *place = self.reason(place);
+            }
         }
         artifact
     }

@@ -344,7 +344,7 @@ fn warnings_move_with_the_text() {
   qd.grid.for_each %i to %n {
     %x = memref.load %a[%i] : memref<?xi32>
     %zero = arith.constant 0 : i32
-    %is_more = arith.cmpi sgt, %x, %zero : i32
+    %is_more = arith.constant false
     cf.assert %is_more, \"more\"
   }
 }";

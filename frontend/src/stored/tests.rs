@@ -27,7 +27,7 @@ const WARNED: &str = "qd.grid.kernel @k(%a: memref<?xi32>, %n: index) {
   qd.grid.for_each %i to %n {
     %x = memref.load %a[%i] : memref<?xi32>
     %zero = arith.constant 0 : i32
-    %is_more = arith.cmpi sgt, %x, %zero : i32
+    %is_more = arith.constant false
     cf.assert %is_more, \"more\"
   }
 }";
@@ -157,8 +157,8 @@ fn each_input_alone_is_another_key() {
 fn warnings_are_said_again_at_their_new_places() {
     let (_folder, store) = store();
     let asked = request(WARNED, &["vulkan:1.3,subgroup=8"]);
-    let expected = "k.mlir:6:5: warning: 'cf.assert' op is not checked: nothing stops a kernel of \
-                    target 'vulkan:1.3'";
+    let expected =
+        "k.mlir:6:5: warning: 'cf.assert' op never holds: each lane that comes here fails";
     let (_, said, compiled) = stored(&asked, &store);
     assert_eq!((said, compiled), (vec![expected.to_owned()], 1));
     let moved = WARNED.replacen('{', "{\n\n  // Two lines more.\n ", 1);
@@ -166,6 +166,23 @@ fn warnings_are_said_again_at_their_new_places() {
     let (_, said, compiled) = stored(&asked, &store);
     let moved = expected.replace(":6:5:", ":9:5:");
     assert_eq!((said, compiled), (vec![moved], 0));
+}
+
+#[test]
+fn assertions_are_where_the_text_has_them_now() {
+    let (_folder, store) = store();
+    let text = WARNED.replace("arith.constant false", "arith.cmpi sgt, %x, %zero : i32");
+    let moved = text.replacen('{', "{\n\n  // Two lines more.\n ", 1);
+    for (text, place, expected) in [(&text, "k.mlir:6:5", 1), (&moved, "k.mlir:9:5", 0)] {
+        let asked = request(text, &["cpu"]);
+        let (artifact, _, compiled) = stored(&asked, &store);
+        let artifact = artifact.expect("it compiles");
+        assert_eq!(artifact.origins[0].sites["k"], [place]);
+        assert_eq!(compiled, expected);
+        let plan = artifact.kernels[0].plans[0].as_ref().expect("a plan");
+        assert_eq!(plan.sites[0].text, "more");
+        assert_eq!(artifact, compile(&asked).expect("it compiles"));
+    }
 }
 
 #[test]

@@ -20,7 +20,9 @@ use qd_dialects::{
     ops,
     ops::grid,
 };
-use qd_passes::{expand_collectives, expand_math, select_subgroup_size::wave_at};
+use qd_passes::{
+    expand_asserts::ASSERT, expand_collectives, expand_math, select_subgroup_size::wave_at,
+};
 
 /// Makes the conversions reachable by name.
 pub fn register() {
@@ -51,12 +53,12 @@ fn subgroup_size<'c>(body: Op<'c>, target: &Target) -> Result<'c, i64> {
     }
 }
 
-/// Whether an op that a conversion to a GPU leaves as it is may stay: an error for one of ours, and for a function
-/// that the target has no form of.
+/// Whether an op that a conversion to a GPU leaves as it is may stay: an error for one of ours, for an assertion, and
+/// for a function that the target has no form of.
 fn check<'c>(op: Op<'c>, wave: i64, target: &Target) -> Result<'c> {
     let name = op.full_name();
     let capabilities = &target.capabilities;
-    let is_ours = name.starts_with(ops::PREFIX);
+    let is_ours = name.starts_with(ops::PREFIX) || name == ASSERT;
     let is_function = name.starts_with("math.") || expand_math::is_expandable(name);
     if !is_ours && (!is_function || capabilities.form(op, wave).is_some()) {
         return Ok(());
@@ -79,6 +81,8 @@ fn check<'c>(op: Op<'c>, wave: i64, target: &Target) -> Result<'c> {
         ": run qd-expand-collectives first"
     } else if expand_math::is_expandable(name) {
         ": run qd-expand-math first"
+    } else if name == ASSERT {
+        ": run qd-expand-asserts first"
     } else if is_ours {
         ": it belongs to an earlier level"
     } else {

@@ -131,8 +131,9 @@ pub fn compile_timed(
     Ok(artifact)
 }
 
-/// From here on a body's name identifies its contents, also in the plan.
-pub(crate) const NAMED: &str = "qd-name-bodies";
+/// From here on a body's name identifies its contents, also in the plan, and its assertions are
+/// like other code.
+pub(crate) const NAMED: &str = "qd-expand-asserts,qd-name-bodies";
 
 /// From bodies at the subgroup level to the dialects that are emitted, each in a module of its own, as a pipeline.
 pub(crate) fn conversion(target: &Target) -> String {
@@ -441,6 +442,10 @@ impl Converted<'_, '_> {
             }
         }
         let kernels = self.planned.into_iter().map(|planned| {
+            let (sites, places): (Vec<_>, Vec<_>) = planned.sites.iter().cloned().unzip();
+            if !places.is_empty() {
+                origins.sites.insert(planned.name.clone(), places);
+            }
             let launched = plan::bodies([&planned]);
             let is_its = |module: &artifact::Module| {
                 let mut bodies = module.bodies.iter();
@@ -453,14 +458,16 @@ impl Converted<'_, '_> {
                     control: planned.control,
                     needs: Requirements::of_all(parts.map(|(_, needs)| needs)),
                     steps: planned.steps,
+                    sites,
                 })],
                 name: planned.name,
                 arguments: planned.arguments,
             }
         });
+        let kernels = kernels.collect();
         Artifact {
             targets: vec![self.setting.spec.to_string()],
-            kernels: kernels.collect(),
+            kernels,
             modules,
             origins: vec![origins],
         }

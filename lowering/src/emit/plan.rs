@@ -3,8 +3,8 @@
 use super::expr::{host_value, unsupported};
 use melior::ir::{Type, ValueLike};
 use qd_artifact::{
-    Argument, ArgumentKind, BufferRef, Dtype, Expr, Kernel, Operand, Operation, Role, Step,
-    StepKind, Variant, View,
+    Argument, ArgumentKind, BufferRef, Comparison, Dtype, Expr, Kernel, Operand, Operation, Role,
+    Site, Step, StepKind, Variant, View,
 };
 use qd_dialects::{
     argument_attributes, attributes,
@@ -29,6 +29,8 @@ pub struct Planned {
     /// Control words.
     pub control: u64,
     pub steps: Vec<Step>,
+    /// The assertions in what it launches, and where each is.
+    pub sites: Vec<(Site, String)>,
 }
 
 /// What launches of a body are.
@@ -78,6 +80,7 @@ pub fn plan<'c>(
             kernel: op,
             bodies: &bodies,
             controls: controls(op),
+            sites: Sites::of(op)?,
             numbered: Cell::new(0),
         };
         Ok(Planned {
@@ -85,6 +88,7 @@ pub fn plan<'c>(
             arguments,
             control: reader.controls.values().map(Words::end).max().unwrap_or(0),
             steps: reader.steps(op.body().expect("a kernel's body"))?,
+            sites: reader.sites.all,
         })
     });
     planned.collect()
@@ -101,6 +105,7 @@ struct Reader<'k, 'c> {
     bodies: &'k HashMap<String, Launched>,
     /// The control words of each op.
     controls: HashMap<Key, Words>,
+    sites: Sites,
     /// How many of its steps have a number.
     numbered: Cell<u64>,
 }
@@ -234,7 +239,7 @@ impl<'c> Reader<'_, 'c> {
             | grid::DoWhile::NAME
             | grid::If::NAME
             | grid::Dispatch::NAME => Ok(true),
-            grid::View::NAME | grid::Control::NAME => Ok(false),
+            grid::View::NAME | grid::Control::NAME | grid::Faults::NAME => Ok(false),
             name if name.starts_with(grid::PREFIX) => Err(unsupported(op)),
             name if name.starts_with(algo::PREFIX) => Err(unsupported(op)),
             _ => Ok(false),
@@ -301,6 +306,12 @@ impl<'c> Reader<'_, 'c> {
                 first: words.first,
                 words: words.elements,
             });
+        }
+        let site = made_by.and_then(|op| self.sites.first.get(&op));
+        match (site, descriptor::shape(value.r#type())) {
+            (Some(_), Some(_)) => return Ok(Operand::Faults),
+            (Some(first), None) => return Ok(Operand::Site(*first)),
+            (None, _) => {}
         }
         if descriptor::shape(value.r#type()).is_some() {
             Ok(Operand::Buffer(buffer(self.kernel, user, value)?))
@@ -392,6 +403,62 @@ fn controls(kernel: Op<'_>) -> HashMap<Key, Words> {
         })
         .collect()
 }
+
+/// The sites of a kernel's launches, in the order of the text.
+#[derive(Default)]
+struct Sites {
+    /// Of each `qd.grid.faults`.
+    first: HashMap<Key, u64>,
+    /// Each, and where it is.
+    all: Vec<(Site, String)>,
+}
+
+impl Sites {
+    fn of(kernel: Op<'_>) -> Result<'_, Self> {
+        let mut sites = Self::default();
+        for op in kernel.nested() {
+            if !op.is(grid::Faults::NAME) {
+                continue;
+            }
+            sites.first.insert(op.key(), sites.all.len() as u64);
+            let launch = op.result_values()[0].uses().first().map(|(user, _)| *user);
+            let phase = launch.and_then(|launch| launch.attr(names::PHASE));
+            let phase = phase.and_then(attributes::text).unwrap_or_default();
+            let listed = op.attr("sites").map(attributes::elements);
+            for site in listed.unwrap_or_default() {
+                let named: HashMap<_, _> = attributes::strings(site).into_iter().collect();
+                let text = |name: &str| named.get(name).cloned().unwrap_or_default();
+                let relation = named.get("relation").map(|name| {
+                    let known = RELATIONS.iter().find(|(known, _)| known == name);
+                    known.map(|(_, relation)| *relation).ok_or_else(|| {
+                        Diagnostic::at(op, format!("has a site with the relation '{name}'"))
+                    })
+                });
+                let site = Site {
+                    text: text("text"),
+                    phase: phase.clone(),
+                    relation: relation.transpose()?,
+                };
+                sites.all.push((site, text("at")));
+            }
+        }
+        Ok(sites)
+    }
+}
+
+/// The predicates of integers, as `arith.cmpi` spells them.
+const RELATIONS: [(&str, Comparison); 10] = [
+    ("eq", Comparison::Eq),
+    ("ne", Comparison::Ne),
+    ("slt", Comparison::LtSigned),
+    ("sle", Comparison::LeSigned),
+    ("sgt", Comparison::GtSigned),
+    ("sge", Comparison::GeSigned),
+    ("ult", Comparison::LtUnsigned),
+    ("ule", Comparison::LeUnsigned),
+    ("ugt", Comparison::GtUnsigned),
+    ("uge", Comparison::GeUnsigned),
+];
 
 /// A number that the host computes, where the op has one.
 fn number_or<'c>(

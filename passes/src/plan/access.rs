@@ -117,7 +117,7 @@ pub enum Root {
         /// Whether it has `qd.may_alias`.
         may_alias: bool,
     },
-    /// The kernel's control words (`qd.grid.control`).
+    /// The kernel's control words (`qd.grid.control`), or the device's record (`qd.grid.faults`).
     Control(Key),
     /// Anything.
     Unknown,
@@ -433,7 +433,7 @@ impl<'c> Accesses<'c> {
         let Some(op) = memref.defining_op() else {
             return (Root::Unknown, None);
         };
-        if op.is(grid::Control::NAME) {
+        if op.is(grid::Control::NAME) || op.is(grid::Faults::NAME) {
             return (Root::Control(memref.key()), Some(Linear::default()));
         }
         let Some(source) = view_source(op) else {

@@ -21,7 +21,7 @@ use std::{
 };
 
 /// Counts up whenever older readers would misunderstand the file.
-pub const FORMAT: u32 = 6;
+pub const FORMAT: u32 = 7;
 
 /// What every artifact begins with, of whatever format.
 pub const MAGIC: &[u8; 8] = b"QDARTIF\n";
@@ -262,6 +262,7 @@ mod tests {
                 device: "znver4".into(),
                 features: vec!["avx2".into()],
             },
+            ..Plan::default()
         }
     }
 

@@ -58,8 +58,13 @@ impl Artifact {
                     all.modules.push(module);
                 }
             }
-            for (feature, reason) in part.origins.into_iter().flat_map(|o| o.reasons) {
-                all.origins[0].reasons.entry(feature).or_insert(reason);
+            for origins in part.origins {
+                for (feature, reason) in origins.reasons {
+                    all.origins[0].reasons.entry(feature).or_insert(reason);
+                }
+                for (kernel, places) in origins.sites {
+                    all.origins[0].sites.entry(kernel).or_insert(places);
+                }
             }
         }
         all

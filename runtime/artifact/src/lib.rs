@@ -22,7 +22,7 @@ pub use module::{Body, Format, Module};
 pub use options::{Host, LLD, Machine, Options, SPIRV_VAL};
 pub use plan::{
     Access, Argument, ArgumentKind, BufferRef, Kernel, MOST_CONTROL, Operand, Plan, Requirements,
-    Role, Step, StepKind, Variant, View,
+    Role, Site, Step, StepKind, Variant, View, record,
 };
 pub use replace::replace;
 pub use target::{TargetError, TargetSpec};
@@ -51,6 +51,9 @@ pub struct Origins {
     /// What needs a feature, for those of which that is known, such as
     /// `arith.addf at k.mlir:3:4`.
     pub reasons: BTreeMap<String, String>,
+    /// Where the sites of each kernel's plan are, such as `k.mlir:3:4`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub sites: BTreeMap<String, Vec<String>>,
 }
 
 impl Artifact {

@@ -1,6 +1,6 @@
 //! The launch plan: the steps that a runtime executes to run a kernel.
 
-use crate::{Dtype, Expr};
+use crate::{Comparison, Dtype, Expr};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeSet, fmt};
 
@@ -25,8 +25,44 @@ pub struct Plan {
     pub control: u64,
     /// The steps, in program order.
     pub steps: Vec<Step>,
+    /// The assertions that its launches may note in the device's fault record, by number.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sites: Vec<Site>,
     /// The code's requirements of the device that runs it.
     pub needs: Requirements,
+}
+
+/// An assertion. Where in the source it is stands in [`Origins`](crate::Origins).
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Site {
+    /// What it says.
+    pub text: String,
+    /// The phase's name.
+    pub phase: String,
+    /// The comparison that its condition is, if the record holds the operands of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relation: Option<Comparison>,
+}
+
+/// The words of a device's fault record: what a launch writes into it, and the runtime reads. See
+/// the page of `qd.grid.faults`.
+pub mod record {
+    /// How many there are.
+    pub const WORDS: usize = 16;
+    /// 1 once it is claimed.
+    pub const CLAIMED: usize = 0;
+    /// 1 once it is complete.
+    pub const COMPLETE: usize = 1;
+    /// The number of the site.
+    pub const SITE: usize = 2;
+    /// The block.
+    pub const BLOCK: usize = 3;
+    /// The thread in it.
+    pub const THREAD: usize = 4;
+    /// The left operand of the comparison, low word first.
+    pub const LEFT: usize = 5;
+    /// The right one.
+    pub const RIGHT: usize = 7;
 }
 
 /// The code's requirements of a device beyond being of its target. Names are those
@@ -260,6 +296,10 @@ pub enum Operand {
         /// How many.
         words: u64,
     },
+    /// The device's fault record: pointer and extent.
+    Faults,
+    /// The number that a site of the plan has on the device, an `i32`.
+    Site(u64),
 }
 
 impl From<BufferRef> for Operand {

@@ -4,8 +4,8 @@
 
 use qd_artifact::{
     Access, Argument, ArgumentKind, Artifact, Body, BufferRef, Comparison, Dtype, Expr, FORMAT,
-    Format, Kernel, Module, Operand, Operation, Origins, Plan, Requirements, Role, Step, StepKind,
-    Variant, View,
+    Format, Kernel, Module, Operand, Operation, Origins, Plan, Requirements, Role, Site, Step,
+    StepKind, Variant, View,
 };
 
 fn buffer(name: &str, shape: &[Option<u64>]) -> Argument {
@@ -64,6 +64,8 @@ fn everything() -> Artifact {
             }),
             Operand::Scalar(Expr::Scalar(2)),
             Operand::Control { first: 1, words: 1 },
+            Operand::Faults,
+            Operand::Site(0),
         ],
     };
     let fill = StepKind::Fill {
@@ -133,6 +135,11 @@ fn everything() -> Artifact {
                         step(1, &[0], repeat),
                         step(3, &[0, 1], choice),
                     ],
+                    sites: vec![Site {
+                        text: "inside".into(),
+                        phase: "first".into(),
+                        relation: Some(Comparison::LtUnsigned),
+                    }],
                     needs: Requirements {
                         device: "a-processor".into(),
                         features: vec!["vectors".into()],
@@ -150,6 +157,7 @@ fn everything() -> Artifact {
         origins: vec![
             Origins {
                 reasons: [("vectors".into(), "arith.addf at k.mlir:3:4".into())].into(),
+                sites: [("kernel".into(), vec!["k.mlir:5:6".into()])].into(),
             },
             Origins::default(),
         ],

@@ -6,6 +6,7 @@ use super::{
     codes::Codes,
     driver::{Driver, Fault},
     executable::Executable,
+    faults::Faults,
     fork::{self, Here},
     reclaim,
     stream::{Priority, Stream},
@@ -172,6 +173,7 @@ pub(super) struct Shared {
     pub allocator: Option<Allocator>,
     pub counters: Counters,
     pub codes: Codes,
+    pub faults: Faults,
     /// Why the device is lost.
     lost: OnceLock<String>,
     /// Kernels that were launched last, for messages.
@@ -267,6 +269,7 @@ impl Device {
             allocator,
             counters: Counters::default(),
             codes: Codes::default(),
+            faults: Faults::default(),
             lost: OnceLock::new(),
             recent: Mutex::default(),
             streams: AtomicU64::new(0),
@@ -352,6 +355,14 @@ impl PartialEq for Device {
 impl fmt::Debug for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({})", self.info().id, self.info().name)
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        if !fork::is_copy() {
+            self.drop_record();
+        }
     }
 }
 

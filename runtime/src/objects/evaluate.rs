@@ -4,13 +4,16 @@ use super::{
     arguments::{Given, Input},
     driver::{Label, Op, OpKind, Shape},
     executable::Loaded,
+    faults::Noting,
 };
 use crate::{
     Error,
     control::{WORD, own},
     program::Planned,
 };
-use qd_artifact::{BufferRef, Dtype, Expr, Kernel, Operand, Step, StepKind, Values, Variant};
+use qd_artifact::{
+    BufferRef, Dtype, Expr, Kernel, Operand, Step, StepKind, Values, Variant, record,
+};
 use std::{
     borrow::Cow,
     collections::{HashMap, HashSet},
@@ -77,6 +80,7 @@ impl Evaluated {
             words: planned.plan.control,
             inputs: inputs.into(),
             control,
+            noting: loaded.noting(planned)?,
             preferred: planned.preferred,
         };
         let ops = std::mem::take(&mut self.shape.ops);
@@ -145,6 +149,7 @@ struct Frame<'a> {
     /// How many control words it has, and where they begin.
     words: u64,
     control: u64,
+    noting: Noting,
     /// The variant that its dispatches run where it is eligible.
     preferred: Option<&'a str>,
 }
@@ -227,10 +232,12 @@ impl Frame<'_> {
         match operand {
             Operand::Buffer(buffer) => self.word(buffer, step),
             Operand::Control { first, .. } => Ok(self.control + first * WORD),
-            Operand::Scalar(_) => Err(Error::InvalidPlan(format!(
-                "kernel '{}': a condition that is on no device",
-                self.kernel.name
-            ))),
+            Operand::Scalar(_) | Operand::Faults | Operand::Site(_) => {
+                Err(Error::InvalidPlan(format!(
+                    "kernel '{}': a condition that is on no device",
+                    self.kernel.name
+                )))
+            }
         }
     }
 
@@ -262,6 +269,8 @@ impl Frame<'_> {
                     first,
                     words: length,
                 } => words.extend([self.control + first * WORD, *length]),
+                Operand::Faults => words.extend([self.noting.address, record::WORDS as u64]),
+                Operand::Site(number) => words.push(self.noting.first + number),
             }
         }
         Ok(())
@@ -492,6 +501,7 @@ impl List<'_> {
                 words: planned.plan.control,
                 inputs,
                 control: frame.control + own(frame.words),
+                noting: self.loaded.noting(planned)?,
                 preferred: frame.preferred,
             };
             self.evaluated.choices.push(choice);
@@ -529,10 +539,12 @@ impl Frame<'_> {
                 let dtype = Dtype::U64;
                 Ok(Input::Scalar(crate::Scalar { dtype, bits }))
             }
-            Operand::Control { .. } => Err(Error::InvalidPlan(format!(
-                "kernel '{}' passes its control on",
-                self.kernel.name
-            ))),
+            Operand::Control { .. } | Operand::Faults | Operand::Site(_) => {
+                Err(Error::InvalidPlan(format!(
+                    "kernel '{}' passes its control on",
+                    self.kernel.name
+                )))
+            }
         }
     }
 }

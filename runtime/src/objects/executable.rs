@@ -6,6 +6,7 @@ use super::{
     driver::{Code, RawBody},
     evaluate::Evaluated,
     executor::Calls,
+    faults::Noting,
     fork::Here,
     stream::Stream,
 };
@@ -155,6 +156,17 @@ impl Loaded {
             }
         }
         hasher.finalize().to_hex()[..16].into()
+    }
+
+    /// What launches of a kernel note assertions by that fail.
+    pub fn noting(&self, Planned { kernel, plan, .. }: Planned<'_>) -> Result<Noting, Error> {
+        if plan.sites.is_empty() {
+            return Ok(Noting::default());
+        }
+        let origins = self.program().origins();
+        let places = origins.and_then(|origins| origins.sites.get(&kernel.name));
+        let places = places.map(Vec::as_slice);
+        self.device.0.noting(&kernel.name, &plan.sites, places)
     }
 
     pub fn program(&self) -> Program<'_> {

@@ -47,6 +47,7 @@ pub(crate) mod driver;
 mod evaluate;
 mod executable;
 mod executor;
+mod faults;
 mod foreign;
 mod fork;
 mod memory;

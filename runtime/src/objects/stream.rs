@@ -83,7 +83,8 @@ impl Stream {
     ///
     /// # Errors
     ///
-    /// Something on it failed, or the device is lost.
+    /// Something on it failed, or the device is lost; or an assertion of a kernel has failed, on
+    /// whichever stream of the device, and nobody was told yet: the first one.
     pub fn synchronize(&self) -> Result<(), Error> {
         let shared = self.0.shared();
         shared.check()?;
@@ -94,7 +95,7 @@ impl Stream {
         reclaim::now();
         done.map_err(|fault| shared.failed("waiting for a stream", fault))?;
         self.0.numbers.end(number);
-        Ok(())
+        shared.check_faults(self.0.raw)
     }
 
     /// Waits until all that is on it has been done, and all that other streams do with these arrays.

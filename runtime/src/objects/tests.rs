@@ -8,7 +8,7 @@ use super::{
 use crate::{Error, args, testing::step};
 use qd_artifact::{
     Access, Argument, ArgumentKind, Artifact, BufferRef, Dtype, Expr, Format, Kernel as Planned,
-    Module, Operand, Plan, Requirements, Step, StepKind, Variant,
+    Module, Operand, Plan, Step, StepKind, Variant,
 };
 use std::{
     thread,
@@ -102,7 +102,7 @@ pub(super) fn kernel(
         plans: vec![Some(Plan {
             control,
             steps,
-            needs: Requirements::default(),
+            ..Plan::default()
         })],
     }
 }

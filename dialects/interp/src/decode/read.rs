@@ -131,6 +131,28 @@ pub(super) fn integers(op: Op, name: &str) -> Vec<i64> {
         .collect()
 }
 
+/// What the sites of a `qd.grid.faults` are called: `"text" at file:line:column`.
+pub(super) fn sites(op: Op) -> Result<Vec<String>, Fault> {
+    let sites = ArrayAttribute::try_from(required(op, "sites")?)
+        .map_err(|_| fault(op, "'sites' is not an array"))?;
+    let said = |site: &DictionaryAttribute, name: &str| {
+        let attribute = StringAttribute::try_from(site.element_by_name(name)?).ok()?;
+        // Safety: it is a string attribute.
+        Some(spelled(unsafe {
+            mlir_sys::mlirStringAttrGetValue(attribute.to_raw())
+        }))
+    };
+    (0..sites.len())
+        .map(|place| {
+            let site = sites.element(place).ok();
+            let site = site.and_then(|site| DictionaryAttribute::try_from(site).ok());
+            let named = site.and_then(|site| Some((said(&site, "text")?, said(&site, "at")?)));
+            let (text, at) = named.ok_or_else(|| fault(op, "has a site without a name"))?;
+            Ok(format!("\"{text}\" at {at}"))
+        })
+        .collect()
+}
+
 pub(super) fn string(op: Op, name: &str) -> Option<String> {
     let attribute = StringAttribute::try_from(op.attribute(name).ok()?).ok()?;
     // Safety: it is a string attribute.

@@ -103,6 +103,7 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
             | F::Dispatch
             | F::Variant
             | F::Control
+            | F::Faults
             | F::Scratch
             | F::Algorithm(_)
             | F::Symbol

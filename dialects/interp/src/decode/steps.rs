@@ -8,7 +8,8 @@ use super::{
 use crate::{
     fault::Fault,
     program::{
-        Action, Code, Control, Id, Instruction, Kernel, Reg, Step, SubgroupFill, Swap, Variant,
+        Action, Code, Control, Id, Instruction, Kernel, Owned, Reg, Step, SubgroupFill, Swap,
+        Variant,
     },
     table::{Form, form},
 };
@@ -116,9 +117,17 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
                 },
                 Form::Fill => self.fill(host, inner)?,
                 Form::Dispatch => self.dispatch(host, inner)?,
-                Form::Control | Form::Scratch => {
-                    self.workspace(host, inner, matches!(form, Form::Scratch))?;
+                Form::Control => {
+                    self.workspace(host, inner, Owned::Control)?;
                     continue;
+                }
+                Form::Scratch => {
+                    self.workspace(host, inner, Owned::Scratch)?;
+                    continue;
+                }
+                Form::Faults => {
+                    self.workspace(host, inner, Owned::Faults(read::sites(inner)?))?;
+                    Action::Host(self.first_site(host, inner)?)
                 }
                 Form::Algorithm(definition) => {
                     Action::Algorithm(Box::new(self.algorithm(host, inner, definition)?))
@@ -131,12 +140,7 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
     }
 
     /// Words that are there before the first step, however often the host comes by.
-    fn workspace(
-        &mut self,
-        host: &mut Host,
-        op: Op<'c, 'm>,
-        is_scratch: bool,
-    ) -> Result<(), Fault> {
+    fn workspace(&mut self, host: &mut Host, op: Op<'c, 'm>, owned: Owned) -> Result<(), Fault> {
         let result = op.result(0).map_err(|_| read::fault(op, "has no result"))?;
         let (element, shape) = read::static_memref(op, result.r#type())?;
         host.controls.push(Control {
@@ -144,12 +148,24 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
             register: host.registers,
             element,
             words: shape.iter().product(),
-            is_scratch,
+            owned,
         });
         host.values
             .insert(read::identity(result.into()), host.registers);
         host.registers += 1;
         Ok(())
+    }
+
+    /// The number of the first site: a record has those of one launch.
+    fn first_site(&mut self, host: &mut Host, op: Op<'c, 'm>) -> Result<Code, Fault> {
+        let mut body = Body::host(std::mem::take(&mut host.values), host.registers);
+        let (site, dst) = (self.site(op), body.result(op, 1)?);
+        body.emit(site, Instruction::Constant { dst, bits: 0 });
+        body.emit(site, Instruction::End);
+        let (code, values) = body.into_host();
+        host.registers = code.registers;
+        host.values = values;
+        Ok(code)
     }
 
     /// One operation that the host evaluates.

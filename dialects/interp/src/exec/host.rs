@@ -4,7 +4,7 @@ use super::{Engine, control::run_pure, lanes::Lanes, launch::Launch};
 use crate::{
     fault::{Fault, SiteId, Trap},
     memory::{Allocation, Memref, Space},
-    program::{Action, Code, Control, Kernel, Reg, Step, SubgroupFill, Swap, Variant},
+    program::{Action, Code, Control, Kernel, Owned, Reg, Step, SubgroupFill, Swap, Variant},
 };
 
 /// Lanes that the elements of a `for_each` are dealt out to.
@@ -36,12 +36,12 @@ impl<'p> Engine<'p> {
             allocation.owned = around;
         }
         outcome?;
-        let left = self.device[first..].iter().zip(&kernel.controls);
-        left.map(|(words, control)| (words.first_not_zero(), control))
-            .try_for_each(|(word, control)| match word {
-                None => Ok(()),
-                Some(_) if control.is_scratch => Ok(()),
-                Some((word, value)) => Err(self.fault(
+        let mut left = self.device[first..].iter().zip(&kernel.controls);
+        left.try_for_each(
+            |(words, control)| match (words.first_not_zero(), &control.owned) {
+                (None, _) | (_, Owned::Scratch) => Ok(()),
+                (_, Owned::Faults(sites)) => Err(self.fault(control.site, noted(words, sites))),
+                (Some((word, value)), Owned::Control) => Err(self.fault(
                     control.site,
                     format!(
                         "is left with {value} in word {word} when kernel '@{}' ends: \
@@ -49,7 +49,8 @@ impl<'p> Engine<'p> {
                         kernel.name
                     ),
                 )),
-            })
+            },
+        )
     }
 
     /// A buffer that is the runtime's: of words that are 0, or of scratch; its number.
@@ -57,7 +58,7 @@ impl<'p> Engine<'p> {
         let (element, words) = (control.element, control.words);
         let mut allocation = Allocation::new(element, words);
         let bytes = element.bytes();
-        if control.is_scratch {
+        if let Owned::Scratch = control.owned {
             allocation.own(0..(words * bytes) as i64);
         } else {
             for word in 0..words {
@@ -350,4 +351,17 @@ fn captures(code: &Code, host: &Lanes) -> Vec<(Reg, u64, bool)> {
     let take =
         |&(theirs, ours): &(Reg, Reg)| (ours, host.get(theirs, 0), host.is_poison(theirs, 0));
     code.captures.iter().map(take).collect()
+}
+
+/// What a record says that is not empty.
+fn noted(record: &Allocation, sites: &[String]) -> String {
+    let word = |at: i64| record.read(4 * at, 4).unwrap_or_default();
+    match sites.get(word(2) as usize) {
+        Some(site) if word(1) != 0 => format!(
+            "has noted that {site} fails, in thread {} of block {}",
+            word(4),
+            word(3)
+        ),
+        _ => "is claimed, but not complete".into(),
+    }
 }

@@ -21,7 +21,17 @@ pub(crate) struct Kernel {
     pub steps: Vec<Step>,
 }
 
-/// Words that are 0 when the kernel begins, and when it ends; or scratch, of which it knows nothing.
+/// Words that are the runtime's.
+#[derive(Debug)]
+pub(crate) enum Owned {
+    /// 0 when the kernel begins, and when it ends.
+    Control,
+    /// The kernel knows nothing of it.
+    Scratch,
+    /// 0 when the kernel begins; what is in it when it ends is a fault at one of these sites.
+    Faults(Vec<String>),
+}
+
 #[derive(Debug)]
 pub(crate) struct Control {
     pub site: SiteId,
@@ -29,7 +39,7 @@ pub(crate) struct Control {
     pub register: Reg,
     pub element: Element,
     pub words: usize,
-    pub is_scratch: bool,
+    pub owned: Owned,
 }
 
 /// The type of a kernel's argument.

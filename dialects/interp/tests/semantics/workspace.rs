@@ -41,6 +41,50 @@ fn count_in(words: &str, to: usize, left: &str) -> String {
     )
 }
 
+/// A record of the device's, which a phase writes as `qd-expand-asserts` would have it.
+#[test]
+fn a_record_that_is_written_is_a_fault() {
+    let text = |complete: i32| {
+        format!(
+            "qd.grid.kernel @k(%out: memref<2xi32>) {{
+               %c1 = arith.constant 1 : index
+               %record, %first = qd.grid.faults [{{at = \"k.mlir:1:2\", text = \"no\"}}, {{at = \"k.mlir:3:4\", text = \"less\"}}]
+                   : memref<16xi32>
+               qd.grid.for_each %i to %c1 {{
+                 %c0 = arith.constant 0 : index
+                 %c2 = arith.constant 2 : index
+                 %c3 = arith.constant 3 : index
+                 %c4 = arith.constant 4 : index
+                 %none = arith.constant 0 : i32
+                 %one = arith.constant 1 : i32
+                 %complete = arith.constant {complete} : i32
+                 %five = arith.constant 5 : i32
+                 %second = arith.addi %first, %one : i32
+                 %old = qd.grid.atomic.cas %none, %complete, %record[%c0] device relaxed : memref<16xi32>
+                 memref.store %old, %out[%c0] : memref<2xi32>
+                 %is_noted = arith.cmpi eq, %complete, %one : i32
+                 scf.if %is_noted {{
+                   memref.store %second, %record[%c2] : memref<16xi32>
+                   memref.store %none, %record[%c3] : memref<16xi32>
+                   memref.store %five, %record[%c4] : memref<16xi32>
+                   qd.grid.atomic.store %one, %record[%c1] device release : memref<16xi32>
+                 }}
+               }}
+             }}"
+        )
+    };
+    let words = [
+        "qd.grid.faults",
+        "\"less\" at k.mlir:3:4",
+        "thread 5 of block 0",
+    ];
+    faults(&text(1), vec![buffer(&[7i32; 2])], 16, &words);
+    assert_eq!(
+        values::<i32>(&run(&text(0), vec![buffer(&[7i32; 2])], 16)[0]),
+        [0, 7]
+    );
+}
+
 const WORDS: &str = "%w = qd.grid.control : memref<2xi32>";
 
 fn counted(text: &str) -> Vec<i32> {

@@ -89,7 +89,6 @@ const CONVERSIONS: &[(&str, Conversion)] = &[
     ("memref.dim", extent::extent),
     ("memref.prefetch", hints::prefetch),
     ("memref.alloca", private::alloca),
-    ("cf.assert", ordered::assert),
 ];
 
 /// The dialects that conversions make, besides the vendor's.

@@ -1,11 +1,11 @@
-//! Barriers, fences, atomics, views and assertions.
+//! Barriers, fences, atomics and views.
 
 use super::Setting;
 use crate::convert::memory;
 use qd_dialects::{
     builder::Builder,
     diagnostic::Result,
-    ir::{Op, OpExt, Value},
+    ir::{Op, Value},
 };
 
 pub(super) fn subgroup_sync<'c>(
@@ -94,17 +94,4 @@ pub(super) fn atomic_cas<'c>(
 ) -> Result<'c, Vec<Value<'c>>> {
     let old = memory::atomic_cas(b, op, &setting.hooks.scopes);
     Ok(vec![old.value()])
-}
-
-/// There is no `abort` to call: the kernel traps, and its launch fails.
-pub(super) fn assert<'c>(
-    b: &Builder<'c>,
-    op: Op<'c>,
-    _: &Setting<'_>,
-) -> Result<'c, Vec<Value<'c>>> {
-    let holds = b.v(op.operand_values()[0]);
-    b.if_(holds.eq(0), || {
-        b.op("llvm.intr.trap", &[], &[], &[]);
-    });
-    Ok(Vec::new())
 }

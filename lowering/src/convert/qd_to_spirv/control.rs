@@ -101,21 +101,6 @@ pub(super) fn nothing<'c>(_: &Builder<'c>, _: Op<'c>, _: &Setting) -> Result<'c,
     Ok(Vec::new())
 }
 
-/// An assertion is dropped: a kernel cannot fail.
-pub(super) fn assert<'c>(
-    _: &Builder<'c>,
-    op: Op<'c>,
-    setting: &Setting,
-) -> Result<'c, Vec<Value<'c>>> {
-    let target = &setting.target.capabilities.name;
-    Diagnostic::warning(
-        op,
-        format!("is not checked: nothing stops a kernel of target '{target}'"),
-    )
-    .emit();
-    Ok(Vec::new())
-}
-
 /// Any value will do; this one does not depend on the driver.
 pub(super) fn poison<'c>(b: &Builder<'c>, op: Op<'c>, _: &Setting) -> Result<'c, Vec<Value<'c>>> {
     use melior::ir::TypeLike;

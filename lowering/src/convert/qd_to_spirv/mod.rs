@@ -139,7 +139,6 @@ const CONVERSIONS: &[(&str, Conversion)] = &[
     ("arith.minnumf", floats::minnumf),
     ("scf.execute_region", control::execute_region),
     ("scf.index_switch", control::index_switch),
-    ("cf.assert", control::assert),
     ("ub.poison", control::poison),
 ];
 

@@ -129,7 +129,8 @@ pub fn memories(step: &Step, kernel: &Kernel) -> Vec<String> {
     let memory = |operand: &Operand| match operand {
         Operand::Buffer(of) => Some(buffer(of, kernel)),
         Operand::Control { first, words } => Some(format!("control[{words} from {first}]")),
-        Operand::Scalar(_) => None,
+        Operand::Faults => Some("the fault record".into()),
+        Operand::Scalar(_) | Operand::Site(_) => None,
     };
     match &step.kind {
         StepKind::Launch { arguments, .. } | StepKind::Dispatch { arguments, .. } => {

@@ -88,7 +88,11 @@ fn requirements(part: Op<'_>) -> (Requirements, Origins) {
         ..Requirements::default()
     };
     let reasons = reasons.unwrap_or_default().into_iter().collect();
-    (requirements, Origins { reasons })
+    let origins = Origins {
+        reasons,
+        ..Origins::default()
+    };
+    (requirements, origins)
 }
 
 fn emit(

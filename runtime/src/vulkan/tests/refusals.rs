@@ -29,7 +29,10 @@ fn what_the_device_lacks_is_named_with_who_needs_it() {
             needs.features.push(name.clone());
         }
         let reasons = [(name, "arith.addf at k.mlir:3:4".into())].into();
-        artifact.origins = vec![Origins { reasons }];
+        artifact.origins = vec![Origins {
+            reasons,
+            ..Origins::default()
+        }];
         artifact
     };
 

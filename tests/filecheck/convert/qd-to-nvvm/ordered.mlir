@@ -79,13 +79,4 @@ func.func private @part(%a: memref<?xi32>, %i: index) attributes {qd.threads = 6
   %0 = qd.grid.atomic.load %s[%c1] device relaxed : memref<4xi32, strided<[2], offset: ?>>
   return
 }
-
-// An assertion that fails stops the kernel.
-// CHECK-LABEL: llvm.func @assertion(
-// CHECK:         scf.if
-// CHECK-NEXT:      llvm.intr.trap
-func.func private @assertion(%p: i1) attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
-  cf.assert %p, "holds"
-  return
-}
 }

@@ -23,10 +23,8 @@
 // DOUBLE: double.mlir:3:8: error: 'arith.extf' op computes in f64, which target 'metal' does not have
 // RUN: not qd-opt %t/narrow.mlir --qd-convert-to-spirv 2>&1 | FileCheck %s --check-prefix=NARROW
 // NARROW: narrow.mlir:4:8: error: 'memref.atomic_rmw' op is an atomic of i16, which no device has
-
-// Nothing stops a kernel: what would is left out, and said.
-// RUN: qd-opt %t/assert.mlir --qd-convert-to-spirv 2>&1 | FileCheck %s --check-prefix=ASSERT
-// ASSERT: assert.mlir:3:3: warning: 'cf.assert' op is not checked: nothing stops a kernel of target 'vulkan:1.3'
+// RUN: not qd-opt %t/assert.mlir --qd-convert-to-spirv 2>&1 | FileCheck %s --check-prefix=ASSERT
+// ASSERT: assert.mlir:3:3: error: 'cf.assert' op is nothing that target 'vulkan:1.3' has: run qd-expand-asserts first
 
 //--- polymorphic.mlir
 func.func private @f() attributes {qd.threads = 64 : i64} {

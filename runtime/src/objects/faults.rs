@@ -1,0 +1,258 @@
+//! The fault record of a device, into which kernels note the first assertion that fails, and what
+//! is known of the assertions.
+//!
+//! A device has one, as soon as a kernel with assertions is launched on it: its address is part of
+//! the words of launches, captured ones included, and never changes. Whoever waits for a stream
+//! reads it ([`Shared::check_faults`]). What the device writes there is described on the page of
+//! `qd.grid.faults`; texts and places are here.
+
+use super::{
+    device::Shared,
+    driver::{RawMemory, RawStream},
+};
+use crate::Error;
+use qd_artifact::{Comparison, Site, record};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+};
+
+/// Bytes of a word.
+const WORD: usize = 4;
+
+#[derive(Default)]
+pub(super) struct Faults {
+    record: OnceLock<Record>,
+    /// Held while the record is made, or read.
+    busy: Mutex<()>,
+    known: Mutex<Known>,
+}
+
+struct Record {
+    memory: RawMemory,
+    stream: RawStream,
+}
+
+/// The assertions of all kernels that were launched, by number. They stay known when their kernels
+/// are gone: a fault may be read after that.
+#[derive(Default)]
+struct Known {
+    next: u32,
+    numbers: HashMap<Arc<Assertions>, u32>,
+    /// By the number of the first.
+    all: BTreeMap<u32, Arc<Assertions>>,
+}
+
+/// The assertions of a kernel. Those that are equal have the same numbers, however often they are
+/// loaded.
+#[derive(PartialEq, Eq, Hash)]
+struct Assertions {
+    kernel: String,
+    sites: Vec<Site>,
+    places: Vec<String>,
+}
+
+/// What launches of a kernel with assertions are given.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Noting {
+    /// Of the record.
+    pub address: u64,
+    /// The number of the plan's first site.
+    pub first: u64,
+}
+
+impl Faults {
+    fn known(&self) -> std::sync::MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Known {
+    fn number(&mut self, assertions: Assertions) -> u32 {
+        if let Some(number) = self.numbers.get(&assertions) {
+            return *number;
+        }
+        let assertions = Arc::new(assertions);
+        let number = self.next;
+        self.next = number.wrapping_add(assertions.sites.len() as u32);
+        self.numbers.insert(assertions.clone(), number);
+        self.all.insert(number, assertions);
+        number
+    }
+
+    fn site(&self, number: u32) -> Option<(&Assertions, usize)> {
+        let (first, assertions) = self.all.range(..=number).next_back()?;
+        let place = (number - first) as usize;
+        (place < assertions.sites.len()).then_some((assertions, place))
+    }
+}
+
+impl Shared {
+    /// What launches of a kernel with these assertions note them by.
+    pub fn noting(
+        &self,
+        kernel: &str,
+        sites: &[Site],
+        places: Option<&[String]>,
+    ) -> Result<Noting, Error> {
+        let address = self.record()?;
+        let assertions = Assertions {
+            kernel: kernel.into(),
+            sites: sites.into(),
+            places: places.unwrap_or_default().into(),
+        };
+        let first = self.faults.known().number(assertions);
+        Ok(Noting {
+            address,
+            first: first.into(),
+        })
+    }
+
+    /// The address of the record, which is made if there is none.
+    fn record(&self) -> Result<u64, Error> {
+        let _one = self.faults.busy.lock();
+        if let Some(record) = self.faults.record.get() {
+            return Ok(record.memory.address);
+        }
+        let driver = &self.driver;
+        let failed = |fault| self.failed("the fault record", fault);
+        // What is allocated on a stream under capture would be part of the graph.
+        let stream = driver.open_stream(false).map_err(failed)?;
+        let bytes = (record::WORDS * WORD) as u64;
+        let memory = driver.allocate(bytes, stream).map_err(failed)?;
+        let cleared = driver.set(stream, memory.address, bytes, 0);
+        cleared.map_err(failed)?;
+        driver.synchronize(stream).map_err(failed)?;
+        let record = Record { memory, stream };
+        Ok(self.faults.record.get_or_init(|| record).memory.address)
+    }
+
+    /// The first assertion that has failed since the last time, as an error. The stream is one
+    /// whose work is done.
+    pub fn check_faults(&self, on: RawStream) -> Result<(), Error> {
+        let Some(record) = self.faults.record.get() else {
+            return Ok(());
+        };
+        let _one = self.faults.busy.lock();
+        let at = record.memory.address;
+        let failed = |fault| self.failed("reading the fault record", fault);
+        let driver = &self.driver;
+        let read = || {
+            let mut bytes = [0; record::WORDS * WORD];
+            driver.download(on, at, &mut bytes).map_err(failed)?;
+            let words = bytes.chunks_exact(WORD);
+            let words = words.map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
+            Ok::<Vec<u32>, Error>(words.collect())
+        };
+        if read()?[record::COMPLETE] == 0 {
+            return Ok(());
+        }
+        // Another stream may have completed it while it was copied. Now nothing changes it.
+        let words = read()?;
+        // The claim last: whoever has the next one writes all of it.
+        for word in [record::COMPLETE, record::CLAIMED] {
+            let word = at + (word * WORD) as u64;
+            driver.set(on, word, WORD as u64, 0).map_err(failed)?;
+            driver.synchronize(on).map_err(failed)?;
+        }
+        Err(self.faults.known().error(&words))
+    }
+
+    /// Gives the record back.
+    pub fn drop_record(&mut self) {
+        if let Some(record) = self.faults.record.take() {
+            self.driver.free(record.memory, record.stream);
+            self.driver.close_stream(record.stream);
+        }
+    }
+}
+
+impl Known {
+    fn error(&self, words: &[u32]) -> Error {
+        let (block, thread) = (words[record::BLOCK], words[record::THREAD]);
+        let Some((assertions, place)) = self.site(words[record::SITE]) else {
+            return Error::Device(format!(
+                "the fault record names assertion {}, which no kernel has",
+                words[record::SITE]
+            ));
+        };
+        let site = &assertions.sites[place];
+        let wide = |low: usize| u64::from(words[low]) | u64::from(words[low + 1]) << 32;
+        let compared = |relation| compared(wide(record::LEFT), relation, wide(record::RIGHT));
+        Error::Assertion {
+            kernel: assertions.kernel.clone(),
+            phase: site.phase.clone(),
+            text: site.text.clone(),
+            at: assertions.places.get(place).cloned(),
+            block,
+            thread,
+            compared: site.relation.map(compared),
+        }
+    }
+}
+
+/// `7 < 5`.
+fn compared(left: u64, relation: Comparison, right: u64) -> String {
+    use Comparison as C;
+    let (sign, is_signed) = match relation {
+        C::Eq => ("=", true),
+        C::Ne => ("≠", true),
+        C::LtSigned => ("<", true),
+        C::LeSigned => ("≤", true),
+        C::GtSigned => (">", true),
+        C::GeSigned => ("≥", true),
+        C::LtUnsigned => ("<", false),
+        C::LeUnsigned => ("≤", false),
+        C::GtUnsigned => (">", false),
+        C::GeUnsigned => ("≥", false),
+    };
+    match is_signed {
+        true => format!("{} {sign} {}", left as i64, right as i64),
+        false => format!("{left} {sign} {right}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn assertions(kernel: &str, texts: &[&str]) -> Assertions {
+        let sites = texts.iter().map(|text| Site {
+            text: (*text).into(),
+            phase: "p".into(),
+            relation: Some(Comparison::LtSigned),
+        });
+        Assertions {
+            kernel: kernel.into(),
+            sites: sites.collect(),
+            places: vec!["k.mlir:1:2".into()],
+        }
+    }
+
+    #[test]
+    fn sites_are_known_by_number_and_equal_ones_once() {
+        let mut known = Known::default();
+        assert_eq!(known.number(assertions("a", &["x", "y"])), 0);
+        assert_eq!(known.number(assertions("b", &["z"])), 2);
+        assert_eq!(known.number(assertions("a", &["x", "y"])), 0);
+        let mut words = [0; record::WORDS];
+        let mut said = |site, left: i64| {
+            words[record::SITE] = site;
+            (words[record::BLOCK], words[record::THREAD]) = (7, 8);
+            words[record::LEFT] = left as u32;
+            words[record::LEFT + 1] = (left >> 32) as u32;
+            words[record::RIGHT] = 5;
+            known.error(&words).to_string()
+        };
+        assert_eq!(
+            said(0, -1),
+            "kernel 'a': \"x\" does not hold at k.mlir:1:2, in thread 8 of block 7 of phase 'p': -1 < 5 is false"
+        );
+        assert_eq!(
+            said(1, 1 << 32),
+            "kernel 'a': \"y\" does not hold, in thread 8 of block 7 of phase 'p': 4294967296 < 5 is false"
+        );
+        assert!(said(2, 6).starts_with("kernel 'b': \"z\""));
+        assert!(said(3, 6).contains("assertion 3"));
+    }
+}
