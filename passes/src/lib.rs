@@ -3,6 +3,7 @@
 //!
 //! One file per pass, one line here to register it.
 
+pub mod add_checks;
 pub mod clean;
 pub mod expand_asserts;
 pub mod expand_collectives;
@@ -49,6 +50,7 @@ pub fn register() {
 }
 
 fn register_all() {
+    pass::register::<add_checks::AddChecks>();
     pass::register::<clean::Clean>();
     pass::register::<expand_asserts::ExpandAsserts>();
     pass::register::<expand_dims::ExpandDims>();

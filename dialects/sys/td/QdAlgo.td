@@ -72,8 +72,8 @@ defvar Algo_CountText = [{The live count `n` is the one element of `count`, a bu
     any `0 ≤ n ≤ 256^log256_max_n` within the buffers is valid. Any other is an error, which the interpreter
     always reports. A device clamps it: a negative count is taken as 0, and one
     that is too large as the least of the capacity and the buffers' lengths, for
-    which there must be scratch. `checked` makes it an error on a device as well;
-    compiling a `checked` algorithm is an error until a target supports that.}];
+    which there must be scratch. `checked` makes it an error on a device as well: what
+    it is told is that of [an assertion](../rationale/asserts.md).}];
 
 class Algo_Combine<string mnemonic, string output, dag outputs, string what, string text>
     : Algo_Op<mnemonic, ["Input", output, "Scratch", "Count"], "Levels",

@@ -3,10 +3,11 @@
 //!
 //! The target's capabilities choose the strategy, unless the op names one. The
 //! result is legal wherever the op was: phases and fills, with grids that are
-//! expressions over buffer lengths and the capacity, and never the count.
+//! expressions over buffer lengths and the capacity, and never the count. An op that is `checked`
+//! gets a phase before it, with assertions.
 //! `qd.algo.scratch_slots` becomes arithmetic.
 
-use super::{ALGORITHMS, Algorithm, scratch, widen};
+use super::{ALGORITHMS, Algorithm, checked, scratch, widen};
 use crate::targets::{Capabilities, Target};
 use qd_dialects::{
     builder::Builder,
@@ -37,6 +38,7 @@ impl Pass for ExpandAlgorithms {
     fn dialects() -> Vec<DialectHandle> {
         vec![
             DialectHandle::arith(),
+            DialectHandle::cf(),
             DialectHandle::gpu(),
             DialectHandle::memref(),
             DialectHandle::scf(),
@@ -70,9 +72,7 @@ impl Pass for ExpandAlgorithms {
 /// Expands an algorithm.
 fn expand<'c>(op: Op<'c>, algorithm: &Algorithm, capabilities: &Capabilities) -> Result<'c> {
     if op.attr("checked").is_some() {
-        let what =
-            "is 'checked', which nothing that is compiled can be yet: the interpreter always is";
-        return Err(Diagnostic::at(op, what));
+        checked::check(op);
     }
     let views = widen::widen(op);
     let strategy = algorithm.choose(op, capabilities)?;

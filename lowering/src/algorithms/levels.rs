@@ -49,6 +49,11 @@ impl<'b, 'c> Count<'b, 'c> {
         }
     }
 
+    /// The capacity in the type of the count.
+    pub fn limit(&self) -> V<'b, 'c> {
+        self.limit
+    }
+
     /// The live count, in a phase. It is clamped to 0 and the capacity, whatever the
     /// device's buffer holds.
     pub fn live(&self) -> V<'b, 'c> {

@@ -5,6 +5,7 @@
 //! algorithm is one folder and one line in `ALGORITHMS`.
 
 mod chain;
+mod checked;
 mod chunks;
 mod compact;
 mod expand;

@@ -22,12 +22,16 @@ impl Pipeline for ToGrid {
     const SUMMARY: &'static str = "Lower device-wide algorithms to phases";
 
     fn passes(options: &ToGridOptions) -> Result<String, String> {
-        Target::parse(&options.target)?;
+        let target = Target::parse(&options.target)?;
         let expand = format!("qd-expand-algorithms{{target={}}}", options.target);
         let fuse = format!("qd-fuse-producers{{print-plan={}}}", options.print_plan);
+        // Of the source alone, not of what algorithms become.
+        let begin = match target.checks {
+            true => "qd-inline-functions,qd-verify-level{level=algo},qd-add-checks",
+            false => "qd-inline-functions,qd-verify-level{level=algo}",
+        };
         Ok([
-            "qd-inline-functions",
-            "qd-verify-level{level=algo}",
+            begin,
             "qd-split-aliases",
             "qd-expand-scratch",
             "qd-expand-swaps",

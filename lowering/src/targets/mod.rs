@@ -182,6 +182,8 @@ pub struct Target {
     /// Whether lowerings are [searched for](mod@crate::select), and subgroup sizes where none is
     /// asked for.
     pub selects: bool,
+    /// Whether what is undefined where it goes wrong is checked (`qd-add-checks`).
+    pub checks: bool,
 }
 
 /// One row of the table: name, capabilities.
@@ -210,10 +212,11 @@ impl Target {
             capabilities: cpu::capabilities(),
             wave: None,
             selects: false,
+            checks: false,
         }
     }
 
-    /// Reads `cpu`, `cpu,wave=N`, `cpu,select`, `nvptx:sm_90` or `vulkan:1.3,subgroup=N`.
+    /// Reads `cpu`, `cpu,wave=N`, `cpu,select`, `cpu,checked`, `nvptx:sm_90` or `vulkan:1.3,subgroup=N`.
     ///
     /// # Errors
     ///
@@ -238,6 +241,7 @@ impl Target {
             capabilities: row(),
             wave: None,
             selects: false,
+            checks: false,
         };
         let size = target.capabilities.kind.wave_option();
         for option in spec.options() {
@@ -249,9 +253,10 @@ impl Target {
                     target.wave = Some(read_wave(&target.capabilities, wave)?);
                 }
                 None if option == "select" => target.selects = true,
+                None if option == "checked" => target.checks = true,
                 _ => {
                     return Err(format!(
-                        "unknown option '{option}' of target '{name}': expected {size}=N or select"
+                        "unknown option '{option}' of target '{name}': expected {size}=N, checked or select"
                     ));
                 }
             }
@@ -341,6 +346,13 @@ mod tests {
     }
 
     #[test]
+    fn a_target_that_checks() {
+        assert!(!Target::parse("cpu,select").unwrap().checks);
+        let checks = Target::parse("vulkan:1.3,checked,subgroup=8").unwrap();
+        assert!(checks.checks && checks.wave == Some(8));
+    }
+
+    #[test]
     fn a_row_is_called_as_it_calls_itself() {
         for (name, row) in TARGETS {
             assert_eq!(row().name, *name);
@@ -382,7 +394,7 @@ mod tests {
         );
         assert_eq!(
             message("cpu,threads=2"),
-            "unknown option 'threads=2' of target 'cpu': expected wave=N or select"
+            "unknown option 'threads=2' of target 'cpu': expected wave=N, checked or select"
         );
         assert_eq!(
             message("vulkan:1.3,subgroup=5"),
@@ -412,7 +424,7 @@ mod tests {
         }
         assert_eq!(
             message("vulkan:1.3,wave=8"),
-            "unknown option 'wave=8' of target 'vulkan:1.3': expected subgroup=N or select"
+            "unknown option 'wave=8' of target 'vulkan:1.3': expected subgroup=N, checked or select"
         );
     }
 }

@@ -45,6 +45,8 @@ pub fn report(name: &str) {
 pub struct Subject {
     source: String,
     options: Options,
+    /// Whether it is compiled with checks.
+    is_checked: bool,
 }
 
 /// An argument: what goes in, and what is expected of what comes out.
@@ -98,6 +100,15 @@ impl Subject {
         Self {
             source: source.into(),
             options: Options::default(),
+            is_checked: false,
+        }
+    }
+
+    /// The same, compiled with checks.
+    pub fn checked(self) -> Self {
+        Self {
+            is_checked: true,
+            ..self
         }
     }
 
@@ -124,7 +135,11 @@ impl Subject {
     }
 
     fn execute(&self, target: &str, arguments: &[Argument]) -> Result<Vec<Held>, String> {
-        let main = load(&self.source, target, self.options.threads)?;
+        let target = match self.is_checked {
+            true => format!("{target},checked"),
+            false => target.into(),
+        };
+        let main = load(&self.source, &target, self.options.threads)?;
         device::execute_with(&main, arguments, &self.options)
     }
 

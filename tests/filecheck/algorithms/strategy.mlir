@@ -72,11 +72,3 @@ qd.grid.kernel @other_orders(%a: memref<?xf32>, %k: memref<?xi32>, %out: memref<
   qd.algo.reduce_by_key add ins(%k, %a : memref<?xi32>, memref<?xf32>) outs(%ko, %b, %m : memref<?xi32>, memref<?xf32>, memref<i32>)
       scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3 strategy = "hierarchical" deterministic
 }
-
-// -----
-
-qd.grid.kernel @checked(%a: memref<?xi32>, %out: memref<1xi32>, %s: memref<?xi32>, %n: memref<i32>) {
-  // expected-error @below {{'qd.algo.reduce' op is 'checked', which nothing that is compiled can be yet: the interpreter always is}}
-  qd.algo.reduce add ins(%a : memref<?xi32>) outs(%out : memref<1xi32>)
-      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2 checked
-}

@@ -1,0 +1,58 @@
+//! `checked` algorithms: a phase before the algorithm, of one thread, asserts what the algorithm takes for granted.
+//!
+//! | what | otherwise |
+//! |---|---|
+//! | the live count is not negative | it is taken as 0 |
+//! | it is within the capacity and the buffers | it is taken as the least of these |
+//! | scratch has the slots of the formula, for what the buffers and the capacity allow | the runtime refuses an argument that is too short, and this says it of views |
+//!
+//! Cost: one launch of one block.
+
+use super::levels::Count;
+use qd_dialects::{
+    algorithm::{self, Role},
+    builder::Builder,
+    ir::{Op, OpExt},
+};
+use qd_passes::add_checks::assert;
+
+/// Puts the phase before the op.
+pub(super) fn check(op: Op<'_>) {
+    let Some(algorithm) = algorithm::Algorithm::of(op) else {
+        return;
+    };
+    let b = Builder::before(op);
+    let of = |role: fn(Role) -> bool| {
+        let operands = algorithm.operands.iter();
+        let these = operands.filter(move |operand| role(operand.role));
+        these.map(|operand| b.v(operand.value)).collect::<Vec<_>>()
+    };
+    let depth = algorithm.log256_capacity;
+    let counts = of(|role| role == Role::Count);
+    let (Some(depth), Some(count)) = (depth, counts.first().copied()) else {
+        return;
+    };
+    let buffers = of(|role| {
+        use Role::{Input, Key, Output, Value, Workspace};
+        matches!(role, Input | Output | Key | Value | Workspace)
+    });
+    let counted = Count::new(&b, count, depth, buffers);
+    let slots = algorithm
+        .scratch
+        .map(|formula| formula.slots(counted.capacity, depth));
+    let name = op.full_name();
+    b.phase("checked", b.index(1), 1, || {
+        let n = count.first();
+        assert(n.sge(0), &format!("the count of '{name}' is not negative"));
+        assert(
+            n.sle(counted.limit()),
+            &format!("the count of '{name}' is within its capacity and its buffers"),
+        );
+        for scratch in of(|role| role == Role::Scratch) {
+            if let Some(slots) = slots {
+                let text = format!("the scratch of '{name}' is as long as its formula says");
+                assert(scratch.len().ge(slots), &text);
+            }
+        }
+    });
+}

@@ -1,0 +1,246 @@
+//! Kernels that are compiled with checks: what is undefined where it goes wrong is told, with the op, its place, the
+//! thread and the numbers, and touches nothing. What does not go wrong is as ever.
+
+use qd_conformance::{Argument, Data, Expect, Subject, any_wave, interpret, report};
+use std::sync::{Mutex, PoisonError};
+
+/// Held by each test: the first fault of a device is told to whoever waits first, and the tests share one.
+static DEVICE: Mutex<()> = Mutex::new(());
+
+fn all(data: impl IntoIterator<Item = Data>) -> Vec<Argument> {
+    let argument = |data| Argument {
+        data,
+        expect: Expect::Same,
+    };
+    data.into_iter().map(argument).collect()
+}
+
+/// That a kernel is told of by all of these parts, and refused by the interpreter.
+fn refused(source: &str, data: Vec<Data>, parts: &[&str]) {
+    let arguments = all(data);
+    interpret(source, any_wave(), &arguments).expect_err("it goes wrong");
+    let subject = Subject::new(source).checked();
+    let Some(said) = subject.run(any_wave(), &arguments) else {
+        return;
+    };
+    let said = said.expect_err("it goes wrong");
+    for part in parts {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+}
+
+/// That it is as ever.
+fn well(source: &str, data: Vec<Data>) {
+    let subject = Subject::new(source).checked();
+    subject.check(any_wave(), &all(data), "with checks");
+}
+
+/// `b[to[i]] = a[from[i]]`.
+const MOVE: &str = "qd.grid.kernel @main(%from: memref<?xi32>, %to: memref<?xi32>, %a: memref<?xi32>, %b: memref<?xi32>) {
+  %c0 = arith.constant 0 : index
+  %len = memref.dim %from, %c0 : memref<?xi32>
+  qd.grid.for_each \"move\" %i to %len {
+    %f32 = memref.load %from[%i] : memref<?xi32>
+    %t32 = memref.load %to[%i] : memref<?xi32>
+    %f = arith.index_cast %f32 : i32 to index
+    %t = arith.index_cast %t32 : i32 to index
+    %x = memref.load %a[%f] : memref<?xi32>
+    memref.store %x, %b[%t] : memref<?xi32>
+  }
+}";
+
+#[test]
+fn indices() {
+    let _one = DEVICE.lock().unwrap_or_else(PoisonError::into_inner);
+    let numbers = |n: i32| (0..n).collect::<Vec<_>>();
+    let data = |from, to| {
+        [from, to, numbers(300), vec![0; 300]]
+            .map(Data::I32)
+            .to_vec()
+    };
+    well(MOVE, data(numbers(300), numbers(300)));
+    let mut bad = numbers(300);
+    bad[260] = 300;
+    let load = [
+        "kernel 'main': \"index 0 of 'memref.load' is within the extent\" does not hold at ",
+        ":9:10, in thread 4 of block 1 of phase 'move': 300 < 300 is false",
+    ];
+    refused(MOVE, data(bad.clone(), numbers(300)), &load);
+    let store = ["index 0 of 'memref.store'", ":10:5, in thread 4 of block 1"];
+    refused(MOVE, data(numbers(300), bad.clone()), &store);
+    // Far outside, where something else is, and below.
+    bad[260] = i32::MAX;
+    refused(MOVE, data(numbers(300), bad.clone()), &store);
+    bad[260] = -1;
+    refused(MOVE, data(bad, numbers(300)), &load[..1]);
+    well(MOVE, data(numbers(300), numbers(300)));
+    report("indices");
+}
+
+/// Atomics of rows of three, and shared memory.
+const ATOMICS: &str = "qd.grid.kernel @main(%at: memref<?xi32>, %a: memref<?x3xi64>) {
+  %blocks = arith.constant 1 : index
+  qd.grid.phase \"atomics\" blocks(%blocks) threads(64) {
+    %shared = qd.simt.block.shared : memref<64xi32, #gpu.address_space<workgroup>>
+    %t = qd.simt.block.thread_id
+    %none = arith.constant 0 : i32
+    memref.store %none, %shared[%t] : memref<64xi32, #gpu.address_space<workgroup>>
+    qd.simt.block.sync
+    %zero = arith.constant 0 : index
+    %x = memref.load %at[%t] : memref<?xi32>
+    %i = arith.index_cast %x : i32 to index
+    memref.store %x, %shared[%i] : memref<64xi32, #gpu.address_space<workgroup>>
+    qd.simt.block.sync
+    %y = memref.load %shared[%t] : memref<64xi32, #gpu.address_space<workgroup>>
+    %wide = arith.extsi %y : i32 to i64
+    %three = arith.constant 3 : index
+    %column = arith.remui %t, %three : index
+    %old = qd.grid.atomic.rmw add %wide, %a[%zero, %column] device relaxed : memref<?x3xi64>
+  }
+}";
+
+#[test]
+fn atomics_and_shared_memory() {
+    let _one = DEVICE.lock().unwrap_or_else(PoisonError::into_inner);
+    let at: Vec<i32> = (0..64).rev().collect();
+    let data =
+        |at: &[i32], rows: usize| vec![Data::I32(at.to_vec()), Data::Rows(vec![0; 3 * rows], 3)];
+    well(ATOMICS, data(&at, 1));
+    let mut bad = at.clone();
+    bad[9] = 64;
+    let parts = [
+        "'memref.store'",
+        "in thread 9 of block 0",
+        "64 < 64 is false",
+    ];
+    refused(ATOMICS, data(&bad, 1), &parts);
+    let parts = [
+        "index 0 of 'qd.grid.atomic.rmw'",
+        ":18:12, ",
+        // A constant is on the right when it is compiled.
+        "0 > 0 is false",
+    ];
+    refused(ATOMICS, data(&at, 0), &parts);
+    refused(
+        ATOMICS,
+        data(&at[..63], 1),
+        &["index 0 of 'memref.load'", "63 < 63"],
+    );
+    report("atomics and shared memory");
+}
+
+/// A quotient, of the type and by the op.
+fn quotients(op: &str, r#type: &str) -> String {
+    format!(
+        "qd.grid.kernel @main(%a: memref<?x{type}>, %b: memref<?x{type}>) {{
+  %c0 = arith.constant 0 : index
+  %len = memref.dim %a, %c0 : memref<?x{type}>
+  qd.grid.for_each %i to %len {{
+    %x = memref.load %a[%i] : memref<?x{type}>
+    %y = memref.load %b[%i] : memref<?x{type}>
+    %z = {op} %x, %y : {type}
+    memref.store %z, %a[%i] : memref<?x{type}>
+  }}
+}}"
+    )
+}
+
+#[test]
+fn divisions() {
+    let _one = DEVICE.lock().unwrap_or_else(PoisonError::into_inner);
+    let i32s = |a: &[i32], b: &[i32]| vec![Data::I32(a.to_vec()), Data::I32(b.to_vec())];
+    let i64s = |a: &[i64], b: &[i64]| vec![Data::I64(a.to_vec()), Data::I64(b.to_vec())];
+    for op in [
+        "divui",
+        "divsi",
+        "remui",
+        "remsi",
+        "ceildivui",
+        "ceildivsi",
+        "floordivsi",
+    ] {
+        let op = format!("arith.{op}");
+        let (narrow, wide) = (quotients(&op, "i32"), quotients(&op, "i64"));
+        well(&narrow, i32s(&[7, -7, i32::MIN], &[2, 2, 1]));
+        well(&wide, i64s(&[7, -7, i64::MIN], &[-2, 2, 1]));
+        let text = format!("the divisor of '{op}' is not 0");
+        let parts = [&*text, ":7:10, in thread 1 of block 0", "0 ≠ 0 is false"];
+        refused(&narrow, i32s(&[7, 8, 9], &[1, 0, 1]), &parts);
+        refused(&wide, i64s(&[7, 8, 9], &[1, 0, 1]), &parts);
+        if op.ends_with("divsi") {
+            let text = format!("'{op}' does not overflow");
+            refused(
+                &narrow,
+                i32s(&[7, i32::MIN], &[1, -1]),
+                &[&text, "in thread 1 "],
+            );
+            refused(
+                &wide,
+                i64s(&[7, i64::MIN], &[1, -1]),
+                &[&text, "in thread 1 "],
+            );
+        }
+    }
+    report("divisions");
+}
+
+/// A sum, and the elements below a live count.
+const COUNTED: &str = "qd.grid.kernel @main(%a: memref<?xi32>, %out: memref<1xi32>, %s: memref<?xi32> {qd.scratch}, %n: memref<i32>) {
+  qd.algo.reduce add ins(%a : memref<?xi32>) outs(%out : memref<1xi32>)
+      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2
+}";
+
+const PROMISED: &str = "qd.grid.kernel @main(%a: memref<?xi32>, %n: memref<i32>) {
+  %c0 = arith.constant 0 : index
+  %len = memref.dim %a, %c0 : memref<?xi32>
+  qd.grid.for_each \"sums\" %i to %len count(%n : memref<i32>) subgroups(full) {
+    %x = memref.load %a[%i] : memref<?xi32>
+    %sum = qd.simt.reduce_all add %x tile(2) : i32
+    memref.store %sum, %a[%i] : memref<?xi32>
+  }
+}";
+
+#[test]
+fn counts_capacities_and_promises() {
+    let _one = DEVICE.lock().unwrap_or_else(PoisonError::into_inner);
+    let data = |n, len| {
+        vec![
+            Data::I32(vec![1; len]),
+            Data::I32(vec![0]),
+            Data::I32(vec![0; 1000]),
+            Data::Count(n),
+        ]
+    };
+    let scratch_apart = |source: &str, n, len| {
+        let mut arguments = all(data(n, len));
+        arguments[2].expect = Expect::Ignored;
+        Subject::new(source)
+            .checked()
+            .check(any_wave(), &arguments, "counted");
+    };
+    scratch_apart(COUNTED, 300, 300);
+    scratch_apart(COUNTED, 0, 300);
+    let within = "the count of 'qd.algo.reduce' is within its capacity and its buffers";
+    refused(
+        COUNTED,
+        data(301, 300),
+        &[within, ":2:3, ", "301 ≤ 300 is false"],
+    );
+    refused(
+        COUNTED,
+        data(65_537, 70_000),
+        &[within, "65537 ≤ 65536 is false"],
+    );
+    let negative = "the count of 'qd.algo.reduce' is not negative";
+    refused(COUNTED, data(-5, 300), &[negative, "-5 ≥ 0 is false"]);
+    let promised = |n| vec![Data::I32(vec![1; 256]), Data::Count(n)];
+    well(PROMISED, promised(128));
+    let fills = "the elements of 'qd.grid.for_each' fill subgroups";
+    refused(PROMISED, promised(63), &[fills]);
+    refused(
+        PROMISED,
+        promised(-64),
+        &["the count of 'qd.grid.for_each' is not negative", "-64 ≥ 0"],
+    );
+    report("counts, capacities and promises");
+}
