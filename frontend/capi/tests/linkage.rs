@@ -41,8 +41,9 @@ fn all_that_the_headers_declare_is_exported_and_nothing_else_of_ours() {
     assert!(declared.len() > 100, "{declared:?}");
     let missing: Vec<_> = declared.difference(&exported).collect();
     assert!(missing.is_empty(), "not exported: {missing:?}");
-    let others = exported.iter().filter(|name| !name.starts_with("mlir"));
-    let others: Vec<_> = others.filter(|name| !declared.contains(*name)).collect();
+    // Crates below may have functions for C of their own, under their names.
+    let ours = exported.iter().filter(|name| name.starts_with("qd"));
+    let others: Vec<_> = ours.filter(|name| !declared.contains(*name)).collect();
     assert!(others.is_empty(), "not declared: {others:?}");
 }
 
