@@ -65,6 +65,12 @@ fn valgrind_finds_nothing_in_a_launch() {
         false => Host::Here,
     };
     let artifact = kernels(folder.path(), host);
+    let printed = run(valgrind(&binary).arg("cpu").arg(&artifact));
+    assert_eq!(printed, "sums\n");
+}
+
+/// A program that fails where memory is used wrongly or lost. Here a millisecond takes some fifty.
+fn valgrind(binary: &Path) -> Command {
     let mut command = Command::new("valgrind");
     command
         .args(["--quiet", "--error-exitcode=9", "--leak-check=full"])
@@ -72,10 +78,17 @@ fn valgrind_finds_nothing_in_a_launch() {
             "--errors-for-leak-kinds=definite",
             "--show-leak-kinds=definite",
         ])
-        .arg(&binary)
-        .arg("cpu")
-        .arg(&artifact);
-    assert_eq!(run(&mut command), "sums\n");
+        .arg(binary);
+    command
+}
+
+#[test]
+fn valgrind_finds_nothing_in_an_expression() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let binary = built("arrays", folder.path(), Checked::Not);
+    let printed =
+        run(valgrind(&binary).args(["cpu", "sqrt(x * x + y * y) / 2", "x=3,5,8", "y=4,12,15"]));
+    assert_eq!(printed, "2.5 6.5 8.5\n");
 }
 
 #[test]
