@@ -53,7 +53,7 @@
 //! A [`session`] recompiles only what an edit changed, and [`compile_stored`] only what no process
 //! has compiled before.
 //!
-//! What is not here yet: bindings for C and Python.
+//! `libqd.so` is the same for C: `docs/how-to/use-from-c.md`.
 
 mod build;
 #[cfg(test)]

@@ -16,7 +16,7 @@ use std::{
     thread,
 };
 
-const KERNELS: &str = include_str!("../../examples/c-api/kernels.mlir");
+const KERNELS: &str = include_str!("../../examples/c/kernels.mlir");
 
 /// A stream of the driver's, and a graph that was captured on it.
 struct Owner {

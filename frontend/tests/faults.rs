@@ -15,7 +15,7 @@ use std::thread;
 const SORT: &str = include_str!("../examples/kernels/sort.mlir");
 const FILL: &str = include_str!("../examples/kernels/fill.mlir");
 const BLUR: &str = include_str!("../examples/kernels/blur.mlir");
-const LOOP: &str = include_str!("../../examples/c-api/kernels.mlir");
+const LOOP: &str = include_str!("../../examples/c/kernels.mlir");
 
 fn cell(stream: &Stream, value: i32) -> Buffer {
     let cell = Buffer::from_slice(stream, &[value]).expect("memory");

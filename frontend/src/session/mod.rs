@@ -290,7 +290,21 @@ impl Session {
         file: FileId,
         targets: &[TargetSpec],
     ) -> Result<Result<Artifact, Diagnostics>, Cancelled> {
-        let work = AssertUnwindSafe(|| self.compile(file, targets));
+        self.try_compile_with(file, targets, &mut |_| ())
+    }
+
+    /// As [`try_compile`](Session::try_compile). What is no error goes to `sink`, each once.
+    ///
+    /// # Errors
+    ///
+    /// As for [`try_compile`](Session::try_compile).
+    pub fn try_compile_with(
+        &self,
+        file: FileId,
+        targets: &[TargetSpec],
+        sink: &mut dyn FnMut(&Diagnostic),
+    ) -> Result<Result<Artifact, Diagnostics>, Cancelled> {
+        let work = AssertUnwindSafe(|| self.compile_with(file, targets, sink));
         salsa::Cancelled::catch(work).map_err(|_| Cancelled)
     }
 

@@ -74,6 +74,13 @@ pub enum FileError {
     Damaged(String),
 }
 
+impl FileError {
+    /// Whether the file cannot be read; otherwise it is no artifact that this takes.
+    pub fn is_of_file(&self) -> bool {
+        matches!(self, FileError::Read(_))
+    }
+}
+
 impl Artifact {
     /// The file's bytes.
     pub fn to_bytes(&self) -> Vec<u8> {

@@ -137,6 +137,54 @@ fn refused(why: impl std::fmt::Display) -> Error {
     Error::Foreign(format!("a DLPack tensor {why}"))
 }
 
+impl Foreign {
+    /// The memory of a tensor of a device, which its description is copied of: the tensor itself need not be
+    /// kept.
+    ///
+    /// # Safety
+    ///
+    /// The tensor's description is true.
+    ///
+    /// # Errors
+    ///
+    /// It is of another device, or of elements that no kernel takes.
+    pub unsafe fn of_tensor(
+        tensor: &ffi::DLTensor,
+        here: &Device,
+        read_only: bool,
+        ready: Ready,
+    ) -> Result<Self, Error> {
+        check_device(tensor.device, here)?;
+        let dtype = dtype(tensor.dtype)?;
+        let rank = usize::try_from(tensor.ndim);
+        let rank = rank.map_err(|_| refused(format!("of {} dimensions", tensor.ndim)))?;
+        // Safety: the caller's promise.
+        let extents = unsafe { numbers(tensor.shape, rank) };
+        let extents = match (rank, extents) {
+            (0, _) => &[][..],
+            (_, Some(extents)) => extents,
+            (_, None) => return Err(refused("without a shape")),
+        };
+        let extent =
+            |n: &i64| u64::try_from(*n).map_err(|_| refused(format!("with an extent of {n}")));
+        let shape = extents.iter().map(extent).collect::<Result<Vec<_>, _>>()?;
+        // Safety: as above. Without strides it is row-major.
+        let strides = unsafe { numbers(tensor.strides, rank) };
+        let address = (tensor.data as u64).checked_add(tensor.byte_offset);
+        Ok(Self {
+            address: match tensor.data.is_null() {
+                true => 0,
+                false => address.ok_or_else(|| refused("that ends beyond the address space"))?,
+            },
+            dtype,
+            shape,
+            strides: strides.map(<[i64]>::to_vec),
+            read_only,
+            ready,
+        })
+    }
+}
+
 impl Buffer {
     /// Imports another library's array as a buffer. The capsule is spent, also if the array is
     /// refused: its deleter is called then, and otherwise when the last use of the buffer has
@@ -178,34 +226,8 @@ impl Buffer {
                 Managed::Legacy(tensor) => (&tensor.as_ref().dl_tensor, false),
             }
         };
-        check_device(tensor.device, on.device())?;
-        let dtype = dtype(tensor.dtype)?;
-        let rank = usize::try_from(tensor.ndim);
-        let rank = rank.map_err(|_| refused(format!("of {} dimensions", tensor.ndim)))?;
         // Safety: the caller's promise.
-        let extents = unsafe { numbers(tensor.shape, rank) };
-        let extents = match (rank, extents) {
-            (0, _) => &[][..],
-            (_, Some(extents)) => extents,
-            (_, None) => return Err(refused("without a shape")),
-        };
-        let extent =
-            |n: &i64| u64::try_from(*n).map_err(|_| refused(format!("with an extent of {n}")));
-        let shape = extents.iter().map(extent).collect::<Result<Vec<_>, _>>()?;
-        // Safety: as above. Without strides it is row-major.
-        let strides = unsafe { numbers(tensor.strides, rank) };
-        let address = (tensor.data as u64).checked_add(tensor.byte_offset);
-        let memory = Foreign {
-            address: match tensor.data.is_null() {
-                true => 0,
-                false => address.ok_or_else(|| refused("that ends beyond the address space"))?,
-            },
-            dtype,
-            shape,
-            strides: strides.map(<[i64]>::to_vec),
-            read_only,
-            ready,
-        };
+        let memory = unsafe { Foreign::of_tensor(tensor, on.device(), read_only, ready) }?;
         // Safety: the caller's promise; the tensor is there until its deleter is called.
         unsafe { Self::import(on, memory, Some(Box::new(managed))) }
     }

@@ -42,6 +42,22 @@ pub struct Slot {
     place: usize,
 }
 
+impl Slot {
+    /// It as a number, for interfaces that hand numbers out.
+    pub fn to_bits(self) -> u64 {
+        (self.recording << 32) | self.place as u64
+    }
+
+    /// The slot that [`to_bits`](Self::to_bits) made this number of. Of any other it is a slot of no recording, or
+    /// one that there is.
+    pub fn from_bits(bits: u64) -> Self {
+        Self {
+            recording: bits >> 32,
+            place: (bits & u64::from(u32::MAX)) as usize,
+        }
+    }
+}
+
 /// A recording that can be launched. It keeps alive the buffers that it was recorded with and those
 /// that are bound, and earlier bound ones until the launches that use them have ended.
 pub struct Graph {
@@ -60,7 +76,7 @@ pub struct Graph {
     last: Option<(Arc<Queue>, u64)>,
 }
 
-static RECORDINGS: AtomicU64 = AtomicU64::new(0);
+static RECORDINGS: AtomicU64 = AtomicU64::new(1);
 
 /// Shapes of a graph that are kept.
 const MOST_KEPT: usize = 8;

@@ -1,6 +1,6 @@
-//! `docs`: the reference pages of `docs/generated/`, made from the op definitions.
+//! `docs`: the reference pages of `docs/generated/`, made from the op definitions and from the C interface's headers.
 //!
-//! mlir-tblgen writes the entries; this adds what a page needs around them: where it comes from, a
+//! mlir-tblgen writes the entries of ops; this adds what a page needs around them: where it comes from, a
 //! title, a list of its ops. The pages are committed, so that they can be read without building
 //! anything; the check keeps them current.
 
@@ -10,8 +10,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::process;
 use crate::workspace::{LLVM_PREFIX, Workspace};
+use crate::{c_page, process};
 
 /// A family of ops and its page.
 struct Family {
@@ -65,23 +65,41 @@ const FAMILIES: &[Family] = &[
 pub fn generate(workspace: &Workspace) -> Result<()> {
     let folder = workspace.root().join("docs/generated");
     fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
-    for family in FAMILIES {
-        let path = page_path(workspace, family);
-        fs::write(&path, page(workspace, family)?)
-            .with_context(|| format!("cannot write {}", path.display()))?;
+    for (path, text) in pages(workspace)? {
+        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
         println!("wrote {}", relative(workspace, &path));
     }
     Ok(())
 }
 
+/// The headers of the C interface, in the order of their page.
+const HEADERS: [&str; 2] = ["qd.h", "qd_mlir.h"];
+
+/// Each page's file, and what is to be in it.
+fn pages(workspace: &Workspace) -> Result<Vec<(PathBuf, String)>> {
+    let mut pages = Vec::new();
+    for family in FAMILIES {
+        pages.push((page_path(workspace, family.name), page(workspace, family)?));
+    }
+    let folder = workspace.root().join("frontend/capi/include");
+    let read = |name| {
+        let path = folder.join(name);
+        fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
+    };
+    let headers = HEADERS.into_iter().map(read).collect::<Result<Vec<_>>>()?;
+    let headers: Vec<&str> = headers.iter().map(String::as_str).collect();
+    pages.push((page_path(workspace, "c"), c_page::page(&headers)));
+    Ok(pages)
+}
+
 /// Fails if a page differs from what its definitions yield; returns the number of pages.
 pub fn check(workspace: &Workspace) -> Result<usize> {
     let mut stale = Vec::new();
-    for family in FAMILIES {
-        let path = page_path(workspace, family);
+    let pages = pages(workspace)?;
+    for (path, text) in &pages {
         // A page that cannot be read is as stale as a page can be.
-        if fs::read_to_string(&path).ok() != Some(page(workspace, family)?) {
-            stale.push(relative(workspace, &path));
+        if fs::read_to_string(path).ok().as_ref() != Some(text) {
+            stale.push(relative(workspace, path));
         }
     }
     if !stale.is_empty() {
@@ -90,14 +108,14 @@ pub fn check(workspace: &Workspace) -> Result<usize> {
             stale.join(", ")
         );
     }
-    Ok(FAMILIES.len())
+    Ok(pages.len())
 }
 
-fn page_path(workspace: &Workspace, family: &Family) -> PathBuf {
+fn page_path(workspace: &Workspace, name: &str) -> PathBuf {
     workspace
         .root()
         .join("docs/generated")
-        .join(format!("{}.md", family.name))
+        .join(format!("{name}.md"))
 }
 
 fn relative(workspace: &Workspace, path: &Path) -> String {

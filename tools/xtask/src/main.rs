@@ -6,6 +6,7 @@
 mod algorithms;
 mod amd;
 mod bench;
+mod c_page;
 mod cargo;
 mod conformance;
 mod costs;
@@ -171,9 +172,10 @@ enum Task {
     /// Builds everything with coverage instrumentation in target/coverage, and writes tables and pages
     /// to out/coverage. Runs every test once, and needs cargo-llvm-cov.
     Coverage,
-    /// Generate docs/generated/ from the op definitions
+    /// Generate docs/generated/ from the op definitions and the headers of the C interface
     ///
-    /// One page per family of ops, made by mlir-tblgen from dialects/sys/td/*.td.
+    /// One page per family of ops, made by mlir-tblgen from dialects/sys/td/*.td, and one of
+    /// frontend/capi/include/*.h.
     Docs {
         /// Write nothing; exit with 1 if a page is stale
         #[arg(long)]

@@ -65,6 +65,9 @@ const ORACLE: &[Package] = &[any("python3-venv")];
 /// What proves the rules of the search.
 const PROOFS: &[Package] = &[any("z3")];
 
+/// What tests of the C interface need: what finds errors of memory, and what finds libraries.
+const C: &[Package] = &[any("valgrind"), any("pkg-config")];
+
 /// What packages are wanted for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
@@ -78,7 +81,7 @@ impl Purpose {
     fn packages(self) -> Vec<Package> {
         match self {
             Purpose::Build => BUILD.to_vec(),
-            Purpose::Test => [BUILD, VULKAN, ORACLE, PROOFS].concat(),
+            Purpose::Test => [BUILD, VULKAN, ORACLE, PROOFS, C].concat(),
         }
     }
 }

@@ -1,8 +1,8 @@
-"""Kernels on PyTorch's and CuPy's arrays, streams and graphs, through libqd_c.so.
+"""Kernels on PyTorch's and CuPy's arrays, streams and graphs, through libqd.so.
 
-    python3 pytorch.py libqd_c.so kernels.qd
+    python3 pytorch.py libqd.so kernels.qd
 
-kernels.qd is kernels.mlir, translated for the device: docs/how-to/build-on-the-runtime.md says how.
+kernels.qd is kernels.mlir, translated for the device: docs/how-to/use-from-c.md says how.
 """
 
 import ctypes
@@ -11,19 +11,38 @@ import threading
 import time
 
 
-class Arg(ctypes.Structure):
+class Tensor(ctypes.Structure):
+    """DLPack's DLTensor."""
+
     _fields_ = [
-        ("word", ctypes.c_uint64),
-        ("dtype", ctypes.c_char_p),
+        ("data", ctypes.c_void_p),
+        ("device_kind", ctypes.c_int32),
+        ("device_number", ctypes.c_int32),
         ("rank", ctypes.c_int32),
-        ("read_only", ctypes.c_int32),
-        ("shape", ctypes.POINTER(ctypes.c_uint64)),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
         ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    ]
+
+
+class Arg(ctypes.Structure):
+    """qd_arg of qd.h."""
+
+    _fields_ = [
+        ("kind", ctypes.c_uint32),
+        ("dtype", ctypes.c_uint32),
+        ("pointer", ctypes.c_void_p),
+        ("word", ctypes.c_uint64),
     ]
 
 
 MISSING = None
-SIZES = {"i32": 4, "u32": 4, "i64": 8, "f32": 4, "f64": 8}
+API_VERSION, TENSOR, CUDA = 1, 3, 2
+# DLPack's code and the bits of each type of elements.
+TYPES = {"i4": (0, 32), "u4": (1, 32), "i8": (0, 64), "f4": (2, 32)}
 
 
 class Library:
@@ -31,14 +50,15 @@ class Library:
 
     def __init__(self, path, artifact, device="cuda:0"):
         self.c = ctypes.CDLL(path)
-        self.c.qd_error.restype = ctypes.c_char_p
-        self.device = self.handle("qd_device_open", device.encode())
+        self.c.qd_error_message.restype = ctypes.c_char_p
+        self.call("qd_check", API_VERSION, ctypes.c_uint64(0))
+        self.device = self.handle("qd_device_open", device.encode(), None)
         self.executable = self.handle("qd_load_file", self.device, artifact.encode())
         self.kernels, self.streams = {}, {}
 
     def call(self, name, *words):
         if getattr(self.c, name)(*words):
-            raise RuntimeError(self.c.qd_error().decode())
+            raise RuntimeError(self.c.qd_error_message().decode())
 
     def handle(self, name, *words):
         made = ctypes.c_void_p()
@@ -52,38 +72,38 @@ class Library:
 
     def stream(self, raw):
         if raw not in self.streams:
-            self.streams[raw] = self.handle("qd_stream_wrap", self.device, ctypes.c_uint64(raw))
+            self.streams[raw] = self.handle("qd_stream_wrap", self.device, ctypes.c_void_p(raw))
         return self.streams[raw]
 
     def args(self, arrays):
-        made = (Arg * len(arrays))()
+        """The arguments, and the tensors that they point to, which the caller holds during the call."""
+        made, held = (Arg * len(arrays))(), []
         for arg, array in zip(made, arrays):
             if array is MISSING:
-                arg.rank = -2
                 continue
             it = array.__cuda_array_interface__
             rank = len(it["shape"])
-            arg.word, read_only = it["data"]
-            arg.dtype = it["typestr"][1:].encode()
-            arg.dtype = {b"i4": b"i32", b"u4": b"u32", b"i8": b"i64", b"f4": b"f32"}[arg.dtype]
-            arg.rank, arg.read_only = rank, int(read_only)
-            arg.shape = (ctypes.c_uint64 * rank)(*it["shape"])
+            code, bits = TYPES[it["typestr"][1:]]
+            tensor = Tensor(it["data"][0], CUDA, 0, rank, code, bits, 1)
+            tensor.shape = (ctypes.c_int64 * rank)(*it["shape"])
             if it.get("strides"):
-                size = SIZES[arg.dtype.decode()]
-                arg.strides = (ctypes.c_int64 * rank)(*(s // size for s in it["strides"]))
-        return made
+                tensor.strides = (ctypes.c_int64 * rank)(*(s // (bits // 8) for s in it["strides"]))
+            held.append(tensor)
+            arg.kind, arg.pointer = TENSOR, ctypes.addressof(tensor)
+        return made, held
 
-    def minimum(self, kernel, argument, stream, arrays):
+    def minimum(self, kernel, argument, arrays):
         rows = ctypes.c_uint64()
-        given = self.args(arrays)
-        self.call("qd_minimum", self.kernel(kernel), self.stream(stream), argument.encode(), given,
+        given, _held = self.args(arrays)
+        self.call("qd_kernel_minimum", self.kernel(kernel), argument.encode(), given,
                   ctypes.c_size_t(len(given)), ctypes.byref(rows))
         return rows.value
 
     def launch(self, kernel, stream, *arrays, max_iterations=0):
-        given = self.args(arrays)
+        given, _held = self.args(arrays)
+        options = ctypes.c_uint64(max_iterations)  # qd_launch_options
         self.call("qd_launch", self.kernel(kernel), self.stream(stream), given,
-                  ctypes.c_size_t(len(given)), ctypes.c_uint64(max_iterations))
+                  ctypes.c_size_t(len(given)), ctypes.byref(options))
 
     def synchronize(self, stream):
         self.call("qd_stream_synchronize", self.stream(stream))
@@ -91,11 +111,11 @@ class Library:
     def close(self):
         """Frees all handles. What a captured graph needs is held by it."""
         for kernel in self.kernels.values():
-            self.c.qd_kernel_free(kernel)
+            self.call("qd_kernel_free", kernel)
         for stream in self.streams.values():
-            self.c.qd_stream_free(stream)
-        self.c.qd_executable_free(self.executable)
-        self.c.qd_device_free(self.device)
+            self.call("qd_stream_free", stream)
+        self.call("qd_executable_free", self.executable)
+        self.call("qd_device_free", self.device)
 
 
 def check(what, is_right):
@@ -129,7 +149,7 @@ def with_torch(library, replays):
     side = torch.cuda.Stream()
     raw = side.cuda_stream
     def scratch_of(kernel, *arrays):
-        rows = library.minimum(kernel, "scratch", raw, arrays)
+        rows = library.minimum(kernel, "scratch", arrays)
         return torch.empty(max(rows, 1), dtype=torch.int32, device=gpu)
 
     sort_scratch = scratch_of("sort", keys, tmp, MISSING, n)
@@ -260,10 +280,10 @@ def with_cupy(library):
             tmp, sums = cupy.empty_like(keys), cupy.empty_like(keys)
             n = cupy.array(length, dtype=cupy.int32)
             arrays = (keys, tmp, MISSING, n)
-            rows = max(library.minimum("sort", "scratch", stream.ptr, arrays), 1)
+            rows = max(library.minimum("sort", "scratch", arrays), 1)
             scratch = cupy.empty(rows, dtype=cupy.int32)
             library.launch("sort", stream.ptr, keys, tmp, scratch, n)
-            rows = max(library.minimum("scan", "scratch", stream.ptr, (keys, sums, MISSING, n)), 1)
+            rows = max(library.minimum("scan", "scratch", (keys, sums, MISSING, n)), 1)
             scan_scratch = cupy.empty(rows, dtype=cupy.int32)
             library.launch("scan", stream.ptr, keys, sums, scan_scratch, n)
             check("a sort on CuPy's stream", bool((keys == expected).all()))

@@ -1,0 +1,147 @@
+//! The examples of `examples/c`, and one of them under valgrind.
+
+mod common;
+
+use common::{Checked, fail, library_folder, program, repository, run};
+use qd_frontend::{CompileOptions, CompileRequest, Host, Machine, Source, compile};
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+fn built(name: &str, folder: &Path, checked: Checked) -> PathBuf {
+    let binary = folder.join(name);
+    let source = repository().join("examples/c").join(format!("{name}.c"));
+    program(&source, &binary, checked);
+    binary
+}
+
+/// The kernels of `kernels.mlir`, as a file.
+fn kernels(folder: &Path, host: Host) -> PathBuf {
+    let source = repository().join("examples/c/kernels.mlir");
+    let artifact = compile(&CompileRequest {
+        source: Source::read(&source).expect("a file"),
+        targets: vec!["cpu".parse().expect("a target")],
+        options: CompileOptions {
+            host,
+            ..CompileOptions::default()
+        },
+        ..CompileRequest::default()
+    });
+    let path = folder.join("kernels.qd");
+    artifact
+        .expect("it compiles")
+        .save(&path)
+        .expect("it is saved");
+    path
+}
+
+#[test]
+fn a_launch_on_the_callers_memory_and_stream() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let binary = built("launch", folder.path(), Checked::Sanitizer);
+    let artifact = kernels(folder.path(), Host::Here);
+    let printed = run(Command::new(&binary).arg("cpu").arg(&artifact));
+    assert_eq!(printed, "sums\n");
+    let said = fail(
+        Command::new(&binary)
+            .arg("cpu")
+            .arg(folder.path().join("none.qd")),
+    );
+    assert!(said.contains("none.qd"), "{said}");
+}
+
+#[test]
+fn valgrind_finds_nothing_in_a_launch() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let binary = built("launch", folder.path(), Checked::Not);
+    // Valgrind knows no newer instructions than these.
+    let host = match cfg!(target_arch = "x86_64") {
+        true => Host::Named(Machine {
+            triple: "x86_64-pc-linux-gnu".into(),
+            cpu: "x86-64".into(),
+            features: Vec::new(),
+        }),
+        false => Host::Here,
+    };
+    let artifact = kernels(folder.path(), host);
+    let printed = run(valgrind(&binary).arg("cpu").arg(&artifact));
+    assert_eq!(printed, "sums\n");
+}
+
+/// A program that fails where memory is used wrongly or lost. Here a millisecond takes some fifty.
+fn valgrind(binary: &Path) -> Command {
+    let mut command = Command::new("valgrind");
+    command
+        .args(["--quiet", "--error-exitcode=9", "--leak-check=full"])
+        .args([
+            "--errors-for-leak-kinds=definite",
+            "--show-leak-kinds=definite",
+        ])
+        .arg(binary);
+    command
+}
+
+#[test]
+fn valgrind_finds_nothing_in_an_expression() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let binary = built("arrays", folder.path(), Checked::Not);
+    let printed =
+        run(valgrind(&binary).args(["cpu", "sqrt(x * x + y * y) / 2", "x=3,5,8", "y=4,12,15"]));
+    assert_eq!(printed, "2.5 6.5 8.5\n");
+}
+
+#[test]
+fn expressions_over_arrays() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let binary = built("arrays", folder.path(), Checked::Sanitizer);
+    let arrays = |words: &[&str]| {
+        let mut command = Command::new(&binary);
+        command.args(words);
+        command
+    };
+    for (expression, expected) in [
+        ("sqrt(x * x + y * y) / 2", "2.5 6.5 8.5"),
+        ("x - y - 1", "-2 -8 -8"),
+        ("-(x - 2 * y)", "5 19 22"),
+        ("max(min(x, 4), abs(3 - y))", "3 9 12"),
+        ("0.5", "0.5 0.5 0.5"),
+        ("x", "3 5 8"),
+    ] {
+        let printed = run(&mut arrays(&["cpu", expression, "x=3,5,8", "y=4,12,15"]));
+        assert_eq!(printed.trim_end(), expected, "{expression}");
+    }
+    for (expression, error) in [
+        ("x + z", "expression:1:5: error: there is no such array"),
+        (
+            "x +",
+            "expression:1:4: error: expected a number, a name or '('",
+        ),
+        ("(x", "expression:1:3: error: expected ')'"),
+        (
+            "x y",
+            "expression:1:3: error: expected an operator or the end",
+        ),
+        (
+            "cbrt(x)",
+            "expression:1:1: error: there is no such function",
+        ),
+        (
+            "min(x)",
+            "expression:1:6: error: expected ',' and another operand",
+        ),
+    ] {
+        let mut command = arrays(&["cpu", expression, "x=3,5,8"]);
+        // What it has is given back by the system, as it ends at once.
+        command.env("ASAN_OPTIONS", "detect_leaks=0");
+        assert_eq!(fail(&mut command).trim_end(), error, "{expression}");
+    }
+}
+
+#[test]
+fn python_needs_nothing_but_ctypes() {
+    let script = repository().join("examples/c/sum.py");
+    let library = library_folder().join("libqd.so");
+    let printed = run(Command::new("/usr/bin/python3").arg(script).arg(library));
+    assert_eq!(printed, "499500\n");
+}
