@@ -2,7 +2,30 @@
 
 use qd_artifact::{EvalError, Kernel};
 
-/// Why an artifact was not loaded or a kernel did not run.
+/// An assertion that failed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "kernel '{kernel}': \"{text}\" does not hold{}, in thread {thread} of block {block} of phase '{phase}'{}",
+    at.as_ref().map_or(String::new(), |at| format!(" at {at}")),
+    compared.as_ref().map_or(String::new(), |what| format!(": {what} is false"))
+)]
+pub struct FailedAssertion {
+    /// The kernel whose assertion it is.
+    pub kernel: String,
+    /// The phase that it is in.
+    pub phase: String,
+    /// Its text.
+    pub text: String,
+    /// Its place in the source, as `k.mlir:9:5`, where that is known.
+    pub at: Option<String>,
+    /// The block of the first thread in which it failed.
+    pub block: u32,
+    /// That thread's number in the block.
+    pub thread: u32,
+    /// The comparison that it is, with its numbers, as `60 < 60`.
+    pub compared: Option<String>,
+}
+
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs)]
@@ -104,20 +127,8 @@ pub enum Error {
     #[error("kernel '{kernel}': a loop was still running after {limit} iterations")]
     TooManyIterations { kernel: String, limit: u64 },
     /// An assertion of a kernel failed, the first since the last such error. The kernel went on.
-    #[error(
-        "kernel '{kernel}': \"{text}\" does not hold{}, in thread {thread} of block {block} of phase '{phase}'{}",
-        at.as_ref().map_or(String::new(), |at| format!(" at {at}")),
-        compared.as_ref().map_or(String::new(), |what| format!(": {what} is false"))
-    )]
-    Assertion {
-        kernel: String,
-        phase: String,
-        text: String,
-        at: Option<String>,
-        block: u32,
-        thread: u32,
-        compared: Option<String>,
-    },
+    #[error(transparent)]
+    Assertion(Box<FailedAssertion>),
     /// Out of memory: the bytes that were requested, the free bytes of the device, and the unused bytes
     /// of its pool, as far as they are known.
     #[error("not enough memory for {what}{}", room(*bytes, *free, *pooled))]

@@ -19,5 +19,5 @@ mod validate;
 mod vulkan;
 
 pub use argument::{Element, Scalar};
-pub use error::Error;
+pub use error::{Error, FailedAssertion};
 pub use qd_artifact::Dtype;

@@ -89,7 +89,6 @@ pub(super) fn capabilities(architecture: &'static Architecture) -> Capabilities 
             true => &RDNA,
             false => &CDNA,
         },
-        has_i64: true,
         has_f64: true,
     }
 }

@@ -18,7 +18,6 @@ pub(super) fn capabilities() -> Capabilities {
         conditions: Conditions::OnDevice,
         is_measured: false,
         tunings: &[],
-        has_i64: true,
         has_f64: true,
     }
 }

@@ -111,8 +111,6 @@ pub struct Capabilities {
     /// Whether they were measured on it, or on a device with the same compiler.
     /// Otherwise strategies that demand less of a compiler are preferred.
     pub is_measured: bool,
-    /// Whether 64-bit integers exist.
-    pub has_i64: bool,
     /// Whether 64-bit floats exist.
     pub has_f64: bool,
 }
@@ -133,7 +131,6 @@ impl Capabilities {
             conditions: Conditions::OnHost,
             is_measured: false,
             tunings: &[],
-            has_i64: true,
             has_f64: true,
         }
     }

@@ -57,7 +57,6 @@ pub(super) fn capabilities(architecture: &'static Architecture) -> Capabilities 
         conditions: Conditions::OnDevice,
         is_measured: true,
         tunings: &[],
-        has_i64: true,
         has_f64: true,
     }
 }

@@ -35,14 +35,15 @@ pub const VULKAN_1_3: Environment = Environment {
     ],
 };
 
-/// Vulkan on top of Metal: no 64-bit floats, and 64-bit integers only where the
-/// driver emulates them.
+/// Vulkan on top of Metal: no 64-bit floats. 64-bit integers are in Metal's language since 2.3, with which MoltenVK has
+/// `shaderInt64`; atomics of them are not, nor in MoltenVK.
 pub const METAL: Environment = Environment {
     name: "metal",
     index_bits: 32,
     capabilities: &[
         "Int8",
         "Int16",
+        "Int64",
         "Float16",
         "StorageBuffer8BitAccess",
         "StorageBuffer16BitAccess",
@@ -65,7 +66,6 @@ pub(super) fn vulkan() -> Capabilities {
         conditions: Conditions::OnHost,
         is_measured: false,
         tunings: &[],
-        has_i64: true,
         has_f64: true,
     }
 }
@@ -76,7 +76,6 @@ pub(super) fn metal() -> Capabilities {
         kind: Kind::Spirv(&METAL),
         waves: vec![32],
         forms: qd_to_spirv::forms(&METAL).collect(),
-        has_i64: false,
         has_f64: false,
         ..vulkan()
     }

@@ -10,7 +10,7 @@ use super::{
     device::Shared,
     driver::{RawMemory, RawStream},
 };
-use crate::Error;
+use crate::{Error, FailedAssertion};
 use qd_artifact::{Comparison, Site, record};
 use std::{
     collections::{BTreeMap, HashMap},
@@ -179,7 +179,7 @@ impl Known {
         let site = &assertions.sites[place];
         let wide = |low: usize| u64::from(words[low]) | u64::from(words[low + 1]) << 32;
         let compared = |relation| compared(wide(record::LEFT), relation, wide(record::RIGHT));
-        Error::Assertion {
+        Error::Assertion(Box::new(FailedAssertion {
             kernel: assertions.kernel.clone(),
             phase: site.phase.clone(),
             text: site.text.clone(),
@@ -187,7 +187,7 @@ impl Known {
             block,
             thread,
             compared: site.relation.map(compared),
-        }
+        }))
     }
 }
 

@@ -258,9 +258,27 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     all
 }
 
+/// Where the examples are.
+fn examples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")
+}
+
+/// No test runs code for Metal. That there is some does not depend on the target under test.
+#[test]
+fn programs_translate_for_metal() {
+    let mut all = files(&examples().join("reference"));
+    all.extend(files(&examples().join("flights")));
+    for path in all {
+        let source = fs::read_to_string(&path).expect("a file");
+        if let Err(error) = qd_frontend::compile_text(&source, "metal") {
+            panic!("{}: {error}", path.display());
+        }
+    }
+}
+
 #[test]
 fn programs_of_the_reference() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/reference");
+    let folder = examples().join("reference");
     let mut blocks = HashMap::new();
     let all = files(&folder);
     assert!(!all.is_empty(), "there are examples");

@@ -277,8 +277,7 @@ fn is_there(r#type: Type<'_>, setting: &Setting) -> bool {
         (true, 32) => true,
         (true, 16) => r#type.to_string() == "f16",
         (true, _) => false,
-        (false, 64) => capabilities.has_i64 || !r#type.is_integer(),
-        (false, width) => !r#type.is_integer() || matches!(width, 1 | 8 | 16 | 32),
+        (false, width) => !r#type.is_integer() || matches!(width, 1 | 8 | 16 | 32 | 64),
     }
 }
 
