@@ -26,6 +26,7 @@ pub struct FailedAssertion {
     pub compared: Option<String>,
 }
 
+/// Why an artifact was not loaded or a kernel did not run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs)]
