@@ -80,7 +80,7 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "arrays on vulkan",
-        rerun: "QD_DEVICE=vulkan:0 cargo test -p qd-frontend --test resident",
+        rerun: "QD_DEVICE=vulkan:0 cargo test --workspace --test resident --test overlapping --test array_expressions",
         needed: false,
         run: arrays_on_vulkan,
     },
@@ -166,7 +166,8 @@ fn on_lavapipe(mut command: Command) -> Result<Report> {
 
 /// What arrays that stay on a device promise, on lavapipe.
 fn arrays_on_vulkan(workspace: &Workspace) -> Result<Report> {
-    let mut command = cargo::test(workspace, &["resident"]);
+    let programs = ["resident", "overlapping", "array_expressions"];
+    let mut command = cargo::test(workspace, &programs);
     command.env("QD_DEVICE", "vulkan:0");
     on_lavapipe(command)
 }
