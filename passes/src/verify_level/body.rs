@@ -106,6 +106,7 @@ mod tests {
             "func.func",
             "func.call",
             "memref.collapse_shape",
+            "memref.extract_aligned_pointer_as_index",
             "memref.reinterpret_cast",
         ];
         let theirs: Vec<_> = qd_interp::supported_operations()
