@@ -28,7 +28,8 @@ pub(super) fn exact<'b, 'c>(b: &'b Builder<'c>, op: Op<'c>) -> Option<V<'b, 'c>>
         return compare(b, op);
     }
     if !is_decided_here(x.ty()) {
-        return None;
+        let is_rounded = is_float(x.ty()) && matches!(name, "math.ceil" | "math.floor");
+        return is_rounded.then(|| rounded_by_device(name, x));
     }
     Some(match name {
         "arith.extf" => extended(x),
@@ -191,8 +192,16 @@ pub(super) fn truncated<'b, 'c>(x: V<'b, 'c>, to: Type<'c>) -> V<'b, 'c> {
 /// A number rounded to a whole one, where denormals after the zero of these bits
 /// become `whole`.
 fn rounded<'b, 'c>(name: &str, x: V<'b, 'c>, zero: i64, whole: f64) -> V<'b, 'c> {
-    let device = x.builder().result(name, &[x], x.ty(), &[]);
+    let device = rounded_by_device(name, x);
     let first = zero + 1;
     let is_denormal = (bits(x) - first).lt(smallest_normal(x.ty()) - 1);
     is_denormal.select(constant(x, whole), device)
+}
+
+/// A number rounded to a whole one of the same sign, which devices may lose of zeros: Mesa 25
+/// does, with vectors of 512 bits on CPUs that have none.
+fn rounded_by_device<'b, 'c>(name: &str, x: V<'b, 'c>) -> V<'b, 'c> {
+    let b = x.builder();
+    let whole = b.result(name, &[x], x.ty(), &[]);
+    b.result("math.copysign", &[whole, x], x.ty(), &[])
 }
