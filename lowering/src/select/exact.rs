@@ -185,11 +185,12 @@ fn solved(
     }
     // The classes of each component, made when a group is to be a problem of its own.
     let members = OnceCell::new();
+    let mut scratch = vec![0; ways.len()];
     let mut unsure = Vec::new();
     for group in groups(&ways, &is_sure, &components) {
         let hub = match hubs {
             0 => None,
-            _ => hub_of(&ways, &is_sure, &group),
+            _ => hub_of(&ways, &is_sure, &group, &mut scratch),
         };
         let found = match hub {
             None => search.group(&group, MOST_STEPS, left),
@@ -197,7 +198,7 @@ fn solved(
                 Some(found) if found.unsure.is_empty() => Some(found),
                 partial => {
                     let members = members.get_or_init(|| by_component(&components));
-                    let part = part(&search, &group, members, given);
+                    let part = part(&search, &group, members, given, &mut scratch);
                     part.without_hub(hub, hubs, left).or(partial)
                 }
             },
@@ -233,8 +234,14 @@ fn by_component(components: &[usize]) -> Vec<Needs> {
     members
 }
 
-/// A group, and what else is in its components: it may close a circle.
-fn part(search: &Search<'_>, group: &[usize], members: &[Needs], given: &[usize]) -> Part {
+/// A group, and what else is in its components: it may close a circle. `places` is all 0, before and after.
+fn part(
+    search: &Search<'_>,
+    group: &[usize],
+    members: &[Needs],
+    given: &[usize],
+    places: &mut [usize],
+) -> Part {
     let Search { ways, is_sure, .. } = search;
     let around = group
         .iter()
@@ -242,38 +249,44 @@ fn part(search: &Search<'_>, group: &[usize], members: &[Needs], given: &[usize]
     let mut classes: Vec<usize> = group.iter().chain(around).copied().collect();
     classes.sort_unstable();
     classes.dedup();
-    let of_class = |class: &usize| {
-        // What is sure elsewhere is there in any case.
-        let inside = |class: &usize| classes.binary_search(class).ok();
-        let way = |way: &Way| Way {
-            number: way.number,
-            cost: way.cost,
-            needs: way.needs.iter().filter_map(inside).collect(),
-        };
-        ways[*class].iter().map(way).collect()
+    for (at, class) in classes.iter().enumerate() {
+        places[*class] = at + 1;
+    }
+    // What is sure elsewhere is there in any case.
+    let inside = |class: &usize| places[*class].checked_sub(1);
+    let way = |way: &Way| Way {
+        number: way.number,
+        cost: way.cost,
+        needs: way.needs.iter().filter_map(inside).collect(),
     };
+    let of_class = |class: &usize| ways[*class].iter().map(way).collect();
+    let of_part = classes.iter().map(of_class).collect();
+    classes.iter().for_each(|class| places[*class] = 0);
     let roots = classes.iter().enumerate();
     let roots = roots.filter(|(_, class)| is_sure[**class]);
     Part {
-        ways: classes.iter().map(of_class).collect(),
+        ways: of_part,
         roots: roots.map(|(at, _)| at).collect(),
         given: classes.iter().map(|class| given[*class]).collect(),
         classes,
     }
 }
 
-/// The class of a group that most ways need, the first of equal ones; none if few do.
-fn hub_of(ways: &[Ways], is_sure: &[bool], group: &[usize]) -> Option<usize> {
-    let mut users = vec![0; ways.len()];
-    let needs = group.iter().flat_map(|class| &ways[*class]);
-    for need in needs.flat_map(|way| &way.needs) {
-        users[*need] += usize::from(!is_sure[*need]);
+/// The class of a group that most ways need, the first of equal ones; none if few do. `users` is all 0, before and
+/// after.
+fn hub_of(ways: &[Ways], is_sure: &[bool], group: &[usize], users: &mut [usize]) -> Option<usize> {
+    let needs = || {
+        let ways = group.iter().flat_map(|class| &ways[*class]);
+        ways.flat_map(|way| &way.needs).copied()
+    };
+    for need in needs() {
+        users[need] += usize::from(!is_sure[need]);
     }
-    let most = group
-        .iter()
-        .copied()
-        .max_by_key(|class| (users[*class], usize::MAX - class))?;
-    (users[most] >= OF_HUB).then_some(most)
+    let of = group.iter().map(|class| (users[*class], *class));
+    let most = of.max_by_key(|(users, class)| (*users, usize::MAX - class));
+    needs().for_each(|need| users[need] = 0);
+    let (count, class) = most?;
+    (count >= OF_HUB).then_some(class)
 }
 
 impl Way {

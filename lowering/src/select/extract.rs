@@ -278,15 +278,19 @@ impl<'a, 'c> Problem<'a, 'c> {
         if self.has_choice() {
             let mut weights = [1.0; PIPES.len()];
             let rounds = if judge.is_of_one_pipe() { 1 } else { ROUNDS };
+            let mut last = Vec::new();
             for round in 0..rounds {
                 let mut found = judge.exact(&original, &weights);
                 found.choice.resize(original.len(), 0);
                 unsure.extend(found.unsure);
                 let of_found = judge.whole(&found.choice, &mut judge.nothing_seen());
                 let binding = of_found.as_ref().and_then(Whole::binding);
+                // What twice the weight does not change, four times it hardly does.
+                let is_known = round > 0 && found.choice == last;
+                last.clone_from(&found.choice);
                 take(&mut best, of_found.map(|whole| (found.choice, whole)));
                 match binding {
-                    Some(pipe) if round + 1 < rounds => weights[pipe] *= 2.0,
+                    Some(pipe) if round + 1 < rounds && !is_known => weights[pipe] *= 2.0,
                     _ => break,
                 }
             }
@@ -299,7 +303,9 @@ impl<'a, 'c> Problem<'a, 'c> {
             let trees = judge.trees(&original);
             unsure.iter().for_each(|at| of_trees[*at] = trees[*at]);
             let found = judge.improved(best.0.clone(), &unsure);
-            take(&mut best, judge.improved(of_trees, &unsure));
+            if of_trees != best.0 {
+                take(&mut best, judge.improved(of_trees, &unsure));
+            }
             take(&mut best, found);
         }
         let (best, whole) = best;

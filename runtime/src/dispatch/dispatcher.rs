@@ -4,12 +4,13 @@ use super::{
     Clock, Environment, Error, Policy, SystemClock,
     evaluation::{Evaluation, Next, Situation},
 };
+use crossbeam_utils::sync::{ShardedLock, ShardedLockReadGuard, ShardedLockWriteGuard};
 use rustc_hash::FxHashMap;
 use std::{
     fmt,
     hash::Hash,
     sync::{
-        Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
+        Arc, PoisonError,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
@@ -131,7 +132,8 @@ pub struct Dispatcher<G> {
     /// The variant that is forced, or [`NONE`].
     forced: AtomicUsize,
     is_frozen: AtomicBool,
-    state: RwLock<State<G>>,
+    /// Readers share no cache line.
+    state: ShardedLock<State<G>>,
 }
 
 /// No variant.
@@ -173,7 +175,7 @@ impl<G: Geometry> Dispatcher<G> {
             print: environment.prints.then(|| settings.print.clone()),
             forced: AtomicUsize::new(NONE),
             is_frozen: AtomicBool::new(false),
-            state: RwLock::new(State {
+            state: ShardedLock::new(State {
                 known: FxHashMap::default(),
                 is_busy: false,
             }),
@@ -429,11 +431,11 @@ impl<G: Geometry> Dispatcher<G> {
         }
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, State<G>> {
+    fn read(&self) -> ShardedLockReadGuard<'_, State<G>> {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, State<G>> {
+    fn write(&self) -> ShardedLockWriteGuard<'_, State<G>> {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 
