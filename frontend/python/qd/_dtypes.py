@@ -1,5 +1,6 @@
 """The scalar types: canonical objects, which kernels call as casts."""
 
+import math
 import struct
 
 
@@ -13,6 +14,8 @@ class DataType:
 
     def __init__(self, name):
         self.name = name
+        # What is larger rounds to an infinity.
+        self._largest = {"f16": 65519.99, "f32": 3.4028235677973362e38}.get(name, math.inf)
         self._format = "<" + self._formats[name]
 
     def __repr__(self):
@@ -39,6 +42,8 @@ class DataType:
 
     def bits_of(self, value):
         """The bits of a number; struct.error if it has none here."""
+        if self.is_real and isinstance(value, (int, float)) and abs(value) > self._largest:
+            value = math.inf if value > 0 else -math.inf
         return int.from_bytes(struct.pack(self._format, value), "little")
 
     def of_bits(self, bits):

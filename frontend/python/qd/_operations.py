@@ -20,8 +20,8 @@ class Operation:
         raise QuadrantsRuntimeError("Quadrants functions cannot be called from Python-scope")
 
 
-UNARY = {name: Operation(name, 1) for name in "sqrt exp log sin cos tan tanh floor ceil round abs".split()}
-BINARY = {name: Operation(name, 2) for name in "raw_div raw_mod bit_shr".split()}
+UNARY = {name: Operation(name, 1) for name in "sqrt exp log sin cos tan asin acos tanh floor ceil round abs popcnt clz ffs".split()}
+BINARY = {name: Operation(name, 2) for name in "raw_div raw_mod bit_shr atan2".split()}
 POW = Operation("**", 2)
 MIN = Operation("min", None)
 MAX = Operation("max", None)

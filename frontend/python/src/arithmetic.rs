@@ -47,6 +47,12 @@ fn plain<'b, 'c>(name: &str, operands: &[V<'b, 'c>]) -> V<'b, 'c> {
     first.builder().result(name, operands, first.ty(), &[])
 }
 
+/// A count of bits, which is an i32.
+fn counted<'b, 'c>(name: &str, x: V<'b, 'c>) -> V<'b, 'c> {
+    let b = x.builder();
+    b.result(name, &[x], b.int_type(32), &[])
+}
+
 pub fn unary<'b, 'c>(op: Unary, x: V<'b, 'c>, dtype: DType) -> V<'b, 'c> {
     match op {
         Unary::Neg => -x,
@@ -61,10 +67,15 @@ pub fn unary<'b, 'c>(op: Unary, x: V<'b, 'c>, dtype: DType) -> V<'b, 'c> {
         Unary::Sin => plain("math.sin", &[x]),
         Unary::Cos => plain("math.cos", &[x]),
         Unary::Tan => plain("math.tan", &[x]),
+        Unary::Asin => plain("math.asin", &[x]),
+        Unary::Acos => plain("math.acos", &[x]),
         Unary::Tanh => plain("math.tanh", &[x]),
         Unary::Floor => plain("math.floor", &[x]),
         Unary::Ceil => plain("math.ceil", &[x]),
         Unary::Round => plain("math.roundeven", &[x]),
+        Unary::Popcnt => counted("qd.math.popcnt", x),
+        Unary::Clz => counted("qd.math.clz", x),
+        Unary::Ffs => counted("qd.math.ffs", x),
     }
 }
 
@@ -103,6 +114,7 @@ pub fn binary<'b, 'c>(
         Min => a.min(b),
         Max if is_signed => a.max_signed(b),
         Max => a.max(b),
+        Atan2 => plain("math.atan2", &[a, b]),
         Eq => a.eq(b),
         Ne => a.ne(b),
         Lt if is_signed => a.slt(b),

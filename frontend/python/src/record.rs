@@ -72,10 +72,15 @@ pub enum Unary {
     Sin,
     Cos,
     Tan,
+    Asin,
+    Acos,
     Tanh,
     Floor,
     Ceil,
     Round,
+    Popcnt,
+    Clz,
+    Ffs,
 }
 
 /// Operations on two values.
@@ -98,6 +103,7 @@ pub enum Binary {
     BitShr,
     Min,
     Max,
+    Atan2,
     Eq,
     Ne,
     Lt,

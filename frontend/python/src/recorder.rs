@@ -31,10 +31,15 @@ fn unary_named(name: &str) -> Option<Unary> {
         "sin" => Sin,
         "cos" => Cos,
         "tan" => Tan,
+        "asin" => Asin,
+        "acos" => Acos,
         "tanh" => Tanh,
         "floor" => Floor,
         "ceil" => Ceil,
         "round" => Round,
+        "popcnt" => Popcnt,
+        "clz" => Clz,
+        "ffs" => Ffs,
         _ => return None,
     };
     Some(found)
@@ -60,6 +65,7 @@ fn binary_named(name: &str) -> Option<Binary> {
         "bit_shr" => BitShr,
         "min" => Min,
         "max" => Max,
+        "atan2" => Atan2,
         "==" => Eq,
         "!=" => Ne,
         "<" => Lt,
@@ -258,6 +264,19 @@ impl Recorder {
                 };
                 (given, gives)
             }
+            Unary::Popcnt | Unary::Clz | Unary::Ffs => {
+                if given.is_real() {
+                    return rejected(format!(
+                        "'{name}' takes integral inputs only, however '{given}' is provided"
+                    ));
+                }
+                if given.bits() < 32 {
+                    return rejected(format!(
+                        "'{name}' takes integers of 32 and 64 bits, however '{given}' is provided"
+                    ));
+                }
+                (given, I32)
+            }
             Unary::Sqrt | Unary::Exp | Unary::Log => match given.is_real() {
                 true => (given, given),
                 false => (self.default_fp, self.default_fp),
@@ -265,6 +284,8 @@ impl Recorder {
             Unary::Sin
             | Unary::Cos
             | Unary::Tan
+            | Unary::Asin
+            | Unary::Acos
             | Unary::Tanh
             | Unary::Floor
             | Unary::Ceil
@@ -305,6 +326,13 @@ impl Recorder {
             }
             Shl | Shr | BitShr => (left, left, left),
             Pow if !right.is_real() => (left, right, left),
+            Atan2 => {
+                let both = match left == F64 || right == F64 {
+                    true => F64,
+                    false => F32,
+                };
+                (both, both, both)
+            }
             Eq | Ne | Lt | Le | Gt | Ge => {
                 let both = left.promote(right);
                 (both, both, U1)

@@ -249,6 +249,9 @@ def test_scalars_are_numbers_or_arrays_of_rank_0():
     assert k(4) == 2.0
     assert k(np.int32(4), x=np.array(2.0)) == 8.0
     assert k(x=1, a=3) == 3.0
+    assert k(1, 1e300) == float("inf")
+    assert k(1, -3.4028235e38) == -3.4028234663852886e38
+    assert np.isnan(k(1, float("nan")))
 
 
 def test_kernels_are_compiled_again_after_reset():
