@@ -39,6 +39,8 @@ pub fn check(workspace: &Workspace, profile: Profile) -> Result<usize> {
     let mut tools = workspace.programs()?;
     // The library for C, which has MLIR's C API in it and nothing of MLIR.
     tools.push("qd".into());
+    // The extension of the Python package.
+    tools.push("_core".into());
     let mut faults = Vec::new();
     for tool in &tools {
         match built(&folder, tool) {

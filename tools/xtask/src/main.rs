@@ -24,6 +24,7 @@ mod oracle;
 mod packages;
 mod planted;
 mod process;
+mod python;
 mod smith;
 mod spirv_counts;
 mod suite;
@@ -78,7 +79,7 @@ enum Task {
     /// Run everything that must pass
     ///
     /// In order: setup, build of the workspace and all its targets, cargo test, the conformance
-    /// suite on Vulkan at several subgroup sizes, the oracle that executes code for AMD and the conformance suite in it, the FileCheck suite, random kernels, the check that one LLVM is linked, the check that the generated docs are current. Every SPIR-V module that is made on
+    /// suite on Vulkan at several subgroup sizes, the oracle that executes code for AMD and the conformance suite in it, the FileCheck suite, random kernels, the Python package, the check that one LLVM is linked, the check that the generated docs are current. Every SPIR-V module that is made on
     /// the way goes through spirv-val. Goes on after a failing step where it can, and closes with a
     /// table of counts and times that says how to rerun each failing step alone.
     Test,
@@ -136,6 +137,11 @@ enum Task {
     /// For each kernel of `bench -- --only waves` and each algorithm of which the search changes something,
     /// prints the instructions without it and with it, at each size that Vulkan has.
     SpirvCounts,
+    /// Run the tests of the Python package
+    ///
+    /// Puts it together in target/python from its sources and the extension as built last, and runs
+    /// pytest on Debian's Python.
+    Python,
     /// Build the tools and run the FileCheck suite
     ///
     /// Without a path the whole of tests/filecheck runs. Each file also goes through the generic
@@ -258,6 +264,11 @@ fn run(task: Task) -> Result<()> {
             let report = oracle::test(&workspace)?;
             anyhow::ensure!(report.passed, "the oracle's tests fail");
             Ok(())
+        }
+        Task::Python => {
+            packages::ensure(Purpose::Test)?;
+            cargo::build_tools(&workspace, Profile::Dev)?;
+            python::test(&workspace)?.into_result()
         }
         Task::Lit { args } => {
             packages::ensure(Purpose::Test)?;

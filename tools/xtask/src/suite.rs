@@ -9,7 +9,7 @@ use crate::packages::Purpose;
 use crate::workspace::{Profile, Workspace};
 use crate::{
     amd, cargo, conformance, docs, environment, lavapipe, linkage, lit, oracle, packages, process,
-    smith,
+    python, smith,
 };
 
 /// How a step ended.
@@ -119,6 +119,12 @@ const STEPS: &[Step] = &[
         rerun: "cargo xtask smith run --turns --kernels 300 --mutants 4000 --seed 1",
         needed: false,
         run: smith::test,
+    },
+    Step {
+        name: "python",
+        rerun: "cargo xtask python",
+        needed: false,
+        run: python::test,
     },
     Step {
         name: "one LLVM",

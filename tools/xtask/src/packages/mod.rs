@@ -68,6 +68,9 @@ const PROOFS: &[Package] = &[any("z3")];
 /// What tests of the C interface need: what finds errors of memory, and what finds libraries.
 const C: &[Package] = &[any("valgrind"), any("pkg-config")];
 
+/// What tests of the Python package need.
+const PYTHON: &[Package] = &[any("python3-pytest")];
+
 /// What packages are wanted for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
@@ -81,7 +84,7 @@ impl Purpose {
     fn packages(self) -> Vec<Package> {
         match self {
             Purpose::Build => BUILD.to_vec(),
-            Purpose::Test => [BUILD, VULKAN, ORACLE, PROOFS, C].concat(),
+            Purpose::Test => [BUILD, VULKAN, ORACLE, PROOFS, C, PYTHON].concat(),
         }
     }
 }

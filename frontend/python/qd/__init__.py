@@ -1,0 +1,20 @@
+"""Portable GPU kernels in Python."""
+
+from qd import _runtime, exception, types
+from qd._dtypes import f16, f32, f64, i8, i16, i32, i64, u1, u8, u16, u32, u64
+from qd._kernel import kernel
+from qd._operations import EXPORTED
+from qd._runtime import amdgpu, arm64, cpu, cuda, gpu, init, metal, reset, sync, vulkan, x64
+from qd.exception import *  # noqa: F403
+
+int8, int16, int32, int64 = i8, i16, i32, i64
+uint1, uint8, uint16, uint32, uint64 = u1, u8, u16, u32, u64
+float16, float32, float64 = f16, f32, f64
+x86_64 = x64
+globals().update(EXPORTED)
+
+
+def __getattr__(name):
+    if name == "cfg":
+        return _runtime.config()
+    raise AttributeError(f"module 'qd' has no attribute {name!r}: it may not be there yet")

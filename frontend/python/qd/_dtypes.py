@@ -1,0 +1,62 @@
+"""The scalar types: canonical objects, which kernels call as casts."""
+
+import math
+import struct
+
+
+class DataType:
+    """A scalar type."""
+
+    _formats = {
+        "u1": "?", "i8": "b", "i16": "h", "i32": "i", "i64": "q", "u8": "B", "u16": "H", "u32": "I", "u64": "Q",
+        "f16": "e", "f32": "f", "f64": "d",
+    }  # fmt: skip
+
+    def __init__(self, name):
+        self.name = name
+        # What is larger rounds to an infinity.
+        self._largest = {"f16": 65519.99, "f32": 3.4028235677973362e38}.get(name, math.inf)
+        self._format = "<" + self._formats[name]
+
+    def __repr__(self):
+        return self.name
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __reduce__(self):
+        return self.name
+
+    def __call__(self, value):
+        """The cast of Python's own numbers; in kernels the tracer does it."""
+        if self.name == "u1":
+            return bool(value)
+        return float(value) if self.is_real else int(value)
+
+    @property
+    def is_real(self):
+        return self.name.startswith("f")
+
+    def bits_of(self, value):
+        """The bits of a number; struct.error if it has none here."""
+        if self.is_real and isinstance(value, (int, float)) and abs(value) > self._largest:
+            value = math.inf if value > 0 else -math.inf
+        return int.from_bytes(struct.pack(self._format, value), "little")
+
+    def of_bits(self, bits):
+        """The number of bits."""
+        size = struct.calcsize(self._format)
+        return struct.unpack(self._format, bits.to_bytes(8, "little")[:size])[0]
+
+
+u1, i8, i16, i32, i64, u8, u16, u32, u64, f16, f32, f64 = ALL = tuple(map(DataType, DataType._formats))
+BY_NAME = {dtype.name: dtype for dtype in ALL}
+
+# NumPy's type strings, without the byte order.
+OF_NUMPY = {
+    "b1": u1, "i1": i8, "i2": i16, "i4": i32, "i8": i64, "u1": u8, "u2": u16, "u4": u32, "u8": u64, "f2": f16,
+    "f4": f32, "f8": f64,
+}  # fmt: skip

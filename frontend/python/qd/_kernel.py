@@ -1,0 +1,216 @@
+"""Kernels: what they are called with, and what is compiled for that."""
+
+import functools
+import inspect
+import struct
+from typing import get_args, get_origin
+
+from qd import _core, _runtime
+from qd._dtypes import OF_NUMPY, DataType, u1
+from qd._source import Source
+from qd._tracer import Tracer
+from qd.exception import QuadrantsCompilationError, QuadrantsRuntimeError, QuadrantsRuntimeTypeError, QuadrantsSyntaxError
+from qd.types import NDArray, NdarrayType, ndarray
+
+
+def kernel(function=None, **options):
+    """Makes a kernel of a function."""
+    if options:
+        raise NotImplementedError(f"kernel options aren't there yet: {', '.join(options)}")
+    if function is None:
+        return kernel
+    return Kernel(function)
+
+
+class Kernel:
+    """A function that runs on the device."""
+
+    def __init__(self, function):
+        functools.update_wrapper(self, function)
+        self.function = function
+        self.source = Source(function)
+        self._signature = None
+        # Compiled kernels, by the types of their arguments.
+        self._compiled = {}
+        self._generation = None
+        self._recorder = None
+
+    def __call__(self, *args, **kwargs):
+        runtime = _runtime.current()
+        if self._generation != runtime.generation:
+            self._compiled.clear()
+            self._generation = runtime.generation
+            # Annotations may mean other types by default.
+            self._signature = Signature(self.function, self.source, runtime.config)
+        given = self._signature.bind(args, kwargs)
+        compiled = self._compiled.get(given.key)
+        if compiled is None:
+            compiled = self._compiled[given.key] = self._compile(given, runtime)
+        try:
+            bits = compiled.launch(given.packed)
+        except _core.Failed as error:
+            raise QuadrantsRuntimeError(str(error)) from None
+        for copy, original in given.copies:
+            original[...] = copy
+        return self._signature.returned(bits)
+
+    def _compile(self, given, runtime):
+        tracer = Tracer(self.function, self.source, self._signature, given.key, runtime.config)
+        self._recorder = tracer.trace()
+        try:
+            return runtime.device.compile(self._recorder)
+        except _core.Diagnosed as error:
+            line, column, message = error.args[0][0]
+            where = self.source.shown_at(line, column)
+        raise QuadrantsCompilationError(f"{where}\n{message}")
+
+    def record(self):
+        """The record of what was compiled last, as text."""
+        if self._recorder is None:
+            raise QuadrantsRuntimeError(f"{self.__name__} has not been compiled")
+        return self._recorder.text()
+
+
+class Given:
+    """The arguments of a call: what they are compiled for, and as the runtime takes them."""
+
+    def __init__(self):
+        self.key = ()
+        self.packed = []
+        # Arrays that are borrowed, as first and last address, and copies with what they are copied back to.
+        self.ranges = []
+        self.copies = []
+        self.keep = []
+
+
+class Signature:
+    """Parameters and results, with what annotations mean by default."""
+
+    def __init__(self, function, source, config):
+        self.source = source
+        self.defaults = {int: config.default_ip, float: config.default_fp, bool: u1}
+        try:
+            self.python = inspect.signature(function, eval_str=True)
+        except NameError:
+            self.python = inspect.signature(function)
+        nodes = {node.arg: node for node in source.tree.args.args}
+        self.parameters = {}
+        for parameter in self.python.parameters.values():
+            node = nodes.get(parameter.name, source.tree)
+            self.parameters[parameter.name] = self._parameter(parameter, node)
+        self.is_tuple, self.results = self._results()
+
+    def _parameter(self, parameter, node):
+        annotation = parameter.annotation
+        if annotation in (ndarray, NDArray):
+            annotation = NdarrayType()
+        if isinstance(annotation, NdarrayType):
+            if annotation.ndim not in (None, 1):
+                self._later(node, f"an array of {annotation.ndim} dimensions isn't there yet: only of 1")
+            return annotation
+        if annotation is inspect.Parameter.empty:
+            raise QuadrantsSyntaxError(
+                f"{self.source.shown(node)}\nKernel parameter \"{parameter.name}\" must be annotated"
+            )
+        dtype = self.scalar(annotation)
+        if dtype is None:
+            self._later(node, f"a parameter of type {annotation!r} isn't there yet")
+        return dtype
+
+    def scalar(self, annotation):
+        if isinstance(annotation, DataType):
+            return annotation
+        return self.defaults.get(annotation) if isinstance(annotation, type) else None
+
+    def _results(self):
+        annotation = self.python.return_annotation
+        if annotation in (inspect.Signature.empty, None):
+            return False, []
+        is_tuple = isinstance(annotation, tuple) or get_origin(annotation) is tuple
+        each = get_args(annotation) or annotation if is_tuple else [annotation]
+        results = [self.scalar(one) for one in each]
+        if None in results:
+            self._later(self.source.tree.returns, "a result that is no scalar isn't there yet")
+        return is_tuple, results
+
+    def _later(self, node, message):
+        raise QuadrantsCompilationError(f"{self.source.shown(node)}\n{message}")
+
+    def bind(self, args, kwargs):
+        """What a call gives."""
+        given = Given()
+        if kwargs or len(args) != len(self.parameters):
+            bound = self.python.bind(*args, **kwargs)
+            bound.apply_defaults()
+            args = bound.args
+        types = []
+        for number, (parameter, value) in enumerate(zip(self.parameters.values(), args)):
+            pack = self._array if isinstance(parameter, NdarrayType) else self._scalar
+            types.append(pack(given, number, parameter, value))
+        given.key = (*types, _overlap(given.ranges))
+        return given
+
+    def _array(self, given, number, parameter, value):
+        # Whatever NumPy's arrays are used by is loaded already: the package itself does not import it.
+        import numpy
+
+        if not isinstance(value, numpy.ndarray):
+            raise QuadrantsRuntimeTypeError(
+                f"Argument {number} (type={type(value)}) cannot be converted into required type: a NumPy array, and "
+                "nothing else is there yet"
+            )
+        dtype = OF_NUMPY.get(value.dtype.str[1:]) if value.dtype.isnative else None
+        wanted = parameter.dtype
+        if dtype is None or wanted not in (None, dtype) or value.ndim != 1:
+            required = f"{wanted or 'scalars'}[1-D]"
+            raise QuadrantsRuntimeTypeError(
+                f"Argument {number} (type={value.dtype}[{value.ndim}-D]) cannot be converted into required type "
+                f"{required}"
+            )
+        is_read_only = not value.flags.writeable
+        if not (value.flags.c_contiguous and value.flags.aligned):
+            original, value = value, value.copy()
+            if not is_read_only:
+                given.copies.append((value, original))
+            given.ranges.append(_bounds(original))
+        else:
+            given.ranges.append(_bounds(value))
+        given.keep.append(value)
+        given.packed.append((value.ctypes.data, value.size, is_read_only))
+        return dtype
+
+    def _scalar(self, given, number, dtype, value):
+        try:
+            # A number, or what acts like one: a scalar or an array of rank 0.
+            plain = value.item() if hasattr(value, "item") else value
+            if isinstance(plain, float) and not dtype.is_real:
+                raise TypeError
+            given.packed.append(dtype.bits_of(plain))
+        except (struct.error, TypeError, ValueError, OverflowError):
+            raise QuadrantsRuntimeTypeError(
+                f"Argument {number} (type={type(value)}) cannot be converted into required type {dtype}"
+            ) from None
+        return dtype
+
+    def returned(self, bits):
+        """Results as Python's numbers."""
+        values = tuple(dtype.of_bits(one) for dtype, one in zip(self.results, bits))
+        if self.is_tuple:
+            return values
+        return values[0] if values else None
+
+
+def _bounds(array):
+    """The first address of an array, and that after its last."""
+    first = last = array.ctypes.data
+    if array.size == 0:
+        return first, first
+    for extent, stride in zip(array.shape, array.strides):
+        reach = (extent - 1) * stride
+        first, last = first + min(reach, 0), last + max(reach, 0)
+    return first, last + array.itemsize
+
+
+def _overlap(ranges):
+    ranges = sorted(ranges)
+    return any(first[1] > second[0] for first, second in zip(ranges, ranges[1:]))

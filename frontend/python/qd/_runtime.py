@@ -1,0 +1,168 @@
+"""`init` and what it makes: the device, and how kernels are compiled."""
+
+import os
+import warnings
+from dataclasses import dataclass
+
+from qd import _core
+from qd._dtypes import BY_NAME, DataType, f32, f64, i32, i64
+from qd.exception import QuadrantsRuntimeError
+
+
+class Arch:
+    """A kind of device."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __repr__(self):
+        return f"Arch.{self.name}"
+
+    def __eq__(self, other):
+        return isinstance(other, Arch) and self.name == other.name
+
+    def __hash__(self):
+        return hash(self.name)
+
+
+cpu = Arch("cpu")
+x64 = Arch("x64")
+arm64 = Arch("arm64")
+cuda = Arch("cuda")
+vulkan = Arch("vulkan")
+amdgpu = Arch("amdgpu")
+metal = Arch("metal")
+gpu = [cuda, metal, vulkan, amdgpu]
+_ARCHES = {arch.name: arch for arch in (cpu, x64, arm64, cuda, vulkan, amdgpu, metal)} | {"x86_64": x64}
+
+
+def _is_supported(arch):
+    host = "arm64" if os.uname().machine == "aarch64" else "x64"
+    return arch.name in ("cpu", host)
+
+
+@dataclass
+class Config:
+    """What `init` was told."""
+
+    arch: Arch
+    default_fp: DataType = f32
+    default_ip: DataType = i32
+    short_circuit_operators: bool = True
+    print_full_traceback: bool = False
+    cpu_max_num_threads: int | None = None
+
+
+# Options that change nothing yet, each with the one value that says what happens anyway.
+_LATER = {
+    "debug": False, "check_out_of_bound": False, "fast_math": False, "kernel_profiler": False, "print_ir": False,
+}  # fmt: skip
+# Options of which no value changes a result.
+_ACCEPTED = {
+    "offline_cache", "offline_cache_file_path", "offline_cache_cleaning_policy", "random_seed", "unrolling_limit",
+    "log_level", "num_compile_threads", "device_memory_GB", "device_memory_fraction", "_test_mode",
+    "cuda_stack_limit", "opt_level", "cfg_optimization", "gdb_trigger", "print_kernel_asm", "debug_dump_path",
+}  # fmt: skip
+_OPTIONS = ("short_circuit_operators", "print_full_traceback", "cpu_max_num_threads")
+
+
+@dataclass
+class Runtime:
+    """What is between `init` and `reset`."""
+
+    config: Config
+    device: _core.Device
+    # Counts calls of `init`: what was compiled for another is not used.
+    generation: int
+
+
+_runtime = None
+_generation = 0
+
+
+def init(
+    arch=None,
+    default_fp=None,
+    default_ip=None,
+    enable_fallback=True,
+    require_version=None,
+    print_non_pure=False,
+    src_ll_cache=True,
+    **options,
+):
+    """Opens a device; all that was there before is reset."""
+    global _runtime, _generation
+    known = {*_LATER, *_ACCEPTED, *_OPTIONS}
+    unknown = [name for name in options if name not in known]
+    if unknown:
+        raise KeyError(f"Unrecognized keyword argument(s) for qd.init: {', '.join(unknown)}")
+    for name, only in _LATER.items():
+        if options.get(name, only) != only:
+            raise NotImplementedError(f"{name}={options[name]!r} isn't there yet")
+    if require_version is not None:
+        raise NotImplementedError("require_version isn't there yet")
+    reset()
+    config = Config(
+        _selected(arch, enable_fallback),
+        _default("fp", default_fp, (f32, f64)),
+        _default("ip", default_ip, (i32, i64)),
+        **{name: options[name] for name in _OPTIONS if name in options},
+    )
+    device = _core.Device("cpu", config.cpu_max_num_threads)
+    _generation += 1
+    _runtime = Runtime(config, device, _generation)
+
+
+def _selected(arch, enable_fallback):
+    given = os.environ.get("QD_ARCH")
+    if given:
+        if given not in _ARCHES:
+            raise ValueError(f"QD_ARCH={given} is no arch: expected one of {', '.join(_ARCHES)}")
+        arch = _ARCHES[given]
+    wanted = [cpu] if arch is None else arch if isinstance(arch, (list, tuple)) else [arch]
+    for one in wanted:
+        if _is_supported(one):
+            return one
+    names = ", ".join(one.name for one in wanted)
+    message = f"arch {names} is not supported yet from Python: only cpu is"
+    if not enable_fallback:
+        raise QuadrantsRuntimeError(message)
+    warnings.warn(f"{message}, which is used instead", stacklevel=3)
+    return cpu
+
+
+def _default(which, given, allowed):
+    variable = f"QD_DEFAULT_{which.upper()}"
+    if given is None and os.environ.get(variable):
+        given = BY_NAME.get(os.environ[variable], os.environ[variable])
+    if given is None:
+        return allowed[0]
+    if given not in allowed:
+        names = " or ".join(dtype.name for dtype in allowed)
+        raise ValueError(f"default_{which} is {names}, and not {given}")
+    return given
+
+
+def reset():
+    """Gives the device back. Kernels are compiled again when they are called after the next `init`."""
+    global _runtime
+    if _runtime is not None:
+        _runtime.device.synchronize()
+    _runtime = None
+
+
+def sync():
+    """Waits until all that was launched has ended."""
+    current().device.synchronize()
+
+
+def current():
+    """What `init` made."""
+    if _runtime is None:
+        raise QuadrantsRuntimeError("qd.init has not been called")
+    return _runtime
+
+
+def config():
+    """What `init` was told; None before it."""
+    return None if _runtime is None else _runtime.config

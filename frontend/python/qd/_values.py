@@ -1,0 +1,35 @@
+"""What names and expressions are while a kernel is traced, besides Python's own objects."""
+
+from dataclasses import dataclass
+
+from qd._dtypes import DataType
+
+
+@dataclass(frozen=True)
+class Value:
+    """A node of the record that has a value."""
+
+    number: int
+    dtype: DataType
+    # Whether the host can compute it before a launch; and, as it is used in any task, whether it is pure.
+    is_host: bool = False
+    is_pure: bool = False
+    # If it is a parameter.
+    parameter: str | None = None
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A variable of one task."""
+
+    number: int
+    task: int
+
+
+@dataclass(frozen=True)
+class Array:
+    """An array parameter."""
+
+    number: int
+    dtype: DataType
+    shape: tuple

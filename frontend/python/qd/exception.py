@@ -1,0 +1,36 @@
+"""The errors of kernels."""
+
+
+class QuadrantsCompilationError(Exception):
+    """A kernel cannot be compiled."""
+
+
+class QuadrantsSyntaxError(QuadrantsCompilationError, SyntaxError):
+    """A kernel has syntax that kernels do not have."""
+
+    # As all others: that of SyntaxError knows of files and lines itself.
+    __str__ = Exception.__str__
+
+
+class QuadrantsNameError(QuadrantsCompilationError, NameError):
+    """A name is unknown."""
+
+
+class QuadrantsIndexError(QuadrantsCompilationError, IndexError):
+    """The number of indices is wrong."""
+
+
+class QuadrantsTypeError(QuadrantsCompilationError, TypeError):
+    """An operation does not take a type."""
+
+
+class QuadrantsRuntimeError(RuntimeError):
+    """A kernel cannot be run."""
+
+
+class QuadrantsAssertionError(QuadrantsRuntimeError, AssertionError):
+    """An assertion in a kernel does not hold."""
+
+
+class QuadrantsRuntimeTypeError(QuadrantsRuntimeError, TypeError):
+    """An argument is not of its parameter's type."""

@@ -1,0 +1,363 @@
+//! From a record to MLIR.
+
+use super::{
+    arithmetic,
+    dtype::DType,
+    record::{Atomic, NONE, Node, Op, Record},
+};
+use qd_frontend::builder::{Builder, Kind, Parameter, V};
+use std::{cell::RefCell, collections::HashMap, ops::Range};
+
+/// Writes the kernel at the top of a module.
+pub fn build(b: &Builder<'_>, record: &Record) {
+    let mut takes: Vec<_> = record
+        .arguments
+        .iter()
+        .map(|argument| {
+            let dtype = argument.dtype;
+            match argument.is_array {
+                true => {
+                    let element = arithmetic::stored_type(b, dtype);
+                    let array = Parameter::buffer(&argument.name, element);
+                    let array = array.shown_as(dtype.stored());
+                    match record.overlapping {
+                        true => array.may_alias(),
+                        false => array,
+                    }
+                }
+                false => {
+                    let number = arithmetic::stored_type(b, dtype);
+                    Parameter::scalar(&argument.name, number).shown_as(dtype.stored())
+                }
+            }
+        })
+        .collect();
+    takes.extend(record.results.iter().enumerate().map(|(i, dtype)| {
+        let element = arithmetic::stored_type(b, *dtype);
+        Parameter::buffer(&format!("result {i}"), element).shown_as(dtype.stored())
+    }));
+    b.kernel(&record.name, takes, |arguments: Vec<V<'_, '_>>| {
+        let lowering = Lowering {
+            b,
+            record,
+            arguments,
+            partners: partners(&record.nodes),
+            values: RefCell::new(vec![None; record.nodes.len()]),
+        };
+        lowering.tasks();
+    });
+}
+
+/// For each node that begins a body, the node that ends it: `Else` and `Do` end one and begin another.
+fn partners(nodes: &[Node]) -> Vec<usize> {
+    let mut partners = vec![0; nodes.len()];
+    let mut open = Vec::new();
+    for (i, node) in nodes.iter().enumerate() {
+        if matches!(node.op, Op::Else | Op::Do | Op::End)
+            && let Some(begin) = open.pop()
+        {
+            let begin: usize = begin;
+            partners[begin] = i;
+        }
+        if matches!(
+            node.op,
+            Op::Task | Op::For | Op::If | Op::Else | Op::While | Op::Do
+        ) {
+            open.push(i);
+        }
+    }
+    partners
+}
+
+struct Lowering<'b, 'c, 'r> {
+    b: &'b Builder<'c>,
+    record: &'r Record,
+    arguments: Vec<V<'b, 'c>>,
+    partners: Vec<usize>,
+    /// Of nodes in the present task; of a variable its present value.
+    values: RefCell<Vec<Option<V<'b, 'c>>>>,
+}
+
+impl<'b, 'c> Lowering<'b, 'c, '_> {
+    fn tasks(&self) {
+        let b = self.b;
+        let mut i = 0;
+        while i < self.record.nodes.len() {
+            let node = self.record.nodes[i];
+            if node.op != Op::Task {
+                i += 1;
+                continue;
+            }
+            self.locate(node);
+            let end = self.partners[i];
+            let [first, last] = [node.operands[0], node.operands[1]].map(|o| self.value(o));
+            // In 64 bits: the difference of two i32 may not be one.
+            let wide = |v| arithmetic::converted(v, DType::I32, DType::I64);
+            let count = (wide(last) - wide(first)).max_signed(0).to_index();
+            let name = format!("{}:{}", self.record.name, node.at.0);
+            b.for_each(&name, count, None, |index| {
+                let number = self.value(node.operands[0]) + index.to_i32();
+                self.define(i, number);
+                self.walk(i + 1..end);
+            });
+            self.values.borrow_mut().fill(None);
+            i = end + 1;
+        }
+    }
+
+    fn locate(&self, node: Node) {
+        let (line, column) = node.at;
+        self.b
+            .locate(&self.record.file, line as usize, column as usize);
+    }
+
+    fn define(&self, i: usize, value: V<'b, 'c>) {
+        self.values.borrow_mut()[i] = Some(value);
+    }
+
+    fn present(&self, i: usize) -> Option<V<'b, 'c>> {
+        self.values.borrow()[i]
+    }
+
+    /// A value: of the task, or a pure one from outside, which is computed here.
+    fn value(&self, i: u32) -> V<'b, 'c> {
+        self.computed(i as usize, &mut HashMap::new())
+    }
+
+    fn computed(&self, i: usize, made: &mut HashMap<usize, V<'b, 'c>>) -> V<'b, 'c> {
+        if let Some(value) = self.present(i).or_else(|| made.get(&i).copied()) {
+            return value;
+        }
+        let node = self.record.nodes[i];
+        let operands = node.operands.map(|o| match o {
+            NONE => None,
+            o => Some(self.computed(o as usize, made)),
+        });
+        let value = self.expression(node, operands);
+        made.insert(i, value);
+        value
+    }
+
+    /// The value of a node that is one.
+    fn expression(&self, node: Node, [a, b, c]: [Option<V<'b, 'c>>; 3]) -> V<'b, 'c> {
+        let builder = self.b;
+        let operand = |v: Option<V<'b, 'c>>| v.expect("an operand of the record");
+        let type_of = |o: usize| self.record.nodes[node.operands[o] as usize].dtype;
+        match node.op {
+            Op::Constant(bits) => arithmetic::constant(builder, node.dtype, bits),
+            Op::Parameter(number) => {
+                let given = self.arguments[number as usize];
+                match node.dtype {
+                    DType::U1 => given.ne(0),
+                    _ => given,
+                }
+            }
+            Op::Extent(array) => self.arguments[array as usize].len().to_i32(),
+            Op::Unary(unary) => arithmetic::unary(unary, operand(a), type_of(0)),
+            Op::Binary(binary) => {
+                arithmetic::binary(binary, operand(a), operand(b), type_of(0), type_of(1))
+            }
+            Op::Cast => arithmetic::converted(operand(a), type_of(0), node.dtype),
+            Op::BitCast => arithmetic::bit_cast(operand(a), node.dtype),
+            Op::Select => operand(a).select(operand(b), operand(c)),
+            Op::Get => operand(a),
+            Op::Load(array) => {
+                let value = self.arguments[array as usize].at(self.index(node));
+                match node.dtype {
+                    DType::U1 => value.ne(0),
+                    _ => value,
+                }
+            }
+            Op::Atomic(array, kind) => {
+                let kind = match kind {
+                    Atomic::Add => Kind::Add,
+                    Atomic::And => Kind::And,
+                    Atomic::Or => Kind::Or,
+                    Atomic::Xor => Kind::Xor,
+                };
+                let array = self.arguments[array as usize];
+                array.atomic(kind, self.index(node), operand(b), "device")
+            }
+            Op::Store(_)
+            | Op::Declare
+            | Op::Set
+            | Op::Task
+            | Op::For
+            | Op::If
+            | Op::Else
+            | Op::While
+            | Op::Do
+            | Op::End
+            | Op::Return(_) => unreachable!("a statement is no operand"),
+        }
+    }
+
+    /// The first operand as an index.
+    fn index(&self, node: Node) -> V<'b, 'c> {
+        let index = self.value(node.operands[0]);
+        match self.record.nodes[node.operands[0] as usize]
+            .dtype
+            .is_signed()
+        {
+            true => {
+                let r#type = self.b.index_type();
+                self.b.result("arith.index_cast", &[index], r#type, &[])
+            }
+            false => index.to_index(),
+        }
+    }
+
+    /// As it lies in memory.
+    fn stored(&self, value: V<'b, 'c>, dtype: DType) -> V<'b, 'c> {
+        match dtype {
+            DType::U1 => value.cast(self.b.int_type(8)),
+            _ => value,
+        }
+    }
+
+    fn walk(&self, nodes: Range<usize>) {
+        let mut i = nodes.start;
+        while i < nodes.end {
+            i = self.step(i);
+        }
+    }
+
+    /// Writes what begins at a node; the node after it.
+    fn step(&self, i: usize) -> usize {
+        let node = self.record.nodes[i];
+        self.locate(node);
+        let [a, b, _] = node.operands;
+        match node.op {
+            Op::Declare => {
+                let value = match a {
+                    NONE => self.b.zero(arithmetic::type_of(self.b, node.dtype)),
+                    a => self.value(a),
+                };
+                self.define(i, value);
+            }
+            Op::Set => {
+                let from = self.record.nodes[b as usize].dtype;
+                // Its type may have been settled after this node was written.
+                let to = self.record.nodes[a as usize].dtype;
+                let value = arithmetic::converted(self.value(b), from, to);
+                self.define(a as usize, value);
+            }
+            Op::Store(array) => {
+                let value = self.stored(self.value(b), node.dtype);
+                self.arguments[array as usize].set(self.index(node), value);
+            }
+            Op::Return(result) => {
+                let value = self.stored(self.value(a), node.dtype);
+                let buffer = self.arguments[self.record.arguments.len() + result as usize];
+                buffer.set(self.b.index(0), value);
+            }
+            Op::If => return self.branch(i, node),
+            Op::For => return self.count(i, node),
+            Op::While => return self.repeat(i),
+            _ => {
+                let operands = node.operands.map(|o| match o {
+                    NONE => None,
+                    o => Some(self.value(o)),
+                });
+                let value = self.expression(node, operands);
+                self.define(i, value);
+            }
+        }
+        i + 1
+    }
+
+    /// The variables from outside that nodes set.
+    fn assigned(&self, nodes: Range<usize>) -> Vec<usize> {
+        let begin = nodes.start;
+        let mut set: Vec<_> = self.record.nodes[nodes]
+            .iter()
+            .filter(|node| node.op == Op::Set)
+            .map(|node| node.operands[0] as usize)
+            .filter(|variable| *variable < begin)
+            .collect();
+        set.sort_unstable();
+        set.dedup();
+        set
+    }
+
+    fn read(&self, variables: &[usize]) -> Vec<V<'b, 'c>> {
+        variables.iter().map(|v| self.value(*v as u32)).collect()
+    }
+
+    fn write(&self, variables: &[usize], values: Vec<V<'b, 'c>>) {
+        for (variable, value) in variables.iter().zip(values) {
+            self.define(*variable, value);
+        }
+    }
+
+    fn branch(&self, i: usize, node: Node) -> usize {
+        let middle = self.partners[i];
+        let (otherwise, end) = match self.record.nodes[middle].op {
+            Op::Else => (middle + 1..self.partners[middle], self.partners[middle]),
+            _ => (middle..middle, middle),
+        };
+        let variables = self.assigned(i..end);
+        let before = self.read(&variables);
+        let body = |nodes: Range<usize>| {
+            self.write(&variables, before.clone());
+            self.walk(nodes);
+            self.read(&variables)
+        };
+        let condition = self.value(node.operands[0]);
+        let values = match variables.is_empty() {
+            true => {
+                let run = |nodes: Range<usize>| self.walk(nodes);
+                match otherwise.is_empty() {
+                    true => self.b.if_(condition, || run(i + 1..middle)),
+                    false => self
+                        .b
+                        .either(condition, || run(i + 1..middle), || run(otherwise)),
+                }
+                Vec::new()
+            }
+            false => self
+                .b
+                .if_else(condition, || body(i + 1..middle), || body(otherwise)),
+        };
+        self.write(&variables, values);
+        end + 1
+    }
+
+    fn count(&self, i: usize, node: Node) -> usize {
+        let end = self.partners[i];
+        let variables = self.assigned(i..end);
+        let [first, last] = [node.operands[0], node.operands[1]].map(|o| self.value(o));
+        let initial = self.read(&variables);
+        let values = self
+            .b
+            .for_(first, last, self.b.i32(1), initial, |number, carried| {
+                self.define(i, number);
+                self.write(&variables, carried);
+                self.walk(i + 1..end);
+                self.read(&variables)
+            });
+        self.write(&variables, values);
+        end + 1
+    }
+
+    fn repeat(&self, i: usize) -> usize {
+        let middle = self.partners[i];
+        let end = self.partners[middle];
+        let variables = self.assigned(i..end);
+        let values = self.b.while_(
+            self.read(&variables),
+            |carried| {
+                self.write(&variables, carried.clone());
+                self.walk(i + 1..middle);
+                self.value(self.record.nodes[middle].operands[0])
+            },
+            |carried| {
+                self.write(&variables, carried);
+                self.walk(middle + 1..end);
+                self.read(&variables)
+            },
+        );
+        self.write(&variables, values);
+        end + 1
+    }
+}

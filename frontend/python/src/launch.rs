@@ -1,0 +1,195 @@
+//! Compiled kernels: how they are loaded, and launched on memory of the host.
+
+use super::{
+    build::build,
+    dtype::DType,
+    record::{Op, Record},
+    recorder::Recorder,
+};
+use pyo3::{
+    create_exception,
+    exceptions::{PyException, PyRuntimeError},
+    prelude::*,
+};
+use qd_frontend::{
+    CompileRequest, Dtype, Error, Scalar, compile,
+    objects::{self, Arg, Buffer, DeviceId, DeviceOptions, Foreign, Priority, Ready, Stream},
+};
+use qd_runtime::Error as RunError;
+
+create_exception!(_core, Failed, PyRuntimeError, "A kernel could not be run.");
+create_exception!(
+    _core,
+    Diagnosed,
+    PyException,
+    "What the compiler reports: a list of (line, column, message), each 0 where it is unknown."
+);
+
+fn failed(error: impl Into<Error>) -> PyErr {
+    match error.into() {
+        Error::Compile(diagnostics) => {
+            let all: Vec<_> = diagnostics
+                .iter()
+                .map(|one| {
+                    let at = one.at.as_ref().map_or((0, 0), |at| (at.line, at.column));
+                    (at.0, at.1, one.message.clone())
+                })
+                .collect();
+            Diagnosed::new_err((all,))
+        }
+        Error::Run(error) => Failed::new_err(error.to_string()),
+    }
+}
+
+/// A device, and the stream that all runs on.
+#[pyclass(frozen)]
+pub struct Device {
+    device: objects::Device,
+    stream: Stream,
+}
+
+#[pymethods]
+impl Device {
+    /// Opens a device by its id: `cpu`.
+    #[new]
+    #[pyo3(signature = (id, threads=None))]
+    fn new(py: Python<'_>, id: &str, threads: Option<usize>) -> PyResult<Self> {
+        py.detach(|| {
+            let id: DeviceId = id.parse().map_err(|error: RunError| failed(error))?;
+            let options = DeviceOptions {
+                threads,
+                ..DeviceOptions::default()
+            };
+            let device = objects::Device::open(&id, &options).map_err(failed)?;
+            let stream = device.stream(Priority::Normal).map_err(failed)?;
+            Ok(Self { device, stream })
+        })
+    }
+
+    /// Compiles a record.
+    fn compile(&self, py: Python<'_>, recorder: &Recorder) -> PyResult<Kernel> {
+        let record = &recorder.record;
+        py.detach(|| self.compiled(record)).map_err(failed)
+    }
+
+    /// Waits for all that was launched.
+    fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.stream.synchronize()).map_err(failed)
+    }
+}
+
+impl Device {
+    fn compiled(&self, record: &Record) -> Result<Kernel, Error> {
+        let artifact = compile(&CompileRequest {
+            source: qd_frontend::build(|b| build(b, record))?,
+            targets: vec![self.device.target().clone()],
+            ..CompileRequest::default()
+        })?;
+        let kernel = self.device.load(&artifact)?.kernel(&record.name)?;
+        Ok(Kernel {
+            kernel,
+            stream: self.stream.clone(),
+            takes: record.arguments.iter().map(|a| a.dtype).collect(),
+            gives: record.results.clone(),
+            written: written(record),
+        })
+    }
+}
+
+/// Which parameters the kernel writes to.
+fn written(record: &Record) -> Vec<bool> {
+    let mut written = vec![false; record.arguments.len()];
+    for node in &record.nodes {
+        if let Op::Store(array) | Op::Atomic(array, _) = node.op {
+            written[array as usize] = true;
+        }
+    }
+    written
+}
+
+/// What an argument is given as: bits of a number, or address, length and whether it is read-only.
+#[derive(FromPyObject)]
+enum Given {
+    Array(u64, u64, bool),
+    Number(u64),
+}
+
+/// A kernel on a device.
+#[pyclass(frozen)]
+pub struct Kernel {
+    kernel: objects::Kernel,
+    stream: Stream,
+    takes: Vec<DType>,
+    gives: Vec<DType>,
+    written: Vec<bool>,
+}
+
+#[pymethods]
+impl Kernel {
+    /// Runs it, waits for its end, and returns the bits of the results. The caller keeps the arrays alive
+    /// meanwhile.
+    fn launch(&self, py: Python<'_>, given: Vec<Given>) -> PyResult<Vec<u64>> {
+        for (number, (given, written)) in given.iter().zip(&self.written).enumerate() {
+            if *written && matches!(given, Given::Array(_, _, true)) {
+                let message =
+                    format!("Argument {number} is written to, but the array is read-only");
+                return Err(Failed::new_err(message));
+            }
+        }
+        py.detach(|| self.launched(&given)).map_err(failed)
+    }
+}
+
+enum Held {
+    Buffer(Buffer),
+    Scalar(Scalar),
+}
+
+impl Kernel {
+    fn launched(&self, given: &[Given]) -> Result<Vec<u64>, Error> {
+        let mut results = vec![0_u64; self.gives.len()];
+        let import = |dtype: Dtype, address: u64, length: u64| {
+            let memory = Foreign {
+                address,
+                dtype,
+                shape: vec![length],
+                strides: None,
+                // What is, is not written to, which the record says more exactly than the artifact.
+                read_only: false,
+                ready: Ready::Now,
+            };
+            // Safety: the caller has the arrays, and `results` is here, until the launch has ended, for
+            // which this function waits.
+            unsafe { Buffer::import(&self.stream, memory, None) }
+        };
+        let mut held = Vec::new();
+        for (dtype, given) in self.takes.iter().zip(given) {
+            held.push(match *given {
+                Given::Array(address, length, _) => {
+                    Held::Buffer(import(dtype.stored(), address, length)?)
+                }
+                Given::Number(bits) => Held::Scalar(Scalar {
+                    dtype: dtype.stored(),
+                    bits,
+                }),
+            });
+        }
+        for (dtype, result) in self.gives.iter().zip(&mut results) {
+            let address = std::ptr::from_mut(result) as u64;
+            held.push(Held::Buffer(import(dtype.stored(), address, 1)?));
+        }
+        let arguments: Vec<_> = held
+            .iter()
+            .map(|held| match held {
+                Held::Buffer(buffer) => Arg::Buffer(buffer),
+                Held::Scalar(scalar) => Arg::Scalar(*scalar),
+            })
+            .collect();
+        let launched = self.kernel.launch(&self.stream, &arguments);
+        // In any case: the memory is the caller's.
+        let ended = self.stream.synchronize();
+        launched?;
+        ended?;
+        Ok(results)
+    }
+}

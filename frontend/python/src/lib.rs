@@ -1,0 +1,25 @@
+//! The extension of the Python package: `qd._core`.
+//!
+//! Python traces a kernel and decides names, closures and tasks. It writes them into a record through a
+//! `Recorder`, which knows the types. A record is built into MLIR here, compiled and run. Nothing of Python's
+//! syntax is known here, and none of MLIR there.
+
+mod arithmetic;
+mod build;
+mod dtype;
+mod launch;
+mod record;
+mod recorder;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<recorder::Recorder>()?;
+    module.add_class::<launch::Device>()?;
+    module.add_class::<launch::Kernel>()?;
+    let py = module.py();
+    module.add("Rejected", py.get_type::<recorder::Rejected>())?;
+    module.add("Failed", py.get_type::<launch::Failed>())?;
+    module.add("Diagnosed", py.get_type::<launch::Diagnosed>())
+}

@@ -1,0 +1,189 @@
+//! The kernel record: what a kernel is, as plain data in flat arrays.
+//!
+//! A node is a value or a statement, and its index names it. Nodes lie in program order; bodies are what
+//! lies between the nodes that begin and end them. Nodes outside of tasks are pure: they are computed
+//! where they are used, by the host or in a task.
+
+use super::dtype::DType;
+use std::fmt;
+
+/// Of the form; what is stored by another version is not read.
+pub const VERSION: u32 = 1;
+
+/// What a node does. `a`, `b` and `c` are its operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Op {
+    /// A number, by its bits.
+    Constant(u64),
+    /// A scalar parameter.
+    Parameter(u32),
+    /// The number of elements of an array parameter.
+    Extent(u32),
+    /// Of `a`.
+    Unary(Unary),
+    /// Of `a` and `b`.
+    Binary(Binary),
+    /// `a`, converted.
+    Cast,
+    /// The bits of `a`.
+    BitCast,
+    /// `b` if `a`, else `c`.
+    Select,
+    /// Element `a` of an array parameter.
+    Load(u32),
+    /// Sets element `a` of an array parameter to `b`.
+    Store(u32),
+    /// Combines `b` into element `a` of an array parameter atomically; the old value.
+    Atomic(u32, Atomic),
+    /// A variable, which is `a`, or 0 without one.
+    Declare,
+    /// The value of variable `a`.
+    Get,
+    /// Sets variable `a` to `b`, converted.
+    Set,
+    /// A task: once for each number from `a` on and below `b`, in parallel; its value is the number.
+    Task,
+    /// Once for each number from `a` on and below `b`, in order; its value is the number.
+    For,
+    /// If `a`.
+    If,
+    /// The other branch.
+    Else,
+    /// While what follows, up to `Do`, holds.
+    While,
+    /// The body of a `While`, whose condition is `a`.
+    Do,
+    /// The end of a body.
+    End,
+    /// Sets a result to `a`.
+    Return(u32),
+}
+
+/// Operations on one value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Unary {
+    Neg,
+    Not,
+    LogicNot,
+    Abs,
+    Sqrt,
+    Exp,
+    Log,
+    Sin,
+    Cos,
+    Tan,
+    Asin,
+    Acos,
+    Tanh,
+    Floor,
+    Ceil,
+    Round,
+    Popcnt,
+    Clz,
+    Ffs,
+}
+
+/// Operations on two values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Binary {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    FloorDiv,
+    Mod,
+    RawDiv,
+    RawMod,
+    Pow,
+    And,
+    Or,
+    Xor,
+    Shl,
+    Shr,
+    BitShr,
+    Min,
+    Max,
+    Atan2,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+}
+
+/// How atomics combine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Atomic {
+    Add,
+    And,
+    Or,
+    Xor,
+}
+
+/// The absence of an operand.
+pub const NONE: u32 = u32::MAX;
+
+/// A value or a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Node {
+    pub op: Op,
+    pub operands: [u32; 3],
+    /// Of its value; of a statement it means nothing.
+    pub dtype: DType,
+    /// Line and column, from 1.
+    pub at: (u32, u32),
+}
+
+/// A parameter.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Argument {
+    pub name: String,
+    pub dtype: DType,
+    pub is_array: bool,
+}
+
+/// A kernel.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Record {
+    pub version: u32,
+    pub name: String,
+    pub file: String,
+    pub arguments: Vec<Argument>,
+    pub results: Vec<DType>,
+    /// Whether array parameters may overlap.
+    pub overlapping: bool,
+    pub nodes: Vec<Node>,
+}
+
+impl fmt::Display for Record {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "record {} of {} in {}",
+            self.version, self.name, self.file
+        )?;
+        for (i, argument) in self.arguments.iter().enumerate() {
+            let array = if argument.is_array { "[]" } else { "" };
+            writeln!(
+                f,
+                "argument {i}: {} {}{array}",
+                argument.name, argument.dtype
+            )?;
+        }
+        for (i, result) in self.results.iter().enumerate() {
+            writeln!(f, "result {i}: {result}")?;
+        }
+        if self.overlapping {
+            writeln!(f, "arrays overlap")?;
+        }
+        for (i, node) in self.nodes.iter().enumerate() {
+            write!(f, "{i}: {:?} {}", node.op, node.dtype)?;
+            for operand in node.operands.iter().filter(|o| **o != NONE) {
+                write!(f, " {operand}")?;
+            }
+            writeln!(f, " at {}:{}", node.at.0, node.at.1)?;
+        }
+        Ok(())
+    }
+}

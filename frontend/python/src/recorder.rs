@@ -1,0 +1,478 @@
+//! Writes a record, node by node, as the tracer says, and knows the type of each: the rules of types are here
+//! alone.
+
+use super::{
+    dtype::DType::{self, *},
+    record::{Argument, Atomic, Binary, NONE, Node, Op, Record, Unary, VERSION},
+};
+use pyo3::{create_exception, exceptions::PyException, prelude::*};
+
+create_exception!(
+    _core,
+    Rejected,
+    PyException,
+    "Operands of types that an operator does not take."
+);
+
+fn rejected<T>(message: String) -> PyResult<T> {
+    Err(Rejected::new_err(message))
+}
+
+fn unary_named(name: &str) -> Option<Unary> {
+    use Unary::*;
+    let found = match name {
+        "neg" => Neg,
+        "bit_not" => Not,
+        "logic_not" => LogicNot,
+        "abs" => Abs,
+        "sqrt" => Sqrt,
+        "exp" => Exp,
+        "log" => Log,
+        "sin" => Sin,
+        "cos" => Cos,
+        "tan" => Tan,
+        "asin" => Asin,
+        "acos" => Acos,
+        "tanh" => Tanh,
+        "floor" => Floor,
+        "ceil" => Ceil,
+        "round" => Round,
+        "popcnt" => Popcnt,
+        "clz" => Clz,
+        "ffs" => Ffs,
+        _ => return None,
+    };
+    Some(found)
+}
+
+fn binary_named(name: &str) -> Option<Binary> {
+    use Binary::*;
+    let found = match name {
+        "+" => Add,
+        "-" => Sub,
+        "*" => Mul,
+        "/" => Div,
+        "//" => FloorDiv,
+        "%" => Mod,
+        "raw_div" => RawDiv,
+        "raw_mod" => RawMod,
+        "**" => Pow,
+        "&" => And,
+        "|" => Or,
+        "^" => Xor,
+        "<<" => Shl,
+        ">>" => Shr,
+        "bit_shr" => BitShr,
+        "min" => Min,
+        "max" => Max,
+        "atan2" => Atan2,
+        "==" => Eq,
+        "!=" => Ne,
+        "<" => Lt,
+        "<=" => Le,
+        ">" => Gt,
+        ">=" => Ge,
+        _ => return None,
+    };
+    Some(found)
+}
+
+fn dtype_named(name: &str) -> PyResult<DType> {
+    match DType::named(name) {
+        Some(dtype) => Ok(dtype),
+        None => rejected(format!("'{name}' isn't there yet as a type in kernels")),
+    }
+}
+
+/// A record that is being written.
+#[pyclass]
+pub struct Recorder {
+    pub record: Record,
+    default_fp: DType,
+    default_ip: DType,
+    at: (u32, u32),
+}
+
+impl Recorder {
+    fn dtype_of(&self, value: u32) -> DType {
+        self.record.nodes[value as usize].dtype
+    }
+
+    fn push(&mut self, op: Op, operands: [u32; 3], dtype: DType) -> u32 {
+        let at = self.at;
+        self.record.nodes.push(Node {
+            op,
+            operands,
+            dtype,
+            at,
+        });
+        self.record.nodes.len() as u32 - 1
+    }
+
+    fn converted(&mut self, value: u32, to: DType) -> u32 {
+        if self.dtype_of(value) == to {
+            return value;
+        }
+        self.push(Op::Cast, [value, NONE, NONE], to)
+    }
+
+    fn element(&self, array: u32) -> DType {
+        self.record.arguments[array as usize].dtype
+    }
+
+    fn index(&self, index: u32) -> PyResult<()> {
+        let dtype = self.dtype_of(index);
+        match dtype.is_real() {
+            true => rejected(format!("an index is an integer, and not '{dtype}'")),
+            false => Ok(()),
+        }
+    }
+}
+
+#[pymethods]
+impl Recorder {
+    #[new]
+    fn new(name: &str, file: &str, default_fp: &str, default_ip: &str) -> PyResult<Self> {
+        Ok(Self {
+            record: Record {
+                version: VERSION,
+                name: name.into(),
+                file: file.into(),
+                arguments: Vec::new(),
+                results: Vec::new(),
+                overlapping: false,
+                nodes: Vec::new(),
+            },
+            default_fp: dtype_named(default_fp)?,
+            default_ip: dtype_named(default_ip)?,
+            at: (1, 1),
+        })
+    }
+
+    /// Says where later nodes come from.
+    fn locate(&mut self, line: u32, column: u32) {
+        self.at = (line, column);
+    }
+
+    /// The name of the type of a value.
+    fn dtype(&self, value: u32) -> String {
+        self.dtype_of(value).to_string()
+    }
+
+    /// The record as text.
+    fn text(&self) -> String {
+        self.record.to_string()
+    }
+
+    /// Lets array parameters overlap.
+    fn overlap(&mut self) {
+        self.record.overlapping = true;
+    }
+
+    /// Declares an array parameter.
+    fn array(&mut self, name: &str, dtype: &str) -> PyResult<u32> {
+        self.record.arguments.push(Argument {
+            name: name.into(),
+            dtype: dtype_named(dtype)?,
+            is_array: true,
+        });
+        Ok(self.record.arguments.len() as u32 - 1)
+    }
+
+    /// Declares a scalar parameter; its value.
+    fn parameter(&mut self, name: &str, dtype: &str) -> PyResult<u32> {
+        let dtype = dtype_named(dtype)?;
+        self.record.arguments.push(Argument {
+            name: name.into(),
+            dtype,
+            is_array: false,
+        });
+        let number = self.record.arguments.len() as u32 - 1;
+        Ok(self.push(Op::Parameter(number), [NONE; 3], dtype))
+    }
+
+    /// Declares a result.
+    fn result(&mut self, dtype: &str) -> PyResult<u32> {
+        self.record.results.push(dtype_named(dtype)?);
+        Ok(self.record.results.len() as u32 - 1)
+    }
+
+    /// A boolean.
+    fn boolean(&mut self, value: bool) -> u32 {
+        self.push(Op::Constant(value.into()), [NONE; 3], U1)
+    }
+
+    /// An integer, of the default type if none is given.
+    #[pyo3(signature = (value, dtype=None))]
+    fn integer(&mut self, value: &Bound<'_, PyAny>, dtype: Option<&str>) -> PyResult<u32> {
+        let (dtype, range) = match dtype {
+            None => (self.default_ip, "default_ip"),
+            Some(name) => (dtype_named(name)?, "specified dtype"),
+        };
+        let held = value.extract::<i128>().ok().filter(|v| dtype.holds(*v));
+        let Some(held) = held else {
+            return rejected(format!(
+                "Constant {value} has exceeded the range of {range}: {dtype}"
+            ));
+        };
+        if dtype.is_real() {
+            return rejected(format!(
+                "integer literals must be annotated with an integer type, and not '{dtype}'"
+            ));
+        }
+        let mask = u64::MAX >> (64 - dtype.bits());
+        Ok(self.push(Op::Constant(held as u64 & mask), [NONE; 3], dtype))
+    }
+
+    /// A real, of the default type if none is given.
+    #[pyo3(signature = (value, dtype=None))]
+    fn real(&mut self, value: f64, dtype: Option<&str>) -> PyResult<u32> {
+        let dtype = dtype.map_or(Ok(self.default_fp), dtype_named)?;
+        if !dtype.is_real() {
+            return rejected(format!(
+                "floating-point literals must be annotated with a floating-point type, and not '{dtype}'"
+            ));
+        }
+        let bits = match dtype {
+            F32 => (value as f32).to_bits().into(),
+            _ => value.to_bits(),
+        };
+        Ok(self.push(Op::Constant(bits), [NONE; 3], dtype))
+    }
+
+    /// The number of elements of an array.
+    fn extent(&mut self, array: u32) -> u32 {
+        self.push(Op::Extent(array), [NONE; 3], I32)
+    }
+
+    fn unary(&mut self, name: &str, value: u32) -> PyResult<u32> {
+        let Some(unary) = unary_named(name) else {
+            return rejected(format!("operator '{name}' isn't there yet"));
+        };
+        let given = self.dtype_of(value);
+        let (takes, gives) = match unary {
+            Unary::Neg | Unary::Abs => (given, given),
+            Unary::Not | Unary::LogicNot => {
+                if given.is_real() {
+                    return rejected(format!(
+                        "'{name}' takes integral inputs only, however '{given}' is provided"
+                    ));
+                }
+                let gives = match unary {
+                    Unary::Not => given,
+                    _ => U1,
+                };
+                (given, gives)
+            }
+            Unary::Popcnt | Unary::Clz | Unary::Ffs => {
+                if given.is_real() {
+                    return rejected(format!(
+                        "'{name}' takes integral inputs only, however '{given}' is provided"
+                    ));
+                }
+                if given.bits() < 32 {
+                    return rejected(format!(
+                        "'{name}' takes integers of 32 and 64 bits, however '{given}' is provided"
+                    ));
+                }
+                (given, I32)
+            }
+            Unary::Sqrt | Unary::Exp | Unary::Log => match given.is_real() {
+                true => (given, given),
+                false => (self.default_fp, self.default_fp),
+            },
+            Unary::Sin
+            | Unary::Cos
+            | Unary::Tan
+            | Unary::Asin
+            | Unary::Acos
+            | Unary::Tanh
+            | Unary::Floor
+            | Unary::Ceil
+            | Unary::Round => {
+                if !given.is_real() {
+                    return rejected(format!(
+                        "'{name}' takes real inputs only, however '{given}' is provided"
+                    ));
+                }
+                (given, given)
+            }
+        };
+        let value = self.converted(value, takes);
+        Ok(self.push(Op::Unary(unary), [value, NONE, NONE], gives))
+    }
+
+    fn binary(&mut self, name: &str, a: u32, b: u32) -> PyResult<u32> {
+        use Binary::*;
+        let Some(binary) = binary_named(name) else {
+            return rejected(format!("operator '{name}' isn't there yet"));
+        };
+        let (mut a, mut b) = (a, b);
+        if binary == Div {
+            // Also where the other is wider: the integer is rounded to the default first.
+            for value in [&mut a, &mut b] {
+                if !self.dtype_of(*value).is_real() {
+                    *value = self.converted(*value, self.default_fp);
+                }
+            }
+        }
+        let (left, right) = (self.dtype_of(a), self.dtype_of(b));
+        let is_any_real = left.is_real() || right.is_real();
+        let (takes_a, takes_b, gives) = match binary {
+            And | Or | Xor | Shl | Shr | BitShr if is_any_real => {
+                return rejected(format!(
+                    "unsupported operand type(s) for '{name}': '{left}' and '{right}'"
+                ));
+            }
+            Shl | Shr | BitShr => (left, left, left),
+            Pow if !right.is_real() => (left, right, left),
+            Atan2 => {
+                let both = match left == F64 || right == F64 {
+                    true => F64,
+                    false => F32,
+                };
+                (both, both, both)
+            }
+            Eq | Ne | Lt | Le | Gt | Ge => {
+                let both = left.promote(right);
+                (both, both, U1)
+            }
+            Add | Sub | Mul | Div | FloorDiv | Mod | RawDiv | RawMod | Pow | And | Or | Xor
+            | Min | Max => {
+                let both = left.promote(right);
+                (both, both, both)
+            }
+        };
+        let (a, b) = (self.converted(a, takes_a), self.converted(b, takes_b));
+        Ok(self.push(Op::Binary(binary), [a, b, NONE], gives))
+    }
+
+    /// The condition of a branch: whether a value is not 0.
+    fn truth(&mut self, value: u32) -> u32 {
+        self.converted(value, U1)
+    }
+
+    fn cast(&mut self, value: u32, dtype: &str) -> PyResult<u32> {
+        Ok(self.converted(value, dtype_named(dtype)?))
+    }
+
+    fn bit_cast(&mut self, value: u32, dtype: &str) -> PyResult<u32> {
+        let (from, to) = (self.dtype_of(value), dtype_named(dtype)?);
+        if from.bits() != to.bits() {
+            return rejected(format!(
+                "bit_cast is between types of one width, and not from '{from}' to '{to}'"
+            ));
+        }
+        Ok(self.push(Op::BitCast, [value, NONE, NONE], to))
+    }
+
+    /// One of two values, both computed.
+    fn select(&mut self, condition: u32, a: u32, b: u32) -> u32 {
+        let both = self.dtype_of(a).promote(self.dtype_of(b));
+        let condition = self.truth(condition);
+        let (a, b) = (self.converted(a, both), self.converted(b, both));
+        self.push(Op::Select, [condition, a, b], both)
+    }
+
+    fn load(&mut self, array: u32, index: u32) -> PyResult<u32> {
+        self.index(index)?;
+        let dtype = self.element(array);
+        Ok(self.push(Op::Load(array), [index, NONE, NONE], dtype))
+    }
+
+    fn store(&mut self, array: u32, index: u32, value: u32) -> PyResult<()> {
+        self.index(index)?;
+        let dtype = self.element(array);
+        let value = self.converted(value, dtype);
+        self.push(Op::Store(array), [index, value, NONE], dtype);
+        Ok(())
+    }
+
+    /// Combines a value into an element; the old value.
+    fn atomic(&mut self, name: &str, array: u32, index: u32, value: u32) -> PyResult<u32> {
+        self.index(index)?;
+        let dtype = self.element(array);
+        if dtype.bits() < 32 {
+            return rejected(format!("atomics on '{dtype}' aren't there yet"));
+        }
+        let kind = match name {
+            "+" | "-" => Atomic::Add,
+            "&" => Atomic::And,
+            "|" => Atomic::Or,
+            _ => Atomic::Xor,
+        };
+        if dtype.is_real() && kind != Atomic::Add {
+            return rejected(format!(
+                "'{name}=' requires integer operands, and not '{dtype}'"
+            ));
+        }
+        let mut value = self.converted(value, dtype);
+        if name == "-" {
+            value = self.push(Op::Unary(Unary::Neg), [value, NONE, NONE], dtype);
+        }
+        Ok(self.push(Op::Atomic(array, kind), [index, value, NONE], dtype))
+    }
+
+    /// A variable that begins as a value, and has its type.
+    fn declare(&mut self, value: u32) -> u32 {
+        let dtype = self.dtype_of(value);
+        self.push(Op::Declare, [value, NONE, NONE], dtype)
+    }
+
+    /// A variable whose type `settle` says, when it is known.
+    fn declare_later(&mut self) -> u32 {
+        self.push(Op::Declare, [NONE; 3], U1)
+    }
+
+    /// Gives a variable the type in which two values are combined.
+    fn settle(&mut self, variable: u32, a: u32, b: u32) {
+        let both = self.dtype_of(a).promote(self.dtype_of(b));
+        self.record.nodes[variable as usize].dtype = both;
+    }
+
+    fn get(&mut self, variable: u32) -> u32 {
+        let dtype = self.dtype_of(variable);
+        self.push(Op::Get, [variable, NONE, NONE], dtype)
+    }
+
+    fn set(&mut self, variable: u32, value: u32) {
+        let dtype = self.dtype_of(variable);
+        self.push(Op::Set, [variable, value, NONE], dtype);
+    }
+
+    fn task(&mut self, begin: u32, end: u32) -> u32 {
+        self.push(Op::Task, [begin, end, NONE], I32)
+    }
+
+    fn begin_for(&mut self, begin: u32, end: u32) -> u32 {
+        self.push(Op::For, [begin, end, NONE], I32)
+    }
+
+    fn begin_if(&mut self, condition: u32) {
+        let condition = self.truth(condition);
+        self.push(Op::If, [condition, NONE, NONE], U1);
+    }
+
+    fn begin_else(&mut self) {
+        self.push(Op::Else, [NONE; 3], U1);
+    }
+
+    fn begin_while(&mut self) {
+        self.push(Op::While, [NONE; 3], U1);
+    }
+
+    fn begin_do(&mut self, condition: u32) {
+        let condition = self.truth(condition);
+        self.push(Op::Do, [condition, NONE, NONE], U1);
+    }
+
+    fn end(&mut self) {
+        self.push(Op::End, [NONE; 3], U1);
+    }
+
+    fn give(&mut self, result: u32, value: u32) {
+        let dtype = self.record.results[result as usize];
+        let value = self.converted(value, dtype);
+        self.push(Op::Return(result), [value, NONE, NONE], dtype);
+    }
+}

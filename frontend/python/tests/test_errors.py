@@ -1,0 +1,152 @@
+"""What is wrong is said with its place."""
+
+import copy
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+
+import qd
+
+
+def fails(module, kind, body, message, marked, call=(), takes="a: qd.types.NDArray[qd.f32, 1], n: qd.i32", gives=""):
+    """That a kernel is refused, and which part of which line carets mark."""
+    text = f"@qd.kernel\ndef k({takes}){gives}:\n" + "".join(f"    {line}\n" for line in body.split("\n"))
+    kernel = module(text).k
+    with pytest.raises(kind) as caught:
+        kernel(*(call or (np.zeros(4, np.float32), 3)))
+    assert type(caught.value) is kind
+    assert caught.value.__cause__ is None
+    place, line, carets, *rest = str(caught.value).split("\n")
+    # The import, the decorator and the signature are before it.
+    number = next(i for i, each in enumerate(("import qd\n" + text).split("\n")) if each == line) + 1
+    assert place == f'File "{kernel.source.file}", line {number}, in k:'
+    assert line[carets.index("^") : carets.rindex("^") + 1] == marked
+    assert message in "\n".join(rest)
+
+
+CASES = [
+    (qd.QuadrantsNameError, "if n > 1:\n    m = n\na[0] = m", 'Name "m" is not defined', "m"),
+    (qd.QuadrantsNameError, "a[0] = qd.sine(a[0])", "no attribute 'sine'", "qd.sine"),
+    (qd.QuadrantsSyntaxError, "a[0] = (lambda: n)()", 'Unsupported node "Lambda"', "lambda: n"),
+    (qd.QuadrantsNameError, "for i in range(n):\n    a[i] = b + 1", 'Name "b" is not defined', "b"),
+    (qd.QuadrantsTypeError, "for i in range(n):\n    a[i] = a[i] & i", "unsupported operand type(s) for '&': 'f32' and 'i32'", "a[i] & i"),
+    (qd.QuadrantsTypeError, "for i in range(n):\n    a[i] = ~a[i]", "'bit_not' takes integral inputs only, however 'f32' is provided", "~a[i]"),
+    (qd.QuadrantsTypeError, "for i in range(n):\n    a[i] = not a[i]", "'logic_not' takes integral inputs only, however 'f32' is provided", "not a[i]"),
+    (qd.QuadrantsTypeError, "a[0] = qd.sin(n)", "'sin' takes real inputs only", "qd.sin(n)"),
+    (qd.QuadrantsTypeError, "a[0] = qd.i32(0.5)", "literals must be annotated with", "qd.i32(0.5)"),
+    (qd.QuadrantsTypeError, "a[0] = qd.f32(0)", "literals must be annotated with", "qd.f32(0)"),
+    (qd.QuadrantsTypeError, "a[0] = 3000000000", "exceeded the range of default_ip", "3000000000"),
+    (qd.QuadrantsTypeError, "a[0] = qd.u8(256)", "exceeded the range of specified dtype", "qd.u8(256)"),
+    (qd.QuadrantsTypeError, "a[a[0]] = 1", "an index is an integer", "a[a[0]]"),
+    (qd.QuadrantsTypeError, "a[0] |= 1", "requires integer operands", "a[0] |= 1"),
+    (qd.QuadrantsIndexError, "a[0, 1] = 1", "1 index", "a[0, 1]"),
+    (qd.QuadrantsSyntaxError, "n = 4", 'Kernel argument "n" is immutable in the kernel', "n"),
+    (qd.QuadrantsSyntaxError, "n += 4", 'Kernel argument "n" is immutable in the kernel', "n"),
+    (qd.QuadrantsSyntaxError, "for i in range(1, n, 2):\n    pass", "Range should have 1 or 2 arguments", "range(1, n, 2)"),
+    (qd.QuadrantsSyntaxError, "for i in range(n):\n    for i in range(n):\n        pass", "already declared in the outer scope", "i"),
+    (qd.QuadrantsSyntaxError, "a[0] = n is n", "in Quadrants scope is not supported", "n is n"),
+    (qd.QuadrantsSyntaxError, "a[0] = n in (1, 2)", "in Quadrants scope is not supported", "n in (1, 2)"),
+    (qd.QuadrantsSyntaxError, "raise ValueError", 'Unsupported node "Raise"', "raise ValueError"),
+    (qd.QuadrantsSyntaxError, "if n > 1:\n    return", "Return inside non-static if/for is not supported", "return"),
+    (qd.QuadrantsSyntaxError, "return n", "must be annotated with a return type", "return n"),
+    (qd.QuadrantsSyntaxError, "while n > 3:\n    pass\nelse:\n    a[0] = 1", "'else' of a loop", "a[0] = 1"),
+    (qd.QuadrantsCompilationError, "for i in range(int(a[0])):\n    pass", "isn't there yet", "range(int(a[0]))"),
+    (qd.QuadrantsCompilationError, "for i in a:\n    pass", "isn't there yet", "a"),
+    (qd.QuadrantsCompilationError, "s = a[0]\nfor i in range(n):\n    a[i] = s", "isn't there yet", "s"),
+    (qd.QuadrantsCompilationError, "print(n)", "a call of 'print' in a kernel isn't there yet", "print(n)"),
+    (qd.QuadrantsCompilationError, "a[0] = a[1:2]", "isn't there yet", "1:2"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case[1].split("\n")[-1].strip())
+def test_errors_have_a_line_and_carets(module, case):
+    fails(module, *case)
+
+
+def test_break_of_a_parallel_loop(module):
+    text = "@qd.kernel\ndef k(n: qd.i32):\n    for i in range(n):\n        break\n"
+    with pytest.raises(qd.QuadrantsSyntaxError, match="Cannot break"):
+        module(text).k(3)
+
+
+def test_symbolic_values_of_math(module):
+    text = "import math\n@qd.kernel\ndef k(x: qd.f32) -> qd.f32:\n    return math.sin(x) + math.sqrt(4.0) * math.pi\n"
+    with pytest.raises(qd.QuadrantsTypeError, match="qd.sin"):
+        module(text).k(1.0)
+
+
+def test_errors_are_of_the_builtin_classes():
+    for name in ("Syntax", "Name", "Index", "Type"):
+        kind = getattr(qd, f"Quadrants{name}Error")
+        assert issubclass(kind, qd.QuadrantsCompilationError)
+        assert issubclass(kind, {"Syntax": SyntaxError, "Name": NameError, "Index": IndexError, "Type": TypeError}[name])
+    assert issubclass(qd.QuadrantsRuntimeTypeError, (qd.QuadrantsRuntimeError, TypeError))
+    assert not issubclass(qd.QuadrantsRuntimeError, qd.QuadrantsCompilationError)
+
+
+def test_other_errors_while_tracing(module):
+    text = "T = {}\n@qd.kernel\ndef k() -> qd.i32:\n    return T['no']\n"
+    with pytest.raises(qd.QuadrantsCompilationError, match="line 5, in k(.|\n)*KeyError: 'no'"):
+        module(text).k()
+    qd.init(print_full_traceback=True)
+    with pytest.raises(KeyError):
+        module(text).k()
+
+
+def test_arguments_of_wrong_types(module):
+    k = module("@qd.kernel\ndef k(a: qd.types.NDArray[qd.f32, 1], n: qd.u8):\n    a[0] = n\n").k
+    x = np.zeros(1, np.float32)
+    for number, arguments in [(0, (x.astype(np.float64), 1)), (0, ([1.0], 1)), (0, (x.reshape(1, 1), 1)), (1, (x, 256)),
+                              (1, (x, 1.5)), (1, (x, "1"))]:  # fmt: skip
+        with pytest.raises(qd.QuadrantsRuntimeTypeError, match=rf"Argument {number} \(type=.*\) cannot be converted into required type"):
+            k(*arguments)
+    with pytest.raises(TypeError, match="missing a required argument"):
+        k(x)
+    with pytest.raises(qd.QuadrantsSyntaxError, match='"n" must be annotated'):
+        module("@qd.kernel\ndef k(n): pass\n").k(1)
+
+
+def test_bounds_that_are_not_i32_warn(module):
+    k = module("@qd.kernel\ndef k(n: qd.i64, a: qd.types.NDArray[qd.i32]):\n    for i in range(n): a[i] = i\n").k
+    a = np.zeros(3, np.int32)
+    with pytest.warns(UserWarning, match="'i64' is cast to i32"):
+        k(3, a)
+    assert a.tolist() == [0, 1, 2]
+
+
+def test_init():
+    with pytest.raises(KeyError, match=r"Unrecognized keyword argument\(s\) for qd.init: colour"):
+        qd.init(colour=1)
+    with pytest.raises(NotImplementedError, match="debug=True isn't there yet"):
+        qd.init(debug=True)
+    with pytest.raises(RuntimeError, match="is not supported"):
+        qd.init(arch=qd.cuda, enable_fallback=False)
+    with pytest.warns(UserWarning, match="is not supported"):
+        qd.init(arch=qd.gpu)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        qd.init(arch=[qd.cuda, qd.cpu], offline_cache=False)
+    assert qd.cfg.arch == qd.cpu
+
+
+def test_init_from_the_environment(monkeypatch):
+    monkeypatch.setenv("QD_DEFAULT_FP", "f64")
+    monkeypatch.setenv("QD_ARCH", "x64")
+    monkeypatch.setattr("qd._runtime._is_supported", lambda arch: arch.name in ("cpu", "x64"))
+    qd.init(arch=qd.cuda)
+    assert (qd.cfg.arch, qd.cfg.default_fp) == (qd.x64, qd.f64)
+
+
+def test_types_are_canonical():
+    assert qd.float32 is qd.f32
+    assert copy.deepcopy(qd.f32) is qd.f32 and copy.copy(qd.i8) is qd.i8
+    assert pickle.loads(pickle.dumps(qd.u64)) is qd.u64
+    assert len({qd.f32, qd.f64, qd.float32}) == 2
+    assert (qd.i32(2.7), qd.f32(1)) == (2, 1.0)
+
+
+def test_operations_are_of_kernels_alone():
+    with pytest.raises(qd.QuadrantsRuntimeError, match="cannot be called from Python-scope"):
+        qd.sqrt(2.0)

@@ -1,0 +1,246 @@
+"""Every operator on every pair of types, against NumPy."""
+
+import numpy as np
+import pytest
+
+import qd
+
+INTEGERS = "i8 i16 i32 i64 u8 u16 u32 u64".split()
+REALS = "f32 f64".split()
+NUMPY = {
+    "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64, "u8": np.uint8, "u16": np.uint16,
+    "u32": np.uint32, "u64": np.uint64, "f32": np.float32, "f64": np.float64, "u1": np.bool_,
+}  # fmt: skip
+
+
+def promoted(a, b):
+    """The type in which two are combined."""
+    reals = [x for x in (a, b) if x in REALS]
+    if reals:
+        return max(reals)
+    # The wider; of one width the unsigned, which is the later letter.
+    return max((a, b), key=lambda x: (int(x[1:]), x[0]))
+
+
+def floor_divide(a, b):
+    return np.floor(a / b) if a.dtype.kind == "f" else a // b
+
+
+def modulo(a, b):
+    return a - b * floor_divide(a, b)
+
+
+def real(dtype):
+    return dtype if dtype in REALS else "f32"
+
+
+ARITHMETIC = {"+": np.add, "-": np.subtract, "*": np.multiply, "//": floor_divide, "%": modulo}
+COMPARISONS = {"==": np.equal, "!=": np.not_equal, "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
+BITS = {"&": np.bitwise_and, "|": np.bitwise_or, "^": np.bitwise_xor}
+
+
+def samples(dtype, is_left):
+    """Values of a type, among them the extremes; on the right none is 0, by which nothing is divided."""
+    if dtype in REALS:
+        values = [1.5, -2.25, 3.0, -0.5, 100.0, 7.0, -7.0, 0.75]
+    else:
+        limits = np.iinfo(NUMPY[dtype])
+        values = [1, 2, 3, 7, limits.max, limits.min, 5, limits.max - 1]
+        if limits.min < 0:
+            values[1], values[2] = -1, -3
+    values = np.array(values, NUMPY[dtype])
+    if is_left:
+        return np.repeat(values, 8)
+    values[values == 0] = 1
+    return np.tile(values, 8)
+
+
+def expected(left, right, a, b):
+    """Of each operator, what it gives."""
+    both = promoted(left, right)
+    x, y = a.astype(NUMPY[both]), b.astype(NUMPY[both])
+    results = {op: (both, f(x, y)) for op, f in ARITHMETIC.items()}
+    quotient = promoted(real(left), real(right))
+    x_real, y_real = (v.astype(NUMPY[real(d)]).astype(NUMPY[quotient]) for v, d in ((a, left), (b, right)))
+    results["/"] = (quotient, x_real / y_real)
+    results |= {op: ("u1", f(x, y)) for op, f in COMPARISONS.items()}
+    if both in INTEGERS:
+        results |= {op: (both, f(x, y)) for op, f in BITS.items()}
+    return results
+
+
+@pytest.mark.parametrize("left", INTEGERS + REALS)
+def test_operators_agree_with_numpy(module, left):
+    rights = INTEGERS + REALS
+    text, wanted = "", {}
+    for right in rights:
+        a, b = samples(left, True), samples(right, False)
+        with np.errstate(all="ignore"):
+            wanted[right] = (a, b, expected(left, right, a, b))
+        outs = wanted[right][2].items()
+        parameters = "".join(f", r{i}: qd.types.NDArray[qd.{dtype}, 1]" for i, (_, (dtype, _)) in enumerate(outs))
+        text += f"@qd.kernel\ndef k_{right}(a: qd.types.NDArray[qd.{left}, 1], b: qd.types.NDArray[qd.{right}, 1]"
+        text += f"{parameters}):\n    for i in range(a.shape[0]):\n"
+        for i, (op, _) in enumerate(outs):
+            text += f"        r{i}[i] = a[i] {op} b[i]\n"
+    kernels = module(text)
+    for right, (a, b, outs) in wanted.items():
+        results = [np.zeros(len(a), NUMPY[dtype]) for dtype, _ in outs.values()]
+        getattr(kernels, f"k_{right}")(a, b, *results)
+        for (op, (_, value)), result in zip(outs.items(), results):
+            np.testing.assert_array_equal(result, value, f"{left} {op} {right}")
+
+
+def test_types_of_results(module):
+    """The type of an expression, which is asked of it while it is traced."""
+    pairs = {("u8", "i32"): "i32", ("u32", "i32"): "u32", ("i64", "f32"): "f32", ("f64", "f32"): "f64", ("u1", "i8"): "i8"}
+    for (a, b), want in pairs.items():
+        source = f"@qd.kernel\ndef k(x: qd.{a}, y: qd.{b}) -> qd.{want}:\n    return qd.{want}(x + y)\n"
+        kernel = module(source).k
+        kernel(1, 2)
+        assert f"Binary(Add) {want} " in kernel.record()
+
+
+def test_shifts_and_powers_have_the_left_type(module):
+    kernels = module("""
+@qd.kernel
+def shifts(a: qd.types.NDArray[qd.i32, 1], n: qd.types.NDArray[qd.u8, 1], left: qd.types.NDArray[qd.i64, 1],
+           right: qd.types.NDArray[qd.i64, 1], logical: qd.types.NDArray[qd.i64, 1]):
+    for i in range(a.shape[0]):
+        left[i] = a[i] << n[i]
+        right[i] = a[i] >> n[i]
+        logical[i] = qd.bit_shr(a[i], n[i])
+
+@qd.kernel
+def powers(a: qd.types.NDArray[qd.i32, 1], n: qd.types.NDArray[qd.i64, 1], p: qd.types.NDArray[qd.i64, 1],
+           x: qd.types.NDArray[qd.f64, 1], q: qd.types.NDArray[qd.f64, 1], r: qd.types.NDArray[qd.f64, 1]):
+    for i in range(a.shape[0]):
+        p[i] = a[i] ** n[i]
+        q[i] = x[i] ** n[i]
+        r[i] = x[i] ** 0.5
+""")
+    a = np.array([1, -1, 2**30, -(2**31), 12345, -12345], np.int32)
+    n = np.array([31, 1, 1, 31, 7, 7], np.uint8)
+    left, right, logical = (np.zeros(len(a), np.int64) for _ in range(3))
+    kernels.shifts(a, n, left, right, logical)
+    np.testing.assert_array_equal(left, a << n.astype(np.int32))
+    np.testing.assert_array_equal(right, a >> n.astype(np.int32))
+    np.testing.assert_array_equal(logical, (a.view(np.uint32) >> n.astype(np.uint32)).view(np.int32))
+
+    a = np.array([2, -3, 7, 3, 0, 2], np.int32)
+    n = np.array([10, 3, 0, 41, 0, -2])
+    p, q, r = np.zeros(len(a), np.int64), np.zeros(len(a)), np.zeros(len(a))
+    x = np.array([2.0, 1.5, 3.0, 1.25, 0.0, 2.0])
+    kernels.powers(a, n, p, x, q, r)
+    with np.errstate(over="ignore"):
+        wrapped = a ** n.clip(0).astype(np.int32)
+    np.testing.assert_array_equal(p, wrapped)
+    np.testing.assert_allclose(q, x**n, rtol=1e-14)
+    np.testing.assert_allclose(r, np.sqrt(x), rtol=1e-7)
+
+
+def test_least_integer_by_minus_one_wraps(module):
+    k = module("@qd.kernel\ndef k(a: qd.i32, b: qd.i32) -> (qd.i32, qd.i32): return a // b, a % b\n").k
+    assert k(-(2**31), -1) == (-(2**31), 0)
+    assert k(-7, 2) == (-4, 1)
+    assert k(7, -2) == (-4, -1)
+    assert k(-7, -2) == (3, -1)
+
+
+def test_truncating_division(module):
+    k = module("@qd.kernel\ndef k(a: qd.i32, b: qd.i32) -> (qd.i32, qd.i32): return qd.raw_div(a, b), qd.raw_mod(a, b)\n").k
+    assert k(-7, 2) == (-3, -1)
+    assert k(7, -2) == (-3, 1)
+
+
+@pytest.mark.parametrize("real_type", REALS)
+def test_casts_of_reals_saturate(module, real_type):
+    types = ["u1", *INTEGERS]
+    parameters = "".join(f", r_{t}: qd.types.NDArray[qd.{t}, 1]" for t in types)
+    body = "".join(f"        r_{t}[i] = qd.cast(x[i], qd.{t})\n" for t in types)
+    k = module(
+        f"@qd.kernel\ndef k(x: qd.types.NDArray[qd.{real_type}, 1]{parameters}):\n    for i in range(x.shape[0]):\n{body}"
+    ).k
+    dtype = NUMPY[real_type]
+    values = [0.0, -0.0, 0.5, -0.5, 1.9, -1.9, 127.5, 128.0, -128.9, 1e10, -1e10, 1e30, -1e30, np.inf, -np.inf, np.nan]
+    x = np.array(values, dtype)
+    results = [np.zeros(len(x), NUMPY[t]) for t in types]
+    k(x, *results)
+    np.testing.assert_array_equal(results[0], x != 0)
+    for name, result in list(zip(types, results))[1:]:
+        limits = np.iinfo(NUMPY[name])
+        wanted = [0 if v != v else limits.max if v >= limits.max else limits.min if v <= limits.min else int(v) for v in x.tolist()]
+        assert result.tolist() == wanted, name
+
+
+def test_casts_of_integers_wrap(module):
+    k = module("""
+@qd.kernel
+def k(a: qd.i64) -> (qd.i8, qd.u8, qd.i32, qd.u32, qd.u1, qd.f64):
+    return qd.i8(a), qd.u8(a), qd.i32(a), qd.cast(a, qd.u32), bool(a), qd.f64(a)
+""").k
+    assert k(-1) == (-1, 255, -1, 2**32 - 1, True, -1.0)
+    assert k(2**33 + 130) == (-126, 130, 130, 130, True, 2.0**33 + 130)
+    assert k(0) == (0, 0, 0, 0, False, 0.0)
+
+
+def test_bits_are_cast(module):
+    k = module("@qd.kernel\ndef k(x: qd.f32) -> (qd.u32, qd.f32):\n    b = qd.bit_cast(x, qd.u32)\n    return b, qd.bit_cast(b + 1, qd.f32)\n").k
+    assert k(1.0) == (0x3F800000, float(np.nextafter(np.float32(1), np.float32(2))))
+
+
+def test_unary_operators(module):
+    k = module("""
+@qd.kernel
+def k(a: qd.i32, x: qd.f32, b: qd.u1) -> (qd.i32, qd.i32, qd.u1, qd.f32, qd.u1, qd.i32, qd.f32, qd.f32):
+    return -a, ~a, not a, -x, not b, abs(a), abs(x), +x
+""").k
+    assert k(-5, 2.5, True) == (5, 4, False, -2.5, False, 5, 2.5, 2.5)
+    assert k(0, -0.5, False) == (0, -1, True, 0.5, True, 0, 0.5, -0.5)
+
+
+def test_least_and_largest(module):
+    k = module("""
+@qd.kernel
+def k(a: qd.i32, b: qd.i32, x: qd.f32, y: qd.f32) -> (qd.i32, qd.i32, qd.f32, qd.f32, qd.f32):
+    return min(a, b, 3), max(a, b), min(x, y), max(x, y), qd.select(a < b, x, b)
+""").k
+    assert k(-1, 4, 1.5, -2.0) == (-1, 4, -2.0, 1.5, 1.5)
+    assert k(9, 4, float("nan"), 2.0) == (3, 9, 2.0, 2.0, 4.0)
+
+
+def test_functions_of_reals(module):
+    names = "sqrt exp log sin cos tan arcsin arccos tanh floor ceil round".split()
+    calls = ", ".join(f"qd.{name.replace('arc', 'a')}(x)" for name in names)
+    k = module(f"@qd.kernel\ndef k(x: qd.f64) -> ({'qd.f64, ' * len(names)}): return {calls}\n").k
+    functions = [getattr(np, name) for name in names]
+    for x in (0.3, 2.5, 0.75):
+        with np.errstate(invalid="ignore"):
+            wanted = [f(x) for f in functions]
+        np.testing.assert_allclose(k(x), wanted, rtol=1e-14)
+
+
+def test_angles(module):
+    k = module("@qd.kernel\ndef k(y: qd.i32, x: qd.f64) -> (qd.f64, qd.f64): return qd.atan2(y, x), qd.atan2(y, qd.f32(x))\n").k
+    assert k(-1, -2.0) == pytest.approx((np.arctan2(-1.0, -2.0), np.arctan2(np.float32(-1), np.float32(-2))), rel=1e-7)
+
+
+def test_counts_of_bits(module):
+    k = module("""
+@qd.kernel
+def k(a: qd.i32, b: qd.u64) -> (qd.i32, qd.i32, qd.i32, qd.i32, qd.i32, qd.i32):
+    return qd.popcnt(a), qd.clz(a), qd.ffs(a), qd.popcnt(b), qd.clz(b), qd.ffs(b)
+""").k
+    assert k(-8, 2**40) == (29, 0, 4, 1, 23, 41)
+    assert k(0, 0) == (0, 32, 0, 0, 64, 0)
+
+
+def test_roots_of_integers_are_reals(module):
+    k = module("@qd.kernel\ndef k(n: qd.i32) -> qd.f64: return qd.sqrt(n)\n").k
+    assert k(2) == float(np.sqrt(np.float32(2)))
+
+
+def test_default_types(module):
+    text = "@qd.kernel\ndef k(a: int, x: float, b: bool) -> (float, int): return a / 3, 1 << 40 if b else a\n"
+    qd.init(default_fp=qd.f64, default_ip=qd.i64)
+    assert module(text).k(1, 2.0, True) == (1 / 3, 2**40)
