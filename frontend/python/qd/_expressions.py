@@ -52,6 +52,8 @@ class Expressions:
                 # Nothing has been assigned to it yet.
                 pass
         self.globals = function.__globals__
+        # Names that the function assigns, in whatever block: they are never those of its surroundings.
+        self.locals = set(function.__code__.co_varnames)
 
     # Errors.
 
@@ -95,7 +97,7 @@ class Expressions:
         if found is not None:
             return found
         for names in (self.closure, self.globals, vars(builtins)):
-            if node.id in names:
+            if node.id in names and node.id not in self.locals:
                 return names[node.id]
         raise self.error(QuadrantsNameError, node, f'Name "{node.id}" is not defined')
 

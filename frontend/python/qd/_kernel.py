@@ -12,6 +12,9 @@ from qd._tracer import Tracer
 from qd.exception import QuadrantsCompilationError, QuadrantsRuntimeError, QuadrantsRuntimeTypeError, QuadrantsSyntaxError
 from qd.types import NDArray, NdarrayType, ndarray
 
+# Extents are i32 in kernels.
+MOST_ELEMENTS = 2**31 - 1
+
 
 def kernel(function=None, **options):
     """Makes a kernel of a function."""
@@ -50,8 +53,9 @@ class Kernel:
             bits = compiled.launch(given.packed)
         except _core.Failed as error:
             raise QuadrantsRuntimeError(str(error)) from None
-        for copy, original in given.copies:
-            original[...] = copy
+        for number, copy, original in given.copies:
+            if compiled.written[number]:
+                original[...] = copy
         return self._signature.returned(bits)
 
     def _compile(self, given, runtime):
@@ -77,9 +81,12 @@ class Given:
     def __init__(self):
         self.key = ()
         self.packed = []
-        # Arrays that are borrowed, as first and last address, and copies with what they are copied back to.
+        # Of each array the first address, and that after its last.
         self.ranges = []
+        # Numbers of arguments, copies, and what they are copied back to.
         self.copies = []
+        # The arrays as they were given, and those that the kernel sees, which have to live as long as the call.
+        self.arrays = []
         self.keep = []
 
 
@@ -147,6 +154,8 @@ class Signature:
         for number, (parameter, value) in enumerate(zip(self.parameters.values(), args)):
             pack = self._array if isinstance(parameter, NdarrayType) else self._scalar
             types.append(pack(given, number, parameter, value))
+        for number, _, original in given.copies:
+            _check_alone(number, original, given.arrays)
         given.key = (*types, _overlap(given.ranges))
         return given
 
@@ -167,14 +176,16 @@ class Signature:
                 f"Argument {number} (type={value.dtype}[{value.ndim}-D]) cannot be converted into required type "
                 f"{required}"
             )
+        if value.size > MOST_ELEMENTS:
+            raise QuadrantsRuntimeError(
+                f"Argument {number}: ({value.size},) is not a valid shape for ndarray: at most {MOST_ELEMENTS} elements"
+            )
         is_read_only = not value.flags.writeable
+        given.arrays.append((number, value))
+        given.ranges.append(_bounds(value))
         if not (value.flags.c_contiguous and value.flags.aligned):
             original, value = value, value.copy()
-            if not is_read_only:
-                given.copies.append((value, original))
-            given.ranges.append(_bounds(original))
-        else:
-            given.ranges.append(_bounds(value))
+            given.copies.append((number, value, original))
         given.keep.append(value)
         given.packed.append((value.ctypes.data, value.size, is_read_only))
         return dtype
@@ -183,7 +194,7 @@ class Signature:
         try:
             # A number, or what acts like one: a scalar or an array of rank 0.
             plain = value.item() if hasattr(value, "item") else value
-            if isinstance(plain, float) and not dtype.is_real:
+            if not isinstance(plain, (bool, int, float)) or (isinstance(plain, float) and not dtype.is_real):
                 raise TypeError
             given.packed.append(dtype.bits_of(plain))
         except (struct.error, TypeError, ValueError, OverflowError):
@@ -198,6 +209,17 @@ class Signature:
         if self.is_tuple:
             return values
         return values[0] if values else None
+
+
+def _check_alone(number, original, arrays):
+    """That a copy is of memory that no other argument has: what is written to one would not be seen in the other."""
+    import numpy
+
+    for other, array in arrays:
+        if other != number and numpy.shares_memory(original, array):
+            raise QuadrantsRuntimeError(
+                f"Argument {number} is not contiguous, and shares memory with argument {other}: pass a copy"
+            )
 
 
 def _bounds(array):

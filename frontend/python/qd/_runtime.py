@@ -56,12 +56,13 @@ class Config:
 # Options that change nothing yet, each with the one value that says what happens anyway.
 _LATER = {
     "debug": False, "check_out_of_bound": False, "fast_math": False, "kernel_profiler": False, "print_ir": False,
+    "debug_dump_path": None,
 }  # fmt: skip
 # Options of which no value changes a result.
 _ACCEPTED = {
     "offline_cache", "offline_cache_file_path", "offline_cache_cleaning_policy", "random_seed", "unrolling_limit",
     "log_level", "num_compile_threads", "device_memory_GB", "device_memory_fraction", "_test_mode",
-    "cuda_stack_limit", "opt_level", "cfg_optimization", "gdb_trigger", "print_kernel_asm", "debug_dump_path",
+    "cuda_stack_limit", "opt_level", "cfg_optimization", "gdb_trigger", "print_kernel_asm",
 }  # fmt: skip
 _OPTIONS = ("short_circuit_operators", "print_full_traceback", "cpu_max_num_threads")
 

@@ -121,6 +121,8 @@ pub struct Kernel {
     stream: Stream,
     takes: Vec<DType>,
     gives: Vec<DType>,
+    /// Of each parameter, whether it is written to.
+    #[pyo3(get)]
     written: Vec<bool>,
 }
 

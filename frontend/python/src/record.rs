@@ -59,57 +59,80 @@ pub enum Op {
     Return(u32),
 }
 
-/// Operations on one value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Unary {
-    Neg,
-    Not,
-    LogicNot,
-    Abs,
-    Sqrt,
-    Exp,
-    Log,
-    Sin,
-    Cos,
-    Tan,
-    Asin,
-    Acos,
-    Tanh,
-    Floor,
-    Ceil,
-    Round,
-    Popcnt,
-    Clz,
-    Ffs,
+/// Operations, with what the tracer calls them.
+macro_rules! operations {
+    ($(#[$about:meta])* $All:ident { $($One:ident = $name:literal,)* }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum $All {
+            $($One,)*
+        }
+
+        impl $All {
+            /// By its name.
+            pub fn named(name: &str) -> Option<Self> {
+                match name {
+                    $($name => Some(Self::$One),)*
+                    _ => None,
+                }
+            }
+        }
+    };
 }
 
-/// Operations on two values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Binary {
-    Add,
-    Sub,
-    Mul,
-    Div,
-    FloorDiv,
-    Mod,
-    RawDiv,
-    RawMod,
-    Pow,
-    And,
-    Or,
-    Xor,
-    Shl,
-    Shr,
-    BitShr,
-    Min,
-    Max,
-    Atan2,
-    Eq,
-    Ne,
-    Lt,
-    Le,
-    Gt,
-    Ge,
+operations! {
+    /// Operations on one value.
+    Unary {
+        Neg = "neg",
+        Not = "bit_not",
+        LogicNot = "logic_not",
+        Abs = "abs",
+        Sqrt = "sqrt",
+        Exp = "exp",
+        Log = "log",
+        Sin = "sin",
+        Cos = "cos",
+        Tan = "tan",
+        Asin = "asin",
+        Acos = "acos",
+        Tanh = "tanh",
+        Floor = "floor",
+        Ceil = "ceil",
+        Round = "round",
+        Popcnt = "popcnt",
+        Clz = "clz",
+        Ffs = "ffs",
+    }
+}
+
+operations! {
+    /// Operations on two values.
+    Binary {
+        Add = "+",
+        Sub = "-",
+        Mul = "*",
+        Div = "/",
+        FloorDiv = "//",
+        Mod = "%",
+        RawDiv = "raw_div",
+        RawMod = "raw_mod",
+        Pow = "**",
+        And = "&",
+        Or = "|",
+        Xor = "^",
+        Shl = "<<",
+        Shr = ">>",
+        BitShr = "bit_shr",
+        Min = "min",
+        Max = "max",
+        Atan2 = "atan2",
+        Eq = "==",
+        Ne = "!=",
+        Lt = "<",
+        Le = "<=",
+        Gt = ">",
+        Ge = ">=",
+    }
 }
 
 /// How atomics combine.

@@ -18,65 +18,6 @@ fn rejected<T>(message: String) -> PyResult<T> {
     Err(Rejected::new_err(message))
 }
 
-fn unary_named(name: &str) -> Option<Unary> {
-    use Unary::*;
-    let found = match name {
-        "neg" => Neg,
-        "bit_not" => Not,
-        "logic_not" => LogicNot,
-        "abs" => Abs,
-        "sqrt" => Sqrt,
-        "exp" => Exp,
-        "log" => Log,
-        "sin" => Sin,
-        "cos" => Cos,
-        "tan" => Tan,
-        "asin" => Asin,
-        "acos" => Acos,
-        "tanh" => Tanh,
-        "floor" => Floor,
-        "ceil" => Ceil,
-        "round" => Round,
-        "popcnt" => Popcnt,
-        "clz" => Clz,
-        "ffs" => Ffs,
-        _ => return None,
-    };
-    Some(found)
-}
-
-fn binary_named(name: &str) -> Option<Binary> {
-    use Binary::*;
-    let found = match name {
-        "+" => Add,
-        "-" => Sub,
-        "*" => Mul,
-        "/" => Div,
-        "//" => FloorDiv,
-        "%" => Mod,
-        "raw_div" => RawDiv,
-        "raw_mod" => RawMod,
-        "**" => Pow,
-        "&" => And,
-        "|" => Or,
-        "^" => Xor,
-        "<<" => Shl,
-        ">>" => Shr,
-        "bit_shr" => BitShr,
-        "min" => Min,
-        "max" => Max,
-        "atan2" => Atan2,
-        "==" => Eq,
-        "!=" => Ne,
-        "<" => Lt,
-        "<=" => Le,
-        ">" => Gt,
-        ">=" => Ge,
-        _ => return None,
-    };
-    Some(found)
-}
-
 fn dtype_named(name: &str) -> PyResult<DType> {
     match DType::named(name) {
         Some(dtype) => Ok(dtype),
@@ -246,7 +187,7 @@ impl Recorder {
     }
 
     fn unary(&mut self, name: &str, value: u32) -> PyResult<u32> {
-        let Some(unary) = unary_named(name) else {
+        let Some(unary) = Unary::named(name) else {
             return rejected(format!("operator '{name}' isn't there yet"));
         };
         let given = self.dtype_of(value);
@@ -304,7 +245,7 @@ impl Recorder {
 
     fn binary(&mut self, name: &str, a: u32, b: u32) -> PyResult<u32> {
         use Binary::*;
-        let Some(binary) = binary_named(name) else {
+        let Some(binary) = Binary::named(name) else {
             return rejected(format!("operator '{name}' isn't there yet"));
         };
         let (mut a, mut b) = (a, b);
@@ -325,6 +266,8 @@ impl Recorder {
                 ));
             }
             Shl | Shr | BitShr => (left, left, left),
+            // Squaring shifts the exponent, which one bit has no room for.
+            Pow if right == U1 => (left, U8, left),
             Pow if !right.is_real() => (left, right, left),
             Atan2 => {
                 let both = match left == F64 || right == F64 {

@@ -65,6 +65,12 @@ def test_errors_have_a_line_and_carets(module, case):
     fails(module, *case)
 
 
+def test_names_that_are_assigned_are_not_of_the_surroundings(module):
+    text = "m = 5\n@qd.kernel\ndef k(n: qd.i32) -> qd.i32:\n    if n > 1:\n        m = n\n    return m\n"
+    with pytest.raises(qd.QuadrantsNameError, match='Name "m" is not defined'):
+        module(text).k(0)
+
+
 def test_break_of_a_parallel_loop(module):
     text = "@qd.kernel\ndef k(n: qd.i32):\n    for i in range(n):\n        break\n"
     with pytest.raises(qd.QuadrantsSyntaxError, match="Cannot break"):
@@ -99,9 +105,11 @@ def test_arguments_of_wrong_types(module):
     k = module("@qd.kernel\ndef k(a: qd.types.NDArray[qd.f32, 1], n: qd.u8):\n    a[0] = n\n").k
     x = np.zeros(1, np.float32)
     for number, arguments in [(0, (x.astype(np.float64), 1)), (0, ([1.0], 1)), (0, (x.reshape(1, 1), 1)), (1, (x, 256)),
-                              (1, (x, 1.5)), (1, (x, "1"))]:  # fmt: skip
+                              (1, (x, 1.5)), (1, (x, "1")), (1, (x, None))]:  # fmt: skip
         with pytest.raises(qd.QuadrantsRuntimeTypeError, match=rf"Argument {number} \(type=.*\) cannot be converted into required type"):
             k(*arguments)
+    with pytest.raises(qd.QuadrantsRuntimeTypeError, match="required type u1"):
+        module("@qd.kernel\ndef k(p: qd.u1): pass\n").k("no")
     with pytest.raises(TypeError, match="missing a required argument"):
         k(x)
     with pytest.raises(qd.QuadrantsSyntaxError, match='"n" must be annotated'):
@@ -121,6 +129,8 @@ def test_init():
         qd.init(colour=1)
     with pytest.raises(NotImplementedError, match="debug=True isn't there yet"):
         qd.init(debug=True)
+    with pytest.raises(NotImplementedError, match="debug_dump_path='x' isn't there yet"):
+        qd.init(debug_dump_path="x")
     with pytest.raises(RuntimeError, match="is not supported"):
         qd.init(arch=qd.cuda, enable_fallback=False)
     with pytest.warns(UserWarning, match="is not supported"):

@@ -273,3 +273,40 @@ def test_records_are_text():
     assert text.startswith("record 1 of twice in ")
     assert "argument 0: a f32[]" in text
     assert "Load(0) f32" in text
+
+
+@qd.kernel
+def first_only(a: qd.types.ndarray(), b: qd.types.ndarray()):
+    for i in range(a.shape[0]):
+        a[i] = a[i] + b[0]
+
+
+def test_what_is_not_written_is_not_copied_back():
+    x = np.arange(6, dtype=np.int32)
+    read_only = x[::2].view()
+    read_only.flags.writeable = False
+    a = np.zeros(2, np.int32)
+    first_only(a, read_only[::-1])
+    assert a.tolist() == [4, 4]
+    # Two that lie between each other share nothing.
+    first_only(x[::2], x[1::2])
+    assert x.tolist() == [1, 1, 3, 3, 5, 5]
+
+
+def test_copies_share_no_memory():
+    x = np.arange(6, dtype=np.int32)
+    with pytest.raises(qd.QuadrantsRuntimeError, match="Argument 1 is not contiguous, and shares memory with argument 0"):
+        first_only(x, x[::2])
+    assert x.tolist() == list(range(6))
+
+
+def test_lengths_are_i32():
+    long = np.lib.stride_tricks.as_strided(np.zeros(1, np.int8), (2**31,), (0,))
+    with pytest.raises(qd.QuadrantsRuntimeError, match="is not a valid shape for ndarray"):
+        twice_any(long)
+
+
+@qd.kernel
+def twice_any(a: qd.types.ndarray()):
+    for i in range(a.shape[0]):
+        a[i] = a[i] * 2

@@ -244,3 +244,37 @@ def test_default_types(module):
     text = "@qd.kernel\ndef k(a: int, x: float, b: bool) -> (float, int): return a / 3, 1 << 40 if b else a\n"
     qd.init(default_fp=qd.f64, default_ip=qd.i64)
     assert module(text).k(1, 2.0, True) == (1 / 3, 2**40)
+
+
+@qd.kernel
+def powers(a: qd.i32, x: qd.f64, p: qd.u1) -> (qd.i32, qd.f64):
+    return a**p, x**p
+
+
+def test_a_boolean_is_an_exponent():
+    assert powers(-3, 2.5, True) == (-3, 2.5)
+    assert powers(-3, 2.5, False) == (1, 1.0)
+
+
+@qd.kernel
+def of_booleans(p: qd.u1, q: qd.u1) -> (qd.u1, qd.u1, qd.u1, qd.u1, qd.u1, qd.u1, qd.u1):
+    return p & q, p | q, p ^ q, not p, p == q, p < q, p and not q
+
+
+def test_booleans():
+    for p in (False, True):
+        for q in (False, True):
+            assert of_booleans(p, q) == (p & q, p | q, p ^ q, not p, p == q, p < q, p and not q)
+
+
+@qd.kernel
+def counted_to(a: qd.types.NDArray[qd.i32, 1], n: qd.i32, by: qd.i32):
+    for i in range(n // by):
+        a[i] += 1
+
+
+def test_bounds_are_computed_as_in_kernels():
+    a = np.zeros(4, np.int32)
+    counted_to(a, 7, 2)
+    counted_to(a, -1, 2)
+    assert a.tolist() == [1, 1, 1, 0]
