@@ -225,6 +225,9 @@ pub enum Error {
     /// A dispatcher that cannot be made, or has nothing to run.
     #[error(transparent)]
     Dispatch(#[from] crate::dispatch::Error),
+    /// A dispatcher's variant that is a function failed.
+    #[error(transparent)]
+    Function(Box<dyn std::error::Error + Send + Sync>),
     /// A thread cannot be started.
     #[error("cannot start a thread: {0}")]
     Thread(std::io::Error),

@@ -32,7 +32,7 @@
 #define QD_API_VERSION 1
 
 /** A hash of the declarations below, without the comments. */
-#define QD_HEADER_HASH 0xaa063763002a291eULL
+#define QD_HEADER_HASH 0x32c42d223ab7c91cULL
 
 
 /**
@@ -229,6 +229,52 @@
 #define QD_ROLE_COUNT 2
 
 /**
+ * The detail of a profile: calls as they are.
+ */
+#define QD_DETAIL_CALLS 0
+
+/**
+ * The detail of a profile: each step of a call by itself, too. A call then takes longer; the times of its steps are
+ * right.
+ */
+#define QD_DETAIL_STEPS 1
+
+/**
+ * What a stream did: a call of a kernel, or of a graph.
+ */
+#define QD_SPAN_CALL 0
+
+/**
+ * What a stream did: a step of a call, whose span this one lies in.
+ */
+#define QD_SPAN_STEP 1
+
+/**
+ * What a stream did: a copy from the host.
+ */
+#define QD_SPAN_UPLOAD 2
+
+/**
+ * What a stream did: a copy to the host.
+ */
+#define QD_SPAN_DOWNLOAD 3
+
+/**
+ * What a stream did: a copy from one buffer to another.
+ */
+#define QD_SPAN_COPY 4
+
+/**
+ * What a stream did: it set all bytes of a buffer.
+ */
+#define QD_SPAN_CLEAR 5
+
+/**
+ * What a stream did: it waited for another one.
+ */
+#define QD_SPAN_WAIT 6
+
+/**
  * The priority of a stream: as any.
  */
 #define QD_PRIORITY_NORMAL 0
@@ -346,6 +392,10 @@ typedef enum {
    * A defect of this library.
    */
   QD_ERROR_INTERNAL = 25,
+  /**
+   * An assertion of a kernel did not hold.
+   */
+  QD_ERROR_ASSERTION = 26,
 } qd_status;
 
 /**
@@ -394,6 +444,16 @@ typedef struct qd_graph qd_graph;
  * A kernel on a device. It keeps prepared launches.
  */
 typedef struct qd_kernel qd_kernel;
+
+/**
+ * Page-locked host memory of a device, for asynchronous copies. Use it again: making it takes longer than a copy.
+ */
+typedef struct qd_pinned qd_pinned;
+
+/**
+ * Times what streams of a device do.
+ */
+typedef struct qd_profiler qd_profiler;
 
 /**
  * Launches and copies that are being recorded. Threads that use one wait for each other.
@@ -668,6 +728,38 @@ typedef struct {
 } qd_note;
 
 /**
+ * An argument of a launch. Zeros are a missing one; the functions at the end of this header make the others.
+ */
+typedef struct {
+  /**
+   * Which of the kinds.
+   */
+  uint32_t kind;
+  /**
+   * The type of a value.
+   */
+  qd_dtype dtype;
+  /**
+   * See the kinds.
+   */
+  const void *pointer;
+  /**
+   * See the kinds.
+   */
+  uint64_t word;
+} qd_arg;
+
+/**
+ * Puts all the work of a variant onto a stream, with the arguments of the launch, which it may pass to qd_launch():
+ * tensors come as buffers. The stream and the arguments are valid until it returns. What it returns is how the launch
+ * ends; after a failing call of this library, that call's status leaves its message. Any thread calls it.
+ */
+typedef qd_status (*qd_function)(const qd_stream *stream,
+                                 const qd_arg *arguments,
+                                 size_t count,
+                                 void *data);
+
+/**
  * An argument as a condition and a geometry see it. Valid until they return.
  */
 typedef struct {
@@ -699,17 +791,26 @@ typedef struct {
 typedef bool (*qd_condition)(const qd_given *arguments, size_t count, void *data);
 
 /**
- * A variant of a dispatcher.
+ * A variant of a dispatcher: a kernel, or a function.
  */
 typedef struct {
   /**
-   * Its name, without a comma; null: the kernel's.
+   * Its name, without a comma; null: the kernel's. Give a function another when its code changes: saved winners
+   * know it by its name alone.
    */
   const char *name;
   /**
-   * The kernel.
+   * The kernel; null: it is a function.
    */
   const qd_kernel *kernel;
+  /**
+   * The function of a variant without a kernel.
+   */
+  qd_function function;
+  /**
+   * For `function`. It has to live as long as the dispatcher.
+   */
+  void *function_data;
   /**
    * Whether it may be launched; null: it always may.
    */
@@ -751,28 +852,6 @@ typedef struct {
    */
   uint64_t repeat_after;
 } qd_policy;
-
-/**
- * An argument of a launch. Zeros are a missing one; the functions at the end of this header make the others.
- */
-typedef struct {
-  /**
-   * Which of the kinds.
-   */
-  uint32_t kind;
-  /**
-   * The type of a value.
-   */
-  qd_dtype dtype;
-  /**
-   * See the kinds.
-   */
-  const void *pointer;
-  /**
-   * See the kinds.
-   */
-  uint64_t word;
-} qd_arg;
 
 /**
  * Options of a launch. Zeros are the defaults.
@@ -822,6 +901,41 @@ typedef struct {
    */
   bool may_alias;
 } qd_parameter;
+
+/**
+ * Something that a stream did. Valid until the callback returns.
+ */
+typedef struct {
+  /**
+   * Which of the kinds.
+   */
+  uint32_t kind;
+  /**
+   * Which of its device's streams.
+   */
+  uint64_t stream;
+  /**
+   * The name of a call's kernel, of a graph those of its kernels; of a step the phase's name, or what it is; null
+   * of others.
+   */
+  const char *name;
+  /**
+   * When it began on the device, in nanoseconds from the profiler's making.
+   */
+  uint64_t start;
+  /**
+   * How long it took, in nanoseconds.
+   */
+  uint64_t duration;
+  /**
+   * Blocks of a step that is a launch; 0 of others.
+   */
+  uint64_t blocks;
+  /**
+   * Bytes of a copy, or of a step that is a fill or a copy; 0 of others.
+   */
+  uint64_t bytes;
+} qd_span;
 
 /**
  * How often a store was asked in this process.
@@ -1357,6 +1471,67 @@ qd_status qd_launch(const qd_kernel *kernel,
                     const qd_arg *arguments,
                     size_t count,
                     const qd_launch_options *options);
+
+/**
+ * Makes so many bytes of page-locked memory, which are 0.
+ */
+qd_status qd_pinned_new(const qd_device *device, size_t bytes, qd_pinned **pinned);
+
+/**
+ * Frees page-locked memory, once no copy uses it any more: it does not wait for that.
+ */
+qd_status qd_pinned_free(qd_pinned *pinned);
+
+/**
+ * Where the memory is, aligned for any element, and how much. It stays there until it is freed.
+ */
+qd_status qd_pinned_data(const qd_pinned *pinned, void **data, size_t *bytes);
+
+/**
+ * As qd_buffer_read(), but asynchronous: the memory begins with the buffer's elements after the event that is given,
+ * and must not be used before it.
+ */
+qd_status qd_buffer_read_async(const qd_buffer *buffer,
+                               const qd_stream *stream,
+                               const qd_pinned *to,
+                               qd_event **done);
+
+/**
+ * As qd_buffer_write(), but asynchronous: the first bytes of the memory, as many as the buffer has, have been read
+ * after the event that is given, and must not be written before it.
+ */
+qd_status qd_buffer_write_async(const qd_buffer *buffer,
+                                const qd_stream *stream,
+                                const qd_pinned *from,
+                                qd_event **done);
+
+/**
+ * Makes a profiler that is attached to no stream yet.
+ */
+qd_status qd_profiler_new(const qd_device *device, uint32_t detail, qd_profiler **profiler);
+
+/**
+ * Frees a profiler, and detaches it.
+ */
+qd_status qd_profiler_free(qd_profiler *profiler);
+
+/**
+ * Times later work of a stream, until qd_profiler_detach(). Captured launches are not timed.
+ */
+qd_status qd_profiler_attach(const qd_profiler *profiler, const qd_stream *stream);
+
+/**
+ * Times no later work. What has been timed is not lost.
+ */
+qd_status qd_profiler_detach(const qd_profiler *profiler);
+
+/**
+ * Calls `each` with all that has ended and was not taken yet, in the order in which it began, and with `data`. Waits
+ * for nothing: synchronize the stream first to have all.
+ */
+qd_status qd_profiler_take(const qd_profiler *profiler,
+                           void (*each)(const qd_span *span, void *data),
+                           void *data);
 
 /**
  * Begins a recording for a device.

@@ -2,7 +2,7 @@
 
 use crate::{
     buffer::qd_buffer,
-    handle::{array, get},
+    handle::{Lent, array, get},
     status::{Failure, Outcome},
 };
 use dlpark::ffi;
@@ -10,7 +10,7 @@ use qd_frontend::{
     Dtype, Scalar,
     objects::{Arg, Buffer, Foreign, Ready, Slot, Stream},
 };
-use std::{borrow::Cow, ffi::c_void};
+use std::{borrow::Cow, ffi::c_void, ptr};
 
 /// The type of elements: one of the numbers below.
 pub type qd_dtype = u32;
@@ -129,6 +129,34 @@ impl Held<'_> {
 
 pub(crate) fn given<'a>(held: &'a [Held<'_>]) -> Vec<Arg<'a>> {
     held.iter().map(Held::given).collect()
+}
+
+/// Arguments as a callback gets them, with the handles that they point to.
+pub(crate) fn lent(arguments: &[Arg<'_>]) -> (Vec<qd_arg>, Vec<Lent<qd_buffer>>) {
+    let mut handles = Vec::new();
+    let arguments = arguments.iter().map(|one| {
+        let (kind, dtype, pointer, word) = match one {
+            Arg::Buffer(buffer) => {
+                let handle = Lent::new(qd_buffer((*buffer).clone()));
+                let pointer = handle.handle().cast_const().cast();
+                handles.push(handle);
+                (QD_ARG_BUFFER, 0, pointer, 0)
+            }
+            Arg::Scalar(scalar) => {
+                let dtype = dtype_number(scalar.dtype);
+                (QD_ARG_SCALAR, dtype, ptr::null(), scalar.bits)
+            }
+            // Those of a launch are neither slots nor shapes.
+            Arg::Slot(_) | Arg::Shape(_) | Arg::Missing => (QD_ARG_MISSING, 0, ptr::null(), 0),
+        };
+        qd_arg {
+            kind,
+            dtype,
+            pointer,
+            word,
+        }
+    });
+    (arguments.collect(), handles)
 }
 
 /// What tensors are.

@@ -2,17 +2,19 @@
 
 use crate::{
     argument::{QD_ARG_BUFFER, QD_ARG_MISSING, QD_ARG_SCALAR, QD_ARG_SHAPE, QD_ARG_SLOT},
-    argument::{Tensors, dtype_number, given, hold, qd_arg, qd_dtype},
+    argument::{Tensors, dtype_number, given, hold, lent, qd_arg, qd_dtype},
     artifact::{at, path},
     device::qd_device,
-    handle::{array, array_mut, c_text, free, get, handles, place, text, write},
+    handle::{
+        Lent, array, array_mut, c_text, free, get, get_optional, handles, place, text, write,
+    },
     kernel::{launch_options, qd_kernel, qd_launch_options},
-    status::{call, qd_status},
+    status::{Failure, call, last_message, qd_status},
     stream::qd_stream,
 };
 use qd_frontend::{
     dispatch::{KernelDispatcher, KernelVariant, Policy, Settings},
-    objects::Arg,
+    objects::{Arg, Stream},
 };
 use std::{
     ffi::{CString, c_char, c_void},
@@ -53,14 +55,31 @@ pub type qd_geometry = Option<
     unsafe extern "C" fn(arguments: *const qd_given, count: usize, data: *mut c_void) -> u64,
 >;
 
-/// A variant of a dispatcher.
+/// Puts all the work of a variant onto a stream, with the arguments of the launch, which it may pass to qd_launch():
+/// tensors come as buffers. The stream and the arguments are valid until it returns. What it returns is how the launch
+/// ends; after a failing call of this library, that call's status leaves its message. Any thread calls it.
+pub type qd_function = Option<
+    unsafe extern "C" fn(
+        stream: *const qd_stream,
+        arguments: *const qd_arg,
+        count: usize,
+        data: *mut c_void,
+    ) -> qd_status,
+>;
+
+/// A variant of a dispatcher: a kernel, or a function.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct qd_variant {
-    /// Its name, without a comma; null: the kernel's.
+    /// Its name, without a comma; null: the kernel's. Give a function another when its code changes: saved winners
+    /// know it by its name alone.
     pub name: *const c_char,
-    /// The kernel.
+    /// The kernel; null: it is a function.
     pub kernel: *const qd_kernel,
+    /// The function of a variant without a kernel.
+    pub function: qd_function,
+    /// For `function`. It has to live as long as the dispatcher.
+    pub function_data: *mut c_void,
     /// Whether it may be launched; null: it always may.
     pub condition: qd_condition,
     /// For `condition`. It has to live as long as the dispatcher.
@@ -120,6 +139,35 @@ fn seen(arguments: &[Arg<'_>]) -> Vec<qd_given> {
     seen.collect()
 }
 
+/// Runs a variant that is a function.
+///
+/// # Safety
+///
+/// It is as [`qd_function`] says.
+unsafe fn run(
+    function: unsafe extern "C" fn(
+        *const qd_stream,
+        *const qd_arg,
+        usize,
+        *mut c_void,
+    ) -> qd_status,
+    on: &Stream,
+    arguments: &[Arg<'_>],
+    data: *mut c_void,
+) -> Result<(), qd_runtime::Error> {
+    let on = Lent::new(qd_stream(on.clone()));
+    let (arguments, _handles) = lent(arguments);
+    // Safety: by contract.
+    let ended = unsafe { function(on.handle(), arguments.as_ptr(), arguments.len(), data) };
+    match ended {
+        qd_status::QD_OK => Ok(()),
+        status => {
+            let failure = Failure::new(status, last_message());
+            Err(qd_runtime::Error::Function(Box::new(failure)))
+        }
+    }
+}
+
 fn policy(given: Option<&qd_policy>) -> Policy {
     given.map_or_else(Policy::default, |given| Policy {
         first_warmup: given.first_warmup,
@@ -152,10 +200,26 @@ pub unsafe extern "C" fn qd_dispatcher_new(
         let name = text(name, "the dispatcher's name")?;
         let mut known = Vec::new();
         for one in array(variants, variant_count, "the variants")? {
-            let kernel = &get(one.kernel)?.kernel;
-            let variant = match one.name.is_null() {
-                true => KernelVariant::new(kernel),
-                false => KernelVariant::named(text(one.name, "a variant's name")?, kernel),
+            let variant = match (get_optional(one.kernel)?, one.function) {
+                (Some(_), Some(_)) => {
+                    let why = "a variant has a kernel and a function: which one is it?";
+                    return Err(Failure::value(why));
+                }
+                (Some(kernel), None) if one.name.is_null() => KernelVariant::new(&kernel.kernel),
+                (Some(kernel), None) => {
+                    KernelVariant::named(text(one.name, "a variant's name")?, &kernel.kernel)
+                }
+                (None, Some(function)) => {
+                    let data = Data(one.function_data);
+                    let name = text(one.name, "the name of a variant that is a function")?;
+                    KernelVariant::function(name, move |on, arguments| {
+                        run(function, on, arguments, data.get())
+                    })
+                }
+                (None, None) => {
+                    let why = "a variant's kernel is null, and so is its function";
+                    return Err(Failure::handle(why));
+                }
             };
             known.push(match one.condition {
                 None => variant,

@@ -94,6 +94,28 @@ impl<T: Handle> Place<T> {
     }
 }
 
+/// A handle that a callback gets, until this is dropped.
+pub(crate) struct Lent<T: Handle>(*mut T);
+
+impl<T: Handle> Lent<T> {
+    pub fn new(what: T) -> Self {
+        let handle = Box::into_raw(Box::new(what));
+        known::made(handle);
+        Self(handle)
+    }
+
+    pub fn handle(&self) -> *mut T {
+        self.0
+    }
+}
+
+impl<T: Handle> Drop for Lent<T> {
+    fn drop(&mut self) {
+        // Safety: it was made above, and callbacks keep none.
+        unsafe { known::free(self.0) };
+    }
+}
+
 /// Writes a result that is no handle.
 ///
 /// # Safety

@@ -66,10 +66,13 @@ pub enum qd_status {
     QD_ERROR_CANCELLED = 24,
     /// A defect of this library.
     QD_ERROR_INTERNAL = 25,
+    /// An assertion of a kernel did not hold.
+    QD_ERROR_ASSERTION = 26,
 }
 
 /// Why a call failed.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
 pub(crate) struct Failure {
     pub status: qd_status,
     pub message: String,
@@ -103,6 +106,14 @@ impl From<qd_runtime::Error> for Failure {
     fn from(error: qd_runtime::Error) -> Self {
         use qd_runtime::Error::*;
         use qd_status::*;
+        let error = match error {
+            // It was this library's before it came through the dispatcher.
+            Function(inner) => match inner.downcast::<Failure>() {
+                Ok(failure) => return *failure,
+                Err(other) => Function(other),
+            },
+            error => error,
+        };
         let status = match &error {
             NoDriver { .. } | Device(_) | Thread(_) => QD_ERROR_DEVICE,
             OtherTarget { .. }
@@ -125,6 +136,7 @@ impl From<qd_runtime::Error> for Failure {
             TooManyIterations { .. } => QD_ERROR_TOO_MANY_ITERATIONS,
             OutOfMemory { .. } => QD_ERROR_OUT_OF_MEMORY,
             Launch { .. } => QD_ERROR_LAUNCH,
+            Assertion(_) => QD_ERROR_ASSERTION,
             NotContiguous(_) | Foreign(_) => QD_ERROR_FOREIGN,
             Capture(_) => QD_ERROR_CAPTURE,
             WrongDevice { .. } => QD_ERROR_WRONG_DEVICE,
@@ -191,11 +203,17 @@ pub extern "C" fn qd_error_message() -> *const c_char {
         .unwrap_or(c"".as_ptr())
 }
 
+/// That message, as a program's function left it.
+pub(crate) fn last_message() -> String {
+    let message = MESSAGE.try_with(|message| message.borrow().to_string_lossy().into_owned());
+    message.unwrap_or_default()
+}
+
 /// The name of a status, as in "QD_OK"; "unknown" of a number that is none.
 #[unsafe(no_mangle)]
 pub extern "C" fn qd_status_name(status: u32) -> *const c_char {
     use qd_status::*;
-    const ALL: [(qd_status, &std::ffi::CStr); 26] = [
+    const ALL: [(qd_status, &std::ffi::CStr); 27] = [
         (QD_OK, c"QD_OK"),
         (QD_ERROR_HANDLE, c"QD_ERROR_HANDLE"),
         (QD_ERROR_VALUE, c"QD_ERROR_VALUE"),
@@ -225,6 +243,7 @@ pub extern "C" fn qd_status_name(status: u32) -> *const c_char {
         (QD_ERROR_FORKED, c"QD_ERROR_FORKED"),
         (QD_ERROR_CANCELLED, c"QD_ERROR_CANCELLED"),
         (QD_ERROR_INTERNAL, c"QD_ERROR_INTERNAL"),
+        (QD_ERROR_ASSERTION, c"QD_ERROR_ASSERTION"),
     ];
     let found = ALL.iter().find(|(one, _)| *one as u32 == status);
     found.map_or(c"unknown", |(_, name)| *name).as_ptr()

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Checked, fail, library_folder, program, repository, run};
+use common::{Checked, fail, program, repository, run};
 use qd_frontend::{CompileOptions, CompileRequest, Host, Machine, Source, compile};
 use std::{
     path::{Path, PathBuf},
@@ -89,12 +89,4 @@ fn valgrind_finds_nothing_in_an_expression() {
     let printed =
         run(valgrind(&binary).args(["cpu", "sqrt(x * x + y * y) / 2", "x=3,5,8", "y=4,12,15"]));
     assert_eq!(printed, "2.5 6.5 8.5\n");
-}
-
-#[test]
-fn python_needs_nothing_but_ctypes() {
-    let script = repository().join("examples/c/sum.py");
-    let library = library_folder().join("libqd.so");
-    let printed = run(Command::new("/usr/bin/python3").arg(script).arg(library));
-    assert_eq!(printed, "499500\n");
 }

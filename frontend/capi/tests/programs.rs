@@ -1,9 +1,10 @@
-//! C programs that check themselves, under AddressSanitizer; each is a file of `c/`.
+//! C programs that check themselves, under AddressSanitizer, and one of Python, on the device that `QD_DEVICE` names,
+//! or this machine; each C program is a file of `c/`.
 
 mod common;
 
-use common::{Checked, package, program, run};
-use std::{fs, process::Command};
+use common::{Checked, library_folder, package, program, repository, run};
+use std::{env, fs, process::Command};
 
 /// Compiles and runs a program. It gets the path of a file of its own, which is not there yet.
 fn passes(name: &str, word: Option<&str>) {
@@ -28,6 +29,10 @@ fn passes(name: &str, word: Option<&str>) {
         "LSAN_OPTIONS",
         format!("suppressions={drivers}:print_suppressions=0"),
     );
+    if env::var_os("QD_DEVICE").is_some_and(|device| device != "cpu") {
+        // What a driver keeps is not ours.
+        command.env("ASAN_OPTIONS", "detect_leaks=0");
+    }
     assert_eq!(run(&mut command), "passed\n");
 }
 
@@ -39,6 +44,11 @@ fn the_way_through_all_layers() {
 #[test]
 fn buffers_and_the_memory_of_others() {
     passes("memory", None);
+}
+
+#[test]
+fn profiles_and_assertions() {
+    passes("profile", None);
 }
 
 #[test]
@@ -77,4 +87,13 @@ fn bad_handles() {
             "release"
         }),
     );
+}
+
+#[test]
+fn python_needs_nothing_but_ctypes() {
+    let script = repository().join("examples/c/sum.py");
+    let mut command = Command::new("/usr/bin/python3");
+    command.arg(script).arg(library_folder().join("libqd.so"));
+    command.args(env::var_os("QD_DEVICE"));
+    assert_eq!(run(&mut command), "499500\n");
 }

@@ -25,6 +25,8 @@ pub struct Pinned {
     raw: RawMemory,
     /// After its last use by the device.
     last: Option<Event>,
+    /// Whether it cannot be known when its last use ends: then it is never freed.
+    is_lost: bool,
 }
 
 impl Pinned {
@@ -46,6 +48,7 @@ impl Pinned {
             device: device.clone(),
             raw,
             last: None,
+            is_lost: false,
         })
     }
 
@@ -111,7 +114,7 @@ impl fmt::Debug for Pinned {
 
 impl Drop for Pinned {
     fn drop(&mut self) {
-        if fork::check().is_err() {
+        if fork::check().is_err() || self.is_lost {
             return;
         }
         let (device, raw, last) = (self.device.clone(), self.raw, self.last.take());
@@ -159,25 +162,6 @@ impl<T> Pending<T> {
     }
 }
 
-impl Pending<Pinned> {
-    /// After the last call on a stream, which uses the memory.
-    fn behind(on: &Stream, mut of: Pinned) -> Result<Self, Error> {
-        match on.record() {
-            Ok(event) => {
-                of.last = Some(event.clone());
-                Ok(Self { of, event })
-            }
-            Err(error) => {
-                if on.synchronize().is_err() {
-                    // It cannot be known when its use ends.
-                    std::mem::forget(of);
-                }
-                Err(error)
-            }
-        }
-    }
-}
-
 impl Buffer {
     /// As [`read_bytes`](Self::read_bytes), but asynchronous: the host memory begins with these
     /// bytes when the copy is done.
@@ -185,8 +169,9 @@ impl Buffer {
     /// # Errors
     ///
     /// They do not fit, the memory is for another device, or the device failed.
-    pub fn read_async(&self, on: &Stream, to: Pinned) -> Result<Pending<Pinned>, Error> {
-        self.copy_async(on, to, CopyKind::Download)
+    pub fn read_async(&self, on: &Stream, mut to: Pinned) -> Result<Pending<Pinned>, Error> {
+        let event = self.copy_async(on, &mut to, CopyKind::Download)?;
+        Ok(Pending { of: to, event })
     }
 
     /// As [`write_bytes`](Self::write_bytes), but asynchronous: the first bytes of the host memory,
@@ -196,16 +181,39 @@ impl Buffer {
     ///
     /// They are too few, the memory is for another device, the buffer is read-only, or the device
     /// failed.
-    pub fn write_async(&self, on: &Stream, from: Pinned) -> Result<Pending<Pinned>, Error> {
+    pub fn write_async(&self, on: &Stream, mut from: Pinned) -> Result<Pending<Pinned>, Error> {
+        let event = self.copy_async(on, &mut from, CopyKind::Upload)?;
+        Ok(Pending { of: from, event })
+    }
+
+    /// As [`read_async`](Self::read_async), for languages that cannot be kept from the memory
+    /// meanwhile: it stays where it is, also where this fails.
+    ///
+    /// # Errors
+    ///
+    /// As of [`read_async`](Self::read_async).
+    ///
+    /// # Safety
+    ///
+    /// Nothing reads or writes the memory until the event.
+    pub unsafe fn read_beside(&self, on: &Stream, to: &mut Pinned) -> Result<Event, Error> {
+        self.copy_async(on, to, CopyKind::Download)
+    }
+
+    /// As [`read_beside`](Self::read_beside), to the buffer.
+    ///
+    /// # Errors
+    ///
+    /// As of [`write_async`](Self::write_async).
+    ///
+    /// # Safety
+    ///
+    /// Nothing writes the memory until the event.
+    pub unsafe fn write_beside(&self, on: &Stream, from: &mut Pinned) -> Result<Event, Error> {
         self.copy_async(on, from, CopyKind::Upload)
     }
 
-    fn copy_async(
-        &self,
-        on: &Stream,
-        host: Pinned,
-        kind: CopyKind,
-    ) -> Result<Pending<Pinned>, Error> {
+    fn copy_async(&self, on: &Stream, host: &mut Pinned, kind: CopyKind) -> Result<Event, Error> {
         host.check(on.device(), self)?;
         let shared = on.0.shared();
         let is_write = kind == CopyKind::Upload;
@@ -224,7 +232,12 @@ impl Buffer {
             copied.map_err(|fault| shared.failed(&format!("copying {self:?}"), fault))
         })?;
         counter.fetch_add(self.bytes(), Ordering::Relaxed);
-        Pending::behind(on, host)
+        let event = on.record();
+        match &event {
+            Ok(event) => host.last = Some(event.clone()),
+            Err(_) => host.is_lost |= on.synchronize().is_err(),
+        }
+        event
     }
 }
 

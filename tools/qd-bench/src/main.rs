@@ -37,6 +37,9 @@ struct Arguments {
     /// Measures the target alone, without CUB
     #[arg(long)]
     alone: bool,
+    /// Has a dispatcher choose among the tunings of each row by measuring, and measures its choice
+    #[arg(long, conflicts_with = "tune")]
+    dispatch: bool,
     /// Tunes algorithms for a device, and writes the best settings to this table
     #[arg(long, value_name = "TABLE")]
     tune: Option<PathBuf>,
@@ -148,6 +151,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
             },
             repeats: arguments.repeats,
             alone: arguments.alone,
+            dispatch: arguments.dispatch,
         };
         return match &arguments.tune {
             Some(path) => device::tune(&table, path, wanted),
@@ -162,6 +166,10 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
     anyhow::ensure!(
         arguments.tune.is_none(),
         "--tune is for a device: name it with --target"
+    );
+    anyhow::ensure!(
+        !arguments.dispatch,
+        "--dispatch is for a device: name it with --target"
     );
     let has_peers = rows::ROWS.iter().any(|row| wanted(row.name)) || wanted("opt");
     if has_peers && !arguments.instructions {

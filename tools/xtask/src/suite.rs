@@ -80,7 +80,7 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "arrays on vulkan",
-        rerun: "QD_DEVICE=vulkan:0 cargo test --workspace --test resident --test overlapping --test array_expressions",
+        rerun: "QD_DEVICE=vulkan:0 cargo test --workspace --test resident --test overlapping --test array_expressions --test programs",
         needed: false,
         run: arrays_on_vulkan,
     },
@@ -172,7 +172,7 @@ fn on_lavapipe(mut command: Command) -> Result<Report> {
 
 /// What arrays that stay on a device promise, on lavapipe.
 fn arrays_on_vulkan(workspace: &Workspace) -> Result<Report> {
-    let programs = ["resident", "overlapping", "array_expressions"];
+    let programs = ["resident", "overlapping", "array_expressions", "programs"];
     let mut command = cargo::test(workspace, &programs);
     command.env("QD_DEVICE", "vulkan:0");
     on_lavapipe(command)

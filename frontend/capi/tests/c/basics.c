@@ -96,7 +96,7 @@ static void launches(void) {
 }
 
 static void artifacts(const char *path) {
-  qd_artifact *artifact = compiled(SUMS), *again, *copy;
+  qd_artifact *artifact = compiled(SUMS, "cpu"), *again, *copy;
   size_t targets, kernels, length;
   const char *name;
   QD(qd_artifact_counts(artifact, &targets, &kernels));

@@ -62,13 +62,21 @@ static const char SUMS[] =
     "    scratch(%scratch : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3 strategy = \"hierarchical\"\n"
     "}\n";
 
-/* What a text is compiled to, for the cpu. */
-static inline qd_artifact *compiled(const char *text) {
+/* The device of the test. */
+static inline const char *device_id(void) {
+  const char *named = getenv("QD_DEVICE");
+  return named == NULL ? "cpu" : named;
+}
+
+static inline bool is_cpu(void) { return strcmp(device_id(), "cpu") == 0; }
+
+/* What a text is compiled to. */
+static inline qd_artifact *compiled(const char *text, const char *target) {
   qd_request *request;
   qd_artifact *artifact;
   QD(qd_request_new(&request));
   QD(qd_request_text(request, "test.mlir", text, strlen(text)));
-  QD(qd_request_target(request, "cpu"));
+  QD(qd_request_target(request, target));
   QD(qd_compile(request, NULL, &artifact, NULL));
   QD(qd_request_free(request));
   return artifact;
@@ -83,8 +91,10 @@ typedef struct {
 
 static inline Machine machine(const char *text) {
   Machine made;
-  qd_artifact *artifact = compiled(text);
-  QD(qd_device_open("cpu", NULL, &made.device));
+  qd_device_info info;
+  QD(qd_device_open(device_id(), NULL, &made.device));
+  QD(qd_device_describe(made.device, &info));
+  qd_artifact *artifact = compiled(text, info.target);
   QD(qd_stream_new(made.device, QD_PRIORITY_NORMAL, &made.stream));
   QD(qd_load(made.device, artifact, &made.executable));
   QD(qd_artifact_free(artifact));

@@ -6,6 +6,23 @@ static bool long_enough(const qd_given *arguments, size_t count, void *data) {
   return arguments[0].shape[0] >= *(uint64_t *)data;
 }
 
+/* A variant that is a function: what it launches, and how often it was called. */
+typedef struct {
+  qd_kernel *kernel;
+  int calls;
+} Job;
+
+static qd_status launch_it(const qd_stream *stream, const qd_arg *arguments, size_t count, void *data) {
+  Job *job = data;
+  ++job->calls;
+  return qd_launch(job->kernel, stream, arguments, count, NULL);
+}
+
+static qd_status give_up(const qd_stream *stream, const qd_arg *arguments, size_t count, void *data) {
+  (void)data;
+  return qd_launch(NULL, stream, arguments, count, NULL);
+}
+
 static uint64_t magnitude(const qd_given *arguments, size_t count, void *data) {
   (void)data;
   CHECK(count == 4 && arguments[0].kind == QD_ARG_BUFFER && arguments[0].dtype == QD_I32);
@@ -47,7 +64,7 @@ int main(int count, char **words) {
   QD(qd_kernel_get(on.executable, "sum", &sum));
   QD(qd_kernel_get(on.executable, "levels", &levels));
   uint64_t least = 64;
-  qd_variant variants[2] = {{NULL, sum, NULL, NULL}, {"by levels", levels, long_enough, &least}};
+  qd_variant variants[2] = {{NULL, sum, NULL, NULL, NULL, NULL}, {"by levels", levels, NULL, NULL, long_enough, &least}};
   qd_policy twice = {1, 0, 2, 0, 0};
   qd_dispatcher *sums, *none;
   QD(qd_dispatcher_new(on.device, "sums", variants, 2, magnitude, NULL, &twice, &sums));
@@ -91,6 +108,30 @@ int main(int count, char **words) {
   fclose(file);
   FAILS(QD_ERROR_DISPATCH, "no winners", qd_dispatcher_load(again, words[1], NULL));
   QD(qd_dispatcher_free(again));
+
+  /* A function, which is measured like others, and one that fails. */
+  Job job = {levels, 0};
+  qd_variant functions[2] = {{NULL, sum, NULL, NULL, NULL, NULL}, {"mine", NULL, launch_it, &job, NULL, NULL}};
+  qd_dispatcher *mixed;
+  QD(qd_dispatcher_new(on.device, "mixed", functions, 2, magnitude, NULL, NULL, &mixed));
+  once(on, mixed, 1000);
+  CHECK(job.calls >= 2);
+  QD(qd_dispatcher_force(mixed, "mine"));
+  job.calls = 0;
+  once(on, mixed, 1000);
+  CHECK(job.calls == 8);
+  QD(qd_dispatcher_free(mixed));
+  functions[1].function = give_up;
+  QD(qd_dispatcher_new(on.device, "mixed", functions + 1, 1, NULL, NULL, NULL, &mixed));
+  FAILS(QD_ERROR_HANDLE, "kernel is null", qd_dispatcher_launch(mixed, on.stream, NULL, 0, NULL));
+  QD(qd_dispatcher_free(mixed));
+  functions[1].kernel = sum;
+  FAILS(QD_ERROR_VALUE, "a kernel and a function",
+        qd_dispatcher_new(on.device, "mixed", functions, 2, NULL, NULL, NULL, &none));
+  functions[1].kernel = NULL;
+  functions[1].name = NULL;
+  FAILS(QD_ERROR_HANDLE, "a function is null",
+        qd_dispatcher_new(on.device, "mixed", functions, 2, NULL, NULL, NULL, &none));
 
   /* No variants, two of one name, none eligible. */
   FAILS(QD_ERROR_DISPATCH, "no variants", qd_dispatcher_new(on.device, "sums", NULL, 0, NULL, NULL, NULL, &none));

@@ -74,7 +74,7 @@ pub fn program(source: &Path, to: &Path, checked: Checked) {
 
 /// Runs a command that has to succeed, and returns what it prints.
 pub fn run(command: &mut Command) -> String {
-    let output = command
+    let output = alone(command)
         .output()
         .unwrap_or_else(|error| panic!("{command:?}: {error}"));
     assert!(
@@ -87,9 +87,14 @@ pub fn run(command: &mut Command) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
+/// Without the folders that cargo names, in one of which is the library of an earlier `cargo build`.
+fn alone(command: &mut Command) -> &mut Command {
+    command.env_remove("LD_LIBRARY_PATH")
+}
+
 /// As [`run`], of a command that has to fail: what it prints as errors.
 pub fn fail(command: &mut Command) -> String {
-    let output = command.output().expect("it starts");
+    let output = alone(command).output().expect("it starts");
     assert!(!output.status.success(), "{command:?} succeeded");
     String::from_utf8_lossy(&output.stderr).into_owned()
 }

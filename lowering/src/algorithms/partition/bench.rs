@@ -19,6 +19,7 @@ pub const BENCH: Bench = Bench {
             algorithm: "compact",
             bytes: 4,
             case: "partition u32",
+            blocks: &[132, 264, 396, 528, 792, 1056, 2640],
             shapes: &[
                 (256, 16, 5),
                 (256, 24, 4),
@@ -31,6 +32,7 @@ pub const BENCH: Bench = Bench {
             algorithm: "compact",
             bytes: 8,
             case: "partition u64",
+            blocks: &[132, 264, 396, 528, 792, 1056, 2640],
             shapes: &[(256, 14, 4), (256, 12, 5), (128, 14, 8), (128, 20, 6)],
         },
     ],

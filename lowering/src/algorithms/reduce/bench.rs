@@ -21,6 +21,7 @@ pub const BENCH: Bench = Bench {
             algorithm: "reduce",
             bytes: 4,
             case: "reduce u32",
+            blocks: &[132, 264, 396, 528, 792, 1056, 2640],
             shapes: &[
                 (256, 8, 4),
                 (256, 16, 4),
@@ -37,6 +38,7 @@ pub const BENCH: Bench = Bench {
             algorithm: "reduce",
             bytes: 8,
             case: "reduce u64",
+            blocks: &[132, 264, 396, 528, 792, 1056, 2640],
             shapes: &[
                 (256, 8, 4),
                 (256, 12, 4),

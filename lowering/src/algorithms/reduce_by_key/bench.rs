@@ -19,6 +19,7 @@ pub const BENCH: Bench = Bench {
             algorithm: "reduce_by_key",
             bytes: 8,
             case: "reduce_by_key u32",
+            blocks: &[],
             shapes: &[
                 (256, 19, 4),
                 (256, 23, 4),
@@ -33,6 +34,7 @@ pub const BENCH: Bench = Bench {
             algorithm: "reduce_by_key",
             bytes: 12,
             case: "reduce_by_key u64",
+            blocks: &[],
             shapes: &[
                 (128, 15, 6),
                 (128, 19, 5),

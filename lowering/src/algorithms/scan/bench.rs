@@ -22,6 +22,7 @@ pub const BENCH: Bench = Bench {
             algorithm: "scan",
             bytes: 4,
             case: "exclusive_scan u32",
+            blocks: &[],
             shapes: &[
                 (256, 23, 6),
                 (256, 31, 5),
@@ -36,6 +37,7 @@ pub const BENCH: Bench = Bench {
             algorithm: "scan",
             bytes: 8,
             case: "exclusive_scan u64",
+            blocks: &[],
             shapes: &[
                 (256, 15, 5),
                 (128, 13, 11),

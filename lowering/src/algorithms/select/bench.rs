@@ -18,6 +18,7 @@ pub const BENCH: Bench = Bench {
         algorithm: "select",
         bytes: 4,
         case: "select-if u32",
+        blocks: &[],
         shapes: &[
             (128, 28, 8),
             (256, 16, 5),

@@ -19,6 +19,7 @@ pub const BENCH: Bench = Bench {
             algorithm: "unique",
             bytes: 4,
             case: "unique u32",
+            blocks: &[],
             shapes: &[
                 (512, 23, 2),
                 (512, 31, 2),
@@ -33,6 +34,7 @@ pub const BENCH: Bench = Bench {
             algorithm: "unique",
             bytes: 8,
             case: "unique u64",
+            blocks: &[],
             shapes: &[
                 (512, 15, 2),
                 (512, 19, 2),
@@ -47,6 +49,7 @@ pub const BENCH: Bench = Bench {
             algorithm: "unique",
             bytes: 12,
             case: "run_lengths u64",
+            blocks: &[],
             shapes: &[
                 (512, 15, 2),
                 (512, 19, 2),

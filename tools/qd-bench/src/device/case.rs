@@ -4,13 +4,13 @@
 //! same in `bench.cu` beside it: `build.rs` finds them.
 
 use qd_frontend::objects::{Arg, Buffer, Stream};
-use qd_lowering::targets::tuning::Tuning;
+use std::fmt::Display;
 
 /// The capacity of every kernel: 256^4 elements.
 const DEPTH: u32 = 4;
 
-/// A kernel that says how its tiles are to be cut.
-pub fn with_tuning(kernel: &str, tuning: Tuning) -> String {
+/// A kernel that says how its tiles are to be cut: entries of `qd.tuning`.
+pub fn with_tuning(kernel: &str, tuning: impl Display) -> String {
     // The last line but one is the end of the op.
     let end = "\n         }";
     kernel.replace(end, &format!(" {{qd.tuning = {{{tuning}}}}}{end}"))
@@ -58,6 +58,18 @@ impl Case {
     pub fn name(&self) -> String {
         format!("{} {}", self.algorithm, self.element)
     }
+
+    /// What its tunings are found by: the subject that is this case, or one of its folder, with
+    /// elements of its width if there is one.
+    pub fn subject(&self) -> Option<&'static Subject> {
+        let is_this = |case: &Case| case.name() == self.name();
+        let bench = BENCHES.iter().find(|bench| bench.cases.iter().any(is_this));
+        let subjects = bench.map_or(&[][..], |bench| bench.subjects);
+        let width = self.element.trim_start_matches(char::is_alphabetic);
+        let exact = subjects.iter().find(|one| one.case == self.name());
+        let alike = || subjects.iter().find(|one| one.case.ends_with(width));
+        exact.or_else(alike).or(subjects.first())
+    }
 }
 
 /// What a row of a table of tunings is measured by.
@@ -67,6 +79,8 @@ pub struct Subject {
     pub bytes: i64,
     /// Of the cases.
     pub case: &'static str,
+    /// The most blocks, where each takes as many tiles as its share; none where each takes one.
+    pub blocks: &'static [i64],
     /// Threads, items and occupancy (blocks per SM or CU).
     pub shapes: &'static [(i64, i64, i64)],
 }

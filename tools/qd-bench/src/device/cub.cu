@@ -1,6 +1,6 @@
 // The peer of the device rows: CUB on the same data, timed by events. What it does for a row
 // is in `bench.cu` of the algorithm's folder; all of these are rows.inc.
-// Usage: cub REPEATS ROWS LOG2...   ROWS are those wanted, such as `reduce u32,sort u64`.
+// Usage: cub ROWS LOG2 REPEATS...   ROWS are those wanted, such as `reduce u32,sort u64`.
 // Prints a line `algorithm element log2 microseconds` for each row.
 #include <cub/cub.cuh>
 #include <thrust/iterator/transform_iterator.h>
@@ -160,15 +160,15 @@ void rows(const char *element, int log2) {
 
 int main(int argc, char **argv) {
   if (argc < 3) {
-    std::fprintf(stderr, "usage: cub REPEATS ROWS LOG2...\n");
+    std::fprintf(stderr, "usage: cub ROWS LOG2 REPEATS...\n");
     return 1;
   }
-  repeats = std::max(1, std::atoi(argv[1]));
-  std::istringstream names(argv[2]);
+  std::istringstream names(argv[1]);
   for (std::string name; std::getline(names, name, ',');)
     rows_wanted.insert(name);
-  for (int i = 3; i < argc; ++i) {
+  for (int i = 2; i + 1 < argc; i += 2) {
     int log2 = std::atoi(argv[i]);
+    repeats = std::max(1, std::atoi(argv[i + 1]));
     rows<uint32_t>("u32", log2);
     rows<float>("f32", log2);
     rows<uint64_t>("u64", log2);

@@ -1,6 +1,6 @@
 //! CUB's times, by a program that is built where it runs.
 
-use super::case::PEERS;
+use super::{Table, case::PEERS};
 use anyhow::{Context, bail, ensure};
 use std::{collections::HashMap, process::Command};
 
@@ -12,12 +12,12 @@ pub struct Times(HashMap<(String, String, u32), f64>);
 
 impl Times {
     /// Builds the program with nvcc, for the device at hand, and has it measure rows,
-    /// by their names.
+    /// by their names, each size as often as the table does.
     ///
     /// # Errors
     ///
     /// There is no nvcc, the program does not build or run, or it leaves a row out.
-    pub fn measure(rows: &[String], sizes: &[u32], repeats: u32) -> anyhow::Result<Self> {
+    pub fn measure(rows: &[String], table: &Table<'_>) -> anyhow::Result<Self> {
         let folder = tempfile::tempdir()?;
         let source = folder.path().join("cub.cu");
         let program = folder.path().join("cub");
@@ -33,10 +33,10 @@ impl Times {
             bail!("nvcc: {}", String::from_utf8_lossy(&built.stderr));
         }
         eprintln!("measuring the peer");
+        let sizes = table.sizes.iter();
         let output = Command::new(&program)
-            .arg(repeats.to_string())
             .arg(rows.join(","))
-            .args(sizes.iter().map(u32::to_string))
+            .args(sizes.flat_map(|log2| [log2.to_string(), table.repeats(*log2).to_string()]))
             .output()?;
         ensure!(
             output.status.success(),
@@ -47,7 +47,7 @@ impl Times {
         for row in rows {
             let found = row.split_once(' ').map(|(name, element)| {
                 let has = |log2: &u32| times.of(name, element, *log2).is_some();
-                sizes.iter().all(has)
+                table.sizes.iter().all(has)
             });
             ensure!(found == Some(true), "the peer has no row '{row}'");
         }

@@ -8,6 +8,7 @@
 mod case;
 mod cub;
 mod data;
+mod dispatch;
 mod tune;
 
 use anyhow::{Context, ensure};
@@ -27,9 +28,17 @@ pub struct Table<'a> {
     pub repeats: u32,
     /// Whether to leave the peer out.
     pub alone: bool,
+    /// Whether a dispatcher chooses among tunings.
+    pub dispatch: bool,
 }
 
 impl Table<'_> {
+    /// How often a row of this size is measured. All calls of a short one may be in one pause of
+    /// the host, of some milliseconds.
+    fn repeats(&self, log2: u32) -> u32 {
+        self.repeats * if log2 <= 20 { 5 } else { 1 }
+    }
+
     /// A stream of the target's device, which stays open as long as it.
     fn stream(&self) -> anyhow::Result<Stream> {
         Ok(qd_frontend::open(self.target)?.stream(Priority::Normal)?)
@@ -72,7 +81,7 @@ pub fn run(table: &Table<'_>, wanted: impl Fn(&str) -> bool) -> anyhow::Result<(
     let names: Vec<_> = cases.iter().map(|case| case.name()).collect();
     let peers = match table.alone {
         true => cub::Times::default(),
-        false => cub::Times::measure(&names, table.sizes, table.repeats)?,
+        false => cub::Times::measure(&names, table)?,
     };
     if let Some(bandwidth) = peers.bandwidth() {
         println!(
@@ -81,15 +90,26 @@ pub fn run(table: &Table<'_>, wanted: impl Fn(&str) -> bool) -> anyhow::Result<(
         );
     }
     println!(
-        "{:<16} {:<4} {:>4} {:>8} {:>11} {:>11} {:>11} {:>7}",
-        "row", "type", "log2", "launches", "ours, µs", "CUB, µs", "floor, µs", "ratio"
+        "{:<16} {:<4} {:>4} {:>8} {:>11} {:>11} {:>11} {:>7}{}",
+        "row",
+        "type",
+        "log2",
+        "launches",
+        "ours, µs",
+        "CUB, µs",
+        "floor, µs",
+        "ratio",
+        if table.dispatch { "  tuning" } else { "" }
     );
     for case in cases {
-        let program =
-            Program::compile(&(case.kernel)(), table.target).with_context(|| case.name())?;
-        let (kernel, stream) = (program.kernel("main")?, table.stream()?);
+        let stream = table.stream()?;
+        let variants = match table.dispatch {
+            true => dispatch::variants(case, table.target),
+            false => plain(case, table.target),
+        };
+        let variants = variants.with_context(|| case.name())?;
         for log2 in table.sizes {
-            row(table, case, (&kernel, &stream), *log2, &peers)
+            row(table, case, (&variants, &stream), *log2, &peers)
                 .with_context(|| format!("{}, 2^{log2}", case.name()))?;
         }
     }
@@ -97,21 +117,31 @@ pub fn run(table: &Table<'_>, wanted: impl Fn(&str) -> bool) -> anyhow::Result<(
     Ok(())
 }
 
+/// A case as the target's table has it tuned.
+fn plain(case: &Case, target: &str) -> anyhow::Result<Vec<(String, Kernel)>> {
+    let program = Program::compile(&(case.kernel)(), target)?;
+    Ok(vec![(String::new(), program.kernel("main")?)])
+}
+
 fn row(
     table: &Table<'_>,
     case: &Case,
-    (kernel, stream): (&Kernel, &Stream),
+    (variants, stream): (&[(String, Kernel)], &Stream),
     log2: u32,
     peers: &cub::Times,
 ) -> anyhow::Result<()> {
     let prepared = (case.prepare)(1 << log2, stream)?;
-    let (ours, launches) = measure(kernel, stream, &prepared, table.repeats)?;
+    let (tuning, kernel) = match variants {
+        [one] => one,
+        _ => &variants[dispatch::fastest(variants, stream, &prepared)?],
+    };
+    let (ours, launches) = measure(kernel, stream, &prepared, table.repeats(log2))?;
     let text = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.1}"));
     let peer = peers.of(case.algorithm, case.element, log2);
     let floor = peers.bandwidth().map(|b| prepared.bytes / b * 1e6);
     let ratio = peer.map_or("-".into(), |peer| format!("{:.2}", peer / ours));
     println!(
-        "{:<16} {:<4} {log2:>4} {:>8} {ours:>11.1} {:>11} {:>11} {ratio:>7}",
+        "{:<16} {:<4} {log2:>4} {:>8} {ours:>11.1} {:>11} {:>11} {ratio:>7}  {tuning}",
         case.algorithm,
         case.element,
         launches,

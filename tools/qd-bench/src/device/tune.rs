@@ -18,7 +18,6 @@ use std::path::Path;
 
 const AHEAD: [i64; 5] = [0, 132, 264, 396, 528];
 const BACKOFFS: [i64; 5] = [0, 1000, 2000, 3000, 4000];
-const BLOCKS: [i64; 6] = [132, 264, 396, 528, 792, 1056];
 
 /// Searches, and writes the table.
 pub fn tune(table: &Table<'_>, path: &Path, wanted: impl Fn(&str) -> bool) -> anyhow::Result<()> {
@@ -49,7 +48,7 @@ pub fn tune(table: &Table<'_>, path: &Path, wanted: impl Fn(&str) -> bool) -> an
             prepared,
             stream,
         }
-        .run(row.tuning, subject.shapes)?;
+        .run(row.tuning, subject)?;
     }
     ensure!(found, "{} has no row that is wanted", path.display());
     std::fs::write(path, written(&rows)?).with_context(|| path.display().to_string())
@@ -70,11 +69,11 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn run(&self, first: Tuning, shapes: &[(i64, i64, i64)]) -> anyhow::Result<Tuning> {
+    fn run(&self, first: Tuning, subject: &Subject) -> anyhow::Result<Tuning> {
         println!("{}", self.case.name());
         let reference = self.times(first)?;
         let mut best = (self.table.sizes.len() as f64, first);
-        let shapes = shapes.iter();
+        let shapes = subject.shapes.iter();
         let shaped = shapes.map(|(threads, items, blocks_per_core)| Tuning {
             threads: *threads,
             items: *items,
@@ -82,10 +81,14 @@ impl Search<'_> {
             ..first
         });
         self.improve(&mut best, &reference, shaped.collect())?;
-        if first.blocks > 0 {
-            let blocks = |blocks| Tuning { blocks, ..best.1 };
-            let other = BLOCKS.map(blocks).to_vec();
-            self.improve(&mut best, &reference, other)?;
+        if !subject.blocks.is_empty() {
+            let others = subject.blocks.iter();
+            let others = others.map(|blocks| Tuning {
+                blocks: *blocks,
+                ..best.1
+            });
+            let others = others.collect();
+            self.improve(&mut best, &reference, others)?;
             println!("  best: {}", best.1);
             return Ok(best.1);
         }
