@@ -1,14 +1,16 @@
-//! Tunings as variants of a dispatcher, for a device that nobody tuned for: the table's, and the
-//! shapes that tuning would try.
+//! Tunings as variants of a dispatcher, for a device that nobody tuned for: the table's, and what
+//! tuning would try, one thing at a time.
 
-use super::case::{self, Case, Prepared};
+use super::{
+    case::{self, Case, Prepared, Subject},
+    tune::{AHEAD, BACKOFFS},
+};
 use anyhow::Context;
 use qd_frontend::{
     Program,
     dispatch::{KernelDispatcher, KernelVariant, Policy, Settings},
     objects::{Arg, Kernel, Stream},
 };
-use std::iter;
 
 /// Timed launches of each variant.
 const TRIALS: u32 = 7;
@@ -20,31 +22,41 @@ pub fn variants(case: &Case, target: &str) -> anyhow::Result<Vec<(String, Kernel
     let source = (case.kernel)();
     let mut variants = super::plain(case, target)?;
     variants[0].0 = "table".into();
-    let Some(subject) = case.subject() else {
-        return Ok(variants);
-    };
-    for (threads, items, blocks_per_core) in subject.shapes {
-        let shape =
-            format!("threads = {threads}, items = {items}, blocks_per_core = {blocks_per_core}");
-        let name = format!("{threads}x{items}x{blocks_per_core}");
-        let shares = subject.blocks.iter().filter(|blocks| **blocks >= SHARES);
-        let shared = shares.map(|blocks| {
-            (
-                format!("{name} in {blocks}"),
-                format!("{shape}, blocks = {blocks}"),
-            )
-        });
-        for (name, entries) in iter::once((name.clone(), shape.clone())).chain(shared) {
-            let kernel = Program::compile(&case::with_tuning(&source, entries), target)
-                .and_then(|program| program.kernel("main"));
-            match kernel {
-                Ok(kernel) => variants.push((name, kernel)),
-                // Such as more shared memory than there is.
-                Err(error) => eprintln!("{}, {name}: {error:#}", case.name()),
-            }
+    for (name, entries) in case.subject().map(tunings).unwrap_or_default() {
+        let kernel = Program::compile(&case::with_tuning(&source, entries), target)
+            .and_then(|program| program.kernel("main"));
+        match kernel {
+            Ok(kernel) => variants.push((name, kernel)),
+            // Such as more shared memory than there is.
+            Err(error) => eprintln!("{}, {name}: {error:#}", case.name()),
         }
     }
     Ok(variants)
+}
+
+/// What a subject's tunings are called, and their entries. What an entry does not name is as in the
+/// table.
+fn tunings(subject: &Subject) -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    for (threads, items, blocks_per_core) in subject.shapes {
+        let name = format!("{threads}x{items}x{blocks_per_core}");
+        let shape =
+            format!("threads = {threads}, items = {items}, blocks_per_core = {blocks_per_core}");
+        for blocks in subject.blocks.iter().filter(|blocks| **blocks >= SHARES) {
+            let shared = format!("{shape}, blocks = {blocks}");
+            all.push((format!("{name} in {blocks}"), shared));
+        }
+        all.push((name, shape));
+    }
+    if subject.blocks.is_empty() {
+        for ahead in AHEAD {
+            all.push((format!("ahead {ahead}"), format!("ahead = {ahead}")));
+        }
+        for pause in BACKOFFS {
+            all.push((format!("pause {pause}"), format!("pause = {pause}")));
+        }
+    }
+    all
 }
 
 /// Calls a dispatcher as a program would, until it has chosen.

@@ -16,8 +16,8 @@ use qd_frontend::{Program, objects::Stream};
 use qd_lowering::targets::tuning::{Row, Tuning};
 use std::path::Path;
 
-const AHEAD: [i64; 5] = [0, 132, 264, 396, 528];
-const BACKOFFS: [i64; 5] = [0, 1000, 2000, 3000, 4000];
+pub(super) const AHEAD: [i64; 5] = [0, 132, 264, 396, 528];
+pub(super) const BACKOFFS: [i64; 5] = [0, 1000, 2000, 3000, 4000];
 
 /// Searches, and writes the table.
 pub fn tune(table: &Table<'_>, path: &Path, wanted: impl Fn(&str) -> bool) -> anyhow::Result<()> {
