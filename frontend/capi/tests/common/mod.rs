@@ -89,8 +89,15 @@ pub fn run(command: &mut Command) -> String {
 
 /// Without the folders that cargo names, in one of which is the library of an earlier `cargo build`.
 fn alone(command: &mut Command) -> &mut Command {
-    command.env_remove("LD_LIBRARY_PATH")
+    let is_said = command.get_envs().any(|(name, _)| name == FOLDERS);
+    match is_said {
+        true => command,
+        false => command.env_remove(FOLDERS),
+    }
 }
+
+/// Where libraries are looked for first.
+const FOLDERS: &str = "LD_LIBRARY_PATH";
 
 /// As [`run`], of a command that has to fail: what it prints as errors.
 pub fn fail(command: &mut Command) -> String {
