@@ -31,6 +31,10 @@ pub(super) const GROUPS: i64 = RUNS / GROUP;
 /// Tiles of a band.
 pub(super) const BAND: i64 = GROUP;
 
+/// Values that are loaded together, which hides the latency of shared memory: few where
+/// each takes a copy of the combiner's code.
+const TOGETHER: i64 = 4;
+
 /// Runs of a tile: one for each thread.
 pub(super) const RUNS: i64 = BLOCK;
 
@@ -145,27 +149,21 @@ impl<'a, 'b, 'c> Runs<'a, 'b, 'c> {
         b.sync();
         b.if_(group.lt(GROUPS), || {
             let first = group * (GROUP + 1);
-            let nothing = self.combiner.exact_neutral(b);
-            let total = match self.combiner.as_kind() {
-                // All loads are in flight at once.
-                Some(_) => {
-                    let sums: Vec<_> = (0..GROUP)
-                        .map(|nth| load(&self.sums, first + nth))
-                        .collect();
-                    (0..).zip(&sums).fold(nothing, |before, (nth, sum)| {
-                        store(&self.sums, first + nth, &before);
-                        self.combiner.apply(b, &before, sum)
-                    })
-                }
-                None => {
-                    let (zero, one) = (b.index(0), b.index(1));
-                    b.for_(zero, b.index(GROUP), one, nothing, |nth, before| {
-                        let sum = load(&self.sums, first + nth);
-                        store(&self.sums, first + nth, &before);
-                        self.combiner.apply(b, &before, &sum)
-                    })
-                }
+            let together = match self.combiner.as_kind() {
+                Some(_) => GROUP,
+                None => TOGETHER,
             };
+            let nothing = self.combiner.exact_neutral(b);
+            let [zero, end, step] = [0, GROUP, together].map(|number| b.index(number));
+            let total = b.for_(zero, end, step, nothing, |nth, before| {
+                let at = |more: i64| first + nth + more;
+                let each = 0..together;
+                let sums: Vec<_> = each.map(|more| load(&self.sums, at(more))).collect();
+                (0..).zip(&sums).fold(before, |before, (more, sum)| {
+                    store(&self.sums, at(more), &before);
+                    self.combiner.apply(b, &before, sum)
+                })
+            });
             store(&self.totals, group, &total);
         });
         b.sync();
@@ -173,25 +171,61 @@ impl<'a, 'b, 'c> Runs<'a, 'b, 'c> {
 
     /// The combination of the runs before this thread's, after `first`.
     pub fn before(&self, first: Vec<V<'b, 'c>>) -> Vec<V<'b, 'c>> {
-        let run = self.b.thread_id();
-        let group = run / GROUP;
-        let groups = self.first_groups(first, group);
-        let within = load(&self.sums, run + group);
-        self.combiner.apply(self.b, &groups, &within)
+        let groups = self.groups_before(first);
+        self.combiner
+            .apply(self.b, &groups, &self.before_in_group())
+    }
+
+    /// The combination of the runs before this thread's, and in the last thread that of the
+    /// tile.
+    pub fn before_and_total(&self) -> (Vec<V<'b, 'c>>, Vec<V<'b, 'c>>) {
+        let groups = self.groups_before(self.combiner.exact_neutral(self.b));
+        let own = load(&self.totals, self.b.thread_id() / GROUP);
+        let apply = |right: &[V<'b, 'c>]| self.combiner.apply(self.b, &groups, right);
+        (apply(&self.before_in_group()), apply(&own))
     }
 
     /// The combination of the tile.
     pub fn total(&self) -> Vec<V<'b, 'c>> {
-        let nothing = self.combiner.exact_neutral(self.b);
-        self.first_groups(nothing, self.b.index(GROUPS))
+        self.all(self.combiner.exact_neutral(self.b))
     }
 
-    /// The combination of the first groups, after `first`.
-    pub fn first_groups(&self, first: Vec<V<'b, 'c>>, number: V<'b, 'c>) -> Vec<V<'b, 'c>> {
+    /// The combination of the tile, after `first`.
+    pub fn all(&self, first: Vec<V<'b, 'c>>) -> Vec<V<'b, 'c>> {
+        self.groups(first, self.b.index(GROUPS), |_| self.b.bool(true))
+    }
+
+    fn before_in_group(&self) -> Vec<V<'b, 'c>> {
+        let run = self.b.thread_id();
+        load(&self.sums, run + run / GROUP)
+    }
+
+    /// The combination of the groups before this thread's, after `first`.
+    fn groups_before(&self, first: Vec<V<'b, 'c>>) -> Vec<V<'b, 'c>> {
+        let own = self.b.thread_id() / GROUP;
+        self.groups(first, own, |group| group.lt(own))
+    }
+
+    /// The combination of the groups before `end` that are taken, after `first`.
+    fn groups(
+        &self,
+        first: Vec<V<'b, 'c>>,
+        end: V<'b, 'c>,
+        is_taken: impl Fn(V<'b, 'c>) -> V<'b, 'c>,
+    ) -> Vec<V<'b, 'c>> {
         let (b, combiner) = (self.b, self.combiner);
-        let (zero, one) = (b.index(0), b.index(1));
-        b.for_(zero, number, one, first, |group, sum| {
-            combiner.apply(b, &sum, &load(&self.totals, group))
+        let (zero, step) = (b.index(0), b.index(TOGETHER));
+        b.for_(zero, end, step, first, |group, before| {
+            let each = 0..TOGETHER;
+            let totals: Vec<_> = each.map(|nth| load(&self.totals, group + nth)).collect();
+            (0..).zip(&totals).fold(before, |before, (nth, total)| {
+                let with = combiner.apply(b, &before, total);
+                let is_taken = is_taken(group + nth);
+                let either = with.iter().zip(&before);
+                either
+                    .map(|(with, before)| is_taken.select(*with, *before))
+                    .collect()
+            })
         })
     }
 }

@@ -71,11 +71,15 @@ impl Tuning {
             let what = format!("has no tiles for elements of {bytes} bytes");
             return Err(Diagnostic::at(op, what));
         };
-        let mut tuning = row.tuning;
+        row.tuning.as_said(op)
+    }
+
+    /// The same with what the op says.
+    fn as_said<'c>(mut self, op: Op<'c>) -> Result<'c, Self> {
         if let Some(said) = op.attr(TUNING) {
-            tuning.set(said).map_err(|what| Diagnostic::at(op, what))?;
+            self.set(said).map_err(|what| Diagnostic::at(op, what))?;
         }
-        Ok(tuning)
+        Ok(self)
     }
 
     fn set(&mut self, said: Attribute<'_>) -> std::result::Result<(), String> {
@@ -109,16 +113,20 @@ impl Tuning {
         Ok(())
     }
 
-    /// The same with tiles of this shape, and as many resident threads.
+    /// For tiles of this shape: as many resident threads and as many elements ahead,
+    /// unless the op says otherwise.
     pub(super) fn in_shape<'c>(self, op: Op<'c>, shape: Shape) -> Result<'c, Self> {
         fixed_order::check_tuning(op)?;
-        let resident = self.threads * self.blocks_per_core;
-        Ok(Self {
+        let scaled = |number: i64, from: i64, to: i64| (number * from + to / 2) / to;
+        let in_shape = Self {
             threads: RUNS,
             items: shape.items,
-            blocks_per_core: (resident + RUNS / 2 - 1) / RUNS,
+            blocks_per_core: scaled(self.blocks_per_core, self.threads, RUNS),
+            ahead: scaled(self.ahead, self.size(), shape.size()),
+            blocks: 0,
             ..self
-        })
+        };
+        in_shape.as_said(op)
     }
 
     /// Elements of a tile.

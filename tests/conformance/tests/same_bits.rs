@@ -165,6 +165,22 @@ fn reductions_and_scans() {
     report("same bits");
 }
 
+/// The order is the tiles', whichever block takes them.
+#[test]
+fn blocks_may_share_tiles() {
+    let sums = &COMBINERS[0];
+    let text = source("reduce", sums, 2).replace(
+        "deterministic",
+        "deterministic {qd.tuning = {blocks = 2, ahead = 1}}",
+    );
+    for n in affordable([0, 5000, 20_000, 45_000]) {
+        let arguments = arguments("reduce", sums, n, 2);
+        let about = format!("shared tiles, n = {n}");
+        Subject::new(text.clone()).check(waves()[0], &arguments, &about);
+    }
+    report("shared tiles");
+}
+
 /// A sum of −0 alone is 0, and one of nothing is the identity.
 #[test]
 fn signs_of_zeros() {

@@ -76,6 +76,14 @@ qd.grid.kernel @fixed_tiles(%a: memref<?xf64>, %out: memref<?xf64>, %s: memref<?
 
 // -----
 
+qd.grid.kernel @fixed_tiles_of_a_sum(%a: memref<?xf64>, %out: memref<f64>, %s: memref<?xi64>, %n: memref<i32>) {
+  // expected-error @below {{'qd.tuning' sets threads: the tiles of a deterministic combination of floats are fixed}}
+  qd.algo.reduce add ins(%a : memref<?xf64>) outs(%out : memref<f64>)
+      scratch(%s : memref<?xi64>) count(%n : memref<i32>) log256_max_n = 3 deterministic {qd.tuning = {threads = 256}}
+}
+
+// -----
+
 // A maximum of floats is not order-sensitive.
 // CHECK-LABEL: qd.grid.kernel @largest
 // CHECK:           qd.simt.reduce_all maxnumf

@@ -1,7 +1,7 @@
 //! Reduce in the order that `deterministic` fixes, in one launch on any target.
 //!
-//! 1. Each block combines a tile and writes the aggregate. Then it counts itself as
-//!    finished.
+//! 1. Each block combines its tiles and writes their aggregates. Then it counts itself
+//!    as finished.
 //! 2. The last block to finish combines the aggregates in the same way, tile by tile
 //!    and level by level. No block waits for another.
 //!
@@ -11,16 +11,20 @@
 //!
 //! Paper: the last-block reduction is that of the CUDA Programming Guide's example of
 //! `__threadfence`.
-//! Deviations: the tree is that of [`fixed_order`](crate::algorithms::fixed_order), and
-//! each tile has a block, so that nothing depends on the number of blocks.
+//! Deviations: the tree is that of [`fixed_order`](crate::algorithms::fixed_order): a
+//! tile's aggregate is its own, whichever block combines it.
 //! Cost: reads each element once, and an aggregate for each tile. 1 phase.
 
 use super::Reduce;
-use crate::algorithms::{
-    fixed_order::{RUNS, Runs, Shape},
-    last_block::LastBlock,
-    levels::{BLOCK, Levels},
-    partials::Partials,
+use crate::{
+    algorithms::{
+        fixed_order::{RUNS, Runs, Shape},
+        last_block::LastBlock,
+        levels::{BLOCK, Levels},
+        partials::Partials,
+        tiles::{bytes, prefetch},
+    },
+    targets::{Capabilities, tuning::Tuning},
 };
 use qd_dialects::{
     builder::{Builder, V},
@@ -28,10 +32,16 @@ use qd_dialects::{
     ir::Op,
 };
 
+/// The bytes of elements that have tunings; those of larger ones are the same.
+const MOST_BYTES: i64 = 32;
+
 /// Builds a phase.
-pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
+pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, capabilities: &Capabilities) -> Result<'c> {
     let reduce = Reduce::of(b, op);
-    let shape = Shape::of(reduce.combiner.types());
+    let types = reduce.combiner.types();
+    let shape = Shape::of(types);
+    let held = bytes(types).min(MOST_BYTES);
+    let tuning = Tuning::of(op, "reduce", held, capabilities)?.in_shape(op, shape)?;
     let mut capacities = vec![BLOCK.pow(reduce.depth)];
     while let Some(above) = capacities
         .last()
@@ -42,13 +52,14 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
     let fixed = FixedOrder {
         b,
         shape,
+        tuning,
         levels: capacities.len(),
         reduce: &reduce,
     };
-    let blocks = shape.tiles(reduce.count.capacity).max(1);
+    let blocks = fixed.blocks(shape.tiles(reduce.count.capacity).max(1));
     // A single tile is nobody's to wait for.
     let last_block = (fixed.levels > 1).then(|| LastBlock::new(b));
-    b.phase("reduce", blocks, BLOCK, || fixed.body(last_block.as_ref()));
+    tuning.phase(b, "reduce", blocks, || fixed.body(last_block.as_ref()));
     Ok(())
 }
 
@@ -56,34 +67,57 @@ struct FixedOrder<'a, 'b, 'c> {
     b: &'b Builder<'c>,
     reduce: &'a Reduce<'b, 'c>,
     shape: Shape,
+    tuning: Tuning,
     /// Levels that a full buffer has: the elements, and the aggregates of each level's
     /// tiles until one tile holds them all.
     levels: usize,
 }
 
 impl<'b, 'c> FixedOrder<'_, 'b, 'c> {
+    /// Blocks that take part for so many tiles.
+    fn blocks(&self, tiles: V<'b, 'c>) -> V<'b, 'c> {
+        match self.tuning.blocks {
+            0 => tiles,
+            most => tiles.min(most),
+        }
+    }
+
     fn body(&self, last_block: Option<&LastBlock<'b, 'c>>) {
         let (b, reduce) = (self.b, self.reduce);
         let runs = Runs::new(b, &reduce.combiner);
         let is_last = last_block.map(LastBlock::shared);
         let count = reduce.count.live();
         let levels = Levels::of_tiles(count, self.levels, |count| self.shape.tiles(count));
-        let tile = b.block_id();
-        let blocks = levels.count(1).max(1);
-        b.if_(tile.lt(blocks), || {
+        let tiles = levels.count(1).max(1);
+        let blocks = self.blocks(tiles);
+        let several = tiles.gt(1);
+        let of_tile = |tile: V<'b, 'c>| {
             let load = |i| reduce.inputs.iter().map(|input| input.at(i)).collect();
             self.combine(&runs, tile, count, &load, true);
-            let (Some(last_block), Some(is_last)) = (last_block, is_last) else {
-                return self.write(&runs, count);
-            };
-            b.either(
-                blocks.gt(1),
-                || {
-                    self.store(&runs, &levels, 1, tile);
+            let start = tile * self.shape.size();
+            prefetch(&self.tuning, &reduce.inputs, start, count);
+            let write = || self.write(&runs, count);
+            match last_block {
+                Some(_) => b.either(several, || self.store(&runs, &levels, 1, tile), write),
+                None => write(),
+            }
+        };
+        b.if_(b.block_id().lt(blocks), || {
+            if self.tuning.blocks == 0 {
+                of_tile(b.block_id());
+            } else {
+                b.for_(b.block_id(), tiles, blocks, [], |tile, none| {
+                    of_tile(tile);
+                    // Then the next tile's runs take its place.
+                    b.sync();
+                    none
+                });
+            }
+            if let (Some(last_block), Some(is_last)) = (last_block, is_last) {
+                b.if_(several, || {
                     last_block.run(blocks, is_last, || self.finish(&runs, &levels));
-                },
-                || self.write(&runs, count),
-            );
+                });
+            }
         });
     }
 

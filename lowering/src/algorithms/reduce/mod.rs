@@ -33,7 +33,7 @@ pub(super) const REDUCE: Algorithm = Algorithm {
         Strategy {
             name: "fixed_order",
             suits: |op, _| order::applies(op, &Combiner::of(op, &input_types(op))),
-            expand: |b, op, _| fixed_order::expand(b, op),
+            expand: fixed_order::expand,
         },
         Strategy {
             name: "chunked",

@@ -174,8 +174,7 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
             let (within, total) = match &runs {
                 Some(runs) => {
                     runs.combine(&sum);
-                    let nothing = self.pairs.exact_neutral(b);
-                    (runs.before(nothing), runs.total())
+                    runs.before_and_total()
                 }
                 None => {
                     let within = b.combine("block.exclusive_scan", self.pairs, sum.clone());

@@ -126,8 +126,7 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
             let (within, total) = match &runs {
                 Some(runs) => {
                     runs.combine(&sum);
-                    let nothing = combiner.exact_neutral(b);
-                    (runs.before(nothing), runs.total())
+                    runs.before_and_total()
                 }
                 None => {
                     let within = combine_below(b, combiner, sum.clone());

@@ -13,7 +13,7 @@
 
 use super::{Element, Sweep, Total};
 use crate::algorithms::{
-    fixed_order::{GROUPS, Runs, Shape},
+    fixed_order::{Runs, Shape},
     levels::{BLOCK, Levels, load_or_neutral},
 };
 use qd_dialects::builder::V;
@@ -107,7 +107,7 @@ impl<'b, 'c> Sweep<'_, 'b, 'c> {
                     let prefix = staged.before(before.clone());
                     partials.store(&levels, 1, i, &prefix);
                 });
-                let after = staged.first_groups(before, b.index(GROUPS));
+                let after = staged.all(before);
                 // Then the next tiles take their place.
                 b.sync();
                 after

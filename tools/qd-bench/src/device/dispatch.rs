@@ -22,6 +22,10 @@ pub fn variants(case: &Case, target: &str) -> anyhow::Result<Vec<(String, Kernel
     let source = (case.kernel)();
     let mut variants = super::plain(case, target)?;
     variants[0].0 = "table".into();
+    let tunings = match source.contains("deterministic") {
+        true => of_fixed_tiles,
+        false => tunings,
+    };
     for (name, entries) in case.subject().map(tunings).unwrap_or_default() {
         let kernel = Program::compile(&case::with_tuning(&source, entries), target)
             .and_then(|program| program.kernel("main"));
@@ -49,14 +53,27 @@ fn tunings(subject: &Subject) -> Vec<(String, String)> {
         all.push((name, shape));
     }
     if subject.blocks.is_empty() {
-        for ahead in AHEAD {
-            all.push((format!("ahead {ahead}"), format!("ahead = {ahead}")));
-        }
-        for pause in BACKOFFS {
-            all.push((format!("pause {pause}"), format!("pause = {pause}")));
-        }
+        all.extend(one("ahead", &AHEAD));
+        all.extend(one("pause", &BACKOFFS));
     }
     all
+}
+
+/// The same where threads and items are fixed.
+fn of_fixed_tiles(subject: &Subject) -> Vec<(String, String)> {
+    let mut all = one("blocks_per_core", &[1, 2, 3, 4]);
+    all.extend(one("ahead", &AHEAD));
+    match subject.blocks {
+        [] => all.extend(one("pause", &BACKOFFS)),
+        blocks => all.extend(one("blocks", blocks)),
+    }
+    all
+}
+
+/// Tunings that differ from the table's in one setting.
+fn one(setting: &str, values: &[i64]) -> Vec<(String, String)> {
+    let of = |value| (format!("{setting} {value}"), format!("{setting} = {value}"));
+    values.iter().map(of).collect()
 }
 
 /// Calls a dispatcher as a program would, until it has chosen.
