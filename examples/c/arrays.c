@@ -35,7 +35,7 @@ typedef struct {
   int count;
 } Frontend;
 
-static void fail(const char *what) {
+static _Noreturn void fail(const char *what) {
   fprintf(stderr, "arrays: %s\n", what);
   exit(1);
 }
@@ -44,7 +44,7 @@ static void check(qd_status status) {
   if (status != QD_OK) fail(qd_error_message());
 }
 
-static void fail_at(Frontend *f, const char *at, const char *what) {
+static _Noreturn void fail_at(Frontend *f, const char *at, const char *what) {
   fprintf(stderr, "expression:1:%d: error: %s\n", (int)(at - f->text) + 1, what);
   exit(1);
 }
@@ -108,7 +108,6 @@ static MlirValue call(Frontend *f, const char *name, int length) {
     return apply(f, FUNCTIONS[i].operation, FUNCTIONS[i].operands, operands, f->f32);
   }
   fail_at(f, name, "there is no such function");
-  return f->element;
 }
 
 /* A number, a name, a call, or what is in parentheses, with signs before it. */
@@ -138,7 +137,6 @@ static MlirValue atom(Frontend *f) {
     return apply(f, "memref.load", 2, operands, f->f32);
   }
   fail_at(f, begin, "there is no such array");
-  return f->element;
 }
 
 static MlirValue product(Frontend *f) {

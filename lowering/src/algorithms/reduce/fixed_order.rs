@@ -132,7 +132,8 @@ impl<'b, 'c> FixedOrder<'_, 'b, 'c> {
             // One element is the result, which has been written.
             b.if_(elements.gt(1), || {
                 b.for_(b.index(0), tiles, b.index(1), [], |tile, none| {
-                    self.combine(runs, tile, elements, &load, false);
+                    // Levels above have few elements.
+                    self.combine(runs, tile, elements, &load, level == 1);
                     let result = || self.write(runs, levels.count(0));
                     match level + 1 == self.levels {
                         true => result(),
