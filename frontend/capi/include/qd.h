@@ -32,7 +32,7 @@
 #define QD_API_VERSION 1
 
 /** A hash of the declarations below, without the comments. */
-#define QD_HEADER_HASH 0x32c42d223ab7c91cULL
+#define QD_HEADER_HASH 0xe84ea8368d8e6396ULL
 
 
 /**
@@ -1197,10 +1197,11 @@ qd_status qd_device_describe(const qd_device *device, qd_device_info *info);
 
 /**
  * Finds the devices of this machine: each is opened for a moment. `found` is called with each, and what it gets is
- * valid until it returns; `refused`, unless it is null, with each driver that has none, and why. Both get `data`.
+ * valid until it returns; `refused`, unless it is null, with the name of each driver that has none or the id of each
+ * device that cannot be opened, and why. Both get `data`.
  */
 qd_status qd_devices(void (*found)(const qd_device_info *info, void *data),
-                     void (*refused)(const char *driver, const char *why, void *data),
+                     void (*refused)(const char *what, const char *why, void *data),
                      void *data);
 
 /**

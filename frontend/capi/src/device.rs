@@ -205,12 +205,13 @@ pub unsafe extern "C" fn qd_device_describe(
 }
 
 /// Finds the devices of this machine: each is opened for a moment. `found` is called with each, and what it gets is
-/// valid until it returns; `refused`, unless it is null, with each driver that has none, and why. Both get `data`.
+/// valid until it returns; `refused`, unless it is null, with the name of each driver that has none or the id of each
+/// device that cannot be opened, and why. Both get `data`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn qd_devices(
     found: Option<unsafe extern "C" fn(info: *const qd_device_info, data: *mut c_void)>,
     refused: Option<
-        unsafe extern "C" fn(driver: *const c_char, why: *const c_char, data: *mut c_void),
+        unsafe extern "C" fn(what: *const c_char, why: *const c_char, data: *mut c_void),
     >,
     data: *mut c_void,
 ) -> qd_status {
@@ -221,10 +222,10 @@ pub unsafe extern "C" fn qd_devices(
             let texts = Texts::of(info);
             found(&texts.description(info), data);
         }
-        for (driver, why) in &devices.refusals {
+        for (what, why) in &devices.refusals {
             if let Some(refused) = refused {
-                let (driver, why) = (c_text(driver), c_text(why.to_string()));
-                refused(driver.as_ptr(), why.as_ptr(), data);
+                let (what, why) = (c_text(what.as_str()), c_text(why.to_string()));
+                refused(what.as_ptr(), why.as_ptr(), data);
             }
         }
         Ok(())

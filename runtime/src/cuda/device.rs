@@ -59,23 +59,34 @@ pub(super) fn reason(error: DriverError) -> String {
     )
 }
 
+/// Starts the driver, and returns its name.
+fn started() -> Result<String, Error> {
+    // Safety: it loads a library whose initialisers are the vendor's.
+    if !unsafe { sys::is_culib_present() } {
+        return Err(Error::Device(
+            "there is no NVIDIA driver: libcuda.so.1 cannot be loaded".into(),
+        ));
+    }
+    result::init().map_err(|e| failed("the NVIDIA driver does not start", e))?;
+    Ok(driver_name(check_version()?))
+}
+
+/// How many devices the driver shows, at least one.
+pub(crate) fn count() -> Result<u32, Error> {
+    started()?;
+    let count = device::get_count().map_err(|e| failed("counting devices", e))?;
+    match u32::try_from(count) {
+        Ok(count) if count > 0 => Ok(count),
+        _ => Err(Error::Device("the NVIDIA driver has no device".into())),
+    }
+}
+
 impl Device {
     /// The device of that number, of those that the driver shows.
     pub fn open(ordinal: u32) -> Result<Self, Error> {
-        // Safety: it loads a library whose initialisers are the vendor's.
-        if !unsafe { sys::is_culib_present() } {
-            return Err(Error::Device(
-                "there is no NVIDIA driver: libcuda.so.1 cannot be loaded".into(),
-            ));
-        }
-        result::init().map_err(|e| failed("the NVIDIA driver does not start", e))?;
-        let driver = driver_name(check_version()?);
-        let count = device::get_count().map_err(|e| failed("counting devices", e))?;
-        if count == 0 {
-            return Err(Error::Device("the NVIDIA driver has no device".into()));
-        }
+        let (driver, count) = (started()?, count()?);
         let number = i32::try_from(ordinal).unwrap_or(i32::MAX);
-        if number >= count {
+        if ordinal >= count {
             return Err(Error::Device(format!(
                 "there is no device cuda:{ordinal}: the NVIDIA driver has {count}, from 0 on"
             )));

@@ -13,6 +13,7 @@ mod moves;
 mod replay;
 mod resident;
 
+pub(crate) use device::count;
 pub(crate) use resident::device;
 
 /// `nvptx:sm_90,wave=32` is 90.

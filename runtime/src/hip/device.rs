@@ -25,22 +25,27 @@ pub(super) struct Device {
     pub max_shared_bytes: u32,
 }
 
+/// How many devices the runtime shows, at least one.
+pub(crate) fn count() -> Result<u32, Error> {
+    let mut count = 0;
+    // Safety: it writes a number.
+    match unsafe { api()?.device_count(&mut count) } {
+        Ok(()) => {}
+        Err(Code::NO_DEVICE) => count = 0,
+        Err(code) => return Err(failed("counting devices", code)),
+    }
+    match u32::try_from(count) {
+        Ok(count) if count > 0 => Ok(count),
+        _ => Err(Error::Device("the HIP runtime has no device".into())),
+    }
+}
+
 impl Device {
     /// The device of that number, of those that the runtime shows.
     pub fn open(ordinal: u32) -> Result<Self, Error> {
-        let api = api()?;
-        let mut count = 0;
-        // Safety: it writes a number.
-        match unsafe { api.device_count(&mut count) } {
-            Ok(()) => {}
-            Err(Code::NO_DEVICE) => count = 0,
-            Err(code) => return Err(failed("counting devices", code)),
-        }
-        if count == 0 {
-            return Err(Error::Device("the HIP runtime has no device".into()));
-        }
+        let (api, count) = (api()?, count()?);
         let number = c_int::try_from(ordinal).unwrap_or(c_int::MAX);
-        if number >= count {
+        if ordinal >= count {
             return Err(Error::Device(format!(
                 "there is no device hip:{ordinal}: the HIP runtime has {count}, from 0 on"
             )));

@@ -13,6 +13,7 @@ mod image;
 mod replay;
 mod resident;
 
+pub(crate) use device::count;
 pub(crate) use resident::device;
 
 /// `amdgpu:gfx942,wave=64` is `gfx942`.

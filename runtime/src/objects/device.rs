@@ -113,30 +113,40 @@ pub struct DeviceLimits {
 pub struct Devices {
     /// In the order of drivers and numbers.
     pub found: Vec<DeviceInfo>,
-    /// What a driver says that has no device.
-    pub refusals: Vec<(&'static str, Error)>,
+    /// What cannot be used, and why: the name of a driver without devices, or the id of a
+    /// device that cannot be opened.
+    pub refusals: Vec<(String, Error)>,
 }
 
 impl Devices {
-    /// Opens every device for a moment. After the first of a driver's that cannot be opened, those
-    /// with higher numbers are not tried.
+    /// Opens every device for a moment.
     pub fn list() -> Self {
+        let describe = |id: &DeviceId| {
+            let device = Device::open(id, &DeviceOptions::default())?;
+            Ok(device.info().clone())
+        };
+        Self::by(count, describe)
+    }
+
+    /// Those that `count` says a driver has, and `describe` describes.
+    pub(super) fn by(
+        count: impl Fn(&str) -> Result<u32, Error>,
+        describe: impl Fn(&DeviceId) -> Result<DeviceInfo, Error>,
+    ) -> Self {
         let mut devices = Self::default();
         for driver in DRIVERS {
-            let most = if driver == "cpu" { 1 } else { u32::MAX };
-            for ordinal in 0..most {
+            let count = count(driver).unwrap_or_else(|error| {
+                devices.refusals.push((driver.into(), error));
+                0
+            });
+            for ordinal in 0..count {
                 let id = DeviceId {
                     driver: driver.into(),
                     ordinal,
                 };
-                match Device::open(&id, &DeviceOptions::default()) {
-                    Ok(device) => devices.found.push(device.info().clone()),
-                    Err(error) => {
-                        if ordinal == 0 {
-                            devices.refusals.push((driver, error));
-                        }
-                        break;
-                    }
+                match describe(&id) {
+                    Ok(info) => devices.found.push(info),
+                    Err(error) => devices.refusals.push((id.to_string(), error)),
                 }
             }
         }
@@ -213,6 +223,16 @@ const SUSPECTS: usize = 4;
 
 type Open = HashMap<(DeviceId, DeviceOptions), Weak<Shared>>;
 static OPEN: LazyLock<Mutex<Open>> = LazyLock::new(Mutex::default);
+
+/// How many devices a driver has, at least one.
+fn count(driver: &str) -> Result<u32, Error> {
+    match driver {
+        "cuda" => cuda::count(),
+        "hip" => hip::count(),
+        "vulkan" => vulkan::count(),
+        _ => Ok(1),
+    }
+}
 
 /// What drives a device that is not open yet.
 fn driver(id: &DeviceId, options: &DeviceOptions) -> Result<Box<dyn Driver>, Error> {

@@ -589,6 +589,38 @@ fn a_device_that_is_lost_is_opened_anew_and_the_old_one_stays_lost() {
 }
 
 #[test]
+fn a_device_that_does_not_open_hides_no_other() {
+    let cpu = Device::open(&"cpu".parse().unwrap(), &DeviceOptions::default()).unwrap();
+    let count = |driver: &str| match driver {
+        "cuda" => Ok(3),
+        "cpu" => Ok(1),
+        _ => Err(Error::Device("there is no driver".into())),
+    };
+    let describe = |id: &DeviceId| match id.ordinal {
+        1 => Err(Error::Device("its memory is full".into())),
+        _ => Ok(DeviceInfo {
+            id: id.clone(),
+            ..cpu.info().clone()
+        }),
+    };
+    let devices = Devices::by(count, describe);
+    let found: Vec<_> = devices.found.iter().map(|one| one.id.to_string()).collect();
+    assert_eq!(found, ["cpu", "cuda:0", "cuda:2"]);
+    let refusals = devices.refusals.iter();
+    let refusals: Vec<_> = refusals
+        .map(|(what, why)| format!("{what}: {why}"))
+        .collect();
+    assert_eq!(
+        refusals,
+        [
+            "cuda:1: its memory is full",
+            "hip: there is no driver",
+            "vulkan: there is no driver"
+        ]
+    );
+}
+
+#[test]
 fn devices_are_named_by_driver_and_number() {
     let id = |text: &str| text.parse::<DeviceId>();
     assert_eq!(id("cpu").unwrap().to_string(), "cpu");

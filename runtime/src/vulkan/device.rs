@@ -63,6 +63,11 @@ impl Device {
         Ok(device)
     }
 
+    /// How many there are, at least one.
+    pub fn count() -> Result<u32, Error> {
+        Ok(candidates(&*Instance::shared()?)?.len() as u32)
+    }
+
     fn open(ordinal: u32) -> Result<Self, Error> {
         let instance = Instance::shared()?;
         let mut found = candidates(&instance)?;

@@ -32,4 +32,4 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use resident::device;
+pub(crate) use resident::{count, device};

@@ -13,7 +13,7 @@ pub fn list(format: DevicesFormat) -> String {
             let found: Vec<_> = devices.found.iter().map(described).collect();
             let refusals = devices.refusals.iter();
             let without: Vec<_> = refusals
-                .map(|(driver, why)| json!({ "driver": driver, "reason": why.to_string() }))
+                .map(|(what, why)| json!({ is_of(what): what, "reason": why.to_string() }))
                 .collect();
             format!("{:#}\n", json!({ "devices": found, "without": without }))
         }
@@ -58,10 +58,22 @@ fn table(devices: &Devices) -> String {
         text += cells.join("  ").trim_end();
         text.push('\n');
     }
-    for (driver, why) in &devices.refusals {
-        text += &format!("no device of {driver}: {why}\n");
+    for (what, why) in &devices.refusals {
+        text += &match is_of(what) {
+            "driver" => format!("no device of {what}: {why}\n"),
+            _ => format!("{what} cannot be used: {why}\n"),
+        };
     }
     text
+}
+
+/// Whether a refusal is of a driver or of one of its devices.
+fn is_of(what: &str) -> &'static str {
+    if what.contains(':') {
+        "device"
+    } else {
+        "driver"
+    }
 }
 
 fn row(info: &DeviceInfo) -> [String; 7] {
