@@ -123,7 +123,6 @@ impl Tuning {
             items: shape.items,
             blocks_per_core: scaled(self.blocks_per_core, self.threads, RUNS),
             ahead: scaled(self.ahead, self.size(), shape.size()),
-            blocks: 0,
             ..self
         };
         in_shape.as_said(op)

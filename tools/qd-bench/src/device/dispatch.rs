@@ -65,7 +65,10 @@ fn of_fixed_tiles(subject: &Subject) -> Vec<(String, String)> {
     all.extend(one("ahead", &AHEAD));
     match subject.blocks {
         [] => all.extend(one("pause", &BACKOFFS)),
-        blocks => all.extend(one("blocks", blocks)),
+        blocks => {
+            all.extend(one("blocks", &[0]));
+            all.extend(one("blocks", blocks));
+        }
     }
     all
 }
