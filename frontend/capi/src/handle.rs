@@ -228,17 +228,29 @@ mod known {
         known().all.insert(handle as usize, (T::KIND, false));
     }
 
+    /// A kind with its article.
+    fn one(kind: &str) -> String {
+        let article = if kind.starts_with(['a', 'e', 'i', 'o', 'u']) {
+            "an"
+        } else {
+            "a"
+        };
+        format!("{article} {kind}")
+    }
+
     pub fn check<T: Handle>(handle: *const T) -> Outcome {
         let found = known().all.get(&(handle as usize)).copied();
         match found {
             Some((kind, false)) if kind == T::KIND => Ok(()),
             Some((kind, false)) => Err(Failure::handle(format!(
-                "the {} is none: it is a {kind}",
-                T::KIND
+                "the {} is none: it is {}",
+                T::KIND,
+                one(kind)
             ))),
             Some((kind, true)) => Err(Failure::handle(format!(
-                "the {} was freed: it was a {kind}",
-                T::KIND
+                "the {} was freed: it was {}",
+                T::KIND,
+                one(kind)
             ))),
             None => Err(Failure::handle(format!(
                 "the {} is no handle of this library, or was freed long ago",
