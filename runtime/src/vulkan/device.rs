@@ -41,6 +41,11 @@ pub(super) struct Device {
     pub instance: Arc<Instance>,
 }
 
+/// How many devices there are, at least one.
+pub(crate) fn count() -> Result<u32, Error> {
+    Ok(candidates(&*Instance::shared()?)?.len() as u32)
+}
+
 impl Device {
     /// Bytes of its own memory.
     pub fn local_bytes(&self) -> u64 {
@@ -61,11 +66,6 @@ impl Device {
         let device = Arc::new(Self::open(ordinal)?);
         open.insert(ordinal, device.clone());
         Ok(device)
-    }
-
-    /// How many there are, at least one.
-    pub fn count() -> Result<u32, Error> {
-        Ok(candidates(&*Instance::shared()?)?.len() as u32)
     }
 
     fn open(ordinal: u32) -> Result<Self, Error> {

@@ -32,4 +32,5 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use resident::{count, device};
+pub(crate) use device::count;
+pub(crate) use resident::device;

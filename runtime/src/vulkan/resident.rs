@@ -80,11 +80,6 @@ struct Retired {
     until: Vec<Point>,
 }
 
-/// How many devices there are, at least one.
-pub(crate) fn count() -> Result<u32, Error> {
-    Device::count()
-}
-
 /// The device of that number.
 pub(crate) fn device(id: &DeviceId) -> Result<Resident, Error> {
     Resident::open(id, Copies::Direct, cache::directory())

@@ -57,13 +57,13 @@ int main(int count, char **words) {
     FAILS(QD_ERROR_HANDLE, "no handle of this library", qd_buffer_free((qd_buffer *)mine));
     qd_arg argument = qd_array((qd_buffer *)device);
     FAILS(QD_ERROR_HANDLE, "argument 0: the buffer is none", qd_launch(NULL, stream, &argument, 1, NULL));
-    /* More than are remembered: none of it is an error of memory. Another kind may have the address since. */
+    /* More than are remembered: none of it is an error of memory. */
     for (int i = 0; i < 5000; ++i) {
       qd_event *event;
       QD(qd_event_record(stream, &event));
       QD(qd_event_free(event));
     }
-    FAILS(QD_ERROR_HANDLE, "the stream", qd_stream_synchronize(freed));
+    FAILS(QD_ERROR_HANDLE, "no handle of this library", qd_stream_synchronize(freed));
   }
   QD(qd_stream_free(stream));
   QD(qd_device_free(device));

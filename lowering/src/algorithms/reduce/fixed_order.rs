@@ -15,7 +15,7 @@
 //! tile's aggregate is its own, whichever block combines it.
 //! Cost: reads each element once, and an aggregate for each tile. 1 phase.
 
-use super::Reduce;
+use super::{Reduce, tiled::MOST_BYTES};
 use crate::{
     algorithms::{
         fixed_order::{RUNS, Runs, Shape},
@@ -36,14 +36,12 @@ use qd_dialects::{
 /// floats takes 244 µs so, and 286 with a block for each tile.
 const BLOCKS: i64 = 396;
 
-/// The bytes of elements that have tunings; those of larger ones are the same.
-const MOST_BYTES: i64 = 32;
-
 /// Builds a phase.
 pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, capabilities: &Capabilities) -> Result<'c> {
     let reduce = Reduce::of(b, op);
     let types = reduce.combiner.types();
     let shape = Shape::of(types);
+    // Larger elements have no tunings of their own.
     let held = bytes(types).min(MOST_BYTES);
     let tuning = Tuning {
         blocks: BLOCKS,

@@ -41,7 +41,7 @@ use qd_dialects::{
 
 /// The largest element, in bytes, that a thread may hold for a tile to fit a
 /// block's shared memory.
-const MOST_BYTES: i64 = 32;
+pub(super) const MOST_BYTES: i64 = 32;
 
 /// The least number of rows of a block. Their loads overlap, so fewer rows would
 /// take a block without being faster.
