@@ -139,25 +139,22 @@ static MlirValue atom(Frontend *f) {
   fail_at(f, begin, "there is no such array");
 }
 
-static MlirValue product(Frontend *f) {
-  MlirValue left = atom(f);
+/* Operands between two signs that bind alike, from the left. */
+static MlirValue chain(Frontend *f, MlirValue (*operand)(Frontend *), const char *signs, const char *const *operations) {
+  MlirValue left = operand(f);
   for (;;) {
-    const char *operation = take(f, '*') ? "arith.mulf" : take(f, '/') ? "arith.divf" : NULL;
-    if (operation == NULL) return left;
-    MlirValue both[2] = {left, atom(f)};
-    left = apply(f, operation, 2, both, f->f32);
+    int sign = take(f, signs[0]) ? 0 : take(f, signs[1]) ? 1 : -1;
+    if (sign < 0) return left;
+    MlirValue both[2] = {left, operand(f)};
+    left = apply(f, operations[sign], 2, both, f->f32);
   }
 }
 
-static MlirValue sum(Frontend *f) {
-  MlirValue left = product(f);
-  for (;;) {
-    const char *operation = take(f, '+') ? "arith.addf" : take(f, '-') ? "arith.subf" : NULL;
-    if (operation == NULL) return left;
-    MlirValue both[2] = {left, product(f)};
-    left = apply(f, operation, 2, both, f->f32);
-  }
+static MlirValue product(Frontend *f) {
+  return chain(f, atom, "*/", (const char *[]){"arith.mulf", "arith.divf"});
 }
+
+static MlirValue sum(Frontend *f) { return chain(f, product, "+-", (const char *[]){"arith.addf", "arith.subf"}); }
 
 /* The expression as the body of qd.grid.for_each in a kernel that takes the arrays and the result. */
 static MlirModule build(Frontend *f) {
