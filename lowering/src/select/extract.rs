@@ -25,29 +25,62 @@ use qd_dialects::{
     diagnostic::Result,
     ir::{Key, OpExt, Value, ValueExt},
 };
+use rayon::prelude::*;
 use rustc_hash::FxHashMap as HashMap;
 
 /// Rounds of the exact search.
 const ROUNDS: usize = 3;
 
-/// A body's classes with their terms, the same for every size.
+/// A body, the same for every size.
 pub struct Problem<'a, 'c> {
-    pub(super) body: &'a Body<'c>,
-    pub(super) classes: Vec<Class>,
+    body: &'a Body<'c>,
+    structure: Structure,
     /// What terms cost by, each once.
     shapes: Vec<Shape>,
+    /// Of each site, as what it costs if it is done in one way alone.
+    plain: Vec<Option<Plain>>,
+}
+
+/// A body's classes with their terms, and where its ops stand: all that a choice is judged by, without the IR, so that
+/// sizes are looked at in parallel.
+pub(super) struct Structure {
+    pub(super) classes: Vec<Class>,
     /// Of each site, the classes of its operands.
     pub(super) operands: Vec<Vec<usize>>,
     /// Of each site that is no term, the classes of its results.
     pub(super) results: Vec<Vec<usize>>,
+    /// Of each site the block that it is in.
+    pub(super) block_of: Vec<usize>,
     /// How often each block runs.
     pub(super) blocks: Vec<f64>,
     /// How often each class's term runs, wherever it will stand.
     pub(super) frequencies: Vec<f64>,
     /// Classes of the graph, in front of values that are in none.
     pub(super) in_graph: usize,
-    /// Of each site, as what it costs if it is done in one way alone.
-    plain: Vec<Option<Plain>>,
+}
+
+/// What terms cost in subgroups of one size.
+pub(super) struct Prices {
+    /// The cheapest way to do what has a shape, by its place among all shapes.
+    of_shape: Vec<Option<Candidate>>,
+    /// Whether a shape is beyond what rules may make at this size.
+    is_beyond: Vec<bool>,
+}
+
+impl Prices {
+    /// The cheapest way to do a term of a class; none if there is none.
+    pub(super) fn of(&self, class: &Class, number: usize) -> Option<&Candidate> {
+        match class.terms[number].shape {
+            None => Some(&FREE),
+            Some(shape) if self.is_beyond[shape] && class.original != Some(number) => None,
+            Some(shape) => self.of_shape[shape].as_ref(),
+        }
+    }
+
+    /// All there are.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Candidate> {
+        self.of_shape.iter().flatten()
+    }
 }
 
 /// As what an op costs that is done in one way alone; none: nothing.
@@ -209,123 +242,61 @@ impl<'a, 'c> Problem<'a, 'c> {
         let frequencies = frequencies(body, &classes);
         Self {
             body,
-            classes,
+            structure: Structure {
+                classes,
+                operands,
+                results,
+                block_of: body.sites.iter().map(|site| site.block).collect(),
+                blocks,
+                frequencies,
+                in_graph,
+            },
             shapes: shapes.into_iter().map(|(shape, _)| shape).collect(),
-            operands,
-            results,
-            blocks,
-            frequencies,
-            in_graph,
             plain,
         }
     }
 
-    /// Whether some class has more than one term.
-    pub fn has_choice(&self) -> bool {
-        self.classes.iter().any(|class| class.terms.len() > 1)
-    }
-
-    /// The best choice that the search finds for subgroups of one size.
+    /// The best choice that the search finds for each setting; none where the body's own terms go in a circle.
     pub fn choose(
         &self,
         pricer: &mut Pricer<'_, 'c>,
-        setting: Setting,
-    ) -> Result<'c, Option<Choice>> {
-        let Setting {
-            wave,
-            resident,
-            live,
-            ..
-        } = setting;
-        let mut priced: Vec<Option<Option<Candidate>>> = vec![None; self.shapes.len()];
-        let mut costs: Vec<Vec<Option<Candidate>>> = Vec::with_capacity(self.classes.len());
-        for class in &self.classes {
-            let mut of_class = Vec::with_capacity(class.terms.len());
-            for (number, term) in class.terms.iter().enumerate() {
-                let Some(at) = term.shape else {
-                    of_class.push(Some(FREE));
-                    continue;
-                };
-                let shape = &self.shapes[at];
-                if class.original != Some(number) && is_beyond(shape, wave) {
-                    of_class.push(None);
-                    continue;
-                }
-                if priced[at].is_none() {
-                    let mut all = pricer.term(shape, wave)?;
-                    all.retain(|candidate| candidate.keeps_bits);
-                    priced[at] = Some(cheapest(all, resident));
-                }
-                of_class.push(priced[at].clone().flatten());
-            }
-            costs.push(of_class);
-        }
-        let skeleton = self.forms(pricer, setting)?;
-        let judge = Judge {
-            problem: self,
-            costs: &costs,
-            skeleton: &skeleton,
-            wave: wave.into(),
-            resident,
-            live,
-        };
-        let original: Vec<usize> = self.classes.iter().map(Class::of_body).collect();
-        let Some(before) = judge.whole(&original, &mut judge.nothing_seen()) else {
-            return Ok(None);
-        };
-        let mut best = (original.clone(), before);
-        let mut unsure: Vec<usize> = Vec::new();
-        if self.has_choice() {
-            let mut weights = [1.0; PIPES.len()];
-            let rounds = if judge.is_of_one_pipe() { 1 } else { ROUNDS };
-            let mut last = Vec::new();
-            for round in 0..rounds {
-                let mut found = judge.exact(&original, &weights);
-                found.choice.resize(original.len(), 0);
-                unsure.extend(found.unsure);
-                let of_found = judge.whole(&found.choice, &mut judge.nothing_seen());
-                let binding = of_found.as_ref().and_then(Whole::binding);
-                // What twice the weight does not change, four times it hardly does.
-                let is_known = round > 0 && found.choice == last;
-                last.clone_from(&found.choice);
-                take(&mut best, of_found.map(|whole| (found.choice, whole)));
-                match binding {
-                    Some(pipe) if round + 1 < rounds && !is_known => weights[pipe] *= 2.0,
-                    _ => break,
-                }
-            }
-        }
-        if !unsure.is_empty() {
-            unsure.sort_unstable();
-            unsure.dedup();
-            // From what was found, and from that with the cheapest trees where the search came to no end.
-            let mut of_trees = best.0.clone();
-            let trees = judge.trees(&original);
-            unsure.iter().for_each(|at| of_trees[*at] = trees[*at]);
-            let found = judge.improved(best.0.clone(), &unsure);
-            if of_trees != best.0 {
-                take(&mut best, judge.improved(of_trees, &unsure));
-            }
-            take(&mut best, found);
-        }
-        let (best, whole) = best;
-        let terms = self.classes.iter().enumerate().filter_map(|(at, class)| {
-            let term = class.terms.get(best[at])?;
-            let cost = costs[at][best[at]].clone()?;
-            Some((class.id, (term.node.clone(), cost)))
+        settings: &[Setting],
+    ) -> Result<'c, Vec<Option<Choice>>> {
+        let judges = settings.iter().map(|setting| {
+            Ok(Judge {
+                structure: &self.structure,
+                prices: self.prices(pricer, *setting)?,
+                skeleton: self.forms(pricer, *setting)?,
+                setting: *setting,
+            })
         });
-        Ok(Some(Choice {
-            wave,
-            terms: terms.collect(),
-            forms: skeleton,
-            whole,
-            before,
-            is_optimal: unsure.is_empty(),
-        }))
+        let judges = judges.collect::<Result<'c, Vec<_>>>()?;
+        Ok(judges.into_par_iter().map(choice).collect())
     }
-}
 
-impl<'c> Problem<'_, 'c> {
+    fn prices(&self, pricer: &mut Pricer<'_, 'c>, setting: Setting) -> Result<'c, Prices> {
+        let Setting { wave, resident, .. } = setting;
+        let beyond = self.shapes.iter().map(|shape| is_beyond(shape, wave));
+        let mut prices = Prices {
+            of_shape: vec![None; self.shapes.len()],
+            is_beyond: beyond.collect(),
+        };
+        let mut is_priced = vec![false; self.shapes.len()];
+        for class in &self.structure.classes {
+            for (number, term) in class.terms.iter().enumerate() {
+                let Some(at) = term.shape else { continue };
+                let is_out = prices.is_beyond[at] && class.original != Some(number);
+                if is_out || std::mem::replace(&mut is_priced[at], true) {
+                    continue;
+                }
+                let mut all = pricer.term(&self.shapes[at], wave)?;
+                all.retain(|candidate| candidate.keeps_bits);
+                prices.of_shape[at] = cheapest(all, resident);
+            }
+        }
+        Ok(prices)
+    }
+
     /// How each op that is no term is done: the cheapest way that changes no bit, or that which the op asks for.
     fn forms(
         &self,
@@ -368,6 +339,62 @@ impl<'c> Problem<'_, 'c> {
         }
         Ok(taken)
     }
+}
+
+/// The best choice that is found.
+fn choice(judge: Judge<'_>) -> Option<Choice> {
+    let classes = &judge.structure.classes;
+    let original: Vec<usize> = classes.iter().map(Class::of_body).collect();
+    let before = judge.whole(&original, &mut judge.nothing_seen())?;
+    let mut best = (original.clone(), before);
+    let mut unsure: Vec<usize> = Vec::new();
+    if classes.iter().any(|class| class.terms.len() > 1) {
+        let mut weights = [1.0; PIPES.len()];
+        let rounds = if judge.is_of_one_pipe() { 1 } else { ROUNDS };
+        let mut last = Vec::new();
+        for round in 0..rounds {
+            let mut found = judge.exact(&original, &weights);
+            found.choice.resize(original.len(), 0);
+            unsure.extend(found.unsure);
+            let of_found = judge.whole(&found.choice, &mut judge.nothing_seen());
+            let binding = of_found.as_ref().and_then(Whole::binding);
+            // What twice the weight does not change, four times it hardly does.
+            let is_known = round > 0 && found.choice == last;
+            last.clone_from(&found.choice);
+            take(&mut best, of_found.map(|whole| (found.choice, whole)));
+            match binding {
+                Some(pipe) if round + 1 < rounds && !is_known => weights[pipe] *= 2.0,
+                _ => break,
+            }
+        }
+    }
+    if !unsure.is_empty() {
+        unsure.sort_unstable();
+        unsure.dedup();
+        // From what was found, and from that with the cheapest trees where the search came to no end.
+        let mut of_trees = best.0.clone();
+        let trees = judge.trees(&original);
+        unsure.iter().for_each(|at| of_trees[*at] = trees[*at]);
+        let found = judge.improved(best.0.clone(), &unsure);
+        if of_trees != best.0 {
+            take(&mut best, judge.improved(of_trees, &unsure));
+        }
+        take(&mut best, found);
+    }
+    let (best, whole) = best;
+    let terms = classes.iter().enumerate().filter_map(|(at, class)| {
+        let term = class.terms.get(best[at])?;
+        let cost = judge.prices.of(class, best[at])?.clone();
+        Some((class.id, (term.node.clone(), cost)))
+    });
+    Some(Choice {
+        wave: judge.setting.wave,
+        terms: terms.collect(),
+        forms: judge.skeleton,
+        whole,
+        before,
+        is_optimal: unsure.is_empty(),
+    })
 }
 
 /// How often the term of each class runs: as its first op does, or a collective as its token's

@@ -3,7 +3,7 @@
 use super::{
     cost::{Cost, PIPES},
     exact::{self, Way, Ways},
-    extract::{Problem, sum},
+    extract::{Prices, Setting, Structure, sum},
     price::Candidate,
 };
 
@@ -50,21 +50,19 @@ impl Whole {
 }
 
 /// Judges choices, which say the number of the term of each class.
-pub struct Judge<'a, 'p, 'c> {
-    pub(super) problem: &'a Problem<'p, 'c>,
-    pub(super) costs: &'a [Vec<Option<Candidate>>],
-    pub(super) skeleton: &'a [Option<Candidate>],
-    pub(super) wave: f64,
-    pub(super) resident: f64,
-    pub(super) live: u32,
+pub(super) struct Judge<'a> {
+    pub(super) structure: &'a Structure,
+    pub(super) prices: Prices,
+    /// Of each op that is no term, how it is done.
+    pub(super) skeleton: Vec<Option<Candidate>>,
+    pub(super) setting: Setting,
 }
 
-impl Judge<'_, '_, '_> {
+impl Judge<'_> {
     /// Whether all there is takes of one pipe alone: weights change no choice then.
     pub(super) fn is_of_one_pipe(&self) -> bool {
-        let costs = self.costs.iter().flatten().flatten();
         let mut is_used = [false; PIPES.len() + 1];
-        for Candidate { cost, .. } in costs {
+        for Candidate { cost, .. } in self.prices.all() {
             let all = cost.uses.iter().chain([&cost.latency]);
             let all = all.zip(&mut is_used);
             all.for_each(|(figure, is_used)| *is_used |= *figure > 0.0);
@@ -74,16 +72,16 @@ impl Judge<'_, '_, '_> {
 
     /// The choice whose terms' costs have the least sum, where uses of each pipe weigh as said.
     pub(super) fn exact(&self, original: &[usize], weights: &[f64; PIPES.len()]) -> exact::Found {
-        let problem = self.problem;
-        let classes = problem.classes.iter().zip(&problem.frequencies);
-        let classes = classes.take(problem.in_graph).enumerate();
+        let structure = self.structure;
+        let classes = structure.classes.iter().zip(&structure.frequencies);
+        let classes = classes.take(structure.in_graph).enumerate();
         let ways = classes.map(|(at, (class, frequency))| {
             let terms = class.terms.iter().enumerate();
             let ways = terms.filter_map(|(number, term)| {
-                let cost = &self.costs[at][number].as_ref()?.cost;
+                let cost = &self.prices.of(class, number)?.cost;
                 let uses = cost.uses.iter().zip(weights);
                 let uses: f64 = uses.map(|(r#use, weight)| r#use * weight).sum();
-                let own = (uses + cost.latency / self.resident) * frequency * PARTS;
+                let own = (uses + cost.latency / self.setting.resident) * frequency * PARTS;
                 let bias = match class.home.is_some() && number != original[at] {
                     true => 1.0 + LEAST_GAIN,
                     false => 1.0,
@@ -97,26 +95,26 @@ impl Judge<'_, '_, '_> {
             ways.collect()
         });
         let ways: Vec<Ways> = ways.collect();
-        let skeleton = self.skeleton.iter().zip(&problem.operands);
+        let skeleton = self.skeleton.iter().zip(&structure.operands);
         let roots = skeleton.filter(|(form, _)| form.is_some());
         let roots = roots.flat_map(|(_, operands)| operands).copied();
         let roots: Vec<usize> = roots.filter(|root| *root < ways.len()).collect();
-        exact::cheapest(ways, &roots, &original[..problem.in_graph])
+        exact::cheapest(ways, &roots, &original[..structure.in_graph])
     }
 
     /// The cheapest tree of each class, where there is one; what is shared counts each time.
     pub(super) fn trees(&self, original: &[usize]) -> Vec<usize> {
-        let classes = &self.problem.classes;
+        let classes = &self.structure.classes;
         let mut best: Vec<(f64, usize)> = original.iter().map(|at| (f64::INFINITY, *at)).collect();
         // Classes stand after those of their operands, but for a few.
         for _ in 0..ROUNDS {
             let mut changed = false;
             for (at, class) in classes.iter().enumerate() {
                 for (number, term) in class.terms.iter().enumerate() {
-                    let Some(candidate) = &self.costs[at][number] else {
+                    let Some(candidate) = self.prices.of(class, number) else {
                         continue;
                     };
-                    let own = sum(&candidate.cost, self.resident);
+                    let own = sum(&candidate.cost, self.setting.resident);
                     let below: f64 = term.values.iter().map(|value| best[*value].0).sum();
                     if own + below < best[at].0 {
                         best[at] = (own + below, number);
@@ -140,15 +138,16 @@ impl Judge<'_, '_, '_> {
         // Of the choice, and of one that is tried.
         let (mut seen, mut tried) = (self.nothing_seen(), self.nothing_seen());
         let mut whole = self.whole(&choice, &mut seen)?;
-        let mut looks = MOST_LOOKS / self.problem.classes.len().max(1);
+        let mut looks = MOST_LOOKS / self.structure.classes.len().max(1);
         for _ in 0..ROUNDS {
             let mut changed = false;
             for at in classes.iter().copied() {
-                for number in 0..self.problem.classes[at].terms.len() {
+                let class = &self.structure.classes[at];
+                for number in 0..class.terms.len() {
                     let before = choice[at];
                     // What is unused costs nothing.
                     let is_used = matches!(seen[at], Seen::Done { .. });
-                    if number == before || !is_used || self.costs[at][number].is_none() {
+                    if number == before || !is_used || self.prices.of(class, number).is_none() {
                         continue;
                     }
                     let Some(left) = looks.checked_sub(1) else {
@@ -173,21 +172,22 @@ impl Judge<'_, '_, '_> {
     }
 
     pub(super) fn nothing_seen(&self) -> Vec<Seen> {
-        vec![Seen::No; self.problem.classes.len()]
+        vec![Seen::No; self.structure.classes.len()]
     }
 
     fn gains(&self, before: &Whole, after: &Whole, class: usize, number: usize) -> bool {
-        let own = self.costs[class][number].as_ref();
-        let own = own.map_or(0.0, |candidate| sum(&candidate.cost, self.resident)) / self.wave;
+        let own = self.prices.of(&self.structure.classes[class], number);
+        let own = own.map_or(0.0, |candidate| sum(&candidate.cost, self.setting.resident));
+        let own = own / f64::from(self.setting.wave);
         after.is_better(before) && before.sum - after.sum >= LEAST_GAIN * own
     }
 
     /// What the body takes, and the classes that it uses; none where the choice is circular, or
     /// there is no way to do a term.
     pub(super) fn whole(&self, choice: &[usize], seen: &mut [Seen]) -> Option<Whole> {
-        let problem = self.problem;
+        let structure = self.structure;
         seen.fill(Seen::No);
-        let mut longest = vec![0.0f64; problem.blocks.len()];
+        let mut longest = vec![0.0f64; structure.blocks.len()];
         let mut uses = [0.0; PIPES.len()];
         let mut add = |cost: &Cost, frequency: f64| {
             for (total, r#use) in uses.iter_mut().zip(cost.uses) {
@@ -195,18 +195,18 @@ impl Judge<'_, '_, '_> {
             }
         };
         let mut stack = Vec::new();
-        for (at, site) in problem.body.sites.iter().enumerate() {
+        for (at, block) in structure.block_of.iter().copied().enumerate() {
             let Some(candidate) = &self.skeleton[at] else {
                 continue;
             };
             let mut start = 0.0f64;
-            for root in &problem.operands[at] {
+            for root in &structure.operands[at] {
                 // Depth first: a class is left when its values are there.
-                stack.push((*root, site.block));
+                stack.push((*root, block));
                 while let Some((class, block)) = stack.last().copied() {
-                    let home = problem.classes[class].home;
-                    let block = home.map_or(block, |site| problem.body.sites[site].block);
-                    let terms = &problem.classes[class].terms;
+                    let home = structure.classes[class].home;
+                    let block = home.map_or(block, |site| structure.block_of[site]);
+                    let terms = &structure.classes[class].terms;
                     if terms.is_empty() && !matches!(seen[class], Seen::Done { .. }) {
                         // From outside: it is there.
                         seen[class] = Seen::Done { block, end: 0.0 };
@@ -231,8 +231,11 @@ impl Judge<'_, '_, '_> {
                             }
                         }
                         Seen::Entered => {
-                            let cost = &self.costs[class][choice[class]].as_ref()?.cost;
-                            add(cost, problem.blocks[block]);
+                            let cost = &self
+                                .prices
+                                .of(&structure.classes[class], choice[class])?
+                                .cost;
+                            add(cost, structure.blocks[block]);
                             let ready = term.values.iter().map(|value| seen[*value].at(block));
                             let end = ready.fold(0.0, f64::max) + cost.latency;
                             longest[block] = longest[block].max(end);
@@ -241,27 +244,32 @@ impl Judge<'_, '_, '_> {
                         }
                     }
                 }
-                start = start.max(seen[*root].at(site.block));
+                start = start.max(seen[*root].at(block));
             }
-            add(&candidate.cost, site.frequency);
+            add(&candidate.cost, structure.blocks[block]);
             let end = start + candidate.cost.latency;
-            longest[site.block] = longest[site.block].max(end);
-            for result in &problem.results[at] {
-                let block = site.block;
+            longest[block] = longest[block].max(end);
+            for result in &structure.results[at] {
                 seen[*result] = Seen::Done { block, end };
             }
         }
-        let issue = uses.map(|r#use| r#use / self.wave);
+        let Setting {
+            wave,
+            resident,
+            live,
+            ..
+        } = self.setting;
+        let issue = uses.map(|r#use| r#use / f64::from(wave));
         let bound = issue.iter().copied().fold(0.0, f64::max);
-        let ways = longest.iter().zip(&problem.blocks);
+        let ways = longest.iter().zip(&structure.blocks);
         let way: f64 = ways.map(|(way, frequency)| way * frequency).sum();
-        let latency = way / (self.wave * self.resident);
+        let latency = way / (f64::from(wave) * resident);
         Some(Whole {
             time: bound.max(latency) + bound.min(latency) / 4.0,
             issue,
             latency,
-            resident: self.resident,
-            live: self.live,
+            resident,
+            live,
             sum: issue.iter().sum::<f64>() + latency,
         })
     }

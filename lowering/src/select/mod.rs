@@ -328,16 +328,17 @@ fn candidates<'c>(
         body.graph = saturated(op, body.graph, body.sites.len())?;
     }
     let problem = Problem::new(&body);
+    let settings = waves.iter().map(|wave| Setting {
+        threads,
+        wave: *wave,
+        resident: needs.resident(costs, threads, *wave).unwrap_or(1.0),
+        live: needs.live,
+        shared: i64::from(target.capabilities.max_shared_bytes) - needs.shared as i64,
+    });
+    let settings: Vec<Setting> = settings.collect();
     let mut choices = Vec::new();
-    for wave in waves {
-        let setting = Setting {
-            threads,
-            wave,
-            resident: needs.resident(costs, threads, wave).unwrap_or(1.0),
-            live: needs.live,
-            shared: i64::from(target.capabilities.max_shared_bytes) - needs.shared as i64,
-        };
-        match problem.choose(pricer, setting)? {
+    for (wave, choice) in waves.into_iter().zip(problem.choose(pricer, &settings)?) {
+        match choice {
             Some(choice) => choices.push(choice),
             None => refused.push((wave, "its terms go in a circle".into())),
         }

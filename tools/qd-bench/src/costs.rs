@@ -26,7 +26,7 @@ use std::time::Duration;
 type Row = (&'static str, usize, &'static str);
 
 /// Names are those of [`source`].
-const ROWS: [Row; 12] = [
+const ROWS: [Row; 13] = [
     (
         "qd.simt.shuffle",
         0,
@@ -51,6 +51,11 @@ const ROWS: [Row; 12] = [
         "qd.simt.all",
         0,
         "%p = arith.cmpi slt, %x, %c0 : i32\n %b = qd.simt.all %p\n %y = arith.extui %b : i1 to i32",
+    ),
+    (
+        "qd.simt.all_equal",
+        0,
+        "%b = qd.simt.all_equal %x : i32\n %y = arith.extui %b : i1 to i32",
     ),
     (
         "qd.simt.match_any",
