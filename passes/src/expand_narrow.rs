@@ -8,6 +8,7 @@
 //! | a collective | one on 32 bits, of widened values | `collectives.rs` |
 //! | an atomic on `f16` or `bf16` | compare-and-swap of its bits | `atomics.rs` |
 //! | arithmetic on `f16` and `bf16` | that of `f32`, rounded | `floats.rs`, `halves.rs` |
+//! | a print of `f16` or `bf16` | one of `f32` | `floats.rs` |
 //! | values and memory of `f16` and `bf16` | `i16`, their bits | here |
 //! | memory of `i1` | `i8`, of 0 or 1 | here |
 //!

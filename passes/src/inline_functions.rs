@@ -33,7 +33,7 @@
 
 mod order;
 
-use crate::select_subgroup_size::threads_of;
+use crate::{expand_prints::PRINT, select_subgroup_size::threads_of};
 use order::{Functions, calls_in};
 use qd_dialects::{
     attributes,
@@ -174,7 +174,7 @@ fn shows_threads(op: Op) -> bool {
         Convergence::Collective(_) => true,
         // What yields something of nothing yields what tells who runs it.
         Convergence::PerThread => op.operand_count() == 0 && op.result_count() > 0,
-        Convergence::Unknown => op.full_name().starts_with("gpu."),
+        Convergence::Unknown => op.full_name().starts_with("gpu.") && !op.is(PRINT),
     }
 }
 

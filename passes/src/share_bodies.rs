@@ -36,7 +36,7 @@ mod arguments;
 mod shape;
 mod unify;
 
-use crate::expand_asserts::ASSERT;
+use crate::{expand_asserts::ASSERT, expand_prints::PRINT};
 use arguments::Arguments;
 use qd_dialects::{
     argument_attributes, attributes,
@@ -264,7 +264,10 @@ fn is_private_body(op: Op) -> bool {
         && op.attr(names::THREADS).is_some()
         && name_of(op, "sym_visibility").as_deref() == Some("private")
         && op.body().is_some_and(|b| b.next_in_region().is_none())
-        && !op.nested().into_iter().any(|inner| inner.is(ASSERT))
+        && !op
+            .nested()
+            .into_iter()
+            .any(|inner| inner.is(ASSERT) || inner.is(PRINT))
 }
 
 /// The kernel that is the only one to launch a body; the module if there are no launches of it.

@@ -31,6 +31,7 @@ pub use portable::no_data;
 use crate::{
     expand_collectives,
     expand_dims::{constant_dimension, rank},
+    expand_prints::{PRINT, unprintable},
     outline_phases, select_subgroup_size,
 };
 use qd_dialects::{
@@ -118,6 +119,7 @@ impl Pass for VerifyLevel {
                         format!("does not belong at level '{level}': '{pass}' removes it")
                     }
                     None => body::misplaced(op)
+                        .or_else(|| op.is(PRINT).then(|| unprintable(op)).flatten())
                         .or_else(|| out_of_range(op))
                         .or_else(|| without_wave(op, level))?,
                 };

@@ -35,6 +35,8 @@ pub(crate) fn validate(program: Program<'_>) -> Result<(), Error> {
             kernel,
             control: plan.control,
             sites: plan.sites.len() as u64,
+            prints: plan.sites.iter().any(|site| site.printed.is_some()),
+            asserts: plan.sites.iter().any(|site| site.printed.is_none()),
         };
         for argument in &kernel.arguments {
             for expr in [&argument.length, &argument.minimum, &argument.limit]
@@ -163,6 +165,10 @@ struct Check<'a> {
     /// Control words that it has.
     control: u64,
     sites: u64,
+    /// Whether some of them are prints.
+    prints: bool,
+    /// Whether some of them are assertions.
+    asserts: bool,
 }
 
 impl<'a> Check<'a> {
@@ -200,7 +206,8 @@ impl<'a> Check<'a> {
 
     /// What a loop or an `if` tests.
     fn word(&self, condition: &Operand) -> Result<(), Error> {
-        if let Operand::Scalar(_) | Operand::Faults | Operand::Site(_) = condition {
+        if let Operand::Scalar(_) | Operand::Faults | Operand::Prints | Operand::Site(_) = condition
+        {
             return Err(self.error("has a scalar for a condition that is on the device"));
         }
         self.operands(std::slice::from_ref(condition))
@@ -322,8 +329,10 @@ impl<'a> Check<'a> {
         operands.iter().try_for_each(|operand| match operand {
             Operand::Buffer(buffer) => self.buffer(buffer),
             Operand::Scalar(value) => self.expr(value),
-            Operand::Faults if self.sites > 0 => Ok(()),
-            Operand::Faults => Err(self.error("passes the fault record, but has no sites")),
+            Operand::Faults if self.asserts => Ok(()),
+            Operand::Faults => Err(self.error("passes the fault record, but has no assertions")),
+            Operand::Prints if self.prints => Ok(()),
+            Operand::Prints => Err(self.error("passes the ring of prints, but has no prints")),
             Operand::Site(number) if *number < self.sites => Ok(()),
             Operand::Site(number) => Err(self.error(&format!(
                 "passes the number of site {number}, but has {}",

@@ -92,12 +92,25 @@ pub struct Report {
 }
 
 /// Runs the kernel `entry` of a module. Buffers are changed in place, up to the
-/// fault if there is one.
+/// fault if there is one. What threads print goes to standard output.
 pub fn interpret(
     module: &Module,
     entry: &str,
     arguments: &mut [Argument],
     options: &Options,
+) -> Result<Report, Fault> {
+    interpret_printing(module, entry, arguments, options, &mut |text| {
+        print!("{text}");
+    })
+}
+
+/// As [`interpret`]; `print` is given what threads print, print by print.
+pub fn interpret_printing(
+    module: &Module,
+    entry: &str,
+    arguments: &mut [Argument],
+    options: &Options,
+    print: &mut dyn FnMut(&str),
 ) -> Result<Report, Fault> {
     if !matches!(options.wave, 4 | 8 | 16 | 32 | 64) {
         return Err(Fault {
@@ -140,6 +153,7 @@ pub fn interpret(
         fuel: options.fuel,
         random: exec::adversary(options.schedule),
         report: Report::default(),
+        print,
     };
     let outcome = engine.kernel(0, &registers);
     let report = engine.report;

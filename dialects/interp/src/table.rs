@@ -33,6 +33,7 @@ pub(crate) enum Form {
     IndexSwitch,
     Call,
     Assert,
+    Print,
     /// Ends a region; the operation around it says what it means.
     Terminator,
 
@@ -74,6 +75,7 @@ pub(crate) enum Form {
     View,
     Control,
     Faults,
+    Prints,
     Scratch,
     Atomic(AtomicOp),
     /// `qd.grid.atomic.rmw`: the kind is an attribute.
@@ -243,6 +245,7 @@ const TABLE: &[(&str, Form)] = &[
     ("func.call", F::Call),
     ("func.return", F::Terminator),
     ("cf.assert", F::Assert),
+    ("gpu.printf", F::Print),
     ("ub.poison", F::Poison),
 
     ("qd.yield", F::Terminator),
@@ -302,6 +305,7 @@ const TABLE: &[(&str, Form)] = &[
     ("qd.grid.view", F::View),
     ("qd.grid.control", F::Control),
     ("qd.grid.faults", F::Faults),
+    ("qd.grid.prints", F::Prints),
     ("qd.grid.scratch", F::Scratch),
     ("qd.grid.mem_fence", F::DeviceFence),
     ("qd.grid.atomic.rmw", F::AtomicCombine),

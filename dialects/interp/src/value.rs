@@ -1,5 +1,6 @@
 //! Values at the interpreter's border: element types, scalars and buffers.
 
+use qd_artifact::Dtype;
 use std::fmt;
 
 /// The type of a scalar, or of a buffer's elements. MLIR's integers have no
@@ -89,6 +90,30 @@ impl Element {
             Self::F32 => f32::from_bits(bits as u32) as f64,
             _ => f64::from_bits(bits),
         }
+    }
+
+    /// As what it is printed.
+    pub(crate) fn dtype(self) -> Dtype {
+        match self {
+            Self::I1 => Dtype::Bool,
+            Self::I8 => Dtype::I8,
+            Self::I16 => Dtype::I16,
+            Self::I32 => Dtype::I32,
+            Self::I64 | Self::Index => Dtype::I64,
+            Self::F16 => Dtype::F16,
+            Self::BF16 => Dtype::BF16,
+            Self::F32 => Dtype::F32,
+            Self::F64 => Dtype::F64,
+        }
+    }
+
+    /// What [`printing::text`](qd_artifact::printing::text) takes of a value.
+    pub(crate) fn as_printed(self, bits: u64) -> (Dtype, u64) {
+        let bits = match self {
+            Self::F16 | Self::BF16 => (self.float(bits) as f32).to_bits().into(),
+            _ => bits,
+        };
+        (self.dtype(), bits)
     }
 
     /// The bits of a float, rounded to this type: to nearest, ties to even.

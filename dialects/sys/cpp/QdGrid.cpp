@@ -39,7 +39,7 @@ static bool isHostArithmetic(Operation *op) {
 /// arithmetic alone.
 static LogicalResult verifySteps(Block &block, StringRef where) {
   for (Operation &op : block) {
-    if (isStep(&op) || isHostArithmetic(&op) || isa<ControlOp, ScratchOp, FaultsOp>(op))
+    if (isStep(&op) || isHostArithmetic(&op) || isa<ControlOp, ScratchOp, FaultsOp, PrintsOp>(op))
       continue;
     return op.emitOpError("is not legal at the top level of ")
            << where << ": only phases, algorithms, 'qd.grid.do_while', 'qd.grid.if' and "
@@ -479,23 +479,30 @@ LogicalResult ControlOp::verify() { return verifyWorkspace(*this, getType()); }
 
 LogicalResult ScratchOp::verify() { return verifyWorkspace(*this, getType()); }
 
-/// Words of the runtime's record of a fault.
-static constexpr int64_t faultWords = 16;
+/// Verifies memory of the runtime that launches write into: of so many words, for sites that have these strings.
+static LogicalResult verifyNotes(Operation *op, Value memory, int64_t words, ArrayAttr sites,
+                                 ArrayRef<StringRef> names) {
+  auto type = cast<MemRefType>(memory.getType());
+  if (failed(verifyWorkspace(op, type)))
+    return failure();
+  if (type.getNumElements() != words)
+    return op->emitOpError("has a record of ") << type.getNumElements() << " words, but there are "
+                                               << words;
+  if (sites.empty())
+    return op->emitOpError("is for a launch without sites, which needs no record");
+  for (auto [place, site] : llvm::enumerate(sites.getAsRange<DictionaryAttr>()))
+    for (StringRef name : names)
+      if (!site.getAs<StringAttr>(name))
+        return op->emitOpError("site ") << place << " has no '" << name << "', which is a string";
+  return success();
+}
 
 LogicalResult FaultsOp::verify() {
-  auto type = cast<MemRefType>(getRecord().getType());
-  if (failed(verifyWorkspace(*this, type)))
-    return failure();
-  if (type.getNumElements() != faultWords)
-    return emitOpError("has a record of ") << type.getNumElements() << " words, but there are "
-                                           << faultWords;
-  if (getSites().empty())
-    return emitOpError("is for a launch without sites, which needs no record");
-  for (auto [place, site] : llvm::enumerate(getSites().getAsRange<DictionaryAttr>()))
-    for (StringRef name : {"text", "at"})
-      if (!site.getAs<StringAttr>(name))
-        return emitOpError("site ") << place << " has no '" << name << "', which is a string";
-  return success();
+  return verifyNotes(*this, getRecord(), 16, getSites(), {"text", "at"});
+}
+
+LogicalResult PrintsOp::verify() {
+  return verifyNotes(*this, getRing(), 4 + 2048 * 32, getSites(), {"text", "at", "types"});
 }
 
 //===----------------------------------------------------------------------===//

@@ -376,6 +376,43 @@ def Grid_FaultsOp : Grid_Op<"faults"> {
   let hasVerifier = 1;
 }
 
+def Grid_PrintsOp : Grid_Op<"prints"> {
+  let summary = "the device's ring of prints, for one launch";
+  let description = [{
+    Words of the device into which a launch writes what `gpu.printf` prints
+    (`qd-expand-prints`), and the number of the launch's first site. The ring is
+    the runtime's, and all kernels of the device share it. Words 0 to 3 are its
+    head; 2,048 records of 32 words follow.
+
+    | word | holds |
+    |---|---|
+    | 0 | how many records were claimed so far, modulo 2^32 |
+    | 1 | how many of them were dropped, since the ring was full |
+    | 2 | how many were read or dropped: the runtime writes it at a synchronisation |
+
+    | word of a record | holds |
+    |---|---|
+    | 0 | the number of claims up to its own, once it is complete |
+    | 1 | the number of the site: that of the launch's first, and its place in `sites` |
+    | 2, 3 | the block and the thread in it |
+    | 4 to 31 | up to 14 values, low word first |
+
+    A record's place is the number of claims before it, modulo 2,048. A claim
+    that is 2,048 or more after what was read is dropped, and counted.
+
+    `sites` describes each print of the launch's body: its format, `text`, where it
+    is `at`, and the `types` of its values. So nothing of that is in the code.
+
+    ```mlir
+    %ring, %first = qd.grid.prints [{at = "k.mlir:6:5", text = "%d\0A", types = "i32"} ] : memref<65540xi32>
+    ```
+  }];
+  let arguments = (ins DictArrayAttr:$sites);
+  let results = (outs Res<MemRefRankOf<[I32], [1]>, "the ring", [MemAlloc]>:$ring, I32:$first);
+  let assemblyFormat = "$sites attr-dict `:` type($ring)";
+  let hasVerifier = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Memory ordering
 //===----------------------------------------------------------------------===//

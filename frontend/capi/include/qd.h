@@ -32,7 +32,7 @@
 #define QD_API_VERSION 1
 
 /** A hash of the declarations below, without the comments. */
-#define QD_HEADER_HASH 0xe84ea8368d8e6396ULL
+#define QD_HEADER_HASH 0x1690f6b4bdae2be8ULL
 
 
 /**
@@ -1208,6 +1208,17 @@ qd_status qd_devices(void (*found)(const qd_device_info *info, void *data),
  * How much memory of a device is in use, and what was copied.
  */
 qd_status qd_device_memory(const qd_device *device, qd_memory_stats *stats);
+
+/**
+ * Has what kernels print (gpu.printf) given to `print` instead of standard output, with `data`: as text that is valid
+ * until it returns, a print at a time, when somebody waits for a stream of the device or reads a buffer, by the thread
+ * that does so, and when the device is closed. The order is that in which threads came to print. `release`, unless it
+ * is null, is called with `data` once `print` is not called any more. A null `print` is standard output again.
+ */
+qd_status qd_device_on_print(const qd_device *device,
+                             void (*print)(const char *text, void *data),
+                             qd_release release,
+                             void *data);
 
 /**
  * Releases unused memory of a device to the system, until about so many bytes are held.

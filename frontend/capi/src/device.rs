@@ -3,10 +3,11 @@
 use crate::{
     handle::{c_text, free, get, handles, place, text, write},
     status::{Failure, Outcome, call, qd_status},
+    stream::{keep, qd_release},
 };
 use qd_frontend::{
     TargetSpec,
-    objects::{Allocate, Allocator, Device, DeviceInfo, DeviceOptions, Devices},
+    objects::{Allocate, Allocator, Device, DeviceInfo, DeviceOptions, Devices, Printer},
 };
 use std::{
     ffi::{CString, c_char, c_void},
@@ -252,6 +253,50 @@ pub unsafe extern "C" fn qd_device_memory(
             },
         )
     })
+}
+
+/// Has what kernels print (gpu.printf) given to `print` instead of standard output, with `data`: as text that is valid
+/// until it returns, a print at a time, when somebody waits for a stream of the device or reads a buffer, by the thread
+/// that does so, and when the device is closed. The order is that in which threads came to print. `release`, unless it
+/// is null, is called with `data` once `print` is not called any more. A null `print` is standard output again.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn qd_device_on_print(
+    device: *const qd_device,
+    print: Option<unsafe extern "C" fn(text: *const c_char, data: *mut c_void)>,
+    release: qd_release,
+    data: *mut c_void,
+) -> qd_status {
+    call!({
+        let printing = Printing {
+            data,
+            _kept: keep(release, data),
+        };
+        let device = &get(device)?.device;
+        device.on_print(print.map(|print| -> Printer {
+            Arc::new(move |text: &str| {
+                let text = c_text(text);
+                print(text.as_ptr(), printing.data());
+            })
+        }));
+        Ok(())
+    })
+}
+
+/// What a program's function for prints is called with.
+struct Printing {
+    data: *mut c_void,
+    _kept: Option<Box<dyn Send + Sync>>,
+}
+
+// Safety: whoever gave it promised that any thread may call the function that it is for.
+unsafe impl Send for Printing {}
+// Safety: as above.
+unsafe impl Sync for Printing {}
+
+impl Printing {
+    fn data(&self) -> *mut c_void {
+        self.data
+    }
 }
 
 /// Releases unused memory of a device to the system, until about so many bytes are held.

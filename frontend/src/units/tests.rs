@@ -107,7 +107,12 @@ fn respelled(text: &str) -> String {
         None => line,
     });
     let lines = lines.map(|line| {
-        let line = line.replace('%', "%other_").replace(" = ", "  =\n\t");
+        // Every second part is in quotes.
+        let parts = line.split('"').enumerate().map(|(at, part)| match at % 2 {
+            0 => part.replace('%', "%other_").replace(" = ", "  =\n\t"),
+            _ => part.into(),
+        });
+        let line = parts.collect::<Vec<_>>().join("\"");
         format!("  {line} // {{ %nothing }}\n\n")
     });
     lines.collect()

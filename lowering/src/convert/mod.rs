@@ -21,7 +21,8 @@ use qd_dialects::{
     ops::grid,
 };
 use qd_passes::{
-    expand_asserts::ASSERT, expand_collectives, expand_math, select_subgroup_size::wave_at,
+    expand_asserts::ASSERT, expand_collectives, expand_math, expand_prints::PRINT,
+    select_subgroup_size::wave_at,
 };
 
 /// Makes the conversions reachable by name.
@@ -53,12 +54,12 @@ fn subgroup_size<'c>(body: Op<'c>, target: &Target) -> Result<'c, i64> {
     }
 }
 
-/// Whether an op that a conversion to a GPU leaves as it is may stay: an error for one of ours, for an assertion, and
+/// Whether an op that a conversion to a GPU leaves as it is may stay: an error for one of ours, for an assertion or a print, and
 /// for a function that the target has no form of.
 fn check<'c>(op: Op<'c>, wave: i64, target: &Target) -> Result<'c> {
     let name = op.full_name();
     let capabilities = &target.capabilities;
-    let is_ours = name.starts_with(ops::PREFIX) || name == ASSERT;
+    let is_ours = name.starts_with(ops::PREFIX) || name == ASSERT || name == PRINT;
     let is_function = name.starts_with("math.") || expand_math::is_expandable(name);
     if !is_ours && (!is_function || capabilities.form(op, wave).is_some()) {
         return Ok(());
@@ -83,6 +84,8 @@ fn check<'c>(op: Op<'c>, wave: i64, target: &Target) -> Result<'c> {
         ": run qd-expand-math first"
     } else if name == ASSERT {
         ": run qd-expand-asserts first"
+    } else if name == PRINT {
+        ": run qd-expand-prints first"
     } else if is_ours {
         ": it belongs to an earlier level"
     } else {

@@ -133,7 +133,7 @@ pub fn compile_timed(
 
 /// From here on a body's name identifies its contents, also in the plan, and its assertions are
 /// like other code.
-pub(crate) const NAMED: &str = "qd-expand-asserts,qd-name-bodies";
+pub(crate) const NAMED: &str = "qd-expand-asserts,qd-expand-prints,qd-name-bodies";
 
 /// From bodies at the subgroup level to the dialects that are emitted, each in a module of its own, as a pipeline.
 pub(crate) fn conversion(target: &Target) -> String {

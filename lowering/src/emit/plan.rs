@@ -19,7 +19,7 @@ use super::{Setting, effects::Effects};
 use crate::convert::descriptor;
 use std::{
     cell::Cell,
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeSet, HashMap, HashSet},
 };
 
 /// A kernel, and how it is run.
@@ -239,7 +239,9 @@ impl<'c> Reader<'_, 'c> {
             | grid::DoWhile::NAME
             | grid::If::NAME
             | grid::Dispatch::NAME => Ok(true),
-            grid::View::NAME | grid::Control::NAME | grid::Faults::NAME => Ok(false),
+            grid::View::NAME | grid::Control::NAME | grid::Faults::NAME | grid::Prints::NAME => {
+                Ok(false)
+            }
             name if name.starts_with(grid::PREFIX) => Err(unsupported(op)),
             name if name.starts_with(algo::PREFIX) => Err(unsupported(op)),
             _ => Ok(false),
@@ -309,7 +311,14 @@ impl<'c> Reader<'_, 'c> {
         }
         let site = made_by.and_then(|op| self.sites.first.get(&op));
         match (site, descriptor::shape(value.r#type())) {
-            (Some(_), Some(_)) => return Ok(Operand::Faults),
+            (Some(_), Some(_)) => {
+                return Ok(
+                    match made_by.is_some_and(|op| self.sites.prints.contains(&op)) {
+                        true => Operand::Prints,
+                        false => Operand::Faults,
+                    },
+                );
+            }
             (Some(first), None) => return Ok(Operand::Site(*first)),
             (None, _) => {}
         }
@@ -407,8 +416,10 @@ fn controls(kernel: Op<'_>) -> HashMap<Key, Words> {
 /// The sites of a kernel's launches, in the order of the text.
 #[derive(Default)]
 struct Sites {
-    /// Of each `qd.grid.faults`.
+    /// Of each `qd.grid.faults` and `qd.grid.prints`.
     first: HashMap<Key, u64>,
+    /// The `qd.grid.prints` among them.
+    prints: HashSet<Key>,
     /// Each, and where it is.
     all: Vec<(Site, String)>,
 }
@@ -417,8 +428,12 @@ impl Sites {
     fn of(kernel: Op<'_>) -> Result<'_, Self> {
         let mut sites = Self::default();
         for op in kernel.nested() {
-            if !op.is(grid::Faults::NAME) {
+            let is_print = op.is(grid::Prints::NAME);
+            if !is_print && !op.is(grid::Faults::NAME) {
                 continue;
+            }
+            if is_print {
+                sites.prints.insert(op.key());
             }
             sites.first.insert(op.key(), sites.all.len() as u64);
             let launch = op.result_values()[0].uses().first().map(|(user, _)| *user);
@@ -434,10 +449,15 @@ impl Sites {
                         Diagnostic::at(op, format!("has a site with the relation '{name}'"))
                     })
                 });
+                let types = text("types");
+                let printed = types.split_terminator(',').map(str::parse);
+                let printed = printed.collect::<std::result::Result<Vec<_>, String>>();
+                let printed = printed.map_err(|why| Diagnostic::at(op, why))?;
                 let site = Site {
                     text: text("text"),
                     phase: phase.clone(),
                     relation: relation.transpose()?,
+                    printed: is_print.then_some(printed),
                 };
                 sites.all.push((site, text("at")));
             }

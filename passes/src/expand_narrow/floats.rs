@@ -8,6 +8,7 @@ use super::{
     halves::{narrow, of_integer, to_odd, widen},
     is_half,
 };
+use crate::expand_prints::PRINT;
 use qd_dialects::{
     builder::{Builder, V},
     diagnostic::Result,
@@ -17,6 +18,10 @@ use qd_dialects::{
 
 /// Expands an op that computes with or yields a half.
 pub(super) fn expand<'c>(op: Op<'c>) -> Result<'c> {
+    if op.is(PRINT) {
+        print_wide(op);
+        return Ok(());
+    }
     let name = op.full_name();
     let is_known = name.starts_with("arith.") || name.starts_with("math.");
     let (operands, results) = (op.operand_values(), op.result_values());
@@ -75,6 +80,16 @@ pub(super) fn expand<'c>(op: Op<'c>) -> Result<'c> {
     };
     op.replace_with(&[new]);
     Ok(())
+}
+
+/// Has halves printed as the `f32` that they are.
+fn print_wide(op: Op<'_>) {
+    let b = &Builder::before(op);
+    for (at, value) in b.vs(&op.operand_values()).into_iter().enumerate() {
+        if is_half(value.ty()) {
+            op.set_operand_at(at, widen(bits(value), value.ty()).value());
+        }
+    }
 }
 
 /// Its bits, as `i16`.

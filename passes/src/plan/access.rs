@@ -117,7 +117,7 @@ pub enum Root {
         /// Whether it has `qd.may_alias`.
         may_alias: bool,
     },
-    /// The kernel's control words (`qd.grid.control`), or the device's record (`qd.grid.faults`).
+    /// The kernel's control words (`qd.grid.control`), or the device's record or ring (`qd.grid.faults`, `qd.grid.prints`).
     Control(Key),
     /// Anything.
     Unknown,
@@ -433,7 +433,8 @@ impl<'c> Accesses<'c> {
         let Some(op) = memref.defining_op() else {
             return (Root::Unknown, None);
         };
-        if op.is(grid::Control::NAME) || op.is(grid::Faults::NAME) {
+        let is_own = [grid::Control::NAME, grid::Faults::NAME, grid::Prints::NAME];
+        if is_own.iter().any(|name| op.is(name)) {
             return (Root::Control(memref.key()), Some(Linear::default()));
         }
         let Some(source) = view_source(op) else {

@@ -18,6 +18,7 @@ const DIALECTS: [&str; 4] = ["arith", "index", "math", "qd"];
 const OPS: &[&str] = &[
     "cf.assert",
     "func.return",
+    "gpu.printf",
     "memref.alloca",
     "memref.atomic_rmw",
     "memref.cast",

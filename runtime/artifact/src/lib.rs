@@ -10,6 +10,7 @@ pub mod machine;
 mod module;
 mod options;
 mod plan;
+pub mod printing;
 mod replace;
 mod target;
 
@@ -22,7 +23,7 @@ pub use module::{Body, Format, Module};
 pub use options::{Host, LLD, Machine, Options, SPIRV_VAL};
 pub use plan::{
     Access, Argument, ArgumentKind, BufferRef, Kernel, MOST_CONTROL, Operand, Plan, Requirements,
-    Role, Site, Step, StepKind, Variant, View, record,
+    Role, Site, Step, StepKind, Variant, View, prints, record,
 };
 pub use replace::replace;
 pub use target::{TargetError, TargetSpec};

@@ -25,23 +25,26 @@ pub struct Plan {
     pub control: u64,
     /// The steps, in program order.
     pub steps: Vec<Step>,
-    /// The assertions that its launches may note in the device's fault record, by number.
+    /// The assertions that its launches may note in the device's fault record, and what they may print, by number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sites: Vec<Site>,
     /// The code's requirements of the device that runs it.
     pub needs: Requirements,
 }
 
-/// An assertion. Where in the source it is stands in [`Origins`](crate::Origins).
+/// An assertion, or a print. Where in the source it is stands in [`Origins`](crate::Origins).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Site {
-    /// What it says.
+    /// What an assertion says, or the format of a print.
     pub text: String,
     /// The phase's name.
     pub phase: String,
-    /// The comparison that its condition is, if the record holds the operands of one.
+    /// The comparison that the condition of an assertion is, if the record holds the operands of one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub relation: Option<Comparison>,
+    /// The types of what a print prints; none of an assertion.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub printed: Option<Vec<Dtype>>,
 }
 
 /// The words of a device's fault record: what a launch writes into it, and the runtime reads. See
@@ -63,6 +66,37 @@ pub mod record {
     pub const LEFT: usize = 5;
     /// The right one.
     pub const RIGHT: usize = 7;
+}
+
+/// The words of a device's ring of prints: what launches write into it, and the runtime reads. See the page of
+/// `qd.grid.prints`.
+pub mod prints {
+    /// How many there are.
+    pub const WORDS: usize = FIRST + RECORDS * RECORD;
+    /// How many records were claimed so far, modulo 2³².
+    pub const CLAIMED: usize = 0;
+    /// How many of them were dropped, because the ring was full.
+    pub const DROPPED: usize = 1;
+    /// How many were read or dropped: what the runtime writes.
+    pub const READ: usize = 2;
+    /// Of the first record.
+    pub const FIRST: usize = 4;
+    /// Records in the ring: a power of two.
+    pub const RECORDS: usize = 2048;
+    /// Words of a record.
+    pub const RECORD: usize = 32;
+    /// In a record: its number and one, once it is complete.
+    pub const COMPLETE: usize = 0;
+    /// The number of the site.
+    pub const SITE: usize = 1;
+    /// The block.
+    pub const BLOCK: usize = 2;
+    /// The thread in it.
+    pub const THREAD: usize = 3;
+    /// The first value, low word first; the others follow.
+    pub const VALUES: usize = 4;
+    /// Values at most.
+    pub const MOST: usize = (RECORD - VALUES) / 2;
 }
 
 /// The code's requirements of a device beyond being of its target. Names are those
@@ -298,6 +332,8 @@ pub enum Operand {
     },
     /// The device's fault record: pointer and extent.
     Faults,
+    /// The device's ring of prints: pointer and extent.
+    Prints,
     /// The number that a site of the plan has on the device, an `i32`.
     Site(u64),
 }

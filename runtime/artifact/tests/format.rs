@@ -66,6 +66,8 @@ fn everything() -> Artifact {
             Operand::Control { first: 1, words: 1 },
             Operand::Faults,
             Operand::Site(0),
+            Operand::Prints,
+            Operand::Site(1),
         ],
     };
     let fill = StepKind::Fill {
@@ -135,11 +137,20 @@ fn everything() -> Artifact {
                         step(1, &[0], repeat),
                         step(3, &[0, 1], choice),
                     ],
-                    sites: vec![Site {
-                        text: "inside".into(),
-                        phase: "first".into(),
-                        relation: Some(Comparison::LtUnsigned),
-                    }],
+                    sites: vec![
+                        Site {
+                            text: "inside".into(),
+                            phase: "first".into(),
+                            relation: Some(Comparison::LtUnsigned),
+                            printed: None,
+                        },
+                        Site {
+                            text: "%d\n".into(),
+                            phase: "first".into(),
+                            relation: None,
+                            printed: Some(vec![Dtype::I32]),
+                        },
+                    ],
                     needs: Requirements {
                         device: "a-processor".into(),
                         features: vec!["vectors".into()],
@@ -157,7 +168,11 @@ fn everything() -> Artifact {
         origins: vec![
             Origins {
                 reasons: [("vectors".into(), "arith.addf at k.mlir:3:4".into())].into(),
-                sites: [("kernel".into(), vec!["k.mlir:5:6".into()])].into(),
+                sites: [(
+                    "kernel".into(),
+                    vec!["k.mlir:5:6".into(), "k.mlir:7:6".into()],
+                )]
+                .into(),
             },
             Origins::default(),
         ],

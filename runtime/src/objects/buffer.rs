@@ -233,7 +233,7 @@ impl Buffer {
         })?;
         let downloaded = &shared.counters.downloaded;
         downloaded.fetch_add(self.bytes(), Ordering::Relaxed);
-        shared.check_faults(on.0.raw)
+        shared.read_notes(on.0.raw)
     }
 
     /// Copies elements from the host, after all uses of the buffer. They have been read when it

@@ -8,6 +8,7 @@ use super::{
     executable::Executable,
     faults::Faults,
     fork::{self, Here},
+    prints::Prints,
     reclaim,
     stream::{Priority, Stream},
 };
@@ -184,6 +185,7 @@ pub(super) struct Shared {
     pub counters: Counters,
     pub codes: Codes,
     pub faults: Faults,
+    pub prints: Prints,
     /// Why the device is lost.
     lost: OnceLock<String>,
     /// Kernels that were launched last, for messages.
@@ -290,6 +292,7 @@ impl Device {
             counters: Counters::default(),
             codes: Codes::default(),
             faults: Faults::default(),
+            prints: Prints::default(),
             lost: OnceLock::new(),
             recent: Mutex::default(),
             streams: AtomicU64::new(0),
@@ -381,6 +384,7 @@ impl fmt::Debug for Device {
 impl Drop for Shared {
     fn drop(&mut self) {
         if !fork::is_copy() {
+            self.drop_ring();
             self.drop_record();
         }
     }

@@ -12,7 +12,7 @@ use crate::{
     program::Planned,
 };
 use qd_artifact::{
-    BufferRef, Dtype, Expr, Kernel, Operand, Step, StepKind, Values, Variant, record,
+    BufferRef, Dtype, Expr, Kernel, Operand, Step, StepKind, Values, Variant, prints, record,
 };
 use std::{
     borrow::Cow,
@@ -232,7 +232,7 @@ impl Frame<'_> {
         match operand {
             Operand::Buffer(buffer) => self.word(buffer, step),
             Operand::Control { first, .. } => Ok(self.control + first * WORD),
-            Operand::Scalar(_) | Operand::Faults | Operand::Site(_) => {
+            Operand::Scalar(_) | Operand::Faults | Operand::Prints | Operand::Site(_) => {
                 Err(Error::InvalidPlan(format!(
                     "kernel '{}': a condition that is on no device",
                     self.kernel.name
@@ -269,7 +269,8 @@ impl Frame<'_> {
                     first,
                     words: length,
                 } => words.extend([self.control + first * WORD, *length]),
-                Operand::Faults => words.extend([self.noting.address, record::WORDS as u64]),
+                Operand::Faults => words.extend([self.noting.record, record::WORDS as u64]),
+                Operand::Prints => words.extend([self.noting.ring, prints::WORDS as u64]),
                 Operand::Site(number) => words.push(self.noting.first + number),
             }
         }
@@ -539,7 +540,7 @@ impl Frame<'_> {
                 let dtype = Dtype::U64;
                 Ok(Input::Scalar(crate::Scalar { dtype, bits }))
             }
-            Operand::Control { .. } | Operand::Faults | Operand::Site(_) => {
+            Operand::Control { .. } | Operand::Faults | Operand::Prints | Operand::Site(_) => {
                 Err(Error::InvalidPlan(format!(
                     "kernel '{}' passes its control on",
                     self.kernel.name

@@ -1,9 +1,9 @@
 //! The fault record of a device, into which kernels note the first assertion that fails, and what
-//! is known of the assertions.
+//! is known of assertions and prints.
 //!
 //! A device has one, as soon as a kernel with assertions is launched on it: its address is part of
 //! the words of launches, captured ones included, and never changes. Whoever waits for a stream
-//! reads it ([`Shared::check_faults`]). What the device writes there is described on the page of
+//! reads it ([`Shared::read_notes`]). What the device writes there is described on the page of
 //! `qd.grid.faults`; texts and places are here.
 
 use super::{
@@ -18,45 +18,48 @@ use std::{
 };
 
 /// Bytes of a word.
-const WORD: usize = 4;
+pub(super) const WORD: usize = 4;
 
 #[derive(Default)]
 pub(super) struct Faults {
-    record: OnceLock<Record>,
+    record: OnceLock<Words>,
     /// Held while the record is made, or read.
     busy: Mutex<()>,
     known: Mutex<Known>,
 }
 
-struct Record {
-    memory: RawMemory,
-    stream: RawStream,
+/// Words of the device that kernels write into.
+pub(super) struct Words {
+    pub memory: RawMemory,
+    pub stream: RawStream,
 }
 
-/// The assertions of all kernels that were launched, by number. They stay known when their kernels
+/// The assertions and prints of all kernels that were launched, by number. They stay known when their kernels
 /// are gone: a fault may be read after that.
 #[derive(Default)]
 struct Known {
     next: u32,
-    numbers: HashMap<Arc<Assertions>, u32>,
+    numbers: HashMap<Arc<Sites>, u32>,
     /// By the number of the first.
-    all: BTreeMap<u32, Arc<Assertions>>,
+    all: BTreeMap<u32, Arc<Sites>>,
 }
 
-/// The assertions of a kernel. Those that are equal have the same numbers, however often they are
+/// The assertions and prints of a kernel. Those that are equal have the same numbers, however often they are
 /// loaded.
 #[derive(PartialEq, Eq, Hash)]
-struct Assertions {
+struct Sites {
     kernel: String,
     sites: Vec<Site>,
     places: Vec<String>,
 }
 
-/// What launches of a kernel with assertions are given.
+/// What launches of a kernel with assertions or prints are given.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Noting {
-    /// Of the record.
-    pub address: u64,
+    /// The record's address; 0 if there are no assertions.
+    pub record: u64,
+    /// The ring's address; 0 if there are no prints.
+    pub ring: u64,
     /// The number of the plan's first site.
     pub first: u64,
 }
@@ -65,45 +68,56 @@ impl Faults {
     fn known(&self) -> std::sync::MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// The site of a number.
+    pub fn site(&self, number: u32) -> Option<Site> {
+        let known = self.known();
+        let (of_kernel, place) = known.site(number)?;
+        Some(of_kernel.sites[place].clone())
+    }
 }
 
 impl Known {
-    fn number(&mut self, assertions: Assertions) -> u32 {
-        if let Some(number) = self.numbers.get(&assertions) {
+    fn number(&mut self, sites: Sites) -> u32 {
+        if let Some(number) = self.numbers.get(&sites) {
             return *number;
         }
-        let assertions = Arc::new(assertions);
+        let sites = Arc::new(sites);
         let number = self.next;
-        self.next = number.wrapping_add(assertions.sites.len() as u32);
-        self.numbers.insert(assertions.clone(), number);
-        self.all.insert(number, assertions);
+        self.next = number.wrapping_add(sites.sites.len() as u32);
+        self.numbers.insert(sites.clone(), number);
+        self.all.insert(number, sites);
         number
     }
 
-    fn site(&self, number: u32) -> Option<(&Assertions, usize)> {
-        let (first, assertions) = self.all.range(..=number).next_back()?;
+    fn site(&self, number: u32) -> Option<(&Sites, usize)> {
+        let (first, sites) = self.all.range(..=number).next_back()?;
         let place = (number - first) as usize;
-        (place < assertions.sites.len()).then_some((assertions, place))
+        (place < sites.sites.len()).then_some((sites, place))
     }
 }
 
 impl Shared {
-    /// What launches of a kernel with these assertions note them by.
+    /// What launches of a kernel with these assertions and prints note them by.
     pub fn noting(
         &self,
         kernel: &str,
         sites: &[Site],
         places: Option<&[String]>,
     ) -> Result<Noting, Error> {
-        let address = self.record()?;
-        let assertions = Assertions {
+        let has = |is_print: bool| sites.iter().any(|site| site.printed.is_some() == is_print);
+        let (record, ring) = (
+            if has(false) { self.record()? } else { 0 },
+            if has(true) { self.ring()? } else { 0 },
+        );
+        let first = self.faults.known().number(Sites {
             kernel: kernel.into(),
             sites: sites.into(),
             places: places.unwrap_or_default().into(),
-        };
-        let first = self.faults.known().number(assertions);
+        });
         Ok(Noting {
-            address,
+            record,
+            ring,
             first: first.into(),
         })
     }
@@ -114,36 +128,58 @@ impl Shared {
         if let Some(record) = self.faults.record.get() {
             return Ok(record.memory.address);
         }
+        let record = self.words("the fault record", record::WORDS)?;
+        Ok(self.faults.record.get_or_init(|| record).memory.address)
+    }
+
+    /// Words of the device, which are 0.
+    pub(super) fn words(&self, what: &str, count: usize) -> Result<Words, Error> {
         let driver = &self.driver;
-        let failed = |fault| self.failed("the fault record", fault);
+        let failed = |fault| self.failed(what, fault);
         // What is allocated on a stream under capture would be part of the graph.
         let stream = driver.open_stream(false).map_err(failed)?;
-        let bytes = (record::WORDS * WORD) as u64;
+        let bytes = (count * WORD) as u64;
         let memory = driver.allocate(bytes, stream).map_err(failed)?;
         let cleared = driver.set(stream, memory.address, bytes, 0);
         cleared.map_err(failed)?;
         driver.synchronize(stream).map_err(failed)?;
-        let record = Record { memory, stream };
-        Ok(self.faults.record.get_or_init(|| record).memory.address)
+        Ok(Words { memory, stream })
     }
 
-    /// The first assertion that has failed since the last time, as an error. The stream is one
-    /// whose work is done.
-    pub fn check_faults(&self, on: RawStream) -> Result<(), Error> {
+    /// Some of the words at an address, when the work of a stream is done.
+    pub(super) fn read_words(
+        &self,
+        what: &str,
+        on: RawStream,
+        at: u64,
+        count: usize,
+    ) -> Result<Vec<u32>, Error> {
+        let mut bytes = vec![0; count * WORD];
+        let read = self.driver.download(on, at, &mut bytes);
+        read.map_err(|fault| self.failed(what, fault))?;
+        let words = bytes.chunks_exact(WORD);
+        let words = words.map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
+        Ok(words.collect())
+    }
+
+    pub(super) fn free_words(&self, words: Words) {
+        self.driver.free(words.memory, words.stream);
+        self.driver.close_stream(words.stream);
+    }
+
+    /// Prints what kernels have printed since the last time; and the first assertion that has failed since then, as
+    /// an error. The stream is one whose work is done.
+    pub fn read_notes(&self, on: RawStream) -> Result<(), Error> {
+        self.print(on)?;
         let Some(record) = self.faults.record.get() else {
             return Ok(());
         };
         let _one = self.faults.busy.lock();
         let at = record.memory.address;
-        let failed = |fault| self.failed("reading the fault record", fault);
+        let what = "reading the fault record";
+        let failed = |fault| self.failed(what, fault);
         let driver = &self.driver;
-        let read = || {
-            let mut bytes = [0; record::WORDS * WORD];
-            driver.download(on, at, &mut bytes).map_err(failed)?;
-            let words = bytes.chunks_exact(WORD);
-            let words = words.map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
-            Ok::<Vec<u32>, Error>(words.collect())
-        };
+        let read = || self.read_words(what, on, at, record::WORDS);
         if read()?[record::COMPLETE] == 0 {
             return Ok(());
         }
@@ -161,8 +197,7 @@ impl Shared {
     /// Gives the record back.
     pub fn drop_record(&mut self) {
         if let Some(record) = self.faults.record.take() {
-            self.driver.free(record.memory, record.stream);
-            self.driver.close_stream(record.stream);
+            self.free_words(record);
         }
     }
 }
@@ -170,20 +205,20 @@ impl Shared {
 impl Known {
     fn error(&self, words: &[u32]) -> Error {
         let (block, thread) = (words[record::BLOCK], words[record::THREAD]);
-        let Some((assertions, place)) = self.site(words[record::SITE]) else {
+        let Some((sites, place)) = self.site(words[record::SITE]) else {
             return Error::Device(format!(
                 "the fault record names assertion {}, which no kernel has",
                 words[record::SITE]
             ));
         };
-        let site = &assertions.sites[place];
+        let site = &sites.sites[place];
         let wide = |low: usize| u64::from(words[low]) | u64::from(words[low + 1]) << 32;
         let compared = |relation| compared(wide(record::LEFT), relation, wide(record::RIGHT));
         Error::Assertion(Box::new(FailedAssertion {
-            kernel: assertions.kernel.clone(),
+            kernel: sites.kernel.clone(),
             phase: site.phase.clone(),
             text: site.text.clone(),
-            at: assertions.places.get(place).cloned(),
+            at: sites.places.get(place).cloned(),
             block,
             thread,
             compared: site.relation.map(compared),
@@ -216,13 +251,14 @@ fn compared(left: u64, relation: Comparison, right: u64) -> String {
 mod tests {
     use super::*;
 
-    fn assertions(kernel: &str, texts: &[&str]) -> Assertions {
+    fn assertions(kernel: &str, texts: &[&str]) -> Sites {
         let sites = texts.iter().map(|text| Site {
             text: (*text).into(),
             phase: "p".into(),
             relation: Some(Comparison::LtSigned),
+            printed: None,
         });
-        Assertions {
+        Sites {
             kernel: kernel.into(),
             sites: sites.collect(),
             places: vec!["k.mlir:1:2".into()],

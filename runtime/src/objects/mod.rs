@@ -55,6 +55,7 @@ mod numbers;
 mod opening;
 pub(crate) mod parts;
 mod pinned;
+mod prints;
 mod profiler;
 pub(crate) mod reclaim;
 mod recording;
@@ -80,6 +81,7 @@ pub use executable::{Executable, Kernel, LaunchOptions, Signature};
 pub use foreign::{Foreign, Ready};
 pub use opening::Opening;
 pub use pinned::{Pending, Pinned};
+pub use prints::Printer;
 pub use profiler::{
     Attached, CopyKind, Detail, Profiler, Span, SpanKind, Step, StepTotal, step_totals,
 };

@@ -95,7 +95,7 @@ impl Stream {
         reclaim::now();
         done.map_err(|fault| shared.failed("waiting for a stream", fault))?;
         self.0.numbers.end(number);
-        shared.check_faults(self.0.raw)
+        shared.read_notes(self.0.raw)
     }
 
     /// Waits until all that is on it has been done, and all that other streams do with these arrays.

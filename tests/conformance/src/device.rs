@@ -6,7 +6,7 @@ use qd_runtime::{
     Error,
     objects::{
         Arg, Buffer, Detail, Device, DeviceId, DeviceOptions, Executable, Kernel, LaunchOptions,
-        Priority, Profiler, Stream,
+        Printer, Priority, Profiler, Stream,
     },
 };
 use std::{
@@ -73,6 +73,11 @@ impl Main {
     /// It.
     pub fn kernel(&self) -> &Kernel {
         &self.kernel
+    }
+
+    /// Has what it prints given to a function.
+    pub(crate) fn on_print(&self, printer: Printer) {
+        self.device.on_print(Some(printer));
     }
 
     /// The same, with nothing prepared and on a stream of its own.

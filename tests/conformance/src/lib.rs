@@ -155,6 +155,31 @@ impl Subject {
         Some(self.execute(&target, arguments))
     }
 
+    /// What is printed on the target, and what in the interpreter, print by print, unless the device has subgroups of
+    /// another size, or it is another run's turn.
+    ///
+    /// # Panics
+    ///
+    /// It does not run.
+    pub fn prints(&self, wave: u32, arguments: &[Argument]) -> Option<[Vec<String>; 2]> {
+        let target = waves::target_with(wave).filter(|_| simulated::is_ours(&self.source))?;
+        RAN.set(RAN.get() + 1);
+        let mut expected = Vec::new();
+        let mut take = |text: &str| expected.push(text.to_owned());
+        let reference = interpret_printing(&self.source, wave, arguments, &mut take);
+        reference.unwrap_or_else(|fault| panic!("the interpreter faults: {fault}"));
+        let main = load(&self.source, &target, None).unwrap_or_else(|why| panic!("{why}"));
+        let printed = Arc::new(Mutex::new(Vec::new()));
+        let to = printed.clone();
+        main.on_print(Arc::new(move |text: &str| {
+            to.lock().expect("nothing panics").push(text.to_owned());
+        }));
+        let ran = device::execute_with(&main, arguments, &self.options);
+        ran.unwrap_or_else(|error| panic!("{target}: {error}"));
+        let printed = std::mem::take(&mut *printed.lock().expect("nothing panics"));
+        Some([expected, printed])
+    }
+
     /// As [`Self::check`], with how many units in the last place the results are
     /// apart where they may be.
     ///
@@ -186,6 +211,15 @@ pub fn interpret(
     wave: u32,
     arguments: &[Argument],
 ) -> Result<Vec<qd_interp::Argument>, qd_interp::Fault> {
+    interpret_printing(source, wave, arguments, &mut |_| ())
+}
+
+fn interpret_printing(
+    source: &str,
+    wave: u32,
+    arguments: &[Argument],
+    print: &mut dyn FnMut(&str),
+) -> Result<Vec<qd_interp::Argument>, qd_interp::Fault> {
     let context = qd_frontend::lazy_context();
     let parsed = parse(&context, source);
     let mut reference: Vec<_> = arguments
@@ -196,7 +230,7 @@ pub fn interpret(
         wave,
         ..Default::default()
     };
-    qd_interp::interpret(parsed.module(), "main", &mut reference, &options)?;
+    qd_interp::interpret_printing(parsed.module(), "main", &mut reference, &options, print)?;
     Ok(reference)
 }
 

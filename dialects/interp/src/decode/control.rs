@@ -8,6 +8,7 @@ use crate::{
     value::Element,
 };
 use melior::ir::{BlockLike, operation::OperationLike};
+use qd_artifact::{Dtype, printing};
 
 impl<'c: 'm, 'm> Decoder<'c, 'm> {
     pub(super) fn control(
@@ -34,6 +35,21 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
                 Ok(())
             }
         }
+    }
+
+    pub(super) fn print(&mut self, body: &mut Body, op: Op<'c, 'm>) -> Result<(), Fault> {
+        let site = self.site(op);
+        let format = read::string(op, "format").unwrap_or_default();
+        let elements =
+            (0..op.operand_count()).map(|index| super::simt::element_of_operand(op, index));
+        let elements: Vec<Element> = elements.collect::<Result<_, _>>()?;
+        let types: Vec<Dtype> = elements.iter().copied().map(Element::dtype).collect();
+        printing::check(&format, &types).map_err(|why| read::fault(op, why))?;
+        let registers = body.operands(op, 0..elements.len())?;
+        let values = registers.iter().copied().zip(elements).collect();
+        let format = format.into();
+        body.emit(site, Instruction::Print { format, values });
+        Ok(())
     }
 
     fn if_op(&mut self, body: &mut Body, op: Op<'c, 'm>, site: SiteId) -> Result<(), Fault> {

@@ -16,6 +16,7 @@ use melior::ir::{
     r#type::{DimSize, IntegerType, MemRefType, ShapedTypeLike},
 };
 use mlir_sys::MlirStringRef;
+use qd_artifact::Dtype;
 
 /// The text of an operation's or attribute's name.
 pub(super) fn text(identifier: Identifier) -> String {
@@ -133,6 +134,25 @@ pub(super) fn integers(op: Op, name: &str) -> Vec<i64> {
 
 /// What the sites of a `qd.grid.faults` are called: `"text" at file:line:column`.
 pub(super) fn sites(op: Op) -> Result<Vec<String>, Fault> {
+    let all = described(op, ["text", "at"])?.into_iter();
+    Ok(all
+        .map(|[text, at]| format!("\"{text}\" at {at}"))
+        .collect())
+}
+
+/// What the sites of a `qd.grid.prints` print: a format, and the types of its values.
+pub(super) fn prints(op: Op) -> Result<Vec<(String, Vec<Dtype>)>, Fault> {
+    let all = described(op, ["text", "types"])?.into_iter();
+    let all = all.map(|[format, types]| {
+        let types = types.split_terminator(',').map(str::parse);
+        let types = types.collect::<Result<_, _>>();
+        Ok((format, types.map_err(|why: String| fault(op, why))?))
+    });
+    all.collect()
+}
+
+/// The strings of these names that each site of an op has.
+fn described<const N: usize>(op: Op, names: [&str; N]) -> Result<Vec<[String; N]>, Fault> {
     let sites = ArrayAttribute::try_from(required(op, "sites")?)
         .map_err(|_| fault(op, "'sites' is not an array"))?;
     let said = |site: &DictionaryAttribute, name: &str| {
@@ -142,15 +162,15 @@ pub(super) fn sites(op: Op) -> Result<Vec<String>, Fault> {
             mlir_sys::mlirStringAttrGetValue(attribute.to_raw())
         }))
     };
-    (0..sites.len())
-        .map(|place| {
-            let site = sites.element(place).ok();
-            let site = site.and_then(|site| DictionaryAttribute::try_from(site).ok());
-            let named = site.and_then(|site| Some((said(&site, "text")?, said(&site, "at")?)));
-            let (text, at) = named.ok_or_else(|| fault(op, "has a site without a name"))?;
-            Ok(format!("\"{text}\" at {at}"))
-        })
-        .collect()
+    let of = |place: usize| {
+        let site = DictionaryAttribute::try_from(sites.element(place).ok()?).ok()?;
+        let all: Vec<String> = names.iter().filter_map(|name| said(&site, name)).collect();
+        all.try_into().ok()
+    };
+    let all = (0..sites.len()).map(|place| {
+        of(place).ok_or_else(|| fault(op, format!("has a site without {}", names.join(" and "))))
+    });
+    all.collect()
 }
 
 pub(super) fn string(op: Op, name: &str) -> Option<String> {

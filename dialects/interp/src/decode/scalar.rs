@@ -49,6 +49,10 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
             F::If | F::For | F::While | F::ExecuteRegion | F::IndexSwitch | F::Call | F::Assert => {
                 self.control(body, op, form)
             }
+            F::Print => {
+                self.only_in(body, op, &IN_BODIES)?;
+                self.print(body, op)
+            }
 
             F::Dim | F::MemrefCast | F::SubView | F::View => self.descriptor(body, op, form),
             F::Address | F::CollapseShape | F::ReinterpretCast => {
@@ -104,6 +108,7 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
             | F::Variant
             | F::Control
             | F::Faults
+            | F::Prints
             | F::Scratch
             | F::Algorithm(_)
             | F::Symbol

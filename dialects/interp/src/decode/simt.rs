@@ -181,7 +181,7 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
     }
 }
 
-fn element_of_operand(op: Op, index: usize) -> Result<Element, Fault> {
+pub(super) fn element_of_operand(op: Op, index: usize) -> Result<Element, Fault> {
     let value = op
         .operand(index)
         .map_err(|_| read::fault(op, format!("lacks operand {index}")))?;

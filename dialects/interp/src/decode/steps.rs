@@ -129,6 +129,10 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
                     self.workspace(host, inner, Owned::Faults(read::sites(inner)?))?;
                     Action::Host(self.first_site(host, inner)?)
                 }
+                Form::Prints => {
+                    self.workspace(host, inner, Owned::Prints(read::prints(inner)?))?;
+                    Action::Host(self.first_site(host, inner)?)
+                }
                 Form::Algorithm(definition) => {
                     Action::Algorithm(Box::new(self.algorithm(host, inner, definition)?))
                 }

@@ -6,6 +6,7 @@ use crate::{
     memory::{Allocation, Memref, Space},
     program::{Action, Code, Control, Kernel, Owned, Reg, Step, SubgroupFill, Swap, Variant},
 };
+use qd_artifact::{Dtype, printing, prints};
 
 /// Lanes that the elements of a `for_each` are dealt out to.
 const BATCH: usize = 64;
@@ -36,21 +37,23 @@ impl<'p> Engine<'p> {
             allocation.owned = around;
         }
         outcome?;
-        let mut left = self.device[first..].iter().zip(&kernel.controls);
-        left.try_for_each(
-            |(words, control)| match (words.first_not_zero(), &control.owned) {
-                (None, _) | (_, Owned::Scratch) => Ok(()),
-                (_, Owned::Faults(sites)) => Err(self.fault(control.site, noted(words, sites))),
-                (Some((word, value)), Owned::Control) => Err(self.fault(
-                    control.site,
-                    format!(
-                        "is left with {value} in word {word} when kernel '@{}' ends: \
-                         it must be left 0, for the next run begins with it",
-                        kernel.name
-                    ),
-                )),
-            },
-        )
+        for (words, control) in self.device[first..].iter().zip(&kernel.controls) {
+            let message = match (words.first_not_zero(), &control.owned) {
+                (None, _) | (_, Owned::Scratch) => continue,
+                (_, Owned::Prints(sites)) => {
+                    printed(words, sites, self.print);
+                    continue;
+                }
+                (_, Owned::Faults(sites)) => noted(words, sites),
+                (Some((word, value)), Owned::Control) => format!(
+                    "is left with {value} in word {word} when kernel '@{}' ends: \
+                     it must be left 0, for the next run begins with it",
+                    kernel.name
+                ),
+            };
+            return Err(self.fault(control.site, message));
+        }
+        Ok(())
     }
 
     /// A buffer that is the runtime's: of words that are 0, or of scratch; its number.
@@ -354,6 +357,23 @@ fn captures(code: &Code, host: &Lanes) -> Vec<(Reg, u64, bool)> {
 }
 
 /// What a record says that is not empty.
+/// Prints what is in a ring that nobody has read yet.
+fn printed(ring: &Allocation, sites: &[(String, Vec<Dtype>)], print: &mut dyn FnMut(&str)) {
+    let word = |at: usize| ring.read(4 * at as i64, 4).unwrap_or_default();
+    let claimed = word(prints::CLAIMED) as usize;
+    for number in 0..claimed.min(prints::RECORDS) {
+        let record = prints::FIRST + number * prints::RECORD;
+        let Some((format, types)) = sites.get(word(record + prints::SITE) as usize) else {
+            continue;
+        };
+        let values = types.iter().enumerate().map(|(at, dtype)| {
+            let low = record + prints::VALUES + 2 * at;
+            (*dtype, word(low) | word(low + 1) << 32)
+        });
+        print(&printing::text(format, &values.collect::<Vec<_>>()));
+    }
+}
+
 fn noted(record: &Allocation, sites: &[String]) -> String {
     let word = |at: i64| record.read(4 * at, 4).unwrap_or_default();
     match sites.get(word(2) as usize) {

@@ -22,7 +22,9 @@ use crate::{
     memory::{Allocation, Memref, Space},
     program::{Code, Id, Instruction, Reg},
     race::BlockClock,
+    value::Element,
 };
+use qd_artifact::printing;
 use std::collections::VecDeque;
 
 /// Instructions a subgroup executes before others get a turn, in order.
@@ -328,6 +330,18 @@ impl Engine<'_> {
             I::Block(_) => {
                 converged(lanes, index)?;
                 return Ok(Flow::Elsewhere);
+            }
+            I::Print { format, values } => {
+                for (register, _) in values {
+                    lanes.need(*register, "what is printed")?;
+                }
+                for lane in bits(lanes.active) {
+                    let value = |(register, element): &(Reg, Element)| {
+                        element.as_printed(lanes.get(*register, lane))
+                    };
+                    let values: Vec<_> = values.iter().map(value).collect();
+                    (self.print)(&printing::text(format, &values));
+                }
             }
             other => return step(other, lanes, &mut self.memrefs),
         }

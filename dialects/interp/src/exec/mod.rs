@@ -37,6 +37,8 @@ pub(crate) struct Engine<'p> {
     /// The adversary, if there is one.
     pub random: Option<Random>,
     pub report: Report,
+    /// Takes what threads print.
+    pub print: &'p mut dyn FnMut(&str),
 }
 
 impl Engine<'_> {

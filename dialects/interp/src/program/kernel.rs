@@ -6,6 +6,7 @@ use crate::{
     fault::SiteId,
     value::Element,
 };
+use qd_artifact::Dtype;
 
 /// A kernel that can be launched.
 #[derive(Debug)]
@@ -30,6 +31,8 @@ pub(crate) enum Owned {
     Scratch,
     /// 0 when the kernel begins; what is in it when it ends is a fault at one of these sites.
     Faults(Vec<String>),
+    /// 0 when the kernel begins; what is in it when it ends is printed, by a format and its values' types.
+    Prints(Vec<(String, Vec<Dtype>)>),
 }
 
 #[derive(Debug)]

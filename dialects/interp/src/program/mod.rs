@@ -350,6 +350,11 @@ pub(crate) enum Instruction {
         condition: Reg,
         message: Box<str>,
     },
+    /// Each active lane by itself.
+    Print {
+        format: Box<str>,
+        values: Box<[(Reg, Element)]>,
+    },
     End,
 
     Load {

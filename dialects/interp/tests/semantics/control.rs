@@ -234,6 +234,41 @@ fn assertions() {
 }
 
 #[test]
+fn active_lanes_print_in_order() {
+    let body = |format: &str, values: &str| {
+        let body = format!(
+            "%c3 = arith.constant 3 : i32
+             %p = arith.cmpi slt, %x, %c3 : i32
+             %half = arith.constant 5.0e-1 : f16
+             scf.if %p {{ gpu.printf \"{format}\"{values} }}
+             %r = arith.addi %x, %x : i32"
+        );
+        map_text("i32", "i32", &body)
+    };
+    let of = |text: &str| prints(text, map_arguments::<i32, i32>(&sequence()), 32);
+    let lines = of(&body("%d is %g%%;", ", %x, %half : i32, f16")).0;
+    let below: Vec<_> = sequence().into_iter().filter(|x| *x < 3).collect();
+    let expected = below.iter().map(|x| format!("{x} is 0.5%;"));
+    assert!(!below.is_empty());
+    assert_eq!(lines, expected.collect::<Vec<_>>());
+    // What comes before a fault is there.
+    let text = body("%d", ", %x : i32").replace(
+        "%r = arith.addi",
+        "cf.assert %p, \"few\"
+         %r = arith.addi",
+    );
+    let (lines, fault) = of(&text);
+    assert!(!lines.is_empty());
+    assert!(fault.is_some_and(|fault| fault.to_string().contains("few")));
+    let fault = of(&body("%f", ", %x : i32")).1.expect("an integer");
+    let fault = fault.to_string();
+    assert!(
+        fault.contains("'%f' takes a float, but value 0 is of type i32"),
+        "{fault}"
+    );
+}
+
+#[test]
 fn a_loop_up_to_the_last_number_ends() {
     let body = "%c1 = arith.constant 1 : i64
       %c0 = arith.constant 0 : i32

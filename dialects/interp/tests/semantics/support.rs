@@ -1,7 +1,9 @@
 //! Text in, values out.
 
 use melior::{Context, dialect::DialectRegistry, ir::Module};
-use qd_interp::{Argument, Buffer, Fault, Native, Options, Report, Schedule, interpret};
+use qd_interp::{
+    Argument, Buffer, Fault, Native, Options, Report, Schedule, interpret, interpret_printing,
+};
 
 pub const WAVES: [u32; 5] = [4, 8, 16, 32, 64];
 
@@ -52,6 +54,16 @@ pub fn run(text: &str, arguments: Vec<Argument>, wave: u32) -> Vec<Argument> {
         Ok((arguments, _)) => arguments,
         Err(fault) => panic!("{fault}\n{text}"),
     }
+}
+
+/// What kernel `@k` prints, print by print, and how it ends.
+pub fn prints(text: &str, mut arguments: Vec<Argument>, wave: u32) -> (Vec<String>, Option<Fault>) {
+    let context = context();
+    let module = Module::parse(&context, text).unwrap_or_else(|| panic!("does not parse:\n{text}"));
+    let mut printed = Vec::new();
+    let mut print = |text: &str| printed.push(text.to_owned());
+    let ended = interpret_printing(&module, "k", &mut arguments, &options(wave), &mut print);
+    (printed, ended.err())
 }
 
 /// Runs kernel `@k` and expects a fault whose text holds these words.

@@ -85,6 +85,38 @@ fn a_record_that_is_written_is_a_fault() {
     );
 }
 
+/// A ring of the device's, which a phase writes as `qd-expand-prints` would have it.
+#[test]
+fn what_is_in_a_ring_is_printed() {
+    let text = "qd.grid.kernel @k() {
+           %c1 = arith.constant 1 : index
+           %ring, %first = qd.grid.prints [{at = \"k.mlir:1:2\", text = \"no\", types = \"\"}, {at = \"k.mlir:3:4\", text = \"%d, %f\", types = \"i32,f32\"}]
+               : memref<65540xi32>
+           qd.grid.for_each %i to %c1 {
+             %c0 = arith.constant 0 : index
+             %c4 = arith.constant 4 : index
+             %c5 = arith.constant 5 : index
+             %c8 = arith.constant 8 : index
+             %c10 = arith.constant 10 : index
+             %one = arith.constant 1 : i32
+             %minus = arith.constant -1 : i32
+             %float = arith.constant 1.5 : f32
+             %bits = arith.bitcast %float : f32 to i32
+             %second = arith.addi %first, %one : i32
+             %old = qd.grid.atomic.rmw add %one, %ring[%c0] device relaxed : memref<65540xi32>
+             memref.store %second, %ring[%c5] : memref<65540xi32>
+             memref.store %minus, %ring[%c8] : memref<65540xi32>
+             memref.store %bits, %ring[%c10] : memref<65540xi32>
+             qd.grid.atomic.store %one, %ring[%c4] device release : memref<65540xi32>
+           }
+         }";
+    let (printed, fault) = prints(text, Vec::new(), 16);
+    assert_eq!(
+        (printed, fault.map(|fault| fault.to_string())),
+        (vec!["-1, 1.500000".into()], None)
+    );
+}
+
 const WORDS: &str = "%w = qd.grid.control : memref<2xi32>";
 
 fn counted(text: &str) -> Vec<i32> {

@@ -37,6 +37,28 @@ static void devices(void) {
   FAILS(QD_ERROR_VALUE, "not UTF-8", qd_device_open("\xff", NULL, &device));
 }
 
+static void printed(const char *text, void *data) { strcat(data, text); }
+
+static void forgotten(void *data) { strcat(data, "."); }
+
+static void prints(void) {
+  Machine on = machine("qd.grid.kernel @k() {\n"
+                       "  %n = arith.constant 1 : index\n"
+                       "  qd.grid.for_each \"one\" %i to %n { gpu.printf \"here is %d\", %i : index }\n"
+                       "}");
+  qd_kernel *kernel;
+  char said[64] = "";
+  QD(qd_kernel_get(on.executable, "k", &kernel));
+  QD(qd_device_on_print(on.device, printed, forgotten, said));
+  QD(qd_launch(kernel, on.stream, NULL, 0, NULL));
+  QD(qd_stream_synchronize(on.stream));
+  CHECK(strcmp(said, "here is 0") == 0);
+  QD(qd_device_on_print(on.device, NULL, NULL, NULL));
+  CHECK(strcmp(said, "here is 0.") == 0);
+  QD(qd_kernel_free(kernel));
+  close_machine(on);
+}
+
 static void launches(void) {
   Machine on = machine(ADD);
   qd_kernel *add;
@@ -183,6 +205,7 @@ int main(int count, char **words) {
   versions();
   devices();
   launches();
+  prints();
   artifacts(words[1]);
   diagnostics();
   puts("passed");

@@ -130,6 +130,7 @@ pub fn memories(step: &Step, kernel: &Kernel) -> Vec<String> {
         Operand::Buffer(of) => Some(buffer(of, kernel)),
         Operand::Control { first, words } => Some(format!("control[{words} from {first}]")),
         Operand::Faults => Some("the fault record".into()),
+        Operand::Prints => Some("the ring of prints".into()),
         Operand::Scalar(_) | Operand::Site(_) => None,
     };
     match &step.kind {
