@@ -36,10 +36,10 @@ static TURN: LazyLock<Option<Turn>> = LazyLock::new(|| {
     Some(turn.unwrap_or_else(|| panic!("QD_TURN={text}: it is to be such as 2/5")))
 });
 
-/// How many kernels of a test are every run's: all, of the many tests that have few.
-const EVERYONES: usize = 2;
+/// How many kernels of a test are every run's: all, of the many tests that have one.
+const EVERYONES: usize = 1;
 
-/// Whether a kernel is this run's to execute. What has an algorithm takes turns, from a test's third
+/// Whether a kernel is this run's to execute. What has an algorithm takes turns, from a test's second
 /// kernel on; everything else is every run's.
 pub(crate) fn is_ours(source: &str) -> bool {
     thread_local! {
