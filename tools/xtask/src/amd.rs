@@ -29,7 +29,7 @@ pub fn run(workspace: &Workspace, target: &str, args: &[String]) -> Result<()> {
 /// type, capacity, size and input meets each of them.
 pub fn run_in_turns(workspace: &Workspace, args: &[String]) -> Result<Report> {
     execute(workspace, &oracle::all(), args, true, &|name| {
-        name != REPEATED
+        name != conformance::REPEATED
     })
 }
 
@@ -38,10 +38,6 @@ pub fn run_programs(workspace: &Workspace, target: &str, names: &[&str]) -> Resu
     let is_run = |name: &str| names.contains(&name);
     execute(workspace, &oracle::chips(target)?, &[], false, &is_run)
 }
-
-/// The program that runs kernels again and again, which takes a tenth of the time and finds on a
-/// simulated device what one run does.
-const REPEATED: &str = "endurance";
 
 /// A test program on a chip.
 struct Job {

@@ -21,7 +21,7 @@ const TESTS: &[&str] = &[
 ];
 
 /// What is tried beside them: what `cargo xtask test` tries of a fixed seed.
-const SMITH: &str = "xtask smith run --turns --seed 1 --kernels 300 --mutants 4000";
+const SMITH: &str = "xtask smith run --turns --seed 1 --kernels 200 --mutants 3000";
 
 /// Builds everything anew with counters, in a target directory of its own, runs the tests and then
 /// `qd-smith`, and writes a report after each.

@@ -12,8 +12,8 @@ use crate::{cargo, packages, planted, process};
 
 /// What the tests try: the same in every run, and what has not been tried before.
 const ARGUMENTS: &[&str] = &[
-    "run --turns --seed 1 --kernels 300 --mutants 4000",
-    "run --turns --time 60s --kernels 100000 --mutants 1000000",
+    "run --turns --seed 1 --kernels 200 --mutants 3000",
+    "run --turns --time 30s --kernels 100000 --mutants 1000000",
 ];
 
 /// What `cargo xtask smith` does.

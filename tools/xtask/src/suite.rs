@@ -116,7 +116,7 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "smith",
-        rerun: "cargo xtask smith run --turns --kernels 300 --mutants 4000 --seed 1",
+        rerun: "cargo xtask smith run --turns --kernels 200 --mutants 3000 --seed 1",
         needed: false,
         run: smith::test,
     },
