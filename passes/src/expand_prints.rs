@@ -163,7 +163,9 @@ fn write<'c>(ring: V<'_, 'c>, site: V<'_, 'c>, values: Vec<V<'_, 'c>>) {
         ring.set(word(prints::BLOCK), b.block_id().to_i32());
         ring.set(word(prints::THREAD), b.thread_id().to_i32());
         for (place, value) in values.into_iter().enumerate() {
-            let (low, high) = words(bits(value), false);
+            // An index may be of 32 bits, and is printed as one of 64.
+            let is_index = value.ty() == b.index_type();
+            let (low, high) = words(bits(value), is_index);
             ring.set(word(prints::VALUES + 2 * place), low);
             ring.set(word(prints::VALUES + 2 * place + 1), high);
         }
