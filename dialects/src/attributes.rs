@@ -84,9 +84,8 @@ pub fn int(attribute: Attribute<'_>) -> Option<i64> {
         if !sys::mlirAttributeIsAInteger(raw) {
             return None;
         }
-        let r#type = sys::mlirAttributeGetType(raw);
-        if sys::mlirTypeIsAInteger(r#type) && sys::mlirIntegerTypeGetWidth(r#type) == 1 {
-            return Some((sys::mlirIntegerAttrGetValueInt(raw) & 1).abs());
+        if sys::mlirAttributeIsABool(raw) {
+            return Some(sys::mlirBoolAttrGetValue(raw).into());
         }
         Some(sys::mlirIntegerAttrGetValueInt(raw))
     }

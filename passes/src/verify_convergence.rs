@@ -90,6 +90,24 @@ pub fn error_at<'c>(
     verify(body, threads, &[wave], calls).into_iter().next()
 }
 
+/// The sizes among `waves` at which a body of blocks of `threads` breaks a rule, each with the first error as a text;
+/// and the uniformity of values in subgroups of the widest, where it was looked at.
+pub fn refused<'c>(
+    body: Op<'c>,
+    threads: i64,
+    waves: &[u32],
+    calls: &Calls<'c>,
+) -> (Vec<(u32, String)>, Option<Uniformity<'c>>) {
+    let (mut refused, mut widest) = (Vec::new(), None);
+    each_size(body, threads, waves, calls, |wave, found, uniformity| {
+        if let Some((_, what, _)) = found.first() {
+            refused.push((wave, format!("{what}, at wave {wave}")));
+        }
+        widest.get_or_insert(uniformity);
+    });
+    (refused, widest)
+}
+
 /// The wave sizes at which to check a body: the option's, the body's own, or every one.
 fn waves(body: Op<'_>, option: u32) -> Vec<u32> {
     let own = wave_of(body).and_then(|wave| u32::try_from(wave).ok());
@@ -133,35 +151,20 @@ fn verify<'c>(
     waves: &[u32],
     calls: &Calls<'c>,
 ) -> Vec<Diagnostic<'c>> {
-    let Some(body) = function.body() else {
-        return Vec::new();
-    };
-    let collectives: Vec<(Op<'c>, Scope)> = function
-        .nested()
-        .into_iter()
-        .filter_map(|op| Some((op, calls.scope_of(op)?)))
-        .filter(|(op, _)| may_break(*op, body))
-        .collect();
-    if collectives.is_empty() {
-        return Vec::new();
-    }
     let mut broken: Vec<Broken<'c>> = Vec::new();
-    for wave in waves {
-        // A function of unknown callers has arguments of unknown uniformity.
-        let uniformity = match threads {
-            0 => Uniformity::analyse_called(body, *wave),
-            _ => Uniformity::analyse(body, threads, *wave),
-        };
-        for (op, scope) in &collectives {
-            let Some((what, why)) = check(*op, *scope, &uniformity) else {
-                continue;
-            };
+    let mut of_wave = Vec::new();
+    each_size(function, threads, waves, calls, |wave, found, _| {
+        of_wave.push((wave, found));
+    });
+    of_wave.sort_by_key(|(wave, _)| *wave);
+    for (wave, found) in of_wave {
+        for (op, what, why) in found {
             match broken.iter_mut().find(|b| b.op.key() == op.key()) {
-                Some(known) => known.waves.push(*wave),
+                Some(known) => known.waves.push(wave),
                 None => broken.push(Broken {
-                    op: *op,
+                    op,
                     what,
-                    waves: vec![*wave],
+                    waves: vec![wave],
                     why,
                 }),
             }
@@ -181,6 +184,66 @@ fn verify<'c>(
         })
         .collect()
 }
+
+/// An op that breaks a rule, which one, and why.
+type Fault<'c> = (Op<'c>, String, Vec<Step<'c>>);
+
+/// Calls `visit` with what a body breaks at each size of which that is not known without an analysis, the widest first,
+/// and with the analysis.
+///
+/// Subgroups of half the lanes are parts of the wide ones: what is the same in these is the same in them, and what
+/// breaks nothing in these breaks nothing in them. That is so where the body does not count by the size, and all
+/// subgroups are full.
+fn each_size<'c>(
+    function: Op<'c>,
+    threads: i64,
+    waves: &[u32],
+    calls: &Calls<'c>,
+    mut visit: impl FnMut(u32, Vec<Fault<'c>>, Uniformity<'c>),
+) {
+    let Some(body) = function.body() else {
+        return;
+    };
+    let nested = function.nested();
+    let collectives: Vec<(Op<'c>, Scope)> = nested
+        .iter()
+        .filter_map(|op| Some((*op, calls.scope_of(*op)?)))
+        .filter(|(op, _)| may_break(*op, body))
+        .collect();
+    if collectives.is_empty() {
+        return;
+    }
+    let mut waves = waves.to_vec();
+    waves.sort_unstable_by(|a, b| b.cmp(a));
+    let counts = || nested.iter().any(|op| COUNTING.contains(&op.full_name()));
+    let in_parts = threads % waves.first().map_or(1, |wave| i64::from(*wave)) == 0 && !counts();
+    for wave in waves {
+        // A function of unknown callers has arguments of unknown uniformity.
+        let uniformity = match threads {
+            0 => Uniformity::analyse_called(body, wave),
+            _ => Uniformity::analyse(body, threads, wave),
+        };
+        let found = collectives.iter().filter_map(|(op, scope)| {
+            let (what, why) = check(*op, *scope, &uniformity)?;
+            Some((*op, what, why))
+        });
+        let found: Vec<Fault<'c>> = found.collect();
+        let is_known = in_parts && found.is_empty();
+        visit(wave, found, uniformity);
+        if is_known {
+            return;
+        }
+    }
+}
+
+/// Ops whose results say how many lanes a subgroup has, or which of them a thread is.
+const COUNTING: [&str; 5] = [
+    simt::LaneId::NAME,
+    simt::SubgroupId::NAME,
+    simt::SubgroupSize::NAME,
+    simt::Log2SubgroupSize::NAME,
+    simt::NumSubgroups::NAME,
+];
 
 /// Whether a collective may be where or what it may not: not if it stands in the body's block itself, where all threads
 /// come, and has no operand that is to be uniform.

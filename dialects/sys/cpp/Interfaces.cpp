@@ -42,9 +42,10 @@ typedef void (*QdNamedValueFn)(MlirStringRef name, MlirValue value, void *data);
 extern "C" QdConvergence qdConvergence(MlirOperation op, QdCollective *said) {
   if (unwrap(op)->hasTrait<qd::PerThread>())
     return QdConvergencePerThread;
-  auto collective = dyn_cast<qd::CollectiveOpInterface>(unwrap(op));
-  if (!collective)
+  // Asked first: a cast asks the dialects of ops without it, too, which takes longer.
+  if (!unwrap(op)->getName().hasInterface<qd::CollectiveOpInterface>())
     return QdConvergenceUnknown;
+  auto collective = cast<qd::CollectiveOpInterface>(unwrap(op));
   std::optional<uint32_t> cluster = collective.getLog2ClusterSize();
   *said = {static_cast<uint32_t>(collective.getExecutionScope()),
            static_cast<uint32_t>(collective.getResultUniformity()),

@@ -54,6 +54,8 @@ pub fn groups<'c>(module: Op<'c>, bodies: &[Op<'c>]) -> (Vec<Vec<usize>>, Vec<f6
         .windows(2)
         .for_each(|pair| sets.join(pair[0], pair[1]));
 
+    let flows = bodies.iter().map(|body| body.body().map(Flow::of));
+    let flows: Vec<Flow> = flows.map(Option::unwrap_or_default).collect();
     // What one body writes by its subgroups, another may pass on.
     let mut shows = vec![false; links.len()];
     loop {
@@ -65,10 +67,8 @@ pub fn groups<'c>(module: Op<'c>, bodies: &[Op<'c>]) -> (Vec<Vec<usize>>, Vec<f6
         for link in links.iter().filter(|link| overlaps(link)) {
             given[link.body].extend(link.inside);
         }
-        let bodies = bodies.iter().zip(&given);
-        let shown: Vec<Shown> = bodies
-            .map(|(body, given)| Shown::of(*body, given))
-            .collect();
+        let flows = flows.iter().zip(&given);
+        let shown: Vec<Shown> = flows.map(|(flow, given)| Shown::of(flow, given)).collect();
         let now = links.iter().map(|link| shown[link.body].shows(link.inside));
         let now: Vec<bool> = now.collect();
         if now == shows {
@@ -154,6 +154,119 @@ impl Sets {
     }
 }
 
+/// A block as values flow through it, read from the IR once: the search for what shows the size goes through it often.
+#[derive(Default)]
+struct Flow {
+    arguments: Vec<Key>,
+    ops: Vec<OpFlow>,
+    /// What its terminator is given.
+    ends: Vec<Key>,
+}
+
+struct OpFlow {
+    operands: Vec<Key>,
+    results: Vec<Key>,
+    is_source: bool,
+    regions: Vec<Flow>,
+    written: Vec<Written>,
+}
+
+/// Memory that an op writes.
+struct Written {
+    /// The views by which it is written.
+    views: Vec<Key>,
+    root: Key,
+    owner: Owner,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Owner {
+    /// The body, which has made it.
+    Body,
+    /// Who gives it to the body, as an argument.
+    Giver,
+    /// A phase has it from the kernel around it, or it is a global.
+    Outside,
+}
+
+fn keys<'c>(values: impl IntoIterator<Item = Value<'c>>) -> Vec<Key> {
+    values.into_iter().map(|value| value.key()).collect()
+}
+
+impl Flow {
+    fn of(block: Block<'_>) -> Self {
+        let end = block.terminator();
+        Self {
+            arguments: keys(arguments(block)),
+            ops: operations(block).into_iter().map(OpFlow::of).collect(),
+            ends: keys(end.into_iter().flat_map(|end| end.operand_values())),
+        }
+    }
+}
+
+impl OpFlow {
+    fn of(op: Op<'_>) -> Self {
+        let collective = Collective::of(op);
+        let mut regions = Vec::new();
+        // A combiner has nothing from outside.
+        if collective.is_none() {
+            for region in 0..op.region_count() {
+                let blocks = std::iter::successors(op.region_block(region), |block| {
+                    block.next_in_region()
+                });
+                regions.extend(blocks.map(Flow::of));
+            }
+        }
+        Self {
+            operands: keys(op.operand_values()),
+            results: keys(op.result_values()),
+            is_source: is_source(op, collective),
+            written: match regions.is_empty() {
+                true => written(op, collective.is_some()),
+                false => Vec::new(),
+            },
+            regions,
+        }
+    }
+}
+
+fn written(op: Op<'_>, is_collective: bool) -> Vec<Written> {
+    let is_memory = |value: &Value<'_>| element_type(value.r#type()).is_some();
+    let operands = op.operand_values().into_iter().enumerate();
+    let memory: Vec<_> = operands.filter(|(_, value)| is_memory(value)).collect();
+    if memory.is_empty() || (!is_collective && Effects::of(op).is_some_and(Effects::only_reads)) {
+        return Vec::new();
+    }
+    let is_written = |at: usize| match Use::of(op, at) {
+        Use::Access(effects) => effects.writes,
+        Use::View => false,
+        Use::Unknown => true,
+    };
+    let memory = memory.into_iter().filter(|(at, _)| is_written(*at));
+    memory
+        .map(|(_, operand)| {
+            let mut views = Vec::new();
+            let mut root = operand;
+            while let Some(source) = root.defining_op().and_then(view_source) {
+                views.push(root.key());
+                root = source;
+            }
+            let owner = match root.defining_op() {
+                None => Owner::Giver,
+                Some(made) if made.is("memref.alloca") || made.is(simt::BlockShared::NAME) => {
+                    Owner::Body
+                }
+                Some(_) => Owner::Outside,
+            };
+            Written {
+                views,
+                root: root.key(),
+                owner,
+            }
+        })
+        .collect()
+}
+
 /// What a body writes by its subgroups.
 #[derive(Default)]
 struct Shown {
@@ -168,17 +281,14 @@ struct Shown {
 
 impl Shown {
     /// Of a body that finds such values in some of the memory that it is given.
-    fn of<'c>(body: Op<'c>, given: &[Value<'c>]) -> Self {
+    fn of(body: &Flow, given: &[Value<'_>]) -> Self {
         let mut shown = Self {
             values: given.iter().map(|value| value.key()).collect(),
             ..Self::default()
         };
-        let Some(block) = body.body() else {
-            return shown;
-        };
         loop {
             shown.changed = false;
-            shown.block(block, false);
+            shown.block(body, false);
             if !shown.changed {
                 return shown;
             }
@@ -193,92 +303,57 @@ impl Shown {
         }
     }
 
-    fn add(&mut self, value: Value<'_>) {
-        self.changed |= self.values.insert(value.key());
+    fn add(&mut self, value: Key) {
+        self.changed |= self.values.insert(value);
+    }
+
+    fn has_any(&self, values: &[Key]) -> bool {
+        values.iter().any(|value| self.values.contains(value))
     }
 
     /// Goes through a block; `under`: whether a branch on such a value is around.
-    fn block(&mut self, block: Block<'_>, under: bool) {
-        for op in operations(block) {
+    fn block(&mut self, block: &Flow, under: bool) {
+        for op in &block.ops {
             self.op(op, under);
         }
     }
 
-    fn op(&mut self, op: Op<'_>, under: bool) {
-        let operands = op.operand_values();
-        let any = operands
-            .iter()
-            .any(|value| self.values.contains(&value.key()));
-        let depends = any || is_source(op);
-        // A combiner has nothing from outside.
-        let regions = match Collective::of(op) {
-            Some(_) => 0,
-            None => op.region_count(),
-        };
+    fn op(&mut self, op: &OpFlow, under: bool) {
+        let any = self.has_any(&op.operands);
+        let depends = any || op.is_source;
         let mut yields = false;
-        for region in 0..regions {
-            let mut block = op.region_block(region);
-            while let Some(current) = block {
-                self.block(current, under || any);
-                let end = current.terminator();
-                let mut end = end.map(|end| end.operand_values()).into_iter().flatten();
-                let of_end = end.any(|value| self.values.contains(&value.key()));
-                yields |= of_end;
-                if any || of_end {
-                    arguments(current).into_iter().for_each(|v| self.add(v));
-                }
-                block = current.next_in_region();
+        for block in &op.regions {
+            self.block(block, under || any);
+            let of_end = self.has_any(&block.ends);
+            yields |= of_end;
+            if any || of_end {
+                block.arguments.iter().for_each(|value| self.add(*value));
             }
         }
-        if depends || yields || (regions > 0 && under) {
-            op.result_values().into_iter().for_each(|v| self.add(v));
+        if depends || yields || (!op.regions.is_empty() && under) {
+            op.results.iter().for_each(|value| self.add(*value));
         }
-        if regions == 0 && (depends || under) {
-            self.written(op);
+        if depends || under {
+            op.written.iter().for_each(|memory| self.write(memory));
         }
     }
 
     /// What an op writes holds such a value, or stands where one says.
-    fn written(&mut self, op: Op<'_>) {
-        if Collective::of(op).is_none() && Effects::of(op).is_some_and(Effects::only_reads) {
-            return;
+    fn write(&mut self, memory: &Written) {
+        // Loads see it by any view.
+        memory.views.iter().for_each(|view| self.add(*view));
+        self.add(memory.root);
+        if memory.owner != Owner::Body {
+            self.changed |= self.memory.insert(memory.root);
         }
-        for (at, operand) in op.operand_values().into_iter().enumerate() {
-            if element_type(operand.r#type()).is_none() {
-                continue;
-            }
-            let writes = match Use::of(op, at) {
-                Use::Access(effects) => effects.writes,
-                Use::View => false,
-                Use::Unknown => true,
-            };
-            if !writes {
-                continue;
-            }
-            let mut root = operand;
-            while let Some(source) = root.defining_op().and_then(view_source) {
-                // Loads see it by any view.
-                self.add(root);
-                root = source;
-            }
-            self.add(root);
-            let is_new = match root.defining_op() {
-                None => self.memory.insert(root.key()),
-                // The body's own.
-                Some(made) if made.is("memref.alloca") || made.is(simt::BlockShared::NAME) => false,
-                // A phase's, from the kernel around it, or a global.
-                Some(_) => {
-                    let first = !std::mem::replace(&mut self.elsewhere, true);
-                    self.memory.insert(root.key()) || first
-                }
-            };
-            self.changed |= is_new;
+        if memory.owner == Owner::Outside {
+            self.changed |= !std::mem::replace(&mut self.elsewhere, true);
         }
     }
 }
 
 /// Whether an op's results depend on the size by themselves.
-fn is_source(op: Op<'_>) -> bool {
+fn is_source(op: Op<'_>, collective: Option<Collective<'_>>) -> bool {
     let named = [
         simt::LaneId::NAME,
         simt::SubgroupId::NAME,
@@ -288,5 +363,5 @@ fn is_source(op: Op<'_>) -> bool {
         simt::Elect::NAME,
     ];
     named.contains(&op.full_name())
-        || Collective::of(op).is_some_and(|collective| collective.scope == Scope::Subgroup)
+        || collective.is_some_and(|collective| collective.scope == Scope::Subgroup)
 }

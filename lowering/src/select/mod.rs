@@ -71,7 +71,7 @@ use qd_passes::{
     expand_collectives,
     select_subgroup_size::{bodies, set_wave, wave_at},
     uniformity::Uniformity,
-    verify_convergence::{Calls, error_at},
+    verify_convergence::{self, Calls},
 };
 use std::time::Duration;
 use term::asked_form;
@@ -301,10 +301,20 @@ fn candidates<'c>(
     let allowed = allowed(op, target)?;
     // Where there is one size, the maker of the plan has verified it.
     let is_chosen = target.capabilities.waves.len() > 1;
+    let (diverging, uniformity) = match is_chosen {
+        true => verify_convergence::refused(op, threads, &allowed, calls),
+        false => (Vec::new(), None),
+    };
+    let clusters = op.nested().into_iter();
+    let clusters = clusters.filter_map(|op| Collective::of(op)?.log2_cluster_size);
+    let largest = clusters.max().map_or(1, |log2| 1 << log2);
     let mut unmet = None;
     for wave in allowed {
-        if let Some(reason) = refusal(op, threads, wave, calls, is_chosen) {
-            refused.push((wave, reason));
+        let diverges = diverging.iter().find(|(at, _)| *at == wave);
+        if largest > wave {
+            refused.push((wave, format!("a cluster has {largest} lanes")));
+        } else if let Some((_, reason)) = diverges {
+            refused.push((wave, reason.clone()));
         } else if let Some((op, reason)) = unmet_form(&asked, threads, wave, pricer)? {
             refused.push((wave, reason.clone()));
             unmet.get_or_insert((op, reason));
@@ -321,7 +331,8 @@ fn candidates<'c>(
         let message = format!("can have no subgroup size: {}", reasons.join("; "));
         return Err(Diagnostic::at(op, message));
     };
-    let uniformity = Uniformity::analyse(block, threads, widest);
+    let uniformity = uniformity.filter(|uniformity| uniformity.wave() == widest);
+    let uniformity = uniformity.unwrap_or_else(|| Uniformity::analyse(block, threads, widest));
     let needs = Needs::of(op, block, &uniformity, target);
     let mut body = Body::read(block, &uniformity);
     if body.graph.number_of_classes() > 0 {
@@ -403,28 +414,6 @@ fn unmet_form<'c>(
         return Ok(Some((op, reason)));
     }
     Ok(None)
-}
-
-/// Why a body cannot have subgroups of this size.
-fn refusal<'c>(
-    op: Op<'c>,
-    threads: i64,
-    wave: u32,
-    calls: &Calls<'c>,
-    is_chosen: bool,
-) -> Option<String> {
-    let clusters = op.nested().into_iter();
-    let clusters = clusters.filter_map(|op| Collective::of(op)?.log2_cluster_size);
-    match clusters.max() {
-        Some(log2) if 1 << log2 > wave => {
-            return Some(format!("a cluster has {} lanes", 1 << log2));
-        }
-        _ => {}
-    }
-    let error = is_chosen
-        .then(|| error_at(op, threads, wave, calls))
-        .flatten();
-    error.map(|error| error.message().to_owned())
 }
 
 /// A graph with what rules add.
