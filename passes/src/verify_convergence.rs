@@ -100,8 +100,9 @@ pub fn refused<'c>(
 ) -> (Vec<(u32, String)>, Option<Uniformity<'c>>) {
     let (mut refused, mut widest) = (Vec::new(), None);
     each_size(body, threads, waves, calls, |wave, found, uniformity| {
-        if let Some((_, what, _)) = found.first() {
-            refused.push((wave, format!("{what}, at wave {wave}")));
+        if let Some((op, what, _)) = found.first() {
+            let error = Diagnostic::at(*op, format!("{what}, at wave {wave}"));
+            refused.push((wave, error.message().to_owned()));
         }
         widest.get_or_insert(uniformity);
     });

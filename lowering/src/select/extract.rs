@@ -375,10 +375,12 @@ fn choice(judge: Judge<'_>) -> Option<Choice> {
         let mut of_trees = best.0.clone();
         let trees = judge.trees(&original);
         unsure.iter().for_each(|at| of_trees[*at] = trees[*at]);
-        let found = judge.improved(best.0.clone(), &unsure);
-        if of_trees != best.0 {
-            take(&mut best, judge.improved(of_trees, &unsure));
-        }
+        let differs = of_trees != best.0;
+        let (of_trees, found) = rayon::join(
+            || differs.then(|| judge.improved(of_trees, &unsure)).flatten(),
+            || judge.improved(best.0.clone(), &unsure),
+        );
+        take(&mut best, of_trees);
         take(&mut best, found);
     }
     let (best, whole) = best;
