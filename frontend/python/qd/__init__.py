@@ -2,6 +2,7 @@
 
 from qd import _runtime, exception, types
 from qd._dtypes import f16, f32, f64, i8, i16, i32, i64, u1, u8, u16, u32, u64
+from qd._functions import Template, func, pyfunc, static, static_assert, static_print, template
 from qd._kernel import kernel
 from qd._operations import EXPORTED
 from qd._runtime import amdgpu, arm64, cpu, cuda, gpu, init, metal, reset, sync, vulkan, x64
@@ -11,6 +12,7 @@ int8, int16, int32, int64 = i8, i16, i32, i64
 uint1, uint8, uint16, uint32, uint64 = u1, u8, u16, u32, u64
 float16, float32, float64 = f16, f32, f64
 x86_64 = x64
+real_func = func
 globals().update(EXPORTED)
 
 

@@ -6,6 +6,7 @@ import math
 
 from qd import _core
 from qd._dtypes import BY_NAME, DataType
+from qd._functions import MOST_CALLS, STATIC, Baked, Frame, Func, Method, is_template, static
 from qd._operations import BUILTINS, BIT_CAST, CAST, MAX, MIN, SELECT, Operation
 from qd._values import Array, Value, Variable
 from qd.exception import (
@@ -26,6 +27,10 @@ _UNARY = {ast.USub: "neg", ast.Invert: "bit_not", ast.Not: "logic_not"}
 _HOST = {ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod, ast.BitAnd, ast.BitOr, ast.BitXor}
 
 
+# What a name means that means nothing.
+MISSING = object()
+
+
 def is_number(value):
     """Whether it is a number of Python or NumPy."""
     return isinstance(value, (bool, int, float)) or (hasattr(value, "dtype") and hasattr(value, "item") and value.ndim == 0)
@@ -35,31 +40,22 @@ class Expressions:
     """Traces expressions into a recorder."""
 
     def __init__(self, function, source, recorder, config):
-        self.source = source
         self.recorder = recorder
         self.config = config
-        # The names of the blocks that are open, innermost last.
-        self.scopes = [{}]
+        self.frame = Frame(function, source)
         self.task = 0
+        # How many runtime branches and loops are open, in all frames.
+        self.depth = 0
         # What is traced, for errors of any kind.
         self.node = source.tree
-        cells = zip(function.__code__.co_freevars, function.__closure__ or ())
-        self.closure = {}
-        for name, cell in cells:
-            try:
-                self.closure[name] = cell.cell_contents
-            except ValueError:
-                # Nothing has been assigned to it yet.
-                pass
-        self.globals = function.__globals__
-        # Names that the function assigns, in whatever block: they are never those of its surroundings.
-        self.locals = set(function.__code__.co_varnames)
 
     # Errors.
 
     def error(self, kind, node, message):
-        """An error with a place."""
-        return kind(f"{self.source.shown(node)}\n{message}")
+        """An error with a place, and the calls that led there."""
+        places = [self.frame.source.shown(node)]
+        places += [f"called from {frame.source.shown(call)}" for call, frame in self.frame.calls()]
+        return kind("\n".join([*places, message]))
 
     def later(self, node, what):
         """An error of something that does not exist yet."""
@@ -67,7 +63,11 @@ class Expressions:
 
     def ask(self, node, method, *args):
         """Has the recorder write something at a node's place."""
-        self.recorder.locate(self.source.line_of(node), self.source.column_of(node))
+        # What is inlined stands where the kernel calls it.
+        place, frame = node, self.frame
+        for place, frame in self.frame.calls():
+            pass
+        self.recorder.locate(frame.source.line_of(place), frame.source.column_of(place))
         try:
             return getattr(self.recorder, method)(*args)
         except _core.Rejected as error:
@@ -82,11 +82,11 @@ class Expressions:
     # Names.
 
     def lookup(self, name):
-        """What a name in the kernel means; None."""
-        for scope in reversed(self.scopes):
+        """What a name in the function means; MISSING."""
+        for scope in reversed(self.frame.scopes):
             if name in scope:
                 return scope[name]
-        return None
+        return MISSING
 
     def name(self, node):
         found = self.lookup(node.id)
@@ -94,12 +94,58 @@ class Expressions:
             if found.task != self.task:
                 raise self.later(node, f"a variable that one task computes and another uses ('{node.id}')")
             return self.made(node, "get", found.number)
-        if found is not None:
+        if found is MISSING:
+            found = self._around(node.id)
+        if found is not MISSING:
             return found
-        for names in (self.closure, self.globals, vars(builtins)):
-            if node.id in names and node.id not in self.locals:
-                return names[node.id]
         raise self.error(QuadrantsNameError, node, f'Name "{node.id}" is not defined')
+
+    def _around(self, name):
+        """What a name means to Python; MISSING."""
+        for names in (self.frame.closure, self.frame.globals, vars(builtins)):
+            if name in names and name not in self.frame.locals:
+                return names[name]
+        return MISSING
+
+    # What is known while tracing.
+
+    def callee(self, node):
+        """What a call calls, where that is known without tracing anything; MISSING."""
+        parts = []
+        node = node.func
+        while isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        if not isinstance(node, ast.Name):
+            return MISSING
+        found = self.lookup(node.id)
+        if found is MISSING:
+            found = self._around(node.id)
+        for part in reversed(parts):
+            found = MISSING if isinstance(found, (Value, Variable, Array)) else getattr(found, part, MISSING)
+        return found
+
+    def is_static(self, node):
+        """Whether an expression is `qd.static(…)`."""
+        return isinstance(node, ast.Call) and self.callee(node) is static
+
+    def python(self, node):
+        """What Python makes of an expression."""
+        self.node = node
+        names = {}
+        for each in ast.walk(node):
+            if not isinstance(each, ast.Name) or each.id in names:
+                continue
+            found = self.lookup(each.id)
+            if isinstance(found, Variable):
+                raise self.error(QuadrantsTypeError, each, f'"{each.id}" is computed by the kernel: it is not known while tracing')
+            found = self._around(each.id) if found is MISSING else found
+            if found is not MISSING:
+                names[each.id] = found
+        made = eval(compile(ast.Expression(node), self.frame.source.file, "eval"), names)
+        if isinstance(made, Value):
+            raise self.error(QuadrantsTypeError, node, "it is computed by the kernel: it is not known while tracing")
+        return made
 
     # Values.
 
@@ -234,19 +280,28 @@ class Expressions:
         result = self.ask(node, "declare", first.number)
         condition = first if name == "and" else self.made(node, "unary", "logic_not", first.number)
         self.ask(node, "begin_if", condition.number)
-        second = self.ask(node, "truth", rest().number)
+        second = self.ask(node, "truth", self.inside(rest).number)
         self.ask(node, "set", result, second)
         self.ask(node, "end")
         return self.made(node, "get", result)
 
+    def inside(self, trace):
+        """What is traced in a branch or a loop."""
+        self.depth += 1
+        made = trace()
+        self.depth -= 1
+        return made
+
     def on_IfExp(self, node):
+        if self.is_static(node.test):
+            return self.expression(node.body if self.python(node.test) else node.orelse)
         condition = self.value(node.test)
         result = self.ask(node, "declare_later")
         self.ask(node, "begin_if", condition.number)
-        a = self.value(node.body)
+        a = self.inside(lambda: self.value(node.body))
         self.ask(node, "set", result, a.number)
         self.ask(node, "begin_else")
-        b = self.value(node.orelse)
+        b = self.inside(lambda: self.value(node.orelse))
         self.ask(node, "set", result, b.number)
         self.ask(node, "end")
         self.ask(node, "settle", result, a.number, b.number)
@@ -256,6 +311,12 @@ class Expressions:
 
     def on_Call(self, node):
         callee = self.expression(node.func)
+        if callee in STATIC:
+            return self.python(node)
+        if isinstance(callee, Method):
+            return self.inline(node, callee.func, [callee.instance])
+        if isinstance(callee, Func):
+            return self.inline(node, callee)
         if node.keywords or any(isinstance(arg, ast.Starred) for arg in node.args):
             raise self.later(node, "a call with keywords or '*' in a kernel")
         if isinstance(callee, DataType) or callee in (int, float, bool):
@@ -274,6 +335,81 @@ class Expressions:
                 return getattr(math, name)(*args)
             raise self.error(QuadrantsTypeError, node, f"math.{name} takes no values of kernels: use qd.{name}")
         raise self.later(node, f"a call of '{name}' in a kernel")
+
+    def inline(self, node, func, first=()):
+        """What a call of a function returns."""
+        caller, self.frame = self.frame, self.entered(node, func, first)
+        self.block(func.source.tree.body)
+        returned = self.frame.returned
+        self.frame = caller
+        return returned
+
+    def entered(self, node, func, first=()):
+        """The frame of a call, with its arguments."""
+        if func.requires_top_level and self.depth > 0:
+            message = f"'{func.__name__}' has requires_top_level=True and must be called at the top level"
+            raise self.error(QuadrantsSyntaxError, node, message)
+        given = [*first]
+        for argument in node.args:
+            if isinstance(argument, ast.Starred):
+                given.extend(self.expression(argument.value))
+            else:
+                given.append(self._given(argument))
+        keywords = {}
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                raise self.later(keyword.value, "a call with '**' in a kernel")
+            keywords[keyword.arg] = self._given(keyword.value)
+        try:
+            bound = func.signature.bind(*given, **keywords)
+        except TypeError as error:
+            message = f"{func.__name__}: {error}"
+        else:
+            bound.apply_defaults()
+            frame = Frame(func.function, func.source, self.depth, self.frame, node, func)
+            for name, argument in bound.arguments.items():
+                made = frame.scopes[0][name] = self._parameter(node, func, name, argument)
+                if not isinstance(made, (Value, Variable, Array)):
+                    frame.objects[name] = Baked(made)
+            self._check_cycle(node, frame)
+            return frame
+        raise self.error(QuadrantsTypeError, node, message)
+
+    def _check_cycle(self, node, entered):
+        """That a function does not call itself, but for other objects."""
+        names = [entered.source.name]
+        for _, frame in entered.calls():
+            names.append(frame.source.name)
+            is_same = frame.func is entered.func and frame.objects == entered.objects
+            if is_same or len(names) > MOST_CALLS:
+                cycle = " calls ".join(reversed(names))
+                message = f"functions are inlined, and cannot call themselves: {cycle}"
+                raise self.error(QuadrantsCompilationError, node, message)
+
+    def _given(self, node):
+        """An argument: a variable as such, for a template may assign it."""
+        known = self.lookup(node.id) if isinstance(node, ast.Name) else MISSING
+        if isinstance(known, Variable) and known.task == self.task:
+            return known
+        return self.expression(node)
+
+    def _parameter(self, node, func, name, argument):
+        """What a parameter of a function is: a copy of a scalar, and all else as it is."""
+        annotation = func.signature.parameters[name].annotation
+        if is_template(annotation):
+            return argument
+        if isinstance(argument, Variable):
+            argument = self.made(node, "get", argument.number)
+        if not isinstance(argument, Value) and not is_number(argument):
+            return argument
+        value = self.lift(node, argument)
+        defaults = {int: self.config.default_ip, float: self.config.default_fp, bool: BY_NAME["u1"]}
+        dtype = annotation if isinstance(annotation, DataType) else defaults.get(annotation)
+        if dtype is not None:
+            value = self.cast(node, value, dtype)
+        if name in func.assigned:
+            return Variable(self.ask(node, "declare", value.number), self.task)
+        return value
 
     def _arguments(self, node, arity):
         if arity is not None and len(node.args) != arity:

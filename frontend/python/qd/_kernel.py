@@ -7,6 +7,7 @@ from typing import get_args, get_origin
 
 from qd import _core, _runtime
 from qd._dtypes import OF_NUMPY, DataType, u1
+from qd._functions import Baked, Template, is_template
 from qd._source import Source
 from qd._tracer import Tracer
 from qd.exception import QuadrantsCompilationError, QuadrantsRuntimeError, QuadrantsRuntimeTypeError, QuadrantsSyntaxError
@@ -53,7 +54,7 @@ class Kernel:
             bits = compiled.launch(given.packed)
         except _core.Failed as error:
             raise QuadrantsRuntimeError(str(error)) from None
-        for number, copy, original in given.copies:
+        for number, _, copy, original in given.copies:
             if compiled.written[number]:
                 original[...] = copy
         return self._signature.returned(bits)
@@ -83,7 +84,7 @@ class Given:
         self.packed = []
         # Of each array the first address, and that after its last.
         self.ranges = []
-        # Numbers of arguments, copies, and what they are copied back to.
+        # Numbers among what is packed, and of arguments; copies, and what they are copied back to.
         self.copies = []
         # The arrays as they were given, and those that the kernel sees, which have to live as long as the call.
         self.arrays = []
@@ -111,6 +112,8 @@ class Signature:
         annotation = parameter.annotation
         if annotation in (ndarray, NDArray):
             annotation = NdarrayType()
+        if is_template(annotation):
+            return Template()
         if isinstance(annotation, NdarrayType):
             if annotation.ndim not in (None, 1):
                 self._later(node, f"an array of {annotation.ndim} dimensions isn't there yet: only of 1")
@@ -152,12 +155,21 @@ class Signature:
             args = bound.args
         types = []
         for number, (parameter, value) in enumerate(zip(self.parameters.values(), args)):
-            pack = self._array if isinstance(parameter, NdarrayType) else self._scalar
+            packs = {NdarrayType: self._array, Template: self._template}
+            pack = packs.get(type(parameter), self._scalar)
             types.append(pack(given, number, parameter, value))
-        for number, _, original in given.copies:
+        for _, number, _, original in given.copies:
             _check_alone(number, original, given.arrays)
         given.key = (*types, _overlap(given.ranges))
         return given
+
+    def _template(self, given, number, parameter, value):
+        if hasattr(value, "__array_interface__") and getattr(value, "ndim", 0):
+            raise QuadrantsRuntimeTypeError(
+                f"Argument {number} (type={type(value)}) cannot be converted into required type: a template, which takes "
+                "no arrays yet"
+            )
+        return Baked(value)
 
     def _array(self, given, number, parameter, value):
         # Whatever NumPy's arrays are used by is loaded already: the package itself does not import it.
@@ -185,7 +197,7 @@ class Signature:
         given.ranges.append(_bounds(value))
         if not (value.flags.c_contiguous and value.flags.aligned):
             original, value = value, value.copy()
-            given.copies.append((number, value, original))
+            given.copies.append((len(given.packed), number, value, original))
         given.keep.append(value)
         given.packed.append((value.ctypes.data, value.size, is_read_only))
         return dtype

@@ -49,6 +49,7 @@ class Config:
     default_fp: DataType = f32
     default_ip: DataType = i32
     short_circuit_operators: bool = True
+    unrolling_limit: int = 32
     print_full_traceback: bool = False
     cpu_max_num_threads: int | None = None
 
@@ -60,11 +61,11 @@ _LATER = {
 }  # fmt: skip
 # Options of which no value changes a result.
 _ACCEPTED = {
-    "offline_cache", "offline_cache_file_path", "offline_cache_cleaning_policy", "random_seed", "unrolling_limit",
+    "offline_cache", "offline_cache_file_path", "offline_cache_cleaning_policy", "random_seed",
     "log_level", "num_compile_threads", "device_memory_GB", "device_memory_fraction", "_test_mode",
     "cuda_stack_limit", "opt_level", "cfg_optimization", "gdb_trigger", "print_kernel_asm",
 }  # fmt: skip
-_OPTIONS = ("short_circuit_operators", "print_full_traceback", "cpu_max_num_threads")
+_OPTIONS = ("short_circuit_operators", "unrolling_limit", "print_full_traceback", "cpu_max_num_threads")
 
 
 @dataclass

@@ -6,7 +6,8 @@ import warnings
 
 from qd import _core
 from qd._dtypes import BY_NAME
-from qd._expressions import _BINARY, Expressions
+from qd._expressions import _BINARY, MISSING, Expressions
+from qd._functions import Baked, Frame, Func, Method
 from qd._values import Array, Value, Variable
 from qd.exception import QuadrantsCompilationError, QuadrantsSyntaxError, QuadrantsTypeError
 from qd.types import NdarrayType
@@ -20,10 +21,12 @@ _PURE = (
 class Loop:
     """A loop that is open: the variables that say that its body, or all of it, is done."""
 
-    def __init__(self, is_parallel, broken=None, continued=None):
-        self.is_parallel = is_parallel
+    def __init__(self, broken=None, continued=None, unrolled_at=None):
         self.broken = broken
         self.continued = continued
+        # Of one that is unrolled, how deep it stands, and the jump by which its round has been left.
+        self.unrolled_at = unrolled_at
+        self.left = None
 
 
 def jumps(statements, kinds=(ast.Break, ast.Continue)):
@@ -43,14 +46,16 @@ class Tracer(Expressions):
         recorder = _core.Recorder(source.name, source.file, config.default_fp.name, config.default_ip.name)
         super().__init__(function, source, recorder, config)
         self.signature = signature
-        self.loops = []
         self._declare_parameters(*key)
 
     def _declare_parameters(self, *key):
         *types, overlapping = key
-        names = self.scopes[0]
-        numbers = enumerate(zip(self.signature.parameters.items(), types))
-        for number, ((name, parameter), dtype) in numbers:
+        names = self.frame.scopes[0]
+        number = 0
+        for (name, parameter), dtype in zip(self.signature.parameters.items(), types):
+            if isinstance(dtype, Baked):
+                names[name] = dtype.value
+                continue
             if isinstance(parameter, NdarrayType):
                 self.ask(self.node, "array", name, dtype.name)
                 extent = self.made(self.node, "extent", number, is_host=True, is_pure=True)
@@ -59,6 +64,7 @@ class Tracer(Expressions):
                 is_host = not dtype.is_real and dtype.name != "u1"
                 says = {"is_host": is_host, "is_pure": True, "parameter": name}
                 names[name] = self.made(self.node, "parameter", name, dtype.name, **says)
+            number += 1
         for dtype in self.signature.results:
             self.ask(self.node, "result", dtype.name)
         if overlapping:
@@ -67,7 +73,9 @@ class Tracer(Expressions):
     def trace(self):
         """The recorder, with all in it."""
         try:
-            self._top_level(self.source.tree.body)
+            self._top_level(self.frame.source.tree.body)
+            if self.signature.results and not self.frame.is_done:
+                raise self.error(QuadrantsSyntaxError, self.frame.source.tree, "the kernel ends without a return")
         except QuadrantsCompilationError as error:
             raise error.with_traceback(None) from None
         except Exception as error:
@@ -84,40 +92,103 @@ class Tracer(Expressions):
         """A loop is a task, and so is what lies between two of them."""
         constants = self._constants(statements)
         run = []
-        returned = False
         for statement in statements:
-            if isinstance(statement, ast.For):
-                self._serial_task(run, constants)
-                run = []
-                self._parallel(statement)
+            if not self._has_tasks(statement):
+                run.append(statement)
+                if isinstance(statement, ast.Return):
+                    break
                 continue
-            run.append(statement)
-            if isinstance(statement, ast.Return):
-                returned = True
-                break
+            self._serial_task(run, constants)
+            run = []
+            self._tasks(statement)
+            if self.frame.is_done:
+                return
         self._serial_task(run, constants)
-        if self.signature.results and not returned:
-            raise self.error(QuadrantsSyntaxError, self.source.tree, "the kernel ends without a return")
+
+    def _has_tasks(self, statement):
+        """Whether a statement of the top level is a loop, or has some at the top level, too."""
+        if isinstance(statement, ast.For):
+            return not self.is_static(statement.iter) or any(map(self._has_tasks, statement.body))
+        if isinstance(statement, ast.If) and self.is_static(statement.test):
+            return any(map(self._has_tasks, statement.body + statement.orelse))
+        func, _ = self._called(statement)
+        if func is None or any(frame.func is func for _, frame in self.frame.calls()) or self.frame.func is func:
+            return False
+        caller, self.frame = self.frame, Frame(func.function, func.source, 0, self.frame, statement.value, func)
+        has_tasks = any(map(self._has_tasks, func.source.tree.body))
+        self.frame = caller
+        return has_tasks
+
+    def _called(self, statement):
+        """The function that a statement calls, and the arguments before those of the call."""
+        if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+            return None, ()
+        callee = self.callee(statement.value)
+        if isinstance(callee, Method):
+            return callee.func, [callee.instance]
+        return (callee, ()) if isinstance(callee, Func) else (None, ())
+
+    def _tasks(self, statement):
+        """The tasks of a statement that has some."""
+        if isinstance(statement, ast.If):
+            self._top_level(statement.body if self.python(statement.test) else statement.orelse)
+        elif isinstance(statement, ast.Expr):
+            func, first = self._called(statement)
+            self.node = statement
+            frame = self.entered(statement.value, func, first)
+            for argument in frame.scopes[0].values():
+                if isinstance(argument, Variable) or (isinstance(argument, Value) and not argument.is_pure):
+                    raise self.later(statement, "an argument that is computed on the device, of a function with parallel loops,")
+            caller, self.frame = self.frame, frame
+            self._top_level(func.source.tree.body)
+            self.frame = caller
+        elif self.is_static(statement.iter):
+            self._unroll(statement, self._top_level)
+        else:
+            self._parallel(statement)
 
     def _constants(self, statements):
-        """The assignments of names that are assigned once, of what any task can compute."""
-        stored = {}
-        for node in ast.walk(self.source.tree):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                stored[node.id] = stored.get(node.id, 0) + 1
-        found = {}
-        known = set(self.scopes[0])
+        """The assignments of names that are assigned once, of what any task can compute, and those of what is static."""
+        stored = self._stored()
+        found = set()
+        known = {name for scope in self.frame.scopes for name, value in scope.items() if not isinstance(value, Variable)}
         for statement in statements:
-            if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
-                continue
-            (target,) = statement.targets
-            if not isinstance(target, ast.Name) or stored[target.id] != 1 or target.id in known:
+            if not isinstance(statement, ast.Assign):
                 continue
             nodes = list(ast.walk(statement.value))
+            if self.is_static(statement.value):
+                # A comprehension has names of its own.
+                own = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+                read = {node.id for node in nodes if isinstance(node, ast.Name)} - own
+                if all(name in known for name in read if name in stored):
+                    found.add(statement)
+                    targets = [node for target in statement.targets for node in ast.walk(target)]
+                    known.update(node.id for node in targets if isinstance(node, ast.Name))
+                continue
+            target = statement.targets[0]
+            if len(statement.targets) != 1 or not isinstance(target, ast.Name):
+                continue
+            if stored[target.id] != 1 or target.id in known:
+                continue
             if all(isinstance(node, _PURE) for node in nodes) and self._reads_only(nodes, known, stored):
-                found[statement] = target.id
+                found.add(statement)
                 known.add(target.id)
         return found
+
+    def _stored(self):
+        """How often each name is assigned, by the function that is traced or by one that it is given to."""
+        stored = {}
+        for node in ast.walk(self.frame.source.tree):
+            names = []
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                names = [node.id]
+            elif isinstance(node, ast.Call):
+                callee = self.callee(node)
+                if isinstance(callee, (Func, Method)):
+                    names = callee.assigned_of(node)
+            for name in names:
+                stored[name] = stored.get(name, 0) + 1
+        return stored
 
     def _reads_only(self, nodes, known, stored):
         """Whether an expression reads no variable and no element."""
@@ -125,6 +196,8 @@ class Tracer(Expressions):
             if isinstance(node, ast.Name) and node.id in stored and node.id not in known:
                 return False
             if isinstance(node, ast.Compare) and len(node.ops) > 1:
+                return False
+            if isinstance(node, ast.Call) and isinstance(self.callee(node), (Func, Method)):
                 return False
             if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id in known:
                 return False
@@ -134,10 +207,13 @@ class Tracer(Expressions):
         """Statements that one thread executes; constants are computed where they are used."""
         rest = []
         for statement in statements:
-            if statement in constants:
+            if statement in constants and self.is_static(statement.value):
+                self.do_Assign(statement)
+            elif statement in constants:
                 value = self.expression(statement.value)
                 is_number = not isinstance(value, (Array, tuple))
-                self.scopes[0][constants[statement]] = self.lift(statement.value, value) if is_number else value
+                name = statement.targets[0].id
+                self.frame.scopes[-1][name] = self.lift(statement.value, value) if is_number else value
             elif not isinstance(statement, ast.Pass) and not _is_text(statement):
                 rest.append(statement)
         if not rest:
@@ -161,7 +237,7 @@ class Tracer(Expressions):
         if jumps(node.body, ast.Break):
             raise self.error(QuadrantsSyntaxError, node, "Cannot break out of a parallel loop")
         continued = self._flag(node) if jumps(node.body, ast.Continue) else None
-        self._body(node, Loop(True, None, continued), number)
+        self._body(node, Loop(None, continued), number)
         self.ask(node, "end")
 
     # Blocks and statements.
@@ -171,10 +247,10 @@ class Tracer(Expressions):
         for i, statement in enumerate(statements):
             self.statement(statement)
             rest = statements[i + 1 :]
-            if isinstance(statement, (ast.Break, ast.Continue)):
+            loop = self.frame.loops[-1] if self.frame.loops else None
+            if isinstance(statement, (ast.Break, ast.Continue)) or self.frame.is_done or (loop and loop.left):
                 return
-            if rest and self.loops and jumps([statement]):
-                loop = self.loops[-1]
+            if rest and loop and loop.unrolled_at is None and jumps([statement]):
                 flags = [self.made(statement, "get", flag) for flag in (loop.broken, loop.continued) if flag is not None]
                 left = flags[0] if len(flags) == 1 else self.binary(statement, "|", *flags)
                 self.ask(statement, "begin_if", self.ask(statement, "unary", "logic_not", left.number))
@@ -183,10 +259,10 @@ class Tracer(Expressions):
                 return
 
     def scoped(self, statements):
-        """A block with names of its own."""
-        self.scopes.append({})
-        self.block(statements)
-        self.scopes.pop()
+        """A block with names of its own, which is a branch."""
+        self.frame.scopes.append({})
+        self.inside(lambda: self.block(statements))
+        self.frame.scopes.pop()
 
     def statement(self, node):
         self.node = node
@@ -204,8 +280,27 @@ class Tracer(Expressions):
 
     def do_Assign(self, node):
         value = self.expression(node.value)
+        is_static = self.is_static(node.value)
         for target in node.targets:
+            if is_static:
+                self._bind(target, value)
+                continue
             self.assign(target, value, node.value)
+
+    def _bind(self, target, value):
+        """Gives an object of Python a name."""
+        if isinstance(target, ast.Tuple):
+            values = tuple(value)
+            if len(values) != len(target.elts):
+                raise self.error(QuadrantsSyntaxError, target, f"{len(target.elts)} names take as many values")
+            for each, one in zip(target.elts, values):
+                self._bind(each, one)
+        elif not isinstance(target, ast.Name):
+            raise self.error(QuadrantsSyntaxError, target, "what is static is given to names alone")
+        elif isinstance(self.lookup(target.id), (Value, Variable)):
+            raise self.error(QuadrantsSyntaxError, target, f'"{target.id}" is a value of the kernel already')
+        else:
+            self.frame.scopes[-1][target.id] = value
 
     def assign(self, target, value, node):
         if isinstance(target, ast.Tuple):
@@ -232,17 +327,21 @@ class Tracer(Expressions):
 
     def _assign_name(self, target, value, node):
         known = self.lookup(target.id)
-        if isinstance(value, Array) and known is None:
-            self.scopes[-1][target.id] = value
+        if isinstance(value, Array) and known is MISSING:
+            self.frame.scopes[-1][target.id] = value
             return
         value = self.lift(node, value)
-        if known is None:
+        if known is MISSING:
             self._declare(target, target.id, value)
             return
         self.ask(target, "set", self._variable(target, known), value.number)
 
+    def on_NamedExpr(self, node):
+        self._assign_name(node.target, self.expression(node.value), node.value)
+        return self.expression(ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target))
+
     def _declare(self, node, name, value):
-        self.scopes[-1][name] = Variable(self.ask(node, "declare", value.number), self.task)
+        self.frame.scopes[-1][name] = Variable(self.ask(node, "declare", value.number), self.task)
 
     def _variable(self, target, known):
         """The variable that a name is, which is to be assigned."""
@@ -250,7 +349,7 @@ class Tracer(Expressions):
             if known.task != self.task:
                 raise self.later(target, f"a variable of one task that another assigns ('{target.id}')")
             return known.number
-        if isinstance(known, Array) or known.parameter:
+        if isinstance(known, Array) or getattr(known, "parameter", None):
             message = f'Kernel argument "{target.id}" is immutable in the kernel'
             raise self.error(QuadrantsSyntaxError, target, message)
         raise self.later(target, f"another assignment to '{target.id}'")
@@ -285,6 +384,9 @@ class Tracer(Expressions):
         self.ask(node, "store", array.number, index.number, new.number)
 
     def do_If(self, node):
+        if self.is_static(node.test):
+            self.block(node.body if self.python(node.test) else node.orelse)
+            return
         condition = self.value(node.test)
         self.ask(node, "begin_if", condition.number)
         self.scoped(node.body)
@@ -294,8 +396,12 @@ class Tracer(Expressions):
         self.ask(node, "end")
 
     def do_Return(self, node):
-        if len(self.scopes) > 1:
+        if self.depth > self.frame.depth:
             raise self.error(QuadrantsSyntaxError, node, "Return inside non-static if/for is not supported")
+        self.frame.is_done = True
+        if self.frame.caller is not None:
+            self.frame.returned = None if node.value is None else self.expression(node.value)
+            return
         results = self.signature.results
         if not results:
             if node.value is None or (isinstance(node.value, ast.Constant) and node.value.value is None):
@@ -318,7 +424,7 @@ class Tracer(Expressions):
         if isinstance(node, ast.For):
             if not isinstance(node.target, ast.Name):
                 raise self.later(node.target, "a loop over several variables")
-            if node.target.id != "_" and self.lookup(node.target.id) is not None:
+            if node.target.id != "_" and self.lookup(node.target.id) is not MISSING:
                 message = f'Variable "{node.target.id}" is already declared in the outer scope'
                 raise self.error(QuadrantsSyntaxError, node.target, message)
 
@@ -339,7 +445,7 @@ class Tracer(Expressions):
         if bound.dtype.is_real:
             raise self.error(QuadrantsTypeError, node, f"a bound is an integer, and not '{bound.dtype}'")
         if bound.dtype.name != "i32":
-            shown = self.source.shown(node)
+            shown = self.frame.source.shown(node)
             warnings.warn(f"{shown}\na bound of type '{bound.dtype}' is cast to i32", stacklevel=2)
             bound = self.cast(node, bound, BY_NAME["i32"])
         return bound
@@ -350,21 +456,44 @@ class Tracer(Expressions):
 
     def _body(self, node, loop, number=None):
         """The body of a loop whose variable is `number`."""
-        self.scopes.append({})
-        self.loops.append(loop)
+        self.frame.scopes.append({})
+        self.frame.loops.append(loop)
         if number is not None:
             self._declare(node.target, node.target.id, number)
-        self.block(node.body)
-        self.loops.pop()
-        self.scopes.pop()
+        self.inside(lambda: self.block(node.body))
+        self.frame.loops.pop()
+        self.frame.scopes.pop()
+
+    def _unroll(self, node, trace):
+        """Traces the body of a static loop for each of its values."""
+        if node.orelse:
+            raise self.error(QuadrantsSyntaxError, node.orelse[0], "'else' of a loop in a kernel is not supported")
+        values = list(self.python(node.iter))
+        limit = self.config.unrolling_limit
+        if 0 < limit < len(values):
+            message = f"{self.frame.source.shown(node)}\na loop is unrolled {len(values)} times: compiling may take long"
+            warnings.warn(message, SyntaxWarning, stacklevel=2)
+        for value in values:
+            loop = Loop(unrolled_at=self.depth)
+            self.frame.scopes.append({})
+            self.frame.loops.append(loop)
+            self._bind(node.target, value)
+            trace(node.body)
+            self.frame.loops.pop()
+            self.frame.scopes.pop()
+            if self.frame.is_done or loop.left is ast.Break:
+                break
 
     def do_For(self, node):
+        if self.is_static(node.iter):
+            self._unroll(node, self.block)
+            return
         begin, end = self._range(node)
         self._check_loop(node)
         if not jumps(node.body, ast.Break):
             number = self.made(node, "begin_for", begin.number, end.number)
             continued = self._flag(node) if jumps(node.body, ast.Continue) else None
-            self._body(node, Loop(False, None, continued), number)
+            self._body(node, Loop(None, continued), number)
             self.ask(node, "end")
             return
         # One that may end early counts by itself.
@@ -378,7 +507,7 @@ class Tracer(Expressions):
         one = self.made(node, "integer", 1, "i32")
         self.ask(node, "set", counter, self.binary(node, "+", number, one).number)
         continued = self._flag(node) if jumps(node.body, ast.Continue) else None
-        self._body(node, Loop(False, broken, continued), number)
+        self._body(node, Loop(broken, continued), number)
         self.ask(node, "end")
 
     def do_While(self, node):
@@ -392,14 +521,24 @@ class Tracer(Expressions):
             condition = self.logic(node, "and", not_broken, lambda: self.value(node.test))
         self.ask(node, "begin_do", condition.number)
         continued = self._flag(node) if jumps(node.body, ast.Continue) else None
-        self._body(node, Loop(False, broken, continued))
+        self._body(node, Loop(broken, continued))
         self.ask(node, "end")
 
     def do_Break(self, node):
-        self.ask(node, "set", self.loops[-1].broken, self.ask(node, "boolean", True))
+        self._jump(node, "broken")
 
     def do_Continue(self, node):
-        self.ask(node, "set", self.loops[-1].continued, self.ask(node, "boolean", True))
+        self._jump(node, "continued")
+
+    def _jump(self, node, flag):
+        loop = self.frame.loops[-1]
+        if loop.unrolled_at is None:
+            self.ask(node, "set", getattr(loop, flag), self.ask(node, "boolean", True))
+            return
+        if self.depth > loop.unrolled_at:
+            message = f"Cannot {type(node).__name__.lower()} an unrolled loop under an if that is not static"
+            raise self.error(QuadrantsSyntaxError, node, message)
+        loop.left = type(node)
 
 
 def _is_text(statement):

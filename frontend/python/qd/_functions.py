@@ -1,0 +1,171 @@
+"""Functions that kernels inline, and what is known while a kernel is traced."""
+
+import ast
+import functools
+import inspect
+
+from qd._source import Source
+from qd.exception import QuadrantsRuntimeError
+
+
+class Template:
+    """A parameter that takes an object of Python: a number, a type, a function. Each value is compiled by itself."""
+
+
+def template():
+    """Annotates a parameter that takes an object of Python."""
+    return Template()
+
+
+def is_template(annotation):
+    """Whether an annotation says so, in any of its spellings."""
+    return annotation in (template, Template) or isinstance(annotation, Template)
+
+
+class Baked:
+    """A value of a template parameter, as what a kernel is compiled for: numbers by value, objects by identity."""
+
+    def __init__(self, value):
+        self.value = value
+        is_number = value is None or isinstance(value, (bool, int, float, str))
+        # By its digits: 0.0 is equal to -0.0.
+        self.key = (type(value), repr(value)) if is_number else id(value)
+
+    def __eq__(self, other):
+        return isinstance(other, Baked) and self.key == other.key
+
+    def __hash__(self):
+        return hash(self.key)
+
+
+class Func:
+    """A function that is inlined where a kernel calls it."""
+
+    def __init__(self, function, requires_top_level=False):
+        functools.update_wrapper(self, function)
+        self.function = function
+        self.requires_top_level = requires_top_level
+
+    @functools.cached_property
+    def source(self):
+        return Source(self.function)
+
+    @functools.cached_property
+    def signature(self):
+        try:
+            return inspect.signature(self.function, eval_str=True)
+        except NameError:
+            return inspect.signature(self.function)
+
+    @functools.cached_property
+    def assigned(self):
+        """The names that it assigns."""
+        nodes = ast.walk(self.source.tree)
+        return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+
+    def assigned_of(self, call, skipped=0):
+        """The names among a call's arguments that it assigns: those of template parameters."""
+        positions = [*self.signature.parameters][skipped:]
+        given = [*zip(positions, call.args), *((keyword.arg, keyword.value) for keyword in call.keywords)]
+        templates = {name for name, each in self.signature.parameters.items() if is_template(each.annotation)}
+        return [node.id for name, node in given if isinstance(node, ast.Name) and name in templates & self.assigned]
+
+    def __call__(self, *args, **kwargs):
+        raise QuadrantsRuntimeError("Quadrants functions cannot be called from Python-scope")
+
+    def __get__(self, instance, owner=None):
+        return self if instance is None else Method(self, instance)
+
+
+class PyFunc(Func):
+    """A function that is inlined in kernels, and that Python calls as it stands."""
+
+    def __call__(self, *args, **kwargs):
+        return self.function(*args, **kwargs)
+
+
+class Method:
+    """A function of an object, which is its first argument."""
+
+    def __init__(self, func, instance):
+        self.func = func
+        self.instance = instance
+
+    def assigned_of(self, call):
+        """The names among a call's arguments that it assigns."""
+        return self.func.assigned_of(call, 1)
+
+    def __call__(self, *args, **kwargs):
+        return self.func(self.instance, *args, **kwargs)
+
+
+def func(function=None, *, requires_top_level=False):
+    """Makes a function that kernels inline; `requires_top_level`: not under an `if` or a loop."""
+    if function is None:
+        return functools.partial(func, requires_top_level=requires_top_level)
+    return Func(function, requires_top_level)
+
+
+def pyfunc(function):
+    """Makes a function that kernels inline and that Python may call, too."""
+    return PyFunc(function)
+
+
+def static(value, *values):
+    """A value that is computed while a kernel is traced, by Python: `if` and `for` of it are done then."""
+    return (value, *values) if values else value
+
+
+def static_assert(condition, message=None):
+    """Fails while a kernel is traced if something does not hold."""
+    assert condition, message
+
+
+def static_print(*values, **options):
+    """Prints while a kernel is traced."""
+    print(*values, **options)
+
+
+# What Python evaluates as a whole while it traces.
+STATIC = (static, static_assert, static_print)
+
+
+# Calls inside one another: a function that calls itself with ever other objects is stopped here.
+MOST_CALLS = 50
+
+
+class Frame:
+    """A function that is being traced: its names, and what is open in it."""
+
+    def __init__(self, function, source, depth=0, caller=None, call=None, func=None):
+        self.source = source
+        self.func = func
+        self.caller = caller
+        # Where it is called.
+        self.call = call
+        # How many runtime branches and loops are around the call.
+        self.depth = depth
+        # The names of the blocks that are open, innermost last.
+        self.scopes = [{}]
+        self.loops = []
+        # Objects of Python among its arguments: what it is a specialisation for.
+        self.objects = {}
+        self.is_done = False
+        self.returned = None
+        self.closure = {}
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
+            try:
+                self.closure[name] = cell.cell_contents
+            except ValueError:
+                # Nothing has been assigned to it yet.
+                pass
+        self.globals = function.__globals__
+        # Names that the function assigns, in whatever block: they are never those of its surroundings.
+        self.locals = set(function.__code__.co_varnames)
+
+    def calls(self):
+        """The calls around, innermost first, each with the frame that it stands in."""
+        frame = self
+        while frame.caller is not None:
+            yield frame.call, frame.caller
+            frame = frame.caller
