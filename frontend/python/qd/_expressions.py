@@ -380,11 +380,13 @@ class Expressions:
         names = [entered.source.name]
         for _, frame in entered.calls():
             names.append(frame.source.name)
-            is_same = frame.func is entered.func and frame.objects == entered.objects
-            if is_same or len(names) > MOST_CALLS:
+            if frame.func is entered.func and frame.objects == entered.objects:
                 cycle = " calls ".join(reversed(names))
                 message = f"functions are inlined, and cannot call themselves: {cycle}"
                 raise self.error(QuadrantsCompilationError, node, message)
+        if len(names) > MOST_CALLS:
+            message = f"calls of functions are more than {MOST_CALLS} deep: does this one end?"
+            raise self.error(QuadrantsCompilationError, node, message)
 
     def _given(self, node):
         """An argument: a variable as such, for a template may assign it."""

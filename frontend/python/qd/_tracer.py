@@ -269,7 +269,17 @@ class Tracer(Expressions):
         method = getattr(self, f"do_{type(node).__name__}", None)
         if method is None:
             raise self.error(QuadrantsSyntaxError, node, f'Unsupported node "{type(node).__name__}"')
+        for part in ast.iter_child_nodes(node):
+            if isinstance(part, ast.expr):
+                self._declare_named(part)
         method(node)
+
+    def _declare_named(self, node):
+        """Declares what an expression assigns: some of it may be in a branch, and its names are of the block around."""
+        for each in ast.walk(node):
+            if isinstance(each, ast.NamedExpr) and self.lookup(each.target.id) is MISSING:
+                number = self.ask(each, "declare_later")
+                self.frame.scopes[-1][each.target.id] = Variable(number, self.task, is_pending=True)
 
     def do_Pass(self, node):
         pass
@@ -334,7 +344,12 @@ class Tracer(Expressions):
         if known is MISSING:
             self._declare(target, target.id, value)
             return
-        self.ask(target, "set", self._variable(target, known), value.number)
+        number = self._variable(target, known)
+        if getattr(known, "is_pending", False):
+            self.ask(target, "settle", number, value.number, value.number)
+            scope = next(scope for scope in reversed(self.frame.scopes) if target.id in scope)
+            scope[target.id] = Variable(number, self.task)
+        self.ask(target, "set", number, value.number)
 
     def on_NamedExpr(self, node):
         self._assign_name(node.target, self.expression(node.value), node.value)
@@ -513,6 +528,9 @@ class Tracer(Expressions):
     def do_While(self, node):
         self._check_loop(node)
         broken = self._flag(node) if jumps(node.body, ast.Break) else None
+        if self._may_assign(node.test):
+            self._while_assigning(node, broken)
+            return
         self.ask(node, "begin_while")
         if broken is None:
             condition = self.value(node.test)
@@ -522,6 +540,32 @@ class Tracer(Expressions):
         self.ask(node, "begin_do", condition.number)
         continued = self._flag(node) if jumps(node.body, ast.Continue) else None
         self._body(node, Loop(broken, continued))
+        self.ask(node, "end")
+
+    def _may_assign(self, node):
+        """Whether an expression may assign variables, itself or by a function."""
+        for each in ast.walk(node):
+            if isinstance(each, ast.NamedExpr):
+                return True
+            if isinstance(each, ast.Call) and isinstance(self.callee(each), (Func, Method)):
+                return True
+        return False
+
+    def _while_assigning(self, node, broken):
+        """A loop whose condition assigns variables. It is computed in the body: what a condition computes is not kept."""
+        goes_on = self.ask(node, "declare", self.ask(node, "boolean", True))
+        self.ask(node, "begin_while")
+        condition = self.made(node, "get", goes_on)
+        if broken is not None:
+            not_broken = self.made(node, "unary", "logic_not", self.ask(node, "get", broken))
+            condition = self.binary(node, "&", condition, not_broken)
+        self.ask(node, "begin_do", condition.number)
+        holds = self.ask(node, "truth", self.inside(lambda: self.value(node.test)).number)
+        self.ask(node, "set", goes_on, holds)
+        self.ask(node, "begin_if", holds)
+        continued = self._flag(node) if jumps(node.body, ast.Continue) else None
+        self._body(node, Loop(broken, continued))
+        self.ask(node, "end")
         self.ask(node, "end")
 
     def do_Break(self, node):

@@ -24,6 +24,8 @@ class Variable:
 
     number: int
     task: int
+    # Whether its type is that of what it is assigned first, which has not been traced yet.
+    is_pending: bool = False
 
 
 @dataclass(frozen=True)

@@ -380,7 +380,7 @@ def test_functions_call_themselves_for_other_objects():
         return endless(x, 0)
 
     assert k(3) == (1, 243)
-    refused(qd.QuadrantsCompilationError, "themselves: k calls (endless calls )+endless$", no_end, 3)
+    refused(qd.QuadrantsCompilationError, "more than 50 deep", no_end, 3)
 
 
 def test_assignments_in_expressions():
@@ -389,9 +389,35 @@ def test_assignments_in_expressions():
         y = (square := x * x) + 1
         while (rest := square - 10) > 0:
             square = rest
-        return 100 * y + square
+        last = 7 if x > 5 and (half := x // 2) > 2 else (half := 1)
+        return 1000 * y + 100 * square + 10 * half + last
 
-    assert k(5) == 2605
+    assert k(5) == 26000 + 500 + 10 + 1
+    assert k(8) == 65000 + 400 + 40 + 7
+
+
+def test_conditions_of_loops_call_functions():
+    @qd.func
+    def halve(x: qd.template()):
+        x //= 2
+        return x > 0
+
+    @qd.kernel
+    def k(x: qd.i32) -> (qd.i32, qd.i32):
+        n = x
+        bits = 1
+        even = 0
+        while halve(n):
+            bits += 1
+            if n % 2 == 1:
+                continue
+            even += 1
+            if even == 3:
+                break
+        return bits, even
+
+    assert k(0b1011) == (4, 1)
+    assert k(0b10000000) == (4, 3)
 
 
 def test_wrong_uses_are_errors():
