@@ -8,6 +8,7 @@ from typing import get_args, get_origin
 from qd import _core, _runtime
 from qd._dtypes import OF_NUMPY, DataType, u1
 from qd._functions import Baked, Template, is_template
+from qd._perf_dispatch import DispatchImpl
 from qd._source import Source
 from qd._tracer import Tracer
 from qd.exception import QuadrantsCompilationError, QuadrantsRuntimeError, QuadrantsRuntimeTypeError, QuadrantsSyntaxError
@@ -23,6 +24,10 @@ def kernel(function=None, **options):
         raise NotImplementedError(f"kernel options aren't there yet: {', '.join(options)}")
     if function is None:
         return kernel
+    if isinstance(function, DispatchImpl):
+        raise QuadrantsSyntaxError(
+            f"[KERNEL_ANNOTATION_ORDER] '{function.__name__}': '@….register' stands above '@qd.kernel', and not below it"
+        )
     return Kernel(function)
 
 

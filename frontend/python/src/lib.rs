@@ -6,6 +6,7 @@
 
 mod arithmetic;
 mod build;
+mod dispatch;
 mod dtype;
 mod launch;
 mod record;
@@ -18,6 +19,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<recorder::Recorder>()?;
     module.add_class::<launch::Device>()?;
     module.add_class::<launch::Kernel>()?;
+    module.add_class::<dispatch::Evaluation>()?;
+    module.add_function(wrap_pyfunction!(dispatch::dispatch_defaults, module)?)?;
     let py = module.py();
     module.add("Rejected", py.get_type::<recorder::Rejected>())?;
     module.add("Failed", py.get_type::<launch::Failed>())?;

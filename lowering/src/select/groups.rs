@@ -211,9 +211,8 @@ impl OpFlow {
         // A combiner has nothing from outside.
         if collective.is_none() {
             for region in 0..op.region_count() {
-                let blocks = std::iter::successors(op.region_block(region), |block| {
-                    block.next_in_region()
-                });
+                let blocks =
+                    std::iter::successors(op.region_block(region), |block| block.next_in_region());
                 regions.extend(blocks.map(Flow::of));
             }
         }

@@ -13,18 +13,23 @@ use std::{
 
 /// What a call does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Next {
+pub enum Next {
     /// Runs a variant.
     Run(usize),
     /// Tries a variant, timed or not, and says so [when it has ended](Evaluation::end).
-    Try { variant: usize, is_timed: bool },
+    Try {
+        /// The variant.
+        variant: usize,
+        /// Whether its time counts.
+        is_timed: bool,
+    },
     /// A variant would have to be tried where that is not possible.
     NotMeasured,
 }
 
 /// What may happen in a call.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Situation<'a> {
+pub struct Situation<'a> {
     /// The variants whose conditions hold, in ascending order; at least one.
     pub eligible: &'a [usize],
     /// Whether times can be taken.
@@ -33,14 +38,18 @@ pub(super) struct Situation<'a> {
     pub is_busy: bool,
     /// Whether nothing is measured from now on.
     pub is_frozen: bool,
+    /// Time since some moment, the same for all calls.
     pub now: Duration,
 }
 
 /// The trials of a variant in the evaluation that is in progress, or that was the last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Trials {
+pub struct Trials {
+    /// All of them.
     pub begun: u32,
+    /// Those that have a time.
     pub timed: u32,
+    /// The sum of their times.
     pub total: Duration,
 }
 
@@ -52,8 +61,12 @@ impl Trials {
 }
 
 /// What is known of a geometry.
+///
+/// [`Dispatcher`](super::Dispatcher) has one for each. A dispatcher of another language, which calls what it likes by
+/// itself, asks its own: [`steady`](Self::steady) in each call, [`next`](Self::next) where that knows no winner, and
+/// [`end`](Self::end) after a trial.
 #[derive(Debug, Default)]
-pub(super) struct Evaluation {
+pub struct Evaluation {
     winner: Option<usize>,
     /// The winner before the evaluation that is in progress.
     last: Option<usize>,

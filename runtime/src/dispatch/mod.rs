@@ -66,6 +66,7 @@ pub use clock::{Clock, SystemClock};
 pub use dispatcher::{Call, Dispatcher, Geometry, Print, Settings, Variant};
 pub use environment::Environment;
 pub use error::Error;
+pub use evaluation::{Evaluation, Next, Situation, Trials};
 pub use kernels::{KernelDispatcher, KernelVariant};
 pub use policy::Policy;
 pub use winners::{DeviceKey, Winners};
