@@ -80,6 +80,13 @@ impl<'c> Builder<'c> {
         self.op(name, &raw(values), &[], &[]);
     }
 
+    /// Prints values in this thread, by a format of C's `printf` (`gpu.printf`).
+    #[track_caller]
+    pub fn print(&self, format: &str, values: &[V<'_, 'c>]) {
+        let format = attributes::string(self.context(), format);
+        self.op("gpu.printf", &raw(values), &[], &[("format", format)]);
+    }
+
     /// Runs `body` where `condition` holds.
     pub fn if_(&self, condition: V<'_, 'c>, body: impl FnOnce()) {
         let regions = vec![self.region(&[]), melior::ir::Region::new()];

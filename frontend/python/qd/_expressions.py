@@ -3,6 +3,7 @@
 import ast
 import builtins
 import math
+import re
 
 from qd import _core
 from qd._dtypes import BY_NAME, DataType
@@ -313,6 +314,8 @@ class Expressions:
         callee = self.expression(node.func)
         if callee in STATIC:
             return self.python(node)
+        if callee is print:
+            return self._print(node)
         if isinstance(callee, Method):
             return self.inline(node, callee.func, [callee.instance])
         if isinstance(callee, Func):
@@ -335,6 +338,46 @@ class Expressions:
                 return getattr(math, name)(*args)
             raise self.error(QuadrantsTypeError, node, f"math.{name} takes no values of kernels: use qd.{name}")
         raise self.later(node, f"a call of '{name}' in a kernel")
+
+    def _print(self, node):
+        """A print: a format of C, and the values in it."""
+        says = {"sep": " ", "end": "\n"}
+        for keyword in node.keywords:
+            if keyword.arg not in says:
+                raise self.later(keyword.value, f"'{keyword.arg}' of print in a kernel")
+            says[keyword.arg] = str(self.python(keyword.value))
+        values = []
+        parts = [self._printed(each, values) for each in node.args]
+        texts = [says[name].replace("%", "%%") for name in ("sep", "end")]
+        self.ask(node, "print", texts[0].join(parts) + texts[1], [value.number for value in values])
+
+    def _printed(self, node, values):
+        """The format of an argument of a print."""
+        if isinstance(node, ast.JoinedStr):
+            return "".join(self._printed(part, values) for part in node.values)
+        spec = ""
+        if isinstance(node, ast.FormattedValue):
+            if node.conversion != -1:
+                raise self.later(node, "a conversion such as '!r' in a kernel")
+            spec = self.python(node.format_spec) if node.format_spec else ""
+            node = node.value
+        return self._shown(node, self.expression(node), spec, values)
+
+    def _shown(self, node, value, spec, values):
+        if isinstance(value, tuple):
+            inner = [self._shown(node, one, spec, values) for one in value]
+            return f"({', '.join(inner)}{',' if len(inner) == 1 else ''})"
+        if not isinstance(value, (Value, Array)):
+            return format(value, spec).replace("%", "%%")
+        value = self.lift(node, value)
+        conversions = "fFeEgG" if value.dtype.is_real else "dxXo"
+        known = re.fullmatch(r"([-+ 0]*\d*(?:\.\d+)?)([a-zA-Z]?)", spec)
+        if known is None or known[2] not in conversions:
+            raise self.error(QuadrantsTypeError, node, f"'{spec}' is no format of '{value.dtype}' that a kernel has")
+        values.append(value)
+        usual = "f" if value.dtype.is_real else "u" if value.dtype.name.startswith("u") else "d"
+        letter = known[2] if known[2] not in ("", "d") else usual
+        return f"%{known[1]}{letter}"
 
     def inline(self, node, func, first=()):
         """What a call of a function returns."""

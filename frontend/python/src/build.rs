@@ -43,6 +43,7 @@ pub fn build(b: &Builder<'_>, record: &Record) {
             arguments,
             partners: partners(&record.nodes),
             values: RefCell::new(vec![None; record.nodes.len()]),
+            printed: RefCell::default(),
         };
         lowering.tasks();
     });
@@ -76,6 +77,8 @@ struct Lowering<'b, 'c, 'r> {
     partners: Vec<usize>,
     /// Of nodes in the present task; of a variable its present value.
     values: RefCell<Vec<Option<V<'b, 'c>>>>,
+    /// The values of the next print.
+    printed: RefCell<Vec<V<'b, 'c>>>,
 }
 
 impl<'b, 'c> Lowering<'b, 'c, '_> {
@@ -188,7 +191,9 @@ impl<'b, 'c> Lowering<'b, 'c, '_> {
             | Op::While
             | Op::Do
             | Op::End
-            | Op::Return(_) => unreachable!("a statement is no operand"),
+            | Op::Return(_)
+            | Op::PrintValue
+            | Op::Print(_) => unreachable!("a statement is no operand"),
         }
     }
 
@@ -250,6 +255,11 @@ impl<'b, 'c> Lowering<'b, 'c, '_> {
                 let value = self.stored(self.value(a), node.dtype);
                 let buffer = self.arguments[self.record.arguments.len() + result as usize];
                 buffer.set(self.b.index(0), value);
+            }
+            Op::PrintValue => self.printed.borrow_mut().push(self.value(a)),
+            Op::Print(format) => {
+                let format = &self.record.formats[format as usize];
+                self.b.print(format, &self.printed.take());
             }
             Op::If => return self.branch(i, node),
             Op::For => return self.count(i, node),

@@ -16,6 +16,7 @@ use qd_frontend::{
     objects::{self, Arg, Buffer, DeviceId, DeviceOptions, Foreign, Priority, Ready, Stream},
 };
 use qd_runtime::Error as RunError;
+use std::sync::Arc;
 
 create_exception!(_core, Failed, PyRuntimeError, "A kernel could not be run.");
 create_exception!(
@@ -61,6 +62,7 @@ impl Device {
                 ..DeviceOptions::default()
             };
             let device = objects::Device::open(&id, &options).map_err(failed)?;
+            device.on_print(Some(Arc::new(print)));
             let stream = device.stream(Priority::Normal).map_err(failed)?;
             Ok(Self { device, stream })
         })
@@ -76,6 +78,19 @@ impl Device {
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.stream.synchronize()).map_err(failed)
     }
+}
+
+/// Has Python print what a kernel did.
+fn print(text: &str) {
+    Python::attach(|py| {
+        let written = (|| {
+            let stdout = py.import("sys")?.getattr("stdout")?;
+            stdout.call_method1("write", (text,)).map(drop)
+        })();
+        if let Err(error) = written {
+            error.write_unraisable(py, None);
+        }
+    });
 }
 
 impl Device {

@@ -8,7 +8,7 @@ use super::dtype::DType;
 use std::fmt;
 
 /// Of the form; what is stored by another version is not read.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// What a node does. `a`, `b` and `c` are its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -57,6 +57,10 @@ pub enum Op {
     End,
     /// Sets a result to `a`.
     Return(u32),
+    /// `a` is a value of the next print.
+    PrintValue,
+    /// Prints the values before it, by a format of the record.
+    Print(u32),
 }
 
 /// Operations, with what the tracer calls them.
@@ -176,6 +180,8 @@ pub struct Record {
     pub results: Vec<DType>,
     /// Whether array parameters may overlap.
     pub overlapping: bool,
+    /// Formats of prints, as C's.
+    pub formats: Vec<String>,
     pub nodes: Vec<Node>,
 }
 
@@ -199,6 +205,9 @@ impl fmt::Display for Record {
         }
         if self.overlapping {
             writeln!(f, "arrays overlap")?;
+        }
+        for (i, format) in self.formats.iter().enumerate() {
+            writeln!(f, "format {i}: {format:?}")?;
         }
         for (i, node) in self.nodes.iter().enumerate() {
             write!(f, "{i}: {:?} {}", node.op, node.dtype)?;

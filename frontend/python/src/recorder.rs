@@ -82,6 +82,7 @@ impl Recorder {
                 arguments: Vec::new(),
                 results: Vec::new(),
                 overlapping: false,
+                formats: Vec::new(),
                 nodes: Vec::new(),
             },
             default_fp: dtype_named(default_fp)?,
@@ -411,6 +412,17 @@ impl Recorder {
 
     fn end(&mut self) {
         self.push(Op::End, [NONE; 3], U1);
+    }
+
+    /// Prints values by a format of C.
+    fn print(&mut self, format: String, values: Vec<u32>) {
+        for value in values {
+            let dtype = self.dtype_of(value);
+            self.push(Op::PrintValue, [value, NONE, NONE], dtype);
+        }
+        let number = self.record.formats.len() as u32;
+        self.record.formats.push(format);
+        self.push(Op::Print(number), [NONE; 3], U1);
     }
 
     fn give(&mut self, result: u32, value: u32) {

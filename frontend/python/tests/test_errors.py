@@ -55,7 +55,8 @@ CASES = [
     (qd.QuadrantsCompilationError, "for i in range(int(a[0])):\n    pass", "isn't there yet", "range(int(a[0]))"),
     (qd.QuadrantsCompilationError, "for i in a:\n    pass", "isn't there yet", "a"),
     (qd.QuadrantsCompilationError, "s = a[0]\nfor i in range(n):\n    a[i] = s", "isn't there yet", "s"),
-    (qd.QuadrantsCompilationError, "print(n)", "a call of 'print' in a kernel isn't there yet", "print(n)"),
+    (qd.QuadrantsCompilationError, "print(n, file=n)", "'file' of print in a kernel isn't there yet", "n"),
+    (qd.QuadrantsTypeError, "print(f'{n:.2e}')", "'.2e' is no format of 'i32'", "n"),
     (qd.QuadrantsCompilationError, "a[0] = a[1:2]", "isn't there yet", "1:2"),
 ]  # fmt: skip
 
