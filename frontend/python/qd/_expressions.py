@@ -206,7 +206,7 @@ class Expressions:
     def on_Subscript(self, node):
         base = self.expression(node.value)
         if isinstance(base, Array):
-            index = self.index(node)
+            index = self.index(node, base)
             return self.made(node, "load", base.number, index.number)
         if isinstance(base, Value):
             raise self.error(QuadrantsTypeError, node, f"'{base.dtype}' is a scalar, and has no elements")
@@ -215,16 +215,22 @@ class Expressions:
             raise self.later(node, "an index that is computed, of an object of Python,")
         return base[key]
 
-    def index(self, node):
-        """The index of an element of an array of one dimension."""
-        if isinstance(node.slice, ast.Slice):
+    def index(self, node, array):
+        """The index of an element, as the array lies in memory: the last dimension is contiguous."""
+        if any(isinstance(each, ast.Slice) for each in ast.walk(node.slice)):
             raise self.later(node.slice, "a slice in a kernel")
-        index = self.expression(node.slice)
-        if isinstance(index, tuple):
-            if len(index) != 1:
-                raise self.error(QuadrantsIndexError, node, f"an array of 1 dimension takes 1 index, and not {len(index)}")
-            index = index[0]
-        return self.lift(node.slice, index)
+        given = self.expression(node.slice)
+        indices = () if given is None else given if isinstance(given, tuple) else (given,)
+        rank = len(array.shape)
+        if len(indices) != rank:
+            message = f"an array of {rank} dimension{'s' * (rank != 1)} takes as many indices, and not {len(indices)}"
+            raise self.error(QuadrantsIndexError, node, message)
+        if not indices:
+            return self.made(node, "integer", 0, "i32")
+        place, *rest = [self.lift(node.slice, index) for index in indices]
+        for index, extent in zip(rest, array.shape[1:]):
+            place = self.binary(node.slice, "+", self.binary(node.slice, "*", place, extent), index)
+        return place
 
     def on_BinOp(self, node):
         a, b = self.value(node.left), self.value(node.right)
@@ -479,8 +485,10 @@ class Expressions:
     def _length(self, node):
         (argument,) = self._arguments(node, 1)
         given = self.expression(argument)
-        if isinstance(given, Array):
+        if isinstance(given, Array) and given.shape:
             return given.shape[0]
+        if isinstance(given, Array):
+            raise self.error(QuadrantsTypeError, node, "an array of 0 dimensions has no length")
         if isinstance(given, Value):
             raise self.error(QuadrantsTypeError, node, f"'{given.dtype}' is a scalar, and has no length")
         return len(given)

@@ -3,9 +3,11 @@
 import ast
 import functools
 import inspect
+import itertools
+import math
 
 from qd._source import Source
-from qd.exception import QuadrantsRuntimeError
+from qd.exception import QuadrantsRuntimeError, QuadrantsTypeError
 
 
 class Template:
@@ -124,6 +126,24 @@ def static_assert(condition, message=None):
 def static_print(*values, **options):
     """Prints while a kernel is traced."""
     print(*values, **options)
+
+
+class ndrange:
+    """All tuples of indices of several ranges, the last varying fastest. An entry is an end, or a begin and an end."""
+
+    def __init__(self, *dimensions):
+        self.bounds = []
+        for entry in dimensions:
+            begin, end = entry if isinstance(entry, tuple) else (0, entry)
+            if not (isinstance(begin, int) and isinstance(end, int)):
+                raise QuadrantsTypeError(f"a dimension is an integer, or a begin and an end, and not {entry!r}")
+            self.bounds.append((begin, end))
+
+    def __iter__(self):
+        return itertools.product(*(range(begin, end) for begin, end in self.bounds))
+
+    def __len__(self):
+        return math.prod(max(end - begin, 0) for begin, end in self.bounds)
 
 
 # What Python evaluates as a whole while it traces.

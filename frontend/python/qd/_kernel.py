@@ -120,8 +120,6 @@ class Signature:
         if is_template(annotation):
             return Template()
         if isinstance(annotation, NdarrayType):
-            if annotation.ndim not in (None, 1):
-                self._later(node, f"an array of {annotation.ndim} dimensions isn't there yet: only of 1")
             return annotation
         if annotation is inspect.Parameter.empty:
             raise QuadrantsSyntaxError(
@@ -187,15 +185,16 @@ class Signature:
             )
         dtype = OF_NUMPY.get(value.dtype.str[1:]) if value.dtype.isnative else None
         wanted = parameter.dtype
-        if dtype is None or wanted not in (None, dtype) or value.ndim != 1:
-            required = f"{wanted or 'scalars'}[1-D]"
+        rank = value.ndim if parameter.ndim is None else parameter.ndim
+        if dtype is None or wanted not in (None, dtype) or value.ndim != rank:
+            required = f"{wanted or 'scalars'}[{rank}-D]"
             raise QuadrantsRuntimeTypeError(
                 f"Argument {number} (type={value.dtype}[{value.ndim}-D]) cannot be converted into required type "
                 f"{required}"
             )
         if value.size > MOST_ELEMENTS:
             raise QuadrantsRuntimeError(
-                f"Argument {number}: ({value.size},) is not a valid shape for ndarray: at most {MOST_ELEMENTS} elements"
+                f"Argument {number}: {value.shape} is not a valid shape for ndarray: at most {MOST_ELEMENTS} elements"
             )
         is_read_only = not value.flags.writeable
         given.arrays.append((number, value))
@@ -205,7 +204,9 @@ class Signature:
             given.copies.append((len(given.packed), number, value, original))
         given.keep.append(value)
         given.packed.append((value.ctypes.data, value.size, is_read_only))
-        return dtype
+        if rank != 1:
+            given.packed.extend(value.shape)
+        return dtype, rank
 
     def _scalar(self, given, number, dtype, value):
         try:

@@ -7,7 +7,7 @@ import warnings
 from qd import _core
 from qd._dtypes import BY_NAME
 from qd._expressions import _BINARY, MISSING, Expressions
-from qd._functions import Baked, Frame, Func, Method
+from qd._functions import Baked, Frame, Func, Method, ndrange
 from qd._values import Array, Value, Variable
 from qd.exception import QuadrantsCompilationError, QuadrantsSyntaxError, QuadrantsTypeError
 from qd.types import NdarrayType
@@ -39,6 +39,11 @@ def jumps(statements, kinds=(ast.Break, ast.Continue)):
     return False
 
 
+def extent_names(name, rank):
+    """The parameters that hold an array's extents, which are those after the array."""
+    return [] if rank == 1 else [f"{name}.shape[{axis}]" for axis in range(rank)]
+
+
 class Tracer(Expressions):
     """Traces one kernel for one set of types."""
 
@@ -57,9 +62,10 @@ class Tracer(Expressions):
                 names[name] = dtype.value
                 continue
             if isinstance(parameter, NdarrayType):
+                dtype, rank = dtype
                 self.ask(self.node, "array", name, dtype.name)
-                extent = self.made(self.node, "extent", number, is_host=True, is_pure=True)
-                names[name] = Array(number, dtype, (extent,))
+                names[name] = Array(number, dtype, tuple(self._extents(name, number, rank)))
+                number += len(extent_names(name, rank))
             else:
                 is_host = not dtype.is_real and dtype.name != "u1"
                 says = {"is_host": is_host, "is_pure": True, "parameter": name}
@@ -69,6 +75,13 @@ class Tracer(Expressions):
             self.ask(self.node, "result", dtype.name)
         if overlapping:
             self.recorder.overlap()
+
+    def _extents(self, name, number, rank):
+        """The extents of an array: an array of one dimension knows its own, all others lie in memory as such a one."""
+        says = {"is_host": True, "is_pure": True}
+        if rank == 1:
+            return [self.made(self.node, "extent", number, **says)]
+        return [self.made(self.node, "parameter", each, "i32", parameter=each, **says) for each in extent_names(name, rank)]
 
     def trace(self):
         """The recorder, with all in it."""
@@ -227,7 +240,7 @@ class Tracer(Expressions):
         self.ask(rest[-1], "end")
 
     def _parallel(self, node):
-        begin, end = self._range(node)
+        begin, end, dimensions = self._range(node)
         for bound in (begin, end):
             if not bound.is_host:
                 raise self.later(node.iter, "a parallel loop whose bound is computed on the device")
@@ -237,7 +250,7 @@ class Tracer(Expressions):
         if jumps(node.body, ast.Break):
             raise self.error(QuadrantsSyntaxError, node, "Cannot break out of a parallel loop")
         continued = self._flag(node) if jumps(node.body, ast.Continue) else None
-        self._body(node, Loop(None, continued), number)
+        self._body(node, Loop(None, continued), number, dimensions)
         self.ask(node, "end")
 
     # Blocks and statements.
@@ -323,7 +336,7 @@ class Tracer(Expressions):
             self._assign_name(target, value, node)
         elif isinstance(target, ast.Subscript):
             array = self._array(target)
-            index = self.index(target)
+            index = self.index(target, array)
             value = self.lift(node, value)
             self.ask(target, "store", array.number, index.number, value.number)
         else:
@@ -389,7 +402,7 @@ class Tracer(Expressions):
         if not isinstance(node.target, ast.Subscript):
             raise self.later(node.target, "an assignment to this")
         array = self._array(node.target)
-        index = self.index(node.target)
+        index = self.index(node.target, array)
         value = self.value(node.value)
         if name in ("+", "-", "&", "|", "^"):
             self.ask(node, "atomic", name, array.number, index.number, value.number)
@@ -437,26 +450,61 @@ class Tracer(Expressions):
         if node.orelse:
             raise self.error(QuadrantsSyntaxError, node.orelse[0], "'else' of a loop in a kernel is not supported")
         if isinstance(node, ast.For):
-            if not isinstance(node.target, ast.Name):
-                raise self.later(node.target, "a loop over several variables")
-            if node.target.id != "_" and self.lookup(node.target.id) is not MISSING:
-                message = f'Variable "{node.target.id}" is already declared in the outer scope'
-                raise self.error(QuadrantsSyntaxError, node.target, message)
+            names = set()
+            for target in _targets(node):
+                if not isinstance(target, ast.Name):
+                    raise self.later(target, "a loop over anything but names")
+                if target.id != "_" and (target.id in names or self.lookup(target.id) is not MISSING):
+                    message = f'Variable "{target.id}" is already declared in the outer scope'
+                    raise self.error(QuadrantsSyntaxError, target, message)
+                names.add(target.id)
 
     def _range(self, node):
-        """The bounds of a `for`, as i32."""
+        """The bounds of a `for`, as i32; and of a loop over several dimensions, which counts all their elements, the first
+        index and the extent of each."""
         call = node.iter
-        if not isinstance(call, ast.Call) or call.keywords or self.expression(call.func) is not range:
-            raise self.later(call, "a loop over anything but range(…)")
+        zero = self.made(call, "integer", 0, "i32", is_host=True, is_pure=True)
+        iterated = self.callee(call) if isinstance(call, ast.Call) else self.expression(call)
+        if isinstance(iterated, Array):
+            bounds = [(zero, extent) for extent in iterated.shape]
+        elif isinstance(call, ast.Call) and iterated in (range, ndrange):
+            if call.keywords:
+                raise self.later(call.keywords[0].value, f"a keyword of {iterated.__name__} in a kernel")
+            bounds = self._range_of(call, zero) if iterated is range else [self._dimension(each, zero) for each in call.args]
+        else:
+            raise self.later(call, "a loop over anything but range(…), qd.ndrange(…) and arrays")
+        names = _targets(node)
+        if len(names) != len(bounds):
+            message = f"a loop over {len(bounds)} dimensions has as many variables, and not {len(names)}"
+            raise self.error(QuadrantsSyntaxError, node.target, message)
+        if len(bounds) == 1:
+            return *bounds[0], None
+        dimensions = []
+        for begin, end in bounds:
+            extent = end if begin is zero else self.binary(call, "-", end, begin, on_host=True)
+            dimensions.append((begin, self.binary(call, "max", extent, zero, on_host=True)))
+        count = dimensions[0][1]
+        for _, extent in dimensions[1:]:
+            count = self.binary(call, "*", count, extent, on_host=True)
+        return zero, count, [(None if begin is zero else begin, extent) for begin, extent in dimensions]
+
+    def _range_of(self, call, zero):
         if not 1 <= len(call.args) <= 2:
             raise self.error(QuadrantsSyntaxError, call, f"Range should have 1 or 2 arguments, found {len(call.args)}")
-        bounds = [self._bound(argument) for argument in call.args]
-        if len(bounds) == 1:
-            bounds.insert(0, self.made(call, "integer", 0, "i32", is_host=True, is_pure=True))
-        return bounds
+        first, *second = [self._bound(argument, self.expression(argument)) for argument in call.args]
+        return [(first, second[0])] if second else [(zero, first)]
 
-    def _bound(self, node):
-        bound = self.value(node)
+    def _dimension(self, node, zero):
+        """An entry of an `ndrange`: an end, or a begin and an end."""
+        given = self.expression(node)
+        if not isinstance(given, tuple):
+            return zero, self._bound(node, given)
+        if len(given) != 2:
+            raise self.error(QuadrantsTypeError, node, f"a dimension is an end, or a begin and an end, and not {len(given)} values")
+        return self._bound(node, given[0]), self._bound(node, given[1])
+
+    def _bound(self, node, given):
+        bound = self.lift(node, given)
         if bound.dtype.is_real:
             raise self.error(QuadrantsTypeError, node, f"a bound is an integer, and not '{bound.dtype}'")
         if bound.dtype.name != "i32":
@@ -465,16 +513,30 @@ class Tracer(Expressions):
             bound = self.cast(node, bound, BY_NAME["i32"])
         return bound
 
+    def _declare_indices(self, node, number, dimensions):
+        """The variables of a loop, in its round with this number."""
+        indices = [number]
+        if dimensions is not None:
+            indices = []
+            # The last varies fastest.
+            for begin, extent in reversed(dimensions[1:]):
+                indices.append((begin, self.binary(node, "raw_mod", number, extent)))
+                number = self.binary(node, "raw_div", number, extent)
+            indices.append((dimensions[0][0], number))
+            indices = [index if begin is None else self.binary(node, "+", begin, index) for begin, index in reversed(indices)]
+        for target, index in zip(_targets(node), indices):
+            self._declare(target, target.id, index)
+
     def _flag(self, node):
         """A variable that is false."""
         return self.ask(node, "declare", self.ask(node, "boolean", False))
 
-    def _body(self, node, loop, number=None):
-        """The body of a loop whose variable is `number`."""
+    def _body(self, node, loop, number=None, dimensions=None):
+        """The body of a loop, in its round with this number."""
         self.frame.scopes.append({})
         self.frame.loops.append(loop)
         if number is not None:
-            self._declare(node.target, node.target.id, number)
+            self._declare_indices(node, number, dimensions)
         self.inside(lambda: self.block(node.body))
         self.frame.loops.pop()
         self.frame.scopes.pop()
@@ -503,12 +565,12 @@ class Tracer(Expressions):
         if self.is_static(node.iter):
             self._unroll(node, self.block)
             return
-        begin, end = self._range(node)
+        begin, end, dimensions = self._range(node)
         self._check_loop(node)
         if not jumps(node.body, ast.Break):
             number = self.made(node, "begin_for", begin.number, end.number)
             continued = self._flag(node) if jumps(node.body, ast.Continue) else None
-            self._body(node, Loop(None, continued), number)
+            self._body(node, Loop(None, continued), number, dimensions)
             self.ask(node, "end")
             return
         # One that may end early counts by itself.
@@ -522,7 +584,7 @@ class Tracer(Expressions):
         one = self.made(node, "integer", 1, "i32")
         self.ask(node, "set", counter, self.binary(node, "+", number, one).number)
         continued = self._flag(node) if jumps(node.body, ast.Continue) else None
-        self._body(node, Loop(broken, continued), number)
+        self._body(node, Loop(broken, continued), number, dimensions)
         self.ask(node, "end")
 
     def do_While(self, node):
@@ -583,6 +645,11 @@ class Tracer(Expressions):
             message = f"Cannot {type(node).__name__.lower()} an unrolled loop under an if that is not static"
             raise self.error(QuadrantsSyntaxError, node, message)
         loop.left = type(node)
+
+
+def _targets(node):
+    """The variables of a loop."""
+    return node.target.elts if isinstance(node.target, ast.Tuple) else [node.target]
 
 
 def _is_text(statement):

@@ -1,0 +1,165 @@
+"""Arrays of any rank, and loops over them."""
+
+import numpy as np
+import pytest
+
+import qd
+
+
+@qd.kernel
+def transpose(a: qd.types.NDArray[qd.f32, 2], b: qd.types.NDArray[qd.f32, 2]):
+    for i, j in a:
+        b[j, i] = a[i, j]
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (1, 1), (2, 3), (257, 129)])
+def test_arrays_of_two_dimensions(shape):
+    a = np.random.default_rng(0).random(shape, np.float32)
+    b = np.zeros(shape[::-1], np.float32)
+    transpose(a, b)
+    np.testing.assert_array_equal(b, a.T)
+
+
+def test_one_compilation_serves_all_shapes_but_not_all_ranks():
+    @qd.kernel
+    def negate(a: qd.types.ndarray()):
+        for i in range(a.shape[0]):
+            a[i] = -a[i]
+
+    @qd.kernel
+    def extents(a: qd.types.ndarray()) -> (qd.i32, qd.i32):
+        rank = qd.static(len(a.shape))
+        count = 1
+        for extent in qd.static(a.shape):
+            count *= extent
+        return rank, count
+
+    for shape in [(), (7,), (2, 3), (5, 4), (2, 3, 4)]:
+        assert extents(np.zeros(shape, np.int16)) == (len(shape), np.prod(shape))
+    assert len(extents._compiled) == 4
+    a = np.arange(4, dtype=np.int32)
+    negate(a)
+    assert a.tolist() == [0, -1, -2, -3]
+    with pytest.raises(qd.QuadrantsIndexError, match="an array of 2 dimensions takes as many indices, and not 1"):
+        negate(a.reshape(2, 2))
+
+
+def test_arrays_that_are_not_contiguous_are_copied_and_copied_back():
+    whole = np.arange(48, dtype=np.float32).reshape(6, 8)
+    wanted = whole.copy()
+    part, out = whole[1:6:2, ::3], np.zeros((3, 3), np.float32).T
+    transpose(part, out)
+    np.testing.assert_array_equal(out, part.T)
+    transpose(out, part)
+    np.testing.assert_array_equal(whole, wanted)
+
+
+def test_rank_0():
+    @qd.kernel
+    def count(a: qd.types.NDArray[qd.i32, 1], n: qd.types.NDArray[qd.i32, 0]):
+        n[None] = 100
+        for i in a:
+            if a[i] > 2:
+                n[()] += 1
+
+    n = np.zeros((), np.int32)
+    count(np.arange(10, dtype=np.int32), n)
+    assert n[()] == 107
+
+
+def test_three_dimensions_and_indices_of_any_type():
+    @qd.kernel
+    def k(a: qd.types.NDArray[qd.i64, 3], out: qd.types.NDArray[qd.i64, 2], last: qd.u8):
+        for i, j, l in a:
+            if l == last:
+                out[i, qd.u16(j)] = 10 * a[i, j, last] + a.shape[2]
+
+    a = np.random.default_rng(0).integers(0, 99, (3, 5, 7))
+    out = np.zeros((3, 5), np.int64)
+    k(a, out, 6)
+    np.testing.assert_array_equal(out, 10 * a[:, :, 6] + 7)
+
+
+def test_ndrange():
+    @qd.kernel
+    def k(out: qd.types.NDArray[qd.i32, 3], n: qd.i32):
+        for i, j, l in qd.ndrange(2, (1, n), (n - 1, n + 1)):
+            out[i, j, l] += 100 * i + 10 * j + l
+
+    @qd.kernel
+    def serial(n: qd.i32) -> (qd.i32, qd.i32):
+        sum = 0
+        rounds = 0
+        if n >= 0:
+            for i, j in qd.ndrange(n, (2, 4)):
+                if j == 3 and i == 1:
+                    continue
+                if i == 3:
+                    break
+                sum = 3 * sum + i + j
+                rounds += 1
+        return sum, rounds
+
+    out, wanted = np.zeros((2, 4, 5), np.int32), np.zeros((2, 4, 5), np.int32)
+    k(out, 4)
+    for i in range(2):
+        for j in range(1, 4):
+            for l in range(3, 5):
+                wanted[i, j, l] = 100 * i + 10 * j + l
+    np.testing.assert_array_equal(out, wanted)
+    out[:] = 0
+    k(out, -1)
+    assert not out.any()
+    for n in range(6):
+        sum = rounds = 0
+        for i, j in qd.ndrange(n, (2, 4)):
+            if (i, j) == (1, 3):
+                continue
+            if i == 3:
+                break
+            sum, rounds = 3 * sum + i + j, rounds + 1
+        assert serial(n) == (sum, rounds)
+
+
+def test_ndrange_in_python_and_unrolled():
+    assert list(qd.ndrange(2, (3, 5))) == [(0, 3), (0, 4), (1, 3), (1, 4)]
+    assert len(qd.ndrange(2, (5, 3))) == 0
+    for wrong in (1.5, (0, "a")):
+        with pytest.raises(qd.QuadrantsTypeError, match="a dimension is an integer"):
+            qd.ndrange(wrong)
+
+    @qd.kernel
+    def k() -> qd.i32:
+        sum = 0
+        for i, j in qd.static(qd.ndrange(3, 2)):
+            sum = 10 * sum + i + j
+        return sum
+
+    assert k() == 11223
+
+
+def test_wrong_loops_and_indices():
+    @qd.kernel
+    def too_few(a: qd.types.NDArray[qd.f32, 2]):
+        for i in a:
+            pass
+
+    @qd.kernel
+    def real(n: qd.f32):
+        for i, j in qd.ndrange(2, n):
+            pass
+
+    @qd.kernel
+    def twice(a: qd.types.NDArray[qd.f32, 2]):
+        for i, i in a:
+            pass
+
+    a = np.zeros((2, 2), np.float32)
+    with pytest.raises(qd.QuadrantsSyntaxError, match="a loop over 2 dimensions has as many variables, and not 1"):
+        too_few(a)
+    with pytest.raises(qd.QuadrantsSyntaxError, match='"i" is already declared'):
+        twice(a)
+    with pytest.raises(qd.QuadrantsTypeError, match="a bound is an integer, and not 'f32'"):
+        real(1.0)
+    with pytest.raises(qd.QuadrantsRuntimeTypeError, match=r"f32\[2-D\]"):
+        too_few(np.zeros(3, np.float32))
