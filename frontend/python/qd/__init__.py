@@ -2,7 +2,7 @@
 
 from qd import _runtime, exception, types
 from qd._dtypes import f16, f32, f64, i8, i16, i32, i64, u1, u8, u16, u32, u64
-from qd._functions import Template, func, ndrange, pyfunc, static, static_assert, static_print, template
+from qd._functions import Template, data_oriented, func, ndrange, pyfunc, static, static_assert, static_print, template
 from qd._kernel import kernel
 from qd._operations import EXPORTED
 from qd._perf_dispatch import perf_dispatch

@@ -5,6 +5,7 @@ import functools
 import inspect
 import itertools
 import math
+import typing
 
 from qd._source import Source
 from qd.exception import QuadrantsRuntimeError, QuadrantsTypeError
@@ -38,6 +39,46 @@ class Baked:
 
     def __hash__(self):
         return hash(self.key)
+
+
+class ArrayOf(typing.NamedTuple):
+    """An array, as what a kernel is compiled for."""
+
+    dtype: object
+    rank: int
+
+
+class Members(typing.NamedTuple):
+    """An object, as what a kernel is compiled for: its class, and names with what each of its members is."""
+
+    type: type
+    fields: tuple
+
+
+def data_oriented(cls=None, *, template_primitives=True):
+    """Makes a class whose methods may be kernels. Arrays of an object are arguments of these; its numbers are compiled in,
+    or, without `template_primitives`, are arguments, too."""
+    if cls is None:
+        return functools.partial(data_oriented, template_primitives=template_primitives)
+    cls._qd_template_primitives = template_primitives
+    return cls
+
+
+def is_data_oriented(value):
+    """Whether an object is of such a class."""
+    return hasattr(type(value), "_qd_template_primitives")
+
+
+class Bundle:
+    """An object in a kernel: its members are those of the kernel, its methods and constants those of its class."""
+
+    def __init__(self, type, members):
+        self.__dict__.update(members)
+        self._type = type
+
+    def __getattr__(self, name):
+        found = getattr(self._type, name)
+        return Method(found, self) if isinstance(found, Func) else found
 
 
 class Func:

@@ -467,7 +467,6 @@ def test_wrong_uses_are_errors():
     refused(qd.QuadrantsSyntaxError, "Cannot break an unrolled loop", unrolled, 1)
     refused(qd.QuadrantsCompilationError, "AssertionError: never", fails, 1)
     refused(qd.QuadrantsCompilationError, "another assignment to 'n'", baked, 1)
-    refused(qd.QuadrantsRuntimeTypeError, "no arrays yet", baked, np.zeros(3))
 
 
 def test_long_unrolled_loops_warn():

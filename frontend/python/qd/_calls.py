@@ -1,0 +1,218 @@
+"""Calls in kernels: of operations, casts, prints, and functions that are inlined."""
+
+import ast
+import math
+import re
+
+from qd._dtypes import BY_NAME, DataType
+from qd._expressions import MISSING, Expressions, is_number
+from qd._functions import MOST_CALLS, STATIC, Baked, Frame, Func, Method, is_template
+from qd._operations import BIT_CAST, BUILTINS, MAX, MIN, SELECT, Operation
+from qd._values import Array, Value, Variable
+from qd.exception import QuadrantsCompilationError, QuadrantsSyntaxError, QuadrantsTypeError
+
+
+class Calls(Expressions):
+    """Traces expressions with calls."""
+
+    def on_Call(self, node):
+        callee = self.expression(node.func)
+        if callee in STATIC:
+            return self.python(node)
+        if callee is print:
+            return self._print(node)
+        if isinstance(callee, Method):
+            return self.inline(node, callee.func, [callee.instance])
+        if isinstance(callee, Func):
+            return self.inline(node, callee)
+        if node.keywords or any(isinstance(arg, ast.Starred) for arg in node.args):
+            raise self.later(node, "a call with keywords or '*' in a kernel")
+        if isinstance(callee, DataType) or callee in (int, float, bool):
+            return self._cast_call(node, callee)
+        if callee is len:
+            return self._length(node)
+        operation = callee if isinstance(callee, Operation) else None
+        if operation is None and callable(callee) and getattr(callee, "__hash__", None):
+            operation = BUILTINS.get(callee)
+        if operation is not None:
+            return self._operation(node, operation)
+        name = getattr(callee, "__name__", repr(callee))
+        if getattr(callee, "__module__", None) == "math":
+            args = [self.expression(arg) for arg in node.args]
+            if all(map(is_number, args)):
+                return getattr(math, name)(*args)
+            raise self.error(QuadrantsTypeError, node, f"math.{name} takes no values of kernels: use qd.{name}")
+        raise self.later(node, f"a call of '{name}' in a kernel")
+
+    def _print(self, node):
+        """A print: a format of C, and the values in it."""
+        says = {"sep": " ", "end": "\n"}
+        for keyword in node.keywords:
+            if keyword.arg not in says:
+                raise self.later(keyword.value, f"'{keyword.arg}' of print in a kernel")
+            says[keyword.arg] = str(self.python(keyword.value))
+        values = []
+        parts = [self._printed(each, values) for each in node.args]
+        texts = [says[name].replace("%", "%%") for name in ("sep", "end")]
+        self.ask(node, "print", texts[0].join(parts) + texts[1], [value.number for value in values])
+
+    def _printed(self, node, values):
+        """The format of an argument of a print."""
+        if isinstance(node, ast.JoinedStr):
+            return "".join(self._printed(part, values) for part in node.values)
+        spec = ""
+        if isinstance(node, ast.FormattedValue):
+            if node.conversion != -1:
+                raise self.later(node, "a conversion such as '!r' in a kernel")
+            spec = self.python(node.format_spec) if node.format_spec else ""
+            node = node.value
+        return self._shown(node, self.expression(node), spec, values)
+
+    def _shown(self, node, value, spec, values):
+        if isinstance(value, tuple):
+            inner = [self._shown(node, one, spec, values) for one in value]
+            return f"({', '.join(inner)}{',' if len(inner) == 1 else ''})"
+        if not isinstance(value, (Value, Array)):
+            return format(value, spec).replace("%", "%%")
+        value = self.lift(node, value)
+        conversions = "fFeEgG" if value.dtype.is_real else "dxXo"
+        known = re.fullmatch(r"([-+ 0]*\d*(?:\.\d+)?)([a-zA-Z]?)", spec)
+        if known is None or known[2] not in conversions:
+            raise self.error(QuadrantsTypeError, node, f"'{spec}' is no format of '{value.dtype}' that a kernel has")
+        values.append(value)
+        usual = "f" if value.dtype.is_real else "u" if value.dtype.name.startswith("u") else "d"
+        letter = known[2] if known[2] not in ("", "d") else usual
+        return f"%{known[1]}{letter}"
+
+    def inline(self, node, func, first=()):
+        """What a call of a function returns."""
+        caller, self.frame = self.frame, self.entered(node, func, first)
+        self.block(func.source.tree.body)
+        returned = self.frame.returned
+        self.frame = caller
+        return returned
+
+    def entered(self, node, func, first=()):
+        """The frame of a call, with its arguments."""
+        if func.requires_top_level and self.depth > 0:
+            message = f"'{func.__name__}' has requires_top_level=True and must be called at the top level"
+            raise self.error(QuadrantsSyntaxError, node, message)
+        given = [*first]
+        for argument in node.args:
+            if isinstance(argument, ast.Starred):
+                given.extend(self.expression(argument.value))
+            else:
+                given.append(self._given(argument))
+        keywords = {}
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                raise self.later(keyword.value, "a call with '**' in a kernel")
+            keywords[keyword.arg] = self._given(keyword.value)
+        try:
+            bound = func.signature.bind(*given, **keywords)
+        except TypeError as error:
+            message = f"{func.__name__}: {error}"
+        else:
+            bound.apply_defaults()
+            frame = Frame(func.function, func.source, self.depth, self.frame, node, func)
+            for name, argument in bound.arguments.items():
+                made = frame.scopes[0][name] = self._parameter(node, func, name, argument)
+                if not isinstance(made, (Value, Variable, Array)):
+                    frame.objects[name] = Baked(made)
+            self._check_cycle(node, frame)
+            return frame
+        raise self.error(QuadrantsTypeError, node, message)
+
+    def _check_cycle(self, node, entered):
+        """That a function does not call itself, but for other objects."""
+        names = [entered.source.name]
+        for _, frame in entered.calls():
+            names.append(frame.source.name)
+            if frame.func is entered.func and frame.objects == entered.objects:
+                cycle = " calls ".join(reversed(names))
+                message = f"functions are inlined, and cannot call themselves: {cycle}"
+                raise self.error(QuadrantsCompilationError, node, message)
+        if len(names) > MOST_CALLS:
+            message = f"calls of functions are more than {MOST_CALLS} deep: does this one end?"
+            raise self.error(QuadrantsCompilationError, node, message)
+
+    def _given(self, node):
+        """An argument: a variable as such, for a template may assign it."""
+        known = self.lookup(node.id) if isinstance(node, ast.Name) else MISSING
+        if isinstance(known, Variable) and known.task == self.task:
+            return known
+        return self.expression(node)
+
+    def _parameter(self, node, func, name, argument):
+        """What a parameter of a function is: a copy of a scalar, and all else as it is."""
+        annotation = func.signature.parameters[name].annotation
+        if is_template(annotation):
+            return argument
+        if isinstance(argument, Variable):
+            argument = self.made(node, "get", argument.number)
+        if not isinstance(argument, Value) and not is_number(argument):
+            return argument
+        value = self.lift(node, argument)
+        defaults = {int: self.config.default_ip, float: self.config.default_fp, bool: BY_NAME["u1"]}
+        dtype = annotation if isinstance(annotation, DataType) else defaults.get(annotation)
+        if dtype is not None:
+            value = self.cast(node, value, dtype)
+        if name in func.assigned:
+            return Variable(self.ask(node, "declare", value.number), self.task)
+        return value
+
+    def _arguments(self, node, arity):
+        if arity is not None and len(node.args) != arity:
+            raise self.error(QuadrantsTypeError, node, f"it takes {arity} arguments, and not {len(node.args)}")
+        return node.args
+
+    def _cast_call(self, node, callee):
+        (argument,) = self._arguments(node, 1)
+        given = self.expression(argument)
+        if isinstance(callee, DataType):
+            if is_number(given) and not isinstance(given, bool):
+                return self.literal(node, given, callee)
+            dtype = callee
+        else:
+            dtype = {int: self.config.default_ip, float: self.config.default_fp, bool: BY_NAME["u1"]}[callee]
+        return self.cast(node, self.lift(argument, given), dtype)
+
+    def cast(self, node, value, dtype):
+        is_host = value.is_host and not dtype.is_real and dtype.name != "u1"
+        return self.made(node, "cast", value.number, dtype.name, is_host=is_host, is_pure=value.is_pure)
+
+    def _length(self, node):
+        (argument,) = self._arguments(node, 1)
+        given = self.expression(argument)
+        if isinstance(given, Array) and given.shape:
+            return given.shape[0]
+        if isinstance(given, Array):
+            raise self.error(QuadrantsTypeError, node, "an array of 0 dimensions has no length")
+        if isinstance(given, Value):
+            raise self.error(QuadrantsTypeError, node, f"'{given.dtype}' is a scalar, and has no length")
+        return len(given)
+
+    def _operation(self, node, operation):
+        arguments = self._arguments(node, operation.arity)
+        if operation.dtype_last:
+            value, dtype = self.value(arguments[0]), self.expression(arguments[1])
+            dtype = {int: self.config.default_ip, float: self.config.default_fp, bool: BY_NAME["u1"]}.get(dtype, dtype)
+            if not isinstance(dtype, DataType):
+                raise self.error(QuadrantsTypeError, arguments[1], "a type is expected")
+            if operation is BIT_CAST:
+                return self.made(node, "bit_cast", value.number, dtype.name, is_pure=value.is_pure)
+            return self.cast(node, value, dtype)
+        values = [self.value(argument) for argument in arguments]
+        is_pure = all(value.is_pure for value in values)
+        if operation is SELECT:
+            return self.made(node, "select", *(value.number for value in values), is_pure=is_pure)
+        if operation in (MIN, MAX):
+            if len(values) < 2:
+                raise self.error(QuadrantsTypeError, node, f"'{operation.name}' takes at least 2 scalars")
+            result = values[0]
+            for value in values[1:]:
+                result = self.binary(node, operation.name, result, value, on_host=True)
+            return result
+        if len(values) == 1:
+            return self.made(node, "unary", operation.name, values[0].number, is_pure=is_pure)
+        return self.binary(node, operation.name, *values)

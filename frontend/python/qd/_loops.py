@@ -1,0 +1,231 @@
+"""Loops of kernels: what they go over, and how they are left."""
+
+import ast
+import warnings
+
+from qd._dtypes import BY_NAME
+from qd._expressions import MISSING
+from qd._functions import Func, Method, ndrange
+from qd._statements import Statements, jumps
+from qd._values import Array
+from qd.exception import QuadrantsSyntaxError, QuadrantsTypeError
+
+
+class Loop:
+    """A loop that is open: the variables that say that its body, or all of it, is done."""
+
+    def __init__(self, broken=None, continued=None, unrolled_at=None):
+        self.broken = broken
+        self.continued = continued
+        # Of one that is unrolled, how deep it stands, and the jump by which its round has been left.
+        self.unrolled_at = unrolled_at
+        self.left = None
+
+
+def _targets(node):
+    """The variables of a loop."""
+    return node.target.elts if isinstance(node.target, ast.Tuple) else [node.target]
+
+
+class Loops(Statements):
+    """Traces loops."""
+
+    def _check_loop(self, node):
+        if node.orelse:
+            raise self.error(QuadrantsSyntaxError, node.orelse[0], "'else' of a loop in a kernel is not supported")
+        if isinstance(node, ast.For):
+            names = set()
+            for target in _targets(node):
+                if not isinstance(target, ast.Name):
+                    raise self.later(target, "a loop over anything but names")
+                if target.id != "_" and (target.id in names or self.lookup(target.id) is not MISSING):
+                    message = f'Variable "{target.id}" is already declared in the outer scope'
+                    raise self.error(QuadrantsSyntaxError, target, message)
+                names.add(target.id)
+
+    def _range(self, node):
+        """The bounds of a `for`, as i32; and of a loop over several dimensions, which counts all their elements, the first
+        index and the extent of each."""
+        call = node.iter
+        zero = self.made(call, "integer", 0, "i32", is_host=True, is_pure=True)
+        iterated = self.callee(call) if isinstance(call, ast.Call) else self.expression(call)
+        if isinstance(iterated, Array):
+            bounds = [(zero, extent) for extent in iterated.shape]
+        elif isinstance(call, ast.Call) and iterated in (range, ndrange):
+            if call.keywords:
+                raise self.later(call.keywords[0].value, f"a keyword of {iterated.__name__} in a kernel")
+            bounds = self._range_of(call, zero) if iterated is range else [self._dimension(each, zero) for each in call.args]
+        else:
+            raise self.later(call, "a loop over anything but range(…), qd.ndrange(…) and arrays")
+        names = _targets(node)
+        if len(names) != len(bounds):
+            message = f"a loop over {len(bounds)} dimensions has as many variables, and not {len(names)}"
+            raise self.error(QuadrantsSyntaxError, node.target, message)
+        if len(bounds) == 1:
+            return *bounds[0], None
+        dimensions = []
+        for begin, end in bounds:
+            extent = end if begin is zero else self.binary(call, "-", end, begin, on_host=True)
+            dimensions.append((begin, self.binary(call, "max", extent, zero, on_host=True)))
+        count = dimensions[0][1]
+        for _, extent in dimensions[1:]:
+            count = self.binary(call, "*", count, extent, on_host=True)
+        return zero, count, [(None if begin is zero else begin, extent) for begin, extent in dimensions]
+
+    def _range_of(self, call, zero):
+        if not 1 <= len(call.args) <= 2:
+            raise self.error(QuadrantsSyntaxError, call, f"Range should have 1 or 2 arguments, found {len(call.args)}")
+        first, *second = [self._bound(argument, self.expression(argument)) for argument in call.args]
+        return [(first, second[0])] if second else [(zero, first)]
+
+    def _dimension(self, node, zero):
+        """An entry of an `ndrange`: an end, or a begin and an end."""
+        given = self.expression(node)
+        if not isinstance(given, tuple):
+            return zero, self._bound(node, given)
+        if len(given) != 2:
+            raise self.error(QuadrantsTypeError, node, f"a dimension is an end, or a begin and an end, and not {len(given)} values")
+        return self._bound(node, given[0]), self._bound(node, given[1])
+
+    def _bound(self, node, given):
+        bound = self.lift(node, given)
+        if bound.dtype.is_real:
+            raise self.error(QuadrantsTypeError, node, f"a bound is an integer, and not '{bound.dtype}'")
+        if bound.dtype.name != "i32":
+            shown = self.frame.source.shown(node)
+            warnings.warn(f"{shown}\na bound of type '{bound.dtype}' is cast to i32", stacklevel=2)
+            bound = self.cast(node, bound, BY_NAME["i32"])
+        return bound
+
+    def _declare_indices(self, node, number, dimensions):
+        """The variables of a loop, in its round with this number."""
+        indices = [number]
+        if dimensions is not None:
+            indices = []
+            # The last varies fastest.
+            for begin, extent in reversed(dimensions[1:]):
+                indices.append((begin, self.binary(node, "raw_mod", number, extent)))
+                number = self.binary(node, "raw_div", number, extent)
+            indices.append((dimensions[0][0], number))
+            indices = [index if begin is None else self.binary(node, "+", begin, index) for begin, index in reversed(indices)]
+        for target, index in zip(_targets(node), indices):
+            self._declare(target, target.id, index)
+
+    def _flag(self, node):
+        """A variable that is false."""
+        return self.ask(node, "declare", self.ask(node, "boolean", False))
+
+    def _body(self, node, loop, number=None, dimensions=None):
+        """The body of a loop, in its round with this number."""
+        self.frame.scopes.append({})
+        self.frame.loops.append(loop)
+        if number is not None:
+            self._declare_indices(node, number, dimensions)
+        self.inside(lambda: self.block(node.body))
+        self.frame.loops.pop()
+        self.frame.scopes.pop()
+
+    def _unroll(self, node, trace):
+        """Traces the body of a static loop for each of its values."""
+        if node.orelse:
+            raise self.error(QuadrantsSyntaxError, node.orelse[0], "'else' of a loop in a kernel is not supported")
+        values = list(self.python(node.iter))
+        limit = self.config.unrolling_limit
+        if 0 < limit < len(values):
+            message = f"{self.frame.source.shown(node)}\na loop is unrolled {len(values)} times: compiling may take long"
+            warnings.warn(message, SyntaxWarning, stacklevel=2)
+        for value in values:
+            loop = Loop(unrolled_at=self.depth)
+            self.frame.scopes.append({})
+            self.frame.loops.append(loop)
+            self._bind(node.target, value)
+            trace(node.body)
+            self.frame.loops.pop()
+            self.frame.scopes.pop()
+            if self.frame.is_done or loop.left is ast.Break:
+                break
+
+    def do_For(self, node):
+        if self.is_static(node.iter):
+            self._unroll(node, self.block)
+            return
+        begin, end, dimensions = self._range(node)
+        self._check_loop(node)
+        if not jumps(node.body, ast.Break):
+            number = self.made(node, "begin_for", begin.number, end.number)
+            continued = self._flag(node) if jumps(node.body, ast.Continue) else None
+            self._body(node, Loop(None, continued), number, dimensions)
+            self.ask(node, "end")
+            return
+        # One that may end early counts by itself.
+        broken = self._flag(node)
+        counter = self.ask(node, "declare", begin.number)
+        self.ask(node, "begin_while")
+        goes_on = self.binary(node, "<", self.made(node, "get", counter), end)
+        not_broken = self.made(node, "unary", "logic_not", self.ask(node, "get", broken))
+        self.ask(node, "begin_do", self.binary(node, "&", goes_on, not_broken).number)
+        number = self.made(node, "get", counter)
+        one = self.made(node, "integer", 1, "i32")
+        self.ask(node, "set", counter, self.binary(node, "+", number, one).number)
+        continued = self._flag(node) if jumps(node.body, ast.Continue) else None
+        self._body(node, Loop(broken, continued), number, dimensions)
+        self.ask(node, "end")
+
+    def do_While(self, node):
+        self._check_loop(node)
+        broken = self._flag(node) if jumps(node.body, ast.Break) else None
+        if self._may_assign(node.test):
+            self._while_assigning(node, broken)
+            return
+        self.ask(node, "begin_while")
+        if broken is None:
+            condition = self.value(node.test)
+        else:
+            not_broken = self.made(node, "unary", "logic_not", self.ask(node, "get", broken))
+            condition = self.logic(node, "and", not_broken, lambda: self.value(node.test))
+        self.ask(node, "begin_do", condition.number)
+        continued = self._flag(node) if jumps(node.body, ast.Continue) else None
+        self._body(node, Loop(broken, continued))
+        self.ask(node, "end")
+
+    def _may_assign(self, node):
+        """Whether an expression may assign variables, itself or by a function."""
+        for each in ast.walk(node):
+            if isinstance(each, ast.NamedExpr):
+                return True
+            if isinstance(each, ast.Call) and isinstance(self.callee(each), (Func, Method)):
+                return True
+        return False
+
+    def _while_assigning(self, node, broken):
+        """A loop whose condition assigns variables. It is computed in the body: what a condition computes is not kept."""
+        goes_on = self.ask(node, "declare", self.ask(node, "boolean", True))
+        self.ask(node, "begin_while")
+        condition = self.made(node, "get", goes_on)
+        if broken is not None:
+            not_broken = self.made(node, "unary", "logic_not", self.ask(node, "get", broken))
+            condition = self.binary(node, "&", condition, not_broken)
+        self.ask(node, "begin_do", condition.number)
+        holds = self.ask(node, "truth", self.inside(lambda: self.value(node.test)).number)
+        self.ask(node, "set", goes_on, holds)
+        self.ask(node, "begin_if", holds)
+        continued = self._flag(node) if jumps(node.body, ast.Continue) else None
+        self._body(node, Loop(broken, continued))
+        self.ask(node, "end")
+        self.ask(node, "end")
+
+    def do_Break(self, node):
+        self._jump(node, "broken")
+
+    def do_Continue(self, node):
+        self._jump(node, "continued")
+
+    def _jump(self, node, flag):
+        loop = self.frame.loops[-1]
+        if loop.unrolled_at is None:
+            self.ask(node, "set", getattr(loop, flag), self.ask(node, "boolean", True))
+            return
+        if self.depth > loop.unrolled_at:
+            message = f"Cannot {type(node).__name__.lower()} an unrolled loop under an if that is not static"
+            raise self.error(QuadrantsSyntaxError, node, message)
+        loop.left = type(node)

@@ -1,0 +1,216 @@
+"""Statements of kernels but for loops: blocks, assignments, branches."""
+
+import ast
+
+from qd._calls import Calls
+from qd._expressions import _BINARY, MISSING
+from qd._values import Array, Value, Variable
+from qd.exception import QuadrantsSyntaxError
+
+
+def jumps(statements, kinds=(ast.Break, ast.Continue)):
+    """Whether statements may leave the loop that they are in, or its round."""
+    for statement in statements:
+        if isinstance(statement, kinds):
+            return True
+        if isinstance(statement, ast.If) and jumps(statement.body + statement.orelse, kinds):
+            return True
+    return False
+
+
+def is_text(statement):
+    """Whether it is a docstring, or another constant that stands alone."""
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+class Statements(Calls):
+    """Traces statements. `self.signature` is the kernel's."""
+
+    def block(self, statements):
+        """Statements in order. What follows one that may leave the round is done only if it did not."""
+        for i, statement in enumerate(statements):
+            self.statement(statement)
+            rest = statements[i + 1 :]
+            loop = self.frame.loops[-1] if self.frame.loops else None
+            if isinstance(statement, (ast.Break, ast.Continue)) or self.frame.is_done or (loop and loop.left):
+                return
+            if rest and loop and loop.unrolled_at is None and jumps([statement]):
+                flags = [self.made(statement, "get", flag) for flag in (loop.broken, loop.continued) if flag is not None]
+                left = flags[0] if len(flags) == 1 else self.binary(statement, "|", *flags)
+                self.ask(statement, "begin_if", self.ask(statement, "unary", "logic_not", left.number))
+                self.block(rest)
+                self.ask(statement, "end")
+                return
+
+    def scoped(self, statements):
+        """A block with names of its own, which is a branch."""
+        self.frame.scopes.append({})
+        self.inside(lambda: self.block(statements))
+        self.frame.scopes.pop()
+
+    def statement(self, node):
+        self.node = node
+        method = getattr(self, f"do_{type(node).__name__}", None)
+        if method is None:
+            raise self.error(QuadrantsSyntaxError, node, f'Unsupported node "{type(node).__name__}"')
+        for part in ast.iter_child_nodes(node):
+            if isinstance(part, ast.expr):
+                self._declare_named(part)
+        method(node)
+
+    def _declare_named(self, node):
+        """Declares what an expression assigns: some of it may be in a branch, and its names are of the block around."""
+        for each in ast.walk(node):
+            if isinstance(each, ast.NamedExpr) and self.lookup(each.target.id) is MISSING:
+                number = self.ask(each, "declare_later")
+                self.frame.scopes[-1][each.target.id] = Variable(number, self.task, is_pending=True)
+
+    def do_Pass(self, node):
+        pass
+
+    def do_Expr(self, node):
+        if not is_text(node):
+            self.expression(node.value)
+
+    def do_Assign(self, node):
+        value = self.expression(node.value)
+        is_static = self.is_static(node.value)
+        for target in node.targets:
+            if is_static:
+                self._bind(target, value)
+                continue
+            self.assign(target, value, node.value)
+
+    def _bind(self, target, value):
+        """Gives an object of Python a name."""
+        if isinstance(target, ast.Tuple):
+            values = tuple(value)
+            if len(values) != len(target.elts):
+                raise self.error(QuadrantsSyntaxError, target, f"{len(target.elts)} names take as many values")
+            for each, one in zip(target.elts, values):
+                self._bind(each, one)
+        elif not isinstance(target, ast.Name):
+            raise self.error(QuadrantsSyntaxError, target, "what is static is given to names alone")
+        elif isinstance(self.lookup(target.id), (Value, Variable)):
+            raise self.error(QuadrantsSyntaxError, target, f'"{target.id}" is a value of the kernel already')
+        else:
+            self.frame.scopes[-1][target.id] = value
+
+    def assign(self, target, value, node):
+        if isinstance(target, ast.Tuple):
+            values = value if isinstance(value, tuple) else ()
+            if len(values) != len(target.elts):
+                raise self.error(QuadrantsSyntaxError, target, f"{len(target.elts)} names take as many values")
+            for each, one in zip(target.elts, values):
+                self.assign(each, one, node)
+        elif isinstance(target, ast.Name):
+            self._assign_name(target, value, node)
+        elif isinstance(target, ast.Subscript):
+            array = self._array(target)
+            index = self.index(target, array)
+            value = self.lift(node, value)
+            self.ask(target, "store", array.number, index.number, value.number)
+        else:
+            raise self.later(target, "an assignment to this")
+
+    def _array(self, target):
+        array = self.expression(target.value)
+        if not isinstance(array, Array):
+            raise self.later(target, "an assignment to an element of what is no array")
+        return array
+
+    def _assign_name(self, target, value, node):
+        known = self.lookup(target.id)
+        if isinstance(value, Array) and known is MISSING:
+            self.frame.scopes[-1][target.id] = value
+            return
+        value = self.lift(node, value)
+        if known is MISSING:
+            self._declare(target, target.id, value)
+            return
+        number = self._variable(target, known)
+        if getattr(known, "is_pending", False):
+            self.ask(target, "settle", number, value.number, value.number)
+            scope = next(scope for scope in reversed(self.frame.scopes) if target.id in scope)
+            scope[target.id] = Variable(number, self.task)
+        self.ask(target, "set", number, value.number)
+
+    def on_NamedExpr(self, node):
+        self._assign_name(node.target, self.expression(node.value), node.value)
+        return self.expression(ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target))
+
+    def _declare(self, node, name, value):
+        self.frame.scopes[-1][name] = Variable(self.ask(node, "declare", value.number), self.task)
+
+    def _variable(self, target, known):
+        """The variable that a name is, which is to be assigned."""
+        if isinstance(known, Variable):
+            if known.task != self.task:
+                raise self.later(target, f"a variable of one task that another assigns ('{target.id}')")
+            return known.number
+        if isinstance(known, Array) or getattr(known, "parameter", None):
+            message = f'Kernel argument "{target.id}" is immutable in the kernel'
+            raise self.error(QuadrantsSyntaxError, target, message)
+        raise self.later(target, f"another assignment to '{target.id}'")
+
+    def do_AnnAssign(self, node):
+        if node.value is None:
+            raise self.error(QuadrantsSyntaxError, node, "a variable begins with a value")
+        value = self.value(node.value)
+        dtype = self.signature.scalar(self.expression(node.annotation))
+        if dtype is None:
+            raise self.later(node.annotation, "a variable that is no scalar")
+        self.assign(node.target, self.cast(node, value, dtype), node.value)
+
+    def do_AugAssign(self, node):
+        name = _BINARY.get(type(node.op), type(node.op).__name__)
+        if isinstance(node.target, ast.Name):
+            known = self.lookup(node.target.id)
+            old = self.lift(node.target, self.name(node.target))
+            new = self.binary(node, name, old, self.value(node.value))
+            self.ask(node.target, "set", self._variable(node.target, known), new.number)
+            return
+        if not isinstance(node.target, ast.Subscript):
+            raise self.later(node.target, "an assignment to this")
+        array = self._array(node.target)
+        index = self.index(node.target, array)
+        value = self.value(node.value)
+        if name in ("+", "-", "&", "|", "^"):
+            self.ask(node, "atomic", name, array.number, index.number, value.number)
+            return
+        old = self.made(node.target, "load", array.number, index.number)
+        new = self.binary(node, name, old, value)
+        self.ask(node, "store", array.number, index.number, new.number)
+
+    def do_If(self, node):
+        if self.is_static(node.test):
+            self.block(node.body if self.python(node.test) else node.orelse)
+            return
+        condition = self.value(node.test)
+        self.ask(node, "begin_if", condition.number)
+        self.scoped(node.body)
+        if node.orelse:
+            self.ask(node, "begin_else")
+            self.scoped(node.orelse)
+        self.ask(node, "end")
+
+    def do_Return(self, node):
+        if self.depth > self.frame.depth:
+            raise self.error(QuadrantsSyntaxError, node, "Return inside non-static if/for is not supported")
+        self.frame.is_done = True
+        if self.frame.caller is not None:
+            self.frame.returned = None if node.value is None else self.expression(node.value)
+            return
+        results = self.signature.results
+        if not results:
+            if node.value is None or (isinstance(node.value, ast.Constant) and node.value.value is None):
+                return
+            message = "A kernel with a return value must be annotated with a return type"
+            raise self.error(QuadrantsSyntaxError, node, message)
+        value = None if node.value is None else self.expression(node.value)
+        values = value if isinstance(value, tuple) else (value,)
+        if len(values) != len(results) or value is None:
+            message = f"{len(results)} values are to be returned, and not {len(values)}"
+            raise self.error(QuadrantsSyntaxError, node, message)
+        for number, one in enumerate(values):
+            self.ask(node, "give", number, self.lift(node.value, one).number)

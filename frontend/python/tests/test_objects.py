@@ -1,0 +1,155 @@
+"""Objects with arrays: dataclasses, data_oriented classes, and arrays as templates."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import qd
+
+
+@dataclasses.dataclass
+class Grid:
+    cells: qd.types.NDArray[qd.i32, 2]
+    scale: qd.i32
+
+
+@dataclasses.dataclass
+class State:
+    grid: Grid
+    mask: "qd.types.NDArray[qd.u8, 2]" = None
+    op: qd.template() = None
+
+
+@qd.kernel
+def step(state: State, by: qd.i32):
+    for i, j in state.grid.cells:
+        value = state.grid.cells[i, j] * state.grid.scale + by
+        if qd.static(state.mask is not None):
+            value *= state.mask[i, j]
+        if qd.static(state.op is not None):
+            value = state.op(value)
+        state.grid.cells[i, j] = value
+
+
+def test_dataclasses_are_flattened():
+    @qd.func
+    def negate(x):
+        return -x
+
+    cells = np.arange(12, dtype=np.int32).reshape(3, 4)
+    mask = (np.arange(12) % 2).astype(np.uint8).reshape(3, 4)
+    step(State(Grid(cells, 3)), 1)
+    np.testing.assert_array_equal(cells, 3 * np.arange(12).reshape(3, 4) + 1)
+    step(State(Grid(cells[:2], 1), mask[:2], negate), 0)
+    wanted = 3 * np.arange(12).reshape(3, 4) + 1
+    wanted[:2] *= -mask[:2].astype(np.int32)
+    np.testing.assert_array_equal(cells, wanted)
+    assert len(step._compiled) == 2
+    step(State(Grid(cells, 5)), 2)
+    assert len(step._compiled) == 2
+
+
+@qd.data_oriented
+class Life:
+    """The Game of Life, with two grids in turns."""
+
+    NEIGHBOURS = 8
+
+    def __init__(self, cells):
+        self.now = cells
+        self.next = np.zeros_like(cells)
+        self.n = cells.shape[0]
+
+    @qd.func
+    def alive(self, i, j):
+        count = 0
+        for di, dj in qd.static(qd.ndrange((-1, 2), (-1, 2))):
+            if qd.static((di, dj) != (0, 0)):
+                count += self.now[(i + di) % self.n, (j + dj) % self.n]
+        return count
+
+    @qd.kernel
+    def step(self):
+        qd.static_assert(self.NEIGHBOURS == 8)
+        for i, j in self.now:
+            count = self.alive(i, j)
+            self.next[i, j] = 1 if count == 3 or (count == 2 and self.now[i, j] == 1) else 0
+
+    def run(self, steps):
+        for _ in range(steps):
+            self.step()
+            self.now, self.next = self.next, self.now
+        return self.now
+
+
+def test_the_game_of_life():
+    cells = np.random.default_rng(0).integers(0, 2, (40, 40)).astype(np.int32)
+    wanted = cells.copy()
+    for _ in range(30):
+        count = sum(np.roll(wanted, (i, j), (0, 1)) for i in (-1, 0, 1) for j in (-1, 0, 1) if (i, j) != (0, 0))
+        wanted = ((count == 3) | ((count == 2) & (wanted == 1))).astype(np.int32)
+    life = Life(cells)
+    np.testing.assert_array_equal(life.run(30), wanted)
+    assert len(Life.step._compiled) == 1
+    # Another object of the same shape of members needs no compilation, but its numbers are compiled in.
+    Life(np.zeros((40, 40), np.int32)).step()
+    assert len(Life.step._compiled) == 1
+    Life(np.zeros((3, 3), np.int32)).step()
+    assert len(Life.step._compiled) == 2
+
+
+def test_numbers_of_objects_may_be_arguments():
+    @qd.data_oriented(template_primitives=False)
+    class Scaled:
+        def __init__(self, by):
+            self.by = by
+
+        @qd.kernel
+        def apply(self, x: qd.f32) -> qd.f32:
+            return self.by * x
+
+    assert [Scaled(by).apply(3) for by in (2, 5)] == [6, 15]
+    assert len(Scaled.apply._compiled) == 1
+    assert Scaled(0.5).apply(3) == 1.5
+
+
+def test_arrays_as_templates():
+    @qd.kernel
+    def fill(a: qd.template(), value: qd.i32):
+        for i in a:
+            a[i] = value
+
+    a = np.zeros(10, np.int16)
+    fill(a, 7)
+    assert a.tolist() == [7] * 10
+    fill(np.zeros(20, np.int16), 3)
+    assert len(fill._compiled) == 1
+    fill(np.zeros(20, np.float64), 3)
+    assert len(fill._compiled) == 2
+
+
+def test_wrong_objects():
+    class Plain:
+        @qd.kernel
+        def k(self):
+            pass
+
+    with pytest.raises(qd.QuadrantsSyntaxError, match="'Plain.k' is a kernel: the class has to be @qd.data_oriented"):
+        Plain().k()
+    with pytest.raises(qd.QuadrantsRuntimeTypeError, match="Argument 0 .* cannot be converted into required type State"):
+        step(3, 1)
+    with pytest.raises(qd.QuadrantsRuntimeTypeError, match=r"Argument 0.grid.cells .* required type i32\[2-D\]"):
+        step(State(Grid(np.zeros(3, np.int32), 1)), 1)
+
+    @qd.data_oriented
+    class Counter:
+        def __init__(self):
+            self.count = 0
+
+        @qd.kernel
+        def k(self):
+            self.count = 1
+
+    with pytest.raises(qd.QuadrantsCompilationError, match="isn't there yet"):
+        Counter().k()
