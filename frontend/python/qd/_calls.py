@@ -7,8 +7,8 @@ import re
 from qd._dtypes import BY_NAME, DataType
 from qd._expressions import MISSING, Expressions, is_number
 from qd._functions import MOST_CALLS, STATIC, Baked, Frame, Func, Method, is_template
-from qd._operations import BIT_CAST, BUILTINS, MAX, MIN, SELECT, Operation
-from qd._values import Array, Value, Variable
+from qd._operations import ATOMICS, BIT_CAST, BUILTINS, MAX, MIN, SELECT, SIGNS, Operation
+from qd._values import Array, Spanning, Value, Variable
 from qd.exception import QuadrantsCompilationError, QuadrantsSyntaxError, QuadrantsTypeError
 
 
@@ -17,7 +17,7 @@ class Calls(Expressions):
 
     def on_Call(self, node):
         callee = self.expression(node.func)
-        if callee in STATIC:
+        if any(callee is each for each in STATIC):
             return self.python(node)
         if callee is print:
             return self._print(node)
@@ -117,7 +117,7 @@ class Calls(Expressions):
             frame = Frame(func.function, func.source, self.depth, self.frame, node, func)
             for name, argument in bound.arguments.items():
                 made = frame.scopes[0][name] = self._parameter(node, func, name, argument)
-                if not isinstance(made, (Value, Variable, Array)):
+                if not isinstance(made, (Value, Variable, Spanning, Array)):
                     frame.objects[name] = Baked(made)
             self._check_cycle(node, frame)
             return frame
@@ -139,7 +139,7 @@ class Calls(Expressions):
     def _given(self, node):
         """An argument: a variable as such, for a template may assign it."""
         known = self.lookup(node.id) if isinstance(node, ast.Name) else MISSING
-        if isinstance(known, Variable) and known.task == self.task:
+        if isinstance(known, Spanning) or (isinstance(known, Variable) and known.task == self.task):
             return known
         return self.expression(node)
 
@@ -148,8 +148,8 @@ class Calls(Expressions):
         annotation = func.signature.parameters[name].annotation
         if is_template(annotation):
             return argument
-        if isinstance(argument, Variable):
-            argument = self.made(node, "get", argument.number)
+        if isinstance(argument, (Variable, Spanning)):
+            argument = self.read(node, argument)
         if not isinstance(argument, Value) and not is_number(argument):
             return argument
         value = self.lift(node, argument)
@@ -192,7 +192,38 @@ class Calls(Expressions):
             raise self.error(QuadrantsTypeError, node, f"'{given.dtype}' is a scalar, and has no length")
         return len(given)
 
+    def _atomic(self, node, operation):
+        """Combines a value into an element or a variable; the old value."""
+        place, argument = self._arguments(node, 2)
+        array = variable = None
+        if isinstance(place, ast.Subscript):
+            array = self.expression(place.value)
+        elif isinstance(place, ast.Name):
+            variable = self.lookup(place.id)
+        if not isinstance(array, Array) and not isinstance(variable, (Variable, Spanning)):
+            message = f"cannot use a non-writable target as the first operand of '{operation.name}'"
+            raise self.error(QuadrantsSyntaxError, place, message)
+        sign = SIGNS.get(operation.name)
+        if isinstance(variable, Variable):
+            # One thread alone has it.
+            old = self.name(place)
+            new = self.binary(node, sign or operation.name.removeprefix("atomic_").replace("mul", "*"), old, self.value(argument))
+            self.write(place, variable, new)
+            return old
+        if sign is None:
+            raise self.later(node, f"'{operation.name}' of what several threads have")
+        if isinstance(variable, Spanning):
+            return self.atomic(node, sign, variable, self.value(argument))
+        index = self.index(place, array)
+        return self.made(node, "atomic", sign, array.number, index.number, self.value(argument).number)
+
+    def atomic(self, node, sign, variable, value):
+        """Combines a value into a variable that several tasks have."""
+        return self.made(node, "atomic", sign, variable.array.number, self.ask(node, "integer", 0, "i32"), value.number)
+
     def _operation(self, node, operation):
+        if operation.name in ATOMICS:
+            return self._atomic(node, operation)
         arguments = self._arguments(node, operation.arity)
         if operation.dtype_last:
             value, dtype = self.value(arguments[0]), self.expression(arguments[1])

@@ -6,7 +6,7 @@ import builtins
 from qd import _core
 from qd._dtypes import BY_NAME
 from qd._functions import Frame, static
-from qd._values import Array, Value, Variable
+from qd._values import Array, Spanning, Value, Variable
 from qd.exception import (
     QuadrantsCompilationError,
     QuadrantsIndexError,
@@ -92,11 +92,26 @@ class Expressions:
             if found.task != self.task:
                 raise self.later(node, f"a variable that one task computes and another uses ('{node.id}')")
             return self.made(node, "get", found.number)
+        if isinstance(found, Spanning):
+            return self.read(node, found)
         if found is MISSING:
             found = self._around(node.id)
         if found is not MISSING:
             return found
         raise self.error(QuadrantsNameError, node, f'Name "{node.id}" is not defined')
+
+    def read(self, node, variable):
+        """The present value of a variable."""
+        if isinstance(variable, Variable):
+            return self.made(node, "get", variable.number)
+        return self.made(node, "load", variable.array.number, self.ask(node, "integer", 0, "i32"))
+
+    def write(self, node, variable, value):
+        """Sets a variable."""
+        if isinstance(variable, Variable):
+            self.ask(node, "set", variable.number, value.number)
+        else:
+            self.ask(node, "store", variable.array.number, self.ask(node, "integer", 0, "i32"), value.number)
 
     def _around(self, name):
         """What a name means to Python; MISSING."""
@@ -120,7 +135,7 @@ class Expressions:
         if found is MISSING:
             found = self._around(node.id)
         for part in reversed(parts):
-            found = MISSING if isinstance(found, (Value, Variable, Array)) else getattr(found, part, MISSING)
+            found = MISSING if isinstance(found, (Value, Variable, Spanning, Array)) else getattr(found, part, MISSING)
         return found
 
     def is_static(self, node):
@@ -135,7 +150,7 @@ class Expressions:
             if not isinstance(each, ast.Name) or each.id in names:
                 continue
             found = self.lookup(each.id)
-            if isinstance(found, Variable):
+            if isinstance(found, (Variable, Spanning)):
                 raise self.error(QuadrantsTypeError, each, f'"{each.id}" is computed by the kernel: it is not known while tracing')
             found = self._around(each.id) if found is MISSING else found
             if found is not MISSING:

@@ -209,6 +209,9 @@ class Frame:
         # The names of the blocks that are open, innermost last.
         self.scopes = [{}]
         self.loops = []
+        # At the top level, the names that several of its tasks have, and the scopes that are open there.
+        self.spanning = set()
+        self.top = 1
         # Objects of Python among its arguments: what it is a specialisation for.
         self.objects = {}
         self.is_done = False

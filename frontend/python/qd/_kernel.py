@@ -1,5 +1,6 @@
 """Kernels: what they are called with, and what is compiled for that."""
 
+import ctypes
 import functools
 
 from qd import _core, _runtime
@@ -32,7 +33,7 @@ class Kernel:
         self.function = function
         self.source = Source(function)
         self._signature = None
-        # Compiled kernels, by the types of their arguments.
+        # Compiled kernels, each with the number of its temporaries, by the types of their arguments.
         self._compiled = {}
         self._generation = None
         self._recorder = None
@@ -48,12 +49,18 @@ class Kernel:
         compiled = self._compiled.get(given.key)
         if compiled is None:
             compiled = self._compiled[given.key] = self._compile(given, runtime)
+        kernel, temporaries = compiled
+        if temporaries:
+            # A word for each, where the kernel sets it before it reads it.
+            memory = (ctypes.c_uint64 * temporaries)()
+            first = ctypes.addressof(memory)
+            given.packed.extend((first + 8 * number, 1, False) for number in range(temporaries))
         try:
-            bits = compiled.launch(given.packed)
+            bits = kernel.launch(given.packed)
         except _core.Failed as error:
             raise QuadrantsRuntimeError(str(error)) from None
         for number, _, copy, original in given.copies:
-            if compiled.written[number]:
+            if kernel.written[number]:
                 original[...] = copy
         return self._signature.returned(bits)
 
@@ -69,7 +76,7 @@ class Kernel:
         tracer = Tracer(self.function, self.source, self._signature, given.key, runtime.config)
         self._recorder = tracer.trace()
         try:
-            return runtime.device.compile(self._recorder)
+            return runtime.device.compile(self._recorder), len(tracer.temporaries)
         except _core.Diagnosed as error:
             line, column, message = error.args[0][0]
             where = self.source.shown_at(line, column)

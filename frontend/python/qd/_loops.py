@@ -51,7 +51,7 @@ class Loops(Statements):
         iterated = self.callee(call) if isinstance(call, ast.Call) else self.expression(call)
         if isinstance(iterated, Array):
             bounds = [(zero, extent) for extent in iterated.shape]
-        elif isinstance(call, ast.Call) and iterated in (range, ndrange):
+        elif isinstance(call, ast.Call) and (iterated is range or iterated is ndrange):
             if call.keywords:
                 raise self.later(call.keywords[0].value, f"a keyword of {iterated.__name__} in a kernel")
             bounds = self._range_of(call, zero) if iterated is range else [self._dimension(each, zero) for each in call.args]

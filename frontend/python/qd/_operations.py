@@ -29,7 +29,14 @@ SELECT = Operation("select", 3)
 CAST = Operation("cast", 2, dtype_last=True)
 BIT_CAST = Operation("bit_cast", 2, dtype_last=True)
 
-EXPORTED = {**UNARY, **BINARY, "pow": POW, "min": MIN, "max": MAX, "select": SELECT, "cast": CAST, "bit_cast": BIT_CAST}
+# What combines a value into a variable or an element, by the sign of the operation.
+ATOMICS = {
+    name: Operation(name, 2)
+    for name in "atomic_add atomic_sub atomic_and atomic_or atomic_xor atomic_mul atomic_min atomic_max".split()
+}
+SIGNS = {"atomic_add": "+", "atomic_sub": "-", "atomic_and": "&", "atomic_or": "|", "atomic_xor": "^"}
+
+EXPORTED = {**ATOMICS, **UNARY, **BINARY, "pow": POW, "min": MIN, "max": MAX, "select": SELECT, "cast": CAST, "bit_cast": BIT_CAST}
 
 # Python's own functions that are operations of kernels.
 BUILTINS = {builtins.abs: UNARY["abs"], builtins.round: UNARY["round"], builtins.pow: POW, builtins.min: MIN, builtins.max: MAX}

@@ -4,7 +4,8 @@ import ast
 
 from qd._calls import Calls
 from qd._expressions import _BINARY, MISSING
-from qd._values import Array, Value, Variable
+from qd._operations import SIGNS
+from qd._values import Array, Spanning, Value, Variable
 from qd.exception import QuadrantsSyntaxError
 
 
@@ -91,7 +92,7 @@ class Statements(Calls):
                 self._bind(each, one)
         elif not isinstance(target, ast.Name):
             raise self.error(QuadrantsSyntaxError, target, "what is static is given to names alone")
-        elif isinstance(self.lookup(target.id), (Value, Variable)):
+        elif isinstance(self.lookup(target.id), (Value, Variable, Spanning)):
             raise self.error(QuadrantsSyntaxError, target, f'"{target.id}" is a value of the kernel already')
         else:
             self.frame.scopes[-1][target.id] = value
@@ -128,6 +129,9 @@ class Statements(Calls):
         if known is MISSING:
             self._declare(target, target.id, value)
             return
+        if isinstance(known, Spanning):
+            self.write(target, known, value)
+            return
         number = self._variable(target, known)
         if getattr(known, "is_pending", False):
             self.ask(target, "settle", number, value.number, value.number)
@@ -140,6 +144,11 @@ class Statements(Calls):
         return self.expression(ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target))
 
     def _declare(self, node, name, value):
+        frame = self.frame
+        if name in frame.spanning and len(frame.scopes) == frame.top:
+            frame.scopes[-1][name] = variable = Spanning(self.temporary(node, name, value.dtype))
+            self.write(node, variable, value)
+            return
         self.frame.scopes[-1][name] = Variable(self.ask(node, "declare", value.number), self.task)
 
     def _variable(self, target, known):
@@ -166,16 +175,21 @@ class Statements(Calls):
         name = _BINARY.get(type(node.op), type(node.op).__name__)
         if isinstance(node.target, ast.Name):
             known = self.lookup(node.target.id)
+            if isinstance(known, Spanning) and name in SIGNS.values():
+                self.atomic(node, name, known, self.value(node.value))
+                return
             old = self.lift(node.target, self.name(node.target))
             new = self.binary(node, name, old, self.value(node.value))
-            self.ask(node.target, "set", self._variable(node.target, known), new.number)
+            if not isinstance(known, Spanning):
+                self._variable(node.target, known)
+            self.write(node.target, known, new)
             return
         if not isinstance(node.target, ast.Subscript):
             raise self.later(node.target, "an assignment to this")
         array = self._array(node.target)
         index = self.index(node.target, array)
         value = self.value(node.value)
-        if name in ("+", "-", "&", "|", "^"):
+        if name in SIGNS.values():
             self.ask(node, "atomic", name, array.number, index.number, value.number)
             return
         old = self.made(node.target, "load", array.number, index.number)

@@ -4,16 +4,23 @@ not."""
 import ast
 
 from qd import _core
+from qd._dtypes import BY_NAME
 from qd._functions import ArrayOf, Baked, Bundle, Frame, Func, Members, Method
 from qd._loops import Loop, Loops
+from qd._operations import ATOMICS, Operation
 from qd._statements import is_text, jumps
-from qd._values import Array, Value, Variable
+from qd._values import Array, Spanning, Value, Variable
 from qd.exception import QuadrantsCompilationError, QuadrantsSyntaxError, QuadrantsTypeError
 
 _PURE = (
     ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Call, ast.Tuple,
     ast.operator, ast.unaryop, ast.cmpop, ast.expr_context,
 )  # fmt: skip
+
+
+# Threads of a parallel loop whose bounds the host does not know.
+STRIDE = 2**14
+I64 = BY_NAME["i64"]
 
 
 class Tracer(Loops):
@@ -23,8 +30,8 @@ class Tracer(Loops):
         recorder = _core.Recorder(source.name, source.file, config.default_fp.name, config.default_ip.name)
         super().__init__(function, source, recorder, config)
         self.signature = signature
-        # How many parameters the record has.
-        self.arguments = 0
+        # The types of the variables that several tasks have, which stand after the parameters.
+        self.temporaries = []
         self._declare_parameters(*key)
 
     def _declare_parameters(self, *key):
@@ -43,10 +50,8 @@ class Tracer(Loops):
         if isinstance(given, Members):
             members = {member: self._declared(f"{name}.{member}", each) for member, each in given.fields}
             return Bundle(given.type, members)
-        number = self.arguments
-        self.arguments += 1
         if isinstance(given, ArrayOf):
-            self.ask(self.node, "array", name, given.dtype.name)
+            number = self.ask(self.node, "array", name, given.dtype.name)
             return Array(number, given.dtype, tuple(self._extents(name, number, given.rank)))
         is_host = not given.is_real and given.name != "u1"
         return self.made(self.node, "parameter", name, given.name, is_host=is_host, is_pure=True, parameter=name)
@@ -56,7 +61,6 @@ class Tracer(Loops):
         says = {"is_host": True, "is_pure": True}
         if rank == 1:
             return [self.made(self.node, "extent", number, **says)]
-        self.arguments += rank
         names = [f"{name}.shape[{axis}]" for axis in range(rank)]
         return [self.made(self.node, "parameter", each, "i32", parameter=each, **says) for each in names]
 
@@ -81,6 +85,37 @@ class Tracer(Loops):
     def _top_level(self, statements):
         """A loop is a task, and so is what lies between two of them."""
         constants = self._constants(statements)
+        outer = self.frame.spanning, self.frame.top
+        self.frame.spanning = outer[0] | self._spanning(statements, constants)
+        self.frame.top = len(self.frame.scopes)
+        self._each_task(statements, constants)
+        self.frame.spanning, self.frame.top = outer
+
+    def _spanning(self, statements, constants):
+        """The names that statements of the top level assign, and that a later task has, too."""
+        found, assigned, here = set(), set(), set()
+        for statement in statements:
+            if statement in constants:
+                continue
+            has_tasks = self._has_tasks(statement)
+            if has_tasks:
+                assigned |= here
+                here = set()
+            found |= {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)} & assigned
+            if not has_tasks:
+                direct = [statement.target] if isinstance(statement, (ast.AnnAssign, ast.AugAssign)) else getattr(statement, "targets", [])
+                stored = [node for target in direct for node in ast.walk(target)]
+                stored += [node.target for node in ast.walk(statement) if isinstance(node, ast.NamedExpr)]
+                here |= {node.id for node in stored if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+        return found
+
+    def temporary(self, node, name, dtype):
+        """An array of one element that a launch brings along."""
+        number = self.ask(node, "array", f"{name} of {self.frame.source.name}", dtype.name)
+        self.temporaries.append(dtype)
+        return Array(number, dtype, (1,))
+
+    def _each_task(self, statements, constants):
         run = []
         for statement in statements:
             if not self._has_tasks(statement):
@@ -127,7 +162,7 @@ class Tracer(Loops):
             self.node = statement
             frame = self.entered(statement.value, func, first)
             for argument in frame.scopes[0].values():
-                if isinstance(argument, Variable) or (isinstance(argument, Value) and not argument.is_pure):
+                if isinstance(argument, (Variable, Spanning)) or (isinstance(argument, Value) and not argument.is_pure):
                     raise self.later(statement, "an argument that is computed on the device, of a function with parallel loops,")
             caller, self.frame = self.frame, frame
             self._top_level(func.source.tree.body)
@@ -141,7 +176,7 @@ class Tracer(Loops):
         """The assignments of names that are assigned once, of what any task can compute, and those of what is static."""
         stored = self._stored()
         found = set()
-        known = {name for scope in self.frame.scopes for name, value in scope.items() if not isinstance(value, Variable)}
+        known = {name for scope in self.frame.scopes for name, value in scope.items() if not isinstance(value, (Variable, Spanning))}
         for statement in statements:
             if not isinstance(statement, ast.Assign):
                 continue
@@ -176,6 +211,8 @@ class Tracer(Loops):
                 callee = self.callee(node)
                 if isinstance(callee, (Func, Method)):
                     names = callee.assigned_of(node)
+                elif isinstance(callee, Operation) and callee.name in ATOMICS:
+                    names = [each.id for each in node.args[:1] if isinstance(each, ast.Name)]
             for name in names:
                 stored[name] = stored.get(name, 0) + 1
         return stored
@@ -217,15 +254,45 @@ class Tracer(Loops):
         self.ask(rest[-1], "end")
 
     def _parallel(self, node):
+        self.node = node
         begin, end, dimensions = self._range(node)
-        for bound in (begin, end):
-            if not bound.is_host:
-                raise self.later(node.iter, "a parallel loop whose bound is computed on the device")
         self._check_loop(node)
-        self.task += 1
-        number = self.made(node, "task", begin.number, end.number)
         if jumps(node.body, ast.Break):
             raise self.error(QuadrantsSyntaxError, node, "Cannot break out of a parallel loop")
+        if not (begin.is_host and end.is_host):
+            self._strided(node, dimensions)
+            return
+        self.task += 1
+        number = self.made(node, "task", begin.number, end.number)
         continued = self._flag(node) if jumps(node.body, ast.Continue) else None
         self._body(node, Loop(None, continued), number, dimensions)
+        self.ask(node, "end")
+
+    def _strided(self, node, dimensions):
+        """A parallel loop whose bounds are computed on the device: by one thread, and then as many threads as the host knows
+        go over it in strides."""
+        if dimensions is not None:
+            raise self.later(node.iter, "a parallel loop over several dimensions that are computed on the device")
+        zero, one, stride = [self.made(node, "integer", number, "i32", is_host=True, is_pure=True) for number in (0, 1, STRIDE)]
+        self.task += 1
+        self.ask(node, "task", zero.number, one.number)
+        bounds = []
+        for name, bound in zip(("begin", "end"), self._range(node)):
+            variable = Spanning(self.temporary(node, f"{name} of line {self.frame.source.line_of(node)}", bound.dtype))
+            self.write(node, variable, bound)
+            bounds.append(variable)
+        self.ask(node, "end")
+        self.task += 1
+        first = self.cast(node, self.made(node, "task", zero.number, stride.number), I64)
+        # In 64 bits: the last stride may go past the largest i32.
+        begin, end = [self.cast(node, self.read(node, bound), I64) for bound in bounds]
+        counter = self.ask(node, "declare", self.binary(node, "+", begin, first).number)
+        self.ask(node, "begin_while")
+        present = self.made(node, "get", counter)
+        self.ask(node, "begin_do", self.binary(node, "<", present, end).number)
+        number = self.cast(node, present, BY_NAME["i32"])
+        self.ask(node, "set", counter, self.binary(node, "+", present, stride).number)
+        continued = self._flag(node) if jumps(node.body, ast.Continue) else None
+        self._body(node, Loop(None, continued), number)
+        self.ask(node, "end")
         self.ask(node, "end")

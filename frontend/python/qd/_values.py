@@ -35,3 +35,10 @@ class Array:
     number: int
     dtype: DataType
     shape: tuple
+
+
+@dataclass(frozen=True)
+class Spanning:
+    """A variable that several tasks have: an array of one element, which the launch brings along."""
+
+    array: Array

@@ -1,0 +1,146 @@
+"""What several tasks share: variables, and bounds that are computed on the device."""
+
+import numpy as np
+import pytest
+
+import qd
+
+Ints = qd.types.NDArray[qd.i32, 1]
+
+
+@qd.kernel
+def total(n: qd.types.NDArray[qd.i32, 0]) -> qd.i32:
+    s = 0
+    for i in range(n[None]):
+        qd.atomic_add(s, i)
+    return s
+
+
+@pytest.mark.parametrize("n", [-5, 0, 1, 1000, 2**14 - 1, 2**14, 2**14 + 1, 50000])
+def test_the_program_of_the_design(n):
+    wanted = sum(range(n)) & 0xFFFFFFFF
+    assert total(np.array(n, np.int32)) & 0xFFFFFFFF == wanted
+
+
+def test_variables_of_any_type_span_tasks():
+    @qd.kernel
+    def k(a: Ints, x: qd.f64) -> (qd.f64, qd.i32, qd.u1):
+        scale = x * a[0]
+        count = qd.u32(3)
+        seen = False
+        for i in range(a.shape[0]):
+            a[i] += qd.cast(scale, qd.i32)
+            if a[i] == 17:
+                seen = True
+        scale *= 2
+        count += 254
+        for i in range(1):
+            scale = scale - 1
+        return scale, count, seen
+
+    a = np.arange(5, 25, dtype=np.int32)
+    assert k(a, 1.5) == (14.0, 257, True)
+    assert a.tolist() == list(range(12, 32))
+    assert k(a[-1:], 0.5) == (30.0, 257, False)
+
+
+def test_plain_assignments_and_operations_that_are_atomic():
+    @qd.kernel
+    def k(a: Ints) -> (qd.i32, qd.i32, qd.i32, qd.u32, qd.i32):
+        count = 0
+        less = 10000
+        bits = 0
+        odd = qd.u32(0xFFFFFFFF)
+        last = -1
+        for i in a:
+            count += a[i] % 3
+            less -= 1
+            bits |= 1 << (a[i] % 31)
+            qd.atomic_and(odd, ~(qd.u32(1) << qd.u32(a[i] % 31)))
+            if i == a.shape[0] - 1:
+                last = a[i]
+        return count, less, bits, odd, last
+
+    a = np.random.default_rng(0).integers(0, 10**6, 5000).astype(np.int32)
+    bits = int(np.bitwise_or.reduce(1 << (a % 31)))
+    assert k(a) == ((a % 3).sum(), 5000, bits, ~bits & 0xFFFFFFFF, a[-1])
+
+
+def test_atomics_return_the_old_value():
+    @qd.kernel
+    def compact(a: Ints, out: Ints) -> qd.i32:
+        count = 0
+        for i in a:
+            if a[i] > 0:
+                out[qd.atomic_add(count, 1)] = a[i]
+        return count
+
+    @qd.kernel
+    def local(x: qd.i32) -> (qd.i32, qd.i32, qd.i32):
+        y = x + 0
+        old = qd.atomic_mul(y, 3)
+        older = qd.atomic_max(y, 100)
+        return old, older, y
+
+    @qd.kernel
+    def element(a: Ints) -> qd.i32:
+        return qd.atomic_xor(a[1], 5)
+
+    a = np.random.default_rng(1).integers(-9, 9, 5000).astype(np.int32)
+    out = np.zeros_like(a)
+    count = compact(a, out)
+    assert count == (a > 0).sum()
+    np.testing.assert_array_equal(np.sort(out[:count]), np.sort(a[a > 0]))
+    assert local(7) == (7, 21, 100)
+    b = np.array([1, 6], np.int32)
+    assert element(b) == 6 and b.tolist() == [1, 3]
+
+
+def test_functions_and_variables_that_span_tasks():
+    @qd.func
+    def add(to: qd.template(), x):
+        to += x
+
+    @qd.func
+    def doubled(x):
+        return 2 * x
+
+    @qd.kernel
+    def k(a: Ints) -> qd.i32:
+        s = 1
+        for i in a:
+            add(s, a[i])
+        add(s, 100)
+        return doubled(s)
+
+    assert k(np.arange(1000, dtype=np.int32)) == 2 * (499500 + 101)
+
+
+def test_both_bounds_may_be_computed():
+    @qd.kernel
+    def k(a: Ints, bounds: Ints):
+        first = bounds[0]
+        for i in range(first, bounds[1]):
+            if i % 5 == 0:
+                continue
+            a[i] = i
+
+    for first, last in [(0, 100), (99, 100), (50, 50), (70, 30), (3, 20000)]:
+        a = np.zeros(20000, np.int32)
+        k(a, np.array([first, last], np.int32))
+        wanted = np.zeros(20000, np.int32)
+        each = np.arange(first, last)
+        wanted[each] = np.where(each % 5, each, 0)
+        np.testing.assert_array_equal(a, wanted)
+
+
+def test_the_largest_bounds_end():
+    @qd.kernel
+    def k(bounds: Ints) -> qd.i32:
+        count = 0
+        for i in range(bounds[0], bounds[1]):
+            count += 1
+        return count
+
+    most = 2**31 - 1
+    assert k(np.array([most - 3, most], np.int32)) == 3
