@@ -7,6 +7,7 @@ from qd._kernel import kernel
 from qd._operations import EXPORTED
 from qd._perf_dispatch import perf_dispatch
 from qd._runtime import amdgpu, arm64, cpu, cuda, gpu, init, metal, reset, sync, vulkan, x64
+from qd._storage import field, ndarray
 from qd.exception import *  # noqa: F403
 
 int8, int16, int32, int64 = i8, i16, i32, i64

@@ -7,11 +7,9 @@ import typing
 
 from qd._dtypes import OF_NUMPY, DataType, u1
 from qd._functions import ArrayOf, Baked, Members, Template, is_data_oriented, is_template
+from qd._storage import MOST_ELEMENTS, Ndarray, Storage
 from qd.exception import QuadrantsCompilationError, QuadrantsRuntimeError, QuadrantsRuntimeTypeError, QuadrantsSyntaxError
 from qd.types import NDArray, NdarrayType, ndarray
-
-# Extents are i32 in kernels.
-MOST_ELEMENTS = 2**31 - 1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -128,7 +126,7 @@ class Signature:
 
     def _template(self, given, number, value):
         """An array is an argument, and so are those of an object; all else is compiled in."""
-        if hasattr(value, "__array_interface__") and isinstance(getattr(value, "shape", None), tuple) and not _is_scalar(value):
+        if isinstance(value, Ndarray) or (hasattr(value, "__array_interface__") and not _is_scalar(value)):
             return self._array(given, number, NdarrayType(), value)
         if not is_data_oriented(value):
             return Baked(value)
@@ -156,10 +154,12 @@ class Signature:
         # Whatever NumPy's arrays are used by is loaded already: the package itself does not import it.
         import numpy
 
+        if isinstance(value, Storage):
+            value = value.array()
         if not isinstance(value, numpy.ndarray):
             raise QuadrantsRuntimeTypeError(
-                f"Argument {number} (type={type(value)}) cannot be converted into required type: a NumPy array, and "
-                "nothing else is there yet"
+                f"Argument {number} (type={type(value)}) cannot be converted into required type: a NumPy array, a "
+                "field or an ndarray, and nothing else is there yet"
             )
         dtype = OF_NUMPY.get(value.dtype.str[1:]) if value.dtype.isnative else None
         wanted = parameter.dtype
@@ -209,7 +209,7 @@ class Signature:
 
 def _is_scalar(value):
     """Whether it is a number of NumPy."""
-    return value.shape == () and not hasattr(value, "__setitem__")
+    return getattr(value, "shape", None) == () and not hasattr(value, "__setitem__")
 
 
 def _check_alone(number, original, arrays):

@@ -6,6 +6,7 @@ import builtins
 from qd import _core
 from qd._dtypes import BY_NAME
 from qd._functions import Frame, static
+from qd._storage import Field
 from qd._values import Array, Spanning, Value, Variable
 from qd.exception import (
     QuadrantsCompilationError,
@@ -97,8 +98,14 @@ class Expressions:
         if found is MISSING:
             found = self._around(node.id)
         if found is not MISSING:
-            return found
+            return self.known(node, found)
         raise self.error(QuadrantsNameError, node, f'Name "{node.id}" is not defined')
+
+    def known(self, node, found):
+        """An object of Python in a kernel: a field is an array of it."""
+        if isinstance(found, Field):
+            return self.captured(node, found)
+        return found
 
     def read(self, node, variable):
         """The present value of a variable."""
@@ -210,7 +217,7 @@ class Expressions:
             if node.attr not in known:
                 raise self.later(node, f"the attribute '{node.attr}' of a value in a kernel")
         try:
-            return getattr(base, node.attr)
+            return self.known(node, getattr(base, node.attr))
         except AttributeError as error:
             message = str(error)
         raise self.error(QuadrantsNameError, node, message)
@@ -225,7 +232,7 @@ class Expressions:
         key = self.expression(node.slice)
         if isinstance(key, Value):
             raise self.later(node, "an index that is computed, of an object of Python,")
-        return base[key]
+        return self.known(node, base[key])
 
     def index(self, node, array):
         """The index of an element, as the array lies in memory: the last dimension is contiguous."""
@@ -239,8 +246,15 @@ class Expressions:
             raise self.error(QuadrantsIndexError, node, message)
         if not indices:
             return self.made(node, "integer", 0, "i32")
-        place, *rest = [self.lift(node.slice, index) for index in indices]
-        for index, extent in zip(rest, array.shape[1:]):
+        indices = [self.lift(node.slice, index) for index in indices]
+        axes = range(rank)
+        if array.axes is not None:
+            axes = array.axes
+            firsts = zip(indices, array.offset)
+            indices = [self.binary(node.slice, "-", one, self.literal(node, first)) if first else one for one, first in firsts]
+        place = indices[axes[0]]
+        for axis in axes[1:]:
+            index, extent = indices[axis], array.shape[axis]
             place = self.binary(node.slice, "+", self.binary(node.slice, "*", place, extent), index)
         return place
 

@@ -33,7 +33,7 @@ class Kernel:
         self.function = function
         self.source = Source(function)
         self._signature = None
-        # Compiled kernels, each with the number of its temporaries, by the types of their arguments.
+        # Compiled kernels, each with what it takes beyond its arguments, by the types of their arguments.
         self._compiled = {}
         self._generation = None
         self._recorder = None
@@ -49,12 +49,12 @@ class Kernel:
         compiled = self._compiled.get(given.key)
         if compiled is None:
             compiled = self._compiled[given.key] = self._compile(given, runtime)
-        kernel, temporaries = compiled
-        if temporaries:
-            # A word for each, where the kernel sets it before it reads it.
-            memory = (ctypes.c_uint64 * temporaries)()
-            first = ctypes.addressof(memory)
-            given.packed.extend((first + 8 * number, 1, False) for number in range(temporaries))
+        kernel, appended = compiled
+        # A word for each variable, where the kernel sets it before it reads it.
+        memory = (ctypes.c_uint64 * len(appended))()
+        for number, field in enumerate(appended):
+            is_variable = field is None
+            given.packed.append((ctypes.addressof(memory) + 8 * number, 1, False) if is_variable else field.packed())
         try:
             bits = kernel.launch(given.packed)
         except _core.Failed as error:
@@ -76,7 +76,7 @@ class Kernel:
         tracer = Tracer(self.function, self.source, self._signature, given.key, runtime.config)
         self._recorder = tracer.trace()
         try:
-            return runtime.device.compile(self._recorder), len(tracer.temporaries)
+            return runtime.device.compile(self._recorder), tracer.appended
         except _core.Diagnosed as error:
             line, column, message = error.args[0][0]
             where = self.source.shown_at(line, column)

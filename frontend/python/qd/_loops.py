@@ -51,6 +51,8 @@ class Loops(Statements):
         iterated = self.callee(call) if isinstance(call, ast.Call) else self.expression(call)
         if isinstance(iterated, Array):
             bounds = [(zero, extent) for extent in iterated.shape]
+            if any(iterated.offset or ()):
+                bounds = [self._shifted(call, first, extent) for first, extent in zip(iterated.offset, iterated.shape)]
         elif isinstance(call, ast.Call) and (iterated is range or iterated is ndrange):
             if call.keywords:
                 raise self.later(call.keywords[0].value, f"a keyword of {iterated.__name__} in a kernel")
@@ -71,6 +73,10 @@ class Loops(Statements):
         for _, extent in dimensions[1:]:
             count = self.binary(call, "*", count, extent, on_host=True)
         return zero, count, [(None if begin is zero else begin, extent) for begin, extent in dimensions]
+
+    def _shifted(self, node, first, extent):
+        first = self.literal(node, first)
+        return first, self.binary(node, "+", first, extent, on_host=True)
 
     def _range_of(self, call, zero):
         if not 1 <= len(call.args) <= 2:

@@ -165,6 +165,11 @@ def current():
     return _runtime
 
 
+def generation():
+    """Which call of `init` this is; None before it."""
+    return None if _runtime is None else _runtime.generation
+
+
 def config():
     """What `init` was told; None before it."""
     return None if _runtime is None else _runtime.config

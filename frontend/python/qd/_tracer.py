@@ -30,8 +30,9 @@ class Tracer(Loops):
         recorder = _core.Recorder(source.name, source.file, config.default_fp.name, config.default_ip.name)
         super().__init__(function, source, recorder, config)
         self.signature = signature
-        # The types of the variables that several tasks have, which stand after the parameters.
-        self.temporaries = []
+        # What a launch brings along after the parameters: fields, and None for a variable that several tasks have.
+        self.appended = []
+        self._fields = {}
         self._declare_parameters(*key)
 
     def _declare_parameters(self, *key):
@@ -112,8 +113,17 @@ class Tracer(Loops):
     def temporary(self, node, name, dtype):
         """An array of one element that a launch brings along."""
         number = self.ask(node, "array", f"{name} of {self.frame.source.name}", dtype.name)
-        self.temporaries.append(dtype)
+        self.appended.append(None)
         return Array(number, dtype, (1,))
+
+    def captured(self, node, field):
+        """A field as an array of the kernel."""
+        if field not in self._fields:
+            number = self.ask(node, "array", field.name or f"field {len(self._fields)}", field.dtype.name)
+            self.appended.append(field)
+            shape = tuple(self.literal(node, extent) for extent in field.shape)
+            self._fields[field] = Array(number, field.dtype, shape, field.axes, field.offset)
+        return self._fields[field]
 
     def _each_task(self, statements, constants):
         run = []

@@ -30,11 +30,14 @@ class Variable:
 
 @dataclass(frozen=True)
 class Array:
-    """An array parameter."""
+    """An array, as a parameter of the record."""
 
     number: int
     dtype: DataType
     shape: tuple
+    # Of a field: its axes from the outermost in memory, and the index of its first element.
+    axes: tuple | None = None
+    offset: tuple | None = None
 
 
 @dataclass(frozen=True)

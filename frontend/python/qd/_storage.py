@@ -1,0 +1,155 @@
+"""Arrays that the package allocates: fields, which kernels find by name, and ndarrays, which they are given."""
+
+from qd import _runtime
+from qd._dtypes import OF_NUMPY, DataType
+from qd.exception import QuadrantsIndexError, QuadrantsRuntimeError, QuadrantsTypeError
+
+# Extents and places of elements are i32 in kernels.
+MOST_ELEMENTS = 2**31 - 1
+
+_TO_NUMPY = {dtype: name for name, dtype in OF_NUMPY.items()}
+
+
+def _extents(shape):
+    """A shape as a tuple."""
+    return (shape,) if isinstance(shape, int) else tuple(shape)
+
+
+class Storage:
+    """An array of scalars. It lives until `reset`."""
+
+    has_grad = has_dual = False
+    layout = None
+
+    def __init__(self, dtype, shape, axes=None):
+        import numpy
+
+        if not isinstance(dtype, DataType):
+            raise NotImplementedError(f"arrays of {dtype!r} aren't there yet: only of scalar types")
+        self.dtype = dtype
+        self.shape = shape
+        self._generation = _runtime.current().generation
+        axes = axes or tuple(range(len(shape)))
+        # As it lies in memory, and then as it is indexed.
+        self._flat = numpy.zeros([shape[axis] for axis in axes], _TO_NUMPY[dtype])
+        self._array = self._flat.transpose([axes.index(axis) for axis in range(len(shape))]) if shape else self._flat
+
+    def array(self):
+        """The elements, as NumPy has them."""
+        if _runtime.generation() != self._generation:
+            raise QuadrantsRuntimeError("the array is of before qd.init or qd.reset, which have freed it")
+        return self._array
+
+    def packed(self):
+        """As a launch takes it: address, length and whether it is read-only."""
+        self.array()
+        return self._flat.ctypes.data, self._flat.size, False
+
+    def _place(self, key):
+        """The index of an element as NumPy takes it."""
+        key = () if key is None else key if isinstance(key, tuple) else (key,)
+        if len(key) != len(self.shape):
+            raise QuadrantsIndexError(f"an array of {len(self.shape)} dimensions takes as many indices, and not {len(key)}")
+        place = tuple(index - first for index, first in zip(key, self._first()))
+        for index, extent, given in zip(place, self.shape, key):
+            if not 0 <= index < extent:
+                raise QuadrantsIndexError(f"index {given} is out of range of an array of shape {self.shape}")
+        return place
+
+    def _first(self):
+        """The index of the first element."""
+        return (0,) * len(self.shape)
+
+    def __getitem__(self, key):
+        return self.array()[self._place(key)].item()
+
+    def __setitem__(self, key, value):
+        self.array()[self._place(key)] = value
+
+    def fill(self, value):
+        """Sets every element."""
+        self.array()[...] = value
+
+    def to_numpy(self, dtype=None, *, copy=True):
+        """The elements as an array of NumPy. `copy=False` shares the memory, or is a ValueError where it cannot; None shares
+        it if it can."""
+        array = self.array()
+        wanted = array.dtype if dtype is None else _TO_NUMPY.get(dtype, dtype)
+        if copy is False and array.dtype != wanted:
+            raise ValueError(f"an array of {self.dtype} is not shared as one of {wanted}")
+        return array.astype(wanted, order="C" if copy else "K", copy=bool(copy))
+
+    def from_numpy(self, array):
+        """Copies the elements of an array of the same shape, converted to the type of this one."""
+        if not hasattr(array, "__array_interface__"):
+            raise TypeError(f"an array of NumPy is expected, and not {type(array).__name__}")
+        self._check_shape(array.shape)
+        self.array()[...] = array
+
+    def copy_from(self, other):
+        """Copies the elements of another array of the same shape."""
+        if not isinstance(other, Storage):
+            raise TypeError(f"a field or an ndarray is expected, and not {type(other).__name__}")
+        self._check_shape(other.shape)
+        self.array()[...] = other.array()
+
+    def _check_shape(self, shape):
+        if tuple(shape) != self.shape:
+            raise ValueError(f"Mismatch shape: {tuple(shape)} is given, and the array has {self.shape}")
+
+    def __dlpack__(self, **options):
+        return self.array().__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.array().__dlpack_device__()
+
+    def __repr__(self):
+        return f"<{type(self).__name__} of {self.dtype}, shape {self.shape}>"
+
+
+class Ndarray(Storage):
+    """An array that kernels are given."""
+
+
+class Field(Storage):
+    """An array that kernels find by its name, or by that of what holds it."""
+
+    def __init__(self, dtype, shape, axes, name, offset):
+        super().__init__(dtype, shape, axes)
+        self.axes = axes
+        self.name = name
+        self.offset = offset
+
+    def _first(self):
+        return self.offset
+
+
+def ndarray(dtype, shape):
+    """Makes an array that kernels are given; `shape` is an extent or a tuple."""
+    shape = _extents(shape)
+    count = 1
+    for extent in shape:
+        count *= extent
+    if any(extent < 0 for extent in shape) or max((count, *shape)) > MOST_ELEMENTS:
+        raise QuadrantsRuntimeError(f"{shape} is not a valid shape for ndarray: at most {MOST_ELEMENTS} elements")
+    return Ndarray(dtype, shape)
+
+
+def field(dtype, shape=None, order=None, name="", offset=None, needs_grad=False, needs_dual=False):
+    """Makes an array of zeros that kernels find by name. `order` names the axes from the outermost in memory: `"ji"` is by
+    columns. Indices begin at `offset`."""
+    if needs_grad or needs_dual:
+        raise NotImplementedError("fields with gradients aren't there yet")
+    if shape is None:
+        raise NotImplementedError("fields that are placed later aren't there yet: give a shape")
+    shape = _extents(shape)
+    if any(extent < 0 for extent in shape):
+        raise ValueError(f"{shape} is not a valid shape for a field")
+    letters = "ijklmnop"[: len(shape)]
+    order = letters if order is None else order
+    if sorted(order) != list(letters):
+        raise ValueError(f"order={order!r} does not have each of the axes '{letters}' once")
+    offset = (0,) * len(shape) if offset is None else _extents(offset)
+    if len(offset) != len(shape):
+        raise QuadrantsTypeError(f"offset={offset} has another number of dimensions than shape={shape}")
+    return Field(dtype, shape, tuple(letters.index(each) for each in order), name, offset)

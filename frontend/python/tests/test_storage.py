@@ -1,0 +1,156 @@
+"""Fields and ndarrays."""
+
+import numpy as np
+import pytest
+
+import qd
+
+
+def test_the_program_of_the_design():
+    c = qd.field(qd.i32, shape=())
+    g = qd.field(qd.f32, shape=(3, 4))
+
+    @qd.kernel
+    def count():
+        for i, j in g:
+            c[None] += 1
+
+    count()
+    assert c[None] == 12
+    count()
+    assert c[()] == 24
+    assert (g.shape, g.dtype, c.shape) == ((3, 4), qd.f32, ())
+
+
+@pytest.mark.parametrize("order", [None, "ijk", "kji", "jik"])
+def test_order_and_offset(order):
+    f = qd.field(qd.i32, shape=(2, 3, 5), order=order, offset=(-1, 10, 0))
+
+    @qd.kernel
+    def fill():
+        for i, j, k in f:
+            f[i, j, k] += 100 * i + 10 * j + k
+
+    fill()
+    wanted = np.fromfunction(lambda i, j, k: 100 * (i - 1) + 10 * (j + 10) + k, (2, 3, 5)).astype(np.int32)
+    np.testing.assert_array_equal(f.to_numpy(), wanted)
+    assert f[-1, 12, 4] == wanted[0, 2, 4]
+    f[0, 10, 1] = 7
+    assert f.to_numpy()[1, 0, 1] == 7
+    for wrong in [(1, 10, 0), (-2, 10, 0), (0, 9, 0), (0, 0), None]:
+        with pytest.raises(qd.QuadrantsIndexError):
+            f[wrong]
+    memory = {None: (0, 1, 2), "ijk": (0, 1, 2), "kji": (2, 1, 0), "jik": (1, 0, 2)}[order]
+    strides = f.to_numpy(copy=False).strides
+    assert sorted(range(3), key=lambda axis: -strides[axis]) == list(memory)
+
+
+def test_ndarrays_are_given():
+    @qd.kernel
+    def twice(a: qd.types.NDArray[qd.f64, 2]):
+        for i, j in a:
+            a[i, j] *= 2
+
+    @qd.kernel
+    def by_template(a: qd.template()):
+        for i in a:
+            a[i] = a[i] + 1
+
+    a = qd.ndarray(qd.f64, (4, 3))
+    a.from_numpy(np.arange(12).reshape(4, 3))
+    twice(a)
+    np.testing.assert_array_equal(a.to_numpy(), 2.0 * np.arange(12).reshape(4, 3))
+    b = qd.ndarray(qd.u8, 5)
+    by_template(b)
+    by_template(qd.ndarray(qd.u8, 50))
+    assert b.to_numpy().tolist() == [1] * 5 and len(by_template._compiled) == 1
+    f = qd.field(qd.f64, (4, 3), order="ji")
+    f.copy_from(a)
+    twice(f)
+    np.testing.assert_array_equal(f.to_numpy(), 4.0 * np.arange(12).reshape(4, 3))
+
+
+def test_fields_of_objects_and_templates():
+    @qd.data_oriented
+    class Sums:
+        def __init__(self, n):
+            self.values = qd.field(qd.i32, n)
+            self.totals = [qd.field(qd.i64, ()) for _ in range(2)]
+
+        @qd.kernel
+        def run(self):
+            for i in self.values:
+                self.totals[0][None] += self.values[i]
+                self.totals[1][None] += 1
+
+    @qd.kernel
+    def clear(f: qd.template(), value: qd.i32):
+        for i in range(f.shape[0]):
+            f[i] = value
+
+    sums = Sums(1000)
+    clear(sums.values, 3)
+    sums.run()
+    assert [total[None] for total in sums.totals] == [3000, 1000]
+    other = Sums(10)
+    other.run()
+    assert [total[None] for total in other.totals] == [0, 10]
+    clear(other.values, 1)
+    assert len(clear._compiled) == 2
+
+
+def test_conversions():
+    f = qd.field(qd.i16, (2, 2))
+    f.fill(3)
+    f[0, 1] = -4
+    assert f.to_numpy(qd.f32).dtype == np.float32
+    assert f.to_numpy(dtype=np.int64).tolist() == [[3, -4], [3, 3]]
+    shared = f.to_numpy(copy=False)
+    shared[1, 1] = 9
+    assert f[1, 1] == 9
+    f.to_numpy()[0, 0] = 5
+    assert f[0, 0] == 3
+    np.testing.assert_array_equal(np.from_dlpack(f), shared)
+    for fails, kind, message in [
+        (lambda: f.to_numpy(qd.f32, copy=False), ValueError, "is not shared"),
+        (lambda: f.from_numpy(np.zeros(4)), ValueError, "Mismatch shape"),
+        (lambda: f.copy_from(qd.ndarray(qd.i16, 4)), ValueError, "Mismatch shape"),
+        (lambda: f.from_numpy([1]), TypeError, "an array of NumPy"),
+        (lambda: f.copy_from(np.zeros((2, 2))), TypeError, "a field or an ndarray"),
+    ]:
+        with pytest.raises(kind, match=message):
+            fails()
+
+
+def test_wrong_shapes():
+    for shape in (-1, (2, -3), 2**31, (2**16, 2**16)):
+        with pytest.raises(qd.QuadrantsRuntimeError, match="is not a valid shape for ndarray"):
+            qd.ndarray(qd.u8, shape)
+    assert qd.ndarray(qd.f32, (0, 3)).to_numpy().shape == (0, 3)
+    with pytest.raises(ValueError, match="order='ii'"):
+        qd.field(qd.f32, (1, 2), order="ii")
+    with pytest.raises(qd.QuadrantsTypeError, match="offset"):
+        qd.field(qd.f32, (1, 2), offset=3)
+    for options in ({"needs_grad": True}, {"needs_dual": True}, {"shape": None}):
+        with pytest.raises(NotImplementedError):
+            qd.field(qd.f32, **{"shape": 3, **options})
+
+
+def test_reset_frees_arrays():
+    f = qd.field(qd.i32, 3)
+    a = qd.ndarray(qd.i32, 3)
+
+    @qd.kernel
+    def k():
+        for i in f:
+            f[i] = i
+
+    @qd.kernel
+    def given(a: qd.types.NDArray[qd.i32, 1]):
+        a[0] = 1
+
+    k()
+    qd.init()
+    for use in (lambda: f[0], lambda: a.fill(1), k, lambda: given(a)):
+        with pytest.raises(qd.QuadrantsRuntimeError, match="freed"):
+            use()
