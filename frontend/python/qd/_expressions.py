@@ -236,7 +236,8 @@ class Expressions:
 
     def index(self, node, array):
         """The index of an element, as the array lies in memory: the last dimension is contiguous."""
-        if any(isinstance(each, ast.Slice) for each in ast.walk(node.slice)):
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if any(isinstance(each, ast.Slice) for each in parts):
             raise self.later(node.slice, "a slice in a kernel")
         given = self.expression(node.slice)
         indices = () if given is None else given if isinstance(given, tuple) else (given,)

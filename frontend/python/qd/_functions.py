@@ -103,7 +103,7 @@ class Func:
     @functools.cached_property
     def assigned(self):
         """The names that it assigns."""
-        nodes = ast.walk(self.source.tree)
+        nodes = self.source.nodes
         return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
 
     def assigned_of(self, call, skipped=0):

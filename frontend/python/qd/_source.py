@@ -1,6 +1,7 @@
 """The source of a function: its tree, and places in it for errors."""
 
 import ast
+import functools
 import inspect
 import textwrap
 
@@ -17,6 +18,16 @@ class Source:
         first = lines[0]
         self.indent = len(first) - len(first.lstrip())
         self.tree = next(node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef))
+
+    @functools.cached_property
+    def nodes(self):
+        """All nodes of the tree."""
+        return list(ast.walk(self.tree))
+
+    @functools.cached_property
+    def has_named(self):
+        """Whether expressions assign names."""
+        return any(isinstance(node, ast.NamedExpr) for node in self.nodes)
 
     def line_of(self, node):
         """The line of a node in the file."""

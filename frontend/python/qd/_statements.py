@@ -54,9 +54,10 @@ class Statements(Calls):
         method = getattr(self, f"do_{type(node).__name__}", None)
         if method is None:
             raise self.error(QuadrantsSyntaxError, node, f'Unsupported node "{type(node).__name__}"')
-        for part in ast.iter_child_nodes(node):
-            if isinstance(part, ast.expr):
-                self._declare_named(part)
+        if self.frame.source.has_named:
+            for part in ast.iter_child_nodes(node):
+                if isinstance(part, ast.expr):
+                    self._declare_named(part)
         method(node)
 
     def _declare_named(self, node):

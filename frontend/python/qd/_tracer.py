@@ -102,11 +102,13 @@ class Tracer(Loops):
             if has_tasks:
                 assigned |= here
                 here = set()
-            found |= {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)} & assigned
+            if assigned:
+                found |= {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)} & assigned
             if not has_tasks:
                 direct = [statement.target] if isinstance(statement, (ast.AnnAssign, ast.AugAssign)) else getattr(statement, "targets", [])
                 stored = [node for target in direct for node in ast.walk(target)]
-                stored += [node.target for node in ast.walk(statement) if isinstance(node, ast.NamedExpr)]
+                if self.frame.source.has_named:
+                    stored += [node.target for node in ast.walk(statement) if isinstance(node, ast.NamedExpr)]
                 here |= {node.id for node in stored if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
         return found
 
@@ -213,7 +215,7 @@ class Tracer(Loops):
     def _stored(self):
         """How often each name is assigned, by the function that is traced or by one that it is given to."""
         stored = {}
-        for node in ast.walk(self.frame.source.tree):
+        for node in self.frame.source.nodes:
             names = []
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 names = [node.id]
