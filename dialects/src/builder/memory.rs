@@ -207,6 +207,17 @@ impl<'b, 'c> V<'b, 'c> {
         );
     }
 
+    /// Sets element `i` atomically, relaxed, and yields what it held before.
+    pub fn atomic_exchange(self, i: V<'b, 'c>, value: V<'b, 'c>, scope: &str) -> V<'b, 'c> {
+        let b = self.builder();
+        b.result(
+            grid::AtomicExchange::NAME,
+            &[value, self, i],
+            self.element(),
+            &b.ordered(scope, "relaxed"),
+        )
+    }
+
     /// Sets element `i` to `desired` if it is `expected`, relaxed, and yields what it held
     /// before.
     pub fn atomic_cas(

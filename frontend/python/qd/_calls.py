@@ -7,7 +7,7 @@ import re
 from qd._dtypes import BY_NAME, DataType
 from qd._expressions import MISSING, Expressions, is_number
 from qd._functions import MOST_CALLS, STATIC, Baked, Frame, Func, Method, is_template
-from qd._operations import ATOMICS, BIT_CAST, BUILTINS, MAX, MIN, SELECT, SIGNS, Operation
+from qd._operations import ATOMICS, BIT_CAST, BUILTINS, CAS, MAX, MIN, SELECT, SIGNS, Operation
 from qd._values import Array, Spanning, Value, Variable
 from qd.exception import QuadrantsCompilationError, QuadrantsSyntaxError, QuadrantsTypeError
 
@@ -194,7 +194,7 @@ class Calls(Expressions):
 
     def _atomic(self, node, operation):
         """Combines a value into an element or a variable; the old value."""
-        place, argument = self._arguments(node, 2)
+        place, *given = self._arguments(node, operation.arity)
         array = variable = None
         if isinstance(place, ast.Subscript):
             array = self.expression(place.value)
@@ -203,19 +203,29 @@ class Calls(Expressions):
         if not isinstance(array, Array) and not isinstance(variable, (Variable, Spanning)):
             message = f"cannot use a non-writable target as the first operand of '{operation.name}'"
             raise self.error(QuadrantsSyntaxError, place, message)
-        sign = SIGNS.get(operation.name)
         if isinstance(variable, Variable):
-            # One thread alone has it.
-            old = self.name(place)
-            new = self.binary(node, sign or operation.name.removeprefix("atomic_").replace("mul", "*"), old, self.value(argument))
-            self.write(place, variable, new)
-            return old
-        if sign is None:
-            raise self.later(node, f"'{operation.name}' of what several threads have")
+            return self._alone(node, operation, place, variable, given)
         if isinstance(variable, Spanning):
-            return self.atomic(node, sign, variable, self.value(argument))
-        index = self.index(place, array)
-        return self.made(node, "atomic", sign, array.number, index.number, self.value(argument).number)
+            array, index = variable.array, self.made(node, "integer", 0, "i32")
+        else:
+            index = self.index(place, array)
+        values = [self.value(each).number for each in given]
+        if operation is CAS:
+            return self.made(node, "compare_exchange", array.number, index.number, *values)
+        return self.made(node, "atomic", SIGNS[operation.name], array.number, index.number, *values)
+
+    def _alone(self, node, operation, place, variable, given):
+        """An atomic of a variable that one thread alone has."""
+        old = self.name(place)
+        new, *desired = [self.value(each) for each in given]
+        sign = SIGNS.get(operation.name)
+        if operation is CAS:
+            same = self.binary(node, "==", old, new)
+            new = self.made(node, "select", same.number, desired[0].number, old.number)
+        elif sign != "exchange":
+            new = self.binary(node, sign, old, new)
+        self.write(place, variable, new)
+        return old
 
     def atomic(self, node, sign, variable, value):
         """Combines a value into a variable that several tasks have."""

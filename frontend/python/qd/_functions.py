@@ -25,14 +25,22 @@ def is_template(annotation):
     return annotation in (template, Template) or isinstance(annotation, Template)
 
 
+def _key(value):
+    if isinstance(value, tuple):
+        return type(value), tuple(map(_key, value))
+    is_number_of_numpy = hasattr(value, "dtype") and getattr(value, "shape", None) == ()
+    if value is None or isinstance(value, (bool, int, float, str)) or is_number_of_numpy:
+        # By its digits: 0.0 is equal to -0.0.
+        return type(value), repr(value)
+    return id(value)
+
+
 class Baked:
     """A value of a template parameter, as what a kernel is compiled for: numbers by value, objects by identity."""
 
     def __init__(self, value):
         self.value = value
-        is_number = value is None or isinstance(value, (bool, int, float, str))
-        # By its digits: 0.0 is equal to -0.0.
-        self.key = (type(value), repr(value)) if is_number else id(value)
+        self.key = _key(value)
 
     def __eq__(self, other):
         return isinstance(other, Baked) and self.key == other.key

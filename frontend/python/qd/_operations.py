@@ -30,11 +30,14 @@ CAST = Operation("cast", 2, dtype_last=True)
 BIT_CAST = Operation("bit_cast", 2, dtype_last=True)
 
 # What combines a value into a variable or an element, by the sign of the operation.
-ATOMICS = {
-    name: Operation(name, 2)
-    for name in "atomic_add atomic_sub atomic_and atomic_or atomic_xor atomic_mul atomic_min atomic_max".split()
-}
-SIGNS = {"atomic_add": "+", "atomic_sub": "-", "atomic_and": "&", "atomic_or": "|", "atomic_xor": "^"}
+SIGNS = {
+    "atomic_add": "+", "atomic_sub": "-", "atomic_mul": "*", "atomic_min": "min", "atomic_max": "max", "atomic_and": "&",
+    "atomic_or": "|", "atomic_xor": "^", "atomic_exchange": "exchange",
+}  # fmt: skip
+CAS = Operation("atomic_cas", 3)
+ATOMICS = {**{name: Operation(name, 2) for name in SIGNS}, CAS.name: CAS}
+# Those that `+=` and the like are.
+ASSIGNING = ("+", "-", "&", "|", "^")
 
 EXPORTED = {**ATOMICS, **UNARY, **BINARY, "pow": POW, "min": MIN, "max": MAX, "select": SELECT, "cast": CAST, "bit_cast": BIT_CAST}
 

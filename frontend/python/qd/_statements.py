@@ -4,7 +4,7 @@ import ast
 
 from qd._calls import Calls
 from qd._expressions import _BINARY, MISSING
-from qd._operations import SIGNS
+from qd._operations import ASSIGNING
 from qd._values import Array, Spanning, Value, Variable
 from qd.exception import QuadrantsSyntaxError
 
@@ -176,7 +176,7 @@ class Statements(Calls):
         name = _BINARY.get(type(node.op), type(node.op).__name__)
         if isinstance(node.target, ast.Name):
             known = self.lookup(node.target.id)
-            if isinstance(known, Spanning) and name in SIGNS.values():
+            if isinstance(known, Spanning) and name in ASSIGNING:
                 self.atomic(node, name, known, self.value(node.value))
                 return
             old = self.lift(node.target, self.name(node.target))
@@ -190,7 +190,7 @@ class Statements(Calls):
         array = self._array(node.target)
         index = self.index(node.target, array)
         value = self.value(node.value)
-        if name in SIGNS.values():
+        if name in ASSIGNING:
             self.ask(node, "atomic", name, array.number, index.number, value.number)
             return
         old = self.made(node.target, "load", array.number, index.number)

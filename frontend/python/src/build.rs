@@ -70,6 +70,25 @@ fn partners(nodes: &[Node]) -> Vec<usize> {
     partners
 }
 
+/// How an atomic combines values of a type; none if it exchanges them.
+fn kind(atomic: Atomic, dtype: DType) -> Option<Kind> {
+    let of = |real, signed, unsigned| match (dtype.is_real(), dtype.is_signed()) {
+        (true, _) => real,
+        (_, true) => signed,
+        _ => unsigned,
+    };
+    Some(match atomic {
+        Atomic::Add => Kind::Add,
+        Atomic::Mul => Kind::Mul,
+        Atomic::Min => of(Kind::MinNumF, Kind::MinSi, Kind::MinUi),
+        Atomic::Max => of(Kind::MaxNumF, Kind::MaxSi, Kind::MaxUi),
+        Atomic::And => Kind::And,
+        Atomic::Or => Kind::Or,
+        Atomic::Xor => Kind::Xor,
+        Atomic::Exchange => return None,
+    })
+}
+
 struct Lowering<'b, 'c, 'r> {
     b: &'b Builder<'c>,
     record: &'r Record,
@@ -171,15 +190,17 @@ impl<'b, 'c> Lowering<'b, 'c, '_> {
                     _ => value,
                 }
             }
-            Op::Atomic(array, kind) => {
-                let kind = match kind {
-                    Atomic::Add => Kind::Add,
-                    Atomic::And => Kind::And,
-                    Atomic::Or => Kind::Or,
-                    Atomic::Xor => Kind::Xor,
-                };
+            Op::Atomic(array, atomic) => {
                 let array = self.arguments[array as usize];
-                array.atomic(kind, self.index(node), operand(b), "device")
+                let (index, value) = (self.index(node), operand(b));
+                match kind(atomic, node.dtype) {
+                    Some(kind) => array.atomic(kind, index, value, "device"),
+                    None => array.atomic_exchange(index, value, "device"),
+                }
+            }
+            Op::CompareExchange(array) => {
+                let array = self.arguments[array as usize];
+                array.atomic_cas(self.index(node), operand(b), operand(c), "device")
             }
             Op::Store(_)
             | Op::Declare

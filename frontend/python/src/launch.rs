@@ -115,7 +115,7 @@ impl Device {
 fn written(record: &Record) -> Vec<bool> {
     let mut written = vec![false; record.arguments.len()];
     for node in &record.nodes {
-        if let Op::Store(array) | Op::Atomic(array, _) = node.op {
+        if let Op::Store(array) | Op::Atomic(array, _) | Op::CompareExchange(array) = node.op {
             written[array as usize] = true;
         }
     }

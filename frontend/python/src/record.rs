@@ -35,6 +35,8 @@ pub enum Op {
     Store(u32),
     /// Combines `b` into element `a` of an array parameter atomically; the old value.
     Atomic(u32, Atomic),
+    /// Sets element `a` of an array parameter to `c`, if it is `b`, atomically; the old value.
+    CompareExchange(u32),
     /// A variable, which is `a`, or 0 without one.
     Declare,
     /// The value of variable `a`.
@@ -139,13 +141,18 @@ operations! {
     }
 }
 
-/// How atomics combine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Atomic {
-    Add,
-    And,
-    Or,
-    Xor,
+operations! {
+    /// What an atomic does to an element.
+    Atomic {
+        Add = "+",
+        Mul = "*",
+        Min = "min",
+        Max = "max",
+        And = "&",
+        Or = "|",
+        Xor = "^",
+        Exchange = "exchange",
+    }
 }
 
 /// The absence of an operand.

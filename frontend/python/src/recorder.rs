@@ -336,25 +336,46 @@ impl Recorder {
     fn atomic(&mut self, name: &str, array: u32, index: u32, value: u32) -> PyResult<u32> {
         self.index(index)?;
         let dtype = self.element(array);
-        if dtype.bits() < 32 {
+        if dtype == U1 {
             return rejected(format!("atomics on '{dtype}' aren't there yet"));
         }
-        let kind = match name {
-            "+" | "-" => Atomic::Add,
-            "&" => Atomic::And,
-            "|" => Atomic::Or,
-            _ => Atomic::Xor,
+        let is_minus = name == "-";
+        let Some(kind) = Atomic::named(if is_minus { "+" } else { name }) else {
+            return rejected(format!("there is no atomic '{name}'"));
         };
-        if dtype.is_real() && kind != Atomic::Add {
+        if dtype.is_real() && matches!(kind, Atomic::And | Atomic::Or | Atomic::Xor) {
             return rejected(format!(
-                "'{name}=' requires integer operands, and not '{dtype}'"
+                "an atomic '{name}' requires integer operands, and not '{dtype}'"
             ));
         }
         let mut value = self.converted(value, dtype);
-        if name == "-" {
+        if is_minus {
             value = self.push(Op::Unary(Unary::Neg), [value, NONE, NONE], dtype);
         }
         Ok(self.push(Op::Atomic(array, kind), [index, value, NONE], dtype))
+    }
+
+    /// Sets an element to a value if it is another; the old value.
+    fn compare_exchange(
+        &mut self,
+        array: u32,
+        index: u32,
+        expected: u32,
+        desired: u32,
+    ) -> PyResult<u32> {
+        self.index(index)?;
+        let dtype = self.element(array);
+        if dtype.is_real() || dtype == U1 {
+            return rejected(format!(
+                "an atomic compare-and-swap requires integer operands, and not '{dtype}'"
+            ));
+        }
+        let (expected, desired) = (
+            self.converted(expected, dtype),
+            self.converted(desired, dtype),
+        );
+        let operands = [index, expected, desired];
+        Ok(self.push(Op::CompareExchange(array), operands, dtype))
     }
 
     /// A variable that begins as a value, and has its type.

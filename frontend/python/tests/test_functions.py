@@ -174,6 +174,20 @@ def test_templates_of_kernels_are_compiled_by_value():
     assert len(k._compiled) == 4
 
 
+def test_equal_templates_are_compiled_once():
+    @qd.kernel
+    def k(value: qd.template(), x: qd.f32) -> qd.f32:
+        y = x
+        for one in qd.static(value if isinstance(value, tuple) else (value,)):
+            y *= one
+        return y
+
+    for value in (np.float32(2), (1, 2.0), (1, (2, 3))[0], True, 0.0, -0.0):
+        for _ in range(2):
+            k(value, 3)
+    assert len(k._compiled) == 6
+
+
 def test_methods_of_objects():
     class Scale:
         def __init__(self, by, then=None):

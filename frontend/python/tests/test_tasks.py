@@ -80,7 +80,9 @@ def test_atomics_return_the_old_value():
         y = x + 0
         old = qd.atomic_mul(y, 3)
         older = qd.atomic_max(y, 100)
-        return old, older, y
+        qd.atomic_cas(y, 5, 6)
+        qd.atomic_cas(y, 100, 8)
+        return old, older, qd.atomic_exchange(y, 3) + y
 
     @qd.kernel
     def element(a: Ints) -> qd.i32:
@@ -91,7 +93,7 @@ def test_atomics_return_the_old_value():
     count = compact(a, out)
     assert count == (a > 0).sum()
     np.testing.assert_array_equal(np.sort(out[:count]), np.sort(a[a > 0]))
-    assert local(7) == (7, 21, 100)
+    assert local(7) == (7, 21, 11)
     b = np.array([1, 6], np.int32)
     assert element(b) == 6 and b.tolist() == [1, 3]
 
@@ -144,3 +146,44 @@ def test_the_largest_bounds_end():
 
     most = 2**31 - 1
     assert k(np.array([most - 3, most], np.int32)) == 3
+
+
+TYPES = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64, np.float32, np.float64]
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_every_atomic_on_every_type(dtype):
+    @qd.kernel
+    def k(a: qd.types.ndarray(), out: qd.types.ndarray()):
+        for i in a:
+            qd.atomic_add(out[0], a[i])
+            qd.atomic_sub(out[1], a[i])
+            qd.atomic_min(out[2], a[i])
+            qd.atomic_max(out[3], a[i])
+            if i < 3:
+                qd.atomic_mul(out[4], a[i])
+            if i == 7:
+                out[5] = qd.atomic_exchange(out[6], a[i])
+
+    @qd.kernel
+    def bits(a: qd.types.ndarray(), out: qd.types.ndarray()):
+        for i in a:
+            qd.atomic_and(out[0], a[i])
+            qd.atomic_or(out[1], a[i])
+            qd.atomic_xor(out[2], a[i])
+            if i == 7:
+                out[4] = qd.atomic_cas(out[3], 1, a[i])
+                out[5] = qd.atomic_cas(out[3], 1, 9)
+
+    a = np.random.default_rng(0).integers(0 if dtype(0) - 1 > 0 else -100, 100, 1000).astype(dtype)
+    out = np.ones(7, dtype)
+    k(a, out)
+    one = dtype(1)
+    with np.errstate(over="ignore"):
+        wanted = [a.sum(dtype=dtype) + one, one - a.sum(dtype=dtype), min(a.min(), one), max(a.max(), one), a[:3].prod(dtype=dtype), 1, a[7]]
+    assert out.tolist() == [each.item() if hasattr(each, "item") else each for each in wanted]
+    if np.issubdtype(dtype, np.integer):
+        out = np.array([-1, 0, 0, 1, 0, 0]).astype(dtype)
+        bits(a, out)
+        wanted = [np.bitwise_and.reduce(a), np.bitwise_or.reduce(a), np.bitwise_xor.reduce(a), a[7], 1, a[7]]
+        assert out.tolist() == [int(each) for each in wanted]
