@@ -42,6 +42,9 @@ class Baked:
         self.value = value
         self.key = _key(value)
 
+    def __str__(self):
+        return getattr(self.value, "__name__", repr(self.value))
+
     def __eq__(self, other):
         return isinstance(other, Baked) and self.key == other.key
 
@@ -55,12 +58,18 @@ class ArrayOf(typing.NamedTuple):
     dtype: object
     rank: int
 
+    def __str__(self):
+        return f"{self.dtype}[{self.rank}-D]"
+
 
 class Members(typing.NamedTuple):
     """An object, as what a kernel is compiled for: its class, and names with what each of its members is."""
 
     type: type
     fields: tuple
+
+    def __str__(self):
+        return f"{self.type.__name__}({', '.join(f'{name}={each}' for name, each in self.fields)})"
 
 
 def data_oriented(cls=None, *, template_primitives=True):

@@ -2,6 +2,10 @@
 
 import ctypes
 import functools
+import sys
+from dataclasses import dataclass
+from threading import Timer
+from time import perf_counter
 
 from qd import _core, _runtime
 from qd._arguments import Signature
@@ -10,6 +14,10 @@ from qd._perf_dispatch import DispatchImpl
 from qd._source import Source
 from qd._tracer import Tracer
 from qd.exception import QuadrantsCompilationError, QuadrantsRuntimeError, QuadrantsSyntaxError
+
+
+# Seconds after which a compilation says that it goes on.
+SLOW = 2
 
 
 def kernel(function=None, **options):
@@ -25,6 +33,18 @@ def kernel(function=None, **options):
     return Kernel(function)
 
 
+@dataclass(frozen=True)
+class Compiled:
+    """A kernel for some types of arguments."""
+
+    kernel: _core.Kernel
+    # What it takes beyond its arguments: fields, and None for a variable that several tasks have.
+    appended: list
+    # In seconds.
+    traced: float
+    compiled: float
+
+
 class Kernel:
     """A function that runs on the device."""
 
@@ -33,7 +53,7 @@ class Kernel:
         self.function = function
         self.source = Source(function)
         self._signature = None
-        # Compiled kernels, each with what it takes beyond its arguments, by the types of their arguments.
+        # By the types of their arguments.
         self._compiled = {}
         self._generation = None
         self._recorder = None
@@ -49,10 +69,10 @@ class Kernel:
         compiled = self._compiled.get(given.key)
         if compiled is None:
             compiled = self._compiled[given.key] = self._compile(given, runtime)
-        kernel, appended = compiled
+        kernel = compiled.kernel
         # A word for each variable, where the kernel sets it before it reads it.
-        memory = (ctypes.c_uint64 * len(appended))()
-        for number, field in enumerate(appended):
+        memory = (ctypes.c_uint64 * len(compiled.appended))()
+        for number, field in enumerate(compiled.appended):
             is_variable = field is None
             given.packed.append((ctypes.addressof(memory) + 8 * number, 1, False) if is_variable else field.packed())
         try:
@@ -73,14 +93,34 @@ class Kernel:
         return Bound(self, instance)
 
     def _compile(self, given, runtime):
-        tracer = Tracer(self.function, self.source, self._signature, given.key, runtime.config)
-        self._recorder = tracer.trace()
+        start = perf_counter()
+        says = Timer(SLOW, self._say_slow)
+        says.daemon = True
+        says.start()
         try:
-            return runtime.device.compile(self._recorder), tracer.appended
+            tracer = Tracer(self.function, self.source, self._signature, given.key, runtime.config)
+            self._recorder = tracer.trace()
+            traced = perf_counter()
+            kernel = runtime.device.compile(self._recorder)
+            return Compiled(kernel, tracer.appended, traced - start, perf_counter() - traced)
         except _core.Diagnosed as error:
             line, column, message = error.args[0][0]
             where = self.source.shown_at(line, column)
+        finally:
+            says.cancel()
         raise QuadrantsCompilationError(f"{where}\n{message}")
+
+    def _say_slow(self):
+        print(f"qd: compiling '{self.__name__}' takes more than {SLOW:g} s", file=sys.stderr, flush=True)
+
+    def explain(self):
+        """What has been compiled since `init`, for which types, and how long that took, as text."""
+        lines = [f"{self.__name__}: {len(self._compiled)} compiled in this process"]
+        for (*types, overlapping), compiled in self._compiled.items():
+            what = ", ".join(map(str, types)) + (", with arrays that overlap" if overlapping else "")
+            times = f"traced in {compiled.traced * 1e3:.1f} ms, compiled in {compiled.compiled * 1e3:.1f} ms"
+            lines.append(f"  ({what}): {times}")
+        return "\n".join(lines)
 
     def record(self):
         """The record of what was compiled last, as text."""

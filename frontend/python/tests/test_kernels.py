@@ -1,5 +1,7 @@
 """Kernels over arrays: tasks, statements, arguments."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -310,3 +312,32 @@ def test_lengths_are_i32():
 def twice_any(a: qd.types.ndarray()):
     for i in range(a.shape[0]):
         a[i] = a[i] * 2
+
+
+def test_what_was_compiled_is_explained():
+    @qd.kernel
+    def k(a: qd.types.ndarray(), n: qd.i32, op: qd.template()):
+        for i in range(n):
+            a[i] = op
+
+    k(np.zeros(4, np.int32), 1, 7)
+    k(np.zeros(4, np.float32), 1, 2.5)
+    first, *rest = k.explain().split("\n")
+    assert first == "k: 2 compiled in this process"
+    for line, what in zip(rest, ["(i32[1-D], i32, 7)", "(f32[1-D], i32, 2.5)"]):
+        assert re.fullmatch(rf"  {re.escape(what)}: traced in [0-9.]+ ms, compiled in [0-9.]+ ms", line)
+
+
+def test_slow_compilations_say_so(monkeypatch, capsys):
+    monkeypatch.setattr("qd._kernel.SLOW", 1e-9)
+
+    @qd.kernel
+    def k(a: qd.types.ndarray()):
+        for i in a:
+            a[i] = a[i] + 1
+
+    k(np.zeros(4, np.int32))
+    assert "qd: compiling 'k' takes more than 1e-09 s" in capsys.readouterr().err
+    monkeypatch.undo()
+    k(np.zeros(4, np.int64))
+    assert capsys.readouterr().err == ""
