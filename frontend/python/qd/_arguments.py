@@ -3,6 +3,7 @@
 import dataclasses
 import inspect
 import struct
+import sys
 import typing
 
 from qd._dtypes import OF_NUMPY, DataType, u1
@@ -10,6 +11,12 @@ from qd._functions import ArrayOf, Baked, Members, Template, is_data_oriented, i
 from qd._storage import MOST_ELEMENTS, Ndarray, Storage
 from qd.exception import QuadrantsCompilationError, QuadrantsRuntimeError, QuadrantsRuntimeTypeError, QuadrantsSyntaxError
 from qd.types import NDArray, NdarrayType, ndarray
+
+
+_ANY = NdarrayType()
+
+# The order of bytes in a word, as NumPy's type strings have it; a byte has none.
+_NATIVE = "|<" if sys.byteorder == "little" else "|>"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,6 +59,8 @@ class Signature:
         for parameter in self.python.parameters.values():
             node = nodes.get(parameter.name, source.tree)
             self.parameters[parameter.name] = self._parameter(parameter, node)
+        kinds = enumerate(self.parameters.values())
+        self.packers = [(self._packer(kind), str(number), kind) for number, kind in kinds]
         self.is_tuple, self.results = self._results()
 
     def _parameter(self, parameter, node):
@@ -107,27 +116,24 @@ class Signature:
             bound = self.python.bind(*args, **kwargs)
             bound.apply_defaults()
             args = bound.args
-        kinds = zip(self.parameters.values(), args)
-        types = [self._packed(given, str(number), kind, value) for number, (kind, value) in enumerate(kinds)]
+        types = [pack(given, number, kind, value) for (pack, number, kind), value in zip(self.packers, args)]
         for _, number, _, original in given.copies:
             _check_alone(number, original, given.arrays)
         given.key = (*types, _overlap(given.ranges))
         return given
 
-    def _packed(self, given, number, kind, value):
-        """Packs an argument, or a member of one; what it is compiled for."""
-        if isinstance(kind, NdarrayType):
-            return self._array(given, number, kind, value)
-        if isinstance(kind, Template):
-            return self._template(given, number, value)
-        if isinstance(kind, Record):
-            return self._record(given, number, kind, value)
-        return self._scalar(given, number, kind, value)
+    def _packer(self, kind):
+        """What packs an argument, or a member of one, and says what it is compiled for."""
+        packers = {NdarrayType: self._array, Template: self._template, Record: self._record}
+        return packers.get(type(kind), self._scalar)
 
-    def _template(self, given, number, value):
+    def _packed(self, given, number, kind, value):
+        return self._packer(kind)(given, number, kind, value)
+
+    def _template(self, given, number, template, value):
         """An array is an argument, and so are those of an object; all else is compiled in."""
         if isinstance(value, Ndarray) or (hasattr(value, "__array_interface__") and not _is_scalar(value)):
-            return self._array(given, number, NdarrayType(), value)
+            return self._array(given, number, _ANY, value)
         if not is_data_oriented(value):
             return Baked(value)
         members = []
@@ -151,45 +157,50 @@ class Signature:
         return Members(record.type, tuple(members))
 
     def _array(self, given, number, parameter, value):
-        # Whatever NumPy's arrays are used by is loaded already: the package itself does not import it.
-        import numpy
-
         if isinstance(value, Storage):
             value = value.array()
-        if not isinstance(value, numpy.ndarray):
+        # Whatever NumPy's arrays are used by is loaded already: the package itself does not import it.
+        numpy = sys.modules.get("numpy")
+        if numpy is None or not isinstance(value, numpy.ndarray):
             raise QuadrantsRuntimeTypeError(
                 f"Argument {number} (type={type(value)}) cannot be converted into required type: a NumPy array, a "
                 "field or an ndarray, and nothing else is there yet"
             )
-        dtype = OF_NUMPY.get(value.dtype.str[1:]) if value.dtype.isnative else None
-        wanted = parameter.dtype
-        rank = value.ndim if parameter.ndim is None else parameter.ndim
-        if dtype is None or wanted not in (None, dtype) or value.ndim != rank:
-            required = f"{wanted or 'scalars'}[{rank}-D]"
+        # One question instead of five: a launch is to take microseconds.
+        said = value.__array_interface__
+        order, dtype = said["typestr"][0], OF_NUMPY.get(said["typestr"][1:])
+        shape = said["shape"]
+        rank = len(shape)
+        if dtype is None or order not in _NATIVE or parameter.dtype not in (None, dtype) or parameter.ndim not in (None, rank):
+            required = f"{parameter.dtype or 'scalars'}[{rank if parameter.ndim is None else parameter.ndim}-D]"
             raise QuadrantsRuntimeTypeError(
-                f"Argument {number} (type={value.dtype}[{value.ndim}-D]) cannot be converted into required type "
-                f"{required}"
+                f"Argument {number} (type={value.dtype}[{rank}-D]) cannot be converted into required type {required}"
             )
-        if value.size > MOST_ELEMENTS:
+        size = value.size
+        if size > MOST_ELEMENTS:
             raise QuadrantsRuntimeError(
-                f"Argument {number}: {value.shape} is not a valid shape for ndarray: at most {MOST_ELEMENTS} elements"
+                f"Argument {number}: {shape} is not a valid shape for ndarray: at most {MOST_ELEMENTS} elements"
             )
-        is_read_only = not value.flags.writeable
+        address, is_read_only = said["data"]
         given.arrays.append((number, value))
-        given.ranges.append(_bounds(value))
-        if not (value.flags.c_contiguous and value.flags.aligned):
+        # Without strides it is contiguous.
+        if said["strides"] is None and address % value.itemsize == 0:
+            given.ranges.append((address, address + value.nbytes))
+        else:
+            given.ranges.append(_bounds(value))
             original, value = value, value.copy()
+            address = value.ctypes.data
             given.copies.append((len(given.packed), number, value, original))
         given.keep.append(value)
-        given.packed.append((value.ctypes.data, value.size, is_read_only))
+        given.packed.append((address, size, is_read_only))
         if rank != 1:
-            given.packed.extend(value.shape)
+            given.packed.extend(shape)
         return ArrayOf(dtype, rank)
 
     def _scalar(self, given, number, dtype, value):
         try:
             # A number, or what acts like one: a scalar or an array of rank 0.
-            plain = value.item() if hasattr(value, "item") else value
+            plain = value if type(value) in (int, float) else value.item() if hasattr(value, "item") else value
             if not isinstance(plain, (bool, int, float)) or (isinstance(plain, float) and not dtype.is_real):
                 raise TypeError
             given.packed.append(dtype.bits_of(plain))

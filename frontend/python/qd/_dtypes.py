@@ -14,9 +14,15 @@ class DataType:
 
     def __init__(self, name):
         self.name = name
+        self.is_real = name.startswith("f")
         # What is larger rounds to an infinity.
         self._largest = {"f16": 65519.99, "f32": 3.4028235677973362e38}.get(name, math.inf)
         self._format = "<" + self._formats[name]
+        bits = 0 if name == "u1" or self.is_real else int(name[1:])
+        self._mask = (1 << bits) - 1
+        # The least integer and the largest; of other types there is none between them.
+        half = 1 << bits >> 1
+        self._least, self._most = (-half, half - 1) if name[0] == "i" else (0, self._mask if bits else -1)
 
     def __repr__(self):
         return self.name
@@ -36,12 +42,10 @@ class DataType:
             return bool(value)
         return float(value) if self.is_real else int(value)
 
-    @property
-    def is_real(self):
-        return self.name.startswith("f")
-
     def bits_of(self, value):
         """The bits of a number; struct.error if it has none here."""
+        if type(value) is int and self._least <= value <= self._most:
+            return value & self._mask
         if self.is_real and isinstance(value, (int, float)) and abs(value) > self._largest:
             value = math.inf if value > 0 else -math.inf
         return int.from_bytes(struct.pack(self._format, value), "little")
