@@ -80,6 +80,13 @@ impl<'c> Builder<'c> {
         self.op(name, &raw(values), &[], &[]);
     }
 
+    /// What has to hold in every thread that comes here: where it does not is a fault, with this text (`cf.assert`).
+    #[track_caller]
+    pub fn assert(&self, condition: V<'_, 'c>, text: &str) {
+        let text = attributes::string(self.context(), text);
+        self.op("cf.assert", &raw(&[condition]), &[], &[("msg", text)]);
+    }
+
     /// Prints values in this thread, by a format of C's `printf` (`gpu.printf`).
     #[track_caller]
     pub fn print(&self, format: &str, values: &[V<'_, 'c>]) {

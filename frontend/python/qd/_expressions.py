@@ -253,11 +253,21 @@ class Expressions:
             axes = array.axes
             firsts = zip(indices, array.offset)
             indices = [self.binary(node.slice, "-", one, self.literal(node, first)) if first else one for one, first in firsts]
+        if rank > 1 and (self.config.debug or self.config.check_out_of_bound):
+            # Of an array of one dimension the compiler checks its index.
+            for axis, index in enumerate(indices):
+                self._check_index(node, axis, index, array)
         place = indices[axes[0]]
         for axis in axes[1:]:
             index, extent = indices[axis], array.shape[axis]
             place = self.binary(node.slice, "+", self.binary(node.slice, "*", place, extent), index)
         return place
+
+    def _check_index(self, node, axis, index, array):
+        inside = self.binary(node, "<", index, array.shape[axis])
+        if not index.dtype.name.startswith("u"):
+            inside = self.binary(node, "&", inside, self.binary(node, ">=", index, self.literal(node, 0)))
+        self.ask(node, "assert_holds", inside.number, f"index {axis} is within the extent")
 
     def on_BinOp(self, node):
         a, b = self.value(node.left), self.value(node.right)

@@ -13,7 +13,12 @@ from qd._functions import is_data_oriented
 from qd._perf_dispatch import DispatchImpl
 from qd._source import Source
 from qd._tracer import Tracer
-from qd.exception import QuadrantsCompilationError, QuadrantsRuntimeError, QuadrantsSyntaxError
+from qd.exception import (
+    QuadrantsAssertionError,
+    QuadrantsCompilationError,
+    QuadrantsRuntimeError,
+    QuadrantsSyntaxError,
+)
 
 
 # Seconds after which a compilation says that it goes on.
@@ -77,6 +82,8 @@ class Kernel:
             given.packed.append((ctypes.addressof(memory) + 8 * number, 1, False) if is_variable else field.packed())
         try:
             bits = kernel.launch(given.packed)
+        except _core.Faulted as error:
+            raise QuadrantsAssertionError(str(error)) from None
         except _core.Failed as error:
             raise QuadrantsRuntimeError(str(error)) from None
         for number, _, copy, original in given.copies:

@@ -50,14 +50,15 @@ class Config:
     default_ip: DataType = i32
     short_circuit_operators: bool = True
     unrolling_limit: int = 32
+    debug: bool = False
+    check_out_of_bound: bool = False
     print_full_traceback: bool = False
     cpu_max_num_threads: int | None = None
 
 
 # Options that change nothing yet, each with the one value that says what happens anyway.
 _LATER = {
-    "debug": False, "check_out_of_bound": False, "fast_math": False, "kernel_profiler": False, "print_ir": False,
-    "debug_dump_path": None,
+    "fast_math": False, "kernel_profiler": False, "print_ir": False, "debug_dump_path": None,
 }  # fmt: skip
 # Options of which no value changes a result.
 _ACCEPTED = {
@@ -65,7 +66,9 @@ _ACCEPTED = {
     "log_level", "num_compile_threads", "device_memory_GB", "device_memory_fraction", "_test_mode",
     "cuda_stack_limit", "opt_level", "cfg_optimization", "gdb_trigger", "print_kernel_asm",
 }  # fmt: skip
-_OPTIONS = ("short_circuit_operators", "unrolling_limit", "print_full_traceback", "cpu_max_num_threads")
+_OPTIONS = (
+    "debug", "check_out_of_bound", "short_circuit_operators", "unrolling_limit", "print_full_traceback", "cpu_max_num_threads",
+)  # fmt: skip
 
 
 @dataclass
@@ -110,7 +113,7 @@ def init(
         _default("ip", default_ip, (i32, i64)),
         **{name: options[name] for name in _OPTIONS if name in options},
     )
-    device = _core.Device("cpu", config.cpu_max_num_threads)
+    device = _core.Device("cpu", config.cpu_max_num_threads, config.debug or config.check_out_of_bound)
     _generation += 1
     _runtime = Runtime(config, device, _generation)
 

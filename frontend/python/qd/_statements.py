@@ -209,6 +209,22 @@ class Statements(Calls):
             self.scoped(node.orelse)
         self.ask(node, "end")
 
+    def do_Assert(self, node):
+        """What is checked in debug alone."""
+        if not self.config.debug:
+            return
+        text = "assertion"
+        if node.msg is not None:
+            if self._has_values(node.msg):
+                raise self.later(node.msg, "values in the text of an assertion")
+            text = str(self.python(node.msg))
+        self.ask(node, "assert_holds", self.value(node.test).number, text)
+
+    def _has_values(self, node):
+        """Whether an f-string, or what `%` formats, has names that the kernel computes."""
+        names = [each.id for each in ast.walk(node) if isinstance(each, ast.Name)]
+        return any(isinstance(self.lookup(name), (Value, Variable, Spanning)) for name in names)
+
     def do_Return(self, node):
         if self.depth > self.frame.depth:
             raise self.error(QuadrantsSyntaxError, node, "Return inside non-static if/for is not supported")

@@ -214,7 +214,8 @@ impl<'b, 'c> Lowering<'b, 'c, '_> {
             | Op::End
             | Op::Return(_)
             | Op::PrintValue
-            | Op::Print(_) => unreachable!("a statement is no operand"),
+            | Op::Print(_)
+            | Op::Assert(_) => unreachable!("a statement is no operand"),
         }
     }
 
@@ -279,8 +280,11 @@ impl<'b, 'c> Lowering<'b, 'c, '_> {
             }
             Op::PrintValue => self.printed.borrow_mut().push(self.value(a)),
             Op::Print(format) => {
-                let format = &self.record.formats[format as usize];
+                let format = &self.record.texts[format as usize];
                 self.b.print(format, &self.printed.take());
+            }
+            Op::Assert(text) => {
+                (self.b).assert(self.value(a), &self.record.texts[text as usize]);
             }
             Op::If => return self.branch(i, node),
             Op::For => return self.count(i, node),

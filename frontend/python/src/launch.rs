@@ -8,17 +8,23 @@ use super::{
 };
 use pyo3::{
     create_exception,
-    exceptions::{PyException, PyRuntimeError},
+    exceptions::{PyException, PyRuntimeError, PyValueError},
     prelude::*,
 };
 use qd_frontend::{
-    CompileRequest, Dtype, Error, Scalar, compile,
+    CompileRequest, Dtype, Error, Scalar, TargetSpec, compile,
     objects::{self, Arg, Buffer, DeviceId, DeviceOptions, Foreign, Priority, Ready, Stream},
 };
 use qd_runtime::Error as RunError;
 use std::sync::Arc;
 
 create_exception!(_core, Failed, PyRuntimeError, "A kernel could not be run.");
+create_exception!(
+    _core,
+    Faulted,
+    Failed,
+    "An assertion did not hold, or what is checked."
+);
 create_exception!(
     _core,
     Diagnosed,
@@ -38,6 +44,7 @@ fn failed(error: impl Into<Error>) -> PyErr {
                 .collect();
             Diagnosed::new_err((all,))
         }
+        Error::Run(error @ RunError::Assertion(_)) => Faulted::new_err(error.to_string()),
         Error::Run(error) => Failed::new_err(error.to_string()),
     }
 }
@@ -47,14 +54,15 @@ fn failed(error: impl Into<Error>) -> PyErr {
 pub struct Device {
     device: objects::Device,
     stream: Stream,
+    /// What kernels are compiled for.
+    target: TargetSpec,
 }
 
 #[pymethods]
 impl Device {
-    /// Opens a device by its id: `cpu`.
+    /// Opens a device by its id, such as `cpu`; `checks`: its kernels check indices and the like.
     #[new]
-    #[pyo3(signature = (id, threads=None))]
-    fn new(py: Python<'_>, id: &str, threads: Option<usize>) -> PyResult<Self> {
+    fn new(py: Python<'_>, id: &str, threads: Option<usize>, checks: bool) -> PyResult<Self> {
         py.detach(|| {
             let id: DeviceId = id.parse().map_err(|error: RunError| failed(error))?;
             let options = DeviceOptions {
@@ -64,7 +72,16 @@ impl Device {
             let device = objects::Device::open(&id, &options).map_err(failed)?;
             device.on_print(Some(Arc::new(print)));
             let stream = device.stream(Priority::Normal).map_err(failed)?;
-            Ok(Self { device, stream })
+            let mut target = device.target().clone();
+            if checks {
+                let checked = format!("{target},checked").parse::<TargetSpec>();
+                target = checked.map_err(|error| PyValueError::new_err(error.to_string()))?;
+            }
+            Ok(Self {
+                device,
+                stream,
+                target,
+            })
         })
     }
 
@@ -97,7 +114,7 @@ impl Device {
     fn compiled(&self, record: &Record) -> Result<Kernel, Error> {
         let artifact = compile(&CompileRequest {
             source: qd_frontend::build(|b| build(b, record))?,
-            targets: vec![self.device.target().clone()],
+            targets: vec![self.target.clone()],
             ..CompileRequest::default()
         })?;
         let kernel = self.device.load(&artifact)?.kernel(&record.name)?;

@@ -24,5 +24,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add("Rejected", py.get_type::<recorder::Rejected>())?;
     module.add("Failed", py.get_type::<launch::Failed>())?;
+    module.add("Faulted", py.get_type::<launch::Faulted>())?;
     module.add("Diagnosed", py.get_type::<launch::Diagnosed>())
 }

@@ -61,8 +61,10 @@ pub enum Op {
     Return(u32),
     /// `a` is a value of the next print.
     PrintValue,
-    /// Prints the values before it, by a format of the record.
+    /// Prints the values before it, by a format among the record's texts.
     Print(u32),
+    /// `a` has to hold; a text of the record says what that is.
+    Assert(u32),
 }
 
 /// Operations, with what the tracer calls them.
@@ -187,8 +189,8 @@ pub struct Record {
     pub results: Vec<DType>,
     /// Whether array parameters may overlap.
     pub overlapping: bool,
-    /// Formats of prints, as C's.
-    pub formats: Vec<String>,
+    /// Formats of prints, as C's, and what asserts say.
+    pub texts: Vec<String>,
     pub nodes: Vec<Node>,
 }
 
@@ -213,8 +215,8 @@ impl fmt::Display for Record {
         if self.overlapping {
             writeln!(f, "arrays overlap")?;
         }
-        for (i, format) in self.formats.iter().enumerate() {
-            writeln!(f, "format {i}: {format:?}")?;
+        for (i, text) in self.texts.iter().enumerate() {
+            writeln!(f, "text {i}: {text:?}")?;
         }
         for (i, node) in self.nodes.iter().enumerate() {
             write!(f, "{i}: {:?} {}", node.op, node.dtype)?;

@@ -50,6 +50,11 @@ impl Recorder {
         self.record.nodes.len() as u32 - 1
     }
 
+    fn text_number(&mut self, text: String) -> u32 {
+        self.record.texts.push(text);
+        self.record.texts.len() as u32 - 1
+    }
+
     fn converted(&mut self, value: u32, to: DType) -> u32 {
         if self.dtype_of(value) == to {
             return value;
@@ -82,7 +87,7 @@ impl Recorder {
                 arguments: Vec::new(),
                 results: Vec::new(),
                 overlapping: false,
-                formats: Vec::new(),
+                texts: Vec::new(),
                 nodes: Vec::new(),
             },
             default_fp: dtype_named(default_fp)?,
@@ -441,9 +446,15 @@ impl Recorder {
             let dtype = self.dtype_of(value);
             self.push(Op::PrintValue, [value, NONE, NONE], dtype);
         }
-        let number = self.record.formats.len() as u32;
-        self.record.formats.push(format);
+        let number = self.text_number(format);
         self.push(Op::Print(number), [NONE; 3], U1);
+    }
+
+    /// Has a condition hold, or be a fault with a text.
+    fn assert_holds(&mut self, condition: u32, text: String) {
+        let condition = self.truth(condition);
+        let number = self.text_number(text);
+        self.push(Op::Assert(number), [condition, NONE, NONE], U1);
     }
 
     fn give(&mut self, result: u32, value: u32) {

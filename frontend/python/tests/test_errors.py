@@ -130,8 +130,6 @@ def test_bounds_that_are_not_i32_warn(module):
 def test_init():
     with pytest.raises(KeyError, match=r"Unrecognized keyword argument\(s\) for qd.init: colour"):
         qd.init(colour=1)
-    with pytest.raises(NotImplementedError, match="debug=True isn't there yet"):
-        qd.init(debug=True)
     with pytest.raises(NotImplementedError, match="debug_dump_path='x' isn't there yet"):
         qd.init(debug_dump_path="x")
     with pytest.raises(RuntimeError, match="is not supported"):

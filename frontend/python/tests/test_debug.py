@@ -1,0 +1,81 @@
+"""What is checked in debug."""
+
+import numpy as np
+import pytest
+
+import qd
+
+
+@pytest.fixture
+def debug():
+    qd.init(debug=True)
+
+
+def faults(message, kernel, *args):
+    with pytest.raises(qd.QuadrantsAssertionError, match=message) as caught:
+        kernel(*args)
+    assert isinstance(caught.value, (AssertionError, qd.QuadrantsRuntimeError))
+
+
+@qd.kernel
+def positive(a: qd.types.NDArray[qd.i32, 1], bound: qd.template()):
+    for i in a:
+        assert a[i] < bound, f"below {bound}"
+        a[i] += 1
+
+
+def test_assertions_hold_in_debug_alone():
+    a = np.arange(10, dtype=np.int32)
+    positive(a, 5)
+    assert a.tolist() == list(range(1, 11))
+
+
+def test_assertions_say_what_and_where(debug):
+    a = np.arange(100, dtype=np.int32)
+    a[41] = 1000
+    # The decorator is its first line.
+    line = positive.source.first_line + 3
+    where = rf"test_debug.py:{line}:\d+, in thread 41 of block 0 of phase 'positive:{line - 1}'"
+    faults(rf'"below 500" does not hold at .*{where}: 1000 < 500 is false', positive, a, 500)
+    assert a[40] == 41
+    positive(a[:10], 500)
+
+
+@qd.func
+def element(a, i):
+    return a[i]
+
+
+@qd.kernel
+def read(a: qd.types.NDArray[qd.f32, 1], i: qd.i32) -> qd.f32:
+    return element(a, i)
+
+
+@qd.kernel
+def write(a: qd.types.NDArray[qd.i32, 2], i: qd.i32, j: qd.u32):
+    a[i, j] = 1
+
+
+@pytest.mark.parametrize("option", ["debug", "check_out_of_bound"])
+def test_indices_are_checked(option):
+    qd.init(**{option: True})
+    a = np.arange(4, dtype=np.float32)
+    assert [read(a, i) for i in range(4)] == [0, 1, 2, 3]
+    for index in (-1, 4, 2**31 - 1, -(2**31)):
+        faults("does not hold|out of", read, a, index)
+    b = np.zeros((3, 5), np.int32)
+    write(b, 2, 4)
+    assert b.sum() == b[2, 4] == 1
+    for i, j, axis in [(3, 0, 0), (-1, 0, 0), (0, 5, 1), (0, 2**32 - 1, 1), (1, 7, 1)]:
+        faults(f"index {axis} is within the extent", write, b, i, j)
+    assert b.shape == (3, 5)
+
+
+def test_what_an_assertion_cannot_say(debug):
+    @qd.kernel
+    def k(n: qd.i32):
+        m = n + 1
+        assert m > 0, f"{m} is positive"
+
+    with pytest.raises(qd.QuadrantsCompilationError, match="values in the text of an assertion isn't there yet"):
+        k(1)
