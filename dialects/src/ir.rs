@@ -20,18 +20,21 @@
 mod block;
 mod erased;
 mod op;
+mod parallel;
 
 pub use block::Block;
 pub(crate) use erased::Edit;
 pub use erased::edit;
 pub use op::Op;
+pub use parallel::{read_both, read_each};
 
 use melior::ir::{
     Attribute, BlockLike, Identifier, Location, OperationRef, RegionLike, RegionRef, Type,
     TypeLike, ValueLike, block::BlockArgument, operation::OperationBuilder,
-    operation::OperationLike, operation::OperationResult, r#type::MemRefType,
+    operation::OperationResult, r#type::MemRefType,
 };
 use mlir_sys as sys;
+use std::ffi::c_void;
 
 /// A value: an operation's result or a block's argument.
 pub type Value<'c> = melior::ir::Value<'c, 'c>;
@@ -137,18 +140,28 @@ pub trait OpExt<'c>: Sized + Copy {
     #[track_caller]
     fn operand_values(self) -> Vec<Value<'c>> {
         let op = self.handle();
-        (0..op.operand_count())
-            .map(|i| op.operand(i).expect("an operand in range"))
-            .collect()
+        let count = op.operand_count();
+        let mut all: Vec<Value<'c>> = Vec::with_capacity(count);
+        // A value is its handle.
+        const { assert!(size_of::<Value<'_>>() == size_of::<sys::MlirValue>()) }
+        // Safety: the operation is valid, and there is room for its operands, which are all written.
+        unsafe {
+            qd_sys::qdOperands(op.to_raw(), all.as_mut_ptr().cast());
+            all.set_len(count);
+        }
+        all
     }
 
     /// All results.
     #[track_caller]
     fn result_values(self) -> Vec<Value<'c>> {
-        let op = self.handle();
-        (0..op.result_count())
-            .map(|i| op.result(i).expect("a result in range").into())
-            .collect()
+        let op = self.handle().to_raw();
+        // Safety: the operation is valid and has as many results.
+        unsafe {
+            let results = 0..sys::mlirOperationGetNumResults(op);
+            let results = results.map(|at| Value::from_raw(sys::mlirOperationGetResult(op, at)));
+            results.collect()
+        }
     }
 
     /// The only or first result.
@@ -358,19 +371,14 @@ unsafe fn name_of<'c>(op: sys::MlirOperation) -> &'c [u8] {
 
 /// What is in an operation that was not erased was not, either.
 fn collect_nested<'c>(op: OperationRef<'c, 'c>, into: &mut Vec<Op<'c>>) {
-    for index in 0..op.region_count() {
-        let region: Region<'c> = op.region(index).expect("a region in range");
-        let mut block = region.first_block();
-        while let Some(current) = block {
-            let mut next = current.first_operation();
-            while let Some(inner) = next {
-                into.push(inner.into());
-                collect_nested(inner, into);
-                next = inner.next_in_block();
-            }
-            block = current.next_in_region();
-        }
-    }
+    // Safety: the operation is valid, and `push` is called before the call returns.
+    unsafe { qd_sys::qdNested(op.to_raw(), push, std::ptr::from_mut(into).cast()) }
+}
+
+/// Appends an operation to a vector of them.
+unsafe extern "C" fn push(op: sys::MlirOperation, all: *mut c_void) {
+    // Safety: `all` is such a vector, by the calls that are given this.
+    unsafe { (*all.cast::<Vec<Op<'_>>>()).push(Op::from_raw(op)) }
 }
 
 impl<'c> OpExt<'c> for Op<'c> {
@@ -388,12 +396,9 @@ fn raw(attribute: Attribute<'_>) -> sys::MlirAttribute {
 /// the list is walked.
 #[track_caller]
 pub fn operations(block: Block<'_>) -> Vec<Op<'_>> {
-    let mut all = Vec::new();
-    let mut next = block.first_operation();
-    while let Some(op) = next {
-        all.push(op);
-        next = op.next_in_block();
-    }
+    let mut all: Vec<Op<'_>> = Vec::new();
+    // Safety: the block is valid, and `push` is called before the call returns.
+    unsafe { qd_sys::qdOperations(block.to_raw(), push, std::ptr::from_mut(&mut all).cast()) }
     all
 }
 

@@ -19,6 +19,7 @@ typedef bool (*QdRewriteFn)(MlirOperation op, intptr_t numOperands, const MlirVa
                             MlirRewriterBase rewriter, void *data);
 /// Gets where an operation or a block is.
 typedef void (*QdAddressFn)(const void *address, void *data);
+typedef void (*QdOperationFn)(MlirOperation op, void *data);
 }
 
 /// Whether two operations of one name have the same attributes. The C API lists
@@ -40,6 +41,27 @@ extern "C" const MlirContext *qdContextOf(MlirOperation op) {
 /// The operation before another in its block, or null.
 extern "C" MlirOperation qdPreviousInBlock(MlirOperation op) {
   return wrap(unwrap(op)->getBlock() ? unwrap(op)->getPrevNode() : nullptr);
+}
+
+/// Visits the operations of a block.
+extern "C" void qdOperations(MlirBlock block, QdOperationFn visit, void *data) {
+  for (Operation &op : *unwrap(block))
+    visit(wrap(&op), data);
+}
+
+/// Visits every operation below another one, in pre-order.
+extern "C" void qdNested(MlirOperation op, QdOperationFn visit, void *data) {
+  for (Region &region : unwrap(op)->getRegions())
+    for (Operation &inner : region.getOps()) {
+      visit(wrap(&inner), data);
+      qdNested(wrap(&inner), visit, data);
+    }
+}
+
+/// Writes the operands of an operation to `to`, which has room for as many.
+extern "C" void qdOperands(MlirOperation op, MlirValue *to) {
+  for (Value operand : unwrap(op)->getOperands())
+    *to++ = wrap(operand);
 }
 
 /// Of what in `root` or of it is used from outside of it, one user, or null.

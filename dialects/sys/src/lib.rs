@@ -123,6 +123,7 @@ pub type QdRewriteFn = unsafe extern "C" fn(
     *mut c_void,
 ) -> bool;
 pub type QdAddressFn = unsafe extern "C" fn(*const c_void, *mut c_void);
+pub type QdOperationFn = unsafe extern "C" fn(MlirOperation, *mut c_void);
 pub type QdAlgorithmOperandFn = unsafe extern "C" fn(MlirValue, u32, u32, *mut c_void);
 pub type QdNamedValueFn = unsafe extern "C" fn(MlirStringRef, MlirValue, *mut c_void);
 pub type QdWordsFn = unsafe extern "C" fn(*const u32, usize, *mut c_void);
@@ -143,6 +144,9 @@ unsafe extern "C" {
     pub fn qdParse(context: MlirContext, source: MlirStringRef, name: MlirStringRef) -> MlirModule;
 
     pub fn qdContextOf(op: MlirOperation) -> *const MlirContext;
+    pub fn qdOperations(block: MlirBlock, visit: QdOperationFn, data: *mut c_void);
+    pub fn qdNested(op: MlirOperation, visit: QdOperationFn, data: *mut c_void);
+    pub fn qdOperands(op: MlirOperation, to: *mut MlirValue);
     pub fn qdPreviousInBlock(op: MlirOperation) -> MlirOperation;
     pub fn qdUnlink(
         op: MlirOperation,

@@ -16,24 +16,22 @@ use super::{
     import::{Body, Site},
     judge::{Judge, Whole},
     language::{Head, Node},
-    price::{Candidate, Pricer, Shape, in_subgroup, is_beyond, plain_class},
+    price::{Candidate, Pricer, Shape, Subject, in_subgroup, is_beyond, plain_class},
     term::asked_form,
 };
 use egg::{Id, Language};
 use qd_dialects::{
     attributes,
     diagnostic::Result,
-    ir::{Key, OpExt, Value, ValueExt},
+    ir::{Key, Op, OpExt, Value, ValueExt},
 };
-use rayon::prelude::*;
 use rustc_hash::FxHashMap as HashMap;
 
 /// Rounds of the exact search.
 const ROUNDS: usize = 3;
 
 /// A body, the same for every size.
-pub struct Problem<'a, 'c> {
-    body: &'a Body<'c>,
+pub struct Problem {
     structure: Structure,
     /// What terms cost by, each once.
     shapes: Vec<Shape>,
@@ -145,9 +143,9 @@ pub struct Choice {
     pub is_optimal: bool,
 }
 
-impl<'a, 'c> Problem<'a, 'c> {
+impl Problem {
     /// Of a body whose graph is saturated.
-    pub fn new(body: &'a Body<'c>) -> Self {
+    pub fn new<'c>(body: &Body<'c>) -> Self {
         let graph = &body.graph;
         let mut ids: Vec<Id> = graph.classes().map(|class| class.id).collect();
         ids.sort();
@@ -241,7 +239,6 @@ impl<'a, 'c> Problem<'a, 'c> {
         }
         let frequencies = frequencies(body, &classes);
         Self {
-            body,
             structure: Structure {
                 classes,
                 operands,
@@ -256,68 +253,93 @@ impl<'a, 'c> Problem<'a, 'c> {
         }
     }
 
-    /// The best choice that the search finds for each setting; none where the body's own terms go in a circle.
-    pub fn choose(
-        &self,
-        pricer: &mut Pricer<'_, 'c>,
-        settings: &[Setting],
-    ) -> Result<'c, Vec<Option<Choice>>> {
-        let judges = settings.iter().map(|setting| {
-            Ok(Judge {
-                structure: &self.structure,
-                prices: self.prices(pricer, *setting)?,
-                skeleton: self.forms(pricer, *setting)?,
-                setting: *setting,
-            })
-        });
-        let judges = judges.collect::<Result<'c, Vec<_>>>()?;
-        Ok(judges.into_par_iter().map(choice).collect())
+    /// What a judge asks the prices of: each shape that may be taken, and each op that may be done in several ways.
+    pub fn subjects<'c>(&self, body: &Body<'c>, setting: Setting) -> Vec<Subject<'c>> {
+        let Setting { threads, wave, .. } = setting;
+        let shapes = self.priced(wave).into_iter();
+        let shapes = shapes.map(|at| Subject::Term(self.shapes[at].clone(), wave));
+        let ops = self.several(body);
+        shapes
+            .chain(ops.map(|(_, op)| Subject::Op(op, threads, wave)))
+            .collect()
     }
 
-    fn prices(&self, pricer: &mut Pricer<'_, 'c>, setting: Setting) -> Result<'c, Prices> {
+    /// A judge of a body's choices.
+    pub fn judge<'c>(
+        &self,
+        body: &Body<'c>,
+        pricer: &mut Pricer<'_, 'c>,
+        setting: Setting,
+    ) -> Result<'c, Judge<'_>> {
+        Ok(Judge {
+            structure: &self.structure,
+            prices: self.prices(pricer, setting)?,
+            skeleton: self.forms(body, pricer, setting)?,
+            setting,
+        })
+    }
+
+    /// The shapes of terms that may be taken in subgroups of `wave`, in the order of the terms.
+    fn priced(&self, wave: u32) -> Vec<usize> {
+        let mut all = Vec::new();
+        let mut is_known = vec![false; self.shapes.len()];
+        for class in &self.structure.classes {
+            for (number, term) in class.terms.iter().enumerate() {
+                let Some(at) = term.shape else { continue };
+                let is_out = is_beyond(&self.shapes[at], wave) && class.original != Some(number);
+                if !is_out && !std::mem::replace(&mut is_known[at], true) {
+                    all.push(at);
+                }
+            }
+        }
+        all
+    }
+
+    /// The ops that are no terms and may be done in several ways, by their place.
+    fn several<'a, 'c>(&'a self, body: &'a Body<'c>) -> impl Iterator<Item = (usize, Op<'c>)> + 'a {
+        let sites = body.sites.iter().enumerate();
+        let several = sites.filter(|(at, site)| self.plain[*at].is_none() && site.term.is_none());
+        several.map(|(at, site)| (at, site.op))
+    }
+
+    fn prices<'c>(&self, pricer: &mut Pricer<'_, 'c>, setting: Setting) -> Result<'c, Prices> {
         let Setting { wave, resident, .. } = setting;
         let beyond = self.shapes.iter().map(|shape| is_beyond(shape, wave));
         let mut prices = Prices {
             of_shape: vec![None; self.shapes.len()],
             is_beyond: beyond.collect(),
         };
-        let mut is_priced = vec![false; self.shapes.len()];
-        for class in &self.structure.classes {
-            for (number, term) in class.terms.iter().enumerate() {
-                let Some(at) = term.shape else { continue };
-                let is_out = prices.is_beyond[at] && class.original != Some(number);
-                if is_out || std::mem::replace(&mut is_priced[at], true) {
-                    continue;
-                }
-                let mut all = pricer.term(&self.shapes[at], wave)?;
-                all.retain(|candidate| candidate.keeps_bits);
-                prices.of_shape[at] = cheapest(all, resident);
-            }
+        for at in self.priced(wave) {
+            let mut all = pricer.term(&self.shapes[at], wave)?;
+            all.retain(|candidate| candidate.keeps_bits);
+            prices.of_shape[at] = cheapest(all, resident);
         }
         Ok(prices)
     }
 
     /// How each op that is no term is done: the cheapest way that changes no bit, or that which the op asks for.
-    fn forms(
+    fn forms<'c>(
         &self,
+        body: &Body<'c>,
         pricer: &mut Pricer<'_, 'c>,
         setting: Setting,
     ) -> Result<'c, Vec<Option<Candidate>>> {
         let Setting { threads, wave, .. } = setting;
-        let mut taken = vec![None; self.body.sites.len()];
-        let mut several = Vec::new();
-        for (at, site) in self.body.sites.iter().enumerate() {
-            if let Some(class) = self.plain[at] {
+        let mut taken = vec![None; body.sites.len()];
+        for (taken, class) in taken.iter_mut().zip(&self.plain) {
+            if let Some(class) = class {
                 let cost = class.map_or(Ok(Cost::default()), |class| pricer.class(class, wave))?;
-                taken[at] = Some(Candidate::plain(cost));
-            } else if site.term.is_none() {
-                let mut all = pricer.op(site.op, threads, wave)?;
-                match asked_form(site.op).and_then(attributes::text) {
-                    Some(asked) => all.retain(|candidate| candidate.form == asked),
-                    None => all.retain(|candidate| candidate.keeps_bits),
-                }
-                several.push((at, all));
+                *taken = Some(Candidate::plain(cost));
             }
+        }
+        let mut several = Vec::new();
+        for (at, op) in self.several(body) {
+            let mut all = pricer.op(op, threads, wave)?;
+            match asked_form(op).and_then(attributes::text) {
+                Some(asked) => all.retain(|candidate| candidate.form == asked),
+                None => all.retain(|candidate| candidate.keeps_bits),
+            }
+            several.push((at, all));
         }
         // Shared memory that is left where each op is done as usual.
         let usual = several.iter().filter_map(|(_, all)| all.first());
@@ -342,7 +364,7 @@ impl<'a, 'c> Problem<'a, 'c> {
 }
 
 /// The best choice that is found.
-fn choice(judge: Judge<'_>) -> Option<Choice> {
+pub fn choice(judge: Judge<'_>) -> Option<Choice> {
     let classes = &judge.structure.classes;
     let original: Vec<usize> = classes.iter().map(Class::of_body).collect();
     let before = judge.whole(&original, &mut judge.nothing_seen())?;

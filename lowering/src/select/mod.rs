@@ -40,6 +40,7 @@ mod materialise;
 mod occupancy;
 pub mod page;
 mod price;
+mod reading;
 pub mod rules;
 mod share;
 pub mod term;
@@ -50,19 +51,15 @@ use crate::{
 };
 use cost::Costs;
 pub use cost::{Figure, figure};
-use egg::{Runner, SimpleScheduler};
 use explain::{Explanation, annotate};
-use extract::{Choice, Problem, Setting};
+use extract::Choice;
 use import::Body;
-use language::Analysis;
 use materialise::Outcome;
-use occupancy::Needs;
 use price::{EXPANSION, Pricer};
 use qd_dialects::{
     attributes::{self, names},
     diagnostic::{Diagnostic, Result},
-    interfaces::Collective,
-    ir::{Op, OpExt, context_of},
+    ir::{self, Op, OpExt, context_of},
     melior::dialect::DialectHandle,
     options,
     pass::{self, Pass},
@@ -70,10 +67,10 @@ use qd_dialects::{
 use qd_passes::{
     expand_collectives,
     select_subgroup_size::{bodies, set_wave, wave_at},
-    uniformity::Uniformity,
-    verify_convergence::{self, Calls},
+    verify_convergence::Calls,
 };
-use std::time::Duration;
+use rayon::prelude::*;
+use reading::Reading;
 use term::asked_form;
 
 /// Iterations of saturation.
@@ -176,36 +173,42 @@ fn select<'c>(module: Op<'c>, target: &Target, costs: &Costs, explains: bool) ->
     // With one size alone, all bodies have it in any case.
     let is_chosen =
         target.wave.is_none() && target.capabilities.waves.len() > 1 && !is_of_device(target);
-    let (groups, launches) = match is_chosen {
-        true => groups::groups(module, &ops),
-        false => (
-            (0..ops.len()).map(|at| vec![at]).collect(),
-            vec![1.0; ops.len()],
-        ),
-    };
     let calls = Calls::new(module);
+    let looks = |op: Op<'c>| is_chosen || explains || page::is_wanted() || has_forms(op);
+    let read = |(op, threads): (Op<'c>, i64)| match looks(op) {
+        true => Reading::of(op, threads, target, &calls).map(Some),
+        false => Ok(None),
+    };
+    let each_alone = || {
+        let groups = (0..ops.len()).map(|at| vec![at]);
+        (groups.collect(), vec![1.0; ops.len()])
+    };
+    // Safety: both read the module, and change nothing.
+    let (readings, (groups, launches)) = unsafe {
+        ir::read_both(
+            || ir::read_each(all.clone(), read),
+            || match is_chosen {
+                true => groups::groups(module, &ops),
+                false => each_alone(),
+            },
+        )
+    };
+    let readings = readings.into_iter().collect::<Result<'c, Vec<_>>>()?;
     let mut pricer = Pricer::new(module, &target.capabilities, costs);
+    let mut bodies = candidates(readings, &launches, target, &mut pricer)?;
     let called: Vec<Op<'c>> = (module.nested().into_iter())
         .filter(|op| op.is("func.func") && op.body().is_some() && !ops.contains(op))
         .collect();
     for (number, group) in groups.iter().enumerate() {
         let mut found = Vec::new();
         for at in group {
-            let (op, threads) = all[*at];
-            if !is_chosen && !explains && !page::is_wanted() && !has_forms(op) {
-                let wave = allowed(op, target)?.first().copied();
-                set_wave(op, wave.unwrap_or(default_wave(target)).into())?;
-                continue;
+            match bodies[*at].take() {
+                Some(candidates) => found.push(candidates),
+                None => {
+                    let wave = allowed(ops[*at], target)?.first().copied();
+                    set_wave(ops[*at], wave.unwrap_or(default_wave(target)).into())?;
+                }
             }
-            found.push(candidates(
-                op,
-                threads,
-                launches[*at],
-                target,
-                costs,
-                &calls,
-                &mut pricer,
-            )?);
         }
         if found.is_empty() {
             continue;
@@ -284,85 +287,55 @@ fn rewrite<'c>(
     Ok(outcome)
 }
 
-/// What can be had of a body at each size.
+/// What can be had of each body at each size: all is priced first, and then judged.
 fn candidates<'c>(
-    op: Op<'c>,
-    threads: i64,
-    launches: f64,
+    mut readings: Vec<Option<Reading<'c>>>,
+    launches: &[f64],
     target: &Target,
-    costs: &Costs,
-    calls: &Calls<'c>,
     pricer: &mut Pricer<'_, 'c>,
-) -> Result<'c, Candidates<'c>> {
-    let mut refused = Vec::new();
-    let mut waves = Vec::new();
-    let asked = op.nested().into_iter();
-    let asked: Vec<Op<'c>> = asked.filter(|op| asked_form(*op).is_some()).collect();
-    let allowed = allowed(op, target)?;
-    // Where there is one size, the maker of the plan has verified it.
-    let is_chosen = target.capabilities.waves.len() > 1;
-    let (diverging, uniformity) = match is_chosen {
-        true => verify_convergence::refused(op, threads, &allowed, calls),
-        false => (Vec::new(), None),
-    };
-    let clusters = op.nested().into_iter();
-    let clusters = clusters.filter_map(|op| Collective::of(op)?.log2_cluster_size);
-    let largest = clusters.max().map_or(1, |log2| 1 << log2);
-    let mut unmet = None;
-    for wave in allowed {
-        let diverges = diverging.iter().find(|(at, _)| *at == wave);
-        if largest > wave {
-            refused.push((wave, format!("a cluster has {largest} lanes")));
-        } else if let Some((_, reason)) = diverges {
-            refused.push((wave, reason.clone()));
-        } else if let Some((op, reason)) = unmet_form(&asked, threads, wave, pricer)? {
-            refused.push((wave, reason.clone()));
-            unmet.get_or_insert((op, reason));
-        } else {
-            waves.push(wave);
-        }
+) -> Result<'c, Vec<Option<Candidates<'c>>>> {
+    let costs = pricer.costs;
+    let mut subjects = Vec::new();
+    for reading in readings.iter_mut().flatten() {
+        reading.meet_forms(pricer)?;
+        let settings = reading.settings(target, costs).into_iter();
+        let of_sizes = settings.map(|setting| reading.problem.subjects(&reading.body, setting));
+        subjects.extend(of_sizes.flatten());
     }
-    if let (Some((op, reason)), true) = (unmet, waves.is_empty()) {
-        return Err(Diagnostic::at(op, reason));
+    pricer.learn(subjects)?;
+    let mut judges = Vec::new();
+    for reading in readings.iter().flatten() {
+        let settings = reading.settings(target, costs).into_iter();
+        let of_sizes =
+            settings.map(|setting| reading.problem.judge(&reading.body, pricer, setting));
+        judges.push(of_sizes.collect::<Result<'c, Vec<_>>>()?);
     }
-    let (Some(block), Some(widest)) = (op.body(), waves.iter().copied().max()) else {
-        let reasons = refused.iter().map(|(wave, why)| format!("{wave}: {why}"));
-        let reasons: Vec<_> = reasons.collect();
-        let message = format!("can have no subgroup size: {}", reasons.join("; "));
-        return Err(Diagnostic::at(op, message));
-    };
-    let uniformity = uniformity.filter(|uniformity| uniformity.wave() == widest);
-    let uniformity = uniformity.unwrap_or_else(|| Uniformity::analyse(block, threads, widest));
-    let needs = Needs::of(op, block, &uniformity, target);
-    let mut body = Body::read(block, &uniformity);
-    if body.graph.number_of_classes() > 0 {
-        body.graph = saturated(op, body.graph, body.sites.len())?;
-    }
-    let problem = Problem::new(&body);
-    let settings = waves.iter().map(|wave| Setting {
-        threads,
-        wave: *wave,
-        resident: needs.resident(costs, threads, *wave).unwrap_or(1.0),
-        live: needs.live,
-        shared: i64::from(target.capabilities.max_shared_bytes) - needs.shared as i64,
-    });
-    let settings: Vec<Setting> = settings.collect();
-    let mut choices = Vec::new();
-    for (wave, choice) in waves.into_iter().zip(problem.choose(pricer, &settings)?) {
-        match choice {
-            Some(choice) => choices.push(choice),
-            None => refused.push((wave, "its terms go in a circle".into())),
-        }
-    }
-    drop(problem);
-    Ok(Candidates {
-        op,
-        threads,
-        body,
-        choices,
-        refused,
-        launches: launches.max(1.0),
-    })
+    let of_sizes = |judges: Vec<_>| judges.into_par_iter().map(extract::choice).collect();
+    let choices: Vec<Vec<Option<Choice>>> = judges.into_par_iter().map(of_sizes).collect();
+    let mut choices = choices.into_iter();
+    let found = readings
+        .into_iter()
+        .zip(launches)
+        .map(|(reading, launches)| {
+            let reading = reading?;
+            let found = reading.waves.iter().zip(choices.next()?);
+            let mut refused = reading.refused;
+            let found = found.filter_map(|(wave, choice)| {
+                if choice.is_none() {
+                    refused.push((*wave, "its terms go in a circle".into()));
+                }
+                choice
+            });
+            Some(Candidates {
+                choices: found.collect(),
+                op: reading.op,
+                threads: reading.threads,
+                body: reading.body,
+                refused,
+                launches: launches.max(1.0),
+            })
+        });
+    Ok(found.collect())
 }
 
 /// The sizes that may be looked at: the body's own, the one asked for, or all.
@@ -382,58 +355,6 @@ fn allowed<'c>(op: Op<'c>, target: &Target) -> Result<'c, Vec<u32>> {
         (Some(wave), _) | (None, Some(wave)) => Ok(vec![wave]),
         (None, None) if is_of_device(target) => Ok(vec![default_wave(target)]),
         (None, None) => Ok(waves.clone()),
-    }
-}
-
-/// The first op that is to be done by a form which it does not have in subgroups of this size, and what
-/// there is instead.
-fn unmet_form<'c>(
-    asked: &[Op<'c>],
-    threads: i64,
-    wave: u32,
-    pricer: &mut Pricer<'_, 'c>,
-) -> Result<'c, Option<(Op<'c>, String)>> {
-    for op in asked.iter().copied() {
-        let form = asked_form(op).and_then(attributes::text);
-        let Some(form) = form else {
-            return Err(Diagnostic::at(op, "'qd.form' is not the name of a form"));
-        };
-        let all = pricer.op(op, threads, wave)?;
-        if all.iter().any(|candidate| candidate.form == form) {
-            continue;
-        }
-        let forms = all.iter().filter(|candidate| !candidate.form.is_empty());
-        let forms: Vec<_> = forms
-            .map(|candidate| format!("'{}'", candidate.form))
-            .collect();
-        let instead = match forms.as_slice() {
-            [] => "it is done in one way alone".into(),
-            forms => format!("there is {}", forms.join(", ")),
-        };
-        let reason = format!("cannot be done by '{form}' in subgroups of {wave}: {instead}");
-        return Ok(Some((op, reason)));
-    }
-    Ok(None)
-}
-
-/// A graph with what rules add.
-fn saturated<'c>(op: Op<'c>, graph: language::Graph, ops: usize) -> Result<'c, language::Graph> {
-    let mistake = |message: String| Diagnostic::at(op, message);
-    let rewrites = rules::rewrites().map_err(mistake)?;
-    let runner = Runner::<_, Analysis>::new(Analysis::default())
-        .with_egraph(graph)
-        // Counts alone end it: a clock would make the result another one.
-        .with_time_limit(Duration::MAX)
-        .with_iter_limit(ITERATIONS)
-        .with_node_limit(NODES.0 + NODES.1 * ops)
-        .with_scheduler(SimpleScheduler)
-        .run(rewrites);
-    match runner.egraph.analysis.contradiction {
-        Some((a, b)) => {
-            let message = format!("rules say that {a} is {b}: one of them is wrong");
-            Err(Diagnostic::at(op, message))
-        }
-        None => Ok(runner.egraph),
     }
 }
 

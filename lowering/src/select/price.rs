@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     convert::shared,
+    emit::handle,
     expand::is_kept,
     targets::{Capabilities, isa::Scalar},
 };
@@ -23,7 +24,7 @@ use qd_dialects::{
     interfaces::{Collective, Scope},
     ir::{self, Block, InsertionPoint, Key, Op, OpExt, Value, ValueExt, bit_width, context_of},
     melior::ir::{
-        Region, RegionLike, Type as IrType, TypeLike, ValueLike, attribute::TypeAttribute,
+        Module, Region, RegionLike, Type as IrType, TypeLike, ValueLike, attribute::TypeAttribute,
         r#type::FunctionType,
     },
     ops::{ShuffleMode, grid, simt},
@@ -91,26 +92,62 @@ type Make<'a, 'c> = &'a dyn Fn(&Builder<'c>, &[Value<'c>]) -> Option<Op<'c>>;
 /// The ways to do an op.
 type Ways<'c> = Result<'c, Vec<Candidate>>;
 
+/// What is priced.
+#[derive(Clone)]
+pub enum Subject<'c> {
+    /// A term, in subgroups of so many lanes.
+    Term(Shape, u32),
+    /// An op that is no term, in blocks of so many threads and subgroups of so many lanes.
+    Op(Op<'c>, i64, u32),
+}
+
+/// What is priced, by what it costs depend on.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Known {
+    Term(Shape, u32),
+    /// An op of a signature.
+    Alike(String, i64, u32),
+    /// An op with regions.
+    Itself(Key, i64, u32),
+}
+
+impl Known {
+    fn of(subject: &Subject<'_>) -> Self {
+        match subject {
+            Subject::Term(shape, wave) => Self::Term(shape.clone(), *wave),
+            Subject::Op(op, threads, wave) => match signature(*op) {
+                Some(signature) => Self::Alike(signature, *threads, *wave),
+                None => Self::Itself(op.key(), *threads, *wave),
+            },
+        }
+    }
+}
+
+/// An op at the end of a function of its own, in a module of its own.
+struct Sample<'c> {
+    module: Module<'c>,
+    function: Op<'c>,
+    block: Threads,
+}
+
 /// Prices ops for one target.
 pub struct Pricer<'a, 'c> {
     module: Op<'c>,
     target: &'a Capabilities,
-    costs: &'a Costs,
-    shapes: HashMap<(Shape, u32), Vec<Candidate>>,
+    pub(super) costs: &'a Costs,
+    known: HashMap<Known, Vec<Candidate>>,
     classes: HashMap<(&'static str, u32), Cost>,
-    ops: HashMap<(String, i64, u32), Vec<Candidate>>,
 }
 
 impl<'a, 'c> Pricer<'a, 'c> {
-    /// For bodies of a module, at whose end ops are expanded meanwhile.
+    /// For bodies of a module.
     pub fn new(module: Op<'c>, target: &'a Capabilities, costs: &'a Costs) -> Self {
         Self {
             module,
             target,
             costs,
-            shapes: HashMap::default(),
+            known: HashMap::default(),
             classes: HashMap::default(),
-            ops: HashMap::default(),
         }
     }
 
@@ -122,20 +159,87 @@ impl<'a, 'c> Pricer<'a, 'c> {
     /// The ways to do a term in subgroups of `wave` lanes, the cheapest first where forms
     /// are equal. None: it has more lanes in a cluster.
     pub fn term(&mut self, shape: &Shape, wave: u32) -> Result<'c, Vec<Candidate>> {
-        let key = (shape.clone(), wave);
-        if let Some(known) = self.shapes.get(&key) {
-            return Ok(known.clone());
+        if has_ways(shape, wave) {
+            return self.ways(Subject::Term(shape.clone(), wave));
         }
-        let fits = shape.cluster.is_none_or(|log2| 1 << log2 <= wave);
-        let candidates = match (shape.head, fits) {
-            (_, false) => Vec::new(),
-            (Head::Op(operator), true) if operator.is_collective() => {
-                let types = shape.values.iter().map(|(r#type, _)| r#type.name());
-                let types: Vec<_> = types.collect();
+        if !fits(shape, wave) {
+            return Ok(Vec::new());
+        }
+        let class = match class_of(shape) {
+            Some("int64") if shape.is_of_masks => Some("mask"),
+            class => class,
+        };
+        self.one_way(
+            class.map(|class| in_subgroup(class, shape.is_uniform)),
+            wave,
+        )
+    }
+
+    /// The ways to do an op that is no term, of a block of `threads`.
+    pub fn op(&mut self, op: Op<'c>, threads: i64, wave: u32) -> Result<'c, Vec<Candidate>> {
+        match plain_class(op) {
+            Some(class) => self.one_way(class, wave),
+            None => self.ways(Subject::Op(op, threads, wave)),
+        }
+    }
+
+    fn one_way(&mut self, class: Option<&'static str>, wave: u32) -> Ways<'c> {
+        let cost = class.map_or(Ok(Cost::default()), |class| self.class(class, wave))?;
+        Ok(vec![Candidate::plain(cost)])
+    }
+
+    fn ways(&mut self, subject: Subject<'c>) -> Ways<'c> {
+        let known = Known::of(&subject);
+        if let Some(ways) = self.known.get(&known) {
+            return Ok(ways.clone());
+        }
+        self.learn([subject])?;
+        Ok(self.known.get(&known).cloned().unwrap_or_default())
+    }
+
+    /// Prices all that is not known yet, at once.
+    ///
+    /// # Errors
+    ///
+    /// There is no cost of something.
+    pub fn learn(&mut self, subjects: impl IntoIterator<Item = Subject<'c>>) -> Result<'c, ()> {
+        let (mut asked, mut samples) = (Vec::new(), Vec::new());
+        for subject in subjects {
+            if matches!(&subject, Subject::Term(shape, wave) if !has_ways(shape, *wave)) {
+                continue;
+            }
+            let known = Known::of(&subject);
+            if !self.known.contains_key(&known) {
+                // Until it is.
+                self.known.insert(known.clone(), Vec::new());
+                asked.push(known);
+                samples.push(self.sample(&subject));
+            }
+        }
+        let of_sample = |sample: Option<Sample<'c>>| match sample {
+            Some(sample) => ir::edit(|| self.ways_of(&sample)),
+            None => Ok(Vec::new()),
+        };
+        // Safety: a sample is in a module of its own, and what of the pricer is used is only read.
+        let ways = unsafe { ir::read_each(samples, of_sample) };
+        for (known, ways) in asked.into_iter().zip(ways) {
+            self.known.insert(known, ways?);
+        }
+        Ok(())
+    }
+
+    /// What is priced, in a module of its own.
+    fn sample(&self, subject: &Subject<'c>) -> Option<Sample<'c>> {
+        match subject {
+            Subject::Term(shape, wave) => {
+                let Head::Op(operator) = shape.head else {
+                    return None;
+                };
                 let context = context_of(self.module);
-                let parse = |name: &&str| IrType::parse(context, name);
-                let types: Vec<_> = types.iter().filter_map(parse).collect();
-                self.ways(&types, wave, wave.into(), &|b, arguments| {
+                let types = shape.values.iter();
+                let types = types.filter_map(|(r#type, _)| IrType::parse(context, r#type.name()));
+                let types: Vec<_> = types.collect();
+                self.alone(&types, i64::from(*wave), *wave, &|b, arguments| {
                     let values = arguments.iter().zip(&shape.values);
                     let values = values.map(|(argument, (_, constant))| match constant {
                         Some(value) => b.scalar(argument.r#type(), *value),
@@ -154,95 +258,47 @@ impl<'a, 'c> Pricer<'a, 'c> {
                     operands.push(Operand::Token);
                     let made = term::insert(b, shape.head, &operands)?;
                     made.value().defining_op()
-                })?
+                })
             }
-            _ => {
-                let class = match class_of(shape) {
-                    Some("int64") if shape.is_of_masks => Some("mask"),
-                    class => class,
-                };
-                let class = class.map(|class| in_subgroup(class, shape.is_uniform));
-                let cost = class.map_or(Ok(Cost::default()), |class| self.class(class, wave))?;
-                vec![Candidate::plain(cost)]
+            Subject::Op(op, threads, wave) => {
+                let values = op.operand_values();
+                let types: Vec<_> = values.iter().map(|v| v.r#type()).collect();
+                self.alone(&types, *threads, *wave, &|b, arguments| {
+                    let mut mapping = Mapping::new();
+                    for (operand, argument) in values.iter().zip(arguments) {
+                        mapping.insert(*operand, *argument);
+                    }
+                    let copy = mapping.clone_op(*op, b.insertion_point());
+                    let collective = Collective::of(copy)?;
+                    if collective.supports_clusters && collective.log2_cluster_size.is_none() {
+                        let log2 = wave.trailing_zeros() as i32;
+                        copy.set_attr("tile", attributes::i32(b.context(), log2));
+                    }
+                    Some(copy)
+                })
             }
-        };
-        self.shapes.insert(key, candidates.clone());
-        Ok(candidates)
+        }
     }
 
-    /// The ways to do an op that is no term, of a block of `threads`.
-    pub fn op(&mut self, op: Op<'c>, threads: i64, wave: u32) -> Result<'c, Vec<Candidate>> {
-        if let Some(class) = plain_class(op) {
-            let cost = class.map_or(Ok(Cost::default()), |class| self.class(class, wave))?;
-            return Ok(vec![Candidate::plain(cost)]);
-        }
-        let key = signature(op).map(|signature| (signature, threads, wave));
-        if let Some(known) = key.as_ref().and_then(|key| self.ops.get(key)) {
-            return Ok(known.clone());
-        }
-        let types: Vec<_> = op.operand_values().iter().map(|v| v.r#type()).collect();
-        let candidates = self.ways(&types, wave, threads, &|b, arguments| {
-            let mut mapping = Mapping::new();
-            for (operand, argument) in op.operand_values().into_iter().zip(arguments) {
-                mapping.insert(operand, *argument);
-            }
-            let copy = mapping.clone_op(op, b.insertion_point());
-            let collective = Collective::of(copy)?;
-            if collective.supports_clusters && collective.log2_cluster_size.is_none() {
-                let log2 = wave.trailing_zeros() as i32;
-                copy.set_attr("tile", attributes::i32(b.context(), log2));
-            }
-            Some(copy)
-        })?;
-        if let Some(key) = key {
-            self.ops.insert(key, candidates.clone());
-        }
-        Ok(candidates)
-    }
-
-    /// The ways to do the op that `make` inserts into a function which takes values of these
-    /// types.
-    fn ways(&self, types: &[IrType<'c>], wave: u32, threads: i64, make: Make<'_, 'c>) -> Ways<'c> {
+    /// The op that `make` inserts into a function which takes values of these types.
+    fn alone(
+        &self,
+        types: &[IrType<'c>],
+        threads: i64,
+        wave: u32,
+        make: Make<'_, 'c>,
+    ) -> Option<Sample<'c>> {
+        let context = context_of(self.module);
+        let location = self.module.location();
+        let module = Module::new(location);
+        let region = Region::new();
+        region.append_block(ir::new_block(types, location));
+        let r#type = FunctionType::new(context, types, &[]).into();
         let block = Threads {
             threads,
             wave: wave.into(),
         };
-        let mut expansions = Vec::new();
-        let mut all = self.alone(types, block, make, |_, op| {
-            expansions.extend(expansions_of(op.full_name()));
-            self.native_ways(op, wave, expansions.is_empty())
-        })?;
-        let has_native = !all.is_empty();
-        for form in expansions {
-            all.extend(self.alone(types, block, make, |function, op| {
-                let changes_order = has_native && depends_on_order(op);
-                let mut expanded = self.expanded(function, op, form, block)?;
-                for candidate in &mut expanded {
-                    candidate.keeps_bits &= !changes_order;
-                }
-                Ok(expanded)
-            })?);
-        }
-        Ok(all)
-    }
-
-    /// What `ask` says of the op that `make` inserts into a function of its own.
-    fn alone(
-        &self,
-        types: &[IrType<'c>],
-        block: Threads,
-        make: Make<'_, 'c>,
-        ask: impl FnOnce(Op<'c>, Op<'c>) -> Ways<'c>,
-    ) -> Ways<'c> {
-        let context = context_of(self.module);
-        let location = self.module.location();
-        let region = Region::new();
-        region.append_block(ir::new_block(types, location));
-        let r#type = FunctionType::new(context, types, &[]).into();
-        let Some(end) = self.module.body() else {
-            return Ok(Vec::new());
-        };
-        let function = InsertionPoint::End(end).insert(ir::build(
+        let function = InsertionPoint::End(handle(&module).body()?).insert(ir::build(
             "func.func",
             location,
             &[],
@@ -255,12 +311,33 @@ impl<'a, 'c> Pricer<'a, 'c> {
             ],
             vec![region],
         ));
-        let said = function.body().map_or(Ok(Vec::new()), |body| {
-            let b = Builder::new(context, location, InsertionPoint::End(body));
-            make(&b, &ir::arguments(body)).map_or(Ok(Vec::new()), |op| ask(function, op))
-        });
-        function.erase();
-        said
+        let body = function.body()?;
+        let b = Builder::new(context, location, InsertionPoint::End(body));
+        make(&b, &ir::arguments(body))?;
+        Some(Sample {
+            module,
+            function,
+            block,
+        })
+    }
+
+    /// The ways to do the op of a sample.
+    fn ways_of(&self, sample: &Sample<'c>) -> Ways<'c> {
+        let Some(op) = sample.function.body().and_then(last_operation) else {
+            return Ok(Vec::new());
+        };
+        let expansions: Vec<_> = expansions_of(op.full_name()).collect();
+        let wave = sample.block.wave as u32;
+        let mut all = self.native_ways(op, wave, expansions.is_empty())?;
+        let changes_order = !all.is_empty() && depends_on_order(op);
+        for form in expansions {
+            let mut expanded = self.expanded(sample, form)?;
+            for candidate in &mut expanded {
+                candidate.keeps_bits &= !changes_order;
+            }
+            all.extend(expanded);
+        }
+        Ok(all)
     }
 
     /// The forms of the target that an op may take, and that of a barrier, which every target has. An op has one
@@ -286,17 +363,19 @@ impl<'a, 'c> Pricer<'a, 'c> {
         Err(Diagnostic::at(op, message))
     }
 
-    /// An op by an expansion; none if that takes more shared memory than there is.
-    fn expanded(
-        &self,
-        function: Op<'c>,
-        op: Op<'c>,
-        form: &'static str,
-        block: Threads,
-    ) -> Ways<'c> {
-        let Some(body) = function.body() else {
+    /// A sample's op by an expansion; none if that takes more shared memory than there is.
+    fn expanded(&self, sample: &Sample<'c>, form: &'static str) -> Ways<'c> {
+        let Some(end) = handle(&sample.module).body() else {
             return Ok(Vec::new());
         };
+        let function = InsertionPoint::End(end).insert(sample.function.detached_clone());
+        let Some((body, op)) = function
+            .body()
+            .and_then(|body| Some((body, last_operation(body)?)))
+        else {
+            return Ok(Vec::new());
+        };
+        let block = sample.block;
         let keeps_bits = keeps_bits(op, form, block.threads, block.wave);
         op.set_attr(names::FORM, attributes::string(context_of(op), form));
         expand_collectives::expand(function, &|op, wave| is_kept(self.target, op, wave))?;
@@ -448,6 +527,21 @@ fn question<'a, 'c: 'a>(op: Op<'c>, form: &'a str, wave: u32) -> Question<'a> {
         mask: xor.and_then(|s| s.lane().constant_int()),
         words: bits.div_ceil(32),
     }
+}
+
+fn last_operation(block: Block<'_>) -> Option<Op<'_>> {
+    ir::operations(block).pop()
+}
+
+/// Whether a term has no more lanes in a cluster than a subgroup has.
+fn fits(shape: &Shape, wave: u32) -> bool {
+    shape.cluster.is_none_or(|log2| 1 << log2 <= wave)
+}
+
+/// Whether a term may be done in several ways.
+fn has_ways(shape: &Shape, wave: u32) -> bool {
+    let is_collective = matches!(shape.head, Head::Op(operator) if operator.is_collective());
+    is_collective && fits(shape, wave)
 }
 
 /// Whether threads wait at an op for one another.

@@ -37,8 +37,15 @@ pub fn asked_form(op: Op<'_>) -> Option<Attribute<'_>> {
 
 /// The operator that an op is; none if it is no term, or the program says how it is to be done.
 pub fn operator_of(op: Op<'_>) -> Option<Operator> {
+    let operator = named_operator(op)?;
+    let is_free = !promises_more(op) && asked_form(op).is_none();
+    is_free.then_some(operator)
+}
+
+/// The operator that an op is by itself.
+fn named_operator(op: Op<'_>) -> Option<Operator> {
     use Operator as To;
-    if op.result_count() != 1 || promises_more(op) || asked_form(op).is_some() {
+    if op.result_count() != 1 {
         return None;
     }
     let r#type = Type::of(op.first_result().r#type())?;

@@ -1,7 +1,7 @@
 //! What `qd-select-lowering` takes, and how it grows: bodies of collectives alone, in mixes that give
 //! rules much to do, much to share, or nothing.
 //!
-//! And what compiling each algorithm of the bench takes with the search and without, in turns.
+//! And what compiling each algorithm of the bench and the flights takes with the search and without, in turns.
 //!
 //! Each body is parsed anew, and the fastest run counts: what other processes do comes on top.
 
@@ -13,6 +13,8 @@ use std::{fmt::Write as _, time::Duration};
 /// What the rows begin with.
 pub const NAME: &str = "search";
 const TARGETS: [&str; 3] = ["nvptx:sm_90", "amdgpu:gfx1100", "cpu"];
+/// The example that is compiled beside the algorithms.
+const FLIGHTS: &str = include_str!("../../../examples/flights/flights.mlir");
 /// Collectives of a body.
 const SIZES: [usize; 5] = [200, 1_000, 2_000, 5_000, 10_000];
 /// What it may take at the first size.
@@ -113,7 +115,7 @@ fn name((mix, _): Mix, target: &str) -> String {
     format!("{NAME} {mix} {target}")
 }
 
-/// Compiles each algorithm with the search and without, and prints the medians.
+/// Compiles each algorithm and the flights with the search and without, and prints the medians.
 fn compilations(repeats: u32, wanted: &impl Fn(&str) -> bool) -> anyhow::Result<()> {
     let targets: Vec<_> = TARGETS
         .into_iter()
@@ -127,8 +129,10 @@ fn compilations(repeats: u32, wanted: &impl Fn(&str) -> bool) -> anyhow::Result<
             "fixed, ms",
             "ratio"
         );
-        let mut ratios = Vec::new();
-        for (name, kernel) in device::kernels() {
+        let (mut ratios, mut together) = (Vec::new(), [0.0; 2]);
+        let mut kernels = device::kernels();
+        kernels.push(("flights".into(), FLIGHTS.into()));
+        for (name, kernel) in kernels {
             let mut times = [const { Vec::new() }; 2];
             // The first run of each is not timed.
             for turn in 0..=repeats {
@@ -151,11 +155,18 @@ fn compilations(repeats: u32, wanted: &impl Fn(&str) -> bool) -> anyhow::Result<
                 times[times.len() / 2].as_secs_f64() * 1e3
             });
             ratios.push(search / fixed);
+            together = [together[0] + search, together[1] + fixed];
             println!(
                 "{name:<44} {search:>10.1} {fixed:>10.1} {:>8.2}",
                 search / fixed
             );
         }
+        let [search, fixed] = together;
+        println!(
+            "{:<44} {search:>10.1} {fixed:>10.1} {:>8.2}",
+            "together",
+            search / fixed
+        );
         let most = ratios.iter().copied().fold(0.0, f64::max);
         let sum: f64 = ratios.iter().map(|ratio| ratio.ln()).sum();
         let mean = (sum / ratios.len() as f64).exp();
