@@ -66,19 +66,24 @@ fn emit(parts: &[Op<'_>], setting: &Setting<'_>, output: Output) -> Result<Vec<u
 }
 
 fn code(parts: &[Op<'_>], setting: &Setting<'_>) -> Result<Vec<Vec<u8>>, CompileError> {
-    let mut made = vec![Vec::new(); parts.len()];
+    let (mut places, mut groups) = (Vec::new(), Vec::new());
     for (wave, parts) in by_wave(parts) {
-        let (places, parts): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
-        let machine = machine(setting, wave)?;
-        let objects = llvm::emit_each(&parts, &machine, llvm::Output::Object, is_kernel)?;
-        let linked = objects.par_chunks(1);
-        let linked = linked.map(|object| lld::link(object, setting.options));
-        for (place, code) in places
-            .into_iter()
-            .zip(linked.collect::<Result<Vec<_>, _>>()?)
-        {
-            made[place] = code;
-        }
+        let (of_wave, parts): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+        places.extend(of_wave);
+        groups.push((parts, machine(setting, wave)?));
+    }
+    let groups: Vec<_> = (groups.iter())
+        .map(|(parts, machine)| (&**parts, machine))
+        .collect();
+    let objects = llvm::emit_each(&groups, llvm::Output::Object, is_kernel)?;
+    let linked = objects.par_chunks(1);
+    let linked = linked.map(|object| lld::link(object, setting.options));
+    let mut made = vec![Vec::new(); parts.len()];
+    for (place, code) in places
+        .into_iter()
+        .zip(linked.collect::<Result<Vec<_>, _>>()?)
+    {
+        made[place] = code;
     }
     Ok(made)
 }

@@ -25,7 +25,7 @@ pub const HOST: Backend = Backend {
     code: |parts, setting| {
         let host = spelled(&setting.options.host);
         let machine = compiled_for(&host)?;
-        llvm::emit_each(parts, &machine, llvm::Output::Object, IS_ENTRY)
+        llvm::emit_each(&[(parts, &machine)], llvm::Output::Object, IS_ENTRY)
     },
 };
 

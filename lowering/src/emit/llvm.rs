@@ -78,25 +78,30 @@ pub fn failed(what: &str, why: &dyn std::fmt::Display) -> CompileError {
     CompileError::Llvm(format!("{what}: {why}"))
 }
 
-/// Optimises and emits independent modules in the LLVM dialect, in parallel; in their order.
-/// Functions that are no entry points are named after one that is: parts may have functions
+/// Modules in the LLVM dialect, and what they are compiled for.
+pub type Group<'a, 'c> = (&'a [Op<'c>], &'a Machine<'a>);
+
+/// Optimises and emits independent modules in the LLVM dialect, in parallel, those of all groups at once; in their
+/// order. Functions that are no entry points are named after one that is: parts may have functions
 /// of the same name.
 pub fn emit_each(
-    parts: &[Op<'_>],
-    to: &Machine<'_>,
+    groups: &[Group<'_, '_>],
     output: Output,
     is_entry: fn(FunctionValue<'_>) -> bool,
 ) -> Result<Vec<Vec<u8>>, CompileError> {
     let mut longest_first = Vec::new();
-    let layout = layout(to)?;
-    for (place, part) in parts.iter().enumerate() {
-        prepare(*part, to, &layout);
-        longest_first.push((part.nested().len(), place, Part(part.to_raw())));
+    for (parts, to) in groups {
+        let layout = layout(to)?;
+        for part in *parts {
+            prepare(*part, to, &layout);
+            let place = longest_first.len();
+            longest_first.push((part.nested().len(), place, Part(part.to_raw()), *to));
+        }
     }
     longest_first.sort_by_key(|(ops, ..)| Reverse(*ops));
     // One at a time, so that no thread is left with several when others are done.
     let one_by_one = longest_first.into_iter().par_bridge();
-    let made = one_by_one.map(|(ops, place, part)| {
+    let made = one_by_one.map(|(ops, place, part, to)| {
         let skipped = if ops > LONG { to.skipped } else { "" };
         let made = diagnosed(|context| {
             // Safety: by `Part`.

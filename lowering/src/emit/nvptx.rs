@@ -69,7 +69,8 @@ fn code(parts: &[Op<'_>], setting: &Setting<'_>) -> Result<Vec<Vec<u8>>, Compile
 
 /// The PTX of each part.
 fn each(parts: &[Op<'_>], setting: &Setting<'_>) -> Result<Vec<String>, CompileError> {
-    let made = llvm::emit_each(parts, &machine(setting)?, llvm::Output::Assembly, is_kernel)?;
+    let machine = machine(setting)?;
+    let made = llvm::emit_each(&[(parts, &machine)], llvm::Output::Assembly, is_kernel)?;
     let text = |bytes: &Vec<u8>| ptx::narrow_stores(&String::from_utf8_lossy(bytes));
     Ok(made.iter().map(text).collect())
 }

@@ -310,8 +310,10 @@ fn candidates<'c>(
             settings.map(|setting| reading.problem.judge(&reading.body, pricer, setting));
         judges.push(of_sizes.collect::<Result<'c, Vec<_>>>()?);
     }
+    let span = tracing::info_span!("judge", bodies = judges.len()).entered();
     let of_sizes = |judges: Vec<_>| judges.into_par_iter().map(extract::choice).collect();
     let choices: Vec<Vec<Option<Choice>>> = judges.into_par_iter().map(of_sizes).collect();
+    drop(span);
     let mut choices = choices.into_iter();
     let found = readings
         .into_iter()

@@ -216,6 +216,7 @@ impl<'a, 'c> Pricer<'a, 'c> {
                 samples.push(self.sample(&subject));
             }
         }
+        let _span = tracing::info_span!("price", ops = asked.len()).entered();
         let of_sample = |sample: Option<Sample<'c>>| match sample {
             Some(sample) => ir::edit(|| self.ways_of(&sample)),
             None => Ok(Vec::new()),

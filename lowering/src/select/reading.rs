@@ -46,6 +46,7 @@ impl<'c> Reading<'c> {
     ///
     /// It may have no size, or a rule is wrong.
     pub fn of(op: Op<'c>, threads: i64, target: &Target, calls: &Calls<'c>) -> Result<'c, Self> {
+        let _span = tracing::info_span!("read", body = name_of(op)).entered();
         let allowed = allowed(op, target)?;
         // Where there is one size, the maker of the plan has verified it.
         let is_chosen = target.capabilities.waves.len() > 1;
@@ -128,6 +129,11 @@ impl<'c> Reading<'c> {
         };
         self.waves.iter().map(of).collect()
     }
+}
+
+fn name_of(op: Op<'_>) -> String {
+    let name = op.attr("sym_name").and_then(attributes::text);
+    name.unwrap_or_else(|| op.full_name().to_owned())
 }
 
 fn no_size<'c>(op: Op<'c>, refused: &[(u32, String)]) -> Diagnostic<'c> {
