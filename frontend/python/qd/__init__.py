@@ -1,13 +1,13 @@
 """Portable GPU kernels in Python."""
 
-from qd import _runtime, exception, types
+from qd import _runtime, exception, math, types
 from qd._dtypes import f16, f32, f64, i8, i16, i32, i64, u1, u8, u16, u32, u64
 from qd._functions import Template, data_oriented, func, ndrange, pyfunc, static, static_assert, static_print, template
 from qd._kernel import kernel
 from qd._operations import EXPORTED
 from qd._perf_dispatch import perf_dispatch
 from qd._runtime import amdgpu, arm64, cpu, cuda, gpu, init, metal, reset, sync, vulkan, x64
-from qd._storage import field, ndarray
+from qd._storage import field, from_dlpack, ndarray
 from qd.exception import *  # noqa: F403
 
 int8, int16, int32, int64 = i8, i16, i32, i64
@@ -16,6 +16,7 @@ float16, float32, float64 = f16, f32, f64
 x86_64 = x64
 real_func = func
 globals().update(EXPORTED)
+globals().update(math.EXPORTED)
 
 
 def __getattr__(name):

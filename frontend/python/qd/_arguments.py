@@ -8,7 +8,7 @@ import typing
 
 from qd._dtypes import OF_NUMPY, DataType, u1
 from qd._functions import ArrayOf, Baked, Members, Template, is_data_oriented, is_template
-from qd._storage import MOST_ELEMENTS, Ndarray, Storage
+from qd._storage import MOST_ELEMENTS, Ndarray, Storage, bounds, of_dlpack
 from qd.exception import QuadrantsCompilationError, QuadrantsRuntimeError, QuadrantsRuntimeTypeError, QuadrantsSyntaxError
 from qd.types import NDArray, NdarrayType, ndarray
 
@@ -162,10 +162,7 @@ class Signature:
         # Whatever NumPy's arrays are used by is loaded already: the package itself does not import it.
         numpy = sys.modules.get("numpy")
         if numpy is None or not isinstance(value, numpy.ndarray):
-            raise QuadrantsRuntimeTypeError(
-                f"Argument {number} (type={type(value)}) cannot be converted into required type: a NumPy array, a "
-                "field or an ndarray, and nothing else is there yet"
-            )
+            value = self._foreign(number, value)
         # One question instead of five: a launch is to take microseconds.
         said = value.__array_interface__
         order, dtype = said["typestr"][0], OF_NUMPY.get(said["typestr"][1:])
@@ -187,7 +184,7 @@ class Signature:
         if said["strides"] is None and address % value.itemsize == 0:
             given.ranges.append((address, address + value.nbytes))
         else:
-            given.ranges.append(_bounds(value))
+            given.ranges.append(bounds(value))
             original, value = value, value.copy()
             address = value.ctypes.data
             given.copies.append((len(given.packed), number, value, original))
@@ -196,6 +193,19 @@ class Signature:
         if rank != 1:
             given.packed.extend(shape)
         return ArrayOf(dtype, rank)
+
+    def _foreign(self, number, value):
+        """An array of another library, as one of NumPy's over the same memory."""
+        why = "it has no '__dlpack__'"
+        if hasattr(value, "__dlpack__"):
+            try:
+                return of_dlpack(value)
+            except (BufferError, RuntimeError, TypeError) as error:
+                why = error
+        raise QuadrantsRuntimeTypeError(
+            f"Argument {number} (type={type(value)}) cannot be converted into required type: an array in memory of the host "
+            f"is expected, and {why}"
+        )
 
     def _scalar(self, given, number, dtype, value):
         try:
@@ -232,17 +242,6 @@ def _check_alone(number, original, arrays):
             raise QuadrantsRuntimeError(
                 f"Argument {number} is not contiguous, and shares memory with argument {other}: pass a copy"
             )
-
-
-def _bounds(array):
-    """The first address of an array, and that after its last."""
-    first = last = array.ctypes.data
-    if array.size == 0:
-        return first, first
-    for extent, stride in zip(array.shape, array.strides):
-        reach = (extent - 1) * stride
-        first, last = first + min(reach, 0), last + max(reach, 0)
-    return first, last + array.itemsize
 
 
 def _overlap(ranges):

@@ -31,6 +31,8 @@ class Calls(Expressions):
             return self._cast_call(node, callee)
         if callee is len:
             return self._length(node)
+        if callee is all or callee is any:
+            return self._of_all(node, callee)
         operation = callee if isinstance(callee, Operation) else None
         if operation is None and callable(callee) and getattr(callee, "__hash__", None):
             operation = BUILTINS.get(callee)
@@ -169,6 +171,9 @@ class Calls(Expressions):
     def _cast_call(self, node, callee):
         (argument,) = self._arguments(node, 1)
         given = self.expression(argument)
+        if isinstance(given, str) and callee in (int, float):
+            # `float("inf")`
+            return callee(given)
         if isinstance(callee, DataType):
             if is_number(given) and not isinstance(given, bool):
                 return self.literal(node, given, callee)
@@ -191,6 +196,19 @@ class Calls(Expressions):
         if isinstance(given, Value):
             raise self.error(QuadrantsTypeError, node, f"'{given.dtype}' is a scalar, and has no length")
         return len(given)
+
+    def _of_all(self, node, callee):
+        """Whether all values of a tuple are true, or any: a scalar is one of itself."""
+        (argument,) = self._arguments(node, 1)
+        given = self.expression(argument)
+        values = [given] if isinstance(given, Value) or is_number(given) else list(given)
+        if not any(isinstance(value, Value) for value in values):
+            return callee(values)
+        truths = [self.made(node, "truth", self.lift(node, value).number) for value in values]
+        result = truths[0]
+        for truth in truths[1:]:
+            result = self.binary(node, "&" if callee is all else "|", result, truth)
+        return result
 
     def _atomic(self, node, operation):
         """Combines a value into an element or a variable; the old value."""

@@ -7,12 +7,45 @@ from qd.exception import QuadrantsIndexError, QuadrantsRuntimeError, QuadrantsTy
 # Extents and places of elements are i32 in kernels.
 MOST_ELEMENTS = 2**31 - 1
 
+# DLPack's numbers of memory of the host, pageable and pinned.
+_OF_HOST = (1, 3)
+
 _TO_NUMPY = {dtype: name for name, dtype in OF_NUMPY.items()}
 
 
 def _extents(shape):
     """A shape as a tuple."""
     return (shape,) if isinstance(shape, int) else tuple(shape)
+
+
+def bounds(array):
+    """The first address of an array, and that after its last."""
+    first = last = array.ctypes.data
+    if array.size == 0:
+        return first, first
+    for extent, stride in zip(array.shape, array.strides):
+        reach = (extent - 1) * stride
+        first, last = first + min(reach, 0), last + max(reach, 0)
+    return first, last + array.itemsize
+
+
+def of_dlpack(value):
+    """The elements of an array of any library, as an array of NumPy over the same memory."""
+    import ctypes
+
+    import numpy
+
+    kind, _ = value.__dlpack_device__()
+    if kind not in _OF_HOST:
+        raise BufferError(f"its memory is of a device (DLPack's number {int(kind)})")
+    array = numpy.from_dlpack(value)
+    # Before its version 2.1 NumPy takes all of them to be read-only, which the protocol could not say then.
+    if array.flags.writeable or numpy.lib.NumpyVersion(numpy.__version__) >= "2.1.0":
+        return array
+    first, last = bounds(array)
+    memory = (ctypes.c_char * (last - first)).from_address(first)
+    memory.owner = array
+    return numpy.ndarray(array.shape, array.dtype, memory, array.ctypes.data - first, array.strides)
 
 
 class Storage:
@@ -100,6 +133,10 @@ class Storage:
     def __dlpack__(self, **options):
         return self.array().__dlpack__(**options)
 
+    def to_dlpack(self, versioned=False):
+        """A capsule of DLPack that shares the memory; `versioned`: of version 1, which NumPy knows since its 2.1."""
+        return self.__dlpack__(**({"max_version": (1, 0)} if versioned else {}))
+
     def __dlpack_device__(self):
         return self.array().__dlpack_device__()
 
@@ -109,6 +146,18 @@ class Storage:
 
 class Ndarray(Storage):
     """An array that kernels are given."""
+
+    @classmethod
+    def over(cls, array):
+        """One over the memory of an array of NumPy."""
+        dtype = OF_NUMPY.get(array.dtype.str[1:])
+        if dtype is None:
+            raise QuadrantsTypeError(f"arrays of '{array.dtype}' aren't there yet")
+        made = cls.__new__(cls)
+        made.dtype, made.shape = dtype, array.shape
+        made._generation = _runtime.current().generation
+        made._flat = made._array = array
+        return made
 
 
 class Field(Storage):
@@ -133,6 +182,11 @@ def ndarray(dtype, shape):
     if any(extent < 0 for extent in shape) or max((count, *shape)) > MOST_ELEMENTS:
         raise QuadrantsRuntimeError(f"{shape} is not a valid shape for ndarray: at most {MOST_ELEMENTS} elements")
     return Ndarray(dtype, shape)
+
+
+def from_dlpack(value):
+    """An ndarray over the memory of an array of any library that exports it by DLPack; memory of the host."""
+    return Ndarray.over(of_dlpack(value))
 
 
 def field(dtype, shape=None, order=None, name="", offset=None, needs_grad=False, needs_dual=False):

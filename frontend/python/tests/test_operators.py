@@ -278,3 +278,21 @@ def test_bounds_are_computed_as_in_kernels():
     counted_to(a, 7, 2)
     counted_to(a, -1, 2)
     assert a.tolist() == [1, 1, 1, 0]
+
+
+def test_all_and_any():
+    @qd.kernel
+    def k(a: qd.i32, b: qd.f32, c: qd.f64) -> (qd.u1, qd.u1, qd.u1, qd.u1):
+        values = (a, b, c, 1)
+        return all(values), any((a, b > 1, 0)), all(()), any(a)
+
+    for a, b, c in [(1, 1.0, 1.0), (1, 0.0, 1.0), (0, 0.0, 3.0), (0, 2.0, 1.0), (256, 1.0, 0.0)]:
+        assert k(a, b, c) == (all((a, b, c)), any((a, b > 1)), True, bool(a))
+
+
+def test_infinity_by_name():
+    @qd.kernel
+    def k() -> (qd.f32, qd.i32):
+        return float("-inf"), int("7")
+
+    assert k() == (float("-inf"), 7)

@@ -1,0 +1,163 @@
+"""Mathematics of kernels: the operations of `qd`, and functions that are made of them.
+
+Those that have the name of a function of GLSL are what its specification (OpenGL Shading Language 4.60, chapter 8) says, on
+scalars.
+"""
+
+from math import e, inf, nan, pi
+from math import log as _log
+
+from qd import _operations
+from qd._dtypes import f32, f64, i32, i64, u32
+from qd._functions import func, static, static_assert, template
+from qd._operations import BIT_CAST as bit_cast
+from qd._operations import CAST as cast
+from qd._operations import MAX as max
+from qd._operations import MIN as min
+from qd._operations import POW as pow
+from qd._operations import SELECT as select
+
+globals().update(_operations.UNARY)
+atan2 = _operations.BINARY["atan2"]
+floor, log, sqrt = (_operations.UNARY[name] for name in ("floor", "log", "sqrt"))
+
+
+@func
+def zero(x):
+    """0, of a value's type."""
+    return cast(0, x.dtype)
+
+
+@func
+def one(x):
+    """1, of a value's type."""
+    return cast(1, x.dtype)
+
+
+@func
+def rsqrt(x):
+    """One over the square root; of an integer, that of it as a float."""
+    return 1 / sqrt(x)
+
+
+@func
+def frexp(x):
+    """The mantissa, from 0.5 to 1 or of a negative value from −1 to −0.5, and the exponent of two that a value is their
+    product of, as i32. Zeros, infinities and NaNs are their own mantissa; their exponent is 0."""
+    static_assert(x.dtype.is_real, "frexp takes real inputs only")
+    is_double = static(x.dtype == f64)
+    integer = static(i64 if is_double else i32)
+    # Bits of the mantissa, and the exponent of 0.5 as it is stored.
+    bits, half = static((52, 1022) if is_double else (23, 126))
+    exponents = static(2 * half + 3)
+    # Where the mantissa does not begin with a bit that is left out.
+    is_small = abs(x) < x.dtype(static(2.0 ** (1 - half)))
+    word = bit_cast(select(is_small, x * x.dtype(static(2.0 ** (bits + 2))), x), integer)
+    exponent = cast(word >> bits & exponents, i32) - half
+    mantissa = bit_cast(word & ~(cast(exponents, integer) << bits) | cast(half, integer) << bits, x.dtype)
+    is_finite = x != 0 and abs(x) < inf
+    return select(is_finite, mantissa, x), select(is_finite, select(is_small, exponent - static(bits + 2), exponent), 0)
+
+
+@func
+def fns(mask: u32, base: u32, offset: i32) -> u32:
+    """The place of a set bit of `mask`: of those from `base` on that with the number `offset`, counted from 1; of those from
+    `base` down that with the number `-offset`; `base` itself, if `offset` is 0. 0xFFFFFFFF if there is none."""
+    found = u32(0xFFFFFFFF)
+    # There are no more than 32.
+    left = select(offset < -32 or offset > 32, 33, max(abs(offset), 1))
+    at = i32(base)
+    while left > 0 and 0 <= at < 32:
+        if mask >> u32(at) & u32(1) != 0:
+            left -= 1
+            if left == 0:
+                found = u32(at)
+        if offset == 0:
+            left = 0
+        at += select(offset < 0, -1, 1)
+    return found
+
+
+@func
+def isnan(x):
+    """Whether a value is no number."""
+    return x != x
+
+
+@func
+def isinf(x):
+    """Whether a value is an infinity, of either sign."""
+    return abs(x) == inf
+
+
+@func
+def sign(x):
+    """−1, 0 or 1, of the value's type; 0 of a NaN."""
+    return cast(x > 0, x.dtype) - cast(x < 0, x.dtype)
+
+
+@func
+def clamp(x, low, high):
+    """The value, or the bound that is nearer where it is outside."""
+    return min(max(x, low), high)
+
+
+@func
+def mix(x, y, a):
+    """From `x` to `y`, as `a` goes from 0 to 1."""
+    return x * (1 - a) + y * a
+
+
+@func
+def fract(x):
+    """What is above the next lower integer."""
+    return x - floor(x)
+
+
+@func
+def mod(x, y):
+    """The remainder that has the sign of `y`."""
+    return x - y * floor(x / y)
+
+
+@func
+def step(edge, x):
+    """0 below an edge, and 1 from it on, of the type of `x`."""
+    return cast(x >= edge, x.dtype)
+
+
+@func
+def smoothstep(low, high, x):
+    """From 0 at `low` to 1 at `high`, with slope 0 at both."""
+    t = clamp((x - low) / (high - low), 0.0, 1.0)
+    return t * t * (3 - 2 * t)
+
+
+@func
+def _number(x, number: template()):
+    """A number, as precise as a value is."""
+    if static(x.dtype.is_real):
+        return x.dtype(number)
+    return number
+
+
+@func
+def log2(x):
+    """The logarithm to the base of 2."""
+    return log(x) / _number(x, static(_log(2)))
+
+
+@func
+def degrees(x):
+    """An angle in degrees, given in radians."""
+    return x * _number(x, static(180 / pi))
+
+
+@func
+def radians(x):
+    """An angle in radians, given in degrees."""
+    return x * _number(x, static(pi / 180))
+
+
+# What kernels have as `qd.…`, too.
+EXPORTED = {each.__name__: each for each in (zero, one, rsqrt, frexp)}
