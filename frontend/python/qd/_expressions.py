@@ -2,6 +2,7 @@
 
 import ast
 import builtins
+import warnings
 
 from qd import _core
 from qd._dtypes import BY_NAME
@@ -144,6 +145,10 @@ class Expressions:
         for part in reversed(parts):
             found = MISSING if isinstance(found, (Value, Variable, Spanning, Array)) else getattr(found, part, MISSING)
         return found
+
+    def warn(self, node, message, category=UserWarning):
+        """Warns of a place in a kernel."""
+        warnings.warn(f"{self.frame.source.shown(node)}\n{message}", category, stacklevel=2)
 
     def is_static(self, node):
         """Whether an expression is `qd.static(…)`."""

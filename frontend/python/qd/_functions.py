@@ -8,7 +8,7 @@ import math
 import typing
 
 from qd._source import Source
-from qd.exception import QuadrantsRuntimeError, QuadrantsTypeError
+from qd.exception import QuadrantsRuntimeError, QuadrantsSyntaxError, QuadrantsTypeError
 
 
 class Template:
@@ -186,10 +186,33 @@ def static_print(*values, **options):
     print(*values, **options)
 
 
-class ndrange:
-    """All tuples of indices of several ranges, the last varying fastest. An entry is an end, or a begin and an end."""
+def loop_config(
+    *, block_dim=None, serialize=False, parallelize=None, block_dim_adaptive=True, bit_vectorize=False, name=None
+):
+    """Says how the next loop of a kernel's top level is executed. `serialize`: by one thread, in order. `block_dim`: in blocks
+    of so many threads. The others change nothing that a program sees."""
+    if block_dim is not None and not (isinstance(block_dim, int) and 1 <= block_dim <= MOST_THREADS):
+        raise ValueError(f"block_dim is a number from 1 to {MOST_THREADS}, and not {block_dim!r}")
 
-    def __init__(self, *dimensions):
+
+def axes_of(axes, count):
+    """The numbers of several dimensions from the outermost: as they are, or as `axes` says."""
+    if axes is None:
+        return range(count)
+    if not isinstance(axes, tuple):
+        raise QuadrantsSyntaxError(f"axes is a tuple of the numbers of all dimensions, and not {axes!r}")
+    if not all(isinstance(axis, int) for axis in axes):
+        raise QuadrantsTypeError(f"axes are numbers of dimensions, and not {axes!r}")
+    if sorted(axes) != list(range(count)):
+        raise QuadrantsSyntaxError(f"axes={axes!r} does not have the number of each of {count} dimensions once")
+    return axes
+
+
+class ndrange:
+    """All tuples of indices of several ranges, the last varying fastest, or that which `axes` names last. An entry is an end,
+    or a begin and an end."""
+
+    def __init__(self, *dimensions, axes=None):
         self.bounds = []
         for entry in dimensions:
             begin, end = entry if isinstance(entry, tuple) else (0, entry)
@@ -197,8 +220,12 @@ class ndrange:
                 raise QuadrantsTypeError(f"a dimension is an integer, or a begin and an end, and not {entry!r}")
             self.bounds.append((begin, end))
 
+        self.axes = axes_of(axes, len(self.bounds))
+
     def __iter__(self):
-        return itertools.product(*(range(begin, end) for begin, end in self.bounds))
+        inner = [self.axes.index(axis) for axis in range(len(self.bounds))]
+        for indices in itertools.product(*(range(*self.bounds[axis]) for axis in self.axes)):
+            yield tuple(indices[place] for place in inner)
 
     def __len__(self):
         return math.prod(max(end - begin, 0) for begin, end in self.bounds)
@@ -207,6 +234,9 @@ class ndrange:
 # What Python evaluates as a whole while it traces.
 STATIC = (static, static_assert, static_print)
 
+
+# Threads of a block.
+MOST_THREADS = 1024
 
 # Calls inside one another: a function that calls itself with ever other objects is stopped here.
 MOST_CALLS = 50

@@ -1,14 +1,13 @@
 """Loops of kernels: what they go over, and how they are left."""
 
 import ast
-import warnings
 
 from qd._dtypes import BY_NAME
 from qd._expressions import MISSING
-from qd._functions import Func, Method, ndrange
+from qd._functions import Func, Method, axes_of, ndrange
 from qd._statements import Statements, jumps
 from qd._values import Array
-from qd.exception import QuadrantsSyntaxError, QuadrantsTypeError
+from qd.exception import QuadrantsCompilationError, QuadrantsSyntaxError, QuadrantsTypeError
 
 
 class Loop:
@@ -44,8 +43,8 @@ class Loops(Statements):
                 names.add(target.id)
 
     def _range(self, node):
-        """The bounds of a `for`, as i32; and of a loop over several dimensions, which counts all their elements, the first
-        index and the extent of each."""
+        """The bounds of a `for`, as i32; and of a loop over several dimensions, which counts all their elements, the number, the
+        first index and the extent of each, from the outermost."""
         call = node.iter
         zero = self.made(call, "integer", 0, "i32", is_host=True, is_pure=True)
         iterated = self.callee(call) if isinstance(call, ast.Call) else self.expression(call)
@@ -54,8 +53,9 @@ class Loops(Statements):
             if any(iterated.offset or ()):
                 bounds = [self._shifted(call, first, extent) for first, extent in zip(iterated.offset, iterated.shape)]
         elif isinstance(call, ast.Call) and (iterated is range or iterated is ndrange):
-            if call.keywords:
-                raise self.later(call.keywords[0].value, f"a keyword of {iterated.__name__} in a kernel")
+            unknown = [each for each in call.keywords if iterated is range or each.arg != "axes"]
+            if unknown:
+                raise self.later(unknown[0].value, f"a keyword of {iterated.__name__} in a kernel")
             bounds = self._range_of(call, zero) if iterated is range else [self._dimension(each, zero) for each in call.args]
         else:
             raise self.later(call, "a loop over anything but range(…), qd.ndrange(…) and arrays")
@@ -66,13 +66,23 @@ class Loops(Statements):
         if len(bounds) == 1:
             return *bounds[0], None
         dimensions = []
-        for begin, end in bounds:
+        for axis in self._axes(call, len(bounds)):
+            begin, end = bounds[axis]
             extent = end if begin is zero else self.binary(call, "-", end, begin, on_host=True)
-            dimensions.append((begin, self.binary(call, "max", extent, zero, on_host=True)))
-        count = dimensions[0][1]
-        for _, extent in dimensions[1:]:
+            extent = self.binary(call, "max", extent, zero, on_host=True)
+            dimensions.append((axis, None if begin is zero else begin, extent))
+        count = dimensions[0][-1]
+        for *_, extent in dimensions[1:]:
             count = self.binary(call, "*", count, extent, on_host=True)
-        return zero, count, [(None if begin is zero else begin, extent) for begin, extent in dimensions]
+        return zero, count, dimensions
+
+    def _axes(self, call, count):
+        """The dimensions of a loop from the outermost."""
+        given = call.keywords[0].value if isinstance(call, ast.Call) and call.keywords else None
+        try:
+            return axes_of(None if given is None else self.python(given), count)
+        except QuadrantsCompilationError as error:
+            raise self.error(type(error), given, str(error)) from None
 
     def _shifted(self, node, first, extent):
         first = self.literal(node, first)
@@ -98,24 +108,20 @@ class Loops(Statements):
         if bound.dtype.is_real:
             raise self.error(QuadrantsTypeError, node, f"a bound is an integer, and not '{bound.dtype}'")
         if bound.dtype.name != "i32":
-            shown = self.frame.source.shown(node)
-            warnings.warn(f"{shown}\na bound of type '{bound.dtype}' is cast to i32", stacklevel=2)
+            self.warn(node, f"a bound of type '{bound.dtype}' is cast to i32")
             bound = self.cast(node, bound, BY_NAME["i32"])
         return bound
 
     def _declare_indices(self, node, number, dimensions):
         """The variables of a loop, in its round with this number."""
-        indices = [number]
-        if dimensions is not None:
-            indices = []
-            # The last varies fastest.
-            for begin, extent in reversed(dimensions[1:]):
-                indices.append((begin, self.binary(node, "raw_mod", number, extent)))
-                number = self.binary(node, "raw_div", number, extent)
-            indices.append((dimensions[0][0], number))
-            indices = [index if begin is None else self.binary(node, "+", begin, index) for begin, index in reversed(indices)]
-        for target, index in zip(_targets(node), indices):
-            self._declare(target, target.id, index)
+        indices = {0: number}
+        # The last varies fastest.
+        for place, (axis, begin, extent) in reversed([*enumerate(dimensions or ())]):
+            index = number if place == 0 else self.binary(node, "raw_mod", number, extent)
+            number = number if place == 0 else self.binary(node, "raw_div", number, extent)
+            indices[axis] = index if begin is None else self.binary(node, "+", begin, index)
+        for axis, target in enumerate(_targets(node)):
+            self._declare(target, target.id, indices[axis])
 
     def _flag(self, node):
         """A variable that is false."""
@@ -138,8 +144,7 @@ class Loops(Statements):
         values = list(self.python(node.iter))
         limit = self.config.unrolling_limit
         if 0 < limit < len(values):
-            message = f"{self.frame.source.shown(node)}\na loop is unrolled {len(values)} times: compiling may take long"
-            warnings.warn(message, SyntaxWarning, stacklevel=2)
+            self.warn(node, f"a loop is unrolled {len(values)} times: compiling may take long", SyntaxWarning)
         for value in values:
             loop = Loop(unrolled_at=self.depth)
             self.frame.scopes.append({})

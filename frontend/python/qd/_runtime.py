@@ -111,11 +111,29 @@ def init(
         _selected(arch, enable_fallback),
         _default("fp", default_fp, (f32, f64)),
         _default("ip", default_ip, (i32, i64)),
-        **{name: options[name] for name in _OPTIONS if name in options},
+        **{name: value for name in _OPTIONS if (value := _option(name, options)) is not None},
     )
     device = _core.Device("cpu", config.cpu_max_num_threads, config.debug or config.check_out_of_bound)
     _generation += 1
     _runtime = Runtime(config, device, _generation)
+
+
+def _option(name, options):
+    """An option as it is given, or as the environment has it; None."""
+    variable = f"QD_{name.upper()}"
+    text = os.environ.get(variable)
+    if not text:
+        return options.get(name)
+    if name in options:
+        warnings.warn(f"{variable}={text} is not used: qd.init is given {name}={options[name]!r}", stacklevel=4)
+        return options[name]
+    is_flag = Config.__annotations__[name] is bool
+    known = {"0": False, "1": True, "false": False, "true": True} if is_flag else {}
+    try:
+        return known[text.lower()] if is_flag else int(text)
+    except (KeyError, ValueError):
+        expected = "0 or 1" if is_flag else "a number"
+        raise ValueError(f"{variable}={text}: {expected} is expected") from None
 
 
 def _selected(arch, enable_fallback):

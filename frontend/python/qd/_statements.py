@@ -4,6 +4,7 @@ import ast
 
 from qd._calls import Calls
 from qd._expressions import _BINARY, MISSING
+from qd._functions import loop_config
 from qd._operations import ASSIGNING
 from qd._values import Array, Spanning, Value, Variable
 from qd.exception import QuadrantsSyntaxError
@@ -71,8 +72,14 @@ class Statements(Calls):
         pass
 
     def do_Expr(self, node):
-        if not is_text(node):
+        if self.is_loop_config(node):
+            self.warn(node, "qd.loop_config is for loops of a kernel's top level, and changes nothing here")
+        elif not is_text(node):
             self.expression(node.value)
+
+    def is_loop_config(self, node):
+        """Whether a statement is `qd.loop_config(…)`."""
+        return isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and self.callee(node.value) is loop_config
 
     def do_Assign(self, node):
         value = self.expression(node.value)

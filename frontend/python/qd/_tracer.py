@@ -33,6 +33,8 @@ class Tracer(Loops):
         # What a launch brings along after the parameters: fields, and None for a variable that several tasks have.
         self.appended = []
         self._fields = {}
+        # Loops of the top level that are no tasks.
+        self._serialized = set()
         self._declare_parameters(*key)
 
     def _declare_parameters(self, *key):
@@ -85,12 +87,29 @@ class Tracer(Loops):
 
     def _top_level(self, statements):
         """A loop is a task, and so is what lies between two of them."""
+        self._configure(statements)
         constants = self._constants(statements)
         outer = self.frame.spanning, self.frame.top
         self.frame.spanning = outer[0] | self._spanning(statements, constants)
         self.frame.top = len(self.frame.scopes)
         self._each_task(statements, constants)
         self.frame.spanning, self.frame.top = outer
+
+    def _configure(self, statements):
+        """Finds the loops that one thread is to execute."""
+        config = None
+        for statement in statements:
+            if self.is_loop_config(statement):
+                config = statement
+            elif config is not None and isinstance(statement, ast.For):
+                given = {each.arg: each.value for each in config.value.keywords}
+                if None in given:
+                    raise self.later(given[None], "'**' of qd.loop_config")
+                if "serialize" in given and self.python(given["serialize"]):
+                    self._serialized.add(statement)
+                config = None
+        if config is not None:
+            self.warn(config, "no loop follows this qd.loop_config")
 
     def _spanning(self, statements, constants):
         """The names that statements of the top level assign, and that a later task has, too."""
@@ -130,6 +149,9 @@ class Tracer(Loops):
     def _each_task(self, statements, constants):
         run = []
         for statement in statements:
+            if self.is_loop_config(statement):
+                self.python(statement.value)
+                continue
             if not self._has_tasks(statement):
                 run.append(statement)
                 if isinstance(statement, ast.Return):
@@ -144,6 +166,8 @@ class Tracer(Loops):
 
     def _has_tasks(self, statement):
         """Whether a statement of the top level is a loop, or has some at the top level, too."""
+        if statement in self._serialized:
+            return False
         if isinstance(statement, ast.For):
             return not self.is_static(statement.iter) or any(map(self._has_tasks, statement.body))
         if isinstance(statement, ast.If) and self.is_static(statement.test):

@@ -163,3 +163,49 @@ def test_wrong_loops_and_indices():
         real(1.0)
     with pytest.raises(qd.QuadrantsRuntimeTypeError, match=r"f32\[2-D\]"):
         too_few(np.zeros(3, np.float32))
+
+
+@pytest.mark.parametrize("axes", [(0, 1, 2), (2, 0, 1), (1, 2, 0), (2, 1, 0)])
+def test_the_order_of_an_ndrange(axes):
+    @qd.kernel
+    def k(a: qd.types.NDArray[qd.i32, 2], n: qd.i32):
+        at = 0
+        qd.loop_config(serialize=True)
+        for i, j, l in qd.ndrange(2, (1, n), (-1, 1), axes=axes):
+            a[at, 0], a[at, 1], a[at, 2] = i, j, l
+            at += 1
+
+    a = np.zeros((2 * 3 * 2, 3), np.int32)
+    k(a, 4)
+    bounds = [range(2), range(1, 4), range(-1, 1)]
+    expected = []
+    for first in bounds[axes[0]]:
+        for second in bounds[axes[1]]:
+            for third in bounds[axes[2]]:
+                index = [0, 0, 0]
+                for axis, value in zip(axes, (first, second, third)):
+                    index[axis] = value
+                expected.append(index)
+    assert a.tolist() == expected
+    assert [list(each) for each in qd.ndrange(2, (1, 4), (-1, 1), axes=axes)] == expected
+
+
+@pytest.mark.parametrize(
+    "axes, error, message",
+    [
+        ((0, 0), qd.QuadrantsSyntaxError, "does not have the number of each of 2 dimensions once"),
+        ((0,), qd.QuadrantsSyntaxError, "does not have the number of each of 2 dimensions once"),
+        ([1, 0], qd.QuadrantsSyntaxError, "axes is a tuple of the numbers of all dimensions"),
+        ((0, 1.0), qd.QuadrantsTypeError, "axes are numbers of dimensions"),
+    ],
+)
+def test_orders_that_are_none(axes, error, message):
+    @qd.kernel
+    def k(a: qd.types.NDArray[qd.i32, 2]):
+        for i, j in qd.ndrange(2, 2, axes=axes):
+            a[i, j] = 1
+
+    with pytest.raises(error, match=f"(?s)axes=axes.*\\^.*{message}"):
+        k(np.zeros((2, 2), np.int32))
+    with pytest.raises(error, match=message):
+        qd.ndrange(2, 2, axes=axes)

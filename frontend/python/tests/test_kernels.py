@@ -341,3 +341,15 @@ def test_slow_compilations_say_so(monkeypatch, capsys):
     monkeypatch.undo()
     k(np.zeros(4, np.int64))
     assert capsys.readouterr().err == ""
+
+
+def test_options_of_the_environment(monkeypatch):
+    monkeypatch.setenv("QD_CHECK_OUT_OF_BOUND", "true")
+    monkeypatch.setenv("QD_UNROLLING_LIMIT", "5")
+    monkeypatch.setenv("QD_DEBUG", "1")
+    with pytest.warns(UserWarning, match="QD_DEBUG=1 is not used: qd.init is given debug=False"):
+        qd.init(debug=False)
+    assert (qd.cfg.check_out_of_bound, qd.cfg.unrolling_limit, qd.cfg.debug) == (True, 5, False)
+    monkeypatch.setenv("QD_DEBUG", "maybe")
+    with pytest.raises(ValueError, match="QD_DEBUG=maybe: 0 or 1 is expected"):
+        qd.init()

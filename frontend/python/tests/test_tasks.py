@@ -187,3 +187,76 @@ def test_every_atomic_on_every_type(dtype):
         bits(a, out)
         wanted = [np.bitwise_and.reduce(a), np.bitwise_or.reduce(a), np.bitwise_xor.reduce(a), a[7], 1, a[7]]
         assert out.tolist() == [int(each) for each in wanted]
+
+
+def test_a_loop_that_one_thread_executes():
+    @qd.kernel
+    def k(a: Ints) -> qd.i32:
+        qd.loop_config(serialize=True)
+        for i in range(1, a.shape[0]):
+            a[i] += a[i - 1]
+            if a[i] > 1000:
+                break
+        last = 0
+        qd.loop_config(block_dim=128, name="the largest")
+        for i in a:
+            qd.atomic_max(last, a[i])
+        return last
+
+    a = np.ones(5000, np.int32)
+    assert k(a) == 1001
+    assert a[:1001].tolist() == list(range(1, 1002)) and set(a[1001:]) == {1}
+
+
+def test_only_the_next_loop_is_configured():
+    @qd.kernel
+    def k(a: Ints):
+        qd.loop_config(serialize=True)
+        for i in range(2):
+            a[i] = i
+        for i in range(2):
+            if i == 1:
+                break
+
+    with pytest.raises(qd.QuadrantsSyntaxError, match="(?s)for i in range.*Cannot break out of a parallel loop"):
+        k(np.zeros(2, np.int32))
+
+
+def test_configurations_of_no_loop_are_warned_of():
+    @qd.kernel
+    def nested(a: Ints):
+        for i in range(2):
+            qd.loop_config(block_dim=64)
+            for j in range(2):
+                a[i] += j
+
+    @qd.kernel
+    def last(a: Ints):
+        a[0] = 3
+        qd.loop_config(block_dim=64)
+
+    a = np.zeros(2, np.int32)
+    with pytest.warns(UserWarning, match="(?s)loop_config.block_dim=64.*is for loops of a kernel's top level"):
+        nested(a)
+    assert a.tolist() == [1, 1]
+    with pytest.warns(UserWarning, match="(?s)loop_config.block_dim=64.*no loop follows"):
+        last(a)
+    assert a.tolist() == [3, 1]
+
+
+def test_a_configuration_is_checked():
+    @qd.kernel
+    def threads(a: Ints):
+        qd.loop_config(block_dim=1025)
+        for i in a:
+            a[i] = 1
+
+    @qd.kernel
+    def unknown(a: Ints):
+        qd.loop_config(blocks=3)
+        for i in a:
+            a[i] = 1
+
+    for k, message in [(threads, "block_dim is a number from 1 to 1024, and not 1025"), (unknown, "unexpected keyword argument 'blocks'")]:
+        with pytest.raises(qd.QuadrantsCompilationError, match=f"(?s)qd.loop_config.*{message}"):
+            k(np.zeros(2, np.int32))
