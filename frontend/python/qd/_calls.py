@@ -9,7 +9,8 @@ from qd._expressions import MISSING, Expressions, is_number
 from qd._functions import MOST_CALLS, STATIC, Baked, Frame, Func, Method, is_template
 from qd._operations import ATOMICS, BIT_CAST, BUILTINS, CAS, MAX, MIN, SELECT, SIGNS, Operation
 from qd._values import Array, Spanning, Value, Variable
-from qd.exception import QuadrantsCompilationError, QuadrantsSyntaxError, QuadrantsTypeError
+from qd.algorithms import MOST_LEVELS, AlgorithmFunc, SlotsFunc, check_depth
+from qd.exception import QuadrantsCompilationError, QuadrantsSyntaxError, QuadrantsTypeError, QuadrantsValueError
 
 
 class Calls(Expressions):
@@ -25,6 +26,11 @@ class Calls(Expressions):
             return self.inline(node, callee.func, [callee.instance])
         if isinstance(callee, Func):
             return self.inline(node, callee)
+        if isinstance(callee, AlgorithmFunc):
+            message = f"'{callee.__name__}' has requires_top_level=True and must be called at the top level"
+            raise self.error(QuadrantsSyntaxError, node, message)
+        if isinstance(callee, SlotsFunc):
+            return self._slots(node, callee)
         if node.keywords or any(isinstance(arg, ast.Starred) for arg in node.args):
             raise self.later(node, "a call with keywords or '*' in a kernel")
         if isinstance(callee, DataType) or callee in (int, float, bool):
@@ -196,6 +202,37 @@ class Calls(Expressions):
         if isinstance(given, Value):
             raise self.error(QuadrantsTypeError, node, f"'{given.dtype}' is a scalar, and has no length")
         return len(given)
+
+    def bound(self, node, signature, evaluate):
+        """The arguments of a call by the names of its parameters, each as `evaluate` has it of a name and a node."""
+        given = [None if isinstance(each, ast.Starred) else each for each in node.args]
+        keywords = {each.arg: each.value for each in node.keywords}
+        if None in given or None in keywords:
+            raise self.later(node, "a call with '*' of an algorithm")
+        try:
+            bound = signature.bind(*given, **keywords)
+        except TypeError as error:
+            message = str(error)
+        else:
+            found = {name: evaluate(name, argument) for name, argument in bound.arguments.items()}
+            defaults = {name: each.default for name, each in signature.parameters.items() if name not in found}
+            return found | defaults
+        raise self.error(QuadrantsTypeError, node, message)
+
+    def _slots(self, node, callee):
+        """How much scratch an algorithm takes: a number, or a value of the kernel."""
+        count, *depth = self.bound(node, callee.signature, lambda _, argument: self.expression(argument)).values()
+        try:
+            if is_number(count):
+                return callee(count, *depth)
+            # Those that depend on no capacity are the same for each.
+            depth = depth[0] if depth else MOST_LEVELS
+            check_depth(depth)
+        except ValueError as error:
+            raise self.error(QuadrantsValueError, node, f"{callee.__name__}: {error}") from None
+        count = self.lift(node, count)
+        says = {"is_host": count.is_host, "is_pure": count.is_pure}
+        return self.made(node, "scratch_slots", callee.algorithm, count.number, depth, **says)
 
     def _of_all(self, node, callee):
         """Whether all values of a tuple are true, or any: a scalar is one of itself."""

@@ -10,13 +10,25 @@ from qd._loops import Loop, Loops
 from qd._operations import ATOMICS, Operation
 from qd._statements import is_text, jumps
 from qd._values import Array, Spanning, Value, Variable
-from qd.exception import QuadrantsCompilationError, QuadrantsSyntaxError, QuadrantsTypeError
+from qd.algorithms import AlgorithmFunc
+from qd.exception import (
+    QuadrantsCompilationError,
+    QuadrantsNotImplementedError,
+    QuadrantsSyntaxError,
+    QuadrantsTypeError,
+    QuadrantsValueError,
+)
 
 _PURE = (
     ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Call, ast.Tuple,
     ast.operator, ast.unaryop, ast.cmpop, ast.expr_context,
 )  # fmt: skip
 
+
+# The classes of errors that have a place, by what algorithms raise.
+_LOCATED = {
+    ValueError: QuadrantsValueError, NotImplementedError: QuadrantsNotImplementedError, TypeError: QuadrantsTypeError,
+}  # fmt: skip
 
 # Threads of a parallel loop whose bounds the host does not know.
 STRIDE = 2**14
@@ -172,6 +184,8 @@ class Tracer(Loops):
             return not self.is_static(statement.iter) or any(map(self._has_tasks, statement.body))
         if isinstance(statement, ast.If) and self.is_static(statement.test):
             return any(map(self._has_tasks, statement.body + statement.orelse))
+        if self._algorithm_of(statement) is not None:
+            return True
         func, _ = self._called(statement)
         if func is None or any(frame.func is func for _, frame in self.frame.calls()) or self.frame.func is func:
             return False
@@ -191,7 +205,10 @@ class Tracer(Loops):
 
     def _tasks(self, statement):
         """The tasks of a statement that has some."""
-        if isinstance(statement, ast.If):
+        algorithm = self._algorithm_of(statement)
+        if algorithm is not None:
+            self._step(statement.value, algorithm)
+        elif isinstance(statement, ast.If):
             self._top_level(statement.body if self.python(statement.test) else statement.orelse)
         elif isinstance(statement, ast.Expr):
             func, first = self._called(statement)
@@ -207,6 +224,77 @@ class Tracer(Loops):
             self._unroll(statement, self._top_level)
         else:
             self._parallel(statement)
+
+    # Algorithms.
+
+    def _algorithm_of(self, statement):
+        """The algorithm that a statement calls; None."""
+        if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+            return None
+        callee = self.callee(statement.value)
+        return callee if isinstance(callee, AlgorithmFunc) else None
+
+    def _step(self, node, algorithm):
+        self.node = node
+
+        def evaluate(name, argument):
+            return self._count(argument) if name == "n" else self._argument(argument)
+
+        given = self.bound(node, algorithm.signature, evaluate)
+        try:
+            step = algorithm.function(**given)
+        except tuple(_LOCATED) as error:
+            kind = next(kind for known, kind in _LOCATED.items() if isinstance(error, known))
+            raise self.error(kind, node, str(error)) from None
+        numbers = [[array.number for array in arrays] for arrays in (step.inputs, step.outputs)]
+        array, index = given["n"]
+        count = (array.number, index.number)
+        self.task += 1
+        self.ask(
+            node, "algorithm", step.algorithm, step.combine, *numbers, step.scratch.number, count, step.log256_max_n,
+            step.end_bit, step.deterministic,
+        )  # fmt: skip
+
+    def _argument(self, node):
+        """An argument of an algorithm: an array, or what is known while tracing."""
+        given = self.expression(node)
+        if isinstance(given, Value):
+            raise self.error(QuadrantsTypeError, node, "an array is expected, or what is known while tracing, and not a value")
+        return given
+
+    def _count(self, node):
+        """Where the number of elements is: an array, and the index in it."""
+        zero = self.made(node, "integer", 0, "i32", is_host=True, is_pure=True)
+        known = self.lookup(node.id) if isinstance(node, ast.Name) else None
+        if isinstance(known, Spanning):
+            return self._of_integers(node, known.array), zero
+        if isinstance(node, ast.Subscript):
+            array = self.expression(node.value)
+            if isinstance(array, Array) and not any(isinstance(each, ast.Subscript) for each in ast.walk(node.slice)):
+                index = self.index(node, array)
+                if index.is_pure:
+                    return self._of_integers(node, array), index
+        elif isinstance(node, (ast.Name, ast.Attribute)):
+            given = self.expression(node)
+            if isinstance(given, Array):
+                if len(given.shape) != 0:
+                    raise self.error(QuadrantsTypeError, node, "'n' is a number, and not an array of them: which element?")
+                return self._of_integers(node, given), zero
+        # It is computed by one thread.
+        one = self.made(node, "integer", 1, "i32", is_host=True, is_pure=True)
+        self.task += 1
+        self.ask(node, "task", zero.number, one.number)
+        value = self.value(node)
+        variable = Spanning(self.temporary(node, f"n of line {self.frame.source.line_of(node)}", value.dtype))
+        self._of_integers(node, variable.array)
+        self.write(node, variable, value)
+        self.ask(node, "end")
+        return variable.array, zero
+
+    def _of_integers(self, node, array):
+        if array.dtype.is_real or array.dtype.name == "u1":
+            raise self.error(QuadrantsTypeError, node, f"'n' is an integer, and not '{array.dtype}'")
+        return array
 
     def _constants(self, statements):
         """The assignments of names that are assigned once, of what any task can compute, and those of what is static."""

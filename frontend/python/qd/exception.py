@@ -24,6 +24,14 @@ class QuadrantsTypeError(QuadrantsCompilationError, TypeError):
     """An operation does not take a type."""
 
 
+class QuadrantsValueError(QuadrantsCompilationError, ValueError):
+    """What is known while tracing has a value that is not allowed."""
+
+
+class QuadrantsNotImplementedError(QuadrantsCompilationError, NotImplementedError):
+    """A combination that is not supported."""
+
+
 class QuadrantsRuntimeError(RuntimeError):
     """A kernel cannot be run."""
 

@@ -3,9 +3,10 @@
 use super::{
     arithmetic,
     dtype::DType,
-    record::{Atomic, NONE, Node, Op, Record},
+    record::{Atomic, NONE, Node, Op, Record, Step},
 };
-use qd_frontend::builder::{Builder, Kind, Parameter, V};
+use qd_dialects::{melior::ir::r#type::MemRefType, ops::grid};
+use qd_frontend::builder::{Algorithm, Builder, Combiner, Kind, Order, Parameter, V, Workspace};
 use std::{cell::RefCell, collections::HashMap, ops::Range};
 
 /// Writes the kernel at the top of a module.
@@ -106,6 +107,10 @@ impl<'b, 'c> Lowering<'b, 'c, '_> {
         let mut i = 0;
         while i < self.record.nodes.len() {
             let node = self.record.nodes[i];
+            if let Op::Algorithm(number) = node.op {
+                self.locate(node);
+                self.algorithm(node, &self.record.algorithms[number as usize]);
+            }
             if node.op != Op::Task {
                 i += 1;
                 continue;
@@ -125,6 +130,61 @@ impl<'b, 'c> Lowering<'b, 'c, '_> {
             self.values.borrow_mut().fill(None);
             i = end + 1;
         }
+    }
+
+    fn algorithm(&self, node: Node, step: &Step) {
+        let b = self.b;
+        let array = |at: usize| self.arguments[step.arrays[at] as usize];
+        let first = |at: usize| self.place(array(at), b.index(0));
+        let dtype = |at: usize| self.record.arguments[step.arrays[at] as usize].dtype;
+        let combiner = |at: usize| {
+            let kind = step.combine.and_then(|combine| kind(combine, dtype(at)));
+            let kind = kind.expect("an algorithm that combines says how");
+            Combiner::kind(b.context(), kind, array(at).element())
+        };
+        let count = self.place(self.arguments[step.count as usize], self.index(node));
+        let scratch = self.arguments[step.scratch as usize];
+        let mut workspace = Workspace::new(scratch, count, step.log256_max_n as i32);
+        if step.is_deterministic {
+            workspace = workspace.deterministic();
+        }
+        match step.algorithm {
+            Algorithm::Reduce => b.reduce(&combiner(0), array(0), first(1), &workspace),
+            Algorithm::ExclusiveScan => {
+                b.exclusive_scan(&combiner(0), array(0), array(1), &workspace)
+            }
+            Algorithm::Select => b.select(array(0), array(1), array(2), first(3), &workspace),
+            Algorithm::ReduceByKey => {
+                let (inputs, outputs) = ([array(0), array(1)], [array(2), array(3)]);
+                b.reduce_by_key(&combiner(1), inputs, outputs, first(4), &workspace)
+            }
+            Algorithm::Sort => {
+                let is_unsigned = !dtype(0).is_real() && !dtype(0).is_signed();
+                let order = match is_unsigned {
+                    true => Order::unsigned(),
+                    false => Order::signed(),
+                };
+                let order = match step.end_bit {
+                    Some(bits) => order.low_bits(bits as i32),
+                    None => order,
+                };
+                match step.arrays.len() {
+                    2 => b.sort(array(0), array(1), order, &workspace),
+                    _ => {
+                        let (keys, values) = ([array(0), array(1)], [array(2), array(3)]);
+                        b.sort_pairs(keys, values, order, &workspace)
+                    }
+                }
+            }
+            _ => unreachable!("the recorder names no other algorithm"),
+        };
+    }
+
+    /// An element of an array, as an array of rank 0.
+    fn place(&self, array: V<'b, 'c>, index: V<'b, 'c>) -> V<'b, 'c> {
+        let r#type = MemRefType::new(array.element(), &[], None, None).into();
+        self.b
+            .result(grid::View::NAME, &[array, index], r#type, &[])
     }
 
     fn locate(&self, node: Node) {
@@ -202,7 +262,12 @@ impl<'b, 'c> Lowering<'b, 'c, '_> {
                 let array = self.arguments[array as usize];
                 array.atomic_cas(self.index(node), operand(b), operand(c), "device")
             }
+            Op::ScratchSlots(algorithm, depth) => {
+                let slots = builder.scratch_slots(algorithm, operand(a).to_index(), depth as i32);
+                slots.to_i32()
+            }
             Op::Store(_)
+            | Op::Algorithm(_)
             | Op::Declare
             | Op::Set
             | Op::Task

@@ -136,6 +136,10 @@ fn written(record: &Record) -> Vec<bool> {
             written[array as usize] = true;
         }
     }
+    for step in &record.algorithms {
+        let all = step.arrays[step.inputs..].iter().chain([&step.scratch]);
+        all.for_each(|array| written[*array as usize] = true);
+    }
     written
 }
 

@@ -21,6 +21,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<launch::Kernel>()?;
     module.add_class::<dispatch::Evaluation>()?;
     module.add_function(wrap_pyfunction!(dispatch::dispatch_defaults, module)?)?;
+    module.add_function(wrap_pyfunction!(recorder::scratch_slots, module)?)?;
     let py = module.py();
     module.add("Rejected", py.get_type::<recorder::Rejected>())?;
     module.add("Failed", py.get_type::<launch::Failed>())?;

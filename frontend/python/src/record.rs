@@ -5,10 +5,11 @@
 //! where they are used, by the host or in a task.
 
 use super::dtype::DType;
+use qd_frontend::builder::Algorithm;
 use std::fmt;
 
 /// Of the form; what is stored by another version is not read.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// What a node does. `a`, `b` and `c` are its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -65,6 +66,10 @@ pub enum Op {
     Print(u32),
     /// `a` has to hold; a text of the record says what that is.
     Assert(u32),
+    /// A task: one of the record's algorithms; element `a` of an array is the number of its elements.
+    Algorithm(u32),
+    /// Slots of scratch that an algorithm takes for `a` elements, at a capacity of 256 to this power.
+    ScratchSlots(Algorithm, u32),
 }
 
 /// Operations, with what the tracer calls them.
@@ -171,6 +176,27 @@ pub struct Node {
     pub at: (u32, u32),
 }
 
+/// A device-wide algorithm on array parameters.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Step {
+    pub algorithm: Algorithm,
+    /// How it combines values, if it does.
+    pub combine: Option<Atomic>,
+    /// The arrays that it reads, and then those that it writes, in the order of its definition.
+    pub arrays: Vec<u32>,
+    /// How many it only reads.
+    pub inputs: usize,
+    pub scratch: u32,
+    /// The array that has the number of elements.
+    pub count: u32,
+    /// The exponent of its capacity, to the base of 256.
+    pub log256_max_n: u32,
+    /// How many bits a sort compares.
+    pub end_bit: Option<u32>,
+    /// Whether results depend on the input and the capacity alone.
+    pub is_deterministic: bool,
+}
+
 /// A parameter.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Argument {
@@ -191,6 +217,7 @@ pub struct Record {
     pub overlapping: bool,
     /// Formats of prints, as C's, and what asserts say.
     pub texts: Vec<String>,
+    pub algorithms: Vec<Step>,
     pub nodes: Vec<Node>,
 }
 
@@ -217,6 +244,9 @@ impl fmt::Display for Record {
         }
         for (i, text) in self.texts.iter().enumerate() {
             writeln!(f, "text {i}: {text:?}")?;
+        }
+        for (i, step) in self.algorithms.iter().enumerate() {
+            writeln!(f, "algorithm {i}: {step:?}")?;
         }
         for (i, node) in self.nodes.iter().enumerate() {
             write!(f, "{i}: {:?} {}", node.op, node.dtype)?;

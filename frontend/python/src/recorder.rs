@@ -3,9 +3,15 @@
 
 use super::{
     dtype::DType::{self, *},
-    record::{Argument, Atomic, Binary, NONE, Node, Op, Record, Unary, VERSION},
+    record::{Argument, Atomic, Binary, NONE, Node, Op, Record, Step, Unary, VERSION},
 };
-use pyo3::{create_exception, exceptions::PyException, prelude::*};
+use pyo3::{
+    create_exception,
+    exceptions::{PyException, PyValueError},
+    prelude::*,
+};
+use qd_frontend::builder::Algorithm;
+use qd_lowering::algorithms::scratch;
 
 create_exception!(
     _core,
@@ -23,6 +29,32 @@ fn dtype_named(name: &str) -> PyResult<DType> {
         Some(dtype) => Ok(dtype),
         None => rejected(format!("'{name}' isn't there yet as a type in kernels")),
     }
+}
+
+/// An algorithm that kernels have.
+fn algorithm_named(name: &str) -> PyResult<Algorithm> {
+    use Algorithm::{ExclusiveScan, Reduce, ReduceByKey, Select, Sort};
+    let mut all = [Reduce, ExclusiveScan, Select, Sort, ReduceByKey].into_iter();
+    match all.find(|algorithm| algorithm.name() == name) {
+        Some(algorithm) => Ok(algorithm),
+        None => rejected(format!(
+            "'{name}' isn't there yet as an algorithm in kernels"
+        )),
+    }
+}
+
+/// Slots of scratch that an algorithm takes for `n` elements, at a capacity of 256^`log256_max_n`, or the
+/// least that fits.
+#[pyfunction]
+pub fn scratch_slots(algorithm: &str, n: u64, log256_max_n: Option<u32>) -> PyResult<u64> {
+    let slots = match algorithm_named(algorithm)? {
+        Algorithm::Reduce => scratch::reduce_scratch_slots(n, log256_max_n),
+        Algorithm::ExclusiveScan => scratch::scan_scratch_slots(n, log256_max_n),
+        Algorithm::Sort => scratch::sort_scratch_slots(n, log256_max_n),
+        Algorithm::ReduceByKey => Ok(scratch::reduce_by_key_scratch_slots(n)),
+        _ => Ok(scratch::select_scratch_slots(n)),
+    };
+    slots.map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// A record that is being written.
@@ -88,6 +120,7 @@ impl Recorder {
                 results: Vec::new(),
                 overlapping: false,
                 texts: Vec::new(),
+                algorithms: Vec::new(),
                 nodes: Vec::new(),
             },
             default_fp: dtype_named(default_fp)?,
@@ -455,6 +488,54 @@ impl Recorder {
         let condition = self.truth(condition);
         let number = self.text_number(text);
         self.push(Op::Assert(number), [condition, NONE, NONE], U1);
+    }
+
+    /// Slots of scratch for as many elements as a value says.
+    fn scratch_slots(&mut self, algorithm: &str, n: u32, log256_max_n: u32) -> PyResult<u32> {
+        let algorithm = algorithm_named(algorithm)?;
+        if self.dtype_of(n).is_real() {
+            let dtype = self.dtype_of(n);
+            return rejected(format!(
+                "a number of elements is an integer, and not '{dtype}'"
+            ));
+        }
+        let n = self.converted(n, I32);
+        let op = Op::ScratchSlots(algorithm, log256_max_n);
+        Ok(self.push(op, [n, NONE, NONE], I32))
+    }
+
+    /// An algorithm, of which the tracer has checked what it is given. `count`: an array, and the index of the
+    /// element that has the number of elements.
+    #[expect(clippy::too_many_arguments, reason = "one for each that Python names")]
+    fn algorithm(
+        &mut self,
+        algorithm: &str,
+        combine: Option<&str>,
+        inputs: Vec<u32>,
+        outputs: Vec<u32>,
+        scratch: u32,
+        count: (u32, u32),
+        log256_max_n: u32,
+        end_bit: Option<u32>,
+        is_deterministic: bool,
+    ) -> PyResult<()> {
+        let (count, index) = count;
+        self.index(index)?;
+        let step = Step {
+            algorithm: algorithm_named(algorithm)?,
+            combine: combine.and_then(Atomic::named),
+            inputs: inputs.len(),
+            arrays: [inputs, outputs].concat(),
+            scratch,
+            count,
+            log256_max_n,
+            end_bit,
+            is_deterministic,
+        };
+        self.record.algorithms.push(step);
+        let number = self.record.algorithms.len() as u32 - 1;
+        self.push(Op::Algorithm(number), [index, NONE, NONE], U1);
+        Ok(())
     }
 
     fn give(&mut self, result: u32, value: u32) {

@@ -23,3 +23,15 @@ quicksort = load("quicksort")
 @pytest.mark.parametrize("n", [1, 2, 63, 64, 65, 1000])
 def test_the_quicksort_articles_programs(check, n):
     check(n, np.random.default_rng(n))
+
+
+flights = load("flights")
+
+
+@pytest.mark.parametrize("size", [1, 300, 70_000, None])
+def test_the_flights(size):
+    delay, distance = (np.load(flights.DATA / f"{name}.npy")[:size] for name in ("delay", "distance"))
+    # Some flight is late.
+    delay[0] = 99
+    for ours, numpys in zip(flights.run(delay, distance), flights.expected(delay, distance)):
+        np.testing.assert_array_equal(ours, numpys)

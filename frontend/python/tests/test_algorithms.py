@@ -1,0 +1,396 @@
+"""`qd.algorithms`, against NumPy."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+import qd
+
+OF_NUMPY = {qd.i32: np.int32, qd.u32: np.uint32, qd.f32: np.float32, qd.i64: np.int64, qd.u64: np.uint64, qd.f64: np.float64}
+SCALARS = list(OF_NUMPY)
+SIZES = [0, 1, 255, 256, 257, 65535, 65536, 65537]
+N, D = 8, 1
+
+
+def one(dtype=qd.i32):
+    return qd.types.NDArray[dtype, 1]
+
+
+def scratch_of(dtype, slots):
+    return np.empty(slots, np.uint64 if OF_NUMPY[dtype]().nbytes == 8 else np.uint32)
+
+
+def sample(dtype, size, seed=0):
+    """Numbers whose sums are exact."""
+    random = np.random.default_rng(seed)
+    of = OF_NUMPY[dtype]
+    if np.issubdtype(of, np.floating):
+        return random.integers(-8, 8, size).astype(of) / of(4)
+    return random.integers(0, 2 ** (8 * of().nbytes - 1), size).astype(of) * of(2) + random.integers(0, 2, size).astype(of)
+
+
+def identity(name, of):
+    if name == "add":
+        return of(0)
+    least, most = (-np.inf, np.inf) if np.issubdtype(of, np.floating) else (np.iinfo(of).min, np.iinfo(of).max)
+    return of(most if name == "min" else least)
+
+
+def combined(name, values):
+    """The combination of values before each, and of all."""
+    of = values.dtype.type
+    function = {"add": np.add, "min": np.minimum, "max": np.maximum}[name]
+    with np.errstate(over="ignore"):
+        inclusive = function.accumulate(values, dtype=of)
+    return np.concatenate([[identity(name, of)], inclusive]).astype(of)
+
+
+# The reference's own examples: fields that kernels find by name.
+
+
+def field_of(dtype, values):
+    made = qd.field(dtype, shape=len(values))
+    made.from_numpy(np.array(values))
+    return made
+
+
+def test_the_references_reductions():
+    arr, count = field_of(qd.i32, [3, 1, 4, 1, 5, 9, 2, 6]), field_of(qd.i32, [N])
+    out = qd.field(qd.i32, shape=1)
+    scratch = qd.field(qd.u32, shape=qd.algorithms.reduce_scratch_slots(N, D))
+
+    for reduce, expected in [(qd.algorithms.reduce_add, 31), (qd.algorithms.reduce_min, 1), (qd.algorithms.reduce_max, 9)]:
+
+        @qd.kernel
+        def run():
+            reduce(arr, out, scratch, count[0], qd.i32, D)
+
+        run()
+        assert out.to_numpy()[0] == expected
+
+
+def test_the_references_running_total():
+    arr, count = field_of(qd.i32, [3, 1, 4, 1, 5, 9, 2, 6]), field_of(qd.i32, [N])
+    out = qd.field(qd.i32, shape=N)
+    scratch = qd.field(qd.u32, shape=qd.algorithms.exclusive_scan_scratch_slots(N, D))
+
+    @qd.kernel
+    def run():
+        qd.algorithms.exclusive_scan_add(arr, out, scratch, count[0], qd.i32, D)
+
+    run()
+    assert out.to_numpy().tolist() == [0, 3, 4, 8, 9, 14, 23, 25]
+
+
+def test_the_references_selection():
+    arr, count = field_of(qd.i32, [10, 11, 12, 13, 14, 15, 16, 17]), field_of(qd.i32, [N])
+    flags = field_of(qd.i32, [1, 0, 1, 1, 0, 0, 1, 0])
+    out, num_out = qd.field(qd.i32, shape=N), qd.field(qd.i32, shape=1)
+    scratch = qd.field(qd.u32, shape=qd.algorithms.select_scratch_slots(N))
+
+    @qd.kernel
+    def run():
+        qd.algorithms.select(arr, flags, out, num_out, scratch, count[0], D)
+
+    run()
+    k = int(num_out.to_numpy()[0])
+    assert k == 4 and out.to_numpy()[:k].tolist() == [10, 12, 13, 16]
+
+
+def test_the_references_sort():
+    i32_1d = qd.types.ndarray(qd.i32, ndim=1)
+    u32_1d = qd.types.ndarray(qd.u32, ndim=1)
+    i32_0d = qd.types.ndarray(qd.i32, ndim=0)
+
+    @qd.kernel
+    def run(keys: i32_1d, tmp_keys: i32_1d, values: i32_1d, tmp_values: i32_1d, scratch: u32_1d, n: i32_0d):
+        qd.algorithms.sort(keys, tmp_keys, values, tmp_values, scratch, n, qd.i32, True, 32, D)
+
+    keys, tmp_keys, values, tmp_values = (qd.ndarray(qd.i32, shape=(N,)) for _ in range(4))
+    scratch = qd.ndarray(qd.u32, shape=(qd.algorithms.sort_scratch_slots(N, D),))
+    n = qd.ndarray(qd.i32, shape=())
+    keys.from_numpy(np.array([3, 1, 4, 1, 5, 9, 2, 6], dtype=np.int32))
+    values.from_numpy(np.arange(N, dtype=np.int32))
+    n.fill(N)
+    run(keys, tmp_keys, values, tmp_values, scratch, n)
+    assert keys.to_numpy().tolist() == [1, 1, 2, 3, 4, 5, 6, 9]
+    assert values.to_numpy().tolist() == [1, 3, 6, 0, 2, 4, 7, 5]
+
+
+def test_the_references_runs():
+    keys_in, values_in = field_of(qd.i32, [1, 1, 1, 2, 2, 3, 3, 3]), field_of(qd.i32, [5, 2, 1, 4, 4, 6, 1, 1])
+    keys_out, values_out = qd.field(qd.i32, shape=N), qd.field(qd.i32, shape=N)
+    num_runs, count = qd.field(qd.i32, shape=1), field_of(qd.i32, [N])
+    scratch = qd.field(qd.u32, shape=qd.algorithms.reduce_by_key_scratch_slots(N))
+
+    @qd.kernel
+    def run():
+        qd.algorithms.reduce_by_key_add(keys_in, values_in, keys_out, values_out, num_runs, scratch, count[0], qd.i32, D)
+
+    run()
+    r = int(num_runs.to_numpy()[0])
+    assert (r, keys_out.to_numpy()[:r].tolist(), values_out.to_numpy()[:r].tolist()) == (3, [1, 2, 3], [8, 8, 8])
+
+
+# All types, and the sizes at which blocks and levels begin.
+
+
+@pytest.mark.parametrize("dtype", SCALARS, ids=str)
+@pytest.mark.parametrize("name", ["add", "min", "max"])
+def test_reductions_and_scans(name, dtype):
+    reduce = getattr(qd.algorithms, f"reduce_{name}")
+    scan = getattr(qd.algorithms, f"exclusive_scan_{name}")
+    wide = qd.u64 if OF_NUMPY[dtype]().nbytes == 8 else qd.u32
+
+    @qd.kernel
+    def run(arr: one(dtype), prefixes: one(dtype), out: one(dtype), scratch: one(wide), n: qd.types.NDArray[qd.i32, 0]):
+        scan(arr, prefixes, scratch, n[()], dtype, 3)
+        reduce(arr, out, scratch, n, dtype, 3)
+
+    arr = sample(dtype, SIZES[-1])
+    scratch = scratch_of(dtype, qd.algorithms.reduce_scratch_slots(len(arr), 3))
+    for n in SIZES:
+        prefixes, out = np.full_like(arr, 3), np.full(1, 7, arr.dtype)
+        run(arr, prefixes, out, scratch, np.array(n, np.int32))
+        expected = combined(name, arr[:n])
+        np.testing.assert_array_equal(prefixes[:n], expected[:n])
+        assert (prefixes[n:] == 3).all() and out[0] == expected[n]
+
+
+@pytest.mark.parametrize("dtype", SCALARS, ids=str)
+def test_selections(dtype):
+    @qd.kernel
+    def run(arr: one(dtype), flags: one(), out: one(dtype), num_out: one(), scratch: one(qd.u32), n: qd.i32):
+        qd.algorithms.select(arr, flags, out, num_out, scratch, n, 3)
+
+    arr = sample(dtype, SIZES[-1])
+    flags = np.random.default_rng(3).integers(0, 2, len(arr)).astype(np.int32)
+    scratch = np.empty(qd.algorithms.select_scratch_slots(len(arr)), np.uint32)
+    for n in SIZES:
+        out, num_out = np.zeros_like(arr), np.full(1, -1, np.int32)
+        run(arr, flags, out, num_out, scratch, n)
+        expected = arr[:n][flags[:n] == 1]
+        assert num_out[0] == len(expected)
+        np.testing.assert_array_equal(out[: len(expected)], expected)
+        assert not out[len(expected) :].any()
+
+
+@pytest.mark.parametrize("has_values", [False, True])
+@pytest.mark.parametrize("dtype", SCALARS, ids=str)
+def test_sorts(dtype, has_values):
+    width = 8 * OF_NUMPY[dtype]().nbytes
+
+    @qd.kernel
+    def run(keys: one(dtype), tmp: one(dtype), values: one(), tmp_values: one(), scratch: one(qd.u32), n: one()):
+        if qd.static(has_values):
+            qd.algorithms.sort(keys, tmp, values, tmp_values, scratch, n[0], dtype, True, width, 3)
+        else:
+            qd.algorithms.sort(keys, tmp, keys, tmp, scratch, n[0], dtype, False, width, 3)
+
+    given = sample(dtype, SIZES[-1])
+    scratch = np.empty(qd.algorithms.sort_scratch_slots(len(given), 3), np.uint32)
+    for n in SIZES:
+        keys, values = given.copy(), np.arange(len(given), dtype=np.int32)
+        run(keys, np.empty_like(keys), values, np.empty_like(values), scratch, np.array([n], np.int32))
+        order = np.argsort(given[:n], kind="stable")
+        np.testing.assert_array_equal(keys[:n], given[:n][order])
+        np.testing.assert_array_equal(keys[n:], given[n:])
+        np.testing.assert_array_equal(values[:n], order if has_values else np.arange(n))
+
+
+def test_a_sort_orders_by_bits():
+    @qd.kernel
+    def run(keys: one(qd.f32), tmp: one(qd.f32), scratch: one(qd.u32), n: qd.i32):
+        qd.algorithms.sort(keys, tmp, keys, tmp, scratch, n, qd.f32, False, 32, 1)
+
+    keys = np.array([np.nan, 0.0, -np.inf, -0.0, 1.0, np.inf, -1.0], np.float32)
+    keys = np.append(keys, -np.nan).astype(np.float32)
+    keys[-1] = np.array(0xFFC00000, np.uint32).view(np.float32)
+    run(keys, np.empty_like(keys), np.empty(qd.algorithms.sort_scratch_slots(8, 1), np.uint32), 8)
+    assert np.isnan(keys[[0, 7]]).all()
+    assert keys[1:7].view(np.uint32).tolist() == np.array([-np.inf, -1, -0.0, 0.0, 1, np.inf], np.float32).view(np.uint32).tolist()
+
+
+@pytest.mark.parametrize("keys_of, values_of", [(qd.i32, qd.f32), (qd.u32, qd.i32), (qd.f32, qd.u32)])
+def test_runs(keys_of, values_of):
+    @qd.kernel
+    def run(
+        keys: one(keys_of), values: one(values_of), keys_out: one(keys_of), values_out: one(values_of),
+        runs: one(), scratch: one(qd.u32), n: qd.i32,
+    ):  # fmt: skip
+        qd.algorithms.reduce_by_key_add(keys, values, keys_out, values_out, runs, scratch, n, values_of, 3)
+
+    random = np.random.default_rng(5)
+    keys = np.repeat(random.integers(0, 9, SIZES[-1]), random.integers(1, 5, SIZES[-1]))[: SIZES[-1]].astype(OF_NUMPY[keys_of])
+    values = sample(values_of, len(keys))
+    scratch = np.empty(qd.algorithms.reduce_by_key_scratch_slots(len(keys)), np.uint32)
+    for n in SIZES:
+        keys_out, values_out, runs = np.zeros_like(keys), np.zeros_like(values), np.full(1, -1, np.int32)
+        run(keys, values, keys_out, values_out, runs, scratch, n)
+        begins = np.flatnonzero(np.append(True, keys[1:n] != keys[: n - 1])) if n else np.array([], int)
+        assert runs[0] == len(begins)
+        np.testing.assert_array_equal(keys_out[: len(begins)], keys[begins])
+        with np.errstate(over="ignore"):
+            sums = np.add.reduceat(values[:n], begins, dtype=values.dtype) if n else values[:0]
+        np.testing.assert_array_equal(values_out[: len(begins)], sums)
+
+
+def test_several_among_other_tasks():
+    """A kernel as programs have it: the sum of the squares of the elements above a bound, by two algorithms and two loops."""
+
+    @qd.func
+    def keep(arr, flags, bound):
+        for i in range(arr.shape[0]):
+            flags[i] = arr[i] > bound
+
+    @qd.kernel
+    def run(
+        arr: one(), flags: one(), kept: one(), num: one(), out: one(), scratch: one(qd.u32), n: qd.types.NDArray[qd.i32, 0]
+    ) -> qd.i32:
+        keep(arr, flags, 50)
+        total = 0
+        qd.algorithms.select(arr, flags, kept, num, scratch, n, 2)
+        for i in range(num[0]):
+            kept[i] = kept[i] * kept[i]
+        qd.algorithms.reduce_add(kept, out, scratch, num[0], qd.i32, log256_max_n=2)
+        total = out[0] + 1
+        return total
+
+    arr = np.random.default_rng(1).integers(0, 100, 5000).astype(np.int32)
+    slots = max(qd.algorithms.select_scratch_slots(5000), qd.algorithms.reduce_scratch_slots(5000, 2))
+    work = [np.zeros_like(arr) for _ in range(2)]
+    small = [np.zeros(1, np.int32) for _ in range(2)]
+    assert run(arr, *work, *small, np.empty(slots, np.uint32), np.array(5000, np.int32)) == (arr[arr > 50] ** 2).sum() + 1
+
+
+def test_counts_are_computed_and_kept():
+    @qd.kernel
+    def run(arr: one(), out: one(), scratch: one(qd.u32), m: qd.i32):
+        n = 0
+        for i in range(m):
+            qd.atomic_add(n, 1)
+        qd.algorithms.reduce_add(arr, out, scratch, n, qd.i32, 2)
+        for i in range(1):
+            out[1] = out[0]
+        qd.algorithms.reduce_add(arr, out, scratch, n - arr[2] * 3, qd.i32, 2)
+
+    arr, out = np.arange(1000, dtype=np.int32), np.zeros(2, np.int32)
+    run(arr, out, np.empty(8, np.uint32), 700)
+    assert out.tolist() == [sum(range(694)), sum(range(700))]
+
+
+def test_sums_that_are_deterministic():
+    @qd.kernel
+    def run(arr: one(qd.f32), out: one(qd.f32), scratch: one(qd.u32), n: qd.i32):
+        qd.algorithms.reduce_add(arr, out, scratch, n, qd.f32, 3, deterministic=True)
+
+    arr = np.random.default_rng(0).random(100_000, np.float32)
+    scratch = np.empty(qd.algorithms.reduce_scratch_slots(len(arr), 3), np.uint32)
+    sums = []
+    for _ in range(3):
+        out = np.zeros(1, np.float32)
+        run(arr, out, scratch, len(arr))
+        sums.append(out.tobytes())
+    assert len(set(sums)) == 1
+    np.testing.assert_allclose(np.frombuffer(sums[0], np.float32), arr.sum(dtype=np.float64), rtol=1e-5)
+
+
+# Scratch.
+
+
+def test_scratch_slots():
+    slots = qd.algorithms
+    assert slots.exclusive_scan_scratch_slots(1_000_000) == slots.exclusive_scan_scratch_slots(1_000_000, 3)
+    assert [slots.reduce_scratch_slots(n, 1) for n in (0, 1, 256)] == [1, 1, 1]
+    assert slots.select_scratch_slots(N=1000) >= 1000
+
+    @qd.kernel
+    def k(n: qd.i32) -> (qd.i32, qd.i32, qd.i32, qd.i32, qd.i32, qd.i32):
+        return (
+            qd.algorithms.reduce_scratch_slots(n, 3), qd.algorithms.exclusive_scan_scratch_slots(n, 3),
+            qd.algorithms.sort_scratch_slots(n, 2), qd.algorithms.select_scratch_slots(n),
+            qd.algorithms.reduce_by_key_scratch_slots(n), qd.algorithms.sort_scratch_slots(1000, D),
+        )  # fmt: skip
+
+    for n in [0, 1, 256, 257, 65536, 65537, 10**6]:
+        assert k(n) == (
+            slots.reduce_scratch_slots(n, 3), slots.exclusive_scan_scratch_slots(n, 3), slots.sort_scratch_slots(n, 2),
+            slots.select_scratch_slots(n), slots.reduce_by_key_scratch_slots(n), slots.sort_scratch_slots(1000, D),
+        )  # fmt: skip
+    for wrong, message in [((1, 5), "log256_max_n=5 exceeds the maximum of 4"), ((1, 0), "log256_max_n=0"), ((-1,), "not negative")]:
+        with pytest.raises(ValueError, match=message):
+            qd.algorithms.reduce_scratch_slots(*wrong)
+
+
+# Errors.
+
+CALL = "reduce_add(a, out, scratch, n[0], qd.i32, 2)"
+
+
+@pytest.mark.parametrize(
+    "call, error, message",
+    [
+        ("reduce_add(a, out, scratch, n[0], qd.i32, 5)", ValueError, "log256_max_n=5 exceeds the maximum of 4"),
+        ("reduce_add(a, out, scratch, n[0], qd.i16, 2)", NotImplementedError, "i16 is not supported"),
+        ("reduce_add(a, out, scratch, n[0], qd.f32, 2)", TypeError, "'arr' is of f32, and not of i32"),
+        ("reduce_add(a, 3, scratch, n[0], qd.i32, 2)", TypeError, "'out' is an array of one dimension, and not int"),
+        ("reduce_add(a, b, scratch, n[0], qd.i32, 2)", TypeError, "'out' is an array of one dimension, and not of 2"),
+        ("reduce_add(w, w, scratch, n[0], qd.i64, 2)", TypeError, "'scratch' is of u64 or i64, and not of u32"),
+        ("reduce_add(a, out, scratch, f, qd.i32, 2)", TypeError, "'n' is an integer, and not 'f32'"),
+        ("reduce_add(a, out, scratch, a, qd.i32, 2)", TypeError, "'n' is a number, and not an array"),
+        ("reduce_add(a, out, scratch)", TypeError, "missing a required argument: 'n'"),
+        ("exclusive_scan_add(a, a, scratch, n[0], qd.i32, 2)", ValueError, "'out' is a buffer of its own"),
+        ("sort(a, out, a, out, scratch, n[0], qd.i32, False, 24, 2)", ValueError, "end_bit=24 is no multiple of 16 up to 32"),
+        ("sort(a, out, a, out, scratch, n[0], qd.i32, False, 64, 2)", ValueError, "end_bit=64 is no multiple of 16 up to 32"),
+        ("reduce_by_key_add(a, w, out, w, n, scratch, n[0], qd.i64, 2)", NotImplementedError, "i64 is not supported"),
+        ("select(a, w, out, n, scratch, n[0], 2)", TypeError, "'flags' is of i32, and not of i64"),
+    ],
+)
+def test_errors_have_a_place(module, call, error, message):
+    program = module(
+        "@qd.kernel\ndef k(a: qd.types.NDArray[qd.i32, 1], b: qd.types.NDArray[qd.i32, 2], out: qd.types.NDArray[qd.i32, 1],\n"
+        "      w: qd.types.NDArray[qd.i64, 1], scratch: qd.types.NDArray[qd.u32, 1], n: qd.types.NDArray[qd.i32, 1], f: qd.f32):\n"
+        f"    qd.algorithms.{call}\n"
+    )
+    i32, i64 = np.zeros(4, np.int32), np.zeros(4, np.int64)
+    with pytest.raises(error, match=f"(?s)qd.algorithms.*\\^.*{message}") as raised:
+        program.k(i32, np.zeros((2, 2), np.int32), i32.copy(), i64, np.zeros(4, np.uint32), i32.copy(), 1.0)
+    assert isinstance(raised.value, qd.QuadrantsCompilationError)
+
+
+@pytest.mark.parametrize("around", ["if n[0] > 1:", "while n[0] > 1:", "for i in range(2):"])
+def test_algorithms_are_for_the_top_level(module, around):
+    program = module(
+        "@qd.kernel\ndef k(a: qd.types.NDArray[qd.i32, 1], out: qd.types.NDArray[qd.i32, 1], scratch: qd.types.NDArray[qd.u32, 1],\n"
+        f"      n: qd.types.NDArray[qd.i32, 1]):\n    {around}\n        qd.algorithms.{CALL}\n"
+    )
+    a = np.zeros(2, np.int32)
+    with pytest.raises(qd.QuadrantsSyntaxError, match="requires_top_level=True and must be called at the top level"):
+        program.k(a, a.copy(), np.zeros(4, np.uint32), a.copy())
+
+
+def test_python_does_not_call_them():
+    with pytest.raises(qd.QuadrantsRuntimeError, match="cannot be called from Python-scope"):
+        qd.algorithms.reduce_add(1, 2, 3, 4, qd.i32, 1)
+
+
+def test_what_is_written_is_not_read_only():
+    @qd.kernel
+    def run(arr: one(), out: one(), scratch: one(qd.u32), n: qd.i32):
+        qd.algorithms.reduce_add(arr, out, scratch, n, qd.i32, 1)
+
+    arr, out, scratch = np.ones(5, np.int32), np.zeros(1, np.int32), np.zeros(1, np.uint32)
+    arr.flags.writeable = False
+    run(arr, out, scratch, 5)
+    assert out[0] == 5
+    out.flags.writeable = False
+    with pytest.raises(qd.QuadrantsRuntimeError, match="Argument 1 is written to, but the array is read-only"):
+        run(arr, out, scratch, 5)
+
+
+def test_signatures():
+    for name in ("reduce_min", "exclusive_scan_max"):
+        parameters = list(inspect.signature(getattr(qd.algorithms, name)).parameters)
+        assert parameters[:6] == ["arr", "out", "scratch", "n", "dtype", "log256_max_n"]
+    assert str(inspect.signature(qd.algorithms.sort_scratch_slots)) == "(N, log256_max_n=None)"
