@@ -272,7 +272,7 @@ def test_kernels_are_compiled_again_after_reset():
 def test_records_are_text():
     twice(np.zeros(1, np.float32))
     text = twice.record()
-    assert text.startswith("record 2 of twice in ")
+    assert re.match(r"record \d+ of twice in ", text)
     assert "argument 0: a f32[]" in text
     assert "Load(0) f32" in text
 
