@@ -1,6 +1,6 @@
 """Portable GPU kernels in Python."""
 
-from qd import _runtime, algorithms, exception, math, types
+from qd import _runtime, algorithms, exception, lang, math, simt, types
 from qd._dtypes import f16, f32, f64, i8, i16, i32, i64, u1, u8, u16, u32, u64
 from qd._functions import Template, data_oriented, func, loop_config, ndrange, pyfunc, static, static_assert, static_print, template
 from qd._kernel import kernel

@@ -4,6 +4,7 @@ import ast
 import math
 import re
 
+from qd import _subgroup
 from qd._dtypes import BY_NAME, DataType
 from qd._expressions import MISSING, Expressions, is_number
 from qd._functions import MOST_CALLS, STATIC, Baked, Frame, Func, Method, is_template
@@ -18,7 +19,7 @@ class Calls(Expressions):
 
     def on_Call(self, node):
         callee = self.expression(node.func)
-        if any(callee is each for each in STATIC):
+        if any(callee is each for each in (*STATIC, *_subgroup.STATIC)):
             return self.python(node)
         if callee is print:
             return self._print(node)
@@ -31,6 +32,8 @@ class Calls(Expressions):
             raise self.error(QuadrantsSyntaxError, node, message)
         if isinstance(callee, SlotsFunc):
             return self._slots(node, callee)
+        if isinstance(callee, _subgroup.SubgroupFunc):
+            return self._of_subgroup(node, callee)
         if node.keywords or any(isinstance(arg, ast.Starred) for arg in node.args):
             raise self.later(node, "a call with keywords or '*' in a kernel")
         if isinstance(callee, DataType) or callee in (int, float, bool):
@@ -205,10 +208,18 @@ class Calls(Expressions):
 
     def bound(self, node, signature, evaluate):
         """The arguments of a call by the names of its parameters, each as `evaluate` has it of a name and a node."""
-        given = [None if isinstance(each, ast.Starred) else each for each in node.args]
+        given = []
+        for each in node.args:
+            if not isinstance(each, ast.Starred):
+                given.append(each)
+                continue
+            numbers = self.expression(each.value)
+            if not all(map(is_number, numbers)):
+                raise self.later(each, "'*' of values")
+            given.extend(ast.copy_location(ast.Constant(number), each) for number in numbers)
         keywords = {each.arg: each.value for each in node.keywords}
-        if None in given or None in keywords:
-            raise self.later(node, "a call with '*' of an algorithm")
+        if None in keywords:
+            raise self.later(keywords[None], "a call with '**' in a kernel")
         try:
             bound = signature.bind(*given, **keywords)
         except TypeError as error:
@@ -233,6 +244,32 @@ class Calls(Expressions):
         count = self.lift(node, count)
         says = {"is_host": count.is_host, "is_pure": count.is_pure}
         return self.made(node, "scratch_slots", callee.algorithm, count.number, depth, **says)
+
+    def _of_subgroup(self, node, operation):
+        """What lanes compute together."""
+        if isinstance(operation, _subgroup.Deprecated):
+            operation = operation.current()
+
+        def evaluate(name, argument):
+            return self.expression(argument) if name == "log2_size" else self.value(argument)
+
+        given = self.bound(node, operation.signature, evaluate)
+        tile = given.pop("log2_size", None)
+        if operation.is_tiled:
+            self._check_tile(node, tile)
+        self.uses_subgroups = True
+        operands = [value.number for value in given.values()]
+        value = self.made(node, "subgroup", operation.operation, operands, operation.combine, tile)
+        return value if operation.result is None else self.cast(node, value, operation.result)
+
+    def _check_tile(self, node, log2_size):
+        if not isinstance(log2_size, int) or log2_size < 0:
+            raise self.error(QuadrantsTypeError, node, "log2_size is a number that is known while tracing, from 0 on")
+        assert log2_size <= 6, "log2_size <= 6"
+        most = _subgroup.log2_group_size()
+        if log2_size > most:
+            message = f"log2_size={log2_size}: a subgroup has 2 ** {most} lanes here"
+            raise self.error(QuadrantsValueError, node, message)
 
     def _of_all(self, node, callee):
         """Whether all values of a tuple are true, or any: a scalar is one of itself."""

@@ -193,6 +193,7 @@ def loop_config(
     of so many threads. The others change nothing that a program sees."""
     if block_dim is not None and not (isinstance(block_dim, int) and 1 <= block_dim <= MOST_THREADS):
         raise ValueError(f"block_dim is a number from 1 to {MOST_THREADS}, and not {block_dim!r}")
+    return block_dim
 
 
 def axes_of(axes, count):

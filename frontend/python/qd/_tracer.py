@@ -9,6 +9,7 @@ from qd._functions import ArrayOf, Baked, Bundle, Frame, Func, Members, Method
 from qd._loops import Loop, Loops
 from qd._operations import ATOMICS, Operation
 from qd._statements import is_text, jumps
+from qd._subgroup import SubgroupFunc, group_size
 from qd._values import Array, Spanning, Value, Variable
 from qd.algorithms import AlgorithmFunc
 from qd.exception import (
@@ -47,6 +48,8 @@ class Tracer(Loops):
         self._fields = {}
         # Loops of the top level that are no tasks.
         self._serialized = set()
+        # Threads of a block of the next loop, if they are said.
+        self._block_dim = None
         self._declare_parameters(*key)
 
     def _declare_parameters(self, *key):
@@ -162,7 +165,7 @@ class Tracer(Loops):
         run = []
         for statement in statements:
             if self.is_loop_config(statement):
-                self.python(statement.value)
+                self._block_dim = self.python(statement.value)
                 continue
             if not self._has_tasks(statement):
                 run.append(statement)
@@ -172,6 +175,7 @@ class Tracer(Loops):
             self._serial_task(run, constants)
             run = []
             self._tasks(statement)
+            self._block_dim = None
             if self.frame.is_done:
                 return
         self._serial_task(run, constants)
@@ -348,7 +352,7 @@ class Tracer(Loops):
                 return False
             if isinstance(node, ast.Compare) and len(node.ops) > 1:
                 return False
-            if isinstance(node, ast.Call) and isinstance(self.callee(node), (Func, Method)):
+            if isinstance(node, ast.Call) and isinstance(self.callee(node), (Func, Method, SubgroupFunc)):
                 return False
             if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id in known:
                 return False
@@ -387,10 +391,23 @@ class Tracer(Loops):
             self._strided(node, dimensions)
             return
         self.task += 1
+        self.uses_subgroups = False
+        block_dim = self._block_dim
         number = self.made(node, "task", begin.number, end.number)
         continued = self._flag(node) if jumps(node.body, ast.Continue) else None
         self._body(node, Loop(None, continued), number, dimensions)
         self.ask(node, "end")
+        if self.uses_subgroups and block_dim is not None and block_dim % group_size() and not self._is_one_block(node, block_dim):
+            message = f"operations of subgroups in blocks of {block_dim} threads, which is no multiple of {group_size()},"
+            raise self.later(node, message)
+
+    def _is_one_block(self, node, block_dim):
+        """Whether a loop is known to have no more rounds than a block has threads."""
+        call = node.iter
+        if not isinstance(call, ast.Call) or self.callee(call) is not range or len(call.args) != 1:
+            return False
+        end = self.expression(call.args[0])
+        return isinstance(end, int) and end <= block_dim
 
     def _strided(self, node, dimensions):
         """A parallel loop whose bounds are computed on the device: by one thread, and then as many threads as the host knows

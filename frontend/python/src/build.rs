@@ -3,9 +3,14 @@
 use super::{
     arithmetic,
     dtype::DType,
-    record::{Atomic, NONE, Node, Op, Record, Step},
+    record::{Atomic, NONE, Node, Op, Record, Step, Subgroup},
 };
-use qd_dialects::{melior::ir::r#type::MemRefType, ops::grid};
+use qd_dialects::{
+    attributes,
+    ir::OpExt,
+    melior::ir::r#type::MemRefType,
+    ops::{SubgroupFill, grid, simt},
+};
 use qd_frontend::builder::{Algorithm, Builder, Combiner, Kind, Order, Parameter, V, Workspace};
 use std::{cell::RefCell, collections::HashMap, ops::Range};
 
@@ -90,6 +95,9 @@ fn kind(atomic: Atomic, dtype: DType) -> Option<Kind> {
     })
 }
 
+/// The parts of a node of a subgroup's operation.
+type Parts = (Subgroup, Option<Atomic>, Option<u32>);
+
 struct Lowering<'b, 'c, 'r> {
     b: &'b Builder<'c>,
     record: &'r Record,
@@ -122,11 +130,15 @@ impl<'b, 'c> Lowering<'b, 'c, '_> {
             let wide = |v| arithmetic::converted(v, DType::I32, DType::I64);
             let count = (wide(last) - wide(first)).max_signed(0).to_index();
             let name = format!("{}:{}", self.record.name, node.at.0);
-            b.for_each(&name, count, None, |index| {
+            let task = b.for_each(&name, count, None, |index| {
                 let number = self.value(node.operands[0]) + index.to_i32();
                 self.define(i, number);
                 self.walk(i + 1..end);
             });
+            let mut inner = self.record.nodes[i + 1..end].iter();
+            if inner.any(|node| matches!(node.op, Op::Subgroup(..))) {
+                task.set_attr("subgroups", SubgroupFill::Partial.attribute(b.context()));
+            }
             self.values.borrow_mut().fill(None);
             i = end + 1;
         }
@@ -178,6 +190,59 @@ impl<'b, 'c> Lowering<'b, 'c, '_> {
             }
             _ => unreachable!("the recorder names no other algorithm"),
         };
+    }
+
+    /// An operation of a subgroup; none of one without a value.
+    fn subgroup(&self, node: Node, (operation, combine, tile): Parts) -> Option<V<'b, 'c>> {
+        let b = self.b;
+        let operand = |at: usize| self.value(node.operands[at]);
+        let tile = tile.map(|log2| ("tile", attributes::i32(b.context(), log2 as i32)));
+        let tile: Vec<_> = tile.into_iter().collect();
+        let name = format!("{}{}", simt::PREFIX, operation.name());
+        let bit = || b.int_type(1);
+        Some(match operation {
+            Subgroup::Sync | Subgroup::MemFence => {
+                b.op(&name, &[], &[], &[]);
+                return None;
+            }
+            Subgroup::LaneId => b.lane_id(),
+            Subgroup::Elect => b.result(&name, &[], bit(), &[]),
+            Subgroup::Shuffle
+            | Subgroup::ShuffleUp
+            | Subgroup::ShuffleDown
+            | Subgroup::ShuffleXor => b.shuffle(operation.name(), operand(0), operand(1)),
+            Subgroup::Broadcast => {
+                let value = operand(0);
+                b.result(&name, &[value, operand(1)], value.ty(), &[])
+            }
+            Subgroup::BroadcastFirst => {
+                let value = operand(0);
+                b.result(&name, &[value], value.ty(), &[])
+            }
+            Subgroup::Ballot => b.ballot(operand(0)),
+            Subgroup::All | Subgroup::Any | Subgroup::AllEqual => {
+                b.result(&name, &[operand(0)], bit(), &tile)
+            }
+            Subgroup::Reduce
+            | Subgroup::ReduceAll
+            | Subgroup::InclusiveScan
+            | Subgroup::ExclusiveScan
+            | Subgroup::SegmentedReduce => {
+                let dtype = self.record.nodes[node.operands[0] as usize].dtype;
+                let kind = combine.and_then(|combine| kind(combine, dtype));
+                let kind = kind.expect("a combination that is recorded");
+                let mut operands = vec![operand(0).value()];
+                if operation == Subgroup::SegmentedReduce {
+                    operands.push(operand(1).value());
+                }
+                let combiner = Combiner::kind(b.context(), kind, operand(0).ty());
+                let op = b.insert(combiner.build(&name, b.location(), &operands));
+                for (name, value) in tile {
+                    op.set_attr(name, value);
+                }
+                b.v(op.first_result())
+            }
+        })
     }
 
     /// An element of an array, as an array of rank 0.
@@ -268,6 +333,7 @@ impl<'b, 'c> Lowering<'b, 'c, '_> {
             }
             Op::Store(_)
             | Op::Algorithm(_)
+            | Op::Subgroup(..)
             | Op::Declare
             | Op::Set
             | Op::Task
@@ -350,6 +416,11 @@ impl<'b, 'c> Lowering<'b, 'c, '_> {
             }
             Op::Assert(text) => {
                 (self.b).assert(self.value(a), &self.record.texts[text as usize]);
+            }
+            Op::Subgroup(operation, combine, tile) => {
+                if let Some(value) = self.subgroup(node, (operation, combine, tile)) {
+                    self.define(i, value);
+                }
             }
             Op::If => return self.branch(i, node),
             Op::For => return self.count(i, node),

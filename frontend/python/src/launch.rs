@@ -49,6 +49,9 @@ fn failed(error: impl Into<Error>) -> PyErr {
     }
 }
 
+/// Lanes in a subgroup of kernels that have operations of these.
+const SUBGROUP: u32 = 32;
+
 /// A device, and the stream that all runs on.
 #[pyclass(frozen)]
 pub struct Device {
@@ -56,6 +59,8 @@ pub struct Device {
     stream: Stream,
     /// What kernels are compiled for.
     target: TargetSpec,
+    /// And those with operations of subgroups.
+    subgroup_target: TargetSpec,
 }
 
 #[pymethods]
@@ -72,12 +77,16 @@ impl Device {
             let device = objects::Device::open(&id, &options).map_err(failed)?;
             device.on_print(Some(Arc::new(print)));
             let stream = device.stream(Priority::Normal).map_err(failed)?;
-            let mut target = device.target().clone();
-            if checks {
-                let checked = format!("{target},checked").parse::<TargetSpec>();
-                target = checked.map_err(|error| PyValueError::new_err(error.to_string()))?;
-            }
+            let with = |target: &TargetSpec, option: &str| {
+                let target = format!("{target},{option}").parse::<TargetSpec>();
+                target.map_err(|error| PyValueError::new_err(error.to_string()))
+            };
+            let target = match checks {
+                true => with(device.target(), "checked")?,
+                false => device.target().clone(),
+            };
             Ok(Self {
+                subgroup_target: with(&target, &format!("wave={SUBGROUP}"))?,
                 device,
                 stream,
                 target,
@@ -89,6 +98,12 @@ impl Device {
     fn compile(&self, py: Python<'_>, recorder: &Recorder) -> PyResult<Kernel> {
         let record = &recorder.record;
         py.detach(|| self.compiled(record)).map_err(failed)
+    }
+
+    /// Lanes in a subgroup.
+    #[getter]
+    fn subgroup_size(&self) -> u32 {
+        SUBGROUP
     }
 
     /// Waits for all that was launched.
@@ -112,9 +127,14 @@ fn print(text: &str) {
 
 impl Device {
     fn compiled(&self, record: &Record) -> Result<Kernel, Error> {
+        let mut nodes = record.nodes.iter();
+        let target = match nodes.any(|node| matches!(node.op, Op::Subgroup(..))) {
+            true => &self.subgroup_target,
+            false => &self.target,
+        };
         let artifact = compile(&CompileRequest {
             source: qd_frontend::build(|b| build(b, record))?,
-            targets: vec![self.target.clone()],
+            targets: vec![target.clone()],
             ..CompileRequest::default()
         })?;
         let kernel = self.device.load(&artifact)?.kernel(&record.name)?;

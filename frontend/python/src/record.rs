@@ -68,6 +68,9 @@ pub enum Op {
     Assert(u32),
     /// A task: one of the record's algorithms; element `a` of an array is the number of its elements.
     Algorithm(u32),
+    /// An operation of a subgroup, on `a`, and `b` if it has two: how it combines, if it does, and log2 of the lanes of
+    /// a tile, if not all are one.
+    Subgroup(Subgroup, Option<Atomic>, Option<u32>),
     /// Slots of scratch that an algorithm takes for `a` elements, at a capacity of 256 to this power.
     ScratchSlots(Algorithm, u32),
 }
@@ -87,6 +90,13 @@ macro_rules! operations {
                 match name {
                     $($name => Some(Self::$One),)*
                     _ => None,
+                }
+            }
+
+            /// What it is called.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$One => $name,)*
                 }
             }
         }
@@ -145,6 +155,31 @@ operations! {
         Le = "<=",
         Gt = ">",
         Ge = ">=",
+    }
+}
+
+operations! {
+    /// Operations of the lanes of a subgroup, as `qd.simt` calls them, shuffles by their mode.
+    Subgroup {
+        LaneId = "lane_id",
+        Elect = "elect",
+        Sync = "sync",
+        MemFence = "mem_fence",
+        Shuffle = "idx",
+        ShuffleUp = "up",
+        ShuffleDown = "down",
+        ShuffleXor = "xor",
+        Broadcast = "broadcast",
+        BroadcastFirst = "broadcast_first",
+        Ballot = "ballot",
+        All = "all",
+        Any = "any",
+        AllEqual = "all_equal",
+        Reduce = "reduce",
+        ReduceAll = "reduce_all",
+        InclusiveScan = "inclusive_scan",
+        ExclusiveScan = "exclusive_scan",
+        SegmentedReduce = "segmented_reduce",
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::{
     dtype::DType::{self, *},
-    record::{Argument, Atomic, Binary, NONE, Node, Op, Record, Step, Unary, VERSION},
+    record::{Argument, Atomic, Binary, NONE, Node, Op, Record, Step, Subgroup, Unary, VERSION},
 };
 use pyo3::{
     create_exception,
@@ -488,6 +488,59 @@ impl Recorder {
         let condition = self.truth(condition);
         let number = self.text_number(text);
         self.push(Op::Assert(number), [condition, NONE, NONE], U1);
+    }
+
+    /// An operation of a subgroup: its value, if it has one, and else a number that is not used.
+    #[pyo3(signature = (name, operands, combine=None, tile=None))]
+    fn subgroup(
+        &mut self,
+        name: &str,
+        operands: Vec<u32>,
+        combine: Option<&str>,
+        tile: Option<u32>,
+    ) -> PyResult<u32> {
+        let Some(operation) = Subgroup::named(name) else {
+            return rejected(format!(
+                "'{name}' isn't there yet as an operation of subgroups"
+            ));
+        };
+        let combine = combine.and_then(Atomic::named);
+        let mut given = [NONE; 3];
+        given[..operands.len()].copy_from_slice(&operands);
+        let mut value = U1;
+        if let Some(first) = operands.first() {
+            use Subgroup::{All, Any, Ballot};
+            given[0] = match operation {
+                All | Any | Ballot => self.truth(*first),
+                // Arithmetic on them is that of integers.
+                _ if self.dtype_of(*first) == U1 => self.converted(*first, I32),
+                _ => *first,
+            };
+            value = self.dtype_of(given[0]);
+        }
+        if let Some(second) = operands.get(1) {
+            given[1] = match operation {
+                Subgroup::SegmentedReduce => self.truth(*second),
+                _ => {
+                    self.index(*second)?;
+                    self.converted(*second, I32)
+                }
+            };
+        }
+        let is_bitwise = matches!(combine, Some(Atomic::And | Atomic::Or | Atomic::Xor));
+        if is_bitwise && value.is_real() {
+            return rejected(format!(
+                "it takes integral inputs only, however '{value}' is provided"
+            ));
+        }
+        let result = match operation {
+            Subgroup::LaneId => I32,
+            Subgroup::Ballot => U64,
+            Subgroup::All | Subgroup::Any | Subgroup::AllEqual | Subgroup::Elect => U1,
+            _ => value,
+        };
+        let op = Op::Subgroup(operation, combine, tile);
+        Ok(self.push(op, given, result))
     }
 
     /// Slots of scratch for as many elements as a value says.

@@ -24,9 +24,13 @@ SAME = """
 import quadrants
 import quadrants.math, quadrants.types as types
 from quadrants import exception
+from quadrants.lang.simt import subgroup
+import quadrants.simt.subgroup as known
+import quadrants.lang.exception
 import sys, qd
 print(quadrants is qd, quadrants.math is qd.math, types is qd.types, exception is qd.exception)
 print(qd.__spec__.name, qd.math.__spec__.name, sys.modules["quadrants.math"] is sys.modules["qd.math"])
+print(subgroup is known is qd.simt.subgroup, quadrants.lang.exception is qd.exception)
 """
 
 
@@ -36,7 +40,7 @@ print(qd.__spec__.name, qd.math.__spec__.name, sys.modules["quadrants.math"] is 
     ids=["distribution", "call"],
 )
 def test_both_names_are_the_same_modules(before, path):
-    assert run(before + SAME, *path) == "True True True True\nqd qd.math True\n"
+    assert run(before + SAME, *path) == "True True True True\nqd qd.math True\nTrue True\n"
 
 
 def test_it_is_opt_in():

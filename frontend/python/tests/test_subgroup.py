@@ -1,0 +1,417 @@
+"""`qd.simt.subgroup`: the reference's examples, and each operation against NumPy."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import qd
+from qd.simt import subgroup
+
+WAVE = 32
+OF_NUMPY = {qd.i32: np.int32, qd.u32: np.uint32, qd.f32: np.float32, qd.i64: np.int64, qd.u64: np.uint64, qd.f64: np.float64}
+
+
+def one(dtype=qd.i32):
+    return qd.types.NDArray[dtype, 1]
+
+
+def sample(dtype, size):
+    """Numbers whose sums and products are exact."""
+    random = np.random.default_rng(size)
+    return random.integers(1, 4, size).astype(OF_NUMPY[dtype])
+
+
+def on_lanes(operations, dtype, sizes):
+    """For each size: values of as many lanes, and what each operation gives them, a column each. An operation is a name, and
+    log2 of the lanes of a tile or None."""
+    calls = []
+    for name, log2_size in operations:
+        suffix, more = ("", ()) if log2_size is None else ("_tiled", (log2_size,))
+        calls.append((getattr(subgroup, name + suffix), more))
+
+    @qd.kernel
+    def k(a: one(dtype), out: qd.types.NDArray[dtype, 2]):
+        for i in a:
+            for column in qd.static(range(len(calls))):
+                out[i, column] = calls[column][0](a[i], *calls[column][1])
+
+    for size in sizes:
+        a = sample(dtype, size)
+        out = np.zeros((size, len(calls)), OF_NUMPY[dtype])
+        k(a, out)
+        yield a, out
+
+
+def tiles(values, lanes):
+    return [values[at : at + lanes] for at in range(0, len(values), lanes)]
+
+
+# The reference's own examples.
+
+
+def test_the_references_broadcast():
+    @qd.kernel
+    def broadcast(a: qd.types.ndarray(dtype=qd.f32, ndim=1)):
+        qd.loop_config(block_dim=64)
+        for i in range(a.shape[0]):
+            a[i] = subgroup.shuffle(a[i], qd.u32(0))
+
+    a = np.arange(128, dtype=np.float32)
+    broadcast(a)
+    assert a.tolist() == [i // WAVE * WAVE for i in range(128)]
+
+
+def test_the_references_ballot():
+    @qd.kernel
+    def count_positive(a: qd.types.ndarray(dtype=qd.f32, ndim=1),
+                       counts: qd.types.ndarray(dtype=qd.u32, ndim=1)):  # fmt: skip
+        qd.loop_config(block_dim=32)
+        for i in range(a.shape[0]):
+            mask = subgroup.ballot_first_n(qd.i32(a[i] > 0.0), 32)
+            if subgroup.invocation_id() == 0:
+                counts[i // 32] = mask
+
+    a = np.random.default_rng(0).standard_normal(96).astype(np.float32)
+    counts = np.zeros(3, np.uint32)
+    count_positive(a, counts)
+    assert counts.tolist() == [sum(int(x > 0) << lane for lane, x in enumerate(tile)) for tile in tiles(a, 32)]
+
+
+def test_the_references_shuffles():
+    @qd.kernel
+    def identity(src: qd.types.ndarray(dtype=qd.f32, ndim=1),
+                 dst: qd.types.ndarray(dtype=qd.f32, ndim=1)):  # fmt: skip
+        qd.loop_config(block_dim=64)
+        for i in range(src.shape[0]):
+            lane = subgroup.invocation_id()
+            dst[i] = subgroup.shuffle(src[i], qd.cast(lane, qd.u32))
+
+    @qd.kernel
+    def swap_pairs(src: qd.types.ndarray(dtype=qd.f32, ndim=1),
+                   dst: qd.types.ndarray(dtype=qd.f32, ndim=1)):  # fmt: skip
+        qd.loop_config(block_dim=64)
+        for i in range(src.shape[0]):
+            lane = subgroup.invocation_id()
+            dst[i] = subgroup.shuffle(src[i], qd.cast(lane ^ 1, qd.u32))
+
+    @qd.kernel
+    def reverse4(src: qd.types.ndarray(dtype=qd.f32, ndim=1),
+                 dst: qd.types.ndarray(dtype=qd.f32, ndim=1)):  # fmt: skip
+        qd.loop_config(block_dim=64)
+        for i in range(src.shape[0]):
+            lane = subgroup.invocation_id()
+            group_base = (lane // 4) * 4
+            src_lane = group_base + 3 - lane % 4
+            dst[i] = subgroup.shuffle(src[i], qd.cast(src_lane, qd.u32))
+
+    src = np.random.default_rng(0).random(128, np.float32)
+    for k, place in [(identity, lambda i: i), (swap_pairs, lambda i: i ^ 1), (reverse4, lambda i: i // 4 * 4 + 3 - i % 4)]:
+        dst = np.zeros_like(src)
+        k(src, dst)
+        np.testing.assert_array_equal(dst, src[[place(i) for i in range(128)]])
+
+
+def test_the_references_trees():
+    @qd.kernel
+    def reduce4(src: qd.types.ndarray(dtype=qd.f32, ndim=1),
+                dst: qd.types.ndarray(dtype=qd.f32, ndim=1)):  # fmt: skip
+        qd.loop_config(block_dim=64)
+        for i in range(src.shape[0]):
+            val = src[i]
+            val = val + subgroup.shuffle_down(val, qd.u32(2))
+            val = val + subgroup.shuffle_down(val, qd.u32(1))
+            dst[i] = val
+
+    @qd.kernel
+    def sum32(src: qd.types.ndarray(dtype=qd.f32, ndim=1),
+              dst: qd.types.ndarray(dtype=qd.f32, ndim=1)):  # fmt: skip
+        qd.loop_config(block_dim=32)
+        for i in range(src.shape[0]):
+            total = subgroup.reduce_add_tiled(src[i], 5)
+            if subgroup.invocation_id() == 0:
+                dst[i // 32] = total
+
+    @qd.kernel
+    def normalize32(a: qd.types.ndarray(dtype=qd.f32, ndim=1)):
+        qd.loop_config(block_dim=32)
+        for i in range(a.shape[0]):
+            total = subgroup.reduce_all_add_tiled(a[i], 5)
+            a[i] = a[i] / total
+
+    src = np.random.default_rng(1).integers(1, 9, 128).astype(np.float32)
+    dst = np.zeros_like(src)
+    reduce4(src, dst)
+    assert dst[::4].tolist() == [tile.sum() for tile in tiles(src, 4)]
+    sums = np.zeros(4, np.float32)
+    sum32(src, sums)
+    assert sums.tolist() == [tile.sum() for tile in tiles(src, 32)]
+    normalized = src.copy()
+    normalize32(normalized)
+    np.testing.assert_array_equal(normalized, np.concatenate([tile / tile.sum() for tile in tiles(src, 32)]))
+
+
+@pytest.mark.parametrize("n_con", [0, 1, 17, 32])
+def test_the_references_sort(n_con):
+    @qd.kernel
+    def sort_contacts(keys: qd.types.ndarray(dtype=qd.f32, ndim=1),
+                      idxs: qd.types.ndarray(dtype=qd.i32, ndim=1),
+                      n_con: qd.i32):  # fmt: skip
+        qd.loop_config(block_dim=32)
+        for tid in range(32):
+            # Load real data into the low n_con lanes; sentinel-pad the rest.
+            my_key = qd.f32(1.0e30)
+            my_idx = qd.i32(-1)
+            if tid < n_con:
+                my_key = keys[tid]
+                my_idx = idxs[tid]
+
+            my_key, my_idx = subgroup.bitonic_sort_kv(my_key, my_idx)
+
+            if tid < n_con:
+                keys[tid] = my_key
+                idxs[tid] = my_idx
+
+    keys = np.random.default_rng(2).integers(0, 9, 32).astype(np.float32)
+    idxs = np.arange(32, dtype=np.int32)[::-1].copy()
+    expected = sorted(zip(keys[:n_con], idxs[:n_con])) + list(zip(keys[n_con:], idxs[n_con:]))
+    sort_contacts(keys, idxs, n_con)
+    assert list(zip(keys, idxs)) == expected
+
+
+def test_the_references_running_total():
+    @qd.kernel
+    def cumsum(a: qd.types.ndarray(dtype=qd.i32, ndim=1)):
+        qd.loop_config(block_dim=32)
+        for i in range(a.shape[0]):
+            a[i] = subgroup.inclusive_add_tiled(a[i], 5)
+
+    a = np.arange(96, dtype=np.int32)
+    expected = np.concatenate([tile.cumsum() for tile in tiles(a.copy(), 32)])
+    cumsum(a)
+    np.testing.assert_array_equal(a, expected)
+
+
+def test_part_of_a_subgroup():
+    @qd.kernel
+    def lanes(o: one()):
+        qd.loop_config(block_dim=16)
+        for i in range(16):
+            o[i] = subgroup.inclusive_add_tiled(i, 2)
+
+    o = np.zeros(16, np.int32)
+    lanes(o)
+    assert o.tolist() == [0, 1, 3, 6, 4, 9, 15, 22, 8, 17, 27, 38, 12, 25, 39, 54]
+
+
+# Each operation.
+
+FUNCTIONS = {
+    "add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maximum, "and": np.bitwise_and, "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}  # fmt: skip
+
+
+def identity(name, of):
+    is_real = np.issubdtype(of, np.floating)
+    return {
+        "add": 0, "mul": 1, "or": 0, "xor": 0, "and": None if is_real else ~of(0),
+        "min": np.inf if is_real else np.iinfo(of).max, "max": -np.inf if is_real else np.iinfo(of).min,
+    }[name]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", OF_NUMPY, ids=str)
+def test_reductions(dtype):
+    asked = [("add", None), ("add", 0), ("add", 2), ("min", None), ("max", 5)]
+    operations = [(f"{form}_{name}", log2_size) for form in ("reduce", "reduce_all") for name, log2_size in asked]
+    for a, out in on_lanes(operations, dtype, [1, 31, 64, 77]):
+        for column, (operation, log2_size) in enumerate(operations):
+            lanes = WAVE if log2_size is None else 1 << log2_size
+            expected = [FUNCTIONS[operation.rpartition("_")[2]].reduce(tile) for tile in tiles(a, lanes)]
+            if operation.startswith("reduce_all"):
+                np.testing.assert_array_equal(out[:, column], np.repeat(expected, lanes)[: len(a)].astype(a.dtype))
+            else:
+                np.testing.assert_array_equal(out[::lanes, column], np.array(expected, a.dtype))
+
+
+@pytest.mark.parametrize("dtype", OF_NUMPY, ids=str)
+def test_scans(dtype):
+    of = OF_NUMPY[dtype]
+    # Bits are the same whatever the sign, and tiles whatever the type.
+    names = [name for name in FUNCTIONS if name not in ("and", "or", "xor") or dtype in (qd.i32, qd.u64)]
+    operations = [(f"{form}_{name}", None) for form in ("inclusive", "exclusive") for name in names]
+    if dtype in (qd.i32, qd.f64):
+        operations += [("inclusive_min", 3), ("exclusive_add", 3)]
+    for a, out in on_lanes(operations, dtype, [19, 64]):
+        for column, (operation, log2_size) in enumerate(operations):
+            form, name = operation.split("_")
+            with np.errstate(over="ignore"):
+                expected = [FUNCTIONS[name].accumulate(tile, dtype=of) for tile in tiles(a, WAVE if log2_size is None else 8)]
+            if form == "exclusive":
+                expected = [np.append(of(identity(name, of)), each[:-1]).astype(of) for each in expected]
+            np.testing.assert_array_equal(out[:, column], np.concatenate(expected))
+
+
+def test_bits_of_floats_are_not_combined():
+    with pytest.raises(qd.QuadrantsTypeError, match="takes integral inputs only, however 'f32' is provided"):
+        list(on_lanes([("inclusive_xor", None)], qd.f32, [32]))
+
+
+@pytest.mark.parametrize("log2_size", [None, 3])
+def test_segments(log2_size):
+    suffix, more = ("", ()) if log2_size is None else ("_tiled", (log2_size,))
+    names = ["add", "min", "max"]
+    operations = [getattr(subgroup, f"segmented_reduce_{name}{suffix}") for name in names]
+    lanes = WAVE if log2_size is None else 1 << log2_size
+
+    @qd.kernel
+    def k(a: one(), heads: one(), out: qd.types.NDArray[qd.i32, 2]):
+        for i in a:
+            for column in qd.static(range(3)):
+                out[i, column] = operations[column](a[i], heads[i], *more)
+
+    a, heads = sample(qd.i32, 64), np.random.default_rng(4).integers(0, 3, 64).astype(np.int32) * 7
+    out = np.zeros((64, 3), np.int32)
+    k(a, heads, out)
+    for i in range(64):
+        first = i // lanes * lanes
+        head = max([j for j in range(first, i + 1) if heads[j]], default=first)
+        assert out[i].tolist() == [FUNCTIONS[name].reduce(a[head : i + 1]) for name in names]
+
+
+@pytest.mark.parametrize("log2_size", [None, 0, 3])
+def test_votes(log2_size):
+    suffix, more = ("", ()) if log2_size is None else ("_tiled", (log2_size,))
+    lanes = WAVE if log2_size is None else 1 << log2_size
+    all_true, any_true, all_equal = (getattr(subgroup, name + suffix) for name in ("all_true", "any_true", "all_equal"))
+
+    @qd.kernel
+    def k(a: one(qd.f32), out: qd.types.NDArray[qd.i32, 2]):
+        for i in range(a.shape[0]):
+            out[i, 0], out[i, 1], out[i, 2] = all_true(a[i], *more), any_true(a[i], *more), all_equal(a[i], *more)
+
+    random = np.random.default_rng(6)
+    a = np.repeat(random.integers(0, 2, 12), 8).astype(np.float32)
+    a[random.integers(0, 96, 3)] = 0.5
+    out = np.zeros((96, 3), np.int32)
+    k(a, out)
+    expected = [(tile.all(), tile.any(), (tile == tile[0]).all()) for tile in tiles(a, lanes) for _ in tile]
+    np.testing.assert_array_equal(out, np.array(expected, np.int32))
+
+
+def test_lanes_and_masks():
+    @qd.kernel
+    def k(out: qd.types.NDArray[qd.u64, 2]):
+        for i in range(out.shape[0]):
+            lane = subgroup.invocation_id()
+            out[i, 0], out[i, 1], out[i, 2] = lane, subgroup.elect(), subgroup.ballot(lane % 3 == 0)
+            out[i, 3], out[i, 4] = subgroup.lanemask_lt(lane), subgroup.lanemask_le(lane)
+            out[i, 5], out[i, 6] = subgroup.lanemask_eq(lane), subgroup.lanemask_gt(lane)
+            out[i, 7], out[i, 8] = subgroup.lanemask_ge(lane), subgroup.ballot_first_n(lane >= 0, 5)
+            out[i, 9] = subgroup.group_size() * 10 + subgroup.log2_group_size()
+            subgroup.sync()
+            subgroup.mem_fence()
+
+    out = np.zeros((64, 10), np.uint64)
+    k(out)
+    full = 2**32 - 1
+    thirds = sum(1 << lane for lane in range(0, 32, 3))
+    for i, row in enumerate(out.tolist()):
+        lane = i % 32
+        lt, eq = (1 << lane) - 1, 1 << lane
+        assert row == [lane, lane == 0, thirds, lt, lt | eq, eq, full & ~(lt | eq), full & ~lt, 31, 325]
+    assert (subgroup.group_size(), subgroup.log2_group_size()) == (32, 5)
+
+
+@pytest.mark.parametrize("size", [64, 50])
+def test_moves(size):
+    @qd.kernel
+    def k(a: one(qd.i64), out: qd.types.NDArray[qd.i64, 2]):
+        for i in a:
+            out[i, 0], out[i, 1] = subgroup.shuffle_up(a[i], 3), subgroup.shuffle_down(a[i], qd.u32(5))
+            out[i, 2], out[i, 3] = subgroup.shuffle_xor(a[i], 6), subgroup.broadcast(a[i], 7)
+            out[i, 4] = subgroup.broadcast_first(a[i])
+
+    a = np.random.default_rng(8).integers(-(2**62), 2**62, size)
+    out = np.zeros((size, 5), np.int64)
+    k(a, out)
+    for tile, rows in zip(tiles(a, WAVE), tiles(out, WAVE)):
+        for lane, row in enumerate(rows.tolist()):
+            # Of a lane that is not there it is the lane's own.
+            read = lambda other: tile[other] if 0 <= other < len(tile) else tile[lane]  # noqa: B023, E731
+            assert row == [read(lane - 3), read(lane + 5), read(lane ^ 6), read(7), tile[0]]
+
+
+@pytest.mark.parametrize("log2_size", [1, 3, 5])
+def test_sorts_of_tiles(log2_size):
+    @qd.kernel
+    def k(keys: one(qd.u32), values: one(qd.f64)):
+        for i in keys:
+            keys[i], values[i] = subgroup.bitonic_sort_kv_tiled(keys[i], values[i], log2_size)
+
+    random = np.random.default_rng(3)
+    keys, values = random.integers(0, 5, 64).astype(np.uint32), random.integers(-9, 9, 64).astype(np.float64)
+    expected = [pair for tile in tiles(list(zip(keys, values)), 1 << log2_size) for pair in sorted(tile)]
+    k(keys, values)
+    assert list(zip(keys, values)) == expected
+
+
+# Errors.
+
+
+def test_older_names_are_told_of_once(monkeypatch):
+    for name in ("barrier", "memory_barrier", "ballot_full_subgroup"):
+        monkeypatch.setattr(subgroup, f"_{name}_deprecation_warned", False)
+
+    @qd.kernel
+    def k(out: one(qd.u64)):
+        for i in out:
+            subgroup.barrier()
+            subgroup.memory_barrier()
+            out[i] = subgroup.ballot_full_subgroup(i < 3)
+
+    out = np.zeros(32, np.uint64)
+    with pytest.warns(DeprecationWarning) as told:
+        k(out)
+    messages = [str(each.message) for each in told]
+    assert len(messages) == 3 and set(out) == {7}
+    assert messages[0] == "qd.simt.subgroup.barrier() is deprecated: use qd.simt.subgroup.sync()"
+    qd.init()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        k(out)
+
+
+@pytest.mark.parametrize(
+    "body, error, message",
+    [
+        ("a[i] = subgroup.reduce_add_tiled(a[i], 6)", ValueError, "log2_size=6: a subgroup has 2 \\*\\* 5 lanes here"),
+        ("a[i] = subgroup.segmented_reduce_add_tiled(a[i], 1, 7)", qd.QuadrantsCompilationError, "log2_size <= 6"),
+        ("a[i] = subgroup.reduce_add_tiled(a[i], a[i])", TypeError, "known while tracing"),
+        ("a[i] = subgroup.shuffle(a[i], 1.5)", TypeError, "an index is an integer, and not 'f32'"),
+        ("a[i] = subgroup.ballot_first_n(a[i], 33)", qd.QuadrantsCompilationError, "n is from 1 to 32"),
+        ("if a[i] > 0:\n            a[i] = subgroup.reduce_add(a[i])", qd.QuadrantsCompilationError, "control flow that is not uniform"),
+    ],
+)
+def test_errors_have_a_place(module, body, error, message):
+    program = module(
+        "from qd.simt import subgroup\n@qd.kernel\ndef k(a: qd.types.NDArray[qd.i32, 1]):\n    for i in a:\n        " + body + "\n"
+    )
+    with pytest.raises(error, match=f"(?s)subgroup.*\\^.*{message}"):
+        program.k(np.zeros(32, np.int32))
+
+
+def test_blocks_that_no_subgroups_fill():
+    @qd.kernel
+    def k(a: one()):
+        qd.loop_config(block_dim=48)
+        for i in a:
+            a[i] = subgroup.reduce_all_add(a[i])
+
+    with pytest.raises(qd.QuadrantsCompilationError, match="blocks of 48 threads, which is no multiple of 32, isn't there yet"):
+        k(np.zeros(96, np.int32))
+
+
+def test_python_does_not_call_them():
+    with pytest.raises(qd.QuadrantsRuntimeError, match="cannot be called from Python-scope"):
+        subgroup.reduce_add(1)
