@@ -2,18 +2,23 @@
 
 import dataclasses
 import inspect
+import itertools
 import struct
 import sys
 import typing
 
+from qd import _foreign
 from qd._dtypes import OF_NUMPY, DataType, u1
 from qd._functions import ArrayOf, Baked, Members, Template, is_data_oriented, is_template
-from qd._storage import MOST_ELEMENTS, Ndarray, Storage, bounds, of_dlpack
+from qd._storage import MOST_ELEMENTS, Ndarray, OnDevice, Storage, bounds, of_dlpack
 from qd.exception import QuadrantsCompilationError, QuadrantsRuntimeError, QuadrantsRuntimeTypeError, QuadrantsSyntaxError
 from qd.types import NDArray, NdarrayType, ndarray
 
 
 _ANY = NdarrayType()
+
+# Whose memory.
+HOST, DEVICE = 0, 1
 
 # The order of bytes in a word, as NumPy's type strings have it; a byte has none.
 _NATIVE = "|<" if sys.byteorder == "little" else "|>"
@@ -33,13 +38,28 @@ class Given:
     def __init__(self):
         self.key = ()
         self.packed = []
-        # Of each array the first address, and that after its last.
+        # Of each array whose memory it is, the first address, that after its last, and its number among what is packed.
         self.ranges = []
+        self.overlap = False
+        # That of another library, if an array is of one, and whether the launch has to wait for its end.
+        self.stream = None
+        self.waits = False
         # Numbers among what is packed, and of arguments; copies, and what they are copied back to.
         self.copies = []
         # The arrays as they were given, and those that the kernel sees, which have to live as long as the call.
         self.arrays = []
         self.keep = []
+
+    def check_copies(self, written):
+        """That of arrays of the host that share memory none is written to: a device has a copy of each."""
+        # Those that were copied before share nothing.
+        copied = {number for number, *_ in self.copies}
+        shared = [each for each in self.ranges if each[0] == HOST and each[3] not in copied]
+        for one, other in itertools.combinations(sorted(shared), 2):
+            if one[2] > other[1] and (written[one[3]] or written[other[3]]):
+                raise QuadrantsRuntimeError(
+                    "Arguments share memory of the host, and one is written to: the device has a copy of each. Pass a qd.ndarray"
+                )
 
 
 class Signature:
@@ -47,6 +67,7 @@ class Signature:
 
     def __init__(self, function, source, config):
         self.source = source
+        self.is_cuda = config.arch.name == "cuda"
         self.defaults = {int: config.default_ip, float: config.default_fp, bool: u1}
         try:
             self.python = inspect.signature(function, eval_str=True)
@@ -119,7 +140,8 @@ class Signature:
         types = [pack(given, number, kind, value) for (pack, number, kind), value in zip(self.packers, args)]
         for _, number, _, original in given.copies:
             _check_alone(number, original, given.arrays)
-        given.key = (*types, _overlap(given.ranges))
+        given.overlap = any(_overlaps(given.ranges))
+        given.key = (*types, given.overlap)
         return given
 
     def _packer(self, kind):
@@ -132,7 +154,7 @@ class Signature:
 
     def _template(self, given, number, template, value):
         """An array is an argument, and so are those of an object; all else is compiled in."""
-        if isinstance(value, Ndarray) or (hasattr(value, "__array_interface__") and not _is_scalar(value)):
+        if isinstance(value, Ndarray) or (not isinstance(value, Storage) and _is_array(value)):
             return self._array(given, number, _ANY, value)
         if not is_data_oriented(value):
             return Baked(value)
@@ -158,7 +180,13 @@ class Signature:
 
     def _array(self, given, number, parameter, value):
         if isinstance(value, Storage):
-            value = value.array()
+            elements = value.elements()
+            if isinstance(elements, OnDevice):
+                given.waits |= elements.is_foreign
+                return self._on_device(given, number, parameter, elements.memory, value.dtype, value.shape)
+            value = elements.array
+        if self.is_cuda and _foreign.is_on_device(value):
+            return self._taken(given, number, parameter, value)
         # Whatever NumPy's arrays are used by is loaded already: the package itself does not import it.
         numpy = sys.modules.get("numpy")
         if numpy is None or not isinstance(value, numpy.ndarray):
@@ -168,11 +196,9 @@ class Signature:
         order, dtype = said["typestr"][0], OF_NUMPY.get(said["typestr"][1:])
         shape = said["shape"]
         rank = len(shape)
-        if dtype is None or order not in _NATIVE or parameter.dtype not in (None, dtype) or parameter.ndim not in (None, rank):
-            required = f"{parameter.dtype or 'scalars'}[{rank if parameter.ndim is None else parameter.ndim}-D]"
-            raise QuadrantsRuntimeTypeError(
-                f"Argument {number} (type={value.dtype}[{rank}-D]) cannot be converted into required type {required}"
-            )
+        if order not in _NATIVE:
+            dtype = None
+        _check_type(number, parameter, dtype, rank, value.dtype)
         size = value.size
         if size > MOST_ELEMENTS:
             raise QuadrantsRuntimeError(
@@ -182,9 +208,9 @@ class Signature:
         given.arrays.append((number, value))
         # Without strides it is contiguous.
         if said["strides"] is None and address % value.itemsize == 0:
-            given.ranges.append((address, address + value.nbytes))
+            given.ranges.append((HOST, address, address + value.nbytes, len(given.packed)))
         else:
-            given.ranges.append(bounds(value))
+            given.ranges.append((HOST, *bounds(value), len(given.packed)))
             original, value = value, value.copy()
             address = value.ctypes.data
             given.copies.append((len(given.packed), number, value, original))
@@ -194,6 +220,28 @@ class Signature:
             given.packed.extend(shape)
         return ArrayOf(dtype, rank)
 
+    def _on_device(self, given, number, parameter, memory, dtype, shape):
+        """An array in memory of the device."""
+        rank = len(shape)
+        _check_type(number, parameter, dtype, rank, dtype)
+        given.ranges.append((DEVICE, *memory.addresses, len(given.packed)))
+        given.packed.append(memory)
+        if rank != 1:
+            given.packed.extend(shape)
+        return ArrayOf(dtype, rank)
+
+    def _taken(self, given, number, parameter, value):
+        """An array of another library in memory of the device."""
+        try:
+            taken = _foreign.Taken(value)
+        except (BufferError, RuntimeError) as error:
+            raise _not_converted(number, value, error) from None
+        if given.stream is None:
+            given.stream = taken.stream
+        # The work of one library is ordered on its stream, and not after that of others.
+        given.waits |= not taken.is_ordered or taken.stream is not given.stream
+        return self._on_device(given, number, parameter, taken.memory, taken.dtype, taken.shape)
+
     def _foreign(self, number, value):
         """An array of another library, as one of NumPy's over the same memory."""
         why = "it has no '__dlpack__'"
@@ -202,10 +250,7 @@ class Signature:
                 return of_dlpack(value)
             except (BufferError, RuntimeError, TypeError) as error:
                 why = error
-        raise QuadrantsRuntimeTypeError(
-            f"Argument {number} (type={type(value)}) cannot be converted into required type: an array in memory of the host "
-            f"is expected, and {why}"
-        )
+        raise _not_converted(number, value, f"an array in memory of the host is expected, and {why}")
 
     def _scalar(self, given, number, dtype, value):
         try:
@@ -228,9 +273,14 @@ class Signature:
         return values[0] if values else None
 
 
-def _is_scalar(value):
-    """Whether it is a number of NumPy."""
-    return getattr(value, "shape", None) == () and not hasattr(value, "__setitem__")
+def _not_converted(number, value, why):
+    return QuadrantsRuntimeTypeError(f"Argument {number} (type={type(value)}) cannot be converted into required type: {why}")
+
+
+def _is_array(value):
+    """Whether it is an array of any library, and no number of NumPy."""
+    is_scalar = getattr(value, "shape", None) == () and not hasattr(value, "__setitem__")
+    return not is_scalar and (hasattr(value, "__dlpack__") or hasattr(value, "__array_interface__"))
 
 
 def _check_alone(number, original, arrays):
@@ -244,6 +294,18 @@ def _check_alone(number, original, arrays):
             )
 
 
-def _overlap(ranges):
+def _overlaps(ranges):
+    """Pairs of neighbours that share memory. If any share any, some neighbours do."""
     ranges = sorted(ranges)
-    return any(first[1] > second[0] for first, second in zip(ranges, ranges[1:]))
+    for one, next in zip(ranges, ranges[1:]):
+        if one[0] == next[0] and one[2] > next[1]:
+            yield one, next
+
+
+def _check_type(number, parameter, dtype, rank, given):
+    """That an array is of the type and rank that a parameter has, if it has any; `dtype` is None if kernels have no such."""
+    if dtype is None or parameter.dtype not in (None, dtype) or parameter.ndim not in (None, rank):
+        required = f"{parameter.dtype or 'scalars'}[{rank if parameter.ndim is None else parameter.ndim}-D]"
+        raise QuadrantsRuntimeTypeError(
+            f"Argument {number} (type={given}[{rank}-D]) cannot be converted into required type {required}"
+        )

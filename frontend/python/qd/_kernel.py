@@ -1,6 +1,5 @@
 """Kernels: what they are called with, and what is compiled for that."""
 
-import ctypes
 import functools
 import sys
 from dataclasses import dataclass
@@ -14,7 +13,6 @@ from qd._perf_dispatch import DispatchImpl
 from qd._source import Source
 from qd._tracer import Tracer
 from qd.exception import (
-    QuadrantsAssertionError,
     QuadrantsCompilationError,
     QuadrantsRuntimeError,
     QuadrantsSyntaxError,
@@ -75,17 +73,12 @@ class Kernel:
         if compiled is None:
             compiled = self._compiled[given.key] = self._compile(given, runtime)
         kernel = compiled.kernel
-        # A word for each variable, where the kernel sets it before it reads it.
-        memory = (ctypes.c_uint64 * len(compiled.appended))()
-        for number, field in enumerate(compiled.appended):
-            is_variable = field is None
-            given.packed.append((ctypes.addressof(memory) + 8 * number, 1, False) if is_variable else field.packed())
-        try:
-            bits = kernel.launch(given.packed)
-        except _core.Faulted as error:
-            raise QuadrantsAssertionError(str(error)) from None
-        except _core.Failed as error:
-            raise QuadrantsRuntimeError(str(error)) from None
+        if given.overlap and not runtime.device.is_host:
+            given.check_copies(kernel.written)
+        # None is a variable.
+        given.packed += [None if field is None else field.packed() for field in compiled.appended]
+        with _runtime.Failures():
+            bits = kernel.launch(given.packed, given.stream, given.waits)
         for number, _, copy, original in given.copies:
             if kernel.written[number]:
                 original[...] = copy

@@ -2,11 +2,11 @@
 
 import os
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from qd import _core
 from qd._dtypes import BY_NAME, DataType, f32, f64, i32, i64
-from qd.exception import QuadrantsRuntimeError
+from qd.exception import QuadrantsAssertionError, QuadrantsRuntimeError
 
 
 class Arch:
@@ -36,9 +36,14 @@ gpu = [cuda, metal, vulkan, amdgpu]
 _ARCHES = {arch.name: arch for arch in (cpu, x64, arm64, cuda, vulkan, amdgpu, metal)} | {"x86_64": x64}
 
 
-def _is_supported(arch):
+# What the runtime calls a device of each kind; Metal has no driver yet.
+_DEVICES = {"cpu": "cpu", "cuda": "cuda", "vulkan": "vulkan", "amdgpu": "hip"}
+
+
+def _device_of(arch):
+    """The name of the first device of a kind; None if there is none to open."""
     host = "arm64" if os.uname().machine == "aarch64" else "x64"
-    return arch.name in ("cpu", host)
+    return _DEVICES.get("cpu" if arch.name == host else arch.name)
 
 
 @dataclass
@@ -79,6 +84,8 @@ class Runtime:
     device: _core.Device
     # Counts calls of `init`: what was compiled for another is not used.
     generation: int
+    # Those of other libraries, by their handles.
+    streams: dict = field(default_factory=dict)
 
 
 _runtime = None
@@ -108,12 +115,12 @@ def init(
         raise NotImplementedError("require_version isn't there yet")
     reset()
     config = Config(
-        _selected(arch, enable_fallback),
+        cpu,
         _default("fp", default_fp, (f32, f64)),
         _default("ip", default_ip, (i32, i64)),
         **{name: value for name in _OPTIONS if (value := _option(name, options)) is not None},
     )
-    device = _core.Device("cpu", config.cpu_max_num_threads, config.debug or config.check_out_of_bound)
+    config.arch, device = _opened(arch, config, enable_fallback)
     _generation += 1
     _runtime = Runtime(config, device, _generation)
 
@@ -136,22 +143,33 @@ def _option(name, options):
         raise ValueError(f"{variable}={text}: {expected} is expected") from None
 
 
-def _selected(arch, enable_fallback):
+def _opened(arch, config, enable_fallback):
+    """The first device of these kinds that there is, or the cpu."""
     given = os.environ.get("QD_ARCH")
     if given:
         if given not in _ARCHES:
             raise ValueError(f"QD_ARCH={given} is no arch: expected one of {', '.join(_ARCHES)}")
         arch = _ARCHES[given]
     wanted = [cpu] if arch is None else arch if isinstance(arch, (list, tuple)) else [arch]
+
+    def opened(name):
+        return _core.Device(name, config.cpu_max_num_threads, config.debug or config.check_out_of_bound)
+
+    refused = []
     for one in wanted:
-        if _is_supported(one):
-            return one
+        name = _device_of(one)
+        try:
+            if name is not None:
+                return one, opened(name)
+            refused.append(f"{one.name}: it has no driver")
+        except _core.Failed as error:
+            refused.append(f"{one.name}: {error}")
     names = ", ".join(one.name for one in wanted)
-    message = f"arch {names} is not supported yet from Python: only cpu is"
+    message = f"arch {names} is not supported here ({'; '.join(refused)})"
     if not enable_fallback:
         raise QuadrantsRuntimeError(message)
-    warnings.warn(f"{message}, which is used instead", stacklevel=3)
-    return cpu
+    warnings.warn(f"{message}: the cpu is used instead", stacklevel=3)
+    return cpu, opened("cpu")
 
 
 def _default(which, given, allowed):
@@ -169,14 +187,30 @@ def _default(which, given, allowed):
 def reset():
     """Gives the device back. Kernels are compiled again when they are called after the next `init`."""
     global _runtime
-    if _runtime is not None:
-        _runtime.device.synchronize()
-    _runtime = None
+    ended, _runtime = _runtime, None
+    if ended is not None:
+        with Failures():
+            ended.device.synchronize()
 
 
 def sync():
     """Waits until all that was launched has ended."""
-    current().device.synchronize()
+    device = current().device
+    with Failures():
+        device.synchronize()
+
+
+class Failures:
+    """What the device reports, as the package's exceptions."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, _, error, trace):
+        if isinstance(error, _core.Faulted):
+            raise QuadrantsAssertionError(str(error)) from None
+        if isinstance(error, _core.Failed):
+            raise QuadrantsRuntimeError(str(error)) from None
 
 
 def current():

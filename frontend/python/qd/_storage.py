@@ -1,6 +1,8 @@
 """Arrays that the package allocates: fields, which kernels find by name, and ndarrays, which they are given."""
 
-from qd import _runtime
+import math
+
+from qd import _foreign, _runtime
 from qd._dtypes import OF_NUMPY, DataType
 from qd.exception import QuadrantsIndexError, QuadrantsRuntimeError, QuadrantsTypeError
 
@@ -11,6 +13,10 @@ MOST_ELEMENTS = 2**31 - 1
 _OF_HOST = (1, 3)
 
 _TO_NUMPY = {dtype: name for name, dtype in OF_NUMPY.items()}
+
+
+def _arch():
+    return _runtime.current().config.arch.name
 
 
 def _extents(shape):
@@ -48,6 +54,88 @@ def of_dlpack(value):
     return numpy.ndarray(array.shape, array.dtype, memory, array.ctypes.data - first, array.strides)
 
 
+class OnHost:
+    """Elements that are an array of NumPy."""
+
+    def __init__(self, flat, array):
+        # As it lies in memory, and as it is indexed.
+        self.flat = flat
+        self.array = array
+
+    def packed(self):
+        """As a launch takes it: address, length and whether it is read-only."""
+        return self.flat.ctypes.data, self.flat.size, False
+
+    def get(self, place):
+        return self.array[place].item()
+
+    def set(self, place, value):
+        self.array[place] = value
+
+    def assign(self, value):
+        self.array[...] = value
+
+
+class OnDevice:
+    """Elements in memory of a device, of which the host has copies."""
+
+    def __init__(self, memory, dtype, extents, axes, is_foreign=False):
+        self.memory = memory
+        # Whether another library uses it, which does not know of what is done here.
+        self.is_foreign = is_foreign
+        self._numpy = _TO_NUMPY[dtype]
+        self._extents = extents
+        self._axes = axes
+
+    @property
+    def is_row_major(self):
+        return tuple(self._axes) == tuple(range(len(self._axes)))
+
+    @property
+    def array(self):
+        """A copy."""
+        import numpy
+
+        flat = numpy.empty(self._extents, self._numpy)
+        with _runtime.Failures():
+            self.memory.read(0, flat.size, flat.ctypes.data)
+        return _indexed(flat, self._axes)
+
+    def packed(self):
+        """As a launch takes it."""
+        return self.memory
+
+    def get(self, place):
+        return self._element(place, self.memory.read).item()
+
+    def set(self, place, value):
+        self._element(place, self.memory.write, value)
+
+    def _element(self, place, copy, value=0):
+        import numpy
+
+        number = 0
+        for axis, extent in zip(self._axes, self._extents):
+            number = number * extent + place[axis]
+        element = numpy.array(value, self._numpy)
+        with _runtime.Failures():
+            copy(number, 1, element.ctypes.data)
+        return element
+
+    def assign(self, value):
+        import numpy
+
+        flat = numpy.empty(self._extents, self._numpy)
+        _indexed(flat, self._axes)[...] = value
+        with _runtime.Failures():
+            self.memory.write(0, flat.size, flat.ctypes.data)
+
+
+def _indexed(flat, axes):
+    """An array with its axes in the order of indices; `axes` are those of memory, from the outermost."""
+    return flat.transpose([axes.index(axis) for axis in range(len(axes))]) if axes else flat
+
+
 class Storage:
     """An array of scalars. It lives until `reset`."""
 
@@ -59,24 +147,29 @@ class Storage:
 
         if not isinstance(dtype, DataType):
             raise NotImplementedError(f"arrays of {dtype!r} aren't there yet: only of scalar types")
+        runtime = _runtime.current()
         self.dtype = dtype
         self.shape = shape
-        self._generation = _runtime.current().generation
+        self._generation = runtime.generation
         axes = axes or tuple(range(len(shape)))
-        # As it lies in memory, and then as it is indexed.
-        self._flat = numpy.zeros([shape[axis] for axis in axes], _TO_NUMPY[dtype])
-        self._array = self._flat.transpose([axes.index(axis) for axis in range(len(shape))]) if shape else self._flat
+        extents = [shape[axis] for axis in axes]
+        if runtime.device.is_host:
+            flat = numpy.zeros(extents, _TO_NUMPY[dtype])
+            self._elements = OnHost(flat, _indexed(flat, axes))
+        else:
+            with _runtime.Failures():
+                memory = runtime.device.allocate(dtype.name, math.prod(extents))
+            self._elements = OnDevice(memory, dtype, extents, axes)
 
-    def array(self):
-        """The elements, as NumPy has them."""
+    def elements(self):
+        """Where they are."""
         if _runtime.generation() != self._generation:
             raise QuadrantsRuntimeError("the array is of before qd.init or qd.reset, which have freed it")
-        return self._array
+        return self._elements
 
     def packed(self):
-        """As a launch takes it: address, length and whether it is read-only."""
-        self.array()
-        return self._flat.ctypes.data, self._flat.size, False
+        """As a launch takes it."""
+        return self.elements().packed()
 
     def _place(self, key):
         """The index of an element as NumPy takes it."""
@@ -94,51 +187,68 @@ class Storage:
         return (0,) * len(self.shape)
 
     def __getitem__(self, key):
-        return self.array()[self._place(key)].item()
+        return self.elements().get(self._place(key))
 
     def __setitem__(self, key, value):
-        self.array()[self._place(key)] = value
+        self.elements().set(self._place(key), value)
 
     def fill(self, value):
         """Sets every element."""
-        self.array()[...] = value
+        self.elements().assign(value)
 
     def to_numpy(self, dtype=None, *, copy=True):
-        """The elements as an array of NumPy. `copy=False` shares the memory, or is a ValueError where it cannot; None shares
-        it if it can."""
-        array = self.array()
+        """The elements as an array of NumPy. `copy=False` shares the memory, or is a ValueError where it cannot, as on devices
+        other than the cpu; None shares it if it can."""
+        elements = self.elements()
+        is_shared = isinstance(elements, OnHost)
+        if copy is False and not is_shared:
+            raise ValueError("memory of a device is not shared with NumPy")
+        array = elements.array
         wanted = array.dtype if dtype is None else _TO_NUMPY.get(dtype, dtype)
         if copy is False and array.dtype != wanted:
             raise ValueError(f"an array of {self.dtype} is not shared as one of {wanted}")
-        return array.astype(wanted, order="C" if copy else "K", copy=bool(copy))
+        return array.astype(wanted, order="C" if copy else "K", copy=bool(copy) and is_shared)
 
     def from_numpy(self, array):
         """Copies the elements of an array of the same shape, converted to the type of this one."""
         if not hasattr(array, "__array_interface__"):
             raise TypeError(f"an array of NumPy is expected, and not {type(array).__name__}")
         self._check_shape(array.shape)
-        self.array()[...] = array
+        self.elements().assign(array)
 
     def copy_from(self, other):
         """Copies the elements of another array of the same shape."""
         if not isinstance(other, Storage):
             raise TypeError(f"a field or an ndarray is expected, and not {type(other).__name__}")
         self._check_shape(other.shape)
-        self.array()[...] = other.array()
+        self.elements().assign(other.elements().array)
 
     def _check_shape(self, shape):
         if tuple(shape) != self.shape:
             raise ValueError(f"Mismatch shape: {tuple(shape)} is given, and the array has {self.shape}")
 
-    def __dlpack__(self, **options):
-        return self.array().__dlpack__(**options)
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        elements = self.elements()
+        if isinstance(elements, OnHost):
+            given = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
+            return elements.array.__dlpack__(**{name: value for name, value in given.items() if value is not None})
+        if copy or dl_device not in (None, self.__dlpack_device__()):
+            raise BufferError("only the memory itself is exported, and no copy")
+        if not elements.is_row_major:
+            raise BufferError(f"only fields in the order of their indices are exported from {_arch()}")
+        return _foreign.export(elements.memory, self.dtype, self.shape, stream, max_version)
 
     def to_dlpack(self, versioned=False):
         """A capsule of DLPack that shares the memory; `versioned`: of version 1, which NumPy knows since its 2.1."""
         return self.__dlpack__(**({"max_version": (1, 0)} if versioned else {}))
 
     def __dlpack_device__(self):
-        return self.array().__dlpack_device__()
+        elements = self.elements()
+        if isinstance(elements, OnHost):
+            return elements.array.__dlpack_device__()
+        if _arch() != "cuda":
+            raise BufferError(f"memory of {_arch()} cannot be exported")
+        return _foreign.CUDA, 0
 
     def __repr__(self):
         return f"<{type(self).__name__} of {self.dtype}, shape {self.shape}>"
@@ -153,10 +263,20 @@ class Ndarray(Storage):
         dtype = OF_NUMPY.get(array.dtype.str[1:])
         if dtype is None:
             raise QuadrantsTypeError(f"arrays of '{array.dtype}' aren't there yet")
+        return cls._of(dtype, array.shape, OnHost(array, array))
+
+    @classmethod
+    def taken(cls, taken):
+        """One over an array of another library on the device."""
+        axes = range(len(taken.shape))
+        return cls._of(taken.dtype, taken.shape, OnDevice(taken.memory, taken.dtype, taken.shape, axes, is_foreign=True))
+
+    @classmethod
+    def _of(cls, dtype, shape, elements):
         made = cls.__new__(cls)
-        made.dtype, made.shape = dtype, array.shape
+        made.dtype, made.shape = dtype, tuple(shape)
         made._generation = _runtime.current().generation
-        made._flat = made._array = array
+        made._elements = elements
         return made
 
 
@@ -185,7 +305,11 @@ def ndarray(dtype, shape):
 
 
 def from_dlpack(value):
-    """An ndarray over the memory of an array of any library that exports it by DLPack; memory of the host."""
+    """An ndarray over the memory of an array of any library that exports it by DLPack. It is memory of the device."""
+    if _arch() == "cuda" and _foreign.is_on_device(value):
+        return Ndarray.taken(_foreign.Taken(value))
+    if not _runtime.current().device.is_host:
+        raise BufferError(f"memory of {_arch()} is expected, and DLPack's number of this is {value.__dlpack_device__()[0]}")
     return Ndarray.over(of_dlpack(value))
 
 

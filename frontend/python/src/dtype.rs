@@ -76,6 +76,17 @@ impl DType {
         }
     }
 
+    /// That of an array in memory; none of what kernels have no arrays of.
+    pub fn of_memory(stored: Dtype) -> Option<Self> {
+        match stored {
+            Dtype::Bool => Some(U1),
+            _ => ALL
+                .iter()
+                .map(|row| row.0)
+                .find(|dtype| *dtype != U1 && dtype.stored() == stored),
+        }
+    }
+
     /// The type in which two are combined: a real beats an integer, the wider the narrower, and of
     /// two integers of one width the unsigned the signed.
     pub fn promote(self, other: Self) -> Self {

@@ -1,8 +1,10 @@
-//! Compiled kernels: how they are loaded, and launched on memory of the host.
+//! Devices, and compiled kernels: how they are loaded and launched.
 
 use super::{
     build::build,
+    dlpack,
     dtype::DType,
+    memory::{self, Memory},
     record::{Op, Record},
     recorder::Recorder,
 };
@@ -32,7 +34,7 @@ create_exception!(
     "What the compiler reports: a list of (line, column, message), each 0 where it is unknown."
 );
 
-fn failed(error: impl Into<Error>) -> PyErr {
+pub fn failed(error: impl Into<Error>) -> PyErr {
     match error.into() {
         Error::Compile(diagnostics) => {
             let all: Vec<_> = diagnostics
@@ -49,18 +51,24 @@ fn failed(error: impl Into<Error>) -> PyErr {
     }
 }
 
-/// Lanes in a subgroup of kernels that have operations of these.
+/// Lanes in a subgroup of kernels that have operations of these, where a device has a choice.
 const SUBGROUP: u32 = 32;
 
 /// A device, and the stream that all runs on.
 #[pyclass(frozen)]
 pub struct Device {
-    device: objects::Device,
+    pub device: objects::Device,
     stream: Stream,
     /// What kernels are compiled for.
     target: TargetSpec,
     /// And those with operations of subgroups.
     subgroup_target: TargetSpec,
+    /// Lanes in a subgroup of these.
+    subgroup_size: u32,
+    /// Whether its memory is the host's.
+    is_host: bool,
+    /// Whether kernels check indices and the like.
+    checks: bool,
 }
 
 #[pymethods]
@@ -85,11 +93,23 @@ impl Device {
                 true => with(device.target(), "checked")?,
                 false => device.target().clone(),
             };
+            let is_host = id.driver == "cpu";
+            let sizes = &device.info().limits.subgroup_sizes;
+            let (subgroup_target, subgroup_size) = match said_subgroup(&target) {
+                Some(said) => (target.clone(), said),
+                None if is_host || sizes.contains(&SUBGROUP) => {
+                    (with(&target, &format!("wave={SUBGROUP}"))?, SUBGROUP)
+                }
+                None => (target.clone(), sizes.last().copied().unwrap_or(SUBGROUP)),
+            };
             Ok(Self {
-                subgroup_target: with(&target, &format!("wave={SUBGROUP}"))?,
                 device,
                 stream,
                 target,
+                subgroup_target,
+                subgroup_size,
+                is_host,
+                checks,
             })
         })
     }
@@ -100,16 +120,49 @@ impl Device {
         py.detach(|| self.compiled(record)).map_err(failed)
     }
 
+    /// An array of zeros of a type, by its name.
+    fn allocate(&self, py: Python<'_>, dtype: &str, length: u64) -> PyResult<Memory> {
+        let dtype = DType::named(dtype)
+            .ok_or_else(|| PyValueError::new_err(format!("'{dtype}' is no type")))?;
+        let zeros = || Buffer::zeros(&self.stream, dtype.stored(), &[length]);
+        let stream = self.stream.clone();
+        let buffer = py.detach(zeros).map_err(failed)?;
+        Ok(Memory {
+            buffer,
+            stream,
+            is_read_only: false,
+        })
+    }
+
+    /// The vendor's name of it.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.device.info().name
+    }
+
     /// Lanes in a subgroup.
     #[getter]
     fn subgroup_size(&self) -> u32 {
-        SUBGROUP
+        self.subgroup_size
+    }
+
+    /// Whether its memory is the host's.
+    #[getter]
+    fn is_host(&self) -> bool {
+        self.is_host
     }
 
     /// Waits for all that was launched.
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.stream.synchronize()).map_err(failed)
     }
+}
+
+/// Lanes in a subgroup, if a target says how many.
+fn said_subgroup(target: &TargetSpec) -> Option<u32> {
+    target
+        .options()
+        .find_map(|option| option.strip_prefix("subgroup=")?.parse().ok())
 }
 
 /// Has Python print what a kernel did.
@@ -141,6 +194,8 @@ impl Device {
         Ok(Kernel {
             kernel,
             stream: self.stream.clone(),
+            is_host: self.is_host,
+            checks: self.checks,
             takes: record.arguments.iter().map(|a| a.dtype).collect(),
             gives: record.results.clone(),
             written: written(record),
@@ -163,11 +218,15 @@ fn written(record: &Record) -> Vec<bool> {
     written
 }
 
-/// What an argument is given as: bits of a number, or address, length and whether it is read-only.
+/// What an argument is given as.
 #[derive(FromPyObject)]
 enum Given {
+    /// Of the host: address, length and whether it is read-only.
     Array(u64, u64, bool),
+    /// The bits of a number.
     Number(u64),
+    /// Of the device.
+    Memory(Py<Memory>),
 }
 
 /// A kernel on a device.
@@ -175,6 +234,8 @@ enum Given {
 pub struct Kernel {
     kernel: objects::Kernel,
     stream: Stream,
+    is_host: bool,
+    checks: bool,
     takes: Vec<DType>,
     gives: Vec<DType>,
     /// Of each parameter, whether it is written to.
@@ -184,70 +245,134 @@ pub struct Kernel {
 
 #[pymethods]
 impl Kernel {
-    /// Runs it, waits for its end, and returns the bits of the results. The caller keeps the arrays alive
-    /// meanwhile.
-    fn launch(&self, py: Python<'_>, given: Vec<Given>) -> PyResult<Vec<u64>> {
+    /// Runs it, on a stream of another library if one is given, and returns the bits of the results. An argument that is
+    /// None is an element that only it knows. It waits for the end if it is asked to, where faults are looked for, and
+    /// where memory of the host is used, which the caller keeps alive.
+    #[pyo3(signature = (given, stream=None, waits=false))]
+    fn launch(
+        &self,
+        py: Python<'_>,
+        given: Vec<Option<Given>>,
+        stream: Option<Py<dlpack::Stream>>,
+        waits: bool,
+    ) -> PyResult<Vec<u64>> {
         for (number, (given, written)) in given.iter().zip(&self.written).enumerate() {
-            if *written && matches!(given, Given::Array(_, _, true)) {
+            let is_read_only = match given {
+                Some(Given::Array(_, _, is_read_only)) => *is_read_only,
+                Some(Given::Memory(memory)) => memory.get().is_read_only,
+                Some(Given::Number(_)) | None => false,
+            };
+            if *written && is_read_only {
                 let message =
                     format!("Argument {number} is written to, but the array is read-only");
                 return Err(Failed::new_err(message));
             }
         }
-        py.detach(|| self.launched(&given)).map_err(failed)
+        let stream = stream
+            .as_ref()
+            .map_or(&self.stream, |stream| &stream.get().0);
+        py.detach(|| self.launched(&given, stream, waits))
+            .map_err(failed)
     }
 }
 
-enum Held {
-    Buffer(Buffer),
+/// An argument of a launch.
+enum Held<'a> {
+    /// Memory of the host, or a copy of it, and its address if it is to have what was written.
+    Lent(Buffer, Option<u64>),
+    Memory(&'a Buffer),
     Scalar(Scalar),
 }
 
 impl Kernel {
-    fn launched(&self, given: &[Given]) -> Result<Vec<u64>, Error> {
-        let mut results = vec![0_u64; self.gives.len()];
-        let import = |dtype: Dtype, address: u64, length: u64| {
-            let memory = Foreign {
-                address,
-                dtype,
-                shape: vec![length],
-                strides: None,
-                // What is, is not written to, which the record says more exactly than the artifact.
-                read_only: false,
-                ready: Ready::Now,
-            };
-            // Safety: the caller has the arrays, and `results` is here, until the launch has ended, for
-            // which this function waits.
-            unsafe { Buffer::import(&self.stream, memory, None) }
+    fn launched(
+        &self,
+        given: &[Option<Given>],
+        stream: &Stream,
+        waits: bool,
+    ) -> Result<Vec<u64>, Error> {
+        let variables = given.iter().filter(|given| given.is_none()).count();
+        // Those of variables, and then of results.
+        let mut words = vec![0_u64; variables + self.gives.len()];
+        let first = words.as_mut_ptr() as u64;
+        let mut next = (0..).map(|number| first + number * size_of::<u64>() as u64);
+        let mut word = |dtype: Dtype, is_result: bool| {
+            let address = next.next().expect("as many as there are");
+            let buffer = self.lend(stream, dtype, address, 1, false)?;
+            Ok::<_, Error>(Held::Lent(buffer, is_result.then_some(address)))
         };
-        let mut held = Vec::new();
-        for (dtype, given) in self.takes.iter().zip(given) {
+        let mut held = Vec::with_capacity(given.len() + self.gives.len());
+        for ((dtype, is_written), given) in self.takes.iter().zip(&self.written).zip(given) {
+            let dtype = dtype.stored();
             held.push(match *given {
-                Given::Array(address, length, _) => {
-                    Held::Buffer(import(dtype.stored(), address, length)?)
+                None => word(dtype, false)?,
+                Some(Given::Array(address, length, _)) => {
+                    let buffer = self.lend(stream, dtype, address, length, true)?;
+                    Held::Lent(buffer, is_written.then_some(address))
                 }
-                Given::Number(bits) => Held::Scalar(Scalar {
-                    dtype: dtype.stored(),
-                    bits,
-                }),
+                Some(Given::Number(bits)) => Held::Scalar(Scalar { dtype, bits }),
+                Some(Given::Memory(ref memory)) => Held::Memory(&memory.get().buffer),
             });
         }
-        for (dtype, result) in self.gives.iter().zip(&mut results) {
-            let address = std::ptr::from_mut(result) as u64;
-            held.push(Held::Buffer(import(dtype.stored(), address, 1)?));
+        for dtype in &self.gives {
+            held.push(word(dtype.stored(), true)?);
         }
         let arguments: Vec<_> = held
             .iter()
             .map(|held| match held {
-                Held::Buffer(buffer) => Arg::Buffer(buffer),
+                Held::Lent(buffer, _) | &Held::Memory(buffer) => Arg::Buffer(buffer),
                 Held::Scalar(scalar) => Arg::Scalar(*scalar),
             })
             .collect();
-        let launched = self.kernel.launch(&self.stream, &arguments);
-        // In any case: the memory is the caller's.
-        let ended = self.stream.synchronize();
-        launched?;
-        ended?;
-        Ok(results)
+        let launched = self.kernel.launch(stream, &arguments);
+        let is_lent = |held: &Held<'_>| matches!(held, Held::Lent(..));
+        if waits || self.is_host || self.checks || held.iter().any(is_lent) {
+            // Whether it was launched or not: the memory is the caller's.
+            let ended = stream.synchronize();
+            launched?;
+            ended?;
+        } else {
+            launched?;
+        }
+        if !self.is_host {
+            for held in &held {
+                if let Held::Lent(buffer, Some(address)) = held {
+                    // Safety: it is an array of the caller, or of `words`.
+                    unsafe { memory::download(buffer, stream, *address) }?;
+                }
+            }
+        }
+        Ok(words.split_off(variables))
+    }
+
+    /// Memory of the host, as the device has it: itself, or a copy, whose elements are undefined if they are not read.
+    fn lend(
+        &self,
+        stream: &Stream,
+        dtype: Dtype,
+        address: u64,
+        length: u64,
+        is_read: bool,
+    ) -> Result<Buffer, Error> {
+        let shape = vec![length];
+        if !self.is_host {
+            let copy = Buffer::new(stream, dtype, &shape)?;
+            if is_read {
+                // Safety: the caller has an array of so many elements there.
+                unsafe { memory::upload(&copy, stream, address) }?;
+            }
+            return Ok(copy);
+        }
+        let memory = Foreign {
+            address,
+            dtype,
+            shape,
+            strides: None,
+            // What is, is not written to, which the record says more exactly than the artifact.
+            read_only: false,
+            ready: Ready::Now,
+        };
+        // Safety: the caller has the memory until the launch has ended, for which `launched` waits.
+        Ok(unsafe { Buffer::import(stream, memory, None) }?)
     }
 }

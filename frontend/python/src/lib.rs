@@ -7,8 +7,10 @@
 mod arithmetic;
 mod build;
 mod dispatch;
+mod dlpack;
 mod dtype;
 mod launch;
+mod memory;
 mod record;
 mod recorder;
 
@@ -19,6 +21,10 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<recorder::Recorder>()?;
     module.add_class::<launch::Device>()?;
     module.add_class::<launch::Kernel>()?;
+    module.add_class::<memory::Memory>()?;
+    module.add_class::<dlpack::Stream>()?;
+    module.add_function(wrap_pyfunction!(dlpack::imported, module)?)?;
+    module.add_function(wrap_pyfunction!(dlpack::exported, module)?)?;
     module.add_class::<dispatch::Evaluation>()?;
     module.add_function(wrap_pyfunction!(dispatch::dispatch_defaults, module)?)?;
     module.add_function(wrap_pyfunction!(recorder::scratch_slots, module)?)?;

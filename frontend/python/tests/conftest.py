@@ -8,9 +8,20 @@ import pytest
 import qd
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "host: of what is so on the cpu alone")
+    config.addinivalue_line("markers", "lanes(most): of subgroups with at least so many lanes")
+
+
 @pytest.fixture(autouse=True)
-def device():
-    qd.init()
+def device(request):
+    """That of `QD_ARCH`, or the cpu."""
+    qd.init(enable_fallback=False)
+    of_host, lanes = (request.node.get_closest_marker(name) for name in ("host", "lanes"))
+    if of_host and qd.cfg.arch != qd.cpu:
+        pytest.skip("of the cpu alone")
+    if lanes and qd.simt.subgroup.group_size() < lanes.args[0]:
+        pytest.skip(f"of subgroups with {lanes.args[0]} lanes")
     yield
     qd.reset()
 

@@ -37,7 +37,8 @@ def test_assertions_say_what_and_where(debug):
     line = positive.source.first_line + 3
     where = rf"test_debug.py:{line}:\d+, in thread 41 of block 0 of phase 'positive:{line - 1}'"
     faults(rf'"below 500" does not hold at .*{where}: 1000 < 500 is false', positive, a, 500)
-    assert a[40] == 41
+    # A device has a copy, which is not copied back.
+    assert a[40] == (41 if qd.cfg.arch == qd.cpu else 40)
     positive(a[:10], 500)
 
 

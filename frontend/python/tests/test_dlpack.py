@@ -51,6 +51,7 @@ def test_arguments_that_are_not_contiguous():
     assert not b[:2].any() and not b[8:].any()
 
 
+@pytest.mark.host
 def test_from_dlpack_shares_memory_and_keeps_it():
     a = np.arange(5, dtype=np.float32)
     shared = qd.from_dlpack(Tensor(a))
@@ -66,6 +67,7 @@ def test_from_dlpack_shares_memory_and_keeps_it():
         double(shared)
 
 
+@pytest.mark.host
 def test_ours_are_exported():
     a = qd.ndarray(qd.i32, (2, 3))
     a.fill(4)
@@ -86,6 +88,7 @@ def test_ours_are_exported():
     assert theirs.tolist() == [0, 2.5, 0]
 
 
+@pytest.mark.host
 def test_arrays_that_cannot_be_used():
     with pytest.raises(qd.QuadrantsRuntimeTypeError, match=r"Argument 0 \(type=.*Tensor'>\) cannot be converted .*host is expected"):
         double(Tensor(np.zeros(3, np.float32), device=(2, 0)))

@@ -127,6 +127,7 @@ def test_bounds_that_are_not_i32_warn(module):
     assert a.tolist() == [0, 1, 2]
 
 
+@pytest.mark.host
 def test_init():
     with pytest.raises(KeyError, match=r"Unrecognized keyword argument\(s\) for qd.init: colour"):
         qd.init(colour=1)
@@ -134,18 +135,19 @@ def test_init():
         qd.init(debug_dump_path="x")
     with pytest.raises(RuntimeError, match="is not supported"):
         qd.init(arch=qd.cuda, enable_fallback=False)
-    with pytest.warns(UserWarning, match="is not supported"):
-        qd.init(arch=qd.gpu)
+    with pytest.warns(UserWarning, match="arch cuda, metal is not supported here .*metal: it has no driver.*: the cpu is used"):
+        qd.init(arch=[qd.cuda, qd.metal])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         qd.init(arch=[qd.cuda, qd.cpu], offline_cache=False)
     assert qd.cfg.arch == qd.cpu
 
 
+@pytest.mark.host
 def test_init_from_the_environment(monkeypatch):
     monkeypatch.setenv("QD_DEFAULT_FP", "f64")
     monkeypatch.setenv("QD_ARCH", "x64")
-    monkeypatch.setattr("qd._runtime._is_supported", lambda arch: arch.name in ("cpu", "x64"))
+    monkeypatch.setattr("qd._runtime._device_of", lambda arch: "cpu" if arch.name in ("cpu", "x64") else None)
     qd.init(arch=qd.cuda)
     assert (qd.cfg.arch, qd.cfg.default_fp) == (qd.x64, qd.f64)
 

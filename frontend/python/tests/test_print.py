@@ -18,6 +18,7 @@ def test_values_and_texts(capsys):
         show("x", x)
 
     k(-7, 0.5, 2**63, -3, "tag %d")
+    qd.sync()
     assert capsys.readouterr().out == (
         "\n100% -7 0.500000\n-7 (0.500000, -7) (-7,) 9223372036854775808 -3 0 tag %d 3\nx|is|0.500000!\n"
     )
@@ -31,6 +32,7 @@ def test_formats(capsys):
         print(f"{n:5d}|{n:x}|{x:.2e}|{x:+08.3f}|{x:g}|{qd.static(width):03}|{'text':>6}")
 
     k(3000000000, 1234.5)
+    qd.sync()
     assert capsys.readouterr().out == f"3000000000|b2d05e00|1.23e+03|+1234.500|1234.5|003|{'text':>6}\n"
 
 
@@ -44,6 +46,8 @@ def test_threads_of_a_loop_print_under_a_condition(capsys):
     a = np.arange(10000, dtype=np.int32)
     a[[3, 999, 4242]] *= -1
     k(a)
+    qd.sync()
     assert sorted(capsys.readouterr().out.split("\n")) == ["", "a[3] = -3", "a[4242] = -4242", "a[999] = -999"]
     k(abs(a))
+    qd.sync()
     assert capsys.readouterr().out == ""

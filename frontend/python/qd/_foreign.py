@@ -1,0 +1,66 @@
+"""Arrays of other libraries in memory of a device, by DLPack."""
+
+import sys
+
+from qd import _core, _runtime
+from qd._dtypes import BY_NAME
+
+# DLPack's number for memory of NVIDIA's devices.
+CUDA = 2
+
+# DLPack's number for the default stream that waits for all others, which drivers have as 0, too.
+_LEGACY = 1
+
+# Libraries whose arrays never change.
+_IMMUTABLE = ("jax", "jaxlib")
+
+
+def is_on_device(value):
+    """Whether it is an array of another library in memory of an NVIDIA device."""
+    return hasattr(value, "__dlpack_device__") and value.__dlpack_device__()[0] == CUDA
+
+
+class Taken:
+    """An array that was taken, for a launch on the stream that its library works on."""
+
+    def __init__(self, value):
+        library = type(value).__module__.partition(".")[0]
+        handle, owner = _current_stream(library, value) or (None, None)
+        # Otherwise the library does not know when a launch has ended.
+        self.is_ordered = handle is not None
+        self.stream = stream(handle or _LEGACY, owner)
+        try:
+            capsule = value.__dlpack__(stream=handle or _LEGACY, max_version=(1, 0))
+        except TypeError:
+            # It is of before version 1.
+            capsule = value.__dlpack__(stream=handle or _LEGACY)
+        self.memory, dtype, self.shape = _core.imported(capsule, self.stream, library in _IMMUTABLE)
+        self.dtype = BY_NAME[dtype]
+
+
+def _current_stream(library, value):
+    """The stream that a library works on now: its handle, and what keeps it; None where nobody says."""
+    if library == "torch":
+        current = sys.modules["torch"].cuda.current_stream(value.device)
+        return current.cuda_stream or _LEGACY, current
+    if library == "cupy":
+        current = sys.modules["cupy"].cuda.get_current_stream()
+        return current.ptr or _LEGACY, current
+    return None
+
+
+def stream(handle, owner=None):
+    """A stream of another library, by its handle, as DLPack has these. `owner` is kept until `reset`."""
+    runtime = _runtime.current()
+    known = runtime.streams.get(handle)
+    if known is None:
+        known = runtime.streams[handle] = _core.Stream(runtime.device, handle, owner)
+    return known
+
+
+def export(memory, dtype, shape, wanted, max_version):
+    """A capsule, for use on a stream as DLPack numbers these."""
+    if wanted == 0:
+        raise ValueError("stream=0 may be either default stream: 1 is the legacy one, and 2 that of each thread")
+    on = None if wanted == -1 else stream(_LEGACY if wanted is None else wanted)
+    return _core.exported(memory, dtype.name, shape, on, max_version is not None and max_version[0] >= 1)
