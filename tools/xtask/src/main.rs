@@ -32,6 +32,7 @@ mod workers;
 mod workspace;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -140,8 +141,24 @@ enum Task {
     /// Run the tests of the Python package
     ///
     /// Puts it together in target/python from its sources and the extension as built last, and runs
-    /// pytest on Debian's Python.
-    Python,
+    /// pytest: on the cpu and, at the same time, on lavapipe.
+    ///
+    /// Examples:
+    ///   cargo xtask python
+    ///   cargo xtask python test_storage.py -k ndarrays
+    ///   cargo xtask python --arch=cuda --python=python3
+    #[command(verbatim_doc_comment)]
+    Python {
+        /// The device that all of it runs on: cpu, vulkan, cuda
+        #[arg(long)]
+        arch: Option<String>,
+        /// The interpreter, which has NumPy and pytest
+        #[arg(long, default_value = workspace::PYTHON)]
+        python: PathBuf,
+        /// Files of frontend/python/tests, and options for pytest
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<OsString>,
+    },
     /// Build the tools and run the FileCheck suite
     ///
     /// Without a path the whole of tests/filecheck runs. Each file also goes through the generic
@@ -265,10 +282,10 @@ fn run(task: Task) -> Result<()> {
             anyhow::ensure!(report.passed, "the oracle's tests fail");
             Ok(())
         }
-        Task::Python => {
+        Task::Python { arch, python, args } => {
             packages::ensure(Purpose::Test)?;
             cargo::build_tools(&workspace, Profile::Dev)?;
-            python::test(&workspace)?.into_result()
+            python::run(&workspace, &python, arch.as_deref(), &args)?.into_result()
         }
         Task::Lit { args } => {
             packages::ensure(Purpose::Test)?;

@@ -1,27 +1,72 @@
 //! `python`: the tests of the Python package, against the extension of the workspace's build.
 
+use std::ffi::OsString;
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::process;
 use crate::suite::Report;
 use crate::workspace::{PYTHON, Profile, Workspace, emptied};
+use crate::{lavapipe, process, workers};
+
+/// The devices that every machine with the tests' packages has.
+const ARCHES: [&str; 2] = [CPU, VULKAN];
+const CPU: &str = "cpu";
+const VULKAN: &str = "vulkan";
+/// Lanes in a subgroup there, which lavapipe has unless it is told otherwise.
+const LANES: u32 = 8;
 
 /// Puts the package together and runs its tests.
 pub fn test(workspace: &Workspace) -> Result<Report> {
+    run(workspace, Path::new(PYTHON), None, &[])
+}
+
+/// As [`test`], with an interpreter, on one device if it is given, with arguments for pytest.
+pub fn run(
+    workspace: &Workspace,
+    python: &Path,
+    arch: Option<&str>,
+    args: &[OsString],
+) -> Result<Report> {
+    let path = assembled(workspace)?;
+    let arches = match &arch {
+        Some(arch) => std::slice::from_ref(arch),
+        None => &ARCHES[..],
+    };
+    let reports = Mutex::new(Vec::new());
+    workers::share(arches, |arch| {
+        let (text, status) = process::collect(&mut command(workspace, &path, python, arch, args)?)?;
+        let mut reports = reports.lock().expect("nothing panics");
+        println!("on {arch}:\n{text}");
+        let counts = text.lines().filter_map(summary).next_back();
+        let counts = counts.unwrap_or("nothing ran");
+        reports.push((format!("{counts} on {arch}"), status.success()));
+        Ok(())
+    })?;
+    let mut reports = reports.into_inner().expect("nothing panics");
+    reports.sort();
+    let (counts, passed): (Vec<_>, Vec<_>) = reports.into_iter().unzip();
+    Ok(Report {
+        passed: passed.into_iter().all(|passed| passed),
+        counts: counts.join("; "),
+    })
+}
+
+/// The package as it is installed: its sources, and the extension among them. The folder that it is in.
+fn assembled(workspace: &Workspace) -> Result<PathBuf> {
     let built = workspace.bin_dir(Profile::Dev).join("lib_core.so");
     ensure!(
         built.is_file(),
         "there is no {}\n  make it with: cargo build --workspace",
         built.display()
     );
-    let sources = workspace.root().join("frontend/python");
     let path = workspace.target().join("python");
     let package = emptied(path.join("qd"))?;
-    // An installed package looks the same: its sources, and the extension among them.
-    let entries = fs::read_dir(sources.join("qd"));
+    let sources = workspace.root().join("frontend/python/qd");
+    let entries = fs::read_dir(&sources);
     for entry in entries.with_context(|| format!("cannot list {}", sources.display()))? {
         let entry = entry?;
         if entry.file_type()?.is_file() {
@@ -29,30 +74,50 @@ pub fn test(workspace: &Workspace) -> Result<Report> {
         }
     }
     copy(&built, &package.join("_core.abi3.so"))?;
-
-    let mut counts = String::new();
-    let status = process::run_watched(
-        // From the package's folder: the sources without an extension are beside the tests.
-        Command::new(PYTHON)
-            .current_dir(&path)
-            .env("PYTHONPATH", &path)
-            .env("PYTHONDONTWRITEBYTECODE", "1")
-            .args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir"])
-            .arg(&sources)
-            .arg(sources.join("tests")),
-        |line| {
-            if let Some(summary) = summary(line) {
-                counts = summary.into();
-            }
-        },
-    )?;
-    Ok(Report {
-        passed: status.success(),
-        counts,
-    })
+    Ok(path)
 }
 
-fn copy(from: &std::path::Path, to: &std::path::Path) -> Result<()> {
+/// What runs the tests on a device.
+fn command(
+    workspace: &Workspace,
+    path: &Path,
+    python: &Path,
+    arch: &str,
+    args: &[OsString],
+) -> Result<Command> {
+    let sources = workspace.root().join("frontend/python");
+    let tests = sources.join("tests");
+    let mut command = Command::new(python);
+    if arch == VULKAN {
+        lavapipe::is_there()?;
+        lavapipe::select(&mut command, LANES);
+    }
+    command
+        // From the package's folder: the sources without an extension are beside the tests.
+        .current_dir(path)
+        .env("PYTHONPATH", path)
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir"])
+        .arg(&sources);
+    // What is set overrides what a test asks for, which those of the cpu do.
+    match arch {
+        CPU => command.env_remove("QD_ARCH"),
+        _ => command.env("QD_ARCH", arch),
+    };
+    let is_test = |arg: &OsString| arg.to_string_lossy().starts_with("test_");
+    if !args.iter().any(is_test) {
+        command.arg(&tests);
+    }
+    for arg in args {
+        match is_test(arg) {
+            true => command.arg(tests.join(arg)),
+            false => command.arg(arg),
+        };
+    }
+    Ok(command)
+}
+
+fn copy(from: &Path, to: &Path) -> Result<()> {
     fs::copy(from, to).with_context(|| format!("cannot copy {}", from.display()))?;
     Ok(())
 }
