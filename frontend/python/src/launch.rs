@@ -196,6 +196,7 @@ impl Device {
             stream: self.stream.clone(),
             is_host: self.is_host,
             checks: self.checks,
+            names: record.arguments.iter().map(|a| a.name.clone()).collect(),
             takes: record.arguments.iter().map(|a| a.dtype).collect(),
             gives: record.results.clone(),
             written: written(record),
@@ -237,6 +238,8 @@ pub struct Kernel {
     is_host: bool,
     checks: bool,
     takes: Vec<DType>,
+    /// What its parameters are called.
+    names: Vec<String>,
     gives: Vec<DType>,
     /// Of each parameter, whether it is written to.
     #[pyo3(get)]
@@ -256,15 +259,14 @@ impl Kernel {
         stream: Option<Py<dlpack::Stream>>,
         waits: bool,
     ) -> PyResult<Vec<u64>> {
-        for (number, (given, written)) in given.iter().zip(&self.written).enumerate() {
+        for ((given, written), name) in given.iter().zip(&self.written).zip(&self.names) {
             let is_read_only = match given {
                 Some(Given::Array(_, _, is_read_only)) => *is_read_only,
                 Some(Given::Memory(memory)) => memory.get().is_read_only,
                 Some(Given::Number(_)) | None => false,
             };
             if *written && is_read_only {
-                let message =
-                    format!("Argument {number} is written to, but the array is read-only");
+                let message = format!("'{name}' is written to, but the array is read-only");
                 return Err(Failed::new_err(message));
             }
         }

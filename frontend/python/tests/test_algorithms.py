@@ -385,7 +385,7 @@ def test_what_is_written_is_not_read_only():
     run(arr, out, scratch, 5)
     assert out[0] == 5
     out.flags.writeable = False
-    with pytest.raises(qd.QuadrantsRuntimeError, match="Argument 1 is written to, but the array is read-only"):
+    with pytest.raises(qd.QuadrantsRuntimeError, match="'out' is written to, but the array is read-only"):
         run(arr, out, scratch, 5)
 
 

@@ -83,7 +83,7 @@ def test_read_only_arrays_are_read():
     a.flags.writeable = False
     copy(a, b)
     assert b.tolist() == [1, 1, 1, 1]
-    with pytest.raises(qd.QuadrantsRuntimeError, match="Argument 1 is written to, but the array is read-only"):
+    with pytest.raises(qd.QuadrantsRuntimeError, match="'b' is written to, but the array is read-only"):
         copy(b, a)
 
 
