@@ -4,6 +4,7 @@ use super::{
     dtype::DType::{self, *},
     record::{Binary, Unary},
 };
+use half::f16;
 use qd_frontend::{
     builder::{Builder, V},
     ir::Type,
@@ -12,6 +13,7 @@ use qd_frontend::{
 /// The type of a value.
 pub fn type_of<'c>(b: &Builder<'c>, dtype: DType) -> Type<'c> {
     match dtype {
+        F16 => Type::float16(b.context()),
         F32 => b.f32_type(),
         F64 => b.f64_type(),
         _ => b.int_type(dtype.bits()),
@@ -30,6 +32,7 @@ pub fn stored_type<'c>(b: &Builder<'c>, dtype: DType) -> Type<'c> {
 pub fn constant<'b, 'c>(b: &'b Builder<'c>, dtype: DType, bits: u64) -> V<'b, 'c> {
     let r#type = type_of(b, dtype);
     match dtype {
+        F16 => b.float(r#type, f16::from_bits(bits as u16).into()),
         F32 => b.float(r#type, f32::from_bits(bits as u32).into()),
         F64 => b.float(r#type, f64::from_bits(bits)),
         // Sign-extended from its width, as attributes have them.
@@ -47,6 +50,15 @@ fn plain<'b, 'c>(name: &str, operands: &[V<'b, 'c>]) -> V<'b, 'c> {
     first.builder().result(name, operands, first.ty(), &[])
 }
 
+/// A function of reals, which is computed in 32 bits for those of 16.
+fn function<'b, 'c>(name: &str, operands: &[V<'b, 'c>], dtype: DType) -> V<'b, 'c> {
+    if dtype != F16 {
+        return plain(name, operands);
+    }
+    let wide: Vec<_> = operands.iter().map(|x| converted(*x, F16, F32)).collect();
+    converted(plain(name, &wide), F32, F16)
+}
+
 /// A count of bits, which is an i32.
 fn counted<'b, 'c>(name: &str, x: V<'b, 'c>) -> V<'b, 'c> {
     let b = x.builder();
@@ -61,15 +73,15 @@ pub fn unary<'b, 'c>(op: Unary, x: V<'b, 'c>, dtype: DType) -> V<'b, 'c> {
         Unary::Abs if dtype.is_real() => plain("math.absf", &[x]),
         Unary::Abs if dtype.is_signed() => x.slt(0).select(-x, x),
         Unary::Abs => x,
-        Unary::Sqrt => plain("math.sqrt", &[x]),
-        Unary::Exp => plain("math.exp", &[x]),
-        Unary::Log => plain("math.log", &[x]),
-        Unary::Sin => plain("math.sin", &[x]),
-        Unary::Cos => plain("math.cos", &[x]),
-        Unary::Tan => plain("math.tan", &[x]),
-        Unary::Asin => plain("math.asin", &[x]),
-        Unary::Acos => plain("math.acos", &[x]),
-        Unary::Tanh => plain("math.tanh", &[x]),
+        Unary::Sqrt => function("math.sqrt", &[x], dtype),
+        Unary::Exp => function("math.exp", &[x], dtype),
+        Unary::Log => function("math.log", &[x], dtype),
+        Unary::Sin => function("math.sin", &[x], dtype),
+        Unary::Cos => function("math.cos", &[x], dtype),
+        Unary::Tan => function("math.tan", &[x], dtype),
+        Unary::Asin => function("math.asin", &[x], dtype),
+        Unary::Acos => function("math.acos", &[x], dtype),
+        Unary::Tanh => function("math.tanh", &[x], dtype),
         Unary::Floor => plain("math.floor", &[x]),
         Unary::Ceil => plain("math.ceil", &[x]),
         Unary::Round => plain("math.roundeven", &[x]),
@@ -100,9 +112,9 @@ pub fn binary<'b, 'c>(
         Mod => divided(a, b, is_signed, true).1,
         RawDiv if dtype.is_real() => a / b,
         RawDiv => divided(a, b, is_signed, false).0,
-        RawMod if dtype.is_real() => a.rem_signed(b),
+        RawMod if dtype.is_real() => function("arith.remf", &[a, b], dtype),
         RawMod => divided(a, b, is_signed, false).1,
-        Pow if exponent.is_real() => plain("math.powf", &[a, b]),
+        Pow if exponent.is_real() => function("math.powf", &[a, b], dtype),
         Pow => power(a, b, exponent),
         And => a & b,
         Or => a | b,
@@ -114,7 +126,7 @@ pub fn binary<'b, 'c>(
         Min => a.min(b),
         Max if is_signed => a.max_signed(b),
         Max => a.max(b),
-        Atan2 => plain("math.atan2", &[a, b]),
+        Atan2 => function("math.atan2", &[a, b], dtype),
         Eq => a.eq(b),
         Ne => a.ne(b),
         Lt if is_signed => a.slt(b),
@@ -195,7 +207,7 @@ pub fn converted<'b, 'c>(x: V<'b, 'c>, from: DType, to: DType) -> V<'b, 'c> {
     let by = |name: &str| b.result(name, &[x], r#type, &[]);
     match (from.is_real(), to.is_real()) {
         (_, false) if to == U1 => x.ne(0),
-        (true, true) if from == F32 => by("arith.extf"),
+        (true, true) if from.bits() < to.bits() => by("arith.extf"),
         (true, true) => by("arith.truncf"),
         (false, true) if from.is_signed() => by("arith.sitofp"),
         (false, true) => by("arith.uitofp"),

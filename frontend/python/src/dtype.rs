@@ -15,13 +15,14 @@ pub enum DType {
     U16,
     U32,
     U64,
+    F16,
     F32,
     F64,
 }
 
 use DType::*;
 
-const ALL: [(DType, &str); 11] = [
+const ALL: [(DType, &str); 12] = [
     (U1, "u1"),
     (I8, "i8"),
     (I16, "i16"),
@@ -31,6 +32,7 @@ const ALL: [(DType, &str); 11] = [
     (U16, "u16"),
     (U32, "u32"),
     (U64, "u64"),
+    (F16, "f16"),
     (F32, "f32"),
     (F64, "f64"),
 ];
@@ -42,7 +44,7 @@ impl DType {
     }
 
     pub fn is_real(self) -> bool {
-        matches!(self, F32 | F64)
+        matches!(self, F16 | F32 | F64)
     }
 
     pub fn is_signed(self) -> bool {
@@ -54,7 +56,7 @@ impl DType {
         match self {
             U1 => 1,
             I8 | U8 => 8,
-            I16 | U16 => 16,
+            I16 | U16 | F16 => 16,
             I32 | U32 | F32 => 32,
             I64 | U64 | F64 => 64,
         }
@@ -71,6 +73,7 @@ impl DType {
             U16 => Dtype::U16,
             U32 => Dtype::U32,
             U64 => Dtype::U64,
+            F16 => Dtype::F16,
             F32 => Dtype::F32,
             F64 => Dtype::F64,
         }
@@ -101,7 +104,7 @@ impl DType {
     pub fn holds(self, value: i128) -> bool {
         let bits = self.bits();
         match self {
-            F32 | F64 => true,
+            F16 | F32 | F64 => true,
             _ if self.is_signed() => (-(1_i128 << (bits - 1))..1 << (bits - 1)).contains(&value),
             _ => (0..1_i128 << bits).contains(&value),
         }

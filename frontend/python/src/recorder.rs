@@ -5,6 +5,7 @@ use super::{
     dtype::DType::{self, *},
     record::{Argument, Atomic, Binary, NONE, Node, Op, Record, Step, Subgroup, Unary, VERSION},
 };
+use half::f16;
 use pyo3::{
     create_exception,
     exceptions::{PyException, PyValueError},
@@ -214,6 +215,7 @@ impl Recorder {
             ));
         }
         let bits = match dtype {
+            F16 => f16::from_f64(value).to_bits().into(),
             F32 => (value as f32).to_bits().into(),
             _ => value.to_bits(),
         };
@@ -309,9 +311,9 @@ impl Recorder {
             Pow if right == U1 => (left, U8, left),
             Pow if !right.is_real() => (left, right, left),
             Atan2 => {
-                let both = match left == F64 || right == F64 {
-                    true => F64,
-                    false => F32,
+                let both = match left.promote(right) {
+                    real if real.is_real() => real,
+                    _ => F32,
                 };
                 (both, both, both)
             }

@@ -6,10 +6,10 @@ import pytest
 import qd
 
 INTEGERS = "i8 i16 i32 i64 u8 u16 u32 u64".split()
-REALS = "f32 f64".split()
+REALS = "f16 f32 f64".split()
 NUMPY = {
     "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64, "u8": np.uint8, "u16": np.uint16,
-    "u32": np.uint32, "u64": np.uint64, "f32": np.float32, "f64": np.float64, "u1": np.bool_,
+    "u32": np.uint32, "u64": np.uint64, "f16": np.float16, "f32": np.float32, "f64": np.float64, "u1": np.bool_,
 }  # fmt: skip
 
 
@@ -163,7 +163,8 @@ def test_casts_of_reals_saturate(module, real_type):
     ).k
     dtype = NUMPY[real_type]
     values = [0.0, -0.0, 0.5, -0.5, 1.9, -1.9, 127.5, 128.0, -128.9, 1e10, -1e10, 1e30, -1e30, np.inf, -np.inf, np.nan]
-    x = np.array(values, dtype)
+    with np.errstate(over="ignore"):
+        x = np.array(values, dtype)
     results = [np.zeros(len(x), NUMPY[t]) for t in types]
     k(x, *results)
     np.testing.assert_array_equal(results[0], x != 0)
@@ -296,3 +297,33 @@ def test_infinity_by_name():
         return float("-inf"), int("7")
 
     assert k() == (float("-inf"), 7)
+
+
+def test_halves(module):
+    """Numbers, literals, functions and results of 16 bits."""
+    k = module("""
+import math
+
+@qd.kernel
+def k(x: qd.f16, a: qd.types.NDArray[qd.f16, 1], b: qd.types.NDArray[qd.f16, 2]) -> (qd.f16, qd.f32):
+    for i in a:
+        b[i, 0] = qd.sin(a[i])
+        b[i, 1] = qd.exp(-a[i])
+        b[i, 2] = qd.atan2(a[i], x)
+        b[i, 3] = a[i] ** qd.f16(0.5)
+        b[i, 4] = a[i] ** 2
+        b[i, 5] = qd.floor(a[i]) + qd.f16(1.1)
+        b[i, 6] = qd.raw_mod(a[i], x)
+    return x * qd.f16(3.3), x * qd.f32(3.3)
+""").k
+    x, a = np.float16(1.7), np.linspace(0.1, 20, 50).astype(np.float16)
+    b = np.zeros((50, 7), np.float16)
+    wide, half = a.astype(np.float32), np.float16
+    assert k(x, a, b) == (half(x * half(3.3)), np.float32(x) * np.float32(3.3))
+    functions = [np.sin(wide), np.exp(-wide), np.arctan2(wide, np.float32(x)), np.sqrt(wide)]
+    for column, wanted in enumerate(functions):
+        # The function's last bit may differ, and with it that of 16.
+        np.testing.assert_allclose(b[:, column], wanted, rtol=2**-10, atol=2**-24)
+    np.testing.assert_array_equal(b[:, 4], a * a)
+    np.testing.assert_array_equal(b[:, 5], np.floor(a) + half(1.1))
+    np.testing.assert_allclose(b[:, 6], np.fmod(wide, np.float32(x)), atol=2**-7)

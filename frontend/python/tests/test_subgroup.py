@@ -8,7 +8,9 @@ import pytest
 import qd
 from qd.simt import subgroup
 
-OF_NUMPY = {qd.i32: np.int32, qd.u32: np.uint32, qd.f32: np.float32, qd.i64: np.int64, qd.u64: np.uint64, qd.f64: np.float64}
+OF_NUMPY = {
+    qd.i32: np.int32, qd.u32: np.uint32, qd.f16: np.float16, qd.f32: np.float32, qd.i64: np.int64, qd.u64: np.uint64, qd.f64: np.float64,
+}  # fmt: skip
 
 
 def one(dtype=qd.i32):
