@@ -1,10 +1,11 @@
 """Calls in kernels: of operations, casts, prints, and functions that are inlined."""
 
 import ast
+import inspect
 import math
 import re
 
-from qd import _subgroup
+from qd import _block, _subgroup
 from qd._dtypes import BY_NAME, DataType
 from qd._expressions import MISSING, Expressions, is_number
 from qd._functions import MOST_CALLS, STATIC, Baked, Frame, Func, Method, is_template
@@ -34,6 +35,10 @@ class Calls(Expressions):
             return self._slots(node, callee)
         if isinstance(callee, _subgroup.SubgroupFunc):
             return self._of_subgroup(node, callee)
+        if isinstance(callee, _block.BlockFunc):
+            return self._of_block(node, callee)
+        if callee is _block.SharedArray:
+            return self._shared(node)
         if node.keywords or any(isinstance(arg, ast.Starred) for arg in node.args):
             raise self.later(node, "a call with keywords or '*' in a kernel")
         if isinstance(callee, DataType) or callee in (int, float, bool):
@@ -261,6 +266,45 @@ class Calls(Expressions):
         operands = [value.number for value in given.values()]
         value = self.made(node, "subgroup", operation.operation, operands, operation.combine, tile)
         return value if operation.result is None else self.cast(node, value, operation.result)
+
+    def _of_block(self, node, operation):
+        """What the threads of a block do together."""
+        operation = operation.current()
+
+        def evaluate(name, argument):
+            return self.value(argument) if name == "value" else self.expression(argument)
+
+        given = self.bound(node, operation.signature, evaluate)
+        if operation.needs_blocks:
+            self._in_block(node, given.get("block_dim", self.block_dim))
+        value = given.get("value")
+        if "dtype" in given:
+            if not isinstance(given["dtype"], DataType):
+                raise self.error(QuadrantsTypeError, node, "'dtype' is a type")
+            value = self.cast(node, value, given["dtype"])
+        return self.made(node, "block", operation.operation, value and value.number, operation.combine)
+
+    def _in_block(self, node, block_dim):
+        """That the loop has blocks of so many threads."""
+        if self.block_dim is None:
+            message = "operations of blocks are for parallel loops after qd.loop_config(block_dim=…), whose bounds the host knows"
+            raise self.error(QuadrantsSyntaxError, node, message)
+        if block_dim != self.block_dim:
+            raise self.error(QuadrantsValueError, node, f"block_dim={block_dim!r}, and the loop has blocks of {self.block_dim} threads")
+        self.uses_blocks = True
+
+    def _shared(self, node):
+        """An array in the memory of a block."""
+        given = self.bound(node, inspect.signature(_block.SharedArray), lambda _, argument: self.expression(argument))
+        shape, dtype = given["shape"], given["dtype"]
+        shape = shape if isinstance(shape, tuple) else (shape,)
+        if not all(type(extent) is int and extent > 0 for extent in shape):
+            raise self.error(QuadrantsTypeError, node, "the shape of a SharedArray is of numbers above 0, known while tracing")
+        if not isinstance(dtype, DataType):
+            raise self.later(node, "a SharedArray of what is no scalar type")
+        self._in_block(node, self.block_dim)
+        number = self.ask(node, "shared", dtype.name, math.prod(shape))
+        return Array(number, dtype, tuple(self.literal(node, extent) for extent in shape))
 
     def _check_tile(self, node, log2_size):
         if not isinstance(log2_size, int) or log2_size < 0:

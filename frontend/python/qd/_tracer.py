@@ -4,6 +4,7 @@ not."""
 import ast
 
 from qd import _core
+from qd._block import BlockFunc
 from qd._dtypes import BY_NAME
 from qd._functions import ArrayOf, Baked, Bundle, Frame, Func, Members, Method
 from qd._loops import Loop, Loops
@@ -48,8 +49,8 @@ class Tracer(Loops):
         self._fields = {}
         # Loops of the top level that are no tasks.
         self._serialized = set()
-        # Threads of a block of the next loop, if they are said.
-        self._block_dim = None
+        # Threads of a block of the next loop, if they are said; and of that which is traced, where the host knows its bounds.
+        self._block_dim = self.block_dim = None
         self._declare_parameters(*key)
 
     def _declare_parameters(self, *key):
@@ -352,7 +353,7 @@ class Tracer(Loops):
                 return False
             if isinstance(node, ast.Compare) and len(node.ops) > 1:
                 return False
-            if isinstance(node, ast.Call) and isinstance(self.callee(node), (Func, Method, SubgroupFunc)):
+            if isinstance(node, ast.Call) and isinstance(self.callee(node), (Func, Method, SubgroupFunc, BlockFunc)):
                 return False
             if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id in known:
                 return False
@@ -391,13 +392,16 @@ class Tracer(Loops):
             self._strided(node, dimensions)
             return
         self.task += 1
-        self.uses_subgroups = False
-        block_dim = self._block_dim
+        self.uses_subgroups = self.uses_blocks = False
+        block_dim = self.block_dim = self._block_dim
         number = self.made(node, "task", begin.number, end.number)
         continued = self._flag(node) if jumps(node.body, ast.Continue) else None
         self._body(node, Loop(None, continued), number, dimensions)
         self.ask(node, "end")
-        if self.uses_subgroups and block_dim is not None and block_dim % group_size() and not self._is_one_block(node, block_dim):
+        self.block_dim = None
+        if self.uses_blocks:
+            self.ask(node, "blocks", number.number, block_dim)
+        elif self.uses_subgroups and block_dim is not None and block_dim % group_size() and not self._is_one_block(node, block_dim):
             message = f"operations of subgroups in blocks of {block_dim} threads, which is no multiple of {group_size()},"
             raise self.later(node, message)
 

@@ -6,4 +6,5 @@ from qd import exception, simt
 
 # As a package has its modules.
 __path__ = []
-sys.modules |= {f"{__name__}.exception": exception, f"{__name__}.simt": simt, f"{__name__}.simt.subgroup": simt.subgroup}
+sys.modules |= {f"{__name__}.exception": exception, f"{__name__}.simt": simt}
+sys.modules |= {f"{__name__}.simt.{name}": getattr(simt, name) for name in ("subgroup", "block", "grid")}

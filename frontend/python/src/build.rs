@@ -3,16 +3,20 @@
 use super::{
     arithmetic,
     dtype::DType,
-    record::{Atomic, NONE, Node, Op, Record, Step, Subgroup},
+    record::{Atomic, Block, NONE, Node, Op, Record, SHARED, Step, Subgroup},
 };
 use qd_dialects::{
     attributes,
     ir::OpExt,
-    melior::ir::r#type::MemRefType,
+    melior::ir::{Type, r#type::MemRefType},
     ops::{SubgroupFill, grid, simt},
 };
 use qd_frontend::builder::{Algorithm, Builder, Combiner, Kind, Order, Parameter, V, Workspace};
-use std::{cell::RefCell, collections::HashMap, ops::Range};
+use std::{
+    cell::{Cell, RefCell},
+    collections::HashMap,
+    ops::Range,
+};
 
 /// Writes the kernel at the top of a module.
 pub fn build(b: &Builder<'_>, record: &Record) {
@@ -50,6 +54,8 @@ pub fn build(b: &Builder<'_>, record: &Record) {
             partners: partners(&record.nodes),
             values: RefCell::new(vec![None; record.nodes.len()]),
             printed: RefCell::default(),
+            shared: RefCell::default(),
+            is_there: Cell::new(None),
         };
         lowering.tasks();
     });
@@ -68,7 +74,7 @@ fn partners(nodes: &[Node]) -> Vec<usize> {
         }
         if matches!(
             node.op,
-            Op::Task | Op::For | Op::If | Op::Else | Op::While | Op::Do
+            Op::Task(_) | Op::For | Op::If | Op::Else | Op::While | Op::Do
         ) {
             open.push(i);
         }
@@ -107,11 +113,15 @@ struct Lowering<'b, 'c, 'r> {
     values: RefCell<Vec<Option<V<'b, 'c>>>>,
     /// The values of the next print.
     printed: RefCell<Vec<V<'b, 'c>>>,
+    /// The shared arrays of the present task, by their numbers.
+    shared: RefCell<HashMap<u32, V<'b, 'c>>>,
+    /// In a task with operations of blocks, whether the thread has a number of the loop. Where its last block has more
+    /// threads, these follow the last that has one, so that all come to each operation together, and they write nothing.
+    is_there: Cell<Option<V<'b, 'c>>>,
 }
 
 impl<'b, 'c> Lowering<'b, 'c, '_> {
     fn tasks(&self) {
-        let b = self.b;
         let mut i = 0;
         while i < self.record.nodes.len() {
             let node = self.record.nodes[i];
@@ -119,10 +129,10 @@ impl<'b, 'c> Lowering<'b, 'c, '_> {
                 self.locate(node);
                 self.algorithm(node, &self.record.algorithms[number as usize]);
             }
-            if node.op != Op::Task {
+            let Op::Task(threads) = node.op else {
                 i += 1;
                 continue;
-            }
+            };
             self.locate(node);
             let end = self.partners[i];
             let [first, last] = [node.operands[0], node.operands[1]].map(|o| self.value(o));
@@ -130,18 +140,125 @@ impl<'b, 'c> Lowering<'b, 'c, '_> {
             let wide = |v| arithmetic::converted(v, DType::I32, DType::I64);
             let count = (wide(last) - wide(first)).max_signed(0).to_index();
             let name = format!("{}:{}", self.record.name, node.at.0);
-            let task = b.for_each(&name, count, None, |index| {
-                let number = self.value(node.operands[0]) + index.to_i32();
-                self.define(i, number);
-                self.walk(i + 1..end);
-            });
-            let mut inner = self.record.nodes[i + 1..end].iter();
-            if inner.any(|node| matches!(node.op, Op::Subgroup(..))) {
-                task.set_attr("subgroups", SubgroupFill::Partial.attribute(b.context()));
+            match threads {
+                0 => self.elements(i, end, &name, count),
+                _ => self.blocks(i, end, &name, count, threads),
             }
             self.values.borrow_mut().fill(None);
             i = end + 1;
         }
+    }
+
+    /// A task in which each thread has a number.
+    fn elements(&self, task: usize, end: usize, name: &str, count: V<'b, 'c>) {
+        let first = self.record.nodes[task].operands[0];
+        let each = self.b.for_each(name, count, None, |index| {
+            self.define(task, self.value(first) + index.to_i32());
+            self.walk(task + 1..end);
+        });
+        let mut inner = self.record.nodes[task + 1..end].iter();
+        if inner.any(|node| matches!(node.op, Op::Subgroup(..))) {
+            let partial = SubgroupFill::Partial.attribute(self.b.context());
+            each.set_attr("subgroups", partial);
+        }
+    }
+
+    /// A task whose threads are in blocks of so many.
+    fn blocks(&self, task: usize, end: usize, name: &str, count: V<'b, 'c>, threads: u32) {
+        let b = self.b;
+        let threads = i64::from(threads);
+        let blocks = (count + (threads - 1)).div_signed(b.index(threads));
+        b.phase(name, blocks, threads, || {
+            let place = b.block_id() * threads + b.thread_id();
+            let is_there = place.slt(count);
+            self.is_there.set(Some(is_there));
+            for node in &self.record.nodes[task + 1..end] {
+                if let Op::Shared(number) = node.op {
+                    let (dtype, length) = self.record.shared[number as usize];
+                    let array = b.shared(arithmetic::stored_type(b, dtype), length.into());
+                    self.shared.borrow_mut().insert(number, array);
+                }
+            }
+            let place = is_there.select(place, count - 1);
+            let first = self.record.nodes[task].operands[0];
+            self.define(task, self.value(first) + place.to_i32());
+            self.walk(task + 1..end);
+        });
+        self.is_there.set(None);
+    }
+
+    /// An array: a parameter, or one of the block.
+    fn array(&self, number: u32) -> V<'b, 'c> {
+        match number & SHARED {
+            0 => self.arguments[number as usize],
+            _ => self.shared.borrow()[&(number & !SHARED)],
+        }
+    }
+
+    /// The scope of an atomic on an array.
+    fn scope(number: u32) -> &'static str {
+        match number & SHARED {
+            0 => "device",
+            _ => "block",
+        }
+    }
+
+    /// What threads do that have a number of the loop.
+    fn if_there(&self, run: impl FnOnce()) {
+        match self.is_there.get() {
+            Some(is_there) => self.b.if_(is_there, run),
+            None => run(),
+        }
+    }
+
+    /// A value of these, and 0 of the others.
+    fn value_if_there(&self, r#type: Type<'c>, value: impl FnOnce() -> V<'b, 'c>) -> V<'b, 'c> {
+        match self.is_there.get() {
+            None => value(),
+            Some(is_there) => {
+                let zero = || [self.b.zero(r#type)];
+                let [value] = self.b.if_else(is_there, || [value()], zero);
+                value
+            }
+        }
+    }
+
+    /// A value of these, and another one of the others.
+    fn or_neutral(&self, value: V<'b, 'c>, neutral: impl FnOnce() -> V<'b, 'c>) -> V<'b, 'c> {
+        match self.is_there.get() {
+            Some(is_there) => is_there.select(value, neutral()),
+            None => value,
+        }
+    }
+
+    /// An operation of a block; none of one without a value.
+    fn block(&self, node: Node, operation: Block, combine: Option<Atomic>) -> Option<V<'b, 'c>> {
+        let b = self.b;
+        Some(match operation {
+            Block::Sync => {
+                b.sync();
+                return None;
+            }
+            Block::MemFence => {
+                b.op(simt::BlockMemFence::NAME, &[], &[], &[]);
+                return None;
+            }
+            Block::GridFence => {
+                b.op(grid::MemFence::NAME, &[], &[], &[]);
+                return None;
+            }
+            Block::ThreadId => b.thread_id().to_i32(),
+            Block::GlobalThreadId => (b.block_id() * b.block_dim() + b.thread_id()).to_i32(),
+            Block::Reduce | Block::ReduceAll | Block::InclusiveScan | Block::ExclusiveScan => {
+                let kind = combine.and_then(|combine| kind(combine, node.dtype));
+                let kind = kind.expect("a combination that is recorded");
+                let value = self.value(node.operands[0]);
+                let combiner = Combiner::kind(b.context(), kind, value.ty());
+                let value = self.or_neutral(value, || combiner.neutral(b)[0]);
+                let [value] = b.combine(operation.name(), &combiner, [value]);
+                value
+            }
+        })
     }
 
     fn algorithm(&self, node: Node, step: &Step) {
@@ -219,10 +336,13 @@ impl<'b, 'c> Lowering<'b, 'c, '_> {
                 let value = operand(0);
                 b.result(&name, &[value], value.ty(), &[])
             }
-            Subgroup::Ballot => b.ballot(operand(0)),
-            Subgroup::All | Subgroup::Any | Subgroup::AllEqual => {
-                b.result(&name, &[operand(0)], bit(), &tile)
+            Subgroup::Ballot => b.ballot(self.or_neutral(operand(0), || b.bool(false))),
+            Subgroup::All | Subgroup::Any => {
+                let is_all = operation == Subgroup::All;
+                let predicate = self.or_neutral(operand(0), || b.bool(is_all));
+                b.result(&name, &[predicate], bit(), &tile)
             }
+            Subgroup::AllEqual => b.result(&name, &[operand(0)], bit(), &tile),
             Subgroup::Reduce
             | Subgroup::ReduceAll
             | Subgroup::InclusiveScan
@@ -231,11 +351,13 @@ impl<'b, 'c> Lowering<'b, 'c, '_> {
                 let dtype = self.record.nodes[node.operands[0] as usize].dtype;
                 let kind = combine.and_then(|combine| kind(combine, dtype));
                 let kind = kind.expect("a combination that is recorded");
-                let mut operands = vec![operand(0).value()];
+                let value = operand(0);
+                let combiner = Combiner::kind(b.context(), kind, value.ty());
+                let value = self.or_neutral(value, || combiner.neutral(b)[0]);
+                let mut operands = vec![value.value()];
                 if operation == Subgroup::SegmentedReduce {
                     operands.push(operand(1).value());
                 }
-                let combiner = Combiner::kind(b.context(), kind, operand(0).ty());
                 let op = b.insert(combiner.build(&name, b.location(), &operands));
                 for (name, value) in tile {
                     op.set_attr(name, value);
@@ -309,23 +431,28 @@ impl<'b, 'c> Lowering<'b, 'c, '_> {
             Op::Select => operand(a).select(operand(b), operand(c)),
             Op::Get => operand(a),
             Op::Load(array) => {
-                let value = self.arguments[array as usize].at(self.index(node));
+                let value = self.array(array).at(self.index(node));
                 match node.dtype {
                     DType::U1 => value.ne(0),
                     _ => value,
                 }
             }
             Op::Atomic(array, atomic) => {
-                let array = self.arguments[array as usize];
+                let scope = Self::scope(array);
+                let array = self.array(array);
                 let (index, value) = (self.index(node), operand(b));
-                match kind(atomic, node.dtype) {
-                    Some(kind) => array.atomic(kind, index, value, "device"),
-                    None => array.atomic_exchange(index, value, "device"),
-                }
+                self.value_if_there(value.ty(), || match kind(atomic, node.dtype) {
+                    Some(kind) => array.atomic(kind, index, value, scope),
+                    None => array.atomic_exchange(index, value, scope),
+                })
             }
             Op::CompareExchange(array) => {
-                let array = self.arguments[array as usize];
-                array.atomic_cas(self.index(node), operand(b), operand(c), "device")
+                let scope = Self::scope(array);
+                let array = self.array(array);
+                let (index, expected, desired) = (self.index(node), operand(b), operand(c));
+                self.value_if_there(desired.ty(), || {
+                    array.atomic_cas(index, expected, desired, scope)
+                })
             }
             Op::ScratchSlots(algorithm, depth) => {
                 let slots = builder.scratch_slots(algorithm, operand(a).to_index(), depth as i32);
@@ -334,9 +461,11 @@ impl<'b, 'c> Lowering<'b, 'c, '_> {
             Op::Store(_)
             | Op::Algorithm(_)
             | Op::Subgroup(..)
+            | Op::Block(..)
+            | Op::Shared(_)
             | Op::Declare
             | Op::Set
-            | Op::Task
+            | Op::Task(_)
             | Op::For
             | Op::If
             | Op::Else
@@ -401,27 +530,39 @@ impl<'b, 'c> Lowering<'b, 'c, '_> {
                 self.define(a as usize, value);
             }
             Op::Store(array) => {
-                let value = self.stored(self.value(b), node.dtype);
-                self.arguments[array as usize].set(self.index(node), value);
+                let (index, value) = (self.index(node), self.stored(self.value(b), node.dtype));
+                self.if_there(|| self.array(array).set(index, value));
             }
             Op::Return(result) => {
                 let value = self.stored(self.value(a), node.dtype);
                 let buffer = self.arguments[self.record.arguments.len() + result as usize];
-                buffer.set(self.b.index(0), value);
+                self.if_there(|| buffer.set(self.b.index(0), value));
             }
             Op::PrintValue => self.printed.borrow_mut().push(self.value(a)),
             Op::Print(format) => {
                 let format = &self.record.texts[format as usize];
-                self.b.print(format, &self.printed.take());
+                let values = self.printed.take();
+                self.if_there(|| {
+                    self.b.print(format, &values);
+                });
             }
             Op::Assert(text) => {
-                (self.b).assert(self.value(a), &self.record.texts[text as usize]);
+                let holds = self.value(a);
+                self.if_there(|| {
+                    (self.b).assert(holds, &self.record.texts[text as usize]);
+                });
             }
             Op::Subgroup(operation, combine, tile) => {
                 if let Some(value) = self.subgroup(node, (operation, combine, tile)) {
                     self.define(i, value);
                 }
             }
+            Op::Block(operation, combine) => {
+                if let Some(value) = self.block(node, operation, combine) {
+                    self.define(i, value);
+                }
+            }
+            Op::Shared(_) => {}
             Op::If => return self.branch(i, node),
             Op::For => return self.count(i, node),
             Op::While => return self.repeat(i),

@@ -209,7 +209,10 @@ fn written(record: &Record) -> Vec<bool> {
     let mut written = vec![false; record.arguments.len()];
     for node in &record.nodes {
         if let Op::Store(array) | Op::Atomic(array, _) | Op::CompareExchange(array) = node.op {
-            written[array as usize] = true;
+            // Shared arrays are no parameters.
+            if let Some(written) = written.get_mut(array as usize) {
+                *written = true;
+            }
         }
     }
     for step in &record.algorithms {

@@ -9,7 +9,7 @@ use qd_frontend::builder::Algorithm;
 use std::fmt;
 
 /// Of the form; what is stored by another version is not read.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// What a node does. `a`, `b` and `c` are its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -44,8 +44,9 @@ pub enum Op {
     Get,
     /// Sets variable `a` to `b`, converted.
     Set,
-    /// A task: once for each number from `a` on and below `b`, in parallel; its value is the number.
-    Task,
+    /// A task: once for each number from `a` on and below `b`, in parallel; its value is the number. If it has operations
+    /// of blocks, so many threads are one, and else 0.
+    Task(u32),
     /// Once for each number from `a` on and below `b`, in order; its value is the number.
     For,
     /// If `a`.
@@ -71,6 +72,10 @@ pub enum Op {
     /// An operation of a subgroup, on `a`, and `b` if it has two: how it combines, if it does, and log2 of the lanes of
     /// a tile, if not all are one.
     Subgroup(Subgroup, Option<Atomic>, Option<u32>),
+    /// An operation of a block, on `a` if it has one, and how it combines, if it does.
+    Block(Block, Option<Atomic>),
+    /// One of the record's shared arrays is the task's.
+    Shared(u32),
     /// Slots of scratch that an algorithm takes for `a` elements, at a capacity of 256 to this power.
     ScratchSlots(Algorithm, u32),
 }
@@ -184,6 +189,21 @@ operations! {
 }
 
 operations! {
+    /// Operations of the threads of a block, as `qd.simt` calls them, and fences.
+    Block {
+        ThreadId = "block.thread_id",
+        GlobalThreadId = "block.global_thread_id",
+        Sync = "block.sync",
+        MemFence = "block.mem_fence",
+        GridFence = "grid.mem_fence",
+        Reduce = "block.reduce",
+        ReduceAll = "block.reduce_all",
+        InclusiveScan = "block.inclusive_scan",
+        ExclusiveScan = "block.exclusive_scan",
+    }
+}
+
+operations! {
     /// What an atomic does to an element.
     Atomic {
         Add = "+",
@@ -199,6 +219,10 @@ operations! {
 
 /// The absence of an operand.
 pub const NONE: u32 = u32::MAX;
+
+/// The number of an array that is a block's, and no parameter, has this bit; the others are its number among the shared
+/// arrays of the record.
+pub const SHARED: u32 = 1 << 31;
 
 /// A value or a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -253,6 +277,8 @@ pub struct Record {
     /// Formats of prints, as C's, and what asserts say.
     pub texts: Vec<String>,
     pub algorithms: Vec<Step>,
+    /// Shared arrays: their types and lengths.
+    pub shared: Vec<(DType, u32)>,
     pub nodes: Vec<Node>,
 }
 
@@ -282,6 +308,9 @@ impl fmt::Display for Record {
         }
         for (i, step) in self.algorithms.iter().enumerate() {
             writeln!(f, "algorithm {i}: {step:?}")?;
+        }
+        for (i, (dtype, length)) in self.shared.iter().enumerate() {
+            writeln!(f, "shared {i}: {dtype}[{length}]")?;
         }
         for (i, node) in self.nodes.iter().enumerate() {
             write!(f, "{i}: {:?} {}", node.op, node.dtype)?;

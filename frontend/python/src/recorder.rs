@@ -3,7 +3,10 @@
 
 use super::{
     dtype::DType::{self, *},
-    record::{Argument, Atomic, Binary, NONE, Node, Op, Record, Step, Subgroup, Unary, VERSION},
+    record::{
+        Argument, Atomic, Binary, Block, NONE, Node, Op, Record, SHARED, Step, Subgroup, Unary,
+        VERSION,
+    },
 };
 use half::f16;
 use pyo3::{
@@ -96,7 +99,10 @@ impl Recorder {
     }
 
     fn element(&self, array: u32) -> DType {
-        self.record.arguments[array as usize].dtype
+        match array & SHARED {
+            0 => self.record.arguments[array as usize].dtype,
+            _ => self.record.shared[(array & !SHARED) as usize].0,
+        }
     }
 
     fn index(&self, index: u32) -> PyResult<()> {
@@ -122,6 +128,7 @@ impl Recorder {
                 overlapping: false,
                 texts: Vec::new(),
                 algorithms: Vec::new(),
+                shared: Vec::new(),
                 nodes: Vec::new(),
             },
             default_fp: dtype_named(default_fp)?,
@@ -446,7 +453,38 @@ impl Recorder {
     }
 
     fn task(&mut self, begin: u32, end: u32) -> u32 {
-        self.push(Op::Task, [begin, end, NONE], I32)
+        self.push(Op::Task(0), [begin, end, NONE], I32)
+    }
+
+    /// So many threads of a task are a block.
+    fn blocks(&mut self, task: u32, threads: u32) {
+        self.record.nodes[task as usize].op = Op::Task(threads);
+    }
+
+    /// An array in a block's memory; its number.
+    fn shared(&mut self, dtype: &str, length: u32) -> PyResult<u32> {
+        let number = self.record.shared.len() as u32;
+        self.record.shared.push((dtype_named(dtype)?, length));
+        self.push(Op::Shared(number), [NONE; 3], U1);
+        Ok(SHARED | number)
+    }
+
+    /// An operation of a block: its value, if it has one, and else a number that is not used.
+    #[pyo3(signature = (name, value=None, combine=None))]
+    fn block(&mut self, name: &str, value: Option<u32>, combine: Option<&str>) -> PyResult<u32> {
+        let Some(operation) = Block::named(name) else {
+            return rejected(format!(
+                "'{name}' isn't there yet as an operation of blocks"
+            ));
+        };
+        let combine = combine.and_then(Atomic::named);
+        let (operand, dtype) = match value {
+            // Arithmetic on them is that of integers.
+            Some(value) if self.dtype_of(value) == U1 => (self.converted(value, I32), I32),
+            Some(value) => (value, self.dtype_of(value)),
+            None => (NONE, I32),
+        };
+        Ok(self.push(Op::Block(operation, combine), [operand, NONE, NONE], dtype))
     }
 
     fn begin_for(&mut self, begin: u32, end: u32) -> u32 {

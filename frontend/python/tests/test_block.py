@@ -1,0 +1,217 @@
+"""`qd.simt.block` and `qd.simt.grid`."""
+
+import numpy as np
+import pytest
+
+import qd
+from qd.simt import block, grid, subgroup
+
+SIZES = [0, 1, 31, 32, 64, 100, 1000]
+
+
+def one(dtype=qd.i32):
+    return qd.types.NDArray[dtype, 1]
+
+
+def blocks(values, block_dim):
+    return [values[at : at + block_dim] for at in range(0, len(values), block_dim)]
+
+
+@pytest.mark.parametrize("block_dim", [1, 20, 32, 64, 96, 256])
+def test_threads_and_shared_memory(block_dim):
+    @qd.kernel
+    def reverse(a: one(qd.f64), b: one(qd.f64), numbers: qd.types.NDArray[qd.i32, 2]):
+        qd.loop_config(block_dim=block_dim)
+        for i in range(a.shape[0]):
+            tile = block.SharedArray((block_dim,), qd.f64)
+            thread = block.thread_idx()
+            tile[thread] = a[i]
+            block.sync()
+            other = block_dim - 1 - thread
+            first = i - thread
+            if first + other < a.shape[0]:
+                b[i] = tile[other]
+            numbers[i, 0], numbers[i, 1] = thread, block.global_thread_idx()
+
+    for size in SIZES:
+        a, b, numbers = np.random.default_rng(size).random(size), np.full(size, -1.0), np.zeros((size, 2), np.int32)
+        reverse(a, b, numbers)
+        wanted = [a[i - i % block_dim + block_dim - 1 - i % block_dim] if i - i % block_dim + block_dim - 1 - i % block_dim < size else -1 for i in range(size)]
+        assert b.tolist() == wanted
+        assert numbers.tolist() == [[i % block_dim, i] for i in range(size)]
+
+
+FUNCTIONS = {"add": np.add, "min": np.minimum, "max": np.maximum}
+
+
+@pytest.mark.parametrize("block_dim", [32, 48, 256])
+@pytest.mark.parametrize("dtype, numpy", [(qd.i32, np.int32), (qd.f32, np.float32), (qd.u64, np.uint64), (qd.f16, np.float16)])
+def test_reductions_and_scans(block_dim, dtype, numpy):
+    names = [(form, name) for form in ("reduce", "reduce_all", "inclusive", "exclusive") for name in FUNCTIONS]
+    operations = [getattr(block, f"{form}_{name}") for form, name in names]
+
+    @qd.kernel
+    def k(a: one(dtype), out: qd.types.NDArray[dtype, 2]):
+        qd.loop_config(block_dim=block_dim)
+        for i in a:
+            for column in qd.static(range(len(operations))):
+                out[i, column] = operations[column](a[i], block_dim, dtype)
+
+    for size in (1, 47, 256, 300):
+        a = np.random.default_rng(size).integers(1, 5, size).astype(numpy)
+        out = np.zeros((size, len(names)), numpy)
+        k(a, out)
+        for column, (form, name) in enumerate(names):
+            function = FUNCTIONS[name]
+            for given, got in zip(blocks(a, block_dim), blocks(out[:, column], block_dim)):
+                if form == "reduce":
+                    assert got[0] == function.reduce(given)
+                elif form == "reduce_all":
+                    assert (got == function.reduce(given)).all()
+                elif form == "inclusive":
+                    np.testing.assert_array_equal(got, function.accumulate(given, dtype=numpy))
+                else:
+                    np.testing.assert_array_equal(got[1:], function.accumulate(given, dtype=numpy)[:-1])
+                    assert name != "add" or got[0] == 0
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_votes(size):
+    @qd.kernel
+    def k(a: one(qd.f32), out: qd.types.NDArray[qd.i32, 2]):
+        qd.loop_config(block_dim=64)
+        for i in range(a.shape[0]):
+            out[i, 0] = block.sync_count_nonzero(a[i])
+            out[i, 1] = block.sync_all_nonzero(a[i] < 3)
+            out[i, 2] = block.sync_any_nonzero(a[i] == 0.0)
+
+    a = np.random.default_rng(size + 1).integers(0, 4, size).astype(np.float32)
+    out = np.zeros((size, 3), np.int32)
+    k(a, out)
+    for values, rows in zip(blocks(a, 64), blocks(out, 64)):
+        assert (rows == [np.count_nonzero(values), (values < 3).all(), (values == 0).any()]).all()
+
+
+def test_what_is_missing_of_a_block_writes_nothing():
+    @qd.kernel
+    def k(a: one(), total: one(), old: one()) -> qd.i32:
+        qd.loop_config(block_dim=128)
+        for i in range(a.shape[0]):
+            count = block.SharedArray(2, qd.i32)
+            if block.thread_idx() == 0:
+                count[0] = 0
+            block.sync()
+            qd.atomic_add(count[0], 1)
+            old[i] = qd.atomic_add(total[0], 1)
+            block.sync()
+            a[i] += count[0]
+        return 7
+
+    for size in (1, 127, 128, 129, 500):
+        a, total, old = np.zeros(size, np.int32), np.zeros(1, np.int32), np.zeros(size, np.int32)
+        assert k(a, total, old) == 7
+        assert a.tolist() == [min(128, size - i // 128 * 128) for i in range(size)]
+        assert total[0] == size and sorted(old) == list(range(size))
+
+
+def test_subgroups_in_blocks():
+    @qd.kernel
+    def k(a: one(), out: qd.types.NDArray[qd.i32, 2]):
+        qd.loop_config(block_dim=96)
+        for i in a:
+            of_block = block.reduce_all_add(a[i], 96, qd.i32)
+            out[i, 0], out[i, 1] = of_block, subgroup.reduce_all_add(a[i])
+            out[i, 2] = qd.popcnt(subgroup.ballot(a[i] > 0))
+            out[i, 3] = subgroup.all_true(a[i]) * 2 + subgroup.any_true(a[i] == 3)
+
+    wave = subgroup.group_size()
+    for size in (5, 96, 200):
+        a = np.random.default_rng(size).integers(0, 4, size).astype(np.int32)
+        out = np.zeros((size, 4), np.int32)
+        k(a, out)
+        for values, rows in zip(blocks(a, 96), blocks(out, 96)):
+            assert (rows[:, 0] == values.sum()).all()
+            for lanes, row in zip(blocks(values, wave), blocks(rows, wave)):
+                assert (row[:, 1:] == [lanes.sum(), (lanes > 0).sum(), lanes.all() * 2 + (lanes == 3).any()]).all()
+
+
+def test_a_matrix_is_transposed_by_tiles():
+    tile = 8
+
+    @qd.func
+    def exchange(cell, row, column, value):
+        cell[row, column] = value
+        block.sync()
+        return cell[column, row]
+
+    @qd.kernel
+    def transpose(a: qd.types.NDArray[qd.f32, 2], b: qd.types.NDArray[qd.f32, 2]):
+        qd.loop_config(block_dim=tile * tile)
+        for at_row, at_column, row, column in qd.ndrange(a.shape[0] // tile, a.shape[1] // tile, tile, tile):
+            cell = block.SharedArray((tile, tile), qd.f32)
+            value = exchange(cell, row, column, a[at_row * tile + row, at_column * tile + column])
+            b[at_column * tile + row, at_row * tile + column] = value
+
+    a = np.random.default_rng(0).random((24, 40)).astype(np.float32)
+    b = np.zeros((40, 24), np.float32)
+    transpose(a, b)
+    np.testing.assert_array_equal(b, a.T)
+
+
+def test_fences_are_of_any_loop():
+    @qd.kernel
+    def k(a: one()):
+        for i in a:
+            if i % 2 == 0:
+                a[i] = 1
+                block.mem_fence()
+                grid.mem_fence()
+
+    a = np.zeros(10, np.int32)
+    k(a)
+    assert a.tolist() == [1, 0] * 5
+
+
+def test_older_names_are_told_of_once(monkeypatch):
+    for older in (block.mem_sync, grid.memfence):
+        monkeypatch.setattr(older, "_is_told", False)
+
+    @qd.kernel
+    def k(a: one()):
+        for i in a:
+            block.mem_sync()
+            block.mem_sync()
+            grid.memfence()
+
+    with pytest.warns(DeprecationWarning) as told:
+        k(np.zeros(3, np.int32))
+    assert [str(each.message) for each in told] == [
+        "qd.simt.block.mem_sync() is deprecated: use qd.simt.block.mem_fence()",
+        "qd.simt.grid.memfence() is deprecated: use qd.simt.grid.mem_fence()",
+    ]
+
+
+@pytest.mark.parametrize(
+    "config, body, error, message",
+    [
+        ("", "block.sync()", qd.QuadrantsSyntaxError, "parallel loops after qd.loop_config"),
+        ("qd.loop_config(block_dim=64)\n    ", "a[i] = block.reduce_add(a[i], 32, qd.i32)", ValueError, "block_dim=32, and the loop has blocks of 64"),
+        ("qd.loop_config(block_dim=64)\n    ", "s = block.SharedArray((a[i],), qd.i32)", TypeError, "known while tracing"),
+        ("qd.loop_config(block_dim=64)\n    ", "s = block.SharedArray((0,), qd.i32)", TypeError, "numbers above 0"),
+        ("qd.loop_config(block_dim=64)\n    ", "s = block.SharedArray((4,), int)", qd.QuadrantsCompilationError, "no scalar type"),
+        ("qd.loop_config(block_dim=64)\n    ", "a[i] = block.reduce_add(a[i], 64, 4)", TypeError, "'dtype' is a type"),
+        ("qd.loop_config(block_dim=64)\n    ", "if a[i] > 0:\n            block.sync()", qd.QuadrantsCompilationError, "not uniform"),
+    ],
+)
+def test_errors_have_a_place(module, config, body, error, message):
+    program = module(
+        f"from qd.simt import block\n@qd.kernel\ndef k(a: qd.types.NDArray[qd.i32, 1]):\n    {config}for i in a:\n        {body}\n"
+    )
+    with pytest.raises(error, match=f"(?s)block.*\\^.*{message}"):
+        program.k(np.zeros(64, np.int32))
+
+
+def test_python_does_not_call_them():
+    for call in (block.sync, lambda: block.SharedArray((3,), qd.i32), lambda: block.reduce_add(1, 32, qd.i32)):
+        with pytest.raises(qd.QuadrantsRuntimeError):
+            call()
