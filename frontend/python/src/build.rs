@@ -56,6 +56,7 @@ pub fn build(b: &Builder<'_>, record: &Record) {
             printed: RefCell::default(),
             shared: RefCell::default(),
             is_there: Cell::new(None),
+            number: Cell::new(None),
         };
         lowering.tasks();
     });
@@ -118,6 +119,9 @@ struct Lowering<'b, 'c, 'r> {
     /// In a task with operations of blocks, whether the thread has a number of the loop. Where its last block has more
     /// threads, these follow the last that has one, so that all come to each operation together, and they write nothing.
     is_there: Cell<Option<V<'b, 'c>>>,
+    /// The number of the thread's round, and as an index, where loops begin at 0: of what is made of an i32 LLVM does not
+    /// know that it has not wrapped, and that elements are in a row.
+    number: Cell<Option<(V<'b, 'c>, V<'b, 'c>)>>,
 }
 
 impl<'b, 'c> Lowering<'b, 'c, '_> {
@@ -153,14 +157,26 @@ impl<'b, 'c> Lowering<'b, 'c, '_> {
     fn elements(&self, task: usize, end: usize, name: &str, count: V<'b, 'c>) {
         let first = self.record.nodes[task].operands[0];
         let each = self.b.for_each(name, count, None, |index| {
-            self.define(task, self.value(first) + index.to_i32());
+            self.number(task, first, index);
             self.walk(task + 1..end);
         });
+        self.number.set(None);
         let mut inner = self.record.nodes[task + 1..end].iter();
         if inner.any(|node| matches!(node.op, Op::Subgroup(..))) {
             let partial = SubgroupFill::Partial.attribute(self.b.context());
             each.set_attr("subgroups", partial);
         }
+    }
+
+    /// Defines the number of a thread's round, of those from `first` on.
+    fn number(&self, task: usize, first: u32, place: V<'b, 'c>) {
+        let is_place = self.record.nodes[first as usize].op == Op::Constant(0);
+        let number = match is_place {
+            true => place.to_i32(),
+            false => self.value(first) + place.to_i32(),
+        };
+        self.define(task, number);
+        self.number.set(is_place.then_some((number, place)));
     }
 
     /// A task whose threads are in blocks of so many.
@@ -181,10 +197,11 @@ impl<'b, 'c> Lowering<'b, 'c, '_> {
             }
             let place = is_there.select(place, count - 1);
             let first = self.record.nodes[task].operands[0];
-            self.define(task, self.value(first) + place.to_i32());
+            self.number(task, first, place);
             self.walk(task + 1..end);
         });
         self.is_there.set(None);
+        self.number.set(None);
     }
 
     /// An array: a parameter, or one of the block.
@@ -482,6 +499,11 @@ impl<'b, 'c> Lowering<'b, 'c, '_> {
     /// The first operand as an index.
     fn index(&self, node: Node) -> V<'b, 'c> {
         let index = self.value(node.operands[0]);
+        if let Some((number, place)) = self.number.get()
+            && number.value() == index.value()
+        {
+            return place;
+        }
         match self.record.nodes[node.operands[0] as usize]
             .dtype
             .is_signed()
