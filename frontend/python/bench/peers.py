@@ -239,7 +239,9 @@ def of_triton(given, arch):
     @triton.jit
     def step(position, out, count, SOFT: tl.constexpr, BLOCK: tl.constexpr, TILE: tl.constexpr):
         i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-        x, y, z = [tl.load(position + 3 * i + axis, i < count) for axis in tl.static_range(3)]
+        x = tl.load(position + 3 * i, i < count)
+        y = tl.load(position + 3 * i + 1, i < count)
+        z = tl.load(position + 3 * i + 2, i < count)
         fx = tl.zeros((BLOCK,), tl.float32)
         fy, fz = fx, fx
         for first in range(0, count, TILE):
