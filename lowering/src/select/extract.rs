@@ -367,7 +367,7 @@ impl Problem {
 pub fn choice(judge: Judge<'_>) -> Option<Choice> {
     let classes = &judge.structure.classes;
     let original: Vec<usize> = classes.iter().map(Class::of_body).collect();
-    let before = judge.whole(&original, &mut judge.nothing_seen())?;
+    let before = judge.whole(&original)?;
     let mut best = (original.clone(), before);
     let mut unsure: Vec<usize> = Vec::new();
     if classes.iter().any(|class| class.terms.len() > 1) {
@@ -378,7 +378,7 @@ pub fn choice(judge: Judge<'_>) -> Option<Choice> {
             let mut found = judge.exact(&original, &weights);
             found.choice.resize(original.len(), 0);
             unsure.extend(found.unsure);
-            let of_found = judge.whole(&found.choice, &mut judge.nothing_seen());
+            let of_found = judge.whole(&found.choice);
             let binding = of_found.as_ref().and_then(Whole::binding);
             // What twice the weight does not change, four times it hardly does.
             let is_known = round > 0 && found.choice == last;

@@ -13,6 +13,8 @@ const ROUNDS: usize = 3;
 const LEAST_GAIN: f64 = 0.03;
 /// Classes that are looked at, in all, while one at a time is changed.
 const MOST_LOOKS: usize = 250_000;
+/// Parts of a body in front of which it is kept what it takes up to there.
+const STRETCHES: usize = 8;
 /// Parts of a cycle in which costs are added up: integers, so that no order of them shows.
 const PARTS: f64 = 1024.0;
 
@@ -135,44 +137,45 @@ impl Judge<'_> {
         mut choice: Vec<usize>,
         classes: &[usize],
     ) -> Option<(Vec<usize>, Whole)> {
-        // Of the choice, and of one that is tried.
-        let (mut seen, mut tried) = (self.nothing_seen(), self.nothing_seen());
-        let mut whole = self.whole(&choice, &mut seen)?;
+        let mut trail = self.trail(&choice)?;
+        let mut tried = self.start();
+        let mut whole = self.whole_of(trail.last()?);
         let mut looks = MOST_LOOKS / self.structure.classes.len().max(1);
-        for _ in 0..ROUNDS {
-            let mut changed = false;
-            for at in classes.iter().copied() {
-                let class = &self.structure.classes[at];
-                for number in 0..class.terms.len() {
-                    let before = choice[at];
-                    // What is unused costs nothing.
-                    let is_used = matches!(seen[at], Seen::Done { .. });
-                    if number == before || !is_used || self.prices.of(class, number).is_none() {
-                        continue;
+        // Classes in a row in which nothing helped. Once it is all of them, another look finds the same.
+        let mut unchanged = 0;
+        for at in (0..ROUNDS).flat_map(|_| classes).copied() {
+            let class = &self.structure.classes[at];
+            unchanged += 1;
+            for number in 0..class.terms.len() {
+                let before = choice[at];
+                // In front of its first use nothing changes. What is unused costs nothing.
+                let unused = trail.partition_point(|walk| matches!(walk.seen[at], Seen::No));
+                let is_used = unused < trail.len();
+                if number == before || !is_used || self.prices.of(class, number).is_none() {
+                    continue;
+                }
+                let Some(left) = looks.checked_sub(1) else {
+                    return Some((choice, whole));
+                };
+                looks = left;
+                choice[at] = number;
+                tried.go_back(&trail[unused - 1]);
+                let found = self.walk(&choice, &mut tried, self.sites());
+                let found = found.map(|()| self.whole_of(&tried));
+                match found.filter(|found| self.gains(&whole, found, at, before)) {
+                    Some(found) => {
+                        (whole, unchanged) = (found, 0);
+                        trail.truncate(unused);
+                        self.follow(&choice, &mut trail)?;
                     }
-                    let Some(left) = looks.checked_sub(1) else {
-                        return Some((choice, whole));
-                    };
-                    looks = left;
-                    choice[at] = number;
-                    match self.whole(&choice, &mut tried) {
-                        Some(found) if self.gains(&whole, &found, at, before) => {
-                            (whole, changed) = (found, true);
-                            std::mem::swap(&mut seen, &mut tried);
-                        }
-                        _ => choice[at] = before,
-                    }
+                    None => choice[at] = before,
                 }
             }
-            if !changed {
+            if unchanged == classes.len() {
                 break;
             }
         }
         Some((choice, whole))
-    }
-
-    pub(super) fn nothing_seen(&self) -> Vec<Seen> {
-        vec![Seen::No; self.structure.classes.len()]
     }
 
     fn gains(&self, before: &Whole, after: &Whole, class: usize, number: usize) -> bool {
@@ -182,77 +185,116 @@ impl Judge<'_> {
         after.is_better(before) && before.sum - after.sum >= LEAST_GAIN * own
     }
 
-    /// What the body takes, and the classes that it uses; none where the choice is circular, or
-    /// there is no way to do a term.
-    pub(super) fn whole(&self, choice: &[usize], seen: &mut [Seen]) -> Option<Whole> {
+    fn sites(&self) -> usize {
+        self.structure.block_of.len()
+    }
+
+    /// What the body takes; none where the choice is circular, or there is no way to do a term.
+    pub(super) fn whole(&self, choice: &[usize]) -> Option<Whole> {
+        let mut walk = self.start();
+        self.walk(choice, &mut walk, self.sites())?;
+        Some(self.whole_of(&walk))
+    }
+
+    fn start(&self) -> Walk {
+        Walk {
+            at: 0,
+            seen: vec![Seen::No; self.structure.classes.len()],
+            longest: vec![0.0; self.structure.blocks.len()],
+            uses: [0.0; PIPES.len()],
+        }
+    }
+
+    /// A walk through the body as it was at some places, the last of which is the end.
+    fn trail(&self, choice: &[usize]) -> Option<Vec<Walk>> {
+        let mut trail = vec![self.start()];
+        self.follow(choice, &mut trail)?;
+        Some(trail)
+    }
+
+    /// Adds to a trail the places that it lacks.
+    fn follow(&self, choice: &[usize], trail: &mut Vec<Walk>) -> Option<()> {
+        for stretch in trail.len()..=STRETCHES {
+            let mut walk = trail.last()?.clone();
+            self.walk(choice, &mut walk, self.sites() * stretch / STRETCHES)?;
+            trail.push(walk);
+        }
+        Some(())
+    }
+
+    /// Goes on through the body to a site; none where the choice is circular, or there is no way to do a term.
+    fn walk(&self, choice: &[usize], walk: &mut Walk, to: usize) -> Option<()> {
         let structure = self.structure;
-        seen.fill(Seen::No);
-        let mut longest = vec![0.0f64; structure.blocks.len()];
-        let mut uses = [0.0; PIPES.len()];
-        let mut add = |cost: &Cost, frequency: f64| {
-            for (total, r#use) in uses.iter_mut().zip(cost.uses) {
-                *total += r#use * frequency;
-            }
-        };
         let mut stack = Vec::new();
-        for (at, block) in structure.block_of.iter().copied().enumerate() {
+        for at in walk.at..to {
+            let block = structure.block_of[at];
             let Some(candidate) = &self.skeleton[at] else {
                 continue;
             };
             let mut start = 0.0f64;
             for root in &structure.operands[at] {
-                // Depth first: a class is left when its values are there.
-                stack.push((*root, block));
-                while let Some((class, block)) = stack.last().copied() {
-                    let home = structure.classes[class].home;
-                    let block = home.map_or(block, |site| structure.block_of[site]);
-                    let terms = &structure.classes[class].terms;
-                    if terms.is_empty() && !matches!(seen[class], Seen::Done { .. }) {
-                        // From outside: it is there.
-                        seen[class] = Seen::Done { block, end: 0.0 };
-                    }
-                    if terms.is_empty() {
-                        stack.pop();
-                        continue;
-                    }
-                    let term = terms.get(choice[class])?;
-                    match seen[class] {
-                        Seen::Done { .. } => {
-                            stack.pop();
-                        }
-                        Seen::No => {
-                            seen[class] = Seen::Entered;
-                            for value in &term.values {
-                                match seen[*value] {
-                                    Seen::No => stack.push((*value, block)),
-                                    Seen::Entered => return None,
-                                    Seen::Done { .. } => {}
-                                }
-                            }
-                        }
-                        Seen::Entered => {
-                            let cost = &self
-                                .prices
-                                .of(&structure.classes[class], choice[class])?
-                                .cost;
-                            add(cost, structure.blocks[block]);
-                            let ready = term.values.iter().map(|value| seen[*value].at(block));
-                            let end = ready.fold(0.0, f64::max) + cost.latency;
-                            longest[block] = longest[block].max(end);
-                            seen[class] = Seen::Done { block, end };
-                            stack.pop();
-                        }
-                    }
+                if !walk.seen[*root].is_done() {
+                    stack.push((*root, block));
+                    self.descend(choice, walk, &mut stack)?;
                 }
-                start = start.max(seen[*root].at(block));
+                start = start.max(walk.seen[*root].at(block));
             }
-            add(&candidate.cost, structure.blocks[block]);
             let end = start + candidate.cost.latency;
-            longest[block] = longest[block].max(end);
+            walk.add(&candidate.cost, (block, structure.blocks[block]), end);
             for result in &structure.results[at] {
-                seen[*result] = Seen::Done { block, end };
+                walk.seen[*result] = Seen::Done { block, end };
             }
         }
+        walk.at = to;
+        Some(())
+    }
+
+    /// Does the classes on a stack, each for a block, and what they need.
+    fn descend(
+        &self,
+        choice: &[usize],
+        walk: &mut Walk,
+        stack: &mut Vec<(usize, usize)>,
+    ) -> Option<()> {
+        let structure = self.structure;
+        // Depth first: a class is left when its values are there.
+        while let Some((at, block)) = stack.last().copied() {
+            if walk.seen[at].is_done() {
+                stack.pop();
+                continue;
+            }
+            let class = &structure.classes[at];
+            let block = class.home.map_or(block, |site| structure.block_of[site]);
+            if class.terms.is_empty() {
+                // From outside: it is there.
+                walk.seen[at] = Seen::Done { block, end: 0.0 };
+                stack.pop();
+                continue;
+            }
+            let term = class.terms.get(choice[at])?;
+            if let Seen::Entered = walk.seen[at] {
+                let cost = &self.prices.of(class, choice[at])?.cost;
+                let ready = term.values.iter().map(|value| walk.seen[*value].at(block));
+                let end = ready.fold(0.0, f64::max) + cost.latency;
+                walk.add(cost, (block, structure.blocks[block]), end);
+                walk.seen[at] = Seen::Done { block, end };
+                stack.pop();
+                continue;
+            }
+            walk.seen[at] = Seen::Entered;
+            for value in &term.values {
+                match walk.seen[*value] {
+                    Seen::No => stack.push((*value, block)),
+                    Seen::Entered => return None,
+                    Seen::Done { .. } => {}
+                }
+            }
+        }
+        Some(())
+    }
+
+    fn whole_of(&self, walk: &Walk) -> Whole {
+        let Walk { longest, uses, .. } = walk;
         let Setting {
             wave,
             resident,
@@ -261,23 +303,52 @@ impl Judge<'_> {
         } = self.setting;
         let issue = uses.map(|r#use| r#use / f64::from(wave));
         let bound = issue.iter().copied().fold(0.0, f64::max);
-        let ways = longest.iter().zip(&structure.blocks);
+        let ways = longest.iter().zip(&self.structure.blocks);
         let way: f64 = ways.map(|(way, frequency)| way * frequency).sum();
         let latency = way / (f64::from(wave) * resident);
-        Some(Whole {
+        Whole {
             time: bound.max(latency) + bound.min(latency) / 4.0,
             issue,
             latency,
             resident,
             live,
             sum: issue.iter().sum::<f64>() + latency,
-        })
+        }
+    }
+}
+
+/// A walk through the body, up to a site.
+#[derive(Clone)]
+struct Walk {
+    at: usize,
+    /// Of each class.
+    seen: Vec<Seen>,
+    /// The longest way through each block.
+    longest: Vec<f64>,
+    uses: [f64; PIPES.len()],
+}
+
+impl Walk {
+    /// Goes back to where another one was.
+    fn go_back(&mut self, to: &Self) {
+        self.at = to.at;
+        self.seen.copy_from_slice(&to.seen);
+        self.longest.copy_from_slice(&to.longest);
+        self.uses = to.uses;
+    }
+
+    /// Adds what ends at `end` in a block that runs so often.
+    fn add(&mut self, cost: &Cost, (block, frequency): (usize, f64), end: f64) {
+        for (total, r#use) in self.uses.iter_mut().zip(&cost.uses) {
+            *total += r#use * frequency;
+        }
+        self.longest[block] = self.longest[block].max(end);
     }
 }
 
 /// How far a class is.
 #[derive(Clone, Copy)]
-pub enum Seen {
+enum Seen {
     No,
     Entered,
     /// When its value is there, in a block.
@@ -288,6 +359,10 @@ pub enum Seen {
 }
 
 impl Seen {
+    fn is_done(self) -> bool {
+        matches!(self, Self::Done { .. })
+    }
+
     /// When the value is there, as a block sees it: from the start, where it is another's.
     fn at(self, block: usize) -> f64 {
         match self {
