@@ -575,18 +575,20 @@ impl<'a> Search<'a> {
             let new = way.needs.iter().filter(|need| self.is_new(**need));
             new.map(|need| self.least[*need]).sum()
         };
-        let mut order: SmallVec<[(u64, usize); 8]> = ways
-            .iter()
-            .map(|way| way.cost + more(way))
-            .zip(0..)
-            .collect();
-        order.sort_unstable();
-        for (_, number) in order {
-            let way = &ways[number];
+        let mut order: SmallVec<[(u64, usize); 8]> = SmallVec::new();
+        match ways.as_slice() {
+            [_] => order.push((0, 0)),
+            several => {
+                order.extend(several.iter().map(|way| way.cost + more(way)).zip(0..));
+                order.sort_unstable();
+            }
+        }
+        for (_, number) in &order {
+            let way = &ways[*number];
             if self.closes(class, way) {
                 continue;
             }
-            self.taken[class] = Some(number);
+            self.taken[class] = Some(*number);
             let queued = self.queue.len();
             let mut next = bound - self.least[class];
             for need in &way.needs {
@@ -597,9 +599,10 @@ impl<'a> Search<'a> {
                 }
             }
             self.step(at + 1, cost + way.cost, next);
-            for class in self.queue.drain(queued..) {
-                self.is_queued[class] = false;
+            for class in &self.queue[queued..] {
+                self.is_queued[*class] = false;
             }
+            self.queue.truncate(queued);
             self.taken[class] = None;
         }
     }
@@ -612,6 +615,10 @@ impl<'a> Search<'a> {
     /// Whether a way of a class closes a circle with what is taken.
     fn closes(&self, class: usize, way: &Way) -> bool {
         let inside = |need: &&usize| self.components[**need] == self.components[class];
+        // Most classes are in no circle.
+        if !way.needs.iter().any(|need| inside(&need)) {
+            return false;
+        }
         let mut stack: Needs = way.needs.iter().filter(inside).copied().collect();
         let mut seen = Needs::new();
         while let Some(next) = stack.pop() {

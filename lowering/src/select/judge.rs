@@ -14,7 +14,7 @@ const LEAST_GAIN: f64 = 0.03;
 /// Classes that are looked at, in all, while one at a time is changed.
 const MOST_LOOKS: usize = 250_000;
 /// Parts of a body in front of which it is kept what it takes up to there.
-const STRETCHES: usize = 8;
+const STRETCHES: usize = 16;
 /// Parts of a cycle in which costs are added up: integers, so that no order of them shows.
 const PARTS: f64 = 1024.0;
 
