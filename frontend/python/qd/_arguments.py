@@ -46,6 +46,8 @@ class Given:
         self.waits = False
         # Numbers among what is packed, and of arguments; copies, and what they are copied back to.
         self.copies = []
+        # Copies of arrays of the device, with their numbers and what they are copied back to.
+        self.moved = []
         # The arrays as they were given, and those that the kernel sees, which have to live as long as the call.
         self.arrays = []
         self.keep = []
@@ -110,6 +112,13 @@ class Signature:
             kinds = {field.name: self._kind(hints[field.name]) for field in dataclasses.fields(annotation)}
             return None if None in kinds.values() else Record(annotation, kinds)
         return self.scalar(annotation)
+
+    def plain(self):
+        """The parameters as Rust takes them, if each is a scalar or an array; None."""
+        kinds = self.parameters.values()
+        if not all(isinstance(kind, (DataType, NdarrayType)) for kind in kinds):
+            return None
+        return [kind.name if isinstance(kind, DataType) else (kind.dtype and kind.dtype.name, kind.ndim) for kind in kinds]
 
     def scalar(self, annotation):
         if isinstance(annotation, DataType):
@@ -182,9 +191,15 @@ class Signature:
         if isinstance(value, Storage):
             elements = value.elements()
             if isinstance(elements, OnDevice):
-                given.waits |= elements.is_foreign
-                return self._on_device(given, number, parameter, elements.memory, value.dtype, value.shape)
-            value = elements.array
+                if elements.is_row_major:
+                    given.waits |= elements.is_foreign
+                    return self._on_device(given, number, parameter, elements.memory, value.dtype, value.shape)
+                # As it is indexed, by the host.
+                copy = elements.array.copy()
+                given.moved.append((len(given.packed), copy, elements))
+                value = copy
+            else:
+                value = elements.array
         if self.is_cuda and _foreign.is_on_device(value):
             return self._taken(given, number, parameter, value)
         # Whatever NumPy's arrays are used by is loaded already: the package itself does not import it.

@@ -8,7 +8,7 @@ from time import perf_counter
 
 from qd import _core, _runtime
 from qd._arguments import Signature
-from qd._functions import is_data_oriented
+from qd._functions import ArrayOf, is_data_oriented
 from qd._perf_dispatch import DispatchImpl
 from qd._source import Source
 from qd._tracer import Tracer
@@ -59,19 +59,40 @@ class Kernel:
         # By the types of their arguments.
         self._compiled = {}
         self._generation = None
+        # Those that Rust can look at alone; None if there are none.
+        self._calls = None
         self._recorder = None
 
     def __call__(self, *args, **kwargs):
+        # Where the arguments say all, Python has nothing to find out.
+        if self._calls is not None and not kwargs:
+            try:
+                bits = self._calls.call(_runtime.generation(), args)
+            except _core.Failed as error:
+                raise _runtime.told(error) from None
+            if bits is not None:
+                return self._signature.returned(bits) if bits else None
+        return self._call(args, kwargs)
+
+    def _call(self, args, kwargs):
         runtime = _runtime.current()
         if self._generation != runtime.generation:
             self._compiled.clear()
             self._generation = runtime.generation
             # Annotations may mean other types by default.
             self._signature = Signature(self.function, self.source, runtime.config)
+            parameters = self._signature.plain()
+            self._calls = None
+            if parameters is not None:
+                self._calls = _core.Calls(runtime.generation, runtime.device.is_host, parameters)
         given = self._signature.bind(args, kwargs)
         compiled = self._compiled.get(given.key)
         if compiled is None:
             compiled = self._compiled[given.key] = self._compile(given, runtime)
+            if self._calls is not None:
+                arrays = [(each.dtype.name, each.rank) for each in given.key if isinstance(each, ArrayOf)]
+                numpy = sys.modules.get("numpy")
+                self._calls.add(arrays, given.overlap, compiled.kernel, compiled.appended, numpy and numpy.ndarray)
         kernel = compiled.kernel
         if given.overlap and not runtime.device.is_host:
             given.check_copies(kernel.written)
@@ -82,6 +103,9 @@ class Kernel:
         for number, _, copy, original in given.copies:
             if kernel.written[number]:
                 original[...] = copy
+        for number, copy, elements in given.moved:
+            if kernel.written[number]:
+                elements.assign(copy)
         return self._signature.returned(bits)
 
     def __get__(self, instance, owner=None):

@@ -200,6 +200,11 @@ def sync():
         device.synchronize()
 
 
+def told(error):
+    """What the device reports, as the package's exception."""
+    return (QuadrantsAssertionError if isinstance(error, _core.Faulted) else QuadrantsRuntimeError)(str(error))
+
+
 class Failures:
     """What the device reports, as the package's exceptions."""
 
@@ -207,10 +212,8 @@ class Failures:
         return self
 
     def __exit__(self, _, error, trace):
-        if isinstance(error, _core.Faulted):
-            raise QuadrantsAssertionError(str(error)) from None
         if isinstance(error, _core.Failed):
-            raise QuadrantsRuntimeError(str(error)) from None
+            raise told(error) from None
 
 
 def current():

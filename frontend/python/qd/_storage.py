@@ -2,7 +2,7 @@
 
 import math
 
-from qd import _foreign, _runtime
+from qd import _core, _foreign, _runtime
 from qd._dtypes import OF_NUMPY, DataType
 from qd.exception import QuadrantsIndexError, QuadrantsRuntimeError, QuadrantsTypeError
 
@@ -62,6 +62,11 @@ class OnHost:
         self.flat = flat
         self.array = array
 
+    def place(self, dtype, shape, generation):
+        """What a launch takes without a question, if it can be used as it is; None."""
+        is_plain = self.array.flags.carray and self.array.dtype.isnative
+        return _core.Place(dtype.name, shape, generation, self.array.ctypes.data) if is_plain else None
+
     def packed(self):
         """As a launch takes it: address, length and whether it is read-only."""
         return self.flat.ctypes.data, self.flat.size, False
@@ -86,6 +91,11 @@ class OnDevice:
         self._numpy = _TO_NUMPY[dtype]
         self._extents = extents
         self._axes = axes
+
+    def place(self, dtype, shape, generation):
+        """As that of the host."""
+        is_plain = self.is_row_major and not self.is_foreign
+        return _core.Place(dtype.name, shape, generation, self.memory) if is_plain else None
 
     @property
     def is_row_major(self):
@@ -166,6 +176,7 @@ class Storage:
             with _runtime.Failures():
                 memory = runtime.device.allocate(dtype.name, math.prod(extents))
             self._elements = OnDevice(memory, dtype, extents, axes)
+        self._at = self._elements.place(dtype, shape, runtime.generation)
 
     def elements(self):
         """Where they are."""
@@ -288,6 +299,7 @@ class Ndarray(Storage):
         made.dtype, made.shape = dtype, tuple(shape)
         made._generation = _runtime.current().generation
         made._elements = elements
+        made._at = elements.place(dtype, made.shape, made._generation)
         return made
 
 

@@ -90,6 +90,19 @@ impl DType {
         }
     }
 
+    /// That of NumPy's arrays of a kind, `b`, `i`, `u` or `f`, of so many bits.
+    pub fn of_kind(kind: u8, bits: u32) -> Option<Self> {
+        let is = |dtype: &Self| match kind {
+            b'b' => *dtype == U1,
+            b'i' => dtype.is_signed(),
+            b'u' => *dtype != U1 && !dtype.is_real() && !dtype.is_signed(),
+            b'f' => dtype.is_real(),
+            _ => false,
+        };
+        let mut all = ALL.iter().map(|row| row.0);
+        all.find(|dtype| is(dtype) && 8 * dtype.stored().size() as u32 == bits)
+    }
+
     /// The type in which two are combined: a real beats an integer, the wider the narrower, and of
     /// two integers of one width the unsigned the signed.
     pub fn promote(self, other: Self) -> Self {

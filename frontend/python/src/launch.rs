@@ -224,7 +224,7 @@ fn written(record: &Record) -> Vec<bool> {
 
 /// What an argument is given as.
 #[derive(FromPyObject)]
-enum Given {
+pub enum Given {
     /// Of the host: address, length and whether it is read-only.
     Array(u64, u64, bool),
     /// The bits of a number.
@@ -262,22 +262,8 @@ impl Kernel {
         stream: Option<Py<dlpack::Stream>>,
         waits: bool,
     ) -> PyResult<Vec<u64>> {
-        for ((given, written), name) in given.iter().zip(&self.written).zip(&self.names) {
-            let is_read_only = match given {
-                Some(Given::Array(_, _, is_read_only)) => *is_read_only,
-                Some(Given::Memory(memory)) => memory.get().is_read_only,
-                Some(Given::Number(_)) | None => false,
-            };
-            if *written && is_read_only {
-                let message = format!("'{name}' is written to, but the array is read-only");
-                return Err(Failed::new_err(message));
-            }
-        }
-        let stream = stream
-            .as_ref()
-            .map_or(&self.stream, |stream| &stream.get().0);
-        py.detach(|| self.launched(&given, stream, waits))
-            .map_err(failed)
+        let stream = stream.as_ref().map(|stream| &stream.get().0);
+        self.run(py, &given, stream, waits)
     }
 }
 
@@ -290,6 +276,30 @@ enum Held<'a> {
 }
 
 impl Kernel {
+    /// As [`launch`](Self::launch).
+    pub fn run(
+        &self,
+        py: Python<'_>,
+        given: &[Option<Given>],
+        stream: Option<&Stream>,
+        waits: bool,
+    ) -> PyResult<Vec<u64>> {
+        for ((given, written), name) in given.iter().zip(&self.written).zip(&self.names) {
+            let is_read_only = match given {
+                Some(Given::Array(_, _, is_read_only)) => *is_read_only,
+                Some(Given::Memory(memory)) => memory.get().is_read_only,
+                Some(Given::Number(_)) | None => false,
+            };
+            if *written && is_read_only {
+                let message = format!("'{name}' is written to, but the array is read-only");
+                return Err(Failed::new_err(message));
+            }
+        }
+        let stream = stream.unwrap_or(&self.stream);
+        py.detach(|| self.launched(given, stream, waits))
+            .map_err(failed)
+    }
+
     fn launched(
         &self,
         given: &[Option<Given>],

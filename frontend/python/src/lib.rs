@@ -6,6 +6,7 @@
 
 mod arithmetic;
 mod build;
+mod calls;
 mod dispatch;
 mod dlpack;
 mod dtype;
@@ -21,6 +22,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<recorder::Recorder>()?;
     module.add_class::<launch::Device>()?;
     module.add_class::<launch::Kernel>()?;
+    module.add_class::<calls::Calls>()?;
+    module.add_class::<calls::Place>()?;
     module.add_class::<memory::Memory>()?;
     module.add_class::<dlpack::Stream>()?;
     module.add_function(wrap_pyfunction!(dlpack::imported, module)?)?;

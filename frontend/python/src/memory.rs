@@ -47,7 +47,7 @@ impl Memory {
 
     /// The addresses of the first byte and of that after the last, as the device has them.
     #[getter]
-    fn addresses(&self) -> (u64, u64) {
+    pub fn addresses(&self) -> (u64, u64) {
         let first = self.buffer.address();
         (first, first + self.buffer.bytes())
     }

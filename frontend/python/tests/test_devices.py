@@ -99,3 +99,20 @@ def test_arrays_end_with_the_device():
     for use in (lambda: a[0], a.to_numpy, lambda: shift(a, a, 0), lambda: a.fill(1)):
         with pytest.raises(qd.QuadrantsRuntimeError, match="freed"):
             use()
+
+
+def test_fields_of_another_order_are_given():
+    f = qd.field(qd.i32, (3, 4), order="ji")
+    f.from_numpy(np.arange(12).reshape(3, 4))
+
+    @qd.kernel
+    def numbered(a: qd.types.NDArray[qd.i32, 2], out: qd.types.NDArray[qd.i32, 2]):
+        for i, j in a:
+            out[i, j] = a[i, j] * 100 + i * 10 + j
+            a[i, j] = -a[i, j]
+
+    out = np.zeros((3, 4), np.int32)
+    numbered(f, out)
+    wanted = np.arange(12).reshape(3, 4)
+    np.testing.assert_array_equal(out, wanted * 100 + np.add.outer(np.arange(3) * 10, np.arange(4)))
+    np.testing.assert_array_equal(f.to_numpy(), -wanted)
