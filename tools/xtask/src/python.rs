@@ -24,7 +24,7 @@ pub fn test(workspace: &Workspace) -> Result<Report> {
     run(workspace, Path::new(PYTHON), None, &[])
 }
 
-/// As [`test`], with an interpreter, on one device if it is given, with arguments for pytest.
+/// As [`test()`], with an interpreter, on one device if it is given, with arguments for pytest.
 pub fn run(
     workspace: &Workspace,
     python: &Path,
