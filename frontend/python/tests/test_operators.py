@@ -69,7 +69,11 @@ def expected(left, right, a, b):
     return results
 
 
-@pytest.mark.parametrize("left", INTEGERS + REALS)
+# On devices some are enough: the others are compiled alike there.
+LEFTS = [pytest.param(left, marks=[] if left in ("i8", "u32", "i64", "f16", "f32") else pytest.mark.host) for left in INTEGERS + REALS]
+
+
+@pytest.mark.parametrize("left", LEFTS)
 def test_operators_agree_with_numpy(module, left):
     rights = INTEGERS + REALS
     text, wanted = "", {}
