@@ -12,7 +12,10 @@ use pyo3::{
     types::{PyBool, PyFloat, PyInt, PyTuple, PyType},
 };
 use smallvec::SmallVec;
-use std::ffi::{c_char, c_int, c_void};
+use std::{
+    ffi::{c_char, c_int, c_void},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+};
 
 /// Extents, outermost first.
 type Shape = SmallVec<[u64; 4]>;
@@ -75,15 +78,15 @@ struct Known {
     appended: Vec<Option<Py<PyAny>>>,
 }
 
-/// What a kernel is called with, and what is compiled for that.
-#[pyclass]
+/// What a kernel is called with, and what is compiled for that. Threads may call it while others add to it.
+#[pyclass(frozen)]
 pub struct Calls {
     generation: u64,
     is_host: bool,
     parameters: Vec<Parameter>,
-    known: Vec<Known>,
+    known: Mutex<Vec<Arc<Known>>>,
     /// NumPy's class of arrays, once a program has it.
-    of_numpy: Option<Py<PyType>>,
+    of_numpy: OnceLock<Py<PyType>>,
 }
 
 #[pymethods]
@@ -103,14 +106,14 @@ impl Calls {
             generation,
             is_host,
             parameters: parameters.collect::<PyResult<_>>()?,
-            known: Vec::new(),
-            of_numpy: None,
+            known: Mutex::default(),
+            of_numpy: OnceLock::new(),
         })
     }
 
     /// Takes note of a kernel.
     fn add(
-        &mut self,
+        &self,
         arrays: Vec<(String, usize)>,
         overlapping: bool,
         kernel: Py<Kernel>,
@@ -120,13 +123,16 @@ impl Calls {
         let arrays = arrays
             .into_iter()
             .map(|(dtype, rank)| Ok((named(&dtype)?, rank)));
-        self.known.push(Known {
+        let known = Known {
             arrays: arrays.collect::<PyResult<_>>()?,
             overlapping,
             kernel,
             appended,
-        });
-        self.of_numpy = of_numpy;
+        };
+        self.all_known().push(Arc::new(known));
+        if let Some(class) = of_numpy {
+            self.of_numpy.get_or_init(|| class);
+        }
         Ok(())
     }
 
@@ -169,9 +175,11 @@ impl Calls {
         if overlapping && !self.is_host {
             return Ok(None);
         }
-        let known = self.known.iter().find(|known| {
+        let is_wanted = |known: &&Arc<Known>| {
             known.overlapping == overlapping && known.arrays.as_slice() == taken.arrays
-        });
+        };
+        // No lock is held while it runs.
+        let known = self.all_known().iter().find(is_wanted).cloned();
         let Some(known) = known else {
             return Ok(None);
         };
@@ -239,6 +247,10 @@ impl Place {
 }
 
 impl Calls {
+    fn all_known(&self) -> MutexGuard<'_, Vec<Arc<Known>>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Where an array of the package is that lives, and lies as it is indexed.
     fn place<'py>(
         &self,
@@ -252,7 +264,7 @@ impl Calls {
 
     /// An array, if it can be given as it is.
     fn array(&self, py: Python<'_>, argument: &Bound<'_, PyAny>) -> Option<Array> {
-        let of_numpy = self.of_numpy.as_ref();
+        let of_numpy = self.of_numpy.get();
         if of_numpy.is_some_and(|class| argument.get_type().is(class)) {
             return of_numpy_array(argument);
         }

@@ -134,12 +134,6 @@ impl Device {
         })
     }
 
-    /// The vendor's name of it.
-    #[getter]
-    fn name(&self) -> &str {
-        &self.device.info().name
-    }
-
     /// Lanes in a subgroup.
     #[getter]
     fn subgroup_size(&self) -> u32 {

@@ -146,7 +146,7 @@ enum Task {
     /// Examples:
     ///   cargo xtask python
     ///   cargo xtask python test_storage.py -k ndarrays
-    ///   cargo xtask python --arch=cuda --python=python3
+    ///   cargo xtask python --arch=vulkan test_calls.py
     #[command(verbatim_doc_comment)]
     Python {
         /// The device that all of it runs on: cpu, vulkan, cuda
