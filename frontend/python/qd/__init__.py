@@ -1,5 +1,7 @@
 """Portable GPU kernels in Python."""
 
+from typing import Any
+
 from qd import _runtime, algorithms, exception, lang, math, simt, types
 from qd._dtypes import f16, f32, f64, i8, i16, i32, i64, u1, u8, u16, u32, u64
 from qd._functions import Template, data_oriented, func, loop_config, ndrange, pyfunc, static, static_assert, static_print, template
@@ -20,7 +22,7 @@ globals().update(EXPORTED)
 globals().update(math.EXPORTED)
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     if name == "cfg":
         return _runtime.config()
     raise AttributeError(f"module 'qd' has no attribute {name!r}: it may not be there yet")

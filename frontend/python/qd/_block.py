@@ -6,6 +6,7 @@ come to an operation together, but to the fences. Where the last block is not fu
 
 import inspect
 import warnings
+from typing import TYPE_CHECKING, Any
 
 from qd._dtypes import i32
 from qd._functions import func
@@ -78,6 +79,10 @@ for _form, (_operation, _doc) in _FORMS.items():
         globals()[_full] = BlockFunc(
             _full, _operation, ["value", "block_dim", "dtype"], _sign, _doc + " They are of `dtype`; `block_dim` is the loop's."
         )
+
+if TYPE_CHECKING:
+    # The names that are made above, to type checkers.
+    def __getattr__(name: str) -> Any: ...
 
 _sum, _least, _most = (BlockFunc("sync", "block.reduce_all", ["value"], sign) for sign in _COMBINE.values())
 

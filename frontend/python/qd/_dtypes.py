@@ -2,6 +2,7 @@
 
 import math
 import struct
+from typing import TYPE_CHECKING
 
 
 class DataType:
@@ -56,7 +57,14 @@ class DataType:
         return struct.unpack(self._format, bits.to_bytes(8, "little")[:size])[0]
 
 
-u1, i8, i16, i32, i64, u8, u16, u32, u64, f16, f32, f64 = ALL = tuple(map(DataType, DataType._formats))
+ALL = tuple(map(DataType, DataType._formats))
+if TYPE_CHECKING:
+    # Type checkers read annotations: to them these are Python's numbers.
+    from builtins import bool as u1
+    from builtins import float as f16, float as f32, float as f64
+    from builtins import int as i8, int as i16, int as i32, int as i64, int as u8, int as u16, int as u32, int as u64
+else:
+    u1, i8, i16, i32, i64, u8, u16, u32, u64, f16, f32, f64 = ALL
 BY_NAME = {dtype.name: dtype for dtype in ALL}
 
 # NumPy's type strings, without the byte order.

@@ -6,13 +6,25 @@ import inspect
 import itertools
 import math
 import typing
+from collections.abc import Callable
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from qd._source import Source
 from qd.exception import QuadrantsRuntimeError, QuadrantsSyntaxError, QuadrantsTypeError
 
+# The parameters of a function, those without its first, and its result: what type checkers know of what is made of it.
+P = ParamSpec("P")
+Q = ParamSpec("Q")
+R = TypeVar("R")
 
-class Template:
-    """A parameter that takes an object of Python: a number, a type, a function. Each value is compiled by itself."""
+
+if typing.TYPE_CHECKING:
+    # To type checkers it may be of any type.
+    from typing import Any as Template
+else:
+
+    class Template:
+        """A parameter that takes an object of Python, such as a number, a type or a function. Each is compiled by itself."""
 
 
 def template():
@@ -98,10 +110,10 @@ class Bundle:
         return Method(found, self) if isinstance(found, Func) else found
 
 
-class Func:
+class Func(Generic[P, R]):
     """A function that is inlined where a kernel calls it."""
 
-    def __init__(self, function, requires_top_level=False):
+    def __init__(self, function: Callable[P, R], requires_top_level=False):
         functools.update_wrapper(self, function)
         self.function = function
         self.requires_top_level = requires_top_level
@@ -130,21 +142,25 @@ class Func:
         templates = {name for name, each in self.signature.parameters.items() if is_template(each.annotation)}
         return [node.id for name, node in given if isinstance(node, ast.Name) and name in templates & self.assigned]
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         raise QuadrantsRuntimeError("Quadrants functions cannot be called from Python-scope")
 
+    @overload
+    def __get__(self, instance: None, owner: Any = None) -> "Func[P, R]": ...
+    @overload
+    def __get__(self: "Func[Concatenate[Any, Q], R]", instance: object, owner: Any = None) -> "Method[Q, R]": ...
     def __get__(self, instance, owner=None):
         return self if instance is None else Method(self, instance)
 
 
-class PyFunc(Func):
+class PyFunc(Func[P, R]):
     """A function that is inlined in kernels, and that Python calls as it stands."""
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         return self.function(*args, **kwargs)
 
 
-class Method:
+class Method(Generic[P, R]):
     """A function of an object, which is its first argument."""
 
     def __init__(self, func, instance):
@@ -155,10 +171,14 @@ class Method:
         """The names among a call's arguments that it assigns."""
         return self.func.assigned_of(call, 1)
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         return self.func(self.instance, *args, **kwargs)
 
 
+@overload
+def func(function: Callable[P, R], *, requires_top_level: bool = False) -> Func[P, R]: ...
+@overload
+def func(*, requires_top_level: bool = False) -> Callable[[Callable[P, R]], Func[P, R]]: ...
 def func(function=None, *, requires_top_level=False):
     """Makes a function that kernels inline; `requires_top_level`: not under an `if` or a loop."""
     if function is None:
@@ -166,7 +186,7 @@ def func(function=None, *, requires_top_level=False):
     return Func(function, requires_top_level)
 
 
-def pyfunc(function):
+def pyfunc(function: Callable[P, R]) -> PyFunc[P, R]:
     """Makes a function that kernels inline and that Python may call, too."""
     return PyFunc(function)
 

@@ -2,13 +2,15 @@
 
 import functools
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Timer
 from time import perf_counter
+from typing import Any, Concatenate, Generic, overload
 
 from qd import _core, _runtime
 from qd._arguments import Signature
-from qd._functions import ArrayOf, is_data_oriented
+from qd._functions import ArrayOf, P, Q, R, is_data_oriented
 from qd._perf_dispatch import DispatchImpl
 from qd._source import Source
 from qd._tracer import Tracer
@@ -23,6 +25,10 @@ from qd.exception import (
 SLOW = 2
 
 
+@overload
+def kernel(function: Callable[P, R]) -> "Kernel[P, R]": ...
+@overload
+def kernel(**options: Any) -> "Callable[[Callable[P, R]], Kernel[P, R]]": ...
 def kernel(function=None, **options):
     """Makes a kernel of a function."""
     if options:
@@ -48,10 +54,10 @@ class Compiled:
     compiled: float
 
 
-class Kernel:
+class Kernel(Generic[P, R]):
     """A function that runs on the device."""
 
-    def __init__(self, function):
+    def __init__(self, function: Callable[P, R]):
         functools.update_wrapper(self, function)
         self.function = function
         self.source = Source(function)
@@ -63,7 +69,7 @@ class Kernel:
         self._calls = None
         self._recorder = None
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         # Where the arguments say all, Python has nothing to find out.
         if self._calls is not None and not kwargs:
             try:
@@ -108,6 +114,10 @@ class Kernel:
                 elements.assign(copy)
         return self._signature.returned(bits)
 
+    @overload
+    def __get__(self, instance: None, owner: Any = None) -> "Kernel[P, R]": ...
+    @overload
+    def __get__(self: "Kernel[Concatenate[Any, Q], R]", instance: object, owner: Any = None) -> "Bound[Q, R]": ...
     def __get__(self, instance, owner=None):
         if instance is None:
             return self
@@ -137,7 +147,7 @@ class Kernel:
     def _say_slow(self):
         print(f"qd: compiling '{self.__name__}' takes more than {SLOW:g} s", file=sys.stderr, flush=True)
 
-    def explain(self):
+    def explain(self) -> str:
         """What has been compiled since `init`, for which types, and how long that took, as text."""
         lines = [f"{self.__name__}: {len(self._compiled)} compiled in this process"]
         for (*types, overlapping), compiled in self._compiled.items():
@@ -146,22 +156,22 @@ class Kernel:
             lines.append(f"  ({what}): {times}")
         return "\n".join(lines)
 
-    def record(self):
+    def record(self) -> str:
         """The record of what was compiled last, as text."""
         if self._recorder is None:
             raise QuadrantsRuntimeError(f"{self.__name__} has not been compiled")
         return self._recorder.text()
 
 
-class Bound:
+class Bound(Generic[P, R]):
     """A kernel of an object, which is its first argument."""
 
     def __init__(self, kernel, instance):
         self._kernel = kernel
         self._instance = instance
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         return self._kernel(self._instance, *args, **kwargs)
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         return getattr(self._kernel, name)

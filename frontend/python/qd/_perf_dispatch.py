@@ -5,9 +5,12 @@ import functools
 import inspect
 import logging
 import os
+from collections.abc import Callable
 from time import perf_counter
+from typing import Any, Generic, overload
 
 from qd import _core, _runtime
+from qd._functions import P, R
 from qd.exception import QuadrantsRuntimeError, QuadrantsSyntaxError
 
 NUM_FIRST_WARMUP, NUM_WARMUP, NUM_ACTIVE, DEFAULT_REPEAT_AFTER_COUNT = _core.dispatch_defaults()
@@ -36,19 +39,19 @@ _ANY_FORCE_ACTIVE = bool(os.environ.get(_FORCE, "").strip())
 _PRINT_DEBUG = os.environ.get("QD_PERFDISPATCH_PRINT_DEBUG", "").strip() == "1"
 
 
-class DispatchImpl:
+class DispatchImpl(Generic[P, R]):
     """An implementation: a kernel, or a function of Python."""
 
-    def __init__(self, function, is_compatible):
+    def __init__(self, function: Callable[P, R], is_compatible: Callable[P, bool] | None):
         functools.update_wrapper(self, function)
         self.function = function
         self.is_compatible = is_compatible
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         return self.function(*args, **kwargs)
 
 
-class PerformanceDispatcher:
+class PerformanceDispatcher(Generic[P, R]):
     """A function of which the fastest implementation runs."""
 
     def __init__(self, prototype, get_geometry_hash, first_warmup, warmup, active, repeat_after_count, repeat_after_seconds):
@@ -74,6 +77,14 @@ class PerformanceDispatcher:
     def _say(self, what):
         print(f"perf_dispatch '{self.__name__}': {what}")
 
+    @overload
+    def register(
+        self, function: Callable[P, R], *, is_compatible: Callable[P, bool] | None = None
+    ) -> DispatchImpl[P, R]: ...
+    @overload
+    def register(
+        self, *, is_compatible: Callable[P, bool] | None = None
+    ) -> Callable[[Callable[P, R]], DispatchImpl[P, R]]: ...
     def register(self, function=None, *, is_compatible=None):
         """Adds an implementation, which has the prototype's parameters. `is_compatible` takes a call's arguments, and says
         whether it may run for these."""
@@ -107,7 +118,7 @@ class PerformanceDispatcher:
         else:
             self._say(f"forced to '{name}'")
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         if not self._is_started:
             self._start()
         if self._forced is not None:
@@ -180,7 +191,15 @@ def _are_same(known, given):
     return len(known) == len(given) and all(a is b for a, b in zip(known, given))
 
 
-def perf_dispatch(*, get_geometry_hash, first_warmup=None, warmup=None, active=None, repeat_after_count=None, repeat_after_seconds=None):
+def perf_dispatch(
+    *,
+    get_geometry_hash: Callable[..., Any],
+    first_warmup: int | None = None,
+    warmup: int | None = None,
+    active: int | None = None,
+    repeat_after_count: int | None = None,
+    repeat_after_seconds: float | None = None,
+) -> Callable[[Callable[P, R]], PerformanceDispatcher[P, R]]:
     """Makes a dispatcher of a prototype, to which implementations are added with `register`.
 
     The first calls of each geometry try its implementations in turns: `first_warmup` untimed rounds, or `warmup` in later

@@ -7,6 +7,7 @@ operation together.
 
 import inspect
 import warnings
+from typing import TYPE_CHECKING, Any
 
 from qd import _runtime
 from qd._dtypes import i32, u32
@@ -92,6 +93,9 @@ for _form, (_operation, _parameters, _doc) in _FORMS.items():
         for _suffix, _more in (("", ""), ("_tiled", _TILED)):
             _full = f"{_form}_{_name}{_suffix}"
             globals()[_full] = SubgroupFunc(_full, _operation, _parameters, _sign, doc=_doc + _more)
+if TYPE_CHECKING:
+    # The names that are made above, to type checkers.
+    def __getattr__(name: str) -> Any: ...
 
 
 def group_size():

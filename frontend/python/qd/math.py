@@ -6,6 +6,7 @@ scalars.
 
 from math import e, inf, nan, pi
 from math import log as _log
+from typing import TYPE_CHECKING, Any
 
 from qd import _operations
 from qd._dtypes import f32, f64, i32, i64, u32
@@ -18,6 +19,9 @@ from qd._operations import POW as pow
 from qd._operations import SELECT as select
 
 globals().update(_operations.UNARY)
+if TYPE_CHECKING:
+    # The names that are made above, to type checkers.
+    def __getattr__(name: str) -> Any: ...
 atan2 = _operations.BINARY["atan2"]
 floor, log, sqrt = (_operations.UNARY[name] for name in ("floor", "log", "sqrt"))
 

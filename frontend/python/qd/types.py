@@ -1,5 +1,7 @@
 """Annotations of parameters."""
 
+from typing import Any
+
 from qd._dtypes import DataType
 
 
@@ -18,8 +20,12 @@ def ndarray(dtype=None, ndim=None):
     return NdarrayType(dtype, ndim)
 
 
-class NDArray:
+class _NDArray:
     """`NDArray[dtype, ndim]`, `NDArray[dtype]`: an array parameter."""
 
     def __class_getitem__(cls, key):
         return NdarrayType(*key) if isinstance(key, tuple) else NdarrayType(key)
+
+
+# To type checkers an array may be of any library.
+NDArray: Any = _NDArray

@@ -1,0 +1,105 @@
+"""What type checkers are told."""
+
+import __future__
+import inspect
+import pathlib
+import re
+
+import pytest
+
+import qd
+from qd import _core
+
+PACKAGE = pathlib.Path(qd.__file__).parent
+
+
+def told(value):
+    """The parameters of a function, and the members of a class."""
+    if isinstance(value, type):
+        made = [value] if "__new__" in vars(value) and not issubclass(value, Exception) else []
+        members = {name: told(each) for name, each in vars(value).items() if not name.startswith("_")}
+        return value.__base__.__name__, [told_of_call(each) for each in made], members
+    return told_of_call(value) if callable(value) else "property"
+
+
+def told_of_call(value):
+    return [(each.name, each.default) for each in inspect.signature(value).parameters.values()]
+
+
+def test_the_stub_is_what_the_extension_has():
+    stub = {"__name__": "stub"}
+    text = (PACKAGE / "_core.pyi").read_text()
+    exec(compile(text, "_core.pyi", "exec", __future__.annotations.compiler_flag), stub)
+    of_stub = {name: told(each) for name, each in stub.items() if getattr(each, "__module__", None) == "stub"}
+    assert of_stub == {name: told(each) for name, each in vars(_core).items() if not name.startswith("__")}
+
+
+PROGRAM = """
+import qd
+
+@qd.func
+def add(op: qd.Template, a: int, b: int) -> int:
+    return op(a, b)
+
+@qd.pyfunc
+def half(a: float) -> float:
+    return a / 2
+
+@qd.kernel
+def scaled(a: qd.types.NDArray[qd.f32, 1], by: qd.i32, plus: float = 0) -> tuple[qd.i32, qd.f32]:
+    for i in range(a.shape[0]):
+        qd.atomic_add(a[i], by * qd.math.popcnt(by) * qd.simt.subgroup.reduce_add(a[i]))
+    return add(max, by, 1), half(plus)
+
+@qd.data_oriented
+class Box:
+    @qd.kernel
+    def run(self, n: int) -> int:
+        return self.twice(n)
+
+    @qd.func(requires_top_level=True)
+    def twice(self, n: int) -> int:
+        return 2 * n
+
+@qd.perf_dispatch(get_geometry_hash=lambda a, n: 0)
+def work(a: qd.types.NDArray[qd.f32, 1], n: int) -> None: ...
+
+@work.register(is_compatible=lambda a, n: n > 1)
+@qd.kernel
+def implementation(a: qd.types.NDArray[qd.f32, 1], n: int) -> None: ...
+
+@work.register
+def python(a: qd.types.NDArray[qd.f32, 1], n: int) -> None: ...
+
+x = qd.ndarray(qd.f32, 4)
+first, second = scaled(x, by=2, plus=1.0)
+qd.i32(first), qd.f32(second), x.to_numpy(), scaled.explain().upper()
+work(x, Box().run(3))
+
+scaled(x)  # Missing positional argument "by"
+scaled(x, "2")  # incompatible type "str"; expected "int"
+scaled(x, 2, speed=3)  # Unexpected keyword argument "speed"
+scaled(x, 2).append  # "tuple[int, float]" has no attribute "append"
+half("1")  # incompatible type "str"; expected "float"
+Box().run("3")  # incompatible type "str"; expected "int"
+work(x)  # Missing positional argument "n"
+add(max, 1)  # Missing positional argument "b"
+python(x)  # Missing positional argument "n"
+implementation(n=1)  # Missing positional argument "a"
+work.register(half)  # incompatible type "PyFunc[[float], float]"
+"""
+
+
+def test_signatures_are_kept(tmp_path, monkeypatch):
+    pytest.importorskip("mypy.version", minversion="1.8")
+    from mypy import api
+
+    (tmp_path / "program.py").write_text(PROGRAM)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MYPYPATH", str(PACKAGE.parent))
+    found, _, _ = api.run(["--follow-imports=silent", "program.py"])
+    wanted = [(number, said) for number, line in enumerate(PROGRAM.split("\n"), 1) if (said := line.partition("  # ")[2])]
+    errors = re.findall(r"^program\.py:(\d+): error: (.*)$", found, re.MULTILINE)
+    assert [int(number) for number, _ in errors] == [number for number, _ in wanted], found
+    for (_, error), (_, said) in zip(errors, wanted):
+        assert said in error
