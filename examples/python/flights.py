@@ -81,7 +81,7 @@ def draw(distances, means, file):
     pyplot.savefig(file)
 
 
-if __name__ == "__main__":
+def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--picture", metavar="FILE", help="draw the worst distances into this file")
     options = parser.parse_args()
@@ -93,3 +93,7 @@ if __name__ == "__main__":
     print(f"{worst} miles: {mean:.1f} minutes")
     if options.picture:
         draw(distances, means, options.picture)
+
+
+if __name__ == "__main__":
+    main()

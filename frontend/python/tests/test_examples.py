@@ -2,6 +2,7 @@
 
 import importlib.util
 import pathlib
+import sys
 
 import numpy as np
 import pytest
@@ -35,3 +36,20 @@ def test_the_flights():
         delay[0] = 99
         for ours, numpys in zip(flights.run(delay, distance), flights.expected(delay, distance)):
             np.testing.assert_array_equal(ours, numpys)
+
+
+def test_the_picture_of_the_flights(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("matplotlib")
+    file = tmp_path / "flights.png"
+    monkeypatch.setattr(sys, "argv", ["flights.py", "--picture", str(file)])
+    flights.main()
+    assert capsys.readouterr().out == "115 miles: 154.3 minutes\n"
+    from matplotlib import pyplot
+
+    bars, names = pyplot.gca().patches, pyplot.gca().get_yticklabels()
+    assert len(bars) == 20 and names[-1].get_text() == "115 miles"
+    np.testing.assert_allclose(bars[-1].get_width(), 154.33333)
+    # The bars are in the file, too.
+    pixels = pyplot.imread(file)
+    assert np.isclose(pixels, bars[0].get_facecolor()).all(axis=2).mean() > 0.1
+    pyplot.close()
