@@ -2,6 +2,7 @@
 
 import __future__
 import inspect
+import os
 import pathlib
 import re
 
@@ -11,6 +12,7 @@ import qd
 from qd import _core
 
 PACKAGE = pathlib.Path(qd.__file__).parent
+DISTRIBUTION = pathlib.Path(__file__).parents[2] / "quadrants"
 
 
 def told(value):
@@ -35,8 +37,6 @@ def test_the_stub_is_what_the_extension_has():
 
 
 PROGRAM = """
-import qd
-
 @qd.func
 def add(op: qd.Template, a: int, b: int) -> int:
     return op(a, b)
@@ -90,15 +90,16 @@ work.register(half)  # incompatible type "PyFunc[[float], float]"
 """
 
 
-def test_signatures_are_kept(tmp_path, monkeypatch):
+@pytest.mark.parametrize("imported", ["qd", "quadrants as qd"])
+def test_signatures_are_kept(imported, tmp_path, monkeypatch):
     pytest.importorskip("mypy.version", minversion="1.8")
     from mypy import api
 
-    (tmp_path / "program.py").write_text(PROGRAM)
+    (tmp_path / "program.py").write_text(f"import {imported}\n" + PROGRAM)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("MYPYPATH", str(PACKAGE.parent))
+    monkeypatch.setenv("MYPYPATH", os.pathsep.join(map(str, (PACKAGE.parent, DISTRIBUTION))))
     found, _, _ = api.run(["--follow-imports=silent", "program.py"])
-    wanted = [(number, said) for number, line in enumerate(PROGRAM.split("\n"), 1) if (said := line.partition("  # ")[2])]
+    wanted = [(number, said) for number, line in enumerate(PROGRAM.split("\n"), 2) if (said := line.partition("  # ")[2])]
     errors = re.findall(r"^program\.py:(\d+): error: (.*)$", found, re.MULTILINE)
     assert [int(number) for number, _ in errors] == [number for number, _ in wanted], found
     for (_, error), (_, said) in zip(errors, wanted):
