@@ -52,10 +52,10 @@ class Expressions:
     # Errors.
 
     def error(self, kind, node, message):
-        """An error with a place, and the calls that led there."""
-        places = [self.frame.source.shown(node)]
-        places += [f"called from {frame.source.shown(call)}" for call, frame in self.frame.calls()]
-        return kind("\n".join([*places, message]))
+        """An error with a place, and the calls that led there: those of the program, as far as the package's own functions go."""
+        places = [(node, self.frame), *self.frame.calls()]
+        first, *calls = [frame.source.shown(place) for place, frame in places if not frame.source.is_own]
+        return kind("\n".join([first, *(f"called from {call}" for call in calls), message]))
 
     def later(self, node, what):
         """An error of something that does not exist yet."""

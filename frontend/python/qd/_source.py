@@ -3,7 +3,10 @@
 import ast
 import functools
 import inspect
+import os
 import textwrap
+
+_PACKAGE = os.path.dirname(os.path.abspath(__file__))
 
 
 class Source:
@@ -23,6 +26,11 @@ class Source:
     def nodes(self):
         """All nodes of the tree."""
         return list(ast.walk(self.tree))
+
+    @functools.cached_property
+    def is_own(self):
+        """Whether the package has it."""
+        return os.path.dirname(os.path.abspath(self.file)) == _PACKAGE
 
     @functools.cached_property
     def has_named(self):
