@@ -23,7 +23,7 @@ class DataType:
         self._mask = (1 << bits) - 1
         # The least integer and the largest; of other types there is none between them.
         half = 1 << bits >> 1
-        self._least, self._most = (-half, half - 1) if name[0] == "i" else (0, self._mask if bits else -1)
+        self.least, self.most = (-half, half - 1) if name[0] == "i" else (0, self._mask if bits else -1)
 
     def __repr__(self):
         return self.name
@@ -45,7 +45,7 @@ class DataType:
 
     def bits_of(self, value):
         """The bits of a number; struct.error if it has none here."""
-        if type(value) is int and self._least <= value <= self._most:
+        if type(value) is int and self.least <= value <= self.most:
             return value & self._mask
         if self.is_real and isinstance(value, (int, float)) and abs(value) > self._largest:
             value = math.inf if value > 0 else -math.inf

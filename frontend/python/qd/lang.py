@@ -7,4 +7,4 @@ from qd import exception, simt
 # As a package has its modules.
 __path__ = []
 sys.modules |= {f"{__name__}.exception": exception, f"{__name__}.simt": simt}
-sys.modules |= {f"{__name__}.simt.{name}": getattr(simt, name) for name in ("subgroup", "block", "grid")}
+sys.modules |= {f"{__name__}.simt.{name}": module for name, module in simt.MODULES.items()}
