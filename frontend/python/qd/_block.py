@@ -8,9 +8,16 @@ import inspect
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from qd._dtypes import i32
-from qd._functions import func
+from qd._dtypes import i32, u32, u64
+from qd._functions import func, static, static_assert, template
+from qd._operations import CAST as cast
+from qd._operations import SELECT as select
+from qd._operations import UNARY
+from qd._reductions import _inclusive_scan_tiled, _reduce_tiled
+from qd._subgroup import ballot, broadcast_first, group_size, invocation_id, log2_group_size, shuffle, shuffle_up
 from qd.exception import QuadrantsRuntimeError
+
+ffs, popcnt = UNARY["ffs"], UNARY["popcnt"]
 
 
 class BlockFunc:
@@ -103,3 +110,138 @@ def sync_all_nonzero(predicate):
 def sync_any_nonzero(predicate):
     """1 if the predicate of some thread is not 0, else 0."""
     return _most(i32(predicate != 0))
+
+
+# By any associative function.
+
+# The number of this thread; the tracer checks that the loop's blocks have as many.
+_thread_idx_of = BlockFunc("thread_idx", "block.thread_id", ["block_dim"])
+_sum_below = BlockFunc("exclusive_add", "block.exclusive_scan", ["value"], "+")
+
+
+@func
+def _subgroup_idx(block_dim: template()):
+    """The number of this thread's subgroup in a block of whole ones."""
+    thread = _thread_idx_of(block_dim)
+    static_assert(block_dim % group_size() == 0, f"block_dim={block_dim} is no multiple of a subgroup's {group_size()} lanes")
+    return thread >> static(log2_group_size())
+
+
+@func
+def _aggregates(aggregate, is_holder, block_dim: template(), dtype: template()):
+    """The aggregate of each subgroup, which one of its lanes holds, for all threads of the block."""
+    aggregates = SharedArray(static(block_dim // group_size()), dtype)
+    # In a loop, others may still read those of the last round.
+    sync()
+    if is_holder:
+        aggregates[_subgroup_idx(block_dim)] = aggregate
+    sync()
+    return aggregates
+
+
+@func
+def _scan(value, block_dim: template(), op: template(), dtype: template()):
+    """The inclusive scan of the subgroup, and the subgroup's exclusive prefix, which has no meaning in the first."""
+    subgroup = _subgroup_idx(block_dim)
+    scan = _inclusive_scan_tiled(cast(value, dtype), op, static(log2_group_size()))
+    if static(block_dim == group_size()):
+        return scan, scan
+    aggregates = _aggregates(scan, invocation_id() == static(group_size() - 1), block_dim, dtype)
+    prefix = aggregates[0]
+    for i in range(1, subgroup):
+        prefix = op(prefix, aggregates[i])
+    return scan, prefix
+
+
+@func
+def inclusive_scan(value, block_dim: template(), op: template(), dtype: template()):
+    """The values up to this thread, combined by `op(lower, upper)`. They are of `dtype`; `block_dim` is the loop's, a multiple of a subgroup's lanes.
+
+    `op` is any associative function, which need not commute; it is computed in threads whose result does not count, too. Each subgroup scans its
+    values and publishes its aggregate, and each thread combines those of the subgroups below one after another.
+    """
+    scan, prefix = _scan(value, block_dim, op, dtype)
+    return cast(select(_subgroup_idx(block_dim) == 0, scan, op(prefix, scan)), dtype)
+
+
+@func
+def exclusive_scan(value, block_dim: template(), op: template(), identity, dtype: template()):
+    """The values below this thread, combined as in `inclusive_scan`; in thread 0 the identity."""
+    scan, prefix = _scan(value, block_dim, op, dtype)
+    lower = shuffle_up(scan, 1)
+    upper = select(invocation_id() == 0, prefix, op(prefix, lower))
+    result = cast(select(_subgroup_idx(block_dim) == 0, lower, upper), dtype)
+    return select(thread_idx() == 0, cast(identity, dtype), result)
+
+
+@func
+def reduce_all(value, block_dim: template(), op: template(), dtype: template()):
+    """The values of all threads, combined in their order, as in `inclusive_scan`."""
+    subgroup = _subgroup_idx(block_dim)
+    aggregate = _reduce_tiled(cast(value, dtype), op, static(log2_group_size()))
+    if static(block_dim == group_size()):
+        return cast(broadcast_first(aggregate), dtype)
+    present = sync_count_nonzero(True)
+    aggregates = _aggregates(aggregate, invocation_id() == 0, block_dim, dtype)
+    result = aggregates[0]
+    for i in range(1, (present + static(group_size() - 1)) >> static(log2_group_size())):
+        result = op(result, aggregates[i])
+    return result
+
+
+@func
+def reduce(value, block_dim: template(), op: template(), dtype: template()):
+    """The values of all threads, combined in their order, as in `inclusive_scan`; in thread 0."""
+    return reduce_all(value, block_dim, op, dtype)
+
+
+@func
+def radix_rank_match_atomic_or(
+    key, block_dim: template(), radix_bits: template(), bit_start: template(), num_bits: template(), bins, excl_prefix
+):
+    """The stable rank of this thread's key, i32: its place when the block sorts its keys by a digit, `num_bits` bits of a u32 from `bit_start` on.
+
+    `bins` and `excl_prefix` are SharedArrays of `2 ** radix_bits` integers; `block_dim` is as much. They become the histogram of the digits and
+    its exclusive prefix sum, which all threads may read on return. Lanes match digits by ballots, and subgroups take turns at the histogram.
+    """
+    subgroup = _subgroup_idx(block_dim)
+    static_assert(block_dim == 2**radix_bits, f"block_dim={block_dim} is not 2 ** radix_bits, with radix_bits={radix_bits}")
+    static_assert(0 <= num_bits <= radix_bits, f"num_bits={num_bits} is not from 0 to radix_bits={radix_bits}")
+    digit = i32(u32(key) >> u32(bit_start) & u32(static(2**num_bits - 1)))
+    peers = ballot(True)
+    for bit in range(num_bits):
+        is_set = digit >> bit & 1 != 0
+        holders = ballot(is_set)
+        peers &= select(is_set, holders, ~holders)
+    before = popcnt(peers & (u64(1) << u64(invocation_id())) - u64(1))
+
+    thread = thread_idx()
+    # Fewer than there are bins, in a block that is not full.
+    present = sync_count_nonzero(True)
+    sync()
+    at = thread
+    while at < block_dim:
+        bins[at] = 0
+        at += present
+    sync()
+    first = i32(0)
+    for turn in range(static(block_dim // group_size())):
+        if (subgroup == turn) & (before == 0):
+            first = bins[digit]
+            bins[digit] = first + popcnt(peers)
+        sync()
+    rank = before + shuffle(first, max(ffs(peers) - 1, 0))
+
+    begin, total = i32(0), i32(0)
+    while begin < block_dim:
+        at = begin + thread
+        count = i32(0)
+        if at < block_dim:
+            count = bins[at]
+        place = total + _sum_below(count)
+        if at < block_dim:
+            excl_prefix[at] = place
+        sync()
+        begin = min(begin + present, block_dim)
+        total = excl_prefix[begin - 1] + bins[begin - 1]
+    return excl_prefix[digit] + rank

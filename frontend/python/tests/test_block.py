@@ -1,16 +1,26 @@
 """`qd.simt.block` and `qd.simt.grid`."""
 
+import functools
+import itertools
+
 import numpy as np
 import pytest
 
 import qd
 from qd.simt import block, grid, subgroup
+from test_reductions import NOTHING, then
 
 SIZES = [0, 1, 31, 32, 64, 100, 1000]
 
 
 def one(dtype=qd.i32):
     return qd.types.NDArray[dtype, 1]
+
+
+def skip_unless_whole(block_dim):
+    """Skips where subgroups are too large for blocks of whole ones."""
+    if block_dim % subgroup.group_size():
+        pytest.skip(f"of subgroups that {block_dim} threads are a multiple of")
 
 
 def blocks(values, block_dim):
@@ -73,6 +83,92 @@ def test_reductions_and_scans(block_dim, dtype, numpy):
                 else:
                     np.testing.assert_array_equal(got[1:], function.accumulate(given, dtype=numpy)[:-1])
                     assert name != "add" or got[0] == 0
+
+
+@pytest.mark.parametrize("block_dim", [32, 96, 256, 1024])
+def test_functions_whose_order_matters(block_dim):
+    skip_unless_whole(block_dim)
+
+    @qd.kernel
+    def k(a: one(qd.u32), out: qd.types.NDArray[qd.u32, 2]):
+        qd.loop_config(block_dim=block_dim)
+        for i in a:
+            x = y = a[i]
+            # In loops, where shared memory is used again.
+            for _ in range(2):
+                x = block.inclusive_scan(x, block_dim, then, qd.u32)
+            for _ in range(2):
+                y = block.exclusive_scan(y, block_dim, then, NOTHING, qd.u32)
+            out[i, 0], out[i, 1] = x, y
+            for column in range(2, 4):
+                out[i, column] = block.reduce_all(a[i] + column, block_dim, then, qd.u32)
+            out[i, 4] = block.reduce(a[i], block_dim, then, qd.u32)
+
+    for size in (1, 33, block_dim, 2 * block_dim + 45):
+        a = np.random.default_rng(size).integers(0, 2**31, size, np.uint32)
+        out = np.zeros((size, 5), np.uint32)
+        k(a, out)
+        for values, rows in zip(blocks(a.tolist(), block_dim), blocks(out, block_dim)):
+            x = y = values
+            for _ in range(2):
+                x, y = [*itertools.accumulate(x, then)], [NOTHING, *itertools.accumulate(y[:-1], then)]
+            totals = [functools.reduce(then, [value + more for value in values]) for more in (2, 3, 0)]
+            assert rows[:, 0].tolist() == x and rows[:, 1].tolist() == y[: len(values)]
+            assert (rows[:, 2:4] == totals[:2]).all() and rows[0, 4] == totals[2]
+
+
+@pytest.mark.parametrize("dtype, numpy", [(qd.u8, np.uint8), (qd.f16, np.float16), (qd.f64, np.float64)])
+def test_functions_of_any_type(dtype, numpy):
+    @qd.func
+    def last(a, b):
+        return b
+
+    @qd.kernel
+    def k(a: one(), out: qd.types.NDArray[dtype, 2]):
+        qd.loop_config(block_dim=64)
+        for i in a:
+            out[i, 0] = block.inclusive_scan(a[i], 64, qd.max, dtype)
+            out[i, 1] = block.exclusive_scan(a[i], 64, last, 7, dtype)
+            out[i, 2] = block.reduce_all(a[i], 64, last, dtype)
+
+    a = np.random.default_rng(5).integers(0, 200, 100).astype(np.int32)
+    out = np.zeros((100, 3), numpy)
+    k(a, out)
+    for values, rows in zip(blocks(a, 64), blocks(out, 64)):
+        assert rows[:, 0].tolist() == np.maximum.accumulate(values).tolist()
+        assert rows[:, 1].tolist() == [7, *values[:-1]]
+        assert (rows[:, 2] == values[-1]).all()
+
+
+@pytest.mark.parametrize("radix_bits, bit_start, num_bits", [(5, 3, 5), (8, 0, 8), (8, 20, 3), (10, 16, 10)])
+def test_ranks_of_digits(radix_bits, bit_start, num_bits):
+    block_dim = 2**radix_bits
+    skip_unless_whole(block_dim)
+
+    @qd.kernel
+    def k(keys: one(qd.u32), ranks: one(), counts: qd.types.NDArray[qd.i32, 3]):
+        qd.loop_config(block_dim=block_dim)
+        for i in keys:
+            bins, prefix = block.SharedArray((block_dim,), qd.i32), block.SharedArray((block_dim,), qd.i32)
+            # In a loop, where the arrays are used again.
+            for turn in range(2):
+                key = keys[i] if turn == 1 else qd.u32(0)
+                ranks[i] = block.radix_rank_match_atomic_or(key, block_dim, radix_bits, bit_start, num_bits, bins, prefix)
+            if block.thread_idx() == 0:
+                for digit in range(block_dim):
+                    counts[i // block_dim, digit, 0], counts[i // block_dim, digit, 1] = bins[digit], prefix[digit]
+
+    for size in (1, block_dim, 2 * block_dim + 45):
+        keys = np.random.default_rng(size).integers(0, 2**32, size, np.uint32)
+        # Many threads with one digit.
+        keys[block_dim + 7 :] |= np.uint32(63 << bit_start & 0xFFFFFFFF)
+        ranks, counts = np.zeros(size, np.int32), np.zeros((-(-size // block_dim), block_dim, 2), np.int32)
+        k(keys, ranks, counts)
+        for values, places, (bins, prefix) in zip(blocks(keys, block_dim), blocks(ranks, block_dim), counts.transpose(0, 2, 1)):
+            digits = values >> bit_start & 2**num_bits - 1
+            assert places[np.argsort(digits, kind="stable")].tolist() == [*range(len(values))]
+            expected = np.bincount(digits, minlength=block_dim)
+            assert bins.tolist() == expected.tolist() and prefix.tolist() == (np.cumsum(expected) - expected).tolist()
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -201,13 +297,19 @@ def test_older_names_are_told_of_once(monkeypatch):
         ("qd.loop_config(block_dim=64)\n    ", "s = block.SharedArray((4,), int)", qd.QuadrantsCompilationError, "no scalar type"),
         ("qd.loop_config(block_dim=64)\n    ", "a[i] = block.reduce_add(a[i], 64, 4)", TypeError, "'dtype' is a type"),
         ("qd.loop_config(block_dim=64)\n    ", "if a[i] > 0:\n            block.sync()", qd.QuadrantsCompilationError, "not uniform"),
+        ("", "a[i] = block.reduce(a[i], 64, max, qd.i32)", qd.QuadrantsSyntaxError, "parallel loops after qd.loop_config"),
+        ("qd.loop_config(block_dim=64)\n    ", "a[i] = block.inclusive_scan(a[i], 32, max, qd.i32)", ValueError, "block_dim=32, and the loop has blocks of 64"),
+        ("qd.loop_config(block_dim=33)\n    ", "a[i] = block.reduce(a[i], 33, max, qd.i32)", qd.QuadrantsCompilationError, "block_dim=33 is no multiple of a subgroup's"),
+        ("qd.loop_config(block_dim=64)\n    ", "a[i] = block.reduce(a[i], a[i], max, qd.i32)", TypeError, "block_dim is a number that is known while tracing"),
+        ("qd.loop_config(block_dim=64)\n    ", "a[i] = block.reduce(a[i], 64, max, 4)", TypeError, "a type is expected"),
+        ("qd.loop_config(block_dim=64)\n    ", "a[i] = block.radix_rank_match_atomic_or(a[i], 64, 5, 0, 5, a, a)", qd.QuadrantsCompilationError, "block_dim=64 is not 2 \\*\\* radix_bits"),
     ],
 )
 def test_errors_have_a_place(module, config, body, error, message):
     program = module(
         f"from qd.simt import block\n@qd.kernel\ndef k(a: qd.types.NDArray[qd.i32, 1]):\n    {config}for i in a:\n        {body}\n"
     )
-    with pytest.raises(error, match=f"(?s)block.*\\^.*{message}"):
+    with pytest.raises(error, match=f"(?s)^File [^\\n]*kernels_0.*block.*\\^.*{message}"):
         program.k(np.zeros(64, np.int32))
 
 
