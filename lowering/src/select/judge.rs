@@ -6,6 +6,7 @@ use super::{
     extract::{Prices, Setting, Structure, sum},
     price::Candidate,
 };
+use rayon::prelude::*;
 
 /// Rounds in which each class is asked for something better.
 const ROUNDS: usize = 3;
@@ -13,6 +14,8 @@ const ROUNDS: usize = 3;
 const LEAST_GAIN: f64 = 0.03;
 /// Classes that are looked at, in all, while one at a time is changed.
 const MOST_LOOKS: usize = 250_000;
+/// Terms that are looked at at once, of each thread.
+const TRIES: usize = 4;
 /// Parts of a body in front of which it is kept what it takes up to there.
 const STRETCHES: usize = 16;
 /// Parts of a cycle in which costs are added up: integers, so that no order of them shows.
@@ -138,44 +141,74 @@ impl Judge<'_> {
         classes: &[usize],
     ) -> Option<(Vec<usize>, Whole)> {
         let mut trail = self.trail(&choice)?;
-        let mut tried = self.start();
         let mut whole = self.whole_of(trail.last()?);
         let mut looks = MOST_LOOKS / self.structure.classes.len().max(1);
-        // Classes in a row in which nothing helped. Once it is all of them, another look finds the same.
-        let mut unchanged = 0;
-        for at in (0..ROUNDS).flat_map(|_| classes).copied() {
-            let class = &self.structure.classes[at];
-            unchanged += 1;
-            for number in 0..class.terms.len() {
-                let before = choice[at];
-                // In front of its first use nothing changes. What is unused costs nothing.
-                let unused = trail.partition_point(|walk| matches!(walk.seen[at], Seen::No));
-                let is_used = unused < trail.len();
-                if number == before || !is_used || self.prices.of(class, number).is_none() {
-                    continue;
+        let at_once = TRIES * rayon::current_num_threads();
+        // The next term to look at: a place in the rounds through the classes, and its number. Once nothing helped in all
+        // classes in a row, another look finds the same.
+        let (mut place, mut number) = (0, 0);
+        let mut end = classes.len();
+        loop {
+            let mut tries = Vec::new();
+            while place < end && tries.len() < at_once {
+                let at = classes[place % classes.len()];
+                if let Some(r#try) = self.try_of(at, number, &choice, &trail) {
+                    tries.push((place, r#try));
                 }
-                let Some(left) = looks.checked_sub(1) else {
-                    return Some((choice, whole));
-                };
-                looks = left;
-                choice[at] = number;
-                tried.go_back(&trail[unused - 1]);
-                let found = self.walk(&choice, &mut tried, self.sites());
-                let found = found.map(|()| self.whole_of(&tried));
-                match found.filter(|found| self.gains(&whole, found, at, before)) {
-                    Some(found) => {
-                        (whole, unchanged) = (found, 0);
-                        trail.truncate(unused);
-                        self.follow(&choice, &mut trail)?;
-                    }
-                    None => choice[at] = before,
+                number += 1;
+                if number >= self.structure.classes[at].terms.len() {
+                    (place, number) = (place + 1, 0);
                 }
             }
-            if unchanged == classes.len() {
-                break;
+            let is_last = tries.len() > looks;
+            tries.truncate(looks);
+            looks -= tries.len();
+            let start = || (choice.clone(), self.start());
+            let look = |(changed, walk): &mut (Vec<usize>, Walk), (_, r#try): &(usize, Try)| {
+                let before = std::mem::replace(&mut changed[r#try.class], r#try.number);
+                walk.go_back(&trail[r#try.unused - 1]);
+                let found = self.walk(changed, walk, self.sites());
+                changed[r#try.class] = before;
+                let found = found.map(|()| self.whole_of(walk));
+                found.filter(|found| self.gains(&whole, found, r#try.class, before))
+            };
+            // Most help nothing, so that the next are looked at as if none did.
+            let found = tries.par_iter().map_init(start, look);
+            let found: Vec<Option<Whole>> = found.collect();
+            let first = found.into_iter().zip(&tries).enumerate();
+            let mut gains = first.filter_map(|(at, (found, r#try))| Some((at, found?, r#try)));
+            if let Some((at, found, (of, r#try))) = gains.next() {
+                looks += tries.len() - at - 1;
+                (place, number) = (*of, r#try.number + 1);
+                // The class itself is looked at again as the last.
+                end = (place + classes.len() + 1).min(ROUNDS * classes.len());
+                if number >= self.structure.classes[r#try.class].terms.len() {
+                    (place, number) = (place + 1, 0);
+                }
+                choice[r#try.class] = r#try.number;
+                whole = found;
+                trail.truncate(r#try.unused);
+                self.follow(&choice, &mut trail)?;
+            } else if is_last || place >= end {
+                return Some((choice, whole));
             }
         }
-        Some((choice, whole))
+    }
+
+    /// A term to look at in place of that which is chosen; none where it is that, has no price or its class is not used.
+    fn try_of(&self, class: usize, number: usize, choice: &[usize], trail: &[Walk]) -> Option<Try> {
+        let of = &self.structure.classes[class];
+        if number == choice[class] || number >= of.terms.len() {
+            return None;
+        }
+        self.prices.of(of, number)?;
+        // In front of its first use nothing changes. What is unused costs nothing.
+        let unused = trail.partition_point(|walk| matches!(walk.seen[class], Seen::No));
+        (unused < trail.len()).then_some(Try {
+            class,
+            number,
+            unused,
+        })
     }
 
     fn gains(&self, before: &Whole, after: &Whole, class: usize, number: usize) -> bool {
@@ -315,6 +348,14 @@ impl Judge<'_> {
             sum: issue.iter().sum::<f64>() + latency,
         }
     }
+}
+
+/// A term to look at.
+struct Try {
+    class: usize,
+    number: usize,
+    /// The walks of the trail in which the class is not used.
+    unused: usize,
 }
 
 /// A walk through the body, up to a site.

@@ -42,6 +42,7 @@ pub mod page;
 mod price;
 mod reading;
 pub mod rules;
+mod saturate;
 mod share;
 pub mod term;
 

@@ -2,16 +2,14 @@
 //! read at once.
 
 use super::{
-    ITERATIONS, NODES, allowed, asked_form,
+    allowed, asked_form,
     extract::{Problem, Setting},
     import::Body,
-    language::{Analysis, Graph, Node},
     occupancy::Needs,
     price::Pricer,
-    rules,
+    saturate::{saturated, without_clock},
 };
 use crate::targets::Target;
-use egg::{ENodeOrVar, Rewrite, RewriteScheduler, Runner, SearchMatches};
 use qd_dialects::{
     attributes,
     diagnostic::{Diagnostic, Result},
@@ -22,7 +20,6 @@ use qd_passes::{
     uniformity::Uniformity,
     verify_convergence::{self, Calls},
 };
-use std::time::Duration;
 
 /// A body, with what rules add, and what it needs.
 pub struct Reading<'c> {
@@ -175,57 +172,4 @@ fn unmet_form<'c>(
         return Ok(Some((op, reason)));
     }
     Ok(None)
-}
-
-/// Does what egg takes part in, with a clock that stands still. egg measures its steps, which nobody asks for, and the first
-/// look at the clock that it has compares two of the machine's for up to 200 ms.
-fn without_clock<T>(work: impl FnOnce() -> T) -> T {
-    let (clock, _) = quanta::Clock::mock();
-    quanta::with_clock(&clock, work)
-}
-
-/// A graph with what rules add.
-fn saturated<'c>(op: Op<'c>, graph: Graph, ops: usize) -> Result<'c, Graph> {
-    let mistake = |message: String| Diagnostic::at(op, message);
-    let rewrites = rules::rewrites().map_err(mistake)?;
-    let runner = Runner::<_, Analysis>::new(Analysis::default())
-        .with_egraph(graph)
-        // Counts alone end it: a clock would make the result another one.
-        .with_time_limit(Duration::MAX)
-        .with_iter_limit(ITERATIONS)
-        .with_node_limit(NODES.0 + NODES.1 * ops)
-        .with_scheduler(Possible)
-        .run(rewrites);
-    match runner.egraph.analysis.contradiction {
-        Some((a, b)) => {
-            let message = format!("rules say that {a} is {b}: one of them is wrong");
-            Err(Diagnostic::at(op, message))
-        }
-        None => Ok(runner.egraph),
-    }
-}
-
-/// Looks for each rule in each iteration, but for those that have an op or a constant which is not in the graph.
-struct Possible;
-
-impl RewriteScheduler<Node, Analysis> for Possible {
-    fn search_rewrite<'a>(
-        &mut self,
-        _: usize,
-        graph: &Graph,
-        rewrite: &'a Rewrite<Node, Analysis>,
-    ) -> Vec<SearchMatches<'a, Node>> {
-        let is_there = |node: &ENodeOrVar<Node>| match node {
-            ENodeOrVar::ENode(node) => {
-                let classes = graph.classes_for_op(&node.head);
-                classes.is_some_and(|classes| classes.len() > 0)
-            }
-            ENodeOrVar::Var(_) => true,
-        };
-        let pattern = rewrite.searcher.get_pattern_ast();
-        match pattern.is_none_or(|pattern| pattern.iter().all(is_there)) {
-            true => rewrite.search(graph),
-            false => Vec::new(),
-        }
-    }
 }

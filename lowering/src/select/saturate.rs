@@ -1,0 +1,159 @@
+//! Adds to a graph what rules say is equal.
+//!
+//! Deviation from egg's own way, which looks for each rule in the whole graph in each iteration: what was found once is
+//! found no second time. A chain of sums that a rule takes apart at one link an iteration would be searched as often as it
+//! has links.
+
+use super::{
+    ITERATIONS, NODES,
+    language::{Analysis, Facts, Graph, Node},
+    rules,
+};
+use egg::{
+    ENodeOrVar, Id, Language, PatternAst, Rewrite, RewriteScheduler, Runner, RunnerLimits,
+    RunnerResult, SearchMatches,
+};
+use qd_dialects::{
+    diagnostic::{Diagnostic, Result},
+    ir::Op,
+};
+use std::time::Duration;
+
+/// Does what egg takes part in, with a clock that stands still. egg measures its steps, which nobody asks for, and the first
+/// look at the clock that it has compares two of the machine's for up to 200 ms.
+pub fn without_clock<T>(work: impl FnOnce() -> T) -> T {
+    let (clock, _) = quanta::Clock::mock();
+    quanta::with_clock(&clock, work)
+}
+
+/// A graph of a body of so many ops, with what rules add.
+///
+/// # Errors
+///
+/// A rule is wrong.
+pub fn saturated<'c>(op: Op<'c>, graph: Graph, ops: usize) -> Result<'c, Graph> {
+    let mistake = |message: String| Diagnostic::at(op, message);
+    let rewrites = rules::rewrites().map_err(mistake)?;
+    let runner = Runner::<_, Analysis>::new(Analysis::default())
+        .with_egraph(graph)
+        // Counts alone end it: a clock would make the result another one.
+        .with_time_limit(Duration::MAX)
+        .with_iter_limit(ITERATIONS)
+        .with_node_limit(NODES.0 + NODES.1 * ops)
+        .with_scheduler(News::default())
+        .run(rewrites);
+    match runner.egraph.analysis.contradiction {
+        Some((a, b)) => {
+            let message = format!("rules say that {a} is {b}: one of them is wrong");
+            Err(Diagnostic::at(op, message))
+        }
+        None => Ok(runner.egraph),
+    }
+}
+
+/// Looks for rules where a graph is not as it was in the iteration before.
+#[derive(Default)]
+struct News {
+    /// What there was of each class: its nodes and what is known of it.
+    before: Vec<Option<(usize, Facts)>>,
+}
+
+impl RewriteScheduler<Node, Analysis> for News {
+    fn search_rewrites<'a>(
+        &mut self,
+        iteration: usize,
+        graph: &Graph,
+        rewrites: &[&'a Rewrite<Node, Analysis>],
+        limits: &RunnerLimits,
+    ) -> RunnerResult<Vec<Vec<SearchMatches<'a, Node>>>> {
+        limits.check_limits(iteration, graph)?;
+        let changed = self.changed(graph);
+        let depths = rewrites.iter().map(|rewrite| depth(pattern(rewrite)));
+        let distances = distances(graph, changed, depths.max().unwrap_or(0));
+        let search = |rewrite: &&'a Rewrite<Node, Analysis>| matches(rewrite, graph, &distances);
+        Ok(rewrites.iter().map(search).collect())
+    }
+}
+
+impl News {
+    /// The classes that are new, have other nodes, or of which something else is known.
+    fn changed(&mut self, graph: &Graph) -> Vec<Id> {
+        let mut now = vec![None; graph.nodes().len()];
+        for class in graph.classes() {
+            now[usize::from(class.id)] = Some((class.nodes.len(), class.data));
+        }
+        // A class that is gone is part of another one.
+        let merged = (self.before.iter().enumerate())
+            .filter(|(at, known)| known.is_some() && now[*at].is_none())
+            .map(|(at, _)| graph.find(Id::from(at)));
+        let own = (now.iter().enumerate())
+            .filter(|(at, known)| known.is_some() && self.before.get(*at) != Some(*known))
+            .map(|(at, _)| Id::from(at));
+        let changed = merged.chain(own).collect();
+        self.before = now;
+        changed
+    }
+}
+
+/// Of each class how many nodes it is above what changed, up to `most`; above that, `usize::MAX`.
+fn distances(graph: &Graph, changed: Vec<Id>, most: usize) -> Vec<usize> {
+    let mut distances = vec![usize::MAX; graph.nodes().len()];
+    let mut at = changed;
+    for distance in 0..=most {
+        at.retain(|class| {
+            let known = &mut distances[usize::from(*class)];
+            std::mem::replace(known, distance.min(*known)) > distance
+        });
+        if distance < most {
+            let parents = at.iter().flat_map(|class| graph[*class].parents());
+            at = parents.map(|parent| graph.find(parent)).collect();
+        }
+    }
+    distances
+}
+
+/// Where the graph has what a rule looks for, and did not have it before: what is new of it is no deeper than its pattern.
+fn matches<'a>(
+    rewrite: &'a Rewrite<Node, Analysis>,
+    graph: &Graph,
+    distances: &[usize],
+) -> Vec<SearchMatches<'a, Node>> {
+    let pattern = pattern(rewrite);
+    let heads = pattern.iter().filter_map(|node| match node {
+        ENodeOrVar::ENode(node) => Some(node.discriminant()),
+        ENodeOrVar::Var(_) => None,
+    });
+    let mut of_heads = heads.map(|head| graph.classes_for_op(&head));
+    // That of the pattern as a whole is the last.
+    let roots = of_heads.try_fold(None, |_, classes| {
+        classes.filter(|classes| classes.len() > 0).map(Some)
+    });
+    let depth = depth(pattern);
+    let roots = roots.flatten().into_iter().flatten();
+    roots
+        .filter(|root| distances[usize::from(*root)] <= depth)
+        .filter_map(|root| rewrite.searcher.search_eclass(graph, root))
+        .collect()
+}
+
+/// What a rule looks for.
+fn pattern(rewrite: &Rewrite<Node, Analysis>) -> &PatternAst<Node> {
+    let pattern = rewrite.searcher.get_pattern_ast();
+    pattern.expect("every rule has two sides")
+}
+
+/// How many nodes a pattern has one below the other.
+fn depth(pattern: &PatternAst<Node>) -> usize {
+    let mut depths: Vec<usize> = Vec::with_capacity(pattern.len());
+    for node in pattern.iter() {
+        depths.push(match node {
+            ENodeOrVar::ENode(node) => {
+                let operands = node.children().iter();
+                let below = operands.map(|operand| depths[usize::from(*operand)] + 1);
+                below.max().unwrap_or(0)
+            }
+            ENodeOrVar::Var(_) => 0,
+        });
+    }
+    depths.pop().unwrap_or(0)
+}
