@@ -98,13 +98,24 @@ impl Part {
         with.push(hub);
         let mut without = ways.clone();
         without[hub].clear();
-        let both = [
-            solved(ways.clone(), &with, given, hubs - 1, left),
-            solved(without, roots, given, hubs - 1, left),
-        ];
+        let (mut after_with, mut after_without) = (*left, *left);
+        let (with, at_once) = rayon::join(
+            || solved(ways.clone(), &with, given, hubs - 1, &mut after_with),
+            || solved(without.clone(), roots, given, hubs - 1, &mut after_without),
+        );
+        // The second is as if it came after the first: with enough steps left it is the same.
+        let steps = *left - after_without;
+        *left = after_with;
+        let without = match left.checked_sub(steps) {
+            Some(after) => {
+                *left = after;
+                at_once
+            }
+            None => solved(without, roots, given, hubs - 1, left),
+        };
         let mut best: Option<(u64, Vec<usize>)> = None;
         let mut unsure = Vec::new();
-        for found in both.into_iter().flatten() {
+        for found in [with, without].into_iter().flatten() {
             unsure.extend(found.unsure);
             let Some(cost) = cost(ways, roots, &found.choice) else {
                 unsure.extend(0..ways.len());

@@ -14,7 +14,7 @@ use qd_dialects::{
     attributes,
     diagnostic::{Diagnostic, Result},
     interfaces::Collective,
-    ir::{Op, OpExt},
+    ir::{self, Op, OpExt},
 };
 use qd_passes::{
     uniformity::Uniformity,
@@ -75,14 +75,21 @@ impl<'c> Reading<'c> {
         };
         let uniformity = uniformity.filter(|uniformity| uniformity.wave() == widest);
         let uniformity = uniformity.unwrap_or_else(|| Uniformity::analyse(block, threads, widest));
-        let needs = Needs::of(op, block, &uniformity, target);
-        let body = without_clock(|| {
+        let saturate = || {
             let mut body = Body::read(block, &uniformity);
             if body.graph.number_of_classes() > 0 {
                 body.graph = saturated(op, body.graph, body.sites.len())?;
             }
             Ok(body)
-        })?;
+        };
+        // Safety: both read the body, and change nothing.
+        let (needs, body) = unsafe {
+            ir::read_both(
+                || Needs::of(op, block, &uniformity, target),
+                || without_clock(saturate),
+            )
+        };
+        let body = body?;
         Ok(Self {
             op,
             threads,

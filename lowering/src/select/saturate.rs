@@ -17,6 +17,7 @@ use qd_dialects::{
     diagnostic::{Diagnostic, Result},
     ir::Op,
 };
+use rayon::prelude::*;
 use std::time::Duration;
 
 /// Does what egg takes part in, with a clock that stands still. egg measures its steps, which nobody asks for, and the first
@@ -71,7 +72,7 @@ impl RewriteScheduler<Node, Analysis> for News {
         let depths = rewrites.iter().map(|rewrite| depth(pattern(rewrite)));
         let distances = distances(graph, changed, depths.max().unwrap_or(0));
         let search = |rewrite: &&'a Rewrite<Node, Analysis>| matches(rewrite, graph, &distances);
-        Ok(rewrites.iter().map(search).collect())
+        Ok(rewrites.par_iter().map(search).collect())
     }
 }
 
