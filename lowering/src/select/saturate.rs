@@ -14,7 +14,7 @@ use egg::{
     RunnerResult, SearchMatches,
 };
 use qd_dialects::{
-    diagnostic::{Diagnostic, Result},
+    diagnostic::{self, Diagnostic},
     ir::Op,
 };
 use rayon::prelude::*;
@@ -32,24 +32,30 @@ pub fn without_clock<T>(work: impl FnOnce() -> T) -> T {
 /// # Errors
 ///
 /// A rule is wrong.
-pub fn saturated<'c>(op: Op<'c>, graph: Graph, ops: usize) -> Result<'c, Graph> {
+pub fn saturated<'c>(op: Op<'c>, graph: Graph, ops: usize) -> diagnostic::Result<'c, Graph> {
     let mistake = |message: String| Diagnostic::at(op, message);
-    let rewrites = rules::rewrites().map_err(mistake)?;
+    let graph = with_rules(graph, ops, News::default()).map_err(mistake)?;
+    match graph.analysis.contradiction {
+        Some((a, b)) => Err(mistake(format!(
+            "rules say that {a} is {b}: one of them is wrong"
+        ))),
+        None => Ok(graph),
+    }
+}
+
+fn with_rules(
+    graph: Graph,
+    ops: usize,
+    scheduler: impl RewriteScheduler<Node, Analysis> + 'static,
+) -> Result<Graph, String> {
     let runner = Runner::<_, Analysis>::new(Analysis::default())
         .with_egraph(graph)
         // Counts alone end it: a clock would make the result another one.
         .with_time_limit(Duration::MAX)
         .with_iter_limit(ITERATIONS)
         .with_node_limit(NODES.0 + NODES.1 * ops)
-        .with_scheduler(News::default())
-        .run(rewrites);
-    match runner.egraph.analysis.contradiction {
-        Some((a, b)) => {
-            let message = format!("rules say that {a} is {b}: one of them is wrong");
-            Err(Diagnostic::at(op, message))
-        }
-        None => Ok(runner.egraph),
-    }
+        .with_scheduler(scheduler);
+    Ok(runner.run(rules::rewrites()?).egraph)
 }
 
 /// Looks for rules where a graph is not as it was in the iteration before.
@@ -157,4 +163,57 @@ fn depth(pattern: &PatternAst<Node>) -> usize {
         });
     }
     depths.pop().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::language::{Head, Operator, Type};
+    use super::*;
+    use egg::SimpleScheduler;
+    use qd_dialects::attributes::Kind;
+
+    /// How many lanes have a predicate, of several predicates, added up one after another.
+    fn counts(predicates: u32) -> Graph {
+        let mut graph = Graph::new(Analysis::default());
+        let mut leaf = |graph: &mut Graph, head| graph.add(Node::leaf(head));
+        let token = leaf(&mut graph, Head::Token(1));
+        let whole = leaf(&mut graph, Head::Cluster(None));
+        let add = leaf(&mut graph, Head::kind(Kind::Add));
+        let mut sum = None;
+        for number in 0..predicates {
+            graph.analysis.leaves.push(Facts {
+                r#type: Some(Type::I1),
+                ..Facts::default()
+            });
+            let predicate = leaf(&mut graph, Head::Leaf(number));
+            let mut term =
+                |operator, operands: &[Id]| graph.add(Node::new(Head::Op(operator), operands));
+            let count = term(Operator::CountTrue, &[predicate, whole, token]);
+            let one = term(Operator::ZeroExtend32, &[predicate]);
+            term(Operator::ExclusiveScan, &[add, one, whole, token]);
+            sum = Some(match sum {
+                Some(sum) => term(Operator::Add, &[sum, count]),
+                None => count,
+            });
+        }
+        graph.rebuild();
+        graph
+    }
+
+    #[test]
+    fn what_is_new_is_all_that_rules_find() {
+        let graph = counts(9);
+        let ops = graph.nodes().len();
+        let ours = with_rules(graph.clone(), ops, News::default()).unwrap();
+        let eggs = with_rules(graph.clone(), ops, SimpleScheduler).unwrap();
+        assert!(ours.total_size() > 2 * graph.total_size());
+        let all = |graph: &Graph| {
+            let classes = graph.classes();
+            let classes = classes.map(|class| (class.id, class.nodes.clone(), class.data));
+            classes.collect::<Vec<_>>()
+        };
+        assert_eq!(all(&ours), all(&eggs));
+        assert_eq!(ours.analysis.made, eggs.analysis.made);
+        assert_eq!(ours.analysis.merged, eggs.analysis.merged);
+    }
 }
