@@ -11,7 +11,7 @@ from qd._expressions import MISSING, Expressions, is_number
 from qd._functions import MOST_CALLS, STATIC, Baked, Frame, Func, Method, is_template
 from qd._operations import ATOMICS, BIT_CAST, BUILTINS, CAS, MAX, MIN, SELECT, SIGNS, Operation
 from qd._values import Array, Spanning, Value, Variable
-from qd.algorithms import MOST_LEVELS, AlgorithmFunc, SlotsFunc, check_depth
+from qd._algorithms import MOST_LEVELS, AlgorithmFunc, SlotsFunc, check_depth
 from qd.exception import QuadrantsCompilationError, QuadrantsSyntaxError, QuadrantsTypeError, QuadrantsValueError
 
 

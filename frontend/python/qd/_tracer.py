@@ -12,7 +12,7 @@ from qd._operations import ATOMICS, Operation
 from qd._statements import is_text, jumps
 from qd._subgroup import SubgroupFunc, group_size
 from qd._values import Array, Spanning, Value, Variable
-from qd.algorithms import AlgorithmFunc
+from qd._algorithms import AlgorithmFunc
 from qd.exception import (
     QuadrantsCompilationError,
     QuadrantsNotImplementedError,
