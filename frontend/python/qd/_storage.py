@@ -24,6 +24,14 @@ def _extents(shape):
     return (shape,) if isinstance(shape, int) else tuple(shape)
 
 
+def _torch():
+    try:
+        import torch
+    except ImportError as error:
+        raise ImportError(f"to_torch and from_torch are for PyTorch, which is not there: {error}") from None
+    return torch
+
+
 def bounds(array):
     """The first address of an array, and that after its last."""
     first = last = array.ctypes.data
@@ -232,6 +240,38 @@ class Storage:
             raise TypeError(f"an array of NumPy is expected, and not {type(array).__name__}")
         self._check_shape(array.shape)
         self.elements().assign(array)
+
+    def to_torch(self, device=None, *, copy=True):
+        """The elements as a tensor of PyTorch: a copy on a device, or on PyTorch's default one. `copy=False` shares the memory, where
+        it is, or is a ValueError where it cannot; None shares it if it can."""
+        torch = _torch()
+        elements = self.elements()
+        try:
+            # DLPack of older versions of NumPy has no booleans.
+            shared = torch.from_numpy(elements.array) if isinstance(elements, OnHost) else torch.from_dlpack(self)
+        except BufferError as error:
+            if copy is False:
+                raise ValueError(f"the memory is not shared with PyTorch: {error}") from None
+            shared, copy = torch.from_numpy(elements.array), True
+        if copy:
+            device = torch.empty(0).device if device is None else device
+            return shared.to(device, copy=True, memory_format=torch.contiguous_format)
+        there = shared if device is None else shared.to(device)
+        if copy is False and there is not shared:
+            raise ValueError(f"memory of {shared.device} is not shared with {device}")
+        return there
+
+    def from_torch(self, tensor):
+        """Copies the elements of a tensor of the same shape, on any device, converted to the type of this one."""
+        torch = _torch()
+        if not isinstance(tensor, torch.Tensor):
+            raise TypeError(f"a tensor of PyTorch is expected, and not {type(tensor).__name__}")
+        self._check_shape(tensor.shape)
+        tensor = tensor.detach().contiguous()
+        if _arch() == "cuda" and tensor.is_cuda:
+            self.copy_from(from_dlpack(tensor))
+        else:
+            self.elements().assign(tensor.cpu().numpy())
 
     def copy_from(self, other):
         """Copies the elements of another array of the same shape."""
