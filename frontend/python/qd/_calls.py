@@ -14,6 +14,9 @@ from qd._values import Array, Spanning, Value, Variable
 from qd._algorithms import MOST_LEVELS, AlgorithmFunc, SlotsFunc, check_depth
 from qd.exception import QuadrantsCompilationError, QuadrantsSyntaxError, QuadrantsTypeError, QuadrantsValueError
 
+# A part of a text that `%` replaces: flags and width, and the letter.
+_PERCENT = re.compile(r"%([-+ 0#]*\d*(?:\.\d+)?)(.?)", re.DOTALL)
+
 
 class Calls(Expressions):
     """Traces expressions with calls."""
@@ -82,7 +85,41 @@ class Calls(Expressions):
                 raise self.later(node, "a conversion such as '!r' in a kernel")
             spec = self.python(node.format_spec) if node.format_spec else ""
             node = node.value
+        if not spec and self._is_percent(node):
+            return self._percent(node, values)
         return self._shown(node, self.expression(node), spec, values)
+
+    def _is_percent(self, node):
+        """Whether an expression is a text that `%` formats."""
+        if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mod):
+            return False
+        return isinstance(node.left, (ast.Constant, ast.Name, ast.Attribute)) and isinstance(self.expression(node.left), str)
+
+    def _percent(self, node, values):
+        """The format of a text that `%` formats."""
+        text, given = self.expression(node.left), self.expression(node.right)
+        rest = list(given) if isinstance(given, tuple) else [given]
+        if not any(isinstance(each, (Value, Array, tuple)) for each in rest):
+            return (text % given).replace("%", "%%")
+
+        def shown(match):
+            spec, letter = match.groups()
+            if letter == "%":
+                return "%%"
+            if not rest:
+                raise self.error(QuadrantsTypeError, node, "not enough arguments for format string")
+            value = rest.pop(0)
+            if not isinstance(value, (Value, Array, tuple)):
+                return (match[0] % (value,)).replace("%", "%%")
+            if letter in "iu":
+                letter = "d"
+            is_plain = letter == "s" and "." not in spec
+            return self._shown(node.right, value, spec if is_plain else spec + letter, values)
+
+        made = _PERCENT.sub(shown, text)
+        if rest:
+            raise self.error(QuadrantsTypeError, node, "not all arguments converted during string formatting")
+        return made
 
     def _shown(self, node, value, spec, values):
         if isinstance(value, tuple):

@@ -150,6 +150,15 @@ class Expressions:
         """Warns of a place in a kernel."""
         warnings.warn(f"{self.frame.source.shown(node)}\n{message}", category, stacklevel=2)
 
+    def has(self, node, *kinds):
+        """Whether an expression has names of these kinds."""
+        for each in ast.walk(node):
+            if isinstance(each, ast.Name):
+                found = self.lookup(each.id)
+                if isinstance(self._around(each.id) if found is MISSING else found, kinds):
+                    return True
+        return False
+
     def is_static(self, node):
         """Whether an expression is `qd.static(…)`."""
         return isinstance(node, ast.Call) and self.callee(node) is static

@@ -6,6 +6,7 @@ from qd._calls import Calls
 from qd._expressions import _BINARY, MISSING
 from qd._functions import loop_config
 from qd._operations import ASSIGNING
+from qd._storage import Field
 from qd._values import Array, Spanning, Value, Variable
 from qd.exception import QuadrantsSyntaxError
 
@@ -228,9 +229,9 @@ class Statements(Calls):
         self.ask(node, "assert_holds", self.value(node.test).number, text)
 
     def _has_values(self, node):
-        """Whether an f-string, or what `%` formats, has names that the kernel computes."""
-        names = [each.id for each in ast.walk(node) if isinstance(each, ast.Name)]
-        return any(isinstance(self.lookup(name), (Value, Variable, Spanning)) for name in names)
+        """Whether an f-string, or what `%` formats, has names that the kernel computes, or elements of arrays."""
+        is_indexed = any(isinstance(each, ast.Subscript) for each in ast.walk(node))
+        return self.has(node, Value, Variable, Spanning) or (is_indexed and self.has(node, Array, Field))
 
     def do_Return(self, node):
         if self.depth > self.frame.depth:

@@ -73,11 +73,27 @@ def test_indices_are_checked(option):
     assert b.shape == (3, 5)
 
 
-def test_what_an_assertion_cannot_say(debug):
+def test_assertions_formatted_with_percent(debug):
+    bound = 5
+
     @qd.kernel
     def k(n: qd.i32):
-        m = n + 1
-        assert m > 0, f"{m} is positive"
+        assert n < bound, "below %d, %s" % (bound, "and no more")
 
+    faults('"below 5, and no more" does not hold', k, 7)
+
+
+@pytest.mark.parametrize("text", ['f"{m} is positive"', '"%d is positive" % m', '"%d" % a[0]', '"%d" % f[None]'])
+def test_what_an_assertion_cannot_say(debug, module, text):
+    of = module(
+        f"""
+f = qd.field(qd.i32, ())
+
+@qd.kernel
+def k(a: qd.types.NDArray[qd.i32, 1], n: qd.i32):
+    m = n + 1
+    assert m > 0, {text}
+"""
+    )
     with pytest.raises(qd.QuadrantsCompilationError, match="values in the text of an assertion isn't there yet"):
-        k(1)
+        of.k(np.zeros(1, np.int32), 1)

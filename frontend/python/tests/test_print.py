@@ -1,6 +1,7 @@
 """Prints of kernels."""
 
 import numpy as np
+import pytest
 
 import qd
 
@@ -34,6 +35,36 @@ def test_formats(capsys):
     k(3000000000, 1234.5)
     qd.sync()
     assert capsys.readouterr().out == f"3000000000|b2d05e00|1.23e+03|+1234.500|1234.5|003|{'text':>6}\n"
+
+
+def test_texts_formatted_with_percent(capsys):
+    width = "|%3d%%"
+
+    @qd.kernel
+    def k(n: qd.i32, x: qd.f32, unit: qd.template()):
+        print("%d%% of %-5d|%06.2f%s" % (n, n, x, unit), "%s" % x, "%i %x" % (n, 255), "%s" % ((n, x),))
+        print(width % n, width % 5, f"{'%+d' % n} {n}", end=".\n")
+
+    k(42, 1.5, " %d")
+    qd.sync()
+    assert capsys.readouterr().out == "42% of 42   |001.50 %d 1.500000 42 ff (42, 1.500000)\n| 42% |  5% +42 42.\n"
+
+
+@pytest.mark.parametrize(
+    "text, carets, message",
+    [
+        ('"%d %d" % n', "^" * 11, "not enough arguments"),
+        ('"%d" % (n, n)', "^" * 13, "not all arguments converted"),
+        ('"%q" % n', "       ^", "'q' is no format of 'i32' that a kernel has"),
+        ('"%.2f" % n', "         ^", "'.2f' is no format of 'i32' that a kernel has"),
+    ],
+)
+def test_wrong_formats(module, text, carets, message):
+    of = module(f"@qd.kernel\ndef k(n: qd.i32):\n    print({text})\n")
+    with pytest.raises(qd.QuadrantsCompilationError) as caught:
+        of.k(3)
+    _, line, below, *_, said = str(caught.value).split("\n")
+    assert (line, below) == (f"    print({text})", " " * 10 + carets) and message in said
 
 
 def test_threads_of_a_loop_print_under_a_condition(capsys):
