@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from qd import _runtime, algorithms, exception, lang, math, simt, types
+from qd import _lib, _runtime, algorithms, exception, lang, math, simt, types
 from qd._dtypes import f16, f32, f64, i8, i16, i32, i64, u1, u8, u16, u32, u64
 from qd._functions import Template, data_oriented, func, loop_config, ndrange, pyfunc, static, static_assert, static_print, template
 from qd._kernel import kernel
 from qd._operations import EXPORTED
 from qd._perf_dispatch import perf_dispatch
 from qd._quadrants import install_as_quadrants
-from qd._runtime import amdgpu, arm64, cpu, cuda, gpu, init, metal, reset, sync, vulkan, x64
+from qd._runtime import amdgpu, arm64, cpu, cuda, gpu, init, metal, python, reset, sync, vulkan, x64
 from qd._storage import field, from_dlpack, ndarray
 from qd.exception import *  # noqa: F403
 

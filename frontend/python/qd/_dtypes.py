@@ -19,6 +19,8 @@ class DataType:
         # What is larger rounds to an infinity.
         self._largest = {"f16": 65519.99, "f32": 3.4028235677973362e38}.get(name, math.inf)
         self._format = "<" + self._formats[name]
+        # In bytes.
+        self.size = struct.calcsize(self._format)
         bits = 0 if name == "u1" or self.is_real else int(name[1:])
         self._mask = (1 << bits) - 1
         # The least integer and the largest; of other types there is none between them.
@@ -53,8 +55,7 @@ class DataType:
 
     def of_bits(self, bits):
         """The number of bits."""
-        size = struct.calcsize(self._format)
-        return struct.unpack(self._format, bits.to_bytes(8, "little")[:size])[0]
+        return struct.unpack(self._format, bits.to_bytes(8, "little")[: self.size])[0]
 
 
 ALL = tuple(map(DataType, DataType._formats))

@@ -32,18 +32,23 @@ cuda = Arch("cuda")
 vulkan = Arch("vulkan")
 amdgpu = Arch("amdgpu")
 metal = Arch("metal")
+python = Arch("python")
 gpu = [cuda, metal, vulkan, amdgpu]
-_ARCHES = {arch.name: arch for arch in (cpu, x64, arm64, cuda, vulkan, amdgpu, metal)} | {"x86_64": x64}
+ARCHES = {arch.name: arch for arch in (cpu, x64, arm64, cuda, vulkan, amdgpu, metal, python)} | {"x86_64": x64}
 
 
-# What the runtime calls a device of each kind; Metal has no driver yet.
+# What the runtime calls a device of each kind; Metal has no driver yet, and Python executes no kernel.
 _DEVICES = {"cpu": "cpu", "cuda": "cuda", "vulkan": "vulkan", "amdgpu": "hip"}
 
 
-def _device_of(arch):
+def host_arch():
+    """What the cpu is."""
+    return arm64 if os.uname().machine == "aarch64" else x64
+
+
+def device_of(arch):
     """The name of the first device of a kind; None if there is none to open."""
-    host = "arm64" if os.uname().machine == "aarch64" else "x64"
-    return _DEVICES.get("cpu" if arch.name == host else arch.name)
+    return _DEVICES.get("cpu" if arch == host_arch() else arch.name)
 
 
 @dataclass
@@ -147,9 +152,9 @@ def _opened(arch, config, enable_fallback):
     """The first device of these kinds that there is, or the cpu."""
     given = os.environ.get("QD_ARCH")
     if given:
-        if given not in _ARCHES:
-            raise ValueError(f"QD_ARCH={given} is no arch: expected one of {', '.join(_ARCHES)}")
-        arch = _ARCHES[given]
+        if given not in ARCHES:
+            raise ValueError(f"QD_ARCH={given} is no arch: expected one of {', '.join(ARCHES)}")
+        arch = ARCHES[given]
     wanted = [cpu] if arch is None else arch if isinstance(arch, (list, tuple)) else [arch]
 
     def opened(name):
@@ -157,7 +162,7 @@ def _opened(arch, config, enable_fallback):
 
     refused = []
     for one in wanted:
-        name = _device_of(one)
+        name = device_of(one)
         try:
             if name is not None:
                 return one, opened(name)

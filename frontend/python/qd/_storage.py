@@ -12,7 +12,7 @@ MOST_ELEMENTS = 2**31 - 1
 # DLPack's numbers of memory of the host, pageable and pinned.
 _OF_HOST = (1, 3)
 
-_TO_NUMPY = {dtype: name for name, dtype in OF_NUMPY.items()}
+TO_NUMPY = {dtype: name for name, dtype in OF_NUMPY.items()}
 
 
 def _arch():
@@ -96,7 +96,7 @@ class OnDevice:
         self.memory = memory
         # Whether another library uses it, which does not know of what is done here.
         self.is_foreign = is_foreign
-        self._numpy = _TO_NUMPY[dtype]
+        self._numpy = TO_NUMPY[dtype]
         self._extents = extents
         self._axes = axes
 
@@ -178,7 +178,7 @@ class Storage:
         axes = axes or tuple(range(len(shape)))
         extents = [shape[axis] for axis in axes]
         if runtime.device.is_host:
-            flat = numpy.zeros(extents, _TO_NUMPY[dtype])
+            flat = numpy.zeros(extents, TO_NUMPY[dtype])
             self._elements = OnHost(flat, _indexed(flat, axes))
         else:
             with _runtime.Failures():
@@ -229,7 +229,7 @@ class Storage:
         if copy is False and not is_shared:
             raise ValueError("memory of a device is not shared with NumPy")
         array = elements.array
-        wanted = array.dtype if dtype is None else _TO_NUMPY.get(dtype, dtype)
+        wanted = array.dtype if dtype is None else TO_NUMPY.get(dtype, dtype)
         if copy is False and array.dtype != wanted:
             raise ValueError(f"an array of {self.dtype} is not shared as one of {wanted}")
         return array.astype(wanted, order="C" if copy else "K", copy=bool(copy) and is_shared)

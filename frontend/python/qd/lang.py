@@ -2,9 +2,15 @@
 
 import sys
 
-from qd import exception, simt
+from qd import _internals, _perf_dispatch, exception, simt
+from qd._runtime import amdgpu, arm64, cpu, cuda, gpu, metal, python, vulkan, x64
+
+x86_64 = x64
+impl = misc = util = _exceptions = _internals
 
 # As a package has its modules.
 __path__ = []
-sys.modules |= {f"{__name__}.exception": exception, f"{__name__}.simt": simt}
-sys.modules |= {f"{__name__}.simt.{name}": module for name, module in simt.MODULES.items()}
+_MODULES = {name: _internals for name in ("impl", "misc", "util", "_exceptions")}
+_MODULES |= {"_perf_dispatch": _perf_dispatch, "exception": exception, "simt": simt}
+_MODULES |= {f"simt.{name}": module for name, module in simt.MODULES.items()}
+sys.modules |= {f"{__name__}.{name}": module for name, module in _MODULES.items()}

@@ -1,8 +1,14 @@
 """Annotations of parameters."""
 
+import sys
 from typing import Any
 
+from qd import _functions as annotations
 from qd._dtypes import DataType
+
+# As a package has its modules.
+__path__ = []
+sys.modules[f"{__name__}.annotations"] = annotations
 
 
 class NdarrayType:

@@ -27,10 +27,13 @@ from quadrants import exception
 from quadrants.lang.simt import subgroup
 import quadrants.simt.subgroup as known
 import quadrants.lang.exception
+import quadrants._lib.core, quadrants.algorithms._reduce, quadrants.types.annotations
+from quadrants.lang import impl
 import sys, qd
 print(quadrants is qd, quadrants.math is qd.math, types is qd.types, exception is qd.exception)
 print(qd.__spec__.name, qd.math.__spec__.name, sys.modules["quadrants.math"] is sys.modules["qd.math"])
 print(subgroup is known is qd.simt.subgroup, quadrants.lang.exception is qd.exception)
+print(impl is quadrants.lang.impl is qd.lang.impl, qd._lib.__spec__.name)
 """
 
 
@@ -40,7 +43,7 @@ print(subgroup is known is qd.simt.subgroup, quadrants.lang.exception is qd.exce
     ids=["distribution", "call"],
 )
 def test_both_names_are_the_same_modules(before, path):
-    assert run(before + SAME, *path) == "True True True True\nqd qd.math True\nTrue True\n"
+    assert run(before + SAME, *path) == "True True True True\nqd qd.math True\nTrue True\nTrue qd._lib\n"
 
 
 def test_it_is_opt_in():
