@@ -163,8 +163,12 @@ class Signature:
 
     def _template(self, given, number, template, value):
         """An array is an argument, and so are those of an object; all else is compiled in."""
-        if isinstance(value, Ndarray) or (not isinstance(value, Storage) and _is_array(value)):
-            return self._array(given, number, _ANY, value)
+        if _has_arrays(value):
+            if type(value) not in (list, tuple):
+                return self._array(given, number, _ANY, value)
+            each = enumerate(value)
+            members = tuple((i, self._template(given, f"{number}[{i}]", template, member)) for i, member in each)
+            return Members(type(value), members)
         if not is_data_oriented(value):
             return Baked(value)
         members = []
@@ -296,6 +300,14 @@ def _is_array(value):
     """Whether it is an array of any library, and no number of NumPy."""
     is_scalar = getattr(value, "shape", None) == () and not hasattr(value, "__setitem__")
     return not is_scalar and (hasattr(value, "__dlpack__") or hasattr(value, "__array_interface__"))
+
+
+def _has_arrays(value):
+    """Whether it is an array that is an argument, or a list with some."""
+    # Not of objects: those in lists may lead back to what has the list.
+    if type(value) in (list, tuple):
+        return any(map(_has_arrays, value))
+    return isinstance(value, Ndarray) or (not isinstance(value, Storage) and _is_array(value))
 
 
 def _check_alone(number, original, arrays):

@@ -6,12 +6,13 @@ import math
 import re
 
 from qd import _block, _subgroup
+from qd._algorithms import MOST_LEVELS, AlgorithmFunc, SlotsFunc, check_depth
 from qd._dtypes import BY_NAME, DataType
 from qd._expressions import MISSING, Expressions, is_number
-from qd._functions import MOST_CALLS, STATIC, Baked, Frame, Func, Method, is_template
+from qd._functions import MOST_CALLS, STATIC, Baked, Bundle, Frame, Func, Method, Plain, is_plain, is_template
 from qd._operations import ATOMICS, BIT_CAST, BUILTINS, CAS, MAX, MIN, SELECT, SIGNS, Operation
+from qd._storage import Field
 from qd._values import Array, Spanning, Value, Variable
-from qd._algorithms import MOST_LEVELS, AlgorithmFunc, SlotsFunc, check_depth
 from qd.exception import QuadrantsCompilationError, QuadrantsSyntaxError, QuadrantsTypeError, QuadrantsValueError
 
 # A part of a text that `%` replaces: flags and width, and the letter.
@@ -42,6 +43,8 @@ class Calls(Expressions):
             return self._of_block(node, callee)
         if callee is _block.SharedArray:
             return self._shared(node)
+        if is_plain(callee):
+            return self._of_python(node, callee)
         if node.keywords or any(isinstance(arg, ast.Starred) for arg in node.args):
             raise self.later(node, "a call with keywords or '*' in a kernel")
         if isinstance(callee, DataType) or callee in (int, float, bool):
@@ -93,7 +96,8 @@ class Calls(Expressions):
         """Whether an expression is a text that `%` formats."""
         if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mod):
             return False
-        return isinstance(node.left, (ast.Constant, ast.Name, ast.Attribute)) and isinstance(self.expression(node.left), str)
+        is_known = isinstance(node.left, (ast.Constant, ast.Name, ast.Attribute))
+        return is_known and isinstance(self.expression(node.left), str)
 
     def _percent(self, node, values):
         """The format of a text that `%` formats."""
@@ -144,6 +148,18 @@ class Calls(Expressions):
         returned = self.frame.returned
         self.frame = caller
         return returned
+
+    def _of_python(self, node, callee):
+        """What a function of Python returns. Python calls it, but with what the kernel computes it is inlined."""
+        self.warn(node, f"Calling non-quadrants function '{callee.__name__}': @qd.func makes it one", SyntaxWarning)
+        function, first = getattr(callee, "__func__", callee), [callee.__self__] if inspect.ismethod(callee) else []
+        given = [*node.args, *(keyword.value for keyword in node.keywords)]
+        kinds = Value, Variable, Spanning, Array, Field, Bundle
+        if not any(isinstance(each, Bundle) for each in first) and not any(self.has(each, *kinds) for each in given):
+            return self.known(node, self.python(node))
+        if function.__name__ == "<lambda>":
+            raise self.later(node, "a call of a lambda with what the kernel computes")
+        return self.inline(node, self.plain.setdefault(function, Plain(function)), first)
 
     def entered(self, node, func, first=()):
         """The frame of a call, with its arguments."""

@@ -44,6 +44,8 @@ class Expressions:
         self.config = config
         self.frame = Frame(function, source)
         self.task = 0
+        # Functions of Python that are inlined, by themselves.
+        self.plain = {}
         # How many runtime branches and loops are open, in all frames.
         self.depth = 0
         # What is traced, for errors of any kind.

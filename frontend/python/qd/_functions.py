@@ -5,6 +5,7 @@ import functools
 import inspect
 import itertools
 import math
+import types
 import typing
 from collections.abc import Callable
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
@@ -75,7 +76,8 @@ class ArrayOf(typing.NamedTuple):
 
 
 class Members(typing.NamedTuple):
-    """An object, as what a kernel is compiled for: its class, and names with what each of its members is."""
+    """An object, as what a kernel is compiled for: its class, and names with what each of its members is. Of a list, or a tuple,
+    these are numbers."""
 
     type: type
     fields: tuple
@@ -98,8 +100,12 @@ def is_data_oriented(value):
     return hasattr(type(value), "_qd_template_primitives")
 
 
+# Members of a class that Python, or a kernel, calls with the object.
+_BOUND = (property, functools.cached_property, types.FunctionType)
+
+
 class Bundle:
-    """An object in a kernel: its members are those of the kernel, its methods and constants those of its class."""
+    """An object in a kernel: its members are those of the kernel; its methods, properties and constants are its class's."""
 
     def __init__(self, type, members):
         self.__dict__.update(members)
@@ -107,7 +113,10 @@ class Bundle:
 
     def __getattr__(self, name):
         found = getattr(self._type, name)
-        return Method(found, self) if isinstance(found, Func) else found
+        if isinstance(found, Func):
+            return Method(found, self)
+        # A static method is a function, too, when the class is asked for it.
+        return found.__get__(self) if isinstance(inspect.getattr_static(self._type, name), _BOUND) else found
 
 
 class Func(Generic[P, R]):
@@ -158,6 +167,21 @@ class PyFunc(Func[P, R]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         return self.function(*args, **kwargs)
+
+
+class Plain(Func[P, R]):
+    """A function of the user that is inlined as it stands: its annotations say nothing to a kernel."""
+
+    @functools.cached_property
+    def signature(self):
+        parameters = inspect.signature(self.function).parameters.values()
+        return inspect.Signature([each.replace(annotation=inspect.Parameter.empty) for each in parameters])
+
+
+def is_plain(value):
+    """Whether it is a function of Python, or a method that is one, and none of this package."""
+    is_function = isinstance(value, (types.FunctionType, types.MethodType))
+    return is_function and (value.__module__ or "").partition(".")[0] != "qd"
 
 
 class Method(Generic[P, R]):

@@ -64,7 +64,7 @@ def _widened(given):
 
 
 def parallel_sort(keys, values=None):
-    """Deprecated: `qd.algorithms.sort`. Sorts a field or an ndarray of one dimension in place, and moves values with its keys."""
+    """Deprecated: `qd.algorithms.sort`. Sorts a field or an ndarray of one dimension in place, and moves values with it."""
     _warn("parallel_sort", "sort")
     _check("parallel_sort", keys)
     given = [keys]

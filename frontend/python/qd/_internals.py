@@ -1,4 +1,5 @@
-"""Names that programs for the peer reach for inside of it: `qd.lang.impl`, `misc`, `util` and `_exceptions`, and `qd._lib.core`."""
+"""Names that programs for the peer reach for inside of it: those of `qd.lang.impl`, `misc`, `util` and `_exceptions`, and of
+`qd._lib.core`."""
 
 from qd import _core, _runtime
 from qd._runtime import cpu, host_arch
@@ -51,8 +52,6 @@ def get_host_arch_list():
 
 def is_arch_supported(arch):
     """Whether `init` can open a device of this kind. It is opened, and given back."""
-    if arch in get_host_arch_list():
-        return True
     name = _runtime.device_of(arch)
     if name is None:
         return False

@@ -242,8 +242,8 @@ class Storage:
         self.elements().assign(array)
 
     def to_torch(self, device=None, *, copy=True):
-        """The elements as a tensor of PyTorch: a copy on a device, or on PyTorch's default one. `copy=False` shares the memory, where
-        it is, or is a ValueError where it cannot; None shares it if it can."""
+        """The elements as a tensor of PyTorch: a copy on a device, or on PyTorch's default one. `copy=False` shares the memory,
+        where it is, or is a ValueError where it cannot; None shares it if it can."""
         torch = _torch()
         elements = self.elements()
         try:

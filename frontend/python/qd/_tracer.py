@@ -4,15 +4,15 @@ not."""
 import ast
 
 from qd import _core
+from qd._algorithms import AlgorithmFunc
 from qd._block import BlockFunc
 from qd._dtypes import BY_NAME
-from qd._functions import ArrayOf, Baked, Bundle, Frame, Func, Members, Method
+from qd._functions import ArrayOf, Baked, Bundle, Frame, Func, Members, Method, is_plain
 from qd._loops import Loop, Loops
 from qd._operations import ATOMICS, Operation
 from qd._statements import is_text, jumps
 from qd._subgroup import SubgroupFunc, group_size
 from qd._values import Array, Spanning, Value, Variable
-from qd._algorithms import AlgorithmFunc
 from qd.exception import (
     QuadrantsCompilationError,
     QuadrantsNotImplementedError,
@@ -66,6 +66,8 @@ class Tracer(Loops):
         """What a parameter is in the kernel, or a member of one."""
         if isinstance(given, Baked):
             return given.value
+        if isinstance(given, Members) and given.type in (list, tuple):
+            return given.type(self._declared(f"{name}[{place}]", each) for place, each in given.fields)
         if isinstance(given, Members):
             members = {member: self._declared(f"{name}.{member}", each) for member, each in given.fields}
             return Bundle(given.type, members)
@@ -353,7 +355,8 @@ class Tracer(Loops):
                 return False
             if isinstance(node, ast.Compare) and len(node.ops) > 1:
                 return False
-            if isinstance(node, ast.Call) and isinstance(self.callee(node), (Func, Method, SubgroupFunc, BlockFunc)):
+            callee = self.callee(node) if isinstance(node, ast.Call) else None
+            if isinstance(callee, (Func, Method, SubgroupFunc, BlockFunc)) or is_plain(callee):
                 return False
             if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id in known:
                 return False

@@ -1,6 +1,7 @@
 """Objects with arrays: dataclasses, data_oriented classes, and arrays as templates."""
 
 import dataclasses
+import functools
 
 import numpy as np
 import pytest
@@ -127,6 +128,95 @@ def test_arrays_as_templates():
     assert len(fill._compiled) == 1
     fill(np.zeros(20, np.float64), 3)
     assert len(fill._compiled) == 2
+
+
+def test_properties():
+    @qd.data_oriented
+    class Ring:
+        def __init__(self, cells, start):
+            self.cells, self.start = cells, start
+
+        @property
+        def size(self):
+            return self.cells.shape[0]
+
+        @property
+        def first(self):
+            return self.start + 1
+
+        @functools.cached_property
+        def other(self):
+            return [self.cells][0]
+
+        @staticmethod
+        def scale():
+            return 10
+
+        @qd.kernel
+        def run(self):
+            for i in range(self.size):
+                self.other[i] = self.first + i * qd.static(self.scale())
+
+    cells = np.zeros(5, np.int32)
+    Ring(cells, 2).run()
+    assert cells.tolist() == [3, 13, 23, 33, 43]
+
+
+def test_arrays_in_lists():
+    @qd.data_oriented
+    class Layers:
+        def __init__(self, *arrays):
+            more = qd.ndarray(qd.i64, 4)
+            more.fill(1)
+            self.arrays, self.pairs = list(arrays), [(more, 3), (qd.field(qd.i32, 4), 4)]
+
+        @qd.func
+        def put(self, array, i, value):
+            array[i] = value
+
+        @qd.kernel
+        def run(self, at: qd.template()):
+            for i in range(self.arrays[at].shape[0]):
+                self.arrays[at][i] += 1
+            for array, value in qd.static(self.pairs):
+                for i in range(4):
+                    self.put(array, i, array[i] * 100 + value)
+            for i in range(1):
+                self.arrays[1][i, 0] = len(self.arrays)
+
+    a, b = np.arange(4, dtype=np.int32), np.zeros((2, 2), np.float32)
+    layers = Layers(a, b)
+    layers.run(0)
+    assert a.tolist() == [1, 2, 3, 4] and b.tolist() == [[2, 0], [0, 0]]
+    assert [array.to_numpy().tolist() for array, _ in layers.pairs] == [[103] * 4, [4] * 4]
+    # Lists are compared by what is in them.
+    layers.arrays = [np.zeros(9, np.int32), b]
+    layers.run(0)
+    assert layers.arrays[0].tolist() == [1] * 9 and len(Layers.run._compiled) == 1
+    layers.arrays = [np.zeros(9, np.int64), b]
+    layers.run(0)
+    assert len(Layers.run._compiled) == 2
+    layers.arrays = [np.zeros(9, np.complex64), b]
+    with pytest.raises(qd.QuadrantsRuntimeTypeError, match=r"Argument 0.arrays\[0\] .*complex64"):
+        layers.run(0)
+
+
+def test_objects_in_lists_may_lead_back():
+    @qd.data_oriented
+    class Part:
+        def __init__(self, whole, number):
+            self.whole, self.number = whole, number
+
+        @qd.kernel
+        def read(self) -> qd.i32:
+            return self.number + len(self.whole.parts)
+
+    @qd.data_oriented
+    class Whole:
+        def __init__(self):
+            self.parts = [Part(self, number) for number in range(3)]
+
+    assert [part.read() for part in Whole().parts] == [3, 4, 5]
 
 
 def test_wrong_objects():
