@@ -96,19 +96,22 @@ _sum, _least, _most = (BlockFunc("sync", "block.reduce_all", ["value"], sign) fo
 
 @func
 def sync_count_nonzero(predicate):
-    """How many threads have a predicate that is not 0, i32."""
+    """How many threads have a predicate that is not 0, i32. As `sync`, it waits for what threads wrote."""
+    sync()
     return _sum(i32(predicate != 0))
 
 
 @func
 def sync_all_nonzero(predicate):
-    """1 if the predicate of each thread is not 0, else 0."""
+    """1 if the predicate of each thread is not 0, else 0. It waits as `sync` does."""
+    sync()
     return _least(i32(predicate != 0))
 
 
 @func
 def sync_any_nonzero(predicate):
-    """1 if the predicate of some thread is not 0, else 0."""
+    """1 if the predicate of some thread is not 0, else 0. It waits as `sync` does."""
+    sync()
     return _most(i32(predicate != 0))
 
 
@@ -181,7 +184,7 @@ def reduce_all(value, block_dim: template(), op: template(), dtype: template()):
     aggregate = _reduce_tiled(cast(value, dtype), op, static(log2_group_size()))
     if static(block_dim == group_size()):
         return cast(broadcast_first(aggregate), dtype)
-    present = sync_count_nonzero(True)
+    present = _sum(i32(1))
     aggregates = _aggregates(aggregate, invocation_id() == 0, block_dim, dtype)
     result = aggregates[0]
     for i in range(1, (present + static(group_size() - 1)) >> static(log2_group_size())):
@@ -218,7 +221,6 @@ def radix_rank_match_atomic_or(
     thread = thread_idx()
     # Fewer than there are bins, in a block that is not full.
     present = sync_count_nonzero(True)
-    sync()
     at = thread
     while at < block_dim:
         bins[at] = 0
